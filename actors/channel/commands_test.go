@@ -156,12 +156,12 @@ func TestCommands_Permissions(t *testing.T) {
 		r := newRig(t)
 		r.perms.Refused = tc.refused
 		r.command(tc.method)
-		if leave, asked := r.leave(); asked {
+		if permission, asked := r.permission(); asked {
 			r.told()
 			want := "ACCESS_REFUSED - " + tc.want + " in vhost '/' refused for user 'guest'"
 			var e *protocol.ChannelError
-			if err := leave.Err(); (err != nil) != (tc.want != "") || errors.As(err, &e) && e.Text != want {
-				t.Errorf("%+v %v: leave %v, want %s", tc.method, tc.refused, err, want)
+			if err := permission.Err(); (err != nil) != (tc.want != "") || errors.As(err, &e) && e.Text != want {
+				t.Errorf("%+v %v: permission %v, want %s", tc.method, tc.refused, err, want)
 			}
 			continue
 		}
@@ -176,16 +176,16 @@ func TestCommands_Permissions(t *testing.T) {
 	}
 }
 
-// leave is that of the declare that was sent to the virtual host.
-func (r *rig) leave() (l mail.Leave, asked bool) {
+// permission returns the permission in the declare that was sent to the virtual host.
+func (r *rig) permission() (l mail.Permission, asked bool) {
 	if len(r.asked) == 0 {
 		return l, false
 	}
 	switch m := r.asked[0].(type) {
 	case *mail.DeclareQueue:
-		return m.Leave, true
+		return m.Permission, true
 	case *mail.DeclareExchange:
-		return m.Leave, true
+		return m.Permission, true
 	}
 	return l, false
 }
@@ -212,7 +212,7 @@ func TestCommands_TopicPermissionToBind(t *testing.T) {
 			r := newRig(t)
 			r.perms.Topics = map[string][]string{"t": {"a.b"}}
 			r.command(m(key))
-			var topic mail.Leave
+			var topic mail.Permission
 			switch m := r.asked[0].(type) {
 			case *mail.Bind:
 				topic = m.Topic

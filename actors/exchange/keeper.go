@@ -96,7 +96,7 @@ func (x *exchange) enqueue(ctx actor.Context, e *mail.Enqueue) {
 		}
 	}
 	if len(missed.list) > 0 {
-		missed.chunk, missed.debt = e.LendCredit()
+		missed.chunk, missed.debt = e.DetachCredit()
 		k.late = append(k.late, missed)
 		x.goOn(ctx)
 	}

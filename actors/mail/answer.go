@@ -2,7 +2,7 @@ package mail
 
 import "github.com/asynkron/protoactor-go/actor"
 
-// AnswerAll answers what is left of an actor's mail in its place.
+// AnswerAll answers mail that its receiver will not handle any more.
 func AnswerAll(ctx actor.SenderContext, left []any, fate Fate) {
 	for _, m := range left {
 		if a, ok := m.(Answerable); ok {
@@ -13,9 +13,8 @@ func AnswerAll(ctx actor.SenderContext, left []any, fate Fate) {
 	}
 }
 
-// AnswerPanic is deferred by an actor's Receive: when the mail in hand makes it
-// panic, whoever waits for the answer is told, and the panic goes on to the
-// supervisor.
+// AnswerPanic is deferred by an actor's Receive: if the current mail makes it panic, the sender gets an answer and
+// the panic goes on to the supervisor.
 func AnswerPanic(ctx actor.Context) {
 	if reason := recover(); reason != nil {
 		AnswerAll(ctx, []any{ctx.Message()}, Failed)
@@ -23,8 +22,8 @@ func AnswerPanic(ctx actor.Context) {
 	}
 }
 
-// Unwatch ends a watch of an actor that may be gone. Whoever ends, or forgets somebody
-// it watches, calls it: the watched one would keep its address as long as it lives.
+// Unwatch ends a watch of an actor that may be gone. An actor that ends, or does not need a watch any more, has to
+// call it: the watched actor would otherwise keep its address for as long as it lives.
 func Unwatch(ctx actor.Context, who Address) {
 	if p, lives := ctx.ActorSystem().ProcessRegistry.Get(who); lives {
 		p.SendSystemMessage(who, &actor.Unwatch{Watcher: ctx.Self()})

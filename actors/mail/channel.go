@@ -10,8 +10,8 @@ import (
 	"candlemark/protocol"
 )
 
-// Inbound carries what one read of the socket brought for one channel: runs of
-// whole frames, checked by the reader. The chunk is retained for the channel.
+// Inbound carries the bytes that one read of the socket brought for one channel: runs of whole frames, checked by the
+// reader. The chunk is retained for the channel.
 type Inbound struct {
 	Runs  [][]byte
 	Chunk *message.Chunk
@@ -20,23 +20,25 @@ type Inbound struct {
 // Range is an interval of numbers, both ends included.
 type Range struct{ First, Last uint64 }
 
-// EnqueueReply settles messages by Number: taken (and stored, if they were
-// persistent in a durable queue) or refused. From a queue to whoever enqueued.
+// EnqueueReply settles messages by Number: taken (and stored, if persistent in a durable queue) or refused. From a
+// queue to the sender of an Enqueue.
 type EnqueueReply struct {
-	Queue   Address // nil when somebody else answers for it
+	Queue   Address // nil if another actor answers for the queue
 	Ranges  []Range
 	Refused bool
-	// Why, of what is refused, is an error if the messages are not what the queue takes, ErrCopy if they never will be; nil if it cannot take any.
+	// Why the messages are refused: an error if they are not valid for the queue, ErrCopy if they never will be; nil
+	// if the queue cannot take any.
 	Why error
-	// Seqs are the queue's numbers for the messages, one for each number in Ranges, if the batch was Numbered and the queue
-	// has taken it; 0 of one that it did not keep.
+	// Seqs are the queue's numbers of the messages, one for each number in Ranges, if the batch was Numbered and the
+	// queue has taken it; 0 for a message that it did not keep.
 	Seqs []uint64
 }
 
-// ErrCopy: a copy by the action of a rule cannot be made, or is not what the queue takes (SBR-6). Another attempt makes the same one.
+// ErrCopy: the action of a rule failed, or its result is not valid for the queue (SBR-6). Another attempt would fail
+// as well.
 var ErrCopy = errors.New("the action of a rule cannot be applied to the message")
 
-// Add appends n to the ranges, joining neighbours; 0 is nobody's number.
+// Add appends n to the ranges, joining neighbours. It ignores 0, which is no message's number.
 func (r *EnqueueReply) Add(n uint64) {
 	if n == 0 {
 		return
@@ -48,20 +50,19 @@ func (r *EnqueueReply) Add(n uint64) {
 	r.Ranges = append(r.Ranges, Range{n, n})
 }
 
-// Deliver carries messages of one queue for one consumer, in order. The channel
-// calls Release when they are written.
+// Deliver carries messages of one queue for one consumer, in order. The channel calls Release when it has written
+// them.
 type Deliver struct {
 	Queue Address
 	Tag   string
 	NoAck bool
 	Items []Delivery
 	Chunk *message.Chunk
-	// Written counts the items that the channel has dealt with.
+	// Written counts the items that the channel has processed.
 	Written int
 }
 
-// Release gives the batch's chunk back, and its slice to the next batch. A
-// second call does nothing.
+// Release releases the batch's chunk and returns its slice to the pool. A second call does nothing.
 func (d *Deliver) Release() {
 	d.Chunk.Release()
 	d.Chunk = nil
@@ -69,9 +70,8 @@ func (d *Deliver) Release() {
 	d.Items = nil
 }
 
-// DetachChunk gives the read chunk of a batch that has to wait back: a consumer
-// that does not read must not hold up a publisher's connection. What is copied
-// is bounded by the consumer's window.
+// DetachChunk copies the messages of a batch that has to wait and releases its read chunk, so that a slow consumer
+// does not block a publisher's connection. The consumer's window limits the copied bytes.
 func (d *Deliver) DetachChunk() {
 	if d.Chunk == nil {
 		return
@@ -86,24 +86,23 @@ func (d *Deliver) DetachChunk() {
 // Delivery is one message for a consumer.
 type Delivery struct {
 	Message message.Message
-	// Number is the queue's number of this delivery for this channel, counting
-	// from 1 without gaps over all its consumers and gets; 0 without
-	// acknowledgement.
+	// Number is the queue's number of this delivery for this channel, counting from 1 without gaps over all its
+	// consumers and gets; 0 if no acknowledgement is expected.
 	Number      uint64
 	Redelivered bool
-	Facts       *Facts // nil for who did not ask
+	Facts       *Facts // nil unless requested
 }
 
-// Facts tell somebody who asks more of a message (LOCK-3). Moments are wall ms.
+// Facts are details of a delivery for consumers that request them (LOCK-3). Times are wall ms.
 type Facts struct {
-	Seq      uint64 // its number in the queue, never given out twice
+	Seq      uint64 // the message's number in the queue, never reused
 	Enqueued int64
 	Expires  int64 // 0 for never
-	// Locked is when the delivery goes back if nobody settles it before, 0 for never.
+	// Locked is when an unsettled delivery is requeued, 0 for never.
 	Locked int64
-	// Lock tells this delivery of the message from all others (see RenewLock); 0 without acknowledgement.
+	// Lock identifies this delivery of the message (see RenewLock); 0 if no acknowledgement is expected.
 	Lock uint64
-	// DeliveryCount is how often the message was delivered before and came back.
+	// DeliveryCount is the number of earlier deliveries that were requeued.
 	DeliveryCount uint32
 }
 
@@ -112,7 +111,7 @@ type ConsumeReply struct {
 	Reply
 	Queue   Address
 	Tag     string
-	Session *SessionLocked // the one that it asked for
+	Session *SessionLocked // the requested session
 }
 
 // CancelConsumerReply answers CancelConsumer.
@@ -121,41 +120,41 @@ type CancelConsumerReply struct {
 	Tag string
 }
 
-// Offer: a queue has messages for consumers of a channel with a common limit, or
-// with no Messages, nothing yet and could do with one in advance: for what may
-// not wait for an answer (TTL-20). The channel answers Allow when it has room.
+// Offer: a queue has messages for consumers of a channel with a common limit. Without Messages it has none yet, but
+// asks for one in advance, for messages that cannot wait for an answer (TTL-20). The channel answers Allow when it
+// has room.
 type Offer struct {
 	Queue    Address
 	Messages int
 }
 
-// Drained: a queue has nothing more for a consumer that was to give up its credit, which is
-// used up with DeliveryCount. From a queue, behind the last Deliver.
+// Drained: a queue has no more messages for a consumer that drains its credit. The credit is used up at
+// DeliveryCount. From a queue, behind the last Deliver.
 type Drained struct {
 	Queue         Address
 	Tag           string
 	DeliveryCount uint32
 }
 
-// Unused returns what a channel allowed and could not be sent, because the
-// queue ran empty or the consumers are no longer limited.
+// Unused returns what the channel allowed and the queue did not use, because it ran empty or its consumers are no
+// longer limited.
 type Unused struct {
 	Queue    Address
 	Messages int
 }
 
-// DeliveriesReturned: nobody settled these deliveries in time, or somebody Asked for
-// them, and the queue has taken them back (ADR 10); or somebody else has Settled them, as well as Asked. Settling them later changes
-// nothing. From a queue to the channel that had them.
+// DeliveriesReturned: the queue has taken these deliveries back, because they were not settled in time, or because
+// another actor Asked for it (ADR 10); with Settled, another actor has settled them, and Asked is set, too. Settling
+// them later has no effect. From a queue to the channel that held them.
 type DeliveriesReturned struct {
 	Queue   Address
 	Asked   bool
 	Settled bool
-	Name    string  // of the queue
-	Numbers []Range // the queue's, as in Delivery; ascending
+	Name    string  // name of the queue
+	Numbers []Range // the queue's delivery numbers, as in Delivery; ascending
 }
 
-// Add adds n to the numbers, most often behind them, joining it to the one before.
+// Add adds n to the numbers, usually at the end, joining it to its neighbour.
 func (d *DeliveriesReturned) Add(n uint64) {
 	i := d.at(n)
 	switch {
@@ -167,28 +166,28 @@ func (d *DeliveriesReturned) Add(n uint64) {
 	}
 }
 
-// Covers reports whether n is one of them.
+// Covers reports whether n is among the numbers.
 func (d *DeliveriesReturned) Covers(n uint64) bool {
 	i := d.at(n)
 	return i < len(d.Numbers) && d.Numbers[i].First <= n
 }
 
-// at is where the first range stands that does not end before n.
+// at returns the index of the first range that does not end before n.
 func (d *DeliveriesReturned) at(n uint64) int {
 	i, _ := slices.BinarySearchFunc(d.Numbers, n, func(r Range, n uint64) int { return cmp.Compare(r.Last, n) })
 	return i
 }
 
-// ConsumerCancelled: the queue ended or failed, or did not get a delivery settled
-// in time; its consumer is no more (LEASE-9, ADR 10).
+// ConsumerCancelled: the consumer is gone, because the queue ended or failed, or because it did not settle a delivery
+// in time (LEASE-9, ADR 10).
 type ConsumerCancelled struct {
 	Queue Address
 	Tag   string
-	// Lost: its lock of a session has run out (SESSION-4).
+	// Lost: the consumer's lock of a session has run out (SESSION-4).
 	Lost bool
 }
 
-// GetReply answers Get. Empty says that there was nothing to get.
+// GetReply answers Get. Empty: there was no message.
 type GetReply struct {
 	Reply
 	Queue        Address
@@ -213,7 +212,7 @@ type DeclareQueueReply struct {
 // DeleteQueueReply answers DeleteQueue with the number of messages deleted.
 type DeleteQueueReply struct {
 	Reply
-	Queue        string // its name, of a queue that was there
+	Queue        string // its name, if the queue existed
 	MessageCount int
 }
 
@@ -221,7 +220,7 @@ type DeleteQueueReply struct {
 // sent when the new snapshot is published (PRO-4).
 type TopologyReply struct{ Reply }
 
-// ConnectionReleased answers ReleaseConnection: the exclusive queues are gone.
+// ConnectionReleased answers ReleaseConnection: the exclusive queues are deleted.
 type ConnectionReleased struct{ Reply }
 
 // QueueInfo answers DescribeQueue.
@@ -237,33 +236,32 @@ type QueueInfo struct {
 	Exclusive                 bool
 	Expiring                  ExpiryCounts
 	Lease                     Lease
-	UnackedBytes              int64 // of the bodies
-	Memory                    int64 // bytes that the messages take
-	// Paged messages have their contents, with bodies of PagedBytes, in the journal
-	// only.
+	UnackedBytes              int64 // of bodies
+	Memory                    int64 // bytes used by the messages
+	// Paged counts messages whose contents, with PagedBytes of bodies, are in the journal only.
 	Paged      int
 	PagedBytes int64
-	LastUse    int64 // wall ms, of the last mail that was no question
-	// Persistent messages, with bodies of PersistentBytes.
+	LastUse    int64 // wall ms, of the last mail other than a query
+	// Persistent counts persistent messages, with PersistentBytes of bodies.
 	Persistent      int
 	PersistentBytes int64
-	// ExclusiveTag is that of the exclusive consumer, ActiveTag that of the single active one; "" for none.
+	// ExclusiveTag is the tag of the exclusive consumer, ActiveTag that of the single active one; "" for none.
 	ExclusiveTag, ActiveTag string
-	HeadTimestamp           uint64          // property of the first ready message, 0 without one
-	List                    []QueueConsumer // if asked for
+	HeadTimestamp           uint64          // timestamp property of the first ready message, 0 for none
+	List                    []QueueConsumer // if requested
 	Counts                  Counts
 	Scheduled               ScheduledCounts
-	Sessions                int    // with messages or a state, or locked
-	Deferred                int    // messages that are delivered only to who asks for their numbers
-	OldestUnacked           int64  // wall ms since when a message has been unacked for longest, rounded down to s, 0 for none
-	Ahead                   *Ahead // if asked for
-	Down                    bool   // it cannot be brought back: all the rest is unknown
+	Sessions                int    // those with messages or a state, or locked
+	Deferred                int    // messages that are delivered only by number
+	OldestUnacked           int64  // when the delivery that is unacked for longest was made, in wall ms rounded down to s; 0 for none
+	Ahead                   *Ahead // if requested
+	Down                    bool   // the queue could not be restarted: all other fields are unknown
 }
 
-// OutboxReady tells a channel that held something back that its connection's
-// outbox has room again, or that it is its turn to basic.get.
+// OutboxReady tells a channel that its connection's outbox has room again for what it has held back, or that its
+// basic.get is next.
 type OutboxReady struct{}
 
-// CloseChannel tells a channel that its connection ends: it settles nothing
-// more, gives back what it holds, answers ChannelClosed and stops itself.
+// CloseChannel tells a channel that its connection is ending: the channel settles no more deliveries, returns those
+// that it holds, answers ChannelClosed and stops.
 type CloseChannel struct{}

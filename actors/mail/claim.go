@@ -4,24 +4,26 @@ import "candlemark/internal/message"
 
 // Limits on one Claim.
 const (
-	// MostClaimed is how many messages it takes at most, ClaimBytes about how many bytes of contents; the last one may exceed them.
+	// MostClaimed is the limit of messages, ClaimBytes about that of bytes of contents; the last message may exceed
+	// it.
 	MostClaimed = 256
 	ClaimBytes  = 1 << 20
 )
 
-// Claim takes ready messages to be moved elsewhere, in the order of the queue: those with numbers up to Newest, and of these those of Seqs. Nobody else
-// gets them until they are settled, with Ack or PutBack, or until who asked has ended. From the actor of a move; Claimed comes back.
+// Claim takes ready messages in order, to move them elsewhere: those with numbers up to Newest and, if Seqs is set,
+// in Seqs. They are unavailable to others until they are settled, with Ack or PutBack, or until the asker ends. From
+// the actor of a move; Claimed comes back.
 type Claim struct {
 	Request
-	After  Cursor // Next of the answer before, the zero value for the beginning
-	Newest uint64 // 0 for the newest that there is
-	// Seqs are the messages that are wanted, nil for all. It is not altered.
+	After  Cursor // Next of the last answer; the zero value for the beginning
+	Newest uint64 // 0 for the newest message of the queue
+	// Seqs are the numbers of the messages, nil for all. The receiver does not modify it.
 	Seqs map[uint64]struct{}
-	// Limit is how many are taken, 1 to MostClaimed.
+	// Limit is the maximum number of messages, 1 to MostClaimed.
 	Limit int
-	// Look takes none, and only shows them.
+	// Look only lists the messages and takes none.
 	Look bool
-	// Queue and VHost are names, for errors.
+	// Names of the queue and its vhost, for errors.
 	Queue, VHost string
 }
 
@@ -36,14 +38,14 @@ type Claimed struct {
 	Messages []ClaimedMessage
 	Newest   uint64 // for the next Claim
 	Next     Cursor // good until the queue is restarted
-	More     bool   // there may be others behind Next
+	More     bool   // more messages may follow Next
 }
 
-// ClaimedMessage is one message that was taken. Its contents are owned.
+// ClaimedMessage is one claimed message. Its contents are owned.
 type ClaimedMessage struct {
 	Message message.Message
-	// Number is the queue's for the delivery, 0 if it was only looked at.
+	// Number is the queue's number of the delivery, 0 if the message was only listed.
 	Number uint64
-	// Unreadable: its content is in the journal and could not be read for now.
+	// Unreadable: the content is in the journal and cannot be read at present.
 	Unreadable bool
 }

@@ -4,9 +4,8 @@ import (
 	"candlemark/protocol"
 )
 
-// ChannelClosed: a channel has given everything back and stops. It sent its
-// last frames before, or leaves CloseOk to the connection so that the number is
-// free before the client can use it again.
+// ChannelClosed: a channel has returned all its deliveries and stops. It has sent its last frames, or leaves CloseOk
+// to the connection so that the number is free before the client can use it again.
 type ChannelClosed struct {
 	ID      uint16
 	Channel Address
@@ -14,30 +13,26 @@ type ChannelClosed struct {
 	SendCloseOk bool
 }
 
-// CloseConnection tells a connection to end. From a channel that met a
-// connection exception, from the administrator, or at shutdown. Err is a
-// *protocol.ConnectionError with what the client is told. With VHost or User
-// set it is only for connections to that virtual host, or of that user; those
-// that have not logged in yet find out themselves.
+// CloseConnection tells a connection to end. From a channel on a connection exception, from the administrator, or at
+// shutdown. Err, a *protocol.ConnectionError, is sent to the client. With VHost or User set it is only for
+// connections to that virtual host, or of that user; a connection still in its handshake checks this itself.
 type CloseConnection struct {
 	Err         error
 	VHost, User string
 }
 
-// Block tells a connection that the broker is short of something, named by
-// Reason ("low on memory"): publishers are not read until Unblock. From the root,
-// to every connection, also to those that open meanwhile, and again with another
-// Reason when that has changed.
+// Block tells a connection that the broker is short of a resource, named by Reason ("low on memory"): publishers are
+// not read until Unblock. From the root to every connection, including those that open later, and again when the
+// Reason changes.
 type Block struct{ Reason string }
 
-// Unblock ends what Block began.
+// Unblock ends Block.
 type Unblock struct{}
 
 // DescribeConnection asks a connection for ConnectionInfo.
 type DescribeConnection struct{ Request }
 
-// Answer implements Answerable: a connection that is gone is described by an
-// error.
+// Answer implements Answerable: the answer for a connection that is gone has an error.
 func (d *DescribeConnection) Answer(Fate) (Address, any) {
 	return d.ReplyTo, &ConnectionInfo{Reply: d.Done(
 		protocol.ChannelErrorf(protocol.NotFound, "the connection is gone"))}
@@ -48,8 +43,8 @@ type TLSInfo struct {
 	Protocol, KeyExchange, Cipher, Hash, Subject, Issuer, Validity string
 }
 
-// ConnectionInfo answers DescribeConnection. User, VHost and what follows them
-// are empty until the handshake is done.
+// ConnectionInfo answers DescribeConnection. User, VHost and the fields after them are empty until the handshake is
+// done.
 type ConnectionInfo struct {
 	Reply
 	Name             string // "127.0.0.1:1234 -> 127.0.0.1:5672"
@@ -58,12 +53,12 @@ type ConnectionInfo struct {
 	ConnectedAt      int64  // wall ms
 	User, VHost      string
 	Mechanism        string   // SASL mechanism of the login
-	TLS              *TLSInfo // nil without
+	TLS              *TLSInfo // nil without TLS
 	ClientProperties protocol.Table
 	ChannelMax       uint16
 	FrameMax         uint32        // bytes
 	Heartbeat        uint16        // s, 0 for none
-	Channels         []ChannelLink // by number
+	Channels         []ChannelLink // ascending by number
 	Peer, Local      Endpoint
 	Traffic          Traffic
 }

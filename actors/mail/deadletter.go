@@ -5,48 +5,47 @@ import (
 	"candlemark/internal/topology"
 )
 
-// DeadLetter carries messages that died in one queue for one reason, in order.
-// Also what a delayed exchange releases, and a recent-history exchange gives to another one. From the queue, which keeps its copies until DeadLetterReply (DL-31).
+// DeadLetter carries messages that were dead-lettered by one queue for one reason, in order; also those that a
+// delayed exchange releases, and those that a recent-history exchange sends to another exchange. From the queue,
+// which keeps its copies until DeadLetterReply (DL-31).
 type DeadLetter struct {
 	From        Address
-	Queue       string // name of the queue they died in
+	Queue       string // name of the queue
 	Incarnation uint64
 	Reason      string // "expired", "rejected", "maxlen", "delivery_limit" (DL-9), "hops"
 	Exchange    string // the dead-letter exchange, "" is the default exchange
-	RoutingKey  string // used if HasKey, else the messages' own keys (DL-15)
+	RoutingKey  string // if HasKey; otherwise each message keeps its own key (DL-15)
 	HasKey      bool
-	Time        int64 // of death, s since 1970
-	// Count adds the header x-death-count, Continue goes on with an x-death that a
-	// client published (DL-23).
+	Time        int64 // when they were dead-lettered, s since 1970
+	// Count adds the header x-death-count; Continue extends an x-death header that the publisher has set (DL-23).
 	Count, Continue bool
-	// Release says that they did not die: a delayed exchange has held them until
-	// they were due, and Exchange is that one (DLY-4).
+	// Release: these are no dead letters. A delayed exchange has held them until they were due; Exchange is that
+	// exchange (DLY-4).
 	Release bool
-	// Forward says that they did not die: a queue moves them on, to Exchange.
+	// Forward: these are no dead letters. The queue forwards them to Exchange.
 	Forward bool
-	// Replay says that they did not die: an exchange has kept them for a binding to
-	// Exchange. They are routed there as they are.
+	// Replay: these are no dead letters. An exchange has kept them for a binding to Exchange, where they are routed
+	// unchanged.
 	Replay bool
-	// Guarantee says what becomes of those that cannot be enqueued.
+	// Guarantee applies to those that cannot be enqueued.
 	Guarantee Guarantee
-	// Epoch is the queue's; it comes back if they are lost.
+	// Epoch is the queue's; a reply with Lost returns it.
 	Epoch uint64
-	// Messages have the queue's numbers, which come back in the reply. They are the
-	// receiver's to change and to send on; their contents are owned, not in a read
-	// chunk.
+	// Messages have the queue's numbers, which the reply returns. The receiver may modify them and send them on;
+	// their contents are owned, not in a read chunk.
 	Messages []message.Message
-	// Taken are the targets that have a message from an earlier attempt, by its
-	// number; nil if none has.
+	// Taken are the targets that took a message in an earlier attempt, by the message's number; nil if there are
+	// none.
 	Taken map[uint64][]Target
 }
 
-// Target is who has a message: a queue or another actor, and the action that makes a copy for it there.
+// Target identifies a receiver of a message: a queue or another actor, and the action that makes its copy.
 type Target struct {
 	Actor  string // the id of its address
-	Action string // filter.Action.ID, "" for the message as it is
+	Action string // filter.Action.ID, "" for an unchanged message
 }
 
-// TargetOf is the target that a route leads to.
+// TargetOf returns the target of a route.
 func TargetOf(q *topology.Queue) Target {
 	t := Target{Actor: q.PID.GetId()}
 	if q.Action != nil {
@@ -55,33 +54,34 @@ func TargetOf(q *topology.Queue) Target {
 	return t
 }
 
-// FinishDeadLetters asks the dead-letter actor to begin nothing more, for what its queues keep is theirs again after a restart, and to
-// tell when all targets have answered and the sources know it. From a node that stops; TopologyReply comes back.
+// FinishDeadLetters asks the dead-letter actor to start no new work, since queues keep their dead letters over a
+// restart, and to answer once all targets have answered and the sources have been told. From a node that stops;
+// TopologyReply comes back.
 type FinishDeadLetters struct{ Request }
 
-// Answer implements Answerable: one that has ended has nothing under way.
+// Answer implements Answerable: an actor that has ended has no work left.
 func (f *FinishDeadLetters) Answer(Fate) (Address, any) {
 	return f.ReplyTo, &TopologyReply{Reply: f.Done(nil)}
 }
 
-// DeadLetterBatch is how many messages a queue puts into one DeadLetter: those that
-// mostly go to the same target, in one Enqueue.
+// DeadLetterBatch is the limit of messages in one DeadLetter. Usually they have the same target, and fit into one
+// Enqueue.
 const DeadLetterBatch = 512
 
-// Guarantee is how much is done for dead letters that cannot be enqueued.
+// Guarantee is the effort made for dead letters that cannot be enqueued.
 type Guarantee uint8
 
 const (
 	// Drop: they are dropped and counted (DL-13, DL-29).
 	Drop Guarantee = iota
-	// RetryRefused: those that a target refused go back to their queue; those
-	// without an exchange or a target are dropped (DL-29).
+	// RetryRefused: those that a target refused are retried by their queue; those without an exchange or a target are
+	// dropped (DL-29).
 	RetryRefused
-	// AtLeastOnce: all of them go back, but for cycles (DL-30).
+	// AtLeastOnce: all are retried, except those dropped as cycles (DL-30).
 	AtLeastOnce
 )
 
-// Add appends a message, with the targets that have it already.
+// Add appends a message, with the targets that have taken it already.
 func (d *DeadLetter) Add(m message.Message, taken []Target) {
 	if d.Messages == nil {
 		d.Messages = newMessages()
@@ -95,9 +95,8 @@ func (d *DeadLetter) Add(m message.Message, taken []Target) {
 	}
 }
 
-// Answer implements Answerable: after a failure the queue sends them again
-// (PRO-12). When the dead-letter actor is gone so is its vhost, and
-// nobody is told: sending again would never end.
+// Answer implements Answerable: after a failure the queue sends the messages again (PRO-12). If the dead-letter actor
+// is gone, so is its vhost, and there is no answer: the queue would retry for ever.
 func (d *DeadLetter) Answer(f Fate) (Address, any) {
 	if f == Gone {
 		return nil, nil
@@ -105,22 +104,21 @@ func (d *DeadLetter) Answer(f Fate) (Address, any) {
 	return d.From, &DeadLetterReply{Incarnation: d.Incarnation, Lost: true, Epoch: d.Epoch}
 }
 
-// DeadLetterReply says which dead messages are taken care of: enqueued, or
-// dropped by the rules (DL-13, DL-25); and, if its queue cares, which are to be
-// sent again. Lost says that the actor failed before
-// it could tell: everything not yet answered is to be sent again.
+// DeadLetterReply reports which dead letters are settled: enqueued, or dropped by the rules (DL-13, DL-25); and,
+// depending on Guarantee, which the queue has to retry. Lost: the actor failed before it could report, so all
+// unanswered dead letters have to be sent again.
 type DeadLetterReply struct {
 	Incarnation uint64
 	IDs         []Range
 	Kept        []Kept
 	Lost        bool
-	Epoch       uint64 // of what was lost: older rounds have been sent again since
+	Epoch       uint64 // with Lost: that of the DeadLetter; dead letters of later epochs have been sent again already
 }
 
-// Kept is a dead message that its queue is to keep and to send again later.
+// Kept is a dead letter that its queue has to keep and retry later.
 type Kept struct {
 	ID    uint64
-	Taken []Target // who has it
+	Taken []Target // targets that have it
 }
 
 // Add appends id to the IDs, joining neighbours.
@@ -137,7 +135,7 @@ func (r *DeadLetterReply) Add(id uint64) {
 type QueueExpired struct {
 	Queue       string
 	Incarnation uint64
-	// Discarded is how many messages went with it (LEASE-7).
+	// Discarded is the number of messages discarded with the queue (LEASE-7).
 	Discarded int
 	Time      int64 // s since 1970
 }

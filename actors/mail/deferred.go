@@ -1,15 +1,14 @@
 package mail
 
-// ReceiveDeferred takes deferred messages by their numbers, as a basic.get takes a ready one (DEFER-2). From a channel;
-// DeferredReceived comes back.
+// ReceiveDeferred takes deferred messages by their numbers (DEFER-2). From a channel; DeferredReceived comes back.
 type ReceiveDeferred struct {
 	Request
 	Channel Address
-	// Seqs are the numbers of messages. It is not altered.
+	// Seqs are the numbers of the messages. The receiver does not modify it.
 	Seqs         []uint64
 	NoAck        bool
-	Session      *string // in a queue with sessions: the one that they are of, which a consumer of the connection has locked (SESSION-6)
-	Link         string  // without Session: the name of that consumer's link
+	Session      *string // in a queue with sessions: the session of the messages, which a consumer of the connection has locked (SESSION-6)
+	Link         string  // without Session: the link name of that consumer
 	Connection   Address
 	Queue, VHost string
 }
@@ -23,9 +22,10 @@ func (r *ReceiveDeferred) Answer(f Fate) (Address, any) {
 type DeferredReceived struct {
 	Reply
 	Queue Address
-	// Deliveries are in the order that was asked for, with Facts. What is not deferred, is held by somebody, or cannot be read
-	// for now, is left out.
+	// Deliveries are in the requested order, with Facts. Messages that are not deferred, are held by a consumer, or
+	// cannot be read at present are left out.
 	Deliveries []Delivery
-	// Left are the last of the numbers: there was no room for those, of MostClaimed messages and about ClaimBytes.
+	// Left are the numbers that did not fit into the limits, MostClaimed messages and about ClaimBytes; the last of
+	// Seqs.
 	Left []uint64
 }

@@ -8,7 +8,7 @@ import (
 // DescribeChannel asks a channel for ChannelInfo. From the administrator.
 type DescribeChannel struct{ Request }
 
-// Answer implements Answerable: a channel that is gone is described by an error.
+// Answer implements Answerable: the answer for a channel that is gone has an error.
 func (d *DescribeChannel) Answer(Fate) (Address, any) {
 	return d.ReplyTo, &ChannelInfo{Reply: d.Done(protocol.ChannelErrorf(protocol.NotFound, "the channel is gone"))}
 }
@@ -19,62 +19,59 @@ type ChannelInfo struct {
 	Number  uint16
 	User    string
 	VHost   string
-	Running bool // not being closed
+	Running bool // and not closing
 	Confirm bool
-	// Prefetch is that of consumers to come, GlobalPrefetch the limit that all of
-	// them share; 0 for none.
+	// Prefetch applies to new consumers, GlobalPrefetch is the limit that all share; 0 for none.
 	Prefetch, GlobalPrefetch        int
 	Consumers, Unacked, Unconfirmed int
 	Transactional                   bool
-	Uncommitted, AcksUncommitted    int // publishes and settled deliveries that wait for tx.commit
+	Uncommitted, AcksUncommitted    int // publishes and acks that wait for tx.commit
 	Counts                          Counts
 	Published                       metrics.Published
-	LastUse                         int64        // wall ms, of the last frame or delivery, or the beginning
-	Session                         *SessionInfo // of AMQP 1.0; nil for a channel of 0-9-1
+	LastUse                         int64        // wall ms, of the last frame or delivery, or of the start
+	Session                         *SessionInfo // in AMQP 1.0; nil for a channel of 0-9-1
 }
 
-// Counts are the messages that a channel or a queue has seen since it began. A
-// queue counts as published what it was sent, and knows nothing of confirms and
-// returns.
+// Counts are the messages that a channel or a queue has seen since its start. A queue counts all messages that it was
+// sent as published, and no confirms or returns.
 type Counts struct {
 	Publish, Confirm      uint64
-	Returned, Dropped     uint64 // unroutable: mandatory, or not
+	Returned, Dropped     uint64 // unroutable: mandatory, not mandatory
 	Deliver, DeliverNoAck uint64 // to consumers
 	Get, GetNoAck         uint64 // by basic.get
-	GetEmpty              uint64 // basic.get that found nothing
+	GetEmpty              uint64 // basic.get of an empty queue
 	Ack, Redeliver        uint64
-	// TimedOut counts deliveries that came back because nobody settled them in
-	// time, Late those that were settled when they had left.
+	// TimedOut counts deliveries requeued because they were not settled in time, Late those settled after that.
 	TimedOut, Late uint64
-	// Duplicates counts publishes that a queue dropped since it had accepted their ids before (DUP-1).
+	// Duplicates counts publishes that a queue dropped because it had accepted their ids before (DUP-1).
 	Duplicates uint64
-	// Damaged counts messages of a queue that its journal could not give back.
+	// Damaged counts messages that the journal could not read.
 	Damaged uint64
 }
 
-// ExpiryCounts tell when the ready messages of a queue expire.
+// ExpiryCounts are the ready messages of a queue that expire.
 type ExpiryCounts struct {
-	Count  int    // of those that have a deadline
-	Within [5]int // of these: within 1 s, 1 min, 1 h, 1 d, and later; what is overdue is in the first
+	Count  int    // messages with a deadline
+	Within [5]int // of Count, by time left: within 1 s (or overdue), 1 min, 1 h, 1 d, later
 	Next   int64  // the earliest deadline, wall ms, 0 for none
 }
 
-// AheadHorizons are how many ms ahead the classes of Ahead reach; one more class is behind them.
+// AheadHorizons are the upper limits of the classes of Ahead, in ms from now; one more class has all later times.
 var AheadHorizons = [...]int64{1e3, 10e3, 60e3, 600e3, 3600e3, 6 * 3600e3, 24 * 3600e3, 7 * 24 * 3600e3, 30 * 24 * 3600e3}
 
-// Ahead tells how much of a queue is due within each of the horizons and not before, and last what is due later. What is overdue is in
-// the first.
+// Ahead counts what is due within each of the horizons and not within the previous one; the last class is later than
+// all. Overdue items are in the first.
 type Ahead struct {
-	Expiring, Scheduled, Locks [len(AheadHorizons) + 1]int // messages ready, messages scheduled, deliveries that have to be settled
-	NextLock                   int64                       // the first time of those, wall ms, 0 for none
+	Expiring, Scheduled, Locks [len(AheadHorizons) + 1]int // ready messages, scheduled messages, unacked deliveries with a timeout
+	NextLock                   int64                       // the earliest end of a lock, wall ms, 0 for none
 }
 
-// Lease is the lease of a queue. The zero value is none.
+// Lease is the lease of a queue. The zero value means none.
 type Lease struct {
 	Period  int64  // ms
-	Ends    int64  // wall ms, 0 while it is held
-	Renewed int64  // wall ms
-	By      string // what renewed it: the name of a lease.Use
+	Ends    int64  // wall ms, 0 if it is held
+	Renewed int64  // when, in wall ms
+	By      string // by which use: the name of a lease.Use
 }
 
 // QueueConsumer is a consumer in QueueInfo.
@@ -83,10 +80,10 @@ type QueueConsumer struct {
 	Tag       string
 	NoAck     bool
 	Exclusive bool
-	Active    bool // gets messages; not those who wait behind a single active consumer
-	Prefetch  int  // 0 for any number
+	Active    bool // gets messages; false for those that wait behind a single active consumer
+	Prefetch  int  // 0 for no limit
 	Arguments protocol.Table
-	Timeout   int64 // ms in which a delivery has to be settled, -1 for any time
+	Timeout   int64 // consumer timeout in ms, -1 for none
 }
 
 // ChannelLink is a channel in ConnectionInfo.
@@ -95,12 +92,11 @@ type ChannelLink struct {
 	PID Address
 }
 
-// Endpoint is one end of a socket; Port is 0 for what has none.
+// Endpoint is one end of a socket; Port is 0 if it has none.
 type Endpoint struct {
 	Host string // an IP address
 	Port int
 }
 
-// Traffic counts what a connection has read and written: bytes, and the system
-// calls that it took.
+// Traffic counts the bytes that a connection has read and written, and the system calls for them.
 type Traffic struct{ BytesIn, BytesOut, Reads, Writes uint64 }

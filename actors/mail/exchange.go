@@ -6,8 +6,8 @@ import (
 	"candlemark/protocol"
 )
 
-// AddBinding adds a binding whose ends exist. From the vhost; the exchange
-// publishes its new table and answers TopologyReply to the Request's asker.
+// AddBinding adds a binding between existing ends. From the vhost; the exchange publishes its new table and answers
+// TopologyReply to the sender of the Request.
 type AddBinding struct {
 	Request
 	Binding         topology.Binding
@@ -20,8 +20,7 @@ func (b *AddBinding) Answer(f Fate) (Address, any) {
 	return b.ReplyTo, &TopologyReply{Reply: b.Done(goneExchange(f, b.Exchange, b.VHost))}
 }
 
-// RemoveBinding removes a binding. From the vhost; TopologyReply goes to the
-// asker.
+// RemoveBinding removes a binding. From the vhost; TopologyReply goes to the sender of the Request.
 type RemoveBinding struct {
 	Request
 	Binding         topology.Binding
@@ -37,8 +36,8 @@ func (b *RemoveBinding) Answer(f Fate) (Address, any) {
 	return b.ReplyTo, &TopologyReply{Reply: b.Done(err)}
 }
 
-// ForgetDestination removes all bindings to a queue or exchange that ends. From
-// the vhost, which gets BindingsForgotten once the new table is published.
+// ForgetDestination removes all bindings to a queue or exchange that is ending. From the vhost, which gets
+// BindingsForgotten once the new table is published.
 type ForgetDestination struct {
 	Request
 	Name       string
@@ -50,7 +49,7 @@ func (d *ForgetDestination) Answer(Fate) (Address, any) {
 	return d.ReplyTo, &BindingsForgotten{Reply: d.Done(nil)}
 }
 
-// NoDestination is for a binding to what is to be forgotten.
+// NoDestination returns the error for a binding to a destination that is being forgotten.
 func NoDestination(d *ForgetDestination, vhost string) error {
 	kind := "queue"
 	if d.ToExchange {
@@ -59,9 +58,8 @@ func NoDestination(d *ForgetDestination, vhost string) error {
 	return protocol.ChannelErrorf(protocol.NotFound, "no %s '%s' in vhost '%s'", kind, d.Name, vhost)
 }
 
-// MoveDestination has all bindings to a queue lead to another actor, the one in
-// which it lives on after a panic. From the vhost, which gets ExchangeConfigured
-// once the new table is published.
+// MoveDestination redirects all bindings of a queue to its new actor after a panic. From the vhost, which gets
+// ExchangeConfigured once the new table is published.
 type MoveDestination struct {
 	Request
 	To *topology.Queue
@@ -72,15 +70,14 @@ func (d *MoveDestination) Answer(Fate) (Address, any) {
 	return d.ReplyTo, &ExchangeConfigured{Reply: d.Done(nil)}
 }
 
-// RetireExchange ends an exchange unless IfUnused and it has bindings. From the
-// vhost, which gets ExchangeDeleteReply; then the exchange stops itself. With
-// Ask it only tells whether it would.
+// RetireExchange ends an exchange unless IfUnused and it has bindings. From the vhost, which gets
+// ExchangeDeleteReply; then the exchange stops itself. With Ask it only answers whether it would.
 type RetireExchange struct {
 	Request
 	IfUnused, Ask bool
 }
 
-// Answer implements Answerable: what is gone is deleted.
+// Answer implements Answerable: an exchange that is gone counts as deleted.
 func (d *RetireExchange) Answer(Fate) (Address, any) {
 	return d.ReplyTo, &ExchangeDeleteReply{Reply: d.Done(nil)}
 }

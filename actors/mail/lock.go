@@ -1,17 +1,16 @@
 package mail
 
-// What is asked about deliveries that nobody has settled yet. Each is locked: nobody
-// else gets the message before it is settled, or, with a consumer timeout, before
-// that runs out (ADR 10).
+// Queries and commands about unacked deliveries. Each delivery has a lock: no other consumer gets the message until
+// it is settled or, with a consumer timeout, until that runs out (ADR 10).
 
-// ListUnacked asks for deliveries in the order of their messages' numbers. From
-// anybody; UnackedPage comes back. It renews no lease and no lock.
+// ListUnacked asks for deliveries by ascending message number. From anybody; UnackedPage comes back. It renews no
+// lease and no lock.
 type ListUnacked struct {
 	Request
-	After uint64 // number of the message behind which to go on, 0 for the beginning
-	// Limit is how many are wanted, 1 to MostPeeked; all else means MostPeeked.
+	After uint64 // message number to continue behind, 0 for the beginning
+	// Limit is the maximum number of deliveries, 1 to MostPeeked; any other value means MostPeeked.
 	Limit int
-	// Queue and VHost are names, for errors.
+	// Names of the queue and its vhost, for errors.
 	Queue, VHost string
 }
 
@@ -24,29 +23,28 @@ func (l *ListUnacked) Answer(f Fate) (Address, any) {
 type UnackedPage struct {
 	Reply
 	Deliveries []UnackedDelivery
-	More       bool // there are some behind the last one
+	More       bool // others follow the last one
 }
 
-// UnackedDelivery is one delivery that nobody has settled.
+// UnackedDelivery is one unacked delivery.
 type UnackedDelivery struct {
 	Seq     uint64 // number of the message in its queue
 	Channel Address
-	Tag     string // of the consumer, "" for basic.get
-	Number  uint64 // the queue's for that channel, as in Delivery
-	// Delivered is when, in wall ms, to the second: rounded down.
+	Tag     string // the consumer's tag, "" for basic.get
+	Number  uint64 // the queue's number of the delivery for that channel, as in Delivery
+	// Delivered is when it was delivered, in wall ms, rounded down to a second.
 	Delivered int64
-	Locked    int64 // when it goes back, wall ms, 0 for never
+	Locked    int64 // when it is requeued, wall ms, 0 for never
 	Expires   int64 // wall ms, 0 for never
 	Size      int64 // bytes of the body
-	// DeliveryCount is how often it had come back before.
+	// DeliveryCount is the number of earlier deliveries that were requeued.
 	DeliveryCount uint32
 	Redelivered   bool
 }
 
-// RenewLock gives deliveries their consumer timeout anew, counted from now: what it
-// is at present; a lock is never shortened, and what has none gets none. Which: with
-// Seq the one of that message; with Locks those, whoever holds them; with Number that of Channel; else all that Tag holds.
-// From anybody; LockRenewed comes back.
+// RenewLock restarts the consumer timeout of deliveries, at its present setting. It never shortens a lock, and a
+// delivery without a timeout gets none. Deliveries: with Seq that of the message; with Locks those, whichever channel
+// holds them; with Number that of Channel; otherwise all of Tag. From anybody; LockRenewed comes back.
 type RenewLock struct {
 	Request
 	Seq     uint64
@@ -54,7 +52,7 @@ type RenewLock struct {
 	Channel Address
 	Number  uint64
 	Tag     string
-	// Queue and VHost are names, for errors.
+	// Names of the queue and its vhost, for errors.
 	Queue, VHost string
 }
 
@@ -66,29 +64,28 @@ func (r *RenewLock) Answer(f Fate) (Address, any) {
 // LockRenewed answers RenewLock.
 type LockRenewed struct {
 	Reply
-	// Count is how many deliveries were found; 0 is no error: they are settled, or
-	// their locks ran out before.
+	// Count is the number of deliveries found; 0 is no error: they were settled or their locks ran out before.
 	Count int
-	// Locked is the first time at which one of them goes back, wall ms, 0 for never.
+	// Locked is the earliest time at which one of them is requeued, wall ms, 0 for never.
 	Locked int64
-	// Until is that of each of Locks that was found.
+	// Until holds that time of each of Locks that was found.
 	Until map[Lock]int64
 }
 
-// SettleLocked settles deliveries by their locks, whoever holds them but for sessions: all of them, or none (LOCK-7). Who holds them is told as by ReturnDelivery. From
-// anybody; LockedSettled comes back.
+// SettleLocked settles deliveries by their locks: all of them, or none (LOCK-7). They may be of any channel, except
+// in sessions (Connection). As with ReturnDelivery, the holder is informed. From anybody; LockedSettled comes back.
 type SettleLocked struct {
 	Request
 	Locks   []Lock
 	How     Settlement
-	Outcome *Outcome // what else is said of them, nil for nothing
-	// Connection is that of whoever asks: what the lock of a session protects only that may settle which has it.
+	Outcome *Outcome // amendments to the messages, nil for none
+	// Connection is the asker's. Only the connection that has locked a session may settle its messages.
 	Connection Address
-	// Queue and VHost are names, for errors.
+	// Names of the queue and its vhost, for errors.
 	Queue, VHost string
 }
 
-// Lock names a delivery by its Facts: the number of the message, and the lock.
+// Lock names a delivery by two of its Facts: the number of the message, and the lock.
 type Lock struct{ Seq, Lock uint64 }
 
 // Answer implements Answerable.
@@ -99,16 +96,17 @@ func (s *SettleLocked) Answer(f Fate) (Address, any) {
 // LockedSettled answers SettleLocked.
 type LockedSettled struct {
 	Reply
-	// Held: all are settled. Else one was settled before, or its lock has run out, and nothing has changed.
+	// Held: all are settled now. Otherwise at least one was settled before or its lock has run out, and nothing has
+	// changed.
 	Held bool
 }
 
-// ReturnDelivery takes the delivery of message Seq back from who holds it, as if that had not been settled in time, but
-// that its consumer stays. From anybody; DeliveryReturned comes back.
+// ReturnDelivery requeues the delivery of message Seq as if its timeout had run out, except that the consumer is not
+// cancelled. From anybody; DeliveryReturned comes back.
 type ReturnDelivery struct {
 	Request
 	Seq uint64
-	// Queue and VHost are names, for errors.
+	// Names of the queue and its vhost, for errors.
 	Queue, VHost string
 }
 
@@ -120,12 +118,11 @@ func (r *ReturnDelivery) Answer(f Fate) (Address, any) {
 // DeliveryReturned answers ReturnDelivery.
 type DeliveryReturned struct {
 	Reply
-	Found bool // false is no error: it was settled, or came back before
+	Found bool // false is no error: it was settled or requeued before
 }
 
-// FindDeliveries asks a channel which deliveries of a queue, by its numbers for that
-// channel, have which delivery tags, or which delivery a tag stands for. From anybody;
-// DeliveriesFound comes back.
+// FindDeliveries asks a channel for the delivery tags of deliveries, which are given by the queue's numbers for the
+// channel, or for the delivery of a tag. From anybody; DeliveriesFound comes back.
 type FindDeliveries struct {
 	Request
 	Queue   Address
@@ -138,10 +135,10 @@ func (d *FindDeliveries) Answer(Fate) (Address, any) {
 	return d.ReplyTo, &DeliveriesFound{Reply: d.Done(nil)}
 }
 
-// DeliveriesFound answers FindDeliveries: tags by number, of those that are written
-// to the client and not settled.
+// DeliveriesFound answers FindDeliveries: tags by number, of deliveries that were written to the client and are not
+// settled.
 type DeliveriesFound struct {
 	Reply
-	Queue Address // of the one asked for by tag
+	Queue Address // for a query by Tag: the queue of the delivery
 	Tags  map[uint64]uint64
 }

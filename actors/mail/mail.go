@@ -8,61 +8,60 @@ import (
 	"candlemark/protocol"
 )
 
-// Address is whom a mail goes to.
+// Address is the receiver of a mail.
 type Address = topology.Address
 
-// Request says who waits for the answer to a command and under which number,
-// chosen by the asker. The zero value wants no answer.
+// Request says who gets the answer to a command and under which number, chosen by the asker. With the zero value
+// there is no answer.
 type Request struct {
 	ReplyTo Address
 	ID      uint64
-	By      *events.Origin // who wants it; nil for the broker itself
+	By      *events.Origin // the user behind it; nil for the broker itself
 }
 
-// Reply is the head of every answer. Err is nil, a *protocol.ChannelError or a
-// *protocol.ConnectionError; anything else is the broker's own failure (541).
+// Reply is embedded in every answer. Err is nil, a *protocol.ChannelError or a *protocol.ConnectionError; any other
+// error is an internal error of the broker (541).
 type Reply struct {
 	ID  uint64
 	Err error
 }
 
-// Done makes the head of the answer to r.
+// Done returns the Reply to r.
 func (r Request) Done(err error) Reply { return Reply{ID: r.ID, Err: err} }
 
-// Number is the asker's number, by which a late answer is told from the one
-// that is waited for.
+// Number returns the number of the Request, so that the asker can tell a late answer from the expected one.
 func (r Reply) Number() uint64 { return r.ID }
 
-// Failure is why the command was refused, nil if it was not.
+// Failure returns why the command was refused, nil if it was not.
 func (r Reply) Failure() error { return r.Err }
 
-// Fate says why a mail is answered by somebody else than its receiver.
+// Fate is the reason why another actor answers a mail in its receiver's place.
 type Fate uint8
 
 const (
-	// Gone: the receiver ended as it should; it no longer exists.
+	// Gone: the receiver ended normally and no longer exists.
 	Gone Fate = iota
-	// Failed: the receiver panicked; nothing is known of what it did.
+	// Failed: the receiver panicked over the mail; how far it got is unknown.
 	Failed
-	// Down: the receiver is a queue that cannot be brought back (PRO-16).
+	// Down: the receiver is a queue that cannot be restarted (PRO-16).
 	Down
-	// Unseen: the receiver panicked over something else and has not begun with this.
+	// Unseen: the receiver panicked over other mail and has not started with this one.
 	Unseen
-	// Unstored: the receiver is well, but what was asked for could not be made durable.
+	// Unstored: the receiver is fine, but the change could not be made durable.
 	Unstored
 )
 
-// unseen tells that nothing has come of a mail.
+// unseen reports whether the mail had no effect.
 func (f Fate) unseen() bool { return f == Gone || f == Unseen }
 
-// NotStored is the error for a definition that could not be made durable; the log
-// says why. A full disk costs that one change, and nothing else.
+// NotStored returns the error for a definition that could not be made durable; the log has the reason. A full disk
+// fails that one change and nothing else.
 func NotStored() error {
 	return protocol.ConnectionErrorf(protocol.InternalError, "the definition could not be stored")
 }
 
-// Missed is the failure of a command that did not reach its queue, which ended before.
-// Whoever sent it asks the virtual host (AwaitQueue) and then begins anew.
+// Missed is the error of a command whose queue ended before it handled the command. The sender asks the virtual host
+// (AwaitQueue) and then retries.
 type Missed struct{ Queue string } // its name
 
 // Error implements error.
@@ -70,13 +69,12 @@ func (m *Missed) Error() string { return "queue '" + m.Queue + "' ended before i
 
 // Answerable is a mail that can be answered in its receiver's place.
 type Answerable interface {
-	// Answer releases what the mail holds and tells whom to send which reply;
-	// a nil PID wants none.
+	// Answer releases the resources of the mail and returns the reply and its receiver; nil for no reply.
 	Answer(Fate) (Address, any)
 }
 
-// PeerGone is mailed by an actor to itself on Terminated, so that replies that
-// the dead had already posted are handled first (PRO-1).
+// PeerGone is mailed by an actor to itself on Terminated, so that it first handles replies that the terminated actor
+// had already posted (PRO-1).
 type PeerGone struct{ Who Address }
 
 var errRegistry = errors.New("the policy registry failed")

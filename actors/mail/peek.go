@@ -1,10 +1,10 @@
 package mail
 
-// MessageState is where a message is in its life; sets of them are joined.
+// MessageState is a state of a message. Values are bits, so that they form sets.
 type MessageState uint8
 
-// Ready: it waits for a consumer. Unacked: somebody holds it. Scheduled: it waits for
-// its time. Deferred: who asks for its number gets it.
+// Ready: waits for a consumer. Unacked: delivered and not settled. Scheduled: waits for its time. Deferred: delivered
+// by number only.
 const (
 	Ready MessageState = 1 << iota
 	Unacked
@@ -12,39 +12,39 @@ const (
 	Deferred
 )
 
-// Limits on one PeekReply.
+// Limits of one PeekReply.
 const (
-	// MostPeeked is how many messages it has at most, as has a list of messages.
+	// MostPeeked is the limit of messages, as in any list of messages.
 	MostPeeked = 1000
-	// PeekBytes are about how many bytes of contents it has, and has had read from the
-	// journal; the last message may exceed them.
+	// PeekBytes is about the limit of bytes of contents, returned and read from the journal; the last message may
+	// exceed it.
 	PeekBytes = 1 << 20
 )
 
-// Peek asks for messages of a queue without taking any: none is marked as redelivered,
-// expires or is counted, and no lease is renewed. Ready and unacknowledged ones come
-// first, in the order of the queue, and scheduled ones behind them in the order of
-// their release. From anybody; PeekReply comes back.
+// Peek asks for messages of a queue without taking them: none becomes redelivered, expires or is counted, and no
+// lease is renewed. Ready and unacked messages come first, in queue order, then scheduled ones in the order of their
+// release. From anybody; PeekReply comes back.
 type Peek struct {
 	Request
-	// After is where to go on, the zero value the beginning: with a Due behind that
-	// scheduled message, without behind a place in the queue.
+	// After is the position to continue behind, the zero value for the beginning: with a Due that of a scheduled
+	// message, otherwise a place in the queue.
 	After Cursor
-	// Limit is how many are wanted, 1 to MostPeeked; all else means MostPeeked.
+	// Limit is the maximum number of messages, 1 to MostPeeked; any other value means MostPeeked.
 	Limit  int
-	States MessageState // which; 0 for all
-	// ByDeadline has ready messages with a deadline only, in the order of their deadlines; After then has that of a message.
+	States MessageState // states of the messages; 0 for all
+	// ByDeadline selects ready messages with a deadline, ordered by it; After then holds a message's deadline.
 	ByDeadline bool
-	// ByNumber has them in the order of their numbers, whatever their states; After.Seq then is the number behind which to begin.
+	// ByNumber orders messages of all states by number; After.Seq then is the number to continue behind.
 	ByNumber bool
-	// Session, with ByNumber, wants the messages of a session only.
+	// Session, with ByNumber, selects the messages of one session.
 	Session *string
-	// Link, in a queue with sessions and without Session, is the name of the link of Connection that has locked it; "" for all sessions.
+	// Link, in a queue with sessions and without Session, selects the session that this link of Connection has
+	// locked; "" for all sessions.
 	Link       string
 	Connection Address
-	// Cut is how many bytes of each body are wanted, -1 for all.
+	// Cut is the maximum number of bytes of each body, -1 for all.
 	Cut int
-	// Queue and VHost are names, for errors.
+	// Names of the queue and its vhost, for errors.
 	Queue, VHost string
 }
 
@@ -53,32 +53,30 @@ func (p *Peek) Answer(f Fate) (Address, any) {
 	return p.ReplyTo, &PeekReply{Reply: p.Done(gone(f, p.Queue, p.VHost))}
 }
 
-// PeekReply answers Peek. What a content had to be read from the journal for may be
-// gone when it arrives.
+// PeekReply answers Peek. If contents had to be read from the journal, their messages may be gone by now.
 type PeekReply struct {
 	Reply
 	Messages []PeekedMessage
-	// Next is for the After of the next page, nil behind the last message. It is good
-	// until the queue is restarted.
+	// Next is the After of the next page, nil if this is the last. It is valid until the queue is restarted.
 	Next *Cursor
 }
 
-// PeekedMessage is one message as it is.
+// PeekedMessage is the state of one message.
 type PeekedMessage struct {
-	Seq      uint64 // its number in the queue, never given out twice
+	Seq      uint64 // number in the queue, never reused
 	State    MessageState
 	Enqueued int64 // wall ms
-	Expires  int64 // wall ms, 0 for never; of a scheduled one 0
-	Due      int64 // of a scheduled one, wall ms
-	Locked   int64 // of an unacknowledged one: when it goes back, wall ms, 0 for never
+	Expires  int64 // wall ms, 0 for never and for scheduled messages
+	Due      int64 // of a scheduled message, wall ms
+	Locked   int64 // of an unacked message: when it is requeued, wall ms, 0 for never
 	Priority uint8
-	// DeliveryCount is how often it was delivered and came back.
+	// DeliveryCount is the number of deliveries that were requeued.
 	DeliveryCount        uint32
-	Redelivered          bool // it will be, or is
+	Redelivered          bool // the next delivery will be marked, or this one is
 	Exchange, RoutingKey string
-	Header               []byte // the raw property list that a consumer gets
-	Body                 []byte // the beginning, as it was asked for
+	Header               []byte // the raw property list as consumers get it
+	Body                 []byte // its first Cut bytes
 	Size                 int64  // bytes of the whole body
-	// Unreadable: its content is in the journal and could not be read for now.
+	// Unreadable: the content is in the journal and cannot be read at present.
 	Unreadable bool
 }

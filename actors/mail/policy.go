@@ -5,9 +5,8 @@ import (
 	"candlemark/policies/changes"
 )
 
-// SetPolicy stores a policy (or, with Operator, an operator policy) and then
-// applies it. From a virtual host's command actor to the registry; PolicyReply comes back when it is in
-// force (PRO-15).
+// SetPolicy stores a policy (with Operator, an operator policy) and then applies it. From a virtual host's command
+// actor to the registry; PolicyReply comes back when it is in force (PRO-15).
 type SetPolicy struct {
 	Request
 	Policy   *policies.Policy
@@ -17,19 +16,18 @@ type SetPolicy struct {
 // Answer implements Answerable.
 func (s *SetPolicy) Answer(f Fate) (Address, any) { return s.policyAnswer() }
 
-// SetPolicies is SetPolicy for many, operator policies among them, in one change: the
-// virtual host looks at its queues once. From an import of definitions.
+// SetPolicies sets several policies and operator policies in one change, so that the virtual host examines its queues
+// once. From an import of definitions.
 type SetPolicies struct {
 	Request
 	VHost    string
-	Policies []*policies.Policy // all of the virtual host, none twice
+	Policies []*policies.Policy // all of one virtual host, without repetition
 }
 
 // Answer implements Answerable.
 func (s *SetPolicies) Answer(f Fate) (Address, any) { return s.policyAnswer() }
 
-// ClearPolicy removes one. PolicyReply comes back; Found tells whether there
-// was one.
+// ClearPolicy removes a policy. PolicyReply comes back; Found reports whether there was one.
 type ClearPolicy struct {
 	Request
 	VHost, Name string
@@ -39,13 +37,13 @@ type ClearPolicy struct {
 // Answer implements Answerable.
 func (c *ClearPolicy) Answer(f Fate) (Address, any) { return c.policyAnswer() }
 
-// UndoPolicyChange takes back a change that the history of a virtual host has. From the administrator; PolicyReply comes back
-// when that is in force, with an error of changes.Log.Undo if it cannot be.
+// UndoPolicyChange reverts a change in the history of a virtual host. From the administrator; PolicyReply comes back
+// when that is in force, with an error of changes.Log.Undo if it is impossible.
 type UndoPolicyChange struct {
 	Request
 	VHost     string
 	Change    uint64 // its number
-	Operators bool   // operator policies may change, too
+	Operators bool   // operator policies may be changed, too
 }
 
 // Answer implements Answerable.
@@ -77,12 +75,12 @@ func (d *DescribePolicies) Answer(f Fate) (Address, any) {
 // PoliciesInfo answers DescribePolicies.
 type PoliciesInfo struct {
 	Reply
-	Set     *policies.Set // those of the virtual host, which need not be there
+	Set     *policies.Set // policies of the virtual host, which need not exist
 	History changes.Log
 }
 
-// ForgetVHost drops all policies of a virtual host that is deleted, and their history. From the
-// administrator; PolicyReply comes back.
+// ForgetVHost drops all policies of a deleted virtual host, and their history. From the administrator; PolicyReply
+// comes back.
 type ForgetVHost struct {
 	Request
 	Name string
@@ -91,25 +89,24 @@ type ForgetVHost struct {
 // Answer implements Answerable.
 func (f *ForgetVHost) Answer(Fate) (Address, any) { return f.policyAnswer() }
 
-// PolicyReply answers SetPolicy, SetPolicies, ClearPolicy, UndoPolicyChange and ForgetVHost. With an error
-// nothing was stored, and nothing has changed.
+// PolicyReply answers SetPolicy, SetPolicies, ClearPolicy, UndoPolicyChange and ForgetVHost. With an error, nothing
+// has changed.
 type PolicyReply struct {
 	Reply
-	Found bool // there was one of that name before
-	// Revision is that of the definitions with the change in them; 0 when there
-	// was nothing to store.
+	Found bool // there was a policy of that name
+	// Revision is the revision of the stored definitions with the change; 0 if there was nothing to store.
 	Revision uint64
-	Change   uint64 // its number in the history, 0 when nothing has changed
+	Change   uint64 // its number in the history, 0 if nothing has changed
 }
 
-// PolicyList answers ListPolicies, sorted as POL-13 says.
+// PolicyList answers ListPolicies, in the order of POL-13.
 type PolicyList struct {
 	Reply
 	Policies []*policies.Policy
 }
 
-// VHostStarted asks the registry for a vhost's policies; ApplyPolicies goes to
-// it. From the vhost, when it (re)starts.
+// VHostStarted asks the registry for a vhost's policies; ApplyPolicies is sent to it. From the vhost, when it starts
+// or restarts.
 type VHostStarted struct {
 	Name string
 	PID  Address

@@ -6,11 +6,11 @@ import (
 	"candlemark/internal/message"
 )
 
-// The slices of the hot mails are used again: at a million messages a second they
-// would be most of what the collector has to look at. Only their receivers give them
-// back, when nothing refers to them any more; that of a DeadLetter goes on to a target.
+// Slices of frequent mail are pooled: at a million messages a second they would be most of the work of the garbage
+// collector. The receiver returns a slice when nothing refers to it any more; that of a DeadLetter goes on to a
+// target.
 
-// pooledItems bounds the slices that are kept, in messages.
+// pooledItems is the maximum capacity of a pooled slice, in messages.
 const pooledItems = 4096
 
 var (
@@ -18,12 +18,12 @@ var (
 	deliveryPool sync.Pool // of *[]Delivery
 )
 
-// NewEnqueue makes an empty batch for a queue.
+// NewEnqueue returns an empty batch for a queue.
 func NewEnqueue(from, queue Address) *Enqueue {
 	return &Enqueue{From: from, Queue: queue, Messages: newMessages()}
 }
 
-// newMessages is an empty slice of messages, nil if none is to be used again.
+// newMessages returns an empty slice of messages from the pool, nil if there is none.
 func newMessages() []message.Message {
 	if s, _ := messagePool.Get().(*[]message.Message); s != nil {
 		return *s
@@ -31,7 +31,7 @@ func newMessages() []message.Message {
 	return nil
 }
 
-// NewDeliver makes an empty delivery batch.
+// NewDeliver returns an empty batch of deliveries.
 func NewDeliver(queue Address, tag string, noAck bool) *Deliver {
 	d := &Deliver{Queue: queue, Tag: tag, NoAck: noAck}
 	if s, _ := deliveryPool.Get().(*[]Delivery); s != nil {

@@ -12,42 +12,39 @@ import (
 // Number. The receiver calls Release exactly once.
 type Enqueue struct {
 	From Address
-	// Queue is the receiver, for the answer that somebody gives in its place; nil
-	// if the sender does not care.
+	// Queue is the receiver, for an answer in its place; nil if the sender does not need it.
 	Queue    Address
 	Messages []message.Message
-	// Table is that of the topology.Queue whose PID the receiver is.
+	// Table is the Table of the receiver's topology.Queue.
 	Table uint64
-	// Action is that of the topology.Queue: the receiver makes copies of the messages by it (SBR-6).
+	// Action is the Action of the topology.Queue: the receiver applies it to its copies of the messages (SBR-6).
 	Action *filter.Action
-	// Chunk is retained for the queue, nil if no message aliases one.
+	// Chunk is retained for the queue; nil if no message refers to one.
 	Chunk *message.Chunk
-	// Debt is the credit of joined bodies.
+	// Debt is the credit of reassembled bodies.
 	Debt message.Debt
-	// Numbered has the answers carry the queue's numbers of the messages (EnqueueReply.Seqs).
+	// Numbered requests the queue's numbers of the messages (EnqueueReply.Seqs).
 	Numbered bool
-	// Whole has the receiver, if it is a queue, take all messages or none (DL-10).
-	Whole bool
-	// Moved: the messages come from a queue, perhaps from the receiver, and none is a duplicate (DUP-1).
+	// AllOrNone makes a queue take all messages or none (DL-10).
+	AllOrNone bool
+	// Moved: the messages come from a queue, perhaps from the receiver, and are never duplicates (DUP-1).
 	Moved bool
-	// Agreed: the queue has agreed to the messages (PrepareWork), so none is over its limits.
-	Agreed bool
-	// By is who published; only for the actor of admin commands, which is the only one
-	// to ask.
+	// Prepared: the queue has accepted the messages in advance (PrepareWork), so none exceeds its limits.
+	Prepared bool
+	// By is the publisher; set only for the actor of admin commands, which alone needs it.
 	By *Publisher
 }
 
-// Publisher is who published, on the channel that an Enqueue is from.
+// Publisher is the publisher of an Enqueue on its channel.
 type Publisher struct {
 	User       string
-	Tags       []string // the user's
-	Connection Address  // the channel's
+	Tags       []string // tags of the user
+	Connection Address  // connection of the channel
 	Origin     *events.Origin
 }
 
-// Release gives the batch's credit back to the connection it came from, and its
-// slice to the next batch: the messages are gone then. A second call does
-// nothing.
+// Release returns the batch's credit to the connection it came from, and its slice to the pool: the messages are
+// invalid afterwards. A second call does nothing.
 func (e *Enqueue) Release() {
 	e.Chunk.Release()
 	e.Chunk = nil
@@ -56,16 +53,16 @@ func (e *Enqueue) Release() {
 	e.Messages = nil
 }
 
-// LendCredit takes the batch's credit out of it: the messages can be released before it.
-// The receiver releases the chunk and settles the debt.
-func (e *Enqueue) LendCredit() (*message.Chunk, message.Debt) {
+// DetachCredit removes the batch's credit from it, so that the messages can be released first. The caller has to
+// release the chunk and settle the debt.
+func (e *Enqueue) DetachCredit() (*message.Chunk, message.Debt) {
 	chunk, debt := e.Chunk, e.Debt
 	e.Chunk, e.Debt = nil, message.Debt{}
 	return chunk, debt
 }
 
-// Answer: a queue that ended has taken and discarded the batch (LEASE-7,
-// PRO-2); one that failed or is down refuses it.
+// Answer implements Answerable: a queue that ended has taken and discarded the batch (LEASE-7, PRO-2); one that
+// failed or is down refuses it.
 func (e *Enqueue) Answer(f Fate) (Address, any) {
 	reply := &EnqueueReply{Queue: e.Queue, Refused: f != Gone}
 	for i := range e.Messages {
@@ -86,24 +83,22 @@ type Consume struct {
 	Tag       string
 	NoAck     bool
 	Exclusive bool
-	// Prefetch is how many unacknowledged deliveries the consumer may hold, 0
-	// for any number.
+	// Prefetch is the limit of unacked deliveries of the consumer, 0 for none.
 	Prefetch  int
 	Arguments protocol.Table
-	// Limited says that the channel has a limit for all its consumers together:
-	// the queue offers and the channel allows (PRO-8).
+	// Limited: the channel has one limit for all its consumers: the queue offers and the channel allows (PRO-8).
 	Limited bool
-	// Credited says that the consumer gets nothing but what Credit allows it.
+	// Credited: the consumer gets messages only for Credit.
 	Credited bool
-	// Facts has its deliveries carry them.
+	// Facts requests the Facts of its deliveries.
 	Facts bool
-	// Stays: it is not cancelled when it does not settle in time (LOCK-4).
+	// Stays: the consumer is not cancelled if it does not settle in time (LOCK-4).
 	Stays bool
-	// Session names the one to lock, in a queue with sessions (SESSION-3). ConsumeReply may then be long in coming.
-	Session *SessionWanted
+	// Session names the session to lock, in a queue with sessions (SESSION-3). ConsumeReply may then take long.
+	Session *SessionRequest
 	// Connection is the channel's, for exclusive queues (DEC-5).
 	Connection Address
-	// Queue and VHost are names, for errors.
+	// Names of the queue and its vhost, for errors.
 	Queue, VHost string
 }
 
@@ -125,9 +120,8 @@ func (c *CancelConsumer) Answer(Fate) (Address, any) {
 	return c.ReplyTo, &CancelConsumerReply{Reply: c.Done(nil), Tag: c.Tag}
 }
 
-// Grant gives a consumer's window back: what the channel handed to its
-// connection's outbox, in messages and content bytes. From a channel, in
-// batches; no reply (PRO-8).
+// Grant returns part of a consumer's window: the messages and content bytes that the channel has passed to its
+// connection's outbox. From a channel, in batches; no reply (PRO-8).
 type Grant struct {
 	Channel  Address
 	Tag      string
@@ -135,55 +129,52 @@ type Grant struct {
 	Bytes    int
 }
 
-// Credit sets how many messages more a consumer that is Credited may be given after
-// DeliveryCount of them, counted from 0 and modulo 2^32 as AMQP 1.0 does: the credit of its link. From a
-// channel; no reply but, with Drain, Drained.
+// Credit sets the link credit of a consumer that is Credited: how many more messages it may get after DeliveryCount
+// of them, counted from 0 and modulo 2^32 as in AMQP 1.0. From a channel; no reply except, with Drain, Drained.
 type Credit struct {
 	Channel       Address
 	Tag           string
 	DeliveryCount uint32
 	Credit        uint32
-	// Drain has the queue give what it has, and use up the rest of the credit.
+	// Drain makes the queue deliver the messages it has, and use up the rest of the credit.
 	Drain bool
 }
 
-// Allow answers Offer: the channel's consumers may be sent that many messages
-// more. From the channel, perhaps long after the offer.
+// Allow answers Offer: the queue may send the channel's consumers that many more messages. From the channel, perhaps
+// long after the offer.
 type Allow struct {
 	Queue    Address
 	Channel  Address
 	Messages int
 }
 
-// Answer implements Answerable: a queue that is gone uses none of it.
+// Answer implements Answerable: a queue that is gone returns all of it.
 func (a *Allow) Answer(Fate) (Address, any) {
 	return a.Channel, &Unused{Queue: a.Queue, Messages: a.Messages}
 }
 
-// Reclaim asks for what the queue was allowed and has not used: another queue has
-// messages, and there is no other room under the channel's limit. From the
-// channel; Unused comes back.
+// Reclaim asks for what the queue was allowed and has not used: another queue has messages, and the channel's limit
+// leaves no other room. From the channel; Unused comes back.
 type Reclaim struct {
 	Channel Address
 }
 
-// Limit tells a queue that its consumers of a channel are from now on subject
-// to the channel's common limit, or no longer. From the channel; no reply.
+// Limit tells a queue whether its consumers of a channel are now subject to the channel's common limit. From the
+// channel; no reply.
 type Limit struct {
 	Channel Address
 	On      bool
 }
 
-// Resize sets the prefetch of all consumers that a channel has at a queue. From
-// the channel, for clients that expect it of basic.qos; no reply.
+// Resize sets the prefetch of all consumers of a channel at a queue. From the channel, for clients that expect this
+// of basic.qos; no reply.
 type Resize struct {
 	Channel  Address
-	Prefetch int // 0 for any number
+	Prefetch int // 0 for no limit
 }
 
-// ChannelGone: the channel ended; all its consumers are gone and what it held
-// returns to its position. From the channel itself when it ends in order, else
-// the queue draws the same conclusion from watching it.
+// ChannelGone: the channel ended; its consumers are detached and its unacked messages requeued at their positions.
+// From the channel if it ends normally; otherwise the queue learns it from its watch.
 type ChannelGone struct{ Channel Address }
 
 // Get asks for one message. From a channel; GetReply comes back.
@@ -191,7 +182,7 @@ type Get struct {
 	Request
 	Channel      Address
 	NoAck        bool
-	Facts        bool // has the delivery carry them
+	Facts        bool // requests the Facts of the delivery
 	Connection   Address
 	Queue, VHost string
 }
@@ -201,8 +192,7 @@ func (g *Get) Answer(f Fate) (Address, any) {
 	return g.ReplyTo, &GetReply{Reply: g.Done(missed(f, g.Queue, g.VHost))}
 }
 
-// Purge drops every ready message, without dead-lettering (DL-9). From a
-// channel; PurgeReply comes back.
+// Purge drops all ready messages, without dead-lettering (DL-9). From a channel; PurgeReply comes back.
 type Purge struct {
 	Request
 	Connection   Address
@@ -217,8 +207,8 @@ func (p *Purge) Answer(f Fate) (Address, any) {
 // DescribeQueue asks for QueueInfo; renews no lease.
 type DescribeQueue struct {
 	Request
-	Consumers bool // list them too
-	Ahead     bool // tell what is due, too
+	Consumers bool // include the list of consumers
+	Ahead     bool // include Ahead
 }
 
 // Answer implements Answerable.
@@ -229,8 +219,8 @@ func (d *DescribeQueue) Answer(f Fate) (Address, any) {
 	return d.ReplyTo, &QueueInfo{Reply: d.Done(gone(f, "", ""))}
 }
 
-// missed is gone for a command of a channel, which looks again: the queue may be on its
-// way back.
+// missed returns the error for a command of a channel to a queue that is gone or failed: Missed makes the channel
+// look for the queue again, which may be restarting.
 func missed(f Fate, queue, vhost string) error {
 	if f.unseen() {
 		return &Missed{queue}
@@ -251,8 +241,8 @@ func gone(f Fate, queue, vhost string) error {
 	return protocol.ChannelErrorf(protocol.NotFound, "no queue '%s' in vhost '%s'", queue, vhost)
 }
 
-// QueueDown is the error of every operation on a queue that is down
-// (PRO-16), but for its deletion. [RabbitMQ: a crashed queue]
+// QueueDown returns the error of every operation on a queue that is down (PRO-16), except its deletion. [RabbitMQ: a
+// crashed queue]
 func QueueDown(queue, vhost string) error {
 	return protocol.ChannelErrorf(protocol.NotFound, "queue '%s' in vhost '%s' has crashed and failed to restart", queue, vhost)
 }

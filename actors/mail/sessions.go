@@ -2,15 +2,15 @@ package mail
 
 import "errors"
 
-// Sessions of a queue: its messages with one session id, which one consumer at a time has locked. What is named here is refused with the
-// errors below, or with those of other commands.
+// Sessions of a queue: the messages of one session id, locked by one consumer at a time. The commands here fail with
+// the errors below, or with errors common to all commands.
 
-// SessionWanted is the session that a consumer is to lock.
-type SessionWanted struct {
+// SessionRequest is the session that a consumer asks to lock.
+type SessionRequest struct {
 	ID string
-	// Next has the queue choose one that has messages and that nobody has locked, and wait for one if there is none.
+	// Next lets the queue choose a session that has messages and is not locked, and wait if there is none.
 	Next bool
-	// Wait is how many ms to wait for one at most. The queue has a bound of its own.
+	// Wait is the maximum wait in ms. The queue has a limit of its own.
 	Wait int64
 	// Link is the name of the consumer's link.
 	Link string
@@ -24,33 +24,34 @@ type SessionLocked struct {
 
 // Errors of mail about sessions.
 var (
-	// ErrSessionTaken: somebody else has locked the session.
+	// ErrSessionTaken: another consumer has locked the session.
 	ErrSessionTaken = errors.New("another receiver has locked the session")
-	// ErrNoSession: no session came free in time.
+	// ErrNoSession: no session became available in time.
 	ErrNoSession = errors.New("no session with messages came free in time")
-	// ErrSessionLost: who asks has not locked the session, or not any more.
+	// ErrSessionLost: the asker has not locked the session, or its lock has run out.
 	ErrSessionLost = errors.New("the session is not locked, or not any more")
-	// ErrSessionsFull: the queue has no room for more who wait, or for more states of sessions.
+	// ErrSessionsFull: the queue has reached its limit of waiting receivers, or of session states.
 	ErrSessionsFull = errors.New("the queue has no room for more of its sessions")
-	// ErrSessionState: a state is too large.
+	// ErrSessionState: the state is too large.
 	ErrSessionState = errors.New("the state of a session is too large")
-	// ErrSessionID: an id is too long.
+	// ErrSessionID: the id is too long.
 	ErrSessionID = errors.New("the id of a session has at most 128 bytes")
 	// ErrNoSessions: the queue has no sessions.
 	ErrNoSessions = errors.New("the queue has no sessions, so none can be locked")
-	// ErrSessionNeeded: a message without an id of a session comes, or a consumer that wants none.
+	// ErrSessionNeeded: a message without a session id was published, or a consumer names no session.
 	ErrSessionNeeded = errors.New("the queue has sessions: messages need the id of one, and consumers have to lock one")
 )
 
-// UseSession is a command about a session that a consumer of the same connection has locked. From anybody; SessionUsed comes back.
+// UseSession is a command about a session that a consumer of the same connection has locked. From anybody;
+// SessionUsed comes back.
 type UseSession struct {
 	Request
 	ID         string
 	Connection Address
-	// Renew gives the lock its time anew. Set stores State, or removes what is stored if it is nil. With neither, State is read.
+	// Renew restarts the lock's time. Set stores State, nil deletes the stored one. With neither, State is read.
 	Renew, Set bool
 	State      []byte
-	// Queue and VHost are names, for errors.
+	// Names of the queue and its vhost, for errors.
 	Queue, VHost string
 }
 
@@ -59,24 +60,25 @@ func (u *UseSession) Answer(f Fate) (Address, any) {
 	return u.ReplyTo, &SessionUsed{Reply: u.Done(gone(f, u.Queue, u.VHost))}
 }
 
-// SessionUsed answers UseSession. What was set is in the journal.
+// SessionUsed answers UseSession. A stored state is in the journal.
 type SessionUsed struct {
 	Reply
 	Until int64  // end of the lock, wall ms
 	State []byte // nil for none
 }
 
-// MostSessions is how many ids a SessionList has at most.
+// MostSessions is the limit of ids in one SessionList.
 const MostSessions = 1000
 
-// ListSessions asks for the ids of sessions, in their order. From anybody; SessionList comes back. It renews no lease.
+// ListSessions asks for session ids in ascending order. From anybody; SessionList comes back. It renews no lease.
 type ListSessions struct {
 	Request
-	// Since, unless 0, wants those only whose states were set then or later, wall ms. With 0 it is all that have messages or a state.
+	// Since, unless 0, selects sessions whose states were set then or later, wall ms. With 0, all with messages or a
+	// state are listed.
 	Since int64
 	Skip  int
-	Limit int // 1 to MostSessions; all else means MostSessions
-	// Queue and VHost are names, for errors.
+	Limit int // 1 to MostSessions; any other value means MostSessions
+	// Names of the queue and its vhost, for errors.
 	Queue, VHost string
 }
 

@@ -2,11 +2,12 @@ package mail
 
 import "errors"
 
-// DeclareTransaction opens a transaction of a connection of AMQP 1.0. From a session to its connection; TransactionDeclared comes back.
+// DeclareTransaction opens a transaction of an AMQP 1.0 connection. From a session to its connection;
+// TransactionDeclared comes back.
 type DeclareTransaction struct {
 	Request
 	Session Address
-	Link    uint32 // handle of the coordinator's link: it is rolled back when that ends
+	Link    uint32 // handle of the coordinator's link; the transaction is rolled back when the link ends
 }
 
 // TransactionDeclared answers DeclareTransaction. The error is amqp:resource-limit-exceeded.
@@ -15,29 +16,31 @@ type TransactionDeclared struct {
 	ID []byte
 }
 
-// DischargeTransaction commits a transaction, or rolls it back. From a session to its connection; TransactionDischarged comes back when it has ended.
+// DischargeTransaction commits or rolls back a transaction. From a session to its connection; TransactionDischarged
+// comes back when it has ended.
 type DischargeTransaction struct {
 	Request
 	ID   []byte
 	Fail bool // roll it back
 }
 
-// TransactionDischarged answers DischargeTransaction. The error is that of a transaction that is not committed, *amqp10.Error.
+// TransactionDischarged answers DischargeTransaction. The error, an *amqp10.Error, says why the transaction was not
+// committed.
 type TransactionDischarged struct{ Reply }
 
-// AbandonTransactions tells that a session will not do its part. From a session to its connection.
+// AbandonTransactions reports that a session cannot do its part of transactions. From a session to its connection.
 type AbandonTransactions struct {
 	Session Address
 	Link    uint32   // the coordinator's link that ended, or
-	Ends    bool     // the session does, which had
-	IDs     []string // work of these
+	Ends    bool     // the session ends
+	IDs     []string // transactions in which it had work
 }
 
-// TransactionStep names a part of the end of a transaction.
+// TransactionStep is a step towards the end of a transaction.
 type TransactionStep uint8
 
-// In this order, but that each may be followed by ForgetTransaction: prepare, so that all that follows will succeed; publish; settle; forget, which rolls back
-// what was not done.
+// The steps in order; each may be followed by ForgetTransaction. Prepare ensures that the other steps will succeed;
+// then come publish, settle, and forget, which rolls back whatever was not done.
 const (
 	PrepareTransaction TransactionStep = iota
 	PublishTransaction
@@ -45,7 +48,8 @@ const (
 	ForgetTransaction
 )
 
-// StepTransaction has a session do its part of a step. From its connection; TransactionStepped comes back but for ForgetTransaction.
+// StepTransaction makes a session do its part of a step. From its connection; TransactionStepped comes back, except
+// for ForgetTransaction.
 type StepTransaction struct {
 	ID   string
 	Step TransactionStep
@@ -56,21 +60,23 @@ type TransactionStepped struct {
 	ID      string
 	Step    TransactionStep
 	Session Address
-	Work    bool // the session has some to do
+	Work    bool // the session has work in this transaction
 	Err     error
 }
 
-// PrepareWork has a queue see to it that it can take messages and settlements of a transaction, all or none: it holds the deliveries until Channel settles
-// them, is gone, or ends that with ReleaseWork, and will take as many messages in an Enqueue that is Agreed. From a session; WorkPrepared comes back.
+// PrepareWork makes a queue guarantee that it can take the messages and settlements of a transaction, all or none: it
+// keeps the deliveries locked until Channel settles them, ends, or sends ReleaseWork, and will take as many messages
+// in an Enqueue that is Prepared. From a session; WorkPrepared comes back.
 type PrepareWork struct {
 	Request
 	Channel Address
-	Numbers []uint64 // of deliveries to the channel
-	Headers [][]byte // of messages
-	Bytes   int64    // of their bodies
+	Numbers []uint64 // deliveries to the channel
+	Headers [][]byte // one for each message
+	Bytes   int64    // size of all bodies
 }
 
-// Answer implements Answerable. A queue that has crashed comes back with another address: whatever was taken from the one before cannot be settled there.
+// Answer implements Answerable. A queue that has crashed restarts with a new address: deliveries of the old one
+// cannot be settled there.
 func (p *PrepareWork) Answer(Fate) (Address, any) {
 	return p.ReplyTo, &WorkPrepared{Reply: p.Done(ErrQueueEnded)}
 }
@@ -78,7 +84,7 @@ func (p *PrepareWork) Answer(Fate) (Address, any) {
 // WorkPrepared answers PrepareWork. The error is ErrDeliveryLost, ErrSessionNeeded, ErrWorkRefused or ErrQueueEnded.
 type WorkPrepared struct{ Reply }
 
-// ReleaseWork has deliveries that were held by PrepareWork locked as before. From a session.
+// ReleaseWork ends the hold of PrepareWork on deliveries; their locks run as before. From a session.
 type ReleaseWork struct {
 	Channel Address
 	Numbers []uint64
@@ -86,10 +92,10 @@ type ReleaseWork struct {
 
 // Errors of PrepareWork.
 var (
-	// ErrDeliveryLost: the channel does not hold a delivery any more.
+	// ErrDeliveryLost: the channel no longer holds a delivery.
 	ErrDeliveryLost = errors.New("a lock has run out")
 	// ErrWorkRefused: the queue takes no more messages.
 	ErrWorkRefused = errors.New("a queue refuses messages")
-	// ErrQueueEnded: the queue was deleted, or has failed, since the work for it came.
+	// ErrQueueEnded: the queue was deleted or has failed since the work started.
 	ErrQueueEnded = errors.New("a queue has ended")
 )

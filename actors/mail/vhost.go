@@ -6,43 +6,41 @@ import (
 	"candlemark/protocol"
 )
 
-// Leave says what the asker of a declare may make besides the thing itself: a way on to
-// other exchanges, a further queue. It says what the channel's check of the asker's
-// permissions came to. Whoever makes the thing obeys it, as nobody else knows whether it
-// is there already, and needs no leave. The zero value has not been checked.
-type Leave struct {
+// Permission says whether the sender of a declare may create its object in a way that needs more than permission for
+// its name: routing to further exchanges, another queue. The channel has checked this in advance; the actor that
+// creates the object obeys it, because only it knows whether the object exists already and no permission is needed.
+// The zero value has not been checked and denies.
+type Permission struct {
 	checked bool
 	refused error
 }
 
-// LeaveUnless is a leave that was checked: refused is why not, nil if it is given.
-func LeaveUnless(refused error) Leave { return Leave{true, refused} }
+// PermissionUnless returns a checked permission: denied for the reason refused, granted if that is nil.
+func PermissionUnless(refused error) Permission { return Permission{true, refused} }
 
-// Err is why the thing may not be made: the refusal, a 403, if it was refused or nobody
-// has checked; else nil.
-func (l Leave) Err() error {
+// Err returns why the object may not be created, a 403 if it was not checked; nil if it may.
+func (l Permission) Err() error {
 	if !l.checked {
 		return protocol.ChannelErrorf(protocol.AccessRefused, "permissions for the arguments were not checked")
 	}
 	return l.refused
 }
 
-// DeclareQueue makes a queue or checks one that exists. From a channel to the
-// vhost, which forwards it to the queue; the queue answers DeclareQueueReply.
-// Permissions for the name were checked by the channel, those for the arguments are
-// in Leave.
+// DeclareQueue creates a queue or checks an existing one. From a channel to the vhost, which forwards it to the
+// queue; the queue answers DeclareQueueReply. The channel has checked the permissions for the name; those for the
+// arguments are in Permission.
 type DeclareQueue struct {
 	Request
-	Name                                    string // "" asks for a server name (DEC-9)
+	Name                                    string // "" requests a server-generated name (DEC-9)
 	Passive, Durable, Exclusive, AutoDelete bool
 	NoWait                                  bool // renews no lease (LEASE-4)
 	Arguments                               protocol.Table
-	// Connection is the asker's, the owner of an exclusive queue.
+	// Connection is the client's, the owner of an exclusive queue.
 	Connection Address
 	VHost      string
-	Leave      Leave // to make a queue with arguments that need one
-	// Via is the vhost when it has forwarded the command: a queue that ends before it
-	// sees that gives it back.
+	Permission Permission // to create a queue with arguments that need permission
+	// Via is the vhost once it has forwarded the command: a queue that ends before it handles the command returns it
+	// there.
 	Via Address
 }
 
@@ -56,14 +54,13 @@ func (d *DeclareQueue) Answer(f Fate) (Address, any) {
 	return d.ReplyTo, &DeclareQueueReply{Reply: d.Done(gone(f, d.Name, d.VHost)), Name: d.Name}
 }
 
-// DeleteQueue ends a queue; one that does not exist is deleted with 0 messages
-// (DEC-6). From a channel to the vhost, which forwards it; the queue answers
-// DeleteQueueReply once it is forgotten.
+// DeleteQueue deletes a queue; if it does not exist, the answer has 0 messages (DEC-6). From a channel to the vhost,
+// which forwards it; the queue answers DeleteQueueReply once it is forgotten.
 type DeleteQueue struct {
 	Request
 	Name              string
 	IfUnused, IfEmpty bool
-	Connection        Address // the asker's; nil for the broker itself
+	Connection        Address // the client's; nil for the broker itself
 	VHost             string
 	Via               Address // as in DeclareQueue
 }
@@ -81,9 +78,8 @@ func (d *DeleteQueue) Answer(f Fate) (Address, any) {
 	return d.ReplyTo, &DeleteQueueReply{Reply: d.Done(gone(f, d.Name, d.VHost))}
 }
 
-// AwaitQueue asks to be told when nothing is about to happen to a queue: it is
-// published, or it is not there. From a channel whose command missed its queue;
-// TopologyReply comes back.
+// AwaitQueue asks for an answer when no change of a queue is pending: it is published, or it does not exist. From a
+// channel whose command missed its queue; TopologyReply comes back.
 type AwaitQueue struct {
 	Request
 	Name, VHost string
@@ -94,29 +90,26 @@ func (a *AwaitQueue) Answer(f Fate) (Address, any) {
 	return a.ReplyTo, &TopologyReply{Reply: a.Done(gone(f, a.Name, a.VHost))}
 }
 
-// AwaitIdle asks to be told when all is done that followed from earlier mail: no
-// definition is on its way to the disk, no exchange is asked about bindings and no child
-// is about to end. From a node that stops; TopologyReply comes back.
+// AwaitIdle asks for an answer when all effects of earlier mail are complete: no definition is being written, no
+// exchange is asked about bindings and no child is ending. From a node that stops; TopologyReply comes back.
 type AwaitIdle struct{ Request }
 
-// Answer implements Answerable: in a virtual host that has ended all is done.
+// Answer implements Answerable: a virtual host that has ended is idle.
 func (a *AwaitIdle) Answer(Fate) (Address, any) { return a.ReplyTo, &TopologyReply{Reply: a.Done(nil)} }
 
-// DeclareExchange makes an exchange or checks one that exists. From a channel;
-// TopologyReply comes back.
+// DeclareExchange creates an exchange or checks an existing one. From a channel; TopologyReply comes back.
 type DeclareExchange struct {
 	Request
 	Name, Type                             string
 	Passive, Durable, AutoDelete, Internal bool
 	Arguments                              protocol.Table
-	Leave                                  Leave // to make an exchange with an alternate
+	Permission                             Permission // to create an exchange with an alternate exchange
 }
 
 // Answer implements Answerable.
 func (d *DeclareExchange) Answer(f Fate) (Address, any) { return d.answer(f) }
 
-// DeleteExchange ends an exchange; one that does not exist is fine. From a
-// channel; TopologyReply comes back.
+// DeleteExchange deletes an exchange; it is no error if it does not exist. From a channel; TopologyReply comes back.
 type DeleteExchange struct {
 	Request
 	Name     string
@@ -132,40 +125,36 @@ type Bind struct {
 	Request
 	Source     string
 	Binding    topology.Binding
-	Connection Address // for exclusive queues (DEC-5)
-	Topic      Leave   // to read the routing key, if the source is a topic exchange
+	Connection Address    // for exclusive queues (DEC-5)
+	Topic      Permission // to read with the routing key, if the source is a topic exchange
 }
 
 // Answer implements Answerable.
 func (b *Bind) Answer(f Fate) (Address, any) { return b.answer(f) }
 
-// Unbind removes a binding; one that does not exist is fine. From a channel;
-// TopologyReply comes back.
+// Unbind removes a binding; it is no error if it does not exist. From a channel; TopologyReply comes back.
 type Unbind struct {
 	Request
 	Source     string
 	Binding    topology.Binding
 	Connection Address
-	Topic      Leave // as in Bind
+	Topic      Permission // as in Bind
 }
 
 // Answer implements Answerable.
 func (u *Unbind) Answer(f Fate) (Address, any) { return u.answer(f) }
 
-// QueueCrashed is sent by a queue that ends by a panic to its vhost, which holds back further
-// commands for it, and tells
-// the queue's next life: Newest is at least as high as the number of any message that
-// it has had. Nothing comes back.
+// QueueCrashed is sent to the vhost by a queue that ends after a panic. The vhost holds back further commands for the
+// queue and passes Newest, at least the highest number of any of its messages, to the restarted queue. No reply.
 type QueueCrashed struct {
 	Queue  Address
 	Newest uint64
 }
 
-// QueueRetiring opens a queue's farewell (ADR 4). Handled is how many of the
-// vhost's commands the queue has seen: if the vhost has forwarded more it
-// answers QueueKept, else QueueForgotten once name and bindings are
-// unpublished. Deleted says that a DeleteQueue asked for it: commands behind it
-// wait in the vhost and meet the next incarnation, so it is never kept.
+// QueueRetiring starts a queue's farewell (ADR 4). Handled is the number of the vhost's commands that the queue has
+// handled: if the vhost has forwarded more it answers QueueKept, otherwise QueueForgotten once name and bindings are
+// unpublished. Deleted: a DeleteQueue asked for it; the queue is not kept, and commands behind it wait in the vhost
+// for the next incarnation.
 type QueueRetiring struct {
 	Name        string
 	Incarnation uint64
@@ -174,8 +163,8 @@ type QueueRetiring struct {
 	Deleted     bool
 }
 
-// Answer implements Answerable: without its vhost the queue is nobody's; one that
-// failed over the farewell still has the queue.
+// Answer implements Answerable: without its vhost the queue belongs to nobody and may end; a vhost that failed over
+// the farewell still has the queue.
 func (r *QueueRetiring) Answer(f Fate) (Address, any) {
 	if f == Gone {
 		return r.Queue, &QueueForgotten{}
@@ -183,16 +172,15 @@ func (r *QueueRetiring) Answer(f Fate) (Address, any) {
 	return r.Queue, &QueueKept{}
 }
 
-// QueueDeleteRefused: a DeleteQueue failed its conditions and was answered; the
-// vhost may forward the commands that wait behind it.
+// QueueDeleteRefused: the conditions of a DeleteQueue were not met, and it was answered; the vhost may forward the
+// commands that wait behind it.
 type QueueDeleteRefused struct {
 	Name        string
 	Incarnation uint64
 }
 
-// ExchangeUnused: an auto-delete exchange lost its last binding to an Unbind,
-// whose Request it carries on: the vhost answers that with TopologyReply when
-// the exchange is gone. From the exchange.
+// ExchangeUnused: an auto-delete exchange lost its last binding to an Unbind. The vhost answers that command, whose
+// Request is passed on here, with TopologyReply when the exchange is gone. From the exchange.
 type ExchangeUnused struct {
 	Request
 	Name     string
@@ -204,20 +192,19 @@ func (u *ExchangeUnused) Answer(Fate) (Address, any) {
 	return u.ReplyTo, &TopologyReply{Reply: u.Done(nil)}
 }
 
-// BindingsForgotten answers ForgetDestination. Unused says that the exchange is
-// an auto-delete one and has just lost its last binding by it: the vhost
-// retires it (LEASE-8).
+// BindingsForgotten answers ForgetDestination. Unused: the exchange is auto-delete and has just lost its last
+// binding; the vhost retires it (LEASE-8).
 type BindingsForgotten struct {
 	Reply
 	Unused bool
 }
 
-// ExchangeDeleteReply answers RetireExchange: nil Err means that the exchange
-// has published an empty table and may be forgotten.
+// ExchangeDeleteReply answers RetireExchange: with a nil Err the exchange has published an empty table and may be
+// forgotten.
 type ExchangeDeleteReply struct{ Reply }
 
-// ReleaseConnection deletes the exclusive queues of a connection. From the
-// connection; ConnectionReleased comes back when they are forgotten.
+// ReleaseConnection deletes the exclusive queues of a connection. From the connection; ConnectionReleased comes back
+// when they are forgotten.
 type ReleaseConnection struct {
 	Request
 	Connection Address
@@ -228,9 +215,8 @@ func (r *ReleaseConnection) Answer(Fate) (Address, any) {
 	return r.ReplyTo, &ConnectionReleased{Reply: r.Done(nil)}
 }
 
-// EndVHost deletes everything in a virtual host and ends its actor. From the
-// root; VHostEnded comes back right before the actor ends. Commands that come
-// later find the virtual host gone.
+// EndVHost deletes everything in a virtual host and ends its actor. From the root; VHostEnded comes back right before
+// the actor ends. Later commands are answered as for a virtual host that does not exist.
 type EndVHost struct{ Request }
 
 // Answer implements Answerable.
@@ -241,10 +227,9 @@ func (e *EndVHost) Answer(Fate) (Address, any) {
 // VHostEnded answers EndVHost.
 type VHostEnded struct{ Reply }
 
-// ApplyPolicies gives a vhost its policies. From the registry;
-// ApplyPoliciesReply comes back when every affected queue was sent its settings
-// and every affected exchange has published (PRO-15). A version that is
-// not newer than the last one is ignored, and answered.
+// ApplyPolicies passes a vhost its policies. From the registry; ApplyPoliciesReply comes back when all affected
+// queues were sent their settings and all affected exchanges have published theirs (PRO-15). A version that is not
+// newer than the last one is ignored, and answered.
 type ApplyPolicies struct {
 	Request
 	Set *policies.Set

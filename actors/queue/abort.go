@@ -7,8 +7,8 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// abort is the end that nobody planned: a panic, or the broker stops. Whoever
-// waits for the queue is told; what goes wrong here is not to keep the rest.
+// abort ends the queue without a farewell: after a panic, or because the broker stops. Everybody who waits for an
+// answer gets one. Each step recovers from its own panic, so that the others still run.
 func (q *queue) abort(ctx actor.Context) {
 	s := &q.state
 	if !s.phase.becomeAborted() {
@@ -16,16 +16,16 @@ func (q *queue) abort(ctx actor.Context) {
 	}
 	q.stopTimer()
 	q.reportCrash(ctx)
-	if q.broke != nil {
+	if q.failedOver != nil {
 		q.cfg.Log.Error().Str("queue", s.queue.Name).Int("messages", s.Backlog.Len()).Int("consumers", s.consumers.Len()).
 			Msg("a queue ended by a panic with what is not in the journal")
 	}
-	// What a queue that does not survive has in the journal is forgotten there.
+	// The records of a queue that does not survive a restart are deleted from the journal.
 	if s.Journal.Spilled() && s.queue != nil && !s.queue.Durable {
 		q.cfg.Journal.Append(idOf(s.queue), []store.Record{{Kind: store.Retire, Time: s.Journal.At}}, nil)
 	}
 	left := append(s.pending.All(), q.close()...)
-	if w := s.pending.Work(); w != nil && w.Asked != nil { // that had begun
+	if w := s.pending.Work(); w != nil && w.Asked != nil { // the command in progress
 		attempt(func() { mail.AnswerAll(ctx, []any{w.Asked}, mail.Failed) })
 	}
 	for _, g := range s.gets {
@@ -39,7 +39,7 @@ func (q *queue) abort(ctx actor.Context) {
 		left = append(left, s.preview.Asked)
 	}
 	attempt(func() {
-		s.fail(q.broke)
+		s.fail(q.failedOver)
 		for _, p := range s.out.Posts {
 			ctx.Send(p.To, p.What)
 		}
@@ -52,20 +52,20 @@ func (q *queue) abort(ctx actor.Context) {
 	}
 }
 
-// reportCrash tells the vhost that the queue ends, before anybody else can learn of it and
-// ask for what is next: those commands wait at the vhost.
+// reportCrash tells the vhost that the queue is ending. The mail is sent before any other actor can learn of it and
+// send commands for the next incarnation; the vhost holds those back.
 func (q *queue) reportCrash(ctx actor.Context) {
 	if v := q.state.vhost; v != nil {
 		ctx.Send(v.PID, &mail.QueueCrashed{Queue: ctx.Self(), Newest: q.state.Seq})
 	}
 }
 
-// returnBudget returns the queue's part of the budget, and of the sums of all queues.
+// returnBudget gives the queue's share of the memory budget back and takes its numbers out of the metrics.
 func (q *queue) returnBudget() {
 	q.cfg.Budget.Add(-q.budgetBytes)
 	q.cfg.Budget.Count(-q.budgetCount)
 	q.budgetBytes, q.budgetCount = 0, 0
-	q.forget()
+	q.withdrawFigures()
 	q.state.Backlog.Clear()
 	q.state.ClearScheduled()
 }
@@ -75,25 +75,25 @@ func attempt(f func()) {
 	f()
 }
 
-// onPanic answers the mail that broke the queue and lets the supervisor know.
-func (q *queue) onPanic(ctx actor.Context, what any) {
+// onPanic recovers from a panic, answers the mail that caused it with an error and panics again for the supervisor.
+func (q *queue) onPanic(ctx actor.Context, received any) {
 	if r := recover(); r != nil {
-		q.broke = what
+		q.failedOver = received
 		attempt(func() { q.reportCrash(ctx) })
-		attempt(func() { mail.AnswerAll(ctx, []any{what}, mail.Failed) })
+		attempt(func() { mail.AnswerAll(ctx, []any{received}, mail.Failed) })
 		panic(r)
 	}
 }
 
-// down stands in for a queue that cannot be brought back (PRO-16): its
-// data stay in the journal, and whatever is asked of it is refused.
+// down is the actor of a queue that cannot be restarted (PRO-16): its data stay in the journal, and it refuses all
+// commands.
 type down struct{}
 
-// NewDown makes the actor. It needs no Close: whatever comes when it has ended is
-// answered as for any queue that is gone.
+// NewDown returns the actor of a queue that is down. It needs no Close: mail that arrives after its end is answered
+// as for any queue that is gone.
 func NewDown() actor.Actor { return down{} }
 
-// Receive refuses one mail.
+// Receive answers every mail with an error.
 func (down) Receive(ctx actor.Context) {
 	mail.AnswerAll(ctx, []any{ctx.Message()}, mail.Down)
 }

@@ -14,8 +14,7 @@ import (
 // Open implements deliveries.Owner.
 func (s *state) Open(channel mail.Address) *consumers.Channel { return s.channel(channel) }
 
-// channel finds or makes the queue's view of a channel, which is watched from
-// then on.
+// channel returns the queue's record of a channel. A new one is added, and its actor watched.
 func (s *state) channel(channel mail.Address) *consumers.Channel {
 	h, made := s.consumers.Open(channel)
 	if made {
@@ -24,7 +23,7 @@ func (s *state) channel(channel mail.Address) *consumers.Channel {
 	return h
 }
 
-// consume attaches a consumer. It holds the lease until it leaves (LEASE-4).
+// consume attaches a consumer, which holds the lease until it is detached (LEASE-4).
 func (s *state) consume(m *mail.Consume, now clock.Instant) {
 	reply := &mail.ConsumeReply{Reply: m.Done(nil), Queue: s.self, Tag: m.Tag}
 	if err := access(s.queue, s.vhost, m.Connection); err != nil {
@@ -62,14 +61,14 @@ func (s *state) consume(m *mail.Consume, now clock.Instant) {
 	s.lease.Hold()
 }
 
-// detach detaches one; what it holds stays with its channel.
+// detach removes a consumer. Its unacked deliveries stay with the channel.
 func (s *state) detach(c *consumers.Consumer, now clock.Instant) {
 	s.consumers.Cancel(c)
-	s.left(1, now)
+	s.releaseLease(1, now)
 }
 
-// left: so many consumers do not hold the lease any more.
-func (s *state) left(n int, now clock.Instant) {
+// releaseLease releases the lease of n consumers that were detached.
+func (s *state) releaseLease(n int, now clock.Instant) {
 	s.consumerLeft = s.consumerLeft || n > 0
 	s.Consumed = s.consumers.Len() > 0
 	for range n {
@@ -77,9 +76,8 @@ func (s *state) left(n int, now clock.Instant) {
 	}
 }
 
-// channelGone detaches all consumers of a channel and returns what it held to
-// its position. Having held an unacknowledged basic.get counts as a use
-// (LEASE-4).
+// channelGone detaches all consumers of a channel and requeues its unacked deliveries at their positions. Ending an
+// unacked basic.get counts as a use of the queue (LEASE-4).
 func (s *state) channelGone(channel mail.Address, now clock.Instant) {
 	s.gets = slices.DeleteFunc(s.gets, func(g *mail.Get) bool { return g.Channel.Equal(channel) })
 	h := s.consumers.Channel(channel)
@@ -87,7 +85,7 @@ func (s *state) channelGone(channel mail.Address, now clock.Instant) {
 		return
 	}
 	s.receivers.Cancel(channel, "", now)
-	s.left(s.consumers.DetachAll(h), now)
+	s.releaseLease(s.consumers.DetachAll(h), now)
 	if h.Unacked.Len() > 0 {
 		s.lease.Renew(now.Ceil(), lease.Returned)
 	}

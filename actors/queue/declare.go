@@ -8,13 +8,12 @@ import (
 	"candlemark/policies"
 )
 
-// declare answers a queue.declare of a queue that exists, also the one that made
-// it. What renews the lease is LEASE-4: any declare that waits for its answer
-// and is not refused, passive or not.
+// declare answers a queue.declare of an existing queue, including the one that created it. Any declare that waits for
+// its answer and is not refused renews the lease, passive or not (LEASE-4).
 func (s *state) declare(m *mail.DeclareQueue, now clock.Instant) {
 	reply := &mail.DeclareQueueReply{Reply: m.Done(nil), Name: s.queue.Name}
 	if m.Passive && !m.NoWait {
-		s.lease.Renew(now.Ceil(), lease.Declared) // also for one that is refused (LEASE-5)
+		s.lease.Renew(now.Ceil(), lease.Declared) // even if the declare is refused (LEASE-5)
 	}
 	if reply.Err = equivalent(s.queue, s.vhost, m); reply.Err == nil {
 		if !m.NoWait {
@@ -26,7 +25,7 @@ func (s *state) declare(m *mail.DeclareQueue, now clock.Instant) {
 	s.out.Send(m.ReplyTo, reply)
 }
 
-// equivalent checks a declare against what the queue is, in the order of DEC-1.
+// equivalent checks the arguments of a declare against the existing queue, in the order of DEC-1.
 func equivalent(q *topology.Queue, v *topology.VHost, m *mail.DeclareQueue) error {
 	if err := access(q, v, m.Connection); err != nil || m.Passive {
 		return err
@@ -42,8 +41,7 @@ func equivalent(q *topology.Queue, v *topology.VHost, m *mail.DeclareQueue) erro
 	return nil
 }
 
-// access refuses an exclusive queue to everybody but its owner (DEC-5). A nil
-// connection is the broker itself.
+// access refuses an exclusive queue to all connections but its owner (DEC-5). A nil connection is the broker itself.
 func access(q *topology.Queue, v *topology.VHost, connection mail.Address) error {
 	if q.Exclusive && connection != nil && !q.Owner.Equal(connection) {
 		return policies.ResourceLocked(q.Name, v.Name)

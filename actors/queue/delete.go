@@ -21,13 +21,14 @@ const (
 	deletedByCommand
 )
 
-// deleteReason says why a retiring queue ends (ADR 4).
+// deleteReason is the reason why a retiring queue ends (ADR 4).
 type deleteReason struct {
 	cause   endCause
-	command *mail.DeleteQueue // of deletedByCommand
+	command *mail.DeleteQueue // if cause is deletedByCommand
 }
 
-// delete ends the queue for a client unless its conditions fail (DEC-6). What has come due before it expires.
+// delete deletes the queue for a client unless if-empty or if-unused is not met (DEC-6). Overdue messages expire
+// first.
 func (s *state) delete(m *mail.DeleteQueue, now clock.Instant) {
 	s.pending.Start(&work.Work{
 		Asked: m,
@@ -57,8 +58,7 @@ func refuseDelete(q *topology.Queue, v *topology.VHost, why string) error {
 	return protocol.ChannelErrorf(protocol.PreconditionFailed, "queue '%s' in vhost '%s' %s", q.Name, v.Name, why)
 }
 
-// retire opens the farewell: from now on mail is parked until the vhost has
-// forgotten the queue, or kept it.
+// retire starts the farewell: mail is parked until the vhost has forgotten the queue, or decided to keep it.
 func (s *state) retire(why endCause, command *mail.DeleteQueue) {
 	if !s.phase.becomeRetiring() {
 		return
@@ -70,21 +70,21 @@ func (s *state) retire(why endCause, command *mail.DeleteQueue) {
 	})
 }
 
-// park keeps mail for after the vhost's answer; what belongs to the farewell or
-// to the queue itself is handled at once.
-func (s *state) park(what any) bool {
-	switch what.(type) {
+// park parks a mail until the vhost has answered, and reports whether it did. Mail that belongs to the farewell or to
+// the queue itself is not parked.
+func (s *state) park(received any) bool {
+	switch received.(type) {
 	case *mail.QueueForgotten, *mail.QueueKept, appendDone, loaded:
 		return false
 	case timerFired, again:
-		return true // that follows if the queue is kept
+		return true // runs anyway if the queue is kept
 	}
-	s.pending.Park(what)
+	s.pending.Park(received)
 	return true
 }
 
-// unpark is the next mail that was parked, if the queue was kept and is at no work.
-// It is to be handled next.
+// unpark returns the next parked mail, if the queue is live and no command is in progress. It has to be handled
+// before any new mail.
 func (s *state) unpark() (any, bool) {
 	if s.phase != live {
 		return nil, false
@@ -92,14 +92,14 @@ func (s *state) unpark() (any, bool) {
 	return s.pending.Next()
 }
 
-// kept: somebody declared the queue while it waited for the vhost; it goes on with what
-// arrived meanwhile, the declare first among the vhost's commands. A delete is
-// kept only by a vhost that failed over it.
+// kept makes the queue live again: it was declared while it waited for the vhost's answer. Mail that arrived in the
+// meantime follows; of the vhost's commands the declare is the first. If a DeleteQueue started the farewell, the
+// vhost has panicked over it, and the command fails.
 func (s *state) kept(now clock.Instant) {
 	if !s.phase.becomeLive() {
 		return
 	}
-	s.dueNow = true // what came due before
+	s.dueNow = true // messages may have become due meanwhile
 	if s.deletion.cause == leaseRanOut {
 		s.lease.Renew(now.Ceil(), lease.Declared)
 	}
@@ -111,9 +111,9 @@ func (s *state) kept(now clock.Instant) {
 	s.deletion = deleteReason{}
 }
 
-// forgotten: name and bindings are gone. Consumers are told (LEASE-9), confirms
-// that were outstanding are given (LEASE-8), and everything in the queue is
-// discarded (LEASE-7), but dead letters are sent first.
+// forgotten continues the farewell after the vhost has removed the name and the bindings. Consumers are cancelled
+// (LEASE-9), outstanding confirms are sent (LEASE-8), and all messages are discarded (LEASE-7) except dead letters,
+// which are sent first.
 func (s *state) forgotten(now clock.Instant) {
 	if !s.phase.becomeDraining() {
 		return
@@ -151,10 +151,10 @@ func (s *state) forgotten(now clock.Instant) {
 	s.gets = nil
 }
 
-// fail is the end by a panic over a mail: consumers are told, and publishers learn
-// that what they wait for is not stored.
-func (s *state) fail(over any) {
-	s.out.Posts = slices.DeleteFunc(s.out.Posts, func(p outbox.Post) bool { return !outlives(p.What, over) })
+// fail ends the queue after a panic over a mail, nil if there was none. Consumers are cancelled, and publishers that
+// wait for the journal learn that their messages are not stored.
+func (s *state) fail(cause any) {
+	s.out.Posts = slices.DeleteFunc(s.out.Posts, func(p outbox.Post) bool { return !outlives(p.What, cause) })
 	s.consumers.Discard()
 	s.consumers.CancelAll()
 	s.Journal.Fail()
@@ -164,14 +164,14 @@ func (s *state) fail(over any) {
 	}
 }
 
-// outlives reports whether what was to be sent in the turn that failed is still
-// true. Answers to the mail in hand are not: it has failed.
-func outlives(what, over any) bool {
-	switch m := what.(type) {
+// outlives reports whether mail that was to be sent in the failed turn is still valid. Replies to the mail that
+// caused the panic are not.
+func outlives(sent, cause any) bool {
+	switch m := sent.(type) {
 	case *mail.DeadLetter, *mail.QueueExpired, *mail.Unused:
 		return true
 	case *mail.EnqueueReply:
-		_, own := over.(*mail.Enqueue)
+		_, own := cause.(*mail.Enqueue)
 		return !own
 	case *mail.Deliver:
 		m.Release()

@@ -10,9 +10,8 @@ import (
 	"candlemark/internal/store"
 )
 
-// dispatch gives ready messages to consumers in turn, until one of them runs
-// out. A message past its deadline is never handed over, even if its timer is
-// late (TTL-17).
+// dispatch delivers ready messages to consumers in turn until either run out. It never delivers a message past its
+// deadline, even if the timer is late (TTL-17). It reports whether it stopped at the limit of a turn.
 func (s *state) dispatch(now clock.Instant) (more bool) {
 	if s.Settings.HasForward {
 		more = s.ForwardReady(now)
@@ -54,7 +53,7 @@ func (s *state) dispatch(now clock.Instant) (more bool) {
 	return more
 }
 
-// deliver gives a ready message to c and passes the turn on.
+// deliver delivers a ready message to c and makes the next consumer the first.
 func (s *state) deliver(c *consumers.Consumer, h backlog.Handle, now clock.Instant) {
 	var r backlog.Record
 	s.Backlog.Get(h, &r)
@@ -80,8 +79,7 @@ func (s *state) deliver(c *consumers.Consumer, h backlog.Handle, now clock.Insta
 	s.Style().Deliver(d, &r)
 }
 
-// deliverDirect gives a message that just arrived to a consumer without
-// acknowledgements: it never enters the backlog.
+// deliverDirect delivers a new message to a consumer without acknowledgements; the message never enters the backlog.
 func (s *state) deliverDirect(c *consumers.Consumer, m *message.Message, chunk *message.Chunk, deadline int64, now clock.Instant) {
 	all, d := s.consumers.Deliver(c, len(m.Body))
 	d.Message = *m

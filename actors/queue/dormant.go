@@ -16,11 +16,10 @@ import (
 	"candlemark/policies"
 )
 
-// quietTime is for how long, in ms, a queue that has held messages keeps the memory that was of use to them while nobody
-// uses it: more may come.
+// quietTime is how long, in ms, an unused queue that has held messages keeps their memory for later ones.
 const quietTime = 5000
 
-// dormant has all that there is of a queue which holds nothing and does nothing (ADR 59).
+// dormant is the whole state of a queue that holds no messages and waits for mail (ADR 59).
 type dormant struct {
 	queue     *topology.Queue
 	settings  unique.Handle[policies.QueueSettings]
@@ -32,58 +31,60 @@ type dormant struct {
 	past      *messages.Past
 }
 
-// awake is the rest of it.
+// awake is the rest of the state.
 type awake struct {
 	state       state
-	told        metrics.Numbers
-	broke       any   // the mail that made it panic
-	budgetBytes int64 // what of the budget is the queue's
-	budgetCount int64 // of the messages that it counts
-	reading     int   // answers of the journal that are to come
+	reported    metrics.Numbers
+	failedOver  any   // the mail that caused a panic
+	budgetBytes int64 // bytes that the queue has added to the budget
+	budgetCount int64 // messages that the queue has added to the budget's count
+	reading     int   // outstanding reads of the journal
 }
 
-// spare are those that queues have left, empty.
+// spare holds empty awake values for reuse.
 var spare = sync.Pool{New: func() any { return new(awake) }}
 
-// wake makes what a turn needs.
+// wake builds the state that a turn needs.
 func (q *queue) wake(self mail.Address) {
 	q.awake = spare.Get().(*awake)
 	if q.begin != nil {
 		return
 	}
 	resume(&q.state, &q.dormant, q.cfg, self)
-	q.told = numbersOf(&q.state) // of the turn before it rested
+	q.reported = numbersOf(&q.state) // as in the last turn before it became dormant
 	q.dormant = dormant{}
 }
 
-// resting reports whether the queue rests until there is mail.
+// resting reports whether the queue can become dormant until the next mail.
 func (q *queue) resting() bool {
 	s := &q.state
-	return idle(s) && s.consumers.Channelless() && q.reading == 0 && (!q.held || s.Journal.At >= s.used+quietTime)
+	return idle(s) && s.consumers.Channelless() && q.reading == 0 && (!q.hadMessages || s.Journal.At >= s.used+quietTime)
 }
 
-// rest gives up what a dormant queue does without.
+// rest makes the queue dormant and gives the rest of its state back.
 func (q *queue) rest() {
 	if q.state.Taken() > 0 {
 		q.state.Shrink()
-		q.tell()
+		q.publishFigures()
 	}
 	q.dormant = doze(&q.state)
 	q.cfg.Budget.Add(-q.budgetBytes)
-	q.held = false
+	q.hadMessages = false
 	*q.awake = awake{}
 	spare.Put(q.awake)
 	q.awake = nil
 }
 
-// restAt is when memory is given back, in wall ms, if the queue is not used before.
+// restAt returns when memory is given back unless the queue is used before, in wall ms; ok is false if that is not
+// planned.
 func (q *queue) restAt() (ms int64, ok bool) {
 	empty := q.state.Empty()
-	q.held = q.held || !empty
-	return q.state.used + quietTime, q.held && empty && q.state.phase == live
+	q.hadMessages = q.hadMessages || !empty
+	return q.state.used + quietTime, q.hadMessages && empty && q.state.phase == live
 }
 
-// due reports whether something is, now that the timer has fired. If not, it may be time to give memory back, which is no use.
+// due reports whether the timer has fired for a deadline of the queue. Otherwise it may give memory back, which does
+// not count as a use.
 func (q *queue) due() bool {
 	now, s := q.now(), &q.state
 	if at, ok := s.deadline(); ok && at <= now.Floor() {
@@ -91,27 +92,27 @@ func (q *queue) due() bool {
 	}
 	s.Journal.At = now.Floor()
 	if at, ok := q.restAt(); ok && at <= s.Journal.At {
-		if q.held = false; idle(s) && q.reading == 0 {
+		if q.hadMessages = false; idle(s) && q.reading == 0 {
 			s.Shrink()
 			s.deliveries.Timeouts, s.flow, s.out = nil, nil, outcome{}
-			q.tell()
+			q.publishFigures()
 		}
 	}
 	return false
 }
 
-// idle reports whether the queue waits for mail only, whoever consumes from it.
+// idle reports whether the queue only waits for mail; it may have consumers.
 func idle(s *state) bool {
 	return s.phase == live && !s.dueNow && s.Idle() && s.pending.Work() == nil && !s.pending.Waits() &&
 		len(s.gets) == 0 && s.waking == nil && s.preview == nil
 }
 
-// doze keeps what is to stay of a core that is idle and that no channel knows.
+// doze returns the state to keep of an idle core that no channel has a record of.
 func doze(s *state) dormant {
 	return dormant{s.queue, unique.Make(s.Settings), s.effective, s.lease, s.used, s.handled, s.Seq, s.Past()}
 }
 
-// resume makes the core of it again.
+// resume rebuilds the core from it.
 func resume(s *state, d *dormant, cfg *Shared, self mail.Address) {
 	s.queue, s.vhost, s.self = d.queue, cfg.VHost, self
 	s.Set.Init(d.queue, cfg.VHost, self, d.settings.Value(), cfg.Budget, &s.out.Outbox)
@@ -147,7 +148,7 @@ func matchedBy(e policies.Effective) unique.Handle[matched] {
 	return unique.Make(m)
 }
 
-// effective is the policies.Effective that it was made of, for those who look at it.
+// effective returns the policies.Effective that m was made from, for queries.
 func (m matched) effective() policies.Effective {
 	e := policies.Effective{Version: m.version, Doubtful: m.doubtful, Definition: policies.Merge(m.user, m.operator)}
 	if m.user != nil {

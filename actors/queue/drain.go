@@ -13,10 +13,10 @@ func (s *state) deadLettersBacklog() bool {
 	return s.deletion.cause == leaseRanOut && s.Settings.ExpiresDeadLettersBacklog && s.Settings.HasDLX
 }
 
-// handleLate takes mail that a forgotten queue still gets. Publishes count as routed
-// (PRO-2): they are discarded, or follow the backlog.
-func (s *state) handleLate(what any, now clock.Instant) {
-	switch m := what.(type) {
+// handleLate handles mail that arrives after the vhost has forgotten the queue. Publishes count as routed (PRO-2):
+// they are discarded, or dead-lettered behind the backlog.
+func (s *state) handleLate(received any, now clock.Instant) {
+	switch m := received.(type) {
 	case *mail.DeadLetterReply:
 		s.DeadLetters.Answered(m, now)
 	case appendDone:
@@ -35,20 +35,20 @@ func (s *state) handleLate(what any, now clock.Instant) {
 	}
 }
 
-// answerGone answers mail for a queue that is gone.
+// answerGone answers mail that was sent to a queue that is gone.
 func answerGone(out *outbox.Outbox, m mail.Answerable) {
 	if to, reply := m.Answer(mail.Gone); to != nil {
 		out.Send(to, reply)
 	}
 }
 
-// drain ends the queue when its last dead letter is taken care of. A backlog that is
-// to be dead-lettered is so a turn's worth at a time.
+// drain ends the queue once its last dead letter is settled. A backlog that is to be dead-lettered takes several
+// turns.
 func (s *state) drain(now clock.Instant) (more bool) {
 	if s.deadLettersBacklog() {
 		more = s.DeadLetterBacklog()
 	}
-	s.DeadLetters.RetryNow(now) // for the last time
+	s.DeadLetters.RetryNow(now) // one last attempt
 	s.DeadLetters.Retry(now, s.Skew)
 	more = s.DeadLetters.Flush(now, s.Skew, int(s.turnMost)) || more
 	if s.DeadLetters.Counts().Len > 0 || more {

@@ -8,8 +8,7 @@ import (
 	"candlemark/internal/store"
 )
 
-// get takes the first message for basic.get; asking renews the lease, found or
-// not (LEASE-4).
+// get takes the first message for basic.get. It renews the lease, even if there is no message (LEASE-4).
 func (s *state) get(m *mail.Get, now clock.Instant) {
 	reply := &mail.GetReply{Reply: m.Done(nil), Queue: s.self, Empty: true}
 	if reply.Err = access(s.queue, s.vhost, m.Connection); reply.Err == nil && s.Sessions != nil {
@@ -20,7 +19,7 @@ func (s *state) get(m *mail.Get, now clock.Instant) {
 		return
 	}
 	s.lease.Renew(now.Ceil(), lease.Got)
-	if s.Settings.HasForward { // all there is goes elsewhere
+	if s.Settings.HasForward { // all messages are forwarded instead
 		s.Counts.GetEmpty++
 		s.out.Send(m.ReplyTo, reply)
 		return
@@ -34,10 +33,10 @@ func (s *state) get(m *mail.Get, now clock.Instant) {
 		}
 		s.Expiry.Remove(h)
 		s.fetch(h, m, reply, now)
-		s.ExpireDue(now) // what is the head now (TTL-18)
+		s.ExpireDue(now) // the head may have changed (TTL-18)
 		reply.MessageCount = s.Backlog.Ready()
 	}
-	if !ok && s.Backlog.Ready() > 0 { // behind expired ones, too many for one turn
+	if !ok && s.Backlog.Ready() > 0 { // hidden behind more expired messages than one turn removes
 		s.out.Send(s.self, m)
 		return
 	}
@@ -47,7 +46,7 @@ func (s *state) get(m *mail.Get, now clock.Instant) {
 	s.out.Send(m.ReplyTo, reply)
 }
 
-// fetch gives a ready message to whoever asked for it.
+// fetch puts a ready message into the reply to m.
 func (s *state) fetch(h backlog.Handle, m *mail.Get, reply *mail.GetReply, now clock.Instant) {
 	var r backlog.Record
 	s.Backlog.Get(h, &r)
@@ -72,7 +71,7 @@ func (s *state) fetch(h backlog.Handle, m *mail.Get, reply *mail.GetReply, now c
 	}
 }
 
-// receiveDeferred takes deferred messages, which is a use as a basic.get is one.
+// receiveDeferred takes deferred messages. Like basic.get, it counts as a use of the queue.
 func receiveDeferred(s *state, m *mail.ReceiveDeferred, now clock.Instant) {
 	if err := access(s.queue, s.vhost, m.Connection); err != nil {
 		s.out.Send(m.ReplyTo, &mail.DeferredReceived{Reply: m.Done(err), Queue: s.self})
@@ -82,14 +81,13 @@ func receiveDeferred(s *state, m *mail.ReceiveDeferred, now clock.Instant) {
 	s.deliveries.Receive(m, now)
 }
 
-// loaded: contents were read back, of the messages in handles.
+// loaded: the contents of the messages in handles were read.
 type loaded struct {
 	handles  []backlog.Handle
 	contents []store.Content
 }
 
-// contentsRead gives messages the contents that were read, and goes on with what
-// waited for them.
+// contentsRead stores the contents that were read and resumes the operations that waited for them.
 func (s *state) contentsRead(m loaded, now clock.Instant) {
 	s.Loaded(m.handles, m.contents, now)
 	s.Sessions.Resume()
@@ -99,7 +97,7 @@ func (s *state) contentsRead(m loaded, now clock.Instant) {
 	}
 }
 
-// resumeGets goes on with the commands that wait for contents.
+// resumeGets resumes the basic.gets that wait for contents.
 func (s *state) resumeGets(now clock.Instant) {
 	gets := s.gets
 	s.gets = nil

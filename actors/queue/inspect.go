@@ -11,7 +11,7 @@ import (
 	"candlemark/internal/store"
 )
 
-// view is the queue as questions see it.
+// view returns the parts of the queue that queries read.
 func (s *state) view() inspect.View {
 	return inspect.View{
 		Messages: &s.Backlog, Scheduled: s.Scheduled, Consumers: &s.consumers, AckTimeouts: s.deliveries.Timeouts,
@@ -19,8 +19,8 @@ func (s *state) view() inspect.View {
 	}
 }
 
-// ask works on a question.
-func (s *state) ask(asked mail.Answerable, q inspect.Question, now clock.Instant) {
+// startQuery starts answering a query, in several turns if necessary.
+func (s *state) startQuery(asked mail.Answerable, q inspect.Question, now clock.Instant) {
 	s.pending.Start(&work.Work{
 		Expires: !q.Still, Asked: asked,
 		Step: func(clock.Instant) bool { return q.Step() },
@@ -28,7 +28,7 @@ func (s *state) ask(asked mail.Answerable, q inspect.Question, now clock.Instant
 	}, now)
 }
 
-// answerWith sends an answer, when what it wants was read.
+// answerWith sends an answer once the contents it needs are read.
 func (s *state) answerWith(asked mail.Answerable, a inspect.Answer) {
 	if len(a.Want) == 0 {
 		s.out.Send(a.To, a.Reply)
@@ -40,7 +40,7 @@ func (s *state) answerWith(asked mail.Answerable, a inspect.Answer) {
 	}})
 }
 
-// expiring tells when messages expire.
+// expiring returns how many messages expire, and when.
 func expiring(s *state) mail.ExpiryCounts {
 	c := mail.ExpiryCounts(s.Expiry.Counts(s.Journal.At))
 	if c.Next != 0 {
@@ -49,7 +49,7 @@ func expiring(s *state) mail.ExpiryCounts {
 	return c
 }
 
-// claim takes messages for a move, which is a use as a basic.get is one.
+// claim takes messages for a move. Like basic.get, it counts as a use of the queue.
 func claim(s *state, m *mail.Claim, now clock.Instant) {
 	if !m.Look {
 		s.lease.Renew(now.Ceil(), lease.Got)
@@ -58,7 +58,7 @@ func claim(s *state, m *mail.Claim, now clock.Instant) {
 	s.answerWith(m, inspect.Answer{To: m.ReplyTo, Reply: c.Reply, Want: c.Want, Found: c.Found})
 }
 
-// leased tells when the queue ends if nobody uses it.
+// leased returns the lease and when it ends if the queue is not used before; the zero value if there is none.
 func leased(s *state) (l mail.Lease) {
 	if l.Period = s.lease.Period(); l.Period == 0 || s.phase >= draining {
 		return mail.Lease{}
@@ -71,7 +71,7 @@ func leased(s *state) (l mail.Lease) {
 	return l
 }
 
-// describe answers a question. It changes nothing and renews no lease (LEASE-4).
+// describe answers DescribeQueue. It changes nothing and does not renew the lease (LEASE-4).
 func (s *state) describe(m *mail.DescribeQueue) {
 	forwarding := s.DeadLetters.Counts().ForwardingBytes
 	info := &mail.QueueInfo{

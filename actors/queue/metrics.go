@@ -5,8 +5,8 @@ import (
 	"candlemark/internal/metrics"
 )
 
-// tell tells lists how the queue is, and adds to the sums of all queues what has changed in this turn.
-func (q *queue) tell() {
+// publishFigures publishes the queue's figures for lists, and adds this turn's changes to the metrics of all queues.
+func (q *queue) publishFigures() {
 	s := &q.state
 	now := numbersOf(s)
 	v := s.Figures(&now)
@@ -17,29 +17,30 @@ func (q *queue) tell() {
 	s.queue.Waits.Set(&v)
 	if share := s.Late.Share; share != nil {
 		s.Late.Flush()
-		share.Tell(&q.told, &now)
+		share.Tell(&q.reported, &now)
 	}
 }
 
-// forget takes back what the queue has told that it holds; what it has done stays in the sums.
-func (q *queue) forget() {
+// withdrawFigures takes the queue's current contents out of figures and metrics. Its counts of past events stay in
+// the metrics.
+func (q *queue) withdrawFigures() {
 	if share := q.state.Late.Share; share != nil {
-		share.Forget(&q.told)
+		share.Forget(&q.reported)
 	}
 	if was := q.state.queue; was != nil {
 		was.Waits.Set(&figures.Values{})
 	}
 }
 
-// match tells lists which policies apply.
-func match(s *state) {
+// publishPolicies publishes, for lists, which policies apply.
+func publishPolicies(s *state) {
 	if w := s.queue.Waits; w != nil {
 		m := s.effective.Value()
 		w.Match(m.user, m.operator)
 	}
 }
 
-// numbersOf a queue are its share of the sums.
+// numbersOf returns the queue's share of the metrics.
 func numbersOf(s *state) metrics.Numbers {
 	n := s.Numbers()
 	n[metrics.Unacked], n[metrics.Consumers] = int64(s.consumers.Unacked()), int64(s.consumers.Len())

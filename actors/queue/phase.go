@@ -9,27 +9,26 @@ import (
 	"candlemark/internal/clock"
 )
 
-// phase is where a queue is on its way from its start to its end (doc.go).
+// phase is a stage in the life of a queue, from start to end (doc.go).
 type phase uint8
 
 const (
-	// live: messages come and go.
+	// live: messages are published and delivered.
 	live phase = iota
-	// asleep: recovered, but what it has to do with is not; mail is parked.
+	// asleep: recovered, but the actors it depends on are not ready; mail is parked.
 	asleep
-	// retiring: the vhost was asked to forget the queue; mail is parked until
-	// it answers.
+	// retiring: the queue has asked the vhost to forget it; mail is parked until the answer.
 	retiring
-	// draining: forgotten; dead letters have yet to be taken care of.
+	// draining: forgotten by the vhost; dead letters are not settled yet.
 	draining
 	// ended: the shell closes the mailbox.
 	ended
 )
 
-// becomeAsleep: it begins and has to wait.
+// becomeAsleep: the recovered queue starts and waits for Wake.
 func (p *phase) becomeAsleep() bool { return p.become(asleep, live) }
 
-// becomeLive: it is woken, or kept.
+// becomeLive: the queue was woken, or kept by the vhost.
 func (p *phase) becomeLive() bool { return p.become(live, asleep, retiring) }
 
 // becomeRetiring: its lease is over, or it is to be deleted.
@@ -38,14 +37,13 @@ func (p *phase) becomeRetiring() bool { return p.become(retiring, live) }
 // becomeDraining: the vhost has forgotten it.
 func (p *phase) becomeDraining() bool { return p.become(draining, retiring) }
 
-// becomeEnded: there is nothing left to be sent.
+// becomeEnded: all dead letters are settled.
 func (p *phase) becomeEnded() bool { return p.become(ended, draining) }
 
-// becomeAborted ends it wherever it is.
+// becomeAborted ends the queue in any phase.
 func (p *phase) becomeAborted() bool { return p.become(ended, live, asleep, retiring, draining) }
 
-// become changes the phase if it is one of from, and reports whether it was: what
-// leads to a change may come twice.
+// become changes the phase if it is one of from, and reports whether it did. The same trigger may come twice.
 func (p *phase) become(next phase, from ...phase) bool {
 	if !slices.Contains(from, *p) {
 		return false
@@ -54,9 +52,9 @@ func (p *phase) become(next phase, from ...phase) bool {
 	return true
 }
 
-// handleAsleep takes mail while the queue is asleep.
-func (s *state) handleAsleep(what any, now clock.Instant) {
-	switch m := what.(type) {
+// handleAsleep handles mail while the queue is asleep.
+func (s *state) handleAsleep(received any, now clock.Instant) {
+	switch m := received.(type) {
 	case *mail.Configure:
 		before := s.Settings
 		s.effective, s.Settings = matchedBy(m.Effective), m.Settings
@@ -67,11 +65,11 @@ func (s *state) handleAsleep(what any, now clock.Instant) {
 	case *mail.DescribeQueue:
 		s.describe(m)
 	case *mail.Wake:
-		s.dueNow = s.phase.becomeLive() // what came due before
+		s.dueNow = s.phase.becomeLive() // messages may have become due meanwhile
 		s.waking = m
-		s.lease.Renew(now.Ceil(), lease.Started) // its full period after a restart (LEASE-4)
+		s.lease.Renew(now.Ceil(), lease.Started) // restarts the full period (LEASE-4)
 	case timerFired, again:
 	default:
-		s.pending.Park(what)
+		s.pending.Park(received)
 	}
 }

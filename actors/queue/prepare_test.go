@@ -116,7 +116,7 @@ func TestPrepareMessages_TXN6(t *testing.T) {
 	}
 	c.put("somebody else's")
 	e := mail.NewEnqueue(ch1, nil)
-	e.Agreed = true
+	e.Prepared = true
 	e.Messages = append(e.Messages, msg("agreed", -1))
 	c.feed(e)
 	c.put("refused")

@@ -13,8 +13,8 @@ import (
 	"candlemark/policies"
 )
 
-// enqueue takes a batch in, in order. Confirms of messages that are written to
-// the journal follow when it has them; all others are answered now.
+// enqueue takes a batch in order. Messages that are written to the journal are confirmed when it has them, all others
+// at once.
 func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
 	var taken, stored, refused, unfit *mail.EnqueueReply
 	if refuses(s, e, now) {
@@ -51,14 +51,14 @@ func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
 			} else {
 				noteReply(&taken, s, e, m.Number, before)
 			}
-		case !e.Agreed && s.Refuses(1, int64(len(m.Body))):
+		case !e.Prepared && s.Refuses(1, int64(len(m.Body))):
 			if s.Overflowed(m, now) && e.From.Equal(s.vhost.DeadLetter) {
-				noteReply(&taken, s, e, m.Number, before) // dead-lettered further, so not to be sent again (DL-29)
+				noteReply(&taken, s, e, m.Number, before) // the target dead-letters it further, so the sender must not retry (DL-29)
 				continue
 			}
 			noteReply(&refused, s, e, m.Number, before)
 			continue
-		case s.accept(m, times, e.Chunk, now) || id != 0 && s.Journal.Keeps(m.Persistent): // the id is written down
+		case s.accept(m, times, e.Chunk, now) || id != 0 && s.Journal.Keeps(m.Persistent): // its id was written
 			noteReply(&stored, s, e, m.Number, before)
 		default:
 			noteReply(&taken, s, e, m.Number, before)
@@ -75,12 +75,13 @@ func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
 	s.Journal.Confirm(e, stored)
 }
 
-// refuses makes ready for a batch, and refuses it if it is to be taken all or none and one message cannot be taken.
+// refuses prepares the queue for a batch. If the batch is to be taken all or none and one message cannot be taken, it
+// refuses the batch and returns true.
 func refuses(s *state, e *mail.Enqueue, now clock.Instant) bool {
 	s.renewedBy(policies.RenewedByPublish, lease.Published, now)
 	s.ExpireDue(now)
 	s.Counts.Publish += uint64(len(e.Messages))
-	if !e.Whole {
+	if !e.AllOrNone {
 		return false
 	}
 	refused, why := messages.RefusesAll(&s.Set, e.Messages, e.Action, now)
@@ -90,7 +91,7 @@ func refuses(s *state, e *mail.Enqueue, now clock.Instant) bool {
 	return refused
 }
 
-// refuseAll refuses a batch.
+// refuseAll refuses all messages of a batch for the reason why, which may be nil.
 func refuseAll(s *state, e *mail.Enqueue, why error) {
 	var refused *mail.EnqueueReply
 	for i := range e.Messages {
@@ -100,7 +101,7 @@ func refuseAll(s *state, e *mail.Enqueue, why error) {
 	tellSender(s, e, refused, true, why)
 }
 
-// tellSender tells the sender of some messages that they are taken, or why not, if reply is not nil.
+// tellSender sends reply, unless nil, to the sender of e: the messages were taken, or refused for the reason why.
 func tellSender(s *state, e *mail.Enqueue, reply *mail.EnqueueReply, refused bool, why error) {
 	if reply == nil {
 		return
@@ -111,7 +112,8 @@ func tellSender(s *state, e *mail.Enqueue, reply *mail.EnqueueReply, refused boo
 	s.out.Send(e.From, reply)
 }
 
-// noteDuplicate has a message count as taken that was accepted before, when the journal has that if it is written.
+// noteDuplicate counts a message as taken that was accepted before. If the original is written to the journal, the
+// confirm follows when the journal has it.
 func noteDuplicate(s *state, taken, stored **mail.EnqueueReply, e *mail.Enqueue, number uint64, written bool) {
 	s.Counts.Duplicates++
 	if !written {
@@ -119,10 +121,10 @@ func noteDuplicate(s *state, taken, stored **mail.EnqueueReply, e *mail.Enqueue,
 		return
 	}
 	noteReply(stored, s, e, number, s.Seq)
-	s.Journal.Await(func(bool) {}) // commits end in their order
+	s.Journal.Await(func(bool) {}) // commits end in order
 }
 
-// holdCredit keeps the leave to send more from somebody who sends more than the consumers take.
+// holdCredit withholds credit from a sender that is faster than the consumers.
 func holdCredit(s *state, e *mail.Enqueue, now clock.Instant) {
 	if s.Backlog.Ready() == 0 || s.consumers.Len() == 0 {
 		return
@@ -133,14 +135,14 @@ func holdCredit(s *state, e *mail.Enqueue, now clock.Instant) {
 	s.flow.Hold(e, s.Counts.Deliver+s.Counts.DeliverNoAck, now.Floor())
 }
 
-// releaseCredit gives back what was held and need not be any more.
+// releaseCredit returns withheld credit that is due.
 func releaseCredit(s *state, now clock.Instant) {
 	all := s.phase != live || s.Backlog.Ready() == 0 || s.consumers.Len() == 0
 	s.flow.Release(all, s.Counts.Deliver+s.Counts.DeliverNoAck, now.Floor())
 }
 
-// noteReply adds a publish number to a reply that is made when it has a first one. before is the newest message that there was
-// ahead of this one.
+// noteReply adds a publish number to *reply, and creates the reply for the first one. before is the sequence number
+// of the newest message ahead of this one.
 func noteReply(reply **mail.EnqueueReply, s *state, e *mail.Enqueue, number, before uint64) {
 	if number == 0 {
 		return
@@ -159,19 +161,19 @@ func noteReply(reply **mail.EnqueueReply, s *state, e *mail.Enqueue, number, bef
 	}
 }
 
-// accept gives a message to a consumer that can take it now, if nothing is
-// ahead of it, or keeps it. It reports whether the message was written down.
+// accept delivers a message to a consumer that can take it now, unless others are ahead of it, or adds it to the
+// backlog. It reports whether the message was written to the journal.
 func (s *state) accept(m *message.Message, times content.Times, chunk *message.Chunk, now clock.Instant) (stored bool) {
 	over := false
 	if times.Dated {
 		left := times.Expires - now.Ceil()
 		m.Cap(max(left, 0))
-		over = left <= 0 // not even now
+		over = left <= 0 // not even for immediate delivery
 	}
 	deadline := s.Expiry.Deadline(m.TTL, now)
-	late := over || deadline <= now.Floor() // TTL 0: now or never (TTL-20)
+	late := over || deadline <= now.Floor() // TTL 0: deliver at once or expire (TTL-20)
 	c := s.consumers.Next()
-	if s.Sessions != nil { // its own consumer gets it at the end of the turn
+	if s.Sessions != nil { // the holder of its session gets it at the end of the turn
 		c = nil
 	}
 	switch {

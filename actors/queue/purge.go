@@ -10,9 +10,9 @@ import (
 	"candlemark/policies"
 )
 
-// purge drops every ready message (DL-9: not dead-lettered), and those that are
-// scheduled (DLY-12) or deferred (DEFER-4). What has come due before it expires. If nobody holds a
-// message, all of it is one step and one record, however many there are.
+// purge drops all ready messages (DL-9: not dead-lettered), and all scheduled (DLY-12) and deferred ones (DEFER-4).
+// Overdue messages expire first. If no message is unacked, this is one step and one record, however many messages
+// there are.
 func (s *state) purge(m *mail.Purge, now clock.Instant) {
 	reply := &mail.PurgeReply{Reply: m.Done(nil)}
 	if reply.Err = access(s.queue, s.vhost, m.Connection); reply.Err != nil {
@@ -30,7 +30,7 @@ func (s *state) purge(m *mail.Purge, now clock.Instant) {
 				}
 				expired, kept = true, s.Scheduled.Len()+s.Deferred.Len()
 			}
-			if s.Backlog.Len() == s.Backlog.Ready() && s.Duplicates.Len() == 0 && !s.Sessions.Noted() { // which are in the journal, too
+			if s.Backlog.Len() == s.Backlog.Ready() && s.Duplicates.Len() == 0 && !s.Sessions.Noted() { // ids are in the journal, too
 				reply.MessageCount += s.Backlog.Ready()
 				s.Clear()
 				return true

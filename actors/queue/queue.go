@@ -20,95 +20,94 @@ import (
 // Config configures a queue.
 type Config struct {
 	*Shared
-	Queue     *topology.Queue // its identity; the PID is filled in by the vhost
+	Queue     *topology.Queue // the vhost fills in the PID
 	Effective policies.Effective
 	Settings  policies.QueueSettings
-	// Recovered holds what the journal had of the queue when it was opened or
-	// recalled (store.Journal's Take and Recall), by ascending sequence number.
-	// What is overdue expires in the queue's first turn, or when it wakes (TTL-26).
+	// Recovered holds the journal's records of the queue when it was opened or recalled (store.Journal's Take and
+	// Recall), by ascending sequence number. Overdue messages expire in the queue's first turn, or when it wakes
+	// (TTL-26).
 	Recovered []store.Recovered
-	// Newest is a number that is at least as high as that of any message that the queue
-	// has ever had: it may have given one out of which nothing is left (ADR 28).
+	// Newest is at least the highest sequence number that any message of the queue has ever had; of that message
+	// nothing may be left (ADR 28).
 	Newest uint64
-	// Asleep makes the queue wait for mail.Wake before it does anything on its
-	// own: until then it takes Configure, answers questions and parks all other mail.
+	// Asleep makes the queue wait for mail.Wake: until then it takes Configure, answers queries and parks all other
+	// mail.
 	Asleep bool
-	// Revived: it comes back after a panic, so nothing has come due while the broker
-	// was down.
+	// Revived marks a restart after a panic: the broker was not down, so nothing has become overdue.
 	Revived bool
-	// Close closes the actor's mailbox and returns what is left in it.
+	// Close closes the actor's mailbox and returns the mail left in it.
 	Close func() []any
 }
 
-// Shared holds what the queues of a virtual host have in common: there may be many, and each is to be small.
+// Shared holds what the queues of a virtual host have in common. There may be many queues, so each has only a pointer
+// to it.
 type Shared struct {
 	VHost   *topology.VHost
 	Journal store.Journal
-	// Budget limits what all queues together hold in memory; nil for no limit.
+	// Budget limits the memory of all queues together; nil for no limit.
 	Budget *budget.Budget
 	Clock  *clock.Clock
-	// Metrics is told what the queues hold and have done; nil for nobody.
+	// Metrics gets the numbers of messages and events of each queue; nil for none.
 	Metrics *metrics.Queues
-	// Died is told how many messages ended by a reason of DL-9 and are not
-	// dead-lettered (TTL-29); nil for nobody.
+	// Died is called with the number of messages that ended for a reason of DL-9 and are not dead-lettered (TTL-29);
+	// nil if not needed.
 	Died func(reason string, count uint64)
 	Log  *zerolog.Logger
-	// Fault, unless nil, sees every mail in the queue's turn before it is
-	// handled, so that tests can make the queue panic.
-	Fault func(what any)
+	// Fault, unless nil, is called with each mail before it is handled, so that tests can make the queue panic.
+	Fault func(received any)
 }
 
 // queue is the shell.
 type queue struct {
-	*awake  // nil while it is dormant, and before it begins
-	dormant dormant
-	begin   *Config // nil once it has begun
-	cfg     *Shared
-	close   func() []any
-	timer   *clock.Timer
-	armed   int64 // deadline of the timer in wall ms, 0 when it is not armed
-	gen     uint32
-	going   bool          // again is under way
-	named   bool          // the journal was told the queue's name
-	held    bool          // there have been messages since it awoke
-	slept   time.Duration // of the machine, as far as the core knows
+	*awake       // nil while it is dormant, and before its start
+	dormant      dormant
+	begin        *Config // nil after its start
+	cfg          *Shared
+	close        func() []any
+	timer        *clock.Timer
+	armed        int64 // deadline of the timer in wall ms, 0 when it is not armed
+	gen          uint32
+	againPending bool          // an again is in the mailbox
+	named        bool          // the queue's name was written to the journal
+	hadMessages  bool          // the queue has held messages since it awoke
+	slept        time.Duration // how long the machine has slept, as of the last turn
 }
 
-// timerFired: the timer of generation gen ran out; an older one is stale.
+// timerFired: the timer of generation gen fired. Older generations are ignored.
 type timerFired struct{ gen uint32 }
 
-// again: work was cut short in an earlier turn and goes on in this one.
+// again continues work that was cut short in an earlier turn.
 type again struct{}
 
-// appendDone: a commit is durable in the journal, or lost.
+// appendDone: a commit is durable in the journal, or has failed.
 type appendDone struct {
 	commit *records.Commit
 	err    error
 }
 
-// New makes the actor. Its mailbox is the hot one (actors/mailbox).
+// New returns the actor. Its mailbox is the hot one (actors/mailbox).
 func New(cfg Config) actor.Actor {
 	return &queue{begin: &cfg, cfg: cfg.Shared, close: cfg.Close}
 }
 
-// Receive handles one mail. In between the queue may be dormant.
+// Receive handles one mail. Between two mails the queue may be dormant.
 func (q *queue) Receive(ctx actor.Context) {
 	if q.awake == nil {
 		q.wake(ctx.Self())
 	}
 	q.receive(ctx)
-	if !q.going && q.resting() {
+	if !q.againPending && q.resting() {
 		q.rest()
 	}
 }
 
-// receive handles one mail, and behind it what was parked if the queue goes on.
+// receive handles one mail, and then parked mail if the queue is live again.
 func (q *queue) receive(ctx actor.Context) {
-	what := ctx.Message()
-	switch m := what.(type) {
+	received := ctx.Message()
+	switch m := received.(type) {
 	case *actor.Started:
 		if q.start(ctx) {
-			what = again{}
+			received = again{}
 		}
 	case *actor.Stopping, *actor.Restarting:
 		q.abort(ctx)
@@ -116,11 +115,11 @@ func (q *queue) receive(ctx actor.Context) {
 	case *actor.Stopped:
 		q.state.consumers.Channels(func(h *consumers.Channel) { mail.Unwatch(ctx, h.Address) })
 		return
-	case *actor.Terminated: // it overtakes mail (PRO-1)
+	case *actor.Terminated: // system mail, ahead of the peer's other mail (PRO-1)
 		ctx.Send(ctx.Self(), &mail.PeerGone{Who: m.Who})
 		return
 	case *mail.ClockJumped:
-		q.armed, what = 0, timerFired{}
+		q.armed, received = 0, timerFired{}
 	case timerFired:
 		if m.gen != q.gen {
 			return
@@ -130,11 +129,11 @@ func (q *queue) receive(ctx actor.Context) {
 			return
 		}
 	case again:
-		q.going = false
+		q.againPending = false
 	case loaded, lookedUp:
 		q.reading--
 	}
-	q.turn(ctx, what)
+	q.turn(ctx, received)
 	for range unparkLimit {
 		m, ok := q.state.unpark()
 		if !ok {
@@ -142,29 +141,29 @@ func (q *queue) receive(ctx actor.Context) {
 		}
 		q.turn(ctx, m)
 	}
-	q.goOn(ctx)
+	q.runAgain(ctx)
 }
 
-// goOn has another turn follow.
-func (q *queue) goOn(ctx actor.Context) {
-	if !q.going {
-		q.going = true
+// runAgain requests another turn.
+func (q *queue) runAgain(ctx actor.Context) {
+	if !q.againPending {
+		q.againPending = true
 		ctx.Send(ctx.Self(), again{})
 	}
 }
 
-// turn is one mail: the core decides, then the outcome is carried out.
-func (q *queue) turn(ctx actor.Context, what any) {
-	defer q.onPanic(ctx, what)
+// turn handles one mail: the core decides, then the outcome is carried out.
+func (q *queue) turn(ctx actor.Context, received any) {
+	defer q.onPanic(ctx, received)
 	if q.cfg.Fault != nil {
-		q.cfg.Fault(what)
+		q.cfg.Fault(received)
 	}
 	q.state.OverLimit, q.state.Critical = q.cfg.Budget.OverLimit(), q.cfg.Budget.Critical()
-	q.state.handle(what, q.now())
+	q.state.handle(received, q.now())
 	q.carryOut(ctx)
 }
 
-// start reports whether the queue has something to do at once.
+// start initialises the core, and reports whether it has work to do at once.
 func (q *queue) start(ctx actor.Context) bool {
 	now, slept := q.cfg.Clock.Read()
 	q.slept, q.state.Skew = slept, q.cfg.Clock.Skew()
@@ -174,7 +173,7 @@ func (q *queue) start(ctx actor.Context) bool {
 	return q.state.Backlog.Len() > 0 || q.state.Scheduled.Len() > 0
 }
 
-// carryOut does what the core decided, in order.
+// carryOut carries out what the core has decided, in order.
 func (q *queue) carryOut(ctx actor.Context) {
 	s := &q.state
 	list, c := s.Journal.HandOver()
@@ -191,9 +190,9 @@ func (q *queue) carryOut(ctx actor.Context) {
 	switch {
 	case s.phase == ended:
 		q.end(ctx)
-	case s.out.again: // that turn arms the timer
+	case s.out.again: // the next turn arms the timer
 		s.out.again = false
-		q.goOn(ctx)
+		q.runAgain(ctx)
 	default:
 		q.arm(ctx)
 	}
@@ -203,7 +202,7 @@ func (q *queue) carryOut(ctx actor.Context) {
 func (q *queue) post(ctx actor.Context) {
 	s := &q.state
 	s.flush()
-	q.tell() // before anybody is told of it
+	q.publishFigures() // before the mail, so that its receivers see current figures
 	for _, p := range s.out.Posts {
 		ctx.Send(p.To, p.What)
 	}
@@ -216,8 +215,8 @@ func (q *queue) post(ctx actor.Context) {
 	s.flow.GiveBack()
 }
 
-// arm sets the one timer for the earliest deadline, unless it is set for one
-// at least as early: a firing that finds nothing due is harmless.
+// arm sets the timer for the earliest deadline, unless it is set for one at least as early: a timer that fires early
+// is harmless.
 func (q *queue) arm(ctx actor.Context) {
 	var next earliest
 	next.of(q.state.deadline())
@@ -234,7 +233,7 @@ func (q *queue) arm(ctx actor.Context) {
 	q.timer = q.cfg.Clock.At(next.at, func() { root.Send(self, timerFired{gen}) })
 }
 
-// end closes the mailbox behind the last mail and stops (PRO-1).
+// end closes the mailbox, answers the mail left in it and stops the actor (PRO-1).
 func (q *queue) end(ctx actor.Context) {
 	q.stopTimer()
 	now := q.cfg.Clock.Now()

@@ -13,9 +13,9 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// handleScheduled is the mail about scheduled messages (DLY-11), and what is rarer still.
-func (s *state) handleScheduled(what any, now clock.Instant) {
-	switch m := what.(type) {
+// handleScheduled handles mail about scheduled messages (DLY-11), and even rarer mail.
+func (s *state) handleScheduled(received any, now clock.Instant) {
+	switch m := received.(type) {
 	case *mail.ListScheduled:
 		s.answerWith(m, s.view().ListScheduled(m))
 	case *mail.CancelScheduled:
@@ -31,8 +31,7 @@ func (s *state) handleScheduled(what any, now clock.Instant) {
 	}
 }
 
-// lookup are contents that are read for an answer alone: they do not come back into
-// memory.
+// lookup reads contents for a query or command only; they are not kept in memory.
 type lookup struct {
 	asked mail.Answerable
 	want  []store.Ref
@@ -50,7 +49,7 @@ type lookedUp struct {
 	contents []store.Content
 }
 
-// Answer implements mail.Answerable, for who has asked, if somebody has.
+// Answer implements mail.Answerable, for the mail that the lookup belongs to, if any.
 func (l lookedUp) Answer(f mail.Fate) (*actor.PID, any) {
 	if l.lookup.asked == nil {
 		return nil, nil
@@ -58,7 +57,7 @@ func (l lookedUp) Answer(f mail.Fate) (*actor.PID, any) {
 	return l.lookup.asked.Answer(f)
 }
 
-// reschedule gives messages another time: a date, so it is by the wall clock.
+// reschedule gives messages a new date, which is in wall-clock time.
 func (s *state) reschedule(m *mail.Reschedule, now clock.Instant) {
 	due := m.Due - s.Skew
 	if m.Due < 1 || due-now.Ceil() > moments.MaxDelay {
@@ -73,7 +72,7 @@ func (s *state) reschedule(m *mail.Reschedule, now clock.Instant) {
 	s.changeScheduled(m, m.Request, &schedule.Change{Due: due}, m.Seq, m.MessageID, now)
 }
 
-// changeScheduled gives the messages of a command another time, or cancels them.
+// changeScheduled reschedules or cancels the messages that a command names.
 func (s *state) changeScheduled(asked mail.Answerable, request mail.Request, c *schedule.Change, seq uint64, id string, now clock.Instant) {
 	s.renewedBy(policies.RenewedByUpdate, lease.Updated, now)
 	want, found := s.Scheduled.Change(c, &s.Journal, seq, id)
@@ -87,7 +86,7 @@ func (s *state) changeScheduled(asked mail.Answerable, request mail.Request, c *
 	}})
 }
 
-// answerScheduled answers a command: when it is durable, if it was about what is.
+// answerScheduled answers a command; if it changed durable messages, when the change is durable.
 func (s *state) answerScheduled(request mail.Request, c *schedule.Change) {
 	answer := func(failed bool) {
 		reply := &mail.ScheduledChanged{Reply: request.Done(nil), Count: c.Count}

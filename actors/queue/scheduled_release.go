@@ -10,9 +10,8 @@ import (
 	"candlemark/policies"
 )
 
-// releaseDue lets those go whose time has come, in the order of their times and
-// numbers, a turn's worth at a time and as fast as release-rate allows. They are
-// never early (DLY-9).
+// releaseDue releases scheduled messages that are due, by time and then number. release-rate limits the rate. It
+// reports whether more are left for another turn. No message is released early (DLY-9).
 func (s *state) releaseDue(now clock.Instant) (more bool) {
 	more = s.ForwardRecovered()
 	x, n := s.Scheduled, 0
@@ -38,7 +37,7 @@ func (s *state) releaseDue(now clock.Instant) (more bool) {
 		}
 		switch {
 		case !overdue:
-			if s.Settings.ReleaseRate < 0 { // else that says when
+			if s.Settings.ReleaseRate < 0 { // a release rate delays messages on purpose
 				s.Late.Released(due, int64(now))
 			}
 			s.releaseOne(h, now)
@@ -63,8 +62,7 @@ func (s *state) releaseDue(now clock.Instant) (more bool) {
 	return more
 }
 
-// readFirst reads the content of the message that is released next. The others wait
-// behind it.
+// readFirst reads the content of the message to be released next. The others wait for it.
 func (s *state) readFirst(h backlog.Handle) {
 	x := s.Scheduled
 	x.Reading = true
@@ -72,16 +70,16 @@ func (s *state) readFirst(h backlog.Handle) {
 		x.Reading = false
 		c := &contents[0]
 		if x.Messages.Has(h, c.Seq) && x.Messages.IsPaged(h) && (c.Err != nil || !content.PageIn(&x.Messages.Backlog, h, &c.Record)) {
-			x.Messages.Entry(h).Marks |= backlog.Damaged // it expires
+			x.Messages.Entry(h).Marks |= backlog.Damaged // damaged messages expire
 		}
 		s.dueNow = true
 	}})
 }
 
-// releaseBefore lets what is due come before a mail that may find it: the timer may be
-// late. The timer's own turn releases by itself.
-func (s *state) releaseBefore(what any, now clock.Instant) {
-	switch what.(type) {
+// releaseBefore releases due messages before a mail that depends on them, as the timer may be late. The timer's own
+// turn releases them anyway.
+func (s *state) releaseBefore(received any, now clock.Instant) {
+	switch received.(type) {
 	case timerFired, again, *mail.DescribeQueue, *mail.Trim, *mail.Peek, *mail.ListScheduled, *mail.ListUnacked:
 	default:
 		before := s.Scheduled.Len()
@@ -94,8 +92,7 @@ func (s *state) releaseBefore(what any, now clock.Instant) {
 	}
 }
 
-// releaseOne releases one: it goes to the tail, or to a consumer that can take it at
-// once if nothing is ahead of it, as with a publish.
+// releaseOne moves a message to the tail, or delivers it at once if no other is ahead of it, as for a publish.
 func (s *state) releaseOne(h backlog.Handle, now clock.Instant) {
 	h = s.Release(h)
 	if s.Holds {
@@ -104,7 +101,7 @@ func (s *state) releaseOne(h backlog.Handle, now clock.Instant) {
 	}
 	_, own := s.Backlog.Times(h)
 	late := s.Backlog.Deadline(h) <= now.Floor()
-	never := late && (s.Expiry.TTL(own) != 0 || s.ExpiredByHeader(h, now)) // TTL 0: now or never (TTL-20)
+	never := late && (s.Expiry.TTL(own) != 0 || s.ExpiredByHeader(h, now)) // TTL 0: deliver at once or expire (TTL-20)
 	if s.Settings.HasForward && late && !never && s.Backlog.Ready() == 1 && s.DeadLetters.CanForward() && !s.Backlog.IsPaged(h) {
 		s.Forward(h, true)
 		return

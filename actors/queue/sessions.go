@@ -11,9 +11,9 @@ import (
 	"candlemark/protocol"
 )
 
-// What the queue does for its receivers, if it has sessions.
+// Methods that the queue implements for its receivers, if it has sessions.
 
-// needsSession is the error for a consumer, or a basic.get, that wants no session (SESSION-2).
+// needsSession returns the error for a consumer or a basic.get that names no session (SESSION-2).
 func needsSession(s *state) error {
 	return fmt.Errorf("%w: %w", mail.ErrSessionNeeded, protocol.ChannelErrorf(protocol.PreconditionFailed,
 		"queue '%s' in vhost '%s' has sessions, which clients of Azure Service Bus receive", s.queue.Name, s.vhost.Name))
@@ -29,7 +29,7 @@ func (s *state) Attach(c *consumers.Consumer) {
 // Detach implements receivers.Owner.
 func (s *state) Detach(c *consumers.Consumer, now clock.Instant) { s.detach(c, now) }
 
-// Waits implements receivers.Owner: to wait for a session holds the lease, as a consumer does.
+// HoldLease implements receivers.Owner: a receiver that waits for a session holds the lease as a consumer does.
 func (s *state) Waits(more bool, now clock.Instant) {
 	if more {
 		s.lease.Hold()
@@ -38,7 +38,7 @@ func (s *state) Waits(more bool, now clock.Instant) {
 	}
 }
 
-// next is the message that c is to be given; false: there is none in its session.
+// next returns the next message for c; false if there is none, or none in its session.
 func next(s *state, c *consumers.Consumer, now clock.Instant) (backlog.Handle, bool) {
 	if s.Sessions != nil {
 		return s.Sessions.First(c, now.Floor())

@@ -90,7 +90,7 @@ func TestWaiting_SESSION3_Fair(t *testing.T) {
 	waits := func(connection int, tag string) bool {
 		c.feed(&mail.Consume{
 			Request: mail.Request{ReplyTo: ch2}, Channel: ch2, Tag: tag, Connection: actor.NewPID("here", fmt.Sprint("connection/", connection)), Facts: true, Stays: true,
-			Session: &mail.SessionWanted{Next: true, Wait: 1 << 40},
+			Session: &mail.SessionRequest{Next: true, Wait: 1 << 40},
 		})
 		replies := all[*mail.ConsumeReply](c)
 		if len(replies) > 0 && !errors.Is(replies[0].Err, mail.ErrSessionsFull) {
@@ -153,7 +153,7 @@ func TestDrain_SESSION2_PagedOut(t *testing.T) {
 	c.sends("a 1", "a 2")
 	c = c.reborn(cfg)
 	c.disk.late = true
-	c.feed(&mail.Consume{Request: mail.Request{ReplyTo: ch1}, Channel: ch1, Tag: "1", Connection: owner, Facts: true, Stays: true, Credited: true, Session: &mail.SessionWanted{ID: "a"}})
+	c.feed(&mail.Consume{Request: mail.Request{ReplyTo: ch1}, Channel: ch1, Tag: "1", Connection: owner, Facts: true, Stays: true, Credited: true, Session: &mail.SessionRequest{ID: "a"}})
 	one[*mail.ConsumeReply](c)
 	c.feed(&mail.Credit{Channel: ch1, Tag: "1", Credit: 10, Drain: true})
 	if n := len(all[*mail.Drained](c)); n != 0 {

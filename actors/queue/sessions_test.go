@@ -55,9 +55,9 @@ func (c *core) wants(ch mail.Address, tag, session string, wait int64) *mail.Con
 
 // applies wants a session, and leaves the answer among the posts.
 func (c *core) applies(ch mail.Address, tag, session string, wait int64) {
-	want := &mail.SessionWanted{ID: session, Wait: wait}
+	want := &mail.SessionRequest{ID: session, Wait: wait}
 	if session == "*" {
-		want = &mail.SessionWanted{Next: true, Wait: wait}
+		want = &mail.SessionRequest{Next: true, Wait: wait}
 	}
 	c.feed(&mail.Consume{
 		Request: mail.Request{ReplyTo: ch}, Channel: ch, Tag: tag, Connection: owner, Facts: true, Stays: true, Session: want,

@@ -18,7 +18,7 @@ import (
 	"candlemark/policies"
 )
 
-// state is the core: it knows no actor library, no clock and no disk.
+// state is the core: it imports no actor library, no clock and no disk.
 type state struct {
 	messages.Set
 	queue        *topology.Queue
@@ -26,38 +26,38 @@ type state struct {
 	self         mail.Address
 	effective    unique.Handle[matched]
 	phase        phase
-	dueNow       bool   // what is due is done at the end of this turn
-	consumerLeft bool   // in this turn, or while the work went on
-	turnMost     uint16 // messages of one turn of work: workLimit; tests have others
-	used         int64  // time of the last turn that was no question, wall ms
+	dueNow       bool   // process deadlines at the end of this turn
+	consumerLeft bool   // in this turn, or while a command was in progress
+	turnMost     uint16 // limit of messages in one turn: workLimit; tests set others
+	used         int64  // time of the last turn that was no query, wall ms
 	lease        lease.Lease
 	consumers    consumers.Set
 	deliveries   deliveries.Deliveries
 	receivers    receivers.Receivers
 	pending      work.Pending
-	flow         *flowcontrol.Control // nil until somebody published more than was taken
-	gets         []*mail.Get          // that wait for a content
-	handled      uint64               // commands of the vhost, for the farewell (PRO-3)
-	waking       *mail.Wake           // to be answered when nothing overdue is left
+	flow         *flowcontrol.Control // nil until publishers have outrun consumers
+	gets         []*mail.Get          // waiting for a content
+	handled      uint64               // number of the vhost's commands, for the farewell (PRO-3)
+	waking       *mail.Wake           // to be answered when nothing is overdue any more
 	deletion     deleteReason
-	preview      *inspect.Preview // nil while none is made
+	preview      *inspect.Preview // nil if none is in progress
 	out          outcome
 }
 
-// outcome lists what must happen after a turn. The shell does it in the order of the fields (carryOut): who is told
-// something can rely on what stands above that, and on nothing below.
+// outcome holds the effects of a turn. The shell carries them out in the order of the fields (carryOut): a receiver
+// of mail can rely on the effects above it and on none below.
 type outcome struct {
-	// Posts are sent first, in their order, deliveries last. What is to be durable before somebody
-	// learns of it is not here yet: it waits in the commit (records), whose end is a mail.
+	// Posts are sent first, in order, deliveries last. Mail that may be sent only when records are durable is not
+	// here yet: it waits in the commit (records), whose end is a mail.
 	outbox.Outbox
-	// done are released once what they led to is sent.
+	// done are batches to release once the mail about them is sent.
 	done []*mail.Enqueue
-	// watch are channels whose end the queue is to learn of.
+	// watch are new channels to watch.
 	watch []mail.Address
-	// lookups are read for an answer, as is what the pager orders. They are asked for behind the turn's records: the
-	// journal may be read for what was just written.
+	// lookups are contents to read for answers. Like the pager's, they are read behind the turn's records, because a
+	// message written in this turn may be read.
 	lookups []*lookup
-	// again has another turn follow at once. Else the timer is armed.
+	// again requests another turn at once. Otherwise the timer is armed.
 	again bool
 }
 
@@ -67,10 +67,10 @@ func (s *state) init(cfg *Config, self mail.Address, now clock.Instant) {
 	if s.Settings.HasForward {
 		s.lease.Hold()
 	}
-	if s.queue.Durable { // others end with their numbers
+	if s.queue.Durable { // in others, the numbering ends with the queue
 		s.Seq = cfg.Newest
 	}
-	match(s)
+	publishPolicies(s)
 	s.Restore(cfg.Recovered)
 	if x := s.Scheduled; x != nil && !cfg.Revived {
 		x.Overdue = now.Floor()
@@ -80,32 +80,32 @@ func (s *state) init(cfg *Config, self mail.Address, now clock.Instant) {
 	}
 }
 
-// period translates the setting, -1 for none, into the lease's, 0 for none.
+// period converts the setting expires, in ms with -1 for none, to the lease's period, in ms with 0 for none.
 func period(expires int64) int64 { return max(expires, 0) }
 
-// act handles one mail. What follows from that is not done here (endTurn).
-func (s *state) act(what any, now clock.Instant) {
+// act handles one mail. endTurn does the steps that follow from it.
+func (s *state) act(received any, now clock.Instant) {
 	switch s.phase {
 	case live:
-		if s.pending.Waits() && !ownMail(what) {
-			s.pending.Park(what)
+		if s.pending.Waits() && !ownMail(received) {
+			s.pending.Park(received)
 			return
 		}
 	case asleep:
-		s.handleAsleep(what, now)
+		s.handleAsleep(received, now)
 		return
 	case retiring:
-		if s.park(what) {
+		if s.park(received) {
 			return
 		}
 	case draining, ended:
-		s.handleLate(what, now)
+		s.handleLate(received, now)
 		return
 	}
 	if s.Scheduled != nil && s.phase == live && s.pending.Work() == nil {
-		s.releaseBefore(what, now)
+		s.releaseBefore(received, now)
 	}
-	switch m := what.(type) {
+	switch m := received.(type) {
 	case *mail.Enqueue:
 		s.enqueue(m, now)
 	case *mail.Settle:
@@ -129,7 +129,7 @@ func (s *state) act(what any, now clock.Instant) {
 		if w != nil && w.Expires {
 			s.ExpireDue(now)
 		}
-		s.dueNow = w == nil || s.pending.Step(now) // what came due meanwhile
+		s.dueNow = w == nil || s.pending.Step(now) // messages may have become due meanwhile
 	case appendDone:
 		s.Written(m.commit, m.err)
 	case loaded:
@@ -137,13 +137,13 @@ func (s *state) act(what any, now clock.Instant) {
 	case *mail.DeadLetterReply:
 		s.DeadLetters.Answered(m, now)
 	default:
-		s.control(what, now)
+		s.control(received, now)
 	}
 }
 
-// control is the rarer mail.
-func (s *state) control(what any, now clock.Instant) {
-	switch m := what.(type) {
+// control handles the rarer mail.
+func (s *state) control(received any, now clock.Instant) {
+	switch m := received.(type) {
 	case *mail.Consume:
 		s.consume(m, now)
 	case *mail.CancelConsumer:
@@ -175,9 +175,9 @@ func (s *state) control(what any, now clock.Instant) {
 		s.describe(m)
 	case *mail.Peek:
 		s.renewedBy(policies.RenewedByPeek, lease.Peeked, now)
-		s.ask(m, s.view().Peek(s.receivers.OfLink(m)), now)
+		s.startQuery(m, s.view().Peek(s.receivers.OfLink(m)), now)
 	case *mail.ListUnacked:
-		s.ask(m, s.view().ListUnacked(m), now)
+		s.startQuery(m, s.view().ListUnacked(m), now)
 	case *mail.RenewLock:
 		s.deliveries.Renew(m, now)
 	case *mail.SettleLocked:
@@ -199,24 +199,24 @@ func (s *state) control(what any, now clock.Instant) {
 	case *mail.QueueKept:
 		s.kept(now)
 	default:
-		s.handleScheduled(what, now)
+		s.handleScheduled(received, now)
 	}
 }
 
-// flush sends each consumer what it was given in this turn.
+// flush sends each consumer its deliveries of this turn.
 func (s *state) flush() {
 	withAcks, without := s.consumers.Flush()
 	s.Counts.Deliver += withAcks
 	s.Counts.DeliverNoAck += without
 }
 
-// configure takes new settings. Only a change of the matched policy gets here,
-// so the lease starts anew (LEASE-4) and limits hold at once (POL-9). Messages
-// keep their deadlines (TTL-24), unless the policy wants it otherwise (TTL-25).
+// configure applies new settings. They come only if the matched policy has changed, so the lease restarts (LEASE-4)
+// and limits apply at once (POL-9). Messages keep their deadlines (TTL-24), unless the policy says otherwise
+// (TTL-25).
 func (s *state) configure(m *mail.Configure, now clock.Instant) {
 	before := s.Settings
 	s.effective, s.Settings = matchedBy(m.Effective), m.Settings
-	match(s)
+	publishPolicies(s)
 	s.lease.SetPeriod(period(s.Settings.Expires), now.Ceil(), lease.Changed)
 	s.forwardToChanged(&before, now)
 	if before.HasDLX && !s.Settings.HasDLX {
@@ -226,8 +226,8 @@ func (s *state) configure(m *mail.Configure, now clock.Instant) {
 	s.dueNow = true
 }
 
-// forwardToChanged follows a change of forward-to. A queue that moves its messages on is in
-// use; its consumers get nothing.
+// forwardToChanged applies a change of forward-to. A queue that forwards its messages counts as used; its consumers
+// get none.
 func (s *state) forwardToChanged(before *policies.QueueSettings, now clock.Instant) {
 	was, is := before.HasForward, s.Settings.HasForward
 	if was == is && before.ForwardTo == s.Settings.ForwardTo {

@@ -9,10 +9,10 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// What the shell does with the journal and the budget at the end of a turn.
+// Journal and budget at the end of a turn.
 
-// journal hands the turn's records over. The answer for a commit comes back as
-// mail; nobody waits for records without one.
+// journal appends the turn's records. When a commit ends, an appendDone follows; records without a commit need no
+// answer.
 func (q *queue) journal(ctx actor.Context, list []store.Record, c *records.Commit) {
 	id := idOf(q.state.queue)
 	if c != nil {
@@ -24,8 +24,8 @@ func (q *queue) journal(ctx actor.Context, list []store.Record, c *records.Commi
 	}
 }
 
-// recordName has the journal know what people call the queue, ahead of its first message
-// and so not later than that is durable. The journal writes what it does not know.
+// recordName writes the queue's name to the journal, ahead of its first message, so that it is durable no later. The
+// journal skips a name that it has.
 func (q *queue) recordName() {
 	s := &q.state
 	if q.named {
@@ -38,7 +38,7 @@ func (q *queue) recordName() {
 	}
 }
 
-// read orders contents; they come back as mail.
+// read requests contents; they arrive as mail.
 func (q *queue) read(ctx actor.Context) {
 	out := &q.state.out
 	for i, l := range out.lookups {
@@ -57,10 +57,10 @@ func (q *queue) read(ctx actor.Context) {
 	q.cfg.Journal.Read(idOf(q.state.queue), refs, func(c []store.Content) { root.Send(self, loaded{handles, c}) })
 }
 
-// idOf names a queue in the journal.
+// idOf returns the queue's id in the journal.
 func idOf(q *topology.Queue) store.QueueID { return store.QueueID(q.Incarnation) }
 
-// account tells the budget what the queue holds.
+// account updates the queue's share of the memory budget.
 func (q *queue) account() {
 	s := &q.state
 	bytes := s.Backlog.Counted() + s.Scheduled.Counted() + s.Duplicates.Bytes() + s.Sessions.Bytes()
@@ -71,7 +71,7 @@ func (q *queue) account() {
 	q.budgetCount = count
 }
 
-// report logs rare events, and counts what was dropped.
+// report logs rare events and counts dropped messages.
 func (q *queue) report() {
 	n := &q.state.Notices
 	n.Counts(func(why store.Reason, messages uint64) {

@@ -9,23 +9,23 @@ import (
 	"candlemark/policies"
 )
 
-// handle is one turn of the core: one mail, then what follows from it.
-func (s *state) handle(what any, now clock.Instant) {
+// handle is one turn of the core: one mail, then the steps that follow from it.
+func (s *state) handle(received any, now clock.Instant) {
 	s.Journal.At = now.Floor()
-	switch what.(type) {
+	switch received.(type) {
 	case *mail.DescribeQueue, *mail.Trim, *mail.Peek, *mail.ListUnacked, *mail.ListScheduled, *mail.ListSessions, *mail.PreviewSettings, lookedUp:
 	default:
 		s.used = s.Journal.At
 	}
-	s.act(what, now)
+	s.act(received, now)
 	s.pending.Handled()
 	s.out.again = s.endTurn(now)
 	releaseCredit(s, now)
 }
 
-// endTurn does what follows from a mail, in the same order for each: expire, enforce the
-// limits, dead-letter, dispatch, page. Mail only changes the state; whoever handles it
-// does none of this. It reports whether there is more to be done, in a turn that follows at once.
+// endTurn does the steps that follow from any mail, in one order: expire, enforce the limits, dead-letter, dispatch,
+// page. Handlers of mail only change the state and do none of this. It reports whether another turn has to follow at
+// once.
 func (s *state) endTurn(now clock.Instant) (more bool) {
 	switch {
 	case s.phase == asleep:
@@ -39,7 +39,7 @@ func (s *state) endTurn(now clock.Instant) (more bool) {
 	default:
 		more = s.DeadLetters.Flush(now, s.Skew, int(s.turnMost))
 	}
-	more = goOnPreview(s, now) || more || s.Unfinished
+	more = continuePreview(s, now) || more || s.Unfinished
 	s.Unfinished = false
 	if s.pending.Work() == nil {
 		more = s.Page(now, s.phase == live) || more
@@ -47,8 +47,7 @@ func (s *state) endTurn(now clock.Instant) (more bool) {
 	return more
 }
 
-// proceed is the pipeline of a queue that is live. What depends on the time, and not
-// on what the mail has changed, is done when something is due.
+// proceed runs the steps of a live queue. Those that depend only on the time run only if a deadline is due.
 func (s *state) proceed(now clock.Instant) (more bool) {
 	due := s.dueNow
 	s.dueNow = false
@@ -85,16 +84,16 @@ func (s *state) proceed(now clock.Instant) (more bool) {
 	return more
 }
 
-// distribute sends dead letters on their way and ready messages to consumers. What is
-// not to be forwarded any more is ready again, and of what is ready some turns out to have expired.
+// distribute sends dead letters and delivers ready messages. It flushes dead letters twice: messages that are not
+// forwarded any more become ready, and dispatch may find expired ones.
 func (s *state) distribute(now clock.Instant) (more bool) {
 	more = s.DeadLetters.Flush(now, s.Skew, int(s.turnMost))
 	dispatching := s.dispatch(now)
 	return more || s.DeadLetters.Flush(now, s.Skew, int(s.turnMost)) || dispatching
 }
 
-// deadline is the earliest of what the queue waits for, in wall ms. Nothing is
-// due while the vhost decides about it.
+// deadline returns the queue's earliest deadline, in wall ms; false if there is none. While the vhost decides about
+// the queue there is none.
 func (s *state) deadline() (int64, bool) {
 	if s.phase != live || s.pending.Work() != nil {
 		return 0, false
@@ -114,7 +113,7 @@ func (s *state) deadline() (int64, bool) {
 	return next.at, next.ok
 }
 
-// earliest is the earliest of some deadlines, ok if there is one.
+// earliest is the minimum of some deadlines; ok is false if there is none.
 type earliest struct {
 	at int64
 	ok bool
@@ -126,8 +125,8 @@ func (e *earliest) of(at int64, ok bool) {
 	}
 }
 
-// endLease ends the queue if its lease is over, unless the settings count what it holds
-// as a use (LEASE-13).
+// endLease ends the queue if its lease is over, unless by its settings the messages it holds count as a use
+// (LEASE-13).
 func (s *state) endLease(now clock.Instant) {
 	if !s.lease.Expired(now.Floor()) {
 		return
@@ -144,8 +143,7 @@ func (s *state) endLease(now clock.Instant) {
 	s.retire(leaseRanOut, nil)
 }
 
-// renewedBy renews the lease for what is a use only if expires-renewed-by says so
-// (LEASE-4).
+// renewedBy renews the lease for a use that counts only if expires-renewed-by names it (LEASE-4).
 func (s *state) renewedBy(use policies.Renewals, by lease.Use, now clock.Instant) {
 	if s.Settings.RenewedBy.Has(use) {
 		s.lease.Renew(now.Ceil(), by)

@@ -7,11 +7,10 @@ import (
 	"candlemark/internal/clock"
 )
 
-// The core goes by the broker's time alone. What it has written down goes by the
-// machine's wall clock, which may have been set since the broker started (ADR 19).
+// The core uses the broker's time only. Times in records are by the machine's wall clock, which may have been set
+// since the broker started (ADR 19).
 
-// now is the time of a turn. What the machine has slept since the last one is told
-// to the core first.
+// now returns the time of a turn. If the machine has slept since the last turn, the core is told first.
 func (q *queue) now() clock.Instant {
 	now, slept := q.cfg.Clock.Read()
 	q.state.Skew = q.cfg.Clock.Skew()
@@ -22,10 +21,9 @@ func (q *queue) now() clock.Instant {
 	return now
 }
 
-// machineSlept does not hold the machine's sleep against anybody who could not do
-// anything meanwhile: leases begin anew, as after a restart (LEASE-4), and
-// deliveries have as long to be settled as they had before. What has a deadline is
-// overdue, as after a restart too (TTL-26).
+// machineSlept compensates for d during which the machine slept and clients could not act: the lease restarts, as
+// after a restart (LEASE-4), and timeouts of deliveries are extended. Deadlines of messages are not: they are
+// overdue, as after a restart (TTL-26).
 func (s *state) machineSlept(d time.Duration, now clock.Instant) {
 	s.lease.Renew(now.Ceil(), lease.Awoken)
 	ms := int64(d+time.Millisecond-1) / int64(time.Millisecond)

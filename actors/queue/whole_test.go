@@ -18,7 +18,7 @@ func (c *core) whole(messages ...message.Message) (acks, nacks int) {
 		c.number++
 		messages[i].Number = c.number
 	}
-	c.feed(&mail.Enqueue{From: publisher, Whole: true, Messages: messages})
+	c.feed(&mail.Enqueue{From: publisher, AllOrNone: true, Messages: messages})
 	a, n := c.confirmed()
 	return len(a), len(n)
 }
@@ -94,7 +94,7 @@ func TestWholeOverflow_DL10(t *testing.T) {
 			c.number++
 			list[i].Number = c.number
 		}
-		c.feed(&mail.Enqueue{From: publisher, Whole: true, Messages: list, Action: by})
+		c.feed(&mail.Enqueue{From: publisher, AllOrNone: true, Messages: list, Action: by})
 		if acks, nacks := c.confirmed(); len(acks) != 0 || len(nacks) != len(list) || c.Scheduled.Len() != 0 {
 			t.Errorf("%d, %d", len(acks), len(nacks))
 		}
@@ -135,7 +135,7 @@ func TestWholeOfCopies_DL10(t *testing.T) {
 			m.Number = c.number
 			return m
 		}
-		c.feed(&mail.Enqueue{From: publisher, Whole: true, Action: a, Messages: []message.Message{colored("red", "1"), colored("", "2"), colored(long, "3")}})
+		c.feed(&mail.Enqueue{From: publisher, AllOrNone: true, Action: a, Messages: []message.Message{colored("red", "1"), colored("", "2"), colored(long, "3")}})
 		r := one[*mail.EnqueueReply](c)
 		if taken := c.Backlog.Len(); !errors.Is(r.Why, want) || r.Refused != (want != nil) || r.Refused && taken > 0 || !r.Refused && taken != 3 {
 			t.Errorf("%q: %+v, %d messages", text, r, taken)
@@ -144,7 +144,7 @@ func TestWholeOfCopies_DL10(t *testing.T) {
 	c := newCore(t, delaying, maxLength(1, "reject-publish"))
 	a, _ := filter.ParseAction("SET \"x-delay\" = 500", nil)
 	c.number += 2
-	c.feed(&mail.Enqueue{From: publisher, Whole: true, Action: a, Messages: texts("1", "2")})
+	c.feed(&mail.Enqueue{From: publisher, AllOrNone: true, Action: a, Messages: texts("1", "2")})
 	if c.Scheduled.Len() != 2 {
 		t.Errorf("%d scheduled: those need no room", c.Scheduled.Len())
 	}

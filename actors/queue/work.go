@@ -6,31 +6,32 @@ import (
 	"candlemark/internal/clock"
 )
 
-// workLimit is how many messages a command touches in one turn, and how many are
-// delivered in one. What is above it goes on in further turns (ADR 29).
+// workLimit is the limit of messages that a command touches, and that are delivered, in one turn. The rest follows in
+// further turns (ADR 29).
 const workLimit = 4096
 
-// unparkLimit is how many parked mails are handled in one turn of the actor, as many
-// as the dispatcher hands over at a time.
+// unparkLimit is the limit of parked mails that are handled in one turn of the actor, the number that the dispatcher
+// hands over at a time.
 const unparkLimit = 32
 
-// ownMail reports whether mail does not wait for work: it belongs to the queue itself, or frees it.
-func ownMail(what any) bool {
-	switch what.(type) {
+// ownMail reports whether mail is handled while a command is in progress: mail of the queue itself, and mail that
+// frees memory.
+func ownMail(received any) bool {
+	switch received.(type) {
 	case again, timerFired, appendDone, loaded, *mail.DeadLetterReply:
 		return true
 	}
 	return false
 }
 
-// beginPreview takes the place of a preview that is under way.
+// beginPreview starts a preview. One in progress is abandoned.
 func beginPreview(s *state, m *mail.PreviewSettings) {
 	dropPreview(s, mail.Unseen)
 	s.preview = inspect.NewPreview(m, &s.Settings)
 }
 
-// goOnPreview looks at more messages, and reports whether there are others.
-func goOnPreview(s *state, now clock.Instant) (more bool) {
+// continuePreview examines more messages, and reports whether some are left.
+func continuePreview(s *state, now clock.Instant) (more bool) {
 	switch {
 	case s.preview == nil:
 		return false
@@ -48,7 +49,7 @@ func goOnPreview(s *state, now clock.Instant) (more bool) {
 	return false
 }
 
-// dropPreview answers that there will be none.
+// dropPreview abandons the preview and answers its command according to why.
 func dropPreview(s *state, why mail.Fate) {
 	if s.preview != nil {
 		s.out.Send(s.preview.Asked.Answer(why))

@@ -111,7 +111,7 @@ func (bs *bindings) ends(source string, b *topology.Binding) (e ends, err error)
 }
 
 // readable checks the routing key of a binding against topic permissions.
-func (bs *bindings) readable(source string, topic mail.Leave) error {
+func (bs *bindings) readable(source string, topic mail.Permission) error {
 	if x := bs.exchanges.byName[source]; x != nil && x.exchange.Type == "topic" {
 		return topic.Err()
 	}

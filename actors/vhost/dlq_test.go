@@ -23,7 +23,7 @@ func (h *house) delete(name string) {
 // is deleted while it is wanted.
 func TestDeadLetterQueue_DL1(t *testing.T) {
 	inHouse(t, func(h *house) {
-		h.send(&mail.DeclareQueue{Request: h.ask(), Name: "q", VHost: "/", Durable: true, Arguments: wantsDeadLetterQueue, Leave: mail.LeaveUnless(nil)})
+		h.send(&mail.DeclareQueue{Request: h.ask(), Name: "q", VHost: "/", Durable: true, Arguments: wantsDeadLetterQueue, Permission: mail.PermissionUnless(nil)})
 		dead := take[*mail.DeclareQueue](h, h.queue("q.dlq"))
 		if take[*mail.DeclareQueue](h, h.queue("q")); !dead.Durable || dead.Exclusive || dead.AutoDelete || !dead.NoWait {
 			t.Errorf("declared as %+v", dead)
@@ -54,7 +54,7 @@ func TestDeadLetterQueue_DL1(t *testing.T) {
 func TestDeadLetterQueueOfClients_DL1(t *testing.T) {
 	inHouse(t, func(h *house) {
 		theirs := h.declare("q.dlq")
-		h.send(&mail.DeclareQueue{Request: h.ask(), Name: "q", VHost: "/", Durable: true, Arguments: wantsDeadLetterQueue, Leave: mail.LeaveUnless(nil)})
+		h.send(&mail.DeclareQueue{Request: h.ask(), Name: "q", VHost: "/", Durable: true, Arguments: wantsDeadLetterQueue, Permission: mail.PermissionUnless(nil)})
 		h.nothing(theirs)
 		if h.published("q.dlq").Durable || !h.specs["q"].Settings.HasDLX {
 			t.Error("it is not used as it is")
@@ -69,7 +69,7 @@ func TestDeadLetterQueueByPolicy_POL9(t *testing.T) {
 		q := h.declare("q")
 		h.send(&mail.DeclareQueue{Request: h.ask(), Name: "own", VHost: "/", Exclusive: true, Connection: h.asker.pid})
 		h.send(&mail.DeclareQueue{Request: h.ask(), VHost: "/"})
-		h.send(&mail.DeclareQueue{Request: h.ask(), Name: "x", VHost: "/", Arguments: protocol.Table{{Key: "x-dead-letter-exchange", Value: "dlx"}}, Leave: mail.LeaveUnless(nil)})
+		h.send(&mail.DeclareQueue{Request: h.ask(), Name: "x", VHost: "/", Arguments: protocol.Table{{Key: "x-dead-letter-exchange", Value: "dlx"}}, Permission: mail.PermissionUnless(nil)})
 		before := h.vhost.Directory().QueueCount()
 		one := policySet(t, "p", "", `{"dead-letter-queue":true,"message-ttl":1000}`, policies.NewSet("/"))
 		h.send(&mail.ApplyPolicies{Request: h.ask(), Set: one})
@@ -112,10 +112,10 @@ func TestDeadLetterQueueByPolicy_POL9(t *testing.T) {
 // TestDeadLetterQueueRefused_DL1: a queue that nobody else can name has none.
 func TestDeadLetterQueueRefused_DL1(t *testing.T) {
 	inHouse(t, func(h *house) {
-		h.send(&mail.DeclareQueue{Request: h.ask(), Name: "q", VHost: "/", Exclusive: true, Connection: h.asker.pid, Arguments: wantsDeadLetterQueue, Leave: mail.LeaveUnless(nil)})
+		h.send(&mail.DeclareQueue{Request: h.ask(), Name: "q", VHost: "/", Exclusive: true, Connection: h.asker.pid, Arguments: wantsDeadLetterQueue, Permission: mail.PermissionUnless(nil)})
 		r := take[*mail.DeclareQueueReply](h, h.asker)
 		h.wantError(r.Err, protocol.PreconditionFailed, "PRECONDITION_FAILED - invalid arg 'x-dead-letter-queue' for queue 'q' in vhost '/': exclusive_or_server_named")
-		h.send(&mail.DeclareQueue{Request: h.ask(), VHost: "/", Arguments: wantsDeadLetterQueue, Leave: mail.LeaveUnless(nil)})
+		h.send(&mail.DeclareQueue{Request: h.ask(), VHost: "/", Arguments: wantsDeadLetterQueue, Permission: mail.PermissionUnless(nil)})
 		if r := take[*mail.DeclareQueueReply](h, h.asker); r.Err == nil {
 			t.Error("a server-named queue has one")
 		}

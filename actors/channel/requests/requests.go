@@ -94,13 +94,13 @@ func (c *Client) declareQueue(m *protocol.QueueDeclare) (*Request, error) {
 	if err := c.mayDeclare(auth.Queue, checked, m.Passive); err != nil {
 		return nil, err
 	}
-	leave := mail.LeaveUnless(c.Make(m.Arguments, checked))
+	permission := mail.PermissionUnless(c.Make(m.Arguments, checked))
 	return &Request{
 		To: c.VHost.PID, NoWait: m.NoWait,
 		Mail: func(r mail.Request) any {
 			return &mail.DeclareQueue{
 				Request: r, Name: name, Passive: m.Passive, Durable: m.Durable, Exclusive: m.Exclusive, AutoDelete: m.AutoDelete,
-				NoWait: m.NoWait, Arguments: m.Arguments, Connection: c.Connection, VHost: c.VHost.Name, Leave: leave,
+				NoWait: m.NoWait, Arguments: m.Arguments, Connection: c.Connection, VHost: c.VHost.Name, Permission: permission,
 			}
 		},
 		Ok: func(reply any) protocol.Method {
@@ -196,7 +196,7 @@ func (c *Client) bind(source string, b topology.Binding, how binding) (*Request,
 	if err := c.Check(auth.Exchange, source, auth.Read); err != nil {
 		return nil, err
 	}
-	topic := mail.LeaveUnless(c.Topic(source, b.RoutingKey, auth.Read))
+	topic := mail.PermissionUnless(c.Topic(source, b.RoutingKey, auth.Read))
 	return &Request{
 		To: c.VHost.PID, NoWait: how.noWait,
 		Mail: func(r mail.Request) any {
@@ -214,16 +214,16 @@ func (c *Client) declareExchange(m *protocol.ExchangeDeclare) (*Request, error) 
 	if err := c.mayDeclare(auth.Exchange, name, m.Passive); err != nil {
 		return nil, err
 	}
-	var leave error // to make one with an alternate exchange (DEC-14)
+	var permission error // to make one with an alternate exchange (DEC-14)
 	if alternate, leads := policies.ExchangeLeadsTo(m.Arguments); leads {
-		leave = c.Lead(auth.Exchange, name, alternate)
+		permission = c.Lead(auth.Exchange, name, alternate)
 	}
 	return &Request{
 		To: c.VHost.PID, NoWait: m.NoWait,
 		Mail: func(r mail.Request) any {
 			return &mail.DeclareExchange{
 				Request: r, Name: name, Type: m.Type, Passive: m.Passive, Durable: m.Durable, AutoDelete: m.AutoDelete,
-				Internal: m.Internal, Arguments: m.Arguments, Leave: mail.LeaveUnless(leave),
+				Internal: m.Internal, Arguments: m.Arguments, Permission: mail.PermissionUnless(permission),
 			}
 		},
 		Ok: func(any) protocol.Method { return &protocol.ExchangeDeclareOk{} },

@@ -332,7 +332,7 @@ func (b *Batches) Add(m *message.Message, targets []*Target, caps []int64, chunk
 // Agree has the batches that gather be of messages that their queues have agreed to take (TXN-6).
 func (b *Batches) Agree() {
 	for _, t := range b.touched {
-		t.batch.Agreed = true
+		t.batch.Prepared = true
 	}
 }
 
@@ -362,7 +362,7 @@ func (b *Batches) Flush() {
 // FlushWhole is Flush for batches of which each queue takes all messages or none; numbered has the answers tell the queues' numbers of them.
 func (b *Batches) FlushWhole(numbered bool) {
 	for _, t := range b.touched {
-		t.batch.Whole, t.batch.Numbered = true, numbered
+		t.batch.AllOrNone, t.batch.Numbered = true, numbered
 	}
 	b.Flush()
 }

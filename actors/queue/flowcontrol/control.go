@@ -42,7 +42,7 @@ func (c *Control) Hold(e *mail.Enqueue, delivered uint64, now int64) {
 	}
 	c.owed += uint64(n + n/8) // more than have come, so that fewer wait
 	h := credit{after: c.owed, due: now + Longest}
-	h.chunk, h.debt = e.LendCredit()
+	h.chunk, h.debt = e.DetachCredit()
 	c.held = append(c.held, h)
 }
 

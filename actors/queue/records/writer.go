@@ -223,7 +223,7 @@ func (w *Writer) Follow(seq uint64, from, to backlog.Handle) {
 func (w *Writer) Confirm(e *mail.Enqueue, reply *mail.EnqueueReply) {
 	if c := w.commit; c != nil {
 		c.to, c.reply = e.From, reply
-		c.chunk, c.debt = e.LendCredit()
+		c.chunk, c.debt = e.DetachCredit()
 	}
 }
 

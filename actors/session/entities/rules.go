@@ -40,7 +40,7 @@ func (a *asked) rules(may *access.Rights) {
 		name, _ := a.Field("rule-name").(string)
 		for i := range all {
 			if entity.Same(all[i].Name, name) {
-				a.change(&mail.Unbind{Request: a.changed(), Source: x.Name, Binding: all[i].binding, Connection: a.Connection, Topic: mail.LeaveUnless(nil)})
+				a.change(&mail.Unbind{Request: a.changed(), Source: x.Name, Binding: all[i].binding, Connection: a.Connection, Topic: mail.PermissionUnless(nil)})
 				return
 			}
 		}
@@ -107,7 +107,7 @@ func (a *asked) addRule(x *topology.Exchange, q *topology.Queue, all []bound) {
 		}
 	}
 	a.change(&mail.Bind{
-		Request: a.changed(), Source: x.Name, Connection: a.Connection, Topic: mail.LeaveUnless(nil),
+		Request: a.changed(), Source: x.Name, Connection: a.Connection, Topic: mail.PermissionUnless(nil),
 		Binding: topology.Binding{Destination: q.Name, RoutingKey: r.Name, Arguments: r.Arguments()},
 	})
 }

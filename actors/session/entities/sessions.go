@@ -24,7 +24,7 @@ func (o *Opening) Cancel(r mail.Request) *mail.CancelConsumer {
 }
 
 // Session is the session that a link wants to lock, nil if it wants none.
-func Session(m *amqp10.Attach) (*mail.SessionWanted, error) {
+func Session(m *amqp10.Attach) (*mail.SessionRequest, error) {
 	if !Of(m) {
 		return nil, nil
 	}
@@ -32,7 +32,7 @@ func Session(m *amqp10.Attach) (*mail.SessionWanted, error) {
 	if err != nil || !wanted {
 		return nil, err
 	}
-	return &mail.SessionWanted{ID: id, Next: next, Wait: servicebus.WaitOf(m.Properties), Link: m.Name}, nil
+	return &mail.SessionRequest{ID: id, Next: next, Wait: servicebus.WaitOf(m.Properties), Link: m.Name}, nil
 }
 
 // Grant tells the client in the answer to an attach which session it has locked, and until when; nil for none.

@@ -65,7 +65,7 @@ func (r *Rules) NewQueue(d *mail.DeclareQueue, serverNamed bool) error {
 		return r.NoQueue(d.Name)
 	}
 	if exchanges, deadLetterQueue := policies.QueueLeadsTo(d.Arguments); len(exchanges) > 0 || deadLetterQueue {
-		if err := d.Leave.Err(); err != nil {
+		if err := d.Permission.Err(); err != nil {
 			return err
 		}
 	}
@@ -127,7 +127,7 @@ func (r *Rules) NewExchange(d *mail.DeclareExchange) error {
 		return err
 	}
 	if _, leads := policies.ExchangeLeadsTo(d.Arguments); leads {
-		if err := d.Leave.Err(); err != nil {
+		if err := d.Permission.Err(); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,61 @@
+package mail
+
+import (
+	"candlemark/policies"
+	"candlemark/policies/changes"
+)
+
+// Mail to a queue from its vhost and from supervision.
+
+// Configure applies new settings to a queue after a policy change. From its vhost; no reply: later publishes see them
+// because mail is in order (PRO-15).
+type Configure struct {
+	Effective policies.Effective
+	Settings  policies.QueueSettings
+}
+
+// PreviewSettings asks a queue what other settings would do to its messages, without applying them. From the
+// administrator; SettingsPreview comes back when the queue has examined its messages, some in each turn. A second
+// preview replaces the first, which is then answered with an error.
+type PreviewSettings struct {
+	Request
+	Settings policies.QueueSettings
+}
+
+// Answer implements Answerable.
+func (p *PreviewSettings) Answer(f Fate) (Address, any) {
+	return p.ReplyTo, &SettingsPreview{Reply: p.Done(gone(f, "", ""))}
+}
+
+// SettingsPreview answers PreviewSettings.
+type SettingsPreview struct {
+	Reply
+	changes.Messages
+}
+
+// Trim asks a queue to page contents out, as far as the memory budget of all queues demands it. From supervision
+// while memory is tight, so that idle queues page out as well; no reply, renews no lease.
+type Trim struct{}
+
+// ClockJumped tells a queue that the machine has slept and its timer is late. From supervision; no reply. The queue
+// may notice earlier, from other mail.
+type ClockJumped struct{}
+
+// Wake ends the sleep of a queue that was started with records of a journal (queue.Config.Asleep): exchanges and
+// bindings are complete and policies in force, so that overdue messages can be dead-lettered (TTL-26). From its
+// vhost; QueueAwake comes back when no overdue message is ready any more.
+type Wake struct{ Request }
+
+// Answer implements Answerable.
+func (w *Wake) Answer(f Fate) (Address, any) {
+	return w.ReplyTo, &QueueAwake{Reply: w.Done(gone(f, "", ""))}
+}
+
+// QueueAwake answers Wake.
+type QueueAwake struct{ Reply }
+
+// QueueForgotten answers QueueRetiring: name and bindings are unpublished, and the queue may end.
+type QueueForgotten struct{}
+
+// QueueKept answers QueueRetiring: the queue was declared meanwhile, and continues (PRO-3).
+type QueueKept struct{}
