@@ -116,7 +116,7 @@ func doze(s *state) dormant {
 func resume(s *state, d *dormant, cfg *Shared, self mail.Address) {
 	s.queue, s.vhost, s.self = d.queue, cfg.VHost, self
 	s.Set.Init(d.queue, cfg.VHost, self, d.settings.Value(), cfg.Budget, &s.out.Outbox)
-	s.GoOn(d.past)
+	s.Continue(d.past)
 	s.effective, s.lease, s.used, s.handled, s.Seq = d.effective, d.lease, d.used, d.handled, d.seq
 	s.consumers = consumers.New(&s.out.Outbox, self, s.Settings.SingleActiveConsumer && !sessions.Wanted(d.queue.Arguments), s.Quorum)
 	s.consumers.Pause(s.Settings.HasForward)

@@ -7,33 +7,32 @@ import (
 	"candlemark/internal/store"
 )
 
-// Timeouts are the deliveries that have to be settled in time. All times are in wall ms. Of nil only Len, Next, Until, Due, First, Stop,
-// Postpone and Advance may be called: there are none.
+// Timeouts holds the deadlines of the deliveries that have to be settled in time. All times are in wall ms. A nil
+// *Timeouts has none; only Len, Next, Until, Due, First, Stop, Postpone and Advance may be called on it.
 type Timeouts struct {
 	messages  *backlog.Backlog
 	wheel     wheel.Wheel[*Timeouts]
 	byMessage map[backlog.Handle]timeout
-	due       []backlog.Handle // what the wheel fires, reused
-	// shift is by how many ms the wheel's time is behind the broker's: the machine
-	// slept so long.
+	due       []backlog.Handle // fired by the wheel, reused
+	// shift is how many ms the wheel's time is behind the broker's: the total sleep of the machine.
 	shift int64
 }
 
-// timeout is one delivery and when it is over.
+// timeout is one delivery and its deadline.
 type timeout struct {
 	channel *consumers.Channel
 	number  uint64
 	until   int64 // ms, in the wheel's time
 }
 
-// New makes those of the messages in b.
+// New returns an empty Timeouts for the messages in b.
 func New(b *backlog.Backlog) *Timeouts {
 	l := &Timeouts{messages: b, byMessage: map[backlog.Handle]timeout{}}
 	l.wheel = wheel.New(l)
 	return l
 }
 
-// Len is how many deliveries have to be settled in time.
+// Len returns the number of deliveries with a deadline.
 func (l *Timeouts) Len() int {
 	if l == nil {
 		return 0
@@ -47,7 +46,7 @@ func (l *Timeouts) Links(h backlog.Handle) *wheel.Links { return l.messages.Link
 // Deadline implements wheel.Store.
 func (l *Timeouts) Deadline(h backlog.Handle) int64 { return l.byMessage[h].until }
 
-// Next is when Advance is to be called.
+// Next returns when Advance has to be called, in wall ms; false for never.
 func (l *Timeouts) Next() (at int64, ok bool) {
 	if l == nil {
 		return 0, false
@@ -56,7 +55,7 @@ func (l *Timeouts) Next() (at int64, ok bool) {
 	return at + l.shift, ok
 }
 
-// Until is when a delivery has to be settled, 0 for never.
+// Until returns the deadline of a delivery, 0 for none.
 func (l *Timeouts) Until(h backlog.Handle) int64 {
 	if l == nil {
 		return 0
@@ -68,7 +67,7 @@ func (l *Timeouts) Until(h backlog.Handle) int64 {
 	return x.until + l.shift
 }
 
-// Due is how many deliveries have to be settled at that time or before, which is not before the last Advance.
+// Due returns the number of deadlines up to at, which is not before the last Advance.
 func (l *Timeouts) Due(at int64) int {
 	if l == nil {
 		return 0
@@ -76,7 +75,7 @@ func (l *Timeouts) Due(at int64) int {
 	return l.wheel.Until(at - l.shift)
 }
 
-// First is when the first delivery has to be settled; false for none.
+// First returns the first deadline; false if there is none.
 func (l *Timeouts) First() (at int64, ok bool) {
 	if l == nil {
 		return 0, false
@@ -85,16 +84,16 @@ func (l *Timeouts) First() (at int64, ok bool) {
 	return at + l.shift, ok
 }
 
-// Start fixes until when the delivery of h, which has that number on its channel, has to be settled.
+// Start sets the deadline of the delivery of h, which has that number on its channel.
 func (l *Timeouts) Start(h backlog.Handle, to *consumers.Channel, number uint64, until, now int64) {
 	if l.wheel.Len() == 0 {
-		l.wheel.Advance(now-l.shift, 0, nil) // nothing fires; it only learns the time
+		l.wheel.Advance(now-l.shift, 0, nil) // fires nothing; sets the time
 	}
 	l.byMessage[h] = timeout{to, number, until - l.shift}
 	l.wheel.Add(h)
 }
 
-// Renew gives a delivery another time.
+// Renew changes the deadline of a delivery.
 func (l *Timeouts) Renew(h backlog.Handle, until int64) {
 	l.wheel.Remove(h)
 	x := l.byMessage[h]
@@ -103,8 +102,8 @@ func (l *Timeouts) Renew(h backlog.Handle, until int64) {
 	l.wheel.Add(h)
 }
 
-// Extend gives a delivery ms from now, if that is later than it had, and returns when it has to be settled then, in wall
-// ms, 0 for never. It changes none without a timeout, and nothing if ms is negative.
+// Extend moves the deadline of a delivery to ms from now if that is later, and returns the deadline, in wall ms, 0
+// for none. It does nothing for a delivery without a deadline, or if ms is negative.
 func (l *Timeouts) Extend(h backlog.Handle, now, ms int64) int64 {
 	until := l.Until(h)
 	if renewed := store.After(now, ms); until != 0 && ms >= 0 && renewed > until {
@@ -114,7 +113,7 @@ func (l *Timeouts) Extend(h backlog.Handle, now, ms int64) int64 {
 	return until
 }
 
-// Stop ends one: the delivery is settled or comes back.
+// Stop removes the deadline of a delivery that was settled or requeued.
 func (l *Timeouts) Stop(h backlog.Handle) {
 	if l == nil {
 		return
@@ -125,15 +124,15 @@ func (l *Timeouts) Stop(h backlog.Handle) {
 	}
 }
 
-// Postpone moves them all by so many ms, by which the time has jumped.
+// Postpone moves all deadlines by ms, the length of a jump in time.
 func (l *Timeouts) Postpone(ms int64) {
 	if l != nil {
 		l.shift += ms
 	}
 }
 
-// Advance calls f for deliveries whose time is over, limit at most, each of which is to be stopped by it. more tells that
-// there may be others.
+// Advance calls f for deliveries past their deadline, at most limit of them; f has to stop each. more reports whether
+// others may be left.
 func (l *Timeouts) Advance(now int64, limit int, f func(channel *consumers.Channel, number uint64)) (more bool) {
 	if l == nil {
 		return false

@@ -1,10 +1,10 @@
-// Package acktimeouts keeps when the unacknowledged deliveries of one queue have to be settled, the consumer timeout
-// (ADR 10).
+// Package acktimeouts keeps the deadlines for settling the unacked deliveries of one queue, the consumer timeout (ADR
+// 10).
 //
-// Owns: the deadline of each such delivery, and a wheel of them. The wheel goes by the links of the messages' entries,
+// Owns: the deadline of each such delivery, and a wheel of them. The wheel uses the links in the messages' entries,
 // which are free while a message is not ready.
 //
-// Deadlines: Next says when to call Advance. What the machine sleeps is held against nobody: Postpone.
+// Deadlines: Next says when to call Advance. The time for which the machine sleeps does not count: Postpone.
 //
-// A restart loses everything: what was unacknowledged is ready again.
+// A restart loses everything: unacked messages are ready again.
 package acktimeouts

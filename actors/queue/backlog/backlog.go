@@ -9,29 +9,30 @@ import (
 
 // Backlog holds the messages of one queue (TTL-30). It belongs to one goroutine. The zero value is empty and ready to use.
 type Backlog struct {
-	// Budget is told of large contents, which count once for all who share them; nil for nobody. Set it first.
+	// Budget counts large contents, once for all queues that share them; nil for no accounting. It has to be set
+	// first.
 	Budget *budget.Budget
 
 	// segments are named by their index; 0 is none.
 	segments     []segment
 	freeSegments uint32
-	tables       uint32 // what the arrays of all segments take, in 8 bytes
+	tables       uint32 // size of the arrays of all segments, in units of 8 bytes
 	// lists has one list per priority up to the highest seen.
 	lists []list
 	// priorities has a bit for each priority with ready messages.
 	priorities [4]uint64
-	// order numbers the segments as they begin.
+	// order is the number of the last segment started.
 	order uint64
 
 	slab slab
 	kept kept
-	odd  *odd // nil for nothing
+	odd  *odd // nil if there are none
 
-	count, ready, paged, persistent                uint32 // as many as there are handles
+	count, ready, paged, persistent                uint32 // limited by the number of handles
 	bytes, readyBytes, pagedBytes, persistentBytes int64
 }
 
-// Push stores r as the last message of its priority, ready, and returns its handle. Slices are copied unless r is Shared.
+// Push appends r to the ready messages of its priority, and returns its handle. Slices are copied unless r is Shared.
 func (b *Backlog) Push(r *Record) Handle {
 	h := b.claim(r.Priority)
 	e := b.Entry(h)
@@ -51,7 +52,7 @@ func (b *Backlog) Push(r *Record) Handle {
 	return h
 }
 
-// fill takes the content of h into memory.
+// fill stores the content of h in memory.
 func (b *Backlog) fill(h Handle, e *Entry, r *Record) {
 	if size := recordSize(r); size > largestRecord || r.Shared && size > smallestKept {
 		e.flags = flagKept
@@ -65,7 +66,7 @@ func (b *Backlog) fill(h Handle, e *Entry, r *Record) {
 	}
 }
 
-// empty gives up the content of h.
+// empty drops the content of h.
 func (b *Backlog) empty(h Handle, e *Entry) {
 	if e.flags&flagOverlay != 0 {
 		dropOverlay(b, h)
@@ -79,7 +80,7 @@ func (b *Backlog) empty(h Handle, e *Entry) {
 	}
 }
 
-// First returns the first ready message of the highest priority that has one.
+// First returns the first ready message of the highest priority that has any.
 func (b *Backlog) First() (h Handle, ok bool) {
 	if b.ready == 0 {
 		return 0, false
@@ -88,7 +89,7 @@ func (b *Backlog) First() (h Handle, ok bool) {
 	return s<<segmentBits | uint32(bits.TrailingZeros64(b.segments[s].ready)), true
 }
 
-// Take makes a ready message taken: it is no longer counted as ready nor found by First.
+// Take takes a ready message: it is no longer counted as ready, and First does not return it.
 func (b *Backlog) Take(h Handle) {
 	if !b.IsReady(h) {
 		panic("backlog: Take of a message that is not ready")
@@ -104,7 +105,7 @@ func (b *Backlog) Return(h Handle) {
 	b.markReady(h, b.Entry(h))
 }
 
-// Remove forgets a message, ready or taken. It must be off the wheel.
+// Remove removes a message, ready or taken. It must be off the wheel.
 func (b *Backlog) Remove(h Handle) {
 	seg := &b.segments[h>>segmentBits]
 	if seg.used&bit(h) == 0 {
@@ -131,20 +132,20 @@ func (b *Backlog) Remove(h Handle) {
 	b.vacate(h >> segmentBits)
 }
 
-// Clear forgets all messages at once. None may be on a wheel that is used further.
+// Clear removes all messages at once. None may be on a wheel that remains in use.
 func (b *Backlog) Clear() {
 	b.kept.leave(b.Budget)
 	*b = Backlog{Budget: b.Budget, order: b.order}
 }
 
-// IsReady tells whether h is ready; false for a handle that is not in use.
+// IsReady reports whether h is ready; false for a handle that is not in use.
 func (b *Backlog) IsReady(h Handle) bool {
 	s := int(h >> segmentBits)
 	return s < len(b.segments) && b.segments[s].ready&bit(h) != 0
 }
 
-// Get fills a zero record with the message, which is not paged out. Its slices are views that stay valid and unchanged for ever; they
-// must not be written to.
+// Get fills a zero record with the message, which must not be paged out. Its slices are views that stay valid and
+// unchanged for ever; they must not be written to.
 func (b *Backlog) Get(h Handle, r *Record) {
 	seg := &b.segments[h>>segmentBits]
 	if seg.paged&bit(h) != 0 {
@@ -181,7 +182,7 @@ func (b *Backlog) Seq(h Handle) uint64 { return b.Entry(h).Seq }
 // Size returns the length in bytes of the body of h.
 func (b *Backlog) Size(h Handle) int64 { return int64(b.Entry(h).body) }
 
-// Priority returns that of the place of h.
+// Priority returns the priority at which h is queued.
 func (b *Backlog) Priority(h Handle) uint8 { return b.segments[h>>segmentBits].priority }
 
 // Len returns the number of messages, ready and taken.
@@ -190,7 +191,7 @@ func (b *Backlog) Len() int { return int(b.count) }
 // Ready returns the number of ready messages.
 func (b *Backlog) Ready() int { return int(b.ready) }
 
-// countPersistent counts a message that has come, 1, or goes, -1, if it is persistent.
+// countPersistent adds n, 1 or -1, to the count of persistent messages if e is persistent.
 func countPersistent(b *Backlog, e *Entry, n int) {
 	if e.Persistent {
 		b.persistent = uint32(int(b.persistent) + n)
@@ -198,7 +199,7 @@ func countPersistent(b *Backlog, e *Entry, n int) {
 	}
 }
 
-// SetPersistent says whether a message is persistent.
+// SetPersistent changes whether a message is persistent.
 func (b *Backlog) SetPersistent(h Handle, persistent bool) {
 	e := b.Entry(h)
 	countPersistent(b, e, -1)
@@ -206,13 +207,13 @@ func (b *Backlog) SetPersistent(h Handle, persistent bool) {
 	countPersistent(b, e, 1)
 }
 
-// Persistent is how many messages are, and the size of their bodies.
+// Persistent returns the number of persistent messages, and the size of their bodies.
 func (b *Backlog) Persistent() (messages int, bytes int64) {
 	return int(b.persistent), b.persistentBytes
 }
 
-// Bytes returns the length of all bodies, ready and taken.
+// Bytes returns the total length of the bodies, ready and taken.
 func (b *Backlog) Bytes() int64 { return b.bytes }
 
-// ReadyBytes returns the length of the bodies of the ready messages (x-max-length-bytes counts these).
+// ReadyBytes returns the total length of the bodies of ready messages, which x-max-length-bytes limits.
 func (b *Backlog) ReadyBytes() int64 { return b.readyBytes }

@@ -6,29 +6,29 @@ import (
 	"sort"
 )
 
-// Findable is a Backlog in which messages are found by their numbers. They have to be pushed by ascending Seq. It costs 24 bytes a
+// Findable is a Backlog that finds messages by number. They have to be pushed by ascending Seq. It costs 24 bytes a
 // segment. The zero value is empty and ready to use.
 type Findable struct {
 	Backlog
-	// places are, for each priority, the segments in queue order. What is known of a segment that was given up is wrong, which
-	// its order shows, and is forgotten now and then.
+	// places are, for each priority, the segments in queue order. Entries of released segments are outdated, which is
+	// detected by their order, and are purged occasionally.
 	places [][]place
 }
 
-// place says that a segment begins with a number.
+// place is the number of a segment's first message.
 type place struct {
 	first, order uint64
 	segment      uint32
 }
 
-// Push is Backlog's.
+// Push is as in Backlog.
 func (f *Findable) Push(r *Record) Handle {
 	h := f.Backlog.Push(r)
 	f.note(h, r.Seq)
 	return h
 }
 
-// PushPaged is Backlog's.
+// PushPaged is as in Backlog.
 func (f *Findable) PushPaged(r *Record, body uint32, place uint64) Handle {
 	h := f.Backlog.PushPaged(r, body, place)
 	f.note(h, r.Seq)
@@ -45,7 +45,7 @@ func (f *Findable) note(h Handle, seq uint64) {
 		f.places = append(f.places, nil)
 	}
 	list := &f.places[seg.priority]
-	if n := len(*list); n > 0 && (*list)[n-1].order == seg.order { // it began again
+	if n := len(*list); n > 0 && (*list)[n-1].order == seg.order { // the segment was reused in place
 		return
 	}
 	if len(*list) == cap(*list) {
@@ -55,7 +55,7 @@ func (f *Findable) note(h Handle, seq uint64) {
 	*list = append(*list, place{seq, seg.order, s})
 }
 
-// current tells whether a place is still that of its segment.
+// current reports whether p is still valid for its segment.
 func (f *Findable) current(p place) bool {
 	return int(p.segment) < len(f.segments) && f.segments[p.segment].order == p.order
 }

@@ -7,15 +7,16 @@ import (
 	"candlemark/internal/message"
 )
 
-// smallestKept is the record size up to which even a shared content is copied: a reference costs more.
+// smallestKept is the record size up to which a shared content is copied, since a reference costs more.
 const smallestKept = 256
 
-// kept holds the contents that are not in the slab: large ones in memory of their own, shared ones by reference.
+// kept holds contents outside the slab: large ones in their own memory, shared ones by reference.
 type kept struct {
 	items []content
 	free  uint32
 	count uint32
-	// bytes is the size of those that are its own, shared that of the others. Of them all, counted is that of those without a Share.
+	// bytes is the size of unshared contents, shared that of the others. counted is that of all contents without a
+	// Share.
 	bytes, shared, counted int64
 }
 
@@ -23,13 +24,13 @@ type kept struct {
 type content struct {
 	exchange, routingKey, header, body []byte
 	ttl, enqueued                      int64
-	// handle is whose it is, 0 of a free one; next chains those.
+	// handle is that of the message, 0 for a free slot; next links the free slots.
 	handle, next uint32
 	own          bool
 	share        *message.Share
 }
 
-// add keeps the content of r and returns its index.
+// add stores the content of r and returns its index.
 func (k *kept) add(r *Record, h Handle, to *budget.Budget) uint32 {
 	c := content{
 		exchange: r.Exchange, routingKey: r.RoutingKey, header: r.Header, body: r.Body,
@@ -70,7 +71,7 @@ func (k *kept) get(i uint32, r *Record) {
 	r.TTL, r.Enqueued, r.Shared, r.Share = c.ttl, c.enqueued, true, c.share
 }
 
-// remove forgets a content. It tells whether the table has become far too long.
+// remove removes a content. It reports whether the table is much too large.
 func (k *kept) remove(i uint32, from *budget.Budget) (wasteful bool) {
 	c := &k.items[i-1]
 	if c.own {
@@ -92,10 +93,10 @@ func (k *kept) remove(i uint32, from *budget.Budget) (wasteful bool) {
 	return cap(k.items) > keepTable && int(k.count)*8 < cap(k.items)
 }
 
-// leaveAtOnce is how many shares are given up by who gives up a table; more are by a goroutine.
+// leaveAtOnce is the number of shares that are released synchronously with a table; a goroutine releases more.
 const leaveAtOnce = 4096
 
-// leave gives up the shares of a table that is not used any more.
+// leave releases the shares of a table that is no longer used.
 func (k *kept) leave(from *budget.Budget) {
 	items := k.items
 	drop := func() {
@@ -112,7 +113,7 @@ func (k *kept) leave(from *budget.Budget) {
 	drop()
 }
 
-// shrink makes the table of b fit again.
+// shrink reduces the table of b to the size it needs.
 func (k *kept) shrink(b *Backlog) {
 	items := make([]content, 0, 2*k.count)
 	for i := range k.items {
@@ -124,7 +125,7 @@ func (k *kept) shrink(b *Backlog) {
 	k.items, k.free = items, 0
 }
 
-// clone copies the slices into one piece of memory.
+// clone copies the slices into one allocation.
 func (c *content) clone() {
 	data := make([]byte, 0, c.size())
 	for _, field := range []*[]byte{&c.exchange, &c.routingKey, &c.header, &c.body} {

@@ -5,21 +5,21 @@ import (
 	"sort"
 )
 
-// Disorder is called when a message was pushed whose Seq is lower than that of one before it.
+// Disorder has to be called when a message was pushed whose Seq is lower than that of one before it.
 func Disorder(b *Backlog) { oddities(b).disorder = true }
 
-// Ordered reports whether the messages of each priority stand in the order of their Seq.
+// Ordered reports whether the messages of each priority are in the order of their Seq.
 func Ordered(b *Backlog) bool { return b.odd == nil || !b.odd.disorder }
 
-// From yields ready messages with a Seq above after: of each priority the first limit of them, in no order of priorities. The
-// backlog is Ordered. Nothing may change meanwhile.
+// From yields ready messages with a Seq above after: the first limit of each priority, in no order of priorities. The
+// backlog must be Ordered. It must not change meanwhile.
 func From(b *Backlog, after uint64, limit int, yield func(h Handle)) {
 	for priority := range b.lists {
 		fromIn(b, b.lists[priority].head, after, limit, yield)
 	}
 }
 
-// fromIn does so for the list of a priority.
+// fromIn is From for the list of one priority.
 func fromIn(b *Backlog, s uint32, after uint64, limit int, yield func(h Handle)) {
 	for ; s != 0; s = b.segments[s].next {
 		seg := &b.segments[s]
@@ -40,8 +40,8 @@ func fromIn(b *Backlog, s uint32, after uint64, limit int, yield func(h Handle))
 	}
 }
 
-// From yields messages with a Seq above after: of each priority the first limit of them, in no order of priorities. Nothing
-// may change meanwhile.
+// From yields messages with a Seq above after: the first limit of each priority, in no order of priorities. The
+// backlog must not change meanwhile.
 func (f *Findable) From(after uint64, limit int, yield func(h Handle)) {
 	for _, list := range f.places {
 		left := limit

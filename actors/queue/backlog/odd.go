@@ -2,11 +2,11 @@ package backlog
 
 import "candlemark/internal/message"
 
-// odd holds the rare parts of a backlog. nil has nothing.
+// odd holds the rarely used parts of a backlog. nil is empty.
 type odd struct {
 	overlays map[Handle]*message.Overlay
-	extra    int64 // bytes of what was amended in them
-	disorder bool  // there are messages in another order than that of their numbers
+	extra    int64 // bytes of amendments in overlays
+	disorder bool  // messages are not in the order of their numbers
 }
 
 func oddities(b *Backlog) *odd {
@@ -16,7 +16,7 @@ func oddities(b *Backlog) *odd {
 	return b.odd
 }
 
-// size is how many bytes of it are counted.
+// size returns the bytes that are counted.
 func (o *odd) size() int64 {
 	if o == nil {
 		return 0
@@ -43,7 +43,7 @@ func (b *Backlog) SetOverlay(h Handle, o *message.Overlay) {
 	x.extra += o.Extra()
 }
 
-// dropOverlay forgets the overlay of h, which has one.
+// dropOverlay removes the overlay of h, which must have one.
 func dropOverlay(b *Backlog, h Handle) {
 	b.odd.extra -= b.odd.overlays[h].Extra()
 	delete(b.odd.overlays, h)

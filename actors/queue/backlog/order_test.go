@@ -57,7 +57,7 @@ func TestTrimLimit(t *testing.T) {
 func TestSpotsOfPriorities(t *testing.T) {
 	for _, places := range []uint64{0, 1 << 20, 1<<49 - 2} {
 		var b Backlog
-		GoOn(&b, places)
+		SkipPlaces(&b, places)
 		low, middle := b.Push(&Record{TTL: NoTTL}), b.Push(&Record{TTL: NoTTL, Priority: 1})
 		high := b.Push(&Record{TTL: NoTTL, Priority: 2})
 		if b.Spot(high) >= b.Spot(middle) || b.Spot(middle) >= b.Spot(low) {

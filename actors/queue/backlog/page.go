@@ -1,7 +1,7 @@
 package backlog
 
-// A message that is paged out keeps its entry; its content is in a journal, at the place noted here. What the content told
-// of time stays at hand in what pointed at the content:
+// A paged-out message keeps its entry; its content is in a journal, at the place stored here. The times from the
+// content take the place of the fields that located it:
 //
 //	enqueue time, wall ms, 48 bits: size (high), block (low)
 //	TTL+1, 48 bits: offset (high), more (low)
@@ -9,7 +9,7 @@ package backlog
 // longest is the TTL that fits, in ms: 8,919 years.
 const longest = 1<<48 - 2
 
-// SetPlace notes where the journal has h; 0 is nowhere.
+// SetPlace sets where the journal has h; 0 for nowhere.
 func (b *Backlog) SetPlace(h Handle, place uint64) {
 	seg := &b.segments[h>>segmentBits]
 	i := int(h & segmentMask)
@@ -21,7 +21,7 @@ func (b *Backlog) SetPlace(h Handle, place uint64) {
 	seg.stored[i] = place
 }
 
-// makePlaces makes room for the place of each entry.
+// makePlaces allocates the places of all entries.
 func (seg *segment) makePlaces() {
 	if len(seg.entries) < segmentSize {
 		seg.stored = append(make([]uint64, 0, len(seg.entries)), seg.stored...)[:len(seg.entries)]
@@ -41,7 +41,7 @@ func (b *Backlog) Place(h Handle) uint64 {
 	return 0
 }
 
-// PushPaged is Push of a message whose content, with a body of so many bytes, is at a place in the journal.
+// PushPaged is Push for a message whose content, with a body of that many bytes, is at a place in the journal.
 func (b *Backlog) PushPaged(r *Record, body uint32, place uint64) Handle {
 	h := b.claim(r.Priority)
 	e := b.Entry(h)
@@ -58,19 +58,19 @@ func (b *Backlog) PushPaged(r *Record, body uint32, place uint64) Handle {
 	return h
 }
 
-// PageOut gives up the content of h, which is in memory and has a place. What Get returned stays valid.
+// PageOut drops the content of h, which must be in memory and have a place. Slices from Get stay valid.
 func (b *Backlog) PageOut(h Handle) {
 	if b.IsPaged(h) || b.Place(h) == 0 {
 		panic("backlog: PageOut of a message without content or place")
 	}
 	enqueued, ttl := b.Times(h)
 	e := b.Entry(h)
-	b.segments[h>>segmentBits].paged |= bit(h) // first, so that a squeeze leaves it alone
+	b.segments[h>>segmentBits].paged |= bit(h) // first, so that squeeze skips it
 	b.empty(h, e)
 	b.unload(h, e, enqueued, ttl)
 }
 
-// unload makes a paged one of an entry without content.
+// unload changes an entry without content to a paged-out one.
 func (b *Backlog) unload(h Handle, e *Entry, enqueued, ttl int64) {
 	e.flags = 0
 	e.block, e.size = uint32(enqueued), uint16(enqueued>>32)
@@ -81,8 +81,8 @@ func (b *Backlog) unload(h Handle, e *Entry, enqueued, ttl int64) {
 	b.pagedBytes += int64(e.body)
 }
 
-// PageIn gives h, which is paged out, the content of r: what it was published with, its overlay. The length of the body is
-// the same as before.
+// PageIn stores the content of r, its published part and overlay, for h, which is paged out. The length of the body
+// must be the same as before.
 func (b *Backlog) PageIn(h Handle, r *Record) {
 	e := b.Entry(h)
 	if !b.IsPaged(h) || len(r.Body) != int(e.body) {
@@ -96,10 +96,10 @@ func (b *Backlog) PageIn(h Handle, r *Record) {
 	b.fill(h, e, r)
 }
 
-// IsPaged tells whether h, which is in use, is paged out.
+// IsPaged reports whether h, which is in use, is paged out.
 func (b *Backlog) IsPaged(h Handle) bool { return b.segments[h>>segmentBits].paged&bit(h) != 0 }
 
-// Has tells whether h is in use, for the message with that Seq.
+// Has reports whether h is in use for the message with that Seq.
 func (b *Backlog) Has(h Handle, seq uint64) bool {
 	s := int(h >> segmentBits)
 	return s < len(b.segments) && b.segments[s].used&bit(h) != 0 && b.segments[s].entries[h&segmentMask].Seq == seq
@@ -119,14 +119,14 @@ func (b *Backlog) Times(h Handle) (enqueued, ttl int64) {
 // Paged returns the number of messages that are paged out.
 func (b *Backlog) Paged() int { return int(b.paged) }
 
-// PagedBytes returns the length of their bodies.
+// PagedBytes returns the total length of their bodies.
 func (b *Backlog) PagedBytes() int64 { return b.pagedBytes }
 
-// Contents returns the size of the contents in memory, also of those that are shared with other queues.
+// Contents returns the size of the contents in memory, including those shared with other queues.
 func (b *Backlog) Contents() int64 { return b.slab.live + b.kept.bytes + b.kept.shared + b.odd.size() }
 
-// Held returns the bytes that Contents takes in memory.
+// Held returns the bytes of memory for Contents.
 func (b *Backlog) Held() int64 { return b.slab.held + b.kept.bytes + b.kept.shared + b.odd.size() }
 
-// Counted returns those of Held that Budget does not know of.
+// Counted returns the part of Held that Budget does not include.
 func (b *Backlog) Counted() int64 { return b.slab.held + b.kept.counted + b.odd.size() }

@@ -6,17 +6,17 @@ import "math/bits"
 type list struct {
 	// head and tail are the first and last segment with ready messages, in queue order; 0 if nothing is ready.
 	head, tail uint32
-	// hint is the listed segment at which to begin looking for a place in the list; 0 if none.
+	// hint is the listed segment at which to start looking for a position in the list; 0 if none.
 	hint uint32
 	// open is the segment being filled, the last in queue order; 0 before the first message.
 	open uint32
 	// count is the number of messages, ready and taken.
 	count uint32
-	// long says that the queue has outgrown a small array.
+	// long: the queue has outgrown a small array.
 	long bool
 }
 
-// list returns the list of a priority, made if need be.
+// list returns the list of a priority, created if necessary.
 func (b *Backlog) list(priority uint8) *list {
 	if int(priority) >= len(b.lists) {
 		b.lists = append(b.lists, make([]list, int(priority)+1-len(b.lists))...)
@@ -24,7 +24,7 @@ func (b *Backlog) list(priority uint8) *list {
 	return &b.lists[priority]
 }
 
-// highest returns the highest priority with ready messages; there is one.
+// highest returns the highest priority with ready messages; there must be one.
 func (b *Backlog) highest() int {
 	for i := len(b.priorities) - 1; ; i-- {
 		if p := b.priorities[i]; p != 0 {
@@ -45,7 +45,7 @@ func (b *Backlog) markReady(h Handle, e *Entry) {
 	b.readyBytes += int64(e.body)
 }
 
-// unmarkReady makes h, which is ready, taken.
+// unmarkReady makes h, which must be ready, taken.
 func (b *Backlog) unmarkReady(h Handle, e *Entry) {
 	s := h >> segmentBits
 	seg := &b.segments[s]
@@ -57,8 +57,8 @@ func (b *Backlog) unmarkReady(h Handle, e *Entry) {
 	b.readyBytes -= int64(e.body)
 }
 
-// enlist puts a segment in its place among those with ready messages. Messages are pushed into the last segment and return
-// mostly in a row, so the place is at the end or near the last one found.
+// enlist inserts a segment into the list of those with ready messages. Messages are pushed into the last segment and
+// usually return in a row, so the position is at the end or near the last one found.
 func (b *Backlog) enlist(s uint32, seg *segment) {
 	l := &b.lists[seg.priority]
 	b.priorities[seg.priority>>6] |= 1 << (seg.priority & 63)
@@ -81,7 +81,7 @@ func (b *Backlog) enlist(s uint32, seg *segment) {
 	}
 }
 
-// place returns the listed segments before and after order; there is one after it.
+// place returns the listed segments before and after order; there must be one after it.
 func (b *Backlog) place(l *list, order uint64) (prev, next uint32) {
 	next = l.hint
 	if next == 0 {
@@ -96,7 +96,7 @@ func (b *Backlog) place(l *list, order uint64) (prev, next uint32) {
 	return prev, next
 }
 
-// delist takes out a segment that has nothing ready any more.
+// delist removes a segment without ready messages from the list.
 func (b *Backlog) delist(seg *segment) {
 	l := &b.lists[seg.priority]
 	prev, next := seg.prev, seg.next
@@ -118,8 +118,7 @@ func (b *Backlog) delist(seg *segment) {
 	}
 }
 
-// Oldest returns the ready message with the lowest Seq, as far as each priority has them in that order: the first of one of
-// them.
+// Oldest returns the ready message with the lowest Seq, provided that each priority is in the order of Seq.
 func (b *Backlog) Oldest() (h Handle, ok bool) {
 	lowest := uint64(0)
 	for i, word := range b.priorities {
@@ -134,8 +133,8 @@ func (b *Backlog) Oldest() (h Handle, ok bool) {
 	return h, ok
 }
 
-// Walk yields the ready messages in the order in which First would find them. Meanwhile the message just yielded may be
-// taken or removed; nothing else may change.
+// Walk yields the ready messages in the order of First. Meanwhile the message just yielded may be taken or removed;
+// nothing else may change.
 func (b *Backlog) Walk(yield func(h Handle) bool) {
 	for priority := len(b.lists) - 1; priority >= 0; priority-- {
 		for s := b.lists[priority].head; s != 0; {

@@ -9,14 +9,14 @@ const (
 	segmentBits = 6
 	segmentSize = 1 << segmentBits
 	segmentMask = segmentSize - 1
-	// smallSegment is how many entries the first array of a short queue has.
+	// smallSegment is the number of entries in the first array of a short queue.
 	smallSegment = 8
-	// keepSegments is how many segments an empty backlog may keep the heads of.
+	// keepSegments is the number of segments whose heads an empty backlog may keep.
 	keepSegments = 64
 )
 
-// arrays recycles full-sized entry arrays among all queues, so that queues which fill and drain in bursts need not allocate
-// and idle ones keep nothing. They are not cleared: Push writes the whole entry.
+// arrays recycles full-sized entry arrays among all queues, so that queues that fill and drain in bursts need not
+// allocate, and idle ones keep none. They are not cleared: Push writes the whole entry.
 var arrays = sync.Pool{New: func() any { return new([segmentSize]Entry) }}
 
 // places recycles full-sized arrays of places in the journal.
@@ -26,23 +26,23 @@ var places = sync.Pool{New: func() any { return new([segmentSize]uint64) }}
 type segment struct {
 	// used marks the places with a message, ready those among them that are ready, paged those without content in memory.
 	used, ready, paged uint64
-	// order grows along the queue.
+	// order increases along the queue.
 	order uint64
-	// entries has smallSegment or segmentSize places, or none while nothing was pushed.
+	// entries has smallSegment or segmentSize places, or none before the first Push.
 	entries []Entry
-	// stored is where the journal has the messages, 0 for nowhere; shorter than entries while nothing further is stored.
+	// stored holds the places in the journal, 0 for nowhere; it may be shorter than entries.
 	stored []uint64
-	// prev and next are the neighbours with ready messages, next alone the chain of free segments.
+	// prev and next are the neighbours with ready messages; next also links the free segments.
 	prev, next uint32
-	// filled is how many places have been given out; they are not given out again.
+	// filled is the number of places assigned so far; places are not assigned twice.
 	filled   uint8
 	priority uint8
 }
 
-// bit is the place of h in the bitmaps of its segment.
+// bit returns the bit of h in the bitmaps of its segment.
 func bit(h Handle) uint64 { return 1 << (h & segmentMask) }
 
-// claim gives out the next place of a priority.
+// claim assigns the next place of a priority.
 func (b *Backlog) claim(priority uint8) Handle {
 	l := b.list(priority)
 	if l.open == 0 || b.segments[l.open].filled == segmentSize {
@@ -66,7 +66,7 @@ func (b *Backlog) claim(priority uint8) Handle {
 	return h
 }
 
-// newSegment takes a free segment head or makes one.
+// newSegment returns a free segment head, or a new one.
 func (b *Backlog) newSegment(priority uint8) uint32 {
 	if len(b.segments) == 0 {
 		b.segments = make([]segment, 1, 2)
@@ -84,7 +84,7 @@ func (b *Backlog) newSegment(priority uint8) uint32 {
 	return s
 }
 
-// grow makes room for more entries: few at first, unless the queue is a long one.
+// grow allocates more entries: few at first, unless the queue is long.
 func (seg *segment) grow(long bool) {
 	if len(seg.entries) == 0 && !long {
 		seg.entries = make([]Entry, smallSegment)
@@ -95,7 +95,7 @@ func (seg *segment) grow(long bool) {
 	seg.entries = full[:]
 }
 
-// release gives the full-sized arrays of a segment back.
+// release returns the full-sized arrays of a segment to their pools.
 func release(b *Backlog, seg *segment) {
 	b.tables -= seg.size()
 	if len(seg.stored) == segmentSize {
@@ -109,8 +109,8 @@ func release(b *Backlog, seg *segment) {
 	b.tables += seg.size()
 }
 
-// vacate is called when a place of segment s has lost its message. A segment without messages is given up, except the one
-// being filled: it starts again, and keeps its array as long as the priority has messages.
+// vacate is called after a message of segment s was removed. A segment without messages is released, unless it is
+// being filled: then it starts again, and keeps its array as long as the priority has messages.
 func (b *Backlog) vacate(s uint32) {
 	seg := &b.segments[s]
 	l := &b.lists[seg.priority]
@@ -124,7 +124,7 @@ func (b *Backlog) vacate(s uint32) {
 	default:
 		l.long = l.count > 0 || seg.filled > smallSegment
 		seg.filled = 0
-		b.order++ // its places are new ones: see Spot
+		b.order++ // its places count as new: see Spot
 		seg.order = b.order
 	}
 	if l.count == 0 {
@@ -138,8 +138,8 @@ func (b *Backlog) vacate(s uint32) {
 	}
 }
 
-// Memory returns the bytes that the backlog holds, contents included, without what is shared, and of overlays only what was
-// amended.
+// Memory returns the bytes that the backlog uses, contents included, except shared ones; of overlays it counts
+// amendments only.
 func (b *Backlog) Memory() int64 {
 	return int64(b.tables)*8 +
 		int64(cap(b.segments))*int64(unsafe.Sizeof(segment{})) +
@@ -147,7 +147,7 @@ func (b *Backlog) Memory() int64 {
 		b.slab.memory() + b.kept.memory() + b.odd.size()
 }
 
-// size is how many times 8 bytes the arrays take.
+// size returns the size of the arrays in units of 8 bytes.
 func (seg *segment) size() uint32 {
 	return uint32(len(seg.entries)*int(unsafe.Sizeof(Entry{})/8) + len(seg.stored))
 }

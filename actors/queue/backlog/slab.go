@@ -9,19 +9,20 @@ import (
 const (
 	smallestBlock = 1 << 10
 	largestBlock  = 1 << 16
-	// largestRecord is the size of the largest record; the rest of a block that the next one does not fit into is lost.
+	// largestRecord is the limit for records in the slab; the rest of a block that the next record does not fit into
+	// is wasted.
 	largestRecord = largestBlock / 8
-	// keepBlock is the largest block that is kept for later messages while it has none.
+	// keepBlock is the largest block that is kept while it is empty.
 	keepBlock = 4 << 10
-	// keepTable is how many blocks or contents the table of an empty slab may have room for.
+	// keepTable is the largest capacity of the table that an empty slab keeps, in blocks or contents.
 	keepTable = 64
-	// sparse is how many times larger than the live records the blocks may be, apart from keepBlock.
+	// sparse is the maximum ratio of the size of the blocks, apart from keepBlock, to that of the live records.
 	sparse = 4
 	// recordFixed is handle, size and enqueue time at the start of a record.
 	recordFixed = 4 + 2 + 8
 )
 
-// slab holds the contents of messages, as records one behind the other in blocks:
+// slab holds the contents of messages as consecutive records in blocks:
 //
 //	handle uint32, size uint16, enqueued int64 (little-endian); TTL+1 and the lengths of exchange, routing key and header as
 //	uvarints; exchange, routing key, header, body
@@ -29,24 +30,24 @@ type slab struct {
 	// blocks are named by their index; 0 is none.
 	blocks []block
 	free   uint32
-	// current is the block that is appended to, 0 if none.
+	// current is the block being appended to, 0 if none.
 	current uint32
-	// cursor is where the search for a sparse block goes on.
+	// cursor is where the search for a sparse block continues.
 	cursor uint32
-	// held is the size of all blocks, live that of the records which are still wanted.
+	// held is the size of all blocks, live that of the live records.
 	held, live int64
 }
 
-// block is a piece of the slab. Its bytes are written once.
+// block is a piece of the slab. Each of its bytes is written once.
 type block struct {
 	data []byte
-	// live is the size of the records in it that are still wanted.
+	// live is the size of its live records.
 	live uint32
-	// next chains the free blocks.
+	// next links the free blocks.
 	next uint32
 }
 
-// recordSize returns how many bytes r takes in the slab.
+// recordSize returns the size of r in the slab, in bytes.
 func recordSize(r *Record) int {
 	return recordFixed + uvarintSize(uint64(r.TTL+1)) +
 		uvarintSize(uint64(len(r.Exchange))) + uvarintSize(uint64(len(r.RoutingKey))) + uvarintSize(uint64(len(r.Header))) +
@@ -55,7 +56,7 @@ func recordSize(r *Record) int {
 
 func uvarintSize(v uint64) int { return (bits.Len64(v|1) + 6) / 7 }
 
-// add appends r and returns where it is.
+// add appends r and returns its position.
 func (s *slab) add(r *Record, h Handle, size int) (id uint32, offset uint16) {
 	id = s.room(size)
 	b := &s.blocks[id]
@@ -102,7 +103,8 @@ func (s *slab) get(id uint32, offset, size int, r *Record) {
 // cut splits data after n bytes so that appending to the first part cannot reach the second.
 func cut(data []byte, n uint64) (head, tail []byte) { return data[:n:n], data[n:] }
 
-// room returns a block with space for size bytes, the current one or a new one as large as what is waiting.
+// room returns a block with space for size bytes, the current one or a new one, whose size depends on that of the
+// backlog.
 func (s *slab) room(size int) uint32 {
 	if s.current != 0 {
 		b := &s.blocks[s.current]
@@ -131,7 +133,7 @@ func (s *slab) room(size int) uint32 {
 	return id
 }
 
-// release gives up one record. It tells whether sparse blocks should be copied together.
+// release removes one record. It reports whether sparse blocks should be merged.
 func (s *slab) release(id uint32, size int) (wasteful bool) {
 	b := &s.blocks[id]
 	b.live -= uint32(size)

@@ -2,32 +2,32 @@ package backlog
 
 import "math/bits"
 
-// Spot is where a message stands, or stood: a message with a lower one is found by First before it. 0 is before all. It is not
-// given to another message when its own is gone, so that somebody who reads a queue page by page can go on behind it.
+// Spot is the position of a present or former message: First returns messages in the order of their spots. 0 is
+// before all. A spot is never reused, so that a reader of a queue can continue behind it page by page.
 //
 //	255-priority, 8 bits | order of its segment, 50 bits | index in the segment, 6 bits
 type Spot uint64
 
 const spotOrderBits = 50
 
-// Places counts the places that there have been, for GoOn.
+// Places returns the number of segments so far, for SkipPlaces.
 func Places(b *Backlog) uint64 { return b.order }
 
-// GoOn has the places of b, which is empty, stand behind so many others.
-func GoOn(b *Backlog, places uint64) { b.order = places }
+// SkipPlaces makes the places of b, which must be empty, follow that many earlier ones.
+func SkipPlaces(b *Backlog, places uint64) { b.order = places }
 
-// Spot returns that of h, which is in use.
+// Spot returns the spot of h, which must be in use.
 func (b *Backlog) Spot(h Handle) Spot {
 	return b.segments[h>>segmentBits].spot() | Spot(h&segmentMask)
 }
 
-// spot is that of the segment's first place.
+// spot returns the spot of the segment's first place.
 func (seg *segment) spot() Spot {
 	return Spot(255-seg.priority)<<(spotOrderBits+segmentBits) | Spot(seg.order)<<segmentBits
 }
 
-// Behind yields the ready messages behind a spot in the order in which First would find them, until it is told false. Nothing
-// may change meanwhile.
+// Behind yields the ready messages behind a spot in the order of First, until yield returns false. Nothing may change
+// meanwhile.
 func (b *Backlog) Behind(spot Spot, yield func(h Handle) bool) {
 	for priority := len(b.lists) - 1; priority >= 0; priority-- {
 		for s := b.lists[priority].head; s != 0; s = b.segments[s].next {

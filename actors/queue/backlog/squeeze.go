@@ -2,11 +2,11 @@ package backlog
 
 import "encoding/binary"
 
-// probes bounds the search for a sparse block per Remove.
+// probes limits the search for a sparse block per Remove.
 const probes = 8
 
-// squeeze copies what is left of one sparse block behind the current one, so that few survivors of many messages do not keep
-// the blocks of all. Queues that drain in order hardly ever come here.
+// squeeze moves the live records of one sparse block to the current one, so that a few remaining messages do not keep
+// all blocks. It rarely runs for queues that drain in order.
 func (b *Backlog) squeeze() {
 	id := b.slab.nextSparse()
 	if id == 0 {
@@ -31,7 +31,7 @@ func (b *Backlog) squeeze() {
 	}
 }
 
-// stored returns the entry of h, nil if h is not in use or paged out.
+// stored returns the entry of h, nil if h is not in use or is paged out.
 func (b *Backlog) stored(h Handle) *Entry {
 	s := int(h >> segmentBits)
 	if s >= len(b.segments) {
@@ -43,7 +43,7 @@ func (b *Backlog) stored(h Handle) *Entry {
 	return nil
 }
 
-// nextSparse returns a block less than half of which is live, 0 if a few looks find none.
+// nextSparse returns a block that is less than half live, 0 if a few probes find none.
 func (s *slab) nextSparse() uint32 {
 	for range probes {
 		s.cursor++
@@ -58,7 +58,7 @@ func (s *slab) nextSparse() uint32 {
 	return 0
 }
 
-// copy appends a record that is in another block.
+// copy appends a record from another block.
 func (s *slab) copy(record []byte) (id uint32, offset uint16) {
 	id = s.room(len(record))
 	b := &s.blocks[id]

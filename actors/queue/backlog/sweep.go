@@ -2,9 +2,10 @@ package backlog
 
 import "math/bits"
 
-// Sweep calls f for messages, ready or taken, in no particular order, from the place named from on, and returns the place
-// where to go on, 0 when it is through; 1 names the first place. It looks at about limit places. f may change a message, but
-// not push or remove any. A message that is there from the first call to the last is seen, others perhaps, some twice.
+// Sweep calls f for messages, ready or taken, in no particular order, starting at the place from, and returns the
+// place to continue at, 0 at the end; 1 is the first place. It examines about limit places. f may change a message,
+// but not push or remove any. Messages that exist from the first call to the last are visited, possibly twice; others
+// may or may not be.
 func (b *Backlog) Sweep(from Handle, limit int, f func(h Handle)) (next Handle) {
 	s := from >> segmentBits
 	for ; int(s) < len(b.segments); s++ {

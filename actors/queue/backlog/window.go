@@ -5,21 +5,21 @@ import (
 	"math/bits"
 )
 
-// overhead is the size of a short message besides its body, for estimates.
+// overhead is the estimated size of a short message without its body.
 const overhead = 64
 
-// average is about how much memory a ready message takes.
+// average returns about how much memory a ready message takes.
 func (b *Backlog) average() int64 { return overhead + b.readyBytes/int64(max(b.ready, 1)) }
 
-// Window is a place in the queue: what is before it is soon to be delivered.
+// Window is the front part of the queue, which will be delivered soon.
 type Window struct {
 	priority int
 	order    uint64
-	// last marks those of its last segment.
+	// last is the bitmap of its last segment.
 	last uint64
 }
 
-// Window returns the place behind about so many bytes of messages from the first one.
+// Window returns the window of about that many bytes of messages, from the first one on.
 func (b *Backlog) Window(bytes int64) Window {
 	n := int(max(bytes, 0) / b.average())
 	for priority := len(b.lists) - 1; priority >= 0; priority-- {
@@ -36,15 +36,15 @@ func (b *Backlog) Window(bytes int64) Window {
 			return Window{priority, b.segments[s].order, ready &^ rest}
 		}
 	}
-	return Window{priority: -1} // all of them
+	return Window{priority: -1} // all messages
 }
 
-// Within tells whether h is ready and in the window w.
+// Within reports whether h is ready and in the window w.
 func (b *Backlog) Within(h Handle, w Window) bool {
 	return b.IsReady(h) && w.in(&b.segments[h>>segmentBits])&bit(h) != 0
 }
 
-// in marks the places of seg that are in the window.
+// in returns the bitmap of the places of seg that are in the window.
 func (w Window) in(seg *segment) uint64 {
 	switch {
 	case int(seg.priority) > w.priority, int(seg.priority) == w.priority && seg.order < w.order:
@@ -55,15 +55,15 @@ func (w Window) in(seg *segment) uint64 {
 	return 0
 }
 
-// Trimming is how far its owner has come with letting contents leave memory.
+// Trimming is the progress of paging contents out.
 type Trimming struct {
-	At   Handle // where it goes on, 0 when it does not
-	Left int64  // bytes of contents that were left when it was through
+	At   Handle // where to continue, 0 if not running
+	Left int64  // bytes of contents that were left in memory at its end
 }
 
-// Trim calls f for messages whose content is in memory, apart from the ready ones in w, in no particular order, from the
-// place named from on, and returns the place where to go on, 0 when it is through; 1 names the first place. It stops after
-// about limit messages, or when f returns false. f may page its message out, but not push or remove any.
+// Trim calls f for messages whose content is in memory, except ready ones in w, in no particular order, starting at
+// the place from, and returns the place to continue at, 0 at the end; 1 is the first place. It stops after about
+// limit messages, or when f returns false. f may page its message out, but not push or remove any.
 func (b *Backlog) Trim(from Handle, limit int, w Window, f func(h Handle) bool) (next Handle) {
 	s := from >> segmentBits
 	for ; int(s) < len(b.segments); s++ {
@@ -82,8 +82,8 @@ func (b *Backlog) Trim(from Handle, limit int, w Window, f func(h Handle) bool) 
 	return 0
 }
 
-// Ahead yields the ready messages that are paged out, in order, if the first of them stands behind fewer than about so many
-// bytes of others; it returns those bytes. yield may not change anything but an entry.
+// Ahead yields the paged-out ready messages in order, if fewer than about that many bytes of others are ahead of the
+// first of them; it returns those bytes. yield may change nothing but an entry.
 func (b *Backlog) Ahead(bytes int64, yield func(h Handle) bool) (before int64) {
 	found, each := false, b.average()
 	for priority := len(b.lists) - 1; priority >= 0; priority-- {

@@ -13,18 +13,19 @@ import (
 	"candlemark/internal/store"
 )
 
-// look is how many messages one answer looks at.
+// look is the number of messages that one answer examines.
 const look = 4096
 
-// Claim is one answer that is being made.
+// Claim is an answer in progress.
 type Claim struct {
 	Reply *mail.Claimed
-	// Want names contents that are read from the journal before the answer goes; then Found is called.
+	// Want lists contents to be read from the journal before the answer is sent; then Found is called.
 	Want    []store.Ref
-	missing []int // places in the answer, as Want
+	missing []int // indexes of Want in the answer
 }
 
-// Take takes what m asks for. open makes the place where the deliveries are held, and is not called for nothing.
+// Take takes the messages that m asks for. open returns the channel that holds the deliveries, and is called only if
+// there are any.
 func Take(m *mail.Claim, set *messages.Set, of *consumers.Set, open func() *consumers.Channel, now clock.Instant) *Claim {
 	c := &Claim{Reply: &mail.Claimed{Reply: m.Done(nil), Newest: m.Newest, Next: m.After}}
 	if c.Reply.Newest == 0 {
@@ -48,7 +49,7 @@ func Take(m *mail.Claim, set *messages.Set, of *consumers.Set, open func() *cons
 	return c
 }
 
-// choose finds the messages, and notes how far it has looked.
+// choose finds the messages and records how far it got.
 func (c *Claim) choose(m *mail.Claim, b *backlog.Backlog, now clock.Instant) (handles []backlog.Handle) {
 	looked, bytes, limit := 0, int64(0), min(max(m.Limit, 1), mail.MostClaimed)
 	b.Behind(backlog.Spot(m.After.Seq), func(h backlog.Handle) bool {
@@ -85,7 +86,7 @@ func (c *Claim) show(b *backlog.Backlog, h backlog.Handle, at int) {
 	c.Reply.Messages = append(c.Reply.Messages, shown)
 }
 
-// sort has contents read in the order in which they stand in the journal.
+// sort orders the contents to be read by their place in the journal.
 func (c *Claim) sort() {
 	places := make([]int, len(c.Want))
 	for i := range places {
@@ -99,7 +100,7 @@ func (c *Claim) sort() {
 	}
 }
 
-// Found takes what was read, in the order of Want.
+// Found adds the contents that were read, in the order of Want.
 func (c *Claim) Found(contents []store.Content) {
 	for i := range contents {
 		m := &c.Reply.Messages[c.missing[i]]

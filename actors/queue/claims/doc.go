@@ -1,7 +1,7 @@
 // Package claims takes messages of one queue for an actor that moves them elsewhere.
 //
-// Owns: an answer while it is made. What was taken is held by the actor as by a channel (consumers), and is not marked as
-// redelivered: it goes away, or back to its place as it was.
+// Owns: an answer in progress. The actor holds the claimed messages as a channel would (consumers). They are not
+// marked as redelivered: they are removed, or return to their places unchanged.
 //
-// Deadlines: none. A restart loses nothing: what was taken and not acknowledged is ready again.
+// Deadlines: none. A restart loses nothing: claimed messages that were not acknowledged are ready again.
 package claims

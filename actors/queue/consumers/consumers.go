@@ -9,29 +9,28 @@ import (
 	"candlemark/protocol"
 )
 
-// What a consumer may have under way between the queue and its connection's
-// outbox, besides its prefetch (PRO-8): the channel gives it back as it
-// writes, so that a stalled socket holds this much and no more.
+// Limits of the messages and bytes on their way from the queue to the outbox of the consumer's connection, besides
+// its prefetch (PRO-8): the channel returns them as it writes, so that a stalled socket holds no more than this.
 const (
 	WindowMessages = 8192
 	WindowBytes    = 2 << 20
 )
 
-// Channel is a channel as the queue sees it: it consumes, or holds messages.
+// Channel is the queue's record of a channel that consumes or holds messages.
 type Channel struct {
 	Address   mail.Address
-	Unacked   seqmap.Map[Delivery] // by the delivery number told to the channel
+	Unacked   seqmap.Map[Delivery] // by delivery number
 	consumers []*Consumer
-	allowed   int   // what the channel allowed its limited consumers under their common limit
-	offered   offer // what is open
-	Claims    bool  // it is a move's, which takes messages without consuming
+	allowed   int   // number of messages that the channel allows its limited consumers to get
+	offered   offer // the open offer
+	Claims    bool  // of a move, which takes messages without consuming
 }
 
-// Consuming reports whether it has consumers.
+// Consuming reports whether the channel has consumers.
 func (h *Channel) Consuming() bool { return len(h.consumers) > 0 }
 
-// Delivery is an unacknowledged delivery of the message with that handle, made at Since, in s since 1970. Consumer
-// is nil for basic.get.
+// Delivery is an unacked delivery of the message with that handle, made at Since, in s since 1970. Consumer is nil
+// for basic.get.
 type Delivery struct {
 	Message  uint32
 	Since    uint32
@@ -43,37 +42,37 @@ type Consumer struct {
 	Channel   *Channel
 	Tag       string
 	NoAck     bool
-	Limited   bool // by the channel's common limit
-	Credited  bool // by a credit of its own
-	Facts     bool // it is told them
-	Stays     bool // it is not cancelled when it does not settle in time
-	Session   bool // it locks a session, and is given messages only while Run says so
-	Reading   bool // contents are read for it, so its session is not empty
+	Limited   bool // subject to the channel's common limit
+	Credited  bool // has a link credit
+	Facts     bool // its deliveries carry Facts
+	Stays     bool // is not cancelled by a consumer timeout
+	Session   bool // locks a session, and gets messages only while Run says so
+	Reading   bool // its contents are being read, so its session is not empty
 	runs      bool
-	draining  bool // what is left of the credit is given up when nothing is ready
+	draining  bool // gives up the rest of its credit when nothing is ready
 	Arguments protocol.Table
-	// Connection is that of the channel, Link the name of the consumer's link; of sessions.
+	// Connection of the channel and Link name; for sessions.
 	Connection mail.Address
 	Link       string
-	Prefetch   int   // 0: any number
+	Prefetch   int   // 0 for no limit
 	Priority   int64 // x-priority
 	Timeout    int64 // x-consumer-timeout in ms, -1 for none
 	unacked    int
-	credit     int32  // messages that it may still be given, if it is Credited
-	delivered  uint32 // to it, with the credit that was given up: the delivery-count of its link
-	messages   int    // under way
+	credit     int32  // number of messages that it may still get, if Credited
+	delivered  uint32 // delivery-count of its link, including drained credit
+	messages   int    // in its window
 	bytes      int
 	gone       bool
-	deliver    *mail.Deliver // gathered in this turn
-	ring       *ring         // of its priority
+	deliver    *mail.Deliver // collected in this turn
+	ring       *ring         // that of its priority
 	// neighbours in the ring; nil when it is not in it
 	next, prev *Consumer
 }
 
-// Gone reports whether it was detached.
+// Gone reports whether the consumer was detached.
 func (c *Consumer) Gone() bool { return c.gone }
 
-// Holds is how many deliveries it has not settled.
+// Holds returns the number of its unacked deliveries.
 func (c *Consumer) Holds() int { return c.unacked }
 
 func (c *Consumer) canTake() bool {
@@ -81,7 +80,7 @@ func (c *Consumer) canTake() bool {
 		c.messages < WindowMessages && c.bytes < WindowBytes && (!c.Limited || c.Channel.allowed > 0) && (!c.Credited || c.credit > 0)
 }
 
-// room is how many more messages the prefetch allows.
+// room returns how many more messages the prefetch allows.
 func (c *Consumer) room() int {
 	if c.Prefetch == 0 {
 		return WindowMessages
@@ -89,54 +88,54 @@ func (c *Consumer) room() int {
 	return c.Prefetch - c.unacked
 }
 
-// Set is all consumers of a queue, and its channels.
+// Set holds the consumers of a queue, and its channels.
 type Set struct {
 	out          *outbox.Outbox
 	queue        mail.Address
 	singleActive bool // x-single-active-consumer
-	takeover     bool // a higher priority takes over
-	paused       bool // nobody is given anything
+	takeover     bool // by a consumer of higher priority
+	paused       bool // no consumer gets messages
 	channels     map[string]*Channel
 	count        int
 	unacked      int
-	roundRobin   roundRobin // of those who can take a message
+	roundRobin   roundRobin // consumers that can take a message
 	exclusive    *Consumer
-	waiting      []*Consumer // with a single active consumer: all, in the order of succession
-	active       *Consumer   // the single active one, nil if there is none
+	waiting      []*Consumer // with a single active consumer: all, in order of succession
+	active       *Consumer   // the single active consumer, nil if there is none
 	touched      []*Consumer
-	limited      []*Consumer // those subject to their channel's common limit
-	draining     []*Consumer // those that are to give up their credit
-	drained      []*Consumer // that have, in this turn
-	left         []*Consumer // those of sessions that were detached and may hold something
+	limited      []*Consumer // consumers subject to their channel's common limit
+	draining     []*Consumer // consumers to be drained
+	drained      []*Consumer // consumers drained in this turn
+	left         []*Consumer // detached consumers of sessions that may have unacked deliveries
 }
 
-// New makes an empty set of a queue. singleActive: one consumer at a time gets the
-// messages (DEC-11); takeover: that one makes way for a higher priority.
+// New returns the empty set of a queue. singleActive: one consumer at a time gets messages (DEC-11); takeover: a
+// consumer of higher priority replaces it.
 func New(out *outbox.Outbox, queue mail.Address, singleActive, takeover bool) Set {
 	return Set{out: out, queue: queue, singleActive: singleActive, takeover: takeover}
 }
 
-// Len is the number of consumers.
+// Len returns the number of consumers.
 func (s *Set) Len() int { return s.count }
 
-// Channelless reports whether no channel consumes, or holds messages, or has numbers of deliveries.
+// Channelless reports whether no channel consumes, holds messages, or has numbers of deliveries.
 func (s *Set) Channelless() bool { return len(s.channels) == 0 }
 
-// Unacked is the number of unacknowledged deliveries.
+// Unacked returns the number of unacked deliveries.
 func (s *Set) Unacked() int { return s.unacked }
 
-// Exclusive is the consumer that has the queue for itself, nil if there is none.
+// Exclusive returns the exclusive consumer, nil if there is none.
 func (s *Set) Exclusive() *Consumer { return s.exclusive }
 
-// InUse reports whether a further consumer, exclusive or not, is refused.
+// InUse reports whether another consumer, exclusive or not, has to be refused.
 func (s *Set) InUse(exclusive bool) bool {
 	return s.exclusive != nil || exclusive && (s.count > 0 || s.singleActive)
 }
 
-// Channel is a channel that consumes or holds messages, nil if it does not.
+// Channel returns a channel that consumes or holds messages, nil if it does neither.
 func (s *Set) Channel(channel mail.Address) *Channel { return s.channels[channel.Id] }
 
-// Open finds or makes the view of a channel, and reports whether it is new.
+// Open returns the record of a channel, and whether it was created.
 func (s *Set) Open(channel mail.Address) (h *Channel, made bool) {
 	if h = s.channels[channel.Id]; h != nil {
 		return h, false
@@ -149,7 +148,7 @@ func (s *Set) Open(channel mail.Address) (h *Channel, made bool) {
 	return h, true
 }
 
-// Close forgets a channel without consumers and deliveries.
+// Close removes a channel, which must have no consumers and deliveries.
 func (s *Set) Close(channel mail.Address) { delete(s.channels, channel.Id) }
 
 // Channels calls f for each channel, in no order.
@@ -159,7 +158,7 @@ func (s *Set) Channels(f func(*Channel)) {
 	}
 }
 
-// Consumers calls f for each consumer, those of a channel in the order in which they came.
+// Consumers calls f for each consumer, those of one channel in the order of attachment.
 func (s *Set) Consumers(f func(*Consumer)) {
 	for _, h := range s.channels {
 		for _, c := range h.consumers {
@@ -168,7 +167,7 @@ func (s *Set) Consumers(f func(*Consumer)) {
 	}
 }
 
-// Find is the consumer of a channel with that tag, nil if there is none.
+// Find returns the consumer of a channel with that tag, nil if there is none.
 func (s *Set) Find(channel mail.Address, tag string) *Consumer {
 	if h := s.channels[channel.Id]; h != nil {
 		for _, c := range h.consumers {
@@ -195,8 +194,7 @@ func (s *Set) Attach(c *Consumer, exclusive bool) {
 	s.refresh(c)
 }
 
-// putUnderLimit makes c one of those whose channels are offered messages, behind
-// those of its priority and above.
+// putUnderLimit adds c to the consumers whose channels get offers, behind those of its priority and above.
 func (s *Set) putUnderLimit(c *Consumer) {
 	at := slices.IndexFunc(s.limited, func(x *Consumer) bool { return x.Priority < c.Priority })
 	if at < 0 {
@@ -205,13 +203,13 @@ func (s *Set) putUnderLimit(c *Consumer) {
 	s.limited = slices.Insert(s.limited, at, c)
 }
 
-// Cancel detaches a consumer, and returns what its channel allowed.
+// Cancel detaches a consumer, and returns unused allowance to its channel.
 func (s *Set) Cancel(c *Consumer) {
 	s.disallow(c.Channel, 0)
 	s.detach(c)
 }
 
-// DetachAll detaches the consumers of a channel that is gone, and returns how many they were.
+// DetachAll detaches the consumers of a channel that is gone, and returns their number.
 func (s *Set) DetachAll(h *Channel) (n int) {
 	for ; len(h.consumers) > 0; n++ {
 		s.detach(h.consumers[0])
@@ -219,7 +217,7 @@ func (s *Set) DetachAll(h *Channel) (n int) {
 	return n
 }
 
-// detach takes a consumer away; what it holds stays with its channel.
+// detach removes a consumer; its unacked deliveries stay with its channel.
 func (s *Set) detach(c *Consumer) {
 	c.gone = true
 	if c.Session {
@@ -229,7 +227,7 @@ func (s *Set) detach(c *Consumer) {
 	c.Channel.consumers = without(c.Channel.consumers, c)
 	s.limited = without(s.limited, c)
 	if !slices.ContainsFunc(c.Channel.consumers, func(x *Consumer) bool { return x.Limited }) {
-		c.Channel.offered = noOffer // the channel forgets it, too
+		c.Channel.offered = noOffer // the channel drops it, too
 	}
 	if s.exclusive == c {
 		s.exclusive = nil
@@ -239,7 +237,7 @@ func (s *Set) detach(c *Consumer) {
 	s.count--
 }
 
-// Run has the consumer of a session take part or not.
+// Run sets whether the consumer of a session can get messages.
 func (s *Set) Run(c *Consumer, can bool) {
 	if c.runs != can {
 		c.runs = can
@@ -247,7 +245,7 @@ func (s *Set) Run(c *Consumer, can bool) {
 	}
 }
 
-// Left takes the consumers of sessions that were detached and hold nothing any more.
+// Left calls f for detached consumers of sessions without unacked deliveries, and forgets them.
 func (s *Set) Left(f func(*Consumer)) {
 	if len(s.left) == 0 {
 		return

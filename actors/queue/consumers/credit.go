@@ -6,10 +6,11 @@ import (
 	"candlemark/actors/mail"
 )
 
-// A consumer with a credit of its own, a link of AMQP 1.0, is delivered to only while it has credit. The queue counts its
-// deliveries, so that what is under way when the client changes the credit is not given twice [AMQP 1.0 transport 2.6.7].
+// A consumer with link credit, that is a link of AMQP 1.0, gets messages only while it has credit. The queue counts
+// its deliveries, so that credit for messages that are on their way when the client changes the credit is not granted
+// twice [AMQP 1.0 transport 2.6.7].
 
-// Credit sets the credit of a consumer that has its own.
+// Credit sets the link credit of a consumer.
 func (s *Set) Credit(m *mail.Credit) {
 	c := s.Find(m.Channel, m.Tag)
 	if c == nil || !c.Credited {
@@ -30,8 +31,8 @@ func (c *Consumer) useOwnCredit() {
 	c.credit = max(c.credit-1, 0)
 }
 
-// EndDrains ends the draining of consumers that can be given nothing more of so many ready messages: their credit is
-// used up, and Flush answers behind the deliveries.
+// EndDrains drains consumers that can get no more of the ready messages: their credit is used up, and Flush sends
+// Drained behind the deliveries.
 func (s *Set) EndDrains(ready int) {
 	if len(s.draining) == 0 {
 		return
@@ -41,7 +42,7 @@ func (s *Set) EndDrains(ready int) {
 		switch {
 		case c.gone || !c.draining:
 			c.draining = false
-		case c.credit > 0 && ready > 0 && s.Active(c) && (!c.Session || c.runs || c.Reading): // the next turn, or when its window has room
+		case c.credit > 0 && ready > 0 && s.Active(c) && (!c.Session || c.runs || c.Reading): // continues in the next turn, or when its window has room
 			kept = append(kept, c)
 		default:
 			c.delivered += uint32(c.credit)
@@ -54,7 +55,7 @@ func (s *Set) EndDrains(ready int) {
 	s.draining = kept
 }
 
-// tellDrained answers those whose draining has ended.
+// tellDrained sends Drained to the consumers that were drained.
 func (s *Set) tellDrained() {
 	for i, c := range s.drained {
 		s.out.Send(c.Channel.Address, &mail.Drained{Queue: s.queue, Tag: c.Tag, DeliveryCount: c.delivered})

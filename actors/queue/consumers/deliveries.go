@@ -8,8 +8,9 @@ import (
 	"candlemark/actors/mail"
 )
 
-// Deliver gives c, whose turn it is, a message with a body of so many bytes and passes the turn on. What a consumer gets in one turn is
-// one mail, which it returns, and the zero delivery in it that the caller fills.
+// Deliver assigns a message, with a body of that many bytes, to c, the next consumer, and makes the following one
+// next. The deliveries to a consumer in one turn are one mail, which is returned, with the zero delivery in it for
+// the caller to fill.
 func (s *Set) Deliver(c *Consumer, body int) (*mail.Deliver, *mail.Delivery) {
 	if c.deliver == nil {
 		c.deliver = mail.NewDeliver(s.queue, c.Tag, c.NoAck)
@@ -29,8 +30,8 @@ func (s *Set) Deliver(c *Consumer, body int) (*mail.Deliver, *mail.Delivery) {
 	return c.deliver, &c.deliver.Items[len(c.deliver.Items)-1]
 }
 
-// Flush sends each consumer what it was given in this turn, in one mail, and counts the
-// deliveries with and without acknowledgements.
+// Flush sends each consumer its deliveries of this turn, in one mail, and returns the number of deliveries with and
+// without acknowledgements.
 func (s *Set) Flush() (withAcks, without uint64) {
 	for i, c := range s.touched {
 		if n := uint64(len(c.deliver.Items)); c.NoAck {
@@ -47,7 +48,7 @@ func (s *Set) Flush() (withAcks, without uint64) {
 	return withAcks, without
 }
 
-// Discard gives up what was to be sent in this turn.
+// Discard drops the deliveries of this turn.
 func (s *Set) Discard() {
 	for _, c := range s.touched {
 		c.deliver.Release()
@@ -55,7 +56,7 @@ func (s *Set) Discard() {
 	s.touched = nil
 }
 
-// Hold notes that a channel has a message to acknowledge, and returns the number of the delivery.
+// Hold adds an unacked delivery to a channel, and returns its number.
 func (s *Set) Hold(h *Channel, d Delivery) uint64 {
 	s.unacked++
 	if d.Consumer != nil {
@@ -64,7 +65,7 @@ func (s *Set) Hold(h *Channel, d Delivery) uint64 {
 	return h.Unacked.Append(d)
 }
 
-// Release frees the credit of a delivery that was taken out of its channel.
+// Release frees the prefetch of a delivery that was removed from its channel.
 func (s *Set) Release(d Delivery) {
 	s.unacked--
 	if c := d.Consumer; c != nil {
@@ -76,7 +77,7 @@ func (s *Set) Release(d Delivery) {
 	}
 }
 
-// Grant gives a consumer's window back.
+// Grant returns part of a consumer's window.
 func (s *Set) Grant(m *mail.Grant) {
 	if c := s.Find(m.Channel, m.Tag); c != nil {
 		c.messages -= m.Messages
@@ -85,7 +86,8 @@ func (s *Set) Grant(m *mail.Grant) {
 	}
 }
 
-// Oldest is since when a delivery has not been settled, of that which was made first; false for none. It looks at one of each channel.
+// Oldest returns when the oldest unacked delivery was made, in s since 1970; false if there is none. It examines one
+// delivery of each channel.
 func (s *Set) Oldest() (since uint32, ok bool) {
 	for _, h := range s.channels {
 		h.Unacked.Some(1, 1, func(_ uint64, d Delivery) {
@@ -97,17 +99,18 @@ func (s *Set) Oldest() (since uint32, ok bool) {
 	return since, ok
 }
 
-// Unsettled is a delivery that nobody has settled yet.
+// Unsettled is an unacked delivery.
 type Unsettled struct {
 	Delivery
 	Channel *Channel
 	Number  uint64
 }
 
-// seed makes locks that nobody can compute.
+// seed makes locks unpredictable.
 var seed = maphash.MakeSeed()
 
-// Lock tells a delivery from all others of its message: also from those of other channels and before a restart. Who knows one has been told.
+// Lock returns the lock of a delivery. It differs from the locks of all other deliveries of the message, also on
+// other channels and before a restart, and cannot be guessed.
 func (u *Unsettled) Lock() uint64 {
 	return max(maphash.Comparable(seed, struct {
 		channel string
@@ -116,19 +119,19 @@ func (u *Unsettled) Lock() uint64 {
 	}{u.Channel.Address.Id, u.Number, u.Since}), 1)
 }
 
-// Scan goes over all that nobody has settled, in no order and some at a time.
+// Scan iterates over all unacked deliveries, in no order, some in each step.
 type Scan struct {
 	channels []*Channel
-	next     uint64 // number to go on with at the first of them
-	limit    int    // deliveries in a step
+	next     uint64 // number to continue with in the first of them
+	limit    int    // deliveries per step
 }
 
-// Scan begins one with so many deliveries in a step.
+// Scan starts an iteration with limit deliveries per step.
 func (s *Set) Scan(limit int) *Scan {
 	return &Scan{slices.Collect(maps.Values(s.channels)), 1, limit}
 }
 
-// Step calls f for the next deliveries. It reports whether those were the last.
+// Step calls f for the next deliveries. It reports whether they were the last.
 func (x *Scan) Step(f func(Unsettled)) (done bool) {
 	left := x.limit
 	for ; len(x.channels) > 0 && left > 0; left-- {

@@ -1,8 +1,8 @@
-// Package consumers keeps the consumers of one queue: whose turn it is, who is active, what each may still be given,
-// and what nobody has acknowledged yet.
+// Package consumers keeps the consumers of one queue: who is next, who is active, how much each may still get, and
+// the unacked deliveries.
 //
-// Owns: the channels that consume or hold messages, their unacknowledged deliveries, and what they were given in this
-// turn. A Set belongs to its queue's goroutine.
+// Owns: the channels that consume or hold messages, their unacked deliveries, and the deliveries of this turn. A Set
+// belongs to its queue's goroutine.
 //
 // Sends, through its Outbox: Deliver, Offer and Unused to channels.
 //
@@ -10,5 +10,5 @@
 // channel's common limit leave room, and no other consumer is the active one. Next is the first of the highest ring
 // that has any.
 //
-// Deadlines: none. A restart loses everything: what was unacknowledged is ready again.
+// Deadlines: none. A restart loses everything: unacked messages are ready again.
 package consumers

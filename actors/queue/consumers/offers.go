@@ -11,13 +11,12 @@ type offer uint8
 
 const (
 	noOffer   offer = iota
-	inAdvance       // room for one message, should one come
-	forReady        // room for messages that are there
+	inAdvance       // for one message that may come
+	forReady        // for ready messages
 )
 
-// Offer tells channels with a common limit that there is something for them.
-// When there is not, what they allowed goes back but for one message: the next
-// one may not be able to wait for an answer (PRO-8, TTL-20).
+// Offer informs channels with a common limit that messages are ready. If none are, it returns their allowance except
+// for one message: the next one may not be able to wait for an answer (PRO-8, TTL-20).
 func (s *Set) Offer(ready int) {
 	for _, c := range s.limited {
 		h, n, what := c.Channel, min(ready, c.room()), forReady
@@ -32,8 +31,7 @@ func (s *Set) Offer(ready int) {
 	}
 }
 
-// disallow returns what a channel allowed above keep and its consumers did not
-// use.
+// disallow returns the unused allowance of a channel above keep.
 func (s *Set) disallow(h *Channel, keep int) {
 	if h.allowed > keep {
 		s.out.Send(h.Address, &mail.Unused{Queue: s.queue, Messages: h.allowed - keep})
@@ -43,14 +41,14 @@ func (s *Set) disallow(h *Channel, keep int) {
 	}
 }
 
-// Reclaim returns what a channel allowed: it needs that elsewhere.
+// Reclaim returns the allowance of a channel, which needs it elsewhere.
 func (s *Set) Reclaim(m *mail.Reclaim) {
 	if h := s.channels[m.Channel.Id]; h != nil {
 		s.disallow(h, 0)
 	}
 }
 
-// Allow takes what a channel allows its consumers under their common limit.
+// Allow adds to the allowance of a channel's consumers under their common limit.
 func (s *Set) Allow(m *mail.Allow) {
 	h := s.channels[m.Channel.Id]
 	if h != nil {
@@ -64,7 +62,7 @@ func (s *Set) Allow(m *mail.Allow) {
 	s.refreshLimited(h)
 }
 
-// Limit puts a channel's consumers under its common limit or frees them.
+// Limit subjects a channel's consumers to its common limit, or frees them from it.
 func (s *Set) Limit(m *mail.Limit) {
 	h := s.channels[m.Channel.Id]
 	if h == nil {
@@ -81,8 +79,8 @@ func (s *Set) Limit(m *mail.Limit) {
 	}
 }
 
-// Resize gives a channel's consumers another prefetch. One that holds more gets
-// nothing until it has settled enough.
+// Resize changes the prefetch of a channel's consumers. One with more unacked deliveries gets nothing until it has
+// settled enough.
 func (s *Set) Resize(m *mail.Resize) {
 	h := s.channels[m.Channel.Id]
 	if h == nil {
@@ -96,8 +94,8 @@ func (s *Set) Resize(m *mail.Resize) {
 	}
 }
 
-// useCredit takes one message for c from what its channel allowed. The other
-// consumers of the channel come before it when there is more.
+// useCredit takes one message for c from its channel's allowance. The other consumers of the channel precede it when
+// there is more.
 func (s *Set) useCredit(c *Consumer) {
 	h := c.Channel
 	h.allowed--
@@ -109,8 +107,7 @@ func (s *Set) useCredit(c *Consumer) {
 	}
 }
 
-// refreshLimited has those consumers of a channel that share its limit take part
-// or not, as it allows.
+// refreshLimited updates, after a change of its allowance, which limited consumers of a channel can take messages.
 func (s *Set) refreshLimited(h *Channel) {
 	for _, c := range h.consumers {
 		if c.Limited {

@@ -2,19 +2,18 @@ package consumers
 
 import "slices"
 
-// roundRobin are the consumers that can take a message, in one ring for each
-// priority, the highest first. A lower one gets its turn when nobody above it
-// can take.
+// roundRobin holds the consumers that can take a message, in one ring for each priority, the highest first. A lower
+// ring is used only if no consumer above can take a message.
 type roundRobin []*ring
 
-// ring is the consumers of one priority.
+// ring holds the consumers of one priority.
 type ring struct {
 	priority int64
-	next     *Consumer // whose turn it is, nil when none can take
-	members  int       // whether they can take or not
+	next     *Consumer // the next consumer, nil if none can take a message
+	members  int       // including those that cannot take a message
 }
 
-// Next is the consumer whose turn it is, nil when nobody can take a message.
+// Next returns the next consumer, nil if none can take a message.
 func (s *Set) Next() *Consumer { return s.roundRobin.next() }
 
 func (t roundRobin) next() *Consumer {
@@ -26,7 +25,7 @@ func (t roundRobin) next() *Consumer {
 	return nil
 }
 
-// join finds or makes the ring of a priority, for one more member.
+// join returns the ring of a priority, created if necessary, and counts one more member.
 func (t *roundRobin) join(priority int64) *ring {
 	i, found := slices.BinarySearchFunc(*t, priority, func(r *ring, p int64) int {
 		switch {
@@ -45,7 +44,7 @@ func (t *roundRobin) join(priority int64) *ring {
 	return r
 }
 
-// leave takes one member away.
+// leave removes one member.
 func (t *roundRobin) leave(r *ring) {
 	if r.members--; r.members > 0 {
 		return
@@ -55,14 +54,14 @@ func (t *roundRobin) leave(r *ring) {
 	}
 }
 
-// advance gives the turn of c to the next of its priority.
+// advance makes the consumer after c the next of its priority.
 func (r *ring) advance(c *Consumer) {
 	if r.next == c {
 		r.next = c.next
 	}
 }
 
-// refresh puts a consumer into its ring, last in turn, or takes it out.
+// refresh adds a consumer to its ring, as the last, or removes it, depending on whether it can take a message.
 func (s *Set) refresh(c *Consumer) {
 	r := c.ring
 	switch can := c.canTake() && s.Active(c); {

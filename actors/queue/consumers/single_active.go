@@ -6,18 +6,16 @@ import (
 	"candlemark/actors/mail"
 )
 
-// A queue with x-single-active-consumer (DEC-11) gives its messages to one
-// consumer: the one that came first. When that leaves, the next in line is
-// active: of those with the highest priority, who came first. On a quorum queue
-// a newcomer of a higher priority takes over as soon as the active one holds
-// nothing more; until then nobody gets anything.
+// A queue with x-single-active-consumer (DEC-11) delivers to one consumer, the first one. When that is detached, the
+// next becomes active: of those with the highest priority, the oldest. On a quorum queue a new consumer of a higher
+// priority takes over as soon as the active one has no unacked deliveries; until then nobody gets messages.
 
-// Active reports whether c may be given messages at all.
+// Active reports whether c may get messages at all.
 func (s *Set) Active(c *Consumer) bool {
 	return !s.paused && s.isActiveConsumer(c)
 }
 
-// SingleActive is the active consumer of a queue that has one at a time, nil for none.
+// SingleActive returns the active consumer of a queue with a single active consumer, nil for none.
 func (s *Set) SingleActive() *Consumer {
 	if !s.singleActive || s.active == nil || s.yielding() {
 		return nil
@@ -25,12 +23,12 @@ func (s *Set) SingleActive() *Consumer {
 	return s.active
 }
 
-// isActiveConsumer reports whether c is not to stand back for another consumer.
+// isActiveConsumer reports whether c does not have to wait behind another consumer.
 func (s *Set) isActiveConsumer(c *Consumer) bool {
 	return !s.singleActive || c == s.active && !s.yielding()
 }
 
-// yielding reports whether the active consumer is to make way.
+// yielding reports whether the active consumer is to be replaced.
 func (s *Set) yielding() bool {
 	return s.takeover && s.waiting[0].Priority > s.active.Priority
 }
@@ -47,7 +45,7 @@ func (s *Set) addWaiting(c *Consumer) {
 	s.electActive()
 }
 
-// removeWaiting takes a consumer that leaves out of the line.
+// removeWaiting removes a detached consumer from the order of succession.
 func (s *Set) removeWaiting(c *Consumer) {
 	if !s.singleActive {
 		return
@@ -59,15 +57,15 @@ func (s *Set) removeWaiting(c *Consumer) {
 	s.electActive()
 }
 
-// electActive makes the first in line active if nobody is, or if the active one is to
-// make way and holds nothing more.
+// electActive activates the first in line if no consumer is active, or if the active one is to be replaced and has no
+// unacked deliveries.
 func (s *Set) electActive() {
 	switch {
 	case len(s.waiting) == 0:
 		return
 	case s.active == nil:
 	case !s.yielding():
-		s.refresh(s.active) // whoever it made way for may have left
+		s.refresh(s.active) // its replacement may have left
 		return
 	default:
 		s.disallow(s.active.Channel, 0)
@@ -80,8 +78,7 @@ func (s *Set) electActive() {
 	s.refresh(s.active)
 }
 
-// CancelAll tells all consumers that their queue ends, and returns what their channels
-// allowed.
+// CancelAll informs all consumers that their queue ends, and returns the allowances of their channels.
 func (s *Set) CancelAll() {
 	for _, h := range s.channels {
 		s.disallow(h, 0)
@@ -91,7 +88,7 @@ func (s *Set) CancelAll() {
 	}
 }
 
-// Pause has nobody be given anything from now on, or ends that.
+// Pause stops deliveries to all consumers, or resumes them.
 func (s *Set) Pause(on bool) {
 	s.paused = on
 	for _, h := range s.channels {

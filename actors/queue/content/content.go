@@ -8,18 +8,18 @@ import (
 	"candlemark/internal/topology/moments"
 )
 
-// largeBody is from how many bytes on a body is kept as it was read, not copied.
+// largeBody is the size in bytes from which a body is kept by reference, not copied.
 const largeBody = 8 << 10
 
-// Keep fills a zero record of the backlog with a message that was enqueued at now and is due at deadline, both wall ms. The queue has
-// priorities up to highest.
+// Keep fills a zero record of the backlog with a message that was enqueued at now and expires at deadline, both wall
+// ms. highest is the queue's highest priority.
 func Keep(r *backlog.Record, m *message.Message, seq uint64, deadline, now int64, highest uint8) {
 	r.Exchange, r.RoutingKey, r.Header, r.Body, r.Overlay = m.Exchange, m.RoutingKey, m.Header, m.Body, m.Overlay
 	r.Deadline, r.TTL, r.Enqueued, r.Priority = deadline, m.TTL, now, min(m.Priority, highest)
 	r.Persistent, r.Seq, r.Shared, r.Share = m.Persistent, seq, m.Owned, m.Share
 }
 
-// Recovered is the backlog's record of a message that the journal has, in a queue with priorities up to highest.
+// Recovered returns the backlog's record of a message from the journal. highest is the queue's highest priority.
 func Recovered(m *store.Recovered, highest uint8) backlog.Record {
 	return backlog.Record{
 		Deadline: m.Deadline, TTL: m.TTL, Enqueued: m.Time, Seq: m.Seq, DeliveryCount: m.Deliveries,
@@ -27,7 +27,8 @@ func Recovered(m *store.Recovered, highest uint8) backlog.Record {
 	}
 }
 
-// Message returns a stored message as other actors see it: its bytes are in the backlog's slab, which is never written again.
+// Message converts a stored message for other actors: its bytes are in the backlog's slab, which is never
+// overwritten.
 func Message(r *backlog.Record) (m message.Message) {
 	show(&m, r)
 	return m
@@ -47,7 +48,7 @@ func Overlay(r *backlog.Record) *message.Overlay {
 	return r.Overlay
 }
 
-// Read is the content that was read from the journal; false says that it cannot be what was written.
+// Read converts a content that was read from the journal; false if it is corrupt.
 func Read(r *store.Record) (backlog.Record, bool) {
 	overlay, err := message.DecodeOverlay(r.Overlay)
 	return backlog.Record{
@@ -56,7 +57,7 @@ func Read(r *store.Record) (backlog.Record, bool) {
 	}, err == nil
 }
 
-// PageIn gives a message of b the content that was read; false says that it cannot be what was written.
+// PageIn stores a content that was read for a message of b; false if it is corrupt.
 func PageIn(b *backlog.Backlog, h backlog.Handle, r *store.Record) bool {
 	content, ok := Read(r)
 	if !ok || int64(len(r.Body)) != b.Size(h) {
@@ -67,14 +68,14 @@ func PageIn(b *backlog.Backlog, h backlog.Handle, r *store.Record) bool {
 	return true
 }
 
-// Style says how a queue shows its messages to consumers.
+// Style is how a queue presents its messages to consumers.
 type Style struct {
-	Counts bool  // how often it came back: a quorum queue does (DL-9)
-	Stamps bool  // when it was enqueued and when it expires
-	Skew   int64 // ms that a date is ahead of its time here (clock.Skew)
+	Counts bool  // with the delivery count, as quorum queues do (DL-9)
+	Stamps bool  // with the times of enqueueing and expiry
+	Skew   int64 // ms by which dates are ahead of the broker's time (clock.Skew)
 }
 
-// Deliver fills a delivery that is zero, but for its number, with a stored message as a consumer gets it.
+// Deliver fills a delivery, zero except for its number, with a stored message as a consumer gets it.
 func (s Style) Deliver(d *mail.Delivery, r *backlog.Record) {
 	d.Redelivered = r.Redelivered
 	show(&d.Message, r)
@@ -84,7 +85,7 @@ func (s Style) Deliver(d *mail.Delivery, r *backlog.Record) {
 	d.Message.Overlay = s.Stamp(d.Message.Overlay, r.Enqueued, r.Deadline)
 }
 
-// Facts are those of a stored message that is about to be delivered.
+// Facts returns the Facts of a stored message that is about to be delivered.
 func (s Style) Facts(r *backlog.Record) *mail.Facts {
 	f := &mail.Facts{Seq: r.Seq, Enqueued: r.Enqueued + s.Skew, DeliveryCount: r.DeliveryCount}
 	if r.Deadline > 0 && r.Deadline != store.Never {
@@ -93,7 +94,7 @@ func (s Style) Facts(r *backlog.Record) *mail.Facts {
 	return f
 }
 
-// Stamp tells when a message was enqueued and when it expires, in ms of the broker's time, if that is asked for.
+// Stamp adds the times of enqueueing and expiry, in ms of the broker's time, if Stamps is set.
 func (s Style) Stamp(o *message.Overlay, enqueued, deadline int64) *message.Overlay {
 	if !s.Stamps {
 		return o

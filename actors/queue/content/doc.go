@@ -1,7 +1,7 @@
-// Package content knows a message in each of its shapes: as it arrives (message.Message), in memory (backlog.Record), in
-// the journal (store.Record), and as a consumer gets it (mail.Delivery); and the times that its headers name.
+// Package content converts a message between its forms: as it arrives (message.Message), in memory (backlog.Record),
+// in the journal (store.Record), and as a consumer gets it (mail.Delivery); and reads the times in its headers.
 //
-// Owns: nothing. Everything is a function of its arguments.
+// Owns: nothing. All functions depend on their arguments only.
 //
 // Deadlines: none. A restart loses nothing.
 package content

@@ -8,32 +8,32 @@ import (
 	"candlemark/protocol"
 )
 
-// Times are moments that publishers name in headers, by the wall clock; the queue goes by the broker's time (ADR 19).
+// Times are the times that publishers set in headers, converted from the wall clock to the broker's time (ADR 19).
 type Times struct {
-	// Due is when the message is to be released (DLY-8), and ID the hash of its message-id, 0 for none.
+	// Due is when the message is to be released (DLY-8), ID the hash of its message-id, 0 for none.
 	Due moments.Due
 	ID  uint32
-	// Expires is when it expires by its header (TTL-9), in ms of the broker's time; Dated says that it has one.
+	// Expires is when it expires by its header (TTL-9), in ms of the broker's time, if Dated.
 	Expires int64
 	Dated   bool
 }
 
-// Reader finds the times that a queue looks for.
+// Reader reads the times that matter to a queue.
 type Reader struct {
-	// Holds: the queue is the holder of a delayed exchange, for which x-delay alone counts (DLY-2). Schedules: it looks for
-	// dates, too (DLY-8), DeliverAt being one more header with one.
+	// Holds: the queue holds the messages of a delayed exchange, and only x-delay counts (DLY-2). Schedules: dates
+	// count, too (DLY-8), also in the header DeliverAt.
 	Holds, Schedules bool
 	DeliverAt        string
-	ExpiresAt        string // the header with the moment of expiry, "" for none
-	Skew             int64  // ms that a date is ahead of its time here (clock.Skew)
+	ExpiresAt        string // the header with the time of expiry, "" for none
+	Skew             int64  // ms by which dates are ahead of the broker's time (clock.Skew)
 }
 
-// Looks reports whether there is anything that it looks for.
+// Looks reports whether any times matter to the queue.
 func (r *Reader) Looks() bool { return r.Holds || r.Schedules || r.ExpiresAt != "" }
 
-// Times are those of a message that comes now. What cannot be made out counts for nothing: the publisher was told, if it
-// came from one. What was held already is not held again (DLY-9), and a dead letter has no deadline of its publisher's any
-// more (DL-17).
+// Times returns the times of a message that arrives now. Invalid values are ignored; a publisher was told of them
+// before. A message that was delayed already is not delayed again (DLY-9), and a dead letter loses its publisher's
+// deadline (DL-17).
 func (r *Reader) Times(m *message.Message, now clock.Instant) (t Times) {
 	scan, err := protocol.ScanProperties(m.Header)
 	if err != nil || scan.Headers == nil {
@@ -43,7 +43,7 @@ func (r *Reader) Times(m *message.Message, now clock.Instant) (t Times) {
 	case r.Holds:
 		t.Due.At = store.After(now.Ceil(), moments.DelayIn(scan.Headers))
 	case !r.Schedules || m.Overlay != nil && (m.Overlay.Held || m.Overlay.Delayed != 0):
-	default: // nothing is due if it cannot be made out
+	default: // an invalid value delays nothing
 		t.Due, _ = moments.DueOf(scan.Headers, r.DeliverAt, now.Ceil(), r.Skew)
 	}
 	if t.Due.At > now.Floor() && len(scan.MessageID) > 0 {
@@ -53,7 +53,7 @@ func (r *Reader) Times(m *message.Message, now clock.Instant) (t Times) {
 	return t
 }
 
-// Expiry is when a message with that header expires by it.
+// Expiry returns when a message with that header expires by it.
 func (r *Reader) Expiry(o *message.Overlay, header []byte) (at int64, ok bool) {
 	if r.ExpiresAt == "" || o.Undated() {
 		return 0, false
@@ -73,7 +73,7 @@ func (r *Reader) expiry(o *message.Overlay, headers []byte) (at int64, ok bool) 
 	return at, ok
 }
 
-// Priority is the message's priority property; the queue knows it only up to its own highest one (DL-18).
+// Priority returns the message's priority property, which the queue caps at its own highest priority (DL-18).
 func Priority(m *message.Message) uint8 {
 	scan, err := protocol.ScanProperties(m.Header)
 	if err != nil {
@@ -82,7 +82,7 @@ func Priority(m *message.Message) uint8 {
 	return scan.Priority
 }
 
-// MessageID is the property message-id in raw properties.
+// MessageID returns the property message-id of raw properties.
 func MessageID(header []byte) string {
 	scan, err := protocol.ScanProperties(header)
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 	"candlemark/internal/store"
 )
 
-// Flush sends dead letters to the dead-letter actor, within the limit, in order, and looks at limit of them, or more than
-// that. It reports whether there are more that could be sent. A queue that has ended waits for no answers, and what is
-// dropped since there is no exchange any more needs none. Dates are skew ms ahead of now.
+// Flush sends dead letters to the dead-letter actor in order, up to Limit under way, and examines about limit of
+// them. It reports whether more could be sent. A queue that has ended does not wait for answers, and dead letters
+// whose exchange is gone need none. Dates are skew ms ahead of now.
 func (l *Set) Flush(now clock.Instant, skew int64, limit int) (more bool) {
 	if l == nil {
 		return false
@@ -33,7 +33,7 @@ func (l *Set) Flush(now clock.Instant, skew int64, limit int) (more bool) {
 	return false
 }
 
-// batch gathers one mail for each run of dead messages that are to be treated alike.
+// batch collects one mail for each run of dead letters that are treated alike.
 type batch struct {
 	now    clock.Instant
 	skew   int64
@@ -41,9 +41,8 @@ type batch struct {
 	reason store.Reason
 }
 
-// add adds one to what the dead-letter actor is sent, unless the settings by
-// which it came here have changed. It reports false if the content has to be read
-// first.
+// add adds a dead letter to the batch, unless the settings have changed so that it does not belong there any more. It
+// returns false if the content has to be read first.
 func (l *Set) add(b *batch, id uint64, x deadLetter) bool {
 	switch {
 	case x.reason == store.Forwarded:
@@ -83,7 +82,7 @@ func (l *Set) add(b *batch, id uint64, x deadLetter) bool {
 	return true
 }
 
-// newMail makes one for messages that ended for that reason; date is the time in s since 1970, as x-death tells it.
+// newMail returns a mail for dead letters with that reason; date is the time for x-death, in s since 1970.
 func (l *Set) newMail(why store.Reason, date int64) *mail.DeadLetter {
 	m := &mail.DeadLetter{From: l.Self, Queue: l.Queue.Name, Incarnation: l.Queue.Incarnation, Epoch: l.epoch}
 	s := l.Settings
@@ -100,14 +99,13 @@ func (l *Set) newMail(why store.Reason, date int64) *mail.DeadLetter {
 	return m
 }
 
-// Reasons are the words of DL-9.
+// Reasons are the reasons of x-death (DL-9).
 var Reasons = map[store.Reason]string{
 	store.Expired: "expired", store.Rejected: "rejected", store.Overflowed: "maxlen", store.Exceeded: "delivery_limit", store.Exhausted: "hops",
 }
 
-// cancelForward takes a message back that is not to be moved on any more: it is ready again,
-// or expires when its deadline has come.
-// It reports whether that is so.
+// cancelForward takes back a message that is not to be forwarded any more: it becomes ready, or expires if it is past
+// its deadline. It reports whether it did.
 func (l *Set) cancelForward(id uint64, x deadLetter, now clock.Instant) bool {
 	late := l.Messages.Deadline(x.message) <= now.Floor() && (!x.now || x.tries > 0)
 	if l.Settings.HasForward && !late {
@@ -118,7 +116,7 @@ func (l *Set) cancelForward(id uint64, x deadLetter, now clock.Instant) bool {
 	switch {
 	case late:
 		l.Owner.End(x.message, store.Expired)
-	case l.draining: // as all that is ready then
+	case l.draining: // like all ready messages then
 		l.Owner.Remove(x.message, store.Purged)
 	default:
 		l.Owner.Return(x.message)
@@ -126,7 +124,7 @@ func (l *Set) cancelForward(id uint64, x deadLetter, now clock.Instant) bool {
 	return true
 }
 
-// remainingTTL is the TTL with which a message moves on: its deadline stays.
+// remainingTTL returns the TTL for a forwarded message, which keeps its deadline.
 func (l *Set) remainingTTL(h backlog.Handle, own int64, now clock.Instant) int64 {
 	if at := l.Messages.Deadline(h); at != store.Never {
 		return max(at-now.Ceil(), 0)

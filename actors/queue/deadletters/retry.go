@@ -10,28 +10,27 @@ import (
 	"candlemark/internal/store"
 )
 
-// How long a dead letter waits that could not be enqueued: the first time, and
-// at most, in ms. Each round that brings nothing doubles it.
+// Delays before a dead letter that could not be enqueued is retried: initial and maximum, in ms. Each round without
+// success doubles the delay.
 const (
 	RetryFirst = 1000
 	RetryMost  = 30_000
 )
 
-// RetryLimit is how often a classic queue tries again, about two minutes in all;
-// the attempt after those is the last. A quorum queue with at-least-once never
-// gives up (DL-30).
+// RetryLimit is the number of retries by a classic queue, about two minutes in all, before the last attempt. A quorum
+// queue with at-least-once never gives up (DL-30).
 const RetryLimit = 8
 
-// retries are dead letters that their exchange or a target did not take.
+// retries holds dead letters that their exchange or a target did not take.
 type retries struct {
-	ids   []uint64 // in the order in which they came back
+	ids   []uint64 // in the order of return
 	at    int64    // wall ms of the next round, 0 for none
-	delay int64    // from then to the round after it
+	delay int64    // from that round to the next
 	// reading: the round waits for a content
 	reading bool
 }
 
-// guarantee returns the guarantee that the dead-letter actor is to give for a message.
+// guarantee returns the guarantee to request for a message.
 func (l *Set) guarantee(x deadLetter) mail.Guarantee {
 	switch {
 	case l.draining:
@@ -44,14 +43,14 @@ func (l *Set) guarantee(x deadLetter) mail.Guarantee {
 	return mail.Drop
 }
 
-// kept takes note that a message could not be enqueued.
+// kept adds a message that could not be enqueued.
 func (l *Set) kept(k mail.Kept, now clock.Instant) {
 	x, ok := l.all.Take(k.ID)
 	if !ok {
 		return
 	}
 	l.out--
-	if l.draining { // nobody would wait for the next round
+	if l.draining { // there will be no next round
 		l.discard(x)
 		return
 	}
@@ -66,8 +65,8 @@ func (l *Set) kept(k mail.Kept, now clock.Instant) {
 	}
 }
 
-// Retry sends again what did not get through, if it is time, those that wait longest first and one limit's worth at a
-// time. Dates are skew ms ahead of now.
+// Retry resends dead letters that were returned, if it is time: the oldest first, at most Limit at a time. Dates are
+// skew ms ahead of now.
 func (l *Set) Retry(now clock.Instant, skew int64) {
 	if l == nil || l.retries.at == 0 || l.retries.at > now.Floor() {
 		return
@@ -93,7 +92,7 @@ func (l *Set) Retry(now clock.Instant, skew int64) {
 	}
 }
 
-// Next is when Retry is to be called, in wall ms.
+// Next returns when Retry has to be called, in wall ms.
 func (l *Set) Next() (int64, bool) {
 	if l == nil {
 		return 0, false
@@ -102,8 +101,7 @@ func (l *Set) Next() (int64, bool) {
 	return r.at, r.at != 0 && !r.reading
 }
 
-// RetryNow makes the next round due: something that had not got through did, or
-// there is no time left.
+// RetryNow makes the next round due, because a target took a message or no time is left.
 func (l *Set) RetryNow(now clock.Instant) {
 	if l == nil {
 		return
@@ -114,7 +112,7 @@ func (l *Set) RetryNow(now clock.Instant) {
 	}
 }
 
-// order has the contents be read of those dead messages that are paged out.
+// order requests the contents of those dead letters that are paged out.
 func (l *Set) order(ids iter.Seq[uint64], now clock.Instant) {
 	if l.Pager.Paused(now) {
 		return
@@ -126,7 +124,7 @@ func (l *Set) order(ids iter.Seq[uint64], now clock.Instant) {
 			continue
 		}
 		if bytes += l.Pager.Order(l.Messages, x.message); bytes == 0 || bytes > paging.WindowBusy/2 {
-			return // on their way already, or enough
+			return // requested already, or enough
 		}
 	}
 }

@@ -12,27 +12,27 @@ import (
 	"candlemark/policies"
 )
 
-// Limit is how many dead letters are with the dead-letter actor at a time (PRO-12); the others wait here, taken, counted
-// nowhere else.
+// Limit is how many dead letters may be with the dead-letter actor at a time (PRO-12); the others wait here, taken
+// and not counted elsewhere.
 const Limit = 4096
 
-// ForwardLimit is how many messages that are moved on are on their way, or wait for another attempt: dead letters do not
-// stand behind them.
+// ForwardLimit is how many forwarded messages may be under way or wait for a retry, so that they do not block dead
+// letters.
 const ForwardLimit = Limit / 2
 
-// Owner is the queue, whose messages these are.
+// Owner is the queue that has the messages.
 type Owner interface {
-	// End ends a message that is not ready: it is a dead letter, or dropped.
+	// End ends a message that is not ready: it is dead-lettered or dropped.
 	End(h backlog.Handle, why store.Reason)
-	// Drop removes a message that is not dead-lettered, and counts it.
+	// Drop removes a message without dead-lettering, and counts it.
 	Drop(h backlog.Handle, why store.Reason)
-	// Remove forgets a message for good.
+	// Remove removes a message from the queue.
 	Remove(h backlog.Handle, why store.Reason)
 	// Return makes a message ready again.
 	Return(h backlog.Handle)
 }
 
-// Parts names everything of a queue that its dead letters use.
+// Parts are the parts of a queue that its dead letters use.
 type Parts struct {
 	Owner    Owner
 	Queue    *topology.Queue
@@ -44,17 +44,17 @@ type Parts struct {
 	Out      *outbox.Outbox
 }
 
-// Set is the dead letters of a queue. nil has none, and is good for all methods but Add and Forward.
+// Set holds the dead letters of a queue. A nil *Set is empty and valid for all methods except Add and Forward.
 type Set struct {
 	Parts
 	draining, ended bool
 	all             seqmap.Map[deadLetter]
-	bytes           int64  // of their bodies
-	sent            uint64 // the highest number handed to the dead-letter actor
-	out             int    // how many of those it has not answered
-	epoch           uint64 // how often what is with the dead-letter actor was lost there
+	bytes           int64  // of bodies
+	sent            uint64 // the highest number sent to the dead-letter actor
+	out             int    // number of unanswered ones
+	epoch           uint64 // how often the dead-letter actor has lost those it had
 	retries         retries
-	// forwarding are those that did not die but are moved on.
+	// forwarding counts messages that are forwarded, not dead-lettered.
 	forwarding      int
 	forwardingBytes int64
 }
@@ -62,26 +62,27 @@ type Set struct {
 type deadLetter struct {
 	message backlog.Handle
 	reason  store.Reason
-	tries   uint8         // how often it came back
-	now     bool          // moved on with a TTL of 0
-	taken   []mail.Target // who has it nevertheless
+	tries   uint8         // how often it was returned
+	now     bool          // forwarded with a TTL of 0
+	taken   []mail.Target // targets that have it
 }
 
-// Past has the numbers that go on when the queue gets another Set: answers may come late. The zero value is for the first.
+// Past holds the counters to continue with in a later Set of the queue, as answers may arrive late. The zero value is
+// for the first Set.
 type Past struct {
 	last, epoch uint64
 	delay       int64
 }
 
-// New makes the empty Set of a queue.
+// New returns the empty Set of a queue.
 func New(p Parts) *Set { return &Set{Parts: p} }
 
-// GoOn is called right behind New.
-func (l *Set) GoOn(p Past) {
+// Continue sets the counters. It is called right after New.
+func (l *Set) Continue(p Past) {
 	l.all, l.sent, l.epoch, l.retries.delay = seqmap.After[deadLetter](p.last), p.last, p.epoch, p.delay
 }
 
-// Past returns those of this Set, which is empty.
+// Past returns the counters of this Set, which must be empty.
 func (l *Set) Past() Past {
 	if l == nil {
 		return Past{}
@@ -89,21 +90,21 @@ func (l *Set) Past() Past {
 	return Past{l.all.Last(), l.epoch, l.retries.delay}
 }
 
-// End is called when nobody knows the queue any more, so that every attempt is the last; with entirely, when it waits for
-// no answers.
+// End is called when the vhost has forgotten the queue: every attempt is the last one. With entirely, it waits for no
+// answers.
 func (l *Set) End(entirely bool) {
 	if l != nil {
 		l.draining, l.ended = true, entirely
 	}
 }
 
-// Add makes a taken message a dead letter.
+// Add adds a taken message as a dead letter.
 func (l *Set) Add(h backlog.Handle, why store.Reason) {
 	l.bytes += l.Messages.Size(h)
 	l.all.Append(deadLetter{message: h, reason: why})
 }
 
-// Forward moves a taken message on. One that is only now, as a TTL of 0 says, is moved on all the same.
+// Forward adds a taken message to be forwarded. now: its TTL is 0, and it is forwarded nevertheless.
 func (l *Set) Forward(h backlog.Handle, now bool) {
 	size := l.Messages.Size(h)
 	l.forwarding++
@@ -112,23 +113,23 @@ func (l *Set) Forward(h backlog.Handle, now bool) {
 	l.all.Append(deadLetter{message: h, reason: store.Forwarded, now: now})
 }
 
-// CanForward reports whether there is room for one more message that is moved on.
+// CanForward reports whether there is room for another forwarded message.
 func (l *Set) CanForward() bool { return l == nil || l.forwarding < ForwardLimit }
 
-// Counts are the numbers of a Set.
+// Counts are the counts of a Set.
 type Counts struct {
-	// Len is how many there are, those that are moved on included, and Bytes the length of their bodies.
+	// Len counts all messages including forwarded ones, and Bytes the length of their bodies.
 	Len   int
 	Bytes int64
-	// Forwarding and ForwardingBytes are those that are moved on.
+	// Forwarding and ForwardingBytes count the forwarded ones.
 	Forwarding      int
 	ForwardingBytes int64
-	// UnderWay is how many the dead-letter actor has not answered, Epoch how often what it had was lost there.
+	// UnderWay counts those that the dead-letter actor has not answered, Epoch how often it has lost some.
 	UnderWay int
 	Epoch    uint64
 }
 
-// Counts are known, not counted.
+// Counts returns the counts. They are maintained, not computed.
 func (l *Set) Counts() Counts {
 	if l == nil {
 		return Counts{}
@@ -136,8 +137,8 @@ func (l *Set) Counts() Counts {
 	return Counts{l.all.Len(), l.bytes, l.forwarding, l.forwardingBytes, l.out, l.epoch}
 }
 
-// Retained are the messages, and bytes of bodies, that are dead and count against the limits nevertheless (DL-30), or are
-// moved on and have not arrived.
+// Retained returns the messages, and the bytes of bodies, that count against the queue's limits: dead letters that do
+// so (DL-30), and forwarded messages that have not arrived.
 func (l *Set) Retained() (messages, bytes int64) {
 	switch {
 	case l == nil:
@@ -148,20 +149,20 @@ func (l *Set) Retained() (messages, bytes int64) {
 	return int64(l.all.Len()), l.bytes
 }
 
-// Each calls f for each of them, until it returns false.
+// Each calls f for each message until it returns false.
 func (l *Set) Each(f func(h backlog.Handle, why store.Reason) bool) {
 	if l != nil {
 		l.all.Each(func(_ uint64, x deadLetter) bool { return f(x.message, x.reason) })
 	}
 }
 
-// discard removes one that is not waited for any more.
+// discard removes a message for which no answer is expected.
 func (l *Set) discard(x deadLetter) {
 	l.uncount(x)
 	l.Owner.Remove(x.message, x.reason)
 }
 
-// uncount takes one out of the sums.
+// uncount subtracts one from the counts.
 func (l *Set) uncount(x deadLetter) {
 	size := l.Messages.Size(x.message)
 	l.bytes -= size
@@ -171,8 +172,8 @@ func (l *Set) uncount(x deadLetter) {
 	}
 }
 
-// Answered: the dead-letter actor has taken care of some, leaves others to the queue, or has failed and wants all that it
-// has not answered again.
+// Answered handles an answer of the dead-letter actor: it has settled some dead letters, returns others to be
+// retried, or has failed and needs all unanswered ones again.
 func (l *Set) Answered(m *mail.DeadLetterReply, now clock.Instant) {
 	if l == nil || m.Incarnation != l.Queue.Incarnation {
 		return
@@ -196,8 +197,7 @@ func (l *Set) Answered(m *mail.DeadLetterReply, now clock.Instant) {
 	}
 }
 
-// resend makes all that are not answered to be sent again, and what waits for
-// another attempt with them.
+// resend schedules all unanswered messages to be sent again, along with those to be retried.
 func (l *Set) resend() {
 	l.epoch++
 	l.out, l.sent, l.retries = 0, l.all.Last(), retries{}

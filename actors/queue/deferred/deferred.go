@@ -7,22 +7,23 @@ import (
 	"candlemark/actors/queue/wheel"
 )
 
-// Set is the deferred messages of a queue that nobody holds. nil has none, and is good for all methods but Add and Take.
+// Set holds the deferred messages of a queue that no consumer holds. A nil *Set is empty and valid for all methods
+// except Add and Take.
 type Set struct {
 	messages *backlog.Backlog
-	wheel    wheel.Wheel[*backlog.Backlog] // of those that expire
+	wheel    wheel.Wheel[*backlog.Backlog] // messages that expire
 	there    map[uint64]backlog.Handle     // by number
-	order    []uint64                      // their numbers, with some that are gone
+	order    []uint64                      // ascending numbers, including some of removed messages
 	bytes    int64
-	due      []backlog.Handle // what the wheel fires, reused
+	due      []backlog.Handle // fired by the wheel, reused
 }
 
-// New makes an empty Set of messages in b.
+// New returns an empty Set of messages in b.
 func New(b *backlog.Backlog) *Set {
 	return &Set{messages: b, wheel: wheel.New(b), there: map[uint64]backlog.Handle{}}
 }
 
-// Len is how many there are.
+// Len returns the number of messages.
 func (s *Set) Len() int {
 	if s == nil {
 		return 0
@@ -30,7 +31,7 @@ func (s *Set) Len() int {
 	return len(s.there)
 }
 
-// Bytes are those of the bodies.
+// Bytes returns the total length of their bodies.
 func (s *Set) Bytes() int64 {
 	if s == nil {
 		return 0
@@ -38,7 +39,7 @@ func (s *Set) Bytes() int64 {
 	return s.bytes
 }
 
-// Add takes in a message that is not ready and that nobody holds, at now, in wall ms.
+// Add adds a message that is not ready and that no consumer holds; now is in wall ms.
 func (s *Set) Add(h backlog.Handle, now int64) {
 	seq := s.messages.Seq(h)
 	if i, found := slices.BinarySearch(s.order, seq); !found {
@@ -47,12 +48,12 @@ func (s *Set) Add(h backlog.Handle, now int64) {
 	s.there[seq] = h
 	s.bytes += s.messages.Size(h)
 	if s.wheel.Len() == 0 {
-		s.wheel.Advance(now, 0, nil) // nothing fires; it only learns the time
+		s.wheel.Advance(now, 0, nil) // fires nothing; sets the time
 	}
 	s.wheel.Add(h)
 }
 
-// Take takes a message out.
+// Take removes a message.
 func (s *Set) Take(h backlog.Handle) {
 	s.wheel.Remove(h)
 	s.forget(h)
@@ -67,7 +68,7 @@ func (s *Set) forget(h backlog.Handle) {
 	}
 }
 
-// Find is the message with that number.
+// Find returns the message with that number.
 func (s *Set) Find(seq uint64) (h backlog.Handle, ok bool) {
 	if s == nil {
 		return 0, false
@@ -76,7 +77,7 @@ func (s *Set) Find(seq uint64) (h backlog.Handle, ok bool) {
 	return h, ok
 }
 
-// From yields those with numbers above after in order, until it is told false. Nothing may change meanwhile.
+// From yields messages with numbers above after, ascending, until yield returns false. Nothing may change meanwhile.
 func (s *Set) From(after uint64, yield func(h backlog.Handle) bool) {
 	if s == nil {
 		return
@@ -92,12 +93,12 @@ func (s *Set) From(after uint64, yield func(h backlog.Handle) bool) {
 	}
 }
 
-// First is the one with the lowest number.
+// First returns the message with the lowest number.
 func (s *Set) First() (h backlog.Handle, ok bool) {
 	if s == nil {
 		return 0, false
 	}
-	for ; len(s.order) > 0; s.order = s.order[1:] { // what is gone is looked at once
+	for ; len(s.order) > 0; s.order = s.order[1:] { // removed messages are skipped for good
 		if h, ok = s.there[s.order[0]]; ok {
 			return h, true
 		}
@@ -105,8 +106,8 @@ func (s *Set) First() (h backlog.Handle, ok bool) {
 	return 0, false
 }
 
-// Lift takes a message off the wheel, so that its deadline can change, and reports whether it is one of these. Drop puts it
-// back.
+// Lift takes a message off the wheel so that its deadline can be changed, and reports whether it is in the Set. Drop
+// puts it back.
 func (s *Set) Lift(h backlog.Handle) bool {
 	if at, is := s.Find(s.messages.Seq(h)); !is || at != h {
 		return false
@@ -115,10 +116,10 @@ func (s *Set) Lift(h backlog.Handle) bool {
 	return true
 }
 
-// Drop is explained at Lift.
+// Drop puts a message back on the wheel; see Lift.
 func (s *Set) Drop(h backlog.Handle) { s.wheel.Add(h) }
 
-// Next is when Advance is to be called, in wall ms.
+// Next returns when Advance has to be called, in wall ms.
 func (s *Set) Next() (int64, bool) {
 	if s == nil {
 		return 0, false
@@ -126,8 +127,8 @@ func (s *Set) Next() (int64, bool) {
 	return s.wheel.Next()
 }
 
-// Advance takes those out that are past their deadline, about limit at a time, and calls end for each. It reports whether
-// there may be more.
+// Advance removes messages past their deadline, about limit at a time, and calls end for each. It reports whether
+// others may be left.
 func (s *Set) Advance(now int64, limit int, end func(backlog.Handle)) (more bool) {
 	if s == nil {
 		return false

@@ -1,9 +1,9 @@
-// Package deferred keeps the messages of a queue that are delivered only to who asks for their numbers (DEFER-1).
+// Package deferred keeps the messages of a queue that are delivered only by number (DEFER-1).
 //
-// Owns: which of the backlog's messages these are, in the order of their numbers, and their deadlines. They are taken there,
-// so nobody finds them first.
+// Owns: which of the backlog's messages these are, by number, and their deadlines. In the backlog they are taken, so
+// First does not return them.
 //
 // Deadlines: those of the messages.
 //
-// A restart loses nothing of durable messages: the journal has a mark of them.
+// A restart loses no durable message: the journal marks them.
 package deferred

@@ -8,10 +8,10 @@ import (
 	"candlemark/internal/store"
 )
 
-// amendLimit is how many messages get another overlay in one step: each is written down again as a whole.
+// amendLimit is the number of messages amended in one step: each is written again as a whole.
 const amendLimit = 64
 
-// amends reports whether a settlement says more of its messages, and somebody will get to know it (LOCK-2).
+// amends reports whether a settlement amends its messages and a later receiver can see it (LOCK-2).
 func (d *Deliveries) amends(r *mail.SettleRange) bool {
 	if o := r.Outcome; o == nil || len(o.Annotations)+len(o.Properties) == 0 {
 		return false
@@ -19,14 +19,14 @@ func (d *Deliveries) amends(r *mail.SettleRange) bool {
 	return r.How == mail.Requeue || r.How == mail.Release || r.How == mail.Defer || r.How == mail.Reject && d.Messages.ShouldDeadLetter(store.Rejected)
 }
 
-// numbered is a delivery with its number.
+// numbered is a delivery and its number.
 type numbered struct {
 	number uint64
 	consumers.Delivery
 }
 
-// settleRead settles deliveries, which were taken from their channel, when their contents are read. Until then the channel
-// holds them as before.
+// settleRead settles deliveries, which were removed from their channel, once their contents are read. Until then the
+// channel holds them as before.
 func (d *Deliveries) settleRead(h *consumers.Channel, list []numbered, r mail.SettleRange, t *tally) {
 	if len(list) == 0 {
 		return
@@ -47,7 +47,7 @@ func (d *Deliveries) settleRead(h *consumers.Channel, list []numbered, r mail.Se
 			one, c := r, &contents[i]
 			one.First, one.Last = x.number, x.number
 			if _, held := h.Unacked.Get(x.number); held && b.IsPaged(x.Message) && (c.Err != nil || !content.PageIn(b, x.Message, &c.Record)) {
-				one.Outcome = nil // there is nothing to add it to
+				one.Outcome = nil // no content to amend
 			}
 			d.settleSome(h, []mail.SettleRange{one}, t, now)
 		}

@@ -13,45 +13,45 @@ import (
 	"candlemark/policies"
 )
 
-// Owner is the queue. LookUp reads contents in the journal, which do not come back into memory by that, and calls found in a
-// later turn; if the queue ends before, asked is answered in its place; it may be nil. Open makes the place where a channel
-// holds deliveries.
+// Owner is the queue. LookUp reads contents from the journal without keeping them in memory, and calls found in a
+// later turn; if the queue ends before, asked, unless nil, is answered in its place. Open returns the record of a
+// channel that holds deliveries.
 type Owner interface {
 	Open(channel mail.Address) *consumers.Channel
 	LookUp(asked mail.Answerable, want []store.Ref, found func(contents []store.Content, now clock.Instant))
 }
 
-// Parts names everything of a queue that its deliveries use.
+// Parts are the parts of a queue that its deliveries use.
 type Parts struct {
 	Name      string // of the queue
 	Self      mail.Address
 	Messages  *messages.Set
 	Consumers *consumers.Set
 	Pending   *work.Pending
-	Most      *uint16 // messages of one turn of work
+	Most      *uint16 // limit of messages per turn
 	Out       *outbox.Outbox
 	Owner     Owner
 }
 
-// Deliveries are those of a queue that nobody has settled. See New.
+// Deliveries are the unacked deliveries of a queue. See New.
 type Deliveries struct {
 	Parts
-	// Timeouts is nil until there was one.
+	// Timeouts is nil until the first timeout.
 	Timeouts *acktimeouts.Timeouts
-	prepared map[backlog.Handle]int64 // what transactions are about to settle, and until when it is locked, ms, 0 for ever
+	prepared map[backlog.Handle]int64 // deliveries that transactions are about to settle, and their deadlines, ms, 0 for none
 }
 
-// New makes the empty Deliveries of a queue.
+// New returns the empty Deliveries of a queue.
 func New(p Parts) Deliveries { return Deliveries{Parts: p} }
 
-// Take makes a ready message one that a channel has to acknowledge, for the consumer if it goes to one, and returns
-// the delivery's number. It is since a second of the broker's time: 32 bits will do until 2106, and do not make a delivery longer.
+// Take makes a ready message an unacked delivery to a channel, for consumer unless that is nil, and returns the
+// delivery's number. Its time is stored in s: 32 bits suffice until 2106, and keep the delivery small.
 func (d *Deliveries) Take(h backlog.Handle, by *consumers.Channel, consumer *consumers.Consumer, now clock.Instant) (number uint64) {
 	d.Messages.Backlog.Take(h)
 	return d.hold(h, by, consumer, now)
 }
 
-// hold is Take of a message that is not ready.
+// hold is Take for a message that is not ready.
 func (d *Deliveries) hold(h backlog.Handle, by *consumers.Channel, consumer *consumers.Consumer, now clock.Instant) (number uint64) {
 	set := d.Messages
 	if e := set.Backlog.Entry(h); !e.Redelivered {
@@ -62,13 +62,13 @@ func (d *Deliveries) hold(h backlog.Handle, by *consumers.Channel, consumer *con
 		own, sessions = consumer.Timeout, consumer.Session
 	}
 	number = d.Consumers.Hold(by, consumers.Delivery{Message: h, Since: uint32(set.Journal.At / 1000), Consumer: consumer})
-	if !sessions { // else it is locked as long as the session
+	if !sessions { // otherwise it is locked as long as its session
 		d.startTimeout(h, by, number, own, now)
 	}
 	return number
 }
 
-// Lock adds to the facts of a delivery that was taken how it is locked.
+// Lock adds the lock of an unacked delivery to its facts.
 func (d *Deliveries) Lock(f *mail.Facts, by *consumers.Channel, number uint64) {
 	taken, _ := by.Unacked.Get(number)
 	u := consumers.Unsettled{Delivery: taken, Channel: by, Number: number}
@@ -78,8 +78,8 @@ func (d *Deliveries) Lock(f *mail.Facts, by *consumers.Channel, number uint64) {
 	}
 }
 
-// startTimeout fixes when a delivery has to be settled: by the lower of the queue's
-// timeout and own, the consumer's, as they are now.
+// startTimeout sets the deadline of a delivery: by the lower of the queue's timeout and own, the consumer's, as they
+// are now.
 func (d *Deliveries) startTimeout(h backlog.Handle, to *consumers.Channel, number uint64, own int64, now clock.Instant) {
 	timeout := policies.LowerTimeout(d.Messages.Settings.ConsumerTimeout, own)
 	if timeout < 0 {
@@ -91,9 +91,8 @@ func (d *Deliveries) startTimeout(h backlog.Handle, to *consumers.Channel, numbe
 	d.Timeouts.Start(h, to, number, store.After(now.Ceil(), timeout), now.Floor())
 }
 
-// Expire takes back what was not settled in time, a turn's worth at a time, and calls cancel for the consumers that had it, but
-// for those that stay (LOCK-4).
-// It reports whether there may be more.
+// Expire requeues deliveries that were not settled in time, up to a turn's limit, and calls cancel for their
+// consumers, except those that stay (LOCK-4). It reports whether others may be left.
 func (d *Deliveries) Expire(now clock.Instant, cancel func(*consumers.Consumer)) (more bool) {
 	var cancelled []*consumers.Consumer
 	told := map[*consumers.Channel]*mail.DeliveriesReturned{}
@@ -116,7 +115,7 @@ func (d *Deliveries) Expire(now clock.Instant, cancel func(*consumers.Consumer))
 	return more
 }
 
-// TakeBack requeues a delivery that its channel holds, which m is to tell it.
+// TakeBack requeues a delivery that its channel holds, and adds it to m, the mail to the channel.
 func (d *Deliveries) TakeBack(channel *consumers.Channel, number uint64, m *mail.DeliveriesReturned, now clock.Instant) consumers.Delivery {
 	u, _ := channel.Unacked.Take(number)
 	m.Add(number)
@@ -125,7 +124,7 @@ func (d *Deliveries) TakeBack(channel *consumers.Channel, number uint64, m *mail
 	return u
 }
 
-// release frees the credit of a delivery.
+// release frees the prefetch of a delivery.
 func (d *Deliveries) release(u consumers.Delivery) {
 	delete(d.prepared, u.Message)
 	d.Timeouts.Stop(u.Message)

@@ -1,11 +1,12 @@
-// Package deliveries is what channels hold of the messages of a queue: from the delivery until it is settled, or comes back
-// because nobody settled it in time (ADR 10).
+// Package deliveries keeps the unacked deliveries of a queue, until they are settled, or requeued because they were
+// not settled in time (ADR 10).
 //
-// Owns: the timeouts of deliveries. The deliveries themselves are in the channels (consumers), the messages in their set.
+// Owns: the timeouts of deliveries. The deliveries themselves are in the channels (consumers), the messages in their
+// set.
 //
-// Takes, from the queue: Settle, RenewLock, ReturnDelivery. What is too much for one turn becomes work.
+// Takes, from the queue: Settle, RenewLock, ReturnDelivery. What exceeds one turn continues as work.
 //
 // Deadlines: those of the timeouts.
 //
-// A restart loses: who held what; that comes back redelivered.
+// A restart loses the deliveries: their messages are requeued as redelivered.
 package deliveries

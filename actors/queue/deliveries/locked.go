@@ -9,7 +9,7 @@ import (
 	"candlemark/internal/clock"
 )
 
-// SettleLocked settles deliveries by their locks, if all of them are held, and tells those who hold them.
+// SettleLocked settles deliveries by their locks, if all of them are held, and informs their channels.
 func (d *Deliveries) SettleLocked(m *mail.SettleLocked, now clock.Instant) {
 	want := setOf(m.Locks) // true: not found
 	var found []consumers.Unsettled
@@ -21,7 +21,7 @@ func (d *Deliveries) SettleLocked(m *mail.SettleLocked, now clock.Instant) {
 		Expires: true, Asked: m,
 		Step: func(clock.Instant) bool {
 			return all.Step(func(u consumers.Unsettled) {
-				if u.Channel.Claims || d.IsPrepared(u.Message) { // a move settles its own at once
+				if u.Channel.Claims || d.IsPrepared(u.Message) { // a move settles its deliveries at once
 					return
 				}
 				if l := d.lockOf(&u); want[l] {
@@ -48,19 +48,19 @@ func setOf(locks []mail.Lock) map[mail.Lock]bool {
 	return all
 }
 
-// holds tells whether a delivery that was found is still there, and its lock has not run out, though the timer may have yet to say so.
+// holds reports whether a delivery is still unacked and its lock has not run out; the timer may be late.
 func (d *Deliveries) holds(u *consumers.Unsettled, now clock.Instant) bool {
 	if there, ok := u.Channel.Unacked.Get(u.Number); !ok || there != u.Delivery {
 		return false
 	}
-	if u.Consumer != nil && u.Consumer.Session { // it has no timeout of its own
+	if u.Consumer != nil && u.Consumer.Session { // its session is locked instead
 		return d.Messages.Sessions.Until(u.Consumer) > now.Floor()
 	}
 	until := d.Timeouts.Until(u.Message)
 	return until == 0 || until > now.Floor()
 }
 
-// settleFound settles deliveries that are held, and answers.
+// settleFound settles held deliveries and answers.
 func (d *Deliveries) settleFound(m *mail.SettleLocked, found []consumers.Unsettled, now clock.Instant) {
 	ranges := map[*consumers.Channel][]mail.SettleRange{}
 	told := map[*consumers.Channel]*mail.DeliveriesReturned{}
@@ -81,7 +81,7 @@ func (d *Deliveries) settleFound(m *mail.SettleLocked, found []consumers.Unsettl
 	}
 	d.Pending.Start(&work.Work{
 		Expires: true, Asked: m,
-		Step: func(now clock.Instant) bool { // a channel, or a part of one
+		Step: func(now clock.Instant) bool { // one channel, or a part of one
 			h := order[0]
 			if ranges[h] = d.settleSome(h, ranges[h], t, now); len(ranges[h]) == 0 {
 				order = order[1:]

@@ -8,7 +8,7 @@ import (
 	"candlemark/policies"
 )
 
-// Renew gives locks their time anew.
+// Renew restarts the time of locks.
 func (d *Deliveries) Renew(m *mail.RenewLock, now clock.Instant) {
 	reply := &mail.LockRenewed{Reply: m.Done(nil)}
 	want := setOf(m.Locks)
@@ -17,9 +17,9 @@ func (d *Deliveries) Renew(m *mail.RenewLock, now clock.Instant) {
 	}
 	one := func(u consumers.Unsettled, now clock.Instant) {
 		if until := d.until(u.Message); until != 0 && until <= now.Floor() {
-			return // over, though the timer has yet to say so, or a transaction holds it
+			return // expired, though the timer is late, or held by a transaction
 		}
-		if u.Consumer != nil && u.Consumer.Session { // it has the lock of its session
+		if u.Consumer != nil && u.Consumer.Session { // its session is locked instead
 			return
 		}
 		reply.Count++
@@ -69,12 +69,12 @@ func (d *Deliveries) Renew(m *mail.RenewLock, now clock.Instant) {
 	}, now)
 }
 
-// lockOf is the lock of a delivery.
+// lockOf returns the lock of a delivery.
 func (d *Deliveries) lockOf(u *consumers.Unsettled) mail.Lock {
 	return mail.Lock{Seq: d.Messages.Backlog.Entry(u.Message).Seq, Lock: u.Lock()}
 }
 
-// Return takes one back from who holds it.
+// Return requeues a delivery.
 func (d *Deliveries) Return(m *mail.ReturnDelivery, now clock.Instant) {
 	var held consumers.Unsettled
 	all := d.Consumers.Scan(int(*d.Most))
@@ -82,7 +82,7 @@ func (d *Deliveries) Return(m *mail.ReturnDelivery, now clock.Instant) {
 		Expires: true, Asked: m,
 		Step: func(clock.Instant) bool {
 			return all.Step(func(u consumers.Unsettled) {
-				if d.Messages.Backlog.Entry(u.Message).Seq == m.Seq && !u.Channel.Claims && !d.IsPrepared(u.Message) { // a move settles its own at once
+				if d.Messages.Backlog.Entry(u.Message).Seq == m.Seq && !u.Channel.Claims && !d.IsPrepared(u.Message) { // a move settles its deliveries at once
 					held = u
 				}
 			}) || held.Channel != nil

@@ -11,7 +11,8 @@ import (
 	"candlemark/internal/store"
 )
 
-// Prepare sees to it that the work of a transaction will succeed (TXN-6): nobody takes the deliveries back, and there is room for the messages.
+// Prepare ensures that the work of a transaction will succeed (TXN-6): the deliveries are not requeued, and there is
+// room for the messages.
 func (d *Deliveries) Prepare(m *mail.PrepareWork, now clock.Instant) {
 	d.Out.Send(m.ReplyTo, &mail.WorkPrepared{Reply: m.Done(d.prepare(m, now))})
 }
@@ -49,13 +50,13 @@ func (d *Deliveries) prepare(m *mail.PrepareWork, now clock.Instant) error {
 	return nil
 }
 
-// IsPrepared tells whether a transaction is about to settle a message's delivery: nobody else may take it.
+// IsPrepared reports whether a transaction is about to settle a message's delivery: nobody else may settle it.
 func (d *Deliveries) IsPrepared(h backlog.Handle) bool {
 	_, is := d.prepared[h]
 	return is
 }
 
-// until is when a delivery has to be settled, or would have to be after a rollback, 0 for never.
+// until returns the deadline of a delivery, for a prepared one that after a rollback; 0 for none.
 func (d *Deliveries) until(h backlog.Handle) int64 {
 	if until, is := d.prepared[h]; is {
 		return until
@@ -63,7 +64,7 @@ func (d *Deliveries) until(h backlog.Handle) int64 {
 	return d.Timeouts.Until(h)
 }
 
-// extend gives a delivery ms from now, as Timeouts.Extend does.
+// extend moves the deadline of a delivery to ms from now, as Timeouts.Extend does.
 func (d *Deliveries) extend(h backlog.Handle, now, ms int64) int64 {
 	until, is := d.prepared[h]
 	if !is {
@@ -76,7 +77,7 @@ func (d *Deliveries) extend(h backlog.Handle, now, ms int64) int64 {
 	return until
 }
 
-// Unprepare has deliveries that were prepared locked as before. What would have been taken back meanwhile is now.
+// Unprepare ends the preparation of deliveries. Those whose deadline has passed meanwhile are requeued now.
 func (d *Deliveries) Unprepare(m *mail.ReleaseWork, now clock.Instant) {
 	h := d.Consumers.Channel(m.Channel)
 	if h == nil {

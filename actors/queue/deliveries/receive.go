@@ -11,19 +11,19 @@ import (
 	"candlemark/internal/store"
 )
 
-// receiving is an answer to ReceiveDeferred that is being made.
+// receiving is an answer to ReceiveDeferred in progress.
 type receiving struct {
 	*Deliveries
 	asked   *mail.ReceiveDeferred
 	reply   *mail.DeferredReceived
-	by      *consumers.Channel  // nil while nothing was taken
-	who     *consumers.Consumer // that has locked the session, nil without one
-	session *string             // nil without one
+	by      *consumers.Channel  // nil before the first message
+	who     *consumers.Consumer // the consumer that has locked the session, if any
+	session *string             // nil without a session
 	want    []store.Ref         // contents to be read
-	at      []int               // places of those in the answer
+	at      []int               // their indexes in the answer
 }
 
-// Receive gives deferred messages to who asks for their numbers (DEFER-2).
+// Receive delivers deferred messages by their numbers (DEFER-2).
 func (d *Deliveries) Receive(m *mail.ReceiveDeferred, now clock.Instant) {
 	x := &receiving{Deliveries: d, asked: m, reply: &mail.DeferredReceived{Reply: m.Done(nil), Queue: d.Self}}
 	if set := d.Messages.Sessions; set != nil {
@@ -60,7 +60,8 @@ func (d *Deliveries) Receive(m *mail.ReceiveDeferred, now clock.Instant) {
 	d.Owner.LookUp(m, x.want, x.found)
 }
 
-// take has the channel hold a message. Without acknowledgements it goes at once, or when it was read.
+// take makes a message an unacked delivery to the channel. Without acknowledgements it is removed at once, or when
+// its content is read.
 func (x *receiving) take(h backlog.Handle, now clock.Instant) {
 	b, paged := &x.Messages.Backlog, x.Messages.Backlog.IsPaged(h)
 	r := backlog.Record{}
@@ -90,7 +91,7 @@ func (x *receiving) remove(h backlog.Handle) {
 	x.Messages.Remove(h, store.Acked)
 }
 
-// delivery is a message with a content.
+// delivery returns the delivery of a message with its content.
 func (x *receiving) delivery(h backlog.Handle, r *backlog.Record) mail.Delivery {
 	set := x.Messages
 	e := set.Backlog.Entry(h)
@@ -103,7 +104,7 @@ func (x *receiving) delivery(h backlog.Handle, r *backlog.Record) mail.Delivery 
 	return delivery
 }
 
-// found adds contents that were read. What cannot be had stays deferred.
+// found adds contents that were read. Unreadable messages stay deferred.
 func (x *receiving) found(contents []store.Content, now clock.Instant) {
 	for i := range contents {
 		delivery, c := &x.reply.Deliveries[x.at[i]], &contents[i]
@@ -124,7 +125,7 @@ func (x *receiving) found(contents []store.Content, now clock.Instant) {
 	x.answer()
 }
 
-// still finds the message of a delivery that is to be had as before.
+// still returns the message of a delivery, if it can still be delivered.
 func (x *receiving) still(d *mail.Delivery, now clock.Instant) (backlog.Handle, bool) {
 	if x.asked.NoAck {
 		h, ok := x.Messages.Deferred.Find(d.Facts.Seq)
@@ -134,7 +135,7 @@ func (x *receiving) still(d *mail.Delivery, now clock.Instant) (backlog.Handle, 
 	return u.Message, ok
 }
 
-// putBack leaves a delivery out.
+// putBack removes a delivery from the answer.
 func (x *receiving) putBack(d *mail.Delivery, now clock.Instant) {
 	if d.Facts = nil; x.by == nil {
 		return

@@ -8,8 +8,7 @@ import (
 	"candlemark/internal/store"
 )
 
-// Settle takes what a channel did with its deliveries. Credit that comes free
-// is used at once.
+// Settle handles settlements of a channel. Freed prefetch is used in the same turn.
 func (d *Deliveries) Settle(m *mail.Settle, now clock.Instant) {
 	h := d.Consumers.Channel(m.Channel)
 	if h == nil {
@@ -29,7 +28,7 @@ func (d *Deliveries) Settle(m *mail.Settle, now clock.Instant) {
 	}
 }
 
-// settleLater goes on with what was too much for one turn.
+// settleLater continues settlements that exceed one turn.
 func (d *Deliveries) settleLater(h *consumers.Channel, m mail.Answerable, rest []mail.SettleRange, t *tally) {
 	d.Pending.Later(&work.Work{
 		Expires: true, Asked: m,
@@ -41,22 +40,22 @@ func (d *Deliveries) settleLater(h *consumers.Channel, m mail.Answerable, rest [
 	})
 }
 
-// tally gathers the answer for an asker. nil is for nobody.
+// tally collects the answer for an asker. nil if there is none.
 type tally struct {
 	asked mail.Answerable
-	end   func(lost []mail.Range) // tells the asker
+	end   func(lost []mail.Range) // sends the answer
 	lost  []mail.Range
-	open  int // parts of the settlement that are not done
+	open  int // unfinished parts of the settlement
 }
 
-// miss notes that the numbers from first up to the one before next are not held any more.
+// miss records that the numbers from first to next-1 are not held any more.
 func (t *tally) miss(first, next uint64) {
 	if t != nil && first < next {
 		t.lost = append(t.lost, mail.Range{First: first, Last: next - 1})
 	}
 }
 
-// done ends a part, and answers behind the last one.
+// done finishes a part; after the last one it answers.
 func (t *tally) done() {
 	if t == nil {
 		return
@@ -66,8 +65,7 @@ func (t *tally) done() {
 	}
 }
 
-// settleSome settles a turn's worth of deliveries and returns the ranges that are
-// left.
+// settleSome settles deliveries up to a turn's limit and returns the ranges that are left.
 func (d *Deliveries) settleSome(h *consumers.Channel, ranges []mail.SettleRange, t *tally, now clock.Instant) []mail.SettleRange {
 	left := int(*d.Most)
 	for i := range ranges {
@@ -99,7 +97,7 @@ func (d *Deliveries) settleSome(h *consumers.Channel, ranges []mail.SettleRange,
 			last = next - 1
 		}
 		t.miss(first, last+1)
-		d.Messages.Counts.Late += last - r.First + 1 - uint64(taken) // what is not held any more
+		d.Messages.Counts.Late += last - r.First + 1 - uint64(taken) // deliveries that are not held any more
 		d.settleRead(h, unread, *r, t)
 		left -= 1 + taken
 		if next != 0 {
@@ -110,7 +108,7 @@ func (d *Deliveries) settleSome(h *consumers.Channel, ranges []mail.SettleRange,
 	return nil
 }
 
-// settleOne does with a message what its consumer has decided.
+// settleOne settles one delivery.
 func (d *Deliveries) settleOne(u consumers.Delivery, how mail.Settlement, now clock.Instant) {
 	set := d.Messages
 	switch how {
@@ -130,7 +128,8 @@ func (d *Deliveries) settleOne(u consumers.Delivery, how mail.Settlement, now cl
 	}
 }
 
-// GiveUp returns all that a channel that is gone held to its position, a turn's worth at a time, and calls end behind it.
+// GiveUp requeues all deliveries of a channel that is gone at their positions, over several turns if necessary, and
+// then calls end.
 func (d *Deliveries) GiveUp(h *consumers.Channel, now clock.Instant, end func()) {
 	next := uint64(1)
 	d.Pending.Start(&work.Work{

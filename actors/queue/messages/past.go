@@ -23,14 +23,14 @@ func (s *Set) Past() *Past {
 }
 
 // GoOn is called right behind Init.
-func (s *Set) GoOn(p *Past) {
+func (s *Set) Continue(p *Past) {
 	if p == nil {
 		return
 	}
 	if s.Counts = p.counts; p.letters != (deadletters.Past{}) {
-		s.ensureDeadLetters().GoOn(p.letters)
+		s.ensureDeadLetters().Continue(p.letters)
 	}
-	backlog.GoOn(&s.Backlog, p.places)
+	backlog.SkipPlaces(&s.Backlog, p.places)
 	newJournal(s, p.spilled)
 }
 
@@ -49,5 +49,5 @@ func (s *Set) Shrink() {
 	s.Expiry.Clear()
 	s.Scheduled, s.DeadLetters, s.Deferred, s.Expiry.Others = nil, nil, nil, nil
 	newJournal(s, false)
-	s.GoOn(p)
+	s.Continue(p)
 }
