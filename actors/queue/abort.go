@@ -41,7 +41,7 @@ func (q *queue) abort(ctx actor.Context) {
 	attempt(func() {
 		s.fail(q.failedOver)
 		for _, p := range s.out.Posts {
-			ctx.Send(p.To, p.What)
+			ctx.Send(p.To, p.Mail)
 		}
 	})
 	s.flow.Release(true, 0, 0)

@@ -19,7 +19,7 @@ func (c *core) run(m any) {
 	_, commit := c.Journal.HandOver()
 	c.flush()
 	for _, p := range c.out.Posts {
-		if d, ok := p.What.(*mail.Deliver); ok {
+		if d, ok := p.Mail.(*mail.Deliver); ok {
 			d.Release()
 		}
 	}
@@ -147,7 +147,7 @@ func BenchmarkBury(b *testing.B) {
 			for posts := c.out.Posts; len(posts) > 0; posts = c.out.Posts {
 				c.out.Posts = nil
 				for _, p := range posts {
-					if d, ok := p.What.(*mail.DeadLetter); ok {
+					if d, ok := p.Mail.(*mail.DeadLetter); ok {
 						r := &mail.DeadLetterReply{Incarnation: d.Incarnation}
 						for i := range d.Messages {
 							r.Add(d.Messages[i].Number)

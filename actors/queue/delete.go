@@ -154,7 +154,7 @@ func (s *state) forgotten(now clock.Instant) {
 // fail ends the queue after a panic over a mail, nil if there was none. Consumers are cancelled, and publishers that
 // wait for the journal learn that their messages are not stored.
 func (s *state) fail(cause any) {
-	s.out.Posts = slices.DeleteFunc(s.out.Posts, func(p outbox.Post) bool { return !outlives(p.What, cause) })
+	s.out.Posts = slices.DeleteFunc(s.out.Posts, func(p outbox.Post) bool { return !outlives(p.Mail, cause) })
 	s.consumers.Discard()
 	s.consumers.CancelAll()
 	s.Journal.Fail()

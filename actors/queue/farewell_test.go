@@ -293,8 +293,8 @@ func TestFailsInTheMiddle_LEASE8(t *testing.T) {
 	c.consume(ch1, "a", 0, noAck)
 	c.posts = nil
 	c.commitDone(0, func(m any) { c.Written(m.(appendDone).commit, m.(appendDone).err) }) // the turn of a farewell, as far as it came
-	c.out.Posts = append(c.out.Posts, outbox.Post{To: ch1, What: &mail.Deliver{Chunk: chunk}}, outbox.Post{To: ch1, What: &mail.PurgeReply{}},
-		outbox.Post{To: deadLetterPID, What: &mail.DeadLetter{}})
+	c.out.Posts = append(c.out.Posts, outbox.Post{To: ch1, Mail: &mail.Deliver{Chunk: chunk}}, outbox.Post{To: ch1, Mail: &mail.PurgeReply{}},
+		outbox.Post{To: deadLetterPID, Mail: &mail.DeadLetter{}})
 	c.fail(&mail.QueueForgotten{})
 	c.posts = c.out.Posts
 	acks, nacks := c.confirmed()
@@ -306,7 +306,7 @@ func TestFailsInTheMiddle_LEASE8(t *testing.T) {
 		t.Fatalf("%v, %d bytes charged", c.posts, gate.Used())
 	}
 
-	c.out.Posts = []outbox.Post{{To: publisher, What: &mail.EnqueueReply{}}}
+	c.out.Posts = []outbox.Post{{To: publisher, Mail: &mail.EnqueueReply{}}}
 	c.fail(&mail.Enqueue{})
 	if len(c.out.Posts) != 1 { // the consumer is told once more
 		t.Fatalf("%v", c.out.Posts)

@@ -203,7 +203,7 @@ func all[T any](c *core) []T {
 	var found []T
 	rest := c.posts[:0:0]
 	for _, p := range c.posts {
-		if m, ok := p.What.(T); ok {
+		if m, ok := p.Mail.(T); ok {
 			found = append(found, m)
 		} else {
 			rest = append(rest, p)
@@ -284,7 +284,7 @@ func (c *core) delivered(tag string) []string {
 	var bodies []string
 	for _, d := range all[*mail.Deliver](c) {
 		if d.Tag != tag {
-			c.posts = append(c.posts, outbox.Post{To: ch1, What: d})
+			c.posts = append(c.posts, outbox.Post{To: ch1, Mail: d})
 			continue
 		}
 		for _, x := range d.Items {

@@ -20,7 +20,7 @@ func (s *state) view() inspect.View {
 }
 
 // startQuery starts answering a query, in several turns if necessary.
-func (s *state) startQuery(asked mail.Answerable, q inspect.Question, now clock.Instant) {
+func (s *state) startQuery(asked mail.Answerable, q inspect.Query, now clock.Instant) {
 	s.pending.Start(&work.Work{
 		Expires: !q.Still, Asked: asked,
 		Step: func(clock.Instant) bool { return q.Step() },

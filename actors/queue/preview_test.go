@@ -99,7 +99,7 @@ func TestPreviewsOneAtATime(t *testing.T) {
 	c.slow = false
 	c.feed(&mail.DeleteQueue{Request: mail.Request{ReplyTo: ch1}}, &mail.QueueForgotten{})
 	for _, p := range c.posts {
-		if m, ok := p.What.(*mail.SettingsPreview); ok {
+		if m, ok := p.Mail.(*mail.SettingsPreview); ok {
 			if m.ID != 2 {
 				t.Errorf("%+v", m)
 			}

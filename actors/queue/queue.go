@@ -204,7 +204,7 @@ func (q *queue) post(ctx actor.Context) {
 	s.flush()
 	q.publishFigures() // before the mail, so that its receivers see current figures
 	for _, p := range s.out.Posts {
-		ctx.Send(p.To, p.What)
+		ctx.Send(p.To, p.Mail)
 	}
 	s.out.Clear()
 	for i, e := range s.out.done {

@@ -217,7 +217,7 @@ func (c *core) wantOffers(channels ...mail.Address) {
 	c.t.Helper()
 	var offered []string
 	c.posts = slices.DeleteFunc(c.posts, func(p outbox.Post) bool {
-		o, offer := p.What.(*mail.Offer)
+		o, offer := p.Mail.(*mail.Offer)
 		if offer && o.Messages > 0 {
 			offered = append(offered, p.To.Id)
 		}

@@ -30,8 +30,8 @@ func (s *state) Attach(c *consumers.Consumer) {
 func (s *state) Detach(c *consumers.Consumer, now clock.Instant) { s.detach(c, now) }
 
 // HoldLease implements receivers.Owner: a receiver that waits for a session holds the lease as a consumer does.
-func (s *state) Waits(more bool, now clock.Instant) {
-	if more {
+func (s *state) HoldLease(hold bool, now clock.Instant) {
+	if hold {
 		s.lease.Hold()
 	} else {
 		s.lease.Release(now.Ceil(), lease.Left)

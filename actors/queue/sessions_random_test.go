@@ -142,7 +142,7 @@ func (m *sessionModel) replied(r *mail.ConsumeReply) {
 // follow takes in what the queue has said, in its order.
 func (m *sessionModel) follow() {
 	for _, p := range m.posts {
-		switch x := p.What.(type) {
+		switch x := p.Mail.(type) {
 		case *mail.ConsumerCancelled:
 			if !x.Lost {
 				m.t.Fatalf("%+v", x)

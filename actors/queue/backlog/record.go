@@ -17,7 +17,7 @@ type Record struct {
 	Exchange, RoutingKey []byte
 	// Header is the raw property flags and list, Body the whole body (below 4 GiB).
 	Header, Body []byte
-	// Overlay is what the broker adds to the header, nil for nothing.
+	// Overlay is added to the header by the broker, nil for nothing.
 	Overlay *message.Overlay
 	// Deadline is the wall ms at which it expires in this queue, math.MaxInt64 for never (TTL-9).
 	Deadline int64

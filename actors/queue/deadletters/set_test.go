@@ -84,7 +84,7 @@ func (f *fixture) push(deadline int64) backlog.Handle {
 // sent takes what was sent: the reason and the ids of each mail.
 func (f *fixture) sent() (list []string) {
 	for _, p := range f.out.Posts {
-		m := p.What.(*mail.DeadLetter)
+		m := p.Mail.(*mail.DeadLetter)
 		line := m.Reason
 		for i := range m.Messages {
 			line += fmt.Sprint(" ", m.Messages[i].Number)
@@ -220,7 +220,7 @@ func TestDatesAreByTheWall_TTL35(t *testing.T) {
 	f := newFixture()
 	f.Add(f.push(0), store.Expired)
 	f.Flush(at(999), -3_600_000, 1)
-	if m := f.out.Posts[0].What.(*mail.DeadLetter); m.Time != start/1000-3600 {
+	if m := f.out.Posts[0].Mail.(*mail.DeadLetter); m.Time != start/1000-3600 {
 		t.Errorf("date %d", m.Time)
 	}
 }

@@ -7,25 +7,24 @@ import (
 )
 
 const (
-	// leafSize is how many entries a leaf has at most.
+	// leafSize is the maximum length of a leaf.
 	leafSize = 512
-	// mergeSize is below how many entries two neighbours become one leaf.
+	// mergeSize is the length below which two neighbours are merged.
 	mergeSize = leafSize / 4
 )
 
-// Store is where the caller keeps its entries.
+// Store holds the caller's entries.
 type Store interface {
-	// Deadline returns the wall ms at which h is due. It must not change while h is in the index.
+	// Deadline returns when h is due, in wall ms. It must not change while h is in the index.
 	Deadline(h uint32) int64
-	// Seq is the number of h, which no other entry has.
+	// Seq returns the number of h, which is unique.
 	Seq(h uint32) uint64
 }
 
-// Index holds entries in the order of their due times, and among equal ones of their numbers. It belongs to one goroutine. Make it
-// with New.
+// Index holds entries ordered by due time and then number. It belongs to one goroutine. Create it with New.
 type Index[S Store] struct {
 	store S
-	// leaves are not empty; firsts and sizes are the due time that each begins with and its length.
+	// leaves are never empty; firsts and sizes are the first due time and the length of each.
 	leaves []*leaf
 	firsts []int64
 	sizes  []uint16
@@ -38,7 +37,7 @@ type leaf struct {
 	handles []uint32
 }
 
-// New returns an empty index over the entries of store. It allocates nothing.
+// New returns an empty index of entries in store. It allocates nothing.
 func New[S Store](store S) Index[S] { return Index[S]{store: store} }
 
 // Len returns the number of entries.
@@ -52,7 +51,7 @@ func (a *Index[S]) First() (h uint32, due int64, ok bool) {
 	return a.leaves[0].handles[0], a.firsts[0], true
 }
 
-// Add adds h, which is not in the index yet.
+// Add adds h, which must not be in the index.
 func (a *Index[S]) Add(h uint32) {
 	due, seq := a.store.Deadline(h), a.store.Seq(h)
 	a.count++
@@ -64,7 +63,7 @@ func (a *Index[S]) Add(h uint32) {
 	l := a.leaves[i]
 	at := a.place(l, due, seq)
 	if len(l.dues) == leafSize {
-		if i == len(a.leaves)-1 && at == leafSize { // what comes in order fills its leaves
+		if i == len(a.leaves)-1 && at == leafSize { // entries added in order fill their leaves
 			a.insertLeaf(i+1, &leaf{append(make([]int64, 0, leafSize), due), append(make([]uint32, 0, leafSize), h)})
 			return
 		}
@@ -78,7 +77,7 @@ func (a *Index[S]) Add(h uint32) {
 	a.firsts[i], a.sizes[i] = l.dues[0], uint16(len(l.dues))
 }
 
-// AddAll adds many to an empty index, in the order in which they come. That is faster than one by one.
+// AddAll adds handles to an empty index, in their order. That is faster than adding them one by one.
 func (a *Index[S]) AddAll(handles []uint32) {
 	type entry struct {
 		due int64
@@ -104,7 +103,7 @@ func (a *Index[S]) AddAll(handles []uint32) {
 	}
 }
 
-// Remove removes h, which is in the index.
+// Remove removes h, which must be in the index.
 func (a *Index[S]) Remove(h uint32) {
 	due, seq := a.store.Deadline(h), a.store.Seq(h)
 	i := a.leafOf(due, seq)
@@ -124,7 +123,7 @@ func (a *Index[S]) Remove(h uint32) {
 		return
 	}
 	a.firsts[i], a.sizes[i] = l.dues[0], uint16(len(l.dues))
-	if i > 0 && i+1 < len(a.leaves) && len(l.dues)+int(a.sizes[i+1]) < mergeSize { // the first one ends by itself
+	if i > 0 && i+1 < len(a.leaves) && len(l.dues)+int(a.sizes[i+1]) < mergeSize { // the first leaf empties by itself
 		next := a.leaves[i+1]
 		l.dues, l.handles = append(l.dues, next.dues...), append(l.handles, next.handles...)
 		a.sizes[i] = uint16(len(l.dues))
@@ -132,7 +131,7 @@ func (a *Index[S]) Remove(h uint32) {
 	}
 }
 
-// Until returns how many entries are due at wall ms or before.
+// Until returns the number of entries due at ms, in wall ms, or before.
 func (a *Index[S]) Until(ms int64) int {
 	i := sort.Search(len(a.firsts), func(i int) bool { return a.firsts[i] > ms })
 	if i == 0 {
@@ -146,8 +145,8 @@ func (a *Index[S]) Until(ms int64) int {
 	return n + sort.Search(len(l.dues), func(k int) bool { return l.dues[k] > ms })
 }
 
-// Behind yields the entries behind a place, in order: those that are due later than due, or then with a number above seq. Nothing
-// may change meanwhile.
+// Behind yields the entries behind a position, in order: those due after due, or at due with a number above seq.
+// Nothing may change meanwhile.
 func (a *Index[S]) Behind(due int64, seq uint64, yield func(h uint32) bool) {
 	if a.count == 0 {
 		return
@@ -172,7 +171,7 @@ func (a *Index[S]) Memory() int64 {
 	return n + int64(len(a.leaves))*(leafSize*12+48)
 }
 
-// leafOf returns the leaf in which an entry stands, or would.
+// leafOf returns the index of the leaf with the position of an entry.
 func (a *Index[S]) leafOf(due int64, seq uint64) int {
 	low, high := 0, len(a.firsts)
 	for low < high {
@@ -186,7 +185,7 @@ func (a *Index[S]) leafOf(due int64, seq uint64) int {
 	return max(low-1, 0)
 }
 
-// place returns where in its leaf an entry stands, or would.
+// place returns the position of an entry in its leaf.
 func (a *Index[S]) place(l *leaf, due int64, seq uint64) int {
 	if n := len(l.dues); l.dues[n-1] < due {
 		return n

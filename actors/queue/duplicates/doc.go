@@ -1,8 +1,9 @@
-// Package duplicates knows the ids of messages that a queue has accepted within its window (DUP-1).
+// Package duplicates keeps the ids of messages that a queue has accepted within its window, to detect duplicates
+// (DUP-1).
 //
-// Owns: hashes of the last Most ids, with the moment until which each counts.
+// Owns: hashes of the last Most ids, with the end of the window of each.
 //
-// Deadlines: those moments; what is over is forgotten up to Slack later, in bulk.
+// Deadlines: those ends; expired ids are removed up to Slack later, in bulk.
 //
-// A restart loses the ids of messages that were not stored: the queue's journal has notes of the others.
+// A restart loses the ids of messages that were not stored; for the others, the journal has notes.
 package duplicates

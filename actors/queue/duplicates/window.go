@@ -7,16 +7,17 @@ import (
 	"candlemark/protocol"
 )
 
-// Most is how many ids are known at a time; beyond it the oldest is forgotten early.
+// Most is the maximum number of ids; beyond it the oldest is removed early.
 const Most = 100_000
 
-// Slack is for how many ms an id may be remembered for nothing.
+// Slack is how long an expired id may be kept, in ms.
 const Slack = 1000
 
-// each is about how many bytes an id takes.
+// each is about the size of an id, in bytes.
 const each = 24 + 40
 
-// ID is a number for the property message-id in raw properties with a suffix, 0 without one. Two ids with the same number are not to be met.
+// ID returns a hash of the property message-id of raw properties and a suffix, 0 without that property. Collisions
+// are negligible.
 func ID(properties []byte, suffix string) uint64 {
 	scan, err := protocol.ScanProperties(properties)
 	if err != nil || len(scan.MessageID) == 0 {
@@ -27,19 +28,19 @@ func ID(properties []byte, suffix string) uint64 {
 		id = append(id[:len(id):len(id)], suffix...)
 	}
 	sum := sha256.Sum256(id)
-	return max(binary.LittleEndian.Uint64(sum[:])>>1, 1) // it stands in the journal as a positive number
+	return max(binary.LittleEndian.Uint64(sum[:])>>1, 1) // stored in the journal as a positive number
 }
 
-// Window is the ids of a queue. nil has none, and is good for all methods but Add.
+// Window holds the ids of a queue. A nil *Window is empty and valid for all methods except Add.
 type Window struct {
 	ids   map[uint64]known
-	order []note // in the order in which they came; some stand further behind, too
-	first int    // of those that have not been forgotten
+	order []note // in order of arrival; repeated ids occur twice
+	first int    // index of the first note that was not removed
 }
 
 type known struct {
 	until int64  // wall ms
-	seq   uint64 // of the journal's note, 0 for none
+	seq   uint64 // number of the journal's note, 0 for none
 }
 
 type note struct {
@@ -47,10 +48,10 @@ type note struct {
 	known
 }
 
-// New makes one that knows nothing.
+// New returns an empty Window.
 func New() *Window { return &Window{ids: map[uint64]known{}} }
 
-// Len is how many ids are known.
+// Len returns the number of ids.
 func (w *Window) Len() int {
 	if w == nil {
 		return 0
@@ -58,10 +59,11 @@ func (w *Window) Len() int {
 	return len(w.ids)
 }
 
-// Bytes are about how many they take in memory.
+// Bytes returns about how much memory they take.
 func (w *Window) Bytes() int64 { return int64(w.Len()) * each }
 
-// Seen reports whether an id was accepted less than its window before now, in wall ms, and whether the journal has a note of it.
+// Seen reports whether an id was accepted and its window has not ended at now, in wall ms, and whether the journal
+// has a note of it.
 func (w *Window) Seen(id uint64, now int64) (seen, stored bool) {
 	if w == nil || id == 0 {
 		return false, false
@@ -70,8 +72,8 @@ func (w *Window) Seen(id uint64, now int64) (seen, stored bool) {
 	return ok && now < k.until, k.seq != 0
 }
 
-// Add remembers an id until a moment, with the number of the journal's note, 0 for none. It calls forget for the numbers of
-// notes that are not needed any more.
+// Add adds an id until a time, in wall ms, with the number of the journal's note, 0 for none. It calls forget with
+// the numbers of notes that are no longer needed.
 func (w *Window) Add(id uint64, until int64, seq uint64, forget func(seq uint64)) {
 	k := known{until, seq}
 	w.order = append(w.order, note{id, k})
@@ -81,7 +83,7 @@ func (w *Window) Add(id uint64, until int64, seq uint64, forget func(seq uint64)
 	}
 }
 
-// drop forgets the oldest note, and its id unless that came again since.
+// drop removes the oldest note, and its id unless that was added again.
 func (w *Window) drop(forget func(seq uint64)) {
 	n := w.order[w.first]
 	w.order[w.first] = note{}
@@ -96,7 +98,7 @@ func (w *Window) drop(forget func(seq uint64)) {
 	}
 }
 
-// Next is when Advance is to be called, in wall ms.
+// Next returns when Advance has to be called, in wall ms.
 func (w *Window) Next() (at int64, ok bool) {
 	if w == nil || w.first == len(w.order) {
 		return 0, false
@@ -104,8 +106,8 @@ func (w *Window) Next() (at int64, ok bool) {
 	return w.order[w.first].until + Slack, true
 }
 
-// Advance forgets ids that are over at now, in wall ms, limit at most, and calls forget for the numbers of their notes. It
-// reports whether there may be more.
+// Advance removes expired ids, limit at most, and calls forget with the numbers of their notes. now is in wall ms. It
+// reports whether others may be left.
 func (w *Window) Advance(now int64, limit int, forget func(seq uint64)) (more bool) {
 	if at, ok := w.Next(); !ok || now != Never && at > now {
 		return false
@@ -122,5 +124,5 @@ func (w *Window) Advance(now int64, limit int, forget func(seq uint64)) (more bo
 	return false
 }
 
-// Never is a moment at which all are over.
+// Never is a time at which all ids have expired.
 const Never = 1<<63 - 1

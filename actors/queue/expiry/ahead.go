@@ -5,21 +5,22 @@ import (
 	"candlemark/actors/queue/wheel"
 )
 
-// Horizons are how many ms ahead the classes of Counts reach. One more class is behind them.
+// Horizons are the upper limits of the classes of Counts, in ms from now. One more class has all later times.
 var Horizons = [...]int64{1000, 60_000, 3_600_000, 86_400_000}
 
-// Counts tell when the ready messages expire.
+// Counts counts the ready messages that expire.
 type Counts struct {
-	// Count is how many have a deadline.
+	// Count is the number of messages with a deadline.
 	Count int
-	// Within are those due within each of the horizons and not before, and last the later ones. What is overdue is in the first.
+	// Within counts those due within each of the horizons and not within the previous one, and last the later ones.
+	// Overdue messages are in the first class.
 	Within [len(Horizons) + 1]int
 	// Next is the earliest deadline in wall ms, 0 if there is none.
 	Next int64
 }
 
-// Counts are known, not counted: they take the same whatever the number of messages (wheel.Until), and are exact. now is in wall
-// ms. In strict mode they tell the deadlines, though nothing expires before it is the head.
+// Counts returns the counts. It takes the same time for any number of messages (wheel.Until), and is exact. now is in
+// wall ms. In strict mode it counts by deadline, though messages expire only at the head.
 func (e *Expiry) Counts(now int64) (c Counts) {
 	next, ok := e.wheel.Earliest()
 	if !ok {
@@ -35,25 +36,27 @@ func (e *Expiry) Counts(now int64) (c Counts) {
 	return c
 }
 
-// Due is how many ready messages have a deadline at wall ms or before, which is not before the last Advance.
+// Due returns the number of ready messages with a deadline at ms, in wall ms, or before; ms is not before the last
+// Advance.
 func (e *Expiry) Due(ms int64) int { return e.wheel.Until(ms) }
 
-// Scan goes over the ready messages that have a deadline, in an order near that of the deadlines. See Expiry.Scan.
+// Scan iterates over the ready messages with a deadline, roughly in the order of the deadlines. See Expiry.Scan.
 type Scan struct {
 	e     *Expiry
-	from  int64          // where the list in hand begins to be looked for
-	list  wheel.List     // in hand
-	next  backlog.Handle // in it, 0 if none is in hand
-	left  uint32         // of e
+	from  int64          // where the search for the current list begins
+	list  wheel.List     // the current list
+	next  backlog.Handle // next in it, 0 if there is no current list
+	left  uint32         // left of e when the scan began
 	begin int64
 }
 
-// Scan begins to go over those due at wall ms or later; some others may come first.
+// Scan returns an iteration over messages due at ms, in wall ms, or later; a few others may come first.
 func (e *Expiry) Scan(ms int64) Scan { return Scan{e: e, from: ms, begin: ms, left: e.left} }
 
-// Step calls f for one run of messages. All of those that come later are due after all of it, if it was whole. Of messages that are
-// due at the same ms it stops after limit, and goes on with the next call. If messages have left meanwhile it begins anew, and says
-// so instead: what came before is to be forgotten. It reports whether there are more.
+// Step calls f for one run of messages. If the run was whole, all messages of later runs are due after it. For
+// messages due at the same ms it stops after limit, and continues with the next call. If messages have left the wheel
+// meanwhile, the scan starts again and returns anew: results so far are invalid. more reports whether messages are
+// left.
 func (s *Scan) Step(limit int, f func(backlog.Handle)) (whole, anew, more bool) {
 	if s.next != 0 && s.left != s.e.left {
 		*s = s.e.Scan(s.begin)

@@ -1,10 +1,10 @@
-// Package expiry says when the messages of one queue expire, and which have.
+// Package expiry determines when the messages of one queue expire, and finds those that have.
 //
-// Owns: the wheel of the ready messages with a deadline, and how far a sweep over deadlines that changed has come. The
-// messages are in the queue's backlog, which it changes only by their deadlines.
+// Owns: the wheel of the ready messages with a deadline, and the progress of a sweep over changed deadlines. The
+// messages are in the queue's backlog, where it changes their deadlines only.
 //
-// Deadlines: Next says when Advance is to be called. Expiry is eager, at any position; strict mode looks at the head
-// only: then the wheel stands still, and only tells what is ahead (ahead.go).
+// Deadlines: Next says when to call Advance. Expiry is eager, at any position. Strict mode looks at the head only:
+// the wheel then does not advance, and only serves counts (ahead.go).
 //
 // A restart loses the wheel: messages are added again.
 package expiry

@@ -11,41 +11,42 @@ import (
 	"candlemark/policies"
 )
 
-// Expiry is that of one queue. See New.
+// Expiry is the expiry of one queue's messages. See New.
 type Expiry struct {
 	messages *backlog.Backlog
 	settings *policies.QueueSettings
 	quorum   bool
-	sweep    backlog.Handle                // where one goes on, 0 for none
-	wheel    wheel.Wheel[*backlog.Backlog] // of the ready messages with a deadline; in strict mode nobody waits for it
-	left     uint32                        // how often messages have left the wheel, or have moved on it
-	due      []backlog.Handle              // what the wheel fires, reused
-	// Others are messages that are not ready and expire nevertheless; nil for none.
+	sweep    backlog.Handle                // where the sweep continues, 0 for none
+	wheel    wheel.Wheel[*backlog.Backlog] // ready messages with a deadline; not used for expiry in strict mode
+	left     uint32                        // how often messages have left the wheel or moved on it
+	due      []backlog.Handle              // fired by the wheel, reused
+	// Others are messages that expire though they are not ready; nil for none.
 	Others Others
 }
 
-// Others has messages on a wheel of its own. Lift takes one of them off, so that its deadline can change, and reports whether
-// it is one; Drop puts it back.
+// Others has messages on a wheel of its own. Lift takes a message off it so that its deadline can be changed, and
+// reports whether it was there; Drop puts it back.
 type Others interface {
 	Lift(h backlog.Handle) bool
 	Drop(h backlog.Handle)
 }
 
-// New is the expiry of messages by settings, which may change (Follow).
+// New returns the expiry of messages by settings, which may change (Follow).
 func New(messages *backlog.Backlog, settings *policies.QueueSettings, quorum bool) Expiry {
 	return Expiry{messages: messages, settings: settings, quorum: quorum, wheel: wheel.New(messages)}
 }
 
-// Clear forgets all messages.
+// Clear removes all messages.
 func (e *Expiry) Clear() {
 	e.wheel, e.sweep, e.due = wheel.New(e.messages), 0, nil
 	e.left++
 }
 
-// Len is how many messages are on the wheel.
+// Len returns the number of messages on the wheel.
 func (e *Expiry) Len() int { return e.wheel.Len() }
 
-// TTL is the lower of the message's own and the queue's, in ms; negative for none. On quorum queues 0 is 1 (TTL-23).
+// TTL returns the lower of the message's own TTL and the queue's, in ms; negative for none. On quorum queues 0 counts
+// as 1 (TTL-23).
 func (e *Expiry) TTL(own int64) int64 { return e.ttl(e.settings, own) }
 
 func (e *Expiry) ttl(by *policies.QueueSettings, own int64) int64 {
@@ -58,7 +59,7 @@ func (e *Expiry) ttl(by *policies.QueueSettings, own int64) int64 {
 	return own
 }
 
-// Retimed is the deadline that a message, ready or not, would have if settings took the place of the present ones.
+// Retimed returns the deadline of a message, ready or not, under other settings.
 func (e *Expiry) Retimed(h backlog.Handle, by *policies.QueueSettings) int64 {
 	if !by.RetroactiveTTL || !by.Retimes(e.settings) {
 		return e.messages.Deadline(h)
@@ -67,8 +68,8 @@ func (e *Expiry) Retimed(h backlog.Handle, by *policies.QueueSettings) int64 {
 	return store.After(enqueued, e.ttl(by, own))
 }
 
-// Deadline is that of a message with a TTL of its own that comes now, in wall ms. It is fixed at the instant of enqueue
-// (TTL-9): rounded up, so that it is never early, except that a TTL of 0 is due at once.
+// Deadline returns the deadline, in wall ms, of a message with its own TTL that arrives now. It is fixed when the
+// message is enqueued (TTL-9) and rounded up, so that no message expires early; with a TTL of 0 it is due at once.
 func (e *Expiry) Deadline(own int64, now clock.Instant) int64 {
 	if own = e.TTL(own); own == 0 {
 		return now.Floor()
@@ -76,16 +77,16 @@ func (e *Expiry) Deadline(own int64, now clock.Instant) int64 {
 	return store.After(now.Ceil(), own)
 }
 
-// Add has a ready message expire at its deadline.
+// Add adds a ready message with a deadline.
 func (e *Expiry) Add(h backlog.Handle) { e.wheel.Add(h) }
 
-// Remove is called before a message is not ready any more.
+// Remove has to be called before a message ceases to be ready.
 func (e *Expiry) Remove(h backlog.Handle) {
 	e.wheel.Remove(h)
 	e.left++
 }
 
-// Next is when Advance is to be called, in wall ms.
+// Next returns when Advance has to be called, in wall ms.
 func (e *Expiry) Next() (int64, bool) {
 	if !e.settings.StrictExpiry {
 		return e.wheel.Next()
@@ -97,8 +98,8 @@ func (e *Expiry) Next() (int64, bool) {
 	return e.messages.Deadline(h), true
 }
 
-// Advance calls end for the messages past their deadline, wherever they stand (TTL-30), about limit at a time (TTL-33); end
-// makes them ready no more. It reports whether there may be more.
+// Advance calls end for the messages past their deadline, at any position (TTL-30), about limit at a time (TTL-33);
+// end must make them not ready. It reports whether others may be left.
 func (e *Expiry) Advance(now clock.Instant, limit int, end func(backlog.Handle)) (more bool) {
 	if e.settings.StrictExpiry {
 		_, _, more = e.First(now, limit, end)
@@ -119,8 +120,8 @@ func (e *Expiry) Advance(now clock.Instant, limit int, end func(backlog.Handle))
 	return more
 }
 
-// sortDue restores queue order among equal deadlines (TTL-31): a message that came back is on the wheel behind those that
-// stayed. Mostly there is nothing to do.
+// sortDue restores queue order among equal deadlines (TTL-31): a requeued message is on the wheel behind those that
+// stayed. Usually the order is right already.
 func (e *Expiry) sortDue() {
 	order := func(a, b backlog.Handle) int {
 		x, y := e.messages.Entry(a), e.messages.Entry(b)
@@ -134,9 +135,9 @@ func (e *Expiry) sortDue() {
 	}
 }
 
-// First is the first ready message that is not past its deadline; ok says that there is one. For those before it, at most
-// limit, it calls end, as Advance does; more says that there were too many. In strict mode messages expire only so: when
-// they are the first of the highest priority that has any (TTL-18, TTL-19).
+// First returns the first ready message that is not past its deadline; ok is false if there is none. For those before
+// it, at most limit, it calls end, as Advance does; more reports that there were too many. In strict mode messages
+// expire only here: when they are the first of the highest priority that has any (TTL-18, TTL-19).
 func (e *Expiry) First(now clock.Instant, limit int, end func(backlog.Handle)) (h backlog.Handle, ok, more bool) {
 	for range limit {
 		h, ok := e.messages.First()
@@ -152,15 +153,15 @@ func (e *Expiry) First(now clock.Instant, limit int, end func(backlog.Handle)) (
 	return 0, false, true
 }
 
-// Follow begins a sweep over the messages if the settings before, which were others, count for them no longer: their
-// deadlines change (TTL-25).
+// Follow starts a sweep over the messages if a change of settings changes their deadlines (TTL-25). before are the
+// previous settings.
 func (e *Expiry) Follow(before *policies.QueueSettings) {
 	if e.settings.Retimes(before) {
 		e.sweep = 1
 	}
 }
 
-// Recompute goes on with a sweep, with about limit messages at a time. It reports whether there are more.
+// Recompute continues a sweep, with about limit messages at a time. It reports whether more are left.
 func (e *Expiry) Recompute(limit int) (more bool) {
 	if e.sweep == 0 {
 		return false

@@ -6,23 +6,23 @@ import (
 )
 
 const (
-	// Longest is for how many ms credit is held: in each such time a connection may send all that may be under way of it.
+	// Longest is how long credit is withheld, in ms: in each such interval a connection can still use all its credit.
 	Longest = 50
-	// Flood is how many messages a batch has at least that comes from somebody who does not wait for answers.
+	// Flood is the minimum size of a batch that is taken for one of a publisher that does not wait for answers.
 	Flood = 32
 )
 
-// Control holds the credit of one queue's publishers. The zero value holds none.
+// Control withholds credit from one queue's publishers. The zero value withholds none.
 type Control struct {
-	held []credit // in the order in which it goes back
-	owed uint64   // the delivery after which all of it has gone back
-	// stuck is how many deliveries there were when credit went back because it was due; as long as there are no more, nobody takes
-	// anything, and none is held.
+	held []credit // in the order of return
+	owed uint64   // the number of deliveries after which all of it has been returned
+	// stuck is the number of deliveries when credit was last returned because it was due; until it grows, no consumer
+	// takes messages, and no credit is withheld.
 	stuck uint64
-	back  []credit // released, and not given back yet
+	back  []credit // released, not yet returned
 }
 
-// credit was charged to a connection for a batch. It goes back when the queue has made so many deliveries, or when it is due.
+// credit was charged to a connection for a batch. It is returned after a number of deliveries, or when it is due.
 type credit struct {
 	chunk *message.Chunk
 	debt  message.Debt
@@ -30,8 +30,9 @@ type credit struct {
 	due   int64 // ms
 }
 
-// Hold takes the credit out of a batch that was taken while others were waiting. delivered is how many deliveries the queue has made so
-// far, now in wall ms. A batch of a few messages keeps its credit: who sends those is told soon enough by its confirms.
+// Hold withholds the credit of a batch that was taken while others were waiting. delivered is the queue's number of
+// deliveries so far, now is in wall ms. A batch of a few messages keeps its credit: its publisher is slowed down by
+// waiting for confirms.
 func (c *Control) Hold(e *mail.Enqueue, delivered uint64, now int64) {
 	n := len(e.Messages)
 	if n < Flood || e.Chunk == nil || delivered == c.stuck {
@@ -40,13 +41,14 @@ func (c *Control) Hold(e *mail.Enqueue, delivered uint64, now int64) {
 	if len(c.held) == 0 {
 		c.owed = delivered
 	}
-	c.owed += uint64(n + n/8) // more than have come, so that fewer wait
+	c.owed += uint64(n + n/8) // more than were added, so that the backlog shrinks
 	h := credit{after: c.owed, due: now + Longest}
 	h.chunk, h.debt = e.DetachCredit()
 	c.held = append(c.held, h)
 }
 
-// Release decides what goes back now: all of it, or what is due or was delivered for. Nil holds nothing.
+// Release selects the credit to be returned now: all, or what is due or covered by deliveries. It may be called on
+// nil.
 func (c *Control) Release(all bool, delivered uint64, now int64) {
 	if c == nil || len(c.held) == 0 {
 		return
@@ -64,7 +66,7 @@ func (c *Control) Release(all bool, delivered uint64, now int64) {
 	c.held = c.held[:rest]
 }
 
-// GiveBack gives what was released back to its connections. Nil has nothing.
+// GiveBack returns the released credit to its connections. It may be called on nil.
 func (c *Control) GiveBack() {
 	if c == nil {
 		return
@@ -77,7 +79,7 @@ func (c *Control) GiveBack() {
 	c.back = c.back[:0]
 }
 
-// Next is when Release is to be called at the latest, in wall ms. Nil holds nothing.
+// Next returns when Release has to be called at the latest, in wall ms. It may be called on nil.
 func (c *Control) Next() (at int64, ok bool) {
 	if c == nil || len(c.held) == 0 {
 		return 0, false

@@ -2,7 +2,7 @@ package inspect
 
 import "candlemark/actors/mail"
 
-// Ahead tells what is due when, from now on, in ms of the broker's time.
+// Ahead returns the number of items that will be due, by time. now is in ms of the broker's time.
 func (v View) Ahead(now int64) *mail.Ahead {
 	a := &mail.Ahead{}
 	var expiring, scheduled, locks int

@@ -7,16 +7,16 @@ import (
 	"candlemark/actors/queue/backlog"
 )
 
-// byDeadline shows ready messages that expire, the earliest deadline first, and equal ones by their numbers. It goes over what is
-// due at about the same time, no more than that and the messages that it shows, but for those that are due at the same ms, all of
-// which it has to look at: in turns, as they may be many.
-func (p *peeking) byDeadline() Question {
+// byDeadline lists ready messages that expire, by deadline and then number. It examines little more than the messages
+// that it lists, except for those due at the same ms, all of which have to be examined; as they may be many, this
+// takes several turns.
+func (p *peeking) byDeadline() Query {
 	b, limit, after := p.Messages, limitOf(p.asked.Limit)+1, p.asked.After
 	first := lowest[backlog.Handle]{limit: limit, compare: func(x, y backlog.Handle) int {
 		return cmp.Or(cmp.Compare(b.Deadline(x), b.Deadline(y)), cmp.Compare(b.Seq(x), b.Seq(y)))
 	}}
 	all := p.Expiry.Scan(after.Due)
-	return Question{
+	return Query{
 		Still: true,
 		Step: func() (done bool) {
 			for looked := 0; looked < p.Limit; {

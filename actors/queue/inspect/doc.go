@@ -1,8 +1,7 @@
-// Package inspect shows what is in one queue and changes nothing: its messages, unsettled deliveries, scheduled messages
-// and consumers.
+// Package inspect answers queries about one queue and changes nothing: its messages, unacked deliveries, scheduled
+// messages and consumers.
 //
-// Owns: answers that are being made. What they are about belongs to the queue, which reads from the journal what they
-// need.
+// Owns: answers in progress. The objects belong to the queue, which reads contents from the journal for it.
 //
 // Deadlines: none. A restart loses the answers.
 package inspect

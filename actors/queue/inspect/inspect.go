@@ -20,7 +20,7 @@ import (
 	"candlemark/protocol"
 )
 
-// View is a queue as questions see it.
+// View holds the parts of a queue that queries read.
 type View struct {
 	Messages    *backlog.Backlog
 	Scheduled   *schedule.Schedule // nil for none
@@ -30,29 +30,29 @@ type View struct {
 	AckTimeouts *acktimeouts.Timeouts // nil for none
 	Expiry      *expiry.Expiry
 	Style       content.Style
-	Limit       int // deliveries in a step
+	Limit       int // deliveries per step
 }
 
-// Question is one about more than a turn can look at.
-type Question struct {
-	// Step looks at a turn's worth, and reports whether that was the last.
+// Query is a query that may take several turns.
+type Query struct {
+	// Step examines as much as fits into a turn, and reports whether it is done.
 	Step func() (done bool)
-	// Still: nothing is to expire before it is answered.
+	// Still: no message may expire before the answer.
 	Still bool
-	// Answer is called then.
+	// Answer is called after the last Step.
 	Answer func() Answer
 }
 
-// Answer is given to whoever asked when the contents are read that it wants, if any.
+// Answer is sent when the contents in Want, if any, are read.
 type Answer struct {
 	To    mail.Address
 	Reply any
-	// Want names contents to be read; Found puts them into Reply, in the same order.
+	// Want lists contents to be read; Found adds them to Reply, in the same order.
 	Want  []store.Ref
 	Found func(contents []store.Content)
 }
 
-// limitOf returns the number of messages in an answer that was limited to n.
+// limitOf returns the limit of messages for a requested limit n.
 func limitOf(n int) int {
 	if n < 1 || n > mail.MostPeeked {
 		return mail.MostPeeked
@@ -60,7 +60,7 @@ func limitOf(n int) int {
 	return n
 }
 
-// wall is a deadline of the broker's time by the wall clock (ADR 19), 0 for never.
+// wall converts a deadline from the broker's time to the wall clock's (ADR 19), 0 for none.
 func (v *View) wall(deadline int64) int64 {
 	if deadline == store.Never || deadline == 0 {
 		return 0
@@ -68,14 +68,14 @@ func (v *View) wall(deadline int64) int64 {
 	return deadline + v.Style.Skew
 }
 
-// lowest keeps the limit values that come first.
+// lowest keeps the limit lowest values.
 type lowest[T any] struct {
 	limit   int
 	compare func(a, b T) int
 	kept    []T
 }
 
-// by compares by a key.
+// by returns a comparison by key.
 func by[T any, K cmp.Ordered](key func(T) K) func(a, b T) int {
 	return func(a, b T) int { return cmp.Compare(key(a), key(b)) }
 }
@@ -86,27 +86,27 @@ func (l *lowest[T]) add(v T) {
 	}
 }
 
-// list returns them in their order.
+// list returns the values in order.
 func (l *lowest[T]) list() []T {
 	slices.SortFunc(l.kept, l.compare)
 	l.kept = l.kept[:min(len(l.kept), l.limit)]
 	return l.kept
 }
 
-// unread is a content that is not in memory, and which of a list it belongs to.
+// unread is a content that is not in memory, and the index of its message in a list.
 type unread struct {
 	ref store.Ref
 	at  int
 }
 
-// missing are those of a list.
+// missing holds the unread contents of a list.
 type missing []unread
 
 func (m *missing) add(b *backlog.Backlog, h backlog.Handle, at int) {
 	*m = append(*m, unread{store.Ref{Seq: b.Seq(h), At: store.Position(b.Place(h))}, at})
 }
 
-// refs are to be read, in the order in which they stand in the journal: so they are read best.
+// refs returns their places in the order of the journal, which is the fastest to read.
 func (m missing) refs() []store.Ref {
 	slices.SortStableFunc(m, func(a, b unread) int { return cmp.Compare(a.ref.At, b.ref.At) })
 	list := make([]store.Ref, len(m))
@@ -116,7 +116,7 @@ func (m missing) refs() []store.Ref {
 	return list
 }
 
-// found calls show for each of the list that was read, and returns the list without those that are gone meanwhile.
+// found calls show for each item whose content was read, and returns the list without items that are gone meanwhile.
 func found[T any](m missing, list []T, contents []store.Content, show func(*T, *store.Content)) []T {
 	gone := map[int]bool{}
 	for i := range contents {
@@ -133,7 +133,7 @@ func found[T any](m missing, list []T, contents []store.Content, show func(*T, *
 	return kept
 }
 
-// HeadTimestamp is the timestamp property of the first ready message, 0 if there is none, or it is not in memory.
+// HeadTimestamp returns the timestamp property of the first ready message, 0 if there is none or it is not in memory.
 func HeadTimestamp(b *backlog.Backlog) uint64 {
 	h, ok := b.First()
 	if !ok || b.IsPaged(h) {
@@ -145,8 +145,8 @@ func HeadTimestamp(b *backlog.Backlog) uint64 {
 	return scan.Timestamp
 }
 
-// Consumers describes the consumers, in the order of their channels and of their coming. timeout is the queue's consumer
-// timeout in ms, -1 for none.
+// Consumers describes the consumers, by channel and then order of attachment. timeout is the queue's consumer timeout
+// in ms, -1 for none.
 func Consumers(set *consumers.Set, timeout int64) []mail.QueueConsumer {
 	list := make([]mail.QueueConsumer, 0, set.Len())
 	set.Consumers(func(c *consumers.Consumer) {

@@ -8,12 +8,12 @@ import (
 	"candlemark/protocol"
 )
 
-// ListUnacked shows deliveries that nobody has settled.
-func (v View) ListUnacked(m *mail.ListUnacked) Question {
+// ListUnacked lists unacked deliveries.
+func (v View) ListUnacked(m *mail.ListUnacked) Query {
 	limit, all := limitOf(m.Limit), v.Consumers.Scan(v.Limit)
 	seq := func(u consumers.Unsettled) uint64 { return v.Messages.Seq(u.Message) }
 	first := lowest[consumers.Unsettled]{limit: limit + 1, compare: by(seq)}
-	return Question{
+	return Query{
 		Step: func() bool {
 			return all.Step(func(u consumers.Unsettled) {
 				if seq(u) > m.After {
@@ -45,7 +45,7 @@ func (v *View) unsettled(u consumers.Unsettled) mail.UnackedDelivery {
 	return d
 }
 
-// ListScheduled shows a page of the scheduled messages, in the order of their release.
+// ListScheduled lists a page of scheduled messages, in the order of their release.
 func (v View) ListScheduled(m *mail.ListScheduled) Answer {
 	page := &mail.ScheduledPage{Reply: m.Done(nil)}
 	a := Answer{To: m.ReplyTo, Reply: page}
@@ -88,7 +88,7 @@ func (v *View) scheduledMessage(h backlog.Handle) mail.ScheduledMessage {
 	return m
 }
 
-// reveal adds what was read of it.
+// reveal adds the content that was read to m.
 func reveal(m *mail.ScheduledMessage, c *store.Content) {
 	if m.Unreadable = c.Err != nil; m.Unreadable {
 		return

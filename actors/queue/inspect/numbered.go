@@ -6,16 +6,16 @@ import (
 	"candlemark/actors/queue/consumers"
 )
 
-// numbered is a message wherever it is.
+// numbered is a message and its number.
 type numbered struct {
 	seq       uint64
 	h         backlog.Handle
 	scheduled bool
 }
 
-// byNumber shows messages in the order of their numbers (LOCK-6). Deliveries are gone over some at a time, and ready messages
-// too if they are not in that order, as when scheduled ones were released.
-func (p *peeking) byNumber() Question {
+// byNumber lists messages by number (LOCK-6). It takes several turns over deliveries, and over ready messages that
+// are not ordered by number, as after the release of scheduled ones.
+func (p *peeking) byNumber() Query {
 	limit := limitOf(p.asked.Limit) + 1
 	first := lowest[numbered]{limit: limit, compare: by(func(x numbered) uint64 { return x.seq })}
 	add := func(h backlog.Handle) {
@@ -50,7 +50,7 @@ func (p *peeking) byNumber() Question {
 			})
 		}))
 	}
-	return Question{
+	return Query{
 		Step: func() bool {
 			if len(steps) > 0 && steps[0]() {
 				steps = steps[1:]
@@ -61,7 +61,7 @@ func (p *peeking) byNumber() Question {
 	}
 }
 
-// meant tells whether a message is of the session that is asked for, if one is.
+// meant reports whether a message belongs to the requested session, if one was requested.
 func (p *peeking) meant(seq uint64) bool {
 	if p.asked.Session == nil {
 		return true
@@ -70,7 +70,7 @@ func (p *peeking) meant(seq uint64) bool {
 	return ok && id == *p.asked.Session
 }
 
-// ascending goes over messages in the order of their numbers, limit at a time, until so many of them are meant.
+// ascending examines messages by ascending number, limit at a time, until as many have matched.
 func (p *peeking) ascending(limit int, from func(after uint64, yield func(seq uint64) bool)) (step func() (done bool)) {
 	after, found := p.asked.After.Seq, 0
 	return func() bool {
@@ -86,7 +86,7 @@ func (p *peeking) ascending(limit int, from func(after uint64, yield func(seq ui
 	}
 }
 
-// readyByNumber calls add for the ready messages, the lowest of which are wanted.
+// readyByNumber calls add for the ready messages with the lowest numbers.
 func (p *peeking) readyByNumber(limit int, add func(backlog.Handle)) (step func() (done bool)) {
 	spot := backlog.Spot(0)
 	return func() bool {

@@ -12,19 +12,19 @@ import (
 	"candlemark/internal/store"
 )
 
-// peeking is an answer to Peek that is being made.
+// peeking is an answer to Peek in progress.
 type peeking struct {
 	View
 	asked   *mail.Peek
 	reply   *mail.PeekReply
 	states  mail.MessageState
 	missing missing
-	bytes   int64 // of contents so far
-	closed  bool  // enough
+	bytes   int64 // bytes of contents so far
+	closed  bool  // no more messages fit
 }
 
-// Peek shows messages: those in the queue, then the scheduled ones.
-func (v View) Peek(m *mail.Peek) Question {
+// Peek lists messages: those in the queue, then the scheduled ones.
+func (v View) Peek(m *mail.Peek) Query {
 	p := &peeking{View: v, asked: m, reply: &mail.PeekReply{Reply: m.Done(nil)}, states: m.States}
 	if m.ByDeadline {
 		return p.byDeadline()
@@ -46,7 +46,7 @@ func (v View) Peek(m *mail.Peek) Question {
 		}
 	}
 	deferred := p.deferred(0, add)
-	q := Question{Step: deferred, Answer: func() Answer { return p.answer(unacked.list()) }}
+	q := Query{Step: deferred, Answer: func() Answer { return p.answer(unacked.list()) }}
 	if p.states&mail.Unacked != 0 && v.Consumers.Unacked() > 0 {
 		all := v.Consumers.Scan(v.Limit)
 		q.Step = func() bool {
@@ -56,7 +56,7 @@ func (v View) Peek(m *mail.Peek) Question {
 	return q
 }
 
-// deferred goes over the deferred messages with numbers above after, some at a time.
+// deferred iterates over the deferred messages with numbers above after, some at a time.
 func (p *peeking) deferred(after uint64, add func(backlog.Handle)) (step func() (done bool)) {
 	return func() bool {
 		n := 0
@@ -72,7 +72,7 @@ func (p *peeking) deferred(after uint64, add func(backlog.Handle)) (step func() 
 	}
 }
 
-// answer answers. unacked are the first of those behind the spot that are not ready.
+// answer returns the answer. unacked are the first messages behind the spot that are not ready.
 func (p *peeking) answer(unacked []backlog.Handle) Answer {
 	m := p.asked
 	if p.states&(mail.Ready|mail.Unacked|mail.Deferred) != 0 {
@@ -95,7 +95,7 @@ func (p *peeking) finished() Answer {
 	return Answer{To: p.asked.ReplyTo, Reply: p.reply, Want: p.missing.refs(), Found: p.read}
 }
 
-// queue shows what is in the queue behind a spot.
+// queue lists messages in the queue behind a spot.
 func (p *peeking) queue(unacked []backlog.Handle) {
 	for _, h := range p.behind(unacked) {
 		if !p.room() {
@@ -106,7 +106,7 @@ func (p *peeking) queue(unacked []backlog.Handle) {
 	}
 }
 
-// showQueued shows one that is in the queue.
+// showQueued adds a message of the queue.
 func (p *peeking) showQueued(h backlog.Handle) {
 	m := p.entry(p.Messages, h)
 	m.State = mail.Ready
@@ -118,7 +118,7 @@ func (p *peeking) showQueued(h backlog.Handle) {
 	p.show(p.Messages, h, m)
 }
 
-// scheduled shows what waits behind a place in the order of release.
+// scheduled lists scheduled messages behind a position in the order of release.
 func (p *peeking) scheduled(after mail.Cursor) {
 	x := p.Scheduled
 	x.Behind(after.Due, after.Seq, func(h backlog.Handle) bool {
@@ -131,7 +131,7 @@ func (p *peeking) scheduled(after mail.Cursor) {
 	})
 }
 
-// showScheduled shows one that waits.
+// showScheduled adds a scheduled message.
 func (p *peeking) showScheduled(h backlog.Handle) {
 	b := &p.Scheduled.Messages.Backlog
 	m := p.entry(b, h)
@@ -139,13 +139,13 @@ func (p *peeking) showScheduled(h backlog.Handle) {
 	p.show(b, h, m)
 }
 
-// room tells whether the answer takes one more.
+// room reports whether another message fits into the answer.
 func (p *peeking) room() bool {
 	p.closed = p.closed || len(p.reply.Messages) >= limitOf(p.asked.Limit) || p.bytes >= mail.PeekBytes
 	return !p.closed
 }
 
-// behind are the first messages behind a spot, in the order of the queue.
+// behind returns the first messages behind a spot, in queue order.
 func (p *peeking) behind(unacked []backlog.Handle) []backlog.Handle {
 	limit := limitOf(p.asked.Limit) + 1
 	list := unacked
@@ -161,7 +161,7 @@ func (p *peeking) behind(unacked []backlog.Handle) []backlog.Handle {
 	return list[:min(len(list), limit)]
 }
 
-// entry returns what an entry tells of a message.
+// entry returns the fields that are in a message's entry.
 func (p *peeking) entry(b *backlog.Backlog, h backlog.Handle) mail.PeekedMessage {
 	e := b.Entry(h)
 	enqueued, _ := b.Times(h)
@@ -184,7 +184,7 @@ func (p *peeking) show(b *backlog.Backlog, h backlog.Handle, m mail.PeekedMessag
 	p.reply.Messages = append(p.reply.Messages, m)
 }
 
-// fill gives a message its content as a consumer would get it.
+// fill adds the content of a message as a consumer would get it.
 func (p *peeking) fill(m *mail.PeekedMessage, r *backlog.Record) {
 	skew := p.Style.Skew
 	r.DeliveryCount, r.Enqueued, r.Deadline = m.DeliveryCount, m.Enqueued-skew, store.Never
@@ -204,7 +204,7 @@ func (p *peeking) fill(m *mail.PeekedMessage, r *backlog.Record) {
 	p.bytes += int64(len(m.Body)+3*(len(m.Header)+len(m.Exchange)+len(m.RoutingKey))) + paging.Overhead
 }
 
-// read shows what was read.
+// read adds contents that were read.
 func (p *peeking) read(contents []store.Content) {
 	p.reply.Messages = found(p.missing, p.reply.Messages, contents, func(m *mail.PeekedMessage, c *store.Content) {
 		if c.Err == nil {

@@ -9,15 +9,16 @@ import (
 	"candlemark/policies"
 )
 
-// Preview counts what other settings would do to the messages of a queue. It goes over them a turn's worth at a time while
-// the queue goes on: what comes or goes meanwhile may be counted or not.
+// Preview counts what other settings would do to the messages of a queue. It takes several turns, and messages that
+// come or go meanwhile may or may not be counted.
 type Preview struct {
 	Asked *mail.PreviewSettings
 	reply mail.SettingsPreview
 	at    backlog.Handle
 }
 
-// NewPreview begins to answer in a queue with settings. It looks at messages only if their deadlines may change.
+// NewPreview starts a preview in a queue with the settings now. It examines messages only if their deadlines may
+// change.
 func NewPreview(m *mail.PreviewSettings, now *policies.QueueSettings) *Preview {
 	p := &Preview{Asked: m, reply: mail.SettingsPreview{Reply: m.Done(nil)}}
 	if m.Settings.Retimes(now) {
@@ -26,8 +27,8 @@ func NewPreview(m *mail.PreviewSettings, now *policies.QueueSettings) *Preview {
 	return p
 }
 
-// Step looks at about limit messages; the answer is nil until that was all. kept is how many messages the queue holds for
-// their dead letters, which count for max-length; skew is how far dates are ahead of its time.
+// Step examines about limit messages; it returns nil until the preview is complete. kept is the number of dead
+// letters that count for max-length; skew is how far dates are ahead of the queue's time, in ms.
 func (p *Preview) Step(b *backlog.Backlog, e *expiry.Expiry, now clock.Instant, limit int, kept, skew int64) *mail.SettingsPreview {
 	by, r := &p.Asked.Settings, &p.reply
 	if p.at != 0 {

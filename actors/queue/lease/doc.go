@@ -1,24 +1,25 @@
-// Package lease is the right of an unused queue to live on (x-expires, policy key expires), as arithmetic.
+// Package lease computes when an unused queue expires (x-expires, policy key expires).
 //
-// What it owns: one period, the number of consumers, the time of the last use.
+// Owns: a period, the number of consumers, the time of the last use.
 //
-// Its states:
+// States:
 //
-//	none ──SetPeriod──► running ──Hold──► held          none: no period, the queue lives for ever
+//	none ──SetPeriod──► running ──Hold──► held          none: no period, the queue never expires
 //	                    running ◄─Release── held        held: a consumer is attached, the queue cannot expire
-//	                    running ──time──► expired       expired: Expired(now) says so; nobody is told
+//	                    running ──time──► expired       expired: Expired(now) returns true; nothing is called
 //
-// What renews it is listed here and nowhere else (LEASE-3, LEASE-4):
+// The uses that renew it are listed here and nowhere else (LEASE-3, LEASE-4):
 //
-//	yes: queue.declare and passive declare that wait for an answer, also when refused as another's exclusive queue (LEASE-5);
+//	yes: queue.declare and passive declare that wait for an answer, even if refused as another's exclusive queue (LEASE-5);
 //	     basic.get, also of an empty queue; the last consumer leaving (Release); a channel closing that held an unacknowledged
 //	     basic.get; any change of the matched policies (SetPeriod); the queue's start, also after a restart (SetPeriod)
-//	if the queue's expires-renewed-by names it: publishing and whatever else arrives; peeking; an update, which is purging and what
-//	     changes scheduled messages; scheduled messages that are pending
-//	no:  declare with nowait; a refused declare; publishing; bind, unbind, purge; ack, nack, reject; questions
+//	if the queue's expires-renewed-by names it: publishing and other arrivals; peeking; an update, that is a purge or
+//	     a change of scheduled messages; pending scheduled messages
+//	no:  declare with nowait; a refused declare; publishing; bind, unbind, purge; ack, nack, reject; queries
 //
-// Its deadlines: one, last use plus period. It only ever moves later while the period stays, so the owner need not touch its
-// timer on renewal: when the timer fires, it asks Expired, and arms again for Deadline if not (LEASE-13).
+// Deadlines: one, last use plus period. While the period stays the same it only moves later, so the owner need not
+// reset its timer on renewal: when the timer fires, it calls Expired, and sets the timer to Deadline if the lease
+// goes on (LEASE-13).
 //
-// What a restart loses: the last use; the full period runs again from the start (LEASE-4).
+// A restart loses the last use; the full period restarts (LEASE-4).
 package lease

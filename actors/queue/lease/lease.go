@@ -2,37 +2,37 @@ package lease
 
 import "math"
 
-// Lease is the lease of one queue. The zero value is a queue without one. All times are wall ms; they are rounded up where
-// the lease begins and down where it is tested, so that it never ends early.
+// Lease is the lease of one queue. The zero value means none. All times are wall ms; they are rounded up where the
+// lease starts and down where it is checked, so that it never ends early.
 type Lease struct {
 	// period in ms; 0 if the queue does not expire.
 	period int64
-	// lastUse is when the period began to run.
+	// lastUse is the start of the current period.
 	lastUse int64
 	holders int32
 	by      Use
 }
 
-// Use renews a lease.
+// Use is a use that renews a lease.
 type Use uint8
 
 // The uses.
 const (
-	Started   Use = iota // the queue began, or began anew with the broker
+	Started   Use = iota // the queue started, or restarted with the broker
 	Awoken               // the machine had slept
-	Declared             // a declare that waits for an answer
+	Declared             // a declare that waited for an answer
 	Got                  // a basic.get
 	Left                 // the last consumer left
-	Returned             // a channel was closed that held what it got
-	Changed              // other settings
+	Returned             // a channel closed with an unacked basic.get
+	Changed              // the settings changed
 	Published            // a message arrived
-	Peeked               // somebody looked at messages
+	Peeked               // messages were peeked at
 	Updated              // a purge, or a change of scheduled messages
-	Scheduled            // messages were scheduled when it would have ended
-	NotEmpty             // messages were there when it would have ended
+	Scheduled            // scheduled messages were pending when it would have ended
+	NotEmpty             // the queue was not empty when it would have ended
 )
 
-// String is the name of a use for clients.
+// String returns the name of a use, for clients.
 func (u Use) String() string {
 	return [...]string{
 		Started: "start", Awoken: "wake", Declared: "declare", Got: "get", Left: "consumer", Returned: "channel", Changed: "policy",
@@ -40,8 +40,8 @@ func (u Use) String() string {
 	}[u]
 }
 
-// SetPeriod sets the period in ms and starts it anew, also if it is the same one (LEASE-4, POL-9). Zero and negative values
-// end the lease: the queue lives on. The range that clients may ask for is the caller's matter (LEASE-1).
+// SetPeriod sets the period in ms and restarts it, even if it is unchanged (LEASE-4, POL-9). With zero or a negative
+// value there is no lease. The caller checks the range allowed to clients (LEASE-1).
 func (l *Lease) SetPeriod(ms, now int64, by Use) {
 	l.period = max(ms, 0)
 	l.Renew(now, by)
@@ -50,20 +50,20 @@ func (l *Lease) SetPeriod(ms, now int64, by Use) {
 // Period returns the period in ms, 0 if the queue does not expire.
 func (l *Lease) Period() int64 { return l.period }
 
-// Renew starts the period anew; the package comment lists for what. A time before the last use changes nothing.
+// Renew restarts the period; the package comment lists the uses. A time before the last use is ignored.
 func (l *Lease) Renew(now int64, by Use) {
 	if now >= l.lastUse {
 		l.lastUse, l.by = now, by
 	}
 }
 
-// LastUse returns the wall ms of the last use, and what it was.
+// LastUse returns the wall ms of the last use, and its kind.
 func (l *Lease) LastUse() (ms int64, by Use) { return l.lastUse, l.by }
 
-// Hold attaches a consumer: the queue cannot expire before the last one has left (LEASE-3).
+// Hold counts a consumer: the queue cannot expire before the last one has left (LEASE-3).
 func (l *Lease) Hold() { l.holders++ }
 
-// Release detaches a consumer, however it left. When the last one goes, the full period runs from now (LEASE-4).
+// Release uncounts a consumer. When the last one leaves, the full period starts at now (LEASE-4).
 func (l *Lease) Release(now int64, by Use) {
 	if l.holders == 0 {
 		panic("lease: Release without Hold")
@@ -77,7 +77,7 @@ func (l *Lease) Release(now int64, by Use) {
 // Holders returns the number of consumers.
 func (l *Lease) Holders() int { return int(l.holders) }
 
-// Deadline returns the wall ms at which the queue expires if it is not used; ok is false while it cannot.
+// Deadline returns the wall ms at which the queue expires if it is not used; ok is false if it does not expire.
 func (l *Lease) Deadline() (ms int64, ok bool) {
 	if l.period == 0 || l.holders > 0 {
 		return 0, false
@@ -88,7 +88,8 @@ func (l *Lease) Deadline() (ms int64, ok bool) {
 	return l.lastUse + l.period, true
 }
 
-// Expired tells whether the queue is to end. Messages in it, ready or not, do not matter (LEASE-6, LEASE-7).
+// Expired reports whether the lease has run out. Messages of the queue, ready or not, do not matter (LEASE-6,
+// LEASE-7).
 func (l *Lease) Expired(now int64) bool {
 	deadline, ok := l.Deadline()
 	return ok && now >= deadline

@@ -8,7 +8,7 @@ import (
 	"candlemark/internal/store"
 )
 
-// Memory says which messages the queue holds, and how tight memory is.
+// Memory returns the queue's messages for the pager, and the state of memory.
 func (s *Set) Memory() paging.Memory {
 	return paging.Memory{
 		Messages: &s.Backlog, Scheduled: s.Scheduled, Journal: &s.Journal,
@@ -16,8 +16,8 @@ func (s *Set) Memory() paging.Memory {
 	}
 }
 
-// Page reads the contents that are soon needed if the queue is live, and lets others leave while memory is
-// tight. It reports whether there is more to do.
+// Page reads contents that are needed soon, if the queue is live, and pages others out while memory is tight. It
+// reports whether more is left to do.
 func (s *Set) Page(now clock.Instant, live bool) (more bool) {
 	if s.Backlog.Paged() > 0 && s.Consumed && live {
 		s.Pager.ReadAhead(s.Memory(), now)
@@ -25,8 +25,8 @@ func (s *Set) Page(now clock.Instant, live bool) (more bool) {
 	return s.OverLimit && !s.draining && s.Pager.Trim(s.Memory())
 }
 
-// HasContent reports whether the content of h, a ready message that is to leave now,
-// is in memory; else it is ordered, with what follows.
+// HasContent reports whether the content of h, a ready message to be delivered now, is in memory; otherwise it
+// requests the content and those behind it.
 func (s *Set) HasContent(h backlog.Handle, now clock.Instant) bool {
 	if !s.Backlog.IsPaged(h) {
 		return true
@@ -35,15 +35,14 @@ func (s *Set) HasContent(h backlog.Handle, now clock.Instant) bool {
 	return false
 }
 
-// Loaded gives messages the contents that were read.
+// Loaded stores contents that were read.
 func (s *Set) Loaded(handles []backlog.Handle, contents []store.Content, now clock.Instant) {
 	if err := s.Pager.Loaded(&s.Backlog, handles, contents, now, s.draining, s.dropDamaged); err != nil {
 		s.Notices.Rare().Unread = err
 	}
 }
 
-// dropDamaged is the end of a message that cannot be read back. A dead letter
-// stays until it is its turn.
+// dropDamaged ends a message that cannot be read. A dead letter stays until its turn.
 func (s *Set) dropDamaged(h backlog.Handle) {
 	e := s.Backlog.Entry(h)
 	s.Counts.Damaged++
@@ -57,7 +56,7 @@ func (s *Set) dropDamaged(h backlog.Handle) {
 	s.Remove(h, store.Damaged)
 }
 
-// Damaged is the end of a message that cannot be read back, and of what is noted down under such a number.
+// Damaged ends the message, session state or id with that number, which cannot be read.
 func Damaged(s *Set, seq uint64) {
 	if h, ok := s.Sessions.Place(seq); ok {
 		s.dropDamaged(h)
@@ -67,7 +66,7 @@ func Damaged(s *Set, seq uint64) {
 	r.Damaged = append(r.Damaged, seq)
 }
 
-// Written: what was handed over is durable, or lost.
+// Written handles the end of a commit: durable, or failed with err.
 func (s *Set) Written(c *records.Commit, err error) {
 	if s.Journal.Done(c, err) {
 		s.Notices.Rare().Broken = err

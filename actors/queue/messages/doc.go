@@ -1,10 +1,10 @@
-// Package messages keeps all messages of one queue, wherever they are: ready, taken by a consumer, scheduled, dead or moved
-// on; in memory or in the journal only. It knows no consumer.
+// Package messages keeps all messages of one queue: ready, taken by a consumer, scheduled, dead-lettered or
+// forwarded; in memory or in the journal only. It knows nothing of consumers.
 //
-// Owns: the backlog and what goes by its entries: expiry, scheduled messages, dead letters, paging, records. How messages
-// come in, end and come back is here; who gets them is the queue's.
+// Owns: the backlog and the parts based on its entries: expiry, scheduled messages, dead letters, paging, records. It
+// adds, ends and requeues messages; the queue delivers them.
 //
 // Deadlines: those of its parts.
 //
-// A restart loses what is not in the journal; Restore takes in what is.
+// A restart loses messages that are not in the journal; Restore adds those that are.
 package messages

@@ -8,14 +8,14 @@ import (
 	"candlemark/internal/store"
 )
 
-// Duplicate finds the id of a message that is published now, 0 for none, and reports whether that was accepted within the
-// queue's window: then the message is to be dropped, and counts as taken when, if stored says so, the journal has what was
-// written before (DUP-1). What has died does not come from a publisher.
+// Duplicate returns the id of a message that is published now, 0 for none, and whether the id was accepted within the
+// queue's window: then the message has to be dropped and counts as taken; if stored, when the journal has the records
+// written before (DUP-1). Dead letters are never duplicates.
 func Duplicate(s *Set, m *message.Message, by *filter.Action, now clock.Instant) (id uint64, is, stored bool) {
 	if m.Overlay.Dead() {
 		return 0, false, false
 	}
-	suffix := "" // a copy by a rule is no duplicate of another one
+	suffix := "" // copies by different rules are no duplicates
 	if by != nil {
 		suffix = "\x00" + by.ID
 	}
@@ -24,7 +24,7 @@ func Duplicate(s *Set, m *message.Message, by *filter.Action, now clock.Instant)
 	return id, is, stored
 }
 
-// Remember keeps the id of a message that was accepted now. If that is written down, so is the id.
+// Remember stores the id of a message that is accepted now. The id is written to the journal if the message is.
 func Remember(s *Set, id uint64, persistent bool, now clock.Instant) {
 	if s.Duplicates == nil {
 		s.Duplicates = duplicates.New()
@@ -38,8 +38,8 @@ func Remember(s *Set, id uint64, persistent bool, now clock.Instant) {
 	s.Duplicates.Add(id, until, seq, s.Journal.Forget)
 }
 
-// ForgetDuplicates forgets ids whose window is over, or all of a queue that has none any more, a turn's worth at a time. It
-// reports whether there may be more.
+// ForgetDuplicates removes expired ids, or all if the queue has no window any more, up to a turn's limit. It reports
+// whether others may be left.
 func ForgetDuplicates(s *Set, now clock.Instant) (more bool) {
 	at := now.Floor()
 	if s.Settings.DuplicateWindow <= 0 {
@@ -51,18 +51,18 @@ func ForgetDuplicates(s *Set, now clock.Instant) (more bool) {
 	return more
 }
 
-// restoreNotes takes the notes out of what the journal had, and returns the messages.
+// restoreNotes restores the notes of the journal, and returns the messages.
 func restoreNotes(s *Set, recovered []store.Recovered) []store.Recovered {
 	kept := recovered
 	for i := range recovered {
 		m := &recovered[i]
 		switch {
 		case m.Note:
-			if len(kept) == len(recovered) { // they may be needed again as they are
+			if len(kept) == len(recovered) { // the caller may need the list unchanged
 				kept = append(recovered[:0:0], recovered[:i]...)
 			}
 			if m.TTL < 0 {
-				if s.Sessions != nil { // states are the notes that have contents
+				if s.Sessions != nil { // notes with contents are session states
 					s.Sessions.Unknown(store.Ref{Seq: m.Seq, At: m.At}, m.Body)
 				}
 				continue

@@ -10,15 +10,14 @@ import (
 	"candlemark/protocol"
 )
 
-// ShouldDeadLetter reports whether messages that end for this reason are dead-lettered. The
-// backlog of a queue whose lease ended is, if that is asked for, whatever becomes of
-// messages that expire.
+// ShouldDeadLetter reports whether messages that end for the reason why are dead-lettered. A queue whose lease ended
+// may be set to dead-letter its backlog regardless of whether expired messages are.
 func (s *Set) ShouldDeadLetter(why store.Reason) bool {
 	return s.Settings.HasDLX && (why != store.Expired || !s.Settings.DropExpired || s.moreDead)
 }
 
-// EndReady ends a ready message: it is dropped, or becomes a dead letter if there is an
-// exchange to send it to. The caller has taken it off the wheel.
+// EndReady ends a ready message: it is dropped, or dead-lettered if there is an exchange. The caller must have taken
+// it off the wheel.
 func (s *Set) EndReady(h backlog.Handle, why store.Reason) {
 	if s.ShouldDeadLetter(why) {
 		s.Backlog.Take(h)
@@ -26,8 +25,8 @@ func (s *Set) EndReady(h backlog.Handle, why store.Reason) {
 	s.End(h, why)
 }
 
-// Expire ends a ready message that is past its deadline, and notes for how long. With strict expiry it may well be, which
-// says nothing.
+// Expire ends a ready message past its deadline, and records how late; not with strict expiry, where that means
+// nothing.
 func (s *Set) Expire(h backlog.Handle, now clock.Instant) {
 	if !s.Settings.StrictExpiry {
 		s.Late.Expired(s.Backlog.Deadline(h), int64(now))
@@ -35,7 +34,7 @@ func (s *Set) Expire(h backlog.Handle, now clock.Instant) {
 	s.expire(h)
 }
 
-// expire is EndReady of a message that has expired.
+// expire is EndReady for an expired message.
 func (s *Set) expire(h backlog.Handle) { s.EndReady(h, store.Expired) }
 
 // End implements deadletters.Owner.
@@ -48,7 +47,7 @@ func (s *Set) End(h backlog.Handle, why store.Reason) {
 	}
 }
 
-// deaths are the reasons as they are counted.
+// deaths are the metrics of each reason.
 var deaths = [...]metrics.Why{
 	store.Expired: metrics.Expired, store.Rejected: metrics.Rejected, store.Overflowed: metrics.MaxLen, store.Exceeded: metrics.DeliveryLimit, store.Exhausted: metrics.Hops,
 }
@@ -76,8 +75,8 @@ func (s *Set) Remove(h backlog.Handle, why store.Reason) {
 	s.Backlog.Remove(h)
 }
 
-// Requeue returns an unacknowledged message to its original position with its
-// original deadline; past that it expires at once (TTL-16, TTL-22).
+// Requeue returns an unacked message to its original position with its original deadline; if that has passed it
+// expires at once (TTL-16, TTL-22).
 func (s *Set) Requeue(h backlog.Handle, now clock.Instant) {
 	e := s.Backlog.Entry(h)
 	e.Redelivered = true
@@ -90,13 +89,13 @@ func (s *Set) Requeue(h backlog.Handle, now clock.Instant) {
 	s.GiveBack(h, now)
 }
 
-// GiveBack is Requeue of a delivery that does not count (LOCK-2).
+// GiveBack is Requeue for a delivery that does not count (LOCK-2).
 func (s *Set) GiveBack(h backlog.Handle, now clock.Instant) {
 	s.Backlog.Entry(h).Redelivered = true
 	s.PutBack(h, now)
 }
 
-// Defer keeps an unacknowledged message for who asks for its number (DEFER-1); past its deadline it expires.
+// Defer makes an unacked message deferred (DEFER-1), or expires it if it is past its deadline.
 func (s *Set) Defer(h backlog.Handle, now clock.Instant) {
 	e := s.Backlog.Entry(h)
 	e.Marks |= backlog.Deferred
@@ -104,7 +103,7 @@ func (s *Set) Defer(h backlog.Handle, now clock.Instant) {
 	s.GiveBack(h, now)
 }
 
-// ensureDeferred makes room for deferred messages: most queues have none, ever.
+// ensureDeferred creates the set of deferred messages, which few queues need.
 func ensureDeferred(s *Set) *deferred.Set {
 	if s.Deferred == nil {
 		s.Deferred = deferred.New(&s.Backlog)
@@ -113,7 +112,8 @@ func ensureDeferred(s *Set) *deferred.Set {
 	return s.Deferred
 }
 
-// ExpireDeferred ends the deferred messages past their deadline, a turn's worth at a time, and reports whether there may be more.
+// ExpireDeferred ends the deferred messages past their deadline, up to a turn's limit, and reports whether others may
+// be left.
 func (s *Set) ExpireDeferred(now clock.Instant) (more bool) {
 	return s.Deferred.Advance(now.Floor(), TurnLimit, func(h backlog.Handle) {
 		s.Late.Expired(s.Backlog.Deadline(h), int64(now))
@@ -121,7 +121,7 @@ func (s *Set) ExpireDeferred(now clock.Instant) (more bool) {
 	})
 }
 
-// PurgeDeferred removes limit deferred messages at most, and reports whether none is left.
+// PurgeDeferred removes at most limit deferred messages, and reports whether none is left.
 func PurgeDeferred(s *Set, limit int) (done bool) {
 	for range limit {
 		h, ok := s.Deferred.First()
@@ -134,7 +134,7 @@ func PurgeDeferred(s *Set, limit int) (done bool) {
 	return false
 }
 
-// Amend adds to what the broker adds to a message, whose content is in memory (LOCK-2).
+// Amend adds to the overlay of a message, whose content must be in memory (LOCK-2).
 func (s *Set) Amend(h backlog.Handle, annotations, properties protocol.Table) {
 	var r backlog.Record
 	s.Backlog.Get(h, &r)
@@ -144,7 +144,7 @@ func (s *Set) Amend(h backlog.Handle, annotations, properties protocol.Table) {
 	}
 }
 
-// PutBack returns a message that was claimed to its position, with its original deadline.
+// PutBack returns a claimed message to its position, with its original deadline.
 func (s *Set) PutBack(h backlog.Handle, now clock.Instant) {
 	if s.Backlog.Entry(h).Deadline <= now.Floor() {
 		s.End(h, store.Expired)
@@ -153,7 +153,7 @@ func (s *Set) PutBack(h backlog.Handle, now clock.Instant) {
 	s.Return(h)
 }
 
-// ensureDeadLetters makes room for dead letters: most queues have none, ever.
+// ensureDeadLetters creates the set of dead letters, which few queues need.
 func (s *Set) ensureDeadLetters() *deadletters.Set {
 	if s.DeadLetters == nil {
 		s.DeadLetters = deadletters.New(deadletters.Parts{
@@ -167,23 +167,23 @@ func (s *Set) ensureDeadLetters() *deadletters.Set {
 	return s.DeadLetters
 }
 
-// ExpireDue ends the messages past their deadline, a turn's worth at a time (TTL-33). It reports whether there may be
-// more.
+// ExpireDue ends the messages past their deadline, up to a turn's limit (TTL-33). It reports whether others may be
+// left.
 func (s *Set) ExpireDue(now clock.Instant) (more bool) {
 	more = s.Expiry.Advance(now, TurnLimit, func(h backlog.Handle) { s.Expire(h, now) })
 	s.Unfinished = s.Unfinished || more
 	return more
 }
 
-// First is the first ready message that is not past its deadline. A turn's worth of expired ones may hide it: then it is
-// not ok, and another turn follows.
+// First returns the first ready message that is not past its deadline. If more expired messages than a turn's limit
+// are ahead of it, ok is false and another turn follows.
 func (s *Set) First(now clock.Instant) (backlog.Handle, bool) {
 	h, ok, more := s.Expiry.First(now, TurnLimit, func(h backlog.Handle) { s.Expire(h, now) })
 	s.Unfinished = s.Unfinished || more
 	return h, ok
 }
 
-// Clear empties the queue, in which nothing but ready and scheduled messages is.
+// Clear removes all messages; only ready and scheduled ones may be left.
 func (s *Set) Clear() {
 	s.Journal.RemoveAll(s.Seq, store.Purged)
 	s.Backlog.Clear()
@@ -193,7 +193,7 @@ func (s *Set) Clear() {
 	s.Pager.Clear()
 }
 
-// ClearScheduled forgets the scheduled messages.
+// ClearScheduled removes all scheduled messages.
 func (s *Set) ClearScheduled() {
 	if s.Scheduled != nil {
 		s.Scheduled.Messages.Clear()
@@ -201,8 +201,8 @@ func (s *Set) ClearScheduled() {
 	}
 }
 
-// PurgeReady removes limit ready messages at most, and counts them. They go in the order
-// of their numbers, so that their records join.
+// PurgeReady removes at most limit ready messages, and returns their number. They are removed by ascending number, so
+// that their records can be joined.
 func (s *Set) PurgeReady(limit int) int {
 	for n := range limit {
 		h, ok := s.Backlog.Oldest()
@@ -215,8 +215,8 @@ func (s *Set) PurgeReady(limit int) int {
 	return limit
 }
 
-// PurgeScheduled removes the scheduled messages: from at on the journal is told of about limit of them, and when it knows
-// them all they are gone, which it reports.
+// PurgeScheduled removes the scheduled messages: it writes records for about limit of them, from at on, and removes
+// all when it has written the last, which it reports.
 func (s *Set) PurgeScheduled(at *backlog.Handle, limit int) (done bool) {
 	x := s.Scheduled
 	if x == nil {
@@ -229,8 +229,8 @@ func (s *Set) PurgeScheduled(at *backlog.Handle, limit int) (done bool) {
 	return *at == 0
 }
 
-// Drain is called when nobody knows the queue any more: nothing is written down from now on. deadLetter says that its
-// backlog is dead-lettered, by DeadLetterBacklog.
+// Drain is called when the vhost has forgotten the queue: no more records are written. deadLetter: its backlog will
+// be dead-lettered, by DeadLetterBacklog.
 func (s *Set) Drain(deadLetter bool) {
 	s.draining, s.moreDead = true, deadLetter
 	s.DeadLetters.End(false)
@@ -238,8 +238,8 @@ func (s *Set) Drain(deadLetter bool) {
 	s.Journal.Close()
 }
 
-// DeadLetterBacklog ends a turn's worth of the messages of a queue that is draining, scheduled ones last, and reports
-// whether there are more.
+// DeadLetterBacklog dead-letters messages of a draining queue, scheduled ones last, up to a turn's limit, and reports
+// whether more are left.
 func (s *Set) DeadLetterBacklog() (more bool) {
 	for range TurnLimit {
 		h, ok := s.Backlog.First()

@@ -8,20 +8,19 @@ import (
 	"candlemark/internal/store"
 )
 
-// A queue with forward-to moves its messages on as they come, as if it were their
-// only consumer: they go the way of dead letters, but unchanged, and stay until
-// every target has them. Only so many are on their way at a time; the others are
-// ready as ever, and expire, overflow and are purged.
+// A queue with forward-to forwards its messages as they arrive, as if it were their only consumer. They take the path
+// of dead letters, but unchanged, and stay until every target has them. A limited number is under way at a time; the
+// others are ready as usual, and expire, overflow and are purged.
 
-// hopsLimit is how often a message is moved on, over all queues.
+// hopsLimit is how often a message is forwarded, over all queues.
 const hopsLimit = 4
 
-// CanForward reports whether a message that arrives at such a queue is moved on at once.
+// CanForward reports whether a message that arrives now is forwarded at once.
 func (s *Set) CanForward(m *message.Message) bool {
 	return s.Backlog.Ready() == 0 && s.DeadLetters.CanForward() && !s.over(1, int64(len(m.Body)))
 }
 
-// ForwardReady moves ready messages on, a turn's worth at a time, and reports whether there may be more.
+// ForwardReady forwards ready messages, up to a turn's limit, and reports whether more may be left.
 func (s *Set) ForwardReady(now clock.Instant) (more bool) {
 	for n := 0; s.DeadLetters.CanForward() && s.Backlog.Ready() > 0; n++ {
 		h, ok := s.First(now)
@@ -37,8 +36,8 @@ func (s *Set) ForwardReady(now clock.Instant) (more bool) {
 	return false
 }
 
-// Forward hands a ready message on, with its content in memory and off the wheel. One that is only now, as a TTL of 0
-// says, is moved on all the same.
+// Forward forwards a ready message, whose content is in memory and which is off the wheel. now: its TTL is 0, and it
+// is forwarded nevertheless.
 func (s *Set) Forward(h backlog.Handle, now bool) {
 	var r backlog.Record
 	s.Backlog.Get(h, &r)
@@ -52,8 +51,8 @@ func (s *Set) Forward(h backlog.Handle, now bool) {
 	s.ensureDeadLetters().Forward(h, now)
 }
 
-// ForwardRecovered gives a delayed exchange what was released before a crash, and may not have
-// got there (DLY-14). It reports whether there may be more.
+// ForwardRecovered sends a delayed exchange the messages that were released before a crash and may not have arrived
+// (DLY-14). It reports whether more may be left.
 func (s *Set) ForwardRecovered() (more bool) {
 	for n := 0; s.Holds && s.Backlog.Ready() > 0; n++ {
 		if n == TurnLimit {

@@ -10,9 +10,8 @@ import (
 	"candlemark/internal/store"
 )
 
-// over reports whether so many more ready messages and bytes of bodies are above
-// max-length or max-length-bytes, which count ready messages only (DL-12), and
-// those that at-least-once dead-lettering retains (DL-30).
+// over reports whether that many more ready messages and bytes of bodies would exceed max-length or max-length-bytes,
+// which count ready messages only (DL-12), and those that at-least-once dead-lettering retains (DL-30).
 func (s *Set) over(messages, bytes int64) bool {
 	n, b := s.Settings.MaxLength, s.Settings.MaxLengthBytes
 	dead, deadBytes := s.DeadLetters.Retained()
@@ -20,25 +19,24 @@ func (s *Set) over(messages, bytes int64) bool {
 	return n >= 0 && int64(s.Backlog.Ready())+messages > n || b >= 0 && s.Backlog.ReadyBytes()+bytes > b
 }
 
-// rejects reports whether what is over the limits is refused, and nothing that
-// is in the queue is dropped.
+// rejects reports whether publishes over the limits are refused, rather than messages in the queue dropped.
 func (s *Set) rejects() bool {
 	return s.Settings.Overflow != "" && s.Settings.Overflow != "drop-head"
 }
 
-// Refuses reports whether publishes of so many messages, with so many bytes of bodies, are rejected (DL-10), whoever waits for
-// them: a message that alone is over the limit never enters.
+// Refuses reports whether publishes of that many messages and bytes of bodies have to be rejected (DL-10), even if a
+// consumer waits: a message that alone exceeds the limit never enters.
 func (s *Set) Refuses(messages int, bytes int64) bool {
 	return messages > 0 && s.rejects() && s.over(int64(messages), bytes)
 }
 
-// HasSession reports whether a message names its session.
+// HasSession reports whether a message has a session id.
 func HasSession(m *message.Message) bool {
 	_, ok := sessions.IDOf(m.Header)
 	return ok
 }
 
-// Unfit is why a message is not what the queue takes, or a copy by an action.
+// Unfit returns why a message, or a copy of it by an action, is not valid for the queue.
 func Unfit(by *filter.Action) error {
 	if by != nil {
 		return mail.ErrCopy
@@ -46,8 +44,8 @@ func Unfit(by *filter.Action) error {
 	return mail.ErrSessionNeeded
 }
 
-// RefusesAll reports whether messages, or copies of them by an action, are refused that are to be taken all or none (DL-10), and perhaps why. Of those
-// that do not fit, Overflowed handles each that needs room.
+// RefusesAll reports whether a list of messages (copies by an action if that is not nil), to be taken all or none,
+// has to be refused (DL-10), and possibly why. If they exceed the limits, it calls Overflowed for each of them.
 func RefusesAll(s *Set, list []message.Message, by *filter.Action, now clock.Instant) (refused bool, why error) {
 	var come []message.Message
 	var bytes int64
@@ -65,7 +63,7 @@ func RefusesAll(s *Set, list []message.Message, by *filter.Action, now clock.Ins
 			return true, Unfit(by)
 		case s.Journal.Err() != nil && s.Journal.Keeps(m.Persistent):
 			return true, nil
-		case reader.Looks() && reader.Times(&m, now).Due.At > now.Floor(): // scheduled messages count against no limit
+		case reader.Looks() && reader.Times(&m, now).Due.At > now.Floor(): // scheduled messages count for no limit
 		default:
 			come = append(come, m)
 			bytes += int64(len(m.Body))
@@ -80,8 +78,7 @@ func RefusesAll(s *Set, list []message.Message, by *filter.Action, now clock.Ins
 	return true, nil
 }
 
-// Overflowed handles a refused publish: under reject-publish-dlx it
-// is dead-lettered, which it reports, else nothing.
+// Overflowed handles a refused publish: with reject-publish-dlx it dead-letters the message and returns true.
 func (s *Set) Overflowed(m *message.Message, now clock.Instant) bool {
 	if s.Settings.Overflow != "reject-publish-dlx" {
 		return false
@@ -94,9 +91,8 @@ func (s *Set) Overflowed(m *message.Message, now clock.Instant) bool {
 	return true
 }
 
-// Enforce drops from the head what is above the limits (DL-12), after a publish,
-// a requeue or a policy change, a turn's worth at a time. As in RabbitMQ the head
-// is the first message of the highest priority.
+// Enforce drops messages from the head until the limits are met (DL-12), after a publish, a requeue or a policy
+// change, up to a turn's limit. As in RabbitMQ the head is the first message of the highest priority.
 func (s *Set) Enforce(now clock.Instant) (more bool) {
 	if s.rejects() || !s.over(0, 0) {
 		return false

@@ -5,7 +5,7 @@ import (
 	"candlemark/internal/metrics"
 )
 
-// Numbers are those of the messages, but for how many are unacknowledged, and of what was done with them.
+// Numbers returns the metrics of the messages, except the number of unacked ones.
 func (s *Set) Numbers() metrics.Numbers {
 	forwarding := s.DeadLetters.Counts()
 	ready := s.Backlog.ReadyBytes() + forwarding.ForwardingBytes
@@ -26,7 +26,7 @@ func (s *Set) Numbers() metrics.Numbers {
 	return n
 }
 
-// Figures are those of a queue with such numbers, as far as the messages tell.
+// Figures returns the figures of the messages of a queue with metrics n.
 func (s *Set) Figures(n *metrics.Numbers) figures.Values {
 	persistent, bytes := s.Backlog.Persistent()
 	return figures.Values{
@@ -37,7 +37,7 @@ func (s *Set) Figures(n *metrics.Numbers) figures.Values {
 	}
 }
 
-// Taken is how many bytes all messages take in memory, scheduled ones too.
+// Taken returns the memory used by all messages, scheduled ones included, in bytes.
 func (s *Set) Taken() int64 {
 	n := s.Backlog.Memory()
 	if s.Scheduled != nil {

@@ -6,7 +6,7 @@ import (
 	"candlemark/actors/queue/deadletters"
 )
 
-// Past has the numbers that go on when the queue gets another Set in the place of one that is Idle. Nil has none.
+// Past holds the counters to continue with in a later Set of the queue, after this one is Idle. Nil for none.
 type Past struct {
 	counts  mail.Counts
 	letters deadletters.Past
@@ -14,7 +14,7 @@ type Past struct {
 	spilled bool
 }
 
-// Past returns those of this Set, which is Idle.
+// Past returns the counters of this Set, which must be Idle.
 func (s *Set) Past() *Past {
 	if p := (Past{s.Counts, s.DeadLetters.Past(), backlog.Places(&s.Backlog), s.Journal.Spilled()}); p != (Past{}) {
 		return new(p)
@@ -22,7 +22,7 @@ func (s *Set) Past() *Past {
 	return nil
 }
 
-// GoOn is called right behind Init.
+// Continue sets the counters. It is called right after Init.
 func (s *Set) Continue(p *Past) {
 	if p == nil {
 		return
@@ -37,12 +37,12 @@ func (s *Set) Continue(p *Past) {
 // Empty reports whether there are no messages, scheduled or not.
 func (s *Set) Empty() bool { return s.Backlog.Len() == 0 && s.Scheduled.Len() == 0 }
 
-// Idle reports whether there are none, and nothing is under way.
+// Idle reports whether there are no messages, and nothing is under way.
 func (s *Set) Idle() bool {
 	return s.Empty() && s.Duplicates.Len() == 0 && s.Sessions.Idle() && s.Journal.Idle() && !s.Unfinished && !s.draining
 }
 
-// Shrink gives memory back that was of use to messages. It is called when the Set is Idle, and between two turns.
+// Shrink releases memory that only messages need. It may be called between two turns if the Set is Idle.
 func (s *Set) Shrink() {
 	p := s.Past()
 	s.Backlog.Clear()

@@ -23,47 +23,46 @@ import (
 	"candlemark/policies"
 )
 
-// TurnLimit is how many messages expire in one turn before other mail gets its
-// turn (TTL-33): one mail's worth, so that the dead-letter actor is at work on
-// those while the next expire.
+// TurnLimit is the number of messages that expire in one turn before other mail is handled (TTL-33): one mail to the
+// dead-letter actor, which works on those while the next expire.
 const TurnLimit = mail.DeadLetterBatch
 
-// Set is the messages of a queue. See Init.
+// Set holds the messages of a queue. See Init.
 type Set struct {
-	// Settings may change; the queue follows a change.
+	// Settings may be changed; the queue applies the consequences.
 	Settings    policies.QueueSettings
 	Backlog     backlog.Backlog
 	Expiry      expiry.Expiry
-	Scheduled   *schedule.Schedule // nil while none waits for its time
-	DeadLetters *deadletters.Set   // nil until there was one
+	Scheduled   *schedule.Schedule // nil if there are none
+	DeadLetters *deadletters.Set   // nil before the first
 	Deferred    *deferred.Set      // likewise
-	Duplicates  *duplicates.Window // nil while no ids are known
+	Duplicates  *duplicates.Window // nil if there are none
 	Sessions    *sessions.Set      // nil for none
 	Pager       paging.Pager
 	Journal     records.Writer
 	Counts      mail.Counts
 	Notices     notices.Notices
 	Late        metrics.Late
-	// Seq is the number of the newest message.
+	// Seq is the highest number of any message so far.
 	Seq uint64
-	// Skew is how many ms a date is ahead of its time here (clock.Skew).
+	// Skew is how many ms dates are ahead of the broker's time (clock.Skew).
 	Skew int64
-	// OverLimit: the budget of all queues is used up; Critical: by far. Consumed: the queue has consumers.
+	// OverLimit: the budget of all queues is exceeded; Critical: by far. Consumed: the queue has consumers.
 	OverLimit, Critical, Consumed bool
-	// Holds: the queue is the holder of a delayed exchange; Quorum: a quorum queue.
+	// Holds: the queue holds the messages of a delayed exchange; Quorum: a quorum queue.
 	Holds, Quorum bool
-	// Unfinished: more was due before the mail in hand than a turn has room for.
+	// Unfinished: work before the current mail exceeded the turn's limit.
 	Unfinished bool
 	queue      *topology.Queue
 	vhost      *topology.VHost
 	self       mail.Address
 	out        *outbox.Outbox
-	draining   bool // nobody knows the queue any more
-	ended      bool // and nothing is waited for
+	draining   bool // the vhost has forgotten the queue
+	ended      bool // and it waits for no answers
 	moreDead   bool // its backlog is dead-lettered, too
 }
 
-// Init makes the empty Set of a queue, which must not be copied from then on.
+// Init initialises the empty Set of a queue, which must not be copied afterwards.
 func (s *Set) Init(q *topology.Queue, v *topology.VHost, self mail.Address, settings policies.QueueSettings, b *budget.Budget, out *outbox.Outbox) {
 	s.queue, s.vhost, s.self, s.out, s.Settings = q, v, self, out, settings
 	s.Quorum = policies.KindOf(q.Arguments) == policies.KindQuorumQueue
@@ -74,7 +73,7 @@ func (s *Set) Init(q *topology.Queue, v *topology.VHost, self mail.Address, sett
 	s.Backlog.Budget = b
 }
 
-// newJournal begins to gather records.
+// newJournal creates the writer of records.
 func newJournal(s *Set, spilled bool) {
 	s.Journal = records.New(s.out, s.queue.Durable, spilled)
 	if s.Sessions != nil {
@@ -82,14 +81,13 @@ func newJournal(s *Set, spilled bool) {
 	}
 }
 
-// HaveSessions has the messages be those of sessions. It is called before there are any.
-func HaveSessions(s *Set, all *sessions.Set) { s.Sessions, s.Journal.Removed = all, all.Gone }
+// EnableSessions sets the sessions of the queue. It is called before the first message.
+func EnableSessions(s *Set, all *sessions.Set) { s.Sessions, s.Journal.Removed = all, all.Gone }
 
-// Shown is how many messages clients see as ready: those that are moved on
-// and have not arrived are in the queue.
+// Shown returns the number of messages that clients see as ready, including forwarded ones that have not arrived.
 func (s *Set) Shown() int { return s.Backlog.Ready() + s.DeadLetters.Counts().Forwarding }
 
-// Keep copies a message into the backlog, ready, and writes it down if it is to survive.
+// Keep copies a message into the backlog, ready, and writes it to the journal if it is persistent in a durable queue.
 func (s *Set) Keep(m *message.Message, deadline int64, now clock.Instant) backlog.Handle {
 	s.Seq++
 	var r backlog.Record
@@ -105,7 +103,7 @@ func (s *Set) Keep(m *message.Message, deadline int64, now clock.Instant) backlo
 	return h
 }
 
-// Wait has a ready message wait until it is delivered, or expires; its content leaves memory if that is tight.
+// Wait makes a ready message wait for a consumer or its expiry; its content is paged out if memory is tight.
 func (s *Set) Wait(h backlog.Handle) {
 	s.Expiry.Add(h)
 	if s.OverLimit && s.Backlog.Entry(h).Marks&backlog.Stored == 0 && s.Pager.Crowded(s.Memory()) {
@@ -113,12 +111,12 @@ func (s *Set) Wait(h backlog.Handle) {
 	}
 }
 
-// KeepScheduled keeps a message until it is due. It counts against no limit. It reports
-// whether the message was written down.
+// KeepScheduled adds a scheduled message, which counts for no limit. It reports whether the message was written to
+// the journal.
 func (s *Set) KeepScheduled(m *message.Message, times content.Times, now clock.Instant) (stored bool) {
 	due := times.Due
 	if times.Dated {
-		m.Cap(max(times.Expires-due.At, 0)) // TTL begins when it is due
+		m.Cap(max(times.Expires-due.At, 0)) // TTL starts when it is due
 	}
 	s.Seq++
 	if s.Sessions != nil {
@@ -129,7 +127,7 @@ func (s *Set) KeepScheduled(m *message.Message, times content.Times, now clock.I
 	return s.ensureScheduled().Enqueue(&r, times, &s.Journal, s.OverLimit)
 }
 
-// ensureScheduled makes room for scheduled messages.
+// ensureScheduled creates the set of scheduled messages.
 func (s *Set) ensureScheduled() *schedule.Schedule {
 	if s.Scheduled == nil {
 		s.Scheduled = schedule.New(s.Backlog.Budget)
@@ -137,7 +135,7 @@ func (s *Set) ensureScheduled() *schedule.Schedule {
 	return s.Scheduled
 }
 
-// Release moves a scheduled message whose time has come to the tail of the queue, ready, which is written down.
+// Release moves a scheduled message that is due to the tail of the queue, ready, and writes a record of this.
 func (s *Set) Release(h backlog.Handle) backlog.Handle {
 	h = s.Scheduled.Move(h, &s.Backlog, &s.Expiry, &s.Journal)
 	e := s.Backlog.Entry(h)
@@ -147,14 +145,14 @@ func (s *Set) Release(h backlog.Handle) backlog.Handle {
 	return h
 }
 
-// joinSession has a message that is kept be one of its session.
+// joinSession adds a message to its session.
 func joinSession(s *Set, m *message.Message) {
 	id, _ := sessions.IDOf(m.Header)
 	s.Sessions.Add(s.Seq, id)
 }
 
-// NeedsContent reports whether a consumer that is there is to get a scheduled message, which has a TTL of 0, at
-// its time, that is now, and its content has to be read for that.
+// NeedsContent reports whether the content of a scheduled message has to be read before its release: its TTL is 0, so
+// it is delivered at that moment or never.
 func (s *Set) NeedsContent(h backlog.Handle) bool {
 	x := s.Scheduled
 	if !x.Messages.IsPaged(h) || x.Messages.Deadline(h) <= x.Overdue || s.Holds || x.Messages.Entry(h).Marks&backlog.Damaged != 0 {
@@ -164,12 +162,12 @@ func (s *Set) NeedsContent(h backlog.Handle) bool {
 	return s.Expiry.TTL(own) == 0 && s.Backlog.Ready() == 0
 }
 
-// Style says how the queue shows its messages to consumers.
+// Style returns how the queue presents its messages to consumers.
 func (s *Set) Style() content.Style {
 	return content.Style{Counts: s.Quorum, Stamps: s.Settings.StampExpiry, Skew: s.Skew}
 }
 
-// Reader finds the times that messages name for the queue.
+// Reader returns the reader of the times in headers that matter to the queue.
 func (s *Set) Reader() content.Reader {
 	return content.Reader{
 		Holds: s.Holds, Schedules: s.Settings.DelayedMessages, DeliverAt: s.Settings.DeliverAtHeader,
@@ -177,8 +175,7 @@ func (s *Set) Reader() content.Reader {
 	}
 }
 
-// ExpiredByHeader reports whether the moment at which a message expires by its header has
-// passed, of one whose content is in memory.
+// ExpiredByHeader reports whether a message, whose content must be in memory, is past the expiry time in its header.
 func (s *Set) ExpiredByHeader(h backlog.Handle, now clock.Instant) bool {
 	if s.Settings.ExpiresAtHeader == "" || s.Backlog.IsPaged(h) {
 		return false
@@ -190,9 +187,8 @@ func (s *Set) ExpiredByHeader(h backlog.Handle, now clock.Instant) bool {
 	return ok && at <= now.Floor()
 }
 
-// Restore takes in what the journal had, paged out. Deadlines are as they were
-// fixed, or follow from the settings where those are retroactive (TTL-25): both
-// count on while the broker is down (TTL-26).
+// Restore adds the messages of the journal, paged out. Deadlines are as fixed before, or follow from the settings
+// where those are retroactive (TTL-25); time while the broker was down counts (TTL-26).
 func (s *Set) Restore(recovered []store.Recovered) {
 	if n := len(recovered); n > 0 {
 		s.Seq = max(s.Seq, recovered[n-1].Seq)
@@ -209,7 +205,7 @@ func (s *Set) Restore(recovered []store.Recovered) {
 	}
 }
 
-// restoreOne brings back a message that was in the queue.
+// restoreOne restores a message that was in the queue.
 func (s *Set) restoreOne(m *store.Recovered) {
 	r := content.Recovered(m, s.Settings.MaxPriority)
 	marks := backlog.Stored
@@ -222,7 +218,7 @@ func (s *Set) restoreOne(m *store.Recovered) {
 		r.Deadline = store.After(m.Time, s.Expiry.TTL(m.TTL))
 	}
 	if s.Holds {
-		r.Deadline = store.Never // its exchange gets it
+		r.Deadline = store.Never // it goes to its exchange
 	}
 	h := s.Backlog.PushPaged(&r, m.Body, uint64(m.At))
 	s.Backlog.Entry(h).Marks = marks

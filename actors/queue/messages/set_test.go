@@ -124,7 +124,7 @@ func TestLastDeadLetters_LEASE13(t *testing.T) {
 	if !f.DeadLetterBacklog() || f.DeadLetterBacklog() || f.DeadLetters.Counts().Len != TurnLimit+1 {
 		t.Errorf("%+v", f.DeadLetters.Counts())
 	}
-	if f.DeadLetters.Flush(at(0), 0, 1); f.out.Posts[0].What.(*mail.DeadLetter).Guarantee != mail.Drop {
+	if f.DeadLetters.Flush(at(0), 0, 1); f.out.Posts[0].Mail.(*mail.DeadLetter).Guarantee != mail.Drop {
 		t.Error("somebody would have to wait")
 	}
 	f.Retire()

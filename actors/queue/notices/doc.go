@@ -1,6 +1,6 @@
-// Package notices gathers what a turn of one queue has to say to the broker's counters and its log.
+// Package notices collects what a turn of one queue reports to the broker's counters and its log.
 //
-// Owns: what was not said yet. It knows no queue.
+// Owns: reports that were not written yet. It does not know the queue.
 //
-// Deadlines: none. What a turn that panics had to say is lost.
+// Deadlines: none. A turn that panics loses its reports.
 package notices

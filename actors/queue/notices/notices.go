@@ -6,26 +6,26 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Notices are those of a turn. The zero value says nothing and is ready to use.
+// Notices are the reports of a turn. The zero value is empty and ready to use.
 type Notices struct {
 	dropped counts
-	rare    *Rare // nil for nothing of it: a queue is to be small
+	rare    *Rare // nil if there are none, to keep the queue small
 }
 
-// counts are numbers of messages by the reason why they ended.
+// counts are numbers of messages by the reason of their end.
 type counts [store.Exhausted + 1]uint32
 
 // Rare holds rare events to be logged.
 type Rare struct {
-	Damaged []uint64 // messages that were lost in the journal
-	Unread  error    // why messages could not be read for now
-	Broken  error    // how the journal failed, nil if it did not in this turn
-	Overdue int      // scheduled messages that were given up (DLY-13), as Rule says
+	Damaged []uint64 // messages that the journal has lost
+	Unread  error    // why messages cannot be read at present
+	Broken  error    // error of the journal if it failed in this turn
+	Overdue int      // scheduled messages given up by Rule (DLY-13)
 	Rule    string
-	Purged  int // or dropped with others (DLY-12)
+	Purged  int // scheduled messages dropped with the queue or by a purge (DLY-12)
 }
 
-// Rare returns the turn's rare events, to be added to.
+// Rare returns the turn's rare events, for adding.
 func (n *Notices) Rare() *Rare {
 	if n.rare == nil {
 		n.rare = &Rare{}
@@ -33,17 +33,17 @@ func (n *Notices) Rare() *Rare {
 	return n.rare
 }
 
-// Dropped notes a message that ended and is not dead-lettered.
+// Dropped counts a message that ended and is not dead-lettered.
 func (n *Notices) Dropped(why store.Reason) { n.dropped[why]++ }
 
-// Purged notes that many scheduled messages were dropped before their time.
+// Purged counts scheduled messages that were dropped before their time.
 func (n *Notices) Purged(messages int) {
 	if messages > 0 {
 		n.Rare().Purged += messages
 	}
 }
 
-// Counts calls died for each reason for which messages were dropped, and forgets them.
+// Counts calls died for each reason with dropped messages, and resets the counts.
 func (n *Notices) Counts(died func(why store.Reason, messages uint64)) {
 	if n.dropped == (counts{}) {
 		return
@@ -56,7 +56,7 @@ func (n *Notices) Counts(died func(why store.Reason, messages uint64)) {
 	n.dropped = counts{}
 }
 
-// Log logs the rare events of the queue of that name, and forgets them.
+// Log logs the rare events of the queue with that name, and resets them.
 func (n *Notices) Log(log *zerolog.Logger, queue string) {
 	r := n.rare
 	if r == nil {

@@ -1,6 +1,6 @@
-// Package outbox gathers the mail of a queue's turn.
+// Package outbox collects the mail of a queue's turn.
 //
-// Owns: the mail that was not sent yet. An Outbox belongs to its queue's goroutine.
+// Owns: mail that was not sent yet. An Outbox belongs to its queue's goroutine.
 //
-// Deadlines: none. A turn that panics sends only what its queue says is still true.
+// Deadlines: none. After a panic the queue sends only what is still valid.
 package outbox

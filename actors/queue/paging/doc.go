@@ -1,9 +1,9 @@
-// Package paging lets the contents of one queue's messages leave memory for the journal while that is tight, but for those
-// that are soon to be delivered, and reads them back in time.
+// Package paging moves contents of one queue's messages from memory to the journal while memory is tight, except
+// those to be delivered soon, and reads them back in time.
 //
-// Owns: how far that has come, and which contents are to be read. The messages are in the queue's backlogs.
+// Owns: the progress of this, and the list of contents to be read. The messages are in the queue's backlogs.
 //
-// Deadlines: Next says when Resume is to be called, after a read that failed.
+// Deadlines: Next says when to call Resume after a failed read.
 //
-// A restart loses nothing: whatever survives is paged out then.
+// A restart loses nothing: all messages in the journal are paged out then.
 package paging

@@ -7,58 +7,55 @@ import (
 	"candlemark/internal/store"
 )
 
-// WindowIdle and WindowBusy are how many bytes of messages that are soon to be delivered stay in memory, without
-// consumers and with some.
+// WindowIdle and WindowBusy are how many bytes of messages to be delivered next stay in memory, without consumers and
+// with some.
 const (
 	WindowIdle = 256 << 10
 	WindowBusy = 2 << 20
 )
 
 const (
-	// criticalShare is by how much less that is when there are so many queues that they
-	// hold too much all the same.
+	// criticalShare is the divisor of that when there are so many queues that they still use too much.
 	criticalShare = 32
-	// spillLimit bounds the bytes of transient messages on their way to the journal
-	// that a trim begins with.
+	// spillLimit is the limit of bytes of transient messages on their way to the journal, above which no trim starts.
 	spillLimit = 4 << 20
-	// trimLimit is how many messages and segments a trim looks at in one turn.
+	// trimLimit is the number of messages and segments that a trim examines in one turn.
 	trimLimit = 4096
-	// looseEntry is by how many bytes for each of its messages a queue grows before
-	// it is trimmed again without being asked.
+	// looseEntry is the growth, in bytes per message, after which a queue is trimmed again without a request.
 	looseEntry = 16
 )
 
-// Overhead is the assumed size of a message besides its body, in bytes.
+// Overhead is the assumed size of a message without its body, in bytes.
 const Overhead = 64
 
 // Pager moves contents to the journal and back. See New.
 type Pager struct {
-	// Idle and Busy are WindowIdle and WindowBusy; tests have others.
+	// Idle and Busy are WindowIdle and WindowBusy; tests set others.
 	Idle, Busy int64
-	// Asked for a trim: so is the first, and each that is to begin at once.
+	// Asked: a trim was requested, and starts at once.
 	Asked    bool
 	trimming backlog.Trimming
 	runway   int64 // about how many bytes are in memory ahead of delivery
-	until    int64 // wall ms before which nothing is read, 0 for none
-	// What is to be read, for which messages.
+	until    int64 // wall ms until which nothing is read, 0 for none
+	// Contents to be read, and their messages.
 	refs    []store.Ref
 	handles []backlog.Handle
 }
 
-// New makes the Pager of an empty queue.
+// New returns the Pager of an empty queue.
 func New() Pager { return Pager{Idle: WindowIdle, Busy: WindowBusy} }
 
-// Memory says which messages a queue holds, and how tight memory is.
+// Memory holds a queue's messages and the state of memory.
 type Memory struct {
 	Messages  *backlog.Backlog
 	Scheduled *schedule.Schedule // nil for none
 	Journal   *records.Writer
-	OverLimit bool // the budget of all queues is used up
+	OverLimit bool // the budget of all queues is exceeded
 	Critical  bool // by far
 	Consumed  bool // the queue has consumers
 }
 
-// window is how many bytes of messages stay in memory.
+// window returns the number of bytes of messages that stay in memory.
 func (p *Pager) window(m Memory) int64 {
 	bytes := p.Idle
 	if m.Consumed {
@@ -70,15 +67,15 @@ func (p *Pager) window(m Memory) int64 {
 	return bytes
 }
 
-// Crowded reports whether contents are to leave memory.
+// Crowded reports whether contents have to be paged out.
 func (p *Pager) Crowded(m Memory) bool { return m.OverLimit && m.Messages.Contents() > p.window(m) }
 
 // Clear is called when the queue was emptied.
 func (p *Pager) Clear() { p.trimming.At, p.runway = 0, 0 }
 
-// Trim lets contents leave memory, a turn's worth at a time, and reports whether there is more. What arrives while memory
-// is tight leaves when the journal has it (Written); a trim is for what was there before, or came back. Of what is
-// scheduled everything leaves: its time is far enough away, and a release needs none of it.
+// Trim pages contents out, up to a turn's limit, and reports whether more are left. Messages that arrive while memory
+// is tight are paged out when the journal has them (Written); a trim is for earlier and requeued ones. Of scheduled
+// messages all are paged out: their time is far away, and a release does not need the content.
 func (p *Pager) Trim(m Memory) (more bool) {
 	if x := m.Scheduled; x != nil {
 		more = p.trim(m, &x.Trimming, &x.Messages.Backlog, 0, WindowIdle)
@@ -89,8 +86,8 @@ func (p *Pager) Trim(m Memory) (more bool) {
 	return more
 }
 
-// trim goes on with a trim of b, of which window bytes stay. One begins when it is
-// asked for, or loose bytes have come since the last.
+// trim continues a trim of b, which keeps window bytes. It starts one if requested, or if the contents have grown by
+// loose bytes since the last.
 func (p *Pager) trim(m Memory, t *backlog.Trimming, b *backlog.Backlog, window, loose int64) (more bool) {
 	contents := b.Contents()
 	t.Left = min(t.Left, contents)
@@ -110,8 +107,7 @@ func (p *Pager) trim(m Memory, t *backlog.Trimming, b *backlog.Backlog, window, 
 	return t.At != 0 && m.Journal.Spilling() <= spillLimit
 }
 
-// pageOut pages a message out if the journal has it, or sees to that. It reports
-// whether there is room for more.
+// pageOut pages a message out if the journal has it, otherwise spills it. It reports whether more can be spilled.
 func pageOut(m Memory, b *backlog.Backlog, h backlog.Handle) bool {
 	if b.Place(h) != 0 {
 		b.PageOut(h)
@@ -121,8 +117,8 @@ func pageOut(m Memory, b *backlog.Backlog, h backlog.Handle) bool {
 	return m.Journal.Spilling() <= spillLimit
 }
 
-// Written notes where the messages of a commit are in the journal. Those that need not be in memory leave it while that is
-// tight: all that are scheduled, first of all.
+// Written stores where the journal has the messages of a commit. While memory is tight it pages out those that are
+// not needed soon, and all scheduled ones.
 func (p *Pager) Written(m Memory, c *records.Commit) {
 	crowded := p.Crowded(m)
 	var w backlog.Window

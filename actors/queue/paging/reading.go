@@ -10,16 +10,14 @@ import (
 )
 
 const (
-	// runMessages bounds how many messages are read back at a time; their bytes are
-	// bounded by half a window.
+	// runMessages is the maximum number of messages read at a time; their bytes are limited to half a window.
 	runMessages = 4096
-	// ReadPause is how long the queue waits after a read that failed, though what is
-	// stored may be whole, in ms.
+	// ReadPause is how long the queue waits after a failed read of contents that may be intact, in ms.
 	ReadPause = 1000
 )
 
-// Order has the content of h read back, which is paged out, unless it is on its way. It returns about how many bytes that
-// will be.
+// Order requests the content of h, which must be paged out, unless it is being read. It returns about its size in
+// bytes.
 func (p *Pager) Order(b *backlog.Backlog, h backlog.Handle) int64 {
 	e := b.Entry(h)
 	if e.Marks&backlog.Loading != 0 {
@@ -31,23 +29,23 @@ func (p *Pager) Order(b *backlog.Backlog, h backlog.Handle) int64 {
 	return b.Size(h) + Overhead
 }
 
-// Orders takes what is to be read, for which messages: Loaded is to be called when it was.
+// Orders returns the contents to be read, and their messages, and clears the list: Loaded has to be called for them.
 func (p *Pager) Orders() (refs []store.Ref, handles []backlog.Handle) {
 	refs, handles = p.refs, p.handles
 	p.refs, p.handles = nil, nil
 	return refs, handles
 }
 
-// Catch orders the next run of ready messages at once: the first of them is to leave now, and paged out.
+// Catch requests the next run of ready messages at once: the first is to be delivered now, and paged out.
 func (p *Pager) Catch(m Memory, now clock.Instant) {
 	p.runway = 0
 	p.ReadAhead(m, now)
 }
 
-// Took notes that a message left which has a body of so many bytes.
+// Took records that a message with a body of that many bytes was taken.
 func (p *Pager) Took(body int) { p.runway -= int64(body) + Overhead }
 
-// ReadAhead orders the next run of ready messages when what is in memory before it comes to an end.
+// ReadAhead requests the next run of ready messages when few are left in memory before it.
 func (p *Pager) ReadAhead(m Memory, now clock.Instant) {
 	run := p.window(m) / 2
 	if p.runway > run/2 || p.Paused(now) {
@@ -63,8 +61,9 @@ func (p *Pager) ReadAhead(m Memory, now clock.Instant) {
 	p.runway = before + bytes
 }
 
-// Loaded gives messages of b the contents that were read, and calls damaged for those that cannot be had: of a queue that
-// ends, any. Else the error is why some could not be read for now, and nothing is read until Next.
+// Loaded stores contents that were read for messages of b, and calls damaged for those that are lost; if the queue
+// ends, for all that failed. It returns the error of a failed read that may succeed later; nothing is read until Next
+// then.
 func (p *Pager) Loaded(b *backlog.Backlog, handles []backlog.Handle, contents []store.Content, now clock.Instant, ends bool, damaged func(backlog.Handle)) (err error) {
 	for i, h := range handles {
 		c := &contents[i]
@@ -74,7 +73,7 @@ func (p *Pager) Loaded(b *backlog.Backlog, handles []backlog.Handle, contents []
 		b.Entry(h).Marks &^= backlog.Loading
 		switch {
 		case !b.IsPaged(h):
-		case c.Record.Position != 0 && uint64(c.Record.Position) < b.Place(h): // it was put again since: another read follows
+		case c.Record.Position != 0 && uint64(c.Record.Position) < b.Place(h): // it was written again since: another read follows
 		case c.Err == nil:
 			if !reload(b, h, &c.Record) {
 				damaged(h)
@@ -89,7 +88,7 @@ func (p *Pager) Loaded(b *backlog.Backlog, handles []backlog.Handle, contents []
 	return err
 }
 
-// reload takes a content in; false says that it cannot be what was written.
+// reload stores a content; false if it is corrupt.
 func reload(b *backlog.Backlog, h backlog.Handle, r *store.Record) bool {
 	if !content.PageIn(b, h, r) {
 		return false
@@ -100,18 +99,18 @@ func reload(b *backlog.Backlog, h backlog.Handle, r *store.Record) bool {
 	return true
 }
 
-// Paused reports whether nothing is read at present, as reading failed.
+// Paused reports whether nothing is read because of a failed read.
 func (p *Pager) Paused(now clock.Instant) bool { return p.until > now.Floor() }
 
-// Resume ends the pause after a read that failed, if it is over.
+// Resume ends the pause after a failed read, if it is over.
 func (p *Pager) Resume(now clock.Instant) {
 	if !p.Paused(now) {
 		p.until = 0
 	}
 }
 
-// End ends the pause: the queue cannot wait.
+// End ends the pause at once: the queue cannot wait.
 func (p *Pager) End() { p.until = 0 }
 
-// Next is when the pause after a read that failed is over, in wall ms.
+// Next returns when the pause after a failed read ends, in wall ms.
 func (p *Pager) Next() (int64, bool) { return p.until, p.until != 0 }

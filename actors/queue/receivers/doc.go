@@ -1,10 +1,10 @@
-// Package receivers gives the sessions of a queue to consumers: who locks one, what becomes of what it holds when the lock ends, and what is
-// asked about sessions.
+// Package receivers assigns the sessions of a queue to consumers: it locks them, requeues the deliveries of a session
+// when its lock ends, and handles commands about sessions.
 //
-// Owns: nothing but what is under way. Sessions are in theirs (sessions), deliveries in the channels (consumers).
+// Owns: only operations in progress. Sessions are in package sessions, deliveries in the channels (consumers).
 //
-// Takes, from the queue: Consume, CancelConsumer, UseSession, ListSessions. Sends, through its Outbox: ConsumeReply, SessionUsed, SessionList,
-// DeliveriesReturned, ConsumerCancelled.
+// Takes, from the queue: Consume, CancelConsumer, UseSession, ListSessions. Sends, through its Outbox: ConsumeReply,
+// SessionUsed, SessionList, DeliveriesReturned, ConsumerCancelled.
 //
 // Deadlines: those of the sessions.
 //

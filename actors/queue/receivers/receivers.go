@@ -13,18 +13,19 @@ import (
 	"candlemark/internal/store"
 )
 
-// defaultLock is how long a session is locked in a queue without consumer timeout, in ms.
+// defaultLock is the length of a session lock in a queue without consumer timeout, in ms.
 const defaultLock = 1_800_000
 
-// Owner is the queue. Attach has a consumer begin, Detach end. Waits says that somebody more waits for a session, or somebody less.
+// Owner is the queue. Attach attaches a consumer, Detach detaches it. HoldLease is called with true for each consumer
+// that waits for a session, and with false when it stops waiting.
 type Owner interface {
 	deliveries.Owner
 	Attach(c *consumers.Consumer)
 	Detach(c *consumers.Consumer, now clock.Instant)
-	Waits(more bool, now clock.Instant)
+	HoldLease(hold bool, now clock.Instant)
 }
 
-// Parts names everything of a queue that its receivers use.
+// Parts are the parts of a queue that its receivers use.
 type Parts struct {
 	Name      string // of the queue
 	Self      mail.Address
@@ -32,7 +33,7 @@ type Parts struct {
 	Consumers *consumers.Set
 	Takes     *deliveries.Deliveries
 	Pending   *work.Pending
-	Most      *uint16 // messages of one turn of work
+	Most      *uint16 // limit of messages per turn
 	Out       *outbox.Outbox
 	Owner     Owner
 }
@@ -40,18 +41,18 @@ type Parts struct {
 // Receivers are the consumers of a queue with sessions.
 type Receivers struct {
 	Parts
-	reading bool  // of what the journal has is under way
-	pause   int64 // when it goes on after it has failed, wall ms, 0 if it has not
+	reading bool  // reading contents from the journal
+	pause   int64 // when to read again after a failure, wall ms, 0 for none
 }
 
-// New makes those of a queue that has none.
+// New returns the Receivers of a queue without any.
 func New(p Parts) Receivers { return Receivers{Parts: p} }
 
-// Consume has a consumer lock the session that m wants, now or later. The consumer is attached then.
+// Consume locks the session that m requests for a consumer, now or later. Then the consumer is attached.
 func (r *Receivers) Consume(m *mail.Consume, c *consumers.Consumer, now clock.Instant) {
 	c.Session, c.Connection, c.Link = true, m.Connection, m.Session.Link
 	w := &sessions.Waiter{Consumer: c, ID: m.Session.ID, Any: m.Session.Next, Asked: m}
-	r.Owner.Waits(true, now)
+	r.Owner.HoldLease(true, now)
 	if len(w.ID) > sessions.MostID {
 		r.refuse(w, mail.ErrSessionID, now)
 		return
@@ -77,20 +78,20 @@ func (r *Receivers) answer(w *sessions.Waiter, answer sessions.Answer, id string
 	until := store.After(now.Ceil(), r.period())
 	r.Owner.Attach(w.Consumer)
 	r.Messages.Sessions.Lock(id, w.Consumer, until)
-	r.Owner.Waits(false, now)
+	r.Owner.HoldLease(false, now)
 	r.Out.Send(m.ReplyTo, &mail.ConsumeReply{
 		Reply: m.Done(nil), Queue: r.Self, Tag: m.Tag, Session: &mail.SessionLocked{ID: id, Until: until + r.Messages.Skew},
 	})
 }
 
-// refuse tells who wanted a session that it gets none.
+// refuse answers a waiter with an error.
 func (r *Receivers) refuse(w *sessions.Waiter, err error, now clock.Instant) {
 	m := w.Asked.(*mail.Consume)
-	r.Owner.Waits(false, now)
+	r.Owner.HoldLease(false, now)
 	r.Out.Send(m.ReplyTo, &mail.ConsumeReply{Reply: m.Done(err), Queue: r.Self, Tag: m.Tag})
 }
 
-// period is for how long a session is locked, in ms.
+// period returns the length of a session lock, in ms.
 func (r *Receivers) period() int64 {
 	if ms := r.Messages.Settings.ConsumerTimeout; ms > 0 {
 		return ms
@@ -98,7 +99,7 @@ func (r *Receivers) period() int64 {
 	return defaultLock
 }
 
-// Cancel has a channel's consumer wait no more, all of them with the tag "". Those are answered.
+// Cancel ends the wait of a channel's consumer, of all if tag is "", and answers it.
 func (r *Receivers) Cancel(channel mail.Address, tag string, now clock.Instant) {
 	r.Messages.Sessions.Waiting(func(w *sessions.Waiter) {
 		if m := w.Asked.(*mail.Consume); m.Channel.Equal(channel) && (tag == "" || tag == m.Tag) {
@@ -108,7 +109,7 @@ func (r *Receivers) Cancel(channel mail.Address, tag string, now clock.Instant) 
 	})
 }
 
-// Abandon takes the commands of all who wait.
+// Abandon removes and returns the commands of all waiting consumers.
 func (r *Receivers) Abandon() (all []mail.Answerable) {
 	r.Messages.Sessions.Waiting(func(w *sessions.Waiter) {
 		r.Messages.Sessions.GiveUp(w)
@@ -117,10 +118,11 @@ func (r *Receivers) Abandon() (all []mail.Answerable) {
 	return all
 }
 
-// Turn does what follows from a mail: sessions whose consumers are gone and hold nothing any more are free, and who waits gets them.
+// Turn runs after each mail: it frees the sessions of detached consumers without unacked deliveries, and assigns free
+// sessions to waiting consumers.
 func (r *Receivers) Turn(now clock.Instant) {
 	set := r.Messages.Sessions
-	if set == nil || r.Pending.Work() != nil { // who has lost a session is told before another one gets it
+	if set == nil || r.Pending.Work() != nil { // the previous holder is informed before a session is assigned again
 		return
 	}
 	if set.Opaque() && !r.reading && r.pause <= now.Floor() {
@@ -137,13 +139,13 @@ func (r *Receivers) Turn(now clock.Instant) {
 	}
 }
 
-// Expire ends the locks and waits that are over, and takes back what the consumers of those locks have. It reports whether that goes on.
+// Expire ends expired locks and waits, and requeues the deliveries of those locks. It reports whether that continues.
 func (r *Receivers) Expire(now clock.Instant) (more bool) {
 	lost, late := r.Messages.Sessions.Advance(now.Floor())
 	for _, w := range late {
 		r.refuse(w, mail.ErrNoSession, now)
 	}
-	holding := map[*consumers.Consumer]bool{} // true: it was there to the end
+	holding := map[*consumers.Consumer]bool{} // true: still attached
 	var order []*consumers.Consumer
 	for _, c := range lost {
 		there := !c.Gone()
@@ -152,7 +154,7 @@ func (r *Receivers) Expire(now clock.Instant) (more bool) {
 		}
 		if c.Holds() > 0 {
 			holding[c], order = there, append(order, c)
-		} else if there { // somebody else may get the session in this turn
+		} else if there { // another consumer may get the session in this turn
 			r.cancelled(c)
 		}
 	}
@@ -163,7 +165,7 @@ func (r *Receivers) Expire(now clock.Instant) (more bool) {
 	return r.Pending.Work() != nil
 }
 
-// takeAll takes back what consumers have whose locks have run out, and tells those that were there to the end.
+// takeAll requeues the deliveries of consumers whose locks have run out, and informs those still attached.
 func (r *Receivers) takeAll(lost map[*consumers.Consumer]bool, order []*consumers.Consumer, now clock.Instant) {
 	told := map[*consumers.Channel]*mail.DeliveriesReturned{}
 	all := r.Consumers.Scan(int(*r.Most))
@@ -194,7 +196,8 @@ func (r *Receivers) takeAll(lost map[*consumers.Consumer]bool, order []*consumer
 	}, now)
 }
 
-// cancelled tells who has lost a session, behind what was taken back. Of a consumer that has left by itself nobody listens, and another one may have its tag.
+// cancelled informs a consumer that has lost its session, after its deliveries were requeued. A consumer that has
+// left is not informed, as another may use its tag.
 func (r *Receivers) cancelled(c *consumers.Consumer) {
 	r.Out.Send(c.Channel.Address, &mail.ConsumerCancelled{Queue: r.Self, Tag: c.Tag, Lost: true})
 }
@@ -209,13 +212,13 @@ func (r *Receivers) takeBack(u consumers.Unsettled, told map[*consumers.Channel]
 	r.Takes.TakeBack(u.Channel, u.Number, m, now)
 }
 
-// What is read of a session at a time.
+// Limits of one read for a session.
 const (
 	sessionRun      = 64
 	sessionRunBytes = 1 << 20
 )
 
-// Read orders what c is to be given next, which is paged out.
+// Read requests the paged-out contents of c's next messages.
 func (r *Receivers) Read(c *consumers.Consumer, now clock.Instant) {
 	set := r.Messages
 	if !set.Pager.Paused(now) {

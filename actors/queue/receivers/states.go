@@ -12,7 +12,7 @@ import (
 	"candlemark/internal/store"
 )
 
-// Use runs a command about a session.
+// Use executes a command about a session.
 func (r *Receivers) Use(m *mail.UseSession, now clock.Instant) {
 	set := r.Messages.Sessions
 	reply := &mail.SessionUsed{Reply: m.Done(nil)}
@@ -32,7 +32,7 @@ func (r *Receivers) Use(m *mail.UseSession, now clock.Instant) {
 	r.Out.Send(m.ReplyTo, reply)
 }
 
-// setState stores a state. The answer comes when the journal has it.
+// setState stores a state. The answer follows when the journal has it.
 func (r *Receivers) setState(m *mail.UseSession, reply *mail.SessionUsed) {
 	set, journal := r.Messages.Sessions, &r.Messages.Journal
 	switch {
@@ -64,7 +64,7 @@ func (r *Receivers) setState(m *mail.UseSession, reply *mail.SessionUsed) {
 	})
 }
 
-// OfLink is a question about messages with the session of the link that it names, if it does.
+// OfLink resolves the link in a Peek to its session.
 func (r *Receivers) OfLink(m *mail.Peek) *mail.Peek {
 	id := r.Messages.Sessions.ByLink(m.Link, m.Connection)
 	if m.Session != nil || id == nil {
@@ -75,7 +75,7 @@ func (r *Receivers) OfLink(m *mail.Peek) *mail.Peek {
 	return &of
 }
 
-// List answers with the ids of sessions, in turns.
+// List answers with the ids of sessions, over several turns.
 func (r *Receivers) List(m *mail.ListSessions, now clock.Instant) {
 	if r.Messages.Sessions == nil {
 		r.Out.Send(m.ReplyTo, &mail.SessionList{Reply: m.Done(mail.ErrNoSessions)})
@@ -96,13 +96,13 @@ func (r *Receivers) List(m *mail.ListSessions, now clock.Instant) {
 	}, now)
 }
 
-// readLimit and readBytes bound what is read of the journal at a time, to learn which sessions there are.
+// readLimit and readBytes limit one read of the journal that determines the sessions of messages.
 const (
 	readLimit = 256
 	readBytes = 1 << 20
 )
 
-// read goes on to read what the journal has. Each session is known when all is.
+// read continues reading contents of the journal. Sessions are complete only when all are read.
 func (r *Receivers) read() {
 	want := r.Messages.Sessions.ToRead(readLimit, readBytes)
 	if len(want) == 0 {
@@ -121,11 +121,11 @@ func (r *Receivers) read() {
 	})
 }
 
-// found takes in what was read, and reports whether it could be.
+// found handles a content that was read, and reports whether the read succeeded.
 func (r *Receivers) found(c *store.Content) bool {
 	set := r.Messages.Sessions
 	switch {
-	case errors.Is(c.Err, store.ErrUnknown) && !set.Has(c.Seq): // it is gone meanwhile
+	case errors.Is(c.Err, store.ErrUnknown) && !set.Has(c.Seq): // removed meanwhile
 	case errors.Is(c.Err, store.ErrUnknown), errors.Is(c.Err, store.ErrDamaged):
 		messages.Damaged(r.Messages, c.Seq)
 	case c.Err != nil:
@@ -134,7 +134,7 @@ func (r *Receivers) found(c *store.Content) bool {
 		r.Messages.Journal.Forget(c.Seq)
 	case c.Record.Note:
 		if before := set.SetState(string(c.Record.RoutingKey), c.Record.Body, c.Seq, c.Record.Time-r.Messages.Skew); before != 0 {
-			r.Messages.Journal.Forget(before) // a crash came between the two
+			r.Messages.Journal.Forget(before) // left by a crash between two records
 		}
 	default:
 		id, _ := sessions.IDOf(c.Record.Header)
@@ -143,5 +143,5 @@ func (r *Receivers) found(c *store.Content) bool {
 	return true
 }
 
-// Next is when what could not be read is read again, in wall ms.
+// Next returns when a failed read is repeated, in wall ms.
 func (r *Receivers) Next() (int64, bool) { return r.pause, r.pause != 0 }

@@ -10,34 +10,34 @@ import (
 	"candlemark/internal/store"
 )
 
-// Commit is one batch of records with messages in it, from the turn that makes it until the journal is done with it.
+// Commit is one batch of records with messages, from the turn that creates it until the journal is done with it.
 type Commit struct {
-	// Records are those of messages (Put, Spill), by ascending sequence number but for what a trim spills behind them;
-	// then, once it is handed over, the others.
+	// Records are those of messages (Put, Spill), by ascending number except those that a trim spills behind them;
+	// after HandOver, the other records follow.
 	Records []store.Record
-	handles []backlog.Handle // whose messages they are
-	sorted  int              // how many of them ascend, from the first on
-	holes   int              // records of messages that left in the same turn
+	handles []backlog.Handle // of the messages
+	sorted  int              // length of the ascending part
+	holes   int              // records of messages that were removed in the same turn
 	spilled int64            // bytes of Spill
-	// What was encoded last: dead letters for one reason share what they add.
+	// The last overlay encoded: dead letters with one reason share it.
 	overlay *message.Overlay
 	encoded []byte
-	// What the publisher is told when they are durable, nil if nobody waits.
+	// The reply to the publisher when they are durable, nil for none.
 	to    mail.Address
 	reply *mail.EnqueueReply
-	// Others who wait for it.
+	// Others that wait for it.
 	waiting []func(failed bool)
-	// The publisher's credit, which is given back then: what waits for a slow disk is bounded.
+	// The publisher's credit, returned at the end of the commit, so that a slow disk limits the publisher.
 	chunk *message.Chunk
 	debt  message.Debt
 }
 
 var commits = sync.Pool{New: func() any { return new(Commit) }}
 
-// pooledRecords bounds the commits that are used again.
+// pooledRecords is the largest capacity of a pooled Commit.
 const pooledRecords = 1024
 
-// Recycle is called when nobody needs the records any more.
+// Recycle is called when the records are no longer needed.
 func (c *Commit) Recycle() {
 	if cap(c.Records) > pooledRecords {
 		return
@@ -47,7 +47,7 @@ func (c *Commit) Recycle() {
 	commits.Put(c)
 }
 
-// Messages calls f for the records of messages, with the handles that those have now.
+// Messages calls f for the records of messages, with their current handles.
 func (c *Commit) Messages(f func(h backlog.Handle, r *store.Record)) {
 	for i, h := range c.handles {
 		f(h, &c.Records[i])
@@ -71,7 +71,7 @@ func (c *Commit) add(kind store.Kind, h backlog.Handle, r *backlog.Record, overl
 	return &c.Records[len(c.Records)-1]
 }
 
-// note adds a record of a note.
+// note adds the record of a note.
 func (c *Commit) note(r store.Record) {
 	if n := len(c.Records); n == c.sorted && (n == 0 || c.Records[n-1].First < r.First) {
 		c.sorted++
@@ -83,7 +83,7 @@ func (c *Commit) note(r store.Record) {
 
 func (c *Commit) follow(seq uint64, from, to backlog.Handle) bool {
 	i, found := c.find(seq)
-	if !found { // what was spilled stands in no order
+	if !found { // spilled records are not in order
 		for i = c.sorted; i < len(c.handles) && (c.handles[i] != from || c.Records[i].First != seq); i++ {
 		}
 		found = i < len(c.handles)
@@ -94,28 +94,28 @@ func (c *Commit) follow(seq uint64, from, to backlog.Handle) bool {
 	return found
 }
 
-// find returns the index of a message's record, if it is among those in order. The journal may be about to write a
-// record's position: nothing else of it is read.
+// find returns the index of a message's record, if it is in the ordered part. It reads no other field, because the
+// journal may be writing the record's position.
 func (c *Commit) find(seq uint64) (int, bool) {
 	i := sort.Search(c.sorted, func(i int) bool { return c.Records[i].First >= seq })
 	return i, i < c.sorted && c.Records[i].First == seq
 }
 
-// unwrite takes the record of a message out, if it is there.
+// unwrite removes the record of a message, and reports whether the journal has no other.
 func (c *Commit) unwrite(seq uint64) bool {
 	if c == nil || len(c.handles) == 0 || seq < c.Records[0].First {
 		return false
 	}
 	i, found := c.find(seq)
 	if found {
-		found = !c.Records[i].Again // else the journal has it from before
+		found = !c.Records[i].Again // otherwise the journal has an earlier record
 		c.Records[i].Kind = 0
 		c.holes++
 	}
 	return found
 }
 
-// close fills the holes.
+// close removes the holes.
 func (c *Commit) close() {
 	n, sorted := 0, c.sorted
 	for i := range c.Records {

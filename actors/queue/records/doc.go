@@ -1,10 +1,10 @@
-// Package records gathers what a queue writes to its journal: the messages that are to survive, copies of others whose
-// contents leave memory (Spill), and what became of both.
+// Package records collects the records that a queue writes to its journal: messages that survive a restart, copies of
+// others whose contents are paged out (Spill), and later changes of both.
 //
-// Owns: the commit of the turn, those that are under way, and who waits for them. A Writer belongs to its queue's
-// goroutine; a Commit that was handed over belongs to the journal until that is done with it.
+// Owns: the commit of the turn, those under way, and who waits for them. A Writer belongs to its queue's goroutine; a
+// Commit belongs to the journal from HandOver until its end.
 //
-// Sends, through its Outbox: the EnqueueReply of a commit that is done.
+// Sends, through its Outbox: the EnqueueReply of a finished commit.
 //
-// Deadlines: none. What it has gathered is lost with a turn that panics, and whoever waits is told so.
+// Deadlines: none. A turn that panics loses its records, and those who wait for them get an error.
 package records

@@ -7,14 +7,14 @@ import (
 	"candlemark/internal/store"
 )
 
-// Order tells messages that the journal had apart, list being by ascending number: it calls queued for those that were in
-// the queue, in the order in which they stood there, and returns those that are scheduled and not released, which go on
-// waiting. What was released stands where its time puts it (DLY-14). holds: the queue is the holder of a delayed exchange.
+// Order sorts the messages of the journal, list being by ascending number: it calls queued for those that were in the
+// queue, in queue order, and returns those that are still scheduled. Released messages are ordered by their due times
+// (DLY-14). holds: the queue holds the messages of a delayed exchange.
 func Order(list []store.Recovered, holds bool, queued func(*store.Recovered)) (waiting []*store.Recovered) {
-	var released []*store.Recovered // in the order of their times
+	var released []*store.Recovered // by due time
 	for i := range list {
 		m := &list[i]
-		if holds && m.Due == 0 { // written before there were scheduled messages
+		if holds && m.Due == 0 { // written by a version without scheduled messages
 			m.Due = m.Deadline
 		}
 		if m.Due != 0 && m.Released {

@@ -7,8 +7,8 @@ import (
 	"candlemark/internal/store"
 )
 
-// ToWall moves records that are about to be written from the broker's time to the wall clock's, which is skew ms ahead
-// (ADR 19).
+// ToWall converts the times of records to be written from the broker's time to the wall clock's, which is skew ms
+// ahead (ADR 19).
 func ToWall(list []store.Record, skew int64) {
 	if skew == 0 {
 		return
@@ -21,9 +21,9 @@ func ToWall(list []store.Record, skew int64) {
 	}
 }
 
-// FromWall moves what was written to the broker's time, which dates are skew ms ahead of. What was written in the
-// future, before the clock was set back, was written now: nothing is held for longer
-// than it was to be from the start.
+// FromWall converts the times of records to the broker's time, which dates are skew ms ahead of. A record from the
+// future, written before the clock was set back, counts as written now, so that nothing is delayed longer than
+// intended at first.
 func FromWall(list []store.Recovered, skew int64, now clock.Instant) []store.Recovered {
 	own := false
 	for i := range list {
@@ -31,12 +31,12 @@ func FromWall(list []store.Recovered, skew int64, now clock.Instant) []store.Rec
 		if by == 0 {
 			continue
 		}
-		if !own { // it may be needed again as it is
+		if !own { // the caller may need the list unchanged
 			list, own = slices.Clone(list), true
 		}
 		m := &list[i]
 		m.Time -= by
-		if m.Due == m.Deadline { // held for a time, and not until a date
+		if m.Due == m.Deadline { // delayed by a period, not until a date
 			m.Due = shiftDeadline(m.Due, -by)
 		} else {
 			m.Due = shiftDeadline(m.Due, -skew)
@@ -46,7 +46,7 @@ func FromWall(list []store.Recovered, skew int64, now clock.Instant) []store.Rec
 	return list
 }
 
-// shiftDeadline is a deadline in another time; none stays none.
+// shiftDeadline shifts a deadline; none stays none.
 func shiftDeadline(deadline, by int64) int64 {
 	if deadline <= 0 || deadline == store.Never {
 		return deadline

@@ -10,71 +10,72 @@ import (
 	"candlemark/internal/store"
 )
 
-// Writer gathers the records of one queue. The zero value is not usable; see New.
+// Writer collects the records of one queue. The zero value is not usable; see New.
 type Writer struct {
 	// At is the turn's time, in wall ms.
 	At int64
-	// Removed, unless nil, is told of every message that is gone, in the journal or not.
+	// Removed, unless nil, is called for every message that is removed, in the journal or not.
 	Removed  func(seq uint64)
 	out      *outbox.Outbox
-	commit   *Commit        // of the turn, nil for none
-	marks    []store.Record // of the turn: what became of messages
-	underWay []*Commit      // in the journal, oldest first
+	commit   *Commit        // this turn's, nil for none
+	marks    []store.Record // this turn's records of changes
+	underWay []*Commit      // commits in the journal, oldest first
 	spilling int64          // bytes of Spill under way
-	again    map[uint64]int // how often messages are under way that were put again
-	err      error          // of the journal
-	durable  bool           // the queue is
-	spilled  bool           // there was a Spill, ever
+	again    map[uint64]int // number of Puts under way for messages put again
+	err      error          // error of the journal
+	durable  bool           // of the queue
+	spilled  bool           // there was a Spill before
 	closed   bool
 }
 
-// New makes the Writer of a queue that is durable, or not. spilled: the journal had a Spill of it before.
+// New returns the Writer of a durable or transient queue. spilled: the journal has had a Spill of it.
 func New(out *outbox.Outbox, durable, spilled bool) Writer {
 	return Writer{out: out, durable: durable, spilled: spilled}
 }
 
-// Idle reports whether nothing is under way, and nothing has failed.
+// Idle reports whether nothing is under way, and the journal has not failed.
 func (w *Writer) Idle() bool {
 	return w.commit == nil && len(w.marks)+len(w.underWay) == 0 && w.err == nil && !w.closed
 }
 
-// Remember writes down a note under a number of its own: an id that counts until a moment.
+// Remember writes a note with a number of its own: an id that counts until a time.
 func (w *Writer) Remember(seq, id uint64, now, until int64) {
 	w.committing().note(store.Record{Time: now, First: seq, Last: seq, Deadline: until, TTL: int64(id)})
 }
 
-// NoteDown writes down a note with a content, which must not change: a key of 255 bytes at most, and a body.
+// NoteDown writes a note with a content, which must not change: a key of 255 bytes at most, and a body.
 func (w *Writer) NoteDown(seq uint64, key string, body []byte) {
 	w.committing().note(store.Record{Time: w.At, First: seq, Last: seq, Deadline: store.Never, TTL: -1, RoutingKey: []byte(key), Header: []byte{0, 0}, Body: body})
 }
 
-// Forget writes down that a note is gone.
+// Forget writes that a note is removed.
 func (w *Writer) Forget(seq uint64) {
 	if !w.closed {
 		w.mark(store.Remove, seq, store.Expired)
 	}
 }
 
-// Err is how the journal failed, nil while it did not: from then on what is to survive is to be refused.
+// Err returns the error of the journal, nil if it has not failed: after an error, messages that have to survive must
+// be refused.
 func (w *Writer) Err() error { return w.err }
 
-// Spilled reports whether the journal had a message that is not to survive, ever, and Spilling how many bytes of such
-// messages are under way.
+// Spilled reports whether the journal has ever had a transient message of the queue.
 func (w *Writer) Spilled() bool { return w.spilled }
 
-// Spilling is explained at Spilled.
+// Spilling returns how many bytes of transient messages are under way.
 func (w *Writer) Spilling() int64 { return w.spilling }
 
-// Keeps reports whether a message is written down. What happens to those of a queue that nobody knows any more is not.
+// Keeps reports whether a message is written to the journal. Nothing is written for a queue that the vhost has
+// forgotten.
 func (w *Writer) Keeps(persistent bool) bool { return persistent && w.durable && !w.closed }
 
-// Put writes down a message of b that is to survive, and returns its record.
+// Put writes a message of b that survives a restart, and returns its record.
 func (w *Writer) Put(b *backlog.Backlog, h backlog.Handle) *store.Record {
 	return w.write(store.Put, b, h)
 }
 
-// Spill writes down a message of b that is not to survive, so that its content can leave memory. Of one that is scheduled
-// the deadline is when it is due.
+// Spill writes a transient message of b, so that its content can be paged out. The deadline of a scheduled message is
+// its due time.
 func (w *Writer) Spill(b *backlog.Backlog, h backlog.Handle, scheduled bool) {
 	if w.err != nil || w.closed {
 		return
@@ -92,8 +93,8 @@ func (w *Writer) Spill(b *backlog.Backlog, h backlog.Handle, scheduled bool) {
 	w.spilled = true
 }
 
-// PutAgain writes a message of b down again, if it is in the journal: its overlay is another one. Until that is durable its
-// content stays in memory.
+// PutAgain writes a message of b again, if it is in the journal, because its overlay has changed. Its content stays
+// in memory until that is durable.
 func (w *Writer) PutAgain(b *backlog.Backlog, h backlog.Handle) {
 	e := b.Entry(h)
 	if e.Marks&backlog.Stored == 0 {
@@ -120,10 +121,10 @@ func (w *Writer) PutAgain(b *backlog.Backlog, h backlog.Handle) {
 	w.again[e.Seq]++
 }
 
-// PuttingAgain reports whether a message is under way to be put again: what was written of it before counts no longer.
+// PuttingAgain reports whether a message is being written again: its earlier record is outdated.
 func (w *Writer) PuttingAgain(seq uint64) bool { return w.again[seq] > 0 }
 
-// putAgain takes note that messages were.
+// putAgain counts the messages of a commit that were.
 func (w *Writer) putAgain(c *Commit) {
 	for i := range c.Records {
 		if r := &c.Records[i]; r.Again {
@@ -141,7 +142,7 @@ func (w *Writer) write(kind store.Kind, b *backlog.Backlog, h backlog.Handle) *s
 	return w.committing().add(kind, h, &r, content.Overlay(&r))
 }
 
-// committing is the turn's commit.
+// committing returns the turn's commit.
 func (w *Writer) committing() *Commit {
 	if w.commit == nil {
 		w.commit = commits.Get().(*Commit)
@@ -149,14 +150,15 @@ func (w *Writer) committing() *Commit {
 	return w.commit
 }
 
-// Note writes down what became of a message, if it is in the journal.
+// Note writes a change of a message, if it is in the journal.
 func (w *Writer) Note(kind store.Kind, e *backlog.Entry) {
 	if e.Marks&backlog.Stored != 0 && !w.closed {
 		w.mark(kind, e.Seq, 0)
 	}
 }
 
-// Remove writes down that a message is gone, and why. What is written in this turn only is not written.
+// Remove writes that a message is removed, and why. A message that was written in this turn is dropped from the
+// records instead.
 func (w *Writer) Remove(e *backlog.Entry, why store.Reason) {
 	if w.Removed != nil {
 		w.Removed(e.Seq)
@@ -169,21 +171,21 @@ func (w *Writer) Remove(e *backlog.Entry, why store.Reason) {
 	}
 }
 
-// RemoveAll writes down that all messages are gone up to the one with that number.
+// RemoveAll writes that all messages up to the number last are removed.
 func (w *Writer) RemoveAll(last uint64, why store.Reason) {
 	if last > 0 && (w.durable || w.spilled) {
 		w.marks = append(w.marks, store.Record{Kind: store.Remove, Time: w.At, First: 1, Last: last, Why: why})
 	}
 }
 
-// Reschedule writes down that a message, if it is in the journal, is due at another time.
+// Reschedule writes the new due time of a message, if it is in the journal.
 func (w *Writer) Reschedule(e *backlog.Entry, due int64) {
 	if e.Marks&backlog.Stored != 0 {
 		w.marks = append(w.marks, store.Record{Kind: store.Rescheduled, Time: w.At, First: e.Seq, Last: e.Seq, Due: due})
 	}
 }
 
-// mark joins with the record before if it can.
+// mark adds a record, joined to the previous one if possible.
 func (w *Writer) mark(kind store.Kind, seq uint64, why store.Reason) {
 	if n := len(w.marks); n > 0 {
 		if r := &w.marks[n-1]; r.Kind == kind && r.Why == why && r.Last+1 == seq {
@@ -194,20 +196,20 @@ func (w *Writer) mark(kind store.Kind, seq uint64, why store.Reason) {
 	w.marks = append(w.marks, store.Record{Kind: kind, Time: w.At, First: seq, Last: seq, Why: why})
 }
 
-// Close writes nothing from now on: nobody knows the queue any more. Whoever waits is answered now.
+// Close stops writing: the vhost has forgotten the queue. Those who wait are answered now.
 func (w *Writer) Close() {
 	w.closed = true
 	w.answerAll(false)
 }
 
-// Retire writes down that the queue is gone with all that the journal has of it.
+// Retire writes that the queue is gone with all its records.
 func (w *Writer) Retire() {
 	if w.durable || w.spilled {
 		w.marks = append(w.marks, store.Record{Kind: store.Retire, Time: w.At})
 	}
 }
 
-// Follow has the commit in which a message is, if it is on its way, know its new handle.
+// Follow updates the handle of a message in its commit, if that is under way.
 func (w *Writer) Follow(seq uint64, from, to backlog.Handle) {
 	for _, c := range w.underWay {
 		if c.follow(seq, from, to) {
@@ -219,7 +221,8 @@ func (w *Writer) Follow(seq uint64, from, to backlog.Handle) {
 	}
 }
 
-// Confirm has the turn's commit, if there is one, answer a publisher, with nil for nothing, and give its credit back.
+// Confirm makes the turn's commit, if there is one, answer a publisher when it ends, unless reply is nil, and return
+// its credit.
 func (w *Writer) Confirm(e *mail.Enqueue, reply *mail.EnqueueReply) {
 	if c := w.commit; c != nil {
 		c.to, c.reply = e.From, reply
@@ -227,20 +230,20 @@ func (w *Writer) Confirm(e *mail.Enqueue, reply *mail.EnqueueReply) {
 	}
 }
 
-// Await calls f when what was written in this turn is durable, or lost.
+// Await calls f when this turn's records are durable, or have failed.
 func (w *Writer) Await(f func(failed bool)) {
 	c := w.committing()
 	c.waiting = append(c.waiting, f)
 }
 
-// HandOver ends the turn's records, which are for the journal, and returns the commit that it is to answer, nil for none:
-// nobody waits for what became of messages.
+// HandOver ends the turn's records, which are for the journal, and returns the commit that it has to answer, nil if
+// none.
 func (w *Writer) HandOver() (list []store.Record, c *Commit) {
 	c = w.commit
 	w.commit = nil
 	if c != nil && c.holes > 0 {
 		c.close()
-		if len(c.Records) == 0 && len(c.waiting) == 0 { // nothing is left to wait for
+		if len(c.Records) == 0 && len(c.waiting) == 0 { // nothing to wait for
 			w.finish(c, false)
 			c.Recycle()
 			c = nil
@@ -260,8 +263,8 @@ func (w *Writer) HandOver() (list []store.Record, c *Commit) {
 	return list, c
 }
 
-// Done takes note that a commit, the oldest unless the journal is closed, is durable, or lost: err says how. Whoever
-// waits learns which. It reports whether the journal failed for the first time.
+// Done handles the end of a commit, the oldest unless the journal is closed: durable, or failed with err. Those who
+// wait are answered. It reports whether the journal failed for the first time.
 func (w *Writer) Done(c *Commit, err error) (broke bool) {
 	switch i := slices.Index(w.underWay, c); {
 	case i == 0:
@@ -280,8 +283,8 @@ func (w *Writer) Done(c *Commit, err error) (broke bool) {
 	return broke
 }
 
-// Fail is the end by a panic: whoever waits learns that nothing was stored, but for the publisher of the mail in hand,
-// who is answered otherwise.
+// Fail ends the Writer after a panic: those who wait learn that nothing was stored, except the publisher of the
+// current mail, who is answered separately.
 func (w *Writer) Fail() {
 	if c := w.commit; c != nil {
 		c.reply = nil
@@ -302,7 +305,7 @@ func (w *Writer) finish(c *Commit, failed bool) {
 	w.spilling -= c.spilled
 }
 
-// answer tells whoever waits and gives the publisher's credit back.
+// answer answers those who wait, and returns the publisher's credit.
 func (w *Writer) answer(c *Commit, failed bool) {
 	if c.reply != nil {
 		c.reply.Refused = failed

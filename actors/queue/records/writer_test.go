@@ -32,7 +32,7 @@ func newFixture(durable bool) *fixture {
 
 func (f *fixture) replies() (list []*mail.EnqueueReply) {
 	for _, p := range f.out.Posts {
-		list = append(list, p.What.(*mail.EnqueueReply))
+		list = append(list, p.Mail.(*mail.EnqueueReply))
 	}
 	return list
 }

@@ -9,21 +9,20 @@ import (
 	"candlemark/internal/store"
 )
 
-// changeLimit is how many messages with one message-id a command changes: a turn's
-// worth.
+// changeLimit is the maximum number of messages with one message-id that a command changes, in one turn.
 const changeLimit = 10_000
 
 // Change is a command about scheduled messages (DLY-11).
 type Change struct {
-	Due    int64    // their new time in wall ms, 0: they are cancelled
-	All    []uint64 // numbers, which may come twice: all are changed, or none if one is not there
-	Count  int      // how many were changed
-	Stored bool     // one of them is in the journal
+	Due    int64    // the new due time in wall ms, 0 to cancel
+	All    []uint64 // numbers, possibly repeated: all are changed, or none if one does not exist
+	Count  int      // number of changed messages
+	Stored bool     // at least one is in the journal
 }
 
-// Change changes the message with a number, or, with number 0, those with a message-id. Of those whose contents are not in
-// memory only the hash is known: want is to be read, and found called with it, in the same order. What is written down
-// about them goes to w.
+// Change applies c to the message with a number or, with number 0, to those with a message-id. Of messages whose
+// contents are not in memory only the hash is known: want has to be read, and found called with it, in the same
+// order. Records go to w.
 func (x *Schedule) Change(c *Change, w *records.Writer, seq uint64, id string) (want []store.Ref, found func([]store.Content)) {
 	var paged []backlog.Handle
 	switch {
@@ -68,7 +67,7 @@ func (x *Schedule) changeAll(c *Change, w *records.Writer) {
 	}
 }
 
-// change does to a message what the command says.
+// change applies the command to one message.
 func (x *Schedule) change(c *Change, w *records.Writer, h backlog.Handle) {
 	e := x.Messages.Entry(h)
 	c.Count++
@@ -83,7 +82,7 @@ func (x *Schedule) change(c *Change, w *records.Writer, h backlog.Handle) {
 	w.Reschedule(e, c.Due)
 }
 
-// withHash are the messages whose ids have that hash, the newest first and limit at most.
+// withHash returns the messages whose ids have that hash, the newest first, at most limit.
 func (x *Schedule) withHash(id uint32, limit int) (list []backlog.Handle) {
 	for h := x.ids[id]; h != 0 && len(list) < limit; h = x.Messages.Entry(h).Links.Next {
 		list = append(list, h)

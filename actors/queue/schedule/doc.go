@@ -1,11 +1,11 @@
-// Package schedule keeps the messages of one queue that are not to be had before their time (ADR 18): those of a queue
-// with delayed-messages, and those that a delayed exchange holds.
+// Package schedule keeps the scheduled messages of one queue (ADR 18): those of a queue with delayed-messages, and
+// those of a delayed exchange.
 //
-// Owns: a backlog of their own, so that they are in nobody's way; the order of their times (dueindex); who has which
-// message-id; the credit of release-rate. Of an entry the deadline is when it is due, and what links it with others that
-// have the same message-id, by store.HashID, is where a ready message's wheel and its count of deliveries are.
+// Owns: a separate backlog; the order of due times (dueindex); an index of message-ids; the credit of release-rate.
+// In an entry the deadline is the due time, and the fields for the wheel and the delivery count link messages with
+// the same message-id, by store.HashID.
 //
-// Deadlines: NextRelease says when the first may go.
+// Deadlines: NextRelease says when the first may be released.
 //
-// A restart loses nothing of what was written down: the queue adds it again.
+// A restart loses no message of the journal: the queue adds them again.
 package schedule

@@ -8,8 +8,8 @@ import (
 	"candlemark/internal/store"
 )
 
-// Enqueue keeps a message with those times until it is due, its deadline. If it is to survive it is written to w, which it
-// reports, else spilled if memory is over its limit.
+// Enqueue adds a message with those times until it is due, which is its deadline. If it survives a restart it is
+// written to w, and true is returned; otherwise it is spilled if memory is over its limit.
 func (x *Schedule) Enqueue(r *backlog.Record, times content.Times, w *records.Writer, overLimit bool) (stored bool) {
 	h := x.Messages.Push(r)
 	x.due.Add(h)
@@ -27,8 +27,7 @@ func (x *Schedule) Enqueue(r *backlog.Record, times content.Times, w *records.Wr
 	return false
 }
 
-// Restore brings back messages that the journal has, paged out, by ascending number, in a queue with priorities up to
-// highest.
+// Restore adds messages of the journal, paged out, by ascending number. highest is the queue's highest priority.
 func (x *Schedule) Restore(list []*store.Recovered, highest uint8) {
 	handles := make([]backlog.Handle, 0, len(list))
 	for _, m := range list {
@@ -42,14 +41,14 @@ func (x *Schedule) Restore(list []*store.Recovered, highest uint8) {
 	x.due.AddAll(handles)
 }
 
-// Drop drops a message for good.
+// Drop removes a message.
 func (x *Schedule) Drop(w *records.Writer, h backlog.Handle, why store.Reason) {
 	w.Remove(x.Messages.Entry(h), why)
 	x.remove(h)
 }
 
-// Move makes a message the last of its priority in b, ready, with the number that it has. Its time there begins when it
-// was due: so its TTL does (DLY-9), as e says. It needs no content for that.
+// Move makes a message the last of its priority in b, ready, with its number. Its time in b starts at its due time,
+// and so does its TTL (DLY-9), as computed by e. Its content is not needed.
 func (x *Schedule) Move(h backlog.Handle, b *backlog.Backlog, e *expiry.Expiry, w *records.Writer) (to backlog.Handle) {
 	entry := x.Messages.Entry(h)
 	due, marks, place, paged := entry.Deadline, entry.Marks&backlog.Stored, x.Messages.Place(h), x.Messages.IsPaged(h)

@@ -1,9 +1,9 @@
 package schedule
 
-// Allow tells whether one more may be released, by a rate in messages a second, -1 for any.
+// Allow reports whether another message may be released, at a rate in messages per second, -1 for no limit.
 func (x *Schedule) Allow(rate, now int64) bool { return x.rate.allow(rate, now) }
 
-// NextRelease is when the first may be released, in wall ms.
+// NextRelease returns when the first message may be released, in wall ms.
 func (x *Schedule) NextRelease(rate int64) (at int64, ok bool) {
 	if x == nil || x.Reading {
 		return 0, false
@@ -12,19 +12,18 @@ func (x *Schedule) NextRelease(rate int64) (at int64, ok bool) {
 	return max(due, x.rate.next(rate)), ok
 }
 
-// rateLimiter bounds how many messages are released in a second. What was not used for a
-// while is not made up for, but for what falls into paceWindow.
+// rateLimiter limits the number of releases per second. Unused credit expires after paceWindow.
 type rateLimiter struct {
-	at     int64 // wall ms up to which credit is counted
-	credit int64 // in thousandths of a message
+	at     int64 // wall ms up to which credit was added
+	credit int64 // in 1/1000 of a message
 }
 
 const (
 	paceWindow = 10      // ms
-	paceMost   = 1 << 40 // a rate beyond it is none
+	paceMost   = 1 << 40 // a higher rate means no limit
 )
 
-// allow tells whether one more may go.
+// allow reports whether another message may be released.
 func (p *rateLimiter) allow(rate, now int64) bool {
 	if rate < 0 || rate >= paceMost {
 		return true
@@ -43,7 +42,7 @@ func (p *rateLimiter) allow(rate, now int64) bool {
 	return true
 }
 
-// next is when one more may go, in wall ms; 0 for at once.
+// next returns when another message may be released, in wall ms; 0 for at once.
 func (p *rateLimiter) next(rate int64) int64 {
 	if rate < 0 || rate >= paceMost || p.credit >= 1000 {
 		return 0

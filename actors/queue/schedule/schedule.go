@@ -8,23 +8,24 @@ import (
 	"candlemark/internal/store"
 )
 
-// Schedule is the scheduled messages of a queue. nil has none, and is good for Len, First, Counted, NextRelease and Change.
+// Schedule holds the scheduled messages of a queue. A nil *Schedule is empty and valid for Len, First, Counted,
+// NextRelease and Change.
 type Schedule struct {
 	Messages backlog.Findable
-	// Overdue is until when those were due that came due while the broker was down,
-	// wall ms; GivenUp counts those that were dropped or dead-lettered for it.
+	// Overdue is the latest due time, in wall ms, of messages that became due while the broker was down; GivenUp
+	// counts those of them that were dropped or dead-lettered for that.
 	Overdue int64
 	GivenUp int
-	// Reading: the content of the first one is being read, and the others wait behind it.
+	// Reading: the content of the first message is being read, and the others wait for it.
 	Reading bool
-	// Trimming is how far its contents have left memory.
+	// Trimming is the progress of paging its contents out.
 	Trimming backlog.Trimming
 	due      dueindex.Index[*backlog.Findable]
 	ids      map[uint32]backlog.Handle // the newest of each hash
 	rate     rateLimiter
 }
 
-// New makes an empty one, whose contents count against b.
+// New returns an empty Schedule, whose contents count for b.
 func New(b *budget.Budget) *Schedule {
 	x := &Schedule{ids: map[uint32]backlog.Handle{}}
 	x.Messages.Budget = b
@@ -32,7 +33,7 @@ func New(b *budget.Budget) *Schedule {
 	return x
 }
 
-// Len is how many messages wait.
+// Len returns the number of messages.
 func (x *Schedule) Len() int {
 	if x == nil {
 		return 0
@@ -40,7 +41,8 @@ func (x *Schedule) Len() int {
 	return x.due.Len()
 }
 
-// Counted is the size of the contents in memory, but for large ones, which count for all who share them.
+// Counted returns the size of the contents in memory, except large ones, which are counted once for all queues that
+// share them.
 func (x *Schedule) Counted() int64 {
 	if x == nil {
 		return 0
@@ -48,7 +50,7 @@ func (x *Schedule) Counted() int64 {
 	return x.Messages.Counted()
 }
 
-// First is the message that is released next and when it is due, in wall ms.
+// First returns the next message to be released and its due time, in wall ms.
 func (x *Schedule) First() (h backlog.Handle, due int64, ok bool) {
 	if x == nil {
 		return 0, 0, false
@@ -56,12 +58,12 @@ func (x *Schedule) First() (h backlog.Handle, due int64, ok bool) {
 	return x.due.First()
 }
 
-// Behind calls f for the messages behind a place in the order of their times and numbers, until f returns false.
+// Behind calls f for the messages behind a position, by due time and number, until f returns false.
 func (x *Schedule) Behind(due int64, seq uint64, f func(h backlog.Handle) bool) {
 	x.due.Behind(due, seq, f)
 }
 
-// chain remembers a message by the hash of its message-id, 0 for none.
+// chain indexes a message by the hash of its message-id, 0 for none.
 func (x *Schedule) chain(h backlog.Handle, id uint32) {
 	e := x.Messages.Entry(h)
 	if e.DeliveryCount = id; id == 0 {
@@ -74,7 +76,7 @@ func (x *Schedule) chain(h backlog.Handle, id uint32) {
 	x.ids[id] = h
 }
 
-// remove ends the waiting of a message and takes it out of the backlog.
+// remove removes a message from the schedule and its backlog.
 func (x *Schedule) remove(h backlog.Handle) {
 	x.due.Remove(h)
 	e := x.Messages.Entry(h)
@@ -95,28 +97,28 @@ func (x *Schedule) remove(h backlog.Handle) {
 	x.Messages.Remove(h)
 }
 
-// Ref is where the journal has a message.
+// Ref returns where the journal has a message.
 func (x *Schedule) Ref(h backlog.Handle) store.Ref {
 	return store.Ref{Seq: x.Messages.Seq(h), At: store.Position(x.Messages.Place(h))}
 }
 
-// Settle follows a round of releases. A map does not shrink: an empty one is made anew.
+// Settle is called after a round of releases. It replaces empty maps, because maps do not shrink.
 func (x *Schedule) Settle() {
 	if x.due.Len() == 0 {
 		x.ids = map[uint32]backlog.Handle{}
 	}
 }
 
-// Memory is about how many bytes they take, without counting.
+// Memory returns about how many bytes the messages use. It is maintained, not computed.
 func (x *Schedule) Memory() int64 {
 	const each = 48 + 8 + 2 // entry, place in the journal, share of the segment
 	return int64(x.Messages.Len())*each + x.Messages.Held() + x.due.Memory()
 }
 
-// Due is how many are due at wall ms or before.
+// Due returns the number of messages due at ms, in wall ms, or before.
 func (x *Schedule) Due(ms int64) int { return x.due.Until(ms) }
 
-// Counts are known, not counted (DLY-11), at now; dates are skew ms ahead of that.
+// Counts returns the counts at now (DLY-11). They are maintained, not computed; dates are skew ms ahead of now.
 func (x *Schedule) Counts(now, skew int64) (c mail.ScheduledCounts) {
 	c.Count, c.Bytes = x.due.Len(), x.Messages.Bytes()
 	if _, due, ok := x.due.First(); ok {

@@ -1,18 +1,19 @@
-// Package sessions keeps the messages of a queue by their sessions: which session each is of, in what order they stand in it, who has locked
-// a session and until when, who waits for one, and what receivers have noted down of it.
+// Package sessions keeps the sessions of a queue: the messages of each in order, its lock and when that ends, its
+// state, and the consumers that wait for a session.
 //
-// Owns: the sessions with their states, locks, and those who wait. The messages are in the queue's backlog, or scheduled.
+// Owns: the sessions with their states and locks, and the waiting consumers. The messages are in the queue's backlog,
+// or scheduled.
 //
-// The states of a session:
+// States of a session:
 //
 //	              Lock                    Free
-//	nobody's ───────────▶ locked ─────────────────▶ nobody's, or forgotten: without messages and state
+//	unlocked ───────────▶ locked ─────────────────▶ unlocked, or removed: without messages and state
 //	                       │   ▲ Renew                ▲
-//	                       └───┘                      │ all that its holder had is back
+//	                       └───┘                      │ all its deliveries are requeued
 //	                       └──lock runs out──▶ lost ──┘
 //
-// Deadlines: the ends of locks and of waits. Next says when Advance is to be called.
+// Deadlines: the ends of locks and of waits. Next says when to call Advance.
 //
-// A restart loses: locks, and who waits. Of messages and states the contents tell the session, which are read for that; until then none is
-// locked (Unknown, Know).
+// A restart loses: locks, and waiting consumers. The session of a message or state is in its content, which has to be
+// read first; until then no session is locked (Unknown, Know).
 package sessions

@@ -2,24 +2,25 @@ package sessions
 
 import "container/list"
 
-// Page is a list of sessions that is being made, over several turns. At most one is, of a Set: the newest.
+// Page is a list of sessions in progress, over several turns. A Set has one at most: the newest.
 type Page struct {
-	IDs []string // so far
+	IDs []string // ids so far
 
 	set         *Set
-	at          *list.Element // that comes next
+	at          *list.Element // the next session
 	since       int64
 	skip, limit int
 }
 
-// List begins a list of the ids of sessions in the order in which they came, skip of them left out, limit at most: those with messages or a state, or with
-// since, those only whose state was set then or later, in wall ms.
+// List starts a list of session ids in the order of creation, leaving out skip, at most limit: of sessions with
+// messages or a state or, with since, those whose state was set then or later, in wall ms.
 func (s *Set) List(since int64, skip, limit int) *Page {
 	s.page = &Page{set: s, at: s.all.Front(), since: since, skip: skip, limit: limit}
 	return s.page
 }
 
-// Step looks at so many sessions, and reports whether the list is done. Between two steps sessions may come and be forgotten.
+// Step examines up to most sessions, and reports whether the list is done. Between two steps sessions may be added
+// and removed.
 func (p *Page) Step(most int) (done bool) {
 	for ; p.at != nil && len(p.IDs) < p.limit && most > 0; most-- {
 		x := p.at.Value.(*Session)
@@ -37,7 +38,7 @@ func (p *Page) Step(most int) (done bool) {
 	return done
 }
 
-// without has the list go on behind a session that is forgotten.
+// without moves the list past a session that is being removed.
 func (p *Page) without(x *Session) {
 	if p != nil && p.at == x.at {
 		p.at = x.at.Next()

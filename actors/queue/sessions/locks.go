@@ -8,31 +8,31 @@ import (
 	"candlemark/actors/queue/consumers"
 )
 
-// Bounds on who waits for a session.
+// Limits of waiting consumers.
 const (
-	// MostWaiting is how many wait at a queue at most.
+	// MostWaiting is the maximum per queue.
 	MostWaiting = 1000
-	// MostOfOne is how many of a connection.
+	// MostOfOne is the maximum per connection.
 	MostOfOne = 100
-	// MostWait is for how many ms one waits at most.
+	// MostWait is the longest wait, in ms.
 	MostWait = 600_000
 )
 
-// Waiter wants to lock a session.
+// Waiter is a consumer that asks to lock a session.
 type Waiter struct {
 	Consumer *consumers.Consumer
 	ID       string
-	Any      bool // whichever is free and has messages, not ID
-	Asked    any  // the caller's
+	Any      bool // any free session with messages, rather than ID
+	Asked    any  // set by the caller
 	timer    *timer
 	spot     *list.Element
 }
 
-// Answer tells a Waiter how it stands.
+// Answer is the result for a Waiter.
 type Answer uint8
 
-// Granted: it has locked the session, for a time that Lock is to be told. Taken: somebody else has locked it. Waits: an answer follows. Full: there
-// is no room to wait.
+// Granted: the Waiter may lock the session; the caller has to call Lock. Taken: another consumer has locked it.
+// Waits: an answer follows. Full: too many consumers wait.
 const (
 	Granted Answer = iota
 	Taken
@@ -40,7 +40,8 @@ const (
 	Full
 )
 
-// Ask wants a session for w, who waits until that time, in wall ms, at most; id is the one it gets. now is in wall ms, too.
+// Ask requests a session for w, which waits until that time at most, in wall ms; id is the session granted. now is in
+// wall ms, too.
 func (s *Set) Ask(w *Waiter, now, until int64) (answer Answer, id string) {
 	if answer, id = s.choose(w); answer != Waits {
 		return answer, id
@@ -58,7 +59,7 @@ func (s *Set) Ask(w *Waiter, now, until int64) (answer Answer, id string) {
 	return Waits, ""
 }
 
-// choose finds what a Waiter can have now.
+// choose returns what a Waiter can get now.
 func (s *Set) choose(w *Waiter) (Answer, string) {
 	if !w.Any {
 		if x := s.byID[w.ID]; x != nil && x.holder != nil {
@@ -77,13 +78,13 @@ func (s *Set) choose(w *Waiter) (Answer, string) {
 		if _, ok := s.first(x); ok {
 			return Granted, x.ID
 		}
-		s.free.Remove(e) // it comes again with its next message
+		s.free.Remove(e) // it returns with its next message
 		x.spot = nil
 	}
 	return Waits, ""
 }
 
-// Answered takes the first of those who wait that can be answered now; nil for nobody.
+// Answered removes and returns the first Waiter that can be answered now; nil for none.
 func (s *Set) Answered() (w *Waiter, answer Answer, id string) {
 	if s == nil || s.waiting.Len() == 0 || s.opaque {
 		return nil, 0, ""
@@ -94,14 +95,14 @@ func (s *Set) Answered() (w *Waiter, answer Answer, id string) {
 			s.GiveUp(w)
 			return w, answer, id
 		}
-		if s.named == 0 { // nobody behind it gets anything either
+		if s.named == 0 { // nor can any behind it
 			break
 		}
 	}
 	return nil, 0, ""
 }
 
-// Waiting calls f for those who wait, in order. f may have them give up.
+// Waiting calls f for the waiters in order. f may call GiveUp for its waiter.
 func (s *Set) Waiting(f func(*Waiter)) {
 	if s == nil {
 		return
@@ -113,7 +114,7 @@ func (s *Set) Waiting(f func(*Waiter)) {
 	}
 }
 
-// GiveUp has somebody wait no more.
+// GiveUp removes a waiter.
 func (s *Set) GiveUp(w *Waiter) {
 	if s.waiting.Remove(w.spot); !w.Any {
 		s.named--
@@ -125,7 +126,7 @@ func (s *Set) GiveUp(w *Waiter) {
 	s.timers.remove(w.timer)
 }
 
-// Lock has a consumer have a session that nobody has locked until that time, in wall ms.
+// Lock locks a session that is not locked for a consumer, until that time, in wall ms.
 func (s *Set) Lock(id string, c *consumers.Consumer, until int64) {
 	x := s.session(id)
 	if x.holder != nil {
@@ -142,7 +143,8 @@ func (s *Set) Lock(id string, c *consumers.Consumer, until int64) {
 	s.runs(c, true)
 }
 
-// Holder is who has locked a session, and until when, in wall ms; nil: nobody has, or not any more at now.
+// Holder returns the consumer that has locked a session, and until when, in wall ms; nil if the session is not locked
+// at now.
 func (s *Set) Holder(id string, now int64) (c *consumers.Consumer, until int64) {
 	if s == nil {
 		return nil, 0
@@ -154,7 +156,7 @@ func (s *Set) Holder(id string, now int64) (c *consumers.Consumer, until int64) 
 	return x.holder, x.timer.at
 }
 
-// ByLink is the session that the consumer with that link and connection has locked, nil for none.
+// ByLink returns the session that the consumer with that link and connection has locked, nil for none.
 func (s *Set) ByLink(link string, connection mail.Address) *string {
 	if s == nil || link == "" {
 		return nil
@@ -167,7 +169,7 @@ func (s *Set) ByLink(link string, connection mail.Address) *string {
 	return nil
 }
 
-// Until is when the lock of a consumer ends, in wall ms, 0 if it has none.
+// Until returns when the lock of a consumer ends, in wall ms, 0 if it has none.
 func (s *Set) Until(c *consumers.Consumer) int64 {
 	if s == nil {
 		return 0
@@ -178,7 +180,8 @@ func (s *Set) Until(c *consumers.Consumer) int64 {
 	return 0
 }
 
-// Renew has the lock of a session last until that time, in wall ms, but never shorter than it did.
+// Renew extends the lock of a session until that time, in wall ms; it never shortens it. It returns the end of the
+// lock.
 func (s *Set) Renew(id string, until int64) int64 {
 	t := s.byID[id].timer
 	if until > t.at {
@@ -188,7 +191,7 @@ func (s *Set) Renew(id string, until int64) int64 {
 	return t.at
 }
 
-// Free ends the lock of a consumer, who holds nothing of the session any more: the next one may have it.
+// Free ends the lock of a consumer without unacked deliveries: the session can be locked again.
 func (s *Set) Free(c *consumers.Consumer) {
 	x := s.held[c]
 	if x == nil {
@@ -200,13 +203,13 @@ func (s *Set) Free(c *consumers.Consumer) {
 		x.timer = nil
 	}
 	x.holder, x.lost, x.reading = nil, false, false
-	if s.first(x); len(x.ready) > 0 { // without what is not ready any more
+	if s.first(x); len(x.ready) > 0 { // only messages that are still ready count
 		s.wake(x)
 	}
 	s.forget(x)
 }
 
-// Next is when Advance is to be called, in wall ms.
+// Next returns when Advance has to be called, in wall ms.
 func (s *Set) Next() (int64, bool) {
 	if s == nil || len(s.timers) == 0 {
 		return 0, false
@@ -214,8 +217,8 @@ func (s *Set) Next() (int64, bool) {
 	return s.timers[0].at, true
 }
 
-// Advance ends what is over at now, in wall ms: lost has the consumers whose locks have run out, each of which is given nothing any more but has
-// its session until Free; late have waited for nothing.
+// Advance ends locks and waits that are over at now, in wall ms: lost are the consumers whose locks have run out,
+// which get no messages but keep their sessions until Free; late are the waiters that got no session.
 func (s *Set) Advance(now int64) (lost []*consumers.Consumer, late []*Waiter) {
 	if s == nil {
 		return nil, nil
@@ -235,7 +238,7 @@ func (s *Set) Advance(now int64) (lost []*consumers.Consumer, late []*Waiter) {
 	return lost, late
 }
 
-// Postpone has all locks and waits end so many ms later: the machine slept.
+// Postpone extends all locks and waits by ms: the machine slept.
 func (s *Set) Postpone(ms int64) {
 	if s == nil {
 		return
@@ -248,7 +251,7 @@ func (s *Set) Postpone(ms int64) {
 // timer is the end of a lock, or of a wait.
 type timer struct {
 	at      int64
-	index   int // in timers
+	index   int // index in timers
 	session *Session
 	waiter  *Waiter
 }

@@ -7,14 +7,14 @@ import (
 	"candlemark/actors/queue/backlog"
 )
 
-// place is where a message stands in its session.
+// place is the position of a message in its session.
 type place struct {
 	order  uint64
 	handle backlog.Handle
 }
 
-// ready is the places of a session's ready messages, the first in front: a heap. Places may be in it twice, and of messages that are
-// not ready any more.
+// ready holds the places of a session's ready messages, as a heap with the first in front. It may hold places twice,
+// and those of messages that are no longer ready.
 type ready []place
 
 func (r *ready) push(p place) {
@@ -54,21 +54,22 @@ func (r *ready) pop() {
 	}
 }
 
-// compact keeps each place once, and those only that are ready.
+// compact removes repeated places, and those that are no longer ready.
 func (r *ready) compact(is func(place) bool) {
 	h := slices.DeleteFunc(*r, func(p place) bool { return !is(p) })
 	slices.SortFunc(h, func(a, b place) int { return cmp.Compare(a.order, b.order) })
-	*r = slices.Clip(slices.CompactFunc(h, func(a, b place) bool { return a.order == b.order })) // what is sorted is a heap
+	*r = slices.Clip(slices.CompactFunc(h, func(a, b place) bool { return a.order == b.order })) // a sorted slice is a heap
 }
 
-// barrier is the messages in the queue whose sessions are not known, in order: those behind the first of them wait.
+// barrier holds the queued messages whose sessions are not known yet, in order: all messages behind the first of them
+// wait.
 type barrier struct{ all []expected }
 
 type expected struct{ order, seq uint64 }
 
 func (b *barrier) add(order, seq uint64) { b.all = append(b.all, expected{order, seq}) }
 
-// before reports whether one of them stands before that place.
+// before reports whether one of them is before that place.
 func (b *barrier) before(order uint64, members map[uint64]member) bool {
 	for ; len(b.all) > 0; b.all = b.all[1:] {
 		first := b.all[0]

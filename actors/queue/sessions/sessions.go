@@ -9,21 +9,21 @@ import (
 	"candlemark/protocol"
 )
 
-// MostID is how many bytes the id of a session has at most.
+// MostID is the maximum length of a session id, in bytes.
 const MostID = 128
 
-// Argument is that of queues with sessions.
+// Argument is the queue argument that enables sessions.
 const Argument = "x-sessions"
 
-// Wanted reports whether a queue with these arguments has sessions.
-func Wanted(args protocol.Table) bool {
+// Enabled reports whether a queue with these arguments has sessions.
+func Enabled(args protocol.Table) bool {
 	v, _ := args.Get(Argument)
 	is, _ := v.(bool)
 	return is
 }
 
-// IDOf is the id of a message's session, by its raw properties: app-id, which is what group-id of AMQP 1.0 becomes. It may be empty; false:
-// there is none, or it is too long.
+// IDOf returns the session id of a message by its raw properties: app-id, which holds the group-id of AMQP 1.0. It
+// may be empty; false if there is none, or it is too long.
 func IDOf(properties []byte) (id string, ok bool) {
 	scan, err := protocol.ScanProperties(properties)
 	if err != nil || !scan.HasAppID || len(scan.AppID) > MostID {
@@ -32,58 +32,60 @@ func IDOf(properties []byte) (id string, ok bool) {
 	return string(scan.AppID), true
 }
 
-// Set is the sessions of a queue. nil has none, and is good for Len, Next, Count and what is called for each message: Add, Enter, Ready, Gone.
+// Set holds the sessions of a queue. A nil *Set is empty and valid for Len, Next, Count and the methods for each
+// message: Add, Enter, Ready, Gone.
 type Set struct {
 	messages *backlog.Backlog
-	members  map[uint64]member // by number of the message
+	members  map[uint64]member // by message number
 	byID     map[string]*Session
-	all      list.List // *Session, in the order in which they came
-	free     list.List // *Session: those that nobody has locked and that may have ready messages, in the order in which they became so
+	all      list.List // *Session, in the order of creation
+	free     list.List // *Session: not locked and possibly with ready messages, in the order of becoming so
 	held     map[*consumers.Consumer]*Session
-	order    uint64         // of the message that came last into the queue
-	opaque   bool           // some of it is not known yet
-	unknown  []unknown      // what is to be read for that, in order
-	barrier  barrier        // of those in the queue
-	readers  []*Session     // for which contents are read
-	waiting  list.List      // *Waiter, in the order in which they came
-	waits    map[string]int // how many of them are of a connection
-	named    int            // of those, who want a session by its name
-	timers   timers         // of locks and waits
-	page     *Page          // that is being made, nil for none
-	states   int            // how many there are
+	order    uint64         // of the message that entered the queue last
+	opaque   bool           // some sessions are not known yet
+	unknown  []unknown      // contents to be read for that, in order
+	barrier  barrier        // of the unknown messages in the queue
+	readers  []*Session     // sessions for which contents are being read
+	waiting  list.List      // *Waiter, in order of arrival
+	waits    map[string]int // number of waiters per connection
+	named    int            // number of waiters for a session by id
+	timers   timers         // ends of locks and waits
+	page     *Page          // in progress, nil for none
+	states   int            // number of states
 	bytes    int64          // of states
 	runs     func(*consumers.Consumer, bool)
 }
 
-// member is a message and where it stands.
+// member is a message and its position.
 type member struct {
-	session *Session // nil while it is not known
-	order   uint64   // 0 while it is not in the queue
+	session *Session // nil if not known yet
+	order   uint64   // 0 if not in the queue
 	handle  backlog.Handle
 }
 
-// Session is the messages with one id, and what is noted down of them.
+// Session holds the messages with one id, and its state.
 type Session struct {
 	ID      string
-	holder  *consumers.Consumer // nil: nobody's
-	lost    bool                // the lock has run out, and what the holder had is not back yet
+	holder  *consumers.Consumer // nil if not locked
+	lost    bool                // the lock has run out, and the holder's deliveries are not requeued yet
 	timer   *timer
 	ready   ready
-	count   int           // messages, in whatever state
-	at      *list.Element // among all
-	spot    *list.Element // among those that are free
+	count   int           // messages, in any state
+	at      *list.Element // in Set.all
+	spot    *list.Element // in Set.free
 	state   state
-	reading bool // contents are read, for which its holder waits
+	reading bool // contents are being read for its holder
 }
 
-// New makes the empty Set of messages in b. runs is told that a consumer that has locked a session can be given messages now, or not.
+// New returns an empty Set for messages in b. runs is called when a consumer that has locked a session becomes able
+// to get messages, or unable.
 func New(b *backlog.Backlog, runs func(c *consumers.Consumer, can bool)) *Set {
 	return &Set{
 		messages: b, members: map[uint64]member{}, byID: map[string]*Session{}, held: map[*consumers.Consumer]*Session{}, waits: map[string]int{}, runs: runs,
 	}
 }
 
-// Len is how many sessions there are: with messages, with a state, or locked.
+// Len returns the number of sessions: with messages, with a state, or locked.
 func (s *Set) Len() int {
 	if s == nil {
 		return 0
@@ -91,12 +93,12 @@ func (s *Set) Len() int {
 	return len(s.byID)
 }
 
-// Idle reports whether there is nothing to be kept, and nobody waits.
+// Idle reports whether there are no sessions and no waiters.
 func (s *Set) Idle() bool {
 	return s == nil || len(s.byID) == 0 && len(s.members) == 0 && s.waiting.Len() == 0 && !s.opaque
 }
 
-// Locked is how many are locked.
+// Locked returns the number of locked sessions.
 func (s *Set) Locked() int {
 	if s == nil {
 		return 0
@@ -104,13 +106,13 @@ func (s *Set) Locked() int {
 	return len(s.held)
 }
 
-// each is about how many bytes a message takes here, and perSession how many a session.
+// each is about the size of a message here, perSession that of a session, in bytes.
 const (
 	each       = 96
 	perSession = 256
 )
 
-// Bytes are about how many all of it takes in memory.
+// Bytes returns about how much memory all of it takes.
 func (s *Set) Bytes() int64 {
 	if s == nil {
 		return 0
@@ -128,7 +130,7 @@ func (s *Set) session(id string) *Session {
 	return x
 }
 
-// Add has a message be one of a session; it need not be in the queue.
+// Add adds a message to a session; it need not be in the queue.
 func (s *Set) Add(seq uint64, id string) {
 	if s == nil {
 		return
@@ -138,7 +140,7 @@ func (s *Set) Add(seq uint64, id string) {
 	s.members[seq] = member{session: x}
 }
 
-// Enter has a message stand last in its session: it is in the queue now, ready or not.
+// Enter makes a message the last of its session: it has entered the queue, ready or not.
 func (s *Set) Enter(seq uint64, h backlog.Handle) {
 	if s == nil {
 		return
@@ -155,7 +157,7 @@ func (s *Set) Enter(seq uint64, h backlog.Handle) {
 	}
 }
 
-// Ready has a message that came back be delivered again, at its place in its session.
+// Ready makes a requeued message available again, at its position in its session.
 func (s *Set) Ready(seq uint64) {
 	if s == nil {
 		return
@@ -173,7 +175,7 @@ func (s *Set) makeReady(m member) {
 	s.wake(x)
 }
 
-// wake has a session with a ready message be served: by its holder, or by whoever wants the next one.
+// wake makes a session with a ready message available to its holder, or to the next waiter.
 func (s *Set) wake(x *Session) {
 	switch {
 	case x.holder != nil:
@@ -185,7 +187,7 @@ func (s *Set) wake(x *Session) {
 	}
 }
 
-// isReady tells whether a place of a session still has a ready message.
+// isReady reports whether the message at a place is still ready.
 func (s *Set) isReady(x *Session, p place) bool {
 	if !s.messages.IsReady(p.handle) {
 		return false
@@ -194,7 +196,8 @@ func (s *Set) isReady(x *Session, p place) bool {
 	return m.session == x && m.order == p.order
 }
 
-// first is the first ready message of a session, false for none. What stands behind a message whose session is not known yet has to wait.
+// first returns the first ready message of a session, false for none. Messages behind one whose session is not known
+// yet have to wait.
 func (s *Set) first(x *Session) (h backlog.Handle, ok bool) {
 	for len(x.ready) > 0 && !s.isReady(x, x.ready[0]) {
 		x.ready.pop()
@@ -205,8 +208,8 @@ func (s *Set) first(x *Session) (h backlog.Handle, ok bool) {
 	return x.ready[0].handle, true
 }
 
-// First is the first ready message of the session that a consumer has locked, at now in wall ms. If there is none the consumer is given nothing
-// until there is.
+// First returns the first ready message of the session that a consumer has locked, at now in wall ms. If there is
+// none the consumer gets nothing until there is.
 func (s *Set) First(c *consumers.Consumer, now int64) (h backlog.Handle, ok bool) {
 	x := s.held[c]
 	if x != nil && !x.lost && x.timer.at > now && !x.reading {
@@ -218,7 +221,7 @@ func (s *Set) First(c *consumers.Consumer, now int64) (h backlog.Handle, ok bool
 	return 0, false
 }
 
-// Behind calls f for ready messages of a consumer's session, limit at most: the first, and others near it.
+// Behind calls f for at most limit ready messages of a consumer's session: the first, and others near it.
 func (s *Set) Behind(c *consumers.Consumer, limit int, f func(backlog.Handle)) {
 	x := s.held[c]
 	for _, p := range x.ready[:min(len(x.ready), limit)] {
@@ -228,7 +231,7 @@ func (s *Set) Behind(c *consumers.Consumer, limit int, f func(backlog.Handle)) {
 	}
 }
 
-// Reading has a consumer be given nothing until Resume: contents are read for it.
+// Reading stops deliveries to a consumer until Resume: contents are being read for it.
 func (s *Set) Reading(c *consumers.Consumer) {
 	x := s.held[c]
 	x.reading, c.Reading = true, true
@@ -251,7 +254,7 @@ func (s *Set) Resume() {
 	s.readers = s.readers[:0]
 }
 
-// Gone forgets a message.
+// Gone removes a message.
 func (s *Set) Gone(seq uint64) {
 	if s == nil {
 		return
@@ -264,7 +267,7 @@ func (s *Set) Gone(seq uint64) {
 	s.forget(m.session)
 }
 
-// forget forgets a session of which there is nothing.
+// forget removes a session that is empty.
 func (s *Set) forget(x *Session) {
 	if x.count > 0 || x.holder != nil || x.state.kept() {
 		return
@@ -277,7 +280,7 @@ func (s *Set) forget(x *Session) {
 	delete(s.byID, x.ID)
 }
 
-// Clear forgets all messages; locks and states stay.
+// Clear removes all messages; locks and states stay.
 func (s *Set) Clear() {
 	if s == nil {
 		return
@@ -289,7 +292,7 @@ func (s *Set) Clear() {
 	}
 }
 
-// Of is the id of a message's session; false: it is not known.
+// Of returns the session id of a message; false if it is not known.
 func (s *Set) Of(seq uint64) (id string, ok bool) {
 	if s == nil {
 		return "", false
@@ -300,34 +303,35 @@ func (s *Set) Of(seq uint64) (id string, ok bool) {
 	return "", false
 }
 
-// Place is where a message stands in the queue; false: it does not.
+// Place returns the handle of a message; false if it is not in the queue.
 func (s *Set) Place(seq uint64) (h backlog.Handle, ok bool) {
 	m := s.members[seq]
 	return m.handle, m.order != 0
 }
 
-// Has reports whether a message is one of the queue's, in the backlog or expected there.
+// Has reports whether a message belongs to the queue, in the backlog or expected there.
 func (s *Set) Has(seq uint64) bool {
 	_, is := s.members[seq]
 	return is
 }
 
-// unknown is a message or a state that the journal has.
+// unknown is a message or a state of the journal that was not read yet.
 type unknown struct {
 	ref  store.Ref
 	size uint32
 }
 
-// Unknown takes in what the journal has: it is to be read, and Know called, before any session is locked. size is that of the body in bytes.
+// Unknown adds a message or state of the journal: it has to be read, and Know called, before any session is locked.
+// size is that of its body in bytes.
 func (s *Set) Unknown(ref store.Ref, size uint32) {
 	s.opaque = true
 	s.unknown = append(s.unknown, unknown{ref, size})
 }
 
-// Expect has a message that is not known yet be one of the queue's; see Unknown.
+// Expect makes a message that is not known yet one of the queue's; see Unknown.
 func (s *Set) Expect(seq uint64) { s.members[seq] = member{} }
 
-// ToRead takes what is to be read next, about bytes of it and limit at most.
+// ToRead returns the contents to be read next, about bytes of them and at most limit, and removes them from the list.
 func (s *Set) ToRead(limit int, bytes int64) (want []store.Ref) {
 	for len(s.unknown) > 0 && len(want) < limit && bytes > 0 {
 		want = append(want, s.unknown[0].ref)
@@ -337,7 +341,7 @@ func (s *Set) ToRead(limit int, bytes int64) (want []store.Ref) {
 	return want
 }
 
-// Know tells which session a message is of that was not known; one that is gone meanwhile is not looked at.
+// Know sets the session of a message that was not known; one that is gone meanwhile is ignored.
 func (s *Set) Know(seq uint64, id string) {
 	m, is := s.members[seq]
 	if !is || m.session != nil {
@@ -351,13 +355,13 @@ func (s *Set) Know(seq uint64, id string) {
 	}
 }
 
-// Known is called when all that was to be read is known: whoever has locked a session goes on.
+// Known is called when everything was read: consumers that have locked sessions continue.
 func (s *Set) Known() {
-	s.opaque, s.unknown, s.barrier = false, nil, barrier{} // what could not be read is nobody's
+	s.opaque, s.unknown, s.barrier = false, nil, barrier{} // unreadable messages have no session
 	for _, x := range s.held {
 		s.wake(x)
 	}
 }
 
-// Opaque reports whether Known has to be called yet.
+// Opaque reports whether contents have to be read before Known.
 func (s *Set) Opaque() bool { return s != nil && s.opaque }

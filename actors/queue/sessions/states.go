@@ -1,25 +1,26 @@
 package sessions
 
-// Bounds on states.
+// Limits of states.
 const (
-	// MostState is how many bytes the state of a session has at most.
+	// MostState is the maximum size of a session's state, in bytes.
 	MostState = 256 << 10
-	// MostStates is how many sessions of a queue have one at most, MostStateBytes how many bytes all of them.
+	// MostStates is the maximum number of sessions with a state in a queue, MostStateBytes the maximum size of all
+	// states.
 	MostStates     = 10_000
 	MostStateBytes = 64 << 20
 )
 
-// state has what receivers have noted down of a session.
+// state is a value that receivers have stored with a session.
 type state struct {
-	body    []byte // nil for nothing
-	seq     uint64 // the journal's number of it
+	body    []byte // nil for none
+	seq     uint64 // number in the journal
 	updated int64  // wall ms
 }
 
-// kept reports whether there is one.
+// kept reports whether there is a state.
 func (s *state) kept() bool { return s.body != nil }
 
-// State is that of a session, nil for none.
+// State returns the state of a session, nil for none.
 func (s *Set) State(id string) []byte {
 	if x := s.byID[id]; x != nil {
 		return x.state.body
@@ -27,7 +28,7 @@ func (s *Set) State(id string) []byte {
 	return nil
 }
 
-// Fits reports whether there is room for the state of a session, and not too many others.
+// Fits reports whether a state for a session is within the limits.
 func (s *Set) Fits(id string, body []byte) bool {
 	was := s.State(id)
 	n, bytes := s.states, s.bytes+int64(len(body)-len(was))
@@ -37,8 +38,8 @@ func (s *Set) Fits(id string, body []byte) bool {
 	return body == nil || n <= MostStates && bytes <= MostStateBytes
 }
 
-// SetState gives a session another state, which is the receiver's, with the journal's number; nil for none. It returns the number of the one
-// before, 0 for none. now is in wall ms.
+// SetState sets the state of a session, with its number in the journal; nil deletes it. It returns the number of the
+// previous state, 0 for none. now is in wall ms.
 func (s *Set) SetState(id string, body []byte, seq uint64, now int64) (before uint64) {
 	x := s.session(id)
 	before = x.state.seq
@@ -56,13 +57,13 @@ func (s *Set) SetState(id string, body []byte, seq uint64, now int64) (before ui
 	return before
 }
 
-// States is how many sessions have one.
+// States returns the number of sessions with a state.
 func (s *Set) States() int { return s.states }
 
 // Noted reports whether the journal has states, or may have some that are not read yet.
 func (s *Set) Noted() bool { return s != nil && (s.states > 0 || s.opaque) }
 
-// NewerThan reports whether the state of a session has a higher number of the journal's than that.
+// NewerThan reports whether the state of a session has a number in the journal above seq.
 func (s *Set) NewerThan(id string, seq uint64) bool {
 	x := s.byID[id]
 	return x != nil && x.state.seq > seq

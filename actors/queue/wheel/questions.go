@@ -2,8 +2,8 @@ package wheel
 
 import "math/bits"
 
-// Until returns how many entries are due at wall ms or before, which is not before the last Advance. It looks at some hundred
-// slots and at the entries of one list, no more than longest.
+// Until returns the number of entries due at ms, in wall ms, or before; ms is not before the last Advance. It
+// examines some hundred slots and at most longest entries of one list.
 func (w *Wheel[S]) Until(ms int64) int {
 	if w.count == 0 || ms < w.base {
 		return 0
@@ -34,7 +34,7 @@ func (w *Wheel[S]) Until(ms int64) int {
 	}
 }
 
-// until counts those of a list that are due at ms or before.
+// until counts the entries of a list that are due at ms or before.
 func (w *Wheel[S]) until(tail uint32, ms int64) (n int) {
 	for h := w.store.Links(tail).Next; ; h = w.store.Links(h).Next {
 		if w.store.Deadline(h) <= ms {
@@ -46,7 +46,7 @@ func (w *Wheel[S]) until(tail uint32, ms int64) (n int) {
 	}
 }
 
-// Earliest returns the earliest deadline, exactly. Among those that have passed already it may be any.
+// Earliest returns the earliest deadline, exactly. If several have passed already it may be any of them.
 func (w *Wheel[S]) Earliest() (deadline int64, ok bool) {
 	list, ok := w.From(0)
 	if !ok {
@@ -62,17 +62,17 @@ func (w *Wheel[S]) Earliest() (deadline int64, ok bool) {
 	return deadline, true
 }
 
-// List is a list of entries that are due between two wall ms, in no order but that of Add. It is circular: behind its tail, by
-// Links, comes its head. It has at most longest entries unless First is Last.
+// List is a list of entries that are due between two wall ms, in the order of Add. It is circular: the head follows
+// the tail by Links. It has at most longest entries unless First is Last.
 type List struct {
 	Tail        uint32
 	First, Last int64
 }
 
-// From returns the first list in which an entry may be that is due at wall ms or later. The next one is that from Last+1.
-// What is overdue is in the first.
+// From returns the first list that may have an entry due at ms, in wall ms, or later. The next list is From(Last+1).
+// Overdue entries are in the first.
 func (w *Wheel[S]) From(ms int64) (list List, ok bool) {
-	if ms < 0 { // behind the last list that there can be
+	if ms < 0 { // behind the last possible list
 		return List{}, false
 	}
 	if w.opened != 0 && ms <= w.base {

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// Never is the deadline of an entry that does not expire: Add and Remove leave it alone.
+// Never is the deadline of an entry that does not expire: Add and Remove ignore it.
 const Never = math.MaxInt64
 
 const (
@@ -14,38 +14,39 @@ const (
 	slotMask  = slots - 1
 	// levels times groupBits covers the 63 bits of a positive deadline.
 	levels = 11
-	// longest is how many entries a list has at most that is wider than a millisecond: what is longer is split. It bounds what a
-	// question looks at. The lower it is, the more lists are there to add entries to that come in no order, of which fewer are
-	// in the processor's cache.
+	// longest is the maximum length of a list that is wider than a millisecond; longer ones are split. It bounds the
+	// work of a query. With a lower limit there are more lists to which unordered entries are added, of which fewer
+	// are in the processor's cache.
 	longest = 4096
 )
 
-// Links chains an entry into a list of the wheel. The zero value is an entry off the wheel. Only the wheel changes it.
+// Links chains an entry into a list of the wheel. The zero value is an entry off the wheel. Only the wheel changes
+// it.
 type Links struct{ Prev, Next uint32 }
 
-// Store is where the caller keeps its entries. A handle is at least 1.
+// Store holds the caller's entries. A handle is at least 1.
 type Store interface {
 	// Links returns the links of entry h. The pointer is not used after the call into the wheel, nor across fire.
 	Links(h uint32) *Links
-	// Deadline returns the wall milliseconds at which h is due. It must not change while h is on the wheel.
+	// Deadline returns when h is due, in wall ms. It must not change while h is on the wheel.
 	Deadline(h uint32) int64
 }
 
-// level is 64 slots. A slot is empty, or a list, or split: a level of its own.
+// level is 64 slots. A slot is empty, a list, or split into a level of its own.
 type level struct {
-	// tails are of circular lists, so that both ends are at hand.
+	// tails are the tails of circular lists, which make both ends accessible.
 	tails [slots]uint32
-	sizes [slots]uint32 // of the lists
-	// below are the levels of those that are split; nil until one is.
+	sizes [slots]uint32 // lengths of the lists
+	// below are the levels of split slots; nil before the first.
 	below    *[slots]*level
 	occupied uint64
 	count    uint32 // of all entries
 }
 
-// Wheel holds entries until their deadline (TTL-30, TTL-34). It belongs to one goroutine. Make it with New.
+// Wheel holds entries until their deadline (TTL-30, TTL-34). It belongs to one goroutine. Create it with New.
 type Wheel[S Store] struct {
 	store S
-	// base is the wall ms up to which everything has been handled; it never goes back.
+	// base is the wall ms up to which everything has been handled; it never decreases.
 	base int64
 	// level[i] is nil until an entry needs it.
 	level *[levels]*level
@@ -53,12 +54,12 @@ type Wheel[S Store] struct {
 	count uint32
 	// opened is the tail of the list that is being emptied, 0 if none, left its length. Its entries are due at base.
 	opened, left uint32
-	longest      uint32 // tests have less
+	longest      uint32 // tests set less
 	// busy has a bit for each level with entries.
 	busy uint16
 }
 
-// New returns an empty wheel over the entries of store. It allocates nothing.
+// New returns an empty wheel of entries in store. It allocates nothing.
 func New[S Store](store S) Wheel[S] {
 	return Wheel[S]{store: store, longest: longest}
 }
@@ -66,9 +67,9 @@ func New[S Store](store S) Wheel[S] {
 // Len returns the number of entries on the wheel.
 func (w *Wheel[S]) Len() int { return int(w.count) }
 
-// Add puts h on the wheel, at the end of the entries with the same deadline (TTL-31). A deadline in the past is due at the
-// next Advance. An entry that never expires, or is on the wheel already, is left as it is. Owners call Advance before they
-// add, so that the base is fresh: with an old one entries start on a needlessly high level.
+// Add adds h behind the entries with the same deadline (TTL-31). A deadline in the past is due at the next Advance.
+// An entry that never expires, or is on the wheel already, is ignored. Owners call Advance first, so that the base is
+// current: with an old one entries start on a needlessly high level.
 func (w *Wheel[S]) Add(h uint32) {
 	deadline := w.store.Deadline(h)
 	links := w.store.Links(h)
@@ -86,7 +87,7 @@ func (w *Wheel[S]) Add(h uint32) {
 	w.place(h, links, at)
 }
 
-// Remove takes h off the wheel; an entry that is not on it is left as it is.
+// Remove removes h; an entry that is not on the wheel is ignored.
 func (w *Wheel[S]) Remove(h uint32) {
 	links := w.store.Links(h)
 	if links.Next == 0 {
@@ -108,7 +109,8 @@ func (w *Wheel[S]) Remove(h uint32) {
 	}
 }
 
-// forget takes h, which ended its list if tail ends it now, out of the counts of l and of what is below.
+// forget removes h, which was the last of its list if tail is the last now, from the counts of l and of the levels
+// below.
 func (w *Wheel[S]) forget(l *level, i int, at int64, h, tail uint32) {
 	slot := slotOf(at, i)
 	l.count--
@@ -127,8 +129,8 @@ func (w *Wheel[S]) forget(l *level, i int, at int64, h, tail uint32) {
 	}
 }
 
-// Next returns the wall ms at which to call Advance. It is never later than the earliest deadline, unless that has passed
-// already. It may be earlier, the beginning of a wide slot: Advance then fires nothing, and Next grows.
+// Next returns the wall ms at which to call Advance. It is never later than the earliest deadline, unless that has
+// passed already. It may be earlier, the start of a wide slot: Advance then fires nothing, and Next increases.
 func (w *Wheel[S]) Next() (deadline int64, ok bool) {
 	if w.count == 0 {
 		return 0, false
@@ -143,10 +145,10 @@ func (w *Wheel[S]) Next() (deadline int64, ok bool) {
 	return start, true
 }
 
-// Advance calls fire for the entries whose deadline is at or before now (wall ms, rounded down: TTL-14), in the order of their
-// deadlines and equal ones in that of Add. A fired entry is off the wheel; fire may Add and Remove. At most limit entries are
-// fired, and about as many moved to a lower level; more tells that work is left (TTL-33). A now before that of an earlier call
-// fires nothing.
+// Advance calls fire for the entries whose deadline is at or before now (wall ms, rounded down: TTL-14), by deadline
+// and then in the order of Add. A fired entry is off the wheel; fire may Add and Remove. At most limit entries are
+// fired, and about as many moved to a lower level; more reports whether work is left (TTL-33). A now before that of
+// an earlier call fires nothing.
 func (w *Wheel[S]) Advance(now int64, limit int, fire func(h uint32)) (more bool) {
 	for w.count > 0 {
 		if w.opened == 0 {
@@ -182,8 +184,8 @@ func (w *Wheel[S]) fireFirst(fire func(h uint32)) {
 	fire(h)
 }
 
-// open makes the start of the first slot the base, moves what is in it to where it belongs then, and opens what is due. It
-// returns how many entries it has moved.
+// open makes the start of the first slot the base, moves its entries to their new lists, and opens what is due. It
+// returns the number of entries moved.
 func (w *Wheel[S]) open() (moved int) {
 	i, slot, start := w.first()
 	for w.base = start; ; i, slot = i-1, 0 {
@@ -212,14 +214,14 @@ func (w *Wheel[S]) open() (moved int) {
 	}
 }
 
-// drop takes n entries that have left level i out of its count.
+// drop subtracts n entries that have left level i from its count.
 func (w *Wheel[S]) drop(i int, n uint32) {
 	if w.level[i].count -= n; w.level[i].count == 0 {
 		w.busy &^= 1 << i
 	}
 }
 
-// moveDown places the entries of a list anew.
+// moveDown adds the entries of a list again, at lower levels.
 func (w *Wheel[S]) moveDown(tail uint32) {
 	for h, last := w.store.Links(tail).Next, false; !last; {
 		links := w.store.Links(h)
@@ -230,14 +232,15 @@ func (w *Wheel[S]) moveDown(tail uint32) {
 	}
 }
 
-// first returns the earliest occupied slot and the wall ms at which it begins. The wheel has entries, all of them on levels.
+// first returns the earliest occupied slot and the wall ms at which it starts. The wheel must have entries, all of
+// them on levels.
 func (w *Wheel[S]) first() (i, slot int, start int64) {
 	i = bits.TrailingZeros16(w.busy)
 	slot = bits.TrailingZeros64(w.level[i].occupied)
 	return i, slot, startOf(w.base, i, slot)
 }
 
-// levelOf returns the level of an entry with deadline at, which is not before base.
+// levelOf returns the level of an entry with deadline at, which must not be before base.
 func (w *Wheel[S]) levelOf(at int64) int {
 	return (bits.Len64(uint64(at^w.base)|1) - 1) / groupBits
 }
@@ -251,7 +254,7 @@ func startOf(at int64, i, slot int) int64 {
 	return at>>(width+groupBits)<<(width+groupBits) | int64(slot)<<width
 }
 
-// place puts h at the end of the list for deadline at, which is not before base.
+// place appends h to the list for deadline at, which must not be before base.
 func (w *Wheel[S]) place(h uint32, links *Links, at int64) {
 	i := w.levelOf(at)
 	if w.level == nil {
@@ -264,7 +267,7 @@ func (w *Wheel[S]) place(h uint32, links *Links, at int64) {
 	w.put(w.level[i], i, h, links, at)
 }
 
-// put puts h at the end of its list on level i, or of one below.
+// put appends h to its list on level i, or on one below.
 func (w *Wheel[S]) put(l *level, i int, h uint32, links *Links, at int64) {
 	for ; ; i-- {
 		slot := slotOf(at, i)
@@ -283,7 +286,7 @@ func (w *Wheel[S]) put(l *level, i int, h uint32, links *Links, at int64) {
 	}
 }
 
-// split makes a list that has grown too long a level of its own.
+// split converts a list that has grown too long to a level.
 func (w *Wheel[S]) split(l *level, i, slot int) {
 	tail := l.tails[slot]
 	l.empty(slot)
@@ -348,7 +351,7 @@ func (w *Wheel[S]) link(h uint32, links *Links, tail uint32) {
 	w.store.Links(head).Prev = h
 }
 
-// unlink takes h out of its list and returns the tail that the list has if h was its tail (0: it is empty now).
+// unlink removes h from its list and returns the tail that the list has if h was its tail (0: the list is empty now).
 func (w *Wheel[S]) unlink(h uint32, links *Links) (tail uint32) {
 	prev, next := links.Prev, links.Next
 	*links = Links{}

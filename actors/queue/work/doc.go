@@ -1,7 +1,8 @@
-// Package work lets a command of one queue touch more messages than one turn may: it goes on in further turns, and mail
-// that comes behind it waits, so that nobody sees half of it.
+// Package work spreads a command that touches many messages of one queue over several turns. Later mail waits for its
+// end, so that no half-finished state is visible.
 //
-// Owns: the work and the mail that waits.
+// Owns: the work and the waiting mail.
 //
-// Deadlines: none; the queue takes a turn at once while there is work. A restart loses both: whoever waits is told.
+// Deadlines: none; the queue takes a turn at once while there is work. A restart loses both; senders that wait get an
+// answer.
 package work

@@ -5,27 +5,26 @@ import (
 	"candlemark/internal/clock"
 )
 
-// Work is a command's work.
+// Work is a command in progress.
 type Work struct {
-	// Step does a turn's worth and reports whether that was the last.
+	// Step does as much as fits into a turn and reports whether it is done.
 	Step func(now clock.Instant) (done bool)
-	// End is called when it is done, nil for nothing.
+	// End is called after the last Step; may be nil.
 	End func(now clock.Instant)
-	// Asked is who is to be told if the queue fails meanwhile; nil if nobody waits.
+	// Asked is the command to answer if the queue fails meanwhile; nil if no answer is expected.
 	Asked mail.Answerable
-	// Expires: messages come due meanwhile as ever.
+	// Expires: messages still expire meanwhile.
 	Expires bool
 }
 
-// Pending is the work that goes on in further turns, and the mail that waits for it or for something else. The zero value
-// has none.
+// Pending holds the work in progress, and the mail that waits for it or for something else. The zero value is empty.
 type Pending struct {
 	work    *Work
 	parked  []any
-	resumed bool // the mail in hand was parked
+	resumed bool // the current mail was parked
 }
 
-// Start does a first step, and all of the work if that is enough.
+// Start does a first step; if that is not enough the work continues in further turns.
 func (p *Pending) Start(w *Work, now clock.Instant) {
 	if !w.Step(now) {
 		p.Later(w)
@@ -34,7 +33,7 @@ func (p *Pending) Start(w *Work, now clock.Instant) {
 	}
 }
 
-// Later has the work begin in the next turn. There is none yet.
+// Later starts the work in the next turn. There must be none in progress.
 func (p *Pending) Later(w *Work) {
 	if p.work != nil {
 		panic("work in the place of work")
@@ -42,10 +41,10 @@ func (p *Pending) Later(w *Work) {
 	p.work = w
 }
 
-// Work is the work that goes on, nil for none.
+// Work returns the work in progress, nil for none.
 func (p *Pending) Work() *Work { return p.work }
 
-// Step goes on with the work, and reports whether it is done.
+// Step continues the work, and reports whether it is done.
 func (p *Pending) Step(now clock.Instant) (done bool) {
 	w := p.work
 	if done = w.Step(now); done {
@@ -56,13 +55,13 @@ func (p *Pending) Step(now clock.Instant) (done bool) {
 	return done
 }
 
-// Waits reports whether mail has to wait for the work, or for mail that waits already.
+// Waits reports whether mail has to wait for the work, or behind mail that waits already.
 func (p *Pending) Waits() bool { return p.work != nil || len(p.parked) > 0 && !p.resumed }
 
-// Park has mail wait, in order.
+// Park appends a mail to the waiting mail.
 func (p *Pending) Park(m any) { p.parked = append(p.parked, m) }
 
-// Next is the next mail that waited, if there is no work. It is to be handled next.
+// Next removes and returns the next waiting mail, if there is no work. It has to be handled next.
 func (p *Pending) Next() (any, bool) {
 	if p.work != nil || len(p.parked) == 0 {
 		return nil, false
@@ -79,7 +78,7 @@ func (p *Pending) Next() (any, bool) {
 // Handled is called when a mail was handled, parked before or not.
 func (p *Pending) Handled() { p.resumed = false }
 
-// All takes all mail that waits.
+// All removes and returns all waiting mail.
 func (p *Pending) All() []any {
 	all := p.parked
 	p.parked = nil
