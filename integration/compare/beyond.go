@@ -5,57 +5,57 @@ package main
 const beyond = `
 ## The product's name
 
-The server properties say the product ` + "`Candlemark`" + ` and the version ` + "`4.0.5`" + `, the level of RabbitMQ that is followed: clients branch on
-both. ` + "`--product-name RabbitMQ`" + ` ([limits](limits.md#product-name---product-name)) announces another product. Who looks at it:
+The server properties contain the product ` + "`Candlemark`" + ` and the version ` + "`4.0.5`" + `, the RabbitMQ version that the broker follows: clients branch on
+both. ` + "`--product-name RabbitMQ`" + ` ([limits](limits.md#product-name---product-name)) announces another product. Clients that depend on it:
 
 | client | with product Candlemark | with ` + "`--product-name RabbitMQ`" + ` |
 | --- | --- | --- |
 | kombu (Celery), its transports pyamqp and librabbitmq | ` + "`basic.qos`" + ` with global false: a limit for each consumer | from version 3.3 on global true: one limit for the channel; some releases of kombu only below version 4.0 |
 | amqplib (node) | its own test ` + "`serverProperties`" + ` fails, nothing else | passes |
-| amqp091-go | its own tests ` + "`TestRabbitMQQueueTTLGet`, `TestRabbitMQQueueNackMultipleRequeue`" + ` and ` + "`TestIntegrationRecoverNotImplemented`" + ` do nothing | they run |
+| amqp091-go | its own tests ` + "`TestRabbitMQQueueTTLGet`, `TestRabbitMQQueueNackMultipleRequeue`" + ` and ` + "`TestIntegrationRecoverNotImplemented`" + ` are skipped | they run |
 
-A limit for each consumer is taken when a consumer starts, here as in RabbitMQ. So what Celery changes later, for tasks with an ETA
-or by autoscaling, does not reach a worker that runs; with the other name it does, by a common limit, on queues of every type.
+A limit for each consumer is fixed when the consumer starts, here as in RabbitMQ. Later changes by Celery, for tasks with an ETA
+or by autoscaling, do therefore not apply to a running worker; with the other name they do, through a common limit, on queues of every type.
 
 ## The version
 
-4.0.5 is announced and stays. Where later versions differ, this is what is done:
+The broker announces 4.0.5. Where later versions differ:
 
 | | 4.0.5 | later | Candlemark |
 | --- | --- | --- | --- |
-| least ` + "`frame_max`" + ` | 4096 | 8192 since 4.1 | 4096, as 4.0.5 |
-| largest frame before ` + "`connection.tune`" + ` | 4096 | 8192 since 4.1 | 8192: who sends 4096 notices nothing |
-| passive declare of a queue or an exchange | needs no permission | configure in 4.2.6, any of the three since 4.2.7 | any of the three: nobody learns what is in a queue on which he has no right |
+| minimum ` + "`frame_max`" + ` | 4096 | 8192 since 4.1 | 4096, as 4.0.5 |
+| largest frame before ` + "`connection.tune`" + ` | 4096 | 8192 since 4.1 | 8192: compatible with clients that send 4096 |
+| passive declare of a queue or an exchange | needs no permission | configure in 4.2.6, any of the three since 4.2.7 | any of the three: users without permission do not see the contents of a queue |
 
 ## Logging in
 
 | | RabbitMQ 4.0.5 | Candlemark |
 | --- | --- | --- |
-| ` + "`ANONYMOUS`" + ` | offered; lets in as ` + "`anonymous_login_user`" + `, guest by default, without a password | not offered, and there is no setting for it: guest is an administrator, and RabbitMQ's own advice for production is to switch it off. No client of AMQP 0-9-1 takes it unasked |
-| a wrong password over HTTP | 401 ` + "`{\"error\":\"not_authorized\",\"reason\":\"Not_Authorized\"}`" + ` (3.10: ` + "`Login failed`" + `) | the same, with ` + "`WWW-Authenticate`" + ` as HTTP demands |
+| ` + "`ANONYMOUS`" + ` | offered; logs in as ` + "`anonymous_login_user`" + `, guest by default, without a password | not offered over AMQP 0-9-1, and there is no setting for it: guest is an administrator, and RabbitMQ recommends switching it off in production. No client of AMQP 0-9-1 uses it by default |
+| a wrong password over HTTP | 401 ` + "`{\"error\":\"not_authorized\",\"reason\":\"Not_Authorized\"}`" + ` (3.10: ` + "`Login failed`" + `) | the same, with ` + "`WWW-Authenticate`" + ` as HTTP requires |
 | no password over HTTP | 401 with ` + "`WWW-Authenticate`" + `, without a body | the same, with the body above |
-| a value of the wrong kind over HTTP | a list, ` + "`[\"not_boolean\",7]`" + ` | the same |
+| a value of the wrong type over HTTP | a list, ` + "`[\"not_boolean\",7]`" + ` | the same |
 | ` + "`feature-flags`, `deprecated-features`" + ` over HTTP | any user with one of the four tags | the same |
 
 ## Definitions
 
 | | RabbitMQ 4.0.5 | Candlemark |
 | --- | --- | --- |
-| an import with a bad item | stops there, with 400; what came before is done | 400 too, but everything else is done; nothing with ` + "`?strict=true`" + ` ([definitions](definitions.md)) |
-| a queue that would exceed ` + "`max-queues`" + ` | nothing is imported | it is refused, the others come |
-| ` + "`internal_cluster_id`" + ` in an export | there | left out: it is one broker's |
+| an import with an invalid item | stops there, with 400; earlier items are imported | 400 as well, but all other items are imported; none with ` + "`?strict=true`" + ` ([definitions](definitions.md)) |
+| a queue that would exceed ` + "`max-queues`" + ` | nothing is imported | it is refused, the others are imported |
+| ` + "`internal_cluster_id`" + ` in an export | included | omitted: it identifies one broker |
 
 ## During an alarm
 
-RabbitMQ stops reading at the first content header: that message, unless it is empty, waits till the alarm is over. Here what came in
-the same read goes on, at most 128 KiB: the first publishes after an alarm, if they are small, are routed and confirmed. The connection is told
-and not read any further from there on, as in RabbitMQ. A large message waits behind its header ([alarms](alarms.md#what-is-blocked)).
-A binding to an ` + "`x-recent-history`" + ` exchange that would bring messages is 406 meanwhile; in RabbitMQ it brings them.
+RabbitMQ stops reading at the first content header: that message, unless it is empty, waits until the alarm is cleared. Here the rest of the same read
+is still processed, at most 128 KiB: the first publishes after an alarm, if they are small, are routed and confirmed. Then the connection is notified
+and not read any further, as in RabbitMQ. A large message waits after its header ([alarms](alarms.md#what-is-blocked)).
+A binding to an ` + "`x-recent-history`" + ` exchange that would deliver messages is refused with 406 meanwhile; in RabbitMQ it delivers them.
 
 ## Consumers without acknowledgements
 
-A common limit (` + "`basic.qos`" + ` with global true) does not hold consumers that do not acknowledge: AMQP 0-9-1 says that it is ignored for
-them, and nothing that they do could end the wait. In RabbitMQ, 4.0.5 included, they count for nothing and are held all the same while
-other consumers of the channel have reached the limit (the test ` + "`noAckObeysLimit`" + ` of its Java client asks for that);
-` + "`qos/global-does-not-stop-no-ack`" + ` below shows it. A limit for each consumer holds them in neither.
+A common limit (` + "`basic.qos`" + ` with global true) does not apply to consumers without acknowledgements: AMQP 0-9-1 specifies that it is ignored for
+them, and they could never end the wait themselves. In RabbitMQ, including 4.0.5, their messages do not count, but they get none while
+other consumers of the channel have reached the limit (the test ` + "`noAckObeysLimit`" + ` of its Java client expects that);
+` + "`qos/global-does-not-stop-no-ack`" + ` below shows it. A limit for each consumer does not apply to them in either broker.
 `

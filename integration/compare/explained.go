@@ -70,11 +70,11 @@ type rule struct {
 var rules = []rule{
 	{
 		regexp.MustCompile(` x-last-death-(exchange|queue|reason):"[^"]*"`), "", "x-last-death-exchange, x-last-death-queue, x-last-death-reason",
-		"3.10 against 4.x: a dead-lettered message also tells its last death",
+		"3.10 against 4.x: dead letters also have headers of the last death",
 	},
 	{
 		regexp.MustCompile(`\\n +`), "{value_too_large,\\n    99999999999999999999}", "{value_too_large,99999999999999999999}",
-		"ours is better: a long term stands on one line in a reply text",
+		"ours is better: a long term is on one line in a reply text",
 	},
 }
 

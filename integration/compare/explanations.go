@@ -3,19 +3,19 @@ package main
 // Reasons that several scripts share.
 const (
 	tune530       = "3.10 against 4.x: since 4.x a client learns why its limits are refused"
-	unknownName   = "ours is better: RabbitMQ drops the connection without a word where we say why"
-	exchangeType  = "3.10 against 4.x: since 4.x an unknown exchange type is the channel's error"
+	unknownName   = "ours is better: RabbitMQ closes the connection without a reason, here the reason is sent"
+	exchangeType  = "3.10 against 4.x: since 4.x an unknown exchange type is a channel error"
 	content501    = "3.10 against 4.x: 3.10 counts below zero and waits for the rest"
-	atOnce        = "ours is better: a method that no client may send is refused at once, not after the content that RabbitMQ waits for"
+	atOnce        = "ours is better: a method that clients must not send is refused at once; RabbitMQ waits for its content first"
 	locator       = "3.10 against 4.x: since 4.x every queue type takes the argument, and its value is checked"
-	masterHost    = "ours is better: a value that 3.10 fails over is ignored, as 4.x ignores the argument"
+	masterHost    = "ours is better: a value that crashes 3.10 is ignored, as 4.x ignores the argument"
 	timeout       = "3.10 against 4.x: the value is checked since 4.x"
-	order         = "3.10 against 4.x: 3.10 looks at the user-id first"
-	cancelOk      = "3.10 against 4.x: some clients answer basic.cancel, and since 4.x they may"
-	closeAnyTime  = "ours is better: a client may close at any time"
+	order         = "3.10 against 4.x: 3.10 checks the user-id first"
+	cancelOk      = "3.10 against 4.x: some clients answer basic.cancel, which is allowed since 4.x"
+	closeAnyTime  = "ours is better: a client can close at any time"
 	queueType     = "3.10 against 4.x: since 4.x the type is stored with every queue"
-	eager         = "ours is better: a message expires at its own deadline wherever it stands"
-	clientDeath   = "3.10 against 4.x: since 4.x x-death headers that clients make up are not continued"
+	eager         = "ours is better: a message expires at its own deadline at any position"
+	clientDeath   = "3.10 against 4.x: since 4.x x-death headers set by clients are not continued"
 	firstDelivery = "3.10 against 4.x: since 4.x a first delivery has no x-delivery-count"
 	exactly       = "3.10 against 4.x: since 4.x header values are compared with their types"
 )
@@ -23,15 +23,15 @@ const (
 var explanations = []explanation{
 	{
 		"connection/start", texts(`cluster_name:"*"`), texts(`product_version:"*"`),
-		"ours: version is the level of RabbitMQ that we follow, because clients branch on it; our own stands in product_version. We have no cluster",
+		"ours: version is the RabbitMQ version that the broker follows, because clients branch on it; product_version is Candlemark's. There is no cluster",
 	},
 	{
 		"connection/header/amqp-0-8", texts("connection.start"), texts(`protocol header "AMQP\x00\x00\t\x01"`),
-		"3.10 against 4.x: AMQP 0-8 is not spoken any more",
+		"3.10 against 4.x: AMQP 0-8 is no longer supported",
 	},
 	{
 		"connection/header/amqp-1-0", texts(`protocol header "AMQP\x00\x00\t\x01"`), texts(`protocol header "AMQP\x03\x01\x00\x00"`),
-		"3.10 against 4.x: AMQP 1.0 is spoken without a plugin, but not without a login, so the answer is the header of SASL",
+		"3.10 against 4.x: AMQP 1.0 needs no plugin, but requires a login, so the answer is the SASL header",
 	},
 	{"connection/tune/all-zero", nil, texts("530 … negotiated frame_max = 0 is higher than the maximum allowed value (131072)"), tune530},
 	{"connection/tune/frame-too-small", nil, texts("530 … negotiated frame_max = 4095 is lower than the minimum allowed value (4096)"), tune530},
@@ -48,7 +48,7 @@ var explanations = []explanation{
 
 	{
 		"channel/error/two-close-ok", texts("504 … expected 'channel.open'"), nil,
-		"ours is better: when both sides close at once a client may answer twice; what asks for nothing is forgiven",
+		"ours is better: when both sides close at once a client may answer twice; the second answer is ignored",
 	},
 	{"channel/unexpected/deliver", nil, texts("503 … unimplemented method"), atOnce},
 	{"channel/unexpected/return", nil, texts("503 … unimplemented method"), atOnce},
@@ -57,15 +57,15 @@ var explanations = []explanation{
 	{"channel/content/body-too-long", nil, texts("501 … content body frame exceeds remaining content size"), content501},
 	{
 		"channel/content/body-beyond-512-mib", nil, texts("501 … content body size 536870913 exceeds maximum allowed size 536870912"),
-		"3.10 against 4.x: since 4.x a size that cannot be is refused with the header",
+		"3.10 against 4.x: since 4.x an impossible size is refused at the header",
 	},
 	{
 		"channel/content/body-of-2-to-63", nil, texts("501 … content body size 9223372036854775808 exceeds maximum allowed size 536870912"),
-		"3.10 against 4.x: since 4.x a size that cannot be is refused with the header",
+		"3.10 against 4.x: since 4.x an impossible size is refused at the header",
 	},
 	{
 		"channel/content/broken-properties", texts("541 … INTERNAL_ERROR"), texts("501 … FRAME_ERROR - cannot decode properties <<128,0,9,120>>"),
-		"ours is better: the client's mistake is named, RabbitMQ fails over it",
+		"ours is better: the client's error is reported; RabbitMQ crashes",
 	},
 
 	{"exchange/declare/unknown-type", texts("503 … unknown exchange type 'nope'"), texts("406 … unknown exchange type 'nope'"), exchangeType},
@@ -102,30 +102,30 @@ var explanations = []explanation{
 
 	{
 		"consume/cancel-on-ha-failover", texts("invalid arg 'x-cancel-on-ha-failover' … {unacceptable_type,longstr}"), texts("basic.consume-ok"),
-		"3.10 against 4.x: 4.x has no mirrored queues and does not know the argument",
+		"3.10 against 4.x: 4.x has no mirrored queues and does not support the argument",
 	},
 	{"consume/consumer-timeout-argument", texts("basic.consume-ok"), texts("invalid arg 'x-consumer-timeout' … expected integer, got longstr"), timeout},
 	{"cancel/cancel-ok-from-client", texts("503 … unimplemented method"), nil, cancelOk},
 	{
 		"qos/global/recover", texts(`DeliveryTag=3 RoutingKey="~q" |  | "3"`, `DeliveryTag=4 RoutingKey="~q" |  | "4"`),
 		texts(`DeliveryTag=3 Redelivered=true RoutingKey="~q" |  | "1"`, `DeliveryTag=4 Redelivered=true RoutingKey="~q" |  | "2"`),
-		"ours: what came back is first again; RabbitMQ delivers others in one of ten runs, when they overtake what comes back",
+		"ours: requeued messages are first again; in one of ten runs of RabbitMQ other messages overtake them",
 	},
 	{
 		"qos/global/set-after-consumers", texts(`ConsumerTag="b" DeliveryTag=3`), texts(`ConsumerTag="a" DeliveryTag=3`),
-		"ours: of those who may have it, who has waited longest gets the next message",
+		"ours: among the consumers ready for it, the one that has waited longest gets the next message",
 	},
 	{
 		"qos/global/single-active", nil, texts(`ConsumerTag="b" DeliveryTag=2`),
-		"ours is better: the next active consumer gets what waits as soon as the limit allows, RabbitMQ forgets it until something else happens",
+		"ours is better: the next active consumer gets ready messages as soon as the limit allows; in RabbitMQ they wait for another event",
 	},
 	{
 		"qos/global-does-not-stop-no-ack", nil, texts(`basic.deliver ConsumerTag="b"`),
-		"ours is better: as AMQP 0-9-1 has it, no limit holds for consumers that do not acknowledge",
+		"ours is better: as AMQP 0-9-1 specifies, no limit applies to consumers without acknowledgements",
 	},
 	{
 		"qos/two-consumers-recover", texts(`ConsumerTag="a" … "2"`, `ConsumerTag="b" … "3"`), texts(`ConsumerTag="a" … "3"`, `ConsumerTag="b" … "2"`),
-		"ours: all come back at once and are given out in turn; RabbitMQ returns one consumer's after the other's",
+		"ours: all are requeued at once and redelivered in turn; RabbitMQ requeues those of one consumer after the other",
 	},
 
 	{"ttl/behind-a-longer-one", texts("MessageCount=2"), texts("MessageCount=1"), eager},
@@ -136,7 +136,7 @@ var explanations = []explanation{
 	},
 	{
 		"dead/nacked-multiple-by-priority", texts(`| "high"`, `| "low"`), texts(`| "low"`, `| "high"`),
-		"ours: what one method rejects is dead-lettered in the order of its deliveries; RabbitMQ's queue with priorities has one list for each of them",
+		"ours: messages rejected by one method are dead-lettered in the order of their deliveries; RabbitMQ's queues with priorities do so for each priority separately",
 	},
 	{"dead/client-x-death/array", texts("count:long(1) … count:long(7)"), texts("x-first-death-queue"), clientDeath},
 	{"dead/client-x-death/string", texts("x-death:[{count:long(1)"), texts("x-first-death-queue"), clientDeath},
@@ -152,7 +152,7 @@ var explanations = []explanation{
 	{"priority/ttl-behind-higher", texts("MessageCount=2", "basic.get-empty"), texts("MessageCount=1", `| "low"`), eager},
 	{
 		"reply-to/passive-declare-of-gone-requester", texts("541 … INTERNAL_ERROR"), texts("404 … no queue 'amq.rabbitmq.reply-to."),
-		"ours is better: a name that no requester has is not found, RabbitMQ fails over it",
+		"ours is better: a name without a requester is not found; RabbitMQ crashes",
 	},
 	{
 		"quorum/redeclare-as-classic", texts("received none but current is the value 'quorum' of type 'longstr'"),
