@@ -49,7 +49,7 @@ The broker announces 4.0.5. Where later versions differ:
 
 RabbitMQ stops reading at the first content header: that message, unless it is empty, waits until the alarm is cleared. Here the rest of the same read
 is still processed, at most 128 KiB: the first publishes after an alarm, if they are small, are routed and confirmed. Then the connection is notified
-and not read any further, as in RabbitMQ. A large message waits after its header ([alarms](alarms.md#what-is-blocked)).
+and not read any further, as in RabbitMQ. A large message waits after its header ([alarms](alarms.md#blocked-connections)).
 A binding to an ` + "`x-recent-history`" + ` exchange that would deliver messages is refused with 406 meanwhile; in RabbitMQ it delivers them.
 
 ## Consumers without acknowledgements

@@ -167,6 +167,6 @@ var explanations = []explanation{
 	},
 	{
 		"stream/declare", texts("queue.declare-ok"), texts("406 … unsupported queue type 'stream'"),
-		"streams are not there yet; a client is told instead of being given something else",
+		"streams are not supported yet; the client gets an error instead of another type",
 	},
 }

@@ -39,6 +39,7 @@ var rules = []struct {
 	{"proofs", checkProofs},
 	{"citations", checkCitations},
 	{"retired words", checkRetiredWords},
+	{"clauses", checkClauses},
 }
 
 func TestHouse(t *testing.T) {

@@ -16,6 +16,51 @@ var retired = regexp.MustCompile(`(?i:\b(?:bury|buries|buried|hearse|errands?|af
 // roundabout is a comment that says that a thing is what something does, in place of what it is or does.
 var roundabout = regexp.MustCompile(`^\s*// \w+ (?:is|are) what(?: |$)`)
 
+var (
+	// clause is a sentence, an item, a cell or a heading that begins with a clause as its subject. A question is none.
+	clause = regexp.MustCompile(`(?:^|[.!?:] |[|] |^#+ |^(?:[-*]|[0-9]+[.]) |^[*][*]| [-*] )(What|Who|Whoever)\b[^.!?|]*[.!?|]?`)
+	// indented are lines of commands and examples.
+	indented = regexp.MustCompile("^(?:    |\t|```)")
+)
+
+// checkClauses wants sentences of the documents to begin with their subject. Decision records are never edited.
+func checkClauses(h *house) (complaints []string) {
+	texts, err := h.sources()
+	if err != nil {
+		return []string{err.Error()}
+	}
+	for name, text := range texts {
+		if !strings.HasSuffix(name, ".md") || strings.HasPrefix(name, "docs/adr/") {
+			continue
+		}
+		for i, line := range strings.Split(joined(text), "\n") {
+			for _, m := range clause.FindAllStringSubmatch(line, -1) {
+				if !strings.HasSuffix(strings.TrimRight(m[0], " |"), "?") {
+					complaints = append(complaints, fmt.Sprintf("%s:%d: begin with the subject, not with %q", name, i+1, strings.TrimSpace(m[0])))
+				}
+			}
+		}
+	}
+	return complaints
+}
+
+// joined puts each paragraph on the first of its lines and leaves the others empty, so that numbers of lines stay.
+func joined(text string) string {
+	lines := strings.Split(text, "\n")
+	first := -1
+	for i, line := range lines {
+		switch {
+		case line == "" || indented.MatchString(line) || strings.HasPrefix(line, "#") || strings.HasPrefix(line, "|"):
+			first = -1
+		case first >= 0 && !strings.HasPrefix(line, "- "):
+			lines[first], lines[i] = lines[first]+" "+strings.TrimSpace(line), ""
+		default:
+			first = i
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
 // checkRetiredWords wants none of them in code or docs.
 func checkRetiredWords(h *house) (complaints []string) {
 	texts, err := h.sources()
