@@ -6,8 +6,8 @@ import (
 	"candlemark/protocol"
 )
 
-// ack settles one delivery, or all up to tag. A tag that does not stand for a
-// delivery is a channel exception (DEC-15).
+// ack settles one delivery or, with multiple, all up to tag. A tag without a delivery is a channel exception
+// (DEC-15).
 func (s *state) ack(tag uint64, multiple bool, how mail.Settlement, m protocol.Method) error {
 	first, last, ok := s.unacked.Range(tag, multiple)
 	switch {
@@ -21,8 +21,8 @@ func (s *state) ack(tag uint64, multiple bool, how mail.Settlement, m protocol.M
 	return nil
 }
 
-// settle settles a range of tags and uses what came free under the common limit.
-// Queues are told first what came back: that stands ahead of what they offered.
+// settle settles a range of tags and uses the room that this leaves under the common limit. The settlements are sent
+// to the queues ahead of other mail, so that later offers include requeued messages.
 func (s *state) settle(first, last uint64, how mail.Settlement) {
 	s.unacked.SettleRange(first, last, how)
 	if s.unacked.Limit.Waiting() {
@@ -31,8 +31,7 @@ func (s *state) settle(first, last uint64, how mail.Settlement) {
 	s.unacked.Limit.Allow()
 }
 
-// recover returns everything unacknowledged to its queues [AMQP basic.recover],
-// also in a transaction.
+// recover requeues all unacked deliveries [AMQP basic.recover], also those of a transaction.
 func (s *state) recover(requeue bool) error {
 	if !requeue {
 		return protocol.ConnectionErrorf(protocol.NotImplemented, "requeue=false")
@@ -41,9 +40,8 @@ func (s *state) recover(requeue bool) error {
 	return nil
 }
 
-// qos sets the prefetch of consumers to come, and for some clients of those that
-// are there, or the channel's common limit. As in RabbitMQ the former takes the
-// latter away.
+// qos sets the prefetch of new consumers (for some clients also that of existing ones), or the channel's common
+// limit. As in RabbitMQ the former removes the latter.
 func (s *state) qos(m *protocol.BasicQos) error {
 	if m.PrefetchSize != 0 {
 		return protocol.ConnectionErrorf(protocol.NotImplemented, "prefetch_size!=0 (%d)", m.PrefetchSize)

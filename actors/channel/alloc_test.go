@@ -22,11 +22,11 @@ func perMessage(t *testing.T, turn func(n int)) float64 {
 }
 
 // step carries out a turn and takes part as queues and writer do.
-func (r *rig) step(what any) {
-	r.handle(what)
-	r.tell()
+func (r *rig) step(received any) {
+	r.handle(received)
+	r.sendConfirms()
 	for i, p := range r.out {
-		switch m := p.what.(type) {
+		switch m := p.mail.(type) {
 		case *mail.Enqueue:
 			if r.confirms.On() {
 				r.answers = append(r.answers[:0], mail.Range{First: m.Messages[0].Number, Last: m.Messages[len(m.Messages)-1].Number})
@@ -133,7 +133,7 @@ const ackFrame = 21
 func TestPublish_OneFrameIsNotCopied(t *testing.T) {
 	r := newRig(t)
 	r.feed(publish("", "q1", "content"))
-	m := r.posts[0].what.(*mail.Enqueue)
+	m := r.posts[0].mail.(*mail.Enqueue)
 	in := r.reads[0].bytes
 	if body := m.Messages[0].Body; &body[0] != &in[len(in)-1-len(body)] {
 		t.Error("the body is elsewhere")

@@ -75,11 +75,11 @@ func TestAssembler_UnexpectedFrames(t *testing.T) {
 				r.posts = r.posts[n-1:]
 			}
 			r.sent(c.want)
-			r.told()
+			r.events()
 			// Nothing is run any more.
 			r.feed(publish("", "q1", "late"), frame(&protocol.BasicQos{}))
 			r.sent()
-			r.told()
+			r.events()
 		})
 	}
 }
@@ -131,14 +131,14 @@ func TestAssembler_SizesAndReads(t *testing.T) {
 			}
 			n := 0
 			for _, p := range r.posts {
-				for _, m := range p.what.(*mail.Enqueue).Messages {
+				for _, m := range p.mail.(*mail.Enqueue).Messages {
 					n++
 					if string(m.Exchange) != "x" || string(m.RoutingKey) != "one" || !bytes.Equal(m.Header, props.Append(nil)) ||
 						!bytes.Equal(m.Body, body) || m.TTL != 1000 {
 						t.Fatalf("%d bytes, %s: %q %q header %v body of %d", size, name, m.Exchange, m.RoutingKey, m.Header, len(m.Body))
 					}
 				}
-				p.what.(*mail.Enqueue).Release()
+				p.mail.(*mail.Enqueue).Release()
 			}
 			if n != 2 {
 				t.Fatalf("%d bytes, %s: %d messages", size, name, n)

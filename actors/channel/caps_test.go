@@ -16,7 +16,7 @@ func (r *rig) ttls() map[string]string {
 	r.t.Helper()
 	found := map[string]string{}
 	for _, p := range r.posts {
-		if e, ok := p.what.(*mail.Enqueue); ok {
+		if e, ok := p.mail.(*mail.Enqueue); ok {
 			for i := range e.Messages {
 				found[p.to.Id] += fmt.Sprintf("%s:%d ", e.Messages[i].Body, e.Messages[i].TTL)
 			}
@@ -80,6 +80,6 @@ func TestTTL6_MomentOfExpiry(t *testing.T) {
 		publish("", "q2", "c", withHeaders("expires", "soon")))
 	r.sent("q1: enqueue a b", "q2: enqueue c")
 	r.feed(publish("", "q1", "d", withHeaders("expires", "soon")))
-	r.told("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - invalid header 'expires': 'soon' is no time: a timestamp, " +
+	r.events("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - invalid header 'expires': 'soon' is no time: a timestamp, " +
 		"RFC 3339 text or milliseconds since 1970 are expected Class:60 Method:40}")
 }

@@ -19,42 +19,41 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// answerTimeout is how long a command waits for its answer (PRO-5), of the
-// time that the broker runs.
+// answerTimeout is how long a command waits for its answer (PRO-5), not counting time when the machine sleeps.
 const answerTimeout = 30 * time.Second
 
 // Config configures a channel.
 type Config struct {
 	ID         uint16
 	Connection *actor.PID
-	// ConnectionName and Node are what traced messages tell of their origin.
+	// ConnectionName and Node describe the origin of traced messages.
 	ConnectionName, Node string
 	Outbox               *outbox.Outbox
 	Gate                 *message.Gate
-	Arrivals             *budget.Arrivals // of the connection; nil for no bounds
-	// Replies counts the bytes of direct replies that wait in all channels of the
-	// connection; nil for this one's alone.
+	Arrivals             *budget.Arrivals // that of the connection; nil for no limit
+	// Replies counts the bytes of waiting direct replies over all channels of the connection; nil to count for this
+	// channel only.
 	Replies  *atomic.Int64
 	FrameMax uint32 // bytes, 0 for no limit
 	VHost    *topology.VHost
 	User     auth.User
-	// By says who the client is, for what it changes; nil for the broker itself.
+	// By identifies the client in events about its changes; nil for the broker itself.
 	By *events.Origin
-	// Events is told of consumers, and of what is purged; nil for nobody.
+	// Events receives events of consumers and purges; nil for none.
 	Events *events.Hub
-	// ClientProduct is the client's name for itself, see quirks.
+	// ClientProduct is the client property product, see quirks.
 	ClientProduct string
-	// CancelNotify: the client wants to be told when a consumer ends (LEASE-9).
+	// CancelNotify: the client wants basic.cancel when a consumer ends (LEASE-9).
 	CancelNotify bool
 	Permissions  auth.Permissions
 	MaxMessage   uint64 // largest body in bytes
 	Clock        *clock.Clock
 	Log          zerolog.Logger
-	// Ended, unless nil, gets the virtual host and what the channel has counted when it ends.
+	// Ended, unless nil, is called at the end of the channel with its virtual host and counts.
 	Ended func(vhost string, counts mail.Counts, more *metrics.Published)
 	// Post sends mail from any goroutine.
-	Post func(to *actor.PID, what any)
-	// Close closes the actor's mailbox and returns what is left in it.
+	Post func(to *actor.PID, m any)
+	// Close closes the actor's mailbox and returns the mail left in it.
 	Close func() []any
 }
 
@@ -65,10 +64,10 @@ type channel struct {
 	armed uint64 // number of the command that the timer guards
 }
 
-// awaitExpired: the command of that number got no answer in time.
+// awaitExpired: the command of that number was not answered in time.
 type awaitExpired struct{ id uint64 }
 
-// New makes the actor. Its mailbox is the hot one (actors/mailbox).
+// New returns the actor. Its mailbox is the hot one (actors/mailbox).
 func New(cfg Config) actor.Actor {
 	c := &channel{}
 	c.init(cfg)
@@ -93,11 +92,11 @@ func (c *channel) Receive(ctx actor.Context) {
 	}
 }
 
-// carryOut sends what the core decided, in order.
+// carryOut sends the mail of the turn, in order.
 func (c *channel) carryOut(ctx actor.Context) {
-	c.tell()
+	c.sendConfirms()
 	for i, p := range c.out {
-		ctx.Send(p.to, p.what)
+		ctx.Send(p.to, p.mail)
 		c.out[i] = post{}
 	}
 	c.out = c.out[:0]
@@ -114,7 +113,7 @@ func (c *channel) carryOut(ctx actor.Context) {
 	c.guard(ctx)
 }
 
-// watchOver begins and ends to watch queues.
+// watchOver starts and ends watches of queues.
 func (c *channel) watchOver(ctx actor.Context) {
 	for _, w := range c.watch {
 		ctx.Watch(w)
@@ -143,16 +142,15 @@ func (c *channel) guard(ctx actor.Context) {
 	}
 }
 
-// end closes the mailbox and stops; what is left in it needs no answer.
+// end closes the mailbox and stops the actor; mail left in it needs no answer.
 func (c *channel) end(ctx actor.Context) {
 	c.abort()
 	ctx.Stop(ctx.Self())
 }
 
-// abort gives back the credit of what will not be handled any more, also of the
-// mail that made the channel panic: that is parked or held while it is handled.
-// After a panic the queues learn from watching that the channel is gone; the
-// connection does too.
+// abort returns the credit of mail that will not be handled any more, including the mail that caused a panic, which
+// stays parked or held while it is handled. After a panic the queues and the connection learn from their watches that
+// the channel is gone.
 func (c *channel) abort() {
 	defer func() { _ = recover() }()
 	if c.timer != nil {
@@ -192,7 +190,7 @@ func (c *channel) abort() {
 	c.batches.Release()
 }
 
-// internalError tells the client that the broker failed.
+// internalError returns the connection exception for a failure of the broker (541).
 func internalError(format string, args ...any) error {
 	return protocol.ConnectionErrorf(protocol.InternalError, format, args...)
 }

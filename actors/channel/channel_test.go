@@ -54,7 +54,7 @@ func inHouse(t *testing.T, limit int, test func(h *house)) {
 		box := mailbox.New(h.undeliverable)
 		cfg := h.cfg
 		cfg.Permissions = panics{h.perms, "boom"}
-		cfg.Post, cfg.Close = func(to *actor.PID, what any) { h.root.Send(to, what) }, box.Close
+		cfg.Post, cfg.Close = func(to *actor.PID, received any) { h.root.Send(to, received) }, box.Close
 		spawned := make(chan struct{})
 		parent := h.probe("connection", func(ctx actor.Context) {
 			cfg.Connection = ctx.Self()
@@ -80,14 +80,14 @@ func inHouse(t *testing.T, limit int, test func(h *house)) {
 }
 
 // undeliverable does as supervision does with mail whose receiver has ended.
-func (h *house) undeliverable(what any) {
-	switch m := what.(type) {
+func (h *house) undeliverable(received any) {
+	switch m := received.(type) {
 	case *mail.Inbound:
 		m.Chunk.Release()
 	case *mail.Deliver:
 		m.Release()
 	default:
-		mail.AnswerAll(h.root, []any{what}, mail.Gone)
+		mail.AnswerAll(h.root, []any{received}, mail.Gone)
 	}
 }
 

@@ -245,7 +245,7 @@ func (c *chaos) confirm() {
 // look checks what the channel sent.
 func (c *chaos) look() {
 	for _, p := range c.posts {
-		switch m := p.what.(type) {
+		switch m := p.mail.(type) {
 		case *mail.Enqueue:
 			c.open = append(c.open, m)
 		case *mail.Settle:

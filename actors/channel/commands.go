@@ -7,7 +7,7 @@ import (
 	"candlemark/protocol"
 )
 
-// command runs a method that is not on the hot path.
+// command executes a method that is not on the hot path.
 func (s *state) command(m protocol.Method) error {
 	switch m := m.(type) {
 	case *protocol.BasicReject:
@@ -46,7 +46,7 @@ func returning(requeue bool) mail.Settlement {
 	return mail.Reject
 }
 
-// topologyCommand asks the virtual host or a queue.
+// topologyCommand sends a request to the virtual host or a queue.
 func (s *state) topologyCommand(m protocol.Method) error {
 	if d, ok := m.(*protocol.QueueDeclare); ok {
 		if name := requests.Stripped(d.Queue); topology.IsReserved(name) {
@@ -65,7 +65,7 @@ func (s *state) topologyCommand(m protocol.Method) error {
 			s.client.LastQueue = declared.Name
 		}
 		if purged, ok := reply.(*mail.PurgeReply); ok {
-			s.told.purged(r.Purges, purged.MessageCount)
+			s.events.purged(r.Purges, purged.MessageCount)
 		}
 		if !r.NoWait {
 			s.output.Reply(r.Ok(reply))
@@ -74,7 +74,7 @@ func (s *state) topologyCommand(m protocol.Method) error {
 	return nil
 }
 
-// declareReplies is queue.declare of a name to reply to.
+// declareReplies executes queue.declare of the reply name of a requester.
 func (s *state) declareReplies(m *protocol.QueueDeclare, name string) error {
 	if err := s.replies.Check(name); err != nil {
 		return err
@@ -86,10 +86,10 @@ func (s *state) declareReplies(m *protocol.QueueDeclare, name string) error {
 	return nil
 }
 
-// rareCommand runs what is there for completeness, or not there.
+// rareCommand executes methods that are rarely used or not supported.
 func (s *state) rareCommand(m protocol.Method) error {
 	switch m := m.(type) {
-	case *protocol.BasicCancelOk: // to a basic.cancel of ours, which asked for none
+	case *protocol.BasicCancelOk: // answers our basic.cancel, though that asked for no answer
 		return nil
 	case *protocol.ChannelFlow:
 		if !m.Active {

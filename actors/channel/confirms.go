@@ -2,9 +2,9 @@ package channel
 
 import "candlemark/actors/mail"
 
-// tell tells the client of the turn's confirms if there is room. False: they are
-// put off.
-func (s *state) tell() bool {
+// sendConfirms sends the turn's confirms to the client if there is room. Otherwise they are put off, and it returns
+// false.
+func (s *state) sendConfirms() bool {
 	if s.phase != open {
 		s.confirms.Forget()
 		return true
@@ -12,7 +12,7 @@ func (s *state) tell() bool {
 	return s.output.Confirm(&s.confirms)
 }
 
-// settled takes a queue's answer to a batch.
+// settled handles a queue's answer to a batch.
 func (s *state) settled(m *mail.EnqueueReply) {
 	p := s.peers.Find(m.Queue)
 	for _, r := range m.Ranges {

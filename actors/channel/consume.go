@@ -8,11 +8,11 @@ import (
 	"candlemark/protocol"
 )
 
-// deliver writes messages for a consumer. Nothing that belongs behind them overtakes them.
+// deliver writes messages for a consumer. Later output does not overtake them.
 func (s *state) deliver(m *mail.Deliver) {
 	c := s.consumers[m.Tag]
 	if s.leaving || c == nil {
-		m.Release() // the queue learns, or has learnt, that we are gone
+		m.Release() // the queue learns, or has learnt, that the channel is gone
 		return
 	}
 	s.output.Deliver(c, m)
@@ -50,7 +50,7 @@ func (s *state) consume(m *protocol.BasicConsume) error {
 	ask.Request = s.request(m, func(any) {
 		s.consumers[tag] = c
 		s.unacked.Limit.Attach(&c.Queue.Queue)
-		s.told.consumer(ask)
+		s.events.consumer(ask)
 		if !m.NoWait {
 			s.output.Reply(&protocol.BasicConsumeOk{ConsumerTag: tag})
 		}
@@ -59,8 +59,8 @@ func (s *state) consume(m *protocol.BasicConsume) error {
 	return nil
 }
 
-// cancel ends a consumer. One that is not, or no longer, there is fine
-// (LEASE-9). The queue answers behind its last delivery, and so do we.
+// cancel ends a consumer. It is no error if the consumer does not exist (LEASE-9). The queue answers after its last
+// delivery, and so does the channel.
 func (s *state) cancel(m *protocol.BasicCancel) error {
 	ok := func() {
 		if !m.NoWait {
@@ -89,13 +89,13 @@ func (s *state) cancel(m *protocol.BasicCancel) error {
 func (s *state) forget(tag string, c *output.Consumer) {
 	if s.consumers[tag] == c {
 		delete(s.consumers, tag)
-		s.told.consumerGone(tag, c)
+		s.events.consumerGone(tag, c)
 		s.unacked.Limit.Detach(&c.Queue.Queue)
 	}
 }
 
-// consumerCancelled: the queue ended a consumer; the client is told behind the
-// last delivery, if it wants to be (LEASE-9).
+// consumerCancelled handles the end of a consumer by its queue. If the client supports it, basic.cancel is sent after
+// the last delivery (LEASE-9).
 func (s *state) consumerCancelled(m *mail.ConsumerCancelled) {
 	c := s.consumers[m.Tag]
 	if c == nil || !c.Queue.Address.Equal(m.Queue) {
@@ -108,8 +108,8 @@ func (s *state) consumerCancelled(m *mail.ConsumerCancelled) {
 	}
 }
 
-// notice comes behind delete-ok when the channel deletes a queue: who consumes
-// from it, too, may take the notice for the end of it, as amqplib's tests do.
+// notice sends basic.cancel. If this channel is deleting the queue it is sent after delete-ok, because a client that
+// consumes from the queue itself may take the notice for the end of its request, as amqplib's tests do.
 func (s *state) notice(m *protocol.BasicCancel) {
 	if a := s.await; a != nil && a.done != nil {
 		if _, deletes := a.method.(*protocol.QueueDelete); deletes {

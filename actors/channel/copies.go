@@ -5,10 +5,9 @@ import (
 	"candlemark/protocol"
 )
 
-// carbonCopies returns the further routing keys that a publisher wrote into the
-// headers CC and BCC, nil for none, and has the message remember them (DL-16).
-// The headers must be arrays; what is no text in them is passed over. BCC is
-// taken out of the message.
+// carbonCopies returns the additional routing keys in the headers CC and BCC, nil for none, and stores them in the
+// message (DL-16). The headers must be arrays; elements that are not strings are ignored. BCC is removed from the
+// message.
 func carbonCopies(m *message.Message, headers []byte) ([][]byte, error) {
 	if headers == nil {
 		return nil, nil
@@ -42,7 +41,7 @@ func carbonCopies(m *message.Message, headers []byte) ([][]byte, error) {
 	return keys, nil
 }
 
-// routingHeader returns the keys of one header.
+// routingHeader returns the routing keys in one header.
 func routingHeader(headers []byte, name string) (keys []string, found bool, err error) {
 	v, found, err := protocol.LookupField(headers, name)
 	if err != nil || !found {

@@ -2,7 +2,7 @@ package channel
 
 import "candlemark/actors/mail"
 
-// describe answers the administrator's question. It changes nothing.
+// describe answers DescribeChannel. It changes nothing.
 func (s *state) describe(m *mail.DescribeChannel) {
 	info := &mail.ChannelInfo{
 		Reply: m.Done(nil), Number: s.cfg.ID, User: s.cfg.User.Name, VHost: s.cfg.VHost.Name,
@@ -17,7 +17,7 @@ func (s *state) describe(m *mail.DescribeChannel) {
 	s.Send(m.ReplyTo, info)
 }
 
-// counted are the channel's counts so far.
+// counted returns the channel's counts so far.
 func (s *state) counted() mail.Counts {
 	c := s.counts
 	c.Ack, c.Confirm = s.unacked.Acked(), s.confirms.Acked()

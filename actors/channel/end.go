@@ -7,9 +7,8 @@ import (
 	"candlemark/protocol"
 )
 
-// fail closes the channel or the connection, by the kind of err. m is what the
-// client asked for, nil if err knows or nobody is to blame. What the channel
-// held goes back at once.
+// fail closes the channel or the connection, depending on the type of err. m is the method that caused the error, nil
+// if err names it or no method did. The channel's deliveries are returned at once.
 func (s *state) fail(err error, m protocol.Method) {
 	if s.phase != open {
 		return
@@ -37,8 +36,8 @@ func (s *state) fail(err error, m protocol.Method) {
 	s.Send(s.cfg.Connection, &mail.CloseConnection{Err: oe})
 }
 
-// part tells the client of the channel's exception, once the queues have been
-// told: what it does next finds there what the channel gave back.
+// part sends channel.close after the queues have been told, so that the client's next operations find the returned
+// deliveries there.
 func (s *state) part() {
 	if s.parting != nil {
 		s.output.Reply(s.parting)
@@ -46,19 +45,18 @@ func (s *state) part() {
 	}
 }
 
-// leave: the connection ends. As in RabbitMQ everything that was read before is
-// still run, so a publish is not lost because a command ahead of it waits; but
-// nothing waits for the client any more.
+// leave handles the end of the connection. As in RabbitMQ, input that was read before is still executed, so that a
+// publish is not lost behind a command that waits; but nothing waits for the client any more.
 func (s *state) leave() {
 	s.leaving = true
 	s.output.Leave()
-	if s.await != nil && s.await.room != 0 { // what has come is all there will be
+	if s.await != nil && s.await.room != 0 { // no more input will come
 		s.await = nil
 	}
 }
 
-// close ends the channel. The connection answers channel.close itself, so that
-// the number is free before the client can use it again.
+// close ends the channel. The connection answers channel.close, so that the number is free before the client can use
+// it again.
 func (s *state) close(sendCloseOk bool) {
 	if s.phase == ended {
 		return
@@ -68,8 +66,8 @@ func (s *state) close(sendCloseOk bool) {
 	s.Send(s.cfg.Connection, &mail.ChannelClosed{ID: s.cfg.ID, Channel: s.self, SendCloseOk: sendCloseOk})
 }
 
-// giveBack tells every queue that the channel holds nothing more. Those that
-// know nothing of it do not mind; one may owe an answer that nobody will take.
+// giveBack tells every queue that the channel holds nothing more. Queues without a record of the channel ignore it;
+// an outstanding answer is ignored, too.
 func (s *state) giveBack() {
 	if s.phase == open {
 		s.output.ConfirmAll(&s.confirms)
@@ -81,7 +79,7 @@ func (s *state) giveBack() {
 	s.replies.End()
 	s.peers.Leave()
 	for tag, c := range s.consumers {
-		s.told.consumerGone(tag, c)
+		s.events.consumerGone(tag, c)
 	}
 	clear(s.consumers)
 	s.unacked.Clear()
@@ -89,7 +87,7 @@ func (s *state) giveBack() {
 	s.dropBegun()
 }
 
-// dropBegun forgets what the client has begun and not ended.
+// dropBegun drops incomplete input.
 func (s *state) dropBegun() {
 	s.assembler.Reset()
 	if s.tx != nil {

@@ -55,7 +55,7 @@ func newRig(t testing.TB, change ...func(*Config)) *rig {
 		ID: 1, Connection: pid("connection"), Outbox: outbox.New(1<<20, nil), Gate: message.NewGate(1 << 30),
 		FrameMax: 4096, VHost: testVHost(), User: auth.User{Name: "guest"}, CancelNotify: true,
 		Permissions: r.perms, MaxMessage: 16 << 20, Clock: clock.New(), Log: zerolog.Nop(),
-		Post:  func(_ *actor.PID, what any) { r.later = append(r.later, what) },
+		Post:  func(_ *actor.PID, received any) { r.later = append(r.later, received) },
 		Close: func() []any { return nil },
 	}
 	for _, f := range change {
@@ -99,23 +99,23 @@ func testVHost() *topology.VHost {
 }
 
 // turn is one mail to the core, and what the shell does after it.
-func (r *rig) turn(what any) {
+func (r *rig) turn(received any) {
 	r.t.Helper()
-	r.handle(what)
-	r.tell()
+	r.handle(received)
+	r.sendConfirms()
 	r.part()
 	for _, p := range r.out {
 		r.posts = append(r.posts, p)
-		if request := requestOf(p.what); request.ID != 0 {
-			r.asked = append(r.asked, p.what)
+		if request := requestOf(p.mail); request.ID != 0 {
+			r.asked = append(r.asked, p.mail)
 		}
 	}
 	r.out, r.watch = r.out[:0], r.watch[:0]
 	r.overwrite()
 }
 
-func requestOf(what any) mail.Request {
-	switch m := what.(type) {
+func requestOf(received any) mail.Request {
+	switch m := received.(type) {
 	case *mail.DeclareQueue:
 		return m.Request
 	case *mail.DeleteQueue:
@@ -243,7 +243,7 @@ func (r *rig) sent(want ...string) {
 // describe shows a mail. A queue takes and releases its batch by it.
 func (r *rig) describe(p post) string {
 	to := p.to.Id + ": "
-	switch m := p.what.(type) {
+	switch m := p.mail.(type) {
 	case *mail.Enqueue:
 		text := to + "enqueue"
 		for _, x := range m.Messages {
@@ -276,7 +276,7 @@ func (r *rig) describe(p post) string {
 	case *mail.Grant:
 		return fmt.Sprintf("%sgrant %s %d %d", to, m.Tag, m.Messages, m.Bytes)
 	}
-	return to + strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T", p.what), "*mail."))
+	return to + strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T", p.mail), "*mail."))
 }
 
 // told checks what the client was sent since the last look, see show.

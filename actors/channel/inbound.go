@@ -6,7 +6,7 @@ import (
 	"candlemark/protocol"
 )
 
-// Method ids of the hot path and of the end, class << 16 | method.
+// Method ids of the hot path and of the end of a channel, class << 16 | method.
 const (
 	keyPublish = 60<<16 | 40
 	keyAck     = 60<<16 | 80
@@ -14,11 +14,11 @@ const (
 	keyCloseOk = 20<<16 | 41
 )
 
-// ackMethod is the method that errors of basic.ack name; the method itself is not made.
+// ackMethod is the method in errors of basic.ack, which is never decoded to a struct.
 var ackMethod protocol.Method = &protocol.BasicAck{}
 
-// run handles frame after frame. False: one of them waits, and m is what is left
-// behind it; else m is released.
+// run handles one frame after another. It returns false if one has to wait, with the rest left in m; otherwise m is
+// released.
 func (s *state) run(m *mail.Inbound) bool {
 	s.chunk = m.Chunk
 	s.routes.BeginRead()
@@ -59,7 +59,7 @@ func (s *state) run(m *mail.Inbound) bool {
 	return true
 }
 
-// frame handles one frame by type and, for methods, by what it is.
+// frame handles one frame by its type and, for methods, its id.
 func (s *state) frame(f protocol.Frame) {
 	if s.phase != open {
 		s.frameWhileClosing(f)
@@ -110,7 +110,7 @@ func (s *state) methodFrame(f protocol.Frame) error {
 	return nil
 }
 
-// frameWhileClosing ignores everything but the end of the channel.
+// frameWhileClosing ignores all frames but those that end the channel.
 func (s *state) frameWhileClosing(f protocol.Frame) {
 	if f.Type != protocol.FrameMethod || s.phase != closing {
 		return

@@ -11,16 +11,16 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// long is a route that is too long for a turn. It is looked for on a goroutine of
-// its own, while everything behind the publish waits, so that order is kept.
+// long is a search for a route that exceeds a turn. It runs on its own goroutine, while all input behind the publish
+// waits, so that order is kept.
 type long struct {
 	*topology.Long
 	id    uint64
 	begun bool
-	debt  message.Debt // for the message that waits
+	debt  message.Debt // for the waiting message
 }
 
-// longFound ends the waiting for a long route.
+// longFound is the result of the search.
 type longFound struct {
 	id    uint64
 	route topology.LongRoute
@@ -37,10 +37,10 @@ func (f longFound) Failure() error {
 	return nil
 }
 
-// resumeWork: a turn ended before all of what the client sent was run, or of a transaction.
+// resumeWork: a turn ended before all input, or the end of a transaction, was processed.
 type resumeWork struct{}
 
-// rest ends the turn; what is parked is run in another one.
+// rest ends the turn; parked input is processed in another one.
 func (s *state) rest() {
 	s.flush()
 	s.chunk = nil
@@ -50,7 +50,7 @@ func (s *state) rest() {
 	}
 }
 
-// routeLong has the route of a publish looked for, and publishes it then.
+// routeLong starts the search for the route of a publish, which is continued when it ends.
 func (s *state) routeLong(x *topology.Exchange, m *message.Message, more [][]byte, mandatory bool) {
 	kept := *m
 	kept.Own()
@@ -74,7 +74,7 @@ func (s *state) routeLong(x *topology.Exchange, m *message.Message, more [][]byt
 	s.long = l
 }
 
-// find is the goroutine.
+// find runs on the goroutine of the search.
 func (l *long) find(self *actor.PID, post func(*actor.PID, any)) {
 	if route, ok := l.Find(); ok {
 		post(self, longFound{l.id, route})

@@ -54,7 +54,7 @@ func TestLongRouteKeepsOrder(t *testing.T) {
 			r := newRig(t)
 			r.crowd(100)
 			r.command(&protocol.ConfirmSelect{})
-			r.told("confirm.select-ok")
+			r.events("confirm.select-ok")
 			r.feed(publish("x", "one", "before"), publish("crowd", "k", "long", carbons(300)))
 			r.feed(publish("x", "one", "after"))
 			r.sent("q1: enqueue before#1")
@@ -67,8 +67,8 @@ func TestLongRouteKeepsOrder(t *testing.T) {
 			r.posts = nil
 			if leaving {
 				for _, p := range got[len(got)-1:] {
-					if _, ended := p.what.(*mail.ChannelClosed); !ended {
-						t.Errorf("the channel has not ended: %T", p.what)
+					if _, ended := p.mail.(*mail.ChannelClosed); !ended {
+						t.Errorf("the channel has not ended: %T", p.mail)
 					}
 				}
 			}
@@ -92,7 +92,7 @@ func TestTooLongRouteIsRefused(t *testing.T) {
 	r.feed(publish("crowd", "k", "long", carbons(2500)), publish("x", "one", "behind"))
 	r.sent()
 	r.search()
-	r.told("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - routing a message from exchange 'crowd' takes more than " +
+	r.events("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - routing a message from exchange 'crowd' takes more than " +
 		"4000000 steps Class:60 Method:40}")
 	r.sent()
 	r.balanced()
@@ -129,7 +129,7 @@ func TestStepsOfATurnAreBounded(t *testing.T) {
 		}
 		again = false
 		for _, p := range r.posts {
-			switch m := p.what.(type) {
+			switch m := p.mail.(type) {
 			case resumeWork:
 				again = true
 			case *mail.Enqueue:

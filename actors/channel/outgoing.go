@@ -2,7 +2,7 @@ package channel
 
 import "candlemark/actors/mail"
 
-// outgoing gathers what the shell does at the end of the turn, in this order.
+// outgoing collects what the shell does at the end of the turn, in this order.
 type outgoing struct {
 	self           mail.Address
 	out            []post
@@ -11,7 +11,7 @@ type outgoing struct {
 
 type post struct {
 	to   mail.Address
-	what any
+	mail any
 }
 
 // Self implements qos.Sender.
@@ -24,8 +24,8 @@ func (o *outgoing) Watch(actor mail.Address) { o.watch = append(o.watch, actor) 
 func (o *outgoing) Unwatch(actor mail.Address) { o.unwatch = append(o.unwatch, actor) }
 
 // Send implements qos.Sender.
-func (o *outgoing) Send(to mail.Address, what any) {
+func (o *outgoing) Send(to mail.Address, m any) {
 	if to != nil {
-		o.out = append(o.out, post{to, what})
+		o.out = append(o.out, post{to, m})
 	}
 }

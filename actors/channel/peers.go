@@ -2,8 +2,8 @@ package channel
 
 import "candlemark/actors/mail"
 
-// peerGone: a queue ended, and everything it had to say has been heard. If it did
-// not answer every publish, nobody knows what became of them.
+// peerGone handles the end of a queue, after all its mail. If it did not answer every publish, the fate of those is
+// unknown.
 func (s *state) peerGone(who mail.Address) {
 	p := s.peers.Gone(who)
 	if p == nil {

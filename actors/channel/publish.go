@@ -11,8 +11,7 @@ import (
 	"candlemark/protocol"
 )
 
-// publishIfComplete routes a message whose last frame has come. The checks are
-// in the order of TTL-7.
+// publishIfComplete routes a message once its last frame has arrived. The checks are in the order of TTL-7.
 func (s *state) publishIfComplete() error {
 	a := &s.assembler
 	whole, err := a.Take()
@@ -29,17 +28,16 @@ func (s *state) publishIfComplete() error {
 	return nil
 }
 
-// checked is a publish that nothing is wrong with, as far as its method and its
-// header tell.
+// checked is a publish whose method and header are valid.
 type checked struct {
 	exchange   *topology.Exchange
 	message    message.Message
-	keys       [][]byte // carbon copies go there
+	keys       [][]byte // for the carbon copies
 	properties protocol.Scan
 }
 
-// check makes all checks that need no body; c is zero. Large structures are filled where they are: a copy of what was just written
-// waits until it has left the processor's store buffer, and there is one for each message.
+// check makes all checks that need no body; *c must be zero. It fills c in place, because a copy of bytes just
+// written waits until they have left the processor's store buffer, and this runs once per message.
 func (s *state) check(a *assembler.Assembler, c *checked) error {
 	x, topics, err := s.routes.Exchange(a.Publish.Exchange)
 	if err == nil && x.Name == topology.AdminExchange {
@@ -98,8 +96,7 @@ func (s *state) publish(a *assembler.Assembler) error {
 	return s.routed(c.exchange, targets, m, c.properties.Headers, a.Publish.Mandatory)
 }
 
-// routed goes on once the targets of a message, and the caps
-// of their TTLs, are known.
+// routed continues once the targets of a message, and the caps of their TTLs, are known.
 func (s *state) routed(x *topology.Exchange, targets []*routing.Target, m *message.Message, headers []byte, mandatory bool) error {
 	s.routes.Count(len(targets))
 	s.routes.Routed(x, len(targets))
@@ -123,12 +120,12 @@ func (s *state) routed(x *topology.Exchange, targets []*routing.Target, m *messa
 	}
 	s.deliverTo(targets, histories, s.routes.Caps(), m, mandatory)
 	if s.confirms.Crowded() {
-		s.output.Wait(s.tell)
+		s.output.Wait(s.sendConfirms)
 	}
 	return nil
 }
 
-// deliverTo gives a message to its queues, or back if it has none, and to its histories.
+// deliverTo sends a message to its queues, or returns it if there are none, and to its histories.
 func (s *state) deliverTo(targets, histories []*routing.Target, caps []int64, m *message.Message, mandatory bool) {
 	s.counts.Publish++
 	s.published.Count(len(m.Body), len(targets), s.confirms.On())
@@ -151,15 +148,15 @@ func (s *state) deliverTo(targets, histories []*routing.Target, caps []int64, m 
 	}
 }
 
-// flush sends queues what was published and what was settled.
+// flush sends the turn's publishes and settlements to queues.
 func (s *state) flush() {
-	s.routes.Tell()
+	s.routes.AddCounts()
 	s.batches.Flush()
 	s.unacked.Flush()
 }
 
-// returnUnroutable is basic.return for a mandatory message without a queue. It is
-// confirmed behind that. What has to wait is kept on the connection's credit.
+// returnUnroutable sends basic.return for a mandatory message without a queue, followed by its confirm. While it
+// waits for room it is charged to the connection's credit.
 func (s *state) returnUnroutable(m *message.Message) {
 	if s.output.Len() == 0 && s.giveUp(m) || s.leaving {
 		return
@@ -170,10 +167,9 @@ func (s *state) returnUnroutable(m *message.Message) {
 	s.output.Wait(func() bool { return s.giveUp(&kept) })
 }
 
-// giveUp writes basic.return if there is room. Confirms of earlier messages come
-// before it.
+// giveUp writes basic.return if there is room. Confirms of earlier messages precede it.
 func (s *state) giveUp(m *message.Message) bool {
-	s.tell()
+	s.sendConfirms()
 	if !s.output.Return(m) {
 		return false
 	}

@@ -5,20 +5,19 @@ import (
 	"candlemark/protocol"
 )
 
-// lateLimit is how many deliveries that went back a channel may leave unsettled:
-// their tags stay valid, and a client that never settles anything is to end some
-// time.
+// lateLimit is how many requeued deliveries a channel may leave unsettled: their tags stay valid, so a client that
+// never settles would use ever more memory.
 const lateLimit = 100_000
 
-// returned: a queue took deliveries back because nobody settled them in time (ADR
-// 10), or because somebody asked it to. What was not written yet is not written; the tags of the others stay
-// valid, count for no limit, and settling them is left to the queue to ignore.
+// returned handles deliveries that a queue has requeued because they were not settled in time (ADR 10) or on request.
+// Those not written yet are dropped; the tags of the others stay valid, count for no limit, and the queue ignores
+// their settlement.
 func (s *state) returned(m *mail.DeliveriesReturned) {
 	p := s.peers.Find(m.Queue)
 	if p == nil {
 		return
 	}
-	if !m.Asked { // who asked is on record
+	if !m.Asked { // requests are logged elsewhere
 		s.cfg.Log.Warn().Str("queue", m.Name).Any("deliveries", m.Numbers).
 			Msg("deliveries were not acknowledged in time and went back to their queue")
 	}

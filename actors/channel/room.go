@@ -2,10 +2,9 @@ package channel
 
 import "candlemark/actors/channel/assembler"
 
-// mayKeep is called before anything of a content is kept beyond the read that it came
-// in. It checks what can be checked without the body, and asks for room for all of
-// it; false says that it has to wait for that. What a channel that is leaving has
-// in hand is all that will come, and needs no room.
+// mayKeep is called before a part of a content is kept beyond its read. It makes the checks that need no body, and
+// asks for room for all of the content; false if it has to wait for that. A channel that is leaving gets no more
+// input, and needs no room.
 func (s *state) mayKeep() bool {
 	a := &s.assembler
 	if a.Settled() || s.leaving {
@@ -20,7 +19,7 @@ func (s *state) mayKeep() bool {
 	return a.Ask(s.cfg.Arrivals, s.asked, s.decided)
 }
 
-// waitForRoom leaves the read as it is until decided. It is the result of run.
+// waitForRoom stops processing of the read until decided. It is the result of run.
 func (s *state) waitForRoom() bool {
 	s.flush()
 	s.chunk = nil
@@ -28,14 +27,13 @@ func (s *state) waitForRoom() bool {
 	return false
 }
 
-// decision is mail of the intake: there is room for a content, or there never will
-// be.
+// decision is mail from the intake: a content has room, or never will.
 type decision struct {
 	number  uint64
 	granted bool
 }
 
-// decide goes on with a content that waited.
+// decide continues with a content that waited for room.
 func (s *state) decide(d decision) {
 	if s.await == nil || s.await.room != d.number {
 		return

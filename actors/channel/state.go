@@ -26,13 +26,13 @@ import (
 type phase uint8
 
 const (
-	// open: commands are run.
+	// open: input is processed.
 	open phase = iota
-	// closing: the broker sent channel.close and waits for close-ok.
+	// closing: channel.close was sent, and close-ok is awaited.
 	closing
 	// dead: the connection is being closed because of this channel.
 	dead
-	// ended: everything is given back; the shell stops.
+	// ended: all deliveries are returned; the shell stops.
 	ended
 )
 
@@ -40,24 +40,24 @@ const (
 type state struct {
 	outgoing
 	cfg     Config
-	told    teller
+	events  eventPublisher
 	rights  rights.Rights
 	client  requests.Client
 	phase   phase
-	leaving bool // the connection ends; what was read before is still run
-	// parting is the channel.close of this turn's exception, not sent yet.
+	leaving bool // the connection is ending; input read before is still processed
+	// parting is the channel.close for this turn's exception, not sent yet.
 	parting *protocol.ChannelClose
 
 	assembler assembler.Assembler
-	decided   func(number uint64, granted bool) // mails a decision
-	chunk     *message.Chunk                    // of the Inbound being run
+	decided   func(number uint64, granted bool) // mails a decision to the channel
+	chunk     *message.Chunk                    // that of the Inbound being run
 	routes    *routing.Routes
 	batches   routing.Batches
-	long      *long // the route that is waited for, nil for none
-	resting   bool  // resumeWork is on its way
+	long      *long // the search that is waited for, nil for none
+	resting   bool  // resumeWork is in the mailbox
 	tracer    trace.Tracer
 	confirms  confirms.Confirms
-	tx        *tx.Tx // nil: the channel is not transactional
+	tx        *tx.Tx // nil if the channel is not transactional
 
 	consumers map[string]*output.Consumer
 	replies   replies.Consumer
@@ -66,22 +66,22 @@ type state struct {
 	prefetch  int // for new consumers
 	counts    mail.Counts
 	published metrics.Published
-	used      clock.Instant // when a frame of the client's or a delivery came last
+	used      clock.Instant // when the last frame or delivery came
 	output    output.Output
 
 	await  *await
-	asked  uint64          // number of the newest command that waited
-	parked []*mail.Inbound // to be run, the first perhaps in part
+	asked  uint64          // number of the last command that waited
+	parked []*mail.Inbound // to be run, the first perhaps partly done
 }
 
-// await is a command that waits; everything behind it waits too.
+// await is a command that waits; all later input waits too.
 type await struct {
-	id     uint64 // 0: it waits for room for a content, as long as that takes
-	room   uint64 // the number of that question
+	id     uint64 // 0 if it waits for room for a content, without time limit
+	room   uint64 // number of the request for room
 	method protocol.Method
-	// done gets a reply that is no failure.
+	// done is called with a reply without error.
 	done func(reply any)
-	// patient: it takes as long as it takes; what is waited for always answers.
+	// patient: there is no time limit; an answer always comes.
 	patient bool
 }
 
@@ -92,7 +92,7 @@ type answer interface {
 }
 
 func (s *state) init(cfg Config) {
-	s.cfg, s.used, s.told = cfg, cfg.Clock.Now(), teller{&s.cfg}
+	s.cfg, s.used, s.events = cfg, cfg.Clock.Now(), eventPublisher{&s.cfg}
 	if cfg.Replies == nil {
 		s.cfg.Replies = new(atomic.Int64)
 	}
@@ -117,9 +117,9 @@ func (s *state) init(cfg Config) {
 }
 
 // handle is one turn of the core.
-func (s *state) handle(what any) {
+func (s *state) handle(received any) {
 	s.routes.BeginTurn()
-	switch m := what.(type) {
+	switch m := received.(type) {
 	case *mail.Inbound:
 		s.used = s.cfg.Clock.Now()
 		s.parked = append(s.parked, m)
@@ -144,7 +144,7 @@ func (s *state) handle(what any) {
 		s.returned(m)
 	case *mail.OutboxReady:
 		s.output.HasRoom()
-		s.tell()
+		s.sendConfirms()
 		s.output.Resume()
 	case *mail.CloseChannel:
 		s.leave()
@@ -169,11 +169,10 @@ func (s *state) handle(what any) {
 	s.proceed()
 }
 
-// waits tells whether the client's input has to wait: for the answer of somebody
-// else, or for the client to read.
+// waits reports whether the client's input has to wait: for an answer, or for the client to read.
 func (s *state) waits() bool { return s.await != nil || s.output.Stops() }
 
-// proceed runs what the client sent, unless a command is waiting.
+// proceed processes input, unless a command is waiting.
 func (s *state) proceed() {
 	n := 0
 	for n < len(s.parked) && !s.waits() && s.run(s.parked[n]) {
@@ -185,8 +184,8 @@ func (s *state) proceed() {
 	}
 }
 
-// request numbers a command that waits for its answer. What was gathered for
-// queues goes out first, so that it is ahead of the command (PRO-5).
+// request returns the Request of a command that waits for its answer. Batches for queues are sent first, so that they
+// are ahead of the command (PRO-5).
 func (s *state) request(m protocol.Method, done func(reply any)) mail.Request {
 	s.flush()
 	s.asked++
@@ -194,7 +193,7 @@ func (s *state) request(m protocol.Method, done func(reply any)) mail.Request {
 	return mail.Request{ReplyTo: s.self, ID: s.asked, By: s.cfg.By}
 }
 
-// answered ends the waiting of a command.
+// answered ends the wait of a command.
 func (s *state) answered(reply answer) {
 	a := s.await
 	if a == nil || a.id != reply.Number() {
@@ -213,8 +212,8 @@ func (s *state) answered(reply answer) {
 	a.done(reply)
 }
 
-// again runs a command once more that missed its queue, when the virtual host has seen
-// to what became of that: it is back, or it is not there.
+// again repeats a command that missed its queue, when the virtual host reports that the queue is back or does not
+// exist.
 func (s *state) again(m protocol.Method, queue string) {
 	s.Send(s.cfg.VHost.PID, &mail.AwaitQueue{
 		Request: s.request(m, func(any) {

@@ -2,7 +2,7 @@ package channel
 
 import "candlemark/actors/mail"
 
-// traceDeliveries copies what a consumer, or basic.get, got of a queue.
+// traceDeliveries traces deliveries of a queue to a consumer or basic.get.
 func (s *state) traceDeliveries(queue string, items []mail.Delivery) {
 	for i := range items {
 		d := &items[i]

@@ -30,7 +30,7 @@ func (r *rig) copies() (keys []string, bodies []string, tables []protocol.Table)
 	r.t.Helper()
 	rest := r.posts[:0:0]
 	for _, p := range r.posts {
-		e, isBatch := p.what.(*mail.Enqueue)
+		e, isBatch := p.mail.(*mail.Enqueue)
 		if !isBatch || p.to.Id != "traces" {
 			rest = append(rest, p)
 			continue
@@ -58,7 +58,7 @@ func TestTrace_Publish(t *testing.T) {
 	r.feed(publish("x", "k", "body", p), publish("void", "", "lost"))
 	keys, bodies, tables := r.copies()
 	r.sent("q1: enqueue body#1", "q2: enqueue body#1")
-	r.told("basic.ack {DeliveryTag:2}")
+	r.events("basic.ack {DeliveryTag:2}")
 	if got := fmt.Sprint(keys, bodies); got != "[publish.x publish.void] [body lost]" {
 		t.Error(got)
 	}

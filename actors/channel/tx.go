@@ -5,7 +5,7 @@ import (
 	"candlemark/protocol"
 )
 
-// selectTx makes the channel transactional, for good.
+// selectTx makes the channel transactional, for the rest of its life.
 func (s *state) selectTx() error {
 	if s.confirms.On() {
 		return protocol.ChannelErrorf(protocol.PreconditionFailed, "cannot switch from confirm to tx mode")
@@ -17,7 +17,7 @@ func (s *state) selectTx() error {
 	return nil
 }
 
-// selectConfirms is the other choice.
+// selectConfirms turns on publisher confirms.
 func (s *state) selectConfirms(m *protocol.ConfirmSelect) error {
 	if s.tx != nil {
 		return protocol.ChannelErrorf(protocol.PreconditionFailed, "cannot switch from tx to confirm mode")
@@ -33,8 +33,7 @@ func notTransactional() error {
 	return protocol.ChannelErrorf(protocol.PreconditionFailed, "channel is not transactional")
 }
 
-// commit publishes, settles, and waits until the queues have what they are to
-// keep. Deadlines begin now (TTL-12).
+// commit publishes, settles, and waits until the queues have stored the messages. Deadlines start now (TTL-12).
 func (s *state) commit(m *protocol.TxCommit) error {
 	if s.tx == nil {
 		return notTransactional()
@@ -44,7 +43,7 @@ func (s *state) commit(m *protocol.TxCommit) error {
 	return nil
 }
 
-// rollback forgets what was published; what was settled is unacknowledged again.
+// rollback discards publishes; settled deliveries become unacked again.
 func (s *state) rollback(m *protocol.TxRollback) error {
 	if s.tx == nil {
 		return notTransactional()
@@ -54,8 +53,8 @@ func (s *state) rollback(m *protocol.TxRollback) error {
 	return nil
 }
 
-// endTx does a turn's worth of a commit or a rollback. What the client sends waits
-// for all of it. The channel's own end needs no turns: what waits is let go.
+// endTx processes a commit or a rollback up to a turn's limit. All input waits for its end. When the channel itself
+// ends, publishes that wait are dropped without further turns.
 func (s *state) endTx() {
 	if s.tx == nil || s.tx.Ending() == nil {
 		return

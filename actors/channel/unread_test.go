@@ -169,7 +169,7 @@ func TestUnread_Nacks(t *testing.T) {
 	r.command(&protocol.ConfirmSelect{})
 	refuse := func() {
 		for _, p := range r.posts {
-			if m, ok := p.what.(*mail.Enqueue); ok {
+			if m, ok := p.mail.(*mail.Enqueue); ok {
 				if _, reply := m.Answer(mail.Failed); reply != nil {
 					r.turn(reply)
 				}

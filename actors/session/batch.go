@@ -75,7 +75,7 @@ func tryRoute(s *state, d *delivery, message []byte, most int) error {
 	if err != nil {
 		return err
 	}
-	d.found = s.routes.Found(targets)
+	d.found = s.routes.Stored(targets)
 	s.routes.Count(len(targets) + len(s.routes.Histories()))
 	switch {
 	case s.routes.Over() || s.routes.Steps() > most:

@@ -115,7 +115,7 @@ type delivery struct {
 	tx      *work.Transaction[*link]
 	batch   *batches.Batch
 	at      int32 // in the batch
-	found   routing.Found
+	found   routing.Route
 }
 
 // deliveries are reused by messages that are published at once, and are zero.

@@ -341,7 +341,7 @@ func (s *state) frame(f amqp10.Frame) {
 
 // flush sends queues what was published and what was settled.
 func (s *state) flush() {
-	s.routes.Tell()
+	s.routes.AddCounts()
 	s.batches.Flush()
 	s.unacked.Flush()
 }

@@ -8,23 +8,22 @@ import (
 	"candlemark/protocol"
 )
 
-// Assembler puts a publish together: method, content header, body frames. The
-// exported fields are for reading; they alias the reads that they came in unless Owned.
+// Assembler assembles a publish: method, content header, body frames. The exported fields are read-only; they alias
+// the reads that they came in unless Owned.
 type Assembler struct {
 	Publish    protocol.PublishView
 	Properties []byte // flags and list
-	Content    []byte // the body so far
-	Owned      bool   // Publish and Properties are memory of our own, at the end Content too
+	Content    []byte // the body received so far
+	Owned      bool   // Publish and Properties are copies; once complete, Content too
 	stage      stage
-	size       uint64 // of the body
-	got        uint64 // bytes of it have come
-	joined     bool   // Content is memory of our own
-	early      bool   // Publish is, because the content header came in a later read
-	// While the content is not whole, what has come of it is kept only with room
-	// that it has asked for, and if nothing is wrong with it (Settled).
+	size       uint64 // size of the body
+	got        uint64 // bytes of it received
+	joined     bool   // Content is a copy
+	early      bool   // Publish is a copy, as the content header came in a later read
+	// An incomplete content is kept across reads only with room for all of it, and if it is valid (Settled).
 	room    budget.Arrival
-	held    bool  // it has room
-	refusal error // what is wrong; nothing is kept, and its end is answered with this
+	held    bool  // room was granted
+	refusal error // error of the content; none of it is kept, and this is the answer at its end
 }
 
 type stage uint8
@@ -36,27 +35,26 @@ const (
 	complete
 )
 
-// largestBody is the most bytes that AMQP 0-9-1 clients may announce; beyond
-// that it is not a message that is too large but a broken frame, as in RabbitMQ.
+// largestBody is the largest body size that clients of AMQP 0-9-1 may announce; a larger one is a malformed frame,
+// not a message that is too large, as in RabbitMQ.
 const largestBody = 512 << 20
 
-// PublishMethod is the method that errors in contents name.
+// PublishMethod is the method in errors about contents.
 var PublishMethod protocol.Method = &protocol.BasicPublish{}
 
-// Busy tells whether a content has begun and is not taken yet.
+// Busy reports whether a content has begun and was not taken.
 func (a *Assembler) Busy() bool { return a.stage != idle }
 
-// Partial tells whether the body is not whole yet.
+// Partial reports whether a body is incomplete.
 func (a *Assembler) Partial() bool { return a.stage == wantBody }
 
-// Reset forgets the content and gives its room back.
+// Reset drops the content and returns its room.
 func (a *Assembler) Reset() {
 	a.room.Return()
 	*a = Assembler{}
 }
 
-// Unexpected is the error for a frame that does not belong to what has come so
-// far: 505, with RabbitMQ's texts.
+// Unexpected returns the error for an unexpected frame: 505, with RabbitMQ's texts.
 func (a *Assembler) Unexpected() error {
 	switch a.stage {
 	case idle:
@@ -70,7 +68,7 @@ func (a *Assembler) Unexpected() error {
 		"expected content body, got non content body frame instead").For(PublishMethod)
 }
 
-// Method takes basic.publish, with which a content begins.
+// Method handles basic.publish, which starts a content.
 func (a *Assembler) Method(payload []byte) error {
 	a.Reset()
 	if err := protocol.DecodePublish(payload, &a.Publish); err != nil {
@@ -83,8 +81,7 @@ func (a *Assembler) Method(payload []byte) error {
 	return nil
 }
 
-// Header takes the content header. A body beyond limit is refused before any of
-// it is kept.
+// Header handles the content header. A body larger than limit is refused before any of it is kept.
 func (a *Assembler) Header(f protocol.Frame, limit uint64) error {
 	if a.stage != wantHeader {
 		return a.Unexpected()
@@ -109,7 +106,7 @@ func (a *Assembler) Header(f protocol.Frame, limit uint64) error {
 	return nil
 }
 
-// Body takes a body frame. A body of one frame is not copied.
+// Body handles a body frame. A body of a single frame is not copied.
 func (a *Assembler) Body(f protocol.Frame) error {
 	if a.stage != wantBody {
 		return a.Unexpected()
@@ -135,14 +132,13 @@ func (a *Assembler) Body(f protocol.Frame) error {
 	return nil
 }
 
-// Prolongs reports whether a frame brings a part of a body that has to be kept
-// until the rest comes.
+// Prolongs reports whether a frame has a part of a body that has to be kept until the rest arrives.
 func (a *Assembler) Prolongs(f protocol.Frame) bool {
 	return f.Type == protocol.FrameBody && a.stage == wantBody && len(f.Payload) > 0 && uint64(len(f.Payload)) < a.size-a.got
 }
 
-// join appends a part of the body, of which left bytes were to come. What is
-// allocated grows with what has really come, not with what was announced.
+// join appends a part of the body, of which left bytes were missing. The allocation grows with the bytes received,
+// not with the size announced.
 func (a *Assembler) join(part []byte, left int) {
 	a.joined = true
 	if free := cap(a.Content) - len(a.Content); free < len(part) {
@@ -151,27 +147,26 @@ func (a *Assembler) join(part []byte, left int) {
 	a.Content = append(a.Content, part...)
 }
 
-// Refuse notes what is wrong with a content before it is whole. As in RabbitMQ the
-// client is told when it is, so that it meets the same order of events; until then
-// what comes of it is forgotten.
+// Refuse sets the error of an incomplete content. As in RabbitMQ the client gets it when the content is complete, so
+// that the order of events is the same; until then the content is discarded.
 func (a *Assembler) Refuse(err error) {
 	a.room.Return()
 	a.refusal, a.held = err, false
 	a.Publish, a.Properties, a.Content = protocol.PublishView{}, nil, nil
 }
 
-// Settled tells whether the content has room, or is refused.
+// Settled reports whether the content has room, or is refused.
 func (a *Assembler) Settled() bool { return a.held || a.refusal != nil }
 
-// Ask asks for room for all of the content. False: decided is called with the number
-// when there is some or never will be, and Decide is to be called then.
+// Ask requests room for all of the content. If it returns false, decided is called with the number when there is room
+// or never will be, and then Decide has to be called.
 func (a *Assembler) Ask(of *budget.Arrivals, number uint64, decided func(number uint64, granted bool)) bool {
 	bytes := int64(a.size) + int64(len(a.Properties)+len(a.Publish.Exchange)+len(a.Publish.RoutingKey))
 	a.held = a.room.Ask(of, bytes, number, decided)
 	return a.held
 }
 
-// Decide ends the waiting for room.
+// Decide handles the answer to Ask.
 func (a *Assembler) Decide(granted bool) {
 	if a.held = granted; !granted {
 		a.Refuse(protocol.ChannelErrorf(protocol.PreconditionFailed,
@@ -179,8 +174,8 @@ func (a *Assembler) Decide(granted bool) {
 	}
 }
 
-// Own copies what aliases the read chunk, before the chunk is let go: the rest
-// of the content is still to come.
+// Own copies the parts that alias the read chunk, before the chunk is released while the rest of the content is
+// missing.
 func (a *Assembler) Own() {
 	if !a.Busy() || a.Owned || a.refusal != nil {
 		return
@@ -190,15 +185,14 @@ func (a *Assembler) Own() {
 		a.Publish.RoutingKey = slices.Clone(a.Publish.RoutingKey)
 		a.early = true
 	}
-	if a.stage != wantHeader { // else raw is still to come
+	if a.stage != wantHeader { // otherwise raw has not arrived
 		a.Properties = slices.Clone(a.Properties)
 		a.Owned = true
 	}
 }
 
-// Take tells whether the content is whole, and what is wrong with it if that was
-// noted. What is whole and good either all aliases the present read, which is the
-// rule, or is all memory of our own.
+// Take reports whether the content is complete, and its error, if any. A complete valid content aliases the current
+// read as a whole, which is the usual case, or is copied as a whole.
 func (a *Assembler) Take() (whole bool, refusal error) {
 	if a.stage != complete {
 		return false, nil
@@ -213,7 +207,7 @@ func (a *Assembler) Take() (whole bool, refusal error) {
 	return true, a.refusal
 }
 
-// Blame gives an error the ids of basic.publish if it has none (ERR-1).
+// Blame adds the ids of basic.publish to an error that has none (ERR-1).
 func Blame(err error) error {
 	var ce *protocol.ChannelError
 	if errors.As(err, &ce) && ce.Class == 0 {

@@ -1,8 +1,9 @@
-// Package assembler puts the contents of a channel together: basic.publish, content header and body frames become one
-// message, with RabbitMQ's errors for frames that do not belong there.
+// Package assembler assembles the contents of a channel: basic.publish, content header and body frames become one
+// message, with RabbitMQ's errors for unexpected frames.
 //
-// Owns: the content that has begun, and its room in the broker's intake (internal/budget). A content whose frames come
-// in one read is never copied, only what is not whole at the end of a read, and nothing of one that is refused.
+// Owns: the current content, and its room in the broker's intake (internal/budget). A content whose frames come in
+// one read is never copied, otherwise only the part that is incomplete at the end of a read, and no part of a refused
+// one.
 //
-// Deadlines: none. A restart loses what has begun; the client has been told of nothing.
+// Deadlines: none. A restart loses the current content, which was not acknowledged to the client.
 package assembler

@@ -5,42 +5,40 @@ import (
 	"candlemark/protocol"
 )
 
-// Confirms keeps, by publish number, how many queues have yet to answer
-// (PRO-6). The zero value is off.
+// Confirms keeps, by publish number, how many queues have not answered yet (PRO-6). The zero value is off.
 type Confirms struct {
 	on     bool
 	last   uint64 // newest publish number
-	low    uint64 // oldest that is not settled, or has to be told by itself
-	from   uint64 // oldest that the client has not been told of; below low all are acks
-	nacked uint64 // so many of those below low
+	low    uint64 // oldest number that is not settled or has to be confirmed singly
+	from   uint64 // oldest unconfirmed number; those below low are acks
+	nacked uint64 // number of refused ones below low
 	ring   []pending
-	done   []mail.Range // settled in this turn, or put off, to be looked at by Append
-	late   bool         // some are put off, for the outbox has no room
+	done   []mail.Range // settled in this turn, or put off, for Append
+	late   bool         // some are put off because the outbox is full
 }
 
-// Kept is how many numbers there is room for when nothing is under way, and how many may be put off.
+// Kept is the capacity kept when no publishes are under way, and the limit of numbers that are put off.
 const Kept = 4096
 
 type pending struct {
 	queues  int32 // that have not answered
 	refused bool
-	told    bool // by itself, ahead of older ones
+	told    bool // confirmed singly, ahead of older numbers
 }
 
 func (c *Confirms) at(n uint64) *pending { return &c.ring[n&uint64(len(c.ring)-1)] }
 
-// On tells whether the client wants confirms.
+// On reports whether publisher confirms are on.
 func (c *Confirms) On() bool { return c.on }
 
-// Start is confirm.select; the next publish is number 1 unless it was on before.
+// Start turns confirms on; the next publish is number 1 unless they were on before.
 func (c *Confirms) Start() {
 	c.on = true
 	c.low = max(c.low, 1)
 	c.from = max(c.from, 1)
 }
 
-// Begin gives out the next publish number; so many queues will answer for it, or
-// Complete does.
+// Begin returns the next publish number; it is settled when that many queues have answered, or by Complete.
 func (c *Confirms) Begin(queues int) uint64 {
 	c.last++
 	if c.last-c.low >= uint64(len(c.ring)) {
@@ -58,7 +56,7 @@ func (c *Confirms) grow() {
 	}
 }
 
-// Complete settles n, which is unroutable: no queue will answer for it.
+// Complete settles n, which is unroutable and gets no answers.
 func (c *Confirms) Complete(n uint64) {
 	if !c.on {
 		return
@@ -67,8 +65,8 @@ func (c *Confirms) Complete(n uint64) {
 	c.note(mail.Range{First: n, Last: n})
 }
 
-// Answered takes a queue's answer. One that failed may have answered already: a
-// number that waits for nobody stays as it is.
+// Answered handles a queue's answer. Numbers that wait for no queue are ignored: a queue that failed may have
+// answered before.
 func (c *Confirms) Answered(r mail.Range, refused bool) {
 	r.First, r.Last = max(r.First, c.low), min(r.Last, c.last)
 	if r.First > r.Last {
@@ -91,9 +89,8 @@ func (c *Confirms) note(r mail.Range) {
 	c.done = append(c.done, r)
 }
 
-// Append appends what the client is to be told after a turn: one ack for
-// the settled numbers from the oldest on without a gap, and single ones for
-// those beyond a gap. A nack is always single.
+// Append appends the confirms that are due after a turn: one ack for all settled numbers up to the first gap, and
+// single ones beyond it. A nack is always single.
 func (c *Confirms) Append(b []byte, channel uint16) []byte {
 	from := c.from
 	for c.low <= c.last {
@@ -132,13 +129,13 @@ func (c *Confirms) Append(b []byte, channel uint16) []byte {
 	}
 	c.done, c.late = c.done[:0], false
 	if c.low > c.last && len(c.ring) > Kept {
-		c.ring = nil // the next one grows a new ring
+		c.ring = nil // the next number allocates a new ring
 	}
 	return b
 }
 
-// PutOff puts aside what the client cannot be told now, in little room: acks
-// without a gap are one number, and the ring is looked through once for the rest.
+// PutOff stores confirms that cannot be sent now, in little memory: consecutive acks are one number, and for the
+// others the ring is scanned later.
 func (c *Confirms) PutOff() {
 	for ; c.low <= c.last; c.low++ {
 		if p := c.at(c.low); p.queues > 0 || p.refused || p.told {
@@ -149,10 +146,10 @@ func (c *Confirms) PutOff() {
 	c.done = append(c.done[:0], mail.Range{First: c.low, Last: c.last})
 }
 
-// Crowded tells whether what was put off is so much that no more should come.
+// Crowded reports whether so many confirms were put off that no more publishes should be taken.
 func (c *Confirms) Crowded() bool { return c.late && c.last+1-c.low >= Kept }
 
-// ackUpTo acknowledges from..low-1, if there are any.
+// ackUpTo appends an ack for from..low-1, if there are any.
 func (c *Confirms) ackUpTo(b []byte, channel uint16, from uint64) []byte {
 	if from >= c.low {
 		return b
@@ -160,16 +157,16 @@ func (c *Confirms) ackUpTo(b []byte, channel uint16, from uint64) []byte {
 	return protocol.AppendAckFrame(b, channel, c.low-1, c.low-1 > from)
 }
 
-// Due tells whether there is anything to tell the client.
+// Due reports whether confirms are due.
 func (c *Confirms) Due() bool { return len(c.done) > 0 }
 
-// Forget drops what the client was to be told.
+// Forget drops the confirms that are due.
 func (c *Confirms) Forget() { c.done = nil }
 
-// Last is the newest publish number, 0 for none.
+// Last returns the newest publish number, 0 for none.
 func (c *Confirms) Last() uint64 { return c.last }
 
-// Acked is how many of the numbers that are settled without a gap were not refused.
+// Acked returns the number of publishes below the first gap that were not refused.
 func (c *Confirms) Acked() uint64 {
 	if c.low == 0 {
 		return 0
@@ -177,7 +174,7 @@ func (c *Confirms) Acked() uint64 {
 	return c.low - 1 - c.nacked
 }
 
-// Untold is how many publishes the client has not been told about.
+// Untold returns the number of unconfirmed publishes.
 func (c *Confirms) Untold() int {
 	n := 0
 	for i := c.low; c.on && i <= c.last; i++ {
@@ -188,5 +185,5 @@ func (c *Confirms) Untold() int {
 	return n
 }
 
-// Cap is how many numbers and ranges of them it has memory for.
+// Cap returns the number of publishes and ranges for which memory is allocated.
 func (c *Confirms) Cap() int { return max(len(c.ring), cap(c.done)) }

@@ -1,8 +1,8 @@
-// Package confirms keeps which publishes of a channel are settled, and says so in as few frames as it can: acks of
-// all numbers up to one, single ones beyond a gap.
+// Package confirms tracks which publishes of a channel are settled, and confirms them in as few frames as possible:
+// an ack for all numbers up to the first gap, single ones beyond it.
 //
-// Owns: the publish numbers, and for each that is under way how many queues have yet to answer. It sends nothing: Append
-// makes the frames when the outbox has room, and PutOff keeps in little memory what it has none for.
+// Owns: the publish numbers, and for each one under way the number of queues that have not answered. It sends
+// nothing: Append appends frames when the outbox has room, and PutOff stores the rest in little memory.
 //
 // Deadlines: none. A restart loses everything, as the channel does.
 package confirms

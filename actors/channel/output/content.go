@@ -9,7 +9,7 @@ import (
 	"candlemark/protocol"
 )
 
-// Get answers basic.get. q is the queue, which has that name.
+// Get answers basic.get from the queue q with that name.
 func (o *Output) Get(q *unacked.Queue, name string, r *mail.GetReply) {
 	if r.Empty {
 		o.Forgo()
@@ -20,8 +20,7 @@ func (o *Output) Get(q *unacked.Queue, name string, r *mail.GetReply) {
 	o.InTurn(func() bool { return o.get(q, name, r) })
 }
 
-// get writes what was got if there is room. Its tag is given out only then, so
-// that tags stay in order.
+// get writes the answer if there is room. The tag is assigned only then, so that tags stay in order.
 func (o *Output) get(q *unacked.Queue, name string, r *mail.GetReply) bool {
 	d := &r.Delivery
 	if !o.Offer(func(b []byte) []byte {
@@ -48,7 +47,7 @@ func (o *Output) get(q *unacked.Queue, name string, r *mail.GetReply) bool {
 	return true
 }
 
-// Return is basic.return for a mandatory message without a queue, if there is room.
+// Return writes basic.return for an unroutable mandatory message, if there is room.
 func (o *Output) Return(m *message.Message) bool {
 	return o.Offer(func(b []byte) []byte {
 		b = protocol.AppendMethodFrame(b, o.cfg.ID, &protocol.BasicReturn{
@@ -63,7 +62,7 @@ func (o *Output) appendContent(b []byte, m *message.Message, header []byte) []by
 	return o.appendBody(b, m)
 }
 
-// appendBody appends the body, or refers to it if it is large and stays as it is.
+// appendBody appends the body, or a reference to it if it is large and immutable.
 func (o *Output) appendBody(b []byte, m *message.Message) []byte {
 	if !m.Owned || len(m.Body) < outbox.SmallestReference {
 		return protocol.AppendBodyFrames(b, o.cfg.ID, m.Body, o.cfg.FrameMax)
@@ -71,7 +70,7 @@ func (o *Output) appendBody(b []byte, m *message.Message) []byte {
 	return protocol.AppendBodyFramesWith(b, o.cfg.ID, m.Body, o.cfg.FrameMax, o.cfg.Outbox.Refer)
 }
 
-// Confirm tells the client of publishes if there is room. False: they are put off.
+// Confirm writes confirms if there is room; otherwise they are put off, and it returns false.
 func (o *Output) Confirm(c *confirms.Confirms) bool {
 	if !c.Due() {
 		return true
@@ -83,7 +82,7 @@ func (o *Output) Confirm(c *confirms.Confirms) bool {
 	return true
 }
 
-// ConfirmAll is Confirm at the end, when there is no later.
+// ConfirmAll is Confirm at the end of the channel, when confirms cannot be put off.
 func (o *Output) ConfirmAll(c *confirms.Confirms) {
 	if c.Due() {
 		b := o.cfg.Outbox.Begin()

@@ -10,17 +10,17 @@ import (
 	"candlemark/protocol"
 )
 
-// What a consumer's window is given back in, at least (see the queue's window).
+// The least that is returned of a consumer's window at a time (see the queue's window).
 const (
 	GrantMessages = 1024
 	GrantBytes    = 256 << 10
 )
 
-// Consumer is one consumer that the client is told deliveries of.
+// Consumer is one consumer as seen by the client.
 type Consumer struct {
-	Queue *unacked.Queue // nil for the consumer of replies
-	Name  string         // of the queue
-	// handed to the outbox and not yet granted back to the queue
+	Queue *unacked.Queue // nil for the consumer of direct replies
+	Name  string         // name of the queue
+	// passed to the outbox and not yet granted back to the queue
 	written, bytes int
 }
 
@@ -28,7 +28,7 @@ type Consumer struct {
 // full.
 func (o *Output) Deliver(c *Consumer, m *mail.Deliver) { o.hold(pendingWrite{consumer: c, deliver: m}) }
 
-// hold writes a delivery at once unless others wait for room.
+// hold writes a delivery at once unless other output waits for room.
 func (o *Output) hold(l pendingWrite) {
 	o.held = append(o.held, l)
 	if len(o.held) == 1 {
@@ -38,16 +38,15 @@ func (o *Output) hold(l pendingWrite) {
 	}
 }
 
-// ReplyLimit is how many bytes of replies wait for a client that does not read, in
-// all channels of a connection; what comes beyond that is refused, so that one
-// requester cannot fill the memory or hold up those who answer.
+// ReplyLimit is the limit of bytes of direct replies that wait for a client that does not read, over all channels of
+// a connection; further ones are refused, so that one requester cannot fill the memory or block responders.
 const ReplyLimit = 16 << 20
 
-// replyOverhead is the cost of a waiting reply besides its content, in bytes.
+// replyOverhead is the assumed size of a waiting reply without its content, in bytes.
 const replyOverhead = 256
 
-// DeliverReplies writes replies for their consumer, which has that tag, or keeps them, or
-// drops them if the connection ends. False: the client reads too slowly.
+// DeliverReplies writes direct replies for their consumer, which has that tag, holds them back while the outbox is
+// full, or drops them if the connection is ending. It returns false if the client reads too slowly.
 func (o *Output) DeliverReplies(c *Consumer, tag string, m *mail.Enqueue) bool {
 	if o.leaving {
 		return true
@@ -69,14 +68,13 @@ func (o *Output) DeliverReplies(c *Consumer, tag string, m *mail.Enqueue) bool {
 	return true
 }
 
-// countReplies counts bytes of replies that wait, and returns how many there are in
-// all channels of the connection.
+// countReplies adds bytes of waiting replies, and returns the number over all channels of the connection.
 func (o *Output) countReplies(bytes int) int {
 	o.replyBytes += bytes
 	return int(o.cfg.Replies.Add(int64(bytes)))
 }
 
-// Withdraw forgets what waits for room and is back in its queue.
+// Withdraw drops held deliveries that their queue has requeued.
 func (o *Output) Withdraw(m *mail.DeliveriesReturned) {
 	for i := range o.held {
 		d := o.held[i].deliver
@@ -88,8 +86,8 @@ func (o *Output) Withdraw(m *mail.DeliveriesReturned) {
 	}
 }
 
-// write appends whole contents to the outbox. False: there is no more room; m
-// is what is left then, and Ready will be called.
+// write appends whole contents to the outbox. It returns false if there is no more room, with the rest left in m;
+// Ready will be called.
 func (o *Output) write(c *Consumer, m *mail.Deliver) bool {
 	before := m.Written
 	size := o.encode(c, m)
@@ -116,8 +114,7 @@ func (o *Output) write(c *Consumer, m *mail.Deliver) bool {
 	return true
 }
 
-// encode appends as many items as there is room for and counts their body
-// bytes.
+// encode appends as many items as there is room for and returns the bytes of their bodies.
 func (o *Output) encode(c *Consumer, m *mail.Deliver) (size int) {
 	out, id := o.cfg.Outbox, o.cfg.ID
 	b := out.Begin()
@@ -135,7 +132,7 @@ func (o *Output) encode(c *Consumer, m *mail.Deliver) (size int) {
 		b = o.appendBody(b, &d.Message)
 		size += len(d.Message.Body)
 		m.Written++
-		if left := len(m.Items) - m.Written; left > 0 && cap(b)-len(b) < len(b)-start { // mostly they are alike
+		if left := len(m.Items) - m.Written; left > 0 && cap(b)-len(b) < len(b)-start { // items usually have similar sizes
 			b = out.Grow(b, left*(len(b)-start))
 		}
 		start = len(b)
@@ -143,17 +140,17 @@ func (o *Output) encode(c *Consumer, m *mail.Deliver) (size int) {
 	return size
 }
 
-// merged is the last property list that was made of a publisher's and of what the
-// broker adds: dead letters that end together mostly get the same.
+// merged caches the last property list merged from a publisher's list and the broker's additions: dead letters that
+// end together usually get the same.
 type merged struct {
 	overlay     *message.Overlay
 	raw, header []byte
 }
 
-// longestMerged is the longest property list that is remembered, in bytes.
+// longestMerged is the longest property list that is cached, in bytes.
 const longestMerged = 1024
 
-// HeaderOf is the raw property list that the client gets.
+// HeaderOf returns the raw property list for the client.
 func (o *Output) HeaderOf(d *mail.Delivery) []byte {
 	overlay, raw, last := d.Message.Overlay, d.Message.Header, &o.merged
 	if overlay.Dead() && overlay == last.overlay && bytes.Equal(raw, last.raw) {

@@ -1,13 +1,12 @@
-// Package output writes what a channel tells its client into the connection's outbox, in order, and keeps what there is
-// no room for.
+// Package output writes a channel's output into the connection's outbox, in order, and holds back what does not fit.
 //
-// Owns: all that waits for room (ADR 24), the consumers' windows, the channel's share of the replies that wait in its
-// connection, and its place among the connection's gets.
+// Owns: all output that waits for room (ADR 24), the consumers' windows, the channel's share of the connection's
+// waiting replies, and its place among the connection's gets.
 //
 // Sends: Grant to queues, as their deliveries are written.
 //
-// Nothing that the client is told overtakes anything else, but for confirms: they go out when there is room, and what
-// they were put off for goes on behind them. While an answer to the client waits, none of its input is run.
+// Output stays in order except for confirms, which are written as soon as there is room. While an answer to the
+// client waits, none of its input is processed.
 //
-// Deadlines: none. A restart loses everything; what was not acknowledged is with the queues (PRO-7).
+// Deadlines: none. A restart loses everything; unacked messages are with the queues (PRO-7).
 package output

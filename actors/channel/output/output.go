@@ -15,62 +15,60 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Config says where a channel's output goes.
+// Config is the destination of a channel's output.
 type Config struct {
 	Outbox   *outbox.Outbox
-	ID       uint16 // of the channel
+	ID       uint16 // the channel's number
 	FrameMax uint32 // bytes, 0 for no limit
 	Gate     *message.Gate
-	Replies  *atomic.Int64 // bytes of replies that wait in all channels of the connection
+	Replies  *atomic.Int64 // bytes of waiting replies over all channels of the connection
 	Log      zerolog.Logger
-	// Ready is called from any goroutine when there is room again, or a get's turn.
+	// Ready is called from any goroutine when there is room again, or a get can be sent.
 	Ready func()
-	// VHost says whether Trace is told what was written.
+	// VHost says whether to call Trace for deliveries written.
 	VHost *topology.VHost
 	Trace func(queue string, items []mail.Delivery)
 }
 
-// Output is that of a channel. It is made by New.
+// Output is the output of a channel. It is created by New.
 type Output struct {
 	cfg     Config
 	out     qos.Sender
 	unacked *unacked.Deliveries
 	counts  *mail.Counts
 	merged  merged
-	held    []pendingWrite // what the outbox has no room for, and what comes behind it
-	// stops is how many of them stop the client's input, replyBytes how much of
-	// them are replies, owed is for contents among them.
+	held    []pendingWrite // output that waits for room, in order
+	// stops is the number of held writes that stop the client's input, replyBytes the size of held replies, owed the
+	// credit for held contents.
 	stops, replyBytes int
 	owed              message.Debt
 	wantsRoom         bool // Ready will be called
-	claims            bool // a place among the connection's gets
+	claims            bool // has a place among the connection's gets
 	leaving           bool
 }
 
-// pendingWrite waits for room in the outbox, and for its turn behind what waits
-// already.
+// pendingWrite waits for room in the outbox, behind earlier ones.
 type pendingWrite struct {
 	consumer *Consumer
-	deliver  *mail.Deliver // nil: then try is to be called
-	try      func() bool   // false: not yet, and Ready will be called
-	stops    bool          // until it is done no more of the client's input is run
-	replies  int           // bytes of replies, which no window bounds
+	deliver  *mail.Deliver // if nil, try is called
+	try      func() bool   // returns false if there is no room; Ready will be called
+	stops    bool          // stops the client's input until it is written
+	replies  int           // bytes of replies, which are limited by no window
 }
 
-// New makes the output of a channel that nothing waits in. What it writes gets its
-// tags from unacked and is counted in counts.
+// New returns the output of a new channel. Deliveries get their tags from deliveries, and count in counts.
 func New(cfg Config, out qos.Sender, deliveries *unacked.Deliveries, counts *mail.Counts) Output {
 	return Output{cfg: cfg, out: out, unacked: deliveries, counts: counts}
 }
 
-// HasRoom notes that there is room. Confirms come first, then Resume is to be called:
-// deliveries might leave them none time after time.
+// HasRoom records that there is room again. Confirms have to be written next, then Resume called, since deliveries
+// might use up the room every time.
 func (o *Output) HasRoom() { o.wantsRoom = false }
 
-// Full tells whether room is waited for.
+// Full reports whether it waits for room.
 func (o *Output) Full() bool { return o.wantsRoom }
 
-// Resume goes on with what was held back.
+// Resume continues with held output.
 func (o *Output) Resume() {
 	n := 0
 	for n < len(o.held) && o.catchUp(&o.held[n]) {
@@ -87,7 +85,7 @@ func (o *Output) Resume() {
 	}
 }
 
-// catchUp does one of them; false: there is no room.
+// catchUp writes one held item; false if there is no room.
 func (o *Output) catchUp(l *pendingWrite) bool {
 	if l.deliver == nil {
 		return l.try()
@@ -95,7 +93,7 @@ func (o *Output) catchUp(l *pendingWrite) bool {
 	return o.write(l.consumer, l.deliver)
 }
 
-// Drop forgets what was held back: queues return it to its position.
+// Drop drops held output, whose messages the queues requeue.
 func (o *Output) Drop() {
 	for i := range o.held {
 		if m := o.held[i].deliver; m != nil {
@@ -108,30 +106,28 @@ func (o *Output) Drop() {
 	o.Forgo()
 }
 
-// Leave is Drop when the connection ends: nothing waits for the client any more.
+// Leave is Drop at the end of the connection: nothing waits for the client any more.
 func (o *Output) Leave() {
 	o.leaving = true
 	o.Drop()
 }
 
-// Stops tells whether the client has to read before more of its input is run.
+// Stops reports whether the client has to read before more of its input is processed.
 func (o *Output) Stops() bool { return o.stops > 0 }
 
-// Len is how much is held back, in writes.
+// Len returns the number of held writes.
 func (o *Output) Len() int { return len(o.held) }
 
-// InTurn calls try when it is its turn, now or later, until it returns true; none of what
-// the client sent behind is run before. So what a client does not read is bounded
-// whatever it asks for: it holds one answer for each channel beside what fits into
-// the outbox, and its input is bounded by credit. A connection that ends waits
-// for no client.
+// InTurn calls try, behind held output, until it returns true; later input is not processed before. This bounds the
+// memory for a client that does not read: one answer for each channel beside the outbox, and input that is bounded by
+// credit. A connection that is ending waits for no client.
 func (o *Output) InTurn(try func() bool) {
 	if len(o.held) > 0 || !try() {
 		o.Wait(try)
 	}
 }
 
-// Wait is InTurn for what has no room now.
+// Wait is InTurn for output that is known not to fit now.
 func (o *Output) Wait(try func() bool) {
 	if o.leaving {
 		return
@@ -140,11 +136,11 @@ func (o *Output) Wait(try func() bool) {
 	o.held = append(o.held, pendingWrite{try: try, stops: true})
 }
 
-// Charge charges a content of so many bytes that waits to the connection's credit.
+// Charge charges the bytes of a waiting content to the connection's credit.
 func (o *Output) Charge(bytes int) { o.owed.Owe(o.cfg.Gate, bytes) }
 
-// Offer appends whole frames to the outbox if there is room, nothing of them if f
-// panics. False: there is none, and Ready will be called.
+// Offer appends whole frames to the outbox if there is room, and nothing if f panics. If it returns false there is
+// none, and Ready will be called.
 func (o *Output) Offer(f func(b []byte) []byte) (done bool) {
 	out := o.cfg.Outbox
 	b := out.Begin()
@@ -160,7 +156,7 @@ func (o *Output) Offer(f func(b []byte) []byte) (done bool) {
 	return done
 }
 
-// wantRoom has Ready called, once.
+// wantRoom requests one call of Ready.
 func (o *Output) wantRoom() {
 	if !o.wantsRoom {
 		o.wantsRoom = true
@@ -168,14 +164,14 @@ func (o *Output) wantRoom() {
 	}
 }
 
-// Reply tells the client something in its turn; input waits for it.
+// Reply writes an answer to the client, in order; input waits for it.
 func (o *Output) Reply(m protocol.Method) {
 	if len(o.held) > 0 || !o.say(m) {
 		o.Wait(func() bool { return o.say(m) })
 	}
 }
 
-// Notice tells the client something that it did not ask for, in its turn.
+// Notice writes an unsolicited method, in order.
 func (o *Output) Notice(m protocol.Method) {
 	if len(o.held) > 0 || !o.say(m) {
 		o.held = append(o.held, pendingWrite{try: func() bool { return o.say(m) }})
@@ -186,14 +182,14 @@ func (o *Output) say(m protocol.Method) bool {
 	return o.Offer(func(b []byte) []byte { return protocol.AppendMethodFrame(b, o.cfg.ID, m) })
 }
 
-// Claim takes a place among the gets of this connection. False: all are taken,
-// and Ready is called with the first that is free.
+// Claim takes a place among the gets of the connection. If it returns false all are taken, and Ready is called when
+// one is free.
 func (o *Output) Claim() bool {
 	o.claims = true
 	return o.cfg.Outbox.Claim(o, o.cfg.Ready)
 }
 
-// Forgo gives the place back, or stops waiting for one.
+// Forgo returns the place, or stops waiting for one.
 func (o *Output) Forgo() {
 	if o.claims {
 		o.claims = false

@@ -1,8 +1,9 @@
-// Package peers keeps the queues that owe a channel something, or the other way round: confirms, deliveries, consumers.
+// Package peers tracks the queues that a channel has to do with: those that owe it confirms or to which it owes
+// settlements, and those it consumes from.
 //
-// Owns: one Peer for each, which is watched as long as it is known, with the number of publishes that it has not answered.
+// Owns: one Peer for each, which is watched while it is known, with the number of unanswered publishes.
 //
-// A queue answers every publish before it ends, or somebody answers for it; Gone tells when nobody did.
+// A queue answers every publish before it ends, or another actor does so in its place; Gone detects that none did.
 //
 // Deadlines: none. A restart loses everything, as the channel does.
 package peers

@@ -6,16 +6,16 @@ import (
 	"candlemark/actors/mail"
 )
 
-// Peer is a queue as the channel sees it.
+// Peer is the channel's record of a queue.
 type Peer struct {
 	unacked.Queue
-	requester   bool // a channel that gets replies, perhaps this one
-	unconfirmed int  // publishes that it has not answered
-	published   int  // to be confirmed, since the beginning
-	looked      int  // published when the queue was last found gone
+	requester   bool // a channel that consumes direct replies, perhaps this one
+	unconfirmed int  // unanswered publishes
+	published   int  // publishes to be confirmed, since the start
+	looked      int  // value of published when the queue was last found gone
 }
 
-// Published counts a publish that the peer is to confirm.
+// Published counts a publish that the peer has to confirm.
 func (p *Peer) Published() {
 	p.unconfirmed++
 	p.published++
@@ -24,28 +24,28 @@ func (p *Peer) Published() {
 // Answered counts answers to publishes.
 func (p *Peer) Answered(n int) { p.unconfirmed -= n }
 
-// Unconfirmed is how many publishes the peer has not answered.
+// Unconfirmed returns the number of unanswered publishes.
 func (p *Peer) Unconfirmed() int { return p.unconfirmed }
 
-// Watcher is the channel, which watches its peers.
+// Watcher is the channel.
 type Watcher interface {
 	qos.Sender
-	// Watch has PeerGone come when the actor has ended.
+	// Watch watches an actor: PeerGone follows when it has ended.
 	Watch(actor mail.Address)
-	// Unwatch ends that.
+	// Unwatch ends the watch.
 	Unwatch(actor mail.Address)
 }
 
-// Peers are those of a channel. They are made by New.
+// Peers are the peers of a channel. They are created by New.
 type Peers struct {
 	out  Watcher
 	byID map[string]*Peer
 }
 
-// New makes those of a channel that knows nobody.
+// New returns the Peers of a new channel.
 func New(out Watcher) Peers { return Peers{out: out, byID: map[string]*Peer{}} }
 
-// Of finds or makes the channel's view of a queue.
+// Of returns the record of a queue, created if necessary.
 func (s *Peers) Of(queue mail.Address) *Peer {
 	p := s.Find(queue)
 	if p == nil {
@@ -59,19 +59,19 @@ func (s *Peers) Of(queue mail.Address) *Peer {
 	return p
 }
 
-// OfTarget is Of for the target of a publish, which may be a requester.
+// OfTarget is Of for the target of a publish, which may be a consumer of direct replies.
 func (s *Peers) OfTarget(target mail.Address, requester bool) *Peer {
 	p := s.Of(target)
 	p.requester = requester
 	return p
 }
 
-// Find is the channel's view of a queue, nil if it does not know it.
+// Find returns the record of a queue, nil if there is none.
 func (s *Peers) Find(queue mail.Address) *Peer { return s.byID[queue.GetId()] }
 
-// Gone notes that a queue ended, and everything it had to say has been heard, and
-// returns it: what it has not answered will never be. Nil: it is not known, or what
-// was sent after its end is answered behind this mail; then PeerGone comes again.
+// Gone removes and returns a queue that has ended, after all its mail was handled: unanswered publishes will not be
+// answered. It returns nil if the queue is not known, or if mail that was sent after its end is still being answered;
+// then PeerGone comes again.
 func (s *Peers) Gone(who mail.Address) *Peer {
 	p := s.Find(who)
 	if p == nil {
@@ -87,15 +87,15 @@ func (s *Peers) Gone(who mail.Address) *Peer {
 	return p
 }
 
-// Unwatch ends the watching of all.
+// Unwatch ends all watches.
 func (s *Peers) Unwatch() {
 	for _, p := range s.byID {
 		s.out.Unwatch(p.Address)
 	}
 }
 
-// Leave tells every queue that the channel holds nothing more, and forgets them.
-// Those that know nothing of it do not mind.
+// Leave tells every queue that the channel holds nothing more, and removes all. Queues without a record of the
+// channel ignore it.
 func (s *Peers) Leave() {
 	s.Unwatch()
 	for _, p := range s.byID {

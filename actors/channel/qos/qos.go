@@ -6,34 +6,34 @@ import (
 	"candlemark/actors/mail"
 )
 
-// Sender is the channel, which sends what is decided.
+// Sender is the channel.
 type Sender interface {
-	// Self is the channel's address.
+	// Self returns the channel's address.
 	Self() mail.Address
 	// Send sends a mail at the end of the turn, in order.
 	Send(to mail.Address, what any)
 }
 
-// Queue is a queue as a channel's consumers see it.
+// Queue is a queue that the channel's consumers use.
 type Queue struct {
 	Address   mail.Address
 	consumers int
-	allowed   int // and not delivered yet, as the queue counts it
+	allowed   int // allowed and not delivered yet, by the queue's count
 	reclaimed bool
 }
 
-// Consuming tells whether the channel has consumers there.
+// Consuming reports whether the channel has consumers at the queue.
 func (q *Queue) Consuming() bool { return q.consumers > 0 }
 
-// Limit is the limit of a channel. It is made by New.
+// Limit is the common limit of a channel. It is created by New.
 type Limit struct {
 	out     Sender
-	queues  []*Queue // where the channel consumes
+	queues  []*Queue // queues with consumers of the channel
 	limit   int      // messages, 0 for none
-	unacked int      // delivered to consumers and not settled, whether there is a limit or not
-	allowed int      // and not delivered yet, over all queues
+	unacked int      // unacked deliveries to consumers, counted even without a limit
+	allowed int      // allowed and not delivered yet, over all queues
 	offers  []offer
-	idle    []*Queue // that would take one in advance
+	idle    []*Queue // queues that ask for one message in advance
 }
 
 type offer struct {
@@ -41,10 +41,10 @@ type offer struct {
 	messages int
 }
 
-// New makes one of a channel that has no limit.
+// New returns the Limit of a channel, without a limit at first.
 func New(out Sender) Limit { return Limit{out: out} }
 
-// Messages is the limit, 0 for none.
+// Messages returns the limit, 0 for none.
 func (l *Limit) Messages() int { return l.limit }
 
 // Set sets the limit, 0 for none.
@@ -60,7 +60,7 @@ func (l *Limit) Set(n int) {
 	l.Allow()
 }
 
-// Resize tells every queue where the channel consumes of another prefetch.
+// Resize sends another prefetch to all queues with consumers.
 func (l *Limit) Resize(prefetch int) {
 	for _, q := range l.queues {
 		l.out.Send(q.Address, &mail.Resize{Channel: l.out.Self(), Prefetch: prefetch})
@@ -74,7 +74,7 @@ func (l *Limit) Attach(q *Queue) {
 	}
 }
 
-// Detach counts a consumer no longer; what only it could have used is free.
+// Detach uncounts a consumer; allowance that only it could use is freed.
 func (l *Limit) Detach(q *Queue) {
 	if q.consumers--; q.consumers == 0 {
 		l.queues = slices.DeleteFunc(l.queues, func(x *Queue) bool { return x == q })
@@ -88,11 +88,10 @@ func (l *Limit) Delivered(q *Queue) {
 	l.disallow(q, 1)
 }
 
-// Settled counts one of them no longer.
+// Settled uncounts a delivery.
 func (l *Limit) Settled() { l.unacked-- }
 
-// Offered notes that a queue has so many messages for consumers under the limit;
-// 0 asks for one in advance.
+// Offered records that a queue has that many messages for consumers under the limit; 0 asks for one in advance.
 func (l *Limit) Offered(q *Queue, messages int) {
 	switch {
 	case l.limit == 0:
@@ -110,11 +109,10 @@ func (l *Limit) Offered(q *Queue, messages int) {
 	l.Allow()
 }
 
-// Waiting tells whether there are offers that there was no room for.
+// Waiting reports whether there are offers that did not fit.
 func (l *Limit) Waiting() bool { return len(l.offers)+len(l.idle) > 0 }
 
-// Allow answers offers in their order while there is room under the limit; what
-// room is left is given in advance.
+// Allow answers offers in order while the limit leaves room; the rest is allowed in advance.
 func (l *Limit) Allow() {
 	for len(l.offers) > 0 && l.unacked+l.allowed < l.limit {
 		o := l.offers[0]
@@ -127,7 +125,7 @@ func (l *Limit) Allow() {
 		l.allow(q, 1)
 	}
 	switch {
-	case l.limit > 0 && l.allowed > 0 && l.unacked+l.allowed > l.limit: // it was lowered
+	case l.limit > 0 && l.allowed > 0 && l.unacked+l.allowed > l.limit: // the limit was lowered
 		l.reclaim(nil)
 	case len(l.offers) > 0 && l.unacked < l.limit:
 		l.reclaim(l.offers[0].queue)
@@ -145,8 +143,7 @@ func (l *Limit) allow(q *Queue, n int) {
 	l.out.Send(q.Address, &mail.Allow{Queue: q.Address, Channel: l.out.Self(), Messages: n})
 }
 
-// reclaim asks queues for what they were allowed and may not need, but for the
-// one that needs it.
+// reclaim reclaims allowances that may not be needed from all queues but needy.
 func (l *Limit) reclaim(needy *Queue) {
 	for _, q := range l.queues {
 		if q != needy && q.allowed > 0 && !q.reclaimed {
@@ -156,21 +153,19 @@ func (l *Limit) reclaim(needy *Queue) {
 	}
 }
 
-// Unused takes back what was allowed and not needed.
+// Unused returns an allowance that a queue did not use.
 func (l *Limit) Unused(q *Queue, messages int) {
 	q.reclaimed = false
 	l.disallow(q, messages)
 	l.Allow()
 }
 
-// disallow takes back up to n of what a queue was allowed: it is delivered, not
-// needed, or will never come.
+// disallow subtracts up to n from the allowance of a queue: it was used, returned, or the queue is gone.
 func (l *Limit) disallow(q *Queue, n int) {
 	n = min(n, q.allowed)
 	q.allowed -= n
 	l.allowed -= n
 }
 
-// Load is how many messages are delivered to consumers and not settled, and how
-// many more are allowed.
+// Load returns the number of unacked deliveries to consumers, and of further allowed messages.
 func (l *Limit) Load() (unacked, allowed int) { return l.unacked, l.allowed }

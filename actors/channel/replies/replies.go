@@ -8,23 +8,23 @@ import (
 	"candlemark/protocol"
 )
 
-// Consumer is the consumer of replies of a channel, if it has one. It is made by New.
+// Consumer is a channel's consumer of direct replies, if it has one. It is created by New.
 type Consumer struct {
 	vhost    *topology.VHost
 	out      *output.Output
 	consumer output.Consumer
 	tag      string
-	name     *topology.Queue // under which it is found; nil: nobody waits for replies here
-	arriving *mail.Enqueue   // the replies in hand, not answered yet
+	name     *topology.Queue // the registered name; nil if there is no consumer
+	arriving *mail.Enqueue   // the replies being handled, not answered yet
 }
 
-// New makes that of a channel that waits for no replies.
+// New returns the Consumer of a channel that does not consume replies yet.
 func New(v *topology.VHost, out *output.Output) Consumer { return Consumer{vhost: v, out: out} }
 
-// Is tells whether it consumes with that tag.
+// Is reports whether it consumes with that tag.
 func (c *Consumer) Is(tag string) bool { return c.name != nil && c.tag == tag }
 
-// Name is the name to reply to, "" if it does not consume.
+// Name returns its reply name, "" if it does not consume.
 func (c *Consumer) Name() string {
 	if c.name == nil {
 		return ""
@@ -32,8 +32,7 @@ func (c *Consumer) Name() string {
 	return c.name.Name
 }
 
-// Begin makes the channel a requester, and returns the consumer's tag. There is no
-// permission to ask for, and no queue.
+// Begin registers the channel as a requester, and returns the consumer's tag. It needs no permission and no queue.
 func (c *Consumer) Begin(m *protocol.BasicConsume, self mail.Address) (tag string, err error) {
 	switch {
 	case !m.NoAck:
@@ -49,7 +48,7 @@ func (c *Consumer) Begin(m *protocol.BasicConsume, self mail.Address) (tag strin
 	return c.tag, nil
 }
 
-// End makes later replies unroutable; those on their way are dropped.
+// End unregisters it: later replies are unroutable; those on their way are dropped.
 func (c *Consumer) End() {
 	if c.name != nil {
 		c.vhost.RemoveRequester(c.name)
@@ -57,9 +56,8 @@ func (c *Consumer) End() {
 	}
 }
 
-// Check tells whether somebody waits for replies under that name: whatever a declare
-// of such a name asks for, it is a question. The name of direct reply-to itself
-// always exists.
+// Check returns nil if there is a consumer of replies with that name: a declare of such a name, whatever its
+// arguments, only checks this. The name of direct reply-to itself always exists.
 func (c *Consumer) Check(name string) error {
 	if name != topology.ReplyName && c.vhost.Requester([]byte(name)) == nil {
 		return protocol.ChannelErrorf(protocol.NotFound, "no queue '%s' in vhost '%s'", name, c.vhost.Name)
@@ -67,7 +65,7 @@ func (c *Consumer) Check(name string) error {
 	return nil
 }
 
-// Address puts this channel's own reply name into the properties of a request.
+// Address replaces the reply-to in the properties of a request by this channel's reply name.
 func (c *Consumer) Address(properties []byte) ([]byte, error) {
 	if c.name == nil {
 		return nil, protocol.ChannelErrorf(protocol.PreconditionFailed, "fast reply consumer does not exist")
@@ -75,12 +73,11 @@ func (c *Consumer) Address(properties []byte) ([]byte, error) {
 	return protocol.ReplaceReplyTo(properties, c.name.Name), nil
 }
 
-// Take takes replies: they are written, dropped because they are for nobody or for
-// an earlier consumer, or refused because the client reads too slowly. It returns
-// what the sender is to be told.
+// Take handles replies: they are written, dropped because they are for no consumer or an earlier one, or refused
+// because the client reads too slowly. It returns the answer to the sender.
 func (c *Consumer) Take(m *mail.Enqueue) mail.Fate {
 	c.arriving = m
-	fate := mail.Gone // a reply that nobody waits for is taken and dropped
+	fate := mail.Gone // a reply without a consumer is taken and dropped
 	if c.name != nil && m.Queue == c.name.PID && !c.out.DeliverReplies(&c.consumer, c.tag, m) {
 		fate = mail.Failed
 	}
@@ -88,5 +85,5 @@ func (c *Consumer) Take(m *mail.Enqueue) mail.Fate {
 	return fate
 }
 
-// InHand returns the replies that it was taking when the channel panicked, nil for none.
+// InHand returns the replies that were being handled when the channel panicked, nil for none.
 func (c *Consumer) InHand() *mail.Enqueue { return c.arriving }

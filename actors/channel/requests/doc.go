@@ -1,5 +1,5 @@
-// Package requests says what a method about queues, exchanges and bindings asks of the virtual host or of a queue, and
-// what the client is told when that has succeeded. Permissions are checked on the way.
+// Package requests translates a method about queues, exchanges and bindings to mail for the virtual host or a queue,
+// and a successful reply to the answer for the client. It checks permissions.
 //
-// Owns: nothing. Whoever sends a Request numbers it and waits for the answer.
+// Owns: nothing. The sender of a Request numbers it and waits for the answer.
 package requests

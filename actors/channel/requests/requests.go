@@ -13,27 +13,26 @@ import (
 	"candlemark/protocol"
 )
 
-// Client is who asks.
+// Client is the client that sent the method.
 type Client struct {
 	*rights.Rights
 	Connection mail.Address
 	LastQueue  string // most recently declared (DEC-9), "" for none
 }
 
-// Request is a mail to send and what follows from its answer.
+// Request is a mail to send, and the handling of its answer.
 type Request struct {
 	To mail.Address
-	// Mail makes the mail, with the request's number and where the answer goes.
+	// Mail returns the mail, with the given Request.
 	Mail func(mail.Request) any
-	// Ok answers the client, given a reply that is no failure.
+	// Ok returns the answer to the client for a reply without error.
 	Ok     func(reply any) protocol.Method
-	NoWait bool // the client is told nothing
-	// Purges is the queue that loses its messages; nil for none.
+	NoWait bool // the client gets no answer
+	// Purges is the queue that is purged; nil for none.
 	Purges *topology.Queue
 }
 
-// Named is the queue's name that a method means, "" being the last declared
-// (DEC-9).
+// Named resolves a queue name in a method, "" being the last declared queue (DEC-9).
 func (c *Client) Named(name string) (string, error) {
 	if name != "" {
 		return name, nil
@@ -44,7 +43,7 @@ func (c *Client) Named(name string) (string, error) {
 	return c.LastQueue, nil
 }
 
-// Stripped is a name as RabbitMQ takes it: without CR and LF (DEC-8).
+// Stripped removes CR and LF from a name, as RabbitMQ does (DEC-8).
 func Stripped(name string) string {
 	if !strings.ContainsAny(name, "\r\n") {
 		return name
@@ -52,14 +51,14 @@ func Stripped(name string) string {
 	return strings.NewReplacer("\r", "", "\n", "").Replace(name)
 }
 
-// Generated is a name that nobody else has: prefix and 22 characters.
+// Generated returns a unique name: prefix and 22 characters.
 func Generated(prefix string) string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return prefix + base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// For makes the request of m. Nil without an error: m is no method about these.
+// For returns the request of m; nil without an error if m is not about queues, exchanges or bindings.
 func (c *Client) For(m protocol.Method) (*Request, error) {
 	switch m := m.(type) {
 	case *protocol.QueueDeclare:
@@ -88,7 +87,7 @@ func (c *Client) For(m protocol.Method) (*Request, error) {
 func (c *Client) declareQueue(m *protocol.QueueDeclare) (*Request, error) {
 	name := Stripped(m.Queue)
 	checked := name
-	if name == "" && !m.Passive { // the server will choose one like it
+	if name == "" && !m.Passive { // the server will choose a similar one
 		checked = Generated("amq.gen-")
 	}
 	if err := c.mayDeclare(auth.Queue, checked, m.Passive); err != nil {
@@ -110,7 +109,7 @@ func (c *Client) declareQueue(m *protocol.QueueDeclare) (*Request, error) {
 	}, nil
 }
 
-// mayDeclare is configure, or any right if the declaration is a question.
+// mayDeclare checks for configure permission or, for a passive declare, for any permission.
 func (c *Client) mayDeclare(kind auth.Kind, name string, passive bool) error {
 	if passive {
 		return c.Any(kind, name)
@@ -160,14 +159,14 @@ func (c *Client) purge(m *protocol.QueuePurge) (*Request, error) {
 	}, nil
 }
 
-// binding is how a binding is changed.
+// binding is how to change a binding.
 type binding struct {
 	ok             protocol.Method
 	remove, noWait bool
 }
 
-// bindQueue is queue.bind and queue.unbind. An empty queue name means the last
-// declared one, and an empty key with it that queue's name (DEC-9).
+// bindQueue handles queue.bind and queue.unbind. An empty queue name means the last declared queue, and an empty key
+// with it that queue's name (DEC-9).
 func (c *Client) bindQueue(queue, source, key string, args protocol.Table, how binding) (*Request, error) {
 	name, err := c.Named(queue)
 	if err != nil {
@@ -214,7 +213,7 @@ func (c *Client) declareExchange(m *protocol.ExchangeDeclare) (*Request, error) 
 	if err := c.mayDeclare(auth.Exchange, name, m.Passive); err != nil {
 		return nil, err
 	}
-	var permission error // to make one with an alternate exchange (DEC-14)
+	var permission error // to create one with an alternate exchange (DEC-14)
 	if alternate, leads := policies.ExchangeLeadsTo(m.Arguments); leads {
 		permission = c.Lead(auth.Exchange, name, alternate)
 	}

@@ -1,5 +1,5 @@
-// Package rights checks what the user of a channel may do: the questions that methods ask, put to internal/auth in the
-// order in which RabbitMQ asks them, and its answers as AMQP errors.
+// Package rights checks the permissions of a channel's user: it asks internal/auth in RabbitMQ's order, and returns
+// refusals as AMQP errors.
 //
-// Owns: nothing. What was allowed before Permissions.Generation grew has to be asked again by whoever remembers it.
+// Owns: nothing. Results may be cached until Permissions.Generation grows.
 package rights

@@ -9,7 +9,7 @@ import (
 	"candlemark/protocol"
 )
 
-// Rights are those of a user in a virtual host.
+// Rights are the permissions of a user in a virtual host.
 type Rights struct {
 	User        auth.User
 	VHost       *topology.VHost
@@ -21,8 +21,7 @@ func (r *Rights) Check(kind auth.Kind, name string, perm auth.Permission) error 
 	return r.Permissions.Check(r.User, r.VHost.Name, auth.Resource{Kind: kind, Name: name}, perm)
 }
 
-// Any checks what a passive declare needs: any of the three rights. It is refused
-// as a declare would be.
+// Any checks for any of the three permissions, which a passive declare needs. It is refused as a declare would be.
 func (r *Rights) Any(kind auth.Kind, name string) error {
 	if r.Check(kind, name, auth.Read) == nil || r.Check(kind, name, auth.Write) == nil {
 		return nil
@@ -30,8 +29,8 @@ func (r *Rights) Any(kind auth.Kind, name string) error {
 	return r.Check(kind, name, auth.Configure)
 }
 
-// Lead checks the permissions to make something that sends messages on to an
-// exchange: to read there and to write here.
+// Lead checks the permissions to create an object that routes messages on to an exchange: read on the object and
+// write on the exchange.
 func (r *Rights) Lead(kind auth.Kind, from, exchange string) error {
 	if err := r.Check(kind, from, auth.Read); err != nil {
 		return err
@@ -39,10 +38,9 @@ func (r *Rights) Lead(kind auth.Kind, from, exchange string) error {
 	return r.Check(auth.Exchange, exchange, auth.Write)
 }
 
-// Make checks the permissions to make a queue with these arguments: if it sends messages
-// on to an exchange, read on the queue and write on the exchange (DL-3); and configure
-// on the dead-letter queue that the broker is to make. Only the virtual host knows
-// whether the queue is to be made.
+// Make checks the permissions to create a queue with these arguments: if it dead-letters or forwards to an exchange,
+// read on the queue and write on the exchange (DL-3); and configure on a dead-letter queue that the broker would
+// create. Only the virtual host knows whether the queue has to be created.
 func (r *Rights) Make(args protocol.Table, name string) error {
 	exchanges, deadLetterQueue := policies.QueueLeadsTo(args)
 	for _, to := range exchanges {
@@ -56,7 +54,7 @@ func (r *Rights) Make(args protocol.Table, name string) error {
 	return nil
 }
 
-// Readable resolves the name of a queue to take messages from.
+// Readable resolves the name of a queue, with a check of read permission.
 func (r *Rights) Readable(name string) (*topology.Queue, error) {
 	if err := r.Check(auth.Queue, name, auth.Read); err != nil {
 		return nil, err
@@ -64,7 +62,7 @@ func (r *Rights) Readable(name string) (*topology.Queue, error) {
 	return r.Queue(name)
 }
 
-// Queue resolves the name of a queue, whatever the permissions. The error is NotFound.
+// Queue resolves the name of a queue, without a check of permissions. The error is NotFound.
 func (r *Rights) Queue(name string) (*topology.Queue, error) {
 	if q := r.VHost.Directory().Queue([]byte(name)); q != nil {
 		return q, nil
@@ -72,8 +70,7 @@ func (r *Rights) Queue(name string) (*topology.Queue, error) {
 	return nil, protocol.ChannelErrorf(protocol.NotFound, "no queue '%s' in vhost '%s'", name, r.VHost.Name)
 }
 
-// Writable resolves the name of an exchange to publish to (TTL-7): permission,
-// existence, internal.
+// Writable resolves the name of an exchange to publish to, with the checks of TTL-7: permission, existence, internal.
 func (r *Rights) Writable(name []byte) (*topology.Exchange, error) {
 	if err := r.Check(auth.Exchange, string(name), auth.Write); err != nil {
 		return nil, err
@@ -88,12 +85,12 @@ func (r *Rights) Writable(name []byte) (*topology.Exchange, error) {
 	return x, nil
 }
 
-// HasTopics tells whether Topics can refuse anything at the exchange.
+// HasTopics reports whether Topics can refuse anything at the exchange.
 func (r *Rights) HasTopics(x *topology.Exchange) bool {
 	return x.Type == "topic" && r.Permissions.HasTopics(r.User, r.VHost.Name, x.Name)
 }
 
-// Topics checks all routing keys of a message.
+// Topics checks the topic permissions for all routing keys of a message.
 func (r *Rights) Topics(x *topology.Exchange, key []byte, more [][]byte) error {
 	err := r.Topic(x.Name, string(key), auth.Write)
 	for i := 0; err == nil && i < len(more); i++ {
@@ -102,13 +99,13 @@ func (r *Rights) Topics(x *topology.Exchange, key []byte, more [][]byte) error {
 	return err
 }
 
-// Topic checks one routing key.
+// Topic checks the topic permission for one routing key.
 func (r *Rights) Topic(exchange, key string, perm auth.Permission) error {
 	return r.Permissions.CheckTopic(r.User, r.VHost.Name, exchange, key, perm)
 }
 
-// Command checks that the user may publish an admin command: those that change
-// policies are for users with a tag, the others ask for permissions themselves.
+// Command checks that the user may publish an admin command: those that change policies need a user tag, the others
+// check permissions themselves.
 func (r *Rights) Command(key []byte) error {
 	if topology.IsOpenCommand(key) || r.User.MayChange(auth.Policies) {
 		return nil
@@ -116,8 +113,8 @@ func (r *Rights) Command(key []byte) error {
 	return auth.Refuse(r.User, r.VHost.Name, auth.Resource{Kind: auth.Exchange, Name: topology.AdminExchange}, auth.Write)
 }
 
-// Answer checks that the user may publish what the answer to a command will be:
-// to a queue, through the default exchange. An answer to itself needs nothing.
+// Answer checks that the user may publish to replyTo through the default exchange, as the answer to a command will
+// be. Direct replies to itself need no permission.
 func (r *Rights) Answer(replyTo []byte) error {
 	if len(replyTo) == 0 || string(replyTo) == topology.ReplyName {
 		return nil
@@ -125,8 +122,7 @@ func (r *Rights) Answer(replyTo []byte) error {
 	return r.Check(auth.Exchange, "", auth.Write)
 }
 
-// UserID checks the user-id property: nobody publishes in another's name
-// unless tagged for it.
+// UserID checks the user-id property: it must be the user's name, unless the user has the tag to impersonate.
 func (r *Rights) UserID(name []byte) error {
 	if string(name) == r.User.Name || r.User.HasTag("impersonator") {
 		return nil

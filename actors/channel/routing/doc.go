@@ -1,10 +1,10 @@
-// Package routing takes the publishes of a channel to their queues: it finds the route of each in the virtual host's
-// snapshots, and gathers one batch for each queue of a turn.
+// Package routing routes the publishes of a channel to queues: it finds the route of each in the virtual host's
+// snapshots, and collects one batch for each queue of a turn.
 //
-// Owns: the last route, which most publishers use again; the batches that were not sent yet, each of which retains the
-// read that its messages are in; what it knows of each queue while the snapshot is the same.
+// Owns: the last route, which most publishers use repeatedly; the unsent batches, each of which retains the read with
+// its messages; what it knows of each queue while the snapshot is the same.
 //
 // Sends: one Enqueue to each queue, when Flush is called.
 //
-// Deadlines: none. A restart loses the batches that were not sent; Release gives back what they hold.
+// Deadlines: none. A restart loses the unsent batches; Release frees their resources.
 package routing

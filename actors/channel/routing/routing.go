@@ -13,72 +13,72 @@ import (
 	"candlemark/protocol"
 )
 
-// Routes finds the queues of publishes and remembers the last publish's exchange and
-// route: most publishers keep to one. It is good while the vhost's generation and, from
-// one read to the next, that of the permissions are the same. It is made by NewRoutes.
+// Routes finds the routes of publishes. It caches the exchange and route of the last publish, as most publishers use
+// one only. The cache is valid while the vhost's generation and, from one read to the next, that of the permissions
+// are unchanged. It is created by NewRoutes.
 type Routes struct {
 	rights  *rights.Rights
 	batches *Batches
 	router  topology.Router
-	steps   int // since the turn began
+	steps   int // in this turn
 	headers headers
 
 	valid      bool
 	generation uint64
 	granted    uint64 // generation of the permissions
 	exchange   *topology.Exchange
-	topics     bool // not every routing key is allowed there
-	routed     bool // key and targets are set
+	topics     bool // some routing keys are not permitted there
+	routed     bool // key and targets are valid
 	name, key  []byte
 	targets    []*Target
 	histories  []*Target // exchanges that keep the message
-	caps       []int64   // of the TTLs in both, nil for none; the router's
-	keys       [][]byte  // of a message with carbon copies
+	caps       []int64   // TTL limits of both, nil for none; owned by the router
+	keys       [][]byte  // keys of a message with carbon copies
 
-	// What the exchange counted is not told yet.
+	// Counts of the exchange that were not added to it yet.
 	counted *topology.Exchange
 	in, out uint64
 }
 
-// Routed counts a message of an exchange that goes to so many queues.
+// Routed counts a message that an exchange routes to that many queues.
 func (r *Routes) Routed(x *topology.Exchange, queues int) {
 	if x != r.counted {
-		r.Tell()
+		r.AddCounts()
 		r.counted = x
 	}
 	r.in++
 	r.out += uint64(queues)
 }
 
-// Tell has the exchange know what was counted.
-func (r *Routes) Tell() {
+// AddCounts adds the pending counts to the exchange.
+func (r *Routes) AddCounts() {
 	if r.in > 0 {
 		r.counted.Count(r.in, r.out)
 		r.in, r.out = 0, 0
 	}
 }
 
-// headers are those of the message being routed, decoded only if an exchange
-// asks for them, as its properties are.
+// headers are those of the message being routed. They are decoded only if an exchange needs them; so are its
+// properties.
 type headers struct {
 	raw, all []byte
-	decode   func() protocol.Table // bound once
+	decode   func() protocol.Table // method value, created once
 }
 
 func (h *headers) bind() {
 	h.decode = func() protocol.Table {
-		t, _ := protocol.DecodeTable(h.raw) // was scanned
+		t, _ := protocol.DecodeTable(h.raw) // was checked before
 		return t
 	}
 }
 
 func (h *headers) properties() (p protocol.Properties, original []byte, size int) {
-	p, _ = protocol.DecodeProperties(h.all) // was scanned
+	p, _ = protocol.DecodeProperties(h.all) // was checked before
 	_, original = protocol.SplitOriginal(h.all)
 	return p, original, len(h.all)
 }
 
-// NewRoutes makes those of a client's channel.
+// NewRoutes returns the Routes of a client's channel.
 func NewRoutes(r *rights.Rights, b *Batches) *Routes {
 	x := &Routes{rights: r, batches: b}
 	x.headers.bind()
@@ -86,24 +86,24 @@ func NewRoutes(r *rights.Rights, b *Batches) *Routes {
 	return x
 }
 
-// BeginTurn begins to count steps anew.
+// BeginTurn resets the count of steps.
 func (r *Routes) BeginTurn() { r.steps = 0 }
 
 // Count counts steps.
 func (r *Routes) Count(steps int) { r.steps += steps }
 
-// Steps is how many were counted in this turn.
+// Steps returns the number of steps in this turn.
 func (r *Routes) Steps() int { return r.steps }
 
-// BeginRead has permissions checked anew if they changed.
+// BeginRead invalidates the cache if permissions have changed.
 func (r *Routes) BeginRead() {
 	if g := r.rights.Permissions.Generation(); g != r.granted {
 		r.granted, r.valid = g, false
 	}
 }
 
-// Exchange is the exchange to publish to, if the client may (TTL-7), and whether
-// the routing keys have to be checked, too.
+// Exchange returns the exchange to publish to, if permitted (TTL-7), and whether routing keys have to be checked,
+// too.
 func (r *Routes) Exchange(name []byte) (x *topology.Exchange, topics bool, err error) {
 	if g := r.rights.VHost.Generation(); r.generation != g {
 		r.valid = false
@@ -122,7 +122,7 @@ func (r *Routes) Exchange(name []byte) (x *topology.Exchange, topics bool, err e
 	return x, r.topics, nil
 }
 
-// Use is Exchange for a publish to x that was checked otherwise.
+// Use is Exchange for an exchange x that was checked otherwise.
 func (r *Routes) Use(x *topology.Exchange) {
 	if g := r.rights.VHost.Generation(); r.generation != g {
 		r.generation, r.routed = g, false
@@ -132,9 +132,8 @@ func (r *Routes) Use(x *topology.Exchange) {
 	r.exchange, r.valid = x, false
 }
 
-// Find finds the queues for the message's own key and more. Only a route that
-// depends on nothing but the own key is remembered. The error is for an x-delay that
-// cannot be made out (DLY-2). If the route is Over, it is too long for a turn.
+// Find finds the queues for the message's own key and more. Only a route that depends on nothing but the own key is
+// cached. The error is for an invalid x-delay (DLY-2). If the route is Over, it exceeds a turn.
 func (r *Routes) Find(x *topology.Exchange, m *message.Message, more [][]byte, raw []byte) ([]*Target, error) {
 	if r.routed && len(more) == 0 && bytes.Equal(r.key, m.RoutingKey) {
 		return r.targets, nil
@@ -161,25 +160,24 @@ func (r *Routes) Find(x *topology.Exchange, m *message.Message, more [][]byte, r
 	return r.Aim(x, m.RoutingKey, more, queues, r.router.Histories(), r.router.Caps()), nil
 }
 
-// Long looks for a route of a message that is kept until it is found, raw being its headers.
+// Long returns a search for the route of a message that is kept until its end, raw being its headers.
 func (r *Routes) Long(x *topology.Exchange, kept *message.Message, more [][]byte, raw []byte) *topology.Long {
 	h := &headers{raw: raw, all: kept.Header}
 	h.bind()
 	return r.rights.VHost.Long(x, append([][]byte{kept.RoutingKey}, more...), h.decode, h.properties)
 }
 
-// Over tells whether the last route was too long.
+// Over reports whether the last route exceeded a turn.
 func (r *Routes) Over() bool { return r.router.Over() }
 
-// Histories are the exchanges on the way to the last targets that keep the message: it goes there as to a
-// queue, but they count for nothing that the publisher is told.
+// Histories returns the exchanges on the last route that keep messages: the message is sent to them as to a queue,
+// but they do not count for confirms.
 func (r *Routes) Histories() []*Target { return r.histories }
 
-// Caps are those of the TTLs on the way to the last targets, then to their histories; nil for none.
+// Caps returns the TTL limits on the last route, of its targets and then of its histories; nil for none.
 func (r *Routes) Caps() []int64 { return r.caps }
 
-// Aim makes targets of the queues that a route leads to, and of its histories, and notes the
-// caps of their TTLs.
+// Aim sets the last route from the queues and histories that were found, and the limits of their TTLs.
 func (r *Routes) Aim(x *topology.Exchange, key []byte, more [][]byte, queues, histories []*topology.Queue, caps []int64) []*Target {
 	r.targets, r.histories, r.caps = r.targets[:0], r.histories[:0], caps
 	for _, q := range queues {
@@ -197,8 +195,8 @@ func (r *Routes) Aim(x *topology.Exchange, key []byte, more [][]byte, queues, hi
 	return r.targets
 }
 
-// addRequester adds whom a publish to the default exchange answers to its targets.
-// Such a route is not remembered: requesters go without notice.
+// addRequester adds the requester with that reply name to the targets of a publish to the default exchange. Such a
+// route is not cached: requesters end without notice.
 func (r *Routes) addRequester(key []byte) {
 	if !topology.IsReplyName(key) {
 		return
@@ -211,18 +209,18 @@ func (r *Routes) addRequester(key []byte) {
 	}
 }
 
-// ShareFrom is the content size in bytes from which a message for several
-// queues is copied once and shared, not once into every queue (PRO-11).
+// ShareFrom is the content size in bytes from which a message for several queues is copied once and shared, rather
+// than copied by each queue (PRO-11).
 const ShareFrom = 512
 
-// Target is a queue with the batch that gathers for it in this turn.
+// Target is a queue with its batch of this turn.
 type Target struct {
 	Queue *topology.Queue
 	peer  *peers.Peer
 	batch *mail.Enqueue
 }
 
-// Batches gather what queues get at the end of a turn. They are made by NewBatches.
+// Batches collects the messages that are sent to queues at the end of a turn. It is created by NewBatches.
 type Batches struct {
 	out     peers.Watcher
 	peers   *peers.Peers
@@ -230,22 +228,22 @@ type Batches struct {
 	gate    *message.Gate
 	targets map[*topology.Queue]*Target
 	touched []*Target
-	passing []*topology.Queue // targets that are forgotten at the end of the turn
+	passing []*topology.Queue // targets to be removed at the end of the turn
 }
 
-// NewBatches makes those of a channel that has published nothing. Only admin
-// commands tell by whom they are; memory of messages is charged to gate.
+// NewBatches returns the Batches of a new channel. by is sent with admin commands only; memory of messages is charged
+// to gate.
 func NewBatches(out peers.Watcher, p *peers.Peers, by *mail.Publisher, gate *message.Gate) Batches {
 	return Batches{out: out, peers: p, by: by, gate: gate, targets: map[*topology.Queue]*Target{}}
 }
 
-// Len is how many queues are remembered.
+// Len returns the number of cached queues.
 func (b *Batches) Len() int { return len(b.targets) }
 
-// forget forgets what is known of queues. Batches stay.
+// forget clears the cache of queues. Batches stay.
 func (b *Batches) forget() { clear(b.targets) }
 
-// Target is a queue as the present batches know it.
+// Target returns the target of a queue.
 func (b *Batches) Target(q *topology.Queue) *Target {
 	t := b.targets[q]
 	if t == nil {
@@ -258,7 +256,7 @@ func (b *Batches) Target(q *topology.Queue) *Target {
 	return t
 }
 
-// Targets are several queues.
+// Targets returns the targets of several queues.
 func (b *Batches) Targets(queues []*topology.Queue) []*Target {
 	targets := make([]*Target, len(queues))
 	for i, q := range queues {
@@ -267,9 +265,8 @@ func (b *Batches) Targets(queues []*topology.Queue) []*Target {
 	return targets
 }
 
-// CheckMoments refuses a message with these headers that names a time which cannot be made out, if a
-// queue on its way would keep it scheduled until then, or have it expire (DLY-10,
-// TTL-6).
+// CheckMoments refuses a message with an invalid time in its headers, if a queue on its route would schedule or
+// expire it by that header (DLY-10, TTL-6).
 func CheckMoments(targets []*Target, headers []byte, c *clock.Clock) error {
 	for _, t := range targets {
 		if m := t.Queue.Schedules.Moments(); m != nil {
@@ -281,7 +278,7 @@ func CheckMoments(targets []*Target, headers []byte, c *clock.Clock) error {
 	return nil
 }
 
-// Queues are those of targets.
+// Queues returns the queues of targets.
 func Queues(targets []*Target) []*topology.Queue {
 	queues := make([]*topology.Queue, len(targets))
 	for i, t := range targets {
@@ -290,8 +287,8 @@ func Queues(targets []*Target) []*topology.Queue {
 	return queues
 }
 
-// Add adds the message to the batch of each of its queues, with its TTL capped by
-// the exchanges on the way there (TTL-9). A message that is not Owned is in chunk.
+// Add adds the message to the batch of each of its queues, with its TTL limited by the exchanges on the route
+// (TTL-9). A message that is not Owned is in chunk.
 func (b *Batches) Add(m *message.Message, targets []*Target, caps []int64, chunk *message.Chunk) {
 	if len(targets) > 1 && m.Size() >= ShareFrom {
 		m.Own()
@@ -329,22 +326,21 @@ func (b *Batches) Add(m *message.Message, targets []*Target, caps []int64, chunk
 	}
 }
 
-// Agree has the batches that gather be of messages that their queues have agreed to take (TXN-6).
+// Agree marks the batches as Prepared: their queues have agreed to take them (TXN-6).
 func (b *Batches) Agree() {
 	for _, t := range b.touched {
 		t.batch.Prepared = true
 	}
 }
 
-// Keep adds a message to what exchanges keep, its histories, whose answer nobody waits for. caps are as in Add.
+// Keep sends a message to histories, whose answers are not needed. caps are as in Add.
 func (b *Batches) Keep(m *message.Message, histories []*Target, caps []int64, chunk *message.Chunk) {
 	kept := *m
 	kept.Number = 0
 	b.Add(&kept, histories, caps, chunk)
 }
 
-// Flush sends every queue its batch. A batch never outlives the run of the read
-// chunk that its messages are in.
+// Flush sends every queue its batch. A batch must be flushed before the read chunk with its messages is released.
 func (b *Batches) Flush() {
 	for i, t := range b.touched {
 		b.out.Send(t.Queue.PID, t.batch)
@@ -359,7 +355,8 @@ func (b *Batches) Flush() {
 	b.passing = b.passing[:0]
 }
 
-// FlushWhole is Flush for batches of which each queue takes all messages or none; numbered has the answers tell the queues' numbers of them.
+// FlushWhole is Flush for batches of which each queue takes all messages or none; with numbered, the answers have the
+// queues' message numbers.
 func (b *Batches) FlushWhole(numbered bool) {
 	for _, t := range b.touched {
 		t.batch.AllOrNone, t.batch.Numbered = true, numbered
@@ -367,7 +364,7 @@ func (b *Batches) FlushWhole(numbered bool) {
 	b.Flush()
 }
 
-// Release gives back what the batches hold, instead of sending them.
+// Release releases the batches instead of sending them.
 func (b *Batches) Release() {
 	for _, t := range b.touched {
 		if t != nil && t.batch != nil {

@@ -1,5 +1,5 @@
-// Package trace makes the copies of the firehose: what a virtual host that is traced tells of every publish and every
-// delivery, with the routing keys, headers and types that RabbitMQ gives them.
+// Package trace makes the firehose copies of publishes and deliveries in a traced virtual host, with RabbitMQ's
+// routing keys, headers and types.
 //
-// Owns: nothing. Copies are published like any message, but count nowhere and are not confirmed.
+// Owns: nothing. Copies are published like any message, but are neither counted nor confirmed.
 package trace

@@ -8,20 +8,19 @@ import (
 	"candlemark/protocol"
 )
 
-// Origin describes the client to who reads the trace.
+// Origin describes the client in traced messages.
 type Origin struct {
 	Node, VHost, Connection, User string // names
 	Channel                       uint16
 }
 
-// Published is the copy of a message that went to queues.
+// Published returns the copy of a message that was routed to queues.
 func (o *Origin) Published(m *message.Message, queues protocol.Array) message.Message {
 	fields := append(o.message(m, m.Header), o.client()...)
 	return carry("publish."+string(m.Exchange), m, append(fields, protocol.Field{Key: "routed_queues", Value: queues}))
 }
 
-// Delivered is the copy, in memory of its own, of what the client got of a queue with
-// these properties.
+// Delivered returns the copy, in its own memory, of a delivery from a queue with these properties.
 func (o *Origin) Delivered(queue string, m *message.Message, properties []byte, again bool) message.Message {
 	redelivered := int32(0)
 	if again {
@@ -29,12 +28,12 @@ func (o *Origin) Delivered(queue string, m *message.Message, properties []byte, 
 	}
 	fields := append(o.message(m, properties), protocol.Field{Key: "redelivered", Value: redelivered})
 	c := carry("deliver."+queue, m, append(fields, o.client()...))
-	c.Owned = false // else it might keep a block of its queue alive
+	c.Owned = false // otherwise it might keep a block of its queue alive
 	c.Own()
 	return c
 }
 
-// carry makes a copy that tells of its message in its headers.
+// carry returns a copy that describes its message in its headers.
 func carry(key string, m *message.Message, fields protocol.Table) message.Message {
 	p := protocol.Properties{Flags: protocol.FlagHeaders, Headers: fields}
 	return message.Message{
@@ -43,7 +42,7 @@ func carry(key string, m *message.Message, fields protocol.Table) message.Messag
 	}
 }
 
-// message returns the headers that describe the message itself.
+// message returns the headers that describe the message.
 func (o *Origin) message(m *message.Message, raw []byte) protocol.Table {
 	keys := protocol.Array{}
 	for _, key := range m.Overlay.Keys(string(m.RoutingKey), true) {
@@ -57,7 +56,7 @@ func (o *Origin) message(m *message.Message, raw []byte) protocol.Table {
 	}
 }
 
-// client returns those that describe the client.
+// client returns the headers that describe the client.
 func (o *Origin) client() protocol.Table {
 	return protocol.Table{
 		{Key: "vhost", Value: o.VHost},
@@ -67,13 +66,12 @@ func (o *Origin) client() protocol.Table {
 	}
 }
 
-// properties is a message's properties as a table, with the names, types
-// and order that RabbitMQ gives them.
+// properties returns a message's properties as a table, with RabbitMQ's names, types and order.
 func properties(raw []byte) protocol.Table {
 	t := protocol.Table{}
 	p, err := protocol.DecodeProperties(raw)
 	if err != nil {
-		return t // it was scanned
+		return t // was checked before
 	}
 	number := func(n uint64) any {
 		if n <= math.MaxInt32 {

@@ -9,16 +9,17 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Tracer copies what a client publishes and gets to the trace exchange. Owner: the actor of the client's channel or session.
+// Tracer copies a client's publishes and deliveries to the trace exchange. Owner: the actor of the client's channel
+// or session.
 type Tracer struct {
 	On      bool // during the read being run
 	Origin  Origin
 	VHost   *topology.VHost
 	Routes  *routing.Routes
-	Batches *routing.Batches // have the copies; whoever calls flushes them
+	Batches *routing.Batches // receives the copies; the caller flushes them
 	Log     zerolog.Logger
 
-	router *topology.Router // nil until something is copied
+	router *topology.Router // nil before the first copy
 }
 
 // Published copies a message that was routed to targets; if it is not Owned, it is in chunk.
@@ -31,7 +32,7 @@ func (t *Tracer) Published(m *message.Message, targets []*routing.Target, chunk 
 	t.send(&c, chunk)
 }
 
-// Delivered copies what the client got of a queue, with these properties. What comes from the trace exchange is not traced again.
+// Delivered copies a delivery from a queue, with these properties. Deliveries of traced copies are not traced again.
 func (t *Tracer) Delivered(queue string, m *message.Message, properties []byte, again bool) {
 	if string(m.Exchange) == topology.TraceExchange {
 		return

@@ -1,11 +1,11 @@
-// Package tx keeps what a transactional channel has published and settled until tx.commit or tx.rollback [AMQP 1.9]. As
-// in RabbitMQ the checks and the routing are done before, and the queues are told one after the other: it is not atomic
-// over several.
+// Package tx keeps the publishes and settlements of a transactional channel until tx.commit or tx.rollback [AMQP
+// 1.9]. As in RabbitMQ checks and routing are done before, and the queues get the messages one after the other: a
+// commit to several queues is not atomic.
 //
-// Owns: the publishes, in memory of their own that counts in the broker's intake (internal/budget), the settlements, how
-// far the end of a transaction has come, and how many answers a commit waits for.
+// Owns: the publishes, copied and counted in the broker's intake (internal/budget), the settlements, the progress of
+// a commit or rollback, and the number of outstanding answers to a commit.
 //
-// The end of a transaction deals with EndLimit things in a turn (ADR 29).
+// A commit or rollback processes EndLimit items in a turn (ADR 29).
 //
-// Deadlines: none. A restart loses what was not committed; the queues have what was not acknowledged.
+// Deadlines: none. A restart loses uncommitted work; the queues have the unacked messages.
 package tx

@@ -9,29 +9,28 @@ import (
 	"candlemark/protocol"
 )
 
-// Tx is the transaction of a channel. It is made by New.
+// Tx is the transaction of a channel. It is created by New.
 type Tx struct {
 	arrivals  *budget.Arrivals
 	publishes []Publish
-	targets   int   // queues of them, together
-	kept      int64 // bytes of them
+	targets   int   // number of their queues
+	kept      int64 // their bytes
 	settles   []settlement
-	// What ends it: commit or rollback while there is work to be done, else nil, and
-	// how many publishes and settles are done with.
+	// While a commit or rollback is in progress: the method, else nil, and how many publishes and settles are done.
 	ending          protocol.Method
 	published, done int
-	// While tx.commit waits: how many answers are missing for the publishes from
-	// first to last, and whether one was a refusal.
+	// While tx.commit waits: how many answers are outstanding for the publishes from first to last, and whether one
+	// was a refusal.
 	left        int
 	first, last uint64
 	refused     bool
 }
 
-// Publish is a message that waits, and where it goes. Caps are those of its Queues, then of its Histories.
+// Publish is a waiting message and its route. Caps are TTL limits, of its Queues and then of its Histories.
 type Publish struct {
 	Message   message.Message
 	Queues    []*topology.Queue
-	Histories []*topology.Queue // do not answer
+	Histories []*topology.Queue // send no answer
 	Caps      []int64
 	Mandatory bool
 }
@@ -42,22 +41,21 @@ type settlement struct {
 	how      mail.Settlement
 }
 
-// PublishBytes is the cost of a message that waits for tx.commit besides its
-// content, in bytes, and TargetBytes that of each of its queues.
+// PublishBytes is the assumed size of a waiting publish without its content, in bytes, and TargetBytes that of each
+// of its queues.
 const (
 	PublishBytes = 256
 	TargetBytes  = 16
 )
 
-// EndLimit is how many settles, publishes and queues of publishes the end of a
-// transaction deals with in one turn, but for the last publish (ADR 29).
+// EndLimit is how many settles, publishes and queues of publishes a commit or rollback processes in one turn; the
+// last publish may exceed it (ADR 29).
 const EndLimit = 4096
 
 // New makes an empty transaction.
 func New(arrivals *budget.Arrivals) *Tx { return &Tx{arrivals: arrivals} }
 
-// Publish keeps a message for the commit, in memory of its own. The error is 406:
-// there is no room.
+// Publish stores a copy of a message for the commit. The error is 406: there is no room.
 func (t *Tx) Publish(p Publish) error {
 	bytes := int64(p.Message.Size() + PublishBytes + TargetBytes*(len(p.Queues)+len(p.Histories)))
 	if ok, most := t.arrivals.Keep(bytes); !ok {
@@ -71,47 +69,46 @@ func (t *Tx) Publish(p Publish) error {
 	return nil
 }
 
-// Settle keeps a settlement for the commit.
+// Settle stores a settlement for the commit.
 func (t *Tx) Settle(tag uint64, u unacked.Delivery, how mail.Settlement) {
 	t.settles = append(t.settles, settlement{tag, u, how})
 }
 
-// Return makes those of its deliveries late that a queue took back: a rollback makes
-// them open again.
+// Return marks deliveries of the transaction as late that a queue has requeued: a rollback makes them unacked again.
 func (t *Tx) Return(d *unacked.Deliveries, q *unacked.Queue, m *mail.DeliveriesReturned) {
 	for i := range t.settles {
 		d.ReturnTaken(&t.settles[i].delivery, q, m)
 	}
 }
 
-// Len is how many publishes and settlements wait.
+// Len returns the number of waiting publishes and settlements.
 func (t *Tx) Len() (publishes, settles int) { return len(t.publishes), len(t.settles) }
 
-// Forget drops the publishes: they have gone to their queues, or will not.
+// Forget drops the publishes: they were sent to their queues, or will not be.
 func (t *Tx) Forget() {
 	t.arrivals.Drop(t.kept)
 	t.publishes, t.targets, t.kept = nil, 0, 0
 }
 
-// Commit begins a commit.
+// Commit starts a commit.
 func (t *Tx) Commit(m *protocol.TxCommit) {
 	t.first, t.left, t.refused = t.last+1, t.targets, false
 	t.last += uint64(len(t.publishes))
 	t.ending = m
 }
 
-// Rollback begins a rollback: the publishes are forgotten.
+// Rollback starts a rollback and drops the publishes.
 func (t *Tx) Rollback(m *protocol.TxRollback) {
 	t.Forget()
 	t.ending = m
 }
 
-// Ending is the method that ends the transaction and is not done with, nil if there is none.
+// Ending returns the method of the commit or rollback in progress, nil if there is none.
 func (t *Tx) Ending() protocol.Method { return t.ending }
 
-// Advance does a turn's worth of the end: publish is called for each message, in
-// order, then d settles, or has back what was settled if it is a rollback. It reports whether
-// there is more to do; else the transaction is empty, and begins again.
+// Advance continues a commit or rollback up to a turn's limit: it calls publish for each message, in order, then
+// settles the deliveries in d, or restores them in a rollback. It reports whether more is left; otherwise the
+// transaction is empty, and starts again.
 func (t *Tx) Advance(d *unacked.Deliveries, publish func(p *Publish)) (more bool) {
 	_, keep := t.ending.(*protocol.TxCommit)
 	for left := EndLimit; t.published < len(t.publishes) || t.done < len(t.settles); left-- {
@@ -139,7 +136,7 @@ func (t *Tx) Advance(d *unacked.Deliveries, publish func(p *Publish)) (more bool
 	return false
 }
 
-// Answered counts a queue's answers to a commit, and reports whether that was the last.
+// Answered counts a queue's answers to a commit, and reports whether all have arrived.
 func (t *Tx) Answered(r mail.Range, refused bool) (last bool) {
 	if t.left == 0 || r.First < t.first || r.Last > t.last {
 		return false
@@ -149,8 +146,8 @@ func (t *Tx) Answered(r mail.Range, refused bool) (last bool) {
 	return t.left == 0 && t.ending == nil
 }
 
-// Waits tells whether queues have yet to answer a commit.
+// Waits reports whether answers to a commit are outstanding.
 func (t *Tx) Waits() bool { return t.left > 0 }
 
-// Refused tells whether a queue refused something of the last commit.
+// Refused reports whether a queue refused a message of the last commit.
 func (t *Tx) Refused() bool { return t.refused }

@@ -1,12 +1,12 @@
-// Package unacked keeps the deliveries of a channel that the client has not acknowledged, by delivery tag.
+// Package unacked keeps the unacked deliveries of a channel, by delivery tag.
 //
-// Owns: the tags, what each stands for, the channel's common limit (package qos), and what queues are to be told of
-// settlements at the end of the turn.
+// Owns: the tags and their deliveries, the channel's common limit (package qos), and the settlements to be sent to
+// queues at the end of the turn.
 //
-// Sends: Settle to queues, when it is told to Flush.
+// Sends: Settle to queues, when Flush is called.
 //
-// A delivery that its queue took back (ADR 10) is late: its tag stays valid and counts for no limit, and settling it is
-// left to the queue to ignore.
+// A delivery that its queue has requeued (ADR 10) is late: its tag stays valid and counts for no limit, and the queue
+// ignores its settlement.
 //
-// Deadlines: none. A restart loses everything; the queues have what nobody acknowledged (PRO-7).
+// Deadlines: none. A restart loses everything; the queues have the unacked messages (PRO-7).
 package unacked

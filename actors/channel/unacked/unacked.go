@@ -9,27 +9,27 @@ import (
 // Queue is a queue that delivers to the channel.
 type Queue struct {
 	qos.Queue
-	Gone   bool         // it ended; what is settled is not told to it
-	settle *mail.Settle // gathered in this turn
+	Gone   bool         // it has ended and gets no settlements
+	settle *mail.Settle // collected in this turn
 }
 
-// Delivery is one that waits for its acknowledgement.
+// Delivery is an unacked delivery.
 type Delivery struct {
 	queue  *Queue
 	number uint64 // the queue's number of the delivery
-	got    bool   // by basic.get, which no limit counts
-	late   bool   // its queue took it back; no limit counts it either
+	got    bool   // of basic.get, which counts for no limit
+	late   bool   // requeued by its queue; counts for no limit either
 }
 
-// Of is the queue that made the delivery, and its number of it.
+// Of returns the queue of the delivery, and its number there.
 func (u Delivery) Of() (q *Queue, number uint64) { return u.queue, u.number }
 
-// Late tells whether its queue took it back.
+// Late reports whether its queue has requeued it.
 func (u Delivery) Late() bool { return u.late }
 
-// Deliveries are those of a channel. They are made by New.
+// Deliveries are the unacked deliveries of a channel. They are created by New.
 type Deliveries struct {
-	Limit    qos.Limit // that consumers share
+	Limit    qos.Limit // common limit of the consumers
 	out      qos.Sender
 	byTag    seqmap.Map[Delivery]
 	late     int
@@ -37,18 +37,18 @@ type Deliveries struct {
 	settling []*Queue
 }
 
-// New makes those of a channel that has none.
+// New returns the Deliveries of a new channel.
 func New(out qos.Sender) Deliveries { return Deliveries{out: out, Limit: qos.New(out)} }
 
-// Clear forgets all deliveries and the limit, but not what was counted.
+// Clear removes all deliveries and the limit, but keeps the counts.
 func (d *Deliveries) Clear() {
 	acked := d.acked
 	*d = New(d.out)
 	d.acked = acked
 }
 
-// Tag gives a delivery its tag. number is the queue's, 0 if it expects no
-// acknowledgement; got is for basic.get.
+// Tag adds a delivery and returns its tag. number is the queue's, 0 if it expects no acknowledgement; got is for
+// basic.get.
 func (d *Deliveries) Tag(q *Queue, number uint64, got bool) uint64 {
 	if number == 0 {
 		return d.byTag.Skip()
@@ -59,8 +59,8 @@ func (d *Deliveries) Tag(q *Queue, number uint64, got bool) uint64 {
 	return d.byTag.Append(Delivery{queue: q, number: number, got: got})
 }
 
-// Range is which tags the client means. False: a tag that does not stand for a
-// delivery (DEC-15); 0 with multiple is all of them.
+// Range returns the tags that a method means; 0 with multiple is all of them. ok is false for a tag without a
+// delivery (DEC-15).
 func (d *Deliveries) Range(tag uint64, multiple bool) (first, last uint64, ok bool) {
 	first, last = tag, tag
 	if multiple {
@@ -73,12 +73,12 @@ func (d *Deliveries) Range(tag uint64, multiple bool) (first, last uint64, ok bo
 	return first, last, ok
 }
 
-// Take takes the deliveries of a range away and calls f for each in order.
+// Take removes the deliveries of a range and calls f for each in order.
 func (d *Deliveries) Take(first, last uint64, f func(tag uint64, u Delivery)) {
 	d.byTag.TakeRange(first, last, f)
 }
 
-// Restore puts back what was taken.
+// Restore puts a removed delivery back.
 func (d *Deliveries) Restore(tag uint64, u Delivery) { d.byTag.Restore(tag, u) }
 
 // SettleRange settles the deliveries of a range.
@@ -86,20 +86,20 @@ func (d *Deliveries) SettleRange(first, last uint64, how mail.Settlement) {
 	d.SettleWith(first, last, how, nil)
 }
 
-// SettleWith is SettleRange with more to say of the messages, nil for nothing.
+// SettleWith is SettleRange with amendments to the messages, nil for none.
 func (d *Deliveries) SettleWith(first, last uint64, how mail.Settlement, outcome *mail.Outcome) {
 	d.byTag.TakeRange(first, last, func(_ uint64, u Delivery) { d.settle(u, how, outcome) })
 }
 
-// Last is the newest tag, 0 before the first.
+// Last returns the newest tag, 0 before the first.
 func (d *Deliveries) Last() uint64 { return d.byTag.Last() }
 
-// Settle adds a delivery that was taken to what its queue is told by Flush, with more to say of the message, nil for nothing.
+// Settle adds a removed delivery to the settlements for Flush, with amendments to the message, nil for none.
 func (d *Deliveries) Settle(u Delivery, how mail.Settlement, outcome *mail.Outcome) {
 	d.settle(u, how, outcome)
 }
 
-// Account counts a delivery that was taken as settled, and returns its queue, which is not told, and the queue's number of it.
+// Account counts a removed delivery as settled, and returns its queue, which is not informed, and its number there.
 func (d *Deliveries) Account(u Delivery, how mail.Settlement) (q *Queue, number uint64) {
 	if !u.got {
 		d.Limit.Settled()
@@ -116,7 +116,7 @@ func (d *Deliveries) Account(u Delivery, how mail.Settlement) (q *Queue, number 
 func (d *Deliveries) settle(u Delivery, how mail.Settlement, outcome *mail.Outcome) {
 	q, number := d.Account(u, how)
 	if q.Gone {
-		return // the message went with its queue; settling it is fine (LEASE-6)
+		return // the message went with its queue; settling it is no error (LEASE-6)
 	}
 	if q.settle == nil {
 		q.settle = &mail.Settle{Channel: d.out.Self()}
@@ -130,7 +130,7 @@ func (d *Deliveries) settle(u Delivery, how mail.Settlement, outcome *mail.Outco
 	q.settle.Ranges = append(ranges, mail.SettleRange{First: number, Last: number, How: how, Outcome: outcome})
 }
 
-// Flush tells queues what was settled.
+// Flush sends the settlements to queues.
 func (d *Deliveries) Flush() {
 	for i, q := range d.settling {
 		d.out.Send(q.Address, q.settle)
@@ -140,7 +140,7 @@ func (d *Deliveries) Flush() {
 	d.settling = d.settling[:0]
 }
 
-// covered are the tags of deliveries that a queue tells of.
+// covered returns the tags of the deliveries in m.
 func (d *Deliveries) covered(q *Queue, m *mail.DeliveriesReturned) (tags []uint64) {
 	d.byTag.Each(func(tag uint64, u Delivery) bool {
 		if u.queue == q && m.Covers(u.number) {
@@ -151,17 +151,17 @@ func (d *Deliveries) covered(q *Queue, m *mail.DeliveriesReturned) (tags []uint6
 	return tags
 }
 
-// Forget takes away deliveries that somebody else has settled, and returns their tags.
+// Forget removes deliveries that another actor has settled, and returns their tags.
 func (d *Deliveries) Forget(q *Queue, m *mail.DeliveriesReturned) (tags []uint64) {
 	tags = d.covered(q, m)
 	for _, tag := range tags {
 		u, _ := d.byTag.Take(tag)
-		d.Account(u, mail.Requeue) // whoever has settled it counts
+		d.Account(u, mail.Requeue) // the other settlement counts
 	}
 	return tags
 }
 
-// Return makes those late that a queue took back.
+// Return marks deliveries as late that a queue has requeued.
 func (d *Deliveries) Return(q *Queue, m *mail.DeliveriesReturned) {
 	for _, tag := range d.covered(q, m) {
 		u, _ := d.byTag.Take(tag)
@@ -170,7 +170,7 @@ func (d *Deliveries) Return(q *Queue, m *mail.DeliveriesReturned) {
 	}
 }
 
-// ReturnTaken is Return for a delivery that was taken and may be restored.
+// ReturnTaken is Return for a removed delivery that may be restored.
 func (d *Deliveries) ReturnTaken(u *Delivery, q *Queue, m *mail.DeliveriesReturned) {
 	if u.queue != q || !m.Covers(u.number) {
 		return
@@ -182,16 +182,16 @@ func (d *Deliveries) ReturnTaken(u *Delivery, q *Queue, m *mail.DeliveriesReturn
 	u.got, u.late = true, true
 }
 
-// Late is how many deliveries are late and not settled, with those that were taken.
+// Late returns the number of late deliveries, including removed ones.
 func (d *Deliveries) Late() int { return d.late }
 
-// Len is how many deliveries there are, with those that are late.
+// Len returns the number of deliveries, including late ones.
 func (d *Deliveries) Len() int { return d.byTag.Len() }
 
-// Acked is how many were acknowledged.
+// Acked returns the number of acknowledged deliveries.
 func (d *Deliveries) Acked() uint64 { return d.acked }
 
-// Find tells which tags stand for which deliveries. It changes nothing.
+// Find returns the tags of deliveries, or the delivery of a tag. It changes nothing.
 func (d *Deliveries) Find(m *mail.FindDeliveries) *mail.DeliveriesFound {
 	found := &mail.DeliveriesFound{Reply: m.Done(nil), Queue: m.Queue, Tags: map[uint64]uint64{}}
 	if m.Tag != 0 {

@@ -10,11 +10,11 @@ import (
 	"candlemark/protocol"
 )
 
-// teller tells what a channel does to whoever listens.
-type teller struct{ cfg *Config }
+// eventPublisher publishes events of a channel.
+type eventPublisher struct{ cfg *Config }
 
-// purged tells that a queue has lost its messages.
-func (t *teller) purged(q *topology.Queue, messages int) {
+// purged publishes queue.purged.
+func (t *eventPublisher) purged(q *topology.Queue, messages int) {
 	t.cfg.Events.Tell(t.cfg.By.Declared(q.Durable), func() *events.Event {
 		return &events.Event{Name: "queue.purged", VHost: t.cfg.VHost.Name, By: t.cfg.By, Fields: protocol.Table{
 			{Key: "name", Value: q.Name}, {Key: "vhost", Value: t.cfg.VHost.Name}, {Key: "messages", Value: int64(messages)},
@@ -22,8 +22,8 @@ func (t *teller) purged(q *topology.Queue, messages int) {
 	})
 }
 
-// consumer tells that a consumer has come.
-func (t *teller) consumer(m *mail.Consume) {
+// consumer publishes consumer.created.
+func (t *eventPublisher) consumer(m *mail.Consume) {
 	t.cfg.Events.Tell(events.Unrecorded, func() *events.Event {
 		return t.consumerEvent("consumer.created", m.Tag, m.Queue, protocol.Table{
 			{Key: "exclusive", Value: m.Exclusive},
@@ -34,12 +34,12 @@ func (t *teller) consumer(m *mail.Consume) {
 	})
 }
 
-// consumerGone tells that one has gone.
-func (t *teller) consumerGone(tag string, c *output.Consumer) {
+// consumerGone publishes consumer.deleted.
+func (t *eventPublisher) consumerGone(tag string, c *output.Consumer) {
 	t.cfg.Events.Tell(events.Unrecorded, func() *events.Event { return t.consumerEvent("consumer.deleted", tag, c.Name, nil) })
 }
 
-func (t *teller) consumerEvent(name, tag, queue string, more protocol.Table) *events.Event {
+func (t *eventPublisher) consumerEvent(name, tag, queue string, more protocol.Table) *events.Event {
 	return &events.Event{Name: name, VHost: t.cfg.VHost.Name, By: t.cfg.By, Fields: append(protocol.Table{
 		{Key: "consumer_tag", Value: tag},
 		{Key: "queue", Value: queue},

@@ -15,7 +15,7 @@ func TestFound(t *testing.T) {
 	}
 	m := &message.Message{RoutingKey: []byte("a"), Body: []byte("1"), Owned: true}
 	targets, _ := r.Find(x, m, [][]byte{[]byte("b")}, nil)
-	found := r.Found(targets)
+	found := r.Stored(targets)
 	r.vhost.Publish(r.vhost.Directory().WithoutQueue("b").WithQueue(queue("c")))
 	r.publish(t, 0, "2", "c")
 	again := r.Again(x, m.RoutingKey, nil, &found)
