@@ -13,13 +13,13 @@ func TestConfirms_OverTheChannel(t *testing.T) {
 	r.command(&protocol.ConfirmSelect{NoWait: true})
 	r.feed(publish("", "q1", "a"), publish("", "q1", "b"), publish("x", "both", "c"), publish("", "q2", "d"), publish("", "q1", "e"))
 	r.sent("q1: enqueue before", "q1: enqueue a#1 b#2 c#3 e#5", "q2: enqueue c#3 d#4")
-	r.events() // not before a queue has answered
+	r.told() // not before a queue has answered
 	r.turn(&mail.EnqueueReply{Queue: pid("q1"), Ranges: []mail.Range{{First: 1, Last: 3}, {First: 5, Last: 5}}})
-	r.events("basic.ack {DeliveryTag:2 Multiple:true}", "basic.ack {DeliveryTag:5}")
+	r.told("basic.ack {DeliveryTag:2 Multiple:true}", "basic.ack {DeliveryTag:5}")
 	r.turn(&mail.EnqueueReply{Queue: pid("q2"), Refused: true, Ranges: []mail.Range{{First: 3, Last: 3}}})
-	r.events("basic.nack {DeliveryTag:3}") // one of two refused it (DL-11)
+	r.told("basic.nack {DeliveryTag:3}") // one of two refused it (DL-11)
 	r.turn(&mail.EnqueueReply{Queue: pid("q2"), Ranges: []mail.Range{{First: 4, Last: 4}}})
-	r.events("basic.ack {DeliveryTag:4}")
+	r.told("basic.ack {DeliveryTag:4}")
 	r.turn(&mail.PeerGone{Who: pid("q1")}) // it owes nothing
 	r.sent()
 	r.balanced()
@@ -38,9 +38,9 @@ func TestLEASE8_AnswerInTheQueuesPlace(t *testing.T) {
 		r.turn(&mail.PeerGone{Who: pid("q1")})
 		r.sent()
 		if fate == mail.Gone {
-			r.events("basic.ack {DeliveryTag:2 Multiple:true}")
+			r.told("basic.ack {DeliveryTag:2 Multiple:true}")
 		} else {
-			r.events("basic.nack {DeliveryTag:1}", "basic.nack {DeliveryTag:2}")
+			r.told("basic.nack {DeliveryTag:1}", "basic.nack {DeliveryTag:2}")
 		}
 		r.balanced()
 	}

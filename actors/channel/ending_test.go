@@ -54,12 +54,12 @@ func TestClose_ByTheClient(t *testing.T) {
 	r.feed(frame(&protocol.BasicAck{DeliveryTag: 2}), publish("", "q2", "q"), frame(&protocol.ChannelClose{ReplyCode: 200}),
 		publish("", "q2", "late"), frame(&protocol.BasicQos{}))
 	r.gone([]string{"q1", "q2"}, "q2: enqueue q#2", "q1: settle 2-2 ack", "connection: closed 1 true")
-	r.events() // close-ok is the connection's
+	r.told() // close-ok is the connection's
 	r.turn(&mail.EnqueueReply{Queue: pid("q2"), Ranges: []mail.Range{{First: 1, Last: 2}}})
 	r.delivers("q1", "a", 4, "m4")
 	r.turn(&mail.CloseChannel{})
 	r.sent()
-	r.events()
+	r.told()
 	r.balanced()
 }
 
@@ -69,7 +69,7 @@ func TestClose_ByTheBroker(t *testing.T) {
 		open := content(&protocol.BasicPublish{RoutingKey: "q2"}, "half a content")
 		r.feed(publish("", "q2", "q"), publish("missing", "", ""), publish("", "q2", "late"), open[:len(open)-30])
 		r.gone([]string{"q1", "q2"}, "q2: enqueue q#2")
-		r.events("channel.close {ReplyCode:404 ReplyText:NOT_FOUND - no exchange 'missing' in vhost '/' Class:60 Method:40}")
+		r.told("channel.close {ReplyCode:404 ReplyText:NOT_FOUND - no exchange 'missing' in vhost '/' Class:60 Method:40}")
 		// Everything but the end is ignored now, whatever it is.
 		r.feed(open[len(open)-30:], frame(&protocol.BasicAck{DeliveryTag: 99}), frame(&protocol.QueueDeclare{}),
 			frame(&protocol.BasicRecover{}), protocol.AppendBodyFrames(nil, 1, []byte("x"), 0), publish("missing", "", ""))
@@ -79,14 +79,14 @@ func TestClose_ByTheBroker(t *testing.T) {
 		r.turn(&mail.PeerGone{Who: pid("q1")})
 		r.delivers("q1", "a", 4, "m4")
 		r.sent()
-		r.events()
+		r.told()
 		if both { // the client closed at the same time
 			r.command(&protocol.ChannelClose{})
-			r.events("channel.close-ok")
+			r.told("channel.close-ok")
 			r.sent()
 		}
 		r.command(&protocol.ChannelCloseOk{})
-		r.events()
+		r.told()
 		r.sent("connection: closed 1 false")
 		r.balanced()
 	}
@@ -96,7 +96,7 @@ func TestClose_WithTheConnection(t *testing.T) {
 	r := busy(t)
 	r.turn(&mail.CloseChannel{})
 	r.gone([]string{"q1", "q2"}, "connection: closed 1 false")
-	r.events()
+	r.told()
 	r.balanced()
 
 	r = busy(t)
@@ -133,7 +133,7 @@ func TestClose_ConnectionError(t *testing.T) {
 	r.sent()
 	r.turn(&mail.CloseChannel{})
 	r.sent("connection: closed 1 false")
-	r.events()
+	r.told()
 	r.balanced()
 }
 
@@ -146,7 +146,7 @@ func TestClose_WhileAQueueIsAsked(t *testing.T) {
 	r.turn(awaitExpired{r.await.id})
 	r.gone([]string{"q3"}, "connection: 541 60/70 INTERNAL_ERROR - no answer to basic.get within 30s")
 	r.turn(&mail.GetReply{Reply: mail.Reply{ID: 1}, Queue: pid("q3"), Delivery: mail.Delivery{Number: 1}})
-	r.events()
+	r.told()
 }
 
 // A queue that dies without having answered for what it was sent.
@@ -201,9 +201,9 @@ func TestPanic_GivesEverythingBack(t *testing.T) {
 			c.abort()
 			r.posts = nil
 			if name == "while a delivery is written" {
-				r.events(deliver("a", 1, "m1")...) // would hang if the outbox was locked
+				r.told(deliver("a", 1, "m1")...) // would hang if the outbox was locked
 			} else {
-				r.events()
+				r.told()
 			}
 			r.balanced()
 			c.cfg.Close = func() []any { return nil }
@@ -218,10 +218,10 @@ func TestException_QueuesAreToldFirst(t *testing.T) {
 	r := newRig(t)
 	r.consumes("a", "q1")
 	r.handle(r.inbound(frame(&protocol.BasicAck{DeliveryTag: 99})))
-	r.events()
+	r.told()
 	if !slices.ContainsFunc(r.out, func(p post) bool { _, is := p.mail.(*mail.ChannelGone); return is }) {
 		t.Error("the queue is not told")
 	}
 	r.part()
-	r.events("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - unknown delivery tag 99 Class:60 Method:80}")
+	r.told("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - unknown delivery tag 99 Class:60 Method:80}")
 }

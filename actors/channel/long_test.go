@@ -54,7 +54,7 @@ func TestLongRouteKeepsOrder(t *testing.T) {
 			r := newRig(t)
 			r.crowd(100)
 			r.command(&protocol.ConfirmSelect{})
-			r.events("confirm.select-ok")
+			r.told("confirm.select-ok")
 			r.feed(publish("x", "one", "before"), publish("crowd", "k", "long", carbons(300)))
 			r.feed(publish("x", "one", "after"))
 			r.sent("q1: enqueue before#1")
@@ -92,7 +92,7 @@ func TestTooLongRouteIsRefused(t *testing.T) {
 	r.feed(publish("crowd", "k", "long", carbons(2500)), publish("x", "one", "behind"))
 	r.sent()
 	r.search()
-	r.events("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - routing a message from exchange 'crowd' takes more than " +
+	r.told("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - routing a message from exchange 'crowd' takes more than " +
 		"4000000 steps Class:60 Method:40}")
 	r.sent()
 	r.balanced()
