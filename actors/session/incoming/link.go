@@ -2,7 +2,6 @@ package incoming
 
 import (
 	"bytes"
-	"slices"
 
 	"candlemark/actors/channel/rights"
 	"candlemark/actors/session/access"
@@ -68,8 +67,8 @@ type Link struct {
 	settled bool
 	batched bool
 	txn     []byte
-	part    []byte
-	kept    int64 // bytes of part that count among what the connection has begun
+	parts   parts
+	kept    int64 // bytes of the parts, which count among what the connection has begun
 }
 
 // Delivery is one that is whole.
@@ -91,7 +90,7 @@ func (e *SessionError) Unwrap() error { return e.error }
 // Forget drops what has come of a delivery.
 func (l *Link) Forget(a *budget.Arrivals) {
 	a.Drop(l.kept)
-	l.begun, l.settled, l.batched, l.txn, l.part, l.kept = false, false, false, nil, nil, 0
+	l.begun, l.settled, l.batched, l.txn, l.parts, l.kept = false, false, false, nil, parts{}, 0
 }
 
 // Refill gives the client all credit anew, once half of it is used up, and so much has its outcome. False: there is nothing to tell.
@@ -117,17 +116,21 @@ func (l *Link) Take(t *amqp10.Transfer, payload []byte, a *budget.Arrivals) (d D
 		l.Forget(a)
 		return d, false, nil
 	}
-	if uint64(len(l.part)+len(payload)) > l.Largest {
+	if uint64(l.parts.size+len(payload)) > l.Largest {
 		return d, false, amqp10.Errorf(amqp10.MessageSizeExceeded, "message is larger than the maximum of %d bytes", l.Largest)
 	}
-	if t.More || l.part != nil {
-		if err := l.keep(payload, a); err != nil || t.More {
+	if t.More || l.parts.size > 0 {
+		if err := l.keep(payload, a); err != nil {
 			return d, false, err
 		}
 	}
+	if t.More {
+		l.parts.add(payload)
+		return d, false, nil
+	}
 	d = Delivery{ID: l.id, Settled: l.settled, Batched: l.batched, Txn: l.txn, Payload: payload}
-	if l.part != nil {
-		d.Payload, d.Owned = l.part, true
+	if l.parts.size > 0 {
+		d.Payload, d.Owned = l.parts.with(payload), true
 	}
 	l.Forget(a)
 	return d, true, nil
@@ -152,16 +155,12 @@ func (l *Link) begin(t *amqp10.Transfer) error {
 	return nil
 }
 
-// keep keeps a part until the rest comes. It counts among what the client has begun.
+// keep counts a part among what the client has begun, until the rest has come.
 func (l *Link) keep(payload []byte, a *budget.Arrivals) error {
 	n := int64(len(payload))
 	if ok, most := a.Keep(n); !ok {
 		return amqp10.Errorf(amqp10.ResourceLimitExceeded, "no room for what clients have begun beyond %d bytes", most)
 	}
 	l.kept += n
-	if free := cap(l.part) - len(l.part); free < len(payload) {
-		l.part = slices.Grow(l.part, len(l.part)+2*len(payload))
-	}
-	l.part = append(l.part, payload...)
 	return nil
 }
