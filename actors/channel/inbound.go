@@ -14,6 +14,9 @@ const (
 	keyCloseOk = 20<<16 | 41
 )
 
+// commandSteps is how many steps a command counts: its answer is often written to the socket by itself.
+const commandSteps = 50
+
 // ackMethod is the method in errors of basic.ack, which is never decoded to a struct.
 var ackMethod protocol.Method = &protocol.BasicAck{}
 
@@ -103,6 +106,9 @@ func (s *state) methodFrame(f protocol.Frame) error {
 	m, err := protocol.DecodeMethod(f.Payload)
 	if err != nil {
 		return err
+	}
+	if !s.leaving { // else answers are not written any more
+		s.routes.Count(commandSteps)
 	}
 	if err := s.command(m); err != nil {
 		s.fail(err, m)

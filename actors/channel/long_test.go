@@ -154,3 +154,29 @@ func TestStepsOfATurnAreBounded(t *testing.T) {
 	}
 	r.balanced()
 }
+
+// Commands that are answered one by one end a turn like routes do; what is left is run in further turns.
+func TestAnswersOfATurnAreBounded(t *testing.T) {
+	r := newRig(t)
+	var frames [][]byte
+	for range 4000 {
+		frames = append(frames, frame(&protocol.BasicQos{PrefetchCount: 5}))
+	}
+	r.turn(r.inbound(slices.Concat(frames...)))
+	told, turns := 0, 0
+	for again := true; again; turns++ {
+		n := len(r.frames())
+		if n > 1000 {
+			t.Fatalf("a turn of %d answers", n)
+		}
+		told += n
+		again = slices.ContainsFunc(r.posts, func(p post) bool { _, is := p.what.(resumeWork); return is })
+		if r.posts = nil; again {
+			r.turn(resumeWork{})
+		}
+	}
+	if told != 4000 || turns < 10 {
+		t.Errorf("%d answers in %d turns", told, turns)
+	}
+	r.balanced()
+}

@@ -14,6 +14,13 @@ import (
 const turnLength = 32
 
 const (
+	// turnTime is how long a turn goes on, behind its first lookEvery mails: there is mail that takes a millisecond.
+	turnTime = time.Millisecond
+	// lookEvery is after how many mails the clock is looked at. Short turns do not pay for that.
+	lookEvery = 4
+)
+
+const (
 	// spread is how many turns may wait for each caller of Carry before an idle worker is woken to share them.
 	spread = 24
 	// carryLimit and carryTime are for how many turns and how long Carry keeps a caller from what it does otherwise.

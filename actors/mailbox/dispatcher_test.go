@@ -117,3 +117,31 @@ func TestDispatcherInBubble(t *testing.T) {
 		}
 	})
 }
+
+// TestSlowActorYields has one worker, and an actor each of whose mails takes long: another does not wait for all of them.
+func TestSlowActorYields(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		system, d := newSystem(t), newDispatcher(t, 1)
+		handled, before := 0, -1
+		slow := system.Root.Spawn(props(d, mailbox.New(func(any) {}), func(c actor.Context) {
+			if _, ok := c.Message().(int); ok {
+				time.Sleep(time.Millisecond) // stands for work
+				handled++
+			}
+		}))
+		other := system.Root.Spawn(props(d, mailbox.New(func(any) {}), func(c actor.Context) {
+			if _, ok := c.Message().(int); ok {
+				before = handled
+			}
+		}))
+		for i := range 32 {
+			system.Root.Send(slow, i)
+		}
+		system.Root.Send(other, 1)
+		synctest.Wait()
+		time.Sleep(time.Second)
+		if before < 0 || before > 8 || handled != 32 {
+			t.Errorf("%d of %d mails came first", before, handled)
+		}
+	})
+}

@@ -1,8 +1,12 @@
 package mailbox
 
-import "github.com/asynkron/protoactor-go/actor"
+import (
+	"time"
 
-// process is one turn of the actor: at most Throughput mails, then the next actor in the dispatcher's queue comes first.
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// process is one turn of the actor: at most Throughput mails, or turnTime, then the next actor in the dispatcher's queue comes first.
 func (m *Mailbox) process() {
 	m.run()
 	m.mu.Lock()
@@ -26,7 +30,15 @@ func (m *Mailbox) run() {
 			m.invoker.EscalateFailure(reason, mail)
 		}
 	}()
-	for left := m.dispatcher.Throughput(); left > 0; left-- {
+	var begun time.Time
+	most := m.dispatcher.Throughput()
+	for left := most; left > 0; left-- {
+		switch {
+		case left == most-lookEvery:
+			begun = time.Now()
+		case left < most && left%lookEvery == 0 && time.Since(begun) > turnTime:
+			return
+		}
 		if m.pending.Load() {
 			mail = m.takeSystem()
 			m.runSystem(mail)

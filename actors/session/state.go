@@ -327,10 +327,13 @@ func (s *state) frame(f amqp10.Frame) {
 	case *amqp10.Disposition:
 		s.disposition(m)
 	case *amqp10.Flow:
+		s.routes.Count(answerSteps)
 		s.flow(m)
 	case *amqp10.Attach:
+		s.routes.Count(answerSteps)
 		s.attach(m)
 	case *amqp10.Detach:
+		s.routes.Count(answerSteps)
 		s.detach(m)
 	case *amqp10.End:
 		s.close()

@@ -1,0 +1,61 @@
+package session
+
+import (
+	"fmt"
+	"testing"
+
+	"candlemark/actors/mail"
+	"candlemark/actors/session/incoming"
+	"candlemark/protocol/amqp10"
+)
+
+// frames are n frames of one read.
+func frames(s *state, n int, frame func(i int) []amqp10.Composite) *mail.Inbound {
+	var b []byte
+	for i := range n {
+		for _, p := range frame(i) {
+			b = amqp10.AppendFrame(b, 0, p)
+		}
+	}
+	chunk := s.cfg.Gate.NewChunk(len(b))
+	return &mail.Inbound{Runs: [][]byte{b}, Chunk: chunk}
+}
+
+// Frames that the broker answers one by one end a turn like routes do; what is left is run in further turns.
+func TestAnswersOfATurnAreBounded(t *testing.T) {
+	for name, frame := range map[string]func(i int) []amqp10.Composite{
+		"echo": func(int) []amqp10.Composite { return []amqp10.Composite{&amqp10.Flow{Echo: true}} },
+		"link": func(int) []amqp10.Composite { return []amqp10.Composite{&amqp10.Flow{Handle: amqp10.Some(uint32(0)), Echo: true}} },
+		"attach and detach": func(i int) []amqp10.Composite {
+			return []amqp10.Composite{
+				&amqp10.Attach{Name: fmt.Sprint(i), Handle: 1, Role: amqp10.RoleSender, Target: &amqp10.Target{Address: amqp10.Some("/exchanges/crowd")}},
+				&amqp10.Detach{Handle: 1, Closed: true},
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, _ := crowded(1)
+			s.cfg.HandleMax = handleMax
+			s.links[0] = &link{publisher: &publisher{Link: incoming.Link{Credit: 10}}}
+			s.handle(frames(s, 4000, frame))
+			turns, before, most := 0, uint64(0), 0
+			for again := true; again; turns++ {
+				b := s.cfg.Outbox.Take()
+				most, before = max(most, len(b)), before+uint64(len(b))
+				again = false
+				for _, p := range s.out {
+					if _, is := p.what.(resumeWork); is {
+						again = true
+					}
+				}
+				s.out = nil
+				if again {
+					s.handle(resumeWork{})
+				}
+			}
+			if len(s.parked) > 0 || s.phase != open || before == 0 || turns < 10 || most > 1<<16 {
+				t.Errorf("%d turns, the longest with %d of %d bytes of answers, %d left", turns, most, before, len(s.parked))
+			}
+		})
+	}
+}
