@@ -25,7 +25,9 @@ func frames(s *state, n int, frame func(i int) []amqp10.Composite) *mail.Inbound
 func TestAnswersOfATurnAreBounded(t *testing.T) {
 	for name, frame := range map[string]func(i int) []amqp10.Composite{
 		"echo": func(int) []amqp10.Composite { return []amqp10.Composite{&amqp10.Flow{Echo: true}} },
-		"link": func(int) []amqp10.Composite { return []amqp10.Composite{&amqp10.Flow{Handle: amqp10.Some(uint32(0)), Echo: true}} },
+		"link": func(int) []amqp10.Composite {
+			return []amqp10.Composite{&amqp10.Flow{Handle: amqp10.Some(uint32(0)), Echo: true}}
+		},
 		"attach and detach": func(i int) []amqp10.Composite {
 			return []amqp10.Composite{
 				&amqp10.Attach{Name: fmt.Sprint(i), Handle: 1, Role: amqp10.RoleSender, Target: &amqp10.Target{Address: amqp10.Some("/exchanges/crowd")}},

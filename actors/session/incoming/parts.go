@@ -2,16 +2,16 @@ package incoming
 
 import "slices"
 
-// smallPart is how many bytes of room there are at most for what small transfers bring next.
+// smallPart is the most bytes that are reserved for small transfers to come.
 const smallPart = 16 << 10
 
-// parts are what has come of a delivery, in memory of its own: no more of it than has come, but for the room of a small part.
+// parts hold the transfers of a delivery so far, in memory of their own: no more of it than the transfers had bytes, but for the room of a small part.
 type parts struct {
 	list [][]byte
 	size int // bytes
 }
 
-// add keeps a copy of what has come.
+// add copies a transfer.
 func (p *parts) add(payload []byte) {
 	if n := len(p.list); n > 0 {
 		last := p.list[n-1]
@@ -25,7 +25,7 @@ func (p *parts) add(payload []byte) {
 	}
 }
 
-// with is all that has come and what comes last, in one piece.
+// with joins all transfers and the last one.
 func (p *parts) with(last []byte) []byte {
 	return slices.Concat(append(p.list, last)...)
 }
