@@ -122,16 +122,17 @@ func TestDispatcherInBubble(t *testing.T) {
 func TestSlowActorYields(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		system, d := newSystem(t), newDispatcher(t, 1)
-		handled, before := 0, -1
+		var handled, before atomic.Int32
+		before.Store(-1)
 		slow := system.Root.Spawn(props(d, mailbox.New(func(any) {}), func(c actor.Context) {
 			if _, ok := c.Message().(int); ok {
 				time.Sleep(time.Millisecond) // stands for work
-				handled++
+				handled.Add(1)
 			}
 		}))
 		other := system.Root.Spawn(props(d, mailbox.New(func(any) {}), func(c actor.Context) {
 			if _, ok := c.Message().(int); ok {
-				before = handled
+				before.Store(handled.Load())
 			}
 		}))
 		for i := range 32 {
@@ -140,8 +141,8 @@ func TestSlowActorYields(t *testing.T) {
 		system.Root.Send(other, 1)
 		synctest.Wait()
 		time.Sleep(time.Second)
-		if before < 0 || before > 8 || handled != 32 {
-			t.Errorf("%d of %d mails came first", before, handled)
+		if b, all := before.Load(), handled.Load(); b < 0 || b > 8 || all != 32 {
+			t.Errorf("%d of %d mails came first", b, all)
 		}
 	})
 }
