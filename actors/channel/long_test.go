@@ -170,7 +170,7 @@ func TestAnswersOfATurnAreBounded(t *testing.T) {
 			t.Fatalf("a turn of %d answers", n)
 		}
 		told += n
-		again = slices.ContainsFunc(r.posts, func(p post) bool { _, is := p.what.(resumeWork); return is })
+		again = slices.ContainsFunc(r.posts, func(p post) bool { _, is := p.mail.(resumeWork); return is })
 		if r.posts = nil; again {
 			r.turn(resumeWork{})
 		}
