@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 
-	"candlemark/internal/plainjson"
+	"candlemark/internal/jsonencode"
 )
 
 // Definition is the object in a policy's "definition": keys in byte order, each
@@ -89,7 +89,7 @@ func appendJSON(dst []byte, v any) []byte {
 	case json.Number:
 		return append(dst, v...)
 	case string:
-		return plainjson.Append(dst, v)
+		return jsonencode.Append(dst, v)
 	case bool:
 		if v {
 			return append(dst, "true"...)

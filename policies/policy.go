@@ -3,7 +3,7 @@ package policies
 import (
 	"encoding/json"
 
-	"candlemark/internal/plainjson"
+	"candlemark/internal/jsonencode"
 	"candlemark/policies/pattern"
 )
 
@@ -37,10 +37,10 @@ func (p *Policy) Equal(other *Policy) bool {
 // (POL-13): vhost, name, pattern, apply-to, definition, priority, in this order.
 // Whether it is an operator policy is not in it, as lists never mix the two.
 func (p *Policy) MarshalJSON() ([]byte, error) {
-	dst := plainjson.Append([]byte(`{"vhost":`), p.VHost)
-	dst = plainjson.Append(append(dst, `,"name":`...), p.Name)
-	dst = plainjson.Append(append(dst, `,"pattern":`...), p.Pattern)
-	dst = plainjson.Append(append(dst, `,"apply-to":`...), p.ApplyTo)
+	dst := jsonencode.Append([]byte(`{"vhost":`), p.VHost)
+	dst = jsonencode.Append(append(dst, `,"name":`...), p.Name)
+	dst = jsonencode.Append(append(dst, `,"pattern":`...), p.Pattern)
+	dst = jsonencode.Append(append(dst, `,"apply-to":`...), p.ApplyTo)
 	dst = appendJSON(append(dst, `,"definition":`...), p.Definition)
 	dst = append(append(dst, `,"priority":`...), p.Priority...)
 	return append(dst, '}'), nil

@@ -7,8 +7,8 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/internal/events"
 	"candlemark/internal/httpapi/forms"
+	"candlemark/internal/jsonencode"
 	"candlemark/internal/message"
-	"candlemark/internal/plainjson"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
 	"candlemark/supervision/ask"
@@ -27,7 +27,7 @@ const (
 func newHub(n *Node) *events.Hub {
 	return events.NewHub(events.Config{
 		Log: n.cfg.Log, Now: n.wallTime,
-		JSON: func(t protocol.Table) []byte { return plainjson.Marshal(forms.Object(t)) },
+		JSON: func(t protocol.Table) []byte { return jsonencode.Marshal(forms.Object(t)) },
 	})
 }
 

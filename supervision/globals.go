@@ -8,9 +8,9 @@ import (
 
 	"candlemark/internal/definitions"
 	"candlemark/internal/events"
+	"candlemark/internal/jsonencode"
 	"candlemark/internal/management"
 	"candlemark/internal/parameters"
-	"candlemark/internal/plainjson"
 	"candlemark/protocol"
 	"candlemark/supervision/shovels"
 )
@@ -97,7 +97,7 @@ func (k *parameterKeeper) parameter(p parameters.Parameter) json.RawMessage {
 func valueField(value json.RawMessage) protocol.Field {
 	var v any
 	_ = json.Unmarshal(value, &v) // it was read before
-	return protocol.Field{Key: "value", Value: string(events.Redacted(plainjson.Marshal(v)))}
+	return protocol.Field{Key: "value", Value: string(events.Redacted(jsonencode.Marshal(v)))}
 }
 
 // tellParameter tells of a change of a parameter of a component, or without one of a global parameter.

@@ -7,7 +7,7 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/internal/message"
 	"candlemark/internal/topology"
-	"candlemark/internal/topology/moments"
+	"candlemark/internal/topology/timeheaders"
 	"candlemark/protocol"
 )
 
@@ -73,8 +73,8 @@ func TestTTL6_MomentOfExpiry(t *testing.T) {
 	r := newRig(t)
 	v := r.cfg.VHost
 	q := *v.Directory().Queue([]byte("q1"))
-	q.Schedules = &moments.Schedules{}
-	q.Schedules.Set(moments.Moments{ExpiresAt: "expires"})
+	q.Schedules = &timeheaders.Schedules{}
+	q.Schedules.Set(timeheaders.Config{ExpiresAt: "expires"})
 	v.Publish(v.Directory().WithQueue(&q))
 	r.feed(publish("", "q1", "a", withHeaders("expires", nil)), publish("", "q1", "b", withHeaders("expires", int64(1_900_000_000_000))),
 		publish("", "q2", "c", withHeaders("expires", "soon")))

@@ -6,8 +6,8 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/internal/auth"
+	"candlemark/internal/jsonencode"
 	"candlemark/internal/message"
-	"candlemark/internal/plainjson"
 	"candlemark/internal/topology"
 	"candlemark/policies"
 	"candlemark/protocol"
@@ -101,7 +101,7 @@ func (s *state) take(m *message.Message, from mail.Address, by *mail.Publisher, 
 	}
 	carried := isJob(m.RoutingKey)
 	if f, refused := s.tooMuch(&c, carried, m); refused {
-		c.answer = plainjson.Marshal(f)
+		c.answer = jsonencode.Marshal(f)
 		s.publish(&c) // ahead of others: it is not to wait among them
 		return
 	}
@@ -188,7 +188,7 @@ func (s *state) open(number uint64) *command {
 }
 
 // answer notes what a command is answered, and sends what is due.
-func (s *state) answer(number uint64, v any) { s.answerEncoded(number, plainjson.Marshal(v)) }
+func (s *state) answer(number uint64, v any) { s.answerEncoded(number, jsonencode.Marshal(v)) }
 
 // answerEncoded does so for an answer that is JSON already.
 func (s *state) answerEncoded(number uint64, answer []byte) {
@@ -198,7 +198,7 @@ func (s *state) answerEncoded(number uint64, answer []byte) {
 	}
 	c.answer = answer
 	if len(c.answer) > mostAnswer || number != s.first && s.held+len(c.answer) > mostHeld {
-		c.answer = plainjson.Marshal(failure{"too_large", fmt.Sprintf("there is no room for an answer of %d bytes: ask for less", len(c.answer))})
+		c.answer = jsonencode.Marshal(failure{"too_large", fmt.Sprintf("there is no room for an answer of %d bytes: ask for less", len(c.answer))})
 	}
 	s.held += len(c.answer)
 	n := 0

@@ -9,7 +9,7 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/internal/message"
 	"candlemark/internal/topology"
-	"candlemark/internal/topology/moments"
+	"candlemark/internal/topology/timeheaders"
 	"candlemark/protocol"
 )
 
@@ -79,7 +79,7 @@ func (s *state) routeOne(b *batch, i int, dir *topology.Directory, x *topology.E
 	switch {
 	case found != nil: // waited for its route
 	case b.Release:
-		m.Overlay = m.Overlay.Released(moments.DelayOf(m.Header)) // not to be held again (DLY-4)
+		m.Overlay = m.Overlay.Released(timeheaders.DelayOf(m.Header)) // not to be held again (DLY-4)
 	case b.Forward:
 		s.moveOn(m)
 	case b.Replay:

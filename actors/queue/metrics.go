@@ -1,20 +1,20 @@
 package queue
 
 import (
-	"candlemark/internal/figures"
 	"candlemark/internal/metrics"
+	"candlemark/internal/queuestats"
 )
 
 // publishFigures publishes the queue's figures for lists, and adds this turn's changes to the metrics of all queues.
 func (q *queue) publishFigures() {
 	s := &q.state
 	now := numbersOf(s)
-	v := s.Figures(&now)
-	v[figures.Timed] += int64(s.deliveries.Timeouts.Len())
+	v := s.Stats(&now)
+	v[queuestats.Timed] += int64(s.deliveries.Timeouts.Len())
 	if at, ends := s.lease.Deadline(); ends && s.phase < draining {
-		v[figures.LeaseEnds] = at + s.Skew
+		v[queuestats.LeaseEnds] = at + s.Skew
 	}
-	s.queue.Waits.Set(&v)
+	s.queue.Stats.Set(&v)
 	if share := s.Late.Share; share != nil {
 		s.Late.Flush()
 		share.Tell(&q.reported, &now)
@@ -28,15 +28,15 @@ func (q *queue) withdrawFigures() {
 		share.Forget(&q.reported)
 	}
 	if was := q.state.queue; was != nil {
-		was.Waits.Set(&figures.Values{})
+		was.Stats.Set(&queuestats.Values{})
 	}
 }
 
 // publishPolicies publishes, for lists, which policies apply.
 func publishPolicies(s *state) {
-	if w := s.queue.Waits; w != nil {
+	if w := s.queue.Stats; w != nil {
 		m := s.effective.Value()
-		w.Match(m.user, m.operator)
+		w.SetPolicies(m.user, m.operator)
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"candlemark/actors/queue/messages"
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
-	"candlemark/internal/servicebus/change"
+	"candlemark/internal/servicebus/ruleaction"
 	"candlemark/internal/store"
 	"candlemark/policies"
 )
@@ -33,7 +33,7 @@ func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
 				continue
 			}
 		}
-		made := e.Action == nil || change.Apply(e.Action, m)
+		made := e.Action == nil || ruleaction.Apply(e.Action, m)
 		if !made || s.Sessions != nil && !messages.HasSession(m) {
 			noteReply(&unfit, s, e, m.Number, before)
 			continue

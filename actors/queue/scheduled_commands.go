@@ -6,7 +6,7 @@ import (
 	"candlemark/actors/queue/schedule"
 	"candlemark/internal/clock"
 	"candlemark/internal/store"
-	"candlemark/internal/topology/moments"
+	"candlemark/internal/topology/timeheaders"
 	"candlemark/policies"
 	"candlemark/protocol"
 
@@ -60,7 +60,7 @@ func (l lookedUp) Answer(f mail.Fate) (*actor.PID, any) {
 // reschedule gives messages a new date, which is in wall-clock time.
 func (s *state) reschedule(m *mail.Reschedule, now clock.Instant) {
 	due := m.Due - s.Skew
-	if m.Due < 1 || due-now.Ceil() > moments.MaxDelay {
+	if m.Due < 1 || due-now.Ceil() > timeheaders.MaxDelay {
 		s.out.Send(m.ReplyTo, &mail.ScheduledChanged{Reply: m.Done(protocol.ChannelErrorf(protocol.PreconditionFailed,
 			"a message cannot be due at %d: milliseconds since 1970 within the next 10 years are expected", m.Due))})
 		return

@@ -23,7 +23,7 @@ import (
 	"candlemark/internal/metrics"
 	"candlemark/internal/seqmap"
 	"candlemark/protocol/amqp10"
-	"candlemark/protocol/amqp10/quick"
+	"candlemark/protocol/amqp10/hotpath"
 )
 
 type phase uint8
@@ -46,7 +46,7 @@ type state struct {
 	rights  rights.Rights // of the login
 	access  access.Access
 	client  requests.Client
-	decoder quick.Decoder
+	decoder hotpath.Decoder
 	phase   phase
 	leaving bool // the connection ends; what was read before is still run
 	windows window.Session

@@ -96,7 +96,7 @@ func (qs *queues) make(d *mail.DeclareQueue) {
 	q := &queue{kind: kind, queue: &topology.Queue{
 		Name: d.Name, Incarnation: qs.incarnate(), Type: typeName(kind), Arguments: qs.alike(d.Arguments),
 		Durable: d.Durable && !d.Exclusive, AutoDelete: d.AutoDelete, Exclusive: d.Exclusive,
-		Waits: qs.cfg.VHost.NewWaits(d.Name), Sent: new(metrics.Sent),
+		Stats: qs.cfg.VHost.NewQueueStats(d.Name), Sent: new(metrics.Sent),
 	}}
 	if d.Exclusive {
 		q.queue.Owner = d.Connection

@@ -7,7 +7,7 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/actors/vhost/refusal"
-	"candlemark/internal/topology/moments"
+	"candlemark/internal/topology/timeheaders"
 	"candlemark/policies"
 )
 
@@ -24,9 +24,9 @@ func (qs *queues) settingsOf(q *queue, effective policies.Effective) policies.Qu
 	s = s.Routed(q.queue.Name)
 	q.wantsDLQ = s.DeadLetterQueue
 	if q.queue.Schedules == nil { // it is not published yet
-		q.queue.Schedules = &moments.Schedules{}
+		q.queue.Schedules = &timeheaders.Schedules{}
 	}
-	q.queue.Schedules.Set(moments.Moments{Schedules: s.DelayedMessages, DeliverAt: s.DeliverAtHeader, ExpiresAt: s.ExpiresAtHeader})
+	q.queue.Schedules.Set(timeheaders.Config{Schedules: s.DelayedMessages, DeliverAt: s.DeliverAtHeader, ExpiresAt: s.ExpiresAtHeader})
 	return s
 }
 

@@ -101,7 +101,7 @@ func (r *recovery) recoverQueue() {
 	r.next++
 	q := &queue{kind: policies.KindOf(d.Arguments), queue: &topology.Queue{
 		Name: d.Name, Incarnation: d.Incarnation, Type: d.Type, Arguments: d.Arguments, Durable: true, AutoDelete: d.AutoDelete,
-		Waits: r.cfg.VHost.NewWaits(d.Name), Sent: new(metrics.Sent),
+		Stats: r.cfg.VHost.NewQueueStats(d.Name), Sent: new(metrics.Sent),
 	}}
 	if d.Type == topology.HolderType {
 		holdFor(r.exchanges.byName[topology.HeldFor(d.Name)], q)

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/internal/figures"
 	"candlemark/internal/management"
+	"candlemark/internal/queuestats"
 	"candlemark/internal/testkit"
 
 	amqp "github.com/rabbitmq/amqp091-go"
@@ -18,12 +18,12 @@ import (
 // toldBy returns the figures that a queue should have told, by what it says when it is asked.
 func toldBy(q *management.Queue) map[int]int64 {
 	told := map[int]int64{
-		figures.Running: 1, figures.Ready: int64(q.Ready), figures.Unacked: int64(q.Unacked), figures.ReadyBytes: q.ReadyBytes, figures.UnackedBytes: q.UnackedBytes,
-		figures.Persistent: int64(q.Persistent), figures.PersistentBytes: q.PersistentBytes, figures.Memory: q.Memory, figures.Scheduled: int64(q.Scheduled.Count),
-		figures.Expiring: int64(q.Expiring.Count), figures.Consumers: int64(q.Consumers), figures.LeaseEnds: q.Lease.Ends,
+		queuestats.Running: 1, queuestats.Ready: int64(q.Ready), queuestats.Unacked: int64(q.Unacked), queuestats.ReadyBytes: q.ReadyBytes, queuestats.UnackedBytes: q.UnackedBytes,
+		queuestats.Persistent: int64(q.Persistent), queuestats.PersistentBytes: q.PersistentBytes, queuestats.Memory: q.Memory, queuestats.Scheduled: int64(q.Scheduled.Count),
+		queuestats.Expiring: int64(q.Expiring.Count), queuestats.Consumers: int64(q.Consumers), queuestats.LeaseEnds: q.Lease.Ends,
 	}
 	if q.State == "down" {
-		told[figures.Running] = 0
+		told[queuestats.Running] = 0
 	}
 	return told
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"candlemark/internal/commandline/verb"
-	"candlemark/internal/nearest"
+	"candlemark/internal/suggest"
 )
 
 // Help tells about the first verb among args, or of all if there is none, and returns the exit code.
@@ -32,7 +32,7 @@ func (p *Program) unknown(name string) int {
 	for i := range verbs {
 		names[i] = verbs[i].Name
 	}
-	if meant := nearest.To(name, names); meant != "" {
+	if meant := suggest.Closest(name, names); meant != "" {
 		fmt.Fprintf(p.Stderr, "Did you mean '%s'? \n", meant)
 		return verb.ExitUsage
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"candlemark/internal/nearest"
+	"candlemark/internal/suggest"
 )
 
 // plain are keys whose values are those of the flag.
@@ -49,7 +49,7 @@ func segments(name string) []string {
 
 // didYouMean returns the end of a refusal, "" if nothing is like the word.
 func didYouMean(word string, names []string) string {
-	if name := nearest.To(word, names); name != "" {
+	if name := suggest.Closest(word, names); name != "" {
 		return fmt.Sprintf("; did you mean %q?", name)
 	}
 	return ""

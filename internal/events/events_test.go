@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"candlemark/internal/plainjson"
+	"candlemark/internal/jsonencode"
 	"candlemark/protocol"
 
 	"github.com/rs/zerolog"
@@ -24,7 +24,7 @@ func hub(out *bytes.Buffer, level zerolog.Level) *Hub {
 			for _, f := range t {
 				m[f.Key] = f.Value
 			}
-			return plainjson.Marshal(m)
+			return jsonencode.Marshal(m)
 		},
 	})
 }

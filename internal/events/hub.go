@@ -8,7 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"candlemark/internal/plainjson"
+	"candlemark/internal/jsonencode"
 	"candlemark/protocol"
 
 	"github.com/rs/zerolog"
@@ -118,7 +118,7 @@ func (h *Hub) write(line *zerolog.Event, e *Event) {
 	}
 	line = line.RawJSON("what", recorded(h.cfg.JSON(e.Fields)))
 	if e.Before != nil {
-		line = line.RawJSON("before", recorded(plainjson.Marshal(e.Before)))
+		line = line.RawJSON("before", recorded(jsonencode.Marshal(e.Before)))
 	}
 	line.Msg("on record")
 }
@@ -127,7 +127,7 @@ func (h *Hub) write(line *zerolog.Event, e *Event) {
 func recorded(text []byte) []byte {
 	text = Redacted(text)
 	if len(text) > mostRecorded {
-		text = plainjson.Marshal(map[string]any{"size_bytes": len(text), "begins": string(bytes.ToValidUTF8(text[:mostRecorded], nil))})
+		text = jsonencode.Marshal(map[string]any{"size_bytes": len(text), "begins": string(bytes.ToValidUTF8(text[:mostRecorded], nil))})
 	}
 	return text
 }

@@ -10,9 +10,9 @@ import (
 
 	"candlemark/internal/auth"
 	"candlemark/internal/events"
-	"candlemark/internal/figures"
 	"candlemark/internal/management"
 	"candlemark/internal/parameters"
+	"candlemark/internal/queuestats"
 	"candlemark/policies"
 	"candlemark/protocol"
 )
@@ -158,24 +158,24 @@ func (f *fake) QueueNames(vhost string) (names []management.QueueName) {
 	list, _ := f.Queues(context.Background(), vhost)
 	for _, q := range list {
 		names = append(names, management.QueueName{
-			VHost: q.VHost, Name: q.Name, Type: q.Type, Durable: q.Durable, AutoDelete: q.AutoDelete, Exclusive: q.Exclusive, Figures: figuresOf(&q),
+			VHost: q.VHost, Name: q.Name, Type: q.Type, Durable: q.Durable, AutoDelete: q.AutoDelete, Exclusive: q.Exclusive, Stats: statsOf(&q),
 		})
 	}
 	return names
 }
 
-// figuresOf a queue are what it would have told lists.
-func figuresOf(q *management.Queue) *figures.Figures {
-	f, v := new(figures.Figures), figures.Values{
-		figures.Ready: int64(q.Ready), figures.Unacked: int64(q.Unacked), figures.ReadyBytes: q.ReadyBytes, figures.UnackedBytes: q.UnackedBytes,
-		figures.Persistent: int64(q.Persistent), figures.PersistentBytes: q.PersistentBytes, figures.Memory: q.Memory, figures.Consumers: int64(q.Consumers),
-		figures.Scheduled: int64(q.Scheduled.Count), figures.Expiring: int64(q.Expiring.Count), figures.LeaseEnds: q.Lease.Ends,
+// statsOf a queue are what it would have told lists.
+func statsOf(q *management.Queue) *queuestats.Stats {
+	f, v := new(queuestats.Stats), queuestats.Values{
+		queuestats.Ready: int64(q.Ready), queuestats.Unacked: int64(q.Unacked), queuestats.ReadyBytes: q.ReadyBytes, queuestats.UnackedBytes: q.UnackedBytes,
+		queuestats.Persistent: int64(q.Persistent), queuestats.PersistentBytes: q.PersistentBytes, queuestats.Memory: q.Memory, queuestats.Consumers: int64(q.Consumers),
+		queuestats.Scheduled: int64(q.Scheduled.Count), queuestats.Expiring: int64(q.Expiring.Count), queuestats.LeaseEnds: q.Lease.Ends,
 	}
 	if q.State == "running" {
-		v[figures.Running] = 1
+		v[queuestats.Running] = 1
 	}
-	f.Tell(&v)
-	f.Match(&policies.Policy{Name: q.Effective.Policy}, &policies.Policy{Name: q.Effective.OperatorPolicy})
+	f.Set(&v)
+	f.SetPolicies(&policies.Policy{Name: q.Effective.Policy}, &policies.Policy{Name: q.Effective.OperatorPolicy})
 	return f
 }
 

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"candlemark/internal/jsonencode"
 	"candlemark/internal/management"
-	"candlemark/internal/plainjson"
 
 	"github.com/rs/zerolog"
 )
@@ -101,7 +101,7 @@ func TestListsRefused(t *testing.T) {
 		"page=5&page_size=2": {"page_out_of_range", "Page out of range, page: 5 page size: 2, len: 5"},
 		"page=1&use_regex=true&name=" + strings.Repeat("x", 1025): {"invalid_pagination_parameters", "name filter regex is too long"},
 	} {
-		if w := do(t, h, guest, "GET", "/api/queues?"+query, ""); w.Code != http.StatusBadRequest || w.Body.String() != string(plainjson.Marshal(want)) {
+		if w := do(t, h, guest, "GET", "/api/queues?"+query, ""); w.Code != http.StatusBadRequest || w.Body.String() != string(jsonencode.Marshal(want)) {
 			t.Errorf("%.60s: %d %s", query, w.Code, w.Body)
 		}
 	}

@@ -3,7 +3,7 @@ package management
 import (
 	"context"
 
-	"candlemark/internal/figures"
+	"candlemark/internal/queuestats"
 	"candlemark/policies"
 	"candlemark/protocol"
 )
@@ -32,7 +32,7 @@ type Queues interface {
 type QueueName struct {
 	VHost, Name, Type              string
 	Durable, AutoDelete, Exclusive bool
-	*figures.Figures               // of the end of its last turn; nil for none
+	*queuestats.Stats              // of the end of its last turn; nil for none
 }
 
 // Queue describes a queue.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"candlemark/internal/topology/moments"
+	"candlemark/internal/topology/timeheaders"
 	"candlemark/protocol"
 )
 
@@ -44,7 +44,7 @@ func TestDLY3DLY6Router(t *testing.T) {
 		{front, "k", int32(-1), []string{"q", "q1", "q2"}, false},
 		{alternate, "k", "x", []string{"q3"}, false},
 	} {
-		headers := protocol.Table{{Key: "a", Value: true}, {Key: moments.DelayHeader, Value: row.delay}}
+		headers := protocol.Table{{Key: "a", Value: true}, {Key: timeheaders.DelayHeader, Value: row.delay}}
 		if got := h.route(row.x, row.key, headers); !slices.Equal(got, row.want) || (h.router.Refusal() != nil) != row.error {
 			t.Errorf("%s %s %v: %q, %v", row.x.Name, row.key, row.delay, got, h.router.Refusal())
 		}

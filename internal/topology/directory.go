@@ -5,8 +5,8 @@ import (
 
 	"candlemark/internal/metrics"
 	"candlemark/internal/servicebus/filter"
-	"candlemark/internal/topology/moments"
 	"candlemark/internal/topology/names"
+	"candlemark/internal/topology/timeheaders"
 	"candlemark/protocol"
 )
 
@@ -32,9 +32,9 @@ type Queue struct {
 	// Type is "classic", "quorum" or "stream".
 	Type string
 	// Schedules tells what its policies say of messages that name a time; nil for one that is no queue of clients'.
-	Schedules *moments.Schedules
+	Schedules *timeheaders.Schedules
 	// Waits tell how the queue is at present; nil for one that is no queue of clients'.
-	Waits *Waits
+	Stats *QueueStats
 	// Action makes copies of messages on their way to the queue, or nil if there is none. No directory has such a
 	// queue, but routes lead to it besides the queue without it, as if they were two (SBR-6).
 	Action *filter.Action

@@ -1,7 +1,7 @@
 package topology
 
 import (
-	"candlemark/internal/topology/exact"
+	"candlemark/internal/topology/canonical"
 	"candlemark/protocol"
 )
 
@@ -12,7 +12,7 @@ type fields struct {
 	buf  []byte
 }
 
-// field places one header in buf: name, exact.Void, name again, value.
+// field places one header in buf: name, canonical.Void, name again, value.
 type field struct {
 	start, void, value, end int
 }
@@ -27,11 +27,11 @@ func (f *fields) load(t protocol.Table) {
 	for _, h := range t {
 		var p field
 		p.start = len(f.buf)
-		f.buf = exact.Text(f.buf, h.Key)
+		f.buf = canonical.Text(f.buf, h.Key)
 		p.void = len(f.buf)
-		f.buf = exact.Text(append(f.buf, exact.Void), h.Key)
+		f.buf = canonical.Text(append(f.buf, canonical.Void), h.Key)
 		p.value = len(f.buf)
-		f.buf = exact.Value(f.buf, h.Value)
+		f.buf = canonical.Value(f.buf, h.Value)
 		p.end = len(f.buf)
 		if i, twice := f.byID[h.Key]; twice {
 			f.list[i] = p
@@ -49,7 +49,7 @@ func (f *fields) present(i int) []byte { return f.buf[f.list[i].start : f.list[i
 func (f *fields) equal(i int) []byte { return f.buf[f.list[i].void+1 : f.list[i].end] }
 
 // isVoid reports whether header i has no value: nothing but its presence can be asked for.
-func (f *fields) isVoid(i int) bool { return f.buf[f.list[i].value] == exact.Void }
+func (f *fields) isVoid(i int) bool { return f.buf[f.list[i].value] == canonical.Void }
 
 // fulfil reports whether all conditions hold.
 func (f *fields) fulfil(conditions []condition) bool {

@@ -3,7 +3,7 @@ package topology
 import (
 	"strings"
 
-	"candlemark/internal/topology/exact"
+	"candlemark/internal/topology/canonical"
 	"candlemark/protocol"
 )
 
@@ -166,9 +166,9 @@ type condition struct {
 
 // append appends the form that conditions are found by; fields have it too.
 func (c condition) append(dst []byte) []byte {
-	dst = exact.Text(dst, c.key)
+	dst = canonical.Text(dst, c.key)
 	if c.value == "" {
-		return append(dst, exact.Void)
+		return append(dst, canonical.Void)
 	}
 	return append(dst, c.value...)
 }
@@ -186,7 +186,7 @@ func conditionsOf(args protocol.Table) (match int, list []condition) {
 		}
 		c := condition{key: f.Key}
 		if f.Value != nil {
-			c.value = string(exact.Value(nil, f.Value))
+			c.value = string(canonical.Value(nil, f.Value))
 		}
 		list = append(list, c)
 	}

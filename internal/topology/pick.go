@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"candlemark/internal/topology/exact"
+	"candlemark/internal/topology/canonical"
 	"candlemark/protocol"
 )
 
@@ -107,7 +107,7 @@ func (r *Router) hashBy(header, property any) uint64 {
 		if !found {
 			return 0
 		}
-		return hashOf(exact.Value(nil, v))
+		return hashOf(canonical.Value(nil, v))
 	}
 	if name, by := property.(string); by {
 		r.varies = true

@@ -3,7 +3,7 @@ package topology
 import (
 	iradix "github.com/hashicorp/go-immutable-radix/v2"
 
-	"candlemark/internal/topology/moments"
+	"candlemark/internal/topology/timeheaders"
 	"candlemark/protocol"
 )
 
@@ -112,8 +112,8 @@ func (r *Router) at(d *Directory, x *Exchange) {
 func (r *Router) holds(x *Exchange) bool {
 	if !r.delayed {
 		r.delayed, r.delay = true, 0
-		if v, found := r.table().Get(moments.DelayHeader); found {
-			r.delay, r.refusal = moments.Delay(v)
+		if v, found := r.table().Get(timeheaders.DelayHeader); found {
+			r.delay, r.refusal = timeheaders.Delay(v)
 		}
 	}
 	if r.delay <= 0 {
@@ -129,7 +129,7 @@ func (r *Router) holds(x *Exchange) bool {
 // message has, and not on chance.
 func (r *Router) Steady() bool { return !r.asked && !r.random && !r.varies }
 
-// Refusal is why the last publish must not be routed: a delayed exchange got an x-delay that it cannot make out (moments.Delay). Who has
+// Refusal is why the last publish must not be routed: a delayed exchange got an x-delay that it cannot make out (timeheaders.Delay). Who has
 // nobody to tell takes the route, which is the one without a delay.
 func (r *Router) Refusal() error { return r.refusal }
 

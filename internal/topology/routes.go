@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"candlemark/internal/servicebus/filter"
-	"candlemark/internal/topology/exact"
+	"candlemark/internal/topology/canonical"
 	"candlemark/protocol"
 )
 
@@ -220,9 +220,9 @@ func (b Binding) Same(other Binding) bool {
 func (b Binding) identity() (id string, n int) {
 	buf := appendDestinationKey(nil, b.Destination, b.ToExchange)
 	n = len(buf)
-	buf = exact.Text(buf, b.RoutingKey)
+	buf = canonical.Text(buf, b.RoutingKey)
 	for _, f := range sortedFields(b.Arguments) {
-		buf = exact.Append(exact.Text(buf, f.Key), f.Value)
+		buf = canonical.Append(canonical.Text(buf, f.Key), f.Value)
 	}
 	return string(buf), n
 }
@@ -237,7 +237,7 @@ func appendDestinationKey(dst []byte, name string, exchange bool) []byte {
 	if exchange {
 		kind = 'x'
 	}
-	return exact.Text(append(dst, kind), name)
+	return canonical.Text(append(dst, kind), name)
 }
 
 // sortedFields returns the fields in the order of their keys, equal keys in the order of the table, which is left as it

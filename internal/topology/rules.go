@@ -5,7 +5,7 @@ import (
 
 	"candlemark/internal/servicebus/filter"
 	"candlemark/internal/servicebus/view"
-	"candlemark/internal/topology/exact"
+	"candlemark/internal/topology/canonical"
 	"candlemark/protocol"
 )
 
@@ -64,7 +64,7 @@ func (m *rules) acting(b *bound, rule *filter.Rule) *bound {
 	if b.target.Queue != nil {
 		q := *b.target.Queue
 		q.Action = rule.Change()
-		sum := sha256.Sum256(append(exact.Text(nil, m.exchange), b.id...))
+		sum := sha256.Sum256(append(canonical.Text(nil, m.exchange), b.id...))
 		q.Action.ID = string(sum[:16])
 		own.target.Queue = &q
 	}
@@ -152,7 +152,7 @@ func ruleConditions(args protocol.Table) (list []condition) {
 		if c.System {
 			c.Name = systemName(c.Field)
 		}
-		list = append(list, condition{c.Name, string(exact.Value(nil, c.Value))})
+		list = append(list, condition{c.Name, string(canonical.Value(nil, c.Value))})
 	}
 	return list
 }

@@ -26,7 +26,7 @@ type VHost struct {
 	requesters requesters
 	waiting    struct {
 		sync.Mutex
-		list []weak.Pointer[Waits] // of queues that have had messages that expire since somebody looked; some may be gone
+		list []weak.Pointer[QueueStats] // of queues that have had messages that expire since somebody looked; some may be gone
 	}
 	lane chan struct{} // of long routes, full while one is looked for
 }

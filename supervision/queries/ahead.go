@@ -47,7 +47,7 @@ func (qs *Queries) Ahead(ctx context.Context) ([]management.Ahead, error) {
 // urgency returns the order in which queues are asked: those with messages that expire, other ones with something that
 // is due, and those that can only end. 0 for none of these.
 func urgency(q *topology.Queue) int {
-	switch w := q.Waits; {
+	switch w := q.Stats; {
 	case w.Expiring(), w == nil: // a holder
 		return 3
 	case w.Timed():

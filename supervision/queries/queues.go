@@ -68,8 +68,8 @@ func (qs *Queries) QueueNames(vhost string) (names []management.QueueName) {
 		names = slices.Grow(names, d.QueueCount())
 		for q := range d.Queues() {
 			name := management.QueueName{VHost: v.Name, Name: q.Name, Type: q.Type, Durable: q.Durable, AutoDelete: q.AutoDelete, Exclusive: q.Exclusive}
-			if q.Waits != nil {
-				name.Figures = &q.Waits.Figures
+			if q.Stats != nil {
+				name.Stats = &q.Stats.Stats
 			}
 			names = append(names, name)
 		}
@@ -107,7 +107,7 @@ func (qs *Queries) Expiring(ctx context.Context, vhost string) ([]management.Que
 
 // Leased implements management.Queues.
 func (qs *Queries) Leased(ctx context.Context, vhost string) ([]management.Queue, error) {
-	return qs.shownAll(ctx, qs.those(vhost, func(q *topology.Queue) bool { return q.Waits.Leased() }))
+	return qs.shownAll(ctx, qs.those(vhost, func(q *topology.Queue) bool { return q.Stats.Leased() }))
 }
 
 // Due implements management.Monitoring.

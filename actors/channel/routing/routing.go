@@ -269,7 +269,7 @@ func (b *Batches) Targets(queues []*topology.Queue) []*Target {
 // expire it by that header (DLY-10, TTL-6).
 func CheckMoments(targets []*Target, headers []byte, c *clock.Clock) error {
 	for _, t := range targets {
-		if m := t.Queue.Schedules.Moments(); m != nil {
+		if m := t.Queue.Schedules.Config(); m != nil {
 			if err := m.Check(headers, c.Now().Ceil(), c.Skew()); err != nil {
 				return err
 			}

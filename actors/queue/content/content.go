@@ -5,7 +5,7 @@ import (
 	"candlemark/actors/queue/backlog"
 	"candlemark/internal/message"
 	"candlemark/internal/store"
-	"candlemark/internal/topology/moments"
+	"candlemark/internal/topology/timeheaders"
 )
 
 // largeBody is the size in bytes from which a body is kept by reference, not copied.
@@ -43,7 +43,7 @@ func show(m *message.Message, r *backlog.Record) {
 // Overlay returns the headers that the broker adds to a stored message, nil for none.
 func Overlay(r *backlog.Record) *message.Overlay {
 	if r.Released {
-		return r.Overlay.Released(moments.DelayOf(r.Header))
+		return r.Overlay.Released(timeheaders.DelayOf(r.Header))
 	}
 	return r.Overlay
 }

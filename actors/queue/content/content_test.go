@@ -8,7 +8,7 @@ import (
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
 	"candlemark/internal/store"
-	"candlemark/internal/topology/moments"
+	"candlemark/internal/topology/timeheaders"
 	"candlemark/protocol"
 )
 
@@ -38,10 +38,10 @@ func TestTimes(t *testing.T) {
 		want    Times
 	}{
 		"nothing":          {Reader{}, all, nil, Times{}},
-		"holder":           {Reader{Holds: true}, all, nil, Times{Due: moments.Due{At: start + 100}, ID: id}},
-		"delay":            {Reader{Schedules: true}, table("x-delay", int64(100)), nil, Times{Due: moments.Due{At: start + 100}, ID: id}},
-		"date":             {Reader{Schedules: true}, all, nil, Times{Due: moments.Due{At: start + 300, Dated: true}, ID: id}},
-		"date of its own":  {Reader{Schedules: true, DeliverAt: "my-time"}, all, nil, Times{Due: moments.Due{At: start + 500, Dated: true}, ID: id}},
+		"holder":           {Reader{Holds: true}, all, nil, Times{Due: timeheaders.Due{At: start + 100}, ID: id}},
+		"delay":            {Reader{Schedules: true}, table("x-delay", int64(100)), nil, Times{Due: timeheaders.Due{At: start + 100}, ID: id}},
+		"date":             {Reader{Schedules: true}, all, nil, Times{Due: timeheaders.Due{At: start + 300, Dated: true}, ID: id}},
+		"date of its own":  {Reader{Schedules: true, DeliverAt: "my-time"}, all, nil, Times{Due: timeheaders.Due{At: start + 500, Dated: true}, ID: id}},
 		"held already":     {Reader{Schedules: true}, all, &message.Overlay{Held: true}, Times{}},
 		"released already": {Reader{Schedules: true}, all, &message.Overlay{Delayed: 5}, Times{}},
 		"not made out":     {Reader{Schedules: true}, table("x-delay", "soon"), nil, Times{}},
@@ -50,7 +50,7 @@ func TestTimes(t *testing.T) {
 		"both": {
 			Reader{Schedules: true, ExpiresAt: "gone"},
 			all, nil,
-			Times{Due: moments.Due{At: start + 300, Dated: true}, ID: id, Expires: start + 700, Dated: true},
+			Times{Due: timeheaders.Due{At: start + 300, Dated: true}, ID: id, Expires: start + 700, Dated: true},
 		},
 	} {
 		row.reader.Skew = skew

@@ -4,14 +4,14 @@ import (
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
 	"candlemark/internal/store"
-	"candlemark/internal/topology/moments"
+	"candlemark/internal/topology/timeheaders"
 	"candlemark/protocol"
 )
 
 // Times are the times that publishers set in headers, converted from the wall clock to the broker's time (ADR 19).
 type Times struct {
 	// Due is when the message is to be released (DLY-8), ID the hash of its message-id, 0 for none.
-	Due moments.Due
+	Due timeheaders.Due
 	ID  uint32
 	// Expires is when it expires by its header (TTL-9), in ms of the broker's time, if Dated.
 	Expires int64
@@ -41,10 +41,10 @@ func (r *Reader) Times(m *message.Message, now clock.Instant) (t Times) {
 	}
 	switch {
 	case r.Holds:
-		t.Due.At = store.After(now.Ceil(), moments.DelayIn(scan.Headers))
+		t.Due.At = store.After(now.Ceil(), timeheaders.DelayIn(scan.Headers))
 	case !r.Schedules || m.Overlay != nil && (m.Overlay.Held || m.Overlay.Delayed != 0):
 	default: // an invalid value delays nothing
-		t.Due, _ = moments.DueOf(scan.Headers, r.DeliverAt, now.Ceil(), r.Skew)
+		t.Due, _ = timeheaders.DueOf(scan.Headers, r.DeliverAt, now.Ceil(), r.Skew)
 	}
 	if t.Due.At > now.Floor() && len(scan.MessageID) > 0 {
 		t.ID = store.HashID(scan.MessageID)
@@ -69,7 +69,7 @@ func (r *Reader) expiry(o *message.Overlay, headers []byte) (at int64, ok bool) 
 	if r.ExpiresAt == "" || o.Undated() {
 		return 0, false
 	}
-	at, ok, _ = moments.ExpiryOf(headers, r.ExpiresAt, r.Skew)
+	at, ok, _ = timeheaders.ExpiryOf(headers, r.ExpiresAt, r.Skew)
 	return at, ok
 }
 

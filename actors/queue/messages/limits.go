@@ -5,8 +5,8 @@ import (
 	"candlemark/actors/queue/sessions"
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
-	"candlemark/internal/servicebus/change"
 	"candlemark/internal/servicebus/filter"
+	"candlemark/internal/servicebus/ruleaction"
 	"candlemark/internal/store"
 )
 
@@ -59,7 +59,7 @@ func RefusesAll(s *Set, list []message.Message, by *filter.Action, now clock.Ins
 			ids[id] = id != 0
 		}
 		switch {
-		case by != nil && !change.Apply(by, &m), s.Sessions != nil && !HasSession(&m):
+		case by != nil && !ruleaction.Apply(by, &m), s.Sessions != nil && !HasSession(&m):
 			return true, Unfit(by)
 		case s.Journal.Err() != nil && s.Journal.Keeps(m.Persistent):
 			return true, nil

@@ -1,8 +1,8 @@
 package messages
 
 import (
-	"candlemark/internal/figures"
 	"candlemark/internal/metrics"
+	"candlemark/internal/queuestats"
 )
 
 // Numbers returns the metrics of the messages, except the number of unacked ones.
@@ -26,14 +26,14 @@ func (s *Set) Numbers() metrics.Numbers {
 	return n
 }
 
-// Figures returns the figures of the messages of a queue with metrics n.
-func (s *Set) Figures(n *metrics.Numbers) figures.Values {
+// Stats returns the statistics of the messages of a queue with metrics n.
+func (s *Set) Stats(n *metrics.Numbers) queuestats.Values {
 	persistent, bytes := s.Backlog.Persistent()
-	return figures.Values{
-		figures.Running: 1, figures.Ready: n[metrics.Ready], figures.Unacked: n[metrics.Unacked], figures.ReadyBytes: n[metrics.ReadyBytes],
-		figures.UnackedBytes: n[metrics.UnackedBytes], figures.Persistent: int64(persistent), figures.PersistentBytes: bytes,
-		figures.Memory: s.Taken(), figures.Scheduled: n[metrics.Scheduled], figures.Deferred: n[metrics.Deferred], figures.Timed: n[metrics.Scheduled], figures.Expiring: int64(s.Expiry.Len()),
-		figures.Consumers: n[metrics.Consumers], figures.Leased: n[metrics.Leased],
+	return queuestats.Values{
+		queuestats.Running: 1, queuestats.Ready: n[metrics.Ready], queuestats.Unacked: n[metrics.Unacked], queuestats.ReadyBytes: n[metrics.ReadyBytes],
+		queuestats.UnackedBytes: n[metrics.UnackedBytes], queuestats.Persistent: int64(persistent), queuestats.PersistentBytes: bytes,
+		queuestats.Memory: s.Taken(), queuestats.Scheduled: n[metrics.Scheduled], queuestats.Deferred: n[metrics.Deferred], queuestats.Timed: n[metrics.Scheduled], queuestats.Expiring: int64(s.Expiry.Len()),
+		queuestats.Consumers: n[metrics.Consumers], queuestats.Leased: n[metrics.Leased],
 	}
 }
 

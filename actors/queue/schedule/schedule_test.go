@@ -10,7 +10,7 @@ import (
 	"candlemark/actors/queue/outbox"
 	"candlemark/actors/queue/records"
 	"candlemark/internal/store"
-	"candlemark/internal/topology/moments"
+	"candlemark/internal/topology/timeheaders"
 	"candlemark/policies"
 	"candlemark/protocol"
 )
@@ -33,7 +33,7 @@ func newFixture() *fixture {
 func (f *fixture) enqueue(id string, due int64) {
 	f.seq++
 	r := backlog.Record{Header: header(id), Body: []byte("body"), Deadline: due, TTL: 7, Seq: f.seq, Persistent: true}
-	f.Enqueue(&r, content.Times{Due: moments.Due{At: due}, ID: store.HashID(id)}, &f.w, false)
+	f.Enqueue(&r, content.Times{Due: timeheaders.Due{At: due}, ID: store.HashID(id)}, &f.w, false)
 }
 
 // order are the numbers in the order of release.

@@ -21,7 +21,7 @@ func (a *asked) writable(may *access.Rights) (*topology.Queue, error) {
 	q := vhost.Directory().Queue([]byte(a.Queue))
 	switch {
 	case q != nil:
-		if m := q.Schedules.Moments(); m == nil || !m.Schedules {
+		if m := q.Schedules.Config(); m == nil || !m.Schedules {
 			return nil, amqp10.Errorf(amqp10.NotAllowed, "queue '%s' has no delayed-messages", a.Queue)
 		}
 		return q, nil

@@ -9,7 +9,7 @@ import (
 	"candlemark/internal/budget"
 	"candlemark/internal/dialect/transactions"
 	"candlemark/internal/message"
-	"candlemark/internal/servicebus/change"
+	"candlemark/internal/servicebus/ruleaction"
 	"candlemark/internal/topology"
 	"candlemark/protocol/amqp10"
 )
@@ -182,7 +182,7 @@ func (x *Transaction[Link]) Prepare(self mail.Address, ask func(queue mail.Addre
 				continue
 			}
 			made := p.Message
-			if q.Action != nil && !change.Apply(q.Action, &made) {
+			if q.Action != nil && !ruleaction.Apply(q.Action, &made) {
 				x.Break(amqp10.Errorf(amqp10.PreconditionFailed, "the action of a rule cannot be applied to a message"))
 				continue
 			}

@@ -7,7 +7,7 @@ import (
 	"candlemark/actors/session/window"
 	"candlemark/internal/outbox"
 	"candlemark/protocol/amqp10"
-	"candlemark/protocol/amqp10/quick"
+	"candlemark/protocol/amqp10/hotpath"
 )
 
 // room is how many bytes of a frame are not the message: its head and the transfer.
@@ -50,7 +50,7 @@ func (m *Message) Append(b []byte, to *Writer, owned bool) (_ []byte, whole bool
 	for to.Windows.RemoteIncoming > 0 {
 		start := len(b)
 		m.t.More = len(m.head)+len(m.body) > most
-		b = quick.AppendTransfer(b, to.Channel, &m.t)
+		b = hotpath.AppendTransfer(b, to.Channel, &m.t)
 		head := m.head[:min(len(m.head), most)]
 		body := m.body[:min(len(m.body), most-len(head))]
 		b = append(b, head...)

@@ -11,7 +11,7 @@ import (
 
 	"candlemark/internal/bench/wire"
 	"candlemark/protocol/amqp10"
-	"candlemark/protocol/amqp10/quick"
+	"candlemark/protocol/amqp10/hotpath"
 )
 
 // frameMax is in bytes what the broker may send in a frame, unless the configuration says something else.
@@ -31,7 +31,7 @@ type Conn struct {
 	gone     chan struct{}
 	once     sync.Once
 
-	decoder quick.Decoder
+	decoder hotpath.Decoder
 }
 
 // link is the link of a session.

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"candlemark/internal/erlang"
-	"candlemark/internal/plainjson"
+	"candlemark/internal/jsonencode"
 )
 
 // List has the rows that a verb shows.
@@ -100,7 +100,7 @@ func writeJSON(out io.Writer, l List) error {
 				b.WriteByte(',')
 			}
 			fmt.Fprintf(&b, "%q:", column)
-			b.Write(plainjson.Marshal(o[column]))
+			b.Write(jsonencode.Marshal(o[column]))
 		}
 		b.WriteByte('}')
 	}

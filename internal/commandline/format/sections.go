@@ -6,7 +6,7 @@ import (
 	"maps"
 	"strings"
 
-	"candlemark/internal/plainjson"
+	"candlemark/internal/jsonencode"
 )
 
 // Section is a list in an object, with the line above it, "" for none, and its columns.
@@ -79,7 +79,7 @@ func side(v any) string {
 	p = maps.Clone(p)
 	delete(p, "vhost")
 	delete(p, "name")
-	return string(plainjson.Marshal(p))
+	return string(jsonencode.Marshal(p))
 }
 
 func orNone(v any) string {

@@ -6,7 +6,7 @@ import (
 
 	"candlemark/internal/auth"
 	"candlemark/internal/httpapi/rest"
-	"candlemark/internal/plainjson"
+	"candlemark/internal/jsonencode"
 )
 
 // vhostLimitsItem is the JSON form of the limits of a virtual host.
@@ -87,7 +87,7 @@ func putLimit(set setLimits, parse func([]byte) (auth.Limits, error)) rest.Handl
 		if b.Err != nil {
 			return nil, b.Err
 		}
-		limits, err := parse(plainjson.Marshal(map[string]json.RawMessage{r.Name: b.Fields["value"]}))
+		limits, err := parse(jsonencode.Marshal(map[string]json.RawMessage{r.Name: b.Fields["value"]}))
 		if err != nil {
 			return nil, rest.Invalid(err)
 		}

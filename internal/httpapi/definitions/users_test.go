@@ -5,7 +5,7 @@ import (
 
 	"candlemark/internal/auth"
 	"candlemark/internal/httpapi/rest"
-	"candlemark/internal/plainjson"
+	"candlemark/internal/jsonencode"
 )
 
 // A PUT of a user is two steps. Who deletes the user between them has 400 told to the one, and nothing is left behind.
@@ -37,7 +37,7 @@ func TestUserDeletedWhileItIsPut(t *testing.T) {
 			continue
 		}
 		status, body := rest.StatusOf(err)
-		if want := `{"error":"bad_request","reason":"` + test.want + `"}`; status != 400 || string(plainjson.Marshal(body)) != want {
+		if want := `{"error":"bad_request","reason":"` + test.want + `"}`; status != 400 || string(jsonencode.Marshal(body)) != want {
 			t.Errorf("%v %v: %d %+v", test.limits, test.grants, status, body)
 		}
 		if _, there := users.Account("gone"); there || len(users.Grants("gone", "")) != 0 {

@@ -6,7 +6,7 @@ import (
 
 	"candlemark/internal/auth"
 	"candlemark/internal/httpapi/rest"
-	"candlemark/internal/plainjson"
+	"candlemark/internal/jsonencode"
 )
 
 // Routes are about what policies do. They are our own: other brokers do not have them.
@@ -36,10 +36,10 @@ func does(do operation, operator bool, name string) rest.Handler {
 			if b.Err != nil {
 				return nil, b.Err
 			}
-			a.fields, a.body = b.Fields, plainjson.Marshal(b.Fields)
+			a.fields, a.body = b.Fields, jsonencode.Marshal(b.Fields)
 		}
 		if r.Name != "" {
-			a.fields[name] = plainjson.Marshal(r.Name)
+			a.fields[name] = jsonencode.Marshal(r.Name)
 		}
 		v, err := do(r.Context(), r.Broker, a)
 		return v, declined(err)

@@ -6,7 +6,7 @@ import (
 	"math"
 	"math/big"
 
-	"candlemark/internal/plainjson"
+	"candlemark/internal/jsonencode"
 	"candlemark/protocol"
 )
 
@@ -22,7 +22,7 @@ func (o Object) MarshalJSON() ([]byte, error) {
 			fields[f.Key] = plain(f.Value)
 		}
 	}
-	return plainjson.Marshal(fields), nil
+	return jsonencode.Marshal(fields), nil
 }
 
 // plain returns the value of a field as JSON can show it: numbers and times as numbers, bytes as text, what is no

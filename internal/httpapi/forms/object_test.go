@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"candlemark/internal/plainjson"
+	"candlemark/internal/jsonencode"
 	"candlemark/protocol"
 )
 
@@ -20,16 +20,16 @@ func TestArgumentsAsJSON(t *testing.T) {
 		{Key: "o", Value: protocol.Table{{Key: "k", Value: "v"}}},
 	}
 	const want = `{"a":[-1,200,-3.14,"raw"],"f":null,"g":0.5,"n":null,"o":{"k":"v"},"t":9223372036854775807,"z":true}`
-	if got := string(plainjson.Marshal(Object(table))); got != want {
+	if got := string(jsonencode.Marshal(Object(table))); got != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}
 }
 
 func TestDecimalsAreShort(t *testing.T) {
-	if got := string(plainjson.Marshal(plain(protocol.Decimal{Scale: 255, Value: -7}))); got != "-7e-255" {
+	if got := string(jsonencode.Marshal(plain(protocol.Decimal{Scale: 255, Value: -7}))); got != "-7e-255" {
 		t.Error(got)
 	}
-	if got := string(plainjson.Marshal(plain(protocol.Decimal{Scale: 3, Value: -7}))); got != "-0.007" {
+	if got := string(jsonencode.Marshal(plain(protocol.Decimal{Scale: 3, Value: -7}))); got != "-0.007" {
 		t.Error(got)
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"candlemark/internal/jsonencode"
 	"candlemark/internal/management"
-	"candlemark/internal/plainjson"
 )
 
 func TestPayloadsAreCutBetweenCharacters(t *testing.T) {
@@ -90,7 +90,7 @@ func TestCursorsComeBack(t *testing.T) {
 // so the bytes that a queue counts for an answer bound what the answer has.
 func TestPeekedIsNotMuchLargerThanWhatItShows(t *testing.T) {
 	for _, body := range []string{strings.Repeat("\x00", 3000), strings.Repeat("\"\\", 1500), strings.Repeat("\u2028", 1000), "a\nb\tc"} {
-		item := plainjson.Marshal(peeked(&management.Peeked{Body: []byte(body)}, "auto"))
+		item := jsonencode.Marshal(peeked(&management.Peeked{Body: []byte(body)}, "auto"))
 		if len(item) > 2*len(body)+500 {
 			t.Errorf("%.5q: %d bytes for %d", body, len(item), len(body))
 		}

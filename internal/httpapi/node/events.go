@@ -9,7 +9,7 @@ import (
 	"candlemark/internal/events"
 	"candlemark/internal/httpapi/forms"
 	"candlemark/internal/httpapi/rest"
-	"candlemark/internal/plainjson"
+	"candlemark/internal/jsonencode"
 	"candlemark/protocol"
 )
 
@@ -100,12 +100,12 @@ func (s *stream) run(r *rest.Request, plain *http.Request, l *events.Listener) {
 // event writes an event: all of it as JSON, and its name.
 func (s *stream) event(e *events.Event) bool {
 	fields := append(protocol.Table{{Key: "event", Value: e.Name}}, e.Headers()...)
-	return s.write("event: " + e.Name + "\ndata: " + string(plainjson.Marshal(forms.Object(fields))) + "\n\n")
+	return s.write("event: " + e.Name + "\ndata: " + string(jsonencode.Marshal(forms.Object(fields))) + "\n\n")
 }
 
 // lost returns how many events the client has missed.
 func (s *stream) lost(n uint64) bool {
-	return n == 0 || s.write("event: lost\ndata: "+string(plainjson.Marshal(map[string]uint64{"lost": n}))+"\n\n")
+	return n == 0 || s.write("event: lost\ndata: "+string(jsonencode.Marshal(map[string]uint64{"lost": n}))+"\n\n")
 }
 
 // write sends a text, or finds that the client has gone or does not read.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"candlemark/internal/plainjson"
+	"candlemark/internal/jsonencode"
 )
 
 // Handler answers a request: with a value, which is sent as JSON with 200, with nil for 204, with Stored,
@@ -61,7 +61,7 @@ func (r *Request) respond(v any, err error) {
 
 // answer sends v as JSON.
 func answer(w http.ResponseWriter, status int, v any) {
-	body := plainjson.Marshal(Form(v))
+	body := jsonencode.Marshal(Form(v))
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Cache-Control", "no-cache")

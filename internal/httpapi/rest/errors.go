@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"candlemark/internal/auth"
-	"candlemark/internal/plainjson"
+	"candlemark/internal/jsonencode"
 	"candlemark/protocol"
 )
 
@@ -30,7 +30,7 @@ func (f *refusal) Error() string {
 	if text, ok := f.Reason.(string); ok {
 		return text
 	}
-	return string(plainjson.Marshal(f.Reason))
+	return string(jsonencode.Marshal(f.Reason))
 }
 
 // ErrNotFound is about what does not exist, objects and paths alike.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"candlemark/internal/plainjson"
+	"candlemark/internal/jsonencode"
 )
 
 // order returns the places of items, sorted by what the path leads to; what has nothing there counts as 0, as in
@@ -78,7 +78,7 @@ func keyOf(value any, path []string) Key {
 	case string:
 		return OfText(value)
 	}
-	return Key{rank: 2, text: string(plainjson.Marshal(value))}
+	return Key{rank: 2, text: string(jsonencode.Marshal(value))}
 }
 
 // fields are those of types of structs, by their names in JSON.

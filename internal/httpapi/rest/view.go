@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"strings"
 
-	"candlemark/internal/plainjson"
+	"candlemark/internal/jsonencode"
 )
 
 // Limits on what a client may ask of a list.
@@ -308,7 +308,7 @@ func pick(value any, columns [][]string) any {
 
 // Generic returns a value as its JSON form reads.
 func Generic(v any) any {
-	d := json.NewDecoder(bytes.NewReader(plainjson.Marshal(v)))
+	d := json.NewDecoder(bytes.NewReader(jsonencode.Marshal(v)))
 	d.UseNumber()
 	var g any
 	if err := d.Decode(&g); err != nil {

@@ -4,9 +4,9 @@ import (
 	"net/url"
 	"strconv"
 
-	"candlemark/internal/figures"
 	"candlemark/internal/httpapi/rest"
 	"candlemark/internal/management"
+	"candlemark/internal/queuestats"
 )
 
 // queueFilter says which queues a list has. Times are in ms, -1 for any.
@@ -53,10 +53,10 @@ func (f *queueFilter) lets(q *management.Queue, now int64) bool {
 // may reports whether a queue can be let through, as far as that is known without asking it. now is in wall ms.
 func (f *queueFilter) may(q *management.QueueName, now int64) bool {
 	user, operator := q.Policies()
-	ends := q.Get(figures.LeaseEnds)
+	ends := q.Get(queuestats.LeaseEnds)
 	return (f.kind == nil || q.Type == *f.kind) && (f.policy == nil || user == *f.policy || *f.policy != "" && operator == *f.policy) &&
-		(f.leaseEnds < 0 || ends != 0 && ends-now <= f.leaseEnds) && (f.expires < 0 || q.Get(figures.Expiring) > 0) &&
-		(f.released < 0 || q.Get(figures.Scheduled) > 0) && (f.unackedLonger < 0 || q.Get(figures.Unacked) > 0)
+		(f.leaseEnds < 0 || ends != 0 && ends-now <= f.leaseEnds) && (f.expires < 0 || q.Get(queuestats.Expiring) > 0) &&
+		(f.released < 0 || q.Get(queuestats.Scheduled) > 0) && (f.unackedLonger < 0 || q.Get(queuestats.Unacked) > 0)
 }
 
 // asks reports whether there is more to know.

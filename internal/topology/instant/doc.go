@@ -1,2 +1,2 @@
-// Package instant reads moments that headers of messages name (TTL-5, DLY-2). It is pure.
+// Package instant parses times in headers of messages (TTL-5, DLY-2). It is pure.
 package instant

@@ -8,15 +8,16 @@ import (
 	"candlemark/protocol"
 )
 
-// maxInstant bounds what Parse understands, in ms before and after 1970: 285,000 years, as of all settings (TTL-8).
+// maxInstant bounds the times that Parse accepts, in ms before and after 1970: 285,000 years, as for all settings
+// (TTL-8).
 const maxInstant = 1 << 53
 
-// naive is a date and time without an offset, as Python writes it: UTC.
+// naive is a date and time without an offset, as Python writes it; it is taken as UTC.
 const naive = "2006-01-02T15:04:05"
 
-// Parse reads a moment that a header names, as wall-clock ms since 1970. It may be an AMQP timestamp (seconds), an integer of any
-// type or a float (ms since 1970, a fraction is cut off), or a text: RFC 3339, the same without an offset (UTC), or the ms in decimal.
-// Everything else is not ok, nil among it: a header without a value says nothing, which is for the caller to tell apart.
+// Parse parses a time in a header into wall-clock ms since 1970. v may be an AMQP timestamp (seconds), an integer of
+// any type or a float (ms since 1970, truncated), or a string: RFC 3339, the same without an offset (UTC), or ms in
+// decimal. ok is false for anything else, including nil, which is a header without a value.
 func Parse(v any) (wallMillis int64, ok bool) {
 	switch n := v.(type) {
 	case protocol.Timestamp:
@@ -35,7 +36,7 @@ func Parse(v any) (wallMillis int64, ok bool) {
 }
 
 func floatInstant(f float64) (int64, bool) {
-	if !(f >= -maxInstant && f <= maxInstant) { // not a number is neither
+	if !(f >= -maxInstant && f <= maxInstant) { // also false for NaN
 		return 0, false
 	}
 	return int64(f), true

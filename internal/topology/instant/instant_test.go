@@ -7,7 +7,7 @@ import (
 	"candlemark/protocol"
 )
 
-// TestInstant_TTL5_DLY2 reads every form in which a header names a moment.
+// TestInstant_TTL5_DLY2 parses every form of a time in a header.
 func TestInstant_TTL5_DLY2(t *testing.T) {
 	const ms = 1_800_000_000_000 // 2027-01-15T08:00:00Z
 	for _, tt := range []struct {

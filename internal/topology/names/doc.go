@@ -1,8 +1,8 @@
-// Package names has a persistent map: names to values, in the order of their bytes. A change makes another map and leaves the one before
-// as it was, so that anybody may read while one changes it.
+// Package names implements a persistent map from names to values, ordered by the bytes of the names. A change returns a
+// new map and leaves the old one intact, so that goroutines may read while one makes changes.
 //
-// It is a B-tree of the library's (tidwall/btree), which copies the nodes that a change touches, one of each level: 100,000 names take some
-// 40 bytes each besides themselves.
+// It is a B-tree (tidwall/btree) that copies the nodes touched by a change, one on each level: 100,000 names take some
+// 40 bytes each, besides the names themselves.
 //
-// Owns nothing but its nodes; takes no mail, has no states and no deadlines. A restart loses it.
+// Owns nothing but its nodes; takes no mail, has no states and no deadlines. Nothing survives a restart.
 package names

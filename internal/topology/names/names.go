@@ -8,13 +8,13 @@ import (
 	"github.com/tidwall/btree"
 )
 
-// degree gives a node at most 31 names. A change copies one of each level.
+// degree limits a node to 31 names. A change copies one node of each level.
 const degree = 16
 
-// Map is one state of the names. The zero value is empty and ready to use.
+// Map is an immutable map. The zero value is empty and ready to use.
 type Map[V any] struct{ tree *btree.Map[string, V] }
 
-// Len counts the names.
+// Len returns the number of names.
 func (m *Map[V]) Len() int {
 	if m.tree == nil {
 		return 0
@@ -22,22 +22,22 @@ func (m *Map[V]) Len() int {
 	return m.tree.Len()
 }
 
-// Get finds a value. It does not allocate.
+// Get returns the value of a name. It does not allocate.
 func (m *Map[V]) Get(name []byte) (value V, found bool) {
 	if m.tree == nil {
 		return value, false
 	}
-	return m.tree.Get(unsafe.String(unsafe.SliceData(name), len(name))) // which keeps nothing of it
+	return m.tree.Get(unsafe.String(unsafe.SliceData(name), len(name))) // the tree does not retain it
 }
 
-// With returns the map with a name in it, in the place of any other value that it had.
+// With returns the map with a value for a name, which replaces an earlier one.
 func (m Map[V]) With(name string, value V) Map[V] {
 	next := m.copied()
 	next.tree.Set(name, value)
 	return next
 }
 
-// Without returns the map without a name, and whether that was in it.
+// Without returns the map without a name; found reports whether the name was in it.
 func (m Map[V]) Without(name string) (_ Map[V], found bool) {
 	if _, found = m.Get([]byte(name)); !found {
 		return m, false
@@ -47,7 +47,7 @@ func (m Map[V]) Without(name string) (_ Map[V], found bool) {
 	return next, true
 }
 
-// copied has nodes of its own only where it is changed.
+// copied returns a copy that shares all nodes until they are changed.
 func (m Map[V]) copied() Map[V] {
 	if m.tree == nil {
 		return Map[V]{btree.NewMap[string, V](degree)}

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestMap compares it with a map of Go's: whatever is added and removed, the maps before stay as they were.
+// TestMap compares a Map with a Go map: old versions stay intact while names are added and removed.
 func TestMap(t *testing.T) {
 	for seed := range uint64(30) {
 		r := rand.New(rand.NewPCG(seed, 0))

@@ -10,8 +10,8 @@ import (
 
 	"candlemark/internal/auth"
 	"candlemark/internal/httpapi/rest"
+	"candlemark/internal/jsonencode"
 	"candlemark/internal/parameters"
-	"candlemark/internal/plainjson"
 	"candlemark/policies"
 )
 
@@ -124,10 +124,10 @@ func judgePolicy(fields map[string]json.RawMessage, operator bool, i *Item) {
 		}
 		if dropped {
 			fields = maps.Clone(fields)
-			fields["definition"] = plainjson.Marshal(definition)
+			fields["definition"] = jsonencode.Marshal(definition)
 		}
 	}
-	p, err := policies.Parse(i.VHost, i.Name, operator, plainjson.Marshal(fields))
+	p, err := policies.Parse(i.VHost, i.Name, operator, jsonencode.Marshal(fields))
 	if err != nil {
 		i.Refuse(err)
 		return

@@ -1,4 +1,0 @@
-// Package nearest finds what somebody may have meant by a word that is not known: a verb, a setting.
-//
-// Owns: nothing; its one function is pure. Mail, states, deadlines: none. A restart loses nothing.
-package nearest

@@ -1,0 +1,58 @@
+package ruleaction
+
+import (
+	"strings"
+	"testing"
+
+	"candlemark/internal/message"
+	"candlemark/internal/servicebus/filter"
+	"candlemark/protocol"
+)
+
+// A text and the name of a property may have filter.MaxField bytes; with one more there is no copy, and the message is
+// unchanged.
+func TestTextBounds_SBR6(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		want       bool
+	}{
+		{"p", strings.Repeat("x", filter.MaxField), true},
+		{"p", strings.Repeat("x", filter.MaxField+1), false},
+		{"p", "\xff", false},
+	} {
+		x := copied{properties: &protocol.Properties{}}
+		if got := x.take(filter.Change{System: true, Field: filter.Label, Value: filter.TextOf(c.text)}); got != c.want {
+			t.Errorf("a text of %d bytes: %v", len(c.text), got)
+		}
+	}
+	for n, want := range map[int]bool{filter.MaxField: true, filter.MaxField + 1: false} {
+		x := copied{properties: &protocol.Properties{}}
+		if got := x.take(filter.Change{Name: strings.Repeat("x", n), Value: filter.TextOf("v")}); got != want {
+			t.Errorf("a name of %d bytes: %v", n, got)
+		}
+	}
+}
+
+// A copy without application properties has an empty section of them, and a property list has at most
+// message.LargestHeader bytes.
+func TestHeaderBounds_SBR6(t *testing.T) {
+	header := func(n int) ([]byte, bool) {
+		p := protocol.Properties{Flags: protocol.FlagHeaders}
+		if n > 0 {
+			p.Headers = protocol.Table{{Key: "k", Value: strings.Repeat("x", n)}}
+		}
+		x := copied{properties: &p}
+		return x.header(nil)
+	}
+	if list, ok := header(0); !ok || len(list) != 2 {
+		t.Errorf("%q, %v", list, ok)
+	}
+	one, _ := header(1)
+	room := message.LargestHeader - len(one) + 1
+	if list, ok := header(room); !ok || len(list) != message.LargestHeader {
+		t.Errorf("%d bytes, %v", len(list), ok)
+	}
+	if _, ok := header(room + 1); ok {
+		t.Errorf("more than %d bytes", message.LargestHeader)
+	}
+}

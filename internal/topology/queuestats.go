@@ -1,0 +1,86 @@
+package topology
+
+import (
+	"sync/atomic"
+	"weak"
+
+	"candlemark/internal/queuestats"
+)
+
+// QueueStats are the queuestats.Stats of a queue in a virtual host that keeps a list of queues with expiring messages.
+// The zero value, and nil, stand for a queue that has not started. It is safe for concurrent use and must not be
+// copied. Only the queue sets it, at the end of a turn.
+type QueueStats struct {
+	queuestats.Stats
+
+	name   string
+	in     *VHost // nil if no list is kept
+	listed atomic.Bool
+}
+
+// manyGone bounds the list: when it exceeds twice the number of queues by this, entries of deleted queues are removed.
+const manyGone = 100
+
+// NewQueueStats returns the QueueStats of a new queue.
+func (v *VHost) NewQueueStats(name string) *QueueStats { return &QueueStats{name: name, in: v} }
+
+// Expiring reports whether the queue holds ready messages with an expiry.
+func (w *QueueStats) Expiring() bool { return w != nil && w.Get(queuestats.Expiring) > 0 }
+
+// Leased reports whether the queue has a lease.
+func (w *QueueStats) Leased() bool { return w != nil && w.Get(queuestats.Leased) > 0 }
+
+// Timed reports whether the queue holds scheduled messages, or deliveries with a settlement deadline.
+func (w *QueueStats) Timed() bool { return w != nil && w.Get(queuestats.Timed) > 0 }
+
+// Set stores the values. It puts a queue with expiring messages onto the virtual host's list unless it is there
+// already.
+func (w *QueueStats) Set(to *queuestats.Values) {
+	if w == nil {
+		return
+	}
+	w.Stats.Set(to)
+	if to[queuestats.Expiring] > 0 && !w.listed.Load() && w.in != nil {
+		w.in.await(w)
+	}
+}
+
+// await puts a queue onto the list.
+func (v *VHost) await(w *QueueStats) {
+	v.waiting.Lock()
+	defer v.waiting.Unlock()
+	if len(v.waiting.list) >= 2*v.Directory().QueueCount()+manyGone {
+		v.look()
+	}
+	if !w.listed.Swap(true) {
+		v.waiting.list = append(v.waiting.list, weak.Make(w))
+	}
+}
+
+// Expiring returns the queues that hold ready messages with an expiry, in no order. It looks only at queues that have
+// held such messages since the last call.
+func (v *VHost) Expiring() []*Queue {
+	v.waiting.Lock()
+	defer v.waiting.Unlock()
+	return v.look()
+}
+
+// look removes queues without expiring messages from the list and returns the others. The lock is held.
+func (v *VHost) look() (queues []*Queue) {
+	l, d := &v.waiting, v.Directory()
+	kept := l.list[:0]
+	for _, listed := range l.list {
+		w := listed.Value()
+		if w == nil {
+			continue
+		}
+		w.listed.Store(false) // before the check: a queue that gets such messages afterwards lists itself again
+		if q := d.Queue([]byte(w.name)); q != nil && q.Stats == w && w.Expiring() {
+			w.listed.Store(true)
+			queues, kept = append(queues, q), append(kept, listed)
+		}
+	}
+	clear(l.list[len(kept):])
+	l.list = kept
+	return queues
+}
