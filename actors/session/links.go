@@ -53,8 +53,11 @@ func (l *link) flow(w *window.Session) *amqp10.Flow {
 
 // attach attaches a link. What is wrong with one ends the session, as in RabbitMQ.
 func (s *state) attach(m *amqp10.Attach) {
-	var err error
+	err := entities.CheckLength(m)
 	switch {
+	case err != nil:
+		s.fail(err)
+		return
 	case m.Handle > handleMax || m.Handle > s.cfg.HandleMax:
 		s.failConnection(amqp10.Errorf(amqp10.FramingError, "handle %d is higher than the negotiated handle-max", m.Handle))
 		return

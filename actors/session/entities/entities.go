@@ -33,6 +33,24 @@ func TargetOf(m *amqp10.Attach) string {
 	return m.Target.Address.Or("")
 }
 
+// LongestName and LongestAddress are how many bytes the name of a link and its addresses have at most: the broker keeps them as long as the link.
+// Names of entities have 310 bytes, the longest address of RabbitMQ's dialect has less than 1,600.
+const (
+	LongestName    = 1024
+	LongestAddress = 4096
+)
+
+// CheckLength refuses links with longer ones. The error is amqp:invalid-field.
+func CheckLength(m *amqp10.Attach) error {
+	switch {
+	case len(m.Name) > LongestName:
+		return amqp10.Errorf(amqp10.InvalidField, "the name of a link has %d bytes, at most %d are allowed", len(m.Name), LongestName)
+	case len(AddressOf(m)) > LongestAddress, m.Role == amqp10.RoleReceiver && len(TargetOf(m)) > LongestAddress:
+		return amqp10.Errorf(amqp10.InvalidField, "an address of a link has more than %d bytes", LongestAddress)
+	}
+	return nil
+}
+
 // SourceOf is the name of the queue that a link receives from.
 func SourceOf(m *amqp10.Attach) (queue string, err error) {
 	if !Of(m) {

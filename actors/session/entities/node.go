@@ -145,7 +145,6 @@ func (a *asked) failed(err error) {
 	a.answer(code, e.Description, e.Condition, nil)
 }
 
-// peek answers with messages in the order of their numbers.
 // empty answers as a queue without messages does.
 func (a *asked) empty() {
 	switch a.Operation {
@@ -158,6 +157,7 @@ func (a *asked) empty() {
 	}
 }
 
+// peek answers with messages in the order of their numbers.
 func (a *asked) peek(q *topology.Queue) {
 	from, _ := a.Field("from-sequence-number").(int64)
 	count, _ := a.Field("message-count").(int32)

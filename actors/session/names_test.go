@@ -1,0 +1,36 @@
+package session
+
+import (
+	"strings"
+	"testing"
+
+	"candlemark/actors/session/entities"
+	"candlemark/protocol/amqp10"
+)
+
+// The broker keeps the name and the addresses of each link, so they are bounded.
+func TestAttach_LongNames(t *testing.T) {
+	for _, c := range []struct {
+		name, address, replies int
+		fails                  bool
+	}{
+		{entities.LongestName, 10, 10, false}, {entities.LongestName + 1, 10, 10, true}, {10, entities.LongestAddress + 1, 10, true}, {10, 10, entities.LongestAddress + 1, true},
+	} {
+		for _, receives := range []bool{false, true} {
+			s, _ := crowded(1)
+			s.cfg.HandleMax = handleMax
+			address := func(n int) amqp10.Optional[string] {
+				return amqp10.Some(strings.Repeat("x", n-len("/$management")) + "/$management")
+			}
+			m := &amqp10.Attach{Name: strings.Repeat("n", c.name), Role: amqp10.RoleSender, Source: &amqp10.Source{Address: address(max(c.replies, 13))}, Target: &amqp10.Target{Address: address(max(c.address, 13))}}
+			if receives {
+				m.Role, m.Source.Address, m.Target.Address = amqp10.RoleReceiver, m.Target.Address, m.Source.Address
+			}
+			s.attach(m)
+			fails := c.fails && (receives || c.replies < entities.LongestAddress) // who sends to a node has a source that is not kept
+			if (s.phase != open) != fails || (len(s.links) == 0) != fails {
+				t.Errorf("%+v, receives %v: phase %v, %d links", c, receives, s.phase, len(s.links))
+			}
+		}
+	}
+}
