@@ -1,6 +1,7 @@
 package channel
 
 import (
+	"candlemark/actors/channel/routing"
 	"candlemark/actors/mail"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
@@ -13,9 +14,6 @@ const (
 	keyClose   = 20<<16 | 40
 	keyCloseOk = 20<<16 | 41
 )
-
-// commandSteps is how many steps a command counts: its answer is often written to the socket by itself.
-const commandSteps = 50
 
 // ackMethod is the method in errors of basic.ack, which is never decoded to a struct.
 var ackMethod protocol.Method = &protocol.BasicAck{}
@@ -108,7 +106,7 @@ func (s *state) methodFrame(f protocol.Frame) error {
 		return err
 	}
 	if !s.leaving { // else answers are not written any more
-		s.routes.Count(commandSteps)
+		s.routes.Count(routing.AnswerSteps)
 	}
 	if err := s.command(m); err != nil {
 		s.fail(err, m)

@@ -15,9 +15,6 @@ type long struct {
 	debt message.Debt // for the message that waits
 }
 
-// answerSteps is how many steps a frame counts that may be answered at once: an answer is often written to the socket by itself.
-const answerSteps = 50
-
 // resumeWork: a turn ended before all of what the client sent was run.
 type resumeWork struct{}
 

@@ -327,13 +327,13 @@ func (s *state) frame(f amqp10.Frame) {
 	case *amqp10.Disposition:
 		s.disposition(m)
 	case *amqp10.Flow:
-		s.routes.Count(answerSteps)
+		s.routes.Count(routing.AnswerSteps)
 		s.flow(m)
 	case *amqp10.Attach:
-		s.routes.Count(answerSteps)
+		s.routes.Count(routing.AnswerSteps)
 		s.attach(m)
 	case *amqp10.Detach:
-		s.routes.Count(answerSteps)
+		s.routes.Count(routing.AnswerSteps)
 		s.detach(m)
 	case *amqp10.End:
 		s.close()

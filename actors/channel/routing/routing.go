@@ -89,6 +89,9 @@ func NewRoutes(r *rights.Rights, b *Batches) *Routes {
 // BeginTurn resets the count of steps.
 func (r *Routes) BeginTurn() { r.steps = 0 }
 
+// AnswerSteps is how many steps a command or frame counts that may be answered at once: an answer is often written to the socket by itself.
+const AnswerSteps = 50
+
 // Count counts steps.
 func (r *Routes) Count(steps int) { r.steps += steps }
 
