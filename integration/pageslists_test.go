@@ -167,7 +167,7 @@ func TestPagePolicies(t *testing.T) {
 		t.Error(got)
 	}
 	w.at("#/policies/explain/%2F/queue/orders0")
-	w.sees("its pattern matches, and no other that does comes before it")
+	w.sees("its pattern matches, and no other matching policy takes precedence")
 	w.shoot("policy-explain")
 	w.at("#/policies/history/%2F")
 	w.sees("policy new set: “^orders[012]”, all, priority 5")

@@ -83,17 +83,17 @@ func (s *Set) verdict(p, winner *Policy, o *Object) string {
 	case !appliesTo[p.ApplyTo].has(o.Kind):
 		return fmt.Sprintf("it is for %s", p.ApplyTo)
 	case !p.covers.has(o.Kind):
-		return "it is skipped as a whole: this type of queue does not know " + p.foreignKey(o.Kind)
+		return "it is skipped as a whole: this queue type does not support " + p.foreignKey(o.Kind)
 	case p == winner && !decided:
-		return "its pattern takes too long for the name, and an operator policy applies then"
+		return "matching its pattern timed out, in which case an operator policy applies"
 	case p == winner:
-		return "its pattern matches, and no other that does comes before it"
+		return "its pattern matches, and no other matching policy takes precedence"
 	case !decided:
-		return "its pattern takes too long for the name"
+		return "matching its pattern timed out"
 	case !p.Operator && slices.ContainsFunc(o.NotBy(), p.pattern.Match):
-		return "it is meant for the queue whose dead letters are in this one"
+		return "it applies to the queue whose dead letters are in this one"
 	case winner == nil, compareOrder(p, winner) < 0: // see Match
-		return "it was not tried: the pattern of another one takes too long for the name"
+		return "it was not tried: matching the pattern of another one timed out"
 	case compareNumbers(winner.Priority, p.Priority) > 0:
 		return fmt.Sprintf("'%s' has a higher priority, %s", winner.Name, winner.Priority)
 	}

@@ -29,11 +29,11 @@ func TestExplain(t *testing.T) {
 	}
 	want := []string{
 		"exchanges false: it is for exchanges",
-		"quorum false: it is skipped as a whole: this type of queue does not know delivery-limit",
-		"a true: its pattern matches, and no other that does comes before it",
+		"quorum false: it is skipped as a whole: this queue type does not support delivery-limit",
+		"a true: its pattern matches, and no other matching policy takes precedence",
 		"b false: 'a' has the same priority and comes first by name",
 		"low false: 'a' has a higher priority, 1",
-		"cap true: its pattern matches, and no other that does comes before it",
+		"cap true: its pattern matches, and no other matching policy takes precedence",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") || x.Unmatched != 1 || x.Others != 0 || x.Effective.Policy != "a" {
 		t.Errorf("%d unmatched\n%s", x.Unmatched, strings.Join(got, "\n"))
@@ -77,7 +77,7 @@ func TestExplainedDeadLetterQueue(t *testing.T) {
 	s := setOf(parsed(t, "p", "^q", `{"max-length":5}`, `"priority":3`), parsed(t, "d", "dlq$", `{"max-length":6}`))
 	o := QueueObject("q.dlq", DeadLetterQueueArguments("q"))
 	x := s.Explain(&o)
-	if x.Effective.Policy != "d" || x.Candidates[0].Why != "it is meant for the queue whose dead letters are in this one" {
+	if x.Effective.Policy != "d" || x.Candidates[0].Why != "it applies to the queue whose dead letters are in this one" {
 		t.Errorf("%+v", x)
 	}
 }

@@ -80,7 +80,7 @@ func previewVerbs(operator bool) []verb.Row {
 		},
 		{
 			Name: "preview_clear_" + infix + "policy", About: "Shows the effects of clearing " + one + ", without changing anything",
-			Arguments: "<name>", Options: "no-table-headers", Title: verb.Text("Previewing the end of " + kind + ` "{name}" on vhost "{vhost}" ...`),
+			Arguments: "<name>", Options: "no-table-headers", Title: verb.Text("Previewing the removal of " + kind + ` "{name}" on vhost "{vhost}" ...`),
 			Run: shown(previewed(operator, func(*verb.Call) (any, error) { return map[string]bool{"clear": true}, nil }), sections...),
 		},
 	}

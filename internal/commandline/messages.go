@@ -111,7 +111,7 @@ func renewLock(ctx context.Context, broker *client.Client, c *verb.Call) error {
 	if until := verb.Cell(o["lock_expires_at"]); until != "" {
 		c.Say("It is locked until %s", until)
 	} else {
-		c.Say("It is locked for as long as its consumer has it")
+		c.Say("It is locked without a time limit")
 	}
 	return nil
 }

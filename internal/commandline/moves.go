@@ -22,7 +22,7 @@ var moveVerbs = []verb.Row{
 	},
 	{
 		Name: "stop_move", About: "Stops a move of messages; those already moved stay moved", Arguments: "<id>", Title: verb.Text("Stopping move {id} ..."),
-		Run: verb.Deletes("x", "moves", "{id}").IfMissing(verb.Complaint("There is no such move, or it is somebody else's")),
+		Run: verb.Deletes("x", "moves", "{id}").IfMissing(verb.Complaint("There is no such move, or it belongs to another user")),
 	},
 }
 
@@ -42,11 +42,11 @@ func moveMessages(ctx context.Context, broker *client.Client, c *verb.Call) erro
 		return verb.Missing(err)
 	}
 	if !c.DryRun {
-		c.Say("Move %s has begun: list_moves tells how far it is", verb.Cell(o["id"]))
+		c.Say("Move %s has started: list_moves shows its progress", verb.Cell(o["id"]))
 		return nil
 	}
 	if verb.Cell(o["state"]) != "finished" {
-		c.Say("It took too long: these are the first")
+		c.Say("Timeout: these are the first results")
 	}
 	for _, of := range []struct{ key, text string }{{"targets", "%s messages would go to queue '%s'"}, {"left_by_reason", "%s messages would stay: %s"}} {
 		counts, _ := o[of.key].(map[string]any)

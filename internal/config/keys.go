@@ -160,7 +160,7 @@ func orMost(most uint) func(string, string, string) (string, error) {
 // password reads one in clear.
 func password(value, _, _ string) (string, error) {
 	if strings.HasPrefix(value, "encrypted:") {
-		return "", errors.New("encrypted values cannot be read: give the password with CANDLEMARK_DEFAULT_PASS")
+		return "", errors.New("encrypted values are not supported: set the password with CANDLEMARK_DEFAULT_PASS")
 	}
 	return value, nil
 }

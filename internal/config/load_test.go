@@ -161,7 +161,7 @@ func TestRefused(t *testing.T) {
 		{"vm_memory_high_watermark.relative = 2GB", `"2GB" is no share of the memory from 0 to 1`},
 		{"vm_memory_high_watermark.absolute = 0.4", `"0.4" is no size such as 50MB`},
 		{"disk_free_limit.relative = much", "is no multiple of the memory"},
-		{"default_pass = encrypted:abc", ":1: default_pass: encrypted values cannot be read"},
+		{"default_pass = encrypted:abc", ":1: default_pass: encrypted values are not supported"},
 		{"default_pass =", ":1: default-pass: no password"},
 		{"default_vhost =", ":1: default-vhost: 0 bytes are not between 1 and 255"},
 		{"auth_backends.1 = ldap", ":1: auth_backends.1 = ldap: only the internal database of users and permissions is supported"},

@@ -74,7 +74,7 @@ func (c Config) checkWeb(wrong *problems) {
 	}
 	for setting, set := range map[string]bool{"https-ca": own.CA != "", "https-verify-peer": own.VerifyPeer, "https-fail-if-no-peer-cert": own.FailIfNoPeerCert} {
 		if set {
-			wrong.add(setting, "https-cert and https-key are needed: without them HTTPS has all that is set for AMQP over TLS")
+			wrong.add(setting, "https-cert and https-key are needed: without them HTTPS uses all TLS settings of AMQP")
 		}
 	}
 	if c.HTTPS != "" && (c.TLS.Cert == "" || c.TLS.Key == "") {
