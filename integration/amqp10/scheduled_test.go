@@ -96,6 +96,9 @@ func TestEntity_ScheduledRefusals(t *testing.T) {
 		if _, err := ch.QueueDeclare("full", true, false, false, false, args); err != nil {
 			t.Fatal(err)
 		}
+		if _, err := ch.QueueDeclare("topic/Subscriptions/s", true, false, false, false, amqp091.Table{"x-delayed-messages": true}); err != nil {
+			t.Fatal(err)
+		}
 		c.put(c.sender("full", nil), "1")
 		n, at := c.node("q"), time.Now().Add(time.Hour)
 		for _, entries := range [][]any{
@@ -115,7 +118,7 @@ func TestEntity_ScheduledRefusals(t *testing.T) {
 		if code := n.cancel(1); code != 404 {
 			t.Error("it was published:", code)
 		}
-		for entity, want := range map[string]int32{"plain": 400, "topic": 501, "none": 404, "full": 403} {
+		for entity, want := range map[string]int32{"plain": 400, "topic": 501, "none": 404, "full": 403, "topic/Subscriptions/s": 400, "q/$deadletterqueue": 400} {
 			n := c.node(entity)
 			if code, _ := n.schedule(n.scheduled("1", time.Now())); code != want {
 				t.Errorf("%s: %d, want %d", entity, code, want)

@@ -12,6 +12,9 @@ import (
 // writable resolves the entity to what may schedule and cancel: a queue that keeps messages scheduled. A topic has several, so no numbers.
 func (a *asked) writable(may *access.Rights) (*topology.Queue, error) {
 	vhost := may.VHost
+	if a.Operation == servicebus.ScheduleMessage && !servicebus.MaySchedule(a.Address) {
+		return nil, amqp10.Errorf(amqp10.NotAllowed, "messages cannot be sent to '%s'", a.Queue)
+	}
 	if err := may.MayAlter(a.Queue); err != nil {
 		return nil, err
 	}

@@ -20,6 +20,12 @@ func ParseTarget(address string) (name string, err error) {
 	return a.Entity, nil
 }
 
+// MaySchedule tells whether the node of an address is that of an entity that messages may be sent to.
+func MaySchedule(address string) bool {
+	a := entity.ParseAddress(address)
+	return a.Subscription == "" && a.Sub == ""
+}
+
 // ParseNode reads the address of an entity's node, ENTITY/$management; false: it is none. The name is that of the entity's queue, or of the topic.
 func ParseNode(address string) (name string, ok bool) {
 	a := entity.ParseAddress(address)
