@@ -53,8 +53,8 @@ func entitySettings(args protocol.Table, e Effective) EntitySettings {
 // them.
 type Renewals uint8
 
-// What can be named: publish, peek, update (purging; cancelling and rescheduling
-// scheduled messages), scheduled (as long as scheduled messages are pending).
+// The groups of admin commands: publish, peek, update (purging; cancelling and rescheduling scheduled messages),
+// scheduled (as long as scheduled messages are pending).
 const (
 	RenewedByPublish Renewals = 1 << iota
 	RenewedByPeek
@@ -109,8 +109,8 @@ func DeadLetterQueueOf(queue string) string {
 	return queue + DeadLetterQueueSuffix
 }
 
-// QueueLeadsTo returns the exchanges to which a queue with these arguments sends messages on, and whether it has a
-// dead-letter queue made. What is of the wrong type does neither, and is refused by ValidateQueueArguments.
+// QueueLeadsTo returns the exchanges to which a queue with these arguments sends messages on, and whether it asks for a
+// dead-letter queue. Arguments of the wrong type are ignored here; ValidateQueueArguments refuses them.
 func QueueLeadsTo(args protocol.Table) (exchanges []string, deadLetterQueue bool) {
 	for _, key := range []string{argDLX, "x-" + keyForwardTo} {
 		if to, isText := stringArgument(args, key); isText {

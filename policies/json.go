@@ -111,8 +111,8 @@ func isInteger(n json.Number) bool { return !strings.ContainsAny(string(n), ".eE
 // float.
 const longestInteger = 309
 
-// inRange reports whether all integers in v have at most longestInteger digits. What was stored before may have more,
-// so that everything else copes with any.
+// inRange reports whether all integers in v have at most longestInteger digits. Values stored by earlier versions may
+// have more, so all other code must accept any length.
 func inRange(v any) bool {
 	switch v := v.(type) {
 	case json.Number:

@@ -55,7 +55,7 @@ const (
 	locatorClientLocal = "client-local"
 )
 
-// What becomes of scheduled messages that came due while the broker was down.
+// The values of the setting for scheduled messages that came due while the broker was down.
 const (
 	OverdueDeliver    = "deliver"
 	OverdueDeadLetter = "dead-letter"

@@ -94,8 +94,8 @@ func CodeName(code uint16) string {
 	return codeNames[InternalError]
 }
 
-// replyText joins name and explanation and cuts them to 255 bytes, never inside a character; a cut text ends in "..." (ERR-1).
-// What a client said and is no UTF-8 is not sent back as it is: a reply text is a short string, and clients refuse such a one.
+// replyText joins name and explanation and cuts them to 255 bytes, never inside a character; a cut text ends in "..."
+// (ERR-1). Invalid UTF-8 from a client is replaced: clients refuse a reply text, a short string, that contains it.
 func replyText(code uint16, format string, args []any) string {
 	text := strings.ToValidUTF8(CodeName(code)+" - "+fmt.Sprintf(format, args...), "\uFFFD")
 	if len(text) <= maxReplyText {

@@ -43,8 +43,8 @@ type Properties struct {
 // Has reports whether the properties of all the given flags are present.
 func (p *Properties) Has(flags uint16) bool { return p.Flags&flags == flags }
 
-// DecodeProperties copies all properties out of raw, the property flags and list of a content header frame. What does not fit is
-// *ConnectionError 501. An original is skipped.
+// DecodeProperties copies all properties out of raw, the property flags and list of a content header frame. Malformed
+// properties are *ConnectionError 501. An original is skipped.
 func DecodeProperties(raw []byte) (Properties, error) {
 	return SelectProperties(raw, flagsKnown, nil)
 }

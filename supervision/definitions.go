@@ -21,7 +21,7 @@ func (n *Node) PutVHost(ctx context.Context, v auth.VHost) (created bool, err er
 		return false, err
 	}
 	if created {
-		// What a late command left of a namesake must not come back to life.
+		// Policies that a late command left of a namesake must not come back to life.
 		if err = n.ForgetPolicies(ctx, v.Name); err == nil {
 			err = n.await(ctx, func(done chan<- error) any { return startVHost{v.Name, done} })
 		}

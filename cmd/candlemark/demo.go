@@ -86,8 +86,7 @@ func (t *timetable) add(ctx context.Context, name string, s *stage) {
 	t.machines = append(t.machines, s.metronome)
 }
 
-// act is one part of the show. What it expects is known before it runs, so that
-// brokers can be compared line by line.
+// act is one part of the demo. Its expectations are fixed before it runs, so that brokers can be compared line by line.
 type act struct {
 	lines []line
 	play  func(context.Context, *stage) ([]finding, error)

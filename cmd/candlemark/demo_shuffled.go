@@ -11,8 +11,8 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// Numbers of the act. What the policy changes is published after half of the
-// time to the queue that holds all the others.
+// Numbers of the act. Messages that the policy changes are published after half of the time, to the queue that holds
+// all the others.
 const (
 	shuffledCount = 20_000
 	shuffledFirst = time.Second

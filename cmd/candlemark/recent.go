@@ -6,7 +6,7 @@ import (
 	"candlemark/internal/management"
 )
 
-// What recentLines keeps.
+// The bounds of recentLines.
 const (
 	recentMost  = 500
 	recentBytes = 256 << 10

@@ -29,7 +29,8 @@ var reloads = map[string]func(r *reloader, c config.Config){
 	"connection-max":        func(r *reloader, c config.Config) { r.broker.node.SetConnectionMax(c.Limits.Connections) },
 }
 
-// hangups are the SIGHUPs of the process, which no longer end it. What comes before follow is called counts once.
+// hangups receives the SIGHUPs of the process, which no longer end it. All of them before the call of follow count as
+// one.
 type hangups chan os.Signal
 
 func catchHangups() hangups {

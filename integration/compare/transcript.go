@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// What is seen besides frames.
+// Observations other than frames.
 const (
 	endOfConnection = "(end of connection)"
 	noAnswer        = "(no answer)"

@@ -64,8 +64,8 @@ type Resource struct {
 
 // Permissions checks what users may do.
 type Permissions interface {
-	// Generation grows with every change: what was allowed before it may be
-	// refused now. Whoever remembers an answer compares it.
+	// Generation grows with every change: permissions may have been revoked since. Callers that cache answers compare
+	// it.
 	Generation() uint64
 	// VHostAccess reports whether user may open vhost: nil, or a *protocol.ConnectionError 530.
 	VHostAccess(user User, vhost string) error

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Fixed is a table of users for tests. What is not refused is allowed.
+// Fixed is a table of users for tests. Everything that it does not refuse is allowed.
 type Fixed struct {
 	Passwords map[string]string   // by user name
 	Tags      map[string][]string // by user name

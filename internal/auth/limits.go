@@ -11,9 +11,8 @@ import (
 	"candlemark/internal/erlang"
 )
 
-// Limits bound what may be open or there at a time, by their RabbitMQ names. A
-// negative number is kept, and is no limit. What is above a limit when that is
-// set stays; only more of it is refused. Nobody alters one that is in Users.
+// Limits bound what may be open or there at a time, by their RabbitMQ names. A negative number is kept, and is no
+// limit. Objects above a limit when it is set stay; only new ones are refused. Nobody alters one that is in Users.
 type Limits map[string]int64
 
 // The names of limits. Virtual hosts have the first two, users the first and the

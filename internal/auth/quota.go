@@ -26,7 +26,7 @@ func NewQuota(users *Users, connections int) *Quota {
 	return &Quota{users: users, connections: connections, byVHost: map[string]int{}, byUser: map[string]int{}, channels: map[string]int{}}
 }
 
-// SetConnections changes the node's own limit, negative for any number. Who is above it stays.
+// SetConnections changes the node's own limit, negative for any number. Open connections stay, even above the limit.
 func (q *Quota) SetConnections(most int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -27,7 +27,6 @@ var changers = map[Setting][]string{
 	GlobalParameters: {"administrator"},
 }
 
-// MayChange reports whether the user has a tag for changing the setting. Who has, but
-// is no administrator, needs access to the virtual host besides. Nobody may change a
-// setting that there is not.
+// MayChange reports whether the user has a tag for changing the setting. A user who has it but is not an administrator
+// needs access to the virtual host too. Nobody may change a setting that there is not.
 func (u User) MayChange(s Setting) bool { return slices.ContainsFunc(changers[s], u.HasTag) }

@@ -1,14 +1,14 @@
-// Package backup writes a copy of a running broker's definitions and messages into a folder, and
-// makes a data folder of it again (ADR 53).
+// Package backup writes a copy of a running broker's definitions and messages into a folder, and makes a data folder of
+// it again (ADR 53).
 //
-// Owns: the form of a backup: the files of a data folder side by side, and manifest.json, which
-// names them with their sizes and SHA-256 sums and is written last. Keeper runs one backup at a time.
+// Owns: the form of a backup: the files of a data folder side by side, and manifest.json, which names them with their
+// sizes and SHA-256 sums and is written last. Keeper runs one backup at a time.
 //
-// Takes no mail and sends none. The moment of a backup is the business of who hands over a Cut; what
-// is in it does not change, so copying takes no lock.
+// Takes no mail and sends none. The caller chooses the moment of a backup by passing a Cut; the content of a Cut does
+// not change, so copying takes no lock.
 //
-// States: of a backup, running, then finished, failed or cancelled. What failed or was cancelled
-// removes its files; what was killed leaves a folder without a manifest, which Restore refuses.
+// States: of a backup, running, then finished, failed or cancelled. A failed or cancelled backup removes its files; a
+// killed one leaves a folder without a manifest, which Restore refuses.
 //
 // Deadlines: none; copying rests as long as it works, so that half of the disk's time is for others.
 //

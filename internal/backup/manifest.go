@@ -17,7 +17,7 @@ import (
 // ManifestName is the name of the file that makes a folder a backup.
 const ManifestName = "manifest.json"
 
-// format is that of the folder. What is in its files has versions of its own.
+// format is the version of the folder's layout. The formats of its files have versions of their own.
 const format = 1
 
 // Manifest says what is in a backup.

@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// What those must do who hold memory with what they have begun while others wait
-// for it.
+// The progress required of connections that hold memory with unfinished contents while others wait for it.
 const (
 	// Window is how long they have to show that they go on.
 	Window = 30 * time.Second
@@ -76,9 +75,8 @@ func (i *Intake) Used() (contents, transactions int64) {
 	return i.held, i.kept
 }
 
-// Look evicts who does not go on. short says that memory is; at is how long
-// the broker has run, which only grows. Whoever watches over memory calls it every
-// second or more often.
+// Look evicts connections that make no progress. short reports that memory is short; at is how long the broker has run,
+// which never decreases. The memory monitor calls it every second or more often.
 func (i *Intake) Look(at time.Duration, short bool) {
 	i.mu.Lock()
 	wanted := len(i.queue) > 0

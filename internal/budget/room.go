@@ -6,7 +6,7 @@ import "sync/atomic"
 // limit.
 type Room struct{ used, limit atomic.Int64 }
 
-// SetLimit sets how many bytes there may be; 0 or less is no limit. What is held already may be more.
+// SetLimit sets the limit in bytes; 0 or less is no limit. Bytes above it that are held already stay.
 func (r *Room) SetLimit(bytes int64) { r.limit.Store(max(bytes, 0)) }
 
 // Take holds so many bytes more, at least 0; false: there is no room, and nothing is held.

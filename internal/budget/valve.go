@@ -83,9 +83,8 @@ func (v *Valve) waiting() <-chan struct{} {
 	return v.relief
 }
 
-// Relieve lets those go on who wait, if there is no more reason to. Whoever
-// watches over the broker's memory calls it every few milliseconds while there
-// was one. Waiting tells whether somebody still waits.
+// Relieve lets waiting connections continue if memory is below the limit again. The memory monitor calls it every few
+// milliseconds while any wait. waiting reports whether any still do.
 func (v *Valve) Relieve() (waiting bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

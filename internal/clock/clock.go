@@ -45,7 +45,7 @@ func (c *Clock) Read() (now Instant, slept time.Duration) {
 }
 
 // Skew returns how many ms the machine's wall clock is ahead of the broker's time, because it was set since: 0 unless
-// it was by a second or more. What leaves the broker as a date, or comes in as one, is to be moved by it.
+// it was by a second or more. Dates that enter or leave the broker must be converted by it.
 func (c *Clock) Skew() int64 { return c.skew.Load() / int64(time.Millisecond) }
 
 // Until returns how long it takes until the wall-clock millisecond ms begins; not positive when it has begun.

@@ -5,8 +5,8 @@ import "time"
 const (
 	// leastSleep is the shortest sleep that is taken for one; shorter ones add up.
 	leastSleep = 100 * time.Millisecond
-	// leastStep is by how much the machine's wall clock must be away from where it is thought to be, to have been set. What adjusts it
-	// gently adjusts the monotonic clock alike.
+	// leastStep is by how much the machine's wall clock must be away from where it is thought to be, to have been set.
+	// Gradual adjustments also affect the monotonic clock.
 	leastStep = time.Second
 	// blur is how long a look may take, or how unlike two of its readings may be, to be believed.
 	blur = 10 * time.Millisecond

@@ -19,8 +19,8 @@ func (t *Timer) Stop() bool {
 	return t.alarm.stop(t)
 }
 
-// At has f called when the wall-clock millisecond ms begins, at once when it has begun, and never early. It must not block. How late it
-// may be is up to the system; see EnablePreciseTimers. What the machine sleeps meanwhile comes on top (ADR 19).
+// At has f called when the wall-clock millisecond ms begins, at once when it has begun, and never early. It must not
+// block. How late it may be is up to the system; see EnablePreciseTimers. Sleep of the machine adds to that (ADR 19).
 func (c *Clock) At(ms int64, f func()) *Timer {
 	wait := max(c.Until(ms), 0)
 	if c.alarm != nil {
@@ -39,7 +39,7 @@ func (c *Clock) EnablePreciseTimers() error {
 	return err
 }
 
-// Close gives back what EnablePreciseTimers took. What is to come then comes by the runtime's timers.
+// Close releases the resources of EnablePreciseTimers. Pending timers then use the runtime's timers.
 func (c *Clock) Close() {
 	if c.alarm != nil {
 		c.alarm.end()

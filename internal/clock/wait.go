@@ -35,8 +35,8 @@ func (s *seen) pausedBy(now time.Duration) time.Duration {
 	return s.paused + max(now-s.at-longestGap, 0)
 }
 
-// Ran returns how long the process has run since the clock was made: the time that has passed without Paused. What the
-// machine has slept is not in it either. It never decreases.
+// Ran returns how long the process has run since the clock was made: the time that has passed without Paused. Sleep of
+// the machine is not included either. It never decreases.
 func (c *Clock) Ran() time.Duration {
 	s := c.seen.Load() // before the time is read
 	now := time.Since(c.base)

@@ -35,7 +35,7 @@ var reportVerbs = []verb.Row{
 	},
 }
 
-// What a report has of the broker, and of each virtual host.
+// The sections of a report about the broker and about each virtual host.
 const (
 	reported        = "status cluster_status environment list_connections list_channels list_global_parameters"
 	reportedOfVHost = "list_queues list_exchanges list_bindings list_permissions list_policies list_operator_policies list_parameters"

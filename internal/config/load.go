@@ -78,8 +78,8 @@ func Load(flags *flag.FlagSet, args, environ []string) (*Settings, error) {
 	return &l.Settings, errors.Join(l.failed...)
 }
 
-// DataDir returns the folder of a broker that has no flags. getenv is os.Getenv. What is wrong with variables and files
-// counts as not set.
+// DataDir returns the folder of a broker that has no flags. getenv is os.Getenv. Invalid variables and files count as
+// not set.
 func DataDir(getenv func(string) string) string {
 	env := map[string]string{}
 	for _, name := range [...]string{"HOME", "XDG_DATA_HOME", prefix + "CONFIG", prefix + "DATA_DIR"} {
@@ -226,9 +226,9 @@ func (l *loader) fromFlags(args []string) error {
 	return nil
 }
 
-// openFirst lets the first user come from anywhere if it was named, or given a password, by a
-// variable: so containers are set up, which nobody reaches from within. Whoever says who is to
-// come from this machine only is heard.
+// openFirst lets the first user come from anywhere if it was named, or given a password, by a variable: containers are
+// set up that way, and nobody logs in from inside them. An explicit setting of users that may come from this machine
+// only is obeyed.
 func (l *loader) openFirst() {
 	named := func(setting string) bool {
 		from := l.from[setting]

@@ -64,8 +64,8 @@ func (c Config) WebCertificate() Certificate {
 	return c.HTTPSOwn
 }
 
-// checkWeb notes what is wrong with HTTPS. What is set of a certificate of its own while it has none would
-// do nothing, also where it asks for more.
+// checkWeb notes what is wrong with HTTPS. Settings of its own certificate would have no effect if it has none, even if
+// they ask for more.
 func (c Config) checkWeb(wrong *problems) {
 	own := c.HTTPSOwn
 	if own.Cert != "" || own.Key != "" {

@@ -13,11 +13,10 @@ import (
 
 // Store keeps definitions. It is safe for concurrent use.
 type Store interface {
-	// Apply stores a change, all of it or nothing, and does not wait: done is
-	// called once, from a goroutine of meta, when it is durable or has failed.
-	// Changes are stored, and answered, in the order of the calls. The revision
-	// is that of the change; with an error it means nothing, and nothing of the
-	// change is stored. What the change points at is not altered afterwards.
+	// Apply stores a change, all of it or nothing, and does not wait: done is called once, from a goroutine of meta,
+	// when it is durable or has failed. Changes are stored, and answered, in the order of the calls. The revision is
+	// that of the change; with an error it is meaningless, and nothing of the change is stored. Values that the change
+	// points at are not altered afterwards.
 	Apply(c Change, done func(revision uint64, err error))
 	// Load reads all that is stored.
 	Load() (*Definitions, error)
@@ -34,9 +33,8 @@ type Store interface {
 // same identity.
 type Change struct {
 	Put []any
-	// Delete needs only what the value is known by. What is not there is deleted
-	// in silence. A virtual host takes all that is in it along, a queue and an
-	// exchange the bindings at either end of them.
+	// Delete needs only the keys of the values. Missing values are ignored. Deleting a virtual host deletes everything
+	// in it; deleting a queue or an exchange deletes its bindings.
 	Delete []any
 }
 

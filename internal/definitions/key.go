@@ -16,7 +16,7 @@ import (
 // table is where one kind of thing stands.
 type table string
 
-// The tables. What is in a virtual host has its name first in its key.
+// The tables. Keys of objects in a virtual host begin with its name.
 const (
 	vhosts      table = "vhosts"       // name
 	accounts    table = "accounts"     // name

@@ -76,7 +76,7 @@ func (f *File) open(path string) (err error) {
 	})
 }
 
-// What bbolt's meta pages hold, in bytes; the sum is FNV-1a of what is before it.
+// The layout of bbolt's meta pages, offsets in bytes; the checksum is FNV-1a of the bytes before it.
 const (
 	headAt   = 16 // behind the header of the page
 	headSize = 56

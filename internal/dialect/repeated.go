@@ -18,7 +18,7 @@ type Reader struct {
 	content Content
 }
 
-// Read is [Read]; entity must be the same each time. Who gets the content may not write to its slices.
+// Read is [Read]; entity must be the same each time. Callers must not write to the slices of the content.
 func (r *Reader) Read(encoded []byte, entity bool) (c Content, err error) {
 	if n := len(r.head); n > 0 && len(encoded) == r.size && bytes.Equal(encoded[:n], r.head) {
 		c = r.content

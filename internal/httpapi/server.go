@@ -38,7 +38,7 @@ func NewServer(broker management.Broker, users *auth.Users, connections int, sam
 // serverLog writes down what an http.Server has to say.
 type serverLog struct{ zerolog.Logger }
 
-// Write implements io.Writer. Who only knocks at the port of TLS, with whatever it likes, fills no log.
+// Write implements io.Writer. Failed TLS handshakes are not logged, so that port scans do not fill the log.
 func (l serverLog) Write(line []byte) (int, error) {
 	level, text := zerolog.ErrorLevel, string(line)
 	if strings.Contains(text, "TLS handshake error") {

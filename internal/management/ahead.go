@@ -22,7 +22,8 @@ func (f Fate) String() string {
 // AheadHorizons are how many ms ahead the classes of Ahead reach: 1 s, 10 s, 1 min, 10 min, 1 h, 6 h, 1 d, 7 d, 30 d.
 var AheadHorizons = [...]int64{1e3, 10e3, 60e3, 600e3, 3600e3, 6 * 3600e3, 24 * 3600e3, 7 * 24 * 3600e3, 30 * 24 * 3600e3}
 
-// Classes are how many there are within each horizon and not before, and last how many later. What is overdue is in the first.
+// Classes counts deadlines by horizon: each within its horizon but not within an earlier one, and the last class beyond
+// all. Overdue ones are in the first.
 type Classes [len(AheadHorizons) + 1]int
 
 // Add adds n.

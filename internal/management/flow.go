@@ -39,7 +39,7 @@ type FlowEdge struct {
 // FlowKind is how one leads to the other.
 type FlowKind string
 
-// What leads from a queue, and what from an exchange.
+// The kinds of edges: first those from a queue, then those from an exchange.
 const (
 	FlowDeadLetter FlowKind = "dead_letter"
 	FlowForward    FlowKind = "forward"

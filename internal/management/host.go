@@ -31,7 +31,7 @@ type Host interface {
 	SetDiskFreeLimit(to config.Amount)
 }
 
-// Machine describes a node. What cannot be measured here is 0.
+// Machine describes a node. Values that cannot be measured here are 0.
 type Machine struct {
 	Uptime              int64 // ms
 	Processors          int

@@ -7,9 +7,9 @@ import (
 	"candlemark/protocol"
 )
 
-// Messages is the part of the broker that shows single messages and changes when
-// they come. Who asks needs the permission to read where they are and, for changes, those
-// to publish there, or the tag policymaker. Looking takes nothing and renews no lease.
+// Messages is the part of the broker that shows single messages and changes when they are due. Users need the
+// permission to read the queue and, for changes, those to publish there or the tag policymaker. A read takes no message
+// and renews no lease.
 type Messages interface {
 	// Peek shows messages of a queue.
 	Peek(ctx context.Context, by Asker, at Place, how Peek) (PeekPage, error)
@@ -47,8 +47,8 @@ type Place struct {
 	Exchange    bool
 }
 
-// Cursor is where a list goes on; the zero value is its beginning. What it means is
-// the broker's affair, but that 0 is the Due of places among messages not scheduled.
+// Cursor is the position at which a list continues; the zero value is its beginning. It is opaque, except that Due is 0
+// for positions among messages that are not scheduled.
 type Cursor struct {
 	Due int64
 	Seq uint64

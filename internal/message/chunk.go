@@ -53,9 +53,8 @@ func (g *Gate) Wait(done <-chan struct{}) bool {
 	return true
 }
 
-// Chunk is a piece of a connection's input. It begins with one reference, the
-// reader's own. Whoever sends slices of it to another actor retains it first,
-// once per mail; the receiver releases it exactly once.
+// Chunk is a piece of a connection's input. It begins with one reference, the reader's own. An actor that sends slices
+// of it to another retains it first, once per mail; the receiver releases it exactly once.
 type Chunk struct {
 	Buf  []byte
 	refs atomic.Int32

@@ -55,8 +55,8 @@ func (o *Overlay) Decode(raw []byte) (p protocol.Properties, original []byte, si
 	return p, original, size + len(original)
 }
 
-// stamps are ms in a long: an AMQP timestamp has seconds only. What a client has
-// published under these names gives way.
+// stamps adds times as ms in a long, since an AMQP timestamp has seconds only. They replace headers of a client with
+// these names.
 func (o *Overlay) stamps(headers protocol.Table) protocol.Table {
 	headers = headers.Set("x-enqueued-at", o.EnqueuedAt)
 	if o.ExpiresAt == 0 {

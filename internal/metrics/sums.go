@@ -5,7 +5,7 @@ import "sync/atomic"
 // Numbers are those of one queue, or of several added up. They are found by the constants below.
 type Numbers [numbers]int64
 
-// What Numbers are of.
+// The indexes of Numbers.
 const (
 	Ready = iota // messages, as clients see them
 	Unacked
@@ -97,7 +97,7 @@ func (s *Share) Tell(told, now *Numbers) {
 	}
 }
 
-// Forget takes back what a queue that ends has told of what it holds. What it has counted stays.
+// Forget subtracts the gauges of a queue that ends. Its counters stay.
 func (s *Share) Forget(told *Numbers) {
 	now := *told
 	for i := range gauges {

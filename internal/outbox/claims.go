@@ -18,9 +18,8 @@ type claim struct {
 	ready func()
 }
 
-// Claim takes a place for who, until Forgo. False: all are taken; ready is called
-// once, when who has got one, and must only post mail. Whoever has a place already
-// keeps it.
+// Claim takes a place for who, until Forgo. If all are taken it returns false, and calls ready once when who has got
+// one; ready must only post mail. A claimant with a place keeps it.
 func (o *Outbox) Claim(who any, ready func()) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -82,8 +82,8 @@ type Record struct {
 	// First and Last are sequence numbers, both ends included; a Put has one.
 	First, Last uint64
 	Why         Reason // of a Remove
-	// Again, of a Put or Spill: the message is there, and only its content is another one. What became of it until now
-	// counts on. One that is gone stays gone.
+	// Again, of a Put or Spill: the message exists and only its content is replaced. Its state is kept. A message that
+	// was removed stays removed.
 	Again bool
 	// Note, of a Put: it is no message but a note of the queue's. Deadline and TTL are what the queue wants to know again.
 	Note bool

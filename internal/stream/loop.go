@@ -13,8 +13,8 @@ type looped interface {
 	Pause()
 }
 
-// loop has a socket read by a loop for many, where there is one, as long as its reader has nothing to wait for (ADR 57). Who has left it to
-// the loop touches nothing of its own until goOn or handOut.
+// loop has a socket read by a loop for many, where there is one, as long as its reader has nothing to wait for (ADR
+// 57). A reader that has handed its socket to the loop touches none of its own state until goOn or handOut.
 type loop struct {
 	reader *Reader
 	want   int    // bytes that the frame at the start of the input has in all, 0 if that is not known

@@ -25,8 +25,9 @@ func (r *Reader) pause(wait func() bool) bool {
 	return wait()
 }
 
-// calm waits, if messages were in what was read last, until the broker has room for more; false says that the connection is closing. As in
-// RabbitMQ it concerns connections that publish. Who is in the middle of something may end it before.
+// calm waits, if messages were in what was read last, until the broker has room for more; false says that the
+// connection is closing. As in RabbitMQ it concerns connections that publish. A connection in the middle of a content
+// or transaction may end it first.
 func (r *Reader) calm() bool {
 	if r.isCalm() {
 		return true
@@ -59,8 +60,9 @@ func (r *Reader) isCalm() bool {
 	return !r.Published || !r.Valve.Full() && !r.Valve.Shut()
 }
 
-// mayEnd reports whether the connection is read during an alarm because it holds memory with what it has begun: no further than it takes to
-// end that. What it begins meanwhile takes of that, so that nobody gets round the alarm.
+// mayEnd reports whether the connection is read during an alarm because it holds memory with what it has begun: no
+// further than it takes to end that. Anything that it begins meanwhile counts against that, so that no connection gets
+// round the alarm.
 func (r *Reader) mayEnd() bool {
 	held := r.Arrivals.Held()
 	if held == 0 {

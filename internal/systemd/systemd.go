@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// What the service manager is told.
+// The notifications to the service manager.
 const (
 	Ready     = "READY=1"
 	Reloading = "RELOADING=1"

@@ -2,7 +2,8 @@ package topology
 
 import "github.com/asynkron/protoactor-go/actor"
 
-// Address is whom a mail goes to. Whoever only keeps, compares and passes on addresses knows them by this name and not the actor library.
+// Address is the recipient of a mail. Packages that only store, compare and pass addresses use this name and do not
+// import the actor library.
 type Address = *actor.PID
 
 // ChildOf returns the address of the actor that an actor starts under a name.

@@ -129,8 +129,8 @@ func (r *Router) holds(x *Exchange) bool {
 // message has, and not on chance.
 func (r *Router) Steady() bool { return !r.asked && !r.random && !r.varies }
 
-// Refusal is why the last publish must not be routed: a delayed exchange got an x-delay that it cannot make out (timeheaders.Delay). Who has
-// nobody to tell takes the route, which is the one without a delay.
+// Refusal returns why the last publish must not be routed: a delayed exchange got an invalid x-delay
+// (timeheaders.Delay). Callers without a publisher to inform use the route, which ignores the delay.
 func (r *Router) Refusal() error { return r.refusal }
 
 // collect adds the members of set to the result.

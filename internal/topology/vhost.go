@@ -53,7 +53,7 @@ func (v *VHost) SetDefaultQueueType(kind string) { v.defaultQueueType.Store(&kin
 // TraceExchange is where the firehose copies messages to.
 const TraceExchange = "amq.rabbitmq.trace"
 
-// Tracing reports whether publishes and deliveries are copied to TraceExchange. Whoever does much asks once per batch.
+// Tracing reports whether publishes and deliveries are copied to TraceExchange. Hot paths call it once per batch.
 func (v *VHost) Tracing() bool { return v.tracing.Load() }
 
 // SetTracing switches the firehose for what comes from now on.

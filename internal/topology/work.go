@@ -7,8 +7,9 @@ import (
 	"candlemark/protocol"
 )
 
-// What the route of one publish may cost, in steps of some 20 to 100 ns: a node of a topic exchange followed along one word, a
-// condition of a headers exchange compared, a key looked up at one exchange, a destination found (also one that is known already).
+// The bounds of the cost of one route, in steps of some 20 to 100 ns: a node of a topic exchange followed along one
+// word, a condition of a headers exchange compared, a key looked up at one exchange, a destination found (also one that
+// is known already).
 const (
 	// TurnSteps is the most that Router.Route spends, so that nobody's bindings and keys make an actor's turn long.
 	TurnSteps = 20_000

@@ -14,9 +14,8 @@ const (
 	// matchTimeout bounds one match of an expression that only the backtracking
 	// engine understands (POL-2 has a limit of steps).
 	matchTimeout = 50 * time.Millisecond
-	// MaxTimeouts is how often an expression may reach matchTimeout before it has
-	// hurriedTimeout only: a vhost can have 100,000 queues. What it can decide it
-	// mostly decides in some µs.
+	// MaxTimeouts is how often an expression may reach matchTimeout before it has hurriedTimeout only: a vhost can have
+	// 100,000 queues. Most searches take some µs.
 	MaxTimeouts    = 5
 	hurriedTimeout = 2 * time.Millisecond
 	// timeoutCheck is how exact these times are.
@@ -25,12 +24,11 @@ const (
 
 func init() { regexp2.SetTimeoutCheckPeriod(timeoutCheck) }
 
-// Pattern is a compiled expression that is searched in names. RabbitMQ's are
-// Perl-compatible and work on bytes. It is safe for concurrent use. Most of them are matched here in linear
-// time by Go's engine, look-aheads behind a leading ^ included, as in
-// ^(?!amq\.).*, which every RabbitMQ user copies. What Go's engine cannot do,
-// like back-references, goes to a backtracking engine with a time limit, whose
-// process-wide clock goroutine ends a second or so after the last such match.
+// Pattern is a compiled expression that is searched in names. RabbitMQ's are Perl-compatible and work on bytes. It is
+// safe for concurrent use. Most of them are matched here in linear time by Go's engine, look-aheads behind a leading ^
+// included, as in ^(?!amq\.).*, which every RabbitMQ user copies. Expressions beyond Go's engine, such as
+// back-references, go to a backtracking engine with a time limit, whose process-wide clock goroutine ends a second or
+// so after the last such match.
 type Pattern struct {
 	source   string
 	want     []*regexp.Regexp // all of them must match
@@ -196,8 +194,8 @@ func hasAlternative(expr string) bool {
 	return false
 }
 
-// skipAtom returns the index behind the escape, the quotation \Q…\E, the
-// character class, or the one byte at i. What has no end ends with expr.
+// skipAtom returns the index behind the escape, the quotation \Q…\E, the character class, or the one byte at i. An
+// unterminated construct ends with expr.
 func skipAtom(expr string, i int) int {
 	switch expr[i] {
 	case '\\':

@@ -2,10 +2,10 @@ package amqp10
 
 import "math"
 
-// Decode copies one value out of the front of b into the Go types listed in types.go; rest is what follows it. It is for what is rarely
-// read: [ParseValue] reads without copying. What it takes is in proportion to b. The error is an *Error amqp:decode-error: constructors
-// that do not exist, sizes and counts that do not fit, text that is not UTF-8 or ASCII, more than 128 levels, more than 1,024 elements
-// of arrays that take no bytes.
+// Decode copies one value out of the front of b into the Go types listed in types.go; rest is what follows it. It is
+// for rarely read values: [ParseValue] reads without copying. The memory it takes is proportional to the length of b.
+// The error is an *Error amqp:decode-error: constructors that do not exist, sizes and counts that do not fit, text that
+// is not UTF-8 or ASCII, more than 128 levels, more than 1,024 elements of arrays that take no bytes.
 func Decode(b []byte) (v any, rest []byte, err error) {
 	c := cursor{b: b}
 	v = c.decode(1)

@@ -12,7 +12,7 @@ import (
 	"candlemark/protocol"
 )
 
-// What a Flow looks at, and tells of one edge.
+// The bounds of a Flow: edges in all, steps of the search, and keys shown per edge.
 const (
 	flowEdges = 5 * management.FlowNodes
 	flowSteps = 1_000_000 // bindings looked at, and each 8 bytes of their keys

@@ -104,8 +104,8 @@ func (qs *Queries) Overview(ctx context.Context) (management.Overview, error) {
 	return m.Overview, err
 }
 
-// Metrics returns those of queues, channels and connections; no queue is asked. What is of the node is for others to
-// add.
+// Metrics returns the metrics of queues, channels and connections without asking a queue. Callers add those of the
+// node.
 func (qs *Queries) Metrics(ctx context.Context) (m management.Metrics, err error) {
 	for kind := range m.Queues {
 		m.Queues[kind] = qs.Sums.Total(metrics.Kind(kind))

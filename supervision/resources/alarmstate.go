@@ -7,7 +7,7 @@ import (
 	"candlemark/internal/config"
 )
 
-// What the alarms go by.
+// The parameters of the alarms.
 const (
 	unknownMemory = 1 << 30               // what there is if the system does not tell, as RabbitMQ reckons
 	stuck         = time.Second           // held flow that lasts so long is an alarm, which is told

@@ -10,8 +10,7 @@ import (
 // system does not tell.
 const unknownDescriptors = 1024
 
-// measure looks at the process and its machine. What this system does not tell
-// stays 0.
+// measure reads the state of the process and its machine. Values that this system does not report stay 0.
 func measure() management.Machine {
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)

@@ -9,7 +9,7 @@ import (
 	"candlemark/internal/management"
 )
 
-// measureSystem asks Linux. What cannot be read stays as it is.
+// measureSystem asks Linux. Values that cannot be read stay unchanged.
 func measureSystem(m *management.Machine) {
 	if open, err := os.ReadDir("/proc/self/fd"); err == nil {
 		m.FilesUsed = len(open)

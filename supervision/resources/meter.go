@@ -26,7 +26,7 @@ type Meter interface {
 	// Collect collects garbage now and has free memory given back to the system in the background, within a few
 	// seconds.
 	Collect()
-	// Release collects garbage and gives all free memory back at once. Whoever works meanwhile waits for it: some 50 ms
+	// Release collects garbage and gives all free memory back at once. It stops everything else meanwhile: some 50 ms
 	// with half a gigabyte to be given back.
 	Release()
 	// Bound has the process work harder at collecting garbage when it comes close
@@ -41,9 +41,8 @@ type System struct {
 	Untouched int64
 }
 
-// Memory implements Meter. What is mapped from files does not count, as the
-// system drops that when it needs room. Where it does not tell, it is what the
-// runtime has taken.
+// Memory implements Meter. Pages mapped from files do not count, as the system drops them when it needs room. If the
+// system does not report it, it is the memory that the runtime has taken.
 func (System) Memory() int64 {
 	if n := anonymousMemory(); n > 0 {
 		return n

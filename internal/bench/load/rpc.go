@@ -171,7 +171,7 @@ func NewServer(run *Run, how *Consuming, queue string) (*Server, error) {
 	return &Server{conn: conn, how: how}, nil
 }
 
-// Run answers until Stop. What has arrived together is answered and acknowledged in one write.
+// Run answers until Stop. Requests that arrive together are answered and acknowledged in one write.
 func (s *Server) Run() error {
 	var ev wire.Event
 	var out []byte

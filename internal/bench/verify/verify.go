@@ -128,7 +128,7 @@ func (f *Findings) Add(o Findings) {
 	f.Early += o.Early
 }
 
-// OK reports whether nothing is wrong. What others sent is not.
+// OK reports whether there are no errors. Messages of other senders are not errors.
 func (f Findings) OK() bool {
 	return f.Lost == 0 && f.Doubled == 0 && f.Disordered == 0 && f.Early == 0
 }

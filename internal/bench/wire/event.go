@@ -49,7 +49,7 @@ type content struct {
 	body       []byte
 }
 
-// What the hot path looks for in a method frame.
+// The class and method ids that the hot path looks for.
 const (
 	deliverKey = 60<<16 | 60
 	returnKey  = 60<<16 | 50

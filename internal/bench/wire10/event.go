@@ -14,7 +14,7 @@ const maxFrame = 256 << 20
 // errClosed is that the broker has closed the connection without an error.
 var errClosed error = &wire.Closed{Scope: "connection", Text: "without an error"}
 
-// Next reads the next event. What the broker ends with an error, or unasked, is an error, a *wire.Closed.
+// Next reads the next event. If the broker closes something with an error, or unasked, the error is a *wire.Closed.
 func (c *Conn) Next(ev *wire.Event) error {
 	for {
 		f, n, need, err := amqp10.ParseFrame(c.in.Bytes(), maxFrame)

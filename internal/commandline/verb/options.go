@@ -93,8 +93,7 @@ func NewOptions(getenv func(string) string) *Options {
 	return o
 }
 
-// Take parses options from wherever they stand and returns the rest. What
-// stands behind -- is no option.
+// Take parses options from wherever they stand and returns the rest. Words behind -- are not options.
 func (o *Options) Take(args []string) (rest []string, err error) {
 	for {
 		if err := o.Parse(args); err != nil {

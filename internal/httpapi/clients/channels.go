@@ -46,8 +46,7 @@ func channels(r *rest.Request) (any, error) {
 	return listChannels(r, func(c *management.Channel) bool { return r.VHost == "" || c.VHost == r.VHost })
 }
 
-// listChannels answers with those that are wanted. Who is no monitor sees its
-// own.
+// listChannels lists the wanted channels. Users without the tag monitoring see their own only.
 func listChannels(r *rest.Request, wanted func(*management.Channel) bool) (any, error) {
 	all, err := r.Broker.Channels(r.Context())
 	visible := func(c *management.Channel) bool { return wanted(c) && r.OwnsChannel(c) }

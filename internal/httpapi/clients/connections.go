@@ -9,8 +9,7 @@ import (
 	"candlemark/internal/management"
 )
 
-// connectionItem is the JSON form of a connection. What belongs to TLS is null
-// without it.
+// connectionItem is the JSON form of a connection. The fields about TLS are null without it.
 type connectionItem struct {
 	Mechanism    string       `json:"auth_mechanism"`
 	ChannelMax   int          `json:"channel_max"`
@@ -74,8 +73,8 @@ func connectionForm(r *rest.Request, c *management.Connection) connectionItem {
 	return item
 }
 
-// connections lists those of the path's virtual host, or of all. Who is no
-// monitor sees its own.
+// connections lists the connections of the path's virtual host, or of all. Users without the tag monitoring see their
+// own only.
 func connections(r *rest.Request) (any, error) {
 	return listConnections(r, func(c *management.Connection) bool { return (r.VHost == "" || c.VHost == r.VHost) && r.Owns(c) })
 }

@@ -6,8 +6,7 @@ import (
 	"candlemark/internal/management"
 )
 
-// consumers lists those of one virtual host, or of all. Who is no monitor sees
-// its own.
+// consumers lists the consumers of one virtual host, or of all. Users without the tag monitoring see their own only.
 func consumers(r *rest.Request) (any, error) {
 	all, err := r.Broker.Consumers(r.Context(), r.VHost)
 	visible := func(c *management.Consumer) bool { return r.Owns(c.Connection) }

@@ -32,8 +32,8 @@ var limitsOfVHosts = rest.Resource[vhostLimitsItem]{
 	Name: func(i *vhostLimitsItem) string { return i.VHost },
 }
 
-// limitsOfUsers are those of the users that have any, of the one that the path names or
-// of all. Who is no monitor sees its own.
+// limitsOfUsers are the limits of all users that have any, or of the user in the path. Users without the tag monitoring
+// see their own only.
 var limitsOfUsers = rest.Resource[userLimitsItem]{
 	Items: func(r *rest.Request) ([]userLimitsItem, error) {
 		name := r.Part("user")

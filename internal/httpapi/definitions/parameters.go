@@ -101,7 +101,8 @@ func putParameter(r *rest.Request) (created bool, err error) {
 	}
 }
 
-// putComponent stores a parameter of a component. Who has a shovel enter a virtual host of this broker may do so himself.
+// putComponent stores a parameter of a component. A user whose shovel connects to a virtual host of this broker needs
+// access to it.
 func putComponent(r *rest.Request, p parameters.Parameter) (created bool, err error) {
 	err = parameters.Validate(p.Component, p.Name, p.Value, func(vhost string) error {
 		if _, there := r.Users.VHost(vhost); !there || r.Users.VHostAccess(r.User, vhost) != nil {
@@ -173,8 +174,8 @@ func clusterName(r *rest.Request) (any, error) {
 	return map[string]string{"name": o.ClusterName}, err
 }
 
-// parameterChanger may change the parameter that the path names. Who may change some
-// is told which do not exist.
+// parameterChanger allows users that may change the parameter in the path. Users that may change some parameters get a
+// 404 for one that does not exist.
 func parameterChanger(r *rest.Request) error {
 	s := auth.Setting(r.Part("component"))
 	if s == auth.OperatorPolicies || s == auth.VHostLimits {

@@ -60,7 +60,7 @@ func putAccount(r *rest.Request) (created bool, err error) {
 	return created, equip(r.Users, r.Name, limits, grants)
 }
 
-// equip gives a user limits and permissions. Whoever it is may have been deleted since it was put there.
+// equip gives a user limits and permissions. The user may have been deleted since it was stored.
 func equip(users *auth.Users, name string, limits auth.Limits, grants []auth.Grant) (err error) {
 	if limits != nil {
 		err = users.SetUserLimits(name, func(l auth.Limits) auth.Limits {

@@ -31,8 +31,8 @@ func (a *asked) text(name string) string { return rest.BareValue(a.fields[name])
 // operations by the second word of their AMQP routing keys.
 var operations = map[string]operation{"explain": explain, "preview": preview, "history": history, "undo": undo}
 
-// Command carries out what somebody has asked for over AMQP, with a routing key. What it returns writes the answer as
-// JSON (rest.ForAMQP).
+// Command executes an admin command that came over AMQP with a routing key. The result writes the reply as JSON
+// (rest.ForAMQP).
 func Command(ctx context.Context, b management.PolicyEffects, by auth.User, vhost, key string, body []byte) func() []byte {
 	v, err := command(ctx, b, &asked{by: by, vhost: vhost, body: body}, key)
 	return rest.ForAMQP(v, declined(err))

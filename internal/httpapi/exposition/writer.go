@@ -29,7 +29,7 @@ var formats = []expfmt.Format{expfmt.FmtOpenMetrics_1_0_0, expfmt.FmtOpenMetrics
 
 // send answers a scrape in the format that it asks for.
 func (p page) send(w http.ResponseWriter, r *http.Request) {
-	// What the broker took to answer is no time of the client's.
+	// The broker's own time does not count against the client.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(rest.Writing)) // if it has one
 	format := expfmt.NegotiateAccept(r.Header, formats...)
 	w.Header().Set("Content-Type", string(format))

@@ -43,8 +43,8 @@ var operations = map[string]operation{
 	"scheduled.list": listScheduled, "scheduled.count": countScheduled, "scheduled.cancel": cancelScheduled, "scheduled.reschedule": reschedule,
 }
 
-// Command carries out what somebody has asked for over AMQP, with a routing key. What it
-// returns writes the answer as JSON (rest.ForAMQP).
+// Command executes an admin command that came over AMQP with a routing key. The result writes the reply as JSON
+// (rest.ForAMQP).
 func Command(ctx context.Context, b management.Messages, by management.Asker, vhost, key string, body []byte) func() []byte {
 	v, err := command(ctx, b, by, vhost, key, body)
 	if code, text := rest.ProtocolError(err); code == protocol.NotAllowed {

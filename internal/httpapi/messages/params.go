@@ -11,8 +11,8 @@ import (
 	"candlemark/internal/management"
 )
 
-// params hold what a request says about messages: the query of a path or the object in a
-// body, by name. What is there is not empty.
+// params holds the parameters of a request about messages by name, from the query or the JSON body. Values are not
+// empty.
 type params map[string]string
 
 // Limits on lists of messages.

@@ -56,7 +56,7 @@ func shownProperties(p *protocol.Properties) forms.Object {
 	return shown
 }
 
-// propertiesOf reads what a publish brings. What is no property is passed over.
+// propertiesOf reads the properties of a publish. Unknown keys are ignored.
 func propertiesOf(b *rest.Body) (p protocol.Properties) {
 	given := &rest.Body{}
 	if json.Unmarshal(b.Fields["properties"], &given.Fields) != nil && string(b.Fields["properties"]) != "[]" {

@@ -13,7 +13,7 @@ import (
 	"candlemark/protocol"
 )
 
-// What one who listens may ask for, and holds.
+// The bounds of a listener's requests and buffers.
 const (
 	listenRoom   = 1000 // events that it has not read yet
 	mostPatterns = 16

@@ -7,7 +7,7 @@ import (
 	"candlemark/internal/management"
 )
 
-// memoryItem is the JSON form of what memory is used for, in RabbitMQ's parts. What there is only in Erlang is 0.
+// memoryItem is the JSON form of the memory breakdown, in RabbitMQ's parts. Parts that exist only in Erlang are 0.
 type memoryItem struct {
 	Readers         int64       `json:"connection_readers"`
 	Writers         int64       `json:"connection_writers"`

@@ -12,8 +12,8 @@ import (
 // tasksMax is how many goroutines there may be, as far as tools divide by it.
 const tasksMax = 1 << 20
 
-// nodeItem is the JSON form of a node. What RabbitMQ tells of Erlang is left
-// out, or empty where clients insist on it.
+// nodeItem is the JSON form of a node. RabbitMQ's fields about Erlang are left out, or empty where clients require
+// them.
 type nodeItem struct {
 	Applications    []struct{}     `json:"applications"`
 	Mechanisms      []mechanism    `json:"auth_mechanisms"`

@@ -67,7 +67,7 @@ func answer(w http.ResponseWriter, status int, v any) {
 	h.Set("Cache-Control", "no-cache")
 	h.Set("Vary", "accept, accept-encoding, origin")
 	h.Set("Content-Length", strconv.Itoa(len(body)))
-	// What the broker was paused meanwhile is no time of the client's.
+	// Pauses of the broker do not count against the client.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(Writing)) // if it has one
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // whoever asked may have gone

@@ -21,8 +21,8 @@ const (
 	largestDocument = 24 << 20
 )
 
-// Body is a JSON object that a request brings. What reads it keeps the first thing that is wrong, also that there is none:
-// then it is empty.
+// Body is the JSON object in a request. Its methods keep the first error, including that of a missing object: then it
+// is empty.
 type Body struct {
 	Fields map[string]json.RawMessage
 	Err    error

@@ -59,7 +59,7 @@ func TupleOf(parts ...any) error {
 	return &refusal{http.StatusBadRequest, failure{"bad_request", parts}}
 }
 
-// Invalid makes a complaint of an error of what checks a request. What was right and could not be stored is none.
+// Invalid turns a validation error into a complaint. An error of storing a valid request is not one.
 func Invalid(err error) error {
 	if err == nil || errors.As(err, new(*refusal)) || errors.Is(err, auth.ErrNotStored) {
 		return err

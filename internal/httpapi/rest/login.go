@@ -78,7 +78,7 @@ func (r *Request) login() (auth.User, error) {
 	return r.Users.Authenticate("PLAIN", []byte("\x00"+name+"\x00"+password), r.peer())
 }
 
-// peer returns where the request comes from. What is not an address counts as far away.
+// peer returns the origin of the request. Anything but an IP address counts as remote.
 func (r *Request) peer() auth.Peer {
 	peer := auth.Peer{HTTP: true, Addr: &net.TCPAddr{}, Gone: r.Context().Done()}
 	if at, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {

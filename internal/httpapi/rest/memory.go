@@ -18,7 +18,7 @@ const (
 	firstRead       = 4 << 10
 )
 
-// room is memory that requests share. What one user takes leaves some to others.
+// room is memory that requests share. One user cannot take all of it.
 type memory struct {
 	mu   sync.Mutex
 	used int64

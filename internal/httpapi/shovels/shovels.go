@@ -8,7 +8,8 @@ import (
 	"candlemark/internal/parameters"
 )
 
-// Routes are those of RabbitMQ's plugins. Who may see shovels may not, as there, end them: that takes who may set them.
+// Routes are those of RabbitMQ's plugins. As there, permission to see shovels is not enough to end them; that takes the
+// permission to set them.
 var Routes = []rest.Route{
 	rest.Get("/api/shovels", rest.Monitor, shovels.List),
 	rest.Get("/api/shovels/{vhost}", rest.In(rest.Monitor), shovels.List),

@@ -2,8 +2,8 @@
 // start of the broker.
 //
 // An import is judged first (package document), then carried out section by section. It merges: what is there stays, or
-// is replaced where RabbitMQ replaces it. Policies of a virtual host are one change; queues, exchanges and bindings come
-// many at a time. Whoever may import may do everything: permissions in virtual hosts are not asked for.
+// is replaced where RabbitMQ replaces it. Policies of a virtual host are one change; queues, exchanges and bindings
+// come many at a time. Users that may import may do everything: permissions in virtual hosts are not checked.
 //
 // Deadlines: an import over HTTP has 10 min (rest.Slow).
 //

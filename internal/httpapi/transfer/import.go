@@ -60,8 +60,9 @@ func presentIn(ctx context.Context, broker management.Broker, users *auth.Users)
 	return p, err
 }
 
-// Carry carries a plan out for a user, who needs no permissions. What the broker refuses after all is refused in the plan;
-// the rest goes on. Whose it is on record is in ctx. Error: that of ctx; then nobody knows what was done of the rest.
+// Carry executes a plan for a user, who needs no permissions. Items that the broker refuses are marked in the plan; the
+// rest goes on. The user of the audit log is in ctx. The error is that of ctx; then it is unknown how much of the rest
+// was done.
 func Carry(ctx context.Context, broker management.Broker, users *auth.Users, by auth.User, p *document.Plan) error {
 	c := &carrier{broker: broker, users: users.By(events.OriginOf(ctx)), by: by, policies: map[string][]*document.Item{}, methods: map[batch][]*document.Item{}}
 	for i := range p.Items {
@@ -112,7 +113,7 @@ type carrier struct {
 	broker management.Broker
 	users  *auth.Users
 	by     auth.User
-	// What comes later.
+	// The items for later steps.
 	policies map[string][]*document.Item // by virtual host
 	methods  map[batch][]*document.Item
 	shovels  []*document.Item // they begin when queues and exchanges are there

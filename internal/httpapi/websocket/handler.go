@@ -63,8 +63,8 @@ func known(header string) bool {
 }
 
 // knownSite reports whether a request comes from no browser, or from a page of ours that has been asked for under a
-// name that nobody else can have given this machine: with TLS the certificate says so. Whoever may log in as anonymous
-// from where the browser is could be misused else. The library refuses pages of other sites.
+// name that nobody else can have given this machine: with TLS the certificate says so. Otherwise another site could use
+// a browser whose machine may log in as anonymous. The library refuses pages of other sites.
 func knownSite(r *http.Request) bool {
 	origin := r.Header.Get("Origin")
 	if origin == "" || r.TLS != nil {

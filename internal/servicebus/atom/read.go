@@ -74,9 +74,9 @@ func described(body []byte, name string) (*element, error) {
 
 var descriptions = [...]string{entity.Queue: "QueueDescription", entity.Topic: "TopicDescription", entity.Subscription: "SubscriptionDescription"}
 
-// ReadEntity reads the entry that creates an entity, or changes before, with the rules of a new subscription. Properties that are missing are
-// those of a new entity. What clients are told and send back, such as counts, is passed over; unknown elements too, as clients of later
-// versions send some. Errors: what is wrong; it is not validated.
+// ReadEntity reads the entry that creates an entity, or changes before, with the rules of a new subscription.
+// Properties that are missing are those of a new entity. Read-only properties that clients send back, such as counts,
+// are ignored; so are unknown elements, which later clients may send. Errors: what is wrong; it is not validated.
 func ReadEntity(body []byte, d entity.Description, before *entity.Description) (entity.Description, []filter.Rule, error) {
 	from, err := described(body, descriptions[d.Kind])
 	if err != nil {

@@ -191,7 +191,8 @@ func (w *writer) kilobytes(e *admin.Entity) {
 	}
 }
 
-// counts are in a namespace of their own. What cannot be forwarded stays among what waits for it.
+// counts writes the counts, which have a namespace of their own. Messages that cannot be forwarded count as waiting to
+// be forwarded.
 func (w *writer) counts(e *admin.Entity) {
 	w.open("CountDetails", `xmlns:d2p1="`+counts+`"`)
 	for _, one := range [...]struct {

@@ -23,8 +23,9 @@ const (
 	Day             = 24 * Hour
 )
 
-// ParseDuration reads a duration of ISO 8601 in days, hours, minutes and seconds, such as P1DT2H3M4.5S or PT1M. What is longer than Forever
-// is that. Years, months and signs are refused, as their length is not known or makes no sense; parts of ms are cut off.
+// ParseDuration reads a duration of ISO 8601 in days, hours, minutes and seconds, such as P1DT2H3M4.5S or PT1M.
+// Anything longer than Forever becomes Forever. Years, months and signs are refused, as their length is not known or
+// makes no sense; parts of ms are cut off.
 func ParseDuration(text string) (Duration, error) {
 	fail := func() (Duration, error) {
 		return 0, fmt.Errorf("%.40q is no duration such as P14D, PT1H or PT30S", text)

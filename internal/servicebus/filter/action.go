@@ -113,7 +113,7 @@ func (a *Action) Cost(properties int) int {
 }
 
 // Run returns what the action changes of a message, each property once, and that the copy tells the name of the rule
-// unless it changes that. What a statement cannot compute, or has no value, is removed.
+// unless it changes that. A property is removed if its statement fails or has no value.
 func (a *Action) Run(m Message) []Change {
 	r := running{Message: m}
 	v := evaluation{a.nodes, &r, 0}

@@ -36,7 +36,7 @@ type Token struct {
 	signature []byte
 }
 
-// Parse reads a token. Error: ErrMalformed in the chain. What is wrong is told without the token.
+// Parse reads a token. The error wraps ErrMalformed. Its text does not contain the token.
 func Parse(text string) (t Token, err error) {
 	rest, ok := strings.CutPrefix(strings.TrimSpace(text), Scheme)
 	if !ok || len(text) > MaxToken || rest == "" || rest[0] != ' ' {

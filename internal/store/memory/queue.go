@@ -21,7 +21,7 @@ type message struct {
 	deliveries  uint32
 }
 
-// put takes a message in. What became of one that is there already stays.
+// put adds a message. The state of an existing one is kept.
 func (q *queue) put(r store.Record) {
 	if !r.Again {
 		q.messages[r.First] = &message{record: r}

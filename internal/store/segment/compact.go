@@ -97,8 +97,8 @@ type straggler struct {
 	store.Ref
 }
 
-// vacate puts what lives in a segment at the end of the log again, in the order in which
-// it stands there. What cannot be read stays where it is: its queue will find out.
+// vacate puts what lives in a segment at the end of the log again, in the order in which it stands there. Entries that
+// cannot be read stay: their queue will get the error.
 func (j *Journal) vacate(s *index.Segment) error {
 	j.log.Lock()
 	work := j.live(0, s)

@@ -188,8 +188,8 @@ func wake(c chan struct{}) {
 	}
 }
 
-// Close implements store.Journal. It leaves a checkpoint, so that the next Open
-// replays nothing. What waited for room on a full disk fails, which is the error.
+// Close implements store.Journal. It leaves a checkpoint, so that the next Open replays nothing. Appends that waited
+// for room on a full disk fail with the returned error.
 func (j *Journal) Close() error {
 	j.mu.Lock()
 	already := j.closed

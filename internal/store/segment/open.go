@@ -125,8 +125,8 @@ func (j *Journal) prepare(r *recovery.Recovery) error {
 	return err
 }
 
-// tidy deletes and reuses the files that are not part of the log, and gives damaged
-// headers back to their segments. What is damaged was copied before.
+// tidy deletes and reuses the files that are not part of the log, and gives damaged headers back to their segments.
+// Damaged files were copied before.
 func (j *Journal) tidy(r *recovery.Recovery) error {
 	for _, d := range r.Damages {
 		if !r.Kept[d.File] {

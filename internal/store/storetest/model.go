@@ -46,7 +46,7 @@ func (m *Model) queue(q store.QueueID) *history {
 func (m *Model) Append(q store.QueueID, records ...store.Record) int {
 	h := m.queue(q)
 	for _, r := range records {
-		// What a message holds follows from its number: remember its size.
+		// The content of a message follows from its number: keep only its size.
 		r.Exchange, r.RoutingKey, r.Overlay = nil, nil, nil
 		if r.Due == 0 {
 			r.Header = nil

@@ -172,7 +172,7 @@ func scheduled(d *desk) {
 	}
 }
 
-// putAgain gives messages another content. What became of them stays.
+// putAgain replaces the contents of messages. Their states are kept.
 func putAgain(d *desk) {
 	want, overlays := puts(1, 1, 40, 10), 0
 	d.append(1, puts(1, 1, 40, 10)...)

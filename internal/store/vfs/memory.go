@@ -19,7 +19,7 @@ var ErrCrashed = errors.New("the machine crashed")
 // Kind of an Operation.
 type Kind uint8
 
-// What can be made to fail. All but Read change something and are numbered.
+// The operations that can be made to fail. All but Read change something and are numbered.
 const (
 	Read Kind = iota
 	Create

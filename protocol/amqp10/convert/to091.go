@@ -109,7 +109,8 @@ func properties(p *protocol.Properties, from *amqp10.Properties) {
 	}
 }
 
-// headers adds the headers that annotations and application properties become. What the broker itself tells in annotations is left out.
+// headers adds the headers that annotations and application properties become. Annotations that the broker itself adds
+// are left out.
 func headers(p *protocol.Properties, s *amqp10.Sections) {
 	nested := false
 	for key, v := range s.MessageAnnotations.Entries() {

@@ -74,10 +74,9 @@ func (w *Walker) Head(at int64) (batchInfo, bool) {
 	return decodeBatchHead(w.Bytes(at, BatchHead), w.seed, at)
 }
 
-// Next decodes the next batch and calls each for its records when it is known that
-// they count: the batch is whole, or something valid stands behind it, so that it
-// was durable and is damaged. It returns the number behind it, false at the end.
-// What the entries point at stays until the next call.
+// Next decodes the next batch and calls each for its records when it is known that they count: the batch is whole, or
+// something valid stands behind it, so that it was durable and is damaged. It returns the number behind it, false at
+// the end. The entries are valid until the next call.
 func (w *Walker) Next(number uint64, each func(*Entry)) (uint64, bool) {
 	if w.At >= w.Until {
 		return number, false

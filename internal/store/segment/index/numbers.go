@@ -6,10 +6,9 @@ import (
 	"slices"
 )
 
-// numbers are one for each message of a set, bit by bit: plane k holds, for each word
-// of the set, which of its 64 messages have 2^k in their number. So a number costs as
-// many bits as the longest of the set has, and those of 64 messages are added up or
-// counted up at once. What is behind the end of a plane is zero.
+// numbers are one for each message of a set, bit by bit: plane k holds, for each word of the set, which of its 64
+// messages have 2^k in their number. So a number costs as many bits as the longest of the set has, and those of 64
+// messages are added up or counted up at once. Bits beyond the end of a plane are zero.
 type numbers struct{ planes [][]uint64 }
 
 func (n *numbers) plane(k, i int) uint64 {

@@ -32,9 +32,8 @@ func (r *Recovery) missing() {
 	}
 }
 
-// gap finds batches that are missing in front of a segment: they are numbered without
-// gaps. What was in them nobody knows but a checkpoint that came later. Without any
-// checkpoint the log may well begin later; that was reported.
+// gap finds batches that are missing in front of a segment: they are numbered without gaps. Only a later checkpoint
+// knows their content. Without a checkpoint the log may well begin later; that was reported.
 func (r *Recovery) gap(s *index.Segment, first uint64) {
 	if first <= max(r.Number, 1) || r.fellBack && len(r.Checkpoints) == 0 {
 		return

@@ -165,8 +165,7 @@ func (r *Recovery) merge(c *Scanned) {
 	}
 }
 
-// Preserve copies the damaged files to the quarantine. What there is no room for
-// stays where it is.
+// Preserve copies the damaged files to the quarantine. Files for which there is no room are not copied.
 func (r *Recovery) Preserve(to string) error {
 	r.Kept = map[string]bool{}
 	for _, d := range r.Damages {
