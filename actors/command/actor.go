@@ -18,14 +18,14 @@ type Config struct {
 	VHost *topology.VHost
 	// Registry is the policy registry.
 	Registry *actor.PID
-	// Carry carries out a job, which may take as long as ctx, and
-	// returns its answer as JSON. It is called in a goroutine of its own.
+	// Carry executes a job, which may take as long as ctx lasts, and returns its answer as JSON. It is called on its
+	// own goroutine.
 	Carry func(ctx context.Context, c Command) []byte
 	Clock *clock.Clock
 	Log   zerolog.Logger
 }
 
-// Command is that of a job, and who has sent it.
+// Command is the command of a job, and its sender.
 type Command struct {
 	User                auth.User
 	Connection, Channel string // names of actors
@@ -39,7 +39,7 @@ type timerFired struct{}
 
 // carried: a job has its answer.
 type carried struct {
-	by     *commandActor // whose job it was: another one is not told
+	by     *commandActor // the actor that started the job: answers for earlier ones are ignored
 	job    job
 	answer []byte
 }
@@ -50,12 +50,12 @@ type commandActor struct {
 	timer *clock.Wait // nil while none is armed
 	clock *clock.Clock
 	carry func(ctx context.Context, c Command) []byte
-	// ctx ends with the actor, by stop.
+	// ctx is cancelled by stop when the actor ends.
 	ctx  context.Context
 	stop context.CancelFunc
 }
 
-// New makes the actor.
+// New returns the actor.
 func New(cfg Config) actor.Actor {
 	d := &commandActor{carry: cfg.Carry, clock: cfg.Clock, state: state{
 		vhost: cfg.VHost, registry: cfg.Registry, first: 1, lines: map[string][]job{}, users: map[string]int{},
@@ -81,7 +81,7 @@ func (d *commandActor) Receive(ctx actor.Context) {
 	case *mail.Enqueue:
 		s.enqueue(m, d.clock.Ran())
 		d.carryOut(ctx)
-		m.Release() // last: a batch that panics is refused by what is in it
+		m.Release() // released last: a batch that causes a panic is refused by its contents
 		return
 	case *mail.PolicyReply:
 		s.policyChanged(m)
@@ -98,8 +98,8 @@ func (d *commandActor) Receive(ctx actor.Context) {
 	d.carryOut(ctx)
 }
 
-// carryOut posts what the core decided, in order, begins jobs, and arms the timer. One that
-// fires when nothing is overdue is harmless.
+// carryOut sends the mail of the turn in order, starts jobs, and arms the timer. A timer that fires early is
+// harmless.
 func (d *commandActor) carryOut(ctx actor.Context) {
 	posts := d.state.out
 	d.state.out = nil
@@ -117,12 +117,12 @@ func (d *commandActor) carryOut(ctx actor.Context) {
 	}
 }
 
-// run carries out one job and mails its answer.
+// run executes one job and mails its answer.
 func (d *commandActor) run(e job, self *actor.PID, root *actor.RootContext) {
 	ctx, cancel := d.clock.WithTimeout(d.ctx, e.deadline-d.clock.Ran())
 	defer cancel()
 	answer := d.carry(ctx, e.command)
-	if d.ctx.Err() == nil { // else nobody is there
+	if d.ctx.Err() == nil { // otherwise the actor has ended
 		root.Send(self, carried{d, e, answer})
 	}
 }

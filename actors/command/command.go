@@ -24,25 +24,25 @@ const (
 // operations by the last word of the routing key.
 var operations = map[string]operation{"set": setPolicy, "clear": clearPolicy, "list": listPolicies}
 
-// carriedOut are the last words of commands about policies that are jobs, as those about messages are: they take long,
-// or are about more than the registry knows.
+// carriedOut are the last words of commands about policies that run as jobs, like commands about messages: they take
+// long, or need more than the registry knows.
 var carriedOut = []string{"explain", "preview", "history", "undo"}
 
-// isJob tells whether a command is one, by its routing key.
+// isJob reports whether a command runs as a job, by its routing key.
 func isJob(key []byte) bool {
 	subject, verb, _ := strings.Cut(string(key), ".")
 	return topology.IsOpenCommand(key) || (subject == "policy" || subject == "operator_policy") && slices.Contains(carriedOut, verb)
 }
 
-// params is a command as it was read.
+// params are the parameters of a command.
 type params struct {
 	operation   operation
 	operator    bool // about operator policies
 	vhost, name string
-	policy      *policies.Policy // of setPolicy
+	policy      *policies.Policy // for setPolicy
 }
 
-// mail is the command for the registry.
+// mail returns the command for the registry.
 func (w *params) mail(r mail.Request) any {
 	switch w.operation {
 	case setPolicy:
@@ -54,7 +54,7 @@ func (w *params) mail(r mail.Request) any {
 	return &mail.ListPolicies{Request: r, VHost: w.vhost, Operator: w.operator}
 }
 
-// parse reads a command. Errors: a failure, or one of policies.Parse.
+// parse parses a command. Errors: a failure, or one of policies.Parse.
 func parse(vhost, key string, body []byte) (params, error) {
 	subject, verb, _ := strings.Cut(key, ".")
 	w := params{operation: operations[verb], vhost: vhost, operator: subject == "operator_policy"}
@@ -87,7 +87,7 @@ func parse(vhost, key string, body []byte) (params, error) {
 	return w, err
 }
 
-// failure is the answer to a command that was not carried out.
+// failure is the answer to a command that was not executed.
 type failure struct {
 	What   string `json:"error"`
 	Reason string `json:"reason"`
@@ -112,8 +112,7 @@ type listed struct {
 	Policies []*policies.Policy `json:"policies"`
 }
 
-// refusal is the answer that fits an error, in the words of the HTTP API
-// (POL-14).
+// refusal returns the answer for an error, in the words of the HTTP API (POL-14).
 func refusal(err error) failure {
 	var told failure
 	var invalid *policies.ValidationError

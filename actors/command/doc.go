@@ -1,8 +1,8 @@
-// Package command is the AMQP interface of one virtual host: any client can change policies,
-// and look into queues, on the connection that it already has (PRO-19).
+// Package command is the AMQP interface of one virtual host for administration: clients can change policies, and
+// examine queues, on a connection that they already have (PRO-19).
 //
-// Owns: what the messages to the system exchange candlemark.admin mean, and the
-// order of their answers. The actor stands behind that exchange like a queue.
+// Owns: the commands sent as messages to the system exchange candlemark.admin, and the order of their answers. The
+// actor is bound to that exchange like a queue.
 //
 //	routing key             body                                    answer
 //	policy.set              {"name":…,"pattern":…,"definition":…,   {"ok":true,"replaced":false}
@@ -13,31 +13,27 @@
 //	policy.explain, policy.preview, policy.history, policy.undo: see internal/httpapi/effects
 //	queue.…, lock.…, scheduled.…: about messages, see internal/httpapi/messages
 //
-// Bodies may carry "vhost", which must be the actor's own. A command that fails
-// is answered {"error":…,"reason":…} with the words of the HTTP API (POL-12,
-// POL-14). The answer goes to the queue that reply-to names, by the default
-// exchange, with the correlation-id of the command; without reply-to, or when
-// that queue is gone, there is none. It comes when the change is in force: what
-// is published after it has arrived obeys (PRO-15).
+// Bodies may have "vhost", which must be the actor's own. The answer to a command that fails is
+// {"error":…,"reason":…} with the words of the HTTP API (POL-12, POL-14). Answers go to the queue in reply-to,
+// through the default exchange, with the correlation-id of the command; without reply-to, or if that queue is gone,
+// there is no answer. The answer comes when the change is in force: messages published after it arrives are subject
+// to it (PRO-15).
 //
-// The channel lets only policymakers and administrators publish commands about
-// policies, and tells who has published: only administrators change operator policies
-// (POL-15). Commands about messages are for everybody who may publish here; who carries
-// them out asks for permissions. So the actor obeys only what was published to it
-// directly: what came along an exchange binding, an alternate exchange or as a dead
-// letter nobody has checked.
+// The channel lets only policymakers and administrators publish commands about policies, and passes the publisher on:
+// only administrators change operator policies (POL-15). Commands about messages are open to all users who may
+// publish here; their handlers check permissions. The actor therefore accepts only commands that were published to
+// the exchange directly: messages from an exchange binding, an alternate exchange or dead-lettering have not been
+// checked.
 //
-// Takes: Enqueue from channels; PolicyReply PolicyList from the registry; carried from
-// its jobs. Sends: EnqueueReply to channels; SetPolicy ClearPolicy ListPolicies to
-// the registry; Enqueue, without numbers, to queues.
+// Takes: Enqueue from channels; PolicyReply PolicyList from the registry; carried from its jobs. Sends: EnqueueReply
+// to channels; SetPolicy ClearPolicy ListPolicies to the registry; Enqueue, without numbers, to queues.
 //
-// States of a command: asked ──▶ answered ──▶ sent, in the order in which the
-// commands came; an answer waits for those before it. Jobs, which are commands about messages and about what policies do, are
-// carried out by a goroutine each, those of one channel one after the other.
+// States of a command: asked ──▶ answered ──▶ sent, in the order of arrival; an answer waits for those before it.
+// Jobs, which are commands about messages and about the effects of policies, run on a goroutine each, those of one
+// channel one after the other.
 //
-// Deadlines: 30 s for the answer, of the time that the broker runs (ADR 33), then the command is answered with an error; it may
-// still be carried out. One timer, for the oldest.
+// Deadlines: 30 s for the answer, not counting time when the machine sleeps (ADR 33), then the command is answered
+// with an error; it may still be executed. One timer, for the oldest command.
 //
-// A restart loses: the answers that are due. A panic refuses the batch that it
-// came from.
+// A restart loses: answers that were not sent. A panic refuses the batch that caused it.
 package command

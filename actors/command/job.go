@@ -9,10 +9,9 @@ import (
 	"candlemark/internal/message"
 )
 
-// job is a command that somebody else carries out, without the actor
-// waiting. Those of one channel are carried out one after the other.
+// job is a command that is executed asynchronously. Those of one channel run one after the other.
 type job struct {
-	number   uint64 // of the command
+	number   uint64 // number of the command
 	deadline time.Duration
 	command  Command
 }
@@ -36,8 +35,7 @@ func (s *state) addJob(number uint64, from mail.Address, by *mail.Publisher, m *
 	}
 }
 
-// begin begins the oldest jobs that somebody still waits for, as many as may be
-// under way at once.
+// begin starts the oldest jobs whose senders still wait, up to mostJobs at once.
 func (s *state) begin(now time.Duration) {
 	for s.busy < mostJobs && len(s.ready) > 0 {
 		e := s.ready[0]
@@ -62,7 +60,7 @@ func (s *state) advance(channel string) {
 	s.ready = append(s.ready, line[0])
 }
 
-// carried passes an answer on and goes on with the next job of the same channel.
+// carried passes an answer on and makes the next job of the channel ready.
 func (s *state) carried(m carried, now time.Duration) {
 	s.answerEncoded(m.job.number, m.answer)
 	s.busy--

@@ -15,22 +15,19 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// patience is how long the registry may take for a command, of the time that the
-// broker runs.
+// patience is how long the registry may take for a command, not counting time when the machine sleeps.
 const patience = 30 * time.Second
 
-// What the actor holds for those who ask.
+// Limits on what the actor holds for senders of commands.
 const (
-	// mostWaiting is how many commands of a virtual host may wait for their answers,
-	// mostOfUser how many of one user.
+	// mostWaiting is the maximum number of unanswered commands in a virtual host, mostOfUser that of one user.
 	mostWaiting = 1000
 	mostOfUser  = 100
-	// mostJobs is how many commands about messages are carried out at once.
+	// mostJobs is the maximum number of jobs that run at once.
 	mostJobs = 4
-	// mostCommand is the largest command about messages, in bytes.
+	// mostCommand is the maximum size of a command about messages, in bytes.
 	mostCommand = 64 << 10
-	// mostAnswer is the largest answer in bytes, mostHeld how much of answers waits for
-	// those ahead of them.
+	// mostAnswer is the maximum size of an answer in bytes, mostHeld that of all answers that wait for earlier ones.
 	mostAnswer = 16 << 20
 	mostHeld   = 64 << 20
 )
@@ -40,27 +37,27 @@ type state struct {
 	self, registry mail.Address
 	vhost          *topology.VHost
 	log            zerolog.Logger
-	// queue are the commands that are not yet answered, in order; the first has
-	// the number first, the next ones follow without gaps.
+	// queue holds the unanswered commands, in order; the first has the number first, the next ones follow without
+	// gaps.
 	queue []command
 	first uint64
 	out   []post
-	users map[string]int // how many in queue are of whom
+	users map[string]int // number of commands in queue by user
 	held  int            // bytes of answers in queue
-	// lines are the jobs of each channel, by its name; ready are the first of each
-	// that are not under way, begun those to begin now, busy how many have begun.
+	// lines are the jobs of each channel, by its name; ready are the first of each that have not started, begun those
+	// to start now, busy the number of running jobs.
 	lines        map[string][]job
 	ready, begun []job
 	busy         int
 }
 
-// command is one that came in and wants an answer.
+// command is a command that has not been answered.
 type command struct {
 	user                 string
 	replyTo, correlation []byte        // nil for none
-	deadline             time.Duration // of the time that the broker ran, as is every now
+	deadline             time.Duration // on the broker's monotonic clock, like all times here
 	operation            operation
-	answer               []byte // nil until it is known
+	answer               []byte // nil before it is known
 }
 
 // post is a mail to be sent.
@@ -69,7 +66,7 @@ type post struct {
 	what any
 }
 
-// enqueue takes a batch of commands in and confirms it.
+// enqueue handles a batch of commands and confirms it.
 func (s *state) enqueue(e *mail.Enqueue, now time.Duration) {
 	reply := &mail.EnqueueReply{Queue: s.self}
 	dead := s.vhost.DeadLetter
@@ -89,7 +86,7 @@ func (s *state) enqueue(e *mail.Enqueue, now time.Duration) {
 	}
 }
 
-// take queues one command and carries it out, or answers that it cannot be.
+// take queues one command and executes it, or answers with an error.
 func (s *state) take(m *message.Message, from mail.Address, by *mail.Publisher, now time.Duration) {
 	c := command{deadline: now + patience}
 	if scan, err := protocol.ScanProperties(m.Header); err == nil {
@@ -102,7 +99,7 @@ func (s *state) take(m *message.Message, from mail.Address, by *mail.Publisher, 
 	carried := isJob(m.RoutingKey)
 	if f, refused := s.tooMuch(&c, carried, m); refused {
 		c.answer = jsonencode.Marshal(f)
-		s.publish(&c) // ahead of others: it is not to wait among them
+		s.publish(&c) // refused commands do not wait behind others
 		return
 	}
 	number := s.first + uint64(len(s.queue))
@@ -129,7 +126,7 @@ func (s *state) take(m *message.Message, from mail.Address, by *mail.Publisher, 
 	s.send(s.registry, what.mail(r))
 }
 
-// tooMuch refuses a command that the actor has no room for.
+// tooMuch refuses a command that exceeds the limits.
 func (s *state) tooMuch(c *command, carried bool, m *message.Message) (failure, bool) {
 	switch {
 	case s.users[c.user] >= mostOfUser:
@@ -146,13 +143,12 @@ func (s *state) tooMuch(c *command, carried bool, m *message.Message) (failure, 
 	return failure{}, false
 }
 
-// mayChange reports whether a publisher, nil for one that is not known, may change a
-// setting.
+// mayChange reports whether a publisher, nil if unknown, may change a setting.
 func mayChange(s auth.Setting, by *mail.Publisher) bool {
 	return by != nil && auth.User{Name: by.User, Tags: by.Tags}.MayChange(s)
 }
 
-// policyChanged: the registry has carried out a command, or failed to.
+// policyChanged handles the registry's answer to a change.
 func (s *state) policyChanged(m *mail.PolicyReply) {
 	c := s.open(m.ID)
 	switch {
@@ -176,7 +172,7 @@ func (s *state) policiesListed(m *mail.PolicyList) {
 	s.answer(m.ID, listed{OK: true, Policies: append([]*policies.Policy{}, m.Policies...)}) // never null
 }
 
-// open returns the command of that number while it waits, else nil.
+// open returns the unanswered command with that number, else nil.
 func (s *state) open(number uint64) *command {
 	if number < s.first || number-s.first >= uint64(len(s.queue)) {
 		return nil
@@ -187,10 +183,10 @@ func (s *state) open(number uint64) *command {
 	return nil
 }
 
-// answer notes what a command is answered, and sends what is due.
+// answer sets the answer of a command, and sends all answers that are due.
 func (s *state) answer(number uint64, v any) { s.answerEncoded(number, jsonencode.Marshal(v)) }
 
-// answerEncoded does so for an answer that is JSON already.
+// answerEncoded is answer for an answer that is JSON already.
 func (s *state) answerEncoded(number uint64, answer []byte) {
 	c := s.open(number)
 	if c == nil {
@@ -212,7 +208,7 @@ func (s *state) answerEncoded(number uint64, answer []byte) {
 	}
 }
 
-// forget gives back what an answered command took.
+// forget releases the resources of an answered command.
 func (s *state) forget(c *command) {
 	s.held -= len(c.answer)
 	if s.users[c.user]--; s.users[c.user] <= 0 {
@@ -240,7 +236,7 @@ func (s *state) publish(c *command) {
 	}}})
 }
 
-// deadline is when the oldest command is overdue.
+// deadline returns when the oldest command is overdue.
 func (s *state) deadline() (time.Duration, bool) {
 	if len(s.queue) == 0 {
 		return 0, false
@@ -248,7 +244,7 @@ func (s *state) deadline() (time.Duration, bool) {
 	return s.queue[0].deadline, true
 }
 
-// expire answers commands that have waited too long.
+// expire answers overdue commands.
 func (s *state) expire(now time.Duration) {
 	for len(s.queue) > 0 && now >= s.queue[0].deadline {
 		s.answer(s.first, failure{"timeout", "the broker did not answer in time"})

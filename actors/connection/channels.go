@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"candlemark/actors/connection/told"
+	"candlemark/actors/connection/connevents"
 	"candlemark/actors/mail"
 	"candlemark/protocol"
 
@@ -69,7 +69,7 @@ func (c *connection) openChannel(ctx actor.Context, m *openChannel) {
 		c.channels = make(map[uint16]*link)
 	}
 	c.channels[m.id] = l
-	told.Channel(c.cfg.Events, "channel.created", c.session.by, l.id, l.pid.Id, c.info)
+	connevents.Channel(c.cfg.Events, "channel.created", c.session.by, l.id, l.pid.Id, c.info)
 	c.sendOn(m.id, &protocol.ChannelOpenOk{})
 	m.reply <- l
 }
@@ -111,7 +111,7 @@ func (c *connection) channelClosed(ctx actor.Context, m *mail.ChannelClosed) {
 	}
 	l.ended.Store(true)
 	delete(c.channels, m.ID)
-	told.Channel(c.cfg.Events, "channel.closed", c.session.by, m.ID, l.pid.Id, c.info)
+	connevents.Channel(c.cfg.Events, "channel.closed", c.session.by, m.ID, l.pid.Id, c.info)
 	c.discountChannel()
 	if m.SendCloseOk && c.state == running {
 		c.sendOn(m.ID, &protocol.ChannelCloseOk{})

@@ -4,7 +4,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"candlemark/actors/connection/told"
+	"candlemark/actors/connection/connevents"
 	"candlemark/actors/mail"
 	"candlemark/internal/budget"
 	"candlemark/internal/clock"
@@ -166,10 +166,10 @@ func (c *connection) stop() {
 	c.leaveRunning()
 	for id, l := range c.channels {
 		c.discountChannel()
-		told.Channel(c.cfg.Events, "channel.closed", c.session.by, id, l.pid.Id, c.info)
+		connevents.Channel(c.cfg.Events, "channel.closed", c.session.by, id, l.pid.Id, c.info)
 	}
 	if c.session != nil {
-		told.Closed(c.cfg.Events, c.session.by, c.self.Id, c.info)
+		connevents.Closed(c.cfg.Events, c.session.by, c.self.Id, c.info)
 	}
 	clear(c.channels)
 	c.turnover.Lock()

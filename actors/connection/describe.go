@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"candlemark/actors/connection/told"
+	"candlemark/actors/connection/connevents"
 	"candlemark/actors/mail"
 	"candlemark/internal/auth"
 )
@@ -45,6 +45,6 @@ func (c *connection) info() *mail.ConnectionInfo {
 func (c *connection) where(mechanism string, tls *auth.TLSInfo) *mail.ConnectionInfo {
 	return &mail.ConnectionInfo{
 		Name: c.name, Protocol: "AMQP 0-9-1", Mechanism: mechanism, TLS: (*mail.TLSInfo)(tls),
-		Peer: told.Endpoint(c.cfg.Conn.RemoteAddr()), Local: told.Endpoint(c.cfg.Conn.LocalAddr()),
+		Peer: connevents.Endpoint(c.cfg.Conn.RemoteAddr()), Local: connevents.Endpoint(c.cfg.Conn.LocalAddr()),
 	}
 }

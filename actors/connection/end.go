@@ -4,7 +4,7 @@ import (
 	"errors"
 	"time"
 
-	"candlemark/actors/connection/told"
+	"candlemark/actors/connection/connevents"
 	"candlemark/actors/mail"
 	"candlemark/internal/events"
 	"candlemark/protocol"
@@ -48,7 +48,7 @@ func (c *connection) becomeRunning(ctx actor.Context, s *session) {
 	s.by = &events.Origin{User: s.user.Name, Source: c.name, Interface: events.AMQP}
 	c.log = c.log.With().Str("vhost", s.vhost.Name).Str("user", s.user.Name).Str("client", s.client()).Logger()
 	c.log.Info().Str("product", cut(s.product)).Msg("connection opened")
-	told.Created(c.cfg.Events, c.session.by, c.self.Id, c.info)
+	connevents.Created(c.cfg.Events, c.session.by, c.self.Id, c.info)
 	c.startHeartbeat()
 	if err := c.outdated(); err != nil {
 		c.fail(ctx, err, false)

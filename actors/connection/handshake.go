@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"candlemark/actors/connection/told"
+	"candlemark/actors/connection/connevents"
 	"candlemark/actors/mail"
 
 	"candlemark/internal/auth"
@@ -138,13 +138,13 @@ func (h *handshake) start() error {
 	}
 	if err != nil {
 		if h.unlogged = errors.Is(err, auth.ErrThrottled); !h.unlogged {
-			told.Login(h.c.cfg.Events, "", err, where)
+			connevents.Login(h.c.cfg.Events, "", err, where)
 			h.c.log.Error().Err(err).Str("mechanism", m.Mechanism).Msg("login refused")
 		}
 		return protocol.ConnectionErrorf(protocol.AccessRefused,
 			"Login was refused using authentication mechanism %s. For details see the broker logfile.", m.Mechanism)
 	}
-	told.Login(h.c.cfg.Events, s.user.Name, nil, where)
+	connevents.Login(h.c.cfg.Events, s.user.Name, nil, where)
 	return nil
 }
 

@@ -3,7 +3,7 @@ package connection10
 import (
 	"sync"
 
-	"candlemark/actors/connection/told"
+	"candlemark/actors/connection/connevents"
 	"candlemark/actors/connection10/transactions"
 	"candlemark/actors/mail"
 	"candlemark/internal/budget"
@@ -183,10 +183,10 @@ func (c *connection) stop() {
 	c.leaveRunning()
 	for id, l := range c.links {
 		c.discountSession()
-		told.Channel(c.cfg.Events, "channel.closed", c.peer.by, id, l.pid.Id, c.info)
+		connevents.Channel(c.cfg.Events, "channel.closed", c.peer.by, id, l.pid.Id, c.info)
 	}
 	if c.peer != nil {
-		told.Closed(c.cfg.Events, c.peer.by, c.self.Id, c.info)
+		connevents.Closed(c.cfg.Events, c.peer.by, c.self.Id, c.info)
 	}
 	clear(c.links)
 	c.turnover.Lock()

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"time"
 
-	"candlemark/actors/connection/told"
+	"candlemark/actors/connection/connevents"
 	"candlemark/actors/mail"
 	"candlemark/internal/dialect"
 	"candlemark/internal/events"
@@ -50,7 +50,7 @@ func (c *connection) becomeRunning(ctx actor.Context, p *peer) {
 	p.by = &events.Origin{User: p.user.Name, Source: c.name, Interface: events.AMQP}
 	c.log = c.log.With().Str("vhost", p.vhost.Name).Str("user", p.user.Name).Str("client", cut(p.open.ContainerID)).Logger()
 	c.log.Info().Str("protocol", "AMQP 1.0").Str("product", cut(textOf(p.table, "product"))).Msg("connection opened")
-	told.Created(c.cfg.Events, c.peer.by, c.self.Id, c.info)
+	connevents.Created(c.cfg.Events, c.peer.by, c.self.Id, c.info)
 	c.unwatch = c.cfg.Statuses.Watch(func(vhost, path string) {
 		if vhost == p.vhost.Name {
 			c.post(&statusChanged{path})

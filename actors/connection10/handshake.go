@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"candlemark/actors/connection/told"
+	"candlemark/actors/connection/connevents"
 	"candlemark/actors/mail"
 
 	"candlemark/internal/auth"
@@ -116,13 +116,13 @@ func (r *reader) login(p *peer) error {
 	}
 	if err != nil {
 		if !errors.Is(err, auth.ErrThrottled) {
-			told.Login(r.c.cfg.Events, "", err, where)
+			connevents.Login(r.c.cfg.Events, "", err, where)
 			r.c.log.Error().Err(err).Str("mechanism", cut(p.mechanism)).Msg("login refused")
 		}
 		r.c.send(&amqp10.SASLOutcome{Result: amqp10.SASLAuthFailed})
 		return errRefused
 	}
-	told.Login(r.c.cfg.Events, p.user.Name, nil, where)
+	connevents.Login(r.c.cfg.Events, p.user.Name, nil, where)
 	r.c.send(&amqp10.SASLOutcome{Result: amqp10.SASLOK})
 	return nil
 }

@@ -3,7 +3,7 @@ package connection10
 import (
 	"fmt"
 
-	"candlemark/actors/connection/told"
+	"candlemark/actors/connection/connevents"
 	"candlemark/actors/mail"
 	"candlemark/protocol/amqp10"
 
@@ -48,7 +48,7 @@ func (c *connection) beginSession(ctx actor.Context, m *beginSession) {
 		return
 	}
 	c.links[m.channel] = l
-	told.Channel(c.cfg.Events, "channel.created", c.peer.by, l.channel, l.pid.Id, c.info)
+	connevents.Channel(c.cfg.Events, "channel.created", c.peer.by, l.channel, l.pid.Id, c.info)
 	m.reply <- l
 }
 
@@ -86,7 +86,7 @@ func (c *connection) sessionEnded(ctx actor.Context, m *mail.ChannelClosed) {
 	}
 	delete(c.links, m.ID)
 	transact(c, m)
-	told.Channel(c.cfg.Events, "channel.closed", c.peer.by, m.ID, l.pid.Id, c.info)
+	connevents.Channel(c.cfg.Events, "channel.closed", c.peer.by, m.ID, l.pid.Id, c.info)
 	c.discountSession()
 	if begin := c.begins[m.ID]; begin != nil {
 		delete(c.begins, m.ID)

@@ -5,14 +5,13 @@ import (
 	"candlemark/protocol"
 )
 
-// stamped is the last death. Messages of one batch mostly died alike, and then
-// share the overlay that tells of it.
+// stamped caches the last x-death. Messages of one batch usually have the same history, and then share the overlay.
 type stamped struct {
 	batch    *batch
 	before   *message.Overlay
 	exchange string
 	key      string
-	ttl      int64 // of the publisher
+	ttl      int64 // the publisher's
 	overlay  *message.Overlay
 }
 
@@ -21,10 +20,10 @@ func (d *stamped) alike(b *batch, m *message.Message, before *message.Overlay, t
 		d.exchange == string(m.Exchange) && d.key == string(m.RoutingKey)
 }
 
-// moved is the last overlay of a message that was moved on: mostly it has none.
+// moved caches the last overlay of a forwarded message, which is usually nil.
 type moved struct{ before, after *message.Overlay }
 
-// stamp gives a message its death (DL-20) and takes its expiration (DL-17).
+// stamp adds x-death to a message (DL-20) and removes its expiration (DL-17).
 func (s *state) stamp(b *batch, m *message.Message) {
 	d := &s.router.last
 	before := m.Overlay
@@ -42,7 +41,7 @@ func (s *state) stamp(b *batch, m *message.Message) {
 			OriginalExpiration: message.FormatTTL(d.ttl),
 		})
 		d.overlay.TellCount = b.Count
-		if b.HasKey { // the only one from now on; CC stays in the headers (DL-16)
+		if b.HasKey { // the only key from now on; CC stays in the headers (DL-16)
 			d.overlay.CC, d.overlay.BCC = nil, nil
 		}
 	}
@@ -50,9 +49,8 @@ func (s *state) stamp(b *batch, m *message.Message) {
 	m.TTL = message.NoTTL
 }
 
-// published is the TTL that the message's publisher gave it, NoTTL without one,
-// or when an earlier death has taken it away: what exchanges have made of it is
-// not told (DL-17).
+// published returns the TTL that the publisher set, NoTTL without one, or if it was removed when the message was
+// dead-lettered before; limits set by exchanges are not reported (DL-17).
 func published(dead *message.Message) int64 {
 	if dead.TTL < 0 || dead.Overlay.Undated() {
 		return message.NoTTL
@@ -68,7 +66,7 @@ func published(dead *message.Message) int64 {
 	return ttl
 }
 
-// moveOn notes that a queue has moved a message on once more.
+// moveOn counts one more forwarding of a message.
 func (s *state) moveOn(m *message.Message) {
 	r := &s.router
 	if r.moved.after == nil || r.moved.before != m.Overlay {

@@ -14,18 +14,18 @@ import (
 // Config configures a dead-letter actor.
 type Config struct {
 	VHost *topology.VHost
-	// Stats is counted up; it outlives the actor. Nil if nobody reads it.
+	// Stats collects statistics; it outlives the actor. Nil if not needed.
 	Stats *Stats
-	// Events is told of leases that end; nil for nobody.
+	// Events receives events of expired queues; nil for none.
 	Events *events.Hub
-	// Log carries the name of the virtual host.
+	// Log has the name of the virtual host.
 	Log zerolog.Logger
 }
 
-// continueBatch: a batch was cut short in an earlier turn and goes on in this one.
+// continueBatch continues a batch that was cut short in an earlier turn.
 type continueBatch struct{}
 
-// searched: the route that a batch waited for.
+// searched: the route that a batch waited for was found.
 type searched struct {
 	batch *batch
 	route topology.LongRoute
@@ -34,7 +34,7 @@ type searched struct {
 // deadletter is the shell.
 type deadletter struct{ state state }
 
-// New makes the actor.
+// New returns the actor.
 func New(cfg Config) actor.Actor {
 	if cfg.Stats == nil {
 		cfg.Stats = &Stats{}
@@ -65,12 +65,12 @@ func (d *deadletter) Receive(ctx actor.Context) {
 		s.queueExpired(m)
 	case *mail.FinishDeadLetters:
 		s.finish(m)
-	case *actor.Terminated: // it overtakes mail (PRO-1)
+	case *actor.Terminated: // system mail, ahead of the peer's other mail (PRO-1)
 		ctx.Send(ctx.Self(), &mail.PeerGone{Who: m.Who})
 	case *mail.PeerGone:
 		s.targetGone(m.Who)
 	case *actor.Restarting:
-		s.out = outcome{} // what the turn that failed did not send is sent again as well
+		s.out = outcome{} // mail that the failed turn did not send is also sent again by its sources
 		s.reportLost()
 		s.logExpired()
 	case *actor.Stopping:
@@ -99,7 +99,7 @@ func (d *deadletter) carryOut(ctx actor.Context) {
 	out.watch, out.posts, out.search = out.watch[:0], out.posts[:0], out.search[:0]
 }
 
-// search is a goroutine.
+// search runs on a goroutine.
 func search(b *batch, l *topology.Long, self *actor.PID, root *actor.RootContext) {
 	if route, ok := l.Find(); ok {
 		root.Send(self, searched{b, route})

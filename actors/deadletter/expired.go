@@ -6,20 +6,20 @@ import (
 	"candlemark/protocol"
 )
 
-// mostNamed is how many queues a line of the log names; events name each of them.
+// mostNamed is the maximum number of queues named in a line of the log; there is an event for each queue.
 const mostNamed = 16
 
-// reportExpired has the queues logged that have expired since the first one of which the log does not tell yet.
+// reportExpired requests a line of the log about the queues that have expired since the last one.
 type reportExpired struct{}
 
-// expired are queues that ended because nobody used them, and are not logged yet. A line for each took as long as their end, when
-// thousands expire in a second.
+// expired are queues whose leases ran out, and that are not logged yet. If thousands expire in a second, a line for
+// each would take as long as their end.
 type expired struct {
 	queues, discarded int
 	names             []string
 }
 
-// queueExpired counts a queue that ended, and has it logged behind the mail that waits already.
+// queueExpired counts a queue that has expired, and requests a line of the log behind the mail that waits already.
 func (s *state) queueExpired(m *mail.QueueExpired) {
 	s.stats.QueuesExpired.Add(1)
 	s.stats.Discarded.Add(uint64(m.Discarded))
@@ -39,7 +39,7 @@ func (s *state) queueExpired(m *mail.QueueExpired) {
 	})
 }
 
-// logExpired writes one line about all that have expired.
+// logExpired logs one line about the expired queues.
 func (s *state) logExpired() {
 	e := s.expired
 	s.expired = expired{}

@@ -13,40 +13,38 @@ import (
 	"candlemark/protocol"
 )
 
-// warnings is how many, of cycles and of rules, are remembered; beyond that they
-// are forgotten and may be logged again.
+// warnings is the maximum number of warnings, about cycles and rules, that are remembered; beyond it they are reset
+// and may be logged again.
 const warnings = 1000
 
-// router resolves one message after the other.
+// router routes messages one at a time.
 type router struct {
 	topology.Router
-	overlay *message.Overlay // of the message in hand
+	overlay *message.Overlay // of the current message
 	header  []byte
-	headers func() protocol.Table // r.decode, bound once
+	headers func() protocol.Table // method value of decode, created once
 	last    stamped
 	moved   moved
-	found   []*topology.Queue // for the last message
-	steady  bool              // one with the same overlay and key goes there too, in this turn
-	key     []byte            // the last message's, if steady
+	found   []*topology.Queue // queues of the last message
+	steady  bool              // another message with the same overlay and key has the same queues, in this turn
+	key     []byte            // of the last message, if steady
 }
 
 func (r *router) init() { r.headers, r.Properties = r.decode, r.properties }
 
-// decode returns what a headers exchange matches: the headers with the history of
-// deaths.
+// decode returns the headers for a headers exchange, including x-death.
 func (r *router) decode() protocol.Table {
 	p, _, _ := r.properties()
 	return p.Headers
 }
 
-// properties returns those of the message, with such headers, its original, and the bytes of both.
+// properties returns the properties with these headers, the original properties, and their total size in bytes.
 func (r *router) properties() (p protocol.Properties, original []byte, size int) {
 	return r.overlay.Decode(r.header)
 }
 
-// route sends the messages of b before end to the batches of their targets. The exchange is
-// looked up now: one that is missing may be there for the next batch (DL-13),
-// and one that is internal is as good as any (DL-14).
+// route adds the messages of b before end to the batches of their targets. The exchange is looked up now, since one
+// that is missing may exist for the next batch (DL-13); an internal exchange is allowed (DL-14).
 func (s *state) route(b *batch, end int) {
 	dir := s.vhost.Directory()
 	exchange := []byte(b.Exchange)
@@ -77,9 +75,9 @@ func (s *state) routeOne(b *batch, i int, dir *topology.Directory, x *topology.E
 	found := b.found
 	b.found = nil
 	switch {
-	case found != nil: // waited for its route
+	case found != nil: // was waiting for its route
 	case b.Release:
-		m.Overlay = m.Overlay.Released(timeheaders.DelayOf(m.Header)) // not to be held again (DLY-4)
+		m.Overlay = m.Overlay.Released(timeheaders.DelayOf(m.Header)) // so that it is not delayed again (DLY-4)
 	case b.Forward:
 		s.moveOn(m)
 	case b.Replay:
@@ -87,7 +85,7 @@ func (s *state) routeOne(b *batch, i int, dir *topology.Directory, x *topology.E
 		s.stamp(b, m)
 		m.Exchange = exchange
 		if b.HasKey {
-			m.RoutingKey = key // else all its own, DL-15
+			m.RoutingKey = key // otherwise all of its own keys (DL-15)
 		}
 	}
 	targets, histories, caps := s.targets(dir, x, b, m, found)
@@ -104,7 +102,7 @@ func (s *state) routeOne(b *batch, i int, dir *topology.Directory, x *topology.E
 	}
 	had := b.Taken[l.id]
 	has := lookup(had)
-	if len(targets) > 1 { // m may give way to one of its own copies
+	if len(targets) > 1 { // one of its own copies may displace m
 		s.copy = *m
 		m, l.several = &s.copy, true
 	}
@@ -127,8 +125,7 @@ func (s *state) routeOne(b *batch, i int, dir *topology.Directory, x *topology.E
 	b.stats.Routed.Add(1)
 }
 
-// capOf is the TTL that the exchanges on the way to target i leave a message;
-// negative for any (TTL-9).
+// capOf returns the TTL limit of the exchanges on the route to target i; negative for none (TTL-9).
 func capOf(caps []int64, i int) int64 {
 	if caps == nil {
 		return -1
@@ -136,8 +133,8 @@ func capOf(caps []int64, i int) int64 {
 	return caps[i]
 }
 
-// targets are the queues that m goes to, the exchanges that keep it, and the caps of its TTL there: as found, if
-// it has waited for that. If its route is too long for a turn, b waits for it now.
+// targets returns the queues that m is routed to, the exchanges that keep it, and the TTL limits there: the result of
+// the search, if m has waited for one. If the route exceeds a turn, b waits for it from now on.
 func (s *state) targets(
 	dir *topology.Directory, x *topology.Exchange, b *batch, m *message.Message, found *topology.LongRoute,
 ) (queues, histories []*topology.Queue, caps []int64) {
@@ -158,8 +155,8 @@ func (s *state) targets(
 	return queues, s.router.Histories(), s.router.Caps()
 }
 
-// targets are the queues that all keys of m lead to (DL-15). What died alike mostly
-// goes to the same.
+// targets returns the queues that all keys of m lead to (DL-15). Messages with the same history usually have the same
+// queues.
 func (r *router) targets(dir *topology.Directory, x *topology.Exchange, m *message.Message) []*topology.Queue {
 	if r.steady && r.overlay == m.Overlay && bytes.Equal(r.key, m.RoutingKey) {
 		return r.found
@@ -191,7 +188,7 @@ func (r *router) keysOf(m *message.Message) [][]byte {
 	return keys
 }
 
-// drop is deferred around one message: if that panics, it alone is given up.
+// drop is deferred around one message: if that causes a panic, only the message is dropped.
 func (s *state) drop(b *batch, l *pendingMessage) {
 	reason := recover()
 	if reason == nil {
@@ -205,7 +202,7 @@ func (s *state) drop(b *batch, l *pendingMessage) {
 	}
 }
 
-// warnOfCopy logs once that an action cannot make copies of some messages.
+// warnOfCopy logs, once, that an action fails for some messages.
 func (s *state) warnOfCopy(c pendingCopy) {
 	if q := c.target; q.Action != nil && s.first("copy\x00"+q.Name+"\x00"+q.Action.ID) {
 		s.log.Warn().Str("queue", q.Name).Str("rule", q.Action.Rule).Str("from", c.message.batch.Queue).
@@ -230,7 +227,7 @@ func (s *state) warn(o *message.Overlay, target string) {
 		Msg("dead letter dropped: it would come back to a queue it died in without having been rejected; this cycle is not logged again")
 }
 
-// first tells whether a warning is one that was not logged yet, or has been forgotten.
+// first reports whether a warning was not logged yet, or has been forgotten.
 func (s *state) first(warning string) bool {
 	if _, known := s.warned[warning]; known {
 		return false

@@ -14,10 +14,10 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// turnLimit is how many messages are routed before other mail gets its turn.
+// turnLimit is the number of messages that are routed before other mail is handled.
 const turnLimit = mail.DeadLetterBatch
 
-// state is the core: it knows no actor library and no clock.
+// state is the core: it imports no actor library and no clock.
 type state struct {
 	vhost  *topology.VHost
 	stats  *Stats
@@ -25,28 +25,28 @@ type state struct {
 	log    zerolog.Logger
 	self   mail.Address
 
-	batches []*batch // not finished, oldest first
+	batches []*batch // unfinished, oldest first
 	copies  seqmap.Map[pendingCopy]
-	watched map[string]struct{} // targets, by the id of their PID
-	warned  map[string]struct{} // of what
-	// base is added to the numbers of copies. It is random, so that an answer to
-	// an earlier incarnation settles nothing in this one.
+	watched map[string]struct{} // targets, by actor id
+	warned  map[string]struct{} // warnings that were logged
+	// base is added to the numbers of copies. It is random, so that answers to an earlier incarnation match no copy
+	// of this one.
 	base          uint64
 	router        router
 	targetBatches targetBatches
-	copy          message.Message // the one in hand, if it goes to several
-	steps         int             // of routing in this turn
-	continuing    bool            // continueBatch is on its way
+	copy          message.Message // the current message, if it has several targets
+	steps         int             // steps of routing in this turn
+	continuing    bool            // a continueBatch is in the mailbox
 	expired       expired
-	finishing     *mail.FinishDeadLetters // nothing is begun any more
+	finishing     *mail.FinishDeadLetters // no new work is started
 	out           outcome
 }
 
-// outcome lists what the shell does after a turn, in order.
+// outcome holds the effects of a turn, in order.
 type outcome struct {
 	watch  []mail.Address
 	posts  []post
-	search []*batch // whose next route is to be looked for
+	search []*batch // batches whose next route needs a search
 }
 
 type post struct {
@@ -57,25 +57,25 @@ type post struct {
 // batch is one DeadLetter mail.
 type batch struct {
 	*mail.DeadLetter
-	next    int // index of the first message that was not routed yet
+	next    int // index of the first message not routed yet
 	pending []pendingMessage
 	stats   *ReasonStats
-	// waiting is the route of the next message if that is too long for a turn, and
-	// found is its result. Batches of other queues go on meanwhile.
+	// waiting is the search for the route of the next message, if that exceeds a turn, and found its result. Batches
+	// of other queues continue meanwhile.
 	waiting *topology.Long
 	found   *topology.LongRoute
-	// reply gathers what is settled in this turn, nil for nothing.
+	// reply collects the messages settled in this turn; nil for none.
 	reply *mail.DeadLetterReply
 }
 
-// pendingMessage is one dead message on its way.
+// pendingMessage is one message that targets have not answered.
 type pendingMessage struct {
 	batch   *batch
 	id      uint64
-	copies  int  // at targets that have not answered
-	refused bool // by one of them
-	lost    bool // for one of them
-	several bool // targets: those that take it are noted, if the queue cares
+	copies  int  // number of unanswered copies
+	refused bool // by at least one target
+	lost    bool // at least one copy
+	several bool // it has several targets: those that take it are recorded, if the queue retries
 	taken   []mail.Target
 }
 
@@ -97,7 +97,7 @@ func (s *state) send(to mail.Address, what any) {
 	s.out.posts = append(s.out.posts, post{to, what})
 }
 
-// take queues a batch behind those that are not finished.
+// take queues a batch behind the unfinished ones.
 func (s *state) take(d *mail.DeadLetter) {
 	if s.finishing != nil {
 		return
@@ -110,7 +110,7 @@ func (s *state) take(d *mail.DeadLetter) {
 	}
 }
 
-// searched takes the route that a batch waits for.
+// searched sets the route that a batch waits for.
 func (s *state) searched(b *batch, route topology.LongRoute) {
 	if !slices.Contains(s.batches, b) {
 		return // of an earlier incarnation
@@ -121,8 +121,8 @@ func (s *state) searched(b *batch, route topology.LongRoute) {
 	}
 }
 
-// ready is the oldest batch that waits for no route, nor is behind another one of
-// the same queue that does; nil for none.
+// ready returns the oldest batch that does not wait for a route, nor follows one of the same queue that does; nil for
+// none.
 func (s *state) ready() *batch {
 	var waiting map[string]bool
 	for _, b := range s.batches {
@@ -137,7 +137,7 @@ func (s *state) ready() *batch {
 	return nil
 }
 
-// step routes a turn's worth of the oldest batch.
+// step routes messages of the oldest batch, up to a turn's limit.
 func (s *state) step() {
 	s.continuing, s.steps = false, 0
 	b := s.ready()
@@ -147,16 +147,16 @@ func (s *state) step() {
 	end := min(len(b.Messages), b.next+turnLimit)
 	s.targetBatches.backing = b.Messages[b.next:b.next:end]
 	if end == len(b.Messages) {
-		s.targetBatches.backing = b.Messages[b.next:b.next] // with all its room, for who uses it next
+		s.targetBatches.backing = b.Messages[b.next:b.next] // with its full capacity, for reuse
 	}
 	s.route(b, end)
-	if b.next < end { // the memory behind goes with the first target's batch
+	if b.next < end { // the memory behind it belongs to the first target's batch
 		b.Messages, b.pending, b.next = slices.Clone(b.Messages[b.next:]), b.pending[b.next:], 0
 	}
 	s.targetBatches.send(s)
 	s.answer(b)
 	if b.next == len(b.Messages) {
-		b.Messages = nil // the targets have them now
+		b.Messages = nil // now owned by the targets
 		s.router.last, s.router.moved, s.copy = stamped{}, moved{}, message.Message{}
 		if s.batches = slices.DeleteFunc(s.batches, func(x *batch) bool { return x == b }); len(s.batches) == 0 {
 			s.batches = nil
@@ -168,7 +168,7 @@ func (s *state) step() {
 	}
 }
 
-// enqueued settles copies that a target has taken or refused.
+// enqueued handles a target's answer to copies.
 func (s *state) enqueued(m *mail.EnqueueReply) {
 	var last *batch
 	fate := taken
@@ -197,7 +197,7 @@ func (s *state) enqueued(m *mail.EnqueueReply) {
 	s.finished()
 }
 
-// targetGone settles the copies that a target ended with and never answered.
+// targetGone settles the copies that a target has not answered before its end.
 func (s *state) targetGone(who mail.Address) {
 	delete(s.watched, who.Id)
 	var numbers []uint64
@@ -216,35 +216,34 @@ func (s *state) targetGone(who mail.Address) {
 	s.finished()
 }
 
-// finish forgets what has not been routed.
+// finish drops batches that have not been routed.
 func (s *state) finish(m *mail.FinishDeadLetters) {
 	s.abandon()
 	s.batches, s.finishing = nil, m
 	s.finished()
 }
 
-// finished answers who waits for the targets, when all of them have answered.
+// finished answers FinishDeadLetters once all targets have answered.
 func (s *state) finished() {
 	if s.finishing != nil && s.copies.Len() == 0 {
 		s.send(s.finishing.Answer(mail.Gone))
 	}
 }
 
-// fate of a copy.
+// fate is the result of a copy.
 type fate int
 
 const (
 	taken fate = iota
 	refused
-	unfit // for its target, whenever it comes
+	unfit // for its target, permanently
 )
 
-// copyDone is called for each copy that is done with. What a target has refused
-// counts as taken care of unless its queue cares for more: delivery is at most
-// once then (DL-29). What is unfit always does (SBR-6).
+// copyDone is called for each finished copy. A copy refused by its target counts as settled unless its queue retries:
+// delivery is then at most once (DL-29). An unfit one always counts as settled (SBR-6).
 func (l *pendingMessage) copyDone(target *topology.Queue, what fate) {
 	b := l.batch
-	kept := b.Guarantee != mail.Drop // what is refused comes again
+	kept := b.Guarantee != mail.Drop // refused messages are retried
 	switch {
 	case what == refused && kept:
 		l.refused = true
@@ -268,14 +267,14 @@ func (l *pendingMessage) copyDone(target *topology.Queue, what fate) {
 	b.done(l.id)
 }
 
-// keep notes that a message stays in its queue.
+// keep returns a message to its queue for a retry.
 func (b *batch) keep(id uint64, taken []mail.Target) {
 	b.stats.Kept.Add(1)
 	r := b.answering()
 	r.Kept = append(r.Kept, mail.Kept{ID: id, Taken: taken})
 }
 
-// done notes that a message is taken care of.
+// done settles a message.
 func (b *batch) done(id uint64) {
 	if b.Guarantee == mail.AtLeastOnce {
 		b.stats.AtLeastOnce.Add(1)
@@ -285,8 +284,8 @@ func (b *batch) done(id uint64) {
 	b.answering().Add(id)
 }
 
-// noTarget notes that there is nothing to send a message to; count counts those
-// that are dropped for it. It is enough that somebody had it (DL-30).
+// noTarget settles a message without a target, or returns it to be retried; count counts those dropped for this
+// reason. If one target has taken it, it is settled (DL-30).
 func (b *batch) noTarget(id uint64, count *atomic.Uint64) {
 	switch {
 	case b.Guarantee != mail.AtLeastOnce:
@@ -308,7 +307,7 @@ func (b *batch) answering() *mail.DeadLetterReply {
 	return b.reply
 }
 
-// answer tells the source of b what is done; b may be nil.
+// answer sends the results of b to its source; b may be nil.
 func (s *state) answer(b *batch) {
 	if b != nil && b.reply != nil {
 		s.send(b.From, b.reply)
@@ -316,7 +315,7 @@ func (s *state) answer(b *batch) {
 	}
 }
 
-// reportLost tells every source with something under way that it is lost.
+// reportLost informs every source with unanswered messages that these are lost.
 func (s *state) reportLost() {
 	type round struct {
 		from  string
@@ -339,7 +338,7 @@ func (s *state) reportLost() {
 	})
 }
 
-// abandon ends the search for routes.
+// abandon ends the searches for routes.
 func (s *state) abandon() {
 	for _, b := range s.batches {
 		if b.waiting != nil {

@@ -8,27 +8,27 @@ import (
 	"candlemark/internal/topology"
 )
 
-// targetBatches gathers what one turn sends: one batch for each target, so that a
-// target gets its part of a batch in one mail.
+// targetBatches collects the mail of one turn: one batch for each target, so that a target gets its part of a batch
+// in one mail.
 type targetBatches struct {
 	list  []targetBatch
-	index map[*topology.Queue]int // into list
-	// backing is where the messages of this turn lie. The first batch is made there:
-	// mostly it is the only one, and nothing is copied.
+	index map[*topology.Queue]int // indexes of list
+	// backing is the memory for the messages of this turn. The first batch is built in it: usually it is the only
+	// one, and nothing is copied.
 	backing []message.Message
-	pending []*pendingMessage // of an earlier first batch, empty
+	pending []*pendingMessage // capacity of an earlier first batch, empty
 }
 
 type targetBatch struct {
 	target   *topology.Queue
 	messages []message.Message
-	pending  []*pendingMessage // of the messages
+	pending  []*pendingMessage // one for each message
 }
 
-// scanned is up to how many targets a look through the list is faster than a map.
+// scanned is the number of targets up to which a linear search is faster than a map.
 const scanned = 32
 
-// lookup tells who is among those that have a message; nil if nobody has it.
+// lookup returns a test for the targets that already have a message; nil if there are none.
 func lookup(had []mail.Target) func(mail.Target) bool {
 	switch {
 	case len(had) == 0:
@@ -46,7 +46,7 @@ func lookup(had []mail.Target) func(mail.Target) bool {
 	}
 }
 
-// add puts a copy into the batch for target, with its TTL capped.
+// add adds a copy to the batch for target, with its TTL limited.
 func (p *targetBatches) add(target *topology.Queue, m *message.Message, l *pendingMessage, cap int64) {
 	if n := len(p.list); n > 0 && p.list[n-1].target == target {
 		p.list[n-1].add(m, l, cap)
@@ -71,7 +71,7 @@ func (p *targetBatch) add(m *message.Message, l *pendingMessage, cap int64) {
 	l.copies++
 }
 
-// send gives every copy its number and posts the batches.
+// send numbers the copies and posts the batches.
 func (p *targetBatches) send(s *state) {
 	for i := range p.list {
 		x := &p.list[i]

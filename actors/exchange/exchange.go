@@ -14,20 +14,19 @@ import (
 
 // Config configures an exchange.
 type Config struct {
-	// Exchange is its identity, on which it publishes its tables. Its routing type
-	// is one that topology.NewRoutes knows.
+	// Exchange is its identity, on which it publishes its tables. topology.NewRoutes must know its routing type.
 	Exchange *topology.Exchange
 	VHost    *topology.VHost
-	// Settings are the effective ones at the declare.
+	// Settings are the effective ones when it is declared.
 	Settings policies.ExchangeSettings
-	// Events is told of bindings; nil for nobody.
+	// Events receives events of bindings; nil for none.
 	Events *events.Hub
-	// What one that keeps messages needs: the clock; what all of them may keep together, nil for no bound; the
-	// valve that bindings wait for which bring messages, nil for none.
+	// For an exchange that keeps messages: the clock; the room shared with all others, nil for no limit; the valve
+	// that bindings with kept messages wait for, nil for none.
 	Clock *clock.Clock
 	Room  *budget.Room
 	Valve *budget.Valve
-	// Close closes the actor's mailbox and returns what is left in it.
+	// Close closes the actor's mailbox and returns the mail left in it.
 	Close func() []any
 }
 
@@ -35,14 +34,13 @@ type Config struct {
 type exchange struct {
 	cfg    Config
 	routes *topology.Routes // the published one
-	keeper *keeper          // of one that keeps messages, else nil
+	keeper *keeper          // nil unless it keeps messages
 	ended  bool             // the table is empty, the mailbox closed
 }
 
-// New makes the actor. Its mailbox is the hot one (actors/mailbox). The settings
-// are published before New returns, so that a directory with the exchange in it
-// never shows it without its alternate exchange. Exchange.PID is known by then if the
-// exchange is one that keeps messages.
+// New returns the actor. Its mailbox is the hot one (actors/mailbox). The settings are published before New returns,
+// so that no directory shows the exchange without its alternate exchange. If the exchange keeps messages,
+// Exchange.PID must be set.
 func New(cfg Config) actor.Actor {
 	routes, known := topology.NewRoutes(cfg.Exchange.RoutingType(), cfg.Exchange.Arguments)
 	if !known {
@@ -88,7 +86,7 @@ func (x *exchange) Receive(ctx actor.Context) {
 func (x *exchange) bind(ctx actor.Context, m *mail.AddBinding) {
 	routes, _ := x.routes.With(m.Binding, m.Target)
 	if x.publish(routes) {
-		x.tell("binding.created", m.By, m.Binding, m.Target)
+		x.publishEvent("binding.created", m.By, m.Binding, m.Target)
 	}
 	reply(ctx, m.Request, &mail.TopologyReply{Reply: m.Done(nil)})
 }
@@ -99,7 +97,7 @@ func (x *exchange) removeBinding(ctx actor.Context, m *mail.RemoveBinding) {
 	routes, _ := x.routes.Without(m.Binding)
 	lost := x.publish(routes)
 	if lost {
-		x.tell("binding.deleted", m.By, m.Binding, to)
+		x.publishEvent("binding.deleted", m.By, m.Binding, to)
 	}
 	if lost && x.unused() {
 		ctx.Send(ctx.Parent(), &mail.ExchangeUnused{Request: m.Request, Name: x.cfg.Exchange.Name, Exchange: ctx.Self()})
@@ -112,15 +110,15 @@ func (x *exchange) forgetDestination(ctx actor.Context, m *mail.ForgetDestinatio
 	x.keeper.withdraw(ctx, func(b topology.Binding) bool {
 		return b.Destination == m.Name && b.ToExchange == m.ToExchange
 	}, mail.NoDestination(m, x.cfg.VHost.Name))
-	x.tellGone(x.routes.BindingsTo(m.Name, m.ToExchange))
+	x.publishDeleted(x.routes.BindingsTo(m.Name, m.ToExchange))
 	lost := x.publish(x.routes.WithoutDestination(m.Name, m.ToExchange))
 	reply(ctx, m.Request, &mail.BindingsForgotten{Reply: m.Done(nil), Unused: lost && x.unused()})
 }
 
-// unused tells whether the exchange is to end when it has just lost a binding.
+// unused reports whether the exchange has to end after the loss of a binding.
 func (x *exchange) unused() bool { return x.cfg.Exchange.AutoDelete && x.bindings() == 0 }
 
-// bindings is how many there are, or will be.
+// bindings returns the number of bindings, including waiting ones.
 func (x *exchange) bindings() int { return x.routes.Len() + x.keeper.waiting() }
 
 func (x *exchange) retire(ctx actor.Context, m *mail.RetireExchange) {
@@ -139,14 +137,13 @@ func (x *exchange) retire(ctx actor.Context, m *mail.RetireExchange) {
 	ctx.Stop(ctx.Self())
 }
 
-// end empties the table and closes the mailbox; only then may the actor stop
-// (PRO-1).
+// end empties the table and closes the mailbox; only then may the actor stop (PRO-1).
 func (x *exchange) end(ctx actor.Context, fate mail.Fate) {
 	if x.ended {
 		return
 	}
 	x.ended = true
-	x.tellGone(x.routes.Bindings())
+	x.publishDeleted(x.routes.Bindings())
 	empty, _ := topology.NewRoutes(x.cfg.Exchange.RoutingType(), x.cfg.Exchange.Arguments)
 	x.keeper.end(ctx, fate)
 	x.keeper = nil
@@ -154,7 +151,7 @@ func (x *exchange) end(ctx actor.Context, fate mail.Fate) {
 	mail.AnswerAll(ctx, x.cfg.Close(), fate)
 }
 
-// publish makes routes the current table and tells whether it is another one.
+// publish makes routes the current table and reports whether it has changed.
 func (x *exchange) publish(routes *topology.Routes) bool {
 	if routes == x.routes {
 		return false

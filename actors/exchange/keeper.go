@@ -12,28 +12,28 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// keeper has the messages of a recent-history exchange, and the bindings that wait to be made because they bring
-// those along (DEC-17). One replay is under way at a time, and there is another one when that was taken.
+// keeper holds the messages of a recent-history exchange, and the bindings that wait because these messages are sent
+// to them first (DEC-17). Only one replay is under way at a time; the next one starts when its messages were taken.
 type keeper struct {
 	history *history.History
-	late    []*late // in order, before
-	// pending are in order. They are not in the table.
+	late    []*late // in order; they precede pending
+	// pending are waiting bindings, in order. They are not in the table.
 	pending []*mail.AddBinding
-	// Of the replay under way, or of the wait for memory:
+	// The replay in progress, or the wait for memory:
 	busy   bool
 	number uint64
-	to     mail.Address // the queue, nil for another exchange
-	left   int          // messages that another exchange has not routed yet
+	to     mail.Address // the queue; nil if it goes to another exchange
+	left   int          // number of messages that the other exchange has not routed yet
 	gone   chan struct{}
 }
 
-// late are messages that were routed by an older table than that which they met: they go to the bindings that have come in between. Their
-// publisher's credit is held until they have.
+// late are messages that were routed by an older table than the one current on arrival: they are sent to the bindings
+// added in between. Their publisher's credit is held until then.
 type late struct {
 	list        []message.Message
-	first, last uint64 // numbers of these tables
+	first, last uint64 // numbers of the two tables
 	begun       bool
-	targets     []topology.Target // once it has begun, those that are left
+	targets     []topology.Target // the remaining targets, once started
 	chunk       *message.Chunk
 	debt        message.Debt
 }
@@ -43,26 +43,26 @@ func (l *late) release() {
 	l.debt.Settle()
 }
 
-// room: queues may hold more again, or there is an alarm.
+// room: queues may take more messages again, or an alarm has started.
 type room struct{}
 
-// Answer implements mail.Answerable: who is gone waits no longer.
+// Answer implements mail.Answerable: there is no answer.
 func (room) Answer(mail.Fate) (mail.Address, any) { return nil, nil }
 
-// batch is how many messages of a replay are in one mail, so that the receiver's turns stay short.
+// batch is the number of messages of a replay in one mail, which keeps the receiver's turns short.
 const batch = mail.DeadLetterBatch
 
 func newKeeper(cfg *Config) *keeper {
 	return &keeper{history: history.New(topology.HistoryLength(cfg.Exchange.Arguments), cfg.Room), gone: make(chan struct{})}
 }
 
-// keeps handles what only an exchange gets that keeps messages.
-func (x *exchange) keeps(ctx actor.Context, what any) {
+// keeps handles mail that only an exchange with kept messages gets.
+func (x *exchange) keeps(ctx actor.Context, received any) {
 	k := x.keeper
 	if k == nil {
 		return
 	}
-	switch m := what.(type) {
+	switch m := received.(type) {
 	case *mail.Enqueue:
 		x.enqueue(ctx, m)
 	case *mail.EnqueueReply:
@@ -71,7 +71,7 @@ func (x *exchange) keeps(ctx actor.Context, what any) {
 		}
 	case *mail.DeadLetterReply:
 		x.routed(ctx, m)
-	case *actor.Terminated: // it overtakes mail (PRO-1)
+	case *actor.Terminated: // system mail, ahead of the peer's other mail (PRO-1)
 		ctx.Send(ctx.Self(), &mail.PeerGone{Who: m.Who})
 	case *mail.PeerGone:
 		if k.to.Equal(m.Who) {
@@ -82,8 +82,8 @@ func (x *exchange) keeps(ctx actor.Context, what any) {
 	}
 }
 
-// enqueue keeps what was routed. Bindings that have come since it was get it now: of what they got
-// when they came it was not part.
+// enqueue keeps routed messages. Bindings added since the routing get them now, since the replay to these bindings
+// did not include them.
 func (x *exchange) enqueue(ctx actor.Context, e *mail.Enqueue) {
 	k, now := x.keeper, x.cfg.Clock.Now()
 	answer := &mail.EnqueueReply{Queue: ctx.Self()}
@@ -98,7 +98,7 @@ func (x *exchange) enqueue(ctx actor.Context, e *mail.Enqueue) {
 	if len(missed.list) > 0 {
 		missed.chunk, missed.debt = e.DetachCredit()
 		k.late = append(k.late, missed)
-		x.goOn(ctx)
+		x.proceed(ctx)
 	}
 	e.Release()
 	if len(answer.Ranges) > 0 {
@@ -113,12 +113,12 @@ func (x *exchange) bindLater(ctx actor.Context, m *mail.AddBinding) bool {
 		return false
 	}
 	k.pending = append(k.pending, m)
-	x.goOn(ctx)
+	x.proceed(ctx)
 	return true
 }
 
-// goOn does what waits, as far as it can.
-func (x *exchange) goOn(ctx actor.Context) {
+// proceed processes waiting messages and bindings as far as possible.
+func (x *exchange) proceed(ctx actor.Context) {
 	for k := x.keeper; !k.busy; {
 		switch {
 		case len(k.late) > 0:
@@ -131,7 +131,7 @@ func (x *exchange) goOn(ctx actor.Context) {
 	}
 }
 
-// giveLate gives late messages to the next destination.
+// giveLate sends late messages to the next destination.
 func (x *exchange) giveLate(ctx actor.Context, l *late) {
 	if !l.begun {
 		l.begun, l.targets = true, slices.Collect(x.routes.Between(l.first, l.last))
@@ -146,8 +146,8 @@ func (x *exchange) giveLate(ctx actor.Context, l *late) {
 	x.replay(ctx, to, slices.Clone(l.list))
 }
 
-// bindPending makes the binding that has waited longest, if it can. What is kept is sent before the new table is published, so that it is
-// in the queue before what is routed by that.
+// bindPending adds the oldest waiting binding, if possible. Kept messages are sent before the new table is published,
+// so that they reach the queue ahead of messages routed by it.
 func (x *exchange) bindPending(ctx actor.Context, m *mail.AddBinding) {
 	k, now := x.keeper, x.cfg.Clock.Now()
 	if k.history.Live(now) && !x.routes.Has(m.Binding) {
@@ -172,7 +172,7 @@ func (x *exchange) bindPending(ctx actor.Context, m *mail.AddBinding) {
 	x.bind(ctx, m)
 }
 
-// replay gives a destination messages, and has the next one wait until they are taken.
+// replay sends messages to a destination; the next replay waits until they are taken.
 func (x *exchange) replay(ctx actor.Context, to topology.Target, list []message.Message) {
 	k := x.keeper
 	k.busy = true
@@ -221,10 +221,10 @@ func (x *exchange) routed(ctx actor.Context, r *mail.DeadLetterReply) {
 
 func (x *exchange) idle(ctx actor.Context) {
 	x.keeper.busy, x.keeper.to = false, nil
-	x.goOn(ctx)
+	x.proceed(ctx)
 }
 
-// waiting is how many bindings do.
+// waiting returns the number of waiting bindings.
 func (k *keeper) waiting() int {
 	if k == nil {
 		return 0
@@ -232,7 +232,7 @@ func (k *keeper) waiting() int {
 	return len(k.pending)
 }
 
-// withdraw takes pending bindings back and answers them.
+// withdraw removes waiting bindings and answers them.
 func (k *keeper) withdraw(ctx actor.Context, which func(topology.Binding) bool, err error) {
 	if k == nil {
 		return
@@ -246,7 +246,7 @@ func (k *keeper) withdraw(ctx actor.Context, which func(topology.Binding) bool, 
 	})
 }
 
-// move has what waits go to where a queue lives on.
+// move redirects waiting messages and bindings to the new actor of a queue.
 func (k *keeper) move(to *topology.Queue) {
 	if k == nil {
 		return
@@ -267,7 +267,7 @@ func (k *keeper) move(to *topology.Queue) {
 	}
 }
 
-// end lets go of everything.
+// end drops everything that waits.
 func (k *keeper) end(ctx actor.Context, fate mail.Fate) {
 	if k == nil {
 		return

@@ -9,21 +9,21 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// turnLength is how many mails an actor may handle before the others get their turn. Hot mail is a batch of some 10 µs of
-// work, so that a turn stays well under a millisecond.
+// turnLength is the number of mails that an actor may handle before others get their turn. Frequent mail is a batch
+// of some 10 µs of work, so such a turn stays well under a millisecond.
 const turnLength = 32
 
 const (
-	// turnTime is how long a turn goes on, behind its first lookEvery mails: there is mail that takes a millisecond.
+	// turnTime ends a turn after its first lookEvery mails, since some mail takes a millisecond.
 	turnTime = time.Millisecond
-	// lookEvery is after how many mails the clock is looked at. Short turns do not pay for that.
+	// lookEvery is the number of mails between two readings of the clock, which short turns do not need.
 	lookEvery = 4
 )
 
 const (
-	// spread is how many turns may wait for each caller of Carry before an idle worker is woken to share them.
+	// spread is the number of turns that may wait per caller of Carry before an idle worker is woken to share them.
 	spread = 24
-	// carryLimit and carryTime are for how many turns and how long Carry keeps a caller from what it does otherwise.
+	// carryLimit and carryTime limit the number of turns and the time for which Carry occupies a caller.
 	carryLimit = 64
 	carryTime  = 200 * time.Microsecond
 )
@@ -32,11 +32,11 @@ const (
 // come, first served.
 type Dispatcher struct {
 	mu       sync.Mutex
-	work     sync.Cond // signalled for each worker that is woken
+	work     sync.Cond // signalled once for each worker to wake
 	turns    ring
-	running  []*Mailbox // whose turns are under way
-	carrying int        // callers of Carry, who will look at turns again
-	idle     int        // workers that wait in work and have not been woken; the others will look at turns again
+	running  []*Mailbox // mailboxes whose turns are running
+	carrying int        // number of callers of Carry, which will check for turns again
+	idle     int        // number of workers that wait in work and were not woken; the others will check for turns again
 	stopped  bool
 	workers  sync.WaitGroup
 }
@@ -56,7 +56,7 @@ func NewDispatcher(workers int) *Dispatcher {
 	return d
 }
 
-// Schedule appends turn to the run queue. It never blocks. After Stop the turn gets a goroutine of its own, so that
+// Schedule appends turn to the run queue. It never blocks. After Stop the turn runs on its own goroutine, so that
 // actors that outlive the pool still stop in order.
 func (d *Dispatcher) Schedule(turn func()) { d.schedule(function(turn)) }
 
@@ -71,7 +71,7 @@ func (d *Dispatcher) schedule(t turn) {
 	d.share()
 }
 
-// begin takes the turn that waits longest, nil if none does. mu is held.
+// begin removes and returns the oldest turn, nil if there is none. mu is held.
 func (d *Dispatcher) begin() turn {
 	t := d.turns.pop()
 	if m, ok := t.(*Mailbox); ok {
@@ -80,7 +80,7 @@ func (d *Dispatcher) begin() turn {
 	return t
 }
 
-// end is told what begin has given, also nil. mu is held.
+// end is called with the result of begin after its turn, even if nil. mu is held.
 func (d *Dispatcher) end(t turn) {
 	if m, ok := t.(*Mailbox); ok {
 		i := slices.Index(d.running, m)
@@ -88,14 +88,14 @@ func (d *Dispatcher) end(t turn) {
 	}
 }
 
-// Load tells how much actors have to do at a moment.
+// Load is the work of actors at one moment.
 type Load struct {
-	Actors  int // that have their turn, or wait for it
-	Mails   int // that wait in their mailboxes, without those of the system
+	Actors  int // actors whose turns run or wait
+	Mails   int // mails in their mailboxes, without system mail
 	Longest int // mails in the fullest mailbox
 }
 
-// Load counts. It takes the longer the more actors wait for their turn, which they go on doing meanwhile.
+// Load returns the current load. It takes longer the more turns wait; these continue meanwhile.
 func (d *Dispatcher) Load() Load {
 	d.mu.Lock()
 	busy := make(map[*Mailbox]bool, len(d.running)+d.turns.count)
@@ -117,8 +117,8 @@ func (d *Dispatcher) Load() Load {
 	return l
 }
 
-// share unlocks mu and wakes a worker if there is more to do than the callers of Carry should do alone. Whenever mu is
-// free and a turn waits, somebody will look: a caller of Carry, a worker that runs or is woken, or both.
+// share unlocks mu and wakes a worker if there are more turns than the callers of Carry should run alone. Invariant:
+// if mu is free and a turn waits, then a caller of Carry, or a worker that runs or was woken, will check for it.
 func (d *Dispatcher) share() {
 	wake := d.idle > 0 && d.turns.count > spread*d.carrying
 	if wake {
@@ -130,13 +130,13 @@ func (d *Dispatcher) share() {
 	}
 }
 
-// Carry calls post, and then runs turns in the caller's goroutine: those that post has scheduled, those that these
-// schedule in turn, and what else waits, until there are none or the caller has done its share. So what a socket brings is
-// carried to where it leaves by the goroutine that read it, and nobody else is woken. With all workers at work it only
-// calls post. The caller may hold no lock and may be no actor.
+// Carry calls post, and then runs turns on the caller's goroutine: those that post has scheduled, those scheduled by
+// these, and any others, until there are none or the caller has done its share. So the goroutine that reads a socket
+// carries the data to the outgoing socket, and no other goroutine is woken. If all workers are busy it only calls
+// post. The caller must hold no lock and must not be an actor.
 func (d *Dispatcher) Carry(post func()) {
 	d.mu.Lock()
-	if d.idle == 0 { // all processors are at work on turns already
+	if d.idle == 0 { // all processors run turns already
 		d.mu.Unlock()
 		post()
 		return
@@ -165,7 +165,7 @@ func (d *Dispatcher) Carry(post func()) {
 	}
 }
 
-// carried ends a Carry, also one whose post has panicked.
+// carried ends a Carry, also after a panic in post.
 func (d *Dispatcher) carried(last turn) {
 	d.mu.Lock()
 	d.end(last)
@@ -173,7 +173,7 @@ func (d *Dispatcher) carried(last turn) {
 	d.share()
 }
 
-// Throughput returns how many mails an actor may handle in one turn.
+// Throughput returns the maximum number of mails in one turn.
 func (d *Dispatcher) Throughput() int { return turnLength }
 
 // Stop lets the workers finish the run queue and waits until they have ended. It must not be called from an actor.
@@ -202,7 +202,7 @@ func (d *Dispatcher) serve() {
 		}
 		d.mu.Unlock()
 		t.process()
-		runtime.Gosched() // readers and writers of sockets get their turn too, not only when no actor has work
+		runtime.Gosched() // lets readers and writers of sockets run before the actors are idle
 		d.mu.Lock()
 		d.end(t)
 	}

@@ -8,8 +8,8 @@ type identity interface {
 	ActorSystem() *actor.ActorSystem
 }
 
-// gone takes the place of an actor that has stopped: whoever keeps its address keeps
-// the mailbox, and with it nothing of what the actor was.
+// gone replaces an actor that has stopped: references to its address keep the mailbox alive, but nothing of the
+// actor.
 type gone struct {
 	self   *actor.PID
 	system *actor.ActorSystem
@@ -17,15 +17,15 @@ type gone struct {
 
 var _ actor.MessageInvoker = gone{}
 
-// refuse hands on what an actor that stops has not taken, and all that comes later.
+// refuse passes mail that a stopping actor has not handled, and all later mail, to the undeliverable handler.
 func (m *Mailbox) refuse() {
 	for _, mail := range m.Close() {
 		m.undeliverable(mail)
 	}
 }
 
-// forget lets go of the actor once it has stopped for good, which is when its name is
-// free, and hands on what nobody will take.
+// forget drops the actor once it has stopped for good, which is when its name is free, and passes on its unhandled
+// mail.
 func (m *Mailbox) forget() {
 	who, ok := m.invoker.(identity)
 	if !ok {
@@ -38,7 +38,7 @@ func (m *Mailbox) forget() {
 	m.refuse()
 }
 
-// InvokeSystemMessage answers whoever watches an actor that has stopped, as protoactor does.
+// InvokeSystemMessage answers actors that watch a stopped actor, as protoactor does.
 func (g gone) InvokeSystemMessage(mail any) {
 	if w, ok := mail.(*actor.Watch); ok {
 		if p, lives := g.system.ProcessRegistry.Get(w.Watcher); lives {

@@ -8,21 +8,22 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// Buffers larger than these (in mails) are given back to the collector, so that a burst does not fatten an actor for ever:
-// keepBusy between two batches, keepIdle when the actor has nothing left to do.
+// Buffers larger than these (in mails) are left to the garbage collector, so that a burst does not occupy memory for
+// ever: keepBusy between two batches, keepIdle when the actor is idle.
 const (
 	keepBusy = 1024
 	keepIdle = 8
 )
 
-// closedNext is the value of next after Close: past the end of every batch, with room for claims that still come.
+// closedNext is the value of next after Close: past the end of every batch, with room for later claims.
 const closedNext = math.MaxInt64 / 2
 
-// Mailbox is an unbounded actor.Mailbox for many producers and one actor. Posts append to one slice, the actor runs
-// another, and the two are swapped when the second is used up. Make one with New; one Mailbox serves one actor.
+// Mailbox is an unbounded actor.Mailbox for many producers and one actor. Posts append to one slice, the actor
+// processes another, and they are swapped when the second is used up. Create it with New; one Mailbox serves one
+// actor.
 type Mailbox struct {
-	// Trace, unless nil, is told every user mail (unwrapped) right before the actor handles it, in the actor's turn.
-	// Set it before the actor is spawned.
+	// Trace, unless nil, is called with every user mail (unwrapped) right before the actor handles it, in the actor's
+	// turn. Set it before the actor is spawned.
 	Trace func(mail any)
 
 	undeliverable func(mail any)
@@ -31,21 +32,21 @@ type Mailbox struct {
 
 	mu        sync.Mutex
 	inbox     []any // user mail posted since the last swap
-	batch     []any // the user mail being run; written by the actor's turn only, and only under mu
-	system    []any // system mail that waits, oldest first
-	started   bool  // the invoker is there: turns may be scheduled
-	scheduled bool  // a turn is in the dispatcher's hands or running
-	closed    bool  // user posts go to undeliverable
-	suspended bool  // user mail waits for the supervisor; written by the actor's turn only, and only under mu
+	batch     []any // the user mail being processed; written only by the actor's turn, and only under mu
+	system    []any // waiting system mail, oldest first
+	started   bool  // the invoker is set: turns may be scheduled
+	scheduled bool  // a turn is scheduled or running
+	closed    bool  // user mail goes to undeliverable
+	suspended bool  // user mail waits for the supervisor; written only by the actor's turn, and only under mu
 
-	next    atomic.Int64 // batch[next:] is still to come; whoever moves it owns what it passed
+	next    atomic.Int64 // index of the next mail in batch; incrementing it claims the mail
 	pending atomic.Bool  // system is not empty
 }
 
 var _ actor.Mailbox = (*Mailbox)(nil)
 
-// New returns an open, empty mailbox. After Close every user post is handed to undeliverable, in the poster's goroutine:
-// it must not block, must be safe for concurrent calls, and gets what was sent without its envelope. It may not be nil.
+// New returns an open, empty mailbox. After Close all user mail is passed to undeliverable, without its envelope, on
+// the sender's goroutine: undeliverable must not block, must be safe for concurrent calls, and must not be nil.
 func New(undeliverable func(mail any)) *Mailbox {
 	if undeliverable == nil {
 		panic("mailbox: New needs an undeliverable handler")
@@ -53,8 +54,8 @@ func New(undeliverable func(mail any)) *Mailbox {
 	return &Mailbox{undeliverable: undeliverable}
 }
 
-// PostUserMessage appends mail, or hands it to the undeliverable handler when the mailbox is closed. Mail of one producer
-// is handled in the order in which it was posted.
+// PostUserMessage appends mail, or passes it to the undeliverable handler if the mailbox is closed. Mail of one
+// producer is handled in the order in which it was posted.
 func (m *Mailbox) PostUserMessage(mail any) {
 	m.mu.Lock()
 	if m.closed {
@@ -66,7 +67,7 @@ func (m *Mailbox) PostUserMessage(mail any) {
 	m.wake(!m.suspended)
 }
 
-// PostSystemMessage appends system mail, which passes all user mail. It is accepted for ever, closed or not.
+// PostSystemMessage appends system mail, which passes all user mail. It is accepted even after Close.
 func (m *Mailbox) PostSystemMessage(mail any) {
 	m.mu.Lock()
 	m.system = append(m.system, mail)
@@ -74,7 +75,7 @@ func (m *Mailbox) PostSystemMessage(mail any) {
 	m.wake(true)
 }
 
-// wake unlocks mu and schedules a turn if there is something to do and none is under way.
+// wake unlocks mu and schedules a turn if there is work and no turn is scheduled.
 func (m *Mailbox) wake(work bool) {
 	schedule := work && m.started && !m.scheduled
 	if schedule {
@@ -86,7 +87,7 @@ func (m *Mailbox) wake(work bool) {
 	}
 }
 
-// schedule asks for a turn.
+// schedule requests a turn.
 func (m *Mailbox) schedule() {
 	if d, ok := m.dispatcher.(*Dispatcher); ok {
 		d.schedule(m)
@@ -100,25 +101,25 @@ func (m *Mailbox) RegisterHandlers(invoker actor.MessageInvoker, dispatcher acto
 	m.invoker, m.dispatcher = invoker, dispatcher
 }
 
-// Start lets the first turn come. Mail posted to the registered name before it waits here: protoactor registers a name
-// before it hands the mailbox its invoker.
+// Start allows the first turn. Mail posted before it waits: protoactor registers a name before it sets the mailbox's
+// invoker.
 func (m *Mailbox) Start() {
 	m.mu.Lock()
 	m.started = true
 	m.wake(m.runnable())
 }
 
-// UserMessageCount returns how much user mail waits. It is exact only while nothing is posted or run.
+// UserMessageCount returns the number of waiting user mails. It is exact only while none is posted or processed.
 func (m *Mailbox) UserMessageCount() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return len(m.inbox) + m.unclaimed()
 }
 
-// Close ends the delivery of user mail and returns what was still waiting, oldest first and without envelopes. Every
-// user mail is handled by the actor, or returned by Close, or handed to the undeliverable handler, exactly once. It may be
-// called from anywhere, also from the actor's own Receive; the mail being handled at that moment counts as handled.
-// A second Close returns nothing.
+// Close ends the delivery of user mail and returns the waiting mail, oldest first and without envelopes. Every user
+// mail is handled by the actor, or returned by Close, or passed to the undeliverable handler, exactly once. It may be
+// called from anywhere, also from the actor's own Receive; the mail being handled then counts as handled. A second
+// Close returns nothing.
 func (m *Mailbox) Close() []any {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -138,12 +139,12 @@ func (m *Mailbox) Close() []any {
 	return left
 }
 
-// unclaimed returns how much of the batch is still to come. mu is held.
+// unclaimed returns the rest of the batch. mu is held.
 func (m *Mailbox) unclaimed() int {
 	return max(0, int(int64(len(m.batch))-m.next.Load()))
 }
 
-// runnable tells whether a turn would find something to do. mu is held.
+// runnable reports whether a turn would have work. mu is held.
 func (m *Mailbox) runnable() bool {
 	return len(m.system) > 0 || !m.suspended && len(m.inbox)+m.unclaimed() > 0
 }

@@ -2,7 +2,7 @@ package mailbox
 
 import "iter"
 
-// turn can be run by a Dispatcher: that of an actor, or a function.
+// turn is run by a Dispatcher: a turn of an actor, or a function.
 type turn interface{ process() }
 
 type function func()
@@ -43,7 +43,7 @@ func (r *ring) grow() {
 	r.slots, r.head = slots, 0
 }
 
-// all are the turns, the oldest first.
+// all yields the turns, the oldest first.
 func (r *ring) all() iter.Seq[turn] {
 	return func(yield func(turn) bool) {
 		for i := range r.count {

@@ -6,7 +6,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// process is one turn of the actor: at most Throughput mails, or turnTime, then the next actor in the dispatcher's queue comes first.
+// process is one turn of the actor: at most Throughput mails or turnTime, then it goes to the end of the dispatcher's queue.
 func (m *Mailbox) process() {
 	m.run()
 	m.mu.Lock()
@@ -21,8 +21,8 @@ func (m *Mailbox) process() {
 	}
 }
 
-// run handles mail until there is none, the actor is suspended, or the turn is used up. A panic costs the mail that
-// caused it and is escalated to the supervisor; the mail behind it stays where it is.
+// run handles mail until there is none, the actor is suspended, or the turn's limit is reached. A panic loses the
+// mail that caused it and is escalated to the supervisor; the mail behind it stays in place.
 func (m *Mailbox) run() {
 	var mail any
 	defer func() {
@@ -66,9 +66,9 @@ func (m *Mailbox) runSystem(mail any) {
 		m.suspend(false)
 	case *actor.Stop:
 		m.invoker.InvokeSystemMessage(mail)
-		m.refuse() // its children have been told: a child made from now on would not be, and the end would wait for it for ever
+		m.refuse() // its children were told to stop; a child spawned now would not be, and the actor would wait for it for ever
 		m.forget()
-	case *actor.Terminated: // with the last child's end its own is complete
+	case *actor.Terminated: // the end of the last child completes its own
 		m.invoker.InvokeSystemMessage(mail)
 		m.forget()
 	default:
@@ -82,7 +82,7 @@ func (m *Mailbox) suspend(on bool) {
 	m.mu.Unlock()
 }
 
-// take claims the oldest user mail. The claim is atomic because Close may come from another goroutine meanwhile.
+// take claims the oldest user mail. The claim is atomic because Close may be called on another goroutine.
 func (m *Mailbox) take() (any, bool) {
 	i := m.next.Add(1) - 1
 	if i >= int64(len(m.batch)) {
@@ -99,7 +99,7 @@ func (m *Mailbox) take() (any, bool) {
 	return mail, true
 }
 
-// swap makes the posted mail the batch and the used-up batch the place for new posts. After Close nothing is posted.
+// swap makes the posted mail the batch and reuses the old batch for new posts. After Close nothing is posted.
 func (m *Mailbox) swap() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -129,8 +129,8 @@ func (m *Mailbox) takeSystem() any {
 	return mail
 }
 
-// slim gives buffers back before the actor idles. mu is held and no user mail can be run: there is none, or the actor
-// is suspended and keeps what it has.
+// slim releases large buffers before the actor becomes idle. mu is held, and no user mail can be processed: there is
+// none, or the actor is suspended and keeps it.
 func (m *Mailbox) slim() {
 	if m.unclaimed() > 0 {
 		return

@@ -1,14 +1,16 @@
-// Package move is the actor that moves messages of one queue to where somebody wants them, within a virtual host (ADR 64).
+// Package move is the actor that moves messages from one queue to other queues or exchanges of its virtual host, on
+// request (ADR 64).
 //
-// Owns: how far it is, and what it has claimed and not settled: one batch of at most mail.MostClaimed messages. The queue owns the
-// messages until all targets of one have confirmed it.
+// Owns: its progress, and the claimed messages that are not settled: one batch of at most mail.MostClaimed messages.
+// The queue owns a message until all its targets have confirmed it.
 //
-// Takes: Claimed from the queue, EnqueueReply from targets, stop from whoever asked, again and tick from itself.
-// Sends: Claim and Settle to the queue, Enqueue to targets.
+// Takes: Claimed from the queue, EnqueueReply from targets, stop from anybody, again and tick from itself. Sends:
+// Claim and Settle to the queue, Enqueue to targets.
 //
-// States: running → finished, stopped or failed. What nothing leads to, a target refuses, or the user may not publish is put back
-// and counted with the reason; it is tried once.
+// States: running → finished, stopped or failed. A message that is unroutable, is refused by a target, or may not be
+// published by the user is put back and counted by reason; it is tried once.
 //
-// Deadlines: the next batch, if there is a rate. A restart of the broker ends the move: it is started again by whoever started it. Of the batch
-// under way, messages may be in their targets and in the queue then; of all others each is in one of them.
+// Deadlines: the next batch, if there is a rate. A restart of the broker ends the move; it has to be requested again.
+// Messages of the current batch may then be both in their targets and in the queue; every other message is in one of
+// them.
 package move

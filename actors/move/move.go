@@ -17,26 +17,26 @@ type Config struct {
 	Handle *Handle
 }
 
-// Handle shows a move to everybody. NewHandle makes it.
+// Handle is the public view of a move. It is created by NewHandle.
 type Handle struct {
 	status atomic.Pointer[Status]
 	ended  chan struct{}
 }
 
-// NewHandle makes that of a move that is about to be spawned.
+// NewHandle returns the handle of a move that is about to be spawned.
 func NewHandle() *Handle {
 	h := &Handle{ended: make(chan struct{})}
 	h.status.Store(&Status{Phase: Running})
 	return h
 }
 
-// Status is the present one.
+// Status returns the current status.
 func (h *Handle) Status() Status { return *h.status.Load() }
 
-// Ended is closed when the move is over.
+// Ended returns a channel that is closed when the move is over.
 func (h *Handle) Ended() <-chan struct{} { return h.ended }
 
-// Stop asks a move to end behind the batch that is under way.
+// Stop asks a move to end after the current batch.
 type Stop struct{}
 
 type (
@@ -53,7 +53,7 @@ type move struct {
 	over    bool
 }
 
-// New makes the actor. It stops by itself when the move is over.
+// New returns the actor. It stops by itself when the move is over.
 func New(cfg Config) actor.Actor { return &move{cfg: cfg, watched: map[string]mail.Address{}} }
 
 // Receive handles one mail.
@@ -80,7 +80,7 @@ func (x *move) Receive(ctx actor.Context) {
 			s.end(Failed, "it has ended with its broker, or by a fault", now)
 		}
 		x.leave(ctx)
-	case mail.Answerable: // a question to what holds deliveries: it has no tags
+	case mail.Answerable: // a query to holders of deliveries: the move has no tags
 		mail.AnswerAll(ctx, []any{m}, mail.Gone)
 	}
 	x.carryOut(ctx)
@@ -114,7 +114,7 @@ func (x *move) carryOut(ctx actor.Context) {
 	s.out = outcome{}
 }
 
-// leave gives up what is under way.
+// leave ends work in progress.
 func (x *move) leave(ctx actor.Context) {
 	if x.timer != nil {
 		x.timer.Stop()

@@ -8,16 +8,16 @@ import (
 	"candlemark/protocol"
 )
 
-// mostKnown is how many pairs of exchange and key it is remembered of whether who asked may publish there.
+// mostKnown is the maximum number of cached permissions, by exchange and key.
 const mostKnown = 1000
 
-// router finds where messages go.
+// router finds the targets of messages.
 type router struct {
 	topology.Router
 	job     *Job
 	may     map[[2]string]error
 	headers func() protocol.Table
-	message *message.Message // in hand
+	message *message.Message // the current one
 }
 
 func (r *router) init(job *Job) {
@@ -34,7 +34,8 @@ func (r *router) properties() (p protocol.Properties, original []byte, size int)
 	return r.message.Overlay.Decode(r.message.Header)
 }
 
-// plan makes of a message what is published, and finds its targets, with the caps of its TTL there. Without a target it has a reason.
+// plan converts a message to the one to publish, and finds its targets, with the limits of its TTL there. Without a
+// target it sets a reason.
 func (r *router) plan(i *item) (queues []*topology.Queue, caps []int64) {
 	if i.Unreadable {
 		i.reason = Unreadable
@@ -77,11 +78,11 @@ func (r *router) plan(i *item) (queues []*topology.Queue, caps []int64) {
 	return queues, caps
 }
 
-// address is where a message is published; not ok if that is not known.
+// address returns where to publish a message; ok is false if that is unknown.
 func (r *router) address(m *message.Message) (exchange, key string, ok bool) {
 	switch to := &r.job.To; {
 	case to.Origin:
-		if !m.Overlay.Dead() { // what a client says of itself in x-death counts for nothing
+		if !m.Overlay.Dead() { // x-death set by a client is ignored
 			return "", "", false
 		}
 		return "", m.Overlay.Deaths[0].Queue, true
@@ -94,7 +95,7 @@ func (r *router) address(m *message.Message) (exchange, key string, ok bool) {
 	}
 }
 
-// restore gives a message the exchange and the key with which it first came to the queue where it died.
+// restore sets the exchange and key with which a message was first published to the queue that dead-lettered it.
 func (r *router) restore(m *message.Message) {
 	d := &m.Overlay.Deaths[0]
 	m.Exchange = []byte(d.Exchange)
@@ -103,7 +104,7 @@ func (r *router) restore(m *message.Message) {
 	}
 }
 
-// denied tells whether who asked may not publish there.
+// denied reports whether the user may not publish there.
 func (r *router) denied(exchange, key string) bool {
 	at := [2]string{exchange, key}
 	err, known := r.may[at]

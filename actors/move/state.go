@@ -10,74 +10,74 @@ import (
 	"candlemark/internal/topology"
 )
 
-// Job says what is to be moved, and where to.
+// Job describes a move.
 type Job struct {
 	VHost *topology.VHost
 	From  *topology.Queue
 	To    To
-	// IDs are numbers of messages, nil for all that are ready when the move begins.
+	// IDs are the numbers of the messages, nil for all that are ready when the move starts.
 	IDs map[uint64]struct{}
-	// Rate is how many are moved in a second at most, 0 for as fast as it goes.
+	// Rate is the maximum number of messages per second, 0 for no limit.
 	Rate float64
-	// DryRun moves none, and counts what would be.
+	// DryRun counts the messages that would be moved, and moves none.
 	DryRun bool
-	// May tells whether who asked may publish to an exchange with a key.
+	// May checks whether the user may publish to an exchange with a key.
 	May func(exchange, key string) error
 }
 
-// To is where messages go: to a queue, back to the queue in which each died last (Origin), or to an exchange, with Key, or without
-// one (HasKey) with the key that each has.
+// To is the destination: a queue; the queue that last dead-lettered each message (Origin); or an exchange, with Key
+// if HasKey, otherwise with each message's own key.
 type To struct {
 	Queue, Exchange, Key string
 	HasKey, Origin       bool
 }
 
-// Phase says what a move is about.
+// Phase is the stage of a move.
 type Phase string
 
 // The phases.
 const (
 	Running  Phase = "running"
 	Finished Phase = "finished"
-	Stopped  Phase = "stopped" // somebody has stopped it
+	Stopped  Phase = "stopped" // by Stop
 	Failed   Phase = "failed"
 )
 
-// Reasons why a message stays.
+// Reasons for leaving a message in the queue.
 const (
-	Unroutable = "unroutable"     // nothing leads to a queue
-	NoOrigin   = "no_x_death"     // the broker has not dead-lettered it
-	Denied     = "access_refused" // who asked may not publish there
-	Refused    = "refused"        // a target did not take it: it is full, or down, or has gone meanwhile
-	Unreadable = "unreadable"     // its content is in the journal and could not be read
+	Unroutable = "unroutable"     // no route to a queue
+	NoOrigin   = "no_x_death"     // not dead-lettered by the broker
+	Denied     = "access_refused" // the user may not publish there
+	Refused    = "refused"        // a target did not take it: it is full, down, or was deleted meanwhile
+	Unreadable = "unreadable"     // its content in the journal cannot be read
 	TooLong    = "too_many_bindings"
 )
 
-// mostTargets is how many targets are counted by name; all further ones are counted as others.
+// mostTargets is the number of targets that are counted by name; further ones are counted together.
 const (
 	mostTargets = 100
 	others      = "(others)"
 )
 
-// Status is how far a move is. It is not altered.
+// Status is the progress of a move. It is immutable.
 type Status struct {
 	Phase  Phase
-	Reason string // of a move that failed
-	// Moved are messages that all their targets have confirmed, of a dry run those that would be moved; Targets by queue. A message that goes to several
-	// queues counts in each.
+	Reason string // if the move failed
+	// Moved counts messages that all their targets have confirmed, or in a dry run would get; Targets counts them by
+	// queue. A message with several queues counts in each.
 	Moved   int64
 	Targets map[string]int64
-	// Kept are messages that stay, by the reason.
+	// Kept counts messages that stay in the queue, by reason.
 	Kept           map[string]int64
-	Started, Ended int64 // ms of the broker's time; Ended is 0 while it runs
+	Started, Ended int64 // ms of the broker's time; Ended is 0 while running
 }
 
-// item is a message that was claimed.
+// item is a claimed message.
 type item struct {
 	mail.ClaimedMessage
-	copies  int  // that are not confirmed
-	taken   bool // one of them
-	unfit   bool // for a target, by a rule: the message is moved if another one takes it
+	copies  int  // unconfirmed copies
+	taken   bool // by at least one target
+	unfit   bool // an action failed for a target: the message is moved if another target takes it
 	reason  string
 	targets []string
 }
@@ -99,21 +99,21 @@ type state struct {
 	newest   uint64
 	more     bool
 	batch    []item
-	next     int // of the batch, to be routed
+	next     int // index of the next item to route
 	began    clock.Instant
 	copies   map[uint64]copied
 	number   uint64 // of the last copy
-	asking   bool   // Claimed is to come
-	waiting  bool   // for the time of the next batch
+	asking   bool   // Claimed is outstanding
+	waiting  bool   // for the start of the next batch
 	stopping bool
 	out      outcome
 }
 
-// outcome lists what must happen after a turn.
+// outcome holds the effects of a turn.
 type outcome struct {
 	posts []post
 	watch []mail.Address
-	again bool  // another turn of routing
+	again bool  // another turn of routing is needed
 	wait  int64 // ms until tick, 0 for none
 	ended bool
 }
@@ -132,7 +132,7 @@ func (s *state) begin(job Job, self mail.Address, now clock.Instant) {
 	s.claim(now)
 }
 
-// size is how many messages are claimed at a time: with a rate a quarter of a second's.
+// size returns the number of messages to claim: with a rate, those of a quarter of a second.
 func (s *state) size() int {
 	if s.job.Rate <= 0 {
 		return mail.MostClaimed
@@ -150,7 +150,7 @@ func (s *state) claim(now clock.Instant) {
 
 func (s *state) send(to mail.Address, what any) { s.out.posts = append(s.out.posts, post{to, what}) }
 
-// claimed takes a batch.
+// claimed handles a batch.
 func (s *state) claimed(m *mail.Claimed, now clock.Instant) {
 	switch {
 	case s.status.Phase != Running:
@@ -168,7 +168,7 @@ func (s *state) claimed(m *mail.Claimed, now clock.Instant) {
 	s.route(now)
 }
 
-// route sends a turn's worth of the batch on its way.
+// route routes items of the batch, up to a turn's limit.
 func (s *state) route(now clock.Instant) {
 	batches, order := map[*topology.Queue]*mail.Enqueue{}, []*topology.Queue{}
 	for steps := 0; s.next < len(s.batch) && steps < topology.TurnSteps; s.next++ {
@@ -204,7 +204,7 @@ func (s *state) route(now clock.Instant) {
 	s.settle(now)
 }
 
-// enqueued takes a target's answer.
+// enqueued handles a target's answer.
 func (s *state) enqueued(m *mail.EnqueueReply, now clock.Instant) {
 	for _, r := range m.Ranges {
 		for n := r.First; n <= r.Last; n++ {
@@ -231,7 +231,7 @@ func (s *state) answered(n uint64, refused, unfit bool) {
 	}
 }
 
-// gone: an actor has ended, the queue or a target.
+// gone handles the end of an actor, the queue or a target.
 func (s *state) gone(who mail.Address, now clock.Instant) {
 	if s.status.Phase != Running {
 		return
@@ -248,7 +248,7 @@ func (s *state) gone(who mail.Address, now clock.Instant) {
 	s.settle(now)
 }
 
-// settle ends the batch when everything of it is answered, and has the next one follow.
+// settle settles the batch when all of it is answered, and continues with the next.
 func (s *state) settle(now clock.Instant) {
 	if s.status.Phase != Running || s.asking || s.waiting || s.next < len(s.batch) || len(s.copies) > 0 {
 		return
@@ -293,7 +293,7 @@ func (s *state) settle(now clock.Instant) {
 	}
 }
 
-// pause has the next batch follow n messages, not before its time.
+// pause schedules the next batch after n messages, as the rate requires.
 func (s *state) pause(n int, now clock.Instant) {
 	s.waiting = true
 	if s.job.Rate > 0 && !s.job.DryRun && n > 0 {
@@ -306,14 +306,14 @@ func (s *state) pause(n int, now clock.Instant) {
 	s.claim(now)
 }
 
-// tick begins the next batch.
+// tick starts the next batch.
 func (s *state) tick(now clock.Instant) {
 	if s.status.Phase == Running && s.waiting {
 		s.claim(now)
 	}
 }
 
-// stop ends the move behind the batch that is under way.
+// stop ends the move after the current batch.
 func (s *state) stop(now clock.Instant) {
 	s.stopping = true
 	if s.status.Phase == Running && s.waiting {
@@ -341,7 +341,7 @@ func count(of map[string]int64, name string) {
 	of[name]++
 }
 
-// alone is an overlay without further keys: a move goes by one.
+// alone returns an overlay without further keys: a move uses a single key.
 func alone(o *message.Overlay) *message.Overlay {
 	if o == nil || len(o.CC)+len(o.BCC) == 0 {
 		return o

@@ -10,31 +10,31 @@ import (
 	"candlemark/policies/changes"
 )
 
-// command is one that waits for those before it, and then until what it changes is
-// stored. So commands take effect, and are answered, in the order in which they
-// came, and each knows what it finds.
+// command waits for earlier commands, and then until its change is stored. So commands take effect, and are answered,
+// in order of arrival, and each sees the effects of those before.
 type command struct {
-	what  mail.Answerable
+	mail  mail.Answerable
 	begun bool
-	// vhost is whose policies it changes, next what they become, log their history with it; next is nil if nothing changes.
+	// vhost is the virtual host whose policies it changes, next are the new ones, log their history including the
+	// change; next is nil if nothing changes.
 	vhost string
 	edits []changes.Edit
 	next  *policies.Set
 	log   changes.Log
-	// outcome is set by whoever stores the change.
+	// outcome is set when the change is stored or was refused.
 	outcome atomic.Pointer[outcome]
 }
 
-// outcome of storing a change. The revision is 0 when there was nothing to store.
+// outcome is the result of storing a change. The revision is 0 if there was nothing to store.
 type outcome struct {
 	revision uint64
 	err      error
 }
 
-// accept takes a command in.
-func (s *state) accept(what mail.Answerable) { s.commands = append(s.commands, &command{what: what}) }
+// accept appends a command.
+func (s *state) accept(m mail.Answerable) { s.commands = append(s.commands, &command{mail: m}) }
 
-// first is the command whose turn it is, nil for none.
+// first returns the first command, nil for none.
 func (s *state) first() *command {
 	if len(s.commands) == 0 {
 		return nil
@@ -42,7 +42,7 @@ func (s *state) first() *command {
 	return s.commands[0]
 }
 
-// drop forgets a command, if it is the first.
+// drop removes a command, if it is the first.
 func (s *state) drop(c *command) {
 	if s.first() == c {
 		s.commands[0] = nil
@@ -50,11 +50,11 @@ func (s *state) drop(c *command) {
 	}
 }
 
-// begin returns the change that a command makes to stored definitions. What is so already is not stored again (POL-9).
-// at is the time by the wall clock, in ms. Error: why nothing is to change.
+// begin returns the change that a command makes to stored definitions. A policy that does not change is not stored
+// again (POL-9). at is the time by the wall clock, in ms. The error says why nothing can change.
 func (s *state) begin(c *command, at int64) (stored definitions.Change, err error) {
 	c.begun = true
-	switch m := c.what.(type) {
+	switch m := c.mail.(type) {
 	case *mail.SetPolicy:
 		c.vhost = m.Policy.VHost
 		set := s.known(c.vhost)
@@ -89,7 +89,7 @@ func (s *state) begin(c *command, at int64) (stored definitions.Change, err erro
 	return stored, nil
 }
 
-// edit notes what becomes of policies of the command's virtual host.
+// edit sets the new policies of the command's virtual host.
 func (s *state) edit(c *command, next *policies.Set, of []*policies.Policy, at int64, by *events.Origin, undoes uint64) (stored definitions.Change) {
 	if c.edits = changes.Between(s.known(c.vhost), next, of); len(c.edits) == 0 {
 		return stored
@@ -115,7 +115,7 @@ func (s *state) edit(c *command, next *policies.Set, of []*policies.Policy, at i
 	return stored
 }
 
-// known are the policies of a virtual host.
+// known returns the policies of a virtual host.
 func (s *state) known(vhost string) *policies.Set {
 	if v := s.vhosts[vhost]; v != nil {
 		return v.set
@@ -123,7 +123,7 @@ func (s *state) known(vhost string) *policies.Set {
 	return policies.NewSet(vhost)
 }
 
-// history has the last changes of them.
+// history returns their recent changes.
 func (s *state) history(vhost string) changes.Log {
 	if v := s.vhosts[vhost]; v != nil {
 		return v.log
@@ -131,7 +131,7 @@ func (s *state) history(vhost string) changes.Log {
 	return nil
 }
 
-// refuse answers a command whose change could not be made, or not be stored.
+// refuse answers a command whose change was refused or could not be stored.
 func (s *state) refuse(r mail.Request, err error) {
 	s.send(r.ReplyTo, &mail.PolicyReply{Reply: r.Done(err)})
 }

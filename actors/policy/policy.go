@@ -13,15 +13,15 @@ import (
 
 // Config configures the registry.
 type Config struct {
-	// Meta stores policies; nil for a registry that keeps nothing.
+	// Meta stores policies; nil for a registry without storage.
 	Meta definitions.Store
-	// Stored are those that it begins with, History the changes of them that were stored.
+	// Stored are the initial policies, History their stored changes.
 	Stored  []*policies.Policy
 	History []*changes.Change
-	// Now is the time by the wall clock, in ms; nil for 0.
+	// Now returns the time by the wall clock, in ms; nil for 0.
 	Now func() int64
 	Log zerolog.Logger
-	// Events is told of changes; nil for nobody.
+	// Events receives events of changes; nil for none.
 	Events *events.Hub
 }
 
@@ -29,13 +29,13 @@ type Config struct {
 type registry struct {
 	cfg     Config
 	state   state
-	serving *command // the one in hand
+	serving *command // the current command
 }
 
-// stored: some change is durable, or was refused; its command knows.
+// stored: a change is durable, or was refused; its command has the outcome.
 type stored struct{ again bool }
 
-// New makes the actor.
+// New returns the actor.
 func New(cfg Config) actor.Actor {
 	return &registry{cfg: cfg, state: newState(cfg.Stored, cfg.History)}
 }
@@ -54,7 +54,7 @@ func (r *registry) Receive(ctx actor.Context) {
 		s.started(m.Name, m.PID)
 	case *mail.ApplyPoliciesReply:
 		s.applied(m.ID)
-	case *actor.Terminated: // it overtakes mail (PRO-1)
+	case *actor.Terminated: // system mail, ahead of the peer's other mail (PRO-1)
 		ctx.Send(ctx.Self(), &mail.PeerGone{Who: m.Who})
 	case *mail.PeerGone:
 		s.gone(m.Who)
@@ -63,7 +63,7 @@ func (r *registry) Receive(ctx actor.Context) {
 	r.carryOut(ctx)
 }
 
-// begin has the change stored that a command makes. Nobody waits for that: a mail comes when it is done.
+// begin starts storing a command's change. Mail follows when it is done.
 func (r *registry) begin(ctx actor.Context, c *command) {
 	at := int64(0)
 	if r.cfg.Now != nil {
@@ -81,7 +81,7 @@ func (r *registry) begin(ctx actor.Context, c *command) {
 	})
 }
 
-// serveAll has the commands take effect that can.
+// serveAll makes commands effective whose changes are stored.
 func (r *registry) serveAll(ctx actor.Context) {
 	s := &r.state
 	for r.serving = s.first(); r.serving != nil; r.serving = s.first() {
@@ -100,7 +100,7 @@ func (r *registry) serveAll(ctx actor.Context) {
 
 func (r *registry) serve(c *command, o outcome) {
 	s := &r.state
-	switch m := c.what.(type) {
+	switch m := c.mail.(type) {
 	case *mail.SetPolicy:
 		r.changed(c, o, m.Request, s.known(c.vhost).Lookup(m.Policy.Operator, m.Policy.Name) != nil)
 	case *mail.SetPolicies:
@@ -118,42 +118,42 @@ func (r *registry) serve(c *command, o outcome) {
 	}
 }
 
-// changed puts a change in force and tells of it, or answers why there is none. found says that there was such a policy.
+// changed puts a change in force and publishes events, or answers with its error. found: there was a policy of that
+// name.
 func (r *registry) changed(c *command, o outcome, asked mail.Request, found bool) {
 	if o.err != nil {
-		if len(c.edits) > 0 { // else it was refused
+		if len(c.edits) > 0 { // otherwise it was refused
 			r.failed(c, o.err)
 		}
 		r.state.refuse(asked, o.err)
 		return
 	}
-	r.tell(c.edits, asked.By)
+	r.publishEvents(c.edits, asked.By)
 	r.state.carryOut(c, asked, found, o.revision)
 }
 
-// carryOut posts what the core decided, in order. What a panic leaves is posted
-// in a later turn.
+// carryOut sends the mail of the turn, in order. Mail left by a panic is sent in a later turn.
 func (r *registry) carryOut(ctx actor.Context) {
 	s := &r.state
 	for ; len(s.out) > 0; s.out = s.out[1:] {
-		ctx.Send(s.out[0].to, s.out[0].what)
+		ctx.Send(s.out[0].to, s.out[0].mail)
 	}
 	s.out = nil
 }
 
-// answerPanic is mail.AnswerPanic for a mail with which other commands may take
-// effect: the one in hand is answered in its turn, and the rest goes on in a later one.
+// answerPanic is mail.AnswerPanic for mail that makes several commands effective: the one that failed is answered in
+// its turn, and the rest continues in a later one.
 func (r *registry) answerPanic(ctx actor.Context) {
 	reason := recover()
 	if reason == nil {
 		return
 	}
 	m, later := ctx.Message().(*stored)
-	goesOn := !later || !m.again // a turn that was for this alone is tried once
+	goesOn := !later || !m.again // a turn only for this is tried once
 	switch {
 	case r.serving != nil:
 		goesOn = true
-		r.state.send(r.serving.what.Answer(mail.Failed))
+		r.state.send(r.serving.mail.Answer(mail.Failed))
 		r.state.drop(r.serving)
 		r.serving = nil
 	case len(r.state.out) == 0:
@@ -165,7 +165,7 @@ func (r *registry) answerPanic(ctx actor.Context) {
 	panic(reason)
 }
 
-// failed logs what could not be stored.
+// failed logs a change that could not be stored.
 func (r *registry) failed(c *command, err error) {
 	line := r.cfg.Log.Error().Err(err).Str("vhost", c.vhost)
 	if len(c.edits) > 1 {

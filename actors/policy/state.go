@@ -13,11 +13,10 @@ import (
 type state struct {
 	self   mail.Address
 	vhosts map[string]*vhost
-	// change is the number of the last ApplyPolicies sent, for all vhosts.
+	// change is the number of the last ApplyPolicies, over all vhosts.
 	change uint64
-	waits  map[uint64]*vhost // by the numbers that are not confirmed
-	// commands are those that have not taken effect, in the order in which they
-	// came.
+	waits  map[uint64]*vhost // by unconfirmed number
+	// commands are those that have not taken effect, in order of arrival.
 	commands []*command
 	out      []post
 }
@@ -25,28 +24,28 @@ type state struct {
 // post is a mail to be sent.
 type post struct {
 	to   mail.Address
-	what any
+	mail any
 }
 
 // vhost is the registry's record of a virtual host.
 type vhost struct {
 	set *policies.Set
-	log changes.Log  // the last changes of it
-	pid mail.Address // nil while it is absent
-	// change is the number of the last ApplyPolicies sent to it, confirmed the
-	// last one that it has answered: it answers in order.
+	log changes.Log  // its recent changes
+	pid mail.Address // nil if absent
+	// change is the number of the last ApplyPolicies sent to it, confirmed the last one it has answered: it answers
+	// in order.
 	change, confirmed uint64
-	waiting           []waiter // in the order of their changes
+	waiting           []waiter // ordered by change
 }
 
-// waiter is a command that is answered when a change is in force.
+// waiter is a command to be answered when a change is in force.
 type waiter struct {
 	change uint64
 	to     mail.Address
 	answer *mail.PolicyReply
 }
 
-// newState makes the core with the policies, and the changes of them, that were stored.
+// newState returns the core with the stored policies, and their stored changes.
 func newState(stored []*policies.Policy, history []*changes.Change) state {
 	s := state{vhosts: map[string]*vhost{}, waits: map[uint64]*vhost{}}
 	for _, p := range stored {
@@ -63,7 +62,7 @@ func newState(stored []*policies.Policy, history []*changes.Change) state {
 	return s
 }
 
-// vhost returns the named one; policies may come before it starts.
+// vhost returns the record of a virtual host; policies may come before it starts.
 func (s *state) vhost(name string) *vhost {
 	v := s.vhosts[name]
 	if v == nil {
@@ -73,8 +72,8 @@ func (s *state) vhost(name string) *vhost {
 	return v
 }
 
-// carryOut puts in force what a command has made of the policies of a virtual host. What is the same tells nobody (POL-9), and
-// is answered when that is in force which is under way.
+// carryOut sends a command's new policies to the virtual host. If nothing has changed it sends nothing (POL-9), and
+// the answer waits for changes under way.
 func (s *state) carryOut(c *command, r mail.Request, found bool, revision uint64) {
 	answer := &mail.PolicyReply{Reply: r.Done(nil), Found: found, Revision: revision}
 	if c.next == nil && s.vhosts[c.vhost] == nil {
@@ -91,7 +90,7 @@ func (s *state) carryOut(c *command, r mail.Request, found bool, revision uint64
 	s.answerWaiting(v)
 }
 
-// apply sends the vhost its set, if it is there.
+// apply sends the vhost its set, if it is running.
 func (s *state) apply(v *vhost) {
 	if v.pid == nil {
 		return
@@ -102,7 +101,7 @@ func (s *state) apply(v *vhost) {
 	s.send(v.pid, &mail.ApplyPolicies{Request: mail.Request{ReplyTo: s.self, ID: v.change}, Set: v.set})
 }
 
-// applied: a vhost has put a change in force, and with it all before.
+// applied handles a confirmation: the change and all earlier ones are in force.
 func (s *state) applied(change uint64) {
 	v := s.waits[change]
 	if v == nil {
@@ -113,7 +112,7 @@ func (s *state) applied(change uint64) {
 	s.answerWaiting(v)
 }
 
-// answerWaiting answers whoever waits for what is in force.
+// answerWaiting answers the commands whose changes are in force.
 func (s *state) answerWaiting(v *vhost) {
 	n := 0
 	for ; n < len(v.waiting) && v.waiting[n].change <= v.confirmed; n++ {
@@ -122,9 +121,8 @@ func (s *state) answerWaiting(v *vhost) {
 	v.waiting = slices.Delete(v.waiting, 0, n)
 }
 
-// forgetVHost drops the policies of a deleted vhost and their history, also if they could not be
-// deleted where they are stored. One of that name that is still there keeps those
-// that it has; nobody waits for it any more.
+// forgetVHost drops the policies of a deleted vhost and their history, even if deleting them from storage failed. An
+// actor of that name that still runs keeps its policies; waiting commands are answered.
 func (s *state) forgetVHost(m *mail.ForgetVHost, o outcome) {
 	if v := s.vhosts[m.Name]; v != nil {
 		s.forget(v)
@@ -135,8 +133,7 @@ func (s *state) forgetVHost(m *mail.ForgetVHost, o outcome) {
 	s.send(m.ReplyTo, &mail.PolicyReply{Reply: m.Done(o.err), Revision: o.revision})
 }
 
-// started gives a vhost its policies. What waits for its predecessor waits for
-// these.
+// started sends a vhost its policies. Commands that waited for its predecessor wait for it instead.
 func (s *state) started(name string, pid mail.Address) {
 	v := s.vhost(name)
 	s.forget(v)
@@ -147,7 +144,7 @@ func (s *state) started(name string, pid mail.Address) {
 	}
 }
 
-// gone: the actor of a vhost has ended, and with it all who had to obey.
+// gone handles the end of a vhost's actor.
 func (s *state) gone(pid mail.Address) {
 	for _, v := range s.vhosts {
 		if v.pid != nil && v.pid.Equal(pid) {
@@ -159,7 +156,7 @@ func (s *state) gone(pid mail.Address) {
 	}
 }
 
-// forget makes late answers to what was sent to the vhost so far harmless.
+// forget makes late confirmations of the vhost's earlier changes harmless.
 func (s *state) forget(v *vhost) {
 	for change, of := range s.waits {
 		if of == v {
@@ -168,8 +165,7 @@ func (s *state) forget(v *vhost) {
 	}
 }
 
-// list answers with policies by ascending priority (POL-13); of equal priority,
-// by vhost and name.
+// list answers with policies by ascending priority (POL-13); of equal priority, by vhost and name.
 func (s *state) list(m *mail.ListPolicies) {
 	answer := &mail.PolicyList{Reply: m.Done(nil)}
 	if m.VHost != "" {
@@ -188,17 +184,16 @@ func (s *state) list(m *mail.ListPolicies) {
 	s.send(m.ReplyTo, answer)
 }
 
-// comparePriorities takes priorities for floats: between vhosts only the order of
-// a list depends on it.
+// comparePriorities compares priorities as floats: between vhosts only the order of a list depends on it.
 func comparePriorities(a, b *policies.Policy) int {
 	x, _ := a.Priority.Float64()
 	y, _ := b.Priority.Float64()
 	return cmp.Compare(x, y)
 }
 
-// send posts a mail; nobody may wait for it.
-func (s *state) send(to mail.Address, what any) {
+// send adds a mail, unless to is nil.
+func (s *state) send(to mail.Address, m any) {
 	if to != nil {
-		s.out = append(s.out, post{to, what})
+		s.out = append(s.out, post{to, m})
 	}
 }

@@ -76,7 +76,7 @@ func (s *state) giveBack() {
 	s.peers.Leave()
 	for _, l := range s.links {
 		if l.consumer != nil {
-			s.teller.ConsumerGone(l.consumer.tag, l.consumer.name)
+			s.eventPublisher.ConsumerGone(l.consumer.tag, l.consumer.name)
 		}
 	}
 	s.dropBegun()

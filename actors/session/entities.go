@@ -44,7 +44,7 @@ func entityNode(s *state, address, queue string) *entities.Node {
 		Queue: queue, Access: &s.access, Address: address, Send: s.Send, Ask: s.request, Self: s.self, Connection: s.cfg.Connection,
 		Know:   func(queue mail.Address) { s.peers.Of(queue) },
 		Counts: &s.counts, Trace: func(queue string, d *mail.Delivery) { traceDelivery(s, queue, d) },
-		Cancelled: s.teller.Cancelled,
+		Cancelled: s.eventPublisher.Cancelled,
 		Publish: func(q *topology.Queue, all [][]byte, done func([]uint64, error)) {
 			publishNumbered(s, address, q, all, done)
 		},

@@ -175,7 +175,7 @@ func consumes(s *state, m *amqp10.Attach, ask *mail.Consume, peer *peers.Peer, g
 	s.links[m.Handle] = &link{handle: m.Handle, name: m.Name, address: m.Source.Address.Or(""), consumer: &consumer{
 		queue: &peer.Queue, name: ask.Queue, tag: ask.Tag, noAck: ask.NoAck, entity: ask.Facts,
 	}}
-	s.teller.Consumer(ask)
+	s.eventPublisher.Consumer(ask)
 	answer := dialect.Attached(m, ask.NoAck, s.cfg.MaxMessage)
 	dialect.Outcomes(answer.Source)
 	entities.Grant(answer, m, got)
@@ -229,7 +229,7 @@ func (s *state) cancel(l *link, done func()) {
 
 // forgetConsumer gives back what a consumer's link has not settled.
 func (s *state) forgetConsumer(l *link) {
-	s.teller.ConsumerGone(l.consumer.tag, l.consumer.name)
+	s.eventPublisher.ConsumerGone(l.consumer.tag, l.consumer.name)
 	s.withdraw(l)
 	var tags []uint64
 	s.owners.Each(func(tag uint64, owner *link) bool {

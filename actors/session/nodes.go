@@ -45,7 +45,7 @@ func nodeAt(address string) *node {
 func manage(s *state, request []byte, done func(replyTo string, answer []byte)) error {
 	session := &running.Session{
 		Client: &s.client, Node: s.cfg.Node, Log: s.cfg.Log, Send: s.Send, Ask: s.request, Missed: s.ifMissed,
-		Purged: s.teller.Purged,
+		Purged: s.eventPublisher.Purged,
 	}
 	return session.Run(request, done)
 }

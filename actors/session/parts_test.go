@@ -158,7 +158,7 @@ func TestAnswers_DetachedRequests(t *testing.T) {
 // Credit that a client gives before its link has a session is that of the link when it has one.
 func TestFlow_BeforeASession(t *testing.T) {
 	s := &state{links: map[uint32]*link{}, peers: peers.New(&outgoing{})}
-	s.teller.Events = nil
+	s.eventPublisher.Events = nil
 	attach := &amqp10.Attach{Handle: 1, Role: amqp10.RoleReceiver, Source: &amqp10.Source{Address: amqp10.Some("q")}}
 	s.links[1] = &link{handle: 1, opening: &entities.Opening{Attach: attach, Ask: &mail.Consume{Request: mail.Request{ID: 7}, Facts: true}, Queue: &actor.PID{Id: "q"}}}
 	s.flow(&amqp10.Flow{Handle: amqp10.Some(uint32(1)), LinkCredit: amqp10.Some(uint32(10)), DeliveryCount: amqp10.Some(uint32(0))})

@@ -14,8 +14,8 @@ import (
 	"candlemark/actors/channel/unacked"
 	"candlemark/actors/mail"
 	"candlemark/actors/session/access"
+	"candlemark/actors/session/sessionevents"
 	"candlemark/actors/session/settlement"
-	"candlemark/actors/session/told"
 	work "candlemark/actors/session/transactions"
 	"candlemark/actors/session/window"
 	"candlemark/internal/clock"
@@ -52,17 +52,17 @@ type state struct {
 	windows window.Session
 	links   map[uint32]*link // by handle, the same in both directions
 
-	chunk     *message.Chunk // of the Inbound being run
-	routes    *routing.Routes
-	batches   routing.Batches
-	tracer    trace.Tracer
-	teller    told.Teller
-	long      *long // the route that is waited for, nil for none
-	resting   bool  // resumeWork is on its way
-	recheck   access.Changes
-	peers     peers.Peers
-	publishes seqmap.Map[publish] // that queues have not confirmed, by publish number
-	outcomes  []outcome           // to be told
+	chunk          *message.Chunk // of the Inbound being run
+	routes         *routing.Routes
+	batches        routing.Batches
+	tracer         trace.Tracer
+	eventPublisher sessionevents.Publisher
+	long           *long // the route that is waited for, nil for none
+	resting        bool  // resumeWork is on its way
+	recheck        access.Changes
+	peers          peers.Peers
+	publishes      seqmap.Map[publish] // that queues have not confirmed, by publish number
+	outcomes       []outcome           // to be told
 
 	jobs    []func()                     // that are to be run beside the actor
 	settles map[uint64]*settlement.Asked // that queues have not answered, by request
@@ -129,7 +129,7 @@ func (s *state) init(cfg Config) {
 	s.unacked = unacked.New(&s.outgoing)
 	s.windows = window.New(s.cfg.NextOutgoingID, s.cfg.IncomingWindow)
 	s.tracer = newTracer(s)
-	s.teller = told.Teller{
+	s.eventPublisher = sessionevents.Publisher{
 		Events: s.cfg.Events, By: s.cfg.By, VHost: s.cfg.VHost.Name, Channel: s.cfg.ConnectionName + " (" + strconv.Itoa(int(s.cfg.Channel)) + ")",
 	}
 }

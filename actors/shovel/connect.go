@@ -14,10 +14,10 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// Times of a session's connections.
+// Time limits of a session's connections.
 const (
-	patience     = 30 * time.Second // for an address, and for queues and consumer
-	farewellTime = 3 * time.Second  // for connection.close to be answered
+	patience     = 30 * time.Second // for each address, and for queues and consumer
+	farewellTime = 3 * time.Second  // for the answer to connection.close
 )
 
 const (
@@ -32,10 +32,10 @@ type end struct {
 	conn   *amqp.Connection
 	guard  *guard
 	ch     *amqp.Channel
-	closed <-chan *amqp.Error // of the channel, also when the connection ends
+	closed <-chan *amqp.Error // gets the error of the channel, also when the connection ends
 }
 
-// connect tries the addresses one after the other.
+// connect tries the addresses in order.
 func (s *session) connect(uris []*parameters.URI, room int64) (*end, error) {
 	var failures []error
 	for _, u := range uris {
@@ -66,7 +66,7 @@ func (s *session) open(u *parameters.URI, room int64) (*end, error) {
 	return e, err
 }
 
-// enter is open for as long as ctx lasts.
+// enter opens a connection; it fails when ctx ends.
 func (s *session) enter(ctx context.Context, u *parameters.URI, room int64) (*end, error) {
 	plain, err := s.Dial(ctx, u)
 	if err != nil {
@@ -93,14 +93,14 @@ func (s *session) enter(ctx context.Context, u *parameters.URI, room int64) (*en
 	return e, nil
 }
 
-// logins are the ways to log in, the best first.
+// logins returns the ways to log in, the best first.
 func logins(u *parameters.URI) (ways []amqp.Authentication) {
 	if u.Local() || len(u.Mechanisms) == 0 {
 		return []amqp.Authentication{&amqp.PlainAuth{Username: u.User, Password: u.Password}}
 	}
 	for _, name := range u.Mechanisms {
 		switch name {
-		case "external": // who it is stands in the certificate
+		case "external": // the certificate names the user
 			ways = append(ways, &amqp.ExternalAuth{})
 		case "amqplain":
 			ways = append(ways, &amqp.AMQPlainAuth{Username: u.User, Password: u.Password})
@@ -111,12 +111,12 @@ func logins(u *parameters.URI) (ways []amqp.Authentication) {
 	return ways
 }
 
-// encrypted shakes hands if the address wants that.
+// encrypted does a TLS handshake if the address requires it.
 func encrypted(ctx context.Context, conn net.Conn, u *parameters.URI) (net.Conn, error) {
 	if u.TLS == nil {
 		return conn, nil
 	}
-	cfg, err := u.TLS.Config(os.ReadFile) // each time: certificates are renewed
+	cfg, err := u.TLS.Config(os.ReadFile) // loaded each time, since certificates are renewed
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
@@ -128,17 +128,18 @@ func encrypted(ctx context.Context, conn net.Conn, u *parameters.URI) (net.Conn,
 	return secured, nil
 }
 
-// leave closes the connection, and waits a little for the other side to have taken what came before. Nil is none.
+// leave closes the connection, and waits briefly for the peer to take earlier output. It may be called on nil.
 func (e *end) leave() {
 	if e == nil {
 		return
 	}
 	e.guard.open()
-	_ = e.conn.CloseDeadline(time.Now().Add(farewellTime)) // it is over in any case
+	_ = e.conn.CloseDeadline(time.Now().Add(farewellTime)) // closed in any case
 	_ = e.guard.Close()
 }
 
-// ensure declares a queue unless it is there; predeclared it has to be. A refusal ends the channel, so it has one of its own.
+// ensure declares a queue unless it exists; with predeclared it must exist. It uses its own channel, as a refusal
+// closes it.
 func (e *end) ensure(queue string, args map[string]any, predeclared bool) error {
 	ch, err := e.conn.Channel()
 	if err != nil {
@@ -159,7 +160,7 @@ func (e *end) ensure(queue string, args map[string]any, predeclared bool) error 
 	return err
 }
 
-// tableOf are arguments as the library wants them.
+// tableOf converts arguments to the library's type.
 func tableOf(args map[string]any) amqp.Table {
 	t := amqp.Table{}
 	for key, value := range args {

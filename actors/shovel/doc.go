@@ -1,23 +1,25 @@
-// Package shovel is the actor of a shovel: it takes messages from a queue or an exchange of one broker and publishes them to another,
-// or to the same one (ADR 52).
+// Package shovel is the actor of a shovel: it takes messages from a queue or an exchange of one broker and publishes
+// them to another, or to the same one (ADR 52).
 //
-//	shovel.go   the actor: one session at a time, a pause behind each that failed
-//	state.go    its core: what becomes of a session's end, and what is told about it
+//	shovel.go   the actor: one session at a time, a pause after each that failed
+//	state.go    its core: reactions to a session's end, and the published status
 //	session.go  a goroutine that is connected to both brokers and moves messages
-//	progress.go its core: which publish is which delivery, what to acknowledge, when there is nothing left to do
+//	progress.go its core: publishes by delivery, acknowledgements, detection of the end
 //	connect.go  addresses → connections, queues and the consumer
-//	message.go  what is published for a delivery
-//	guard.go    what the other side can make us hold
+//	message.go  the publish for a delivery
+//	guard.go    limits on the memory that the peer can make us use
 //
 // Owns: two connections of github.com/rabbitmq/amqp091-go while a session runs.
 //
 // States: starting, running (or blocked, while the destination takes nothing), terminated, with the reason.
 //
-// Deadlines: a session may take 30 s to connect to an address, and 30 s for queues and consumer; the pause behind one that failed is the
-// shovel's reconnect-delay; what the destination refused goes back to the source after 1 s.
+// Deadlines: a session may take 30 s to connect to an address, and 30 s for queues and consumer; the pause after a
+// failed one is the shovel's reconnect-delay; messages that the destination refused are returned to the source after
+// 1 s.
 //
-// Holds: at most MaxPrefetch messages, and 16 MiB of them besides the last; the next is read when some are acknowledged.
+// Holds: at most MaxPrefetch messages, and 16 MiB of them besides the last; the next is read when some are
+// acknowledged.
 //
-// A restart loses nothing with ack-mode on-confirm: what was not confirmed was not acknowledged, is in the source again, and may come
-// twice. on-publish and no-ack lose what was on its way.
+// A restart loses nothing with ack-mode on-confirm: unconfirmed messages were not acknowledged, are in the source
+// again, and may be duplicated. on-publish and no-ack lose messages that were on their way.
 package shovel

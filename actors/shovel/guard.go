@@ -13,35 +13,35 @@ import (
 	"candlemark/protocol"
 )
 
-// Frames as far as a guard reads them [AMQP 2.3.5].
+// The parts of frames that a guard reads [AMQP 2.3.5].
 const (
 	frameHead = 7 // type 1, channel 2, size 4
 	frameEnd  = 1 // octet
-	// The size of a body stands behind class and weight in the header of a content, and the tag of an answer behind class and method.
+	// The body size follows class and weight in a content header, and the tag of an answer follows class and method.
 	before, wanted = frameHead + 2 + 2, before + 8
 )
 
-// perMessage is about how many bytes a message takes besides its own.
+// perMessage is the assumed size of a message without its content, in bytes.
 const perMessage = 512
 
-// guard is a connection on which the other side cannot make us hold much: it looks at the frames that come, for the client library
-// takes whatever a header announces and keeps deliveries without a bound.
+// guard is a connection that limits the memory the peer can make us use. It inspects incoming frames, because the
+// client library accepts any body size in a header and keeps deliveries without limit.
 type guard struct {
 	net.Conn
-	most uint64 // bytes of a body
-	room int64  // bytes of messages that may be held before nothing more is read; negative for any number
-	// published is the highest number for which basic.ack and basic.nack may come: the library counts up to what they name.
+	most uint64 // maximum size of a body
+	room int64  // bytes of messages that may be held before reading stops; negative for no limit
+	// published is the highest number that basic.ack and basic.nack may name: the library loops up to that number.
 	published atomic.Uint64
 
-	// Of the reading goroutine.
-	head []byte // of the frame that has begun, as far as it is wanted
+	// For the reading goroutine.
+	head []byte // the needed part of the current frame
 	want int
-	skip int64 // bytes until the next frame begins
+	skip int64 // bytes until the next frame
 
 	mu       sync.Mutex
 	freed    *sync.Cond
 	closed   bool
-	sizes    []int64 // of the messages that came and are not let go, in the order of their coming
+	sizes    []int64 // of held messages, in order of arrival
 	held     int64   // their sum
 	deadline time.Time
 }
@@ -52,7 +52,7 @@ func newGuard(conn net.Conn, most uint64, room int64) *guard {
 	return g
 }
 
-// Read implements net.Conn. It waits while too much is held, and that time is not the other side's.
+// Read implements net.Conn. It waits while too much is held; that time does not count for the deadline.
 func (g *guard) Read(p []byte) (int, error) {
 	g.mu.Lock()
 	if full := func() bool { return g.room >= 0 && g.held > g.room && !g.closed }; full() {
@@ -62,7 +62,7 @@ func (g *guard) Read(p []byte) (int, error) {
 		}
 		if !g.deadline.IsZero() {
 			g.deadline = g.deadline.Add(time.Since(since))
-			_ = g.Conn.SetReadDeadline(g.deadline) // the read will tell
+			_ = g.Conn.SetReadDeadline(g.deadline) // the read will report the error
 		}
 	}
 	g.mu.Unlock()
@@ -87,7 +87,7 @@ func (g *guard) Close() error {
 	return g.Conn.Close()
 }
 
-// open lets everything through from now on: nothing is taken any more.
+// open removes the limit: no more messages are taken.
 func (g *guard) open() {
 	g.mu.Lock()
 	g.closed = true
@@ -95,7 +95,7 @@ func (g *guard) open() {
 	g.mu.Unlock()
 }
 
-// letGo lets go of the first messages that came.
+// letGo releases the oldest count messages.
 func (g *guard) letGo(count int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -106,7 +106,7 @@ func (g *guard) letGo(count int) {
 	g.freed.Broadcast()
 }
 
-// scan goes through what was read, frame by frame.
+// scan inspects bytes that were read, frame by frame.
 func (g *guard) scan(p []byte) error {
 	for len(p) > 0 {
 		if g.skip > 0 {
@@ -127,7 +127,7 @@ func (g *guard) scan(p []byte) error {
 	return nil
 }
 
-// frame looks at what is there of a frame, and goes on to the next, or wants more of this one.
+// frame inspects the start of a frame, and skips to the next, or waits for more of this one.
 func (g *guard) frame() error {
 	kind, size := g.head[0], int64(binary.BigEndian.Uint32(g.head[3:]))
 	if (kind == protocol.FrameHeader || kind == protocol.FrameMethod) && size >= wanted-frameHead {
@@ -151,7 +151,7 @@ func (g *guard) frame() error {
 	return nil
 }
 
-// answering are class and method of basic.ack and basic.nack.
+// answering are the class and method ids of basic.ack and basic.nack.
 var answering = [][]byte{{0, 60, 0, 80}, {0, 60, 0, 120}}
 
 func (g *guard) hold(size int64) {

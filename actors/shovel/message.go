@@ -7,13 +7,13 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// The headers that tell where a message has been, and when.
+// The headers with the path of a message.
 const (
 	routeHeader = "x-shovelled"
 	timeHeader  = "x-shovelled-timestamp"
 )
 
-// target is where a delivery is published to.
+// target returns where to publish a delivery.
 func (s *session) target(d *amqp.Delivery) (exchange, key string) {
 	to := &s.Work.To
 	if to.Queue != "" {
@@ -29,7 +29,7 @@ func (s *session) target(d *amqp.Delivery) (exchange, key string) {
 	return exchange, key
 }
 
-// message makes a publish of a delivery: the same, but for what the shovel is to change. An expiration begins anew.
+// message converts a delivery to a publish, with the shovel's changes. An expiration starts again.
 func (s *session) message(d *amqp.Delivery, now time.Time) amqp.Publishing {
 	m := amqp.Publishing{
 		Headers: d.Headers, ContentType: d.ContentType, ContentEncoding: d.ContentEncoding, DeliveryMode: d.DeliveryMode,
@@ -74,7 +74,7 @@ func (s *session) setProperties(m *amqp.Publishing) {
 	}
 }
 
-// routed is the entry of this shovel in the header that tells where a message has been.
+// routed returns the entry of this shovel for the header with the path.
 func (s *session) routed() amqp.Table {
 	from, to := &s.Work.From, &s.Work.To
 	t := amqp.Table{

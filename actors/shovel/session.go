@@ -11,10 +11,11 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// retry is how long what the destination refused is kept before it goes back to the source: at once it would come again at once.
+// retry is how long a refused message is kept before it is returned to the source, which would deliver it again at
+// once.
 const retry = time.Second
 
-// session moves messages until something is wrong. It is a goroutine, as all of it waits for the network.
+// session moves messages until there is an error or the end. It runs on a goroutine, as it waits for the network.
 type session struct {
 	*Config
 	ctx    context.Context
@@ -23,7 +24,7 @@ type session struct {
 
 	source, destination *end
 	progress            *progress
-	route               amqp.Table // of this session, for headers
+	route               amqp.Table // header entry of this session
 
 	deliveries <-chan amqp.Delivery
 	confirms   <-chan amqp.Confirmation
@@ -31,11 +32,11 @@ type session struct {
 	blocking   <-chan amqp.Blocking
 	cancelled  <-chan string
 	again      *time.Timer
-	returning  bool // again runs, as something is to go back
+	returning  bool // a timer for returning messages runs
 	blocked    bool // the destination takes nothing
 }
 
-// run connects, moves, and returns why it ends; errFinished if there is nothing left to do.
+// run connects, moves, and returns why it ended; errFinished if nothing is left to move.
 func (s *session) run() error {
 	err := s.prepare()
 	defer func() {
@@ -62,7 +63,7 @@ func (s *session) run() error {
 	}
 }
 
-// cut ends what waits for the network.
+// cut ends waits for the network.
 func (s *session) cut() {
 	for _, e := range []*end{s.source, s.destination} {
 		if e != nil {
@@ -72,7 +73,7 @@ func (s *session) cut() {
 	}
 }
 
-// prepare connects to both sides and begins to consume.
+// prepare connects to both sides and starts to consume.
 func (s *session) prepare() (err error) {
 	if s.source, err = s.connect(s.Work.From.URIs, holding); err != nil {
 		return fmt.Errorf("failed to connect to source: %w", err)
@@ -138,7 +139,7 @@ func (s *session) prepareSource() error {
 	return err
 }
 
-// queue is the one to consume from. That of an exchange is the shovel's own, and ends with it.
+// queue returns the queue to consume from. For an exchange, the shovel creates one that ends with it.
 func (s *session) queue() (string, error) {
 	from, e := &s.Work.From, s.source
 	if from.Queue != "" {
@@ -151,7 +152,7 @@ func (s *session) queue() (string, error) {
 	return q.Name, e.ch.QueueBind(q.Name, from.Key, from.Exchange, false, nil)
 }
 
-// step waits for one thing and does what follows from it.
+// step waits for one event and handles it.
 func (s *session) step() error {
 	in := s.deliveries
 	if s.blocked || !s.progress.open() {
@@ -201,7 +202,8 @@ func (s *session) move(d *amqp.Delivery) error {
 	}
 	exchange, key := s.target(d)
 	s.destination.guard.published.Add(1)
-	// A queue that the shovel has declared is missed when it is gone. To an exchange it publishes as anybody does.
+	// If the shovel has declared the queue, the publish is mandatory, to detect that the queue is gone. To an
+	// exchange it publishes as any client.
 	err := s.destination.ch.PublishWithContext(s.ctx, exchange, key, s.Work.To.Queue != "", false, s.message(d, time.Now()))
 	if err != nil {
 		return s.because(s.destination, "destination", err)
@@ -218,11 +220,11 @@ func (s *session) move(d *amqp.Delivery) error {
 	return nil
 }
 
-// confirmed takes an answer, and all others that have come with it.
+// confirmed handles an answer, and all others that have arrived.
 func (s *session) confirmed(c amqp.Confirmation) error {
 	before := s.progress.answers
 	for more := true; more; {
-		// What could not be routed comes back before it is confirmed.
+		// An unroutable message is returned before it is confirmed.
 		select {
 		case r, there := <-s.returns:
 			if there {
@@ -254,7 +256,7 @@ func (s *session) confirmed(c amqp.Confirmation) error {
 	return nil
 }
 
-// ack acknowledges a delivery, and lets go of as many messages.
+// ack acknowledges a delivery, and releases as many held messages.
 func (s *session) ack(tag uint64, upTo bool, count int) error {
 	s.source.guard.letGo(count)
 	if err := s.source.ch.Ack(tag, upTo); err != nil {
@@ -263,7 +265,7 @@ func (s *session) ack(tag uint64, upTo bool, count int) error {
 	return nil
 }
 
-// giveBack gives what the destination has refused back to the source, which delivers it again.
+// giveBack returns refused messages to the source, which delivers them again.
 func (s *session) giveBack() error {
 	s.returning = false
 	for _, tag := range s.progress.giveBack() {
@@ -274,7 +276,7 @@ func (s *session) giveBack() error {
 	return nil
 }
 
-// count shows how far the session is.
+// count publishes the progress of the session.
 func (s *session) count() {
 	h := s.Handle
 	h.pending.Store(int64(len(s.progress.waiting)))
@@ -295,7 +297,7 @@ func (s *session) destinationEnded() error {
 	return s.because(s.destination, "destination", errors.New("channel ended"))
 }
 
-// because is why a side does not do what it is asked for: what it said at its end, or else otherwise.
+// because returns why a side failed: its error at the end of the connection, otherwise the given one.
 func (s *session) because(e *end, side string, otherwise error) error {
 	select {
 	case err := <-e.closed:

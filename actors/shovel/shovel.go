@@ -16,22 +16,22 @@ import (
 // Config configures a shovel.
 type Config struct {
 	Work *parameters.Work
-	// Dial connects to the broker of an address, and encrypts nothing.
+	// Dial connects to the broker of an address, without encryption.
 	Dial func(ctx context.Context, to *parameters.URI) (net.Conn, error)
 	// Cluster is the name of this broker, for headers.
 	Cluster func() string
-	// MaxMessage bounds the body of a message, in bytes.
+	// MaxMessage is the maximum size of a body, in bytes.
 	MaxMessage uint64
 	Clock      *clock.Clock
 	Log        zerolog.Logger
 	Handle     *Handle
-	// After is closed when the shovel whose place this one takes has left its connections; nil for none.
+	// After is closed when the shovel's predecessor has closed its connections; nil for none.
 	After <-chan struct{}
-	// Finished is called when everything is moved that was to be moved.
+	// Finished is called when all messages are moved that were to be moved.
 	Finished func()
 }
 
-// Handle shows a shovel to everybody. NewHandle makes it.
+// Handle is the public view of a shovel. It is created by NewHandle.
 type Handle struct {
 	status atomic.Pointer[Status]
 	counts
@@ -44,20 +44,21 @@ type Handle struct {
 	end   context.CancelFunc
 }
 
-// counts are those of the session that runs; what others are, too, of the shovel.
+// counts are the counts of the current session.
 type counts struct {
 	forwarded, pending, toTake, toMove atomic.Int64
 }
 
-// Counts say how far a shovel is.
+// Counts are the progress of a shovel.
 type Counts struct {
-	Forwarded int64 // since it was started
+	Forwarded int64 // since its start
 	Pending   int64 // published and not confirmed
-	// ToTake and ToMove are how many messages are still to be taken from the source, and to be moved; negative without an end.
+	// ToTake and ToMove are how many messages are still to be taken from the source, and to be moved; negative for no
+	// limit.
 	ToTake, ToMove int64
 }
 
-// NewHandle makes that of a shovel that is about to be spawned.
+// NewHandle returns the handle of a shovel that is about to be spawned.
 func NewHandle() *Handle {
 	h := &Handle{left: make(chan struct{})}
 	h.ctx, h.end = context.WithCancel(context.Background())
@@ -67,18 +68,18 @@ func NewHandle() *Handle {
 	return h
 }
 
-// Status is the present one.
+// Status returns the current status.
 func (h *Handle) Status() Status { return *h.status.Load() }
 
-// Counts are the present ones.
+// Counts returns the current counts.
 func (h *Handle) Counts() Counts {
 	return Counts{Forwarded: h.forwarded.Load(), Pending: h.pending.Load(), ToTake: h.toTake.Load(), ToMove: h.toMove.Load()}
 }
 
-// Left is closed when the shovel's connections are closed for good, behind End.
+// Left returns a channel that is closed when the shovel's connections are closed for good, after End.
 func (h *Handle) Left() <-chan struct{} { return h.left }
 
-// End ends the session that runs, and there is none after it, whatever the actor does.
+// End ends the current session, and prevents further ones.
 func (h *Handle) End() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -93,7 +94,7 @@ func (h *Handle) End() {
 	}()
 }
 
-// begin runs a session in a goroutine, unless the shovel has ended.
+// begin runs a session on a goroutine, unless the shovel has ended.
 func (h *Handle) begin(run func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -102,7 +103,7 @@ func (h *Handle) begin(run func()) {
 	}
 }
 
-// What sessions and timers tell the actor.
+// Mail from sessions and timers.
 type (
 	connected struct {
 		session  uint64
@@ -127,7 +128,7 @@ type shovel struct {
 	timer  *clock.Wait
 }
 
-// New makes the actor.
+// New returns the actor.
 func New(cfg Config) actor.Actor {
 	return &shovel{cfg: cfg, state: state{reconnect: cfg.Work.Reconnect}, cancel: func() {}}
 }
@@ -170,7 +171,7 @@ func (s *shovel) carryOut(ctx actor.Context, a action) {
 	}
 }
 
-// begin starts a session, which mails what becomes of it.
+// begin starts a session, which mails its result.
 func (s *shovel) begin(ctx actor.Context) {
 	within, cancel := context.WithCancel(s.cfg.Handle.ctx)
 	s.cancel = cancel
@@ -182,13 +183,13 @@ func (s *shovel) begin(ctx actor.Context) {
 	s.cfg.Handle.begin(func() {
 		defer cancel()
 		if after := s.cfg.After; after != nil {
-			<-after // which is soon: its farewells have a deadline
+			<-after // soon, since closing connections has a deadline
 		}
 		x.tell(&ended{number, x.run()})
 	})
 }
 
-// leave ends what is under way.
+// leave ends the current session.
 func (s *shovel) leave() {
 	s.cancel()
 	if s.timer != nil {

@@ -7,10 +7,10 @@ import (
 	"candlemark/internal/clock"
 )
 
-// Phase says what a shovel is about, with RabbitMQ's word.
+// Phase is the state of a shovel, in RabbitMQ's terms.
 type Phase string
 
-// The phases. Blocked: the destination takes nothing at the moment.
+// The phases. Blocked: the destination takes no messages at present.
 const (
 	Starting   Phase = "starting"
 	Running    Phase = "running"
@@ -18,48 +18,48 @@ const (
 	Terminated Phase = "terminated"
 )
 
-// Status describes a shovel. It is not altered.
+// Status describes a shovel. It is immutable.
 type Status struct {
 	Phase Phase
-	// Reason of a shovel that is terminated. It names no password.
+	// Reason is why the shovel is terminated. It contains no password.
 	Reason string
 	Since  int64 // ms since 1970
-	// From and To are the addresses of a shovel that runs, without user and password.
+	// From and To are the addresses of a running shovel, without user and password.
 	From, To string
 }
 
-// errFinished ends the session of a shovel that has moved all that it was to move.
+// errFinished ends the session of a shovel that has moved all its messages.
 var errFinished = errors.New("everything is moved")
 
-// action says what the shell has to do.
+// action is what the shell has to do.
 type action struct {
-	begin  bool          // a session
-	wait   time.Duration // then tell due
-	finish bool          // the shovel is to be deleted
+	begin  bool          // start a session
+	wait   time.Duration // time until due has to be called
+	finish bool          // delete the shovel
 }
 
 // state is the core.
 type state struct {
-	reconnect time.Duration // pause behind a session that failed, 0 for good
+	reconnect time.Duration // pause after a failed session, 0 to give up
 	session   uint64        // number of the current one
 	status    Status
 }
 
-// due begins a session.
+// due starts a session.
 func (s *state) due(now clock.Instant) action {
 	s.session++
 	s.status = Status{Phase: Starting, Since: now.Floor()}
 	return action{begin: true}
 }
 
-// connected: a session runs.
+// connected: a session has connected.
 func (s *state) connected(now clock.Instant, m *connected) {
 	if m.session == s.session {
 		s.status = Status{Phase: Running, Since: now.Floor(), From: m.from, To: m.to}
 	}
 }
 
-// blocked: the destination takes nothing, or something again.
+// blocked: the destination takes no messages, or messages again.
 func (s *state) blocked(m *blocked) {
 	switch {
 	case m.session != s.session:
@@ -70,7 +70,7 @@ func (s *state) blocked(m *blocked) {
 	}
 }
 
-// ended: a session has ended, which it does by itself only if something is wrong or everything done.
+// ended handles the end of a session: an error, or all messages are moved.
 func (s *state) ended(now clock.Instant, m *ended) action {
 	switch {
 	case m.session != s.session:

@@ -9,21 +9,21 @@ import (
 	"candlemark/internal/topology"
 )
 
-// bindings adds bindings to exchanges and removes them, and has those that lead to what
-// goes forgotten. Durable ones are stored side by side.
+// bindings adds and removes bindings at exchanges, and removes those to a deleted destination. Durable ones are
+// stored concurrently.
 type bindings struct{ *shared }
 
-// ends of a binding: an exchange, and the queue or exchange that it leads to.
+// ends are the ends of a binding: the source exchange, and the destination queue or exchange.
 type ends struct {
 	source *exchange
 	to     *name
 	target topology.Target
 }
 
-// park keeps a command for later unless both ends are live, or will not be.
+// park parks a command while an end is neither live nor gone, and reports whether it did.
 func (e ends) park(command any) bool { return e.source.park(command) || e.to.park(command) }
 
-// bind finds both ends and has the source exchange add the binding; it answers.
+// bind makes the source exchange add a binding; the exchange answers.
 func (bs *bindings) bind(m *mail.Bind) {
 	b := *m
 	b.Source, b.Binding.Destination = plain(b.Source), plain(b.Binding.Destination)
@@ -55,8 +55,7 @@ func (bs *bindings) add(e ends, r mail.Request, b *mail.Bind) {
 	})
 }
 
-// unbind has the source exchange remove the binding. What does not exist is not
-// bound, which is what was asked for.
+// unbind makes the source exchange remove a binding. It is no error if an end does not exist.
 func (bs *bindings) unbind(m *mail.Unbind) {
 	b := *m
 	b.Source, b.Binding.Destination = plain(b.Source), plain(b.Binding.Destination)
@@ -86,7 +85,7 @@ func (bs *bindings) remove(x *exchange, r mail.Request, b *mail.Unbind) {
 	})
 }
 
-// ends finds what a binding connects. The source is missed first.
+// ends finds the ends of a binding. A missing source is reported first.
 func (bs *bindings) ends(source string, b *topology.Binding) (e ends, err error) {
 	if err := bs.rules.Ends(source, b); err != nil {
 		return e, err
@@ -118,14 +117,13 @@ func (bs *bindings) readable(source string, topic mail.Permission) error {
 	return nil
 }
 
-// durable tells whether a binding is kept: if both ends are.
+// durable reports whether a binding is durable: if both ends are.
 func (bs *bindings) durable(e ends) bool {
 	kept := e.target.Queue != nil && e.target.Queue.Durable || e.target.Exchange != nil && e.target.Exchange.Durable
 	return kept && e.source.exchange.Durable && bs.cfg.Meta != nil
 }
 
-// bindDurably stores a binding, then has it published. Meanwhile an end may have
-// gone, and with it the binding.
+// bindDurably stores a binding, then publishes it. An end may be deleted meanwhile, and with it the binding.
 func (bs *bindings) bindDurably(e ends, b *mail.Bind) {
 	x := e.source
 	x.unsettled++
@@ -163,7 +161,7 @@ func (bs *bindings) bindDurably(e ends, b *mail.Bind) {
 	})
 }
 
-// unbindDurably deletes a binding from the store, then has it unpublished.
+// unbindDurably deletes a binding from the store, then unpublishes it.
 func (bs *bindings) unbindDurably(x *exchange, b *mail.Unbind) {
 	x.unsettled++
 	change := definitions.Change{Delete: []any{bindingStored(bs.vhost, b.Source, &b.Binding)}}
@@ -186,9 +184,8 @@ func (bs *bindings) unbindDurably(x *exchange, b *mail.Unbind) {
 	})
 }
 
-// removeTo has every exchange forget its bindings to n, which is no longer
-// published, and calls done when they have, and those of them that end by that
-// are gone.
+// removeTo removes the bindings to n, which is no longer published, from all exchanges, and calls done when that is
+// complete and those exchanges that end as a result are gone.
 func (bs *bindings) removeTo(n *name, of string, toExchange bool, done func()) {
 	g := newBarrier(done)
 	for x := range n.sources {
@@ -201,7 +198,7 @@ func (bs *bindings) removeTo(n *name, of string, toExchange bool, done func()) {
 	g.end()
 }
 
-// moveTo has the bindings to a queue lead to its present actor.
+// moveTo redirects the bindings to a queue to its current actor.
 func (bs *bindings) moveTo(q *queue, done func()) {
 	g := newBarrier(done)
 	for x := range q.sources {

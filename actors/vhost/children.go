@@ -8,12 +8,12 @@ import (
 // children are the actors of queues and exchanges.
 type children struct {
 	known map[string]any // *queue or *exchange by the id of its PID
-	// leaving were let go and have not ended, by the id of the PID: with them ends what
-	// the journal has of a durable queue, 0 for none.
+	// leaving are children that were released and have not ended, by actor id. With a durable queue's actor its data
+	// in the journal ends; 0 for none.
 	leaving map[string]store.QueueID
 }
 
-// of is who lives in an actor: nil for none, or one that has died.
+// of returns the queue or exchange of an actor: nil if there is none, or the actor has ended.
 func (c *children) of(pid mail.Address) any {
 	if pid == nil {
 		return nil
@@ -21,14 +21,14 @@ func (c *children) of(pid mail.Address) any {
 	return c.known[pid.Id]
 }
 
-// rename has a child known by the string that the actor itself has, which is kept anyway.
+// rename replaces the key of a child by the string that the actor itself holds, to save memory.
 func (c *children) rename(pid mail.Address) {
 	if child := c.of(pid); child != nil {
 		c.known[pid.Id] = child
 	}
 }
 
-// letGo notes that a child is no longer needed and ends.
+// letGo marks a child as released.
 func (c *children) letGo(pid mail.Address, messages store.QueueID) {
 	if c.of(pid) != nil {
 		delete(c.known, pid.Id)
@@ -36,8 +36,8 @@ func (c *children) letGo(pid mail.Address, messages store.QueueID) {
 	}
 }
 
-// ended tells who lived in an actor that has ended, nil for nobody who was needed,
-// and of which queue the messages end with it.
+// ended returns the queue or exchange of an actor that has ended, nil if it was released, and the id of the queue
+// whose messages end with it.
 func (c *children) ended(pid mail.Address) (child any, messages store.QueueID) {
 	child, messages = c.known[pid.Id], c.leaving[pid.Id]
 	delete(c.known, pid.Id)

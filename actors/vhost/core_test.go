@@ -45,7 +45,7 @@ func TestCoreDecidesInOrder(t *testing.T) {
 			kind := strings.TrimPrefix(fmt.Sprintf("%T", e), "vhost.")
 			switch e := e.(type) {
 			case post:
-				kind = fmt.Sprintf("%T>%s", e.what, strings.TrimPrefix(e.to.Id, "vhost/"))
+				kind = fmt.Sprintf("%T>%s", e.mail, strings.TrimPrefix(e.to.Id, "vhost/"))
 			case storing:
 				change.then = e.then
 			case func():

@@ -10,16 +10,15 @@ import (
 	"candlemark/protocol"
 )
 
-// queues makes queues, and has them go.
+// queues creates and deletes queues.
 type queues struct {
 	*shared
-	byName    map[string]*queue // holders, too
+	byName    map[string]*queue // including those of delayed exchanges
 	owners    owners
-	arguments protocol.Table // of the last one that was made
+	arguments protocol.Table // of the last queue created
 }
 
-// named finds a queue that clients may name: not the holder of a delayed
-// exchange.
+// named finds a queue that clients may name: not one that belongs to a delayed exchange.
 func (qs *queues) named(name string) *queue {
 	if q := qs.byName[name]; q != nil && q.holdsFor == nil {
 		return q
@@ -27,7 +26,7 @@ func (qs *queues) named(name string) *queue {
 	return nil
 }
 
-// count is how many queues clients have made.
+// count returns the number of queues created by clients.
 func (qs *queues) count() int {
 	n := len(qs.byName)
 	for _, x := range qs.exchanges.byName {
@@ -38,8 +37,7 @@ func (qs *queues) count() int {
 	return n
 }
 
-// declare sends the command on to the queue, which checks equivalence and
-// answers; a new queue is made first.
+// declare forwards the command to the queue, which checks equivalence and answers; a new queue is created first.
 func (qs *queues) declare(m *mail.DeclareQueue) {
 	d := *m
 	d.Name = plain(d.Name)
@@ -69,7 +67,7 @@ func (qs *queues) declare(m *mail.DeclareQueue) {
 	}
 }
 
-// freeName makes a server name that is not taken.
+// freeName returns a server-generated name that is not in use.
 func (qs *queues) freeName() string {
 	for {
 		if name := qs.serverName(); qs.byName[name] == nil {
@@ -78,7 +76,7 @@ func (qs *queues) freeName() string {
 	}
 }
 
-// refuse tells why there is to be no such queue, which does not exist.
+// refuse returns why a queue that does not exist may not be created.
 func (qs *queues) refuse(d *mail.DeclareQueue, serverNamed bool) error {
 	if err := qs.rules.NewQueue(d, serverNamed); err != nil || qs.cfg.MaxQueues == nil {
 		return err
@@ -89,8 +87,7 @@ func (qs *queues) refuse(d *mail.DeclareQueue, serverNamed bool) error {
 	return nil
 }
 
-// make makes a queue and sends the command on; a durable one is stored
-// first.
+// make creates a queue and forwards the command; a durable one is stored first.
 func (qs *queues) make(d *mail.DeclareQueue) {
 	kind := policies.KindOf(d.Arguments)
 	q := &queue{kind: kind, queue: &topology.Queue{
@@ -102,10 +99,10 @@ func (qs *queues) make(d *mail.DeclareQueue) {
 		q.queue.Owner = d.Connection
 	}
 	qs.settings(q)
-	qs.ensureDLQ(q, func() {}) // stored, and with that there, before the queue is
+	qs.ensureDLQ(q, func() {}) // the DLQ is stored, and so exists, before the queue
 	if !q.queue.Durable {
 		qs.start(q, nil, false)
-		qs.queueTold("queue.created", d.By, q.queue)
+		qs.publishQueueEvent("queue.created", d.By, q.queue)
 		qs.forward(q, d)
 		return
 	}
@@ -114,7 +111,7 @@ func (qs *queues) make(d *mail.DeclareQueue) {
 	qs.store(definitions.Change{Put: []any{queueStored(qs.vhost, q.queue)}}, d, func(err error) { qs.made(q, d, err) })
 }
 
-// made goes on when the definition of a queue is stored, or is not.
+// made continues when the definition of a queue was stored, or not.
 func (qs *queues) made(q *queue, d *mail.DeclareQueue, err error) {
 	delete(qs.byName, d.Name)
 	q.phase = live
@@ -124,7 +121,7 @@ func (qs *queues) made(q *queue, d *mail.DeclareQueue, err error) {
 		return
 	}
 	started := false
-	defer func() { // what did not come now is not to come with the next start
+	defer func() { // a queue that was not created now must not appear after a restart
 		if !started {
 			qs.store(definitions.Change{Delete: []any{queueStored(qs.vhost, q.queue)}}, nil, qs.forgotten)
 			qs.abandon(q)
@@ -132,12 +129,12 @@ func (qs *queues) made(q *queue, d *mail.DeclareQueue, err error) {
 	}()
 	qs.start(q, nil, false)
 	started = true
-	qs.queueTold("queue.created", d.By, q.queue)
+	qs.publishQueueEvent("queue.created", d.By, q.queue)
 	qs.forward(q, d)
 	qs.comes(q)
 }
 
-// abandon goes on with what waited for a queue that is gone, or never was.
+// abandon continues commands that waited for a queue that is gone, or was never created.
 func (qs *queues) abandon(q *queue) {
 	for _, gone := range q.gone {
 		gone()
@@ -146,7 +143,7 @@ func (qs *queues) abandon(q *queue) {
 	qs.unpark(&q.name)
 }
 
-// comes goes on with what waited for a queue that is live now.
+// comes continues commands that waited for a queue that is live now.
 func (qs *queues) comes(q *queue) {
 	q.phase = live
 	if q.deleting {
@@ -156,7 +153,7 @@ func (qs *queues) comes(q *queue) {
 	q.tellReady()
 }
 
-// start makes the actor and publishes it.
+// start spawns the actor and publishes the queue.
 func (qs *queues) start(q *queue, messages []store.Recovered, asleep bool) {
 	id := q.renew()
 	effective, settings := qs.settings(q)
@@ -170,7 +167,7 @@ func (qs *queues) start(q *queue, messages []store.Recovered, asleep bool) {
 	qs.show(q)
 }
 
-// typeName is the type as topology knows it. Streams are refused.
+// typeName returns the type's name in topology. Streams are refused.
 func typeName(kind policies.Kind) string {
 	if kind == policies.KindQuorumQueue {
 		return "quorum"

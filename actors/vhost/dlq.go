@@ -11,14 +11,13 @@ import (
 	"candlemark/policies"
 )
 
-// A queue with dead-letter-queue has its dead letters in a queue of the broker's
-// making: a plain one, durable as the queue itself, that stays when that one goes.
-// As long as it is wanted it is made anew when somebody deletes it.
+// A queue with the argument dead-letter-queue has its dead letters in a queue created by the broker: a plain one, as
+// durable as the queue itself, that outlives it. If somebody deletes it while it is needed, it is created again.
 
-// settingsOf are the settings of a queue of clients under its policies.
+// settingsOf returns the settings of a client's queue under its policies.
 func (qs *queues) settingsOf(q *queue, effective policies.Effective) policies.QueueSettings {
 	s := policies.SettingsFor(q.queue.Arguments, effective)
-	if q.queue.Exclusive || strings.HasPrefix(q.queue.Name, refusal.Reserved) { // nobody would look for it
+	if q.queue.Exclusive || strings.HasPrefix(q.queue.Name, refusal.Reserved) { // nobody would look for one
 		s.DeadLetterQueue = false
 	}
 	s = s.Routed(q.queue.Name)
@@ -30,14 +29,14 @@ func (qs *queues) settingsOf(q *queue, effective policies.Effective) policies.Qu
 	return s
 }
 
-// notBy are the names whose user policies do not apply to q.
+// notBy returns the names whose user policies do not apply to q.
 func (q *queue) notBy() []string {
 	o := policies.Object{Kind: q.kind, Name: q.queue.Name, Arguments: q.queue.Arguments}
 	return o.NotBy()
 }
 
-// ensureDLQ makes the dead-letter queue of q, unless it is there or not wanted, and
-// calls done when it can be used. One that clients have made is as good.
+// ensureDLQ creates the dead-letter queue of q, unless it exists or is not needed, and calls done when it is usable.
+// One created by a client is accepted.
 func (qs *queues) ensureDLQ(q *queue, done func()) {
 	name := policies.DeadLetterQueueOf(q.queue.Name)
 	if !q.wantsDLQ || qs.ending != nil || qs.isThere(name) {
@@ -61,8 +60,8 @@ func (qs *queues) isThere(queue string) bool {
 	return q != nil && (q.phase == live || q.phase == down)
 }
 
-// ensureAllDLQs makes the dead-letter queues that are not there although they are wanted,
-// as a crash or a transient one leaves it, and calls done when they can be used.
+// ensureAllDLQs creates missing dead-letter queues, as after a crash or if they are transient, and calls done when
+// they are usable.
 func (qs *queues) ensureAllDLQs(done func()) {
 	g := newBarrier(done)
 	for _, q := range slices.Collect(maps.Values(qs.byName)) {
@@ -74,7 +73,7 @@ func (qs *queues) ensureAllDLQs(done func()) {
 	g.end()
 }
 
-// ensureDLQAgain makes a dead-letter queue that was deleted anew.
+// ensureDLQAgain creates a dead-letter queue again that was deleted.
 func (qs *queues) ensureDLQAgain(deleted string) {
 	of, isOne := strings.CutSuffix(deleted, policies.DeadLetterQueueSuffix)
 	if q := qs.byName[of]; isOne && q != nil && (q.phase == live || q.phase == coming || q.phase == crashed) {

@@ -10,7 +10,7 @@ import (
 type stored struct {
 	then    func(error)
 	err     error
-	command mail.Answerable // what wants it; nil for nobody
+	command mail.Answerable // that made the change; nil for none
 }
 
 // Answer implements mail.Answerable.
@@ -42,8 +42,8 @@ func bindingStored(vhost, source string, b *topology.Binding) definitions.Bindin
 	}
 }
 
-// definitions are those of an exchange: with its holder, so that there is
-// never one without the other.
+// definitions returns the definitions of an exchange: with its queue if it is a delayed one, so that neither is
+// stored without the other.
 func (xs *exchanges) definitions(x *exchange) []any {
 	all := []any{exchangeStored(xs.vhost, x.exchange)}
 	if x.holder != nil && x.exchange.Durable {

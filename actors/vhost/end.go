@@ -8,9 +8,8 @@ import (
 	"candlemark/internal/topology"
 )
 
-// deleteAll begins the end of the virtual host. Every queue says its farewell,
-// so that whoever waits for one gets an answer; exchanges have nothing to say
-// and end with the actor.
+// deleteAll starts the end of the virtual host. Every queue goes through its farewell, so that everybody who waits
+// for one gets an answer; exchanges end with the actor.
 func (s *state) deleteAll(m *mail.EndVHost) {
 	if s.ending != nil {
 		return // there is one root, which asks once
@@ -27,8 +26,8 @@ func (s *state) deleteAll(m *mail.EndVHost) {
 	g.end()
 }
 
-// leave stops the actor once no queue is left, also none that still has mail to
-// answer: stopping the parent would overtake that (PRO-1).
+// leave stops the actor once no queue is left, not even one that still has mail to answer: stopping the parent would
+// overtake that (PRO-1).
 func (s *state) leave() {
 	if !s.deleted || s.stopping || len(s.children.leaving) > 0 {
 		return

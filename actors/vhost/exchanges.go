@@ -10,7 +10,7 @@ import (
 	"candlemark/policies"
 )
 
-// builtIn are the exchanges that every virtual host has besides the default one.
+// builtIn are the exchanges of every virtual host besides the default one.
 var builtIn = []mail.DeclareExchange{
 	{Name: "amq.direct", Type: "direct", Durable: true},
 	{Name: "amq.fanout", Type: "fanout", Durable: true},
@@ -20,14 +20,14 @@ var builtIn = []mail.DeclareExchange{
 	{Name: "amq.rabbitmq.trace", Type: "topic", Durable: true, Internal: true},
 }
 
-// exchanges makes exchanges, and has them go.
+// exchanges creates and deletes exchanges.
 type exchanges struct {
 	*shared
 	byName map[string]*exchange
 }
 
-// makeBuiltIn makes those that nobody declares. The default exchange has no
-// actor: it routes by the directory and has no bindings.
+// makeBuiltIn creates the built-in exchanges. The default exchange has no actor: it routes by the directory and has
+// no bindings.
 func (xs *exchanges) makeBuiltIn() {
 	xs.publish(xs.directory.WithExchange(&topology.Exchange{Type: "direct", Durable: true}))
 	for _, d := range slices.Concat(builtIn, xs.cfg.Further, xs.cfg.SystemExchanges) {
@@ -59,13 +59,13 @@ func (xs *exchanges) declare(m *mail.DeclareExchange) {
 	xs.out.done(d.Request, err)
 }
 
-// make makes an exchange and answers; a durable one is stored first.
+// make creates an exchange and answers; a durable one is stored first.
 func (xs *exchanges) make(d *mail.DeclareExchange) {
 	x := newExchange(d)
 	xs.queues.newHolder(x)
 	if !d.Durable {
 		xs.start(x)
-		xs.exchangeTold("exchange.created", d.By, x.exchange)
+		xs.publishExchangeEvent("exchange.created", d.By, x.exchange)
 		xs.out.done(d.Request, nil)
 		return
 	}
@@ -74,7 +74,7 @@ func (xs *exchanges) make(d *mail.DeclareExchange) {
 	xs.store(definitions.Change{Put: xs.definitions(x)}, d, func(err error) { xs.made(x, d, err) })
 }
 
-// made goes on when the definition of an exchange is stored, or is not.
+// made continues when the definition of an exchange was stored, or not.
 func (xs *exchanges) made(x *exchange, d *mail.DeclareExchange, err error) {
 	delete(xs.byName, d.Name)
 	x.phase = live
@@ -84,14 +84,14 @@ func (xs *exchanges) made(x *exchange, d *mail.DeclareExchange, err error) {
 		return
 	}
 	started := false
-	defer func() { // what did not come now is not to come with the next start
+	defer func() { // an exchange that was not created now must not appear after a restart
 		if !started {
 			xs.store(definitions.Change{Delete: xs.definitions(x)}, nil, xs.forgotten)
 		}
 	}()
 	xs.start(x)
 	started = true
-	xs.exchangeTold("exchange.created", d.By, x.exchange)
+	xs.publishExchangeEvent("exchange.created", d.By, x.exchange)
 	xs.out.done(d.Request, nil)
 }
 
@@ -101,7 +101,7 @@ func newExchange(d *mail.DeclareExchange) *exchange {
 	}}
 }
 
-// start makes the actor and publishes the name.
+// start spawns the actor and publishes the name.
 func (xs *exchanges) start(x *exchange) {
 	of := x.exchange.Name
 	effective := xs.matcher.set.Effective(policies.KindExchange, of)
@@ -131,9 +131,9 @@ func (xs *exchanges) delete(m *mail.DeleteExchange) {
 	}
 }
 
-// unused retires an auto-delete exchange, unless a Bind came between.
+// unused retires an auto-delete exchange, unless it got a Bind meanwhile.
 func (xs *exchanges) unused(m *mail.ExchangeUnused) {
-	if m.ReplyTo != nil && m.ReplyTo.Equal(xs.self) { // the unbinding of a durable one
+	if m.ReplyTo != nil && m.ReplyTo.Equal(xs.self) { // the removal of a durable binding
 		xs.requests.answered(m.ID, true, nil)
 		return
 	}
@@ -141,8 +141,7 @@ func (xs *exchanges) unused(m *mail.ExchangeUnused) {
 	xs.retireUnused(x, x != nil && x.exchange.PID.Equal(m.Exchange), func() { xs.out.done(m.Request, nil) })
 }
 
-// retireUnused retires an auto-delete exchange if it is unused, and calls done when
-// that is decided.
+// retireUnused retires an auto-delete exchange if it is unused, and calls done when that is decided.
 func (xs *exchanges) retireUnused(x *exchange, unused bool, done func()) {
 	if !unused || x.phase != live {
 		done()
@@ -152,8 +151,8 @@ func (xs *exchanges) retireUnused(x *exchange, unused bool, done func()) {
 	xs.retire(x, true, func(error) { done() })
 }
 
-// retire ends a live exchange and calls done when it is forgotten, or has
-// refused because it is in use. A durable one goes from the store in between.
+// retire ends a live exchange and calls done when it is forgotten, or has refused because it is in use. A durable one
+// is deleted from the store in between.
 func (xs *exchanges) retire(x *exchange, ifUnused bool, done func(error)) {
 	x.phase = ending
 	refused := func(err error) {
@@ -178,7 +177,7 @@ func (xs *exchanges) retire(x *exchange, ifUnused bool, done func(error)) {
 					refused(mail.NotStored())
 					return
 				}
-				end(false) // binds wait
+				end(false) // binds are waiting
 			})
 		})
 	})
@@ -195,7 +194,7 @@ func (xs *exchanges) askToRetire(x *exchange, m mail.RetireExchange, refused fun
 	xs.out.send(x.exchange.PID, &m)
 }
 
-// died: it ended without being asked to.
+// died handles an exchange that ended on its own.
 func (xs *exchanges) died(x *exchange) {
 	xs.cfg.Log.Error().Str("exchange", x.exchange.Name).Msg("an exchange ended by itself")
 	xs.requests.answerFor(x)
@@ -214,7 +213,7 @@ func (xs *exchanges) forget(x *exchange, done func()) {
 	xs.bindings.removeTo(&x.name, x.exchange.Name, true, func() {
 		xs.queues.dropHolder(x, func() {
 			delete(xs.byName, x.exchange.Name)
-			xs.exchangeTold("exchange.deleted", x.by, x.exchange)
+			xs.publishExchangeEvent("exchange.deleted", x.by, x.exchange)
 			done()
 			xs.unpark(&x.name)
 		})

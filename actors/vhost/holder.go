@@ -6,8 +6,8 @@ import (
 	"candlemark/policies"
 )
 
-// newHolder gives a delayed exchange the queue that holds its messages; it lives
-// as long as the exchange and survives what that survives (DLY-5).
+// newHolder creates the queue that holds the messages of a delayed exchange; it is as durable as the exchange and
+// ends with it (DLY-5).
 func (qs *queues) newHolder(x *exchange) {
 	if x.exchange.Delayed() {
 		holdFor(x, &queue{queue: &topology.Queue{
@@ -20,8 +20,8 @@ func holdFor(x *exchange, q *queue) {
 	q.kind, q.holdsFor, x.holder = policies.KindOf(nil), x, q
 }
 
-// settings returns the settings of a queue. A holder gives what is due to its exchange,
-// whose policies say how fast.
+// settings returns the settings of a queue. The queue of a delayed exchange releases messages to it, at the rate set
+// by the exchange's policies.
 func (qs *queues) settings(q *queue) (policies.Effective, policies.QueueSettings) {
 	if q.holdsFor == nil {
 		effective := qs.matcher.set.Effective(q.kind, q.queue.Name, q.notBy()...)
@@ -33,7 +33,7 @@ func (qs *queues) settings(q *queue) (policies.Effective, policies.QueueSettings
 	return policies.Effective{}, s
 }
 
-// show publishes a queue, or tells its exchange of a holder.
+// show publishes a queue, or sets it as the holder of its exchange.
 func (qs *queues) show(q *queue) {
 	if q.holdsFor == nil {
 		qs.publish(qs.directory.WithQueue(q.queue))
@@ -46,8 +46,7 @@ func (qs *queues) show(q *queue) {
 	})
 }
 
-// dropHolder ends the holder of an exchange that is gone, with all that is in it
-// (DLY-5).
+// dropHolder deletes the holder of a deleted exchange, with its messages (DLY-5).
 func (qs *queues) dropHolder(x *exchange, done func()) {
 	q := x.holder
 	if q == nil || qs.byName[q.queue.Name] != q {
@@ -57,7 +56,7 @@ func (qs *queues) dropHolder(x *exchange, done func()) {
 	qs.deleteAnyway(q, mail.Request{ReplyTo: qs.self}, done)
 }
 
-// holderDropped says how many messages went with a delayed exchange.
+// holderDropped logs how many messages were deleted with a delayed exchange.
 func (qs *queues) holderDropped(m *mail.DeleteQueueReply) {
 	if m.MessageCount > 0 {
 		qs.cfg.Log.Warn().Str("exchange", topology.HeldFor(m.Queue)).Int("messages", m.MessageCount).

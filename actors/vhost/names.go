@@ -11,15 +11,15 @@ import (
 
 var withoutBreaks = strings.NewReplacer("\r", "", "\n", "")
 
-// plain is a name without CR and LF (DEC-8).
+// plain removes CR and LF from a name (DEC-8).
 func plain(name string) string { return withoutBreaks.Replace(name) }
 
-// childName is the last part of a PID: kind/name/incarnation.
+// childName returns the last part of a PID: kind/name/incarnation.
 func childName(kind, name string, incarnation uint64) string {
 	return kind + "/" + url.PathEscape(name) + "/" + strconv.FormatUint(incarnation, 10)
 }
 
-// alike returns args, or those of the queue that was made before if they are equal: many queues have the same.
+// alike returns args, or those of the last queue if they are equal: many queues have the same, and share the memory.
 func (qs *queues) alike(args protocol.Table) protocol.Table {
 	if !reflect.DeepEqual(args, qs.arguments) {
 		qs.arguments = args

@@ -5,12 +5,10 @@ import (
 	"candlemark/internal/definitions"
 )
 
-// outbox lists what the shell does behind a turn, in the order in which the core
-// decided it: an actor starts before it is published, and is published before
-// somebody is told of it.
+// outbox lists the effects of a turn, in the order in which the core decided them: an actor is spawned before it is
+// published, and is published before others are informed.
 type outbox struct {
-	// effects are of the types below, or func() for a change of what is published
-	// or kept elsewhere.
+	// effects have one of the types below, or are func() for a change of published or stored state.
 	effects []any
 }
 
@@ -18,10 +16,9 @@ type (
 	// post is a mail to be sent.
 	post struct {
 		to   mail.Address
-		what any
+		mail any
 	}
-	// spawning starts a child. The core has worked out its address; the shell puts
-	// the one there that the child itself has.
+	// spawning spawns a child. The core has computed its address; the shell replaces it by the child's own.
 	spawning struct {
 		props props
 		name  string
@@ -30,14 +27,13 @@ type (
 	watching   struct{ who mail.Address }
 	unwatching struct{ who mail.Address }
 	stopping   struct{ who mail.Address }
-	// storing changes the definitions; its answer is *stored.
+	// storing changes the definitions; the answer is *stored.
 	storing struct {
 		change  definitions.Change
 		then    func(error)
 		command mail.Answerable
 	}
-	// fetching reads what the journal has of a queue, when it was opened or, again,
-	// now; its answer is *fetched.
+	// fetching reads what the journal has of a queue: as of its opening or, with again, now; the answer is *fetched.
 	fetching struct {
 		queue *queue
 		again bool
@@ -48,16 +44,16 @@ type (
 
 func (o *outbox) add(effect any) { o.effects = append(o.effects, effect) }
 
-// take empties the outbox.
+// take returns the effects and empties the outbox.
 func (o *outbox) take() []any {
 	effects := o.effects
 	o.effects = nil
 	return effects
 }
 
-func (o *outbox) send(to mail.Address, what any) { o.add(post{to, what}) }
+func (o *outbox) send(to mail.Address, m any) { o.add(post{to, m}) }
 
-// reply sends an answer to whoever asked; nobody may have.
+// reply sends an answer, if one was requested.
 func (o *outbox) reply(r mail.Request, answer any) {
 	if r.ReplyTo != nil {
 		o.send(r.ReplyTo, answer)
@@ -69,7 +65,7 @@ func (o *outbox) done(r mail.Request, err error) {
 	o.reply(r, &mail.TopologyReply{Reply: r.Done(err)})
 }
 
-// answer answers commands that are not carried out.
+// answer answers commands that are not executed.
 func (o *outbox) answer(fate mail.Fate, commands ...any) {
 	for _, m := range commands {
 		if a, ok := m.(mail.Answerable); ok {

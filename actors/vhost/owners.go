@@ -2,11 +2,11 @@ package vhost
 
 import "candlemark/actors/mail"
 
-// owners are the connections with exclusive queues, by the id of the PID. They are
-// watched, so that one that died in whatever way releases its queues.
+// owners are the connections with exclusive queues, by actor id. They are watched, so that a connection that fails
+// releases its queues, too.
 type owners map[string]map[*queue]struct{}
 
-// add notes the owner of a queue, if it has one.
+// add records the owner of a queue, if it has one.
 func (s owners) add(q *queue, out *outbox) {
 	pid := q.queue.Owner
 	if pid == nil {

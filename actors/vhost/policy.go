@@ -8,29 +8,27 @@ import (
 	"candlemark/policies"
 )
 
-// sweepTurn is how many queues a policy change looks at before other mail gets
-// its turn.
+// sweepTurn is the number of queues that a policy change examines before other mail is handled.
 const sweepTurn = 4096
 
-// sweepOn: a policy change goes on in this turn.
+// sweepOn continues a policy change.
 type sweepOn struct{}
 
-// matcher knows the policies and whom they match, and carries a change of them
-// through. Queues declared meanwhile match the new policies from the start.
+// matcher matches policies and carries out changes of them. Queues declared meanwhile match the new policies from the
+// start.
 type matcher struct {
 	*shared
 	set    *policies.Set // the newest
-	sweep  []*queue      // still to be looked at
-	open   bool          // not all of them have been
-	posted bool          // sweepOn is under way
-	// waiting ends when all queues were looked at and all exchanges have
-	// answered; nil when no change is under way.
+	sweep  []*queue      // queues not examined yet
+	open   bool          // the sweep is not complete
+	posted bool          // a sweepOn is in the mailbox
+	// waiting ends when all queues were examined and all exchanges have answered; nil when no change is under way.
 	waiting *barrier
 	askers  []mail.Request
 }
 
-// apply puts a newer set in force. A change that comes while another one
-// is under way joins it: both are answered when the newer one is done.
+// apply puts a newer set in force. A change that arrives while another one is under way is merged: both are answered
+// when the newer one is done.
 func (p *matcher) apply(m *mail.ApplyPolicies) {
 	if m.Set.Version <= p.set.Version {
 		if p.waiting == nil {
@@ -72,7 +70,7 @@ func (p *matcher) configureExchange(x *exchange) {
 	}
 }
 
-// sweepOn looks at the next queues.
+// sweepOn examines the next queues.
 func (p *matcher) sweepOn() {
 	p.posted = false
 	n := min(len(p.sweep), sweepTurn)
@@ -88,8 +86,8 @@ func (p *matcher) sweepOn() {
 	p.waiting.end()
 }
 
-// configureQueue tells a queue of other policies that match, once its dead-letter
-// queue is there if it wants one.
+// configureQueue sends a queue its settings after a change of policies, once its dead-letter queue exists if it needs
+// one.
 func (p *matcher) configureQueue(q *queue) {
 	if q.holdsFor != nil || !p.configurable(q) || !p.rematch(&q.name, q.kind, q.queue.Name, q.notBy()...) {
 		return
@@ -106,7 +104,7 @@ func (p *matcher) configureQueue(q *queue) {
 	waiting.begin()
 	p.queues.ensureDLQ(q, func() {
 		defer waiting.end()
-		if p.configurable(q) { // the policies may be others by now
+		if p.configurable(q) { // the policies may have changed meanwhile
 			p.configure(q)
 		}
 	})
@@ -116,7 +114,7 @@ func (p *matcher) configurable(q *queue) bool {
 	return q.phase != forgetting && q.phase != down && p.queues.lives(q)
 }
 
-// configure tells a queue of its settings.
+// configure sends a queue its settings.
 func (p *matcher) configure(q *queue) {
 	effective, settings := p.queues.settings(q)
 	p.out.send(q.queue.PID, &mail.Configure{Effective: effective, Settings: settings})
@@ -130,7 +128,7 @@ func (p *matcher) applied() {
 	}
 }
 
-// rematch tells whether the matched policies have changed as a whole (POL-9).
+// rematch updates the policies that match n and reports whether they have changed (POL-9).
 func (p *matcher) rematch(n *name, kind policies.Kind, of string, but ...string) bool {
 	user, operator := p.set.Match(kind, of, but...)
 	changed := !user.Equal(n.user) || !operator.Equal(n.operator)
@@ -138,7 +136,7 @@ func (p *matcher) rematch(n *name, kind policies.Kind, of string, but ...string)
 	return changed
 }
 
-// matched notes the policies that match a new object.
+// matched sets the policies that match a new object.
 func (s *shared) matched(n *name, of string, e policies.Effective) {
 	n.user, n.operator = e.Matched()
 	if e.Doubtful != "" {

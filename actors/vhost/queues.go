@@ -6,15 +6,14 @@ import (
 	"candlemark/internal/store"
 )
 
-// forward sends a command on to the queue, which answers.
+// forward forwards a command to the queue, which answers.
 func (qs *queues) forward(q *queue, d *mail.DeclareQueue) {
 	d.Via = qs.self
 	qs.out.send(q.queue.PID, d)
 	q.forwarded++
 }
 
-// delete sends the command on; what comes later for this name waits for the
-// queue's decision.
+// delete forwards the command; later ones for this name wait for the queue's decision.
 func (qs *queues) delete(m *mail.DeleteQueue) {
 	d := *m
 	d.Name = plain(d.Name)
@@ -48,7 +47,7 @@ func (qs *queues) end(q *queue, d *mail.DeleteQueue) {
 	q.forwarded++
 }
 
-// lives tells whether a queue has an actor.
+// lives reports whether a queue has an actor.
 func (qs *queues) lives(q *queue) bool { return qs.children.of(q.queue.PID) != nil }
 
 // deleteRefused: the conditions of a DeleteQueue were not met.
@@ -65,8 +64,7 @@ func (qs *queues) deleteRefused(m *mail.QueueDeleteRefused) {
 	qs.unpark(&q.name)
 }
 
-// retiring is a queue's farewell, unless somebody declared it meanwhile
-// (PRO-3).
+// retiring handles a queue's farewell, and keeps the queue if it was declared meanwhile (PRO-3).
 func (qs *queues) retiring(m *mail.QueueRetiring) {
 	q := qs.byName[m.Name]
 	switch {
@@ -80,17 +78,17 @@ func (qs *queues) retiring(m *mail.QueueRetiring) {
 	}
 }
 
-// died: it ended without farewell.
+// died handles a queue that ended without a farewell.
 func (qs *queues) died(q *queue) {
 	qs.cfg.Log.Error().Str("queue", q.queue.Name).Msg("a queue ended without farewell")
 	if q.phase == crashed {
 		q.phase = live
 	}
 	switch {
-	case q.phase == forgetting: // that goes on without it
+	case q.phase == forgetting: // the deletion continues without the actor
 	case q.queue.Durable && qs.cfg.Messages != nil && !q.deleting:
 		qs.revive(q)
-	case q.holdsFor != nil && q.phase == live: // what it held is lost, its exchange goes on
+	case q.holdsFor != nil && q.phase == live: // its messages are lost, the exchange goes on
 		qs.start(q, nil, false)
 		qs.unpark(&q.name)
 	default:
@@ -98,9 +96,8 @@ func (qs *queues) died(q *queue) {
 	}
 }
 
-// forget lets a queue go, which lives and waits for that, or has died. A
-// durable one goes from the store first: after a crash it is there with all that
-// is in it, or it is not, and what the journal has of it is nobody's.
+// forget removes a queue, which waits for that, or has died. A durable one is deleted from the store first: after a
+// crash it exists with all its messages, or not at all, and its data in the journal are unused.
 func (qs *queues) forget(q *queue) {
 	before := q.phase
 	q.phase = forgetting
@@ -117,11 +114,11 @@ func (qs *queues) forget(q *queue) {
 	})
 }
 
-// keep has a queue live on that could not be deleted.
+// keep continues a queue that could not be deleted.
 func (qs *queues) keep(q *queue, before phase) {
 	q.phase = before
 	qs.out.send(q.queue.PID, &mail.QueueKept{})
-	if before == live { // else it refuses the command
+	if before == live { // otherwise it refuses the command
 		qs.matcher.configureQueue(q)
 		qs.unpark(&q.name)
 	}
@@ -132,7 +129,7 @@ func (qs *queues) unpublish(q *queue) {
 	qs.bindings.removeTo(&q.name, q.queue.Name, false, func() { qs.remove(q) })
 }
 
-// remove is the end of a queue that no exchange knows any more.
+// remove removes a queue without bindings.
 func (qs *queues) remove(q *queue) {
 	delete(qs.byName, q.queue.Name)
 	qs.owners.remove(q, &qs.out)
@@ -140,18 +137,18 @@ func (qs *queues) remove(q *queue) {
 	if q.queue.Durable {
 		messages = store.QueueID(q.queue.Incarnation)
 	}
-	if qs.lives(q) { // and waits
+	if qs.lives(q) { // it waits for the answer
 		qs.children.letGo(q.queue.PID, messages)
 		qs.out.send(q.queue.PID, &mail.QueueForgotten{})
 	} else {
 		qs.retireMessages(messages)
 	}
-	qs.queueTold("queue.deleted", q.by, q.queue)
+	qs.publishQueueEvent("queue.deleted", q.by, q.queue)
 	qs.abandon(q)
 	qs.ensureDLQAgain(q.queue.Name)
 }
 
-// deleteAnyway ends a queue that nothing keeps and calls gone when it is forgotten.
+// deleteAnyway deletes a queue unconditionally and calls gone when it is forgotten.
 func (qs *queues) deleteAnyway(q *queue, r mail.Request, gone func()) {
 	q.gone, q.deleting = append(q.gone, gone), true
 	d := &mail.DeleteQueue{Request: r, Name: q.queue.Name, VHost: qs.vhost}
@@ -160,6 +157,6 @@ func (qs *queues) deleteAnyway(q *queue, r mail.Request, gone func()) {
 		qs.end(q, d)
 	case down:
 		qs.deleteDown(q, d)
-	case ending, forgetting, coming, crashed: // that is known, or seen when it comes
+	case ending, forgetting, coming, crashed: // these phases see the request when they end
 	}
 }

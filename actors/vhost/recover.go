@@ -12,8 +12,8 @@ import (
 	"candlemark/policies"
 )
 
-// fetchWindow is how many queues are being read back at a time, so that what was
-// read and is not yet in a queue stays little.
+// fetchWindow is the maximum number of queues being read back, which limits the memory for data that is in no queue
+// yet.
 const fetchWindow = 64
 
 // Stored holds the durable definitions of a virtual host.
@@ -23,21 +23,21 @@ type Stored struct {
 	Bindings  []definitions.Binding
 }
 
-// recovery brings back what was kept, in this order: the policies, exchanges,
-// queues with their messages, bindings; then time passes for the queues, so that
-// what is overdue finds its way (TTL-26). Commands wait until that is done.
+// recovery restores stored objects, in this order: the policies, exchanges, queues with their messages, bindings;
+// then the queues start to expire messages, so that overdue ones can be dead-lettered (TTL-26). Commands wait until
+// that is done.
 type recovery struct {
 	*shared
 	Stored
 	begun, failed bool
 	released      bool                // the queues may open
-	next          int                 // the queue to be read back next
-	reading       map[*queue]struct{} // those that have no actor yet
+	next          int                 // index of the next queue to be read back
+	reading       map[*queue]struct{} // queues without an actor yet
 	waits         []any               // commands, in order
 	gather        barrier             // ends when every queue has an actor
 }
 
-// wait keeps a command for later.
+// wait parks a command.
 func (r *recovery) wait(command any) {
 	r.waits = append(r.waits, command)
 	if r.failed {
@@ -45,15 +45,14 @@ func (r *recovery) wait(command any) {
 	}
 }
 
-// fail has a recovery in which something panicked fail as a whole: whoever
-// waits for the virtual host is told.
+// fail ends a recovery in which something panicked: everybody who waits for the virtual host gets an error.
 func (r *recovery) fail() {
 	r.failed = true
 	r.out.answer(mail.Failed, r.waits...)
 	r.waits = nil
 }
 
-// begin begins when the policies are there; there may be nothing to recover.
+// begin starts the recovery when the policies have arrived; there may be nothing to recover.
 func (r *recovery) begin() {
 	if r == nil || r.begun {
 		return
@@ -84,8 +83,8 @@ func (r *recovery) recoverExchange(x *definitions.Exchange) {
 	r.exchanges.start(newExchange(d))
 }
 
-// isOrphan tells whether a stored queue has a name that no client can give to one:
-// it is left as it is stored, and is out of reach.
+// isOrphan reports whether a stored queue has a name that clients cannot create: it stays in the store and cannot be
+// reached.
 func (r *recovery) isOrphan(q definitions.Queue) bool {
 	if q.Name != "" && !r.rules.IsSystem(q.Name) && (q.Type == topology.HolderType || topology.HeldFor(q.Name) == q.Name) {
 		return false
@@ -95,7 +94,7 @@ func (r *recovery) isOrphan(q definitions.Queue) bool {
 	return true
 }
 
-// recoverQueue has the next queue read back.
+// recoverQueue starts to read the next queue back.
 func (r *recovery) recoverQueue() {
 	d := &r.Queues[r.next]
 	r.next++
@@ -112,7 +111,7 @@ func (r *recovery) recoverQueue() {
 	r.queues.fetch(q, false)
 }
 
-// started: a queue has an actor, for the first time or once more.
+// started: a queue has an actor, for the first time or again.
 func (r *recovery) started(q *queue) {
 	if _, first := r.reading[q]; !first {
 		return
@@ -124,7 +123,7 @@ func (r *recovery) started(q *queue) {
 	r.gather.end()
 }
 
-// recoverBindings goes on when all queues are there.
+// recoverBindings continues when all queues have been restored.
 func (r *recovery) recoverBindings() {
 	list := r.Bindings
 	r.Bindings, r.Queues = nil, nil
@@ -137,7 +136,7 @@ func (r *recovery) recoverBindings() {
 		e, err := r.bindings.ends(b.Source, &b.Binding)
 		if err != nil {
 			r.cfg.Log.Error().Err(err).Str("source", d.Source).Str("destination", d.Destination).Msg("a stored binding is not brought back")
-			if r.rules.Ends(b.Source, &b.Binding) != nil { // nobody could remove it
+			if r.rules.Ends(b.Source, &b.Binding) != nil { // clients could not remove it
 				r.store(definitions.Change{Delete: []any{*d}}, nil, r.forgotten)
 			}
 			continue
@@ -148,8 +147,7 @@ func (r *recovery) recoverBindings() {
 	g.end()
 }
 
-// wakeQueues lets time pass for the queues once the dead-letter queues are there that
-// were not stored: what is overdue goes into them.
+// wakeQueues wakes the queues once missing dead-letter queues are created, which overdue messages go to.
 func (r *recovery) wakeQueues() {
 	r.queues.ensureAllDLQs(func() {
 		r.released = true
@@ -165,7 +163,7 @@ func (r *recovery) wakeQueues() {
 	})
 }
 
-// recovered goes on with what waited.
+// recovered runs the commands that waited.
 func (r *recovery) recovered() {
 	waits := r.waits
 	r.recovery = nil
@@ -174,8 +172,8 @@ func (r *recovery) recovered() {
 	}
 }
 
-// recoverHolders finds the exchanges of the stored holders. One without the
-// other is left by an exchange that ended by itself.
+// recoverHolders finds the exchanges of the stored holders. One without the other is left by an exchange that ended
+// on its own.
 func (r *recovery) recoverHolders() {
 	found := map[*exchange]bool{}
 	r.Queues = slices.DeleteFunc(r.Queues, func(d definitions.Queue) bool {

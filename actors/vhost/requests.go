@@ -2,7 +2,7 @@ package vhost
 
 import "candlemark/actors/mail"
 
-// requests are the mails to children whose answers are waited for.
+// requests are mails to children with outstanding answers.
 type requests struct {
 	self mail.Address
 	open map[uint64]pendingRequest
@@ -11,25 +11,24 @@ type requests struct {
 
 type pendingRequest struct {
 	to *exchange // nil for a queue
-	// then goes on with the answer; unused as in mail.BindingsForgotten.
+	// then continues with the answer; unused as in mail.BindingsForgotten.
 	then func(unused bool, err error)
 }
 
-// ask numbers a question to x.
+// ask numbers a request to x.
 func (r *requests) ask(x *exchange, then func(unused bool, err error)) mail.Request {
 	r.last++
 	r.open[r.last] = pendingRequest{x, then}
 	return mail.Request{ReplyTo: r.self, ID: r.last}
 }
 
-// answer is a reply of an exchange or a queue that says no more than its head.
+// answer is a reply of an exchange or a queue with no more than its Reply.
 type answer interface {
 	Number() uint64
 	Failure() error
 }
 
-// answered goes on with what waited; a second answer finds nothing to go on
-// with.
+// answered continues with the answer; a second answer is ignored.
 func (r *requests) answered(number uint64, unused bool, err error) {
 	if q, open := r.open[number]; open {
 		delete(r.open, number)
@@ -37,8 +36,7 @@ func (r *requests) answered(number uint64, unused bool, err error) {
 	}
 }
 
-// answerFor goes on with every question to x, which has ended: what is gone has
-// forgotten all.
+// answerFor answers all requests to x, which has ended: its bindings are gone.
 func (r *requests) answerFor(x *exchange) {
 	for id, q := range r.open {
 		if q.to == x {
@@ -53,7 +51,7 @@ type barrier struct {
 	done func()
 }
 
-// newBarrier has one part, which whoever hands out the others ends last.
+// newBarrier returns a barrier with one part, which its creator ends after adding the others.
 func newBarrier(done func()) *barrier { return &barrier{left: 1, done: done} }
 
 func (g *barrier) begin() { g.left++ }

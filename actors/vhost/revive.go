@@ -9,7 +9,7 @@ import (
 	"candlemark/internal/store"
 )
 
-// A queue is down for good when it panics so often.
+// A queue is down for good when it panics this often.
 const (
 	fallsInReplay = 2                // while its messages are read back
 	fallsInRow    = 10               // each within fallWindow of its return
@@ -18,16 +18,15 @@ const (
 
 // restarts is the vhost's record of a queue that has panicked.
 type restarts struct {
-	number  int32     // of the actor that it lives in; the first is 1
-	falls   int16     // in replay, since it was last open
+	number  int32     // of its current actor; the first is 1
+	falls   int16     // while being read back, since it was last open
 	row     int16     // within fallWindow, in a row
-	began   time.Time // when that actor was opened; zero for the first
-	opening uint64    // number of the question whether it is open
-	newest  uint64    // number of a message, when it panicked
+	began   time.Time // when that actor opened; zero for the first
+	opening uint64    // number of the request whether it is open
+	newest  uint64    // Newest of its last QueueCrashed
 }
 
-// crashed notes what a queue that panicked knew last. Commands for it wait until
-// its end is known, and whether it comes back.
+// crashed handles a QueueCrashed. Commands for the queue wait until its actor has ended, and for its restart.
 func (qs *queues) crashed(m *mail.QueueCrashed) {
 	if q, ok := qs.children.of(m.Queue).(*queue); ok {
 		q.life.newest = max(q.life.newest, m.Newest)
@@ -44,8 +43,7 @@ type fetched struct {
 	err      error
 }
 
-// fetch reads what the journal has of a queue: when it was opened or, again,
-// now.
+// fetch reads what the journal has of a queue: as of its opening or, with again, now.
 func (qs *queues) fetch(q *queue, again bool) {
 	if qs.cfg.Messages == nil {
 		qs.fetched(&fetched{queue: q})
@@ -54,8 +52,7 @@ func (qs *queues) fetch(q *queue, again bool) {
 	qs.out.add(fetching{q, again})
 }
 
-// fetched makes the queue's actor, which waits until everything around it is
-// there.
+// fetched spawns the queue's actor, which sleeps until everything around it is ready.
 func (qs *queues) fetched(m *fetched) {
 	q := m.queue
 	if m.err != nil {
@@ -70,8 +67,7 @@ func (qs *queues) fetched(m *fetched) {
 	}
 }
 
-// revive has a durable queue that panicked live on in another actor, from what
-// the journal has (ADR 16).
+// revive restarts a durable queue that panicked with another actor, from the journal (ADR 16).
 func (qs *queues) revive(q *queue) {
 	l := &q.life
 	delete(qs.requests.open, l.opening)
@@ -92,9 +88,8 @@ func (qs *queues) revive(q *queue) {
 	qs.fetch(q, true)
 }
 
-// opens opens the actor that q lives in at present. One that has none yet
-// comes by itself; so does nothing for an actor that has died before, or was asked
-// to open, or while the virtual host is not ready for it.
+// opens returns a function that opens the current actor of q. A queue without one opens later by itself; the function
+// does nothing if the actor has died or was opened already, or while the virtual host is not ready.
 func (qs *queues) opens(q *queue) func() {
 	lives, number := qs.lives(q), q.life.number
 	return func() {
@@ -120,7 +115,7 @@ func (qs *queues) opened(q *queue) {
 	qs.comes(q)
 }
 
-// renew begins another life of a queue and returns the name of its actor.
+// renew starts another incarnation of a queue's actor and returns its name.
 func (q *queue) renew() string {
 	id := childName("queue", q.queue.Name, q.queue.Incarnation)
 	if q.life.number++; q.life.number > 1 {
@@ -139,8 +134,8 @@ func (q *queue) tellReady() {
 	}
 }
 
-// markDown puts something in the place of a queue that refuses everything. Its
-// messages stay in the journal, to be tried again at the next start.
+// markDown replaces a queue's actor by one that refuses everything. Its messages stay in the journal for the next
+// start.
 func (qs *queues) markDown(q *queue) {
 	qs.cfg.Log.Error().Str("queue", q.queue.Name).Uint64("incarnation", q.queue.Incarnation).
 		Msg("a queue is down: it fails whenever its messages are read back; they are kept until it is deleted")
@@ -158,7 +153,7 @@ func (qs *queues) markDown(q *queue) {
 	qs.unpark(&q.name)
 }
 
-// deleteDown deletes a queue that is down, with all that it has.
+// deleteDown deletes a queue that is down, with all its data.
 func (qs *queues) deleteDown(q *queue, d *mail.DeleteQueue) {
 	q.phase = forgetting
 	qs.store(definitions.Change{Delete: []any{queueStored(qs.vhost, q.queue)}}, d, func(err error) {

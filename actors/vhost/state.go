@@ -12,27 +12,26 @@ import (
 	"candlemark/policies"
 )
 
-// shared is embedded by the parts of the core, each of which owns the state that it is
-// named for.
+// shared is embedded by the parts of the core, each of which owns the state it is named for.
 type shared struct {
 	cfg       Config
 	vhost     string // its name
 	rules     refusal.Rules
 	self      mail.Address
 	now       time.Time           // of the turn
-	directory *topology.Directory // the one that is published behind the turn
-	ending    *mail.EndVHost      // nil while the virtual host lives
-	// incarnation is the last one given out, without Config.Incarnation. One
-	// counter serves all names, so that a name that is gone leaves no trace.
+	directory *topology.Directory // published after the turn
+	ending    *mail.EndVHost      // nil unless the virtual host is ending
+	// incarnation is the last one assigned, if there is no Config.Incarnation. One counter serves all names, so that
+	// no state is kept for deleted names.
 	incarnation uint64
-	serverName  func() string // makes a name for a queue that was declared without one
+	serverName  func() string // generates a name for a queue declared without one
 
 	out      outbox
 	requests requests
 	children children
-	storing  int               // changes that are on their way to the store
-	awaiting []mail.AwaitIdle  // who waits until nothing is under way
-	run      func(command any) // carries a command out that was parked
+	storing  int               // changes under way to the store
+	awaiting []mail.AwaitIdle  // to be answered when nothing is under way
+	run      func(command any) // executes a parked command
 
 	queues    *queues
 	exchanges *exchanges
@@ -41,7 +40,7 @@ type shared struct {
 	recovery  *recovery // nil unless it is recovering
 }
 
-// incarnate gives out the number of a queue or exchange.
+// incarnate assigns the number of a queue or exchange.
 func (s *shared) incarnate() uint64 {
 	if s.cfg.Incarnation != nil {
 		return s.cfg.Incarnation()
@@ -50,7 +49,7 @@ func (s *shared) incarnate() uint64 {
 	return s.incarnation
 }
 
-// spawn starts a child and puts its address there.
+// spawn spawns a child and stores its address in pid.
 func (s *shared) spawn(props props, name string, child any, pid *mail.Address) {
 	*pid = topology.ChildOf(s.self, name)
 	s.children.known[(*pid).Id] = child
@@ -71,15 +70,15 @@ func (s *shared) unpark(n *name) {
 	}
 }
 
-// retireMessages ends what the journal has of a queue, 0 for none.
+// retireMessages deletes what the journal has of a queue, 0 for none.
 func (s *shared) retireMessages(of store.QueueID) {
 	if of > 0 && s.cfg.Retire != nil {
 		s.out.add(func() { s.cfg.Retire(of) })
 	}
 }
 
-// store has a change made durable and goes on with then in a later turn, or at
-// once if nothing is kept. Changes are answered in the order of the calls.
+// store makes a change durable and calls then in a later turn, or at once if there is no store. Changes complete in
+// the order of the calls.
 func (s *shared) store(c definitions.Change, command mail.Answerable, then func(error)) {
 	if s.cfg.Meta == nil {
 		then(nil)
@@ -89,8 +88,8 @@ func (s *shared) store(c definitions.Change, command mail.Answerable, then func(
 	s.out.add(storing{c, then, command})
 }
 
-// tellIdle answers those that wait until nothing is under way.
-func (s *shared) tellIdle() {
+// answerIdle answers AwaitIdle if nothing is under way.
+func (s *shared) answerIdle() {
 	if s.storing+len(s.requests.open)+len(s.children.leaving) > 0 {
 		return
 	}
@@ -112,45 +111,43 @@ func (s *shared) notStored(err error) {
 	}
 }
 
-// forgotten is the end of a deletion that nobody can be told of.
+// forgotten handles the result of a deletion that has no sender to be answered.
 func (s *shared) forgotten(err error) {
 	if err != nil {
 		s.cfg.Log.Error().Err(err).Msg("a definition could not be deleted")
 	}
 }
 
-// phase is where a queue or exchange stands.
+// phase is the state of a queue or exchange.
 type phase uint8
 
 const (
-	// live: commands are carried out at once.
+	// live: commands are executed at once.
 	live phase = iota
 	// ending: it was asked to end and may refuse.
 	ending
-	// forgetting: it ends; the name is unpublished and its bindings go.
+	// forgetting: it is ending; the name is unpublished and its bindings are being removed.
 	forgetting
-	// coming: its definition is being stored, or its messages are read back;
-	// nobody can use it yet.
+	// coming: its definition is being stored, or its messages are read back; it cannot be used yet.
 	coming
-	// down: it panics whenever its messages are read back (PRO-16). All
-	// that can be done with it is to delete it.
+	// down: it panics whenever its messages are read back (PRO-16). It can only be deleted.
 	down
 	// crashed: it panicked and its end is awaited; it may come back, as coming.
 	crashed
 )
 
-// name holds what a queue and an exchange have in common.
+// name holds the common state of queues and exchanges.
 type name struct {
 	phase  phase
 	parked []any // commands, in order; empty while live
-	// sources are the exchanges that may hold a binding to it; nil for none.
+	// sources are the exchanges that may have a binding to it; nil for none.
 	sources map[*exchange]struct{}
-	by      *events.Origin // who has it end; nil for the broker itself
+	by      *events.Origin // who deletes it; nil for the broker itself
 	// user and operator are the policies that match, nil for none.
 	user, operator *policies.Policy
 }
 
-// park keeps a command for later unless the name is live, or will not be.
+// park parks a command unless the name is live or gone, and reports whether it did.
 func (n *name) park(command any) bool {
 	if n.phase == live || n.phase == down {
 		return false
@@ -164,17 +161,16 @@ type queue struct {
 	name
 	queue *topology.Queue
 	kind  policies.Kind
-	// deleting: its owner is gone, no condition keeps it.
+	// deleting: its owner is gone, and it is deleted unconditionally.
 	deleting bool
-	// wantsDLQ: it is to have a dead-letter queue of the broker's making.
+	// wantsDLQ: it has a dead-letter queue created by the broker.
 	wantsDLQ bool
-	// forwarded counts the commands sent on to it (PRO-3).
+	// forwarded counts the commands forwarded to it (PRO-3).
 	forwarded uint64
 	// gone are called once it is forgotten, ready once it is open, down or gone.
 	gone, ready []func()
 	life        restarts
-	// holdsFor is the delayed exchange that it holds messages for, nil for a
-	// queue of clients.
+	// holdsFor is the delayed exchange whose messages it holds, nil for a queue of clients.
 	holdsFor *exchange
 }
 
@@ -182,13 +178,13 @@ type queue struct {
 type exchange struct {
 	name
 	exchange *topology.Exchange
-	// feeds are the names it may hold a binding to; nil for none.
+	// feeds are the names it may have a binding to; nil for none.
 	feeds map[*name]struct{}
-	// unsettled counts changes to its durable bindings that are being stored or
-	// published. While there is none its table has all that are stored.
+	// unsettled counts changes to its durable bindings that are being stored or published. At 0 its table has all
+	// that are stored.
 	unsettled int
 	settled   []func() // called when unsettled is 0 again
-	// holder has the messages of a delayed exchange that are not due; else nil.
+	// holder is the queue with the messages of a delayed exchange; else nil.
 	holder *queue
 }
 
@@ -204,7 +200,7 @@ func (x *exchange) settle() {
 	}
 }
 
-// whenSettled calls f when no durable binding of x is about to change.
+// whenSettled calls f when no change of a durable binding of x is under way.
 func (x *exchange) whenSettled(f func()) {
 	if x.unsettled == 0 {
 		f()
@@ -213,7 +209,7 @@ func (x *exchange) whenSettled(f func()) {
 	x.settled = append(x.settled, f)
 }
 
-// addSource remembers that x may hold a binding to n.
+// addSource records that x may have a binding to n.
 func (x *exchange) addSource(n *name) {
 	if n.sources == nil {
 		n.sources = map[*exchange]struct{}{}
@@ -225,7 +221,7 @@ func (x *exchange) addSource(n *name) {
 	x.feeds[n] = struct{}{}
 }
 
-// forgetSources forgets all that x feeds: its table is empty.
+// forgetSources removes x from the sources of all names: its table is empty.
 func (x *exchange) forgetSources() {
 	for n := range x.feeds {
 		delete(n.sources, x)

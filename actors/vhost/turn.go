@@ -10,16 +10,16 @@ import (
 	"candlemark/policies"
 )
 
-// state is the core of the actor. It knows no actor system, no clock and no disk:
-// the shell tells it the time and carries out what it puts into its outbox.
+// state is the core of the actor. It imports no actor system, no clock and no disk: the shell passes the time and
+// carries out the effects in its outbox.
 type state struct {
 	shared
-	failure  any  // what a command panicked with in this turn
-	deleted  bool // when it ends: no queue is left
+	failure  any  // value of a command's panic in this turn
+	deleted  bool // if it ends: no queue is left
 	stopping bool // children end because this actor does
 }
 
-// begin tells the core its own address.
+// begin passes the core its own address.
 type begin struct{ self mail.Address }
 
 func newState(cfg Config) *state {
@@ -35,9 +35,9 @@ func newState(cfg Config) *state {
 	return s
 }
 
-func (s *state) handle(what any) {
-	defer s.guard(what)
-	switch m := what.(type) {
+func (s *state) handle(received any) {
+	defer s.guard(received)
+	switch m := received.(type) {
 	case *mail.DeclareQueue, *mail.DeleteQueue, *mail.AwaitQueue, *mail.DeclareExchange, *mail.DeleteExchange, *mail.Bind, *mail.Unbind:
 		s.command(m)
 	case *mail.ReleaseConnection:
@@ -57,23 +57,22 @@ func (s *state) handle(what any) {
 	case *fetched:
 		s.queues.fetched(m)
 	default:
-		s.event(what)
+		s.event(received)
 	}
-	s.tellIdle()
+	s.answerIdle()
 }
 
-// command carries out a command about a name. Some come, or were parked, when nothing
-// is made or found any more, and some before everything is there.
-func (s *state) command(what any) {
+// command executes a command about a name. It may run while the virtual host is ending, or before recovery is done.
+func (s *state) command(received any) {
 	switch {
 	case s.ending != nil:
-		s.out.answer(mail.Gone, what)
+		s.out.answer(mail.Gone, received)
 		return
 	case s.recovery != nil:
-		s.recovery.wait(what)
+		s.recovery.wait(received)
 		return
 	}
-	switch m := what.(type) {
+	switch m := received.(type) {
 	case *mail.DeclareQueue:
 		s.queues.declare(m)
 	case *mail.DeleteQueue:
@@ -92,8 +91,8 @@ func (s *state) command(what any) {
 }
 
 // event handles mail of children and of the actor system.
-func (s *state) event(what any) {
-	switch m := what.(type) {
+func (s *state) event(received any) {
+	switch m := received.(type) {
 	case *mail.QueueRetiring:
 		s.queues.retiring(m)
 	case *mail.QueueCrashed:
@@ -115,16 +114,15 @@ func (s *state) event(what any) {
 	}
 }
 
-// guard answers a command that panicked, and goes on: commands parked behind it
-// have not failed.
-func (s *state) guard(what any) {
+// guard answers a command that panicked, and continues with those parked behind it.
+func (s *state) guard(received any) {
 	reason := recover()
 	if reason == nil {
 		return
 	}
-	s.cfg.Log.Error().Type("mail", what).Interface("reason", reason).
+	s.cfg.Log.Error().Type("mail", received).Interface("reason", reason).
 		Bytes("stack", debug.Stack()).Msg("the virtual host panicked over a mail")
-	s.out.answer(mail.Failed, what)
+	s.out.answer(mail.Failed, received)
 	if s.recovery != nil {
 		s.recovery.fail()
 	}
@@ -133,8 +131,7 @@ func (s *state) guard(what any) {
 	}
 }
 
-// begin makes what nobody declares. What was stored comes when the policies are
-// there.
+// begin creates built-in objects. Stored ones are restored when the policies have arrived.
 func (s *state) begin(self mail.Address) {
 	s.self, s.requests.self = self, self
 	s.exchanges.makeBuiltIn()
@@ -149,8 +146,8 @@ func (s *state) begin(self mail.Address) {
 	s.out.send(s.cfg.Registry, &mail.VHostStarted{Name: s.vhost, PID: self})
 }
 
-// peerGone concludes from the death of a child or of the owner of exclusive
-// queues. Those that ended in order are no longer known.
+// peerGone handles the end of a child or of the owner of exclusive queues. Those that ended normally are no longer
+// known.
 func (s *state) peerGone(who mail.Address) {
 	child, messages := s.children.ended(who)
 	switch c := child.(type) {

@@ -17,69 +17,63 @@ import (
 // Config configures a virtual host.
 type Config struct {
 	VHost *topology.VHost
-	// NewQueue and NewExchange return the props of a child that is made next.
+	// NewQueue and NewExchange return the props of a child, which is spawned next.
 	NewQueue    func(QueueSpec) *actor.Props
 	NewExchange func(ExchangeSpec) *actor.Props
-	// SystemExchanges are made at the start besides amq.*; like those they
-	// cannot be deleted. Clients can neither bind to nor from them, nor make a
-	// queue of such a name, and what is stored of that is not brought back.
+	// SystemExchanges are created at the start besides amq.*, and cannot be deleted either. Clients can neither bind
+	// to nor from them, nor create a queue of such a name; stored objects of that kind are not restored.
 	SystemExchanges []mail.DeclareExchange
-	// Further are exchanges that are made at the start besides amq.*, for clients to use.
+	// Further are exchanges for clients that are created at the start besides amq.*.
 	Further []mail.DeclareExchange
-	// MaxQueues is how many queues there may be at the moment; nil for any
-	// number.
+	// MaxQueues returns the current limit of queues; nil for no limit.
 	MaxQueues func() (limit int64, limited bool)
-	// Registry is told VHostStarted, nil for nobody.
+	// Registry gets VHostStarted, nil for none.
 	Registry *actor.PID
-	// Incarnation gives out the number of a queue, once in the life of a data
-	// folder; nil counts from 1.
+	// Incarnation returns the number for a new queue, unique in the life of a data folder; nil counts from 1.
 	Incarnation func() uint64
-	// Meta keeps what is durable; nil for a virtual host that keeps nothing.
+	// Meta stores durable definitions; nil for a virtual host without storage.
 	Meta definitions.Store
-	// Stored has its durable definitions; nil for a new one.
+	// Stored has its stored definitions; nil for a new one.
 	Stored *Stored
-	// Messages reads what the journal has of a queue and calls done, from any
-	// goroutine: what it had when it was opened or, again, what it has now (Take
-	// and Recall of store.Journal). Nil for no journal: a queue that panics ends.
+	// Messages reads what the journal has of a queue and calls done, from any goroutine: what it had when it was
+	// opened or, with again, what it has now (Take and Recall of store.Journal). Nil for no journal: a queue that
+	// panics ends.
 	Messages func(of store.QueueID, again bool, done func([]store.Recovered, error))
-	// Retire drops what the journal still has of a deleted queue, whose actor has
-	// ended, and lets the definitions forget that there was one.
+	// Retire deletes what the journal has of a deleted queue, whose actor has ended, and removes the last record of
+	// it from the definitions.
 	Retire func(of store.QueueID)
-	// NewDown makes the props of what stands in for a queue that is down.
+	// NewDown returns the props of the placeholder for a queue that is down.
 	NewDown func() *actor.Props
-	// Close closes the actor's mailbox and returns what is left in it.
+	// Close closes the actor's mailbox and returns the mail left in it.
 	Close func() []any
-	// Events is told of queues and exchanges; nil for nobody.
+	// Events receives events of queues and exchanges; nil for none.
 	Events *events.Hub
-	// Log carries the name of the virtual host.
+	// Log has the name of the virtual host.
 	Log zerolog.Logger
 }
 
-// QueueSpec describes a queue to be made. Queue.PID is filled in after the actor
-// was spawned: the queue uses its own Self.
+// QueueSpec describes a queue to be created. Queue.PID is set after the actor was spawned: the queue uses its own
+// Self.
 type QueueSpec struct {
 	Queue     *topology.Queue
 	VHost     *topology.VHost
 	Effective policies.Effective
 	Settings  policies.QueueSettings
-	// Messages are those that it begins with. Asleep: it waits for mail.Wake.
-	// Revived: it comes back after a panic.
+	// Messages are its initial messages. Asleep: it waits for mail.Wake. Revived: it restarts after a panic.
 	Messages        []store.Recovered
 	Asleep, Revived bool
-	// Newest is at least as high as the number of any message that it has had since the
-	// broker started.
+	// Newest is at least the highest number of any of its messages since the broker started.
 	Newest uint64
 }
 
-// ExchangeSpec describes an exchange to be made. Exchange.PID is filled in after
-// the actor was spawned.
+// ExchangeSpec describes an exchange to be created. Exchange.PID is set after the actor was spawned.
 type ExchangeSpec struct {
 	Exchange *topology.Exchange
 	VHost    *topology.VHost
 	Settings policies.ExchangeSettings
 }
 
-// props is how the core knows what makes a child. It is called right before that.
+// props returns the props of a child. It is called right before the child is spawned.
 type props = func() *actor.Props
 
 func propsOf[Spec any](make func(Spec) *actor.Props, spec Spec) props {
@@ -89,43 +83,41 @@ func propsOf[Spec any](make func(Spec) *actor.Props, spec Spec) props {
 // vhost is the shell: the core decides, then what it decided is carried out.
 type vhost struct{ core *state }
 
-// New makes the actor.
+// New returns the actor.
 func New(cfg Config) actor.Actor { return &vhost{newState(cfg)} }
 
-// Receive handles one mail, and with it perhaps commands that were parked. A
-// panic costs the one command, which is answered; the supervisor learns of it
-// when the turn is done.
+// Receive handles one mail, and possibly commands that were parked. A panic fails one command only, which is
+// answered; the supervisor learns of it at the end of the turn.
 func (v *vhost) Receive(ctx actor.Context) {
-	s, what := v.core, ctx.Message()
+	s, received := v.core, ctx.Message()
 	s.now = time.Now()
-	switch m := what.(type) {
+	switch m := received.(type) {
 	case *actor.Started:
 		s.handle(begin{ctx.Self()})
 	case *actor.Stopping:
 		s.stopping = true
-	case *actor.Terminated: // it overtakes mail (PRO-1)
+	case *actor.Terminated: // system mail, ahead of the peer's other mail (PRO-1)
 		if !s.stopping {
 			ctx.Send(ctx.Self(), &mail.PeerGone{Who: m.Who})
 		}
 	default:
-		s.handle(what)
+		s.handle(received)
 	}
-	v.carryOut(ctx, what)
+	v.carryOut(ctx, received)
 	if reason := s.failure; reason != nil {
 		s.failure = nil
 		panic(reason)
 	}
 }
 
-// carryOut does what the core has decided over a mail. The state has changed by
-// then: what panics is tried once more, behind the answer that says so, and a child
-// that cannot be started has died.
-func (v *vhost) carryOut(ctx actor.Context, what any) {
-	if _, farewell := what.(*mail.QueueRetiring); farewell {
-		what = nil // the queue is forgotten by now, or kept: another answer would contradict
+// carryOut carries out the effects of a mail. The state has changed by then: an effect that panics is tried once
+// more, behind the answer that reports it, and a child that cannot be started counts as ended.
+func (v *vhost) carryOut(ctx actor.Context, received any) {
+	if _, farewell := received.(*mail.QueueRetiring); farewell {
+		received = nil // the queue is already forgotten or kept: another answer would contradict that
 	}
 	for _, e := range v.core.out.take() {
-		if v.try(ctx, e, what) {
+		if v.try(ctx, e, received) {
 			continue
 		}
 		v.carryOut(ctx, nil)
@@ -135,12 +127,12 @@ func (v *vhost) carryOut(ctx actor.Context, what any) {
 	}
 }
 
-func (v *vhost) try(ctx actor.Context, effect, what any) (done bool) {
-	defer v.core.guard(what)
+func (v *vhost) try(ctx actor.Context, effect, received any) (done bool) {
+	defer v.core.guard(received)
 	cfg, self, root := &v.core.cfg, ctx.Self(), ctx.ActorSystem().Root
 	switch e := effect.(type) {
 	case post:
-		ctx.Send(e.to, e.what)
+		ctx.Send(e.to, e.mail)
 	case func():
 		e()
 	case spawning:

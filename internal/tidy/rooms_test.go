@@ -16,7 +16,7 @@ var leaves = []string{
 // rooms says for each package what it may import of ours. "..." at the end stands for everything below.
 // A parent may always import the packages below it. A package that has no line here is not part of the house yet.
 var rooms = map[string][]string{
-	"actors/connection/told":         {"protocol", "actors/mail", "internal/events"},
+	"actors/connection/connevents":   {"protocol", "actors/mail", "internal/events"},
 	"internal/servicebus/sas":        {},
 	"internal/servicebus/grants":     {"internal/auth", "internal/servicebus/sas"},
 	"internal/servicebus/filter":     {"protocol"},
@@ -40,7 +40,7 @@ var rooms = map[string][]string{
 	"actors/mail":                    {"protocol", "policies/...", "internal/events", "internal/message", "internal/metrics", "internal/servicebus/filter", "internal/topology"},
 	"actors/mailbox":                 {},
 	"actors/connection":              actorOf("internal/socket", "internal/stream"),
-	"actors/connection10":            actorOf("internal/dialect", "internal/dialect/transactions", "internal/servicebus/grants", "internal/servicebus/status", "internal/socket", "internal/stream", "actors/connection/told"),
+	"actors/connection10":            actorOf("internal/dialect", "internal/dialect/transactions", "internal/servicebus/grants", "internal/servicebus/status", "internal/socket", "internal/stream", "actors/connection/connevents"),
 	"actors/session":                 actorOf("protocol/amqp10/hotpath", "internal/dialect/...", "internal/servicebus/grants", "internal/servicebus/sas", "internal/servicebus/status", "actors/channel/peers", "actors/channel/requests", "actors/channel/rights", "actors/channel/routing", "actors/channel/unacked", "internal/dialect", "actors/channel/trace"),
 	"actors/command":                 actorOf(),
 	"actors/channel":                 actorOf(),
@@ -170,8 +170,8 @@ var rooms = map[string][]string{
 		"protocol", "protocol/amqp10", "actors/channel/rights", "actors/channel/routing", "actors/session/access", "internal/budget", "internal/dialect", "internal/dialect/servicebus",
 		"internal/message", "internal/topology",
 	},
-	"actors/session/window": {"protocol/amqp10"},
-	"actors/session/told":   {"protocol", "actors/mail", "internal/events", "internal/topology"},
+	"actors/session/window":        {"protocol/amqp10"},
+	"actors/session/sessionevents": {"protocol", "actors/mail", "internal/events", "internal/topology"},
 	"actors/session/management": {
 		"protocol", "policies", "actors/mail", "actors/channel/requests", "internal/auth", "internal/dialect/management", "internal/topology",
 	},
@@ -292,12 +292,12 @@ var pureRooms = []string{
 	"actors/channel/assembler", "actors/channel/confirms", "actors/channel/output", "actors/channel/peers", "actors/channel/qos",
 	"actors/channel/replies", "actors/channel/requests", "actors/channel/rights", "actors/channel/routing", "actors/channel/trace",
 	"actors/channel/tx", "actors/channel/unacked",
-	"actors/connection/told", "actors/connection10/transactions",
+	"actors/connection/connevents", "actors/connection10/transactions",
 	"actors/queue/acktimeouts", "actors/queue/backlog", "actors/queue/claims", "actors/queue/consumers", "actors/queue/content", "actors/queue/deadletters",
 	"actors/queue/deferred", "actors/queue/deliveries", "actors/queue/duplicates", "actors/queue/expiry", "actors/queue/flowcontrol", "actors/queue/inspect", "actors/queue/lease", "actors/queue/messages", "actors/queue/notices",
 	"actors/queue/outbox", "actors/queue/paging", "actors/queue/receivers", "actors/queue/records", "actors/queue/schedule", "actors/queue/sessions", "actors/queue/wheel", "actors/queue/work",
 	"actors/session/config", "actors/session/transactions",
-	"actors/session/access", "actors/session/answers", "actors/session/batches", "actors/session/entities", "actors/session/incoming", "actors/session/management", "actors/session/settlement", "actors/session/told", "actors/session/tokens", "actors/session/transfers", "actors/session/window", "actors/vhost/refusal", "supervision/queries", "supervision/resources",
+	"actors/session/access", "actors/session/answers", "actors/session/batches", "actors/session/entities", "actors/session/incoming", "actors/session/management", "actors/session/settlement", "actors/session/sessionevents", "actors/session/tokens", "actors/session/transfers", "actors/session/window", "actors/vhost/refusal", "supervision/queries", "supervision/resources",
 }
 
 // shells are the only files of their packages that know it: others are the core of an actor, or know addresses only.

@@ -1,6 +1,6 @@
-// Package history keeps the last messages of a recent-history exchange, within
-// bounds, and says what of them a new binding gets.
+// Package history keeps the last messages of a recent-history exchange, within limits, and returns them for new
+// bindings.
 //
-// Owns: those messages, in memory of their own. The core of such an exchange's
-// actor: it is given the time, and knows no actor and no clock.
+// Owns: those messages, copied. It is the core of such an exchange's actor: it is passed the time, and imports no
+// actor library and no clock.
 package history

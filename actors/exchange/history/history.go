@@ -11,23 +11,23 @@ import (
 	"candlemark/protocol"
 )
 
-// The bounds of one exchange, whatever length it was declared with.
+// The limits of one exchange, whatever its declared length.
 const (
-	// MaxLength is how many messages are kept.
+	// MaxLength is the maximum number of messages.
 	MaxLength = 10_000
-	// MaxBytes is how many bytes they may have, with MessageBytes for each besides its content.
+	// MaxBytes is the maximum size in bytes, with MessageBytes for each message besides its content.
 	MaxBytes = 16 << 20
-	// MessageBytes counts for each message besides its content.
+	// MessageBytes is the assumed size of a message without its content.
 	MessageBytes = 256
 )
 
 // never is the deadline of a message that does not expire.
 const never = math.MaxInt64
 
-// History has the messages that one exchange keeps. It is made by New.
+// History holds the messages that one exchange keeps. It is created by New.
 type History struct {
 	length int
-	room   *budget.Room // of all exchanges
+	room   *budget.Room // shared by all exchanges
 	list   []entry      // oldest first
 	bytes  int64
 }
@@ -38,29 +38,28 @@ type entry struct {
 	deadline int64 // in ms of the clock
 }
 
-// cost counts a message, in bytes.
+// cost returns the size of a message, in bytes.
 func cost(m *message.Message) int64 { return int64(m.Size()) + MessageBytes }
 
-// New makes an empty history of so many messages, at least 1 and at most MaxLength. All histories share the room.
+// New returns an empty history of that many messages, at least 1 and at most MaxLength. All histories share the room.
 func New(length int64, room *budget.Room) *History {
 	return &History{length: int(min(length, MaxLength)), room: room}
 }
 
-// Len is how many messages are kept, also those that are due.
+// Len returns the number of messages, including expired ones.
 func (h *History) Len() int { return len(h.list) }
 
-// Bytes is how many they have, MessageBytes for each included.
+// Bytes returns their size, MessageBytes for each included.
 func (h *History) Bytes() int64 { return h.bytes }
 
-// Keep keeps a copy of a message, and lets go of the oldest as far as the bounds demand it. It returns the copy; false for a message that
-// is not to be kept: by its header, because it is to be delivered now or never, or because there is no room for it even
-// without all others.
+// Keep keeps a copy of a message, and removes the oldest as the limits require. It returns the copy; false for a
+// message that is not kept: because of its header, because its TTL is 0, or because it does not fit even alone.
 func (h *History) Keep(m *message.Message, now clock.Instant) (copied message.Message, kept bool) {
 	bytes := cost(m)
 	if m.TTL == 0 || bytes > MaxBytes || refuses(m.Header) {
 		return copied, false
 	}
-	drop := 0 // how many have to go
+	drop := 0 // number to be removed
 	left := h.bytes
 	for ; drop < len(h.list) && (len(h.list)-drop >= h.length || left+bytes > MaxBytes); drop++ {
 		left -= cost(&h.list[drop].Message)
@@ -76,7 +75,7 @@ func (h *History) Keep(m *message.Message, now clock.Instant) (copied message.Me
 	if m.TTL > 0 && m.TTL < never-now.Ceil() {
 		c.deadline = now.Ceil() + m.TTL
 	}
-	c.Number, c.Owned, c.Share = 0, false, nil // its content may lie in a block that is somebody else's
+	c.Number, c.Owned, c.Share = 0, false, nil // its content may be in a block owned by others
 	c.Own()
 	if c.Size() > message.ShareFrom {
 		c.Share = message.NewShare(c.Size())
@@ -86,7 +85,7 @@ func (h *History) Keep(m *message.Message, now clock.Instant) (copied message.Me
 	return c.Message, true
 }
 
-// refuses tells whether a message by its properties is not to be kept.
+// refuses reports whether the properties of a message prevent that it is kept.
 func refuses(properties []byte) bool {
 	scan, err := protocol.ScanProperties(properties)
 	if err != nil || scan.Headers == nil {
@@ -96,7 +95,7 @@ func refuses(properties []byte) bool {
 	return err == nil && v == true
 }
 
-// drop lets go of the n oldest.
+// drop removes the n oldest.
 func (h *History) drop(n int) {
 	for i := range n {
 		bytes := cost(&h.list[i].Message)
@@ -109,10 +108,10 @@ func (h *History) drop(n int) {
 	}
 }
 
-// Clear lets go of all.
+// Clear removes all.
 func (h *History) Clear() { h.drop(len(h.list)) }
 
-// Live tells whether a new binding would get anything. What is due does not live: if all is, it is let go.
+// Live reports whether a new binding would get anything. If all messages have expired they are removed.
 func (h *History) Live(now clock.Instant) bool {
 	for i := range slices.Backward(h.list) {
 		if h.list[i].deadline > now.Floor() {
@@ -123,7 +122,8 @@ func (h *History) Live(now clock.Instant) bool {
 	return false
 }
 
-// Replay returns what a new binding gets: all that is not due, oldest first, each with the time that is left to it.
+// Replay returns the messages for a new binding: all that have not expired, oldest first, each with its remaining
+// TTL.
 func (h *History) Replay(now clock.Instant) []message.Message {
 	var list []message.Message
 	for i := range h.list {

@@ -71,7 +71,7 @@ func Nothing(m *amqp10.Attach) *amqp10.Attach {
 }
 
 // Told says what the receiver of a delivery is told of it.
-func Told(d *mail.Delivery) dialect.Delivery {
+func DeliveryOf(d *mail.Delivery) dialect.Delivery {
 	to := dialect.Delivery{Redelivered: d.Redelivered}
 	if d.Facts != nil {
 		to.Entity = servicebus.Tell(factsOf(d))

@@ -35,7 +35,7 @@ func Take(all *unacked.Deliveries, tags []uint64, state amqp10.State, how mail.S
 // Tell calls tell with answers for the deliveries: those that the queue did not hold any more, for which lost is asked in order, are rejected. A
 // dead-lettering that has succeeded has no error, which clients would take for their own.
 func (x *Asked) Tell(lost func(number uint64) bool, tell func(amqp10.Composite)) {
-	told := Told{Tell: tell}
+	told := Dispositions{Send: tell}
 	gone := amqp10.State{Kind: amqp10.Rejected, Error: servicebus.ErrLockLost()}
 	for i, id := range x.IDs {
 		state := amqp10.State{Kind: x.State.Kind}

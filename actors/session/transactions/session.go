@@ -128,7 +128,7 @@ func (s *Session[Link]) Disposition(m *amqp10.Disposition) error {
 	if s.Elsewhere.Take(first, last, m.Settled, s.Reply) && err == nil {
 		x.Break(amqp10.Errorf(transactions.Rollback, "%v", mail.ErrDeliveryLost))
 	}
-	told := settlement.Told{Tell: s.Reply}
+	told := settlement.Dispositions{Send: s.Reply}
 	state := transactions.Provisional(m.State.TxnID, outcome.Kind)
 	if err != nil {
 		state = Rejected(err)
@@ -204,7 +204,7 @@ func (s *Session[Link]) Step(m *mail.StepTransaction) {
 	case m.Step == mail.PublishTransaction:
 		s.publish(x)
 	default:
-		told := settlement.Told{Tell: s.Reply}
+		told := settlement.Dispositions{Send: s.Reply}
 		for i := range x.Settles {
 			one := &x.Settles[i]
 			if s.Unacked.Settle(one.Delivery, one.How, one.Outcome); !one.Settled {

@@ -1,5 +1,4 @@
-// Package refusal says why a virtual host does not declare, bind or delete what a
-// client names, in RabbitMQ's words.
+// Package refusal returns the errors of a virtual host for declares, bindings and deletions, in RabbitMQ's words.
 //
-// Owns: nothing. It is given what was found under the names, and looks nothing up.
+// Owns: nothing. Its functions get the objects that exist, and look nothing up.
 package refusal

@@ -12,43 +12,43 @@ import (
 	"candlemark/protocol"
 )
 
-// Reserved is the prefix of names that clients may not make (DEC-8).
+// Reserved is the prefix of names that clients may not create (DEC-8).
 const Reserved = "amq."
 
-// Rules are those of one virtual host. What they return is nil for what may be done.
+// Rules are the rules of one virtual host. The methods return nil if the operation is allowed.
 type Rules struct {
 	VHost string // its name
-	// System are exchanges of the broker's own. Clients can neither bind to nor from
-	// them, nor delete them, nor make a queue of such a name.
+	// System are the broker's own exchanges. Clients can neither bind to nor from them, nor delete them, nor create a
+	// queue of such a name.
 	System []mail.DeclareExchange
 }
 
-// NoQueue is for a queue that is not there.
+// NoQueue returns the error for a queue that does not exist.
 func (r *Rules) NoQueue(name string) error {
 	return protocol.ChannelErrorf(protocol.NotFound, "no queue '%s' in vhost '%s'", name, r.VHost)
 }
 
-// NoExchange is for an exchange that is not there.
+// NoExchange returns the error for an exchange that does not exist.
 func (r *Rules) NoExchange(name string) error {
 	return protocol.ChannelErrorf(protocol.NotFound, "no exchange '%s' in vhost '%s'", name, r.VHost)
 }
 
-// onDefault is DEC-10.
+// onDefault returns the error of DEC-10.
 func onDefault() error {
 	return protocol.ChannelErrorf(protocol.AccessRefused, "operation not permitted on the default exchange")
 }
 
-// IsSystem tells whether a name is that of one of the System exchanges.
+// IsSystem reports whether a name is that of one of the System exchanges.
 func (r *Rules) IsSystem(name string) bool {
 	return slices.ContainsFunc(r.System, func(d mail.DeclareExchange) bool { return d.Name == name })
 }
 
-// name refuses names that are not for clients to make.
+// name refuses names that clients may not create.
 func (r *Rules) name(kind, name string) error {
 	switch {
 	case strings.HasPrefix(name, Reserved):
 		return protocol.ChannelErrorf(protocol.AccessRefused, "%s name '%s' contains reserved prefix 'amq.*'", kind, name)
-	case r.IsSystem(name): // an exchange that has ended by itself
+	case r.IsSystem(name): // a system exchange that has ended on its own
 		return r.onSystem(kind, name)
 	}
 	return nil
@@ -58,8 +58,7 @@ func (r *Rules) onSystem(kind, name string) error {
 	return protocol.ChannelErrorf(protocol.AccessRefused, "operation not permitted on the system %s '%s' in vhost '%s'", kind, name, r.VHost)
 }
 
-// NewQueue tells why there is to be no such queue, which does not exist. The broker
-// has chosen the name of one that is server-named.
+// NewQueue returns why a queue that does not exist may not be created. serverNamed: the broker has chosen the name.
 func (r *Rules) NewQueue(d *mail.DeclareQueue, serverNamed bool) error {
 	if d.Passive {
 		return r.NoQueue(d.Name)
@@ -84,14 +83,14 @@ func (r *Rules) NewQueue(d *mail.DeclareQueue, serverNamed bool) error {
 	}))
 }
 
-// TooMany is for a queue where there are limit already.
+// TooMany returns the error for a queue beyond the limit.
 func (r *Rules) TooMany(name string, limit int64) error {
 	return protocol.ChannelErrorf(protocol.PreconditionFailed,
 		"cannot declare queue '%s': queue limit in vhost '%s' (%d) is reached", name, r.VHost, limit)
 }
 
-// Locked refuses what is done to another connection's queue (DEC-5), nil for none;
-// nobody is refused who has no connection, the broker itself.
+// Locked refuses access to another connection's exclusive queue (DEC-5); q may be nil. A nil connection is the broker
+// itself, which is never refused.
 func (r *Rules) Locked(q *topology.Queue, connection mail.Address) error {
 	if q != nil && q.Exclusive && connection != nil && !connection.Equal(q.Owner) {
 		return policies.ResourceLocked(q.Name, r.VHost)
@@ -99,8 +98,7 @@ func (r *Rules) Locked(q *topology.Queue, connection mail.Address) error {
 	return nil
 }
 
-// AnyExchange makes the checks of a declaration that come before the name is
-// looked up.
+// AnyExchange makes the checks of a declare that precede the lookup of the name.
 func AnyExchange(d *mail.DeclareExchange) error {
 	if !d.Passive {
 		if d.Type == "" {
@@ -118,7 +116,7 @@ func AnyExchange(d *mail.DeclareExchange) error {
 	return nil
 }
 
-// NewExchange tells why there is to be no such exchange, which does not exist.
+// NewExchange returns why an exchange that does not exist may not be created.
 func (r *Rules) NewExchange(d *mail.DeclareExchange) error {
 	if d.Passive {
 		return r.NoExchange(d.Name)
@@ -141,7 +139,7 @@ func (r *Rules) NewExchange(d *mail.DeclareExchange) error {
 	return orNil(topology.ValidateExchange(x.RoutingType(), d.Arguments))
 }
 
-// ExchangeType is DLY-1, and DEC-14 for types that nobody knows.
+// ExchangeType checks DLY-1, and DEC-14 for unknown types.
 func ExchangeType(d *mail.DeclareExchange) error {
 	if d.Type != topology.DelayedType {
 		return known(d.Type)
@@ -164,14 +162,14 @@ func known(exchangeType string) error {
 	return nil
 }
 
-// OtherExchange is DEC-4 for exchanges: x is there.
+// OtherExchange checks a declare against the existing exchange x (DEC-4).
 func (r *Rules) OtherExchange(x *topology.Exchange, d *mail.DeclareExchange) error {
 	return orNil(policies.EquivalentExchange(x.Name, r.VHost,
 		policies.ExchangeDeclaration{Type: x.Type, Durable: x.Durable, AutoDelete: x.AutoDelete, Internal: x.Internal, Arguments: x.Arguments},
 		policies.ExchangeDeclaration{Type: d.Type, Durable: d.Durable, AutoDelete: d.AutoDelete, Internal: d.Internal, Arguments: d.Arguments}))
 }
 
-// DeleteExchange refuses to delete exchanges that clients have not made.
+// DeleteExchange refuses to delete exchanges that clients cannot create.
 func (r *Rules) DeleteExchange(name string) error {
 	switch {
 	case name == "":
@@ -182,8 +180,7 @@ func (r *Rules) DeleteExchange(name string) error {
 	return nil
 }
 
-// Ends refuses bindings that are not for clients to make or to remove: those at the
-// default exchange (DEC-10) and at a System exchange.
+// Ends refuses bindings that clients may not change: at the default exchange (DEC-10) and at a System exchange.
 func (r *Rules) Ends(source string, b *topology.Binding) error {
 	switch {
 	case source == "" || b.ToExchange && b.Destination == "":
@@ -199,12 +196,12 @@ func (r *Rules) Ends(source string, b *topology.Binding) error {
 	}
 }
 
-// Binding refuses what the type of x does.
+// Binding checks a binding against the type of x.
 func Binding(x *topology.Exchange, b topology.Binding, to topology.Target) error {
 	return orNil(topology.ValidateBinding(x.RoutingType(), b, to.Queue))
 }
 
-// orNil is err as an error that is nil when err is.
+// orNil returns err as an error that is nil when err is.
 func orNil(err *protocol.ChannelError) error {
 	if err == nil {
 		return nil
@@ -212,7 +209,7 @@ func orNil(err *protocol.ChannelError) error {
 	return err
 }
 
-// ServerName makes the name of a queue that was declared without one (DEC-9).
+// ServerName returns a name for a queue declared without one (DEC-9).
 func ServerName() string {
 	var random [16]byte
 	_, _ = rand.Read(random[:]) // never fails

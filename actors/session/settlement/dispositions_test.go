@@ -11,7 +11,7 @@ import (
 // What is told is what was added, in order, in ranges.
 func TestTold(t *testing.T) {
 	var got strings.Builder
-	told := Told{Tell: func(p amqp10.Composite) {
+	told := Dispositions{Send: func(p amqp10.Composite) {
 		d := p.(*amqp10.Disposition)
 		fmt.Fprintf(&got, "%d-%d %x %v, ", d.First, d.Last.Or(d.First), d.State.Kind, d.Settled)
 	}}

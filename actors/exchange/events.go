@@ -6,8 +6,8 @@ import (
 	"candlemark/protocol"
 )
 
-// tell tells of a binding that has come or gone. It is kept if both ends are.
-func (x *exchange) tell(name string, by *events.Origin, b topology.Binding, to topology.Target) {
+// publishEvent publishes an event of a binding. It is recorded if both ends are durable.
+func (x *exchange) publishEvent(name string, by *events.Origin, b topology.Binding, to topology.Target) {
 	kept := x.cfg.Exchange.Durable && (to.Queue != nil && to.Queue.Durable || to.Exchange != nil && to.Exchange.Durable)
 	x.cfg.Events.Tell(by.Declared(kept), func() *events.Event { return x.event(name, by, b) })
 }
@@ -28,8 +28,8 @@ func (x *exchange) event(name string, by *events.Origin, b topology.Binding) *ev
 	}}
 }
 
-// tellGone tells of bindings that go with one of their ends, to those who listen.
-func (x *exchange) tellGone(all func(func(topology.Binding) bool)) {
+// publishDeleted publishes events for bindings that are deleted with one of their ends.
+func (x *exchange) publishDeleted(all func(func(topology.Binding) bool)) {
 	if !x.cfg.Events.Wanted() {
 		return
 	}

@@ -1,4 +1,4 @@
-package told
+package connevents
 
 import (
 	"net"
@@ -11,7 +11,7 @@ import (
 
 // Created tells that a client has opened its connection, the actor with that pid. info describes it; it is called if somebody wants to know.
 func Created(h *events.Hub, by *events.Origin, pid string, info func() *mail.ConnectionInfo) {
-	tell(h, "connection.created", by, info, func(c *mail.ConnectionInfo) protocol.Table {
+	publish(h, "connection.created", by, info, func(c *mail.ConnectionInfo) protocol.Table {
 		return append(where(c),
 			protocol.Field{Key: "pid", Value: pid}, protocol.Field{Key: "user", Value: c.User},
 			protocol.Field{Key: "vhost", Value: c.VHost}, protocol.Field{Key: "timeout", Value: int64(c.Heartbeat)},
@@ -22,7 +22,7 @@ func Created(h *events.Hub, by *events.Origin, pid string, info func() *mail.Con
 
 // Closed tells that a connection has ended, as Created does.
 func Closed(h *events.Hub, by *events.Origin, pid string, info func() *mail.ConnectionInfo) {
-	tell(h, "connection.closed", by, info, func(c *mail.ConnectionInfo) protocol.Table {
+	publish(h, "connection.closed", by, info, func(c *mail.ConnectionInfo) protocol.Table {
 		return protocol.Table{
 			{Key: "pid", Value: pid},
 			{Key: "name", Value: c.Name},
@@ -35,7 +35,7 @@ func Closed(h *events.Hub, by *events.Origin, pid string, info func() *mail.Conn
 
 // Channel tells that a channel or session of a connection, the actor with that pid, was opened or has closed: name says which.
 func Channel(h *events.Hub, name string, by *events.Origin, id uint16, pid string, info func() *mail.ConnectionInfo) {
-	tell(h, name, by, info, func(c *mail.ConnectionInfo) protocol.Table {
+	publish(h, name, by, info, func(c *mail.ConnectionInfo) protocol.Table {
 		return protocol.Table{
 			{Key: "pid", Value: pid},
 			{Key: "name", Value: c.Name + " (" + strconv.Itoa(int(id)) + ")"},
@@ -61,7 +61,7 @@ func Login(h *events.Hub, user string, refused error, info func() *mail.Connecti
 	})
 }
 
-func tell(h *events.Hub, name string, by *events.Origin, info func() *mail.ConnectionInfo, fields func(*mail.ConnectionInfo) protocol.Table) {
+func publish(h *events.Hub, name string, by *events.Origin, info func() *mail.ConnectionInfo, fields func(*mail.ConnectionInfo) protocol.Table) {
 	h.Tell(events.Unrecorded, func() *events.Event {
 		c := info()
 		return &events.Event{Name: name, VHost: c.VHost, By: by, Fields: fields(c)}

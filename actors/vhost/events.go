@@ -6,8 +6,8 @@ import (
 	"candlemark/protocol"
 )
 
-// tell has an event of an object told when what was decided before is done.
-func (s *shared) tell(name string, by *events.Origin, durable bool, fields protocol.Table) {
+// publishEvent publishes an event of an object after the earlier effects of the turn.
+func (s *shared) publishEvent(name string, by *events.Origin, durable bool, fields protocol.Table) {
 	s.out.add(func() {
 		s.cfg.Events.Tell(by.Declared(durable), func() *events.Event {
 			return &events.Event{Name: name, VHost: s.vhost, By: by, Fields: fields}
@@ -15,8 +15,8 @@ func (s *shared) tell(name string, by *events.Origin, durable bool, fields proto
 	})
 }
 
-// queueTold tells of a queue that clients may know.
-func (s *shared) queueTold(name string, by *events.Origin, q *topology.Queue) {
+// publishQueueEvent publishes an event of a queue that is visible to clients.
+func (s *shared) publishQueueEvent(name string, by *events.Origin, q *topology.Queue) {
 	if q.Holds() || s.cfg.Events == nil {
 		return
 	}
@@ -32,14 +32,14 @@ func (s *shared) queueTold(name string, by *events.Origin, q *topology.Queue) {
 	if q.Owner != nil {
 		fields = append(fields, protocol.Field{Key: "owner_pid", Value: q.Owner.Id})
 	}
-	s.tell(name, by, q.Durable, fields)
+	s.publishEvent(name, by, q.Durable, fields)
 }
 
-func (s *shared) exchangeTold(name string, by *events.Origin, x *topology.Exchange) {
+func (s *shared) publishExchangeEvent(name string, by *events.Origin, x *topology.Exchange) {
 	if s.cfg.Events == nil {
 		return
 	}
-	s.tell(name, by, x.Durable, protocol.Table{
+	s.publishEvent(name, by, x.Durable, protocol.Table{
 		{Key: "name", Value: x.Name},
 		{Key: "vhost", Value: s.vhost},
 		{Key: "type", Value: x.Type},

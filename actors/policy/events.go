@@ -10,8 +10,8 @@ import (
 	"candlemark/protocol"
 )
 
-// tell tells which policies have taken the places of others, and which have gone.
-func (r *registry) tell(edits []changes.Edit, by *events.Origin) {
+// publishEvents publishes events for policies that were set or removed.
+func (r *registry) publishEvents(edits []changes.Edit, by *events.Origin) {
 	for _, e := range edits {
 		r.cfg.Events.Tell(by.Asked(), func() *events.Event {
 			p := e.Policy()
@@ -34,7 +34,7 @@ func named(p *policies.Policy) protocol.Table {
 	return protocol.Table{{Key: "name", Value: p.Name}, {Key: "vhost", Value: p.VHost}, {Key: "operator", Value: p.Operator}}
 }
 
-// field is a value of a definition as a field of a table.
+// field converts a value of a definition to a value of a table.
 func field(v any) any {
 	switch v := v.(type) {
 	case policies.Definition:

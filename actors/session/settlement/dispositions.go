@@ -7,15 +7,15 @@ import (
 )
 
 // Told gathers answers about deliveries: neighbours with the same one are told as one. Its function gets them when another comes, or by Flush.
-type Told struct {
-	Tell    func(amqp10.Composite)
+type Dispositions struct {
+	Send    func(amqp10.Composite)
 	d       amqp10.Disposition
 	last    uint32
 	pending bool
 }
 
 // Add adds the answer about a delivery.
-func (t *Told) Add(id uint32, settled bool, state amqp10.State) {
+func (t *Dispositions) Add(id uint32, settled bool, state amqp10.State) {
 	if t.pending && id == t.last+1 && settled == t.d.Settled && Same(&state, &t.d.State) {
 		t.last = id
 		return
@@ -26,7 +26,7 @@ func (t *Told) Add(id uint32, settled bool, state amqp10.State) {
 }
 
 // Flush tells what is left.
-func (t *Told) Flush() {
+func (t *Dispositions) Flush() {
 	if !t.pending {
 		return
 	}
@@ -35,7 +35,7 @@ func (t *Told) Flush() {
 		d.Last = amqp10.Some(t.last)
 	}
 	t.pending = false
-	t.Tell(&d)
+	t.Send(&d)
 }
 
 // Same tells whether two outcomes can be told as one.

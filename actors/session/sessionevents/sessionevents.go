@@ -1,4 +1,4 @@
-package told
+package sessionevents
 
 import (
 	"candlemark/actors/mail"
@@ -8,7 +8,7 @@ import (
 )
 
 // Teller tells what a session does.
-type Teller struct {
+type Publisher struct {
 	Events  *events.Hub    // nil for nobody
 	By      *events.Origin // the client
 	VHost   string
@@ -16,18 +16,18 @@ type Teller struct {
 }
 
 // Cancelled tells that scheduled messages of a queue are cancelled, if some are.
-func (t *Teller) Cancelled(q *topology.Queue, messages int) {
+func (t *Publisher) Cancelled(q *topology.Queue, messages int) {
 	if messages > 0 {
 		t.messages("scheduled.cancelled", false, q, messages, protocol.Field{Key: "exchange", Value: false}, protocol.Field{Key: "message_id", Value: ""})
 	}
 }
 
 // Purged tells that a queue has lost its messages.
-func (t *Teller) Purged(q *topology.Queue, messages int) {
+func (t *Publisher) Purged(q *topology.Queue, messages int) {
 	t.messages("queue.purged", q.Durable, q, messages)
 }
 
-func (t *Teller) messages(name string, durable bool, q *topology.Queue, messages int, more ...protocol.Field) {
+func (t *Publisher) messages(name string, durable bool, q *topology.Queue, messages int, more ...protocol.Field) {
 	t.Events.Tell(t.By.Declared(durable), func() *events.Event {
 		return &events.Event{Name: name, VHost: t.VHost, By: t.By, Fields: append(protocol.Table{
 			{Key: "name", Value: q.Name}, {Key: "vhost", Value: t.VHost}, {Key: "messages", Value: int64(messages)},
@@ -36,7 +36,7 @@ func (t *Teller) messages(name string, durable bool, q *topology.Queue, messages
 }
 
 // Consumer tells that a consumer has come.
-func (t *Teller) Consumer(m *mail.Consume) {
+func (t *Publisher) Consumer(m *mail.Consume) {
 	t.consumer("consumer.created", m.Tag, m.Queue,
 		protocol.Field{Key: "exclusive", Value: false},
 		protocol.Field{Key: "ack_required", Value: !m.NoAck},
@@ -46,9 +46,9 @@ func (t *Teller) Consumer(m *mail.Consume) {
 }
 
 // ConsumerGone tells that the consumer of a queue has gone.
-func (t *Teller) ConsumerGone(tag, queue string) { t.consumer("consumer.deleted", tag, queue) }
+func (t *Publisher) ConsumerGone(tag, queue string) { t.consumer("consumer.deleted", tag, queue) }
 
-func (t *Teller) consumer(name, tag, queue string, more ...protocol.Field) {
+func (t *Publisher) consumer(name, tag, queue string, more ...protocol.Field) {
 	t.Events.Tell(events.Unrecorded, func() *events.Event {
 		return &events.Event{Name: name, VHost: t.VHost, By: t.By, Fields: append(protocol.Table{
 			{Key: "consumer_tag", Value: tag}, {Key: "queue", Value: queue}, {Key: "vhost", Value: t.VHost}, {Key: "channel", Value: t.Channel},

@@ -1,4 +1,0 @@
-// Package told tells events of connections, of either protocol, and describes their ends.
-//
-// Owns: nothing.
-package told
