@@ -23,7 +23,7 @@ var costs = []struct {
 	queues, window int
 }{{"bulk", 1, 500}, {"chatty", 20, 1}}
 
-// The same messages over 0-9-1 and over 1.0 come all and in order. What the broker's process spends on them is logged.
+// The same messages arrive completely and in order over 0-9-1 and over 1.0. The CPU time of the broker is logged.
 func TestAMQP10_Cost(t *testing.T) {
 	protocols := []struct {
 		name          string

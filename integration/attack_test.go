@@ -64,7 +64,7 @@ func TestAttackOnOpenConnection(t *testing.T) {
 	}
 }
 
-// Whoever starts with another protocol is told ours [AMQP 4.2.2].
+// A client that starts with another protocol is sent ours [AMQP 4.2.2].
 func TestAttackWithWrongHeader(t *testing.T) {
 	t.Parallel()
 	b := start(t)
@@ -86,7 +86,7 @@ func TestAttackWithWrongHeader(t *testing.T) {
 	}
 }
 
-// Whoever does not get through the handshake in time is cut off.
+// A client that does not finish the handshake in time is cut off.
 func TestAttackBySilence(t *testing.T) {
 	t.Parallel()
 	b := start(t, "--handshake-timeout", "300ms")

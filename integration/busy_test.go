@@ -30,7 +30,7 @@ const (
 	makerNames = 150
 )
 
-// step does one thing. What depends on it, as the bindings of a queue, goes with it.
+// step makes one change. Dependent objects, such as the bindings of a queue, go with a deleted one.
 func (m *maker) step(c *client) error {
 	n, k := m.random.IntN(makerNames), m.random.IntN(makerNames)
 	queue, exchange := fmt.Sprintf("q%d.%d", m.id, n), fmt.Sprintf("x%d.%d", m.id, k)

@@ -16,8 +16,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// What lies in the folder that is damaged: so many messages in each of some
-// queues, more than one segment holds.
+// The content of the damaged folder: messages in each of some queues, more than one segment holds.
 const (
 	harmed       = 3
 	harmMessages = 2500
@@ -80,8 +79,7 @@ func tool(t *testing.T, dir string, args ...string) (code int, out string) {
 	return cmd.ProcessState.ExitCode(), string(all)
 }
 
-// served takes all that a broker has and returns how many, of all queues. What
-// comes is whole and in order.
+// served takes all that a broker has and returns how many, of all queues. It fails unless they are intact and in order.
 func (b *broker) served() (n int) {
 	b.Helper()
 	c := b.dial()

@@ -233,10 +233,9 @@ func deathsOf(h amqp.Table) string {
 	return strings.Join(all, ", ")
 }
 
-// Messages expire and are rejected while the broker is killed again and again:
-// whatever was confirmed is at last in every place it may be, each with the
-// deaths it died. Some may be there twice (DL-30, DL-31). What is delayed comes too
-// (DLY-3, DLY-14), and what is moved on.
+// Messages expire and are rejected while the broker is killed again and again: whatever was confirmed is at last in
+// every place it may be, each with the deaths it died. Some may be there twice (DL-30, DL-31). Delayed messages arrive
+// too (DLY-3, DLY-14), and moved ones.
 func TestDeadLettersAcrossCrashes(t *testing.T) {
 	t.Parallel()
 	y, b, r := declareSources(t)

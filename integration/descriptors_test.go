@@ -47,7 +47,7 @@ func TestDescriptorsRunOut(t *testing.T) {
 			}
 			sockets = append(sockets, s)
 		}
-		// Who left a moment ago, the last round's connection and request, may still hold a place.
+		// The connection and the request of the last round, closed a moment ago, may still hold a place.
 		if in := waiting(sockets); in > files/2-1 || in < files/2-3 {
 			t.Errorf("round %d: %d sockets are in", round, in)
 		}

@@ -211,7 +211,7 @@ func TestDiskFull(t *testing.T) {
 	_, err := c.QueueDeclare("afterwards", true, false, false, false, nil)
 	c.must(err)
 	c.keeps("q", s.confirmed.Load())
-	// What was got before the kill may be back: that need not have been written.
+	// Messages got before the kill may be back: their removal need not have been written.
 	if n := int64(len(c.numbers("other"))) - again.confirmed.Load(); n < 0 || n > 1 {
 		t.Errorf("other: %d more than were confirmed", n)
 	}

@@ -209,7 +209,7 @@ func (b asker) policies(text []byte) (list []any) {
 // verbFailed finds what the command line says besides the reason, or in its place (POL-18).
 var verbFailed = strings.NewReplacer("Error:\n", "", "Parameter does not exist", "Not Found")
 
-// verb runs a verb. What it says of an error is the reason.
+// verb runs a verb. An error contains its output.
 func (b asker) verb(args ...string) []byte {
 	b.Helper()
 	path, err := binary()

@@ -96,7 +96,7 @@ func (f *foreign) want(t *testing.T) {
 	}
 }
 
-// do runs a script. What it leaves running must not keep the test waiting.
+// do runs a script. Processes that it leaves running must not keep the test waiting.
 func (f *foreign) do(t *testing.T, script string, given ...string) {
 	t.Helper()
 	args := append(append(slices.Clone(f.run[1:]), "testdata/"+script), given...)

@@ -55,7 +55,7 @@ func TestCloseIsGraceful(t *testing.T) {
 	}
 }
 
-// Who does not close the socket after close-ok is cut off, but not at once.
+// A client that does not close the socket after close-ok is cut off, but not at once.
 func TestCloseIsLeftToTheClient(t *testing.T) {
 	t.Parallel()
 	b := start(t)

@@ -272,7 +272,8 @@ func TestPageQueueShowsText(t *testing.T) {
 	w.onlyText()
 }
 
-// Who may not read the queue sees its figures, and why not its messages; a queue that is used by looking says so.
+// Users that may not read the queue see its figures, and why they do not see its messages; a queue that is used by
+// looking says so.
 func TestPageQueueOfOtherUsers(t *testing.T) {
 	t.Parallel()
 	br, b := newBrowser(t), start(t)

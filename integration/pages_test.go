@@ -16,7 +16,7 @@ import (
 // wrong is about a login that is refused, which the browser writes to the console.
 const wrong = "/api/x/session"
 
-// Who logs in sees the pages until the session ends; others see why not, and no dialog of the browser's.
+// Logged-in users see the pages until the session ends; others see why not, and no dialog of the browser.
 func TestPagesLogIn(t *testing.T) {
 	t.Parallel()
 	br, b := newBrowser(t), start(t)
@@ -51,7 +51,7 @@ func TestPagesLogIn(t *testing.T) {
 	w.sees("The session has ended. Log in again.")
 }
 
-// What a user may not see or do for want of a tag is not offered.
+// Pages and actions for which a user lacks the tag are not offered.
 func TestPagesOfOtherUsers(t *testing.T) {
 	t.Parallel()
 	br, b := newBrowser(t), start(t)

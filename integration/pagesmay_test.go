@@ -81,7 +81,8 @@ func pageOf(br *browser, b *broker, user, tags, vhost, grant string) *tab {
 	return w
 }
 
-// What a user may not do is not offered, and what is offered works: the browser complains of any request that is refused.
+// Forbidden actions are not offered, and those that are offered work: the browser complains of any request that is
+// refused.
 func TestPagesOfferWhatWorks(t *testing.T) {
 	t.Parallel()
 	br, b := newBrowser(t), start(t)

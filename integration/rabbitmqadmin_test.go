@@ -17,8 +17,8 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// adminLines are command lines of rabbitmqadmin, with | between words. CONNECTION is the name of one, DIR a folder. What those
-// behind a ! write differs from one run to the next.
+// adminLines are command lines of rabbitmqadmin, with | between words. CONNECTION is the name of one, DIR a folder. The
+// output of those behind a ! differs from one run to the next.
 const adminLines = `
 !list connections
 !list channels

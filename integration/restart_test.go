@@ -239,9 +239,8 @@ func (b *broker) defines() {
 	c.must(c.ExchangeDelete("gone", false, false))
 }
 
-// Everything that is defined is the same behind a restart, and what was deleted
-// stays so. What a delayed exchange holds is held on, and comes when it is due
-// (DLY-3).
+// Everything that is defined is the same behind a restart, and what was deleted stays so. Messages in a delayed
+// exchange stay, and come when they are due (DLY-3).
 func TestDefinitionsSurvive(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(*broker){"kill": (*broker).kill, "stop": (*broker).stop} {
@@ -283,10 +282,9 @@ func TestDefinitionsSurvive(t *testing.T) {
 	}
 }
 
-// A stop ends every connection, and with its last consumer a durable auto-delete
-// queue, and an auto-delete exchange with its last binding; a crash leaves them as
-// they were. RabbitMQ 3.10 does the same. What was delivered and not acknowledged
-// is back, marked, and nothing else is.
+// A stop ends every connection, and with its last consumer a durable auto-delete queue, and an auto-delete exchange
+// with its last binding; a crash leaves them as they were. RabbitMQ 3.10 does the same. Unacked messages are requeued
+// and marked as redelivered, and no others are.
 func TestAutoDeleteOverRestarts(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(*broker){"kill": (*broker).kill, "stop": (*broker).stop} {

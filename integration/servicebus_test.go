@@ -237,7 +237,8 @@ func TestServiceBusWantsAKey(t *testing.T) {
 	}
 }
 
-// Whoever may configure his own queues has nothing forwarded to those of others, as by a declaration over 0-9-1 (DL-3).
+// A user that may configure only its own queues cannot forward to those of others, as with a declaration over 0-9-1
+// (DL-3).
 func TestServiceBusForwardingIsPublishing(t *testing.T) {
 	t.Parallel()
 	b := start(t, "--servicebus-http", "127.0.0.1:0")

@@ -121,8 +121,7 @@ func TestDL20_XDeath(t *testing.T) {
 	}
 }
 
-// What waits is retried by rejecting it into a queue with a TTL, whose dead
-// letters come back; x-death counts.
+// Messages are retried by rejecting them into a queue with a TTL, whose dead letters come back; x-death counts.
 func TestDL26_RetryLoop(t *testing.T) {
 	t.Parallel()
 	c := start(t).dial()

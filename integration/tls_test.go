@@ -161,8 +161,7 @@ func TestLoginOverTLS(t *testing.T) {
 	c.bodies(deliveries, "still here")
 }
 
-// Who needs a certificate and has none, or speaks no TLS, is cut off; nobody else
-// notices.
+// Clients without a required certificate, or without TLS, are cut off; others do not notice.
 func TestTLSRefused(t *testing.T) {
 	t.Parallel()
 	a := testkit.NewAuthority(t)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// What the fuzz targets assert: nothing panics, every error is a *ConnectionError whose text fits on the wire, and what was decoded
-// encodes to something that decodes equal.
+// The fuzz targets assert: nothing panics, every error is a *ConnectionError whose text fits on the wire, and a decoded
+// value encodes to bytes that decode to an equal one.
 
 func checkError(t *testing.T, err error) {
 	t.Helper()

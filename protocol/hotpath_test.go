@@ -48,7 +48,7 @@ func TestDecodeAck(t *testing.T) {
 	}
 }
 
-// What is appended without a struct is what the struct appends.
+// Frames appended without a struct equal those of the struct.
 func TestHotFramesEqualTheirMethods(t *testing.T) {
 	long := bytes.Repeat([]byte("k"), 255)
 	for _, d := range []BasicDeliver{{}, {"ctag", 1 << 40, true, "x", "key"}, {string(long), 1, false, string(long), string(long)}} {

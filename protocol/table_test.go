@@ -143,7 +143,7 @@ func TestTableLimits(t *testing.T) {
 			t.Errorf("%s: got %x, %v", name, got, err)
 		}
 	}
-	// What AppendTable refuses has to be made by hand to see that it is refused on the way in too.
+	// Tables that AppendTable refuses are built by hand, to check that decoding refuses them too.
 	deep := []byte{0, 0, 0, 0}
 	for range 128 {
 		inner := append([]byte{0, 'F'}, deep...)

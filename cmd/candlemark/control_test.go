@@ -188,7 +188,7 @@ func TestNoBroker(t *testing.T) {
 	}
 }
 
-// What answers need not be a broker.
+// The answering process need not be a broker.
 func TestStrangeAnswers(t *testing.T) {
 	for _, test := range []struct {
 		status int

@@ -38,7 +38,7 @@ func TestRecentLines(t *testing.T) {
 	}
 }
 
-// What is logged is among them, whatever form the log has.
+// Recent lines are kept in every log format.
 func TestLogIsKept(t *testing.T) {
 	for _, format := range []string{"console", "json"} {
 		before := processLog.after(0)

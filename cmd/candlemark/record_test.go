@@ -30,8 +30,8 @@ func onRecord(t *testing.T, log string) (lines []recordedLine) {
 	return lines
 }
 
-// Everything that somebody changes is on record, with who it was and by which way, and without passwords. What clients
-// declare for themselves is not.
+// Everything that somebody changes is on record, with who it was and by which way, and without passwords. Declarations
+// by AMQP clients are not.
 func TestChangesAreOnRecord(t *testing.T) {
 	var out shared
 	cfg := demoConfig(t.TempDir())

@@ -80,7 +80,7 @@ func TestConfigVerbs(t *testing.T) {
 	}
 }
 
-// What is marked as such in the table of settings is what a running broker can be given.
+// A running broker reloads exactly the settings that the table marks as reloadable.
 func TestReloads(t *testing.T) {
 	s, err := config.Load(flag.NewFlagSet("", flag.ContinueOnError), nil, []string{"CANDLEMARK_CONFIG=none"})
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// What rabbitmqctl says, and that the firehose obeys.
+// The verbs print rabbitmqctl's texts, and the firehose obeys.
 func TestTraceVerbs(t *testing.T) {
 	url, _, ch := serveNode(t)
 	broker, err := client.New(url)

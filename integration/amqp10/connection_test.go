@@ -66,7 +66,7 @@ func TestVHost(t *testing.T) {
 	})
 }
 
-// Who stops the broker, or closes a connection by hand, has clients told why.
+// Clients are told why when the broker stops or an administrator closes their connection.
 func TestForced(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		c := connect(b, nil)

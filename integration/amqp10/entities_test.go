@@ -90,7 +90,8 @@ func TestEntity(t *testing.T) {
 	})
 }
 
-// Who settles after its lock has run out is told, and its link stays; too many deliveries and expired messages have the reasons' names.
+// A client that settles after its lock has run out gets an error, and its link stays; too many deliveries and expired
+// messages have the reasons' names.
 func TestEntity_LockLost(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		entity(b)

@@ -76,7 +76,7 @@ func TestSessionsAndLinksAreShown(t *testing.T) {
 	})
 }
 
-// What clients of each protocol have done is counted apart, also when they are gone.
+// Counters are kept per protocol, also after the clients are gone.
 func TestFiguresByProtocol(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		figures := func() (m [management.Protocols]management.ByProtocol) {

@@ -79,8 +79,8 @@ func TestOutcomes(t *testing.T) {
 	})
 }
 
-// What is released, or modified without having failed, does not count as delivered; modified annotations come with the next delivery, and into the
-// dead-letter queue.
+// A message that is released, or modified without delivery-failed, does not count as delivered; modified annotations
+// come with the next delivery, and into the dead-letter queue.
 func TestOutcomes_Counts(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		ch := b.Connect().Open()
@@ -129,7 +129,7 @@ func TestOutcomes_Counts(t *testing.T) {
 	})
 }
 
-// What a detached link, or an ended session, has not settled goes back.
+// Unsettled messages are requeued when the link is detached or the session ends.
 func TestDetach_GivesBack(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		b.Connect().Open().Declare("q", nil)

@@ -16,7 +16,8 @@ func tokenOf(m *amqp.Message) amqp.UUID {
 	return amqp.UUID(servicebus.LockToken(m.DeliveryTag).UUID())
 }
 
-// What came on a link is settled by its lock from other links, sessions and connections: all that a request names or none, once, while the lock lasts. (LOCK-7)
+// A message is settled by its lock token from other links, sessions and connections: all messages of a request or none,
+// once, while the lock lasts. (LOCK-7)
 func TestEntity_SettledElsewhere(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		entity(b)

@@ -315,7 +315,7 @@ func TestManagement_Credit(t *testing.T) {
 	})
 }
 
-// What is no request, too large a one, and one without a link for the answer detach the link, and nothing else.
+// An invalid request, one that is too large, and one without a link for the answer detach the link, and nothing else.
 func TestManagement_Refused(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		ch := b.Connect().Open()

@@ -148,7 +148,7 @@ func TestMessage_Bodies(t *testing.T) {
 	})
 }
 
-// What one protocol publishes the other one reads.
+// Each protocol reads the messages that the other publishes.
 func TestBothProtocols(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		ch := b.Connect().Open()

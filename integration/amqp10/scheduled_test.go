@@ -81,7 +81,7 @@ func TestEntity_Scheduled(t *testing.T) {
 	})
 }
 
-// What cannot be scheduled is refused, and nothing of its request is published.
+// A message that cannot be scheduled is refused, and no other of its request is published.
 func TestEntity_ScheduledRefusals(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		entity(b)
@@ -130,7 +130,7 @@ func TestEntity_ScheduledRefusals(t *testing.T) {
 	})
 }
 
-// Who may only receive cannot schedule or cancel; who may only send cannot receive deferred messages.
+// Clients that may only receive cannot schedule or cancel; clients that may only send cannot receive deferred messages.
 func TestEntity_NodeRights(t *testing.T) {
 	run(t, func(b *testkit.Bubble, _ *client) {
 		entity(b)

@@ -138,7 +138,7 @@ const (
 	unlisted = "^$"
 )
 
-// What the key allows that has signed the token for an entity counts there, and nothing of it elsewhere; without a token what the login may do.
+// The rights of the key that signed a token count at the token's entity only; without a token those of the login count.
 func TestToken_Rights(t *testing.T) {
 	run(t, func(b *testkit.Bubble, _ *client) {
 		entity(b)
@@ -228,8 +228,8 @@ func TestToken_Scopes(t *testing.T) {
 	})
 }
 
-// A token that runs out detaches the links that it counts for, at its moment; one that was renewed in time keeps them. What was not settled is the queue's
-// again.
+// A token that runs out detaches the links that it counts for, at that time; one that was renewed in time keeps them.
+// Unsettled messages are requeued.
 func TestToken_Expires(t *testing.T) {
 	run(t, func(b *testkit.Bubble, _ *client) {
 		entity(b)

@@ -56,7 +56,7 @@ func TestFirehose(t *testing.T) {
 	})
 }
 
-// Who receives the firehose on a link is not flooded by its own deliveries.
+// Deliveries of the firehose itself on a link are not traced.
 func TestFirehose_IsNotTraced(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		ch := b.Connect().Open()

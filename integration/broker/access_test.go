@@ -332,8 +332,7 @@ func TestTopicPermissionMatrix(t *testing.T) {
 	}
 }
 
-// What is taken away, or given, counts from the next command on, also on a
-// channel that has published before.
+// A revoked or granted permission counts from the next command on, also on a channel that has published before.
 func TestPermissionsChangeUnderWay(t *testing.T) {
 	users := lacking("lim", "l")
 	testkit.Run(t, func(c *supervision.Config) { c.Users = users }, func(b *testkit.Bubble) {
@@ -412,9 +411,9 @@ func TestUserID(t *testing.T) {
 	}
 }
 
-// Topic permissions narrow what a user does itself, as in RabbitMQ: where the broker goes
-// on, behind a binding between exchanges or with a dead letter, nobody is asked. What leads
-// there takes the permission to write to the topic exchange.
+// Topic permissions narrow what a user does itself, as in RabbitMQ: where the broker goes on, behind a binding between
+// exchanges or with a dead letter, nobody is asked. A binding that leads there takes the permission to write to the
+// topic exchange.
 func TestTopicPermissionsEndAtTheFirstExchange(t *testing.T) {
 	limited := func(refused ...auth.Refusal) *auth.Users {
 		u := lacking("lim", "l", refused...)

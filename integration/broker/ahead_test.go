@@ -46,7 +46,7 @@ func (p *prospect) is(want ...string) string {
 	return ""
 }
 
-// What is due is counted by what becomes of it and when, each thing once, and the first of it is told.
+// Pending deadlines are counted by fate and time, each once, and the first is reported.
 func TestAhead(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		b.Log.Allow("were not acknowledged in time")
@@ -84,7 +84,7 @@ func TestAhead(t *testing.T) {
 		if !reflect.DeepEqual(mail.AheadHorizons, management.AheadHorizons) || !reflect.DeepEqual(p.Horizons, management.AheadHorizons[:]) {
 			t.Error(p.Horizons)
 		}
-		// Whoever asks again soon is told the same.
+		// A repeated request soon gets the same answer.
 		put("", "plain", "500", nil)
 		if again := get[prospect](w, "/api/x/ahead/%2F"); again.is("dropped 0:1 1:2 2:1 4:1 5:1 8:1 9:1", "dead_lettered 2:1", "scheduled 0:1 4:1", "queue_ends 4:1", "lock_returns 1:1") != "" {
 			t.Errorf("%+v", again)
@@ -103,7 +103,7 @@ func TestAhead(t *testing.T) {
 
 // aheadOfOthers asks for users who see less.
 func aheadOfOthers(w *web) {
-	// Who sees nothing is told of nothing.
+	// A user without access sees nothing.
 	if got := w.ask("", "PUT", "/api/users/viewer", `{"password":"v","tags":"management"}`); got.Code != 201 {
 		w.Error(got.Body)
 	}

@@ -24,8 +24,8 @@ func (w *wire) background(b []byte) { go w.write(b) }
 
 const evicted = "connection 506 0/0 RESOURCE_ERROR - what was begun has not been ended in time while memory is short"
 
-// Who is in the middle of a message when an alarm begins ends it, and is heard no
-// more then. Who begins one during the alarm holds nothing.
+// A connection in the middle of a message when an alarm begins may end it, and is not read after that. One that begins
+// a message during the alarm holds nothing.
 func TestBegun_EndsDuringAnAlarm(t *testing.T) {
 	metered(t, func(b *testkit.Bubble, m *meter) {
 		reader := b.Connect().Open()
@@ -68,8 +68,8 @@ func TestBegun_EndsDuringAnAlarm(t *testing.T) {
 	})
 }
 
-// Who holds memory with what it has begun during an alarm, and does not end it, is
-// closed within a minute: a message, or a transaction. Who holds nothing stays.
+// A connection that holds memory with an unfinished message or transaction during an alarm is closed within a minute.
+// Others stay.
 func TestBegun_EvictedDuringAnAlarm(t *testing.T) {
 	metered(t, func(b *testkit.Bubble, m *meter) {
 		b.Log.Allow("")
@@ -140,8 +140,8 @@ func TestBegun_NoWayRoundAnAlarm(t *testing.T) {
 	})
 }
 
-// Without an alarm, contents share an eighth of the watermark. Who waits for a
-// place in it waits no longer than a minute for those who do not go on.
+// Without an alarm, contents share an eighth of the watermark. A connection that waits for a share waits at most a
+// minute for those that make no progress.
 func TestBegun_NobodyKeepsOthersOut(t *testing.T) {
 	metered(t, func(b *testkit.Bubble, _ *meter) {
 		b.Log.Allow("")
@@ -184,7 +184,7 @@ func TestBegun_NobodyKeepsOthersOut(t *testing.T) {
 	})
 }
 
-// What else a connection sends does not keep its place: each content has to go on.
+// Other traffic of a connection does not keep its share: each content has to make progress.
 func TestBegun_OtherTrafficKeepsNobodyOut(t *testing.T) {
 	metered(t, func(b *testkit.Bubble, _ *meter) {
 		b.Log.Allow("")

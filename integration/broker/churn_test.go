@@ -337,8 +337,7 @@ var churns = []struct {
 	}},
 }
 
-// Whoever comes and goes leaves nothing behind, whatever it had to do with those
-// who stay.
+// Clients and queues that come and go leave nothing behind, whatever their relations to those that stay.
 func TestChurnLeavesNothing(t *testing.T) {
 	quiet := func(cfg *supervision.Config) { cfg.Log = zerolog.Nop() } // the test's log would grow
 	testkit.Run(t, quiet, func(b *testkit.Bubble) {

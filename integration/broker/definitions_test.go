@@ -21,7 +21,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// What is imported into a broker is exported as it came, byte by byte; the same again changes nothing.
+// An export equals the import byte by byte; importing the same again changes nothing.
 func TestDefinitions_Identity(t *testing.T) {
 	document := everyKind(t)
 	testkit.RunStored(t, nil, func(b *testkit.Bubble) {
@@ -165,7 +165,7 @@ func TestDefinitions_BadItem(t *testing.T) {
 	})
 }
 
-// What is there stays as it is, but for what RabbitMQ replaces: users, permissions, policies and limits.
+// Existing objects stay, except those that RabbitMQ replaces: users, permissions, policies and limits.
 func TestDefinitions_Merge(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()

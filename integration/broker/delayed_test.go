@@ -308,7 +308,7 @@ func TestDLY5Restart(t *testing.T) {
 	})
 }
 
-// What was released is not released again.
+// A released message is not released again.
 func TestDLY5ReleasedOnce(t *testing.T) {
 	again(t, func(b *testkit.Bubble, ch *testkit.Channel) {
 		delayed(b, ch, "x", "fanout", "q", "")

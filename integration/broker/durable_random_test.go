@@ -81,9 +81,8 @@ func act(r *rand.Rand, ch *amqp.Channel) error {
 	return ch.Cancel("t", false)
 }
 
-// Clients change definitions at the same time, while the store is slow and fails
-// now and then, and actors panic. What there is then is there after a restart,
-// and nothing else.
+// Clients change definitions at the same time, while the store is slow and fails now and then, and actors panic. A
+// restart recovers exactly the final state.
 func TestDefinitionsAtRandom(t *testing.T) {
 	const rounds, clients, acts = 3, 4, 100
 	for range rounds {

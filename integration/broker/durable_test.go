@@ -178,8 +178,9 @@ func TestMessagesSurvive(t *testing.T) {
 	})
 }
 
-// What is promised of the redelivered flag (durability.md): set after a crash on what was given to a consumer and noted, and after a
-// stop in order on all of it, also if that was at once; never on what nobody was given.
+// The promise about the redelivered flag (durability.md): it is set after a crash on delivered messages that were
+// recorded, and after an orderly stop on all delivered ones, also if that was at once; never on a message that was not
+// delivered.
 func TestRedeliveredSurvives(t *testing.T) {
 	const noted = 50*time.Millisecond + 2*time.Millisecond // segment.Options.Lag, and the write
 	for name, c := range map[string]struct {
@@ -222,8 +223,8 @@ func TestRedeliveredSurvives(t *testing.T) {
 	}
 }
 
-// What fell due while the broker was away is nobody's any more when somebody comes: it is dead-lettered
-// by bindings and policies that were stored, and says so in x-death (TTL-27).
+// A message that expired while the broker was down is not delivered after the start: it is dead-lettered by the stored
+// bindings and policies, with x-death (TTL-27).
 func TestTTL26DueWhileAway(t *testing.T) {
 	again(t, func(b *testkit.Bubble, ch *testkit.Channel) {
 		durable(b, ch, "q", nil)

@@ -9,8 +9,8 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// What an exchange has capped stays so: to the millisecond, over a restart and a crash, and under a retroactive policy that allows more
-// (TTL-9, TTL-25, TTL-26). What was published before the cap is not capped.
+// The cap of an exchange stays with a message: to the millisecond, over a restart and a crash, and under a retroactive
+// policy that allows more (TTL-9, TTL-25, TTL-26). Messages published before the cap are not capped.
 func TestTTL9CapOfAnExchange(t *testing.T) {
 	again(t, func(b *testkit.Bubble, ch *testkit.Channel) {
 		b.SetPolicy("cap", `{"pattern":"^events$","apply-to":"exchanges","definition":{"message-ttl":10000}}`)

@@ -19,8 +19,8 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// What happens to connections, channels, consumers, leases and the machine is told to amq.rabbitmq.event, each once and in order, with the
-// keys that RabbitMQ gives them (ADR 54).
+// Events of connections, channels, consumers, leases and the machine are published to amq.rabbitmq.event, each once and
+// in order, with the keys that RabbitMQ gives them (ADR 54).
 func TestEventExchange(t *testing.T) {
 	m := &meter{memory: 100, disk: 1000}
 	testkit.Run(t, func(c *supervision.Config) {
@@ -74,7 +74,7 @@ func TestEventExchange(t *testing.T) {
 	})
 }
 
-// listens binds a queue to the exchange for events and consumes it. What comes of that itself is over.
+// listens binds a queue to the exchange for events and consumes it. It has read the events that this causes itself.
 func listens(b *testkit.Bubble) <-chan amqp.Delivery {
 	b.Helper()
 	ch := b.Connect().Open()

@@ -45,8 +45,8 @@ type leasedQueue struct {
 	By      *string    `json:"lease_renewed_by"`
 }
 
-// What will expire is told of a queue, a virtual host and the broker: counted by horizons, which move with the time, and listed, the
-// next deadline first.
+// Upcoming expirations of a queue, a virtual host and the broker are counted by horizons, which move with the time, and
+// listed, the next deadline first.
 func TestExpirations(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		w, ch := bubbleWeb(b), b.Connect().Open()

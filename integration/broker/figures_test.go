@@ -135,7 +135,8 @@ func (w *workload) step() {
 	}
 }
 
-// What lists sort and choose by is what the queues say: while they work, when they rest (ADR 59), when they have got other policies, and after a restart.
+// The statistics by which lists sort and filter equal the queues' own answers: while they work, when they rest (ADR
+// 59), when they have got other policies, and after a restart.
 func TestFiguresAreTheQueues(t *testing.T) {
 	for seed := range uint64(6) {
 		testkit.RunStored(t, nil, func(b *testkit.Bubble) {

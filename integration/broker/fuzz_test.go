@@ -20,7 +20,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// fuzzedPaths are all that take a body or a query. What they name is the same each time, so that it does not heap up.
+// fuzzedPaths are all that take a body or a query. They name the same objects each time, so that these do not
+// accumulate.
 var fuzzedPaths = []string{
 	"PUT /api/policies/v/p", "PUT /api/operator-policies/v/p", "PUT /api/parameters/c/v/n", "PUT /api/parameters/operator_policy/v/n",
 	"PUT /api/parameters/vhost-limits/v/limits", "PUT /api/global-parameters/n", "PUT /api/vhosts/v", "PUT /api/users/u",

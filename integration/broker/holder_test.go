@@ -13,8 +13,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// What holds messages and panics is back with what the journal has; the exchange
-// does not notice.
+// A holder that panics is restored from the journal; the exchange does not notice.
 func TestDLY5HolderPanics(t *testing.T) {
 	f := &faults{}
 	testkit.RunStored(t, func(cfg *supervision.Config) { cfg.Fault = f.check }, func(b *testkit.Bubble) {

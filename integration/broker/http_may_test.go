@@ -68,7 +68,7 @@ func mayObjects(b *testkit.Bubble) {
 	}
 }
 
-// What the API says that a user may do works, and all else is refused.
+// Actions that the API reports as allowed for a user work, and all others are refused.
 func TestHTTPMay(t *testing.T) {
 	for name, user := range map[string]struct {
 		tags  string

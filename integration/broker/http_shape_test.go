@@ -163,7 +163,7 @@ func kindOfJSON(v any) string {
 	return "null"
 }
 
-// What is served has every key of RabbitMQ 4.0.5's replies, with its type, but for the exceptions.
+// Replies have every key of RabbitMQ 4.0.5's, with the same types, except for the listed ones.
 func TestHTTPShapes(t *testing.T) {
 	h := newHouse(t)
 	h.node.Announce("http", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 15672}, nil)

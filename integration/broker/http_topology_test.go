@@ -145,7 +145,7 @@ func TestHTTPPublish(t *testing.T) {
 	})
 }
 
-// What HTTP does for a user is refused as it would be on a channel of that user.
+// HTTP refuses a user's requests as a channel of that user would.
 func TestHTTPPermissions(t *testing.T) {
 	queue := func(p auth.Permission) auth.Refusal {
 		return auth.Refusal{User: "lim", Resource: auth.Resource{Kind: auth.Queue, Name: "q"}, Permission: p}

@@ -124,7 +124,7 @@ func TestHTTPPeek_LEASE4_TTL9(t *testing.T) {
 	})
 }
 
-// What is wrong is told in RabbitMQ's form.
+// Errors have RabbitMQ's form.
 func TestHTTPMessagesRefusals(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		w, ch := bubbleWeb(b), b.Connect().Open()
@@ -173,7 +173,7 @@ func TestHTTPMessagesRefusals(t *testing.T) {
 	})
 }
 
-// Who may read the queue and use the API may look; others may not (POL-15).
+// Users that may read the queue and use the API may peek; others may not (POL-15).
 func TestHTTPMessagesPermissions(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		w, ch := bubbleWeb(b), b.Connect().Open()

@@ -115,7 +115,7 @@ func TestLEASE9CancelNotification(t *testing.T) {
 	})
 }
 
-// What a client held comes back in its place, as redelivered, when it is cut off.
+// Unacked messages of a client that is cut off are requeued at their positions, as redelivered.
 func TestUnackedReturnInOrder(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()

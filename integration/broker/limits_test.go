@@ -41,8 +41,7 @@ const (
 	nodeFull  = "connection refused: node connection limit (3) is reached"
 )
 
-// What is above a limit stays, more is refused, and who leaves makes room at
-// once.
+// Connections above a limit stay, new ones are refused, and one that closes makes room at once.
 func TestConnectionLimits(t *testing.T) {
 	testkit.Run(t, func(c *supervision.Config) { c.Limits.Connections = 3 }, func(b *testkit.Bubble) {
 		b.Log.Allow("limit (")

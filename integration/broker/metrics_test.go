@@ -144,7 +144,7 @@ func TestTotalsAskNoQueue(t *testing.T) {
 	})
 }
 
-// What RabbitMQ calls global counters, by what a client has done.
+// RabbitMQ's global counters, compared with the actions of a client.
 func TestGlobalCounters(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()

@@ -46,8 +46,8 @@ func deadLettering(b *testkit.Bubble, ch *testkit.Channel, queue string, args am
 	ch.Declare(queue, args)
 }
 
-// Dead letters go back to where they died: in order, with the exchange, key, headers and history that they had, not marked as
-// redelivered, without the expiration that dead-lettering took. What has no history stays.
+// Dead letters go back to where they died: in order, with the exchange, key, headers and history that they had, not
+// marked as redelivered, without the expiration that dead-lettering took. Messages without a history stay.
 func TestMoveToOrigin(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		w, ch := bubbleWeb(b), b.Connect().Open()
@@ -119,7 +119,8 @@ func expectMoved(t *testing.T, ch *testkit.Channel, count int64) {
 	}
 }
 
-// What a target does not take, and what nothing leads to, stays at its place as it was and is counted; all else goes. TTLs begin anew.
+// Messages that a target refuses, or that are unroutable, stay unchanged at their positions and are counted; all others
+// move. TTLs begin anew.
 func TestMoveKeepsWhatIsRefused(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		w, ch := bubbleWeb(b), b.Connect().Open()
@@ -200,7 +201,7 @@ func TestMoveRateAndStop(t *testing.T) {
 	})
 }
 
-// Who may read the queue and publish to the target may move, and sees and stops what is his.
+// Users that may read the queue and publish to the target may move messages, and see and stop their own moves.
 func TestMovePermissions(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		w, ch := bubbleWeb(b), b.Connect().Open()
@@ -260,7 +261,7 @@ func TestMovePermissions(t *testing.T) {
 	})
 }
 
-// What makes no sense is told.
+// Invalid requests are refused.
 func TestMoveRequests(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		w, ch := bubbleWeb(b), b.Connect().Open()

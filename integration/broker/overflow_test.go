@@ -10,7 +10,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// What each way to overflow answers, keeps, and dead-letters (DL-10).
+// The answers of each overflow strategy, and the messages that it keeps and dead-letters (DL-10).
 func TestDL10OverflowWithLimits(t *testing.T) {
 	for _, c := range []struct {
 		overflow, limit string
@@ -98,8 +98,7 @@ func TestDL11SeveralTargets(t *testing.T) {
 	})
 }
 
-// What is refused by the lower of argument and policy (POL-8), and that a policy
-// holds for the next publish (POL-9).
+// The lower limit of argument and policy counts (POL-8), and a policy holds for the next publish (POL-9).
 func TestDL10OverflowByPolicy(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()

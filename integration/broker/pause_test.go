@@ -22,8 +22,8 @@ func (l *laptop) pauseFor(b *testkit.Bubble, d time.Duration) {
 	close(resumed)
 }
 
-// What waits for the journal is answered however long the process was paused; without a
-// pause a commit waits for 30 s.
+// Commands that wait for the journal are answered however long the process was paused; without a pause a commit waits
+// for 30 s.
 func TestPauseIsNoWait(t *testing.T) {
 	for _, row := range []struct {
 		name           string

@@ -11,8 +11,8 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// Who may look at what is scheduled may not change it for that: it takes the permissions
-// to publish there, or a tag; over AMQP and HTTP alike.
+// Permission to list scheduled messages is not enough to change them: that takes the permissions to publish there, or a
+// tag; over AMQP and HTTP alike.
 func TestRearrangingTakesMoreThanReading(t *testing.T) {
 	queueAndExchange(t, func(b *testkit.Bubble, w *web, path string, publish func(amqp.Publishing)) {
 		at, name := `"queue":"q"`, "q"

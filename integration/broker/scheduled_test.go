@@ -125,8 +125,7 @@ func TestDLY8Policy(t *testing.T) {
 	})
 }
 
-// What cannot be made out is refused before it is routed anywhere, and only if a
-// queue on the way would look at it.
+// An invalid time is refused before the message is routed, and only if a queue on the route would read it.
 func TestDLY10Refused(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		c := b.Connect()
@@ -290,7 +289,7 @@ func TestDLY14Restarts(t *testing.T) {
 	})
 }
 
-// What came due while the broker was down, by the queue's setting; and how fast.
+// The treatment of messages that came due while the broker was down, by the queue's setting, and its speed.
 func TestDLY13Overdue(t *testing.T) {
 	testkit.RunStored(t, nil, func(b *testkit.Bubble) {
 		b.Log.Allow("came due while the broker was down")
@@ -335,7 +334,7 @@ func TestDLY13Rate(t *testing.T) {
 	})
 }
 
-// What a delayed exchange holds is listed, cancelled and rescheduled as well.
+// Messages held by a delayed exchange are listed, cancelled and rescheduled as well.
 func TestDLY11Exchange(t *testing.T) {
 	testkit.RunStored(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()

@@ -327,7 +327,8 @@ func TestShovelIsDone(t *testing.T) {
 	}
 }
 
-// What the destination refuses comes back, and not at once; the rest is acknowledged one by one, so that nothing is lost.
+// Messages that the destination refuses are requeued, with a delay; the rest is acknowledged one by one, so that
+// nothing is lost.
 func TestShovelRefused(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()
@@ -387,7 +388,7 @@ func TestShovelOfExchanges(t *testing.T) {
 	})
 }
 
-// What a shovel says of itself when it cannot work; it tries again, unless it is not to. Passwords are not told.
+// The status of a shovel that cannot work; it retries unless told not to. The status has no passwords.
 func TestShovelTerminated(t *testing.T) {
 	runFar(t, func(b *testkit.Bubble, f *far) {
 		ch := b.Connect().Open()

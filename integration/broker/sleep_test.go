@@ -52,8 +52,8 @@ func onLaptop(t *testing.T, test func(b *testkit.Bubble, l *laptop), change ...f
 	}, func(b *testkit.Bubble) { test(b, l) })
 }
 
-// What became due while the machine slept is due when it wakes; what has yet to come
-// due does so as much earlier (TTL-35). Nobody loses a queue in its sleep.
+// Deadlines that passed while the machine slept are due when it wakes; later ones come as much earlier (TTL-35). Nobody
+// loses a queue in its sleep.
 func TestTTL35_Sleep(t *testing.T) {
 	onLaptop(t, func(b *testkit.Bubble, l *laptop) {
 		ch := b.Connect().Open()

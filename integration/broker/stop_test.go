@@ -20,8 +20,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// What clients were told or have told the broker before it stops holds: queues
-// that are behind with their mail handle it, and the journal has it.
+// Everything that was confirmed to clients, or acknowledged by them, before a stop holds: queues that are behind with
+// their mail handle it, and the journal has it.
 func TestStopSettles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		journal := memory.New(memory.Options{Delay: time.Millisecond})

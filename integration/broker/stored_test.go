@@ -118,7 +118,7 @@ func TestDeletedDefinitionsStayDeleted(t *testing.T) {
 	})
 }
 
-// What cannot be stored is refused, and has not happened, also after a restart.
+// A change that cannot be stored is refused and has no effect, also after a restart.
 func TestDefinitionsNotStored(t *testing.T) {
 	testkit.RunStored(t, nil, func(b *testkit.Bubble) {
 		b.Log.Allow("policy could not be")
@@ -153,7 +153,7 @@ func TestDefinitionsNotStored(t *testing.T) {
 	})
 }
 
-// What was answered survives a crash of the broker.
+// Changes that were answered survive a crash of the broker.
 func TestAnsweredDefinitionsSurviveACrash(t *testing.T) {
 	testkit.RunStored(t, nil, func(b *testkit.Bubble) {
 		makeVHost(b, auth.VHost{Name: "dev"})

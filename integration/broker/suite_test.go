@@ -12,7 +12,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// What is published in a transaction has its deadline from the commit (TTL-12).
+// Messages published in a transaction have their deadlines from the commit (TTL-12).
 func TestTTL12_FromTheCommit(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch, other := b.Connect().Open(), b.Connect().Open()
@@ -73,7 +73,8 @@ func TestTTL13_CopiesAreIndependent(t *testing.T) {
 	})
 }
 
-// What the suites of RabbitMQ's Java client expect of expiry (TTL-37), for TTLs of queues and of messages.
+// The expectations of the test suites of RabbitMQ's Java client about expiry (TTL-37), for TTLs of queues and of
+// messages.
 func TestTTL37_JavaClientsSuite(t *testing.T) {
 	const ttl = 2000 * ms
 	tests := map[string]func(b *testkit.Bubble, ch *testkit.Channel, send func(body string)){

@@ -57,7 +57,7 @@ func TestTrace_Firehose(t *testing.T) {
 	})
 }
 
-// Who consumes the firehose while it is on is not flooded by its own deliveries.
+// Deliveries of the firehose itself are not traced.
 func TestTrace_IsNotTraced(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()

@@ -35,8 +35,8 @@ func (q *typed) counts(at time.Duration, ready, dead int) {
 	}
 }
 
-// What the rules say of every queue holds for classic and quorum queues alike. RabbitMQ's quorum queues know less: their leases are looked at every
-// five seconds, and are not renewed by a declare (LEASE-12).
+// The rules for all queues hold for classic and quorum queues alike. RabbitMQ's quorum queues can do less: their leases
+// are looked at every five seconds, and are not renewed by a declare (LEASE-12).
 func TestBothTypes(t *testing.T) {
 	const at = time.Second // when every test begins, a whole millisecond
 	tests := map[string]func(q *typed){
@@ -329,7 +329,7 @@ func TestBothTypes(t *testing.T) {
 	}
 }
 
-// What differs on quorum queues: a TTL of 0, the strategy, how overflow is decided, and the delivery limit.
+// The differences of quorum queues: a TTL of 0, the strategy, how overflow is decided, and the delivery limit.
 func TestQuorumDiffers(t *testing.T) {
 	overflow := func(ack bool) func(q *typed) {
 		return func(q *typed) {

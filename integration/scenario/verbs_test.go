@@ -17,8 +17,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 )
 
-// command is one line. What is taken of its words and options is removed, so
-// that what is left over is wrong.
+// command is one line. Words and options are removed as they are read; any that are left over are errors.
 type command struct {
 	*stage
 	pos    string

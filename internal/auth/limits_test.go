@@ -73,7 +73,7 @@ func TestSetLimits(t *testing.T) {
 		t.Fatalf("the observer saw %+v", seen)
 	}
 
-	// Whoever puts one anew without limits leaves them as they are.
+	// A PUT without limits keeps the existing ones.
 	v.Limits, a.Limits = nil, nil
 	_, errV := u.PutVHost(v)
 	_, errA := u.PutAccount(a)

@@ -371,7 +371,7 @@ func TestFound(t *testing.T) {
 	}
 }
 
-// Who may only come from this machine may change while logins come.
+// The users restricted to loopback may change during logins.
 func TestSetLoopback(t *testing.T) {
 	u := NewGuest()
 	far := func() error {

@@ -84,7 +84,7 @@ func TestIntake_OldestFirst(t *testing.T) {
 	}
 }
 
-// What is free is so for all contents of a connection together.
+// The free allowance is for all contents of a connection together.
 func TestIntake_FreeOnce(t *testing.T) {
 	i := newIntake(mb, 0)
 	other, a := i.connect(), i.connect()
@@ -157,8 +157,8 @@ func TestIntake_Paused(t *testing.T) {
 	b.hears(t, "2 true")
 }
 
-// Who holds room that others wait for has to go on with each content; who cannot is
-// excused.
+// A connection that holds room while others wait has to make progress with each content, unless the broker does not
+// read it.
 func TestIntake_Eviction(t *testing.T) {
 	i := newIntake(12*mb, 10*mb)
 	slow, fast, excused, transaction := i.connect(), i.connect(), i.connect(), i.connect()

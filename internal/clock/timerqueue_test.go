@@ -113,7 +113,7 @@ func TestAt_Close(t *testing.T) {
 	})
 }
 
-// What the system offers keeps the promise: none early, none lost.
+// Timers of the system keep the promise: none early, none lost.
 func TestSharpen(t *testing.T) {
 	c := New()
 	if err := c.EnablePreciseTimers(); err != nil {

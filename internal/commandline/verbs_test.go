@@ -49,7 +49,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// What was given is put in place of names once: what it holds in braces stays.
+// Values replace names once: braces within a value stay.
 func TestExpand(t *testing.T) {
 	o := verb.NewOptions(func(string) string { return "" })
 	c := verb.NewCall(verbNamed("set_permissions"), o, "here", []string{"{vhost}", "{read}", "w", "r"})

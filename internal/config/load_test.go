@@ -122,7 +122,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// What is wrong is told with file, line and the name that was meant.
+// Errors name the file, the line and the closest known name.
 func TestRefused(t *testing.T) {
 	for _, c := range []struct{ content, want string }{
 		{"\nhearbeat = 30", `:2: unknown key "hearbeat"; did you mean "heartbeat"?`},

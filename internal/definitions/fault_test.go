@@ -208,7 +208,7 @@ func TestOldFormat(t *testing.T) {
 	}
 }
 
-// What is left of a file that was never whole is not taken for one.
+// The remains of a file that was never complete are not read as one.
 func TestEmptyFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new")
 	if err := os.MkdirAll(dir, 0o700); err != nil {

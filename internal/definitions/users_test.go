@@ -65,7 +65,7 @@ func TestUsersSurvive(t *testing.T) {
 	})
 }
 
-// What cannot be stored does not take effect.
+// A change that cannot be stored does not take effect.
 func TestUsersRefuseWhatIsNotStored(t *testing.T) {
 	m := NewMemory()
 	u := memoryKeeper(t, m).users(t)

@@ -26,8 +26,8 @@ func TestParseTarget(t *testing.T) {
 	}
 }
 
-// What one client has sent another gets byte for byte, behind the sections that are the broker's: types and properties that 0-9-1 does not have,
-// and a footer, be it as long as the body.
+// The bare message is forwarded byte for byte, behind the broker's sections: types and properties that 0-9-1 does not
+// have, and a footer, be it as long as the body.
 func TestBareMessage(t *testing.T) {
 	footer, err := amqp10.Append(amqp10.AppendDescriptor(nil, amqp10.SectionFooter), amqp10.Map{{Key: amqp10.Symbol("sum"), Value: uint64(7)}})
 	if err != nil {

@@ -46,7 +46,7 @@ func varied(tb testing.TB) (all [][]byte) {
 	return all
 }
 
-// What was translated of the message before tells nothing of another one: each is read, and told, as if it were the only one.
+// The cached translation of one message does not leak into another: each is translated as if it were the only one.
 func TestRepeated(t *testing.T) {
 	messages := varied(t)
 	for _, entity := range []bool{false, true} {

@@ -46,7 +46,7 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// What is routine is for the level debug, and what nobody wants to know is not put together.
+// Routine events have the level debug, and events without a reader are not built.
 func TestWhatIsRecorded(t *testing.T) {
 	client, admin := &Origin{Interface: AMQP}, &Origin{Interface: CommandLine}
 	imported, start := &Origin{Interface: Import}, &Origin{Interface: Settings}
@@ -107,7 +107,7 @@ func TestRecordsAreBoundedAndHaveNoSecrets(t *testing.T) {
 	}
 }
 
-// Who takes nothing has a bounded number of events waiting, and is told how many it has missed, in their place.
+// A slow listener has a bounded number of events waiting, and gets the number of missed ones in their place.
 func TestSlowListener(t *testing.T) {
 	h := hub(&bytes.Buffer{}, zerolog.Disabled)
 	slow := h.Listen(2, func(e *Event) bool { return e.Name != "unwanted" }, nil)

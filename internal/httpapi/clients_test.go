@@ -101,7 +101,7 @@ func TestFiguresOfOthers(t *testing.T) {
 	}
 }
 
-// Who is no monitor sees and ends its own; a monitor sees what others have; an
+// Users without the tag monitoring see and close their own connections; with it they see those of others; an
 // administrator ends it.
 func TestClientsOfOthers(t *testing.T) {
 	c := &crowd{fake: newFake("/", "dev")}

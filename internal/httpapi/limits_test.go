@@ -6,8 +6,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// What RabbitMQ answers to the same requests, but that its list forgets a
-// virtual host without limits.
+// The answers are RabbitMQ's, except that its list omits a virtual host without limits.
 func TestLimits(t *testing.T) {
 	f := newHouse(t)
 	h := NewHandler(f, f.users, zerolog.Nop())

@@ -31,7 +31,7 @@ func answers(t *testing.T, h http.Handler, steps []step) {
 	}
 }
 
-// What is asked for rarely answers as RabbitMQ's does, where there is only one node.
+// Rarely used paths answer as those of RabbitMQ with a single node.
 func TestOperations(t *testing.T) {
 	f := &host{fake: newHouse(t)}
 	f.machine.Memory = management.Memory{Resident: 1000, Objects: 500, Messages: 300, Arriving: 1, Free: 200, Runtime: 100}

@@ -11,8 +11,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// What RabbitMQ answers to the same requests, but where the limits of a virtual
-// host are not called limits: it ends with 500 there.
+// The answers are RabbitMQ's, except for limits of a virtual host under another name than limits, where RabbitMQ
+// returns 500.
 func TestParameters(t *testing.T) {
 	f := newHouse(t)
 	h := NewHandler(f, f.users, zerolog.Nop())

@@ -88,7 +88,7 @@ func TestSession(t *testing.T) {
 	if w := s.ask("GET", mySelf, "", cookie); !strings.HasPrefix(w.Body.String(), `{"name":"ann","tags":["administrator"],"expires_at":"20`) {
 		t.Error(w.Body)
 	}
-	// Who has not logged in is told so, without an error.
+	// A request without a session is told so, without an error.
 	for _, c := range []*http.Cookie{nil, {Name: cookie.Name, Value: "x"}} {
 		if w := s.ask("GET", mySelf, "", c); w.Code != 200 || w.Body.String() != `{"name":null,"tags":[],"expires_at":null}` || w.Header().Get("WWW-Authenticate") != "" {
 			t.Errorf("%d %s", w.Code, w.Body)
@@ -143,7 +143,7 @@ func TestSessionOverTLS(t *testing.T) {
 	}
 }
 
-// What another site can have a browser send changes nothing, also where the cookie comes along.
+// A request that another site can have a browser send changes nothing, even with the cookie.
 func TestSessionIsNotForged(t *testing.T) {
 	s := newSessionHouse(t)
 	cookie := s.logIn(t, annsForm)

@@ -27,8 +27,7 @@ func newHouse(t *testing.T) *fake {
 	return f
 }
 
-// What RabbitMQ answers to the same requests, except that its texts for what is
-// no text or no expression are lists of numbers.
+// The answers are RabbitMQ's, except that its messages about invalid strings and expressions are lists of numbers.
 func TestAccounts(t *testing.T) {
 	f := newHouse(t)
 	h := NewHandler(f, f.users, zerolog.Nop())
@@ -151,8 +150,7 @@ func TestTopicPermissions(t *testing.T) {
 	})
 }
 
-// What is right but cannot be stored is the broker's failure, and has not
-// happened.
+// A valid change that cannot be stored is a failure of the broker, and has no effect.
 func TestNotStored(t *testing.T) {
 	f := newHouse(t)
 	h := NewHandler(f, f.users, zerolog.Nop())
@@ -207,8 +205,8 @@ func TestVHosts(t *testing.T) {
 	})
 }
 
-// Everything about users and virtual hosts is the administrator's, but for the
-// list of virtual hosts. Who monitors sees all of them.
+// Everything about users and virtual hosts is the administrator's, but for the list of virtual hosts. Users with the
+// tag monitoring see all of them.
 func TestDefinitionsAreTheAdministrators(t *testing.T) {
 	f := newHouse(t)
 	f.sets["dev"] = policies.NewSet("dev")

@@ -123,7 +123,7 @@ func TestColumns(t *testing.T) {
 	})
 }
 
-// Who may not open a virtual host does not see what is in it.
+// Users without access to a virtual host do not see its objects.
 func TestListsOfOthers(t *testing.T) {
 	h := NewHandler(fleet(), users, zerolog.Nop())
 	if got := summary(t, do(t, h, "viewer:v", "GET", "/api/queues", "").Body.Bytes()); got != "Orders audit orders.dead x%y" {

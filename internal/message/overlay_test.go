@@ -150,7 +150,7 @@ func TestDL15_KeysAreRemembered(t *testing.T) {
 	}
 }
 
-// What was delayed once tells so for good, and is not delayed again.
+// A delayed message keeps the mark that it was delayed, and is not delayed again.
 func TestDLY4Released(t *testing.T) {
 	p := protocol.Properties{Flags: protocol.FlagHeaders, Headers: protocol.Table{{Key: "x-delay", Value: "5"}, {Key: "a", Value: int32(1)}}}
 	raw := p.Append(nil)

@@ -96,7 +96,7 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// What a queue tells takes no memory.
+// Reporting a queue's numbers does not allocate.
 func TestTellingTakesNoMemory(t *testing.T) {
 	var all Queues
 	var told, now Numbers

@@ -90,7 +90,7 @@ func TestReferencesTakeRoom(t *testing.T) {
 	}
 }
 
-// What is appended in vain, because its appender panics or the outbox is closed, leaves no reference.
+// A failed append, because the appender panics or the outbox is closed, leaves no reference.
 func TestReferencesInVain(t *testing.T) {
 	o := New(1<<20, nil)
 	o.Reference()

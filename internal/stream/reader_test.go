@@ -73,7 +73,7 @@ func write(peer net.Conn, text string) {
 	synctest.Wait()
 }
 
-// What comes is handed out in whole frames, in order, until the socket ends.
+// Input is handed out in whole frames, in order, until the socket ends.
 func TestReader(t *testing.T) {
 	told := reads(t, &lines{}, func(peer net.Conn, _ *budget.Valve, _ func()) {
 		write(peer, "onetw")
@@ -104,7 +104,7 @@ func TestReaderFarewell(t *testing.T) {
 	}
 }
 
-// Who publishes during an alarm is read no further until it is over; who does not goes on.
+// A publishing connection is not read during an alarm; others are.
 func TestReaderAlarm(t *testing.T) {
 	for _, publishes := range []bool{true, false} {
 		l := &lines{publishes: publishes}

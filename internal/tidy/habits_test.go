@@ -24,8 +24,8 @@ func checkSleep(h *house) (complaints []string) {
 	return complaints
 }
 
-// checkLeaks wants goleak in every package that starts goroutines outside its tests. What testkit starts, the tests that
-// use it look for.
+// checkLeaks wants goleak in every package that starts goroutines outside its tests. The tests that use testkit check
+// for its goroutines.
 func checkLeaks(h *house) (complaints []string) {
 	for dir, files := range h.packages() {
 		starts, checked := false, false

@@ -10,7 +10,7 @@ import (
 // families are the first parts of the ids of rules. Each has its page in docs/spec.
 const families = `ERR|TTL|LEASE|LOCK|DEFER|DUP|SESSION|DLY|DL|POL|DEC|DEF|PRO|SBR|SBT`
 
-// ruleHeading begins a rule on a page of docs/spec. What follows up to the next one is the rule.
+// ruleHeading begins a rule on a page of docs/spec. The rule extends to the next one.
 var ruleHeading = regexp.MustCompile(`(?m)^#+ ((?:` + families + `)-[0-9]+)$`)
 
 // statedRule is one rule as its page has it.
@@ -46,8 +46,8 @@ func (h *house) statedRules() ([]statedRule, error) {
 // testLink is a link from a page of docs/spec to a test.
 var testLink = regexp.MustCompile(`\]\(([^()\s]+_test\.go#(?:Test|Fuzz)\w+)\)`)
 
-// checkProofs wants every rule to be stated once, with its source and with links to tests that are there. What else a
-// page links to is for checkLinks.
+// checkProofs wants every rule to be stated once, with its source and with links to tests that are there. checkLinks
+// checks the other links of a page.
 func checkProofs(h *house) (complaints []string) {
 	all, err := h.statedRules()
 	if err != nil {

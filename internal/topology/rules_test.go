@@ -177,7 +177,7 @@ func TestCopiesOfLargePropertiesAreBounded_SBR6(t *testing.T) {
 	}
 }
 
-// What rules cost is counted among the steps of the route.
+// The cost of rules is counted among the steps of the route.
 func TestRulesAreBounded_SBR2(t *testing.T) {
 	h := newHouse(t)
 	x := h.exchange("x", filter.ExchangeType)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// What the fuzz targets assert: nothing panics, every error is an *Error, and what was decoded encodes to something that decodes to the
-// same. Values are compared as they are encoded, since NaN is not equal to itself.
+// The fuzz targets assert: nothing panics, every error is an *Error, and a decoded value encodes to bytes that decode
+// to the same. Values are compared as they are encoded, since NaN is not equal to itself.
 
 func checkError(t *testing.T, err error) {
 	t.Helper()

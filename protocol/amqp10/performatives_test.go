@@ -101,7 +101,7 @@ func TestComposites(t *testing.T) {
 	}
 }
 
-// What others may send in place of what we do.
+// Encodings that peers may send in place of ours.
 func TestCompositesOtherEncodings(t *testing.T) {
 	for name, tt := range map[string]struct {
 		encoded string

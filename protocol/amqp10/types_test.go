@@ -97,7 +97,7 @@ func TestTypesGolden(t *testing.T) {
 	}
 }
 
-// What others may send in place of the smallest encoding.
+// Encodings that peers may send in place of the smallest one.
 func TestTypesOtherEncodings(t *testing.T) {
 	for name, tt := range map[string]struct {
 		encoded string

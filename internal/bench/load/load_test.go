@@ -140,7 +140,7 @@ func TestLatencyFromSchedule(t *testing.T) {
 	}
 }
 
-// What comes before its time is early, and what comes twice is doubled; nothing is due before there is a policy.
+// A message before its time is early, and a second copy is doubled; nothing is due before there is a policy.
 func TestLate(t *testing.T) {
 	book, all, second := &verify.Queue{AnyOrder: true}, stats.NewSigned(), stats.NewSigned()
 	notBefore := int64(0)

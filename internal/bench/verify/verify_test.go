@@ -51,7 +51,7 @@ func TestReaders(t *testing.T) {
 	}
 }
 
-// What is missing takes a bit for each number behind it, at most Window of them.
+// A missing number takes a bit for each number behind it, at most Window of them.
 func TestWindow(t *testing.T) {
 	q := &Queue{AnyOrder: true}
 	var r Reader

@@ -51,7 +51,7 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// What is not AMQP is an error, not a panic.
+// Malformed input is an error, not a panic.
 func FuzzNext(f *testing.F) {
 	f.Add(deliveries(2))
 	f.Add(protocol.AppendBodyFrames(nil, 1, []byte("body"), 0))

@@ -158,7 +158,7 @@ func TestSmallFramesAreRefused(t *testing.T) {
 	}
 }
 
-// What is not AMQP 1.0 is an error, not a panic.
+// Malformed input is an error, not a panic.
 func FuzzNext(f *testing.F) {
 	f.Add(amqp10.AppendFrame(nil, 0, &amqp10.Flow{LinkCredit: amqp10.Some(uint32(170))}))
 	f.Add(amqp10.AppendTransfer(nil, 1, &amqp10.Transfer{DeliveryID: amqp10.Some(uint32(7))}, 512, make([]byte, 600)))

@@ -6,7 +6,7 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// What a request names has bounds, and all of it has to be of its type.
+// The lists in a request are bounded, and all items must have the right type.
 func TestRequestBounds(t *testing.T) {
 	list := func(n int, v any) (l amqp10.List) {
 		for range n {

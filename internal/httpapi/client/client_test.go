@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// What goes over the wire: names escaped, the login, the body of POL-12.
-// TestPasswordsAreNotPrinted, whatever is wrong with an address.
+// The bytes sent: names escaped, the login, the body of POL-12. TestPasswordsAreNotPrinted, whatever is wrong with an
+// address.
 func TestPasswordsAreNotPrinted(t *testing.T) {
 	for _, address := range []string{
 		"guest:s3cret@127.0.0.1:15672", "http://guest:s3cret@127.0.0.1:x", "http//guest:s3cret@host", "http://guest:s3cret@[::1", "ftp://guest:s3cret@host",

@@ -143,7 +143,7 @@ func hasLabels(m *dto.Metric, labels []string) bool {
 	return true
 }
 
-// What the panels of RabbitMQ's Overview dashboard read, with the labels that they select by.
+// The series that the panels of RabbitMQ's Overview dashboard read exist, with the labels that they select by.
 func TestOverviewDashboardFindsItsSeries(t *testing.T) {
 	families := scraped(t, newFake(), wholePath)
 	plain := []string{
@@ -255,7 +255,7 @@ func TestBucketsByName(t *testing.T) {
 	}
 }
 
-// Who asks for nothing in particular, or for what there is not, gets the text format.
+// A request without a format, or with an unknown one, gets the text format.
 func TestTextByDefault(t *testing.T) {
 	for _, accept := range []string{"", "*/*", "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited", "text/html"} {
 		if got := request(newFake(), wholePath, accept).Header().Get("Content-Type"); !strings.HasPrefix(got, "text/plain; version=0.0.4") {

@@ -28,7 +28,7 @@ func times(r *Range) (text string) {
 	return text
 }
 
-// Whoever asks for samples gets those of all looks since the first that did, at the steps and as far back as is wanted.
+// A request for samples returns those since the first such request, at the requested steps and age.
 func TestSamples(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &Rates{Samples: someSamples}

@@ -86,8 +86,8 @@ func TestCursorsComeBack(t *testing.T) {
 	}
 }
 
-// What JSON writes much longer than it is goes as base64, and a decimal has few digits (TestDecimalsAreShort):
-// so the bytes that a queue counts for an answer bound what the answer has.
+// Payloads that JSON would make much longer are sent as base64, and a decimal has few digits (TestDecimalsAreShort): so
+// the bytes that a queue counts for an answer bound what the answer has.
 func TestPeekedIsNotMuchLargerThanWhatItShows(t *testing.T) {
 	for _, body := range []string{strings.Repeat("\x00", 3000), strings.Repeat("\"\\", 1500), strings.Repeat("\u2028", 1000), "a\nb\tc"} {
 		item := jsonencode.Marshal(peeked(&management.Peeked{Body: []byte(body)}, "auto"))

@@ -8,7 +8,8 @@ import (
 	"candlemark/internal/httpapi/rest"
 )
 
-// Who is no monitor hears of what a virtual host has, not of who else is there, and of its own virtual hosts only.
+// Users without the tag monitoring get events about the objects in their own virtual hosts, but not about other users'
+// connections.
 func TestMayKnow(t *testing.T) {
 	users := auth.NewGuest()
 	r := &rest.Request{Users: users, User: auth.User{Name: "guest"}}

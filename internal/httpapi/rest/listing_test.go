@@ -69,7 +69,7 @@ func (l loud) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string]string{"word": l.Word + "!"})
 }
 
-// What items are sorted by is what their JSON has there.
+// Items are sorted by the values in their JSON.
 func TestWhatIsSortedBy(t *testing.T) {
 	type Inside struct {
 		Depth int `json:"depth"`

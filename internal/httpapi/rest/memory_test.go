@@ -63,7 +63,7 @@ func TestRoomForBodies(t *testing.T) {
 	if a.memory.used != 0 || len(a.memory.by) != 0 {
 		t.Errorf("%d bytes are left, %v", a.memory.used, a.memory.by)
 	}
-	// Who sends nothing yet holds next to nothing, whatever it has promised.
+	// A request that has sent nothing yet holds next to nothing, whatever its Content-Length.
 	slow, promise := io.Pipe()
 	r, _ := begin("slow", slow, largestPublish)
 	read := make(chan bool)

@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(sandbox.Of(m).Run()) }
 
-// What the modules compute is right, as node's own test runner finds.
+// The tests of the modules pass in node's test runner.
 func TestComputing(t *testing.T) {
 	if _, err := exec.LookPath("node"); err != nil {
 		if os.Getenv("CANDLEMARK_REQUIRE_CLIENTS") == "1" {

@@ -29,7 +29,8 @@ func (discarding) Connect(conn net.Conn) {
 	}()
 }
 
-// What is no WebSocket, speaks something else, or comes from a page elsewhere is refused; text is no AMQP.
+// Requests without WebSocket, with another subprotocol, or from a page of another site are refused; so are text
+// messages.
 func TestWebSocketRefuses(t *testing.T) {
 	s := httptest.NewServer(NewHandler(discarding{}))
 	defer s.Close()

@@ -12,7 +12,7 @@ import (
 
 const base = "http://localhost:5300/"
 
-// What is written is read as the same.
+// Reading a written entry returns the same value.
 func TestThereAndBack(t *testing.T) {
 	no := false
 	full := entity.New(entity.Queue, "", "q")

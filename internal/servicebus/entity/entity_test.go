@@ -80,7 +80,7 @@ func TestCheckName(t *testing.T) {
 
 func topics(name string) bool { return name == "t" }
 
-// What is made of a description is described by it.
+// The objects made of a description are described by it again.
 func TestThereAndBack(t *testing.T) {
 	full := New(Queue, "", "q")
 	full.LockDuration, full.DefaultMessageTimeToLive, full.AutoDeleteOnIdle = 30*Second, Hour, 5*Minute

@@ -7,7 +7,7 @@ import (
 	"candlemark/protocol"
 )
 
-// What is as long, deep and dear as it may be is taken, and one more is not; what stands side by side is no deeper.
+// Expressions at the bounds of length, depth and cost are accepted, and beyond them refused; siblings do not add depth.
 func TestBounds_SBR2(t *testing.T) {
 	many := func(n int, text, between string) string { return strings.Repeat(text+between, n-1) + text }
 	for source, want := range map[string]bool{

@@ -27,7 +27,7 @@ func TestRuleArguments(t *testing.T) {
 	}
 }
 
-// What RabbitMQ's clients bind need not name the kind.
+// Bindings of RabbitMQ's clients need not name the kind.
 func TestRuleOf(t *testing.T) {
 	for want, args := range map[FilterKind]protocol.Table{
 		True: nil, Correlation: {{Key: "color", Value: "red"}}, SQL: {{Key: argSQL, Value: "a = 1"}}, False: {{Key: argFilter, Value: "false"}},

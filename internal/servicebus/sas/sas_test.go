@@ -43,7 +43,7 @@ func TestVerify(t *testing.T) {
 			t.Errorf("%v: %v", test, err)
 		}
 	}
-	// What was sent is signed, not what it stands for.
+	// The signature covers the bytes as sent, not their decoded form.
 	other, err := Parse(strings.Replace(text, "%3A%2F%2F", "%3a%2f%2f", 1))
 	if err != nil || !errors.Is(other.Verify(now, "secret+/="), ErrSignature) {
 		t.Error("escapes of another case are taken", err)

@@ -12,7 +12,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// What may be done follows from the status of the entity, and for subscriptions from that of their topic too.
+// The status of the entity, and for subscriptions that of their topic too, decides which operations are allowed.
 func TestStatus_SBE1(t *testing.T) {
 	var none *Table
 	if !none.Sends("/", "q") || !none.Receives("/", "q") || none.Generation() != 0 {
@@ -47,7 +47,7 @@ func TestStatus_SBE1(t *testing.T) {
 	}
 }
 
-// Who watches is told of what changes, and of nothing else.
+// Watchers are told of changes, and of nothing else.
 func TestWatch(t *testing.T) {
 	table := &Table{}
 	var told []string

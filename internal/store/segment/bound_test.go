@@ -236,7 +236,7 @@ func TestCloseInterruptsTheKeeper(t *testing.T) {
 	}
 }
 
-// What several queues have is written once when it is moved, too.
+// A body that several queues share is still written once when it is moved.
 func TestSharedBodiesStaySharedWhenMoved(t *testing.T) {
 	bubble(t, func(t *testing.T, fs *vfs.Memory) {
 		j := open(t, fs, "/data/journal", Options{SegmentSize: 1 << 20, Settle: time.Hour})

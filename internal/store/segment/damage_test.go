@@ -84,7 +84,7 @@ func TestDamageIsFoundAndNamed(t *testing.T) {
 						lost = append(lost, l.Seq)
 					}
 				}
-				// What was not in a checkpoint yet has no name when its record cannot be read.
+				// A message that was not in a checkpoint yet has no name when its record cannot be read.
 				if got := 3 - len(j.Take(5)); got != len(c.lost) || clean && !slices.Equal(lost, c.lost) || len(j.report.Damages) != 1 {
 					t.Errorf("%d lost, named %v: %v", got, lost, j.report.Damages)
 				}

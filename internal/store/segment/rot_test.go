@@ -175,8 +175,7 @@ func (r *rotting) look() {
 			}
 		}
 	}
-	// What was written behind the last checkpoint is known from itself alone: nobody
-	// can tell whose head it was.
+	// Records behind the last checkpoint are known only from themselves: the message of an unreadable one is unknown.
 	if most := map[bool]int{true: 1}[r.unclean]; len(unnamed) > most && report.TornTail == 0 {
 		r.Errorf("%s: lost and not named: %v; %v", r.where, unnamed, report.Damages)
 	}

@@ -45,8 +45,8 @@ func TestMoveTakesTheLongerFile(t *testing.T) {
 	j.close()
 }
 
-// TestWriterRestsWhileMovesLackRoom: on a full disk moves lack a segment before anything else does. What comes then waits
-// until the keeper gives up, and the writer does not run in circles meanwhile, for which virtual time would stand still.
+// TestWriterRestsWhileMovesLackRoom: on a full disk moves lack a segment before anything else does. Appends wait until
+// the keeper gives up, and the writer does not run in circles meanwhile, for which virtual time would stand still.
 func TestWriterRestsWhileMovesLackRoom(t *testing.T) {
 	bubble(t, func(t *testing.T, fs *vfs.Memory) {
 		j := openWithoutKeeper(t, fs, "/data/journal", Options{SegmentSize: smallSegment})

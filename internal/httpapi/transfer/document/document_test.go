@@ -196,7 +196,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// What a document brings is there for what comes behind it, and what it does not bring is not.
+// Items may refer to earlier items of the document, and not to missing ones.
 func TestItemsRestOnEarlierOnes(t *testing.T) {
 	p := judged(t, `{
 		"bindings": [
@@ -246,7 +246,7 @@ func judged(t *testing.T, text, vhost string) *Plan {
 	return Judge(d, fresh(), vhost)
 }
 
-// What is unknown is told and hurts nobody.
+// Unknown items are reported and otherwise ignored.
 func TestUnknown(t *testing.T) {
 	p := judged(t, `{"rabbit_version":"9","news":[1],"users":7,"queues":[{"name":"q","vhost":"/","owner":"a"},{"name":"r","vhost":"/","owner":"b"}]}`, "")
 	want := []string{
@@ -273,7 +273,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// What a password is hashed with depends on who wrote the document.
+// The hash algorithm of passwords depends on the program that wrote the document.
 func TestAlgorithm(t *testing.T) {
 	for version, want := range map[string]string{
 		"": auth.SHA256, "3.5.7": auth.MD5, "2.8.4": auth.MD5, "3.6.0": auth.SHA256, "3.13.1": auth.SHA256, "4.0.5": auth.SHA256,
