@@ -35,7 +35,7 @@ func attachFailed(s *state, m *amqp10.Attach, err error) {
 	}
 	s.links[m.Handle] = &link{handle: m.Handle, name: m.Name, closing: true}
 	s.reply(entities.Nothing(m))
-	s.reply(&amqp10.Detach{Handle: m.Handle, Closed: true, Error: entities.ErrorOf(err)})
+	s.reply(&amqp10.Detach{Handle: m.Handle, Closed: true, Error: entities.RefusedLink(err)})
 }
 
 // entityNode is the node of an entity.

@@ -53,7 +53,7 @@ func (l *link) flow(w *window.Session) *amqp10.Flow {
 
 // attach attaches a link. What is wrong with one ends the session, as in RabbitMQ.
 func (s *state) attach(m *amqp10.Attach) {
-	err := entities.CheckLength(m)
+	err := entities.Check(m, &s.access)
 	switch {
 	case err != nil:
 		s.fail(err)

@@ -52,6 +52,13 @@ func token(name, resource string, lasts time.Duration) string {
 // put puts a token and returns the code of the answer.
 func (c *cbs) put(audience, token string) int32 {
 	c.Helper()
+	code, _ := c.answered(audience, token)
+	return code
+}
+
+// answered is put, with the text of the answer.
+func (c *cbs) answered(audience, token string) (code int32, text string) {
+	c.Helper()
 	to, ctx := "cbs", context.Background()
 	err := c.requests.Send(ctx, &amqp.Message{
 		Properties: &amqp.MessageProperties{MessageID: "id", ReplyTo: &to}, Value: token,
@@ -67,8 +74,9 @@ func (c *cbs) put(audience, token string) int32 {
 	if err := c.answers.AcceptMessage(ctx, m); err != nil {
 		c.Fatal(err)
 	}
-	code, _ := m.ApplicationProperties["status-code"].(int32)
-	return code
+	code, _ = m.ApplicationProperties["status-code"].(int32)
+	text, _ = m.ApplicationProperties["status-description"].(string)
+	return code, text
 }
 
 // operations of clients of Azure Service Bus, in order, return a condition or a code: another one than 401 if it was allowed.

@@ -1,6 +1,8 @@
 package auth
 
 import (
+	"errors"
+	"fmt"
 	"time"
 
 	"candlemark/internal/servicebus/sas"
@@ -47,7 +49,7 @@ func (u *Users) AuthenticateToken(text string, now time.Time, peer Peer) (User, 
 			return refuseLogin("access key '%s' - invalid credentials", token.KeyName)
 		}
 		if err := token.Verify(now, known.account.Keys.Primary, known.account.Keys.Secondary); err != nil {
-			return refuseLogin("access key '%s' - %v", token.KeyName, err)
+			return &LoginError{Reason: fmt.Sprintf("access key '%s' - %v", token.KeyName, err), Expired: errors.Is(err, sas.ErrExpired)}
 		}
 		return u.comesFrom(token.KeyName, peer)
 	})

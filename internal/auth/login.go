@@ -11,6 +11,8 @@ type LoginError struct {
 	Reason string
 	// Remote: the user may only log in from this machine.
 	Remote bool
+	// Expired: it was by a token that is right, but whose time is over.
+	Expired bool
 }
 
 // Error implements error.

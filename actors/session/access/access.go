@@ -1,6 +1,8 @@
 package access
 
 import (
+	"errors"
+
 	"candlemark/actors/channel/rights"
 	"candlemark/internal/auth"
 	"candlemark/internal/clock"
@@ -31,7 +33,11 @@ func IsThere(v *topology.VHost, scope string) bool {
 	}
 	queue, topic := servicebus.ParseAudience(scope)
 	d := v.Directory()
-	return topic == "" || d.Queue([]byte(queue)) != nil || d.Exchange([]byte(topic)) != nil
+	if topic == "" || d.Queue([]byte(queue)) != nil || d.Exchange([]byte(topic)) != nil {
+		return true
+	}
+	_, there := namedIn(v, scope)
+	return there
 }
 
 // Rights are those that count at an address.
@@ -61,7 +67,7 @@ func (r *Rights) MaySend(name string) (exchange, key string, err error) {
 	if exchange, key, err = r.maySend(name); err == nil {
 		err = r.Sends(name)
 	}
-	return exchange, key, err
+	return exchange, key, r.claim(err, "Send", name)
 }
 
 // Sends checks that the status of an entity lets messages be sent there. The error is com.microsoft:entity-disabled.
@@ -86,7 +92,16 @@ func (r *Rights) MayReceive(queue string) (*topology.Queue, error) {
 	if err == nil {
 		err = r.Receives(queue)
 	}
-	return q, err
+	return q, r.claim(err, "Listen", queue)
+}
+
+// claim is the refusal of an access key in Service Bus's words; other errors are as they are.
+func (r *Rights) claim(err error, claim, entity string) error {
+	var refused *protocol.ChannelError
+	if !r.ByKey || !errors.As(err, &refused) || refused.Code != protocol.AccessRefused {
+		return err
+	}
+	return amqp10.Errorf(amqp10.UnauthorizedAccess, "Unauthorized access. '%s' claim(s) are required to perform this operation. Resource: '%s'.", claim, entity)
 }
 
 // Keeps checks that who receives from a queue, or else sends to an entity, may go on to: a login whatever becomes of its permissions, as in AMQP 0-9-1.
@@ -124,7 +139,7 @@ func (r *Rights) maySend(name string) (exchange, key string, err error) {
 // MayAlter checks that messages may be scheduled in a queue, and cancelled there.
 func (r *Rights) MayAlter(queue string) error {
 	if r.ByKey {
-		return r.Check(auth.Queue, queue, auth.Write)
+		return r.claim(r.Check(auth.Queue, queue, auth.Write), "Send", queue)
 	}
 	return auth.MayAlter(r.Permissions, r.User, r.VHost.Name, auth.Resource{Kind: auth.Queue, Name: queue})
 }

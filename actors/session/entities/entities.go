@@ -2,6 +2,7 @@ package entities
 
 import (
 	"candlemark/actors/mail"
+	"candlemark/actors/session/access"
 	"candlemark/internal/dialect"
 	"candlemark/internal/dialect/servicebus"
 	"candlemark/protocol"
@@ -17,6 +18,32 @@ func AddressOf(m *amqp10.Attach) string {
 		return m.Source.Address.Or("")
 	}
 	return ""
+}
+
+// Check is CheckLength, and Name of what has passed it.
+func Check(m *amqp10.Attach, a *access.Access) error {
+	if err := CheckLength(m); err != nil {
+		return err
+	}
+	Name(m, a)
+	return nil
+}
+
+// Name has the address of the broker's end of a link be one of an entity as the broker writes it (access.Access.Entity).
+func Name(m *amqp10.Attach, a *access.Access) {
+	given := AddressOf(m)
+	name := a.Entity(given)
+	switch {
+	case name == given:
+	case m.Role == amqp10.RoleSender:
+		to := *m.Target
+		to.Address = amqp10.Some(name)
+		m.Target = &to
+	default:
+		from := *m.Source
+		from.Address = amqp10.Some(name)
+		m.Source = &from
+	}
 }
 
 // Of tells whether a link is of Azure Service Bus's dialect.

@@ -66,6 +66,17 @@ func ErrorOf(err error) *amqp10.Error {
 	return dialect.ErrorOf(err)
 }
 
+// RefusedLink is ErrorOf of a link that is not attached: of one for messages and sessions of which the queue has the other, in Service Bus's words.
+func RefusedLink(err error) *amqp10.Error {
+	switch {
+	case errors.Is(err, mail.ErrSessionNeeded):
+		return amqp10.Errorf(amqp10.NotAllowed, "It is not possible for an entity that requires sessions to create a non-sessionful message receiver.")
+	case errors.Is(err, mail.ErrNoSessions):
+		return amqp10.Errorf(amqp10.NotAllowed, "A sessionful message receiver cannot be created on an entity that does not require sessions.")
+	}
+	return ErrorOf(err)
+}
+
 // Cancelled says why a queue, which is there or not, has ended a consumer.
 func Cancelled(m *mail.ConsumerCancelled, queue, vhost string, there bool) error {
 	switch {

@@ -1,6 +1,9 @@
 package tokens
 
 import (
+	"errors"
+	"time"
+
 	"candlemark/actors/mail"
 	"candlemark/actors/session/access"
 	"candlemark/internal/auth"
@@ -51,7 +54,7 @@ func (n *Node) Run(request []byte, done func(replyTo string, answer []byte)) err
 		good, _ := reply.(*checked)
 		switch {
 		case err != nil:
-			answer(401, "the token is not good")
+			answer(401, refusal(good, err))
 		case !good.token.Covers(scope):
 			answer(401, "the token is not for '"+scope+"'")
 		case !access.IsThere(n.Access.Login.VHost, scope): // clients take no other answer for it
@@ -61,6 +64,15 @@ func (n *Node) Run(request []byte, done func(replyTo string, answer []byte)) err
 		}
 	})
 	return nil
+}
+
+// refusal tells the client why a token is not good, in Service Bus's words. Whoever has not the key hears nothing else of it.
+func refusal(t *checked, err error) string {
+	var login *auth.LoginError
+	if t != nil && errors.As(err, &login) && login.Expired {
+		return "ExpiredToken: The token is expired. Expiration time: '" + t.token.Expires.UTC().Format(time.DateTime) + "'."
+	}
+	return "InvalidSignature: The token has an invalid signature."
 }
 
 // put has the connection keep a token.

@@ -11,6 +11,14 @@ import (
 // with a slash.
 func Is(address string) bool { return address != "" && !strings.HasPrefix(address, "/") }
 
+// IsRabbitMQs tells whether an address with a slash in front has the form of RabbitMQ's.
+func IsRabbitMQs(address string) bool {
+	return strings.HasPrefix(address, "/queues/") || strings.HasPrefix(address, "/exchanges/") || address == "/management"
+}
+
+// Renamed is an address with another name of its queue, or topic: one that differs in case only.
+func Renamed(address, name string) string { return entity.Renamed(address, name) }
+
 // ParseTarget reads the address of an entity to send to. The error is amqp:not-allowed, for what cannot be sent to.
 func ParseTarget(address string) (name string, err error) {
 	a := entity.ParseAddress(address)

@@ -149,7 +149,7 @@ func (m *Manager) settle(ctx context.Context, d *entity.Description) (undo func(
 	if err != nil {
 		return undo, err
 	}
-	_, err = m.Broker.PutParameter(ctx, m.parameter(d.Path(), d.Marshal()))
+	_, err = m.Broker.PutParameter(ctx, m.parameter(d.Path(), d.Kept().Marshal()))
 	return undo, err
 }
 

@@ -55,13 +55,14 @@ type Extra struct {
 	// Created and Updated are moments in ms since 1970, 0 if nobody knows.
 	Created int64 `json:"created,omitempty"`
 	Updated int64 `json:"updated,omitempty"`
-	// These are told as they were said, and change nothing here.
-	EnableBatchedOperations                   *bool `json:"enable_batched_operations,omitempty"`
-	EnablePartitioning                        bool  `json:"enable_partitioning,omitempty"`
-	EnableExpress                             bool  `json:"enable_express,omitempty"`
-	SupportOrdering                           *bool `json:"support_ordering,omitempty"`
-	DeadLetteringOnFilterEvaluationExceptions *bool `json:"dead_lettering_on_filter_evaluation_exceptions,omitempty"`
-	MaxMessageSizeInKilobytes                 int64 `json:"max_message_size_in_kilobytes,omitempty"`
+	// These are told as they were said, and change nothing here. TopicIdle is the AutoDeleteOnIdle of a topic, 0 for none: an exchange does not end by itself.
+	TopicIdle                                 Duration `json:"auto_delete_on_idle,omitempty"`
+	EnableBatchedOperations                   *bool    `json:"enable_batched_operations,omitempty"`
+	EnablePartitioning                        bool     `json:"enable_partitioning,omitempty"`
+	EnableExpress                             bool     `json:"enable_express,omitempty"`
+	SupportOrdering                           *bool    `json:"support_ordering,omitempty"`
+	DeadLetteringOnFilterEvaluationExceptions *bool    `json:"dead_lettering_on_filter_evaluation_exceptions,omitempty"`
+	MaxMessageSizeInKilobytes                 int64    `json:"max_message_size_in_kilobytes,omitempty"`
 }
 
 // Defaults are those of Service Bus.
@@ -129,7 +130,7 @@ func (d *Description) Validate() error {
 	}{
 		{"LockDuration", d.LockDuration, 1, longest, d.Kind != Topic},
 		{"DefaultMessageTimeToLive", d.DefaultMessageTimeToLive, 1, longest, true},
-		{"AutoDeleteOnIdle", d.AutoDeleteOnIdle, 1, longest, d.Kind != Topic},
+		{"AutoDeleteOnIdle", d.AutoDeleteOnIdle, 1, longest, true},
 		{"DuplicateDetectionHistoryTimeWindow", d.DuplicateDetectionHistoryTimeWindow, shortestWindow, longestWindow, d.RequiresDuplicateDetection},
 	}
 	for i, t := range times {
@@ -157,9 +158,6 @@ func (d *Description) Validate() error {
 // validateKind checks what not every kind of entity has.
 func (d *Description) validateKind() (wrong []error) {
 	if d.Kind == Topic {
-		if d.AutoDeleteOnIdle < Forever {
-			wrong = append(wrong, errors.New("AutoDeleteOnIdle of topics is not supported: an exchange does not end by itself"))
-		}
 		if d.ForwardTo != "" || d.ForwardDeadLetteredMessagesTo != "" || d.RequiresSession {
 			wrong = append(wrong, errors.New("a topic has neither ForwardTo, ForwardDeadLetteredMessagesTo nor RequiresSession: its subscriptions have"))
 		}

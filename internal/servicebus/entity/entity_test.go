@@ -113,9 +113,11 @@ func TestThereAndBack(t *testing.T) {
 	}
 	topic := New(Topic, "", "t")
 	topic.RequiresDuplicateDetection, topic.DuplicateDetectionHistoryTimeWindow = true, Minute
-	topic.DefaultMessageTimeToLive = Hour
-	if got := OfExchange("t", topic.Arguments(nil), int64(Hour), topic.Extra); got != topic {
-		t.Errorf("%+v", got)
+	topic.DefaultMessageTimeToLive, topic.AutoDeleteOnIdle = Hour, 5*Minute
+	extra, err := ParseExtra(topic.Kept().Marshal())
+	got := OfExchange("t", topic.Arguments(nil), int64(Hour), extra)
+	if got.TopicIdle = 0; err != nil || got != topic {
+		t.Errorf("%+v, %v", got, err)
 	}
 	if p, err := topic.Policy("/", topics); err != nil || p == nil {
 		t.Error(p, err)
@@ -143,7 +145,7 @@ func TestValidate(t *testing.T) {
 		"LockDuration is P10675199DT": change(Queue, func(d *Description) { d.LockDuration = Forever }),
 		"DefaultMessageTimeToLive is": change(Queue, func(d *Description) { d.DefaultMessageTimeToLive = 0 }),
 		"AutoDeleteOnIdle is P3651D":  change(Queue, func(d *Description) { d.AutoDeleteOnIdle = 3651 * Day }),
-		"AutoDeleteOnIdle of topics":  change(Topic, func(d *Description) { d.AutoDeleteOnIdle = Hour }),
+		"AutoDeleteOnIdle is PT0S":    change(Topic, func(d *Description) { d.AutoDeleteOnIdle = 0 }),
 		"DuplicateDetectionHistory": change(Queue, func(d *Description) {
 			d.RequiresDuplicateDetection, d.DuplicateDetectionHistoryTimeWindow = true, Second
 		}),

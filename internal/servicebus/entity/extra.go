@@ -29,6 +29,15 @@ func ParseExtra(value []byte) (e Extra, err error) {
 	return e, nil
 }
 
+// Kept returns the part of the description that a parameter keeps.
+func (d *Description) Kept() Extra {
+	e := d.Extra
+	if e.TopicIdle = 0; d.Kind == Topic && d.AutoDeleteOnIdle < Forever {
+		e.TopicIdle = d.AutoDeleteOnIdle
+	}
+	return e
+}
+
 // Marshal returns the value of a parameter.
 func (e Extra) Marshal() []byte {
 	text, err := json.Marshal(e)

@@ -89,6 +89,21 @@ func (a Address) QueueName() string {
 	return name
 }
 
+// Renamed is a path with another name of its queue, or topic.
+func Renamed(path, name string) string {
+	a := ParseAddress(path)
+	if a.Sub == DeadLetters {
+		name = strings.TrimSuffix(name, policies.DeadLetterQueueSuffix)
+	}
+	if a.Sub != "" {
+		name += "/" + a.Sub
+	}
+	if a.Management {
+		name += "/" + Management
+	}
+	return name
+}
+
 // SubscriptionQueue returns the name of the queue of a subscription.
 func SubscriptionQueue(topic, subscription string) string {
 	return topic + "/" + Subscriptions + "/" + subscription

@@ -152,6 +152,9 @@ func OfExchange(name string, args protocol.Table, ttl int64, extra Extra) Descri
 		extra.Status = Active
 	}
 	d.Extra = extra
+	if extra.TopicIdle > 0 {
+		d.AutoDeleteOnIdle = extra.TopicIdle
+	}
 	if ttl >= 0 {
 		d.DefaultMessageTimeToLive = Duration(ttl)
 	}
