@@ -1,6 +1,6 @@
 // Package protocol is AMQP 0-9-1 as bytes and values. It knows no broker and imports nothing of ours.
 //
-// What it owns: frames ([ParseFrame], [AppendMethodFrame]), every method of every class that RabbitMQ speaks ([DecodeMethod], one file
+// It owns frames ([ParseFrame], [AppendMethodFrame]), every method of every class that RabbitMQ speaks ([DecodeMethod], one file
 // per class, three for basic, encode beside decode), field tables ([Table]), content headers ([ScanProperties], [Properties]) and the errors that close
 // a channel or a connection ([ChannelError], [ConnectionError]).
 //
@@ -11,7 +11,7 @@
 // Three habits hold everywhere:
 //
 //   - Parsing never panics and checks every length and the nesting depth before it allocates, so that memory stays in proportion to
-//     the input. What cannot be decoded is a *ConnectionError with code 501, as RabbitMQ answers arguments that do not fit; where
+//     the input. Malformed input is a *ConnectionError with code 501, as RabbitMQ answers arguments that do not fit; where
 //     RabbitMQ drops the connection without a word (unknown methods, broken tables), we say why first.
 //   - Views alias the payload and live as long as it does: Frame.Payload, PublishView, ContentHeader.Properties, Scan. Everything
 //     else is copied out of it.

@@ -12,8 +12,8 @@
 //	0s alice: confirmed a, b
 //
 // A line of the answer has the virtual time since the beginning, who saw it,
-// and what. What several clients saw in the same millisecond is sorted by
-// client, and within one by what it is, so that the text is the same each time.
+// and what. Lines of several clients in the same millisecond are sorted by
+// client, and within one by kind, so that the text is the same each time.
 //
 // The first word is a client, who connects when first named, or one of
 //
@@ -24,7 +24,7 @@
 //	clear-policy NAME
 //	restart 1h, crash 1h       the broker goes, and is back after that time
 //
-// What clients can do is in the table verbs of verbs_test.go. A destination is
+// The table verbs of verbs_test.go lists the actions of clients. A destination is
 // the name of a queue, or EXCHANGE/KEY. Arguments that begin with x- become
 // arguments of what is declared or consumed, and headers of what is published:
 // true and false are booleans, digits a long, all else a text. A body is also

@@ -3,8 +3,8 @@
 //
 // Owns: nothing. Its test builds itself again with coverage of the actors and
 // runs a broker in a bubble twice: once up to the moment before the publish (or
-// the expiry), and once beyond it. What has run only the second time is what the
-// publish runs and nothing before it did: not the start, nor connecting,
+// the expiry), and once beyond it. Lines that ran only the second time are those of
+// the publish, and of nothing before it: not the start, nor connecting,
 // declaring, binding and consuming; for the expiry neither the publish.
 //
 // The rule, for statements of that kind, in files of an actor's own package. The

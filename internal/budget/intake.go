@@ -18,16 +18,16 @@ const (
 // whole yet, and transactions. All of a broker's connections share it.
 //
 // A content asks for room before any of its body is kept, for as much as its
-// header announces. Who asks in vain waits for those who hold room, oldest first,
-// having nothing yet. So somebody can always end what is begun:
+// header announces. Contents that get no room wait for those that hold some, oldest
+// first, and hold none themselves. So some content can always be finished:
 //
 //   - While nothing is held, a content of any size gets room.
 //   - A connection that waits with one content and holds room with another ends
 //     neither. When all who hold room wait like that, the oldest of them gets
 //     room beyond the limit, up to twice the limit, or is refused.
-//   - Who holds room that others wait for, or that keeps memory short, and brings
-//     less than SlowestRate of one of its contents throughout a Window, is evicted.
-//     Nothing else that it sends counts.
+//   - A connection that holds room while others wait, or while memory is short, and
+//     sends less than SlowestRate of one of its contents throughout a Window, is
+//     evicted. Its other traffic does not count.
 //
 // During an alarm nobody begins. A transaction never waits: it is refused what it
 // finds no room for. Safe for concurrent use; nil has no bounds.

@@ -4,7 +4,7 @@
 // Owns: the interface Meta, which takes changes and loads what was stored, and
 // its two implementations: Open keeps definitions in a file, NewMemory as long
 // as the process lives. Both make the same changes to the same tables; they
-// differ in what the tables stand in. Whoever owns a thing while the broker runs
+// differ in what the tables stand in. The owner of an object while the broker runs
 // (auth.Users, the virtual hosts, the policy registry, Parameters) stores a
 // change here before it takes effect, and is given it back at the next start.
 //
@@ -13,8 +13,8 @@
 //	Load  ◀──counts.go── all lines, counted and with their checksums right
 //
 // States: a change waits, is stored or refused, and is answered, in the order of
-// the calls. What comes while a group is being stored is the next group, with
-// one sync of the disk for all of it.
+// the calls. Changes that arrive while a group is being stored form the next
+// group, with one sync of the disk for all of it.
 //
 // Deadlines: none; who applies decides how long it waits.
 //

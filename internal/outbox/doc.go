@@ -10,7 +10,7 @@
 // when it has run dry after Finish.
 //
 // States: idle, then writing from the first append until Take returns nil.
-// Whoever makes it writing has the turn: with a TryWrite that is the appender
+// The goroutine that starts the writing has the turn: with a TryWrite that is the appender
 // itself, for one attempt that does not block; what the socket does not take at
 // once goes to a writer goroutine. So an idle connection has no buffer and no
 // writer, and a reply at low load costs no change of goroutine. After Close or

@@ -5,7 +5,7 @@
 // On Linux only, and for TCP without TLS; other connections stay what they were, with a goroutine of their own.
 //
 // A Conn is a net.Conn like others, whose Read and Write wait. Listen leaves the reading to the loop: it calls its Client, until
-// Pause. Whoever reads is one at a time, the Client or the goroutine that has called Pause.
+// Pause. There is one reader at a time, the Client or the goroutine that has called Pause.
 //
 // States:
 //

@@ -14,7 +14,7 @@ const (
 	LargestRead  = 128 << 10
 )
 
-// Input reads the socket into chunks. What was parsed out of a chunk is never
+// Input reads the socket into chunks. The parsed part of a chunk is never
 // written again; several reads share a chunk as long as it has room.
 //
 //	Chunk.Buf: │ parsed, perhaps still in use │ start: not parsed yet │ end: free │

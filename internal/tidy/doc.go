@@ -12,5 +12,5 @@
 // A rule is a function from the parsed tree to complaints. TestHouse runs all of them over the repository;
 // TestRulesComplain gives each a small wrong tree, so that no rule can go blind unnoticed. Generated files are exempt.
 //
-// Whoever needs an exception changes the rule here, in the same commit, and says why.
+// If an exception is needed, change the rule here, in the same commit, and say why.
 package tidy

@@ -40,6 +40,7 @@ var rules = []struct {
 	{"citations", checkCitations},
 	{"retired words", checkRetiredWords},
 	{"clauses", checkClauses},
+	{"comments", checkComments},
 }
 
 func TestHouse(t *testing.T) {

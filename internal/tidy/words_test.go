@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -37,6 +38,26 @@ func checkClauses(h *house) (complaints []string) {
 			for _, m := range clause.FindAllStringSubmatch(line, -1) {
 				if !strings.HasSuffix(strings.TrimRight(m[0], " |"), "?") {
 					complaints = append(complaints, fmt.Sprintf("%s:%d: begin with the subject, not with %q", name, i+1, strings.TrimSpace(m[0])))
+				}
+			}
+		}
+	}
+	return complaints
+}
+
+// subjectFirst are the folders whose comments checkComments reads.
+var subjectFirst = []string{"cmd/...", "integration/...", "internal/...", "policies/...", "protocol/...", "supervision/..."}
+
+// checkComments wants sentences of comments to begin with their subject, as checkClauses does of documents.
+func checkComments(h *house) (complaints []string) {
+	for _, f := range h.files {
+		if !slices.ContainsFunc(subjectFirst, func(pattern string) bool { return covers(pattern, f.dir) }) {
+			continue
+		}
+		for _, group := range f.tree.Comments {
+			for _, m := range clause.FindAllString(strings.ReplaceAll(group.Text(), "\n", " "), -1) {
+				if !strings.HasSuffix(m, "?") {
+					complaints = append(complaints, h.complain(group, "begin with the subject, not with %q", strings.TrimSpace(m)))
 				}
 			}
 		}

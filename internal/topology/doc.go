@@ -8,7 +8,7 @@
 //   - Directory: names to queues and exchanges. The vhost actor is its only writer.
 //   - Routes: the bindings of one exchange and the matcher of its type. The exchange actor is its only writer; it hands the new
 //     table over with Exchange.Publish.
-//   - Router: resolves one publish to distinct queues. Each channel and each dead-letter actor has its own. What it may cost is
+//   - Router: resolves one publish to distinct queues. Each channel and each dead-letter actor has its own. Its cost is bounded and
 //     counted in steps; a Long looks for a route that takes more of them than an actor's turn may.
 //
 // Nothing here is ever altered after it was published: every change makes a new snapshot that shares all but O(log n) of the old

@@ -1,6 +1,6 @@
 // Package amqp10 is AMQP 1.0 as bytes and values, for the server's side. It knows no broker and imports nothing of ours.
 //
-// What it owns: frames ([ParseFrame], [AppendFrame], [AppendTransfer]), the performatives, SASL frames and what they hold ([Frame.Decode],
+// It owns frames ([ParseFrame], [AppendFrame], [AppendTransfer]), the performatives, SASL frames and what they hold ([Frame.Decode],
 // [DecodeInto]), the sections of a message ([ScanSections]) and the types ([Value], [Decode], [Append]).
 //
 //	bytes ── ParseFrame ──▶ Frame ── Code ──┬─ transfer, disposition, flow ─▶ DecodeInto, without allocation
@@ -13,7 +13,7 @@
 // Three habits hold everywhere:
 //
 //   - Parsing never panics and checks every length, count and the nesting depth before it allocates, so that memory stays in proportion
-//     to the input. What cannot be decoded is an *Error with the condition that the peer is to be told.
+//     to the input. Malformed input is an *Error with the condition to send to the peer.
 //   - []byte, Text, SymbolText and Value alias what was parsed and live as long as it does. Everything else is copied out of it.
 //   - Encoding appends to the caller's buffer, in the smallest encoding. It cannot fail for values that were decoded: text is repaired, and
 //     a Go value that has no type is the caller's mistake and panics (Append returns the error instead).

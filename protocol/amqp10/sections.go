@@ -70,7 +70,7 @@ func (f *fields) messageID(id Value) {
 	}
 }
 
-// Sections are the sections of an encoded message, which they alias. Those that are not there are nil. What was scanned can be forwarded:
+// Sections are the sections of an encoded message, which they alias. Those that are not there are nil. Scanned sections can be forwarded:
 // all of it was checked but what Header and Properties hold, which their methods check.
 //
 //	│ header │ delivery annotations │ message annotations │ properties │ application properties │ body … │ footer │

@@ -8,5 +8,5 @@
 //	name.go: paths · duration.go: ISO 8601 · description.go, validate.go: properties
 //	queue.go: Description ──▶ arguments and policy ──▶ Description · extra.go: what neither has
 //
-// It is pure. What is kept of an entity beside its queue, Extra, is bounded by MaxMetadata and the lengths of names.
+// It is pure. The properties stored beside the queue, Extra, are bounded by MaxMetadata and the lengths of names.
 package entity

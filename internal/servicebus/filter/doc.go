@@ -10,5 +10,5 @@
 // nothing. Names of properties are compared without regard to case, texts with it. It is pure: no clock, no randomness.
 //
 // Bounds: a text has at most MaxLength bytes and MaxDepth levels; one evaluation takes at most MaxSteps and makes texts of at most MaxText
-// bytes, beyond which it is unknown. What a parsed text holds is linear in its length.
+// bytes, beyond which it is unknown. The memory of a parsed text is linear in its length.
 package filter

@@ -46,7 +46,7 @@ func TestAt(t *testing.T) {
 	}
 }
 
-// Who asks for what has ended since it asked before is told each end once.
+// Ended reports each grant that ended since the last call once.
 func TestEnded(t *testing.T) {
 	var table Table
 	for scope, ends := range map[string]int64{"a": 10, "b": 20, "c": Never} {

@@ -37,7 +37,7 @@
 //     and replays what is behind P. Two are kept; from the older one, at O, replay
 //     gives the same, because segments from O on are never recycled.
 //  6. A segment before O without live messages is recycled when a checkpoint says so
-//     that is durable. What removed its messages lies behind O or is in both
+//     that is durable. The records that removed its messages lie behind O or are in both
 //     checkpoints, so nothing returns. With no whole checkpoint at all everything is
 //     replayed: nothing is lost, but what was settled may return; this is reported.
 //  7. Moving a straggler puts it again, marked as moved; replay takes it out of the

@@ -4,7 +4,7 @@
 // Owns: the interfaces FS and File, OS (the real one), and Memory, which forgets
 // at Crash what was not synced, and fails when told to.
 //
-// What a caller may rely on, and Memory takes away where it must not:
+// The guarantees to callers; Memory gives no others:
 //
 //   - Written bytes are durable when Sync of their file returned nil. Before that
 //     a crash keeps, loses or tears them, 512 B at a time and in any order.

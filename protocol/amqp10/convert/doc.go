@@ -17,7 +17,7 @@
 //
 // A body of other sections than data is carried in 0-9-1 as they are encoded, with the type amqp-1.0. Lost on the way to 0-9-1 are to,
 // subject, group-sequence, reply-to-group-id, absolute-expiry-time, delivery annotations, the footer and annotations that do not begin
-// with x-; on the way to 1.0 decimals. What is lost of the bare message and the footer is in the original ([AppendOriginal], ADR 69), from
+// with x-; on the way to 1.0 decimals. Parts of the bare message and the footer that would be lost are in the original ([AppendOriginal], ADR 69), from
 // which clients of AMQP 1.0 get it back.
 //
 // It is pure: no broker, no clock.
