@@ -106,7 +106,7 @@ func TestEntity_SlashInFront_SBE6(t *testing.T) {
 	})
 }
 
-// What keys and tokens are refused for is told in Service Bus's words, which its clients look for.
+// Refusals of keys and tokens have Service Bus's texts, which its clients look for.
 func TestEntity_RefusedInItsWords_SBT4(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		entity(b)
