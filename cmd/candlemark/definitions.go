@@ -14,8 +14,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// loadDefinitions imports a file at the start, all of it or nothing (DEF-7), or "" if there is none. A broker in which
-// there is nobody, because an earlier import failed when it was new, gets what a new one has.
+// loadDefinitions imports a file at the start, all of it or nothing (DEF-7); "" for no file. A broker without users,
+// because an earlier import failed when it was new, gets the users of a new one.
 func (b *broker) loadDefinitions(cfg config.Config, log zerolog.Logger) error {
 	file := cfg.LoadDefinitions
 	ctx := events.WithOrigin(context.Background(), &events.Origin{Source: file, Interface: events.Settings})

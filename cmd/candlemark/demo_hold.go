@@ -74,8 +74,7 @@ func playHold(ctx context.Context, s *stage) ([]finding, error) {
 	}, nil
 }
 
-// holdsEnd tells for each hold queue how long after its lease it went, or
-// demoLimit if it did not.
+// holdsEnd returns for each hold queue how long after its lease it was deleted, or demoLimit if it was not.
 func (s *stage) holdsEnd(ctx context.Context, declared []time.Time) <-chan time.Duration {
 	ended := make(chan time.Duration, len(declared))
 	for i, delay := range holdDelays {

@@ -75,7 +75,7 @@ func (m *metronome) mostly(d, limit time.Duration) bool {
 	return d <= limit+wakings*p99
 }
 
-// once tells the same of a single wait.
+// once returns the same for a single wait.
 func (m *metronome) once(d, limit time.Duration) bool {
 	_, worst := m.soFar()
 	return d <= limit+wakings*worst

@@ -48,8 +48,7 @@ func (p *pair) died(ctx context.Context) (arrival, bool) {
 	return got[0], true
 }
 
-// positionAct: a message behind others that live longer dies in time, and tells
-// how.
+// positionAct: a message behind others with longer TTLs expires in time, with x-death.
 var positionAct = act{
 	lines: []line{
 		{"TTL 200 ms behind a message without TTL: dead-lettered after", "200-300 ms"},
@@ -118,7 +117,7 @@ func ends(a arrival) finding {
 	return judged(false, "%d, no %s", n, strings.Join(missing, ", "))
 }
 
-// zeroAct: TTL 0 is for whoever waits at this moment.
+// zeroAct: a message with TTL 0 is delivered only to a consumer that is ready for it.
 var zeroAct = act{
 	lines: []line{
 		{"TTL 0, no consumer: dead-lettered after", "<= 100 ms"},
@@ -158,8 +157,8 @@ func playZero(ctx context.Context, s *stage) ([]finding, error) {
 	}
 }
 
-// requeueAct: who holds a message past its time may still use it; who gives it
-// back does not bring it to life.
+// requeueAct: a consumer that holds a message past its expiry may still process it; if it requeues the message, this
+// expires.
 var requeueAct = act{
 	lines: []line{
 		{"TTL 300 ms, unacknowledged until 600 ms, then requeued: dead-lettered after", "<= 100 ms"},

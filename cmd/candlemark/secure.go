@@ -39,9 +39,8 @@ func usersFor(cfg config.Config, log zerolog.Logger) (*auth.Users, error) {
 	return users, nil
 }
 
-// setLoopback says who may only come from this machine. A user of old that still has the
-// password everybody knows is not let in from elsewhere by a password that was meant for a
-// new data folder.
+// setLoopback sets the users that may connect from this machine only. An existing user with the well-known default
+// password is not opened to other machines by a password that was meant for a new data folder.
 func (b *broker) setLoopback(cfg config.Config, log zerolog.Logger) {
 	names, known := cfg.LoopbackUsers, auth.Guest().Password
 	if cfg.OpenFirst && cfg.First.Password != known && b.users.HasPassword(cfg.First.Name, known) {

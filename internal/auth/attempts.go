@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// Bounds on what is remembered of who has tried to log in.
+// Bounds on the log of login attempts.
 const (
 	mostSources = 1000 // the first to have been quiet goes
 	longestName = 255  // bytes of a user's name

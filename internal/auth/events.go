@@ -9,7 +9,7 @@ import (
 	"candlemark/protocol"
 )
 
-// tell returns what a change has changed. Passwords and hashes are not told.
+// tell publishes the events of a change. They contain no passwords or hashes.
 func (u *Users) tell(before *snapshot, c Change) {
 	t := &teller{u, before, c.Deleted}
 	for _, v := range c.Put {
@@ -33,7 +33,7 @@ func (u *Users) tell(before *snapshot, c Change) {
 	}
 }
 
-// teller tells of one change.
+// teller publishes the events of one change.
 type teller struct {
 	users  *Users
 	before *snapshot

@@ -67,5 +67,5 @@ func (s *snapshot) tagsOf(name string) []string {
 	return nil
 }
 
-// AnyToken has whoever comes from this machine with any token be the user of that name, as in the emulator of Azure Service Bus.
+// AnyToken makes any token from this machine a login as the user of that name, as in the emulator of Azure Service Bus.
 func (u *Users) AnyToken(name string) { u.anyToken.Store(&name) }

@@ -85,8 +85,9 @@ func (u *Users) Login(name string) uint64 {
 	return 0
 }
 
-// Again lets in without a password who has logged in before, and returns the user as it is now; login is what Login
-// returned at that time, before the password was checked. It is no attempt to log in and is not counted. Error: *LoginError.
+// Again admits a user that has logged in before, without a password, and returns the current user; login is what Login
+// returned at that time, before the password was checked. It is no attempt to log in and is not counted. Error:
+// *LoginError.
 func (u *Users) Again(name string, login uint64, peer Peer) (User, error) {
 	known := u.now.Load().users[name]
 	if known == nil || known.login != login {

@@ -93,7 +93,7 @@ func (q *Quota) of(user string) Limits {
 	return a.Limits
 }
 
-// less counts down, and forgets who has nothing left.
+// less decrements a count, and removes it at zero.
 func less(counts map[string]int, name string) {
 	if counts[name]--; counts[name] == 0 {
 		delete(counts, name)

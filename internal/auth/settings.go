@@ -28,5 +28,5 @@ var changers = map[Setting][]string{
 }
 
 // MayChange reports whether the user has a tag for changing the setting. A user who has it but is not an administrator
-// needs access to the virtual host too. Nobody may change a setting that there is not.
+// needs access to the virtual host too. It returns false for an unknown setting.
 func (u User) MayChange(s Setting) bool { return slices.ContainsFunc(changers[s], u.HasTag) }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 )
 
-// Stored is all that Users consist of, as whoever stores changes has it.
+// Stored is the complete content of Users, as read from the store.
 type Stored struct {
 	VHosts      []VHost
 	Accounts    []Account

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Bounds on guessing passwords. A failed login is a debt that is paid off with time;
-// who has too much of it waits before its password is looked at.
+// Bounds on guessing passwords. A failed login is a debt that decreases with time; a source with too much of it waits
+// before its password is checked.
 const (
 	pairFree, pairCost     = 10, time.Second            // of one user from one source
 	sourceFree, sourceCost = 50, 100 * time.Millisecond // of one source
@@ -20,9 +20,8 @@ const (
 	tellEvery              = 10 * time.Second
 )
 
-// ErrThrottled says that the password was not looked at, because too many logins
-// from there have failed. It wraps ErrRefused. Options.Throttled tells about it, so
-// nobody else need.
+// ErrThrottled says that the password was not looked at, because too many logins from there have failed. It wraps
+// ErrRefused. Options.Throttled reports it, so callers need not.
 var ErrThrottled error = &LoginError{Reason: "too many failed logins"}
 
 // Source identifies one client: an address of IPv4; of IPv6 the network that
@@ -50,9 +49,8 @@ type debtor struct {
 	user   uint64 // hash of the name; 0 for all
 }
 
-// throttle bounds how often passwords are looked at. Only who comes from the same
-// source waits, and who has logged in from there before waits only for guesses at its
-// own name.
+// throttle bounds the rate of password checks. Only clients of the same source wait, and users that have logged in from
+// there before wait only for guesses at their own names.
 type throttle struct {
 	mu    sync.Mutex // held to look at a password, too: one is hashed at a time
 	seed  maphash.Seed
@@ -158,8 +156,7 @@ func put(table map[debtor]time.Time, d debtor, until time.Time, most int, now ti
 	table[d] = until
 }
 
-// refuse counts a login that is refused, and tells of the first one of a source at
-// once, of the others together every tellEvery.
+// refuse counts a refused login. It reports the first one of a source at once, and the others together every tellEvery.
 func (t *throttle) refuse(source netip.Prefix) {
 	if t.tell == nil {
 		return

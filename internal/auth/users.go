@@ -60,7 +60,7 @@ type keeper struct {
 	attempts   attempts
 
 	now      atomic.Pointer[snapshot]
-	mu       sync.Mutex // held by whoever makes the next snapshot
+	mu       sync.Mutex // held while the next snapshot is made
 	observer func(Change) error
 	events   *events.Hub
 }
@@ -105,7 +105,7 @@ func NewUsers(o Options) *Users {
 // SetLoopback names the users who may only come from this machine, from the next login on.
 func (u *Users) SetLoopback(names []string) { u.loopback.Store(&names) }
 
-// Founder is whom new Users begin with, and where it has permissions.
+// Founder is the first user of new Users, with the virtual hosts where it has permissions.
 type Founder struct {
 	Name, Password, VHost  string
 	Tags                   []string
@@ -150,9 +150,8 @@ func (u *Users) Found(by Founder) error {
 	})
 }
 
-// Observe has observer called with every change before it takes effect, one at a
-// time; an error of its refuses the change, with ErrNotStored. It is for whoever
-// stores them.
+// Observe has observer called with every change before it takes effect, one at a time. If it returns an error the
+// change is refused with ErrNotStored. The observer stores the changes.
 func (u *Users) Observe(observer func(Change) error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -16,7 +16,7 @@ func (b *runs) rounds(brokers []string) (c *report.Comparison, code int) {
 	all := make([][]*report.Result, len(brokers))
 	for round := range b.Rounds {
 		for i := range brokers {
-			at := (round + i) % len(brokers) // whoever is first may find the machine in another state
+			at := (round + i) % len(brokers) // the first one may find the machine in another state
 			if !b.Quiet {
 				fmt.Fprintf(b.Stderr, "round %d of %d, broker %d\n", round+1, b.Rounds, at+1)
 			}

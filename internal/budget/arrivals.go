@@ -158,9 +158,8 @@ const (
 	admitted
 )
 
-// Ask asks for room for so many bytes; false says that it has to be waited for.
-// Then decided is called once, from any goroutine, with number, unless the room
-// is given back before. It may be called even so when that has just happened.
+// Ask asks for room for that many bytes; false means that the caller has to wait. Then decided is called once, from any
+// goroutine, with number, unless the room is given back before. It may be called even so when that has just happened.
 func (r *Arrival) Ask(a *Arrivals, bytes int64, number uint64, decided func(number uint64, granted bool)) (now bool) {
 	if a == nil {
 		return true
@@ -191,7 +190,7 @@ func (r *Arrival) Ask(a *Arrivals, bytes int64, number uint64, decided func(numb
 	return false
 }
 
-// Came tells that so many bytes of the content have come.
+// Came reports that many more bytes of the content.
 func (r *Arrival) Came(bytes int) {
 	if r.came != nil {
 		r.came.Add(int64(bytes))

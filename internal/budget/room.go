@@ -9,7 +9,7 @@ type Room struct{ used, limit atomic.Int64 }
 // SetLimit sets the limit in bytes; 0 or less is no limit. Bytes above it that are held already stay.
 func (r *Room) SetLimit(bytes int64) { r.limit.Store(max(bytes, 0)) }
 
-// Take holds so many bytes more, at least 0; false: there is no room, and nothing is held.
+// Take reserves bytes more, at least 0; it returns false and reserves nothing if there is no room.
 func (r *Room) Take(bytes int64) bool {
 	if r == nil {
 		return true

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Clock tells the broker's time (PRO-13): wall time as it was when the clock was made, and what has passed since, with what the
-// machine has slept. It is safe for concurrent use.
+// Clock returns the broker's time (PRO-13): wall time as it was when the clock was made, and what has passed since,
+// with what the machine has slept. It is safe for concurrent use.
 type Clock struct {
 	base    time.Time // with its monotonic reading
 	wall    int64     // base in ns since 1970

@@ -23,9 +23,9 @@ type seen struct {
 	paused time.Duration // until then
 }
 
-// Paused is for how long the process was paused since the clock was made: stopped by a signal, or by whoever runs the virtual machine,
-// so that none of its goroutines got on. 2 s of each pause are not counted, nor is anything before the first Look or after EndLooks.
-// It never decreases.
+// Paused is for how long the process was paused since the clock was made: stopped by a signal or by the hypervisor, so
+// that none of its goroutines ran. 2 s of each pause are not counted, nor is anything before the first Look or after
+// EndLooks. It never decreases.
 func (c *Clock) Paused() time.Duration {
 	s := c.seen.Load() // before the time is read
 	return s.pausedBy(time.Since(c.base))

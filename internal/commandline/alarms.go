@@ -117,8 +117,7 @@ func knownSize(text string) bool {
 	return err == nil && slices.Contains(strings.Fields("k kiB M MiB G GiB kB MB GB"), unit) || err == nil && unit == ""
 }
 
-// alarms tells of alarms. A check fails if there are any; local is all that
-// there is on one node.
+// alarms prints the alarms. A check fails if there are any; local is all that there is on one node.
 func alarms(reports string, check, plain bool) verb.Action {
 	return func(ctx context.Context, broker *client.Client, c *verb.Call) error {
 		node, lines, err := alarmsNow(ctx, broker)

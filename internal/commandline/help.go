@@ -10,7 +10,7 @@ import (
 	"candlemark/internal/suggest"
 )
 
-// Help tells about the first verb among args, or of all if there is none, and returns the exit code.
+// Help prints the help of the first verb among args, or of all if there is none, and returns the exit code.
 func (p *Program) Help(args []string) int {
 	i := slices.IndexFunc(args, func(a string) bool { return verbNamed(a) != nil })
 	words := slices.DeleteFunc(slices.Clone(args), func(a string) bool { return strings.HasPrefix(a, "-") })

@@ -59,7 +59,7 @@ const (
 	shownBytes     = 60
 )
 
-// paged lists what the API tells page by page about the queue or exchange; query is nil for none.
+// paged lists the items that the API returns page by page for the queue or exchange; query is nil for none.
 func paged(path, items string, query func(c *verb.Call) map[string]string) verb.Rows {
 	return func(ctx context.Context, broker *client.Client, c *verb.Call) ([]client.Object, error) {
 		listing := client.Listing{Path: c.Of(path), Items: items}

@@ -126,7 +126,7 @@ func (p *Program) Usage(out io.Writer) {
 	fmt.Fprint(out, "\n"+everyVerb)
 }
 
-// everyVerb tells about the options of all verbs.
+// everyVerb is the help of the options of all verbs.
 const everyVerb = "Options of all commands for a running broker\n\n" +
 	"--url <url>             the broker's HTTP API; default $CANDLEMARK_HTTP_URL or " + defaultURL + "\n" +
 	"-p, --vhost <vhost>     the virtual host, default /\n" +
@@ -136,7 +136,7 @@ const everyVerb = "Options of all commands for a running broker\n\n" +
 	"-s, --silent            no title and no table header\n" +
 	"-t, --timeout <s>       timeout in seconds, default 60\n"
 
-// report tells why a verb failed and returns the exit code (POL-18).
+// report prints why a verb failed and returns the exit code (POL-18).
 func report(stderr io.Writer, c *verb.Call, broker *client.Client, err error) int {
 	var refused *client.Error
 	var ended *verb.Exit

@@ -81,7 +81,7 @@ func addVHost(ctx context.Context, broker *client.Client, c *verb.Call) error {
 	if err != nil {
 		return err
 	}
-	// Over HTTP whoever makes one may do everything in it.
+	// Over HTTP the creator of a virtual host gets all permissions in it.
 	me, err := broker.Get(ctx, "whoami")
 	if err != nil {
 		return err

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Amount is so many bytes, or a share of the memory that the broker may use.
+// Amount is a number of bytes, or a share of the memory that the broker may use.
 type Amount struct {
 	Relative bool
 	Share    float64 // if relative, 0 and more

@@ -71,7 +71,7 @@ type Config struct {
 	LogFormat string
 }
 
-// FirstUser is whom a new data folder begins with.
+// FirstUser is the first user of a new data folder.
 type FirstUser struct {
 	// Name and Password are those of the user.
 	Name, Password string
@@ -146,7 +146,7 @@ func (p *problems) among(setting, value string, known ...string) {
 	}
 }
 
-// Validate checks everything and tells all that is wrong.
+// Validate checks all settings and returns all errors.
 func (c Config) Validate() error {
 	var failed error
 	for _, p := range c.problems() {

@@ -16,7 +16,7 @@ import (
 type Globals struct {
 	meta Store // nil: nothing is stored
 	now  atomic.Pointer[map[string]json.RawMessage]
-	mu   sync.Mutex // held by whoever makes the next snapshot
+	mu   sync.Mutex // held while the next snapshot is made
 }
 
 // NewGlobals begins with those that were stored in m; with a nil m nothing is.
@@ -48,8 +48,7 @@ func (g *Globals) Put(name string, value json.RawMessage) (created bool, err err
 	return created, err
 }
 
-// Delete removes one; found tells whether it was there. Error:
-// auth.ErrNotStored.
+// Delete removes a parameter; found reports whether it existed. Error: auth.ErrNotStored.
 func (g *Globals) Delete(name string) (found bool, err error) {
 	err = g.change(Change{Delete: []any{Global{Name: name}}}, func(next map[string]json.RawMessage) {
 		found = next[name] != nil

@@ -117,8 +117,8 @@ func openFile(path string) (*bolt.DB, error) {
 	return db, err
 }
 
-// found makes an empty file if there is none. It gets its name when it is whole,
-// so that what a power cut leaves of its beginning is never taken for damage.
+// found makes an empty file if there is none. It gets its name when it is whole, so that the remains after a power cut
+// are never taken for damage.
 func found(dir, path string) error {
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		return err

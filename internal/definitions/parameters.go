@@ -19,9 +19,9 @@ import (
 type Parameters struct {
 	meta Store // nil: nothing is stored
 	now  atomic.Pointer[map[parameterKey]Parameter]
-	mu   sync.Mutex // held by whoever makes the next snapshot
+	mu   sync.Mutex // held while the next snapshot is made
 
-	statuses status.Table // that the parameters of entities tell
+	statuses status.Table // of entities, from their parameters
 }
 
 type parameterKey struct{ vhost, component, name string }
@@ -87,7 +87,7 @@ func (ps *Parameters) count(vhost, component string) (n int) {
 	return n
 }
 
-// Delete removes one, known by its names; found tells whether it was there. Error: auth.ErrNotStored.
+// Delete removes the parameter with these names; found reports whether it existed. Error: auth.ErrNotStored.
 func (ps *Parameters) Delete(p Parameter) (found bool, err error) {
 	err = ps.change(Change{Delete: []any{p}}, func(next map[parameterKey]Parameter) error {
 		_, found = next[keyOf(p)]

@@ -24,7 +24,7 @@ func AttachedTarget(m *amqp10.Attach, largest uint64) *amqp10.Attach {
 	}
 }
 
-// Outcomes has the source of a link tell how its messages may be settled.
+// Outcomes sets the outcomes in the source of a link.
 func Outcomes(source *amqp10.Source) {
 	source.DefaultOutcome = amqp10.State{Kind: amqp10.Released}
 	source.Outcomes = []amqp10.Symbol{amqp10.AcceptedName, amqp10.RejectedName, amqp10.ReleasedName, amqp10.ModifiedName}

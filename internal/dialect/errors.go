@@ -27,7 +27,7 @@ func ErrorOf(err error) *amqp10.Error {
 	return &amqp10.Error{Condition: amqp10.InternalError, Description: "the broker failed"}
 }
 
-// plain returns a text of 0-9-1 as RabbitMQ tells it to clients of AMQP 1.0: without the name of its code.
+// plain returns a text of 0-9-1 as RabbitMQ sends it to clients of AMQP 1.0: without the name of its code.
 func plain(code uint16, text string) string {
 	name, rest, named := strings.Cut(text, " - ")
 	if named && name == strings.ToUpper(name) {

@@ -11,13 +11,13 @@ import (
 	"candlemark/protocol/amqp10/convert"
 )
 
-// Delivery tells what a receiver is to know of a message besides.
+// Delivery is the data of a delivery that is not part of the message.
 type Delivery struct {
 	Redelivered bool
 	Entity      *Entity // for receivers of Azure Service Bus's dialect, else nil
 }
 
-// Entity tells of a message what such receivers are told.
+// Entity is the data of a message for receivers of Azure Service Bus.
 type Entity struct {
 	Annotations   amqp10.Map // their keys are symbols
 	Instructions  amqp10.Map // delivery annotations, likewise; nil for none
@@ -26,8 +26,8 @@ type Entity struct {
 	DeliveryCount uint32
 }
 
-// Append appends the sections of a message to dst, but for body, which is to follow them: it is m.Body, or empty. d is what its receiver is told.
-// The error is of a property list that cannot be read.
+// Append appends the sections of a message to dst, but for body, which is to follow them: it is m.Body, or empty. d is
+// the data of the delivery. The error is of a property list that cannot be decoded.
 func Append(dst []byte, m *message.Message, d Delivery) (head, body []byte, err error) {
 	list := m.Header
 	if m.Overlay != nil {

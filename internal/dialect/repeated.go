@@ -80,7 +80,7 @@ func (w *Writer) Append(dst []byte, m *message.Message, d Delivery) (head, body 
 	return head, body, nil
 }
 
-// encodedBody is in the property list of a message whose body tells which sections it has.
+// encodedBody is in the property list of a message whose body is encoded as AMQP 1.0 sections.
 var encodedBody = []byte("amqp-1.0")
 
 // is reports whether a message is told as the last one was.

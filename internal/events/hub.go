@@ -144,7 +144,7 @@ func Redacted(text []byte) []byte {
 
 // Told is an event that a listener gets.
 type Told struct {
-	*Event        // nil: there is only Lost to tell
+	*Event        // nil: only Lost is set
 	Lost   uint64 // how many the listener has missed since the one before
 }
 
@@ -159,8 +159,9 @@ type Listener struct {
 	lost uint64
 }
 
-// Listen makes a listener with room for so many events that it has not taken yet; close it. It gets those that it wants, nil
-// for all. While it is idle, nil for never, it need not get any. Both are called by who tells, and must neither wait nor tell.
+// Listen returns a listener that buffers up to room events; the caller closes it. It gets the events for which wants
+// returns true, nil for all. While idle returns true, nil for never, it need not get any. Both functions are called by
+// the publishers of events, and must neither block nor publish.
 func (h *Hub) Listen(room int, wants func(*Event) bool, idle func() bool) *Listener {
 	l := &Listener{C: make(chan Told, cmp.Or(room, 1)), hub: h, wants: wants, idle: idle}
 	h.change(func(all []*Listener) []*Listener { return append(all, l) })

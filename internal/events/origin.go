@@ -57,7 +57,7 @@ func WithOrigin(ctx context.Context, o *Origin) context.Context {
 	return context.WithValue(ctx, originKey{}, o)
 }
 
-// OriginOf is who asks; nil for the broker itself.
+// OriginOf returns the origin of a request; nil for the broker itself.
 func OriginOf(ctx context.Context) *Origin {
 	o, _ := ctx.Value(originKey{}).(*Origin)
 	return o

@@ -18,7 +18,7 @@ func ParsePattern(text string) Pattern {
 
 // Matches reports whether a name is one that is meant.
 func (p Pattern) Matches(name string) bool {
-	// after[i] tells whether the first i words of the pattern match the words of the name so far.
+	// after[i] reports whether the first i words of the pattern match the words of the name so far.
 	after := make([]bool, len(p.words)+1)
 	after[0] = true
 	skip := func() {

@@ -10,7 +10,7 @@ import (
 // client is the connection of a producer or a consumer, in one of the protocols. Channels are numbered from 1 on; in AMQP 1.0 they are
 // sessions with a link each.
 type client interface {
-	// Next reads the next event, and Closed tells why the broker has ended something with it; Stamp is when it came.
+	// Next reads the next event, and Closed returns why the broker closed something with it; Stamp is when it came.
 	Next(ev *wire.Event) error
 	Closed(ev *wire.Event) error
 	Stamp() int64

@@ -195,7 +195,7 @@ func (c *Consumer) settle(ch uint16, t *tap) error {
 	return c.conn.Acknowledge(ch, t.tag)
 }
 
-// flush hands over what came on all channels: whoever asks how much has come is to be told soon.
+// flush publishes the counts of all channels, so that they are soon visible to others.
 func (c *Consumer) flush() {
 	for _, t := range c.taps {
 		if n := int64(len(t.arrivals)); n > 0 {

@@ -91,7 +91,7 @@ func (p Plan) Until(passed time.Duration) float64 {
 	return n
 }
 
-// When returns how much time has passed when so many things have come, with the value as their rate in a second.
+// When returns the time after which n events have come, with the value as their rate per second.
 func (p Plan) When(n float64) time.Duration {
 	if p.IsZero() {
 		return 0

@@ -226,7 +226,7 @@ func (p *Producer) listen() {
 					l.open.fail(err)
 				}
 			}
-			_ = p.conn.Close() // whoever writes or waits sees that
+			_ = p.conn.Close() // writers and waiters see the error
 			return
 		}
 		p.heard(&ev)

@@ -50,7 +50,7 @@ func ParseTTL(text string) (TTL, error) {
 // String returns the text that it was read from.
 func (t TTL) String() string { return t.text }
 
-// IsZero reports whether there is none.
+// IsZero reports whether no TTL is set.
 func (t TTL) IsZero() bool { return len(t.among) == 0 }
 
 // Fixed reports whether all are the same.

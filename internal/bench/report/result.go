@@ -66,7 +66,7 @@ type Client struct {
 	PerMillion float64 `json:"cpu_s_per_million"`
 }
 
-// Machine tells what others used; above 0.2 cores or so the times mean little.
+// Machine is the CPU use of other processes; above 0.2 cores or so the times mean little.
 type Machine struct {
 	Others float64 `json:"others_cores"`
 	Stolen float64 `json:"stolen_cores"` // by the hypervisor

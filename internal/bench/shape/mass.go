@@ -44,7 +44,7 @@ func (b *Bench) startBystander() (*bystander, error) {
 	return s, nil
 }
 
-// phase tells the latency since the last phase, as a figure of a name.
+// phase reports the latency since the last phase as a figure with that name.
 func (s *bystander) phase(name string) {
 	s.result.Latency["bystander_"+name] = s.run.Latency.Interval().Summary()
 }

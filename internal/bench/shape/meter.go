@@ -7,7 +7,7 @@ import (
 	"candlemark/internal/bench/stats"
 )
 
-// meter tells how a run goes.
+// meter prints the progress of a run.
 type meter struct {
 	b    *Bench
 	tick *time.Ticker
@@ -37,7 +37,7 @@ func (b *Bench) read() point {
 	return p
 }
 
-// tell writes what the last interval was like.
+// tell prints the rates of the last interval.
 func (m *meter) tell() {
 	now, latency, confirm := m.b.read(), m.b.run.Latency.Interval(), m.b.run.Confirm.Interval()
 	m.b.run.FromWrite.Interval()
@@ -65,8 +65,8 @@ func (m *meter) tell() {
 	}
 }
 
-// until tells progress until one of these, or the end of the context; it returns whether the first of them came. A nil channel, or
-// 0, is never.
+// until prints progress until one of these, or the end of the context; it returns whether the first of them came. A nil
+// channel, or 0, is never.
 func (m *meter) until(done <-chan struct{}, limit time.Duration) bool {
 	var over <-chan time.Time
 	if limit > 0 {
@@ -88,7 +88,7 @@ func (m *meter) until(done <-chan struct{}, limit time.Duration) bool {
 	}
 }
 
-// pause tells progress for so long.
+// pause prints progress for d.
 func (m *meter) pause(d time.Duration) {
 	if d > 0 {
 		m.until(nil, d)

@@ -73,7 +73,7 @@ func (h *Histogram) Summary() Summary {
 // Millis are nanoseconds as milliseconds with four digits behind the point.
 func Millis(ns int64) float64 { return Round(float64(ns)/1e6, 4) }
 
-// Round keeps so many digits behind the point.
+// Round rounds to that number of decimal places.
 func Round(v float64, digits int) float64 {
 	p := math.Pow10(digits)
 	return math.Round(v*p) / p

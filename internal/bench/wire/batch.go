@@ -11,7 +11,8 @@ type Publish struct {
 	Body          []byte
 }
 
-// Append appends its frames, of at most frameMax bytes (0 for no limit), and tells where in dst the first byte of the body is.
+// Append appends its frames, of at most frameMax bytes (0 for no limit), and returns where in dst the first byte of the
+// body is.
 func (p *Publish) Append(dst []byte, frameMax uint32) (grown []byte, body int) {
 	dst = protocol.AppendMethodFrame(dst, p.Channel, &protocol.BasicPublish{Exchange: p.Exchange, RoutingKey: p.Key, Mandatory: p.Mandatory})
 	var room [256]byte

@@ -25,7 +25,7 @@ type Input struct {
 	r, w int // it lies in buf[r:w]
 }
 
-// NewInput reads with a buffer of so many bytes, which grows for longer frames; 0 for 64 KiB.
+// NewInput reads with a buffer of size bytes, which grows for longer frames; 0 for 64 KiB.
 func NewInput(src io.Reader, size int) Input {
 	if size == 0 {
 		size = 64 << 10

@@ -149,7 +149,7 @@ func (c *Conn) heartbeats() {
 	for {
 		select {
 		case <-beat.C:
-			_, _ = c.Write(amqp10.AppendHeartbeat(nil)) // whoever reads sees that the connection has ended
+			_, _ = c.Write(amqp10.AppendHeartbeat(nil)) // readers see that the connection has ended
 		case <-c.gone:
 			return
 		}

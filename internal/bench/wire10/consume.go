@@ -8,11 +8,11 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// unlimited is the credit in messages of who has no limit.
+// unlimited is the credit in messages of a consumer without a limit.
 const unlimited = 20_000
 
-// Subscribe begins a session and attaches a link that receives from a queue. passed gets what comes meanwhile; nil for nobody. The error
-// tells that arguments cannot be sent.
+// Subscribe begins a session and attaches a link that receives from a queue. passed gets what comes meanwhile; nil for
+// nobody. The error is of arguments that cannot be encoded.
 func (c *Conn) Subscribe(ch uint16, queue string, how wire.Subscription, passed func(*wire.Event)) error {
 	if len(how.Arguments) > 0 {
 		return errors.New("consumers of AMQP 1.0 have no arguments")
@@ -42,7 +42,7 @@ func (c *Conn) Subscribe(ch uint16, queue string, how wire.Subscription, passed 
 	return c.send(ch-1, c.credit(l))
 }
 
-// credit tells the broker what it may send.
+// credit grants the broker credit.
 func (c *Conn) credit(l *link) *amqp10.Flow {
 	return &amqp10.Flow{
 		NextIncomingID: amqp10.Some(l.incoming), IncomingWindow: 1<<31 - 1, OutgoingWindow: 1<<31 - 1,

@@ -124,7 +124,7 @@ func frames(message []byte) (n uint64) {
 	return n
 }
 
-// encode appends the frames of a publish, and tells where the first byte of its body is.
+// encode appends the frames of a publish, and returns where the first byte of its body is.
 func (c *Conn) encode(dst []byte, l *link, p *wire.Publish, id uint32) (grown []byte, body int) {
 	head := amqp10.AppendDataHead(sections(p), len(p.Body))
 	t := &amqp10.Transfer{

@@ -16,7 +16,7 @@ func AlarmLines(node map[string]any) (lines []string) {
 	return lines
 }
 
-// AlarmsJSON tells the alarms of a node in JSON; a check fails if there are any.
+// AlarmsJSON prints the alarms of a node in JSON; a check fails if there are any.
 func AlarmsJSON(node string, lines []string, check bool) string {
 	object := map[string]any{"result": "ok"}
 	switch {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// help tells about options, subcommands or the configuration file.
+// help prints the help of options, subcommands or the configuration file.
 func (p *Program) help(args []string) error {
 	switch strings.Join(args, " ") {
 	case "":

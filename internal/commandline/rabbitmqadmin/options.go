@@ -142,7 +142,7 @@ func (s settings) complete(getenv func(string) string) (warning string, err erro
 			warning = "WARNING: path in --base-uri is ignored. Please specify --vhost and/or --path-prefix separately.\n"
 		}
 	}
-	// In a container the user is the one whom its broker began with. Other hosts are not told a password that is for this one.
+	// In a container the user is the one whom its broker began with. A password for this host is not sent to others.
 	if u, err := url.Parse(client.AddressFrom(getenv)); err == nil && slices.Contains([]string{"", "localhost", "127.0.0.1", "::1", u.Hostname()}, s["hostname"]) {
 		here := settings{}
 		here.from(u)

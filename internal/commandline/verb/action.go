@@ -61,7 +61,7 @@ func Deletes(path ...string) Action {
 	}
 }
 
-// IfMissing has an error of its own, with {names} in its text, for what is not there, or nil if there is none.
+// IfMissing replaces the error for a missing object by one with {names} in its text; nil for no error.
 func (a Action) IfMissing(otherwise *Exit) Action {
 	return func(ctx context.Context, broker *client.Client, c *Call) error {
 		err := a(ctx, broker, c)

@@ -36,7 +36,7 @@ type Options struct {
 // everywhere are the options of every verb.
 var everywhere = []string{"p", "vhost", "q", "quiet", "s", "silent", "t", "timeout", "formatter", "url", "n", "node", "l", "longnames"}
 
-// NewOptions returns those of a command line, none of which is given yet; getenv tells where the broker is.
+// NewOptions returns those of a command line, none of which is given yet; getenv returns the broker's address.
 func NewOptions(getenv func(string) string) *Options {
 	o := &Options{FlagSet: flag.NewFlagSet("candlemark", flag.ContinueOnError)}
 	o.SetOutput(io.Discard)

@@ -63,14 +63,14 @@ func explanation(text string) string {
 	return text
 }
 
-// Queue tells of a queue.
+// Queue is the description of a queue.
 type Queue struct {
 	*topology.Queue
 	VHost, Node         string
 	Messages, Consumers int
 }
 
-// Answer returns the answer to who has declared or asked for the queue. Clients insist on the types, also of the
+// Answer returns the response to a declaration or description of the queue. Clients insist on the types, also of the
 // arguments: an empty map has none, so they name the type of the queue, as RabbitMQ's do.
 func (q *Queue) Answer(code int) Answer {
 	arguments := convert.Map(q.Arguments)
@@ -92,7 +92,7 @@ func (q *Queue) Answer(code int) Answer {
 	}}
 }
 
-// Emptied returns the answer to who has deleted or purged a queue of so many messages.
+// Emptied returns the response to a deletion or purge of a queue with that many messages.
 func Emptied(messages int) Answer {
 	return Answer{200, amqp10.Map{{Key: "message_count", Value: uint64(messages)}}}
 }
@@ -100,7 +100,8 @@ func Emptied(messages int) Answer {
 // Done returns the answer to what has no other.
 func Done() Answer { return Answer{204, nil} }
 
-// fields sets what the request's map has: bools, texts and arguments by their names; of is what each is called. The error is a *Refusal of what is no map, or has other keys.
+// fields sets what the request's map has: bools, texts and arguments by their names; of is what each is called. The
+// error is a *Refusal of anything but a map, and of unknown keys.
 func (r *Request) fields(of string, wanted map[string]any) error {
 	m, ok := r.body.(amqp10.Map)
 	if !ok {

@@ -40,7 +40,7 @@ type Bindings struct {
 	Hash                     string // of the arguments, as a location has it; only for Unbind
 }
 
-// Operation finds out what r wants done in a virtual host, whose name texts tell. The error is a *Refusal.
+// Operation parses r into the operation in a virtual host, whose name is used in texts. The error is a *Refusal.
 func (r *Request) Operation(vhost string) (*Operation, error) {
 	path, query, _ := strings.Cut(r.Path, "?")
 	segments := strings.Split(path, "/")

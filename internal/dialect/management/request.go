@@ -55,7 +55,7 @@ func (r *Request) Append(dst []byte, a Answer) []byte {
 		{amqp10.SectionApplicationProperties, amqp10.Map{{Key: "http:response", Value: "1.1"}}}, {amqp10.SectionValue, a.Body},
 	} {
 		v, err := amqp10.Append(nil, section.value)
-		if err != nil { // arguments of a queue that AMQP 1.0 cannot tell, such as too many levels
+		if err != nil { // arguments of a queue that AMQP 1.0 cannot encode, such as too many levels
 			v = amqp10.AppendNull(nil)
 		}
 		dst = amqp10.AppendSection(dst, section.code, v)

@@ -11,7 +11,7 @@ import (
 // with a slash.
 func Is(address string) bool { return address != "" && !strings.HasPrefix(address, "/") }
 
-// IsRabbitMQs tells whether an address with a slash in front has the form of RabbitMQ's.
+// IsRabbitMQs reports whether an address with a slash in front has the form of RabbitMQ's.
 func IsRabbitMQs(address string) bool {
 	return strings.HasPrefix(address, "/queues/") || strings.HasPrefix(address, "/exchanges/") || address == "/management"
 }
@@ -28,7 +28,7 @@ func ParseTarget(address string) (name string, err error) {
 	return a.Entity, nil
 }
 
-// MaySchedule tells whether the node of an address is that of an entity that messages may be sent to.
+// MaySchedule reports whether the node of an address is that of an entity that messages may be sent to.
 func MaySchedule(address string) bool {
 	a := entity.ParseAddress(address)
 	return a.Subscription == "" && a.Sub == ""

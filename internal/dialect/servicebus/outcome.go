@@ -13,18 +13,18 @@ const (
 	EntityDisabled  amqp10.Symbol = "com.microsoft:entity-disabled"
 )
 
-// ErrLockLost tells a client that it does not hold a message any more.
+// ErrLockLost is the error of a lock that the client does not hold any more.
 func ErrLockLost() *amqp10.Error {
 	return amqp10.Errorf(LockLost,
 		"The lock supplied is invalid. Either the lock expired, or the message has already been removed from the queue.")
 }
 
-// ErrNotFound tells a client that messages are not there that it names by their numbers.
+// ErrNotFound is the error of sequence numbers without messages.
 func ErrNotFound() *amqp10.Error {
 	return amqp10.Errorf(MessageNotFound, "no message has that number, or it is not to be had any more")
 }
 
-// ErrDisabled tells a client that the status of an entity forbids what it does there, such as "sending to".
+// ErrDisabled is the error of an action, such as "sending to", that the status of an entity forbids.
 func ErrDisabled(what, entity string) *amqp10.Error {
 	return amqp10.Errorf(EntityDisabled, "%s '%s' is disabled", what, entity)
 }

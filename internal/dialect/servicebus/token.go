@@ -7,8 +7,8 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// LockToken tells a delivery from all others of all queues' messages, and is its delivery tag: the lock, then the number of the message in its
-// queue (mail.Facts), in the order of bytes that .NET gives the parts of a uuid.
+// LockToken identifies a delivery among those of all queues, and is its delivery tag: the lock, then the number of the
+// message in its queue (mail.Facts), in the order of bytes that .NET gives the parts of a uuid.
 type LockToken [16]byte
 
 // NewLockToken makes the token of a delivery.

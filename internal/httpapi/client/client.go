@@ -26,8 +26,8 @@ type Client struct {
 	http     http.Client
 }
 
-// AddressFrom returns where a broker is looked for, and as whom, in an environment: what CANDLEMARK_HTTP_URL says, else
-// this machine, in a container as the user whom its broker began with.
+// AddressFrom returns the broker's address and user from an environment: what CANDLEMARK_HTTP_URL says, else this
+// machine, in a container as the user whom its broker began with.
 func AddressFrom(getenv func(string) string) string {
 	first := func(what string) string {
 		return cmp.Or(getenv("CANDLEMARK_DEFAULT_"+what), getenv("RABBITMQ_DEFAULT_"+what), "guest")

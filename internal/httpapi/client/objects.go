@@ -53,7 +53,7 @@ func (c *Client) CloseConnection(ctx context.Context, name, reason string) error
 	return c.ask(ctx, question{method: "DELETE", path: []string{"connections", name}, header: http.Header{"X-Reason": {reason}}}, nil)
 }
 
-// StartBackup begins a backup in a folder of the broker's machine; it is what Get shows of it.
+// StartBackup begins a backup in a folder of the broker's machine; the result is the status that Get returns.
 func (c *Client) StartBackup(ctx context.Context, folder string) (o Object, err error) {
 	err = c.do(ctx, "POST", map[string]string{"path": folder}, &o, "x", "backup")
 	return o, err

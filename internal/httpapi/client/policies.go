@@ -20,8 +20,7 @@ func (c *Client) SetPolicy(ctx context.Context, p Policy, operator bool) error {
 	return c.do(ctx, "PUT", p, nil, store(operator), p.VHost, p.Name)
 }
 
-// ClearPolicy removes a policy; an *Error with status 404 says that there is
-// none.
+// ClearPolicy removes a policy. The error is an *Error with status 404 if there is none.
 func (c *Client) ClearPolicy(ctx context.Context, vhost, name string, operator bool) error {
 	return c.do(ctx, "DELETE", nil, nil, store(operator), vhost, name)
 }

@@ -2,8 +2,8 @@ package client
 
 import "context"
 
-// SetTracing switches the firehose of a virtual host. Everything else about it
-// stays as it is; an *Error with status 404 says that there is none.
+// SetTracing switches the firehose of a virtual host on or off, and changes nothing else. The error is an *Error with
+// status 404 if there is no such virtual host.
 func (c *Client) SetTracing(ctx context.Context, vhost string, on bool) error {
 	v, err := c.Get(ctx, "vhosts", vhost)
 	if err != nil {

@@ -92,8 +92,7 @@ func describe(r *rest.Request, name string, t management.Traffic) (vhostItem, er
 	return item, err
 }
 
-// putVHost creates one, in which whoever did may do everything, or describes one
-// anew.
+// putVHost creates a virtual host, in which its creator gets all permissions, or updates the description of one.
 func putVHost(r *rest.Request) (bool, error) {
 	b := r.JSON()
 	before, known := r.Users.VHost(r.VHost)

@@ -15,7 +15,7 @@ import (
 // operation is something to be asked about policies, over HTTP or AMQP.
 type operation func(ctx context.Context, b management.PolicyEffects, a *asked) (any, error)
 
-// asked is a question and who asks it.
+// asked is a request and its origin.
 type asked struct {
 	by       auth.User
 	vhost    string

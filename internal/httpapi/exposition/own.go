@@ -22,7 +22,7 @@ func due(w *writer, c *management.ExpiryCounts) {
 	w.gauge("candlemark_next_expiry_timestamp_seconds", "When the next message expires, since 1970, 0 if none does", float64(c.Next)/1000)
 }
 
-// own has the numbers that other brokers do not tell.
+// own writes the metrics that other brokers do not have.
 func own(w *writer, m *management.Metrics) {
 	var n metrics.Numbers
 	for i := range m.Queues {

@@ -39,7 +39,7 @@ func (p page) send(w http.ResponseWriter, r *http.Request) {
 	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 		w.Header().Set("Content-Encoding", "gzip")
 		packed, _ := gzip.NewWriterLevel(w, gzip.BestSpeed) // a level that there is
-		defer func() { _ = packed.Close() }()               // whoever asked may have gone
+		defer func() { _ = packed.Close() }()               // the client may have gone
 		to = packed
 	}
 	if r.Method == http.MethodHead {

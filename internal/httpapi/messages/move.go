@@ -71,7 +71,7 @@ func targetShown(how *management.Move) (t target) {
 	return t
 }
 
-// move begins one, or tells what it would do.
+// move begins a move, or returns what it would do.
 func move(r *rest.Request) (any, error) {
 	b := r.JSON("to")
 	if b.Err != nil {

@@ -10,7 +10,7 @@ import (
 	"candlemark/internal/management"
 )
 
-// publish publishes one message and tells whether a queue has it.
+// publish publishes one message and reports whether a queue has it.
 func publish(r *rest.Request) (any, error) {
 	x, err := rest.FindExchange(r)
 	if errors.Is(err, rest.ErrNotFound) {

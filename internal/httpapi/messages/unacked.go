@@ -110,7 +110,7 @@ func renew(ctx context.Context, b management.Messages, by management.Asker, at m
 // notLocked is the answer for what is not there.
 var notLocked = rest.Nonexistent("no such delivery is locked: it was settled, or its lock ran out")
 
-// giveBack has a message go back to its queue for who holds it.
+// giveBack requeues a message that a consumer holds.
 func giveBack(ctx context.Context, b management.Messages, by management.Asker, at management.Place, w params) (any, error) {
 	id, err := w.number("id")
 	switch {

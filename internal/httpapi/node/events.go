@@ -21,7 +21,7 @@ const (
 	keepAlive    = 15 * time.Second // between signs of life
 )
 
-// openEvents are for everybody who may open their virtual host: they do not tell who else is there.
+// openEvents are for all users that may open the virtual host: they do not reveal other users.
 var openEvents = []string{"queue.", "exchange.", "binding.", "policy."}
 
 // listen answers with events as they come, for as long as the client listens: server-sent events.
@@ -63,7 +63,7 @@ func matchesAny(patterns []events.Pattern, name string) bool {
 	return len(patterns) == 0 || slices.ContainsFunc(patterns, func(p events.Pattern) bool { return p.Matches(name) })
 }
 
-// mayKnow reports whether a user who is no monitor may know of an event.
+// mayKnow reports whether a user without the tag monitoring may get an event.
 func mayKnow(r *rest.Request, e *events.Event) bool {
 	return slices.ContainsFunc(openEvents, func(kind string) bool { return strings.HasPrefix(e.Name, kind) }) &&
 		e.VHost != "" && r.Users.VHostAccess(r.User, e.VHost) == nil

@@ -70,7 +70,7 @@ func answer(w http.ResponseWriter, status int, v any) {
 	// Pauses of the broker do not count against the client.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(Writing)) // if it has one
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // whoever asked may have gone
+	_, _ = w.Write(body) // the client may have gone
 }
 
 // Tell answers with an error.

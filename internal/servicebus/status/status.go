@@ -14,7 +14,7 @@ import (
 type Table struct {
 	now atomic.Pointer[snapshot]
 
-	mu       sync.Mutex // held by whoever makes the next snapshot, or watches
+	mu       sync.Mutex // held while the next snapshot is made, or watches
 	watchers map[*func(vhost, path string)]struct{}
 }
 
