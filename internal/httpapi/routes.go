@@ -28,7 +28,7 @@ var own = []rest.Route{rest.Open("/api/openapi.yaml", describe)}
 func describe(*rest.Request) (any, error) {
 	return rest.Stream(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/yaml")
-		_, _ = w.Write(document) // to whoever is still there
+		_, _ = w.Write(document) // the client may have gone
 	}), nil
 }
 

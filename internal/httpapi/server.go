@@ -109,8 +109,8 @@ func handlerOf(broker management.Sockets, a *rest.API) http.Handler {
 	return sameOrigin(shim(mux))
 }
 
-// sameOrigin refuses requests that change something and that a browser sends for a
-// page of another site. Other clients tell neither Sec-Fetch-Site nor Origin.
+// sameOrigin refuses requests that change something and that a browser sends for a page of another site. Other clients
+// send neither Sec-Fetch-Site nor Origin.
 func sameOrigin(next http.Handler) http.Handler {
 	protection := http.NewCrossOriginProtection()
 	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

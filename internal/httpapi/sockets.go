@@ -44,7 +44,7 @@ func newSockets(limit int) *sockets {
 // socketKey finds the connection of a request in its context.
 type socketKey struct{}
 
-// watch has a server tell of its connections.
+// watch hooks into the connections of a server.
 func (s *sockets) watch(server *http.Server) {
 	server.ConnState = s.changed
 	server.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
@@ -71,7 +71,7 @@ func (s *sockets) changed(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// works: a request has come over a connection from somebody who has logged in.
+// works marks the connection of an authenticated request as busy.
 func (s *sockets) works(ctx context.Context) {
 	conn, ok := ctx.Value(socketKey{}).(net.Conn)
 	if !ok {

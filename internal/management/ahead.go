@@ -33,7 +33,7 @@ func (c *Classes) Add(n Classes) {
 	}
 }
 
-// Ahead tells what is due in a virtual host, by fate and time.
+// Ahead counts the deadlines of a virtual host by fate and time.
 type Ahead struct {
 	VHost  string
 	Counts [Fates]Classes

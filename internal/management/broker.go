@@ -47,15 +47,14 @@ type Sockets interface {
 
 // Policies is the part of the broker that keeps policies.
 type Policies interface {
-	// SetPolicy stores p, a user policy or with p.Operator an operator policy,
-	// and returns when it is in force (PRO-15). Replaced tells whether
-	// there was one of that name. The vhost exists.
+	// SetPolicy stores p, a user policy or with p.Operator an operator policy, and returns when it is in force
+	// (PRO-15). Replaced reports whether there was one of that name. The vhost exists.
 	SetPolicy(ctx context.Context, p *policies.Policy) (replaced bool, err error)
 	// SetPolicies stores policies and operator policies of one vhost in one change,
 	// which looks once at all its queues, and returns when they are in force.
 	SetPolicies(ctx context.Context, vhost string, all []*policies.Policy) error
-	// ClearPolicy removes a policy and returns when nothing obeys it any more.
-	// Found tells whether there was one.
+	// ClearPolicy removes a policy and returns when it no longer applies to anything. Found reports whether there was
+	// one.
 	ClearPolicy(ctx context.Context, vhost, name string, operator bool) (found bool, err error)
 	// ListPolicies returns the policies of a vhost, of all for "", sorted as
 	// POL-13 says.
@@ -66,8 +65,8 @@ type Policies interface {
 type PolicyEffects interface {
 	// ExplainPolicies says which policies apply to a queue, or to an exchange, and why. Error: one with code NotFound.
 	ExplainPolicies(ctx context.Context, vhost, name string, exchange bool) (policies.Explanation, error)
-	// PreviewPolicy says what setting p would do now, or clearing one of its name and kind; nothing changes. Found tells
-	// whether there is one of that name. Previews are made one at a time.
+	// PreviewPolicy returns the effects of setting p now, or of clearing one of its name and kind, without a change.
+	// Found reports whether there is one of that name. Previews are made one at a time.
 	PreviewPolicy(ctx context.Context, p *policies.Policy, clear bool) (preview *changes.Preview, found bool, err error)
 	// PolicyHistory has the last changes of the policies of a virtual host.
 	PolicyHistory(ctx context.Context, vhost string) (changes.Log, error)

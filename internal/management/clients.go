@@ -8,13 +8,13 @@ import (
 	"candlemark/protocol"
 )
 
-// Clients is the part of the broker that knows who is connected.
+// Clients is the part of the broker for connections, channels and consumers.
 type Clients interface {
 	// Connections describes those that are open, from their connection.open-ok
 	// to their last word, sorted by name.
 	Connections(ctx context.Context) ([]Connection, error)
-	// CloseConnection tells the client of that name CONNECTION_FORCED with the
-	// reason. Found tells whether there was one. The end is not waited for.
+	// CloseConnection closes the connection of that name with CONNECTION_FORCED and the reason. Found reports whether
+	// there was one. It does not wait for the end.
 	CloseConnection(ctx context.Context, name, reason string) (found bool, err error)
 	// CloseConnectionsOf does so with all connections of a user.
 	CloseConnectionsOf(ctx context.Context, user, reason string) error
@@ -77,7 +77,7 @@ type Link struct {
 	Queue                 string // that it receives from
 	Settled               bool   // what it receives is settled when it is sent
 	DeliveryCount, Credit uint32
-	Unsettled             int // messages that whoever has got them has not settled
+	Unsettled             int // messages delivered on it and not settled
 }
 
 // Consumer describes a consumer.

@@ -18,8 +18,8 @@ type Commands interface {
 	RunAll(ctx context.Context, by auth.User, vhost string, all []protocol.Method, done func(i int, err error)) error
 	// Get takes messages from a queue with basic.get (LEASE-4: renews).
 	Get(ctx context.Context, by auth.User, vhost, queue string, how Fetch) ([]Fetched, error)
-	// Publish publishes a mandatory message and waits for the confirm. Routed
-	// tells whether it found a queue, refused whether a queue did not take it.
+	// Publish publishes a mandatory message and waits for the confirm. Routed reports whether it reached a queue,
+	// refused whether a queue refused it.
 	Publish(ctx context.Context, by auth.User, vhost string, p Publication) (routed, refused bool, err error)
 }
 

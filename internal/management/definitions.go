@@ -17,12 +17,10 @@ type Definitions interface {
 	// PutVHost creates a virtual host and returns when it can be used, or gives
 	// one that exists its new description, tags, default queue type, tracing and protection.
 	PutVHost(ctx context.Context, v auth.VHost) (created bool, err error)
-	// DeleteVHost deletes a virtual host with everything in it, closes its
-	// connections, and returns when its name is free. Found tells whether there
-	// was one. Error: auth.ErrProtected.
+	// DeleteVHost deletes a virtual host with everything in it, closes its connections, and returns when its name is
+	// free. Found reports whether there was one. Error: auth.ErrProtected.
 	DeleteVHost(ctx context.Context, name string) (found bool, err error)
-	// DeleteUser deletes a user with its permissions and closes its
-	// connections. Found tells whether there was one.
+	// DeleteUser deletes a user with its permissions and closes its connections. Found reports whether there was one.
 	DeleteUser(ctx context.Context, name string) (found bool, err error)
 	// Globals returns the global parameters by name. Nobody alters them.
 	Globals() map[string]json.RawMessage

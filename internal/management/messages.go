@@ -15,8 +15,8 @@ type Messages interface {
 	Peek(ctx context.Context, by Asker, at Place, how Peek) (PeekPage, error)
 	// Expirations shows when messages of a queue expire: counts, and a page of those messages, soonest first.
 	Expirations(ctx context.Context, by Asker, at Place, after Cursor, limit int) (ExpiryCounts, PeekPage, error)
-	// Unacked lists deliveries of a queue that nobody has settled, behind that of the
-	// message with number after, by those numbers; more tells that there are others.
+	// Unacked lists unsettled deliveries of a queue by message number, from the number behind after; more reports
+	// whether there are others.
 	Unacked(ctx context.Context, by Asker, at Place, after uint64, limit int) (list []Unacked, more bool, err error)
 	// RenewLock gives deliveries their consumer timeout anew. Count is how many it
 	// found, until when the first of them goes back, in wall ms, 0 for never.
@@ -33,11 +33,11 @@ type Messages interface {
 	Reschedule(ctx context.Context, by Asker, at Place, which ScheduledID, when When) (count int, due int64, err error)
 }
 
-// Asker is who asks for something.
+// Asker is the originator of a request.
 type Asker struct {
 	auth.User
-	// Connection and Channel are names of actors, "" for none: whoever asks over AMQP
-	// has its exclusive queues, and knows deliveries by their tags.
+	// Connection and Channel are names of actors, "" for none: a request over AMQP may use the connection's exclusive
+	// queues and name deliveries by the channel's tags.
 	Connection, Channel string
 }
 
@@ -109,8 +109,8 @@ type Unacked struct {
 	Redelivered                bool
 }
 
-// Lock names deliveries: the one of a message, all of a consumer, or, for who asks
-// over AMQP, the one with a tag on the same channel, wherever it is from.
+// Lock names deliveries: the one of a message, all of a consumer, or, for a request over AMQP, the one with a tag on
+// the same channel, whatever its queue.
 type Lock struct {
 	ID          uint64
 	ConsumerTag string
@@ -134,7 +134,7 @@ type Scheduled struct {
 	Unreadable                      bool
 }
 
-// ScheduledCounts tell how many there are: within 1 s, 1 min, 1 h, 1 d, and later.
+// ScheduledCounts are the numbers of scheduled messages due within 1 s, 1 min, 1 h, 1 d, and later.
 type ScheduledCounts struct {
 	Count   int
 	Bytes   int64

@@ -40,9 +40,9 @@ type Metrics struct {
 	Logins auth.LoginCounts
 	// Panics are those of actors, by their kind.
 	Panics map[string]uint64
-	// Actors tells how much they have to do.
+	// Actors is the load of the actors.
 	Actors Actors
-	// Journal is nil for one that does not tell.
+	// Journal is nil for a journal without metrics.
 	Journal *Journal
 }
 

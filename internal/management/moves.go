@@ -11,10 +11,11 @@ const (
 
 // Moves is the part of the broker that moves messages of a queue to where somebody wants them (ADR 64).
 type Moves interface {
-	// Move begins one, for who may read the queue and publish to where messages go. A dry run is over when it is answered, or
-	// when it has taken too long.
+	// Move begins a move; the user needs the permissions to read the queue and to publish to the target. A dry run ends
+	// before Move returns, or when it takes too long.
 	Move(ctx context.Context, by Asker, at Place, how Move) (MoveStatus, error)
-	// ListMoves tells of those of somebody, with the tags monitoring and administrator of all: those that run, and the last ones that are over.
+	// ListMoves returns the user's moves, or all with the tag monitoring or administrator: running ones, and the last
+	// finished ones.
 	ListMoves(by Asker) []MoveStatus
 	// StopMove ends one behind what is under way. It is not found if it is somebody else's, unless by is an administrator.
 	StopMove(ctx context.Context, by Asker, id string) (found bool)

@@ -59,7 +59,7 @@ type Queue struct {
 	// DeliveryLimit is -1 for none.
 	DeliveryLimit int64
 	IdleSince     int64 // wall ms
-	// Expiring tells when ready messages do, Lease when the queue does if nobody uses it.
+	// Expiring counts the upcoming expirations of ready messages; Lease is the queue's own.
 	Expiring ExpiryCounts
 	Lease    Lease
 	Counts   Counts
@@ -67,7 +67,7 @@ type Queue struct {
 	// those that were settled when they had left.
 	TimedOut, Late uint64
 	Scheduled      ScheduledCounts
-	Deferred       int   // messages that are delivered only to who asks for their numbers
+	Deferred       int   // deferred messages: delivered only when requested by number
 	Sessions       int   // with messages or a state, or locked
 	OldestUnacked  int64 // wall ms since when a message has been unacked for longest, to the s, 0 for none
 	// State is "running", or "down" for a queue that does not answer.
@@ -76,7 +76,7 @@ type Queue struct {
 	Details *QueueDetails
 }
 
-// ExpiryCounts tell when ready messages expire.
+// ExpiryCounts counts ready messages by time of expiry.
 type ExpiryCounts struct {
 	Count  int    // of those that do
 	Within [5]int // of these: within 1 s, 1 min, 1 h, 1 d, and later; what is overdue is in the first

@@ -13,12 +13,12 @@ type Shovels interface {
 	// PutParameter creates or replaces one of an existing virtual host, which is valid, and has the shovel of that name begin with it.
 	// Errors: auth.ErrNotStored, or a parameters.Refusal.
 	PutParameter(ctx context.Context, p parameters.Parameter) (created bool, err error)
-	// DeleteParameter removes one, known by its names, and ends the shovel that it made. Found tells whether there was one. Error:
+	// DeleteParameter removes one, known by its names, and ends its shovel. Found reports whether there was one. Error:
 	// auth.ErrNotStored.
 	DeleteParameter(ctx context.Context, p parameters.Parameter) (found bool, err error)
 	// ListShovels describes those of a virtual host, of all for "", sorted.
 	ListShovels(vhost string) []Shovel
-	// RestartShovel ends a shovel and begins anew. Found tells whether there is one.
+	// RestartShovel restarts a shovel. Found reports whether there is one.
 	RestartShovel(ctx context.Context, vhost, name string) (found bool, err error)
 }
 

@@ -11,7 +11,7 @@ import (
 // MostAmended is how many bytes the Annotations and Properties of an overlay take at most, encoded as field tables.
 const MostAmended = 64 << 10
 
-// reserved begin the names of headers that tell of deaths, which nobody can claim.
+// reserved are prefixes of header names for dead-lettering, which consumers cannot set.
 var reserved = [...]string{"x-death", "x-first-death-", "x-last-death-"}
 
 // Amended returns the overlay with more annotations and properties, which take the place of older ones of the same

@@ -7,9 +7,9 @@ import "candlemark/protocol"
 type Overlay struct {
 	// Deaths is the x-death history, most recent first (DL-20).
 	Deaths []Death
-	// First is the death that x-first-death-* tells of (DL-22).
+	// First is the death in x-first-death-* (DL-22).
 	First Origin
-	// Last is the death that x-last-death-* tells of (DL-22).
+	// Last is the death in x-last-death-* (DL-22).
 	Last Origin
 	// DropExpiration hides the publisher's expiration property (DL-17).
 	DropExpiration bool
@@ -34,8 +34,8 @@ type Overlay struct {
 	// deliveries, in wall ms, as x-enqueued-at and x-expires-at, which is absent for
 	// 0. They are of one delivery: no copy is stored with them.
 	EnqueuedAt, ExpiresAt int64
-	// Annotations and Properties are what consumers have said of the message when they gave it back, or rejected it: in AMQP
-	// 1.0 message annotations and application properties, in 0-9-1 headers. See Amended.
+	// Annotations and Properties were set by consumers when they requeued or rejected the message: in AMQP 1.0 message
+	// annotations and application properties, in 0-9-1 headers. See Amended.
 	Annotations, Properties protocol.Table
 	amends                  int // bytes that they take, encoded
 }
@@ -116,8 +116,8 @@ func (o *Overlay) Counted(n uint32) *Overlay {
 	return &next
 }
 
-// Stamped returns the overlay of a delivery that tells when the message was enqueued and when it expires there, in wall
-// ms, 0 for never. o may be nil.
+// Stamped returns the overlay of a delivery with the times at which the message was enqueued and expires, in wall ms, 0
+// for never. o may be nil.
 func (o *Overlay) Stamped(enqueued, expires int64) *Overlay {
 	var next Overlay
 	if o != nil {

@@ -13,7 +13,7 @@ type Share struct {
 	bytes   int64
 }
 
-// NewShare returns that of a content of so many bytes, which nobody holds yet.
+// NewShare returns the Share of a content of that many bytes, without holders.
 func NewShare(bytes int) *Share { return &Share{bytes: int64(bytes)} }
 
 // Hold adds a holder. It returns the bytes to be counted: all if nobody else holds

@@ -3,8 +3,7 @@ package metrics
 // sizes are the bounds of message sizes, in bytes: those of RabbitMQ, whose dashboard asks for them by name.
 var sizes = [...]int64{100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 50_000_000, 100_000_000}
 
-// Published tells of the messages that were published on a channel, besides their number. It belongs to the
-// channel.
+// Published holds metrics of the messages published on a channel, other than their number. It belongs to the channel.
 type Published struct {
 	Confirm uint64 // of them that are to be confirmed
 	Routed  uint64 // copies that went to queues
@@ -12,7 +11,7 @@ type Published struct {
 	sizes   [len(sizes) + 1]uint64
 }
 
-// Count counts a message with a body of so many bytes, for so many queues.
+// Count counts a message by the bytes of its body and the number of its queues.
 func (p *Published) Count(bytes, queues int, confirm bool) {
 	p.sizes[bucketOf(sizes[:], int64(bytes))]++
 	p.bytes += uint64(bytes)

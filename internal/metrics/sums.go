@@ -12,7 +12,7 @@ const (
 	ReadyBytes   // of bodies
 	UnackedBytes // of bodies
 	Scheduled    // messages that wait for their time
-	Deferred     // messages that are delivered only to who asks for their numbers
+	Deferred     // deferred messages: delivered only when requested by number
 	Paged        // messages whose content is in the journal alone
 	PagedBytes
 	Consumers
@@ -67,7 +67,7 @@ func KindOf(queueType string, holder bool) Kind {
 	return Classic
 }
 
-// shards is how many queues may tell at a time without touching the same memory.
+// shards is the number of copies of the sums, so that queues that update them at the same time rarely share memory.
 const shards = 8
 
 // Queues add up the numbers of all queues of a broker. The zero value is ready.

@@ -7,7 +7,7 @@ import "slices"
 // messages, whatever the channels of a connection ask for at once.
 const claimsMost = 4
 
-// claims are who has a place, and who wants one, in order.
+// claims are the holders of places and the waiting claimants, in order.
 type claims struct {
 	held    []any
 	waiting []claim
@@ -18,8 +18,8 @@ type claim struct {
 	ready func()
 }
 
-// Claim takes a place for who, until Forgo. If all are taken it returns false, and calls ready once when who has got
-// one; ready must only post mail. A claimant with a place keeps it.
+// Claim takes a place for who, until Forgo. If all are taken it returns false, and calls ready once, when who has a
+// place; ready must only post mail. A claimant with a place keeps it.
 func (o *Outbox) Claim(who any, ready func()) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -36,8 +36,7 @@ func (o *Outbox) Claim(who any, ready func()) bool {
 	return false
 }
 
-// Forgo gives the place of who to whoever waits longest; if who only waits for
-// one, it does so no longer.
+// Forgo gives the place of who to the longest-waiting claimant; if who only waits, it stops waiting.
 func (o *Outbox) Forgo(who any) {
 	o.mu.Lock()
 	c := &o.claims

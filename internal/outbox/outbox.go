@@ -32,7 +32,7 @@ type Outbox struct {
 	mu      sync.Mutex
 	pending *buffer // gathers; nil while there is nothing
 	mark    int     // length of pending at Begin
-	current *buffer // being written; touched only by whoever has the writing
+	current *buffer // being written; touched only by the goroutine that writes
 	spilled int     // >= 0: current.b[spilled:] was refused by TryWrite
 	writing bool    // somebody has the writing
 	closed  bool

@@ -86,6 +86,6 @@ exec candlemark rabbitmqadmin "$@"
 func handOut(*rest.Request) (any, error) {
 	return rest.Stream(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		_, _ = w.Write([]byte(adminScript)) // to whoever is still there
+		_, _ = w.Write([]byte(adminScript)) // the client may have gone
 	}), nil
 }

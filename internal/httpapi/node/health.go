@@ -37,7 +37,7 @@ func unhealthy(h health) any {
 	return rest.Unavailable(h)
 }
 
-// alive says to whoever asks whether the broker serves, and nothing else.
+// alive reports whether the broker serves, without a login, and nothing else.
 func alive(r *rest.Request) (any, error) {
 	if !r.Broker.Service().Open {
 		return unhealthy(health{}), nil

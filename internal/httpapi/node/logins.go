@@ -70,8 +70,8 @@ func here(allowed rest.Rule) rest.Rule {
 	}
 }
 
-// logIn answers whoever sends a name and a password in a form that they are right. It hands out nothing that
-// later requests could show instead of them.
+// logIn confirms the name and password sent in a form. It hands out nothing that later requests could show instead of
+// them.
 func logIn(r *rest.Request) (any, error) {
 	if err := r.LogInWithForm(); err != nil {
 		return nil, err

@@ -226,7 +226,7 @@ func exchangeTypes() []exchangeType {
 	)
 }
 
-// whoAmI says who asks.
+// whoAmI returns the user of the request.
 func whoAmI(r *rest.Request) (any, error) {
 	return struct {
 		Name     string   `json:"name"`

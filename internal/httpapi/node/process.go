@@ -10,7 +10,7 @@ import (
 	"candlemark/protocol"
 )
 
-// logLevel tells from which level on lines are logged.
+// logLevel returns the lowest level that is logged.
 func logLevel(r *rest.Request) (any, error) {
 	return map[string]string{"level": r.Broker.LogLevel()}, nil
 }

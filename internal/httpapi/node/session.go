@@ -5,7 +5,7 @@ import (
 	"candlemark/internal/httpapi/rest"
 )
 
-// sessionItem is the form of who is logged in.
+// sessionItem is the JSON form of a session.
 type sessionItem struct {
 	Name    *string  `json:"name"` // null for nobody
 	Tags    []string `json:"tags"`
@@ -19,7 +19,7 @@ func sessionForm(s rest.Session, err error) (any, error) {
 // beginSession logs in who sends a name and a password in a form.
 func beginSession(r *rest.Request) (any, error) { return sessionForm(r.BeginSession()) }
 
-// shownSession tells who asks, also whoever has not logged in: pages begin by that.
+// shownSession returns the user of a request, if any: pages start with it.
 func shownSession(r *rest.Request) (any, error) { return sessionForm(r.ShownSession()) }
 
 // endSession logs out.

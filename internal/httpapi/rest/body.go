@@ -86,7 +86,7 @@ func (b *Body) Fail(err error) {
 	}
 }
 
-// Need tells, as RabbitMQ does, which of the keys the object does not have.
+// Need complains, as RabbitMQ does, of keys that the object lacks.
 func (b *Body) Need(keys ...string) {
 	var missing []string
 	for _, key := range keys {

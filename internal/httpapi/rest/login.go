@@ -14,7 +14,7 @@ import (
 // managers are the tags of which a user of the API has one.
 var managers = []string{"administrator", "monitoring", "policymaker", "management"}
 
-// enter finds out who asks, and for what.
+// enter authenticates the user and resolves the virtual host of the request.
 func (r *Request) enter() (err error) {
 	if r.User, err = r.login(); err != nil {
 		if told := (*refusal)(nil); errors.As(err, &told) {

@@ -6,7 +6,7 @@ import "candlemark/internal/auth"
 // ?may=true. They are found out by the functions that check requests.
 type May []string
 
-// Rights tells what the user may do in a virtual host.
+// Rights are the permissions of the user in a virtual host.
 type Rights struct {
 	*Request
 	VHost string

@@ -12,7 +12,7 @@ import (
 const (
 	memoryForBodies = 128 << 20 // of all requests together
 	memoryOfOne     = 96 << 20  // of the requests of one user
-	decodedJSON     = 8         // a list of numbers is so many times its text
+	decodedJSON     = 8         // a decoded list of numbers takes this many times the bytes of its text
 	decodedText     = 3         // a message: its text, the body, the frames
 	decodedDocument = 4         // definitions: their text, out of a form, its items, what they mean
 	firstRead       = 4 << 10
@@ -68,9 +68,8 @@ func (r *Request) hold(n int64) error {
 	return nil
 }
 
-// text reads the body of a request, of at most limit bytes; what is decoded from it is
-// so many times as large. Memory for it is taken as it comes, so that who sends slowly
-// takes little.
+// text reads the body of a request, of at most limit bytes; decoded values take that many times as much. Memory is
+// reserved as bytes arrive, so that slow senders hold little.
 func (r *Request) text(limit, decoded int64) ([]byte, error) {
 	b, err := r.read(limit)
 	if err == nil {

@@ -32,7 +32,7 @@ type API struct {
 	rates  forms.Rates
 	// Streams are the answers that go on while somebody listens.
 	Streams *Streams
-	// Busy is told of each request of somebody who has logged in.
+	// Busy is called for each request of an authenticated user.
 	Busy   func(context.Context)
 	log    zerolog.Logger
 	memory memory
@@ -54,7 +54,7 @@ func (a *API) Close() {
 	a.rates.Close()
 }
 
-// Route says what a method of a path does, and for whom: Get, Put, Post or Delete.
+// Route is the handler and the access rule of a method of a path: see Get, Put, Post and Delete.
 type Route struct {
 	Method, Path string
 	allowed      Rule // nil: nobody logs in
@@ -62,15 +62,15 @@ type Route struct {
 	slow         bool
 }
 
-// Get says what GET does with a path, and for whom; HEAD is answered likewise.
+// Get is the route for GET and HEAD of a path.
 func Get(path string, allowed Rule, handle Handler) Route {
 	return Route{Method: "GET", Path: path, allowed: allowed, handle: handle}
 }
 
-// Open is Get for whoever comes, without a login: handlers are told no user, and are to tell next to nothing.
+// Open is Get without a login: handlers have no user, and must reveal next to nothing.
 func Open(path string, handle Handler) Route { return Route{Method: "GET", Path: path, handle: handle} }
 
-// OpenPost is Post likewise: whoever comes is heard, and has to log in with what they send (LogInWithForm) or is told next to nothing.
+// OpenPost is Post without a login: handlers authenticate with the form (LogInWithForm) or reveal next to nothing.
 func OpenPost(path string, handle Handler) Route {
 	return Route{Method: "POST", Path: path, handle: handle}
 }
@@ -115,7 +115,7 @@ type Request struct {
 	plain       *http.Request // as it came
 }
 
-// origin is who asks.
+// origin returns the user and address of the request.
 func (r *Request) origin() *events.Origin {
 	by := &events.Origin{User: r.User.Name, Source: r.RemoteAddr, Interface: events.HTTP}
 	if r.UserAgent() == events.CommandLineAgent {
@@ -124,7 +124,7 @@ func (r *Request) origin() *events.Origin {
 	return by
 }
 
-// Record has the log tell of something that the user has changed, and before, if it is not nil, how it was.
+// Record logs a change made by the user; before, unless nil, is the old state.
 func (r *Request) Record(name, vhost string, fields protocol.Table, before any) {
 	by := events.OriginOf(r.Context())
 	r.Broker.Events().Tell(by.Asked(), func() *events.Event {
@@ -138,7 +138,7 @@ func (r *Request) Part(name string) string {
 	return part
 }
 
-// Serve makes the handler of a route, which lets those through who are known and whom its rule allows.
+// Serve returns the handler of a route, which admits authenticated users that its rule allows.
 func (a *API) Serve(to Route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, plain *http.Request) {
 		r := &Request{Request: plain, API: a, W: w, Users: a.Users, Rates: a.rates.LookOf(plain.URL.RawQuery), plain: plain}

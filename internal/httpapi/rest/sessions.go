@@ -22,7 +22,7 @@ var errForged = Refuse(http.StatusForbidden, "forbidden",
 // ofPages reports whether the request comes from the web pages.
 func (r *Request) ofPages() bool { return r.Header.Get(ofPagesHeader) != "" }
 
-// Session says who is logged in, and until when.
+// Session is a logged-in user, with the end of the session.
 type Session struct {
 	User auth.User
 	// Ends is when the session does unless it is used, in wall ms; 0 for a request with HTTP basic authentication.
@@ -110,7 +110,7 @@ func (r *Request) BeginSession() (Session, error) {
 	return Session{r.User, s.Ends()}, nil
 }
 
-// ShownSession tells who asks, also those who have not logged in: then the error is nil and the user has no name.
+// ShownSession returns the session of the request. Without a login the error is nil and the user has no name.
 func (r *Request) ShownSession() (s Session, err error) {
 	if _, err := r.Cookie(r.cookieName()); err != nil && r.Header.Get("Authorization") == "" {
 		return s, nil
@@ -142,7 +142,7 @@ func (r *Request) EndSession() error {
 	return nil
 }
 
-// tellLogin tells that somebody has logged in with a form, or was refused, as connections over AMQP tell it.
+// tellLogin publishes the event of a login with a form, or of a refused one, as connections over AMQP do.
 func (r *Request) tellLogin(name string, refused error) {
 	r.Broker.Events().Tell(events.Unrecorded, func() *events.Event {
 		by := &events.Origin{User: name, Source: r.RemoteAddr, Interface: events.HTTP}

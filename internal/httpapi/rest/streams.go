@@ -23,8 +23,7 @@ func newStreams() *Streams {
 	return &Streams{most: mostStreams, ofUser: streamsOfUser, by: map[string]int{}, ended: make(chan struct{})}
 }
 
-// Share leaves three quarters of so many connections to requests that end, and three quarters of the streams to
-// other users than one.
+// Share limits streams to a quarter of the connections, and those of one user to a quarter of the streams.
 func (s *Streams) Share(connections int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

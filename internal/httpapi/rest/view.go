@@ -221,7 +221,7 @@ func settled[F any](v *view, part []F) []F {
 	return taken(part, arranged(v, part))
 }
 
-// list returns the answer of items, which are in the order of the default sort. name is what a filter looks at.
+// list returns the answer of items, which are in the order of the default sort. A filter compares the result of name.
 func list[T any](r *Request, items []T, name func(*T) string) (any, error) {
 	return Listing[T, T]{Keys: items, Name: name, Get: func(shown []T) ([]T, error) { return shown, nil }}.Answer(r)
 }

@@ -40,7 +40,7 @@ func NewHandler(broker management.Broker, users *auth.Users, vhost string, log z
 	return &handler{broker, users, vhost, log}
 }
 
-// request is one of somebody who may manage entities.
+// request is a request of a user that may manage entities.
 type request struct {
 	*http.Request
 	*admin.Manager
@@ -90,13 +90,13 @@ func reply(w http.ResponseWriter, a answer) {
 	w.Header().Set("Content-Type", a.kind)
 	w.Header().Set("Content-Length", strconv.Itoa(len(a.body)))
 	w.WriteHeader(a.status)
-	_, _ = w.Write(a.body) // to whoever is still there
+	_, _ = w.Write(a.body) // the client may have gone
 }
 
-// errNoToken: there is none to be checked.
+// errNoToken is the error of a request without a token.
 var errNoToken = &auth.LoginError{Reason: "there is no token"}
 
-// enter finds out who asks. The token has to cover the path, and the user may configure there.
+// enter authenticates the request. The token has to cover the path, and the user needs the permission to configure it.
 func (h *handler) enter(r *http.Request, path string) (auth.User, error) {
 	text := r.Header.Get("Authorization")
 	if text == "" {

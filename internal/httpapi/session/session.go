@@ -15,7 +15,7 @@ const (
 	OfUser = 20
 )
 
-// Session is one user who has logged in. Times are in ms of whoever tells it the time.
+// Session is a logged-in user. Times are in ms of the caller's clock.
 type Session struct {
 	User string
 	// Login identifies the account and its password at that time (auth.Users.Login).

@@ -41,8 +41,7 @@ type detailedExchange struct {
 	Outgoing []struct{} `json:"outgoing"` // per queue, likewise
 }
 
-// internalUser stands where RabbitMQ tells who made something and we do not
-// know.
+// internalUser stands in RabbitMQ's fields for the creator of an object, which we do not record.
 const internalUser = "rmq-internal"
 
 func shownExchange(r *rest.Request, x *management.Exchange) exchangeItem {

@@ -93,7 +93,7 @@ func Carry(ctx context.Context, broker management.Broker, users *auth.Users, by 
 	return ctx.Err()
 }
 
-// tell tells that definitions were imported, and how many items.
+// tell logs the import of definitions with the number of items.
 func tell(ctx context.Context, broker management.Broker, p *document.Plan) {
 	by, fields := events.OriginOf(ctx), protocol.Table{{Key: "items", Value: int64(len(p.Items))}}
 	broker.Events().Tell(by.Asked(), func() *events.Event {

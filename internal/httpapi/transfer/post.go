@@ -17,9 +17,9 @@ type report struct {
 	Items    []document.Item          `json:"items"`
 }
 
-// post imports definitions: ?dry_run=true only tells what that would do, ?strict=true does nothing if an item would be
-// refused (DEF-5), ?report=true tells what was done. Without a report, what was refused is an error, when everything else is
-// done.
+// post imports definitions: ?dry_run=true only reports the effects, ?strict=true imports nothing if an item would be
+// refused (DEF-5), ?report=true returns a report. Without a report, refused items are an error after all others have
+// been imported.
 func post(r *rest.Request) (any, error) {
 	text, err := r.Document()
 	if err != nil {

@@ -105,7 +105,7 @@ func (f *file) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(text))
 }
 
-// unpacks reports whether who asks takes gzip.
+// unpacks reports whether the client accepts gzip.
 func unpacks(r *http.Request) bool {
 	return slices.ContainsFunc(strings.Split(r.Header.Get("Accept-Encoding"), ","), func(coding string) bool {
 		name, quality, _ := strings.Cut(coding, ";")
