@@ -73,7 +73,7 @@ func (r *Reader) Init(conn net.Conn) {
 	r.looking = WatchPeer(conn, r.Protocol.Lost)
 }
 
-// Run runs the handshake, which tells whether there is to be traffic, and that. It returns when the reader is over or the socket is left to a loop.
+// Run runs the handshake, which reports whether there is to be traffic, and that. It returns when the reader is over or the socket is left to a loop.
 func (r *Reader) Run(handshake func() (ok bool)) {
 	r.work(func() (left bool) {
 		r.err = ErrPending
@@ -99,7 +99,7 @@ func (r *Reader) end() {
 	r.Protocol.Left()
 }
 
-// traffic returns that between handshake and end, and the farewell. It tells whether the loop goes on with it.
+// traffic returns that between handshake and end, and the farewell. It reports whether the loop goes on with it.
 func (r *Reader) traffic() (left bool) {
 	err := r.serve()
 	var socket *SocketError

@@ -72,7 +72,7 @@ func (c *Channel) Confirms() {
 	}
 }
 
-// Publish publishes in confirm mode, waits for the answer, and tells whether it
+// Publish publishes in confirm mode, waits for the answer, and reports whether it
 // was an ack.
 func (c *Channel) Publish(exchange, key string, m amqp.Publishing) bool {
 	c.b.Helper()

@@ -49,7 +49,7 @@ func (d *Description) Arguments(topic *Description) (t protocol.Table) {
 	return t
 }
 
-// Policy returns that of the entity, nil if it needs none: what can be changed. isTopic tells whether a name is that of
+// Policy returns that of the entity, nil if it needs none: what can be changed. isTopic reports whether a name is that of
 // a topic. Error: that of policies, for a name that none can have.
 func (d *Description) Policy(vhost string, isTopic func(name string) bool) (*policies.Policy, error) {
 	settings, applies := map[string]any{}, "queues"

@@ -127,7 +127,7 @@ func (j *Journal) finish() {
 	}
 }
 
-// commit completes what has gathered and tells whether the journal is closed.
+// commit completes what has gathered and reports whether the journal is closed.
 func (j *Journal) commit() bool {
 	j.mu.Lock()
 	batch, closed := j.pending, j.closed

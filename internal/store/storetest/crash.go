@@ -81,7 +81,7 @@ type life struct {
 	lives   int
 }
 
-// open returns a start of the process, and compares. It tells whether there is a journal; the crash may hit while there
+// open returns a start of the process, and compares. It reports whether there is a journal; the crash may hit while there
 // is none yet.
 func (l *life) open() bool {
 	l.calm()

@@ -158,7 +158,7 @@ func (w *Walker) Search(from int64) (batchInfo, bool) {
 	return batchInfo{}, false
 }
 
-// records decodes what stands between two offsets and tells whether it is whole. If
+// records decodes what stands between two offsets and reports whether it is whole. If
 // not, what can be read of it is found byte by byte.
 func (w *Walker) records(from, to int64) bool {
 	w.entries = w.entries[:0]
