@@ -131,7 +131,7 @@ func goTopics(t *testing.T, c *admin.Client) {
 		ForwardTo:   to.Ptr("q"),
 		DefaultRule: &admin.RuleProperties{Name: "first", Filter: &admin.SQLFilter{Expression: "a = @x", Parameters: map[string]any{"@x": int64(5)}}},
 	}})
-	if err != nil || !strings.HasSuffix(*made.ForwardTo, "/q") {
+	if err != nil || !strings.HasPrefix(*made.ForwardTo, "https://") || !strings.HasSuffix(*made.ForwardTo, "/q") {
 		t.Fatal(made, err)
 	}
 	_, err = c.CreateRule(ctx, "t", "s", &admin.CreateRuleOptions{Name: to.Ptr("second"), Filter: &admin.CorrelationFilter{

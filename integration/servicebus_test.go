@@ -255,10 +255,10 @@ func TestServiceBusForwardingIsPublishing(t *testing.T) {
 	}
 	for inside, want := range map[string]int{
 		"<MaxDeliveryCount>3</MaxDeliveryCount>":                                 200,
-		"<ForwardTo>payroll</ForwardTo>":                                         403,
-		"<ForwardTo>news</ForwardTo>":                                            403,
-		"<ForwardDeadLetteredMessagesTo>payroll</ForwardDeadLetteredMessagesTo>": 403,
-		"<ForwardDeadLetteredMessagesTo>news</ForwardDeadLetteredMessagesTo>":    403,
+		"<ForwardTo>payroll</ForwardTo>":                                         401,
+		"<ForwardTo>news</ForwardTo>":                                            401,
+		"<ForwardDeadLetteredMessagesTo>payroll</ForwardDeadLetteredMessagesTo>": 401,
+		"<ForwardDeadLetteredMessagesTo>news</ForwardDeadLetteredMessagesTo>":    401,
 	} {
 		if status, got := b.atomAs("one", "key of one", "PUT", "mine", described("QueueDescription", inside), true); status != want {
 			t.Errorf("%s: %d %s", inside, status, got)
@@ -300,16 +300,16 @@ func TestServiceBusAdministration_Rights(t *testing.T) {
 		{"DELETE", "q", "", false, 200},
 	} {
 		for _, key := range []string{"sender", "listener", "both", "elsewhere", "folded", "manager"} {
-			want := 403
+			want := 401
 			if key == "manager" {
 				want = c.manager
 			}
-			if status, got := b.atomAs(key, "key of "+key, c.method, c.path, c.body, c.match); status != want {
+			if status, got := b.atomAs(key, "key of "+key, c.method, c.path, c.body, c.match); status != want || want == 401 && !strings.Contains(got, "401 SubCode=40100: Unauthorized : ") {
 				t.Errorf("%s of %s by %s: %d %s", c.method, c.path, key, status, got)
 			}
 		}
 	}
-	if status, got := b.atomAs("sender", "key of sender", "PUT", "new", described("QueueDescription", ""), false); status != 403 {
+	if status, got := b.atomAs("sender", "key of sender", "PUT", "new", described("QueueDescription", ""), false); status != 401 || !strings.Contains(got, "Authorization failed for specified action: Manage,EntityWrite.") {
 		t.Error(status, got)
 	}
 }

@@ -77,6 +77,8 @@ type PeekedMessage struct {
 	Header               []byte // the raw property list as consumers get it
 	Body                 []byte // its first Cut bytes
 	Size                 int64  // bytes of the whole body
+	// Deferred: the message is deferred, or was when it was received by its number.
+	Deferred bool
 	// Unreadable: the content is in the journal and cannot be read at present.
 	Unreadable bool
 }

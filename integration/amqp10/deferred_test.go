@@ -128,6 +128,10 @@ func TestEntity_Deferred(t *testing.T) {
 		if code, _, _ := n.numbered(at[0], at[1]); code != 404 {
 			t.Error("locked ones:", code)
 		}
+		_, answer = n.ask("peek-message", map[string]any{"from-sequence-number": at[0], "message-count": int32(1)})
+		if all, _ := n.messages(answer); len(all) != 1 || all[0].Annotations["x-opt-message-state"] != int32(1) {
+			t.Errorf("a locked one is shown as deferred: %+v", all)
+		}
 		if code := n.dispose("completed", append(slices.Clone(tokens), amqp.UUID{1}), nil); code != 410 {
 			t.Error("with one that is not held:", code)
 		}

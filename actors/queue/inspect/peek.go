@@ -109,7 +109,7 @@ func (p *peeking) queue(unacked []backlog.Handle) {
 // showQueued adds a message of the queue.
 func (p *peeking) showQueued(h backlog.Handle) {
 	m := p.entry(p.Messages, h)
-	m.State = mail.Ready
+	m.State, m.Deferred = mail.Ready, p.Messages.Entry(h).Marks&backlog.Deferred != 0
 	if at, deferred := p.Deferred.Find(m.Seq); deferred && at == h {
 		m.State = mail.Deferred
 	} else if !p.Messages.IsReady(h) {

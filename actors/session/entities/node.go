@@ -188,7 +188,7 @@ func peeked(m *mail.PeekedMessage) (encoded []byte, ok bool) {
 	if m.Unreadable {
 		return nil, false
 	}
-	facts := servicebus.Facts{Seq: m.Seq, Enqueued: m.Enqueued, Expires: m.Expires, Due: m.Due, DeliveryCount: m.DeliveryCount, Deferred: m.State == mail.Deferred}
+	facts := servicebus.Facts{Seq: m.Seq, Enqueued: m.Enqueued, Expires: m.Expires, Due: m.Due, DeliveryCount: m.DeliveryCount, Deferred: m.Deferred}
 	if p, err := protocol.DecodeProperties(m.Header); err == nil {
 		in, _ := p.Headers.Get("x-last-death-queue")
 		of, _ := p.Headers.Get("x-last-death-reason")

@@ -141,11 +141,38 @@ func (h *handler) failed(r *http.Request, err error) answer {
 	case errors.Is(err, context.DeadlineExceeded):
 		status, text = http.StatusServiceUnavailable, "the broker did not answer in time"
 	case code == protocol.AccessRefused || code == protocol.NotAllowed:
-		status = http.StatusForbidden
+		h.log.Warn().Err(err).Str("peer", r.RemoteAddr).Msg("HTTP access denied")
+		status, text = http.StatusUnauthorized, "401 SubCode=40100: Unauthorized : "+unauthorized(r)
 	case code == protocol.PreconditionFailed:
 		status = http.StatusBadRequest
 	}
 	return answer{status, "application/xml; charset=utf-8", atom.Failure(status, text, time.UnixMilli(h.broker.Now()))}
+}
+
+// unauthorized returns why a key may not do what a request asks for, in Service Bus's words. SDKs take 401 for a missing right, and 403 for a quota.
+func unauthorized(r *http.Request) string {
+	verb, claim := "Get", "EntityRead"
+	switch r.Method {
+	case http.MethodPut:
+		verb, claim = "CreateOrUpdate", "EntityWrite"
+	case http.MethodDelete:
+		verb, claim = "Delete", "EntityDelete"
+	}
+	_, rest, in := cutFold(strings.Trim(r.URL.Path, "/"), "/"+entity.Subscriptions)
+	_, rule, inRules := cutFold(rest, "/"+entity.Rules)
+	kind, list := "Subscription", rest == ""
+	if inRules {
+		kind, list = "Rule", rule == ""
+	}
+	switch {
+	case in && list:
+		return "Unauthorized access for 'Enumerate" + kind + "s' operation. Manage claim is required for this operation."
+	case in:
+		return "Unauthorized access for '" + verb + kind + "' operation. Manage claim is required for this operation."
+	case claim == "EntityRead":
+		return "Manage,EntityRead claims required for this operation."
+	}
+	return "Authorization failed for specified action: Manage," + claim + "."
 }
 
 var errBadRequest = errors.New("the request is not understood")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/xml"
 	"strconv"
+	"strings"
 	"time"
 
 	"candlemark/internal/servicebus/admin"
@@ -101,11 +102,12 @@ func megabytes(e *admin.Entity) int64 {
 }
 
 // address returns that of an entity that is forwarded to, or "" if there is none.
+// address returns the address of an entity that messages are forwarded to. It has the scheme https, as in Service Bus, whatever the API is served over.
 func address(base, name string) string {
 	if name == "" {
 		return ""
 	}
-	return base + name
+	return "https://" + strings.TrimPrefix(base, "http://") + name
 }
 
 func (w *writer) queue(base string, e *admin.Entity) {
