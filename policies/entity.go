@@ -14,7 +14,7 @@ const DeadLetterQueueSuffix = ".dlq"
 
 // EntitySettings are the settings of a queue that Service Bus has and RabbitMQ has not. The zero value is how RabbitMQ's queues are.
 type EntitySettings struct {
-	// StampExpiry: deliveries tell when the message was enqueued and when it expires.
+	// StampExpiry: deliveries have headers with the times of enqueueing and expiry.
 	StampExpiry bool
 	// ExpiresAtHeader names a header that sets a message's deadline, or "" if there is none.
 	ExpiresAtHeader string

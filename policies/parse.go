@@ -11,9 +11,8 @@ import (
 	"candlemark/policies/pattern"
 )
 
-// ValidationError says that a policy is not valid. Text is what RabbitMQ says
-// about it; several failures stand on lines of their own, in the order
-// definition, apply-to, pattern, priority (POL-14).
+// ValidationError says that a policy is not valid. Text is RabbitMQ's message; several failures stand on lines of their
+// own, in the order definition, apply-to, pattern, priority (POL-14).
 type ValidationError struct{ Text string }
 
 // Error implements error.

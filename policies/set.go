@@ -32,9 +32,8 @@ func store(operator bool) int {
 	return 0
 }
 
-// With returns the set with p in it, in place of the policy of the same name
-// and sort. It returns s itself when p equals that one: storing an identical
-// value changes nothing and tells nobody (POL-9).
+// With returns the set with p in it, in place of the policy of the same name and sort. It returns s itself when p
+// equals that one: storing an identical value changes nothing and notifies nobody (POL-9).
 func (s *Set) With(p *Policy) *Set {
 	if s.Lookup(p.Operator, p.Name).Equal(p) {
 		return s

@@ -40,8 +40,7 @@ type QueueSettings struct {
 	// ConsumerTimeout is how long a delivery may stay unacknowledged, in ms, 1 and
 	// more. An argument or a policy of 0 says nothing.
 	ConsumerTimeout int64
-	// MaxPriority is the highest priority the queue tells apart, 0 to 255; 0 for
-	// a queue without priorities (DEC-11).
+	// MaxPriority is the highest distinct priority of the queue, 0 to 255; 0 for a queue without priorities (DEC-11).
 	MaxPriority uint8
 	// SingleActiveConsumer: one consumer at a time gets the messages (DEC-11).
 	SingleActiveConsumer bool

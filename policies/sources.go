@@ -9,7 +9,7 @@ import (
 	"candlemark/protocol"
 )
 
-// Source says who has decided about a setting.
+// Source is the origin of a setting's value.
 type Source string
 
 // The sources.
@@ -30,7 +30,8 @@ type Setting struct {
 	Note   string // what else there is to know
 }
 
-// Settings tells for each key of the arguments or the policies which of them counts for SettingsFor, or ExchangeSettingsFor.
+// Settings returns for each key of the arguments or the policies which source SettingsFor, or ExchangeSettingsFor,
+// uses.
 func (o *Object) Settings(e Effective) (list []Setting) {
 	for _, key := range allKeys {
 		s := Setting{Key: key, Argument: o.argument(key)}

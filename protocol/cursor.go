@@ -13,7 +13,7 @@ type cursor struct {
 	badUTF8 bool // a short string was not UTF-8 (DEC-8)
 }
 
-// take returns the next n bytes, which alias b, or nil when there are not so many.
+// take returns the next n bytes, which alias b, or nil if there are fewer.
 func (c *cursor) take(n uint32) []byte {
 	if c.bad || uint64(n) > uint64(len(c.b)) {
 		c.bad, c.b = true, nil

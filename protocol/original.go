@@ -8,7 +8,7 @@ import "encoding/binary"
 //	│ flags, the lowest set │ properties │ original │ its size, 4 bytes │
 const flagOriginal = 1
 
-// originalSize is how many bytes tell the size of an original.
+// originalSize is the number of bytes of the size of an original.
 const originalSize = 4
 
 // WithOriginal makes what raw has from begin on the original of the property list before it, which has none, and returns it.

@@ -95,8 +95,8 @@ func (n *Node) SetMemoryWatermark(to config.Amount) { n.monitor.SetMemoryWaterma
 // SetDiskFreeLimit implements management.Host.
 func (n *Node) SetDiskFreeLimit(to config.Amount) { n.monitor.SetDiskFreeLimit(to) }
 
-// JournalFull tells that the journal waits for room on the disk, or no longer
-// does: as long the disk alarm lasts, whatever its limit is.
+// JournalFull reports that the journal waits for room on the disk, or no longer does. The disk alarm lasts as long,
+// whatever its limit.
 func (n *Node) JournalFull(full bool) { n.monitor.JournalFull(full) }
 
 // announced is a listener that is not the node's own.

@@ -25,8 +25,7 @@ func (f *faulty) Receive(ctx actor.Context) {
 	b.blow()
 }
 
-// bomb is the context of a turn that fails; it goes off once, so that whoever
-// recovers can still answer.
+// bomb is the context of a turn that fails; it goes off once, so that the recovering code can still answer.
 type bomb struct {
 	actor.Context
 	blown bool

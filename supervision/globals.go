@@ -15,8 +15,7 @@ import (
 	"candlemark/supervision/shovels"
 )
 
-// clusterID is the global parameter that tells data folders apart: each has one
-// of its own, for good.
+// clusterID is the global parameter that identifies a data folder: each has one of its own, for good.
 const clusterID = "internal_cluster_id"
 
 // loadGlobals begins with the global parameters that were stored.
@@ -34,7 +33,7 @@ func (n *Node) loadGlobals(stored []definitions.Global) error {
 	return err
 }
 
-// parameterKeeper keeps the parameters of a node, and tells of their changes.
+// parameterKeeper keeps the parameters of a node, and publishes events of their changes.
 type parameterKeeper struct {
 	*shovels.Shovels
 	globals *definitions.Globals
@@ -100,7 +99,8 @@ func valueField(value json.RawMessage) protocol.Field {
 	return protocol.Field{Key: "value", Value: string(events.Redacted(jsonencode.Marshal(v)))}
 }
 
-// tellParameter tells of a change of a parameter of a component, or without one of a global parameter.
+// tellParameter publishes the event of a change of a parameter of a component, or of a global parameter if component is
+// "".
 func (k *parameterKeeper) tellParameter(ctx context.Context, event string, p parameters.Parameter, before json.RawMessage, more ...protocol.Field) {
 	by := events.OriginOf(ctx)
 	k.events.Tell(by.Asked(), func() *events.Event {

@@ -22,7 +22,7 @@ type insider struct {
 	free bool
 }
 
-// nobody is a user without a name of its own, whom RabbitMQ calls so too. He passes on messages in the name of others.
+// nobody is a user without a name of its own, as RabbitMQ calls it too. It publishes messages in the name of others.
 var nobody = auth.User{Name: "none", Tags: []string{"impersonator"}}
 
 // dial connects a shovel to a broker: to this one if the address names none. Then a user without a password needs none, and without a

@@ -32,13 +32,12 @@ import (
 
 // Config configures a broker.
 type Config struct {
-	// Users are there from the start, and whoever and whatever is added to
-	// them; nil for those of a new broker.
+	// Users are the users and virtual hosts at the start; nil for those of a new broker.
 	Users *auth.Users
 	// Authenticator and Permissions stand in for Users in tests; nil for them.
 	Authenticator auth.Authenticator
 	Permissions   auth.Permissions
-	Journal       store.Journal // closed by whoever made it, after Stop
+	Journal       store.Journal // closed by its owner, after Stop
 	// Meta keeps what is durable; closed like the journal. Nil keeps nothing.
 	// Users, policies and the rest become what it has of them.
 	Meta definitions.Store

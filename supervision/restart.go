@@ -28,9 +28,8 @@ const (
 
 // Restart says what happens to an actor that panicked.
 type Restart struct {
-	// Directive: Resume keeps the state and goes on behind the mail that failed,
-	// which was answered with 541; Restart begins with an empty state; Stop ends
-	// the actor, which tells whoever waits for it.
+	// Directive: Resume keeps the state and goes on behind the mail that failed, which was answered with 541; Restart
+	// begins with an empty state; Stop ends the actor, which notifies its watchers.
 	Directive actor.Directive
 	// Retries of Restart within Window that are made at once. After those it
 	// waits before each, 1 s and then twice as long as before, at most 30 s; mail

@@ -168,7 +168,7 @@ func (t *tree) handOver(ctx actor.Context, m handover) {
 	t.admit(ctx, pid)
 }
 
-// admit counts a connection, and tells it of the alarm.
+// admit counts a connection, and notifies it of the alarm.
 func (t *tree) admit(ctx actor.Context, pid *actor.PID) {
 	t.connections[pid.Id] = pid
 	if t.alarm != nil {

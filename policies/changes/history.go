@@ -41,7 +41,7 @@ func Between(before, after *policies.Set, of []*policies.Policy) (edits []Edit) 
 	return edits
 }
 
-// By is who has made a change, and by which interface, as internal/events names them; "" for nobody.
+// By is the user that made the change, with the interface, as internal/events names them; "" for none.
 type By struct {
 	User      string `json:"user"`
 	Interface string `json:"interface"`

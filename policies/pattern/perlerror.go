@@ -35,7 +35,7 @@ func refusal(source string, err error) *Error {
 	case !ok:
 		return &Error{source, "not supported by this broker", len(source)}
 	case known.placed && len(source) <= longestPlaced:
-		for at := range len(source) { // the engine does not tell the place: it ends the shortest beginning with that mistake
+		for at := range len(source) { // the engine does not report the offset: it is the end of the shortest prefix with that error
 			if _, err := regexp2.Compile(widen(source[:at+1]), regexp2.RE2); errorCode(err) == code {
 				return &Error{source, known.message, at}
 			}

@@ -26,7 +26,7 @@ func (c *cursor) fail(cause fault) {
 	c.b = nil
 }
 
-// take returns the next n bytes, which alias b; nil when there are not so many.
+// take returns the next n bytes, which alias b, or nil if there are fewer.
 func (c *cursor) take(n uint32) []byte {
 	if c.fault != sound || uint64(n) > uint64(len(c.b)) {
 		c.fail(malformed)
@@ -66,7 +66,8 @@ func (c *cursor) constructor(want Type) (code uint8) {
 	return code
 }
 
-// payload takes the bytes that follow a constructor, without their length word. The high half of a constructor tells how long they are.
+// payload takes the bytes that follow a constructor, without their length word. The high half of a constructor
+// determines their length.
 func (c *cursor) payload(code uint8) []byte {
 	switch code >> 4 {
 	case 0x4:

@@ -112,7 +112,7 @@ func (p *Attach) fields(f *fields) {
 	f.atMost(p.RcvSettleMode, ReceiverSecond)
 }
 
-// Flow tells windows and, of a link, credit.
+// Flow carries the session's windows and, for a link, its credit.
 type Flow struct {
 	NextIncomingID Optional[uint32]
 	IncomingWindow uint32 // transfers
@@ -176,7 +176,7 @@ func (p *Transfer) fields(f *fields) {
 	}
 }
 
-// Disposition tells what became of deliveries.
+// Disposition carries the state of a range of deliveries.
 type Disposition struct {
 	Role      bool // of who sends it
 	First     uint32

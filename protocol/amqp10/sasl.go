@@ -75,7 +75,7 @@ func ParseAnonymous(response []byte) (trace []byte, ok bool) {
 	return response, len(response) <= maxIdentity && utf8.Valid(response)
 }
 
-// ParseExternal checks a response of the mechanism EXTERNAL: whom to act as, "" for who the certificate names.
+// ParseExternal checks a response of the mechanism EXTERNAL: the user to act as, "" for the user in the certificate.
 func ParseExternal(response []byte) (identity []byte, ok bool) { return response, identifies(response) }
 
 // identifies reports whether b can be a name or password.

@@ -22,16 +22,15 @@ type Asker struct {
 // Post sends mail and waits for nothing.
 func (a *Asker) Post(to *actor.PID, what any) { a.System.Root.Send(to, what) }
 
-// Watch has the end of an actor told to an inbox, as *actor.Terminated.
+// Watch delivers the end of an actor to an inbox, as *actor.Terminated.
 func (a *Asker) Watch(whom *actor.PID, by *Inbox) {
 	if p, ok := a.System.ProcessRegistry.Get(whom); ok {
 		p.SendSystemMessage(whom, &actor.Watch{Watcher: by.PID})
 	}
 }
 
-// All asks count questions at once and gives every answer to take, for as long as
-// Patience; who has not answered by then is not waited for. The answer to question i
-// has its ID. The error is that of ctx.
+// All asks count questions at once and gives every answer to take, for as long as Patience; later answers are dropped.
+// The answer to question i has its ID. The error is that of ctx.
 func (a *Asker) All(ctx context.Context, count int, ask func(i int, r mail.Request), take func(answer any)) error {
 	in := a.Inbox(count)
 	defer in.Close()

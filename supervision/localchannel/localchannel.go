@@ -96,7 +96,7 @@ func (w *localChannel) frame(ctx context.Context) (protocol.Frame, error) {
 	}
 }
 
-// told handles what the channel tells its connection.
+// told handles mail from the channel to its connection.
 func (w *localChannel) told(m any) error {
 	switch m := m.(type) {
 	case *mail.CloseConnection:
@@ -145,8 +145,8 @@ func (w *localChannel) content(ctx context.Context) (p protocol.Properties, body
 	return p, body, nil
 }
 
-// leave has the channel give back what it holds, and waits for that: who reads
-// the answer is to find everything in its place.
+// leave has the channel give back what it holds, and waits for that: when the caller gets the answer, all messages are
+// requeued.
 func (w *localChannel) leave(ctx context.Context) {
 	defer w.in.Close()
 	ctx, cancel := w.asker.Clock.WithTimeout(context.WithoutCancel(ctx), leaveTimeout)

@@ -100,7 +100,7 @@ func (qs *Queries) closeThose(ctx context.Context, reason string, those func(*ma
 	return found, nil
 }
 
-// tell tells of something that somebody asked for.
+// tell publishes the event of a user's request.
 func (qs *Queries) tell(ctx context.Context, record events.Record, name, vhost string, fields protocol.Table) {
 	by := events.OriginOf(ctx)
 	qs.cfg.Events.Tell(record, func() *events.Event {
@@ -108,8 +108,8 @@ func (qs *Queries) tell(ctx context.Context, record events.Record, name, vhost s
 	})
 }
 
-// tellScheduled tells that messages of a place, which may be one that is named, were dropped or moved. Clients do that all
-// the time, as with what they declare for a while.
+// tellScheduled publishes the event that messages of a place, or the one named, were dropped or moved. For clients this
+// is routine, as for temporary declarations.
 func (qs *Queries) tellScheduled(ctx context.Context, name string, at management.Place, which management.ScheduledID, count int, more ...protocol.Field) {
 	if count == 0 {
 		return

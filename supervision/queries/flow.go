@@ -94,7 +94,7 @@ type flow struct {
 	seen  map[flowStep]bool
 	bound map[flowBinding]bool
 	steps []flowStep // that were not followed yet
-	// followed are how many nodes were, and cost is what was looked at for that.
+	// followed is the number of nodes followed, and cost the number of steps taken.
 	followed, cost int
 }
 
@@ -260,7 +260,7 @@ func (f *flow) exchange(s flowStep) {
 	}
 }
 
-// takes reports whether a binding of an exchange of that type takes a message with that key, as far as the key tells.
+// takes reports whether a binding of an exchange of that type takes a message with that key, judged by the key alone.
 func takes(kind, binding, key string) bool {
 	switch kind {
 	case "direct":

@@ -16,8 +16,8 @@ import (
 	"candlemark/supervision/ask"
 )
 
-// reach finds the queue of a place, or that in which a delayed exchange holds
-// messages, for somebody who may read there.
+// reach finds the queue of a place, or that in which a delayed exchange holds messages, for a user with read
+// permission.
 func (qs *Queries) reach(by management.Asker, at management.Place) (*topology.Queue, error) {
 	v, ok := qs.cfg.VHosts.Find(at.VHost)
 	if !ok {
@@ -61,7 +61,7 @@ func holderOf(v *topology.VHost, name string) (*topology.Queue, error) {
 // answered is implemented by every answer of a queue.
 type answered interface{ Failure() error }
 
-// inquire asks the queue of a place, for somebody who may read there.
+// inquire asks the queue of a place, for a user with read permission.
 func inquire[T answered](ctx context.Context, qs *Queries, by management.Asker, at management.Place, question func(mail.Request) any) (T, *topology.Queue, error) {
 	var none T
 	q, err := qs.reach(by, at)
@@ -134,8 +134,7 @@ func peekedShown(m *mail.PeekedMessage) management.Peeked {
 	return shown
 }
 
-// Unacked implements management.Messages. Delivery tags are what the channels know of them a
-// moment later.
+// Unacked implements management.Messages. Delivery tags are asked of the channels afterwards.
 func (qs *Queries) Unacked(ctx context.Context, by management.Asker, at management.Place, after uint64, limit int) ([]management.Unacked, bool, error) {
 	page, q, err := inquire[*mail.UnackedPage](ctx, qs, by, at, func(r mail.Request) any {
 		return &mail.ListUnacked{Request: r, After: after, Limit: limit, Queue: at.Name, VHost: at.VHost}

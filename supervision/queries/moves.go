@@ -16,7 +16,7 @@ import (
 	"candlemark/protocol"
 )
 
-// dryRun is for how long a dry run goes on, in ns: it tells what it has found then.
+// dryRun is the maximum duration of a dry run in ns: it returns the counts up to then.
 const dryRun = 10e9
 
 // Moves implements management.Moves: those that run, and the last ones that are over.

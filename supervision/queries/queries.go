@@ -37,7 +37,7 @@ type Queries struct {
 	cfg Config
 	// Churn counts what came and went, for Overview.
 	Churn Churn
-	// Sums has the numbers that queues tell of themselves.
+	// Sums holds the numbers reported by the queues.
 	Sums   metrics.Queues
 	Deaths deadletter.Stats // for DeadLetters
 	totals totals

@@ -9,7 +9,7 @@ import (
 
 // The parameters of the alarms.
 const (
-	unknownMemory = 1 << 30               // what there is if the system does not tell, as RabbitMQ reckons
+	unknownMemory = 1 << 30               // the memory assumed if the system does not report it, as in RabbitMQ
 	stuck         = time.Second           // held flow that lasts so long is an alarm, which is told
 	calmMemory    = time.Second           // how long the memory alarm outlasts its cause
 	calmDisk      = 10 * time.Second      // how long the disk alarm does, as in RabbitMQ
@@ -96,7 +96,7 @@ func (s *alarmState) next(r reading) time.Duration {
 	return wait
 }
 
-// until returns how long so many bytes last at a rate per second.
+// until returns how long that many bytes last at a rate per second.
 func until(bytes, rate int64) time.Duration {
 	return time.Duration(float64(bytes) / float64(rate) * float64(time.Second))
 }

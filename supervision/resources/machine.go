@@ -6,8 +6,7 @@ import (
 	"candlemark/internal/management"
 )
 
-// unknownDescriptors is how many file descriptors are reckoned with where the
-// system does not tell.
+// unknownDescriptors is the number of file descriptors assumed if the system does not report it.
 const unknownDescriptors = 1024
 
 // measure reads the state of the process and its machine. Values that this system does not report stay 0.

@@ -29,8 +29,7 @@ type Meter interface {
 	// Release collects garbage and gives all free memory back at once. It stops everything else meanwhile: some 50 ms
 	// with half a gigabyte to be given back.
 	Release()
-	// Bound has the process work harder at collecting garbage when it comes close
-	// to so many bytes.
+	// Bound makes the process collect garbage more often when its memory comes close to that many bytes.
 	Bound(bytes int64)
 }
 

@@ -21,11 +21,11 @@ const (
 	boundShare       = 0.9      // the collector keeps garbage below it
 	leastBound       = 64 << 20 // bytes, or it would do nothing else
 	trimPerTurn      = 5000     // queues to be trimmed per second, about
-	flightShare      = 64       // one in so many bytes may be on its way from one connection
+	flightShare      = 64       // a connection may have this fraction of the bytes under way
 	amplyFrom        = 256 << 20
 	leastTransaction = 1 << 20 // bytes besides the largest message
-	historyShare     = 16      // one in so many bytes may be kept by recent-history exchanges
-	begunShare       = 8       // one in so many bytes may be of contents that are not whole, and as many of transactions
+	historyShare     = 16      // recent-history exchanges may keep this fraction of the bytes
+	begunShare       = 8       // incomplete contents may take this fraction of the bytes, and transactions as much
 )
 
 // Config is how a broker looks after memory and disk.
@@ -38,15 +38,15 @@ type Config struct {
 	DiskFree config.Amount
 }
 
-// Broker is whom a Monitor looks after.
+// Broker is the interface to the monitored broker.
 type Broker struct {
 	Name       string // of the node, for the log
 	MaxMessage uint64 // bytes of the largest body
 	Clock      *clock.Clock
 	Log        zerolog.Logger
 	Events     *events.Hub // told of alarms; nil for nobody
-	// Block tells the clients of an alarm, or with "" that there is none any more. Trim asks all
-	// queues to page out, Queues counts them. None of them waits.
+	// Block notifies the clients of an alarm, or with "" of its end. Trim asks all queues to page out, Queues counts
+	// them. None of them waits.
 	Block  func(reason string)
 	Trim   func()
 	Queues func() int
@@ -161,7 +161,7 @@ func (a *Monitor) End() {
 	}
 }
 
-// look measures, and does what follows from it. It tells when to look again.
+// look measures and acts on the result. It returns when to look again.
 func (a *Monitor) look() time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -189,8 +189,8 @@ func (a *Monitor) read() reading {
 	return a.now
 }
 
-// tell lets everybody know of a change. Readers learn of it from the valve before
-// the mail is on its way, so that they read no more meanwhile.
+// tell announces a change. Readers learn of it from the valve before the mail is on its way, so that they read no more
+// meanwhile.
 func (a *Monitor) tell() {
 	s := &a.shortage
 	reason := s.reason()
@@ -245,8 +245,8 @@ func (a *Monitor) SetDiskFreeLimit(to config.Amount) {
 	a.change(func(s *alarmState) { a.set(s.watermark, to) })
 }
 
-// JournalFull tells that the journal waits for room on the disk, or no longer
-// does: as long the disk alarm lasts, whatever its limit is.
+// JournalFull reports that the journal waits for room on the disk, or no longer does. The disk alarm lasts as long,
+// whatever its limit.
 func (a *Monitor) JournalFull(full bool) {
 	a.change(func(s *alarmState) { s.journalFull = full })
 }

@@ -60,7 +60,7 @@ func (g *release) due(r reading, alarm bool, collections uint64, held int64) boo
 		r.at-g.last >= pause
 }
 
-// give gives memory back, at once in an alarm, and tells how much is in use now.
+// give returns memory to the system, at once in an alarm, and returns the amount in use now.
 func (g *release) give(m Meter, r reading, alarm bool, held int64) (memory int64) {
 	if !alarm {
 		m.Collect()

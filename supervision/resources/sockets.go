@@ -83,7 +83,7 @@ const (
 	fewHTTP     = 8
 )
 
-// socketsOf returns how many of so many file descriptors AMQP clients may use.
+// socketsOf returns the number of the file descriptors that AMQP clients may use.
 func socketsOf(files int) int {
 	if files < leastShared {
 		return max(files/2, 1)

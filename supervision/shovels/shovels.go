@@ -92,7 +92,7 @@ func (s *Shovels) Parameters(vhost string) []parameters.Parameter {
 	return s.cfg.Parameters.All(vhost)
 }
 
-// Statuses returns those of entities of Azure Service Bus, which parameters tell.
+// Statuses returns the statuses of entities of Azure Service Bus, as set by parameters.
 func (s *Shovels) Statuses() *status.Table { return s.cfg.Parameters.Statuses() }
 
 // PutParameter implements management.Shovels.

@@ -8,11 +8,12 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// AppendOriginal appends the form in which 0-9-1's property list carries what [To091] does not tell of a message: its bare message without
-// the bytes that To091 returns as the body, and its footer. s are the sections of message.
+// AppendOriginal appends the form in which 0-9-1's property list carries the parts of a message that [To091] does not
+// translate: its bare message without the bytes that To091 returns as the body, and its footer. s are the sections of
+// message.
 //
-// It is a list of texts of AMQP 1.0, behind each of which so many bytes of the body follow: first the properties and application
-// properties, behind which there are none, at last the footer.
+// It is a list of texts of AMQP 1.0, behind each of which that many bytes of the body follow: first the properties and
+// application properties, behind which there are none, at last the footer.
 func AppendOriginal(dst, message []byte, s *amqp10.Sections) []byte {
 	body := s.Body()
 	dst = appendPart(dst, message[s.BareStart:s.BareEnd-len(body)], 0)

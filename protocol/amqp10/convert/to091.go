@@ -65,7 +65,7 @@ func set[T ~string | ~[]byte](p *protocol.Properties, field *string, flag uint16
 	return true
 }
 
-// properties sets what the properties of AMQP 1.0 tell. Ids that are no short string become headers.
+// properties translates the properties of AMQP 1.0. Ids that are no short string become headers.
 func properties(p *protocol.Properties, from *amqp10.Properties) {
 	header := func(key string, v any) {
 		p.Headers = append(p.Headers, protocol.Field{Key: key, Value: v})

@@ -25,7 +25,7 @@ type Message struct {
 	Amended protocol.Table
 }
 
-// Delivery holds what AMQP 1.0 tells of a delivery besides.
+// Delivery holds the data of a delivery in AMQP 1.0 that is not part of the message.
 type Delivery struct {
 	FirstAcquirer bool   // nobody has had the message before
 	DeliveryCount uint32 // attempts that failed
@@ -238,7 +238,8 @@ func appendText(dst, text []byte) []byte {
 	return amqp10.AppendString(dst, text)
 }
 
-// Beside decodes of a property list what Append tells beside an original: whatever else it holds stands there, too.
+// Beside decodes those properties of a list that Append writes in addition to an original: all others are in the
+// original too.
 func Beside(list []byte) (protocol.Properties, error) {
 	return protocol.SelectProperties(list, protocol.FlagDeliveryMode|protocol.FlagPriority|protocol.FlagExpiration|protocol.FlagType|protocol.FlagHeaders, told)
 }

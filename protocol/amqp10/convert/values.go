@@ -66,7 +66,7 @@ func scalar(v any) bool {
 	return true
 }
 
-// milliseconds returns a time in seconds as AMQP 1.0 tells it.
+// milliseconds converts a time in seconds to the ms of AMQP 1.0.
 func milliseconds(t protocol.Timestamp) amqp10.Timestamp {
 	return amqp10.Timestamp(min(t, math.MaxInt64/1000) * 1000)
 }
