@@ -86,7 +86,7 @@ func TestServiceBusConfig(t *testing.T) {
 		created = element(got, "CreatedAt")
 		for name, want := range map[string]string{
 			"LockDuration": "PT1M", "MaxDeliveryCount": "3", "DefaultMessageTimeToLive": "PT1H", "DeadLetteringOnMessageExpiration": "true", "Status": "Active",
-			"ForwardDeadLetteredMessagesTo": "http://" + b.log.address("Service Bus listener started") + "/failures",
+			"ForwardDeadLetteredMessagesTo": "https://" + b.log.address("Service Bus listener started") + "/failures",
 		} {
 			if element(got, name) != want {
 				t.Errorf("%s is %q, want %q\n%s", name, element(got, name), want, got)
