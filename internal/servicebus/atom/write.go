@@ -271,5 +271,5 @@ func Failure(status int, text string, at time.Time) []byte {
 	w.number("Code", int64(status))
 	w.text("Detail", text+" Timestamp:"+at.UTC().Format(time.RFC3339))
 	w.shut("Error")
-	return w.Bytes()
+	return bytes.ReplaceAll(w.Bytes(), []byte("&#39;"), []byte("'")) // SDKs show the body as it is, and quotes need no escape there
 }
