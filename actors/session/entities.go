@@ -5,6 +5,7 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/actors/session/entities"
+	"candlemark/internal/dialect"
 	"candlemark/internal/dialect/servicebus"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
@@ -26,10 +27,10 @@ func toEntity(s *state, p *publisher, address string) error {
 	return err
 }
 
-// attachFailed refuses a link: its session ends, as in RabbitMQ, or, in the dialect of Azure Service Bus, it is attached to nothing and detached.
+// attachFailed refuses a link: it is attached to nothing and detached or, for some errors in the dialect of RabbitMQ, its session ends.
 func attachFailed(s *state, m *amqp10.Attach, err error) {
 	var whole *protocol.ConnectionError
-	if !entities.Of(m) || errors.As(err, &whole) || s.links[m.Handle] != nil {
+	if errors.As(err, &whole) || s.links[m.Handle] != nil || !entities.Of(m) && dialect.EndsSession(err) {
 		s.fail(err)
 		return
 	}

@@ -51,7 +51,7 @@ func (l *link) flow(w *window.Session) *amqp10.Flow {
 	return f
 }
 
-// attach attaches a link. What is wrong with one ends the session, as in RabbitMQ.
+// attach attaches a link, or refuses it (attachFailed).
 func (s *state) attach(m *amqp10.Attach) {
 	err := entities.Check(m, &s.access)
 	switch {
@@ -80,14 +80,14 @@ func (s *state) attach(m *amqp10.Attach) {
 
 // attachPublisher attaches a link that the client sends on.
 func attachPublisher(s *state, m *amqp10.Attach) error {
-	p := &publisher{Link: incoming.Link{Window: incoming.Credit, Largest: s.cfg.MaxMessage}}
+	p := &publisher{Link: incoming.Link{Window: incoming.Credit, Largest: s.cfg.MaxMessage, Mode: m.SndSettleMode, Count: m.InitialDeliveryCount.Or(0)}}
 	if m.Target == nil || m.Target.Dynamic {
 		return amqp10.Errorf(amqp10.NotImplemented, "dynamic targets are not supported")
 	}
 	if address := m.Target.Address.Or(""); address == "" {
 		p.Anonymous = true
 	} else if n := nodeAt(address); n != nil {
-		p.node, p.Window, p.Largest = n, requestCredit, min(n.largest, p.Largest)
+		p.node, p.Window, p.Largest, p.Mode = n, requestCredit, min(n.largest, p.Largest), amqp10.SenderMixed
 	} else if entities.Of(m) {
 		if err := toEntity(s, p, address); err != nil {
 			return err

@@ -75,7 +75,7 @@ func TestAnswers_Bound(t *testing.T) {
 	answering := &link{handle: 9, answers: &answers.Link[*link]{Node: "n"}}
 	s.links[9] = answering
 	for handle := range uint32(4) {
-		s.links[handle] = &link{handle: handle, publisher: &publisher{node: large, Link: incoming.Link{Credit: 100, Window: requestCredit, Largest: 10}}}
+		s.links[handle] = &link{handle: handle, publisher: &publisher{node: large, Link: incoming.Link{Credit: 100, Window: requestCredit, Largest: 10, Mode: amqp10.SenderMixed}}}
 	}
 	n := uint32(0)
 	for len(s.replies) == 0 {

@@ -144,7 +144,7 @@ func (s *state) check(d *delivery, payload []byte) error {
 }
 
 // refuse tells the client why a message is not published: with its outcome, or by detaching the link of a target that it
-// cannot publish to.
+// cannot publish to, or of a message that has no outcome.
 func (s *state) refuse(d *delivery, err error) {
 	e := dialect.ErrorOf(err)
 	if d.tx != nil {
@@ -157,6 +157,11 @@ func (s *state) refuse(d *delivery, err error) {
 			state = amqp10.State{Kind: amqp10.Rejected, Error: e}
 		}
 		s.settle(d, state)
+		s.write()
+		s.failLink(d.link, err)
+		return
+	}
+	if d.settled && d.link.publisher != nil && d.tx == nil { // there is no other way to tell
 		s.write()
 		s.failLink(d.link, err)
 		return

@@ -6,6 +6,7 @@ import (
 	"candlemark/actors/channel/requests"
 	"candlemark/actors/mail"
 	"candlemark/actors/session/answers"
+	"candlemark/internal/auth"
 	"candlemark/internal/dialect"
 	"candlemark/protocol/amqp10"
 )
@@ -16,6 +17,10 @@ func attachReplies(s *state, m *amqp10.Attach) error {
 		return err
 	}
 	q := s.cfg.VHost.AddRequester(requests.Generated(""), s.self)
+	if err := s.rights.Check(auth.Queue, q.Name, auth.Read); err != nil {
+		s.cfg.VHost.RemoveRequester(q)
+		return err
+	}
 	l := &link{handle: m.Handle, name: m.Name, address: dialect.QueueAddress(q.Name), answers: &answers.Link[*link]{Settled: true, Requester: q}}
 	s.links[m.Handle] = l
 	answer := dialect.Attached(m, true, s.cfg.MaxMessage)

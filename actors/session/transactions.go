@@ -36,7 +36,9 @@ func startWork(s *state) {
 // attachCoordinator attaches a link that declares transactions.
 func attachCoordinator(s *state, m *amqp10.Attach) {
 	const largest = 4096 // bytes
-	l := &link{handle: m.Handle, name: m.Name, publisher: &publisher{Link: incoming.Link{Window: incoming.Credit, Largest: largest}, coordinator: true}}
+	l := &link{handle: m.Handle, name: m.Name, publisher: &publisher{
+		Link: incoming.Link{Window: incoming.Credit, Largest: largest, Mode: amqp10.SenderMixed, Count: m.InitialDeliveryCount.Or(0)}, coordinator: true,
+	}}
 	s.links[m.Handle] = l
 	s.reply(work.Attached(dialect.AttachedTarget(m, largest)))
 	s.refill(l)

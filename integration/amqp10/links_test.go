@@ -3,11 +3,13 @@ package amqp10
 import (
 	"context"
 	"fmt"
+	"math"
 	"testing"
 	"time"
 
 	"candlemark/internal/auth"
 	"candlemark/internal/testkit"
+	protocol "candlemark/protocol/amqp10"
 	"candlemark/supervision"
 
 	"github.com/Azure/go-amqp"
@@ -223,7 +225,7 @@ func TestPublisherOutcomes(t *testing.T) {
 			t.Error("no to:", got)
 		}
 		q := "/queues/none"
-		if got := stateOf(c.send(s, &amqp.Message{Properties: &amqp.MessageProperties{To: &q, UserID: []byte("other")}, Data: [][]byte{{1}}})); got != "rejected amqp:precondition-failed" {
+		if got := stateOf(c.send(s, &amqp.Message{Properties: &amqp.MessageProperties{To: &q, UserID: []byte("other")}, Data: [][]byte{{1}}})); got != "rejected amqp:unauthorized-access" {
 			t.Error("another's name:", got)
 		}
 	})
@@ -279,6 +281,10 @@ func TestAttach_Refused(t *testing.T) {
 		}
 		if _, err := c.begin().NewReceiver(ctx, "/queues/q", &amqp.ReceiverOptions{SettlementMode: amqp.ReceiverSettleModeSecond.Ptr()}); condition(err) != "amqp:not-implemented" {
 			t.Error("second:", err)
+		}
+		c.session = c.begin()
+		if _, err := c.session.NewSender(ctx, "/queues/none", nil); condition(err) != "amqp:not-found" {
+			t.Error(err)
 		}
 		c.put(c.sender("/queues/q", nil), "m")
 		c.want(bystander, "m")
@@ -363,6 +369,35 @@ func TestPriority(t *testing.T) {
 		c.want(high, "1", "2")
 		if m := c.next(low); m != nil {
 			t.Error(m)
+		}
+	})
+}
+
+// A client may count the messages of a link from any number on (RabbitMQ's for Erlang begins just below 2³²); its credit is counted from there.
+func TestInitialDeliveryCount(t *testing.T) {
+	run(t, func(b *testkit.Bubble, _ *client) {
+		b.Connect().Open().Declare("q", nil)
+		r := openRaw(b, opening())
+		defer func() { _ = r.Close() }()
+		r.send(1, &protocol.Begin{IncomingWindow: 100, OutgoingWindow: 100, HandleMax: 10})
+		r.want(protocol.CodeBegin)
+		first := uint32(math.MaxUint32 - 2)
+		attach := sending(0, "q")
+		attach.InitialDeliveryCount = protocol.Some(first)
+		r.send(1, attach)
+		r.want(protocol.CodeAttach)
+		if f := r.want(protocol.CodeFlow).(*protocol.Flow); f.DeliveryCount.Or(0) != first || f.LinkCredit.Value != 500 {
+			t.Errorf("%+v", f)
+		}
+		for id := range uint32(250) {
+			r.say(transferFrame(0, id, false, []byte{0, 0x53, 0x75, 0xa0, 0}))
+		}
+		f := r.want(protocol.CodeFlow).(*protocol.Flow)
+		for !f.Handle.Set {
+			f = r.want(protocol.CodeFlow).(*protocol.Flow)
+		}
+		if ends := f.DeliveryCount.Or(0) + f.LinkCredit.Value - first; ends != 750 {
+			t.Errorf("after 250 messages the credit ends at %d", ends)
 		}
 	})
 }

@@ -27,6 +27,15 @@ func ErrorOf(err error) *amqp10.Error {
 	return &amqp10.Error{Condition: amqp10.InternalError, Description: "the broker failed"}
 }
 
+// EndsSession reports whether an attach that is refused with that error ends the session, as in RabbitMQ. Others refuse the link only.
+func EndsSession(err error) bool {
+	switch ErrorOf(err).Condition {
+	case amqp10.UnauthorizedAccess, amqp10.NotImplemented, amqp10.NotAllowed:
+		return true
+	}
+	return false
+}
+
 // plain returns a text of 0-9-1 as RabbitMQ sends it to clients of AMQP 1.0: without the name of its code.
 func plain(code uint16, text string) string {
 	name, rest, named := strings.Cut(text, " - ")

@@ -3,7 +3,9 @@ package dialect
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"fmt"
 	"strconv"
+	"strings"
 
 	"candlemark/internal/message"
 	"candlemark/protocol"
@@ -17,6 +19,7 @@ type Content struct {
 	Headers    []byte // the table in it
 	Body       []byte // may alias what it was read from
 	CC         []string
+	BadCC      *amqp10.Error // why the annotation x-cc is no list of routing keys
 	UserID     []byte
 	HasUserID  bool
 	To         string // address, "" when absent
@@ -61,13 +64,8 @@ func read(encoded []byte, s *amqp10.Sections, entity bool) (c Content, err error
 	if p.Has(protocol.FlagExpiration) {
 		c.TTL, _ = strconv.ParseInt(p.Expiration, 10, 64) // a uint32
 	}
-	if keys, ok := p.Headers.Get("CC"); ok {
-		list, _ := keys.(protocol.Array)
-		for _, key := range list {
-			if key, ok := key.(string); ok && len(key) <= 255 {
-				c.CC = append(c.CC, key)
-			}
-		}
+	if keys := s.MessageAnnotations.Lookup("x-cc"); keys != nil {
+		c.CC, c.BadCC = carbonCopies(keys)
 	}
 	c.Header = p.Append(make([]byte, 0, 2*(len(encoded)-len(body))+32)) // the original has mostly what the list has
 	if len(c.Header) > message.LargestHeader {
@@ -83,6 +81,43 @@ func read(encoded []byte, s *amqp10.Sections, entity bool) (c Content, err error
 		c.Headers = scan.Headers
 	}
 	return c, nil
+}
+
+// carbonCopies reads the annotation x-cc: a list of strings, or null.
+func carbonCopies(encoded amqp10.Value) (keys []string, bad *amqp10.Error) {
+	v := encoded.Decode()
+	list, ok := v.(amqp10.List)
+	for _, key := range list {
+		text, isText := key.(string)
+		ok = ok && isText && len(text) <= 255
+		keys = append(keys, text)
+	}
+	if !ok && v != nil {
+		return nil, amqp10.Errorf(amqp10.InvalidField, "bad value for 'x-cc' message-annotation: %s", term(v))
+	}
+	return keys, nil
+}
+
+// term returns a value as RabbitMQ prints it, for texts and lists of them.
+func term(v any) string {
+	all := func(values []any) string {
+		texts := make([]string, len(values))
+		for i, v := range values {
+			texts[i] = term(v)
+		}
+		return "[" + strings.Join(texts, ",") + "]"
+	}
+	switch v := v.(type) {
+	case string:
+		return `{utf8,<<"` + v + `">>}`
+	case amqp10.Symbol:
+		return `{symbol,<<"` + string(v) + `">>}`
+	case amqp10.List:
+		return "{list," + all(v) + "}"
+	case amqp10.Array:
+		return "{array,utf8," + all(v.Values) + "}"
+	}
+	return fmt.Sprint(v)
 }
 
 // identified returns a message that has a message-id, without which clients cannot settle it: its own, or one at

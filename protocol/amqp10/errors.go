@@ -48,7 +48,7 @@ func Errorf(condition Symbol, format string, args ...any) *Error {
 func (e *Error) Error() string { return string(e.Condition) + ": " + e.Description }
 
 func (e *Error) fields(f *fields) {
-	required(f, &e.Condition)
+	defaulted(f, &e.Condition, "") // required by the specification, but RabbitMQ's client for Erlang ends sessions with an error without one
 	defaulted(f, &e.Description, "")
 	nullable(f, &e.Info)
 }

@@ -59,6 +59,7 @@ type Link struct {
 	Target
 	Window        uint32 // how many messages the client may send ahead of what is settled
 	Largest       uint64 // message in bytes
+	Mode          uint8  // snd-settle-mode
 	Credit, Count uint32
 	Open          int // messages whose outcome is not told yet, and requests whose answer is not written
 
@@ -133,7 +134,19 @@ func (l *Link) Take(t *amqp10.Transfer, payload []byte, a *budget.Arrivals) (d D
 		d.Payload, d.Owned = l.parts.with(payload), true
 	}
 	l.Forget(a)
-	return d, true, nil
+	return d, true, l.moded(d.Settled)
+}
+
+// moded checks a delivery against the snd-settle-mode of the link. Links of Azure Service Bus's dialect may settle as they like.
+func (l *Link) moded(settled bool) error {
+	switch {
+	case l.Entity:
+	case l.Mode == amqp10.SenderSettled && !settled:
+		return amqp10.Errorf(amqp10.InvalidField, "sender settle mode is 'settled' but transfer settled flag is interpreted as being 'false'")
+	case l.Mode == amqp10.SenderUnsettled && settled:
+		return amqp10.Errorf(amqp10.InvalidField, "sender settle mode is 'unsettled' but transfer settled flag is interpreted as being 'true'")
+	}
+	return nil
 }
 
 // begin takes what the first transfer of a delivery says.

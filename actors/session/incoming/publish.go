@@ -8,6 +8,7 @@ import (
 	"candlemark/internal/message"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
+	"candlemark/protocol/amqp10"
 )
 
 // Publish is a message on its way to its queues.
@@ -29,6 +30,12 @@ func (d *Publish) Check(to *Target, payload []byte, routes *routing.Routes, a *a
 	c, m := &d.Content, &d.Message
 	if d.Content, err = to.reader.Read(payload, to.Entity); err != nil {
 		return err
+	}
+	if c.BadCC != nil && !to.Entity {
+		if to.Anonymous {
+			return c.BadCC
+		}
+		return &LinkError{c.BadCC}
 	}
 	m.Exchange, m.RoutingKey = to.Exchange, to.Key
 	m.Header, m.Body, m.TTL, m.Priority, m.Persistent = c.Header, c.Body, c.TTL, c.Priority, c.Persistent
@@ -58,7 +65,12 @@ func (d *Publish) Check(to *Target, payload []byte, routes *routing.Routes, a *a
 			return &LinkError{err}
 		}
 	}
-	return d.checkRest(a.Login.UserID, a)
+	return d.checkRest(func(name []byte) error {
+		if err := a.Login.UserID(name); err != nil {
+			return &amqp10.Error{Condition: amqp10.UnauthorizedAccess, Description: dialect.ErrorOf(err).Description}
+		}
+		return nil
+	}, a)
 }
 
 // checkEntity makes the checks of a message to an entity, which goes there and, whatever it says of carbon copies, nowhere else.

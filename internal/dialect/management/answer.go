@@ -33,7 +33,7 @@ func (o *Operation) Refused(err error) Answer {
 	case errors.As(err, &own):
 		return Answer{own.Code, own.Text}
 	case errors.As(err, &channel):
-		return Answer{o.code(channel.Code), explanation(channel.Text)}
+		return Answer{o.code(channel), explanation(channel.Text)}
 	case errors.As(err, &connection) && (connection.Code == protocol.NotAllowed || connection.Code == protocol.CommandInvalid):
 		return Answer{400, explanation(connection.Text)}
 	case errors.As(err, &connection):
@@ -42,10 +42,11 @@ func (o *Operation) Refused(err error) Answer {
 	return Answer{500, "the broker failed"}
 }
 
-// code translates the reply code of a channel exception.
-func (o *Operation) code(reply uint16) int {
+// code translates a channel exception.
+func (o *Operation) code(err *protocol.ChannelError) int {
+	reply := err.Code
 	switch declares := o.Kind == DeclareQueue || o.Kind == DeclareExchange; {
-	case reply == protocol.AccessRefused:
+	case reply == protocol.AccessRefused, strings.Contains(err.Text, ": queue limit in vhost '"):
 		return 403
 	case reply == protocol.PreconditionFailed && declares:
 		return 409
