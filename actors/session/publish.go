@@ -1,7 +1,6 @@
 package session
 
 import (
-	"cmp"
 	"errors"
 	"sync"
 
@@ -16,6 +15,9 @@ import (
 	"candlemark/internal/message"
 	"candlemark/protocol/amqp10"
 )
+
+// publish is a message that queues have not confirmed.
+type publish = batches.Publish[*link]
 
 // publisher is the state of a link that the client sends on.
 type publisher struct {
@@ -192,7 +194,7 @@ func (s *state) routed(d *delivery, targets []*routing.Target) {
 		s.tracer.Published(m, targets, s.chunk)
 	}
 	if !d.settled && len(targets) > 0 {
-		m.Number = s.publishes.Append(publish{link: d.link, id: d.id, batch: d.batch, at: d.at, queues: int32(len(targets))})
+		m.Number = s.publishes.Append(publish{Link: d.link, ID: d.id, Batch: d.batch, At: d.at, Queues: int32(len(targets))})
 	}
 	s.counts.Publish++
 	s.published.Count(len(m.Body), len(targets), !d.settled)
@@ -216,54 +218,19 @@ func (s *state) routed(d *delivery, targets []*routing.Target) {
 	s.settle(d, outcome)
 }
 
-// publish is one that queues have not confirmed.
-type publish struct {
-	link    *link
-	batch   *batches.Batch // that it is of, nil for none
-	id      uint32
-	at      int32 // in the batch
-	queues  int32 // that have not answered
-	refused bool
-	why     *amqp10.Error // of the first refusal that told it
-}
-
 // confirmed takes a queue's answer to a batch.
 func (s *state) confirmed(m *mail.EnqueueReply) {
-	type waiting struct {
-		number uint64
-		publish
-	}
-	var others []waiting
 	var why *amqp10.Error
 	if m.Why != nil {
 		why = entities.ErrorOf(m.Why)
 	}
-	seqs := m.Seqs
-	for _, r := range m.Ranges {
-		s.publishes.TakeRange(r.First, r.Last, func(n uint64, p publish) {
-			p.refused, p.why = p.refused || m.Refused, cmp.Or(p.why, why)
-			if i := n - r.First; i < uint64(len(seqs)) {
-				p.batch.Numbered(m.Queue, p.at, seqs[i])
-			}
-			if p.queues--; p.queues > 0 {
-				others = append(others, waiting{n, p})
-				return
-			}
-			state := amqp10.State{Kind: amqp10.Accepted}
-			if p.refused {
-				state.Kind, state.Error = amqp10.Rejected, p.why
-			} else {
-				s.counts.Confirm++
-			}
-			conclude(s, p.batch, outcome{p.link, p.id, state})
-		})
-		count := int(r.Last - r.First + 1)
-		seqs = seqs[min(count, len(seqs)):]
-		if p := s.peers.Find(m.Queue); p != nil {
-			p.Answered(count)
+	answered := s.publishes.Answered(m, why, func(p publish, state amqp10.State) {
+		if state.Kind == amqp10.Accepted {
+			s.counts.Confirm++
 		}
-	}
-	for _, w := range others {
-		s.publishes.Restore(w.number, w.publish)
+		conclude(s, p.Batch, outcome{p.Link, p.ID, state})
+	})
+	if p := s.peers.Find(m.Queue); p != nil {
+		p.Answered(answered)
 	}
 }

@@ -143,7 +143,7 @@ func TestConfirmed_FirstReason(t *testing.T) {
 	acceptance := &mail.EnqueueReply{Ranges: []mail.Range{{First: 1, Last: 1}}}
 	for name, answers := range map[string][]*mail.EnqueueReply{"first": {refusal, acceptance}, "last": {acceptance, refusal}} {
 		s := &state{}
-		s.publishes.Append(publish{link: &link{}, queues: 2})
+		s.publishes.Append(publish{Link: &link{}, Queues: 2})
 		for _, m := range answers {
 			s.confirmed(m)
 		}

@@ -14,6 +14,7 @@ import (
 	"candlemark/actors/channel/unacked"
 	"candlemark/actors/mail"
 	"candlemark/actors/session/access"
+	"candlemark/actors/session/batches"
 	"candlemark/actors/session/sessionevents"
 	"candlemark/actors/session/settlement"
 	work "candlemark/actors/session/transactions"
@@ -61,8 +62,8 @@ type state struct {
 	resting        bool  // resumeWork is on its way
 	recheck        access.Changes
 	peers          peers.Peers
-	publishes      seqmap.Map[publish] // that queues have not confirmed, by publish number
-	outcomes       []outcome           // to be told
+	publishes      batches.Unconfirmed[*link] // that queues have not confirmed, by publish number
+	outcomes       []outcome                  // to be told
 
 	jobs    []func()                     // that are to be run beside the actor
 	settles map[uint64]*settlement.Asked // that queues have not answered, by request

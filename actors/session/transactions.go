@@ -57,7 +57,7 @@ func publishWork(s *state, all []work.Publish, b *batches.Batch) {
 		p := &all[i]
 		m, targets, histories := &p.Message, s.batches.Targets(p.Queues), s.batches.Targets(p.Histories)
 		if p.Confirmed() {
-			m.Number = s.publishes.Append(publish{batch: b, queues: int32(len(targets))})
+			m.Number = s.publishes.Append(publish{Batch: b, Queues: int32(len(targets))})
 		}
 		s.counts.Publish++
 		s.published.Count(len(m.Body), len(targets), true)
