@@ -214,14 +214,14 @@ func TestPublisherOutcomes(t *testing.T) {
 		}
 		s := c.sender("", nil)
 		for to, want := range map[string]string{
-			"/queues/none": "released", "/exchanges/x/a.b": "accepted", "/exchanges/none/k": "rejected amqp:not-found", "plain": "rejected amqp:invalid-field",
-			"/exchanges/amq.default/q": "rejected amqp:invalid-field", "/queues/%zz": "rejected amqp:invalid-field",
+			"/queues/none": "released", "/exchanges/x/a.b": "accepted", "/exchanges/none/k": "rejected amqp:not-found", "plain": "rejected amqp:precondition-failed",
+			"/exchanges/amq.default/q": "rejected amqp:precondition-failed", "/queues/%zz": "rejected amqp:precondition-failed",
 		} {
 			if got := stateOf(c.send(s, &amqp.Message{Properties: &amqp.MessageProperties{To: &to}, Data: [][]byte{{1}}})); got != want {
 				t.Errorf("to %s: %s", to, got)
 			}
 		}
-		if got := stateOf(c.send(s, &amqp.Message{Properties: &amqp.MessageProperties{UserID: []byte("other")}, Data: [][]byte{{1}}})); got != "rejected amqp:invalid-field" {
+		if got := stateOf(c.send(s, &amqp.Message{Properties: &amqp.MessageProperties{UserID: []byte("other")}, Data: [][]byte{{1}}})); got != "rejected amqp:precondition-failed" {
 			t.Error("no to:", got)
 		}
 		q := "/queues/none"

@@ -1,6 +1,8 @@
 package incoming
 
 import (
+	"strings"
+
 	"candlemark/actors/channel/rights"
 	"candlemark/actors/channel/routing"
 	"candlemark/actors/session/access"
@@ -44,8 +46,11 @@ func (d *Publish) Check(to *Target, payload []byte, routes *routing.Routes, a *a
 	}
 	if to.Anonymous {
 		t, err := dialect.ParseTarget(c.To)
-		if err != nil {
-			return err
+		switch {
+		case err != nil && c.To == "":
+			return amqp10.Errorf(amqp10.PreconditionFailed, "anonymous terminus requires 'to' address to be set")
+		case err != nil:
+			return amqp10.Errorf(amqp10.PreconditionFailed, "bad 'to' address string: %s", strings.ToValidUTF8(c.To[:min(len(c.To), 255)], ""))
 		}
 		m.Exchange, m.RoutingKey = []byte(t.Exchange), []byte(t.Key)
 	}
