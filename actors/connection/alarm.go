@@ -5,38 +5,35 @@ import (
 	"candlemark/protocol"
 )
 
-// alarm holds what a connection knows of a resource alarm. As in RabbitMQ
-// it concerns connections that publish: at the first publish during an alarm the
-// client is told, and nothing is read until it is over. Readers learn of it from
-// the valve, at once; the actor by mail.
+// alarm is the connection's view of a resource alarm. As in RabbitMQ it concerns connections that publish: at the
+// first publish during an alarm the client is informed, and nothing is read until it is over. Readers learn of it
+// from the valve, at once; the actor by mail.
 type alarm struct {
-	over chan struct{} // capacity 1: a token means "look again"
+	over chan struct{} // capacity 1: a token means "check again"
 
-	// The actor's own:
+	// For the actor only:
 	reason string // "" without an alarm
 	held   bool   // the reader waits
-	told   bool   // the client was
+	told   bool   // connection.blocked was sent
 }
 
-// heldUp is private mail: the reader has met a publish during an alarm and reads
-// no more.
+// heldUp is private mail: the reader has met a publish during an alarm and has stopped reading.
 type heldUp struct{}
 
-// block begins an alarm, or says that it has other reasons now: that concerns
-// those who do not know of it yet.
+// block starts an alarm, or changes its reasons, which matters only to clients that were not informed yet.
 func (c *connection) block(m *mail.Block) {
 	c.alarm.reason = m.Reason
 	c.tellHeld()
 }
 
-// heldUp notes that the reader waits. The mail that tells why may still come; if
-// there is no alarm any more, the reader knows already.
+// heldUp records that the reader waits. The mail with the reason may come later; if the alarm is over, the reader
+// knows already.
 func (c *connection) heldUp() {
 	c.alarm.held = c.alarm.reason != "" || c.cfg.Valve.Shut()
 	c.tellHeld()
 }
 
-// tellHeld tells the client, if it wants to know, why it is no longer heard.
+// sendBlocked sends connection.blocked if the client supports it and has not got it.
 func (c *connection) tellHeld() {
 	a := &c.alarm
 	if a.held && !a.told && a.reason != "" && c.state == running && c.session.capabilities.ConnectionBlocked {
@@ -58,8 +55,8 @@ func (c *connection) unblock() {
 	a.reason, a.held, a.told = "", false, false
 }
 
-// shown is the state as an administrator sees it: a connection that has not
-// published during an alarm is "blocking", one that has is "blocked".
+// shown returns the state for administrators: during an alarm "blocked" for a connection that has published,
+// "blocking" for others.
 func (c *connection) shown() string {
 	switch {
 	case c.state != running || c.alarm.reason == "":

@@ -11,30 +11,28 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// link is one opened channel. The actor keeps it until the channel has closed,
-// the reader until the client opens the number again.
+// link is one opened channel. The actor keeps it until the channel has closed, the reader until the client opens the
+// number again.
 type link struct {
 	id    uint16
 	pid   *actor.PID
-	ended atomic.Bool // the channel is no more
+	ended atomic.Bool // the channel has ended
 
-	// The reader's own:
-	closing bool     // the client has said close or close-ok
-	late    int      // how often it has said so again
-	first   []byte   // runs of frames that wait for the end of the read
-	more    [][]byte // the runs behind first
+	// For the reader only:
+	closing bool     // the client has sent close or close-ok
+	late    int      // how often it has sent them again
+	first   []byte   // run of frames that waits for the end of the read
+	more    [][]byte // further runs
 }
 
-// openChannel asks the actor for a channel. The reply, nil when the connection
-// is closing, must not block.
+// openChannel asks the actor for a channel. The reply, nil if the connection is closing, must not block.
 type openChannel struct {
 	id    uint16
 	reply chan<- *link
 }
 
-// openChannel spawns the channel and tells the client, or waits until the
-// number is free: the client may reuse it as soon as it has seen or sent
-// close-ok, the channel needs a moment more.
+// openChannel spawns the channel and answers the client, or waits until the number is free: the client may reuse it
+// as soon as it has seen or sent close-ok, when the channel may not have ended yet.
 func (c *connection) openChannel(ctx actor.Context, m *openChannel) {
 	if c.state != running {
 		m.reply <- nil
@@ -74,7 +72,7 @@ func (c *connection) openChannel(ctx actor.Context, m *openChannel) {
 	m.reply <- l
 }
 
-// countChannel counts a channel among its user's.
+// countChannel counts a channel for its user's limit.
 func (c *connection) countChannel() error {
 	if c.cfg.Quota == nil {
 		return nil
@@ -94,7 +92,7 @@ func (c *connection) spawnChannel(ctx actor.Context, id uint16) (*link, error) {
 		FrameMax: c.session.frameMax, VHost: c.session.vhost, User: c.session.user,
 		Capabilities: c.session.capabilities, ClientProduct: c.session.product, Log: &c.log, By: c.session.by,
 	})
-	// A number comes back before its last owner's name is free.
+	// The serial makes names unique: a number may be reused before the name of its last owner is free.
 	c.serial++
 	pid, err := ctx.SpawnNamed(props, fmt.Sprintf("channel/%d.%d", id, c.serial))
 	if err != nil {
@@ -123,8 +121,7 @@ func (c *connection) channelClosed(ctx actor.Context, m *mail.ChannelClosed) {
 	c.deleteExclusiveQueues(ctx)
 }
 
-// peerGone: an actor ended. For a channel that has not said so before, that is
-// a failure.
+// peerGone handles the end of an actor. A channel that ends without ChannelClosed has failed.
 func (c *connection) peerGone(ctx actor.Context, who *actor.PID) {
 	for id, l := range c.channels {
 		if !l.pid.Equal(who) {

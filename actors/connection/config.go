@@ -19,70 +19,68 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Config configures a connection. Zero values of the numbers stand for
-// the defaults named at them.
+// Config configures a connection. Zero numbers stand for the defaults named at the fields.
 type Config struct {
 	Conn          net.Conn
 	Authenticator auth.Authenticator
-	Permissions   auth.Permissions                          // nil lets every user into every vhost
+	Permissions   auth.Permissions                          // nil allows every user every vhost
 	Quota         *auth.Quota                               // nil for no limits but ChannelMax
-	VHost         func(name string) (*topology.VHost, bool) // false: there is none
+	VHost         func(name string) (*topology.VHost, bool) // false if it does not exist
 	NewChannel    func(ChannelSpec) *actor.Props
-	// Carry calls post, which sends mail, and then works on what mail there is for a bounded while; nil only calls it.
+	// Carry calls post, which sends mail, and then handles pending mail for a bounded time; nil only calls post.
 	Carry func(post func())
-	// Handover takes over the socket of a client that speaks AMQP 1.0, with what was read of it, and stops self then. It must not
-	// block. Nil: such clients are refused.
+	// Handover passes the socket of a client that speaks AMQP 1.0 on, with the bytes read from it, and then stops
+	// self. It must not block. Nil: such clients are refused.
 	Handover func(self *actor.PID, conn net.Conn, read []byte)
 	Clock    *clock.Clock
 	Log      zerolog.Logger
-	Events   *events.Hub // told of the connection and its channels; nil for nobody
+	Events   *events.Hub // receives events of the connection and its channels; nil for none
 
-	Product        string   // our name in the server properties; Candlemark
-	ProductVersion string   // our own version, for the server properties
-	Capabilities   []string // announced to clients besides those that always hold
+	Product        string   // product in the server properties; Candlemark
+	ProductVersion string   // version in the server properties
+	Capabilities   []string // announced besides those that always hold
 
 	HandshakeTimeout time.Duration // from accept to connection.open; 10 s
-	CloseTimeout     time.Duration // for giving back, then for close-ok; 10 s
-	// SendTimeout is how long a client may read nothing of what it is sent before
-	// its socket is closed; 15 s, negative for ever. It may take a third longer.
-	// Conn with TLS stands on a Patient, which goes by it.
+	CloseTimeout     time.Duration // for returning deliveries, then for close-ok; 10 s
+	// SendTimeout is how long a client may read nothing that is sent to it before its socket is closed; 15 s,
+	// negative for no limit. Detection may take a third longer. With TLS, Conn wraps a Patient, which applies it.
 	SendTimeout time.Duration
-	ChannelMax  uint16 // channels at a time; 2047
+	ChannelMax  uint16 // open channels; 2047
 	FrameMax    uint32 // bytes of a whole frame, at least 4096; 131072
 	Heartbeat   uint16 // s, proposed to clients; 60
 	NoHeartbeat bool   // propose none
-	// InFlightLimit is how many bytes may be between socket and queues before
-	// the reader stops reading; 4 MiB, and never less than four full reads.
+	// InFlightLimit is the number of bytes between socket and queues at which the reader stops; 4 MiB, and never less
+	// than four full reads.
 	InFlightLimit int64
-	// Valve holds publishers back when the broker is short of room; nil for none.
+	// Valve blocks publishers when the broker is short of a resource; nil for none.
 	Valve *budget.Valve
-	// Intake bounds what clients have begun and not ended; nil for no bounds.
+	// Intake limits incomplete work of clients; nil for no limits.
 	Intake *budget.Intake
-	// OutboxLimit is how many unwritten bytes channels may gather; 512 KiB.
+	// OutboxLimit is the limit of unwritten bytes for channels; 512 KiB.
 	OutboxLimit int
 }
 
-// ChannelSpec describes a channel to be made.
+// ChannelSpec describes a channel to be created.
 type ChannelSpec struct {
 	ID            uint16
 	Connection    *actor.PID
-	Name          string // of the connection
+	Name          string // name of the connection
 	Outbox        *outbox.Outbox
 	Gate          *message.Gate
 	Arrivals      *budget.Arrivals
-	Replies       *atomic.Int64 // bytes of direct replies that wait
-	FrameMax      uint32        // negotiated, bytes of a whole frame
+	Replies       *atomic.Int64 // bytes of waiting direct replies
+	FrameMax      uint32        // negotiated; bytes of a whole frame
 	VHost         *topology.VHost
 	User          auth.User
-	Permissions   auth.Permissions // nil for the broker's
+	Permissions   auth.Permissions // nil for the broker itself
 	Capabilities  Capabilities
 	ClientProduct string         // client property "product", "" without one
 	By            *events.Origin // nil for the broker itself
-	// Log is that of the connection, which says whose it is; nil for the broker's.
+	// Log is the connection's logger, with its fields; nil for the broker's.
 	Log *zerolog.Logger
 }
 
-// Capabilities are those that the client announced.
+// Capabilities are the client's announced capabilities.
 type Capabilities struct {
 	ConsumerCancelNotify       bool
 	BasicNack                  bool

@@ -17,8 +17,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// New makes the actor of one connection. It begins to talk when it is spawned,
-// and closes Conn when it ends. It must not be restarted.
+// New returns the actor of one connection. It starts the handshake when it is spawned, and closes Conn when it ends.
+// It must not be restarted.
 func New(cfg Config) actor.Actor {
 	cfg.setDefaults()
 	c := &connection{
@@ -42,8 +42,8 @@ func New(cfg Config) actor.Actor {
 	return c
 }
 
-// connection is the actor. Its fields below the line belong to its turns; the
-// reader and the writer know only what stands above.
+// connection is the actor. The fields below the line belong to its turns; the reader and the writer use only those
+// above.
 type connection struct {
 	cfg      Config
 	name     string
@@ -59,18 +59,18 @@ type connection struct {
 	self     *actor.PID
 	root     *actor.RootContext
 	turnover sync.Mutex    // held to send from a goroutine, and to close one of:
-	stopping chan struct{} // closed when it leaves running: input is no longer for channels
+	stopping chan struct{} // closed on leaving running: channels get no more input
 	done     chan struct{} // closed when the actor ends
 
 	// ---
 	state    state
 	session  *session // nil until the handshake is done
 	channels map[uint16]*link
-	opens    map[uint16]*openChannel // that wait until the number is free
-	serial   uint64                  // channels opened so far, for their names
+	opens    map[uint16]*openChannel // waiting until the number is free
+	serial   uint64                  // channels opened so far, for unique names
 	end      ending
-	leaving  bool // stops when its last channel has
-	// handedOver: the socket is another actor's.
+	leaving  bool // stops after its last channel
+	// handedOver: another actor has the socket.
 	handedOver bool
 	heartbeat  heartbeat
 	timer      *clock.Wait
@@ -128,15 +128,14 @@ func (c *connection) Receive(ctx actor.Context) {
 // Private mail of the reader and the writer.
 type (
 	opened struct{ session *session }
-	// failed: the peer broke the protocol. outOfStep: its bytes can no longer
-	// be split into frames.
+	// failed: the peer violated the protocol. outOfStep: its bytes can no longer be split into frames.
 	failed struct {
 		err       error
 		outOfStep bool
 	}
-	lost    struct{ err error } // the socket is of no more use
-	drained struct{}            // the last bytes are written
-	// otherProtocol: the client speaks AMQP 1.0, and the reader has left the socket with what it has read.
+	lost    struct{ err error } // the socket is unusable
+	drained struct{}            // all output is written
+	// otherProtocol: the client speaks AMQP 1.0; the reader has stopped, with these bytes read.
 	otherProtocol struct{ read []byte }
 	// method0 is a method of channel 0; the reader waits for handled.
 	method0 struct {
@@ -152,7 +151,7 @@ func (c *connection) start(ctx actor.Context) {
 	go c.reader.run()
 }
 
-// stop ends what the actor started. A panic here would bring it back to life.
+// stop ends everything the actor has started. A panic here would restart it.
 func (c *connection) stop() {
 	defer func() {
 		if reason := recover(); reason != nil {
@@ -176,14 +175,14 @@ func (c *connection) stop() {
 	close(c.done)
 	c.turnover.Unlock()
 	if !c.handedOver {
-		_ = c.cfg.Conn.Close() // whatever it says, the socket is gone
+		_ = c.cfg.Conn.Close() // errors do not matter: the socket is abandoned
 	}
 	if c.session != nil && c.session.vhost.PID != nil && !c.end.released {
 		c.root.Send(c.session.vhost.PID, &mail.ReleaseConnection{Connection: c.self})
 	}
 }
 
-// handOver leaves the socket to an actor that speaks its protocol, and waits to be stopped.
+// handOver passes the socket to an actor for its protocol, and waits to be stopped.
 func (c *connection) handOver(m *otherProtocol) {
 	if c.state != starting || c.leaving {
 		return
@@ -193,8 +192,8 @@ func (c *connection) handOver(m *otherProtocol) {
 	c.cfg.Handover(c.self, c.cfg.Conn, m.read)
 }
 
-// leave stops the actor, after the channels that are about to stop themselves;
-// the socket need not wait for them.
+// leave stops the actor after the channels that are about to stop themselves; the socket is closed without waiting
+// for them.
 func (c *connection) leave(ctx actor.Context) {
 	c.leaving = true
 	_ = c.cfg.Conn.Close()

@@ -13,33 +13,32 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// state is how far the life of a connection has got.
+// state is the state of a connection.
 type state uint8
 
 const (
 	starting state = iota // the reader does the handshake
 	running               // channels may be opened
-	closing               // waits for channels, then for the vhost
-	closed                // the last word is in the outbox
+	closing               // waiting for channels, then for the vhost
+	closed                // the last method is in the outbox
 )
 
 func (s state) String() string { return [...]string{"starting", "running", "closing", "closed"}[s] }
 
-// grace is how long a peer may go on sending that we cannot or will not
-// understand, or that has our close-ok, before the socket is closed: closing it
-// under what is still being sent would keep the peer from our last words.
+// grace is how long a peer may go on sending data that we cannot or will not process, or that has our close-ok,
+// before the socket is closed: closing it earlier could keep the peer from reading our last method.
 const grace = 3 * time.Second
 
-// ending is why a connection ends and what it still owes.
+// ending is why a connection ends, and the remaining steps.
 type ending struct {
-	err       *protocol.ConnectionError // what the client is told; nil if it asked
-	lost      bool                      // there is nobody to tell
-	outOfStep bool                      // there is nothing to hope for from its side
-	released  bool                      // the vhost was told
+	err       *protocol.ConnectionError // error for the client; nil if it closes
+	lost      bool                      // the socket is dead
+	outOfStep bool                      // the client's bytes cannot be split into frames any more
+	released  bool                      // the vhost has released its queues
 }
 
-// becomeRunning answers connection.open: with open-ok, once the client finds itself
-// listed, or with close if what it opens was deleted meanwhile.
+// becomeRunning answers connection.open: with open-ok, once the connection is listed, or with close if its virtual
+// host or user was deleted meanwhile.
 func (c *connection) becomeRunning(ctx actor.Context, s *session) {
 	if c.state != starting {
 		return
@@ -57,8 +56,8 @@ func (c *connection) becomeRunning(ctx actor.Context, s *session) {
 	c.send(&protocol.ConnectionOpenOk{})
 }
 
-// outdated tells whether the virtual host or the user was deleted during the
-// handshake, before this connection counted as one of theirs.
+// outdated returns an error if the virtual host or the user was deleted during the handshake, before this connection
+// was counted for them.
 func (c *connection) outdated() error {
 	s := c.session
 	if v, ok := c.cfg.VHost(s.vhost.Name); !ok || v != s.vhost {
@@ -70,7 +69,7 @@ func (c *connection) outdated() error {
 	return c.cfg.Permissions.VHostAccess(s.user, s.vhost.Name)
 }
 
-// method0 handles what the client says on channel 0.
+// method0 handles a method on channel 0.
 func (c *connection) method0(ctx actor.Context, m protocol.Method) {
 	switch m.(type) {
 	case *protocol.ConnectionClose:
@@ -97,21 +96,20 @@ func (c *connection) unexpected(ctx actor.Context, m protocol.Method) {
 		"unexpected method in connection state %s", c.state).For(m), false)
 }
 
-// clientClose: the client closes, perhaps while we are about to.
+// clientClose handles connection.close, possibly while the broker is closing, too.
 func (c *connection) clientClose(ctx actor.Context) {
 	switch c.state {
 	case running:
 		c.becomeClosing(ctx, ending{})
 	case closing:
-		c.end.err = nil // it need not be told
+		c.end.err = nil // the client needs no error any more
 	case closed:
 		c.send(&protocol.ConnectionCloseOk{})
-	case starting: // the handshake answers it itself
+	case starting: // the handshake answers it
 	}
 }
 
-// closeFor ends the connection because somebody else wants it, unless that is about
-// other connections.
+// closeFor ends the connection for a CloseConnection, unless that is for other connections.
 func (c *connection) closeFor(ctx actor.Context, m *mail.CloseConnection) {
 	err, s := m.Err, c.session
 	switch {
@@ -127,7 +125,7 @@ func (c *connection) closeFor(ctx actor.Context, m *mail.CloseConnection) {
 	c.fail(ctx, err, false)
 }
 
-// fail ends the connection with an error that the client is told.
+// fail ends the connection with an error for the client.
 func (c *connection) fail(ctx actor.Context, err error, outOfStep bool) {
 	if c.state != running {
 		c.end.outOfStep = c.end.outOfStep || outOfStep
@@ -141,8 +139,8 @@ func (c *connection) fail(ctx actor.Context, err error, outOfStep bool) {
 	c.becomeClosing(ctx, ending{err: told, outOfStep: outOfStep})
 }
 
-// blame is the log line of an end that the client is told of: an error, unless
-// the broker stops or an operator wants the connection gone.
+// blame returns the log line for an end with an error: a warning or error, unless the broker stops or an operator
+// closes the connection.
 func (c *connection) blame(told *protocol.ConnectionError) *zerolog.Event {
 	if told.Code == protocol.ConnectionForced {
 		return c.log.Info()
@@ -150,7 +148,7 @@ func (c *connection) blame(told *protocol.ConnectionError) *zerolog.Event {
 	return c.log.Error()
 }
 
-// lost: the socket is dead or the peer is.
+// lost: the socket or the peer is dead.
 func (c *connection) lost(ctx actor.Context, err error) {
 	c.end.lost = true
 	c.outbox.Close()
@@ -160,11 +158,11 @@ func (c *connection) lost(ctx actor.Context, err error) {
 		c.becomeClosing(ctx, ending{lost: true})
 	case starting, closed:
 		c.leave(ctx)
-	case closing: // goes on without the socket
+	case closing: // continues without the socket
 	}
 }
 
-// becomeClosing begins the end: every channel gives back what it holds.
+// becomeClosing starts the end: every channel returns its deliveries.
 func (c *connection) becomeClosing(ctx actor.Context, why ending) {
 	if c.state != running {
 		panic("connection: closing from " + c.state.String())
@@ -178,8 +176,7 @@ func (c *connection) becomeClosing(ctx actor.Context, why ending) {
 	c.deleteExclusiveQueues(ctx)
 }
 
-// leaveRunning turns the reader away from the channels: none gets input after
-// CloseChannel.
+// leaveRunning cuts the channels off from the reader: none gets input after CloseChannel.
 func (c *connection) leaveRunning() {
 	c.turnover.Lock()
 	defer c.turnover.Unlock()
@@ -188,8 +185,8 @@ func (c *connection) leaveRunning() {
 	}
 }
 
-// deleteExclusiveQueues has the exclusive queues deleted once no channel is left: clients
-// expect them to be gone when they see the connection closed.
+// deleteExclusiveQueues deletes the exclusive queues once no channel is left: clients expect them to be gone when the
+// connection is closed.
 func (c *connection) deleteExclusiveQueues(ctx actor.Context) {
 	if c.state != closing || len(c.channels) > 0 || c.end.released {
 		return
@@ -210,10 +207,10 @@ func (c *connection) released(ctx actor.Context) {
 	}
 }
 
-// becomeClosed says the last word.
+// becomeClosed sends the last method.
 func (c *connection) becomeClosed(ctx actor.Context) {
 	c.state = closed
-	c.session.leave() // who sees it closed may open another
+	c.session.leave() // a client that sees it closed may open another one
 	c.arm(c.cfg.CloseTimeout)
 	switch e := c.end.err; {
 	case c.end.lost:
@@ -225,29 +222,26 @@ func (c *connection) becomeClosed(ctx actor.Context) {
 	default:
 		c.send(&protocol.ConnectionClose{ReplyCode: e.Code, ReplyText: e.Text, Class: e.Class, Method: e.Method})
 		if c.end.outOfStep || e.Code == protocol.ConnectionForced {
-			c.arm(min(grace, c.cfg.CloseTimeout)) // it may be deaf, and the broker about to stop
+			c.arm(min(grace, c.cfg.CloseTimeout)) // the peer may not read, and the broker may be stopping
 		}
 	}
 }
 
-// drained: the client has close-ok, and closes the socket. Until then it may
-// still be sending, for libraries let connection.close overtake what they have
-// queued for channels. As in RabbitMQ nothing comes behind close-ok, not even the
-// end of the stream: a client may see that before it has acted on close-ok, and
-// take it for a failure.
+// drained: the client has close-ok, and closes the socket. Until then it may still be sending, because in libraries
+// connection.close may overtake output queued for channels. As in RabbitMQ nothing follows close-ok, not even the end
+// of the stream: a client may see that before it has processed close-ok, and take it for a failure.
 func (c *connection) drained() { c.arm(min(grace, c.cfg.CloseTimeout)) }
 
-// hangUp says, to who does not speak AMQP, that nothing more will come.
+// hangUp ends the output, for a peer that does not speak AMQP.
 func (c *connection) hangUp() {
 	if half, ok := c.cfg.Conn.(interface{ CloseWrite() error }); ok {
-		_ = half.CloseWrite() // whatever it says, the socket is closed soon
+		_ = half.CloseWrite() // errors do not matter: the socket is closed soon
 		return
 	}
 	_ = c.cfg.Conn.Close()
 }
 
-// recovered turns a panic of a goroutine into the end of the connection, not of
-// the broker.
+// recovered turns a panic of a goroutine into the end of the connection rather than of the broker.
 func (c *connection) recovered(who string, reason any) {
 	if reason != nil {
 		c.log.Error().Interface("panic", reason).Str("goroutine", who).Msg("connection failed")

@@ -4,8 +4,8 @@ import (
 	"candlemark/protocol"
 )
 
-// frame returns the next whole frame, reading as long as it takes. It is valid
-// until the chunk is released: only while the handshake and the farewell last.
+// frame returns the next whole frame, reading as long as necessary. It is valid until the chunk is released: only
+// during the handshake and the farewell.
 func (r *reader) frame(frameMax uint32) (protocol.Frame, error) {
 	for {
 		f, n, want, err := protocol.ParseFrame(r.Input.Unparsed(), frameMax)

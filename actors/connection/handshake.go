@@ -19,60 +19,60 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// handshakeFrameMax is the largest frame in bytes before one is negotiated:
-// client properties and tokens may be longer than the 4096 of the standard.
+// handshakeFrameMax is the largest frame before one is negotiated, in bytes: client properties and tokens may exceed
+// the standard's 4096.
 const handshakeFrameMax = 8192
 
-// session is the result of the handshake. Nobody alters it afterwards.
+// session is the result of the handshake. It is immutable.
 type session struct {
 	user         auth.User
 	vhost        *topology.VHost
 	mechanism    string
-	tls          *auth.TLSInfo  // nil without
+	tls          *auth.TLSInfo  // nil without TLS
 	properties   protocol.Table // the client's
 	capabilities Capabilities
 	product      string
-	channelMax   uint16 // 0 for any number
+	channelMax   uint16 // 0 for no limit
 	frameMax     uint32
 	heartbeat    uint16 // s, 0 for none
-	leave        func() // no longer counts; more than one call is like one
+	leave        func() // uncounts the connection; further calls do nothing
 	by           *events.Origin
 }
 
-// text is a client property, "" when it is absent or no text.
+// text returns a client property, "" if it is absent or no string.
 func (s *session) text(key string) string {
 	v, _ := s.properties.Get(key)
 	t, _ := v.(string)
 	return t
 }
 
-// client is the name that the client gives to its connection, as it is logged; "" without one.
+// client returns the connection name that the client has set, for the log; "" without one.
 func (s *session) client() string { return cut(s.text("connection_name")) }
 
-// cut is a text of the client's as it is logged, of at most 255 bytes.
+// cut shortens a string from the client for the log, to at most 255 bytes.
 func cut(text string) string { return strings.ToValidUTF8(text[:min(len(text), 255)], "") }
 
-// stage is how far the handshake has got, under RabbitMQ's names.
+// stage is the progress of the handshake, with RabbitMQ's names.
 type stage string
 
-// Errors of the handshake that are not told as a connection.close.
+// Errors of the handshake that are not sent as connection.close.
 var (
 	errBadHeader     = errors.New("client did not start with AMQP protocol header")
 	errOtherProtocol = errors.New("client speaks AMQP 1.0") // Handover
 	errClientLeft    = errors.New("client closed the connection during the handshake")
 )
 
-// handshake is the state of the dialogue that opens a connection.
+// handshake is the dialogue that opens a connection.
 type handshake struct {
 	*reader
 	session *session
 	stage   stage
-	// unlogged: what ended it is counted and logged elsewhere.
+	// unlogged: the error is counted and logged elsewhere.
 	unlogged bool
 }
 
-// handshake leads the client to connection.open-ok [AMQP 2.2.4]. On an error the
-// client has been told what it may know and has had its time to read it.
+// handshake conducts the dialogue up to connection.open [AMQP 2.2.4]. After an error, the client was sent the answer
+// and given time to read it.
 func (r *reader) handshake() (*session, error) {
 	r.frameMax = handshakeFrameMax
 	h := &handshake{reader: r, session: &session{}, stage: "pre_init"}
@@ -86,8 +86,7 @@ func (r *reader) handshake() (*session, error) {
 	return h.session, nil
 }
 
-// header takes the protocol header, also that of 0-9, and offers ours to
-// clients with any other [AMQP 4.2.2].
+// header checks the protocol header, also that of 0-9, and sends ours to clients with any other [AMQP 4.2.2].
 func (h *handshake) header() error {
 	for len(h.Input.Unparsed()) < len(protocol.ProtocolHeader) {
 		if err := h.Fill(len(protocol.ProtocolHeader)); err != nil {
@@ -112,7 +111,7 @@ func (h *handshake) header() error {
 	return nil
 }
 
-// start takes the client's properties and lets it log in.
+// start reads the client's properties and logs it in.
 func (h *handshake) start() error {
 	m, err := next[*protocol.ConnectionStartOk](h)
 	if err != nil {
@@ -123,7 +122,7 @@ func (h *handshake) start() error {
 	s.capabilities, s.product = capabilities(m.ClientProperties), s.text("product")
 	peer := auth.PeerOf(h.Input.Conn)
 	s.tls = peer.Info()
-	insists := m.Mechanism == "EXTERNAL" && peer.TLS // on what was not offered: the log will tell why
+	insists := m.Mechanism == "EXTERNAL" && peer.TLS // it was not offered; the log has the reason
 	if !insists && !slices.Contains(h.c.cfg.Authenticator.Mechanisms(peer), m.Mechanism) {
 		return protocol.ConnectionErrorf(protocol.CommandInvalid,
 			"unknown authentication mechanism '%s'", m.Mechanism).For(m)
@@ -148,7 +147,7 @@ func (h *handshake) start() error {
 	return nil
 }
 
-// tune proposes our limits and takes the client's if they keep within ours.
+// tune proposes the limits and checks the client's against them.
 func (h *handshake) tune() error {
 	cfg := &h.c.cfg
 	h.stage = "tuning"
@@ -168,7 +167,7 @@ func (h *handshake) tune() error {
 	return nil
 }
 
-// open lets the user into a virtual host.
+// open checks the user's access to a virtual host.
 func (h *handshake) open() error {
 	m, err := next[*protocol.ConnectionOpen](h)
 	if err != nil {
@@ -186,8 +185,7 @@ func (h *handshake) open() error {
 	return nil
 }
 
-// admit counts the connection, and checks the user's permission. A connection
-// that is not let in is not counted.
+// admit counts the connection, and checks the user's permission. A connection that is refused is not counted.
 func (h *handshake) admit(vhost string) error {
 	quota, user := h.c.cfg.Quota, h.session.user
 	h.session.leave = func() {}
@@ -206,7 +204,7 @@ func (h *handshake) admit(vhost string) error {
 	return nil
 }
 
-// next is the client's next method, which must be a T.
+// next returns the client's next method, which must be a T.
 func next[T protocol.Method](h *handshake) (T, error) {
 	var none T
 	for {
@@ -236,8 +234,8 @@ func next[T protocol.Method](h *handshake) (T, error) {
 	}
 }
 
-// refuse ends the handshake. Who has not logged in is told little and made to
-// wait, so that guessing is slow.
+// refuse ends the handshake. A client that has not logged in gets little information and has to wait, so that
+// guessing is slow.
 func (h *handshake) refuse(err error) error {
 	var socket *stream.SocketError
 	if errors.As(err, &socket) {
@@ -256,7 +254,7 @@ func (h *handshake) refuse(err error) error {
 		h.c.send(&protocol.ConnectionClose{ReplyCode: told.Code, ReplyText: told.Text, Class: told.Class, Method: told.Method})
 		wait = h.c.cfg.CloseTimeout
 	}
-	_ = h.Input.Conn.SetReadDeadline(time.Now().Add(wait)) // if that fails, the handshake's deadline remains
+	_ = h.Input.Conn.SetReadDeadline(time.Now().Add(wait)) // on error, the handshake's deadline remains
 	_ = h.drain(errors.Is(err, errBadHeader) || errors.As(err, &step), func(m protocol.Method) bool {
 		_, done := m.(*protocol.ConnectionCloseOk)
 		return done
@@ -264,7 +262,7 @@ func (h *handshake) refuse(err error) error {
 	return err
 }
 
-// tells decides, as RabbitMQ does, whether the client hears of an error.
+// tells reports whether the client gets an error, as in RabbitMQ.
 func (h *handshake) tells(e *protocol.ConnectionError) bool {
 	switch h.stage {
 	case "securing":

@@ -9,16 +9,15 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// heartbeat holds what the heartbeat timer saw when it last fired.
+// heartbeat holds the values of the heartbeat timer's last firing.
 type heartbeat struct {
 	read, written uint32        // counters of reads and writes then
 	silent        int           // firings in a row without a read
-	paused        time.Duration // the broker, until then
+	paused        time.Duration // clock.Paused at that time
 }
 
-// silentMost is how many half intervals without a byte make a dead peer. The
-// first may have begun just before a byte came, so this is never less than two
-// intervals after it.
+// silentMost is the number of half intervals without a byte after which a peer is dead. The first may have started
+// just before a byte came, so this is never less than two intervals after it.
 const silentMost = 4
 
 // timerFired is mail of the connection's one timer.
@@ -26,7 +25,7 @@ type timerFired struct{ armed uint64 }
 
 var errSilentPeer = errors.New("missed heartbeats from client")
 
-// arm sets the one timer; an earlier setting is forgotten.
+// arm sets the one timer, replacing an earlier setting.
 func (c *connection) arm(d time.Duration) {
 	if c.timer != nil {
 		c.timer.Stop()
@@ -72,10 +71,10 @@ func (c *connection) interval() time.Duration {
 	return time.Duration(c.session.heartbeat) * time.Second
 }
 
-// beat is half a heartbeat interval after the last one [AMQP 4.2.7].
+// beat runs half a heartbeat interval after the last one [AMQP 4.2.7].
 func (c *connection) beat(ctx actor.Context) {
 	p := &c.heartbeat
-	if paused := c.cfg.Clock.Paused(); paused != p.paused { // who may have sent what is not read yet
+	if paused := c.cfg.Clock.Paused(); paused != p.paused { // the peer may have sent bytes that are not read yet
 		p.paused, p.silent = paused, 0
 	}
 	if now := c.reader.Input.Reads.Load(); now != p.read || c.reader.Waiting.Load() {

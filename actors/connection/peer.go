@@ -7,8 +7,8 @@ import (
 // begun is a connection as the broker's intake sees it.
 type begun struct{ c *connection }
 
-// Excused implements budget.Peer: waiting for the broker's queues or for others is no
-// fault of the client, unless it waits because it does not read.
+// Excused implements budget.Peer: a client is not to blame for waiting for the broker's queues or for others, unless
+// it does not read.
 func (b begun) Excused() bool {
 	return b.c.reader.Crowded.Load() && b.c.outbox.HasRoom()
 }

@@ -7,15 +7,14 @@ import (
 	"candlemark/protocol"
 )
 
-// alwaysCapable are the capabilities that always hold; configuration adds those
-// that depend on what else is built in.
+// alwaysCapable are the capabilities that always hold; configuration adds others.
 var alwaysCapable = []string{
 	"publisher_confirms", "exchange_exchange_bindings", "basic.nack", "consumer_cancel_notify",
 	"connection.blocked", "authentication_failure_close", "per_consumer_qos", "direct_reply_to", "consumer_priorities",
 }
 
-// serverProperties are those of connection.start. version is the level of
-// RabbitMQ that we follow, because clients branch on it.
+// serverProperties returns the properties for connection.start. version is the version of RabbitMQ that the broker is
+// compatible with, because clients depend on it.
 func (cfg *Config) serverProperties() protocol.Table {
 	var able protocol.Table
 	for _, name := range slices.Concat(alwaysCapable, cfg.Capabilities) {
@@ -34,7 +33,7 @@ func (cfg *Config) serverProperties() protocol.Table {
 	}
 }
 
-// capabilities reads what a client announced.
+// capabilities parses the client's announced capabilities.
 func capabilities(properties protocol.Table) Capabilities {
 	v, _ := properties.Get("capabilities")
 	table, _ := v.(protocol.Table)
@@ -52,8 +51,7 @@ func capabilities(properties protocol.Table) Capabilities {
 	}
 }
 
-// negotiate checks a limit that the client wants; 0 is no limit, which exceeds
-// every other.
+// negotiate checks a limit that the client requests; 0 is no limit, which exceeds every other.
 func negotiate(what string, value, least, most uint32) error {
 	var detail, relation, bound string
 	limit := most
@@ -72,7 +70,7 @@ func negotiate(what string, value, least, most uint32) error {
 		what, value, detail, relation, bound, limit).For(&protocol.ConnectionTune{})
 }
 
-// blame fills in the method of a connection error that has none.
+// blame sets the method of a connection error that has none.
 func blame(err error, m protocol.Method) error {
 	var e *protocol.ConnectionError
 	if errors.As(err, &e) {

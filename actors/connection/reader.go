@@ -10,17 +10,17 @@ import (
 
 var errPanic = errors.New("the broker failed")
 
-// reader hands out what its Reader reads. It alone decides to which channel bytes belong.
+// reader distributes the input. It alone decides to which channel bytes belong.
 type reader struct {
 	stream.Reader
 	c *connection
 
-	// Its own:
+	// For the reader only:
 	session  *session // nil until the handshake is done
 	frameMax uint32
 	links    map[uint16]*link
-	current  *link   // whose frames the run at hand is made of
-	touched  []*link // have runs to be sent
+	current  *link   // channel of the current run of frames
+	touched  []*link // channels with runs to be sent
 	opening  chan *link
 	handled  chan struct{}
 }
@@ -53,7 +53,7 @@ func (r *reader) run() {
 // Left implements stream.Protocol.
 func (r *reader) Left() {
 	if r.session != nil {
-		r.session.leave() // the actor may have ended without knowing of it
+		r.session.leave() // the actor may have ended before it got the session
 	}
 }
 
@@ -76,9 +76,8 @@ func (r *reader) Farewell(err error) error {
 	return r.drain(lostStep, r.farewell)
 }
 
-// room waits until the client has read enough of what it was sent to be sent the
-// answer to a method that is the connection's own; false says that the connection
-// is closing. Channels wait for themselves.
+// room waits until the client has read enough output for the connection's own answer to a method; false if the
+// connection is closing. Channels wait on their own.
 func (r *reader) room() bool {
 	r.Waiting.Store(true)
 	defer r.Waiting.Store(false)
@@ -96,7 +95,7 @@ func (r *reader) room() bool {
 func (r *reader) Dispatch() (want int, err error) {
 	defer func() { r.HandOn(len(r.touched) > 0) }()
 	buf := r.Input.Unparsed()
-	begin, at := 0, 0 // buf[begin:at] is the run at hand
+	begin, at := 0, 0 // buf[begin:at] is the current run
 	r.current = nil
 	for {
 		f, n, need, err := protocol.ParseFrame(buf[at:], r.frameMax)
@@ -120,7 +119,7 @@ func (r *reader) Dispatch() (want int, err error) {
 		}
 		if r.current, err = r.route(f); err != nil {
 			if errors.Is(err, stream.ErrPending) {
-				at -= n // it comes again
+				at -= n // it will be read again
 			}
 			r.Input.Consume(at)
 			return 0, err
@@ -131,7 +130,7 @@ func (r *reader) Dispatch() (want int, err error) {
 	}
 }
 
-// continues reports whether f simply prolongs the run at hand.
+// continues reports whether f belongs to the current run.
 func (r *reader) continues(f protocol.Frame) bool {
 	l := r.current
 	return l != nil && f.Channel == l.id && !l.closing && f.Type <= protocol.FrameBody && !ofClassChannel(f)
@@ -141,8 +140,8 @@ func ofClassChannel(f protocol.Frame) bool {
 	return f.Type == protocol.FrameMethod && f.Payload[1] == 20 && f.Payload[0] == 0
 }
 
-// drain reads on after the traffic: handle gets the methods of channel 0 until
-// it returns true, everything else is forgotten. The error is the socket's.
+// drain reads on after the traffic: handle gets the methods of channel 0 until it returns true, all other input is
+// discarded. The error is the socket's.
 func (r *reader) drain(lostStep bool, handle func(protocol.Method) (done bool)) error {
 	for !lostStep {
 		f, err := r.frame(r.frameMax)
@@ -162,7 +161,7 @@ func (r *reader) drain(lostStep bool, handle func(protocol.Method) (done bool)) 
 	return r.Forget()
 }
 
-// farewell has the actor answer what still matters while it is closing.
+// farewell passes methods that matter while closing to the actor.
 func (r *reader) farewell(m protocol.Method) bool {
 	switch m.(type) {
 	case *protocol.ConnectionClose, *protocol.ConnectionCloseOk:
@@ -171,8 +170,7 @@ func (r *reader) farewell(m protocol.Method) bool {
 	return false
 }
 
-// tell has the actor handle a method of channel 0, and waits for it; false says
-// that the actor has ended.
+// tell passes a method of channel 0 to the actor, and waits for it; false if the actor has ended.
 func (r *reader) tell(m protocol.Method) bool {
 	r.c.post(&method0{method: m, handled: r.handled})
 	select {

@@ -8,12 +8,11 @@ import (
 	"candlemark/protocol"
 )
 
-// openPatience is how long an open waits for the end of the channel that had
-// the number before.
+// openPatience is how long channel.open waits for the end of the number's last channel.
 const openPatience = 30 * time.Second
 
-// route decides about a frame that does not simply prolong a run. It returns
-// the channel that gets the frame, nil when nobody does or it was handled.
+// route handles a frame that does not belong to the current run. It returns the channel that gets the frame, nil if
+// none does or it was handled.
 func (r *reader) route(f protocol.Frame) (*link, error) {
 	if f.Channel == 0 {
 		return nil, r.control(f)
@@ -34,7 +33,7 @@ func (r *reader) route(f protocol.Frame) (*link, error) {
 	case 10:
 		return nil, protocol.ConnectionErrorf(protocol.ChannelErr,
 			"second 'channel.open' seen").For(&protocol.ChannelOpen{})
-	case 40, 41: // close, close-ok: the last that the channel hears
+	case 40, 41: // close, close-ok: the last input of the channel
 		l.closing = true
 	}
 	return l, nil
@@ -55,7 +54,7 @@ func (r *reader) control(f protocol.Frame) error {
 		}
 		r.flush()
 		switch m.(type) {
-		case *protocol.ConnectionClose, *protocol.ConnectionCloseOk: // the end waits for nobody
+		case *protocol.ConnectionClose, *protocol.ConnectionCloseOk: // the end does not wait for room
 		default:
 			if !r.room() {
 				return nil
@@ -67,8 +66,7 @@ func (r *reader) control(f protocol.Frame) error {
 	return f.Unexpected()
 }
 
-// begin handles a frame on a number without a channel: only channel.open may
-// come.
+// begin handles a frame on a number without a channel: only channel.open is allowed.
 func (r *reader) begin(f protocol.Frame) error {
 	if f.Type != protocol.FrameMethod {
 		return protocol.ConnectionErrorf(protocol.UnexpectedFrame, "expected method frame, got non method frame instead")
@@ -98,8 +96,8 @@ func (r *reader) begin(f protocol.Frame) error {
 	return nil
 }
 
-// open asks the actor for a channel. No link and no error: the connection is
-// closing. Then nobody is asked, for at most one reply may stay unread.
+// open asks the actor for a channel. It returns no link and no error if the connection is closing; the actor is not
+// asked then, as at most one reply may stay unread.
 func (r *reader) open(id uint16) (*link, error) {
 	if isClosed(r.c.stopping) {
 		return nil, nil
@@ -117,9 +115,8 @@ func (r *reader) open(id uint16) (*link, error) {
 	}
 }
 
-// late handles a frame that comes after the client's channel.close or close-ok.
-// When both sides close at once another close-ok is due; it goes as a copy, so
-// that no credit is lost if the channel ends meanwhile.
+// late handles a frame after the client's channel.close or close-ok. When both sides close at once another close-ok
+// is due; the frame is passed on as a copy, so that no credit is lost if the channel ends meanwhile.
 func (r *reader) late(l *link, f protocol.Frame) error {
 	if !ofClassChannel(f) {
 		if l.ended.Load() {
@@ -134,9 +131,9 @@ func (r *reader) late(l *link, f protocol.Frame) error {
 		switch {
 		case !l.ended.Load():
 			if l.late++; l.late > 2 {
-				return nil // one of each kind makes sense
+				return nil // more than one of each kind has no meaning
 			}
-		case method == 40: // asks for an answer, and there is nobody to give it
+		case method == 40: // it needs an answer, and there is no channel to give it
 			return r.begin(f)
 		default:
 			return nil
@@ -156,7 +153,7 @@ func (r *reader) late(l *link, f protocol.Frame) error {
 	return nil
 }
 
-// endRun puts a run of whole frames of the current channel aside.
+// endRun sets a run of whole frames of the current channel aside.
 func (r *reader) endRun(run []byte) {
 	l := r.current
 	switch {
@@ -169,13 +166,13 @@ func (r *reader) endRun(run []byte) {
 	}
 }
 
-// oneRun is the usual Inbound, in one piece of memory.
+// oneRun is the usual Inbound, in one allocation.
 type oneRun struct {
 	mail.Inbound
 	run [1][]byte
 }
 
-// flush sends every channel what was put aside for it.
+// flush sends every channel its runs.
 func (r *reader) flush() {
 	if len(r.touched) == 0 {
 		return
@@ -198,7 +195,7 @@ func (r *reader) flush() {
 	r.touched = r.touched[:0]
 }
 
-// inbound is the mail with what was put aside.
+// inbound returns the mail with the channel's runs.
 func (l *link) inbound() *mail.Inbound {
 	if len(l.more) > 0 {
 		return &mail.Inbound{Runs: append(append(make([][]byte, 0, 1+len(l.more)), l.first), l.more...)}

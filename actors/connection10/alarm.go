@@ -4,8 +4,8 @@ import (
 	"candlemark/protocol"
 )
 
-// shown is the state as an administrator sees it: a connection that has not
-// published during an alarm is "blocking", one that has is "blocked".
+// shown returns the state for administrators: during an alarm "blocked" for a connection that has published,
+// "blocking" for others.
 func (c *connection) shown() string {
 	switch {
 	case c.state != running || c.reason == "":
@@ -19,8 +19,8 @@ func (c *connection) shown() string {
 // begun is a connection as the broker's intake sees it.
 type begun struct{ c *connection }
 
-// Excused implements budget.Peer: waiting for the broker's queues or for others is no
-// fault of the client, unless it waits because it does not read.
+// Excused implements budget.Peer: a client is not to blame for waiting for the broker's queues or for others, unless
+// it does not read.
 func (b begun) Excused() bool {
 	return b.c.reader.Crowded.Load() && b.c.outbox.HasRoom()
 }

@@ -22,62 +22,61 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Config configures a connection. Zero values of the numbers stand for
-// the defaults named at them.
+// Config configures a connection. Zero numbers stand for the defaults named at the fields.
 type Config struct {
 	Conn          net.Conn
-	Read          []byte // what was read of Conn already
+	Read          []byte // bytes read from Conn already
 	Authenticator auth.Authenticator
-	Permissions   auth.Permissions                          // nil lets every user into every vhost
+	Permissions   auth.Permissions                          // nil allows every user every vhost
 	Quota         *auth.Quota                               // nil for no limits but SessionMax
-	VHost         func(name string) (*topology.VHost, bool) // false: there is none
-	DefaultVHost  string                                    // of clients that name none; "/"
+	VHost         func(name string) (*topology.VHost, bool) // false if it does not exist
+	DefaultVHost  string                                    // for clients that name none; "/"
 	NewSession    func(SessionSpec) *actor.Props
-	Carry         func(post func()) // as connections of 0-9-1 have it; nil only calls post
+	Carry         func(post func()) // as for connections of 0-9-1; nil only calls post
 	Clock         *clock.Clock
 	Log           zerolog.Logger
-	Events        *events.Hub   // told of the connection and its sessions; nil for nobody
-	Statuses      *status.Table // of entities of Azure Service Bus; nil if all are active
+	Events        *events.Hub   // receives events of the connection and its sessions; nil for none
+	Statuses      *status.Table // statuses of Azure Service Bus entities; nil if all are active
 
-	Container      string // our container id
-	ProductVersion string // our own version, for the properties
+	Container      string // the broker's container id
+	ProductVersion string // version in the broker's properties
 
 	HandshakeTimeout time.Duration // from accept to open; 10 s
-	CloseTimeout     time.Duration // for giving back, then for the client's close; 10 s
-	SendTimeout      time.Duration // as connections of 0-9-1 have it; 15 s, negative for ever
-	SessionMax       uint16        // sessions at a time; 2047
-	FrameMax         uint32        // bytes of the largest frame that we take; 131072
-	// Silence is how many s a client may say nothing; 60. It is told half of that.
+	CloseTimeout     time.Duration // for returning deliveries, then for the client's close; 10 s
+	SendTimeout      time.Duration // as for connections of 0-9-1; 15 s, negative for no limit
+	SessionMax       uint16        // open sessions; 2047
+	FrameMax         uint32        // largest frame accepted, in bytes; 131072
+	// Silence is how many s a client may send nothing; 60. The idle time-out announced is half of that.
 	Silence   uint16
-	NoSilence bool // as long as it likes
+	NoSilence bool // no limit
 
-	InFlightLimit int64          // bytes between socket and queues from which on nothing is read; 4 MiB
-	Valve         *budget.Valve  // holds publishers back; nil for none
-	Intake        *budget.Intake // bounds what clients have begun and not ended; nil for no bounds
-	OutboxLimit   int            // bytes that sessions may gather unwritten; 512 KiB
+	InFlightLimit int64          // bytes between socket and queues at which reading stops; 4 MiB
+	Valve         *budget.Valve  // blocks publishers; nil for none
+	Intake        *budget.Intake // limits incomplete work of clients; nil for no limits
+	OutboxLimit   int            // limit of unwritten bytes for sessions; 512 KiB
 }
 
-// SessionSpec describes a session to be made.
+// SessionSpec describes a session to be created.
 type SessionSpec struct {
-	Channel    uint16 // number, of both directions
+	Channel    uint16 // number, in both directions
 	Begin      Begin
 	Connection *actor.PID
-	Name       string // of the connection
+	Name       string // name of the connection
 	Outbox     *outbox.Outbox
 	Gate       *message.Gate
 	Arrivals   *budget.Arrivals
-	FrameMax   uint32 // bytes of the largest frame that the client takes
+	FrameMax   uint32 // largest frame that the client accepts, in bytes
 	VHost      *topology.VHost
 	User       auth.User
-	Peer       auth.Peer // who has logged in from where
+	Peer       auth.Peer // the user and the address
 	Tokens     *grants.Table
-	// Transactions are those that are open.
+	// Transactions are the open ones.
 	Transactions *transactions.Known
 	By           *events.Origin
 	Log          *zerolog.Logger
 }
 
-// Begin has those fields of the client's begin that concern the session.
+// Begin holds the fields of the client's begin for the session.
 type Begin struct {
 	NextOutgoingID                 uint32
 	IncomingWindow, OutgoingWindow uint32 // transfers

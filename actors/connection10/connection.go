@@ -18,8 +18,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// New makes the actor of one connection. It begins to talk when it is spawned,
-// and closes Conn when it ends. It must not be restarted.
+// New returns the actor of one connection. It starts the handshake when it is spawned, and closes Conn when it ends.
+// It must not be restarted.
 func New(cfg Config) actor.Actor {
 	cfg.setDefaults()
 	c := &connection{
@@ -46,8 +46,8 @@ func New(cfg Config) actor.Actor {
 	return c
 }
 
-// connection is the actor. Its fields below the line belong to its turns; the
-// reader and the writer know only what stands above.
+// connection is the actor. The fields below the line belong to its turns; the reader and the writer use only those
+// above.
 type connection struct {
 	cfg       Config
 	name      string
@@ -58,28 +58,28 @@ type connection struct {
 	outbox    *outbox.Outbox
 	reader    reader
 	writer    stream.Writer
-	alarmOver chan struct{} // capacity 1: a token means "look again"
+	alarmOver chan struct{} // capacity 1: a token means "check again"
 	self      *actor.PID
 	root      *actor.RootContext
 	turnover  sync.Mutex    // held to send from a goroutine, and to close one of:
-	stopping  chan struct{} // closed when it leaves running: input is no longer for sessions
+	stopping  chan struct{} // closed on leaving running: sessions get no more input
 	done      chan struct{} // closed when the actor ends
 
 	// ---
 	state   state
 	peer    *peer // nil until the handshake is done
 	links   map[uint16]*link
-	begins  map[uint16]*beginSession // that wait until the channel is free
-	serial  uint64                   // sessions begun so far, for their names
+	begins  map[uint16]*beginSession // waiting until the channel is free
+	serial  uint64                   // sessions begun so far, for unique names
 	end     ending
-	leaving bool   // stops when its last session has
-	reason  string // of the alarm, "" for none
-	held    bool   // by it: the client has published
+	leaving bool   // stops after its last session
+	reason  string // reason of the alarm, "" for none
+	held    bool   // blocked by it: the client has published
 	pulse   pulse
 	tokens  tokens
 	work    transactions.Table
-	patient *clock.Timer // of the first transaction whose time ends
-	unwatch func()       // of statuses, nil before the handshake is done
+	patient *clock.Timer // for the first transaction to expire
+	unwatch func()       // ends the watch of statuses, nil before the end of the handshake
 	timer   *clock.Wait
 	armed   uint64 // generation of the timer
 }
@@ -87,13 +87,13 @@ type connection struct {
 // Private mail of the reader and the writer.
 type (
 	opened  struct{ peer *peer }
-	failed  struct{ err error } // the peer broke the protocol
-	lost    struct{ err error } // the socket is of no more use
-	drained struct{}            // the last bytes are written
-	// statusChanged: an entity of the virtual host has another status.
+	failed  struct{ err error } // the peer violated the protocol
+	lost    struct{ err error } // the socket is unusable
+	drained struct{}            // all output is written
+	// statusChanged: an entity of the virtual host has a new status.
 	statusChanged struct{ path string }
-	heldUp        struct{} // a publish during an alarm was met, nothing more is read
-	// clientClosed: the client closes; the reader waits for handled.
+	heldUp        struct{} // a publish during an alarm: reading has stopped
+	// clientClosed: the client sent close; the reader waits for handled.
 	clientClosed struct{ handled chan<- struct{} }
 )
 
@@ -120,7 +120,7 @@ func (c *connection) Receive(ctx actor.Context) {
 		c.fail(ctx, m.err)
 	case *lost:
 		c.lost(ctx, m.err)
-	case *drained: // the socket is the client's to close
+	case *drained: // the client has to close the socket
 		c.arm(min(grace, c.cfg.CloseTimeout))
 	case *timerFired:
 		c.timerFired(ctx, m)
@@ -164,7 +164,7 @@ func (c *connection) start(ctx actor.Context) {
 	go c.reader.run()
 }
 
-// stop ends what the actor started. A panic here would bring it back to life.
+// stop ends everything the actor has started. A panic here would restart it.
 func (c *connection) stop() {
 	defer func() {
 		if reason := recover(); reason != nil {
@@ -192,14 +192,14 @@ func (c *connection) stop() {
 	c.turnover.Lock()
 	close(c.done)
 	c.turnover.Unlock()
-	_ = c.cfg.Conn.Close() // whatever it says, the socket is gone
+	_ = c.cfg.Conn.Close() // errors do not matter: the socket is abandoned
 	if c.peer != nil && c.peer.vhost.PID != nil && !c.end.released {
 		c.root.Send(c.peer.vhost.PID, &mail.ReleaseConnection{Connection: c.self})
 	}
 }
 
-// leave stops the actor, after the sessions that are about to stop themselves;
-// the socket need not wait for them.
+// leave stops the actor after the sessions that are about to stop themselves; the socket is closed without waiting
+// for them.
 func (c *connection) leave(ctx actor.Context) {
 	c.leaving = true
 	_ = c.cfg.Conn.Close()
@@ -231,8 +231,7 @@ func (c *connection) send(p amqp10.Composite) {
 	c.outbox.End(amqp10.AppendFrame(c.outbox.Begin(), 0, p))
 }
 
-// recovered turns a panic of a goroutine into the end of the connection, not of
-// the broker.
+// recovered turns a panic of a goroutine into the end of the connection rather than of the broker.
 func (c *connection) recovered(who string, reason any) {
 	if reason != nil {
 		c.log.Error().Interface("panic", reason).Str("goroutine", who).Msg("connection failed")

@@ -41,7 +41,7 @@ func (c *connection) info() *mail.ConnectionInfo {
 	return info
 }
 
-// where says from where to where the connection goes, and how. Reader goroutines call it.
+// where returns the ends of the connection, and how it is secured. It may be called by the reader.
 func (c *connection) where(mechanism string, tls *auth.TLSInfo) *mail.ConnectionInfo {
 	return &mail.ConnectionInfo{
 		Name: c.name, Protocol: "AMQP 1-0", Mechanism: mechanism, TLS: (*mail.TLSInfo)(tls),

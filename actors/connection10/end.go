@@ -15,33 +15,32 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// state is how far the life of a connection has got.
+// state is the state of a connection.
 type state uint8
 
 const (
 	starting state = iota // the reader does the handshake
 	running               // sessions may be begun
-	closing               // waits for sessions, then for the vhost
-	closed                // the last word is in the outbox
+	closing               // waiting for sessions, then for the vhost
+	closed                // the last frame is in the outbox
 )
 
 func (s state) String() string { return [...]string{"starting", "running", "closing", "closed"}[s] }
 
-// grace is how long a peer may go on sending that we cannot or will not
-// understand before the socket is closed: closing it
-// under what is still being sent would keep the peer from our last words.
+// grace is how long a peer may go on sending data that we cannot or will not process before the socket is closed:
+// closing it earlier could keep the peer from reading our last frame.
 const grace = 3 * time.Second
 
-// ending is why a connection ends and what it still owes.
+// ending is why a connection ends, and the remaining steps.
 type ending struct {
-	err      *amqp10.Error // what the client is told; nil if it asked
-	lost     bool          // there is nobody to tell
+	err      *amqp10.Error // error for the client; nil if it closes
+	lost     bool          // the socket is dead
 	asked    bool          // the client has sent close
-	released bool          // the vhost was told
+	released bool          // the vhost has released its queues
 }
 
-// becomeRunning answers open: with ours, once the client finds itself listed, and with close behind that if what it opens
-// was deleted meanwhile.
+// becomeRunning answers open with the broker's, once the connection is listed, followed by close if its virtual host
+// or user was deleted meanwhile.
 func (c *connection) becomeRunning(ctx actor.Context, p *peer) {
 	if c.state != starting {
 		return
@@ -63,8 +62,8 @@ func (c *connection) becomeRunning(ctx actor.Context, p *peer) {
 	}
 }
 
-// outdated tells whether the virtual host or the user was deleted during the
-// handshake, before this connection counted as one of theirs.
+// outdated returns an error if the virtual host or the user was deleted during the handshake, before this connection
+// was counted for them.
 func (c *connection) outdated() error {
 	if v, ok := c.cfg.VHost(c.peer.vhost.Name); !ok || v != c.peer.vhost {
 		return protocol.ConnectionErrorf(protocol.ConnectionForced, "vhost '%s' is deleted", c.peer.vhost.Name)
@@ -75,7 +74,7 @@ func (c *connection) outdated() error {
 	return c.cfg.Permissions.VHostAccess(c.peer.user, c.peer.vhost.Name)
 }
 
-// clientClosed: the client closes, perhaps while we are about to.
+// clientClosed handles the client's close, possibly while the broker is closing, too.
 func (c *connection) clientClosed(ctx actor.Context) {
 	c.end.asked = true
 	switch c.state {
@@ -87,8 +86,7 @@ func (c *connection) clientClosed(ctx actor.Context) {
 	}
 }
 
-// closeFor ends the connection because somebody else wants it, unless that is about
-// other connections.
+// closeFor ends the connection for a CloseConnection, unless that is for other connections.
 func (c *connection) closeFor(ctx actor.Context, m *mail.CloseConnection) {
 	err, p := m.Err, c.peer
 	switch {
@@ -104,7 +102,7 @@ func (c *connection) closeFor(ctx actor.Context, m *mail.CloseConnection) {
 	c.fail(ctx, err)
 }
 
-// fail ends the connection with an error that the client is told.
+// fail ends the connection with an error for the client.
 func (c *connection) fail(ctx actor.Context, err error) {
 	if c.state != running {
 		return
@@ -118,7 +116,7 @@ func (c *connection) fail(ctx actor.Context, err error) {
 	c.becomeClosing(ctx, ending{err: told})
 }
 
-// lost: the socket is dead or the peer is.
+// lost: the socket or the peer is dead.
 func (c *connection) lost(ctx actor.Context, err error) {
 	asked := c.end.asked
 	c.end.lost = true
@@ -132,11 +130,11 @@ func (c *connection) lost(ctx actor.Context, err error) {
 		c.becomeClosing(ctx, ending{lost: true})
 	case starting, closed:
 		c.leave(ctx)
-	case closing: // goes on without the socket
+	case closing: // continues without the socket
 	}
 }
 
-// becomeClosing begins the end: every session gives back what it holds.
+// becomeClosing starts the end: every session returns its deliveries.
 func (c *connection) becomeClosing(ctx actor.Context, why ending) {
 	c.state, c.end = closing, why
 	c.leaveRunning()
@@ -151,8 +149,7 @@ func (c *connection) becomeClosing(ctx actor.Context, why ending) {
 	c.deleteExclusiveQueues(ctx)
 }
 
-// leaveRunning turns the reader away from the sessions: none gets input after
-// CloseChannel.
+// leaveRunning cuts the sessions off from the reader: none gets input after CloseChannel.
 func (c *connection) leaveRunning() {
 	c.turnover.Lock()
 	defer c.turnover.Unlock()
@@ -161,8 +158,8 @@ func (c *connection) leaveRunning() {
 	}
 }
 
-// deleteExclusiveQueues has the exclusive queues deleted once no session is left: clients
-// expect them to be gone when they see the connection closed.
+// deleteExclusiveQueues deletes the exclusive queues once no session is left: clients expect them to be gone when the
+// connection is closed.
 func (c *connection) deleteExclusiveQueues(ctx actor.Context) {
 	if c.state != closing || len(c.links) > 0 || c.end.released {
 		return
@@ -177,17 +174,17 @@ func (c *connection) deleteExclusiveQueues(ctx actor.Context) {
 	})
 }
 
-// becomeClosed says the last word. Who has sent close has some time to close the socket; who has not, to send it.
+// becomeClosed sends close. A client that has sent close gets some time to close the socket, others to send theirs.
 func (c *connection) becomeClosed(ctx actor.Context) {
 	c.state = closed
-	c.peer.leave() // who sees it closed may open another
+	c.peer.leave() // a client that sees it closed may open another one
 	if c.end.lost {
 		c.leave(ctx)
 		return
 	}
 	wait := c.cfg.CloseTimeout
 	if e := c.end.err; e != nil && (e.Condition == amqp10.ConnectionForced || e.Condition == amqp10.FramingError) {
-		wait = min(grace, wait) // it may be deaf, and the broker about to stop
+		wait = min(grace, wait) // the peer may not read, and the broker may be stopping
 	}
 	c.arm(wait)
 	c.send(&amqp10.Close{Error: c.end.err})
@@ -197,10 +194,10 @@ func (c *connection) becomeClosed(ctx actor.Context) {
 	}
 }
 
-// hangUp says that nothing more will come.
+// hangUp ends the output.
 func (c *connection) hangUp() {
 	if half, ok := c.cfg.Conn.(interface{ CloseWrite() error }); ok {
-		_ = half.CloseWrite() // whatever it says, the socket is closed soon
+		_ = half.CloseWrite() // errors do not matter: the socket is closed soon
 		return
 	}
 	_ = c.cfg.Conn.Close()

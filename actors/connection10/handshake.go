@@ -19,29 +19,28 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// handshakeFrameMax is the largest frame in bytes before open: tokens and properties may be longer than the 512 of the
-// standard.
+// handshakeFrameMax is the largest frame before open, in bytes: tokens and properties may exceed the standard's 512.
 const handshakeFrameMax = 8192
 
-// shortestIdle is the shortest idle time-out of a client that is kept.
+// shortestIdle is the shortest idle time-out of a client that the broker respects.
 const shortestIdle = time.Second
 
-// peer is the result of the handshake. Nobody alters it afterwards.
+// peer is the result of the handshake. It is immutable.
 type peer struct {
 	user      auth.User
 	vhost     *topology.VHost
 	mechanism string
-	tls       *auth.TLSInfo // nil without
+	tls       *auth.TLSInfo // nil without TLS
 	open      *amqp10.Open
-	frameMax  uint32         // bytes, of what it takes
-	idle      time.Duration  // it wants to hear something in; 0 for any time
+	frameMax  uint32         // largest frame it accepts, in bytes
+	idle      time.Duration  // its idle time-out; 0 for none
 	session   uint16         // the highest channel number
-	leave     func()         // no longer counts; more than one call is like one
+	leave     func()         // uncounts the connection; further calls do nothing
 	table     protocol.Table // its properties
 	by        *events.Origin
 }
 
-// Errors of the handshake that are not told as a close.
+// Errors of the handshake that are not sent as close.
 var (
 	errNoSASL     = errors.New("client did not begin with SASL")
 	errBadHeader  = errors.New("client did not send an AMQP 1.0 protocol header")
@@ -49,7 +48,7 @@ var (
 	errClientLeft = errors.New("client closed the connection during the handshake")
 )
 
-// handshake leads the client to open [AMQP 1.0 transport 2.4, security 5.3.2].
+// handshake conducts the dialogue up to open [AMQP 1.0 transport 2.4, security 5.3.2].
 func (r *reader) handshake() (*peer, error) {
 	r.frameMax = handshakeFrameMax
 	p := &peer{leave: func() {}}
@@ -62,7 +61,7 @@ func (r *reader) handshake() (*peer, error) {
 	return p, nil
 }
 
-// header takes one protocol header.
+// header reads one protocol header.
 func (r *reader) header() (got [8]byte, err error) {
 	for len(r.Input.Unparsed()) < len(got) {
 		if err := r.Fill(len(got)); err != nil {
@@ -74,7 +73,7 @@ func (r *reader) header() (got [8]byte, err error) {
 	return got, nil
 }
 
-// sasl begins SASL, which is asked for also of those who have not.
+// sasl starts SASL, which is also required of clients that begin without it.
 func (r *reader) sasl(*peer) error {
 	got, err := r.header()
 	if err != nil {
@@ -94,14 +93,14 @@ func (r *reader) sasl(*peer) error {
 	return nil
 }
 
-// whom is who logs in.
+// whom describes the client for its login.
 func (r *reader) whom() auth.Peer {
 	peer := auth.PeerOf(r.Input.Conn)
 	peer.AMQP10, peer.Gone = true, r.c.done
 	return peer
 }
 
-// login lets the client log in.
+// login logs the client in.
 func (r *reader) login(p *peer) error {
 	init, err := next[*amqp10.SASLInit](r, amqp10.FrameSASL)
 	if err != nil {
@@ -110,7 +109,7 @@ func (r *reader) login(p *peer) error {
 	p.mechanism = string(init.Mechanism)
 	peer := r.whom()
 	where := func() *mail.ConnectionInfo { return r.c.where(p.mechanism, p.tls) }
-	insists := p.mechanism == "EXTERNAL" && peer.TLS // on what was not offered: the log will tell why
+	insists := p.mechanism == "EXTERNAL" && peer.TLS // it was not offered; the log has the reason
 	if err = errRefused; insists || slices.Contains(r.c.cfg.Authenticator.Mechanisms(peer), p.mechanism) {
 		p.user, err = r.c.cfg.Authenticator.Authenticate(p.mechanism, init.InitialResponse, peer)
 	}
@@ -127,7 +126,7 @@ func (r *reader) login(p *peer) error {
 	return nil
 }
 
-// open takes the second protocol header and what the client says of itself.
+// open reads the second protocol header and the client's open.
 func (r *reader) open(p *peer) error {
 	got, err := r.header()
 	if err != nil {
@@ -155,7 +154,7 @@ func (r *reader) open(p *peer) error {
 	return nil
 }
 
-// enter lets the user into a virtual host: that of a hostname "vhost:NAME", else the default.
+// enter checks the user's access to a virtual host: that of a hostname "vhost:NAME", else the default.
 func (r *reader) enter(p *peer) error {
 	name := r.c.cfg.DefaultVHost
 	if chosen, ok := strings.CutPrefix(p.open.Hostname, "vhost:"); ok {
@@ -172,8 +171,7 @@ func (r *reader) enter(p *peer) error {
 	return nil
 }
 
-// admit counts the connection, and checks the user's permission. A connection
-// that is not let in is not counted.
+// admit counts the connection, and checks the user's permission. A connection that is refused is not counted.
 func (r *reader) admit(p *peer, vhost string) error {
 	quota, user := r.c.cfg.Quota, p.user
 	if quota != nil {
@@ -191,7 +189,7 @@ func (r *reader) admit(p *peer, vhost string) error {
 	return nil
 }
 
-// next is the client's next frame, which must be a T.
+// next returns the client's next frame, which must be a T.
 func next[T amqp10.Composite](r *reader, kind uint8) (T, error) {
 	var none T
 	for {
@@ -219,13 +217,13 @@ func next[T amqp10.Composite](r *reader, kind uint8) (T, error) {
 	}
 }
 
-// refuse ends the handshake: who has not logged in is told nothing, the others what is wrong with their open.
+// refuse ends the handshake: a client that has not logged in gets no error, others get that of their open.
 func (r *reader) refuse(err error) {
 	var socket *stream.SocketError
 	if errors.As(err, &socket) {
 		return
 	}
-	if !errors.Is(err, errRefused) { // that is logged
+	if !errors.Is(err, errRefused) { // logged there
 		r.c.log.Error().Err(err).Msg("handshake failed")
 	}
 	if r.opening {
@@ -237,9 +235,9 @@ func (r *reader) refuse(err error) {
 		r.c.outbox.End(amqp10.AppendFrame(b, 0, bye))
 	}
 	r.c.outbox.Finish(r.c.hangUp)
-	_ = r.Input.Conn.SetReadDeadline(time.Now().Add(grace)) // if that fails, the handshake's deadline remains
+	_ = r.Input.Conn.SetReadDeadline(time.Now().Add(grace)) // on error, the handshake's deadline remains
 	_ = r.Forget()
 }
 
-// cut is a text of the client's as it is logged, of at most 255 bytes.
+// cut shortens a string from the client for the log, to at most 255 bytes.
 func cut(text string) string { return strings.ToValidUTF8(text[:min(len(text), 255)], "") }

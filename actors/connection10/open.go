@@ -5,8 +5,8 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// ourOpen is the answer to the client's open. Clients branch on product and version, which are those of the broker whose
-// dialect of AMQP 1.0 we follow; product_version tells the truth.
+// ourOpen returns the answer to the client's open. Clients depend on product and version, so these are RabbitMQ's;
+// product_version has the broker's own.
 func (c *connection) ourOpen() *amqp10.Open {
 	o := &amqp10.Open{
 		ContainerID: c.cfg.Container, MaxFrameSize: c.cfg.FrameMax, ChannelMax: c.cfg.SessionMax - 1,
@@ -26,8 +26,8 @@ func (c *connection) ourOpen() *amqp10.Open {
 	return o
 }
 
-// tableOf makes client properties as those of 0-9-1 of what a client says of itself; values of other types than text, numbers and booleans are
-// left out.
+// tableOf converts a client's open to client properties as in 0-9-1; values other than strings, numbers and booleans
+// are left out.
 func tableOf(open *amqp10.Open) (t protocol.Table) {
 	for _, e := range open.Properties {
 		key, ok := e.Key.(amqp10.Symbol)
@@ -46,7 +46,7 @@ func tableOf(open *amqp10.Open) (t protocol.Table) {
 	return t.Set("connection_name", open.ContainerID)
 }
 
-// textOf is one of the client's properties, "" when it is absent or no text.
+// textOf returns a client property, "" if it is absent or no string.
 func textOf(t protocol.Table, key string) string {
 	v, _ := t.Get(key)
 	text, _ := v.(string)

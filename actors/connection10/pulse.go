@@ -9,12 +9,12 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// pulse holds what the timer saw when it last fired.
+// pulse holds the values of the timer's last firing.
 type pulse struct {
-	every         time.Duration // between looks, 0 for none
+	every         time.Duration // interval between checks, 0 for none
 	read, written uint32        // counters of reads and writes then
 	silent        time.Duration // without a read
-	paused        time.Duration // the broker, until then
+	paused        time.Duration // clock.Paused at that time
 }
 
 // timerFired is mail of the connection's one timer.
@@ -22,7 +22,7 @@ type timerFired struct{ armed uint64 }
 
 var errSilentPeer = errors.New("missed frames from client within its idle time-out")
 
-// arm sets the one timer; an earlier setting is forgotten.
+// arm sets the one timer, replacing an earlier setting.
 func (c *connection) arm(d time.Duration) {
 	if c.timer != nil {
 		c.timer.Stop()
@@ -53,11 +53,11 @@ func (c *connection) timerFired(ctx actor.Context, m *timerFired) {
 	}
 }
 
-// silence is how long the client may say nothing, 0 for any time. It is told half of that.
+// silence returns how long the client may send nothing, 0 for no limit. Half of that is announced.
 func (c *connection) silence() time.Duration { return time.Duration(c.cfg.Silence) * time.Second }
 
-// startPulse replaces the handshake's deadline. The looks are so close that no gap between two writes is as
-// long as the client's idle time-out, and that its silence is measured to a fourth.
+// startPulse replaces the handshake's deadline. Checks are so frequent that no gap between two writes reaches the
+// client's idle time-out, and that its silence is measured to a fourth.
 func (c *connection) startPulse() {
 	c.timer.Stop()
 	c.armed++
@@ -71,10 +71,10 @@ func (c *connection) startPulse() {
 	}
 }
 
-// beat is one look.
+// beat is one check.
 func (c *connection) beat(ctx actor.Context) {
 	p := &c.pulse
-	if paused := c.cfg.Clock.Paused(); paused != p.paused { // who may have sent what is not read yet
+	if paused := c.cfg.Clock.Paused(); paused != p.paused { // the peer may have sent bytes that are not read yet
 		p.paused, p.silent = paused, 0
 	}
 	if now := c.reader.Input.Reads.Load(); now != p.read || c.reader.Waiting.Load() {

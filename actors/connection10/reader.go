@@ -9,18 +9,18 @@ import (
 
 var errPanic = errors.New("the broker failed")
 
-// reader hands out what its Reader reads. It alone decides to which session bytes belong.
+// reader distributes the input. It alone decides to which session bytes belong.
 type reader struct {
 	stream.Reader
 	c *connection
 
-	// Its own:
+	// For the reader only:
 	peer     *peer // nil until the handshake is done
 	opening  bool  // the protocol headers have been exchanged
 	frameMax uint32
 	links    map[uint16]*link
-	current  *link   // whose frames the run at hand is made of
-	touched  []*link // have runs to be sent
+	current  *link   // session of the current run of frames
+	touched  []*link // sessions with runs to be sent
 	began    chan *link
 	handled  chan struct{}
 }
@@ -56,7 +56,7 @@ func (r *reader) run() {
 // Left implements stream.Protocol.
 func (r *reader) Left() {
 	if r.peer != nil {
-		r.peer.leave() // the actor may have ended without knowing of it
+		r.peer.leave() // the actor may have ended before it got the peer
 	}
 }
 
@@ -81,7 +81,7 @@ func (r *reader) Farewell(err error) error {
 func (r *reader) Dispatch() (want int, err error) {
 	defer func() { r.HandOn(len(r.touched) > 0) }()
 	buf := r.Input.Unparsed()
-	begin, at := 0, 0 // buf[begin:at] is the run at hand
+	begin, at := 0, 0 // buf[begin:at] is the current run
 	r.current = nil
 	for {
 		f, n, need, err := amqp10.ParseFrame(buf[at:], r.frameMax)
@@ -94,7 +94,7 @@ func (r *reader) Dispatch() (want int, err error) {
 			r.endRun(buf[begin:at:at])
 			begin, r.current = at, nil
 			if r.current, err = r.route(f); err != nil {
-				if !errors.Is(err, stream.ErrPending) { // else it comes again
+				if !errors.Is(err, stream.ErrPending) { // otherwise it will be read again
 					at += n
 				}
 				r.Input.Consume(at)
@@ -107,7 +107,7 @@ func (r *reader) Dispatch() (want int, err error) {
 	}
 }
 
-// prolongs reports whether a frame of the current channel is simply for its session.
+// prolongs reports whether a frame of the current channel is an ordinary one for its session.
 func (r *reader) prolongs(f amqp10.Frame) bool {
 	code, ok := f.Code()
 	if !ok || f.Type != amqp10.FrameAMQP || r.current.closing {
@@ -117,8 +117,8 @@ func (r *reader) prolongs(f amqp10.Frame) bool {
 	return code >= amqp10.CodeAttach && code <= amqp10.CodeDetach
 }
 
-// frame returns the next whole frame, reading as long as it takes. It is valid
-// until the chunk is released: only while the handshake and the farewell last.
+// frame returns the next whole frame, reading as long as necessary. It is valid until the chunk is released: only
+// during the handshake and the farewell.
 func (r *reader) frame() (amqp10.Frame, error) {
 	for {
 		f, n, want, err := amqp10.ParseFrame(r.Input.Unparsed(), r.frameMax)
@@ -132,8 +132,8 @@ func (r *reader) frame() (amqp10.Frame, error) {
 	}
 }
 
-// drain reads on after the traffic, until the client closes: everything else is forgotten, and the bytes, too, when they
-// are no longer frames. The error is the socket's.
+// drain reads on after the traffic, until the client's close: all other input is discarded, without parsing it if the
+// frames are broken. The error is the socket's.
 func (r *reader) drain(inStep bool) error {
 	for inStep {
 		f, err := r.frame()
@@ -152,7 +152,7 @@ func (r *reader) drain(inStep bool) error {
 	return r.Forget()
 }
 
-// tellClose has the actor handle the client's close, and waits for it.
+// tellClose passes the client's close to the actor, and waits for it.
 func (r *reader) tellClose() {
 	r.c.post(&clientClosed{handled: r.handled})
 	select {

@@ -8,12 +8,11 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// beginPatience is how long a begin waits for the end of the session that had
-// the channel before.
+// beginPatience is how long begin waits for the end of the channel's last session.
 const beginPatience = 30 * time.Second
 
-// route decides about a frame that does not simply prolong a run. It returns
-// the session that gets the frame, nil when nobody does or it was handled.
+// route handles a frame that does not belong to the current run. It returns the session that gets the frame, nil if
+// none does or it was handled.
 func (r *reader) route(f amqp10.Frame) (*link, error) {
 	if f.Type != amqp10.FrameAMQP {
 		return nil, amqp10.Errorf(amqp10.FramingError, "a SASL frame behind SASL")
@@ -46,7 +45,7 @@ func (r *reader) route(f amqp10.Frame) (*link, error) {
 		return nil, amqp10.Errorf(amqp10.IllegalState, "unexpected performative 0x%02x", code)
 	case l == nil || l.closing:
 		return nil, amqp10.Errorf(amqp10.FramingError, "channel %d has no session", f.Channel)
-	case code == amqp10.CodeEnd: // the last that the session hears
+	case code == amqp10.CodeEnd: // the last input of the session
 		l.closing = true
 	case code == amqp10.CodeTransfer:
 		r.Published = true
@@ -54,7 +53,7 @@ func (r *reader) route(f amqp10.Frame) (*link, error) {
 	return l, nil
 }
 
-// begin has a session begun.
+// begin asks the actor to begin a session.
 func (r *reader) begin(f amqp10.Frame) error {
 	p, _, err := f.Decode()
 	if err != nil {
@@ -91,7 +90,7 @@ func (r *reader) begin(f amqp10.Frame) error {
 	return nil
 }
 
-// endRun puts a run of whole frames of the current session aside.
+// endRun sets a run of whole frames of the current session aside.
 func (r *reader) endRun(run []byte) {
 	l := r.current
 	if l == nil || len(run) == 0 {
@@ -103,7 +102,7 @@ func (r *reader) endRun(run []byte) {
 	l.runs = append(l.runs, run)
 }
 
-// flush sends every session what was put aside for it.
+// flush sends every session its runs.
 func (r *reader) flush() {
 	if len(r.touched) == 0 {
 		return

@@ -16,22 +16,20 @@ type link struct {
 	channel uint16
 	pid     *actor.PID
 
-	// The reader's own:
-	closing bool     // the client has said end
+	// For the reader only:
+	closing bool     // the client has sent end
 	runs    [][]byte // of frames that wait for the end of the read
 }
 
-// beginSession asks the actor for a session. The reply, nil when the connection
-// is closing, must not block.
+// beginSession asks the actor for a session. The reply, nil if the connection is closing, must not block.
 type beginSession struct {
 	channel uint16
 	begin   Begin
 	reply   chan<- *link
 }
 
-// beginSession spawns the session, which answers the client itself, or waits until the
-// channel is free: the client may reuse it as soon as it has seen or sent
-// end, the session needs a moment more.
+// beginSession spawns the session, which answers the client itself, or waits until the channel is free: the client
+// may reuse it as soon as it has seen or sent end, when the session may not have ended yet.
 func (c *connection) beginSession(ctx actor.Context, m *beginSession) {
 	if c.state != running {
 		m.reply <- nil
@@ -62,7 +60,7 @@ func (c *connection) spawnSession(ctx actor.Context, m *beginSession) (*link, er
 		Channel: m.channel, Begin: m.begin, Connection: c.self, Name: c.name, Outbox: c.outbox, Gate: c.gate, Arrivals: c.arrivals,
 		FrameMax: c.peer.frameMax, VHost: c.peer.vhost, User: c.peer.user, Peer: c.reader.whom(), By: c.peer.by, Tokens: &c.tokens.table, Transactions: &c.work.Known, Log: &c.log,
 	})
-	// A number comes back before its last owner's name is free.
+	// The serial makes names unique: a number may be reused before the name of its last owner is free.
 	c.serial++
 	pid, err := ctx.SpawnNamed(props, fmt.Sprintf("channel/%d.%d", m.channel, c.serial))
 	if err != nil {
@@ -95,8 +93,7 @@ func (c *connection) sessionEnded(ctx actor.Context, m *mail.ChannelClosed) {
 	c.deleteExclusiveQueues(ctx)
 }
 
-// peerGone: an actor ended. For a session that has not said so before, that is
-// a failure.
+// peerGone handles the end of an actor. A session that ends without ChannelClosed has failed.
 func (c *connection) peerGone(ctx actor.Context, who *actor.PID) {
 	for channel, l := range c.links {
 		if l.pid.Equal(who) {

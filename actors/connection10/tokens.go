@@ -10,30 +10,31 @@ import (
 	"candlemark/internal/servicebus/grants"
 )
 
-// tokens are those that the client has put, and the timer for their ends.
+// tokens are the client's tokens, and the timer for their expiry.
 type tokens struct {
 	table grants.Table
-	timer *clock.Timer // of the next end
+	timer *clock.Timer // for the next expiry
 }
 
-// tokenDue: a token has ended, or may have.
+// tokenDue: a token may have expired.
 type tokenDue struct{}
 
-// tokenPatience is how late the end of a token is noticed at most if the machine has slept meanwhile, in ms; who sends or attaches notices at once.
+// tokenPatience is how late the expiry of a token may be noticed if the machine has slept meanwhile, in ms; a client
+// that sends or attaches is checked at once.
 const tokenPatience = int64(time.Minute / time.Millisecond)
 
-// putToken keeps a token that a session has checked.
+// putToken stores a token that a session has checked.
 func (c *connection) putToken(m *mail.PutToken) {
 	g := &grants.Grant{User: auth.User{Name: m.User, Tags: m.Tags}, Ends: cmp.Or(m.Ends, grants.Never)}
 	err := c.tokens.table.Put(m.Scope, g)
 	if err == nil {
-		c.tellAccess(m.Scope) // before the client hears of it
+		c.tellAccess(m.Scope) // before the client gets the answer
 		c.tokenDue()
 	}
 	c.root.Send(m.ReplyTo, &mail.TokenPut{Reply: m.Done(err)})
 }
 
-// tokenDue tells sessions of tokens that have ended, and waits for the next one.
+// tokenDue informs sessions of expired tokens, and waits for the next one.
 func (c *connection) tokenDue() {
 	t := &c.tokens
 	now := c.cfg.Clock.Now().Floor()
@@ -46,7 +47,7 @@ func (c *connection) tokenDue() {
 	}
 }
 
-// tellAccess tells sessions that links to addresses which a scope covers have to be checked anew.
+// tellAccess tells sessions to check the links to addresses in these scopes again.
 func (c *connection) tellAccess(scopes ...string) {
 	for _, l := range c.links {
 		c.root.Send(l.pid, &mail.AccessChanged{Scopes: scopes})

@@ -6,13 +6,13 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// transactionDue: the time of a transaction is over, or may be.
+// transactionDue: a transaction may have expired.
 type transactionDue struct{}
 
-// sessionFailed: a session has ended without a word.
+// sessionFailed: a session has ended without reporting its transactions.
 type sessionFailed struct{ pid *actor.PID }
 
-// transact does what mail about transactions asks for, and waits for the next one whose time ends.
+// transact handles mail about transactions, and waits for the next one to expire.
 func transact(c *connection, m any) {
 	t := &c.work
 	now := c.cfg.Clock.Now().Floor()
@@ -24,7 +24,7 @@ func transact(c *connection, m any) {
 	case *mail.DeclareTransaction:
 		t.Declare(m, now)
 	case *mail.DischargeTransaction:
-		c.turnover.Lock() // until the reader has mailed all that came with the discharge, to other sessions too
+		c.turnover.Lock() // until the reader has mailed all input that came with the discharge, to other sessions too
 		c.turnover.Unlock()
 		t.Discharge(m, sessions)
 	case *mail.TransactionStepped:
@@ -48,7 +48,7 @@ func transact(c *connection, m any) {
 	}
 }
 
-// stopTransactions ends the wait.
+// stopTransactions stops the timer.
 func stopTransactions(c *connection) {
 	if c.patient != nil {
 		c.patient.Stop()

@@ -9,10 +9,10 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// batchSteps is how many steps and queues the routes of a batch take at most, since it is published in one turn.
+// batchSteps is the limit of steps and queues for the routes of a batch, since it is published in one turn.
 const batchSteps = 10 * topology.TurnSteps
 
-// publishBatch publishes the messages of a batch, or none of them: all are checked before the first is published.
+// publishBatch publishes all messages of a batch or none: all are checked before the first is published.
 func publishBatch(s *state, whole *delivery, payload []byte) {
 	messages, err := servicebus.Batch(payload)
 	var all []delivery
@@ -28,7 +28,8 @@ func publishBatch(s *state, whole *delivery, payload []byte) {
 	publishAll(s, whole.batch, all)
 }
 
-// publishNumbered publishes messages that came to an address to a queue, all or none, and calls done with the numbers that it has given them.
+// publishNumbered publishes messages sent to an address to a queue, all or none, and calls done with their numbers in
+// the queue.
 func publishNumbered(s *state, address string, q *topology.Queue, messages [][]byte, done func(numbers []uint64, err error)) {
 	b := &batches.Batch{Queue: q.PID, Numbers: make([]uint64, len(messages))}
 	to := &link{publisher: &publisher{Link: incoming.Link{Target: incoming.Target{Entity: true, Address: address, Key: []byte(q.Name)}}}}
@@ -43,7 +44,7 @@ func publishNumbered(s *state, address string, q *topology.Queue, messages [][]b
 	s.flush()
 }
 
-// tryAll makes all checks of the messages of a batch, of which whole is what they share.
+// tryAll checks all messages of a batch; whole holds their common fields.
 func tryAll(s *state, whole *delivery, messages [][]byte) (all []delivery, err error) {
 	all = make([]delivery, len(messages))
 	whole.batch.Left = len(messages)
@@ -55,18 +56,18 @@ func tryAll(s *state, whole *delivery, messages [][]byte) (all []delivery, err e
 	return all, err
 }
 
-// publishAll publishes the messages of a batch, which have been tried, so that each queue takes all that it gets of them, or none.
+// publishAll publishes the checked messages of a batch, so that each queue takes all of its messages, or none.
 func publishAll(s *state, b *batches.Batch, all []delivery) {
-	s.batches.Flush() // what came before is not of the batch
+	s.batches.Flush() // earlier messages are not part of the batch
 	for i := range all {
 		d := &all[i]
-		d.Message.Own() // else each keeps the whole batch
+		d.Message.Own() // otherwise each would keep the whole batch in memory
 		s.routed(d, s.routes.Again(d.To, d.Message.RoutingKey, d.Keys, &d.found))
 	}
 	s.batches.FlushWhole(b.Counts())
 }
 
-// tryRoute makes all checks of a message of a batch, whose routes may take as many steps of the turn as most.
+// tryRoute checks a message of a batch, whose routes may take up to most steps.
 func tryRoute(s *state, d *delivery, message []byte, most int) error {
 	if err := s.check(d, message); err != nil {
 		return err

@@ -7,7 +7,7 @@ import (
 	"candlemark/actors/mail"
 )
 
-// describe answers the administrator's question. It changes nothing.
+// describe answers DescribeChannel. It changes nothing.
 func describe(s *state, m *mail.DescribeChannel) {
 	info := &mail.ChannelInfo{
 		Reply: m.Done(nil), Number: s.cfg.Channel, User: s.cfg.User.Name, VHost: s.cfg.VHost.Name,
@@ -23,7 +23,7 @@ func describe(s *state, m *mail.DescribeChannel) {
 	s.Send(m.ReplyTo, info)
 }
 
-// counted are the session's counts so far.
+// counted returns the session's counts so far.
 func (s *state) counted() mail.Counts {
 	c := s.counts
 	c.Ack += s.unacked.Acked()

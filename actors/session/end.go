@@ -10,8 +10,8 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// fail ends the session with an error; a connection exception ends the connection. What the session held goes back at once,
-// before the client is told.
+// fail ends the session with an error; a connection exception ends the connection. Deliveries are returned to queues
+// before the client is informed.
 func (s *state) fail(err error) {
 	if s.phase != open {
 		return
@@ -41,9 +41,8 @@ func (s *state) failConnection(err error) {
 	s.Send(s.cfg.Connection, &mail.CloseConnection{Err: err})
 }
 
-// leave: the connection ends. As in 0-9-1 everything that was read before is
-// still run, so a publish is not lost because a request ahead of it waits; but
-// nothing waits for the client any more.
+// leave handles the end of the connection. As in 0-9-1, input that was read before is still processed, so that a
+// publish is not lost behind a request that waits; but nothing waits for the client any more.
 func (s *state) leave() {
 	s.leaving = true
 	s.dropHeld()
@@ -56,10 +55,10 @@ func (s *state) close() {
 	}
 	if s.phase == open {
 		s.giveBack()
-		if !s.leaving { // then close says it
+		if !s.leaving { // otherwise close does it
 			s.reply(&amqp10.End{})
 		}
-		s.leaving = true // that waits for nothing
+		s.leaving = true // so that it waits for nothing
 		s.write()
 	}
 	s.phase = ended
@@ -88,7 +87,7 @@ func (s *state) giveBack() {
 	s.dropHeld()
 }
 
-// dropBegun forgets what the client has begun and not ended, and answers that it gave no credit for.
+// dropBegun drops incomplete input, and answers that have no credit.
 func (s *state) dropBegun() {
 	for _, l := range s.links {
 		switch {
@@ -104,7 +103,7 @@ func (s *state) dropBegun() {
 	}
 }
 
-// dropHeld forgets what waits to be written: queues return deliveries to their positions.
+// dropHeld drops held output: queues requeue the deliveries.
 func (s *state) dropHeld() {
 	for _, w := range s.held {
 		if w.deliver != nil {

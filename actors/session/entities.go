@@ -12,7 +12,7 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// toEntity has a link send to a queue or, if there is none of that name, to the exchange that is a topic.
+// toEntity sets the target of a link to a queue or, if there is none of that name, to the exchange of a topic.
 func toEntity(s *state, p *publisher, address string) error {
 	name, err := servicebus.ParseTarget(address)
 	if err != nil {
@@ -27,7 +27,7 @@ func toEntity(s *state, p *publisher, address string) error {
 	return err
 }
 
-// attachFailed refuses a link: it is attached to nothing and detached or, for some errors in the dialect of RabbitMQ, its session ends.
+// attachFailed refuses a link: the link is attached without target or source and then detached. Some errors in RabbitMQ's dialect end the session instead.
 func attachFailed(s *state, m *amqp10.Attach, err error) {
 	var whole *protocol.ConnectionError
 	if errors.As(err, &whole) || s.links[m.Handle] != nil || !entities.Of(m) && dialect.EndsSession(err) {
@@ -39,7 +39,7 @@ func attachFailed(s *state, m *amqp10.Attach, err error) {
 	s.reply(&amqp10.Detach{Handle: m.Handle, Closed: true, Error: entities.RefusedLink(err)})
 }
 
-// entityNode is the node of an entity.
+// entityNode returns the node of an entity.
 func entityNode(s *state, address, queue string) *entities.Node {
 	return &entities.Node{
 		Queue: queue, Access: &s.access, Address: address, Send: s.Send, Ask: s.request, Self: s.self, Connection: s.cfg.Connection,

@@ -14,11 +14,11 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// link is one link. One of publisher, consumer and answers is set while it is not closing.
+// link is one link. One of publisher, consumer and answers is set unless it is closing.
 type link struct {
 	handle    uint32
 	name      string
-	address   string // of its target or source, as the client gives it
+	address   string // address of its target or source, as the client names it
 	closing   bool   // the broker has sent detach, and waits for the client's
 	publisher *publisher
 	consumer  *consumer
@@ -27,7 +27,7 @@ type link struct {
 	writer    dialect.Writer
 }
 
-// account counts what the client has credit for; nil unless it receives on the link.
+// account returns the credit account of a link that the client receives on; nil for others.
 func (l *link) account() *window.Account {
 	switch {
 	case l.consumer != nil:
@@ -38,7 +38,7 @@ func (l *link) account() *window.Account {
 	return nil
 }
 
-// flow tells the client of the link's credit.
+// flow returns a flow with the link's credit.
 func (l *link) flow(w *window.Session) *amqp10.Flow {
 	if l.publisher != nil {
 		return w.OfLink(l.handle, l.publisher.Count, l.publisher.Credit)
@@ -66,7 +66,7 @@ func (s *state) attach(m *amqp10.Attach) {
 	case m.Coordinator != nil && m.Role == amqp10.RoleSender:
 		attachCoordinator(s, m)
 		return
-	case m.RcvSettleMode != amqp10.ReceiverFirst && m.SndSettleMode != amqp10.SenderSettled && !entities.Of(m): // else nothing is left to settle
+	case m.RcvSettleMode != amqp10.ReceiverFirst && m.SndSettleMode != amqp10.SenderSettled && !entities.Of(m): // otherwise nothing is left to settle
 		err = amqp10.Errorf(amqp10.NotImplemented, "rcv-settle-mode second is not supported")
 	case m.Role == amqp10.RoleSender:
 		err = attachPublisher(s, m)
@@ -108,7 +108,7 @@ func attachPublisher(s *state, m *amqp10.Attach) error {
 	return nil
 }
 
-// attachConsumer attaches a link that the client receives on: a consumer of a queue.
+// attachConsumer attaches a link that the client receives on as a consumer of a queue.
 func attachConsumer(s *state, m *amqp10.Attach) error {
 	switch {
 	case m.Source == nil:
@@ -170,7 +170,7 @@ func attachConsumer(s *state, m *amqp10.Attach) error {
 	return nil
 }
 
-// consumes answers attach once the queue has the consumer.
+// consumes answers attach once the queue has attached the consumer.
 func consumes(s *state, m *amqp10.Attach, ask *mail.Consume, peer *peers.Peer, got *mail.SessionLocked) {
 	s.links[m.Handle] = &link{handle: m.Handle, name: m.Name, address: m.Source.Address.Or(""), consumer: &consumer{
 		queue: &peer.Queue, name: ask.Queue, tag: ask.Tag, noAck: ask.NoAck, entity: ask.Facts,
@@ -182,7 +182,7 @@ func consumes(s *state, m *amqp10.Attach, ask *mail.Consume, peer *peers.Peer, g
 	s.reply(answer)
 }
 
-// detach detaches a link, or answers that we have.
+// detach handles the client's detach, or its answer to ours.
 func (s *state) detach(m *amqp10.Detach) {
 	l := s.links[m.Handle]
 	switch {
@@ -197,7 +197,7 @@ func (s *state) detach(m *amqp10.Detach) {
 		})
 	case l.publisher != nil:
 		s.forgetPublisher(l)
-		l.publisher = nil // else outcomes and answers on their way give it credit
+		l.publisher = nil // otherwise pending outcomes and answers would give it credit
 		delete(s.links, m.Handle)
 		s.reply(&amqp10.Detach{Handle: m.Handle, Closed: m.Closed})
 	case l.answers != nil:
@@ -213,7 +213,8 @@ func (s *state) detach(m *amqp10.Detach) {
 	}
 }
 
-// cancel ends a consumer, and calls done then. The queue answers behind its last delivery, and so do we; what the client has not settled goes back.
+// cancel ends a consumer, and then calls done. The queue answers behind its last delivery, and so does the session;
+// unsettled deliveries are requeued.
 func (s *state) cancel(l *link, done func()) {
 	c := l.consumer
 	c.leaving = true
@@ -227,7 +228,7 @@ func (s *state) cancel(l *link, done func()) {
 	})
 }
 
-// forgetConsumer gives back what a consumer's link has not settled.
+// forgetConsumer returns the unsettled deliveries of a consumer's link.
 func (s *state) forgetConsumer(l *link) {
 	s.eventPublisher.ConsumerGone(l.consumer.tag, l.consumer.name)
 	s.withdraw(l)
@@ -260,7 +261,8 @@ func (s *state) failLink(l *link, err error) {
 	s.reply(&amqp10.Detach{Handle: l.handle, Closed: true, Error: e})
 }
 
-// consumerCancelled: the queue ended a consumer, because the queue is no more or a delivery was not settled in time.
+// consumerCancelled handles the end of a consumer by its queue, because the queue ended or a delivery was not settled
+// in time.
 func (s *state) consumerCancelled(m *mail.ConsumerCancelled) {
 	for _, l := range s.links {
 		c := l.consumer
@@ -275,8 +277,8 @@ func (s *state) consumerCancelled(m *mail.ConsumerCancelled) {
 	}
 }
 
-// peerGone: a queue ended, and everything it had to say has been heard. If it did
-// not answer every publish, nobody knows what became of them.
+// peerGone handles the end of a queue, after all its mail. If it did not answer every publish, the fate of those is
+// unknown.
 func (s *state) peerGone(who mail.Address) {
 	p := s.peers.Gone(who)
 	if p == nil {

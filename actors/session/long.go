@@ -8,17 +8,17 @@ import (
 	"candlemark/protocol"
 )
 
-// long is a route that is too long for a turn. It is looked for on a goroutine of
-// its own, while everything behind the publish waits, so that order is kept.
+// long is a search for a route that exceeds a turn. It runs on its own goroutine, while all input behind the publish
+// waits, so that order is kept.
 type long struct {
 	*topology.Long
-	debt message.Debt // for the message that waits
+	debt message.Debt // for the waiting message
 }
 
-// resumeWork: a turn ended before all of what the client sent was run.
+// resumeWork: a turn ended before all input was processed.
 type resumeWork struct{}
 
-// mustRest ends the turn if it has done enough; what is parked is run in another one.
+// mustRest ends the turn if it has reached its limit; parked input is processed in another one.
 func (s *state) mustRest() bool {
 	if s.routes.Steps() < topology.TurnSteps {
 		return false
@@ -31,7 +31,7 @@ func (s *state) mustRest() bool {
 	return true
 }
 
-// routeLong has the route of a message looked for, and publishes it then.
+// routeLong starts the search for the route of a message, which is published when it ends.
 func (s *state) routeLong(routed *delivery) {
 	kept := *routed
 	d := &kept
@@ -56,7 +56,7 @@ func (s *state) routeLong(routed *delivery) {
 	})
 }
 
-// find is the goroutine. Nobody waits for a route that was stopped.
+// find runs on the goroutine of the search. The result of a stopped search is ignored.
 func (l *long) find() (any, error) {
 	route, _ := l.Find()
 	return route, cmp.Or(route.Err, route.Refusal)

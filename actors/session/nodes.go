@@ -13,20 +13,21 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// requestCredit is how many requests a client may send on a link ahead of answers that are written. It gets more at half of that.
+// requestCredit is how many requests a client may send on a link ahead of the answers. The credit is renewed at half
+// of that.
 const requestCredit = 8
 
-// node is something of the broker's own that answers requests: the client sends them on one link and receives the answers on
+// node is a node of the broker that answers requests: the client sends them on one link and receives the answers on
 // another one of the same session.
 type node struct {
 	address string
-	largest uint64 // request in bytes
-	// run runs a request, which is valid until it returns, and calls done once with the answer, a whole message, and where that is wanted;
-	// meanwhile the client's input may wait. The error is of what is no request, and has no answer.
+	largest uint64 // largest request, in bytes
+	// run executes a request, which is valid until it returns, and calls done once with the encoded answer and its
+	// reply-to; meanwhile the client's input may wait. The error is for an invalid request, which gets no answer.
 	run func(s *state, request []byte, done func(replyTo string, answer []byte)) error
 }
 
-// nodeAt finds the node of an address; nil: there is none.
+// nodeAt returns the node of an address, nil if there is none.
 func nodeAt(address string) *node {
 	switch queue, ok := servicebus.ParseNode(address); {
 	case address == management.Address:
@@ -41,7 +42,7 @@ func nodeAt(address string) *node {
 	return nil
 }
 
-// manage runs a request to /management.
+// manage executes a request to /management.
 func manage(s *state, request []byte, done func(replyTo string, answer []byte)) error {
 	session := &running.Session{
 		Client: &s.client, Node: s.cfg.Node, Log: s.cfg.Log, Send: s.Send, Ask: s.request, Missed: s.ifMissed,
@@ -50,10 +51,10 @@ func manage(s *state, request []byte, done func(replyTo string, answer []byte)) 
 	return session.Run(request, done)
 }
 
-// nodeAnswer is an answer that is not written, of a request that came on a link.
+// nodeAnswer is an unwritten answer to a request on a link.
 type nodeAnswer = answers.Answer[*link]
 
-// attachAnswers attaches a link that the client receives answers of a node on, or nothing.
+// attachAnswers attaches a link on which the client receives answers of a node, or nothing.
 func attachAnswers(s *state, m *amqp10.Attach) {
 	a := &answers.Link[*link]{Node: m.Source.Address.Or(""), Settled: m.SndSettleMode != amqp10.SenderUnsettled, Target: entities.TargetOf(m)}
 	s.links[m.Handle] = &link{handle: m.Handle, name: m.Name, address: a.Node, answers: a}
@@ -64,7 +65,7 @@ func attachAnswers(s *state, m *amqp10.Attach) {
 	})
 }
 
-// ask runs a request.
+// ask executes a request.
 func ask(s *state, d *delivery, n *node, request []byte) {
 	l, p := d.link, d.link.publisher
 	p.Open++
@@ -78,7 +79,8 @@ func ask(s *state, d *delivery, n *node, request []byte) {
 	s.settle(d, amqp10.State{Kind: amqp10.Accepted})
 }
 
-// giveAnswer has an answer written as soon as the client has credit for it. Those that wait count among what clients have begun.
+// giveAnswer writes an answer as soon as the client has credit for it. Waiting answers are counted in the broker's
+// intake.
 func giveAnswer(s *state, l *link, replyTo string, message []byte) {
 	if l.publisher == nil {
 		return
@@ -96,8 +98,8 @@ func giveAnswer(s *state, l *link, replyTo string, message []byte) {
 	holdAnswers(s, to)
 }
 
-// answersFor finds the link for the answers to what comes on l: its target or its name is where the client wants them, or it is called
-// like l; else it is the one that was attached first; nil if there is none.
+// answersFor finds the link for the answers to requests on l: one whose target or name is the reply-to, or with the
+// same name as l; otherwise the first one attached; nil if there is none.
 func answersFor(s *state, l *link, replyTo string) *link {
 	rank := func(to *link) int { return to.answers.Wanted(to.name, replyTo, l.name) }
 	var found []*link
@@ -112,14 +114,14 @@ func answersFor(s *state, l *link, replyTo string) *link {
 	return slices.MinFunc(found, func(a, b *link) int { return cmp.Or(rank(a)-rank(b), cmp.Compare(a.handle, b.handle)) })
 }
 
-// holdAnswers has those written that there is credit for.
+// holdAnswers queues the answers with credit for writing.
 func holdAnswers(s *state, l *link) {
 	for _, a := range l.answers.Next() {
 		s.held = append(s.held, &writing{link: l, answer: a})
 	}
 }
 
-// answersWanted takes what the client says of its credit.
+// answersWanted handles the client's credit for answers.
 func answersWanted(s *state, l *link, f *amqp10.Flow) {
 	a := l.answers
 	if f.LinkCredit.Set {
@@ -128,13 +130,13 @@ func answersWanted(s *state, l *link, f *amqp10.Flow) {
 	}
 	if f.Drain {
 		s.holdDrained(l, a.Limit)
-		a.Limit = a.Count + a.Held // what follows needs new credit
+		a.Limit = a.Count + a.Held // further answers need new credit
 	} else if f.Echo {
 		s.reply(l.flow(&s.windows))
 	}
 }
 
-// appendAnswer appends an answer. It is blocked when the client's window is full.
+// appendAnswer appends an answer. blocked: the client's window is full.
 func appendAnswer(s *state, b []byte, w *writing) (_ []byte, blocked bool) {
 	if s.windows.RemoteIncoming == 0 || !s.cfg.Outbox.RoomFor(b) {
 		return b, true
@@ -152,8 +154,8 @@ func appendAnswer(s *state, b []byte, w *writing) (_ []byte, blocked bool) {
 	return b, false
 }
 
-// dropAnswer forgets an answer or a direct reply, unless it is nil: it is written, or nobody wants it any more. It returns the link of the request, which may
-// send another one.
+// dropAnswer removes an answer or a direct reply, unless it is nil, that was written or is not needed any more. It
+// returns the link of the request, which may send another one.
 func (s *state) dropAnswer(a *nodeAnswer) *link {
 	if a == nil {
 		return nil

@@ -2,7 +2,7 @@ package session
 
 import "candlemark/actors/mail"
 
-// outgoing gathers what the shell does at the end of the turn, in this order.
+// outgoing collects what the shell does at the end of the turn, in this order.
 type outgoing struct {
 	self           mail.Address
 	out            []post

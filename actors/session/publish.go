@@ -22,12 +22,12 @@ type publish = batches.Publish[*link]
 // publisher is the state of a link that the client sends on.
 type publisher struct {
 	incoming.Link
-	node        *node       // unless nil, messages are requests to that
-	coordinator bool        // messages declare transactions, and discharge them
-	queue       *peers.Peer // that the client has attached the link to; nil for none
+	node        *node       // messages are requests to this node, unless nil
+	coordinator bool        // messages declare and discharge transactions
+	queue       *peers.Peer // the target, if it is a queue; nil for none
 }
 
-// forgetPublisher forgets what a link has begun.
+// forgetPublisher drops incomplete input of a link.
 func (s *state) forgetPublisher(l *link) {
 	l.publisher.Forget(s.cfg.Arrivals)
 	if l.publisher.coordinator {
@@ -35,7 +35,7 @@ func (s *state) forgetPublisher(l *link) {
 	}
 }
 
-// refill gives the client credit on a link, unless that is nil, once half of it is used up, and so much has its outcome.
+// refill renews the client's credit on a link, unless that is nil, once half of it is used up and settled.
 func (s *state) refill(l *link) {
 	if l == nil {
 		return
@@ -45,7 +45,7 @@ func (s *state) refill(l *link) {
 	}
 }
 
-// transfer takes a message, or a part of one.
+// transfer handles a message, or a part of one.
 func (s *state) transfer(t *amqp10.Transfer, payload []byte) {
 	if !s.windows.Came() {
 		s.fail(amqp10.Errorf(amqp10.WindowViolation, "more transfers than the incoming window allows"))
@@ -75,7 +75,7 @@ func (s *state) transfer(t *amqp10.Transfer, payload []byte) {
 	}
 }
 
-// delivery publishes a message that is whole.
+// delivery publishes a complete message.
 func (s *state) delivery(l *link, whole *incoming.Delivery) {
 	p := l.publisher
 	d := deliveries.Get().(*delivery)
@@ -95,7 +95,7 @@ func (s *state) delivery(l *link, whole *incoming.Delivery) {
 		s.settle(d, work.Rejected(err))
 	case p.coordinator:
 		s.work.Coordinate(l.handle, whole.Payload, func(state amqp10.State) { s.settle(d, state) })
-	case p.node != nil: // which may keep it
+	case p.node != nil: // the node may keep it
 		ask(s, d, p.node, whole.Payload)
 	case whole.Batched:
 		publishBatch(s, d, whole.Payload)
@@ -104,23 +104,23 @@ func (s *state) delivery(l *link, whole *incoming.Delivery) {
 		*d = delivery{}
 		deliveries.Put(d)
 	}
-	debt.Settle() // its batches owe it
+	debt.Settle() // its batches charge it
 	s.refill(l)
 }
 
-// delivery is a message on its way to its queues.
+// delivery is a message that is being published.
 type delivery struct {
 	incoming.Publish
 	link    *link
 	id      uint32
-	settled bool // nobody waits for its outcome
+	settled bool // no outcome is expected
 	tx      *work.Transaction[*link]
 	batch   *batches.Batch
-	at      int32 // in the batch
+	at      int32 // index in the batch
 	found   routing.Route
 }
 
-// deliveries are reused by messages that are published at once, and are zero.
+// deliveries pools zero values for messages that are published at once.
 var deliveries = sync.Pool{New: func() any { return new(delivery) }}
 
 // publish checks a message and routes it.
@@ -145,8 +145,8 @@ func (s *state) check(d *delivery, payload []byte) error {
 	return d.Check(&d.link.publisher.Target, payload, s.routes, &s.access)
 }
 
-// refuse tells the client why a message is not published: with its outcome, or by detaching the link of a target that it
-// cannot publish to, or of a message that has no outcome.
+// refuse informs the client why a message is not published: with its outcome, or by detaching the link if it may not publish to the link's target or the
+// message is settled, so that it has no outcome.
 func (s *state) refuse(d *delivery, err error) {
 	e := dialect.ErrorOf(err)
 	if d.tx != nil {
@@ -171,7 +171,7 @@ func (s *state) refuse(d *delivery, err error) {
 	s.settle(d, amqp10.State{Kind: amqp10.Rejected, Error: e})
 }
 
-// routed goes on once the targets of a message, and the caps of their TTLs, are known.
+// routed continues once the targets of a message, and the caps of their TTLs, are known.
 func (s *state) routed(d *delivery, targets []*routing.Target) {
 	m := &d.Message
 	s.routes.Count(len(targets))
@@ -183,7 +183,7 @@ func (s *state) routed(d *delivery, targets []*routing.Target) {
 		}
 	}
 	outcome := amqp10.State{Kind: amqp10.Released}
-	if p := d.link.publisher; len(targets) > 0 && d.tx != nil || p != nil && p.Entity && d.To.Name != "" { // a topic whose rules select it for nobody (SBR-5)
+	if p := d.link.publisher; len(targets) > 0 && d.tx != nil || p != nil && p.Entity && d.To.Name != "" { // no rule of the topic selects it (SBR-5)
 		outcome.Kind = amqp10.Accepted
 	}
 	if d.tx != nil {
@@ -218,7 +218,7 @@ func (s *state) routed(d *delivery, targets []*routing.Target) {
 	s.settle(d, outcome)
 }
 
-// confirmed takes a queue's answer to a batch.
+// confirmed handles a queue's answer to a batch.
 func (s *state) confirmed(m *mail.EnqueueReply) {
 	var why *amqp10.Error
 	if m.Why != nil {

@@ -15,16 +15,16 @@ import (
 type consumer struct {
 	window.Account
 	queue   *unacked.Queue
-	name    string // of the queue
+	name    string // name of the queue
 	tag     string
 	noAck   bool
-	entity  bool // the link is of Azure Service Bus's dialect
+	entity  bool // the link uses Azure Service Bus's dialect
 	leaving bool // the client has detached the link
-	// handed to the outbox and not yet granted back to the queue
+	// passed to the outbox and not yet granted back to the queue
 	written, bytes int
 }
 
-// creditGiven passes the client's credit on to the queue, which knows what is under way.
+// creditGiven passes the client's credit on to the queue, which knows the deliveries under way.
 func (s *state) creditGiven(l *link, f *amqp10.Flow) {
 	c := l.consumer
 	if f.LinkCredit.Set {
@@ -38,7 +38,7 @@ func (s *state) creditGiven(l *link, f *amqp10.Flow) {
 	}
 }
 
-// ofTag is the link whose consumer has that tag, nil if there is none.
+// ofTag returns the link of the consumer with that tag, nil if there is none.
 func (s *state) ofTag(tag string, queue mail.Address) *link {
 	for _, l := range s.links {
 		if c := l.consumer; c != nil && c.tag == tag && c.queue.Address.Equal(queue) {
@@ -48,12 +48,12 @@ func (s *state) ofTag(tag string, queue mail.Address) *link {
 	return nil
 }
 
-// deliver takes messages for a consumer. Nothing that belongs behind them overtakes them.
+// deliver writes messages for a consumer. Later output does not overtake them.
 func (s *state) deliver(m *mail.Deliver) {
 	l := s.ofTag(m.Tag, m.Queue)
 	switch {
 	case l == nil || s.leaving || s.phase != open:
-		m.Release() // the queue learns, or has learnt, that we are gone
+		m.Release() // the queue learns, or has learnt, that the session is gone
 	case l.consumer.leaving:
 		sendBack(s, l.consumer, m)
 	default:
@@ -64,15 +64,15 @@ func (s *state) deliver(m *mail.Deliver) {
 	}
 }
 
-// drained answers a client that wanted its credit used up, behind what it got. Who asks again before it has read the
-// answer gets one.
+// drained answers a drain, behind the deliveries before it. Repeated requests before the answer is read get one
+// answer.
 func (s *state) drained(m *mail.Drained) {
 	if l := s.ofTag(m.Tag, m.Queue); l != nil && !l.consumer.leaving {
 		s.holdDrained(l, m.DeliveryCount)
 	}
 }
 
-// holdDrained has the answer to a drain written, which has used up the credit to count.
+// holdDrained queues the answer to a drain, which has used up the credit to count.
 func (s *state) holdDrained(l *link, count uint32) {
 	for _, w := range slices.Backward(s.held) {
 		if w.link == l && w.drained {
@@ -85,7 +85,7 @@ func (s *state) holdDrained(l *link, count uint32) {
 	s.held = append(s.held, &writing{link: l, drained: true, count: count})
 }
 
-// sendBack returns what was not written to its queue.
+// sendBack returns unwritten deliveries to their queue.
 func sendBack(s *state, c *consumer, m *mail.Deliver) {
 	back := entities.Unwritten(m)
 	m.Release()
@@ -94,7 +94,7 @@ func sendBack(s *state, c *consumer, m *mail.Deliver) {
 	}
 }
 
-// withdraw sends messages that wait to be written on a link back, and drops answers.
+// withdraw returns the deliveries that wait to be written on a link, and drops answers.
 func (s *state) withdraw(l *link) {
 	kept := s.held[:0]
 	for _, w := range s.held {
@@ -107,7 +107,7 @@ func (s *state) withdraw(l *link) {
 			s.sending = sending{}
 		}
 		if w.deliver != nil {
-			if begun { // the message in hand has its number already
+			if begun { // the current message has its number already
 				w.deliver.Written++
 			}
 			sendBack(s, l.consumer, w.deliver)
@@ -122,9 +122,9 @@ func (s *state) withdraw(l *link) {
 	}
 }
 
-// disposition settles deliveries as the client says.
+// disposition settles deliveries.
 func (s *state) disposition(m *amqp10.Disposition) {
-	if m.Role != amqp10.RoleReceiver { // of its own messages, which are settled
+	if m.Role != amqp10.RoleReceiver { // for its own messages, which are settled
 		return
 	}
 	if m.State.Kind == amqp10.Transactional {
@@ -149,13 +149,13 @@ func (s *state) disposition(m *amqp10.Disposition) {
 	s.owners.TakeRange(first, last, func(tag uint64, l *link) {
 		if l.consumer != nil && l.consumer.entity {
 			asked = append(asked, tag)
-		} else if !m.Settled { // it wants to hear that it is
+		} else if !m.Settled { // it expects an answer
 			others = append(others, tag)
 		}
 	})
 	lost := s.elsewhere.Take(first, last, m.Settled, s.reply)
 	settleEntity(s, asked, m)
-	s.unacked.SettleWith(first, last, how, outcome) // the others
+	s.unacked.SettleWith(first, last, how, outcome) // the remaining ones
 	switch {
 	case m.Settled:
 	case len(asked) == 0 && !lost:
@@ -169,17 +169,17 @@ func (s *state) disposition(m *amqp10.Disposition) {
 	}
 }
 
-// lateLimit is how many deliveries that went back a session may leave unsettled.
+// lateLimit is how many requeued deliveries a session may leave unsettled.
 const lateLimit = 100_000
 
-// returned: a queue took deliveries back because nobody settled them in time (ADR
-// 10). What was not written yet is not written; settling the others is left to the queue to ignore.
+// returned handles deliveries that a queue has requeued because they were not settled in time (ADR 10) or on request.
+// Those not written yet are dropped; the queue ignores the settlement of the others.
 func (s *state) returned(m *mail.DeliveriesReturned) {
 	p := s.peers.Find(m.Queue)
 	if p == nil {
 		return
 	}
-	if !m.Asked { // who asked is on record
+	if !m.Asked { // requests are logged elsewhere
 		s.cfg.Log.Warn().Str("queue", m.Name).Any("deliveries", m.Numbers).
 			Msg("deliveries were not settled in time and went back to their queue")
 	}
@@ -188,7 +188,7 @@ func (s *state) returned(m *mail.DeliveriesReturned) {
 			w.drop(m, s.sending.of == w)
 		}
 	}
-	if m.Settled { // as a client has asked for, perhaps this one
+	if m.Settled { // by a request of a client, possibly this one
 		for _, tag := range s.unacked.Forget(&p.Queue, m) {
 			s.owners.Take(tag)
 			s.elsewhere.Add(tag)
@@ -214,13 +214,13 @@ func accepted(s *state, m *mail.ConsumeReply) {
 			if o.Flow != nil {
 				s.creditGiven(s.links[l.handle], o.Flow)
 			}
-			s.recheck.Add(l.address) // its token may have ended meanwhile
+			s.recheck.Add(l.address) // its token may have expired meanwhile
 			return
 		}
 	}
 }
 
-// stopOpening ends a link before it has a session, and calls done when its queue knows.
+// stopOpening ends a link that waits for a session, and calls done when its queue has answered.
 func stopOpening(s *state, l *link, done func(m *amqp10.Attach)) {
 	o := l.opening
 	l.opening, l.closing = nil, true

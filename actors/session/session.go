@@ -10,7 +10,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// answerTimeout is how long a request to a queue waits for its answer, of the time that the broker runs.
+// answerTimeout is how long a request to a queue waits for its answer, not counting time when the machine sleeps.
 const answerTimeout = 30 * time.Second
 
 // Config configures a session.
@@ -23,10 +23,10 @@ type session struct {
 	armed uint64 // number of the request that the timer guards
 }
 
-// awaitExpired: the request of that number got no answer in time.
+// awaitExpired: the request of that number was not answered in time.
 type awaitExpired struct{ id uint64 }
 
-// New makes the actor, which answers the client's begin when it is spawned. It must not be restarted.
+// New returns the actor, which answers the client's begin when it is spawned. It must not be restarted.
 func New(cfg Config) actor.Actor {
 	s := &session{}
 	s.init(cfg)
@@ -54,7 +54,7 @@ func (s *session) Receive(ctx actor.Context) {
 	}
 }
 
-// carryOut sends what the core decided, in order.
+// carryOut sends the mail of the turn, in order.
 func (s *session) carryOut(ctx actor.Context) {
 	for i, p := range s.out {
 		ctx.Send(p.to, p.what)
@@ -74,7 +74,7 @@ func (s *session) carryOut(ctx actor.Context) {
 	s.guard(ctx)
 }
 
-// watchOver begins and ends to watch queues.
+// watchOver starts and ends watches of queues.
 func (s *session) watchOver(ctx actor.Context) {
 	for _, w := range s.watch {
 		ctx.Watch(w)
@@ -103,9 +103,8 @@ func (s *session) guard(ctx actor.Context) {
 	}
 }
 
-// abort gives back the credit of what will not be handled any more, also of the
-// mail that made the session panic. After a panic the queues learn from watching that the session is gone; the
-// connection does too.
+// abort returns the credit of mail that will not be handled any more, including the mail that caused a panic. After a
+// panic the queues and the connection learn from their watches that the session is gone.
 func (s *session) abort() {
 	defer func() { _ = recover() }()
 	if s.timer != nil {

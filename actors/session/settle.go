@@ -9,14 +9,15 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// settleEntity settles deliveries of links of Azure Service Bus's dialect, and has the queue tell which of them were held.
+// settleEntity settles deliveries of links of Azure Service Bus's dialect, and asks the queue which of them were
+// held.
 func settleEntity(s *state, tags []uint64, m *amqp10.Disposition) {
 	if len(tags) == 0 {
 		return
 	}
 	how, outcome := entities.Settlement(&m.State)
 	all := settlement.Take(&s.unacked, tags, m.State, how)
-	s.unacked.Flush() // what was settled before comes first
+	s.unacked.Flush() // earlier settlements come first
 	for _, x := range all {
 		if x.Queue.Gone {
 			if !m.Settled {
@@ -34,7 +35,7 @@ func settleEntity(s *state, tags []uint64, m *amqp10.Disposition) {
 	}
 }
 
-// entitySettled tells a client what a queue has answered.
+// entitySettled informs the client of a queue's answer.
 func entitySettled(s *state, m *mail.Settled) {
 	x := s.settles[m.Number()]
 	if x == nil { // its session has ended
@@ -47,7 +48,7 @@ func entitySettled(s *state, m *mail.Settled) {
 	}
 }
 
-// lostWith answers for a queue that ended.
+// lostWith answers in place of a queue that ended.
 func lostWith(s *state, p *peers.Peer) {
 	for id, x := range s.settles {
 		if x.Queue == &p.Queue {
@@ -57,28 +58,28 @@ func lostWith(s *state, p *peers.Peer) {
 	}
 }
 
-// lost tells a client that its queue held none of the deliveries any more.
+// lost informs a client that its queue no longer held any of the deliveries.
 func lost(s *state, x *settlement.Asked) {
 	if s.phase == open {
 		x.Tell(func(uint64) bool { return true }, s.reply)
 	}
 }
 
-// outcome tells what became of a message that the client has sent.
+// outcome is the outcome of a message that the client has sent.
 type outcome struct {
 	link  *link
 	id    uint32
 	state amqp10.State
 }
 
-// settle has the client told of a message's outcome, if it wants to know.
+// settle sends a message's outcome to the client, if it expects one.
 func (s *state) settle(d *delivery, state amqp10.State) {
 	if !d.settled {
 		conclude(s, d.batch, outcome{d.link, d.id, state})
 	}
 }
 
-// conclude has the client told of an outcome, once it is that of the whole batch.
+// conclude sends an outcome to the client, once the whole batch has one.
 func conclude(s *state, b *batches.Batch, o outcome) {
 	switch {
 	case b != nil && !b.Ends(&o.state):
@@ -89,7 +90,7 @@ func conclude(s *state, b *batches.Batch, o outcome) {
 	}
 }
 
-// appendOutcomes appends dispositions: neighbours with the same outcome are told as one.
+// appendOutcomes appends dispositions; neighbours with the same outcome share one.
 func appendOutcomes(s *state, b []byte) []byte {
 	for i := 0; i < len(s.outcomes); {
 		first := &s.outcomes[i]
@@ -107,7 +108,7 @@ func appendOutcomes(s *state, b []byte) []byte {
 	return b
 }
 
-// outcomesTold counts what was told, and gives the clients of these links more credit.
+// outcomesTold counts outcomes that were written, and renews the credit of their links.
 func outcomesTold(s *state) {
 	for i := range s.outcomes {
 		if l := s.outcomes[i].link; l.publisher != nil {

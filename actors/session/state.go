@@ -30,13 +30,13 @@ import (
 type phase uint8
 
 const (
-	// open: frames are run.
+	// open: frames are processed.
 	open phase = iota
 	// closing: the broker sent end and waits for the client's.
 	closing
 	// dead: the connection is being closed because of this session.
 	dead
-	// ended: everything is given back; the shell stops.
+	// ended: all deliveries are returned; the shell stops.
 	ended
 )
 
@@ -44,57 +44,57 @@ const (
 type state struct {
 	outgoing
 	cfg     Config
-	rights  rights.Rights // of the login
+	rights  rights.Rights // of the user who logged in
 	access  access.Access
 	client  requests.Client
 	decoder hotpath.Decoder
 	phase   phase
-	leaving bool // the connection ends; what was read before is still run
+	leaving bool // the connection is ending; input read before is still processed
 	windows window.Session
 	links   map[uint32]*link // by handle, the same in both directions
 
-	chunk          *message.Chunk // of the Inbound being run
+	chunk          *message.Chunk // that of the Inbound being run
 	routes         *routing.Routes
 	batches        routing.Batches
 	tracer         trace.Tracer
 	eventPublisher sessionevents.Publisher
-	long           *long // the route that is waited for, nil for none
-	resting        bool  // resumeWork is on its way
+	long           *long // the search that is waited for, nil for none
+	resting        bool  // resumeWork is in the mailbox
 	recheck        access.Changes
 	peers          peers.Peers
-	publishes      batches.Unconfirmed[*link] // that queues have not confirmed, by publish number
-	outcomes       []outcome                  // to be told
+	publishes      batches.Unconfirmed[*link] // unconfirmed, by publish number
+	outcomes       []outcome                  // to be sent
 
-	jobs    []func()                     // that are to be run beside the actor
-	settles map[uint64]*settlement.Asked // that queues have not answered, by request
+	jobs    []func()                     // to be run on goroutines
+	settles map[uint64]*settlement.Asked // unanswered by queues, by request
 
 	elsewhere settlement.Elsewhere
 
 	unacked    unacked.Deliveries
-	owners     seqmap.Map[*link] // of the unacked, by the same numbers
-	arriving   *mail.Enqueue     // the replies in hand, not answered yet
-	replyBytes int               // of direct replies that wait
-	held       []*writing        // deliveries that wait for a window or for room, in order
-	sending    sending           // the first of them, in part
+	owners     seqmap.Map[*link] // links of the unacked, by the same numbers
+	arriving   *mail.Enqueue     // the replies being handled, not answered yet
+	replyBytes int               // bytes of waiting direct replies
+	held       []*writing        // output that waits for a window or for room, in order
+	sending    sending           // the first of them, partly written
 	scratch    []byte
 
-	replies   []amqp10.Composite // that wait for room; no more input is run until they are written
+	replies   []amqp10.Composite // waiting for room; input is stopped until they are written
 	wantsRoom bool               // OutboxReady will come
 	counts    mail.Counts
 	published metrics.Published
-	used      clock.Instant // when a frame of the client's or a delivery came last
+	used      clock.Instant // when the last frame or delivery came
 
 	await  *await
-	asked  uint64 // number of the newest request
-	parked []any  // to be run, the first perhaps in part: *mail.Inbound, and *mail.StepTransaction behind it
+	asked  uint64 // number of the last request
+	parked []any  // to be run, the first perhaps partly done: *mail.Inbound, and *mail.StepTransaction behind it
 	work   work.Session[*link]
 }
 
-// await is a request that waits; everything behind it waits too.
+// await is a request that waits; all later input waits too.
 type await struct {
 	id   uint64
 	done func(reply any, err error)
-	// patient: it takes as long as it takes; what is waited for always answers.
+	// patient: there is no time limit; an answer always comes.
 	patient bool
 }
 
@@ -104,7 +104,7 @@ type answer interface {
 	Failure() error
 }
 
-// result is an answer of the session's own to what it waits for.
+// result is the session's own result that a request waits for.
 type result struct {
 	id    uint64
 	reply any
@@ -191,14 +191,13 @@ func (s *state) handle(what any) {
 	s.write()
 	s.proceed()
 	s.write()
-	s.batches.Flush() // what the firehose copies of deliveries
+	s.batches.Flush() // traced copies of deliveries
 }
 
-// waits tells whether the client's input has to wait: for the answer of somebody
-// else, or for the client to read.
+// waits reports whether the client's input has to wait: for an answer, or for the client to read.
 func (s *state) waits() bool { return s.await != nil || len(s.replies) > 0 && !s.leaving }
 
-// proceed runs what the client sent, unless a request is waiting.
+// proceed processes input, unless a request is waiting.
 func (s *state) proceed() {
 	n := 0
 	if s.await == nil && s.recheck.Any() {
@@ -222,8 +221,8 @@ func (s *state) proceed() {
 	}
 }
 
-// request numbers a request that waits for its answer. What was gathered for
-// queues goes out first, so that it is ahead of the request.
+// request returns the Request of a command that waits for its answer. Batches for queues are sent first, so that they
+// are ahead of it.
 func (s *state) request(done func(reply any, err error)) mail.Request {
 	s.flush()
 	s.asked++
@@ -231,7 +230,7 @@ func (s *state) request(done func(reply any, err error)) mail.Request {
 	return mail.Request{ReplyTo: s.self, ID: s.asked, By: s.cfg.By}
 }
 
-// beside runs work on a goroutine of its own, and calls done with what it has returned; everything behind it waits as long as it takes.
+// beside runs work on its own goroutine, and calls done with the result; all later input waits, without time limit.
 func (s *state) beside(work func() (any, error), done func(reply any, err error)) {
 	id := s.request(done).ID
 	s.await.patient = true
@@ -242,7 +241,7 @@ func (s *state) beside(work func() (any, error), done func(reply any, err error)
 	})
 }
 
-// answered ends the waiting of a request.
+// answered ends the wait of a request.
 func (s *state) answered(reply answer) {
 	if a := s.await; a != nil && a.id == reply.Number() {
 		s.await = nil
@@ -256,8 +255,8 @@ func (s *state) answered(reply answer) {
 	}
 }
 
-// ifMissed asks the virtual host what has become of a queue that ended before it saw a request, and does that again then. It
-// reports whether err says so.
+// ifMissed reports whether err says that a queue ended before it saw a request; then it asks the virtual host about
+// the queue and calls again.
 func (s *state) ifMissed(err error, again func()) bool {
 	var missed *mail.Missed
 	if !errors.As(err, &missed) {
@@ -276,8 +275,8 @@ func (s *state) ifMissed(err error, again func()) bool {
 	return true
 }
 
-// run handles frame after frame. False: one of them waits, and m is what is left
-// behind it; else m is released.
+// run handles one frame after another. It returns false if one has to wait, with the rest left in m; otherwise m is
+// released.
 func (s *state) run(m *mail.Inbound) bool {
 	s.chunk = m.Chunk
 	s.routes.BeginRead()
@@ -343,7 +342,7 @@ func (s *state) frame(f amqp10.Frame) {
 	}
 }
 
-// flush sends queues what was published and what was settled.
+// flush sends the turn's publishes and settlements to queues.
 func (s *state) flush() {
 	s.routes.AddCounts()
 	s.batches.Flush()

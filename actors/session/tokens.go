@@ -10,14 +10,14 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// takeToken runs a request to $cbs.
+// takeToken executes a request to $cbs.
 func takeToken(s *state, request []byte, done func(replyTo string, answer []byte)) error {
 	n := &tokens.Node{Access: &s.access, Check: s.cfg.Token, Connection: s.cfg.Connection, Send: s.Send, Ask: s.request, Beside: s.beside}
 	return n.Run(request, done)
 }
 
-// recheckLinks detaches links to entities whose token has ended, or has not the rights that they need, or whose status forbids them. A consumer that has
-// to be cancelled makes the others wait.
+// recheckLinks detaches links to entities whose token has expired, lacks a right, or whose status forbids them. If a
+// consumer has to be cancelled first, the others wait for it.
 func recheckLinks(s *state) {
 	for _, handle := range slices.Sorted(maps.Keys(s.links)) {
 		l := s.links[handle]
@@ -43,7 +43,8 @@ func recheckLinks(s *state) {
 	s.recheck.Clear()
 }
 
-// refusedNow is why a link would be refused if it were attached now, as far as tokens and statuses are concerned.
+// refusedNow returns why a link would be refused if it were attached now, as far as tokens and statuses are
+// concerned.
 func refusedNow(s *state, l *link) error {
 	if l.closing || !servicebus.Is(l.address) || l.address == servicebus.TokenNode {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// startWork has transactions know their session, which has its address.
+// startWork connects transactions to their session, which has its address by now.
 func startWork(s *state) {
 	s.work = work.Session[*link]{
 		Self: s.self, Connection: s.cfg.Connection, Known: s.cfg.Transactions, Arrivals: s.cfg.Arrivals, Unacked: &s.unacked, Owners: &s.owners, Elsewhere: &s.elsewhere,
@@ -33,7 +33,7 @@ func startWork(s *state) {
 	}
 }
 
-// attachCoordinator attaches a link that declares transactions.
+// attachCoordinator attaches a link for declaring and discharging transactions.
 func attachCoordinator(s *state, m *amqp10.Attach) {
 	const largest = 4096 // bytes
 	l := &link{handle: m.Handle, name: m.Name, publisher: &publisher{
@@ -44,14 +44,14 @@ func attachCoordinator(s *state, m *amqp10.Attach) {
 	s.refill(l)
 }
 
-// keepWork keeps a message that is routed for the commit.
+// keepWork stores a routed message for the commit.
 func keepWork(s *state, d *delivery, targets []*routing.Target, outcome amqp10.StateKind) {
 	s.settle(d, d.tx.Keep(work.Publish{
 		Message: d.Message, To: d.To, Queues: routing.Queues(targets), Histories: routing.Queues(s.routes.Histories()), Caps: slices.Clone(s.routes.Caps()),
 	}, outcome))
 }
 
-// publishWork publishes the messages of a transaction, which queues have agreed to.
+// publishWork publishes the messages of a transaction, which queues have agreed to take.
 func publishWork(s *state, all []work.Publish, b *batches.Batch) {
 	for i := range all {
 		p := &all[i]

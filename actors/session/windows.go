@@ -5,7 +5,7 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// handleMax is the highest handle of a session, which bounds its links.
+// handleMax is the highest handle of a session, which limits its links.
 const handleMax = 255
 
 // begin answers the client's begin.
@@ -17,7 +17,7 @@ func (s *state) begin() {
 	s.write()
 }
 
-// flow takes what the client says of its windows and of a link's credit.
+// flow handles the client's windows and the credit of a link.
 func (s *state) flow(f *amqp10.Flow) {
 	s.windows.Heard(f)
 	if !f.Handle.Set {
@@ -43,7 +43,7 @@ func (s *state) flow(f *amqp10.Flow) {
 	}
 }
 
-// topUp has the client send more, once it has half of its window or credit left.
+// topUp renews the client's window or credit once half of it is used up.
 func (s *state) topUp() {
 	if s.phase != open {
 		return

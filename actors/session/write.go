@@ -11,13 +11,13 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// What a consumer's window is given back in, at least (see the queue's window).
+// The least that is returned of a consumer's window at a time (see the queue's window).
 const (
 	grantMessages = 1024
 	grantBytes    = 256 << 10
 )
 
-// writing waits to be written: deliveries, the answer of a node, or that to a drain.
+// writing is output that waits: deliveries, the answer of a node, or that to a drain.
 type writing struct {
 	link    *link
 	deliver *mail.Deliver
@@ -26,7 +26,7 @@ type writing struct {
 	count   uint32 // delivery-count when it is drained
 }
 
-// drop forgets what is back in its queue, but not the message in hand.
+// drop drops deliveries that were requeued, except a message that is partly written.
 func (w *writing) drop(m *mail.DeliveriesReturned, inHand bool) {
 	d := w.deliver
 	from := d.Written
@@ -37,10 +37,10 @@ func (w *writing) drop(m *mail.DeliveriesReturned, inHand bool) {
 	d.Items = d.Items[:from+len(left)]
 }
 
-// reply has a frame written in its turn; input waits for it.
+// reply writes a frame in order; input waits for it.
 func (s *state) reply(p amqp10.Composite) { s.replies = append(s.replies, p) }
 
-// write brings what there is to say to the outbox, as far as that has room: outcomes, replies, then deliveries.
+// write writes output to the outbox, as far as there is room: outcomes, replies, then deliveries.
 func (s *state) write() {
 	if s.phase == dead || s.wantsRoom && !s.leaving {
 		return
@@ -68,7 +68,7 @@ func (s *state) write() {
 			return b
 		})
 		if told {
-			outcomesTold(s) // which may have made replies
+			outcomesTold(s) // which may have added replies
 		}
 		if !room && !s.leaving {
 			s.wantRoom()
@@ -78,7 +78,7 @@ func (s *state) write() {
 			break
 		}
 	}
-	if len(s.held) > 0 && s.held[0].deliver != nil { // the others have none
+	if len(s.held) > 0 && s.held[0].deliver != nil { // only deliveries have a queue
 		s.held[0].deliver.DetachChunk()
 	}
 }
@@ -90,7 +90,7 @@ func (s *state) append(f func(b []byte) []byte) {
 	b = f(b)
 }
 
-// wantRoom has OutboxReady come, once.
+// wantRoom requests one OutboxReady.
 func (s *state) wantRoom() {
 	s.wantsRoom = true
 	s.cfg.Outbox.WhenRoom(func() { s.cfg.Post(s.self, &mail.OutboxReady{}) })
@@ -102,11 +102,11 @@ type sending struct {
 	of *writing // nil for none
 }
 
-// appendWriting appends one of those that wait. It is blocked when the client's window is full.
+// appendWriting appends waiting output. blocked: the client's window is full.
 func (s *state) appendWriting(b []byte, w *writing) (_ []byte, blocked bool) {
 	a := w.link.account()
 	switch {
-	case a == nil: // the link is no more
+	case a == nil: // the link is gone
 		if w.deliver != nil {
 			w.deliver.Release()
 		}
@@ -139,7 +139,7 @@ func (s *state) appendWriting(b []byte, w *writing) (_ []byte, blocked bool) {
 	return b, false
 }
 
-// encode appends the head of a delivery of a queue to dst, returns its body, and has it traced.
+// encode appends the head of a delivery of a queue to dst, returns its body, and traces it.
 func (s *state) encode(dst []byte, l *link, d *mail.Delivery, queue string) (head, body []byte) {
 	head, body, err := l.writer.Append(dst, &d.Message, entities.DeliveryOf(d))
 	if err != nil {
@@ -151,7 +151,7 @@ func (s *state) encode(dst []byte, l *link, d *mail.Delivery, queue string) (hea
 	return head, body
 }
 
-// start begins to write a message.
+// start starts writing a message.
 func (s *state) start(w *writing, d *mail.Delivery) {
 	var body []byte
 	s.scratch, body = s.encode(s.scratch[:0], w.link, d, w.link.consumer.name)
@@ -167,14 +167,14 @@ func (s *state) start(w *writing, d *mail.Delivery) {
 	}
 }
 
-// begins begins to write a message that has its tag.
+// begins starts writing a message that has its tag.
 func (s *state) begins(w *writing, tag uint64, head, body []byte, settled bool) {
 	s.sending.of = w
 	s.sending.Begin(w.link.handle, uint32(tag-1), head, body, settled)
 	w.link.account().Count++
 }
 
-// appendTransfers appends what is left of the message in hand, as far as the client's window allows.
+// appendTransfers appends the rest of the current message, as far as the client's window allows.
 func (s *state) appendTransfers(b []byte, owned bool) []byte {
 	to := transfers.Writer{Outbox: s.cfg.Outbox, Channel: s.cfg.Channel, FrameMax: s.cfg.FrameMax, Windows: &s.windows}
 	b, whole := s.sending.Append(b, &to, owned)
@@ -184,7 +184,7 @@ func (s *state) appendTransfers(b []byte, owned bool) []byte {
 	return b
 }
 
-// wrote counts a message that was written, and gives the queue's window back.
+// wrote counts a written message, and returns part of the queue's window.
 func (s *state) wrote(c *consumer, m *mail.Deliver, d *mail.Delivery) {
 	if d.Number == 0 {
 		s.counts.DeliverNoAck++
@@ -202,7 +202,7 @@ func (s *state) wrote(c *consumer, m *mail.Deliver, d *mail.Delivery) {
 	}
 }
 
-// newTracer makes what copies to the trace exchange, with the number of the session where channels have theirs.
+// newTracer returns the tracer of the session, whose number takes the place of a channel's.
 func newTracer(s *state) trace.Tracer {
 	c := &s.cfg
 	return trace.Tracer{
@@ -211,10 +211,10 @@ func newTracer(s *state) trace.Tracer {
 	}
 }
 
-// traceDelivery copies what a link got of a queue.
+// traceDelivery traces a delivery to a link.
 func traceDelivery(s *state, queue string, d *mail.Delivery) {
 	if s.cfg.VHost.Tracing() {
-		header, _ := d.Message.Overlay.Header(d.Message.Header) // none if it cannot be read
+		header, _ := d.Message.Overlay.Header(d.Message.Header) // none if it cannot be decoded
 		s.tracer.Delivered(queue, &d.Message, header, d.Redelivered)
 	}
 }

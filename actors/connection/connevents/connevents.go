@@ -9,7 +9,8 @@ import (
 	"candlemark/protocol"
 )
 
-// Created tells that a client has opened its connection, the actor with that pid. info describes it; it is called if somebody wants to know.
+// Created publishes connection.created: a client has opened its connection, the actor with that pid. info describes
+// it, and is called only if the event is needed.
 func Created(h *events.Hub, by *events.Origin, pid string, info func() *mail.ConnectionInfo) {
 	publish(h, "connection.created", by, info, func(c *mail.ConnectionInfo) protocol.Table {
 		return append(where(c),
@@ -20,7 +21,7 @@ func Created(h *events.Hub, by *events.Origin, pid string, info func() *mail.Con
 	})
 }
 
-// Closed tells that a connection has ended, as Created does.
+// Closed publishes connection.closed, as Created does.
 func Closed(h *events.Hub, by *events.Origin, pid string, info func() *mail.ConnectionInfo) {
 	publish(h, "connection.closed", by, info, func(c *mail.ConnectionInfo) protocol.Table {
 		return protocol.Table{
@@ -33,7 +34,8 @@ func Closed(h *events.Hub, by *events.Origin, pid string, info func() *mail.Conn
 	})
 }
 
-// Channel tells that a channel or session of a connection, the actor with that pid, was opened or has closed: name says which.
+// Channel publishes an event of a channel or session of a connection, the actor with that pid: name is
+// channel.created or channel.closed.
 func Channel(h *events.Hub, name string, by *events.Origin, id uint16, pid string, info func() *mail.ConnectionInfo) {
 	publish(h, name, by, info, func(c *mail.ConnectionInfo) protocol.Table {
 		return protocol.Table{
@@ -47,7 +49,7 @@ func Channel(h *events.Hub, name string, by *events.Origin, id uint16, pid strin
 	})
 }
 
-// Login tells that a user has logged in on a connection, or was refused. Of info it needs what there is before that.
+// Login publishes the success or failure of a login on a connection. info may be incomplete.
 func Login(h *events.Hub, user string, refused error, info func() *mail.ConnectionInfo) {
 	h.Tell(events.Unrecorded, func() *events.Event {
 		c := info()
@@ -68,7 +70,7 @@ func publish(h *events.Hub, name string, by *events.Origin, info func() *mail.Co
 	})
 }
 
-// where says from where to where the connection goes, and how; first its name.
+// where returns the connection's name first, then its ends and how it is secured.
 func where(c *mail.ConnectionInfo) protocol.Table {
 	version := "{0,9,1}"
 	if c.Protocol == "AMQP 1-0" {
@@ -94,12 +96,12 @@ func where(c *mail.ConnectionInfo) protocol.Table {
 	return fields
 }
 
-// Endpoint is an end of a socket.
+// Endpoint converts an end of a socket.
 func Endpoint(at net.Addr) mail.Endpoint {
 	host, port, err := net.SplitHostPort(at.String())
 	if err != nil {
 		return mail.Endpoint{Host: at.String()}
 	}
-	number, _ := strconv.Atoi(port) // 0 for what is none
+	number, _ := strconv.Atoi(port) // 0 if there is no port
 	return mail.Endpoint{Host: host, Port: number}
 }

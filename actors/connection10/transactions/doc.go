@@ -1,9 +1,10 @@
-// Package transactions decides over the transactions of a connection of AMQP 1.0 [ADR 84]. Work is held by the sessions that it came to; this is who has
-// all of them prepare, and then publish and settle, or forget.
+// Package transactions coordinates the transactions of a connection of AMQP 1.0 [ADR 84]. The sessions hold the work;
+// the coordinator makes all of them prepare, and then publish and settle, or forget.
 //
-// Owns: the open transactions: who has declared them, how far their end has come, and who has yet to answer.
+// Owns: the open transactions: their sessions, the progress of commits and rollbacks, and which answers are
+// outstanding.
 //
-// Sends: StepTransaction to sessions, TransactionDeclared and TransactionDischarged to who asked.
+// Sends: StepTransaction to sessions, TransactionDeclared and TransactionDischarged as answers.
 //
 // States:
 //
@@ -12,5 +13,5 @@
 //
 // Deadlines: Life from the declaration until all sessions are prepared.
 //
-// A restart loses: the connection; what had not been decided has not happened.
+// A restart loses: the connection; undecided transactions are rolled back.
 package transactions

@@ -9,11 +9,12 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// Bounds (TXN-7).
+// Limits (TXN-7).
 const (
-	// Most is how many transactions of a connection are open at most.
+	// Most is the maximum number of open transactions of a connection.
 	Most = 64
-	// Life is how many ms one may take from its declaration until it is discharged and all sessions are prepared.
+	// Life is how many ms a transaction may take from its declaration until it is discharged and all sessions are
+	// prepared.
 	Life = 120_000
 )
 
@@ -23,32 +24,32 @@ type Post struct {
 	What any
 }
 
-// Table has the transactions of a connection. The zero value has none.
+// Table holds the transactions of a connection. The zero value is empty.
 type Table struct {
-	Known  transactions.Known // those that work may be added to
-	Out    []Post             // in order; who has sent it empties it
-	open   []*transaction     // in the order of their declarations, which is that of their deadlines
+	Known  transactions.Known // those that can get more work
+	Out    []Post             // in order; emptied by the sender
+	open   []*transaction     // in the order of declaration, and so of deadline
 	serial uint64
 }
 
 // transaction is one of them.
 type transaction struct {
 	id       string
-	session  mail.Address // that has declared it,
+	session  mail.Address // the session that declared it,
 	link     uint32       // on this link
 	deadline int64        // wall ms
 	step     mail.TransactionStep
-	over     bool                       // its time is: it is kept so that the discharge is told
-	broken   bool                       // a session that had work of it has ended
-	asked    *mail.DischargeTransaction // nil while it is active
-	waits    []mail.Address             // sessions that have yet to answer
-	workers  []mail.Address             // that have work
+	over     bool                       // expired; kept to answer its discharge
+	broken   bool                       // a session with work of it has ended
+	asked    *mail.DischargeTransaction // nil while active
+	waits    []mail.Address             // sessions with outstanding answers
+	workers  []mail.Address             // sessions with work
 	err      error                      // why it cannot be committed
 }
 
 // Declare opens a transaction. Times are in wall ms.
 func (t *Table) Declare(m *mail.DeclareTransaction, now int64) {
-	if len(t.open) >= Most { // those that nobody has discharged in time make room
+	if len(t.open) >= Most { // expired ones make room
 		t.open = slices.DeleteFunc(t.open, func(x *transaction) bool { return x.over })
 	}
 	if len(t.open) >= Most {
@@ -64,7 +65,7 @@ func (t *Table) Declare(m *mail.DeclareTransaction, now int64) {
 	t.send(m.ReplyTo, &mail.TransactionDeclared{Reply: m.Done(nil), ID: id})
 }
 
-// Discharge ends a transaction. Sessions are all that there are.
+// Discharge commits or rolls back a transaction. sessions are all of the connection.
 func (t *Table) Discharge(m *mail.DischargeTransaction, sessions []mail.Address) {
 	x := t.find(string(m.ID))
 	switch {
@@ -85,7 +86,7 @@ func (t *Table) Discharge(m *mail.DischargeTransaction, sessions []mail.Address)
 	}
 }
 
-// begin has some sessions do a step.
+// begin starts a step in some sessions.
 func (t *Table) begin(x *transaction, step mail.TransactionStep, who, sessions []mail.Address) {
 	x.step, x.waits = step, slices.Clone(who)
 	for _, s := range who {
@@ -94,7 +95,7 @@ func (t *Table) begin(x *transaction, step mail.TransactionStep, who, sessions [
 	t.goOn(x, sessions)
 }
 
-// Stepped takes the answer of a session.
+// Stepped handles the answer of a session.
 func (t *Table) Stepped(m *mail.TransactionStepped, sessions []mail.Address) {
 	x := t.find(m.ID)
 	if x == nil || x.step != m.Step || !x.answered(m.Session) {
@@ -109,14 +110,14 @@ func (t *Table) Stepped(m *mail.TransactionStepped, sessions []mail.Address) {
 	t.goOn(x, sessions)
 }
 
-// answered notes that a session is not waited for any more. False: it was not.
+// answered removes a session from those with outstanding answers, and reports whether it was one.
 func (x *transaction) answered(session mail.Address) bool {
 	n := len(x.waits)
 	x.waits = slices.DeleteFunc(x.waits, session.Equal)
 	return len(x.waits) < n
 }
 
-// goOn begins the next step once the last one is done.
+// proceed starts the next step once the last one is done.
 func (t *Table) goOn(x *transaction, sessions []mail.Address) {
 	switch {
 	case len(x.waits) > 0 && (x.err == nil || x.step != mail.PrepareTransaction):
@@ -130,7 +131,7 @@ func (t *Table) goOn(x *transaction, sessions []mail.Address) {
 	}
 }
 
-// end has all sessions forget what is left of a transaction, and whoever has discharged it told.
+// end makes all sessions forget the rest of a transaction, and answers its discharge.
 func (t *Table) end(x *transaction, sessions []mail.Address) {
 	t.forget(x, sessions)
 	t.open = slices.DeleteFunc(t.open, func(y *transaction) bool { return x == y })
@@ -146,7 +147,7 @@ func (t *Table) forget(x *transaction, sessions []mail.Address) {
 	}
 }
 
-// Abandon rolls back what depends on a link or a session that ends, unless that is decided.
+// Abandon rolls back the undecided transactions of a link or a session that ends.
 func (t *Table) Abandon(m *mail.AbandonTransactions, sessions []mail.Address) {
 	for _, x := range slices.Clone(t.open) {
 		own := x.session.Equal(m.Session) && (m.Ends || x.link == m.Link)
@@ -160,7 +161,8 @@ func (t *Table) Abandon(m *mail.AbandonTransactions, sessions []mail.Address) {
 	}
 }
 
-// lost notes that a session with work of a transaction will not go on with it. One that is not discharged yet is broken.
+// lost handles the loss of a session with work of a transaction. A transaction that is not discharged yet becomes
+// broken.
 func (t *Table) lost(x *transaction, session mail.Address, sessions []mail.Address) {
 	x.answered(session)
 	switch {
@@ -175,7 +177,8 @@ func (t *Table) lost(x *transaction, session mail.Address, sessions []mail.Addre
 	t.goOn(x, sessions)
 }
 
-// Gone notes that a session has ended: it has said before what that does to its work. Sessions are those that are left.
+// Gone handles the end of a session, which has reported the effect on its work before. sessions are those that are
+// left.
 func (t *Table) Gone(session mail.Address, sessions []mail.Address) {
 	t.Abandon(&mail.AbandonTransactions{Session: session, Ends: true}, sessions)
 	for _, x := range slices.Clone(t.open) {
@@ -188,7 +191,7 @@ func (t *Table) Gone(session mail.Address, sessions []mail.Address) {
 	}
 }
 
-// Failed notes that a session has ended without a word: nobody knows what work it had.
+// Failed handles the end of a session without such a report: its work is unknown.
 func (t *Table) Failed(session mail.Address, sessions []mail.Address) {
 	for _, x := range slices.Clone(t.open) {
 		x.broken = true
@@ -196,7 +199,7 @@ func (t *Table) Failed(session mail.Address, sessions []mail.Address) {
 	}
 }
 
-// Expire rolls back what is not decided in time.
+// Expire rolls back transactions that are not decided in time.
 func (t *Table) Expire(now int64, sessions []mail.Address) {
 	for _, x := range slices.Clone(t.open) {
 		switch {
@@ -211,7 +214,7 @@ func (t *Table) Expire(now int64, sessions []mail.Address) {
 	}
 }
 
-// Next is when Expire is to be called, in wall ms; false for never.
+// Next returns when Expire has to be called, in wall ms; false for never.
 func (t *Table) Next() (at int64, ok bool) {
 	for _, x := range t.open {
 		if !x.over && x.step == mail.PrepareTransaction {

@@ -23,10 +23,11 @@ type Access struct {
 	Clock    *clock.Clock
 }
 
-// longestScope is that of an address that a token is put for, in bytes: names of entities have 310 at most.
+// longestScope is the limit for the address of a token, in bytes: names of entities have at most 310.
 const longestScope = 1024
 
-// IsThere tells whether the entity of a token's scope is there, if it is that of one. None has a longer name than can be kept.
+// IsThere reports whether the entity of a token's scope exists; true if the scope names no entity. Scopes that are
+// too long name none.
 func IsThere(v *topology.VHost, scope string) bool {
 	if len(scope) > longestScope {
 		return false
@@ -40,14 +41,14 @@ func IsThere(v *topology.VHost, scope string) bool {
 	return there
 }
 
-// Rights are those that count at an address.
+// Rights are the rights at an address.
 type Rights struct {
 	rights.Rights
-	ByKey    bool // they are those of an access key
+	ByKey    bool // those of an access key
 	statuses *status.Table
 }
 
-// At finds the rights that count at an address. The error is amqp:unauthorized-access: of a token that has expired.
+// At returns the rights at an address. The error is amqp:unauthorized-access: the token has expired.
 func (a *Access) At(address string) (*Rights, error) {
 	r := &Rights{Rights: *a.Login, statuses: a.Statuses}
 	if a.Tokens == nil {
@@ -61,8 +62,9 @@ func (a *Access) At(address string) (*Rights, error) {
 	return r, nil
 }
 
-// MaySend checks that messages may be sent to an entity, which is a queue of that name or, if there is none, an exchange: who has logged in needs the
-// permissions of AMQP 0-9-1, a key those to write to the entity. Errors: those of rights.Writable; com.microsoft:entity-disabled.
+// MaySend checks that messages may be sent to an entity, which is a queue of that name or, if there is none, an
+// exchange: a user needs the permissions of AMQP 0-9-1, a key those to write to the entity. Errors: those of
+// rights.Writable; com.microsoft:entity-disabled.
 func (r *Rights) MaySend(name string) (exchange, key string, err error) {
 	if exchange, key, err = r.maySend(name); err == nil {
 		err = r.Sends(name)
@@ -70,7 +72,7 @@ func (r *Rights) MaySend(name string) (exchange, key string, err error) {
 	return exchange, key, r.claim(err, "Send", name)
 }
 
-// Sends checks that the status of an entity lets messages be sent there. The error is com.microsoft:entity-disabled.
+// Sends checks that the status of an entity allows sending. The error is com.microsoft:entity-disabled.
 func (r *Rights) Sends(name string) error {
 	if !r.statuses.Sends(r.VHost.Name, name) {
 		return servicebus.ErrDisabled("sending to", name)
@@ -78,7 +80,8 @@ func (r *Rights) Sends(name string) error {
 	return nil
 }
 
-// Receives checks that the status of an entity lets messages be received from its queue. The error is com.microsoft:entity-disabled.
+// Receives checks that the status of an entity allows receiving from its queue. The error is
+// com.microsoft:entity-disabled.
 func (r *Rights) Receives(queue string) error {
 	if !r.statuses.Receives(r.VHost.Name, queue) {
 		return servicebus.ErrDisabled("receiving from", queue)
@@ -104,8 +107,8 @@ func (r *Rights) claim(err error, claim, entity string) error {
 	return amqp10.Errorf(amqp10.UnauthorizedAccess, "Unauthorized access. '%s' claim(s) are required to perform this operation. Resource: '%s'.", claim, entity)
 }
 
-// Keeps checks that who receives from a queue, or else sends to an entity, may go on to: a login whatever becomes of its permissions, as in AMQP 0-9-1.
-// Errors: those of MayReceive and MaySend.
+// Keeps checks whether an attached link, which receives from a queue or sends to an entity, may stay: for a user
+// regardless of changed permissions, as in AMQP 0-9-1. Errors: those of MayReceive and MaySend.
 func (r *Rights) Keeps(receives bool, name string) (err error) {
 	switch {
 	case receives && r.ByKey:
@@ -129,14 +132,14 @@ func (r *Rights) maySend(name string) (exchange, key string, err error) {
 	switch {
 	case r.ByKey && queue:
 		return exchange, key, r.Check(auth.Queue, name, auth.Write)
-	case r.ByKey && name == topology.AdminExchange: // commands are done in the name of the login
+	case r.ByKey && name == topology.AdminExchange: // commands are executed as the user who logged in
 		return exchange, key, auth.Refuse(r.User, r.VHost.Name, auth.Resource{Kind: auth.Exchange, Name: name}, auth.Write)
 	}
 	_, err = r.Writable([]byte(exchange))
 	return exchange, key, err
 }
 
-// MayAlter checks that messages may be scheduled in a queue, and cancelled there.
+// MayAlter checks that messages may be scheduled and cancelled in a queue.
 func (r *Rights) MayAlter(queue string) error {
 	if r.ByKey {
 		return r.claim(r.Check(auth.Queue, queue, auth.Write), "Send", queue)
@@ -144,18 +147,18 @@ func (r *Rights) MayAlter(queue string) error {
 	return auth.MayAlter(r.Permissions, r.User, r.VHost.Name, auth.Resource{Kind: auth.Queue, Name: queue})
 }
 
-// Sender remembers that messages may be sent to an entity, as long as that is so for sure. The zero value knows nothing.
+// Sender caches that messages may be sent to an entity, while nothing relevant has changed. The zero value is empty.
 type Sender struct {
 	may              *Rights
 	granted, changed uint64 // generations of permissions and of tokens
 	status           uint64 // of statuses
 	directory        uint64 // of names
 	ends             int64
-	topics           bool // not every routing key is allowed
+	topics           bool // some routing keys are not permitted
 }
 
-// Check checks a message to an entity, whose link has that address, and returns the exchange. Errors: those of At and of
-// MaySend.
+// Check checks a message to an entity, whose link has that address, and returns the exchange. Errors: those of At and
+// of MaySend.
 func (s *Sender) Check(a *Access, address string, exchange, key []byte) (*topology.Exchange, error) {
 	v := a.Login.VHost
 	if s.may == nil || s.granted != s.may.Permissions.Generation() || s.directory != v.Generation() || s.status != a.Statuses.Generation() || a.Tokens != nil && s.changed != a.Tokens.Generation() ||
@@ -175,7 +178,7 @@ func (s *Sender) Check(a *Access, address string, exchange, key []byte) (*topolo
 	return x, nil
 }
 
-// UserID checks the user-id of a message that was checked.
+// UserID checks the user-id of a checked message.
 func (s *Sender) UserID(name []byte) error { return s.may.UserID(name) }
 
 func (s *Sender) look(a *Access, address string, exchange, key []byte) error {

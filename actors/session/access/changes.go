@@ -6,13 +6,14 @@ import (
 	"candlemark/internal/servicebus/grants"
 )
 
-// mostScopes is how many scopes are kept apart while they wait; beyond that all addresses are looked at.
+// mostScopes is the maximum number of pending scopes; beyond that all addresses are checked.
 const mostScopes = 32
 
-// Changes are scopes where something has changed, so that links to addresses which they cover have to be checked anew. The zero value has none.
+// Changes are scopes with changed access: links to addresses in them have to be checked again. The zero value is
+// empty.
 type Changes struct{ scopes []string }
 
-// Add adds scopes.
+// Add adds scopes with changed access.
 func (c *Changes) Add(scopes ...string) {
 	for _, s := range scopes {
 		if !slices.Contains(c.scopes, s) {
@@ -24,13 +25,13 @@ func (c *Changes) Add(scopes ...string) {
 	}
 }
 
-// Any tells whether there are some.
+// Any reports whether there are any.
 func (c *Changes) Any() bool { return len(c.scopes) > 0 }
 
-// Concern tells whether one of them covers an address.
+// Concern reports whether an address is in one of the scopes.
 func (c *Changes) Concern(address string) bool {
 	return slices.ContainsFunc(c.scopes, func(s string) bool { return grants.Covers(s, address) })
 }
 
-// Clear forgets them.
+// Clear removes all.
 func (c *Changes) Clear() { c.scopes = nil }

@@ -1,5 +1,5 @@
-// Package access finds whose rights count at the addresses of Azure Service Bus's entities: those of the key that has signed the token for an address, else
-// those of the login.
+// Package access determines the rights at the addresses of Azure Service Bus's entities: those of the key that signed
+// the token for an address, otherwise those of the user who logged in.
 //
-// Owns: nothing. It reads what the connection keeps (internal/servicebus/grants).
+// Owns: nothing. It reads the connection's tokens (internal/servicebus/grants).
 package access

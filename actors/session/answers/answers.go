@@ -7,25 +7,25 @@ import (
 	"candlemark/internal/topology"
 )
 
-// Link is the state of a link that the client receives the answers of a node on. O is where a request came from.
+// Link is the state of a link on which the client receives the answers of a node. O identifies the link of a request.
 type Link[O any] struct {
 	window.Account
 	Node   string // address
-	Target string // address that the client has given the link
-	// Requester is the name under which the client waits for direct replies here; nil for the answers of a node.
+	Target string // address that the client has given its end
+	// Requester is the name for direct replies to the link; nil for the answers of a node.
 	Requester *topology.Queue
 	Settled   bool
-	Held      uint32 // answers that wait to be written
+	Held      uint32 // answers queued for writing
 	Waiting   []*Answer[O]
 }
 
-// Answer is an answer that is not written.
+// Answer is an unwritten answer.
 type Answer[O any] struct {
 	Message []byte
 	Of      O
 }
 
-// Next takes the answers that there is credit for out of those that wait.
+// Next removes and returns the waiting answers that have credit.
 func (l *Link[O]) Next() []*Answer[O] {
 	n := min(len(l.Waiting), int(max(int64(l.Credit())-int64(l.Held), 0)))
 	next := slices.Clone(l.Waiting[:n])
@@ -34,15 +34,16 @@ func (l *Link[O]) Next() []*Answer[O] {
 	return next
 }
 
-// End makes direct replies unroutable, if the link is for those; the ones on their way are dropped. A nil link is fine.
+// End makes direct replies to the link unroutable, if it is for those; replies on their way are dropped. It may be
+// called on nil.
 func (l *Link[O]) End(v *topology.VHost) {
 	if l != nil && l.Requester != nil {
 		v.RemoveRequester(l.Requester)
 	}
 }
 
-// Wanted ranks a link for the answers to a request, the lower the better: its target or its name is where the client wants them, or it is called like the
-// link of the request; else any is as good.
+// Rank ranks a link for the answers to a request, lower is better: first a link whose target or name is the reply-to,
+// then one with the name of the request's link, then any other.
 func (l *Link[O]) Wanted(name, replyTo, request string) int {
 	switch {
 	case replyTo != "" && l.Target == replyTo:

@@ -1,6 +1,6 @@
-// Package answers keeps the answers of a node that a client has asked for and gave no credit for yet.
+// Package answers keeps the answers of a node that the client has requested and has no credit for yet.
 //
-// Owns: answers that wait. Their bytes count among what clients have begun (internal/budget), by who keeps them here.
+// Owns: waiting answers. Their user counts their bytes in the broker's intake (internal/budget).
 //
-// Deadlines: none. A restart loses the answers, and with them the session.
+// Deadlines: none. A restart loses the answers, and the session with them.
 package answers

@@ -5,19 +5,19 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// Batch is several messages that have one outcome.
+// Batch is a set of messages with one outcome.
 type Batch struct {
 	Left     int  // messages without an outcome
 	rejected bool // one was
 
-	// Of one that a request published, which waits: the number of the request, the queue, and the numbers that this has given the
-	// messages, with room for all of them. Else Queue is nil.
+	// For a batch published by a request that waits: the number of the request, the queue, and its numbers of the
+	// messages, allocated for all of them. Otherwise Queue is nil.
 	Asked   uint64
 	Queue   mail.Address
 	Numbers []uint64
 }
 
-// Ends counts an outcome; true: it was the last, and state becomes that of the batch.
+// Ends counts an outcome; if it is the last one it returns true, and state becomes that of the batch.
 func (b *Batch) Ends(state *amqp10.State) bool {
 	b.rejected = b.rejected || state.Kind == amqp10.Rejected
 	if b.Left--; b.Left > 0 {
@@ -29,17 +29,18 @@ func (b *Batch) Ends(state *amqp10.State) bool {
 	return true
 }
 
-// Numbered notes the number that a queue has given a message of the batch, which may be nil.
+// Numbered sets the queue's number of a message. The batch may be nil.
 func (b *Batch) Numbered(queue mail.Address, at int32, number uint64) {
 	if b.Counts() && b.Queue.Equal(queue) {
 		b.Numbers[at] = number
 	}
 }
 
-// Counts tells whether somebody asks for the numbers of the messages. The batch may be nil.
+// Counts reports whether the numbers of the messages are needed. The batch may be nil.
 func (b *Batch) Counts() bool { return b != nil && b.Queue != nil }
 
-// Refused is the error of a request whose messages have this outcome, nil if they are accepted: amqp:resource-limit-exceeded.
+// Refused returns the error of a request whose messages have this outcome, nil if they are accepted:
+// amqp:resource-limit-exceeded.
 func Refused(state *amqp10.State) error {
 	if state.Kind == amqp10.Accepted {
 		return nil

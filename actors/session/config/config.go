@@ -23,31 +23,31 @@ type Config struct {
 	Channel        uint16 // number, in both directions
 	Connection     mail.Address
 	ConnectionName string
-	Node           string // name of the broker, as clients are told
+	Node           string // name of the broker, for clients
 	Outbox         *outbox.Outbox
 	Gate           *message.Gate
-	Arrivals       *budget.Arrivals // of the connection; nil for no bounds
-	FrameMax       uint32           // bytes of the largest frame that the client takes
-	// NextOutgoingID, IncomingWindow and HandleMax are of the client's begin.
+	Arrivals       *budget.Arrivals // that of the connection; nil for no limit
+	FrameMax       uint32           // largest frame that the client accepts, in bytes
+	// NextOutgoingID, IncomingWindow and HandleMax are those of the client's begin.
 	NextOutgoingID, IncomingWindow, HandleMax uint32
 
 	VHost       *topology.VHost
 	User        auth.User
 	By          *events.Origin
-	Events      *events.Hub // told of consumers; nil for nobody
+	Events      *events.Hub // receives events of consumers; nil for none
 	Permissions auth.Permissions
-	// Token checks a token of Azure Service Bus and returns whose it is, and may take its time; nil if there are none.
+	// Token checks a token of Azure Service Bus and returns its user, and may block; nil if there are no tokens.
 	Token        func(text string) (auth.User, sas.Token, error)
-	Tokens       *grants.Table       // of the connection; nil for none
+	Tokens       *grants.Table       // that of the connection; nil for none
 	Statuses     *status.Table       // of entities; nil if all are active
 	Transactions *transactions.Known // of the connection
 	MaxMessage   uint64              // largest message in bytes, with its properties
 	Clock        *clock.Clock
 	Log          zerolog.Logger
-	// Ended, unless nil, gets the virtual host and what the session has counted when it ends.
+	// Ended, unless nil, is called at the end of the session with its virtual host and counts.
 	Ended func(vhost string, counts mail.Counts, more *metrics.Published)
 	// Post sends mail from any goroutine.
 	Post func(to mail.Address, what any)
-	// Close closes the actor's mailbox and returns what is left in it.
+	// Close closes the actor's mailbox and returns the mail left in it.
 	Close func() []any
 }

@@ -1,4 +1,5 @@
-// Package config has what a session is made of: what it shares with its connection, and what the client's begin says.
+// Package config holds the configuration of a session: what it shares with its connection, and the values of the
+// client's begin.
 //
 // Deadlines: none. A restart loses nothing.
 package config

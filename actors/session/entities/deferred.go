@@ -8,7 +8,7 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// receive answers with deferred messages. What is not there is left out, and so is what there is no room for.
+// receive answers with deferred messages. Messages that do not exist, or do not fit, are left out.
 func (a *asked) receive(q *topology.Queue) {
 	numbers, ok := a.Numbers()
 	mode, given := a.Field("receiver-settle-mode").(uint32)
@@ -67,7 +67,7 @@ func (a *asked) count(d *mail.Delivery) {
 	}
 }
 
-// settle settles messages by their locks, whoever has received them: all of them, or none.
+// settle settles messages by their locks, whichever link received them: all, or none.
 func (a *asked) settle(q *topology.Queue) {
 	tokens, ok := a.LockTokens()
 	how, outcome, known := a.disposition()
@@ -97,7 +97,7 @@ func (a *asked) lockLost() {
 	a.answer(410, lost.Description, lost.Condition, nil)
 }
 
-// disposition reads how a request settles messages.
+// disposition parses the settlement in a request.
 func (a *asked) disposition() (how mail.Settlement, outcome *mail.Outcome, ok bool) {
 	given, _ := a.Field("properties-to-modify").(amqp10.Map)
 	more := servicebus.Modified(&amqp10.State{MessageAnnotations: given})
@@ -106,7 +106,7 @@ func (a *asked) disposition() (how mail.Settlement, outcome *mail.Outcome, ok bo
 		return mail.Ack, nil, true
 	case "abandoned":
 		return mail.Requeue, outcomeOf(more), true
-	case "defered": // so it is spelled
+	case "defered": // sic
 		return mail.Defer, outcomeOf(more), true
 	case "suspended":
 		for field, property := range map[string]string{"deadletter-reason": "DeadLetterReason", "deadletter-description": "DeadLetterErrorDescription"} {

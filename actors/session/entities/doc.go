@@ -1,5 +1,5 @@
-// Package entities tells what a session does on links of Azure Service Bus's dialect: where they lead, what their receivers are told, and what
-// becomes of messages that those settle.
+// Package entities implements links of Azure Service Bus's dialect: their targets and sources, the format of
+// deliveries, and the settlement of messages.
 //
 // Owns: nothing.
 package entities

@@ -9,7 +9,7 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// AddressOf is the address of the broker's end of a link.
+// AddressOf returns the address of the broker's end of a link.
 func AddressOf(m *amqp10.Attach) string {
 	switch {
 	case m.Role == amqp10.RoleSender && m.Target != nil:
@@ -46,13 +46,13 @@ func Name(m *amqp10.Attach, a *access.Access) {
 	}
 }
 
-// Of tells whether a link is of Azure Service Bus's dialect.
+// Of reports whether a link uses Azure Service Bus's dialect.
 func Of(m *amqp10.Attach) bool { return servicebus.Is(AddressOf(m)) }
 
-// IsEmpty tells whether a link is to receive from where nothing ever is.
+// IsEmpty reports whether a link's source is a queue that is always empty.
 func IsEmpty(m *amqp10.Attach) bool { return Of(m) && servicebus.IsEmpty(AddressOf(m)) }
 
-// TargetOf is the address of the target of a link, "" for none.
+// TargetOf returns the address of the target of a link, "" for none.
 func TargetOf(m *amqp10.Attach) string {
 	if m.Target == nil {
 		return ""
@@ -78,7 +78,7 @@ func CheckLength(m *amqp10.Attach) error {
 	return nil
 }
 
-// SourceOf is the name of the queue that a link receives from.
+// SourceOf returns the name of the queue that a link receives from.
 func SourceOf(m *amqp10.Attach) (queue string, err error) {
 	if !Of(m) {
 		return dialect.ParseSource(AddressOf(m))
@@ -86,7 +86,7 @@ func SourceOf(m *amqp10.Attach) (queue string, err error) {
 	return servicebus.ParseSource(AddressOf(m))
 }
 
-// Nothing answers an attach with a link to nothing, which is detached then.
+// Nothing returns the attach of a link without source or target, which is then detached.
 func Nothing(m *amqp10.Attach) *amqp10.Attach {
 	n := &amqp10.Attach{Name: m.Name, Handle: m.Handle, Role: !m.Role, SndSettleMode: m.SndSettleMode, RcvSettleMode: m.RcvSettleMode}
 	if m.Role == amqp10.RoleSender {
@@ -97,7 +97,7 @@ func Nothing(m *amqp10.Attach) *amqp10.Attach {
 	return n
 }
 
-// Told says what the receiver of a delivery is told of it.
+// DeliveryOf returns the broker's additions to a delivery.
 func DeliveryOf(d *mail.Delivery) dialect.Delivery {
 	to := dialect.Delivery{Redelivered: d.Redelivered}
 	if d.Facts != nil {
@@ -115,7 +115,7 @@ func factsOf(d *mail.Delivery) servicebus.Facts {
 	return facts
 }
 
-// Settlement translates a state for a queue: who abandons a message gives it back, and counts as one who had it.
+// Settlement converts a state to a queue's settlement: an abandoned message is requeued, and the delivery counts.
 func Settlement(state *amqp10.State) (how mail.Settlement, outcome *mail.Outcome) {
 	var properties protocol.Table
 	switch {
@@ -133,7 +133,7 @@ func Settlement(state *amqp10.State) (how mail.Settlement, outcome *mail.Outcome
 	return how, outcomeOf(properties)
 }
 
-// outcomeOf is more to say of a message, nil for nothing.
+// outcomeOf returns the amendments to a message, nil for none.
 func outcomeOf(properties protocol.Table) *mail.Outcome {
 	if len(properties) == 0 {
 		return nil
@@ -141,7 +141,7 @@ func outcomeOf(properties protocol.Table) *mail.Outcome {
 	return &mail.Outcome{Properties: properties}
 }
 
-// Ranges are numbers of deliveries, in order, that are settled alike.
+// Ranges converts ascending numbers of deliveries that are settled alike to ranges.
 func Ranges(numbers []uint64, how mail.Settlement, outcome *mail.Outcome) (all []mail.SettleRange) {
 	for _, n := range numbers {
 		if k := len(all); k > 0 && all[k-1].Last+1 == n {
@@ -153,7 +153,7 @@ func Ranges(numbers []uint64, how mail.Settlement, outcome *mail.Outcome) (all [
 	return all
 }
 
-// Unwritten gives back what was not written of deliveries.
+// Unwritten returns settlements that put unwritten deliveries back.
 func Unwritten(m *mail.Deliver) (all []mail.SettleRange) {
 	for i := range m.Items[m.Written:] {
 		if n := m.Items[m.Written+i].Number; n != 0 {
@@ -163,8 +163,8 @@ func Unwritten(m *mail.Deliver) (all []mail.SettleRange) {
 	return all
 }
 
-// Lost makes a function that tells whether numbers of deliveries are in ranges that a queue says it did not hold. It is asked for every number that
-// the queue was asked to settle, in the same order, which is that of the ranges, too.
+// Lost returns a function that reports whether numbers of deliveries are in ranges that a queue did not hold. It has
+// to be called for every number that the queue was asked to settle, in the order of the ranges.
 func Lost(ranges []mail.Range) func(number uint64) bool {
 	return func(n uint64) bool {
 		if len(ranges) == 0 || n < ranges[0].First || n > ranges[0].Last {

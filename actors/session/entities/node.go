@@ -14,7 +14,7 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// LargestRequest is the largest request to an entity's node in bytes; messages to be scheduled are in it.
+// LargestRequest is the limit for requests to an entity's node, in bytes; they include messages to be scheduled.
 const LargestRequest = 1 << 20
 
 // Node answers the requests to ENTITY/$management.
@@ -22,33 +22,34 @@ type Node struct {
 	Queue   string // of the entity
 	Address string // of the node
 	Access  *access.Access
-	// Send and Ask are the session's (management.Session).
+	// Send and Ask belong to the session (management.Session).
 	Send func(to mail.Address, what any)
 	Ask  func(done func(reply any, err error)) mail.Request
 	// Self is the session, Connection its connection.
 	Self, Connection mail.Address
 	Counts           *mail.Counts // the session's
-	// Know has the queue told when the session ends. Trace is told of deferred messages that were received.
+	// Know registers the queue as a peer, which is informed of the session's end. Trace traces deferred messages that
+	// were received.
 	Know  func(queue mail.Address)
 	Trace func(queue string, d *mail.Delivery)
-	// Publish publishes messages to a queue, all or none, and has done called with the queue's numbers of them, 0 of one that it did not keep. Cancelled
-	// is told how many scheduled ones are cancelled.
+	// Publish publishes messages to a queue, all or none, and calls done with their numbers in the queue, 0 for one
+	// that it did not keep. Cancelled is called with the number of cancelled scheduled messages.
 	Publish   func(q *topology.Queue, messages [][]byte, done func(numbers []uint64, err error))
 	Cancelled func(q *topology.Queue, n int)
 }
 
-// vhost is the name of the virtual host.
+// vhost returns the name of the virtual host.
 func (n *Node) vhost() string { return n.Access.Login.VHost.Name }
 
-// asked is a request that is run.
+// asked is a request in progress.
 type asked struct {
 	*Node
 	*servicebus.Request
 	done func(replyTo string, answer []byte)
 }
 
-// Run runs a request, a whole message, and calls done with the answer, a whole message too, and where that is wanted. The error is an
-// *amqp10.Error of what is no request.
+// Run executes an encoded request, and calls done with the encoded answer and its reply-to. The error, an
+// *amqp10.Error, is for an invalid request.
 func (n *Node) Run(request []byte, done func(replyTo string, answer []byte)) error {
 	r, err := servicebus.Read(request)
 	if err != nil {
@@ -71,7 +72,7 @@ func (n *Node) Run(request []byte, done func(replyTo string, answer []byte)) err
 	case err != nil:
 	case writes:
 		q, err = a.writable(may)
-	case r.Operation == servicebus.PeekMessage, r.Operation == servicebus.ListSessions: // which look only, and may do so whatever the status
+	case r.Operation == servicebus.PeekMessage, r.Operation == servicebus.ListSessions: // read-only, so allowed with any status
 		q, err = may.Readable(n.Queue)
 	default:
 		q, err = may.MayReceive(n.Queue)
@@ -183,7 +184,7 @@ func (a *asked) peek(q *topology.Queue) {
 	})
 }
 
-// peeked is a message as a receiver would get it; false: it cannot be read for now.
+// peeked encodes a message as a receiver would get it; false if it cannot be read at present.
 func peeked(m *mail.PeekedMessage) (encoded []byte, ok bool) {
 	if m.Unreadable {
 		return nil, false
@@ -200,7 +201,7 @@ func peeked(m *mail.PeekedMessage) (encoded []byte, ok bool) {
 	return append(head, body...), err == nil
 }
 
-// renew renews locks, and answers when they end. If one is lost the others are renewed all the same.
+// renew renews locks, and answers with their ends. If one is lost the others are renewed nevertheless.
 func (a *asked) renew(q *topology.Queue) {
 	tokens, ok := a.LockTokens()
 	if !ok {
@@ -227,7 +228,7 @@ func (a *asked) renew(q *topology.Queue) {
 	a.Send(q.PID, m)
 }
 
-// locksOf are the locks that tokens name.
+// locksOf returns the locks of lock tokens.
 func locksOf(tokens []servicebus.LockToken) (all []mail.Lock) {
 	for _, t := range tokens {
 		lock, seq := t.Delivery()

@@ -12,11 +12,11 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// mostRules is how many rules an answer has at most.
+// mostRules is the limit of rules in one answer.
 const mostRules = 1000
 
-// rules adds, removes and lists the rules of a subscription, which are bindings of its queue (ADR 77), as the administration API does: for who may
-// configure the queue and, unless they are only listed, bind it.
+// rules adds, removes and lists the rules of a subscription, which are bindings of its queue (ADR 77), like the
+// administration API does: for users who may configure the queue and, unless they only list, bind it.
 func (a *asked) rules(may *access.Rights) {
 	_, topic, own := entity.OfQueue(a.Queue)
 	x := may.VHost.Directory().Exchange([]byte(topic))
@@ -50,7 +50,8 @@ func (a *asked) rules(may *access.Rights) {
 	}
 }
 
-// mayRule checks the rights to rules: those to configure the queue, and those of queue.bind. Rules of what is disabled stay as they are.
+// mayRule checks the permissions to change rules: to configure the queue, and those of queue.bind. Rules of disabled
+// entities cannot be changed.
 func (a *asked) mayRule(may *access.Rights, topic string) error {
 	err := may.Check(auth.Queue, a.Queue, auth.Configure)
 	if a.Operation == servicebus.EnumerateRules {
@@ -68,12 +69,12 @@ func (a *asked) mayRule(may *access.Rights, topic string) error {
 	return err
 }
 
-// missing answers that something is not there, in words by which clients know that to try again is in vain.
+// missing answers that an object does not exist, in words by which clients know that retrying is useless.
 func (a *asked) missing(path string) {
 	a.answer(404, "The messaging entity '"+path+"' could not be found.", servicebus.EntityNotFound, nil)
 }
 
-// bound is a rule with the binding that it is.
+// bound is a rule and its binding.
 type bound struct {
 	filter.Rule
 	binding topology.Binding
@@ -131,7 +132,7 @@ func (a *asked) listRules(all []bound) {
 	a.answer(200, "OK", "", servicebus.DescribeRules(page))
 }
 
-// changed is a request whose reply is the answer.
+// changed returns the Request of a command whose reply becomes the answer.
 func (a *asked) changed() mail.Request {
 	return a.Ask(func(_ any, err error) {
 		if err != nil {
@@ -142,5 +143,5 @@ func (a *asked) changed() mail.Request {
 	})
 }
 
-// change has the virtual host change a binding.
+// change asks the virtual host to change a binding.
 func (a *asked) change(what any) { a.Send(a.Access.Login.VHost.PID, what) }

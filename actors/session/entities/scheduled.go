@@ -9,7 +9,8 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// writable resolves the entity to what may schedule and cancel: a queue that keeps messages scheduled. A topic has several, so no numbers.
+// writable resolves the entity for scheduling and cancelling: a queue with scheduled messages. A topic has several
+// queues, and so no numbers.
 func (a *asked) writable(may *access.Rights) (*topology.Queue, error) {
 	vhost := may.VHost
 	if a.Operation == servicebus.ScheduleMessage && !servicebus.MaySchedule(a.Address) {
@@ -34,7 +35,7 @@ func (a *asked) writable(may *access.Rights) (*topology.Queue, error) {
 	return nil, protocol.ChannelErrorf(protocol.NotFound, "no queue '%s' in vhost '%s'", a.Queue, vhost.Name)
 }
 
-// schedule publishes messages that name their time, all or none, and answers with their numbers.
+// schedule publishes messages with their times, all or none, and answers with their numbers.
 func (a *asked) schedule(q *topology.Queue) {
 	messages, ok := a.Messages()
 	if !ok {

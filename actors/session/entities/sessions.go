@@ -10,20 +10,20 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// Opening is a link that waits for a session of a queue; the client's other input goes on meanwhile.
+// Opening is a link that waits for a session of a queue; the client's other input continues.
 type Opening struct {
 	Attach *amqp10.Attach
 	Ask    *mail.Consume
 	Queue  mail.Address
-	Flow   *amqp10.Flow // the newest of the client's, for when it has one; nil for none
+	Flow   *amqp10.Flow // the client's last flow, applied when the link has a session; nil for none
 }
 
-// Cancel has the queue not give it one.
+// Cancel returns the command that ends the wait.
 func (o *Opening) Cancel(r mail.Request) *mail.CancelConsumer {
 	return &mail.CancelConsumer{Request: r, Channel: o.Ask.Channel, Tag: o.Ask.Tag}
 }
 
-// Session is the session that a link wants to lock, nil if it wants none.
+// Session returns the session that a link requests, nil if it requests none.
 func Session(m *amqp10.Attach) (*mail.SessionRequest, error) {
 	if !Of(m) {
 		return nil, nil
@@ -35,7 +35,7 @@ func Session(m *amqp10.Attach) (*mail.SessionRequest, error) {
 	return &mail.SessionRequest{ID: id, Next: next, Wait: servicebus.WaitOf(m.Properties), Link: m.Name}, nil
 }
 
-// Grant tells the client in the answer to an attach which session it has locked, and until when; nil for none.
+// Grant adds the locked session and the end of its lock to the answer to an attach; nothing if got is nil.
 func Grant(answer, m *amqp10.Attach, got *mail.SessionLocked) {
 	if got != nil {
 		answer.Source.Filter = servicebus.SessionFilter(m.Source.Filter, got.ID)
@@ -43,7 +43,7 @@ func Grant(answer, m *amqp10.Attach, got *mail.SessionLocked) {
 	}
 }
 
-// ErrorOf is dialect.ErrorOf, and of errors about sessions what clients of Azure Service Bus know.
+// ErrorOf is dialect.ErrorOf, with the conditions of Azure Service Bus for errors about sessions.
 func ErrorOf(err error) *amqp10.Error {
 	for _, known := range [...]struct {
 		err       error
@@ -77,7 +77,7 @@ func RefusedLink(err error) *amqp10.Error {
 	return ErrorOf(err)
 }
 
-// Cancelled says why a queue, which is there or not, has ended a consumer.
+// Cancelled returns why a queue has ended a consumer; there: the queue still exists.
 func Cancelled(m *mail.ConsumerCancelled, queue, vhost string, there bool) error {
 	switch {
 	case m.Lost:
@@ -88,12 +88,12 @@ func Cancelled(m *mail.ConsumerCancelled, queue, vhost string, there bool) error
 	return Deleted(queue, vhost)
 }
 
-// Deleted says that a queue is no more.
+// Deleted returns the error for a deleted queue.
 func Deleted(queue, vhost string) error {
 	return amqp10.Errorf(amqp10.ResourceDeleted, "queue '%s' in vhost '%s' was deleted", queue, vhost)
 }
 
-// session is the id in a request, nil if there is none.
+// session returns the session id in a request, nil if there is none.
 func (a *asked) session() *string {
 	if id, is := a.Field("session-id").(string); is {
 		return &id
@@ -110,7 +110,7 @@ func (a *asked) useSession(q *topology.Queue) {
 		a.answer(400, "a session-id is wanted, and a state that is binary", amqp10.InvalidField, nil)
 		return
 	}
-	if len(state) == 0 { // as the client for Go says that there is to be none
+	if len(state) == 0 { // how the client for Go deletes the state
 		state = nil
 	}
 	a.Send(q.PID, &mail.UseSession{

@@ -1,6 +1,7 @@
-// Package incoming takes the messages that come on a link of a session: credit, deliveries in parts, and what is checked before a message is routed.
+// Package incoming handles the messages that a client sends on a link: credit, deliveries in parts, and the checks
+// before a message is routed.
 //
-// Owns: the parts of deliveries that have begun, which count among what clients have begun (internal/budget).
+// Owns: incomplete deliveries, which are counted in the broker's intake (internal/budget).
 //
-// Deadlines: none. A restart loses what has begun.
+// Deadlines: none. A restart loses incomplete deliveries.
 package incoming

@@ -12,20 +12,21 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// Credit is how many messages a client may publish on a link ahead of what is settled. It gets more at half of that.
+// Credit is how many messages a client may publish on a link ahead of their settlement. It is renewed at half of
+// that.
 const Credit = 500
 
-// Target is where the messages of a link go.
+// Target is the target of a link.
 type Target struct {
-	Anonymous     bool   // each message says where it goes
-	Exchange, Key []byte // else all go there
-	Entity        bool   // the link is of Azure Service Bus's dialect
-	Address       string // then
+	Anonymous     bool   // each message has its own address
+	Exchange, Key []byte // otherwise the same for all
+	Entity        bool   // the link uses Azure Service Bus's dialect
+	Address       string // for an Entity
 	may           access.Sender
 	reader        dialect.Reader
 }
 
-// Name is that of the entity that messages are sent to: an exchange, or a queue if that is the default one.
+// Name returns the name of the entity: the exchange, or the queue if that is the default one.
 func (t *Target) Name() string {
 	if len(t.Exchange) > 0 {
 		return string(t.Exchange)
@@ -33,7 +34,8 @@ func (t *Target) Name() string {
 	return string(t.Key)
 }
 
-// To has all go where an address of RabbitMQ's dialect leads, and returns the queue that it may be. Errors: *amqp10.Error, *protocol.ChannelError.
+// To sets the target to that of an address of RabbitMQ's dialect, and returns the queue if it is one. Errors:
+// *amqp10.Error, *protocol.ChannelError.
 func (t *Target) To(address string, may *rights.Rights) (*topology.Queue, error) {
 	to, err := dialect.ParseTarget(address)
 	if err != nil {
@@ -54,14 +56,14 @@ func (t *Target) To(address string, may *rights.Rights) (*topology.Queue, error)
 	return nil, nil
 }
 
-// Link is the credit of a link that the client sends on, and the delivery of which not all has come.
+// Link is the credit of a link that the client sends on, and its incomplete delivery.
 type Link struct {
 	Target
-	Window        uint32 // how many messages the client may send ahead of what is settled
-	Largest       uint64 // message in bytes
+	Window        uint32 // how many messages the client may send ahead of settlement
+	Largest       uint64 // limit for messages, in bytes
 	Mode          uint8  // snd-settle-mode
 	Credit, Count uint32
-	Open          int // messages whose outcome is not told yet, and requests whose answer is not written
+	Open          int // messages without a written outcome, and requests without a written answer
 
 	begun   bool
 	id      uint32
@@ -72,29 +74,29 @@ type Link struct {
 	kept    int64 // bytes of the parts, which count among what the connection has begun
 }
 
-// Delivery is one that is whole.
+// Delivery is a complete delivery.
 type Delivery struct {
 	ID      uint32
-	Settled bool   // nobody waits for its outcome
+	Settled bool   // no outcome is expected
 	Batched bool   // it holds several messages
-	Txn     []byte // id of the transaction that it is for, nil for none
+	Txn     []byte // id of its transaction, nil for none
 	Payload []byte // a whole message
-	Owned   bool   // the payload is not a part of what was read
+	Owned   bool   // the payload does not alias the read
 }
 
 // SessionError is an error that ends the session; others detach the link.
 type SessionError struct{ error }
 
-// Unwrap makes the condition known.
+// Unwrap returns the error with the condition.
 func (e *SessionError) Unwrap() error { return e.error }
 
-// Forget drops what has come of a delivery.
+// Forget drops an incomplete delivery.
 func (l *Link) Forget(a *budget.Arrivals) {
 	a.Drop(l.kept)
 	l.begun, l.settled, l.batched, l.txn, l.parts, l.kept = false, false, false, nil, parts{}, 0
 }
 
-// Refill gives the client all credit anew, once half of it is used up, and so much has its outcome. False: there is nothing to tell.
+// Refill renews the client's credit, once half of it is used up and settled, and reports whether it did.
 func (l *Link) Refill() bool {
 	if l.Credit > l.Window/2 || l.Open >= int(l.Window) {
 		return false
@@ -103,7 +105,8 @@ func (l *Link) Refill() bool {
 	return true
 }
 
-// Take takes a transfer, and returns the delivery that has ended with it, if whole. Errors: *amqp10.Error, perhaps in a *SessionError.
+// Take handles a transfer, and returns the delivery if it is whole. Errors: *amqp10.Error, perhaps in a
+// *SessionError.
 func (l *Link) Take(t *amqp10.Transfer, payload []byte, a *budget.Arrivals) (d Delivery, whole bool, err error) {
 	if !l.begun {
 		if err := l.begin(t); err != nil {
@@ -149,7 +152,7 @@ func (l *Link) moded(settled bool) error {
 	return nil
 }
 
-// begin takes what the first transfer of a delivery says.
+// begin handles the fields of a delivery's first transfer.
 func (l *Link) begin(t *amqp10.Transfer) error {
 	switch {
 	case l.Credit == 0:

@@ -13,7 +13,7 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// Publish is a message on its way to its queues.
+// Publish is a message that is being published.
 type Publish struct {
 	Content dialect.Content
 	Message message.Message
@@ -21,13 +21,14 @@ type Publish struct {
 	Keys    [][]byte // further routing keys
 }
 
-// LinkError is an error that concerns all that a link with a fixed target sends.
+// LinkError is an error that applies to all messages of a link with a fixed target.
 type LinkError struct{ error }
 
-// Unwrap makes the condition known.
+// Unwrap returns the error with the condition.
 func (e *LinkError) Unwrap() error { return e.error }
 
-// Check makes all checks of a message, and finds its exchange. Errors: *amqp10.Error and *protocol.ChannelError, perhaps in a *LinkError.
+// Check makes all checks of a message, and finds its exchange. Errors: *amqp10.Error and *protocol.ChannelError,
+// perhaps in a *LinkError.
 func (d *Publish) Check(to *Target, payload []byte, routes *routing.Routes, a *access.Access) (err error) {
 	c, m := &d.Content, &d.Message
 	if d.Content, err = to.reader.Read(payload, to.Entity); err != nil {
@@ -78,7 +79,7 @@ func (d *Publish) Check(to *Target, payload []byte, routes *routing.Routes, a *a
 	}, a)
 }
 
-// checkEntity makes the checks of a message to an entity, which goes there and, whatever it says of carbon copies, nowhere else.
+// checkEntity makes the checks of a message to an entity, which ignores carbon copies.
 func (d *Publish) checkEntity(to *Target, routes *routing.Routes, a *access.Access) (err error) {
 	if d.To, err = to.may.Check(a, to.Address, to.Exchange, to.Key); err != nil {
 		return &LinkError{err}
@@ -87,7 +88,7 @@ func (d *Publish) checkEntity(to *Target, routes *routing.Routes, a *access.Acce
 	return d.checkRest(to.may.UserID, a)
 }
 
-// checkRest checks what concerns this message only.
+// checkRest makes the checks of a single message.
 func (d *Publish) checkRest(userID func([]byte) error, a *access.Access) error {
 	if d.To.Name == topology.AdminExchange {
 		if err := command(&d.Message, a.Login); err != nil {

@@ -12,34 +12,35 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// LargestRequest is the largest request in bytes: as large as a method of 0-9-1, which fits in a frame.
+// LargestRequest is the limit for requests, in bytes: as large as a method of 0-9-1, which fits into a frame.
 const LargestRequest = 128 << 10
 
-// Session is the surroundings of requests.
+// Session is the environment of requests.
 type Session struct {
 	Client *requests.Client
 	Node   string // name of the broker
 	Log    zerolog.Logger
-	// Send sends mail. Ask numbers it, and has done called with the reply or what it failed with.
+	// Send sends mail. Ask numbers it, and calls done with the reply or error.
 	Send func(to mail.Address, what any)
 	Ask  func(done func(reply any, err error)) mail.Request
-	// Missed reports whether an error says that a queue ended before it saw its mail; then it calls again once it is back, or gone.
+	// Missed reports whether an error says that a queue ended before it saw its mail; then it calls again once the
+	// queue is back, or gone.
 	Missed func(err error, again func()) bool
-	// Purged is told of a queue that has lost its messages.
+	// Purged is called for a purged queue.
 	Purged func(q *topology.Queue, messages int)
 }
 
-// run is a request that is run.
+// run is a request in progress.
 type run struct {
 	*management.Operation
 	s       *Session
 	request *management.Request
-	existed bool // what it declares was there before
+	existed bool // the declared object existed before
 	done    func(replyTo string, answer []byte)
 }
 
-// Run runs a request, a whole message, and calls done with the answer, a whole message too, and where that is wanted. The error is an
-// *amqp10.Error of what is no request.
+// Run executes an encoded request, and calls done with the encoded answer and its reply-to. The error, an
+// *amqp10.Error, is for an invalid request.
 func (s *Session) Run(request []byte, done func(replyTo string, answer []byte)) error {
 	r, err := management.Read(request)
 	if err != nil {
@@ -54,7 +55,7 @@ func (s *Session) Run(request []byte, done func(replyTo string, answer []byte)) 
 	return nil
 }
 
-// begin does what is wanted, as a client of 0-9-1 would, but for questions.
+// begin executes the operation, as for a client of 0-9-1, except for queries.
 func (m *run) begin() {
 	directory := m.s.Client.VHost.Directory()
 	switch m.Kind {
@@ -74,7 +75,8 @@ func (m *run) begin() {
 	m.command(m.Method)
 }
 
-// unbind removes a binding of an exchange, which may be nil. One that is not there is fine, for those who may remove it.
+// unbind removes a binding of an exchange, which may be nil. It is no error if the binding does not exist, for users
+// who may remove it.
 func (m *run) unbind(x *topology.Exchange) {
 	if method := m.Bindings.Unbind(x); method != nil {
 		m.command(method)
@@ -85,7 +87,7 @@ func (m *run) unbind(x *topology.Exchange) {
 	}
 }
 
-// command has a method of 0-9-1 run.
+// command executes a method of 0-9-1.
 func (m *run) command(method protocol.Method) {
 	s := m.s
 	r, err := s.Client.For(method)
@@ -114,7 +116,7 @@ func (m *run) command(method protocol.Method) {
 	})))
 }
 
-// declared answers with the queue.
+// declared answers with the declared queue.
 func (m *run) declared(reply *mail.DeclareQueueReply) {
 	code := 201
 	if m.existed {
@@ -123,13 +125,13 @@ func (m *run) declared(reply *mail.DeclareQueueReply) {
 	m.queue(code, reply.MessageCount, reply.ConsumerCount)
 }
 
-// queue answers with what there is to say of a queue.
+// queue answers with the description of a queue.
 func (m *run) queue(code, messages, consumers int) {
 	m.queueOf(m.s.Client.VHost.Directory().Queue([]byte(m.Name)), code, messages, consumers)
 }
 
 func (m *run) queueOf(q *topology.Queue, code, messages, consumers int) {
-	if q == nil { // or it has ended meanwhile
+	if q == nil { // or ended meanwhile
 		m.noQueue()
 		return
 	}
@@ -141,10 +143,10 @@ func (m *run) noQueue() {
 	m.refuse(protocol.ChannelErrorf(protocol.NotFound, "queue '%s' in vhost '%s' not found", m.Name, m.s.Client.VHost.Name))
 }
 
-// describe answers with a queue, of which any right is needed as for a passive declaration. It renews no lease.
+// describe answers with a queue, which needs any permission, as for a passive declare. It renews no lease.
 func (m *run) describe() {
 	s := m.s
-	if topology.IsReplyName([]byte(m.Name)) { // somebody asks whether the requester still waits
+	if topology.IsReplyName([]byte(m.Name)) { // a check whether the requester still exists
 		m.queueOf(s.Client.VHost.Requester([]byte(m.Name)), 200, 0, 1)
 		return
 	}
@@ -171,7 +173,7 @@ func (m *run) describe() {
 	})})
 }
 
-// list answers with bindings, for which any right to the destination is needed.
+// list answers with bindings, which needs any permission for the destination.
 func (m *run) list() {
 	s, b := m.s, &m.Bindings
 	kind := auth.Queue

@@ -7,22 +7,22 @@ import (
 	"candlemark/protocol"
 )
 
-// Teller tells what a session does.
+// Publisher publishes the events of a session.
 type Publisher struct {
-	Events  *events.Hub    // nil for nobody
+	Events  *events.Hub    // nil for none
 	By      *events.Origin // the client
 	VHost   string
 	Channel string // the session's name
 }
 
-// Cancelled tells that scheduled messages of a queue are cancelled, if some are.
+// Cancelled publishes scheduled.cancelled, if messages is above 0.
 func (t *Publisher) Cancelled(q *topology.Queue, messages int) {
 	if messages > 0 {
 		t.messages("scheduled.cancelled", false, q, messages, protocol.Field{Key: "exchange", Value: false}, protocol.Field{Key: "message_id", Value: ""})
 	}
 }
 
-// Purged tells that a queue has lost its messages.
+// Purged publishes queue.purged.
 func (t *Publisher) Purged(q *topology.Queue, messages int) {
 	t.messages("queue.purged", q.Durable, q, messages)
 }
@@ -35,7 +35,7 @@ func (t *Publisher) messages(name string, durable bool, q *topology.Queue, messa
 	})
 }
 
-// Consumer tells that a consumer has come.
+// Consumer publishes consumer.created.
 func (t *Publisher) Consumer(m *mail.Consume) {
 	t.consumer("consumer.created", m.Tag, m.Queue,
 		protocol.Field{Key: "exclusive", Value: false},
@@ -45,7 +45,7 @@ func (t *Publisher) Consumer(m *mail.Consume) {
 	)
 }
 
-// ConsumerGone tells that the consumer of a queue has gone.
+// ConsumerGone publishes consumer.deleted.
 func (t *Publisher) ConsumerGone(tag, queue string) { t.consumer("consumer.deleted", tag, queue) }
 
 func (t *Publisher) consumer(name, tag, queue string, more ...protocol.Field) {

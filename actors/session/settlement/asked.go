@@ -9,15 +9,15 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// Asked are deliveries of one queue that a client has settled, and waits to hear of whether it still held them.
+// Asked are deliveries of one queue that a client has settled, while it waits to hear whether they were still held.
 type Asked struct {
 	Queue   *unacked.Queue
 	State   amqp10.State
-	Numbers []uint64 // the queue's
-	IDs     []uint32 // the deliveries'
+	Numbers []uint64 // the queue's numbers
+	IDs     []uint32 // delivery ids
 }
 
-// Take takes deliveries, by their tags, out of what is unacknowledged, by queue.
+// Take removes deliveries, by their tags, from the unacked ones, and returns them by queue.
 func Take(all *unacked.Deliveries, tags []uint64, state amqp10.State, how mail.Settlement) (asked []*Asked) {
 	for _, tag := range tags {
 		all.Take(tag, tag, func(_ uint64, u unacked.Delivery) {
@@ -32,8 +32,8 @@ func Take(all *unacked.Deliveries, tags []uint64, state amqp10.State, how mail.S
 	return asked
 }
 
-// Tell calls tell with answers for the deliveries: those that the queue did not hold any more, for which lost is asked in order, are rejected. A
-// dead-lettering that has succeeded has no error, which clients would take for their own.
+// Tell calls tell with dispositions for the deliveries: those that the queue no longer held, which lost reports in
+// order, are rejected. A successful dead-lettering has no error, which clients would take for their own.
 func (x *Asked) Tell(lost func(number uint64) bool, tell func(amqp10.Composite)) {
 	told := Dispositions{Send: tell}
 	gone := amqp10.State{Kind: amqp10.Rejected, Error: servicebus.ErrLockLost()}

@@ -6,7 +6,8 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// Told gathers answers about deliveries: neighbours with the same one are told as one. Its function gets them when another comes, or by Flush.
+// Dispositions collects dispositions: neighbours with the same state are sent as one, when another state follows, or
+// by Flush.
 type Dispositions struct {
 	Send    func(amqp10.Composite)
 	d       amqp10.Disposition
@@ -14,7 +15,7 @@ type Dispositions struct {
 	pending bool
 }
 
-// Add adds the answer about a delivery.
+// Add adds the state of a delivery.
 func (t *Dispositions) Add(id uint32, settled bool, state amqp10.State) {
 	if t.pending && id == t.last+1 && settled == t.d.Settled && Same(&state, &t.d.State) {
 		t.last = id
@@ -25,7 +26,7 @@ func (t *Dispositions) Add(id uint32, settled bool, state amqp10.State) {
 	t.last, t.pending = id, true
 }
 
-// Flush tells what is left.
+// Flush sends the collected disposition.
 func (t *Dispositions) Flush() {
 	if !t.pending {
 		return
@@ -38,7 +39,7 @@ func (t *Dispositions) Flush() {
 	t.Send(&d)
 }
 
-// Same tells whether two outcomes can be told as one.
+// Same reports whether two outcomes can share a disposition.
 func Same(a, b *amqp10.State) bool {
 	return a.Kind == b.Kind && a.Error == b.Error && bytes.Equal(a.TxnID, b.TxnID) && bytes.Equal(a.Outcome, b.Outcome)
 }

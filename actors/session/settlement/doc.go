@@ -1,4 +1,5 @@
-// Package settlement translates what clients of RabbitMQ's dialect say of deliveries for queues, and tells clients of Azure Service Bus's what queues answer.
+// Package settlement converts settlements of clients of RabbitMQ's dialect for queues, and answers of queues for
+// clients of Azure Service Bus's.
 //
-// Owns: what queues are asked about deliveries. It is pure.
+// Owns: settlements that wait for answers of queues. It is pure.
 package settlement

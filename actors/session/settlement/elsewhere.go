@@ -8,11 +8,11 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// mostRanges is how many ranges of tags are kept; beyond that the oldest are forgotten.
+// mostRanges is the maximum number of ranges of tags; beyond that the oldest are removed.
 const mostRanges = 10_000
 
-// Elsewhere has the tags of deliveries that were settled by their locks, so that whoever settles them on their link as well is told that they are lost. The
-// zero value has none.
+// Elsewhere holds the tags of deliveries that were settled by their locks: if a client settles them on their link,
+// too, the answer is that they are lost. The zero value is empty.
 type Elsewhere struct{ ranges []mail.Range } // ascending
 
 // Add adds tags.
@@ -36,7 +36,7 @@ func (e *Elsewhere) Add(tags ...uint64) {
 	}
 }
 
-// at is where the first range stands that does not end before tag.
+// at returns the index of the first range that does not end before tag.
 func (e *Elsewhere) at(tag uint64) int {
 	i, _ := slices.BinarySearchFunc(e.ranges, tag, func(r mail.Range, tag uint64) int {
 		if r.Last < tag {
@@ -47,7 +47,8 @@ func (e *Elsewhere) at(tag uint64) int {
 	return i
 }
 
-// Take takes the tags from first to last away. They are told, unless the client has settled them for itself, to be lost. It reports whether there were some.
+// Take removes the tags from first to last, answers that they are lost, unless the client has settled them for
+// itself, and reports whether there were any.
 func (e *Elsewhere) Take(first, last uint64, settled bool, tell func(amqp10.Composite)) (any bool) {
 	from := e.at(first)
 	to := from

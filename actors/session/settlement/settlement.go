@@ -6,8 +6,8 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// Of translates a state for a queue, with the annotations that a message is given; not final: it means nothing yet. The error is
-// amqp:not-implemented, of what belongs to transactions.
+// Of converts a state to a queue's settlement, with amendments; not final: the state does not settle the delivery.
+// The error is amqp:not-implemented, for states of transactions.
 func Of(state *amqp10.State, settled bool) (how mail.Settlement, outcome *mail.Outcome, final bool, err error) {
 	switch state.Kind {
 	case amqp10.Accepted:

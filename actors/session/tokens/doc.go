@@ -1,4 +1,4 @@
-// Package tokens runs requests to $cbs: a token is checked, and the connection keeps what it is good for.
+// Package tokens executes requests to $cbs: it checks tokens, and passes them on to the connection.
 //
-// Owns: nothing; what the session asks for is in Node.
+// Owns: nothing; the session's requirements are in Node.
 package tokens

@@ -11,29 +11,30 @@ import (
 	"candlemark/internal/servicebus/sas"
 )
 
-// Largest is the largest request to $cbs in bytes.
+// Largest is the limit for requests to $cbs, in bytes.
 const Largest = 16 << 10
 
 // Node answers the requests to $cbs.
 type Node struct {
 	Access *access.Access
-	// Check checks a token and returns whose it is, and may take its time; nil if there are no tokens.
+	// Check checks a token and returns its user, and may block; nil if there are no tokens.
 	Check      func(text string) (auth.User, sas.Token, error)
 	Connection mail.Address
-	// Send and Ask are the session's. Beside runs work on a goroutine of its own and calls done with what it has returned.
+	// Send and Ask belong to the session. Beside runs work on its own goroutine and calls done with the result.
 	Send   func(to mail.Address, what any)
 	Ask    func(done func(reply any, err error)) mail.Request
 	Beside func(work func() (any, error), done func(reply any, err error))
 }
 
-// checked is a token that is good, and whose.
+// checked is a valid token, and its user.
 type checked struct {
 	user  auth.User
 	token sas.Token
 }
 
-// Run runs a request, a whole message, and calls done with the answer, a whole message too, and where that is wanted. The token is checked; then the
-// connection keeps whose rights count at the address that it was put for. The error is an *amqp10.Error of what is no request.
+// Run executes an encoded request, and calls done with the encoded answer and its reply-to. After the check of the
+// token, the connection stores whose rights count at its address. The error, an *amqp10.Error, is for an invalid
+// request.
 func (n *Node) Run(request []byte, done func(replyTo string, answer []byte)) error {
 	r, err := servicebus.Read(request)
 	if err != nil {
@@ -57,7 +58,7 @@ func (n *Node) Run(request []byte, done func(replyTo string, answer []byte)) err
 			answer(401, refusal(good, err))
 		case !good.token.Covers(scope):
 			answer(401, "the token is not for '"+scope+"'")
-		case !access.IsThere(n.Access.Login.VHost, scope): // clients take no other answer for it
+		case !access.IsThere(n.Access.Login.VHost, scope): // clients accept no other answer for it
 			answer(404, "the entity of '"+scope+"' is not there")
 		default:
 			n.put(scope, good, answer)
@@ -75,7 +76,7 @@ func refusal(t *checked, err error) string {
 	return "InvalidSignature: The token has an invalid signature."
 }
 
-// put has the connection keep a token.
+// put passes a token to the connection.
 func (n *Node) put(scope string, good *checked, answer func(code int32, text string)) {
 	put := &mail.PutToken{Scope: scope, User: good.user.Name, Tags: good.user.Tags}
 	if !good.token.Expires.IsZero() {

@@ -1,9 +1,9 @@
-// Package transactions keeps what a session has sent and settled in transactions of its connection until these are discharged
-// [ADR 84].
+// Package transactions keeps the messages and settlements of a session for its connection's transactions until these
+// are discharged [ADR 84].
 //
-// Owns: the messages, in memory of their own that counts among what clients have begun (internal/budget), and the deliveries,
-// taken out of what is unacknowledged.
+// Owns: the messages, copied and counted in the broker's intake (internal/budget), and the deliveries, removed from
+// the unacked ones.
 //
-// Deadlines: none, those of the transactions are the connection's. A restart loses what was not committed; the queues have what
-// was not settled.
+// Deadlines: none, those of the transactions are the connection's. A restart loses uncommitted work; the queues have
+// the unsettled messages.
 package transactions

@@ -15,32 +15,35 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// Session does what a session has to do for transactions. The exported fields are for what they need of it. Link is that of its links, comparable to nil.
+// Session does a session's part of transactions. The exported fields connect it to the session. Link is the session's
+// type of links, comparable to nil.
 type Session[Link comparable] struct {
 	Table[Link]
 	Self, Connection mail.Address
 	Known            *transactions.Known
 	Arrivals         *budget.Arrivals
 	Unacked          *unacked.Deliveries
-	Owners           *seqmap.Map[Link] // of the unacked
+	Owners           *seqmap.Map[Link] // links of the unacked
 	Elsewhere        *settlement.Elsewhere
 	Send             func(to mail.Address, what any)
 	Reply            func(amqp10.Composite)
-	// Wait has input wait for a request as long as it takes, and calls done; GoOn ends that without. Number numbers a request that nothing waits for.
+	// Wait returns a request that input waits for, without time limit, and calls done; Resume ends the wait without
+	// an answer. Number returns a request that nothing waits for.
 	Wait   func(done func(reply any, err error)) mail.Request
 	GoOn   func()
 	Number func() mail.Request
-	// Attached tells whether a link that the client receives on is still there, and of which dialect it is.
+	// Attached reports whether a link that the client receives on is still attached, and whether it is of Azure
+	// Service Bus's dialect.
 	Attached func(l Link) (there, entity bool)
-	// Publish publishes messages, of which queues confirm those of b.
+	// Publish publishes messages; queues confirm those of b.
 	Publish func(all []Publish, b *batches.Batch)
 
-	asks       map[uint64]*Transaction[Link]       // that queues have not answered, by request
-	discharges map[uint64]func(state amqp10.State) // that the connection has not answered, likewise
+	asks       map[uint64]*Transaction[Link]       // unanswered by queues, by request
+	discharges map[uint64]func(state amqp10.State) // unanswered by the connection, likewise
 	ending     *Transaction[Link]                  // the one that input waits for, nil for none
 }
 
-// Rejected is the outcome of what is refused.
+// Rejected returns the outcome for a refusal.
 func Rejected(err error) amqp10.State {
 	return amqp10.State{Kind: amqp10.Rejected, Error: entities.ErrorOf(err)}
 }
@@ -51,7 +54,8 @@ func Attached(answer *amqp10.Attach) *amqp10.Attach {
 	return answer
 }
 
-// Coordinate declares a transaction, or discharges one, for a message on a coordinator's link, and tells the outcome (TXN-1).
+// Coordinate declares or discharges a transaction, for a message on a coordinator's link, and calls tell with the
+// outcome (TXN-1).
 func (s *Session[Link]) Coordinate(link uint32, message []byte, tell func(amqp10.State)) {
 	r, err := transactions.Read(message)
 	switch {
@@ -76,7 +80,7 @@ func (s *Session[Link]) Coordinate(link uint32, message []byte, tell func(amqp10
 	}
 }
 
-// Discharged tells the client how a transaction has ended.
+// Discharged sends the result of a transaction to the client.
 func (s *Session[Link]) Discharged(m *mail.TransactionDischarged) {
 	tell := s.discharges[m.Number()]
 	delete(s.discharges, m.Number())
@@ -89,7 +93,7 @@ func (s *Session[Link]) Discharged(m *mail.TransactionDischarged) {
 	}
 }
 
-// Of finds the transaction of a message, nil for none. Not all links take them (TXN-5).
+// Of returns the transaction of a message, nil for none. Not all links allow them (TXN-5).
 func (s *Session[Link]) Of(id []byte, takes bool) (*Transaction[Link], error) {
 	if id == nil {
 		return nil, nil
@@ -103,7 +107,7 @@ func (s *Session[Link]) Of(id []byte, takes bool) (*Transaction[Link], error) {
 	return x, err
 }
 
-// Keep keeps a message with its outcome for the commit, and returns the provisional one (TXN-2, TXN-8).
+// Keep stores a message with its outcome for the commit, and returns the provisional one (TXN-2, TXN-8).
 func (x *Transaction[Link]) Keep(p Publish, outcome amqp10.StateKind) amqp10.State {
 	if err := x.Publish(p); err != nil {
 		return Rejected(err)
@@ -114,7 +118,7 @@ func (x *Transaction[Link]) Keep(p Publish, outcome amqp10.StateKind) amqp10.Sta
 	return transactions.Provisional(x.ID, outcome)
 }
 
-// Disposition keeps what a client has settled for the commit (TXN-3). The error ends the session.
+// Disposition stores settlements for the commit (TXN-3). The error ends the session.
 func (s *Session[Link]) Disposition(m *amqp10.Disposition) error {
 	outcome, err := transactions.Outcome(&m.State)
 	if err != nil {
@@ -151,7 +155,7 @@ func (s *Session[Link]) Disposition(m *amqp10.Disposition) error {
 	return nil
 }
 
-// tags are those of the unsettled deliveries of a range.
+// tags returns the tags of the unsettled deliveries of a range.
 func (s *Session[Link]) tags(first, last uint64) (all []uint64) {
 	for next := first; next != 0 && next <= last; {
 		next = s.Owners.Some(next, 1, func(tag uint64, _ Link) {
@@ -163,7 +167,7 @@ func (s *Session[Link]) tags(first, last uint64) (all []uint64) {
 	return all
 }
 
-// keep keeps what a client has settled. The error is amqp:resource-limit-exceeded: the delivery is as before.
+// keep stores a settlement. On the error amqp:resource-limit-exceeded the delivery is unchanged.
 func (s *Session[Link]) keep(x *Transaction[Link], tag uint64, m *amqp10.Disposition, outcome *amqp10.State) error {
 	l, _ := s.Owners.Take(tag)
 	one := Settlement[Link]{Tag: tag, Link: l, State: amqp10.State{Kind: outcome.Kind}, Settled: m.Settled}
@@ -180,7 +184,7 @@ func (s *Session[Link]) keep(x *Transaction[Link], tag uint64, m *amqp10.Disposi
 	return err
 }
 
-// restore has a delivery as it was before it was settled, if its client still knows it.
+// restore undoes the settlement of a delivery, if the client still holds it.
 func (s *Session[Link]) restore(x *Settlement[Link]) {
 	there, _ := s.Attached(x.Link)
 	switch {
@@ -194,7 +198,7 @@ func (s *Session[Link]) restore(x *Settlement[Link]) {
 	}
 }
 
-// Step does a part of the end of a transaction, but for the preparation, which has its turn behind the input that is there.
+// Step does the session's part of a step, except for the preparation, which waits for the input read before it.
 func (s *Session[Link]) Step(m *mail.StepTransaction) {
 	x := s.Find([]byte(m.ID))
 	switch {
@@ -222,7 +226,7 @@ func (s *Session[Link]) stepped(id string, step mail.TransactionStep, has bool, 
 	s.Send(s.Connection, &mail.TransactionStepped{ID: id, Step: step, Session: s.Self, Work: has, Err: err})
 }
 
-// Prepare asks queues whether all will succeed (TXN-6). Input waits from then on.
+// Prepare asks queues whether the work will succeed (TXN-6). Input waits from then on.
 func (s *Session[Link]) Prepare(m *mail.StepTransaction) {
 	s.Close([]byte(m.ID), s.Known)
 	x := s.Find([]byte(m.ID))
@@ -248,7 +252,7 @@ func (s *Session[Link]) Prepare(m *mail.StepTransaction) {
 	}
 }
 
-// Answered takes the answer of a queue.
+// Answered handles the answer of a queue.
 func (s *Session[Link]) Answered(m *mail.WorkPrepared) {
 	x := s.asks[m.Number()]
 	if x == nil {
@@ -263,7 +267,7 @@ func (s *Session[Link]) Answered(m *mail.WorkPrepared) {
 	}
 }
 
-// publish publishes the messages, which queues have agreed to, and waits for their confirms.
+// publish publishes the messages, which queues have agreed to take, and waits for their confirms.
 func (s *Session[Link]) publish(x *Transaction[Link]) {
 	b := &batches.Batch{Left: x.Confirms()}
 	if b.Left > 0 {
@@ -281,7 +285,7 @@ func (s *Session[Link]) publish(x *Transaction[Link]) {
 	}
 }
 
-// forget rolls back what was not done, and lets input go on (TXN-4).
+// forget rolls back the remaining work, and resumes input (TXN-4).
 func (s *Session[Link]) forget(x *Transaction[Link]) {
 	x.Release(s.Self, s.Send)
 	for i := range x.Settles {
@@ -295,7 +299,7 @@ func (s *Session[Link]) forget(x *Transaction[Link]) {
 	}
 }
 
-// Drop gives up what a session that ends has of transactions.
+// Drop abandons the transactions of a session that ends.
 func (s *Session[Link]) Drop() {
 	if ids := s.Clear(); len(ids) > 0 {
 		s.Send(s.Connection, &mail.AbandonTransactions{Session: s.Self, Ends: true, IDs: ids})

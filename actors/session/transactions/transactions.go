@@ -14,69 +14,70 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// Bounds of what a session holds of one transaction (TXN-7).
+// Limits for one transaction in a session (TXN-7).
 const (
-	// MostWork is how many messages and settlements it has at most.
+	// MostWork is the maximum number of messages and settlements.
 	MostWork = 5000
-	// MostTargets is to how many queues the messages go at most, together.
+	// MostTargets is the maximum number of queues of all messages.
 	MostTargets = 10 * topology.TurnSteps
 )
 
-// PublishBytes is the cost of a message besides its content, in bytes, TargetBytes that of each of its queues, SettleBytes that of a settlement.
+// PublishBytes is the assumed size of a message without its content, in bytes, TargetBytes that of each of its
+// queues, SettleBytes that of a settlement.
 const (
 	PublishBytes = 256
 	SettleBytes  = 128
 	TargetBytes  = 16
 )
 
-// Publish is a message that waits, and where it goes. Caps are those of its Queues, then of its Histories.
+// Publish is a waiting message and its route. Caps are TTL limits, of its Queues and then of its Histories.
 type Publish struct {
 	Message   message.Message
 	To        *topology.Exchange
 	Queues    []*topology.Queue
-	Histories []*topology.Queue // do not answer
+	Histories []*topology.Queue // send no answer
 	Caps      []int64
 }
 
-// Settlement is a delivery that waits, and what becomes of it.
+// Settlement is a waiting settlement of a delivery.
 type Settlement[Link any] struct {
 	Tag      uint64 // of the session
 	Delivery unacked.Delivery
-	Link     Link // that it came on
+	Link     Link // the delivery's
 	How      mail.Settlement
 	Outcome  *mail.Outcome
 	State    amqp10.State // the outcome, for the client
 	Settled  bool         // the client has forgotten the delivery
 }
 
-// Transaction is the work that a session has of one.
+// Transaction is a session's work for one transaction.
 type Transaction[Link any] struct {
 	ID        []byte
 	Publishes []Publish
 	Settles   []Settlement[Link]
-	// Closed: there will be no more work.
+	// Closed: no more work is added.
 	Closed bool
-	// Prepared are the queues that were asked, which hold deliveries.
+	// Prepared are the requests to queues, which keep deliveries locked.
 	Prepared []*mail.PrepareWork
-	asked    []mail.Address // to whom they went
-	// Waits is how many queues have yet to answer.
+	asked    []mail.Address // their receivers
+	// Waits is the number of outstanding answers of queues.
 	Waits   int
 	err     *amqp10.Error // why it cannot be committed
 	targets int
-	kept    int64 // bytes of the messages, and of what settlements say
-	ending  bool  // its commit has begun and is not done
-	dead    bool  // nobody knows it any more
+	kept    int64 // bytes of messages and settlements
+	ending  bool  // its commit is in progress
+	dead    bool  // it was removed
 	of      *budget.Arrivals
 }
 
-// Break has the transaction rolled back when it is discharged, because of err; the first reason counts.
+// Break makes the discharge of the transaction fail with err; the first error counts.
 func (x *Transaction[Link]) Break(err *amqp10.Error) {
 	if x.err == nil {
 		x.err = err
 	}
 }
 
-// Err says why the transaction cannot be committed, nil if nothing is known against it: amqp:transaction:rollback.
+// Err returns why the transaction cannot be committed, nil if there is no reason: amqp:transaction:rollback.
 func (x *Transaction[Link]) Err() error {
 	if x.err != nil {
 		return transactions.ErrRollback(cmp.Or(x.err.Description, string(x.err.Condition)))
@@ -93,12 +94,12 @@ func (x *Transaction[Link]) Err() error {
 	return nil
 }
 
-// HasWork tells whether the session has something to do for the transaction, or against it.
+// HasWork reports whether the session has work for the transaction, or an error.
 func (x *Transaction[Link]) HasWork() bool {
 	return len(x.Publishes) > 0 || len(x.Settles) > 0 || x.err != nil
 }
 
-// Publish keeps a message, in memory of its own. The error, amqp:resource-limit-exceeded, has the transaction rolled back.
+// Publish stores a copy of a message. The error, amqp:resource-limit-exceeded, breaks the transaction.
 func (x *Transaction[Link]) Publish(p Publish) error {
 	targets := len(p.Queues) + len(p.Histories)
 	if err := x.bound(targets); err != nil {
@@ -113,7 +114,8 @@ func (x *Transaction[Link]) Publish(p Publish) error {
 	return nil
 }
 
-// Settle keeps a settlement that says so many bytes. The error, amqp:resource-limit-exceeded, has the transaction rolled back.
+// Settle stores a settlement with amendments of that many bytes. The error, amqp:resource-limit-exceeded, breaks the
+// transaction.
 func (x *Transaction[Link]) Settle(s Settlement[Link], bytes int) error {
 	if err := x.bound(0); err != nil {
 		return err
@@ -125,7 +127,7 @@ func (x *Transaction[Link]) Settle(s Settlement[Link], bytes int) error {
 	return nil
 }
 
-// keep counts bytes among what clients have begun.
+// keep counts bytes in the broker's intake.
 func (x *Transaction[Link]) keep(bytes int64) error {
 	ok, most := x.of.Keep(bytes)
 	if !ok {
@@ -137,7 +139,7 @@ func (x *Transaction[Link]) keep(bytes int64) error {
 }
 
 func (x *Transaction[Link]) bound(targets int) error {
-	if x.dead { // while a route was looked for
+	if x.dead { // during the search for a route
 		return transactions.ErrUnknown()
 	}
 	if len(x.Publishes)+len(x.Settles) >= MostWork || x.targets+targets > MostTargets {
@@ -148,7 +150,7 @@ func (x *Transaction[Link]) bound(targets int) error {
 	return nil
 }
 
-// Confirms is how many of the messages queues confirm.
+// Confirms returns the number of messages that queues confirm.
 func (x *Transaction[Link]) Confirms() (n int) {
 	for i := range x.Publishes {
 		if x.Publishes[i].Confirmed() {
@@ -158,12 +160,13 @@ func (x *Transaction[Link]) Confirms() (n int) {
 	return n
 }
 
-// Confirmed tells whether a queue confirms the message: those that wait for direct replies may refuse them, and commands answer for themselves.
+// Confirmed reports whether a queue confirms the message: consumers of direct replies may refuse them, and commands
+// have their own answers.
 func (p *Publish) Confirmed() bool { return slices.ContainsFunc(p.Queues, isAsked) }
 
 func isAsked(q *topology.Queue) bool { return !q.Requester && q.Name != topology.AdminExchange }
 
-// Prepare makes what queues have to be asked, for ask to send to each. Those that are not queues are left out.
+// Prepare builds the requests to queues, and calls ask for each. Targets other than queues are left out.
 func (x *Transaction[Link]) Prepare(self mail.Address, ask func(queue mail.Address, m *mail.PrepareWork)) {
 	byID := map[string]*mail.PrepareWork{}
 	of := func(queue mail.Address) *mail.PrepareWork {
@@ -202,7 +205,7 @@ func (x *Transaction[Link]) Prepare(self mail.Address, ask func(queue mail.Addre
 	}
 }
 
-// Release calls send for the queues that hold deliveries for the transaction, which are to be locked as before.
+// Release calls send with a ReleaseWork for each queue that keeps deliveries locked for the transaction.
 func (x *Transaction[Link]) Release(self mail.Address, send func(queue mail.Address, what any)) {
 	for i, m := range x.Prepared {
 		if len(m.Numbers) > 0 {
@@ -212,22 +215,22 @@ func (x *Transaction[Link]) Release(self mail.Address, send func(queue mail.Addr
 	x.Prepared, x.asked = nil, nil
 }
 
-// Forget drops the messages: they have gone to their queues, or will not.
+// Forget drops the messages: they were sent to their queues, or will not be.
 func (x *Transaction[Link]) Forget() {
 	x.of.Drop(x.kept)
 	x.Publishes, x.targets, x.kept = nil, 0, 0
 }
 
-// Table has the transactions that a session has work of. The zero value has none.
+// Table holds the transactions that a session has work for. The zero value is empty.
 type Table[Link any] struct {
 	byID map[string]*Transaction[Link]
 }
 
-// Find returns a transaction, nil if the session has nothing of it.
+// Find returns a transaction, nil if the session has no work for it.
 func (t *Table[Link]) Find(id []byte) *Transaction[Link] { return t.byID[string(id)] }
 
-// Join is Find for work that comes: it begins one of those that are known. Its messages count among arrivals. The error is an *amqp10.Error,
-// amqp:transaction:unknown-id.
+// Join is Find for new work: it adds a transaction that is known. Its messages are counted in arrivals. The error is
+// an *amqp10.Error, amqp:transaction:unknown-id.
 func (t *Table[Link]) Join(id []byte, known *transactions.Known, arrivals *budget.Arrivals) (*Transaction[Link], error) {
 	x := t.byID[string(id)]
 	switch {
