@@ -9,8 +9,8 @@ import (
 	"candlemark/protocol"
 )
 
-// perMessage is how many allocations one message more in a turn costs. What a
-// turn costs in any case, such as its mail, does not count.
+// perMessage is the number of allocations for one more message in a turn. The fixed cost of a turn, such as its mail,
+// does not count.
 func perMessage(t *testing.T, turn func(n int)) float64 {
 	t.Helper()
 	const few, many = 10, 1010

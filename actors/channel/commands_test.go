@@ -112,7 +112,7 @@ func refuse(kind auth.Kind, name string, perm auth.Permission) auth.Refusal {
 	return auth.Refusal{User: "guest", Resource: auth.Resource{Kind: kind, Name: name}, Permission: perm}
 }
 
-// What a command needs, and what is missed first.
+// The permissions that a command needs, and the order of the checks.
 func TestCommands_Permissions(t *testing.T) {
 	dlx := protocol.Table{{Key: "x-dead-letter-exchange", Value: "dlx"}}
 	forward := protocol.Table{{Key: "x-forward-to", Value: "to"}}

@@ -25,8 +25,7 @@ func TestConfirms_OverTheChannel(t *testing.T) {
 	r.balanced()
 }
 
-// Whoever answers in a queue's place names it; only what nobody answers for is
-// the broker's failure.
+// An actor that answers in a queue's place names it; only a publish without any answer is the broker's failure.
 func TestLEASE8_AnswerInTheQueuesPlace(t *testing.T) {
 	for _, fate := range []mail.Fate{mail.Gone, mail.Failed} {
 		r := newRig(t)

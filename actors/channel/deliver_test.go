@@ -253,7 +253,7 @@ func TestHeld_OrderAndTags(t *testing.T) {
 	r.ready()
 	r.told("basic.cancel {ConsumerTag:b NoWait:true}")
 	r.sent("q1: get")
-	// What comes behind the get's answer has later tags.
+	// Deliveries behind the get's answer have later tags.
 	r.gives(6, "got")
 	r.delivers("q1", "a", 7, "m6")
 	r.told(concat("basic.get-ok {DeliveryTag:7}", "header 3", "body got", deliver("a", 8, "m6"))...)
@@ -349,7 +349,7 @@ func TestHeld_EndsWithTheChannel(t *testing.T) {
 	r.balanced()
 }
 
-// What is handed to the outbox is given back to the queue's window, in batches.
+// Messages passed to the outbox are returned to the queue's window, in batches.
 func TestDelivery_Grants(t *testing.T) {
 	r := newRig(t)
 	r.consumes("a", "q1")
@@ -379,8 +379,8 @@ func TestDelete_ThenTheNotice(t *testing.T) {
 	r.told("queue.delete-ok {MessageCount:7}", "basic.cancel {ConsumerTag:a NoWait:true}", "basic.cancel {ConsumerTag:b NoWait:true}")
 }
 
-// What was made for one dead letter serves the next only if that is the same, also
-// when the memory of the first is used again.
+// The property list made for one dead letter is reused for the next only if that is the same, even when the memory of
+// the first is reused.
 func TestDL20_HeadersOfManyDeadLetters(t *testing.T) {
 	r := newRig(t)
 	var o [3]*message.Overlay // none, and two histories

@@ -107,8 +107,8 @@ func TestClose_WithTheConnection(t *testing.T) {
 	r.balanced()
 }
 
-// What the client sent before it closed the connection is still run, though a
-// command ahead of it waits: it may have asked for no answer to that.
+// Input from before connection.close is still processed, even behind a command that waits: that command may have
+// asked for no answer.
 func TestClose_WithTheConnection_RunsWhatWasRead(t *testing.T) {
 	r := newRig(t)
 	r.feed(frame(&protocol.QueueDeclare{Queue: "q1", NoWait: true}), publish("", "q1", "a"),

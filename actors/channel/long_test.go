@@ -85,7 +85,7 @@ func TestLongRouteKeepsOrder(t *testing.T) {
 	}
 }
 
-// What takes more steps than any message may is refused, with what is behind it.
+// A route with more steps than any message may take is refused, with the input behind it.
 func TestTooLongRouteIsRefused(t *testing.T) {
 	r := newRig(t)
 	r.crowd(2000)

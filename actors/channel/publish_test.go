@@ -220,7 +220,7 @@ func TestPublish_MandatoryReturnComesBeforeItsAck(t *testing.T) {
 	r.balanced()
 }
 
-// What is remembered of the exchange is forgotten when permissions change.
+// The cached exchange is dropped when permissions change.
 func TestPublish_PermissionsMayChange(t *testing.T) {
 	r := newRig(t)
 	r.feed(publish("t", "a.b", "1"), publish("x", "one", "2"))

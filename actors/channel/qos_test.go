@@ -51,8 +51,7 @@ func TestGlobalQos_Shared(t *testing.T) {
 	r.sent("q1: allow 1")
 }
 
-// What is requeued is ahead of what waits: its queue hears of it before it is
-// allowed more.
+// Requeued messages are ahead of waiting ones: their queue learns of them before it is allowed more.
 func TestGlobalQos_RequeuedFirst(t *testing.T) {
 	r := newRig(t)
 	r.command(global(1))
@@ -67,8 +66,7 @@ func TestGlobalQos_RequeuedFirst(t *testing.T) {
 	r.sent("q1: settle 1-1 requeue", "q1: allow 1")
 }
 
-// What is unacknowledged when the limit comes counts, as in RabbitMQ; a get
-// never does.
+// Messages that are unacked when the limit is set count, as in RabbitMQ; a get never does.
 func TestGlobalQos_CountsWhatIsOut(t *testing.T) {
 	r := newRig(t)
 	r.consumes("a", "q1")
@@ -138,8 +136,7 @@ func TestGlobalQos_CancelledConsumerFreesItsShare(t *testing.T) {
 	}
 }
 
-// What room there is goes to queues in advance; it comes back when another queue
-// needs it.
+// Remaining room is allowed to queues in advance; it comes back when another queue needs it.
 func TestGlobalQos_InAdvance_TTL20(t *testing.T) {
 	r := newRig(t)
 	r.command(global(2))

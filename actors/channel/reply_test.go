@@ -209,7 +209,7 @@ func TestReplyTo_GoneRequester(t *testing.T) {
 	}
 }
 
-// What is in the mailbox of a channel that ends is answered, and what it panicked at.
+// Mail in the mailbox of a channel that ends is answered, and so is the mail that caused a panic.
 func TestReplyTo_MailboxIsAnswered(t *testing.T) {
 	r := newRig(t, func(c *Config) {
 		c.Log = zerolog.New(io.Discard).Hook(zerolog.HookFunc(func(*zerolog.Event, zerolog.Level, string) { panic("disk full") }))

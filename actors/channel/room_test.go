@@ -146,7 +146,7 @@ func TestRoom_Waits(t *testing.T) {
 
 func len64(s string) int64 { return int64(len(s)) }
 
-// What comes in one read asks for nothing, nor does what is small.
+// A content that comes in one read asks for no room, nor does a small one.
 func TestRoom_NotAsked(t *testing.T) {
 	r := newCrowd(t)
 	r.fill(1 << 20)
@@ -192,8 +192,8 @@ func TestRoom_Ends(t *testing.T) {
 	}
 }
 
-// What finds no room, and cannot wait for some because its own connection holds
-// it, is refused when it is whole.
+// A content that does not fit, and cannot wait for room because its own connection holds it, is refused when it is
+// complete.
 func TestRoom_Refused(t *testing.T) {
 	r := newCrowd(t)
 	var mine budget.Arrival
@@ -216,8 +216,8 @@ func TestRoom_Refused(t *testing.T) {
 	r.balanced()
 }
 
-// What is read is run also when the connection has ended, and a content that is
-// whole in it goes to its queue without asking.
+// Input that was read is processed even after the end of the connection, and a content that is complete in it goes to
+// its queue without asking for room.
 func TestRoom_WholeWhenTheConnectionEnds(t *testing.T) {
 	r := newCrowd(t)
 	r.fill(1 << 20)

@@ -116,8 +116,7 @@ func TestUnread_Answers(t *testing.T) {
 	}
 }
 
-// What comes behind a return that waits is not run, and its content is charged to
-// the connection.
+// Input behind a return that waits is not processed, and its content is charged to the connection.
 func TestUnread_ReturnIsCharged(t *testing.T) {
 	r := newRig(t, narrow)
 	r.command(&protocol.ConfirmSelect{})

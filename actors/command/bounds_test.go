@@ -20,8 +20,8 @@ func (b *bubble) bodies() (all []string) {
 	return all
 }
 
-// Commands that nobody has carried out yet are bounded, by user and in all, and so is
-// how many are carried out at once. Who is refused is told at once.
+// Unanswered commands are limited, per user and in total, and so is the number that is executed at once. Refused
+// commands are answered at once.
 func TestWaitingCommandsAreBounded(t *testing.T) {
 	inOffice(t, func(b *bubble, c *clerk) {
 		channels := []*probe{b.probe(), b.probe(), b.probe(), b.probe(), b.probe(), b.probe()}
@@ -63,7 +63,7 @@ func TestCommandsAndAnswersAreBounded(t *testing.T) {
 	})
 }
 
-// What waits for an answer that is missing is bounded.
+// Answers that wait for an outstanding one are limited.
 func TestHeldAnswersAreBounded(t *testing.T) {
 	s := state{vhost: topology.NewVHost("/"), first: 1, users: map[string]int{"alice": 11}}
 	for range 11 {

@@ -11,7 +11,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// What is published after the answer has come obeys (PRO-15).
+// A publish after the answer is subject to the change (PRO-15).
 func TestPolicyOverAMQP(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()

@@ -23,18 +23,18 @@ type heldUp struct{}
 // block starts an alarm, or changes its reasons, which matters only to clients that were not informed yet.
 func (c *connection) block(m *mail.Block) {
 	c.alarm.reason = m.Reason
-	c.tellHeld()
+	c.sendBlocked()
 }
 
 // heldUp records that the reader waits. The mail with the reason may come later; if the alarm is over, the reader
 // knows already.
 func (c *connection) heldUp() {
 	c.alarm.held = c.alarm.reason != "" || c.cfg.Valve.Shut()
-	c.tellHeld()
+	c.sendBlocked()
 }
 
 // sendBlocked sends connection.blocked if the client supports it and has not got it.
-func (c *connection) tellHeld() {
+func (c *connection) sendBlocked() {
 	a := &c.alarm
 	if a.held && !a.told && a.reason != "" && c.state == running && c.session.capabilities.ConnectionBlocked {
 		a.told = true

@@ -88,8 +88,8 @@ func (r *rig) silent(d time.Duration) {
 	}
 }
 
-// Who publishes during an alarm is told and not read until it is over; the
-// publish itself is taken. The silence is not held against the client.
+// A client that publishes during an alarm is informed and not read until it is over; the publish itself is taken. Its
+// silence does not count for heartbeats.
 func TestBlocked_Publisher(t *testing.T) {
 	for _, wants := range []bool{true, false} {
 		alarmed(t, wants, func(r *rig, s *shortage) {
@@ -121,7 +121,7 @@ func TestBlocked_Publisher(t *testing.T) {
 	}
 }
 
-// Who does not publish hears nothing of it.
+// A client that does not publish is not informed.
 func TestBlocked_Consumer(t *testing.T) {
 	alarmed(t, true, func(r *rig, s *shortage) {
 		s.begin("low on memory")
@@ -182,7 +182,7 @@ func TestBlocked_Opening(t *testing.T) {
 	})
 }
 
-// Who publishes later is told the reason that holds then.
+// A client that publishes later gets the reason that holds then.
 func TestBlocked_Reason(t *testing.T) {
 	alarmed(t, true, func(r *rig, s *shortage) {
 		s.begin("low on memory")

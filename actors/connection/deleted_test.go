@@ -30,8 +30,7 @@ func (r *revoked) VHostAccess(user auth.User, vhost string) error {
 	return auth.RefuseVHost(user, vhost)
 }
 
-// What is deleted between connection.open and the first mail to the connection is
-// found out by the connection itself, before it says open-ok.
+// The connection itself detects a deletion between connection.open and its first mail, before it sends open-ok.
 func TestDeletedDuringHandshake(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(*connection.Config)

@@ -138,10 +138,9 @@ func (r *rig) isOver() {
 	}
 }
 
-// channelProbe stands for a channel. What it does is steered by the methods it
-// gets: basic.recover-async panics, basic.get raises a connection error,
-// basic.cancel hangs when told to close, basic.ack keeps the chunk, basic.reject
-// has it stay after channel.close.
+// channelProbe stands for a channel. The methods it gets control it: basic.recover-async panics, basic.get raises a
+// connection error, basic.cancel hangs when told to close, basic.ack keeps the chunk, basic.reject has it stay after
+// channel.close.
 type channelProbe struct {
 	r    *rig
 	spec connection.ChannelSpec

@@ -104,7 +104,7 @@ func TestPatient_Slow(t *testing.T) {
 				t.Errorf("%d bytes, %v", n, err)
 			}
 		})
-		// Who sets a deadline is patient no more: the end of TLS.
+		// Setting a deadline ends the patience: the end of TLS.
 		takes(t, 5*time.Second, 5*time.Second, func() {
 			_ = p.SetWriteDeadline(time.Now().Add(5 * time.Second))
 			if _, err := p.Write(body); !errors.Is(err, os.ErrDeadlineExceeded) {

@@ -217,7 +217,7 @@ func TestTCPCloseOvertakes(t *testing.T) {
 	})
 }
 
-// What comes meanwhile for other channels, and behind it, is handed out in its order when a frame in between has to be waited for.
+// Input for other channels, and behind it, is passed on in order when a frame in between has to be waited for.
 func TestTCPOpensInBetween(t *testing.T) {
 	overTCP(t, func(t *testing.T, wrap wrapper) {
 		acks := make(chan int, 1000)
@@ -241,7 +241,8 @@ func TestTCPOpensInBetween(t *testing.T) {
 	})
 }
 
-// Who publishes during an alarm is held up, also if a frame that has to be waited for comes behind it in the same read.
+// A client that publishes during an alarm is stopped, even if a frame that has to be waited for follows in the same
+// read.
 func TestTCPAlarm(t *testing.T) {
 	overTCP(t, func(t *testing.T, wrap wrapper) {
 		valve := budget.NewValve(&budget.Budget{})

@@ -81,8 +81,7 @@ func TestUnread_Forced(t *testing.T) {
 	})
 }
 
-// What the connection answers itself is bounded like what its channels do: it
-// goes on when the client reads.
+// The connection's own answers are limited like those of its channels: they continue when the client reads.
 func TestUnread_Opens(t *testing.T) {
 	const cycles, limit = 300, 200
 	var opened atomic.Int32

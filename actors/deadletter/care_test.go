@@ -27,7 +27,7 @@ func caring(care mail.Guarantee, d *mail.DeadLetter) *mail.DeadLetter {
 	return d
 }
 
-// What cannot be enqueued is dropped or goes back, as the source wants it.
+// Messages that cannot be enqueued are dropped or returned, depending on the guarantee of the source.
 func TestDL30Care(t *testing.T) {
 	const dropped, kept = "[{1 2}]", "[] 1:0 2:0"
 	for _, c := range []struct {

@@ -42,7 +42,7 @@ func inHouseWith(t *testing.T, x *topology.Exchange, settings policies.ExchangeS
 		system := actor.NewActorSystemWithConfig(actor.Configure(
 			actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return slog.New(slog.DiscardHandler) })))
 		h := &house{t: t, root: system.Root, exchange: x, vhost: topology.NewVHost("/"), mails: make(chan any, 100)}
-		// What meets an actor that is gone is answered, as supervision does it.
+		// Mail to an actor that is gone is answered, as supervision does it.
 		system.EventStream.Subscribe(func(event any) {
 			if late, ok := event.(*actor.DeadLetterEvent); ok {
 				mail.AnswerAll(h.root, []any{late.Message}, mail.Gone)

@@ -45,8 +45,8 @@ func TestKeptAddressKeepsNoActor(t *testing.T) {
 	}
 }
 
-// What an actor leaves that does not close its mailbox goes where late mail goes, and
-// who watches it after its end is told.
+// Mail left by an actor that does not close its mailbox goes to the undeliverable handler, and actors that watch it
+// after its end are informed.
 func TestStoppedActorHandsOnItsMail(t *testing.T) {
 	system, d := newSystem(t), newDispatcher(t, 2)
 	late, begun := make(chan any, 3), make(chan struct{})

@@ -128,7 +128,7 @@ func TestStoredThenInForce(t *testing.T) {
 	})
 }
 
-// What cannot be stored changes nothing, and the asker is told.
+// A change that cannot be stored has no effect, and the asker gets an error.
 func TestNotStored(t *testing.T) {
 	inStore(t, func(b *bubble, m *definitions.Memory) {
 		asker, v := b.probe(), b.probe()
@@ -144,7 +144,7 @@ func TestNotStored(t *testing.T) {
 				t.Errorf("%+v", r)
 			}
 		}
-		// What changes nothing need not be stored.
+		// A command that changes nothing need not be stored.
 		b.send(&mail.SetPolicy{Request: asker.request(3), Policy: b.policy("/", "p", minute, false)})
 		if r := next[*mail.PolicyReply](asker); r.Err != nil || !r.Found || r.Revision != 0 {
 			t.Errorf("%+v", r)

@@ -31,7 +31,7 @@ func TestCredit(t *testing.T) {
 	c.want("in its position", c.delivered("link"), "1*")
 }
 
-// Who has credit shares with the others in turn, also with those that have none of their own.
+// A consumer with credit takes turns with the others, including those without link credit.
 func TestCredit_Fairness(t *testing.T) {
 	c := newCore(t)
 	c.consume(ch1, "link", 0, credited, noAck)

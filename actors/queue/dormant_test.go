@@ -93,7 +93,7 @@ func TestDormantLease_LEASE4(t *testing.T) {
 	})
 }
 
-// TestNotDormant: nothing is given up while somebody may come back to it. What was of use to messages is.
+// TestNotDormant: a queue keeps its state while a channel may come back to it, but gives memory for messages back.
 func TestNotDormant(t *testing.T) {
 	for name, row := range map[string]struct {
 		hold  any // has it stay as it is

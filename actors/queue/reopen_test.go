@@ -33,8 +33,7 @@ type survivor struct {
 	deferred                bool
 }
 
-// survivors lists the messages that are to survive. What consumers hold comes back
-// with the redelivered flag.
+// survivors lists the messages that survive a restart. Unacked ones are marked as redelivered.
 func (r *rig) survivors() map[uint64]survivor {
 	all := map[uint64]survivor{}
 	r.look(func(s *state) {
@@ -149,9 +148,8 @@ func (x *traffic) step() {
 	time.Sleep(time.Duration(x.rng.IntN(3000)) * time.Microsecond)
 }
 
-// TestReopen_TTL26: random commands, a journal that is late, and restarts, some of
-// them with records on their way. What the journal gives back is what the queue
-// had, whether its contents were in memory or not.
+// TestReopen_TTL26: random commands, a journal that is late, and restarts, some of them with records on their way.
+// The journal returns the messages that the queue had, whether their contents were in memory or not.
 func TestReopen_TTL26(t *testing.T) {
 	seeded(t, 20, func(t *testing.T, seed uint64) {
 		rng := rand.New(rand.NewPCG(seed, 0))
@@ -255,9 +253,8 @@ func (x *traffic) drain() {
 	}
 }
 
-// TestFailingJournal_LEASE8: from a moment on the journal takes nothing more. What
-// was confirmed is there after the restart; the rest is refused, and the queue
-// takes nothing more that is to survive.
+// TestFailingJournal_LEASE8: at some point the journal starts to fail. Confirmed messages are there after the
+// restart; later ones are refused, and the queue takes no more persistent messages.
 func TestFailingJournal_LEASE8(t *testing.T) {
 	for range 10 {
 		fails := 2 + rand.IntN(20)

@@ -184,8 +184,8 @@ func TestOfferByPriority(t *testing.T) {
 	c.wantOffers(ch2, ch1, other)
 }
 
-// What a channel allows goes to its consumers as if each had been allowed: by
-// priority, then in turn, however little it allows at a time.
+// Messages allowed by a channel go to its consumers as if each had been allowed: by priority, then in turn, even if
+// few are allowed at a time.
 func TestOfferSharedByConsumers(t *testing.T) {
 	c := newCore(t)
 	c.consume(ch1, "a", 0, limited)

@@ -116,7 +116,8 @@ func TestWaiting_SESSION3_Fair(t *testing.T) {
 	}
 }
 
-// What the lock of a session protects is settled by its connection only, whoever knows the lock; who holds it is told that it is settled.
+// Only the connection that holds a session may settle its messages, even if another one knows the lock. The holder is
+// informed.
 func TestSettleLocked_LOCK7_OthersSession(t *testing.T) {
 	c := newSessions(t)
 	c.sends("a 1")

@@ -55,8 +55,8 @@ func TestSettled_LOCK1(t *testing.T) {
 	}
 }
 
-// TestSettledLate_LOCK1: what nobody settled in time is lost at its deadline and not before, and so is all of it when the channel
-// or the queue is gone. Who does not ask hears nothing.
+// TestSettledLate_LOCK1: a delivery that is not settled in time is lost at its deadline and not before, and so are
+// all when the channel or the queue is gone. Without a request there is no answer.
 func TestSettledLate_LOCK1(t *testing.T) {
 	c := newCore(t, timeout(1000))
 	c.put("1", "2")
@@ -287,8 +287,8 @@ func TestAmendedDies_LOCK2(t *testing.T) {
 	}
 }
 
-// TestAmendedBound_LOCK2: what would be too much is left out as a whole, and the message is settled all the same. What is
-// held counts.
+// TestAmendedBound_LOCK2: an outcome that exceeds the limit is ignored as a whole, and the message is settled
+// nevertheless. Amendments count as memory.
 func TestAmendedBound_LOCK2(t *testing.T) {
 	c := newCore(t)
 	c.put("1")

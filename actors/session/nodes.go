@@ -101,7 +101,7 @@ func giveAnswer(s *state, l *link, replyTo string, message []byte) {
 // answersFor finds the link for the answers to requests on l: one whose target or name is the reply-to, or with the
 // same name as l; otherwise the first one attached; nil if there is none.
 func answersFor(s *state, l *link, replyTo string) *link {
-	rank := func(to *link) int { return to.answers.Wanted(to.name, replyTo, l.name) }
+	rank := func(to *link) int { return to.answers.Rank(to.name, replyTo, l.name) }
 	var found []*link
 	for _, to := range s.links {
 		if to.answers != nil && to.answers.Node == l.publisher.node.address {

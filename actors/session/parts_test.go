@@ -25,8 +25,8 @@ type anybody struct{}
 func (anybody) Excused() bool { return true }
 func (anybody) Evict()        {}
 
-// What a client has begun and not ended is bounded over all its links and with that of others; what a link is detached
-// with, or ends in order, is free again.
+// Incomplete work of a client is limited over all its links and together with that of others; whatever a link is
+// detached with, or completes, is free again.
 func TestUnfinished_Bound(t *testing.T) {
 	intake := budget.NewIntake()
 	intake.SetLimits(0, 1<<20)

@@ -111,7 +111,8 @@ func TestSettled_Lost(t *testing.T) {
 	}
 }
 
-// What was settled by its lock is late no more, however much it is, and who settles it on its link as well is told that it is lost.
+// A delivery that was settled by its lock is not late any more, even if there are many of them, and a client that
+// settles it on its link as well gets the answer that it is lost.
 func TestSettledElsewhere_Bound(t *testing.T) {
 	s := holding("eqe")
 	s.peers = peers.New(&s.outgoing)

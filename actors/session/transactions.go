@@ -16,7 +16,7 @@ import (
 func startWork(s *state) {
 	s.work = work.Session[*link]{
 		Self: s.self, Connection: s.cfg.Connection, Known: s.cfg.Transactions, Arrivals: s.cfg.Arrivals, Unacked: &s.unacked, Owners: &s.owners, Elsewhere: &s.elsewhere,
-		Send: s.Send, Reply: s.reply, GoOn: func() { s.await = nil },
+		Send: s.Send, Reply: s.reply, Resume: func() { s.await = nil },
 		Wait: func(done func(any, error)) mail.Request {
 			r := s.request(done)
 			s.await.patient = true

@@ -9,7 +9,7 @@ import (
 	"candlemark/internal/clock"
 )
 
-// What a shovel tells of itself, and what follows from the end of a session; old sessions are not listened to.
+// The status that a shovel publishes, and its reaction to the end of a session; old sessions are ignored.
 func TestState(t *testing.T) {
 	s := state{reconnect: 5 * time.Second}
 	now := clock.Instant(time.Second)

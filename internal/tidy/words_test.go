@@ -46,7 +46,7 @@ func checkClauses(h *house) (complaints []string) {
 }
 
 // subjectFirst are the folders whose comments checkComments reads.
-var subjectFirst = []string{"cmd/...", "integration/...", "internal/...", "policies/...", "protocol/...", "supervision/..."}
+var subjectFirst = []string{"actors/...", "cmd/...", "integration/...", "internal/...", "policies/...", "protocol/...", "supervision/..."}
 
 // checkComments wants sentences of comments to begin with their subject, as checkClauses does of documents.
 func checkComments(h *house) (complaints []string) {

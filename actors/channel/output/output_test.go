@@ -78,8 +78,7 @@ func deliver(numbers ...uint64) *mail.Deliver {
 	return d
 }
 
-// What finds no room waits in order; answers stop the input, what nobody asked for
-// does not.
+// Output without room waits in order; answers stop the input, unsolicited methods do not.
 func TestOutput_Order(t *testing.T) {
 	r := newRig()
 	c := &Consumer{Queue: &unacked.Queue{}, Name: "q"}
@@ -121,7 +120,7 @@ func TestOutput_Leave(t *testing.T) {
 	}
 }
 
-// What a queue took back is not written.
+// Deliveries that a queue has requeued are not written.
 func TestOutput_Withdraw(t *testing.T) {
 	r := newRig()
 	r.Deliver(&Consumer{Queue: &unacked.Queue{}}, deliver(1, 2, 3))

@@ -24,7 +24,7 @@ func client(last string, refused ...auth.Refusal) *Client {
 	}
 }
 
-// What each method becomes, and what the client is told at the end.
+// The mail for each method, and the answer to the client at the end.
 func TestFor(t *testing.T) {
 	for _, c := range []struct {
 		method protocol.Method

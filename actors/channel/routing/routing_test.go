@@ -140,7 +140,7 @@ func TestRoutes_Remembered(t *testing.T) {
 	}
 }
 
-// Who waits for replies is a target until the end of the turn.
+// A requester is a target until the end of the turn.
 func TestRoutes_Requesters(t *testing.T) {
 	r := newRig()
 	name := r.vhost.AddRequester("x", queue("r").PID).Name

@@ -92,7 +92,7 @@ func (t *Table) begin(x *transaction, step mail.TransactionStep, who, sessions [
 	for _, s := range who {
 		t.send(s, &mail.StepTransaction{ID: x.id, Step: step})
 	}
-	t.goOn(x, sessions)
+	t.proceed(x, sessions)
 }
 
 // Stepped handles the answer of a session.
@@ -107,7 +107,7 @@ func (t *Table) Stepped(m *mail.TransactionStepped, sessions []mail.Address) {
 	if x.err == nil {
 		x.err = m.Err
 	}
-	t.goOn(x, sessions)
+	t.proceed(x, sessions)
 }
 
 // answered removes a session from those with outstanding answers, and reports whether it was one.
@@ -118,7 +118,7 @@ func (x *transaction) answered(session mail.Address) bool {
 }
 
 // proceed starts the next step once the last one is done.
-func (t *Table) goOn(x *transaction, sessions []mail.Address) {
+func (t *Table) proceed(x *transaction, sessions []mail.Address) {
 	switch {
 	case len(x.waits) > 0 && (x.err == nil || x.step != mail.PrepareTransaction):
 	case x.err != nil || x.step == mail.SettleTransaction:
@@ -174,7 +174,7 @@ func (t *Table) lost(x *transaction, session mail.Address, sessions []mail.Addre
 	default:
 		x.err = amqp10.Errorf(amqp10.InternalError, "a session ended while the transaction was committed")
 	}
-	t.goOn(x, sessions)
+	t.proceed(x, sessions)
 }
 
 // Gone handles the end of a session, which has reported the effect on its work before. sessions are those that are
@@ -186,7 +186,7 @@ func (t *Table) Gone(session mail.Address, sessions []mail.Address) {
 		case x.step != mail.PrepareTransaction && slices.ContainsFunc(x.waits, session.Equal):
 			t.lost(x, session, sessions)
 		case x.answered(session):
-			t.goOn(x, sessions)
+			t.proceed(x, sessions)
 		}
 	}
 }

@@ -4,7 +4,7 @@
 // Owns: the timeouts of deliveries. The deliveries themselves are in the channels (consumers), the messages in their
 // set.
 //
-// Takes, from the queue: Settle, RenewLock, ReturnDelivery. What exceeds one turn continues as work.
+// Takes, from the queue: Settle, RenewLock, ReturnDelivery. Operations that exceed one turn continue as work.
 //
 // Deadlines: those of the timeouts.
 //

@@ -15,7 +15,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// What a sender remembers is forgotten when tokens change or end, and when names change.
+// The cache of a sender is dropped when tokens change or expire, and when names change.
 func TestSender(t *testing.T) {
 	v := topology.NewVHost("/")
 	v.Publish(v.Directory().WithExchange(&topology.Exchange{Name: "topic", Type: "fanout"}))

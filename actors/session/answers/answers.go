@@ -44,7 +44,7 @@ func (l *Link[O]) End(v *topology.VHost) {
 
 // Rank ranks a link for the answers to a request, lower is better: first a link whose target or name is the reply-to,
 // then one with the name of the request's link, then any other.
-func (l *Link[O]) Wanted(name, replyTo, request string) int {
+func (l *Link[O]) Rank(name, replyTo, request string) int {
 	switch {
 	case replyTo != "" && l.Target == replyTo:
 		return 0

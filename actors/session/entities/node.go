@@ -158,7 +158,7 @@ func (a *asked) empty() {
 	}
 }
 
-// peek answers with messages in the order of their numbers.
+// peek answers with messages by ascending number.
 func (a *asked) peek(q *topology.Queue) {
 	from, _ := a.Field("from-sequence-number").(int64)
 	count, _ := a.Field("message-count").(int32)

@@ -171,7 +171,7 @@ func (l *Link) begin(t *amqp10.Transfer) error {
 	return nil
 }
 
-// keep counts a part among what the client has begun, until the rest has come.
+// keep stores a part until the rest arrives. It is counted in the broker's intake.
 func (l *Link) keep(payload []byte, a *budget.Arrivals) error {
 	n := int64(len(payload))
 	if ok, most := a.Keep(n); !ok {

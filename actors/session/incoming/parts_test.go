@@ -12,7 +12,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// What is kept of a message that comes in parts takes hardly more memory than is counted, while it comes and when it is whole: a queue keeps it as it is.
+// A message received in parts takes hardly more memory than is counted, while incomplete and when complete: a queue
+// keeps it as it is.
 func TestParts_Memory(t *testing.T) {
 	for _, c := range []struct{ whole, frame int }{
 		{135_000, 131_000}, {1 << 20, 131_000}, {1<<20 + 1, 1 << 19}, {300_000, 400}, {5000, 1}, {100, 60}, {2, 1}, {3 << 20, 1 << 20},

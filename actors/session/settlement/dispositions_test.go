@@ -8,7 +8,7 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// What is told is what was added, in order, in ranges.
+// The dispositions are those that were added, in order, in ranges.
 func TestTold(t *testing.T) {
 	var got strings.Builder
 	told := Dispositions{Send: func(p amqp10.Composite) {

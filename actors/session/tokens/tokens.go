@@ -67,7 +67,7 @@ func (n *Node) Run(request []byte, done func(replyTo string, answer []byte)) err
 	return nil
 }
 
-// refusal tells the client why a token is not good, in Service Bus's words. Whoever has not the key hears nothing else of it.
+// refusal returns why a token is invalid, in Service Bus's words. A client without the key gets no details.
 func refusal(t *checked, err error) string {
 	var login *auth.LoginError
 	if t != nil && errors.As(err, &login) && login.Expired {

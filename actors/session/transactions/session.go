@@ -30,7 +30,7 @@ type Session[Link comparable] struct {
 	// Wait returns a request that input waits for, without time limit, and calls done; Resume ends the wait without
 	// an answer. Number returns a request that nothing waits for.
 	Wait   func(done func(reply any, err error)) mail.Request
-	GoOn   func()
+	Resume func()
 	Number func() mail.Request
 	// Attached reports whether a link that the client receives on is still attached, and whether it is of Azure
 	// Service Bus's dialect.
@@ -295,7 +295,7 @@ func (s *Session[Link]) forget(x *Transaction[Link]) {
 	s.Unacked.Flush()
 	if s.ending == x {
 		s.ending = nil
-		s.GoOn()
+		s.Resume()
 	}
 }
 

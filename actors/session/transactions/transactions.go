@@ -246,14 +246,14 @@ func (t *Table[Link]) Join(id []byte, known *transactions.Known, arrivals *budge
 	return x, nil
 }
 
-// Close has no more work join a transaction that is known, until it is deleted.
+// Close prevents further work of a known transaction, until it is deleted.
 func (t *Table[Link]) Close(id []byte, known *transactions.Known) {
 	if x, err := t.Join(id, known, nil); err == nil {
 		x.Closed = true
 	}
 }
 
-// Delete takes a transaction away, and returns it; nil if there was none.
+// Delete removes a transaction and returns it; nil if there was none.
 func (t *Table[Link]) Delete(id string) *Transaction[Link] {
 	x := t.byID[id]
 	if x != nil {
@@ -263,7 +263,7 @@ func (t *Table[Link]) Delete(id string) *Transaction[Link] {
 	return x
 }
 
-// Clear forgets all, and returns the ids of those that had work.
+// Clear removes all, and returns the ids of those with work.
 func (t *Table[Link]) Clear() (ids []string) {
 	for id, x := range t.byID {
 		if x.HasWork() || x.ending {
@@ -276,7 +276,7 @@ func (t *Table[Link]) Clear() (ids []string) {
 	return ids
 }
 
-// Len is how many messages and settlements wait.
+// Len returns the number of waiting messages and settlements.
 func (t *Table[Link]) Len() (publishes, settles int) {
 	for _, x := range t.byID {
 		publishes += len(x.Publishes)
@@ -285,7 +285,7 @@ func (t *Table[Link]) Len() (publishes, settles int) {
 	return publishes, settles
 }
 
-// Return makes those deliveries late that a queue took back.
+// Return marks deliveries as late that a queue has requeued.
 func (t *Table[Link]) Return(d *unacked.Deliveries, q *unacked.Queue, m *mail.DeliveriesReturned) {
 	for _, x := range t.byID {
 		for i := range x.Settles {

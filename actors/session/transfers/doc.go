@@ -1,6 +1,6 @@
-// Package transfers writes messages as transfers of a session, as many as they take in frames of the size that the client takes.
+// Package transfers writes messages as transfers of a session, as many as necessary for the client's frame size.
 //
-// Owns: the message in hand, of which some is not written.
+// Owns: the current message, which is partly written.
 //
-// Deadlines: none. A restart loses the rest of a message, and with it the session.
+// Deadlines: none. A restart loses the rest of a message, and the session with it.
 package transfers

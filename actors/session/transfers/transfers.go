@@ -10,18 +10,18 @@ import (
 	"candlemark/protocol/amqp10/hotpath"
 )
 
-// room is how many bytes of a frame are not the message: its head and the transfer.
+// room is the part of a frame that is not the message, in bytes: its head and the transfer.
 const room = 64
 
-// Writer is where transfers are written to.
+// Writer is the destination of transfers.
 type Writer struct {
 	Outbox   *outbox.Outbox
 	Channel  uint16
-	FrameMax uint32 // bytes of the largest frame that the client takes
+	FrameMax uint32 // largest frame that the client accepts, in bytes
 	Windows  *window.Session
 }
 
-// Message is a message of which some is left to write.
+// Message is a message that is being written.
 type Message struct {
 	head []byte // of its sections up to the body
 	body []byte
@@ -29,7 +29,7 @@ type Message struct {
 	tag  [16]byte
 }
 
-// Begin begins to write a message, whose delivery tag is its id. It aliases head and body.
+// Begin starts a message, whose delivery tag is its id. It aliases head and body.
 func (m *Message) Begin(handle, id uint32, head, body []byte, settled bool) {
 	binary.BigEndian.PutUint32(m.tag[:4], id)
 	m.head, m.body = head, body
@@ -38,13 +38,14 @@ func (m *Message) Begin(handle, id uint32, head, body []byte, settled bool) {
 	}
 }
 
-// Tag gives a message that was begun another delivery tag.
+// Tag sets another delivery tag for a message that was begun.
 func (m *Message) Tag(tag [16]byte) {
 	m.tag = tag
 	m.t.DeliveryTag = m.tag[:]
 }
 
-// Append appends what is left of a message, as far as the client's window allows; not whole: some is left. Bodies that are owned are referred to.
+// Append appends the rest of a message, as far as the client's window allows; whole is false if some is left. Bodies
+// that are owned are referred to.
 func (m *Message) Append(b []byte, to *Writer, owned bool) (_ []byte, whole bool) {
 	most := int(min(to.FrameMax, 1<<30)) - room
 	for to.Windows.RemoteIncoming > 0 {
@@ -56,7 +57,7 @@ func (m *Message) Append(b []byte, to *Writer, owned bool) (_ []byte, whole bool
 		b = append(b, head...)
 		size := len(b) - start + len(body)
 		binary.BigEndian.PutUint32(b[start:], uint32(size))
-		if n := len(body) - 1; owned && n >= outbox.SmallestReference { // something must follow what is referred to
+		if n := len(body) - 1; owned && n >= outbox.SmallestReference { // something must follow the reference
 			b = append(to.Outbox.Refer(b, body[:n]), body[n])
 		} else {
 			b = append(b, body...)

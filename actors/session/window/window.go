@@ -2,24 +2,24 @@ package window
 
 import "candlemark/protocol/amqp10"
 
-// Incoming is how many transfers a client may send before it hears of a new window. What really bounds them is the
-// credit of the connection's input: the reader reads no more.
+// Incoming is how many transfers a client may send before it gets a new window. The actual limit is the credit of the
+// connection's input, at which the reader stops.
 const Incoming = 2048
 
 // Session is the flow control of a session [AMQP 1.0 transport 2.5.6].
 type Session struct {
-	NextIncoming   uint32 // id of the transfer that comes next
-	Incoming       uint32 // transfers that may come
+	NextIncoming   uint32 // id of the next transfer
+	Incoming       uint32 // number of transfers that the client may send
 	NextOutgoing   uint32
-	RemoteIncoming uint32 // transfers that the client takes
+	RemoteIncoming uint32 // number of transfers that the client accepts
 }
 
-// New makes those of a session whose client begins with these numbers.
+// New returns the window of a session whose client begins with these numbers.
 func New(nextOutgoingID, incomingWindow uint32) Session {
 	return Session{NextIncoming: nextOutgoingID, Incoming: Incoming, RemoteIncoming: incomingWindow}
 }
 
-// Came counts a transfer; false: there was no room for it.
+// Came counts a transfer of the client; false if the window was full.
 func (w *Session) Came() bool {
 	if w.Incoming == 0 {
 		return false
@@ -29,28 +29,28 @@ func (w *Session) Came() bool {
 	return true
 }
 
-// Sent counts a transfer of ours.
+// Sent counts a transfer of the broker.
 func (w *Session) Sent() {
 	w.NextOutgoing++
 	w.RemoteIncoming--
 }
 
-// Heard takes what the client says of its window, perhaps before it has seen all that was sent.
+// Heard applies the window in a flow of the client, which may not have seen everything that was sent.
 func (w *Session) Heard(f *amqp10.Flow) {
 	w.RemoteIncoming = uint32(max(int32(f.NextIncomingID.Or(0)+f.IncomingWindow-w.NextOutgoing), 0))
-	if f.IncomingWindow > 1<<30 { // beyond what a signed difference can tell
+	if f.IncomingWindow > 1<<30 { // beyond the range of a signed difference
 		w.RemoteIncoming = f.IncomingWindow - min(w.NextOutgoing-f.NextIncomingID.Or(0), f.IncomingWindow)
 	}
 }
 
-// OfLink tells of a link with that handle, too: its delivery-count and credit.
+// OfLink returns a flow that includes the delivery-count and credit of the link with that handle.
 func (s *Session) OfLink(handle, count, credit uint32) *amqp10.Flow {
 	f := s.Flow()
 	f.Handle, f.DeliveryCount, f.LinkCredit = amqp10.Some(handle), amqp10.Some(count), amqp10.Some(credit)
 	return f
 }
 
-// Flow tells the client of ours.
+// Flow returns a flow with the session's windows.
 func (w *Session) Flow() *amqp10.Flow {
 	return &amqp10.Flow{
 		NextIncomingID: amqp10.Some(w.NextIncoming), IncomingWindow: w.Incoming,
@@ -64,21 +64,21 @@ type Account struct {
 	Limit uint32 // delivery-count at which the credit ends
 }
 
-// Credit is how many messages more the client takes.
+// Credit returns how many more messages the client accepts.
 func (a *Account) Credit() uint32 { return uint32(max(int32(a.Limit-a.Count), 0)) }
 
-// Given takes what the client says of its credit.
+// Given applies the credit in a flow of the client.
 func (a *Account) Given(f *amqp10.Flow) { a.Limit = f.DeliveryCount.Or(0) + f.LinkCredit.Value }
 
-// Drained uses up the credit to where a drain has come; what was given meanwhile stays.
+// Drained uses up the credit up to count, the end of a drain; credit given meanwhile stays.
 func (a *Account) Drained(count uint32) {
 	if a.Count = count; int32(a.Limit-count) < 0 {
 		a.Limit = count
 	}
 }
 
-// Tags are the numbers of the deliveries that a client means by their ids, which are the lower half of those, from 0 on. newest is the
-// newest number, 0 before the first.
+// Tags converts delivery ids of a client to delivery numbers, of which the ids are the lower half, counted from 0.
+// newest is the newest number, 0 before the first.
 func Tags(first, last uint32, newest uint64) (from, to uint64, ok bool) {
 	if newest == 0 {
 		return 0, 0, false
