@@ -15,10 +15,10 @@
 //	exchange, routing key       message annotations x-exchange, x-routing-key
 //	body                        one data section
 //
-// A body of other sections than data is carried in 0-9-1 as they are encoded, with the type amqp-1.0. Lost on the way to 0-9-1 are to,
-// subject, group-sequence, reply-to-group-id, absolute-expiry-time, delivery annotations, the footer and annotations that do not begin
-// with x-; on the way to 1.0 decimals. Parts of the bare message and the footer that would be lost are in the original ([AppendOriginal], ADR 69), from
-// which clients of AMQP 1.0 get it back.
+// 0-9-1 carries a body of sections other than data as they are encoded, with the type amqp-1.0. On the way to 0-9-1 these are lost: to, subject,
+// group-sequence, reply-to-group-id, absolute-expiry-time, delivery annotations, the footer, message annotations without the prefix x-, and the types that
+// 0-9-1 does not have. The original ([AppendOriginal], ADRs 69 and 95) keeps them, except for delivery annotations, for clients of AMQP 1.0. On the way to
+// 1.0 decimals are lost.
 //
 // It is pure: no broker, no clock.
 package convert

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"bytes"
 	"encoding/binary"
 	"slices"
 
@@ -8,12 +9,11 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// AppendOriginal appends the form in which 0-9-1's property list carries the parts of a message that [To091] does not
-// translate: its bare message without the bytes that To091 returns as the body, and its footer. s are the sections of
-// message.
+// AppendOriginal appends the parts of a message of AMQP 1.0 that 0-9-1's property list has to carry besides what [To091] returns: the bare message without
+// the bytes of the body, the footer, and the message annotations that 0-9-1 has no type for. s are the sections of message.
 //
-// It is a list of texts of AMQP 1.0, behind each of which that many bytes of the body follow: first the properties and
-// application properties, behind which there are none, at last the footer.
+// The form is a list of pieces of AMQP 1.0, each with the number of bytes of the body that follow it. The first piece holds the properties and application
+// properties, the next ones what stands between the parts of the body; the footer comes next, and annotations, if any, come last.
 func AppendOriginal(dst, message []byte, s *amqp10.Sections) []byte {
 	body := s.Body()
 	dst = appendPart(dst, message[s.BareStart:s.BareEnd-len(body)], 0)
@@ -27,7 +27,11 @@ func AppendOriginal(dst, message []byte, s *amqp10.Sections) []byte {
 			at = end
 		}
 	}
-	return appendPart(dst, message[s.BareEnd:], 0)
+	dst = appendPart(dst, message[s.BareEnd:], 0)
+	if lost := lostAnnotations(s.MessageAnnotations); lost != nil {
+		dst = appendPart(dst, lost, 0)
+	}
+	return dst
 }
 
 func appendPart(dst, text []byte, body int) []byte {
@@ -66,7 +70,7 @@ func Fits(original, body []byte) bool {
 func appendPieces(v [][]byte, original, body []byte) [][]byte {
 	for len(original) > 0 {
 		text, size, rest, _ := part(original)
-		if len(text) > 0 {
+		if len(text) > 0 && !bytes.HasPrefix(text, annotationsHead) {
 			v = append(v, text)
 		}
 		if size > 0 {

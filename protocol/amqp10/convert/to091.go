@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"bytes"
 	"fmt"
 	"strconv"
 
@@ -123,7 +122,7 @@ func headers(p *protocol.Properties, s *amqp10.Sections) {
 			}
 		case string(name) == "x-cc":
 			nested = header(p, ccKey, v) || nested
-		case !bytes.HasPrefix(name, ownPrefix) || string(name) == "x-exchange" || string(name) == "x-routing-key" || string(name) == "x-opt-deaths":
+		case !hasHeader(name) || isBrokers(name):
 		default:
 			nested = header(p, name, v) || nested
 		}

@@ -101,13 +101,25 @@ func appendAnnotations(dst []byte, m *Message, own amqp10.Map) []byte {
 	if p := &m.Properties; p.Has(protocol.FlagType) && p.Type != typeEncoded {
 		dst, count = appendText(amqp10.AppendSymbol(dst, "x-basic-type"), []byte(p.Type)), count+2
 	}
+	kept := keptAnnotations(m.Original)
 	if m.Properties.Has(protocol.FlagHeaders) && len(m.Properties.Headers) > 0 {
 		application := applicationProperties(m.Original) // which are headers, too
 		for _, f := range m.Properties.Headers {
 			key, v, ok := annotation(f)
-			if _, told := own.Get(key); ok && !told && application.Lookup(f.Key) == nil {
+			if _, told := own.Get(key); !ok || told || application.Lookup(f.Key) != nil {
+				continue
+			}
+			if as := kept.Lookup(key); as != nil && isHeader(as, f.Value) {
+				dst, count = append(amqp10.AppendSymbol(dst, key), as...), count+2
+			} else {
 				add(key, v)
 			}
+		}
+	}
+	for key, v := range kept.Entries() {
+		name, _ := key.Text()
+		if _, told := own.Get(string(name)); !told && !hasHeader(name) {
+			dst, count = append(append(dst, key...), v...), count+2
 		}
 	}
 	return amqp10.CloseCompound(dst, start, count)

@@ -1,0 +1,173 @@
+package integration
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
+	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
+	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus/admin"
+)
+
+// withDeadlines returns a file of the emulator's with queues that expire, forward, give up and drop duplicates.
+func withDeadlines(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "Config.json")
+	err := os.WriteFile(path, []byte(`{"UserConfig": {"Namespaces": [{"Name": "sbemulatorns", "Queues": [{"Name": "plain"},
+		{"Name": "brief", "Properties": {"DefaultMessageTimeToLive": "PT1S", "DeadLetteringOnMessageExpiration": true}},
+		{"Name": "once", "Properties": {"RequiresDuplicateDetection": true, "DuplicateDetectionHistoryTimeWindow": "PT1M"}},
+		{"Name": "fragile", "Properties": {"MaxDeliveryCount": 2}},
+		{"Name": "forwards", "Properties": {"ForwardTo": "plain"}}]}]}}`), 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestAzureClient_Deadlines has Azure's own client for Go send what expires, is scheduled, is forwarded, fails too often, or was sent before.
+func TestAzureClient_Deadlines(t *testing.T) {
+	t.Parallel()
+	a := azureOf(t, withDeadlines(t))
+	sends := func(queue string, m azservicebus.Message) {
+		t.Helper()
+		a.ok(a.sender(queue).SendMessage(a.ctx, &m, nil))
+	}
+	deadLettered := func(queue, body, reason string) *azservicebus.ReceivedMessage {
+		t.Helper()
+		m := a.receive(a.receiver(queue, &azservicebus.ReceiverOptions{SubQueue: azservicebus.SubQueueDeadLetter}), body)
+		if m.DeadLetterReason == nil || *m.DeadLetterReason != reason || *m.DeadLetterSource != queue {
+			t.Errorf("%s: dead-lettered as %+v", queue, m)
+		}
+		return m
+	}
+
+	sends("brief", azservicebus.Message{Body: []byte("capped"), TimeToLive: to.Ptr(time.Hour)}) // by what the queue allows
+	deadLettered("brief", "capped", "TTLExpiredException")
+
+	plain := a.receiver("plain", nil)
+	sends("plain", azservicebus.Message{Body: []byte("gone"), TimeToLive: to.Ptr(100 * time.Millisecond)})
+	eventually(t, "the end of a message", func() bool {
+		peeked, err := plain.PeekMessages(a.ctx, 10, &azservicebus.PeekMessagesOptions{FromSequenceNumber: to.Ptr(int64(0))})
+		return err == nil && len(peeked) == 0
+	})
+	at := time.Now().Add(700 * time.Millisecond)
+	sends("plain", azservicebus.Message{Body: []byte("scheduled"), ScheduledEnqueueTime: &at})
+	m := a.receive(plain, "scheduled")
+	if now := time.Now(); now.Before(at.Truncate(time.Millisecond)) || m.EnqueuedTime.Before(at.Truncate(time.Millisecond)) || !m.ScheduledEnqueueTime.Equal(at.Truncate(time.Millisecond)) {
+		t.Errorf("at %v, not at %v: %+v", now, at, m)
+	}
+
+	for _, body := range []string{"first", "again"} {
+		sends("once", azservicebus.Message{Body: []byte(body), MessageID: to.Ptr("1")})
+	}
+	if peeked, err := a.receiver("once", nil).PeekMessages(a.ctx, 10, nil); err != nil || len(peeked) != 1 || string(peeked[0].Body) != "first" {
+		t.Error(peeked, err)
+	}
+
+	sends("fragile", azservicebus.Message{Body: []byte("failing")})
+	r := a.receiver("fragile", nil)
+	for range 2 {
+		a.ok(r.AbandonMessage(a.ctx, a.receive(r, "failing"), nil))
+	}
+	if m := deadLettered("fragile", "failing", "MaxDeliveryCountExceeded"); m.DeliveryCount != 3 {
+		t.Errorf("delivered %d times", m.DeliveryCount)
+	}
+
+	sends("forwards", azservicebus.Message{Body: []byte("forwarded")})
+	a.receive(a.receiver("plain", &azservicebus.ReceiverOptions{ReceiveMode: azservicebus.ReceiveModeReceiveAndDelete}), "forwarded")
+}
+
+// jsonOf returns v as JSON, which is alike for equal times of all zones, and for empty lists and none.
+func (a *azure) jsonOf(v any) string {
+	a.Helper()
+	text, err := json.Marshal(v)
+	a.ok(err)
+	return string(text)
+}
+
+// TestAzureClient_Kinds: bodies and properties of all kinds come back as they were sent.
+func TestAzureClient_Kinds(t *testing.T) {
+	t.Parallel()
+	a := azureOf(t, withDeadlines(t))
+	r := a.receiver("plain", &azservicebus.ReceiverOptions{ReceiveMode: azservicebus.ReceiveModeReceiveAndDelete})
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	for _, body := range []azservicebus.AMQPAnnotatedMessageBody{
+		{Value: "text"}, {Value: map[string]any{"a": int64(1)}}, {Sequence: [][]any{{int32(1), "b"}, {true}}}, {Data: [][]byte{[]byte("one"), []byte("two")}},
+	} {
+		sent := &azservicebus.AMQPAnnotatedMessage{
+			Body: body,
+			ApplicationProperties: map[string]any{
+				"i": int32(-1), "u": uint64(1), "f": 1.5, "s": "s", "t": now, "b": true, "n": nil,
+			},
+			Properties: &azservicebus.AMQPAnnotatedMessageProperties{
+				MessageID: "id", CorrelationID: uint64(7), ContentType: to.Ptr("text/plain"), ContentEncoding: to.Ptr("utf-8"), GroupID: to.Ptr("g"),
+				GroupSequence: to.Ptr(uint32(3)), ReplyTo: to.Ptr("here"), ReplyToGroupID: to.Ptr("h"), Subject: to.Ptr("s"), To: to.Ptr("there"), CreationTime: &now,
+			},
+			MessageAnnotations: map[any]any{"x-opt-mine": "1"},
+		}
+		a.ok(a.sender("plain").SendAMQPAnnotatedMessage(a.ctx, sent, nil))
+		got, err := r.ReceiveMessages(a.ctx, 1, nil)
+		a.ok(err)
+		raw := got[0].RawAMQPMessage
+		for _, pair := range [][2]any{
+			{raw.Body, sent.Body}, {raw.ApplicationProperties, sent.ApplicationProperties}, {raw.Properties, sent.Properties}, {raw.MessageAnnotations["x-opt-mine"], "1"},
+		} {
+			if got, want := a.jsonOf(pair[0]), a.jsonOf(pair[1]); got != want {
+				t.Errorf("got %s, sent %s", got, want)
+			}
+		}
+		for key, v := range sent.ApplicationProperties {
+			if got := raw.ApplicationProperties[key]; reflect.TypeOf(got) != reflect.TypeOf(v) {
+				t.Errorf("%s is %T, sent %T", key, got, v)
+			}
+		}
+	}
+}
+
+// TestAzureClient_Idle: a queue that nobody uses ends by itself; subscriptions and rules are deleted.
+func TestAzureClient_Idle(t *testing.T) {
+	t.Parallel()
+	b := start(t, "--servicebus-http", "127.0.0.1:0", "--servicebus-emulator")
+	b.put("/api/x/access-keys/%2F/root", `{"rights":["manage"],"primary_key":"secret of root"}`)
+	ctx, c := context.Background(), administrator(b, "root", "secret of root")
+	books := &entityBooks{T: t}
+	a, cancel := books.connect(b)
+	defer cancel()
+	_, err := c.CreateQueue(ctx, "idle", &admin.CreateQueueOptions{Properties: &admin.QueueProperties{AutoDeleteOnIdle: to.Ptr("PT2S")}})
+	a.ok(err)
+	used := time.Now()
+	a.send("idle", "used")
+	eventually(t, "the end of the queue", func() bool {
+		got, err := c.GetQueue(ctx, "idle", nil)
+		return err == nil && got == nil
+	})
+	if took := time.Since(used); took < 2*time.Second {
+		t.Errorf("it ended %v after it was used", took)
+	}
+	var none *azservicebus.Error
+	if err := a.sender("idle").SendMessage(a.ctx, &azservicebus.Message{}, nil); !errors.As(err, &none) || none.Code != azservicebus.CodeNotFound {
+		t.Error(err)
+	}
+
+	_, err = c.CreateTopic(ctx, "t", nil)
+	a.ok(err)
+	_, err = c.CreateSubscription(ctx, "t", "s", nil)
+	a.ok(err)
+	_, err = c.DeleteRule(ctx, "t", "s", "$Default", nil)
+	a.ok(err)
+	a.send("t", "for nobody")
+	if got, err := c.GetSubscriptionRuntimeProperties(ctx, "t", "s", nil); err != nil || got.TotalMessageCount != 0 {
+		t.Error(got, err)
+	}
+	_, err = c.DeleteSubscription(ctx, "t", "s", nil)
+	a.ok(err)
+	if got, err := c.GetSubscription(ctx, "t", "s", nil); got != nil || err != nil {
+		t.Error(got, err)
+	}
+}
