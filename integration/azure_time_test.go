@@ -19,7 +19,7 @@ import (
 func withDeadlines(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "Config.json")
-	err := os.WriteFile(path, []byte(`{"UserConfig": {"Namespaces": [{"Name": "sbemulatorns", "Queues": [{"Name": "plain"},
+	err := os.WriteFile(path, []byte(`{"UserConfig": {"Namespaces": [{"Name": "sbemulatorns", "Queues": [{"Name": "plain"}, {"Name": "later"}, {"Name": "batches"},
 		{"Name": "brief", "Properties": {"DefaultMessageTimeToLive": "PT1S", "DeadLetteringOnMessageExpiration": true}},
 		{"Name": "once", "Properties": {"RequiresDuplicateDetection": true, "DuplicateDetectionHistoryTimeWindow": "PT1M"}},
 		{"Name": "fragile", "Properties": {"MaxDeliveryCount": 2}},
@@ -81,6 +81,11 @@ func TestAzureClient_Deadlines(t *testing.T) {
 
 	sends("forwards", azservicebus.Message{Body: []byte("forwarded")})
 	a.receive(a.receiver("plain", &azservicebus.ReceiverOptions{ReceiveMode: azservicebus.ReceiveModeReceiveAndDelete}), "forwarded")
+}
+
+// Azure's client for JavaScript, likewise.
+func TestAzureClient_DeadlinesJavaScript(t *testing.T) {
+	doAzureJavaScript(t, withDeadlines(t), "node/servicebus_time.js")
 }
 
 // jsonOf returns v as JSON, which is alike for equal times of all zones, and for empty lists and none.

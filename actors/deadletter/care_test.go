@@ -223,3 +223,23 @@ func TestImpossibleCopy_SBR6(t *testing.T) {
 		})
 	}
 }
+
+// TestDeliveryCountOfDeadLetters_DL9: a dead letter keeps the delivery count of its queue for Azure Service Bus clients (LOCK-8), but has no x-delivery-count
+// of its own.
+func TestDeliveryCountOfDeadLetters_DL9(t *testing.T) {
+	inHouse(t, func(h *house) {
+		source, target := h.queue("source"), h.queue("target")
+		h.exchange(&topology.Exchange{Name: "dlx", Type: "fanout"}, "", "", target)
+		d := pendingMessage(source, "rejected", "dlx", 1, 2)
+		d.Messages[1].Overlay = d.Messages[1].Overlay.Counted(3)
+		h.send(d)
+		for i, m := range take[*mail.Enqueue](h, target).Messages {
+			if m.Overlay.DiedAfter != []uint32{0, 3}[i] || m.Overlay.DeliveryCount != 0 {
+				t.Errorf("message %d: %+v", i, m.Overlay)
+			}
+			if _, counted := headerOf(t, &m).Get("x-delivery-count"); counted {
+				t.Errorf("message %d has x-delivery-count", i)
+			}
+		}
+	})
+}

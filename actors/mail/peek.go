@@ -71,7 +71,9 @@ type PeekedMessage struct {
 	Locked   int64 // of an unacked message: when it is requeued, wall ms, 0 for never
 	Priority uint8
 	// DeliveryCount is the number of deliveries that were requeued.
-	DeliveryCount        uint32
+	DeliveryCount uint32
+	// DiedAfter is the same number of the queue in which the message was dead-lettered last; 0 if it was not.
+	DiedAfter            uint32
 	Redelivered          bool // the next delivery will be marked, or this one is
 	Exchange, RoutingKey string
 	Header               []byte // the raw property list as consumers get it

@@ -122,15 +122,16 @@ func TestDeliveryLimitTimeout_ADR10(t *testing.T) {
 	c.want("dead", c.seenOff(), "delivery_limit 1")
 }
 
-// TestDeadWithoutCount_DL9: the copy that is dead-lettered does not tell.
-func TestDeadWithoutCount_DL9(t *testing.T) {
+// TestDeadWithCount_LOCK8: the dead-letter actor gets the delivery count, which stays out of the copy's headers
+// (TestDeliveryCountOfDeadLetters_DL9).
+func TestDeadWithCount_LOCK8(t *testing.T) {
 	c := newQuorum(t, dlx)
 	c.put("1")
 	c.get(ch1)
 	c.settle(ch1, mail.Requeue, 1, 1)
 	c.get(ch1)
 	c.settle(ch1, mail.Reject, 2, 2)
-	if d := one[*mail.DeadLetter](c); d.Messages[0].Overlay != nil {
+	if d := one[*mail.DeadLetter](c); d.Messages[0].Overlay == nil || d.Messages[0].Overlay.DeliveryCount != 1 {
 		t.Errorf("%+v", d.Messages[0].Overlay)
 	}
 }

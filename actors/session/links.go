@@ -173,7 +173,7 @@ func attachConsumer(s *state, m *amqp10.Attach) error {
 // consumes answers attach once the queue has attached the consumer.
 func consumes(s *state, m *amqp10.Attach, ask *mail.Consume, peer *peers.Peer, got *mail.SessionLocked) {
 	s.links[m.Handle] = &link{handle: m.Handle, name: m.Name, address: m.Source.Address.Or(""), consumer: &consumer{
-		queue: &peer.Queue, name: ask.Queue, tag: ask.Tag, noAck: ask.NoAck, entity: ask.Facts,
+		queue: &peer.Queue, name: ask.Queue, tag: ask.Tag, noAck: ask.NoAck, entity: ask.Facts, deadLetters: ask.Facts && entities.FromDeadLetters(m),
 	}}
 	s.eventPublisher.Consumer(ask)
 	answer := dialect.Attached(m, ask.NoAck, s.cfg.MaxMessage)

@@ -141,7 +141,7 @@ func (s *state) appendWriting(b []byte, w *writing) (_ []byte, blocked bool) {
 
 // encode appends the head of a delivery of a queue to dst, returns its body, and traces it.
 func (s *state) encode(dst []byte, l *link, d *mail.Delivery, queue string) (head, body []byte) {
-	head, body, err := l.writer.Append(dst, &d.Message, entities.DeliveryOf(d))
+	head, body, err := l.writer.Append(dst, &d.Message, entities.DeliveryOf(d, l.consumer != nil && l.consumer.deadLetters))
 	if err != nil {
 		s.cfg.Log.Error().Err(err).Msg("message with an unreadable header is delivered without it")
 		body = d.Message.Body

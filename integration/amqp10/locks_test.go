@@ -77,3 +77,62 @@ func TestEntity_SettledElsewhere(t *testing.T) {
 		}
 	})
 }
+
+// A message in a dead-letter queue keeps the delivery count with which it came there, whatever its receivers do with it, on links, for who peeks, and when it was
+// deferred. (LOCK-8)
+func TestEntity_DeadLettersKeepTheirCount_LOCK8(t *testing.T) {
+	run(t, func(b *testkit.Bubble, c *client) {
+		entity(b)
+		ctx := context.Background()
+		c.put(c.sender("q", nil), "never abandoned", "abandoned", "too often")
+		r, dead := c.receiver("q", second(1)), c.receiver("q/$DeadLetterQueue", second(1))
+		abandon := func(r *amqp.Receiver, m *amqp.Message) {
+			t.Helper()
+			if err := r.ModifyMessage(ctx, m, &amqp.ModifyMessageOptions{DeliveryFailed: true}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		reject := func(body string) {
+			t.Helper()
+			m := c.next(r)
+			if m == nil || string(m.GetData()) != body {
+				t.Fatalf("%+v, want %s", m, body)
+			}
+			if err := r.RejectMessage(ctx, m, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		reject("never abandoned")
+		abandon(r, c.next(r))
+		reject("abandoned")
+		for range 2 {
+			abandon(r, c.next(r))
+		}
+		n := c.node("q/$DeadLetterQueue")
+		for _, want := range []struct {
+			body  string
+			count uint32
+		}{{"never abandoned", 0}, {"abandoned", 1}, {"too often", 2}} {
+			var m *amqp.Message
+			for range 3 {
+				if m = c.next(dead); m == nil || string(m.GetData()) != want.body || m.Header.DeliveryCount != want.count {
+					t.Fatalf("%+v, want %v", m, want)
+				}
+				abandon(dead, m)
+			}
+			m = c.next(dead)
+			_, answer := n.ask("peek-message", map[string]any{"from-sequence-number": int64(0), "message-count": int32(1)})
+			if got, _ := n.messages(answer); len(got) != 1 || got[0].Header.DeliveryCount != want.count {
+				t.Errorf("%s: peeked at %+v", want.body, got)
+			}
+			if err := dead.ModifyMessage(ctx, m, &amqp.ModifyMessageOptions{UndeliverableHere: true}); err != nil {
+				t.Fatal(err)
+			}
+			number, _ := m.Annotations["x-opt-sequence-number"].(int64)
+			_, got, tokens := n.numbered(number)
+			if len(got) != 1 || got[0].Header.DeliveryCount != want.count || n.dispose("completed", tokens, nil) != 200 {
+				t.Errorf("%s: deferred as %+v", want.body, got)
+			}
+		}
+	})
+}

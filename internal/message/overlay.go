@@ -21,6 +21,9 @@ type Overlay struct {
 	// DeliveryCount is how often the message came back to the queue that delivers
 	// it, x-delivery-count; 0 is not told. A copy that dies begins anew.
 	DeliveryCount uint32
+	// DiedAfter is how often the message had come back to the queue in which it died last: the delivery count that Azure Service Bus's clients see in a
+	// dead-letter queue.
+	DiedAfter uint32
 	// Delayed is how long a delayed exchange held the message, in ms: it shows as
 	// −x-delay (DLY-4). 0 if none has.
 	Delayed int64
@@ -68,6 +71,7 @@ func (o *Overlay) Died(d Death) *Overlay {
 		if d.Reason != "rejected" { // nobody has looked at it
 			next.Hops = o.Hops
 		}
+		next.DiedAfter = o.DeliveryCount
 		before = o.Deaths
 	}
 	d.Count = 1

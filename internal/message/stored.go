@@ -18,6 +18,7 @@ const (
 	markHeld
 	markMoved
 	markAmended
+	markReturned
 )
 
 // ErrOverlay: what is stored is no overlay, or one of a later version.
@@ -27,8 +28,8 @@ var ErrOverlay = errors.New("message: not an overlay of a known version")
 // it back:
 //
 //	version, bits for DropExpiration, TellCount, Delayed, Held, Hops and what was amended; then DeliveryCount, the deaths,
-//	First, Last, CC, BCC and, if there are any, Delayed, Hops, Annotations and Properties (field tables), with numbers as uvarints, texts behind their length and
-//	lists behind their number
+//	First, Last, CC, BCC and, if there are any, Delayed, Hops, Annotations and Properties (field tables) and DiedAfter, with numbers as uvarints, texts
+//	behind their length and lists behind their number
 func (o *Overlay) Append(dst []byte) []byte {
 	if o == nil {
 		return dst
@@ -52,6 +53,9 @@ func (o *Overlay) Append(dst []byte) []byte {
 	if o.amended() {
 		marks |= markAmended
 	}
+	if o.DiedAfter != 0 {
+		marks |= markReturned
+	}
 	dst = append(slices.Grow(dst, o.room()), overlayVersion, marks)
 	dst = binary.AppendUvarint(dst, uint64(o.DeliveryCount))
 	dst = binary.AppendUvarint(dst, uint64(len(o.Deaths)))
@@ -73,6 +77,9 @@ func (o *Overlay) Append(dst []byte) []byte {
 	}
 	if o.amended() {
 		dst = o.appendAmended(dst)
+	}
+	if o.DiedAfter != 0 {
+		dst = binary.AppendUvarint(dst, uint64(o.DiedAfter))
 	}
 	return dst
 }
@@ -114,7 +121,7 @@ func DecodeOverlay(data []byte) (*Overlay, error) {
 	if len(data) == 0 {
 		return nil, nil
 	}
-	if len(data) < 2 || data[0] != overlayVersion || data[1] > 2*markAmended-1 {
+	if len(data) < 2 || data[0] != overlayVersion || data[1] > 2*markReturned-1 {
 		return nil, ErrOverlay
 	}
 	d := decoder{rest: data[2:]}
@@ -140,6 +147,9 @@ func DecodeOverlay(data []byte) (*Overlay, error) {
 	}
 	if data[1]&markAmended != 0 {
 		o.readAmended(&d)
+	}
+	if data[1]&markReturned != 0 {
+		o.DiedAfter = uint32(d.number(math.MaxUint32))
 	}
 	if d.bad || len(d.rest) > 0 {
 		return nil, ErrOverlay

@@ -23,6 +23,8 @@ func overlays() []*Overlay {
 		{Delayed: 315_360_000_000, TellCount: true},
 		{Held: true},
 		{Hops: 4},
+		{DiedAfter: math.MaxUint32},
+		{DiedAfter: 1, Hops: 4, Delayed: 7},
 		{Hops: 1, Delayed: 5, Held: true},
 		dead.Released(7).Died(Death{Queue: "r"}),
 		dead,

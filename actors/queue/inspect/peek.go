@@ -193,6 +193,9 @@ func (p *peeking) fill(m *mail.PeekedMessage, r *backlog.Record) {
 	}
 	var d mail.Delivery
 	p.Style.Deliver(&d, r)
+	if o := d.Message.Overlay; o != nil {
+		m.DiedAfter = o.DiedAfter
+	}
 	header, err := d.Message.Overlay.Header(r.Header)
 	if err != nil {
 		header = r.Header

@@ -5,6 +5,7 @@ import (
 	"candlemark/actors/session/access"
 	"candlemark/internal/dialect"
 	"candlemark/internal/dialect/servicebus"
+	"candlemark/internal/message"
 	"candlemark/protocol"
 	"candlemark/protocol/amqp10"
 )
@@ -52,6 +53,9 @@ func Of(m *amqp10.Attach) bool { return servicebus.Is(AddressOf(m)) }
 // IsEmpty reports whether a link's source is a queue that is always empty.
 func IsEmpty(m *amqp10.Attach) bool { return Of(m) && servicebus.IsEmpty(AddressOf(m)) }
 
+// FromDeadLetters reports whether a link's source is a dead-letter queue.
+func FromDeadLetters(m *amqp10.Attach) bool { return servicebus.IsDeadLetters(AddressOf(m)) }
+
 // TargetOf returns the address of the target of a link, "" for none.
 func TargetOf(m *amqp10.Attach) string {
 	if m.Target == nil {
@@ -97,22 +101,32 @@ func Nothing(m *amqp10.Attach) *amqp10.Attach {
 	return n
 }
 
-// DeliveryOf returns the broker's additions to a delivery.
-func DeliveryOf(d *mail.Delivery) dialect.Delivery {
+// DeliveryOf returns the broker's additions to a delivery. deadLetters says that it comes from a dead-letter queue.
+func DeliveryOf(d *mail.Delivery, deadLetters bool) dialect.Delivery {
 	to := dialect.Delivery{Redelivered: d.Redelivered}
 	if d.Facts != nil {
-		to.Entity = servicebus.Tell(factsOf(d))
+		to.Entity = servicebus.Tell(factsOf(d, deadLetters))
 	}
 	return to
 }
 
-func factsOf(d *mail.Delivery) servicebus.Facts {
+func factsOf(d *mail.Delivery, deadLetters bool) servicebus.Facts {
 	f := d.Facts
 	facts := servicebus.Facts{Seq: f.Seq, Enqueued: f.Enqueued, Expires: f.Expires, Locked: f.Locked, DeliveryCount: f.DeliveryCount}
 	if o := d.Message.Overlay; o != nil {
 		facts.DiedIn, facts.DiedOf = o.Last.Queue, o.Last.Reason
 	}
+	if deadLetters { // where deliveries do not count further (LOCK-8)
+		facts.DeliveryCount = diedAfter(d.Message.Overlay)
+	}
 	return facts
+}
+
+func diedAfter(o *message.Overlay) uint32 {
+	if o == nil {
+		return 0
+	}
+	return o.DiedAfter
 }
 
 // Settlement converts a state to a queue's settlement: an abandoned message is requeued, and the delivery counts.

@@ -170,7 +170,7 @@ func (a *asked) peek(q *topology.Queue) {
 			}
 			list := amqp10.List{}
 			for _, m := range reply.(*mail.PeekReply).Messages {
-				if encoded, ok := peeked(&m); ok {
+				if encoded, ok := peeked(&m, servicebus.IsDeadLetters(a.Address)); ok {
 					list = append(list, amqp10.Map{{Key: "message", Value: encoded}})
 				}
 			}
@@ -184,12 +184,16 @@ func (a *asked) peek(q *topology.Queue) {
 	})
 }
 
-// peeked encodes a message as a receiver would get it; false if it cannot be read at present.
-func peeked(m *mail.PeekedMessage) (encoded []byte, ok bool) {
+// peeked encodes a message as its receiver would get it; deadLetters says that it is in a dead-letter queue. ok is false if it cannot be read for now.
+func peeked(m *mail.PeekedMessage, deadLetters bool) (encoded []byte, ok bool) {
 	if m.Unreadable {
 		return nil, false
 	}
-	facts := servicebus.Facts{Seq: m.Seq, Enqueued: m.Enqueued, Expires: m.Expires, Due: m.Due, DeliveryCount: m.DeliveryCount, Deferred: m.Deferred}
+	count := m.DeliveryCount
+	if deadLetters {
+		count = m.DiedAfter
+	}
+	facts := servicebus.Facts{Seq: m.Seq, Enqueued: m.Enqueued, Expires: m.Expires, Due: m.Due, DeliveryCount: count, Deferred: m.Deferred}
 	if p, err := protocol.DecodeProperties(m.Header); err == nil {
 		in, _ := p.Headers.Get("x-last-death-queue")
 		of, _ := p.Headers.Get("x-last-death-reason")

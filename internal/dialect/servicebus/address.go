@@ -46,6 +46,11 @@ func IsEmpty(address string) bool {
 	return entity.ParseAddress(address).Sub == entity.TransferDeadLetters
 }
 
+// IsDeadLetters reports whether an address is that of a dead-letter queue, or of its node.
+func IsDeadLetters(address string) bool {
+	return entity.ParseAddress(address).Sub == entity.DeadLetters
+}
+
 // ParseSource reads the address of an entity to receive from, and returns the name of its queue; of a transfer dead-letter queue, see [IsEmpty], that of
 // the entity's. The error is amqp:not-implemented.
 func ParseSource(address string) (queue string, err error) {
