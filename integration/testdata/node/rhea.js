@@ -152,9 +152,10 @@ const jobs = {
   async refused(connection) {
     const session = connection.create_session();
     session.open();
-    const end = event(session, 'session_error');
-    session.open_receiver({ source: { address: '/queues/rhea-none' } });
-    assert.strictEqual((await end).session.error.condition, 'amqp:not-found');
+    const link = session.open_receiver({ source: { address: '/queues/rhea-none' } });
+    const { receiver: refusedLink } = await event(link, 'receiver_error', 'session_error');
+    assert.strictEqual(refusedLink.error.condition, 'amqp:not-found');
+    session.close();
   },
 
   async anonymous() {
