@@ -10,7 +10,7 @@ type Composite interface {
 
 // fields reads or writes the fields of composites: each of these has one list of its fields, for both ways. A field that is null or,
 // behind the last that is there, left out gets its default; when writing, a field that has its default is null, and nulls at the end are
-// left out.
+// left out unless the composite is [complete].
 type fields struct {
 	cursor
 	left int // reading: fields that are still there
@@ -148,11 +148,15 @@ func (f *fields) get(p any) {
 
 // flush writes the nulls in front of a field, and counts it.
 func (f *fields) flush() {
+	f.writeNulls()
+	f.count++
+}
+
+func (f *fields) writeNulls() {
 	for ; f.nulls > 0; f.nulls-- {
 		f.out = append(f.out, uint8(TypeNull))
 		f.count++
 	}
-	f.count++
 }
 
 // put writes a field by the type that p points to.
@@ -249,13 +253,23 @@ func (f *fields) writeComposite(p Composite) {
 	f.writing, f.count, f.nulls = true, 0, 0
 	start := len(f.out)
 	f.out = append(f.out, uint8(TypeDescribed), codeSmallULong, 0, codeList8, 0, 0)
-	f.out[start+codeAt] = uint8(f.walk(p))
+	code := f.walk(p)
+	f.out[start+codeAt] = uint8(code)
+	if complete(code) {
+		f.writeNulls()
+	}
 	if f.count == 0 {
 		f.out = append(f.out[:start+codeAt+1], codeList0)
 	} else {
 		f.out = CloseCompound(f.out, start+codeAt+1, f.count)
 	}
 	f.writing, f.count, f.nulls = writing, count, nulls
+}
+
+// complete reports whether the nulls at the end of a composite are written: those of performatives and errors are, because Azure's client for
+// Python (azure-servicebus 7.9 and later) reads their fields by index.
+func complete(code uint64) bool {
+	return code >= CodeOpen && code <= CodeClose || code == codeError
 }
 
 // codeAt is where the descriptor of a composite that was written stands.

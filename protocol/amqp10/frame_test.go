@@ -28,7 +28,7 @@ func refused(t testing.TB, err error, condition Symbol) {
 
 func TestParseFrame(t *testing.T) {
 	whole := AppendFrame(nil, 7, &End{})
-	if want := unhex(t, "0000000c"+"02000007"+"00531745"); !bytes.Equal(whole, want) {
+	if want := unhex(t, "0000000f"+"02000007"+"005317c0020140"); !bytes.Equal(whole, want) {
 		t.Fatalf("got %x, want %x", whole, want)
 	}
 	for n := range whole {
@@ -41,7 +41,7 @@ func TestParseFrame(t *testing.T) {
 		}
 	}
 	f, n, need, err := ParseFrame(append(whole, 1, 2, 3), 512)
-	if want := (Frame{Channel: 7, Body: []byte{0, 0x53, 0x17, 0x45}}); err != nil || n != 12 || need != 12 || !reflect.DeepEqual(f, want) {
+	if want := (Frame{Channel: 7, Body: []byte{0, 0x53, 0x17, 0xc0, 2, 1, 0x40}}); err != nil || n != 15 || need != 15 || !reflect.DeepEqual(f, want) {
 		t.Fatalf("got %+v, %d, %d, %v", f, n, need, err)
 	}
 	if p, payload, err := f.Decode(); err != nil || len(payload) != 0 || !reflect.DeepEqual(p, &End{}) {

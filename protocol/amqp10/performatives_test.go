@@ -14,13 +14,14 @@ var (
 	someMode = Some(ReceiverSecond)
 )
 
-// composites have performatives, SASL frames and what they hold, with what a field list of the specification encodes to.
+// composites have performatives, SASL frames and what they hold, with what a field list of the specification encodes to. Performatives and errors
+// have all of their fields.
 var composites = []struct {
 	name   string
 	value  Composite
 	golden string
 }{
-	{"open", &Open{ContainerID: "c", MaxFrameSize: math.MaxUint32, ChannelMax: math.MaxUint16}, "005310c00401a10163"},
+	{"open", &Open{ContainerID: "c", MaxFrameSize: math.MaxUint32, ChannelMax: math.MaxUint16}, "005310c00d0a" + "a10163" + "404040404040404040"},
 	{
 		"open with everything",
 		&Open{"c", "h", 512, 7, Some[uint32](30000), symbols, []Symbol{"en-US"}, symbols, symbols, someMap},
@@ -28,9 +29,9 @@ var composites = []struct {
 			"e00602a301610162" + "e00801a305656e2d5553" + "e00602a301610162" + "e00602a301610162" +
 			"c11204" + "a30770726f64756374" + "a10178" + "a3016e" + "5404",
 	},
-	{"begin", &Begin{NextOutgoingID: 0, IncomingWindow: 10, OutgoingWindow: 300, HandleMax: math.MaxUint32}, "005311c00a04" + "40" + "43" + "520a" + "700000012c"},
-	{"begin, answered", &Begin{Some[uint16](1), 1, 2, 3, 255, symbols, nil, nil}, "005311c01406" + "600001" + "5201" + "5202" + "5203" + "52ff" + "e00602a301610162"},
-	{"attach", &Attach{Name: "l", Role: RoleReceiver, SndSettleMode: SenderMixed}, "005312c00603" + "a1016c" + "43" + "41"},
+	{"begin", &Begin{NextOutgoingID: 0, IncomingWindow: 10, OutgoingWindow: 300, HandleMax: math.MaxUint32}, "005311c00e08" + "40" + "43" + "520a" + "700000012c" + "40404040"},
+	{"begin, answered", &Begin{Some[uint16](1), 1, 2, 3, 255, symbols, nil, nil}, "005311c01608" + "600001" + "5201" + "5202" + "5203" + "52ff" + "e00602a301610162" + "4040"},
+	{"attach", &Attach{Name: "l", Role: RoleReceiver, SndSettleMode: SenderMixed}, "005312c0110e" + "a1016c" + "43" + "41" + "4040404040404040404040"},
 	{
 		"attach with termini",
 		&Attach{
@@ -49,22 +50,22 @@ var composites = []struct {
 		Map{{[]byte("tag"), nil}},
 		true, Some[uint32](1), Some[uint64](0), symbols, symbols, someMap,
 	}, ""},
-	{"flow of a session", &Flow{Some[uint32](0), 5, 6, 7, Optional[uint32]{}, Optional[uint32]{}, Optional[uint32]{}, Optional[uint32]{}, false, false, nil}, "005313c00804" + "43" + "5205" + "5206" + "5207"},
+	{"flow of a session", &Flow{Some[uint32](0), 5, 6, 7, Optional[uint32]{}, Optional[uint32]{}, Optional[uint32]{}, Optional[uint32]{}, false, false, nil}, "005313c00f0b" + "43" + "5205" + "5206" + "5207" + "40404040404040"},
 	{"flow of a link", &Flow{Handle: Some[uint32](0), LinkCredit: Some[uint32](170), Drain: true, Echo: true, Properties: someMap}, ""},
 	{"flow with all", &Flow{Some[uint32](1), 2, 3, 4, Some[uint32](5), Some[uint32](6), Some[uint32](7), Some[uint32](8), true, true, nil}, ""},
-	{"transfer", &Transfer{Handle: 1, DeliveryID: Some[uint32](2), DeliveryTag: []byte("t"), MessageFormat: Some[uint32](0), Settled: true}, "005314c00a05" + "5201" + "5202" + "a00174" + "43" + "41"},
-	{"transfer, continued", &Transfer{Handle: 1, More: true}, "005314c00806" + "5201" + "40404040" + "41"},
+	{"transfer", &Transfer{Handle: 1, DeliveryID: Some[uint32](2), DeliveryTag: []byte("t"), MessageFormat: Some[uint32](0), Settled: true}, "005314c0100b" + "5201" + "5202" + "a00174" + "43" + "41" + "404040404040"},
+	{"transfer, continued", &Transfer{Handle: 1, More: true}, "005314c00d0b" + "5201" + "40404040" + "41" + "4040404040"},
 	{"transfer with all", &Transfer{1, Some[uint32](2), []byte{}, Some[uint32](0x80013700), true, true, someMode, State{Kind: Received, SectionNumber: 1, SectionOffset: 2}, true, true, true}, ""},
-	{"disposition", &Disposition{Role: true, First: 1, Last: Some[uint32](5), Settled: true, State: State{Kind: Accepted}}, "005315c00b05" + "41" + "5201" + "5205" + "41" + "00532445"},
+	{"disposition", &Disposition{Role: true, First: 1, Last: Some[uint32](5), Settled: true, State: State{Kind: Accepted}}, "005315c00c06" + "41" + "5201" + "5205" + "41" + "00532445" + "40"},
 	{"rejected", &Disposition{State: State{Kind: Rejected, Error: someErr}, Batchable: true}, ""},
-	{"rejected without error", &Disposition{State: State{Kind: Rejected}}, "005315c00905" + "42" + "43" + "4040" + "00532545"},
+	{"rejected without error", &Disposition{State: State{Kind: Rejected}}, "005315c00a06" + "42" + "43" + "4040" + "00532545" + "40"},
 	{"released", &Disposition{State: State{Kind: Released}}, ""},
 	{"modified", &Disposition{State: State{Kind: Modified, DeliveryFailed: true, UndeliverableHere: true, MessageAnnotations: someMap}}, ""},
 	{"declared", &Disposition{State: State{Kind: Declared, TxnID: []byte{1}}}, ""},
 	{"transactional", &Disposition{State: State{Kind: Transactional, TxnID: []byte{1}, Outcome: Value{0, 0x53, 0x24, 0x45}}}, ""},
 	{"detach", &Detach{Handle: 2, Closed: true, Error: someErr}, ""},
-	{"end", &End{}, "00531745"},
-	{"end with error", &End{&Error{Condition: "x:y"}}, "005317c00c01" + "00531dc00601" + "a303783a79"},
+	{"end", &End{}, "005317c0020140"},
+	{"end with error", &End{&Error{Condition: "x:y"}}, "005317c00e01" + "00531dc00803" + "a303783a79" + "4040"},
 	{"close", &Close{&Error{InternalError, "oops", nil}}, ""},
 	{"sasl-mechanisms", &SASLMechanisms{[]Symbol{"PLAIN", "ANONYMOUS"}}, "005340c01501" + "e01202a3" + "05504c41494e" + "09414e4f4e594d4f5553"},
 	{"sasl-init", &SASLInit{"PLAIN", []byte("\x00u\x00p"), "h"}, "005341c01103" + "a305504c41494e" + "a00400750070" + "a10168"},

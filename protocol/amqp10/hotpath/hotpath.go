@@ -44,24 +44,25 @@ func AppendTransfer(dst []byte, channel uint16, t *amqp10.Transfer) []byte {
 	if !first || t.RcvSettleMode.Set || t.State.Kind != amqp10.NoState || t.Resume || t.Aborted || t.Batchable {
 		return amqp10.AppendFrame(dst, channel, t)
 	}
-	start, fields := len(dst), 4
+	start := len(dst)
 	dst = append(dst, 0, 0, 0, 0, 2, amqp10.FrameAMQP, uint8(channel>>8), uint8(channel), described, smallULong, amqp10.CodeTransfer, list1, 0, 0)
 	list := len(dst) - 3
 	dst = amqp10.AppendUInt(dst, t.Handle)
 	dst = amqp10.AppendUInt(dst, t.DeliveryID.Value)
 	dst = amqp10.AppendBinary(dst, t.DeliveryTag)
 	dst = amqp10.AppendUInt(dst, t.MessageFormat.Value)
-	switch {
-	case t.More && t.Settled:
-		dst, fields = append(dst, yes, yes), 6
-	case t.More:
-		dst, fields = append(dst, null, yes), 6
-	case t.Settled:
-		dst, fields = append(dst, yes), 5
-	}
-	dst = amqp10.CloseCompound(dst, list, fields)
+	dst = append(dst, yesOrNull(t.Settled), yesOrNull(t.More), null, null, null, null, null)
+	dst = amqp10.CloseCompound(dst, list, 11)
 	binary.BigEndian.PutUint32(dst[start:], uint32(len(dst)-start))
 	return dst
+}
+
+// yesOrNull returns the encoding of a flag whose default is false.
+func yesOrNull(flag bool) byte {
+	if flag {
+		return yes
+	}
+	return null
 }
 
 // The constructors that most clients choose [AMQP 1.0 types 1.6].
