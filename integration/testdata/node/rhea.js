@@ -124,6 +124,7 @@ const jobs = {
       }
     }
     assert.strictEqual((await ask('GET', '/queues/rhea-q')).body.message_count, 0);
+    to.close(); // a queue that is deleted detaches its links
     for (const link of [from, dead]) {
       link.close();
       await event(link, 'receiver_close');
@@ -144,9 +145,10 @@ const jobs = {
     from.add_credit(5);
     await drained;
     assert.strictEqual(from.credit, 0);
-    const gone = event(from, 'receiver_error');
+    const gone = Promise.all([event(from, 'receiver_error'), event(to, 'sender_error')]);
     await ask('DELETE', '/queues/rhea-s');
-    assert.strictEqual((await gone).receiver.error.condition, 'amqp:resource-deleted');
+    const [receiving, sending] = await gone;
+    for (const { error } of [receiving.receiver, sending.sender]) assert.strictEqual(error.condition, 'amqp:resource-deleted');
   },
 
   async refused(connection) {
