@@ -1,6 +1,7 @@
 package dialect_test
 
 import (
+	"bytes"
 	"errors"
 	"strings"
 	"testing"
@@ -67,5 +68,19 @@ func TestLargestHeaderOfRead(t *testing.T) {
 	var refused *amqp10.Error
 	if _, err := read(room + 1); !errors.As(err, &refused) || refused.Condition != amqp10.ResourceLimitExceeded {
 		t.Errorf("one byte more: %v", err)
+	}
+}
+
+// Receivers of Azure Service Bus get the delivery count even if it is 0.
+func TestDeliveryCountOfEntities(t *testing.T) {
+	for _, count := range []uint32{0, 3} {
+		out, _, err := dialect.Append(nil, &message.Message{Header: protocol.Properties{}.Append(nil)}, dialect.Delivery{Entity: &dialect.Entity{DeliveryCount: count}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		encoded := amqp10.AppendUInt(nil, count)
+		if want := append([]byte{0, 0x53, 0x70, 0xc0, uint8(5 + len(encoded)), 5, 0x40, 0x40, 0x40, 0x41}, encoded...); !bytes.HasPrefix(out, want) {
+			t.Errorf("count %d: %x, want %x first", count, out, want)
+		}
 	}
 }

@@ -56,6 +56,7 @@ func Append(dst []byte, m *message.Message, d Delivery) (head, body []byte, err 
 	}
 	if e := d.Entity; e != nil {
 		told.Annotations, told.Instructions, told.DeliveryCount = e.Annotations, e.Instructions, e.DeliveryCount
+		told.WithCount = true // Azure's client for Python has no count for messages without it
 		if p.Flags &^= protocol.FlagExpiration; e.TTL > 0 {
 			p.Expiration, p.Flags = strconv.FormatInt(e.TTL, 10), p.Flags|protocol.FlagExpiration
 		}

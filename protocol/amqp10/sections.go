@@ -15,6 +15,7 @@ type Header struct {
 	TTL           Optional[uint32] // milliseconds
 	FirstAcquirer bool
 	DeliveryCount uint32 // attempts that failed
+	WithCount     bool   // DeliveryCount is written even if it is 0; not set by reading
 }
 
 func (p *Header) fields(f *fields) {
@@ -22,6 +23,10 @@ func (p *Header) fields(f *fields) {
 	optional(f, &p.Priority)
 	optional(f, &p.TTL)
 	defaulted(f, &p.FirstAcquirer, false)
+	if f.writing && p.WithCount {
+		f.put(&p.DeliveryCount)
+		return
+	}
 	defaulted(f, &p.DeliveryCount, 0)
 }
 

@@ -26,7 +26,7 @@ func TestHeaderAndProperties(t *testing.T) {
 		"00537045":                     {},
 		"005370c00201" + "41":          {Durable: true},
 		"005370c00402" + "40" + "5000": {Priority: Some[uint8](0)},
-		"005370c00905" + "41" + "5009" + "52ff" + "41" + "5203": {true, Some[uint8](9), Some[uint32](255), true, 3},
+		"005370c00905" + "41" + "5009" + "52ff" + "41" + "5203": {true, Some[uint8](9), Some[uint32](255), true, 3, false},
 	} {
 		encoded := AppendComposite(nil, &h)
 		if want := unhex(t, golden); !bytes.Equal(encoded, want) {

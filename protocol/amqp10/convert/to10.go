@@ -29,6 +29,7 @@ type Message struct {
 type Delivery struct {
 	FirstAcquirer bool   // nobody has had the message before
 	DeliveryCount uint32 // attempts that failed
+	WithCount     bool   // the header has DeliveryCount even if it is 0
 	// Annotations, unless nil, are told in the place of the exchange and the routing key, and of headers of the same names. Their keys are symbols.
 	Annotations amqp10.Map
 	// Instructions, unless nil, are the delivery annotations, with symbols as keys.
@@ -39,7 +40,7 @@ type Delivery struct {
 // original they are the bare message as its publisher has sent it.
 func Append(head []byte, rest [][]byte, m *Message, d Delivery) ([]byte, [][]byte) {
 	p := &m.Properties
-	header := amqp10.Header{Durable: p.Has(protocol.FlagDeliveryMode) && p.DeliveryMode == 2, FirstAcquirer: d.FirstAcquirer, DeliveryCount: d.DeliveryCount}
+	header := amqp10.Header{Durable: p.Has(protocol.FlagDeliveryMode) && p.DeliveryMode == 2, FirstAcquirer: d.FirstAcquirer, DeliveryCount: d.DeliveryCount, WithCount: d.WithCount}
 	if p.Has(protocol.FlagPriority) {
 		header.Priority = amqp10.Some(p.Priority)
 	}
