@@ -107,12 +107,16 @@ func (c *Consume) Answer(f Fate) (Address, any) {
 	return c.ReplyTo, &ConsumeReply{Reply: c.Done(missed(f, c.Queue, c.VHost)), Tag: c.Tag}
 }
 
-// CancelConsumer detaches a consumer; its deliveries stay with the channel.
+// CancelConsumer detaches a consumer; its deliveries stay with the channel, unless it wants them requeued.
 // From a channel; CancelConsumerReply comes back after its last Deliver.
 type CancelConsumer struct {
 	Request
 	Channel Address
 	Tag     string
+	// Requeue has the queue requeue the consumer's unacked deliveries, including those on their way, before it
+	// delivers again (LOCK-9). Except are numbers of deliveries that stay with the channel, in ascending order.
+	Requeue bool
+	Except  []uint64
 }
 
 // Answer implements Answerable: a consumer of a queue that is gone is cancelled.

@@ -61,6 +61,23 @@ func (s *state) consume(m *mail.Consume, now clock.Instant) {
 	s.lease.Hold()
 }
 
+// cancel handles CancelConsumer.
+func (s *state) cancel(m *mail.CancelConsumer, now clock.Instant) {
+	reply := func() { s.out.Send(m.ReplyTo, &mail.CancelConsumerReply{Reply: m.Done(nil), Tag: m.Tag}) }
+	c := s.consumers.Find(m.Channel, m.Tag)
+	if c == nil {
+		s.receivers.Cancel(m.Channel, m.Tag, now)
+		reply()
+		return
+	}
+	s.detach(c, now)
+	if !m.Requeue {
+		reply()
+		return
+	}
+	s.deliveries.GiveUpOf(c, m, now, reply)
+}
+
 // detach removes a consumer. Its unacked deliveries stay with the channel.
 func (s *state) detach(c *consumers.Consumer, now clock.Instant) {
 	s.consumers.Cancel(c)

@@ -147,12 +147,7 @@ func (s *state) control(received any, now clock.Instant) {
 	case *mail.Consume:
 		s.consume(m, now)
 	case *mail.CancelConsumer:
-		if c := s.consumers.Find(m.Channel, m.Tag); c != nil {
-			s.detach(c, now)
-		} else {
-			s.receivers.Cancel(m.Channel, m.Tag, now)
-		}
-		s.out.Send(m.ReplyTo, &mail.CancelConsumerReply{Reply: m.Done(nil), Tag: m.Tag})
+		s.cancel(m, now)
 	case *mail.Get:
 		s.get(m, now)
 	case *mail.ReceiveDeferred:

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"candlemark/actors/channel/peers"
+	"candlemark/actors/channel/unacked"
 	"candlemark/actors/mail"
 	"candlemark/actors/session/access"
 	"candlemark/actors/session/answers"
@@ -213,25 +214,32 @@ func (s *state) detach(m *amqp10.Detach) {
 	}
 }
 
-// cancel ends a consumer, and then calls done. The queue answers behind its last delivery, and so does the session;
-// unsettled deliveries are requeued.
+// cancel ends a consumer, and then calls done. The queue answers behind its last delivery, and so does the session. The
+// queue requeues unsettled deliveries, except those that transactions settle, before it delivers to others (LOCK-9).
 func (s *state) cancel(l *link, done func()) {
 	c := l.consumer
 	c.leaving = true
 	s.withdraw(l)
+	takeUnsettled(s, l, func(u unacked.Delivery) { s.unacked.Account(u, mail.Requeue) })
 	s.Send(c.queue.Address, &mail.CancelConsumer{
 		Request: s.request(func(any, error) {
 			s.forgetConsumer(l)
 			done()
 		}),
-		Channel: s.self, Tag: c.tag,
+		Channel: s.self, Tag: c.tag, Requeue: true, Except: s.work.Settling(l),
 	})
 }
 
-// forgetConsumer returns the unsettled deliveries of a consumer's link.
+// forgetConsumer requeues the unsettled messages of a consumer that its queue has cancelled.
 func (s *state) forgetConsumer(l *link) {
 	s.eventPublisher.ConsumerGone(l.consumer.tag, l.consumer.name)
 	s.withdraw(l)
+	takeUnsettled(s, l, func(u unacked.Delivery) { s.unacked.Settle(u, mail.Requeue, nil) })
+	s.unacked.Flush()
+}
+
+// takeUnsettled removes the unsettled deliveries of a link, and calls f for each in order.
+func takeUnsettled(s *state, l *link, f func(u unacked.Delivery)) {
 	var tags []uint64
 	s.owners.Each(func(tag uint64, owner *link) bool {
 		if owner == l {
@@ -241,9 +249,8 @@ func (s *state) forgetConsumer(l *link) {
 	})
 	for _, tag := range tags {
 		s.owners.Take(tag)
-		s.unacked.SettleRange(tag, tag, mail.Requeue)
+		s.unacked.Take(tag, tag, func(_ uint64, u unacked.Delivery) { f(u) })
 	}
-	s.unacked.Flush()
 }
 
 // failLink detaches a link with an error.

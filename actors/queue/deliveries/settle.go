@@ -1,6 +1,8 @@
 package deliveries
 
 import (
+	"slices"
+
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/consumers"
 	"candlemark/actors/queue/work"
@@ -126,6 +128,33 @@ func (d *Deliveries) settleOne(u consumers.Delivery, how mail.Settlement, now cl
 	case mail.Defer:
 		set.Defer(u.Message, now)
 	}
+}
+
+// GiveUpOf requeues the deliveries of a consumer that was cancelled at their positions, over several turns if necessary,
+// and then calls end (LOCK-9).
+func (d *Deliveries) GiveUpOf(c *consumers.Consumer, m *mail.CancelConsumer, now clock.Instant, end func()) {
+	unacked, next := &c.Channel.Unacked, uint64(1)
+	d.Pending.Start(&work.Work{
+		Expires: true, Asked: m,
+		Step: func(now clock.Instant) bool {
+			if c.Holds() == 0 {
+				return true
+			}
+			var numbers []uint64
+			next = unacked.Some(next, int(*d.Most), func(n uint64, u consumers.Delivery) {
+				if _, stays := slices.BinarySearch(m.Except, n); u.Consumer == c && !stays {
+					numbers = append(numbers, n)
+				}
+			})
+			for _, n := range numbers {
+				u, _ := unacked.Take(n)
+				d.release(u)
+				d.Messages.Requeue(u.Message, now)
+			}
+			return next == 0
+		},
+		End: func(clock.Instant) { end() },
+	}, now)
 }
 
 // GiveUp requeues all deliveries of a channel that is gone at their positions, over several turns if necessary, and

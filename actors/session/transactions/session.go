@@ -2,6 +2,7 @@ package transactions
 
 import (
 	"cmp"
+	"slices"
 
 	"candlemark/actors/channel/unacked"
 	"candlemark/actors/mail"
@@ -182,6 +183,20 @@ func (s *Session[Link]) keep(x *Transaction[Link], tag uint64, m *amqp10.Disposi
 		s.restore(&one)
 	}
 	return err
+}
+
+// Settling returns the numbers of a link's deliveries that transactions are to settle, in ascending order.
+func (s *Session[Link]) Settling(l Link) (numbers []uint64) {
+	for _, x := range s.byID {
+		for i := range x.Settles {
+			if x.Settles[i].Link == l {
+				_, n := x.Settles[i].Delivery.Of()
+				numbers = append(numbers, n)
+			}
+		}
+	}
+	slices.Sort(numbers)
+	return numbers
 }
 
 // restore undoes the settlement of a delivery, if the client still holds it.
