@@ -28,10 +28,10 @@ type UnackedPage struct {
 
 // UnackedDelivery is one unacked delivery.
 type UnackedDelivery struct {
-	Seq     uint64 // number of the message in its queue
-	Channel Address
-	Tag     string // the consumer's tag, "" for basic.get
-	Number  uint64 // the queue's number of the delivery for that channel, as in Delivery
+	Seq     uint64  // number of the message in its queue
+	Channel Address // nil if no channel holds it any more (LOCK-10)
+	Tag     string  // the consumer's tag, "" for basic.get and without a channel
+	Number  uint64  // the queue's number of the delivery for that channel, as in Delivery
 	// Delivered is when it was delivered, in wall ms, rounded down to a second.
 	Delivered int64
 	Locked    int64 // when it is requeued, wall ms, 0 for never

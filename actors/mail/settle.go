@@ -30,7 +30,8 @@ type Settlement uint8
 
 // Ack: processed. Requeue: back to its position. Reject: dead-letter or drop. PutBack: back to its position as if
 // never delivered, for claimed messages. Release: back to its position as redelivered, but the delivery does not
-// count. Defer: kept for delivery by number (DEFER-1); the delivery does not count either.
+// count. Defer: kept for delivery by number (DEFER-1); the delivery does not count either. Leave: the link has ended;
+// the message stays locked until its lock ends if the lock outlives the link (LOCK-10), otherwise as Requeue.
 const (
 	Ack Settlement = iota
 	Requeue
@@ -38,6 +39,7 @@ const (
 	PutBack
 	Release
 	Defer
+	Leave
 )
 
 // Answer implements Answerable: a queue that is gone or has failed holds no deliveries.

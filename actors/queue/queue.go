@@ -113,7 +113,11 @@ func (q *queue) receive(ctx actor.Context) {
 		q.abort(ctx)
 		return
 	case *actor.Stopped:
-		q.state.consumers.Channels(func(h *consumers.Channel) { mail.Unwatch(ctx, h.Address) })
+		q.state.consumers.Channels(func(h *consumers.Channel) {
+			if h.Address != nil {
+				mail.Unwatch(ctx, h.Address)
+			}
+		})
 		return
 	case *actor.Terminated: // system mail, ahead of the peer's other mail (PRO-1)
 		ctx.Send(ctx.Self(), &mail.PeerGone{Who: m.Who})

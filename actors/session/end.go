@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 
+	"candlemark/actors/channel/unacked"
 	"candlemark/actors/mail"
 	"candlemark/actors/session/settlement"
 	"candlemark/internal/dialect"
@@ -67,11 +68,14 @@ func (s *state) close() {
 
 // giveBack tells every queue that the session holds nothing more.
 func (s *state) giveBack() {
+	entity := func(l *link) bool { return l.consumer != nil && l.consumer.entity }
+	settlement.TakeOf(&s.unacked, &s.owners, entity, func(u unacked.Delivery) { s.unacked.Settle(u, mail.Leave, nil) })
 	s.flush()
 	s.await = nil
 	s.long.stop()
 	s.long = nil
 	s.work.Drop()
+	s.unacked.Flush()
 	s.peers.Leave()
 	for _, l := range s.links {
 		if l.consumer != nil {

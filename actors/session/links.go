@@ -10,6 +10,7 @@ import (
 	"candlemark/actors/session/answers"
 	"candlemark/actors/session/entities"
 	"candlemark/actors/session/incoming"
+	"candlemark/actors/session/settlement"
 	"candlemark/actors/session/window"
 	"candlemark/internal/dialect"
 	"candlemark/protocol/amqp10"
@@ -215,42 +216,36 @@ func (s *state) detach(m *amqp10.Detach) {
 }
 
 // cancel ends a consumer, and then calls done. The queue answers behind its last delivery, and so does the session. The
-// queue requeues unsettled deliveries, except those that transactions settle, before it delivers to others (LOCK-9).
+// queue requeues unsettled deliveries, except those that transactions settle, before it delivers to others (LOCK-9). Links of
+// Azure Service Bus's dialect leave theirs locked instead (LOCK-10).
 func (s *state) cancel(l *link, done func()) {
 	c := l.consumer
 	c.leaving = true
 	s.withdraw(l)
-	takeUnsettled(s, l, func(u unacked.Delivery) { s.unacked.Account(u, mail.Requeue) })
-	s.Send(c.queue.Address, &mail.CancelConsumer{
+	ask := &mail.CancelConsumer{
 		Request: s.request(func(any, error) {
 			s.forgetConsumer(l)
 			done()
 		}),
-		Channel: s.self, Tag: c.tag, Requeue: true, Except: s.work.Settling(l),
-	})
+		Channel: s.self, Tag: c.tag,
+	}
+	if !c.entity {
+		settlement.TakeOf(&s.unacked, &s.owners, func(owner *link) bool { return owner == l }, func(u unacked.Delivery) { s.unacked.Account(u, mail.Requeue) })
+		ask.Requeue, ask.Except = true, s.work.Settling(l)
+	}
+	s.Send(c.queue.Address, ask)
 }
 
-// forgetConsumer requeues the unsettled messages of a consumer that its queue has cancelled.
+// forgetConsumer settles the unsettled messages of a consumer that its queue has cancelled.
 func (s *state) forgetConsumer(l *link) {
 	s.eventPublisher.ConsumerGone(l.consumer.tag, l.consumer.name)
 	s.withdraw(l)
-	takeUnsettled(s, l, func(u unacked.Delivery) { s.unacked.Settle(u, mail.Requeue, nil) })
-	s.unacked.Flush()
-}
-
-// takeUnsettled removes the unsettled deliveries of a link, and calls f for each in order.
-func takeUnsettled(s *state, l *link, f func(u unacked.Delivery)) {
-	var tags []uint64
-	s.owners.Each(func(tag uint64, owner *link) bool {
-		if owner == l {
-			tags = append(tags, tag)
-		}
-		return true
-	})
-	for _, tag := range tags {
-		s.owners.Take(tag)
-		s.unacked.Take(tag, tag, func(_ uint64, u unacked.Delivery) { f(u) })
+	how := mail.Requeue
+	if l.consumer.entity {
+		how = mail.Leave
 	}
+	settlement.TakeOf(&s.unacked, &s.owners, func(owner *link) bool { return owner == l }, func(u unacked.Delivery) { s.unacked.Settle(u, how, nil) })
+	s.unacked.Flush()
 }
 
 // failLink detaches a link with an error.

@@ -86,11 +86,11 @@ func (s *state) holdDrained(l *link, count uint32) {
 	s.held = append(s.held, &writing{link: l, drained: true, count: count})
 }
 
-// sendBack returns unwritten deliveries to their queue. When a link is detached, the queue requeues them itself.
+// sendBack returns unwritten deliveries to their queue. When a link of RabbitMQ's dialect is detached, the queue requeues them itself.
 func sendBack(s *state, c *consumer, m *mail.Deliver) {
 	back := entities.Unwritten(m)
 	m.Release()
-	if len(back) > 0 && !c.leaving && !c.queue.Gone {
+	if len(back) > 0 && (!c.leaving || c.entity) && !c.queue.Gone {
 		s.Send(c.queue.Address, &mail.Settle{Channel: s.self, Ranges: back})
 	}
 }

@@ -159,7 +159,7 @@ var rooms = map[string][]string{
 
 	"actors/session/entities":   {"protocol", "policies", "protocol/amqp10", "actors/mail", "actors/session/access", "internal/auth", "internal/dialect", "internal/dialect/servicebus", "internal/message", "internal/servicebus/entity", "internal/servicebus/filter", "internal/topology"},
 	"actors/session/batches":    {"protocol/amqp10", "actors/mail", "internal/seqmap"},
-	"actors/session/settlement": {"protocol/amqp10", "actors/channel/unacked", "actors/mail", "internal/dialect", "internal/dialect/servicebus"},
+	"actors/session/settlement": {"protocol/amqp10", "actors/channel/unacked", "actors/mail", "internal/dialect", "internal/dialect/servicebus", "internal/seqmap"},
 	"actors/session/tokens":     {"actors/mail", "actors/session/access", "internal/auth", "internal/dialect/servicebus", "internal/servicebus/sas"},
 	"actors/session/answers":    {"actors/session/window", "internal/topology"},
 	"actors/session/transfers":  {"protocol/amqp10", "protocol/amqp10/hotpath", "actors/session/window", "internal/outbox"},

@@ -153,7 +153,7 @@ func (qs *Queries) Unacked(ctx context.Context, by management.Asker, at manageme
 	list := make([]management.Unacked, len(page.Deliveries))
 	for i, d := range page.Deliveries {
 		list[i] = management.Unacked{
-			ID: d.Seq, ConsumerTag: d.Tag, DeliveryTag: tags[d.Channel.Id][d.Number], Delivered: d.Delivered, Locked: d.Locked,
+			ID: d.Seq, ConsumerTag: d.Tag, DeliveryTag: tags[d.Channel.GetId()][d.Number], Delivered: d.Delivered, Locked: d.Locked,
 			Expires: d.Expires, Bytes: d.Size, DeliveryCount: d.DeliveryCount, Redelivered: d.Redelivered,
 		}
 		list[i].Connection, list[i].Channel = clients.owner(d.Channel)
@@ -166,6 +166,9 @@ func (qs *Queries) tags(ctx context.Context, q *topology.Queue, deliveries []mai
 	var channels []mail.Address
 	numbers := map[string][]uint64{}
 	for _, d := range deliveries {
+		if d.Channel == nil { // locked, and no channel's any more
+			continue
+		}
 		if numbers[d.Channel.Id] == nil {
 			channels = append(channels, d.Channel)
 		}
@@ -247,7 +250,7 @@ func (qs *Queries) ReturnDelivery(ctx context.Context, by management.Asker, at m
 // owner returns the connection of a channel, nil if it has none any more, and the channel's number.
 func (all *clients) owner(channel mail.Address) (*management.Connection, int) {
 	// A channel's name begins with its connection's.
-	parent, _, _ := strings.Cut(channel.Id, "/channel/")
+	parent, _, _ := strings.Cut(channel.GetId(), "/channel/")
 	owner := all.byID[parent]
 	if owner == nil {
 		return nil, 0

@@ -65,6 +65,23 @@ func (s *Set) Hold(h *Channel, d Delivery) uint64 {
 	return h.Unacked.Append(d)
 }
 
+// Unowned returns the record of the deliveries that no channel holds any more and that are still locked (LOCK-10), created
+// if necessary. Its Address is nil.
+func (s *Set) Unowned() *Channel {
+	h := s.channels[unowned]
+	if h == nil {
+		h = &Channel{}
+		s.channels[unowned] = h
+	}
+	return h
+}
+
+// unowned is the id of the record of Unowned, which no channel has.
+const unowned = ""
+
+// CloseUnowned removes the record of Unowned, which must have no deliveries.
+func (s *Set) CloseUnowned() { delete(s.channels, unowned) }
+
 // Release frees the prefetch of a delivery that was removed from its channel.
 func (s *Set) Release(d Delivery) {
 	s.unacked--

@@ -39,6 +39,7 @@ type Deliveries struct {
 	// Timeouts is nil until the first timeout.
 	Timeouts *acktimeouts.Timeouts
 	prepared map[backlog.Handle]int64 // deliveries that transactions are about to settle, and their deadlines, ms, 0 for none
+	unowned  map[backlog.Handle]unowned
 }
 
 // New returns the empty Deliveries of a queue.
@@ -128,5 +129,6 @@ func (d *Deliveries) TakeBack(channel *consumers.Channel, number uint64, m *mail
 func (d *Deliveries) release(u consumers.Delivery) {
 	delete(d.prepared, u.Message)
 	d.Timeouts.Stop(u.Message)
+	d.forgetUnowned(u.Message)
 	d.Consumers.Release(u)
 }

@@ -23,11 +23,7 @@ func (d *Deliveries) Renew(m *mail.RenewLock, now clock.Instant) {
 			return
 		}
 		reply.Count++
-		own := int64(-1)
-		if u.Consumer != nil {
-			own = u.Consumer.Timeout
-		}
-		until := d.extend(u.Message, now.Ceil(), policies.LowerTimeout(d.Messages.Settings.ConsumerTimeout, own))
+		until := d.extend(u.Message, now.Ceil(), policies.LowerTimeout(d.Messages.Settings.ConsumerTimeout, d.timeoutOf(&u)))
 		if until != 0 {
 			until += d.Messages.Skew
 		}
@@ -71,7 +67,13 @@ func (d *Deliveries) Renew(m *mail.RenewLock, now clock.Instant) {
 
 // lockOf returns the lock of a delivery.
 func (d *Deliveries) lockOf(u *consumers.Unsettled) mail.Lock {
-	return mail.Lock{Seq: d.Messages.Backlog.Entry(u.Message).Seq, Lock: u.Lock()}
+	lock := mail.Lock{Seq: d.Messages.Backlog.Entry(u.Message).Seq}
+	if kept, is := d.unowned[u.Message]; is {
+		lock.Lock = kept.lock
+	} else {
+		lock.Lock = u.Lock()
+	}
+	return lock
 }
 
 // Return requeues a delivery.

@@ -88,6 +88,9 @@ func (d *Deliveries) settleSome(h *consumers.Channel, ranges []mail.SettleRange,
 				unread = append(unread, numbered{n, u})
 				return
 			}
+			if r.How == mail.Leave && d.leave(&consumers.Unsettled{Delivery: u, Channel: h, Number: n}, now) {
+				return
+			}
 			d.release(u)
 			if amends {
 				d.Messages.Amend(u.Message, r.Outcome.Annotations, r.Outcome.Properties)
@@ -99,7 +102,9 @@ func (d *Deliveries) settleSome(h *consumers.Channel, ranges []mail.SettleRange,
 			last = next - 1
 		}
 		t.miss(first, last+1)
-		d.Messages.Counts.Late += last - r.First + 1 - uint64(taken) // deliveries that are not held any more
+		if r.How != mail.Leave {
+			d.Messages.Counts.Late += last - r.First + 1 - uint64(taken) // deliveries that are not held any more
+		}
 		d.settleRead(h, unread, *r, t)
 		left -= 1 + taken
 		if next != 0 {
@@ -117,7 +122,7 @@ func (d *Deliveries) settleOne(u consumers.Delivery, how mail.Settlement, now cl
 	case mail.Ack:
 		set.Counts.Ack++
 		set.Remove(u.Message, store.Acked)
-	case mail.Requeue:
+	case mail.Requeue, mail.Leave:
 		set.Requeue(u.Message, now)
 	case mail.Reject:
 		set.End(u.Message, store.Rejected)

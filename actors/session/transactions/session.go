@@ -201,10 +201,12 @@ func (s *Session[Link]) Settling(l Link) (numbers []uint64) {
 
 // restore undoes the settlement of a delivery, if the client still holds it.
 func (s *Session[Link]) restore(x *Settlement[Link]) {
-	there, _ := s.Attached(x.Link)
+	there, entity := s.Attached(x.Link)
 	switch {
 	case x.Settled:
 		s.Unacked.Settle(x.Delivery, mail.Release, nil)
+	case !there && entity:
+		s.Unacked.Settle(x.Delivery, mail.Leave, nil)
 	case !there:
 		s.Unacked.Settle(x.Delivery, mail.Requeue, nil)
 	default:
@@ -316,6 +318,14 @@ func (s *Session[Link]) forget(x *Transaction[Link]) {
 
 // Drop abandons the transactions of a session that ends.
 func (s *Session[Link]) Drop() {
+	for _, x := range s.byID {
+		for i := range x.Settles {
+			one := &x.Settles[i]
+			if _, entity := s.Attached(one.Link); entity && !one.Settled {
+				s.Unacked.Settle(one.Delivery, mail.Leave, nil)
+			}
+		}
+	}
 	if ids := s.Clear(); len(ids) > 0 {
 		s.Send(s.Connection, &mail.AbandonTransactions{Session: s.Self, Ends: true, IDs: ids})
 	}

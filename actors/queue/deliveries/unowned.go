@@ -1,0 +1,58 @@
+package deliveries
+
+import (
+	"candlemark/actors/queue/backlog"
+	"candlemark/actors/queue/consumers"
+	"candlemark/internal/clock"
+)
+
+// unowned is a delivery that no channel holds any more, and that is still locked.
+type unowned struct {
+	lock    uint64
+	timeout int64 // that of its consumer, ms, -1 for none
+}
+
+// leave keeps a delivery, which was removed from its channel, locked without an owner until its lock ends (LOCK-10). It
+// reports false, and keeps nothing, if the delivery has no lock of its own that outlives its link.
+func (d *Deliveries) leave(u *consumers.Unsettled, now clock.Instant) bool {
+	until, c := d.until(u.Message), u.Consumer
+	switch {
+	case c == nil || !c.Facts || c.Session || until == 0:
+		return false
+	case until <= now.Floor(): // the timer is late
+		d.Messages.Counts.TimedOut++
+		return false
+	}
+	kept := unowned{u.Lock(), c.Timeout}
+	d.release(u.Delivery)
+	if d.unowned == nil {
+		d.unowned = map[backlog.Handle]unowned{}
+	}
+	d.unowned[u.Message] = kept
+	h := d.Consumers.Unowned()
+	number := d.Consumers.Hold(h, consumers.Delivery{Message: u.Message, Since: u.Since})
+	d.Timeouts.Start(u.Message, h, number, until, now.Floor())
+	return true
+}
+
+// forgetUnowned forgets the lock of a message without an owner.
+func (d *Deliveries) forgetUnowned(message backlog.Handle) {
+	if _, is := d.unowned[message]; !is {
+		return
+	}
+	if delete(d.unowned, message); len(d.unowned) == 0 {
+		d.unowned = nil // it does not shrink
+		d.Consumers.CloseUnowned()
+	}
+}
+
+// timeoutOf returns the timeout of the consumer of a delivery, -1 for none.
+func (d *Deliveries) timeoutOf(u *consumers.Unsettled) int64 {
+	if kept, is := d.unowned[u.Message]; is {
+		return kept.timeout
+	}
+	if u.Consumer == nil {
+		return -1
+	}
+	return u.Consumer.Timeout
+}

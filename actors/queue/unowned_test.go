@@ -1,0 +1,194 @@
+package queue
+
+import (
+	"testing"
+
+	"candlemark/actors/mail"
+	"candlemark/actors/queue/consumers"
+	"candlemark/policies"
+)
+
+// take attaches an entity's consumer and returns what it is delivered.
+func (c *core) take(ch mail.Address, tag string, change ...func(*mail.Consume)) (all []mail.Delivery) {
+	c.t.Helper()
+	c.consume(ch, tag, 0, append(change, facts, stays)...)
+	return c.items()
+}
+
+// items takes all deliveries that were sent.
+func (c *core) items() (list []mail.Delivery) {
+	for _, d := range all[*mail.Deliver](c) {
+		list = append(list, d.Items...)
+	}
+	return list
+}
+
+// detachLink cancels a consumer, whose link leaves the deliveries from first to last.
+func (c *core) detachLink(ch mail.Address, tag string, first, last uint64) {
+	c.t.Helper()
+	c.feed(&mail.CancelConsumer{Request: mail.Request{ReplyTo: ch}, Channel: ch, Tag: tag})
+	one[*mail.CancelConsumerReply](c)
+	c.settle(ch, mail.Leave, first, last)
+}
+
+func (c *core) settleLocked(how mail.Settlement, list ...mail.Delivery) bool {
+	c.t.Helper()
+	m := &mail.SettleLocked{Request: mail.Request{ReplyTo: owner}, How: how, Connection: other}
+	for _, d := range list {
+		m.Locks = append(m.Locks, mail.Lock{Seq: d.Facts.Seq, Lock: d.Facts.Lock})
+	}
+	c.feed(m)
+	return one[*mail.LockedSettled](c).Held
+}
+
+// TestLeave_LOCK10: deliveries that a link leaves stay locked until their locks end, even when the channel is gone; then
+// they are requeued at their positions and counted.
+func TestLeave_LOCK10(t *testing.T) {
+	c := newCore(t, timeout(1000))
+	c.put("1", "2")
+	got := c.take(ch1, "a")
+	c.at(400)
+	c.detachLink(ch1, "a", 1, 2)
+	c.feed(&mail.ChannelGone{Channel: ch1})
+	c.take(ch2, "b")
+	if p := c.locks(0, 0); len(p.Deliveries) != 2 || p.Deliveries[0].Channel != nil || p.Deliveries[0].Locked != start+1000 {
+		t.Fatalf("%+v", p)
+	}
+	c.at(999)
+	if list := c.items(); len(list) != 0 || c.consumers.Unacked() != 2 || c.openChannels() != 2 {
+		t.Fatalf("%v, %d unacked, %d channels", list, c.consumers.Unacked(), c.openChannels())
+	}
+	c.at(1000)
+	list := c.items()
+	if len(list) != 2 || text(list[0]) != "1*" || text(list[1]) != "2*" || list[0].Facts.DeliveryCount != 1 || c.Counts.TimedOut != 2 {
+		t.Fatalf("%+v, %+v", list, c.Counts)
+	}
+	if c.settleLocked(mail.Ack, got[0]) {
+		t.Error("settled after its lock had run out")
+	}
+	if c.openChannels() != 1 || len(all[*mail.DeliveriesReturned](c)) != 0 || c.Counts.Late != 0 {
+		t.Error("something is left")
+	}
+}
+
+// TestLeaveSettled_LOCK10: they are settled and renewed by the same locks as before, from everywhere.
+func TestLeaveSettled_LOCK10(t *testing.T) {
+	c := newCore(t, timeout(5000), dlx)
+	c.put("1", "2", "3", "4")
+	got := c.take(ch1, "a", timeoutOf(1000))
+	c.detachLink(ch1, "a", 1, 4)
+	c.feed(&mail.PeerGone{Who: ch1})
+	c.at(600)
+	m := mail.RenewLock{Locks: []mail.Lock{{Seq: got[3].Facts.Seq, Lock: got[3].Facts.Lock}}}
+	if n, until := c.renews(m); n != 1 || until != 1600 { // by the consumer's own timeout
+		t.Errorf("%d until %d", n, until)
+	}
+	if !c.settleLocked(mail.Ack, got[0]) || c.settleLocked(mail.Ack, got[0], got[1]) || !c.settleLocked(mail.Reject, got[1]) {
+		t.Error("not settled, or twice")
+	}
+	c.want("dead", c.seenOff(), "rejected 2")
+	if !c.takeBack(got[2].Facts.Seq) {
+		t.Error("3 was not found")
+	}
+	c.want("ready", c.ready(), "3")
+	c.at(1599)
+	c.want("ready", c.ready(), "3")
+	c.at(1600)
+	c.want("ready", c.ready(), "3", "4")
+	if n, _ := c.renews(m); n != 0 || !c.consumers.Channelless() {
+		t.Errorf("%d renewed, %d channels", n, c.openChannels())
+	}
+}
+
+// TestLeaveRequeues_LOCK10: deliveries without a lock that outlives their link are requeued at once: of other consumers,
+// of queues without a lock duration, those whose timer is late, and those that a channel does not name when it ends.
+func TestLeaveRequeues_LOCK10(t *testing.T) {
+	for name, x := range map[string]struct {
+		ms     int64
+		change func(*mail.Consume)
+	}{"no facts": {1000, func(m *mail.Consume) { m.Facts = false }}, "no lock": {-1, facts}} {
+		c := newCore(t, timeout(x.ms))
+		c.put("1")
+		c.consume(ch1, "a", 0, facts, stays, x.change)
+		c.detachLink(ch1, "a", 1, 1)
+		c.want(name, c.ready(), "1")
+	}
+	c := newCore(t, timeout(1000))
+	c.put("1", "2", "3")
+	c.take(ch1, "a")
+	c.settle(ch1, mail.Leave, 1, 1)
+	c.feed(&mail.ChannelGone{Channel: ch1})
+	c.want("not received", c.ready(), "2", "3")
+	c.take(ch2, "b")
+	c.now += 1000e6 // the timer has not fired
+	c.settle(ch2, mail.Leave, 1, 1)
+	if c.Counts.TimedOut < 1 {
+		t.Error("not counted")
+	}
+	c.at(1001)
+	c.want("late", c.ready())
+	if n := len(c.items()); n != 3 {
+		t.Error(n)
+	}
+}
+
+// TestLeaveExpires_LOCK10: what expires while nobody holds it is dead-lettered when its lock ends; a purge leaves it; a
+// deletion does not.
+func TestLeaveExpires_LOCK10(t *testing.T) {
+	c := newCore(t, timeout(1000), dlx)
+	c.publish(msg("1", 300), msg("2", -1))
+	c.take(ch1, "a")
+	c.detachLink(ch1, "a", 1, 2)
+	c.feed(&mail.Purge{Request: mail.Request{ReplyTo: ch1}})
+	c.at(999)
+	if dead := c.seenOff(); len(dead) != 0 || c.Backlog.Len() != 2 {
+		t.Fatalf("%q, %d messages", dead, c.Backlog.Len())
+	}
+	c.at(1000)
+	c.want("dead", c.seenOff(), "expired 1")
+	c.want("ready", c.ready(), "2")
+	c.take(ch1, "a")
+	c.detachLink(ch1, "a", 1, 3)
+	c.feed(&mail.DeleteQueue{Request: mail.Request{ReplyTo: ch1}})
+	c.feed(&mail.QueueForgotten{})
+	if one[*mail.DeleteQueueReply](c).Err != nil {
+		t.Error("not deleted")
+	}
+}
+
+// TestLeavePrepared_LOCK10: a transaction that ends with its session leaves its deliveries locked, too.
+func TestLeavePrepared_LOCK10(t *testing.T) {
+	c := newCore(t, timeout(1000))
+	c.put("1")
+	c.take(ch1, "a")
+	c.feed(&mail.PrepareWork{Request: mail.Request{ReplyTo: ch1}, Channel: ch1, Numbers: []uint64{1}})
+	if err := one[*mail.WorkPrepared](c).Err; err != nil {
+		t.Fatal(err)
+	}
+	c.detachLink(ch1, "a", 1, 1)
+	c.feed(&mail.ChannelGone{Channel: ch1})
+	c.at(999)
+	c.want("early", c.ready())
+	c.at(1000)
+	c.want("ready", c.ready(), "1")
+}
+
+// TestLeaveMany_LOCK10: links that take, leave and end again and again leave one record, no more.
+func TestLeaveMany_LOCK10(t *testing.T) {
+	c := newCore(t, timeout(1000), func(s *policies.QueueSettings) { s.MaxLength = -1 })
+	for range 200 {
+		c.put("m")
+		c.take(ch1, "a")
+		c.detachLink(ch1, "a", 1, 1)
+		c.feed(&mail.ChannelGone{Channel: ch1})
+	}
+	n := 0
+	c.consumers.Channels(func(h *consumers.Channel) { n += h.Unacked.Len() })
+	if c.openChannels() != 1 || n != 200 {
+		t.Errorf("%d channels, %d deliveries", c.openChannels(), n)
+	}
+	c.at(1000)
+	if c.Backlog.Ready() != 200 || !c.consumers.Channelless() {
+		t.Errorf("%d ready, %d channels", c.Backlog.Ready(), c.openChannels())
+	}
+}

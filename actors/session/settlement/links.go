@@ -1,0 +1,22 @@
+package settlement
+
+import (
+	"candlemark/actors/channel/unacked"
+	"candlemark/internal/seqmap"
+)
+
+// TakeOf removes the unsettled deliveries of links, and calls f for each in order. owners are the links of all deliveries, by
+// the same numbers; which selects links.
+func TakeOf[Link any](all *unacked.Deliveries, owners *seqmap.Map[Link], which func(Link) bool, f func(unacked.Delivery)) {
+	var tags []uint64
+	owners.Each(func(tag uint64, owner Link) bool {
+		if which(owner) {
+			tags = append(tags, tag)
+		}
+		return true
+	})
+	for _, tag := range tags {
+		owners.Take(tag)
+		all.Take(tag, tag, func(_ uint64, u unacked.Delivery) { f(u) })
+	}
+}
