@@ -292,7 +292,7 @@ func (m *model) settle() {
 				m.giveBack(e)
 			case mail.Reject:
 				m.die("rejected", e)
-			case mail.PutBack: // of moves
+			case mail.PutBack, mail.Leave: // of moves, and of links whose locks outlive them
 			}
 		}
 	}

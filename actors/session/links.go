@@ -83,6 +83,7 @@ func (s *state) attach(m *amqp10.Attach) {
 // attachPublisher attaches a link that the client sends on.
 func attachPublisher(s *state, m *amqp10.Attach) error {
 	p := &publisher{Link: incoming.Link{Window: incoming.Credit, Largest: s.cfg.MaxMessage, Mode: m.SndSettleMode, Count: m.InitialDeliveryCount.Or(0)}}
+	p.Reader = dialect.NewReader(m.Handle)
 	if m.Target == nil || m.Target.Dynamic {
 		return amqp10.Errorf(amqp10.NotImplemented, "dynamic targets are not supported")
 	}
@@ -174,7 +175,7 @@ func attachConsumer(s *state, m *amqp10.Attach) error {
 
 // consumes answers attach once the queue has attached the consumer.
 func consumes(s *state, m *amqp10.Attach, ask *mail.Consume, peer *peers.Peer, got *mail.SessionLocked) {
-	s.links[m.Handle] = &link{handle: m.Handle, name: m.Name, address: m.Source.Address.Or(""), consumer: &consumer{
+	s.links[m.Handle] = &link{handle: m.Handle, name: m.Name, address: m.Source.Address.Or(""), writer: dialect.NewWriter(m.Handle), consumer: &consumer{
 		queue: &peer.Queue, name: ask.Queue, tag: ask.Tag, noAck: ask.NoAck, entity: ask.Facts, deadLetters: ask.Facts && entities.FromDeadLetters(m),
 	}}
 	s.eventPublisher.Consumer(ask)

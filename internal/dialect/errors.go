@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -29,11 +30,7 @@ func ErrorOf(err error) *amqp10.Error {
 
 // EndsSession reports whether an attach that is refused with that error ends the session, as in RabbitMQ. Others refuse the link only.
 func EndsSession(err error) bool {
-	switch ErrorOf(err).Condition {
-	case amqp10.UnauthorizedAccess, amqp10.NotImplemented, amqp10.NotAllowed:
-		return true
-	}
-	return false
+	return slices.Contains([]amqp10.Symbol{amqp10.UnauthorizedAccess, amqp10.NotImplemented, amqp10.NotAllowed}, ErrorOf(err).Condition)
 }
 
 // plain returns a text of 0-9-1 as RabbitMQ sends it to clients of AMQP 1.0: without the name of its code.

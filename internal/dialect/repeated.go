@@ -10,13 +10,21 @@ import (
 // largestRepeated is how many bytes in front of a body are compared with those of the message before.
 const largestRepeated = 1 << 10
 
+// remembering is how many links of a session, those with the lowest handles, remember their last message: a client may have
+// hundreds of thousands of links.
+const remembering = 16
+
 // Reader is [Read] for the messages of a link, which often differ in what their bodies hold only: what stands before the body is translated once. The zero
 // value is ready. It keeps a few KiB at most.
 type Reader struct {
 	head    []byte // what the last message begins with, up to what its only data section holds
 	size    int    // of that message in bytes
 	content Content
+	forgets bool // keeps nothing
 }
+
+// NewReader returns the Reader of a link with a handle. Only those with low handles remember messages.
+func NewReader(handle uint32) Reader { return Reader{forgets: handle >= remembering} }
 
 // Read is [Read]; entity must be the same each time. Callers must not write to the slices of the content.
 func (r *Reader) Read(encoded []byte, entity bool) (c Content, err error) {
@@ -34,7 +42,7 @@ func (r *Reader) Read(encoded []byte, entity bool) (c Content, err error) {
 		return c, err
 	}
 	r.head = r.head[:0]
-	if n := len(encoded) - len(c.Body); isData && n <= largestRepeated && endsWith(encoded, c.Body) {
+	if n := len(encoded) - len(c.Body); !r.forgets && isData && n <= largestRepeated && endsWith(encoded, c.Body) {
 		r.head, r.size, r.content = append(r.head, encoded[:n]...), len(encoded), c
 		r.content.Body, r.content.UserID = nil, bytes.Clone(c.UserID)
 	}
@@ -56,11 +64,15 @@ type Writer struct {
 	body        int    // bytes of its body
 	redelivered bool
 	head        []byte // what it was translated to; nil for none to compare with
+	forgets     bool   // keeps nothing
 }
+
+// NewWriter returns the Writer of a link with a handle, see [NewReader].
+func NewWriter(handle uint32) Writer { return Writer{forgets: handle >= remembering} }
 
 // Append is [Append].
 func (w *Writer) Append(dst []byte, m *message.Message, d Delivery) (head, body []byte, err error) {
-	if m.Overlay != nil || d.Entity != nil {
+	if m.Overlay != nil || d.Entity != nil || w.forgets {
 		return Append(dst, m, d)
 	}
 	if len(w.head) > 0 && w.is(m, d) {

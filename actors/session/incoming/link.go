@@ -23,7 +23,7 @@ type Target struct {
 	Entity        bool   // the link uses Azure Service Bus's dialect
 	Address       string // for an Entity
 	may           access.Sender
-	reader        dialect.Reader
+	Reader        dialect.Reader
 }
 
 // Name returns the name of the entity: the exchange, or the queue if that is the default one.

@@ -31,7 +31,7 @@ func (e *LinkError) Unwrap() error { return e.error }
 // perhaps in a *LinkError.
 func (d *Publish) Check(to *Target, payload []byte, routes *routing.Routes, a *access.Access) (err error) {
 	c, m := &d.Content, &d.Message
-	if d.Content, err = to.reader.Read(payload, to.Entity); err != nil {
+	if d.Content, err = to.Reader.Read(payload, to.Entity); err != nil {
 		return err
 	}
 	if c.BadCC != nil && !to.Entity {

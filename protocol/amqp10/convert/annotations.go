@@ -3,6 +3,7 @@ package convert
 import (
 	"bytes"
 	"reflect"
+	"slices"
 
 	"candlemark/protocol/amqp10"
 )
@@ -19,14 +20,10 @@ func isBrokers(name []byte) bool {
 	return false
 }
 
-// survives reports whether a value becomes a header from which the same value, with the same type, can be restored.
-func survives(v amqp10.Value) bool {
-	switch v.Type() {
-	case amqp10.TypeNull, amqp10.TypeBool, amqp10.TypeUByte, amqp10.TypeUShort, amqp10.TypeUInt, amqp10.TypeByte, amqp10.TypeShort, amqp10.TypeInt, amqp10.TypeLong,
-		amqp10.TypeFloat, amqp10.TypeDouble, amqp10.TypeBinary, amqp10.TypeString:
-		return true
-	}
-	return false
+// surviving are the types of values that become a header from which the same value, with the same type, can be restored.
+var surviving = []amqp10.Type{
+	amqp10.TypeNull, amqp10.TypeBool, amqp10.TypeUByte, amqp10.TypeUShort, amqp10.TypeUInt, amqp10.TypeByte, amqp10.TypeShort, amqp10.TypeInt, amqp10.TypeLong,
+	amqp10.TypeFloat, amqp10.TypeDouble, amqp10.TypeBinary, amqp10.TypeString,
 }
 
 // lostAnnotations returns a section with the message annotations that 0-9-1 cannot carry: those without a header, and those whose type changes there. It
@@ -36,7 +33,7 @@ func lostAnnotations(all amqp10.Value) []byte {
 	start, count := 0, 0
 	for key, v := range all.Entries() {
 		name, ok := key.Text()
-		if !ok || isBrokers(name) || hasHeader(name) && survives(v) {
+		if !ok || isBrokers(name) || hasHeader(name) && slices.Contains(surviving, v.Type()) {
 			continue
 		}
 		if section == nil {

@@ -95,14 +95,14 @@ func TestAppendTransfer(t *testing.T) {
 	}
 }
 
-func FuzzQuick(f *testing.F) {
+func FuzzHotpath(f *testing.F) {
 	for _, b := range usual() {
 		f.Add(b)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) { same(t, b) })
 }
 
-func BenchmarkQuick(b *testing.B) {
+func BenchmarkHotpath(b *testing.B) {
 	transfer, disposition := usual()["transfer"], usual()["disposition"]
 	b.Run("transfer", func(b *testing.B) {
 		var p amqp10.Transfer
