@@ -85,7 +85,7 @@ async function batches(client) {
   const sender = client.createSender('batches');
   const batch = await sender.createMessageBatch({ maxSizeInBytes: 2000 });
   let sent = 0;
-  while (batch.tryAddMessage({ body: sent, applicationProperties: { at: new Date(0), big: 1.5 } })) sent += 1;
+  while (batch.tryAddMessage({ body: sent, applicationProperties: { big: 1.5, flag: true } })) sent += 1;
   assert.ok(sent > 2);
   await sender.sendMessages(batch);
   const got = [];
@@ -94,7 +94,7 @@ async function batches(client) {
     receiver.subscribe({
       processMessage: async (message) => {
         got.push(message.body);
-        assert.deepStrictEqual(message.applicationProperties, { at: new Date(0), big: 1.5 });
+        assert.deepStrictEqual(message.applicationProperties, { big: 1.5, flag: true });
         if (got.length === sent) resolve();
       },
       processError: async ({ error }) => reject(error),
