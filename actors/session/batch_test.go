@@ -29,7 +29,7 @@ func crowded(queues int) (*state, *link) {
 	x.Publish(routes)
 	v.Publish(v.Directory().WithExchange(x))
 	s := &state{}
-	s.self = &actor.PID{Id: "self"}
+	s.Me = &actor.PID{Id: "self"}
 	s.init(Config{
 		Outbox: outbox.New(1<<20, nil), Gate: message.NewGate(1 << 30), VHost: v, User: auth.User{Name: "guest"}, Permissions: &auth.Fixed{},
 		Clock: clock.New(), Log: zerolog.Nop(),
@@ -50,15 +50,15 @@ func batchOf(bodies ...string) (whole []byte) {
 // enqueued calls f for each message that a queue gets, and releases it.
 func (s *state) enqueued(f func(m *message.Message)) {
 	s.flush()
-	for _, p := range s.out {
-		if e, ok := p.what.(*mail.Enqueue); ok {
+	for _, p := range s.Out {
+		if e, ok := p.What.(*mail.Enqueue); ok {
 			for i := range e.Messages {
 				f(&e.Messages[i])
 			}
 			e.Release()
 		}
 	}
-	s.out = nil
+	s.Out = nil
 }
 
 // A message of a batch keeps no more memory than its own.

@@ -63,7 +63,7 @@ func (s *state) close() {
 		s.write()
 	}
 	s.phase = ended
-	s.Send(s.cfg.Connection, &mail.ChannelClosed{ID: s.cfg.Channel, Channel: s.self})
+	s.Send(s.cfg.Connection, &mail.ChannelClosed{ID: s.cfg.Channel, Channel: s.Self()})
 }
 
 // giveBack tells every queue that the session holds nothing more.

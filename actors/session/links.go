@@ -150,12 +150,12 @@ func attachConsumer(s *state, m *amqp10.Attach) error {
 	}
 	peer := s.peers.Of(q.PID)
 	ask := &mail.Consume{
-		Channel: s.self, Tag: strconv.Itoa(int(m.Handle)), NoAck: m.SndSettleMode == amqp10.SenderSettled, Arguments: args, Credited: true,
+		Channel: s.Self(), Tag: strconv.Itoa(int(m.Handle)), NoAck: m.SndSettleMode == amqp10.SenderSettled, Arguments: args, Credited: true,
 		Facts: entities.Of(m), Stays: entities.Of(m), Session: session, Connection: s.cfg.Connection, Queue: q.Name, VHost: s.cfg.VHost.Name,
 	}
 	if session != nil {
 		s.asked++
-		ask.Request = mail.Request{ReplyTo: s.self, ID: s.asked, By: s.cfg.By}
+		ask.Request = mail.Request{ReplyTo: s.Self(), ID: s.asked, By: s.cfg.By}
 		s.links[m.Handle] = &link{handle: m.Handle, name: m.Name, address: m.Source.Address.Or(""), opening: &entities.Opening{Attach: m, Ask: ask, Queue: q.PID}}
 		s.Send(q.PID, ask)
 		return nil
@@ -228,7 +228,7 @@ func (s *state) cancel(l *link, done func()) {
 			s.forgetConsumer(l)
 			done()
 		}),
-		Channel: s.self, Tag: c.tag,
+		Channel: s.Self(), Tag: c.tag,
 	}
 	if !c.entity {
 		settlement.TakeOf(&s.unacked, &s.owners, func(owner *link) bool { return owner == l }, func(u unacked.Delivery) { s.unacked.Account(u, mail.Requeue) })

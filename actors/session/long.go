@@ -26,7 +26,7 @@ func (s *state) mustRest() bool {
 	s.flush()
 	if !s.resting {
 		s.resting = true
-		s.Send(s.self, resumeWork{})
+		s.Send(s.Self(), resumeWork{})
 	}
 	return true
 }

@@ -11,6 +11,7 @@ import (
 	"candlemark/actors/session/batches"
 	"candlemark/actors/session/entities"
 	"candlemark/actors/session/incoming"
+	"candlemark/actors/session/outgoing"
 	"candlemark/internal/budget"
 	"candlemark/protocol/amqp10"
 
@@ -157,14 +158,14 @@ func TestAnswers_DetachedRequests(t *testing.T) {
 
 // Credit that a client gives before its link has a session is that of the link when it has one.
 func TestFlow_BeforeASession(t *testing.T) {
-	s := &state{links: map[uint32]*link{}, peers: peers.New(&outgoing{})}
+	s := &state{links: map[uint32]*link{}, peers: peers.New(&outgoing.Mail{})}
 	s.eventPublisher.Events = nil
 	attach := &amqp10.Attach{Handle: 1, Role: amqp10.RoleReceiver, Source: &amqp10.Source{Address: amqp10.Some("q")}}
 	s.links[1] = &link{handle: 1, opening: &entities.Opening{Attach: attach, Ask: &mail.Consume{Request: mail.Request{ID: 7}, Facts: true}, Queue: &actor.PID{Id: "q"}}}
 	s.flow(&amqp10.Flow{Handle: amqp10.Some(uint32(1)), LinkCredit: amqp10.Some(uint32(10)), DeliveryCount: amqp10.Some(uint32(0))})
 	accepted(s, &mail.ConsumeReply{Reply: mail.Reply{ID: 7}, Session: &mail.SessionLocked{ID: "a"}})
-	if len(s.out) != 1 || s.out[0].what.(*mail.Credit).Credit != 10 {
-		t.Errorf("%+v", s.out)
+	if len(s.Out) != 1 || s.Out[0].What.(*mail.Credit).Credit != 10 {
+		t.Errorf("%+v", s.Out)
 	}
 	if c := s.links[1].consumer; c == nil || c.Credit() != 10 {
 		t.Errorf("%+v", c)

@@ -31,7 +31,7 @@ type publisher struct {
 func (s *state) forgetPublisher(l *link) {
 	l.publisher.Forget(s.cfg.Arrivals)
 	if l.publisher.coordinator {
-		s.Send(s.cfg.Connection, &mail.AbandonTransactions{Session: s.self, Link: l.handle})
+		s.Send(s.cfg.Connection, &mail.AbandonTransactions{Session: s.Self(), Link: l.handle})
 	}
 }
 

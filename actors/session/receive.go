@@ -31,7 +31,7 @@ func (s *state) creditGiven(l *link, f *amqp10.Flow) {
 	if f.LinkCredit.Set {
 		c.Given(f)
 		s.Send(c.queue.Address, &mail.Credit{
-			Channel: s.self, Tag: c.tag, DeliveryCount: f.DeliveryCount.Or(0), Credit: f.LinkCredit.Value, Drain: f.Drain,
+			Channel: s.Self(), Tag: c.tag, DeliveryCount: f.DeliveryCount.Or(0), Credit: f.LinkCredit.Value, Drain: f.Drain,
 		})
 	}
 	if f.Echo && !f.Drain {
@@ -91,7 +91,7 @@ func sendBack(s *state, c *consumer, m *mail.Deliver) {
 	back := entities.Unwritten(m)
 	m.Release()
 	if len(back) > 0 && (!c.leaving || c.entity) && !c.queue.Gone {
-		s.Send(c.queue.Address, &mail.Settle{Channel: s.self, Ranges: back})
+		s.Send(c.queue.Address, &mail.Settle{Channel: s.Self(), Ranges: back})
 	}
 }
 

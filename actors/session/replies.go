@@ -17,7 +17,7 @@ func attachReplies(s *state, m *amqp10.Attach) error {
 	if err := dialect.CheckVolatile(m); err != nil {
 		return err
 	}
-	q := s.cfg.VHost.AddRequester(requests.Generated(""), s.self)
+	q := s.cfg.VHost.AddRequester(requests.Generated(""), s.Self())
 	if err := s.rights.Check(auth.Queue, q.Name, auth.Read); err != nil {
 		s.cfg.VHost.RemoveRequester(q)
 		return err

@@ -37,7 +37,7 @@ func New(cfg Config) actor.Actor {
 func (s *session) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
-		s.self = ctx.Self()
+		s.Me = ctx.Self()
 		startWork(&s.state)
 		s.begin()
 		s.carryOut(ctx)
@@ -56,11 +56,7 @@ func (s *session) Receive(ctx actor.Context) {
 
 // carryOut sends the mail of the turn, in order.
 func (s *session) carryOut(ctx actor.Context) {
-	for i, p := range s.out {
-		ctx.Send(p.to, p.what)
-		s.out[i] = post{}
-	}
-	s.out = s.out[:0]
+	s.CarryOut(ctx.Send)
 	s.watchOver(ctx)
 	for _, job := range s.jobs {
 		go job()
@@ -76,13 +72,7 @@ func (s *session) carryOut(ctx actor.Context) {
 
 // watchOver starts and ends watches of queues.
 func (s *session) watchOver(ctx actor.Context) {
-	for _, w := range s.watch {
-		ctx.Watch(w)
-	}
-	for _, w := range s.unwatch {
-		mail.Unwatch(ctx, w)
-	}
-	s.watch, s.unwatch = s.watch[:0], nil
+	s.WatchOver(ctx.Watch, func(who mail.Address) { mail.Unwatch(ctx, who) })
 }
 
 // guard keeps a timer running while a request waits.

@@ -25,11 +25,11 @@ func settleEntity(s *state, tags []uint64, m *amqp10.Disposition) {
 			}
 			continue
 		}
-		told := &mail.Settle{Channel: s.self, Ranges: entities.Ranges(x.Numbers, how, outcome)}
+		told := &mail.Settle{Channel: s.Self(), Ranges: entities.Ranges(x.Numbers, how, outcome)}
 		if !m.Settled {
 			s.asked++
 			s.settles[s.asked] = x
-			told.Asked = &mail.Request{ReplyTo: s.self, ID: s.asked, By: s.cfg.By}
+			told.Asked = &mail.Request{ReplyTo: s.Self(), ID: s.asked, By: s.cfg.By}
 		}
 		s.Send(x.Queue.Address, told)
 	}

@@ -19,7 +19,7 @@ import (
 // queue of that name.
 func holding(dialects string) *state {
 	s := &state{settles: map[uint64]*settlement.Asked{}}
-	s.unacked = unacked.New(&s.outgoing)
+	s.unacked = unacked.New(&s.Mail)
 	links := map[byte]*link{}
 	for _, d := range []byte(dialects) {
 		if links[d] == nil {
@@ -36,16 +36,16 @@ func holding(dialects string) *state {
 // told are the settlements that queues are told, and the deliveries that the client is told are settled.
 func (s *state) told() (queues, client []string) {
 	s.unacked.Flush()
-	for _, p := range s.out {
-		for _, r := range p.what.(*mail.Settle).Ranges {
-			queues = append(queues, fmt.Sprint(p.to.Id, r.First, "-", r.Last))
+	for _, p := range s.Out {
+		for _, r := range p.What.(*mail.Settle).Ranges {
+			queues = append(queues, fmt.Sprint(p.To.Id, r.First, "-", r.Last))
 		}
 	}
 	for _, r := range s.replies {
 		d := r.(*amqp10.Disposition)
 		client = append(client, fmt.Sprintf("%d-%d", d.First, d.Last.Or(d.First)))
 	}
-	s.out, s.replies = nil, nil
+	s.Out, s.replies = nil, nil
 	slices.Sort(queues)
 	return queues, client
 }
@@ -115,7 +115,7 @@ func TestSettled_Lost(t *testing.T) {
 // settles it on its link as well gets the answer that it is lost.
 func TestSettledElsewhere_Bound(t *testing.T) {
 	s := holding("eqe")
-	s.peers = peers.New(&s.outgoing)
+	s.peers = peers.New(&s.Mail)
 	queue := s.peers.Of(&actor.PID{Id: "e"})
 	l, _ := s.owners.Get(1)
 	l.consumer.queue = &queue.Queue

@@ -15,6 +15,7 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/actors/session/access"
 	"candlemark/actors/session/batches"
+	"candlemark/actors/session/outgoing"
 	"candlemark/actors/session/sessionevents"
 	"candlemark/actors/session/settlement"
 	work "candlemark/actors/session/transactions"
@@ -42,7 +43,7 @@ const (
 
 // state is the core.
 type state struct {
-	outgoing
+	outgoing.Mail
 	cfg     Config
 	rights  rights.Rights // of the user who logged in
 	access  access.Access
@@ -123,11 +124,11 @@ func (s *state) init(cfg Config) {
 	s.rights = rights.Rights{User: cfg.User, VHost: cfg.VHost, Permissions: cfg.Permissions}
 	s.access = access.Access{Login: &s.rights, Tokens: cfg.Tokens, Statuses: cfg.Statuses, Clock: cfg.Clock}
 	s.client = requests.Client{Rights: &s.rights, Connection: cfg.Connection}
-	s.peers = peers.New(&s.outgoing)
-	s.batches = routing.NewBatches(&s.outgoing, &s.peers,
+	s.peers = peers.New(&s.Mail)
+	s.batches = routing.NewBatches(&s.Mail, &s.peers,
 		&mail.Publisher{User: cfg.User.Name, Tags: cfg.User.Tags, Connection: cfg.Connection, Origin: cfg.By}, cfg.Gate)
 	s.routes = routing.NewRoutes(&s.rights, &s.batches)
-	s.unacked = unacked.New(&s.outgoing)
+	s.unacked = unacked.New(&s.Mail)
 	s.windows = window.New(s.cfg.NextOutgoingID, s.cfg.IncomingWindow)
 	s.tracer = newTracer(s)
 	s.eventPublisher = sessionevents.Publisher{
@@ -227,14 +228,14 @@ func (s *state) request(done func(reply any, err error)) mail.Request {
 	s.flush()
 	s.asked++
 	s.await = &await{id: s.asked, done: done}
-	return mail.Request{ReplyTo: s.self, ID: s.asked, By: s.cfg.By}
+	return mail.Request{ReplyTo: s.Self(), ID: s.asked, By: s.cfg.By}
 }
 
 // beside runs work on its own goroutine, and calls done with the result; all later input waits, without time limit.
 func (s *state) beside(work func() (any, error), done func(reply any, err error)) {
 	id := s.request(done).ID
 	s.await.patient = true
-	self, post := s.self, s.cfg.Post
+	self, post := s.Self(), s.cfg.Post
 	s.jobs = append(s.jobs, func() {
 		reply, err := work()
 		post(self, &result{id, reply, err})

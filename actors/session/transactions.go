@@ -15,7 +15,7 @@ import (
 // startWork connects transactions to their session, which has its address by now.
 func startWork(s *state) {
 	s.work = work.Session[*link]{
-		Self: s.self, Connection: s.cfg.Connection, Known: s.cfg.Transactions, Arrivals: s.cfg.Arrivals, Unacked: &s.unacked, Owners: &s.owners, Elsewhere: &s.elsewhere,
+		Self: s.Self(), Connection: s.cfg.Connection, Known: s.cfg.Transactions, Arrivals: s.cfg.Arrivals, Unacked: &s.unacked, Owners: &s.owners, Elsewhere: &s.elsewhere,
 		Send: s.Send, Reply: s.reply, Resume: func() { s.await = nil },
 		Wait: func(done func(any, error)) mail.Request {
 			r := s.request(done)
@@ -24,7 +24,7 @@ func startWork(s *state) {
 		},
 		Number: func() mail.Request {
 			s.asked++
-			return mail.Request{ReplyTo: s.self, ID: s.asked, By: s.cfg.By}
+			return mail.Request{ReplyTo: s.Self(), ID: s.asked, By: s.cfg.By}
 		},
 		Attached: func(l *link) (there, entity bool) {
 			return s.links[l.handle] == l && l.consumer != nil, l.consumer != nil && l.consumer.entity

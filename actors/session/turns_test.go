@@ -45,12 +45,12 @@ func TestAnswersOfATurnAreBounded(t *testing.T) {
 				b := s.cfg.Outbox.Take()
 				most, before = max(most, len(b)), before+uint64(len(b))
 				again = false
-				for _, p := range s.out {
-					if _, is := p.what.(resumeWork); is {
+				for _, p := range s.Out {
+					if _, is := p.What.(resumeWork); is {
 						again = true
 					}
 				}
-				s.out = nil
+				s.Out = nil
 				if again {
 					s.handle(resumeWork{})
 				}

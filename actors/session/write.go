@@ -93,7 +93,7 @@ func (s *state) append(f func(b []byte) []byte) {
 // wantRoom requests one OutboxReady.
 func (s *state) wantRoom() {
 	s.wantsRoom = true
-	s.cfg.Outbox.WhenRoom(func() { s.cfg.Post(s.self, &mail.OutboxReady{}) })
+	s.cfg.Outbox.WhenRoom(func() { s.cfg.Post(s.Self(), &mail.OutboxReady{}) })
 }
 
 // sending is a message that is being written, perhaps in several transfers.
@@ -197,7 +197,7 @@ func (s *state) wrote(c *consumer, m *mail.Deliver, d *mail.Delivery) {
 	c.written++
 	c.bytes += len(d.Message.Body)
 	if c.written >= grantMessages || c.bytes >= grantBytes {
-		s.Send(m.Queue, &mail.Grant{Channel: s.self, Tag: m.Tag, Messages: c.written, Bytes: c.bytes})
+		s.Send(m.Queue, &mail.Grant{Channel: s.Self(), Tag: m.Tag, Messages: c.written, Bytes: c.bytes})
 		c.written, c.bytes = 0, 0
 	}
 }

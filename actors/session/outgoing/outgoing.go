@@ -1,0 +1,52 @@
+package outgoing
+
+import "candlemark/actors/mail"
+
+// Mail is the mail of a turn, in order.
+type Mail struct {
+	Me             mail.Address // the session
+	Out            []Post
+	watch, unwatch []mail.Address
+}
+
+// Post is one mail.
+type Post struct {
+	To   mail.Address
+	What any
+}
+
+// Self implements qos.Sender.
+func (m *Mail) Self() mail.Address { return m.Me }
+
+// Watch implements peers.Watcher.
+func (m *Mail) Watch(who mail.Address) { m.watch = append(m.watch, who) }
+
+// Unwatch implements peers.Watcher.
+func (m *Mail) Unwatch(who mail.Address) { m.unwatch = append(m.unwatch, who) }
+
+// Send implements qos.Sender. Mail to nobody is dropped.
+func (m *Mail) Send(to mail.Address, what any) {
+	if to != nil {
+		m.Out = append(m.Out, Post{to, what})
+	}
+}
+
+// CarryOut passes the mail to send, and empties it.
+func (m *Mail) CarryOut(send func(to mail.Address, what any)) {
+	for i, p := range m.Out {
+		send(p.To, p.What)
+		m.Out[i] = Post{}
+	}
+	m.Out = m.Out[:0]
+}
+
+// WatchOver passes the actors whose watches start and end.
+func (m *Mail) WatchOver(watch, unwatch func(who mail.Address)) {
+	for _, w := range m.watch {
+		watch(w)
+	}
+	for _, w := range m.unwatch {
+		unwatch(w)
+	}
+	m.watch, m.unwatch = m.watch[:0], nil
+}
