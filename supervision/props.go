@@ -156,7 +156,7 @@ func sessionProps(n *Node, s connection10.SessionSpec) *actor.Props {
 	}
 	return n.props(func(close func() []any) actor.Actor {
 		return session.New(session.Config{
-			Channel: s.Channel, Connection: s.Connection, ConnectionName: s.Name, Node: n.cfg.Name, Outbox: s.Outbox, Gate: s.Gate, Arrivals: s.Arrivals,
+			Channel: s.Channel, Connection: s.Connection, ConnectionName: s.Name, Container: s.Container, Node: n.cfg.Name, Outbox: s.Outbox, Gate: s.Gate, Arrivals: s.Arrivals,
 			FrameMax: s.FrameMax, NextOutgoingID: s.Begin.NextOutgoingID, IncomingWindow: s.Begin.IncomingWindow, HandleMax: s.Begin.HandleMax,
 			VHost: s.VHost, User: s.User, By: s.By, Events: n.events, Permissions: n.cfg.Permissions, Token: token, Tokens: s.Tokens, Statuses: n.Shovels.Statuses(), Transactions: s.Transactions, MaxMessage: n.cfg.MaxMessage, Clock: n.clock,
 			Log: s.Log.With().Uint16("channel", s.Channel).Logger(), Post: n.asker.Post, Ended: n.SessionEnded, Close: close,

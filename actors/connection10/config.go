@@ -62,6 +62,7 @@ type SessionSpec struct {
 	Begin      Begin
 	Connection *actor.PID
 	Name       string // name of the connection
+	Container  string // container-id of the client
 	Outbox     *outbox.Outbox
 	Gate       *message.Gate
 	Arrivals   *budget.Arrivals

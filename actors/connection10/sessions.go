@@ -57,7 +57,7 @@ func (c *connection) spawnSession(ctx actor.Context, m *beginSession) (*link, er
 		}
 	}
 	props := c.cfg.NewSession(SessionSpec{
-		Channel: m.channel, Begin: m.begin, Connection: c.self, Name: c.name, Outbox: c.outbox, Gate: c.gate, Arrivals: c.arrivals,
+		Channel: m.channel, Begin: m.begin, Connection: c.self, Name: c.name, Container: c.peer.open.ContainerID, Outbox: c.outbox, Gate: c.gate, Arrivals: c.arrivals,
 		FrameMax: c.peer.frameMax, VHost: c.peer.vhost, User: c.peer.user, Peer: c.reader.whom(), By: c.peer.by, Tokens: &c.tokens.table, Transactions: &c.work.Known, Log: &c.log,
 	})
 	// The serial makes names unique: a number may be reused before the name of its last owner is free.

@@ -34,6 +34,7 @@ type DeclareQueue struct {
 	Name                                    string // "" requests a server-generated name (DEC-9)
 	Passive, Durable, Exclusive, AutoDelete bool
 	NoWait                                  bool // renews no lease (LEASE-4)
+	Generated                               bool // the broker has made Name, which may begin with amq.
 	Arguments                               protocol.Table
 	// Connection is the client's, the owner of an exclusive queue.
 	Connection Address

@@ -78,6 +78,7 @@ func (s *state) giveBack() {
 	s.unacked.Flush()
 	s.peers.Leave()
 	for _, l := range s.links {
+		temporaryOf(s).Drop(l.temporary)
 		if l.consumer != nil {
 			s.eventPublisher.ConsumerGone(l.consumer.tag, l.consumer.name)
 		}

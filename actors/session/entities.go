@@ -5,6 +5,7 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/actors/session/entities"
+	"candlemark/actors/session/temporary"
 	"candlemark/internal/dialect"
 	"candlemark/internal/dialect/servicebus"
 	"candlemark/internal/topology"
@@ -50,4 +51,22 @@ func entityNode(s *state, address, queue string) *entities.Node {
 			publishNumbered(s, address, q, all, done)
 		},
 	}
+}
+
+// attachDynamic attaches a link to a node that the broker creates for it: a name for direct replies, or an exclusive queue.
+func attachDynamic(s *state, m *amqp10.Attach) error {
+	if dialect.IsVolatile(m) {
+		return attachReplies(s, m)
+	}
+	return temporaryOf(s).Attach(m, func(at *amqp10.Attach) error {
+		if m.Role == amqp10.RoleSender {
+			return attachPublisher(s, at)
+		}
+		return attachConsumer(s, at)
+	}, func(err error) { attachFailed(s, m, err) })
+}
+
+// temporaryOf returns the temporary queues of the session.
+func temporaryOf(s *state) *temporary.Queues {
+	return &temporary.Queues{Client: &s.client, Container: s.cfg.Container, By: s.cfg.By, Send: s.Send, Ask: s.request}
 }

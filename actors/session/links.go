@@ -26,6 +26,7 @@ type link struct {
 	consumer  *consumer
 	answers   *answers.Link[*link]
 	opening   *entities.Opening
+	temporary string // its own queue, which ends with it; "" for none
 	writer    dialect.Writer
 }
 
@@ -70,6 +71,8 @@ func (s *state) attach(m *amqp10.Attach) {
 		return
 	case m.RcvSettleMode != amqp10.ReceiverFirst && m.SndSettleMode != amqp10.SenderSettled && !entities.Of(m): // otherwise nothing is left to settle
 		err = amqp10.Errorf(amqp10.NotImplemented, "rcv-settle-mode second is not supported")
+	case dialect.IsDynamic(m):
+		err = attachDynamic(s, m)
 	case m.Role == amqp10.RoleSender:
 		err = attachPublisher(s, m)
 	default:
@@ -84,8 +87,8 @@ func (s *state) attach(m *amqp10.Attach) {
 func attachPublisher(s *state, m *amqp10.Attach) error {
 	p := &publisher{Link: incoming.Link{Window: incoming.Credit, Largest: s.cfg.MaxMessage, Mode: m.SndSettleMode, Count: m.InitialDeliveryCount.Or(0)}}
 	p.Reader = dialect.NewReader(m.Handle)
-	if m.Target == nil || m.Target.Dynamic {
-		return amqp10.Errorf(amqp10.NotImplemented, "dynamic targets are not supported")
+	if m.Target == nil {
+		return amqp10.Errorf(amqp10.NotImplemented, "links without a target are not supported")
 	}
 	if address := m.Target.Address.Or(""); address == "" {
 		p.Anonymous = true
@@ -101,6 +104,9 @@ func attachPublisher(s *state, m *amqp10.Attach) error {
 		p.queue = s.peers.Of(q.PID)
 	}
 	l := &link{handle: m.Handle, name: m.Name, address: m.Target.Address.Or(""), publisher: p}
+	if m.Target.Dynamic {
+		l.temporary = string(p.Key)
+	}
 	s.links[m.Handle] = l
 	answer := dialect.AttachedTarget(m, p.Largest)
 	if p.node != nil {
@@ -116,8 +122,6 @@ func attachConsumer(s *state, m *amqp10.Attach) error {
 	switch {
 	case m.Source == nil:
 		return amqp10.Errorf(amqp10.InvalidField, "a source is missing")
-	case m.Source.Dynamic:
-		return attachReplies(s, m)
 	case nodeAt(m.Source.Address.Or("")) != nil:
 		attachAnswers(s, m)
 		return nil
@@ -162,7 +166,7 @@ func attachConsumer(s *state, m *amqp10.Attach) error {
 	}
 	ask.Request = s.request(func(_ any, err error) {
 		if err != nil {
-			if !s.ifMissed(err, func() { s.attach(m) }) {
+			if m.Source.Dynamic || !s.ifMissed(err, func() { s.attach(m) }) {
 				attachFailed(s, m, err)
 			}
 			return
@@ -178,6 +182,9 @@ func consumes(s *state, m *amqp10.Attach, ask *mail.Consume, peer *peers.Peer, g
 	s.links[m.Handle] = &link{handle: m.Handle, name: m.Name, address: m.Source.Address.Or(""), writer: dialect.NewWriter(m.Handle), consumer: &consumer{
 		queue: &peer.Queue, name: ask.Queue, tag: ask.Tag, noAck: ask.NoAck, entity: ask.Facts, deadLetters: ask.Facts && entities.FromDeadLetters(m),
 	}}
+	if m.Source.Dynamic {
+		s.links[m.Handle].temporary = ask.Queue
+	}
 	s.eventPublisher.Consumer(ask)
 	answer := dialect.Attached(m, ask.NoAck, s.cfg.MaxMessage)
 	dialect.Outcomes(answer.Source)
@@ -201,8 +208,10 @@ func (s *state) detach(m *amqp10.Detach) {
 	case l.publisher != nil:
 		s.forgetPublisher(l)
 		l.publisher = nil // otherwise pending outcomes and answers would give it credit
-		delete(s.links, m.Handle)
-		s.reply(&amqp10.Detach{Handle: m.Handle, Closed: m.Closed})
+		temporaryOf(s).End(l.temporary, func() {
+			delete(s.links, m.Handle)
+			s.reply(&amqp10.Detach{Handle: m.Handle, Closed: m.Closed})
+		})
 	case l.answers != nil:
 		l.answers.End(s.cfg.VHost)
 		s.withdraw(l)
@@ -210,8 +219,10 @@ func (s *state) detach(m *amqp10.Detach) {
 		s.reply(&amqp10.Detach{Handle: m.Handle, Closed: m.Closed})
 	default:
 		s.cancel(l, func() {
-			delete(s.links, l.handle)
-			s.reply(&amqp10.Detach{Handle: l.handle, Closed: m.Closed})
+			temporaryOf(s).End(l.temporary, func() {
+				delete(s.links, l.handle)
+				s.reply(&amqp10.Detach{Handle: l.handle, Closed: m.Closed})
+			})
 		})
 	}
 }
@@ -260,6 +271,7 @@ func (s *state) failLink(l *link, err error) {
 		s.forgetPublisher(l)
 	}
 	l.answers.End(s.cfg.VHost)
+	temporaryOf(s).Drop(l.temporary)
 	l.closing, l.publisher, l.consumer, l.answers = true, nil, nil, nil
 	s.reply(&amqp10.Detach{Handle: l.handle, Closed: true, Error: e})
 }

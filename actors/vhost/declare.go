@@ -42,8 +42,8 @@ func (qs *queues) declare(m *mail.DeclareQueue) {
 	d := *m
 	d.Name = plain(d.Name)
 	d.Arguments = policies.WithQueueType(d.Arguments, d.Durable, d.Exclusive, d.AutoDelete, qs.cfg.VHost.DefaultQueueType())
-	serverNamed := d.Name == "" && !d.Passive
-	if serverNamed {
+	serverNamed := d.Generated || d.Name == "" && !d.Passive
+	if d.Name == "" && serverNamed {
 		d.Name = qs.freeName()
 	}
 	q := qs.named(d.Name)

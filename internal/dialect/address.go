@@ -2,7 +2,6 @@ package dialect
 
 import (
 	"net/url"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -44,8 +43,10 @@ func ParseSource(address string) (queue string, err error) {
 	return segment(address, name)
 }
 
-// QueueAddress returns the address of a queue whose name needs no encoding.
-func QueueAddress(name string) string { return "/queues/" + name }
+// QueueAddress returns the address of a queue.
+func QueueAddress(name string) string {
+	return "/queues/" + strings.ReplaceAll(url.QueryEscape(name), "+", "%20")
+}
 
 // volatileQueue is the capability of a source that is a name for direct replies.
 const volatileQueue = amqp10.Symbol("rabbitmq:volatile-queue")
@@ -53,13 +54,10 @@ const volatileQueue = amqp10.Symbol("rabbitmq:volatile-queue")
 // linkDetach is the expiry policy of what ends with its link [AMQP 1.0 messaging 3.5.6].
 const linkDetach = amqp10.Symbol("link-detach")
 
-// CheckVolatile checks an attach with a dynamic source: there is one kind, for direct replies, which come settled and end with the link.
-// The error is amqp:not-implemented, or amqp:invalid-field.
+// CheckVolatile checks an attach with a dynamic source for direct replies, which are settled and end with the link. The error is amqp:not-implemented, or amqp:invalid-field.
 func CheckVolatile(m *amqp10.Attach) error {
 	s := m.Source
 	switch {
-	case !slices.Contains(s.Capabilities, volatileQueue):
-		return amqp10.Errorf(amqp10.NotImplemented, "dynamic sources are for direct replies only, with the capability %s", volatileQueue)
 	case s.Address.Set:
 		return amqp10.Errorf(amqp10.InvalidField, "a dynamic source has no address")
 	case m.SndSettleMode != amqp10.SenderSettled:

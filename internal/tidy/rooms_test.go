@@ -172,6 +172,7 @@ var rooms = map[string][]string{
 	},
 	"actors/session/window":        {"protocol/amqp10"},
 	"actors/session/outgoing":      {"actors/mail"},
+	"actors/session/temporary":     {"protocol", "protocol/amqp10", "actors/channel/requests", "actors/mail", "internal/dialect", "internal/events"},
 	"actors/session/sessionevents": {"protocol", "actors/mail", "internal/events", "internal/topology"},
 	"actors/session/management": {
 		"protocol", "policies", "actors/mail", "actors/channel/requests", "internal/auth", "internal/dialect/management", "internal/topology",
@@ -298,7 +299,7 @@ var pureRooms = []string{
 	"actors/queue/deferred", "actors/queue/deliveries", "actors/queue/duplicates", "actors/queue/expiry", "actors/queue/flowcontrol", "actors/queue/inspect", "actors/queue/lease", "actors/queue/messages", "actors/queue/notices",
 	"actors/queue/outbox", "actors/queue/paging", "actors/queue/receivers", "actors/queue/records", "actors/queue/schedule", "actors/queue/sessions", "actors/queue/wheel", "actors/queue/work",
 	"actors/session/config", "actors/session/transactions",
-	"actors/session/access", "actors/session/answers", "actors/session/batches", "actors/session/entities", "actors/session/incoming", "actors/session/management", "actors/session/outgoing", "actors/session/settlement", "actors/session/sessionevents", "actors/session/tokens", "actors/session/transfers", "actors/session/window", "actors/vhost/refusal", "supervision/queries", "supervision/resources",
+	"actors/session/access", "actors/session/answers", "actors/session/batches", "actors/session/entities", "actors/session/incoming", "actors/session/management", "actors/session/outgoing", "actors/session/settlement", "actors/session/sessionevents", "actors/session/temporary", "actors/session/tokens", "actors/session/transfers", "actors/session/window", "actors/vhost/refusal", "supervision/queries", "supervision/resources",
 }
 
 // shells are the only files of their packages that know it: others are the core of an actor, or know addresses only.

@@ -23,6 +23,7 @@ type Config struct {
 	Channel        uint16 // number, in both directions
 	Connection     mail.Address
 	ConnectionName string
+	Container      string // container-id of the client
 	Node           string // name of the broker, for clients
 	Outbox         *outbox.Outbox
 	Gate           *message.Gate
