@@ -181,6 +181,7 @@ func attachConsumer(s *state, m *amqp10.Attach) error {
 func consumes(s *state, m *amqp10.Attach, ask *mail.Consume, peer *peers.Peer, got *mail.SessionLocked) {
 	s.links[m.Handle] = &link{handle: m.Handle, name: m.Name, address: m.Source.Address.Or(""), writer: dialect.NewWriter(m.Handle), consumer: &consumer{
 		queue: &peer.Queue, name: ask.Queue, tag: ask.Tag, noAck: ask.NoAck, entity: ask.Facts, deadLetters: ask.Facts && entities.FromDeadLetters(m),
+		largest: m.MaxMessageSize.Or(0),
 	}}
 	if m.Source.Dynamic {
 		s.links[m.Handle].temporary = ask.Queue

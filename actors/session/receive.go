@@ -18,9 +18,10 @@ type consumer struct {
 	name        string // name of the queue
 	tag         string
 	noAck       bool
-	entity      bool // the link uses Azure Service Bus's dialect
-	deadLetters bool // and the queue is a dead-letter queue
-	leaving     bool // the client has detached the link
+	entity      bool   // the link uses Azure Service Bus's dialect
+	deadLetters bool   // and the queue is a dead-letter queue
+	leaving     bool   // the client has detached the link
+	largest     uint64 // largest message that the client accepts, in bytes; 0 for no limit
 	// passed to the outbox and not yet granted back to the queue
 	written, bytes int
 }

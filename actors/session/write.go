@@ -126,8 +126,8 @@ func (s *state) appendWriting(b []byte, w *writing) (_ []byte, blocked bool) {
 			return b, true
 		}
 		d := &m.Items[m.Written]
-		if s.sending.of == nil {
-			s.start(w, d)
+		if s.sending.of == nil && !s.start(w, d) {
+			return b, true
 		}
 		if b = s.appendTransfers(b, d.Message.Owned); s.sending.of != nil {
 			return b, true
@@ -151,10 +151,14 @@ func (s *state) encode(dst []byte, l *link, d *mail.Delivery, queue string) (hea
 	return head, body
 }
 
-// start starts writing a message.
-func (s *state) start(w *writing, d *mail.Delivery) {
+// start starts writing a message. A message that is too large for the client ends the session instead; false.
+func (s *state) start(w *writing, d *mail.Delivery) bool {
 	var body []byte
 	s.scratch, body = s.encode(s.scratch[:0], w.link, d, w.link.consumer.name)
+	if size, c := uint64(len(s.scratch)+len(body)), w.link.consumer; c.largest > 0 && size > c.largest && !c.entity {
+		s.fail(amqp10.Errorf(amqp10.MessageSizeExceeded, "message size (%d bytes) > maximum message size (%d bytes)", size, c.largest))
+		return false
+	}
 	tag := s.unacked.Tag(w.link.consumer.queue, d.Number, false)
 	if d.Number == 0 {
 		s.owners.Skip()
@@ -165,6 +169,7 @@ func (s *state) start(w *writing, d *mail.Delivery) {
 	if d.Facts != nil {
 		s.sending.Tag(servicebus.NewLockToken(d.Facts.Lock, d.Facts.Seq))
 	}
+	return true
 }
 
 // begins starts writing a message that has its tag.

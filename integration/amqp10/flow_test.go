@@ -3,6 +3,7 @@ package amqp10
 import (
 	"bytes"
 	"context"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -118,4 +119,21 @@ func (r *raw) transfer() amqp10.Frame {
 			return f
 		}
 	}
+}
+
+// A message that is too large for the receiver ends the session, as in RabbitMQ, and is requeued.
+func TestMaxMessageSize_Receiver(t *testing.T) {
+	run(t, func(b *testkit.Bubble, c *client) {
+		b.Connect().Open().Declare("q", nil)
+		s := c.sender("/queues/q", nil)
+		c.put(s, "small", strings.Repeat("x", 2001), "behind it")
+		own := &client{T: t, b: b, conn: c.conn, session: c.begin()}
+		r := own.receiver("/queues/q", &amqp.ReceiverOptions{MaxMessageSize: 2000, Credit: 1})
+		own.want(r, "small")
+		_, err := r.Receive(context.Background(), nil)
+		if condition(err) != amqp.ErrCondMessageSizeExceeded {
+			t.Fatalf("%v", err)
+		}
+		c.want(c.receiver("/queues/q", nil), strings.Repeat("x", 2001), "behind it")
+	})
 }

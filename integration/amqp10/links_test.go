@@ -67,7 +67,7 @@ func TestOutcomes(t *testing.T) {
 		}
 		got := map[string]bool{}
 		for range 2 {
-			if m := c.next(dead); m != nil && m.Annotations["x-last-death-reason"] == "rejected" {
+			if m := c.next(dead); m != nil && m.Annotations["x-last-death-reason"] == "rejected" && !m.Header.FirstAcquirer {
 				got[string(m.GetData())] = true
 				_ = dead.AcceptMessage(ctx, m)
 			}

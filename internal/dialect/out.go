@@ -44,7 +44,7 @@ func Append(dst []byte, m *message.Message, d Delivery) (head, body []byte, err 
 	if err != nil {
 		return dst, nil, err
 	}
-	told := convert.Delivery{FirstAcquirer: !d.Redelivered}
+	told := convert.Delivery{FirstAcquirer: !d.Redelivered && !m.Overlay.Dead()}
 	if n, ok := p.Headers.Get("x-delivery-count"); ok {
 		count, _ := protocol.Int64(n)
 		told.DeliveryCount = uint32(min(max(count, 0), math.MaxUint32))
