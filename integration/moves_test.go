@@ -14,8 +14,8 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// mostDoubled is how many messages a crash in the middle of a move may leave in both queues: a batch.
-const mostDoubled = 256
+// maxDoubled is how many messages a crash in the middle of a move may leave in both queues: a batch.
+const maxDoubled = 256
 
 // TestMoveCrash kills the broker at random moments of a move. Each message is in one of the queues, those of one batch in both; moved again until all
 // are moved, each is there, in order but for those that came twice.
@@ -43,7 +43,7 @@ func TestMoveCrash(t *testing.T) {
 		b = startIn(t, dir)
 		left, arrived := b.holds("dead"), b.holds("to")
 		t.Logf("%d left, %d moved", left, arrived)
-		if more := left + arrived - all - doubled; more < 0 || more > mostDoubled {
+		if more := left + arrived - all - doubled; more < 0 || more > maxDoubled {
 			t.Fatalf("%d in both queues of %d, %d were doubled before", left+arrived, all, doubled)
 		} else {
 			doubled += more

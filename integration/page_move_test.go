@@ -97,7 +97,7 @@ func TestPageMoveCrash(t *testing.T) {
 	b.kill()
 	b = startIn(t, dir)
 	doubled := b.holds("dead") + b.holds("orders") - all
-	if doubled < 0 || doubled > mostDoubled || b.holds("dead") == 0 {
+	if doubled < 0 || doubled > maxDoubled || b.holds("dead") == 0 {
 		t.Fatalf("%d doubled, %d left", doubled, b.holds("dead"))
 	}
 	begin(b, "").sees("Move 1: finished.")

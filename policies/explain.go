@@ -36,15 +36,15 @@ func (s *Set) EffectiveFor(o *Object) Effective { return s.Effective(o.Kind, o.N
 type Explanation struct {
 	Effective Effective
 	// Candidates are the policies whose pattern matches or might, user policies first, in the order in which they are
-	// tried, at most MostCandidates; there are Others.
+	// tried, at most MaxCandidates; there are Others.
 	Candidates []Candidate
 	Others     int
 	Unmatched  int // policies whose pattern does not match
 	Settings   []Setting
 }
 
-// MostCandidates is how many candidates an explanation names.
-const MostCandidates = 100
+// MaxCandidates is how many candidates an explanation names.
+const MaxCandidates = 100
 
 // Candidate is a policy that might apply.
 type Candidate struct {
@@ -63,7 +63,7 @@ func (s *Set) Explain(o *Object) Explanation {
 				x.Unmatched++
 				continue
 			}
-			if len(x.Candidates) == MostCandidates {
+			if len(x.Candidates) == MaxCandidates {
 				x.Others++
 				continue
 			}

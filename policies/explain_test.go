@@ -85,11 +85,11 @@ func TestExplainedDeadLetterQueue(t *testing.T) {
 // TestExplanationIsBounded: of many candidates so many are named.
 func TestExplanationIsBounded(t *testing.T) {
 	s := NewSet("/")
-	for i := range MostCandidates + 7 {
+	for i := range MaxCandidates + 7 {
 		s = s.With(parsed(t, fmt.Sprint("p", i), ".", `{"expires":5}`))
 	}
 	o := QueueObject("q", nil)
-	if x := s.Explain(&o); len(x.Candidates) != MostCandidates || x.Others != 7 {
+	if x := s.Explain(&o); len(x.Candidates) != MaxCandidates || x.Others != 7 {
 		t.Errorf("%d and %d", len(x.Candidates), x.Others)
 	}
 }

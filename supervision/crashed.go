@@ -5,9 +5,9 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 )
 
-// mostCrashed is how many queues that failed are remembered. Mail for one can be
+// maxCrashed is how many queues that failed are remembered. Mail for one can be
 // on its way for a moment only: until its virtual host has forgotten the name.
-const mostCrashed = 4096
+const maxCrashed = 4096
 
 // crashedQueues remembers the queues that ended by a panic: what is sent to them after
 // they closed their mailbox is refused, while a queue that ended in order has
@@ -15,7 +15,7 @@ const mostCrashed = 4096
 type crashedQueues struct{ ids *lru.Cache[string, struct{}] }
 
 func newCrashedQueues() crashedQueues {
-	ids, _ := lru.New[string, struct{}](mostCrashed) // fails for a size below 1 only
+	ids, _ := lru.New[string, struct{}](maxCrashed) // fails for a size below 1 only
 	return crashedQueues{ids}
 }
 

@@ -25,10 +25,10 @@ func (b *bubble) bodies() (all []string) {
 func TestWaitingCommandsAreBounded(t *testing.T) {
 	inOffice(t, func(b *bubble, c *clerk) {
 		channels := []*probe{b.probe(), b.probe(), b.probe(), b.probe(), b.probe(), b.probe()}
-		for i := range mostOfUser {
+		for i := range maxOfUser {
 			b.ask(channels[i%len(channels)], publishing("queue.peek", fmt.Sprint(i)))
 		}
-		if got := b.bodies(); len(got) != 0 || len(c.began) != mostJobs {
+		if got := b.bodies(); len(got) != 0 || len(c.began) != maxJobs {
 			t.Errorf("%d answers, %d are carried out at once", len(got), len(c.began))
 		}
 		b.ask(b.channel, publishing("queue.peek", "x"), publishing("policy.list", ""))
@@ -36,9 +36,9 @@ func TestWaitingCommandsAreBounded(t *testing.T) {
 		if got := b.bodies(); len(got) != 2 || got[0] != refused || got[1] != refused {
 			t.Errorf("%q", got)
 		}
-		for user := range mostWaiting/mostOfUser - 1 {
+		for user := range maxWaiting/maxOfUser - 1 {
 			e := &mail.Enqueue{From: b.channel.pid, By: &mail.Publisher{User: fmt.Sprint(user)}}
-			for range mostOfUser {
+			for range maxOfUser {
 				e.Messages = append(e.Messages, publishing("queue.peek", ""))
 			}
 			b.system.Root.Send(b.actor, e)
@@ -54,12 +54,12 @@ func TestWaitingCommandsAreBounded(t *testing.T) {
 
 func TestCommandsAndAnswersAreBounded(t *testing.T) {
 	inOffice(t, func(b *bubble, c *clerk) {
-		b.ask(b.channel, publishing("queue.peek", strings.Repeat("x", mostCommand+1)))
+		b.ask(b.channel, publishing("queue.peek", strings.Repeat("x", maxCommand+1)))
 		b.expect("queue.peek", `{"error":"bad_request","reason":"a command about messages has at most 65536 bytes"}`)
 		b.ask(b.channel, publishing("queue.peek", ""))
 		c.next(b)
-		c.done <- `"` + strings.Repeat("x", mostAnswer-1) + `"`
-		b.expect("queue.peek", fmt.Sprintf(`{"error":"too_large","reason":"there is no room for an answer of %d bytes: ask for less"}`, mostAnswer+1))
+		c.done <- `"` + strings.Repeat("x", maxAnswer-1) + `"`
+		b.expect("queue.peek", fmt.Sprintf(`{"error":"too_large","reason":"there is no room for an answer of %d bytes: ask for less"}`, maxAnswer+1))
 	})
 }
 
@@ -69,7 +69,7 @@ func TestHeldAnswersAreBounded(t *testing.T) {
 	for range 11 {
 		s.queue = append(s.queue, command{user: "alice"})
 	}
-	large := strings.Repeat("x", mostAnswer-2)
+	large := strings.Repeat("x", maxAnswer-2)
 	for n := uint64(2); n <= 11; n++ {
 		s.answer(n, large)
 	}
@@ -79,7 +79,7 @@ func TestHeldAnswersAreBounded(t *testing.T) {
 			refused++
 		}
 	}
-	if refused != 10-mostHeld/mostAnswer || s.held > mostHeld+10*200 {
+	if refused != 10-maxHeld/maxAnswer || s.held > maxHeld+10*200 {
 		t.Errorf("%d refused, %d bytes held", refused, s.held)
 	}
 	s.answer(1, large)

@@ -35,9 +35,9 @@ func (s *state) addJob(number uint64, from mail.Address, by *mail.Publisher, m *
 	}
 }
 
-// begin starts the oldest jobs whose senders still wait, up to mostJobs at once.
+// begin starts the oldest jobs whose senders still wait, up to maxJobs at once.
 func (s *state) begin(now time.Duration) {
-	for s.busy < mostJobs && len(s.ready) > 0 {
+	for s.busy < maxJobs && len(s.ready) > 0 {
 		e := s.ready[0]
 		s.ready = s.ready[1:]
 		if now >= e.deadline {

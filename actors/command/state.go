@@ -20,16 +20,16 @@ const patience = 30 * time.Second
 
 // Limits on what the actor holds for senders of commands.
 const (
-	// mostWaiting is the maximum number of unanswered commands in a virtual host, mostOfUser that of one user.
-	mostWaiting = 1000
-	mostOfUser  = 100
-	// mostJobs is the maximum number of jobs that run at once.
-	mostJobs = 4
-	// mostCommand is the maximum size of a command about messages, in bytes.
-	mostCommand = 64 << 10
-	// mostAnswer is the maximum size of an answer in bytes, mostHeld that of all answers that wait for earlier ones.
-	mostAnswer = 16 << 20
-	mostHeld   = 64 << 20
+	// maxWaiting is the maximum number of unanswered commands in a virtual host, maxOfUser that of one user.
+	maxWaiting = 1000
+	maxOfUser  = 100
+	// maxJobs is the maximum number of jobs that run at once.
+	maxJobs = 4
+	// maxCommand is the maximum size of a command about messages, in bytes.
+	maxCommand = 64 << 10
+	// maxAnswer is the maximum size of an answer in bytes, maxHeld that of all answers that wait for earlier ones.
+	maxAnswer = 16 << 20
+	maxHeld   = 64 << 20
 )
 
 // state is the core of the actor.
@@ -129,16 +129,16 @@ func (s *state) take(m *message.Message, from mail.Address, by *mail.Publisher, 
 // tooMuch refuses a command that exceeds the limits.
 func (s *state) tooMuch(c *command, carried bool, m *message.Message) (failure, bool) {
 	switch {
-	case s.users[c.user] >= mostOfUser:
-		return failure{"too_many_requests", fmt.Sprintf("%d commands of user '%s' wait for their answers", mostOfUser, c.user)}, true
-	case len(s.queue) >= mostWaiting:
-		return failure{"too_many_requests", fmt.Sprintf("%d commands wait for their answers", mostWaiting)}, true
-	case carried && len(m.Body) > mostCommand:
+	case s.users[c.user] >= maxOfUser:
+		return failure{"too_many_requests", fmt.Sprintf("%d commands of user '%s' wait for their answers", maxOfUser, c.user)}, true
+	case len(s.queue) >= maxWaiting:
+		return failure{"too_many_requests", fmt.Sprintf("%d commands wait for their answers", maxWaiting)}, true
+	case carried && len(m.Body) > maxCommand:
 		about := "messages"
 		if !topology.IsOpenCommand(m.RoutingKey) {
 			about = "what policies do"
 		}
-		return failure{"bad_request", fmt.Sprintf("a command about %s has at most %d bytes", about, mostCommand)}, true
+		return failure{"bad_request", fmt.Sprintf("a command about %s has at most %d bytes", about, maxCommand)}, true
 	}
 	return failure{}, false
 }
@@ -193,7 +193,7 @@ func (s *state) answerEncoded(number uint64, answer []byte) {
 		return
 	}
 	c.answer = answer
-	if len(c.answer) > mostAnswer || number != s.first && s.held+len(c.answer) > mostHeld {
+	if len(c.answer) > maxAnswer || number != s.first && s.held+len(c.answer) > maxHeld {
 		c.answer = jsonencode.Marshal(failure{"too_large", fmt.Sprintf("there is no room for an answer of %d bytes: ask for less", len(c.answer))})
 	}
 	s.held += len(c.answer)

@@ -6,8 +6,8 @@ import (
 	"candlemark/protocol"
 )
 
-// mostNamed is the maximum number of queues named in a line of the log; there is an event for each queue.
-const mostNamed = 16
+// maxNamed is the maximum number of queues named in a line of the log; there is an event for each queue.
+const maxNamed = 16
 
 // reportExpired requests a line of the log about the queues that have expired since the last one.
 type reportExpired struct{}
@@ -29,7 +29,7 @@ func (s *state) queueExpired(m *mail.QueueExpired) {
 	}
 	e.queues++
 	e.discarded += m.Discarded
-	if len(e.names) < mostNamed {
+	if len(e.names) < maxNamed {
 		e.names = append(e.names, m.Queue)
 	}
 	s.events.Tell(events.Unrecorded, func() *events.Event {

@@ -4,10 +4,10 @@ import "candlemark/internal/message"
 
 // Limits on one Claim.
 const (
-	// MostClaimed is the limit of messages, ClaimBytes about that of bytes of contents; the last message may exceed
+	// MaxClaimed is the limit of messages, ClaimBytes about that of bytes of contents; the last message may exceed
 	// it.
-	MostClaimed = 256
-	ClaimBytes  = 1 << 20
+	MaxClaimed = 256
+	ClaimBytes = 1 << 20
 )
 
 // Claim takes ready messages in order, to move them elsewhere: those with numbers up to Newest and, if Seqs is set,
@@ -19,7 +19,7 @@ type Claim struct {
 	Newest uint64 // 0 for the newest message of the queue
 	// Seqs are the numbers of the messages, nil for all. The receiver does not modify it.
 	Seqs map[uint64]struct{}
-	// Limit is the maximum number of messages, 1 to MostClaimed.
+	// Limit is the maximum number of messages, 1 to MaxClaimed.
 	Limit int
 	// Look only lists the messages and takes none.
 	Look bool

@@ -25,7 +25,7 @@ type DeferredReceived struct {
 	// Deliveries are in the requested order, with Facts. Messages that are not deferred, are held by a consumer, or
 	// cannot be read at present are left out.
 	Deliveries []Delivery
-	// Left are the numbers that did not fit into the limits, MostClaimed messages and about ClaimBytes; the last of
+	// Left are the numbers that did not fit into the limits, MaxClaimed messages and about ClaimBytes; the last of
 	// Seqs.
 	Left []uint64
 }

@@ -8,7 +8,7 @@ package mail
 type ListUnacked struct {
 	Request
 	After uint64 // message number to continue behind, 0 for the beginning
-	// Limit is the maximum number of deliveries, 1 to MostPeeked; any other value means MostPeeked.
+	// Limit is the maximum number of deliveries, 1 to MaxPeeked; any other value means MaxPeeked.
 	Limit int
 	// Names of the queue and its vhost, for errors.
 	Queue, VHost string

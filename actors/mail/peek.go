@@ -14,8 +14,8 @@ const (
 
 // Limits of one PeekReply.
 const (
-	// MostPeeked is the limit of messages, as in any list of messages.
-	MostPeeked = 1000
+	// MaxPeeked is the limit of messages, as in any list of messages.
+	MaxPeeked = 1000
 	// PeekBytes is about the limit of bytes of contents, returned and read from the journal; the last message may
 	// exceed it.
 	PeekBytes = 1 << 20
@@ -29,7 +29,7 @@ type Peek struct {
 	// After is the position to continue behind, the zero value for the beginning: with a Due that of a scheduled
 	// message, otherwise a place in the queue.
 	After Cursor
-	// Limit is the maximum number of messages, 1 to MostPeeked; any other value means MostPeeked.
+	// Limit is the maximum number of messages, 1 to MaxPeeked; any other value means MaxPeeked.
 	Limit  int
 	States MessageState // states of the messages; 0 for all
 	// ByDeadline selects ready messages with a deadline, ordered by it; After then holds a message's deadline.

@@ -16,7 +16,7 @@ type Cursor struct {
 type ListScheduled struct {
 	Request
 	After Cursor
-	// Limit is the maximum number of messages, 1 to MostPeeked; any other value means MostPeeked.
+	// Limit is the maximum number of messages, 1 to MaxPeeked; any other value means MaxPeeked.
 	Limit int
 	// Names of the queue and its vhost, for errors.
 	Queue, VHost string

@@ -67,8 +67,8 @@ type SessionUsed struct {
 	State []byte // nil for none
 }
 
-// MostSessions is the limit of ids in one SessionList.
-const MostSessions = 1000
+// MaxSessions is the limit of ids in one SessionList.
+const MaxSessions = 1000
 
 // ListSessions asks for session ids in ascending order. From anybody; SessionList comes back. It renews no lease.
 type ListSessions struct {
@@ -77,7 +77,7 @@ type ListSessions struct {
 	// state are listed.
 	Since int64
 	Skip  int
-	Limit int // 1 to MostSessions; any other value means MostSessions
+	Limit int // 1 to MaxSessions; any other value means MaxSessions
 	// Names of the queue and its vhost, for errors.
 	Queue, VHost string
 }

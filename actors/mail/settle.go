@@ -19,7 +19,7 @@ type SettleRange struct {
 
 // Outcome amends messages that are settled with Requeue, Release, Defer or Reject (LOCK-2): it is merged into the
 // properties that the broker adds for later receivers, of the queue or of its dead letters. An Outcome that would
-// exceed message.MostAmended for a message is ignored as a whole. It is not modified after sending.
+// exceed message.MaxAmended for a message is ignored as a whole. It is not modified after sending.
 type Outcome struct {
 	// Annotations are message annotations of AMQP 1.0, Properties application properties; in 0-9-1 both are headers.
 	Annotations, Properties protocol.Table

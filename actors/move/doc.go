@@ -1,7 +1,7 @@
 // Package move is the actor that moves messages from one queue to other queues or exchanges of its virtual host, on
 // request (ADR 64).
 //
-// Owns: its progress, and the claimed messages that are not settled: one batch of at most mail.MostClaimed messages.
+// Owns: its progress, and the claimed messages that are not settled: one batch of at most mail.MaxClaimed messages.
 // The queue owns a message until all its targets have confirmed it.
 //
 // Takes: Claimed from the queue, EnqueueReply from targets, stop from anybody, again and tick from itself. Sends:

@@ -8,8 +8,8 @@ import (
 	"candlemark/protocol"
 )
 
-// mostKnown is the maximum number of cached permissions, by exchange and key.
-const mostKnown = 1000
+// maxKnown is the maximum number of cached permissions, by exchange and key.
+const maxKnown = 1000
 
 // router finds the targets of messages.
 type router struct {
@@ -109,7 +109,7 @@ func (r *router) denied(exchange, key string) bool {
 	at := [2]string{exchange, key}
 	err, known := r.may[at]
 	if !known {
-		if len(r.may) >= mostKnown {
+		if len(r.may) >= maxKnown {
 			clear(r.may)
 		}
 		err = r.job.May(exchange, key)

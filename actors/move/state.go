@@ -53,10 +53,10 @@ const (
 	TooLong    = "too_many_bindings"
 )
 
-// mostTargets is the number of targets that are counted by name; further ones are counted together.
+// maxTargets is the number of targets that are counted by name; further ones are counted together.
 const (
-	mostTargets = 100
-	others      = "(others)"
+	maxTargets = 100
+	others     = "(others)"
 )
 
 // Status is the progress of a move. It is immutable.
@@ -135,9 +135,9 @@ func (s *state) begin(job Job, self mail.Address, now clock.Instant) {
 // size returns the number of messages to claim: with a rate, those of a quarter of a second.
 func (s *state) size() int {
 	if s.job.Rate <= 0 {
-		return mail.MostClaimed
+		return mail.MaxClaimed
 	}
-	return int(min(max(s.job.Rate/4, 1), mail.MostClaimed))
+	return int(min(max(s.job.Rate/4, 1), mail.MaxClaimed))
 }
 
 func (s *state) claim(now clock.Instant) {
@@ -335,7 +335,7 @@ func cloned(of map[string]int64) map[string]int64 {
 }
 
 func count(of map[string]int64, name string) {
-	if _, known := of[name]; !known && len(of) >= mostTargets {
+	if _, known := of[name]; !known && len(of) >= maxTargets {
 		name = others
 	}
 	of[name]++

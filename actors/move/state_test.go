@@ -174,7 +174,7 @@ func TestRateAndStop(t *testing.T) {
 // A dry run sends nothing to anybody but questions, and counts by target; beyond a hundred names together.
 func TestDryRun(t *testing.T) {
 	var queues, died []string
-	for i := range mostTargets + 20 {
+	for i := range maxTargets + 20 {
 		queues = append(queues, fmt.Sprint("q", i))
 		died = append(died, fmt.Sprint("q", i))
 	}
@@ -183,8 +183,8 @@ func TestDryRun(t *testing.T) {
 	if len(c.out.posts) > 0 || len(c.copies) > 0 {
 		t.Errorf("%v", c.out.posts)
 	}
-	c.counts(mostTargets+20, map[string]int64{})
-	if len(c.status.Targets) != mostTargets+1 || c.status.Targets[others] != 20 || c.status.Targets["q3"] != 1 {
+	c.counts(maxTargets+20, map[string]int64{})
+	if len(c.status.Targets) != maxTargets+1 || c.status.Targets[others] != 20 || c.status.Targets["q3"] != 1 {
 		t.Errorf("%v", c.status.Targets)
 	}
 }

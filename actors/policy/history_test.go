@@ -155,11 +155,11 @@ func TestUndoInForce_POL21(t *testing.T) {
 func TestHistoryGoes(t *testing.T) {
 	inStore(t, func(b *bubble, m *definitions.Memory) {
 		asker := b.probe()
-		for n := range changes.MostKept + 3 {
+		for n := range changes.MaxKept + 3 {
 			b.send(&mail.SetPolicy{Policy: b.policy("b", "p", fmt.Sprintf(`{"pattern":"","definition":{"expires":%d}}`, n+1), false)})
 		}
 		asker.lists(false, "b:p")
-		if d, err := m.Load(); err != nil || len(d.History) != changes.MostKept || d.History[0].ID != 4 {
+		if d, err := m.Load(); err != nil || len(d.History) != changes.MaxKept || d.History[0].ID != 4 {
 			t.Errorf("%v, %d changes", err, len(d.History))
 		}
 		b.send(&mail.ForgetVHost{Request: asker.request(1), Name: "b"})

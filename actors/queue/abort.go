@@ -16,7 +16,7 @@ func (q *queue) abort(ctx actor.Context) {
 	}
 	q.stopTimer()
 	q.reportCrash(ctx)
-	if q.failedOver != nil {
+	if q.failedOn != nil {
 		q.cfg.Log.Error().Str("queue", s.queue.Name).Int("messages", s.Backlog.Len()).Int("consumers", s.consumers.Len()).
 			Msg("a queue ended by a panic with what is not in the journal")
 	}
@@ -39,7 +39,7 @@ func (q *queue) abort(ctx actor.Context) {
 		left = append(left, s.preview.Asked)
 	}
 	attempt(func() {
-		s.fail(q.failedOver)
+		s.fail(q.failedOn)
 		for _, p := range s.out.Posts {
 			ctx.Send(p.To, p.Mail)
 		}
@@ -78,7 +78,7 @@ func attempt(f func()) {
 // onPanic recovers from a panic, answers the mail that caused it with an error and panics again for the supervisor.
 func (q *queue) onPanic(ctx actor.Context, received any) {
 	if r := recover(); r != nil {
-		q.failedOver = received
+		q.failedOn = received
 		attempt(func() { q.reportCrash(ctx) })
 		attempt(func() { mail.AnswerAll(ctx, []any{received}, mail.Failed) })
 		panic(r)

@@ -111,13 +111,13 @@ func TestReceiveDeferred_DEFER2(t *testing.T) {
 // TestReceiveBound_DEFER2: an answer has a bound, and says what it has not looked at.
 func TestReceiveBound_DEFER2(t *testing.T) {
 	c := newCore(t)
-	c.put(bodies(1, mail.MostClaimed+10)...)
-	c.deferring(mail.MostClaimed + 10)
+	c.put(bodies(1, mail.MaxClaimed+10)...)
+	c.deferring(mail.MaxClaimed + 10)
 	var seqs []uint64
-	for i := range mail.MostClaimed + 10 {
+	for i := range mail.MaxClaimed + 10 {
 		seqs = append(seqs, uint64(1+i))
 	}
-	if r := c.receive(false, seqs...); len(r.Deliveries) != mail.MostClaimed || !slices.Equal(r.Left, seqs[mail.MostClaimed:]) {
+	if r := c.receive(false, seqs...); len(r.Deliveries) != mail.MaxClaimed || !slices.Equal(r.Left, seqs[mail.MaxClaimed:]) {
 		t.Errorf("%d received, %d left", len(r.Deliveries), len(r.Left))
 	}
 	large := msg("", -1)

@@ -35,7 +35,7 @@ type dormant struct {
 type awake struct {
 	state       state
 	reported    metrics.Numbers
-	failedOver  any   // the mail that caused a panic
+	failedOn    any   // the mail that caused a panic
 	budgetBytes int64 // bytes that the queue has added to the budget
 	budgetCount int64 // messages that the queue has added to the budget's count
 	reading     int   // outstanding reads of the journal

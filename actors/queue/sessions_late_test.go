@@ -100,12 +100,12 @@ func TestWaiting_SESSION3_Fair(t *testing.T) {
 	}
 	n := 0
 	for connection := range 20 {
-		for i := range 2 * sessions.MostOfOne {
+		for i := range 2 * sessions.MaxOfOne {
 			if waits(connection, fmt.Sprint(connection, "/", i)) {
 				n++
 			}
 		}
-		if want := min((connection+1)*sessions.MostOfOne, sessions.MostWaiting); n != want {
+		if want := min((connection+1)*sessions.MaxOfOne, sessions.MaxWaiting); n != want {
 			t.Fatalf("%d wait of %d connections, want %d", n, connection+1, want)
 		}
 	}

@@ -205,7 +205,7 @@ func TestNextSession_SESSION3(t *testing.T) {
 	if r := one[*mail.ConsumeReply](c); r.Tag != "w4" || !errors.Is(r.Err, mail.ErrNoSession) {
 		t.Errorf("%+v", r)
 	}
-	for i := range sessions.MostWaiting {
+	for i := range sessions.MaxWaiting {
 		c.wants(ch2, fmt.Sprint("m", i), "*", 1<<40)
 	}
 	if r := c.wants(ch2, "one more", "*", 1); !errors.Is(r.Err, mail.ErrSessionsFull) {
@@ -219,11 +219,11 @@ func TestNextSession_SESSION3(t *testing.T) {
 	c.feed(&mail.Purge{Request: mail.Request{ReplyTo: ch1}})
 	all[*mail.ConsumeReply](c)
 	c.wants(ch2, "long", "*", 1<<40)
-	c.at(500 + sessions.MostWait)
+	c.at(500 + sessions.MaxWait)
 	if r := one[*mail.ConsumeReply](c); !errors.Is(r.Err, mail.ErrNoSession) || len(all[*mail.QueueRetiring](c)) > 0 {
 		t.Errorf("%+v", r)
 	}
-	if c.at(700 + sessions.MostWait); len(all[*mail.QueueRetiring](c)) != 1 {
+	if c.at(700 + sessions.MaxWait); len(all[*mail.QueueRetiring](c)) != 1 {
 		t.Error("nobody waits, and the lease goes on")
 	}
 }
@@ -302,7 +302,7 @@ func TestSessionState_SESSION5(t *testing.T) {
 		t.Error(err)
 	}
 	c.granted(ch1, "a", "a")
-	if err := set("a", sessions.MostState+1); !errors.Is(err, mail.ErrSessionState) {
+	if err := set("a", sessions.MaxState+1); !errors.Is(err, mail.ErrSessionState) {
 		t.Error(err)
 	}
 	c.hold = true

@@ -293,7 +293,7 @@ func TestAmendedBound_LOCK2(t *testing.T) {
 	c := newCore(t)
 	c.put("1")
 	before := c.Backlog.Counted()
-	for i, row := range []struct{ size, want int }{{message.MostAmended / 2, 1}, {message.MostAmended / 2, 1}, {100, 2}} {
+	for i, row := range []struct{ size, want int }{{message.MaxAmended / 2, 1}, {message.MaxAmended / 2, 1}, {100, 2}} {
 		n := c.get(ch1).Delivery.Number
 		c.outcome(mail.Release, n, &mail.Outcome{Properties: table(fmt.Sprint("p", i), strings.Repeat("x", row.size))})
 		h, _ := c.Backlog.First()
@@ -303,7 +303,7 @@ func TestAmendedBound_LOCK2(t *testing.T) {
 			t.Errorf("%d: %d properties, want %d", i, got, row.want)
 		}
 	}
-	if held := c.Backlog.Counted() - before; held < message.MostAmended/2 || held > 3*message.MostAmended {
+	if held := c.Backlog.Counted() - before; held < message.MaxAmended/2 || held > 3*message.MaxAmended {
 		t.Errorf("%d bytes are counted", held)
 	}
 	c.get(ch1)

@@ -126,12 +126,12 @@ func sum(list []int) (n int) {
 	return n
 }
 
-// No more queues are asked than MostDue, those with messages that expire before others.
+// No more queues are asked than MaxDue, those with messages that expire before others.
 func TestAheadIsBounded(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		w, ch := bubbleWeb(b), b.Connect().Open()
 		ch.Confirms()
-		for i := range management.MostDue + 5 {
+		for i := range management.MaxDue + 5 {
 			if _, err := ch.QueueDeclare(fmt.Sprint(i), false, false, false, true, amqp.Table{"x-expires": int64(3_000_000)}); err != nil {
 				t.Fatal(err)
 			}
@@ -140,7 +140,7 @@ func TestAheadIsBounded(t *testing.T) {
 		ch.Publish("", "zz", amqp.Publishing{Expiration: "30000"})
 		b.Advance(0)
 		p := get[prospect](w, "/api/x/ahead")
-		if wrong := p.is("dropped 2:1", fmt.Sprintf("queue_ends 4:%d", management.MostDue-1)); wrong != "" || p.Queues != management.MostDue+6 || p.Asked != management.MostDue {
+		if wrong := p.is("dropped 2:1", fmt.Sprintf("queue_ends 4:%d", management.MaxDue-1)); wrong != "" || p.Queues != management.MaxDue+6 || p.Asked != management.MaxDue {
 			t.Errorf("%s: %d of %d", wrong, p.Asked, p.Queues)
 		}
 	})

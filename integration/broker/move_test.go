@@ -290,11 +290,11 @@ func TestMovesAreBounded(t *testing.T) {
 		ch.Confirms()
 		ch.Declare("q", nil)
 		ch.Declare("to", nil)
-		for range management.MostMoves * 2 {
+		for range management.MaxMoves * 2 {
 			ch.Publish("", "q", testkit.Text("m"))
 		}
 		const slow = `{"to":{"queue":"to"},"rate":0.001}`
-		for range management.MostMoves {
+		for range management.MaxMoves {
 			w.want(200, "-", "POST", "/api/x/queues/%2F/q/move", slow)
 			b.Advance(time.Second)
 		}
@@ -303,10 +303,10 @@ func TestMovesAreBounded(t *testing.T) {
 			w.want(204, "", "DELETE", "/api/x/moves/"+m.ID, "")
 		}
 		b.Advance(time.Second)
-		for range management.MostMovesEnded + 20 {
+		for range management.MaxMovesEnded + 20 {
 			w.moves(b, "q", `{"to":{"queue":"to"},"ids":[1000000]}`)
 		}
-		if all := get[[]moved](w, "/api/x/moves"); len(all) > management.MostMovesEnded+1 {
+		if all := get[[]moved](w, "/api/x/moves"); len(all) > management.MaxMovesEnded+1 {
 			t.Errorf("%d are remembered", len(all))
 		}
 	})

@@ -10,7 +10,7 @@ import (
 
 // Bounds on the log of login attempts.
 const (
-	mostSources = 1000 // the first to have been quiet goes
+	maxSources  = 1000 // the first to have been quiet goes
 	longestName = 255  // bytes of a user's name
 )
 
@@ -90,7 +90,7 @@ func (a *attempts) count(user string, peer Peer, succeeded bool) {
 
 // add remembers a source. mu is held.
 func (a *attempts) add(from source) *SourceLogins {
-	if len(a.sources) >= mostSources {
+	if len(a.sources) >= maxSources {
 		var quiet source
 		for s, l := range a.sources {
 			if first := a.sources[quiet]; first == nil || l.last < first.last {

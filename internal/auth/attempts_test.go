@@ -41,13 +41,13 @@ func TestLoginsBySource(t *testing.T) {
 	if all := u.Logins(); all != (LoginCounts{}) || text() != "" {
 		t.Error(all, text())
 	}
-	for i := range mostSources + 10 {
+	for i := range maxSources + 10 {
 		u.attempts.count("guest", Peer{}, true)
 		u.attempts.count(fmt.Sprint(strings.Repeat("x", 300), i), Peer{}, false)
 		u.attempts.count(fmt.Sprint(i), Peer{}, false)
 	}
 	list := u.LoginsBySource()
-	if len(list) != mostSources {
+	if len(list) != maxSources {
 		t.Errorf("%d are remembered", len(list))
 	}
 	names := text()

@@ -14,8 +14,8 @@ const (
 	pairFree, pairCost     = 10, time.Second            // of one user from one source
 	sourceFree, sourceCost = 50, 100 * time.Millisecond // of one source
 	longestWait            = 5 * time.Second            // beyond it the login is refused
-	mostDebts              = 1 << 14                    // entries, of 64 bytes
-	mostKnown              = 1 << 12
+	maxDebts               = 1 << 14                    // entries, of 64 bytes
+	maxKnown               = 1 << 12
 	knownFor               = 24 * time.Hour
 	tellEvery              = 10 * time.Second
 )
@@ -102,7 +102,7 @@ func (t *throttle) check(source netip.Prefix, user string, gone <-chan struct{},
 	if !known {
 		t.charge(all, -sourceCost, now)
 	}
-	put(t.known, pair, now.Add(knownFor), mostKnown, now)
+	put(t.known, pair, now.Add(knownFor), maxKnown, now)
 	return nil
 }
 
@@ -134,7 +134,7 @@ func (t *throttle) charge(d debtor, cost time.Duration, now time.Time) {
 		delete(t.debts, d)
 		return
 	}
-	put(t.debts, d, paid, mostDebts, now)
+	put(t.debts, d, paid, maxDebts, now)
 }
 
 // put adds an entry to a table that is bounded: of some, one that is over goes for it, or the one
@@ -162,7 +162,7 @@ func (t *throttle) refuse(source netip.Prefix) {
 		return
 	}
 	n, there := t.refused[source]
-	if !there && len(t.refused) >= mostKnown {
+	if !there && len(t.refused) >= maxKnown {
 		return
 	}
 	t.refused[source] = n + 1

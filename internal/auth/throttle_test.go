@@ -161,13 +161,13 @@ func TestRightPasswordsNeverWait(t *testing.T) {
 func TestThrottleIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := throttled(func(string, int) {})
-		for i := range mostDebts + 2000 {
+		for i := range maxDebts + 2000 {
 			peer := from(fmt.Sprintf("10.%d.%d.%d:1", i>>16, i>>8&255, i&255))
 			_, _ = attempt(u, fmt.Sprint(i), "x", peer)
 			_, _ = attempt(u, "alice", "alice", peer)
 		}
 		x := u.throttle
-		if len(x.debts) > mostDebts || len(x.known) > mostKnown || len(x.refused) > mostKnown {
+		if len(x.debts) > maxDebts || len(x.known) > maxKnown || len(x.refused) > maxKnown {
 			t.Errorf("%d debts, %d known, %d refused", len(x.debts), len(x.known), len(x.refused))
 		}
 	})

@@ -23,9 +23,9 @@ type Samples struct {
 const (
 	// shortestSample is the least time between two samples.
 	shortestSample = 5 * time.Second
-	// mostSamples is how many a span has at most, mostSpans how many spans there are.
-	mostSamples = 1000
-	mostSpans   = 6
+	// maxSamples is how many a span has at most, maxSpans how many spans there are.
+	maxSamples = 1000
+	maxSpans   = 6
 )
 
 // SampleSpans reads the spans of the settings.
@@ -37,17 +37,17 @@ func (c Config) SampleSpans() (s Samples, err error) {
 
 // spans reads texts such as 3600/60: an hour, a sample a minute.
 func spans(texts []string) (list []Span, err error) {
-	if len(texts) > mostSpans {
-		return nil, fmt.Errorf("more than %d spans", mostSpans)
+	if len(texts) > maxSpans {
+		return nil, fmt.Errorf("more than %d spans", maxSpans)
 	}
 	for _, text := range texts {
 		length, every, _ := strings.Cut(text, "/")
 		l, bad := strconv.ParseUint(length, 10, 31)
 		e, worse := strconv.ParseUint(every, 10, 31)
 		s := Span{time.Duration(l) * time.Second, time.Duration(e) * time.Second}
-		if bad != nil || worse != nil || s.Every < shortestSample || s.Length < s.Every || s.Length/s.Every > mostSamples {
+		if bad != nil || worse != nil || s.Every < shortestSample || s.Length < s.Every || s.Length/s.Every > maxSamples {
 			return nil, fmt.Errorf("%q is not of the form LENGTH/EVERY in seconds, each sample for at least %d s, with at most %d samples",
-				text, shortestSample/time.Second, mostSamples)
+				text, shortestSample/time.Second, maxSamples)
 		}
 		list = append(list, s)
 	}

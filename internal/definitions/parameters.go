@@ -69,7 +69,7 @@ func (ps *Parameters) All(vhost string) []Parameter {
 func (ps *Parameters) Put(p Parameter) (created bool, err error) {
 	err = ps.change(Change{Put: []any{p}}, func(next map[parameterKey]Parameter) error {
 		_, there := next[keyOf(p)]
-		if created = !there; created && ps.count(p.VHost, p.Component) >= parameters.MostOf(p.Component) {
+		if created = !there; created && ps.count(p.VHost, p.Component) >= parameters.MaxOf(p.Component) {
 			return parameters.TooMany(p.Component)
 		}
 		next[keyOf(p)] = p

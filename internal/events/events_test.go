@@ -97,7 +97,7 @@ func TestRecordsAreBoundedAndHaveNoSecrets(t *testing.T) {
 			Begins string `json:"begins"`
 		} `json:"what"`
 	}
-	if err := json.Unmarshal(out.Bytes(), &line); err != nil || line.What.Size < 2<<20 || len(line.What.Begins) > mostRecorded || out.Len() > 3*mostRecorded {
+	if err := json.Unmarshal(out.Bytes(), &line); err != nil || line.What.Size < 2<<20 || len(line.What.Begins) > maxRecorded || out.Len() > 3*maxRecorded {
 		t.Errorf("%v: %d bytes", err, out.Len())
 	}
 	for _, secret := range []string{"sesame", "swordfish", "tiger"} {

@@ -106,8 +106,8 @@ func (h *Hub) line(record Record) *zerolog.Event {
 	return nil
 }
 
-// mostRecorded is how many bytes of JSON a line has of what there is, and of what there was before.
-const mostRecorded = 4000
+// maxRecorded is how many bytes of JSON a line has of what there is, and of what there was before.
+const maxRecorded = 4000
 
 func (h *Hub) write(line *zerolog.Event, e *Event) {
 	line = line.Str("event", e.Name)
@@ -126,8 +126,8 @@ func (h *Hub) write(line *zerolog.Event, e *Event) {
 // recorded is JSON as a line has it.
 func recorded(text []byte) []byte {
 	text = Redacted(text)
-	if len(text) > mostRecorded {
-		text = jsonencode.Marshal(map[string]any{"size_bytes": len(text), "begins": string(bytes.ToValidUTF8(text[:mostRecorded], nil))})
+	if len(text) > maxRecorded {
+		text = jsonencode.Marshal(map[string]any{"size_bytes": len(text), "begins": string(bytes.ToValidUTF8(text[:maxRecorded], nil))})
 	}
 	return text
 }

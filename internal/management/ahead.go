@@ -38,7 +38,7 @@ type Ahead struct {
 	VHost  string
 	Counts [Fates]Classes
 	Next   Deadline
-	// Queues have something that is due, or are exchanges that delay; Asked of them have answered, MostDue of all virtual
+	// Queues have something that is due, or are exchanges that delay; Asked of them have answered, MaxDue of all virtual
 	// hosts at most. Only those are counted.
 	Queues, Asked int
 }

@@ -12,14 +12,14 @@ type Monitoring interface {
 	// Metrics reads the numbers of the whole broker. It asks connections and channels, but no queue.
 	Metrics(ctx context.Context) (Metrics, error)
 	// Due returns when ready messages of all queues expire. It asks those that hold such, and is nil if these are more
-	// than MostDue.
+	// than MaxDue.
 	Due(ctx context.Context) (*ExpiryCounts, error)
 	// Lateness says how late messages have expired, and scheduled ones were released, since the broker started, in s. It asks nobody.
 	Lateness() (expired, released metrics.Buckets)
 }
 
-// MostDue is how many queues Due and Ahead ask.
-const MostDue = 10_000
+// MaxDue is how many queues Due and Ahead ask.
+const MaxDue = 10_000
 
 // Metrics are numbers of the whole broker, not quite of one moment. Those that count do so since
 // the broker started.

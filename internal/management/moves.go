@@ -4,9 +4,9 @@ import "context"
 
 // Limits on moves.
 const (
-	MostMoves      = 16   // that run
-	MostMovesEnded = 100  // that are remembered
-	MostMovedIDs   = 1000 // messages that are named
+	MaxMoves      = 16   // that run
+	MaxMovesEnded = 100  // that are remembered
+	MaxMovedIDs   = 1000 // messages that are named
 )
 
 // Moves is the part of the broker that moves messages of a queue to where somebody wants them (ADR 64).

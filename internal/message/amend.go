@@ -8,14 +8,14 @@ import (
 	"candlemark/protocol"
 )
 
-// MostAmended is how many bytes the Annotations and Properties of an overlay take at most, encoded as field tables.
-const MostAmended = 64 << 10
+// MaxAmended is how many bytes the Annotations and Properties of an overlay take at most, encoded as field tables.
+const MaxAmended = 64 << 10
 
 // reserved are prefixes of header names for dead-lettering, which consumers cannot set.
 var reserved = [...]string{"x-death", "x-first-death-", "x-last-death-"}
 
 // Amended returns the overlay with more annotations and properties, which take the place of older ones of the same
-// names. It is the old one if that would be more than MostAmended, or a value cannot be encoded. o may be nil.
+// names. It is the old one if that would be more than MaxAmended, or a value cannot be encoded. o may be nil.
 func (o *Overlay) Amended(annotations, properties protocol.Table) *Overlay {
 	if len(annotations)+len(properties) == 0 {
 		return o
@@ -28,7 +28,7 @@ func (o *Overlay) Amended(annotations, properties protocol.Table) *Overlay {
 	next.amends = 0
 	for _, t := range [2]protocol.Table{next.Annotations, next.Properties} {
 		b, err := protocol.AppendTable(nil, t)
-		if next.amends += len(b); err != nil || next.amends > MostAmended {
+		if next.amends += len(b); err != nil || next.amends > MaxAmended {
 			return o
 		}
 	}

@@ -20,7 +20,7 @@ func TestAmended_LOCK2(t *testing.T) {
 	if len(o.Annotations) != 1 || len(o.Properties) != 1 || o.Properties[0].Value != int64(2) {
 		t.Fatalf("%+v", o)
 	}
-	if o.Amended(nil, field("long", strings.Repeat("x", MostAmended))) != o || o.Amended(nil, field("odd", struct{}{})) != o {
+	if o.Amended(nil, field("long", strings.Repeat("x", MaxAmended))) != o || o.Amended(nil, field("odd", struct{}{})) != o {
 		t.Error("it has no bound")
 	}
 	dead := o.Died(Death{Queue: "q", Reason: "rejected", Time: 7})

@@ -23,7 +23,7 @@ const (
 // Limits on parameters.
 const (
 	MaxValue = 64 << 10 // bytes of a value
-	Most     = 256      // parameters of a component in a virtual host, but see MostOf
+	Most     = 256      // parameters of a component in a virtual host, but see MaxOf
 )
 
 // Parameter is a value of a component in a virtual host, known by the three names.
@@ -37,8 +37,8 @@ func Known(component string) bool {
 	return component == Shovel || component == Upstream || component == UpstreamSet || component == Entity
 }
 
-// MostOf returns how many parameters of a component a virtual host has at most.
-func MostOf(component string) int {
+// MaxOf returns how many parameters of a component a virtual host has at most.
+func MaxOf(component string) int {
 	if component == Entity {
 		return entity.MostExtras
 	}
@@ -84,7 +84,7 @@ func NotFound(component string) error { return refuse("component " + component +
 
 // TooMany is about a component that has Most parameters in a virtual host.
 func TooMany(component string) error {
-	return refuse(fmt.Sprintf("component %s is limited to %d per virtual host", component, MostOf(component)))
+	return refuse(fmt.Sprintf("component %s is limited to %d per virtual host", component, MaxOf(component)))
 }
 
 // validator collects what is wrong, in the order in which RabbitMQ tells it.

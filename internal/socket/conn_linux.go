@@ -88,12 +88,12 @@ func (c *Conn) Write(b []byte) (written int, err error) {
 	return c.bring(len(b), func(from int) (int, error) { return write(c.fd, b[from:]) })
 }
 
-// mostPieces is how many pieces one system call takes (UIO_MAXIOV).
-const mostPieces = 1024
+// maxPieces is how many pieces one system call takes (UIO_MAXIOV).
+const maxPieces = 1024
 
 // WriteVector is Write for several pieces, of which it may write less than all without an error.
 func (c *Conn) WriteVector(v [][]byte) (written int, err error) {
-	return c.bring(1, func(int) (int, error) { return unix.Writev(c.fd, v[:min(len(v), mostPieces)]) })
+	return c.bring(1, func(int) (int, error) { return unix.Writev(c.fd, v[:min(len(v), maxPieces)]) })
 }
 
 // bring writes until at least so many bytes have gone.

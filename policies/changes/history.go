@@ -13,10 +13,10 @@ import (
 
 // Limits of a history.
 const (
-	// MostKept is how many changes the history of a virtual host has.
-	MostKept = 50
-	// MostBytes is how large the policies of one change are together, in their item form, if they are kept with it.
-	MostBytes = 128 << 10
+	// MaxKept is how many changes the history of a virtual host has.
+	MaxKept = 50
+	// MaxBytes is how large the policies of one change are together, in their item form, if they are kept with it.
+	MaxBytes = 128 << 10
 )
 
 // Edit replaces, adds or removes one policy; nil for none there.
@@ -69,13 +69,13 @@ func New(vhost string, at int64, edits []Edit) *Change {
 			}
 		}
 	}
-	if size <= MostBytes {
+	if size <= MaxBytes {
 		c.Edits = edits
 	}
 	return c
 }
 
-// Log is the history of a virtual host, oldest change first, at most MostKept. It is never altered: With makes another one.
+// Log is the history of a virtual host, oldest change first, at most MaxKept. It is never altered: With makes another one.
 type Log []*Change
 
 // Restored returns the log of stored changes, which come in any order.
@@ -91,7 +91,7 @@ func (l Log) With(c *Change) (next Log, dropped []*Change) {
 	if len(l) > 0 {
 		c.ID = l[len(l)-1].ID + 1
 	}
-	n := max(len(l)+1-MostKept, 0)
+	n := max(len(l)+1-MaxKept, 0)
 	return append(slices.Clone(l[n:]), c), l[:n]
 }
 

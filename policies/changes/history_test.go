@@ -98,15 +98,15 @@ func TestUndoOfMany_POL21(t *testing.T) {
 // TestHistoryIsBounded: so many changes, and so large ones; numbers go on.
 func TestHistoryIsBounded(t *testing.T) {
 	s := &story{T: t, set: policies.NewSet("/")}
-	for n := range MostKept + 5 {
+	for n := range MaxKept + 5 {
 		s.put("a", n, false)
 	}
-	if len(s.log) != MostKept || s.log[0].ID != 6 || s.log[MostKept-1].ID != MostKept+5 {
+	if len(s.log) != MaxKept || s.log[0].ID != 6 || s.log[MaxKept-1].ID != MaxKept+5 {
 		t.Errorf("%d from %d", len(s.log), s.log[0].ID)
 	}
 	many, of := s.set, []*policies.Policy(nil)
 	for n := range 1000 {
-		p := parsed(t, fmt.Sprint("p", n), `{"pattern":"`+strings.Repeat("x", MostBytes/1000)+`","definition":{"max-length":1}}`, false)
+		p := parsed(t, fmt.Sprint("p", n), `{"pattern":"`+strings.Repeat("x", MaxBytes/1000)+`","definition":{"max-length":1}}`, false)
 		many, of = many.With(p), append(of, p)
 	}
 	s.become(many, of...)

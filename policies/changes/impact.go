@@ -77,8 +77,8 @@ func (i *Impact) Loses() (policy, operator string) {
 	return policy, operator
 }
 
-// MostListed is how many objects, policies and keys a preview names.
-const MostListed = 100
+// MaxListed is how many objects, policies and keys a preview names.
+const MaxListed = 100
 
 // Count is how often something comes.
 type Count struct {
@@ -115,7 +115,7 @@ func (p *Preview) Add(i Impact) (kept int) {
 	for _, s := range i.Settings {
 		p.keys[Count{Name: s.Key}]++
 	}
-	if len(p.Impacts) == MostListed {
+	if len(p.Impacts) == MaxListed {
 		return -1
 	}
 	p.Impacts = append(p.Impacts, i)
@@ -137,7 +137,7 @@ func most(counts map[Count]int) []Count {
 	slices.SortFunc(list, func(a, b Count) int {
 		return cmp.Or(b.Objects-a.Objects, cmp.Compare(a.Name, b.Name), boolCompare(a.Operator, b.Operator))
 	})
-	return list[:min(len(list), MostListed)]
+	return list[:min(len(list), MaxListed)]
 }
 
 func boolCompare(a, b bool) int {

@@ -73,14 +73,14 @@ func TestClearedOperatorPolicy(t *testing.T) {
 func TestPreviewIsBounded(t *testing.T) {
 	before, after := policies.NewSet("/"), policies.NewSet("/").With(parsed(t, "p", `{"pattern":".","definition":{"max-length":9}}`, false))
 	var p Preview
-	for n := range 3 * MostListed {
+	for n := range 3 * MaxListed {
 		o := policies.QueueObject(fmt.Sprint("q", n), nil)
 		i, _ := Of(before, after, &o)
-		if at := p.Add(i); (at < 0) != (n >= MostListed) {
+		if at := p.Add(i); (at < 0) != (n >= MaxListed) {
 			t.Fatal(n, at)
 		}
 	}
-	if p.Queues != 3*MostListed || len(p.Impacts) != MostListed || p.Keys()[0].Objects != 3*MostListed {
+	if p.Queues != 3*MaxListed || len(p.Impacts) != MaxListed || p.Keys()[0].Objects != 3*MaxListed {
 		t.Errorf("%d %d", p.Queues, len(p.Impacts))
 	}
 }

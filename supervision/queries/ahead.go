@@ -60,7 +60,7 @@ func urgency(q *topology.Queue) int {
 
 // lookAhead asks the queues for which something is due, the first of them if they are too many.
 func (qs *Queries) lookAhead(ctx context.Context) ([]management.Ahead, error) {
-	list, left := []management.Ahead{}, management.MostDue
+	list, left := []management.Ahead{}, management.MaxDue
 	for _, v := range qs.cfg.VHosts.List("") {
 		var queues []*topology.Queue
 		for q := range v.Directory().Keepers() {

@@ -135,12 +135,12 @@ func (ms *Moves) add(m *moving) error {
 			running++
 		}
 	}
-	if running >= management.MostMoves {
+	if running >= management.MaxMoves {
 		return protocol.ChannelErrorf(protocol.PreconditionFailed, "%d moves are under way, which are as many as may be", running)
 	}
 	ended := len(ms.list) - running
 	ms.list = slices.DeleteFunc(ms.list, func(x *moving) bool {
-		if ended < management.MostMovesEnded || !x.over() {
+		if ended < management.MaxMovesEnded || !x.over() {
 			return false
 		}
 		ended--

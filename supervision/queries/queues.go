@@ -113,7 +113,7 @@ func (qs *Queries) Leased(ctx context.Context, vhost string) ([]management.Queue
 // Due implements management.Monitoring.
 func (qs *Queries) Due(ctx context.Context) (*management.ExpiryCounts, error) {
 	queues, n := qs.expiring("")
-	if n > management.MostDue {
+	if n > management.MaxDue {
 		return nil, nil
 	}
 	list, err := qs.shownAll(ctx, queues)

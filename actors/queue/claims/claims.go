@@ -51,7 +51,7 @@ func Take(m *mail.Claim, set *messages.Set, of *consumers.Set, open func() *cons
 
 // choose finds the messages and records how far it got.
 func (c *Claim) choose(m *mail.Claim, b *backlog.Backlog, now clock.Instant) (handles []backlog.Handle) {
-	looked, bytes, limit := 0, int64(0), min(max(m.Limit, 1), mail.MostClaimed)
+	looked, bytes, limit := 0, int64(0), min(max(m.Limit, 1), mail.MaxClaimed)
 	b.Behind(backlog.Spot(m.After.Seq), func(h backlog.Handle) bool {
 		if looked == look || len(handles) == limit || bytes >= mail.ClaimBytes {
 			c.Reply.More = true

@@ -41,7 +41,7 @@ func (d *Deliveries) Receive(m *mail.ReceiveDeferred, now clock.Instant) {
 	}
 	bytes := int64(0)
 	for i, seq := range m.Seqs {
-		if len(x.reply.Deliveries) == mail.MostClaimed || bytes >= mail.ClaimBytes {
+		if len(x.reply.Deliveries) == mail.MaxClaimed || bytes >= mail.ClaimBytes {
 			x.reply.Left = slices.Clone(m.Seqs[i:])
 			break
 		}

@@ -54,8 +54,8 @@ type Answer struct {
 
 // limitOf returns the limit of messages for a requested limit n.
 func limitOf(n int) int {
-	if n < 1 || n > mail.MostPeeked {
-		return mail.MostPeeked
+	if n < 1 || n > mail.MaxPeeked {
+		return mail.MaxPeeked
 	}
 	return n
 }

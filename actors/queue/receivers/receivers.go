@@ -53,11 +53,11 @@ func (r *Receivers) Consume(m *mail.Consume, c *consumers.Consumer, now clock.In
 	c.Session, c.Connection, c.Link = true, m.Connection, m.Session.Link
 	w := &sessions.Waiter{Consumer: c, ID: m.Session.ID, Any: m.Session.Next, Asked: m}
 	r.Owner.HoldLease(true, now)
-	if len(w.ID) > sessions.MostID {
+	if len(w.ID) > sessions.MaxID {
 		r.refuse(w, mail.ErrSessionID, now)
 		return
 	}
-	wait := min(max(m.Session.Wait, 0), sessions.MostWait)
+	wait := min(max(m.Session.Wait, 0), sessions.MaxWait)
 	answer, id := r.Messages.Sessions.Ask(w, now.Floor(), now.Ceil()+wait)
 	r.answer(w, answer, id, now)
 }

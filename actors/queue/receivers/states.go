@@ -36,7 +36,7 @@ func (r *Receivers) Use(m *mail.UseSession, now clock.Instant) {
 func (r *Receivers) setState(m *mail.UseSession, reply *mail.SessionUsed) {
 	set, journal := r.Messages.Sessions, &r.Messages.Journal
 	switch {
-	case len(m.State) > sessions.MostState:
+	case len(m.State) > sessions.MaxState:
 		reply.Err = mail.ErrSessionState
 	case !set.Fits(m.ID, m.State):
 		reply.Err = mail.ErrSessionsFull
@@ -85,8 +85,8 @@ func (r *Receivers) List(m *mail.ListSessions, now clock.Instant) {
 	if since != 0 {
 		since = max(since-r.Messages.Skew, 1)
 	}
-	if limit < 1 || limit > mail.MostSessions {
-		limit = mail.MostSessions
+	if limit < 1 || limit > mail.MaxSessions {
+		limit = mail.MaxSessions
 	}
 	page := r.Messages.Sessions.List(since, max(m.Skip, 0), limit)
 	r.Pending.Start(&work.Work{

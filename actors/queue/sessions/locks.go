@@ -10,12 +10,12 @@ import (
 
 // Limits of waiting consumers.
 const (
-	// MostWaiting is the maximum per queue.
-	MostWaiting = 1000
-	// MostOfOne is the maximum per connection.
-	MostOfOne = 100
-	// MostWait is the longest wait, in ms.
-	MostWait = 600_000
+	// MaxWaiting is the maximum per queue.
+	MaxWaiting = 1000
+	// MaxOfOne is the maximum per connection.
+	MaxOfOne = 100
+	// MaxWait is the longest wait, in ms.
+	MaxWait = 600_000
 )
 
 // Waiter is a consumer that asks to lock a session.
@@ -47,14 +47,14 @@ func (s *Set) Ask(w *Waiter, now, until int64) (answer Answer, id string) {
 		return answer, id
 	}
 	of := w.Consumer.Connection.GetId()
-	if s.waiting.Len() >= MostWaiting || s.waits[of] >= MostOfOne {
+	if s.waiting.Len() >= MaxWaiting || s.waits[of] >= MaxOfOne {
 		return Full, ""
 	}
 	s.waits[of]++
 	if w.spot = s.waiting.PushBack(w); !w.Any {
 		s.named++
 	}
-	w.timer = &timer{at: min(until, now+MostWait), waiter: w}
+	w.timer = &timer{at: min(until, now+MaxWait), waiter: w}
 	heap.Push(&s.timers, w.timer)
 	return Waits, ""
 }

@@ -9,8 +9,8 @@ import (
 	"candlemark/protocol"
 )
 
-// MostID is the maximum length of a session id, in bytes.
-const MostID = 128
+// MaxID is the maximum length of a session id, in bytes.
+const MaxID = 128
 
 // Argument is the queue argument that enables sessions.
 const Argument = "x-sessions"
@@ -26,7 +26,7 @@ func Enabled(args protocol.Table) bool {
 // may be empty; false if there is none, or it is too long.
 func IDOf(properties []byte) (id string, ok bool) {
 	scan, err := protocol.ScanProperties(properties)
-	if err != nil || !scan.HasAppID || len(scan.AppID) > MostID {
+	if err != nil || !scan.HasAppID || len(scan.AppID) > MaxID {
 		return "", false
 	}
 	return string(scan.AppID), true

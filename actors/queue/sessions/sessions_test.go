@@ -18,27 +18,27 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func TestStateBounds_SESSION5(t *testing.T) {
 	var b backlog.Backlog
 	s := New(&b, func(*consumers.Consumer, bool) {})
-	for i := range MostStates {
+	for i := range MaxStates {
 		id := fmt.Sprint(i)
 		if !s.Fits(id, []byte{1}) {
 			t.Fatal(i)
 		}
 		s.SetState(id, []byte{1}, uint64(i), 1)
 	}
-	if s.Fits("one more", []byte{}) || !s.Fits("0", []byte{1, 2}) || s.States() != MostStates {
+	if s.Fits("one more", []byte{}) || !s.Fits("0", []byte{1, 2}) || s.States() != MaxStates {
 		t.Error("too many states")
 	}
-	for i := range MostStates {
+	for i := range MaxStates {
 		s.SetState(fmt.Sprint(i), nil, 0, 1)
 	}
-	large := make([]byte, MostState)
-	for i := range MostStateBytes / MostState {
+	large := make([]byte, MaxState)
+	for i := range MaxStateBytes / MaxState {
 		s.SetState(fmt.Sprint(i), large, 0, 1)
 	}
 	if s.Fits("one more", []byte{1}) || !s.Fits("0", large) || !s.Fits("one more", nil) {
 		t.Error("too many bytes")
 	}
-	for i := range MostStateBytes / MostState {
+	for i := range MaxStateBytes / MaxState {
 		s.SetState(fmt.Sprint(i), nil, 0, 1)
 	}
 	if s.Len() != 0 || s.Bytes() != 0 || !s.Idle() {

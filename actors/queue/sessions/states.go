@@ -2,12 +2,12 @@ package sessions
 
 // Limits of states.
 const (
-	// MostState is the maximum size of a session's state, in bytes.
-	MostState = 256 << 10
-	// MostStates is the maximum number of sessions with a state in a queue, MostStateBytes the maximum size of all
+	// MaxState is the maximum size of a session's state, in bytes.
+	MaxState = 256 << 10
+	// MaxStates is the maximum number of sessions with a state in a queue, MaxStateBytes the maximum size of all
 	// states.
-	MostStates     = 10_000
-	MostStateBytes = 64 << 20
+	MaxStates     = 10_000
+	MaxStateBytes = 64 << 20
 )
 
 // state is a value that receivers have stored with a session.
@@ -35,7 +35,7 @@ func (s *Set) Fits(id string, body []byte) bool {
 	if was == nil {
 		n++
 	}
-	return body == nil || n <= MostStates && bytes <= MostStateBytes
+	return body == nil || n <= MaxStates && bytes <= MaxStateBytes
 }
 
 // SetState sets the state of a session, with its number in the journal; nil deletes it. It returns the number of the

@@ -9,7 +9,7 @@ import (
 	"candlemark/actors/queue/consumers"
 )
 
-// TestWaitingBounds: a connection has MostOfOne of the MostWaiting places of a queue, and each that is given up is there for another.
+// TestWaitingBounds: a connection has MaxOfOne of the MaxWaiting places of a queue, and each that is given up is there for another.
 func TestWaitingBounds(t *testing.T) {
 	var b backlog.Backlog
 	s := New(&b, func(*consumers.Consumer, bool) {})
@@ -24,8 +24,8 @@ func TestWaitingBounds(t *testing.T) {
 		return w, answer
 	}
 	var all []*Waiter
-	for c := range MostWaiting / MostOfOne {
-		for i := range MostOfOne {
+	for c := range MaxWaiting / MaxOfOne {
+		for i := range MaxOfOne {
 			w, answer := ask(c)
 			if answer != Waits {
 				t.Fatalf("place %d of connection %d: %v", i, c, answer)
@@ -36,17 +36,17 @@ func TestWaitingBounds(t *testing.T) {
 			t.Errorf("one more of connection %d: %v", c, answer)
 		}
 	}
-	if _, answer := ask(MostWaiting); answer != Full || s.Idle() {
+	if _, answer := ask(MaxWaiting); answer != Full || s.Idle() {
 		t.Errorf("one more of the queue: %v", answer)
 	}
 	s.GiveUp(all[0])
 	if _, answer := ask(1); answer != Full {
 		t.Errorf("of a connection that has all its places: %v", answer)
 	}
-	s.GiveUp(all[MostOfOne])
+	s.GiveUp(all[MaxOfOne])
 	for c := range 2 {
 		w, answer := ask(c)
-		if all[c*MostOfOne] = w; answer != Waits {
+		if all[c*MaxOfOne] = w; answer != Waits {
 			t.Errorf("a place that connection %d gave up: %v", c, answer)
 		}
 		if _, answer := ask(c); answer != Full {

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mostTied is how many pacers have a thread: with thousands of them the kernel has so many to choose from that consumers starve.
-const mostTied = 64
+// maxTied is how many pacers have a thread: with thousands of them the kernel has so many to choose from that consumers starve.
+const maxTied = 64
 
 var tied atomic.Int32
 
@@ -23,7 +23,7 @@ type pacer struct {
 // newPacer ties the goroutine to its thread, whose timers it asks the kernel not to batch. Where there are many already it waits as
 // time.Sleep does: among so many a millisecond is seldom without anything going on.
 func newPacer() pacer {
-	if tied.Add(1) > mostTied {
+	if tied.Add(1) > maxTied {
 		tied.Add(-1)
 		return pacer{loose: true}
 	}

@@ -9,7 +9,7 @@ import (
 func TestFewThreads(t *testing.T) {
 	var pacers []pacer
 	var wg sync.WaitGroup
-	for range 3 * mostTied {
+	for range 3 * maxTied {
 		pacers = append(pacers, pacer{})
 	}
 	ready, end := make(chan struct{}, len(pacers)), make(chan struct{})
@@ -31,7 +31,7 @@ func TestFewThreads(t *testing.T) {
 		}
 	}
 	close(end)
-	if wg.Wait(); n != mostTied || tied.Load() != 0 {
+	if wg.Wait(); n != maxTied || tied.Load() != 0 {
 		t.Errorf("%d threads, %d are not given back", n, tied.Load())
 	}
 }

@@ -20,7 +20,7 @@ func (l *Look) Refresh(object string, again func(ctx context.Context, l *Look) e
 	now := time.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if _, known := l.refreshed[object]; l.closed || !known && len(l.refreshed) >= mostRefreshed || len(l.spansOf(object)) == 0 {
+	if _, known := l.refreshed[object]; l.closed || !known && len(l.refreshed) >= maxRefreshed || len(l.spansOf(object)) == 0 {
 		return
 	}
 	if l.refreshed == nil {

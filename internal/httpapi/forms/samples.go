@@ -42,10 +42,10 @@ type Look struct {
 
 // Limits on samples in an answer.
 const (
-	// mostPoints is how many there are of a figure: steps are longer if there would be more.
-	mostPoints = 1000
-	// mostTold is how many there are of all figures, give or take those of one object; behind them there are only rates.
-	mostTold = 200_000
+	// maxPoints is how many there are of a figure: steps are longer if there would be more.
+	maxPoints = 1000
+	// maxTold is how many there are of all figures, give or take those of one object; behind them there are only rates.
+	maxTold = 200_000
 )
 
 // LookOf reads what a request asks for. As with RabbitMQ, parameters that are no numbers count for nothing.
@@ -62,7 +62,7 @@ func (r *Rates) LookOf(query string) *Look {
 		age, bad := strconv.ParseUint(q.Get(name+"_age"), 10, 31)
 		step, worse := strconv.ParseUint(q.Get(name+"_incr"), 10, 31)
 		if bad == nil && worse == nil && age > 0 && step > 0 {
-			l.wanted[kind] = wanted{time.Duration(age) * time.Second, time.Duration(max(step, age/mostPoints)) * time.Second}
+			l.wanted[kind] = wanted{time.Duration(age) * time.Second, time.Duration(max(step, age/maxPoints)) * time.Second}
 		}
 	}
 	return l
@@ -102,7 +102,7 @@ func (l *Look) past(k kind, object string, values []float64, rates []Rate) []Rat
 		return rates
 	}
 	s.add(now, values, k != lengths)
-	if w.age == 0 || l.told >= mostTold {
+	if w.age == 0 || l.told >= maxTold {
 		return rates
 	}
 	s.asked = now
@@ -116,12 +116,12 @@ func (l *Look) past(k kind, object string, values []float64, rates []Rate) []Rat
 
 // Limits on what samples take.
 const (
-	// mostSeries is how many objects may have samples at a time; of further ones there are none.
-	mostSeries = 512
+	// maxSeries is how many objects may have samples at a time; of further ones there are none.
+	maxSeries = 512
 	// longestRefresh is how long the broker has for all figures that are refreshed.
 	longestRefresh = 5 * time.Second
-	// mostRefreshed is how many objects are looked at for their samples while nobody asks.
-	mostRefreshed = 128
+	// maxRefreshed is how many objects are looked at for their samples while nobody asks.
+	maxRefreshed = 128
 )
 
 // Overview is the object with the longest memory.
@@ -131,7 +131,7 @@ const Overview = "totals"
 func (r *Rates) begin(object string, now time.Time) *series {
 	r.forget(now)
 	spans := r.spansOf(object)
-	if len(spans) == 0 || len(r.series) >= mostSeries {
+	if len(spans) == 0 || len(r.series) >= maxSeries {
 		return nil
 	}
 	s := &series{asked: now}

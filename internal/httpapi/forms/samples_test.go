@@ -126,26 +126,26 @@ func TestSamplesAreBounded(t *testing.T) {
 		r := &Rates{Samples: someSamples}
 		for range 13 {
 			l := r.LookOf("lengths_age=60&lengths_incr=5")
-			for n := range 2 * mostSeries {
+			for n := range 2 * maxSeries {
 				l.Lengths(fmt.Sprint(n), 1, 2, 3)
 			}
 			time.Sleep(5 * time.Second)
 		}
-		if len(r.series) != mostSeries {
+		if len(r.series) != maxSeries {
 			t.Errorf("%d have samples", len(r.series))
 		}
 		l, told := r.LookOf("lengths_age=60&lengths_incr=5"), 0
-		for n := range mostTold {
-			for _, rate := range l.Lengths(fmt.Sprint(n%mostSeries), 1, 2, 3) {
+		for n := range maxTold {
+			for _, rate := range l.Lengths(fmt.Sprint(n%maxSeries), 1, 2, 3) {
 				if rate.Range != nil {
 					told += len(rate.Samples)
 				}
 			}
 		}
-		if told < mostTold || told > mostTold+3*13 {
+		if told < maxTold || told > maxTold+3*13 {
 			t.Errorf("%d samples are told", told)
 		}
-		for n := range 2 * mostRefreshed {
+		for n := range 2 * maxRefreshed {
 			l.Refresh(fmt.Sprint(n), func(context.Context, *Look) error { return errors.New("gone") })
 		}
 		refreshed := func() (int, bool) {
@@ -153,7 +153,7 @@ func TestSamplesAreBounded(t *testing.T) {
 			defer r.mu.Unlock()
 			return len(r.refreshed), r.timer != nil
 		}
-		if n, _ := refreshed(); n != mostRefreshed {
+		if n, _ := refreshed(); n != maxRefreshed {
 			t.Errorf("%d are refreshed", n)
 		}
 		time.Sleep(5 * time.Second)

@@ -14,9 +14,9 @@ import (
 	"candlemark/protocol"
 )
 
-// mostFetched is how many bytes of bodies one request gets, about: it ends with
+// maxFetched is how many bytes of bodies one request gets, about: it ends with
 // the message that exceeds them.
-const mostFetched = 64 << 20
+const maxFetched = 64 << 20
 
 // fetchedItem is the form of a message that was got.
 type fetchedItem struct {
@@ -54,7 +54,7 @@ func fetch(r *rest.Request) (any, error) {
 
 // fetchOf reads how messages are to be got and shown; cut is -1 for all of a body.
 func fetchOf(b *rest.Body) (how management.Fetch, encoding string, cut int) {
-	how.MaxBytes, cut = mostFetched, -1
+	how.MaxBytes, cut = maxFetched, -1
 	var mode string
 	_ = json.Unmarshal(b.Fields["ackmode"], &mode)
 	switch mode {

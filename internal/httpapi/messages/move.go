@@ -95,8 +95,8 @@ func moveOf(fields map[string]json.RawMessage) (how management.Move, err error) 
 	}
 	var ids []json.RawMessage
 	if raw := fields["ids"]; raw != nil && string(raw) != "null" {
-		if json.Unmarshal(raw, &ids) != nil || len(ids) == 0 || len(ids) > management.MostMovedIDs {
-			return how, rest.Complaintf("ids is a list of 1 to %d numbers of messages", management.MostMovedIDs)
+		if json.Unmarshal(raw, &ids) != nil || len(ids) == 0 || len(ids) > management.MaxMovedIDs {
+			return how, rest.Complaintf("ids is a list of 1 to %d numbers of messages", management.MaxMovedIDs)
 		}
 	}
 	for _, raw := range ids {

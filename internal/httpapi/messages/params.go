@@ -17,10 +17,10 @@ type params map[string]string
 
 // Limits on lists of messages.
 const (
-	mostListed  = 1000
+	maxListed   = 1000
 	listedFirst = 100   // unless said otherwise
 	shownBody   = 50000 // bytes, unless said otherwise
-	mostShown   = 3 << 20
+	maxShown    = 3 << 20
 )
 
 // fromQuery reads a query.
@@ -74,7 +74,7 @@ func (w params) number(name string) (uint64, error) {
 }
 
 // limit returns how many items are wanted.
-func (w params) limit() (int, error) { return w.whole("limit", 1, mostListed, listedFirst) }
+func (w params) limit() (int, error) { return w.whole("limit", 1, maxListed, listedFirst) }
 
 // after returns where a list is to go on.
 func (w params) after() (c management.Cursor, err error) {

@@ -99,7 +99,7 @@ func TestPeekedIsNotMuchLargerThanWhatItShows(t *testing.T) {
 		t.Errorf("a text is %s", item.Encoding)
 	}
 	how, _, err := params{"truncate": "2147483647"}.peek()
-	if err != nil || how.Cut != mostShown {
+	if err != nil || how.Cut != maxShown {
 		t.Errorf("%d bytes of a body, %v", how.Cut, err)
 	}
 }

@@ -74,7 +74,7 @@ func (w params) peek() (how management.Peek, encoding string, err error) {
 	if how.Cut, err = w.whole("truncate", 0, math.MaxInt32, shownBody); err != nil {
 		return how, "", err
 	}
-	how.Cut = min(how.Cut, mostShown)
+	how.Cut = min(how.Cut, maxShown)
 	for name := range strings.SplitSeq(w["state"], ",") {
 		known := name == ""
 		for _, s := range states {

@@ -15,10 +15,10 @@ import (
 
 // The bounds of a listener's requests and buffers.
 const (
-	listenRoom   = 1000 // events that it has not read yet
-	mostPatterns = 16
-	longPattern  = 255              // bytes
-	keepAlive    = 15 * time.Second // between signs of life
+	listenRoom  = 1000 // events that it has not read yet
+	maxPatterns = 16
+	longPattern = 255              // bytes
+	keepAlive   = 15 * time.Second // between signs of life
 )
 
 // openEvents are for all users that may open the virtual host: they do not reveal other users.
@@ -47,8 +47,8 @@ func listen(r *rest.Request) (any, error) {
 }
 
 func patternsOf(texts []string) (patterns []events.Pattern, err error) {
-	if len(texts) > mostPatterns {
-		return nil, rest.Complaintf("at most %d patterns", mostPatterns)
+	if len(texts) > maxPatterns {
+		return nil, rest.Complaintf("at most %d patterns", maxPatterns)
 	}
 	for _, text := range texts {
 		if len(text) > longPattern {

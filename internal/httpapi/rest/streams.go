@@ -4,7 +4,7 @@ import "sync"
 
 // Bounds on answers that last as long as their client listens.
 const (
-	mostStreams   = 64 // of all users together
+	maxStreams    = 64 // of all users together
 	streamsOfUser = 16
 )
 
@@ -20,14 +20,14 @@ type Streams struct {
 }
 
 func newStreams() *Streams {
-	return &Streams{most: mostStreams, ofUser: streamsOfUser, by: map[string]int{}, ended: make(chan struct{})}
+	return &Streams{most: maxStreams, ofUser: streamsOfUser, by: map[string]int{}, ended: make(chan struct{})}
 }
 
 // Share limits streams to a quarter of the connections, and those of one user to a quarter of the streams.
 func (s *Streams) Share(connections int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.most = max(min(mostStreams, connections/4), 1)
+	s.most = max(min(maxStreams, connections/4), 1)
 	s.ofUser = max(min(streamsOfUser, s.most/4), 1)
 }
 

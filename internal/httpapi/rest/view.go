@@ -21,7 +21,7 @@ const (
 	defaultPage   = 100
 	largestPage   = 500
 	longestFilter = 1024 // characters of a regular expression
-	mostColumns   = 256
+	maxColumns    = 256
 )
 
 // view is how a client wants to see a list: sorted, filtered by name, a page of
@@ -43,8 +43,8 @@ func viewOf(q url.Values) (v view, err error) {
 	for _, column := range strings.FieldsFunc(q.Get("columns"), func(r rune) bool { return r == ',' }) {
 		v.columns = append(v.columns, path(column))
 	}
-	if len(v.columns) > mostColumns {
-		return v, badView("Invalid columns: at most %d", mostColumns)
+	if len(v.columns) > maxColumns {
+		return v, badView("Invalid columns: at most %d", maxColumns)
 	}
 	v.sort, v.reverse = path(q.Get("sort")), q.Get("sort_reverse") == "true"
 	page, size := q.Get("page"), q.Get("page_size")

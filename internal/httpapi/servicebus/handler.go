@@ -24,8 +24,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// mostEntries is how many entities a feed has at most.
-const mostEntries = 100
+// maxEntries is how many entities a feed has at most.
+const maxEntries = 100
 
 // handler serves the API of one virtual host.
 type handler struct {
@@ -188,7 +188,7 @@ func (r *request) page() (skip, top int, err error) {
 	if err != nil {
 		return 0, 0, errBadRequest
 	}
-	top = mostEntries
+	top = maxEntries
 	for name, to := range map[string]*int{"$skip": &skip, "$top": &top} {
 		if text := query.Get(name); text != "" {
 			if *to, err = strconv.Atoi(text); err != nil || *to < 0 {
@@ -196,5 +196,5 @@ func (r *request) page() (skip, top int, err error) {
 			}
 		}
 	}
-	return skip, min(top, mostEntries), nil
+	return skip, min(top, maxEntries), nil
 }

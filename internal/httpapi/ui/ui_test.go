@@ -86,8 +86,8 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// mostBytes is how large all files together may be.
-const mostBytes = 250 << 10
+// maxBytes is how large all files together may be.
+const maxBytes = 250 << 10
 
 // No file loads anything from elsewhere, and no markup has scripts, styles or handlers in it, which the policy would not
 // let pass. Names and payloads become text: nothing makes markup of a string.
@@ -131,8 +131,8 @@ func TestWhatFilesMayHave(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if t.Logf("%d bytes", total); total > mostBytes {
-		t.Errorf("all files together have %d bytes, at most %d", total, mostBytes)
+	if t.Logf("%d bytes", total); total > maxBytes {
+		t.Errorf("all files together have %d bytes, at most %d", total, maxBytes)
 	}
 }
 

@@ -115,18 +115,18 @@ func (c *conn) NetConn() net.Conn { return c.socket }
 // SetWriteDeadline implements net.Conn. The socket below sees to what does not move; a deadline here would end the connection.
 func (c *conn) SetWriteDeadline(time.Time) error { return nil }
 
-// farewell is how long a peer has to answer the close of WebSocket, and mostFarewells how many peers may be waited for: those do not count among
+// farewell is how long a peer has to answer the close of WebSocket, and maxFarewells how many peers may be waited for: those do not count among
 // the broker's connections any more.
 const (
-	farewell      = time.Second
-	mostFarewells = 64
+	farewell     = time.Second
+	maxFarewells = 64
 )
 
 // Close implements net.Conn. It waits for nobody: the farewell takes a goroutine of its own. Whatever the library waits for, the socket is closed
 // behind it.
 func (c *conn) Close() error {
 	c.closing.Do(func() {
-		if c.leaving.Add(1) > mostFarewells {
+		if c.leaving.Add(1) > maxFarewells {
 			c.hangUp()
 		}
 		late := time.AfterFunc(farewell, c.hangUp)
