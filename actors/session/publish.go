@@ -165,7 +165,7 @@ func (s *state) refuse(d *delivery, err error) {
 	}
 	if d.settled && d.link.publisher != nil && d.tx == nil { // there is no other way to tell
 		s.write()
-		s.failLink(d.link, err)
+		s.failLink(d.link, d.link.publisher.Blame(err))
 		return
 	}
 	s.settle(d, amqp10.State{Kind: amqp10.Rejected, Error: e})

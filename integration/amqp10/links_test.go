@@ -2,6 +2,7 @@ package amqp10
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"testing"
@@ -398,6 +399,32 @@ func TestInitialDeliveryCount(t *testing.T) {
 		}
 		if ends := f.DeliveryCount.Or(0) + f.LinkCredit.Value - first; ends != 750 {
 			t.Errorf("after 250 messages the credit ends at %d", ends)
+		}
+	})
+}
+
+// A refused settled message detaches its link; on a link to nowhere the error has the delivery-tag.
+func TestRefused_DeliveryTag(t *testing.T) {
+	run(t, func(b *testkit.Bubble, c *client) {
+		ctx, to := context.Background(), "/exchanges/missing"
+		s := c.sender("", &amqp.SenderOptions{SettlementMode: amqp.SenderSettleModeMixed.Ptr()})
+		m := &amqp.Message{DeliveryTag: []byte("tag"), Properties: &amqp.MessageProperties{To: &to}, Data: [][]byte{nil}}
+		if err := s.Send(ctx, m, &amqp.SendOptions{Settled: true}); err != nil {
+			t.Fatal(err)
+		}
+		err := s.Send(ctx, amqp.NewMessage(nil), nil) // which waits for an outcome
+		var link *amqp.LinkError
+		var refused *amqp.Error
+		if errors.As(err, &link) {
+			refused = link.RemoteErr
+		} else {
+			errors.As(err, &refused)
+		}
+		if refused == nil || refused.Condition != amqp.ErrCondNotFound {
+			t.Fatal(err)
+		}
+		if tag, _ := refused.Info["delivery-tag"].([]byte); string(tag) != "tag" {
+			t.Errorf("%+v", refused.Info)
 		}
 	})
 }

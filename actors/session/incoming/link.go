@@ -67,6 +67,7 @@ type Link struct {
 
 	begun   bool
 	id      uint32
+	tag     []byte // delivery-tag, for an anonymous link
 	settled bool
 	batched bool
 	txn     []byte
@@ -165,10 +166,23 @@ func (l *Link) begin(t *amqp10.Transfer) error {
 	l.Credit--
 	l.Count++
 	l.begun, l.id, l.batched = true, t.DeliveryID.Value, t.MessageFormat.Or(0) != 0
+	if l.Anonymous {
+		l.tag = append(l.tag[:0], t.DeliveryTag...)
+	}
 	if t.State.Kind == amqp10.Transactional {
 		l.txn = bytes.Clone(t.State.TxnID)
 	}
 	return nil
+}
+
+// Blame returns the error that detaches the link because of its last delivery. On an anonymous link it has the delivery-tag.
+func (l *Link) Blame(err error) error {
+	if !l.Anonymous {
+		return err
+	}
+	e := *dialect.ErrorOf(err)
+	e.Info = amqp10.Map{{Key: amqp10.Symbol("delivery-tag"), Value: bytes.Clone(l.tag)}}
+	return &e
 }
 
 // keep stores a part until the rest arrives. It is counted in the broker's intake.
