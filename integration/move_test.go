@@ -20,8 +20,9 @@ import (
 // rabbit is RabbitMQ, as Debian's package rabbitmq-server has it, on free ports of this machine and in a folder of its own.
 type rabbit struct {
 	*testing.T
-	env  []string
-	amqp string // address
+	env    []string
+	amqp   string // address
+	output string // file
 }
 
 const rabbitPrograms = "/usr/lib/rabbitmq/bin"
@@ -33,6 +34,18 @@ func startRabbit(t *testing.T) *rabbit {
 	if _, missing := os.Stat(rabbitPrograms + "/rabbitmq-server"); err != nil || missing != nil {
 		t.Skip("the package rabbitmq-server is not installed")
 	}
+	for range 3 { // another program may take a port before RabbitMQ does
+		if r := tryRabbit(t, epmd); r != nil {
+			return r
+		}
+	}
+	t.Fatal("RabbitMQ did not start")
+	return nil
+}
+
+// tryRabbit returns nil if RabbitMQ ends before it is ready.
+func tryRabbit(t *testing.T, epmd string) *rabbit {
+	t.Helper()
 	dir := t.TempDir()
 	ports := make([]string, 3)
 	for i := range ports {
@@ -44,7 +57,12 @@ func startRabbit(t *testing.T) *rabbit {
 		_, ports[i], _ = net.SplitHostPort(l.Addr().String())
 		_ = l.Close()
 	}
-	r := &rabbit{T: t, amqp: "127.0.0.1:" + ports[0]}
+	r := &rabbit{T: t, amqp: "127.0.0.1:" + ports[0], output: filepath.Join(dir, "output")}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("output of RabbitMQ: %s", r.log())
+		}
+	})
 	file := func(name, text string) string {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -59,35 +77,61 @@ func startRabbit(t *testing.T) *rabbit {
 		"RABBITMQ_CONFIG_FILE="+file("rabbitmq.conf", "listeners.tcp.1 = "+r.amqp+"\nlog.console = true\nlog.file = false\n"),
 		"RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS="+local, "RABBITMQ_CTL_ERL_ARGS="+local)
 	r.run(epmd, "-port", ports[1], "-address", "127.0.0.1")
-	r.run(rabbitPrograms + "/rabbitmq-server")
+	ended := r.run(rabbitPrograms + "/rabbitmq-server")
 	wait := time.After(9 * patience) // two busy processors took a minute
 	every := time.NewTicker(200 * time.Millisecond)
 	defer every.Stop()
 	for {
 		if conn, err := amqp.Dial("amqp://guest:guest@" + r.amqp); err == nil {
+			product := conn.Properties["product"]
 			_ = conn.Close()
-			return r
+			if product == "RabbitMQ" { // not another test's broker
+				return r
+			}
 		}
 		select {
 		case <-every.C:
+		case <-ended:
+			r.Logf("RabbitMQ ended: %s", r.log())
+			return nil
 		case <-wait:
-			t.Fatal("RabbitMQ did not start")
+			t.Fatalf("RabbitMQ did not start: %s", r.log())
 		}
 	}
 }
 
-// run starts a program, and ends it with all that it starts when the test does.
-func (r *rabbit) run(path string, args ...string) {
+// run starts a program, and ends it with all that it starts when the test does. The channel is closed when it ends.
+func (r *rabbit) run(path string, args ...string) (ended <-chan struct{}) {
 	r.Helper()
+	output, err := os.OpenFile(r.output, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		r.Fatal(err)
+	}
+	defer output.Close()
 	cmd := exec.Command(path, args...)
-	cmd.Env, cmd.SysProcAttr = r.env, &syscall.SysProcAttr{Setpgid: true}
+	cmd.Env, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = r.env, output, output, &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {
 		r.Fatal(err)
 	}
+	done := make(chan struct{})
+	go func() {
+		_ = cmd.Wait()
+		close(done)
+	}()
 	r.Cleanup(func() {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-		_ = cmd.Wait()
+		<-done
 	})
+	return done
+}
+
+// log returns the last part of the output of RabbitMQ.
+func (r *rabbit) log() []byte {
+	text, err := os.ReadFile(r.output)
+	if err != nil {
+		r.Error(err)
+	}
+	return text[max(0, len(text)-4000):]
 }
 
 // ctl runs rabbitmqctl.

@@ -187,6 +187,13 @@ type ConsumerCancelled struct {
 	Lost bool
 }
 
+// ConsumerTimedOut: a consumer with a link credit did not settle a delivery in time. The queue sends it no more
+// messages, and its channel answers with CancelConsumer, which requeues its other deliveries (LOCK-9).
+type ConsumerTimedOut struct {
+	Queue Address
+	Tag   string
+}
+
 // GetReply answers Get. Empty: there was no message.
 type GetReply struct {
 	Reply

@@ -11,7 +11,7 @@
 // dead-letter actor; Trim ClockJumped from supervision; DescribeQueue Peek ListUnacked RenewLock SettleLocked
 // ReturnDelivery PrepareWork ReleaseWork Claim UseSession ListSessions ListScheduled CancelScheduled Reschedule from
 // anybody; timerFired appendDone loaded lookedUp again from itself. Sends: EnqueueReply Deliver Offer Unused
-// ConsumerCancelled DeliveriesReturned and the replies to the commands above; DeadLetter and QueueExpired;
+// ConsumerCancelled ConsumerTimedOut DeliveriesReturned and the replies to the commands above; DeadLetter and QueueExpired;
 // QueueRetiring and QueueDeleteRefused to its vhost.
 //
 // The shell (queue.go) has the mailbox, the clock and one timer. The core (state.go and the files beside it) is

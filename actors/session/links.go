@@ -277,19 +277,23 @@ func (s *state) failLink(l *link, err error) {
 	s.reply(&amqp10.Detach{Handle: l.handle, Closed: true, Error: e})
 }
 
-// consumerCancelled handles the end of a consumer by its queue, because the queue ended or a delivery was not settled
-// in time.
+// consumerCancelled handles the end of a consumer by its queue, usually because the queue ended.
 func (s *state) consumerCancelled(m *mail.ConsumerCancelled) {
-	for _, l := range s.links {
-		c := l.consumer
-		if c == nil || c.tag != m.Tag || !c.queue.Address.Equal(m.Queue) || c.leaving {
-			continue
-		}
-		q := s.cfg.VHost.Directory().Queue([]byte(c.name))
-		err := entities.Cancelled(m, c.name, s.cfg.VHost.Name, q != nil && q.PID.Equal(m.Queue))
-		s.forgetConsumer(l)
-		s.failLink(l, err)
+	l := s.ofTag(m.Tag, m.Queue)
+	if l == nil || l.consumer.leaving {
 		return
+	}
+	q := s.cfg.VHost.Directory().Queue([]byte(l.consumer.name))
+	s.forgetConsumer(l)
+	s.failLink(l, entities.Cancelled(m, l.consumer.name, s.cfg.VHost.Name, q != nil && q.PID.Equal(m.Queue)))
+}
+
+// timedOut cancels a consumer that did not settle a delivery in time, after pending requests, and detaches its link.
+func timedOut(s *state, m *mail.ConsumerTimedOut) {
+	if s.await != nil {
+		s.parked = append(s.parked, m)
+	} else if l := s.ofTag(m.Tag, m.Queue); l != nil {
+		s.cancel(l, func() { s.failLink(l, entities.TimedOut(l.consumer.name)) })
 	}
 }
 

@@ -87,7 +87,7 @@ type state struct {
 
 	await  *await
 	asked  uint64 // number of the last request
-	parked []any  // to be run, the first perhaps partly done: *mail.Inbound, and *mail.StepTransaction behind it
+	parked []any  // to be run, the first perhaps partly done: *mail.Inbound, and *mail.StepTransaction and *mail.ConsumerTimedOut behind it
 	work   work.Session[*link]
 }
 
@@ -160,6 +160,8 @@ func (s *state) handle(what any) {
 		} else {
 			s.work.Step(m)
 		}
+	case *mail.ConsumerTimedOut:
+		timedOut(s, m)
 	case *mail.WorkPrepared:
 		s.work.Answered(m)
 	case *mail.TransactionDischarged:
@@ -208,6 +210,9 @@ func (s *state) proceed() {
 		switch m := s.parked[n].(type) {
 		case *mail.StepTransaction:
 			s.work.Prepare(m)
+			n++
+		case *mail.ConsumerTimedOut:
+			timedOut(s, m)
 			n++
 		case *mail.Inbound:
 			if s.run(m) {

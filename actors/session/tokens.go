@@ -12,8 +12,7 @@ import (
 
 // takeToken executes a request to $cbs.
 func takeToken(s *state, request []byte, done func(replyTo string, answer []byte)) error {
-	n := &tokens.Node{Access: &s.access, Check: s.cfg.Token, Connection: s.cfg.Connection, Send: s.Send, Ask: s.request, Beside: s.beside}
-	return n.Run(request, done)
+	return (&tokens.Node{Access: &s.access, Check: s.cfg.Token, Connection: s.cfg.Connection, Send: s.Send, Ask: s.request, Beside: s.beside}).Run(request, done)
 }
 
 // recheckLinks detaches links to entities whose token has expired, lacks a right, or whose status forbids them. If a

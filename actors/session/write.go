@@ -210,10 +210,8 @@ func (s *state) wrote(c *consumer, m *mail.Deliver, d *mail.Delivery) {
 // newTracer returns the tracer of the session, whose number takes the place of a channel's.
 func newTracer(s *state) trace.Tracer {
 	c := &s.cfg
-	return trace.Tracer{
-		Origin: trace.Origin{Node: c.Node, VHost: c.VHost.Name, Connection: c.ConnectionName, User: c.User.Name, Channel: c.Channel},
-		VHost:  c.VHost, Routes: s.routes, Batches: &s.batches, Log: c.Log,
-	}
+	origin := trace.Origin{Node: c.Node, VHost: c.VHost.Name, Connection: c.ConnectionName, User: c.User.Name, Channel: c.Channel}
+	return trace.Tracer{Origin: origin, VHost: c.VHost, Routes: s.routes, Batches: &s.batches, Log: c.Log}
 }
 
 // traceDelivery traces a delivery to a link.

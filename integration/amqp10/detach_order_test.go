@@ -2,6 +2,7 @@ package amqp10
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -71,6 +72,52 @@ func TestDetach_Order_LOCK9(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A receiver that does not settle in time is detached, and its other messages are requeued before the next consumer gets any.
+func TestTimeout_Order_LOCK9(t *testing.T) {
+	run(t, func(b *testkit.Bubble, c *client) {
+		arguments := amqp091.Table{"x-single-active-consumer": true, "x-consumer-timeout": 10_000}
+		if _, err := b.Connect().Open().QueueDeclare("q", true, false, false, false, arguments); err != nil {
+			t.Fatal(err)
+		}
+		const messages = 600
+		late := connect(b, nil)
+		first := late.receiver("/queues/q", &amqp.ReceiverOptions{Credit: -1})
+		second := c.receiver("/queues/q", &amqp.ReceiverOptions{Credit: -1})
+		s := c.sender("/queues/q", nil)
+		for i := range messages {
+			c.put(s, fmt.Sprint(i))
+		}
+		for _, credit := range []uint32{1, messages / 2} {
+			if err := first.IssueCredit(credit); err != nil {
+				t.Fatal(err)
+			}
+			b.Advance(time.Second)
+		}
+		if err := second.IssueCredit(messages); err != nil {
+			t.Fatal(err)
+		}
+		if m := c.next(second); m != nil {
+			t.Fatalf("got %s beside the active consumer", m.GetData())
+		}
+		b.Advance(9 * time.Second)
+		for i := range messages {
+			c.want(second, fmt.Sprint(i))
+		}
+		if i := b.Describe("q"); i.Unacked+i.Ready != 0 || i.Consumers != 1 {
+			t.Errorf("%d unacked, %d ready, %d consumers", i.Unacked, i.Ready, i.Consumers)
+		}
+		want := amqp.ErrCondDetachForced
+		var e *amqp.LinkError
+		if _, err := first.Receive(context.Background(), nil); !errors.As(err, &e) || e.RemoteErr == nil || e.RemoteErr.Condition != want {
+			for ; err == nil; _, err = first.Receive(context.Background(), nil) {
+			}
+			if !errors.As(err, &e) || e.RemoteErr == nil || e.RemoteErr.Condition != want {
+				t.Errorf("%v, want %s", err, want)
+			}
+		}
+	})
 }
 
 // Deliveries that a transaction is to settle stay with it when their link is detached.

@@ -63,6 +63,7 @@ type Consumer struct {
 	messages   int    // in its window
 	bytes      int
 	gone       bool
+	stopped    bool          // gets no more messages
 	deliver    *mail.Deliver // collected in this turn
 	ring       *ring         // that of its priority
 	// neighbours in the ring; nil when it is not in it
@@ -72,11 +73,14 @@ type Consumer struct {
 // Gone reports whether the consumer was detached.
 func (c *Consumer) Gone() bool { return c.gone }
 
+// Stopped reports whether Stop was called for the consumer.
+func (c *Consumer) Stopped() bool { return c.stopped }
+
 // Holds returns the number of its unacked deliveries.
 func (c *Consumer) Holds() int { return c.unacked }
 
 func (c *Consumer) canTake() bool {
-	return !c.gone && (!c.Session || c.runs) && (c.Prefetch == 0 || c.unacked < c.Prefetch) &&
+	return !c.gone && !c.stopped && (!c.Session || c.runs) && (c.Prefetch == 0 || c.unacked < c.Prefetch) &&
 		c.messages < WindowMessages && c.bytes < WindowBytes && (!c.Limited || c.Channel.allowed > 0) && (!c.Credited || c.credit > 0)
 }
 
@@ -207,6 +211,12 @@ func (s *Set) putUnderLimit(c *Consumer) {
 func (s *Set) Cancel(c *Consumer) {
 	s.disallow(c.Channel, 0)
 	s.detach(c)
+}
+
+// Stop ends deliveries to a consumer that its channel is about to cancel. It stays the active consumer.
+func (s *Set) Stop(c *Consumer) {
+	c.stopped = true
+	s.refresh(c)
 }
 
 // DetachAll detaches the consumers of a channel that is gone, and returns their number.

@@ -93,9 +93,10 @@ func (d *Deliveries) startTimeout(h backlog.Handle, to *consumers.Channel, numbe
 }
 
 // Expire requeues deliveries that were not settled in time, up to a turn's limit, and calls cancel for their
-// consumers, except those that stay (LOCK-4). It reports whether others may be left.
+// consumers, except those that stay (LOCK-4). Those with a link credit are stopped instead, and cancelled by their
+// channel (LOCK-9). It reports whether others may be left.
 func (d *Deliveries) Expire(now clock.Instant, cancel func(*consumers.Consumer)) (more bool) {
-	var cancelled []*consumers.Consumer
+	var cancelled, timedOut []*consumers.Consumer
 	told := map[*consumers.Channel]*mail.DeliveriesReturned{}
 	more = d.Timeouts.Advance(now.Floor(), messages.TurnLimit, func(channel *consumers.Channel, number uint64) {
 		d.Messages.Counts.TimedOut++
@@ -105,13 +106,21 @@ func (d *Deliveries) Expire(now clock.Instant, cancel func(*consumers.Consumer))
 			told[channel] = m
 			d.Out.Send(channel.Address, m)
 		}
-		if c := d.TakeBack(channel, number, m, now).Consumer; c != nil && !c.Gone() && !c.Stays {
+		switch c := d.TakeBack(channel, number, m, now).Consumer; {
+		case c == nil || c.Gone() || c.Stays || c.Stopped():
+		case c.Credited:
+			d.Consumers.Stop(c)
+			timedOut = append(timedOut, c)
+		default:
 			cancel(c)
 			cancelled = append(cancelled, c)
 		}
 	})
 	for _, c := range cancelled {
 		d.Out.Send(c.Channel.Address, &mail.ConsumerCancelled{Queue: d.Self, Tag: c.Tag})
+	}
+	for _, c := range timedOut {
+		d.Out.Send(c.Channel.Address, &mail.ConsumerTimedOut{Queue: d.Self, Tag: c.Tag})
 	}
 	return more
 }

@@ -83,9 +83,14 @@ func Cancelled(m *mail.ConsumerCancelled, queue, vhost string, there bool) error
 	case m.Lost:
 		return mail.ErrSessionLost
 	case there:
-		return amqp10.Errorf(amqp10.DetachForced, "the consumer of queue '%s' was cancelled", queue)
+		return TimedOut(queue)
 	}
 	return Deleted(queue, vhost)
+}
+
+// TimedOut returns the error for a consumer that its queue has cancelled.
+func TimedOut(queue string) error {
+	return amqp10.Errorf(amqp10.DetachForced, "the consumer of queue '%s' was cancelled", queue)
 }
 
 // Deleted returns the error for a deleted queue.
