@@ -28,11 +28,11 @@ func publishBatch(s *state, whole *delivery, payload []byte) {
 	publishAll(s, whole.batch, all)
 }
 
-// publishNumbered publishes messages sent to an address to a queue, all or none, and calls done with their numbers in
-// the queue.
+// publishNumbered publishes messages sent to an address to a queue or to the holder of a topic (DLY-15), all or none, and
+// calls done with their numbers in the queue.
 func publishNumbered(s *state, address string, q *topology.Queue, messages [][]byte, done func(numbers []uint64, err error)) {
 	b := &batches.Batch{Queue: q.PID, Numbers: make([]uint64, len(messages))}
-	to := &link{publisher: &publisher{Link: incoming.Link{Target: incoming.Target{Entity: true, Address: address, Key: []byte(q.Name)}}}}
+	to := &link{publisher: &publisher{Link: incoming.Link{Target: incoming.ToQueue(address, q)}}}
 	all, err := tryAll(s, &delivery{link: to, batch: b}, messages)
 	if err != nil {
 		done(nil, err)
@@ -72,7 +72,7 @@ func tryRoute(s *state, d *delivery, message []byte, most int) error {
 	if err := s.check(d, message); err != nil {
 		return err
 	}
-	targets, err := s.routes.Find(d.To, &d.Message, d.Keys, d.Content.Headers)
+	targets, err := d.Find(&d.link.publisher.Target, s.routes)
 	if err != nil {
 		return err
 	}

@@ -128,7 +128,7 @@ func (s *state) publish(d *delivery, payload []byte) {
 	err := s.check(d, payload)
 	var targets []*routing.Target
 	if err == nil {
-		targets, err = s.routes.Find(d.To, &d.Message, d.Keys, d.Content.Headers)
+		targets, err = d.Find(&d.link.publisher.Target, s.routes)
 	}
 	switch {
 	case err != nil:

@@ -22,11 +22,16 @@ func (qs *queues) settingsOf(q *queue, effective policies.Effective) policies.Qu
 	}
 	s = s.Routed(q.queue.Name)
 	q.wantsDLQ = s.DeadLetterQueue
+	q.schedule(&s)
+	return s
+}
+
+// schedule publishes the time headers that a queue honours.
+func (q *queue) schedule(s *policies.QueueSettings) {
 	if q.queue.Schedules == nil { // it is not published yet
 		q.queue.Schedules = &timeheaders.Schedules{}
 	}
 	q.queue.Schedules.Set(timeheaders.Config{Schedules: s.DelayedMessages, DeliverAt: s.DeliverAtHeader, ExpiresAt: s.ExpiresAtHeader})
-	return s
 }
 
 // notBy returns the names whose user policies do not apply to q.

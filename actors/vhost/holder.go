@@ -6,10 +6,10 @@ import (
 	"candlemark/policies"
 )
 
-// newHolder creates the queue that holds the messages of a delayed exchange; it is as durable as the exchange and
+// newHolder creates the queue that holds the messages of a delayed exchange or topic; it is as durable as the exchange and
 // ends with it (DLY-5).
 func (qs *queues) newHolder(x *exchange) {
-	if x.exchange.Delayed() {
+	if x.exchange.HasHolder() {
 		holdFor(x, &queue{queue: &topology.Queue{
 			Name: topology.HolderName(x.exchange.Name), Incarnation: qs.incarnate(), Type: topology.HolderType, Durable: x.exchange.Durable,
 		}})
@@ -30,6 +30,10 @@ func (qs *queues) settings(q *queue) (policies.Effective, policies.QueueSettings
 	x := q.holdsFor.exchange
 	s := policies.HolderSettingsFor(x.Arguments, qs.matcher.set.Effective(policies.KindExchange, x.Name))
 	s.HasDLX, s.DeadLetterExchange = true, x.Name
+	if x.IsTopic() { // otherwise the router reads the delay (DLY-15)
+		s.DelayedMessages = true
+		q.schedule(&s)
+	}
 	return policies.Effective{}, s
 }
 

@@ -180,7 +180,7 @@ func (r *recovery) recoverHolders() {
 		if d.Type != topology.HolderType {
 			return false
 		}
-		if x := r.exchanges.byName[topology.HeldFor(d.Name)]; x != nil && x.exchange.Delayed() {
+		if x := r.exchanges.byName[topology.HeldFor(d.Name)]; x != nil && x.exchange.HasHolder() {
 			found[x] = true
 			return false
 		}
@@ -190,7 +190,7 @@ func (r *recovery) recoverHolders() {
 		return true
 	})
 	for _, x := range r.exchanges.byName {
-		if x.exchange.Delayed() && !found[x] {
+		if x.exchange.HasHolder() && !found[x] {
 			r.queues.newHolder(x)
 			x.holder.phase = coming
 			r.store(definitions.Change{Put: []any{queueStored(r.vhost, x.holder.queue)}}, nil, r.notStored)

@@ -81,6 +81,71 @@ func TestEntity_Scheduled(t *testing.T) {
 	})
 }
 
+// A topic holds messages that are scheduled by operation, and routes them when they are due.
+func TestEntity_ScheduledToTopic_DLY15(t *testing.T) {
+	run(t, func(b *testkit.Bubble, c *client) {
+		topicWith(b, "Events", "early")
+		n := c.node("events")
+		at := time.Now().Add(time.Hour)
+		code, numbers := n.schedule(n.scheduled("1", at), n.scheduled("2", at), n.scheduled("3", at.Add(time.Hour)))
+		if code != 200 || len(numbers) != 3 || numbers[0] == 0 || numbers[0] >= numbers[1] || numbers[1] >= numbers[2] {
+			t.Fatal(code, numbers)
+		}
+		if code := n.cancel(numbers[1]); code != 200 {
+			t.Error(code)
+		}
+		if code := n.cancel(numbers[1], numbers[2]); code != 404 {
+			t.Error("one of them is cancelled:", code)
+		}
+		topicWith(b, "Events", "late") // its messages are routed when they are due
+		early, late := c.receiver("Events/Subscriptions/early", second(5)), c.receiver("Events/Subscriptions/late", second(5))
+		b.Advance(time.Until(at) - time.Minute)
+		if m := c.next(early); m != nil {
+			t.Fatal("early", m)
+		}
+		b.Advance(time.Until(at))
+		c.want(early, "1")
+		c.want(late, "1")
+		if code := n.cancel(numbers[0]); code != 404 {
+			t.Error("it was routed:", code)
+		}
+		if code, numbers := n.schedule(n.scheduled("past", time.Now().Add(-time.Hour))); code != 200 || len(numbers) != 1 || numbers[0] == 0 {
+			t.Error(code, numbers)
+		}
+		c.want(early, "past")
+		c.want(late, "past")
+		b.Advance(time.Hour)
+		c.want(early, "3")
+		c.want(late, "3")
+	})
+}
+
+// Messages that a topic holds survive a restart and a crash, with their numbers.
+func TestEntity_ScheduledToTopic_Restart_DLY15(t *testing.T) {
+	for name, start := range map[string]func(*testkit.Bubble, time.Duration){"stop": (*testkit.Bubble).Restart, "crash": (*testkit.Bubble).Crash} {
+		t.Run(name, func(t *testing.T) {
+			testkit.RunStored(t, nil, func(b *testkit.Bubble) {
+				topicWith(b, "t", "s")
+				n := connect(b, nil).node("t")
+				code, numbers := n.schedule(n.scheduled("overdue", time.Now().Add(time.Hour)), n.scheduled("1", time.Now().Add(3*time.Hour)), n.scheduled("2", time.Now().Add(3*time.Hour)))
+				if code != 200 || len(numbers) != 3 {
+					t.Fatal(code, numbers)
+				}
+				start(b, 2*time.Hour)
+				c := connect(b, nil)
+				defer func() { _ = c.conn.Close() }()
+				if code := c.node("t").cancel(numbers[1]); code != 200 {
+					t.Error(code)
+				}
+				r := c.receiver("t/Subscriptions/s", second(5))
+				c.want(r, "overdue")
+				b.Advance(time.Hour)
+				c.want(r, "2")
+			})
+		})
+	}
+}
+
 // A message that cannot be scheduled is refused, and no other of its request is published.
 func TestEntity_ScheduledRefusals(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {

@@ -1,6 +1,10 @@
 package topology
 
-import "strings"
+import (
+	"strings"
+
+	"candlemark/internal/servicebus/filter"
+)
 
 // The names of the delayed-message exchange.
 const (
@@ -24,6 +28,13 @@ func HeldFor(holder string) string { return strings.TrimPrefix(holder, holderPre
 // Delayed reports whether the exchange holds messages back that ask for it.
 func (x *Exchange) Delayed() bool { return x.Type == DelayedType }
 
+// IsTopic reports whether the exchange is a topic of Azure Service Bus. It holds messages back that are scheduled by
+// operation (DLY-15).
+func (x *Exchange) IsTopic() bool { return x.Type == filter.ExchangeType }
+
+// HasHolder reports whether the exchange has a queue that holds messages back.
+func (x *Exchange) HasHolder() bool { return x.Delayed() || x.IsTopic() }
+
 // RoutingType returns the type by which the exchange routes: for a delayed one that of its argument, or "" if there is
 // none.
 func (x *Exchange) RoutingType() string {
@@ -35,12 +46,12 @@ func (x *Exchange) RoutingType() string {
 	return name
 }
 
-// Holder returns the queue in which a delayed exchange holds messages; nil for any other exchange. It is in no
+// Holder returns the queue in which a delayed exchange or a topic holds messages; nil for any other exchange. It is in no
 // directory: nobody reaches it by its name.
 func (x *Exchange) Holder() *Queue { return x.holder.Load() }
 
 // SetHolder makes q the holder. Only the vhost actor calls it, before it publishes the exchange; and later with VHost.Bump after it.
 func (x *Exchange) SetHolder(q *Queue) { x.holder.Store(q) }
 
-// Holds reports whether the queue is the holder of a delayed exchange.
+// Holds reports whether the queue is the holder of an exchange.
 func (q *Queue) Holds() bool { return q.Type == HolderType }

@@ -170,6 +170,12 @@ func (r *Routes) Long(x *topology.Exchange, kept *message.Message, more [][]byte
 	return r.rights.VHost.Long(x, append([][]byte{kept.RoutingKey}, more...), h.decode, h.properties)
 }
 
+// Held returns the holder of an exchange as the only target, for messages that it is to hold.
+func (r *Routes) Held(x *topology.Exchange, holder *topology.Queue) []*Target {
+	r.routed = false
+	return r.Aim(x, nil, nil, []*topology.Queue{holder}, nil, nil)
+}
+
 // Over reports whether the last route exceeded a turn.
 func (r *Routes) Over() bool { return r.router.Over() }
 

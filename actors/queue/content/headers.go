@@ -20,8 +20,8 @@ type Times struct {
 
 // Reader reads the times that matter to a queue.
 type Reader struct {
-	// Holds: the queue holds the messages of a delayed exchange, and only x-delay counts (DLY-2). Schedules: dates
-	// count, too (DLY-8), also in the header DeliverAt.
+	// Holds: the queue holds the messages of an exchange, and only x-delay counts (DLY-2). Schedules: dates count, too
+	// (DLY-8, DLY-15), also in the header DeliverAt.
 	Holds, Schedules bool
 	DeliverAt        string
 	ExpiresAt        string // the header with the time of expiry, "" for none
@@ -40,7 +40,7 @@ func (r *Reader) Times(m *message.Message, now clock.Instant) (t Times) {
 		return t
 	}
 	switch {
-	case r.Holds:
+	case r.Holds && !r.Schedules:
 		t.Due.At = store.After(now.Ceil(), timeheaders.DelayIn(scan.Headers))
 	case !r.Schedules || m.Overlay != nil && (m.Overlay.Held || m.Overlay.Delayed != 0):
 	default: // an invalid value delays nothing

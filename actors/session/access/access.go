@@ -139,12 +139,16 @@ func (r *Rights) maySend(name string) (exchange, key string, err error) {
 	return exchange, key, err
 }
 
-// MayAlter checks that messages may be scheduled and cancelled in a queue.
-func (r *Rights) MayAlter(queue string) error {
-	if r.ByKey {
-		return r.claim(r.Check(auth.Queue, queue, auth.Write), "Send", queue)
+// MayAlter checks that messages may be scheduled and cancelled in a queue, or in a topic.
+func (r *Rights) MayAlter(name string, topic bool) error {
+	at := auth.Resource{Kind: auth.Queue, Name: name}
+	if topic {
+		at.Kind = auth.Exchange
 	}
-	return auth.MayAlter(r.Permissions, r.User, r.VHost.Name, auth.Resource{Kind: auth.Queue, Name: queue})
+	if r.ByKey {
+		return r.claim(r.Check(at.Kind, name, auth.Write), "Send", name)
+	}
+	return auth.MayAlter(r.Permissions, r.User, r.VHost.Name, at)
 }
 
 // Sender caches that messages may be sent to an entity, while nothing relevant has changed. The zero value is empty.

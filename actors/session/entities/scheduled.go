@@ -16,21 +16,24 @@ func (a *asked) writable(may *access.Rights) (*topology.Queue, error) {
 	if a.Operation == servicebus.ScheduleMessage && !servicebus.MaySchedule(a.Address) {
 		return nil, amqp10.Errorf(amqp10.NotAllowed, "messages cannot be sent to '%s'", a.Queue)
 	}
-	if err := may.MayAlter(a.Queue); err != nil {
+	q, x := vhost.Directory().Queue([]byte(a.Queue)), vhost.Directory().Exchange([]byte(a.Queue))
+	topic := q == nil && x != nil
+	if err := may.MayAlter(a.Queue, topic); err != nil {
 		return nil, err
 	}
 	if err := may.Sends(a.Queue); err != nil {
 		return nil, err
 	}
-	q := vhost.Directory().Queue([]byte(a.Queue))
 	switch {
 	case q != nil:
 		if m := q.Schedules.Config(); m == nil || !m.Schedules {
 			return nil, amqp10.Errorf(amqp10.NotAllowed, "queue '%s' has no delayed-messages", a.Queue)
 		}
 		return q, nil
-	case vhost.Directory().Exchange([]byte(a.Queue)) != nil:
-		return nil, amqp10.Errorf(amqp10.NotImplemented, "messages to topics cannot be scheduled by number")
+	case topic && x.IsTopic() && x.Holder() != nil:
+		return x.Holder(), nil
+	case topic:
+		return nil, amqp10.Errorf(amqp10.NotImplemented, "exchange '%s' is not a topic of Azure Service Bus: it cannot schedule messages by number", a.Queue)
 	}
 	return nil, protocol.ChannelErrorf(protocol.NotFound, "no queue '%s' in vhost '%s'", a.Queue, vhost.Name)
 }

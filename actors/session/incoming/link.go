@@ -23,7 +23,16 @@ type Target struct {
 	Entity        bool   // the link uses Azure Service Bus's dialect
 	Address       string // for an Entity
 	may           access.Sender
+	holder        *topology.Queue // of the topic, for messages that it is to hold; otherwise nil
 	Reader        dialect.Reader
+}
+
+// ToQueue returns the target of messages sent to an address for a queue, or for the holder of a topic (DLY-15).
+func ToQueue(address string, q *topology.Queue) Target {
+	if q.Holds() {
+		return Target{Entity: true, Address: address, Exchange: []byte(topology.HeldFor(q.Name)), holder: q}
+	}
+	return Target{Entity: true, Address: address, Key: []byte(q.Name)}
 }
 
 // Name returns the name of the entity: the exchange, or the queue if that is the default one.

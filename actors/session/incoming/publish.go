@@ -79,6 +79,14 @@ func (d *Publish) Check(to *Target, payload []byte, routes *routing.Routes, a *a
 	}, a)
 }
 
+// Find returns the targets of a checked message. Errors and validity: those of routing.Routes.Find.
+func (d *Publish) Find(to *Target, routes *routing.Routes) ([]*routing.Target, error) {
+	if to.holder != nil {
+		return routes.Held(d.To, to.holder), nil
+	}
+	return routes.Find(d.To, &d.Message, d.Keys, d.Content.Headers)
+}
+
 // checkEntity makes the checks of a message to an entity, which ignores carbon copies.
 func (d *Publish) checkEntity(to *Target, routes *routing.Routes, a *access.Access) (err error) {
 	if d.To, err = to.may.Check(a, to.Address, to.Exchange, to.Key); err != nil {

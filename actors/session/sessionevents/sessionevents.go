@@ -18,7 +18,7 @@ type Publisher struct {
 // Cancelled publishes scheduled.cancelled, if messages is above 0.
 func (t *Publisher) Cancelled(q *topology.Queue, messages int) {
 	if messages > 0 {
-		t.messages("scheduled.cancelled", false, q, messages, protocol.Field{Key: "exchange", Value: false}, protocol.Field{Key: "message_id", Value: ""})
+		t.messages("scheduled.cancelled", false, q, messages, protocol.Field{Key: "exchange", Value: q.Holds()}, protocol.Field{Key: "message_id", Value: ""})
 	}
 }
 
@@ -30,7 +30,7 @@ func (t *Publisher) Purged(q *topology.Queue, messages int) {
 func (t *Publisher) messages(name string, durable bool, q *topology.Queue, messages int, more ...protocol.Field) {
 	t.Events.Tell(t.By.Declared(durable), func() *events.Event {
 		return &events.Event{Name: name, VHost: t.VHost, By: t.By, Fields: append(protocol.Table{
-			{Key: "name", Value: q.Name}, {Key: "vhost", Value: t.VHost}, {Key: "messages", Value: int64(messages)},
+			{Key: "name", Value: topology.HeldFor(q.Name)}, {Key: "vhost", Value: t.VHost}, {Key: "messages", Value: int64(messages)},
 		}, more...)}
 	})
 }
