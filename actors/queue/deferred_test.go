@@ -96,6 +96,8 @@ func TestReceiveDeferred_DEFER2(t *testing.T) {
 	}
 	c.receive(false, 2)
 	c.feed(&mail.ChannelGone{Channel: ch1})
+	c.want("still locked", c.deferredBodies(), "5") // LOCK-10
+	c.at(2000)
 	c.want("deferred", c.deferredBodies(), "2", "5")
 	c.want("ready", c.ready(), "6")
 	c.receive(false, 2)

@@ -192,3 +192,33 @@ func TestLeaveMany_LOCK10(t *testing.T) {
 		t.Errorf("%d ready, %d channels", c.Backlog.Ready(), c.openChannels())
 	}
 }
+
+// TestLeaveDeferred_LOCK10: a deferred message that was received by its number stays locked when the channel is gone, can be
+// renewed and settled by its lock, and is deferred again and counted when the lock ends.
+func TestLeaveDeferred_LOCK10(t *testing.T) {
+	c := newCore(t, timeout(1000))
+	c.put("1", "2")
+	c.deferring(2)
+	got := c.receive(false, 1, 2).Deliveries
+	c.at(400)
+	c.feed(&mail.ChannelGone{Channel: ch1})
+	if c.want("locked", c.deferredBodies()); c.consumers.Unacked() != 2 {
+		t.Fatalf("%d unacked", c.consumers.Unacked())
+	}
+	c.feed(&mail.RenewLock{Request: mail.Request{ReplyTo: owner}, Locks: []mail.Lock{{Seq: 2, Lock: got[1].Facts.Lock}}})
+	if r := one[*mail.LockRenewed](c); r.Count != 1 || r.Locked != start+1400 {
+		t.Errorf("%+v", r)
+	}
+	if !c.settleLocked(mail.Ack, got[0]) || c.Backlog.Len() != 1 {
+		t.Errorf("%d messages", c.Backlog.Len())
+	}
+	c.at(1399)
+	c.want("renewed", c.deferredBodies())
+	c.at(1400)
+	if c.want("deferred", c.deferredBodies(), "2"); c.Counts.TimedOut != 1 || c.settleLocked(mail.Ack, got[1]) {
+		t.Errorf("%+v", c.Counts)
+	}
+	if d := c.receive(false, 2).Deliveries; len(d) != 1 || d[0].Facts.DeliveryCount != 1 {
+		t.Errorf("%+v", d)
+	}
+}

@@ -181,7 +181,7 @@ func leaves(n *node, r *amqp.Receiver, at []int64) {
 	}
 }
 
-// A deferred message whose lock runs out, or whose session ends, is deferred again. Locks can be renewed.
+// A deferred message whose lock runs out is deferred again, not before, even if the session ends (LOCK-10). Locks can be renewed.
 func TestEntity_DeferredLocks(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		entity(b)
@@ -205,7 +205,7 @@ func TestEntity_DeferredLocks(t *testing.T) {
 		if code := n.dispose("completed", tokens, nil); code != 410 {
 			t.Error("too late:", code)
 		}
-		if _, all, _ = n.numbered(at[1]); len(all) != 1 {
+		if _, all, tokens = n.numbered(at[1]); len(all) != 1 {
 			t.Fatal(all)
 		}
 		if err := c.session.Close(context.Background()); err != nil {
@@ -213,6 +213,18 @@ func TestEntity_DeferredLocks(t *testing.T) {
 		}
 		c.session = c.begin()
 		n = c.node("q")
+		if code, _, _ := n.numbered(at[1]); code != 404 {
+			t.Error("it is locked:", code)
+		}
+		b.Advance(40 * time.Second)
+		if code, _ := n.ask("renew-lock", map[string]any{"lock-tokens": tokens}); code != 200 {
+			t.Error("renewed from another session:", code)
+		}
+		b.Advance(59 * time.Second)
+		if code, _, _ := n.numbered(at[1]); code != 404 {
+			t.Error("it is still locked:", code)
+		}
+		b.Advance(time.Second)
 		_, all, tokens = n.numbered(at...)
 		if len(all) != 2 || all[0].Header.DeliveryCount != 1 || all[1].Header.DeliveryCount != 1 {
 			t.Fatalf("%+v", all)

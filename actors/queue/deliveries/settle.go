@@ -162,14 +162,17 @@ func (d *Deliveries) GiveUpOf(c *consumers.Consumer, m *mail.CancelConsumer, now
 	}, now)
 }
 
-// GiveUp requeues all deliveries of a channel that is gone at their positions, over several turns if necessary, and
-// then calls end.
+// GiveUp requeues all deliveries of a channel that is gone at their positions, except locked ones of deferred messages
+// (LOCK-10), over several turns if necessary, and then calls end.
 func (d *Deliveries) GiveUp(h *consumers.Channel, now clock.Instant, end func()) {
 	next := uint64(1)
 	d.Pending.Start(&work.Work{
 		Expires: true,
 		Step: func(now clock.Instant) bool {
-			next = h.Unacked.TakeSome(next, h.Unacked.Last(), int(*d.Most), func(_ uint64, u consumers.Delivery) {
+			next = h.Unacked.TakeSome(next, h.Unacked.Last(), int(*d.Most), func(n uint64, u consumers.Delivery) {
+				if u.Consumer == nil && d.leave(&consumers.Unsettled{Delivery: u, Channel: h, Number: n}, now) {
+					return
+				}
 				d.release(u)
 				d.Messages.Requeue(u.Message, now)
 			})

@@ -16,14 +16,18 @@ type unowned struct {
 // reports false, and keeps nothing, if the delivery has no lock of its own that outlives its link.
 func (d *Deliveries) leave(u *consumers.Unsettled, now clock.Instant) bool {
 	until, c := d.until(u.Message), u.Consumer
+	received := c == nil && d.Messages.Backlog.Entry(u.Message).Marks&backlog.Deferred != 0 // by its number
 	switch {
-	case c == nil || !c.Facts || c.Session || until == 0:
+	case !received && (c == nil || !c.Facts || c.Session) || until == 0:
 		return false
 	case until <= now.Floor(): // the timer is late
 		d.Messages.Counts.TimedOut++
 		return false
 	}
-	kept := unowned{u.Lock(), c.Timeout}
+	kept := unowned{u.Lock(), -1}
+	if c != nil {
+		kept.timeout = c.Timeout
+	}
 	d.release(u.Delivery)
 	if d.unowned == nil {
 		d.unowned = map[backlog.Handle]unowned{}
