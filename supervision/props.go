@@ -8,6 +8,7 @@ import (
 	"candlemark/actors/channel"
 	"candlemark/actors/command"
 	"candlemark/actors/connection"
+	"candlemark/actors/connection/lifecycle"
 	"candlemark/actors/connection10"
 	"candlemark/actors/deadletter"
 	"candlemark/actors/exchange"
@@ -123,9 +124,7 @@ func queueProps(n *Node, v *topology.VHost, log *zerolog.Logger) func(vhost.Queu
 
 func (n *Node) connectionProps(conn net.Conn) *actor.Props {
 	cfg := connection.Config{
-		Conn: conn, Authenticator: n.cfg.Authenticator, Permissions: n.cfg.Permissions, VHost: n.VHost,
-		NewChannel: n.channelProps, Carry: n.dispatcher.Carry, Clock: n.clock, Log: n.cfg.Log, Events: n.events, Product: n.cfg.Product, ProductVersion: n.cfg.ProductVersion,
-		HandshakeTimeout: n.cfg.Handshake, SendTimeout: n.cfg.SendTimeout, Valve: n.monitor.Valve(), Intake: n.monitor.Intake(), InFlightLimit: n.monitor.InFlight(), Quota: n.quota, ChannelMax: n.cfg.Limits.Channels, FrameMax: n.cfg.Limits.Frame,
+		Settings: connectionSettings(n, conn), NewChannel: n.channelProps, Product: n.cfg.Product, ChannelMax: n.cfg.Limits.Channels,
 		Heartbeat: n.cfg.Limits.Heartbeat, NoHeartbeat: n.cfg.Limits.NoHeartbeat, Handover: func(from *actor.PID, conn net.Conn, read []byte) { n.asker.Post(n.root, handover{from, conn, read}) },
 	}
 	if i, ok := conn.(*insider); ok {
@@ -134,14 +133,19 @@ func (n *Node) connectionProps(conn net.Conn) *actor.Props {
 	return n.props(func(func() []any) actor.Actor { return connection.New(cfg) })
 }
 
+// connectionSettings returns those of connections of both protocols.
+func connectionSettings(n *Node, conn net.Conn) lifecycle.Settings {
+	return lifecycle.Settings{
+		Conn: conn, Authenticator: n.cfg.Authenticator, Permissions: n.cfg.Permissions, Quota: n.quota, VHost: n.VHost, Carry: n.dispatcher.Carry,
+		Clock: n.clock, Log: n.cfg.Log, Events: n.events, ProductVersion: n.cfg.ProductVersion, HandshakeTimeout: n.cfg.Handshake, SendTimeout: n.cfg.SendTimeout,
+		FrameMax: n.cfg.Limits.Frame, InFlightLimit: n.monitor.InFlight(), Valve: n.monitor.Valve(), Intake: n.monitor.Intake(),
+	}
+}
+
 // connection10Props returns those of a connection that speaks AMQP 1.0, of which the other has read something.
 func connection10Props(n *Node, conn net.Conn, read []byte) *actor.Props {
-	newSession := func(s connection10.SessionSpec) *actor.Props { return sessionProps(n, s) }
 	cfg := connection10.Config{
-		Conn: conn, Read: read, Authenticator: n.cfg.Authenticator, Permissions: n.cfg.Permissions, VHost: n.VHost,
-		NewSession: newSession, Carry: n.dispatcher.Carry, Clock: n.clock, Log: n.cfg.Log, Events: n.events, Container: n.cfg.Name, ProductVersion: n.cfg.ProductVersion,
-		HandshakeTimeout: n.cfg.Handshake, SendTimeout: n.cfg.SendTimeout, Valve: n.monitor.Valve(), Intake: n.monitor.Intake(), InFlightLimit: n.monitor.InFlight(),
-		Quota: n.quota, SessionMax: n.cfg.Limits.Channels, FrameMax: n.cfg.Limits.Frame, Statuses: n.Shovels.Statuses(), Silence: n.cfg.Limits.Heartbeat, NoSilence: n.cfg.Limits.NoHeartbeat,
+		Settings: connectionSettings(n, conn), Read: read, NewSession: func(s connection10.SessionSpec) *actor.Props { return sessionProps(n, s) }, Container: n.cfg.Name, SessionMax: n.cfg.Limits.Channels, Statuses: n.Shovels.Statuses(), Silence: n.cfg.Limits.Heartbeat, NoSilence: n.cfg.Limits.NoHeartbeat,
 	}
 	return n.props(func(func() []any) actor.Actor { return connection10.New(cfg) })
 }

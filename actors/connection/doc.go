@@ -13,10 +13,8 @@
 // channel.open and the methods of channel 0 the reader mails the actor and waits for it, so that they take effect in
 // the order of the wire.
 //
-// States:
-//
-//	starting ──handshake──▶ running ──end──▶ closing ──channels and exclusive──▶ closed ──▶ stopped
-//	    └──────────── refused, silent or lost ────────────────queues are gone──────────────────┘
+// Package lifecycle has the states, the timer, the writer and the order of the end, which connections of AMQP 1.0
+// share.
 //
 // The ends: the client's connection.close is answered when all channels have returned their deliveries and the
 // exclusive queues are gone; the client then has 3 s to close the socket. A connection error takes the same path, is

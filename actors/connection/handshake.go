@@ -5,16 +5,14 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"candlemark/actors/connection/connevents"
+	"candlemark/actors/connection/lifecycle"
 	"candlemark/actors/mail"
 
 	"candlemark/internal/auth"
-	"candlemark/internal/events"
 	"candlemark/internal/stream"
-	"candlemark/internal/topology"
 	"candlemark/protocol"
 	"candlemark/protocol/amqp10"
 )
@@ -25,32 +23,10 @@ const handshakeFrameMax = 8192
 
 // session is the result of the handshake. It is immutable.
 type session struct {
-	user         auth.User
-	vhost        *topology.VHost
-	mechanism    string
-	tls          *auth.TLSInfo  // nil without TLS
-	properties   protocol.Table // the client's
+	lifecycle.Peer
 	capabilities Capabilities
 	product      string
-	channelMax   uint16 // 0 for no limit
-	frameMax     uint32
-	heartbeat    uint16 // s, 0 for none
-	leave        func() // uncounts the connection; further calls do nothing
-	by           *events.Origin
 }
-
-// text returns a client property, "" if it is absent or no string.
-func (s *session) text(key string) string {
-	v, _ := s.properties.Get(key)
-	t, _ := v.(string)
-	return t
-}
-
-// client returns the connection name that the client has set, for the log; "" without one.
-func (s *session) client() string { return cut(s.text("connection_name")) }
-
-// cut shortens a string from the client for the log, to at most 255 bytes.
-func cut(text string) string { return strings.ToValidUTF8(text[:min(len(text), 255)], "") }
 
 // stage is the progress of the handshake, with RabbitMQ's names.
 type stage string
@@ -98,7 +74,7 @@ func (h *handshake) header() error {
 		return errOtherProtocol
 	}
 	if !bytes.Equal(got, protocol.ProtocolHeader[:]) && string(got) != "AMQP\x01\x01\x00\x09" {
-		h.c.outbox.End(append(h.c.outbox.Begin(), protocol.ProtocolHeader[:]...))
+		h.c.Outbox.End(append(h.c.Outbox.Begin(), protocol.ProtocolHeader[:]...))
 		return errBadHeader
 	}
 	h.Input.Consume(len(protocol.ProtocolHeader))
@@ -118,19 +94,19 @@ func (h *handshake) start() error {
 		return err
 	}
 	s := h.session
-	s.properties, s.mechanism = m.ClientProperties, m.Mechanism
-	s.capabilities, s.product = capabilities(m.ClientProperties), s.text("product")
+	s.Properties, s.Mechanism = m.ClientProperties, m.Mechanism
+	s.capabilities, s.product = capabilities(m.ClientProperties), s.Text("product")
 	peer := auth.PeerOf(h.Input.Conn)
-	s.tls = peer.Info()
+	s.TLS = peer.Info()
 	insists := m.Mechanism == "EXTERNAL" && peer.TLS // it was not offered; the log has the reason
 	if !insists && !slices.Contains(h.c.cfg.Authenticator.Mechanisms(peer), m.Mechanism) {
 		return protocol.ConnectionErrorf(protocol.CommandInvalid,
 			"unknown authentication mechanism '%s'", m.Mechanism).For(m)
 	}
 	h.stage = "securing"
-	peer.Gone = h.c.done
-	where := func() *mail.ConnectionInfo { return h.c.where(m.Mechanism, s.tls) }
-	s.user, err = h.c.cfg.Authenticator.Authenticate(m.Mechanism, m.Response, peer)
+	peer.Gone = h.c.Done
+	where := func() *mail.ConnectionInfo { return h.c.Where(m.Mechanism, s.TLS) }
+	s.User, err = h.c.cfg.Authenticator.Authenticate(m.Mechanism, m.Response, peer)
 	var malformed *protocol.ConnectionError
 	if errors.As(err, &malformed) {
 		return malformed.For(m)
@@ -138,12 +114,12 @@ func (h *handshake) start() error {
 	if err != nil {
 		if h.unlogged = errors.Is(err, auth.ErrThrottled); !h.unlogged {
 			connevents.Login(h.c.cfg.Events, "", err, where)
-			h.c.log.Error().Err(err).Str("mechanism", m.Mechanism).Msg("login refused")
+			h.c.Log.Error().Err(err).Str("mechanism", m.Mechanism).Msg("login refused")
 		}
 		return protocol.ConnectionErrorf(protocol.AccessRefused,
 			"Login was refused using authentication mechanism %s. For details see the broker logfile.", m.Mechanism)
 	}
-	connevents.Login(h.c.cfg.Events, s.user.Name, nil, where)
+	connevents.Login(h.c.cfg.Events, s.User.Name, nil, where)
 	return nil
 }
 
@@ -162,7 +138,7 @@ func (h *handshake) tune() error {
 	if err := negotiate("channel_max", uint32(m.ChannelMax), 1, uint32(cfg.ChannelMax)); err != nil {
 		return err
 	}
-	h.session.frameMax, h.session.channelMax, h.session.heartbeat = m.FrameMax, m.ChannelMax, m.Heartbeat
+	h.session.FrameMax, h.session.ChannelMax, h.session.Heartbeat = m.FrameMax, m.ChannelMax, m.Heartbeat
 	h.stage = "opening"
 	return nil
 }
@@ -177,30 +153,11 @@ func (h *handshake) open() error {
 	if !ok {
 		return protocol.ConnectionErrorf(protocol.NotAllowed, "vhost %s not found", m.VirtualHost).For(m)
 	}
-	if err := h.admit(m.VirtualHost); err != nil {
+	if err := h.c.cfg.Admit(&h.session.Peer, m.VirtualHost); err != nil {
 		return blame(err, m)
 	}
-	h.session.vhost = v
-	h.c.post(&opened{h.session}) // answered by the actor
-	return nil
-}
-
-// admit counts the connection, and checks the user's permission. A connection that is refused is not counted.
-func (h *handshake) admit(vhost string) error {
-	quota, user := h.c.cfg.Quota, h.session.user
-	h.session.leave = func() {}
-	if quota != nil {
-		if err := quota.Connect(user.Name, vhost); err != nil {
-			return err
-		}
-		h.session.leave = sync.OnceFunc(func() { quota.Disconnect(user.Name, vhost) })
-	}
-	if p := h.c.cfg.Permissions; p != nil {
-		if err := p.VHostAccess(user, vhost); err != nil {
-			h.session.leave()
-			return err
-		}
-	}
+	h.session.VHost = v
+	h.c.Post(&opened{h.session}) // answered by the actor
 	return nil
 }
 
@@ -242,14 +199,14 @@ func (h *handshake) refuse(err error) error {
 		return err
 	}
 	if !h.unlogged {
-		h.c.log.Error().Err(err).Str("state", string(h.stage)).Msg("handshake failed")
+		h.c.Log.Error().Err(err).Str("state", string(h.stage)).Msg("handshake failed")
 	}
-	wait := grace
+	wait := lifecycle.Grace
 	var told *protocol.ConnectionError
 	var step *outOfStep
 	switch {
 	case errors.Is(err, errBadHeader): // the end of the stream is part of the answer
-		h.c.outbox.Finish(h.c.hangUp)
+		h.c.Outbox.Finish(h.c.HangUp)
 	case errors.As(err, &told) && h.tells(told):
 		h.c.send(&protocol.ConnectionClose{ReplyCode: told.Code, ReplyText: told.Text, Class: told.Class, Method: told.Method})
 		wait = h.c.cfg.CloseTimeout

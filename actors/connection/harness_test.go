@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"candlemark/actors/connection"
+	"candlemark/actors/connection/lifecycle"
 	"candlemark/actors/mail"
 	"candlemark/internal/auth"
 	"candlemark/internal/clock"
@@ -60,11 +61,13 @@ func bubble(t *testing.T, change func(*connection.Config), test func(r *rig)) {
 		r.vhost.PID = vhostPID
 		ours, theirs := net.Pipe()
 		cfg := connection.Config{
-			Conn: ours, Clock: clock.New(), ProductVersion: "0.1",
-			Authenticator: &auth.Fixed{Passwords: map[string]string{"lim": "secret"}},
-			Permissions:   &auth.Fixed{NoVHost: map[string][]string{"lim": {"forbidden"}}},
-			VHost: func(name string) (*topology.VHost, bool) {
-				return r.vhost, name == "/" || name == "forbidden"
+			Settings: lifecycle.Settings{
+				Conn: ours, Clock: clock.New(), ProductVersion: "0.1",
+				Authenticator: &auth.Fixed{Passwords: map[string]string{"lim": "secret"}},
+				Permissions:   &auth.Fixed{NoVHost: map[string][]string{"lim": {"forbidden"}}},
+				VHost: func(name string) (*topology.VHost, bool) {
+					return r.vhost, name == "/" || name == "forbidden"
+				},
 			},
 			NewChannel: func(s connection.ChannelSpec) *actor.Props {
 				return actor.PropsFromProducer(func() actor.Actor { return &channelProbe{r: r, spec: s} })

@@ -8,8 +8,6 @@ import (
 	"candlemark/protocol"
 )
 
-var errPanic = errors.New("the broker failed")
-
 // reader distributes the input. It alone decides to which channel bytes belong.
 type reader struct {
 	stream.Reader
@@ -27,10 +25,8 @@ type reader struct {
 
 func (r *reader) init(c *connection) {
 	r.c = c
-	r.Protocol, r.Valve, r.Arrivals, r.Stopping, r.Again = r, c.cfg.Valve, c.arrivals, c.stopping, c.alarm.over
-	r.Input.Gate, r.Flush, r.Carry = c.gate, r.flush, c.cfg.Carry
 	r.opening, r.handled = make(chan *link, 1), make(chan struct{}, 1)
-	r.Init(c.cfg.Conn)
+	c.InitReader(r, r.flush)
 }
 
 // run is the first goroutine of the reader: handshake and traffic.
@@ -38,14 +34,14 @@ func (r *reader) run() {
 	r.Run(func() (ok bool) {
 		session, err := r.handshake()
 		if errors.Is(err, errOtherProtocol) {
-			r.c.post(&otherProtocol{bytes.Clone(r.Input.Unparsed())})
+			r.c.Post(&otherProtocol{bytes.Clone(r.Input.Unparsed())})
 			return false
 		}
 		if err != nil {
 			r.Lost(err)
 			return false
 		}
-		r.session, r.frameMax = session, session.frameMax
+		r.session, r.frameMax = session, session.FrameMax
 		return true
 	})
 }
@@ -53,25 +49,25 @@ func (r *reader) run() {
 // Left implements stream.Protocol.
 func (r *reader) Left() {
 	if r.session != nil {
-		r.session.leave() // the actor may have ended before it got the session
+		r.session.Leave() // the actor may have ended before it got the session
 	}
 }
 
 // Lost implements stream.Protocol.
-func (r *reader) Lost(err error) { r.c.post(&lost{err}) }
+func (r *reader) Lost(err error) { r.c.PostLost(err) }
 
 // HeldUp implements stream.Protocol.
-func (r *reader) HeldUp() { r.c.post(&heldUp{}) }
+func (r *reader) HeldUp() { r.c.PostHeldUp() }
 
 // Recovered implements stream.Protocol.
-func (r *reader) Recovered(reason any) { r.c.recovered("reader", reason) }
+func (r *reader) Recovered(reason any) { r.c.Recovered("reader", reason) }
 
 // Farewell implements stream.Protocol.
 func (r *reader) Farewell(err error) error {
 	var step *outOfStep
 	lostStep := errors.As(err, &step)
 	if err != nil {
-		r.c.post(&failed{err: err, outOfStep: lostStep})
+		r.c.Post(&failed{err: err, outOfStep: lostStep})
 	}
 	return r.drain(lostStep, r.farewell)
 }
@@ -82,11 +78,11 @@ func (r *reader) room() bool {
 	r.Waiting.Store(true)
 	defer r.Waiting.Store(false)
 	room := make(chan struct{})
-	r.c.outbox.WhenRoom(func() { close(room) })
+	r.c.Outbox.WhenRoom(func() { close(room) })
 	select {
 	case <-room:
 		return true
-	case <-r.c.stopping:
+	case <-r.c.Stopping:
 		return false
 	}
 }
@@ -133,7 +129,7 @@ func (r *reader) Dispatch() (want int, err error) {
 // continues reports whether f belongs to the current run.
 func (r *reader) continues(f protocol.Frame) bool {
 	l := r.current
-	return l != nil && f.Channel == l.id && !l.closing && f.Type <= protocol.FrameBody && !ofClassChannel(f)
+	return l != nil && f.Channel == l.ID && !l.closing && f.Type <= protocol.FrameBody && !ofClassChannel(f)
 }
 
 func ofClassChannel(f protocol.Frame) bool {
@@ -172,11 +168,11 @@ func (r *reader) farewell(m protocol.Method) bool {
 
 // tell passes a method of channel 0 to the actor, and waits for it; false if the actor has ended.
 func (r *reader) tell(m protocol.Method) bool {
-	r.c.post(&method0{method: m, handled: r.handled})
+	r.c.Post(&method0{method: m, handled: r.handled})
 	select {
 	case <-r.handled:
 		return true
-	case <-r.c.done:
+	case <-r.c.Done:
 		return false
 	}
 }

@@ -3,6 +3,7 @@ package connection
 import (
 	"time"
 
+	"candlemark/actors/connection/lifecycle"
 	"candlemark/actors/mail"
 	"candlemark/internal/stream"
 	"candlemark/protocol"
@@ -99,16 +100,16 @@ func (r *reader) begin(f protocol.Frame) error {
 // open asks the actor for a channel. It returns no link and no error if the connection is closing; the actor is not
 // asked then, as at most one reply may stay unread.
 func (r *reader) open(id uint16) (*link, error) {
-	if isClosed(r.c.stopping) {
+	if lifecycle.IsClosed(r.c.Stopping) {
 		return nil, nil
 	}
-	r.c.post(&openChannel{id: id, reply: r.opening})
+	r.c.Post(&openChannel{id: id, reply: r.opening})
 	late := make(chan struct{})
 	defer r.c.cfg.Clock.After(openPatience, func() { close(late) }).Stop()
 	select {
 	case l := <-r.opening:
 		return l, nil
-	case <-r.c.stopping:
+	case <-r.c.Stopping:
 		return nil, nil
 	case <-late:
 		return nil, protocol.ConnectionErrorf(protocol.InternalError, "channel %d does not end", id)
@@ -119,7 +120,7 @@ func (r *reader) open(id uint16) (*link, error) {
 // is due; the frame is passed on as a copy, so that no credit is lost if the channel ends meanwhile.
 func (r *reader) late(l *link, f protocol.Frame) error {
 	if !ofClassChannel(f) {
-		if l.ended.Load() {
+		if l.Ended.Load() {
 			return r.begin(f)
 		}
 		return nil
@@ -129,7 +130,7 @@ func (r *reader) late(l *link, f protocol.Frame) error {
 		return r.begin(f)
 	case 40, 41:
 		switch {
-		case !l.ended.Load():
+		case !l.Ended.Load():
 			if l.late++; l.late > 2 {
 				return nil // more than one of each kind has no meaning
 			}
@@ -143,11 +144,11 @@ func (r *reader) late(l *link, f protocol.Frame) error {
 		if err != nil {
 			return err
 		}
-		copied := protocol.AppendMethodFrame(nil, l.id, m)
-		r.c.turnover.Lock()
-		defer r.c.turnover.Unlock()
-		if !isClosed(r.c.stopping) {
-			r.c.root.Send(l.pid, &mail.Inbound{Runs: [][]byte{copied}})
+		copied := protocol.AppendMethodFrame(nil, l.ID, m)
+		r.c.Turnover.Lock()
+		defer r.c.Turnover.Unlock()
+		if !lifecycle.IsClosed(r.c.Stopping) {
+			r.c.Root.Send(l.PID, &mail.Inbound{Runs: [][]byte{copied}})
 		}
 	}
 	return nil
@@ -177,15 +178,15 @@ func (r *reader) flush() {
 	if len(r.touched) == 0 {
 		return
 	}
-	r.c.turnover.Lock()
-	defer r.c.turnover.Unlock()
-	stopping := isClosed(r.c.stopping)
+	r.c.Turnover.Lock()
+	defer r.c.Turnover.Unlock()
+	stopping := lifecycle.IsClosed(r.c.Stopping)
 	for i, l := range r.touched {
 		if !stopping {
 			m := l.inbound()
 			m.Chunk = r.Input.Chunk
 			m.Chunk.Retain()
-			r.c.root.Send(l.pid, m)
+			r.c.Root.Send(l.PID, m)
 		}
 		l.first = nil
 		clear(l.more)

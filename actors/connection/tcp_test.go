@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"candlemark/actors/connection"
+	"candlemark/actors/connection/lifecycle"
 	"candlemark/actors/mail"
 	"candlemark/actors/mailbox"
 	"candlemark/internal/auth"
@@ -56,8 +57,10 @@ func tcp(t testing.TB, channel func(connection.ChannelSpec) actor.Actor, wrap wr
 	}
 	vhost := topology.NewVHost("/")
 	cfg := connection.Config{
-		Conn: wrap(conn), Clock: clock.New(), Authenticator: auth.NewGuest(), Permissions: auth.NewGuest(),
-		VHost: func(string) (*topology.VHost, bool) { return vhost, true },
+		Settings: lifecycle.Settings{
+			Conn: wrap(conn), Clock: clock.New(), Authenticator: auth.NewGuest(), Permissions: auth.NewGuest(),
+			VHost: func(string) (*topology.VHost, bool) { return vhost, true },
+		},
 		NewChannel: func(s connection.ChannelSpec) *actor.Props {
 			return hot(func() actor.Actor { return channel(s) })
 		},

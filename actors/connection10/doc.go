@@ -17,10 +17,7 @@
 // A session has the same channel number in both directions. It answers all its frames itself, including begin and
 // end; the connection only frees the number when the session reports its end.
 //
-// States:
-//
-//	starting ──handshake──▶ running ──end──▶ closing ──sessions and exclusive──▶ closed ──▶ stopped
-//	    └──────────── refused, silent or lost ────────────────queues are gone──────────────────┘
+// Package lifecycle, below connection, has the states, the timer, the writer and the order of the end.
 //
 // Deadlines: one timer. While starting, the handshake's (10 s). While running, a check every third of the client's
 // idle time-out or fourth of our own, whichever is shorter: an empty frame is sent if nothing was written since the

@@ -4,18 +4,15 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"candlemark/actors/connection/connevents"
+	"candlemark/actors/connection/lifecycle"
 	"candlemark/actors/mail"
 
 	"candlemark/internal/auth"
 	"candlemark/internal/dialect"
-	"candlemark/internal/events"
 	"candlemark/internal/stream"
-	"candlemark/internal/topology"
-	"candlemark/protocol"
 	"candlemark/protocol/amqp10"
 )
 
@@ -27,17 +24,9 @@ const shortestIdle = time.Second
 
 // peer is the result of the handshake. It is immutable.
 type peer struct {
-	user      auth.User
-	vhost     *topology.VHost
-	mechanism string
-	tls       *auth.TLSInfo // nil without TLS
-	open      *amqp10.Open
-	frameMax  uint32         // largest frame it accepts, in bytes
-	idle      time.Duration  // its idle time-out; 0 for none
-	session   uint16         // the highest channel number
-	leave     func()         // uncounts the connection; further calls do nothing
-	table     protocol.Table // its properties
-	by        *events.Origin
+	lifecycle.Peer
+	open *amqp10.Open
+	idle time.Duration // its idle time-out; 0 for none
 }
 
 // Errors of the handshake that are not sent as close.
@@ -51,8 +40,9 @@ var (
 // handshake conducts the dialogue up to open [AMQP 1.0 transport 2.4, security 5.3.2].
 func (r *reader) handshake() (*peer, error) {
 	r.frameMax = handshakeFrameMax
-	p := &peer{leave: func() {}}
-	p.tls = auth.PeerOf(r.Input.Conn).Info()
+	p := &peer{}
+	p.Heartbeat = r.c.cfg.Silence
+	p.TLS = auth.PeerOf(r.Input.Conn).Info()
 	for _, step := range []func(*peer) error{r.sasl, r.login, r.open, r.enter} {
 		if err := step(p); err != nil {
 			return nil, err
@@ -79,7 +69,7 @@ func (r *reader) sasl(*peer) error {
 	if err != nil {
 		return err
 	}
-	out := r.c.outbox
+	out := r.c.Outbox
 	if got != amqp10.SASLProtocolHeader {
 		out.End(append(out.Begin(), amqp10.SASLProtocolHeader[:]...))
 		return errNoSASL
@@ -96,7 +86,7 @@ func (r *reader) sasl(*peer) error {
 // whom describes the client for its login.
 func (r *reader) whom() auth.Peer {
 	peer := auth.PeerOf(r.Input.Conn)
-	peer.AMQP10, peer.Gone = true, r.c.done
+	peer.AMQP10, peer.Gone = true, r.c.Done
 	return peer
 }
 
@@ -106,22 +96,22 @@ func (r *reader) login(p *peer) error {
 	if err != nil {
 		return err
 	}
-	p.mechanism = string(init.Mechanism)
+	p.Mechanism = string(init.Mechanism)
 	peer := r.whom()
-	where := func() *mail.ConnectionInfo { return r.c.where(p.mechanism, p.tls) }
-	insists := p.mechanism == "EXTERNAL" && peer.TLS // it was not offered; the log has the reason
-	if err = errRefused; insists || slices.Contains(r.c.cfg.Authenticator.Mechanisms(peer), p.mechanism) {
-		p.user, err = r.c.cfg.Authenticator.Authenticate(p.mechanism, init.InitialResponse, peer)
+	where := func() *mail.ConnectionInfo { return r.c.Where(p.Mechanism, p.TLS) }
+	insists := p.Mechanism == "EXTERNAL" && peer.TLS // it was not offered; the log has the reason
+	if err = errRefused; insists || slices.Contains(r.c.cfg.Authenticator.Mechanisms(peer), p.Mechanism) {
+		p.User, err = r.c.cfg.Authenticator.Authenticate(p.Mechanism, init.InitialResponse, peer)
 	}
 	if err != nil {
 		if !errors.Is(err, auth.ErrThrottled) {
 			connevents.Login(r.c.cfg.Events, "", err, where)
-			r.c.log.Error().Err(err).Str("mechanism", cut(p.mechanism)).Msg("login refused")
+			r.c.Log.Error().Err(err).Str("mechanism", lifecycle.Cut(p.Mechanism)).Msg("login refused")
 		}
 		r.c.send(&amqp10.SASLOutcome{Result: amqp10.SASLAuthFailed})
 		return errRefused
 	}
-	connevents.Login(r.c.cfg.Events, p.user.Name, nil, where)
+	connevents.Login(r.c.cfg.Events, p.User.Name, nil, where)
 	r.c.send(&amqp10.SASLOutcome{Result: amqp10.SASLOK})
 	return nil
 }
@@ -132,7 +122,7 @@ func (r *reader) open(p *peer) error {
 	if err != nil {
 		return err
 	}
-	out := r.c.outbox
+	out := r.c.Outbox
 	out.End(append(out.Begin(), amqp10.ProtocolHeader[:]...))
 	if got != amqp10.ProtocolHeader {
 		return errBadHeader
@@ -141,16 +131,16 @@ func (r *reader) open(p *peer) error {
 	if p.open, err = next[*amqp10.Open](r, amqp10.FrameAMQP); err != nil {
 		return err
 	}
-	p.table = tableOf(p.open)
-	p.frameMax = p.open.MaxFrameSize
-	if p.frameMax < amqp10.MinMaxFrameSize {
-		return amqp10.Errorf(amqp10.InvalidField, "max-frame-size %d is smaller than %d", p.frameMax, amqp10.MinMaxFrameSize)
+	p.Properties = tableOf(p.open)
+	p.FrameMax = p.open.MaxFrameSize
+	if p.FrameMax < amqp10.MinMaxFrameSize {
+		return amqp10.Errorf(amqp10.InvalidField, "max-frame-size %d is smaller than %d", p.FrameMax, amqp10.MinMaxFrameSize)
 	}
 	p.idle = time.Duration(p.open.IdleTimeout.Or(0)) * time.Millisecond
 	if p.idle != 0 && p.idle < shortestIdle {
 		return amqp10.Errorf(amqp10.InvalidField, "idle-time-out of %v is shorter than %v", p.idle, shortestIdle)
 	}
-	p.session = min(p.open.ChannelMax, r.c.cfg.SessionMax-1)
+	p.ChannelMax = min(p.open.ChannelMax, r.c.cfg.SessionMax-1)
 	return nil
 }
 
@@ -164,28 +154,10 @@ func (r *reader) enter(p *peer) error {
 	if !ok {
 		return amqp10.Errorf(amqp10.NotAllowed, "vhost %s not found", name)
 	}
-	if err := r.admit(p, name); err != nil {
+	if err := r.c.cfg.Admit(&p.Peer, name); err != nil {
 		return err
 	}
-	p.vhost = v
-	return nil
-}
-
-// admit counts the connection, and checks the user's permission. A connection that is refused is not counted.
-func (r *reader) admit(p *peer, vhost string) error {
-	quota, user := r.c.cfg.Quota, p.user
-	if quota != nil {
-		if err := quota.Connect(user.Name, vhost); err != nil {
-			return err
-		}
-		p.leave = sync.OnceFunc(func() { quota.Disconnect(user.Name, vhost) })
-	}
-	if rights := r.c.cfg.Permissions; rights != nil {
-		if err := rights.VHostAccess(user, vhost); err != nil {
-			p.leave()
-			return err
-		}
-	}
+	p.VHost = v
 	return nil
 }
 
@@ -224,20 +196,17 @@ func (r *reader) refuse(err error) {
 		return
 	}
 	if !errors.Is(err, errRefused) { // logged there
-		r.c.log.Error().Err(err).Msg("handshake failed")
+		r.c.Log.Error().Err(err).Msg("handshake failed")
 	}
 	if r.opening {
 		bye := &amqp10.Close{}
 		if !errors.Is(err, errClientLeft) {
 			bye.Error = dialect.ErrorOf(err)
 		}
-		b := amqp10.AppendFrame(r.c.outbox.Begin(), 0, r.c.ourOpen())
-		r.c.outbox.End(amqp10.AppendFrame(b, 0, bye))
+		b := amqp10.AppendFrame(r.c.Outbox.Begin(), 0, r.c.ourOpen())
+		r.c.Outbox.End(amqp10.AppendFrame(b, 0, bye))
 	}
-	r.c.outbox.Finish(r.c.hangUp)
-	_ = r.Input.Conn.SetReadDeadline(time.Now().Add(grace)) // on error, the handshake's deadline remains
+	r.c.Outbox.Finish(r.c.HangUp)
+	_ = r.Input.Conn.SetReadDeadline(time.Now().Add(lifecycle.Grace)) // on error, the handshake's deadline remains
 	_ = r.Forget()
 }
-
-// cut shortens a string from the client for the log, to at most 255 bytes.
-func cut(text string) string { return strings.ToValidUTF8(text[:min(len(text), 255)], "") }

@@ -45,10 +45,3 @@ func tableOf(open *amqp10.Open) (t protocol.Table) {
 	}
 	return t.Set("connection_name", open.ContainerID)
 }
-
-// textOf returns a client property, "" if it is absent or no string.
-func textOf(t protocol.Table, key string) string {
-	v, _ := t.Get(key)
-	text, _ := v.(string)
-	return text
-}

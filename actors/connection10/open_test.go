@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"candlemark/actors/connection/lifecycle"
 	"candlemark/protocol/amqp10"
 
 	"go.uber.org/goleak"
@@ -20,7 +21,8 @@ func TestTableOf(t *testing.T) {
 		{Key: amqp10.Symbol("list"), Value: amqp10.List{1}},
 		{Key: amqp10.Symbol(strings.Repeat("x", 256)), Value: "x"},
 	}})
-	if len(table) != 3 || textOf(table, "product") != "p" || textOf(table, "connection_name") != "c" || textOf(table, "n") != "" {
+	p := &lifecycle.Peer{Properties: table}
+	if len(table) != 3 || p.Text("product") != "p" || p.Text("connection_name") != "c" || p.Text("n") != "" {
 		t.Errorf("%v", table)
 	}
 }

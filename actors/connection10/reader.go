@@ -7,8 +7,6 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-var errPanic = errors.New("the broker failed")
-
 // reader distributes the input. It alone decides to which session bytes belong.
 type reader struct {
 	stream.Reader
@@ -27,11 +25,9 @@ type reader struct {
 
 func (r *reader) init(c *connection) {
 	r.c = c
-	r.Protocol, r.Valve, r.Arrivals, r.Stopping, r.Again = r, c.cfg.Valve, c.arrivals, c.stopping, c.alarmOver
-	r.Input.Gate, r.Flush, r.Carry = c.gate, r.flush, c.cfg.Carry
 	r.began, r.handled = make(chan *link, 1), make(chan struct{}, 1)
 	r.links = map[uint16]*link{}
-	r.Init(c.cfg.Conn)
+	c.InitReader(r, r.flush)
 }
 
 // run is the first goroutine of the reader: handshake and traffic.
@@ -48,7 +44,7 @@ func (r *reader) run() {
 			return false
 		}
 		r.peer, r.frameMax = peer, r.c.cfg.FrameMax
-		r.c.post(&opened{peer}) // answered by the actor
+		r.c.Post(&opened{peer}) // answered by the actor
 		return true
 	})
 }
@@ -56,23 +52,23 @@ func (r *reader) run() {
 // Left implements stream.Protocol.
 func (r *reader) Left() {
 	if r.peer != nil {
-		r.peer.leave() // the actor may have ended before it got the peer
+		r.peer.Leave() // the actor may have ended before it got the peer
 	}
 }
 
 // Lost implements stream.Protocol.
-func (r *reader) Lost(err error) { r.c.post(&lost{err}) }
+func (r *reader) Lost(err error) { r.c.PostLost(err) }
 
 // HeldUp implements stream.Protocol.
-func (r *reader) HeldUp() { r.c.post(&heldUp{}) }
+func (r *reader) HeldUp() { r.c.PostHeldUp() }
 
 // Recovered implements stream.Protocol.
-func (r *reader) Recovered(reason any) { r.c.recovered("reader", reason) }
+func (r *reader) Recovered(reason any) { r.c.Recovered("reader", reason) }
 
 // Farewell implements stream.Protocol.
 func (r *reader) Farewell(err error) error {
 	if err != nil {
-		r.c.post(&failed{err})
+		r.c.Post(&failed{err})
 	}
 	return r.drain(err == nil)
 }
@@ -90,7 +86,7 @@ func (r *reader) Dispatch() (want int, err error) {
 			r.Input.Consume(at)
 			return need, err
 		}
-		if l := r.current; l == nil || l.channel != f.Channel || !r.prolongs(f) {
+		if l := r.current; l == nil || l.ID != f.Channel || !r.prolongs(f) {
 			r.endRun(buf[begin:at:at])
 			begin, r.current = at, nil
 			if r.current, err = r.route(f); err != nil {
@@ -154,9 +150,9 @@ func (r *reader) drain(inStep bool) error {
 
 // tellClose passes the client's close to the actor, and waits for it.
 func (r *reader) tellClose() {
-	r.c.post(&clientClosed{handled: r.handled})
+	r.c.Post(&clientClosed{handled: r.handled})
 	select {
 	case <-r.handled:
-	case <-r.c.done:
+	case <-r.c.Done:
 	}
 }

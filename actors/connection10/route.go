@@ -3,6 +3,7 @@ package connection10
 import (
 	"time"
 
+	"candlemark/actors/connection/lifecycle"
 	"candlemark/actors/mail"
 	"candlemark/internal/stream"
 	"candlemark/protocol/amqp10"
@@ -63,17 +64,17 @@ func (r *reader) begin(f amqp10.Frame) error {
 	switch {
 	case m.RemoteChannel.Set:
 		return amqp10.Errorf(amqp10.IllegalState, "begin answers a session that there is not")
-	case f.Channel > r.peer.session:
-		return amqp10.Errorf(amqp10.FramingError, "channel number %d is higher than the negotiated channel-max (%d)", f.Channel, r.peer.session)
+	case f.Channel > r.peer.ChannelMax:
+		return amqp10.Errorf(amqp10.FramingError, "channel number %d is higher than the negotiated channel-max (%d)", f.Channel, r.peer.ChannelMax)
 	}
 	if r.InLoop {
 		return stream.ErrPending
 	}
 	r.flush()
-	if isClosed(r.c.stopping) {
+	if lifecycle.IsClosed(r.c.Stopping) {
 		return nil
 	}
-	r.c.post(&beginSession{channel: f.Channel, begin: Begin{
+	r.c.Post(&beginSession{channel: f.Channel, begin: Begin{
 		NextOutgoingID: m.NextOutgoingID, IncomingWindow: m.IncomingWindow, OutgoingWindow: m.OutgoingWindow, HandleMax: m.HandleMax,
 	}, reply: r.began})
 	late := make(chan struct{})
@@ -83,7 +84,7 @@ func (r *reader) begin(f amqp10.Frame) error {
 		if l != nil {
 			r.links[f.Channel] = l
 		}
-	case <-r.c.stopping:
+	case <-r.c.Stopping:
 	case <-late:
 		return amqp10.Errorf(amqp10.InternalError, "the session of channel %d does not end", f.Channel)
 	}
@@ -107,13 +108,13 @@ func (r *reader) flush() {
 	if len(r.touched) == 0 {
 		return
 	}
-	r.c.turnover.Lock()
-	defer r.c.turnover.Unlock()
-	stopping := isClosed(r.c.stopping)
+	r.c.Turnover.Lock()
+	defer r.c.Turnover.Unlock()
+	stopping := lifecycle.IsClosed(r.c.Stopping)
 	for i, l := range r.touched {
 		if !stopping {
 			r.Input.Chunk.Retain()
-			r.c.root.Send(l.pid, &mail.Inbound{Runs: l.runs, Chunk: r.Input.Chunk})
+			r.c.Root.Send(l.PID, &mail.Inbound{Runs: l.runs, Chunk: r.Input.Chunk})
 		}
 		l.runs, r.touched[i] = nil, nil
 	}

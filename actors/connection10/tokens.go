@@ -31,7 +31,7 @@ func (c *connection) putToken(m *mail.PutToken) {
 		c.tellAccess(m.Scope) // before the client gets the answer
 		c.tokenDue()
 	}
-	c.root.Send(m.ReplyTo, &mail.TokenPut{Reply: m.Done(err)})
+	c.Root.Send(m.ReplyTo, &mail.TokenPut{Reply: m.Done(err)})
 }
 
 // tokenDue informs sessions of expired tokens, and waits for the next one.
@@ -43,14 +43,14 @@ func (c *connection) tokenDue() {
 	}
 	t.stop()
 	if next := t.table.Next(); next != grants.Never {
-		t.timer = c.cfg.Clock.At(min(next, now+tokenPatience), func() { c.post(&tokenDue{}) })
+		t.timer = c.cfg.Clock.At(min(next, now+tokenPatience), func() { c.Post(&tokenDue{}) })
 	}
 }
 
 // tellAccess tells sessions to check the links to addresses in these scopes again.
 func (c *connection) tellAccess(scopes ...string) {
-	for _, l := range c.links {
-		c.root.Send(l.pid, &mail.AccessChanged{Scopes: scopes})
+	for _, l := range c.Links {
+		c.Root.Send(l.PID, &mail.AccessChanged{Scopes: scopes})
 	}
 }
 

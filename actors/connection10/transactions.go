@@ -16,16 +16,16 @@ type sessionFailed struct{ pid *actor.PID }
 func transact(c *connection, m any) {
 	t := &c.work
 	now := c.cfg.Clock.Now().Floor()
-	sessions := make([]mail.Address, 0, len(c.links))
-	for _, l := range c.links {
-		sessions = append(sessions, l.pid)
+	sessions := make([]mail.Address, 0, len(c.Links))
+	for _, l := range c.Links {
+		sessions = append(sessions, l.PID)
 	}
 	switch m := m.(type) {
 	case *mail.DeclareTransaction:
 		t.Declare(m, now)
 	case *mail.DischargeTransaction:
-		c.turnover.Lock() // until the reader has mailed all input that came with the discharge, to other sessions too
-		c.turnover.Unlock()
+		c.Turnover.Lock() // until the reader has mailed all input that came with the discharge, to other sessions too
+		c.Turnover.Unlock()
 		t.Discharge(m, sessions)
 	case *mail.TransactionStepped:
 		t.Stepped(m, sessions)
@@ -39,12 +39,12 @@ func transact(c *connection, m any) {
 		t.Expire(now, sessions)
 	}
 	for _, p := range t.Out {
-		c.root.Send(p.To, p.What)
+		c.Root.Send(p.To, p.What)
 	}
 	t.Out = nil
 	stopTransactions(c)
 	if at, ok := t.Next(); ok {
-		c.patient = c.cfg.Clock.At(at, func() { c.post(&transactionDue{}) })
+		c.patient = c.cfg.Clock.At(at, func() { c.Post(&transactionDue{}) })
 	}
 }
 

@@ -1,0 +1,55 @@
+package lifecycle
+
+import (
+	"candlemark/protocol"
+)
+
+// Alarm is the connection's view of a resource alarm. As in RabbitMQ it concerns connections that publish: nothing is
+// read after the first publish during an alarm, until it is over. Readers learn of it from the valve, at once; the
+// actor by mail.
+type Alarm struct {
+	Reason string // "" without an alarm
+	Held   bool   // the reader waits
+}
+
+// heldUp records that the reader waits. The mail with the reason may come later; if the alarm is over, the reader
+// knows already.
+func (l *Life) heldUp() {
+	l.Alarm.Held = l.Alarm.Reason != "" || l.cfg.Valve.Shut()
+	l.protocol.Alarmed()
+}
+
+// unblock ends the alarm.
+func (l *Life) unblock() {
+	select {
+	case l.over <- struct{}{}:
+	default:
+	}
+	l.Alarm = Alarm{}
+	l.protocol.Alarmed()
+}
+
+// shown returns the state for administrators: during an alarm "blocked" for a connection that has published,
+// "blocking" for others.
+func (l *Life) shown() string {
+	switch {
+	case l.State != Running || l.Alarm.Reason == "":
+		return l.State.String()
+	case l.Alarm.Held:
+		return "blocked"
+	}
+	return "blocking"
+}
+
+// begun is a connection as the broker's intake sees it.
+type begun struct{ l *Life }
+
+// Excused implements budget.Peer: a client is not to blame for waiting for the broker's queues or for others, unless
+// it does not read.
+func (b begun) Excused() bool { return b.l.reader.Crowded.Load() && b.l.Outbox.HasRoom() }
+
+// Evict implements budget.Peer.
+func (b begun) Evict() { b.l.Post(&evicted{}) }
+
+var errEvicted = protocol.ConnectionErrorf(protocol.ResourceError,
+	"what was begun has not been ended in time while memory is short")

@@ -1,0 +1,50 @@
+package lifecycle
+
+import (
+	"cmp"
+	"slices"
+
+	"candlemark/actors/connection/connevents"
+	"candlemark/actors/mail"
+	"candlemark/internal/auth"
+)
+
+// describe answers DescribeConnection.
+func (l *Life) describe(m *mail.DescribeConnection) {
+	if m.ReplyTo == nil {
+		return
+	}
+	info := l.info()
+	info.Reply, info.State = m.Done(nil), l.shown()
+	info.Traffic = mail.Traffic{
+		BytesIn: l.reader.Input.Octets.Load(), Reads: uint64(l.reader.Input.Reads.Load()),
+		BytesOut: l.writer.Octets.Load(), Writes: uint64(l.writer.Writes.Load()),
+	}
+	for id, k := range l.Links {
+		info.Channels = append(info.Channels, mail.ChannelLink{ID: id, PID: k.PID})
+	}
+	slices.SortFunc(info.Channels, func(a, b mail.ChannelLink) int { return cmp.Compare(a.ID, b.ID) })
+	l.Root.Send(m.ReplyTo, info)
+}
+
+// info describes the connection without its channels.
+func (l *Life) info() *mail.ConnectionInfo {
+	p := l.peer
+	if p == nil {
+		info := l.Where("", nil)
+		info.ConnectedAt = l.since.Floor()
+		return info
+	}
+	info := l.Where(p.Mechanism, p.TLS)
+	info.ConnectedAt, info.User, info.VHost, info.ClientProperties = l.since.Floor(), p.User.Name, p.VHost.Name, p.Properties
+	info.ChannelMax, info.FrameMax, info.Heartbeat = p.ChannelMax, p.FrameMax, p.Heartbeat
+	return info
+}
+
+// Where returns the ends of the connection, and how it is secured. It may be called by the reader.
+func (l *Life) Where(mechanism string, tls *auth.TLSInfo) *mail.ConnectionInfo {
+	return &mail.ConnectionInfo{
+		Name: l.Name, Protocol: l.words.Protocol, Mechanism: mechanism, TLS: (*mail.TLSInfo)(tls),
+		Peer: connevents.Endpoint(l.cfg.Conn.RemoteAddr()), Local: connevents.Endpoint(l.cfg.Conn.LocalAddr()),
+	}
+}

@@ -1,0 +1,137 @@
+package lifecycle
+
+import (
+	"time"
+
+	"candlemark/actors/mail"
+	"candlemark/protocol"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// State is the state of a connection.
+type State uint8
+
+// The states.
+const (
+	Starting State = iota // the reader does the handshake
+	Running               // channels or sessions may be opened
+	Closing               // waiting for them, then for the vhost
+	Closed                // the last frame is in the outbox
+)
+
+func (s State) String() string { return [...]string{"starting", "running", "closing", "closed"}[s] }
+
+// Grace is how long a peer may go on sending data that we cannot or will not process, or that has our answer to its
+// close, before the socket is closed: closing it earlier could keep the peer from reading our last frame.
+const Grace = 3 * time.Second
+
+// closeFor ends the connection for a CloseConnection, unless that is for other connections.
+func (l *Life) closeFor(ctx actor.Context, m *mail.CloseConnection) {
+	err, p := m.Err, l.peer
+	switch {
+	case m.VHost != "" && (p == nil || p.VHost.Name != m.VHost), m.User != "" && (p == nil || p.User.Name != m.User):
+		return
+	case l.State == Starting:
+		l.Leave(ctx)
+		return
+	}
+	if err == nil {
+		err = protocol.ConnectionErrorf(protocol.ConnectionForced, "broker forced connection closure")
+	}
+	l.protocol.Fail(ctx, err)
+}
+
+// lose: the socket or the peer is dead.
+func (l *Life) lose(ctx actor.Context, err error) {
+	l.lost = true
+	l.Outbox.Close()
+	switch l.State {
+	case Running:
+		l.Log.Warn().Err(err).Msg("client unexpectedly closed TCP connection")
+		l.Close(ctx)
+	case Starting, Closed:
+		l.Leave(ctx)
+	case Closing: // continues without the socket
+	}
+}
+
+// Close starts the end of a running connection: every channel or session returns its deliveries.
+func (l *Life) Close(ctx actor.Context) {
+	if l.State != Running {
+		panic("connection: closing from " + l.State.String())
+	}
+	l.State = Closing
+	l.leaveRunning()
+	l.Arm(l.cfg.CloseTimeout)
+	for _, k := range l.Links {
+		l.Root.Send(k.PID, &mail.CloseChannel{})
+	}
+	l.DeleteExclusiveQueues(ctx)
+}
+
+// leaveRunning cuts the channels or sessions off from the reader: none gets input after CloseChannel.
+func (l *Life) leaveRunning() {
+	l.Turnover.Lock()
+	defer l.Turnover.Unlock()
+	if !IsClosed(l.Stopping) {
+		close(l.Stopping)
+	}
+}
+
+// DeleteExclusiveQueues deletes the exclusive queues of a closing connection once no channel or session is left:
+// clients expect them to be gone when the connection is closed.
+func (l *Life) DeleteExclusiveQueues(ctx actor.Context) {
+	if l.State != Closing || len(l.Links) > 0 || l.released {
+		return
+	}
+	l.released = true
+	if l.peer.VHost.PID == nil {
+		l.becomeClosed(ctx)
+		return
+	}
+	l.Root.Send(l.peer.VHost.PID, &mail.ReleaseConnection{
+		Request: mail.Request{ReplyTo: l.Self}, Connection: l.Self,
+	})
+}
+
+// becomeClosed sends the last frame. A client that closes has Grace to close the socket once it has the frame. Until
+// then it may still be sending, because in libraries close may overtake output queued for channels. As in RabbitMQ
+// nothing follows the frame, not even the end of the stream: a client may see that before it has processed the frame,
+// and take it for a failure.
+func (l *Life) becomeClosed(ctx actor.Context) {
+	l.State = Closed
+	l.peer.Leave() // a client that sees it closed may open another one
+	l.Arm(l.cfg.CloseTimeout)
+	if l.lost {
+		l.Leave(ctx)
+		return
+	}
+	answered, hurried := l.protocol.SendClose()
+	if hurried {
+		l.Arm(min(Grace, l.cfg.CloseTimeout)) // the peer may not read, and the broker may be stopping
+	}
+	if answered {
+		l.Log.Info().Msg("connection closed")
+		l.Outbox.Finish(func() { l.Post(&drained{}) })
+	}
+}
+
+// Leave stops the actor after the channels or sessions that are about to stop themselves; the socket is closed without
+// waiting for them.
+func (l *Life) Leave(ctx actor.Context) {
+	l.Leaves = true
+	_ = l.cfg.Conn.Close()
+	if len(ctx.Children()) == 0 {
+		ctx.Stop(l.Self)
+	}
+}
+
+// HangUp ends the output.
+func (l *Life) HangUp() {
+	if half, ok := l.cfg.Conn.(interface{ CloseWrite() error }); ok {
+		_ = half.CloseWrite() // errors do not matter: the socket is closed soon
+		return
+	}
+	_ = l.cfg.Conn.Close()
+}

@@ -1,0 +1,77 @@
+package lifecycle
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"candlemark/actors/connection/connevents"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// Link is one open channel or session.
+type Link struct {
+	ID    uint16
+	PID   *actor.PID
+	Ended atomic.Bool
+}
+
+// Spawn counts a channel or session for its user's limit, and spawns it.
+func (l *Life) Spawn(ctx actor.Context, id uint16, props func() *actor.Props) (*actor.PID, error) {
+	if q := l.cfg.Quota; q != nil {
+		if err := q.OpenChannel(l.peer.User.Name); err != nil {
+			return nil, err
+		}
+	}
+	// The serial makes names unique: a number may be reused before the name of its last owner is free.
+	l.serial++
+	pid, err := ctx.SpawnNamed(props(), fmt.Sprintf("channel/%d.%d", id, l.serial))
+	if err != nil {
+		l.discount()
+		return nil, fmt.Errorf("spawning %s %d: %w", l.words.Link, id, err)
+	}
+	return pid, nil
+}
+
+// Add adds a channel or session that was spawned.
+func (l *Life) Add(k *Link) {
+	if l.Links == nil {
+		l.Links = make(map[uint16]*Link)
+	}
+	l.Links[k.ID] = k
+	connevents.Channel(l.cfg.Events, "channel.created", l.peer.By, k.ID, k.PID.Id, l.info)
+}
+
+// Remove frees the number of a channel or session that has ended. It reports whether the number was who's; nil is
+// whoever has the number.
+func (l *Life) Remove(id uint16, who *actor.PID) bool {
+	k := l.Links[id]
+	if k == nil || who != nil && !k.PID.Equal(who) {
+		return false
+	}
+	k.Ended.Store(true)
+	delete(l.Links, id)
+	l.forget(k)
+	return true
+}
+
+func (l *Life) forget(k *Link) {
+	connevents.Channel(l.cfg.Events, "channel.closed", l.peer.By, k.ID, k.PID.Id, l.info)
+	l.discount()
+}
+
+func (l *Life) discount() {
+	if l.cfg.Quota != nil {
+		l.cfg.Quota.CloseChannel(l.peer.User.Name)
+	}
+}
+
+// peerGone handles the end of an actor.
+func (l *Life) peerGone(ctx actor.Context, who *actor.PID) {
+	for _, k := range l.Links {
+		if k.PID.Equal(who) {
+			l.protocol.LinkFailed(ctx, k)
+			return
+		}
+	}
+}
