@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"candlemark/actors/channel/outgoing"
 	"candlemark/actors/mail"
 	"candlemark/internal/message"
 	"candlemark/protocol"
@@ -25,17 +26,18 @@ func perMessage(t *testing.T, turn func(n int)) float64 {
 func (r *rig) step(received any) {
 	r.handle(received)
 	r.sendConfirms()
-	for i, p := range r.out {
-		switch m := p.mail.(type) {
+	for i, p := range r.Out {
+		switch m := p.Mail.(type) {
 		case *mail.Enqueue:
 			if r.confirms.On() {
 				r.answers = append(r.answers[:0], mail.Range{First: m.Messages[0].Number, Last: m.Messages[len(m.Messages)-1].Number})
 			}
 			m.Release()
 		}
-		r.out[i] = post{}
+		r.Out[i] = outgoing.Post{}
 	}
-	r.out, r.watch = r.out[:0], r.watch[:0]
+	r.Out = r.Out[:0]
+	r.watches()
 	for b := r.cfg.Outbox.Take(); b != nil; b = r.cfg.Outbox.Take() {
 		continue
 	}
@@ -133,7 +135,7 @@ const ackFrame = 21
 func TestPublish_OneFrameIsNotCopied(t *testing.T) {
 	r := newRig(t)
 	r.feed(publish("", "q1", "content"))
-	m := r.posts[0].mail.(*mail.Enqueue)
+	m := r.posts[0].Mail.(*mail.Enqueue)
 	in := r.reads[0].bytes
 	if body := m.Messages[0].Body; &body[0] != &in[len(in)-1-len(body)] {
 		t.Error("the body is elsewhere")

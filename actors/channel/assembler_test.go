@@ -131,14 +131,14 @@ func TestAssembler_SizesAndReads(t *testing.T) {
 			}
 			n := 0
 			for _, p := range r.posts {
-				for _, m := range p.mail.(*mail.Enqueue).Messages {
+				for _, m := range p.Mail.(*mail.Enqueue).Messages {
 					n++
 					if string(m.Exchange) != "x" || string(m.RoutingKey) != "one" || !bytes.Equal(m.Header, props.Append(nil)) ||
 						!bytes.Equal(m.Body, body) || m.TTL != 1000 {
 						t.Fatalf("%d bytes, %s: %q %q header %v body of %d", size, name, m.Exchange, m.RoutingKey, m.Header, len(m.Body))
 					}
 				}
-				p.mail.(*mail.Enqueue).Release()
+				p.Mail.(*mail.Enqueue).Release()
 			}
 			if n != 2 {
 				t.Fatalf("%d bytes, %s: %d messages", size, name, n)

@@ -16,9 +16,9 @@ func (r *rig) ttls() map[string]string {
 	r.t.Helper()
 	found := map[string]string{}
 	for _, p := range r.posts {
-		if e, ok := p.mail.(*mail.Enqueue); ok {
+		if e, ok := p.Mail.(*mail.Enqueue); ok {
 			for i := range e.Messages {
-				found[p.to.Id] += fmt.Sprintf("%s:%d ", e.Messages[i].Body, e.Messages[i].TTL)
+				found[p.To.Id] += fmt.Sprintf("%s:%d ", e.Messages[i].Body, e.Messages[i].TTL)
 			}
 			e.Release()
 		}

@@ -78,7 +78,7 @@ func New(cfg Config) actor.Actor {
 func (c *channel) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
-		c.self = ctx.Self()
+		c.Me = ctx.Self()
 	case *actor.Stopping, *actor.Restarting:
 		c.abort()
 		c.peers.Unwatch()
@@ -95,11 +95,7 @@ func (c *channel) Receive(ctx actor.Context) {
 // carryOut sends the mail of the turn, in order.
 func (c *channel) carryOut(ctx actor.Context) {
 	c.sendConfirms()
-	for i, p := range c.out {
-		ctx.Send(p.to, p.mail)
-		c.out[i] = post{}
-	}
-	c.out = c.out[:0]
+	c.CarryOut(ctx.Send)
 	c.part()
 	c.watchOver(ctx)
 	if c.long != nil && !c.long.begun {
@@ -115,13 +111,7 @@ func (c *channel) carryOut(ctx actor.Context) {
 
 // watchOver starts and ends watches of queues.
 func (c *channel) watchOver(ctx actor.Context) {
-	for _, w := range c.watch {
-		ctx.Watch(w)
-	}
-	for _, w := range c.unwatch {
-		mail.Unwatch(ctx, w)
-	}
-	c.watch, c.unwatch = c.watch[:0], nil
+	c.WatchOver(ctx.Watch, func(who mail.Address) { mail.Unwatch(ctx, who) })
 }
 
 // guard keeps a timer running while a command waits.

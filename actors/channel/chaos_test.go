@@ -245,14 +245,14 @@ func (c *chaos) confirm() {
 // look checks what the channel sent.
 func (c *chaos) look() {
 	for _, p := range c.posts {
-		switch m := p.mail.(type) {
+		switch m := p.Mail.(type) {
 		case *mail.Enqueue:
 			c.open = append(c.open, m)
 		case *mail.Settle:
 			for _, r := range m.Ranges {
 				for n := r.First; n <= r.Last; n++ {
-					key := fmt.Sprint(p.to.Id, n)
-					if c.settled[key] || n > c.number[p.to.Id] {
+					key := fmt.Sprint(p.To.Id, n)
+					if c.settled[key] || n > c.number[p.To.Id] {
 						c.t.Fatalf("%s settled wrongly", key)
 					}
 					c.settled[key] = true

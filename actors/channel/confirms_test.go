@@ -31,7 +31,7 @@ func TestLEASE8_AnswerInTheQueuesPlace(t *testing.T) {
 		r := newRig(t)
 		r.command(&protocol.ConfirmSelect{NoWait: true})
 		r.feed(publish("", "q1", "a"), publish("", "q1", "b"))
-		_, reply := r.posts[0].mail.(mail.Answerable).Answer(fate)
+		_, reply := r.posts[0].Mail.(mail.Answerable).Answer(fate)
 		r.posts = nil
 		r.turn(reply)
 		r.turn(&mail.PeerGone{Who: pid("q1")})

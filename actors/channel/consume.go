@@ -28,7 +28,7 @@ func (s *state) consume(m *protocol.BasicConsume) error {
 		return protocol.ConnectionErrorf(protocol.NotAllowed, "attempt to reuse consumer tag '%s'", tag)
 	}
 	if name == topology.ReplyName {
-		tag, err := s.replies.Begin(m, s.self)
+		tag, err := s.replies.Begin(m, s.Self())
 		if err == nil && !m.NoWait {
 			s.output.Reply(&protocol.BasicConsumeOk{ConsumerTag: tag})
 		}
@@ -43,7 +43,7 @@ func (s *state) consume(m *protocol.BasicConsume) error {
 	}
 	c := &output.Consumer{Queue: &s.peers.Of(q.PID).Queue, Name: q.Name}
 	ask := &mail.Consume{
-		Channel: s.self, Tag: tag, NoAck: m.NoAck, Exclusive: m.Exclusive, Prefetch: s.prefetch,
+		Channel: s.Self(), Tag: tag, NoAck: m.NoAck, Exclusive: m.Exclusive, Prefetch: s.prefetch,
 		Arguments: m.Arguments, Limited: s.unacked.Limit.Messages() > 0, Connection: s.cfg.Connection,
 		Queue: q.Name, VHost: s.cfg.VHost.Name,
 	}
@@ -80,7 +80,7 @@ func (s *state) cancel(m *protocol.BasicCancel) error {
 			s.forget(m.ConsumerTag, c)
 			ok()
 		}),
-		Channel: s.self, Tag: m.ConsumerTag,
+		Channel: s.Self(), Tag: m.ConsumerTag,
 	})
 	return nil
 }

@@ -63,7 +63,7 @@ func (s *state) close(sendCloseOk bool) {
 	}
 	s.giveBack()
 	s.phase = ended
-	s.Send(s.cfg.Connection, &mail.ChannelClosed{ID: s.cfg.ID, Channel: s.self, SendCloseOk: sendCloseOk})
+	s.Send(s.cfg.Connection, &mail.ChannelClosed{ID: s.cfg.ID, Channel: s.Self(), SendCloseOk: sendCloseOk})
 }
 
 // giveBack tells every queue that the channel holds nothing more. Queues without a record of the channel ignore it;

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"candlemark/actors/channel/outgoing"
 	"candlemark/actors/mail"
 	"candlemark/internal/message"
 	"candlemark/protocol"
@@ -32,10 +33,10 @@ func (r *rig) gone(queues []string, rest ...string) {
 	for _, q := range queues {
 		want[q+": channelgone"] = true
 	}
-	var others []post
+	var others []outgoing.Post
 	for _, p := range r.posts {
-		if text := p.to.Id + ": channelgone"; want[text] {
-			if _, is := p.mail.(*mail.ChannelGone); is {
+		if text := p.To.Id + ": channelgone"; want[text] {
+			if _, is := p.Mail.(*mail.ChannelGone); is {
 				delete(want, text)
 				continue
 			}
@@ -219,7 +220,7 @@ func TestException_QueuesAreToldFirst(t *testing.T) {
 	r.consumes("a", "q1")
 	r.handle(r.inbound(frame(&protocol.BasicAck{DeliveryTag: 99})))
 	r.told()
-	if !slices.ContainsFunc(r.out, func(p post) bool { _, is := p.mail.(*mail.ChannelGone); return is }) {
+	if !slices.ContainsFunc(r.Out, func(p outgoing.Post) bool { _, is := p.Mail.(*mail.ChannelGone); return is }) {
 		t.Error("the queue is not told")
 	}
 	r.part()

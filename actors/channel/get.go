@@ -24,7 +24,7 @@ func (s *state) get(m *protocol.BasicGet) error {
 		}
 		s.Send(q.PID, &mail.Get{
 			Request: s.request(m, func(reply any) { s.output.Get(p, q.Name, reply.(*mail.GetReply)) }),
-			Channel: s.self, NoAck: m.NoAck, Connection: s.cfg.Connection, Queue: q.Name, VHost: s.cfg.VHost.Name,
+			Channel: s.Self(), NoAck: m.NoAck, Connection: s.cfg.Connection, Queue: q.Name, VHost: s.cfg.VHost.Name,
 		})
 		return true
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"candlemark/actors/channel/outgoing"
 	"candlemark/actors/mail"
 	"candlemark/internal/auth"
 	"candlemark/internal/clock"
@@ -32,10 +33,10 @@ type rig struct {
 	state
 	t     testing.TB
 	perms *auth.Fixed
-	posts []post  // sent and not looked at
-	later []any   // what was posted from outside of a turn
-	asked []any   // commands that want an answer, oldest first
-	reads []*read // what the reader has read
+	posts []outgoing.Post // sent and not looked at
+	later []any           // what was posted from outside of a turn
+	asked []any           // commands that want an answer, oldest first
+	reads []*read         // what the reader has read
 
 	answers []mail.Range // of the last batch, see step
 }
@@ -61,7 +62,7 @@ func newRig(t testing.TB, change ...func(*Config)) *rig {
 	for _, f := range change {
 		f(&cfg)
 	}
-	r.self = pid("self")
+	r.Me = pid("self")
 	r.init(cfg)
 	return r
 }
@@ -98,19 +99,26 @@ func testVHost() *topology.VHost {
 	return v
 }
 
+// watches returns the number of actors that the channel has begun to watch since the last call.
+func (r *rig) watches() (n int) {
+	r.WatchOver(func(mail.Address) { n++ }, func(mail.Address) {})
+	return n
+}
+
 // turn is one mail to the core, and what the shell does after it.
 func (r *rig) turn(received any) {
 	r.t.Helper()
 	r.handle(received)
 	r.sendConfirms()
 	r.part()
-	for _, p := range r.out {
+	for _, p := range r.Out {
 		r.posts = append(r.posts, p)
-		if request := requestOf(p.mail); request.ID != 0 {
-			r.asked = append(r.asked, p.mail)
+		if request := requestOf(p.Mail); request.ID != 0 {
+			r.asked = append(r.asked, p.Mail)
 		}
 	}
-	r.out, r.watch = r.out[:0], r.watch[:0]
+	r.Out = r.Out[:0]
+	r.watches()
 	r.overwrite()
 }
 
@@ -241,9 +249,9 @@ func (r *rig) sent(want ...string) {
 }
 
 // describe shows a mail. A queue takes and releases its batch by it.
-func (r *rig) describe(p post) string {
-	to := p.to.Id + ": "
-	switch m := p.mail.(type) {
+func (r *rig) describe(p outgoing.Post) string {
+	to := p.To.Id + ": "
+	switch m := p.Mail.(type) {
 	case *mail.Enqueue:
 		text := to + "enqueue"
 		for _, x := range m.Messages {
@@ -276,7 +284,7 @@ func (r *rig) describe(p post) string {
 	case *mail.Grant:
 		return fmt.Sprintf("%sgrant %s %d %d", to, m.Tag, m.Messages, m.Bytes)
 	}
-	return to + strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T", p.mail), "*mail."))
+	return to + strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T", p.Mail), "*mail."))
 }
 
 // told checks what the client was sent since the last look, see show.

@@ -51,7 +51,7 @@ func TestDEC17_Transaction(t *testing.T) {
 	was := x.Routes().Number()
 	x.Publish(x.Routes().WithHistory(x))
 	r.command(&protocol.TxCommit{})
-	if by := r.posts[0].mail.(*mail.Enqueue).Table; by != was {
+	if by := r.posts[0].Mail.(*mail.Enqueue).Table; by != was {
 		t.Errorf("by table %d, not %d", by, was)
 	}
 	r.sent("exchange/empty: enqueue m")

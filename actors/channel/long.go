@@ -46,7 +46,7 @@ func (s *state) rest() {
 	s.chunk = nil
 	if !s.resting {
 		s.resting = true
-		s.Send(s.self, resumeWork{})
+		s.Send(s.Self(), resumeWork{})
 	}
 }
 

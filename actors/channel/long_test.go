@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"candlemark/actors/channel/outgoing"
 	"candlemark/actors/mail"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
@@ -67,8 +68,8 @@ func TestLongRouteKeepsOrder(t *testing.T) {
 			r.posts = nil
 			if leaving {
 				for _, p := range got[len(got)-1:] {
-					if _, ended := p.mail.(*mail.ChannelClosed); !ended {
-						t.Errorf("the channel has not ended: %T", p.mail)
+					if _, ended := p.Mail.(*mail.ChannelClosed); !ended {
+						t.Errorf("the channel has not ended: %T", p.Mail)
 					}
 				}
 			}
@@ -129,11 +130,11 @@ func TestStepsOfATurnAreBounded(t *testing.T) {
 		}
 		again = false
 		for _, p := range r.posts {
-			switch m := p.mail.(type) {
+			switch m := p.Mail.(type) {
 			case resumeWork:
 				again = true
 			case *mail.Enqueue:
-				if p.to.Id == "c7" {
+				if p.To.Id == "c7" {
 					for _, x := range m.Messages {
 						if string(x.Body) != fmt.Sprint(next) {
 							t.Fatalf("%s instead of %d", x.Body, next)
@@ -170,7 +171,7 @@ func TestAnswersOfATurnAreBounded(t *testing.T) {
 			t.Fatalf("a turn of %d answers", n)
 		}
 		told += n
-		again = slices.ContainsFunc(r.posts, func(p post) bool { _, is := p.mail.(resumeWork); return is })
+		again = slices.ContainsFunc(r.posts, func(p outgoing.Post) bool { _, is := p.Mail.(resumeWork); return is })
 		if r.posts = nil; again {
 			r.turn(resumeWork{})
 		}

@@ -133,7 +133,7 @@ func TestPublish_WhatTheQueueGets(t *testing.T) {
 		Expiration: "60000", Priority: 7, DeliveryMode: 2,
 	}
 	r.feed(publish("x", "one", "body", p), publish("", "q1", ""))
-	batch := r.posts[0].mail.(*mail.Enqueue)
+	batch := r.posts[0].Mail.(*mail.Enqueue)
 	m := batch.Messages[0]
 	if string(m.Exchange) != "x" || string(m.RoutingKey) != "one" || string(m.Header) != string(p.Append(nil)) || string(m.Body) != "body" ||
 		m.TTL != 60000 || m.Priority != 7 || !m.Persistent || m.Number != 0 || m.Owned || m.Overlay != nil {
@@ -142,7 +142,7 @@ func TestPublish_WhatTheQueueGets(t *testing.T) {
 	if m = batch.Messages[1]; m.TTL != message.NoTTL || m.Persistent || len(m.Body) != 0 || m.Priority != 0 {
 		t.Errorf("%+v", m)
 	}
-	if batch.From != r.self || batch.Queue.Id != "q1" {
+	if batch.From != r.Self() || batch.Queue.Id != "q1" {
 		t.Errorf("from %v to %v", batch.From, batch.Queue)
 	}
 	r.sent("q1: enqueue body ")
@@ -178,7 +178,7 @@ func TestDL16_CarbonCopies(t *testing.T) {
 		publish("", "nowhere", "d"),
 	)
 	for _, p := range r.posts {
-		for _, m := range p.mail.(*mail.Enqueue).Messages {
+		for _, m := range p.Mail.(*mail.Enqueue).Messages {
 			props, err := protocol.DecodeProperties(m.Header)
 			if err != nil {
 				t.Fatal(err)
@@ -249,7 +249,7 @@ func TestPublish_AdminExchangeNeedsATag_POL15(t *testing.T) {
 		r.cfg.VHost.Publish(r.cfg.VHost.Directory().WithExchange(x))
 		r.feed(publish(topology.AdminExchange, "", "m"))
 		r.told()
-		if e := r.posts[0].mail.(*mail.Enqueue); e.By == nil || e.By.User != "guest" || e.By.Tags[0] != tag || e.By.Connection != r.cfg.Connection {
+		if e := r.posts[0].Mail.(*mail.Enqueue); e.By == nil || e.By.User != "guest" || e.By.Tags[0] != tag || e.By.Connection != r.cfg.Connection {
 			t.Errorf("%s: %+v", tag, e.By)
 		}
 	}
@@ -260,7 +260,7 @@ func TestPublish_FanOutSharesWhatIsLarge(t *testing.T) {
 	for _, size := range []int{routing.ShareFrom - 200, routing.ShareFrom} {
 		r := newRig(t)
 		r.feed(publish("x", "both", strings.Repeat("s", size)))
-		a, b := r.posts[0].mail.(*mail.Enqueue), r.posts[1].mail.(*mail.Enqueue)
+		a, b := r.posts[0].Mail.(*mail.Enqueue), r.posts[1].Mail.(*mail.Enqueue)
 		m, n := a.Messages[0], b.Messages[0]
 		if shared := size >= routing.ShareFrom; m.Owned != shared || n.Owned != shared || (a.Chunk == nil) != shared || &m.Body[0] != &n.Body[0] {
 			t.Errorf("%d bytes: owned %v %v, chunk %v", size, m.Owned, n.Owned, a.Chunk)

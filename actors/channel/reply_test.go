@@ -28,7 +28,7 @@ func (r *rig) requests(tag string) string {
 	r.command(&protocol.BasicConsume{Queue: topology.ReplyName, ConsumerTag: tag, NoAck: true})
 	r.told("basic.consume-ok {ConsumerTag:" + tag + "}")
 	r.feed(publish("", "q1", "request", replyTo(topology.ReplyName)))
-	e := r.posts[0].mail.(*mail.Enqueue)
+	e := r.posts[0].Mail.(*mail.Enqueue)
 	p, err := protocol.DecodeProperties(e.Messages[0].Header)
 	if err != nil || p.CorrelationID != "c" {
 		r.t.Fatalf("%+v %v", p, err)
@@ -40,7 +40,7 @@ func (r *rig) requests(tag string) string {
 // partner is another channel in the same virtual host.
 func (r *rig) partner() *rig {
 	other := newRig(r.t, func(c *Config) { c.VHost = r.cfg.VHost })
-	other.self = pid("partner")
+	other.Me = pid("partner")
 	return other
 }
 
@@ -50,13 +50,13 @@ func (r *rig) pass(to *rig) {
 	there := r.posts
 	r.posts = nil
 	for _, p := range there {
-		to.turn(p.mail)
+		to.turn(p.Mail)
 	}
 	back := to.posts
 	to.posts = nil
 	for _, p := range back {
-		if p.to.Equal(r.self) {
-			r.turn(p.mail)
+		if p.To.Equal(r.Self()) {
+			r.turn(p.Mail)
 		}
 	}
 }
@@ -219,7 +219,7 @@ func TestReplyTo_MailboxIsAnswered(t *testing.T) {
 	other.command(&protocol.ConfirmSelect{NoWait: true})
 	other.feed(publish("", key, "1"))
 	other.feed(publish("", key, "2"))
-	broken := other.posts[0].mail.(*mail.Enqueue)
+	broken := other.posts[0].Mail.(*mail.Enqueue)
 	broken.Messages[0].Header, broken.Messages[0].Overlay = nil, &message.Overlay{DropExpiration: true}
 	func() {
 		defer func() {
@@ -230,10 +230,10 @@ func TestReplyTo_MailboxIsAnswered(t *testing.T) {
 		r.handle(broken)
 	}()
 	c := &channel{state: r.state}
-	left := other.posts[1].mail
+	left := other.posts[1].Mail
 	c.cfg.Close = func() []any { return []any{left} }
 	c.cfg.Post = func(to *actor.PID, received any) {
-		if !to.Equal(other.self) {
+		if !to.Equal(other.Self()) {
 			t.Error("answered to", to)
 		}
 		other.turn(received)
@@ -266,7 +266,7 @@ func TestReplyTo_OneChannel(t *testing.T) {
 	r.command(&protocol.BasicConsume{Queue: topology.ReplyName, ConsumerTag: "t", NoAck: true, NoWait: true})
 	name := r.replies.Name()
 	r.handle(r.inbound(publish("", name, "a")))
-	if len(r.watch) > 0 {
+	if r.watches() > 0 {
 		t.Error("it watches itself")
 	}
 	r.turn(&mail.OutboxReady{})

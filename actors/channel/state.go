@@ -7,6 +7,7 @@ import (
 
 	"candlemark/actors/channel/assembler"
 	"candlemark/actors/channel/confirms"
+	"candlemark/actors/channel/outgoing"
 	"candlemark/actors/channel/output"
 	"candlemark/actors/channel/peers"
 	"candlemark/actors/channel/replies"
@@ -38,7 +39,7 @@ const (
 
 // state is the core.
 type state struct {
-	outgoing
+	outgoing.Mail
 	cfg     Config
 	events  eventPublisher
 	rights  rights.Rights
@@ -99,21 +100,21 @@ func (s *state) init(cfg Config) {
 	s.rights = rights.Rights{User: cfg.User, VHost: cfg.VHost, Permissions: cfg.Permissions}
 	s.client = requests.Client{Rights: &s.rights, Connection: cfg.Connection}
 	s.replies = replies.New(cfg.VHost, &s.output)
-	s.peers = peers.New(&s.outgoing)
-	s.batches = routing.NewBatches(&s.outgoing, &s.peers,
+	s.peers = peers.New(&s.Mail)
+	s.batches = routing.NewBatches(&s.Mail, &s.peers,
 		&mail.Publisher{User: cfg.User.Name, Tags: cfg.User.Tags, Connection: cfg.Connection, Origin: cfg.By}, cfg.Gate)
 	s.routes = routing.NewRoutes(&s.rights, &s.batches)
 	s.tracer = trace.Tracer{
 		Origin: trace.Origin{Node: cfg.Node, VHost: cfg.VHost.Name, Connection: cfg.ConnectionName, User: cfg.User.Name, Channel: cfg.ID},
 		VHost:  cfg.VHost, Routes: s.routes, Batches: &s.batches, Log: cfg.Log,
 	}
-	s.unacked = unacked.New(&s.outgoing)
+	s.unacked = unacked.New(&s.Mail)
 	s.consumers = map[string]*output.Consumer{}
 	s.output = output.New(output.Config{
 		Outbox: cfg.Outbox, ID: cfg.ID, FrameMax: cfg.FrameMax, Gate: cfg.Gate, Replies: s.cfg.Replies, Log: cfg.Log,
-		Ready: func() { s.cfg.Post(s.self, &mail.OutboxReady{}) }, VHost: cfg.VHost, Trace: s.traceDeliveries,
-	}, &s.outgoing, &s.unacked, &s.counts)
-	s.decided = func(number uint64, granted bool) { s.cfg.Post(s.self, decision{number, granted}) }
+		Ready: func() { s.cfg.Post(s.Self(), &mail.OutboxReady{}) }, VHost: cfg.VHost, Trace: s.traceDeliveries,
+	}, &s.Mail, &s.unacked, &s.counts)
+	s.decided = func(number uint64, granted bool) { s.cfg.Post(s.Self(), decision{number, granted}) }
 }
 
 // handle is one turn of the core.
@@ -190,7 +191,7 @@ func (s *state) request(m protocol.Method, done func(reply any)) mail.Request {
 	s.flush()
 	s.asked++
 	s.await = &await{id: s.asked, method: m, done: done}
-	return mail.Request{ReplyTo: s.self, ID: s.asked, By: s.cfg.By}
+	return mail.Request{ReplyTo: s.Self(), ID: s.asked, By: s.cfg.By}
 }
 
 // answered ends the wait of a command.

@@ -30,8 +30,8 @@ func (r *rig) copies() (keys []string, bodies []string, tables []protocol.Table)
 	r.t.Helper()
 	rest := r.posts[:0:0]
 	for _, p := range r.posts {
-		e, isBatch := p.mail.(*mail.Enqueue)
-		if !isBatch || p.to.Id != "traces" {
+		e, isBatch := p.Mail.(*mail.Enqueue)
+		if !isBatch || p.To.Id != "traces" {
 			rest = append(rest, p)
 			continue
 		}

@@ -62,7 +62,7 @@ func TestTx_TheRouteIsThatOfThePublish(t *testing.T) {
 	r.feed(publish("x", "one", "m"))
 	r.cfg.VHost.Publish(r.cfg.VHost.Directory().WithoutExchange("x").WithoutQueue("q1"))
 	r.command(&protocol.TxCommit{})
-	_, reply := r.posts[0].mail.(mail.Answerable).Answer(mail.Gone)
+	_, reply := r.posts[0].Mail.(mail.Answerable).Answer(mail.Gone)
 	r.posts = nil
 	r.turn(reply)
 	r.told("tx.select-ok", "tx.commit-ok")

@@ -20,15 +20,15 @@ func (r *rig) turns(received any) (turns, published, settled int) {
 		n := r.unacked.Len() - unacked
 		again = false
 		for _, p := range r.posts {
-			switch m := p.mail.(type) {
+			switch m := p.Mail.(type) {
 			case resumeWork:
 				again = true
 				received = m
 			case *mail.Enqueue:
 				for _, x := range m.Messages {
 					published++
-					if of[p.to.Id]++; x.Number != of[p.to.Id] {
-						r.t.Fatalf("number %d of the %dth message", x.Number, of[p.to.Id])
+					if of[p.To.Id]++; x.Number != of[p.To.Id] {
+						r.t.Fatalf("number %d of the %dth message", x.Number, of[p.To.Id])
 					}
 				}
 				n += len(m.Messages)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"candlemark/actors/channel/confirms"
+	"candlemark/actors/channel/outgoing"
 	"candlemark/actors/mail"
 	"candlemark/internal/message"
 	"candlemark/internal/outbox"
@@ -168,7 +169,7 @@ func TestUnread_Nacks(t *testing.T) {
 	r.command(&protocol.ConfirmSelect{})
 	refuse := func() {
 		for _, p := range r.posts {
-			if m, ok := p.mail.(*mail.Enqueue); ok {
+			if m, ok := p.Mail.(*mail.Enqueue); ok {
 				if _, reply := m.Answer(mail.Failed); reply != nil {
 					r.turn(reply)
 				}
@@ -256,7 +257,7 @@ func TestUnread_EndsAllTheSame(t *testing.T) {
 		"panic": func(r *rig) {
 			c := channel{state: r.state}
 			c.abort()
-			r.posts = append(r.posts, post{pid("connection"), &mail.ChannelClosed{ID: 1}})
+			r.posts = append(r.posts, outgoing.Post{To: pid("connection"), Mail: &mail.ChannelClosed{ID: 1}})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -51,7 +51,7 @@ func batchOf(bodies ...string) (whole []byte) {
 func (s *state) enqueued(f func(m *message.Message)) {
 	s.flush()
 	for _, p := range s.Out {
-		if e, ok := p.What.(*mail.Enqueue); ok {
+		if e, ok := p.Mail.(*mail.Enqueue); ok {
 			for i := range e.Messages {
 				f(&e.Messages[i])
 			}

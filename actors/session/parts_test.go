@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"candlemark/actors/channel/outgoing"
 	"candlemark/actors/channel/peers"
 	"candlemark/actors/channel/unacked"
 	"candlemark/actors/mail"
@@ -11,7 +12,6 @@ import (
 	"candlemark/actors/session/batches"
 	"candlemark/actors/session/entities"
 	"candlemark/actors/session/incoming"
-	"candlemark/actors/session/outgoing"
 	"candlemark/internal/budget"
 	"candlemark/protocol/amqp10"
 
@@ -164,7 +164,7 @@ func TestFlow_BeforeASession(t *testing.T) {
 	s.links[1] = &link{handle: 1, opening: &entities.Opening{Attach: attach, Ask: &mail.Consume{Request: mail.Request{ID: 7}, Facts: true}, Queue: &actor.PID{Id: "q"}}}
 	s.flow(&amqp10.Flow{Handle: amqp10.Some(uint32(1)), LinkCredit: amqp10.Some(uint32(10)), DeliveryCount: amqp10.Some(uint32(0))})
 	accepted(s, &mail.ConsumeReply{Reply: mail.Reply{ID: 7}, Session: &mail.SessionLocked{ID: "a"}})
-	if len(s.Out) != 1 || s.Out[0].What.(*mail.Credit).Credit != 10 {
+	if len(s.Out) != 1 || s.Out[0].Mail.(*mail.Credit).Credit != 10 {
 		t.Errorf("%+v", s.Out)
 	}
 	if c := s.links[1].consumer; c == nil || c.Credit() != 10 {

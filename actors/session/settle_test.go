@@ -37,7 +37,7 @@ func holding(dialects string) *state {
 func (s *state) told() (queues, client []string) {
 	s.unacked.Flush()
 	for _, p := range s.Out {
-		for _, r := range p.What.(*mail.Settle).Ranges {
+		for _, r := range p.Mail.(*mail.Settle).Ranges {
 			queues = append(queues, fmt.Sprint(p.To.Id, r.First, "-", r.Last))
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"candlemark/actors/channel/outgoing"
 	"candlemark/actors/channel/peers"
 	"candlemark/actors/channel/requests"
 	"candlemark/actors/channel/rights"
@@ -15,7 +16,6 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/actors/session/access"
 	"candlemark/actors/session/batches"
-	"candlemark/actors/session/outgoing"
 	"candlemark/actors/session/sessionevents"
 	"candlemark/actors/session/settlement"
 	work "candlemark/actors/session/transactions"

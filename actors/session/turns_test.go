@@ -46,7 +46,7 @@ func TestAnswersOfATurnAreBounded(t *testing.T) {
 				most, before = max(most, len(b)), before+uint64(len(b))
 				again = false
 				for _, p := range s.Out {
-					if _, is := p.What.(resumeWork); is {
+					if _, is := p.Mail.(resumeWork); is {
 						again = true
 					}
 				}

@@ -42,12 +42,13 @@ var rooms = map[string][]string{
 	"actors/connection":              actorOf("internal/socket", "internal/stream"),
 	"actors/connection/lifecycle":    actorOf("internal/stream", "actors/connection/connevents"),
 	"actors/connection10":            actorOf("internal/dialect", "internal/dialect/transactions", "internal/servicebus/grants", "internal/servicebus/status", "internal/socket", "internal/stream", "actors/connection/connevents", "actors/connection/lifecycle"),
-	"actors/session":                 actorOf("protocol/amqp10/hotpath", "internal/dialect/...", "internal/servicebus/grants", "internal/servicebus/sas", "internal/servicebus/status", "actors/channel/peers", "actors/channel/requests", "actors/channel/rights", "actors/channel/routing", "actors/channel/unacked", "internal/dialect", "actors/channel/trace"),
+	"actors/session":                 actorOf("protocol/amqp10/hotpath", "internal/dialect/...", "internal/servicebus/grants", "internal/servicebus/sas", "internal/servicebus/status", "actors/channel/outgoing", "actors/channel/peers", "actors/channel/requests", "actors/channel/rights", "actors/channel/routing", "actors/channel/unacked", "internal/dialect", "actors/channel/trace"),
 	"actors/command":                 actorOf(),
 	"actors/channel":                 actorOf(),
 	"actors/channel/assembler":       {"protocol", "internal/budget"},
 	"actors/channel/confirms":        {"protocol", "actors/mail"},
 	"actors/channel/output":          {"protocol", "actors/mail", "actors/channel/confirms", "actors/channel/qos", "actors/channel/unacked", "internal/message", "internal/outbox", "internal/topology"},
+	"actors/channel/outgoing":        {"actors/mail"},
 	"actors/channel/peers":           {"actors/mail", "actors/channel/qos", "actors/channel/unacked"},
 	"actors/channel/routing":         {"protocol", "actors/mail", "actors/channel/peers", "actors/channel/rights", "internal/auth", "internal/clock", "internal/message", "internal/topology"},
 	"actors/channel/qos":             {"actors/mail"},
@@ -172,7 +173,6 @@ var rooms = map[string][]string{
 		"internal/message", "internal/topology",
 	},
 	"actors/session/window":        {"protocol/amqp10"},
-	"actors/session/outgoing":      {"actors/mail"},
 	"actors/session/temporary":     {"protocol", "protocol/amqp10", "actors/channel/requests", "actors/mail", "internal/dialect", "internal/events"},
 	"actors/session/sessionevents": {"protocol", "actors/mail", "internal/events", "internal/topology"},
 	"actors/session/management": {
@@ -292,7 +292,7 @@ var actorRooms = []string{"actors/...", "supervision/...", "integration/...", "i
 
 // pureRooms are below actorRooms, and do not know it: they are the cores of actors, or tell others through functions.
 var pureRooms = []string{
-	"actors/channel/assembler", "actors/channel/confirms", "actors/channel/output", "actors/channel/peers", "actors/channel/qos",
+	"actors/channel/assembler", "actors/channel/confirms", "actors/channel/outgoing", "actors/channel/output", "actors/channel/peers", "actors/channel/qos",
 	"actors/channel/replies", "actors/channel/requests", "actors/channel/rights", "actors/channel/routing", "actors/channel/trace",
 	"actors/channel/tx", "actors/channel/unacked",
 	"actors/connection/connevents", "actors/connection10/transactions",
@@ -300,7 +300,7 @@ var pureRooms = []string{
 	"actors/queue/deferred", "actors/queue/deliveries", "actors/queue/duplicates", "actors/queue/expiry", "actors/queue/flowcontrol", "actors/queue/inspect", "actors/queue/lease", "actors/queue/messages", "actors/queue/notices",
 	"actors/queue/outbox", "actors/queue/paging", "actors/queue/receivers", "actors/queue/records", "actors/queue/schedule", "actors/queue/sessions", "actors/queue/wheel", "actors/queue/work",
 	"actors/session/config", "actors/session/transactions",
-	"actors/session/access", "actors/session/answers", "actors/session/batches", "actors/session/entities", "actors/session/incoming", "actors/session/management", "actors/session/outgoing", "actors/session/settlement", "actors/session/sessionevents", "actors/session/temporary", "actors/session/tokens", "actors/session/transfers", "actors/session/window", "actors/vhost/refusal", "supervision/queries", "supervision/resources",
+	"actors/session/access", "actors/session/answers", "actors/session/batches", "actors/session/entities", "actors/session/incoming", "actors/session/management", "actors/session/settlement", "actors/session/sessionevents", "actors/session/temporary", "actors/session/tokens", "actors/session/transfers", "actors/session/window", "actors/vhost/refusal", "supervision/queries", "supervision/resources",
 }
 
 // shells are the only files of their packages that know it: others are the core of an actor, or know addresses only.

@@ -4,7 +4,7 @@ import "candlemark/actors/mail"
 
 // Mail is the mail of a turn, in order.
 type Mail struct {
-	Me             mail.Address // the session
+	Me             mail.Address // the actor
 	Out            []Post
 	watch, unwatch []mail.Address
 }
@@ -12,7 +12,7 @@ type Mail struct {
 // Post is one mail.
 type Post struct {
 	To   mail.Address
-	What any
+	Mail any
 }
 
 // Self implements qos.Sender.
@@ -34,7 +34,7 @@ func (m *Mail) Send(to mail.Address, what any) {
 // CarryOut passes the mail to send, and empties it.
 func (m *Mail) CarryOut(send func(to mail.Address, what any)) {
 	for i, p := range m.Out {
-		send(p.To, p.What)
+		send(p.To, p.Mail)
 		m.Out[i] = Post{}
 	}
 	m.Out = m.Out[:0]
