@@ -29,17 +29,8 @@ func TestDetach_Order_LOCK9(t *testing.T) {
 		} {
 			t.Run(name+", "+how, func(t *testing.T) {
 				run(t, func(b *testkit.Bubble, c *client) {
-					if _, err := b.Connect().Open().QueueDeclare("q", true, false, false, false, arguments); err != nil {
-						t.Fatal(err)
-					}
 					const messages = 600
-					leaver := connect(b, nil)
-					first := leaver.receiver("/queues/q", &amqp.ReceiverOptions{Credit: -1})
-					second := c.receiver("/queues/q", &amqp.ReceiverOptions{Credit: -1})
-					s := c.sender("/queues/q", nil)
-					for i := range messages {
-						c.put(s, fmt.Sprint(i))
-					}
+					leaver, first, second := rivals(b, c, arguments, messages)
 					if err := first.IssueCredit(messages / 2); err != nil {
 						t.Fatal(err)
 					}
@@ -74,21 +65,27 @@ func TestDetach_Order_LOCK9(t *testing.T) {
 	}
 }
 
+// rivals declares a queue with numbered messages. It returns the receiver of another client, and c's after it, both without credit.
+func rivals(b *testkit.Bubble, c *client, arguments amqp091.Table, messages int) (other *client, first, second *amqp.Receiver) {
+	if _, err := b.Connect().Open().QueueDeclare("q", true, false, false, false, arguments); err != nil {
+		b.T.Fatal(err)
+	}
+	other = connect(b, nil)
+	first = other.receiver("/queues/q", &amqp.ReceiverOptions{Credit: -1})
+	second = c.receiver("/queues/q", &amqp.ReceiverOptions{Credit: -1})
+	s := c.sender("/queues/q", nil)
+	for i := range messages {
+		c.put(s, fmt.Sprint(i))
+	}
+	return other, first, second
+}
+
 // A receiver that does not settle in time is detached, and its other messages are requeued before the next consumer gets any.
 func TestTimeout_Order_LOCK9(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		arguments := amqp091.Table{"x-single-active-consumer": true, "x-consumer-timeout": 10_000}
-		if _, err := b.Connect().Open().QueueDeclare("q", true, false, false, false, arguments); err != nil {
-			t.Fatal(err)
-		}
 		const messages = 600
-		late := connect(b, nil)
-		first := late.receiver("/queues/q", &amqp.ReceiverOptions{Credit: -1})
-		second := c.receiver("/queues/q", &amqp.ReceiverOptions{Credit: -1})
-		s := c.sender("/queues/q", nil)
-		for i := range messages {
-			c.put(s, fmt.Sprint(i))
-		}
+		_, first, second := rivals(b, c, arguments, messages)
 		for _, credit := range []uint32{1, messages / 2} {
 			if err := first.IssueCredit(credit); err != nil {
 				t.Fatal(err)

@@ -96,7 +96,7 @@ func (d *Deliveries) startTimeout(h backlog.Handle, to *consumers.Channel, numbe
 // consumers, except those that stay (LOCK-4). Those with a link credit are stopped instead, and cancelled by their
 // channel (LOCK-9). It reports whether others may be left.
 func (d *Deliveries) Expire(now clock.Instant, cancel func(*consumers.Consumer)) (more bool) {
-	var cancelled, timedOut []*consumers.Consumer
+	var ended []*consumers.Consumer
 	told := map[*consumers.Channel]*mail.DeliveriesReturned{}
 	more = d.Timeouts.Advance(now.Floor(), messages.TurnLimit, func(channel *consumers.Channel, number uint64) {
 		d.Messages.Counts.TimedOut++
@@ -110,17 +110,18 @@ func (d *Deliveries) Expire(now clock.Instant, cancel func(*consumers.Consumer))
 		case c == nil || c.Gone() || c.Stays || c.Stopped():
 		case c.Credited:
 			d.Consumers.Stop(c)
-			timedOut = append(timedOut, c)
+			ended = append(ended, c)
 		default:
 			cancel(c)
-			cancelled = append(cancelled, c)
+			ended = append(ended, c)
 		}
 	})
-	for _, c := range cancelled {
-		d.Out.Send(c.Channel.Address, &mail.ConsumerCancelled{Queue: d.Self, Tag: c.Tag})
-	}
-	for _, c := range timedOut {
-		d.Out.Send(c.Channel.Address, &mail.ConsumerTimedOut{Queue: d.Self, Tag: c.Tag})
+	for _, c := range ended { // behind the deliveries that they lost
+		var end any = &mail.ConsumerCancelled{Queue: d.Self, Tag: c.Tag}
+		if c.Stopped() {
+			end = &mail.ConsumerTimedOut{Queue: d.Self, Tag: c.Tag}
+		}
+		d.Out.Send(c.Channel.Address, end)
 	}
 	return more
 }
