@@ -29,6 +29,35 @@ func (l *laptop) Ever() (int64, bool) {
 	return int64(time.Since(l.start) + l.slept), !l.blind
 }
 
+// delayed is a machine whose first readings take 2 ms each.
+type delayed struct{ readings int }
+
+func (d *delayed) Now() (int64, time.Duration) {
+	pause := time.Duration(0)
+	if d.readings--; d.readings >= 0 {
+		pause = time.Millisecond
+	}
+	time.Sleep(pause)
+	now := time.Now()
+	time.Sleep(pause)
+	return now.UnixNano(), 0
+}
+
+func (*delayed) Ever() (int64, bool) { return 0, false }
+
+// A process that is held up while it takes the base reading is never ahead of the wall clock: messages with a date
+// would be early until the broker restarts. The reading is repeated to be exact.
+func TestBaseReading_PRO13(t *testing.T) {
+	for readings, behind := range map[int]time.Duration{0: 0, 1: 0, 3: 0, 1000: time.Millisecond} {
+		synctest.Test(t, func(t *testing.T) {
+			c := Of(&delayed{readings})
+			if by := time.Duration(time.Now().UnixNano() - int64(c.Now())); by != behind {
+				t.Errorf("%d slow readings: %v behind the wall clock, want %v", readings, by, behind)
+			}
+		})
+	}
+}
+
 // A wall clock that is set moves nothing but Skew; a sleep is a leap of the present (TTL-35).
 func TestTTL35_Look(t *testing.T) {
 	const hour = time.Hour
