@@ -27,5 +27,5 @@
 //
 // Mail, states, deadlines: none. A restart loses nothing, for nothing is kept:
 // the registry stores policies in their item form (Policy.MarshalJSON) and
-// reads them back with ParseItem.
+// reads them back with Restore.
 package policies

@@ -35,7 +35,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil || !json.Valid(item) {
 			t.Fatalf("%s: %v", item, err)
 		}
-		again, err := ParseItem(operator, item)
+		again, err := Restore("/", "p", operator, item)
 		if err != nil || !again.Equal(p) {
 			t.Fatalf("read back from %s: %v %v", item, again, err)
 		}

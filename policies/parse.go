@@ -35,9 +35,12 @@ func (e *BodyError) Error() string { return e.Reason }
 // an empty object. Integers have at most 309 digits. The error is a *BodyError or a
 // *ValidationError.
 func Parse(vhost, name string, operator bool, body []byte) (*Policy, error) {
-	object, err := parseBounded(body)
+	object, err := parseBody(body)
 	if err != nil {
 		return nil, err
+	}
+	if !inRange(object) {
+		return nil, &BodyError{Reason: "number out of range: an integer has at most 309 digits"}
 	}
 	return fromObject(vhost, name, operator, object)
 }
@@ -50,32 +53,6 @@ func Restore(vhost, name string, operator bool, stored []byte) (*Policy, error) 
 		return nil, err
 	}
 	return fromObject(vhost, name, operator, object)
-}
-
-func parseBounded(body []byte) (Definition, error) {
-	object, err := parseBody(body)
-	if err == nil && !inRange(object) {
-		err = &BodyError{Reason: "number out of range: an integer has at most 309 digits"}
-	}
-	return object, err
-}
-
-// ParseItem makes a policy from its item form (POL-13), which also carries its
-// name and its vhost; absent ones are missing keys. Errors are those of Parse.
-func ParseItem(operator bool, item []byte) (*Policy, error) {
-	object, err := parseBounded(item)
-	if err != nil {
-		return nil, err
-	}
-	var names [2]string
-	for i, key := range [...]string{"vhost", "name"} {
-		v, _ := object.Get(key)
-		var ok bool
-		if names[i], ok = v.(string); !ok {
-			return nil, &BodyError{Reason: "[{key_missing," + key + "}]"}
-		}
-	}
-	return fromObject(names[0], names[1], operator, object)
 }
 
 func parseBody(body []byte) (Definition, error) {

@@ -8,7 +8,7 @@ import (
 )
 
 // Policy is one user or operator policy, valid and compiled. It is never
-// changed after Parse or ParseItem made it; a *Policy may be shared freely.
+// changed after Parse or Restore made it; a *Policy may be shared freely.
 type Policy struct {
 	VHost      string
 	Name       string

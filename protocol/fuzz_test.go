@@ -93,8 +93,8 @@ func FuzzDecodeTable(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		table, err := DecodeTable(b)
-		if check := CheckTable(b); (check == nil) != (err == nil) {
-			t.Fatalf("CheckTable: %v, DecodeTable: %v", check, err)
+		if check := checkTable(b); (check == nil) != (err == nil) {
+			t.Fatalf("checkTable: %v, DecodeTable: %v", check, err)
 		}
 		_, _, _ = LookupField(b, "k")
 		if err != nil {

@@ -85,7 +85,7 @@ func TestHotPathDoesNotAllocate(t *testing.T) {
 		"DecodeAck":      func() { _, _, _ = DecodeAck(ack) },
 		"content header": func() { _, _ = ParseContentHeader(header[7 : len(header)-1]) },
 		"ScanProperties": func() { _, _ = ScanProperties(raw) },
-		"CheckTable":     func() { _ = CheckTable(table) },
+		"checkTable":     func() { _ = checkTable(table) },
 		"LookupField":    func() { _, _, _ = LookupField(table, "nope") },
 		"deliver": func() {
 			out = AppendDeliverFrame(out[:0], 1, "ctag", 9, true, exchange, key)

@@ -78,7 +78,7 @@ func TestTableGolden(t *testing.T) {
 		if got, err := DecodeTable(golden); err != nil || !reflect.DeepEqual(got, table) {
 			t.Errorf("%x decodes to %#v, %v", golden, got, err)
 		}
-		if err := CheckTable(golden); err != nil {
+		if err := checkTable(golden); err != nil {
 			t.Errorf("%x: %v", golden, err)
 		}
 		if got := TypeName(tt.value); got != tt.name {
@@ -111,7 +111,7 @@ func TestTableRoundTrip(t *testing.T) {
 		if _, err := DecodeTable(encoded[:n]); err == nil {
 			t.Errorf("cut to %d bytes it still decodes", n)
 		}
-		if err := CheckTable(encoded[:n]); err == nil {
+		if err := checkTable(encoded[:n]); err == nil {
 			t.Errorf("cut to %d bytes it still passes", n)
 		}
 	}
@@ -156,7 +156,7 @@ func TestTableLimits(t *testing.T) {
 		if got, err := DecodeTable(b); err == nil || got != nil {
 			t.Errorf("%s decodes: %v", name, got)
 		}
-		if err := CheckTable(b); err == nil {
+		if err := checkTable(b); err == nil {
 			t.Errorf("%s passes", name)
 		}
 	}
@@ -218,4 +218,14 @@ func TestLookupField(t *testing.T) {
 	if _, ok, err := LookupField(unhex(t, "00000003"+"016b"+"5a"), "k"); ok || err == nil {
 		t.Errorf("unknown tag: %v, %v", ok, err)
 	}
+}
+
+// checkTable checks a table without decoding it, as ParseContentHeader does with headers.
+func checkTable(encoded []byte) error {
+	c := cursor{b: encoded}
+	body := c.long()
+	if c.bad || len(c.b) > 0 || !checkFields(body, 1, true) {
+		return cannotDecode(encoded, 0, 0)
+	}
+	return nil
 }

@@ -24,16 +24,6 @@ func DecodeTable(encoded []byte) (Table, error) {
 	return t, nil
 }
 
-// CheckTable returns the error that DecodeTable would, without allocating.
-func CheckTable(encoded []byte) error {
-	c := cursor{b: encoded}
-	body := c.long()
-	if c.bad || len(c.b) > 0 || !checkFields(body, 1, true) {
-		return cannotDecode(encoded, 0, 0)
-	}
-	return nil
-}
-
 // LookupField returns the value of the first field named key and decodes nothing else. encoded is one table with its length word. The
 // fields in front of it are checked only as far as they are walked over.
 func LookupField(encoded []byte, key string) (any, bool, error) {

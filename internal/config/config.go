@@ -1,7 +1,6 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 	"net"
 	"path/filepath"
@@ -144,15 +143,6 @@ func (p *problems) among(setting, value string, known ...string) {
 	if !slices.Contains(known, value) {
 		p.add(setting, "%q is none of %s%s", value, strings.Join(known, ", "), didYouMean(value, known))
 	}
-}
-
-// Validate checks all settings and returns all errors.
-func (c Config) Validate() error {
-	var failed error
-	for _, p := range c.problems() {
-		failed = errors.Join(failed, p)
-	}
-	return failed
 }
 
 func (c Config) problems() (wrong problems) {

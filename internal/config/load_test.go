@@ -330,7 +330,7 @@ func TestTable(t *testing.T) {
 			seen[name] = true
 		}
 	}
-	if d := Default(func(string) string { return "" }); d.Validate() != nil || d.Handshake != 10*time.Second {
-		t.Error(d.Validate())
+	if d := Default(func(string) string { return "" }); d.problems() != nil || d.Handshake != 10*time.Second {
+		t.Error(d.problems(), d.Handshake)
 	}
 }

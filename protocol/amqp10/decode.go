@@ -2,19 +2,6 @@ package amqp10
 
 import "math"
 
-// Decode copies one value out of the front of b into the Go types listed in types.go; rest is what follows it. It is
-// for rarely read values: [ParseValue] reads without copying. The memory it takes is proportional to the length of b.
-// The error is an *Error amqp:decode-error: constructors that do not exist, sizes and counts that do not fit, text that
-// is not UTF-8 or ASCII, more than 128 levels, more than 1,024 elements of arrays that take no bytes.
-func Decode(b []byte) (v any, rest []byte, err error) {
-	c := cursor{b: b}
-	v = c.decode(1)
-	if c.fault != sound {
-		return nil, nil, Errorf(c.fault.condition(), "cannot decode a value")
-	}
-	return v, c.b, nil
-}
-
 // decode reads a value at a nesting level.
 func (c *cursor) decode(level int) any { return c.decodeRest(c.constructor(TypeNone), level) }
 

@@ -58,10 +58,10 @@ func FuzzDecodeValue(f *testing.F) {
 	}
 	f.Add(deep(128))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		v, rest, err := Decode(b)
-		view, viewRest, viewErr := ParseValue(b)
+		v, rest, err := decodeValue(b)
+		view, viewRest, viewErr := parseValue(b)
 		if (err == nil) != (viewErr == nil) || len(rest) != len(viewRest) {
-			t.Fatalf("Decode: %v, %d left; ParseValue: %v, %d left", err, len(rest), viewErr, len(viewRest))
+			t.Fatalf("decodeValue: %v, %d left; parseValue: %v, %d left", err, len(rest), viewErr, len(viewRest))
 		}
 		if err != nil {
 			checkError(t, err)
@@ -71,7 +71,7 @@ func FuzzDecodeValue(f *testing.F) {
 			t.Fatalf("size %d, view %d, took %d", n, len(view), len(b)-len(rest))
 		}
 		encoded := encode(t, v)
-		again, rest, err := Decode(encoded)
+		again, rest, err := decodeValue(encoded)
 		if err != nil || len(rest) != 0 || !bytes.Equal(encode(t, again), encoded) {
 			t.Fatalf("got %#v, %x, %v, want %#v", again, rest, err, v)
 		}

@@ -184,34 +184,3 @@ func TestCompositesBounds(t *testing.T) {
 		})
 	}
 }
-
-func TestSASLResponses(t *testing.T) {
-	long := string(bytes.Repeat([]byte("x"), 256))
-	for response, want := range map[string][4]string{
-		"\x00user\x00pass":           {"", "user", "pass", "ok"},
-		"other\x00user\x00":          {"other", "user", "", "ok"},
-		"":                           {},
-		"user":                       {},
-		"\x00user":                   {},
-		"\x00\x00pass":               {},
-		"\x00user\x00pass\x00":       {},
-		"\x00us\xff\x00pass":         {},
-		"\x00" + long + "\x00p":      {},
-		"\x00u\x00" + long:           {},
-		long + "\x00u\x00p":          {},
-		"\x00u\x00" + long[:255]:     {"", "u", long[:255], "ok"},
-		"\x00" + long[:255] + "\x00": {"", long[:255], "", "ok"},
-	} {
-		identity, user, password, ok := ParsePlain([]byte(response))
-		if ok != (want[3] == "ok") || string(identity) != want[0] || string(user) != want[1] || string(password) != want[2] {
-			t.Errorf("%.20q: got %q, %q, %q, %v", response, identity, user, password, ok)
-		}
-	}
-	for response, want := range map[string][2]bool{"": {true, true}, "anonymous": {true, true}, "\x00key": {true, false}, "\xff": {}, long: {}, long[:255]: {true, true}} {
-		_, anonymous := ParseAnonymous([]byte(response))
-		_, external := ParseExternal([]byte(response))
-		if got := [2]bool{anonymous, external}; got != want {
-			t.Errorf("%.20q: got %v, want %v", response, got, want)
-		}
-	}
-}

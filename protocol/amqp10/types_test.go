@@ -79,18 +79,18 @@ func TestTypesGolden(t *testing.T) {
 			if got := encode(t, tt.value); !bytes.Equal(got, golden) {
 				t.Errorf("encodes to %x, want %x", got, golden)
 			}
-			got, rest, err := Decode(append(golden, 1))
+			got, rest, err := decodeValue(append(golden, 1))
 			if err != nil || len(rest) != 1 || !reflect.DeepEqual(got, tt.value) {
 				t.Errorf("decodes to %#v, %x, %v, want %#v", got, rest, err, tt.value)
 			}
-			v, rest, err := ParseValue(append(golden, 1))
+			v, rest, err := parseValue(append(golden, 1))
 			if err != nil || len(rest) != 1 || !bytes.Equal(v, golden) || !reflect.DeepEqual(v.Decode(), tt.value) || sizeOf(append(golden, 1)) != len(golden) {
 				t.Errorf("parsed as %x, %x, %v", v, rest, err)
 			}
 			for n := range golden {
-				_, _, err := Decode(golden[:n:n])
+				_, _, err := decodeValue(golden[:n:n])
 				refused(t, err, DecodeError)
-				_, _, err = ParseValue(golden[:n:n])
+				_, _, err = parseValue(golden[:n:n])
 				refused(t, err, DecodeError)
 			}
 		})
@@ -128,11 +128,11 @@ func TestTypesOtherEncodings(t *testing.T) {
 		"array described twice": {"e00801" + "005301" + "005302" + "41", Array{TypeBool, []any{Described{uint64(1), Described{uint64(2), true}}}}},
 	} {
 		encoded := unhex(t, tt.encoded)
-		got, rest, err := Decode(encoded)
+		got, rest, err := decodeValue(encoded)
 		if err != nil || len(rest) != 0 || !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("%s: got %#v, %x, %v, want %#v", name, got, rest, err, tt.want)
 		}
-		if again, _, err := Decode(encode(t, got)); err != nil || !reflect.DeepEqual(again, got) {
+		if again, _, err := decodeValue(encode(t, got)); err != nil || !reflect.DeepEqual(again, got) {
 			t.Errorf("%s: again %#v, %v", name, again, err)
 		}
 	}
@@ -172,21 +172,21 @@ func TestTypesBounds(t *testing.T) {
 		"billions of them":               "f000000005ffffffff" + "45",
 		"the descriptor alone":           "005324",
 	} {
-		_, _, err := Decode(unhex(t, encoded))
+		_, _, err := decodeValue(unhex(t, encoded))
 		if err == nil {
 			t.Errorf("%s: not refused", name)
 			continue
 		}
 		refused(t, err, DecodeError)
-		_, _, err = ParseValue(unhex(t, encoded))
+		_, _, err = parseValue(unhex(t, encoded))
 		refused(t, err, DecodeError)
 	}
-	if v, _, err := Decode(unhex(t, "f00000000500000400"+"40")); err != nil || len(v.(Array).Values) != maxEmpties {
+	if v, _, err := decodeValue(unhex(t, "f00000000500000400"+"40")); err != nil || len(v.(Array).Values) != maxEmpties {
 		t.Errorf("1,024 elements without bytes: %v", err)
 	}
 	for levels, condition := range map[int]Symbol{maxNesting: "", maxNesting + 1: DecodeError} {
-		_, _, parseErr := ParseValue(deep(levels))
-		v, _, err := Decode(deep(levels))
+		_, _, parseErr := parseValue(deep(levels))
+		v, _, err := decodeValue(deep(levels))
 		if condition != "" {
 			refused(t, err, condition)
 			refused(t, parseErr, condition)
@@ -201,7 +201,7 @@ func TestTypesBounds(t *testing.T) {
 		}
 	}
 	for _, b := range [][]byte{bytes.Repeat([]byte{0}, 1000), bytes.Repeat([]byte{0xe0, 0xff, 1, 0}, 1000)} {
-		_, _, err := ParseValue(b)
+		_, _, err := parseValue(b)
 		refused(t, err, DecodeError)
 	}
 }
@@ -224,7 +224,7 @@ func TestAppendRefusals(t *testing.T) {
 
 func TestTextIsRepaired(t *testing.T) {
 	for v, want := range map[any]any{"a\xffb": "a\uFFFDb", Symbol("aéb"): Symbol("a?b")} {
-		if got, _, err := Decode(encode(t, v)); err != nil || got != want {
+		if got, _, err := decodeValue(encode(t, v)); err != nil || got != want {
 			t.Errorf("got %q, %v, want %q", got, err, want)
 		}
 	}
@@ -240,7 +240,7 @@ func TestLongValues(t *testing.T) {
 		Array{TypeBinary, []any{[]byte(long), []byte{}}},
 		make(List, 256), make(List, 255), append(make(List, 0), long[:251]), append(make(List, 0), long[:252]), append(make(List, 0), long[:253]),
 	} {
-		got, rest, err := Decode(encode(t, v))
+		got, rest, err := decodeValue(encode(t, v))
 		if err != nil || len(rest) != 0 || !reflect.DeepEqual(got, v) {
 			t.Errorf("got %v, %v, want %v", got, err, v)
 		}
@@ -331,7 +331,7 @@ func TestDecodeMemoryIsBounded(t *testing.T) {
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, _, err := Decode(encoded)
+		_, _, err := decodeValue(encoded)
 		runtime.ReadMemStats(&after)
 		if got, limit := after.TotalAlloc-before.TotalAlloc, uint64(32*len(encoded)+64<<10); got > limit {
 			t.Errorf("%s: %d bytes allocated for %d (%v)", name, got, len(encoded), err)
@@ -346,7 +346,7 @@ func TestValuesDoNotAllocate(t *testing.T) {
 	m := Value(encode(t, Map{{Symbol("x-opt-a"), math.Pi}, {"b", List{"x", Array{TypeUUID, []any{UUID{}}}}}, {"c", int64(1 << 40)}}))
 	out := make([]byte, 0, 1024)
 	for name, f := range map[string]func(){
-		"ParseValue": func() { _, _, _ = ParseValue(m) },
+		"parseValue": func() { _, _, _ = parseValue(m) },
 		"Lookup":     func() { _, _ = m.Lookup("c").Int64() },
 		"Entries": func() {
 			for range m.Entries() {
@@ -364,4 +364,22 @@ func TestValuesDoNotAllocate(t *testing.T) {
 			t.Errorf("%s: %v allocations", name, n)
 		}
 	}
+}
+
+// decodeValue decodes the value at the front of b; rest follows it.
+func decodeValue(b []byte) (v any, rest []byte, err error) {
+	c := cursor{b: b}
+	if v = c.decode(1); c.fault != sound {
+		return nil, nil, Errorf(c.fault.condition(), "cannot decode a value")
+	}
+	return v, c.b, nil
+}
+
+// parseValue checks the value at the front of b as decodeValue does, without copying it.
+func parseValue(b []byte) (v Value, rest []byte, err error) {
+	c := cursor{b: b}
+	if v = c.value(); c.fault != sound {
+		return nil, nil, Errorf(c.fault.condition(), "cannot decode a value")
+	}
+	return v, c.b, nil
 }

@@ -6,15 +6,6 @@ import "iter"
 // absent value.
 type Value []byte
 
-// ParseValue takes one value off the front of b and checks all of it, as Decode does; it copies and allocates nothing.
-func ParseValue(b []byte) (v Value, rest []byte, err error) {
-	c := cursor{b: b}
-	if v = c.value(); c.fault != sound {
-		return nil, nil, Errorf(c.fault.condition(), "cannot decode a value")
-	}
-	return v, c.b, nil
-}
-
 // Type returns the type of the value, TypeNone if it is absent.
 func (v Value) Type() Type {
 	if len(v) == 0 {
@@ -23,7 +14,8 @@ func (v Value) Type() Type {
 	return typeOf[v[0]]
 }
 
-// Decode returns the value as [Decode] does; nil if it is absent.
+// Decode copies the value into the Go types listed in types.go; nil if it is absent. It is for rarely read values. The memory it takes is
+// proportional to the length of the value.
 func (v Value) Decode() any {
 	c := cursor{b: v}
 	return c.decode(1)

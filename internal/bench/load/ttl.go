@@ -9,7 +9,6 @@ import (
 
 // TTL says how long each message lives, or waits. The zero value is for ever.
 type TTL struct {
-	text  string
 	among []time.Duration // one of them, or if even, anything between the two
 	even  bool
 }
@@ -26,7 +25,7 @@ func ParseTTL(text string) (TTL, error) {
 	if !named {
 		kind, list = "fixed", text
 	}
-	t, sep := TTL{text: text}, ","
+	t, sep := TTL{}, ","
 	switch kind {
 	case "fixed", "mix":
 	case "uniform":
@@ -47,9 +46,6 @@ func ParseTTL(text string) (TTL, error) {
 	return t, nil
 }
 
-// String returns the text that it was read from.
-func (t TTL) String() string { return t.text }
-
 // IsZero reports whether no TTL is set.
 func (t TTL) IsZero() bool { return len(t.among) == 0 }
 
@@ -66,9 +62,6 @@ func (t TTL) Of(i uint64) time.Duration {
 	}
 	return t.among[mixed(i)%uint64(len(t.among))]
 }
-
-// Values returns those of a mix, or the ends of a range.
-func (t TTL) Values() []time.Duration { return t.among }
 
 // Most returns the longest.
 func (t TTL) Most() (most time.Duration) {

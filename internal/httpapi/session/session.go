@@ -109,10 +109,3 @@ func (t *Table) End(token string) {
 	defer t.mu.Unlock()
 	delete(t.all, keyOf(token))
 }
-
-// Len returns how many there are, with those that are over and that nobody has asked for since.
-func (t *Table) Len() int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return len(t.all)
-}

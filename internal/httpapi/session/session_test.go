@@ -21,7 +21,7 @@ func TestSessionsEnd(t *testing.T) {
 	if s, found := all.Use(token, start+Idle-1); !found || s.User != "ann" || s.Login != 7 || s.Ends() != start+2*Idle-1 {
 		t.Errorf("%v %+v", found, s)
 	}
-	if _, found := all.Look(token, start+2*Idle-1); found || all.Len() != 0 {
+	if _, found := all.Look(token, start+2*Idle-1); found || len(all.all) != 0 {
 		t.Error("idle, and there")
 	}
 	token, _ = all.Begin("ann", 7, start)
@@ -38,7 +38,7 @@ func TestSessionsEnd(t *testing.T) {
 		t.Error("another token")
 	}
 	all.End(token + "A")
-	if all.End(token); all.Len() != 0 {
+	if all.End(token); len(all.all) != 0 {
 		t.Error("ended, and there")
 	}
 }
@@ -52,8 +52,8 @@ func TestSessionsAreBounded(t *testing.T) {
 	for i := range OfUser - 1 {
 		all.Begin("ann", 1, start+int64(i)+3)
 	}
-	if _, found := all.Look(first, start+100); !found || all.Len() != OfUser {
-		t.Errorf("%v, %d", found, all.Len())
+	if _, found := all.Look(first, start+100); !found || len(all.all) != OfUser {
+		t.Errorf("%v, %d", found, len(all.all))
 	}
 	if _, found := all.Look(second, start+100); found {
 		t.Error("the oldest is there")
@@ -61,12 +61,12 @@ func TestSessionsAreBounded(t *testing.T) {
 	for i := range 2 * Most {
 		all.Begin(fmt.Sprint("user", i), 1, start+100+int64(i))
 	}
-	if all.Len() != Most {
-		t.Errorf("%d sessions", all.Len())
+	if len(all.all) != Most {
+		t.Errorf("%d sessions", len(all.all))
 	}
 	all.Begin("late", 1, start+2*Whole)
-	if all.Len() != 1 {
-		t.Errorf("%d sessions that are over are kept", all.Len()-1)
+	if len(all.all) != 1 {
+		t.Errorf("%d sessions that are over are kept", len(all.all)-1)
 	}
 	a, _ := all.Begin("x", 1, start)
 	b, _ := all.Begin("x", 1, start)
