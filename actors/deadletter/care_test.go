@@ -231,10 +231,10 @@ func TestDeliveryCountOfDeadLetters_DL9(t *testing.T) {
 		source, target := h.queue("source"), h.queue("target")
 		h.exchange(&topology.Exchange{Name: "dlx", Type: "fanout"}, "", "", target)
 		d := pendingMessage(source, "rejected", "dlx", 1, 2)
-		d.Messages[1].Overlay = d.Messages[1].Overlay.Counted(3)
+		d.Messages[1].Overlay = d.Messages[1].Overlay.Counted(3).Failing(4)
 		h.send(d)
 		for i, m := range take[*mail.Enqueue](h, target).Messages {
-			if m.Overlay.DiedAfter != []uint32{0, 3}[i] || m.Overlay.DeliveryCount != 0 {
+			if m.Overlay.DiedAfter != []uint32{0, 3}[i] || m.Overlay.Failed != []uint32{0, 4}[i] || m.Overlay.DeliveryCount != 0 {
 				t.Errorf("message %d: %+v", i, m.Overlay)
 			}
 			if _, counted := headerOf(t, &m).Get("x-delivery-count"); counted {

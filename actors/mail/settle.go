@@ -17,7 +17,7 @@ type SettleRange struct {
 	Outcome     *Outcome // amendments to the messages, nil for none
 }
 
-// Outcome amends messages that are settled with Requeue, Release, Defer or Reject (LOCK-2): it is merged into the
+// Outcome amends messages that are settled with Requeue, Release, Defer, Reject or Discard (LOCK-2): it is merged into the
 // properties that the broker adds for later receivers, of the queue or of its dead letters. An Outcome that would
 // exceed message.MaxAmended for a message is ignored as a whole. It is not modified after sending.
 type Outcome struct {
@@ -28,7 +28,7 @@ type Outcome struct {
 // Settlement is how a consumer settles a delivery.
 type Settlement uint8
 
-// Ack: processed. Requeue: back to its position. Reject: dead-letter or drop. PutBack: back to its position as if
+// Ack: processed. Requeue: back to its position. Reject: dead-letter or drop. Discard: likewise, but the delivery has not failed (DL-9). PutBack: back to its position as if
 // never delivered, for claimed messages. Release: back to its position as redelivered, but the delivery does not
 // count. Defer: kept for delivery by number (DEFER-1); the delivery does not count either. Leave: the link has ended;
 // the message stays locked until its lock ends if the lock outlives the link (LOCK-10), otherwise as Requeue.
@@ -40,6 +40,7 @@ const (
 	Release
 	Defer
 	Leave
+	Discard
 )
 
 // Answer implements Answerable: a queue that is gone or has failed holds no deliveries.

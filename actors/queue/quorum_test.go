@@ -136,6 +136,25 @@ func TestDeadWithCount_LOCK8(t *testing.T) {
 	}
 }
 
+// TestFailedOfDead_DL9: quorum queues count deliveries that failed for clients of AMQP 1.0, and a rejection unless it is a discard; classic queues do not.
+func TestFailedOfDead_DL9(t *testing.T) {
+	for _, x := range []struct {
+		c    *core
+		how  mail.Settlement
+		want uint32
+	}{{newQuorum(t, dlx), mail.Reject, 2}, {newQuorum(t, dlx), mail.Discard, 1}, {newCore(t, dlx), mail.Reject, 0}} {
+		x.c.put("1")
+		x.c.get(ch1)
+		x.c.settle(ch1, mail.Requeue, 1, 1)
+		x.c.get(ch1)
+		x.c.settle(ch1, x.how, 2, 2)
+		d := one[*mail.DeadLetter](x.c)
+		if o := d.Messages[0].Overlay; o == nil || o.DeliveryCount != 1 || o.Failed != x.want || d.Reason != "rejected" {
+			t.Errorf("%d: %+v", x.how, o)
+		}
+	}
+}
+
 // TestRequeueKeepsPosition_TTL16: also on quorum queues, where RabbitMQ 4 delivers
 // what came back first, in the order in which it came.
 func TestRequeueKeepsPosition_TTL16(t *testing.T) {

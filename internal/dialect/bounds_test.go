@@ -3,6 +3,7 @@ package dialect_test
 import (
 	"bytes"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 
@@ -68,6 +69,25 @@ func TestLargestHeaderOfRead(t *testing.T) {
 	var refused *amqp10.Error
 	if _, err := read(room + 1); !errors.As(err, &refused) || refused.Condition != amqp10.ResourceLimitExceeded {
 		t.Errorf("one byte more: %v", err)
+	}
+}
+
+// TestDeliveryCountOfDeadLetters_DL9: deliveries that failed in earlier queues and in this one are added up.
+func TestDeliveryCountOfDeadLetters_DL9(t *testing.T) {
+	for want, o := range map[uint32]*message.Overlay{
+		1: (*message.Overlay)(nil).Failing(1), 5: (*message.Overlay)(nil).Failing(2).Counted(3), math.MaxUint32: (*message.Overlay)(nil).Failing(math.MaxUint32).Counted(3),
+	} {
+		out, _, err := dialect.Append(nil, &message.Message{Header: protocol.Properties{}.Append(nil), Overlay: o}, dialect.Delivery{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := amqp10.ScanSections(append(out, amqp10.AppendDataHead(nil, 0)...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h, err := s.Header(); err != nil || h.DeliveryCount != want {
+			t.Errorf("%+v: %+v, %v, want %d", o, h, err, want)
+		}
 	}
 }
 

@@ -51,8 +51,9 @@ func Append(dst []byte, m *message.Message, d Delivery) (head, body []byte, err 
 		p.Headers = p.Headers.Delete("x-delivery-count")
 	}
 	var amended protocol.Table
-	if m.Overlay != nil {
-		amended = m.Overlay.Properties
+	if o := m.Overlay; o != nil {
+		told.DeliveryCount += min(o.Failed, math.MaxUint32-told.DeliveryCount)
+		amended = o.Properties
 	}
 	if e := d.Entity; e != nil {
 		told.Annotations, told.Instructions, told.DeliveryCount = e.Annotations, e.Instructions, e.DeliveryCount

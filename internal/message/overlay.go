@@ -1,6 +1,10 @@
 package message
 
-import "candlemark/protocol"
+import (
+	"math"
+
+	"candlemark/protocol"
+)
 
 // Overlay holds what the broker adds to a publisher's content. It is immutable:
 // With… functions make new ones.
@@ -24,6 +28,8 @@ type Overlay struct {
 	// DiedAfter is how often the message had come back to the queue in which it died last: the delivery count that Azure Service Bus's clients see in a
 	// dead-letter queue.
 	DiedAfter uint32
+	// Failed is the number of failed deliveries in the quorum queues where the message died: AMQP 1.0 adds them to the delivery count (DL-9).
+	Failed uint32
 	// Delayed is how long a delayed exchange held the message, in ms: it shows as
 	// −x-delay (DLY-4). 0 if none has.
 	Delayed int64
@@ -97,6 +103,7 @@ func (o *Overlay) Died(d Death) *Overlay {
 func (o *Overlay) lasting() *Overlay {
 	return &Overlay{
 		CC: o.CC, BCC: o.BCC, Delayed: o.Delayed, Held: o.Held, Annotations: o.Annotations, Properties: o.Properties, amends: o.amends,
+		Failed: o.Failed,
 	}
 }
 
@@ -117,6 +124,25 @@ func (o *Overlay) Counted(n uint32) *Overlay {
 		next = *o
 	}
 	next.DeliveryCount = n
+	return &next
+}
+
+// failedOnce is shared by the messages that have nothing else, so that the dead-letter actor makes one history for all of them.
+var failedOnce = &Overlay{Failed: 1}
+
+// Failing returns the overlay of a message that leaves a queue where n deliveries of it failed. o may be nil.
+func (o *Overlay) Failing(n uint32) *Overlay {
+	switch {
+	case n == 0:
+		return o
+	case o == nil && n == 1:
+		return failedOnce
+	}
+	var next Overlay
+	if o != nil {
+		next = *o
+	}
+	next.Failed += min(n, math.MaxUint32-next.Failed)
 	return &next
 }
 

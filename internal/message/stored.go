@@ -19,6 +19,7 @@ const (
 	markMoved
 	markAmended
 	markReturned
+	markFailed
 )
 
 // ErrOverlay: what is stored is no overlay, or one of a later version.
@@ -27,14 +28,14 @@ var ErrOverlay = errors.New("message: not an overlay of a known version")
 // Append adds the stored form of o to dst; nothing for nil. DecodeOverlay reads
 // it back:
 //
-//	version, bits for DropExpiration, TellCount, Delayed, Held, Hops and what was amended; then DeliveryCount, the deaths,
-//	First, Last, CC, BCC and, if there are any, Delayed, Hops, Annotations and Properties (field tables) and DiedAfter, with numbers as uvarints, texts
+//	version, a uvarint of bits for DropExpiration, TellCount, Delayed, Held, Hops and what was amended; then DeliveryCount, the deaths,
+//	First, Last, CC, BCC and, if there are any, Delayed, Hops, Annotations and Properties (field tables) DiedAfter and Failed, with numbers as uvarints, texts
 //	behind their length and lists behind their number
 func (o *Overlay) Append(dst []byte) []byte {
 	if o == nil {
 		return dst
 	}
-	var marks byte
+	var marks uint64
 	if o.DropExpiration {
 		marks = markDrop
 	}
@@ -56,7 +57,10 @@ func (o *Overlay) Append(dst []byte) []byte {
 	if o.DiedAfter != 0 {
 		marks |= markReturned
 	}
-	dst = append(slices.Grow(dst, o.room()), overlayVersion, marks)
+	if o.Failed != 0 {
+		marks |= markFailed
+	}
+	dst = binary.AppendUvarint(append(slices.Grow(dst, o.room()), overlayVersion), marks)
 	dst = binary.AppendUvarint(dst, uint64(o.DeliveryCount))
 	dst = binary.AppendUvarint(dst, uint64(len(o.Deaths)))
 	for i := range o.Deaths {
@@ -80,6 +84,9 @@ func (o *Overlay) Append(dst []byte) []byte {
 	}
 	if o.DiedAfter != 0 {
 		dst = binary.AppendUvarint(dst, uint64(o.DiedAfter))
+	}
+	if o.Failed != 0 {
+		dst = binary.AppendUvarint(dst, uint64(o.Failed))
 	}
 	return dst
 }
@@ -121,11 +128,12 @@ func DecodeOverlay(data []byte) (*Overlay, error) {
 	if len(data) == 0 {
 		return nil, nil
 	}
-	if len(data) < 2 || data[0] != overlayVersion || data[1] > 2*markReturned-1 {
+	if data[0] != overlayVersion {
 		return nil, ErrOverlay
 	}
-	d := decoder{rest: data[2:]}
-	o := &Overlay{DropExpiration: data[1]&markDrop != 0, TellCount: data[1]&markCount != 0, DeliveryCount: uint32(d.number(math.MaxUint32))}
+	d := decoder{rest: data[1:]}
+	marks := d.number(2*markFailed - 1)
+	o := &Overlay{DropExpiration: marks&markDrop != 0, TellCount: marks&markCount != 0, DeliveryCount: uint32(d.number(math.MaxUint32))}
 	if n := d.count(); n > 0 {
 		o.Deaths = make([]Death, n)
 	}
@@ -138,18 +146,21 @@ func DecodeOverlay(data []byte) (*Overlay, error) {
 	o.First = Origin{Queue: d.text(), Reason: d.text(), Exchange: d.text()}
 	o.Last = Origin{Queue: d.text(), Reason: d.text(), Exchange: d.text()}
 	o.CC, o.BCC = d.list(), d.list()
-	o.Held = data[1]&markHeld != 0
-	if data[1]&markDelayed != 0 {
+	o.Held = marks&markHeld != 0
+	if marks&markDelayed != 0 {
 		o.Delayed = int64(d.number(math.MaxInt64))
 	}
-	if data[1]&markMoved != 0 {
+	if marks&markMoved != 0 {
 		o.Hops = uint8(d.number(math.MaxInt8))
 	}
-	if data[1]&markAmended != 0 {
+	if marks&markAmended != 0 {
 		o.readAmended(&d)
 	}
-	if data[1]&markReturned != 0 {
+	if marks&markReturned != 0 {
 		o.DiedAfter = uint32(d.number(math.MaxUint32))
+	}
+	if marks&markFailed != 0 {
+		o.Failed = uint32(d.number(math.MaxUint32))
 	}
 	if d.bad || len(d.rest) > 0 {
 		return nil, ErrOverlay

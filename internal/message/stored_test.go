@@ -25,6 +25,7 @@ func overlays() []*Overlay {
 		{Hops: 4},
 		{DiedAfter: math.MaxUint32},
 		{DiedAfter: 1, Hops: 4, Delayed: 7},
+		{Failed: math.MaxUint32, DiedAfter: 3},
 		{Hops: 1, Delayed: 5, Held: true},
 		dead.Released(7).Died(Death{Queue: "r"}),
 		dead,

@@ -83,6 +83,8 @@ const (
 	Released
 	// Deferred: it is delivered only by number.
 	Deferred
+	// Failed: it was rejected, so that its last delivery counts.
+	Failed
 )
 
 const (

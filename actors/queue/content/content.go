@@ -68,6 +68,20 @@ func PageIn(b *backlog.Backlog, h backlog.Handle, r *store.Record) bool {
 	return true
 }
 
+// CountDead adds to a dead letter how often it was requeued. A quorum queue also counts the deliveries that failed, with the last one if it was rejected (DL-9).
+func CountDead(m *message.Message, requeued uint32, quorum, rejected bool) {
+	if requeued > 0 {
+		m.Overlay = m.Overlay.Counted(requeued) // which its death keeps as DiedAfter
+	}
+	if !quorum {
+		return
+	}
+	if rejected {
+		requeued++
+	}
+	m.Overlay = m.Overlay.Failing(requeued)
+}
+
 // Style is how a queue presents its messages to consumers.
 type Style struct {
 	Counts bool  // with the delivery count, as quorum queues do (DL-9)

@@ -75,11 +75,10 @@ func (l *Set) add(b *batch, id uint64, x deadLetter) bool {
 	l.Messages.Get(x.message, &r)
 	m := content.Message(&r)
 	m.Number, m.Priority = id, content.Priority(&m)
-	switch {
-	case x.reason == store.Forwarded:
+	if x.reason == store.Forwarded {
 		m.TTL = l.remainingTTL(x.message, m.TTL, b.now)
-	case r.DeliveryCount > 0:
-		m.Overlay = m.Overlay.Counted(r.DeliveryCount) // which its death keeps as DiedAfter
+	} else {
+		content.CountDead(&m, r.DeliveryCount, l.Quorum, l.Messages.Entry(x.message).Marks&backlog.Failed != 0)
 	}
 	b.mail.Add(m, x.taken)
 	return true

@@ -16,7 +16,14 @@ func (d *Deliveries) amends(r *mail.SettleRange) bool {
 	if o := r.Outcome; o == nil || len(o.Annotations)+len(o.Properties) == 0 {
 		return false
 	}
-	return r.How == mail.Requeue || r.How == mail.Release || r.How == mail.Defer || r.How == mail.Reject && d.Messages.ShouldDeadLetter(store.Rejected)
+	switch r.How {
+	case mail.Requeue, mail.Release, mail.Defer:
+		return true
+	case mail.Reject, mail.Discard:
+		return d.Messages.ShouldDeadLetter(store.Rejected)
+	case mail.Ack, mail.PutBack, mail.Leave:
+	}
+	return false
 }
 
 // numbered is a delivery and its number.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"candlemark/actors/mail"
+	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/consumers"
 	"candlemark/actors/queue/work"
 	"candlemark/internal/clock"
@@ -125,6 +126,9 @@ func (d *Deliveries) settleOne(u consumers.Delivery, how mail.Settlement, now cl
 	case mail.Requeue, mail.Leave:
 		set.Requeue(u.Message, now)
 	case mail.Reject:
+		set.Backlog.Entry(u.Message).Marks |= backlog.Failed
+		set.End(u.Message, store.Rejected)
+	case mail.Discard:
 		set.End(u.Message, store.Rejected)
 	case mail.PutBack:
 		set.PutBack(u.Message, now)

@@ -60,6 +60,7 @@ func (s *Set) Drop(h backlog.Handle, why store.Reason) {
 
 // Return implements deadletters.Owner.
 func (s *Set) Return(h backlog.Handle) {
+	s.Backlog.Entry(h).Marks &^= backlog.Failed
 	if s.Backlog.Entry(h).Marks&backlog.Deferred != 0 {
 		ensureDeferred(s).Add(h, s.Journal.At)
 		return
@@ -158,7 +159,7 @@ func (s *Set) ensureDeadLetters() *deadletters.Set {
 	if s.DeadLetters == nil {
 		s.DeadLetters = deadletters.New(deadletters.Parts{
 			Owner: s, Queue: s.queue, VHost: s.vhost, Self: s.self, Settings: &s.Settings,
-			Messages: &s.Backlog, Pager: &s.Pager, Out: s.out,
+			Messages: &s.Backlog, Pager: &s.Pager, Out: s.out, Quorum: s.Quorum,
 		})
 		if s.draining {
 			s.DeadLetters.End(s.ended)

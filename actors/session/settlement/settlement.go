@@ -19,7 +19,9 @@ func Of(state *amqp10.State, settled bool) (how mail.Settlement, outcome *mail.O
 	case amqp10.Modified:
 		how = mail.Release
 		if state.UndeliverableHere {
-			how = mail.Reject
+			if how = mail.Discard; state.DeliveryFailed {
+				how = mail.Reject
+			}
 		} else if state.DeliveryFailed {
 			how = mail.Requeue
 		}

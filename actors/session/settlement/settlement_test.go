@@ -23,6 +23,7 @@ func TestOf(t *testing.T) {
 		{amqp10.State{Kind: amqp10.Modified}, false, true, mail.Release},
 		{amqp10.State{Kind: amqp10.Modified, DeliveryFailed: true}, false, true, mail.Requeue},
 		{amqp10.State{Kind: amqp10.Modified, DeliveryFailed: true, UndeliverableHere: true}, false, true, mail.Reject},
+		{amqp10.State{Kind: amqp10.Modified, UndeliverableHere: true}, false, true, mail.Discard},
 		{amqp10.State{Kind: amqp10.Received}, false, false, mail.Release},
 		{amqp10.State{}, true, true, mail.Release},
 	} {
