@@ -103,8 +103,8 @@ func (b *broker) sender(queue string) *sender {
 	return s
 }
 
-// isTold waits for a reason to be blocked.
-func (s *sender) isTold(t *testing.T, reason string) {
+// awaitBlocked waits for a reason to be blocked.
+func (s *sender) awaitBlocked(t *testing.T, reason string) {
 	t.Helper()
 	select {
 	case x := <-s.blocked:
@@ -176,7 +176,7 @@ func TestDiskFull(t *testing.T) {
 	s := b.sender("q")
 	eventually(t, "some are confirmed", func() bool { return s.confirmed.Load() > 500 })
 	full := ballast(t, disk)
-	s.isTold(t, "low on disk")
+	s.awaitBlocked(t, "low on disk")
 	// Declarations are answered one way or the other.
 	var declared []string
 	for n := range 300 {

@@ -52,7 +52,7 @@ func (w *clockWatcher) look(c *clock.Clock) {
 		w.node.cfg.Log.Info().Int64("slept_ms", slept.Milliseconds()).Msg("the machine has slept; what became due meanwhile is due now")
 	}
 	if slept != 0 || w.late { // twice, for queues that were not in their directory yet
-		w.node.tellQueues(&mail.ClockJumped{})
+		w.node.sendToQueues(&mail.ClockJumped{})
 	}
 	w.late = slept != 0
 }

@@ -89,7 +89,7 @@ func (p *eventPublisher) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case first := <-p.listener.C:
-			batch := []events.Told{first}
+			batch := []events.Notification{first}
 			for len(batch) < eventBatch && len(p.listener.C) > 0 {
 				batch = append(batch, <-p.listener.C)
 			}
@@ -99,7 +99,7 @@ func (p *eventPublisher) run(ctx context.Context) {
 }
 
 // publish gives the queues what they get of a batch, and waits until all have taken it: so much is under way and no more.
-func (p *eventPublisher) publish(ctx context.Context, batch []events.Told) {
+func (p *eventPublisher) publish(ctx context.Context, batch []events.Notification) {
 	d, x := p.exchange()
 	if x == nil {
 		return

@@ -50,7 +50,7 @@ func (k *parameterKeeper) Globals() map[string]json.RawMessage { return k.global
 func (k *parameterKeeper) PutGlobal(ctx context.Context, name string, value json.RawMessage) (created bool, err error) {
 	before := k.globals.All()[name]
 	if created, err = k.globals.Put(name, value); err == nil {
-		k.tellParameter(ctx, "parameter.set", parameters.Parameter{Name: name}, before, valueField(value))
+		k.parameterEvent(ctx, "parameter.set", parameters.Parameter{Name: name}, before, valueField(value))
 	}
 	return created, err
 }
@@ -59,7 +59,7 @@ func (k *parameterKeeper) PutGlobal(ctx context.Context, name string, value json
 func (k *parameterKeeper) DeleteGlobal(ctx context.Context, name string) (found bool, err error) {
 	before := k.globals.All()[name]
 	if found, err = k.globals.Delete(name); found && err == nil {
-		k.tellParameter(ctx, "parameter.cleared", parameters.Parameter{Name: name}, before)
+		k.parameterEvent(ctx, "parameter.cleared", parameters.Parameter{Name: name}, before)
 	}
 	return found, err
 }
@@ -68,7 +68,7 @@ func (k *parameterKeeper) DeleteGlobal(ctx context.Context, name string) (found 
 func (k *parameterKeeper) PutParameter(ctx context.Context, p parameters.Parameter) (created bool, err error) {
 	before := k.parameter(p)
 	if created, err = k.Shovels.PutParameter(ctx, p); err == nil {
-		k.tellParameter(ctx, "parameter.set", p, before, valueField(p.Value))
+		k.parameterEvent(ctx, "parameter.set", p, before, valueField(p.Value))
 	}
 	return created, err
 }
@@ -77,7 +77,7 @@ func (k *parameterKeeper) PutParameter(ctx context.Context, p parameters.Paramet
 func (k *parameterKeeper) DeleteParameter(ctx context.Context, p parameters.Parameter) (found bool, err error) {
 	before := k.parameter(p)
 	if found, err = k.Shovels.DeleteParameter(ctx, p); found && err == nil {
-		k.tellParameter(ctx, "parameter.cleared", p, before)
+		k.parameterEvent(ctx, "parameter.cleared", p, before)
 	}
 	return found, err
 }
@@ -99,11 +99,11 @@ func valueField(value json.RawMessage) protocol.Field {
 	return protocol.Field{Key: "value", Value: string(events.Redacted(jsonencode.Marshal(v)))}
 }
 
-// tellParameter publishes the event of a change of a parameter of a component, or of a global parameter if component is
+// parameterEvent publishes the event of a change of a parameter of a component, or of a global parameter if component is
 // "".
-func (k *parameterKeeper) tellParameter(ctx context.Context, event string, p parameters.Parameter, before json.RawMessage, more ...protocol.Field) {
+func (k *parameterKeeper) parameterEvent(ctx context.Context, event string, p parameters.Parameter, before json.RawMessage, more ...protocol.Field) {
 	by := events.OriginOf(ctx)
-	k.events.Tell(by.Asked(), func() *events.Event {
+	k.events.Publish(by.Asked(), func() *events.Event {
 		e := &events.Event{Name: event, VHost: p.VHost, By: by, Fields: append(protocol.Table{{Key: "name", Value: p.Name}}, more...)}
 		if p.Component != "" {
 			e.Fields = append(protocol.Table{{Key: "component", Value: p.Component}, {Key: "vhost", Value: p.VHost}}, e.Fields...)

@@ -159,7 +159,7 @@ func Start(cfg Config) (*Node, error) {
 	}
 	n.quota = cfg.Limits.quota(cfg.Users)
 	n.events = newHub(n)
-	cfg.Users.TellTo(n.events)
+	cfg.Users.PublishTo(n.events)
 	n.strategy = &strategy{log: cfg.Log, failures: n.Failures, crashed: n.crashed}
 	logger := slog.New(zerolog.NewSlogHandler(cfg.Log.Level(zerolog.WarnLevel)))
 	n.system = actor.NewActorSystem(

@@ -76,7 +76,7 @@ func (n *Node) load() error {
 		Spawn: func(ctx context.Context, cfg shovel.Config) (*actor.PID, error) {
 			return spawn(ctx, n, KindShovel, func() actor.Actor { return shovel.New(cfg) })
 		},
-		Done: func(p parameters.Parameter) { n.tellParameter(context.Background(), "parameter.cleared", p, p.Value) },
+		Done: func(p parameters.Parameter) { n.parameterEvent(context.Background(), "parameter.cleared", p, p.Value) },
 		Dial: func(ctx context.Context, to *parameters.URI) (net.Conn, error) { return dial(ctx, n, to) }, Cluster: n.clusterName, MaxMessage: n.cfg.MaxMessage, Clock: n.clock, Log: n.cfg.Log,
 	})
 	n.recovery.all = len(d.Queues)

@@ -89,8 +89,8 @@ func (s *strategy) HandleFailure(_ *actor.ActorSystem, parent actor.Supervisor, 
 
 // The pauses before restarts that are too many.
 const (
-	restartFirst = time.Second
-	restartMost  = 30 * time.Second
+	minRestartDelay = time.Second
+	maxRestartDelay = 30 * time.Second
 )
 
 // pause returns how long a restart has to wait.
@@ -104,9 +104,9 @@ func (r Restart) pause(stats *actor.RestartStatistics) time.Duration {
 	case extra <= 0:
 		return 0
 	case extra > 5:
-		return restartMost
+		return maxRestartDelay
 	}
-	return min(restartFirst<<(extra-1), restartMost)
+	return min(minRestartDelay<<(extra-1), maxRestartDelay)
 }
 
 // restart does so after the pause; until then the child is suspended. One that

@@ -45,7 +45,7 @@ func (n *Node) openRooms() {
 			}
 			n.asker.Post(n.root, &mail.Block{Reason: reason})
 		},
-		Trim: func() { n.tellQueues(&mail.Trim{}) },
+		Trim: func() { n.sendToQueues(&mail.Trim{}) },
 		Queues: func() (count int) {
 			for _, v := range n.vhosts.List("") {
 				count += v.Directory().QueueCount()
@@ -55,8 +55,8 @@ func (n *Node) openRooms() {
 	})
 }
 
-// tellQueues sends mail to all queues, also those in which delayed exchanges hold messages.
-func (n *Node) tellQueues(what any) {
+// sendToQueues sends mail to all queues, also those in which delayed exchanges hold messages.
+func (n *Node) sendToQueues(what any) {
 	for _, v := range n.vhosts.List("") {
 		for q := range v.Directory().Keepers() {
 			n.asker.Post(q.PID, what)

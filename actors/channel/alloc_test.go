@@ -82,8 +82,8 @@ func TestAllocations_PublishToEnqueue(t *testing.T) {
 					r.step(&mail.EnqueueReply{Queue: r.cfg.VHost.Directory().Queue([]byte("q1")).PID, Ranges: r.answers})
 				}
 			})
-			if got > 0.1 || r.phase != open || c.confirms && r.confirms.Untold() != 0 {
-				t.Errorf("%.2f allocations a message, phase %d, %d of %d unconfirmed", got, r.phase, r.confirms.Untold(), r.confirms.Last())
+			if got > 0.1 || r.phase != open || c.confirms && r.confirms.Unconfirmed() != 0 {
+				t.Errorf("%.2f allocations a message, phase %d, %d of %d unconfirmed", got, r.phase, r.confirms.Unconfirmed(), r.confirms.Last())
 			}
 		})
 	}

@@ -15,7 +15,7 @@ type eventPublisher struct{ cfg *Config }
 
 // purged publishes queue.purged.
 func (t *eventPublisher) purged(q *topology.Queue, messages int) {
-	t.cfg.Events.Tell(t.cfg.By.Declared(q.Durable), func() *events.Event {
+	t.cfg.Events.Publish(t.cfg.By.Declared(q.Durable), func() *events.Event {
 		return &events.Event{Name: "queue.purged", VHost: t.cfg.VHost.Name, By: t.cfg.By, Fields: protocol.Table{
 			{Key: "name", Value: q.Name}, {Key: "vhost", Value: t.cfg.VHost.Name}, {Key: "messages", Value: int64(messages)},
 		}}
@@ -24,7 +24,7 @@ func (t *eventPublisher) purged(q *topology.Queue, messages int) {
 
 // consumer publishes consumer.created.
 func (t *eventPublisher) consumer(m *mail.Consume) {
-	t.cfg.Events.Tell(events.Unrecorded, func() *events.Event {
+	t.cfg.Events.Publish(events.Unrecorded, func() *events.Event {
 		return t.consumerEvent("consumer.created", m.Tag, m.Queue, protocol.Table{
 			{Key: "exclusive", Value: m.Exclusive},
 			{Key: "ack_required", Value: !m.NoAck},
@@ -36,7 +36,7 @@ func (t *eventPublisher) consumer(m *mail.Consume) {
 
 // consumerGone publishes consumer.deleted.
 func (t *eventPublisher) consumerGone(tag string, c *output.Consumer) {
-	t.cfg.Events.Tell(events.Unrecorded, func() *events.Event { return t.consumerEvent("consumer.deleted", tag, c.Name, nil) })
+	t.cfg.Events.Publish(events.Unrecorded, func() *events.Event { return t.consumerEvent("consumer.deleted", tag, c.Name, nil) })
 }
 
 func (t *eventPublisher) consumerEvent(name, tag, queue string, more protocol.Table) *events.Event {

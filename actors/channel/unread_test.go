@@ -153,7 +153,7 @@ func TestUnread_Acks(t *testing.T) {
 	for range count / 100 {
 		r.feed(some)
 	}
-	if r.waits() || r.confirms.Cap() > confirms.Kept {
+	if r.waits() || r.confirms.Cap() > confirms.BaseCapacity {
 		t.Errorf("waits %v, memory for %d", r.waits(), r.confirms.Cap())
 	}
 	got := r.readAll(roomOf+50, func() {})
@@ -182,7 +182,7 @@ func TestUnread_Nacks(t *testing.T) {
 		r.feed(bytes.Repeat(publish("", "q1", "x"), 1000))
 	}
 	refuse()
-	for range 3 * confirms.Kept {
+	for range 3 * confirms.BaseCapacity {
 		r.feed(publish("", "q1", "x"))
 		refuse()
 		if r.waits() {

@@ -22,12 +22,12 @@ type shortage struct {
 // begin raises it, or gives it another reason.
 func (s *shortage) begin(reason string) {
 	s.SetShut(true)
-	s.r.tell(&mail.Block{Reason: reason})
+	s.r.forward(&mail.Block{Reason: reason})
 }
 
 func (s *shortage) end() {
 	s.SetShut(false)
-	s.r.tell(&mail.Unblock{})
+	s.r.forward(&mail.Unblock{})
 }
 
 // short runs test on a connection of a broker that may run short.
@@ -53,7 +53,7 @@ func alarmed(t *testing.T, wants bool, test func(r *rig, s *shortage)) {
 	})
 }
 
-func (r *rig) tell(m any) {
+func (r *rig) forward(m any) {
 	r.system.Root.Send(r.conn, m)
 	synctest.Wait()
 }
@@ -175,7 +175,7 @@ func TestBlocked_Opening(t *testing.T) {
 		r.send(contentFrames(1, 1))
 		expect[*protocol.ConnectionBlocked](r.client, 0)
 		r.expectEvents("1: basic.publish frame(2,14) frame(3,1)")
-		r.tell(&mail.CloseConnection{Err: protocol.ConnectionErrorf(protocol.ConnectionForced, "enough")})
+		r.forward(&mail.CloseConnection{Err: protocol.ConnectionErrorf(protocol.ConnectionForced, "enough")})
 		r.expectClose(320, "CONNECTION_FORCED - enough", 0, 0)
 		r.sendMethods(0, &protocol.ConnectionCloseOk{})
 		r.isOver()
@@ -230,7 +230,7 @@ func TestBlocked_NewsBehindTheReader(t *testing.T) {
 func TestBlocked_Flow(t *testing.T) {
 	for _, alarm := range []bool{false, true} {
 		alarmed(t, true, func(r *rig, s *shortage) {
-			s.SetMost(100)
+			s.SetMax(100)
 			s.Add(101)
 			r.sendMethods(1, ack)
 			r.expectEvents("1: basic.ack")
@@ -261,11 +261,11 @@ func TestBlocked_Flow(t *testing.T) {
 // Flow that is held keeps nothing from ending.
 func TestBlocked_FlowAndTheEnd(t *testing.T) {
 	alarmed(t, true, func(r *rig, s *shortage) {
-		s.SetMost(100)
+		s.SetMax(100)
 		s.Add(101)
 		r.send(contentFrames(1, 3))
 		r.expectEvents("1: basic.publish frame(2,14) frame(3,3)")
-		r.tell(&mail.CloseConnection{Err: protocol.ConnectionErrorf(protocol.ConnectionForced, "enough")})
+		r.forward(&mail.CloseConnection{Err: protocol.ConnectionErrorf(protocol.ConnectionForced, "enough")})
 		r.expectClose(320, "CONNECTION_FORCED - enough", 0, 0)
 		r.sendMethods(0, &protocol.ConnectionCloseOk{})
 		r.isOver()

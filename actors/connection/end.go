@@ -77,19 +77,19 @@ func (c *connection) fail(ctx actor.Context, err error, outOfStep bool) {
 		c.outOfStep = c.outOfStep || outOfStep
 		return
 	}
-	var told *protocol.ConnectionError
-	if !errors.As(err, &told) {
-		told = &protocol.ConnectionError{Code: protocol.InternalError, Text: "INTERNAL_ERROR"}
+	var cause *protocol.ConnectionError
+	if !errors.As(err, &cause) {
+		cause = &protocol.ConnectionError{Code: protocol.InternalError, Text: "INTERNAL_ERROR"}
 	}
-	c.blame(told).Err(err).Str("method", protocol.NameOf(told.Class, told.Method)).Msg("closing connection")
-	c.err, c.outOfStep = told, outOfStep
+	c.blame(cause).Err(err).Str("method", protocol.NameOf(cause.Class, cause.Method)).Msg("closing connection")
+	c.err, c.outOfStep = cause, outOfStep
 	c.Close(ctx)
 }
 
 // blame returns the log line for an end with an error: a warning or error, unless the broker stops or an operator
 // closes the connection.
-func (c *connection) blame(told *protocol.ConnectionError) *zerolog.Event {
-	if told.Code == protocol.ConnectionForced {
+func (c *connection) blame(cause *protocol.ConnectionError) *zerolog.Event {
+	if cause.Code == protocol.ConnectionForced {
 		return c.Log.Info()
 	}
 	return c.Log.Error()

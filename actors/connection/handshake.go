@@ -202,13 +202,13 @@ func (h *handshake) refuse(err error) error {
 		h.c.Log.Error().Err(err).Str("state", string(h.stage)).Msg("handshake failed")
 	}
 	wait := lifecycle.Grace
-	var told *protocol.ConnectionError
+	var cause *protocol.ConnectionError
 	var step *outOfStep
 	switch {
 	case errors.Is(err, errBadHeader): // the end of the stream is part of the answer
 		h.c.Outbox.Finish(h.c.HangUp)
-	case errors.As(err, &told) && h.tells(told):
-		h.c.send(&protocol.ConnectionClose{ReplyCode: told.Code, ReplyText: told.Text, Class: told.Class, Method: told.Method})
+	case errors.As(err, &cause) && h.announces(cause):
+		h.c.send(&protocol.ConnectionClose{ReplyCode: cause.Code, ReplyText: cause.Text, Class: cause.Class, Method: cause.Method})
 		wait = h.c.cfg.CloseTimeout
 	}
 	_ = h.Input.Conn.SetReadDeadline(time.Now().Add(wait)) // on error, the handshake's deadline remains
@@ -219,8 +219,8 @@ func (h *handshake) refuse(err error) error {
 	return err
 }
 
-// tells reports whether the client gets an error, as in RabbitMQ.
-func (h *handshake) tells(e *protocol.ConnectionError) bool {
+// announces reports whether the client gets connection.close, as in RabbitMQ.
+func (h *handshake) announces(e *protocol.ConnectionError) bool {
 	switch h.stage {
 	case "securing":
 		return e.Code == protocol.AccessRefused && h.session.capabilities.AuthenticationFailureClose

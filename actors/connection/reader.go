@@ -161,13 +161,13 @@ func (r *reader) drain(lostStep bool, handle func(protocol.Method) (done bool)) 
 func (r *reader) farewell(m protocol.Method) bool {
 	switch m.(type) {
 	case *protocol.ConnectionClose, *protocol.ConnectionCloseOk:
-		return !r.tell(m)
+		return !r.forward(m)
 	}
 	return false
 }
 
-// tell passes a method of channel 0 to the actor, and waits for it; false if the actor has ended.
-func (r *reader) tell(m protocol.Method) bool {
+// forward passes a method of channel 0 to the actor, and waits for it; false if the actor has ended.
+func (r *reader) forward(m protocol.Method) bool {
 	r.c.Post(&method0{method: m, handled: r.handled})
 	select {
 	case <-r.handled:

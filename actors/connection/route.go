@@ -61,7 +61,7 @@ func (r *reader) control(f protocol.Frame) error {
 				return nil
 			}
 		}
-		r.tell(m)
+		r.forward(m)
 		return nil
 	}
 	return f.Unexpected()

@@ -34,7 +34,7 @@ func tcp(t testing.TB, channel func(connection.ChannelSpec) actor.Actor, wrap wr
 			actor.WithMailbox(func() actor.Mailbox { return mailbox.New(func(any) {}) }))...)
 	}
 	ended := make(chan struct{})
-	tellEnd := actor.WithReceiverMiddleware(func(next actor.ReceiverFunc) actor.ReceiverFunc {
+	signalEnd := actor.WithReceiverMiddleware(func(next actor.ReceiverFunc) actor.ReceiverFunc {
 		return func(ctx actor.ReceiverContext, m *actor.MessageEnvelope) {
 			next(ctx, m)
 			if _, ok := m.Message.(*actor.Stopped); ok {
@@ -68,7 +68,7 @@ func tcp(t testing.TB, channel func(connection.ChannelSpec) actor.Actor, wrap wr
 	for _, change := range changes {
 		change(&cfg)
 	}
-	system.Root.Spawn(hot(func() actor.Actor { return connection.New(cfg) }, tellEnd))
+	system.Root.Spawn(hot(func() actor.Actor { return connection.New(cfg) }, signalEnd))
 	t.Cleanup(func() {
 		client.Close()
 		<-ended

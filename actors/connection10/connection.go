@@ -73,7 +73,7 @@ func (c *connection) Receive(ctx actor.Context) {
 	case *mail.DeclareTransaction, *mail.DischargeTransaction, *mail.TransactionStepped, *mail.AbandonTransactions, *transactionDue:
 		transact(c, m)
 	case *statusChanged:
-		c.tellAccess(status.Scopes(m.path)...)
+		c.announceAccess(status.Scopes(m.path)...)
 	default:
 		c.Handle(ctx)
 	}

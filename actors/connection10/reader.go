@@ -141,15 +141,15 @@ func (r *reader) drain(inStep bool) error {
 			break
 		}
 		if code, ok := f.Code(); ok && code == amqp10.CodeClose && f.Type == amqp10.FrameAMQP {
-			r.tellClose()
+			r.forwardClose()
 			break
 		}
 	}
 	return r.Forget()
 }
 
-// tellClose passes the client's close to the actor, and waits for it.
-func (r *reader) tellClose() {
+// forwardClose passes the client's close to the actor, and waits for it.
+func (r *reader) forwardClose() {
 	r.c.Post(&clientClosed{handled: r.handled})
 	select {
 	case <-r.handled:

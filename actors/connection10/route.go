@@ -35,7 +35,7 @@ func (r *reader) route(f amqp10.Frame) (*link, error) {
 			return nil, stream.ErrPending
 		}
 		r.flush()
-		r.tellClose()
+		r.forwardClose()
 		return nil, nil
 	case code == amqp10.CodeBegin:
 		if l != nil && !l.closing {

@@ -28,7 +28,7 @@ func (c *connection) putToken(m *mail.PutToken) {
 	g := &grants.Grant{User: auth.User{Name: m.User, Tags: m.Tags}, Ends: cmp.Or(m.Ends, grants.Never)}
 	err := c.tokens.table.Put(m.Scope, g)
 	if err == nil {
-		c.tellAccess(m.Scope) // before the client gets the answer
+		c.announceAccess(m.Scope) // before the client gets the answer
 		c.tokenDue()
 	}
 	c.Root.Send(m.ReplyTo, &mail.TokenPut{Reply: m.Done(err)})
@@ -39,7 +39,7 @@ func (c *connection) tokenDue() {
 	t := &c.tokens
 	now := c.cfg.Clock.Now().Floor()
 	if ended := t.table.Ended(now); len(ended) > 0 {
-		c.tellAccess(ended...)
+		c.announceAccess(ended...)
 	}
 	t.stop()
 	if next := t.table.Next(); next != grants.Never {
@@ -47,8 +47,8 @@ func (c *connection) tokenDue() {
 	}
 }
 
-// tellAccess tells sessions to check the links to addresses in these scopes again.
-func (c *connection) tellAccess(scopes ...string) {
+// announceAccess tells sessions to check the links to addresses in these scopes again.
+func (c *connection) announceAccess(scopes ...string) {
 	for _, l := range c.Links {
 		c.Root.Send(l.PID, &mail.AccessChanged{Scopes: scopes})
 	}

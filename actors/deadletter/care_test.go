@@ -16,7 +16,7 @@ func (h *house) outcome(source *probe) string {
 	h.t.Helper()
 	r := take[*mail.DeadLetterReply](h, source)
 	text := fmt.Sprint(r.IDs)
-	for _, k := range r.Kept {
+	for _, k := range r.Retained {
 		text += fmt.Sprintf(" %d:%d", k.ID, len(k.Taken))
 	}
 	return text
@@ -78,12 +78,12 @@ func TestDL30Taken(t *testing.T) {
 		h.answer(take[*mail.Enqueue](h, a), false)
 		h.answer(take[*mail.Enqueue](h, b), true)
 		r := take[*mail.DeadLetterReply](h, source)
-		if len(r.IDs) != 0 || len(r.Kept) != 1 || len(r.Kept[0].Taken) != 1 || r.Kept[0].Taken[0] != mail.TargetOf(a.queue) {
+		if len(r.IDs) != 0 || len(r.Retained) != 1 || len(r.Retained[0].Taken) != 1 || r.Retained[0].Taken[0] != mail.TargetOf(a.queue) {
 			t.Fatalf("%+v", r)
 		}
 		again := func() *mail.DeadLetter {
 			d := caring(mail.AtLeastOnce, pendingMessage(source, "expired", "dlx", 1, 1))
-			d.Taken = map[uint64][]mail.Target{d.Messages[0].Number: r.Kept[0].Taken}
+			d.Taken = map[uint64][]mail.Target{d.Messages[0].Number: r.Retained[0].Taken}
 			return d
 		}
 		h.send(again())
@@ -167,7 +167,7 @@ func TestRefusedCopy_SBR6(t *testing.T) {
 			for rule, e := range h.copies(q, 3) {
 				h.answer(e, rule == refused)
 			}
-			kept := take[*mail.DeadLetterReply](h, source).Kept
+			kept := take[*mail.DeadLetterReply](h, source).Retained
 			if len(kept) != 1 || len(kept[0].Taken) != 2 {
 				t.Fatalf("%+v", kept)
 			}

@@ -32,7 +32,7 @@ func (s *state) queueExpired(m *mail.QueueExpired) {
 	if len(e.names) < maxNamed {
 		e.names = append(e.names, m.Queue)
 	}
-	s.events.Tell(events.Unrecorded, func() *events.Event {
+	s.events.Publish(events.Unrecorded, func() *events.Event {
 		return &events.Event{Name: "queue.lease.ended", VHost: s.vhost.Name, Fields: protocol.Table{
 			{Key: "name", Value: m.Queue}, {Key: "vhost", Value: s.vhost.Name}, {Key: "messages", Value: int64(m.Discarded)},
 		}}

@@ -19,7 +19,7 @@ func TestForward(t *testing.T) {
 			return d
 		}
 		h.send(forward(1, 1))
-		if r := take[*mail.DeadLetterReply](h, source); len(r.Kept) != 1 || len(r.IDs) > 0 {
+		if r := take[*mail.DeadLetterReply](h, source); len(r.Retained) != 1 || len(r.IDs) > 0 {
 			t.Errorf("without the exchange: %+v", r)
 		}
 		h.exchange(&topology.Exchange{Name: "to", Type: "direct"}, "", "k", target, source)
@@ -40,7 +40,7 @@ func TestForward(t *testing.T) {
 			t.Errorf("%d messages came back to their queue", len(back.Messages))
 		}
 		r := take[*mail.DeadLetterReply](h, source)
-		if len(r.Kept) != 1 || r.Kept[0].ID != 4 || len(r.IDs) > 0 {
+		if len(r.Retained) != 1 || r.Retained[0].ID != 4 || len(r.IDs) > 0 {
 			t.Errorf("unroutable: %+v", r)
 		}
 		h.answer(e, false)

@@ -41,7 +41,7 @@ func TestDEC17_DeadLettersAreKept(t *testing.T) {
 		sure.Guarantee = mail.AtLeastOnce
 		h.send(sure)
 		h.nothing(empty)
-		if r := take[*mail.DeadLetterReply](h, from); len(r.Kept) != 1 || r.Kept[0].ID != 4 {
+		if r := take[*mail.DeadLetterReply](h, from); len(r.Retained) != 1 || r.Retained[0].ID != 4 {
 			t.Errorf("%+v", r)
 		}
 	})
@@ -60,10 +60,10 @@ func TestDEC17_KeptOnce(t *testing.T) {
 		h.answer(take[*mail.Enqueue](h, keeper), false)
 		h.answer(take[*mail.Enqueue](h, q), true)
 		r := take[*mail.DeadLetterReply](h, from)
-		if len(r.Kept) != 1 || len(r.Kept[0].Taken) != 1 {
+		if len(r.Retained) != 1 || len(r.Retained[0].Taken) != 1 {
 			t.Fatalf("%+v", r)
 		}
-		again.Taken = map[uint64][]mail.Target{1: r.Kept[0].Taken}
+		again.Taken = map[uint64][]mail.Target{1: r.Retained[0].Taken}
 		h.send(&again)
 		h.nothing(keeper)
 		h.answer(take[*mail.Enqueue](h, q), false)

@@ -122,7 +122,7 @@ func TestTooLongRouteOfADeadLetter(t *testing.T) {
 		d := withKeys(pendingMessage(source, "expired", "crowd", 1, 1), 25_000)
 		d.Guarantee = mail.AtLeastOnce
 		h.send(d)
-		if r := take[*mail.DeadLetterReply](h, source); len(r.Kept) != 1 {
+		if r := take[*mail.DeadLetterReply](h, source); len(r.Retained) != 1 {
 			t.Errorf("%+v, want it kept", r)
 		}
 		h.send(withKeys(pendingMessage(source, "expired", "crowd", 2, 1), 25_000))

@@ -271,7 +271,7 @@ func (l *pendingMessage) copyDone(target *topology.Queue, what fate) {
 func (b *batch) keep(id uint64, taken []mail.Target) {
 	b.stats.Kept.Add(1)
 	r := b.answering()
-	r.Kept = append(r.Kept, mail.Kept{ID: id, Taken: taken})
+	r.Retained = append(r.Retained, mail.Retained{ID: id, Taken: taken})
 }
 
 // done settles a message.
@@ -321,19 +321,19 @@ func (s *state) reportLost() {
 		from  string
 		round uint64
 	}
-	told := map[round]bool{}
-	tell := func(b *batch) {
-		if r := (round{b.From.Id, b.Epoch}); !told[r] {
-			told[r] = true
+	reported := map[round]bool{}
+	report := func(b *batch) {
+		if r := (round{b.From.Id, b.Epoch}); !reported[r] {
+			reported[r] = true
 			s.send(b.From, &mail.DeadLetterReply{Incarnation: b.Incarnation, Lost: true, Epoch: b.Epoch})
 		}
 	}
 	for _, b := range s.batches {
-		tell(b)
+		report(b)
 	}
 	s.abandon()
 	s.copies.Each(func(_ uint64, c pendingCopy) bool {
-		tell(c.message.batch)
+		report(c.message.batch)
 		return true
 	})
 }

@@ -9,7 +9,7 @@ import (
 // publishEvent publishes an event of a binding. It is recorded if both ends are durable.
 func (x *exchange) publishEvent(name string, by *events.Origin, b topology.Binding, to topology.Target) {
 	kept := x.cfg.Exchange.Durable && (to.Queue != nil && to.Queue.Durable || to.Exchange != nil && to.Exchange.Durable)
-	x.cfg.Events.Tell(by.Declared(kept), func() *events.Event { return x.event(name, by, b) })
+	x.cfg.Events.Publish(by.Declared(kept), func() *events.Event { return x.event(name, by, b) })
 }
 
 func (x *exchange) event(name string, by *events.Origin, b topology.Binding) *events.Event {
@@ -34,6 +34,6 @@ func (x *exchange) publishDeleted(all func(func(topology.Binding) bool)) {
 		return
 	}
 	for b := range all {
-		x.cfg.Events.Tell(events.Unrecorded, func() *events.Event { return x.event("binding.deleted", nil, b) })
+		x.cfg.Events.Publish(events.Unrecorded, func() *events.Event { return x.event("binding.deleted", nil, b) })
 	}
 }

@@ -291,7 +291,7 @@ func TestDEC17_ReplayWaitsForMemory(t *testing.T) {
 		q := s.queue("q")
 		s.published(s.exchange.Routes(), "1")
 		s.budget.Add(101)
-		s.valve.SetMost(100)
+		s.valve.SetMax(100)
 		s.add("", q.Queue)
 		s.add("2", q.Queue)
 		s.published(s.exchange.Routes(), "2")

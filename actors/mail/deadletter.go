@@ -110,13 +110,13 @@ func (d *DeadLetter) Answer(f Fate) (Address, any) {
 type DeadLetterReply struct {
 	Incarnation uint64
 	IDs         []Range
-	Kept        []Kept
+	Retained    []Retained
 	Lost        bool
 	Epoch       uint64 // with Lost: that of the DeadLetter; dead letters of later epochs have been sent again already
 }
 
-// Kept is a dead letter that its queue has to keep and retry later.
-type Kept struct {
+// Retained is a dead letter that its queue has to keep and retry later.
+type Retained struct {
 	ID    uint64
 	Taken []Target // targets that have it
 }

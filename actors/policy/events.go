@@ -13,7 +13,7 @@ import (
 // publishEvents publishes events for policies that were set or removed.
 func (r *registry) publishEvents(edits []changes.Edit, by *events.Origin) {
 	for _, e := range edits {
-		r.cfg.Events.Tell(by.Asked(), func() *events.Event {
+		r.cfg.Events.Publish(by.Asked(), func() *events.Event {
 			p := e.Policy()
 			told := &events.Event{Name: "policy.cleared", VHost: p.VHost, By: by, Fields: named(p)}
 			if e.After != nil {

@@ -13,7 +13,7 @@ import (
 // those of one ms in turns. Nothing is taken.
 func TestPeekByDeadline(t *testing.T) {
 	c := newCore(t)
-	c.turnMost = 64
+	c.turnLimit = 64
 	const many = 4500
 	var want []string
 	put := func(name string, ttl int64) {

@@ -181,8 +181,8 @@ func BenchmarkPersist(b *testing.B) {
 	}
 }
 
-// BenchmarkTell is the cost of the sums of all queues for each turn, whatever the number of messages.
-func BenchmarkTell(b *testing.B) {
+// BenchmarkReport is the cost of the sums of all queues for each turn, whatever the number of messages.
+func BenchmarkReport(b *testing.B) {
 	var sums metrics.Queues
 	cfg := testConfig(settings())
 	cfg.Metrics = &sums

@@ -206,7 +206,7 @@ func TestDeferredEnds_DEFER4(t *testing.T) {
 	request := mail.Request{ReplyTo: ch1}
 	for _, most := range []uint16{1, 4096} {
 		c := newCore(t, dlx)
-		c.turnMost = most
+		c.turnLimit = most
 		c.put("1", "2", "3", "4")
 		c.publish(msg("5", 10))
 		c.get(ch1)

@@ -21,7 +21,7 @@ func (s *state) dispatch(now clock.Instant) (more bool) {
 		if c == nil {
 			break
 		}
-		if n == int(s.turnMost) {
+		if n == int(s.turnLimit) {
 			more = true
 			break
 		}

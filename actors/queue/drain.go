@@ -50,7 +50,7 @@ func (s *state) drain(now clock.Instant) (more bool) {
 	}
 	s.DeadLetters.RetryNow(now) // one last attempt
 	s.DeadLetters.Retry(now, s.Skew)
-	more = s.DeadLetters.Flush(now, s.Skew, int(s.turnMost)) || more
+	more = s.DeadLetters.Flush(now, s.Skew, int(s.turnLimit)) || more
 	if s.DeadLetters.Counts().Len > 0 || more {
 		return more
 	}

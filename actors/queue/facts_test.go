@@ -165,7 +165,7 @@ func TestPeekByNumber_LOCK6(t *testing.T) {
 	seeded(t, 20, func(t *testing.T, seed uint64) {
 		rng := rand.New(rand.NewPCG(seed, 0))
 		c := newCore(t, delaying, func(s *policies.QueueSettings) { s.MaxPriority = uint8(rng.IntN(3)) })
-		c.turnMost = uint16(1 + rng.IntN(5))
+		c.turnLimit = uint16(1 + rng.IntN(5))
 		for i := range 300 {
 			m := msg(fmt.Sprint(i), -1)
 			if m.Priority = uint8(rng.IntN(3)); rng.IntN(3) == 0 && seed%3 > 0 {

@@ -68,7 +68,7 @@ func (m *mover) answer(n, keep int) {
 		s := m.pending[i]
 		m.pending = append(m.pending[:i], m.pending[i+1:]...)
 		if s.fate == "forwarded" && keep > 0 && m.rng.IntN(keep) == 0 {
-			r.Kept = append(r.Kept, mail.Kept{ID: s.id})
+			r.Retained = append(r.Retained, mail.Retained{ID: s.id})
 			continue
 		}
 		m.ends(s.body, s.fate)

@@ -12,7 +12,7 @@ import (
 func TestCancelRequeues_LOCK9(t *testing.T) {
 	for _, most := range []uint16{1, 100} { // in one turn or several
 		c := newCore(t, single)
-		c.turnMost = most
+		c.turnLimit = most
 		c.put(bodies(1, 300)...)
 		c.consume(ch1, "a", 200)
 		c.consume(ch2, "b", 0)

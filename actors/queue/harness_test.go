@@ -141,11 +141,11 @@ func (c *core) turn(m any) {
 
 // doze has a core that holds nothing begin anew from what stays of it, as the shell does sooner or later.
 func (c *core) doze() {
-	d, most := doze(&c.state), c.turnMost
+	d, most := doze(&c.state), c.turnLimit
 	over, critical, shared := c.OverLimit, c.Critical, &Shared{VHost: c.vhost, Budget: c.Backlog.Budget}
 	c.state = state{}
 	resume(&c.state, &d, shared, queuePID)
-	c.turnMost, c.OverLimit, c.Critical = most, over, critical
+	c.turnLimit, c.OverLimit, c.Critical = most, over, critical
 }
 
 // check asserts what must hold after every turn.

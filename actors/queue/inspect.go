@@ -15,7 +15,7 @@ import (
 func (s *state) view() inspect.View {
 	return inspect.View{
 		Messages: &s.Backlog, Scheduled: s.Scheduled, Consumers: &s.consumers, AckTimeouts: s.deliveries.Timeouts,
-		Deferred: s.Deferred, Sessions: s.Sessions, Expiry: &s.Expiry, Style: s.Style(), Limit: int(s.turnMost),
+		Deferred: s.Deferred, Sessions: s.Sessions, Expiry: &s.Expiry, Style: s.Style(), Limit: int(s.turnLimit),
 	}
 }
 

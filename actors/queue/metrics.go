@@ -17,7 +17,7 @@ func (q *queue) publishFigures() {
 	s.queue.Stats.Set(&v)
 	if share := s.Late.Share; share != nil {
 		s.Late.Flush()
-		share.Tell(&q.reported, &now)
+		share.Report(&q.reported, &now)
 	}
 }
 

@@ -506,7 +506,7 @@ func runModel(t *testing.T, seed uint64, pressure int) {
 	m.core = newCoreOf(t, cfg)
 	turns := rand.New(rand.NewPCG(seed, 1))
 	if seed%2 == 0 { // commands are cut into turns
-		m.turnMost = uint16(1 + turns.IntN(3))
+		m.turnLimit = uint16(1 + turns.IntN(3))
 	}
 	m.pressed = func() bool { return turns.IntN(2) < pressure }
 	commands := []struct {

@@ -135,11 +135,11 @@ func TestDeadWaitAndComeBack_DL29(t *testing.T) {
 	c.at(10)
 	dead, ids := c.died()
 	c.want("dead", dead, "expired a", "expired b")
-	c.feed(&mail.DeadLetterReply{Incarnation: 7, Kept: []mail.Kept{{ID: ids[0].First}, {ID: ids[1].First}}})
+	c.feed(&mail.DeadLetterReply{Incarnation: 7, Retained: []mail.Retained{{ID: ids[0].First}, {ID: ids[1].First}}})
 	if c.Backlog.Paged() != 2 {
 		t.Fatalf("%d paged out", c.Backlog.Paged())
 	}
-	c.at(10 + deadletters.RetryFirst + 1)
+	c.at(10 + deadletters.MinRetryDelay + 1)
 	c.want("dead", c.seenOff(), "expired a", "expired b")
 	if c.Backlog.Len() != 0 {
 		t.Errorf("%d left", c.Backlog.Len())

@@ -65,7 +65,7 @@ func TestPreviewInTurns(t *testing.T) {
 	for range 1000 {
 		c.publish(msg("m", -1))
 	}
-	c.slow, c.turnMost = true, 64
+	c.slow, c.turnLimit = true, 64
 	c.feed(&mail.PreviewSettings{Request: mail.Request{ReplyTo: other, ID: 1}, Settings: settings(ttl(50_000), retroactive)})
 	turns := 1
 	for c.posts = nil; c.waiting; turns++ {
@@ -89,7 +89,7 @@ func TestPreviewsOneAtATime(t *testing.T) {
 	for range 300 {
 		c.publish(msg("m", -1))
 	}
-	c.slow, c.turnMost, c.posts = true, 64, nil
+	c.slow, c.turnLimit, c.posts = true, 64, nil
 	for id := uint64(1); id <= 2; id++ {
 		c.feed(&mail.PreviewSettings{Request: mail.Request{ReplyTo: other, ID: id}, Settings: settings(ttl(50_000), retroactive)})
 	}

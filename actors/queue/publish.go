@@ -69,9 +69,9 @@ func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
 	}
 	holdCredit(s, e, now)
 	s.out.done = append(s.out.done, e)
-	tellSender(s, e, taken, false, nil)
-	tellSender(s, e, refused, true, nil)
-	tellSender(s, e, unfit, true, messages.Unfit(e.Action))
+	replyToSender(s, e, taken, false, nil)
+	replyToSender(s, e, refused, true, nil)
+	replyToSender(s, e, unfit, true, messages.Unfit(e.Action))
 	s.Journal.Confirm(e, stored)
 }
 
@@ -98,11 +98,11 @@ func refuseAll(s *state, e *mail.Enqueue, why error) {
 		noteReply(&refused, s, e, e.Messages[i].Number, s.Seq)
 	}
 	s.out.done = append(s.out.done, e)
-	tellSender(s, e, refused, true, why)
+	replyToSender(s, e, refused, true, why)
 }
 
-// tellSender sends reply, unless nil, to the sender of e: the messages were taken, or refused for the reason why.
-func tellSender(s *state, e *mail.Enqueue, reply *mail.EnqueueReply, refused bool, why error) {
+// replyToSender sends reply, unless nil, to the sender of e: the messages were taken, or refused for the reason why.
+func replyToSender(s *state, e *mail.Enqueue, reply *mail.EnqueueReply, refused bool, why error) {
 	if reply == nil {
 		return
 	}

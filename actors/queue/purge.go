@@ -35,9 +35,9 @@ func (s *state) purge(m *mail.Purge, now clock.Instant) {
 				s.Clear()
 				return true
 			}
-			n := s.PurgeReady(int(s.turnMost))
+			n := s.PurgeReady(int(s.turnLimit))
 			reply.MessageCount += n
-			return n < int(s.turnMost) && s.PurgeScheduled(&at, int(s.turnMost)) && messages.PurgeDeferred(&s.Set, int(s.turnMost))
+			return n < int(s.turnLimit) && s.PurgeScheduled(&at, int(s.turnLimit)) && messages.PurgeDeferred(&s.Set, int(s.turnLimit))
 		},
 		End: func(clock.Instant) {
 			reply.MessageCount += kept

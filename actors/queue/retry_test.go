@@ -37,7 +37,7 @@ func (c *core) letters() (bodies []string, ids []uint64, care mail.Guarantee) {
 func (c *core) keep(ids ...uint64) {
 	m := &mail.DeadLetterReply{Incarnation: 7}
 	for _, id := range ids {
-		m.Kept = append(m.Kept, mail.Kept{ID: id})
+		m.Retained = append(m.Retained, mail.Retained{ID: id})
 	}
 	c.feed(m)
 }
@@ -61,7 +61,7 @@ func TestRetry_DL30(t *testing.T) {
 	if care != mail.AtLeastOnce {
 		t.Errorf("care %d", care)
 	}
-	at, wait := int64(10), int64(deadletters.RetryFirst)
+	at, wait := int64(10), int64(deadletters.MinRetryDelay)
 	for range 10 {
 		c.keep(ids...)
 		c.at(at + wait - 1)
@@ -72,7 +72,7 @@ func TestRetry_DL30(t *testing.T) {
 		c.at(at)
 		dead, ids, _ = c.letters()
 		c.want("again", dead, "a", "b")
-		wait = min(2*wait, deadletters.RetryMost)
+		wait = min(2*wait, deadletters.MaxRetryDelay)
 	}
 	c.put("c")
 	c.at(at + 10)
@@ -122,7 +122,7 @@ func TestRetryRemembersTargets_DL30(t *testing.T) {
 	c.put("a")
 	c.at(10)
 	_, ids, _ := c.letters()
-	c.feed(&mail.DeadLetterReply{Incarnation: 7, Kept: []mail.Kept{{ID: ids[0], Taken: []mail.Target{{Actor: ch1.Id}}}}})
+	c.feed(&mail.DeadLetterReply{Incarnation: 7, Retained: []mail.Retained{{ID: ids[0], Taken: []mail.Target{{Actor: ch1.Id}}}}})
 	c.at(1010)
 	if l := one[*mail.DeadLetter](c); len(l.Taken[l.Messages[0].Number]) != 1 || l.Taken[l.Messages[0].Number][0].Actor != ch1.Id {
 		t.Errorf("%+v", l.Taken)
@@ -141,7 +141,7 @@ func TestRetryClassic_DL29(t *testing.T) {
 			t.Fatalf("attempt %d: %v, care %d", i, dead, care)
 		}
 		c.keep(ids...)
-		c.at(c.ms() + deadletters.RetryMost)
+		c.at(c.ms() + deadletters.MaxRetryDelay)
 	}
 	dead, ids, care := c.letters()
 	if len(dead) != 1 || care != mail.Drop {

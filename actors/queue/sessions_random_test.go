@@ -37,7 +37,7 @@ func TestSessionsRandom_SESSION2(t *testing.T) {
 			ready: map[string][]int{}, expires: map[int]int64{}, gone: map[int]bool{},
 		}
 		m.core = newCoreOf(t, m.cfg)
-		m.turnMost = uint16(1 + m.rng.IntN(20))
+		m.turnLimit = uint16(1 + m.rng.IntN(20))
 		m.forget()
 		for i := range 600 {
 			m.step(i)
@@ -84,7 +84,7 @@ func (m *sessionModel) step(i int) {
 	case n < 86:
 		m.cfg.Recovered, m.cfg.Newest = m.disk.survivors(), m.Seq
 		next := newCoreOf(m.t, m.cfg)
-		next.disk, next.now, next.number, next.turnMost = m.disk, m.now, m.number, m.turnMost
+		next.disk, next.now, next.number, next.turnLimit = m.disk, m.now, m.number, m.turnLimit
 		for tag := range m.session {
 			m.leave(tag)
 		}

@@ -276,7 +276,7 @@ func TestSessionLock_SESSION4(t *testing.T) {
 // TestManyLocks_SESSION4: what was taken back in many turns is in order, and nobody has the session meanwhile.
 func TestManyLocks_SESSION4(t *testing.T) {
 	c := newSessions(t)
-	c.turnMost = 7
+	c.turnLimit = 7
 	var want []string
 	for i := range 50 {
 		c.sends(fmt.Sprint("a ", i), fmt.Sprint("b ", i))

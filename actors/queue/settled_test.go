@@ -40,7 +40,7 @@ func (c *core) wantLost(r *mail.Settled, want ...mail.Range) {
 func TestSettled_LOCK1(t *testing.T) {
 	for _, most := range []uint16{1, 3, 4096} {
 		c := newCore(t)
-		c.turnMost = most
+		c.turnLimit = most
 		c.consume(ch1, "a", 0)
 		c.put(bodies(1, 300)...)
 		all[*mail.Deliver](c)

@@ -28,7 +28,7 @@ type state struct {
 	phase        phase
 	dueNow       bool   // process deadlines at the end of this turn
 	consumerLeft bool   // in this turn, or while a command was in progress
-	turnMost     uint16 // limit of messages in one turn: workLimit; tests set others
+	turnLimit    uint16 // limit of messages in one turn: workLimit; tests set others
 	used         int64  // time of the last turn that was no query, wall ms
 	lease        lease.Lease
 	consumers    consumers.Set

@@ -31,13 +31,13 @@ func (s *state) endTurn(now clock.Instant) (more bool) {
 	case s.phase == asleep:
 	case s.pending.Work() != nil:
 		more = true
-		s.DeadLetters.Flush(now, s.Skew, int(s.turnMost))
+		s.DeadLetters.Flush(now, s.Skew, int(s.turnLimit))
 	case s.phase == live:
 		more = s.proceed(now)
 	case s.phase == draining:
 		more = s.drain(now)
 	default:
-		more = s.DeadLetters.Flush(now, s.Skew, int(s.turnMost))
+		more = s.DeadLetters.Flush(now, s.Skew, int(s.turnLimit))
 	}
 	more = continuePreview(s, now) || more || s.Unfinished
 	s.Unfinished = false
@@ -87,9 +87,9 @@ func (s *state) proceed(now clock.Instant) (more bool) {
 // distribute sends dead letters and delivers ready messages. It flushes dead letters twice: messages that are not
 // forwarded any more become ready, and dispatch may find expired ones.
 func (s *state) distribute(now clock.Instant) (more bool) {
-	more = s.DeadLetters.Flush(now, s.Skew, int(s.turnMost))
+	more = s.DeadLetters.Flush(now, s.Skew, int(s.turnLimit))
 	dispatching := s.dispatch(now)
-	return more || s.DeadLetters.Flush(now, s.Skew, int(s.turnMost)) || dispatching
+	return more || s.DeadLetters.Flush(now, s.Skew, int(s.turnLimit)) || dispatching
 }
 
 // deadline returns the queue's earliest deadline, in wall ms; false if there is none. While the vhost decides about

@@ -20,7 +20,7 @@ type session struct {
 	*Config
 	ctx    context.Context
 	number uint64
-	tell   func(what any)
+	report func(what any)
 
 	source, destination *end
 	progress            *progress
@@ -48,7 +48,7 @@ func (s *session) run() error {
 	}
 	stop := context.AfterFunc(s.ctx, s.cut)
 	defer stop()
-	s.tell(&connected{s.number, s.source.uri.String(), s.destination.uri.String()})
+	s.report(&connected{s.number, s.source.uri.String(), s.destination.uri.String()})
 	s.again = time.NewTimer(retry)
 	s.again.Stop()
 	defer s.again.Stop()
@@ -181,7 +181,7 @@ func (s *session) step() error {
 			return s.destinationEnded()
 		}
 		s.blocked = b.Active
-		s.tell(&blocked{s.number, b.Active})
+		s.report(&blocked{s.number, b.Active})
 		return nil
 	case <-s.again.C:
 		return s.giveBack()

@@ -178,14 +178,14 @@ func (s *shovel) begin(ctx actor.Context) {
 	self, root, number := ctx.Self(), ctx.ActorSystem().Root, s.state.session
 	x := &session{
 		Config: &s.cfg, ctx: within, number: number,
-		tell: func(what any) { root.Send(self, what) },
+		report: func(what any) { root.Send(self, what) },
 	}
 	s.cfg.Handle.begin(func() {
 		defer cancel()
 		if after := s.cfg.After; after != nil {
 			<-after // soon, since closing connections has a deadline
 		}
-		x.tell(&ended{number, x.run()})
+		x.report(&ended{number, x.run()})
 	})
 }
 

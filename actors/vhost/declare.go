@@ -139,7 +139,7 @@ func (qs *queues) abandon(q *queue) {
 	for _, gone := range q.gone {
 		gone()
 	}
-	q.tellReady()
+	q.notifyWaiting()
 	qs.unpark(&q.name)
 }
 
@@ -150,7 +150,7 @@ func (qs *queues) comes(q *queue) {
 		qs.end(q, &mail.DeleteQueue{Name: q.queue.Name, VHost: qs.vhost})
 	}
 	qs.unpark(&q.name)
-	q.tellReady()
+	q.notifyWaiting()
 }
 
 // start spawns the actor and publishes the queue.

@@ -9,7 +9,7 @@ import (
 // publishEvent publishes an event of an object after the earlier effects of the turn.
 func (s *shared) publishEvent(name string, by *events.Origin, durable bool, fields protocol.Table) {
 	s.out.add(func() {
-		s.cfg.Events.Tell(by.Declared(durable), func() *events.Event {
+		s.cfg.Events.Publish(by.Declared(durable), func() *events.Event {
 			return &events.Event{Name: name, VHost: s.vhost, By: by, Fields: fields}
 		})
 	})

@@ -126,7 +126,7 @@ func (q *queue) renew() string {
 	return id
 }
 
-func (q *queue) tellReady() {
+func (q *queue) notifyWaiting() {
 	ready := q.ready
 	q.ready = nil
 	for _, f := range ready {
@@ -141,7 +141,7 @@ func (qs *queues) markDown(q *queue) {
 		Msg("a queue is down: it fails whenever its messages are read back; they are kept until it is deleted")
 	if q.deleting {
 		qs.forget(q)
-		q.tellReady()
+		q.notifyWaiting()
 		return
 	}
 	q.phase = down
@@ -149,7 +149,7 @@ func (qs *queues) markDown(q *queue) {
 	qs.spawn(qs.cfg.NewDown, id, q, &q.queue.PID)
 	qs.show(q)
 	qs.bindings.moveTo(q, func() {})
-	q.tellReady()
+	q.notifyWaiting()
 	qs.unpark(&q.name)
 }
 

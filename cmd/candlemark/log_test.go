@@ -83,7 +83,7 @@ func TestClientsForgeNoLog(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tellOfStart(cfg, log)
+		logStart(cfg, log)
 		b, err := startBroker(cfg, log)
 		if err != nil {
 			t.Fatal(err)
@@ -97,13 +97,13 @@ func TestClientsForgeNoLog(t *testing.T) {
 			t.Errorf("%d refused logins in the log:\n%s", n, out.String())
 		}
 		if format == "json" {
-			tellsWho(t, out.String())
+			requireWho(t, out.String())
 		}
 	}
 }
 
-// tellsWho complains unless the line of a closed channel tells who did what, and the first one what runs.
-func tellsWho(t *testing.T, log string) {
+// requireWho complains unless the line of a closed channel tells who did what, and the first one what runs.
+func requireWho(t *testing.T, log string) {
 	t.Helper()
 	for message, fields := range map[string]string{
 		"channel closed by the broker": "conn client user vhost channel method code text",

@@ -8,8 +8,8 @@ import (
 
 // The bounds of recentLines.
 const (
-	recentMost  = 500
-	recentBytes = 256 << 10
+	maxRecentLines = 500
+	maxRecentBytes = 256 << 10
 )
 
 // recentLines are the last lines of the log, as JSON. They are bounded by number and bytes, and safe for concurrent use.
@@ -29,13 +29,13 @@ func (r *recentLines) Write(line []byte) (int, error) {
 	if n > 0 && line[n-1] == '\n' {
 		line = line[:n-1]
 	}
-	text := string(line[:min(len(line), recentBytes)])
+	text := string(line[:min(len(line), maxRecentBytes)])
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.last++
 	r.lines = append(r.lines, management.LogLine{ID: r.last, Text: text})
 	r.bytes += len(text)
-	for len(r.lines) > recentMost || r.bytes > recentBytes {
+	for len(r.lines) > maxRecentLines || r.bytes > maxRecentBytes {
 		r.bytes -= len(r.lines[0].Text)
 		r.lines[0].Text = ""
 		r.lines = r.lines[1:]

@@ -11,11 +11,11 @@ import (
 // The last lines of the log are kept, so many and so many bytes of them.
 func TestRecentLines(t *testing.T) {
 	r := &recentLines{}
-	for i := range 2 * recentMost {
+	for i := range 2 * maxRecentLines {
 		fmt.Fprintf(r, "line %d\n", i+1)
 	}
 	all := r.after(0)
-	if len(all) != recentMost || all[0].Text != "line 501" || all[0].ID != 501 || all[recentMost-1].ID != 1000 {
+	if len(all) != maxRecentLines || all[0].Text != "line 501" || all[0].ID != 501 || all[maxRecentLines-1].ID != 1000 {
 		t.Errorf("%d lines, the first is %v", len(all), all[0])
 	}
 	if some := r.after(998); len(some) != 2 || some[0].Text != "line 999" {
@@ -25,15 +25,15 @@ func TestRecentLines(t *testing.T) {
 		t.Error(none)
 	}
 	for range 10 {
-		_, _ = r.Write([]byte(strings.Repeat("x", recentBytes/4)))
+		_, _ = r.Write([]byte(strings.Repeat("x", maxRecentBytes/4)))
 	}
-	if all = r.after(0); len(all) != 4 || all[3].ID != 1010 || r.bytes > recentBytes {
+	if all = r.after(0); len(all) != 4 || all[3].ID != 1010 || r.bytes > maxRecentBytes {
 		t.Errorf("%d lines, %d bytes", len(all), r.bytes)
 	}
-	if n, err := r.Write([]byte(strings.Repeat("y", 3*recentBytes))); n != 3*recentBytes || err != nil {
+	if n, err := r.Write([]byte(strings.Repeat("y", 3*maxRecentBytes))); n != 3*maxRecentBytes || err != nil {
 		t.Error(n, err)
 	}
-	if all = r.after(0); len(all) != 1 || len(all[0].Text) != recentBytes {
+	if all = r.after(0); len(all) != 1 || len(all[0].Text) != maxRecentBytes {
 		t.Errorf("%d lines", len(all))
 	}
 }

@@ -70,7 +70,7 @@ func (r *reloader) reload() {
 		}
 		r.log.Info().Msg("TLS certificate read again")
 	}
-	tellOfFiles(next, r.log)
+	logFiles(next, r.log)
 	for i, v := range next.Values {
 		switch {
 		case v.Text == r.running[i].Text:
@@ -84,8 +84,8 @@ func (r *reloader) reload() {
 	}
 }
 
-// tellOfFiles logs which files were read and what in them does nothing.
-func tellOfFiles(s *config.Settings, log zerolog.Logger) {
+// logFiles logs which files were read and what in them does nothing.
+func logFiles(s *config.Settings, log zerolog.Logger) {
 	if len(s.Files) > 0 {
 		log.Info().Strs("files", s.Files).Msg("settings read")
 	}

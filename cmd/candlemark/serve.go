@@ -41,8 +41,8 @@ func serve(args []string) int {
 	defer stop()
 	hangups := catchHangups()
 	defer hangups.end()
-	tellOfFiles(settings, log)
-	tellOfStart(settings.Config, log)
+	logFiles(settings, log)
+	logStart(settings.Config, log)
 	b, err := startBroker(settings.Config, log)
 	if err != nil {
 		log.Error().Err(err).Msg("start failed")
@@ -55,31 +55,31 @@ func serve(args []string) int {
 		return config.Load(flags, args, os.Environ())
 	}}
 	manager := systemd.New(os.Getenv)
-	tell := func(what string) {
-		if err := manager.Tell(what); err != nil {
-			log.Warn().Err(err).Str("state", what).Msg("the service manager was not told")
+	notify := func(what string) {
+		if err := manager.Notify(what); err != nil {
+			log.Warn().Err(err).Str("state", what).Msg("notifying the service manager failed")
 		}
 	}
 	hangups.follow(func() {
-		tell(systemd.Reloading)
+		notify(systemd.Reloading)
 		r.reload()
 		b.process.holds(r.running)
-		tell(systemd.Ready)
+		notify(systemd.Ready)
 	})
 	log.Info().Msg("Server startup complete")
-	tell(systemd.Ready)
+	notify(systemd.Ready)
 	defer manager.Watch(func(ctx context.Context) error {
 		_, err := b.node.ListPolicies(ctx, "", false) // an actor answers
 		return err
 	})()
 	return b.run(ctx, func() {
 		stop()
-		tell(systemd.Stopping)
+		notify(systemd.Stopping)
 	}, log)
 }
 
-// tellOfStart logs what starts, and within which limits.
-func tellOfStart(c config.Config, log zerolog.Logger) {
+// logStart logs what starts, and within which limits.
+func logStart(c config.Config, log zerolog.Logger) {
 	log.Info().Str("version", version).Str("go", runtime.Version()).Str("node", nodeName).Str("data_dir", c.DataDir).
 		Int("connection_max", c.Limits.Connections).Uint("channel_max", c.Limits.Channels).
 		Uint("frame_max_bytes", c.Limits.Frame).Uint("max_message_size_bytes", c.Limits.Message).Uint("heartbeat_s", c.Limits.Heartbeat).

@@ -127,7 +127,7 @@ func TestRoomOfEventExchange(t *testing.T) {
 		synctest.Wait()
 		tell := func(from, to int) {
 			for n := range to - from {
-				b.Node.Events().Tell(events.Unrecorded, func() *events.Event {
+				b.Node.Events().Publish(events.Unrecorded, func() *events.Event {
 					return &events.Event{Name: "test.event", Fields: protocol.Table{{Key: "n", Value: int64(from + n)}}}
 				})
 			}

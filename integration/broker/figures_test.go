@@ -15,8 +15,8 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// toldBy returns the figures that a queue should have told, by what it says when it is asked.
-func toldBy(q *management.Queue) map[int]int64 {
+// reportedFigures returns the figures that a queue should have reported, given its description.
+func reportedFigures(q *management.Queue) map[int]int64 {
 	told := map[int]int64{
 		queuestats.Running: 1, queuestats.Ready: int64(q.Ready), queuestats.Unacked: int64(q.Unacked), queuestats.ReadyBytes: q.ReadyBytes, queuestats.UnackedBytes: q.UnackedBytes,
 		queuestats.Persistent: int64(q.Persistent), queuestats.PersistentBytes: q.PersistentBytes, queuestats.Memory: q.Memory, queuestats.Scheduled: int64(q.Scheduled.Count),
@@ -39,7 +39,7 @@ func expectFigures(b *testkit.Bubble, when string) {
 	before := make([]copied, len(names))
 	for i, n := range names {
 		before[i].values = map[int]int64{}
-		for which := range toldBy(&management.Queue{}) {
+		for which := range reportedFigures(&management.Queue{}) {
 			before[i].values[which] = n.Get(which)
 		}
 		before[i].user, before[i].operator = n.Policies()
@@ -50,7 +50,7 @@ func expectFigures(b *testkit.Bubble, when string) {
 	}
 	for i := range queues {
 		q := &queues[i]
-		for which, want := range toldBy(q) {
+		for which, want := range reportedFigures(q) {
 			if got := before[i].values[which]; got != want {
 				b.Errorf("%s: figure %d of queue %s is %d, it says %d", when, which, q.Name, got, want)
 			}

@@ -136,16 +136,16 @@ func TestHTTPMayInLists(t *testing.T) {
 		w.want(200, `[{"may":["unbind"],"source":"there"}]`, "GET", "/api/exchanges/%2F/amq.fanout/bindings/destination?may=true&columns=source,may", "")
 		w.want(200, `[{"name":"/","may":["configure","write","read","policy"]}]`, "GET", "/api/x/vhosts", "")
 		for _, path := range []string{"/api/queues", "/api/queues/%2F/q", "/api/exchanges", "/api/exchanges/%2F/there", "/api/bindings"} {
-			if got := w.ask("", "GET", path, ""); got.Code != 200 || mayTold(got) {
+			if got := w.ask("", "GET", path, ""); got.Code != 200 || hasMay(got) {
 				t.Errorf("%s: %d %s", path, got.Code, got.Body)
 			}
-			if got := w.ask("", "GET", path+"?may=true", ""); got.Code != 200 || !mayTold(got) {
+			if got := w.ask("", "GET", path+"?may=true", ""); got.Code != 200 || !hasMay(got) {
 				t.Errorf("%s: %d %s", path, got.Code, got.Body)
 			}
 		}
 	})
 }
 
-func mayTold(answer *httptest.ResponseRecorder) bool {
+func hasMay(answer *httptest.ResponseRecorder) bool {
 	return strings.Contains(answer.Body.String(), `"may":`)
 }

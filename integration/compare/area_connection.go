@@ -67,7 +67,7 @@ func badFrame(id string, b []byte) script {
 }
 
 var connectionScripts = []script{
-	s("connection/start", dial(), tellStart(), protocolHeader),
+	s("connection/start", dial(), recordStart(), protocolHeader),
 	headerScript("amqp-1-0", 'A', 'M', 'Q', 'P', 0, 1, 0, 0),
 	headerScript("amqp-0-8", 'A', 'M', 'Q', 'P', 1, 1, 8, 0),
 	headerScript("amqp-0-8-other", 'A', 'M', 'Q', 'P', 1, 1, 0, 8),

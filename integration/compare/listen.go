@@ -145,7 +145,7 @@ func (p *player) method(c *session, ch uint16, m protocol.Method) {
 	l := c.at(ch)
 	switch m := m.(type) {
 	case *protocol.ConnectionStart:
-		if p.tellStart {
+		if p.recordStart {
 			capable, rest := describeStart(m)
 			p.saw(c, ch, capable)
 			p.saw(c, ch, rest)

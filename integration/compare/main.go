@@ -43,7 +43,7 @@ func run(args []string) int {
 		for _, sc := range chosen {
 			fmt.Println(sc.id)
 			if *verbose {
-				tell(sc.steps)
+				printTexts(sc.steps)
 			}
 		}
 		return 0
@@ -69,10 +69,10 @@ func run(args []string) int {
 	return 0
 }
 
-// tell prints what a script says, in the order of all its channels.
-func tell(steps []step) {
+// printTexts prints what a script says, in the order of all its channels.
+func printTexts(steps []step) {
 	for _, st := range steps {
-		if tell(st.sub); st.says != "" {
+		if printTexts(st.sub); st.says != "" {
 			fmt.Printf("    %d/%d %s\n", st.conn, st.ch, st.says)
 		}
 	}

@@ -16,13 +16,13 @@ type player struct {
 	quiet   time.Duration // silence that counts as the end of an answer
 	patient time.Duration // how long a synchronous answer may take
 
-	events    chan event
-	done      chan struct{}
-	sessions  map[int]*session
-	seen      *transcript
-	tellStart bool     // write down all of connection.start
-	queues    []string // declared, to be deleted
-	houses    []string // exchanges declared
+	events      chan event
+	done        chan struct{}
+	sessions    map[int]*session
+	seen        *transcript
+	recordStart bool     // write down all of connection.start
+	queues      []string // declared, to be deleted
+	houses      []string // exchanges declared
 }
 
 // play plays the script and returns what was seen.

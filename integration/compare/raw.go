@@ -33,9 +33,9 @@ func holdCloseOk() step {
 	return step{conn: 1, ch: 1, does: func(p *player, st *step) { p.sessions[st.conn].holdCloseOk = true }}
 }
 
-// tellStart makes the client write all of connection.start down.
-func tellStart() step {
-	return step{conn: 1, bare: true, does: func(p *player, _ *step) { p.tellStart = true }}
+// recordStart makes the client write all of connection.start down.
+func recordStart() step {
+	return step{conn: 1, bare: true, does: func(p *player, _ *step) { p.recordStart = true }}
 }
 
 // raw sends bytes and waits for silence.

@@ -9,9 +9,9 @@ import (
 	"candlemark/protocol"
 )
 
-// tell publishes the events of a change. They contain no passwords or hashes.
-func (u *Users) tell(before *snapshot, c Change) {
-	t := &teller{u, before, c.Deleted}
+// publish publishes the events of a change. They contain no passwords or hashes.
+func (u *Users) publish(before *snapshot, c Change) {
+	t := &changePublisher{u, before, c.Deleted}
 	for _, v := range c.Put {
 		switch v := v.(type) {
 		case Account:
@@ -20,11 +20,11 @@ func (u *Users) tell(before *snapshot, c Change) {
 			t.vhost(v)
 		case Grant:
 			if was := before.grant(v); was != v {
-				t.tell("permission.created", v.VHost, grantFields(v), shown(grantFields(was)))
+				t.publish("permission.created", v.VHost, grantFields(v), shown(grantFields(was)))
 			}
 		case TopicGrant:
 			if was := before.topicGrant(v); was != v {
-				t.tell("topic.permission.created", v.VHost, topicFields(v), shown(topicFields(was)))
+				t.publish("topic.permission.created", v.VHost, topicFields(v), shown(topicFields(was)))
 			}
 		}
 	}
@@ -33,63 +33,63 @@ func (u *Users) tell(before *snapshot, c Change) {
 	}
 }
 
-// teller publishes the events of one change.
-type teller struct {
+// changePublisher publishes the events of one change.
+type changePublisher struct {
 	users  *Users
 	before *snapshot
 	gone   []any
 }
 
-func (t *teller) tell(name, vhost string, fields protocol.Table, before any) {
+func (t *changePublisher) publish(name, vhost string, fields protocol.Table, before any) {
 	by := t.users.by
-	t.users.events.Tell(by.Asked(), func() *events.Event {
+	t.users.events.Publish(by.Asked(), func() *events.Event {
 		return &events.Event{Name: name, VHost: vhost, By: by, Fields: fields, Before: before}
 	})
 }
 
 // account returns how a user differs from the one before.
-func (t *teller) account(a Account) {
+func (t *changePublisher) account(a Account) {
 	name := protocol.Field{Key: "name", Value: a.Name}
 	var was Account
 	known := t.before.users[a.Name]
 	if known == nil {
-		t.tell("user.created", "", protocol.Table{name}, nil)
+		t.publish("user.created", "", protocol.Table{name}, nil)
 	} else {
 		was = known.account
 	}
 	switch {
 	case known == nil || bytes.Equal(was.Hash, a.Hash):
 	case len(a.Hash) == 0:
-		t.tell("user.password.cleared", "", protocol.Table{name}, nil)
+		t.publish("user.password.cleared", "", protocol.Table{name}, nil)
 	default:
-		t.tell("user.password.changed", "", protocol.Table{name}, nil)
+		t.publish("user.password.changed", "", protocol.Table{name}, nil)
 	}
 	if was.Keys != a.Keys {
-		t.tell("user.access.keys.changed", "", protocol.Table{name}, nil)
+		t.publish("user.access.keys.changed", "", protocol.Table{name}, nil)
 	}
 	if !slices.Equal(was.Tags, a.Tags) {
 		var before any
 		if known != nil {
 			before = was.Tags
 		}
-		t.tell("user.tags.set", "", protocol.Table{name, {Key: "tags", Value: texts(a.Tags)}}, before)
+		t.publish("user.tags.set", "", protocol.Table{name, {Key: "tags", Value: texts(a.Tags)}}, before)
 	}
 	t.limits("user.limits", "", protocol.Field{Key: "username", Value: a.Name}, was.Limits, a.Limits)
 }
 
 // vhost returns how a virtual host differs from the one before.
-func (t *teller) vhost(v VHost) {
+func (t *changePublisher) vhost(v VHost) {
 	was, known := t.before.vhosts[v.Name]
 	switch {
 	case !known:
-		t.tell("vhost.created", v.Name, vhostFields(v), nil)
+		t.publish("vhost.created", v.Name, vhostFields(v), nil)
 	case was.Description != v.Description || !slices.Equal(was.Tags, v.Tags) || was.DefaultQueueType != v.DefaultQueueType || was.Tracing != v.Tracing:
-		t.tell("vhost.updated", v.Name, vhostFields(v), shown(vhostFields(was)))
+		t.publish("vhost.updated", v.Name, vhostFields(v), shown(vhostFields(was)))
 	}
 	t.limits("vhost.limits", v.Name, protocol.Field{Key: "vhost", Value: v.Name}, was.Limits, v.Limits)
 }
 
-func (t *teller) limits(what, vhost string, of protocol.Field, before, after Limits) {
+func (t *changePublisher) limits(what, vhost string, of protocol.Field, before, after Limits) {
 	if maps.Equal(before, after) {
 		return
 	}
@@ -101,14 +101,14 @@ func (t *teller) limits(what, vhost string, of protocol.Field, before, after Lim
 		fields = append(fields, protocol.Field{Key: key, Value: after[key]})
 	}
 	if len(before) == 0 {
-		t.tell(name, vhost, fields, nil)
+		t.publish(name, vhost, fields, nil)
 		return
 	}
-	t.tell(name, vhost, fields, before)
+	t.publish(name, vhost, fields, before)
 }
 
 // deleted returns what is gone. The permissions that go with a user or a virtual host are not told one by one.
-func (t *teller) deleted(v any) {
+func (t *changePublisher) deleted(v any) {
 	with := func(user, vhost string) bool {
 		return slices.ContainsFunc(t.gone, func(v any) bool {
 			a, isUser := v.(Account)
@@ -118,16 +118,16 @@ func (t *teller) deleted(v any) {
 	}
 	switch v := v.(type) {
 	case Account:
-		t.tell("user.deleted", "", protocol.Table{{Key: "name", Value: v.Name}}, nil)
+		t.publish("user.deleted", "", protocol.Table{{Key: "name", Value: v.Name}}, nil)
 	case VHost:
-		t.tell("vhost.deleted", v.Name, protocol.Table{{Key: "name", Value: v.Name}}, nil)
+		t.publish("vhost.deleted", v.Name, protocol.Table{{Key: "name", Value: v.Name}}, nil)
 	case Grant:
 		if !with(v.User, v.VHost) {
-			t.tell("permission.deleted", v.VHost, grantFields(v)[:2], shown(grantFields(t.before.grant(v))))
+			t.publish("permission.deleted", v.VHost, grantFields(v)[:2], shown(grantFields(t.before.grant(v))))
 		}
 	case TopicGrant:
 		if !with(v.User, v.VHost) {
-			t.tell("topic.permission.deleted", v.VHost, topicFields(v)[:3], shown(topicFields(t.before.topicGrant(v))))
+			t.publish("topic.permission.deleted", v.VHost, topicFields(v)[:3], shown(topicFields(t.before.topicGrant(v))))
 		}
 	}
 }

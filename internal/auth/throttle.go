@@ -17,7 +17,7 @@ const (
 	maxDebts               = 1 << 14                    // entries, of 64 bytes
 	maxKnown               = 1 << 12
 	knownFor               = 24 * time.Hour
-	tellEvery              = 10 * time.Second
+	reportInterval         = 10 * time.Second
 )
 
 // ErrThrottled says that the password was not looked at, because too many logins from there have failed. It wraps
@@ -56,16 +56,16 @@ type throttle struct {
 	seed  maphash.Seed
 	debts map[debtor]time.Time // when all is paid
 	known map[debtor]time.Time // until when who has logged in is known
-	// refused is how many logins were refused since somebody was told, by source.
+	// refused counts the logins refused since the last report, by source.
 	refused map[netip.Prefix]int
-	tell    func(source string, refused int) // nil for nobody
-	timer   *time.Timer                      // nil unless somebody will be told
+	report  func(source string, refused int) // nil: no reports
+	timer   *time.Timer                      // nil unless a report is due
 }
 
-func newThrottle(tell func(source string, refused int)) *throttle {
+func newThrottle(report func(source string, refused int)) *throttle {
 	return &throttle{
 		seed: maphash.MakeSeed(), debts: map[debtor]time.Time{}, known: map[debtor]time.Time{},
-		refused: map[netip.Prefix]int{}, tell: tell,
+		refused: map[netip.Prefix]int{}, report: report,
 	}
 }
 
@@ -156,9 +156,9 @@ func put(table map[debtor]time.Time, d debtor, until time.Time, most int, now ti
 	table[d] = until
 }
 
-// refuse counts a refused login. It reports the first one of a source at once, and the others together every tellEvery.
+// refuse counts a refused login. It reports the first one of a source at once, and the others together every reportInterval.
 func (t *throttle) refuse(source netip.Prefix) {
-	if t.tell == nil {
+	if t.report == nil {
 		return
 	}
 	n, there := t.refused[source]
@@ -168,14 +168,14 @@ func (t *throttle) refuse(source netip.Prefix) {
 	t.refused[source] = n + 1
 	if !there {
 		t.refused[source] = 0
-		t.tell(source.String(), 1)
+		t.report(source.String(), 1)
 	}
 	if t.timer == nil {
-		t.timer = time.AfterFunc(tellEvery, t.told)
+		t.timer = time.AfterFunc(reportInterval, t.reportAll)
 	}
 }
 
-func (t *throttle) told() {
+func (t *throttle) reportAll() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.timer = nil
@@ -185,9 +185,9 @@ func (t *throttle) told() {
 			continue
 		}
 		t.refused[source] = 0
-		t.tell(source.String(), n)
+		t.report(source.String(), n)
 	}
 	if len(t.refused) > 0 {
-		t.timer = time.AfterFunc(tellEvery, t.told)
+		t.timer = time.AfterFunc(reportInterval, t.reportAll)
 	}
 }

@@ -196,7 +196,7 @@ func TestRefusalsAreToldOnce(t *testing.T) {
 		if len(told) != 1 || refused < 3000 || len(lines) < 2 || lines[0] != 1 || u.throttle.timer != nil || len(u.throttle.refused) != 0 {
 			t.Errorf("told %v", told)
 		}
-		if most := int(time.Since(start)/tellEvery) + 2; len(lines) > most {
+		if most := int(time.Since(start)/reportInterval) + 2; len(lines) > most {
 			t.Errorf("%d lines", len(lines))
 		}
 	})

@@ -161,8 +161,8 @@ func (u *Users) Observe(observer func(Change) error) {
 // By returns the same users, whose changes are somebody's; nil for the broker's own.
 func (u *Users) By(o *events.Origin) *Users { return &Users{u.keeper, o} }
 
-// TellTo has events told of every change from now on.
-func (u *Users) TellTo(hub *events.Hub) {
+// PublishTo publishes all further changes as events of hub.
+func (u *Users) PublishTo(hub *events.Hub) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.events = hub
@@ -195,7 +195,7 @@ func (u *Users) change(f func(next *snapshot, c *Change) error) error {
 		}
 	}
 	u.now.Store(&next)
-	u.tell(before, c)
+	u.publish(before, c)
 	return nil
 }
 

@@ -28,8 +28,8 @@ type Valve struct {
 // NewValve makes an open valve over what queues hold; nil for no flow control.
 func NewValve(b *Budget) *Valve { return &Valve{budget: b} }
 
-// SetMost sets above how many bytes of contents flow is held; 0 or less for never.
-func (v *Valve) SetMost(bytes int64) { v.most.Store(max(bytes, 0)) }
+// SetMax sets above how many bytes of contents flow is held; 0 or less for never.
+func (v *Valve) SetMax(bytes int64) { v.most.Store(max(bytes, 0)) }
 
 // Full reports whether queues hold more than that.
 func (v *Valve) Full() bool {
@@ -40,8 +40,8 @@ func (v *Valve) Full() bool {
 	return most > 0 && v.budget.Used() > most
 }
 
-// Most returns that number of bytes, math.MaxInt64 for none.
-func (v *Valve) Most() int64 {
+// Max returns that number of bytes, math.MaxInt64 for none.
+func (v *Valve) Max() int64 {
 	if most := v.most.Load(); most > 0 {
 		return most
 	}

@@ -16,18 +16,18 @@ func TestValve_Nil(t *testing.T) {
 func TestValve(t *testing.T) {
 	for name, relieve := range map[string]func(*Budget, *Valve){
 		"contents leave": func(b *Budget, v *Valve) { b.Add(-50); v.Relieve() },
-		"more may stay":  func(_ *Budget, v *Valve) { v.SetMost(200); v.Relieve() },
-		"no bound":       func(_ *Budget, v *Valve) { v.SetMost(0); v.Relieve() },
+		"more may stay":  func(_ *Budget, v *Valve) { v.SetMax(200); v.Relieve() },
+		"no bound":       func(_ *Budget, v *Valve) { v.SetMax(0); v.Relieve() },
 		"an alarm":       func(_ *Budget, v *Valve) { v.SetShut(true) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := &Budget{}
 				v := NewValve(b)
-				if v.Most() != math.MaxInt64 {
-					t.Error(v.Most())
+				if v.Max() != math.MaxInt64 {
+					t.Error(v.Max())
 				}
-				v.SetMost(100)
+				v.SetMax(100)
 				b.Add(100)
 				if !v.Wait(nil) {
 					t.Error("shut at the limit")

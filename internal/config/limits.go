@@ -16,7 +16,7 @@ type Limits struct {
 
 // Ranges of limits. The largest body is RabbitMQ's.
 const (
-	leastFrame   = 4096     // [AMQP 4.2.3]
+	minFrame     = 4096     // [AMQP 4.2.3]
 	largestFrame = 16 << 20 // a reader has room for a whole one
 	largestShort = 1<<16 - 1
 	largestBody  = 512 << 20
@@ -36,7 +36,7 @@ func (l Limits) check(wrong *problems) {
 		wrong.add("connection-max", "%d is negative", l.Connections)
 	}
 	between("channel-max", l.Channels, 1, largestShort)
-	between("frame-max", l.Frame, leastFrame, largestFrame)
+	between("frame-max", l.Frame, minFrame, largestFrame)
 	between("heartbeat", l.Heartbeat, 0, largestShort)
 	between("max-message-size", l.Message, 1, largestBody)
 }

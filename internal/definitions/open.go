@@ -46,11 +46,11 @@ func Open(dir string) (*File, error) {
 	return nil, fmt.Errorf("%s: %w", path, err)
 }
 
-// leastSize is the size of a new file of bbolt with the smallest pages there are.
-const leastSize = 4 * 4096
+// minSize is the size of a new file of bbolt with the smallest pages there are.
+const minSize = 4 * 4096
 
 func (f *File) open(path string) (err error) {
-	if info, err := os.Stat(path); err == nil && info.Size() < leastSize {
+	if info, err := os.Stat(path); err == nil && info.Size() < minSize {
 		return fmt.Errorf("%w: the file has only %d bytes", ErrDamaged, info.Size())
 	}
 	f.db, err = openFile(path)

@@ -34,7 +34,7 @@ func NewParameters(m Store, stored []Parameter) *Parameters {
 	all := map[parameterKey]Parameter{}
 	for _, p := range stored {
 		all[keyOf(p)] = p
-		ps.tell(p)
+		ps.updateStatus(p)
 	}
 	ps.now.Store(&all)
 	return ps
@@ -43,8 +43,8 @@ func NewParameters(m Store, stored []Parameter) *Parameters {
 // Statuses returns those of entities of Azure Service Bus.
 func (ps *Parameters) Statuses() *status.Table { return &ps.statuses }
 
-// tell has the statuses of entities follow a parameter, which has no value if it is deleted.
-func (ps *Parameters) tell(what any) {
+// updateStatus updates the status of the entity that a parameter belongs to. A deleted parameter has no value.
+func (ps *Parameters) updateStatus(what any) {
 	if p, is := what.(Parameter); is && p.Component == parameters.Entity {
 		extra, _ := entity.ParseExtra(p.Value) // none if it cannot be read
 		ps.statuses.Set(p.VHost, p.Name, extra.Status)
@@ -122,12 +122,12 @@ func (ps *Parameters) change(c Change, f func(next map[parameterKey]Parameter) e
 	}
 	ps.now.Store(&next)
 	for _, p := range c.Put {
-		ps.tell(p)
+		ps.updateStatus(p)
 	}
 	for _, p := range c.Delete {
 		p := p.(Parameter)
 		p.Value = nil
-		ps.tell(p)
+		ps.updateStatus(p)
 	}
 	return nil
 }

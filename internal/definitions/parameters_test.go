@@ -56,12 +56,12 @@ func TestParametersAreCounted(t *testing.T) {
 		_, err := ps.Put(Parameter{Component: "shovel", VHost: vhost, Name: fmt.Sprint(i), Value: []byte(`1`)})
 		return err
 	}
-	for i := range parameters.Most {
+	for i := range parameters.MaxParameters {
 		if err := put("a", i); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := put("a", parameters.Most); err == nil || !errors.As(err, new(parameters.Refusal)) {
+	if err := put("a", parameters.MaxParameters); err == nil || !errors.As(err, new(parameters.Refusal)) {
 		t.Error(err)
 	}
 	if err := errors.Join(put("a", 0), put("b", 0)); err != nil {

@@ -37,7 +37,7 @@ func named(name string) func() *Event {
 func TestRecord(t *testing.T) {
 	var out bytes.Buffer
 	by := &Origin{User: "ann", Source: "10.0.0.1:5", Interface: HTTP}
-	hub(&out, zerolog.InfoLevel).Tell(Change, func() *Event {
+	hub(&out, zerolog.InfoLevel).Publish(Change, func() *Event {
 		return &Event{Name: "user.tags.set", VHost: "/", By: by, Fields: protocol.Table{{Key: "name", Value: "bob"}}, Before: []string{"a"}}
 	})
 	want := `{"level":"info","event":"user.tags.set","user":"ann","source":"10.0.0.1:5","interface":"http","what":{"name":"bob"},"before":["a"],"message":"on record"}` + "\n"
@@ -68,15 +68,15 @@ func TestWhatIsRecorded(t *testing.T) {
 	var out bytes.Buffer
 	quiet := func() *Event { t.Error("put together"); return &Event{} }
 	h := hub(&out, zerolog.InfoLevel)
-	h.Tell(Routine, quiet)
-	h.Tell(Unrecorded, quiet)
-	hub(&out, zerolog.WarnLevel).Tell(Change, quiet)
+	h.Publish(Routine, quiet)
+	h.Publish(Unrecorded, quiet)
+	hub(&out, zerolog.WarnLevel).Publish(Change, quiet)
 	l := h.Listen(1, nil, func() bool { return true })
-	if h.Tell(Unrecorded, quiet); h.Wanted() {
+	if h.Publish(Unrecorded, quiet); h.Wanted() {
 		t.Error("wanted by who is idle")
 	}
 	l.Close()
-	(*Hub)(nil).Tell(Change, quiet)
+	(*Hub)(nil).Publish(Change, quiet)
 	if out.Len() > 0 || (*Hub)(nil).Wanted() {
 		t.Error(out.String())
 	}
@@ -86,7 +86,7 @@ func TestWhatIsRecorded(t *testing.T) {
 func TestRecordsAreBoundedAndHaveNoSecrets(t *testing.T) {
 	var out bytes.Buffer
 	long := strings.Repeat("é", 1<<20)
-	hub(&out, zerolog.InfoLevel).Tell(Change, func() *Event {
+	hub(&out, zerolog.InfoLevel).Publish(Change, func() *Event {
 		return &Event{Name: "parameter.set", Fields: protocol.Table{{Key: "value", Value: long}}, Before: map[string]string{
 			"uri": "amqps://ann:sesame@host/v", "uris": "amqp://b:swordfish@h amqp://c:tiger@h",
 		}}
@@ -113,8 +113,8 @@ func TestSlowListener(t *testing.T) {
 	slow := h.Listen(2, func(e *Event) bool { return e.Name != "unwanted" }, nil)
 	fast := h.Listen(10, nil, nil)
 	for i := range 5 {
-		h.Tell(Unrecorded, named(fmt.Sprint(i)))
-		h.Tell(Unrecorded, named("unwanted"))
+		h.Publish(Unrecorded, named(fmt.Sprint(i)))
+		h.Publish(Unrecorded, named("unwanted"))
 	}
 	if len(fast.C) != 10 || fast.Missed() != 0 {
 		t.Errorf("%d events", len(fast.C))
@@ -128,12 +128,12 @@ func TestSlowListener(t *testing.T) {
 		t.Error("told before what came before")
 	}
 	take()
-	h.Tell(Unrecorded, named("5"))
+	h.Publish(Unrecorded, named("5"))
 	take()
 	take()
-	h.Tell(Unrecorded, named("6"))
-	h.Tell(Unrecorded, named("7"))
-	h.Tell(Unrecorded, named("8"))
+	h.Publish(Unrecorded, named("6"))
+	h.Publish(Unrecorded, named("7"))
+	h.Publish(Unrecorded, named("8"))
 	take()
 	take()
 	if s := strings.Join(got, " "); s != "0-0 1-0 5-3 6-0 7-0" {
@@ -147,7 +147,7 @@ func TestSlowListener(t *testing.T) {
 	}
 	slow.Close()
 	fast.Close()
-	if h.Tell(Unrecorded, named("9")); h.Wanted() || len(slow.C) > 0 {
+	if h.Publish(Unrecorded, named("9")); h.Wanted() || len(slow.C) > 0 {
 		t.Error("somebody listens")
 	}
 }

@@ -65,8 +65,8 @@ type Hub struct {
 // NewHub makes one without listeners.
 func NewHub(cfg Config) *Hub { return &Hub{cfg: cfg} }
 
-// Tell has an event recorded and passes it on to who listens. Event is called at once, or not at all if nobody wants to know.
-func (h *Hub) Tell(record Record, event func() *Event) {
+// Publish has an event recorded and passes it on to who listens. Event is called at once, or not at all if nobody wants to know.
+func (h *Hub) Publish(record Record, event func() *Event) {
 	if h == nil {
 		return
 	}
@@ -81,7 +81,7 @@ func (h *Hub) Tell(record Record, event func() *Event) {
 	}
 	if wanted {
 		for _, l := range *h.listeners.Load() {
-			l.tell(e)
+			l.notify(e)
 		}
 	}
 }
@@ -142,15 +142,15 @@ func Redacted(text []byte) []byte {
 	return credentials.ReplaceAllLiteral(text, []byte("://***@"))
 }
 
-// Told is an event that a listener gets.
-type Told struct {
+// Notification is an event that a listener gets.
+type Notification struct {
 	*Event        // nil: only Lost is set
 	Lost   uint64 // how many the listener has missed since the one before
 }
 
 // Listener hears of events.
 type Listener struct {
-	C     chan Told
+	C     chan Notification
 	hub   *Hub
 	wants func(*Event) bool
 	idle  func() bool
@@ -163,7 +163,7 @@ type Listener struct {
 // returns true, nil for all. While idle returns true, nil for never, it need not get any. Both functions are called by
 // the publishers of events, and must neither block nor publish.
 func (h *Hub) Listen(room int, wants func(*Event) bool, idle func() bool) *Listener {
-	l := &Listener{C: make(chan Told, cmp.Or(room, 1)), hub: h, wants: wants, idle: idle}
+	l := &Listener{C: make(chan Notification, cmp.Or(room, 1)), hub: h, wants: wants, idle: idle}
 	h.change(func(all []*Listener) []*Listener { return append(all, l) })
 	return l
 }
@@ -186,14 +186,14 @@ func (h *Hub) change(f func([]*Listener) []*Listener) {
 	h.listeners.Store(&all)
 }
 
-func (l *Listener) tell(e *Event) {
+func (l *Listener) notify(e *Event) {
 	if l.idle != nil && l.idle() || l.wants != nil && !l.wants(e) {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	select {
-	case l.C <- Told{e, l.lost}:
+	case l.C <- Notification{e, l.lost}:
 		l.lost = 0
 	default:
 		l.lost++

@@ -98,7 +98,7 @@ func handlerOf(broker management.Sockets, a *rest.API) http.Handler {
 	for path, handlers := range paths {
 		mux.Handle(path, handlers)
 	}
-	mux.Handle("/api/", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { rest.Tell(w, rest.ErrNotFound) }))
+	mux.Handle("/api/", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { rest.WriteError(w, rest.ErrNotFound) }))
 	for _, path := range []string{"/api", "/api/index.html"} {
 		mux.Handle(path, methods{"GET": http.HandlerFunc(welcome)})
 	}
@@ -115,7 +115,7 @@ func sameOrigin(next http.Handler) http.Handler {
 	protection := http.NewCrossOriginProtection()
 	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Connection", "close") // the body is not read
-		rest.Tell(w, rest.Refuse(http.StatusForbidden, "forbidden", "cross-origin request refused"))
+		rest.WriteError(w, rest.Refuse(http.StatusForbidden, "forbidden", "cross-origin request refused"))
 	}))
 	return protection.Handler(next)
 }

@@ -9,33 +9,33 @@ import (
 // Several queues tell what has changed; the sum is that of what they last said, whoever ended meanwhile.
 func TestSumsFollowTheQueues(t *testing.T) {
 	var all Queues
-	type teller struct {
-		share *Share
-		told  Numbers
+	type reporter struct {
+		share    *Share
+		reported Numbers
 	}
-	var queues []*teller
+	var queues []*reporter
 	for i := range 2 * shards {
-		queues = append(queues, &teller{share: all.Of(Quorum, uint64(i))})
+		queues = append(queues, &reporter{share: all.Of(Quorum, uint64(i))})
 	}
 	want := Numbers{}
 	for i, q := range queues {
 		now := Numbers{Ready: int64(i), UnackedBytes: 100, Enqueued: int64(2 * i)}
-		q.share.Tell(&q.told, &now)
+		q.share.Report(&q.reported, &now)
 		now[Ready]++
 		now[UnackedBytes] = 0
-		q.share.Tell(&q.told, &now)
+		q.share.Report(&q.reported, &now)
 		want.Add(&now)
 	}
 	if got := all.Total(Quorum); got != want {
 		t.Errorf("%v, want %v", got, want)
 	}
-	held := &teller{share: all.Of(Holder, 1)}
-	held.share.Tell(&held.told, &Numbers{Scheduled: 7})
+	held := &reporter{share: all.Of(Holder, 1)}
+	held.share.Report(&held.reported, &Numbers{Scheduled: 7})
 	if got := all.All(); got != want {
 		t.Errorf("%v, want %v: a holder is no queue", got, want)
 	}
 	for _, q := range queues {
-		q.share.Forget(&q.told)
+		q.share.Forget(&q.reported)
 	}
 	if got := all.Total(Quorum); got != (Numbers{Enqueued: want[Enqueued]}) {
 		t.Errorf("%v is left; what was counted was %d", got, want[Enqueued])
@@ -97,16 +97,16 @@ func TestSizes(t *testing.T) {
 }
 
 // Reporting a queue's numbers does not allocate.
-func TestTellingTakesNoMemory(t *testing.T) {
+func TestReportsDoNotAllocate(t *testing.T) {
 	var all Queues
-	var told, now Numbers
+	var reported, now Numbers
 	late := Late{Share: all.Of(Classic, 0)}
 	if n := testing.AllocsPerRun(100, func() {
 		now[Ready]++
 		now[Enqueued]++
 		late.Expired(1, 1e6)
 		late.Flush()
-		late.Share.Tell(&told, &now)
+		late.Share.Report(&reported, &now)
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
 	}

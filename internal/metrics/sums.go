@@ -87,23 +87,23 @@ type Share struct {
 // Of returns the share that a queue tells, by a number of its own.
 func (q *Queues) Of(kind Kind, number uint64) *Share { return &q.sums[kind][number%shards] }
 
-// Tell adds how the numbers of a queue differ from what it told before, and remembers them.
-func (s *Share) Tell(told, now *Numbers) {
+// Report adds the differences between the numbers of a queue and those reported before, and remembers the new ones.
+func (s *Share) Report(reported, now *Numbers) {
 	for i, v := range now {
-		if v != told[i] {
-			s.numbers[i].Add(v - told[i])
-			told[i] = v
+		if v != reported[i] {
+			s.numbers[i].Add(v - reported[i])
+			reported[i] = v
 		}
 	}
 }
 
 // Forget subtracts the gauges of a queue that ends. Its counters stay.
-func (s *Share) Forget(told *Numbers) {
-	now := *told
+func (s *Share) Forget(reported *Numbers) {
+	now := *reported
 	for i := range gauges {
 		now[i] = 0
 	}
-	s.Tell(told, &now)
+	s.Report(reported, &now)
 }
 
 // Total returns the numbers of all queues of a kind. They are not those of one moment.

@@ -2,10 +2,10 @@ package outbox
 
 import "slices"
 
-// claimsMost is how many answers whose size nobody knows beforehand may be on
+// maxClaims is how many answers whose size nobody knows beforehand may be on
 // their way to one outbox: what is in flight is bounded by so many of the largest
 // messages, whatever the channels of a connection ask for at once.
-const claimsMost = 4
+const maxClaims = 4
 
 // claims are the holders of places and the waiting claimants, in order.
 type claims struct {
@@ -27,7 +27,7 @@ func (o *Outbox) Claim(who any, ready func()) bool {
 	switch {
 	case slices.Contains(c.held, who):
 		return true
-	case len(c.held) < claimsMost:
+	case len(c.held) < maxClaims:
 		c.held = append(c.held, who)
 		return true
 	case !slices.ContainsFunc(c.waiting, func(x claim) bool { return x.who == who }):

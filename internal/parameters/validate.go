@@ -22,8 +22,8 @@ const (
 
 // Limits on parameters.
 const (
-	MaxValue = 64 << 10 // bytes of a value
-	Most     = 256      // parameters of a component in a virtual host, but see MaxOf
+	MaxValue      = 64 << 10 // bytes of a value
+	MaxParameters = 256      // parameters of a component in a virtual host, but see MaxOf
 )
 
 // Parameter is a value of a component in a virtual host, known by the three names.
@@ -42,7 +42,7 @@ func MaxOf(component string) int {
 	if component == Entity {
 		return entity.MostExtras
 	}
-	return Most
+	return MaxParameters
 }
 
 // Validate says what is wrong with a parameter of a known component. enter says why its maker may not open a virtual host; nil for a maker

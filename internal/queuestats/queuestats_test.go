@@ -40,7 +40,7 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-func BenchmarkTell(b *testing.B) {
+func BenchmarkReport(b *testing.B) {
 	var f Stats
 	var v Values
 	for b.Loop() {

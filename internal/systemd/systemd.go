@@ -32,8 +32,8 @@ func New(getenv func(string) string) *Notifier {
 	return n
 }
 
-// Tell sends a message, if somebody wants it.
-func (n *Notifier) Tell(what string) error {
+// Notify sends a message to the service manager, if there is one.
+func (n *Notifier) Notify(what string) error {
 	if n.socket == "" {
 		return nil
 	}
@@ -61,7 +61,7 @@ func (n *Notifier) Watch(works func(context.Context) error) (end func()) {
 		for {
 			each, done := context.WithTimeout(ctx, n.within/2)
 			if works(each) == nil {
-				_ = n.Tell(alive) // if it gets lost, the next one counts
+				_ = n.Notify(alive) // if it gets lost, the next one counts
 			}
 			done()
 			select {

@@ -42,7 +42,7 @@ func TestNotifier(t *testing.T) {
 	path, next := manager(t)
 	n := New(environment(map[string]string{"NOTIFY_SOCKET": path, "WATCHDOG_USEC": "2000", "WATCHDOG_PID": strconv.Itoa(os.Getpid())}))
 	for _, what := range []string{Ready, Reloading, Ready, Stopping} {
-		if err := n.Tell(what); err != nil {
+		if err := n.Notify(what); err != nil {
 			t.Fatal(err)
 		}
 		if got := next(); got != what {
@@ -67,7 +67,7 @@ func TestNotifier(t *testing.T) {
 	}
 	<-failed
 	end()
-	if err := n.Tell(Stopping); err != nil || next() != Stopping {
+	if err := n.Notify(Stopping); err != nil || next() != Stopping {
 		t.Error("a sign of life of a broker that does not work", err)
 	}
 
@@ -79,10 +79,10 @@ func TestNotifier(t *testing.T) {
 			return nil
 		})()
 	}
-	if err := New(environment(nil)).Tell(Ready); err != nil {
+	if err := New(environment(nil)).Notify(Ready); err != nil {
 		t.Error(err)
 	}
-	if err := New(environment(map[string]string{"NOTIFY_SOCKET": path + "x"})).Tell(Ready); err == nil {
+	if err := New(environment(map[string]string{"NOTIFY_SOCKET": path + "x"})).Notify(Ready); err == nil {
 		t.Error("nobody listens")
 	}
 }

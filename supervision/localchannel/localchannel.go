@@ -87,7 +87,7 @@ func (w *localChannel) frame(ctx context.Context) (protocol.Frame, error) {
 				w.read = append(w.read, b...)
 			}
 		case m := <-w.in.Replies:
-			if err := w.told(m); err != nil {
+			if err := w.handle(m); err != nil {
 				return f, err
 			}
 		case <-ctx.Done():
@@ -96,8 +96,8 @@ func (w *localChannel) frame(ctx context.Context) (protocol.Frame, error) {
 	}
 }
 
-// told handles mail from the channel to its connection.
-func (w *localChannel) told(m any) error {
+// handle handles mail from the channel to its connection.
+func (w *localChannel) handle(m any) error {
 	switch m := m.(type) {
 	case *mail.CloseConnection:
 		return m.Err
@@ -159,6 +159,6 @@ func (w *localChannel) leave(ctx context.Context) {
 		if err != nil {
 			return
 		}
-		_ = w.told(r) // it ends in any case
+		_ = w.handle(r) // it ends in any case
 	}
 }

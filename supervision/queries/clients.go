@@ -92,7 +92,7 @@ func (qs *Queries) closeThose(ctx context.Context, reason string, those func(*ma
 		if those(&c.shown) {
 			found = true
 			qs.cfg.Asker.Post(c.pid, &mail.CloseConnection{Err: protocol.ConnectionErrorf(protocol.ConnectionForced, "%s", reason)})
-			qs.tell(ctx, events.OriginOf(ctx).Asked(), "connection.close.requested", c.shown.VHost, protocol.Table{
+			qs.publish(ctx, events.OriginOf(ctx).Asked(), "connection.close.requested", c.shown.VHost, protocol.Table{
 				{Key: "name", Value: c.shown.Name}, {Key: "user", Value: c.shown.User}, {Key: "vhost", Value: c.shown.VHost}, {Key: "reason", Value: reason},
 			})
 		}
@@ -101,20 +101,20 @@ func (qs *Queries) closeThose(ctx context.Context, reason string, those func(*ma
 }
 
 // tell publishes the event of a user's request.
-func (qs *Queries) tell(ctx context.Context, record events.Record, name, vhost string, fields protocol.Table) {
+func (qs *Queries) publish(ctx context.Context, record events.Record, name, vhost string, fields protocol.Table) {
 	by := events.OriginOf(ctx)
-	qs.cfg.Events.Tell(record, func() *events.Event {
+	qs.cfg.Events.Publish(record, func() *events.Event {
 		return &events.Event{Name: name, VHost: vhost, By: by, Fields: fields}
 	})
 }
 
-// tellScheduled publishes the event that messages of a place, or the one named, were dropped or moved. For clients this
+// publishScheduled publishes the event that messages of a place, or the one named, were dropped or moved. For clients this
 // is routine, as for temporary declarations.
-func (qs *Queries) tellScheduled(ctx context.Context, name string, at management.Place, which management.ScheduledID, count int, more ...protocol.Field) {
+func (qs *Queries) publishScheduled(ctx context.Context, name string, at management.Place, which management.ScheduledID, count int, more ...protocol.Field) {
 	if count == 0 {
 		return
 	}
-	qs.tell(ctx, events.OriginOf(ctx).Declared(false), name, at.VHost, append(protocol.Table{
+	qs.publish(ctx, events.OriginOf(ctx).Declared(false), name, at.VHost, append(protocol.Table{
 		{Key: "name", Value: at.Name},
 		{Key: "vhost", Value: at.VHost},
 		{Key: "exchange", Value: at.Exchange},

@@ -240,7 +240,7 @@ func (qs *Queries) ReturnDelivery(ctx context.Context, by management.Asker, at m
 		return false, err
 	}
 	if answer.Found {
-		qs.tell(ctx, events.OriginOf(ctx).Declared(false), "delivery.returned", at.VHost, protocol.Table{
+		qs.publish(ctx, events.OriginOf(ctx).Declared(false), "delivery.returned", at.VHost, protocol.Table{
 			{Key: "name", Value: at.Name}, {Key: "vhost", Value: at.VHost}, {Key: "id", Value: strconv.FormatUint(id, 10)},
 		})
 	}

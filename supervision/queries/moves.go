@@ -69,7 +69,7 @@ func (ms *Moves) Move(ctx context.Context, by management.Asker, at management.Pl
 		ms.await(ctx, m)
 		return ms.shownMove(m), ctx.Err()
 	}
-	ms.tellMove(ctx, "move.started", m)
+	ms.publishMove(ctx, "move.started", m)
 	return ms.shownMove(m), nil
 }
 
@@ -187,7 +187,7 @@ func (ms *Moves) StopMove(ctx context.Context, by management.Asker, id string) (
 		if m.of.ID == id && m.pid != nil && (m.of.User == by.Name || by.HasTag("administrator")) {
 			if !m.over() {
 				ms.qs.cfg.Asker.Post(m.pid, move.Stop{})
-				ms.tellMove(ctx, "move.stopped", m)
+				ms.publishMove(ctx, "move.stopped", m)
 			}
 			return true
 		}
@@ -209,7 +209,7 @@ func (ms *Moves) shownMove(m *moving) management.MoveStatus {
 	return shown
 }
 
-func (ms *Moves) tellMove(ctx context.Context, name string, m *moving) {
+func (ms *Moves) publishMove(ctx context.Context, name string, m *moving) {
 	to := protocol.Field{Key: "to", Value: "origin"}
 	switch how := &m.of.How; {
 	case how.Queue != "":
@@ -217,7 +217,7 @@ func (ms *Moves) tellMove(ctx context.Context, name string, m *moving) {
 	case !how.Origin:
 		to = protocol.Field{Key: "to_exchange", Value: how.Exchange}
 	}
-	ms.qs.tell(ctx, events.OriginOf(ctx).Asked(), name, m.of.VHost, protocol.Table{
+	ms.qs.publish(ctx, events.OriginOf(ctx).Asked(), name, m.of.VHost, protocol.Table{
 		{Key: "id", Value: m.of.ID}, {Key: "name", Value: m.of.Queue}, {Key: "vhost", Value: m.of.VHost}, to, {Key: "messages", Value: int64(len(m.of.How.IDs))},
 	})
 }

@@ -60,7 +60,7 @@ func (qs *Queries) CancelScheduled(ctx context.Context, by management.Asker, at 
 	if err != nil {
 		return 0, err
 	}
-	qs.tellScheduled(ctx, "scheduled.cancelled", at, which, answer.Count)
+	qs.publishScheduled(ctx, "scheduled.cancelled", at, which, answer.Count)
 	return answer.Count, nil
 }
 
@@ -80,6 +80,6 @@ func (qs *Queries) Reschedule(ctx context.Context, by management.Asker, at manag
 	if err != nil {
 		return 0, 0, err
 	}
-	qs.tellScheduled(ctx, "scheduled.moved", at, which, answer.Count, protocol.Field{Key: "due_ms", Value: due})
+	qs.publishScheduled(ctx, "scheduled.moved", at, which, answer.Count, protocol.Field{Key: "due_ms", Value: due})
 	return answer.Count, due, nil
 }

@@ -16,16 +16,16 @@ import (
 
 // Shares of the memory watermark. Why these: docs/adr/0017.
 const (
-	pageFrom         = 2        // one in two: from there on queues page out
-	flowShare        = 2. / 3   // above it no more is read from publishers for the moment
-	boundShare       = 0.9      // the collector keeps garbage below it
-	leastBound       = 64 << 20 // bytes, or it would do nothing else
-	trimPerTurn      = 5000     // queues to be trimmed per second, about
-	flightShare      = 64       // a connection may have this fraction of the bytes under way
-	amplyFrom        = 256 << 20
-	leastTransaction = 1 << 20 // bytes besides the largest message
-	historyShare     = 16      // recent-history exchanges may keep this fraction of the bytes
-	begunShare       = 8       // incomplete contents may take this fraction of the bytes, and transactions as much
+	pageFrom       = 2        // one in two: from there on queues page out
+	flowShare      = 2. / 3   // above it no more is read from publishers for the moment
+	boundShare     = 0.9      // the collector keeps garbage below it
+	minBound       = 64 << 20 // bytes, or it would do nothing else
+	trimPerTurn    = 5000     // queues to be trimmed per second, about
+	flightShare    = 64       // a connection may have this fraction of the bytes under way
+	amplyFrom      = 256 << 20
+	minTransaction = 1 << 20 // bytes besides the largest message
+	historyShare   = 16      // recent-history exchanges may keep this fraction of the bytes
+	begunShare     = 8       // incomplete contents may take this fraction of the bytes, and transactions as much
 )
 
 // Config is how a broker looks after memory and disk.
@@ -44,7 +44,7 @@ type Broker struct {
 	MaxMessage uint64 // bytes of the largest body
 	Clock      *clock.Clock
 	Log        zerolog.Logger
-	Events     *events.Hub // told of alarms; nil for nobody
+	Events     *events.Hub // for the events of alarms; nil: none
 	// Block notifies the clients of an alarm, or with "" of its end. Trim asks all queues to page out, Queues counts
 	// them. None of them waits.
 	Block  func(reason string)
@@ -65,12 +65,12 @@ type Monitor struct {
 	stop   chan struct{} // nil: nobody watches
 	gone   chan struct{}
 
-	mu       sync.Mutex
-	shortage alarmState
-	release  release
-	now      reading       // the last
-	told     alarmState    // what everybody knows
-	trimmed  time.Duration // when queues were last asked to page out
+	mu        sync.Mutex
+	shortage  alarmState
+	release   release
+	now       reading       // the last
+	announced alarmState    // the published state
+	trimmed   time.Duration // when queues were last asked to page out
 }
 
 // NewMonitor makes a monitor that does not watch yet.
@@ -104,11 +104,11 @@ func (a *Monitor) set(watermark, diskFree config.Amount) {
 		return
 	}
 	a.bound()
-	a.valve.SetMost(max(int64(float64(s.limit)*flowShare), 1))
+	a.valve.SetMax(max(int64(float64(s.limit)*flowShare), 1))
 	begun := max(s.limit/begunShare, 1)
-	a.intake.SetLimits(begun, max(begun, int64(a.broker.MaxMessage)+leastTransaction))
+	a.intake.SetLimits(begun, max(begun, int64(a.broker.MaxMessage)+minTransaction))
 	a.kept.SetLimit(max(s.limit/historyShare, 1))
-	a.meter.Bound(max(int64(float64(s.limit)*boundShare), leastBound))
+	a.meter.Bound(max(int64(float64(s.limit)*boundShare), minBound))
 }
 
 // bound limits what queues hold in memory. During an alarm they hold half as much:
@@ -173,7 +173,7 @@ func (a *Monitor) look() time.Duration {
 	}
 	a.shortage.look(r)
 	a.bound()
-	a.tell()
+	a.announce()
 	a.valve.Relieve()
 	a.intake.Look(a.broker.Clock.Ran(), a.shortage.memory)
 	a.trim(r.at)
@@ -189,15 +189,15 @@ func (a *Monitor) read() reading {
 	return a.now
 }
 
-// tell announces a change. Readers learn of it from the valve before the mail is on its way, so that they read no more
+// announce reports a change. Readers learn of it from the valve before the mail is on its way, so that they read no more
 // meanwhile.
-func (a *Monitor) tell() {
+func (a *Monitor) announce() {
 	s := &a.shortage
 	reason := s.reason()
-	changed := reason != a.told.reason()
-	a.log("memory", a.told.memory, s.memory)
-	a.log("disk", a.told.disk, s.disk)
-	a.told = *s
+	changed := reason != a.announced.reason()
+	a.log("memory", a.announced.memory, s.memory)
+	a.log("disk", a.announced.disk, s.disk)
+	a.announced = *s
 	if changed {
 		a.valve.SetShut(reason != "")
 		a.intake.Pause(reason != "")
@@ -216,7 +216,7 @@ func (a *Monitor) log(what string, before, after bool) {
 	}
 	a.broker.Log.Warn().Int64("memory_bytes", a.now.memory).Int64("memory_limit_bytes", a.shortage.limit).Int64("contents_bytes", a.budget.Used()).
 		Int64("disk_free_bytes", a.now.disk).Int64("disk_free_limit_bytes", a.shortage.least).Msg(text)
-	a.broker.Events.Tell(events.Unrecorded, func() *events.Event {
+	a.broker.Events.Publish(events.Unrecorded, func() *events.Event {
 		return &events.Event{Name: name, Fields: protocol.Table{{Key: "source", Value: what}, {Key: "node", Value: a.broker.Name}}}
 	})
 }

@@ -18,11 +18,11 @@ type Sockets struct {
 	mu      sync.Mutex
 	open    int
 	refused int       // since a shortage began, 0 when there is none
-	told    time.Time // when the log last heard of one
+	logged  time.Time // when the log last heard of one
 }
 
-// tellAgain is how long a shortage is not worth another line.
-const tellAgain = 10 * time.Second
+// logInterval is how long a shortage is not worth another line.
+const logInterval = 10 * time.Second
 
 // NewSockets makes the counter for at most limit connections, 0 for what the file
 // descriptors allow.
@@ -67,8 +67,8 @@ func (s *Sockets) Failed(err error) {
 // has heard of that a moment ago.
 func (s *Sockets) short() *zerolog.Event {
 	s.refused++
-	if now := time.Now(); now.Sub(s.told) >= tellAgain {
-		s.told = now
+	if now := time.Now(); now.Sub(s.logged) >= logInterval {
+		s.logged = now
 		return s.log.Warn()
 	}
 	return nil
@@ -77,15 +77,15 @@ func (s *Sockets) short() *zerolog.Event {
 // Shares of the file descriptors. The journal, the definitions and the logs have
 // the rest.
 const (
-	spareFiles  = 100 // before anything is shared out, if there are many
-	leastShared = 200 // else clients have half of them
-	manyHTTP    = 512
-	fewHTTP     = 8
+	spareFiles = 100 // before anything is shared out, if there are many
+	minShared  = 200 // else clients have half of them
+	manyHTTP   = 512
+	fewHTTP    = 8
 )
 
 // socketsOf returns the number of the file descriptors that AMQP clients may use.
 func socketsOf(files int) int {
-	if files < leastShared {
+	if files < minShared {
 		return max(files/2, 1)
 	}
 	return (files - spareFiles) / 10 * 9

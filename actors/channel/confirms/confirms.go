@@ -17,13 +17,13 @@ type Confirms struct {
 	late   bool         // some are put off because the outbox is full
 }
 
-// Kept is the capacity kept when no publishes are under way, and the limit of numbers that are put off.
-const Kept = 4096
+// BaseCapacity is the capacity kept when no publishes are under way, and the limit of numbers that are put off.
+const BaseCapacity = 4096
 
 type pending struct {
-	queues  int32 // that have not answered
-	refused bool
-	told    bool // confirmed singly, ahead of older numbers
+	queues   int32 // that have not answered
+	refused  bool
+	answered bool // confirmed singly, ahead of older numbers
 }
 
 func (c *Confirms) at(n uint64) *pending { return &c.ring[n&uint64(len(c.ring)-1)] }
@@ -101,11 +101,11 @@ func (c *Confirms) Append(b []byte, channel uint16) []byte {
 		if p.refused {
 			c.nacked++
 		}
-		if p.refused && !p.told {
+		if p.refused && !p.answered {
 			b = c.ackUpTo(b, channel, from)
 			b = protocol.AppendNackFrame(b, channel, c.low, false, false)
 			from = c.low + 1
-		} else if p.told {
+		} else if p.answered {
 			b = c.ackUpTo(b, channel, from)
 			from = c.low + 1
 		}
@@ -116,10 +116,10 @@ func (c *Confirms) Append(b []byte, channel uint16) []byte {
 	for _, r := range c.done {
 		for n := max(r.First, c.low); n <= r.Last; n++ {
 			p := c.at(n)
-			if p.queues > 0 || p.told {
+			if p.queues > 0 || p.answered {
 				continue
 			}
-			p.told = true
+			p.answered = true
 			if p.refused {
 				b = protocol.AppendNackFrame(b, channel, n, false, false)
 			} else {
@@ -128,7 +128,7 @@ func (c *Confirms) Append(b []byte, channel uint16) []byte {
 		}
 	}
 	c.done, c.late = c.done[:0], false
-	if c.low > c.last && len(c.ring) > Kept {
+	if c.low > c.last && len(c.ring) > BaseCapacity {
 		c.ring = nil // the next number allocates a new ring
 	}
 	return b
@@ -138,7 +138,7 @@ func (c *Confirms) Append(b []byte, channel uint16) []byte {
 // others the ring is scanned later.
 func (c *Confirms) PutOff() {
 	for ; c.low <= c.last; c.low++ {
-		if p := c.at(c.low); p.queues > 0 || p.refused || p.told {
+		if p := c.at(c.low); p.queues > 0 || p.refused || p.answered {
 			break
 		}
 	}
@@ -147,7 +147,7 @@ func (c *Confirms) PutOff() {
 }
 
 // Crowded reports whether so many confirms were put off that no more publishes should be taken.
-func (c *Confirms) Crowded() bool { return c.late && c.last+1-c.low >= Kept }
+func (c *Confirms) Crowded() bool { return c.late && c.last+1-c.low >= BaseCapacity }
 
 // ackUpTo appends an ack for from..low-1, if there are any.
 func (c *Confirms) ackUpTo(b []byte, channel uint16, from uint64) []byte {
@@ -174,11 +174,11 @@ func (c *Confirms) Acked() uint64 {
 	return c.low - 1 - c.nacked
 }
 
-// Untold returns the number of unconfirmed publishes.
-func (c *Confirms) Untold() int {
+// Unconfirmed returns the number of unconfirmed publishes.
+func (c *Confirms) Unconfirmed() int {
 	n := 0
 	for i := c.low; c.on && i <= c.last; i++ {
-		if !c.at(i).told {
+		if !c.at(i).answered {
 			n++
 		}
 	}

@@ -38,19 +38,19 @@ func (j *judge) hear(frames []byte) {
 		frames = frames[n:]
 		switch m, _ := protocol.DecodeMethod(f.Payload); m := m.(type) {
 		case *protocol.BasicAck:
-			j.tell(m.DeliveryTag, m.Multiple, false)
+			j.handle(m.DeliveryTag, m.Multiple, false)
 		case *protocol.BasicNack:
 			if m.Multiple || m.Requeue {
 				j.t.Fatalf("nack %+v", m)
 			}
-			j.tell(m.DeliveryTag, false, true)
+			j.handle(m.DeliveryTag, false, true)
 		default:
 			j.t.Fatalf("%v", m)
 		}
 	}
 }
 
-func (j *judge) tell(tag uint64, multiple, nack bool) {
+func (j *judge) handle(tag uint64, multiple, nack bool) {
 	if multiple {
 		for n := j.first; n < tag; n++ {
 			if !j.told[n] {
@@ -177,12 +177,12 @@ func TestConfirms_LargeRingIsLetGo(t *testing.T) {
 	var c Confirms
 	c.Start()
 	for range 2 {
-		for range 2 * Kept {
+		for range 2 * BaseCapacity {
 			c.Begin(1)
 		}
 		c.Answered(mail.Range{First: c.low, Last: c.last}, false)
 		c.Append(nil, 1)
-		if len(c.ring) > Kept {
+		if len(c.ring) > BaseCapacity {
 			t.Errorf("ring of %d for nothing", len(c.ring))
 		}
 	}

@@ -51,7 +51,7 @@ func Channel(h *events.Hub, name string, by *events.Origin, id uint16, pid strin
 
 // Login publishes the success or failure of a login on a connection. info may be incomplete.
 func Login(h *events.Hub, user string, refused error, info func() *mail.ConnectionInfo) {
-	h.Tell(events.Unrecorded, func() *events.Event {
+	h.Publish(events.Unrecorded, func() *events.Event {
 		c := info()
 		by := &events.Origin{User: user, Source: c.Name, Interface: events.AMQP}
 		fields := where(c)
@@ -64,7 +64,7 @@ func Login(h *events.Hub, user string, refused error, info func() *mail.Connecti
 }
 
 func publish(h *events.Hub, name string, by *events.Origin, info func() *mail.ConnectionInfo, fields func(*mail.ConnectionInfo) protocol.Table) {
-	h.Tell(events.Unrecorded, func() *events.Event {
+	h.Publish(events.Unrecorded, func() *events.Event {
 		c := info()
 		return &events.Event{Name: name, VHost: c.VHost, By: by, Fields: fields(c)}
 	})

@@ -11,8 +11,8 @@ import (
 
 // Limits (TXN-7).
 const (
-	// Most is the maximum number of open transactions of a connection.
-	Most = 64
+	// MaxOpen is the maximum number of open transactions of a connection.
+	MaxOpen = 64
 	// Life is how many ms a transaction may take from its declaration until it is discharged and all sessions are
 	// prepared.
 	Life = 120_000
@@ -49,12 +49,12 @@ type transaction struct {
 
 // Declare opens a transaction. Times are in wall ms.
 func (t *Table) Declare(m *mail.DeclareTransaction, now int64) {
-	if len(t.open) >= Most { // expired ones make room
+	if len(t.open) >= MaxOpen { // expired ones make room
 		t.open = slices.DeleteFunc(t.open, func(x *transaction) bool { return x.over })
 	}
-	if len(t.open) >= Most {
+	if len(t.open) >= MaxOpen {
 		t.send(m.ReplyTo, &mail.TransactionDeclared{
-			Reply: m.Done(amqp10.Errorf(amqp10.ResourceLimitExceeded, "a connection has at most %d transactions", Most)),
+			Reply: m.Done(amqp10.Errorf(amqp10.ResourceLimitExceeded, "a connection has at most %d transactions", MaxOpen)),
 		})
 		return
 	}

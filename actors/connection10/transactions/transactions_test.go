@@ -234,7 +234,7 @@ func TestTime_TXN7(t *testing.T) {
 
 func TestMost_TXN7(t *testing.T) {
 	c := open(t)
-	for i := range Most {
+	for i := range MaxOpen {
 		c.declare(0, int64(i))
 	}
 	c.Declare(&mail.DeclareTransaction{Session: c.sessions[2]}, 0)
@@ -242,7 +242,7 @@ func TestMost_TXN7(t *testing.T) {
 	c.Expire(Life, c.sessions)
 	c.sent()
 	c.declare(0, 0)
-	if len(c.open) != Most {
+	if len(c.open) != MaxOpen {
 		t.Errorf("%d are kept", len(c.open))
 	}
 }

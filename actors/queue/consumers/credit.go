@@ -55,8 +55,8 @@ func (s *Set) EndDrains(ready int) {
 	s.draining = kept
 }
 
-// tellDrained sends Drained to the consumers that were drained.
-func (s *Set) tellDrained() {
+// sendDrained sends Drained to the consumers that were drained.
+func (s *Set) sendDrained() {
 	for i, c := range s.drained {
 		s.out.Send(c.Channel.Address, &mail.Drained{Queue: s.queue, Tag: c.Tag, DeliveryCount: c.delivered})
 		s.drained[i] = nil

@@ -13,8 +13,8 @@ import (
 // Delays before a dead letter that could not be enqueued is retried: initial and maximum, in ms. Each round without
 // success doubles the delay.
 const (
-	RetryFirst = 1000
-	RetryMost  = 30_000
+	MinRetryDelay = 1000
+	MaxRetryDelay = 30_000
 )
 
 // RetryLimit is the number of retries by a classic queue, about two minutes in all, before the last attempt. A quorum
@@ -44,7 +44,7 @@ func (l *Set) guarantee(x deadLetter) mail.Guarantee {
 }
 
 // kept adds a message that could not be enqueued.
-func (l *Set) kept(k mail.Kept, now clock.Instant) {
+func (l *Set) kept(k mail.Retained, now clock.Instant) {
 	x, ok := l.all.Take(k.ID)
 	if !ok {
 		return
@@ -60,7 +60,7 @@ func (l *Set) kept(k mail.Kept, now clock.Instant) {
 	r := &l.retries
 	r.ids = append(r.ids, k.ID)
 	if r.at == 0 {
-		r.delay = max(r.delay, RetryFirst)
+		r.delay = max(r.delay, MinRetryDelay)
 		r.at = now.Ceil() + r.delay
 	}
 }
@@ -85,7 +85,7 @@ func (l *Set) Retry(now clock.Instant, skew int64) {
 	if r.ids = r.ids[n:]; len(r.ids) == 0 {
 		*r = retries{delay: r.delay}
 	}
-	r.delay = min(2*max(r.delay, RetryFirst), RetryMost)
+	r.delay = min(2*max(r.delay, MinRetryDelay), MaxRetryDelay)
 	r.at = 0
 	if len(r.ids) > 0 {
 		r.at = now.Ceil() + r.delay

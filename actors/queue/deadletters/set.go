@@ -187,7 +187,7 @@ func (l *Set) Answered(m *mail.DeadLetterReply, now clock.Instant) {
 			l.discard(x)
 		})
 	}
-	for _, k := range m.Kept {
+	for _, k := range m.Retained {
 		l.kept(k, now)
 	}
 	if again {

@@ -105,7 +105,7 @@ func (f *fixture) want(t *testing.T, what string, got []string, want ...string) 
 func (f *fixture) keep(ids ...uint64) *mail.DeadLetterReply {
 	r := &mail.DeadLetterReply{Incarnation: 7}
 	for _, id := range ids {
-		r.Kept = append(r.Kept, mail.Kept{ID: id})
+		r.Retained = append(r.Retained, mail.Retained{ID: id})
 	}
 	return r
 }
@@ -151,7 +151,7 @@ func TestRounds_DL29(t *testing.T) {
 	f.Add(f.push(0), store.Expired)
 	f.Flush(at(0), 0, 1)
 	now := int64(0)
-	for i, wait := range []int64{1000, 2000, 4000, 8000, 16_000, RetryMost, RetryMost} {
+	for i, wait := range []int64{1000, 2000, 4000, 8000, 16_000, MaxRetryDelay, MaxRetryDelay} {
 		f.sent()
 		f.Answered(f.keep(1, 2), at(now))
 		next, ok := f.Next()

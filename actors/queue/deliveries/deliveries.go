@@ -28,7 +28,7 @@ type Parts struct {
 	Messages  *messages.Set
 	Consumers *consumers.Set
 	Pending   *work.Pending
-	Most      *uint16 // limit of messages per turn
+	Limit     *uint16 // limit of messages per turn
 	Out       *outbox.Outbox
 	Owner     Owner
 }

@@ -16,7 +16,7 @@ func (d *Deliveries) SettleLocked(m *mail.SettleLocked, now clock.Instant) {
 	theirs := func(u *consumers.Unsettled) bool {
 		return u.Consumer != nil && u.Consumer.Session && (m.Connection == nil || !m.Connection.Equal(u.Consumer.Connection))
 	}
-	all := d.Consumers.Scan(int(*d.Most))
+	all := d.Consumers.Scan(int(*d.Limit))
 	d.Pending.Start(&work.Work{
 		Expires: true, Asked: m,
 		Step: func(clock.Instant) bool {

@@ -51,7 +51,7 @@ func (d *Deliveries) Renew(m *mail.RenewLock, now clock.Instant) {
 	case m.Seq != 0:
 		most, meant = 1, func(u consumers.Unsettled) bool { return d.Messages.Backlog.Entry(u.Message).Seq == m.Seq }
 	}
-	all := d.Consumers.Scan(int(*d.Most))
+	all := d.Consumers.Scan(int(*d.Limit))
 	d.Pending.Start(&work.Work{
 		Expires: true, Asked: m,
 		Step: func(now clock.Instant) bool {
@@ -79,7 +79,7 @@ func (d *Deliveries) lockOf(u *consumers.Unsettled) mail.Lock {
 // Return requeues a delivery.
 func (d *Deliveries) Return(m *mail.ReturnDelivery, now clock.Instant) {
 	var held consumers.Unsettled
-	all := d.Consumers.Scan(int(*d.Most))
+	all := d.Consumers.Scan(int(*d.Limit))
 	d.Pending.Start(&work.Work{
 		Expires: true, Asked: m,
 		Step: func(clock.Instant) bool {

@@ -70,7 +70,7 @@ func (t *tally) done() {
 
 // settleSome settles deliveries up to a turn's limit and returns the ranges that are left.
 func (d *Deliveries) settleSome(h *consumers.Channel, ranges []mail.SettleRange, t *tally, now clock.Instant) []mail.SettleRange {
-	left := int(*d.Most)
+	left := int(*d.Limit)
 	for i := range ranges {
 		if left <= 0 {
 			return ranges[i:]
@@ -150,7 +150,7 @@ func (d *Deliveries) GiveUpOf(c *consumers.Consumer, m *mail.CancelConsumer, now
 				return true
 			}
 			var numbers []uint64
-			next = unacked.Some(next, int(*d.Most), func(n uint64, u consumers.Delivery) {
+			next = unacked.Some(next, int(*d.Limit), func(n uint64, u consumers.Delivery) {
 				if _, stays := slices.BinarySearch(m.Except, n); u.Consumer == c && !stays {
 					numbers = append(numbers, n)
 				}
@@ -173,7 +173,7 @@ func (d *Deliveries) GiveUp(h *consumers.Channel, now clock.Instant, end func())
 	d.Pending.Start(&work.Work{
 		Expires: true,
 		Step: func(now clock.Instant) bool {
-			next = h.Unacked.TakeSome(next, h.Unacked.Last(), int(*d.Most), func(n uint64, u consumers.Delivery) {
+			next = h.Unacked.TakeSome(next, h.Unacked.Last(), int(*d.Limit), func(n uint64, u consumers.Delivery) {
 				if u.Consumer == nil && d.leave(&consumers.Unsettled{Delivery: u, Channel: h, Number: n}, now) {
 					return
 				}

@@ -1,7 +1,7 @@
 // Package duplicates keeps the ids of messages that a queue has accepted within its window, to detect duplicates
 // (DUP-1).
 //
-// Owns: hashes of the last Most ids, with the end of the window of each.
+// Owns: hashes of the last MaxIDs ids, with the end of the window of each.
 //
 // Deadlines: those ends; expired ids are removed up to Slack later, in bulk.
 //

@@ -7,8 +7,8 @@ import (
 	"candlemark/protocol"
 )
 
-// Most is the maximum number of ids; beyond it the oldest is removed early.
-const Most = 100_000
+// MaxIDs is the maximum number of ids; beyond it the oldest is removed early.
+const MaxIDs = 100_000
 
 // Slack is how long an expired id may be kept, in ms.
 const Slack = 1000
@@ -78,7 +78,7 @@ func (w *Window) Add(id uint64, until int64, seq uint64, forget func(seq uint64)
 	k := known{until, seq}
 	w.order = append(w.order, note{id, k})
 	w.ids[id] = k
-	for len(w.ids) > Most || len(w.order)-w.first > 2*Most {
+	for len(w.ids) > MaxIDs || len(w.order)-w.first > 2*MaxIDs {
 		w.drop(forget)
 	}
 }

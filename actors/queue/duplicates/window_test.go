@@ -6,10 +6,10 @@ import "testing"
 func TestBound_DUP3(t *testing.T) {
 	w := New()
 	var forgotten []uint64
-	for i := range uint64(Most + 10) {
+	for i := range uint64(MaxIDs + 10) {
 		w.Add(1+i, 1000, 1+i, func(seq uint64) { forgotten = append(forgotten, seq) })
 	}
-	if w.Len() != Most || len(forgotten) != 10 || forgotten[9] != 10 || w.Bytes() != Most*each {
+	if w.Len() != MaxIDs || len(forgotten) != 10 || forgotten[9] != 10 || w.Bytes() != MaxIDs*each {
 		t.Errorf("%d ids, %v forgotten", w.Len(), forgotten)
 	}
 	if seen, _ := w.Seen(10, 0); seen {
@@ -27,7 +27,7 @@ func TestBound_DUP3(t *testing.T) {
 	}
 	for w.Advance(1000+Slack, 1000, func(uint64) { n++ }) {
 	}
-	if n != Most+10 || w.Len() != 0 {
+	if n != MaxIDs+10 || w.Len() != 0 {
 		t.Errorf("%d forgotten, %d left", n, w.Len())
 	}
 	var none *Window

@@ -33,7 +33,7 @@ type Parts struct {
 	Consumers *consumers.Set
 	Takes     *deliveries.Deliveries
 	Pending   *work.Pending
-	Most      *uint16 // limit of messages per turn
+	Limit     *uint16 // limit of messages per turn
 	Out       *outbox.Outbox
 	Owner     Owner
 }
@@ -168,7 +168,7 @@ func (r *Receivers) Expire(now clock.Instant) (more bool) {
 // takeAll requeues the deliveries of consumers whose locks have run out, and informs those still attached.
 func (r *Receivers) takeAll(lost map[*consumers.Consumer]bool, order []*consumers.Consumer, now clock.Instant) {
 	told := map[*consumers.Channel]*mail.DeliveriesReturned{}
-	all := r.Consumers.Scan(int(*r.Most))
+	all := r.Consumers.Scan(int(*r.Limit))
 	r.Pending.Start(&work.Work{
 		Expires: true,
 		Step: func(now clock.Instant) (done bool) {

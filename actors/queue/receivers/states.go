@@ -91,7 +91,7 @@ func (r *Receivers) List(m *mail.ListSessions, now clock.Instant) {
 	page := r.Messages.Sessions.List(since, max(m.Skip, 0), limit)
 	r.Pending.Start(&work.Work{
 		Expires: true, Asked: m,
-		Step: func(clock.Instant) bool { return page.Step(int(*r.Most)) },
+		Step: func(clock.Instant) bool { return page.Step(int(*r.Limit)) },
 		End:  func(clock.Instant) { r.Out.Send(m.ReplyTo, &mail.SessionList{Reply: m.Done(nil), IDs: page.IDs}) },
 	}, now)
 }

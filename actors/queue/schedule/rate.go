@@ -20,12 +20,12 @@ type rateLimiter struct {
 
 const (
 	paceWindow = 10      // ms
-	paceMost   = 1 << 40 // a higher rate means no limit
+	maxRate    = 1 << 40 // a higher rate means no limit
 )
 
 // allow reports whether another message may be released.
 func (p *rateLimiter) allow(rate, now int64) bool {
-	if rate < 0 || rate >= paceMost {
+	if rate < 0 || rate >= maxRate {
 		return true
 	}
 	most := max(rate*paceWindow, 1000)
@@ -44,7 +44,7 @@ func (p *rateLimiter) allow(rate, now int64) bool {
 
 // next returns when another message may be released, in wall ms; 0 for at once.
 func (p *rateLimiter) next(rate int64) int64 {
-	if rate < 0 || rate >= paceMost || p.credit >= 1000 {
+	if rate < 0 || rate >= maxRate || p.credit >= 1000 {
 		return 0
 	}
 	return p.at + (1000-p.credit+rate-1)/rate

@@ -28,7 +28,7 @@ func (t *Publisher) Purged(q *topology.Queue, messages int) {
 }
 
 func (t *Publisher) messages(name string, durable bool, q *topology.Queue, messages int, more ...protocol.Field) {
-	t.Events.Tell(t.By.Declared(durable), func() *events.Event {
+	t.Events.Publish(t.By.Declared(durable), func() *events.Event {
 		return &events.Event{Name: name, VHost: t.VHost, By: t.By, Fields: append(protocol.Table{
 			{Key: "name", Value: topology.HeldFor(q.Name)}, {Key: "vhost", Value: t.VHost}, {Key: "messages", Value: int64(messages)},
 		}, more...)}
@@ -49,7 +49,7 @@ func (t *Publisher) Consumer(m *mail.Consume) {
 func (t *Publisher) ConsumerGone(tag, queue string) { t.consumer("consumer.deleted", tag, queue) }
 
 func (t *Publisher) consumer(name, tag, queue string, more ...protocol.Field) {
-	t.Events.Tell(events.Unrecorded, func() *events.Event {
+	t.Events.Publish(events.Unrecorded, func() *events.Event {
 		return &events.Event{Name: name, VHost: t.VHost, By: t.By, Fields: append(protocol.Table{
 			{Key: "consumer_tag", Value: tag}, {Key: "queue", Value: queue}, {Key: "vhost", Value: t.VHost}, {Key: "channel", Value: t.Channel},
 		}, more...)}

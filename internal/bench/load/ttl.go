@@ -63,12 +63,12 @@ func (t TTL) Of(i uint64) time.Duration {
 	return t.among[mixed(i)%uint64(len(t.among))]
 }
 
-// Most returns the longest.
-func (t TTL) Most() (most time.Duration) {
+// Max returns the longest.
+func (t TTL) Max() (longest time.Duration) {
 	for _, d := range t.among {
-		most = max(most, d)
+		longest = max(longest, d)
 	}
-	return most
+	return longest
 }
 
 // mixed is splitmix64: every bit of its result depends on all of i.

@@ -29,7 +29,7 @@ func (b *Bench) expiry() error {
 	source := b.name + "q"
 	args := append(toTarget(t.target), b.QueueArgs...)
 	if b.Mode == "queue" {
-		args = args.Set("x-message-ttl", b.TTL.Most().Milliseconds())
+		args = args.Set("x-message-ttl", b.TTL.Max().Milliseconds())
 	}
 	if err := b.queue(source, args); err != nil {
 		return t.finish(err)
@@ -92,7 +92,7 @@ func (t *timed) set(queue string) (remove func(), err error) {
 	}
 	p := client.Policy{
 		Pattern: "^" + regexp.QuoteMeta(queue) + "$", ApplyTo: "queues", Priority: "0", VHost: vhost, Name: name,
-		Definition: fmt.Appendf(nil, `{"message-ttl":%d}`, t.TTL.Most().Milliseconds()),
+		Definition: fmt.Appendf(nil, `{"message-ttl":%d}`, t.TTL.Max().Milliseconds()),
 	}
 	t.notBefore.Store(wire.Now())
 	return remove, api.SetPolicy(t.Context, p, false)

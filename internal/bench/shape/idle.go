@@ -203,7 +203,7 @@ func (b *Bench) ended(conn *wire.Conn, due map[string]int64) error {
 		select {
 		case <-look.C:
 		case <-b.meter.tick.C:
-			b.meter.tell()
+			b.meter.print()
 		}
 	}
 	b.result.Verify.Lost, b.result.Verify.Early = int64(len(due)), late.Early()

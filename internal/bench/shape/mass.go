@@ -177,7 +177,7 @@ func (m *mass) empty() error {
 		select {
 		case <-look.C:
 		case <-m.meter.tick.C:
-			m.meter.tell()
+			m.meter.print()
 		}
 	}
 }

@@ -37,8 +37,8 @@ func (b *Bench) read() point {
 	return p
 }
 
-// tell prints the rates of the last interval.
-func (m *meter) tell() {
+// print prints the rates of the last interval.
+func (m *meter) print() {
 	now, latency, confirm := m.b.read(), m.b.run.Latency.Interval(), m.b.run.Confirm.Interval()
 	m.b.run.FromWrite.Interval()
 	m.b.run.Lag.Interval()
@@ -83,7 +83,7 @@ func (m *meter) until(done <-chan struct{}, limit time.Duration) bool {
 		case <-m.b.Context.Done():
 			return false
 		case <-m.tick.C:
-			m.tell()
+			m.print()
 		}
 	}
 }
@@ -110,7 +110,7 @@ func (m *meter) drained(enough int64, long time.Duration, done <-chan struct{}) 
 		case <-done:
 			return
 		case <-m.tick.C:
-			m.tell()
+			m.print()
 		case <-look.C:
 		}
 	}

@@ -17,8 +17,8 @@ import (
 // frameMax is in bytes what the broker may send in a frame, unless the configuration says something else.
 const frameMax = 128 << 10
 
-// leastFrame is how many bytes a frame has to be allowed: that which begins a message has its properties and the beginning of its body.
-const leastFrame = 2 << 10
+// minFrame is how many bytes a frame has to be allowed: that which begins a message has its properties and the beginning of its body.
+const minFrame = 2 << 10
 
 // Conn is a connection.
 type Conn struct {
@@ -120,8 +120,8 @@ func (c *Conn) enter(cfg wire.Config) error {
 
 // enough refuses frames that are too small.
 func enough(toBroker, fromBroker uint32) error {
-	if min(toBroker, fromBroker) < leastFrame {
-		return fmt.Errorf("frames of %d bytes to the broker and %d from it: a benchmark needs %d", toBroker, fromBroker, leastFrame)
+	if min(toBroker, fromBroker) < minFrame {
+		return fmt.Errorf("frames of %d bytes to the broker and %d from it: a benchmark needs %d", toBroker, fromBroker, minFrame)
 	}
 	return nil
 }

@@ -113,7 +113,7 @@ func TestAlike(t *testing.T) {
 // The window of a session is counted in frames: as many as messages really have, whatever their number is.
 func TestFrames(t *testing.T) {
 	for _, body := range []int{0, 100, 1900, 2000, 2048, 4000, 130_000} {
-		for _, most := range []uint32{leastFrame, frameMax} {
+		for _, most := range []uint32{minFrame, frameMax} {
 			p := &wire.Publish{Channel: 1, Key: "k", Body: make([]byte, body)}
 			near, far := net.Pipe()
 			c := &Conn{Conn: near, in: wire.NewInput(near, 64), frameMax: most}
@@ -148,12 +148,12 @@ func TestFrames(t *testing.T) {
 }
 
 func TestSmallFramesAreRefused(t *testing.T) {
-	for _, most := range [][2]uint32{{leastFrame - 1, frameMax}, {frameMax, leastFrame - 1}, {512, 512}} {
+	for _, most := range [][2]uint32{{minFrame - 1, frameMax}, {frameMax, minFrame - 1}, {512, 512}} {
 		if enough(most[0], most[1]) == nil {
 			t.Errorf("%d are enough", most)
 		}
 	}
-	if err := enough(leastFrame, leastFrame); err != nil {
+	if err := enough(minFrame, minFrame); err != nil {
 		t.Error(err)
 	}
 }

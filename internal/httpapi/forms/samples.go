@@ -36,16 +36,16 @@ type wanted struct{ age, step time.Duration }
 // Look shows figures to one request: rates, and samples if it asks for them.
 type Look struct {
 	*Rates
-	wanted [data + 1]wanted
-	told   int // samples so far
+	wanted  [data + 1]wanted
+	samples int // samples so far
 }
 
 // Limits on samples in an answer.
 const (
 	// maxPoints is how many there are of a figure: steps are longer if there would be more.
 	maxPoints = 1000
-	// maxTold is how many there are of all figures, give or take those of one object; behind them there are only rates.
-	maxTold = 200_000
+	// maxSamples is how many there are of all figures, give or take those of one object; behind them there are only rates.
+	maxSamples = 200_000
 )
 
 // LookOf reads what a request asks for. As with RabbitMQ, parameters that are no numbers count for nothing.
@@ -102,14 +102,14 @@ func (l *Look) past(k kind, object string, values []float64, rates []Rate) []Rat
 		return rates
 	}
 	s.add(now, values, k != lengths)
-	if w.age == 0 || l.told >= maxTold {
+	if w.age == 0 || l.samples >= maxSamples {
 		return rates
 	}
 	s.asked = now
 	with := make([]Rate, len(rates))
 	for i := range rates {
 		with[i] = Rate{rates[i].Rate, s.past(w, i)}
-		l.told += len(with[i].Samples)
+		l.samples += len(with[i].Samples)
 	}
 	return with
 }

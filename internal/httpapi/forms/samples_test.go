@@ -134,16 +134,16 @@ func TestSamplesAreBounded(t *testing.T) {
 		if len(r.series) != maxSeries {
 			t.Errorf("%d have samples", len(r.series))
 		}
-		l, told := r.LookOf("lengths_age=60&lengths_incr=5"), 0
-		for n := range maxTold {
+		l, samples := r.LookOf("lengths_age=60&lengths_incr=5"), 0
+		for n := range maxSamples {
 			for _, rate := range l.Lengths(fmt.Sprint(n%maxSeries), 1, 2, 3) {
 				if rate.Range != nil {
-					told += len(rate.Samples)
+					samples += len(rate.Samples)
 				}
 			}
 		}
-		if told < maxTold || told > maxTold+3*13 {
-			t.Errorf("%d samples are told", told)
+		if samples < maxSamples || samples > maxSamples+3*13 {
+			t.Errorf("%d samples are samples", samples)
 		}
 		for n := range 2 * maxRefreshed {
 			l.Refresh(fmt.Sprint(n), func(context.Context, *Look) error { return errors.New("gone") })

@@ -73,8 +73,8 @@ func answer(w http.ResponseWriter, status int, v any) {
 	_, _ = w.Write(body) // the client may have gone
 }
 
-// Tell answers with an error.
-func Tell(w http.ResponseWriter, err error) {
+// WriteError answers with an error.
+func WriteError(w http.ResponseWriter, err error) {
 	status, body := StatusOf(err)
 	answer(w, status, body)
 }

@@ -127,7 +127,7 @@ func (r *Request) origin() *events.Origin {
 // Record logs a change made by the user; before, unless nil, is the old state.
 func (r *Request) Record(name, vhost string, fields protocol.Table, before any) {
 	by := events.OriginOf(r.Context())
-	r.Broker.Events().Tell(by.Asked(), func() *events.Event {
+	r.Broker.Events().Publish(by.Asked(), func() *events.Event {
 		return &events.Event{Name: name, VHost: vhost, By: by, Fields: fields, Before: before}
 	})
 }

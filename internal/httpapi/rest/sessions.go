@@ -98,7 +98,7 @@ func (r *Request) BeginSession() (Session, error) {
 	}
 	login := r.Users.Login(name) // before the password is looked at: it may change meanwhile
 	err = r.enter()
-	r.tellLogin(name, err)
+	r.publishLogin(name, err)
 	if err != nil {
 		return Session{}, err
 	}
@@ -142,9 +142,9 @@ func (r *Request) EndSession() error {
 	return nil
 }
 
-// tellLogin publishes the event of a login with a form, or of a refused one, as connections over AMQP do.
-func (r *Request) tellLogin(name string, refused error) {
-	r.Broker.Events().Tell(events.Unrecorded, func() *events.Event {
+// publishLogin publishes the event of a login with a form, or of a refused one, as connections over AMQP do.
+func (r *Request) publishLogin(name string, refused error) {
+	r.Broker.Events().Publish(events.Unrecorded, func() *events.Event {
 		by := &events.Origin{User: name, Source: r.RemoteAddr, Interface: events.HTTP}
 		fields := protocol.Table{
 			{Key: "connection_name", Value: r.RemoteAddr},

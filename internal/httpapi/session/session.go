@@ -9,10 +9,10 @@ import (
 
 // Bounds on sessions; times are in ms.
 const (
-	Idle   = 2 * 3600 * 1000  // from the last use to the end
-	Whole  = 12 * 3600 * 1000 // from the beginning to the end
-	Most   = 1000
-	OfUser = 20
+	Idle        = 2 * 3600 * 1000  // from the last use to the end
+	Whole       = 12 * 3600 * 1000 // from the beginning to the end
+	MaxSessions = 1000
+	MaxOfUser   = 20
 )
 
 // Session is a logged-in user. Times are in ms of the caller's clock.
@@ -73,9 +73,9 @@ func (t *Table) makeRoom(user string, now int64) {
 			oldestOfUser, firstOfUser = k, s.Used
 		}
 	}
-	if ofUser >= OfUser {
+	if ofUser >= MaxOfUser {
 		delete(t.all, oldestOfUser)
-	} else if len(t.all) >= Most {
+	} else if len(t.all) >= MaxSessions {
 		delete(t.all, oldest)
 	}
 }

@@ -49,19 +49,19 @@ func TestSessionsAreBounded(t *testing.T) {
 	first, _ := all.Begin("ann", 1, start)
 	second, _ := all.Begin("ann", 1, start+1)
 	_, _ = all.Use(first, start+2)
-	for i := range OfUser - 1 {
+	for i := range MaxOfUser - 1 {
 		all.Begin("ann", 1, start+int64(i)+3)
 	}
-	if _, found := all.Look(first, start+100); !found || len(all.all) != OfUser {
+	if _, found := all.Look(first, start+100); !found || len(all.all) != MaxOfUser {
 		t.Errorf("%v, %d", found, len(all.all))
 	}
 	if _, found := all.Look(second, start+100); found {
 		t.Error("the oldest is there")
 	}
-	for i := range 2 * Most {
+	for i := range 2 * MaxSessions {
 		all.Begin(fmt.Sprint("user", i), 1, start+100+int64(i))
 	}
-	if len(all.all) != Most {
+	if len(all.all) != MaxSessions {
 		t.Errorf("%d sessions", len(all.all))
 	}
 	all.Begin("late", 1, start+2*Whole)

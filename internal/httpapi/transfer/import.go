@@ -89,14 +89,14 @@ func Carry(ctx context.Context, broker management.Broker, users *auth.Users, by 
 			refuse(item, err)
 		}
 	}
-	tell(ctx, broker, p)
+	publish(ctx, broker, p)
 	return ctx.Err()
 }
 
-// tell logs the import of definitions with the number of items.
-func tell(ctx context.Context, broker management.Broker, p *document.Plan) {
+// publish publishes the event of the import of definitions with the number of items.
+func publish(ctx context.Context, broker management.Broker, p *document.Plan) {
 	by, fields := events.OriginOf(ctx), protocol.Table{{Key: "items", Value: int64(len(p.Items))}}
-	broker.Events().Tell(by.Asked(), func() *events.Event {
+	broker.Events().Publish(by.Asked(), func() *events.Event {
 		counts := p.Counts()
 		for _, verdict := range slices.Sorted(maps.Keys(counts)) {
 			fields = append(fields, protocol.Field{Key: string(verdict), Value: int64(counts[verdict])})

@@ -20,9 +20,9 @@ type Document struct {
 	warnings []string
 }
 
-// told are the keys of a document that are no sections: they say where it comes from. The metadata of a virtual host
+// origin are the keys of a document that are no sections: they say where it comes from. The metadata of a virtual host
 // are not taken over, as in RabbitMQ.
-var told = []string{
+var origin = []string{
 	"rabbit_version", "rabbitmq_version", "product_name", "product_version", "rabbitmq_definition_format",
 	"original_cluster_name", "original_vhost_name", "explanation", "metadata", "description", "default_queue_type", "limits",
 }
@@ -47,7 +47,7 @@ func Read(text []byte) (*Document, error) {
 	count := 0
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
 		switch {
-		case slices.Contains(told, key):
+		case slices.Contains(origin, key):
 		case sectionNamed(key) == nil:
 			d.warnings = append(d.warnings, fmt.Sprintf("section %q is not known: it is ignored", key))
 		default:
