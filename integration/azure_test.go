@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 	"testing"
 	"time"
 
@@ -225,6 +226,20 @@ func TestAzureClient_DeadLettersAndBatches(t *testing.T) {
 		a.ok(batch.AddMessage(&azservicebus.Message{Body: bytes.Repeat([]byte(fmt.Sprint(i%10)), 500)}, nil))
 	}
 	a.ok(s.SendMessageBatch(a.ctx, batch, nil))
+	body := &azservicebus.Message{Body: make([]byte, 1000)}
+	for n := 0; batch.AddMessage(body, nil) == nil; n++ {
+		if n > 1100 { // the batches that the SDK fills are below the limit, unless messages are tiny
+			t.Fatal("a batch of more than 1 MiB")
+		}
+	}
+	large, err := s.NewMessageBatch(a.ctx, nil)
+	a.ok(err)
+	for range 4501 {
+		a.ok(large.AddMessage(&azservicebus.Message{}, nil))
+	}
+	if err := s.SendMessageBatch(a.ctx, large, nil); err == nil || !strings.Contains(err.Error(), "amqp:link:message-size-exceeded") { // SBE-7
+		t.Error(err)
+	}
 	a.ok(r.Close(a.ctx))
 	r = a.receiver(queue, &azservicebus.ReceiverOptions{ReceiveMode: azservicebus.ReceiveModeReceiveAndDelete})
 	for n := 0; n < 100; {

@@ -109,7 +109,7 @@ func attachPublisher(s *state, m *amqp10.Attach) error {
 	}
 	s.links[m.Handle] = l
 	answer := dialect.AttachedTarget(m, p.Largest)
-	if p.node != nil {
+	if answer.Properties = p.Properties(); p.node != nil {
 		answer.Properties = m.Properties
 	}
 	s.reply(answer)

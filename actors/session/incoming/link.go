@@ -84,6 +84,14 @@ type Link struct {
 	kept    int64 // bytes of the parts, which count among what the connection has begun
 }
 
+// Properties returns those of the answer to the attach of a link to an entity, nil for other links.
+func (l *Link) Properties() amqp10.Map {
+	if !l.Entity {
+		return nil
+	}
+	return servicebus.LargestBatch(l.Largest)
+}
+
 // Delivery is a complete delivery.
 type Delivery struct {
 	ID      uint32

@@ -21,7 +21,8 @@ func TestLockToken(t *testing.T) {
 	}
 }
 
-func TestBatch(t *testing.T) {
+// A batch that is too large for its messages is refused as one that is too large for its bytes.
+func TestBatch_SBE7(t *testing.T) {
 	section := func(b []byte, data string) []byte { return append(amqp10.AppendDataHead(b, len(data)), data...) }
 	got, err := Batch(section(section(nil, "one"), ""))
 	if err != nil || len(got) != 2 || string(got[0]) != "one" || len(got[1]) != 0 {
@@ -31,7 +32,11 @@ func TestBatch(t *testing.T) {
 	for range MostBatched + 1 {
 		many = section(many, "")
 	}
-	for _, b := range [][]byte{many, nil, {0x40}, amqp10.AppendSection(nil, amqp10.SectionValue, amqp10.AppendNull(nil))} {
+	var large *amqp10.Error
+	if _, err := Batch(many); !errors.As(err, &large) || large.Condition != amqp10.MessageSizeExceeded {
+		t.Error(err)
+	}
+	for _, b := range [][]byte{nil, {0x40}, amqp10.AppendSection(nil, amqp10.SectionValue, amqp10.AppendNull(nil))} {
 		var refused *amqp10.Error
 		if _, err := Batch(b); !errors.As(err, &refused) {
 			t.Error(err)
