@@ -8,7 +8,7 @@
 //
 // Takes: Inbound and CloseChannel from its connection; Enqueue, with replies, from other channels; EnqueueReply
 // Deliver Offer Unused ConsumerCancelled DeliveriesReturned and replies from queues; TopologyReply and
-// DeclareQueueReply from the vhost's side; OutboxReady; DescribeChannel and FindDeliveries from anybody;
+// DeclareQueueReply from the vhost's side; OutboxReady; DescribeChannel and FindDeliveries from any actor;
 // awaitExpired, longFound, resumeWork and decision from itself. Sends: Enqueue Settle Consume CancelConsumer Grant
 // Allow Limit Resize Get Purge ChannelGone to queues, EnqueueReply to the senders of replies, declarations and
 // bindings to the vhost, ChannelClosed and CloseConnection to its connection. Frames go straight into the
@@ -34,8 +34,8 @@
 // A content that is incomplete at the end of its read is kept only if it is valid and the broker's intake
 // (internal/budget) has room for all of it; otherwise the read is parked until it has.
 //
-// Deadlines: an answer to a command is due within 30 s, not counting time when the machine sleeps (ADR 33), then 541.
-// An answer that waits for the client to read has none.
+// Deadlines: an answer to a command is due within 30 s, not counting time when the machine is suspended (ADR 33),
+// then 541. An answer that waits for the client to read has none.
 //
 // A restart loses: the channel; after a panic it is stopped, not restarted. Queues own its deliveries and requeue
 // them at their positions (PRO-7).

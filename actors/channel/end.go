@@ -36,7 +36,7 @@ func (s *state) fail(err error, m protocol.Method) {
 	s.Send(s.cfg.Connection, &mail.CloseConnection{Err: oe})
 }
 
-// part sends channel.close after the queues have been told, so that the client's next operations find the returned
+// part informs the queues before it sends channel.close, so that the client's next operations find the returned
 // deliveries there.
 func (s *state) part() {
 	if s.parting != nil {
@@ -66,8 +66,8 @@ func (s *state) close(sendCloseOk bool) {
 	s.Send(s.cfg.Connection, &mail.ChannelClosed{ID: s.cfg.ID, Channel: s.Self(), SendCloseOk: sendCloseOk})
 }
 
-// giveBack tells every queue that the channel holds nothing more. Queues without a record of the channel ignore it;
-// an outstanding answer is ignored, too.
+// giveBack reports to every queue that the channel has left. Queues without a record of the channel ignore it; an
+// outstanding answer is ignored, too.
 func (s *state) giveBack() {
 	if s.phase == open {
 		s.output.ConfirmAll(&s.confirms)

@@ -62,7 +62,7 @@ func (r *reader) handshake() (*session, error) {
 	return h.session, nil
 }
 
-// header checks the protocol header, also that of 0-9, and sends ours to clients with any other [AMQP 4.2.2].
+// header checks the protocol header, also that of 0-9, and answers any other with the broker's own [AMQP 4.2.2].
 func (h *handshake) header() error {
 	for len(h.Input.Unparsed()) < len(protocol.ProtocolHeader) {
 		if err := h.Fill(len(protocol.ProtocolHeader)); err != nil {

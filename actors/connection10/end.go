@@ -66,8 +66,8 @@ func (c *connection) Fail(ctx actor.Context, err error) {
 	c.Close(ctx)
 }
 
-// SendClose implements lifecycle.Protocol. A client that has sent close gets some time to close the socket, others to
-// send theirs.
+// SendClose implements lifecycle.Protocol. A client that has sent close gets some time to close the socket, any other
+// client some time to send close.
 func (c *connection) SendClose() (answered, hurried bool) {
 	e := c.err
 	c.send(&amqp10.Close{Error: e})

@@ -47,7 +47,7 @@ func (c *connection) tokenDue() {
 	}
 }
 
-// announceAccess tells sessions to check the links to addresses in these scopes again.
+// announceAccess makes the sessions check the links to addresses in these scopes again.
 func (c *connection) announceAccess(scopes ...string) {
 	for _, l := range c.Links {
 		c.Root.Send(l.PID, &mail.AccessChanged{Scopes: scopes})

@@ -265,10 +265,10 @@ type QueueInfo struct {
 	Down                    bool   // the queue could not be restarted: all other fields are unknown
 }
 
-// OutboxReady tells a channel that its connection's outbox has room again for what it has held back, or that its
+// OutboxReady informs a channel that its connection's outbox has room again for what it has held back, or that its
 // basic.get is next.
 type OutboxReady struct{}
 
-// CloseChannel tells a channel that its connection is ending: the channel settles no more deliveries, returns those
+// CloseChannel informs a channel that its connection is ending: the channel settles no more deliveries, returns those
 // that it holds, answers ChannelClosed and stops.
 type CloseChannel struct{}

@@ -13,7 +13,7 @@ type ChannelClosed struct {
 	SendCloseOk bool
 }
 
-// CloseConnection tells a connection to end. From a channel on a connection exception, from the administrator, or at
+// CloseConnection ends a connection. From a channel on a connection exception, from the administrator, or at
 // shutdown. Err, a *protocol.ConnectionError, is sent to the client. With VHost or User set it is only for
 // connections to that virtual host, or of that user; a connection still in its handshake checks this itself.
 type CloseConnection struct {
@@ -21,8 +21,8 @@ type CloseConnection struct {
 	VHost, User string
 }
 
-// Block tells a connection that the broker is short of a resource, named by Reason ("low on memory"): publishers are
-// not read until Unblock. From the root to every connection, including those that open later, and again when the
+// Block informs a connection that the broker is short of a resource, named by Reason ("low on memory"): publishers
+// are not read until Unblock. From the root to every connection, including those that open later, and again when the
 // Reason changes.
 type Block struct{ Reason string }
 

@@ -55,7 +55,7 @@ func TargetOf(q *topology.Queue) Target {
 }
 
 // FinishDeadLetters asks the dead-letter actor to start no new work, since queues keep their dead letters over a
-// restart, and to answer once all targets have answered and the sources have been told. From a node that stops;
+// restart, and to answer once all targets have answered and the sources have been informed. From a node that stops;
 // TopologyReply comes back.
 type FinishDeadLetters struct{ Request }
 

@@ -4,8 +4,8 @@
 // Query changes nothing; a Reply is named after its command and carries Err; an Event is a fact.
 //
 // Every command that promises an answer embeds Request and implements Answerable: if its receiver is gone or has
-// failed, the actor that finds the mail answers it in the receiver's place. So nobody waits for an actor that has
-// ended (PRO-1), and the 30 s deadline of a waiting channel is only a safety net.
+// failed, the actor that finds the mail answers it in the receiver's place. So no actor waits for one that has ended
+// (PRO-1), and the 30 s deadline of a waiting channel is only a safety net.
 //
 // States and deadlines: none; a mail is a value.
 //

@@ -3,7 +3,7 @@ package mail
 // Queries and commands about unacked deliveries. Each delivery has a lock: no other consumer gets the message until
 // it is settled or, with a consumer timeout, until that runs out (ADR 10).
 
-// ListUnacked asks for deliveries by ascending message number. From anybody; UnackedPage comes back. It renews no
+// ListUnacked asks for deliveries by ascending message number. From any actor; UnackedPage comes back. It renews no
 // lease and no lock.
 type ListUnacked struct {
 	Request
@@ -44,7 +44,7 @@ type UnackedDelivery struct {
 
 // RenewLock restarts the consumer timeout of deliveries, at its present setting. It never shortens a lock, and a
 // delivery without a timeout gets none. Deliveries: with Seq that of the message; with Locks those, whichever channel
-// holds them; with Number that of Channel; otherwise all of Tag. From anybody; LockRenewed comes back.
+// holds them; with Number that of Channel; otherwise all of Tag. From any actor; LockRenewed comes back.
 type RenewLock struct {
 	Request
 	Seq     uint64
@@ -73,7 +73,7 @@ type LockRenewed struct {
 }
 
 // SettleLocked settles deliveries by their locks: all of them, or none (LOCK-7). They may be of any channel, except
-// in sessions (Connection). As with ReturnDelivery, the holder is informed. From anybody; LockedSettled comes back.
+// in sessions (Connection). As with ReturnDelivery, the holder is informed. From any actor; LockedSettled comes back.
 type SettleLocked struct {
 	Request
 	Locks   []Lock
@@ -102,7 +102,7 @@ type LockedSettled struct {
 }
 
 // ReturnDelivery requeues the delivery of message Seq as if its timeout had run out, except that the consumer is not
-// cancelled. From anybody; DeliveryReturned comes back.
+// cancelled. From any actor; DeliveryReturned comes back.
 type ReturnDelivery struct {
 	Request
 	Seq uint64
@@ -122,7 +122,7 @@ type DeliveryReturned struct {
 }
 
 // FindDeliveries asks a channel for the delivery tags of deliveries, which are given by the queue's numbers for the
-// channel, or for the delivery of a tag. From anybody; DeliveriesFound comes back.
+// channel, or for the delivery of a tag. From any actor; DeliveriesFound comes back.
 type FindDeliveries struct {
 	Request
 	Queue   Address

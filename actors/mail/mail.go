@@ -29,7 +29,7 @@ type Reply struct {
 // Done returns the Reply to r.
 func (r Request) Done(err error) Reply { return Reply{ID: r.ID, Err: err} }
 
-// Number returns the number of the Request, so that the asker can tell a late answer from the expected one.
+// Number returns the number of the Request, so that the asker can distinguish a late answer from the expected one.
 func (r Reply) Number() uint64 { return r.ID }
 
 // Failure returns why the command was refused, nil if it was not.

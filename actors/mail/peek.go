@@ -23,7 +23,7 @@ const (
 
 // Peek asks for messages of a queue without taking them: none becomes redelivered, expires or is counted, and no
 // lease is renewed. Ready and unacked messages come first, in queue order, then scheduled ones in the order of their
-// release. From anybody; PeekReply comes back.
+// release. From any actor; PeekReply comes back.
 type Peek struct {
 	Request
 	// After is the position to continue behind, the zero value for the beginning: with a Due that of a scheduled

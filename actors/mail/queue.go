@@ -163,7 +163,7 @@ type Reclaim struct {
 	Channel Address
 }
 
-// Limit tells a queue whether its consumers of a channel are now subject to the channel's common limit. From the
+// Limit informs a queue whether its consumers of a channel are now subject to the channel's common limit. From the
 // channel; no reply.
 type Limit struct {
 	Channel Address

@@ -11,7 +11,7 @@ type Cursor struct {
 	Seq uint64
 }
 
-// ListScheduled asks for the scheduled messages behind After, in the order of their release. From anybody;
+// ListScheduled asks for the scheduled messages behind After, in the order of their release. From any actor;
 // ScheduledPage comes back.
 type ListScheduled struct {
 	Request
@@ -52,8 +52,8 @@ type ScheduledMessage struct {
 }
 
 // CancelScheduled drops the scheduled message with number Seq or, with Seq 0, all with the property message-id; with
-// Seqs all of those, or none if one does not exist. They are not dead-lettered. From anybody; ScheduledChanged comes
-// back.
+// Seqs all of those, or none if one does not exist. They are not dead-lettered. From any actor; ScheduledChanged
+// comes back.
 type CancelScheduled struct {
 	Request
 	Seq       uint64
@@ -70,7 +70,7 @@ func (c *CancelScheduled) Answer(f Fate) (Address, any) {
 
 // Reschedule sets a new time, Due, for the scheduled message with number Seq or, with Seq 0, for all with the
 // property message-id. Due is in wall ms, at least 1 and at most 10 years ahead, else 406; a time in the past is due
-// at once. From anybody; ScheduledChanged comes back.
+// at once. From any actor; ScheduledChanged comes back.
 type Reschedule struct {
 	Request
 	Seq       uint64

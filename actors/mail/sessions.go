@@ -42,7 +42,7 @@ var (
 	ErrSessionNeeded = errors.New("the queue has sessions: messages need the id of one, and consumers have to lock one")
 )
 
-// UseSession is a command about a session that a consumer of the same connection has locked. From anybody;
+// UseSession is a command about a session that a consumer of the same connection has locked. From any actor;
 // SessionUsed comes back.
 type UseSession struct {
 	Request
@@ -70,7 +70,7 @@ type SessionUsed struct {
 // MaxSessions is the limit of ids in one SessionList.
 const MaxSessions = 1000
 
-// ListSessions asks for session ids in ascending order. From anybody; SessionList comes back. It renews no lease.
+// ListSessions asks for session ids in ascending order. From any actor; SessionList comes back. It renews no lease.
 type ListSessions struct {
 	Request
 	// Since, unless 0, selects sessions whose states were set then or later, wall ms. With 0, all with messages or a

@@ -37,8 +37,8 @@ type SettingsPreview struct {
 // while memory is tight, so that idle queues page out as well; no reply, renews no lease.
 type Trim struct{}
 
-// ClockJumped tells a queue that the machine has slept and its timer is late. From supervision; no reply. The queue
-// may notice earlier, from other mail.
+// ClockJumped informs a queue that the machine was suspended and its timer is late. From supervision; no reply. The
+// queue may notice earlier, from other mail.
 type ClockJumped struct{}
 
 // Wake ends the sleep of a queue that was started with records of a journal (queue.Config.Asleep): exchanges and

@@ -164,8 +164,8 @@ type QueueRetiring struct {
 	Deleted     bool
 }
 
-// Answer implements Answerable: without its vhost the queue belongs to nobody and may end; a vhost that failed over
-// the farewell still has the queue.
+// Answer implements Answerable: without its vhost the queue has no owner and may end; a vhost that failed over the
+// farewell still has the queue.
 func (r *QueueRetiring) Answer(f Fate) (Address, any) {
 	if f == Gone {
 		return r.Queue, &QueueForgotten{}

@@ -18,7 +18,7 @@
 // If an actor never calls it, its mail is passed to the undeliverable handler.
 //
 // In protoactor, a stopping actor handles user mail until its last child has ended, and children that it spawns
-// meanwhile are never stopped, so that neither ever ends. Here the mailbox is closed once an actor was told to stop:
+// meanwhile are never stopped, so that neither ever ends. Here the mailbox is closed once an actor is asked to stop:
 // from then on it gets system mail only, and spawns nothing.
 //
 // protoactor keeps the address of a stopped actor wherever another one has watched it or sent it mail, and with the

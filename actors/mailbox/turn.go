@@ -66,7 +66,7 @@ func (m *Mailbox) runSystem(mail any) {
 		m.suspend(false)
 	case *actor.Stop:
 		m.invoker.InvokeSystemMessage(mail)
-		m.refuse() // its children were told to stop; a child spawned now would not be, and the actor would wait for it for ever
+		m.refuse() // its children are stopping; a child spawned now would not be, and the actor would wait for it forever
 		m.forget()
 	case *actor.Terminated: // the end of the last child completes its own
 		m.invoker.InvokeSystemMessage(mail)

@@ -7,8 +7,8 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// abort ends the queue without a farewell: after a panic, or because the broker stops. Everybody who waits for an
-// answer gets one. Each step recovers from its own panic, so that the others still run.
+// abort ends the queue without a farewell: after a panic, or because the broker stops. Every waiting sender gets an
+// answer. Each step recovers from its own panic, so that the others still run.
 func (q *queue) abort(ctx actor.Context) {
 	s := &q.state
 	if !s.phase.becomeAborted() {
@@ -52,7 +52,7 @@ func (q *queue) abort(ctx actor.Context) {
 	}
 }
 
-// reportCrash tells the vhost that the queue is ending. The mail is sent before any other actor can learn of it and
+// reportCrash informs the vhost that the queue is ending. The mail is sent before any other actor can learn of it and
 // send commands for the next incarnation; the vhost holds those back.
 func (q *queue) reportCrash(ctx actor.Context) {
 	if v := q.state.vhost; v != nil {

@@ -10,7 +10,7 @@ import (
 // The core uses the broker's time only. Times in records are by the machine's wall clock, which may have been set
 // since the broker started (ADR 19).
 
-// now returns the time of a turn. If the machine has slept since the last turn, the core is told first.
+// now returns the time of a turn. If the machine was suspended since the last turn, the core is informed first.
 func (q *queue) now() clock.Instant {
 	now, slept := q.cfg.Clock.Read()
 	q.state.Skew = q.cfg.Clock.Skew()

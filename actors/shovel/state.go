@@ -31,7 +31,7 @@ type Status struct {
 // errFinished ends the session of a shovel that has moved all its messages.
 var errFinished = errors.New("everything is moved")
 
-// action tells the shell to start a session, to wait, or to delete the shovel.
+// action makes the shell start a session, to wait, or to delete the shovel.
 type action struct {
 	begin  bool          // start a session
 	wait   time.Duration // time until due has to be called

@@ -12,12 +12,12 @@ import (
 )
 
 // A queue with the argument dead-letter-queue has its dead letters in a queue created by the broker: a plain one, as
-// durable as the queue itself, that outlives it. If somebody deletes it while it is needed, it is created again.
+// durable as the queue itself, that outlives it. If a user deletes it while it is needed, it is created again.
 
 // settingsOf returns the settings of a client's queue under its policies.
 func (qs *queues) settingsOf(q *queue, effective policies.Effective) policies.QueueSettings {
 	s := policies.SettingsFor(q.queue.Arguments, effective)
-	if q.queue.Exclusive || strings.HasPrefix(q.queue.Name, refusal.Reserved) { // nobody would look for one
+	if q.queue.Exclusive || strings.HasPrefix(q.queue.Name, refusal.Reserved) { // such queues need none
 		s.DeadLetterQueue = false
 	}
 	s = s.Routed(q.queue.Name)

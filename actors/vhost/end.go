@@ -8,8 +8,8 @@ import (
 	"candlemark/internal/topology"
 )
 
-// deleteAll starts the end of the virtual host. Every queue goes through its farewell, so that everybody who waits
-// for one gets an answer; exchanges end with the actor.
+// deleteAll starts the end of the virtual host. Every queue goes through its farewell, so that every waiting sender
+// gets an answer; exchanges end with the actor.
 func (s *state) deleteAll(m *mail.EndVHost) {
 	if s.ending != nil {
 		return // there is one root, which asks once

@@ -45,7 +45,7 @@ func (r *recovery) wait(command any) {
 	}
 }
 
-// fail ends a recovery in which something panicked: everybody who waits for the virtual host gets an error.
+// fail ends a recovery in which something panicked: all that wait for the virtual host get an error.
 func (r *recovery) fail() {
 	r.failed = true
 	r.out.answer(mail.Failed, r.waits...)

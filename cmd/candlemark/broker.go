@@ -176,8 +176,8 @@ func (b *broker) listenHTTP(name, address string, secure *tls.Config, server *ht
 	return l.Addr(), nil
 }
 
-// How long a stop waits for requests over HTTP, and for everything but the
-// journal, which must write down what it was told.
+// How long a stop waits for requests over HTTP, and for everything but the journal, which must write all pending
+// records.
 const (
 	stopHTTP = 3 * time.Second
 	stopAll  = 20 * time.Second

@@ -71,7 +71,7 @@ func (d *data) onDamage(damage recovery.Damage) {
 	event.Msg("the journal is damaged; a copy of the file is in the folder quarantine")
 }
 
-// onFull tells the node that the disk has no room, or has again.
+// onFull reports to the node whether the disk is full.
 func (d *data) onFull(full bool) {
 	d.full.Store(full)
 	d.log.Warn().Bool("full", full).Msg("room on the disk for the journal")
@@ -118,7 +118,7 @@ func (d *data) cut() (*backup.Cut, error) {
 	return c, nil
 }
 
-// close completes what is under way; the node has ended.
+// close completes all operations under way; the node has ended.
 func (d *data) close() error {
 	d.backups.Close()
 	return errors.Join(d.journal.Close(), d.definitions.Close())

@@ -14,8 +14,8 @@ const (
 	leaseKept = 4 * time.Second        // that much is the queue used
 )
 
-// leaseAct: a queue with x-expires ends when nobody has used it for that long,
-// and only then. Publishing is no use.
+// leaseAct: a queue with x-expires ends when it was unused for that long, and only then. Publishing does not count as
+// use.
 var leaseAct = act{
 	lines: []line{
 		{"queue with x-expires 1,500 ms, only published to: deleted after", "1,500-1,600 ms"},

@@ -75,7 +75,7 @@ func playPosition(ctx context.Context, s *stage) ([]finding, error) {
 	first := judged(ok && a.late() >= 0 && s.once(a.late(), prompt), "%s", ms(ttl+a.late()))
 	if !ok {
 		first = judged(false, "not within 3 s")
-		if _, _, err := p.Get(p.queue, true); err != nil { // frees what is behind it
+		if _, _, err := p.Get(p.queue, true); err != nil { // frees the messages behind it
 			return nil, err
 		}
 		if a, ok = p.died(ctx); !ok {

@@ -14,7 +14,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// logLevel is from which level on lines are logged; it may change while somebody logs.
+// logLevel is the lowest level that is logged. It may change at any time.
 type logLevel struct{ atomic.Int32 }
 
 // processLevel is the one level of the process, which has one log.
@@ -46,10 +46,8 @@ func logger(out io.Writer, cfg config.Config) (zerolog.Logger, *logLevel, error)
 	return zerolog.New(io.MultiWriter(processLog, out)).Level(zerolog.TraceLevel).Sample(level).With().Timestamp().Logger(), level, nil
 }
 
-// printable writes lines of a log, each of which is one call, with everything escaped
-// that is not printable: whatever names, properties and texts of clients come to stand
-// in a line, they begin no other one and tell a terminal nothing. The escapes are those
-// of JSON.
+// printable escapes everything unprintable in log lines; each Write is one line. So names, properties and texts of
+// clients neither start new lines nor control a terminal. The escapes are those of JSON.
 type printable struct{ out io.Writer }
 
 // Write implements io.Writer.

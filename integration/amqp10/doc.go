@@ -1,3 +1,3 @@
-// Package amqp10 tests the broker with clients of AMQP 1.0: in virtual time with Azure/go-amqp, beside clients of 0-9-1, and
-// with frames of its own where no client does what is to be tested.
+// Package amqp10 tests the broker with clients of AMQP 1.0: in virtual time with Azure/go-amqp, beside clients of
+// 0-9-1, and with its own frames for behaviour that no client has.
 package amqp10

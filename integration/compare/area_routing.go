@@ -23,7 +23,8 @@ var alternateScripts = []script{
 		bindExchange("~dead-end", "~x", "k"), declare("~q"), bind("~q", "~ae", ""), publish("~x", "k", "m", mandatory), settle(), get("~q")),
 }
 
-// topic binds one pattern and publishes keys; the bodies are the keys, so what arrives tells what matched.
+// topic binds one pattern and publishes keys; the bodies are the keys, so the messages that arrive show which keys
+// matched.
 func topic(pattern string, keys ...string) script {
 	steps := []step{exchange("~x", "topic"), declare("~q"), bind("~q", "~x", pattern)}
 	for _, key := range keys {

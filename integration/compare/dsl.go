@@ -9,7 +9,7 @@ import (
 	"candlemark/protocol"
 )
 
-// script is one story, told to both brokers.
+// script is one sequence of actions, played against both brokers.
 type script struct {
 	id    string // area/topic/case
 	steps []step

@@ -211,7 +211,7 @@ func (p *player) confirm(c *session, ch uint16, verb string, tag uint64, multipl
 	}
 }
 
-// content adds a header or body frame to what is on its way, and writes it down when it is whole.
+// content adds a header or body frame to the incomplete message, and records the message when it is complete.
 func (p *player) content(c *session, f protocol.Frame) {
 	d := c.at(f.Channel).delivery
 	if d == nil {

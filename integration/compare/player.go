@@ -178,7 +178,7 @@ func (p *player) hangUp(conn int) {
 	}
 }
 
-// leave closes all connections in good manners, so that what is exclusive is gone, and deletes what is not.
+// leave closes all connections in an orderly way, so that exclusive objects are deleted, and deletes all others.
 func (p *player) leave() {
 	p.seen = newTranscript()
 	for _, c := range p.sessions {

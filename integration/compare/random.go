@@ -7,9 +7,9 @@ import (
 	"candlemark/protocol"
 )
 
-// randomScripts makes stories that nobody thought of: two queues with arguments, an exchange, consumers, and whatever
-// may be done with them. The seed determines all random choices. Nothing in them has a deadline, and every step waits
-// for silence, so that only what the brokers decide can differ.
+// randomScripts generates scripts: two queues with arguments, an exchange, consumers, and random operations on them.
+// The seed determines all random choices. Nothing in them has a deadline, and every step waits for silence, so that
+// only decisions of the brokers can differ.
 func randomScripts(n int, seed uint64) []script {
 	all := make([]script, n)
 	for i := range all {

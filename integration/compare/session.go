@@ -51,7 +51,7 @@ type event struct {
 	err     error
 }
 
-// read turns the socket into events until it ends or nobody listens any more.
+// read turns the socket into events until it ends or done is closed.
 func (c *session) read(events chan<- event, done <-chan struct{}) {
 	in := bufio.NewReaderSize(c.socket, 64<<10)
 	for {

@@ -1,19 +1,18 @@
-// Package scenario holds tests that read like stories: clients and time act,
-// and what everybody saw follows. Each file of testdata is one broker in a
-// synctest bubble, so that days pass in milliseconds and every moment is exact.
+// Package scenario holds tests in the form of scenes: clients act, time passes, and the observations of all clients
+// follow. Each file of testdata is one broker in a synctest bubble, so that days pass in milliseconds and every
+// moment is exact.
 //
-// A file is a list of directives in the form of cockroachdb/datadriven: a line
-// that says who does what, more such lines if they belong together, "----", and
-// what was seen from then on until nothing moves any more:
+// A file is a list of directives in the form of cockroachdb/datadriven: one or more lines with a client and its
+// action, "----", and the observations until the broker is idle:
 //
 //	alice publish orders a b expiration=500
 //	wait 499ms
 //	----
 //	0s alice: confirmed a, b
 //
-// A line of the answer has the virtual time since the beginning, who saw it,
-// and what. Lines of several clients in the same millisecond are sorted by
-// client, and within one by kind, so that the text is the same each time.
+// A line of the answer has the virtual time since the beginning, the client, and the observation. Lines of several
+// clients in the same millisecond are sorted by client, and within one by kind, so that the text is the same each
+// time.
 //
 // The first word is a client, who connects when first named, or one of
 //
@@ -24,17 +23,15 @@
 //	clear-policy NAME
 //	restart 1h, crash 1h       the broker goes, and is back after that time
 //
-// The table verbs of verbs_test.go lists the actions of clients. A destination is
-// the name of a queue, or EXCHANGE/KEY. Arguments that begin with x- become
-// arguments of what is declared or consumed, and headers of what is published:
-// true and false are booleans, digits a long, all else a text. A body is also
-// the name of its message: settling "a" settles the delivery with that body.
-// The CC and BCC of a publish are lists: CC=(x,y).
+// The table verbs of verbs_test.go lists the actions of clients. A destination is the name of a queue, or
+// EXCHANGE/KEY. Arguments that begin with x- become arguments of what is declared or consumed, and headers of what is
+// published: true and false are booleans, digits a long, all else a text. A body is also the name of its message:
+// settling "a" settles the delivery with that body. The CC and BCC of a publish are lists: CC=(x,y).
 //
-// TestDialects plays the files again with clients that publish, receive and settle in AMQP 1.0, to queues as RabbitMQ 4 addresses them
-// and to entities of Azure Service Bus, and wants the same answers. A file that has others says why: "# Not AMQP 1.0: …", "# Not
-// Service Bus: …".
+// TestDialects plays the files again with clients that publish, receive and settle in AMQP 1.0, to queues as RabbitMQ
+// 4 addresses them and to entities of Azure Service Bus, and wants the same answers. A file that has others says why:
+// "# Not AMQP 1.0: …", "# Not Service Bus: …".
 //
-// Without a rule in its comments a file fails. With -rewrite, or
-// CANDLEMARK_REWRITE in the environment, the answers are written anew.
+// Without a rule in its comments a file fails. With -rewrite, or CANDLEMARK_REWRITE in the environment, the answers
+// are written anew.
 package scenario

@@ -23,12 +23,12 @@ type Account struct {
 	Algorithm string // of the hash; empty for SHA256
 	// Limits: MaxConnections, MaxChannels. Users hold nil when there are none.
 	Limits Limits
-	// Keys are those that tokens of Azure Service Bus are signed with; empty for a user who has none.
+	// Keys are those that tokens of Azure Service Bus are signed with; empty for a user without keys.
 	Keys sas.Keys
 }
 
-// PutAccount creates or replaces a user; its permissions stay, and its limits
-// and keys when those given are nil or empty. The error says what is wrong with it.
+// PutAccount creates or replaces a user; its permissions stay, and its limits and keys when those given are nil or
+// empty. The error describes an invalid account.
 func (u *Users) PutAccount(a Account) (created bool, err error) {
 	if err := a.Validate(); err != nil {
 		return false, err
@@ -63,7 +63,7 @@ func (u *Users) PutAccount(a Account) (created bool, err error) {
 	return created, err
 }
 
-// Validate says what is wrong with an account, but for its limits.
+// Validate checks an account, but for its limits.
 func (a Account) Validate() error {
 	if a.Name == "" {
 		return errors.New("user cannot be an empty string")

@@ -45,7 +45,7 @@ type source struct {
 	over    string // the protocol
 }
 
-// Protocols that somebody logs in over.
+// Protocols of logins.
 const (
 	AMQP091 = "amqp091"
 	AMQP10  = "amqp10"
@@ -107,7 +107,7 @@ func (a *attempts) add(from source) *SourceLogins {
 	return known
 }
 
-// Logins returns how often somebody has tried to log in, over HTTP with a request.
+// Logins returns the number of login attempts; over HTTP each request is one.
 func (u *Users) Logins() LoginCounts {
 	a := &u.attempts
 	a.mu.Lock()

@@ -7,11 +7,11 @@ import (
 	"candlemark/protocol"
 )
 
-// ErrRefused says that name and password do not fit, or that the user may not
-// come from where it comes. The client is told only that it was refused.
+// ErrRefused means that name and password do not match, or that the user may not log in from the client's address.
+// The client learns only that the login was refused.
 var ErrRefused = errors.New("login refused")
 
-// User is somebody who has logged in. It is not altered afterwards.
+// User is a logged-in user. It is immutable.
 type User struct {
 	Name string
 	Tags []string // "administrator", "policymaker", …
@@ -43,7 +43,7 @@ const (
 // String returns the word that stands in error texts.
 func (p Permission) String() string { return [...]string{"configure", "write", "read"}[p] }
 
-// Kind tells queues from exchanges.
+// Kind is the kind of a resource: queue or exchange.
 type Kind uint8
 
 // The kinds of resources.

@@ -107,7 +107,8 @@ func (t *changePublisher) limits(what, vhost string, of protocol.Field, before, 
 	t.publish(name, vhost, fields, before)
 }
 
-// deleted returns what is gone. The permissions that go with a user or a virtual host are not told one by one.
+// deleted publishes the events of deleted objects. The permissions deleted with a user or a virtual host have no
+// events of their own.
 func (t *changePublisher) deleted(v any) {
 	with := func(user, vhost string) bool {
 		return slices.ContainsFunc(t.gone, func(v any) bool {

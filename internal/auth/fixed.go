@@ -12,7 +12,7 @@ type Fixed struct {
 	// NoVHost names virtual hosts by user.
 	NoVHost map[string][]string
 	Refused []Refusal
-	// Topics are the routing keys refused to everybody, by exchange.
+	// Topics are the routing keys refused to all users, by exchange.
 	Topics map[string][]string
 	// Changes is the Generation.
 	Changes uint64

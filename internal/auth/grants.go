@@ -116,7 +116,7 @@ func (u *Users) Check(who User, vhost string, r Resource, perm Permission) error
 	return Refuse(who, vhost, r, perm)
 }
 
-// holder returns a copy of a user who is to hold something for a virtual host.
+// holder returns a copy of the user that gets a permission for a virtual host.
 func (s *snapshot) holder(name, vhost string) (*user, error) {
 	x := s.users[name]
 	if x == nil {

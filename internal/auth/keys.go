@@ -8,8 +8,8 @@ import (
 	"candlemark/internal/servicebus/sas"
 )
 
-// SetAccessKeys replaces the keys of a user, who logs in with tokens from then on; empty ones take that away. Error: ErrNoUser, or what is
-// wrong with them.
+// SetAccessKeys replaces the keys of a user, which logs in with tokens from then on; without keys it cannot. Errors:
+// ErrNoUser, or a description of invalid keys.
 func (u *Users) SetAccessKeys(name string, keys sas.Keys) error {
 	if err := keys.Validate(); err != nil {
 		return err

@@ -11,8 +11,8 @@ import (
 	"candlemark/internal/erlang"
 )
 
-// Limits bound what may be open or there at a time, by their RabbitMQ names. A negative number is kept, and is no
-// limit. Objects above a limit when it is set stay; only new ones are refused. Nobody alters one that is in Users.
+// Limits bound the numbers of objects, by their RabbitMQ names. A negative number is stored, and means no limit.
+// Objects above a limit when it is set stay; only new ones are refused. Limits in Users are immutable.
 type Limits map[string]int64
 
 // The names of limits. Virtual hosts have the first two, users the first and the
@@ -35,8 +35,7 @@ func (l Limits) Reached(name string, count int) (limit int64, reached bool) {
 	return limit, limited && int64(count) >= limit
 }
 
-// ParseVHostLimits reads the limits of a virtual host, a JSON object. The error
-// says what is wrong with it in RabbitMQ's words.
+// ParseVHostLimits reads the limits of a virtual host, a JSON object. The error has RabbitMQ's text.
 func ParseVHostLimits(raw []byte) (Limits, error) {
 	limits, complaints := parseLimits(raw, "limits", MaxConnections, MaxQueues)
 	if complaints != nil {
@@ -87,8 +86,8 @@ func term(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// SetVHostLimits replaces the limits of a virtual host by what f makes of a copy
-// of them. Errors: ErrNoVHost, or what is wrong with the result.
+// SetVHostLimits replaces the limits of a virtual host by the result of f, which gets a copy of them. Errors:
+// ErrNoVHost, or a description of invalid limits.
 func (u *Users) SetVHostLimits(name string, f func(Limits) Limits) error {
 	return u.change(func(next *snapshot, c *Change) error {
 		v, known := next.vhosts[name]
@@ -107,8 +106,8 @@ func (u *Users) SetVHostLimits(name string, f func(Limits) Limits) error {
 	})
 }
 
-// SetUserLimits replaces the limits of a user by what f makes of a copy of them.
-// Errors: ErrNoUser, or what is wrong with the result.
+// SetUserLimits replaces the limits of a user by the result of f, which gets a copy of them. Errors: ErrNoUser, or a
+// description of invalid limits.
 func (u *Users) SetUserLimits(name string, f func(Limits) Limits) error {
 	return u.change(func(next *snapshot, c *Change) error {
 		known := next.users[name]

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// LoginError is why a login was refused, in RabbitMQ's words, for the log: the
-// client is told only that it was. It wraps ErrRefused.
+// LoginError is the reason for a refused login, in RabbitMQ's words, for the log: the client learns only that it was
+// refused. It wraps ErrRefused.
 type LoginError struct {
 	Reason string
 	// Remote: the user may only log in from this machine.
@@ -76,8 +76,8 @@ func (u *Users) authenticate(mechanism string, response []byte, peer Peer) (User
 	return User{Name: name, Tags: known.account.Tags}, nil
 }
 
-// Login identifies the account of that name and its password as they are now: another number is another account, or another
-// password. 0 for nobody.
+// Login identifies the account of that name and its password as they are now: another number is another account, or
+// another password. 0 if there is no such account.
 func (u *Users) Login(name string) uint64 {
 	if known := u.now.Load().users[name]; known != nil {
 		return known.login
@@ -135,7 +135,7 @@ func (u *Users) identify(mechanism string, response []byte, peer Peer) (string, 
 	})
 }
 
-// anonymous returns the user who logs in without a name: nobody whose name and password others could not give.
+// anonymous returns the user that logs in without a name: only one whose name and password any client could give.
 func (u *Users) anonymous(peer Peer) (string, error) {
 	name := u.options.AnonymousUser
 	if name == "" || !peer.AMQP10 || !u.allows("ANONYMOUS") {

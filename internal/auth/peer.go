@@ -18,8 +18,7 @@ type Peer struct {
 	TLS bool
 	// Certificate is the client's, verified; nil without one.
 	Certificate *x509.Certificate
-	// Gone ends the wait of a login when nobody is there any more; nil if that is not
-	// known.
+	// Gone ends the wait of a login when the client has gone; nil if that is not known.
 	Gone <-chan struct{}
 
 	version, suite uint16 // of TLS

@@ -6,9 +6,8 @@ import (
 	"candlemark/protocol"
 )
 
-// Quota counts what is open against the limits of the node, of virtual hosts and
-// of users, and refuses what would be more, in RabbitMQ's words. Its methods may
-// be called from any goroutine.
+// Quota counts connections, channels and queues against the limits of the node, of virtual hosts and of users, and
+// refuses more, in RabbitMQ's words. Its methods may be called from any goroutine.
 type Quota struct {
 	users *Users
 

@@ -27,6 +27,6 @@ var changers = map[Setting][]string{
 	GlobalParameters: {"administrator"},
 }
 
-// MayChange reports whether the user has a tag for changing the setting. A user who has it but is not an administrator
-// needs access to the virtual host too. It returns false for an unknown setting.
+// MayChange reports whether the user has a tag for changing the setting. A user with the tag that is not an
+// administrator needs access to the virtual host too. It returns false for an unknown setting.
 func (u User) MayChange(s Setting) bool { return slices.ContainsFunc(changers[s], u.HasTag) }

@@ -17,9 +17,9 @@ func (u *Users) Stored() Stored {
 	return Stored{u.VHosts(), u.Accounts(), u.Grants("", ""), u.TopicGrants("", "")}
 }
 
-// Load has Users consist of what was stored, and of nothing else. The observer
-// is not told. Errors: ErrNoUser, ErrNoVHost, *pattern.Error, with
-// the permission that is for nobody or not valid; then nothing has changed.
+// Load replaces the contents of Users by stored ones, without calling the observer. Errors: ErrNoUser, ErrNoVHost,
+// *pattern.Error, with the permission without user or virtual host, or with an invalid expression; then nothing has
+// changed.
 func (u *Users) Load(s Stored) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -24,8 +24,8 @@ const (
 // ErrRefused. Options.Throttled reports it, so callers need not.
 var ErrThrottled error = &LoginError{Reason: "too many failed logins"}
 
-// Source identifies one client: an address of IPv4; of IPv6 the network that
-// one customer has, a /64; and everybody without an address together.
+// Source identifies one client: an address of IPv4; of IPv6 the network that one customer has, a /64; and all clients
+// without an address together.
 func Source(addr net.Addr) netip.Prefix {
 	if addr == nil {
 		return netip.Prefix{}
@@ -55,7 +55,7 @@ type throttle struct {
 	mu    sync.Mutex // held to look at a password, too: one is hashed at a time
 	seed  maphash.Seed
 	debts map[debtor]time.Time // when all is paid
-	known map[debtor]time.Time // until when who has logged in is known
+	known map[debtor]time.Time // end of the time for which a login is remembered
 	// refused counts the logins refused since the last report, by source.
 	refused map[netip.Prefix]int
 	report  func(source string, refused int) // nil: no reports
@@ -106,7 +106,7 @@ func (t *throttle) check(source netip.Prefix, user string, gone <-chan struct{},
 	return nil
 }
 
-// sleep waits without the lock; false: nobody is there any more.
+// sleep waits without the lock; false: the client has gone.
 func (t *throttle) sleep(wait time.Duration, gone <-chan struct{}) bool {
 	t.mu.Unlock()
 	defer t.mu.Lock()

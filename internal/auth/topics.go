@@ -60,8 +60,8 @@ func (u *Users) compileTopic(g TopicGrant) (compiled *topicGrant, err error) {
 	return compiled, nil
 }
 
-// topicExpression compiles an expression both as it is written, so that what is
-// wrong with it is told, and with the user's own names in it.
+// topicExpression compiles an expression both as it is written, so that an error shows it unchanged, and with the
+// user's own names in it.
 func (u *Users) topicExpression(g TopicGrant, source string) (*pattern.Pattern, error) {
 	e, err := u.expression(source)
 	if err != nil || !strings.Contains(source, "{") {

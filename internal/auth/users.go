@@ -19,8 +19,7 @@ var (
 // ErrProtected: a virtual host is not to be deleted.
 var ErrProtected = errors.New("vhost is protected from deletion")
 
-// ErrNotStored goes with the error of an observer: the change was right, but
-// not stored.
+// ErrNotStored wraps the error of an observer: the change was valid, but not stored.
 var ErrNotStored = errors.New("the change could not be stored")
 
 // Options say how users log in.
@@ -31,13 +30,12 @@ type Options struct {
 	CertificateLogin CertificateLogin
 	// Mechanisms of SASL that clients of AMQP may log in with; nil for all of them.
 	Mechanisms []string
-	// AnonymousUser is who logs in with ANONYMOUS, if AnonymousPassword is its password; "" for nobody.
+	// AnonymousUser is the user that logs in with ANONYMOUS, if AnonymousPassword is its password; "": none.
 	AnonymousUser, AnonymousPassword string
 	// DefaultQueueType is that of virtual hosts that are made without one.
 	DefaultQueueType string
-	// Throttled is told that logins from a source (an address, or a network of IPv6)
-	// were refused because too many had failed: of the first, then every 10 s how many
-	// there were since. It must not call back. nil for nobody.
+	// Throttled is called when logins from a source (an address, or a network of IPv6) were refused because too many
+	// had failed: for the first one, then every 10 s with the number of others. It must not call back. nil: no calls.
 	Throttled func(source string, refused int)
 }
 
@@ -53,10 +51,10 @@ type Users struct {
 // keeper keeps them.
 type keeper struct {
 	options    Options
-	everything *pattern.Pattern // .* is what nearly everybody has
+	everything *pattern.Pattern // .* is the most frequent expression
 	throttle   *throttle
 	loopback   atomic.Pointer[[]string]
-	anyToken   atomic.Pointer[string] // whom any token is, nil for nobody
+	anyToken   atomic.Pointer[string] // the user of any token, nil for none
 	attempts   attempts
 
 	now      atomic.Pointer[snapshot]
@@ -93,7 +91,7 @@ type Change struct {
 	Deleted  []any
 }
 
-// NewUsers makes Users without anybody in them.
+// NewUsers makes Users without accounts.
 func NewUsers(o Options) *Users {
 	u := &Users{keeper: &keeper{options: o, throttle: newThrottle(o.Throttled)}}
 	u.everything, _ = pattern.Compile(".*")
@@ -112,7 +110,7 @@ type Founder struct {
 	Configure, Write, Read string
 }
 
-// Guest returns the Founder of a broker that was told of no other: an administrator.
+// Guest returns the Founder of a broker for which no other is set: an administrator.
 func Guest() Founder {
 	return Founder{Name: "guest", Password: "guest", VHost: "/", Tags: []string{"administrator"}, Configure: ".*", Write: ".*", Read: ".*"}
 }
@@ -127,8 +125,7 @@ func NewGuest() *Users {
 	return u
 }
 
-// Found puts a user and its virtual host into empty Users, in one change. The error says
-// what is wrong with them.
+// Found puts a user and its virtual host into empty Users, in one change. The error describes an invalid user.
 func (u *Users) Found(by Founder) error {
 	v := VHost{Name: by.VHost, Description: "Default virtual host", Tags: []string{}, DefaultQueueType: u.options.DefaultQueueType}
 	if err := v.Validate(); err != nil {
@@ -158,7 +155,7 @@ func (u *Users) Observe(observer func(Change) error) {
 	u.observer = observer
 }
 
-// By returns the same users, whose changes are somebody's; nil for the broker's own.
+// By returns the same users with an origin for the events of changes; nil for the broker's own.
 func (u *Users) By(o *events.Origin) *Users { return &Users{u.keeper, o} }
 
 // PublishTo publishes all further changes as events of hub.

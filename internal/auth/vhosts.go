@@ -24,8 +24,8 @@ type VHost struct {
 	Limits Limits
 }
 
-// PutVHost creates or replaces a virtual host; it keeps its limits when those
-// given are nil. The error says what is wrong with it.
+// PutVHost creates or replaces a virtual host; it keeps its limits when those given are nil. The error describes an
+// invalid virtual host.
 func (u *Users) PutVHost(v VHost) (created bool, err error) {
 	if err := v.Validate(); err != nil {
 		return false, err
@@ -52,7 +52,7 @@ func (u *Users) PutVHost(v VHost) (created bool, err error) {
 	return created, err
 }
 
-// Validate says what is wrong with a virtual host.
+// Validate checks a virtual host.
 func (v VHost) Validate() error {
 	switch v.DefaultQueueType {
 	case "", "classic", "quorum":

@@ -1,5 +1,5 @@
-// Package backup writes a copy of a running broker's definitions and messages into a folder, and makes a data folder of
-// it again (ADR 53).
+// Package backup writes a copy of a running broker's definitions and messages into a folder, and restores a data
+// folder from it (ADR 53).
 //
 // Owns: the form of a backup: the files of a data folder side by side, and manifest.json, which names them with their
 // sizes and SHA-256 sums and is written last. Keeper runs one backup at a time.
@@ -10,7 +10,7 @@
 // States: of a backup, running, then finished, failed or cancelled. A failed or cancelled backup removes its files; a
 // killed one leaves a folder without a manifest, which Restore refuses.
 //
-// Deadlines: none; copying rests as long as it works, so that half of the disk's time is for others.
+// Deadlines: none; copying pauses half of the time, so that other work gets half of the disk's time.
 //
-// A restart loses: a backup that is running, and what is known of the last one.
+// A restart loses: a running backup, and the status of the last one.
 package backup

@@ -150,7 +150,7 @@ func (k *Keeper) end(err error, took time.Duration) {
 	log.Str("folder", k.last.Folder).Int64("bytes", k.bytes.Load()).Int64("took_ms", took.Milliseconds()).Msg("backup " + k.last.State)
 }
 
-// prepare makes the folder, or finds it to be fit: nobody but the broker's user can get at what is in it.
+// prepare makes the folder, or checks that it is suitable. Only the broker's user has access to it.
 func (k *Keeper) prepare(folder string) (made bool, err error) {
 	refuse := func(why string) (bool, error) {
 		return false, fmt.Errorf("%w: %s %s", management.ErrBackupFolder, folder, why)

@@ -20,7 +20,7 @@ const ManifestName = "manifest.json"
 // format is the version of the folder's layout. The formats of its files have versions of their own.
 const format = 1
 
-// Manifest says what is in a backup.
+// Manifest lists the contents of a backup.
 type Manifest struct {
 	Format  int       `json:"format"`
 	Version string    `json:"version"` // of the product

@@ -32,7 +32,7 @@ func CheckFolder(files vfs.FS, dir string) error {
 	return err
 }
 
-// Check reads all of a backup, and changes nothing. The error says what is missing or is not what was written.
+// Check reads all of a backup, and changes nothing. The error describes missing or altered contents.
 func Check(ctx context.Context, files vfs.FS, dir string) (*Manifest, error) {
 	m, err := read(files, dir)
 	if err != nil {

@@ -29,7 +29,7 @@ type Source struct {
 	From io.WriterTo
 	// Release is called once, when the file is not needed any more.
 	Release func()
-	// Hurry is for one that somebody waits for: it is copied without rests.
+	// Hurry copies without pauses, for a backup that a user waits for.
 	Hurry bool
 }
 
@@ -44,8 +44,8 @@ func (c *Cut) Release() {
 // spareRoom stays free on the disk, bytes: it may be that of the broker.
 const spareRoom = 128 << 20
 
-// Copy writes a backup into a folder that is empty, and releases the cut. Progress is told the bytes
-// that were written as they are. When ctx ends or anything fails, the files are removed again.
+// Copy writes a backup into a folder that is empty, and releases the cut. progress is called with the number of bytes
+// written. When ctx ends or anything fails, the files are removed again.
 func Copy(ctx context.Context, files vfs.FS, dir string, c *Cut, progress func(bytes int64)) (m *Manifest, err error) {
 	defer c.Release()
 	w := &writer{ctx: ctx, fs: files, dir: dir, progress: progress}

@@ -76,7 +76,7 @@ type runs struct {
 	csv io.Writer
 }
 
-// once runs against the i-th of so many brokers; the result is nil if there is nothing to tell.
+// once runs against the i-th of the brokers; the result is nil if there is nothing to report.
 func (b *runs) once(address string, i, of int) (*report.Result, error) {
 	s := *b.Settings
 	one := &shape.Bench{Settings: &s, Context: b.ctx, CSV: b.csv, HTTP: nth(b.HTTP, i)}

@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// FreeArrival is how many bytes of contents that are not whole each connection may
-// hold without asking: messages that are small anyway wait for nobody.
+// FreeArrival is how many bytes of incomplete contents each connection may hold without asking: small messages never
+// wait.
 const FreeArrival = 64 << 10
 
 // Peer is a connection as the intake sees it. Its methods are called from any
@@ -48,8 +48,8 @@ func (i *Intake) Of(peer Peer) *Arrivals {
 // read from the connection.
 func (a *Arrivals) Stuck() bool { return a != nil && a.stuck.Load() }
 
-// Held returns how many bytes the connection has begun and not ended, but for what is free: contents have their whole
-// size from the beginning.
+// Held returns how many bytes the connection has begun and not ended, without the free ones: contents have their
+// whole size from the beginning.
 func (a *Arrivals) Held() int64 {
 	if a == nil {
 		return 0

@@ -14,12 +14,11 @@ const (
 	SlowestRate = 64 << 10
 )
 
-// Intake bounds what clients have begun and not ended: contents that are not
-// whole yet, and transactions. All of a broker's connections share it.
+// Intake bounds what clients have begun and not ended: contents that are not whole yet, and transactions. All of a
+// broker's connections share it.
 //
-// A content asks for room before any of its body is kept, for as much as its
-// header announces. Contents that get no room wait for those that hold some, oldest
-// first, and hold none themselves. So some content can always be finished:
+// A content asks for room before any of its body is kept, for as much as its header announces. Contents that get no
+// room wait for those that hold some, oldest first, and hold none themselves. So some content can always be finished:
 //
 //   - While nothing is held, a content of any size gets room.
 //   - A connection that waits with one content and holds room with another ends
@@ -29,14 +28,14 @@ const (
 //     sends less than SlowestRate of one of its contents throughout a Window, is
 //     evicted. Its other traffic does not count.
 //
-// During an alarm nobody begins. A transaction never waits: it is refused what it
-// finds no room for. Safe for concurrent use; nil has no bounds.
+// During an alarm no content begins. A transaction never waits: it is refused if there is no room. Safe for
+// concurrent use; nil has no bounds.
 type Intake struct {
 	mu           sync.Mutex
 	limit        int64 // of contents, 0 for none
-	transactions int64 // of what is uncommitted, 0 for no bound
+	transactions int64 // bytes of uncommitted work, 0 for no bound
 	paused       bool
-	held, kept   int64 // contents, and what is uncommitted
+	held, kept   int64 // contents, and uncommitted work
 	lines        map[*Arrivals]struct{}
 	running      int // lines with contents that do not wait for more
 	queue        []*Arrival
@@ -61,7 +60,7 @@ func (i *Intake) SetLimits(contents, transactions int64) {
 	i.limit, i.transactions = contents, transactions
 }
 
-// Pause has nobody begin, or ends that.
+// Pause stops new contents from beginning, or permits them again.
 func (i *Intake) Pause(paused bool) {
 	defer i.admit()
 	i.mu.Lock()

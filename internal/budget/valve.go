@@ -22,7 +22,7 @@ type Valve struct {
 	shut   atomic.Bool  // in an alarm
 
 	mu     sync.Mutex
-	relief chan struct{} // closed when those who wait are to look again; nil if nobody does
+	relief chan struct{} // closed when waiters check again; nil without waiters
 }
 
 // NewValve makes an open valve over what queues hold; nil for no flow control.

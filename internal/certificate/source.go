@@ -23,7 +23,7 @@ type Files struct {
 	VerifyPeer, RequirePeer bool
 	// Versions of TLS that are spoken: tls.VersionTLS12 and newer; none for all of them.
 	Versions []uint16
-	// Failed is told when files have changed and cannot be used.
+	// Failed is called when files have changed and cannot be used.
 	Failed func(error)
 }
 
@@ -40,7 +40,7 @@ type loaded struct {
 	stamps [3]stamp
 }
 
-// stamp tells one state of a file from another.
+// stamp identifies a state of a file.
 type stamp struct {
 	changed time.Time
 	size    int64
@@ -55,7 +55,7 @@ func Open(files Files) (*Source, error) {
 	return s, nil
 }
 
-// Config is for a listener: every handshake uses what is in the files then.
+// Config is for a listener: every handshake uses the current files.
 func (s *Source) Config() *tls.Config {
 	return &tls.Config{
 		MinVersion:         tls.VersionTLS12,

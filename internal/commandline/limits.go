@@ -179,5 +179,5 @@ func clearUserLimits(ctx context.Context, broker *client.Client, c *verb.Call) e
 	return nil
 }
 
-// unlimitedUser is about one who is not there.
+// unlimitedUser is the error for an unknown user.
 var unlimitedUser = verb.Complaint(`{:no_such_user, "{username}"}`)

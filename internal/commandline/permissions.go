@@ -62,8 +62,8 @@ var permissionVerbs = []verb.Row{
 	},
 }
 
-// sound compiles the expressions among the arguments, from one on, here as well, because rabbitmqctl says what is wrong
-// with one. quote is the mark that it puts around it.
+// sound checks the arguments from one on as regular expressions before the broker does, as rabbitmqctl does. quote is
+// the mark that it puts around an invalid one.
 func sound(quote string, from int) verb.Action {
 	return func(_ context.Context, _ *client.Client, c *verb.Call) error {
 		for _, source := range c.Arguments[from:] {

@@ -30,7 +30,7 @@ const defaultURL = "http://guest:guest@127.0.0.1:15672"
 
 // Program is a command line with the verbs of rabbitmqctl.
 type Program struct {
-	// Own are lines of usage about what is no verb.
+	// Own are additional lines of the usage text.
 	Own            string
 	Getenv         func(string) string
 	Stdin          io.Reader
@@ -100,7 +100,7 @@ func isNode(ctx context.Context, broker *client.Client, name string) error {
 	return nil
 }
 
-// objection says what is wrong with a command line, "" for nothing; v is nil if err is not.
+// objection returns the error text for a command line, "" if it is valid; v is nil if err is not.
 func objection(o *verb.Options, v *verb.Row, arguments []string, err error) string {
 	if err != nil {
 		return "Invalid options for this command:\n" + err.Error()

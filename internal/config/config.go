@@ -21,7 +21,7 @@ type Config struct {
 	TLS   TLS
 	// Mechanisms of SASL that clients of AMQP may log in with: PLAIN, AMQPLAIN, EXTERNAL, ANONYMOUS.
 	Mechanisms []string
-	// AnonymousUser is who logs in with ANONYMOUS while AnonymousPassword is its password; "none" for nobody.
+	// AnonymousUser is the user that logs in with ANONYMOUS while AnonymousPassword is its password; "none": no user.
 	AnonymousUser, AnonymousPassword string
 	// LoopbackUsers may only come from this machine.
 	LoopbackUsers []string
@@ -32,7 +32,7 @@ type Config struct {
 	DefaultQueueType string
 	// ClusterName is set at the start; empty for whatever it is.
 	ClusterName string
-	// ProductName is the product that clients are told over AMQP; some behave by it.
+	// ProductName is the product name sent to clients over AMQP; some clients depend on it.
 	ProductName string
 	// EventsIn is the virtual host with the exchange amq.rabbitmq.event; empty for none.
 	EventsIn string
@@ -131,7 +131,7 @@ type problem struct{ setting, text string }
 // Error implements error.
 func (p *problem) Error() string { return p.setting + ": " + p.text }
 
-// problems collects what is wrong.
+// problems collects errors.
 type problems []*problem
 
 func (p *problems) add(setting, format string, args ...any) {

@@ -9,10 +9,9 @@ import (
 type foreign struct {
 	keys []string // patterns: see fits
 	why  string
-	// same are values that ask for nothing but what is so here anyway.
+	// same are values that ask for the behaviour of this broker.
 	same []string
-	// refused: a broker that did not do it would not be what the operator relies on. Others
-	// are told of in a warning.
+	// refused: the setting is an error, since the operator relies on its effect. Other settings cause a warning.
 	refused bool
 }
 

@@ -97,7 +97,7 @@ func port(value, _, before string) (string, error) {
 	return ":" + value, nil // at all addresses, as in RabbitMQ, unless an address follows
 }
 
-// host reads an address; the port stays, or is the usual one if nobody listened.
+// host reads an address; the port stays, or is the usual one if there was no listener.
 func host(usual string) func(string, string, string) (string, error) {
 	return func(value, _, before string) (string, error) {
 		if net.ParseIP(value) == nil {

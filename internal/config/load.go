@@ -13,8 +13,8 @@ import (
 // prefix of the environment variables.
 const prefix = "CANDLEMARK_"
 
-// notSettings are variables with the prefix that are none of the broker's: where verbs find it,
-// and what tests are told; those that end in an underscore, all that begin so.
+// notSettings are variables with the prefix that are no settings: the address for verbs, and settings of tests. One
+// that ends in an underscore stands for all that begin with it.
 var notSettings = []string{"CANDLEMARK_HTTP_URL", "CANDLEMARK_TEST_", "CANDLEMARK_REQUIRE_CLIENTS", "CANDLEMARK_REWRITE", "CANDLEMARK_SMALL_DISK"}
 
 // Settings hold all that an operator has set.
@@ -22,7 +22,7 @@ type Settings struct {
 	Config
 	// Files were read, in this order.
 	Files []string
-	// Warnings are about what is in a file and does nothing here, each with file and line.
+	// Warnings are about settings in a file without effect here, each with file and line.
 	Warnings []string
 	// Values are all settings, in the order of the table.
 	Values []Value
@@ -112,7 +112,7 @@ func (l *loader) set(s *setting) *flag.FlagSet {
 // value returns where a setting is set.
 func (l *loader) value(s *setting) flag.Value { return l.set(s).Lookup(s.name).Value }
 
-// refuse notes what is wrong with a value.
+// refuse records an invalid value.
 func (l *loader) refuse(from, key, value string, s *setting, err error) {
 	shown := fmt.Sprintf(" = %q", value)
 	if s.secret {

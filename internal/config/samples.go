@@ -13,8 +13,8 @@ import (
 // Span says how densely something is remembered: a sample each Every, for as long as Length.
 type Span struct{ Length, Every time.Duration }
 
-// Samples say for how long the HTTP API remembers the numbers of objects that somebody wants samples of, each from
-// the shortest span to the longest; none for no samples.
+// Samples are the periods for which the HTTP API keeps samples of objects, from the shortest to the longest; none for
+// no samples.
 type Samples struct {
 	Overview []Span // of the broker as a whole
 	Objects  []Span // of all else

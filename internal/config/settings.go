@@ -18,7 +18,7 @@ type setting struct {
 	keys []key
 	// also names further variables, which count if that of the name is not set.
 	also []string
-	// Passwords are no flags: everybody on the machine sees the command line of a process.
+	// Passwords are no flags: all users of the machine see the command line of a process.
 	noFlag bool
 	// secret values are not shown.
 	secret bool
@@ -263,7 +263,7 @@ func (s *setting) variables() []string {
 	return append([]string{prefix + strings.ToUpper(strings.ReplaceAll(s.name, "-", "_"))}, s.also...)
 }
 
-// define adds a flag whose default is what the field of the Config holds.
+// define adds a flag whose default is the value in the Config.
 type define func(f *flag.FlagSet, c *Config, name, help string)
 
 func text(of func(*Config) *string) define {

@@ -1,7 +1,7 @@
 package config
 
-// Certificate says with which certificate TLS is spoken, and what is asked of clients. The files
-// are in PEM, and may be replaced while the broker runs.
+// Certificate has the certificate of a TLS listener, and the requirements for clients. The files are in PEM, and may
+// be replaced while the broker runs.
 type Certificate struct {
 	// Cert holds the certificate of the broker, Key its private key, CA the
 	// roots of clients' certificates.
@@ -26,7 +26,7 @@ type TLS struct {
 	SANIndex uint
 }
 
-// check notes what is wrong; used: there is an address for TLS.
+// check records errors; used: there is an address for TLS.
 func (t TLS) check(used bool, wrong *problems) {
 	t.Certificate.check("amqps", "tls", used, wrong)
 	switch t.LoginFrom {
@@ -37,7 +37,7 @@ func (t TLS) check(used bool, wrong *problems) {
 	wrong.among("tls-login-san-type", t.SANType, "dns", "ip", "email", "uri", "other_name")
 }
 
-// check notes what is wrong with the settings that have that name, for that listener, which may be used.
+// check records errors in the settings of that name, for that listener; used: the listener is configured.
 func (c Certificate) check(listener, name string, used bool, wrong *problems) {
 	if used && (c.Cert == "" || c.Key == "") {
 		wrong.add(listener, "%s-cert and %s-key are needed", name, name)
@@ -64,8 +64,8 @@ func (c Config) WebCertificate() Certificate {
 	return c.HTTPSOwn
 }
 
-// checkWeb notes what is wrong with HTTPS. Settings of its own certificate would have no effect if it has none, even if
-// they ask for more.
+// checkWeb records errors in the settings of HTTPS. Settings for its own certificate would have no effect without
+// one, even strict ones.
 func (c Config) checkWeb(wrong *problems) {
 	own := c.HTTPSOwn
 	if own.Cert != "" || own.Key != "" {

@@ -24,7 +24,7 @@ func (m *Mail) Watch(who mail.Address) { m.watch = append(m.watch, who) }
 // Unwatch implements peers.Watcher.
 func (m *Mail) Unwatch(who mail.Address) { m.unwatch = append(m.unwatch, who) }
 
-// Send implements qos.Sender. Mail to nobody is dropped.
+// Send implements qos.Sender. Mail without a recipient is dropped.
 func (m *Mail) Send(to mail.Address, what any) {
 	if to != nil {
 		m.Out = append(m.Out, Post{to, what})

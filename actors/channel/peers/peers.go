@@ -94,8 +94,8 @@ func (s *Peers) Unwatch() {
 	}
 }
 
-// Leave tells every queue that the channel holds nothing more, and removes all. Queues without a record of the
-// channel ignore it.
+// Leave reports to every queue that the channel has left, and removes all. Queues without a record of the channel
+// ignore it.
 func (s *Peers) Leave() {
 	s.Unwatch()
 	for _, p := range s.byID {

@@ -42,8 +42,8 @@ func (l *Life) Add(k *Link) {
 	connevents.Channel(l.cfg.Events, "channel.created", l.peer.By, k.ID, k.PID.Id, l.info)
 }
 
-// Remove frees the number of a channel or session that has ended. It reports whether the number was who's; nil is
-// whoever has the number.
+// Remove frees the number of a channel or session that has ended. It reports whether who had the number; a nil who
+// matches any actor.
 func (l *Life) Remove(id uint16, who *actor.PID) bool {
 	k := l.Links[id]
 	if k == nil || who != nil && !k.PID.Equal(who) {

@@ -1,5 +1,5 @@
-// Package consumers keeps the consumers of one queue: who is next, who is active, how much each may still get, and
-// the unacked deliveries.
+// Package consumers keeps the consumers of one queue: the next one, the active one, the credit of each, and the
+// unacked deliveries.
 //
 // Owns: the channels that consume or hold messages, their unacked deliveries, and the deliveries of this turn. A Set
 // belongs to its queue's goroutine.

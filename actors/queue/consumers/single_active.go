@@ -8,7 +8,7 @@ import (
 
 // A queue with x-single-active-consumer (DEC-11) delivers to one consumer, the first one. When that is detached, the
 // next becomes active: of those with the highest priority, the oldest. On a quorum queue a new consumer of a higher
-// priority takes over as soon as the active one has no unacked deliveries; until then nobody gets messages.
+// priority takes over as soon as the active one has no unacked deliveries; until then no consumer gets messages.
 
 // Active reports whether c may get messages at all.
 func (s *Set) Active(c *Consumer) bool {

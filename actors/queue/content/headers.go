@@ -31,7 +31,7 @@ type Reader struct {
 // Looks reports whether any times matter to the queue.
 func (r *Reader) Looks() bool { return r.Holds || r.Schedules || r.ExpiresAt != "" }
 
-// Times returns the times of a message that arrives now. Invalid values are ignored; a publisher was told of them
+// Times returns the times of a message that arrives now. Invalid values are ignored; the channel has refused them
 // before. A message that was delayed already is not delayed again (DLY-9), and a dead letter loses its publisher's
 // deadline (DL-17).
 func (r *Reader) Times(m *message.Message, now clock.Instant) (t Times) {

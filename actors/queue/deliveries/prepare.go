@@ -50,7 +50,7 @@ func (d *Deliveries) prepare(m *mail.PrepareWork, now clock.Instant) error {
 	return nil
 }
 
-// IsPrepared reports whether a transaction is about to settle a message's delivery: nobody else may settle it.
+// IsPrepared reports whether a transaction is about to settle a message's delivery: no other command may settle it.
 func (d *Deliveries) IsPrepared(h backlog.Handle) bool {
 	_, is := d.prepared[h]
 	return is

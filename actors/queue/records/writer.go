@@ -283,8 +283,8 @@ func (w *Writer) Done(c *Commit, err error) (broke bool) {
 	return broke
 }
 
-// Fail ends the Writer after a panic: those who wait learn that nothing was stored, except the publisher of the
-// current mail, who is answered separately.
+// Fail ends the Writer after a panic: waiting senders get an error, except the publisher of the current mail, which
+// is answered separately.
 func (w *Writer) Fail() {
 	if c := w.commit; c != nil {
 		c.reply = nil

@@ -1,11 +1,9 @@
-// Package offline has the commands that work on the data folder of a broker that does not
-// run: making one of a backup, looking into the journal, mending it, and saying what is to become of messages of
-// queues that the definitions do not know.
+// Package offline has the commands that work on the data folder of a broker that does not run: restoring a backup,
+// inspecting and repairing the journal, and deciding about messages of queues that are not in the definitions.
 //
-// Owns: nothing; whatever opens a data folder holds its lock meanwhile.
+// Owns: nothing; a command holds the lock of the data folder that it opens.
 //
 // States, deadlines: none.
 //
-// A restart loses: nothing. A command that is killed leaves what the next start of a broker,
-// or the same command again, can go on with.
+// A restart loses: nothing. After a killed command, a broker can start, or the command can be repeated.
 package offline

@@ -50,7 +50,7 @@ type Consumer struct {
 	taps    []*tap
 	every   int // messages that are acknowledged at once
 	got     int64
-	work    func() // what is done about a message; nil for nothing
+	work    func() // called for each message; nil for none
 	stopped atomic.Bool
 }
 
@@ -140,7 +140,7 @@ func (c *Consumer) Run() error {
 	return c.leave()
 }
 
-// deliver takes a message, and does what is to be done after it.
+// deliver handles a message: records it and acknowledges it if due.
 func (c *Consumer) deliver(ev *wire.Event) error {
 	t := c.taps[ev.Channel-1]
 	t.add(ev, c.run.ID, c.conn.Stamp())

@@ -48,6 +48,6 @@ func (p pacer) sleep(d time.Duration) {
 		return
 	}
 	left := unix.NsecToTimespec(int64(d))
-	for unix.Nanosleep(&left, &left) == unix.EINTR { // left is what is left
+	for unix.Nanosleep(&left, &left) == unix.EINTR { // left is the remaining time
 	}
 }

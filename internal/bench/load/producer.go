@@ -25,7 +25,8 @@ type Publishing struct {
 	Rate       Plan  // messages a second of each; none for as fast as it goes
 	Limit      int64 // messages of each; 0 for any number
 	TTL        TTL
-	// Dress makes a message one of a TTL, and appends to dst what is to be written before it; nil to set its expiration.
+	// Dress gives a message its TTL, and appends to dst the bytes to be written before it; nil: the message's
+	// expiration is set.
 	Dress func(dst []byte, p *wire.Publish, ttl time.Duration) []byte
 	// Hold reports whether to wait; nil for never.
 	Hold func() bool

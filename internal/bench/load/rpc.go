@@ -13,7 +13,7 @@ import (
 	"candlemark/protocol"
 )
 
-// replyTo is the queue that there is not: the broker sends what is published to its address to the channel that asked.
+// replyTo is a pseudo-queue: the broker sends messages for its address directly to the channel that asked.
 const replyTo = "amq.rabbitmq.reply-to"
 
 // Calling says how callers call.

@@ -13,7 +13,7 @@ import (
 
 // Run has the things that all producers and consumers of a run share.
 type Run struct {
-	// ID is in all bodies: what another run has left in a queue is not taken for ours.
+	// ID is in all bodies: messages that another run has left in a queue are recognized.
 	ID   uint32
 	Wire wire.Config
 	// AMQP10 has producers and consumers speak AMQP 1.0.

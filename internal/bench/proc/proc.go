@@ -195,7 +195,7 @@ func listener(address string) (int, error) {
 	sockets := listening(n)
 	for _, id := range processes() {
 		dir := fmt.Sprintf("/proc/%d/fd", id)
-		files, _ := os.ReadDir(dir) // none if they are not ours to read
+		files, _ := os.ReadDir(dir) // none without permission to read them
 		for _, f := range files {
 			if to, err := os.Readlink(filepath.Join(dir, f.Name())); err == nil && slices.Contains(sockets, to) {
 				return id, nil

@@ -139,8 +139,8 @@ func Parse(args []string) (*Settings, error) {
 	return s, nil
 }
 
-// given returns the flags that a user gave, without those about the place and the output: what somebody needs to do the
-// same again.
+// given returns the flags that a user gave, without those about the place and the output: all that is needed to
+// repeat the run.
 func given(flags *flag.FlagSet, args []string) (list []string) {
 	mine := map[string]bool{}
 	for _, a := range args {

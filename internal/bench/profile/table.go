@@ -11,7 +11,7 @@ const (
 	MassExpiry                  // many messages that expire at once
 	Delays                      // how late delayed messages come
 	Idle                        // what costs though nothing happens
-	Churn                       // what is made and removed again
+	Churn                       // creation and deletion of objects
 )
 
 // Profile is a shape with flags that stand before those of the user.

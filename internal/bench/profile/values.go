@@ -54,7 +54,8 @@ func numbers(to *[]int) func(string) error {
 	}
 }
 
-// table reads key=value with commas between them: whole numbers, true and false are what they look like, the rest are texts.
+// table reads key=value with commas between them: whole numbers are integers, true and false booleans, all else
+// texts.
 func table(to *protocol.Table) func(string) error {
 	return func(text string) error {
 		*to = nil

@@ -28,7 +28,7 @@ type Result struct {
 	Sent        int64 `json:"sent"`
 	Received    int64 `json:"received"`
 	Refused     int64 `json:"refused"`  // with a nack
-	Returned    int64 `json:"returned"` // nobody to route them to
+	Returned    int64 `json:"returned"` // unroutable
 	Redelivered int64 `json:"redelivered"`
 
 	Figures  []Figure                  `json:"-"`
@@ -38,7 +38,7 @@ type Result struct {
 	Verify   verify.Findings           `json:"verify"`
 	// Missed are the limits of --slo that were not kept.
 	Missed []string `json:"slo_missed,omitempty"`
-	// Cost of the broker; nil if it cannot be told, which NoCost explains.
+	// Cost of the broker; nil if it is unknown; NoCost has the reason.
 	Cost    *Cost   `json:"cost,omitempty"`
 	NoCost  string  `json:"no_cost,omitempty"`
 	Client  Client  `json:"client"`

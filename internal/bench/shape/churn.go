@@ -72,7 +72,7 @@ func (w *worker) work() error {
 	return w.conn.Leave()
 }
 
-// turn makes a thing and removes it; nobody else's has the name.
+// turn creates an object and deletes it; its name is unique.
 func (w *worker) turn(name string) error {
 	switch w.Kind {
 	case "connections":

@@ -13,7 +13,7 @@ import (
 	"candlemark/protocol"
 )
 
-// patience is how long the broker may take for what is not measured.
+// patience is the timeout of operations that are not measured.
 const patience = 2 * time.Minute
 
 // expiry is messages that expire, and how late they are dead-lettered.

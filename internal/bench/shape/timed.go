@@ -24,8 +24,8 @@ type timed struct {
 	lanes     []*load.Lane
 }
 
-// arrive declares the target and consumes it. Lateness is told for all messages under a name, and for those of the producers with
-// names of their own.
+// arrive declares the target and consumes it. Lateness is reported for all messages under name, and separately for
+// producers with names of their own.
 func (b *Bench) arrive(name string, producers ...string) (*timed, error) {
 	t := &timed{Bench: b, target: b.name + "due", book: &verify.Queue{AnyOrder: !b.TTL.Fixed()}}
 	t.all = stats.NewSigned()
@@ -73,7 +73,7 @@ func (t *timed) settled(but int64) {
 	t.meter.drained(t.run.Sent.Load()-but, t.Drain+t.TTL.Max(), t.consume.Done())
 }
 
-// finish ends the consumer and fills in the result; err is what has gone wrong before.
+// finish ends the consumer and fills in the result; err is an earlier error.
 func (t *timed) finish(err error) error {
 	t.consumer.Stop()
 	err = errors.Join(err, t.consume.Wait())

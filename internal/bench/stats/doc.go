@@ -1,4 +1,4 @@
-// Package stats is what package bench counts and compares with: histograms of durations, into which several goroutines record
+// Package stats has the statistics of package bench: histograms of durations, into which several goroutines record
 // ([Recorder]) and which may have negative values ([Signed]), and medians of repeated runs ([Spread]). It is pure.
 //
 // A histogram is of fixed size (200 KiB), however many values it has: those above an hour count as an hour.

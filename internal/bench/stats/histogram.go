@@ -24,7 +24,7 @@ type Histogram struct {
 // NewHistogram is empty.
 func NewHistogram() *Histogram { return &Histogram{h: hdrhistogram.New(finest, most, digits)} }
 
-// Record counts a duration n times; what is outside of the range counts as its end.
+// Record counts a duration n times; values outside of the range count as its end.
 func (h *Histogram) Record(ns, n int64) {
 	ns = min(max(ns, 0), most)
 	h.sum += float64(ns) * float64(n)

@@ -93,7 +93,7 @@ func (q *Queue) seen(producer uint32) *seen {
 	return s
 }
 
-// TakeForeign notes messages that nobody of this run has sent.
+// TakeForeign notes messages that were not sent by this run.
 func (q *Queue) TakeForeign(n int64) {
 	q.mu.Lock()
 	q.foreign += n
@@ -133,7 +133,7 @@ func (f Findings) OK() bool {
 	return f.Lost == 0 && f.Doubled == 0 && f.Disordered == 0 && f.Early == 0
 }
 
-// Findings so far, without what is missing, and how many messages were marked as redelivered.
+// Findings returns the findings so far, without missing messages, and the number of messages marked as redelivered.
 func (q *Queue) Findings() (found Findings, redelivered int64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

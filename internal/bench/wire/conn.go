@@ -43,7 +43,7 @@ type Conn struct {
 	net.Conn
 	FrameMax uint32 // bytes
 	Server   protocol.Table
-	// Passed gets what comes while an answer is awaited and is not the answer; nil for nobody.
+	// Passed gets other events while an answer is awaited; nil: they are dropped.
 	Passed func(*Event)
 
 	in    Input
@@ -122,7 +122,7 @@ func otherwise(err error, m protocol.Method) error {
 	return err
 }
 
-// properties tell the broker who this is.
+// properties identify the client to the broker.
 var properties = protocol.Table{
 	{Key: "product", Value: "candlemark bench"},
 	{Key: "platform", Value: "Go"},
@@ -241,7 +241,7 @@ type Subscription struct {
 	Arguments protocol.Table
 }
 
-// Subscribe opens a channel and starts a consumer on it. passed gets what comes meanwhile; nil for nobody.
+// Subscribe opens a channel and starts a consumer on it. passed gets other events meanwhile; nil: they are dropped.
 func (c *Conn) Subscribe(ch uint16, queue string, how Subscription, passed func(*Event)) error {
 	c.Passed = passed
 	defer func() { c.Passed = nil }()
@@ -262,7 +262,7 @@ func (c *Conn) Acknowledge(ch uint16, tag uint64) error {
 	return err
 }
 
-// End tells the broker that the connection ends; the answer is not waited for.
+// End closes the connection without waiting for the answer.
 func (c *Conn) End() error {
 	return c.Send(0, &protocol.ConnectionClose{ReplyCode: protocol.ReplySuccess})
 }

@@ -29,7 +29,7 @@ type Event struct {
 	Kind       Kind
 	Channel    uint16
 	Tag        uint64 // of a delivery or confirm
-	First      uint64 // a confirm is for all from here to Tag; 0 for Flag to tell
+	First      uint64 // a confirm is for all from here to Tag; 0: Flag decides
 	Flag       bool   // a delivery came before; a confirm is for all up to Tag
 	Properties []byte // raw property flags and list of a content
 	Body       []byte

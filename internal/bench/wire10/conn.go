@@ -178,7 +178,7 @@ func (c *Conn) send(ch uint16, p amqp10.Composite) error {
 	return err
 }
 
-// End tells the broker that the connection ends; the answer is not waited for.
+// End closes the connection without waiting for the answer.
 func (c *Conn) End() error { return c.send(0, &amqp10.Close{}) }
 
 // Leave says so and disconnects.

@@ -11,8 +11,8 @@ import (
 // unlimited is the credit in messages of a consumer without a limit.
 const unlimited = 20_000
 
-// Subscribe begins a session and attaches a link that receives from a queue. passed gets what comes meanwhile; nil for
-// nobody. The error is of arguments that cannot be encoded.
+// Subscribe begins a session and attaches a link that receives from a queue. passed gets other events meanwhile; nil:
+// they are dropped. It fails for arguments that cannot be encoded.
 func (c *Conn) Subscribe(ch uint16, queue string, how wire.Subscription, passed func(*wire.Event)) error {
 	if len(how.Arguments) > 0 {
 		return errors.New("consumers of AMQP 1.0 have no arguments")

@@ -45,7 +45,7 @@ func (c *Conn) frame(ev *wire.Event, f amqp10.Frame) (whole bool, err error) {
 		return false, err
 	}
 	var l *link
-	if at := int(f.Channel); at < len(c.links) { // the broker's sessions have the numbers of ours, see begin
+	if at := int(f.Channel); at < len(c.links) { // the broker's sessions have the client's numbers, see begin
 		l = c.links[at]
 	}
 	if l != nil {
@@ -62,7 +62,7 @@ func (c *Conn) frame(ev *wire.Event, f amqp10.Frame) (whole bool, err error) {
 	return c.other(ev, f.Channel, p)
 }
 
-// other reads what is not of the hot path.
+// other handles infrequent performatives.
 func (c *Conn) other(ev *wire.Event, ch uint16, p amqp10.Composite) (whole bool, err error) {
 	c.answer = p
 	*ev = wire.Event{Kind: wire.Method, Channel: ch + 1}
@@ -161,7 +161,8 @@ func (c *Conn) delivered(ev *wire.Event, ch uint16, l *link, t *amqp10.Transfer,
 	return true, nil
 }
 
-// sections reads a message, and keeps what is before the body for [Conn.delivered] to compare with the next one's.
+// sections reads a message, and keeps the sections before its body, which [Conn.delivered] compares with those of the
+// next.
 func (l *link) sections(ev *wire.Event, message []byte) error {
 	s, err := amqp10.ScanSections(message)
 	if err != nil {

@@ -109,8 +109,8 @@ func writeJSON(out io.Writer, l List) error {
 	return err
 }
 
-// Cell returns a value as rabbitmqctl shows it: a text bare, what is not there as nothing, a table as Erlang writes
-// one.
+// Cell returns a value as rabbitmqctl shows it: a text unquoted, a missing value as nothing, a table in Erlang's
+// syntax.
 func Cell(v any) string {
 	switch v := v.(type) {
 	case nil:

@@ -91,13 +91,13 @@ func Listener(l any) string {
 
 func seconds(ms any) int64 {
 	n, _ := ms.(json.Number)
-	whole, _ := n.Int64() // 0 for what is none
+	whole, _ := n.Int64() // 0 if it is no number
 	return whole / 1000
 }
 
 func gigabytes(bytes any) string {
 	n, _ := bytes.(json.Number)
-	f, _ := n.Float64() // 0 for what is none
+	f, _ := n.Float64() // 0 if it is no number
 	return fmt.Sprintf("%.4f gb", f/1e9)
 }
 

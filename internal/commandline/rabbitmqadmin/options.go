@@ -107,8 +107,8 @@ func (s settings) take(is func(*option) bool, name, value string, attached bool,
 	return args, nil
 }
 
-// complete adds what the configuration file says, and then what holds if nobody says anything. An address that is given
-// as one goes before its parts.
+// complete adds the values of the configuration file, and then the defaults. An address takes precedence over its
+// parts.
 func (s settings) complete(getenv func(string) string) (warning string, err error) {
 	file := s["config"]
 	if file == "" {
@@ -155,7 +155,7 @@ func (s settings) complete(getenv func(string) string) (warning string, err erro
 	return warning, nil
 }
 
-// add takes over what is not there yet.
+// add takes over values that are not set yet.
 func (s settings) add(others settings) {
 	for key, value := range others {
 		if _, given := s[key]; !given {

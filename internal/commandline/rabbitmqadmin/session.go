@@ -44,7 +44,7 @@ func (s *session) say(format string, args ...any) {
 	}
 }
 
-// send asks the broker; refusals are told as the original does.
+// send asks the broker; errors have the text of the original.
 func (s *session) send(ctx context.Context, method string, body any, query url.Values, path ...string) ([]byte, error) {
 	answer, err := s.broker.Send(ctx, method, body, query, path...)
 	at := s.settings["path_prefix"] + escaped(path)
@@ -77,7 +77,7 @@ func escaped(path []string) string {
 	return text
 }
 
-// list shows what is listed; asList makes a list of the answer.
+// list prints a listing; asList makes a list of the answer.
 func (s *session) list(ctx context.Context, action string, known []listing, args []string, asList func([]byte) []byte) error {
 	if len(args) == 0 {
 		return usage("Type not specified")

@@ -20,8 +20,8 @@ type Row struct {
 	Options string
 	// Columns that may be named behind the arguments of a list, and those shown if none is; "" for no choice.
 	Columns, Defaults string
-	// Check says what is wrong with the arguments, if their number is right, and
-	// the exit code for it; nil for no more checks.
+	// Check checks the arguments, if their number is right: wrong is the error text, code the exit code. nil: no
+	// checks.
 	Check func(arguments []string) (wrong string, code int)
 	// Title says what the verb is about to do: mostly a text.
 	Title func(*Call) string
@@ -69,7 +69,7 @@ func (v *Row) Usage() string {
 	return text
 }
 
-// Objection says what is wrong with the number of arguments or the names of columns, "" for nothing.
+// Objection checks the number of arguments and the names of columns; it returns the error text, "" for none.
 func (v *Row) Objection(arguments []string) string {
 	names, least, more := v.Parameters()
 	switch {
