@@ -128,12 +128,14 @@ type Offer struct {
 	Messages int
 }
 
-// Drained: a queue has no more messages for a consumer that drains its credit. The credit is used up at
-// DeliveryCount. From a queue, behind the last Deliver.
-type Drained struct {
-	Queue         Address
-	Tag           string
+// CreditTaken: a queue has taken a Credit with Echo or Drain. From a queue, behind its deliveries.
+type CreditTaken struct {
+	Queue Address
+	Tag   string
+	// Drained: the queue has no more messages for the consumer, whose credit is used up at DeliveryCount.
+	Drained       bool
 	DeliveryCount uint32
+	Available     uint32 // number of ready messages
 }
 
 // Unused returns what the channel allowed and the queue did not use, because it ran empty or its consumers are no

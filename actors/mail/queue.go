@@ -134,7 +134,7 @@ type Grant struct {
 }
 
 // Credit sets the link credit of a consumer that is Credited: how many more messages it may get after DeliveryCount
-// of them, counted from 0 and modulo 2^32 as in AMQP 1.0. From a channel; no reply except, with Drain, Drained.
+// of them, counted from 0 and modulo 2^32 as in AMQP 1.0. From a channel; no reply except, with Echo or Drain, CreditTaken.
 type Credit struct {
 	Channel       Address
 	Tag           string
@@ -142,6 +142,7 @@ type Credit struct {
 	Credit        uint32
 	// Drain makes the queue deliver the messages it has, and use up the rest of the credit.
 	Drain bool
+	Echo  bool
 }
 
 // Allow answers Offer: the queue may send the channel's consumers that many more messages. From the channel, perhaps

@@ -50,7 +50,7 @@ func TestCredit_Drain(t *testing.T) {
 	c.put("1", "2")
 	c.credit("link", 0, 10, true)
 	c.want("all", c.delivered("link"), "1", "2")
-	if d := one[*mail.Drained](c); d.Tag != "link" || d.DeliveryCount != 10 || d.Queue == nil {
+	if d := one[*mail.CreditTaken](c); d.Tag != "link" || d.DeliveryCount != 10 || d.Queue == nil {
 		t.Errorf("%+v", d)
 	}
 	c.put("3")
@@ -58,7 +58,7 @@ func TestCredit_Drain(t *testing.T) {
 	c.credit("link", 10, 1, false)
 	c.want("3", c.delivered("link"), "3")
 	c.credit("link", 11, 5, true)
-	if d := one[*mail.Drained](c); d.DeliveryCount != 16 {
+	if d := one[*mail.CreditTaken](c); d.DeliveryCount != 16 {
 		t.Errorf("%+v", d)
 	}
 	c.credit("link", 0xffff_fff0, 0x30, false) // modulo 2^32: 16 more
@@ -72,6 +72,26 @@ func TestCredit_Drain(t *testing.T) {
 	}
 }
 
+// The answer to an echo has the number of messages that are ready behind the deliveries of the credit; repeated ones in a turn get one.
+func TestCredit_Available(t *testing.T) {
+	c := newCore(t)
+	c.consume(ch1, "link", 0, credited)
+	c.put("1", "2", "3", "4")
+	c.feed(&mail.Credit{Channel: ch1, Tag: "link", Credit: 1, Echo: true})
+	c.want("one", c.delivered("link"), "1")
+	if got := one[*mail.CreditTaken](c); got.Available != 3 || got.Drained || got.Tag != "link" || got.Queue == nil {
+		t.Errorf("%+v", got)
+	}
+	c.credit("link", 1, 1, false)
+	if got := all[*mail.CreditTaken](c); len(got) != 0 {
+		t.Errorf("nobody asked: %+v", got)
+	}
+	c.credit("link", 2, 1, true)
+	if got := one[*mail.CreditTaken](c); got.Available != 1 || !got.Drained {
+		t.Errorf("%+v", got)
+	}
+}
+
 // A message that expires while the consumer has no credit is never delivered.
 func TestCredit_Expired(t *testing.T) {
 	c := newCore(t)
@@ -80,7 +100,7 @@ func TestCredit_Expired(t *testing.T) {
 	c.at(1000)
 	c.credit("link", 0, 1, true)
 	c.want("nothing", c.delivered("link"))
-	if d := one[*mail.Drained](c); d.DeliveryCount != 1 {
+	if d := one[*mail.CreditTaken](c); d.DeliveryCount != 1 {
 		t.Errorf("%+v", d)
 	}
 }

@@ -49,7 +49,7 @@ func (s *state) dispatch(now clock.Instant) (more bool) {
 		s.deliver(c, h, now)
 	}
 	s.consumers.Offer(s.Backlog.Ready())
-	s.consumers.EndDrains(s.Backlog.Ready())
+	s.consumers.AnswerCredit(s.Backlog.Ready())
 	return more
 }
 

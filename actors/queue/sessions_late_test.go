@@ -157,7 +157,7 @@ func TestDrain_SESSION2_PagedOut(t *testing.T) {
 	c.feed(&mail.Consume{Request: mail.Request{ReplyTo: ch1}, Channel: ch1, Tag: "1", Connection: owner, Facts: true, Stays: true, Credited: true, Session: &mail.SessionRequest{ID: "a"}})
 	one[*mail.ConsumeReply](c)
 	c.feed(&mail.Credit{Channel: ch1, Tag: "1", Credit: 10, Drain: true})
-	if n := len(all[*mail.Drained](c)); n != 0 {
+	if n := len(all[*mail.CreditTaken](c)); n != 0 {
 		t.Errorf("%d drained with %d messages ready", n, c.Backlog.Ready())
 	}
 	c.disk.late = false
@@ -166,7 +166,7 @@ func TestDrain_SESSION2_PagedOut(t *testing.T) {
 	for _, d := range all[*mail.Deliver](c) {
 		got += len(d.Items)
 	}
-	if drained := all[*mail.Drained](c); got != 2 || len(drained) != 1 {
+	if drained := all[*mail.CreditTaken](c); got != 2 || len(drained) != 1 {
 		t.Errorf("%d delivered, %d drained", got, len(drained))
 	}
 }

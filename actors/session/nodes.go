@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"candlemark/actors/mail"
 	"candlemark/actors/session/answers"
 	"candlemark/actors/session/entities"
 	running "candlemark/actors/session/management"
@@ -129,7 +130,7 @@ func answersWanted(s *state, l *link, f *amqp10.Flow) {
 		holdAnswers(s, l)
 	}
 	if f.Drain {
-		s.holdDrained(l, a.Limit)
+		s.holdFlow(l, &mail.CreditTaken{Drained: true, DeliveryCount: a.Limit})
 		a.Limit = a.Count + a.Held // further answers need new credit
 	} else if f.Echo {
 		s.reply(l.flow(&s.windows))

@@ -102,7 +102,7 @@ func TestAnswers_Bound(t *testing.T) {
 	}
 }
 
-// A client that has its credit drained again and again, and does not read, has one answer waiting for each link.
+// A client that drains its credit or asks for flows again and again, and does not read, has one answer of each kind waiting for each link.
 func TestDrained_Bound(t *testing.T) {
 	s := &state{links: map[uint32]*link{}}
 	queue := &unacked.Queue{}
@@ -112,10 +112,10 @@ func TestDrained_Bound(t *testing.T) {
 	}
 	for n := range uint32(100) {
 		for _, tag := range []string{"0", "1"} {
-			s.drained(&mail.Drained{Queue: queue.Address, Tag: tag, DeliveryCount: n})
+			s.creditTaken(&mail.CreditTaken{Drained: n%2 == 0, Queue: queue.Address, Tag: tag, DeliveryCount: n})
 		}
 	}
-	if len(s.held) != 2 || s.held[0].count != 99 {
+	if len(s.held) != 4 || s.held[0].flow.DeliveryCount != 98 || s.held[2].flow.DeliveryCount != 99 {
 		t.Errorf("%d answers wait", len(s.held))
 	}
 }

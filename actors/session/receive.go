@@ -32,10 +32,9 @@ func (s *state) creditGiven(l *link, f *amqp10.Flow) {
 	if f.LinkCredit.Set {
 		c.Given(f)
 		s.Send(c.queue.Address, &mail.Credit{
-			Channel: s.Self(), Tag: c.tag, DeliveryCount: f.DeliveryCount.Or(0), Credit: f.LinkCredit.Value, Drain: f.Drain,
+			Channel: s.Self(), Tag: c.tag, DeliveryCount: f.DeliveryCount.Or(0), Credit: f.LinkCredit.Value, Drain: f.Drain, Echo: f.Echo,
 		})
-	}
-	if f.Echo && !f.Drain {
+	} else if f.Echo && !f.Drain {
 		s.reply(l.flow(&s.windows))
 	}
 }
@@ -66,25 +65,24 @@ func (s *state) deliver(m *mail.Deliver) {
 	}
 }
 
-// drained answers a drain, behind the deliveries before it. Repeated requests before the answer is read get one
-// answer.
-func (s *state) drained(m *mail.Drained) {
+// creditTaken answers a drain or an echo, behind the deliveries before it. Repeated requests before the answer is read get one answer.
+func (s *state) creditTaken(m *mail.CreditTaken) {
 	if l := s.ofTag(m.Tag, m.Queue); l != nil && !l.consumer.leaving {
-		s.holdDrained(l, m.DeliveryCount)
+		s.holdFlow(l, m)
 	}
 }
 
-// holdDrained queues the answer to a drain, which has used up the credit to count.
-func (s *state) holdDrained(l *link, count uint32) {
+// holdFlow queues a flow of a link for writing.
+func (s *state) holdFlow(l *link, m *mail.CreditTaken) {
 	for _, w := range slices.Backward(s.held) {
-		if w.link == l && w.drained {
-			w.count = count
+		if w.link == l && w.flow != nil && w.flow.Drained == m.Drained {
+			w.flow = m
 			return
-		} else if w.link == l {
+		} else if w.link == l && w.flow == nil {
 			break
 		}
 	}
-	s.held = append(s.held, &writing{link: l, drained: true, count: count})
+	s.held = append(s.held, &writing{link: l, flow: m})
 }
 
 // sendBack returns unwritten deliveries to their queue. When a link of RabbitMQ's dialect is detached, the queue requeues them itself.

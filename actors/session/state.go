@@ -152,8 +152,8 @@ func (s *state) handle(what any) {
 		takeReplies(s, m)
 	case *mail.Settled:
 		entitySettled(s, m)
-	case *mail.Drained:
-		s.drained(m)
+	case *mail.CreditTaken:
+		s.creditTaken(m)
 	case *mail.StepTransaction:
 		if m.Step == mail.PrepareTransaction {
 			s.parked = append(s.parked, m)

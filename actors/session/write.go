@@ -17,13 +17,12 @@ const (
 	grantBytes    = 256 << 10
 )
 
-// writing is output that waits: deliveries, the answer of a node, or that to a drain.
+// writing is output that waits: deliveries, the answer of a node, or a flow.
 type writing struct {
 	link    *link
 	deliver *mail.Deliver
 	answer  *nodeAnswer
-	drained bool
-	count   uint32 // delivery-count when it is drained
+	flow    *mail.CreditTaken
 }
 
 // drop drops deliveries that were requeued, except a message that is partly written.
@@ -112,10 +111,12 @@ func (s *state) appendWriting(b []byte, w *writing) (_ []byte, blocked bool) {
 		}
 		s.dropAnswer(w.answer)
 		return b, false
-	case w.drained:
-		a.Drained(w.count)
+	case w.flow != nil:
+		if w.flow.Drained {
+			a.Drained(w.flow.DeliveryCount)
+		}
 		f := w.link.flow(&s.windows)
-		f.Drain = true
+		f.Drain, f.Available = w.flow.Drained, amqp10.Some(w.flow.Available)
 		return amqp10.AppendFrame(b, s.cfg.Channel, f), false
 	case w.answer != nil:
 		return appendAnswer(s, b, w)

@@ -107,6 +107,35 @@ func TestWindow(t *testing.T) {
 	})
 }
 
+// The flow that answers an echo has the number of ready messages, behind the deliveries, and so has the answer to a drain.
+func TestAvailable(t *testing.T) {
+	testkit.Run(t, nil, func(b *testkit.Bubble) {
+		ch := b.Connect().Open()
+		ch.Declare("q", nil)
+		for range 4 {
+			ch.Send("", "q", testkit.Text("m"))
+		}
+		x := openRaw(b, &amqp10.Open{ContainerID: "c", MaxFrameSize: 512, ChannelMax: 10})
+		x.send(1, beginning())
+		x.want(amqp10.CodeBegin)
+		flow := &amqp10.Flow{IncomingWindow: 100, Handle: amqp10.Some(uint32(0)), DeliveryCount: amqp10.Some(uint32(0)), LinkCredit: amqp10.Some(uint32(1)), Echo: true}
+		x.send(1, receiving(0, "q"), flow)
+		for _, want := range []uint32{3, 0} {
+			x.transfer()
+			if got := x.want(amqp10.CodeFlow).(*amqp10.Flow); got.Available.Or(9) != want || got.Drain != (want == 0) {
+				t.Errorf("%+v, want %d", got, want)
+			}
+			drain := *flow
+			drain.DeliveryCount, drain.LinkCredit, drain.Drain = amqp10.Some(uint32(1)), amqp10.Some(uint32(9)), true
+			x.send(1, &drain)
+			if want > 0 {
+				x.transfer()
+				x.transfer()
+			}
+		}
+	})
+}
+
 // transfer returns the next one.
 func (r *raw) transfer() amqp10.Frame {
 	r.Helper()

@@ -49,6 +49,7 @@ type Consumer struct {
 	Session   bool // locks a session, and gets messages only while Run says so
 	Reading   bool // its contents are being read, so its session is not empty
 	runs      bool
+	asks      bool // is in Set.asking
 	draining  bool // gives up the rest of its credit when nothing is ready
 	Arguments protocol.Table
 	// Connection of the channel and Link name; for sessions.
@@ -110,6 +111,8 @@ type Set struct {
 	limited      []*Consumer // consumers subject to their channel's common limit
 	draining     []*Consumer // consumers to be drained
 	drained      []*Consumer // consumers drained in this turn
+	asking       []*Consumer // consumers to be sent their queue's number of ready messages
+	ready        int         // that number, at the end of the turn
 	left         []*Consumer // detached consumers of sessions that may have unacked deliveries
 }
 

@@ -73,7 +73,7 @@ func TestSet(t *testing.T) {
 					s.Credit(&mail.Credit{Channel: c.Channel.Address, Tag: "t", DeliveryCount: c.delivered, Credit: uint32(r.IntN(4)), Drain: r.IntN(3) == 0})
 				}
 			case 13:
-				s.EndDrains(r.IntN(3))
+				s.AnswerCredit(r.IntN(3))
 			case 11: // not below what it holds
 				if c != nil && !slices.ContainsFunc(c.Channel.consumers, func(x *Consumer) bool { return x.unacked > 3 }) {
 					s.Resize(&mail.Resize{Channel: c.Channel.Address, Prefetch: 3})

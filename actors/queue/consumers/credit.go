@@ -21,7 +21,9 @@ func (s *Set) Credit(m *mail.Credit) {
 	if m.Drain && !c.draining {
 		s.draining = append(s.draining, c)
 	}
-	c.draining = m.Drain
+	if c.draining = m.Drain; m.Echo && !m.Drain && !c.asks {
+		c.asks, s.asking = true, append(s.asking, c)
+	}
 	s.refresh(c)
 }
 
@@ -31,9 +33,10 @@ func (c *Consumer) useOwnCredit() {
 	c.credit = max(c.credit-1, 0)
 }
 
-// EndDrains drains consumers that can get no more of the ready messages: their credit is used up, and Flush sends
-// Drained behind the deliveries.
-func (s *Set) EndDrains(ready int) {
+// AnswerCredit makes Flush send CreditTaken, behind the deliveries, with the number of ready messages. Consumers that drain and
+// can get no more of those have used up their credit.
+func (s *Set) AnswerCredit(ready int) {
+	s.ready = ready
 	if len(s.draining) == 0 {
 		return
 	}
@@ -55,11 +58,17 @@ func (s *Set) EndDrains(ready int) {
 	s.draining = kept
 }
 
-// sendDrained sends Drained to the consumers that were drained.
-func (s *Set) sendDrained() {
-	for i, c := range s.drained {
-		s.out.Send(c.Channel.Address, &mail.Drained{Queue: s.queue, Tag: c.Tag, DeliveryCount: c.delivered})
-		s.drained[i] = nil
+// answerCredit sends CreditTaken to the consumers whose credit has ended, and to those that asked for it.
+func (s *Set) answerCredit() {
+	for _, c := range s.drained {
+		s.out.Send(c.Channel.Address, &mail.CreditTaken{Queue: s.queue, Tag: c.Tag, Drained: true, DeliveryCount: c.delivered, Available: uint32(s.ready)})
 	}
-	s.drained = s.drained[:0]
+	for _, c := range s.asking {
+		if c.asks = false; !c.gone {
+			s.out.Send(c.Channel.Address, &mail.CreditTaken{Queue: s.queue, Tag: c.Tag, Available: uint32(s.ready)})
+		}
+	}
+	clear(s.drained)
+	clear(s.asking)
+	s.drained, s.asking = s.drained[:0], s.asking[:0]
 }

@@ -44,7 +44,7 @@ func (s *Set) Flush() (withAcks, without uint64) {
 		s.touched[i] = nil
 	}
 	s.touched = s.touched[:0]
-	s.sendDrained()
+	s.answerCredit()
 	return withAcks, without
 }
 
