@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
@@ -108,5 +109,22 @@ func TestBatch_Bound(t *testing.T) {
 	publishBatch(s, &delivery{link: l}, batchOf(body...))
 	if n := len(s.outcomes); n != 1 || s.outcomes[0].state.Kind != amqp10.Rejected || s.outcomes[0].state.Error.Condition != amqp10.ResourceLimitExceeded {
 		t.Errorf("%+v", s.outcomes)
+	}
+}
+
+// A temporary queue is deleted when it refuses the consumer of its link.
+func TestDynamicRefused_DEC18(t *testing.T) {
+	s, _ := crowded(0)
+	s.cfg.VHost.PID = &actor.PID{Id: "vhost"}
+	queue := &topology.Queue{Name: "amq.dyn-q", PID: &actor.PID{Id: "q"}}
+	s.cfg.VHost.Publish(s.cfg.VHost.Directory().WithQueue(queue))
+	m := &amqp10.Attach{Role: amqp10.RoleReceiver, Source: &amqp10.Source{Dynamic: true, Address: amqp10.Some("/queues/amq.dyn-q")}}
+	if err := attachConsumer(s, m); err != nil {
+		t.Fatal(err)
+	}
+	s.answered(&mail.ConsumeReply{Reply: mail.Reply{ID: s.asked, Err: errors.New("refused")}})
+	last, ok := s.Out[len(s.Out)-1].Mail.(*mail.DeleteQueue)
+	if !ok || last.Name != "amq.dyn-q" || !s.links[0].closing {
+		t.Errorf("%+v", s.Out)
 	}
 }

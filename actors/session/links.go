@@ -46,12 +46,10 @@ func (l *link) flow(w *window.Session) *amqp10.Flow {
 	if l.publisher != nil {
 		return w.OfLink(l.handle, l.publisher.Count, l.publisher.Credit)
 	}
-	f := w.OfLink(l.handle, 0, 0)
 	if a := l.account(); a != nil {
-		f = w.OfLink(l.handle, a.Count, a.Credit())
-		f.Available = amqp10.Some(uint32(0))
+		return w.OfLink(l.handle, a.Count, a.Credit())
 	}
-	return f
+	return w.OfLink(l.handle, 0, 0)
 }
 
 // attach attaches a link, or refuses it (attachFailed).
@@ -165,13 +163,15 @@ func attachConsumer(s *state, m *amqp10.Attach) error {
 		return nil
 	}
 	ask.Request = s.request(func(_ any, err error) {
-		if err != nil {
-			if m.Source.Dynamic || !s.ifMissed(err, func() { s.attach(m) }) {
-				attachFailed(s, m, err)
-			}
-			return
+		switch {
+		case err == nil:
+			consumes(s, m, ask, peer, nil)
+		case m.Source.Dynamic:
+			temporaryOf(s).Drop(name)
+			attachFailed(s, m, err)
+		case !s.ifMissed(err, func() { s.attach(m) }):
+			attachFailed(s, m, err)
 		}
-		consumes(s, m, ask, peer, nil)
 	})
 	s.Send(q.PID, ask)
 	return nil

@@ -133,7 +133,7 @@ func answersWanted(s *state, l *link, f *amqp10.Flow) {
 		s.holdFlow(l, &mail.CreditTaken{Drained: true, DeliveryCount: a.Limit})
 		a.Limit = a.Count + a.Held // further answers need new credit
 	} else if f.Echo {
-		s.reply(l.flow(&s.windows))
+		s.holdFlow(l, &mail.CreditTaken{})
 	}
 }
 

@@ -80,3 +80,17 @@ func TestDEC18_Ends(t *testing.T) {
 		want(0)
 	})
 }
+
+// A dynamic target needs write permission on the default exchange, which is checked before the queue is declared.
+func TestDEC18_Write(t *testing.T) {
+	run(t, func(b *testkit.Bubble, _ *client) {
+		b.Log.Allow("session ended by the broker")
+		user(b, "reader", "", "", ".*")
+		c := login(b, "reader")
+		defer func() { _ = c.conn.Close() }()
+		_, err := c.session.NewSender(context.Background(), "", &amqp.SenderOptions{DynamicAddress: true, TargetCapabilities: temporary})
+		if err == nil || !strings.Contains(err.Error(), "write access to exchange 'amq.default'") {
+			t.Error(err)
+		}
+	})
+}

@@ -96,6 +96,7 @@ func TestErrorOf(t *testing.T) {
 	}{
 		{protocol.ChannelErrorf(protocol.NotFound, "no queue 'a - b'"), amqp10.NotFound, "no queue 'a - b'"},
 		{protocol.ConnectionErrorf(protocol.ConnectionForced, "closed"), amqp10.ConnectionForced, `Connection forced: "closed"`},
+		{protocol.ChannelErrorf(protocol.ResourceLocked, "locked queue 'q'. It could be originally declared elsewhere"), amqp10.ResourceLocked, "locked queue 'q'"},
 		{amqp10.Errorf(amqp10.LinkStolen, "x"), amqp10.LinkStolen, "x"},
 		{nil, amqp10.InternalError, "the broker failed"},
 	} {

@@ -39,6 +39,9 @@ func plain(code uint16, text string) string {
 	if named && name == strings.ToUpper(name) {
 		text = rest
 	}
+	if code == protocol.ResourceLocked {
+		text, _, _ = strings.Cut(text, ". It could be originally declared")
+	}
 	if code == protocol.ConnectionForced {
 		return "Connection forced: " + strconv.Quote(text)
 	}

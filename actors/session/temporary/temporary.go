@@ -26,6 +26,11 @@ func (q *Queues) Attach(m *amqp10.Attach, attach func(*amqp10.Attach) error, fai
 	if err != nil {
 		return err
 	}
+	if m.Role == amqp10.RoleSender { // otherwise the queue would be there before the link is refused
+		if _, err := q.Client.Rights.Writable(nil); err != nil {
+			return err
+		}
+	}
 	r, err := q.Client.For(&protocol.QueueDeclare{Queue: name, Durable: true, Exclusive: true})
 	if err != nil {
 		return err

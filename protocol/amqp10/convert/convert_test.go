@@ -182,14 +182,14 @@ func TestTo10Headers(t *testing.T) {
 		{Key: sym("x-list"), Value: amqp10.List{int64(1), amqp10.Map{{Key: "in", Value: "x"}}}},
 		{Key: sym("x-?"), Value: uint8(1)},
 		{Key: sym("x-opt-deaths"), Value: amqp10.Array{Of: amqp10.TypeMap, Values: []any{amqp10.Map{
-			{Key: sym("count"), Value: uint64(2)},
-			{Key: sym("reason"), Value: sym("expired")},
+			{Key: sym("ttl"), Value: uint32(30)},
 			{Key: sym("queue"), Value: "q"},
+			{Key: sym("reason"), Value: sym("expired")},
+			{Key: sym("count"), Value: uint64(2)},
 			{Key: sym("first-time"), Value: amqp10.Timestamp(5000)},
 			{Key: sym("last-time"), Value: amqp10.Timestamp(5000)},
 			{Key: sym("exchange"), Value: ""},
 			{Key: sym("routing-keys"), Value: amqp10.Array{Of: amqp10.TypeString, Values: []any{"k", "cc"}}},
-			{Key: sym("ttl"), Value: uint32(30)},
 		}}}},
 	}
 	if got := s.MessageAnnotations.Decode(); !reflect.DeepEqual(got, annotations) {

@@ -3,6 +3,7 @@ package convert
 import (
 	"bytes"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -168,9 +169,18 @@ func deathMaps(deaths protocol.Array) amqp10.Array {
 				m = append(m, deathEntry(f))
 			}
 		}
+		slices.SortStableFunc(m, func(a, b amqp10.Entry) int { return deathRank(a) - deathRank(b) })
 		maps.Values = append(maps.Values, m)
 	}
 	return maps
+}
+
+// deathRank orders the entries of a death as RabbitMQ does.
+func deathRank(e amqp10.Entry) int {
+	if i := slices.Index([]any{amqp10.Symbol("ttl"), amqp10.Symbol("queue"), amqp10.Symbol("reason"), amqp10.Symbol("count")}, e.Key); i >= 0 {
+		return i
+	}
+	return math.MaxInt
 }
 
 // deathEntry returns a field of an entry of x-death that is a number or text.
