@@ -25,8 +25,7 @@ const (
 	maxPriority = 255
 )
 
-// An argument is one that some queue type knows. check returns an Erlang term
-// that says what is wrong with v, "" if nothing is.
+// An argument is one that some queue type knows. check returns the error in v as an Erlang term, "" if v is valid.
 type argument struct {
 	key   string
 	known kinds

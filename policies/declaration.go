@@ -29,10 +29,9 @@ type QueueDeclaration struct {
 	Arguments                      protocol.Table
 }
 
-// ValidateQueueProperties checks the properties of a new queue against its
-// type: a quorum queue is durable and belongs to nobody. Any properties suit a
-// classic queue (DEC-13). The error is 406 with RabbitMQ's text. A queue that
-// nobody else can name has no use for a dead-letter queue that outlives it.
+// ValidateQueueProperties checks the properties of a new queue against its type: a quorum queue is durable and not
+// exclusive. Any properties suit a classic queue (DEC-13). The error is 406 with RabbitMQ's text. A queue that other
+// connections cannot name has no use for a dead-letter queue that outlives it.
 func ValidateQueueProperties(name, vhost string, d QueueDeclaration) *protocol.ChannelError {
 	if own := d.Exclusive || strings.HasPrefix(name, "amq."); own && flagArgument(d.Arguments, "x-"+keyDeathQueue) {
 		return invalidArgument("x-"+keyDeathQueue, name, vhost, "exclusive_or_server_named")

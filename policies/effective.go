@@ -70,8 +70,8 @@ func Merge(user, operator *Policy) Definition {
 // Matched returns the policies that apply, nil where none does.
 func (e Effective) Matched() (user, operator *Policy) { return e.user, e.operator }
 
-// Same reports whether the same policies, with the same contents, apply as in other: then the object need not be told
-// (POL-9). Versions may differ.
+// Same reports whether the same policies, with the same contents, apply as in other: then the object need not be
+// informed (POL-9). Versions may differ.
 func (e Effective) Same(other Effective) bool {
 	return e.user.Equal(other.user) && e.operator.Equal(other.operator)
 }

@@ -20,8 +20,8 @@ func QueueObject(name string, args protocol.Table) Object {
 	return Object{Kind: KindOf(args), Name: name, Arguments: args}
 }
 
-// NotBy returns the names whose user policies do not apply to the object: a dead-letter queue that the broker made has
-// not those of its queue, but what is meant for it.
+// NotBy returns the names whose user policies do not apply to the object: a dead-letter queue that the broker made
+// has its own policies, not those of its queue.
 func (o *Object) NotBy() []string {
 	if of := DeadLettersFrom(o.Arguments); of != "" && o.Kind != KindExchange && DeadLetterQueueOf(of) == o.Name {
 		return []string{of}

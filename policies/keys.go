@@ -69,7 +69,7 @@ type merge func(user, operator any) any
 // A key is one recognised policy setting (POL-5).
 type key struct {
 	valid       func(v any) bool
-	text        string // what is said of an invalid value, after the value
+	text        string // end of the error text, after the invalid value
 	unsupported kinds  // a policy with this key is skipped there (POL-4)
 	operator    merge  // nil: operator policies may not set it (POL-6)
 }

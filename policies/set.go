@@ -33,7 +33,7 @@ func store(operator bool) int {
 }
 
 // With returns the set with p in it, in place of the policy of the same name and sort. It returns s itself when p
-// equals that one: storing an identical value changes nothing and notifies nobody (POL-9).
+// equals that one: storing an identical value changes nothing and sends no notification (POL-9).
 func (s *Set) With(p *Policy) *Set {
 	if s.Lookup(p.Operator, p.Name).Equal(p) {
 		return s
@@ -165,7 +165,7 @@ func compareLong(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// digitsOf returns how many digits a number without a sign has; a float has fewer than what is compared with it.
+// digitsOf returns how many digits a number without a sign has; a float has fewer than the limit it is compared with.
 func digitsOf(s string) int {
 	if !isInteger(json.Number(s)) {
 		return 0

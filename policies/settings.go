@@ -2,7 +2,7 @@ package policies
 
 import "candlemark/protocol"
 
-// unset is an integer setting that nobody has set.
+// unset is an integer setting that is not set.
 const unset = -1
 
 // forever is the highest value that settings hold, in ms or messages or bytes:
@@ -128,7 +128,7 @@ func (q *QueueSettings) Drops(before *QueueSettings) bool {
 	return q.Overflow == overflowDropHead && (lower || before.Overflow != overflowDropHead && q.MaxLength >= 0)
 }
 
-// quorum corrects what is different on quorum queues.
+// quorum adjusts the settings that differ on quorum queues.
 func (q *QueueSettings) quorum(args protocol.Table, e Effective) {
 	if overflow, ok := e.Text(keyOverflow); ok {
 		q.Overflow = overflow

@@ -24,7 +24,7 @@ const (
 type Setting struct {
 	Key                        string
 	Argument, Policy, Operator any // what each says
-	// Value counts, and Source has said it; nil and "" if nobody is obeyed.
+	// Value is effective, from Source; nil and "" without one.
 	Value  any
 	Source Source
 	Note   string // what else there is to know

@@ -38,7 +38,7 @@ func checkDefinition(name string, v any, operator bool) string {
 	return ""
 }
 
-// checkOddDefinition says what is wrong with a definition that is no object.
+// checkOddDefinition returns the error for a definition that is no object.
 func checkOddDefinition(name string, v any, operator bool) string {
 	validator := "policy_validator"
 	if operator {

@@ -149,7 +149,8 @@ type ConnectionCloseOk struct{ noArguments }
 
 func (*ConnectionCloseOk) Key() Key { return classConnection<<16 | 51 }
 
-// ConnectionBlocked tells a client that announced the capability connection.blocked that its publishes wait [RabbitMQ].
+// ConnectionBlocked informs a client that announced the capability connection.blocked that its publishes wait
+// [RabbitMQ].
 type ConnectionBlocked struct {
 	Reason string // "low on memory"
 }

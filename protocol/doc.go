@@ -1,8 +1,9 @@
-// Package protocol is AMQP 0-9-1 as bytes and values. It knows no broker and imports nothing of ours.
+// Package protocol is AMQP 0-9-1 as bytes and values. It knows no broker and imports no other package of the project.
 //
-// It owns frames ([ParseFrame], [AppendMethodFrame]), every method of every class that RabbitMQ speaks ([DecodeMethod], one file
-// per class, three for basic, encode beside decode), field tables ([Table]), content headers ([ScanProperties], [Properties]) and the errors that close
-// a channel or a connection ([ChannelError], [ConnectionError]).
+// It owns frames ([ParseFrame], [AppendMethodFrame]), every method of every class that RabbitMQ speaks
+// ([DecodeMethod], one file per class, three for basic, encode beside decode), field tables ([Table]), content
+// headers ([ScanProperties], [Properties]) and the errors that close a channel or a connection ([ChannelError],
+// [ConnectionError]).
 //
 //	bytes ── ParseFrame ──▶ Frame ──┬─ method ─▶ DecodeMethod, or without allocation DecodePublish, DecodeAck
 //	                                ├─ header ─▶ ParseContentHeader ─▶ ScanProperties (views), DecodeProperties (copies)

@@ -2,8 +2,8 @@ package protocol
 
 import "encoding/binary"
 
-// A raw property list may carry what another protocol has told of the message, behind its last property: clients of that protocol get it
-// back as it was, all others see the properties only. On the wire of 0-9-1 it never is.
+// A raw property list may carry the message's data of another protocol, behind its last property: clients of that
+// protocol get it back as it was, all others see the properties only. On the wire of 0-9-1 it never is.
 //
 //	│ flags, the lowest set │ properties │ original │ its size, 4 bytes │
 const flagOriginal = 1

@@ -49,8 +49,8 @@ func DecodeProperties(raw []byte) (Properties, error) {
 	return SelectProperties(raw, flagsKnown, nil)
 }
 
-// SelectProperties is DecodeProperties that leaves out what is not among flags, and of the headers, unless header is nil, those that it
-// is false for: their values are skipped.
+// SelectProperties is DecodeProperties limited to the properties in flags and, unless header is nil, the headers for
+// which it returns true: other values are skipped.
 func SelectProperties(raw []byte, flags uint16, header func(key []byte) bool) (Properties, error) {
 	list, _ := SplitOriginal(raw)
 	c := cursor{b: list}

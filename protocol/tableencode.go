@@ -16,8 +16,8 @@ func AppendTable(dst []byte, t Table) ([]byte, error) {
 	return grown, nil
 }
 
-// mustAppendTable is for methods and properties, whose tables were decoded or are made by our own code: a table that cannot be sent
-// is a mistake of ours.
+// mustAppendTable is for methods and properties, whose tables were decoded or are made by the broker: a table that
+// cannot be encoded is a programming error.
 func mustAppendTable(dst []byte, t Table) []byte {
 	dst, err := AppendTable(dst, t)
 	if err != nil {

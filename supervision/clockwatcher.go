@@ -10,7 +10,7 @@ import (
 // clockWatcher looks at the machine's clocks from a goroutine of its own (ADR 19).
 type clockWatcher struct {
 	node *Node
-	stop chan struct{} // nil: nobody looks
+	stop chan struct{} // nil: not watched
 	gone chan struct{}
 	late bool // timers were late at the last look
 }
@@ -34,7 +34,7 @@ func (w *clockWatcher) watch(c *clock.Clock) {
 	}()
 }
 
-// end waits until nobody looks any more.
+// end stops the watch and waits for its goroutine.
 func (w *clockWatcher) end() {
 	if w.stop != nil {
 		close(w.stop)

@@ -9,9 +9,8 @@ import (
 // on its way for a moment only: until its virtual host has forgotten the name.
 const maxCrashed = 4096
 
-// crashedQueues remembers the queues that ended by a panic: what is sent to them after
-// they closed their mailbox is refused, while a queue that ended in order has
-// taken it (PRO-2).
+// crashedQueues remembers the queues that ended by a panic: mail to them after they closed their mailbox is refused,
+// while a queue that ended in order has accepted it (PRO-2).
 type crashedQueues struct{ ids *lru.Cache[string, struct{}] }
 
 func newCrashedQueues() crashedQueues {

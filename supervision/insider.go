@@ -12,17 +12,17 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// insider is a connection from the broker to itself. It needs no listener, and nobody else can make one.
+// insider is a connection from the broker to itself. It needs no listener, and no client can make one.
 type insider struct {
 	net.Conn
 	name string
-	// user is logged in whatever is said; nil: as anybody.
+	// user is logged in without credentials; nil: credentials are checked.
 	user *auth.User
 	// free: the user may do everything.
 	free bool
 }
 
-// nobody is a user without a name of its own, as RabbitMQ calls it too. It publishes messages in the name of others.
+// nobody is a user without a name of its own, as RabbitMQ calls it too. It publishes messages for other users.
 var nobody = auth.User{Name: "none", Tags: []string{"impersonator"}}
 
 // dial connects a shovel to a broker: to this one if the address names none. Then a user without a password needs none, and without a
@@ -67,7 +67,7 @@ func (i *insider) admit(cfg *connection.Config) {
 	}
 }
 
-// RemoteAddr implements net.Conn: names of connections are told apart.
+// RemoteAddr implements net.Conn: it makes names of connections unique.
 func (i *insider) RemoteAddr() net.Addr { return insiderName(i.name) }
 
 type insiderName string

@@ -4,8 +4,8 @@ import (
 	"candlemark/internal/auth"
 )
 
-// Limits bound what clients may have open. The zero value stands for the
-// defaults. Those of virtual hosts and users are theirs (auth.Limits).
+// Limits bound what clients may have open. The zero value stands for the defaults. Virtual hosts and users have their
+// own (auth.Limits).
 type Limits struct {
 	Connections int    // open at a time; 0 for any number
 	Sockets     int    // accepted at a time, also such as have not logged in; 0 for what the file descriptors allow

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// keepalive is how a client whose host is gone is noticed although it has nothing
-// to say, also if it wants no heartbeats: after 30 s of silence, and 6 more
-// questions, one every 10 s, that nobody answers. Heartbeats find it sooner.
+// keepalive is how a client whose host is gone is noticed although it has nothing to say, also if it wants no
+// heartbeats: after 30 s of silence, and 6 more questions, one every 10 s, without an answer. Heartbeats find it
+// sooner.
 var keepalive = net.ListenConfig{KeepAliveConfig: net.KeepAliveConfig{
 	Enable: true, Idle: 30 * time.Second, Interval: 10 * time.Second, Count: 6,
 }}

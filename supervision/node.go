@@ -38,18 +38,18 @@ type Config struct {
 	Authenticator auth.Authenticator
 	Permissions   auth.Permissions
 	Journal       store.Journal // closed by its owner, after Stop
-	// Meta keeps what is durable; closed like the journal. Nil keeps nothing.
-	// Users, policies and the rest become what it has of them.
+	// Meta stores durable definitions; closed like the journal. Nil stores nothing. Users, policies and the rest are
+	// loaded from it.
 	Meta definitions.Store
 	// Backups makes copies of what they keep, or nil if there is none.
 	Backups management.Backups
 	// Process is the program; nil for one that has neither levels of a log nor an end, as in tests.
 	Process management.Process
-	// Product is the name that clients are told over AMQP; Candlemark.
+	// Product is the product name sent to clients over AMQP; Candlemark.
 	Product        string
 	ProductVersion string
 	Name           string // of the node, as the HTTP API shows it
-	DataDirectory  string // where the broker keeps what is durable, likewise; "" for nowhere
+	DataDirectory  string // the data folder, likewise; "" for none
 	// EventsIn is the virtual host in which events are published to amq.rabbitmq.event, or "" if there is none.
 	EventsIn    string
 	Log         zerolog.Logger
@@ -72,8 +72,8 @@ type Config struct {
 	SendTimeout time.Duration
 	Limits      Limits
 	Alarms      resources.Config
-	// Clock is the broker's time; somebody looks every second whether its machine
-	// has slept or was set. Nil for that of this machine, unwatched.
+	// Clock is the broker's time; it is checked every second for a suspended machine or a changed wall clock. Nil:
+	// the machine's clock, unchecked.
 	Clock *clock.Clock
 }
 
@@ -116,7 +116,7 @@ type Node struct {
 	incarnations atomic.Uint64
 	starts       uint64 // that the data folder has seen before this one, or more
 	recovery     recovery
-	lost         atomic.Uint64 // mail that nobody took and nobody waits for
+	lost         atomic.Uint64 // undeliverable mail without a waiting sender
 
 	mu        sync.Mutex
 	listeners []net.Listener
@@ -146,8 +146,8 @@ func (cfg *Config) setDefaults() {
 	}
 }
 
-// Start builds the tree and returns when all virtual hosts are ready: everything
-// that is durable is back, and what is overdue is on its way (TTL-26).
+// Start builds the tree and returns when all virtual hosts are ready: all durable objects are back, and overdue
+// messages are on their way (TTL-26).
 func Start(cfg Config) (*Node, error) {
 	cfg.setDefaults()
 	n := &Node{cfg: cfg, clock: cmp.Or(cfg.Clock, clock.New()), Failures: &Failures{}, changing: make(chan struct{}, 1), answering: make(chan struct{}, 1), crashed: newCrashedQueues()}
@@ -235,8 +235,7 @@ func (n *Node) traced(next actor.SenderFunc) actor.SenderFunc {
 	}
 }
 
-// undeliverable answers mail whose receiver has ended, so that nobody waits for
-// it (PRO-2).
+// undeliverable answers mail whose receiver has ended, so that no sender waits for it (PRO-2).
 func (n *Node) undeliverable(what any) {
 	fate := mail.Gone
 	if e, ok := what.(*mail.Enqueue); ok && n.crashed.has(e.Queue) {

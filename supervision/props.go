@@ -98,8 +98,7 @@ func (n *Node) vhostProps(v *topology.VHost) *actor.Props {
 	})
 }
 
-// queueProps returns those of all queues of a virtual host, which makes one at a time: what it makes next is told
-// first.
+// queueProps returns those of all queues of a virtual host, which makes one at a time: the next one is passed first.
 func queueProps(n *Node, v *topology.VHost, log *zerolog.Logger) func(vhost.QueueSpec) *actor.Props {
 	var next vhost.QueueSpec
 	shared := &queue.Shared{

@@ -35,17 +35,15 @@ type recovery struct {
 // progressEvery is how often the log says how far a start has come.
 const progressEvery = time.Second
 
-// incarnationsAtStart is how many numbers of queues a start takes for itself:
-// those of queues that nobody stores are known nowhere else, and must not be
-// given out again.
+// incarnationsAtStart is how many numbers of queues a start takes for itself: those of transient queues are stored
+// nowhere, and must not be given out again.
 const incarnationsAtStart = 1 << 32
 
 var errNoDefinitions = errors.New("the journal has messages, but there are no definitions of their queues: " +
 	"bring back the file with the definitions, or declare the queues again with `candlemark journal adopt --data-dir <folder>`, " +
 	"or move the journal away to begin anew")
 
-// load reads what is durable but the messages, and drops messages of queues that
-// were deleted.
+// load reads all durable data but the messages, and drops messages of queues that were deleted.
 func (n *Node) load() error {
 	n.recovery.began, n.recovery.reading = time.Now(), make(chan struct{}, runtime.GOMAXPROCS(0))
 	d, m := &definitions.Definitions{}, n.cfg.Meta
@@ -110,8 +108,7 @@ func sorted(d *definitions.Definitions) map[string]*vhost.Stored {
 	return all
 }
 
-// takeStored returns what is stored of a virtual host that begins, nil for a new one.
-// Only the root calls it.
+// takeStored returns the stored data of a starting virtual host, nil for a new one. Only the root calls it.
 func (n *Node) takeStored(name string) *vhost.Stored {
 	s := n.recovery.stored[name]
 	delete(n.recovery.stored, name)

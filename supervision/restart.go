@@ -37,7 +37,7 @@ type Restart struct {
 	// it.
 	Retries int
 	Window  time.Duration
-	// Keeps and Tells say what survives and who learns of it.
+	// Keeps and Tells describe the surviving state and the actors that are informed.
 	Keeps, Tells string
 }
 

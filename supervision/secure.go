@@ -17,8 +17,8 @@ func (n *Node) ListenTLS(address string, config *tls.Config) (net.Addr, error) {
 	return n.serveAt(&secureListener{l, config, n})
 }
 
-// secureListener makes connections that shake hands when they are first read
-// from, in the goroutine of their reader, so that a slow client delays nobody.
+// secureListener makes connections that shake hands when they are first read from, in the goroutine of their reader,
+// so that a slow client delays no other.
 type secureListener struct {
 	net.Listener
 	config *tls.Config

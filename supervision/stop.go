@@ -17,11 +17,11 @@ import (
 // settleTimeout is how long queues may take to handle what connections left.
 const settleTimeout = 5 * time.Second
 
-// Stop ends the broker so that nothing is left half done: it closes the listeners, tells every connection
-// CONNECTION_FORCED, waits until those have given back what they held and the queues have handed all of it to the
-// journal, and ends the tree. A client that does not answer is waited for 3 s. ctx bounds the wait for connections in
-// addition to StopTimeout; connections that are not done by then are cut off, and the error says so. The owner of the
-// journal closes it afterwards.
+// Stop ends the broker in order: it closes the listeners, closes every connection with CONNECTION_FORCED, waits until
+// those have returned their deliveries and the queues have passed all records to the journal, and ends the tree. It
+// waits 3 s for a client that does not answer. ctx bounds the wait for connections in addition to StopTimeout;
+// connections that are not done by then are cut off, and the error says so. The owner of the journal closes it
+// afterwards.
 func (n *Node) Stop(ctx context.Context) error {
 	n.mu.Lock()
 	already := n.stopping

@@ -13,7 +13,7 @@ import (
 // tree is the root actor: it spawns the others and counts connections.
 type tree struct {
 	node        *Node
-	ready       chan<- error // told of every virtual host at the start, or why there is none
+	ready       chan<- error // called for every virtual host at the start, with an error if it failed
 	connections map[string]*actor.PID
 	serial      uint64
 	vhosts      map[string]*vhostTree // virtual hosts by name
@@ -99,8 +99,8 @@ func (t *tree) Receive(ctx actor.Context) {
 	}
 }
 
-// survive keeps the root, which has nobody above it, from being restarted: that
-// would end everything below it. A panic costs the mail in hand.
+// survive keeps the root, which has no parent, from being restarted: that would end everything below it. A panic
+// costs the mail in hand.
 func (t *tree) survive(ctx actor.Context) {
 	reason := recover()
 	if reason == nil {
@@ -120,7 +120,7 @@ func (t *tree) survive(ctx actor.Context) {
 	}
 }
 
-// plant spawns what is there from the beginning.
+// plant spawns the actors that exist from the beginning.
 func (t *tree) plant(ctx actor.Context) error {
 	n := t.node
 	if _, err := ctx.SpawnNamed(n.registryProps(), string(KindRegistry)); err != nil {

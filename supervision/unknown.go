@@ -16,10 +16,9 @@ var ErrUnknownQueues = errors.New("the journal has messages of queues that the d
 // unknownShown is how many queues an error or a line of the log names.
 const unknownShown = 50
 
-// retireEnded drops what the journal has of queues that were deleted: the broker ended
-// between the two steps of that. Messages of queues that nobody has deleted are kept,
-// and the start is refused. Otherwise the journal has the names of those that it needs
-// them for, and no others.
+// retireEnded drops the messages in the journal of deleted queues: the broker ended between the two steps of deleting
+// them. Messages of other unknown queues are kept, and the start is refused. Otherwise the journal has exactly the
+// names that it needs.
 func (n *Node) retireEnded(d *definitions.Definitions) error {
 	defined := make(map[store.QueueID]store.Name, len(d.Queues))
 	for i := range d.Queues {
@@ -50,14 +49,14 @@ func (n *Node) retireEnded(d *definitions.Definitions) error {
 		}
 	}
 	for id := range names {
-		if _, is := defined[id]; !is { // it has no messages, and nobody else would have the journal forget it
+		if _, is := defined[id]; !is { // it has no messages, and no queue would remove it from the journal
 			n.cfg.Journal.Append(id, []store.Record{{Kind: store.Retire, Time: n.clock.Now().Floor()}}, nil)
 		}
 	}
 	return nil
 }
 
-// dropAll drops what the journal has of queues that nobody wants any more.
+// dropAll drops the messages in the journal of unwanted queues.
 func (n *Node) dropAll(list []store.QueueID, names map[store.QueueID]store.Name) {
 	messages := 0
 	var titles []string

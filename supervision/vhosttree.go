@@ -18,18 +18,17 @@ type vhostTree struct {
 	alive    map[string]*actor.PID // its actors, by id
 	number   uint64                // of its questions
 	bound    bool                  // the command actor is about to be bound
-	ready    chan<- error          // told once it can be used; nil when told
-	gone     chan<- error          // told when its last actor has ended; nil while it stands
+	ready    chan<- error          // called once it can be used; nil after that
+	gone     chan<- error          // called when its last actor has ended; nil while it runs
 }
 
-// startVHost makes a virtual host; ready is told when it can be used.
+// startVHost makes a virtual host; ready is called when it can be used.
 type startVHost struct {
 	name  string
 	ready chan<- error
 }
 
-// stopVHost ends a virtual host and everything in it, also its connections; gone
-// is told when that is done.
+// stopVHost ends a virtual host and everything in it, also its connections; gone is called when that is done.
 type stopVHost struct {
 	name string
 	gone chan<- error
@@ -117,8 +116,8 @@ func (p *vhostTree) report(err error) {
 	}
 }
 
-// stopVHost closes the connections to a virtual host, which nobody can open from now
-// on, and has it delete what it holds. Its other actors end after it.
+// stopVHost closes the connections to a virtual host, which accepts no new ones, and makes it delete its objects. Its
+// other actors end after it.
 func (t *tree) stopVHost(ctx actor.Context, m stopVHost) {
 	p := t.vhosts[m.name]
 	if p == nil || p.gone != nil {
@@ -155,7 +154,7 @@ func (t *tree) actorEnded(ctx actor.Context, who *actor.PID) {
 	}
 }
 
-// stopActors ends what is left of a virtual host.
+// stopActors ends the remaining actors of a virtual host.
 func (t *tree) stopActors(ctx actor.Context, p *vhostTree) {
 	for _, pid := range p.alive {
 		ctx.Stop(pid)

@@ -8,8 +8,7 @@ import (
 	"candlemark/internal/auth"
 )
 
-// tables hold the definitions while a group of changes is made. An error
-// of theirs ends the whole group.
+// tables hold the definitions while a group of changes is made. An error ends the whole group.
 type tables interface {
 	// get returns nil where nothing stands. The record is not altered, and of no
 	// use after the group.
@@ -31,7 +30,7 @@ type work struct {
 type slot struct {
 	in      table
 	key     []byte
-	content []byte // of what is to stand there
+	content []byte // of the record to be written
 	value   any
 }
 

@@ -24,9 +24,9 @@ type File struct {
 
 var _ Store = (*File)(nil)
 
-// Apply implements Meta. The errors are those that Meta names and those of the
-// disk. A full disk costs the change; any other failure to write is final, as
-// nobody knows what the disk has: every later change fails with it as well.
+// Apply implements Meta. The errors are those that Meta names and those of the disk. A full disk costs the change;
+// any other failure to write is final, as the contents of the disk are unknown: every later change fails with it as
+// well.
 func (f *File) Apply(c Change, done func(uint64, error)) { f.line.add(c, done) }
 
 // Load implements Meta. Errors: ErrDamaged, ErrNewer, or those of the disk.

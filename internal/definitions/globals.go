@@ -30,7 +30,7 @@ func NewGlobals(m Store, stored []Global) *Globals {
 	return g
 }
 
-// All returns all values by name. Nobody alters them.
+// All returns all values by name. They are immutable.
 func (g *Globals) All() map[string]json.RawMessage { return *g.now.Load() }
 
 // Put creates or replaces one. Errors: that the value is no JSON, or

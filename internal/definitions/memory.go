@@ -17,7 +17,7 @@ type Memory struct {
 	tree  *iradix.Tree[[]byte] // by table and key
 	last  uint64               // revision
 	fault error
-	hold  chan struct{} // closed when what is held may go on; nil when nothing is
+	hold  chan struct{} // closed when held changes may continue; nil if none are held
 }
 
 var _ Store = (*Memory)(nil)

@@ -51,7 +51,7 @@ func (ps *Parameters) updateStatus(what any) {
 	}
 }
 
-// All returns those of a virtual host, of all for "", by virtual host, component and name. Nobody alters them.
+// All returns those of a virtual host, of all for "", by virtual host, component and name. They are immutable.
 func (ps *Parameters) All(vhost string) []Parameter {
 	var list []Parameter
 	for _, p := range *ps.now.Load() {
@@ -97,7 +97,7 @@ func (ps *Parameters) Delete(p Parameter) (found bool, err error) {
 	return found, err
 }
 
-// Forget forgets those of a virtual host that was deleted, and with it what is stored of it.
+// Forget removes the parameters of a deleted virtual host, which are deleted from the store with it.
 func (ps *Parameters) Forget(vhost string) {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()

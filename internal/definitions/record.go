@@ -16,11 +16,11 @@ import (
 	"candlemark/protocol"
 )
 
-// A record is what stands behind a key:
+// A record is the value of a key:
 //
 //	│ version 1 │ CRC-32C of table, key and content 4 │ content … │
 //
-// The content is JSON without what is in the key.
+// The content is JSON without the parts of the key.
 const (
 	recordVersion = 1
 	recordHead    = 1 + 4 // bytes
@@ -28,7 +28,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// ErrDamaged: what is stored is not what was written.
+// ErrDamaged: a stored record differs from the written one.
 var ErrDamaged = errors.New("stored definition is damaged")
 
 // ErrNewer: a later Candlemark wrote it.

@@ -10,8 +10,8 @@ import (
 	"candlemark/protocol"
 )
 
-// Field prints the value of a field table; it panics for what is none. Two values are the same Erlang
-// term if and only if this prints the same for both.
+// Field prints the value of a field table; it panics for any other type. Two values are the same Erlang term if and
+// only if this prints the same for both.
 func Field(v any) string {
 	if n, ok := protocol.Int64(v); ok {
 		return strconv.FormatInt(n, 10)

@@ -26,16 +26,16 @@ const (
 	Change
 )
 
-// Event is something that has happened. Nobody alters it once it was told.
+// Event is an event of the broker. It is immutable once published.
 type Event struct {
 	Name  string  // as RabbitMQ names it: "queue.created"
-	VHost string  // "" for what is in none
+	VHost string  // "" outside of virtual hosts
 	By    *Origin // nil: the broker itself
 	// Fields describe it, under RabbitMQ's names.
 	Fields protocol.Table
 	// Before is for the log: what was there before, of any type with a JSON form; nil for nothing.
 	Before any
-	// At is when it was told, in ms since 1970 (Hub.Tell).
+	// At is the time of Publish, in ms since 1970.
 	At int64
 }
 
@@ -55,7 +55,7 @@ type Config struct {
 	JSON func(protocol.Table) []byte
 }
 
-// Hub passes on what happens in a broker. Nil is one that nobody listens to and that records nothing.
+// Hub passes the events of a broker to listeners and to the log. A nil Hub drops them.
 type Hub struct {
 	cfg       Config
 	mu        sync.Mutex                  // held to change:
@@ -65,7 +65,8 @@ type Hub struct {
 // NewHub makes one without listeners.
 func NewHub(cfg Config) *Hub { return &Hub{cfg: cfg} }
 
-// Publish has an event recorded and passes it on to who listens. Event is called at once, or not at all if nobody wants to know.
+// Publish records an event in the log and passes it to the listeners. event is called at once, or not at all if the
+// event is neither recorded nor wanted.
 func (h *Hub) Publish(record Record, event func() *Event) {
 	if h == nil {
 		return
@@ -86,7 +87,7 @@ func (h *Hub) Publish(record Record, event func() *Event) {
 	}
 }
 
-// Wanted reports whether somebody listens.
+// Wanted reports whether there are listeners.
 func (h *Hub) Wanted() bool {
 	if h == nil {
 		return false
@@ -200,7 +201,7 @@ func (l *Listener) notify(e *Event) {
 	}
 }
 
-// Missed returns how many events were missed behind the last one that is in C. They are told once.
+// Missed returns the number of events missed after the last one in C, and resets it.
 func (l *Listener) Missed() uint64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -2,16 +2,16 @@ package events
 
 import "context"
 
-// The interfaces by which somebody changes something.
+// The interfaces through which changes are made.
 const (
 	AMQP        = "amqp"
 	HTTP        = "http"
 	CommandLine = "command line" // which speaks HTTP
 	Import      = "import"       // of definitions, by HTTP
-	Settings    = "config"       // settings, and what is loaded at the start
+	Settings    = "config"       // settings, and definitions loaded at the start
 )
 
-// Origin is who does something. Nobody alters it.
+// Origin is the user and interface of a change. It is immutable.
 type Origin struct {
 	User      string
 	Source    string // where from: an address and port, or the name of a connection
@@ -29,9 +29,9 @@ func (o *Origin) user() string {
 	return o.User
 }
 
-// Declared returns how a change of a queue, an exchange or a binding is recorded: a change of what is kept (durable),
-// and one that somebody made by hand; not what clients declare for as long as they are there, what comes with
-// definitions, which are recorded as a whole, and what the broker does itself.
+// Declared returns how a change of a queue, an exchange or a binding is recorded: changes of durable objects, and
+// changes made by hand, are recorded; transient objects of clients, imported definitions, which are recorded as a
+// whole, and changes by the broker itself are not.
 func (o *Origin) Declared(durable bool) Record {
 	if o == nil || o.Interface == Import || o.Interface == Settings || o.Interface == AMQP && !durable {
 		return Routine
@@ -39,7 +39,7 @@ func (o *Origin) Declared(durable bool) Record {
 	return Change
 }
 
-// Asked returns how any other change is recorded: if somebody asked for it.
+// Asked returns how any other change is recorded: if a user requested it.
 func (o *Origin) Asked() Record {
 	if o == nil {
 		return Routine

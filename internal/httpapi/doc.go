@@ -1,14 +1,14 @@
-// Package httpapi is the HTTP API of the broker, shaped like RabbitMQ's
-// management API, so that its clients and tools work unchanged.
+// Package httpapi is the HTTP API of the broker, shaped like RabbitMQ's management API, so that its clients and tools
+// work unchanged.
 //
-// Owns: the server with its limits, and the table of all paths, which is made of
-// the tables of the sections. A section is a package below with a variable Routes:
+// Owns: the server with its limits, and the table of all paths, which is made of the tables of the sections. A
+// section is a package below with a variable Routes:
 //
 //	definitions  users, permissions, virtual hosts, policies, parameters, limits
 //	effects      what policies do
 //	topology     queues, exchanges, bindings
 //	clients      connections, channels, consumers
-//	messages     get, publish, and what is our own: looking, scheduled messages
+//	messages     get, publish, and extensions: peeking, scheduled messages
 //	node         the broker as a whole, its machine and its health
 //	exposition   the same for monitoring systems, outside of /api
 //	transfer     export and import of all definitions
@@ -16,20 +16,18 @@
 //	servicebus   the administration API of Azure Service Bus, on a port of its own
 //	ui           the web pages: files at / and /ui, which use the API like other clients
 //
-// They are written with rest (requests, rules, errors, lists; ADR 39) and forms
-// (JSON forms that several of them show) over internal/management, the broker.
-// To add a section: a package, its Routes, its name in routes.go. openapi.yaml describes every path. Package client
-// speaks the same API from the other side.
+// They are written with rest (requests, rules, errors, lists; ADR 39) and forms (JSON forms that several of them
+// show) over internal/management, the broker. To add a section: a package, its Routes, its name in routes.go.
+// openapi.yaml describes every path. Package client speaks the same API from the other side.
 //
-// Takes no mail and sends none: whoever implements management.Broker does.
+// Takes no mail and sends none: the implementation of management.Broker does.
 //
-// States: none; every request stands alone, but for the rates, which are the
-// change since an earlier look, samples of looks before (forms.Rates, ADR 51), and
-// sessions of users who have logged in with a form (session).
+// States: none; every request stands alone, but for the rates, which are the change since an earlier look, samples of
+// looks before (forms.Rates, ADR 51), and sessions of users who have logged in with a form (session).
 //
 // Deadlines: a request is read within 10 s and answered within 30 s (definitions as a whole: 10 min), of the time
-// that the broker runs (ADR 33); its answer is written within 30 s more; an idle
-// connection is closed after 2 min (see NewServer).
+// that the process runs (ADR 33); its answer is written within 30 s more; an idle connection is closed after 2 min
+// (see NewServer).
 //
 // A restart loses: requests under way, what rates are made of, sessions.
 package httpapi

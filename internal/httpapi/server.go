@@ -80,8 +80,7 @@ func newServer(handler http.Handler, open *sockets) *http.Server {
 	return s
 }
 
-// NewHandler makes the handler of the API and the pages, for a server of somebody
-// else's. It keeps no samples.
+// NewHandler makes the handler of the API and the pages, for the caller's server. It keeps no samples.
 func NewHandler(broker management.Broker, users *auth.Users, log zerolog.Logger) http.Handler {
 	return handlerOf(broker, rest.New(broker, users, config.Samples{}, log))
 }

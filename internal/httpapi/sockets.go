@@ -26,9 +26,9 @@ type sockets struct {
 type standing uint8
 
 const (
-	stranger standing = iota // nobody has logged in over it
-	idler                    // somebody has, and it has nothing to do
-	worker                   // a request of somebody who has logged in is under way
+	stranger standing = iota // without a login
+	idler                    // logged in, without a request
+	worker                   // with a request of a logged-in user
 )
 
 type socket struct {
@@ -67,7 +67,7 @@ func (s *sockets) changed(conn net.Conn, state http.ConnState) {
 			s.number++
 			k.number = s.number
 		}
-	case http.StateActive: // what it has to do is seen when somebody logs in
+	case http.StateActive: // its standing changes with the login
 	}
 }
 

@@ -8,8 +8,8 @@ const (
 	Dropped      Fate = iota // a message expires in a queue without a dead-letter exchange
 	DeadLettered             // or in one that has such
 	Released                 // a scheduled message goes to consumers, or on to queues
-	QueueEnds                // a queue that nobody uses ends
-	LockReturns              // a delivery that nobody settles comes back
+	QueueEnds                // an unused queue ends
+	LockReturns              // an unsettled delivery is requeued
 
 	Fates
 )

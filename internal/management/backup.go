@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// Backups is the part of the broker that copies what is durable to another folder of its machine. One
-// backup runs at a time.
+// Backups is the part of the broker that copies all durable data to another folder of its machine. One backup runs at
+// a time.
 type Backups interface {
-	// StartBackup begins one and returns when its moment has come: it has all that was confirmed before the
-	// call. The folder must be absolute, and not be there or be empty. Errors: ErrBackupRunning, and
-	// ErrBackupFolder in the chain of what is wrong with the folder. The backup goes on when ctx ends.
+	// StartBackup begins one and returns when its moment has come: it has all that was confirmed before the call. The
+	// folder must be absolute, and not be there or be empty. Errors: ErrBackupRunning, and, for an unsuitable folder,
+	// one that wraps ErrBackupFolder. The backup goes on when ctx ends.
 	StartBackup(ctx context.Context, folder string) (Backup, error)
 	// Backup returns the one that runs, or the last one.
 	Backup() Backup

@@ -22,7 +22,7 @@ type Definitions interface {
 	DeleteVHost(ctx context.Context, name string) (found bool, err error)
 	// DeleteUser deletes a user with its permissions and closes its connections. Found reports whether there was one.
 	DeleteUser(ctx context.Context, name string) (found bool, err error)
-	// Globals returns the global parameters by name. Nobody alters them.
+	// Globals returns the global parameters by name. They are immutable.
 	Globals() map[string]json.RawMessage
 	// PutGlobal creates or replaces one, DeleteGlobal removes one. Error:
 	// auth.ErrNotStored.

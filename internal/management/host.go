@@ -37,7 +37,7 @@ type Machine struct {
 	Processors          int
 	Tasks               int // goroutines
 	FilesUsed, FilesMax int
-	MemoryUsed          int64 // bytes, without what is mapped from files
+	MemoryUsed          int64 // bytes, without file mappings
 	MemoryMax           int64 // bytes of the machine, or those that the container may have
 	MemoryLimit         int64 // bytes, of the alarm
 	MemoryWatermark     config.Amount
@@ -57,7 +57,7 @@ type Machine struct {
 
 // Memory is divided among those who use it, in bytes.
 type Memory struct {
-	Resident int64 // as the system counts, without what is mapped from files
+	Resident int64 // as the system counts, without file mappings
 	Objects  int64 // on the heap: these, and all else
 	Messages int64 // in queues
 	Arriving int64 // contents that are not whole yet, and transactions
@@ -67,7 +67,7 @@ type Memory struct {
 
 // Service says how the broker serves clients of AMQP.
 type Service struct {
-	Open bool // somebody listens for them, and the broker does not stop
+	Open bool // there are listeners, and the broker is not stopping
 	// Connections are there, with those that have not logged in; beyond the Limit they are refused.
 	Connections, Limit int
 }

@@ -21,7 +21,7 @@ type Messages interface {
 	// RenewLock gives deliveries their consumer timeout anew. Count is how many it
 	// found, until when the first of them goes back, in wall ms, 0 for never.
 	RenewLock(ctx context.Context, by Asker, at Place, which Lock) (count int, until int64, err error)
-	// ReturnDelivery has a message go back to its queue that somebody holds; found is false if nobody does.
+	// ReturnDelivery requeues an unacked message; found is false if it is not unacked.
 	ReturnDelivery(ctx context.Context, by Asker, at Place, id uint64) (found bool, err error)
 	// Scheduled lists messages that wait for their time, by that.
 	Scheduled(ctx context.Context, by Asker, at Place, after Cursor, limit int) (ScheduledPage, error)
@@ -95,7 +95,7 @@ type Peeked struct {
 	Unreadable                     bool   // for now, in the journal
 }
 
-// Unacked is a delivery that nobody has settled. Times are in wall ms, or 0 if there is none.
+// Unacked is an unsettled delivery. Times are in wall ms, or 0 if there is none.
 type Unacked struct {
 	ID          uint64 // of the message, its number in the queue
 	ConsumerTag string // "" for basic.get

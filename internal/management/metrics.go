@@ -14,7 +14,8 @@ type Monitoring interface {
 	// Due returns when ready messages of all queues expire. It asks those that hold such, and is nil if these are more
 	// than MaxDue.
 	Due(ctx context.Context) (*ExpiryCounts, error)
-	// Lateness says how late messages have expired, and scheduled ones were released, since the broker started, in s. It asks nobody.
+	// Lateness returns how late messages have expired, and scheduled ones were released, since the broker started, in
+	// s. It queries no actor.
 	Lateness() (expired, released metrics.Buckets)
 }
 
@@ -60,7 +61,7 @@ const (
 type ByProtocol struct {
 	Counts    Counts // since the broker started
 	Published metrics.Published
-	// Publishers are channels, or sessions, that are open and have published; Consumers are theirs.
+	// Publishers are channels, or sessions, that are open and have published; Consumers belong to them.
 	Publishers, Consumers int
 }
 

@@ -9,7 +9,7 @@ const (
 	MaxMovedIDs   = 1000 // messages that are named
 )
 
-// Moves is the part of the broker that moves messages of a queue to where somebody wants them (ADR 64).
+// Moves is the part of the broker that moves messages of a queue to other places (ADR 64).
 type Moves interface {
 	// Move begins a move; the user needs the permissions to read the queue and to publish to the target. A dry run ends
 	// before Move returns, or when it takes too long.
@@ -17,11 +17,12 @@ type Moves interface {
 	// ListMoves returns the user's moves, or all with the tag monitoring or administrator: running ones, and the last
 	// finished ones.
 	ListMoves(by Asker) []MoveStatus
-	// StopMove ends one behind what is under way. It is not found if it is somebody else's, unless by is an administrator.
+	// StopMove ends a move after its current batch. A move of another user is not found, unless by is an
+	// administrator.
 	StopMove(ctx context.Context, by Asker, id string) (found bool)
 }
 
-// Move says what is to be moved.
+// Move has the parameters of a move.
 type Move struct {
 	// Queue, Exchange with Key, or Origin say where to; without HasKey each message keeps its key.
 	Queue, Exchange, Key string

@@ -17,18 +17,18 @@ type Queues interface {
 	QueueNames(vhost string) []QueueName
 	// QueuesNamed describes the queues of those names, in their order. Those that are not there are left out.
 	QueuesNamed(ctx context.Context, names []QueueName) ([]Queue, error)
-	// Expiring and Leased are those of them that hold ready messages that expire, and those that end when nobody
-	// uses them. No other queue is asked.
+	// Expiring and Leased are those of them that hold ready messages that expire, and those that end when unused. No
+	// other queue is queried.
 	Expiring(ctx context.Context, vhost string) ([]Queue, error)
 	Leased(ctx context.Context, vhost string) ([]Queue, error)
-	// Ahead returns what is due in each virtual host. The answer is up to a second old, or older if there are many
-	// queues to ask.
+	// Ahead counts the messages due in each virtual host. The answer is up to a second old, or older if there are
+	// many queues to ask.
 	Ahead(ctx context.Context) ([]Ahead, error)
 	// Queue describes one, with its Details.
 	Queue(ctx context.Context, vhost, name string) (Queue, error)
 }
 
-// QueueName names a queue, and has what is known of it without asking it.
+// QueueName names a queue, and has the data available without querying it.
 type QueueName struct {
 	VHost, Name, Type              string
 	Durable, AutoDelete, Exclusive bool
@@ -63,8 +63,7 @@ type Queue struct {
 	Expiring ExpiryCounts
 	Lease    Lease
 	Counts   Counts
-	// TimedOut are deliveries that came back because nobody settled them in time, Late
-	// those that were settled when they had left.
+	// TimedOut are deliveries that came back because they were not settled in time, Late those settled after that.
 	TimedOut, Late uint64
 	Scheduled      ScheduledCounts
 	Deferred       int   // deferred messages: delivered only when requested by number
@@ -79,7 +78,7 @@ type Queue struct {
 // ExpiryCounts counts ready messages by time of expiry.
 type ExpiryCounts struct {
 	Count  int    // of those that do
-	Within [5]int // of these: within 1 s, 1 min, 1 h, 1 d, and later; what is overdue is in the first
+	Within [5]int // of these: within 1 s, 1 min, 1 h, 1 d, and later; overdue ones are in the first
 	Next   int64  // the earliest deadline, wall ms, 0 for none
 }
 

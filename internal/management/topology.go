@@ -42,7 +42,7 @@ type Binding struct {
 	Locked                     bool // it leads to a queue that belongs to a connection, which alone changes it
 }
 
-// BindingFilter chooses bindings; what is nil lets everything through.
+// BindingFilter chooses bindings; nil fields match all.
 type BindingFilter struct {
 	VHost, Source, Destination *string
 	ToExchange                 *bool

@@ -81,7 +81,7 @@ func isReserved(key string) bool {
 	return false
 }
 
-// amended reports whether somebody has said more of the message.
+// amended reports whether the message was amended.
 func (o *Overlay) amended() bool { return o.amends > 0 }
 
 // Extra returns how many bytes of memory what was amended takes, about. o may be nil.

@@ -132,7 +132,7 @@ func (d *Debt) Owe(gate *Gate, n int) {
 	d.gate, d.bytes = gate, d.bytes+n
 }
 
-// Settle refunds what is owed; later calls do nothing.
+// Settle refunds the credit; later calls do nothing.
 func (d *Debt) Settle() {
 	if d.gate != nil {
 		d.gate.Refund(d.bytes)

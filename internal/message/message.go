@@ -1,7 +1,7 @@
 package message
 
-// Message is one AMQP content with what its method said. Its slices alias the
-// read chunk it arrived in unless Owned is set; nobody writes to them.
+// Message is one AMQP content with what its method said. Its slices alias the read chunk it arrived in unless Owned
+// is set; they are never written to.
 type Message struct {
 	Exchange   []byte // exchange it was published to, "" is the default exchange
 	RoutingKey []byte
@@ -19,8 +19,8 @@ type Message struct {
 	Persistent bool
 	// Owned reports whether the slices do not alias a read chunk: a queue may keep them instead of copying (PRO-11).
 	Owned bool
-	// Share counts the memory of a content above ShareFrom for all who hold it; nil
-	// of one that nobody has held or sent to several queues yet.
+	// Share counts the memory of a content above ShareFrom for all its holders; nil for one that was not yet held or
+	// sent to several queues.
 	Share *Share
 }
 

@@ -22,8 +22,8 @@ type Overlay struct {
 	// CC and BCC are the routing keys besides the message's own (DL-15). Those
 	// of BCC stand nowhere else: the header is taken out at publish (DL-16).
 	CC, BCC []string
-	// DeliveryCount is how often the message came back to the queue that delivers
-	// it, x-delivery-count; 0 is not told. A copy that dies begins anew.
+	// DeliveryCount is how often the message came back to the queue that delivers it, x-delivery-count; 0 is not
+	// shown. A copy that dies begins anew.
 	DeliveryCount uint32
 	// DiedAfter is how often the message had come back to the queue in which it died last: the delivery count that Azure Service Bus's clients see in a
 	// dead-letter queue.
@@ -33,14 +33,13 @@ type Overlay struct {
 	// Delayed is how long a delayed exchange held the message, in ms: it shows as
 	// −x-delay (DLY-4). 0 if none has.
 	Delayed int64
-	// Held: a queue or an exchange has held it until its time, so that nobody holds
-	// it again (DLY-9).
+	// Held: a queue or an exchange has held it until its time, so that it is not held again (DLY-9).
 	Held bool
 	// Hops is how often queues have moved the message on (forward-to), since a
 	// consumer rejected it.
 	Hops uint8
-	// EnqueuedAt and ExpiresAt are told to consumers of a queue that stamps its
-	// deliveries, in wall ms, as x-enqueued-at and x-expires-at, which is absent for
+	// EnqueuedAt and ExpiresAt are shown to consumers of a queue that stamps its deliveries, in wall ms, as
+	// x-enqueued-at and x-expires-at, which is absent for
 	// 0. They are of one delivery: no copy is stored with them.
 	EnqueuedAt, ExpiresAt int64
 	// Annotations and Properties were set by consumers when they requeued or rejected the message: in AMQP 1.0 message
@@ -74,7 +73,7 @@ func (o *Overlay) Died(d Death) *Overlay {
 	if o != nil {
 		next = *o.lasting()
 		next.First, next.DropExpiration = o.First, true
-		if d.Reason != "rejected" { // nobody has looked at it
+		if d.Reason != "rejected" { // it was not checked yet
 			next.Hops = o.Hops
 		}
 		next.DiedAfter = o.DeliveryCount

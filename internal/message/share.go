@@ -16,8 +16,7 @@ type Share struct {
 // NewShare returns the Share of a content of that many bytes, without holders.
 func NewShare(bytes int) *Share { return &Share{bytes: int64(bytes)} }
 
-// Hold adds a holder. It returns the bytes to be counted: all if nobody else holds
-// them, else 0.
+// Hold adds a holder. It returns the bytes to be counted: all for the first holder, else 0.
 func (s *Share) Hold() int64 {
 	if s.holders.Add(1) == 1 {
 		return s.bytes

@@ -22,7 +22,7 @@ const (
 	markFailed
 )
 
-// ErrOverlay: what is stored is no overlay, or one of a later version.
+// ErrOverlay: the stored bytes are no overlay, or one of a later version.
 var ErrOverlay = errors.New("message: not an overlay of a known version")
 
 // Append adds the stored form of o to dst; nothing for nil. DecodeOverlay reads

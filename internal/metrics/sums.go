@@ -26,7 +26,7 @@ const (
 	GotNothing // basic.get on an empty queue
 	Acked
 	Redelivered
-	TimedOut // deliveries that nobody settled in time
+	TimedOut // deliveries not settled in time
 
 	numbers
 
@@ -75,7 +75,7 @@ type Queues struct {
 	sums [kinds][shards]Share
 }
 
-// Share adds up those of a part of the queues. Anybody may write, anybody may read.
+// Share adds up those of a part of the queues. Any goroutine may write and read.
 type Share struct {
 	numbers [numbers]atomic.Int64
 	// Expired and Released say how late messages left that were due: ns behind their deadline, or behind the time that
@@ -84,7 +84,7 @@ type Share struct {
 	_                 [64]byte // the next one is in another cache line
 }
 
-// Of returns the share that a queue tells, by a number of its own.
+// Of returns the share that a queue reports to, by the queue's number.
 func (q *Queues) Of(kind Kind, number uint64) *Share { return &q.sums[kind][number%shards] }
 
 // Report adds the differences between the numbers of a queue and those reported before, and remembers the new ones.

@@ -2,9 +2,8 @@ package outbox
 
 import "slices"
 
-// maxClaims is how many answers whose size nobody knows beforehand may be on
-// their way to one outbox: what is in flight is bounded by so many of the largest
-// messages, whatever the channels of a connection ask for at once.
+// maxClaims is how many answers whose size is not known beforehand may be on their way to one outbox: so the bytes in
+// flight are bounded by that number of the largest messages, whatever the channels of a connection ask for at once.
 const maxClaims = 4
 
 // claims are the holders of places and the waiting claimants, in order.
@@ -18,7 +17,7 @@ type claim struct {
 	ready func()
 }
 
-// Claim takes a place for who, until Forgo. If all are taken it returns false, and calls ready once, when who has a
+// Claim takes a place for who, until Forgo. If all are taken it returns false, and calls ready once when who gets a
 // place; ready must only post mail. A claimant with a place keeps it.
 func (o *Outbox) Claim(who any, ready func()) bool {
 	o.mu.Lock()

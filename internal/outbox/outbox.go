@@ -34,7 +34,7 @@ type Outbox struct {
 	mark    int     // length of pending at Begin
 	current *buffer // being written; touched only by the goroutine that writes
 	spilled int     // >= 0: current.b[spilled:] was refused by TryWrite
-	writing bool    // somebody has the writing
+	writing bool    // a goroutine is writing
 	closed  bool
 	waiting []func() // to be called when pending is swapped out
 	drained func()   // from Finish
@@ -43,14 +43,13 @@ type Outbox struct {
 	references bool // Refer does not copy
 }
 
-// New makes an outbox that has no room above limit bytes. start is called,
-// without the lock, whenever a writer is needed: it must see to it that soon
-// somebody calls Take until that returns nil. A nil start is for tests that
-// call Take themselves.
+// New makes an outbox that has no room above limit bytes. start is called, without the lock, whenever a writer is
+// needed: it must ensure that Take is soon called until that returns nil. A nil start is for tests that call Take
+// themselves.
 func New(limit int, start func()) *Outbox { return NewDirect(limit, start, nil) }
 
-// NewDirect is New with a TryWrite, which appenders call themselves when nobody
-// is writing and the bytes are few.
+// NewDirect is New with a TryWrite, which appenders call themselves while no goroutine is writing and the bytes are
+// few.
 func NewDirect(limit int, start func(), try TryWrite) *Outbox {
 	if start == nil {
 		start = func() {}
@@ -58,8 +57,8 @@ func NewDirect(limit int, start func(), try TryWrite) *Outbox {
 	return &Outbox{limit: limit, start: start, try: try, spilled: -1}
 }
 
-// Reference has Refer keep bodies instead of copying them, which only TakeVector can tell. It is to be
-// called before anything else.
+// Reference makes Refer keep bodies instead of copying them; only TakeVector returns those. Call it before all other
+// methods.
 func (o *Outbox) Reference() { o.references = true }
 
 // Begin locks the outbox and returns the buffer to append to. End must follow
@@ -77,8 +76,8 @@ func (o *Outbox) Begin() []byte {
 // between Begin and End. A closed outbox has no room.
 func (o *Outbox) RoomFor(b []byte) bool { return !o.closed && len(b)+o.pending.referred < o.limit }
 
-// Refer appends body to b, the buffer that Begin returned, perhaps as a reference: nobody may ever
-// write to body again. More must be appended behind it. Only between Begin and End.
+// Refer appends body to b, the buffer that Begin returned, perhaps as a reference: body must never be written to
+// again. More must be appended behind it. Only between Begin and End.
 func (o *Outbox) Refer(b, body []byte) []byte {
 	if !o.references || len(body) < SmallestReference {
 		return append(b, body...)
@@ -166,10 +165,9 @@ func (o *Outbox) Finish(drained func()) {
 	}
 }
 
-// Take returns what is to be written next, all of it, before the next call. Nil
-// says that there is nothing and that the writing has ended: the next append
-// starts it anew. The bytes belong to the outbox and are reused. It is not for
-// an outbox that keeps references.
+// Take returns the next bytes to write; the caller writes all of them before the next call. Nil means that there are
+// none and that writing has ended: the next append starts it anew. The bytes belong to the outbox and are reused. It
+// is not for an outbox that keeps references.
 func (o *Outbox) Take() []byte {
 	v := o.TakeVector()
 	if len(v) == 0 {

@@ -125,7 +125,7 @@ func deleteAfter(key string, value json.RawMessage) string {
 // shovel checks the value of a shovel.
 func (v *validator) shovel(value json.RawMessage) {
 	var fields map[string]json.RawMessage
-	_ = json.Unmarshal(value, &fields) // what is no object is told below
+	_ = json.Unmarshal(value, &fields) // other values are refused below
 	rules := append([]rule{}, ofShovels...)
 	if text(fields["src-protocol"]) == amqp10 {
 		rules = append(rules, rule{"src-uri", v.uris, true})

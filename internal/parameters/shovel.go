@@ -16,8 +16,8 @@ type Work struct {
 	To          Destination
 	AckMode     string        // OnConfirm, OnPublish or NoAck
 	Reconnect   time.Duration // 0: it does not
-	Forwarded   bool          // a header tells the way of each message
-	Timestamped bool          // a header tells when each was moved
+	Forwarded   bool          // a header records the path of each message
+	Timestamped bool          // a header records the time of each move
 	Properties  Properties    // that each message is given
 }
 
@@ -42,7 +42,7 @@ type Destination struct {
 	Predeclared    bool
 }
 
-// Properties are given to messages; nil leaves what is there.
+// Properties are given to messages; nil leaves them unchanged.
 type Properties struct {
 	ContentType, ContentEncoding, CorrelationID, ReplyTo, Expiration, MessageID, Type, UserID, AppID *string
 	DeliveryMode, Priority                                                                           *uint8

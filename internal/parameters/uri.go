@@ -30,7 +30,7 @@ type URI struct {
 	Mechanisms []string
 }
 
-// usualHeartbeat is how often each side tells the other that it is there, where the address does not say.
+// usualHeartbeat is the heartbeat interval of addresses without one.
 const usualHeartbeat = 10 * time.Second
 
 // TLS says how a connection is encrypted.
@@ -108,7 +108,7 @@ func ParseURI(address string) (*URI, error) {
 	return u, u.set(p.Query())
 }
 
-// place reads the port, and who logs in where nobody is named.
+// place reads the port and the user, with their defaults.
 func (u *URI) place(port string) (err error) {
 	if u.Local() {
 		if port != "" || u.TLS != nil {
@@ -131,7 +131,7 @@ func (u *URI) place(port string) (err error) {
 // unsettable are the fields of a connection that RabbitMQ's client has and that no setting may change.
 var unsettable = []string{"username", "virtual_host", "host", "port", "ssl_options", "auth_mechanisms", "client_properties", "socket_options"}
 
-// set reads the settings; those that nobody knows are passed over, as in RabbitMQ.
+// set reads the settings; unknown ones are ignored, as in RabbitMQ.
 func (u *URI) set(q url.Values) error {
 	for _, key := range unsettable {
 		if q.Has(key) && !u.Local() {

@@ -45,8 +45,8 @@ func MaxOf(component string) int {
 	return MaxParameters
 }
 
-// Validate says what is wrong with a parameter of a known component. enter says why its maker may not open a virtual host; nil for a maker
-// who may open any. A shovel may enter those of this broker without a login.
+// Validate checks a parameter of a known component. enter returns an error if the user has no access to a virtual
+// host; a nil enter permits all. A shovel may enter those of this broker without a login.
 func Validate(component, name string, value json.RawMessage, enter func(vhost string) error) error {
 	v := validator{name: name, enter: enter}
 	switch {
@@ -87,7 +87,7 @@ func TooMany(component string) error {
 	return refuse(fmt.Sprintf("component %s is limited to %d per virtual host", component, MaxOf(component)))
 }
 
-// validator collects what is wrong, in the order in which RabbitMQ tells it.
+// validator collects errors, in RabbitMQ's order.
 type validator struct {
 	name       string
 	enter      func(vhost string) error
@@ -98,14 +98,14 @@ func (v *validator) complain(format string, args ...any) {
 	v.complaints = append(v.complaints, fmt.Sprintf(format, args...))
 }
 
-// rule is about a key of an object; check says what is wrong with its value, "" for nothing.
+// rule is about a key of an object; check returns the error text for its value, "" for none.
 type rule struct {
 	key       string
 	check     func(key string, value json.RawMessage) string
 	mandatory bool
 }
 
-// object checks the keys of an object. RabbitMQ tells about the last key first.
+// object checks the keys of an object. RabbitMQ reports the last key first.
 func (v *validator) object(value json.RawMessage, rules []rule) {
 	fields := map[string]json.RawMessage{}
 	if json.Unmarshal(value, &fields) != nil || fields == nil {
@@ -228,7 +228,7 @@ func ofKind(key string, value json.RawMessage, begins byte, called string) strin
 	return ""
 }
 
-// kindOf returns the first character of a JSON value, which tells its kind; numbers have many.
+// kindOf returns the first character of a JSON value, which determines its kind; numbers have many.
 func kindOf(value json.RawMessage) byte {
 	if trimmed := bytes.TrimSpace(value); len(trimmed) > 0 {
 		return trimmed[0]
@@ -237,7 +237,7 @@ func kindOf(value json.RawMessage) byte {
 }
 
 func text(value json.RawMessage) (s string) {
-	_ = json.Unmarshal(value, &s) // "" for what is no text
+	_ = json.Unmarshal(value, &s) // "" if it is no text
 	return s
 }
 

@@ -61,7 +61,7 @@ func (c *Conn) Read(b []byte) (int, error) {
 	}
 }
 
-// TryRead reads what is there; ErrNotNow if that is nothing.
+// TryRead reads available bytes; ErrNotNow if there are none.
 func (c *Conn) TryRead(b []byte) (int, error) {
 	c.reading.Lock()
 	defer c.reading.Unlock()
@@ -188,7 +188,7 @@ func (c *Conn) wait(d *direction) error {
 	}
 }
 
-// update tells the loop what is waited for; with an error it waits for what it did. mu is held.
+// update sets the events that the loop waits for; on error they are unchanged. mu is held.
 func (c *Conn) update() error {
 	before, gone := c.interest, c.gone.Load()
 	c.interest = 0
@@ -205,7 +205,7 @@ func (c *Conn) update() error {
 	return err
 }
 
-// happened wakes who waits for what the loop has seen, and returns who is to read, if anybody.
+// happened wakes the goroutines that wait for events of the loop, and returns the client that is to read, if any.
 func (c *Conn) happened(events uint32) Client {
 	const end = unix.EPOLLHUP | unix.EPOLLERR
 	c.mu.Lock()
@@ -226,7 +226,7 @@ func (c *Conn) happened(events uint32) Client {
 	return nil
 }
 
-// Listen leaves the reading to the client until it calls Pause. Nobody may be reading.
+// Listen leaves the reading to the client until it calls Pause. No goroutine may be reading.
 func (c *Conn) Listen(client Client) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -329,7 +329,7 @@ func (c *Conn) setDeadline(d *direction, t time.Time) error {
 	return nil
 }
 
-// SyscallConn gives who looks at the socket its descriptor; nobody may read or write with it.
+// SyscallConn returns the descriptor for inspection of the socket, not for reading or writing.
 func (c *Conn) SyscallConn() (syscall.RawConn, error) { return rawConn{c}, nil }
 
 type rawConn struct{ c *Conn }

@@ -143,7 +143,7 @@ func (l *loop) rouse() {
 	}
 }
 
-// control changes what is waited for.
+// control changes the events waited for.
 func (l *loop) control(fd int, before, after uint32) error {
 	op := unix.EPOLL_CTL_MOD
 	switch {
@@ -191,7 +191,7 @@ func (l *loop) wait(found []unix.EpollEvent) (n int) {
 		var err error
 		n, err = events(int(fd), found)
 		if err != nil && !errors.Is(err, unix.EINTR) {
-			panic(os.NewSyscallError("epoll_wait", err)) // a mistake of ours
+			panic(os.NewSyscallError("epoll_wait", err)) // a programming error
 		}
 		return n > 0 || err != nil
 	})

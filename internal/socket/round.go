@@ -8,7 +8,7 @@ import (
 // ErrNotNow is the error of a read that would have to wait.
 var ErrNotNow = errors.New("nothing has come")
 
-// Client is called by the loop while its connection listens, by one goroutine. It must not wait for anybody.
+// Client is called by the loop while its connection listens, by one goroutine. It must not block.
 type Client interface {
 	// Fill reads once with TryRead and returns how many bytes that brought, or 0 after it has called Pause or if there were none.
 	Fill() int
@@ -16,8 +16,8 @@ type Client interface {
 	Handle()
 }
 
-// Much is how many bytes at once say that there is more to read: who has read so many does not take part in the work that they
-// make, but leaves it to others and reads on.
+// Much is the number of bytes in one read from which on more are expected: the loop then leaves the work to other
+// goroutines and continues to read.
 const Much = 4 << 10
 
 // batch is how many connections are filled before the first of them is handled.
@@ -26,7 +26,8 @@ const batch = 64
 // loopsFor returns the number of loops for so many processors.
 func loopsFor(processors int) int { return max(1, processors/2) }
 
-// round is one turn of a loop: what is little is read everywhere before any of it is handled, what is much is handled at once.
+// round is one turn of a loop: small reads of all connections come first and are then handled; a large read is
+// handled at once.
 func round(ready []Client, carry func(post func())) {
 	filled, much := ready[:0], false
 	for _, c := range ready {

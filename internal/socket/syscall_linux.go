@@ -6,7 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// System calls that do not wait are made without telling Go's scheduler, which for the first one after a pause wakes its monitor (ADR 90).
+// Nonblocking system calls bypass Go's scheduler, which would wake its monitor for the first one after a pause (ADR
+// 90).
 
 func read(fd int, b []byte) (int, error) {
 	return number(unix.RawSyscall(unix.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b))))

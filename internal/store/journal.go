@@ -39,8 +39,8 @@ const (
 	// Rescheduled: a scheduled message is due at another time, Due. It has one
 	// sequence number, and its Time is not kept.
 	Rescheduled
-	// Named: what people call the queue (Naming), for those who meet its messages where
-	// the definitions do not know it. One that says what is known costs nothing.
+	// Named: the queue's name (Naming), for messages of queues missing from the definitions. Repeating a known name
+	// costs nothing.
 	Named
 	// Deferred: messages are not delivered any more but to who asks for their numbers.
 	Deferred
@@ -85,11 +85,10 @@ type Record struct {
 	// Again, of a Put or Spill: the message exists and only its content is replaced. Its state is kept. A message that
 	// was removed stays removed.
 	Again bool
-	// Note, of a Put: it is no message but a note of the queue's. Deadline and TTL are what the queue wants to know again.
+	// Note, of a Put: it is no message but a note of the queue. Deadline and TTL are data for the queue.
 	Note bool
 
-	// The message of a Put or Spill. Overlay is what the broker adds to its
-	// header, encoded; nil for nothing.
+	// The message of a Put or Spill. Overlay has the broker's additions to its header, encoded; nil for none.
 	Exchange, RoutingKey, Header, Body, Overlay []byte
 
 	Deadline int64 // wall ms, Never for none
@@ -106,11 +105,10 @@ type Record struct {
 // Journal makes records durable and reads them back. It is safe for concurrent
 // use, and calls no function of its user's from within a call of the user.
 type Journal interface {
-	// Append hands records over without waiting. The records and what they
-	// point at belong to the journal until done is called, exactly once, from a
-	// goroutine of the journal: nil when all of them are durable, else an error
-	// and nothing is known about them. Calls for one queue complete in order.
-	// With a nil done nobody waits: the records are durable within Lag.
+	// Append hands records over without waiting. The records and what they point at belong to the journal until done
+	// is called, exactly once, from a goroutine of the journal: nil when all of them are durable, else an error, and
+	// their state is unknown. Calls for one queue complete in order. With a nil done the records are durable within
+	// Lag.
 	Append(q QueueID, records []Record, done func(error))
 	// Read fetches messages of one queue, wherever the journal has moved them to.
 	// done gets one Content for each, in the order of want, from a goroutine of
@@ -193,7 +191,7 @@ func HashID[T string | []byte](id T) uint32 {
 var (
 	// ErrClosed: it was closed before the call.
 	ErrClosed = errors.New("journal is closed")
-	// ErrDamaged: what is stored is not what was written.
+	// ErrDamaged: a stored record differs from the written one.
 	ErrDamaged = errors.New("stored message is damaged")
 	// ErrUnknown: there is no such message.
 	ErrUnknown = errors.New("no such stored message")

@@ -7,8 +7,8 @@ import (
 	"candlemark/internal/message"
 )
 
-// How many bytes a read may bring: few while the connection is idle, which is
-// what it costs then, and more as soon as reads come back full.
+// How many bytes a read may bring: few while the connection is idle, its memory while idle, and more as soon as reads
+// come back full.
 const (
 	smallestRead = 2 << 10
 	LargestRead  = 128 << 10

@@ -21,7 +21,7 @@ type loop struct {
 	conn   looped // nil for a goroutine that blocks on it
 }
 
-// leave leaves the socket to its loop. False if it has none, or is closed, which the next read tells.
+// leave leaves the socket to its loop. False if it has none, or is closed, as the next read reports.
 func (l *loop) leave() bool { return l.conn != nil && l.conn.Listen(l) == nil }
 
 // Fill implements socket.Client.

@@ -53,7 +53,7 @@ func (p *Patience) write(conn net.Conn, do func() (int, error)) (n int, err erro
 type patient struct {
 	net.Conn
 	Patience
-	dated atomic.Bool // whoever is above has set a deadline, which counts instead
+	dated atomic.Bool // the layer above has set a deadline, which counts instead
 }
 
 // Patient makes the socket that TLS or WebSocket is to be put on: its Write takes as long as the peer reads something at least every timeout, which it

@@ -10,8 +10,8 @@ import (
 // still there. That a host has died is found out by the system.
 const PeerLook = 5 * time.Second
 
-// WatchPeer makes a timer, stopped, that has a socket looked at after PeerLook and from then on until it is stopped. lost
-// is told once that the peer is gone. Nil for a socket that cannot tell.
+// WatchPeer makes a timer, stopped, that has a socket looked at after PeerLook and from then on until it is stopped.
+// lost is called once when the peer has gone. Nil for a socket that cannot report this.
 func WatchPeer(conn net.Conn, lost func(error)) *time.Timer {
 	for above, ok := conn.(interface{ NetConn() net.Conn }); ok; above, ok = conn.(interface{ NetConn() net.Conn }) {
 		conn = above.NetConn()

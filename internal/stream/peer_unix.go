@@ -11,9 +11,9 @@ import (
 
 var errHungUp = errors.New("the client has hung up")
 
-// failure returns the error of a socket that nobody reads: its peer has reset
-// it, or has not answered the system for too long. A peer that merely says no more
-// may still be waiting for answers, and what it said before is still to be read.
+// failure returns the error of a socket that is not being read: its peer has reset it, or has not answered the system
+// for too long. A peer that has only closed its sending side may still wait for answers, and its earlier data is
+// still to be read.
 func failure(socket syscall.RawConn) error {
 	var gone bool
 	err := socket.Control(func(fd uintptr) {

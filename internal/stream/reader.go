@@ -28,16 +28,16 @@ type Protocol interface {
 	// Dispatch hands out all whole frames that were read. want is how many bytes the frame has in all that is not whole yet, as far as known.
 	// With ErrPending it is called again, once it may wait.
 	Dispatch() (want int, err error)
-	// HeldUp is told that the reader has met an alarm and reads no more.
+	// HeldUp is called when an alarm stops the reader.
 	HeldUp()
 	// Farewell reads on after the traffic, which has ended with an error of Dispatch, or nil when the connection is closing. It returns
 	// the error of the socket, if there is one.
 	Farewell(err error) error
-	// Lost is told that the socket is of no more use. Any goroutine calls it.
+	// Lost is called, from any goroutine, when the socket has failed.
 	Lost(err error)
-	// Recovered is told of a panic; nil is none.
+	// Recovered is called with the value of a panic, or nil without one.
 	Recovered(reason any)
-	// Left gives back what is held, when the reader is over.
+	// Left releases held resources at the end of the reader.
 	Left()
 }
 
@@ -167,7 +167,8 @@ func (r *Reader) HandOn(found bool) {
 	}
 }
 
-// handOut hands out what was read, as far as that waits for nobody. False says that the goroutine of the reader has to go on.
+// handOut hands out what was read, as far as that does not block. False means that the goroutine of the reader has to
+// continue.
 func (r *Reader) handOut() bool {
 	if r.stopped() {
 		return false

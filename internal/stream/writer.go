@@ -22,7 +22,7 @@ type Writer struct {
 	Outbox  *outbox.Outbox
 	Clock   *clock.Clock
 	Timeout time.Duration // how long the peer may read nothing; not above 0: for ever
-	// Lost is told why the socket is of no more use, Recover is deferred by the goroutine.
+	// Lost is called with the error of a failed socket, Recover is deferred by the goroutine.
 	Lost    func(error)
 	Recover func()
 

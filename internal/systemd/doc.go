@@ -1,4 +1,5 @@
-// Package systemd tells the service manager how the broker is, as units with Type=notify want it (sd_notify).
+// Package systemd reports the state of the broker to the service manager, as units with Type=notify want it
+// (sd_notify).
 //
 // Owns: nothing; each message is a datagram of its own.
 //

@@ -16,7 +16,7 @@ const (
 	alive     = "WATCHDOG=1"
 )
 
-// Notifier tells the service manager.
+// Notifier sends messages to the service manager.
 type Notifier struct {
 	socket string
 	within time.Duration // a sign of life is wanted, 0 for none

@@ -36,10 +36,9 @@ type Bubble struct {
 	change  func(*supervision.Config)
 }
 
-// Run starts a broker in a bubble and runs test in it: with the memory journal,
-// the user guest, and what change (nil for nothing) does to its configuration.
-// The broker is stopped inside the bubble when test returns or fails; clients
-// that are still connected are told so.
+// Run starts a broker in a bubble and runs test in it: with the memory journal, the user guest, and what change (nil
+// for nothing) does to its configuration. The broker is stopped inside the bubble when test returns or fails; clients
+// that are still connected get an error.
 func Run(t *testing.T, change func(*supervision.Config), test func(b *Bubble)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) { run(t, &Bubble{change: change}, test) })
@@ -208,8 +207,8 @@ func Receive[T any](b *Bubble, from <-chan T) T {
 	return v
 }
 
-// TryReceive waits at most the given virtual time; false: nothing came, or the
-// Go channel was closed. With no time given, what is under way arrives still.
+// TryReceive waits at most the given virtual time; false: nothing came, or the Go channel was closed. Without a time,
+// mail under way still arrives.
 func TryReceive[T any](from <-chan T, within time.Duration) (T, bool) {
 	timeout := time.NewTimer(max(within, 1))
 	defer timeout.Stop()

@@ -2,7 +2,7 @@ package topology
 
 import "math"
 
-// noCap is the cap of a way on which nobody caps.
+// noCap is the cap of a route without caps.
 const noCap = math.MaxInt64
 
 // caps is a Router's record of exchanges that cap the TTL of what they route. It is worked out only for a route with such an

@@ -46,8 +46,8 @@ func (x *Exchange) RoutingType() string {
 	return name
 }
 
-// Holder returns the queue in which a delayed exchange or a topic holds messages; nil for any other exchange. It is in no
-// directory: nobody reaches it by its name.
+// Holder returns the queue in which a delayed exchange or a topic holds messages; nil for any other exchange. It is
+// in no directory: it cannot be reached by name.
 func (x *Exchange) Holder() *Queue { return x.holder.Load() }
 
 // SetHolder makes q the holder. Only the vhost actor calls it, before it publishes the exchange; and later with VHost.Bump after it.

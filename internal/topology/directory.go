@@ -16,14 +16,14 @@ type Queue struct {
 	Name string
 	// PID is the queue actor.
 	PID Address
-	// Incarnation tells queues of the same name apart; it grows with each of them.
+	// Incarnation distinguishes queues of the same name; it grows with each of them.
 	Incarnation uint64
 	// Durable, AutoDelete and Exclusive are the flags of queue.declare.
 	Durable, AutoDelete, Exclusive bool
 	// Requester reports whether it is no queue but a channel that waits for replies; PID is the channel. No directory
 	// has it.
 	Requester bool
-	// Table is for what is no queue but an exchange that keeps what it routes: by which of its tables (Routes.WithHistory).
+	// Table is set for a recent-history exchange, which is no queue: the number of its table (Routes.WithHistory).
 	Table uint64
 	// Owner is the connection of an exclusive queue, else nil.
 	Owner Address
@@ -31,9 +31,9 @@ type Queue struct {
 	Arguments protocol.Table
 	// Type is "classic", "quorum" or "stream".
 	Type string
-	// Schedules tells what its policies say of messages that name a time; nil for one that is no queue of clients'.
+	// Schedules has the settings of its policies for scheduled messages; nil for internal queues.
 	Schedules *timeheaders.Schedules
-	// Waits tell how the queue is at present; nil for one that is no queue of clients'.
+	// Waits have the present figures of the queue; nil for internal queues.
 	Stats *QueueStats
 	// Action makes copies of messages on their way to the queue, or nil if there is none. No directory has such a
 	// queue, but routes lead to it besides the queue without it, as if they were two (SBR-6).

@@ -1,5 +1,5 @@
-// Package topology holds what a publish reads to find its queues: the directory of names of a virtual host and the routing table of
-// each exchange, both immutable, and the Router that walks them.
+// Package topology holds the data that a publish reads to find its queues: the directory of names of a virtual host
+// and the routing table of each exchange, both immutable, and the Router that walks them.
 //
 // # What it owns
 //
@@ -11,9 +11,9 @@
 //   - Router: resolves one publish to distinct queues. Each channel and each dead-letter actor has its own. Its cost is bounded and
 //     counted in steps; a Long looks for a route that takes more of them than an actor's turn may.
 //
-// Nothing here is ever altered after it was published: every change makes a new snapshot that shares all but O(log n) of the old
-// one, and a reader keeps its snapshot for as long as it likes. Names lead to pointers and bindings keep those pointers, so a route
-// never reaches a later queue of the same name.
+// Nothing here is ever altered after it was published: every change makes a new snapshot that shares all but O(log n)
+// of the old one, and a reader keeps its snapshot for as long as it likes. Names lead to pointers and bindings keep
+// those pointers, so a route never reaches a later queue of the same name.
 //
 // # Matchers
 //
@@ -25,8 +25,8 @@
 //
 //	rules     correlation filters as headers, SQL filters one after the other
 //
-// Destinations of one entry are counted, because several bindings may lead from one entry to the same queue (their arguments
-// differ); a queue is delivered to once.
+// Destinations of one entry are counted, because several bindings may lead from one entry to the same queue (their
+// arguments differ); a queue is delivered to once.
 //
 // # What a restart loses
 //

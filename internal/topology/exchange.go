@@ -26,7 +26,8 @@ type Exchange struct {
 	in, out atomic.Uint64
 }
 
-// Count adds messages that clients have published to the exchange, and how many queues they went to. Anybody may.
+// Count adds messages that clients have published to the exchange, and how many queues they went to. Any goroutine
+// may call it.
 func (x *Exchange) Count(in, out uint64) {
 	x.in.Add(in)
 	x.out.Add(out)

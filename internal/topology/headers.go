@@ -103,7 +103,7 @@ func (m *headers) match(r *Router) {
 	}
 }
 
-// collectBy adds what is found by the fields of the message.
+// collectBy adds bindings found by the fields of the message.
 func (r *Router) collectBy(m *headers, f *fields) {
 	if !r.spend(len(f.list)) {
 		return
@@ -116,7 +116,7 @@ func (r *Router) collectBy(m *headers, f *fields) {
 	}
 }
 
-// collectSlot adds what is found by one condition that the message fulfils.
+// collectSlot adds bindings found by one condition that the message fulfils.
 func (r *Router) collectSlot(m *headers, f *fields, key []byte) {
 	slot, found := m.conditions.get(key)
 	if !found {

@@ -11,15 +11,16 @@ const ReplyName = "amq.rabbitmq.reply-to"
 // replyPrefix begins the name that replaces ReplyName in a request: what follows cannot be guessed.
 const replyPrefix = ReplyName + "."
 
-// requesters are the channels that wait for replies, by the name that replies go to. Unlike queues they are no part of the directory:
-// they come and go too often to tell everybody who caches routes.
+// requesters are the channels that wait for replies, by the name that replies go to. Unlike queues they are no part
+// of the directory: they come and go too often to notify all caches of routes.
 type requesters struct {
 	mu     sync.RWMutex
 	byName map[string]*Queue
 }
 
-// AddRequester makes a channel reachable through the default exchange under ReplyName and secret, until RemoveRequester. The PID of the
-// result is a pointer of its own, by which mail for it is told from mail for an earlier requester on the same channel.
+// AddRequester makes a channel reachable through the default exchange under ReplyName and secret, until
+// RemoveRequester. The PID of the result is a pointer of its own, which distinguishes mail for it from mail for an
+// earlier requester on the same channel.
 func (v *VHost) AddRequester(secret string, channel Address) *Queue {
 	q := &Queue{Name: replyPrefix + secret, PID: again(channel), Requester: true}
 	r := &v.requesters
@@ -48,7 +49,7 @@ func IsReplyName(key []byte) bool {
 // IsReserved reports whether a queue of that name cannot be declared because the name means direct reply-to.
 func IsReserved(queue string) bool { return strings.HasPrefix(queue, ReplyName) }
 
-// Requester finds who waits for replies to that name, nil when nobody does, or not any more.
+// Requester finds the channel that waits for replies to that name, nil if there is none.
 func (v *VHost) Requester(name []byte) *Queue {
 	if !IsReplyName(name) {
 		return nil

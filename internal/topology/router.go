@@ -33,7 +33,7 @@ type Router struct {
 	work
 
 	queues    distinct[*Queue]
-	exchanges distinct[*Exchange] // the visited set and, in order, what is still to be visited
+	exchanges distinct[*Exchange] // the visited set and, in order, the exchanges still to be visited
 	matched   bool                // whether the exchange in hand has found a destination
 	histories []*Queue
 	keepers   []*Exchange // whose they are

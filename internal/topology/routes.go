@@ -17,8 +17,8 @@ type Binding struct {
 	ToExchange  bool
 	// RoutingKey is the binding key: kept for every type of exchange, looked at by direct and topic.
 	RoutingKey string
-	// Arguments are kept for every type of exchange, looked at by headers. A value that is not of one of the Go types of
-	// protocol.Table is a mistake of ours and panics.
+	// Arguments are kept for every type of exchange, looked at by headers. A value that is not of one of the Go types
+	// of protocol.Table is a programming error and panics.
 	Arguments protocol.Table
 }
 
@@ -81,7 +81,8 @@ func NewRoutes(kind string, args protocol.Table) (*Routes, bool) {
 	return nil, false
 }
 
-// Of is r, which has no bindings yet, as the table of an exchange of that name: what makes copies for its rules is told apart by it (filter.Action).
+// Of is r, which has no bindings yet, as the table of an exchange of that name: copies made for its rules are
+// distinguished by it (filter.Action).
 func (r *Routes) Of(exchange string) *Routes {
 	if _, ruled := r.matcher.(*rules); !ruled {
 		return r
@@ -216,7 +217,7 @@ func (b Binding) Same(other Binding) bool {
 	return one == two
 }
 
-// identity encodes what tells bindings apart; its first n bytes are the key of the destination.
+// identity encodes the identity of a binding; its first n bytes are the key of the destination.
 func (b Binding) identity() (id string, n int) {
 	buf := appendDestinationKey(nil, b.Destination, b.ToExchange)
 	n = len(buf)
@@ -227,7 +228,7 @@ func (b Binding) identity() (id string, n int) {
 	return string(buf), n
 }
 
-// destinationKey tells the destinations of one vhost apart. None is a prefix of another one.
+// destinationKey identifies a destination in its vhost. None is a prefix of another one.
 func destinationKey(name string, exchange bool) string {
 	return string(appendDestinationKey(nil, name, exchange))
 }

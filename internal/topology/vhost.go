@@ -8,8 +8,8 @@ import (
 	"weak"
 )
 
-// VHost is the handle of one virtual host, shared by everybody who routes in it. Name, PID and DeadLetter are set before it is shared
-// and never change.
+// VHost is the handle of one virtual host, shared by all that route in it. Name, PID and DeadLetter are set before it
+// is shared and never change.
 type VHost struct {
 	// Name as clients write it in connection.open, for example "/".
 	Name string
@@ -26,7 +26,7 @@ type VHost struct {
 	requesters requesters
 	waiting    struct {
 		sync.Mutex
-		list []weak.Pointer[QueueStats] // of queues that have had messages that expire since somebody looked; some may be gone
+		list []weak.Pointer[QueueStats] // of queues that have had messages that expire since the last query; some may be gone
 	}
 	lane chan struct{} // of long routes, full while one is looked for
 }
@@ -72,12 +72,12 @@ func (v *VHost) Publish(d *Directory) {
 // current as long as the generation is still g.
 func (v *VHost) Generation() uint64 { return v.generation.Load() }
 
-// Bump tells everybody who caches routes that some have changed. An exchange actor calls it after Exchange.Publish, so that who
-// sees the new generation sees the new table as well.
+// Bump invalidates cached routes. An exchange actor calls it after Exchange.Publish, so that a reader of the new
+// generation sees the new table as well.
 func (v *VHost) Bump() { v.generation.Add(1) }
 
-// VHosts are the virtual hosts that clients may use, by name. Everybody may read at any time, without a lock; one at a time may change
-// them. The zero value has none.
+// VHosts are the virtual hosts that clients may use, by name. Any goroutine may read at any time, without a lock; one
+// at a time may change them. The zero value has none.
 type VHosts struct {
 	all atomic.Pointer[map[string]*VHost]
 }

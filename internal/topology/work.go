@@ -11,7 +11,7 @@ import (
 // word, a condition of a headers exchange compared, a key looked up at one exchange, a destination found (also one that
 // is known already).
 const (
-	// TurnSteps is the most that Router.Route spends, so that nobody's bindings and keys make an actor's turn long.
+	// TurnSteps is the most that Router.Route spends, so that no bindings and keys make an actor's turn long.
 	TurnSteps = 20_000
 	// MaxSteps is the most that a Long route spends: longer ones are refused.
 	MaxSteps = 4_000_000
@@ -56,8 +56,8 @@ func (r *Router) Over() bool { return r.over }
 // Steps returns the cost of the last route.
 func (r *Router) Steps() int { return r.steps }
 
-// Long is a route that takes more than TurnSteps. It is looked for beside the actors, one at a time in a virtual host, and gives way
-// to whoever else wants the processor, so that it delays only its publisher.
+// Long is a route that takes more than TurnSteps. It is looked for beside the actors, one at a time in a virtual
+// host, and yields the processor to other goroutines, so that it delays only its publisher.
 type Long struct {
 	router  Router
 	vhost   *VHost
@@ -106,7 +106,7 @@ func (l *Long) Find() (found LongRoute, ok bool) {
 	return found, l.pause()
 }
 
-// pause lets others run; false if nobody wants the route any more.
+// pause lets others run; false if the route is no longer wanted.
 func (l *Long) pause() bool {
 	runtime.Gosched()
 	select {
@@ -117,5 +117,5 @@ func (l *Long) pause() bool {
 	}
 }
 
-// Stop says that nobody wants the route any more. It is called at most once.
+// Stop cancels the computation. It is called at most once.
 func (l *Long) Stop() { close(l.gone) }

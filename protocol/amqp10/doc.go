@@ -1,7 +1,8 @@
-// Package amqp10 is AMQP 1.0 as bytes and values, for the server's side. It knows no broker and imports nothing of ours.
+// Package amqp10 is AMQP 1.0 as bytes and values, for the server's side. It knows no broker and imports no other
+// package of the project.
 //
-// It owns frames ([ParseFrame], [AppendFrame], [AppendTransfer]), the performatives, SASL frames and what they hold ([Frame.Decode],
-// [DecodeInto]), the sections of a message ([ScanSections]) and the types ([Value], [Append]).
+// It owns frames ([ParseFrame], [AppendFrame], [AppendTransfer]), the performatives, SASL frames and what they hold
+// ([Frame.Decode], [DecodeInto]), the sections of a message ([ScanSections]) and the types ([Value], [Append]).
 //
 //	bytes ── ParseFrame ──▶ Frame ── Code ──┬─ transfer, disposition, flow ─▶ DecodeInto, without allocation
 //	                                        └─ others ─▶ Decode

@@ -159,8 +159,8 @@ func Append(dst []byte, v any) ([]byte, error) {
 	return grown, nil
 }
 
-// mustAppend is for the fields of composites, which were decoded or are made by our own code: a value that cannot be sent is a mistake
-// of ours.
+// mustAppend is for the fields of composites, which were decoded or are made by the broker: a value that cannot be
+// encoded is a programming error.
 func mustAppend(dst []byte, v any) []byte {
 	dst, err := Append(dst, v)
 	if err != nil {

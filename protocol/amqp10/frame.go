@@ -70,9 +70,10 @@ func (f Frame) Code() (code uint64, ok bool) {
 	return code, c.fault == sound
 }
 
-// Decode decodes the frame's performative: a *Open to *Close, or in SASL frames a *SASLMechanisms to *SASLOutcome. payload is what follows
-// it, which only a transfer may have. Errors are *Error: amqp:decode-error for bytes that are no value, or a performative that there is not
-// in such frames; amqp:invalid-field for a field that lacks or is not of its type.
+// Decode decodes the frame's performative: a *Open to *Close, or in SASL frames a *SASLMechanisms to *SASLOutcome.
+// payload follows it, which only a transfer may have. Errors are *Error: amqp:decode-error for bytes that are no
+// value, or a performative that there is not in such frames; amqp:invalid-field for a field that lacks or is not of
+// its type.
 func (f Frame) Decode() (p Composite, payload []byte, err error) {
 	code, ok := f.Code()
 	if ok {
@@ -90,9 +91,9 @@ func (f Frame) Decode() (p Composite, payload []byte, err error) {
 	return p, payload, nil
 }
 
-// DecodeInto decodes the composite at the start of b into p, all of whose fields are set; rest is what follows. With a *Transfer,
-// *Disposition, *Flow, *Header or *Properties it allocates nothing but the rare fields (maps, the error of a rejection). Errors are as
-// those of Frame.Decode. A State is read where it is a field only.
+// DecodeInto decodes the composite at the start of b into p, all of whose fields are set; rest follows it. With a
+// *Transfer, *Disposition, *Flow, *Header or *Properties it allocates nothing but the rare fields (maps, the error of
+// a rejection). Errors are as those of Frame.Decode. A State is read where it is a field only.
 func DecodeInto(b []byte, p Composite) (rest []byte, err error) {
 	f := fields{cursor: cursor{b: b}}
 	f.readComposite(p)

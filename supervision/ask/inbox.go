@@ -6,8 +6,8 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// Inbox is where a goroutine that is no actor gets its replies: as many as it
-// has asked for, so that nobody who answers ever waits for it.
+// Inbox is where a goroutine that is no actor gets its replies: as many as it has asked for, so that no sender of a
+// reply ever waits.
 type Inbox struct {
 	PID     *actor.PID
 	Replies chan any

@@ -67,7 +67,7 @@ func (c *Commands) Get(ctx context.Context, by auth.User, vhost, queue string, h
 	if how.Discard {
 		w.method(&protocol.BasicNack{Multiple: true})
 	}
-	return list, nil // what is to be kept goes back when the channel ends
+	return list, nil // messages to be kept are requeued when the channel ends
 }
 
 // Publish implements management.Commands.

@@ -25,7 +25,7 @@ type localChannel struct {
 	channel *actor.PID
 	out     *outbox.Outbox
 	wake    chan struct{} // the outbox has something
-	read    []byte        // what the channel sent and nobody looked at yet
+	read    []byte        // output of the channel not parsed yet
 	ended   bool
 }
 

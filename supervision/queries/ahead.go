@@ -90,7 +90,7 @@ func (qs *Queries) lookAhead(ctx context.Context) ([]management.Ahead, error) {
 	return list, nil
 }
 
-// addAhead adds what is due of a queue.
+// addAhead adds the messages due of a queue.
 func (qs *Queries) addAhead(a *management.Ahead, info *mail.QueueInfo) {
 	expiring := management.Dropped
 	if info.Settings.HasDLX {

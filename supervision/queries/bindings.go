@@ -9,8 +9,7 @@ import (
 	"candlemark/internal/topology"
 )
 
-// Bindings implements management.Topology. It reads what the exchanges have published
-// and asks nobody.
+// Bindings implements management.Topology. It reads the published routing tables and queries no actor.
 func (qs *Queries) Bindings(_ context.Context, f management.BindingFilter) ([]management.Binding, error) {
 	all := []management.Binding{}
 	for _, v := range qs.cfg.VHosts.List(orAll(f.VHost)) {

@@ -100,7 +100,7 @@ func (qs *Queries) closeThose(ctx context.Context, reason string, those func(*ma
 	return found, nil
 }
 
-// tell publishes the event of a user's request.
+// publish publishes the event of a user's request.
 func (qs *Queries) publish(ctx context.Context, record events.Record, name, vhost string, fields protocol.Table) {
 	by := events.OriginOf(ctx)
 	qs.cfg.Events.Publish(record, func() *events.Event {

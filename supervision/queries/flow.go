@@ -215,7 +215,7 @@ func (f *flow) spend(b topology.Binding) bool {
 func (f *flow) matches(x *topology.Exchange, key string) bool {
 	for b := range x.Routes().Bindings() {
 		if !f.spend(b) {
-			return true // nobody knows
+			return true // unknown
 		}
 		if takes(x.RoutingType(), b.RoutingKey, key) {
 			return true

@@ -105,7 +105,7 @@ func mayMove(j *move.Job) error {
 	return nil
 }
 
-// publisher reports whether somebody may publish, as a channel would; by the permissions as they are when it is asked.
+// publisher returns a check of the permission to publish, as in a channel; it uses the current permissions.
 func (ms *Moves) publisher(user auth.User, v *topology.VHost) func(exchange, key string) error {
 	p := ms.qs.cfg.Permissions
 	return func(exchange, key string) error {
@@ -115,7 +115,7 @@ func (ms *Moves) publisher(user auth.User, v *topology.VHost) func(exchange, key
 		x := v.Directory().Exchange([]byte(exchange))
 		switch {
 		case x == nil:
-			return nil // which is told as what it is
+			return nil // with its own error
 		case x.Internal:
 			return protocol.ChannelErrorf(protocol.AccessRefused, "cannot publish to internal exchange '%s' in vhost '%s'", exchange, v.Name)
 		case x.Type == "topic" && p.HasTopics(user, v.Name, exchange):

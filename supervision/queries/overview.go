@@ -18,7 +18,7 @@ type totals struct {
 	mu    sync.Mutex
 	ended byProtocol // of channels that are gone
 	shown byProtocol // the most that was ever answered
-	// vhosts has those of ended by virtual host; of one that is gone until somebody asks.
+	// vhosts has those of ended by virtual host; of a deleted one until the next query.
 	vhosts map[string]*management.Counts
 }
 

@@ -26,7 +26,7 @@ type Config struct {
 	Connections func(context.Context) ([]mail.Address, error)
 	// SpawnMove makes the actor of a move.
 	SpawnMove func(context.Context, move.Config) (mail.Address, error)
-	// Events is told of what is closed, cancelled and moved; nil for nobody.
+	// Events gets the events of closed connections, cancelled messages and moves; nil: none.
 	Events *events.Hub
 }
 

@@ -10,7 +10,7 @@ import (
 // The parameters of the alarms.
 const (
 	unknownMemory = 1 << 30               // the memory assumed if the system does not report it, as in RabbitMQ
-	stuck         = time.Second           // held flow that lasts so long is an alarm, which is told
+	stuck         = time.Second           // flow held for so long becomes an alarm
 	calmMemory    = time.Second           // how long the memory alarm outlasts its cause
 	calmDisk      = 10 * time.Second      // how long the disk alarm does, as in RabbitMQ
 	memoryRate    = 2 << 30               // bytes/s by which memory may grow, at worst
@@ -21,8 +21,8 @@ const (
 	latest        = time.Second
 )
 
-// alarmState decides about the two alarms, which are independent of each other. It
-// is told what a look has found.
+// alarmState decides about the two alarms, which are independent of each other. It gets the result of each
+// measurement.
 type alarmState struct {
 	watermark, diskFree config.Amount // as the operator said
 	total               int64         // bytes of memory there are

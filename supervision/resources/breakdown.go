@@ -6,7 +6,7 @@ import (
 	"candlemark/internal/management"
 )
 
-// classes are the runtime's of memory: of objects, of what is free, of what is its own.
+// classes are the runtime's classes of memory: objects, free memory, its own memory.
 var classes = [...][]string{
 	{"heap/objects"},
 	{"heap/free", "heap/unused"},

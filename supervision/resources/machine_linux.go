@@ -50,7 +50,7 @@ func descriptors() int {
 	return int(min(files.Cur, 1<<30))
 }
 
-// numbers returns the fields of the first line of a file, 0 for what is no number.
+// numbers returns the fields of the first line of a file, 0 for other fields.
 func numbers(path string) []int64 {
 	content, err := os.ReadFile(path)
 	if err != nil {

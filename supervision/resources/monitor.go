@@ -62,7 +62,7 @@ type Monitor struct {
 	intake *budget.Intake
 	kept   budget.Room
 	began  time.Time
-	stop   chan struct{} // nil: nobody watches
+	stop   chan struct{} // nil: not watched
 	gone   chan struct{}
 
 	mu        sync.Mutex
@@ -96,7 +96,7 @@ func (a *Monitor) Intake() *budget.Intake { return a.intake }
 // Histories bounds what recent-history exchanges keep: it cannot leave memory, so that it must not hold up an alarm.
 func (a *Monitor) Histories() *budget.Room { return &a.kept }
 
-// set gives the limits to everybody who goes by them.
+// set passes the limits to their users.
 func (a *Monitor) set(watermark, diskFree config.Amount) {
 	s := &a.shortage
 	s.set(watermark, diskFree, a.meter.Total())
@@ -153,7 +153,7 @@ func (a *Monitor) Watch() {
 	}()
 }
 
-// End waits until nobody looks any more.
+// End stops the watch and waits for its goroutine.
 func (a *Monitor) End() {
 	if a.stop != nil {
 		close(a.stop)

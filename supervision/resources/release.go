@@ -13,17 +13,17 @@ const (
 	settling   = 3 * time.Second  // until what was collected has gone back to the system
 )
 
-// release decides when the runtime is told to collect garbage and to give free memory back. Left alone it keeps what a
-// long backlog took for minutes after that has drained, as nothing is allocated that would start a collection, and a
-// memory alarm would last as long.
+// release decides when the runtime collects garbage and returns free memory. By itself it keeps the memory of a long
+// backlog for minutes after that has drained, as nothing is allocated that would start a collection, and a memory
+// alarm would last as long.
 //
 // It is due in a memory alarm, and when the collector has been idle for a second: if memory has grown since the last
 // time, if queues hold less than then, or after a pause, which is twice as long each time that it did not help.
 // Contents that queues have released may live on for a moment, in mail or in records on their way to the journal, so
 // the pauses begin anew then, as they do when it helped.
 //
-// Without an alarm the memory goes back in the background, for at once stops everybody: what it has brought is measured
-// when that is over.
+// Without an alarm the memory goes back in the background, for at once stops everybody: what it has brought is
+// measured when that is over.
 type release struct {
 	last   time.Duration
 	pause  time.Duration

@@ -8,9 +8,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Sockets counts accepted connections, so that clients do not use up the file
-// descriptors that the journal and the definitions need: beyond the limit they
-// are refused at once, and who is in goes on.
+// Sockets counts accepted connections, so that clients do not use up the file descriptors that the journal and the
+// definitions need: beyond the limit new ones are refused at once, and open ones continue.
 type Sockets struct {
 	limit int
 	log   zerolog.Logger
@@ -63,8 +62,7 @@ func (s *Sockets) Failed(err error) {
 	s.short().Err(err).Msg("accepting a connection failed")
 }
 
-// short counts what is refused; the event that it returns is nil when the log
-// has heard of that a moment ago.
+// short counts refused connections; it returns nil if a line about that was logged recently.
 func (s *Sockets) short() *zerolog.Event {
 	s.refused++
 	if now := time.Now(); now.Sub(s.logged) >= logInterval {

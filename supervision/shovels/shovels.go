@@ -27,7 +27,7 @@ type Config struct {
 	// Spawn makes an actor, End has it stop.
 	Spawn func(ctx context.Context, cfg shovel.Config) (*actor.PID, error)
 	End   func(*actor.PID)
-	// Done is told of the parameter of a shovel that has deleted itself.
+	// Done is called with the parameter of a shovel that has deleted itself.
 	Done func(p parameters.Parameter)
 	// Dial connects to the broker of an address, Cluster is the name of this one.
 	Dial       func(ctx context.Context, to *parameters.URI) (net.Conn, error)
@@ -128,7 +128,7 @@ func (s *Shovels) delete(p parameters.Parameter) (found bool, err error) {
 	return found, err
 }
 
-// Forget ends what belongs to a virtual host that was deleted, and with it what is stored of it. Virtual hosts are locked.
+// Forget ends the shovels of a deleted virtual host and deletes its parameters. Virtual hosts are locked.
 func (s *Shovels) Forget(vhost string) {
 	s.cfg.Parameters.Forget(vhost)
 	s.mu.Lock()

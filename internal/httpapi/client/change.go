@@ -2,13 +2,12 @@ package client
 
 import "context"
 
-// Put makes or changes what is at a path, such as "users", "app".
+// Put creates or changes the object at a path, such as "users", "app".
 func (c *Client) Put(ctx context.Context, body any, path ...string) error {
 	return c.do(ctx, "PUT", body, nil, path...)
 }
 
-// Delete deletes what is at a path; an *Error with status 404 says that there is
-// nothing.
+// Delete deletes the object at a path; an *Error with status 404 means that there is none.
 func (c *Client) Delete(ctx context.Context, path ...string) error {
 	return c.do(ctx, "DELETE", nil, nil, path...)
 }

@@ -40,9 +40,8 @@ func AddressFrom(getenv func(string) string) string {
 // anywhere.
 var errAddress = errors.New("the address of the HTTP API is not of the form http://user:password@host:port")
 
-// New makes a client of the API at address, such as
-// http://guest:guest@127.0.0.1:15672. Without user and password in it those are
-// guest and guest. The error says what is wrong with the address.
+// New makes a client of the API at address, such as http://guest:guest@127.0.0.1:15672. Without user and password in
+// it those are guest and guest. The error describes an invalid address.
 func New(address string) (*Client, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
@@ -78,7 +77,7 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 type Error struct {
 	Status int    // of HTTP
 	Code   string // "error" in the body: bad_request, not_authorised, …
-	Reason string // "reason" in the body: what to tell the user
+	Reason string // "reason" in the body, for the user
 	Body   string // all of it
 }
 

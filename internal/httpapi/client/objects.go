@@ -48,7 +48,7 @@ func (c *Client) DeleteQueue(ctx context.Context, vhost, name string, ifEmpty, i
 	return c.ask(ctx, question{method: "DELETE", path: []string{"queues", vhost, name}, query: query}, nil)
 }
 
-// CloseConnection has a client disconnected, which is told the reason.
+// CloseConnection closes the connection of a client, which gets the reason.
 func (c *Client) CloseConnection(ctx context.Context, name, reason string) error {
 	return c.ask(ctx, question{method: "DELETE", path: []string{"connections", name}, header: http.Header{"X-Reason": {reason}}}, nil)
 }
@@ -59,7 +59,7 @@ func (c *Client) StartBackup(ctx context.Context, folder string) (o Object, err 
 	return o, err
 }
 
-// Shutdown has the broker stop, and waits until nobody answers any more.
+// Shutdown has the broker stop, and waits until requests fail.
 func (c *Client) Shutdown(ctx context.Context) error {
 	err := c.do(ctx, http.MethodPost, nil, nil, "x", "shutdown")
 	for err == nil {

@@ -79,8 +79,8 @@ func connections(r *rest.Request) (any, error) {
 	return listConnections(r, func(c *management.Connection) bool { return (r.VHost == "" || c.VHost == r.VHost) && r.Owns(c) })
 }
 
-// connectionPart is /username/{user}, /{name}/channels or /{name}/sessions. For http.ServeMux neither is more special than the other, so
-// it cannot tell them apart: a connection that is called username has no channels here.
+// connectionPart is /username/{user}, /{name}/channels or /{name}/sessions. For http.ServeMux neither is more special
+// than the other, so it cannot distinguish them: a connection that is called username has no channels here.
 func connectionPart(r *rest.Request) (any, error) {
 	switch {
 	case r.Name == "username":
@@ -146,8 +146,8 @@ func connection(r *rest.Request) (any, error) {
 	return rest.One(r, connectionForm(r, c)), nil
 }
 
-// closeConnection has the client told 320 CONNECTION_FORCED with the reason that
-// the header X-Reason gives. Monitors see connections of others and do not end them.
+// closeConnection closes a connection with 320 CONNECTION_FORCED and the reason of the header X-Reason. Monitors see
+// connections of others but cannot close them.
 func closeConnection(r *rest.Request) (any, error) {
 	c, err := findConnection(r)
 	if err == nil && c.User != r.User.Name && !r.User.HasTag("administrator") {

@@ -26,7 +26,7 @@ type (
 	}
 )
 
-// ofUser is for what is only there if the user of the path is.
+// ofUser answers 404 if the user of the path does not exist.
 func ofUser(r *rest.Request) error {
 	if err := rest.Administrator(r); err != nil {
 		return err

@@ -1,9 +1,9 @@
 // Package exposition is the section of the HTTP API that monitoring systems scrape: the numbers of the broker in
-// Prometheus' text format and in OpenMetrics, under the names and labels that RabbitMQ gives them, so that its dashboards
-// work unchanged, and under candlemark_ what is our own (ADR 47).
+// Prometheus' text format and in OpenMetrics, under the names and labels that RabbitMQ gives them, so that its
+// dashboards work unchanged, and the broker's own metrics under candlemark_ (ADR 47).
 //
-// Owns: which number is shown under which name. The numbers come from management.Broker. A page is written one family at
-// a time, so that a page about every queue holds one number of each, and not all of them.
+// Owns: which number is shown under which name. The numbers come from management.Broker. A page is written one family
+// at a time, so that a page about every queue holds one number of each, and not all of them.
 //
 // Takes no mail and sends none, and has no states. Deadlines are those of any request. A restart loses nothing.
 package exposition

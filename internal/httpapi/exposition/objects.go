@@ -12,7 +12,7 @@ import (
 
 // column is one number of every object of a kind.
 type column[T any] struct {
-	group, name, help string // the group is what RabbitMQ calls a family
+	group, name, help string // RabbitMQ calls the group a family
 	kind              dto.MetricType
 	of                func(*T) float64
 }

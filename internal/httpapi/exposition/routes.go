@@ -40,7 +40,7 @@ const (
 	objectsAtATime = 1
 )
 
-// NewHandler answers scrapes of anybody.
+// NewHandler answers scrapes without authentication.
 func NewHandler(b management.Broker) http.Handler {
 	objects := make(chan struct{}, objectsAtATime)
 	mux := http.NewServeMux()

@@ -25,8 +25,8 @@ func (o Object) MarshalJSON() ([]byte, error) {
 	return jsonencode.Marshal(fields), nil
 }
 
-// plain returns the value of a field as JSON can show it: numbers and times as numbers, bytes as text, what is no
-// number as null.
+// plain returns the value of a field as JSON can show it: numbers and times as numbers, bytes as text, NaN and
+// infinity as null.
 func plain(v any) any {
 	switch v := v.(type) {
 	case protocol.Table:

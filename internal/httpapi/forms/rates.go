@@ -10,8 +10,8 @@ import (
 	"candlemark/internal/config"
 )
 
-// Rates are made when somebody looks: between two looks at least sampleEvery
-// apart. Nothing is measured for nobody.
+// Rates are computed on request, between two samples at least sampleEvery apart. Nothing is measured without
+// requests.
 const (
 	sampleEvery = 5 * time.Second
 	forgetAfter = 10 * time.Minute
@@ -30,8 +30,7 @@ type sample struct {
 	rates  []Rate
 }
 
-// Rates remembers what was last seen of the objects that somebody looks at, and what was seen before of those that somebody
-// wants samples of.
+// Rates keeps the last sample of each requested object, and earlier ones of objects whose samples are requested.
 type Rates struct {
 	// Samples say how long those are kept; set before the first look.
 	Samples config.Samples
@@ -92,7 +91,7 @@ func (r *Rates) Forget() {
 	r.kept.Store(0)
 }
 
-// sweep forgets what nobody has looked at for long. mu is held.
+// sweep removes objects without recent requests. mu is held.
 func (r *Rates) sweep(now time.Time) {
 	if now.Sub(r.swept) < forgetAfter {
 		return

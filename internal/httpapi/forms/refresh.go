@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// refreshed is an object that is looked at while nobody asks, so that its samples have no gaps.
+// refreshed is an object that is sampled between requests, so that its samples have no gaps.
 type refreshed struct {
 	asked time.Time
 	again func(ctx context.Context, l *Look) error
 }
 
-// Refresh has an object of which samples are asked for be looked at every 5 s, until nobody has asked for as long as they
-// go back, or again fails: it is to ask the broker and tell l the figures.
+// Refresh samples an object every 5 s by calling again, which queries the broker and passes the figures to l. It ends
+// when again fails, or after a time without requests that is as long as the samples go back.
 func (l *Look) Refresh(object string, again func(ctx context.Context, l *Look) error) {
 	if !l.wants() {
 		return
@@ -62,7 +62,7 @@ func (r *Rates) refresh() {
 	}
 }
 
-// Close ends all looks that nobody has asked for.
+// Close ends all sampling between requests.
 func (r *Rates) Close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

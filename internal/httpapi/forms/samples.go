@@ -89,7 +89,7 @@ func (l *Look) Data(object string, values ...float64) []Rate {
 // past adds the samples that the request asks for, and this look to the samples of an object that has some.
 func (l *Look) past(k kind, object string, values []float64, rates []Rate) []Rate {
 	now, w := time.Now(), l.wanted[k]
-	if w.age == 0 && l.kept.Load() == 0 { // nobody has samples
+	if w.age == 0 && l.kept.Load() == 0 { // no object has samples
 		return rates
 	}
 	l.mu.Lock()
@@ -120,7 +120,7 @@ const (
 	maxSeries = 512
 	// longestRefresh is how long the broker has for all figures that are refreshed.
 	longestRefresh = 5 * time.Second
-	// maxRefreshed is how many objects are looked at for their samples while nobody asks.
+	// maxRefreshed is the maximum number of objects sampled between requests.
 	maxRefreshed = 128
 )
 
@@ -153,7 +153,7 @@ func (r *Rates) spansOf(object string) []config.Span {
 	return r.Samples.Objects
 }
 
-// forget drops the samples that nobody has asked for as long as they go back, not too often. mu is held.
+// forget drops samples that were not requested for as long as they go back; it runs rarely. mu is held.
 func (r *Rates) forget(now time.Time) {
 	if now.Sub(r.forgot) < sampleEvery {
 		return

@@ -88,7 +88,7 @@ func move(r *rest.Request) (any, error) {
 	return moveShown(&m), nil
 }
 
-// moveOf reads what is to be moved.
+// moveOf reads the parameters of a move.
 func moveOf(fields map[string]json.RawMessage) (how management.Move, err error) {
 	if err := destination(fields["to"], &how); err != nil {
 		return how, err

@@ -124,8 +124,7 @@ func peeked(m *management.Peeked, encoding string) peekedItem {
 	return item
 }
 
-// isLong reports whether JSON writes a character of one byte as six: what is full of
-// such is shorter in base64.
+// isLong reports whether JSON writes a character of one byte as six: a text with many of them is shorter in base64.
 func isLong(b byte) bool { return b < ' ' && b != '\n' && b != '\r' && b != '\t' }
 
 // payload returns the form of a body, or of its beginning: a character that was cut in two does not make it binary.

@@ -77,7 +77,7 @@ func countScheduled(ctx context.Context, b management.Messages, by management.As
 	return scheduledCounts{c.Count, c.Bytes, forms.Optional(c.NextDue), c.Overdue, forms.HistogramOf(c.Within)}, nil
 }
 
-// nothingScheduled is the answer for what is not there.
+// nothingScheduled is the answer for a message that does not exist.
 var nothingScheduled = rest.Nonexistent("no such message is scheduled: it was released, cancelled, or never there")
 
 // cancelScheduled drops messages that wait.

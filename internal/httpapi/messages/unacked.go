@@ -9,8 +9,7 @@ import (
 	"candlemark/internal/management"
 )
 
-// unackedItem is the form of a delivery that nobody has settled. Times that do not
-// apply are null.
+// unackedItem is the form of an unsettled delivery. Times that do not apply are null.
 type unackedItem struct {
 	ID            string                `json:"id"`
 	ConsumerTag   string                `json:"consumer_tag"`
@@ -107,7 +106,7 @@ func renew(ctx context.Context, b management.Messages, by management.Asker, at m
 	return renewed{count, forms.Optional(until)}, nil
 }
 
-// notLocked is the answer for what is not there.
+// notLocked is the answer for a delivery that does not exist.
 var notLocked = rest.Nonexistent("no such delivery is locked: it was settled, or its lock ran out")
 
 // giveBack requeues a message that a consumer holds.

@@ -37,7 +37,7 @@ var featureFlags = fixed(
 	enabled("virtual_host_metadata", "Description, tags and default queue type of virtual hosts", "required"),
 )
 
-// enableFeature takes what is enabled, as all of them are.
+// enableFeature accepts enabled flags, which all are.
 func enableFeature(r *rest.Request) (any, error) {
 	flags, err := featureFlags.Items(r)
 	if _, err = rest.Find(flags, err, func(f *featureFlag) bool { return f.Name == r.Name }); err != nil {

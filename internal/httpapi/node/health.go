@@ -122,7 +122,7 @@ func quorumQueuesServe(r *rest.Request) (any, error) {
 
 const noListener = "No active listener"
 
-// portListens checks that somebody listens at a port.
+// portListens checks that the broker listens on a port.
 func portListens(r *rest.Request) (any, error) {
 	port, err := strconv.Atoi(r.Part("port"))
 	if err != nil {
@@ -144,7 +144,7 @@ var protocolNames = map[string]string{
 	"cli": "clustering", "distribution": "clustering",
 }
 
-// protocolListens checks that somebody speaks a protocol.
+// protocolListens checks that the broker listens for a protocol.
 func protocolListens(r *rest.Request) (any, error) {
 	wanted := strings.ToLower(r.Part("protocol"))
 	wanted = cmp.Or(protocolNames[wanted], wanted)

@@ -27,7 +27,7 @@ func loginsForm(protocol string, l auth.Logins) loginsItem {
 	return loginsItem{protocol, l.Succeeded + l.Failed, l.Failed, l.Succeeded}
 }
 
-// logins lists how often somebody tried to log in, over the protocols over which somebody did.
+// logins lists the numbers of login attempts, for each protocol that has had any.
 func logins(r *rest.Request) (any, error) {
 	items := []loginsItem{}
 	all := r.Users.Logins()

@@ -7,7 +7,7 @@ import (
 
 // sessionItem is the JSON form of a session.
 type sessionItem struct {
-	Name    *string  `json:"name"` // null for nobody
+	Name    *string  `json:"name"` // null without a login
 	Tags    []string `json:"tags"`
 	Expires *string  `json:"expires_at"` // null for none that does
 }

@@ -10,7 +10,7 @@ import (
 // Rule says why the user of a request may not make it, nil if it may.
 type Rule func(r *Request) error
 
-// Anybody who may use the API at all. Lists show what the user may see.
+// Anybody permits all users of the API. Lists show what the user may see.
 func Anybody(*Request) error { return nil }
 
 // Visitor may open the virtual host (POL-15).
@@ -21,7 +21,7 @@ func Visitor(r *Request) error {
 	return nil
 }
 
-// In is for what is only there if the virtual host of the path is.
+// In answers 404 if the virtual host of the path does not exist.
 func In(allowed Rule) Rule { return inOr(allowed, ErrNotFound) }
 
 // Into is for what changes something in the virtual host of the path.
@@ -49,7 +49,7 @@ var (
 	errNotAdministrator = Unauthorised("Not administrator user")
 	// ErrNoVHost is about the virtual host of a path that would change something in it.
 	ErrNoVHost = Nonexistent("vhost_not_found")
-	// ErrNotAuthorised is about what belongs to somebody else.
+	// ErrNotAuthorised is the error for objects of other users.
 	ErrNotAuthorised = Unauthorised("User not authorised to access object")
 )
 
@@ -105,7 +105,7 @@ func (r *Request) OwnsChannel(c *management.Channel) bool {
 	return r.Monitors() || c.User == r.User.Name
 }
 
-// Sees reports whether the user may know what is in the virtual host.
+// Sees reports whether the user may see the virtual host.
 func (r *Request) Sees(vhost string) bool {
 	return r.Monitors() || r.Users.VHostAccess(r.User, vhost) == nil
 }

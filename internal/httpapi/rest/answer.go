@@ -37,7 +37,7 @@ func (r *Request) respond(v any, err error) {
 		status, body := StatusOf(err)
 		if status == http.StatusInternalServerError {
 			if errors.Is(err, context.Canceled) {
-				return // nobody is there to be told
+				return // the client has gone
 			}
 			r.log.Error().Err(err).Str("method", r.Method).Str("path", r.URL.Path).Msg("HTTP request failed")
 		}

@@ -102,7 +102,7 @@ func (b *Body) Need(keys ...string) {
 // Has reports whether the object has the key.
 func (b *Body) Has(key string) bool { return b.Fields[key] != nil }
 
-// Decode reads a value of any kind if it is there; what is told if it is of another kind.
+// Decode reads a value of any kind if it is there; wrong is the error if it is of another kind.
 func (b *Body) Decode(key string, into any, wrong error) {
 	if b.Has(key) && json.Unmarshal(b.Fields[key], into) != nil {
 		b.Fail(wrong)

@@ -19,7 +19,7 @@ type failure struct {
 	Reason any    `json:"reason"` // a text, or a list for a tuple
 }
 
-// refusal is an error that says what the client is told.
+// refusal is an error with the answer for the client.
 type refusal struct {
 	status int
 	failure
@@ -50,11 +50,11 @@ func Unauthorised(reason string) error {
 // Complaintf is Complaint with a format.
 func Complaintf(format string, args ...any) error { return Complaint(fmt.Sprintf(format, args...)) }
 
-// Complaint says what is wrong with a request.
+// Complaint returns an error 400 with a reason.
 func Complaint(reason string) error { return Refuse(http.StatusBadRequest, "bad_request", reason) }
 
-// TupleOf returns the complaint that something is not what it has to be, in several parts, which are told as a list:
-// RabbitMQ makes lists of Erlang's tuples. A value that was sent is told as it was written (json.RawMessage).
+// TupleOf returns the complaint that something is not what it has to be, in several parts, shown as a list: RabbitMQ
+// makes lists of Erlang's tuples. A value from the request is shown as it was written (json.RawMessage).
 func TupleOf(parts ...any) error {
 	return &refusal{http.StatusBadRequest, failure{"bad_request", parts}}
 }

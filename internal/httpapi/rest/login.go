@@ -43,7 +43,7 @@ func (r *Request) enter() (err error) {
 	return nil
 }
 
-// LogInWithForm lets those in who send username and password in a form, on a route where nobody logs in otherwise.
+// LogInWithForm logs in with the username and password of a form, on a route without other authentication.
 func (r *Request) LogInWithForm() error {
 	if _, err := r.readLogin(); err != nil {
 		return err
@@ -57,9 +57,9 @@ func (r *Request) readLogin() (name string, err error) {
 	if err != nil {
 		return "", err
 	}
-	form, _ := url.ParseQuery(string(text)) // what is no form has no name in it
+	form, _ := url.ParseQuery(string(text)) // an invalid form has no name in it
 	r.Header.Del("Authorization")
-	r.Header.Del("Cookie") // nobody logs in with the session of somebody
+	r.Header.Del("Cookie") // a session cookie is no login here
 	if form.Has("username") {
 		r.SetBasicAuth(form.Get("username"), form.Get("password"))
 	}

@@ -30,7 +30,7 @@ type API struct {
 	Users  *auth.Users
 	Node   string // the broker's name
 	rates  forms.Rates
-	// Streams are the answers that go on while somebody listens.
+	// Streams are the answers that continue while the client listens.
 	Streams *Streams
 	// Busy is called for each request of an authenticated user.
 	Busy   func(context.Context)
@@ -48,7 +48,7 @@ func New(broker management.Broker, users *auth.Users, samples config.Samples, lo
 	}
 }
 
-// Close ends answers that go on, and all that is asked of the broker while nobody asks.
+// Close ends streams, and sampling between requests.
 func (a *API) Close() {
 	a.Streams.End()
 	a.rates.Close()
@@ -57,7 +57,7 @@ func (a *API) Close() {
 // Route is the handler and the access rule of a method of a path: see Get, Put, Post and Delete.
 type Route struct {
 	Method, Path string
-	allowed      Rule // nil: nobody logs in
+	allowed      Rule // nil: no authentication
 	handle       Handler
 	slow         bool
 }

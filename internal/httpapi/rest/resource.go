@@ -17,7 +17,7 @@ func (x Resource[T]) List(r *Request) (any, error) {
 	return list(r, items, x.Name)
 }
 
-// Some is List for what is only there if there are any.
+// Some is List, but answers 404 for an empty list.
 func (x Resource[T]) Some(r *Request) (any, error) {
 	items, err := x.Items(r)
 	if err != nil {

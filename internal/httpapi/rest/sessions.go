@@ -85,8 +85,8 @@ func (r *Request) IsStill() bool {
 	return known && slices.Equal(now.Tags, r.User.Tags)
 }
 
-// BeginSession lets those in who send username and password in a form of the web pages, and has their browser keep a token.
-// On a route where nobody logs in otherwise.
+// BeginSession logs in with the username and password of a form of the web pages, and sets a cookie with a token. It
+// is for a route without other authentication.
 func (r *Request) BeginSession() (Session, error) {
 	if !r.ofPages() {
 		return Session{}, errForged

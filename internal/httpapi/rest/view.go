@@ -24,8 +24,8 @@ const (
 	maxColumns    = 256
 )
 
-// view is how a client wants to see a list: sorted, filtered by name, a page of
-// it, only some columns. Paths name what is inside by dots.
+// view has the parameters of a list: sorting, filtering by name, pagination, columns. Columns of nested objects have
+// paths with dots.
 type view struct {
 	columns     [][]string // nil for all
 	sort        []string   // path, nil for the order it has
@@ -85,8 +85,8 @@ func (v *view) compile() (err error) {
 	return err
 }
 
-// NameFilter reads an expression for names that a client may send, with flags such as (?i) before it. Errors: *syntax.Error, or what the client is told
-// about one that is too long or would take too much time.
+// NameFilter reads an expression for names that a client may send, with flags such as (?i) before it. Errors:
+// *syntax.Error, or the client's error for one that is too long or would take too much time.
 func NameFilter(flags, expression string) (*regexp.Regexp, error) {
 	if len(expression) > longestFilter {
 		return nil, badView("name filter regex is too long")

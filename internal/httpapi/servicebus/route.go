@@ -72,7 +72,7 @@ func (r *request) list(kind entity.Kind, topic, title string) (answer, error) {
 	return answer{http.StatusOK, atom.FeedType, atom.Feed(r.base, title, r.now, all, "", nil)}, err
 }
 
-// entity carries out what is asked of one. At paths of queues there may be topics.
+// entity carries out a request for an entity. At paths of queues there may be topics.
 func (r *request) entity(kind entity.Kind, topic, name string) (answer, error) {
 	there, err := r.Get(r.Context(), kind, topic, name)
 	if kind == entity.Queue && errors.Is(err, admin.ErrNotFound) {

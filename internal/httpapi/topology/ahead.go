@@ -6,7 +6,7 @@ import (
 	"candlemark/internal/management"
 )
 
-// aheadItem is the form of what is due, by fate and time.
+// aheadItem is the form of the messages due, by fate and time.
 type aheadItem struct {
 	Horizons []int64                       `json:"horizons_ms"`
 	Counts   map[string]management.Classes `json:"counts"` // by fate; one more than there are horizons
@@ -24,7 +24,7 @@ type deadlineItem struct {
 	Exchange string `json:"exchange,omitempty"`
 }
 
-// ahead adds up what is due, of one virtual host, or of all that the user may see.
+// ahead counts messages due, of one virtual host, or of all that the user may see.
 func ahead(r *rest.Request) (any, error) {
 	all, err := r.Broker.Ahead(r.Context())
 	if err != nil {

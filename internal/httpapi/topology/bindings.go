@@ -40,9 +40,8 @@ func shownBinding(r *rest.Request, b *management.Binding) bindingItem {
 	return item
 }
 
-// propertiesKey tells the bindings between two objects apart in paths: the
-// escaped routing key, and behind ~ a hash of the arguments if there are any.
-// The empty key is ~ or nothing.
+// propertiesKey identifies one of the bindings between two objects in paths: the escaped routing key, and behind ~ a
+// hash of the arguments if there are any. The empty key is ~ or nothing.
 func propertiesKey(key string, arguments protocol.Table) string {
 	quoted := strings.ReplaceAll(url.QueryEscape(key), "~", "%7E")
 	switch {

@@ -14,7 +14,7 @@ type queueFilter struct {
 	kind, policy  *string // nil for any
 	expires       int64   // a message expires within
 	released      int64   // a scheduled one is released within
-	leaseEnds     int64   // it ends within, if nobody uses it
+	leaseEnds     int64   // it ends within this time, if unused
 	unackedLonger int64   // a message has been unacked for longer
 }
 

@@ -6,7 +6,8 @@ import (
 	"candlemark/internal/management"
 )
 
-// mayQueue names the things that the user may do with a queue. A queue that belongs to a connection is locked for everybody else.
+// mayQueue names the things that the user may do with a queue. A queue that belongs to a connection is locked for all
+// other users.
 func mayQueue(r *rest.Request, q *management.Queue) rest.May {
 	if !r.AsksMay() {
 		return nil

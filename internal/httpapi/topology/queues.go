@@ -102,7 +102,7 @@ type briefQueue struct {
 	VHost          string   `json:"vhost"`
 }
 
-// nameOf tells queues apart in all virtual hosts.
+// nameOf identifies a queue among those of all virtual hosts.
 func nameOf(q *management.Queue) string { return "queue " + q.VHost + "\x00" + q.Name }
 
 // ratesOf returns the rates of a queue's lengths, and its counts.
@@ -131,7 +131,7 @@ func queueForm(r *rest.Request, q *management.Queue) queueItem {
 	if q.Consumers > 0 && q.Ready == 0 { // whatever comes can be delivered at once
 		item.Capacity, item.Utilisation = 1, 1
 	}
-	if r.Monitors() { // to others, consumers are shown that are theirs
+	if r.Monitors() { // other users see only their own consumers
 		item.ExclusiveTag, item.ActiveTag = forms.OrNull(q.ExclusiveTag), forms.OrNull(q.ActiveTag)
 	}
 	if q.HeadTimestamp != 0 {

@@ -22,7 +22,7 @@ type expirationsItem struct {
 	Queues any `json:"queues"`
 }
 
-// leaseItem is the form of a queue among those that end when nobody uses them.
+// leaseItem is the form of a queue among those that end when unused.
 type leaseItem struct {
 	Name      string  `json:"name"`
 	VHost     string  `json:"vhost"`
@@ -56,7 +56,8 @@ func expirations(r *rest.Request) (any, error) {
 	return expirationsItem{forms.ExpiringOf(&sum), queues}, err
 }
 
-// leases lists queues that end when nobody uses them, those that end first at the beginning, and those that are in use at the end.
+// leases lists queues that end when unused, those that end first at the beginning, and those that are in use at the
+// end.
 func leases(r *rest.Request) (any, error) {
 	all, err := r.Broker.Leased(r.Context(), r.VHost)
 	sortBy(all, func(q *management.Queue) int64 { return q.Lease.Ends })

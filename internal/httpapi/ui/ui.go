@@ -34,7 +34,7 @@ var types = map[string]string{
 type file struct {
 	kind   string
 	plain  []byte
-	packed func() []byte // with gzip, when the first asks for it: a broker that nobody looks at has no use for it
+	packed func() []byte // with gzip, on the first request: a broker without web users does not need it
 	tag    string        // of the content, in hex
 }
 

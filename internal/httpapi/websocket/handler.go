@@ -52,7 +52,7 @@ func NewHandler(broker management.Sockets) http.Handler {
 	})
 }
 
-// known reports whether a header with names of protocols has one of ours.
+// known reports whether a header with names of protocols has a supported one.
 func known(header string) bool {
 	for name := range strings.SplitSeq(header, ",") {
 		if slices.ContainsFunc(protocols, func(p string) bool { return strings.EqualFold(p, strings.TrimSpace(name)) }) {
@@ -62,9 +62,9 @@ func known(header string) bool {
 	return false
 }
 
-// knownSite reports whether a request comes from no browser, or from a page of ours that has been asked for under a
-// name that nobody else can have given this machine: with TLS the certificate says so. Otherwise another site could use
-// a browser whose machine may log in as anonymous. The library refuses pages of other sites.
+// knownSite reports whether a request comes from no browser, or from one of the broker's pages under a host name that
+// belongs to this machine: with TLS the certificate proves that. Otherwise another site could use a browser whose
+// machine may log in as anonymous. The library refuses pages of other sites.
 func knownSite(r *http.Request) bool {
 	origin := r.Header.Get("Origin")
 	if origin == "" || r.TLS != nil {
@@ -122,8 +122,8 @@ const (
 	maxFarewells = 64
 )
 
-// Close implements net.Conn. It waits for nobody: the farewell takes a goroutine of its own. Whatever the library waits for, the socket is closed
-// behind it.
+// Close implements net.Conn. It does not wait: the closing handshake has its own goroutine. The socket is closed in
+// any case.
 func (c *conn) Close() error {
 	c.closing.Do(func() {
 		if c.leaving.Add(1) > maxFarewells {

@@ -17,7 +17,7 @@ import (
 var (
 	ErrExists   = errors.New("it exists already")
 	ErrNotFound = errors.New("it does not exist")
-	ErrInvalid  = errors.New("it is not valid") // in the chain of what is wrong
+	ErrInvalid  = errors.New("it is not valid") // in the chain of errors
 )
 
 // Manager manages the entities of a virtual host for a user.
@@ -87,5 +87,5 @@ type Entity struct {
 	Counts        Counts
 	Bytes         int64 // of the bodies
 	Subscriptions int   // of a topic
-	Accessed      int64 // ms since 1970, 0 if nobody knows
+	Accessed      int64 // ms since 1970, 0 if unknown
 }

@@ -12,10 +12,10 @@ import (
 	"candlemark/policies"
 )
 
-// kept has what is kept of entities besides, by path.
+// kept has the additional parameters of entities, by path.
 type kept map[string]json.RawMessage
 
-// extras returns those of all entities. They are read when somebody asks.
+// extras returns those of all entities. They are read on request.
 func (m *Manager) extras() kept {
 	all := kept{}
 	for _, p := range m.Broker.Parameters(m.VHost) {

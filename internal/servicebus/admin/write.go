@@ -47,7 +47,8 @@ func (m *Manager) Create(ctx context.Context, d entity.Description, rules ...fil
 	return nil
 }
 
-// checked says what is wrong with an entity that is to be there, and returns its topic if it is a subscription, which it is given the name of.
+// checked validates an entity to be created or changed, and returns its topic if it is a subscription, whose name it
+// gets.
 func (m *Manager) checked(ctx context.Context, d *entity.Description, rules []filter.Rule) (*entity.Description, error) {
 	if err := d.Validate(); err != nil {
 		return nil, invalid(err)
@@ -73,8 +74,9 @@ func (m *Manager) checked(ctx context.Context, d *entity.Description, rules []fi
 	return &topic.Description, nil
 }
 
-// target finds the queue or topic that messages are forwarded to from a queue, and gives it the name that it has. The user has to be permitted
-// to take them and to publish them there, as whoever declares a queue with a dead-letter exchange (DL-3).
+// target finds the queue or topic that messages are forwarded to from a queue, and gives it the name that it has. The
+// user has to be permitted to take them and to publish them there, like a user who declares a queue with a
+// dead-letter exchange (DL-3).
 func (m *Manager) target(ctx context.Context, from string, to *string) error {
 	if *to == "" {
 		return nil
@@ -95,7 +97,7 @@ func (m *Manager) target(ctx context.Context, from string, to *string) error {
 	return invalidf("there is neither a queue nor a topic %q to forward to", *to)
 }
 
-// free says that nothing has the name of an entity that is to be made. Queues and topics share theirs.
+// free checks that the name of a new entity is not in use. Queues and topics share theirs.
 func (m *Manager) free(ctx context.Context, d *entity.Description) error {
 	kinds := []entity.Kind{entity.Queue, entity.Topic}
 	if d.Kind == entity.Subscription {
@@ -112,8 +114,8 @@ func (m *Manager) free(ctx context.Context, d *entity.Description) error {
 	return nil
 }
 
-// settle gives an entity its policy, what is kept of it besides, and the exchange through which messages get from it to a queue. undo takes
-// the first two back.
+// settle gives an entity its policy, its additional parameters, and the exchange through which messages get from it
+// to a queue. undo takes the first two back.
 func (m *Manager) settle(ctx context.Context, d *entity.Description) (undo func() error, err error) {
 	undo = func() error {
 		_, one := m.Broker.ClearPolicy(ctx, m.VHost, entity.PolicyName(d.Path()), false)

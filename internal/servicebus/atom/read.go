@@ -76,7 +76,8 @@ var descriptions = [...]string{entity.Queue: "QueueDescription", entity.Topic: "
 
 // ReadEntity reads the entry that creates an entity, or changes before, with the rules of a new subscription.
 // Properties that are missing are those of a new entity. Read-only properties that clients send back, such as counts,
-// are ignored; so are unknown elements, which later clients may send. Errors: what is wrong; it is not validated.
+// are ignored; so are unknown elements, which later clients may send. It fails for invalid XML and values; the entity
+// is not validated.
 func ReadEntity(body []byte, d entity.Description, before *entity.Description) (entity.Description, []filter.Rule, error) {
 	from, err := described(body, descriptions[d.Kind])
 	if err != nil {
@@ -103,7 +104,7 @@ func ReadEntity(body []byte, d entity.Description, before *entity.Description) (
 	read(&r, "UserMetadata", &d.UserMetadata, asIs)
 	read(&r, "Status", &d.Status, func(s string) (entity.Status, error) { return entity.Status(s), nil })
 	if before != nil && before.MaxSizeInMegabytes == 0 && d.MaxSizeInMegabytes == entity.DefaultMegabytes {
-		d.MaxSizeInMegabytes = 0 // as it was told
+		d.MaxSizeInMegabytes = 0 // as it was given
 	}
 	var rules []filter.Rule
 	if of := from.child("DefaultRuleDescription"); of != nil && !of.isNil() {
@@ -114,7 +115,7 @@ func ReadEntity(body []byte, d entity.Description, before *entity.Description) (
 	return d, rules, errors.Join(r.wrong...)
 }
 
-// reader collects what is wrong with the children of an element.
+// reader collects the errors in the children of an element.
 type reader struct {
 	from  *element
 	wrong []error

@@ -13,7 +13,8 @@ import (
 	"candlemark/protocol"
 )
 
-// ReadRule reads the entry that creates a rule of that name, or changes it. Errors: what is wrong; it is not validated.
+// ReadRule reads the entry that creates a rule of that name, or changes it. It fails for invalid XML and values; the
+// rule is not validated.
 func ReadRule(body []byte, name string) (filter.Rule, error) {
 	from, err := described(body, "RuleDescription")
 	if err != nil {

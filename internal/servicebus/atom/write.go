@@ -50,14 +50,14 @@ func (w *writer) text(name, value string) {
 func (w *writer) number(name string, n int64) { w.text(name, strconv.FormatInt(n, 10)) }
 func (w *writer) flag(name string, v bool)    { w.text(name, strconv.FormatBool(v)) }
 
-// optional writes what is not empty.
+// optional writes a value unless it is empty.
 func (w *writer) optional(name, value string) {
 	if value != "" {
 		w.text(name, value)
 	}
 }
 
-// orTrue is true for what nobody has said.
+// orTrue is true for an unset value.
 func orTrue(v *bool) bool { return v == nil || *v }
 
 // entry writes what surrounds a description. Base is the address of the API, with a slash at its end.
@@ -249,7 +249,7 @@ func Feed(base, title string, at int64, all []admin.Entity, subscription string,
 	return w.Bytes()
 }
 
-// Namespace writes what is told of the namespace.
+// Namespace writes the description of the namespace.
 func Namespace(base, name string, at int64) []byte {
 	var w writer
 	w.entry(base, "$namespaceinfo", name, at, func() {

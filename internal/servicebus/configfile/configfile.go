@@ -78,7 +78,7 @@ func (d *duration) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// Parse reads a file. Errors say what is wrong and of which entity; all entities are valid.
+// Parse reads a file. Errors name the problem and the entity; all entities are valid.
 func Parse(text []byte) ([]Entity, error) {
 	if len(text) > MaxFile {
 		return nil, fmt.Errorf("the file has more than %d bytes", MaxFile)

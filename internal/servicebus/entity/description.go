@@ -48,14 +48,15 @@ type Description struct {
 	Extra
 }
 
-// Extra has those that its queue, or exchange, and their policies do not tell.
+// Extra has the properties that do not follow from its queue, or exchange, and their policies.
 type Extra struct {
 	Status       Status `json:"status,omitempty"`
 	UserMetadata string `json:"user_metadata,omitempty"`
-	// Created and Updated are moments in ms since 1970, 0 if nobody knows.
+	// Created and Updated are moments in ms since 1970, 0 if unknown.
 	Created int64 `json:"created,omitempty"`
 	Updated int64 `json:"updated,omitempty"`
-	// These are told as they were said, and change nothing here. TopicIdle is the AutoDeleteOnIdle of a topic, 0 for none: an exchange does not end by itself.
+	// These are returned as they were set, and have no effect here. TopicIdle is the AutoDeleteOnIdle of a topic, 0
+	// for none: an exchange does not end by itself.
 	TopicIdle                                 Duration `json:"auto_delete_on_idle,omitempty"`
 	EnableBatchedOperations                   *bool    `json:"enable_batched_operations,omitempty"`
 	EnablePartitioning                        bool     `json:"enable_partitioning,omitempty"`
@@ -70,7 +71,7 @@ const (
 	DefaultLockDuration     = Minute
 	DefaultDeliveryCount    = 10
 	DefaultDuplicateHistory = 10 * Minute
-	// DefaultMegabytes is told of an entity without a limit.
+	// DefaultMegabytes is the size shown for an entity without a limit.
 	DefaultMegabytes = 1024
 	// MaxMetadata is how many bytes UserMetadata has at most.
 	MaxMetadata = 1024
@@ -107,7 +108,7 @@ const (
 	forwardToItself = "an entity cannot forward to itself"
 )
 
-// Validate says what is wrong with a description: all of it, one error a line.
+// Validate checks a description and returns all errors, one a line.
 func (d *Description) Validate() error {
 	var wrong []error
 	complain := func(format string, args ...any) { wrong = append(wrong, fmt.Errorf(format, args...)) }

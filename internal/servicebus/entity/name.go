@@ -7,7 +7,7 @@ import (
 	"candlemark/policies"
 )
 
-// Kind tells queues, topics and subscriptions apart.
+// Kind is the kind of an entity: queue, topic or subscription.
 type Kind uint8
 
 // The kinds of entities.
@@ -133,7 +133,7 @@ func cutSuffixFold(s, suffix string) (string, bool) {
 	return s, false
 }
 
-// CheckName says what is wrong with the name of a queue or topic; parts of it may be divided by slashes.
+// CheckName checks the name of a queue or topic, which may have parts divided by slashes.
 func CheckName(kind Kind, name string) error {
 	most := maxName
 	if kind == Subscription {
@@ -161,7 +161,7 @@ func CheckName(kind Kind, name string) error {
 	return nil
 }
 
-// CheckRuleName says what is wrong with the name of a rule.
+// CheckRuleName checks the name of a rule.
 func CheckRuleName(name string) error {
 	switch {
 	case name == "":

@@ -26,7 +26,7 @@ const policyPriority = 100
 // PolicyName returns the name of the policy of an entity's queue or exchange.
 func PolicyName(path string) string { return policyPrefix + path }
 
-// ForwardExchange returns the name of the exchange that leads to a queue alone: what is forwarded to the queue goes
+// ForwardExchange returns the name of the exchange that leads to a queue alone: messages forwarded to the queue go
 // there.
 func ForwardExchange(queue string) string { return queue + forwardExchange }
 
@@ -103,8 +103,8 @@ func (d *Description) queueSettings(settings map[string]any, isTopic func(name s
 	}
 }
 
-// OfSettings describes the entity of a queue: what its arguments and policies say, and what is kept of it besides. It is right for queues
-// that RabbitMQ's clients have declared, too.
+// OfSettings describes the entity of a queue: from its arguments, its policies and its additional parameters. It is
+// right for queues that RabbitMQ's clients have declared, too.
 func OfSettings(name string, args protocol.Table, s policies.QueueSettings, extra Extra) Description {
 	kind, topic, own := OfQueue(name)
 	d := New(kind, topic, own)

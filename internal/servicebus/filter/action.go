@@ -9,7 +9,7 @@ import (
 // MaxStatements is how many statements an action has at most.
 const MaxStatements = 32
 
-// RuleName is the property of a copy that an action has made which tells the name of the rule.
+// RuleName is the property with the name of the rule, in a copy made by an action.
 const RuleName = "RuleName"
 
 // Action is a parsed SQL action: SET and REMOVE, one after the other. It is immutable.
@@ -112,8 +112,8 @@ func (a *Action) Cost(properties int) int {
 	return cost
 }
 
-// Run returns what the action changes of a message, each property once, and that the copy tells the name of the rule
-// unless it changes that. A property is removed if its statement fails or has no value.
+// Run returns the changes to a message by the action, each property once, with the property RuleName unless the
+// action sets it. A property is removed if its statement fails or has no value.
 func (a *Action) Run(m Message) []Change {
 	r := running{Message: m}
 	v := evaluation{a.nodes, &r, 0}

@@ -181,7 +181,7 @@ func (v *evaluation) arithmetic(what op, a, b Value) Value {
 	return Value{}
 }
 
-// integers computes in 64 bits, which wrap; what is divided by 0 is unknown.
+// integers computes in 64 bits, which wrap; division by 0 is unknown.
 func integers(what op, a, b int64) Value {
 	switch what {
 	case opAdd:

@@ -14,7 +14,7 @@ const (
 	MaxDepth  = 64   // parentheses, NOT and signs within each other
 )
 
-// Error says what is wrong with a text, and where.
+// Error is a syntax error with its position.
 type Error struct {
 	At   int // in characters, from 1
 	Text string

@@ -18,7 +18,7 @@ type Parameter struct {
 	Value Value
 }
 
-// op tells nodes apart.
+// op is the kind of a node.
 type op uint8
 
 const (

@@ -102,7 +102,7 @@ func (p *parser) like(n node) (int32, error) {
 	return p.add(n), nil
 }
 
-// primary parses a value, a property, a function, or what is in parentheses.
+// primary parses a value, a property, a function, or an expression in parentheses.
 func (p *parser) primary() (int32, error) {
 	t := p.now
 	switch t.kind {

@@ -93,9 +93,9 @@ func (r *Rule) Arguments() protocol.Table {
 	return t
 }
 
-// RuleOf reads the arguments of a binding with that key. Without x-rule-filter the rule is a correlation, if it asks for anything, or
-// true. The rule may be an older one, with what Validate refuses: then the first value of a parameter counts. Errors: what is wrong with an argument,
-// *Error among them.
+// RuleOf reads the arguments of a binding with that key. Without x-rule-filter the rule is a correlation, if it has
+// conditions, or true. The rule may be an older one, which Validate would refuse: then the first value of a parameter
+// counts. Errors describe an invalid argument, *Error among them.
 func RuleOf(key string, args protocol.Table) (Rule, error) {
 	r := Rule{Name: key}
 	kind := ""
@@ -167,7 +167,7 @@ func (r *Rule) argument(f protocol.Field, kind *string) error {
 	return nil
 }
 
-// Validate checks a rule that is made now. Errors: what is wrong, *Error in the chain.
+// Validate checks a new rule. Syntax errors have an *Error in the chain.
 func (r *Rule) Validate() error {
 	if err := r.understood(); err != nil {
 		return err

@@ -7,10 +7,10 @@ import (
 	"candlemark/protocol"
 )
 
-// Kind tells values apart.
+// Kind is the kind of a value.
 type Kind uint8
 
-// The kinds of values. Absent is that of the zero Value: a property that is not there, and whatever cannot be told.
+// The kinds of values. Absent is that of the zero Value: a property that is not there, and any unknown value.
 const (
 	Absent Kind = iota
 	Null
@@ -91,7 +91,8 @@ func (v Value) float() float64 {
 	return v.Float
 }
 
-// compare orders two values; ok is false for those of unlike kinds, and for what is unknown. Booleans have no order, but may be equal.
+// compare orders two values; ok is false for those of unlike kinds, and for unknown values. Booleans have no order,
+// but may be equal.
 func compare(a, b Value) (order int, ok bool) {
 	switch {
 	case a.Kind == Int && b.Kind == Int, a.Kind == Time && b.Kind == Time, a.Kind == Bool && b.Kind == Bool:

@@ -34,7 +34,7 @@ type Table struct {
 	generation atomic.Uint64
 	// Only their owner's:
 	byPath map[string]*end
-	ends   ends // of what has not been told to have ended
+	ends   ends // of grants whose end was not reported
 }
 
 // Put puts a grant in the place of the one with that scope, an address such as sb://host/queue. Only its owner calls it. Error: ErrTooMany.
@@ -57,7 +57,7 @@ func (t *Table) Put(scope string, g *Grant) error {
 		heap.Push(&t.ends, e)
 	}
 	t.grants.Store(e.path, g)
-	t.generation.Add(1) // behind the grant: who has read the one before looks again
+	t.generation.Add(1) // after the grant: readers of the old value check again
 	return nil
 }
 
@@ -88,7 +88,7 @@ func (t *Table) Ended(now int64) (scopes []string) {
 	return scopes
 }
 
-// Next returns the first end of those that Ended has not told, Never if there is none. Only the owner calls it.
+// Next returns the first end of those not yet returned by Ended, Never if there is none. Only the owner calls it.
 func (t *Table) Next() int64 {
 	if len(t.ends) == 0 {
 		return Never

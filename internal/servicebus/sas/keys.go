@@ -34,7 +34,7 @@ func (k Keys) Has(key string) bool {
 	return subtle.ConstantTimeCompare([]byte(key), []byte(k.Primary))|subtle.ConstantTimeCompare([]byte(key), []byte(k.Secondary)) != 0 && key != ""
 }
 
-// Validate says what is wrong with a pair: one of them is missing, or too long.
+// Validate checks a pair: neither key may be missing or too long.
 func (k Keys) Validate() error {
 	switch {
 	case len(k.Primary) > maxAccessKey || len(k.Secondary) > maxAccessKey:

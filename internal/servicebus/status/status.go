@@ -60,7 +60,7 @@ func (s *snapshot) of(vhost, path string) entity.Status {
 // dead-letter queue by name.
 func Scopes(path string) []string { return []string{path, entity.DeadLetterQueue(path)} }
 
-// Set gives the entity of a path a status, "" for none, and tells who watches if it is another one.
+// Set gives the entity of a path a status, "" for none, and notifies the watchers of a change.
 func (t *Table) Set(vhost, path string, status entity.Status) {
 	t.mu.Lock()
 	s := t.snapshot()
@@ -83,7 +83,7 @@ func (t *Table) Set(vhost, path string, status entity.Status) {
 	}
 }
 
-// Forget forgets those of a virtual host that was deleted. Nobody is told.
+// Forget removes those of a deleted virtual host, without notifying watchers.
 func (t *Table) Forget(vhost string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -1,3 +1,3 @@
-// Package view finds what rules of Service Bus look at in a message of the broker: the fields of Service Bus among its properties, or among
-// what AMQP 1.0 has told of it. It is pure.
+// Package view finds the properties that rules of Service Bus read in a message of the broker: the fields of Service
+// Bus among its properties, or in its sections of AMQP 1.0. It is pure.
 package view

@@ -30,7 +30,7 @@ type Journal struct {
 	kept    map[store.QueueID][]store.Record
 	last    store.Position // the last one given out
 	closed  bool
-	running bool          // somebody will complete what is pending
+	running bool          // a goroutine will complete pending records
 	wake    chan struct{} // capacity 1
 	ended   chan struct{}
 }

@@ -26,7 +26,7 @@ type batch struct {
 	apart   []piece
 	dones   []completion
 	moved   []movement
-	urgent  bool // somebody waits for it
+	urgent  bool // an append waits for it
 	closed  bool // it takes no more
 	err     error
 }

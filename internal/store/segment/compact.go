@@ -138,8 +138,8 @@ func (j *Journal) vacate(s *index.Segment) error {
 	return nil
 }
 
-// gatherUp reads the first ones of a list and tells how many they are. A body that
-// several of them share is read, and so written, once.
+// gatherUp reads the first ones of a list and returns their number. A body that several of them share is read and
+// written once.
 func (j *Journal) gatherUp(s *index.Segment, list []straggler) (group []pending, n int) {
 	r := reader{
 		journal: j, front: windows.Get().(*format.Walker), behind: windows.Get().(*format.Walker), shared: map[int64][]byte{},

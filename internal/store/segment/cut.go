@@ -86,8 +86,8 @@ func cut(j *Journal) (*Cut, error) {
 	return c, nil
 }
 
-// endBatch ends the batch that gathers, with the log locked; the channel gets what becomes of it.
-// Nobody waits in line for it, so that it is there also when Appends wait for room.
+// endBatch ends the batch that gathers, with the log locked; the channel gets its result. It does not queue for room,
+// so that it is there also when Appends wait for room.
 func (l *log) endBatch() <-chan error {
 	done := make(chan error, 1)
 	l.batch.dones = append(l.batch.dones, completion{done: func(err error) { done <- err }})

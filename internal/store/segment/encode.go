@@ -11,8 +11,7 @@ import (
 	"candlemark/internal/store/segment/spare"
 )
 
-// log is the end of the log as it is encoded, which is ahead of what is durable by
-// two batches at most.
+// log is the end of the log as it is encoded, which is ahead of the durable end by two batches at most.
 type log struct {
 	sync.Mutex
 	index  *index.Index
@@ -31,7 +30,7 @@ type log struct {
 	granted, cramped bool
 	closing          bool  // the journal is being closed
 	ended            bool  // the writer is
-	removed          bool  // messages went since the keeper was told
+	removed          bool  // messages were removed since the last notice to the keeper
 	failed           error // what all Appends from now on get
 	bodies           bodyCache
 	unused           []*batch
@@ -69,7 +68,7 @@ func (j *Journal) gather() {
 	}
 }
 
-// following returns what is to be encoded next, nil for nothing.
+// following returns the next records to encode, nil for none.
 func (j *Journal) following() (p *pending, move bool) {
 	l := &j.log
 	if len(l.moves) > 0 {

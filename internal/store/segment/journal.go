@@ -20,7 +20,7 @@ const Folder = "journal"
 type Options struct {
 	// SegmentSize in bytes, 64 MiB by default; rounded up to pages.
 	SegmentSize int64
-	// Lag is how long what nobody waits for may stay in memory, 50 ms by default.
+	// Lag is how long records without done may stay in memory, 50 ms by default.
 	Lag time.Duration
 	// Settle is the least time between two checkpoints, 1 s by default.
 	Settle time.Duration
@@ -29,10 +29,9 @@ type Options struct {
 	// Quarantine is the folder that damaged files are copied to; by default the one
 	// of that name beside the journal's.
 	Quarantine string
-	// OnFailure is called once when a write or sync failed: nothing can be stored
-	// any more. OnFull is called with true when there is no room for the next
-	// segment, and with false when there is again. OnDamage is called for what is
-	// found to be damaged after Open. All come from goroutines of the journal.
+	// OnFailure is called once when a write or sync failed: nothing can be stored any more. OnFull is called with
+	// true when there is no room for the next segment, and with false when there is again. OnDamage is called for
+	// damage found after Open. All come from goroutines of the journal.
 	OnFailure func(error)
 	OnFull    func(bool)
 	OnDamage  func(recovery.Damage)
@@ -70,7 +69,7 @@ type doing uint8
 
 const (
 	busy   doing = iota // it will look for more by itself
-	dozing              // it has something that nobody waits for
+	dozing              // it has records without done
 	idle                // it has nothing
 	over                // it has ended
 )
@@ -82,7 +81,7 @@ type Journal struct {
 	options Options
 	salt    uint64 // of the segments of this process
 
-	// mu guards what is on its way in. Nobody holds it for long.
+	// mu guards incoming records. It is never held for long.
 	mu      sync.Mutex
 	pending []pending
 	waiting int // records in pending, about

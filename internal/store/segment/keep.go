@@ -178,7 +178,7 @@ func (j *Journal) snapshot(clean bool) (s snapshot) {
 	return s
 }
 
-// checkpoint writes one at the end of what is encoded.
+// checkpoint writes one at the end of the encoded log.
 func (j *Journal) checkpoint() error {
 	l := &j.log
 	l.Lock()
@@ -238,14 +238,14 @@ func (k *keeper) takeOld(dir string) (err error) {
 // maxSpares is how many spare files are kept for a log that grows fast.
 const maxSpares = 8
 
-// recycle gives the file of a segment that nobody reads any more to the stock.
+// recycle gives the file of a segment without readers to the stock.
 func (j *Journal) recycle(s *index.Segment) {
 	if err := j.stock.Put(j.table.path(s.Seq), s.Size, s.File); err != nil && !errors.Is(err, vfs.ErrFull) {
 		j.fail(err)
 	}
 }
 
-// lastCheckpoint returns the one of Close: nobody else uses the journal any more.
+// lastCheckpoint returns the one of Close: the journal is no longer in use.
 func (j *Journal) lastCheckpoint() error {
 	err := j.install(j.snapshot(true))
 	if errors.Is(err, vfs.ErrFull) {

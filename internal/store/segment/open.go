@@ -158,8 +158,7 @@ func (j *Journal) tidy(r *recovery.Recovery) error {
 	return j.fs.SyncDir(j.dir)
 }
 
-// heal writes the header of a segment again. One that nobody knows the seed of is
-// of no use.
+// heal writes the header of a segment again. Without a known seed it is of no use.
 func (j *Journal) heal(r *recovery.Recovery, seq uint64) error {
 	known := r.Known[seq]
 	if known == nil {

@@ -109,7 +109,7 @@ type reader struct {
 	again  bool
 }
 
-// plan makes the window as wide as what is to be read next in this segment.
+// plan makes the window as wide as the next reads in this segment.
 func (r *reader) plan(contents []store.Content) {
 	seq, first := format.PlaceOf(contents[0].Record.Position)
 	if r.seg != nil && r.seg.Seq == seq && r.front.Holds(first, format.PutHead) {

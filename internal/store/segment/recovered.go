@@ -9,7 +9,7 @@ import (
 	"candlemark/internal/store"
 )
 
-// recovered holds messages that Open found and nobody has taken yet.
+// recovered holds messages that Open found and that were not taken yet.
 type recovered struct {
 	mu       sync.Mutex
 	messages map[store.QueueID][][]store.Recovered

@@ -8,10 +8,9 @@ import (
 	"candlemark/internal/store/vfs"
 )
 
-// Repair brings a journal into order: damaged files are copied to the folder
-// quarantine beside it, what cannot be read is given up, what can be is moved out of
-// them, and a checkpoint says what is left. A broker that starts does the same, the
-// moving a little later.
+// Repair brings a journal into order: damaged files are copied to the folder quarantine beside it, unreadable
+// messages are given up, readable ones moved out of them, and a checkpoint lists the remaining messages. A broker
+// that starts does the same, the moving a little later.
 func Repair(fs vfs.FS, dir string) (recovery.Report, error) {
 	f, err := recovery.Look(fs, dir)
 	if err != nil {

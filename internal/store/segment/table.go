@@ -8,8 +8,7 @@ import (
 	"candlemark/internal/store/vfs"
 )
 
-// table finds the segments by number, opens them for reading, and lets go of them
-// when nobody reads them any more.
+// table finds the segments by number, opens them for reading, and closes them after the last reader.
 type table struct {
 	fs  vfs.FS
 	dir string
@@ -31,7 +30,7 @@ func (t *table) add(s *index.Segment) {
 	t.all[s.Seq] = s
 }
 
-// remove takes a segment out that nobody reads.
+// remove takes out a segment without readers.
 func (t *table) remove(s *index.Segment) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -67,7 +66,7 @@ func (t *table) unpin(s *index.Segment) {
 	}
 }
 
-// discard takes a segment out; its file is free when nobody reads it any more.
+// discard takes a segment out; its file is free after its last reader.
 func (t *table) discard(s *index.Segment) {
 	t.mu.Lock()
 	delete(t.all, s.Seq)

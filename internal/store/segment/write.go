@@ -62,9 +62,8 @@ func (j *Journal) nextBatch() *batch {
 	}
 }
 
-// look gathers and returns the batch if it is time for it, else what the writer does
-// until it is. The helper cannot gather in between, so nothing is overlooked: what
-// is appended from now on wakes the writer.
+// look gathers and returns the batch if it is time for it, else what the writer does until it is. The helper cannot
+// gather in between, so nothing is missed: later appends wake the writer.
 func (j *Journal) look(hurry bool) (*batch, doing) {
 	l := &j.log
 	l.Lock()
@@ -73,7 +72,7 @@ func (j *Journal) look(hurry bool) (*batch, doing) {
 	closed := j.closed
 	j.mu.Unlock()
 	if l.closing = closed; closed {
-		l.moves = nil // nobody waits for them
+		l.moves = nil // no append waits for them
 	}
 	j.gather()
 	if l.starving > 0 && closed && j.stock.Hopeless() {
@@ -149,8 +148,7 @@ func (j *Journal) open(s *index.Segment) error {
 	return j.fs.SyncDir(j.dir)
 }
 
-// fail ends the life of a journal whose disk cannot be trusted any more. The operator
-// is told before anybody else.
+// fail ends the life of a journal whose disk cannot be trusted any more. The operator is informed first.
 func (j *Journal) fail(err error) {
 	j.told.Do(func() { j.options.OnFailure(err) })
 	j.mu.Lock()
@@ -178,9 +176,9 @@ func (j *Journal) assist() {
 	}
 }
 
-// completions are batches that are durable, or failed, and were not told yet.
+// completions are batches that are durable, or failed, and not reported yet.
 type completions struct {
-	run  sync.Mutex // held by who tells, so that the order is kept
+	run  sync.Mutex // held while reporting, to keep the order
 	mu   sync.Mutex
 	list []*batch
 }
@@ -201,7 +199,7 @@ func (c *completions) pop() (b *batch) {
 	return b
 }
 
-// complete tells everybody whose batch is written.
+// complete reports finished batches to their appenders.
 func (j *Journal) complete() {
 	c := &j.completions
 	c.run.Lock()

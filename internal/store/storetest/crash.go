@@ -13,10 +13,9 @@ import (
 
 // Crashing is a journal on files.
 type Crashing struct {
-	// Open makes a journal of what the file system holds. failed and full are told
-	// what an operator would be told.
+	// Open opens a journal in the file system. failed and full are called as for an operator.
 	Open func(fs vfs.FS, failed func(error), full func(bool)) (store.Journal, error)
-	// Lag is how long a record may wait that nobody waits for.
+	// Lag is how long a record without done may wait.
 	Lag time.Duration
 }
 
@@ -39,8 +38,8 @@ var Troubles = map[string]Trouble{
 	"failed name": FailedName, "failed read": FailedRead,
 }
 
-// Run lives through several lives of a journal with random work and a crash at the
-// end of each, all decided by the seed, and compares what is left with a Model.
+// Run lives through several lives of a journal with random work and a crash at the end of each, all decided by the
+// seed, and compares the remaining messages with a Model.
 func (c Crashing) Run(t *testing.T, seed uint64, trouble Trouble) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &life{

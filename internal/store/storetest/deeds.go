@@ -62,7 +62,7 @@ func (l *life) fanOut() {
 	}
 }
 
-// read fetches messages whose positions are known and that nobody removed.
+// read fetches messages whose positions are known and that were not removed.
 func (l *life) read() {
 	q := store.QueueID(1 + l.random.IntN(6))
 	refs, want := l.book.known(q)

@@ -13,9 +13,8 @@ import (
 // epoch is when the first messages were made, wall ms.
 const epoch = 1_700_000_000_000
 
-// Put returns the record of a message: queue and number decide everything in it,
-// but the size of its body in bytes. It may be appended to other queues as well:
-// its time tells for which it was made (Origin).
+// Put returns the record of a message: queue and number decide everything in it, but the size of its body in bytes.
+// It may be appended to other queues as well: its time identifies the original queue (Origin).
 func Put(q store.QueueID, seq uint64, body int) store.Record {
 	r := store.Record{
 		Kind: store.Put, Time: epoch + int64(q)*1000 + int64(seq%1000), First: seq, Last: seq,

@@ -71,7 +71,7 @@ func untaken(d *desk) {
 	_ = d.j.Take(2)
 	d.append(2, run(store.Remove, 1, 4))
 	d.reopen()
-	d.append(3, run(store.Retire, 0, 0)) // without being taken: nobody knows this queue
+	d.append(3, run(store.Retire, 0, 0)) // without being taken: the queue is unknown
 	d.reopen()
 	if got := d.queues(); !slices.Equal(got, []store.QueueID{1, 2}) {
 		d.Fatalf("queues %v", got)
@@ -118,7 +118,7 @@ func marks(d *desk) {
 		add(run(store.Returned, 5, 5))
 	}
 	add(run(store.Returned, 20, 21))  // an unknown delivery counts all the same
-	add(run(store.Delivered, 28, 99)) // what is not there is no matter
+	add(run(store.Delivered, 28, 99)) // missing ones do not matter
 	add(run(store.Remove, 6, 6))
 	add(run(store.Delivered, 6, 6))
 	for n := uint64(40); n < 50; n++ {
@@ -148,7 +148,7 @@ func scheduled(d *desk) {
 	add(reschedule(25, epoch+79))
 	add(run(store.Released, 25, 25))
 	add(run(store.Remove, 10, 10))
-	add(run(store.Released, 10, 10)) // what is not there is no matter
+	add(run(store.Released, 10, 10)) // missing ones do not matter
 	add(run(store.Deferred, 8, 14))
 	add(run(store.Deferred, 30, 30))
 	add(reschedule(10, epoch))
@@ -270,7 +270,7 @@ func spills(d *desk) {
 			d.Error("a spilled message came back")
 		}
 	}
-	// Its number may be had again, by whoever does not know of it.
+	// Its number may be used again by a queue that does not know it.
 	d.append(1, Put(1, 5, 77))
 	d.append(3, Put(3, 1, 78))
 	d.reopen()
@@ -290,7 +290,7 @@ func removeTwice(d *desk) {
 	d.append(2, run(store.Remove, 1, 5))
 	want := append(puts(1, 1, 20, 10), run(store.Remove, 3, 10))
 	d.expect("recall", d.recall(1), want...)
-	d.append(1, Put(1, 150, 5)) // a Remove is about what is there
+	d.append(1, Put(1, 150, 5)) // a Remove concerns existing messages
 	want = append(want, Put(1, 150, 5))
 	for range 2 {
 		d.reopen()

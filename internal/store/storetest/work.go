@@ -118,8 +118,8 @@ func NameOf(q store.QueueID) store.Name {
 	return store.Name{VHost: fmt.Sprint("host/", q%3), Queue: fmt.Sprint("queue ", q)}
 }
 
-// Decide makes up what a queue that names itself might append next, and tells the model; last holds
-// the last number of each queue.
+// Decide makes up what a queue that names itself might append next, and informs the model; last holds the last number
+// of each queue.
 func Decide(random *rand.Rand, model *Model, q store.QueueID, last map[store.QueueID]uint64) (records []store.Record) {
 	records = append(records, store.Naming(NameOf(q)))
 	for range 1 + random.IntN(4) {
@@ -172,7 +172,7 @@ func decideOne(random *rand.Rand, q store.QueueID, last map[store.QueueID]uint64
 	return Put(q, last[q], size)
 }
 
-// again puts a message again that is there. Its content is the same, so that whoever reads it meanwhile knows what to expect.
+// again puts a message again that is there. Its content is the same, so that concurrent readers know what to expect.
 func again(now State, seq uint64) store.Record {
 	m, there := now[seq]
 	if !there {

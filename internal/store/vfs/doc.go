@@ -1,8 +1,7 @@
-// Package vfs is the file system that the journal stands on, so that tests can
-// pull its plug.
+// Package vfs is the file system of the journal, so that tests can simulate power failures.
 //
-// Owns: the interfaces FS and File, OS (the real one), and Memory, which forgets
-// at Crash what was not synced, and fails when told to.
+// Owns: the interfaces FS and File, OS (the real one), and Memory, which forgets at Crash what was not synced, and
+// fails when told to.
 //
 // The guarantees to callers; Memory gives no others:
 //
@@ -16,8 +15,7 @@
 //   - An error of Sync or SyncDir means that what was not durable may never be,
 //     even if a later call returns nil (ADR 14).
 //
-// All of it is safe for concurrent use; writes and reads of one file that overlap
-// are the caller's to order.
+// All of it is safe for concurrent use; writes and reads of one file that overlap are the caller's to order.
 //
 // A restart loses: of OS, as above; of Memory, everything but what Crash keeps.
 package vfs

@@ -37,7 +37,7 @@ type Operation struct {
 	Name string
 	// Number counts the changing ones from 1 since NewMemory.
 	Number int
-	// At and Length say what is read or written, in bytes.
+	// At and Length are the range read or written, in bytes.
 	At     int64
 	Length int
 }
@@ -79,8 +79,7 @@ func NewMemory(seed uint64) *Memory {
 	}
 }
 
-// Fail sets what is asked before every operation; a Fault fails it. Nil for none.
-// It must not call m.
+// Fail sets the function called before every operation; a Fault fails it. Nil: none. It must not call m.
 func (m *Memory) Fail(fault func(Operation) *Fault) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

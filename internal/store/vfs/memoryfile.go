@@ -87,8 +87,7 @@ func (m *Memory) Written(name string) []Extent {
 	return slices.Clone(n.written)
 }
 
-// Flip turns a bit (0 to 7) of a byte around, as a disk does that rots. It tells
-// whether there is such a file.
+// Flip turns a bit (0 to 7) of a byte around, as a disk does that rots. It reports whether there is such a file.
 func (m *Memory) Flip(name string, at int64, bit int) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

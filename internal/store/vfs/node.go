@@ -117,7 +117,7 @@ func (n *node) syncFailed(random *rand.Rand) {
 	n.failed = true
 }
 
-// crash decides what is left of a file, and lets that be what is read.
+// crash decides which contents of a file survive, and makes them the contents.
 func (n *node) crash(random *rand.Rand) {
 	n.settle(random)
 	if n.size != n.durableSize {

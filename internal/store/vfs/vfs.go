@@ -16,10 +16,10 @@ type FS interface {
 	// Open opens a file for reading and writing, OpenRead for reading only.
 	Open(name string) (File, error)
 	OpenRead(name string) (File, error)
-	// Rename gives a file another name in the same folder, in place of what has
-	// that name; it keeps its size and what is in it, and may be open.
+	// Rename gives a file another name in the same folder, replacing a file of that name; size and contents stay the
+	// same, and may be open.
 	Rename(from, to string) error
-	// Remove takes a file away; who has it open still has it.
+	// Remove takes a file away; open files remain usable.
 	Remove(name string) error
 	// List returns the names of the files and folders in dir (without dir), sorted.
 	List(dir string) ([]string, error)

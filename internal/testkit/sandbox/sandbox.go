@@ -20,8 +20,8 @@ func Of(m interface{ Run() int }) *Tests { return &Tests{m} }
 // folders are the variables that name a user's folders.
 var folders = []string{"HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"}
 
-// Of the variables of ours only these are for tests; all others are settings of a
-// broker of the user's, its data folder among them.
+// Of Candlemark's variables only these are for tests; all others are settings of the user's broker, its data folder
+// among them.
 var forTests = []string{"CANDLEMARK_REQUIRE_CLIENTS", "CANDLEMARK_REWRITE", "CANDLEMARK_SMALL_DISK", "CANDLEMARK_TEST_"}
 
 // inside says to a test program that a test starts that it is in a sandbox.
@@ -70,7 +70,7 @@ func complain(err error) int {
 	return 1
 }
 
-// leftIn lists what is below a folder.
+// leftIn lists the contents of a folder.
 func leftIn(dir string) []string {
 	var left []string
 	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {

@@ -65,7 +65,7 @@ func keptAnnotations(original []byte) amqp10.Value {
 	return nil
 }
 
-// isHeader reports whether a header is what an annotation has become, and not what somebody has set since.
+// isHeader reports whether a header comes from an annotation, and was not set since.
 func isHeader(annotation amqp10.Value, header any) bool {
 	became, ok := to091(annotation.Decode())
 	return ok && reflect.DeepEqual(became, header)

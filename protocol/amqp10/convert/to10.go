@@ -28,10 +28,11 @@ type Message struct {
 
 // Delivery holds the data of a delivery in AMQP 1.0 that is not part of the message.
 type Delivery struct {
-	FirstAcquirer bool   // nobody has had the message before
+	FirstAcquirer bool   // first delivery of the message
 	DeliveryCount uint32 // attempts that failed
 	WithCount     bool   // the header has DeliveryCount even if it is 0
-	// Annotations, unless nil, are told in the place of the exchange and the routing key, and of headers of the same names. Their keys are symbols.
+	// Annotations, unless nil, are shown in place of the exchange and the routing key, and of headers of the same
+	// names. Their keys are symbols.
 	Annotations amqp10.Map
 	// Instructions, unless nil, are the delivery annotations, with symbols as keys.
 	Instructions amqp10.Map

@@ -52,8 +52,8 @@ type judge struct {
 	noQueue, noExchange map[Name]bool
 }
 
-// Judge says what becomes of each item of a document, in a broker that has what is present; with a vhost everything is
-// for that one.
+// Judge returns a verdict on each item of a document, for a broker with the objects in present; with a vhost all
+// items are for that one.
 func Judge(d *Document, present Present, vhost string) *Plan {
 	j := &judge{Present: present, version: d.version, only: vhost, noQueue: map[Name]bool{}, noExchange: map[Name]bool{}}
 	p := &Plan{Items: []Item{}, Warnings: slices.Clone(d.warnings)}

@@ -15,7 +15,7 @@ type Verdict string
 const (
 	Taken        Verdict = "taken"        // as it is
 	Approximated Verdict = "approximated" // without a part that there is not here
-	Risky        Verdict = "risky"        // as it is; somebody should look at it
+	Risky        Verdict = "risky"        // unchanged, but an operator should check it
 	Ignored      Verdict = "ignored"      // nothing is done: it is not for this broker, or there already
 	Refused      Verdict = "refused"      // it is not valid
 )
@@ -62,7 +62,7 @@ func (i *Item) Note(v Verdict, text string) {
 	}
 }
 
-// Refuse says what is wrong with it.
+// Refuse records the error of a refused item.
 func (i *Item) Refuse(err error) {
 	i.Note(Refused, strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' }), ": "))
 }

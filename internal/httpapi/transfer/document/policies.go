@@ -86,7 +86,7 @@ func (j *judge) parameter(b *rest.Body, i *Item) {
 	}
 }
 
-// judgeComponent judges a parameter of what is a plugin of RabbitMQ's.
+// judgeComponent judges a parameter of a RabbitMQ plugin.
 func judgeComponent(p parameters.Parameter, i *Item) {
 	if !parameters.Known(p.Component) {
 		i.Note(Ignored, "the component "+p.Component+" does not run here")

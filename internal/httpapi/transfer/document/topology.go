@@ -30,7 +30,7 @@ const (
 	reservedName = "names that begin with amq. are the broker's own"
 )
 
-// System reports whether an exchange of that name is the broker's own, which nobody exports or imports.
+// System reports whether an exchange of that name is the broker's own, which is neither exported nor imported.
 func System(name string) bool {
 	return name == "" || strings.HasPrefix(name, reserved) || name == topology.AdminExchange
 }
@@ -132,7 +132,7 @@ func (j *judge) queue(b *rest.Body, i *Item) {
 		why = noStreams
 	case of != "":
 		i.Note(Ignored, fmt.Sprintf("the broker makes it for the dead letters of '%s'", of))
-		return // what is bound to it can come
+		return // its bindings can be imported
 	}
 	if why != "" || b.Err != nil {
 		j.noQueue[at] = true

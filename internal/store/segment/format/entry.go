@@ -106,7 +106,7 @@ func HeadSize(b []byte) int64 {
 	return PutHead
 }
 
-// FrontSize returns the length of a message without its body; -1 if b is too short to tell.
+// FrontSize returns the length of a message without its body; -1 if b is too short.
 func FrontSize(b []byte) int64 {
 	if len(b) < PutHead {
 		return -1
@@ -124,5 +124,5 @@ func (e *Entry) SetBody(b []byte, seed uint32) {
 	e.Record.Body = b
 }
 
-// IsMessage tells a message from a run and a name.
+// IsMessage reports whether the entry is a message, not a run or a name.
 func (e *Entry) IsMessage() bool { return e.Record.Kind == store.Put || e.Record.Kind == store.Spill }

@@ -179,8 +179,7 @@ func (w *Walker) records(from, to int64) bool {
 		if e.IsMessage() {
 			w.setBody(&e, b, from, bodies)
 		}
-		// The head of a damaged message is what was written, so the next record is behind
-		// its body, whatever stands there.
+		// The head of a damaged message is intact, so the next record is behind its body, whatever stands there.
 		whole = whole && !e.Damaged
 		w.entries = append(w.entries, e)
 	}

@@ -13,8 +13,8 @@ import (
 // CheckpointSpare is the file that the next checkpoint is written to.
 const CheckpointSpare = "next-checkpoint"
 
-// CheckpointFile is that file. It has room for a checkpoint before the disk is full: one
-// is what it takes to free segments.
+// CheckpointFile is the file of a checkpoint. It has room for a checkpoint before the disk is full: one is what it
+// takes to free segments.
 type CheckpointFile struct {
 	fs   vfs.FS
 	dir  string

@@ -30,7 +30,7 @@ func NewIndex() *Index {
 	return &Index{Queues: map[store.QueueID]*Queue{}, Names: map[store.QueueID]store.Name{}}
 }
 
-// Queue returns what is known of a queue, which is made if it is new.
+// Queue returns the entry of a queue, which it creates if it is new.
 func (x *Index) Queue(id store.QueueID) *Queue {
 	q := x.Queues[id]
 	if q == nil {

@@ -27,7 +27,7 @@ type Segment struct {
 
 	// Under the table's lock.
 
-	File vfs.File // nil while nobody has it open
+	File vfs.File // nil while it is not open
 	Pins int      // who reads it
 	Gone bool
 }

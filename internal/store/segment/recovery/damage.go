@@ -16,11 +16,10 @@ import (
 type Damage struct {
 	File   string // its name, without the folder
 	Offset int64
-	Text   string // what is wrong
+	Text   string // the problem
 	// Messages that are lost by it, as far as they are known.
 	Messages []Lost
-	// Unread is how many records, at most, could not even be found: messages that
-	// nobody knows the names of, or what was said of messages.
+	// Unread is how many records, at most, could not even be found: unidentified messages, or marks of messages.
 	Unread int
 }
 

@@ -90,7 +90,7 @@ func (r *Recovery) reconcile() {
 		r.Known[s.Seq] = s
 	}
 	for _, s := range r.unknown {
-		if c := r.Checkpoint.Segments[s.Seq]; c != nil { // the checkpoint knows what is to be known
+		if c := r.Checkpoint.Segments[s.Seq]; c != nil { // the checkpoint has all of it
 			c.Size = min(c.Size, s.Size)
 			r.Known[s.Seq] = c
 		} else if r.guess(s) {

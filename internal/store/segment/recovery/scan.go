@@ -29,7 +29,7 @@ type Scanned struct {
 	Err      error
 }
 
-// NewScan makes one for a segment whose batches end there; Add says what is looked for.
+// NewScan makes one for a segment whose batches end there; Add sets the entries to look for.
 func NewScan(s *index.Segment, end int64) *Scanned {
 	return &Scanned{Seg: s, end: end, sets: map[store.QueueID]*index.Sought{}, Messages: map[store.QueueID][]store.Recovered{}}
 }

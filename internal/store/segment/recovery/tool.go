@@ -17,8 +17,8 @@ import (
 	"candlemark/internal/store/vfs"
 )
 
-// Check reads everything in a journal's folder, also what nothing lives in any more,
-// and changes nothing. Nobody else may have the journal open.
+// Check reads everything in a journal's folder, also what nothing lives in any more, and changes nothing. The journal
+// must not be open elsewhere.
 func Check(fs vfs.FS, dir string) (Report, error) {
 	start := time.Now()
 	r, err := Inspect(fs, dir)
@@ -45,7 +45,7 @@ func Check(fs vfs.FS, dir string) (Report, error) {
 	return r.Report, nil
 }
 
-// Inspect finds out what is in the folder of a journal that nobody else has open.
+// Inspect lists the contents of the folder of a journal that is not open.
 func Inspect(fs vfs.FS, dir string) (*Recovery, error) {
 	f, err := Look(fs, dir)
 	if err != nil {

@@ -26,8 +26,8 @@ type Config struct {
 	Size, Small int64
 	// Number is the highest in the name of a file that is there.
 	Number int
-	// Full is told that the disk is full, or no more; Got that a file came, or will not
-	// come; Fail that the disk can do no more.
+	// Full is called when the disk becomes full, or no longer is; Got when a file arrives, or will not; Fail when the
+	// disk has failed.
 	Full func(bool)
 	Got  func()
 	Fail func(error)
@@ -75,7 +75,7 @@ func (s *Stock) Hopeless() bool { return s.hopeless.Load() }
 // Stop ends Run.
 func (s *Stock) Stop() { close(s.stop) }
 
-// look has Run look for what is missing.
+// look makes Run check for missing files.
 func (s *Stock) look() {
 	select {
 	case s.wake <- struct{}{}:
@@ -272,7 +272,7 @@ func (s *Stock) Bytes() (n int64) {
 	return n
 }
 
-// Close closes the files; what is put from now on is deleted.
+// Close closes the files; files put from now on are deleted.
 func (s *Stock) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
