@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 
+	"candlemark/protocol"
 	"candlemark/protocol/amqp10"
 )
 
@@ -63,6 +64,17 @@ func keptAnnotations(original []byte) amqp10.Value {
 		original = rest
 	}
 	return nil
+}
+
+// isNoHeader reports whether 0-9-1 has no type for an annotation.
+func isNoHeader(annotation amqp10.Value) bool {
+	_, ok := to091(annotation.Decode())
+	return !ok
+}
+
+// hasField reports whether a table has a field with that name.
+func hasField(t protocol.Table, name []byte) bool {
+	return slices.ContainsFunc(t, func(f protocol.Field) bool { return f.Key == string(name) })
 }
 
 // isHeader reports whether a header comes from an annotation, and was not set since.

@@ -57,7 +57,9 @@ func TestAnnotationsKeepTheirTypes(t *testing.T) {
 		{Key: amqp10.Symbol("x-opt-uuid"), Value: amqp10.UUID{1, 2}},
 		{Key: amqp10.Symbol("x-opt-list"), Value: amqp10.List{uint64(1), "a"}},
 		{Key: amqp10.Symbol("x-opt-map"), Value: amqp10.Map{{Key: amqp10.Symbol("k"), Value: true}}},
+		{Key: amqp10.Symbol("x-opt-decimals"), Value: amqp10.List{amqp10.Decimal32{4}}},
 		{Key: amqp10.Symbol("without-prefix"), Value: int64(5)},
+		{Key: amqp10.Symbol("x-opt-decimal"), Value: amqp10.Decimal64{8}}, // which is no header
 	}
 	if got := annotationsAfter(t, sent, nil, nil); !reflect.DeepEqual(got, sent) {
 		t.Errorf("got\n%v, sent\n%v", got, sent)
@@ -80,6 +82,7 @@ func TestAnnotationsThatWereChanged(t *testing.T) {
 		"deleted":          {ulong("x-opt-a", 1), nil, amqp10.Map{}, remove},
 		"the broker's own": {ulong("x-opt-a", 1), ulong("x-opt-a", 2), ulong("x-opt-a", 2), nil},
 		"no prefix, own":   {ulong("a", 1), ulong("a", 2), ulong("a", 2), nil},
+		"no header, set":   {amqp10.Map{{Key: amqp10.Symbol("x-opt-a"), Value: amqp10.Decimal32{}}}, nil, amqp10.Map{{Key: amqp10.Symbol("x-opt-a"), Value: "new"}}, set("new")},
 		"never a header":   {ulong("x-exchange", 1), nil, amqp10.Map{}, nil},
 	} {
 		if got := annotationsAfter(t, c.sent, c.own, c.change); !reflect.DeepEqual(got, c.want) {
