@@ -46,12 +46,12 @@ var Table = map[Kind]Restart{
 	KindRegistry:   {actor.ResumeDirective, 0, 0, "policies", "the asker: the command failed"},
 	KindVHost:      {actor.ResumeDirective, 0, 0, "names, children", "the asker: 541"},
 	KindExchange:   {actor.ResumeDirective, 0, 0, "bindings", "the asker: 541"},
-	KindDeadLetter: {actor.RestartDirective, 10, time.Minute, "nothing: queues keep what dies until told", "queues, which send again"},
+	KindDeadLetter: {actor.RestartDirective, 10, time.Minute, "nothing: queues keep dead letters until they are handled", "queues, which send again"},
 	KindAdmin:      {actor.ResumeDirective, 0, 0, "nothing to keep", "the asker: the command failed"},
 	KindConnection: {actor.StopDirective, 0, 0, "nothing", "the client: the socket closes"},
 	KindChannel:    {actor.StopDirective, 0, 0, "nothing: queues own what was unacknowledged", "the client: 541"},
-	KindShovel:     {actor.RestartDirective, 10, time.Minute, "nothing: what was not acknowledged is in the source", "nobody"},
-	KindMove:       {actor.StopDirective, 0, 0, "nothing: what was not moved is in its queue", "whoever looks: it has failed"},
+	KindShovel:     {actor.RestartDirective, 10, time.Minute, "nothing: unacknowledged messages are in the source", "none"},
+	KindMove:       {actor.StopDirective, 0, 0, "nothing: messages that were not moved are in the queue", "users, by the status of the move"},
 	KindQueue:      {actor.StopDirective, 0, 0, "of a durable one what the journal has", "consumers: cancelled; publishers: nack; the vhost, which brings a durable one back, or puts down one that panics in replay"},
 }
 

@@ -46,9 +46,9 @@ func (s *state) logExpired() {
 	switch e.queues {
 	case 0:
 	case 1:
-		s.log.Info().Str("queue", e.names[0]).Int("discarded_messages", e.discarded).Msg("a queue expired because nobody used it")
+		s.log.Info().Str("queue", e.names[0]).Int("discarded_messages", e.discarded).Msg("a queue expired because it was unused")
 	default:
 		s.log.Info().Int("queues", e.queues).Strs("first", e.names).Int("discarded_messages", e.discarded).
-			Msg("queues expired because nobody used them")
+			Msg("queues expired because they were unused")
 	}
 }

@@ -18,7 +18,7 @@ func (q *queue) abort(ctx actor.Context) {
 	q.reportCrash(ctx)
 	if q.failedOn != nil {
 		q.cfg.Log.Error().Str("queue", s.queue.Name).Int("messages", s.Backlog.Len()).Int("consumers", s.consumers.Len()).
-			Msg("a queue ended by a panic with what is not in the journal")
+			Msg("a queue ended by a panic; messages that are not in the journal are lost")
 	}
 	// The records of a queue that does not survive a restart are deleted from the journal.
 	if s.Journal.Spilled() && s.queue != nil && !s.queue.Durable {

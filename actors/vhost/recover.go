@@ -90,7 +90,7 @@ func (r *recovery) isOrphan(q definitions.Queue) bool {
 		return false
 	}
 	r.cfg.Log.Error().Str("queue", q.Name).Uint64("incarnation", q.Incarnation).
-		Msg("a stored queue has a name that is the broker's own; it is not brought back, what is in it stays in the journal")
+		Msg("a stored queue has a reserved name; it is not restored, and its messages stay in the journal")
 	return true
 }
 

@@ -62,7 +62,7 @@ func startBroker(cfg config.Config, log zerolog.Logger) (_ *broker, err error) {
 		}
 	}()
 	if err := b.clock.EnablePreciseTimers(); err != nil {
-		log.Warn().Err(err).Msg("what is due may be a millisecond late on this system")
+		log.Warn().Err(err).Msg("messages may expire a millisecond late on this system")
 	}
 	if b.node, err = supervision.Start(supervision.Config{
 		Users: b.users, Meta: b.data.definitions, Journal: b.data.journal, Backups: b.data.backups, Product: cfg.ProductName, ProductVersion: version, Name: nodeName, DataDirectory: cfg.DataDir, EventsIn: cfg.EventsIn, Process: b.process, Log: log,

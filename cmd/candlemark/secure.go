@@ -45,7 +45,7 @@ func (b *broker) setLoopback(cfg config.Config, log zerolog.Logger) {
 	names, known := cfg.LoopbackUsers, auth.Guest().Password
 	if cfg.OpenFirst && cfg.First.Password != known && b.users.HasPassword(cfg.First.Name, known) {
 		names = append(slices.Clone(names), cfg.First.Name)
-		log.Warn().Str("user", cfg.First.Name).Msg("the data folder is not new: the user keeps the password it has, which everybody knows, and may only come from this machine")
+		log.Warn().Str("user", cfg.First.Name).Msg("the data folder is not new: the user keeps its well-known password, and can log in from this machine only")
 	}
 	b.users.SetLoopback(names)
 }

@@ -134,7 +134,7 @@ func (a *adoption) change(d *definitions.Definitions, list []store.QueueID, name
 			}
 			vhosts[name.VHost] = v
 			c.Put = append(c.Put, v)
-			told = append(told, fmt.Sprintf("vhost '%s': made, nobody has permissions in it", v.Name))
+			told = append(told, fmt.Sprintf("vhost '%s': created, without permissions for any user", v.Name))
 		}
 		args := policies.WithQueueType(arguments, true, false, false, v.DefaultQueueType)
 		if err := policies.ValidateQueueArguments(name.Queue, name.VHost, args); err != nil {

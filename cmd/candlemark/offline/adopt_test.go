@@ -83,7 +83,7 @@ func TestJournalAdopt(t *testing.T) {
 		{"queue 'invoices' in vhost '/' (number 10): declared, with 1 messages", 0, []string{"--arguments", `{"x-message-ttl":1000,"x-queue-type":"classic"}`, "//invoices"}},
 		{"queue 'found' in vhost '/' (number 9): declared, with 2 messages", 0, []string{"--as", "found", "9"}},
 		{"queue 'orders.old' in vhost '/' (number 12): declared, with 1 messages", 0, []string{"--as", "orders.old", "//orders"}},
-		{"vhost 'gone': made, nobody has permissions in it\nqueue 'a' in vhost 'gone' (number 11): declared, with 1 messages\n", 0, nil},
+		{"vhost 'gone': created, without permissions for any user\nqueue 'a' in vhost 'gone' (number 11): declared, with 1 messages\n", 0, nil},
 		{"no messages of queues that the definitions do not know", commandline.ExitSoftware, nil},
 	} {
 		before := change(t, dir, definitions.Change{})

@@ -155,7 +155,7 @@ func printReport(out io.Writer, r recovery.Report) int {
 	fmt.Fprintf(out, "%d segments, %d messages with %d bytes, %d records behind the checkpoint\n",
 		r.Segments, r.Messages, r.Bytes, r.Records)
 	if r.TornTail > 0 {
-		fmt.Fprintf(out, "%d bytes at the end were being written when the broker ended; nobody was told that they are stored\n", r.TornTail)
+		fmt.Fprintf(out, "%d bytes at the end were being written when the broker ended; they were never confirmed\n", r.TornTail)
 	}
 	if len(r.Damages) == 0 {
 		fmt.Fprintln(out, "nothing is damaged")

@@ -54,7 +54,7 @@ var queueColumns = []column[queue]{
 	counter(queueDeliveries, "queue_get_empty_total", "basic.get on the empty queue", func(q *queue) uint64 { return q.Counts.GetEmpty }),
 	dueWithin(0), dueWithin(1), dueWithin(2), dueWithin(3), dueWithin(4),
 	gauge(queueExpiry, "candlemark_queue_next_expiry_timestamp_seconds", "When the next message expires, since 1970, 0 if none does", func(q *queue) float64 { return float64(q.Expiring.Next) / 1000 }),
-	gauge(queueExpiry, "candlemark_queue_lease_expires_timestamp_seconds", "When the queue ends if nobody uses it, since 1970, 0 if it does not", func(q *queue) float64 { return float64(q.Lease.Ends) / 1000 }),
+	gauge(queueExpiry, "candlemark_queue_lease_expires_timestamp_seconds", "When the queue ends if unused, since 1970, 0 if it does not", func(q *queue) float64 { return float64(q.Lease.Ends) / 1000 }),
 }
 
 var connectionColumns = []column[connection]{

@@ -32,10 +32,10 @@ func own(w *writer, m *management.Metrics) {
 	w.histogram("candlemark_release_lateness_seconds", "How long behind their time scheduled messages were released", m.Released)
 	w.gauge("candlemark_scheduled_messages", "Messages that wait for their time, in queues and delayed exchanges", float64(n[metrics.Scheduled]))
 	w.gauge("candlemark_deferred_messages", "Messages that are delivered only to who asks for their numbers", float64(n[metrics.Deferred]))
-	w.gauge("candlemark_leased_queues", "Queues that end when nobody uses them", float64(n[metrics.Leased]))
-	w.counter("candlemark_queue_leases_expired_total", "Queues that ended because nobody used them", m.DeadLetters.QueuesExpired)
+	w.gauge("candlemark_leased_queues", "Queues that end when unused", float64(n[metrics.Leased]))
+	w.counter("candlemark_queue_leases_expired_total", "Queues that ended because they were unused", m.DeadLetters.QueuesExpired)
 	w.counter("candlemark_queue_leases_discarded_messages_total", "Messages that went with those queues", m.DeadLetters.Discarded)
-	w.counter("candlemark_delivery_timeouts_total", "Deliveries that came back because nobody settled them in time", uint64(n[metrics.TimedOut]))
+	w.counter("candlemark_delivery_timeouts_total", "Deliveries requeued because they were not settled in time", uint64(n[metrics.TimedOut]))
 	w.gauge("candlemark_paged_messages", "Messages whose content is on disk alone", float64(n[metrics.Paged]))
 	w.gauge("candlemark_paged_bytes", "Bytes of bodies that are on disk alone", float64(n[metrics.PagedBytes]))
 

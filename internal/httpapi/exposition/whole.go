@@ -27,7 +27,7 @@ func node(w *writer, m *management.Metrics) {
 	w.gauge("rabbitmq_process_max_fds", "File descriptors that the process may have", float64(m.FilesMax))
 	w.gauge("rabbitmq_process_open_tcp_sockets", "Connections of AMQP clients, with those that have not logged in", float64(m.SocketsUsed))
 	w.gauge("rabbitmq_process_max_tcp_sockets", "Connections of AMQP clients that there may be", float64(m.SocketsMax))
-	w.gauge("rabbitmq_process_resident_memory_bytes", "Memory in use, without what is mapped from files", float64(m.MemoryUsed))
+	w.gauge("rabbitmq_process_resident_memory_bytes", "Memory in use, without file mappings", float64(m.MemoryUsed))
 	w.gauge("rabbitmq_resident_memory_limit_bytes", "Memory above which publishers are blocked", float64(m.MemoryLimit))
 	w.gauge("rabbitmq_disk_space_available_bytes", "Free space on the disk of the data folder", float64(m.DiskFree))
 	w.gauge("rabbitmq_disk_space_available_limit_bytes", "Free space below which publishers are blocked", float64(m.DiskLimit))

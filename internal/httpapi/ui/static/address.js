@@ -10,7 +10,7 @@ function decode(part) {
   try {
     return decodeURIComponent(part);
   } catch {
-    return part; // somebody has typed it
+    return part; // typed by the user
   }
 }
 

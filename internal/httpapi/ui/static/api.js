@@ -1,4 +1,4 @@
-// Requests to the API of this broker, and asking again and again while somebody looks.
+// Requests to the API of this broker, and polling while the page is visible.
 
 /** Refusal is an answer that is none, with the API's own text. */
 export class Refusal extends Error {
@@ -44,7 +44,7 @@ export async function request(method, address, { query, body, raw, form, headers
     if (error.name === 'AbortError') throw error;
     throw new Refusal(0, 'the broker does not answer');
   }
-  const ahead = Date.parse(answer.headers.get('Date')) + 500 - Date.now(); // it tells seconds
+  const ahead = Date.parse(answer.headers.get('Date')) + 500 - Date.now(); // it has whole seconds
   if (!Number.isNaN(ahead)) skew = Math.abs(ahead) > 2000 ? ahead : 0;
   const text = await answer.text();
   let value = null;
@@ -64,7 +64,7 @@ export const get = (address, options) => request('GET', address, options);
 /**
  * poll calls f, with a signal that aborts it, now and again so many ms (at least a second) after it was called, when it is done. It rests
  * while the page is hidden, and waits longer while the broker refuses, and 20 times as long as an answer took: what is expensive is asked for
- * seldom. report is told of each error, and of null when all is well.
+ * seldom. report is called with each error, and with null on success.
  */
 export function poll(f, ms, report) {
   let timer = 0, running = null, ended = false, failures = 0;

@@ -1,4 +1,4 @@
-// Begins: finds out who is logged in, and shows the form to log in or the page of the address.
+// Starts: determines the logged-in user, and shows the form to log in or the page of the address.
 
 import { get, onLost, request } from './api.js';
 import { el, text } from './dom.js';
@@ -52,7 +52,7 @@ function shell(user) {
     more, main);
   router = new Router(mine, 'now', main, {
     user,
-    /** may tells whether the user has one of these tags; an administrator may everything. */
+    /** may returns whether the user has one of these tags, or is an administrator. */
     may,
     /** report shows in the head how the asking goes. */
     report: (error) => {
@@ -103,7 +103,7 @@ function begin(why) {
   name.focus();
 }
 
-/** refusal says why somebody was not let in, with the API's own text. */
+/** refusal shows why a login was refused, with the API's own text. */
 function refusal(error) {
   const hints = {
     Not_Authorized: 'User or password is not right',
@@ -112,7 +112,7 @@ function refusal(error) {
   return hints[error.message] ? `${hints[error.message]} (${error.message}).` : `${error.message}.`;
 }
 
-/** closeMenus closes those that are open and that somebody has left. */
+/** closeMenus closes open menus without focus. */
 function closeMenus(event) {
   for (const menu of document.querySelectorAll('details.menu[open]')) {
     const inside = menu.contains(event.target);

@@ -1,4 +1,4 @@
-// A chart of lines over time, with its figures as a table for whoever does not see it.
+// A chart of lines over time, with its figures as a table for screen readers.
 
 import { brokerNow } from './api.js';
 import { el, svg, text } from './dom.js';

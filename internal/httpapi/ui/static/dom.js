@@ -1,4 +1,4 @@
-// Elements. Children that are strings become text: nothing that the API tells is ever read as markup.
+// Elements. Children that are strings become text: data of the API is never read as markup.
 
 import { brokerNow } from './api.js';
 

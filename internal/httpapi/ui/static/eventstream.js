@@ -22,7 +22,7 @@ export class EventStream {
   }
 }
 
-/** spoken is an event in words: what is there besides its name, time and user, in the order of the broker. */
+/** spoken is an event in words: its fields besides name, time and user, in the order of the broker. */
 export function spoken(fields) {
   const known = ['event', 'timestamp_in_ms', 'user_who_performed_action'];
   return Object.entries(fields).filter(([key, value]) => !known.includes(key) && value !== '' && value !== null && JSON.stringify(value) !== '{}')

@@ -1,12 +1,12 @@
 // The graph of how queues send messages on: ladders folded, cycles and dead ends found, and where everything is drawn. Nothing here knows of the page.
 
-/** box is the size of a node, gap what is between them. */
+/** box is the size of a node, gap the distance between them. */
 export const box = { width: 200, height: 38 }, gap = { x: 130, y: 14 };
 
 /** A ladder has at least so many levels. */
 const rungs = 4;
 
-/** identity tells an edge apart from all others, whatever places its nodes have. */
+/** identity identifies an edge, whatever places its nodes have. */
 export const identity = (edge, nodes) => JSON.stringify([nodes[edge.from].kind, nodes[edge.from].name, edge.kind, nodes[edge.to].kind, nodes[edge.to].name]);
 
 const family = (name) => /^(.*?)(\d+)(\D*)$/.exec(name)?.slice(1) ?? null;
@@ -175,7 +175,7 @@ export function curve(from, to) {
   return `M${x1} ${y1}C${x1 + bow} ${y1} ${x1 + bow} ${low} ${x1} ${low}L${x2} ${low}C${x2 - bow} ${low} ${x2 - bow} ${y2} ${x2} ${y2}`;
 }
 
-/** flows are the messages per second of an edge, by reason, between two looks that are so many ms apart; what is 0 is left out. */
+/** flows are the messages per second of an edge, by reason, between two looks that are so many ms apart; zeros are left out. */
 export function flows(before, now, ms) {
   const found = {};
   for (const [reason, n] of Object.entries(now ?? {})) {

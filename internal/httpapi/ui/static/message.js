@@ -1,8 +1,8 @@
-// What a message tells: its history from x-death, its payload as text, JSON and hex. Nothing here knows of the page.
+// The contents of a message: its history from x-death, its payload as text, JSON and hex. Nothing here knows of the page.
 
 import { number, plural } from './format.js';
 
-/** exact reads JSON in which numbers beyond 2^53 stay as they are written, where the browser tells how they are. */
+/** exact reads JSON in which numbers beyond 2^53 stay as they are written, where the browser exposes them. */
 export function exact(text) {
   return JSON.parse(text, /** @type {any} */ ((_, value, context) =>
     typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(context?.source ?? '') ? BigInt(context.source) : value));
@@ -18,7 +18,7 @@ export function shown(value) {
   return typeof value === 'string' || typeof value === 'bigint' ? String(value) : pretty(value, 0);
 }
 
-/** payloadOf are the bytes of a payload as the API tells it. */
+/** payloadOf are the bytes of a payload in the form of the API. */
 export function payloadOf(message) {
   if (message.payload_encoding !== 'base64') return new TextEncoder().encode(message.payload ?? '');
   return Uint8Array.from(atob(message.payload ?? ''), (c) => c.charCodeAt(0));
@@ -58,7 +58,7 @@ const reasons = {
 };
 
 /**
- * story is what x-death tells of a message, the oldest step first: [{text, at}], at in ms, which ends the text, or null. Empty if it has none, or one of another
+ * story is the history of a message by x-death, the oldest step first: [{text, at}], at in ms, which ends the text, or null. Empty if it has none, or one of another
  * form: clients may send what they like.
  */
 export function story(message) {

@@ -1,4 +1,4 @@
-// The dialogs that set and delete a policy, after they have told what that would do.
+// The dialogs that set and delete a policy, after showing the consequences.
 
 import { path, request } from './api.js';
 import { dialog, el, text } from './dom.js';
@@ -13,7 +13,7 @@ const applyTo = ['all', 'queues', 'classic_queues', 'quorum_queues', 'streams', 
 
 const address = (p, preview) => (preview ? path(p.operator ? 'api/x/operator-policies' : 'api/x/policies', p.vhost, p.name, 'preview') : path(p.operator ? 'api/operator-policies' : 'api/policies', p.vhost, p.name));
 
-/** shown is what a preview says: its sentences, and the objects. */
+/** shown is the content of a preview: its sentences, and the objects. */
 function shown(p) {
   const most = 100, items = p.items.slice(0, most);
   return [...told(p).map((s) => el('p', null, s)), items.length > 0 && el('details', { class: 'figures' }, el('summary', null, 'Objects'), el('ul', { class: 'names', tabindex: 0 },
@@ -73,7 +73,7 @@ class Definition {
   }
 }
 
-/** edit sets a policy, or one that is there anew, when it has told what that would do. What is typed is previewed a second after the last key. */
+/** edit creates or changes a policy after showing the consequences. What is typed is previewed a second after the last key. */
 export async function edit(context, policy, asking) {
   const vhosts = policy ? [policy.vhost] : await vhostsOf('policy').catch(() => ['/']);
   const p = policy ?? { name: '', pattern: '', 'apply-to': 'all', priority: 0, definition: {}, operator: false };
@@ -86,7 +86,7 @@ export async function edit(context, policy, asking) {
     turn++;
     submit.disabled = true;
     text(wrong, '');
-    said.replaceChildren(el('p', { class: 'hint' }, 'What it would do is told here before it can be set.'));
+    said.replaceChildren(el('p', { class: 'hint' }, 'The consequences are shown here before it can be set.'));
     clearTimeout(timer);
     timer = setTimeout(look, 1000);
   };
@@ -124,7 +124,7 @@ export async function edit(context, policy, asking) {
   changed();
 }
 
-/** removePolicy deletes one, after it has told what that would do. */
+/** removePolicy deletes a policy after showing the consequences. */
 export function removePolicy(policy, asking) {
   const said = el('div', { class: 'preview', role: 'status' }, el('p', { class: 'hint' }, 'What that would do…'));
   const box = dialog(`Delete ${policy.operator ? 'operator policy' : 'policy'} ${policy.name} in ${policy.vhost}?`, said, 'Delete', async () => {

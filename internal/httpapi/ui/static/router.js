@@ -1,4 +1,4 @@
-// Which page is shown. The address has its state: whoever copies it sees the same.
+// Which page is shown. The address has its state, so that a copied address shows the same.
 
 import { href, parse } from './address.js';
 
@@ -26,7 +26,7 @@ export class Router {
     this.changed = null;
     this.end = this.pages[name].show(this.main, {
       ...this.context, params, parts,
-      /** onChange is told of another state of the same page. */
+      /** onChange is called with a new state of the same page. */
       onChange: (f) => { this.changed = f; },
       /** keep writes the page's state into the address, as a step back or in place of the last one. */
       keep: (to, step = true) => {

@@ -1,4 +1,4 @@
-// Ticks of axes, and what a histogram tells. Nothing here knows of the page.
+// Ticks of axes, and figures of a histogram. Independent of the page.
 
 /** ticks are about n round numbers from 0 to max or just above it. */
 export function ticks(max, n = 4) {
@@ -44,7 +44,7 @@ export function quantile(q, bounds, counts) {
   return Infinity;
 }
 
-/** since is what was counted between two looks; all of it if the second began anew. */
+/** since is the difference between two counts; the whole second one after a restart. */
 export function since(before, now) {
   if (!before || now.some((n, i) => n < before[i])) return now;
   return now.map((n, i) => n - before[i]);

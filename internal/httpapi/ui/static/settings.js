@@ -1,6 +1,6 @@
-// The settings of a queue that count, whose they are, and what is due in it. Nothing here knows of the page.
+// The effective settings of a queue, their sources, and the messages due in it. Independent of the page.
 
-/** defaults are what counts where nobody says anything (docs: queues, TTL, leases, dead letters). */
+/** defaults are the values of unset settings (docs: queues, TTL, leases, dead letters). */
 const defaults = {
   'message-ttl': 'none', expires: 'none', 'max-length': 'none', 'max-length-bytes': 'none', overflow: 'drop-head', 'dead-letter-exchange': 'none', 'consumer-timeout': 'none',
   'delayed-messages': false, 'expires-renewed-by': 'none',
@@ -40,7 +40,7 @@ const classes = ['within_1s', 'within_1m', 'within_1h', 'within_1d', 'later'];
 const horizons = [1e3, 60e3, 3600e3, 86400e3];
 
 /**
- * dueIn is what is due in a queue, in the form of /api/x/ahead: messages and scheduled ones as the queue counts them, its end, and those locks
+ * dueIn has the messages due in a queue, in the form of /api/x/ahead: messages and scheduled ones as the queue counts them, its end, and those locks
  * that are given, moments in ms. Everything past is due within the first second.
  */
 export function dueIn(queue, locks, now) {
@@ -60,12 +60,12 @@ export function dueIn(queue, locks, now) {
   };
 }
 
-/** msOf is a number with a unit (ms, s, min, h, d) in ms; NaN for what is none. */
+/** msOf is a number with a unit (ms, s, min, h, d) in ms; NaN for anything else. */
 export function msOf(n, unit) {
   return /^\d+(\.\d+)?$/.test(n.trim()) ? Math.round(Number(n) * { ms: 1, s: 1e3, min: 60e3, h: 3600e3, d: 86400e3 }[unit]) : NaN;
 }
 
-/** redacted is the value of a parameter with addresses that name no users, passwords and settings, as the API tells those of shovels. */
+/** redacted is the value of a parameter with addresses that name no users, passwords and settings, as the API shows those of shovels. */
 export function redacted(value) {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return value;
   const without = (address) => (typeof address === 'string' ? address.replace(/^([^:]*:\/\/)?(?:[^]*@)?([^?]*)[^]*$/, '$1$2') : address);

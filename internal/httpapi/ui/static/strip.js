@@ -1,4 +1,4 @@
-// The strip: what is due from now to never, by what becomes of it.
+// The strip: the messages due from now to never, by outcome.
 
 import { el, svg } from './dom.js';
 import { number, plural, short } from './format.js';
@@ -33,7 +33,7 @@ export class Strip {
     this.watch.observe(this.element);
   }
 
-  /** draw shows what is ahead; never is how many ready messages have no deadline, null if that is not known. */
+  /** draw shows the messages due; never is the number of ready messages without a deadline, null if that is not known. */
   draw(ahead, never) {
     this.last = [ahead, never];
     const axis = new Axis(ahead.horizons_ms), wide = Math.max(this.element.clientWidth, 260), classes = axis.classes();

@@ -6,7 +6,7 @@ import { columnsOf, pageSizes, sorted } from './tablestate.js';
 
 /**
  * ServerTable has a row for each item of a page. spec: columns ({key, label, title, sort, num, shown, always, cell(item, before)}),
- * key(item), filters. change(state, step) is told of each new state; picked() of what is selected. Rows stay the same elements while their item is
+ * key(item), filters. change(state, step) is called with each new state; picked() of what is selected. Rows stay the same elements while their item is
  * there, so that the focus stays where it is.
  */
 export class ServerTable {
@@ -77,7 +77,7 @@ export class ServerTable {
     }), c.choice ?? c.label)));
   }
 
-  /** typed waits until nobody types any more. */
+  /** typed waits until typing stops. */
   typed() {
     clearTimeout(this.typing);
     this.typing = setTimeout(() => this.change({ ...this.state, name: this.name.value, regex: this.regex.checked, page: 1 }, false), 250);

@@ -68,12 +68,12 @@ export function query(state, spec) {
   return q;
 }
 
-/** at is what a path such as queue.name leads to in an item of the API. */
+/** at returns the value at a path such as queue.name in an item of the API. */
 export function at(item, field) {
   return field.split('.').reduce((value, key) => value?.[key], item);
 }
 
-/** pageOf is a page of items that the API has told all at once, as it would have answered for one. */
+/** pageOf is a page of items that the API has returned all at once, as it would have answered for one. */
 export function pageOf(items, state, spec) {
   const all = items.filter((item) => matches(item.name, state));
   const column = spec.columns.find((c) => c.key === state.sort);

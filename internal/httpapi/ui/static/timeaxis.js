@@ -1,4 +1,4 @@
-// The axis of time from now to never: logarithmic from 1 s on, as what is near matters to the second and what is far to the day.
+// The axis of time from now to never: logarithmic from 1 s on, as near times matter to the second and far ones to the day.
 // Nothing here knows of the page. Positions are from 0 to 1.
 
 const names = [[0, 'now'], [1e3, '1 s'], [60e3, '1 min'], [3600e3, '1 h'], [86400e3, '1 d'], [30 * 86400e3, '30 d']];

@@ -72,7 +72,7 @@ func (r *Recovery) load() error {
 		r.fellBack = true
 		text := "checkpoint is not what was written; an older one is used"
 		if i == len(r.Checkpoints)-1 {
-			text = "no checkpoint is what was written; messages that were settled may return"
+			text = "no checkpoint is intact; messages that were settled may return"
 		}
 		r.Damages = append(r.Damages, Damage{File: index.CheckpointName(number), Text: text})
 	}

@@ -16,7 +16,7 @@ function shownLimits(main, context) {
   const may = context.may(), tables = kinds.map((k) => new Rows(`${k.title}s`, [
     [k.title, (l) => el('span', { class: 'name' }, l.name)], ['Limit', (l) => l.limit], ['At most', (l) => (l.value < 0 ? 'any number' : format.plural(l.value, k.limits[l.limit]?.slice(0, -1) ?? l.limit))],
     ...(may ? [['Actions', (l) => el('span', { class: 'inline' }, button('Set…', () => set(k, l)), button('Clear…', () => clear(k, l), true))]] : [])],
-  k.of === 'user' && !context.may('monitoring') ? 'You have no limits; those of others are told to monitoring users.' : 'There are none.'));
+  k.of === 'user' && !context.may('monitoring') ? 'You have no limits; only monitoring users see those of others.' : 'There are none.'));
   const set = async (k, l) => {
     const names = l ? [l.name] : await k.names().catch(() => []);
     dialog(l ? `${l.limit} of ${l.name}` : `Set a limit of a ${k.title.toLowerCase()}`, [l ? '' : [choose('name', k.title, names), choose('limit', 'Limit', Object.keys(k.limits))],
@@ -64,7 +64,7 @@ function shownParameters(main, context) {
     });
   };
   const remove = (p) => dialog(`Delete ${p.component} ${p.name}?`, el('p', null, p.component === 'shovel' ? 'The shovel ends with it.' : p.component === 'vhost-limits' ? `All limits of virtual host ${p.vhost} go with it.` :
-    p.component === 'operator_policy' ? `Operator policy ${p.name} in ${p.vhost} counts no more; the page Policies tells for how many queues.` : 'One parameter goes, nothing else.'), 'Delete', async () => {
+    p.component === 'operator_policy' ? `Operator policy ${p.name} in ${p.vhost} no longer applies; the page Policies shows the number of queues.` : 'One parameter goes, nothing else.'), 'Delete', async () => {
     await request('DELETE', pathOf(p));
     done();
   }, true);

@@ -9,7 +9,7 @@ import { changed } from '../policy.js';
 import { edit, removePolicy } from '../policyeditor.js';
 
 const identity = (p) => JSON.stringify([p.operator, p.vhost, p.name]);
-/** mayChange tells whether the user may change a policy, if some may be changed in its virtual host. */
+/** mayChange returns whether the user may change a policy, if some may be changed in its virtual host. */
 const mayChange = (context, p) => !p.operator || context.may();
 const pathOf = (p, ...more) => path(p.operator ? 'api/x/operator-policies' : 'api/x/policies', p.vhost, p.name, ...more);
 

@@ -1,4 +1,4 @@
-// Queue: one queue, what is due in it, its messages, and who holds which.
+// Queue: one queue, its messages, those due, and their holders.
 
 import { deleteAll, purgeAll } from '../actions.js';
 import { brokerNow, get, path, poll } from '../api.js';
@@ -26,7 +26,7 @@ const parts = {
 
 export const queue = { title: 'Queue', below: 'queues', show };
 
-/** About is what the parts know of the queue: they are told when it has been asked for anew. */
+/** About is the state of the queue shared by the parts, which are notified of each update. */
 class About {
   vhost; name; context; queue; listeners; say; asking;
 
@@ -43,7 +43,7 @@ class About {
     return path('api/x/queues', this.vhost, this.name, ...rest);
   }
 
-  /** may tells whether the user may do something with the queue; nothing while the queue is not known. */
+  /** may returns whether the user may do something with the queue; nothing while the queue is not known. */
   may(what) {
     return this.queue?.may.includes(what) ?? false;
   }
@@ -53,7 +53,7 @@ class About {
     return href(['queue', this.vhost, this.name], new URLSearchParams(show === 'overview' ? state : { show, ...state }));
   }
 
-  /** told has f called with the queue now, if it is known, and each time that it has been asked for; it returns how to end that. */
+  /** told calls f with the queue now, if it is known, and after each update; it returns a function that ends that. */
   told(f) {
     this.listeners.add(f);
     if (this.queue) f(this.queue);
@@ -132,7 +132,7 @@ function show(main, context) {
 
 const mayLook = (about, part) => !part.needs || about.may(part.needs);
 
-/** refused stands in for a part of which somebody has the address. */
+/** refused replaces a part that the user may not see. */
 function refused(where) {
   where.append(el('p', { class: 'empty card' }, 'You may not read this queue.'));
   return () => {};
