@@ -9,10 +9,10 @@
 // Takes: Enqueue Settle Consume CancelConsumer Grant Allow Limit Resize Get ReceiveDeferred Purge ChannelGone from
 // channels; DeclareQueue DeleteQueue Configure Wake QueueForgotten QueueKept from its vhost; DeadLetterReply from the
 // dead-letter actor; Trim ClockJumped from supervision; DescribeQueue Peek ListUnacked RenewLock SettleLocked
-// ReturnDelivery PrepareWork ReleaseWork Claim UseSession ListSessions ListScheduled CancelScheduled Reschedule from
-// any actor; timerFired appendDone loaded lookedUp again from itself. Sends: EnqueueReply Deliver Offer Unused
-// ConsumerCancelled ConsumerTimedOut DeliveriesReturned and the replies to the commands above; DeadLetter and
-// QueueExpired; QueueRetiring and QueueDeleteRefused to its vhost.
+// ReturnDelivery PrepareWork ReleaseWork Claim UseSession ListSessions ListScheduled CancelScheduled Reschedule
+// DeleteMessages from any actor; timerFired appendDone loaded lookedUp again from itself. Sends: EnqueueReply Deliver
+// Offer Unused ConsumerCancelled ConsumerTimedOut DeliveriesReturned and the replies to the commands above; DeadLetter
+// and QueueExpired; QueueRetiring and QueueDeleteRefused to its vhost.
 //
 // The shell (queue.go) has the mailbox, the clock and one timer. The core (state.go and the files beside it) is
 // passed the time and collects its effects in an outcome, which the shell carries out. The steps that follow any mail

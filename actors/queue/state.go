@@ -154,6 +154,8 @@ func (s *state) control(received any, now clock.Instant) {
 		receiveDeferred(s, m, now)
 	case *mail.Purge:
 		s.purge(m, now)
+	case *mail.DeleteMessages:
+		deleteMessages(s, m, now)
 	case *mail.DeclareQueue:
 		s.handled++
 		s.declare(m, now)

@@ -113,6 +113,7 @@ var operations = []struct {
 	{"cancel", request("cancel-scheduled-message", map[string]any{"sequence-numbers": []int64{7}})},
 	{"rules", request("enumerate-rules", map[string]any{"top": int32(1), "skip": int32(0)})},
 	{"add rule", request("add-rule", map[string]any{"rule-name": "r", "rule-description": map[string]any{"sql-filter": map[string]any{"expression": "1=1"}}})},
+	{"delete", request("batch-delete-messages", map[string]any{"message-count": int32(1)})},
 	{"state", request("get-session-state", map[string]any{"session-id": "s"})},
 }
 
@@ -139,9 +140,9 @@ func (c *client) allowed() string {
 
 const (
 	sends    = "send, schedule, cancel"
-	listens  = "receive, dead letters, peek, settle, renew, by number, state"
-	both     = "send, receive, dead letters, peek, settle, renew, by number, schedule, cancel, state" // but not manage
-	manages  = "send, receive, dead letters, peek, settle, renew, by number, schedule, cancel, rules, add rule, state"
+	listens  = "receive, dead letters, peek, settle, renew, by number, delete, state"
+	both     = "send, receive, dead letters, peek, settle, renew, by number, schedule, cancel, delete, state" // but not manage
+	manages  = "send, receive, dead letters, peek, settle, renew, by number, schedule, cancel, rules, add rule, delete, state"
 	address  = "amqp://host/q"
 	unlisted = "^$"
 )
@@ -180,7 +181,7 @@ func TestToken_Rights(t *testing.T) {
 			{"nobody", "manager", "q", "amqp://host/", 401, ""},
 			{"nobody", "manager", "q", "amqp://host/none", 401, ""},
 			{"nobody", "manager", "", "amqp://host/none", 404, ""},
-			{"nobody", "manager", "q", "amqp://host/q/$management", 202, "peek, settle, renew, by number, schedule, cancel, rules, add rule, state"},
+			{"nobody", "manager", "q", "amqp://host/q/$management", 202, "peek, settle, renew, by number, schedule, cancel, rules, add rule, delete, state"},
 			{"everybody", "", "", "", 0, manages},
 			{"everybody", "sender", "q", address, 202, sends},
 			{"everybody", "listener", "q", address, 202, listens},

@@ -191,6 +191,9 @@ var rooms = map[string][]string{
 	},
 	"actors/queue/notices": {"internal/store"},
 	"actors/queue/work":    {"actors/mail", "internal/clock"},
+	"actors/queue/purge": {
+		"actors/mail", "actors/queue/backlog", "actors/queue/messages", "actors/queue/outbox", "actors/queue/work", "internal/clock", "internal/store",
+	},
 	"actors/queue/deliveries": {
 		"policies", "actors/mail", "actors/queue/acktimeouts", "actors/queue/backlog", "actors/queue/consumers", "actors/queue/content", "actors/queue/messages", "actors/queue/outbox",
 		"actors/queue/sessions", "actors/queue/work", "internal/clock", "internal/message", "internal/store", "protocol",
@@ -298,7 +301,7 @@ var pureRooms = []string{
 	"actors/connection/connevents", "actors/connection10/transactions",
 	"actors/queue/acktimeouts", "actors/queue/backlog", "actors/queue/claims", "actors/queue/consumers", "actors/queue/content", "actors/queue/deadletters",
 	"actors/queue/deferred", "actors/queue/deliveries", "actors/queue/duplicates", "actors/queue/expiry", "actors/queue/flowcontrol", "actors/queue/inspect", "actors/queue/lease", "actors/queue/messages", "actors/queue/notices",
-	"actors/queue/outbox", "actors/queue/paging", "actors/queue/receivers", "actors/queue/records", "actors/queue/schedule", "actors/queue/sessions", "actors/queue/wheel", "actors/queue/work",
+	"actors/queue/outbox", "actors/queue/paging", "actors/queue/purge", "actors/queue/receivers", "actors/queue/records", "actors/queue/schedule", "actors/queue/sessions", "actors/queue/wheel", "actors/queue/work",
 	"actors/session/config", "actors/session/transactions",
 	"actors/session/access", "actors/session/answers", "actors/session/batches", "actors/session/entities", "actors/session/incoming", "actors/session/management", "actors/session/settlement", "actors/session/sessionevents", "actors/session/temporary", "actors/session/tokens", "actors/session/transfers", "actors/session/window", "actors/vhost/refusal", "supervision/queries", "supervision/resources",
 }

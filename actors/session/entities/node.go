@@ -93,6 +93,8 @@ func (n *Node) Run(request []byte, done func(replyTo string, answer []byte)) err
 		a.peek(q)
 	case r.Operation == servicebus.RenewLock:
 		a.renew(q)
+	case r.Operation == servicebus.DeleteMessages:
+		a.delete(q)
 	case r.Operation == servicebus.ReceiveByNumber:
 		a.receive(q)
 	case r.Operation == servicebus.Dispose:
@@ -149,7 +151,7 @@ func (a *asked) failed(err error) {
 // empty answers as a queue without messages does.
 func (a *asked) empty() {
 	switch a.Operation {
-	case servicebus.PeekMessage, servicebus.ListSessions:
+	case servicebus.PeekMessage, servicebus.ListSessions, servicebus.DeleteMessages:
 		a.answer(204, "No Content", "", nil)
 	case servicebus.ReceiveByNumber:
 		a.notFound()
@@ -161,7 +163,7 @@ func (a *asked) empty() {
 // peek answers with messages by ascending number.
 func (a *asked) peek(q *topology.Queue) {
 	from, _ := a.Field("from-sequence-number").(int64)
-	count, _ := a.Field("message-count").(int32)
+	count, _ := a.Field(servicebus.MessageCount).(int32)
 	a.Send(q.PID, &mail.Peek{
 		Request: a.Ask(func(reply any, err error) {
 			if err != nil {

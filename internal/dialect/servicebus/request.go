@@ -18,6 +18,7 @@ const (
 	Dispose         = "com.microsoft:update-disposition"
 	ScheduleMessage = "com.microsoft:schedule-message"
 	CancelScheduled = "com.microsoft:cancel-scheduled-message"
+	DeleteMessages  = "com.microsoft:batch-delete-messages"
 )
 
 // Request is one request to a node. It aliases nothing.
@@ -99,6 +100,23 @@ func (r *Request) Numbers() (numbers []uint64, ok bool) {
 		}
 	}
 	return numbers, len(numbers) > 0 && len(numbers) == len(values)
+}
+
+// MessageCount is the field with a number of messages, in requests and answers.
+const MessageCount = "message-count"
+
+// Deletion returns how many messages a DeleteMessages deletes, at most most, and before which time they were enqueued, in wall ms, 0 for any; false:
+// it is invalid.
+func (r *Request) Deletion(most int32) (limit int, before int64, ok bool) {
+	n, _ := r.Field(MessageCount).(int32)
+	switch t := r.Field("enqueued-time-utc").(type) {
+	case nil:
+	case amqp10.Timestamp:
+		before = int64(max(t, 1))
+	default:
+		return 0, 0, false
+	}
+	return int(n), before, n > 0 && n <= most
 }
 
 // Messages returns the encoded messages of the body; false: there are none, or more than MostBatched.

@@ -1,0 +1,91 @@
+package purge
+
+import (
+	"candlemark/actors/mail"
+	"candlemark/actors/queue/backlog"
+	"candlemark/actors/queue/work"
+	"candlemark/internal/clock"
+	"candlemark/internal/store"
+)
+
+// oldest is a DeleteMessages in progress.
+type oldest struct {
+	Parts
+	asked   *mail.DeleteMessages
+	before  int64   // in the broker's time
+	session *string // nil for none
+	spot    backlog.Spot
+	found   []backlog.Handle // of a turn
+	reply   *mail.DeleteMessagesReply
+}
+
+// Oldest deletes ready messages from the head of the queue (SBE-8).
+func Oldest(p Parts, m *mail.DeleteMessages, now clock.Instant) {
+	x := &oldest{Parts: p, asked: m, before: m.Before - p.Messages.Skew, reply: &mail.DeleteMessagesReply{Reply: m.Done(nil)}}
+	if x.reply.Err = x.locked(now); x.reply.Err != nil {
+		p.Out.Send(m.ReplyTo, x.reply)
+		return
+	}
+	p.Pending.Start(&work.Work{Expires: true, Asked: m, Step: x.step, End: x.end}, now)
+}
+
+// locked checks that the asker has locked the session, in a queue that has any.
+func (x *oldest) locked(now clock.Instant) error {
+	set, m := x.Messages.Sessions, x.asked
+	if set == nil {
+		return nil
+	}
+	if x.session = m.Session; x.session == nil {
+		x.session = set.ByLink(m.Link, m.Connection)
+	}
+	if x.session == nil {
+		return mail.ErrSessionNeeded
+	}
+	if holder, _ := set.Holder(*x.session, now.Floor()); holder == nil || !m.Connection.Equal(holder.Connection) {
+		return mail.ErrSessionLost
+	}
+	return nil
+}
+
+// step examines as many messages as a turn allows. Those past their deadline are left to expire.
+func (x *oldest) step(now clock.Instant) (done bool) {
+	s, n := x.Messages, 0
+	s.Backlog.Behind(x.spot, func(h backlog.Handle) bool {
+		n++
+		x.spot = s.Backlog.Spot(h)
+		if x.meant(h) && s.Backlog.Deadline(h) > now.Floor() {
+			x.found = append(x.found, h)
+		}
+		return n < x.Limit && x.reply.Count+len(x.found) < x.asked.Limit
+	})
+	for _, h := range x.found {
+		s.Expiry.Remove(h)
+		s.Remove(h, store.Purged)
+	}
+	x.reply.Count += len(x.found)
+	x.found = x.found[:0]
+	return n < x.Limit || x.reply.Count >= x.asked.Limit
+}
+
+// meant reports whether a message is old enough, and in the session.
+func (x *oldest) meant(h backlog.Handle) bool {
+	set := x.Messages
+	if enqueued, _ := set.Backlog.Times(h); x.asked.Before != 0 && enqueued >= x.before {
+		return false
+	}
+	if x.session == nil {
+		return true
+	}
+	id, ok := set.Sessions.Of(set.Backlog.Seq(h))
+	return ok && id == *x.session
+}
+
+// end answers when the deletions are in the journal.
+func (x *oldest) end(clock.Instant) {
+	x.Messages.Journal.Await(func(failed bool) {
+		if failed {
+			x.reply.Err = mail.NotStored()
+		}
+		x.Out.Send(x.asked.ReplyTo, x.reply)
+	})
+}

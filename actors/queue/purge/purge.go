@@ -1,0 +1,50 @@
+package purge
+
+import (
+	"candlemark/actors/mail"
+	"candlemark/actors/queue/backlog"
+	"candlemark/actors/queue/messages"
+	"candlemark/actors/queue/outbox"
+	"candlemark/actors/queue/work"
+	"candlemark/internal/clock"
+)
+
+// Parts are the parts of a queue that are used.
+type Parts struct {
+	Messages *messages.Set
+	Pending  *work.Pending
+	Out      *outbox.Outbox
+	Limit    int // of messages per turn
+}
+
+// All drops all ready messages (DL-9: not dead-lettered), and all scheduled (DLY-12) and deferred ones (DEFER-4).
+// Overdue messages expire first. If no message is unacked, this is one step and one record, however many messages
+// there are.
+func All(p Parts, m *mail.Purge, now clock.Instant) {
+	s, reply := p.Messages, &mail.PurgeReply{Reply: m.Done(nil)}
+	expired, kept, due, at := false, 0, now, backlog.Handle(1)
+	p.Pending.Start(&work.Work{
+		Asked: m,
+		Step: func(clock.Instant) bool {
+			if !expired {
+				if s.ExpireDue(due) || s.ExpireDeferred(due) {
+					return false
+				}
+				expired, kept = true, s.Scheduled.Len()+s.Deferred.Len()
+			}
+			if s.Backlog.Len() == s.Backlog.Ready() && s.Duplicates.Len() == 0 && !s.Sessions.Noted() { // ids are in the journal, too
+				reply.MessageCount += s.Backlog.Ready()
+				s.Clear()
+				return true
+			}
+			n := s.PurgeReady(p.Limit)
+			reply.MessageCount += n
+			return n < p.Limit && s.PurgeScheduled(&at, p.Limit) && messages.PurgeDeferred(s, p.Limit)
+		},
+		End: func(clock.Instant) {
+			reply.MessageCount += kept
+			s.Notices.Purged(kept)
+			p.Out.Send(m.ReplyTo, reply)
+		},
+	}, now)
+}

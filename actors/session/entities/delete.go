@@ -1,0 +1,32 @@
+package entities
+
+import (
+	"candlemark/actors/mail"
+	"candlemark/internal/dialect/servicebus"
+	"candlemark/internal/topology"
+	"candlemark/protocol/amqp10"
+)
+
+// delete deletes messages that no receiver holds, and answers with their number.
+func (a *asked) delete(q *topology.Queue) {
+	limit, before, ok := a.Deletion(mail.MaxDeleted)
+	if !ok {
+		a.answer(400, "a message-count from 1 to 4,000 is wanted, and enqueued-time-utc is a time", amqp10.InvalidField, nil)
+		return
+	}
+	a.Send(q.PID, &mail.DeleteMessages{
+		Request: a.Ask(func(reply any, err error) {
+			if err != nil {
+				a.failed(err)
+				return
+			}
+			n := reply.(*mail.DeleteMessagesReply).Count
+			if n == 0 {
+				a.answer(204, "No Content", "", nil)
+				return
+			}
+			a.answer(200, "OK", "", amqp10.Map{{Key: servicebus.MessageCount, Value: int32(n)}})
+		}),
+		Limit: limit, Before: before, Session: a.session(), Link: a.Text("associated-link-name"), Connection: a.Connection, Queue: q.Name, VHost: a.vhost(),
+	})
+}
