@@ -35,7 +35,7 @@ func (l *laptop) Now() (int64, time.Duration) {
 	return now.UnixNano() + l.set.Load() + l.slept.Load(), now.Sub(l.start)
 }
 
-func (l *laptop) Ever() (int64, bool) { return int64(time.Since(l.start)) + l.slept.Load(), true }
+func (l *laptop) Boottime() (int64, bool) { return int64(time.Since(l.start)) + l.slept.Load(), true }
 
 // onLaptop runs a broker on one.
 func onLaptop(t *testing.T, test func(b *testkit.Bubble, l *laptop), change ...func(*supervision.Config)) {

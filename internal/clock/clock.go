@@ -11,7 +11,7 @@ type Clock struct {
 	base    time.Time // with its monotonic reading
 	wall    int64     // base in ns since 1970
 	machine Machine
-	ever    int64        // the machine's, at base
+	boot    int64        // Boottime at base
 	slept   atomic.Int64 // ns, as far as it was noticed
 	skew    atomic.Int64 // ns
 	seen    atomic.Pointer[seen]
@@ -36,7 +36,7 @@ func Of(m Machine) *Clock {
 			c.wall, c.base, took = wall, base, d
 		}
 	}
-	c.ever, _ = m.Ever()
+	c.boot, _ = m.Boottime()
 	return c
 }
 

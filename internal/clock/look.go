@@ -3,46 +3,45 @@ package clock
 import "time"
 
 const (
-	// leastSleep is the shortest sleep that is taken for one; shorter ones add up.
-	leastSleep = 100 * time.Millisecond
-	// leastStep is by how much the machine's wall clock must be away from where it is thought to be, to have been set.
-	// Gradual adjustments also affect the monotonic clock.
-	leastStep = time.Second
-	// blur is how long a look may take, or how unlike two of its readings may be, to be believed.
-	blur = 10 * time.Millisecond
+	// minSleep is the shortest sleep that Look reports; shorter ones add up.
+	minSleep = 100 * time.Millisecond
+	// minStep is the smallest change of the wall clock that Look reports. Gradual adjustments also affect the monotonic
+	// clock.
+	minStep = time.Second
+	// maxSpread is the longest time a look may take, and the largest difference of its readings; others are discarded.
+	maxSpread = 10 * time.Millisecond
 )
 
 // Machine is the source of a clock's time.
 type Machine interface {
-	// Now returns the wall clock, in ns since 1970, and the process's monotonic clock at the same moment, from wherever
-	// it counts.
+	// Now returns the wall clock, in ns since 1970, and the process's monotonic clock at the same moment, from any origin.
 	Now() (wall int64, awake time.Duration)
-	// Ever returns a clock like the monotonic one, that goes on while the machine sleeps, in ns from wherever it
-	// counts; false if there is none.
-	Ever() (ns int64, ok bool)
+	// Boottime returns a monotonic clock that advances while the machine sleeps, in ns from any origin; false if there is
+	// none.
+	Boottime() (ns int64, ok bool)
 }
 
-// Look compares the machine's clocks with each other. It returns how long the machine has slept that was not known before, by which the
-// present has leapt now, and by how much its wall clock was set, which moves Skew and nothing else. It also notices pauses of the
-// process, by the time since the last Look (Paused). One goroutine at a time may call it, every LookEvery.
+// Look compares the machine's clocks. It returns how long the machine has slept since the last Look, by which Now advances, and by how
+// much its wall clock was set, which changes only Skew. It also detects pauses of the process, by the time since the last Look (Paused).
+// One goroutine at a time may call it, every LookEvery.
 func (c *Clock) Look() (slept, set time.Duration) {
 	wall, awake := c.machine.Now()
-	ever, has := c.machine.Ever()
+	boot, has := c.machine.Boottime()
 	passed := time.Since(c.base) // in the midst of the readings, so that it is as good as they are
 	wallThen, awakeThen := c.machine.Now()
 	c.looked(passed, passed)
 	took := awakeThen - awake
-	if took > blur || (time.Duration(wallThen-wall)-took).Abs() > blur {
-		return 0, 0 // held up, or set, or asleep, right between the readings: the next look will tell
+	if took > maxSpread || (time.Duration(wallThen-wall)-took).Abs() > maxSpread {
+		return 0, 0 // held up, set, or asleep between the readings: left to the next look
 	}
 	if known := time.Duration(c.slept.Load()); has {
-		if s := time.Duration(ever-c.ever) - passed; s-known >= leastSleep {
+		if s := time.Duration(boot-c.boot) - passed; s-known >= minSleep {
 			slept = s - known
 			c.slept.Store(int64(s))
 		}
 	}
 	skew := wallThen - c.wall - int64(passed) - c.slept.Load()
-	if by := time.Duration(skew - c.skew.Load()); by.Abs() >= leastStep {
+	if by := time.Duration(skew - c.skew.Load()); by.Abs() >= minStep {
 		set = by
 		c.skew.Store(skew)
 	}
@@ -57,4 +56,4 @@ func (s system) Now() (int64, time.Duration) {
 	return now.UnixNano(), now.Sub(s.origin)
 }
 
-func (system) Ever() (int64, bool) { return bootReading() }
+func (system) Boottime() (int64, bool) { return bootReading() }

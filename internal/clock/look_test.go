@@ -25,7 +25,7 @@ func (l *laptop) Now() (int64, time.Duration) {
 	return now.Add(l.set + l.slept).UnixNano(), now.Sub(l.start)
 }
 
-func (l *laptop) Ever() (int64, bool) {
+func (l *laptop) Boottime() (int64, bool) {
 	return int64(time.Since(l.start) + l.slept), !l.blind
 }
 
@@ -43,7 +43,7 @@ func (d *delayed) Now() (int64, time.Duration) {
 	return now.UnixNano(), 0
 }
 
-func (*delayed) Ever() (int64, bool) { return 0, false }
+func (*delayed) Boottime() (int64, bool) { return 0, false }
 
 // A process that is held up while it takes the base reading is never ahead of the wall clock: messages with a date
 // would be early until the broker restarts. The reading is repeated to be exact.
@@ -75,7 +75,7 @@ func TestTTL35_Look(t *testing.T) {
 		{"dozing", func(l *laptop) { l.slept += 99 * time.Millisecond }, 0, 0},
 		{"asleep and set", func(l *laptop) { l.slept += hour; l.set -= 2 * hour }, hour, -2 * hour},
 		{"asleep, unseen", func(l *laptop) { l.slept += hour; l.blind = true }, 0, hour},
-		{"held up while looking", func(l *laptop) { l.slept += hour; l.set += hour; l.between = blur + 1 }, 0, 0},
+		{"held up while looking", func(l *laptop) { l.slept += hour; l.set += hour; l.between = maxSpread + 1 }, 0, 0},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
