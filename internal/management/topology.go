@@ -29,7 +29,8 @@ type Exchange struct {
 	Arguments         protocol.Table
 	Policy            string // user policy that matches, "" for none
 	In, Out           uint64 // messages that clients have published to it, and copies of them in queues
-	Delayed           *int   // messages that a delayed exchange holds (DLY-5); nil for any other one
+	Delayed           *int   // messages that a delayed exchange or a topic holds (DLY-5, DLY-15); nil for any other one
+	DelayedBytes      int64  // of their bodies
 }
 
 // Binding describes a binding.

@@ -224,20 +224,21 @@ func (qs *Queries) Exchanges(ctx context.Context, vhost string) ([]management.Ex
 // countDelayed returns how many messages each delayed exchange holds (DLY-5). One whose holder does not answer has no
 // number.
 func (qs *Queries) countDelayed(ctx context.Context, all []management.Exchange, holders []*topology.Queue) error {
-	held := make(map[string]int, len(holders))
+	held := make(map[string]*mail.QueueInfo, len(holders))
 	err := qs.cfg.Asker.All(ctx, len(holders), func(i int, r mail.Request) {
 		qs.cfg.Asker.Post(holders[i].PID, &mail.DescribeQueue{Request: r})
 	}, func(answer any) {
 		if info := answer.(*mail.QueueInfo); !info.Down && info.Err == nil {
-			held[info.Name] = info.Scheduled.Count + info.Ready
+			held[info.Name] = info
 		}
 	})
 	if err != nil {
 		return err
 	}
 	for i := range all {
-		if count, is := held[topology.HolderName(all[i].Name)]; is {
-			all[i].Delayed = &count
+		if info, is := held[topology.HolderName(all[i].Name)]; is {
+			count := info.Scheduled.Count + info.Ready
+			all[i].Delayed, all[i].DelayedBytes = &count, info.Scheduled.Bytes+info.ReadyBytes
 		}
 	}
 	return nil

@@ -173,9 +173,14 @@ func (m *Manager) listTopics(ctx context.Context, wanted func(name string) bool)
 		if !capped || x.Policy != entity.PolicyName(x.Name) {
 			ttl = -1
 		}
-		all = append(all, Entity{
+		e := Entity{
 			Description: entity.OfExchange(x.Name, x.Arguments, ttl, extras.of(x.Name)), Subscriptions: subscriptions[strings.ToLower(x.Name)],
-		})
+			Bytes: x.DelayedBytes,
+		}
+		if x.Delayed != nil { // SBE-9
+			e.Counts.Scheduled = *x.Delayed
+		}
+		all = append(all, e)
 	}
 	return all, nil
 }

@@ -76,6 +76,33 @@ func TestRulesThereAndBack(t *testing.T) {
 	}
 }
 
+// TestParameters_SBE9: filter and action have those that they mention; the filter also has those that neither does.
+func TestParameters_SBE9(t *testing.T) {
+	value := filter.Of("v")
+	for _, c := range []struct {
+		rule           filter.Rule
+		filter, action string
+	}{
+		{filter.Rule{Filter: filter.SQL, SQL: "a LIKE 'O%'", Action: "SET b = @X"}, "", "@x"},
+		{filter.Rule{Filter: filter.SQL, SQL: "a = @x", Action: "SET b = 1"}, "@x", ""},
+		{filter.Rule{Filter: filter.SQL, SQL: "a = @x", Action: "SET b = @x"}, "@x", "@x"},
+		{filter.Rule{Filter: filter.SQL, SQL: "a = 1"}, "@x", ""},
+		{filter.Rule{Action: "SET b = @x"}, "", "@x"},
+	} {
+		c.rule.Name, c.rule.Parameters = "r", []filter.Parameter{{Name: "@x", Value: value}}
+		d, err := described(RuleEntry(base, "t/Subscriptions/s", &c.rule), "RuleDescription")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, want := range map[string]string{"Filter": c.filter, "Action": c.action} {
+			got := ""
+			if err := readValues(d.child(name).child("Parameters"), func(name string, _ filter.Value) { got += name }); err != nil || got != want {
+				t.Errorf("%+v: parameters of %s: %q, %v, want %q", c.rule, name, got, err, want)
+			}
+		}
+	}
+}
+
 func TestReadErrors(t *testing.T) {
 	of := func(inside string) string {
 		return "<entry><content><QueueDescription>" + inside + "</QueueDescription></content></entry>"

@@ -156,7 +156,7 @@ func (w *writer) rule(name string, r *filter.Rule) {
 		w.open("Filter", `i:type="`+kind+`"`)
 		w.text("SqlExpression", expression)
 		w.text("CompatibilityLevel", "20")
-		w.parameters(r)
+		w.parameters(r, expression, r.Action)
 	}
 	w.shut("Filter")
 	if r.Action == "" {
@@ -165,7 +165,7 @@ func (w *writer) rule(name string, r *filter.Rule) {
 		w.open("Action", `i:type="SqlRuleAction"`)
 		w.text("SqlExpression", r.Action)
 		w.text("CompatibilityLevel", "20")
-		w.parameters(r)
+		w.parameters(r, r.Action, r.SQL)
 		w.shut("Action")
 	}
 	w.text("CreatedAt", entity.Moment(0))
@@ -173,13 +173,21 @@ func (w *writer) rule(name string, r *filter.Rule) {
 	w.shut(name)
 }
 
-// parameters writes those of the rule, which its filter and its action share.
-func (w *writer) parameters(r *filter.Rule) {
+// parameters writes those of the filter or the action, which share them here: without those that only the other
+// expression mentions (SBE-9).
+func (w *writer) parameters(r *filter.Rule, expression, other string) {
 	w.open("Parameters", "")
 	for _, p := range r.Parameters {
-		w.value(p.Name, p.Value)
+		if mentions(expression, p.Name) || !mentions(other, p.Name) {
+			w.value(p.Name, p.Value)
+		}
 	}
 	w.shut("Parameters")
+}
+
+// mentions reports whether an expression may use a parameter.
+func mentions(expression, parameter string) bool {
+	return strings.Contains(strings.ToLower(expression), strings.ToLower(parameter))
 }
 
 // value writes a pair.

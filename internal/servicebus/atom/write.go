@@ -101,8 +101,8 @@ func megabytes(e *admin.Entity) int64 {
 	return e.MaxSizeInMegabytes
 }
 
-// address returns that of an entity that is forwarded to, or "" if there is none.
-// address returns the address of an entity that messages are forwarded to. It has the scheme https, as in Service Bus, whatever the API is served over.
+// address returns the address of an entity that messages are forwarded to, or "" for none. It has the scheme https, as
+// in Service Bus, whatever the API is served over.
 func address(base, name string) string {
 	if name == "" {
 		return ""

@@ -184,17 +184,29 @@ func (d *Description) validateKind() (wrong []error) {
 
 // Fixed says which properties differ that cannot be changed once the entity is there, or nil if there is none.
 func (d *Description) Fixed(after *Description) error {
+	fixed := func(property string) error { return fixedError{property, d.Kind} }
 	switch {
 	case d.RequiresSession != after.RequiresSession:
-		return errors.New("RequiresSession cannot be changed")
+		return fixed("RequiresSession")
 	case d.RequiresDuplicateDetection != after.RequiresDuplicateDetection:
-		return errors.New("RequiresDuplicateDetection cannot be changed")
+		return fixed("RequiresDuplicateDetection")
 	case d.RequiresDuplicateDetection && d.DuplicateDetectionHistoryTimeWindow != after.DuplicateDetectionHistoryTimeWindow:
-		return errors.New("DuplicateDetectionHistoryTimeWindow cannot be changed here: it is an argument of the queue")
+		return fmt.Errorf("%w It is an argument of the queue.", fixed("DuplicateDetectionHistoryTimeWindow"))
 	case d.EnablePartitioning != after.EnablePartitioning:
-		return errors.New("EnablePartitioning cannot be changed")
+		return fixed("EnablePartitioning")
 	}
 	return nil
+}
+
+// fixedError reports a property that cannot be changed, in Service Bus's words (SBE-9).
+type fixedError struct {
+	property string
+	of       Kind
+}
+
+func (e fixedError) Error() string {
+	kind := e.of.String()
+	return "The value for the " + e.property + " property of an existing " + strings.ToUpper(kind[:1]) + kind[1:] + " cannot be changed."
 }
 
 // Moment returns a time in ms since 1970 as XML has it; the beginning of .NET's calendar for 0.
