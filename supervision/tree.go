@@ -13,7 +13,7 @@ import (
 // tree is the root actor: it spawns the others and counts connections.
 type tree struct {
 	node        *Node
-	ready       chan<- error // called for every virtual host at the start, with an error if it failed
+	ready       chan<- error // gets nil for every virtual host at the start, or why it failed
 	connections map[string]*actor.PID
 	serial      uint64
 	vhosts      map[string]*vhostTree // virtual hosts by name
@@ -52,7 +52,7 @@ func (t *tree) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
 		t.connections, t.vhosts = map[string]*actor.PID{}, map[string]*vhostTree{}
-		if err := t.plant(ctx); err != nil {
+		if err := t.spawnInitial(ctx); err != nil {
 			t.ready <- err
 		}
 	case *mail.TopologyReply:
@@ -120,8 +120,8 @@ func (t *tree) survive(ctx actor.Context) {
 	}
 }
 
-// plant spawns the actors that exist from the beginning.
-func (t *tree) plant(ctx actor.Context) error {
+// spawnInitial spawns the actors that exist from the beginning.
+func (t *tree) spawnInitial(ctx actor.Context) error {
 	n := t.node
 	if _, err := ctx.SpawnNamed(n.registryProps(), string(KindRegistry)); err != nil {
 		return err

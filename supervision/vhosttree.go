@@ -18,17 +18,17 @@ type vhostTree struct {
 	alive    map[string]*actor.PID // its actors, by id
 	number   uint64                // of its questions
 	bound    bool                  // the command actor is about to be bound
-	ready    chan<- error          // called once it can be used; nil after that
-	gone     chan<- error          // called when its last actor has ended; nil while it runs
+	ready    chan<- error          // gets a value once it can be used; nil after that
+	gone     chan<- error          // gets a value when its last actor has ended; nil while it runs
 }
 
-// startVHost makes a virtual host; ready is called when it can be used.
+// startVHost makes a virtual host; ready gets a value when it can be used.
 type startVHost struct {
 	name  string
 	ready chan<- error
 }
 
-// stopVHost ends a virtual host and everything in it, also its connections; gone is called when that is done.
+// stopVHost ends a virtual host and everything in it, also its connections; gone gets a value when that is done.
 type stopVHost struct {
 	name string
 	gone chan<- error

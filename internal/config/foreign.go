@@ -9,7 +9,7 @@ import (
 type foreign struct {
 	keys []string // patterns: see fits
 	why  string
-	// same are values that ask for the behaviour of this broker.
+	// same are the values for the behaviour that this broker always has.
 	same []string
 	// refused: the setting is an error, since the operator relies on its effect. Other settings cause a warning.
 	refused bool
