@@ -140,7 +140,7 @@ func (c *Consumer) Run() error {
 	return c.leave()
 }
 
-// deliver handles a message: calls work, and acknowledges when a batch is complete or the consumer is idle.
+// deliver handles a message: calls work, and acknowledges complete batches and, with AckIdle, when no input is buffered.
 func (c *Consumer) deliver(ev *wire.Event) error {
 	t := c.taps[ev.Channel-1]
 	t.add(ev, c.run.ID, c.conn.Stamp())
