@@ -77,7 +77,7 @@ func (r *recovery) recoverExchange(x *definitions.Exchange) {
 		Name: x.Name, Type: x.Type, Durable: true, AutoDelete: x.AutoDelete, Internal: x.Internal, Arguments: x.Arguments,
 	}
 	if x.Name == "" || refusal.ExchangeType(d) != nil || r.exchanges.byName[x.Name] != nil {
-		r.cfg.Log.Error().Str("exchange", x.Name).Str("type", x.Type).Msg("a stored exchange cannot be brought back")
+		r.cfg.Log.Error().Str("exchange", x.Name).Str("type", x.Type).Msg("a stored exchange cannot be restored")
 		return
 	}
 	r.exchanges.start(newExchange(d))
@@ -135,7 +135,7 @@ func (r *recovery) recoverBindings() {
 		}}
 		e, err := r.bindings.ends(b.Source, &b.Binding)
 		if err != nil {
-			r.cfg.Log.Error().Err(err).Str("source", d.Source).Str("destination", d.Destination).Msg("a stored binding is not brought back")
+			r.cfg.Log.Error().Err(err).Str("source", d.Source).Str("destination", d.Destination).Msg("a stored binding is not restored")
 			if r.rules.Ends(b.Source, &b.Binding) != nil { // clients could not remove it
 				r.store(definitions.Change{Delete: []any{*d}}, nil, r.forgotten)
 			}

@@ -101,13 +101,13 @@ func TestAdminExchangeAndStoredHijack(t *testing.T) {
 		if _, err := definitions.Wait(b.Meta, definitions.Change{Put: all}); err != nil {
 			b.Fatal(err)
 		}
-		b.Log.Allow("not brought back", "cannot be brought back")
+		b.Log.Allow("not restored", "cannot be restored")
 	}, 0, func(b *testkit.Bubble, ch *testkit.Channel) {
 		doorWorks(b, ch)
 		if got := ch.Drain("loot2"); len(got) != 0 {
 			b.Errorf("the binding got %q", got)
 		}
-		if n := b.Log.Count("not brought back"); n != 7 {
+		if n := b.Log.Count("not restored"); n != 7 {
 			b.Errorf("%d lines in the log", n)
 		}
 		d, err := b.Meta.Load()

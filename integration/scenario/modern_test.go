@@ -204,7 +204,7 @@ func deaths(m *amqp.Message) (text string) {
 			text += fmt.Sprintf(" %s times", n)
 		}
 	}
-	if m.Header.DeliveryCount > 0 {
+	if m.Header.DeliveryCount > 0 && all == nil { // that of a dead letter continues, unlike x-delivery-count (DL-9)
 		text += fmt.Sprintf(", came back %v times", m.Header.DeliveryCount)
 	}
 	return text
