@@ -192,6 +192,7 @@ func TestManagement_Bindings(t *testing.T) {
 		p.want("GET", "/bindings?src=x&dstq=q%3B1&key=a%20b", nil, "200 []")
 		p.want("GET", "/bindings?src=x&dste=y&key=a%20b", nil, "200 []")
 		p.want("GET", "/bindings?src=none&dste=y&key=k", nil, "200 []")
+		p.want("GET", "/bindings?src=&dstq=q&key=k", nil, "403 operation not permitted on the default exchange")
 		p.want("GET", "/bindings?src=x&key=k", nil, "400 missing 'dste' or 'dstq' in query")
 		p.want("GET", "/bindings?dstq=x", nil, "400 missing 'src' or 'key' in query")
 		p.want("DELETE", "/bindings/src=x;dstq=q;key=k", nil, "400 bad binding path segment 'src=x;dstq=q;key=k'")
@@ -207,7 +208,7 @@ func TestManagement_Permissions(t *testing.T) {
 		cfg.Permissions = &auth.Fixed{Refused: []auth.Refusal{
 			refused("secret", auth.Configure, auth.Queue), refused("secret", auth.Read, auth.Queue), refused("secret", auth.Write, auth.Queue),
 			refused("amq.fanout", auth.Read, auth.Exchange), refused("dead", auth.Write, auth.Exchange),
-		}}
+		}, Topics: map[string][]string{"amq.topic": {"closed.k"}, "amq.direct": {"closed.k"}}}
 	}, func(b *testkit.Bubble) {
 		c := connect(b, nil)
 		defer func() { _ = c.conn.Close() }()
@@ -217,7 +218,12 @@ func TestManagement_Permissions(t *testing.T) {
 		p.want("DELETE", "/queues/secret", nil, "403 configure"+no)
 		p.want("GET", "/queues/secret", nil, "403 configure"+no)
 		p.want("DELETE", "/queues/secret/messages", nil, "403 read"+no)
-		p.want("GET", "/bindings?src=x&dstq=secret&key=k", nil, "403 configure"+no)
+		p.want("GET", "/bindings?src=x&dstq=secret&key=k", nil, "403 write"+no)
+		p.want("GET", "/bindings?src=x&dste=dead&key=k", nil, "403 write access to exchange 'dead'")
+		p.want("GET", "/bindings?src=amq.fanout&dstq=q&key=k", nil, "403 read access to exchange 'amq.fanout'")
+		p.want("GET", "/bindings?src=amq.topic&dstq=q&key=k", nil, "200 []")
+		p.want("GET", "/bindings?src=amq.topic&dstq=q&key=closed.k", nil, "403 read access to topic 'closed.k' in exchange 'amq.topic'")
+		p.want("GET", "/bindings?src=amq.direct&dstq=q&key=closed.k", nil, "200 []") // topics are those of topic exchanges
 		p.want("PUT", "/queues/q", map[string]any{"arguments": map[string]any{"x-dead-letter-exchange": "dead"}}, "403 write access to exchange 'dead'")
 		p.want("PUT", "/queues/q", map[string]any{"exclusive": true}, "201 ")
 		p.want("POST", "/bindings", map[string]any{"source": "amq.fanout", "destination_queue": "q", "binding_key": ""}, "403 read access to exchange 'amq.fanout'")

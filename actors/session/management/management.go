@@ -173,18 +173,25 @@ func (m *run) describe() {
 	})})
 }
 
-// list answers with bindings, which needs any permission for the destination.
+// list answers with bindings, which needs the permissions for creating them.
 func (m *run) list() {
-	s, b := m.s, &m.Bindings
-	kind := auth.Queue
+	c, b := m.s.Client, &m.Bindings
+	source, kind := c.VHost.Directory().Exchange([]byte(b.Source)), auth.Queue
 	if b.ToExchange {
 		kind = auth.Exchange
 	}
-	if err := s.Client.Any(kind, b.Destination); err != nil {
+	err := c.Check(kind, b.Destination, auth.Write)
+	if err == nil {
+		err = c.Check(auth.Exchange, b.Source, auth.Read)
+	}
+	if err == nil && source != nil && source.Type == "topic" {
+		err = c.Topic(b.Source, b.Key, auth.Read)
+	}
+	if err != nil {
 		m.refuse(err)
 		return
 	}
-	m.answer(b.List(s.Client.VHost.Directory().Exchange([]byte(b.Source))))
+	m.answer(b.List(source))
 }
 
 func (m *run) refuse(err error) {

@@ -93,6 +93,9 @@ func list(query string) (*Operation, error) {
 	case !values.Has("dste") && !values.Has("dstq"):
 		return nil, refuse(400, "missing 'dste' or 'dstq' in query: '%s'", short(query))
 	}
+	if err := b.check(); err != nil {
+		return nil, err
+	}
 	return &Operation{Kind: ListBindings, Bindings: b}, nil
 }
 
