@@ -52,9 +52,14 @@ func (x *transactor) transfer(channel uint16, txn []byte, message []byte) amqp10
 
 // post is transfer that waits for nothing.
 func (x *transactor) post(channel uint16, txn []byte, message []byte) {
+	x.postTo(0, channel, txn, message)
+}
+
+// postTo is post for a link with another handle.
+func (x *transactor) postTo(handle uint32, channel uint16, txn []byte, message []byte) {
 	id := x.ids[channel]
 	x.ids[channel]++
-	tr := &amqp10.Transfer{DeliveryID: amqp10.Some(id), DeliveryTag: binary.BigEndian.AppendUint32(nil, id), Settled: x.settled}
+	tr := &amqp10.Transfer{Handle: handle, DeliveryID: amqp10.Some(id), DeliveryTag: binary.BigEndian.AppendUint32(nil, id), Settled: x.settled}
 	if txn != nil {
 		tr.State = amqp10.State{Kind: amqp10.Transactional, TxnID: txn}
 	}

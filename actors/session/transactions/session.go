@@ -101,7 +101,7 @@ func (s *Session[Link]) Of(id []byte, takes bool) (*Transaction[Link], error) {
 	}
 	x, err := s.Join(id, s.Known, s.Arrivals)
 	if err == nil && !takes {
-		e := amqp10.Errorf(amqp10.NotImplemented, "requests are not supported in transactions")
+		e := amqp10.Errorf(amqp10.NotImplemented, "requests are not supported in transactions: send them without one")
 		x.Break(e)
 		err = e
 	}
