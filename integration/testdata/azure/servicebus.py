@@ -3,6 +3,7 @@ import datetime
 import sys
 
 from azure.servicebus import ServiceBusClient, ServiceBusMessage, ServiceBusReceiveMode, ServiceBusSubQueue
+from azure.servicebus.exceptions import ServiceBusAuthenticationError
 
 QUEUE = "failures"
 client = ServiceBusClient.from_connection_string(
@@ -39,3 +40,10 @@ with client, client.get_queue_sender(QUEUE) as sender, client.get_queue_receiver
         message = one(dead, "two")
         assert (message.dead_letter_reason, message.dead_letter_error_description, message.dead_letter_source) == ("bad", "why", QUEUE), message
     assert receiver.peek_messages(10) == []
+
+try:
+    with client.get_queue_sender("none") as sender:
+        sender.send_messages(ServiceBusMessage("lost"))
+    raise AssertionError("sent to a missing queue")
+except ServiceBusAuthenticationError as refused:  # for each refused token, with the code of the refusal
+    assert "404" in str(refused), refused

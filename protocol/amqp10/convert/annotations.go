@@ -21,10 +21,20 @@ func isBrokers(name []byte) bool {
 	return false
 }
 
-// surviving are the types of values that become a header from which the same value, with the same type, can be restored.
+// surviving are the types of values that always become a header from which the same value, with the same type, can be restored.
 var surviving = []amqp10.Type{
 	amqp10.TypeNull, amqp10.TypeBool, amqp10.TypeUByte, amqp10.TypeUShort, amqp10.TypeUInt, amqp10.TypeByte, amqp10.TypeShort, amqp10.TypeInt, amqp10.TypeLong,
-	amqp10.TypeFloat, amqp10.TypeDouble, amqp10.TypeBinary, amqp10.TypeString,
+	amqp10.TypeBinary, amqp10.TypeString,
+}
+
+// survives reports whether an annotation can be restored from its header.
+func survives(v amqp10.Value) bool {
+	switch t := v.Type(); t {
+	case amqp10.TypeFloat, amqp10.TypeDouble: // infinities and NaN have no header
+		return !isNoHeader(v)
+	default:
+		return slices.Contains(surviving, t)
+	}
 }
 
 // lostAnnotations returns a section with the message annotations that 0-9-1 cannot carry: those without a header, and those whose type changes there. It
@@ -34,7 +44,7 @@ func lostAnnotations(all amqp10.Value) []byte {
 	start, count := 0, 0
 	for key, v := range all.Entries() {
 		name, ok := key.Text()
-		if !ok || isBrokers(name) || hasHeader(name) && slices.Contains(surviving, v.Type()) {
+		if !ok || isBrokers(name) || hasHeader(name) && survives(v) {
 			continue
 		}
 		if section == nil {

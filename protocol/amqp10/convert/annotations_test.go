@@ -2,6 +2,7 @@ package convert
 
 import (
 	"bytes"
+	"math"
 	"reflect"
 	"testing"
 
@@ -60,6 +61,8 @@ func TestAnnotationsKeepTheirTypes(t *testing.T) {
 		{Key: amqp10.Symbol("x-opt-decimals"), Value: amqp10.List{amqp10.Decimal32{4}}},
 		{Key: amqp10.Symbol("without-prefix"), Value: int64(5)},
 		{Key: amqp10.Symbol("x-opt-decimal"), Value: amqp10.Decimal64{8}}, // which is no header
+		{Key: amqp10.Symbol("x-opt-infinite"), Value: math.Inf(1)},        // nor are these
+		{Key: amqp10.Symbol("x-opt-infinite-float"), Value: float32(math.Inf(-1))},
 	}
 	if got := annotationsAfter(t, sent, nil, nil); !reflect.DeepEqual(got, sent) {
 		t.Errorf("got\n%v, sent\n%v", got, sent)
