@@ -265,7 +265,7 @@ func (m *model) giveBack(e *entry) {
 }
 
 // settlements are those of consumers.
-var settlements = []mail.Settlement{mail.Ack, mail.Requeue, mail.Reject, mail.Release, mail.Defer}
+var settlements = []mail.Settlement{mail.Ack, mail.Requeue, mail.Reject, mail.Release, mail.Defer, mail.Discard}
 
 func (m *model) settle() {
 	ch := m.channel()
@@ -290,7 +290,7 @@ func (m *model) settle() {
 				m.giveBack(e)
 			case mail.Requeue, mail.Release:
 				m.giveBack(e)
-			case mail.Reject:
+			case mail.Reject, mail.Discard:
 				m.die("rejected", e)
 			case mail.PutBack, mail.Leave: // of moves, and of links whose locks outlive them
 			}

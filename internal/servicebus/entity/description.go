@@ -191,7 +191,7 @@ func (d *Description) Fixed(after *Description) error {
 	case d.RequiresDuplicateDetection != after.RequiresDuplicateDetection:
 		return fixed("RequiresDuplicateDetection")
 	case d.RequiresDuplicateDetection && d.DuplicateDetectionHistoryTimeWindow != after.DuplicateDetectionHistoryTimeWindow:
-		return fmt.Errorf("%w It is an argument of the queue.", fixed("DuplicateDetectionHistoryTimeWindow"))
+		return fmt.Errorf("%w (it is an argument of the queue)", fixed("DuplicateDetectionHistoryTimeWindow"))
 	case d.EnablePartitioning != after.EnablePartitioning:
 		return fixed("EnablePartitioning")
 	}
