@@ -27,13 +27,7 @@ type receiving struct {
 func (d *Deliveries) Receive(m *mail.ReceiveDeferred, now clock.Instant) {
 	x := &receiving{Deliveries: d, asked: m, reply: &mail.DeferredReceived{Reply: m.Done(nil), Queue: d.Self}}
 	if set := d.Messages.Sessions; set != nil {
-		if x.session = m.Session; x.session == nil {
-			x.session = set.ByLink(m.Link, m.Connection)
-		}
-		if x.session != nil {
-			x.who, _ = set.Holder(*x.session, now.Floor())
-		}
-		if x.who == nil || !m.Connection.Equal(x.who.Connection) {
+		if x.session, x.who = set.Asked(m.Session, m.Link, m.Connection, now.Floor()); x.who == nil {
 			x.reply.Err = mail.ErrSessionLost
 			d.Out.Send(m.ReplyTo, x.reply)
 			return

@@ -35,13 +35,11 @@ func (x *oldest) locked(now clock.Instant) error {
 	if set == nil {
 		return nil
 	}
-	if x.session = m.Session; x.session == nil {
-		x.session = set.ByLink(m.Link, m.Connection)
-	}
-	if x.session == nil {
+	id, by := set.Asked(m.Session, m.Link, m.Connection, now.Floor())
+	switch x.session = id; {
+	case id == nil:
 		return mail.ErrSessionNeeded
-	}
-	if holder, _ := set.Holder(*x.session, now.Floor()); holder == nil || !m.Connection.Equal(holder.Connection) {
+	case by == nil:
 		return mail.ErrSessionLost
 	}
 	return nil

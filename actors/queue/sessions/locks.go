@@ -169,6 +169,21 @@ func (s *Set) ByLink(link string, connection mail.Address) *string {
 	return nil
 }
 
+// Asked returns the session that a command means, by its id or else by the link of the consumer that has locked it, and
+// that consumer, nil unless it is one of the connection. id is nil if there is no such link.
+func (s *Set) Asked(session *string, link string, connection mail.Address, now int64) (id *string, by *consumers.Consumer) {
+	if id = session; id == nil {
+		id = s.ByLink(link, connection)
+	}
+	if id == nil {
+		return nil, nil
+	}
+	if by, _ = s.Holder(*id, now); by == nil || !connection.Equal(by.Connection) {
+		return id, nil
+	}
+	return id, by
+}
+
 // Until returns when the lock of a consumer ends, in wall ms, 0 if it has none.
 func (s *Set) Until(c *consumers.Consumer) int64 {
 	if s == nil {

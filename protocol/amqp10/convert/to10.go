@@ -121,7 +121,7 @@ func appendAnnotations(dst []byte, m *Message, own amqp10.Map) []byte {
 	}
 	for key, v := range kept.Entries() {
 		name, _ := key.Text()
-		if _, told := own.Get(string(name)); !told && (!hasHeader(name) || isNoHeader(v) && !hasField(m.Properties.Headers, name)) {
+		if _, told := own.Get(string(name)); !told && (!hasHeader(name) || !hasField(m.Properties.Headers, name) && isNoHeader(v)) {
 			dst, count = append(append(dst, key...), v...), count+2
 		}
 	}
