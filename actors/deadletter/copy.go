@@ -40,7 +40,7 @@ func (s *state) stamp(b *batch, m *message.Message) {
 			Queue: b.Queue, Reason: b.Reason, Exchange: d.exchange, RoutingKeys: m.Overlay.Keys(d.key, false), Time: b.Time,
 			OriginalExpiration: message.FormatTTL(d.ttl),
 		})
-		d.overlay.TellCount = b.Count
+		d.overlay.AddDeathCount = b.Count
 		if b.HasKey { // the only key from now on; CC stays in the headers (DL-16)
 			d.overlay.CC, d.overlay.BCC = nil, nil
 		}

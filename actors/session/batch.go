@@ -48,10 +48,10 @@ func publishNumbered(s *state, address string, q *topology.Queue, messages [][]b
 func tryAll(s *state, whole *delivery, messages [][]byte) (all []delivery, err error) {
 	all = make([]delivery, len(messages))
 	whole.batch.Left = len(messages)
-	most := s.routes.Steps() + batchSteps
+	maxSteps := s.routes.Steps() + batchSteps
 	for i := 0; i < len(messages) && err == nil; i++ {
 		all[i] = delivery{link: whole.link, id: whole.id, settled: whole.settled, tx: whole.tx, batch: whole.batch, at: int32(i)}
-		err = tryRoute(s, &all[i], messages[i], most)
+		err = tryRoute(s, &all[i], messages[i], maxSteps)
 	}
 	return all, err
 }
@@ -68,7 +68,7 @@ func publishAll(s *state, b *batches.Batch, all []delivery) {
 }
 
 // tryRoute checks a message of a batch, whose routes may take up to most steps.
-func tryRoute(s *state, d *delivery, message []byte, most int) error {
+func tryRoute(s *state, d *delivery, message []byte, maxSteps int) error {
 	if err := s.check(d, message); err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func tryRoute(s *state, d *delivery, message []byte, most int) error {
 	d.found = s.routes.Stored(targets)
 	s.routes.Count(len(targets) + len(s.routes.Histories()))
 	switch {
-	case s.routes.Over() || s.routes.Steps() > most:
+	case s.routes.Over() || s.routes.Steps() > maxSteps:
 		return amqp10.Errorf(amqp10.ResourceLimitExceeded, "a batch to more queues than fit in a turn")
 	case d.Content.Headers != nil:
 		return routing.CheckMoments(targets, d.Content.Headers, s.cfg.Clock)

@@ -83,7 +83,7 @@ func (s *state) attach(m *amqp10.Attach) {
 
 // attachPublisher attaches a link that the client sends on.
 func attachPublisher(s *state, m *amqp10.Attach) error {
-	p := &publisher{Link: incoming.Link{Window: incoming.Credit, Largest: s.cfg.MaxMessage, Mode: m.SndSettleMode, Count: m.InitialDeliveryCount.Or(0)}}
+	p := &publisher{Link: incoming.Link{Window: incoming.Credit, MaxMessageSize: s.cfg.MaxMessage, Mode: m.SndSettleMode, Count: m.InitialDeliveryCount.Or(0)}}
 	p.Reader = dialect.NewReader(m.Handle)
 	if m.Target == nil {
 		return amqp10.Errorf(amqp10.NotImplemented, "links without a target are not supported")
@@ -91,7 +91,7 @@ func attachPublisher(s *state, m *amqp10.Attach) error {
 	if address := m.Target.Address.Or(""); address == "" {
 		p.Anonymous = true
 	} else if n := nodeAt(address); n != nil {
-		p.node, p.Window, p.Largest, p.Mode = n, requestCredit, min(n.largest, p.Largest), amqp10.SenderMixed
+		p.node, p.Window, p.MaxMessageSize, p.Mode = n, requestCredit, min(n.maxRequest, p.MaxMessageSize), amqp10.SenderMixed
 	} else if entities.Of(m) {
 		if err := toEntity(s, p, address); err != nil {
 			return err
@@ -106,7 +106,7 @@ func attachPublisher(s *state, m *amqp10.Attach) error {
 		l.temporary = string(p.Key)
 	}
 	s.links[m.Handle] = l
-	answer := dialect.AttachedTarget(m, p.Largest)
+	answer := dialect.AttachedTarget(m, p.MaxMessageSize)
 	if answer.Properties = p.Properties(); p.node != nil {
 		answer.Properties = m.Properties
 	}
@@ -181,7 +181,7 @@ func attachConsumer(s *state, m *amqp10.Attach) error {
 func consumes(s *state, m *amqp10.Attach, ask *mail.Consume, peer *peers.Peer, got *mail.SessionLocked) {
 	s.links[m.Handle] = &link{handle: m.Handle, name: m.Name, address: m.Source.Address.Or(""), writer: dialect.NewWriter(m.Handle), consumer: &consumer{
 		queue: &peer.Queue, name: ask.Queue, tag: ask.Tag, noAck: ask.NoAck, entity: ask.Facts, deadLetters: ask.Facts && entities.FromDeadLetters(m),
-		largest: m.MaxMessageSize.Or(0),
+		maxMessageSize: m.MaxMessageSize.Or(0),
 	}}
 	if m.Source.Dynamic {
 		s.links[m.Handle].temporary = ask.Queue

@@ -14,7 +14,7 @@ func TestAttach_LongNames(t *testing.T) {
 		name, address, replies int
 		fails                  bool
 	}{
-		{entities.LongestName, 10, 10, false}, {entities.LongestName + 1, 10, 10, true}, {10, entities.LongestAddress + 1, 10, true}, {10, 10, entities.LongestAddress + 1, true},
+		{entities.MaxLinkName, 10, 10, false}, {entities.MaxLinkName + 1, 10, 10, true}, {10, entities.MaxLinkAddress + 1, 10, true}, {10, 10, entities.MaxLinkAddress + 1, true},
 	} {
 		for _, receives := range []bool{false, true} {
 			s, _ := crowded(1)
@@ -27,7 +27,7 @@ func TestAttach_LongNames(t *testing.T) {
 				m.Role, m.Source.Address, m.Target.Address = amqp10.RoleReceiver, m.Target.Address, m.Source.Address
 			}
 			s.attach(m)
-			fails := c.fails && (receives || c.replies < entities.LongestAddress) // who sends to a node has a source that is not kept
+			fails := c.fails && (receives || c.replies < entities.MaxLinkAddress) // who sends to a node has a source that is not kept
 			if (s.phase != open) != fails || (len(s.links) == 0) != fails {
 				t.Errorf("%+v, receives %v: phase %v, %d links", c, receives, s.phase, len(s.links))
 			}

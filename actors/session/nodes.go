@@ -21,8 +21,8 @@ const requestCredit = 8
 // node is a node of the broker that answers requests: the client sends them on one link and receives the answers on
 // another one of the same session.
 type node struct {
-	address string
-	largest uint64 // largest request, in bytes
+	address    string
+	maxRequest uint64 // largest request, in bytes
 	// run executes a request, which is valid until it returns, and calls done once with the encoded answer and its
 	// reply-to; meanwhile the client's input may wait. The error is for an invalid request, which gets no answer.
 	run func(s *state, request []byte, done func(replyTo string, answer []byte)) error
@@ -32,11 +32,11 @@ type node struct {
 func nodeAt(address string) *node {
 	switch queue, ok := servicebus.ParseNode(address); {
 	case address == management.Address:
-		return &node{address, running.LargestRequest, manage}
+		return &node{address, running.MaxRequest, manage}
 	case address == servicebus.TokenNode:
-		return &node{address, tokens.Largest, takeToken}
+		return &node{address, tokens.MaxRequest, takeToken}
 	case ok:
-		return &node{address, entities.LargestRequest, func(s *state, request []byte, done func(string, []byte)) error {
+		return &node{address, entities.MaxRequest, func(s *state, request []byte, done func(string, []byte)) error {
 			return entityNode(s, address, queue).Run(request, done)
 		}}
 	}
@@ -91,8 +91,8 @@ func giveAnswer(s *state, l *link, replyTo string, message []byte) {
 		s.failLink(l, amqp10.Errorf(amqp10.PreconditionFailed, "no link of the session receives answers of '%s'", l.publisher.node.address))
 		return
 	}
-	if ok, most := s.cfg.Arrivals.Keep(int64(len(message))); !ok {
-		s.failLink(l, amqp10.Errorf(amqp10.ResourceLimitExceeded, "no room for answers beyond %d bytes of what clients have begun", most))
+	if ok, limit := s.cfg.Arrivals.Keep(int64(len(message))); !ok {
+		s.failLink(l, amqp10.Errorf(amqp10.ResourceLimitExceeded, "no room for answers beyond %d bytes of what clients have begun", limit))
 		return
 	}
 	to.answers.Waiting = append(to.answers.Waiting, &nodeAnswer{Message: message, Of: l})

@@ -35,7 +35,7 @@ func TestUnfinished_Bound(t *testing.T) {
 	s.cfg.Arrivals = intake.Of(anybody{})
 	s.windows.Incoming = 1 << 30
 	for handle := range uint32(4) {
-		s.links[handle] = &link{handle: handle, publisher: &publisher{Link: incoming.Link{Credit: 10, Largest: 1 << 30}}}
+		s.links[handle] = &link{handle: handle, publisher: &publisher{Link: incoming.Link{Credit: 10, MaxMessageSize: 1 << 30}}}
 	}
 	part := make([]byte, 64<<10)
 	n := uint32(0)
@@ -76,7 +76,7 @@ func TestAnswers_Bound(t *testing.T) {
 	answering := &link{handle: 9, answers: &answers.Link[*link]{Node: "n"}}
 	s.links[9] = answering
 	for handle := range uint32(4) {
-		s.links[handle] = &link{handle: handle, publisher: &publisher{node: large, Link: incoming.Link{Credit: 100, Window: requestCredit, Largest: 10, Mode: amqp10.SenderMixed}}}
+		s.links[handle] = &link{handle: handle, publisher: &publisher{node: large, Link: incoming.Link{Credit: 100, Window: requestCredit, MaxMessageSize: 10, Mode: amqp10.SenderMixed}}}
 	}
 	n := uint32(0)
 	for len(s.replies) == 0 {
@@ -140,11 +140,11 @@ func TestAnswers_DetachedRequests(t *testing.T) {
 		done("", []byte("answer"))
 		return nil
 	}}
-	s.links[1] = &link{handle: 1, publisher: &publisher{node: n, Link: incoming.Link{Credit: 1, Window: 1, Largest: 10}}}
+	s.links[1] = &link{handle: 1, publisher: &publisher{node: n, Link: incoming.Link{Credit: 1, Window: 1, MaxMessageSize: 10}}}
 	s.links[2] = &link{handle: 2, answers: &answers.Link[*link]{Node: "n"}}
 	s.transfer(&amqp10.Transfer{DeliveryID: amqp10.Some(uint32(0)), Handle: 1}, nil)
 	s.detach(&amqp10.Detach{Handle: 1})
-	outcomesTold(s)
+	outcomesWritten(s)
 	s.detach(&amqp10.Detach{Handle: 2})
 	for _, r := range s.replies {
 		if _, ok := r.(*amqp10.Detach); !ok {

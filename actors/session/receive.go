@@ -14,14 +14,14 @@ import (
 // consumer is the state of a link that the client receives on.
 type consumer struct {
 	window.Account
-	queue       *unacked.Queue
-	name        string // name of the queue
-	tag         string
-	noAck       bool
-	entity      bool   // the link uses Azure Service Bus's dialect
-	deadLetters bool   // and the queue is a dead-letter queue
-	leaving     bool   // the client has detached the link
-	largest     uint64 // largest message that the client accepts, in bytes; 0 for no limit
+	queue          *unacked.Queue
+	name           string // name of the queue
+	tag            string
+	noAck          bool
+	entity         bool   // the link uses Azure Service Bus's dialect
+	deadLetters    bool   // and the queue is a dead-letter queue
+	leaving        bool   // the client has detached the link
+	maxMessageSize uint64 // largest message that the client accepts, in bytes; 0 for no limit
 	// passed to the outbox and not yet granted back to the queue
 	written, bytes int
 }

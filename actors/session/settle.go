@@ -25,13 +25,13 @@ func settleEntity(s *state, tags []uint64, m *amqp10.Disposition) {
 			}
 			continue
 		}
-		told := &mail.Settle{Channel: s.Self(), Ranges: entities.Ranges(x.Numbers, how, outcome)}
+		command := &mail.Settle{Channel: s.Self(), Ranges: entities.Ranges(x.Numbers, how, outcome)}
 		if !m.Settled {
 			s.asked++
 			s.settles[s.asked] = x
-			told.Asked = &mail.Request{ReplyTo: s.Self(), ID: s.asked, By: s.cfg.By}
+			command.Asked = &mail.Request{ReplyTo: s.Self(), ID: s.asked, By: s.cfg.By}
 		}
-		s.Send(x.Queue.Address, told)
+		s.Send(x.Queue.Address, command)
 	}
 }
 
@@ -44,7 +44,7 @@ func entitySettled(s *state, m *mail.Settled) {
 	delete(s.settles, m.Number())
 	held := entities.Lost(m.Lost)
 	if s.phase == open {
-		x.Tell(func(n uint64) bool { return m.Failure() != nil || held(n) }, s.reply)
+		x.Report(func(n uint64) bool { return m.Failure() != nil || held(n) }, s.reply)
 	}
 }
 
@@ -61,7 +61,7 @@ func lostWith(s *state, p *peers.Peer) {
 // lost informs a client that its queue no longer held any of the deliveries.
 func lost(s *state, x *settlement.Asked) {
 	if s.phase == open {
-		x.Tell(func(uint64) bool { return true }, s.reply)
+		x.Report(func(uint64) bool { return true }, s.reply)
 	}
 }
 
@@ -108,8 +108,8 @@ func appendOutcomes(s *state, b []byte) []byte {
 	return b
 }
 
-// outcomesTold counts outcomes that were written, and renews the credit of their links.
-func outcomesTold(s *state) {
+// outcomesWritten counts outcomes that were written, and renews the credit of their links.
+func outcomesWritten(s *state) {
 	for i := range s.outcomes {
 		if l := s.outcomes[i].link; l.publisher != nil {
 			l.publisher.Open--

@@ -33,8 +33,8 @@ func holding(dialects string) *state {
 	return s
 }
 
-// told are the settlements that queues are told, and the deliveries that the client is told are settled.
-func (s *state) told() (queues, client []string) {
+// sent returns the settlements that queues received, and the deliveries in the dispositions that the client received.
+func (s *state) sent() (queues, client []string) {
 	s.unacked.Flush()
 	for _, p := range s.Out {
 		for _, r := range p.Mail.(*mail.Settle).Ranges {
@@ -57,16 +57,16 @@ func TestDisposition_BothDialects(t *testing.T) {
 		s.disposition(&amqp10.Disposition{
 			Role: amqp10.RoleReceiver, First: 0, Last: amqp10.Some(uint32(4)), Settled: settled, State: amqp10.State{Kind: amqp10.Accepted},
 		})
-		queues, client := s.told()
+		queues, client := s.sent()
 		if want := []string{"e2-2", "e5-5", "q1-1", "q3-4"}; !slices.Equal(queues, want) {
-			t.Errorf("settled %v: queues are told %q", settled, queues)
+			t.Errorf("settled %v: queues received %q, want %q", settled, queues, want)
 		}
 		var want []string
 		if !settled {
 			want = []string{"0-0", "2-3"}
 		}
 		if !slices.Equal(client, want) {
-			t.Errorf("settled %v: the client is told %q", settled, client)
+			t.Errorf("settled %v: the client received dispositions of %q, want %q", settled, client, want)
 		}
 		if s.unacked.Len() != 1 || s.owners.Len() != 1 {
 			t.Errorf("%d are left, %d owners", s.unacked.Len(), s.owners.Len())
@@ -74,7 +74,7 @@ func TestDisposition_BothDialects(t *testing.T) {
 	}
 }
 
-// The client is told of each delivery whether its queue still held it, also when links of one queue take turns.
+// The client receives one disposition for each delivery, which says whether the queue still held it, also when links of one queue take turns.
 func TestSettled_Lost(t *testing.T) {
 	for _, c := range []struct {
 		numbers []uint64 // of the queue's, by delivery
@@ -97,7 +97,7 @@ func TestSettled_Lost(t *testing.T) {
 		for _, r := range s.replies {
 			d := r.(*amqp10.Disposition)
 			if d.First != uint32(len(got)) {
-				t.Errorf("%v: delivery %d is told at %d", c.numbers, d.First, len(got))
+				t.Errorf("%v: disposition of delivery %d after %d others", c.numbers, d.First, len(got))
 			}
 			state := "."
 			if d.State.Kind == amqp10.Rejected {

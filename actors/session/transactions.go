@@ -35,12 +35,12 @@ func startWork(s *state) {
 
 // attachCoordinator attaches a link for declaring and discharging transactions.
 func attachCoordinator(s *state, m *amqp10.Attach) {
-	const largest = 4096 // bytes
+	const maxRequest = 4096 // bytes
 	l := &link{handle: m.Handle, name: m.Name, publisher: &publisher{
-		Link: incoming.Link{Window: incoming.Credit, Largest: largest, Mode: amqp10.SenderMixed, Count: m.InitialDeliveryCount.Or(0)}, coordinator: true,
+		Link: incoming.Link{Window: incoming.Credit, MaxMessageSize: maxRequest, Mode: amqp10.SenderMixed, Count: m.InitialDeliveryCount.Or(0)}, coordinator: true,
 	}}
 	s.links[m.Handle] = l
-	s.reply(work.Attached(dialect.AttachedTarget(m, largest)))
+	s.reply(work.Attached(dialect.AttachedTarget(m, maxRequest)))
 	s.refill(l)
 }
 

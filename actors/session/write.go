@@ -45,12 +45,12 @@ func (s *state) write() {
 		return
 	}
 	for len(s.outcomes) > 0 || len(s.replies) > 0 || len(s.held) > 0 {
-		told, blocked, room := false, false, true
+		written, blocked, room := false, false, true
 		s.append(func(b []byte) []byte {
 			if room = s.cfg.Outbox.RoomFor(b) || s.leaving; !room {
 				return b
 			}
-			told = true
+			written = true
 			b = appendOutcomes(s, b)
 			for _, p := range s.replies {
 				b = amqp10.AppendFrame(b, s.cfg.Channel, p)
@@ -66,8 +66,8 @@ func (s *state) write() {
 			}
 			return b
 		})
-		if told {
-			outcomesTold(s) // which may have added replies
+		if written {
+			outcomesWritten(s) // which may have added replies
 		}
 		if !room && !s.leaving {
 			s.wantRoom()
@@ -156,8 +156,8 @@ func (s *state) encode(dst []byte, l *link, d *mail.Delivery, queue string) (hea
 func (s *state) start(w *writing, d *mail.Delivery) bool {
 	var body []byte
 	s.scratch, body = s.encode(s.scratch[:0], w.link, d, w.link.consumer.name)
-	if size, c := uint64(len(s.scratch)+len(body)), w.link.consumer; c.largest > 0 && size > c.largest && !c.entity {
-		s.fail(amqp10.Errorf(amqp10.MessageSizeExceeded, "message size (%d bytes) > maximum message size (%d bytes)", size, c.largest))
+	if size, c := uint64(len(s.scratch)+len(body)), w.link.consumer; c.maxMessageSize > 0 && size > c.maxMessageSize && !c.entity {
+		s.fail(amqp10.Errorf(amqp10.MessageSizeExceeded, "message size (%d bytes) > maximum message size (%d bytes)", size, c.maxMessageSize))
 		return false
 	}
 	tag := s.unacked.Tag(w.link.consumer.queue, d.Number, false)

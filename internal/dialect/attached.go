@@ -2,8 +2,8 @@ package dialect
 
 import "candlemark/protocol/amqp10"
 
-// Attached answers the attach of a link that the client receives on, of messages of largest bytes at most; settled: it settles nothing.
-func Attached(m *amqp10.Attach, settled bool, largest uint64) *amqp10.Attach {
+// Attached answers the attach of a link that the client receives on; maxMessageSize is in bytes. settled: the client settles nothing.
+func Attached(m *amqp10.Attach, settled bool, maxMessageSize uint64) *amqp10.Attach {
 	mode := amqp10.SenderUnsettled
 	if settled {
 		mode = amqp10.SenderSettled
@@ -12,15 +12,15 @@ func Attached(m *amqp10.Attach, settled bool, largest uint64) *amqp10.Attach {
 	source.Filter = nil // none is kept
 	return &amqp10.Attach{
 		Name: m.Name, Handle: m.Handle, Role: amqp10.RoleSender, SndSettleMode: mode, RcvSettleMode: m.RcvSettleMode, Source: &source, Target: m.Target,
-		InitialDeliveryCount: amqp10.Some(uint32(0)), MaxMessageSize: amqp10.Some(largest),
+		InitialDeliveryCount: amqp10.Some(uint32(0)), MaxMessageSize: amqp10.Some(maxMessageSize),
 	}
 }
 
-// AttachedTarget answers the attach of a link that the client sends on, messages of largest bytes at most.
-func AttachedTarget(m *amqp10.Attach, largest uint64) *amqp10.Attach {
+// AttachedTarget answers the attach of a link that the client sends on; maxMessageSize is in bytes.
+func AttachedTarget(m *amqp10.Attach, maxMessageSize uint64) *amqp10.Attach {
 	return &amqp10.Attach{
 		Name: m.Name, Handle: m.Handle, Role: amqp10.RoleReceiver, SndSettleMode: m.SndSettleMode, RcvSettleMode: m.RcvSettleMode,
-		Source: m.Source, Target: m.Target, MaxMessageSize: amqp10.Some(largest),
+		Source: m.Source, Target: m.Target, MaxMessageSize: amqp10.Some(maxMessageSize),
 	}
 }
 

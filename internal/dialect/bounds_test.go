@@ -40,7 +40,7 @@ func TestTTLOfRead(t *testing.T) {
 	}
 }
 
-// Properties take message.LargestHeader bytes at most, as 0-9-1 has them.
+// Properties take message.MaxHeader bytes at most, as 0-9-1 has them.
 func TestLargestHeaderOfRead(t *testing.T) {
 	read := func(n int) (list int, err error) {
 		application, err := amqp10.Append(amqp10.AppendDescriptor(nil, amqp10.SectionApplicationProperties), amqp10.Map{{Key: "k", Value: strings.Repeat("v", n)}})
@@ -62,8 +62,8 @@ func TestLargestHeaderOfRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	room := some + message.LargestHeader - list
-	if list, err := read(room); err != nil || list != message.LargestHeader {
+	room := some + message.MaxHeader - list
+	if list, err := read(room); err != nil || list != message.MaxHeader {
 		t.Errorf("%d bytes: %v", list, err)
 	}
 	var refused *amqp10.Error

@@ -9,8 +9,8 @@ import (
 // temporaryQueue is the capability of a dynamic node that is a queue, and ends with its link.
 const temporaryQueue = amqp10.Symbol("temporary-queue")
 
-// longestLabel is the limit for container-id and link name together in the name of a temporary queue, in bytes.
-const longestLabel = 150
+// maxLabel is the limit for container-id and link name together in the name of a temporary queue, in bytes.
+const maxLabel = 150
 
 // node returns the terminus of an attach on the broker's side: a nil source, a nil target, or both.
 func node(m *amqp10.Attach) (*amqp10.Source, *amqp10.Target) {
@@ -41,7 +41,7 @@ func TemporaryName(m *amqp10.Attach, container, suffix string) (string, error) {
 		return "", amqp10.Errorf(amqp10.NotImplemented, "dynamic sources have no address, and the capability %s or %s", temporaryQueue, volatileQueue)
 	case target != nil && (target.Address.Set || !slices.Contains(target.Capabilities, temporaryQueue)):
 		return "", amqp10.Errorf(amqp10.NotImplemented, "dynamic targets have no address, and the capability %s", temporaryQueue)
-	case len(container)+len(m.Name) >= longestLabel:
+	case len(container)+len(m.Name) >= maxLabel:
 		return "amq.dyn.gen-" + suffix, nil
 	}
 	return "amq.dyn-" + container + "-" + m.Name + "-" + suffix, nil

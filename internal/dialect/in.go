@@ -68,8 +68,8 @@ func read(encoded []byte, s *amqp10.Sections, entity bool) (c Content, err error
 		c.CC, c.BadCC = carbonCopies(keys)
 	}
 	c.Header = p.Append(make([]byte, 0, 2*(len(encoded)-len(body))+32)) // the original has mostly what the list has
-	if len(c.Header) > message.LargestHeader {
-		return c, amqp10.Errorf(amqp10.ResourceLimitExceeded, "properties and annotations take %d bytes, more than %d", len(c.Header), message.LargestHeader)
+	if len(c.Header) > message.MaxHeader {
+		return c, amqp10.Errorf(amqp10.ResourceLimitExceeded, "properties and annotations take %d bytes, more than %d", len(c.Header), message.MaxHeader)
 	}
 	list := len(c.Header)
 	c.Header = protocol.WithOriginal(convert.AppendOriginal(c.Header, encoded, s), list)

@@ -44,20 +44,20 @@ func Append(dst []byte, m *message.Message, d Delivery) (head, body []byte, err 
 	if err != nil {
 		return dst, nil, err
 	}
-	told := convert.Delivery{FirstAcquirer: !d.Redelivered && !m.Overlay.Dead()}
+	delivery := convert.Delivery{FirstAcquirer: !d.Redelivered && !m.Overlay.Dead()}
 	if n, ok := p.Headers.Get("x-delivery-count"); ok {
 		count, _ := protocol.Int64(n)
-		told.DeliveryCount = uint32(min(max(count, 0), math.MaxUint32))
+		delivery.DeliveryCount = uint32(min(max(count, 0), math.MaxUint32))
 		p.Headers = p.Headers.Delete("x-delivery-count")
 	}
 	var amended protocol.Table
 	if o := m.Overlay; o != nil {
-		told.DeliveryCount += min(o.Failed, math.MaxUint32-told.DeliveryCount)
+		delivery.DeliveryCount += min(o.Failed, math.MaxUint32-delivery.DeliveryCount)
 		amended = o.Properties
 	}
 	if e := d.Entity; e != nil {
-		told.Annotations, told.Instructions, told.DeliveryCount = e.Annotations, e.Instructions, e.DeliveryCount
-		told.WithCount = true // Azure's client for Python has no count for messages without it
+		delivery.Annotations, delivery.Instructions, delivery.DeliveryCount = e.Annotations, e.Instructions, e.DeliveryCount
+		delivery.WithCount = true // Azure's client for Python has no count for messages without it
 		if p.Flags &^= protocol.FlagExpiration; e.TTL > 0 {
 			p.Expiration, p.Flags = strconv.FormatInt(e.TTL, 10), p.Flags|protocol.FlagExpiration
 		}
@@ -69,7 +69,7 @@ func Append(dst []byte, m *message.Message, d Delivery) (head, body []byte, err 
 	var room [4][]byte
 	dst, rest := convert.Append(dst, room[:0], &convert.Message{
 		Exchange: m.Exchange, RoutingKey: m.RoutingKey, Properties: p, Original: original, Body: m.Body, Amended: amended,
-	}, told)
+	}, delivery)
 	if last := len(rest) - 1; last >= 0 && len(m.Body) > 0 && len(rest[last]) == len(m.Body) && &rest[last][0] == &m.Body[0] {
 		rest, body = rest[:last], m.Body
 	}

@@ -7,8 +7,8 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// largestRepeated is how many bytes in front of a body are compared with those of the message before.
-const largestRepeated = 1 << 10
+// maxRepeated is the maximum number of bytes in front of a body that are compared with those of the previous message.
+const maxRepeated = 1 << 10
 
 // remembering is how many links of a session, those with the lowest handles, remember their last message: a client may have
 // hundreds of thousands of links.
@@ -42,7 +42,7 @@ func (r *Reader) Read(encoded []byte, entity bool) (c Content, err error) {
 		return c, err
 	}
 	r.head = r.head[:0]
-	if n := len(encoded) - len(c.Body); !r.forgets && isData && n <= largestRepeated && endsWith(encoded, c.Body) {
+	if n := len(encoded) - len(c.Body); !r.forgets && isData && n <= maxRepeated && endsWith(encoded, c.Body) {
 		r.head, r.size, r.content = append(r.head, encoded[:n]...), len(encoded), c
 		r.content.Body, r.content.UserID = nil, bytes.Clone(c.UserID)
 	}
@@ -55,15 +55,15 @@ func endsWith(whole, body []byte) bool {
 	return len(body) > 0 && n >= 0 && &body[0] == &whole[n]
 }
 
-// Writer is [Append] for the messages to a link, of which those that follow each other are often told alike but for their bodies. The zero value is ready.
+// Writer is [Append] for the messages to a link, of which successive ones often have the same sections in front of their bodies. The zero value is ready.
 // It keeps 2 KiB at most.
 type Writer struct {
-	told        []byte // exchange, routing key and property list of the last message
-	exchange    int    // bytes of told that are the exchange
+	last        []byte // exchange, routing key and property list of the last message
+	exchange    int    // bytes of last that are the exchange
 	key         int    // bytes that are the routing key
 	body        int    // bytes of its body
 	redelivered bool
-	head        []byte // what it was translated to; nil for none to compare with
+	head        []byte // its sections in front of the body; nil for none to compare with
 	forgets     bool   // keeps nothing
 }
 
@@ -84,10 +84,10 @@ func (w *Writer) Append(dst []byte, m *message.Message, d Delivery) (head, body 
 	}
 	w.head = w.head[:0]
 	size := len(m.Exchange) + len(m.RoutingKey) + len(m.Header)
-	if told := head[start:]; max(size, len(told)) <= largestRepeated && endsWith(m.Body, body) && len(body) == len(m.Body) && !bytes.Contains(m.Header, encodedBody) {
-		w.told = append(append(append(w.told[:0], m.Exchange...), m.RoutingKey...), m.Header...)
+	if written := head[start:]; max(size, len(written)) <= maxRepeated && endsWith(m.Body, body) && len(body) == len(m.Body) && !bytes.Contains(m.Header, encodedBody) {
+		w.last = append(append(append(w.last[:0], m.Exchange...), m.RoutingKey...), m.Header...)
 		w.exchange, w.key, w.body, w.redelivered = len(m.Exchange), len(m.RoutingKey), len(m.Body), d.Redelivered
-		w.head = append(w.head, told...)
+		w.head = append(w.head, written...)
 	}
 	return head, body, nil
 }
@@ -95,9 +95,9 @@ func (w *Writer) Append(dst []byte, m *message.Message, d Delivery) (head, body 
 // encodedBody is in the property list of a message whose body is encoded as AMQP 1.0 sections.
 var encodedBody = []byte("amqp-1.0")
 
-// is reports whether a message is told as the last one was.
+// is reports whether a message has the same sections in front of its body as the last one.
 func (w *Writer) is(m *message.Message, d Delivery) bool {
-	key := w.told[w.exchange:]
+	key := w.last[w.exchange:]
 	return w.body == len(m.Body) && w.redelivered == d.Redelivered &&
-		string(w.told[:w.exchange]) == string(m.Exchange) && string(key[:w.key]) == string(m.RoutingKey) && string(key[w.key:]) == string(m.Header)
+		string(w.last[:w.exchange]) == string(m.Exchange) && string(key[:w.key]) == string(m.RoutingKey) && string(key[w.key:]) == string(m.Header)
 }

@@ -72,7 +72,7 @@ func (o *Overlay) headers(own protocol.Table) protocol.Table {
 	out := make(protocol.Table, 0, len(own)+7)
 	for _, f := range own {
 		if !strings.HasPrefix(f.Key, "x-first-death-") && !strings.HasPrefix(f.Key, "x-last-death-") && f.Key != "x-death" &&
-			(f.Key != deathCount || !o.TellCount) {
+			(f.Key != deathCount || !o.AddDeathCount) {
 			out = append(out, f)
 		}
 	}
@@ -81,7 +81,7 @@ func (o *Overlay) headers(own protocol.Table) protocol.Table {
 		deaths[i] = d.table()
 	}
 	out = append(out, protocol.Field{Key: "x-death", Value: deaths})
-	if o.TellCount {
+	if o.AddDeathCount {
 		out = append(out, protocol.Field{Key: deathCount, Value: o.Deaths[0].Count})
 	}
 	out = append(out, o.First.fields("x-first-death-")...)

@@ -24,8 +24,8 @@ type Message struct {
 	Share *Share
 }
 
-// LargestHeader is the largest property list in bytes, without an original, that is made here of one: readers of 0-9-1 get it in one frame.
-const LargestHeader = 120 << 10
+// MaxHeader is the maximum size in bytes of a property list, without an original, that the broker makes: clients of 0-9-1 receive it in one frame.
+const MaxHeader = 120 << 10
 
 // NoTTL is the TTL of a message without expiration property.
 const NoTTL = -1

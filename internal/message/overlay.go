@@ -17,8 +17,8 @@ type Overlay struct {
 	Last Origin
 	// DropExpiration hides the publisher's expiration property (DL-17).
 	DropExpiration bool
-	// TellCount adds x-death-count, the count of the last death.
-	TellCount bool
+	// AddDeathCount adds x-death-count, the count of the last death.
+	AddDeathCount bool
 	// CC and BCC are the routing keys besides the message's own (DL-15). Those
 	// of BCC stand nowhere else: the header is taken out at publish (DL-16).
 	CC, BCC []string

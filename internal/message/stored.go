@@ -28,7 +28,7 @@ var ErrOverlay = errors.New("message: not an overlay of a known version")
 // Append adds the stored form of o to dst; nothing for nil. DecodeOverlay reads
 // it back:
 //
-//	version, a uvarint of bits for DropExpiration, TellCount, Delayed, Held, Hops and what was amended; then DeliveryCount, the deaths,
+//	version, a uvarint of bits for DropExpiration, AddDeathCount, Delayed, Held, Hops and what was amended; then DeliveryCount, the deaths,
 //	First, Last, CC, BCC and, if there are any, Delayed, Hops, Annotations and Properties (field tables) DiedAfter and Failed, with numbers as uvarints, texts
 //	behind their length and lists behind their number
 func (o *Overlay) Append(dst []byte) []byte {
@@ -39,7 +39,7 @@ func (o *Overlay) Append(dst []byte) []byte {
 	if o.DropExpiration {
 		marks = markDrop
 	}
-	if o.TellCount {
+	if o.AddDeathCount {
 		marks |= markCount
 	}
 	if o.Delayed != 0 {
@@ -133,7 +133,7 @@ func DecodeOverlay(data []byte) (*Overlay, error) {
 	}
 	d := decoder{rest: data[1:]}
 	marks := d.number(2*markFailed - 1)
-	o := &Overlay{DropExpiration: marks&markDrop != 0, TellCount: marks&markCount != 0, DeliveryCount: uint32(d.number(math.MaxUint32))}
+	o := &Overlay{DropExpiration: marks&markDrop != 0, AddDeathCount: marks&markCount != 0, DeliveryCount: uint32(d.number(math.MaxUint32))}
 	if n := d.count(); n > 0 {
 		o.Deaths = make([]Death, n)
 	}
@@ -174,9 +174,9 @@ type decoder struct {
 	bad  bool
 }
 
-func (d *decoder) number(most uint64) uint64 {
+func (d *decoder) number(limit uint64) uint64 {
 	v, n := binary.Uvarint(d.rest)
-	if n <= 0 || v > most {
+	if n <= 0 || v > limit {
 		d.rest, d.bad = nil, true
 		return 0
 	}

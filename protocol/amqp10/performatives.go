@@ -219,8 +219,8 @@ type Close struct{ Error *Error }
 func (p *Close) fields(f *fields) { nested(f, &p.Error) }
 
 // atMost refuses values that an enumeration does not have.
-func (f *fields) atMost(v, highest uint8) {
-	if v > highest && !f.writing {
+func (f *fields) atMost(v, limit uint8) {
+	if v > limit && !f.writing {
 		f.fail(mismatch)
 	}
 }

@@ -13,17 +13,17 @@ const largeBody = 8 << 10
 
 // Keep fills a zero record of the backlog with a message that was enqueued at now and expires at deadline, both wall
 // ms. highest is the queue's highest priority.
-func Keep(r *backlog.Record, m *message.Message, seq uint64, deadline, now int64, highest uint8) {
+func Keep(r *backlog.Record, m *message.Message, seq uint64, deadline, now int64, maxPriority uint8) {
 	r.Exchange, r.RoutingKey, r.Header, r.Body, r.Overlay = m.Exchange, m.RoutingKey, m.Header, m.Body, m.Overlay
-	r.Deadline, r.TTL, r.Enqueued, r.Priority = deadline, m.TTL, now, min(m.Priority, highest)
+	r.Deadline, r.TTL, r.Enqueued, r.Priority = deadline, m.TTL, now, min(m.Priority, maxPriority)
 	r.Persistent, r.Seq, r.Shared, r.Share = m.Persistent, seq, m.Owned, m.Share
 }
 
 // Recovered returns the backlog's record of a message from the journal. highest is the queue's highest priority.
-func Recovered(m *store.Recovered, highest uint8) backlog.Record {
+func Recovered(m *store.Recovered, maxPriority uint8) backlog.Record {
 	return backlog.Record{
 		Deadline: m.Deadline, TTL: m.TTL, Enqueued: m.Time, Seq: m.Seq, DeliveryCount: m.Deliveries,
-		Priority: min(m.Priority, highest), Redelivered: m.Redelivered, Persistent: true,
+		Priority: min(m.Priority, maxPriority), Redelivered: m.Redelivered, Persistent: true,
 	}
 }
 

@@ -97,13 +97,13 @@ func (d *Deliveries) startTimeout(h backlog.Handle, to *consumers.Channel, numbe
 // channel (LOCK-9). It reports whether others may be left.
 func (d *Deliveries) Expire(now clock.Instant, cancel func(*consumers.Consumer)) (more bool) {
 	var ended []*consumers.Consumer
-	told := map[*consumers.Channel]*mail.DeliveriesReturned{}
+	returned := map[*consumers.Channel]*mail.DeliveriesReturned{}
 	more = d.Timeouts.Advance(now.Floor(), messages.TurnLimit, func(channel *consumers.Channel, number uint64) {
 		d.Messages.Counts.TimedOut++
-		m := told[channel]
+		m := returned[channel]
 		if m == nil {
 			m = &mail.DeliveriesReturned{Queue: d.Self, Name: d.Name}
-			told[channel] = m
+			returned[channel] = m
 			d.Out.Send(channel.Address, m)
 		}
 		switch c := d.TakeBack(channel, number, m, now).Consumer; {

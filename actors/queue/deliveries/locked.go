@@ -63,21 +63,21 @@ func (d *Deliveries) holds(u *consumers.Unsettled, now clock.Instant) bool {
 // settleFound settles held deliveries and answers.
 func (d *Deliveries) settleFound(m *mail.SettleLocked, found []consumers.Unsettled, now clock.Instant) {
 	ranges := map[*consumers.Channel][]mail.SettleRange{}
-	told := map[*consumers.Channel]*mail.DeliveriesReturned{}
+	returned := map[*consumers.Channel]*mail.DeliveriesReturned{}
 	var order []*consumers.Channel
 	for _, u := range found {
-		if told[u.Channel] == nil {
-			told[u.Channel] = &mail.DeliveriesReturned{Queue: d.Self, Name: d.Name, Asked: true, Settled: true}
+		if returned[u.Channel] == nil {
+			returned[u.Channel] = &mail.DeliveriesReturned{Queue: d.Self, Name: d.Name, Asked: true, Settled: true}
 			order = append(order, u.Channel)
 		}
-		told[u.Channel].Add(u.Number)
+		returned[u.Channel].Add(u.Number)
 		ranges[u.Channel] = append(ranges[u.Channel], mail.SettleRange{First: u.Number, Last: u.Number, How: m.How, Outcome: m.Outcome})
 	}
 	t := &tally{asked: m, open: 1, end: func(lost []mail.Range) {
 		d.Out.Send(m.ReplyTo, &mail.LockedSettled{Reply: m.Done(nil), Held: len(lost) == 0})
 	}}
 	for _, h := range order {
-		d.Out.Send(h.Address, told[h])
+		d.Out.Send(h.Address, returned[h])
 	}
 	d.Pending.Start(&work.Work{
 		Expires: true, Asked: m,

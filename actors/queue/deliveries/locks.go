@@ -44,12 +44,12 @@ func (d *Deliveries) Renew(m *mail.RenewLock, now clock.Instant) {
 		return
 	}
 	meant := func(u consumers.Unsettled) bool { return u.Consumer != nil && u.Consumer.Tag == m.Tag }
-	most := 0
+	limit := 0
 	switch {
 	case len(want) > 0:
-		most, meant = len(want), func(u consumers.Unsettled) bool { return want[d.lockOf(&u)] }
+		limit, meant = len(want), func(u consumers.Unsettled) bool { return want[d.lockOf(&u)] }
 	case m.Seq != 0:
-		most, meant = 1, func(u consumers.Unsettled) bool { return d.Messages.Backlog.Entry(u.Message).Seq == m.Seq }
+		limit, meant = 1, func(u consumers.Unsettled) bool { return d.Messages.Backlog.Entry(u.Message).Seq == m.Seq }
 	}
 	all := d.Consumers.Scan(int(*d.Limit))
 	d.Pending.Start(&work.Work{
@@ -59,7 +59,7 @@ func (d *Deliveries) Renew(m *mail.RenewLock, now clock.Instant) {
 				if meant(u) {
 					one(u, now)
 				}
-			}) || most > 0 && reply.Count >= most
+			}) || limit > 0 && reply.Count >= limit
 		},
 		End: func(clock.Instant) { d.Out.Send(m.ReplyTo, reply) },
 	}, now)
@@ -91,9 +91,9 @@ func (d *Deliveries) Return(m *mail.ReturnDelivery, now clock.Instant) {
 		},
 		End: func(now clock.Instant) {
 			if held.Channel != nil {
-				told := &mail.DeliveriesReturned{Queue: d.Self, Name: d.Name, Asked: true}
-				d.TakeBack(held.Channel, held.Number, told, now)
-				d.Out.Send(held.Channel.Address, told)
+				returned := &mail.DeliveriesReturned{Queue: d.Self, Name: d.Name, Asked: true}
+				d.TakeBack(held.Channel, held.Number, returned, now)
+				d.Out.Send(held.Channel.Address, returned)
 			}
 			d.Out.Send(m.ReplyTo, &mail.DeliveryReturned{Reply: m.Done(nil), Found: held.Channel != nil})
 		},

@@ -83,7 +83,7 @@ func (d *Deliveries) Unprepare(m *mail.ReleaseWork, now clock.Instant) {
 	if h == nil {
 		return
 	}
-	told := &mail.DeliveriesReturned{Queue: d.Self, Name: d.Name}
+	returned := &mail.DeliveriesReturned{Queue: d.Self, Name: d.Name}
 	for _, n := range m.Numbers {
 		u, ok := h.Unacked.Get(n)
 		if !ok || !d.IsPrepared(u.Message) {
@@ -98,12 +98,12 @@ func (d *Deliveries) Unprepare(m *mail.ReleaseWork, now clock.Instant) {
 		switch {
 		case over:
 			d.Messages.Counts.TimedOut++
-			d.TakeBack(h, n, told, now)
+			d.TakeBack(h, n, returned, now)
 		case until != 0:
 			d.Timeouts.Start(u.Message, h, n, until, now.Floor())
 		}
 	}
-	if len(told.Numbers) > 0 {
-		d.Out.Send(h.Address, told)
+	if len(returned.Numbers) > 0 {
+		d.Out.Send(h.Address, returned)
 	}
 }

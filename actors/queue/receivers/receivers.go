@@ -167,7 +167,7 @@ func (r *Receivers) Expire(now clock.Instant) (more bool) {
 
 // takeAll requeues the deliveries of consumers whose locks have run out, and informs those still attached.
 func (r *Receivers) takeAll(lost map[*consumers.Consumer]bool, order []*consumers.Consumer, now clock.Instant) {
-	told := map[*consumers.Channel]*mail.DeliveriesReturned{}
+	returned := map[*consumers.Channel]*mail.DeliveriesReturned{}
 	all := r.Consumers.Scan(int(*r.Limit))
 	r.Pending.Start(&work.Work{
 		Expires: true,
@@ -179,12 +179,12 @@ func (r *Receivers) takeAll(lost map[*consumers.Consumer]bool, order []*consumer
 				}
 			})
 			for _, u := range back {
-				r.takeBack(u, told, now)
+				r.takeBack(u, returned, now)
 			}
 			return done
 		},
 		End: func(clock.Instant) {
-			for h, m := range told {
+			for h, m := range returned {
 				r.Out.Send(h.Address, m)
 			}
 			for _, c := range order {
@@ -202,11 +202,11 @@ func (r *Receivers) cancelled(c *consumers.Consumer) {
 	r.Out.Send(c.Channel.Address, &mail.ConsumerCancelled{Queue: r.Self, Tag: c.Tag, Lost: true})
 }
 
-func (r *Receivers) takeBack(u consumers.Unsettled, told map[*consumers.Channel]*mail.DeliveriesReturned, now clock.Instant) {
-	m := told[u.Channel]
+func (r *Receivers) takeBack(u consumers.Unsettled, returned map[*consumers.Channel]*mail.DeliveriesReturned, now clock.Instant) {
+	m := returned[u.Channel]
 	if m == nil {
 		m = &mail.DeliveriesReturned{Queue: r.Self, Name: r.Name}
-		told[u.Channel] = m
+		returned[u.Channel] = m
 	}
 	r.Messages.Counts.TimedOut++
 	r.Takes.TakeBack(u.Channel, u.Number, m, now)

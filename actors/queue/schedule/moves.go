@@ -28,10 +28,10 @@ func (x *Schedule) Enqueue(r *backlog.Record, times content.Times, w *records.Wr
 }
 
 // Restore adds messages of the journal, paged out, by ascending number. highest is the queue's highest priority.
-func (x *Schedule) Restore(list []*store.Recovered, highest uint8) {
+func (x *Schedule) Restore(list []*store.Recovered, maxPriority uint8) {
 	handles := make([]backlog.Handle, 0, len(list))
 	for _, m := range list {
-		r := content.Recovered(m, highest)
+		r := content.Recovered(m, maxPriority)
 		r.Deadline, r.DeliveryCount = m.Due, 0
 		h := x.Messages.PushPaged(&r, m.Body, uint64(m.At))
 		x.Messages.Entry(h).Marks = backlog.Stored

@@ -28,11 +28,11 @@ func (p *rateLimiter) allow(rate, now int64) bool {
 	if rate < 0 || rate >= maxRate {
 		return true
 	}
-	most := max(rate*paceWindow, 1000)
+	burst := max(rate*paceWindow, 1000)
 	if passed := now - p.at; passed > 0 {
 		p.at = now
-		if p.credit += min(passed, 1000) * rate; p.credit > most {
-			p.credit = most
+		if p.credit += min(passed, 1000) * rate; p.credit > burst {
+			p.credit = burst
 		}
 	}
 	if p.credit < 1000 {

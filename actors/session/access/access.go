@@ -23,13 +23,13 @@ type Access struct {
 	Clock    *clock.Clock
 }
 
-// longestScope is the limit for the address of a token, in bytes: names of entities have at most 310.
-const longestScope = 1024
+// maxScopeLength is the limit for the address of a token, in bytes: names of entities have at most 310.
+const maxScopeLength = 1024
 
 // IsThere reports whether the entity of a token's scope exists; true if the scope names no entity. Scopes that are
 // too long name none.
 func IsThere(v *topology.VHost, scope string) bool {
-	if len(scope) > longestScope {
+	if len(scope) > maxScopeLength {
 		return false
 	}
 	queue, topic := servicebus.ParseAudience(scope)

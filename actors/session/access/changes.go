@@ -6,8 +6,8 @@ import (
 	"candlemark/internal/servicebus/grants"
 )
 
-// mostScopes is the maximum number of pending scopes; beyond that all addresses are checked.
-const mostScopes = 32
+// maxScopes is the maximum number of pending scopes; beyond that all addresses are checked.
+const maxScopes = 32
 
 // Changes are scopes with changed access: links to addresses in them have to be checked again. The zero value is
 // empty.
@@ -20,7 +20,7 @@ func (c *Changes) Add(scopes ...string) {
 			c.scopes = append(c.scopes, s)
 		}
 	}
-	if len(c.scopes) > mostScopes {
+	if len(c.scopes) > maxScopes {
 		c.scopes = []string{""}
 	}
 }

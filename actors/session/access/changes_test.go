@@ -11,7 +11,7 @@ func TestChanges(t *testing.T) {
 	if c.Any() || c.Concern("q") {
 		t.Error("nothing has changed")
 	}
-	for range 3 * mostScopes {
+	for range 3 * maxScopes {
 		c.Add("sb://host/q", "t")
 	}
 	if !c.Any() || !c.Concern("q/$management") || !c.Concern("t/Subscriptions/s") || c.Concern("other") {
@@ -20,7 +20,7 @@ func TestChanges(t *testing.T) {
 	for i := range 1000 {
 		c.Add(fmt.Sprint("q", i))
 	}
-	if len(c.scopes) > mostScopes || !c.Concern("other") {
+	if len(c.scopes) > maxScopes || !c.Concern("other") {
 		t.Errorf("%d scopes are kept", len(c.scopes))
 	}
 	if c.Clear(); c.Any() {

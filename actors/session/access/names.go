@@ -8,9 +8,9 @@ import (
 	"candlemark/internal/topology"
 )
 
-// mostCompared is how many queues and exchanges a virtual host has at most if names are found without regard to case: each of them is looked at.
+// maxCompared is how many queues and exchanges a virtual host has at most if names are found without regard to case: each of them is looked at.
 // A namespace of Service Bus has 10,000 entities at most.
-const mostCompared = 20_000
+const maxCompared = 20_000
 
 // Entity is the address of an entity as the broker writes it: with the names that its queue or exchange has, which clients may write in other
 // cases. The client for .NET puts a slash before the address; that is an entity's if the client has put a token for it, and else one of RabbitMQ's.
@@ -43,7 +43,7 @@ func namedIn(v *topology.VHost, address string) (string, bool) {
 	if topic == "" || strings.HasPrefix(address, "$") || d.Queue([]byte(queue)) != nil || d.Exchange([]byte(topic)) != nil && queue == topic {
 		return address, true
 	}
-	if d.QueueCount()+d.ExchangeCount() > mostCompared {
+	if d.QueueCount()+d.ExchangeCount() > maxCompared {
 		return address, false
 	}
 	for q := range d.Queues() {

@@ -40,7 +40,7 @@ func (a *asked) received(q *topology.Queue, all []mail.Delivery) {
 			facts.Token = servicebus.NewLockToken(d.Facts.Lock, d.Facts.Seq)
 			entry = append(entry, amqp10.Entry{Key: "lock-token", Value: facts.Token.UUID()})
 		}
-		head, body, err := dialect.Append(nil, &d.Message, dialect.Delivery{Redelivered: d.Redelivered, Entity: servicebus.Tell(facts)})
+		head, body, err := dialect.Append(nil, &d.Message, dialect.Delivery{Redelivered: d.Redelivered, Entity: servicebus.Describe(facts)})
 		if err != nil { // as on links
 			head, body = amqp10.AppendDataHead(nil, len(d.Message.Body)), d.Message.Body
 		}

@@ -64,20 +64,20 @@ func TargetOf(m *amqp10.Attach) string {
 	return m.Target.Address.Or("")
 }
 
-// LongestName and LongestAddress are how many bytes the name of a link and its addresses have at most: the broker keeps them as long as the link.
+// MaxLinkName and MaxLinkAddress are how many bytes the name of a link and its addresses have at most: the broker keeps them as long as the link.
 // Names of entities have 310 bytes, the longest address of RabbitMQ's dialect has less than 1,600.
 const (
-	LongestName    = 1024
-	LongestAddress = 4096
+	MaxLinkName    = 1024
+	MaxLinkAddress = 4096
 )
 
 // CheckLength refuses links with longer ones. The error is amqp:invalid-field.
 func CheckLength(m *amqp10.Attach) error {
 	switch {
-	case len(m.Name) > LongestName:
-		return amqp10.Errorf(amqp10.InvalidField, "the name of a link has %d bytes, at most %d are allowed", len(m.Name), LongestName)
-	case len(AddressOf(m)) > LongestAddress, m.Role == amqp10.RoleReceiver && len(TargetOf(m)) > LongestAddress:
-		return amqp10.Errorf(amqp10.InvalidField, "an address of a link has more than %d bytes", LongestAddress)
+	case len(m.Name) > MaxLinkName:
+		return amqp10.Errorf(amqp10.InvalidField, "the name of a link has %d bytes, at most %d are allowed", len(m.Name), MaxLinkName)
+	case len(AddressOf(m)) > MaxLinkAddress, m.Role == amqp10.RoleReceiver && len(TargetOf(m)) > MaxLinkAddress:
+		return amqp10.Errorf(amqp10.InvalidField, "an address of a link has more than %d bytes", MaxLinkAddress)
 	}
 	return nil
 }
@@ -105,7 +105,7 @@ func Nothing(m *amqp10.Attach) *amqp10.Attach {
 func DeliveryOf(d *mail.Delivery, deadLetters bool) dialect.Delivery {
 	to := dialect.Delivery{Redelivered: d.Redelivered}
 	if d.Facts != nil {
-		to.Entity = servicebus.Tell(factsOf(d, deadLetters))
+		to.Entity = servicebus.Describe(factsOf(d, deadLetters))
 	}
 	return to
 }

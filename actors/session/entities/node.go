@@ -14,8 +14,8 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// LargestRequest is the limit for requests to an entity's node, in bytes; they include messages to be scheduled.
-const LargestRequest = 1 << 20
+// MaxRequest is the limit for requests to an entity's node, in bytes; they include messages to be scheduled.
+const MaxRequest = 1 << 20
 
 // Node answers the requests to ENTITY/$management.
 type Node struct {
@@ -203,7 +203,7 @@ func peeked(m *mail.PeekedMessage, deadLetters bool) (encoded []byte, ok bool) {
 		facts.DiedOf, _ = of.(string)
 	}
 	content := message.Message{Exchange: []byte(m.Exchange), RoutingKey: []byte(m.RoutingKey), Header: m.Header, Body: m.Body}
-	head, body, err := dialect.Append(nil, &content, dialect.Delivery{Redelivered: m.Redelivered, Entity: servicebus.Tell(facts)})
+	head, body, err := dialect.Append(nil, &content, dialect.Delivery{Redelivered: m.Redelivered, Entity: servicebus.Describe(facts)})
 	return append(head, body...), err == nil
 }
 

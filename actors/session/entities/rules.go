@@ -12,8 +12,8 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// mostRules is the limit of rules in one answer.
-const mostRules = 1000
+// maxRules is the limit of rules in one answer.
+const maxRules = 1000
 
 // rules adds, removes and lists the rules of a subscription, which are bindings of its queue (ADR 77), like the
 // administration API does: for users who may configure the queue and, unless they only list, bind it.
@@ -117,8 +117,8 @@ func (a *asked) addRule(x *topology.Exchange, q *topology.Queue, all []bound) {
 func (a *asked) listRules(all []bound) {
 	skip, _ := a.Field("skip").(int32)
 	top, ok := a.Field("top").(int32)
-	if !ok || top > mostRules {
-		top = mostRules
+	if !ok || top > maxRules {
+		top = maxRules
 	}
 	from := min(max(int(skip), 0), len(all))
 	page := make([]filter.Rule, 0, len(all)-from)

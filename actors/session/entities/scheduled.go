@@ -50,11 +50,11 @@ func (a *asked) schedule(q *topology.Queue) {
 			a.failed(err)
 			return
 		}
-		told := amqp10.Array{Of: amqp10.TypeLong}
+		list := amqp10.Array{Of: amqp10.TypeLong}
 		for _, n := range numbers {
-			told.Values = append(told.Values, int64(n))
+			list.Values = append(list.Values, int64(n))
 		}
-		a.answer(200, "OK", "", amqp10.Map{{Key: "sequence-numbers", Value: told}})
+		a.answer(200, "OK", "", amqp10.Map{{Key: "sequence-numbers", Value: list}})
 	})
 }
 

@@ -68,11 +68,11 @@ func (t *Target) To(address string, may *rights.Rights) (*topology.Queue, error)
 // Link is the credit of a link that the client sends on, and its incomplete delivery.
 type Link struct {
 	Target
-	Window        uint32 // how many messages the client may send ahead of settlement
-	Largest       uint64 // limit for messages, in bytes
-	Mode          uint8  // snd-settle-mode
-	Credit, Count uint32
-	Open          int // messages without a written outcome, and requests without a written answer
+	Window         uint32 // how many messages the client may send ahead of settlement
+	MaxMessageSize uint64 // limit for messages, in bytes
+	Mode           uint8  // snd-settle-mode
+	Credit, Count  uint32
+	Open           int // messages without a written outcome, and requests without a written answer
 
 	begun   bool
 	id      uint32
@@ -89,7 +89,7 @@ func (l *Link) Properties() amqp10.Map {
 	if !l.Entity {
 		return nil
 	}
-	return servicebus.LargestBatch(l.Largest)
+	return servicebus.LinkProperties(l.MaxMessageSize)
 }
 
 // Delivery is a complete delivery.
@@ -138,8 +138,8 @@ func (l *Link) Take(t *amqp10.Transfer, payload []byte, a *budget.Arrivals) (d D
 		l.Forget(a)
 		return d, false, nil
 	}
-	if uint64(l.parts.size+len(payload)) > l.Largest {
-		return d, false, amqp10.Errorf(amqp10.MessageSizeExceeded, "message is larger than the maximum of %d bytes", l.Largest)
+	if uint64(l.parts.size+len(payload)) > l.MaxMessageSize {
+		return d, false, amqp10.Errorf(amqp10.MessageSizeExceeded, "message is larger than the maximum of %d bytes", l.MaxMessageSize)
 	}
 	if t.More || l.parts.size > 0 {
 		if err := l.keep(payload, a); err != nil {
@@ -205,8 +205,8 @@ func (l *Link) Blame(err error) error {
 // keep stores a part until the rest arrives. It is counted in the broker's intake.
 func (l *Link) keep(payload []byte, a *budget.Arrivals) error {
 	n := int64(len(payload))
-	if ok, most := a.Keep(n); !ok {
-		return amqp10.Errorf(amqp10.ResourceLimitExceeded, "no room for what clients have begun beyond %d bytes", most)
+	if ok, limit := a.Keep(n); !ok {
+		return amqp10.Errorf(amqp10.ResourceLimitExceeded, "no room for what clients have begun beyond %d bytes", limit)
 	}
 	l.kept += n
 	return nil

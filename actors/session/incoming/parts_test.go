@@ -23,7 +23,7 @@ func TestParts_Memory(t *testing.T) {
 			for i := range message {
 				message[i] = byte(i % 251)
 			}
-			l := &Link{Credit: 1, Largest: 1 << 30}
+			l := &Link{Credit: 1, MaxMessageSize: 1 << 30}
 			id := amqp10.Some(uint32(0))
 			var d Delivery
 			for at, whole := 0, false; !whole; at += c.frame {

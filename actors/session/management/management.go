@@ -12,8 +12,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// LargestRequest is the limit for requests, in bytes: as large as a method of 0-9-1, which fits into a frame.
-const LargestRequest = 128 << 10
+// MaxRequest is the limit for requests, in bytes: as large as a method of 0-9-1, which fits into a frame.
+const MaxRequest = 128 << 10
 
 // Session is the environment of requests.
 type Session struct {
@@ -135,8 +135,8 @@ func (m *run) queueOf(q *topology.Queue, code, messages, consumers int) {
 		m.noQueue()
 		return
 	}
-	told := management.Queue{Queue: q, VHost: m.s.Client.VHost.Name, Node: m.s.Node, Messages: messages, Consumers: consumers}
-	m.answer(told.Answer(code))
+	described := management.Queue{Queue: q, VHost: m.s.Client.VHost.Name, Node: m.s.Node, Messages: messages, Consumers: consumers}
+	m.answer(described.Answer(code))
 }
 
 func (m *run) noQueue() {

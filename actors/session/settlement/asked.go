@@ -32,17 +32,17 @@ func Take(all *unacked.Deliveries, tags []uint64, state amqp10.State, how mail.S
 	return asked
 }
 
-// Tell calls tell with dispositions for the deliveries: those that the queue no longer held, which lost reports in
-// order, are rejected. A successful dead-lettering has no error, which clients would take for their own.
-func (x *Asked) Tell(lost func(number uint64) bool, tell func(amqp10.Composite)) {
-	told := Dispositions{Send: tell}
+// Report sends dispositions of the deliveries: those that the queue no longer held, which lost reports in order, are
+// rejected. A successful dead-lettering has no error, which clients would take for their own.
+func (x *Asked) Report(lost func(number uint64) bool, send func(amqp10.Composite)) {
+	dispositions := Dispositions{Send: send}
 	gone := amqp10.State{Kind: amqp10.Rejected, Error: servicebus.ErrLockLost()}
 	for i, id := range x.IDs {
 		state := amqp10.State{Kind: x.State.Kind}
 		if lost(x.Numbers[i]) {
 			state = gone
 		}
-		told.Add(id, true, state)
+		dispositions.Add(id, true, state)
 	}
-	told.Flush()
+	dispositions.Flush()
 }

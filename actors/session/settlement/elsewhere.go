@@ -8,8 +8,8 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// mostRanges is the maximum number of ranges of tags; beyond that the oldest are removed.
-const mostRanges = 10_000
+// maxRanges is the maximum number of ranges of tags; beyond that the oldest are removed.
+const maxRanges = 10_000
 
 // Elsewhere holds the tags of deliveries that were settled by their locks: if a client settles them on their link,
 // too, the answer is that they are lost. The zero value is empty.
@@ -31,7 +31,7 @@ func (e *Elsewhere) Add(tags ...uint64) {
 			e.ranges = slices.Insert(e.ranges, i, mail.Range{First: tag, Last: tag})
 		}
 	}
-	if n := len(e.ranges) - mostRanges; n > 0 {
+	if n := len(e.ranges) - maxRanges; n > 0 {
 		e.ranges = slices.Delete(e.ranges, 0, n)
 	}
 }
@@ -49,7 +49,7 @@ func (e *Elsewhere) at(tag uint64) int {
 
 // Take removes the tags from first to last, answers that they are lost, unless the client has settled them for
 // itself, and reports whether there were any.
-func (e *Elsewhere) Take(first, last uint64, settled bool, tell func(amqp10.Composite)) (any bool) {
+func (e *Elsewhere) Take(first, last uint64, settled bool, send func(amqp10.Composite)) (any bool) {
 	from := e.at(first)
 	to := from
 	var left []mail.Range
@@ -62,7 +62,7 @@ func (e *Elsewhere) Take(first, last uint64, settled bool, tell func(amqp10.Comp
 			left = append(left, mail.Range{First: last + 1, Last: r.Last})
 		}
 		if !settled {
-			tell(&amqp10.Disposition{
+			send(&amqp10.Disposition{
 				Role: amqp10.RoleSender, First: uint32(max(r.First, first) - 1), Last: amqp10.Some(uint32(min(r.Last, last) - 1)), Settled: true,
 				State: amqp10.State{Kind: amqp10.Rejected, Error: servicebus.ErrLockLost()},
 			})

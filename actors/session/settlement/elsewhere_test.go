@@ -10,7 +10,7 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// Any tags that were added are told once each, as far as they are taken.
+// Each tag that was added is reported once, when it is taken.
 func TestElsewhere(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
@@ -23,7 +23,7 @@ func TestElsewhere(t *testing.T) {
 			}
 			first := 1 + r.Uint64N(60)
 			last := first + r.Uint64N(4)
-			told, expected := "", ""
+			lost, expected := "", ""
 			for tag := first; tag <= last; tag++ {
 				if want[tag] {
 					expected += fmt.Sprint(tag, " ")
@@ -33,11 +33,11 @@ func TestElsewhere(t *testing.T) {
 			found := e.Take(first, last, false, func(p amqp10.Composite) {
 				d := p.(*amqp10.Disposition)
 				for id := d.First; id <= d.Last.Value; id++ {
-					told += fmt.Sprint(id+1, " ")
+					lost += fmt.Sprint(id+1, " ")
 				}
 			})
-			if told != expected || found != (expected != "") {
-				t.Fatalf("%d to %d: %q, want %q", first, last, told, expected)
+			if lost != expected || found != (expected != "") {
+				t.Fatalf("%d to %d: %q, want %q", first, last, lost, expected)
 			}
 		}
 		n := 0
@@ -59,10 +59,10 @@ func TestElsewhere_Bound(t *testing.T) {
 	if len(e.ranges) != 1 || e.ranges[0] != (mail.Range{First: 1, Last: 1_000_000}) {
 		t.Fatalf("%d ranges", len(e.ranges))
 	}
-	for tag := range uint64(3 * mostRanges) {
+	for tag := range uint64(3 * maxRanges) {
 		e.Add(2_000_000 + 2*tag)
 	}
-	if len(e.ranges) != mostRanges || e.Take(1, 1, true, nil) {
+	if len(e.ranges) != maxRanges || e.Take(1, 1, true, nil) {
 		t.Errorf("%d ranges", len(e.ranges))
 	}
 }

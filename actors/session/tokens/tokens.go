@@ -11,8 +11,8 @@ import (
 	"candlemark/internal/servicebus/sas"
 )
 
-// Largest is the limit for requests to $cbs, in bytes.
-const Largest = 16 << 10
+// MaxRequest is the limit for requests to $cbs, in bytes.
+const MaxRequest = 16 << 10
 
 // Node answers the requests to $cbs.
 type Node struct {

@@ -57,18 +57,18 @@ func Attached(answer *amqp10.Attach) *amqp10.Attach {
 
 // Coordinate declares or discharges a transaction, for a message on a coordinator's link, and calls tell with the
 // outcome (TXN-1).
-func (s *Session[Link]) Coordinate(link uint32, message []byte, tell func(amqp10.State)) {
+func (s *Session[Link]) Coordinate(link uint32, message []byte, answer func(amqp10.State)) {
 	r, err := transactions.Read(message)
 	switch {
 	case err != nil:
-		tell(Rejected(err))
+		answer(Rejected(err))
 	case r.ID == nil:
 		s.Send(s.Connection, &mail.DeclareTransaction{Request: s.Wait(func(reply any, err error) {
 			if declared, ok := reply.(*mail.TransactionDeclared); ok && err == nil {
-				tell(amqp10.State{Kind: amqp10.Declared, TxnID: declared.ID})
+				answer(amqp10.State{Kind: amqp10.Declared, TxnID: declared.ID})
 				return
 			}
-			tell(Rejected(err))
+			answer(Rejected(err))
 		}), Session: s.Self, Link: link})
 	default:
 		s.Close(r.ID, s.Known)
@@ -76,21 +76,21 @@ func (s *Session[Link]) Coordinate(link uint32, message []byte, tell func(amqp10
 		if s.discharges == nil {
 			s.discharges = map[uint64]func(amqp10.State){}
 		}
-		s.discharges[request.ID] = tell
+		s.discharges[request.ID] = answer
 		s.Send(s.Connection, &mail.DischargeTransaction{Request: request, ID: r.ID, Fail: r.Fail})
 	}
 }
 
 // Discharged sends the result of a transaction to the client.
 func (s *Session[Link]) Discharged(m *mail.TransactionDischarged) {
-	tell := s.discharges[m.Number()]
+	answer := s.discharges[m.Number()]
 	delete(s.discharges, m.Number())
 	switch {
-	case tell == nil:
+	case answer == nil:
 	case m.Err != nil:
-		tell(Rejected(m.Err))
+		answer(Rejected(m.Err))
 	default:
-		tell(amqp10.State{Kind: amqp10.Accepted})
+		answer(amqp10.State{Kind: amqp10.Accepted})
 	}
 }
 
@@ -133,7 +133,7 @@ func (s *Session[Link]) Disposition(m *amqp10.Disposition) error {
 	if s.Elsewhere.Take(first, last, m.Settled, s.Reply) && err == nil {
 		x.Break(amqp10.Errorf(transactions.Rollback, "%v", mail.ErrDeliveryLost))
 	}
-	told := settlement.Dispositions{Send: s.Reply}
+	dispositions := settlement.Dispositions{Send: s.Reply}
 	state := transactions.Provisional(m.State.TxnID, outcome.Kind)
 	if err != nil {
 		state = Rejected(err)
@@ -148,10 +148,10 @@ func (s *Session[Link]) Disposition(m *amqp10.Disposition) error {
 			s.Unacked.SettleWith(tag, tag, mail.Release, nil)
 		}
 		if !m.Settled {
-			told.Add(uint32(tag-1), false, state)
+			dispositions.Add(uint32(tag-1), false, state)
 		}
 	}
-	told.Flush()
+	dispositions.Flush()
 	s.Unacked.Flush()
 	return nil
 }
@@ -225,14 +225,14 @@ func (s *Session[Link]) Step(m *mail.StepTransaction) {
 	case m.Step == mail.PublishTransaction:
 		s.publish(x)
 	default:
-		told := settlement.Dispositions{Send: s.Reply}
+		dispositions := settlement.Dispositions{Send: s.Reply}
 		for i := range x.Settles {
 			one := &x.Settles[i]
 			if s.Unacked.Settle(one.Delivery, one.How, one.Outcome); !one.Settled {
-				told.Add(uint32(one.Tag-1), true, one.State)
+				dispositions.Add(uint32(one.Tag-1), true, one.State)
 			}
 		}
-		told.Flush()
+		dispositions.Flush()
 		x.Settles, x.Prepared, x.ending = nil, nil, false
 		s.Unacked.Flush()
 		s.stepped(m.ID, m.Step, true, nil)

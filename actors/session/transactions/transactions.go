@@ -16,10 +16,10 @@ import (
 
 // Limits for one transaction in a session (TXN-7).
 const (
-	// MostWork is the maximum number of messages and settlements.
-	MostWork = 5000
-	// MostTargets is the maximum number of queues of all messages.
-	MostTargets = 10 * topology.TurnSteps
+	// MaxWork is the maximum number of messages and settlements.
+	MaxWork = 5000
+	// MaxTargets is the maximum number of queues of all messages.
+	MaxTargets = 10 * topology.TurnSteps
 )
 
 // PublishBytes is the assumed size of a message without its content, in bytes, TargetBytes that of each of its
@@ -129,9 +129,9 @@ func (x *Transaction[Link]) Settle(s Settlement[Link], bytes int) error {
 
 // keep counts bytes in the broker's intake.
 func (x *Transaction[Link]) keep(bytes int64) error {
-	ok, most := x.of.Keep(bytes)
+	ok, limit := x.of.Keep(bytes)
 	if !ok {
-		x.Break(amqp10.Errorf(amqp10.ResourceLimitExceeded, "no room for what clients have begun beyond %d bytes", most))
+		x.Break(amqp10.Errorf(amqp10.ResourceLimitExceeded, "no room for what clients have begun beyond %d bytes", limit))
 		return x.err
 	}
 	x.kept += bytes
@@ -142,8 +142,8 @@ func (x *Transaction[Link]) bound(targets int) error {
 	if x.dead { // during the search for a route
 		return transactions.ErrUnknown()
 	}
-	if len(x.Publishes)+len(x.Settles) >= MostWork || x.targets+targets > MostTargets {
-		e := amqp10.Errorf(amqp10.ResourceLimitExceeded, "a transaction has at most %d messages and settlements, and %d queues they go to", MostWork, MostTargets)
+	if len(x.Publishes)+len(x.Settles) >= MaxWork || x.targets+targets > MaxTargets {
+		e := amqp10.Errorf(amqp10.ResourceLimitExceeded, "a transaction has at most %d messages and settlements, and %d queues they go to", MaxWork, MaxTargets)
 		x.Break(e)
 		return e
 	}

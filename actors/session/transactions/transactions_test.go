@@ -48,11 +48,11 @@ func TestBounds_TXN7(t *testing.T) {
 			t.Fatal(err)
 		}
 		n := 0
-		for ; err == nil && n <= MostWork; n++ {
+		for ; err == nil && n <= MaxWork; n++ {
 			err = add(x)
 		}
-		want := map[string]int{"settlements": MostWork + 1, "bytes": (1<<20)/(1000+PublishBytes) + 1}[name]
-		if condition(err) != amqp10.ResourceLimitExceeded || condition(x.Err()) != transactions.Rollback || want != 0 && n != want || n > MostWork+1 {
+		want := map[string]int{"settlements": MaxWork + 1, "bytes": (1<<20)/(1000+PublishBytes) + 1}[name]
+		if condition(err) != amqp10.ResourceLimitExceeded || condition(x.Err()) != transactions.Rollback || want != 0 && n != want || n > MaxWork+1 {
 			t.Errorf("%s: %d, then %v", name, n, err)
 		}
 		if ids := table.Clear(); len(ids) != 1 || arrivals.Held() != 0 {
@@ -131,14 +131,14 @@ func TestBytes_TXN7(t *testing.T) {
 	}
 }
 
-// TestTargets_TXN7: as many queues as MostTargets fit, those of message histories with the others, and are counted from zero again when the
+// TestTargets_TXN7: as many queues as MaxTargets fit, those of message histories with the others, and are counted from zero again when the
 // messages are forgotten.
 func TestTargets_TXN7(t *testing.T) {
 	intake := budget.NewIntake()
 	intake.SetLimits(0, 1<<30)
 	x := Transaction[int]{of: intake.Of(anybody{})}
 	for range 2 {
-		for _, n := range []int{1, MostTargets/2 - 1, MostTargets / 2} {
+		for _, n := range []int{1, MaxTargets/2 - 1, MaxTargets / 2} {
 			if err := x.Publish(Publish{Queues: make([]*topology.Queue, n-n/3), Histories: make([]*topology.Queue, n/3)}); err != nil {
 				t.Errorf("%d queues: %v", n, err)
 			}
@@ -152,7 +152,7 @@ func TestTargets_TXN7(t *testing.T) {
 		}
 		x.Forget()
 	}
-	if err := x.Publish(Publish{Queues: make([]*topology.Queue, MostTargets+1)}); condition(err) != amqp10.ResourceLimitExceeded || !x.HasWork() {
+	if err := x.Publish(Publish{Queues: make([]*topology.Queue, MaxTargets+1)}); condition(err) != amqp10.ResourceLimitExceeded || !x.HasWork() {
 		t.Errorf("one queue more: %v", err)
 	}
 }
@@ -165,7 +165,7 @@ func TestWorkOfBothKinds_TXN7(t *testing.T) {
 	if x.HasWork() {
 		t.Error("work of nothing")
 	}
-	for n := range MostWork {
+	for n := range MaxWork {
 		var err error
 		if n%2 == 0 {
 			err = x.Publish(Publish{})

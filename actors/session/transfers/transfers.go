@@ -47,13 +47,13 @@ func (m *Message) Tag(tag [16]byte) {
 // Append appends the rest of a message, as far as the client's window allows; whole is false if some is left. Bodies
 // that are owned are referred to.
 func (m *Message) Append(b []byte, to *Writer, owned bool) (_ []byte, whole bool) {
-	most := int(min(to.FrameMax, 1<<30)) - room
+	limit := int(min(to.FrameMax, 1<<30)) - room
 	for to.Windows.RemoteIncoming > 0 {
 		start := len(b)
-		m.t.More = len(m.head)+len(m.body) > most
+		m.t.More = len(m.head)+len(m.body) > limit
 		b = hotpath.AppendTransfer(b, to.Channel, &m.t)
-		head := m.head[:min(len(m.head), most)]
-		body := m.body[:min(len(m.body), most-len(head))]
+		head := m.head[:min(len(m.head), limit)]
+		body := m.body[:min(len(m.body), limit-len(head))]
 		b = append(b, head...)
 		size := len(b) - start + len(body)
 		binary.BigEndian.PutUint32(b[start:], uint32(size))

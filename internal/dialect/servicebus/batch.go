@@ -5,15 +5,15 @@ import "candlemark/protocol/amqp10"
 // BatchFormat is the message-format of several messages in one, each in a data section.
 const BatchFormat = 0x80013700
 
-// MostBatched is how many messages a batch has at most, as in Azure Service Bus.
-const MostBatched = 4500
+// MaxBatchMessages is the maximum number of messages in a batch, as in Azure Service Bus.
+const MaxBatchMessages = 4500
 
-// largestBatch is the size in bytes that clients are told to fill batches to, the same as Azure Service Bus's: far fewer than MostBatched messages of usual sizes.
-const largestBatch = 1 << 20
+// maxBatchSize is the size of batches that clients are offered, in bytes, the same as Azure Service Bus's. Messages of usual sizes reach it long before MaxBatchMessages.
+const maxBatchSize = 1 << 20
 
-// LargestBatch returns the properties of a link that takes messages of largest bytes at most: the size that clients fill batches to.
-func LargestBatch(largest uint64) amqp10.Map {
-	return amqp10.Map{{Key: amqp10.Symbol("com.microsoft:max-message-batch-size"), Value: min(largest, largestBatch)}}
+// LinkProperties returns the properties in the answer to the attach of a link on which clients send: the maximum size of a batch.
+func LinkProperties(maxMessageSize uint64) amqp10.Map {
+	return amqp10.Map{{Key: amqp10.Symbol("com.microsoft:max-message-batch-size"), Value: min(maxMessageSize, maxBatchSize)}}
 }
 
 // Batch takes a message of the BatchFormat apart; the messages alias it. Errors: *amqp10.Error, of what is no message, or has no messages in it
@@ -27,8 +27,8 @@ func Batch(encoded []byte) (messages [][]byte, err error) {
 		return nil, amqp10.Errorf(amqp10.InvalidField, "a batch without data sections")
 	}
 	for _, v := range s.BodyValues() {
-		if len(messages) == MostBatched {
-			return nil, amqp10.Errorf(amqp10.MessageSizeExceeded, "a batch of more than %d messages", MostBatched)
+		if len(messages) == MaxBatchMessages {
+			return nil, amqp10.Errorf(amqp10.MessageSizeExceeded, "a batch of more than %d messages", MaxBatchMessages)
 		}
 		m, _ := v.Binary()
 		messages = append(messages, m)

@@ -22,32 +22,32 @@ var reasons = map[string]string{
 	"expired": "TTLExpiredException", "delivery_limit": "MaxDeliveryCountExceeded", "hops": "MaxTransferHopCountExceeded",
 }
 
-// Tell returns what the receiver of a message is told of it.
-func Tell(f Facts) *dialect.Entity {
+// Describe returns the annotations and properties of a delivery that Azure Service Bus adds.
+func Describe(f Facts) *dialect.Entity {
 	e := &dialect.Entity{DeliveryCount: f.DeliveryCount}
-	tell := func(key amqp10.Symbol, value any) {
+	annotate := func(key amqp10.Symbol, value any) {
 		e.Annotations = append(e.Annotations, amqp10.Entry{Key: key, Value: value})
 	}
-	tell("x-opt-sequence-number", int64(f.Seq))
-	tell("x-opt-enqueued-time", amqp10.Timestamp(f.Enqueued))
+	annotate("x-opt-sequence-number", int64(f.Seq))
+	annotate("x-opt-enqueued-time", amqp10.Timestamp(f.Enqueued))
 	if f.Locked != 0 {
-		tell("x-opt-locked-until", amqp10.Timestamp(f.Locked))
+		annotate("x-opt-locked-until", amqp10.Timestamp(f.Locked))
 	}
 	if f.Deferred {
-		tell("x-opt-message-state", int32(1))
+		annotate("x-opt-message-state", int32(1))
 	}
 	if f.Token != (LockToken{}) {
 		e.Instructions = amqp10.Map{{Key: amqp10.Symbol("x-opt-lock-token"), Value: f.Token.UUID()}}
 	}
 	if f.Due != 0 {
-		tell("x-opt-message-state", int32(2))
-		tell("x-opt-scheduled-enqueue-time", amqp10.Timestamp(f.Due))
+		annotate("x-opt-message-state", int32(2))
+		annotate("x-opt-scheduled-enqueue-time", amqp10.Timestamp(f.Due))
 	}
 	if f.Expires != 0 {
 		e.TTL = max(f.Expires-f.Enqueued, 1)
 	}
 	if f.DiedIn != "" {
-		tell("x-opt-deadletter-source", f.DiedIn)
+		annotate("x-opt-deadletter-source", f.DiedIn)
 	}
 	if reason, ok := reasons[f.DiedOf]; ok {
 		e.Properties = protocol.Table{{Key: "DeadLetterReason", Value: reason}}

@@ -105,9 +105,9 @@ func (r *Request) Numbers() (numbers []uint64, ok bool) {
 // MessageCount is the field with a number of messages, in requests and answers.
 const MessageCount = "message-count"
 
-// Deletion returns how many messages a DeleteMessages deletes, at most most, and before which time they were enqueued, in wall ms, 0 for any; false:
+// Deletion returns how many messages a DeleteMessages deletes, at most maxCount, and before which time they were enqueued, in wall ms, 0 for any; false:
 // it is invalid.
-func (r *Request) Deletion(most int32) (limit int, before int64, ok bool) {
+func (r *Request) Deletion(maxCount int32) (limit int, before int64, ok bool) {
 	n, _ := r.Field(MessageCount).(int32)
 	switch t := r.Field("enqueued-time-utc").(type) {
 	case nil:
@@ -116,13 +116,13 @@ func (r *Request) Deletion(most int32) (limit int, before int64, ok bool) {
 	default:
 		return 0, 0, false
 	}
-	return int(n), before, n > 0 && n <= most
+	return int(n), before, n > 0 && n <= maxCount
 }
 
-// Messages returns the encoded messages of the body; false: there are none, or more than MostBatched.
+// Messages returns the encoded messages of the body; false: there are none, or more than MaxBatchMessages.
 func (r *Request) Messages() (all [][]byte, ok bool) {
 	list, _ := r.Field("messages").(amqp10.List)
-	if len(list) > MostBatched {
+	if len(list) > MaxBatchMessages {
 		return nil, false
 	}
 	for _, v := range list {
@@ -135,8 +135,8 @@ func (r *Request) Messages() (all [][]byte, ok bool) {
 	return all, len(all) > 0 && len(all) == len(list)
 }
 
-// mostNamed is how many lock tokens or numbers a request has at most.
-const mostNamed = 1000
+// maxNamed is the maximum number of lock tokens or sequence numbers in a request.
+const maxNamed = 1000
 
 // values returns those of a field that is an array or a list, nil if there are too many.
 func (r *Request) values(key string) (all []any) {
@@ -146,7 +146,7 @@ func (r *Request) values(key string) (all []any) {
 	case amqp10.List:
 		all = v
 	}
-	if len(all) > mostNamed {
+	if len(all) > maxNamed {
 		return nil
 	}
 	return all

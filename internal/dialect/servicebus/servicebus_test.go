@@ -29,7 +29,7 @@ func TestBatch_SBE7(t *testing.T) {
 		t.Error(got, err)
 	}
 	var many []byte
-	for range MostBatched + 1 {
+	for range MaxBatchMessages + 1 {
 		many = section(many, "")
 	}
 	var large *amqp10.Error

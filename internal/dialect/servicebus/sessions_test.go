@@ -7,14 +7,14 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// TestSessionOf: a filter is described or plain, and told in the form in which it came.
+// TestSessionOf: a filter is described or plain; the answer has the same form.
 func TestSessionOf(t *testing.T) {
 	described := func(v any) any { return amqp10.Described{Descriptor: uint64(0x137000000C), Value: v} }
 	for _, c := range []struct {
 		given      any
 		id         string
 		next, fine bool
-		told       any
+		answer     any
 	}{
 		{described("a"), "a", false, true, described("x")},
 		{"a", "a", false, true, "x"},
@@ -28,8 +28,8 @@ func TestSessionOf(t *testing.T) {
 		if (err == nil) != c.fine || id != c.id || next != c.next || wanted != c.fine {
 			t.Errorf("%v: %q, %v, %v, %v", c.given, id, next, wanted, err)
 		}
-		if told, _ := SessionFilter(filter, "x").Get(sessionFilter); c.fine && !reflect.DeepEqual(told, c.told) {
-			t.Errorf("%v: %v is told", c.given, told)
+		if answer, _ := SessionFilter(filter, "x").Get(sessionFilter); c.fine && !reflect.DeepEqual(answer, c.answer) {
+			t.Errorf("%v: the answer is %v, want %v", c.given, answer, c.answer)
 		}
 	}
 	if _, _, wanted, err := SessionOf(nil); wanted || err != nil {

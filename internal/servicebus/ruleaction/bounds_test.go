@@ -34,7 +34,7 @@ func TestTextBounds_SBR6(t *testing.T) {
 }
 
 // A copy without application properties has an empty section of them, and a property list has at most
-// message.LargestHeader bytes.
+// message.MaxHeader bytes.
 func TestHeaderBounds_SBR6(t *testing.T) {
 	header := func(n int) ([]byte, bool) {
 		p := protocol.Properties{Flags: protocol.FlagHeaders}
@@ -48,11 +48,11 @@ func TestHeaderBounds_SBR6(t *testing.T) {
 		t.Errorf("%q, %v", list, ok)
 	}
 	one, _ := header(1)
-	room := message.LargestHeader - len(one) + 1
-	if list, ok := header(room); !ok || len(list) != message.LargestHeader {
+	room := message.MaxHeader - len(one) + 1
+	if list, ok := header(room); !ok || len(list) != message.MaxHeader {
 		t.Errorf("%d bytes, %v", len(list), ok)
 	}
 	if _, ok := header(room + 1); ok {
-		t.Errorf("more than %d bytes", message.LargestHeader)
+		t.Errorf("more than %d bytes", message.MaxHeader)
 	}
 }

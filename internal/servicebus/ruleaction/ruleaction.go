@@ -125,7 +125,7 @@ func (c *copied) header(original []byte) ([]byte, bool) {
 		return nil, false
 	}
 	list := p.Append(nil)
-	if len(list) > message.LargestHeader {
+	if len(list) > message.MaxHeader {
 		return nil, false
 	}
 	if original == nil {

@@ -143,7 +143,7 @@ func TestApplyAmended_SBR6(t *testing.T) {
 // If the properties of a copy are too large there is no copy, and the message is unchanged.
 func TestApplyIsBounded_SBR6(t *testing.T) {
 	p := sent()
-	p.Headers = append(p.Headers, protocol.Field{Key: "large", Value: strings.Repeat("x", message.LargestHeader-100)})
+	p.Headers = append(p.Headers, protocol.Field{Key: "large", Value: strings.Repeat("x", message.MaxHeader-100)})
 	for name, one := range map[string]struct{ text, header string }{
 		"a list":           {"SET a = '" + strings.Repeat("x", 200) + "'", string(p.Append(nil))},
 		"a field":          {"SET sys.Label = '" + strings.Repeat("x", filter.MaxField+1) + "'", string(sent().Append(nil))},

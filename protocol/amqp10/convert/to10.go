@@ -109,7 +109,7 @@ func appendAnnotations(dst []byte, m *Message, own amqp10.Map) []byte {
 		application := applicationProperties(m.Original) // which are headers, too
 		for _, f := range m.Properties.Headers {
 			key, v, ok := annotation(f)
-			if _, told := own.Get(key); !ok || told || application.Lookup(f.Key) != nil {
+			if _, set := own.Get(key); !ok || set || application.Lookup(f.Key) != nil {
 				continue
 			}
 			if as := kept.Lookup(key); as != nil && isHeader(as, f.Value) {
@@ -121,7 +121,7 @@ func appendAnnotations(dst []byte, m *Message, own amqp10.Map) []byte {
 	}
 	for key, v := range kept.Entries() {
 		name, _ := key.Text()
-		if _, told := own.Get(string(name)); !told && (!hasHeader(name) || !hasField(m.Properties.Headers, name) && isNoHeader(v)) {
+		if _, set := own.Get(string(name)); !set && (!hasHeader(name) || !hasField(m.Properties.Headers, name) && isNoHeader(v)) {
 			dst, count = append(append(dst, key...), v...), count+2
 		}
 	}
@@ -265,8 +265,8 @@ func appendText(dst, text []byte) []byte {
 // Beside decodes those properties of a list that Append writes in addition to an original: all others are in the
 // original too.
 func Beside(list []byte) (protocol.Properties, error) {
-	return protocol.SelectProperties(list, protocol.FlagDeliveryMode|protocol.FlagPriority|protocol.FlagExpiration|protocol.FlagType|protocol.FlagHeaders, told)
+	return protocol.SelectProperties(list, protocol.FlagDeliveryMode|protocol.FlagPriority|protocol.FlagExpiration|protocol.FlagType|protocol.FlagHeaders, mayAnnotate)
 }
 
-// told reports whether a header may become an annotation.
-func told(key []byte) bool { return bytes.HasPrefix(key, ownPrefix) || string(key) == "CC" }
+// mayAnnotate reports whether a header may become an annotation.
+func mayAnnotate(key []byte) bool { return bytes.HasPrefix(key, ownPrefix) || string(key) == "CC" }

@@ -40,7 +40,7 @@ func Disposition(b []byte, p *amqp10.Disposition) (rest []byte, ok bool) {
 // AppendTransfer appends the same frame as [amqp10.AppendFrame]. It is fast for the first transfer of a message that
 // has no fields but settled and more besides the required ones.
 func AppendTransfer(dst []byte, channel uint16, t *amqp10.Transfer) []byte {
-	first := t.DeliveryID.Set && t.DeliveryTag != nil && t.MessageFormat.Set && len(t.DeliveryTag) <= longestTag
+	first := t.DeliveryID.Set && t.DeliveryTag != nil && t.MessageFormat.Set && len(t.DeliveryTag) <= maxTag
 	if !first || t.RcvSettleMode.Set || t.State.Kind != amqp10.NoState || t.Resume || t.Aborted || t.Batchable {
 		return amqp10.AppendFrame(dst, channel, t)
 	}
@@ -75,8 +75,8 @@ const (
 	list0, list1, list4 = 0x45, 0xc0, 0xd0
 )
 
-// longestTag is the maximum length of a delivery tag in bytes [AMQP 1.0 transport 2.8.7].
-const longestTag = 32
+// maxTag is the maximum length of a delivery tag in bytes [AMQP 1.0 transport 2.8.7].
+const maxTag = 32
 
 // reader reads the fields of a composite, and stops at an encoding that it does not handle.
 type reader struct {
@@ -174,7 +174,7 @@ func (r *reader) tag() []byte {
 	case null:
 		return nil
 	case binary1:
-		if len(r.b) > 0 && r.b[0] <= longestTag {
+		if len(r.b) > 0 && r.b[0] <= maxTag {
 			if b := r.take(1 + int(r.b[0])); b != nil {
 				return b[1:]
 			}
