@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"candlemark/internal/message"
 	"candlemark/protocol"
 	"candlemark/protocol/amqp10"
 	"candlemark/protocol/amqp10/convert"
@@ -13,10 +14,38 @@ import (
 var own = []string{"x-exchange", "x-routing-key", "x-cc", "x-basic-type", "x-opt-deaths", "x-delivery-count"}
 
 // Given returns the annotations that a consumer gives a message, as headers: those that begin with x- and are not the
-// broker's own. Values that 0-9-1 has no type for are left out, as they are of a message that is published.
+// broker's own.
 func Given(annotations amqp10.Map) protocol.Table {
-	t, _ := convert.Table(annotations)
-	return slices.DeleteFunc(t, func(f protocol.Field) bool { return !strings.HasPrefix(f.Key, "x-") || slices.Contains(own, f.Key) })
+	return slices.DeleteFunc(Amendments(annotations), func(f protocol.Field) bool { return !strings.HasPrefix(f.Key, "x-") || slices.Contains(own, f.Key) })
+}
+
+// Amendments returns a map as what an overlay is amended with: with values of type [message.Typed] where 0-9-1 has
+// another type. Those that it has no type for are left out, as they are of a message that is published.
+func Amendments(m amqp10.Map) (t protocol.Table) {
+	for _, e := range m {
+		plain, ok := convert.Table(amqp10.Map{e})
+		if !ok {
+			continue
+		}
+		f := plain[0]
+		if encoded := convert.Kept(e.Value); encoded != nil {
+			f.Value = message.Typed{Value: f.Value, Encoded: encoded}
+		}
+		t = append(t, f)
+	}
+	return t
+}
+
+// restored returns amendments as a map.
+func restored(t protocol.Table) (m amqp10.Map) {
+	for _, f := range t {
+		if v, is := f.Value.(message.Typed); is {
+			m = append(m, amqp10.Entry{Key: f.Key, Value: amqp10.Value(v.Encoded).Decode()})
+		} else {
+			m = append(m, convert.Map(protocol.Table{f})...)
+		}
+	}
+	return m
 }
 
 // ConsumerArguments returns those of basic.consume that stand for the properties of a link. The error is

@@ -2,7 +2,6 @@ package dialect
 
 import (
 	"math"
-	"slices"
 	"strconv"
 
 	"candlemark/internal/message"
@@ -50,10 +49,10 @@ func Append(dst []byte, m *message.Message, d Delivery) (head, body []byte, err 
 		delivery.DeliveryCount = uint32(min(max(count, 0), math.MaxUint32))
 		p.Headers = p.Headers.Delete("x-delivery-count")
 	}
-	var amended protocol.Table
+	var amended, annotations amqp10.Map
 	if o := m.Overlay; o != nil {
 		delivery.DeliveryCount += min(o.Failed, math.MaxUint32-delivery.DeliveryCount)
-		amended = o.Properties
+		amended, annotations = restored(o.Properties), restored(o.Annotations)
 	}
 	if e := d.Entity; e != nil {
 		delivery.Annotations, delivery.Instructions, delivery.DeliveryCount = e.Annotations, e.Instructions, e.DeliveryCount
@@ -61,14 +60,14 @@ func Append(dst []byte, m *message.Message, d Delivery) (head, body []byte, err 
 		if p.Flags &^= protocol.FlagExpiration; e.TTL > 0 {
 			p.Expiration, p.Flags = strconv.FormatInt(e.TTL, 10), p.Flags|protocol.FlagExpiration
 		}
-		amended = append(slices.Clone(e.Properties), amended...)
+		amended = append(convert.Map(e.Properties), amended...)
 		for _, f := range e.Properties { // as of a message of 0-9-1
 			p.Headers, p.Flags = p.Headers.Set(f.Key, f.Value), p.Flags|protocol.FlagHeaders
 		}
 	}
 	var room [4][]byte
 	dst, rest := convert.Append(dst, room[:0], &convert.Message{
-		Exchange: m.Exchange, RoutingKey: m.RoutingKey, Properties: p, Original: original, Body: m.Body, Amended: amended,
+		Exchange: m.Exchange, RoutingKey: m.RoutingKey, Properties: p, Original: original, Body: m.Body, Amended: amended, Annotations: annotations,
 	}, delivery)
 	if last := len(rest) - 1; last >= 0 && len(m.Body) > 0 && len(rest[last]) == len(m.Body) && &rest[last][0] == &m.Body[0] {
 		rest, body = rest[:last], m.Body

@@ -14,8 +14,15 @@ const MaxAmended = 64 << 10
 // reserved are prefixes of header names for dead-lettering, which consumers cannot set.
 var reserved = [...]string{"x-death", "x-first-death-", "x-last-death-"}
 
+// Typed is a value of an overlay's Annotations or Properties from AMQP 1.0 that 0-9-1 cannot carry as it is.
+type Typed struct {
+	Value   any    // as a field value of 0-9-1
+	Encoded []byte // as encoded by AMQP 1.0, not modified afterwards
+}
+
 // Amended returns the overlay with more annotations and properties, which take the place of older ones of the same
-// names. It is the old one if that would be more than MaxAmended, or a value cannot be encoded. o may be nil.
+// names; their values may be Typed. It is the old one if that would be more than MaxAmended, or a value cannot be
+// encoded. o may be nil.
 func (o *Overlay) Amended(annotations, properties protocol.Table) *Overlay {
 	if len(annotations)+len(properties) == 0 {
 		return o
@@ -26,7 +33,7 @@ func (o *Overlay) Amended(annotations, properties protocol.Table) *Overlay {
 	}
 	next.Annotations, next.Properties = merged(next.Annotations, annotations), merged(next.Properties, properties)
 	next.amends = 0
-	for _, t := range [2]protocol.Table{next.Annotations, next.Properties} {
+	for _, t := range next.tables() {
 		b, err := protocol.AppendTable(nil, t)
 		if next.amends += len(b); err != nil || next.amends > MaxAmended {
 			return o
@@ -94,29 +101,95 @@ func (o *Overlay) Extra() int64 {
 
 // addTo adds what was amended to the headers of a message.
 func (o *Overlay) addTo(headers protocol.Table) protocol.Table {
-	return merged(merged(headers, o.Annotations), o.Properties)
+	return merged(merged(headers, plain(o.Annotations)), plain(o.Properties))
+}
+
+// typed reports whether the values include Typed ones.
+func (o *Overlay) typed() bool {
+	is := func(f protocol.Field) bool { _, is := f.Value.(Typed); return is }
+	return slices.ContainsFunc(o.Annotations, is) || slices.ContainsFunc(o.Properties, is)
+}
+
+// tables returns what was amended as field tables: the annotations and the properties, and if there are Typed values
+// the encodings of those among the annotations and among the properties.
+func (o *Overlay) tables() []protocol.Table {
+	all := []protocol.Table{plain(o.Annotations), plain(o.Properties)}
+	if o.typed() {
+		all = append(all, encodings(o.Annotations), encodings(o.Properties))
+	}
+	return all
+}
+
+// plain returns a table with values of 0-9-1 in place of Typed ones.
+func plain(t protocol.Table) protocol.Table {
+	for i := range t {
+		if _, is := t[i].Value.(Typed); !is {
+			continue
+		}
+		t = slices.Clone(t)
+		for j := range t[i:] {
+			if v, is := t[i+j].Value.(Typed); is {
+				t[i+j].Value = v.Value
+			}
+		}
+		return t
+	}
+	return t
+}
+
+// encodings returns the encodings of the Typed values of a table.
+func encodings(t protocol.Table) (all protocol.Table) {
+	for _, f := range t {
+		if v, is := f.Value.(Typed); is {
+			all = append(all, protocol.Field{Key: f.Key, Value: v.Encoded})
+		}
+	}
+	return all
 }
 
 // appendAmended adds the stored form to dst.
 func (o *Overlay) appendAmended(dst []byte) []byte {
-	for _, t := range [2]protocol.Table{o.Annotations, o.Properties} {
+	for _, t := range o.tables() {
 		dst, _ = protocol.AppendTable(dst, t) // Amended has tried
 	}
 	return dst
 }
 
 // readAmended reads what appendAmended wrote.
-func (o *Overlay) readAmended(d *decoder) {
-	for _, t := range [2]*protocol.Table{&o.Annotations, &o.Properties} {
-		encoded := d.table()
-		if d.bad {
-			return
+func (o *Overlay) readAmended(d *decoder, typed bool) {
+	o.Annotations, o.Properties = o.readTable(d), o.readTable(d)
+	if typed {
+		for _, t := range [2]protocol.Table{o.Annotations, o.Properties} {
+			d.bad = !restore(t, o.readTable(d)) || d.bad
 		}
-		table, err := protocol.DecodeTable(encoded)
-		d.bad = err != nil
-		*t = table
-		o.amends += len(encoded)
+		d.bad = d.bad || !o.typed()
 	}
+}
+
+func (o *Overlay) readTable(d *decoder) protocol.Table {
+	encoded := d.table()
+	if d.bad {
+		return nil
+	}
+	table, err := protocol.DecodeTable(encoded)
+	d.bad = err != nil
+	o.amends += len(encoded)
+	return table
+}
+
+// restore sets the Typed values of a table of which encodings are known, in the order of the table; false if they are
+// no encodings of its values.
+func restore(t, encodings protocol.Table) bool {
+	for i := range t {
+		if len(encodings) > 0 && encodings[0].Key == t[i].Key {
+			encoded, is := encodings[0].Value.([]byte)
+			if !is {
+				return false
+			}
+			t[i].Value, encodings = Typed{Value: t[i].Value, Encoded: encoded}, encodings[1:]
+		}
+	}
+	return len(encodings) == 0
 }
 
 // table returns the next field table, encoded.

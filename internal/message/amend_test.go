@@ -46,3 +46,30 @@ func TestAmended_LOCK2(t *testing.T) {
 		t.Errorf("%v, %v", p.Headers, err)
 	}
 }
+
+// TestTyped_LOCK2: encodings of AMQP 1.0 count, are stored with the values, and are no headers.
+func TestTyped_LOCK2(t *testing.T) {
+	field := func(key string, value any) protocol.Table { return protocol.Table{{Key: key, Value: value}} }
+	typed := func(n int) Typed { return Typed{Value: int64(7), Encoded: make([]byte, n)} }
+	var none *Overlay
+	o := none.Amended(append(field("x-a", "1"), field("x-b", typed(3))...), append(field("p", typed(2)), field("q", nil)...))
+	stored := o.Append(nil)
+	again, err := DecodeOverlay(stored)
+	if err != nil || !reflect.DeepEqual(again, o) {
+		t.Errorf("%+v, %v, not %+v", again, err, o)
+	}
+	for n := 1; n < len(stored); n++ {
+		if _, err := DecodeOverlay(stored[:n]); err == nil {
+			t.Fatalf("%d of %d bytes are an overlay", n, len(stored))
+		}
+	}
+	if plain := none.Amended(field("x-a", int64(7)), nil); o.Extra() <= plain.Extra() || len(o.addTo(nil)) != 4 || !reflect.DeepEqual(plain.addTo(nil), none.Amended(field("x-a", typed(9)), nil).addTo(nil)) {
+		t.Errorf("%d and %d bytes, headers %v", o.Extra(), plain.Extra(), o.addTo(nil))
+	}
+	if o.Amended(nil, field("long", typed(MaxAmended))) != o {
+		t.Error("encodings have no bound")
+	}
+	if o = o.Amended(field("x-b", "plain"), field("p", "plain")); o.typed() {
+		t.Errorf("%+v keeps what was replaced", o)
+	}
+}

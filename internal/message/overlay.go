@@ -43,7 +43,7 @@ type Overlay struct {
 	// 0. They are of one delivery: no copy is stored with them.
 	EnqueuedAt, ExpiresAt int64
 	// Annotations and Properties were set by consumers when they requeued or rejected the message: in AMQP 1.0 message
-	// annotations and application properties, in 0-9-1 headers. See Amended.
+	// annotations and application properties, in 0-9-1 headers. Their values may be Typed. See Amended.
 	Annotations, Properties protocol.Table
 	amends                  int // bytes that they take, encoded
 }

@@ -20,6 +20,7 @@ const (
 	markAmended
 	markReturned
 	markFailed
+	markTyped
 )
 
 // ErrOverlay: the stored bytes are no overlay, or one of a later version.
@@ -29,37 +30,13 @@ var ErrOverlay = errors.New("message: not an overlay of a known version")
 // it back:
 //
 //	version, a uvarint of bits for DropExpiration, AddDeathCount, Delayed, Held, Hops and what was amended; then DeliveryCount, the deaths,
-//	First, Last, CC, BCC and, if there are any, Delayed, Hops, Annotations and Properties (field tables) DiedAfter and Failed, with numbers as uvarints, texts
+//	First, Last, CC, BCC and, if there are any, Delayed, Hops, Annotations and Properties (field tables, then those of their encodings if there are Typed values), DiedAfter and Failed, with numbers as uvarints, texts
 //	behind their length and lists behind their number
 func (o *Overlay) Append(dst []byte) []byte {
 	if o == nil {
 		return dst
 	}
-	var marks uint64
-	if o.DropExpiration {
-		marks = markDrop
-	}
-	if o.AddDeathCount {
-		marks |= markCount
-	}
-	if o.Delayed != 0 {
-		marks |= markDelayed
-	}
-	if o.Held {
-		marks |= markHeld
-	}
-	if o.Hops != 0 {
-		marks |= markMoved
-	}
-	if o.amended() {
-		marks |= markAmended
-	}
-	if o.DiedAfter != 0 {
-		marks |= markReturned
-	}
-	if o.Failed != 0 {
-		marks |= markFailed
-	}
+	marks := o.marks()
 	dst = binary.AppendUvarint(append(slices.Grow(dst, o.room()), overlayVersion), marks)
 	dst = binary.AppendUvarint(dst, uint64(o.DeliveryCount))
 	dst = binary.AppendUvarint(dst, uint64(len(o.Deaths)))
@@ -89,6 +66,22 @@ func (o *Overlay) Append(dst []byte) []byte {
 		dst = binary.AppendUvarint(dst, uint64(o.Failed))
 	}
 	return dst
+}
+
+// marks returns the bits of the stored form.
+func (o *Overlay) marks() (marks uint64) {
+	for _, m := range [...]struct {
+		is   bool
+		mark uint64
+	}{
+		{o.DropExpiration, markDrop}, {o.AddDeathCount, markCount}, {o.Delayed != 0, markDelayed}, {o.Held, markHeld}, {o.Hops != 0, markMoved},
+		{o.amended(), markAmended}, {o.DiedAfter != 0, markReturned}, {o.Failed != 0, markFailed}, {o.typed(), markTyped},
+	} {
+		if m.is {
+			marks |= m.mark
+		}
+	}
+	return marks
 }
 
 // room returns how many bytes Append needs, and a few more.
@@ -132,7 +125,7 @@ func DecodeOverlay(data []byte) (*Overlay, error) {
 		return nil, ErrOverlay
 	}
 	d := decoder{rest: data[1:]}
-	marks := d.number(2*markFailed - 1)
+	marks := d.number(2*markTyped - 1)
 	o := &Overlay{DropExpiration: marks&markDrop != 0, AddDeathCount: marks&markCount != 0, DeliveryCount: uint32(d.number(math.MaxUint32))}
 	if n := d.count(); n > 0 {
 		o.Deaths = make([]Death, n)
@@ -154,7 +147,7 @@ func DecodeOverlay(data []byte) (*Overlay, error) {
 		o.Hops = uint8(d.number(math.MaxInt8))
 	}
 	if marks&markAmended != 0 {
-		o.readAmended(&d)
+		o.readAmended(&d, marks&markTyped != 0)
 	}
 	if marks&markReturned != 0 {
 		o.DiedAfter = uint32(d.number(math.MaxUint32))

@@ -1,9 +1,9 @@
 package servicebus
 
 import (
+	"candlemark/internal/dialect"
 	"candlemark/protocol"
 	"candlemark/protocol/amqp10"
-	"candlemark/protocol/amqp10/convert"
 )
 
 // Conditions of errors that clients act on.
@@ -47,6 +47,5 @@ func DeadLettering(e *amqp10.Error) (t protocol.Table) {
 // Modified returns the properties that a client has given a message that it abandons or defers. Values that 0-9-1 has
 // no type for are left out.
 func Modified(s *amqp10.State) protocol.Table {
-	t, _ := convert.Table(s.MessageAnnotations)
-	return t
+	return dialect.Amendments(s.MessageAnnotations)
 }

@@ -131,7 +131,7 @@ func (c *copied) header(original []byte) ([]byte, bool) {
 	if original == nil {
 		return list, true
 	}
-	original, ok := convert.Changed(original, c.change, c.changes, c.set)
+	original, ok := convert.Changed(original, c.change, c.changes, convert.Map(c.set))
 	if !ok {
 		return nil, false
 	}

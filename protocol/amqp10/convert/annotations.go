@@ -5,7 +5,6 @@ import (
 	"reflect"
 	"slices"
 
-	"candlemark/protocol"
 	"candlemark/protocol/amqp10"
 )
 
@@ -35,6 +34,15 @@ func survives(v amqp10.Value) bool {
 	default:
 		return slices.Contains(surviving, t)
 	}
+}
+
+// Kept returns the encoding of a value of AMQP 1.0 that a header of 0-9-1 changes, nil for others.
+func Kept(v any) []byte {
+	encoded, err := amqp10.Append(nil, v)
+	if err != nil || survives(encoded) {
+		return nil
+	}
+	return encoded
 }
 
 // lostAnnotations returns a section with the message annotations that 0-9-1 cannot carry: those without a header, and those whose type changes there. It
@@ -80,11 +88,6 @@ func keptAnnotations(original []byte) amqp10.Value {
 func isNoHeader(annotation amqp10.Value) bool {
 	_, ok := to091(annotation.Decode())
 	return !ok
-}
-
-// hasField reports whether a table has a field with that name.
-func hasField(t protocol.Table, name []byte) bool {
-	return slices.ContainsFunc(t, func(f protocol.Field) bool { return f.Key == string(name) })
 }
 
 // isHeader reports whether a header comes from an annotation, and was not set since.

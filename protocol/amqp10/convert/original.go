@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"candlemark/protocol"
 	"candlemark/protocol/amqp10"
 )
 
@@ -82,11 +81,12 @@ func appendPieces(v [][]byte, original, body []byte) [][]byte {
 }
 
 // amended returns an original with more application properties; as it is if there are none, or it is none.
-func amended(original []byte, more protocol.Table) []byte {
+func amended(original []byte, more amqp10.Map) []byte {
 	if len(more) == 0 {
 		return original
 	}
-	with, ok := Changed(original, nil, func(name string) bool { _, is := more.Get(name); return is }, more)
+	given := byName(more)
+	with, ok := Changed(original, nil, func(name string) bool { _, is := given[name]; return is }, more)
 	if !ok {
 		return original
 	}
@@ -96,7 +96,7 @@ func amended(original []byte, more protocol.Table) []byte {
 // Changed returns an original of whose properties change is called, unless it is nil, and which has other application
 // properties: without those that drop is true for, and with more. It is false if it is none, or that cannot be encoded.
 // The original stays as it is.
-func Changed(original []byte, change func(*amqp10.Properties), drop func(name string) bool, more protocol.Table) (changed []byte, ok bool) {
+func Changed(original []byte, change func(*amqp10.Properties), drop func(name string) bool, more amqp10.Map) (changed []byte, ok bool) {
 	text, body, rest, ok := part(original)
 	if !ok {
 		return nil, false
@@ -111,7 +111,7 @@ func Changed(original []byte, change func(*amqp10.Properties), drop func(name st
 	}
 	all, _ := s.ApplicationProperties.Decode().(amqp10.Map)
 	all = slices.DeleteFunc(all, func(x amqp10.Entry) bool { name, is := x.Key.(string); return is && drop(name) })
-	all = append(all, Map(more)...)
+	all = append(all, more...)
 	section, err := amqp10.Append(nil, all)
 	if err != nil {
 		return nil, false

@@ -22,8 +22,9 @@ type Message struct {
 	Properties protocol.Properties // with what the broker adds to the headers; with an original that [Fits] those of [Beside] do
 	Original   []byte              // of AppendOriginal, if a client of AMQP 1.0 has published it
 	Body       []byte
-	// Amended are application properties that were said of the message later; among Properties they are headers.
-	Amended protocol.Table
+	// Amended are application properties, Annotations message annotations that the message was given later; among Properties they are headers, which
+	// may have changed their types.
+	Amended, Annotations amqp10.Map
 }
 
 // Delivery holds the data of a delivery in AMQP 1.0 that is not part of the message.
@@ -62,7 +63,7 @@ func Append(head []byte, rest [][]byte, m *Message, d Delivery) ([]byte, [][]byt
 		return head, appendPieces(rest, amended(m.Original, m.Amended), m.Body)
 	}
 	head = appendProperties(head, p)
-	head = appendApplicationProperties(head, p)
+	head = appendApplicationProperties(head, p, byName(m.Amended))
 	if !p.Has(protocol.FlagType) || p.Type != typeEncoded || !onlyBody(m.Body) {
 		head = amqp10.AppendDataHead(head, len(m.Body))
 	}
@@ -104,24 +105,27 @@ func appendAnnotations(dst []byte, m *Message, own amqp10.Map) []byte {
 	if p := &m.Properties; p.Has(protocol.FlagType) && p.Type != typeEncoded {
 		dst, count = appendText(amqp10.AppendSymbol(dst, "x-basic-type"), []byte(p.Type)), count+2
 	}
-	kept := keptAnnotations(m.Original)
-	if m.Properties.Has(protocol.FlagHeaders) && len(m.Properties.Headers) > 0 {
-		application := applicationProperties(m.Original) // which are headers, too
-		for _, f := range m.Properties.Headers {
+	headers := m.Properties.Headers
+	kept, given := entriesFor(keptAnnotations(m.Original), len(headers)), byName(m.Annotations)
+	if m.Properties.Has(protocol.FlagHeaders) && len(headers) > 0 {
+		application := entriesFor(applicationProperties(m.Original), len(headers)) // which are headers, too
+		for _, f := range headers {
 			key, v, ok := annotation(f)
-			if _, set := own.Get(key); !ok || set || application.Lookup(f.Key) != nil {
+			if _, is := own.Get(key); !ok || is || application.get(f.Key) != nil {
 				continue
 			}
-			if as := kept.Lookup(key); as != nil && isHeader(as, f.Value) {
+			if as, is := given[key]; is {
+				add(key, as)
+			} else if as := kept.get(key); as != nil && isHeader(as, f.Value) {
 				dst, count = append(amqp10.AppendSymbol(dst, key), as...), count+2
 			} else {
 				add(key, v)
 			}
 		}
 	}
-	for key, v := range kept.Entries() {
+	for key, v := range withoutHeader(kept.all, headers) {
 		name, _ := key.Text()
-		if _, set := own.Get(string(name)); !set && (!hasHeader(name) || !hasField(m.Properties.Headers, name) && isNoHeader(v)) {
+		if _, is := own.Get(string(name)); !is {
 			dst, count = append(append(dst, key...), v...), count+2
 		}
 	}
@@ -230,8 +234,8 @@ func appendProperties(dst []byte, p *protocol.Properties) []byte {
 	return amqp10.AppendComposite(dst, &to)
 }
 
-// appendApplicationProperties appends the headers that are no annotations, if there are any.
-func appendApplicationProperties(dst []byte, p *protocol.Properties) []byte {
+// appendApplicationProperties appends the headers that are no annotations, if there are any. Those of given have the values of given.
+func appendApplicationProperties(dst []byte, p *protocol.Properties, given map[string]any) []byte {
 	if !p.Has(protocol.FlagHeaders) {
 		return dst
 	}
@@ -243,6 +247,9 @@ func appendApplicationProperties(dst []byte, p *protocol.Properties) []byte {
 		v, ok := to10(f.Value)
 		if _, _, is := annotation(f); is || !ok || !scalar(f.Value) || strings.HasPrefix(f.Key, "x-") {
 			continue
+		}
+		if as, is := given[f.Key]; is {
+			v = as
 		}
 		if grown, err := amqp10.Append(amqp10.AppendString(dst, f.Key), v); err == nil {
 			dst, count = grown, count+2
