@@ -144,6 +144,7 @@ func TestServiceBusAdministration(t *testing.T) {
 		{"PUT", "Q", described("QueueDescription", ""), false, 409, "SubCode=40900"},
 		{"PUT", "q", described("QueueDescription", "<LockDuration>PT2M</LockDuration><UserMetadata>mine</UserMetadata>"), true, 200, "<UserMetadata>mine</UserMetadata>"},
 		{"PUT", "q", described("QueueDescription", "<RequiresDuplicateDetection>true</RequiresDuplicateDetection>"), true, 400, "The value for the RequiresDuplicateDetection property of an existing Queue cannot be changed."},
+		{"PUT", "q", described("QueueDescription", "<EnablePartitioning>true</EnablePartitioning>"), true, 400, "Partitioning cannot be changed for Queue. "},
 		{"PUT", "none", described("QueueDescription", ""), true, 404, "SubCode=40400"},
 		{"PUT", "bad", described("QueueDescription", "<MaxDeliveryCount>0</MaxDeliveryCount>"), false, 400, "MaxDeliveryCount is 0"},
 		{"PUT", "bad", described("QueueDescription", "<ForwardTo>nowhere</ForwardTo>"), false, 400, "nowhere"},

@@ -285,7 +285,7 @@ func (s *state) ifMissed(err error, again func()) bool {
 // released.
 func (s *state) run(m *mail.Inbound) bool {
 	s.chunk = m.Chunk
-	s.routes.BeginRead()
+	s.routes.BeginRead(s.used.Floor())
 	s.tracer.On = s.cfg.VHost.Tracing()
 	for len(m.Runs) > 0 {
 		if len(m.Runs[0]) == 0 {

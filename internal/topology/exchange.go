@@ -24,14 +24,19 @@ type Exchange struct {
 	holder atomic.Pointer[Queue]
 
 	in, out atomic.Uint64
+	last    atomic.Int64
 }
 
-// Count adds messages that clients have published to the exchange, and how many queues they went to. Any goroutine
-// may call it.
-func (x *Exchange) Count(in, out uint64) {
+// Count adds messages that clients have published to the exchange at that time, in ms of the broker's, and how many queues they went to. Any
+// goroutine may call it.
+func (x *Exchange) Count(in, out uint64, at int64) {
 	x.in.Add(in)
 	x.out.Add(out)
+	x.last.Store(at)
 }
+
+// LastPublish returns the time of the last Count, 0 for none.
+func (x *Exchange) LastPublish() int64 { return x.last.Load() }
 
 // Published returns the sums of all counts.
 func (x *Exchange) Published() (in, out uint64) { return x.in.Load(), x.out.Load() }

@@ -206,6 +206,9 @@ func (qs *Queries) Exchanges(ctx context.Context, vhost string) ([]management.Ex
 				Permanent: rules.DeleteExchange(x.Name) != nil, System: rules.Ends(x.Name, &topology.Binding{}) != nil,
 			}
 			shown.In, shown.Out = x.Published()
+			if at := x.LastPublish(); at != 0 {
+				shown.LastUse = at + qs.cfg.Asker.Clock.Skew()
+			}
 			if user, _ := set.Match(policies.KindExchange, x.Name); user != nil {
 				shown.Policy = user.Name
 			}
@@ -239,6 +242,9 @@ func (qs *Queries) countDelayed(ctx context.Context, all []management.Exchange, 
 		if info, is := held[topology.HolderName(all[i].Name)]; is {
 			count := info.Scheduled.Count + info.Ready
 			all[i].Delayed, all[i].DelayedBytes = &count, info.Scheduled.Bytes+info.ReadyBytes
+			if info.Counts.Publish > 0 {
+				all[i].LastUse = max(all[i].LastUse, info.LastUse)
+			}
 		}
 	}
 	return nil

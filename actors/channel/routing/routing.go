@@ -38,6 +38,7 @@ type Routes struct {
 	// Counts of the exchange that were not added to it yet.
 	counted *topology.Exchange
 	in, out uint64
+	at      int64 // of the last read
 }
 
 // Routed counts a message that an exchange routes to that many queues.
@@ -53,7 +54,7 @@ func (r *Routes) Routed(x *topology.Exchange, queues int) {
 // AddCounts adds the pending counts to the exchange.
 func (r *Routes) AddCounts() {
 	if r.in > 0 {
-		r.counted.Count(r.in, r.out)
+		r.counted.Count(r.in, r.out, r.at)
 		r.in, r.out = 0, 0
 	}
 }
@@ -98,8 +99,9 @@ func (r *Routes) Count(steps int) { r.steps += steps }
 // Steps returns the number of steps in this turn.
 func (r *Routes) Steps() int { return r.steps }
 
-// BeginRead invalidates the cache if permissions have changed.
-func (r *Routes) BeginRead() {
+// BeginRead invalidates the cache if permissions have changed. The time of the read is in ms of the broker's.
+func (r *Routes) BeginRead(at int64) {
+	r.at = at
 	if g := r.rights.Permissions.Generation(); g != r.granted {
 		r.granted, r.valid = g, false
 	}

@@ -134,7 +134,7 @@ func TestRoutes_Remembered(t *testing.T) {
 	r.publish(t, 0, "4", "a")
 	r.check(t, "a 4")
 	r.granted-- // as if the permissions had changed
-	r.BeginRead()
+	r.BeginRead(0)
 	if _, _, err := r.Exchange(nil); err == nil {
 		t.Error("still allowed")
 	}

@@ -87,5 +87,7 @@ type Entity struct {
 	Counts        Counts
 	Bytes         int64 // of the bodies
 	Subscriptions int   // of a topic
-	Accessed      int64 // ms since 1970, 0 if unknown
+	// SQLFilters and CorrelationFilters count the rules of a topic's subscriptions; those that match everything or nothing are SQL filters.
+	SQLFilters, CorrelationFilters int
+	Accessed                       int64 // ms since 1970, 0 for never
 }

@@ -131,7 +131,7 @@ func (m *Manager) list(ctx context.Context, kind entity.Kind, topic string, want
 		e := Entity{
 			Description: entity.OfSettings(q.Name, q.Arguments, settings, extras.of(q.Name)),
 			Counts:      Counts{Active: q.Ready + q.Unacked, DeadLetters: dead[entity.DeadLetterQueue(q.Name)], Scheduled: q.Scheduled.Count},
-			Bytes:       q.ReadyBytes + q.UnackedBytes + q.Scheduled.Bytes, Accessed: q.IdleSince,
+			Bytes:       q.ReadyBytes + q.UnackedBytes + q.Scheduled.Bytes, Accessed: accessed(kind, q),
 		}
 		if kind == entity.Subscription { // what its topic looks for
 			e.RequiresDuplicateDetection, e.DuplicateDetectionHistoryTimeWindow = false, entity.DefaultDuplicateHistory
@@ -142,6 +142,27 @@ func (m *Manager) list(ctx context.Context, kind entity.Kind, topic string, want
 		all = append(all, e)
 	}
 	return all, nil
+}
+
+func (e *Entity) countFilters(bindings []management.Binding) {
+	for _, b := range bindings {
+		switch r, wrong := filter.RuleOf(b.RoutingKey, b.Arguments); {
+		case wrong != nil || b.ToExchange:
+		case r.Filter == filter.Correlation:
+			e.CorrelationFilters++
+		default:
+			e.SQLFilters++
+		}
+	}
+}
+
+// accessed returns when a queue was last used, 0 if it was never: neither messages nor receivers have come to it. That of a subscription is
+// never 0 (SBE-10).
+func accessed(kind entity.Kind, q *management.Queue) int64 {
+	if kind == entity.Queue && q.Counts == (management.Counts{}) && q.Ready+q.Unacked+q.Consumers+q.Scheduled.Count+q.Deferred == 0 {
+		return 0
+	}
+	return q.IdleSince
 }
 
 func (m *Manager) listTopics(ctx context.Context, wanted func(name string) bool) ([]Entity, error) {
@@ -175,11 +196,16 @@ func (m *Manager) listTopics(ctx context.Context, wanted func(name string) bool)
 		}
 		e := Entity{
 			Description: entity.OfExchange(x.Name, x.Arguments, ttl, extras.of(x.Name)), Subscriptions: subscriptions[strings.ToLower(x.Name)],
-			Bytes: x.DelayedBytes,
+			Bytes: x.DelayedBytes, Accessed: x.LastUse,
 		}
 		if x.Delayed != nil { // SBE-9
 			e.Counts.Scheduled = *x.Delayed
 		}
+		bindings, err := m.Broker.Bindings(ctx, management.BindingFilter{VHost: &m.VHost, Source: &x.Name})
+		if err != nil {
+			return nil, err
+		}
+		e.countFilters(bindings)
 		all = append(all, e)
 	}
 	return all, nil

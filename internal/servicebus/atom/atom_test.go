@@ -18,7 +18,7 @@ func TestThereAndBack(t *testing.T) {
 	full := entity.New(entity.Queue, "", "q")
 	full.LockDuration, full.DefaultMessageTimeToLive, full.AutoDeleteOnIdle = 30*entity.Second, entity.Hour, entity.Day
 	full.MaxDeliveryCount, full.MaxSizeInMegabytes, full.RequiresDuplicateDetection = 3, 2048, true
-	full.ForwardDeadLetteredMessagesTo, full.UserMetadata, full.Status = "dead", "<&>", entity.SendDisabled
+	full.ForwardDeadLetteredMessagesTo, full.ForwardDeadLettersSB, full.UserMetadata, full.Status = "dead", true, "<&>", entity.SendDisabled
 	full.EnableBatchedOperations, full.RequiresSession, full.DeadLetteringOnMessageExpiration = &no, true, true
 	forwards := entity.New(entity.Subscription, "t", "s")
 	forwards.ForwardTo = "q"
@@ -41,6 +41,9 @@ func TestThereAndBack(t *testing.T) {
 		}
 		if got != d {
 			t.Errorf("got %+v\nwant %+v\n%s", got, d, text)
+		}
+		if want := "<ForwardDeadLetteredMessagesTo>sb://localhost:5300/dead<"; strings.Contains(string(text), want) != d.ForwardDeadLettersSB {
+			t.Errorf("%s is not in %s", want, text)
 		}
 		for _, want := range []string{"<d2p1:ScheduledMessageCount>3<", "<d2p1:TransferMessageCount>4<", "<MessageCount>10<"} {
 			if !strings.Contains(string(text), want) && d.Kind != entity.Topic {

@@ -100,7 +100,9 @@ func ReadEntity(body []byte, d entity.Description, before *entity.Description) (
 	read(&r, "MaxSizeInMegabytes", &d.MaxSizeInMegabytes, number)
 	read(&r, "MaxMessageSizeInKilobytes", &d.MaxMessageSizeInKilobytes, number)
 	read(&r, "ForwardTo", &d.ForwardTo, path)
+	read(&r, "ForwardTo", &d.ForwardToSB, isSB)
 	read(&r, "ForwardDeadLetteredMessagesTo", &d.ForwardDeadLetteredMessagesTo, path)
+	read(&r, "ForwardDeadLetteredMessagesTo", &d.ForwardDeadLettersSB, isSB)
 	read(&r, "UserMetadata", &d.UserMetadata, asIs)
 	read(&r, "Status", &d.Status, func(s string) (entity.Status, error) { return entity.Status(s), nil })
 	if before != nil && before.MaxSizeInMegabytes == 0 && d.MaxSizeInMegabytes == entity.DefaultMegabytes {
@@ -146,6 +148,12 @@ func path(s string) (string, error) {
 	}
 	return strings.Trim(s, "/"), nil
 }
+
+// sbScheme is how addresses of entities begin, besides https.
+const sbScheme = "sb://"
+
+// isSB reports whether an address has that scheme.
+func isSB(s string) (bool, error) { return strings.HasPrefix(strings.ToLower(s), sbScheme), nil }
 
 // IsTopic reports whether an entry describes a topic.
 func IsTopic(body []byte) bool {

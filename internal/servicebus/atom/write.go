@@ -101,13 +101,17 @@ func megabytes(e *admin.Entity) int64 {
 	return e.MaxSizeInMegabytes
 }
 
-// address returns the address of an entity that messages are forwarded to, or "" for none. It has the scheme https, as
-// in Service Bus, whatever the API is served over.
-func address(base, name string) string {
-	if name == "" {
+// address returns the address of an entity that messages are forwarded to, or "" for none. It has the scheme https, or
+// sb if it was set so, as in Service Bus, whatever the API is served over (SBE-9).
+func address(base, name string, sb bool) string {
+	scheme := "https://"
+	switch {
+	case name == "":
 		return ""
+	case sb:
+		scheme = sbScheme
 	}
-	return "https://" + strings.TrimPrefix(base, "http://") + name
+	return scheme + strings.TrimPrefix(base, "http://") + name
 }
 
 func (w *writer) queue(base string, e *admin.Entity) {
@@ -125,7 +129,7 @@ func (w *writer) queue(base string, e *admin.Entity) {
 	w.flag("IsAnonymousAccessible", false)
 	w.raw("<AuthorizationRules/>")
 	w.text("Status", string(e.Status))
-	w.optional("ForwardTo", address(base, e.ForwardTo))
+	w.optional("ForwardTo", address(base, e.ForwardTo, e.ForwardToSB))
 	w.optional("UserMetadata", e.UserMetadata)
 	w.moments(e)
 	w.flag("SupportOrdering", orTrue(e.SupportOrdering))
@@ -134,7 +138,7 @@ func (w *writer) queue(base string, e *admin.Entity) {
 	w.flag("EnablePartitioning", e.EnablePartitioning)
 	w.text("EntityAvailabilityStatus", "Available")
 	w.flag("EnableExpress", e.EnableExpress)
-	w.optional("ForwardDeadLetteredMessagesTo", address(base, e.ForwardDeadLetteredMessagesTo))
+	w.optional("ForwardDeadLetteredMessagesTo", address(base, e.ForwardDeadLetteredMessagesTo, e.ForwardDeadLettersSB))
 	w.kilobytes(e)
 }
 
@@ -160,6 +164,8 @@ func (w *writer) topic(e *admin.Entity) {
 	w.flag("EnableSubscriptionPartitioning", false)
 	w.flag("EnableExpress", e.EnableExpress)
 	w.kilobytes(e)
+	w.number("SqlFilterCount", int64(e.SQLFilters))
+	w.number("CorrelationFilterCount", int64(e.CorrelationFilters))
 }
 
 func (w *writer) subscription(base string, e *admin.Entity) {
@@ -172,13 +178,13 @@ func (w *writer) subscription(base string, e *admin.Entity) {
 	w.number("MaxDeliveryCount", e.MaxDeliveryCount)
 	w.flag("EnableBatchedOperations", orTrue(e.EnableBatchedOperations))
 	w.text("Status", string(e.Status))
-	w.optional("ForwardTo", address(base, e.ForwardTo))
+	w.optional("ForwardTo", address(base, e.ForwardTo, e.ForwardToSB))
 	w.moments(e)
 	w.optional("UserMetadata", e.UserMetadata)
 	w.counts(e)
 	w.text("AutoDeleteOnIdle", e.AutoDeleteOnIdle.String())
 	w.text("EntityAvailabilityStatus", "Available")
-	w.optional("ForwardDeadLetteredMessagesTo", address(base, e.ForwardDeadLetteredMessagesTo))
+	w.optional("ForwardDeadLetteredMessagesTo", address(base, e.ForwardDeadLetteredMessagesTo, e.ForwardDeadLettersSB))
 }
 
 func (w *writer) moments(e *admin.Entity) {

@@ -52,6 +52,9 @@ type Description struct {
 type Extra struct {
 	Status       Status `json:"status,omitempty"`
 	UserMetadata string `json:"user_metadata,omitempty"`
+	// ForwardToSB and ForwardDeadLettersSB say that addresses of forwarding are shown with the scheme sb, as they were set, and not https.
+	ForwardToSB          bool `json:"forward_to_sb,omitempty"`
+	ForwardDeadLettersSB bool `json:"forward_dead_letters_sb,omitempty"`
 	// Created and Updated are moments in ms since 1970, 0 if unknown.
 	Created int64 `json:"created,omitempty"`
 	Updated int64 `json:"updated,omitempty"`
@@ -193,10 +196,12 @@ func (d *Description) Fixed(after *Description) error {
 	case d.RequiresDuplicateDetection && d.DuplicateDetectionHistoryTimeWindow != after.DuplicateDetectionHistoryTimeWindow:
 		return fmt.Errorf("%w (it is an argument of the queue)", fixed("DuplicateDetectionHistoryTimeWindow"))
 	case d.EnablePartitioning != after.EnablePartitioning:
-		return fixed("EnablePartitioning")
+		return fixedError{property: partitioning, of: d.Kind}
 	}
 	return nil
 }
+
+const partitioning = "EnablePartitioning"
 
 // fixedError reports a property that cannot be changed, in Service Bus's words (SBE-9).
 type fixedError struct {
@@ -206,7 +211,11 @@ type fixedError struct {
 
 func (e fixedError) Error() string {
 	kind := e.of.String()
-	return "The value for the " + e.property + " property of an existing " + strings.ToUpper(kind[:1]) + kind[1:] + " cannot be changed."
+	kind = strings.ToUpper(kind[:1]) + kind[1:]
+	if e.property == partitioning {
+		return "Partitioning cannot be changed for " + kind + ". "
+	}
+	return "The value for the " + e.property + " property of an existing " + kind + " cannot be changed."
 }
 
 // Moment returns a time in ms since 1970 as XML has it; the beginning of .NET's calendar for 0.
