@@ -2,9 +2,11 @@ package queue
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
 	"candlemark/actors/mail"
+	"candlemark/internal/message"
 )
 
 func (c *core) deletes(m mail.DeleteMessages) (int, error) {
@@ -69,5 +71,35 @@ func TestDeleteMessages_Sessions_SBE8(t *testing.T) {
 	d := c.reborn(sessionConfig())
 	if n := d.describe1().Ready; n != 1+holder {
 		t.Error(n, "messages after a restart")
+	}
+}
+
+// TestDeleteMessages_Turns_SBE8: a turn examines a bounded number of messages, whichever sessions they are in.
+func TestDeleteMessages_Turns_SBE8(t *testing.T) {
+	c := newSessions(t)
+	var batch []message.Message
+	for n := range many {
+		session := "B"
+		if n%500 == 0 {
+			session = "A"
+		}
+		batch = append(batch, ofSession(session, fmt.Sprint(n)))
+	}
+	c.publish(batch...)
+	c.wants(ch1, "a", "A", 0)
+	held := c.state.consumers.Unacked()
+	a, deleted := "A", (many+499)/500-held
+	all[*mail.EnqueueReply](c)
+	turns := c.inTurns(&mail.DeleteMessages{
+		Request: mail.Request{ReplyTo: ch1}, Limit: mail.MaxDeleted, Connection: owner, Session: &a,
+	})
+	if turns < many/workLimit {
+		t.Errorf("%d messages were examined in %d turns", many, turns)
+	}
+	if r := one[*mail.DeleteMessagesReply](c); r.Count != deleted || r.Err != nil {
+		t.Errorf("%+v, not %d", r, deleted)
+	}
+	if n := c.describe1().Ready; n != many-deleted-held {
+		t.Error(n, "messages are left")
 	}
 }
