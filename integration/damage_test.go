@@ -232,9 +232,9 @@ func (h *harm) tools(t *testing.T, dir string) {
 	}
 }
 
-// suffer checks what a broker makes of the folder; told says that it has to
-// complain.
-func (h *harm) suffer(t *testing.T, dir string, told bool) {
+// suffer checks what a broker makes of the folder; reported: it must report
+// the damage.
+func (h *harm) suffer(t *testing.T, dir string, reported bool) {
 	t.Helper()
 	b := startIn(t, dir)
 	files, lost := b.log.losses()
@@ -242,7 +242,7 @@ func (h *harm) suffer(t *testing.T, dir string, told bool) {
 	if missing < h.least || missing > h.most {
 		t.Errorf("%d messages are missing, not %d to %d", missing, h.least, h.most)
 	}
-	if told && h.found != "" {
+	if reported && h.found != "" {
 		if len(files) != 1 || !strings.HasPrefix(files[0], h.found) || lost != missing {
 			t.Errorf("%d messages are missing, %d are said to be lost in %v", missing, lost, files)
 		}

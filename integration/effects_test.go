@@ -47,10 +47,10 @@ func (b asker) overHTTP() effects {
 	return effects{
 		name: "http",
 		explain: func(kind, name string) map[string]any {
-			return b.told("GET", fmt.Sprintf("/api/x/%ss/%s/%s/policy", kind, url.PathEscape(b.vhost), name), "")
+			return b.fetch("GET", fmt.Sprintf("/api/x/%ss/%s/%s/policy", kind, url.PathEscape(b.vhost), name), "")
 		},
 		preview: func(name, pattern, definition string, operator bool) map[string]any {
-			return b.told("POST", "/api/x/"+store(operator)+"/"+url.PathEscape(b.vhost)+"/"+name+"/preview", changeOf("", pattern, definition))
+			return b.fetch("POST", "/api/x/"+store(operator)+"/"+url.PathEscape(b.vhost)+"/"+name+"/preview", changeOf("", pattern, definition))
 		},
 	}
 }
@@ -107,18 +107,18 @@ func (b asker) changing(e *effects) {
 	switch e.name {
 	case "http":
 		e.set = func(name, pattern, definition string, operator bool) map[string]any {
-			return b.told("PUT", "/api/"+store(operator)+"/"+vhost+"/"+name, changeOf("", pattern, definition))
+			return b.fetch("PUT", "/api/"+store(operator)+"/"+vhost+"/"+name, changeOf("", pattern, definition))
 		}
 		e.clear = func(name string, operator bool) map[string]any {
-			return b.told("DELETE", "/api/"+store(operator)+"/"+vhost+"/"+name, "")
+			return b.fetch("DELETE", "/api/"+store(operator)+"/"+vhost+"/"+name, "")
 		}
 		e.list = func(operator bool) []any {
 			_, text := b.askAs(b.user, "GET", "/api/"+store(operator)+"/"+vhost, "")
 			return b.policies(text)
 		}
-		e.history = func() map[string]any { return b.told("GET", "/api/x/policy-history/"+vhost, "") }
+		e.history = func() map[string]any { return b.fetch("GET", "/api/x/policy-history/"+vhost, "") }
 		e.undo = func(change string) map[string]any {
-			return b.told("POST", "/api/x/policy-history/"+vhost+"/"+change+"/undo", "")
+			return b.fetch("POST", "/api/x/policy-history/"+vhost+"/"+change+"/undo", "")
 		}
 	case "command line":
 		e.set = func(name, pattern, definition string, operator bool) map[string]any {
@@ -163,8 +163,8 @@ func changeOf(name, pattern, definition string) string {
 	return string(text)
 }
 
-// told asks the HTTP API for an object.
-func (b asker) told(method, path, body string) map[string]any {
+// fetch sends a request to the HTTP API and returns the object in its answer.
+func (b asker) fetch(method, path, body string) map[string]any {
 	b.Helper()
 	_, text := b.askAs(b.user, method, path, body)
 	return b.object(text)
@@ -293,12 +293,12 @@ func TestEffectsThroughEveryInterface(t *testing.T) {
 	b.same("preview of nothing", func(e effects) map[string]any { return e.preview("nowhere", "", "", false) })
 	b.same("preview of what is wrong", func(e effects) map[string]any { return e.preview("p", "(", `{"max-length":-1}`, true) })
 
-	q := b.told("GET", "/api/queues/%2F/effects", "")
+	q := b.fetch("GET", "/api/queues/%2F/effects", "")
 	if q["next_expiry"] == nil || q["lease_expires_at"] != nil {
 		b.Errorf("%v, %v", q["next_expiry"], q["lease_expires_at"])
 	}
 	b.request("DELETE", "/api/policies/%2F/ttl", "", http.StatusNoContent) // the other one applies, which has a lease
-	if q := b.told("GET", "/api/queues/%2F/effects", ""); q["lease_expires_at"] == nil {
+	if q := b.fetch("GET", "/api/queues/%2F/effects", ""); q["lease_expires_at"] == nil {
 		b.Error("a lease and no end of it")
 	}
 }
@@ -360,37 +360,37 @@ func TestPoliciesThroughEveryInterface_POL21(t *testing.T) {
 
 // changeStory changes policies by one interface, as an administrator and as a policymaker, 8 times, and tells all answers.
 func changeStory(e, pat effects) (story []string) {
-	tell := func(what string, answer any) { story = append(story, fmt.Sprint(what, ": ", answer)) }
-	tell("set", e.set("ttl", "^q", `{"message-ttl":60000}`, false))                 // 1
-	tell("set another value", pat.set("ttl", "^q", `{"message-ttl":90000}`, false)) // 2
-	tell("set again", e.set("ttl", "^q", `{"message-ttl":90000}`, false))
-	tell("set operator policy", e.set("cap", ".*", `{"max-length":9}`, true)) // 3
-	tell("set operator policy by pat", pat.set("cap", ".*", `{"max-length":8}`, true))
-	tell("set what is wrong", e.set("p", "(", `{"max-length":-1}`, false))
-	tell("policies", e.list(false))
-	tell("operator policies", pat.list(true))
-	tell("clear", e.clear("ttl", false)) // 4
-	tell("clear nothing", e.clear("ttl", false))
-	tell("change 1", e.undo("1"))
-	tell("change 4", pat.undo("4")) // 5
-	tell("change 4 again", e.undo("4"))
-	tell("change 3 by pat", pat.undo("3"))
-	tell("change 3", e.undo("3")) // 6
-	tell("change 6", e.undo("6")) // 7
-	tell("change 2", e.undo("2")) // 8
-	tell("change 99", e.undo("99"))
-	tell("change x", e.undo("x"))
-	tell("policies at last", append(e.list(false), e.list(true)...))
+	record := func(what string, answer any) { story = append(story, fmt.Sprint(what, ": ", answer)) }
+	record("set", e.set("ttl", "^q", `{"message-ttl":60000}`, false))                 // 1
+	record("set another value", pat.set("ttl", "^q", `{"message-ttl":90000}`, false)) // 2
+	record("set again", e.set("ttl", "^q", `{"message-ttl":90000}`, false))
+	record("set operator policy", e.set("cap", ".*", `{"max-length":9}`, true)) // 3
+	record("set operator policy by pat", pat.set("cap", ".*", `{"max-length":8}`, true))
+	record("set what is wrong", e.set("p", "(", `{"max-length":-1}`, false))
+	record("policies", e.list(false))
+	record("operator policies", pat.list(true))
+	record("clear", e.clear("ttl", false)) // 4
+	record("clear nothing", e.clear("ttl", false))
+	record("change 1", e.undo("1"))
+	record("change 4", pat.undo("4")) // 5
+	record("change 4 again", e.undo("4"))
+	record("change 3 by pat", pat.undo("3"))
+	record("change 3", e.undo("3")) // 6
+	record("change 6", e.undo("6")) // 7
+	record("change 2", e.undo("2")) // 8
+	record("change 99", e.undo("99"))
+	record("change x", e.undo("x"))
+	record("policies at last", append(e.list(false), e.list(true)...))
 	changes := pat.history()["changes"].([]any)
 	slices.Reverse(changes)
 	for _, c := range changes {
 		change := c.(map[string]any)
 		if change["interface"] != e.name || change["time"] == nil {
-			tell("wrong interface or time", change)
+			record("wrong interface or time", change)
 		}
 		delete(change, "interface")
 		delete(change, "time")
-		tell("history", change)
+		record("history", change)
 	}
 	return story
 }

@@ -33,7 +33,7 @@ func TestCloseIsGraceful(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				told := conn.NotifyClose(make(chan *amqp.Error, 1))
+				closed := conn.NotifyClose(make(chan *amqp.Error, 1))
 				if n%2 == 0 {
 					if _, err := conn.Channel(); err != nil {
 						t.Fatal(err)
@@ -43,9 +43,9 @@ func TestCloseIsGraceful(t *testing.T) {
 					t.Fatalf("close %d: %v", n, err)
 				}
 				select {
-				case err := <-told: // nil, for it is closed
+				case err := <-closed: // nil, for it is closed
 					if err != nil {
-						t.Fatalf("close %d was told as %v", n, err)
+						t.Fatalf("close %d was reported as %v", n, err)
 					}
 				case <-time.After(patience):
 					t.Fatalf("close %d is not told", n)

@@ -122,11 +122,11 @@ func TestRabbitmqadmin(t *testing.T) {
 		if err := os.Symlink(path, link); err != nil {
 			t.Fatal(err)
 		}
-		b.administer(t, func(lines [][]string) (told []adminResult) {
+		b.administer(t, func(lines [][]string) (results []adminResult) {
 			for _, words := range lines {
-				told = append(told, runAdmin(t, link, words))
+				results = append(results, runAdmin(t, link, words))
 			}
-			return told
+			return results
 		})
 	})
 	b.Run("rabbitmq", func(t *testing.T) {
@@ -134,7 +134,7 @@ func TestRabbitmqadmin(t *testing.T) {
 		if err != nil {
 			t.Skip("the package rabbitmq-server is not installed")
 		}
-		b.administer(t, func(lines [][]string) (told []adminResult) {
+		b.administer(t, func(lines [][]string) (results []adminResult) {
 			all, err := json.Marshal(lines)
 			if err != nil {
 				t.Fatal(err)
@@ -143,12 +143,12 @@ func TestRabbitmqadmin(t *testing.T) {
 			cmd.Stdin, cmd.Stderr = bytes.NewReader(all), os.Stderr
 			out, err := cmd.Output()
 			if err == nil {
-				err = json.Unmarshal(out, &told)
+				err = json.Unmarshal(out, &results)
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
-			return told
+			return results
 		})
 	})
 }
@@ -196,16 +196,16 @@ func (b *broker) administer(t *testing.T, run func([][]string) []adminResult) {
 		}
 		words[i] = append([]string{"-H", host, "-P" + port}, words[i]...)
 	}
-	for i, told := range run(words) {
+	for i, result := range run(words) {
 		line, differs := strings.CutPrefix(lines[i], "!")
 		transcript += "$ " + line + "\n"
-		if differs && told.Code == 0 && told.Stderr == "" && told.Stdout != "" {
+		if differs && result.Code == 0 && result.Stderr == "" && result.Stdout != "" {
 			continue
 		}
-		text := strings.ReplaceAll(told.Stdout+told.Stderr, dir, "DIR")
+		text := strings.ReplaceAll(result.Stdout+result.Stderr, dir, "DIR")
 		transcript += ofOneRun.ReplaceAllString(text, "127.0.0.1:*")
-		if told.Code != 0 {
-			transcript += fmt.Sprintf("exit %d\n", told.Code)
+		if result.Code != 0 {
+			transcript += fmt.Sprintf("exit %d\n", result.Code)
 		}
 	}
 	if text, err := os.ReadFile(filepath.Join(dir, "payload")); err != nil || string(text) != "hello" {

@@ -310,10 +310,10 @@ func TestAutoDeleteOverRestarts(t *testing.T) {
 			c.next(c.consume("plain", false))
 			c.ask("consumed")
 			c.put("", "plain", amqp.Publishing{DeliveryMode: amqp.Persistent, Body: []byte("3")}) // and what the queue wrote before is durable
-			told := c.conn.NotifyClose(make(chan *amqp.Error, 1))
+			closed := c.conn.NotifyClose(make(chan *amqp.Error, 1))
 			end(b)
-			if e := <-told; name == "stop" && (e == nil || e.Code != amqp.ConnectionForced || !strings.Contains(e.Reason, "shutdown")) {
-				t.Errorf("told %v", e)
+			if e := <-closed; name == "stop" && (e == nil || e.Code != amqp.ConnectionForced || !strings.Contains(e.Reason, "shutdown")) {
+				t.Errorf("connection closed with %v, want CONNECTION_FORCED", e)
 			}
 			b = startIn(t, dir)
 			c = b.dial()

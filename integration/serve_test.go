@@ -11,19 +11,19 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// Clients that are there when the broker stops are told.
-func TestServeStopTellsClients(t *testing.T) {
-	var told chan *amqp.Error
+// A stopping broker closes connections with CONNECTION_FORCED.
+func TestServeStopClosesConnections(t *testing.T) {
+	var closed chan *amqp.Error
 	t.Run("broker", func(t *testing.T) { // which stops when it ends
 		b := start(t)
 		conn, err := amqp.Dial("amqp://guest:guest@" + b.amqp + "/")
 		if err != nil {
 			t.Fatal(err)
 		}
-		told = conn.NotifyClose(make(chan *amqp.Error, 1))
+		closed = conn.NotifyClose(make(chan *amqp.Error, 1))
 	})
-	if e := <-told; e == nil || e.Code != amqp.ConnectionForced {
-		t.Errorf("told %v", e)
+	if e := <-closed; e == nil || e.Code != amqp.ConnectionForced {
+		t.Errorf("connection closed with %v, want CONNECTION_FORCED", e)
 	}
 }
 

@@ -137,16 +137,16 @@ func TestSettingsAreThoseExplained(t *testing.T) {
 		}
 		o := QueueObject("q", args)
 		e := set.EffectiveFor(&o)
-		told := table("x-queue-type", args[0].Value)
+		effective := table("x-queue-type", args[0].Value)
 		for _, s := range o.Settings(e) {
 			if s.Value != nil {
-				told = append(told, protocol.Field{Key: "x-" + s.Key, Value: asField(s.Value)})
+				effective = append(effective, protocol.Field{Key: "x-" + s.Key, Value: asField(s.Value)})
 			}
 			if (s.Source == FromPolicy) && s.Policy == nil || s.Source == FromOperator && s.Operator == nil || s.Source == FromArgument && s.Argument == nil {
 				t.Fatalf("%+v", s)
 			}
 		}
-		if want, got := SettingsFor(args, e), SettingsFor(told, Effective{}); want != got {
+		if want, got := SettingsFor(args, e), SettingsFor(effective, Effective{}); want != got {
 			t.Fatalf("%v %v\nwant %+v\ngot  %+v", args, e.Definition, want, got)
 		}
 	}

@@ -107,16 +107,16 @@ func exactNumber(literal string) (any, error) {
 // isInteger reports whether n was written without fraction and exponent: 60000.0 and 6e4 are floats.
 func isInteger(n json.Number) bool { return !strings.ContainsAny(string(n), ".eE") }
 
-// longestInteger is how many digits an integer may have: as many as the largest
+// maxDigits is how many digits an integer may have: as many as the largest
 // float.
-const longestInteger = 309
+const maxDigits = 309
 
-// inRange reports whether all integers in v have at most longestInteger digits. Values stored by earlier versions may
+// inRange reports whether all integers in v have at most maxDigits digits. Values stored by earlier versions may
 // have more, so all other code must accept any length.
 func inRange(v any) bool {
 	switch v := v.(type) {
 	case json.Number:
-		return len(v) <= longestInteger || len(strings.TrimPrefix(string(v), "-")) <= longestInteger || !isInteger(v)
+		return len(v) <= maxDigits || len(strings.TrimPrefix(string(v), "-")) <= maxDigits || !isInteger(v)
 	case []any:
 		for _, item := range v {
 			if !inRange(item) {

@@ -138,7 +138,7 @@ func compareNumbers(a, b json.Number) int {
 	if errX == nil && errY == nil {
 		return cmp.Compare(x, y)
 	}
-	if len(a) > longestInteger || len(b) > longestInteger {
+	if len(a) > maxDigits || len(b) > maxDigits {
 		return compareLong(string(a), string(b))
 	}
 	p, okP := new(big.Rat).SetString(string(a))

@@ -56,8 +56,8 @@ func (n *Node) Metrics(ctx context.Context) (management.Metrics, error) {
 // Service implements management.Host.
 func (n *Node) Service() management.Service {
 	s := management.Service{Connections: socketsUsed(&n.Churn), Limit: n.sockets.Limit()}
-	if most := n.cfg.Limits.Connections; most > 0 {
-		s.Limit = min(s.Limit, most)
+	if limit := n.cfg.Limits.Connections; limit > 0 {
+		s.Limit = min(s.Limit, limit)
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -21,14 +21,14 @@ func (l Limits) quota(users *auth.Users) *auth.Quota {
 }
 
 // SetConnectionMax changes Limits.Connections. Connections that are open stay.
-func (n *Node) SetConnectionMax(most int) { n.quota.SetConnections(orAny(most)) }
+func (n *Node) SetConnectionMax(limit int) { n.quota.SetConnections(orAny(limit)) }
 
 // orAny returns a limit for a quota, where 0 stands for any number.
-func orAny(most int) int {
-	if most == 0 {
+func orAny(limit int) int {
+	if limit == 0 {
 		return -1
 	}
-	return most
+	return limit
 }
 
 // maxQueues returns how many queues a virtual host may have.

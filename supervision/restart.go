@@ -38,7 +38,7 @@ type Restart struct {
 	Retries int
 	Window  time.Duration
 	// Keeps and Tells describe the surviving state and the actors that are informed.
-	Keeps, Tells string
+	Keeps, Informs string
 }
 
 // Table says what supervision does for every kind of actor.

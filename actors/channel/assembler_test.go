@@ -75,11 +75,11 @@ func TestAssembler_UnexpectedFrames(t *testing.T) {
 				r.posts = r.posts[n-1:]
 			}
 			r.sent(c.want)
-			r.told()
+			r.received()
 			// Nothing is run any more.
 			r.feed(publish("", "q1", "late"), frame(&protocol.BasicQos{}))
 			r.sent()
-			r.told()
+			r.received()
 		})
 	}
 }

@@ -15,7 +15,7 @@ func TestCommands_AnswerAndNoWait(t *testing.T) {
 	for _, c := range []struct {
 		wait, noWait protocol.Method
 		sent         string
-		told         string
+		received     string
 	}{
 		{
 			&protocol.QueueDeclare{Queue: "q"}, &protocol.QueueDeclare{Queue: "q", NoWait: true},
@@ -58,16 +58,16 @@ func TestCommands_AnswerAndNoWait(t *testing.T) {
 	} {
 		r := newRig(t)
 		r.command(c.wait)
-		r.told() // not before it is done
+		r.received() // not before it is done
 		r.sent(c.sent)
 		r.succeed()
-		r.told(c.told)
+		r.received(c.received)
 		r.sent()
 		if c.noWait != nil {
 			r := newRig(t)
 			r.ask(c.noWait)
 			r.sent(c.sent)
-			r.told()
+			r.received()
 			r.balanced()
 		}
 		r.balanced()
@@ -81,7 +81,7 @@ func TestCommands_AnsweredAtOnce(t *testing.T) {
 		&protocol.ChannelFlow{Active: true}, &protocol.AccessRequest{}, &protocol.BasicRecover{Requeue: true},
 		&protocol.BasicRecoverAsync{Requeue: true}, &protocol.BasicCancel{ConsumerTag: "none"},
 		&protocol.BasicCancel{ConsumerTag: "none", NoWait: true}, &protocol.BasicCancelOk{ConsumerTag: "none"})
-	r.told("confirm.select-ok", "basic.qos-ok", "channel.flow-ok {Active:true}",
+	r.received("confirm.select-ok", "basic.qos-ok", "channel.flow-ok {Active:true}",
 		"access.request-ok {Ticket:1}", "basic.recover-ok", "basic.cancel-ok {ConsumerTag:none}")
 	r.sent()
 }
@@ -103,7 +103,7 @@ func TestCommands_ConnectionErrors(t *testing.T) {
 		r := newRig(t)
 		r.command(c.method, &protocol.BasicQos{}) // the second is ignored
 		r.sent("connection: " + c.want)
-		r.told()
+		r.received()
 		r.balanced()
 	}
 }
@@ -157,7 +157,7 @@ func TestCommands_Permissions(t *testing.T) {
 		r.perms.Refused = tc.refused
 		r.command(tc.method)
 		if permission, asked := r.permission(); asked {
-			r.told()
+			r.received()
 			want := "ACCESS_REFUSED - " + tc.want + " in vhost '/' refused for user 'guest'"
 			var e *protocol.ChannelError
 			if err := permission.Err(); (err != nil) != (tc.want != "") || errors.As(err, &e) && e.Text != want {
@@ -166,10 +166,10 @@ func TestCommands_Permissions(t *testing.T) {
 			continue
 		}
 		if tc.want == "" {
-			r.told()
+			r.received()
 			continue
 		}
-		r.told(fmt.Sprintf("channel.close {ReplyCode:403 ReplyText:ACCESS_REFUSED - %s in vhost '/' refused for user 'guest' Class:%d Method:%d}",
+		r.received(fmt.Sprintf("channel.close {ReplyCode:403 ReplyText:ACCESS_REFUSED - %s in vhost '/' refused for user 'guest' Class:%d Method:%d}",
 			tc.want, tc.method.Key().Class(), tc.method.Key().Method()))
 		r.sent()
 		r.balanced()
@@ -233,7 +233,7 @@ func TestDEC9_LastDeclaredQueue(t *testing.T) {
 	} {
 		r := newRig(t)
 		r.command(m)
-		r.told(fmt.Sprintf("channel.close {ReplyCode:404 ReplyText:NOT_FOUND - no previously declared queue Class:%d Method:%d}", m.Key().Class(), m.Key().Method()))
+		r.received(fmt.Sprintf("channel.close {ReplyCode:404 ReplyText:NOT_FOUND - no previously declared queue Class:%d Method:%d}", m.Key().Class(), m.Key().Method()))
 	}
 	r := newRig(t)
 	r.ask(&protocol.QueueDeclare{Queue: "q1", NoWait: true})
@@ -242,7 +242,7 @@ func TestDEC9_LastDeclaredQueue(t *testing.T) {
 		t.Errorf("declares %q", d.Name)
 	}
 	r.reply(protocol.ChannelErrorf(404, "no queue '' in vhost '/'"))
-	r.told("channel.close {ReplyCode:404 ReplyText:NOT_FOUND - no queue '' in vhost '/' Class:50 Method:10}")
+	r.received("channel.close {ReplyCode:404 ReplyText:NOT_FOUND - no queue '' in vhost '/' Class:50 Method:10}")
 
 	r = newRig(t)
 	r.ask(&protocol.QueueDeclare{Queue: "q2"})
@@ -272,7 +272,7 @@ func TestDEC9_LastDeclaredQueue(t *testing.T) {
 	r.ask(&protocol.QueueDelete{})
 	r.frames()
 	r.command(&protocol.BasicGet{})
-	r.told("channel.close {ReplyCode:404 ReplyText:NOT_FOUND - no queue 'q1' in vhost '/' Class:60 Method:70}")
+	r.received("channel.close {ReplyCode:404 ReplyText:NOT_FOUND - no queue 'q1' in vhost '/' Class:60 Method:70}")
 	r.balanced()
 }
 
@@ -283,7 +283,7 @@ func TestDEC9_ServerNamesAreChecked(t *testing.T) {
 		t.Errorf("the vhost is to choose, not %q", d.Name)
 	}
 	r.succeed()
-	r.told("queue.declare-ok {Queue:amq.gen-1 MessageCount:5 ConsumerCount:2}")
+	r.received("queue.declare-ok {Queue:amq.gen-1 MessageCount:5 ConsumerCount:2}")
 	if r.client.LastQueue != "amq.gen-1" {
 		t.Error(r.client.LastQueue)
 	}
@@ -319,15 +319,15 @@ func TestParking_OrderOfCommands(t *testing.T) {
 	r.sent("q1: enqueue a", "vhost: declarequeue") // what was gathered goes ahead of the command
 	r.feed(publish("", "q1", "d"))
 	r.sent()
-	r.told()
+	r.received()
 	r.turn(&mail.TopologyReply{Reply: mail.Reply{ID: 77}}) // not what is waited for
 	r.sent()
 	r.succeed()
 	r.sent("q1: enqueue b", "q1: purge")
-	r.told("queue.declare-ok {Queue:q MessageCount:5 ConsumerCount:2}", "basic.qos-ok")
+	r.received("queue.declare-ok {Queue:q MessageCount:5 ConsumerCount:2}", "basic.qos-ok")
 	r.succeed()
 	r.sent("q1: enqueue c", "q1: enqueue d")
-	r.told()
+	r.received()
 	r.balanced()
 }
 
@@ -356,13 +356,13 @@ func TestParking_Runs(t *testing.T) {
 
 func TestParking_ErrorWhileFramesWait(t *testing.T) {
 	for _, c := range []struct {
-		err  error
-		sent string
-		told string
+		err      error
+		sent     string
+		received string
 	}{
 		{
-			err:  protocol.ChannelErrorf(406, "no"),
-			told: "channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - no Class:50 Method:10}",
+			err:      protocol.ChannelErrorf(406, "no"),
+			received: "channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - no Class:50 Method:10}",
 		},
 		{err: protocol.ConnectionErrorf(530, "no"), sent: "connection: 530 50/10 NOT_ALLOWED - no"},
 		{err: fmt.Errorf("the disk is gone"), sent: "connection: 541 50/10 INTERNAL_ERROR - the disk is gone"},
@@ -374,10 +374,10 @@ func TestParking_ErrorWhileFramesWait(t *testing.T) {
 		r.reply(c.err)
 		if c.sent != "" {
 			r.sent(c.sent)
-			r.told()
+			r.received()
 		} else {
 			r.sent()
-			r.told(c.told)
+			r.received(c.received)
 		}
 		r.balanced()
 	}
@@ -389,7 +389,7 @@ func TestParking_CloseWaitsToo(t *testing.T) {
 	r.feed(frame(&protocol.QueueDeclare{Queue: "q"}), publish("", "q1", "a"), frame(&protocol.ChannelClose{}), publish("", "q1", "late"))
 	r.sent("vhost: declarequeue")
 	r.succeed()
-	r.told("queue.declare-ok {Queue:q MessageCount:5 ConsumerCount:2}")
+	r.received("queue.declare-ok {Queue:q MessageCount:5 ConsumerCount:2}")
 	r.sent("q1: enqueue a", "connection: closed 1 true")
 	if r.phase != ended {
 		t.Error("not ended")
@@ -405,7 +405,7 @@ func TestParking_NoAnswerIs541(t *testing.T) {
 	r.turn(awaitExpired{r.await.id})
 	r.sent("connection: 541 50/20 INTERNAL_ERROR - no answer to queue.bind within 30s")
 	r.succeed() // too late
-	r.told()
+	r.received()
 	r.sent()
 	r.balanced()
 }

@@ -16,7 +16,7 @@ import (
 func (r *rig) consumes(tag, queue string) {
 	r.t.Helper()
 	r.ask(&protocol.BasicConsume{Queue: queue, ConsumerTag: tag})
-	r.told("basic.consume-ok {ConsumerTag:" + tag + "}")
+	r.received("basic.consume-ok {ConsumerTag:" + tag + "}")
 	r.sent(queue + ": consume")
 }
 
@@ -67,7 +67,7 @@ func TestConsume_Tags(t *testing.T) {
 	r.posts, _ = nil, r.frames()
 	r.command(&protocol.BasicConsume{Queue: "gone", ConsumerTag: "t"}) // missed before the queue is
 	r.sent("q1: channelgone", "connection: 530 60/20 NOT_ALLOWED - attempt to reuse consumer tag 't'")
-	r.told()
+	r.received()
 }
 
 func TestConsume_WhatTheQueueIsAsked(t *testing.T) {
@@ -80,13 +80,13 @@ func TestConsume_WhatTheQueueIsAsked(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	r.reply(protocol.ChannelErrorf(403, "queue 'q1' in vhost '/' in exclusive use"))
-	r.told("basic.qos-ok", "channel.close {ReplyCode:403 ReplyText:ACCESS_REFUSED - queue 'q1' in vhost '/' in exclusive use Class:60 Method:20}")
+	r.received("basic.qos-ok", "channel.close {ReplyCode:403 ReplyText:ACCESS_REFUSED - queue 'q1' in vhost '/' in exclusive use Class:60 Method:20}")
 }
 
 func TestConsume_Missing(t *testing.T) {
 	r := newRig(t)
 	r.command(&protocol.BasicConsume{Queue: "nope"})
-	r.told("channel.close {ReplyCode:404 ReplyText:NOT_FOUND - no queue 'nope' in vhost '/' Class:60 Method:20}")
+	r.received("channel.close {ReplyCode:404 ReplyText:NOT_FOUND - no queue 'nope' in vhost '/' Class:60 Method:20}")
 }
 
 // Tags count every delivery, settled or not, gets too.
@@ -97,13 +97,13 @@ func TestDelivery_TagsAndSettling(t *testing.T) {
 	r.delivers("q1", "a", 1, "m1", "m2", "m3")
 	r.delivers("q2", "b", 0, "n") // as from a consumer without acknowledgements
 	r.delivers("q2", "b", 1, "m5")
-	r.told(concat(deliver("a", 1, "m1"), deliver("a", 2, "m2"), deliver("a", 3, "m3"), deliver("b", 4, "n"), deliver("b", 5, "m5"))...)
+	r.received(concat(deliver("a", 1, "m1"), deliver("a", 2, "m2"), deliver("a", 3, "m3"), deliver("b", 4, "n"), deliver("b", 5, "m5"))...)
 	r.command(&protocol.BasicGet{Queue: "q1"})
 	r.turn(&mail.GetReply{Reply: requestOf(r.asked[0]).Done(nil), Queue: pid("q1"), MessageCount: 8, Delivery: mail.Delivery{
 		Number: 4, Redelivered: true, Message: message.Message{Header: []byte{0, 0}, RoutingKey: []byte("q1"), Body: []byte("got")},
 	}})
 	r.asked = nil
-	r.told("basic.get-ok {DeliveryTag:6 Redelivered:true RoutingKey:q1 MessageCount:8}", "header 3", "body got")
+	r.received("basic.get-ok {DeliveryTag:6 Redelivered:true RoutingKey:q1 MessageCount:8}", "header 3", "body got")
 	r.delivers("q1", "a", 5, "m7", "m8", "m9")
 	r.frames()
 	r.posts = nil
@@ -115,7 +115,7 @@ func TestDelivery_TagsAndSettling(t *testing.T) {
 	r.sent("q1: settle 6-6 requeue", "q1: settle 7-7 reject")
 	r.command(&protocol.BasicAck{Multiple: true}, &protocol.BasicNack{Multiple: true, Requeue: true}) // of nothing
 	r.sent()
-	r.told()
+	r.received()
 }
 
 func TestDEC15_UnknownDeliveryTag(t *testing.T) {
@@ -146,7 +146,7 @@ func TestDEC15_UnknownDeliveryTag(t *testing.T) {
 		}
 		r.command(m)
 		r.sent("q1: channelgone") // it settles nothing, all goes back
-		r.told(fmt.Sprintf("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - unknown delivery tag %d Class:60 Method:%d}", tag, m.Key().Method()))
+		r.received(fmt.Sprintf("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - unknown delivery tag %d Class:60 Method:%d}", tag, m.Key().Method()))
 	}
 }
 
@@ -161,7 +161,7 @@ func TestRecover_ReturnsEverything(t *testing.T) {
 	r.posts = nil
 	r.command(&protocol.BasicRecover{Requeue: true})
 	r.sent("q1: settle 2-2 requeue", "q2: settle 1-1 requeue")
-	r.told("basic.recover-ok")
+	r.received("basic.recover-ok")
 	r.command(&protocol.BasicAck{DeliveryTag: 2})
 	r.frames()
 	if r.phase != closing {
@@ -176,11 +176,11 @@ func TestLEASE6_AckAfterTheQueueWent(t *testing.T) {
 	r.delivers("q1", "a", 1, "m1", "m2")
 	r.frames()
 	r.turn(&mail.ConsumerCancelled{Queue: pid("q1"), Tag: "a"})
-	r.told("basic.cancel {ConsumerTag:a NoWait:true}")
+	r.received("basic.cancel {ConsumerTag:a NoWait:true}")
 	r.turn(&mail.PeerGone{Who: pid("q1")})
 	r.command(&protocol.BasicAck{DeliveryTag: 2, Multiple: true})
 	r.sent()
-	r.told()
+	r.received()
 }
 
 func TestLEASE9_CancelNotice(t *testing.T) {
@@ -189,16 +189,16 @@ func TestLEASE9_CancelNotice(t *testing.T) {
 		r.consumes("a", "q1")
 		r.consumes("b", "q2")
 		r.turn(&mail.ConsumerCancelled{Queue: pid("q2"), Tag: "a"}) // not that queue's
-		r.told()
+		r.received()
 		r.turn(&mail.PeerGone{Who: pid("q1")})
 		if announced {
-			r.told("basic.cancel {ConsumerTag:a NoWait:true}")
+			r.received("basic.cancel {ConsumerTag:a NoWait:true}")
 		} else {
-			r.told()
+			r.received()
 		}
 		r.turn(&mail.ConsumerCancelled{Queue: pid("q1"), Tag: "a"}) // once is enough
 		r.command(&protocol.BasicCancel{ConsumerTag: "a"})
-		r.told("basic.cancel-ok {ConsumerTag:a}")
+		r.received("basic.cancel-ok {ConsumerTag:a}")
 		r.consumes("a", "q2")
 		r.sent()
 	}
@@ -211,14 +211,14 @@ func TestCancel_MeetsTheQueuesEnd(t *testing.T) {
 	r.command(&protocol.BasicCancel{ConsumerTag: "a"})
 	r.turn(&mail.ConsumerCancelled{Queue: pid("q1"), Tag: "a"})
 	r.succeed()
-	r.told("basic.cancel {ConsumerTag:a NoWait:true}", "basic.cancel-ok {ConsumerTag:a}")
+	r.received("basic.cancel {ConsumerTag:a NoWait:true}", "basic.cancel-ok {ConsumerTag:a}")
 }
 
 func TestDelivery_OfConsumersUnknown(t *testing.T) {
 	r := newRig(t)
 	m := r.inbound([]byte("content"))
 	r.turn(&mail.Deliver{Queue: pid("q1"), Tag: "none", Items: make([]mail.Delivery, 1), Chunk: m.Chunk})
-	r.told()
+	r.received()
 	r.balanced()
 }
 
@@ -246,23 +246,23 @@ func TestHeld_OrderAndTags(t *testing.T) {
 	r.posts = nil
 	r.command(&protocol.BasicGet{Queue: "q1"})
 	r.sent() // what the client has not read is enough
-	r.told(concat(deliver("a", 1, "m1"), deliver("a", 2, "m2"), deliver("a", 3, "m3"))...)
+	r.received(concat(deliver("a", 1, "m1"), deliver("a", 2, "m2"), deliver("a", 3, "m3"))...)
 	r.ready()
-	r.told(concat(deliver("a", 4, "m4"), deliver("a", 5, "m5"), deliver("b", 6, "n1"))...)
+	r.received(concat(deliver("a", 4, "m4"), deliver("a", 5, "m5"), deliver("b", 6, "n1"))...)
 	r.sent()
 	r.ready()
-	r.told("basic.cancel {ConsumerTag:b NoWait:true}")
+	r.received("basic.cancel {ConsumerTag:b NoWait:true}")
 	r.sent("q1: get")
 	// Deliveries behind the get's answer have later tags.
 	r.gives(6, "got")
 	r.delivers("q1", "a", 7, "m6")
-	r.told(concat("basic.get-ok {DeliveryTag:7}", "header 3", "body got", deliver("a", 8, "m6"))...)
+	r.received(concat("basic.get-ok {DeliveryTag:7}", "header 3", "body got", deliver("a", 8, "m6"))...)
 	r.command(&protocol.BasicAck{DeliveryTag: 7})
 	r.sent("q1: settle 6-6 ack")
 	r.command(&protocol.BasicAck{DeliveryTag: 5, Multiple: true})
 	r.sent("q1: settle 1-5 ack")
 	r.turn(&mail.OutboxReady{}) // a late one does no harm
-	r.told()
+	r.received()
 	if r.output.Len() != 0 || len(r.later) != 0 {
 		t.Errorf("held %d, posted %d", r.output.Len(), len(r.later))
 	}
@@ -277,12 +277,12 @@ func TestHeld_CancelOkWaits(t *testing.T) {
 	r.sent("q1: cancelconsumer")
 	r.succeed()
 	r.sent()
-	r.told(concat(deliver("a", 1, "m1"), deliver("a", 2, "m2"), deliver("a", 3, "m3"))...)
+	r.received(concat(deliver("a", 1, "m1"), deliver("a", 2, "m2"), deliver("a", 3, "m3"))...)
 	if !r.waits() || r.await != nil {
 		t.Error("there is no deadline for a client that does not read")
 	}
 	r.ready()
-	r.told(concat(deliver("a", 4, "m4"), "basic.cancel-ok {ConsumerTag:a}", "basic.qos-ok")...)
+	r.received(concat(deliver("a", 4, "m4"), "basic.cancel-ok {ConsumerTag:a}", "basic.qos-ok")...)
 	r.sent("q2: enqueue p")
 	r.balanced()
 }
@@ -299,9 +299,9 @@ func TestHeld_TagUsedAgain(t *testing.T) {
 	r.command(&protocol.BasicConsume{Queue: "q2", ConsumerTag: "a"})
 	r.succeed()
 	r.delivers("q2", "a", 1, "n1")
-	r.told()
+	r.received()
 	r.ready()
-	r.told(concat(deliver("a", 4, "m4"), "basic.consume-ok {ConsumerTag:a}", deliver("a", 5, "n1"))...)
+	r.received(concat(deliver("a", 4, "m4"), "basic.consume-ok {ConsumerTag:a}", deliver("a", 5, "n1"))...)
 	r.posts = nil
 	r.command(&protocol.BasicAck{DeliveryTag: 5, Multiple: true})
 	r.sent("q1: settle 1-4 ack", "q2: settle 1-1 ack")
@@ -326,11 +326,11 @@ func TestHeld_LetsGoOfReads(t *testing.T) {
 	pass("m1", "m2", "m3", "m4", "m5")
 	pass("m6")
 	r.balanced()
-	r.told(concat(deliver("a", 1, "m1"), deliver("a", 2, "m2"), deliver("a", 3, "m3"))...)
+	r.received(concat(deliver("a", 1, "m1"), deliver("a", 2, "m2"), deliver("a", 3, "m3"))...)
 	r.ready()
-	r.told(concat(deliver("a", 4, "m4"), deliver("a", 5, "m5"), deliver("a", 6, "m6"))...)
+	r.received(concat(deliver("a", 4, "m4"), deliver("a", 5, "m5"), deliver("a", 6, "m6"))...)
 	pass("m7")
-	r.told(deliver("a", 7, "m7")...)
+	r.received(deliver("a", 7, "m7")...)
 	r.balanced()
 }
 
@@ -345,7 +345,7 @@ func TestHeld_EndsWithTheChannel(t *testing.T) {
 	r.feed(publish("", "q2", "p"))
 	r.turn(&mail.CloseChannel{}) // the connection ends: nobody waits for room
 	r.sent("q2: enqueue p", "q1: channelgone", "connection: closed 1 false")
-	r.told()
+	r.received()
 	r.balanced()
 }
 
@@ -374,9 +374,9 @@ func TestDelete_ThenTheNotice(t *testing.T) {
 	r.command(&protocol.QueueDelete{Queue: "q1"})
 	r.turn(&mail.ConsumerCancelled{Queue: pid("q1"), Tag: "a"})
 	r.turn(&mail.ConsumerCancelled{Queue: pid("q1"), Tag: "b"})
-	r.told()
+	r.received()
 	r.succeed()
-	r.told("queue.delete-ok {MessageCount:7}", "basic.cancel {ConsumerTag:a NoWait:true}", "basic.cancel {ConsumerTag:b NoWait:true}")
+	r.received("queue.delete-ok {MessageCount:7}", "basic.cancel {ConsumerTag:a NoWait:true}", "basic.cancel {ConsumerTag:b NoWait:true}")
 }
 
 // The property list made for one dead letter is reused for the next only if that is the same, even when the memory of

@@ -55,12 +55,12 @@ func TestClose_ByTheClient(t *testing.T) {
 	r.feed(frame(&protocol.BasicAck{DeliveryTag: 2}), publish("", "q2", "q"), frame(&protocol.ChannelClose{ReplyCode: 200}),
 		publish("", "q2", "late"), frame(&protocol.BasicQos{}))
 	r.gone([]string{"q1", "q2"}, "q2: enqueue q#2", "q1: settle 2-2 ack", "connection: closed 1 true")
-	r.told() // close-ok is the connection's
+	r.received() // close-ok is the connection's
 	r.turn(&mail.EnqueueReply{Queue: pid("q2"), Ranges: []mail.Range{{First: 1, Last: 2}}})
 	r.delivers("q1", "a", 4, "m4")
 	r.turn(&mail.CloseChannel{})
 	r.sent()
-	r.told()
+	r.received()
 	r.balanced()
 }
 
@@ -70,7 +70,7 @@ func TestClose_ByTheBroker(t *testing.T) {
 		open := content(&protocol.BasicPublish{RoutingKey: "q2"}, "half a content")
 		r.feed(publish("", "q2", "q"), publish("missing", "", ""), publish("", "q2", "late"), open[:len(open)-30])
 		r.gone([]string{"q1", "q2"}, "q2: enqueue q#2")
-		r.told("channel.close {ReplyCode:404 ReplyText:NOT_FOUND - no exchange 'missing' in vhost '/' Class:60 Method:40}")
+		r.received("channel.close {ReplyCode:404 ReplyText:NOT_FOUND - no exchange 'missing' in vhost '/' Class:60 Method:40}")
 		// Everything but the end is ignored now, whatever it is.
 		r.feed(open[len(open)-30:], frame(&protocol.BasicAck{DeliveryTag: 99}), frame(&protocol.QueueDeclare{}),
 			frame(&protocol.BasicRecover{}), protocol.AppendBodyFrames(nil, 1, []byte("x"), 0), publish("missing", "", ""))
@@ -80,14 +80,14 @@ func TestClose_ByTheBroker(t *testing.T) {
 		r.turn(&mail.PeerGone{Who: pid("q1")})
 		r.delivers("q1", "a", 4, "m4")
 		r.sent()
-		r.told()
+		r.received()
 		if both { // the client closed at the same time
 			r.command(&protocol.ChannelClose{})
-			r.told("channel.close-ok")
+			r.received("channel.close-ok")
 			r.sent()
 		}
 		r.command(&protocol.ChannelCloseOk{})
-		r.told()
+		r.received()
 		r.sent("connection: closed 1 false")
 		r.balanced()
 	}
@@ -97,7 +97,7 @@ func TestClose_WithTheConnection(t *testing.T) {
 	r := busy(t)
 	r.turn(&mail.CloseChannel{})
 	r.gone([]string{"q1", "q2"}, "connection: closed 1 false")
-	r.told()
+	r.received()
 	r.balanced()
 
 	r = busy(t)
@@ -134,7 +134,7 @@ func TestClose_ConnectionError(t *testing.T) {
 	r.sent()
 	r.turn(&mail.CloseChannel{})
 	r.sent("connection: closed 1 false")
-	r.told()
+	r.received()
 	r.balanced()
 }
 
@@ -147,7 +147,7 @@ func TestClose_WhileAQueueIsAsked(t *testing.T) {
 	r.turn(awaitExpired{r.await.id})
 	r.gone([]string{"q3"}, "connection: 541 60/70 INTERNAL_ERROR - no answer to basic.get within 30s")
 	r.turn(&mail.GetReply{Reply: mail.Reply{ID: 1}, Queue: pid("q3"), Delivery: mail.Delivery{Number: 1}})
-	r.told()
+	r.received()
 }
 
 // A queue that dies without having answered for what it was sent.
@@ -202,9 +202,9 @@ func TestPanic_GivesEverythingBack(t *testing.T) {
 			c.abort()
 			r.posts = nil
 			if name == "while a delivery is written" {
-				r.told(deliver("a", 1, "m1")...) // would hang if the outbox was locked
+				r.received(deliver("a", 1, "m1")...) // would hang if the outbox was locked
 			} else {
-				r.told()
+				r.received()
 			}
 			r.balanced()
 			c.cfg.Close = func() []any { return nil }
@@ -215,14 +215,14 @@ func TestPanic_GivesEverythingBack(t *testing.T) {
 
 // A client that is told of a channel exception finds what the channel held back
 // in its queues: they are told first.
-func TestException_QueuesAreToldFirst(t *testing.T) {
+func TestException_QueuesAreInformedFirst(t *testing.T) {
 	r := newRig(t)
 	r.consumes("a", "q1")
 	r.handle(r.inbound(frame(&protocol.BasicAck{DeliveryTag: 99})))
-	r.told()
+	r.received()
 	if !slices.ContainsFunc(r.Out, func(p outgoing.Post) bool { _, is := p.Mail.(*mail.ChannelGone); return is }) {
 		t.Error("the queue is not told")
 	}
 	r.part()
-	r.told("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - unknown delivery tag 99 Class:60 Method:80}")
+	r.received("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - unknown delivery tag 99 Class:60 Method:80}")
 }

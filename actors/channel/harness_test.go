@@ -287,11 +287,11 @@ func (r *rig) describe(p outgoing.Post) string {
 	return to + strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T", p.Mail), "*mail."))
 }
 
-// told checks what the client was sent since the last look, see show.
-func (r *rig) told(want ...string) {
+// received checks what the client received since the last call, see show.
+func (r *rig) received(want ...string) {
 	r.t.Helper()
 	if got := r.frames(); !slices.Equal(got, want) {
-		r.t.Errorf("told:\n got %q\nwant %q", got, want)
+		r.t.Errorf("received:\n got %q\nwant %q", got, want)
 	}
 }
 

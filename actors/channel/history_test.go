@@ -31,7 +31,7 @@ func TestDEC17_UnroutableAllTheSame(t *testing.T) {
 		publish("bound", "", "routed"), publish("bound", "", "again"),
 	)
 	r.sent("exchange/empty: enqueue dropped back", "exchange/bound: enqueue routed again", "q1: enqueue routed#3 again#4")
-	r.told("basic.ack {DeliveryTag:1}", "basic.return {ReplyCode:312 ReplyText:NO_ROUTE Exchange:empty}", "header 4", "body back", "basic.ack {DeliveryTag:2}")
+	r.received("basic.ack {DeliveryTag:1}", "basic.return {ReplyCode:312 ReplyText:NO_ROUTE Exchange:empty}", "header 4", "body back", "basic.ack {DeliveryTag:2}")
 	for name, want := range map[string][2]uint64{"empty": {2, 0}, "bound": {2, 2}} {
 		if in, out := r.cfg.VHost.Directory().Exchange([]byte(name)).Published(); [2]uint64{in, out} != want {
 			t.Errorf("%s: %d in, %d out", name, in, out)
@@ -55,6 +55,6 @@ func TestDEC17_Transaction(t *testing.T) {
 		t.Errorf("by table %d, not %d", by, was)
 	}
 	r.sent("exchange/empty: enqueue m")
-	r.told("tx.select-ok", "tx.commit-ok")
+	r.received("tx.select-ok", "tx.commit-ok")
 	r.balanced()
 }

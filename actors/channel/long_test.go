@@ -55,7 +55,7 @@ func TestLongRouteKeepsOrder(t *testing.T) {
 			r := newRig(t)
 			r.crowd(100)
 			r.command(&protocol.ConfirmSelect{})
-			r.told("confirm.select-ok")
+			r.received("confirm.select-ok")
 			r.feed(publish("x", "one", "before"), publish("crowd", "k", "long", carbons(300)))
 			r.feed(publish("x", "one", "after"))
 			r.sent("q1: enqueue before#1")
@@ -93,7 +93,7 @@ func TestTooLongRouteIsRefused(t *testing.T) {
 	r.feed(publish("crowd", "k", "long", carbons(2500)), publish("x", "one", "behind"))
 	r.sent()
 	r.search()
-	r.told("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - routing a message from exchange 'crowd' takes more than " +
+	r.received("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - routing a message from exchange 'crowd' takes more than " +
 		"4000000 steps Class:60 Method:40}")
 	r.sent()
 	r.balanced()
@@ -164,20 +164,20 @@ func TestAnswersOfATurnAreBounded(t *testing.T) {
 		frames = append(frames, frame(&protocol.BasicQos{PrefetchCount: 5}))
 	}
 	r.turn(r.inbound(slices.Concat(frames...)))
-	told, turns := 0, 0
+	answers, turns := 0, 0
 	for again := true; again; turns++ {
 		n := len(r.frames())
 		if n > 1000 {
 			t.Fatalf("a turn of %d answers", n)
 		}
-		told += n
+		answers += n
 		again = slices.ContainsFunc(r.posts, func(p outgoing.Post) bool { _, is := p.Mail.(resumeWork); return is })
 		if r.posts = nil; again {
 			r.turn(resumeWork{})
 		}
 	}
-	if told != 4000 || turns < 10 {
-		t.Errorf("%d answers in %d turns", told, turns)
+	if answers != 4000 || turns < 10 {
+		t.Errorf("%d answers in %d turns", answers, turns)
 	}
 	r.balanced()
 }

@@ -102,10 +102,10 @@ func TestTTL7_OrderOfChecks(t *testing.T) {
 			r.feed(content(&c.publish, c.body, c.props))
 			if c.conn != "" {
 				r.sent(c.conn)
-				r.told()
+				r.received()
 			} else {
 				r.sent()
-				r.told(c.channel)
+				r.received(c.channel)
 			}
 			r.balanced()
 		})
@@ -118,7 +118,7 @@ func TestPublish_WithinTheRules(t *testing.T) {
 	r.feed(publish("x", "one", "a", own), publish("", "q2", "b", expiration("0")), publish("x", "both", "c"),
 		publish("void", "", "nobody"), publish("x", "none", "nobody"))
 	r.sent("q1: enqueue a c", "q2: enqueue b c")
-	r.told()
+	r.received()
 	r.rights.User = auth.User{Name: "guest", Tags: []string{"impersonator"}}
 	own.UserID = "mallory"
 	r.feed(publish("x", "one", "a", own))
@@ -156,7 +156,7 @@ func TestPublish_RoutesFollowTheTopology(t *testing.T) {
 	v := r.cfg.VHost
 	v.Publish(v.Directory().WithoutExchange("x"))
 	r.feed(publish("x", "one", "c"))
-	r.told("channel.close {ReplyCode:404 ReplyText:NOT_FOUND - no exchange 'x' in vhost '/' Class:60 Method:40}")
+	r.received("channel.close {ReplyCode:404 ReplyText:NOT_FOUND - no exchange 'x' in vhost '/' Class:60 Method:40}")
 	r.balanced()
 }
 
@@ -198,7 +198,7 @@ func TestDL16_CarbonCopies(t *testing.T) {
 		}
 	}
 	r.sent("q1: enqueue a c", "q2: enqueue a b", "q3: enqueue b")
-	r.told()
+	r.received()
 	r.balanced()
 }
 
@@ -212,7 +212,7 @@ func TestPublish_MandatoryReturnComesBeforeItsAck(t *testing.T) {
 		content(&protocol.BasicPublish{Exchange: "x", RoutingKey: "one", Mandatory: true}, "routed"),
 	)
 	r.sent("q1: enqueue routed#3")
-	r.told(
+	r.received(
 		"basic.ack {DeliveryTag:1}",
 		"basic.return {ReplyCode:312 ReplyText:NO_ROUTE Exchange:x RoutingKey:none}", "header 5000", "body of 4088", "body of 912",
 		"basic.ack {DeliveryTag:2}",
@@ -231,16 +231,16 @@ func TestPublish_PermissionsMayChange(t *testing.T) {
 	r.perms.Changes++
 	r.feed(publish("t", "c", "4"), publish("x", "one", "5"))
 	r.sent("q1: enqueue 4")
-	r.told("channel.close {ReplyCode:403 ReplyText:ACCESS_REFUSED - write access to exchange 'x' in vhost '/' refused for user 'guest' Class:60 Method:40}")
+	r.received("channel.close {ReplyCode:403 ReplyText:ACCESS_REFUSED - write access to exchange 'x' in vhost '/' refused for user 'guest' Class:60 Method:40}")
 }
 
 func TestPublish_AdminExchangeNeedsATag_POL15(t *testing.T) {
 	r := newRig(t)
 	r.cfg.VHost.Publish(r.cfg.VHost.Directory().WithExchange(newExchange("candlemark.admin")))
 	r.feed(publish("candlemark.admin", "lock.renew", "m"))
-	r.told()
+	r.received()
 	r.feed(publish("candlemark.admin", "", "m"))
-	r.told("channel.close {ReplyCode:403 ReplyText:ACCESS_REFUSED - write access to exchange 'candlemark.admin' in vhost '/' refused for user 'guest' Class:60 Method:40}")
+	r.received("channel.close {ReplyCode:403 ReplyText:ACCESS_REFUSED - write access to exchange 'candlemark.admin' in vhost '/' refused for user 'guest' Class:60 Method:40}")
 	for _, tag := range []string{"administrator", "policymaker"} {
 		r := newRig(t, func(c *Config) { c.User.Tags = []string{tag} })
 		x, admin := newExchange(topology.AdminExchange), &topology.Queue{Name: topology.AdminExchange, PID: pid("admin")}
@@ -248,7 +248,7 @@ func TestPublish_AdminExchangeNeedsATag_POL15(t *testing.T) {
 		x.Publish(routes)
 		r.cfg.VHost.Publish(r.cfg.VHost.Directory().WithExchange(x))
 		r.feed(publish(topology.AdminExchange, "", "m"))
-		r.told()
+		r.received()
 		if e := r.posts[0].Mail.(*mail.Enqueue); e.By == nil || e.By.User != "guest" || e.By.Tags[0] != tag || e.By.Connection != r.cfg.Connection {
 			t.Errorf("%s: %+v", tag, e.By)
 		}
@@ -289,8 +289,8 @@ func TestAnswersNeedPermissionToWrite(t *testing.T) {
 	r.frames()
 	r.feed(publish(topology.AdminExchange, "queue.peek", "{}", to(topology.ReplyName)))
 	r.feed(publish(topology.AdminExchange, "queue.peek", "{}"))
-	r.told()
+	r.received()
 	r.feed(publish(topology.AdminExchange, "queue.peek", "{}", to("q1")))
-	r.told("channel.close {ReplyCode:403 ReplyText:ACCESS_REFUSED - write access to exchange 'amq.default' in vhost '/' refused for user 'guest' " +
+	r.received("channel.close {ReplyCode:403 ReplyText:ACCESS_REFUSED - write access to exchange 'amq.default' in vhost '/' refused for user 'guest' " +
 		"Class:60 Method:40}")
 }

@@ -24,7 +24,7 @@ func (r *rig) consumersPID(tag string) mail.Address {
 func TestGlobalQos_Shared(t *testing.T) {
 	r := newRig(t)
 	r.command(global(3))
-	r.told("basic.qos-ok")
+	r.received("basic.qos-ok")
 	r.command(&protocol.BasicConsume{Queue: "q1", ConsumerTag: "a"})
 	if !r.asked[0].(*mail.Consume).Limited {
 		t.Error("the queue must know of the limit")
@@ -55,7 +55,7 @@ func TestGlobalQos_Shared(t *testing.T) {
 func TestGlobalQos_RequeuedFirst(t *testing.T) {
 	r := newRig(t)
 	r.command(global(1))
-	r.told("basic.qos-ok")
+	r.received("basic.qos-ok")
 	r.consumes("a", "q1")
 	r.offers("a", 5)
 	r.sent("q1: allow 1")

@@ -26,7 +26,7 @@ func replyTo(name string) protocol.Properties {
 func (r *rig) requests(tag string) string {
 	r.t.Helper()
 	r.command(&protocol.BasicConsume{Queue: topology.ReplyName, ConsumerTag: tag, NoAck: true})
-	r.told("basic.consume-ok {ConsumerTag:" + tag + "}")
+	r.received("basic.consume-ok {ConsumerTag:" + tag + "}")
 	r.feed(publish("", "q1", "request", replyTo(topology.ReplyName)))
 	e := r.posts[0].Mail.(*mail.Enqueue)
 	p, err := protocol.DecodeProperties(e.Messages[0].Header)
@@ -80,8 +80,8 @@ func TestReplyTo_RoundTrip(t *testing.T) {
 		publish("", "q2", "c", withHeaders("CC", protocol.Array{name, name})), publish("", name, "d"))
 	other.posts = other.posts[:1] // the rest is for q2
 	other.pass(r)
-	r.told(concat(reply("t", 1, name, "a"), reply("t", 2, name, "b"), reply("t", 3, "q2", "c"), reply("t", 4, name, "d"))...)
-	other.told("basic.ack {DeliveryTag:2 Multiple:true}", "basic.ack {DeliveryTag:4}")
+	r.received(concat(reply("t", 1, name, "a"), reply("t", 2, name, "b"), reply("t", 3, "q2", "c"), reply("t", 4, name, "d"))...)
+	other.received("basic.ack {DeliveryTag:2 Multiple:true}", "basic.ack {DeliveryTag:4}")
 	if other.batches.Len() != 1 {
 		t.Errorf("%d targets are remembered, want q2 alone", other.batches.Len())
 	}
@@ -127,9 +127,9 @@ func TestReplyTo_Refusals(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)
 			r.command(c.before...)
-			r.told()
+			r.received()
 			r.feed(c.frames)
-			r.told(c.want)
+			r.received(c.want)
 			r.sent()
 			r.balanced()
 		})
@@ -164,15 +164,15 @@ func TestReplyTo_Declare(t *testing.T) {
 		{Queue: topology.ReplyName, Passive: true}, {Queue: name, Passive: true}, {Queue: name, Durable: true, Exclusive: true},
 	} {
 		other.command(&m)
-		other.told("queue.declare-ok {Queue:" + m.Queue + " ConsumerCount:1}")
+		other.received("queue.declare-ok {Queue:" + m.Queue + " ConsumerCount:1}")
 	}
 	other.command(&protocol.QueueDeclare{Queue: name, NoWait: true})
-	other.told()
+	other.received()
 	other.sent()
 	r.command(&protocol.BasicCancel{ConsumerTag: "t"})
-	r.told("basic.cancel-ok {ConsumerTag:t}")
+	r.received("basic.cancel-ok {ConsumerTag:t}")
 	other.command(&protocol.QueueDeclare{Queue: name, Passive: true})
-	other.told("channel.close {ReplyCode:404 ReplyText:NOT_FOUND - no queue '" + name + "' in vhost '/' Class:50 Method:10}")
+	other.received("channel.close {ReplyCode:404 ReplyText:NOT_FOUND - no queue '" + name + "' in vhost '/' Class:50 Method:10}")
 }
 
 // However a requester goes, its name is gone with it.
@@ -198,11 +198,11 @@ func TestReplyTo_GoneRequester(t *testing.T) {
 			leave(r)
 			r.frames()
 			other.pass(r) // it was on its way: dropped, and confirmed
-			r.told()
-			other.told("basic.ack {DeliveryTag:1}")
+			r.received()
+			other.received("basic.ack {DeliveryTag:1}")
 			other.feed(publish("", key, "late"), content(&protocol.BasicPublish{RoutingKey: key, Mandatory: true}, "late"))
 			other.sent()
-			other.told("basic.ack {DeliveryTag:2}", "basic.return {ReplyCode:312 ReplyText:NO_ROUTE RoutingKey:"+key+"}", "header 4", "body late",
+			other.received("basic.ack {DeliveryTag:2}", "basic.return {ReplyCode:312 ReplyText:NO_ROUTE RoutingKey:"+key+"}", "header 4", "body late",
 				"basic.ack {DeliveryTag:3}")
 			other.balanced()
 		})
@@ -239,7 +239,7 @@ func TestReplyTo_MailboxIsAnswered(t *testing.T) {
 		other.turn(received)
 	}
 	c.abort()
-	other.told("basic.ack {DeliveryTag:2}", "basic.ack {DeliveryTag:1}")
+	other.received("basic.ack {DeliveryTag:2}", "basic.ack {DeliveryTag:1}")
 	other.balanced()
 }
 
@@ -255,7 +255,7 @@ func TestReplyTo_NextConsumer(t *testing.T) {
 		t.Error("the name was used again")
 	}
 	other.pass(r)
-	r.told()
+	r.received()
 	other.balanced()
 }
 
@@ -271,7 +271,7 @@ func TestReplyTo_OneChannel(t *testing.T) {
 	}
 	r.turn(&mail.OutboxReady{})
 	r.pass(r)
-	r.told(concat(reply("t", 1, name, "a"), "basic.ack {DeliveryTag:1}")...)
+	r.received(concat(reply("t", 1, name, "a"), "basic.ack {DeliveryTag:1}")...)
 	r.command(&protocol.ChannelClose{})
 	r.sent("connection: closed 1 true")
 	r.balanced()
@@ -290,7 +290,7 @@ func TestReplyTo_SlowRequester(t *testing.T) {
 		other.pass(r)
 	}
 	// The first filled the outbox, three wait, and there is no room for the rest.
-	other.told("basic.ack {DeliveryTag:1}", "basic.ack {DeliveryTag:2}", "basic.ack {DeliveryTag:3}", "basic.ack {DeliveryTag:4}",
+	other.received("basic.ack {DeliveryTag:1}", "basic.ack {DeliveryTag:2}", "basic.ack {DeliveryTag:3}", "basic.ack {DeliveryTag:4}",
 		"basic.nack {DeliveryTag:5}", "basic.nack {DeliveryTag:6}")
 	other.balanced()
 	for r.output.Len() > 0 {
@@ -341,8 +341,8 @@ func TestReplyTo_Transaction(t *testing.T) {
 	other.sent()
 	other.command(&protocol.TxCommit{})
 	other.pass(r)
-	r.told(reply("t", 1, name, "a")...)
-	other.told("tx.select-ok", "tx.commit-ok")
+	r.received(reply("t", 1, name, "a")...)
+	other.received("tx.select-ok", "tx.commit-ok")
 	if other.batches.Len() > 0 {
 		t.Error("the requester is remembered")
 	}

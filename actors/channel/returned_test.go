@@ -27,10 +27,10 @@ func TestReturned_ADR10(t *testing.T) {
 	r := newRig(t)
 	r.consumes("c", "q1")
 	r.delivers("q1", "c", 1, "a", "b", "d", "e")
-	r.told(concat(deliver("c", 1, "a"), deliver("c", 2, "b"), deliver("c", 3, "d"), deliver("c", 4, "e"))...)
+	r.received(concat(deliver("c", 1, "a"), deliver("c", 2, "b"), deliver("c", 3, "d"), deliver("c", 4, "e"))...)
 	r.takesBack("q1", 2, 3)
 	r.turn(&mail.ConsumerCancelled{Queue: pid("q1"), Tag: "c"})
-	r.told("basic.cancel {ConsumerTag:c NoWait:true}")
+	r.received("basic.cancel {ConsumerTag:c NoWait:true}")
 	r.has(2, 2)
 	r.command(&protocol.BasicAck{DeliveryTag: 2})
 	r.sent("q1: settle 2-2 ack")
@@ -41,7 +41,7 @@ func TestReturned_ADR10(t *testing.T) {
 		t.Errorf("%d open", r.unacked.Len())
 	}
 	r.command(&protocol.BasicAck{DeliveryTag: 2})
-	r.told("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - unknown delivery tag 2 Class:60 Method:80}")
+	r.received("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - unknown delivery tag 2 Class:60 Method:80}")
 }
 
 // TestReturnedGlobalQos_ADR10: what went back counts no longer; another delivery
@@ -73,9 +73,9 @@ func TestReturnedUnwritten_ADR10(t *testing.T) {
 	r.takesBack("q1", 1, 4)
 	r.takesBack("q2", 4, 5)
 	r.turn(&mail.ConsumerCancelled{Queue: pid("q1"), Tag: "a"})
-	r.told(concat(deliver("a", 1, "m1"), deliver("a", 2, "m2"), deliver("a", 3, "m3"))...)
+	r.received(concat(deliver("a", 1, "m1"), deliver("a", 2, "m2"), deliver("a", 3, "m3"))...)
 	r.ready()
-	r.told(concat(deliver("a", 4, "m5"), "basic.cancel {ConsumerTag:a NoWait:true}")...)
+	r.received(concat(deliver("a", 4, "m5"), "basic.cancel {ConsumerTag:a NoWait:true}")...)
 	r.posts = nil
 	r.command(&protocol.BasicAck{DeliveryTag: 4, Multiple: true})
 	r.sent("q1: settle 1-3 ack 5-5 ack")
@@ -109,13 +109,13 @@ func TestReturnedForEver_ADR10(t *testing.T) {
 	}
 	r.takesBack("q1", 1, lateLimit)
 	r.has(lateLimit, 0)
-	r.told()
+	r.received()
 	r.delivers("q1", "a", lateLimit+1, "m1")
 	r.frames()
 	r.takesBack("q9", lateLimit+1, lateLimit+1) // of nobody
 	r.posts = nil
 	r.takesBack("q1", lateLimit+1, lateLimit+1)
-	r.told("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - 100001 deliveries on channel 1 were never acknowledged}")
+	r.received("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - 100001 deliveries on channel 1 were never acknowledged}")
 	if r.unacked.Late() != 0 {
 		t.Errorf("%d are late in a channel that holds nothing", r.unacked.Late())
 	}

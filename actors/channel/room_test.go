@@ -102,7 +102,7 @@ func TestRoom_NothingIsKeptOfWhatIsRefused(t *testing.T) {
 					t.Fatalf("%d and %d bytes are kept", cap(a.Content), len(a.Properties))
 				}
 				r.holds(0, 0)
-				r.told()
+				r.received()
 				r.feed(part)
 			}
 			if got := r.frames(); len(want) != 1 || !slices.Equal(got, want) {
@@ -208,9 +208,9 @@ func TestRoom_Refused(t *testing.T) {
 	}
 	head, rest = cut(rest, 100)
 	r.feed(head)
-	r.told()
+	r.received()
 	r.feed(rest)
-	r.told("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - no memory for a message of 1048577 bytes " +
+	r.received("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - no memory for a message of 1048577 bytes " +
 		"besides the others that this connection has begun Class:60 Method:40}")
 	r.sent()
 	r.balanced()
@@ -243,7 +243,7 @@ func TestRoom_Transactions(t *testing.T) {
 		"panic":    func(c *crowd) { c.dropBegun() },
 		"too much": func(c *crowd) {
 			c.feed(publish("", "q1", body))
-			c.told("tx.select-ok", "channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - no memory for the transaction: "+
+			c.received("tx.select-ok", "channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - no memory for the transaction: "+
 				"uncommitted messages of all channels may have 1048576 bytes together Class:60 Method:40}")
 			c.sent()
 		},

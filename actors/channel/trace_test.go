@@ -58,7 +58,7 @@ func TestTrace_Publish(t *testing.T) {
 	r.feed(publish("x", "k", "body", p), publish("void", "", "lost"))
 	keys, bodies, tables := r.copies()
 	r.sent("q1: enqueue body#1", "q2: enqueue body#1")
-	r.told("basic.ack {DeliveryTag:2}")
+	r.received("basic.ack {DeliveryTag:2}")
 	if got := fmt.Sprint(keys, bodies); got != "[publish.x publish.void] [body lost]" {
 		t.Error(got)
 	}

@@ -14,7 +14,7 @@ import (
 func transactional(t *testing.T) *rig {
 	r := newRig(t)
 	r.command(&protocol.TxSelect{}, &protocol.TxSelect{})
-	r.told("tx.select-ok", "tx.select-ok")
+	r.received("tx.select-ok", "tx.select-ok")
 	r.consumes("a", "q1")
 	r.consumes("b", "q2")
 	r.delivers("q1", "a", 1, "m1", "m2", "m3")
@@ -30,27 +30,27 @@ func TestTx_CommitPublishesThenSettlesThenAnswers(t *testing.T) {
 		content(&protocol.BasicPublish{Exchange: "void", Mandatory: true}, "back"), publish("void", "", "dropped"))
 	r.feed(publish("", "q2", big), frame(&protocol.BasicNack{DeliveryTag: 1}))
 	r.sent()
-	r.told()
+	r.received()
 	r.balanced() // what waits is not in the read any more, and holds nobody up
 	r.feed(frame(&protocol.TxCommit{}), publish("", "q1", "next"), frame(&protocol.BasicAck{DeliveryTag: 3}))
 	r.sent("q1: enqueue one#1 two#2", "q2: enqueue two#2 "+big+"#5", "q1: settle 2-2 ack 1-1 reject")
-	r.told("basic.return {ReplyCode:312 ReplyText:NO_ROUTE Exchange:void}", "header 4", "body back")
+	r.received("basic.return {ReplyCode:312 ReplyText:NO_ROUTE Exchange:void}", "header 4", "body back")
 	r.turn(&mail.EnqueueReply{Queue: pid("q2"), Ranges: []mail.Range{{First: 2, Last: 2}, {First: 5, Last: 5}}})
 	r.turn(&mail.EnqueueReply{Queue: pid("q1"), Ranges: []mail.Range{{First: 1, Last: 1}}})
-	r.told()
+	r.received()
 	r.turn(&mail.EnqueueReply{Queue: pid("q1"), Ranges: []mail.Range{{First: 2, Last: 2}}})
-	r.told("tx.commit-ok")
+	r.received("tx.commit-ok")
 	r.sent()
 	r.command(&protocol.TxCommit{})
 	r.sent("q1: enqueue next#6", "q1: settle 3-3 ack")
 	r.turn(&mail.EnqueueReply{Queue: pid("q1"), Ranges: []mail.Range{{First: 1, Last: 6}}}) // an old answer, twice
-	r.told()
+	r.received()
 	r.turn(&mail.EnqueueReply{Queue: pid("q1"), Ranges: []mail.Range{{First: 6, Last: 6}}})
-	r.told("tx.commit-ok")
+	r.received("tx.commit-ok")
 	r.command(&protocol.TxCommit{}) // of nothing
-	r.told("tx.commit-ok")
+	r.received("tx.commit-ok")
 	r.turn(&mail.PeerGone{Who: pid("q1")}) // it owes nothing
-	r.told("basic.cancel {ConsumerTag:a NoWait:true}")
+	r.received("basic.cancel {ConsumerTag:a NoWait:true}")
 	r.balanced()
 }
 
@@ -65,7 +65,7 @@ func TestTx_TheRouteIsThatOfThePublish(t *testing.T) {
 	_, reply := r.posts[0].Mail.(mail.Answerable).Answer(mail.Gone)
 	r.posts = nil
 	r.turn(reply)
-	r.told("tx.select-ok", "tx.commit-ok")
+	r.received("tx.select-ok", "tx.commit-ok")
 	r.balanced()
 }
 
@@ -77,10 +77,10 @@ func TestTx_Rollback(t *testing.T) {
 		t.Error("what was settled cannot be settled again")
 	}
 	r.command(&protocol.TxRollback{})
-	r.told("tx.rollback-ok")
+	r.received("tx.rollback-ok")
 	r.sent()
 	r.command(&protocol.BasicAck{DeliveryTag: 4, Multiple: true}, &protocol.TxCommit{})
-	r.told("tx.commit-ok")
+	r.received("tx.commit-ok")
 	r.sent("q1: settle 1-3 ack", "q2: settle 1-1 ack")
 	r.balanced()
 }
@@ -90,9 +90,9 @@ func TestTx_PartialCompletion(t *testing.T) {
 	r.feed(publish("", "q1", "one"), publish("", "q2", "two"), frame(&protocol.TxCommit{}), publish("", "q2", "late"))
 	r.sent("q1: enqueue one#1", "q2: enqueue two#2")
 	r.turn(&mail.EnqueueReply{Queue: pid("q1"), Refused: true, Ranges: []mail.Range{{First: 1, Last: 1}}})
-	r.told()
+	r.received()
 	r.turn(&mail.EnqueueReply{Queue: pid("q2"), Ranges: []mail.Range{{First: 2, Last: 2}}})
-	r.told("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - partial tx completion Class:90 Method:20}")
+	r.received("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - partial tx completion Class:90 Method:20}")
 	r.gone([]string{"q1", "q2"})
 	r.balanced()
 }
@@ -109,30 +109,30 @@ func TestTx_Misuse(t *testing.T) {
 	} {
 		r := newRig(t)
 		r.command(c.methods...)
-		told := r.frames()
-		if want := fmt.Sprintf("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - %s}", c.want); told[len(told)-1] != want {
-			t.Errorf("%q, want %q", told, want)
+		received := r.frames()
+		if want := fmt.Sprintf("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - %s}", c.want); received[len(received)-1] != want {
+			t.Errorf("%q, want %q", received, want)
 		}
 	}
 	// Checks are made when it is published; unknown tags too.
 	r := transactional(t)
 	r.feed(publish("", "q1", "one"), frame(&protocol.BasicAck{DeliveryTag: 1}), frame(&protocol.BasicAck{DeliveryTag: 1}))
-	r.told("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - unknown delivery tag 1 Class:60 Method:80}")
+	r.received("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - unknown delivery tag 1 Class:60 Method:80}")
 	r.gone([]string{"q1", "q2"}) // nothing of the transaction
 	r = transactional(t)
 	r.feed(publish("missing", "", "one"))
-	r.told("channel.close {ReplyCode:404 ReplyText:NOT_FOUND - no exchange 'missing' in vhost '/' Class:60 Method:40}")
+	r.received("channel.close {ReplyCode:404 ReplyText:NOT_FOUND - no exchange 'missing' in vhost '/' Class:60 Method:40}")
 }
 
 // basic.recover is at once, and only of what is not settled.
 func TestTx_Recover(t *testing.T) {
 	r := transactional(t)
 	r.command(&protocol.BasicAck{DeliveryTag: 2}, &protocol.BasicRecover{Requeue: true})
-	r.told("basic.recover-ok")
+	r.received("basic.recover-ok")
 	r.sent("q1: settle 1-1 requeue 3-3 requeue", "q2: settle 1-1 requeue")
 	r.command(&protocol.TxCommit{})
 	r.sent("q1: settle 2-2 ack")
-	r.told("tx.commit-ok")
+	r.received("tx.commit-ok")
 }
 
 // The common limit counts what is settled only from the commit on.

@@ -52,7 +52,7 @@ func (r *rig) turns(received any) (turns, published, settled int) {
 func large(t *testing.T, n int) *rig {
 	r := newRig(t)
 	r.command(&protocol.TxSelect{})
-	r.told("tx.select-ok")
+	r.received("tx.select-ok")
 	r.consumes("a", "q1")
 	r.delivers("q1", "a", 1, slices.Repeat([]string{"m"}, n)...)
 	one := publish("x", "both", "one")
@@ -73,11 +73,11 @@ func TestTx_EndsInTurns(t *testing.T) {
 		if turns < 6 || published != 2*n || settled != n {
 			t.Errorf("%d turns, %d messages, %d settled", turns, published, settled)
 		}
-		r.told() // the queues have not answered, and what is behind it waits
+		r.received() // the queues have not answered, and what is behind it waits
 		for _, q := range []string{"q1", "q2"} {
 			r.turn(&mail.EnqueueReply{Queue: pid(q), Ranges: []mail.Range{{First: 1, Last: n}}})
 		}
-		r.told("tx.commit-ok", "tx.select-ok")
+		r.received("tx.commit-ok", "tx.select-ok")
 		r.balanced()
 	})
 	t.Run("rollback", func(t *testing.T) {
@@ -86,7 +86,7 @@ func TestTx_EndsInTurns(t *testing.T) {
 		if turns < 3 || published+settled > 0 || r.unacked.Len() != n {
 			t.Errorf("%d turns, %d messages, %d settled, %d unacked", turns, published, settled, r.unacked.Len())
 		}
-		r.told("tx.rollback-ok", "tx.select-ok")
+		r.received("tx.rollback-ok", "tx.select-ok")
 		r.balanced()
 	})
 	t.Run("answered meanwhile", func(t *testing.T) {
@@ -95,13 +95,13 @@ func TestTx_EndsInTurns(t *testing.T) {
 		for _, q := range []string{"q1", "q2"} { // all at once, and not yet all sent
 			r.turn(&mail.EnqueueReply{Queue: pid(q), Refused: q == "q1", Ranges: []mail.Range{{First: 1, Last: n}}})
 		}
-		r.told()
+		r.received()
 		for range 10 {
 			if r.tx != nil {
 				r.turn(resumeWork{})
 			}
 		}
-		r.told("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - partial tx completion Class:90 Method:20}")
+		r.received("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - partial tx completion Class:90 Method:20}")
 	})
 	// The end of the channel, and what closes it, lets go of everything in one step.
 	t.Run("channel ends", func(t *testing.T) {

@@ -114,12 +114,12 @@ type listed struct {
 
 // refusal returns the answer for an error, in the words of the HTTP API (POL-14).
 func refusal(err error) failure {
-	var told failure
+	var known failure
 	var invalid *policies.ValidationError
 	var body *policies.BodyError
 	switch {
-	case errors.As(err, &told):
-		return told
+	case errors.As(err, &known):
+		return known
 	case errors.As(err, &invalid):
 		return failure{"bad_request", invalid.Reason()}
 	case errors.As(err, &body):

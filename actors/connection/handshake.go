@@ -17,9 +17,9 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// handshakeFrameMax is the largest frame before one is negotiated, in bytes: client properties and tokens may exceed
+// maxHandshakeFrame is the largest frame before one is negotiated, in bytes: client properties and tokens may exceed
 // the standard's 4096.
-const handshakeFrameMax = 8192
+const maxHandshakeFrame = 8192
 
 // session is the result of the handshake. It is immutable.
 type session struct {
@@ -50,7 +50,7 @@ type handshake struct {
 // handshake conducts the dialogue up to connection.open [AMQP 2.2.4]. After an error, the client was sent the answer
 // and given time to read it.
 func (r *reader) handshake() (*session, error) {
-	r.frameMax = handshakeFrameMax
+	r.frameMax = maxHandshakeFrame
 	h := &handshake{reader: r, session: &session{}, stage: "pre_init"}
 	for _, step := range []func() error{h.header, h.start, h.tune, h.open} {
 		if err := step(); errors.Is(err, errOtherProtocol) {

@@ -52,13 +52,13 @@ func capabilities(properties protocol.Table) Capabilities {
 }
 
 // negotiate checks a limit that the client requests; 0 is no limit, which exceeds every other.
-func negotiate(what string, value, least, most uint32) error {
+func negotiate(what string, value, lower, upper uint32) error {
 	var detail, relation, bound string
-	limit := most
+	limit := upper
 	switch {
-	case value != 0 && value < least:
-		relation, bound, limit = "lower", "minimum", least
-	case most != 0 && (value == 0 || value > most):
+	case value != 0 && value < lower:
+		relation, bound, limit = "lower", "minimum", lower
+	case upper != 0 && (value == 0 || value > upper):
 		relation, bound = "higher", "maximum"
 	default:
 		return nil

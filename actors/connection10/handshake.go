@@ -16,11 +16,11 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// handshakeFrameMax is the largest frame before open, in bytes: tokens and properties may exceed the standard's 512.
-const handshakeFrameMax = 8192
+// maxHandshakeFrame is the largest frame before open, in bytes: tokens and properties may exceed the standard's 512.
+const maxHandshakeFrame = 8192
 
-// shortestIdle is the shortest idle time-out of a client that the broker respects.
-const shortestIdle = time.Second
+// minIdleTimeout is the shortest idle time-out of a client that the broker respects.
+const minIdleTimeout = time.Second
 
 // peer is the result of the handshake. It is immutable.
 type peer struct {
@@ -39,7 +39,7 @@ var (
 
 // handshake conducts the dialogue up to open [AMQP 1.0 transport 2.4, security 5.3.2].
 func (r *reader) handshake() (*peer, error) {
-	r.frameMax = handshakeFrameMax
+	r.frameMax = maxHandshakeFrame
 	p := &peer{}
 	p.Heartbeat = r.c.cfg.Silence
 	p.TLS = auth.PeerOf(r.Input.Conn).Info()
@@ -137,8 +137,8 @@ func (r *reader) open(p *peer) error {
 		return amqp10.Errorf(amqp10.InvalidField, "max-frame-size %d is smaller than %d", p.FrameMax, amqp10.MinMaxFrameSize)
 	}
 	p.idle = time.Duration(p.open.IdleTimeout.Or(0)) * time.Millisecond
-	if p.idle != 0 && p.idle < shortestIdle {
-		return amqp10.Errorf(amqp10.InvalidField, "idle-time-out of %v is shorter than %v", p.idle, shortestIdle)
+	if p.idle != 0 && p.idle < minIdleTimeout {
+		return amqp10.Errorf(amqp10.InvalidField, "idle-time-out of %v is shorter than %v", p.idle, minIdleTimeout)
 	}
 	p.ChannelMax = min(p.open.ChannelMax, r.c.cfg.SessionMax-1)
 	return nil

@@ -402,7 +402,7 @@ func TestPoisonCostsOneMessage(t *testing.T) {
 	})
 }
 
-func TestRestartTellsTheSources(t *testing.T) {
+func TestRestartInformsTheSources(t *testing.T) {
 	inHouse(t, func(h *house) {
 		source, other, target := h.queue("source"), h.queue("other"), h.queue("k")
 		h.send(pendingMessage(source, "expired", "", 1, 3))

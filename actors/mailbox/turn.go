@@ -31,12 +31,12 @@ func (m *Mailbox) run() {
 		}
 	}()
 	var begun time.Time
-	most := m.dispatcher.Throughput()
-	for left := most; left > 0; left-- {
+	limit := m.dispatcher.Throughput()
+	for left := limit; left > 0; left-- {
 		switch {
-		case left == most-lookEvery:
+		case left == limit-lookEvery:
 			begun = time.Now()
-		case left < most && left%lookEvery == 0 && time.Since(begun) > turnTime:
+		case left < limit && left%lookEvery == 0 && time.Since(begun) > turnTime:
 			return
 		}
 		if m.pending.Load() {

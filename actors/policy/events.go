@@ -15,17 +15,17 @@ func (r *registry) publishEvents(edits []changes.Edit, by *events.Origin) {
 	for _, e := range edits {
 		r.cfg.Events.Publish(by.Asked(), func() *events.Event {
 			p := e.Policy()
-			told := &events.Event{Name: "policy.cleared", VHost: p.VHost, By: by, Fields: named(p)}
+			event := &events.Event{Name: "policy.cleared", VHost: p.VHost, By: by, Fields: named(p)}
 			if e.After != nil {
-				told.Name = "policy.set"
-				told.Fields = append(told.Fields,
+				event.Name = "policy.set"
+				event.Fields = append(event.Fields,
 					protocol.Field{Key: "pattern", Value: p.Pattern}, protocol.Field{Key: "apply-to", Value: p.ApplyTo},
 					protocol.Field{Key: "priority", Value: field(p.Priority)}, protocol.Field{Key: "definition", Value: field(p.Definition)})
 			}
 			if e.Before != nil {
-				told.Before = e.Before
+				event.Before = e.Before
 			}
-			return told
+			return event
 		})
 	}
 }

@@ -68,8 +68,8 @@ func TestPeekByDeadlineOf(t *testing.T) {
 	c.want("strict", peeked(c.peek(mail.Peek{Cut: -1, ByDeadline: true})), "3", "2")
 }
 
-// TestLeaseTellsUses_LEASE4: what has renewed a lease last, and when.
-func TestLeaseTellsUses_LEASE4(t *testing.T) {
+// TestLeaseShowsUses_LEASE4: what has renewed a lease last, and when.
+func TestLeaseShowsUses_LEASE4(t *testing.T) {
 	c := newCore(t, expires(1000), func(s *policies.QueueSettings) {
 		s.RenewedBy = policies.RenewedByPublish | policies.RenewedByPeek | policies.RenewedByUpdate
 	})

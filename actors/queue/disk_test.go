@@ -50,10 +50,10 @@ func (c *core) store(list []store.Record, done *records.Commit) {
 func (c *core) settleCommit() { c.commitDone(0, func(m any) { c.feed(m) }) }
 
 // commitDone has the core learn that a commit is done.
-func (c *core) commitDone(i int, tell func(any)) {
+func (c *core) commitDone(i int, send func(any)) {
 	done := c.commits[i]
 	c.commits = slices.Delete(c.commits, i, i+1)
-	tell(appendDone{done, c.disk.err})
+	send(appendDone{done, c.disk.err})
 }
 
 // arrive ends the reads that are under way.

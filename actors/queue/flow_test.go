@@ -35,7 +35,7 @@ func charged(c *core, gate *message.Gate, want int64) {
 // TestFlow: who publishes more than is taken may go on in time, or when the queue has nothing to hold it up for.
 func TestFlow(t *testing.T) {
 	for name, then := range map[string]func(c *core){
-		"in time":                func(c *core) { c.at(flowcontrol.Longest) },
+		"in time":                func(c *core) { c.at(flowcontrol.MaxDelay) },
 		"when nothing is ready":  func(c *core) { c.feed(&mail.Purge{}) },
 		"when no consumer waits": func(c *core) { c.feed(&mail.ChannelGone{Channel: ch1}) },
 		"when the queue ends":    func(c *core) { c.feed(&mail.DeleteQueue{}) },
@@ -43,7 +43,7 @@ func TestFlow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c, gate := flood(t, 3)
 			charged(c, gate, 3)
-			c.at(flowcontrol.Longest - 1)
+			c.at(flowcontrol.MaxDelay - 1)
 			charged(c, gate, 3)
 			then(c)
 			charged(c, gate, 0)

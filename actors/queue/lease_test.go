@@ -196,18 +196,18 @@ func TestConfirmsOfTheGone_LEASE8(t *testing.T) {
 	c.wantNumbers("nacks", nacks)
 }
 
-func TestConsumersAreTold_LEASE9(t *testing.T) {
+func TestConsumersAreInformed_LEASE9(t *testing.T) {
 	c := newCore(t)
 	c.consume(ch1, "a", 1)
 	c.consume(ch2, "b", 0, noAck)
 	c.put("x")
 	c.feed(&mail.DeleteQueue{Request: mail.Request{ReplyTo: ch1, ID: 9}}, &mail.QueueForgotten{})
-	told := map[string]bool{}
+	informed := map[string]bool{}
 	for _, m := range all[*mail.ConsumerCancelled](c) {
-		told[m.Tag] = true
+		informed[m.Tag] = true
 	}
-	if len(told) != 2 || !told["a"] || !told["b"] {
-		t.Fatalf("told %v", told)
+	if len(informed) != 2 || !informed["a"] || !informed["b"] {
+		t.Fatalf("informed %v, want a and b", informed)
 	}
 	if r := one[*mail.DeleteQueueReply](c); r.ID != 9 || r.Err != nil {
 		t.Fatalf("%+v", r)

@@ -187,9 +187,9 @@ func TestReturn_ADR10(t *testing.T) {
 		t.Fatal("nobody holds it")
 	}
 	c.feed(&mail.CancelConsumer{Channel: ch1, Tag: "a"})
-	told := one[*mail.DeliveriesReturned](c)
-	if !told.Asked || !told.Covers(1) || told.Covers(2) {
-		t.Errorf("%+v", told)
+	returned := one[*mail.DeliveriesReturned](c)
+	if !returned.Asked || !returned.Covers(1) || returned.Covers(2) {
+		t.Errorf("%+v", returned)
 	}
 	if got := all[*mail.ConsumerCancelled](c); len(got) > 0 {
 		t.Error("the consumer was cancelled")

@@ -79,8 +79,8 @@ func TestSessionLock_SESSION4_TagsComeAgain(t *testing.T) {
 	c.at(500)
 	c.granted(ch1, "1", "b")
 	c.at(1000)
-	if told := all[*mail.ConsumerCancelled](c); len(told) != 0 {
-		t.Errorf("%+v", *told[0])
+	if cancelled := all[*mail.ConsumerCancelled](c); len(cancelled) != 0 {
+		t.Errorf("%+v", *cancelled[0])
 	}
 }
 
@@ -129,8 +129,8 @@ func TestSettleLocked_LOCK7_OthersSession(t *testing.T) {
 			t.Errorf("by %v: %v", by, held)
 		}
 	}
-	if told := all[*mail.DeliveriesReturned](c); len(told) != 1 || !told[0].Settled {
-		t.Errorf("%+v", told)
+	if returned := all[*mail.DeliveriesReturned](c); len(returned) != 1 || !returned[0].Settled {
+		t.Errorf("%+v", returned)
 	}
 }
 

@@ -28,8 +28,8 @@ const perMessage = 512
 // client library accepts any body size in a header and keeps deliveries without limit.
 type guard struct {
 	net.Conn
-	most uint64 // maximum size of a body
-	room int64  // bytes of messages that may be held before reading stops; negative for no limit
+	maxBody uint64 // maximum size of a body
+	room    int64  // bytes of messages that may be held before reading stops; negative for no limit
 	// published is the highest number that basic.ack and basic.nack may name: the library loops up to that number.
 	published atomic.Uint64
 
@@ -46,8 +46,8 @@ type guard struct {
 	deadline time.Time
 }
 
-func newGuard(conn net.Conn, most uint64, room int64) *guard {
-	g := &guard{Conn: conn, most: most, room: room, want: frameHead}
+func newGuard(conn net.Conn, maxBody uint64, room int64) *guard {
+	g := &guard{Conn: conn, maxBody: maxBody, room: room, want: frameHead}
 	g.freed = sync.NewCond(&g.mu)
 	return g
 }
@@ -138,8 +138,8 @@ func (g *guard) frame() error {
 		number := binary.BigEndian.Uint64(g.head[before:])
 		answers := kind == protocol.FrameMethod && slices.ContainsFunc(answering, func(m []byte) bool { return bytes.Equal(m, g.head[frameHead:before]) })
 		switch {
-		case kind == protocol.FrameHeader && number > g.most:
-			return fmt.Errorf("a message has %d bytes, more than %d", number, g.most)
+		case kind == protocol.FrameHeader && number > g.maxBody:
+			return fmt.Errorf("a message has %d bytes, more than %d", number, g.maxBody)
 		case kind == protocol.FrameHeader && g.room >= 0:
 			g.hold(size + int64(number) + perMessage)
 		case answers && number > g.published.Load():

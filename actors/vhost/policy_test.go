@@ -8,7 +8,7 @@ import (
 	"candlemark/policies"
 )
 
-func TestPOL9OnlyChangedMatchesAreTold(t *testing.T) {
+func TestPOL9OnlyChangedMatchesAreInformed(t *testing.T) {
 	inHouse(t, func(h *house) {
 		a, b := h.declare("a"), h.declare("b")
 		one := policySet(t, "p", "^a", `{"message-ttl":1000}`, policies.NewSet("/"))

@@ -28,7 +28,7 @@ func TestEventsAndStop(t *testing.T) {
 	ended := make(chan int, 1)
 	go func() { ended <- b.run(t.Context(), func() {}, log) }()
 	url := "http://" + b.HTTP.String()
-	heard := told(t, "amqp://"+b.AMQP[0].String()+"/", url)
+	heard := publishEvents(t, "amqp://"+b.AMQP[0].String()+"/", url)
 	each(t, url, [][2]string{{"-q|set_log_level|debug", ""}, {"-q|set_log_level|warning", ""}, {"-q|rotate_logs", "The broker logs to its standard error and has no file to rotate\n"}})
 	if level := b.process.LogLevel(); level != "warn" {
 		t.Error(level)
@@ -53,8 +53,8 @@ func TestEventsAndStop(t *testing.T) {
 	}
 }
 
-// told has things happen, and complains unless they are told both ways. More may be heard.
-func told(t *testing.T, address, url string) <-chan string {
+// publishEvents makes changes and checks that the events of both interfaces report them; there may be further events.
+func publishEvents(t *testing.T, address, url string) <-chan string {
 	t.Helper()
 	conn, err := amqp.Dial(address)
 	if err != nil {

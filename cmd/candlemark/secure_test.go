@@ -42,7 +42,7 @@ func TestHangupReadsTheCertificateAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	told := func(want string) {
+	logged := func(want string) {
 		t.Helper()
 		select {
 		case line := <-log:
@@ -55,12 +55,12 @@ func TestHangupReadsTheCertificateAgain(t *testing.T) {
 	}
 	kill() // while the broker starts
 	hangups.follow(r.reload)
-	told("TLS certificate read again")
+	logged("TLS certificate read again")
 	if err := os.Remove(key); err != nil {
 		t.Fatal(err)
 	}
 	kill()
-	told("the TLS certificate stays as it was")
+	logged("the TLS certificate stays as it was")
 	(&reloader{broker: &broker{}, read: read, log: zerolog.New(log)}).reload() // without TLS there is nothing to read
 	if len(log) != 0 {
 		t.Error(<-log)

@@ -136,7 +136,7 @@ func TestRange_TXN3(t *testing.T) {
 				token = tokenOf(&amqp.Message{DeliveryTag: tr.DeliveryTag})
 			}
 		}
-		settle := func(txn []byte) (told string) {
+		settle := func(txn []byte) (received string) {
 			x.send(2, &amqp10.Disposition{
 				Role: amqp10.RoleReceiver, First: 0, Last: amqp10.Some(uint32(49)),
 				State: amqp10.State{Kind: amqp10.Transactional, TxnID: txn, Outcome: amqp10.AppendComposite(nil, &amqp10.State{Kind: amqp10.Accepted})},
@@ -144,9 +144,9 @@ func TestRange_TXN3(t *testing.T) {
 			for n := 0; n < 50; {
 				d := x.want(amqp10.CodeDisposition).(*amqp10.Disposition)
 				n += int(d.Last.Or(d.First)-d.First) + 1
-				told += fmt.Sprintf("%d-%d %x %v, ", d.First, d.Last.Or(d.First), d.State.Kind, d.Settled)
+				received += fmt.Sprintf("%d-%d %x %v, ", d.First, d.Last.Or(d.First), d.State.Kind, d.Settled)
 			}
-			return told
+			return received
 		}
 		if got, want := settle([]byte{9}), "0-49 25 false, "; got != want {
 			t.Errorf("unknown: %s, want %s", got, want)

@@ -373,8 +373,8 @@ func TestFullQueue_TXN6(t *testing.T) {
 	})
 }
 
-// TestMost_TXN7: a connection has so many transactions, and no more.
-func TestMost_TXN7(t *testing.T) {
+// TestLimit_TXN7: a connection has so many transactions, and no more.
+func TestLimit_TXN7(t *testing.T) {
 	transacting(t, func(_ *testkit.Bubble, _ *client, x *transactor) {
 		first := x.declare()
 		for range 63 {

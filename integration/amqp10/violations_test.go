@@ -224,7 +224,7 @@ func (r *raw) answer(stage string) string {
 		_, _ = io.Copy(io.Discard, r.Conn)
 		return "gone"
 	}
-	told := func(what string, e *amqp10.Error) string {
+	describe := func(what string, e *amqp10.Error) string {
 		if e == nil {
 			return what
 		}
@@ -243,17 +243,17 @@ func (r *raw) answer(stage string) string {
 		case *amqp10.SASLOutcome:
 			return map[bool]string{true: "refused", false: "let in"}[p.Result == amqp10.SASLAuthFailed]
 		case *amqp10.Close:
-			return told("close", p.Error)
+			return describe("close", p.Error)
 		case *amqp10.End:
 			if p.Error != nil {
-				return told("end", p.Error)
+				return describe("end", p.Error)
 			}
 		case *amqp10.Detach:
 			if p.Error != nil {
-				return told("detach", p.Error)
+				return describe("detach", p.Error)
 			}
 		case *amqp10.Disposition:
-			return told(map[bool]string{true: "rejected", false: "settled"}[p.State.Kind == amqp10.Rejected], p.State.Error)
+			return describe(map[bool]string{true: "rejected", false: "settled"}[p.State.Kind == amqp10.Rejected], p.State.Error)
 		}
 	}
 }

@@ -30,35 +30,35 @@ func TestEventExchange(t *testing.T) {
 		heard := listens(b)
 		client := b.Connect()
 		created := []string{"user.authentication.success name=guest auth_mechanism=PLAIN ssl=false", "connection.created user=guest vhost=/ protocol={0,9,1}"}
-		told(b, heard, "a client comes", created...)
+		checkEvents(b, heard, "a client comes", created...)
 		ch := client.Open()
-		told(b, heard, "a channel", "channel.created number=1 user=guest vhost=/")
+		checkEvents(b, heard, "a channel", "channel.created number=1 user=guest vhost=/")
 		ch.Declare("q", leaseArgs)
-		told(b, heard, "a queue", "queue.created name=q vhost=/")
+		checkEvents(b, heard, "a queue", "queue.created name=q vhost=/")
 		if _, err := ch.Consume("q", "c", true, true, false, false, amqp.Table{"x-priority": int32(5)}); err != nil {
 			t.Fatal(err)
 		}
-		told(b, heard, "a consumer", "consumer.created consumer_tag=c queue=q vhost=/ exclusive=true ack_required=false prefetch_count=0 arguments=map[x-priority:5]")
+		checkEvents(b, heard, "a consumer", "consumer.created consumer_tag=c queue=q vhost=/ exclusive=true ack_required=false prefetch_count=0 arguments=map[x-priority:5]")
 		if err := ch.Cancel("c", false); err != nil {
 			t.Fatal(err)
 		}
-		told(b, heard, "it is cancelled", "consumer.deleted consumer_tag=c queue=q vhost=/")
+		checkEvents(b, heard, "it is cancelled", "consumer.deleted consumer_tag=c queue=q vhost=/")
 		ch.Send("", "q", testkit.Text("m"))
 		b.Advance(899 * ms)
-		told(b, heard, "no lease ends early")
+		checkEvents(b, heard, "no lease ends early")
 		b.Advance(2 * ms) // the cancel was within a millisecond
-		told(b, heard, "a lease ends", "queue.deleted name=q vhost=/ user_who_performed_action=rmq-internal", "queue.lease.ended name=q vhost=/ messages=1 user_who_performed_action=rmq-internal")
+		checkEvents(b, heard, "a lease ends", "queue.deleted name=q vhost=/ user_who_performed_action=rmq-internal", "queue.lease.ended name=q vhost=/ messages=1 user_who_performed_action=rmq-internal")
 
 		ch.Declare("q", nil)
-		told(b, heard, "a queue", "queue.created name=q vhost=/")
+		checkEvents(b, heard, "a queue", "queue.created name=q vhost=/")
 		ch.Tail("q")
-		told(b, heard, "a consumer", "consumer.created consumer_tag=q-a queue=q exclusive=false")
+		checkEvents(b, heard, "a consumer", "consumer.created consumer_tag=q-a queue=q exclusive=false")
 		if err := ch.Close(); err != nil {
 			t.Fatal(err)
 		}
-		told(b, heard, "a channel closes", "channel.closed number=1", "consumer.deleted consumer_tag=q-a queue=q")
+		checkEvents(b, heard, "a channel closes", "channel.closed number=1", "consumer.deleted consumer_tag=q-a queue=q")
 		client.Leave()
-		told(b, heard, "the client leaves", "connection.closed user=guest vhost=/")
+		checkEvents(b, heard, "the client leaves", "connection.closed user=guest vhost=/")
 
 		for what, set := range map[string]func(bad bool){
 			"memory": func(bad bool) { m.set(map[bool]int64{true: 600, false: 100}[bad], 1000) },
@@ -66,10 +66,10 @@ func TestEventExchange(t *testing.T) {
 		} {
 			set(true)
 			b.Advance(15 * time.Second)
-			told(b, heard, what, "alarm.set source="+what+" user_who_performed_action=rmq-internal")
+			checkEvents(b, heard, what, "alarm.set source="+what+" user_who_performed_action=rmq-internal")
 			set(false)
 			b.Advance(15 * time.Second)
-			told(b, heard, what, "alarm.cleared source="+what+" user_who_performed_action=rmq-internal")
+			checkEvents(b, heard, what, "alarm.cleared source="+what+" user_who_performed_action=rmq-internal")
 		}
 	})
 }
@@ -81,12 +81,12 @@ func listens(b *testkit.Bubble) <-chan amqp.Delivery {
 	ch.Declare("events", nil)
 	ch.Bind("events", "#", "amq.rabbitmq.event")
 	heard := ch.Tail("events")
-	told(b, heard, "the listener", "binding.created source_name=amq.rabbitmq.event destination_name=events", "consumer.created queue=events")
+	checkEvents(b, heard, "the listener", "binding.created source_name=amq.rabbitmq.event destination_name=events", "consumer.created queue=events")
 	return heard
 }
 
-// told checks which events have come, in any order those of one moment, and some of their keys.
-func told(b *testkit.Bubble, heard <-chan amqp.Delivery, when string, want ...string) {
+// checkEvents checks which events have come since the last call, in any order, and some of their keys.
+func checkEvents(b *testkit.Bubble, heard <-chan amqp.Delivery, when string, want ...string) {
 	b.Helper()
 	synctest.Wait()
 	got := map[string]amqp.Table{}
@@ -125,19 +125,19 @@ func TestRoomOfEventExchange(t *testing.T) {
 		durable(b, ch, "events", nil)
 		ch.Bind("events", "test.*", "amq.rabbitmq.event")
 		synctest.Wait()
-		tell := func(from, to int) {
+		publish := func(from, to int) {
 			for n := range to - from {
 				b.Node.Events().Publish(events.Unrecorded, func() *events.Event {
 					return &events.Event{Name: "test.event", Fields: protocol.Table{{Key: "n", Value: int64(from + n)}}}
 				})
 			}
 		}
-		b.Advance(time.Minute) // whatever was told of the queue is published
-		tell(0, 1)
+		b.Advance(time.Minute) // the events of the queue are published
+		publish(0, 1)
 		synctest.Wait()          // the publisher waits for the journal
-		tell(1, 1+room+more)     // while it does
+		publish(1, 1+room+more)  // while it does
 		b.Advance(2 * time.Hour) // 256 at a time
-		tell(1+room+more, 2+room+more)
+		publish(1+room+more, 2+room+more)
 		b.Advance(time.Minute)
 		var got []int64
 		for d := ch.Fetch("events"); d != nil; d = ch.Fetch("events") {

@@ -17,15 +17,15 @@ import (
 
 // reportedFigures returns the figures that a queue should have reported, given its description.
 func reportedFigures(q *management.Queue) map[int]int64 {
-	told := map[int]int64{
+	received := map[int]int64{
 		queuestats.Running: 1, queuestats.Ready: int64(q.Ready), queuestats.Unacked: int64(q.Unacked), queuestats.ReadyBytes: q.ReadyBytes, queuestats.UnackedBytes: q.UnackedBytes,
 		queuestats.Persistent: int64(q.Persistent), queuestats.PersistentBytes: q.PersistentBytes, queuestats.Memory: q.Memory, queuestats.Scheduled: int64(q.Scheduled.Count),
 		queuestats.Expiring: int64(q.Expiring.Count), queuestats.Consumers: int64(q.Consumers), queuestats.LeaseEnds: q.Lease.Ends,
 	}
 	if q.State == "down" {
-		told[queuestats.Running] = 0
+		received[queuestats.Running] = 0
 	}
-	return told
+	return received
 }
 
 // expectFigures checks that lists know what the queues themselves say. The figures are read first: who is asked tells anew.

@@ -83,9 +83,9 @@ func TestFlow_SlowConsumer(t *testing.T) {
 					}
 				}
 				took := time.Since(began)
-				most := 2 * flowcontrol.Longest * time.Millisecond
+				most := 2 * flowcontrol.MaxDelay * time.Millisecond
 				if ack {
-					most = (flooded/atOnce + 2) * flowcontrol.Longest * time.Millisecond
+					most = (flooded/atOnce + 2) * flowcontrol.MaxDelay * time.Millisecond
 				}
 				if synctest.Wait(); took > most {
 					b.Errorf("the publisher was held up for %s", took)

@@ -32,8 +32,8 @@ var integers = []one{
 	{"ten-years", 315360000000},
 	{"above-ten-years", 315360000001},
 	{"2-to-32", 1 << 32},
-	{"largest", longest},
-	{"smallest", -longest - 1},
+	{"largest", maxInt64},
+	{"smallest", -maxInt64 - 1},
 }
 
 // argument declares a queue with one argument; what else it needs is in more.
@@ -49,7 +49,7 @@ var argumentScripts = join(
 	argument("x-max-length", append(wrongTypes, integers...)),
 	argument("x-max-length-bytes", append(wrongTypes, integers...)),
 	argument("x-max-priority", append(wrongTypes, one{"zero", 0}, one{"one", 1}, one{"ten", int8(10)}, one{"255", 255}, one{"256", 256},
-		one{"minus-one", -1}, one{"largest", longest})),
+		one{"minus-one", -1}, one{"largest", maxInt64})),
 	argument("x-dead-letter-exchange", append(wrongTypes[2:], one{"int", 5}, one{"name", "~x"}, one{"empty", ""}, one{"long-name", string(make([]byte, 300))})),
 	argument("x-dead-letter-routing-key", append(wrongTypes, one{"int", 5}), arg("x-dead-letter-exchange", "~x")),
 	argument("x-dead-letter-routing-key/without-exchange", []one{{"name", "k"}}),

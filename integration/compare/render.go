@@ -151,5 +151,5 @@ func renameFields(v reflect.Value, token string) {
 	}
 }
 
-// longest is for scripts that need the end of a range.
-const longest = int64(math.MaxInt64)
+// maxInt64 is the end of the range of integers, for scripts.
+const maxInt64 = int64(math.MaxInt64)

@@ -113,11 +113,11 @@ func (c *client) got(order int, queue string, d amqp.Delivery, unacked bool, tai
 			return d.Reject(to == requeue)
 		})
 	}
-	c.told(order, queue, string(d.Body), tail, d.Redelivered, history(d.Headers))
+	c.seeDelivery(order, queue, string(d.Body), tail, d.Redelivered, history(d.Headers))
 }
 
-// told tells of a delivery in any dialect.
-func (c *client) told(order int, queue, body, tail string, redelivered bool, history string) {
+// seeDelivery records a delivery in any dialect.
+func (c *client) seeDelivery(order int, queue, body, tail string, redelivered bool, history string) {
 	if redelivered {
 		tail += ", redelivered"
 	}

@@ -192,7 +192,7 @@ func (c *client) received(order int, queue string, r *amqp.Receiver, m *amqp.Mes
 	if m.Annotations["x-opt-deaths"] != nil { // a dead letter never is at its first acquirer, redelivered or not
 		redelivered = m.Header.FirstAcquirer
 	}
-	c.told(order, queue, body, tail, redelivered, deaths(m))
+	c.seeDelivery(order, queue, body, tail, redelivered, deaths(m))
 }
 
 // deaths is x-opt-deaths as history has x-death.

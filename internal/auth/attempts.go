@@ -10,8 +10,8 @@ import (
 
 // Bounds on the log of login attempts.
 const (
-	maxSources  = 1000 // the first to have been quiet goes
-	longestName = 255  // bytes of a user's name
+	maxSources = 1000 // the first to have been quiet goes
+	maxName    = 255  // bytes of a user's name
 )
 
 // Logins counts logins since the start, or since they were forgotten.
@@ -64,7 +64,7 @@ func (p Peer) protocol() string {
 }
 
 func (a *attempts) count(user string, peer Peer, succeeded bool) {
-	from := source{over: peer.protocol(), user: strings.Clone(user[:min(len(user), longestName)])}
+	from := source{over: peer.protocol(), user: strings.Clone(user[:min(len(user), maxName)])}
 	if peer.Addr != nil {
 		if at, err := netip.ParseAddrPort(peer.Addr.String()); err == nil {
 			from.address = at.Addr().Unmap()

@@ -26,10 +26,10 @@ func NewQuota(users *Users, connections int) *Quota {
 }
 
 // SetConnections changes the node's own limit, negative for any number. Open connections stay, even above the limit.
-func (q *Quota) SetConnections(most int) {
+func (q *Quota) SetConnections(limit int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.connections = most
+	q.connections = limit
 }
 
 // Connect counts a connection that opens. Error: a *protocol.ConnectionError 530;

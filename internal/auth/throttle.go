@@ -13,7 +13,7 @@ import (
 const (
 	pairFree, pairCost     = 10, time.Second            // of one user from one source
 	sourceFree, sourceCost = 50, 100 * time.Millisecond // of one source
-	longestWait            = 5 * time.Second            // beyond it the login is refused
+	maxWait                = 5 * time.Second            // beyond it the login is refused
 	maxDebts               = 1 << 14                    // entries, of 64 bytes
 	maxKnown               = 1 << 12
 	knownFor               = 24 * time.Hour
@@ -82,7 +82,7 @@ func (t *throttle) check(source netip.Prefix, user string, gone <-chan struct{},
 	if !known {
 		wait = max(wait, t.wait(all, sourceFree, sourceCost, now))
 	}
-	if wait > longestWait {
+	if wait > maxWait {
 		t.refuse(source)
 		return ErrThrottled
 	}
@@ -139,8 +139,8 @@ func (t *throttle) charge(d debtor, cost time.Duration, now time.Time) {
 
 // put adds an entry to a table that is bounded: of some, one that is over goes for it, or the one
 // that will be first.
-func put(table map[debtor]time.Time, d debtor, until time.Time, most int, now time.Time) {
-	if _, there := table[d]; !there && len(table) >= most {
+func put(table map[debtor]time.Time, d debtor, until time.Time, limit int, now time.Time) {
+	if _, there := table[d]; !there && len(table) >= limit {
 		var first debtor
 		looked := 0
 		for other, at := range table {

@@ -27,8 +27,8 @@ func attempt(u *Users, name, password string, peer Peer) (time.Duration, error) 
 }
 
 // throttled has the users alice and bob, whose passwords are their names.
-func throttled(tell func(string, int)) *Users {
-	u := NewUsers(Options{Throttled: tell})
+func throttled(onRefusals func(string, int)) *Users {
+	u := NewUsers(Options{Throttled: onRefusals})
 	_ = u.Found(Guest())
 	for _, name := range []string{"alice", "bob"} {
 		if _, err := u.PutAccount(Account{Name: name, Hash: HashPassword(name)}); err != nil {
@@ -74,10 +74,10 @@ func TestGuessingIsSlow(t *testing.T) {
 			}
 			time.Sleep(time.Second)
 		}
-		time.Sleep(longestWait)
+		time.Sleep(maxWait)
 		mu.Lock()
 		defer mu.Unlock()
-		if most := pairFree + minutes*60 + int(longestWait/pairCost) + 1; n > most || n < pairFree || total != minutes*60*50 {
+		if most := pairFree + minutes*60 + int(maxWait/pairCost) + 1; n > most || n < pairFree || total != minutes*60*50 {
 			t.Errorf("%d of %d passwords were looked at, at most %d may be", n, total, most)
 		}
 	})
@@ -128,7 +128,7 @@ func TestNobodyIsLockedOut(t *testing.T) {
 			t.Errorf("alice beside the guessing: %v", err)
 		}
 		all.Wait()
-		if took, err := attempt(u, "alice", "alice", here); took > longestWait || err != nil {
+		if took, err := attempt(u, "alice", "alice", here); took > maxWait || err != nil {
 			t.Errorf("alice after the guessing waited %s: %v", took, err)
 		}
 		time.Sleep(time.Minute)
@@ -173,11 +173,11 @@ func TestThrottleIsBounded(t *testing.T) {
 	})
 }
 
-// TestRefusalsAreToldOnce, and counted.
-func TestRefusalsAreToldOnce(t *testing.T) {
+// TestRefusalsAreReportedOnce, and counted.
+func TestRefusalsAreReportedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		told := map[string][]int{}
-		u := throttled(func(source string, refused int) { told[source] = append(told[source], refused) })
+		reports := map[string][]int{}
+		u := throttled(func(source string, refused int) { reports[source] = append(reports[source], refused) })
 		refused, start := 0, time.Now()
 		for range 50 {
 			var all sync.WaitGroup
@@ -186,15 +186,15 @@ func TestRefusalsAreToldOnce(t *testing.T) {
 			}
 			all.Wait()
 		}
-		time.Sleep(time.Minute) // the last ones are told, then it is quiet
+		time.Sleep(time.Minute) // the last ones are reported, then it is quiet
 		u.throttle.mu.Lock()
 		defer u.throttle.mu.Unlock()
-		lines := told["192.0.2.1/32"]
+		lines := reports["192.0.2.1/32"]
 		for _, n := range lines {
 			refused += n
 		}
-		if len(told) != 1 || refused < 3000 || len(lines) < 2 || lines[0] != 1 || u.throttle.timer != nil || len(u.throttle.refused) != 0 {
-			t.Errorf("told %v", told)
+		if len(reports) != 1 || refused < 3000 || len(lines) < 2 || lines[0] != 1 || u.throttle.timer != nil || len(u.throttle.refused) != 0 {
+			t.Errorf("reports %v", reports)
 		}
 		if most := int(time.Since(start)/reportInterval) + 2; len(lines) > most {
 			t.Errorf("%d lines", len(lines))

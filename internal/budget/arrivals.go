@@ -78,9 +78,9 @@ func (a *Arrivals) Wait(done <-chan struct{}) bool {
 	return true
 }
 
-// Keep counts bytes of a transaction; false: there is no room for them. most is
-// how many there may be in all transactions together.
-func (a *Arrivals) Keep(bytes int64) (ok bool, most int64) {
+// Keep counts bytes of a transaction; false: there is no room for them. limit is
+// the maximum of all transactions together.
+func (a *Arrivals) Keep(bytes int64) (ok bool, limit int64) {
 	if a == nil {
 		return true, 0
 	}

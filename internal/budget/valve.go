@@ -18,7 +18,7 @@ import (
 // Safe for concurrent use; nil is always open.
 type Valve struct {
 	budget *Budget
-	most   atomic.Int64 // bytes of contents, 0 for no bound
+	limit  atomic.Int64 // bytes of contents, 0 for no bound
 	shut   atomic.Bool  // in an alarm
 
 	mu     sync.Mutex
@@ -29,21 +29,21 @@ type Valve struct {
 func NewValve(b *Budget) *Valve { return &Valve{budget: b} }
 
 // SetMax sets above how many bytes of contents flow is held; 0 or less for never.
-func (v *Valve) SetMax(bytes int64) { v.most.Store(max(bytes, 0)) }
+func (v *Valve) SetMax(bytes int64) { v.limit.Store(max(bytes, 0)) }
 
 // Full reports whether queues hold more than that.
 func (v *Valve) Full() bool {
 	if v == nil {
 		return false
 	}
-	most := v.most.Load()
-	return most > 0 && v.budget.Used() > most
+	limit := v.limit.Load()
+	return limit > 0 && v.budget.Used() > limit
 }
 
 // Max returns that number of bytes, math.MaxInt64 for none.
 func (v *Valve) Max() int64 {
-	if most := v.most.Load(); most > 0 {
-		return most
+	if limit := v.limit.Load(); limit > 0 {
+		return limit
 	}
 	return math.MaxInt64
 }

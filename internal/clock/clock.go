@@ -59,9 +59,9 @@ func (c *Clock) Skew() int64 { return c.skew.Load() / int64(time.Millisecond) }
 
 // Until returns how long it takes until the wall-clock millisecond ms begins; not positive when it has begun.
 func (c *Clock) Until(ms int64) time.Duration {
-	const longest = int64(1<<63-1) / int64(time.Millisecond)
-	if ms > longest {
-		ms = longest
+	const maxMillis = int64(1<<63-1) / int64(time.Millisecond)
+	if ms > maxMillis {
+		ms = maxMillis
 	}
 	return time.Duration(ms*int64(time.Millisecond) - int64(c.Now()))
 }

@@ -11,10 +11,10 @@ import (
 const (
 	// LookEvery is how often Look is to be called for Ran to be right.
 	LookEvery = time.Second
-	// longestGap is how long ago the last Look may be: what is more is a pause.
-	longestGap = 2 * LookEvery
+	// maxGap is how long ago the last Look may be: what is more is a pause.
+	maxGap = 2 * LookEvery
 	// forever is when the last Look was if none is to come: no pause is noticed then.
-	forever = math.MaxInt64 - longestGap
+	forever = math.MaxInt64 - maxGap
 )
 
 // seen is the result of a Look for pauses of the process. It is not changed.
@@ -32,7 +32,7 @@ func (c *Clock) Paused() time.Duration {
 }
 
 func (s *seen) pausedBy(now time.Duration) time.Duration {
-	return s.paused + max(now-s.at-longestGap, 0)
+	return s.paused + max(now-s.at-maxGap, 0)
 }
 
 // Ran returns how long the process has run since the clock was made: the time that has passed without Paused. Sleep of

@@ -96,12 +96,12 @@ func checkCertificates(ctx context.Context, broker *client.Client, c *verb.Call)
 
 // expiring names the listeners in an answer of the API, each on a line.
 func expiring(answer string) string {
-	var told struct{ Expired []client.Object }
-	if err := json.Unmarshal([]byte(answer), &told); err != nil {
+	var reply struct{ Expired []client.Object }
+	if err := json.Unmarshal([]byte(answer), &reply); err != nil {
 		return answer
 	}
-	lines := make([]string, len(told.Expired))
-	for i, l := range told.Expired {
+	lines := make([]string, len(reply.Expired))
+	for i, l := range reply.Expired {
 		lines[i] = fmt.Sprintf("Interface: %s, port: %s, protocol: %s, certificate expires on: %s", verb.Cell(l["interface"]), verb.Cell(l["port"]), verb.Cell(l["protocol"]), verb.Cell(l["certfile_expires_on"]))
 	}
 	return strings.Join(lines, "\n")

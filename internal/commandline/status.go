@@ -54,10 +54,10 @@ func status(ctx context.Context, broker *client.Client, c *verb.Call) error {
 	if err != nil {
 		return err
 	}
-	told := format.Status{Overview: overview, Node: node, Watermark: watermark, Alarms: format.AlarmLines(node), VHosts: len(vhosts)}
+	status := format.Status{Overview: overview, Node: node, Watermark: watermark, Alarms: format.AlarmLines(node), VHosts: len(vhosts)}
 	if c.JSON {
-		return told.JSON(c.Out)
+		return status.JSON(c.Out)
 	}
-	told.Text(c.Out)
+	status.Text(c.Out)
 	return nil
 }

@@ -147,11 +147,11 @@ func orInfinity(value, _, _ string) (string, error) {
 	return value, nil
 }
 
-// orMost reads a limit for which RabbitMQ takes 0 for none; then it is the largest there is.
-func orMost(most uint) func(string, string, string) (string, error) {
+// orMax reads a limit; 0 means none in RabbitMQ, and the maximum here.
+func orMax(limit uint) func(string, string, string) (string, error) {
 	return func(value, _, _ string) (string, error) {
 		if value == "0" {
-			return strconv.FormatUint(uint64(most), 10), nil
+			return strconv.FormatUint(uint64(limit), 10), nil
 		}
 		return value, nil
 	}

@@ -16,10 +16,10 @@ type Limits struct {
 
 // Ranges of limits. The largest body is RabbitMQ's.
 const (
-	minFrame     = 4096     // [AMQP 4.2.3]
-	largestFrame = 16 << 20 // a reader has room for a whole one
-	largestShort = 1<<16 - 1
-	largestBody  = 512 << 20
+	minFrame = 4096     // [AMQP 4.2.3]
+	maxFrame = 16 << 20 // a reader has room for a whole one
+	maxShort = 1<<16 - 1
+	maxBody  = 512 << 20
 )
 
 func defaultLimits() Limits {
@@ -27,16 +27,16 @@ func defaultLimits() Limits {
 }
 
 func (l Limits) check(wrong *problems) {
-	between := func(name string, value, least, most uint) {
-		if value < least || value > most {
-			wrong.add(name, "%d is not between %d and %d", value, least, most)
+	between := func(name string, value, lower, upper uint) {
+		if value < lower || value > upper {
+			wrong.add(name, "%d is not between %d and %d", value, lower, upper)
 		}
 	}
 	if l.Connections < 0 {
 		wrong.add("connection-max", "%d is negative", l.Connections)
 	}
-	between("channel-max", l.Channels, 1, largestShort)
-	between("frame-max", l.Frame, minFrame, largestFrame)
-	between("heartbeat", l.Heartbeat, 0, largestShort)
-	between("max-message-size", l.Message, 1, largestBody)
+	between("channel-max", l.Channels, 1, maxShort)
+	between("frame-max", l.Frame, minFrame, maxFrame)
+	between("heartbeat", l.Heartbeat, 0, maxShort)
+	between("max-message-size", l.Message, 1, maxBody)
 }

@@ -21,8 +21,8 @@ type Samples struct {
 }
 
 const (
-	// shortestSample is the least time between two samples.
-	shortestSample = 5 * time.Second
+	// minSample is the least time between two samples.
+	minSample = 5 * time.Second
 	// maxSamples is how many a span has at most, maxSpans how many spans there are.
 	maxSamples = 1000
 	maxSpans   = 6
@@ -45,9 +45,9 @@ func spans(texts []string) (list []Span, err error) {
 		l, bad := strconv.ParseUint(length, 10, 31)
 		e, worse := strconv.ParseUint(every, 10, 31)
 		s := Span{time.Duration(l) * time.Second, time.Duration(e) * time.Second}
-		if bad != nil || worse != nil || s.Every < shortestSample || s.Length < s.Every || s.Length/s.Every > maxSamples {
+		if bad != nil || worse != nil || s.Every < minSample || s.Length < s.Every || s.Length/s.Every > maxSamples {
 			return nil, fmt.Errorf("%q is not of the form LENGTH/EVERY in seconds, each sample for at least %d s, with at most %d samples",
-				text, shortestSample/time.Second, maxSamples)
+				text, minSample/time.Second, maxSamples)
 		}
 		list = append(list, s)
 	}

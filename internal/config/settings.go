@@ -229,12 +229,12 @@ var settings = []setting{
 	},
 	{
 		name: "channel-max", define: natural(func(c *Config) *uint { return &c.Limits.Channels }),
-		keys: []key{{"channel_max", orMost(largestShort)}, {"max_channels_per_connection", orMost(largestShort)}},
+		keys: []key{{"channel_max", orMax(maxShort)}, {"max_channels_per_connection", orMax(maxShort)}},
 		help: "maximum number of channels of a connection, 1 to 65535",
 	},
 	{
 		name: "frame-max", define: natural(func(c *Config) *uint { return &c.Limits.Frame }),
-		keys: []key{{"frame_max", orMost(largestFrame)}}, help: "maximum frame size in bytes, 4096 to 16777216",
+		keys: []key{{"frame_max", orMax(maxFrame)}}, help: "maximum frame size in bytes, 4096 to 16777216",
 	},
 	{
 		name: "heartbeat", define: natural(func(c *Config) *uint { return &c.Limits.Heartbeat }),

@@ -67,9 +67,9 @@ const (
 
 func badRequest(reason ...any) string {
 	if len(reason) == 1 {
-		return string(jsonencode.Marshal(told{"bad_request", reason[0]}))
+		return string(jsonencode.Marshal(refusal{"bad_request", reason[0]}))
 	}
-	return string(jsonencode.Marshal(told{"bad_request", reason}))
+	return string(jsonencode.Marshal(refusal{"bad_request", reason}))
 }
 
 // step is one request and what comes back.
@@ -160,7 +160,7 @@ func TestRefusals_POL14(t *testing.T) {
 func TestAccess_POL15(t *testing.T) {
 	h := NewHandler(newFake("/", "dev"), users, zerolog.Nop())
 	const login = `{"error":"not_authorized","reason":"Not_Authorized"}`
-	refused := func(reason string) string { return string(jsonencode.Marshal(told{"not_authorised", reason})) }
+	refused := func(reason string) string { return string(jsonencode.Marshal(refusal{"not_authorised", reason})) }
 	object := refused("User not authorised to access object")
 	vhost := refused("User not authorised to access virtual host")
 	for _, test := range []struct {

@@ -164,7 +164,7 @@ func (f *fake) QueueNames(vhost string) (names []management.QueueName) {
 	return names
 }
 
-// statsOf a queue are what it would have told lists.
+// statsOf returns the figures that a queue would have reported for lists.
 func statsOf(q *management.Queue) *queuestats.Stats {
 	f, v := new(queuestats.Stats), queuestats.Values{
 		queuestats.Ready: int64(q.Ready), queuestats.Unacked: int64(q.Unacked), queuestats.ReadyBytes: q.ReadyBytes, queuestats.UnackedBytes: q.UnackedBytes,
@@ -207,8 +207,8 @@ func (f *fake) Overview(context.Context) (management.Overview, error) {
 
 var errBroken = errors.New("the policy registry failed")
 
-// told is the body of every refusal.
-type told struct {
+// refusal is the body of every refused request.
+type refusal struct {
 	Error  string `json:"error"`
 	Reason any    `json:"reason"`
 }

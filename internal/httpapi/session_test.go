@@ -266,8 +266,8 @@ func TestStreamsEndWithSessions(t *testing.T) {
 func TestSessionLogins(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSessionHouse(t)
-		told := s.hub.Listen(100, nil, nil)
-		defer told.Close()
+		listener := s.hub.Listen(100, nil, nil)
+		defer listener.Close()
 		_ = s.logIn(t, annsForm)
 		for _, form := range []string{"username=ann&password=x", "username=none&password=x", "username=ann&password=", "x=y", strings.Repeat("x", 5000), "username=eve&password=eve"} {
 			w := s.ask("POST", mySelf, form, nil, ours, "1")
@@ -279,8 +279,8 @@ func TestSessionLogins(t *testing.T) {
 			}
 		}
 		var names []string
-		for len(told.C) > 0 {
-			e := (<-told.C).Event
+		for len(listener.C) > 0 {
+			e := (<-listener.C).Event
 			names = append(names, strings.TrimPrefix(e.Name, "user.authentication.")+" "+e.By.User)
 		}
 		if got := strings.Join(names, ", "); got != "success ann, failure ann, failure none, failure ann, failure , failure eve" {

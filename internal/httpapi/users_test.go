@@ -155,7 +155,7 @@ func TestNotStored(t *testing.T) {
 	f := newHouse(t)
 	h := NewHandler(f, f.users, zerolog.Nop())
 	f.users.Observe(func(auth.Change) error { return errors.New("disk") })
-	failed := string(jsonencode.Marshal(told{"internal_error", "the change could not be stored: disk"}))
+	failed := string(jsonencode.Marshal(refusal{"internal_error", "the change could not be stored: disk"}))
 	run(t, h, []step{
 		{"PUT", "/api/users/t1", `{"tags":""}`, 500, failed},
 		{"GET", "/api/users/t1", ``, 404, absent},
@@ -216,7 +216,7 @@ func TestDefinitionsAreTheAdministrators(t *testing.T) {
 		}
 	}
 	h := NewHandler(f, f.users, zerolog.Nop())
-	refused := string(jsonencode.Marshal(told{"not_authorised", "Not administrator user"}))
+	refused := string(jsonencode.Marshal(refusal{"not_authorised", "Not administrator user"}))
 	for _, path := range []string{
 		"GET /api/users", "GET /api/users/guest", "PUT /api/users/x", "DELETE /api/users/guest", "POST /api/users/bulk-delete",
 		"GET /api/users/without-permissions", "GET /api/users/guest/permissions", "GET /api/users/guest/topic-permissions",

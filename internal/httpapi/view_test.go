@@ -90,7 +90,7 @@ func summary(t *testing.T, body []byte) string {
 
 func TestListsRefused(t *testing.T) {
 	h := NewHandler(fleet(), users, zerolog.Nop())
-	for query, want := range map[string]told{
+	for query, want := range map[string]refusal{
 		"page=x":             {"bad_request", "Pagination parameters are invalid"},
 		"page=1&page_size=x": {"bad_request", "Pagination parameters are invalid"},
 		"page=0":             {"invalid_pagination_parameters", "Invalid pagination parameters: page number 0, page size 100"},

@@ -4,7 +4,7 @@ import "sync"
 
 const (
 	firstBuffer   = 4 << 10
-	largestBuffer = 1 << 20 // a larger one is left to the garbage collector
+	maxBuffer     = 1 << 20 // a larger one is left to the garbage collector
 	maxReferences = 256     // as is one that has had room for more
 )
 
@@ -28,7 +28,7 @@ var buffers = sync.Pool{New: func() any { return &buffer{b: make([]byte, 0, firs
 func newBuffer() *buffer { return buffers.Get().(*buffer) }
 
 func (b *buffer) release() {
-	if b == nil || cap(b.b) > largestBuffer || cap(b.refs) > maxReferences {
+	if b == nil || cap(b.b) > maxBuffer || cap(b.refs) > maxReferences {
 		return
 	}
 	b.b = b.b[:0]

@@ -5,17 +5,17 @@ import (
 	"sync"
 )
 
-// directMax is how many bytes an appender writes itself, at most: more means
+// maxDirect is how many bytes an appender writes itself, at most: more means
 // load, and then the actor has better things to do than to copy into a socket.
 // Measured with the whole broker, 100 B messages, against leaving every write to
 // the writer: 8 KiB 0.44 to 0.48 CPU-s per million and 1.6 to 1.8 million/s (0.50
 // and 1.2 to 1.35). 1 KiB did not gain that; 64 KiB was only tried with confirms,
 // where it was no clear gain over 8.
-const directMax = 8 << 10
+const maxDirect = 8 << 10
 
-// SmallestReference is the size of the smallest body that is kept as a reference, in bytes: never an appender's own to
+// MinReference is the size of the smallest body that is kept as a reference, in bytes: never an appender's own to
 // write, and never a part of a block that others share (ADR 66).
-const SmallestReference = directMax + 1
+const MinReference = maxDirect + 1
 
 // TryWrite writes what the socket takes without waiting and returns how many
 // bytes that were, 0 when it would block or fails. It is never called while
@@ -79,7 +79,7 @@ func (o *Outbox) RoomFor(b []byte) bool { return !o.closed && len(b)+o.pending.r
 // Refer appends body to b, the buffer that Begin returned, perhaps as a reference: body must never be written to
 // again. More must be appended behind it. Only between Begin and End.
 func (o *Outbox) Refer(b, body []byte) []byte {
-	if !o.references || len(body) < SmallestReference {
+	if !o.references || len(body) < MinReference {
 		return append(b, body...)
 	}
 	o.pending.refs = append(o.pending.refs, reference{len(b), body})
@@ -120,7 +120,7 @@ func (o *Outbox) End(b []byte) {
 		return
 	}
 	o.writing = true
-	if o.try == nil || o.pending.size() > directMax {
+	if o.try == nil || o.pending.size() > maxDirect {
 		o.mu.Unlock()
 		o.start()
 		return

@@ -142,7 +142,7 @@ func TestDirect(t *testing.T) {
 		t.Fatalf("%q, %d writers", sent, starts)
 	}
 	during = func() { t.Error("an appender wrote much") }
-	put(o, string(make([]byte, directMax+1)))
+	put(o, string(make([]byte, maxDirect+1)))
 	if starts != 3 {
 		t.Errorf("%d writers", starts)
 	}

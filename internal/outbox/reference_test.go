@@ -31,7 +31,7 @@ func TestReferencesAreWrittenInTheirPlaces(t *testing.T) {
 	for range 200 {
 		var want []byte
 		for range rng.IntN(8) {
-			body := bytes.Repeat([]byte{byte('a' + rng.IntN(26))}, rng.IntN(3*SmallestReference))
+			body := bytes.Repeat([]byte{byte('a' + rng.IntN(26))}, rng.IntN(3*MinReference))
 			if rng.IntN(2) == 0 {
 				put(o, string(body[:len(body)/100]))
 				want = append(want, body[:len(body)/100]...)
@@ -55,9 +55,9 @@ func TestReferCopies(t *testing.T) {
 		size       int
 		copies     bool
 	}{
-		"small":                {true, SmallestReference - 1, true},
-		"large":                {true, SmallestReference, false},
-		"no references at all": {false, SmallestReference, true},
+		"small":                {true, MinReference - 1, true},
+		"large":                {true, MinReference, false},
+		"no references at all": {false, MinReference, true},
 	} {
 		o := New(1<<20, nil)
 		if c.references {
@@ -73,9 +73,9 @@ func TestReferCopies(t *testing.T) {
 }
 
 func TestReferencesTakeRoom(t *testing.T) {
-	o := NewDirect(SmallestReference, nil, func([]byte) int { panic("an appender wrote a large body") })
+	o := NewDirect(MinReference, nil, func([]byte) int { panic("an appender wrote a large body") })
 	o.Reference()
-	refer(o, make([]byte, SmallestReference))
+	refer(o, make([]byte, MinReference))
 	called := false
 	o.WhenRoom(func() { called = true })
 	b := o.Begin()
@@ -94,7 +94,7 @@ func TestReferencesTakeRoom(t *testing.T) {
 func TestReferencesInVain(t *testing.T) {
 	o := New(1<<20, nil)
 	o.Reference()
-	body := make([]byte, SmallestReference)
+	body := make([]byte, MinReference)
 	refer(o, body)
 	b := o.Begin()
 	o.Refer(append(b, '<'), body)

@@ -5,6 +5,6 @@
 //	validate.go  is a value good?          rules.go  which keys a component has
 //	shovel.go    what a shovel is to do    uri.go    where a broker is
 //
-// Holds: a value has at most MaxValue bytes, a component at most Most parameters in a virtual host; both are checked here and in
+// Holds: a value has at most MaxValue bytes, a component at most MaxOf parameters in a virtual host; both are checked here and in
 // the package definitions, which keeps parameters.
 package parameters

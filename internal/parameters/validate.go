@@ -37,10 +37,10 @@ func Known(component string) bool {
 	return component == Shovel || component == Upstream || component == UpstreamSet || component == Entity
 }
 
-// MaxOf returns how many parameters of a component a virtual host has at most.
+// MaxOf returns the maximum number of parameters of a component in a virtual host.
 func MaxOf(component string) int {
 	if component == Entity {
-		return entity.MostExtras
+		return entity.MaxExtras
 	}
 	return MaxParameters
 }
@@ -82,7 +82,7 @@ func refuse(complaints ...string) error {
 // NotFound is about a component that has no parameters.
 func NotFound(component string) error { return refuse("component " + component + " not found") }
 
-// TooMany is about a component that has Most parameters in a virtual host.
+// TooMany is the refusal of a parameter of a component that has the maximum number in a virtual host.
 func TooMany(component string) error {
 	return refuse(fmt.Sprintf("component %s is limited to %d per virtual host", component, MaxOf(component)))
 }

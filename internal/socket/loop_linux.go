@@ -30,8 +30,8 @@ func (l *Loops) pick() (*loop, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.taken++
-	if most := loopsFor(runtime.GOMAXPROCS(0)); len(l.all) >= most { // it may have become less
-		return l.all[l.taken%most], nil
+	if limit := loopsFor(runtime.GOMAXPROCS(0)); len(l.all) >= limit { // it may have become less
+		return l.all[l.taken%limit], nil
 	}
 	one, err := newLoop(l.carry)
 	if err != nil {

@@ -7,11 +7,10 @@ import (
 	"candlemark/internal/message"
 )
 
-// How many bytes a read may bring: few while the connection is idle, its memory while idle, and more as soon as reads
-// come back full.
+// The size of reads in bytes: small while the connection is idle, and larger as soon as reads fill the room.
 const (
-	smallestRead = 2 << 10
-	LargestRead  = 128 << 10
+	minRead = 2 << 10
+	MaxRead = 128 << 10
 )
 
 // Input reads the socket into chunks. The parsed part of a chunk is never
@@ -54,16 +53,16 @@ func (in *Input) Fill(want int) error {
 	return nil
 }
 
-// Took counts what a read has brought, of so many bytes that it might have.
-func (in *Input) Took(n, most int) {
+// Took counts the n bytes of a read into a buffer of size room.
+func (in *Input) Took(n, room int) {
 	in.end += n
 	in.Last = n
 	in.Reads.Add(1)
 	in.Octets.Add(uint64(n))
 	switch {
-	case n == most:
-		in.size = min(2*in.size, LargestRead)
-	case n < in.size/8 && in.size > smallestRead:
+	case n == room:
+		in.size = min(2*in.size, MaxRead)
+	case n < in.size/8 && in.size > minRead:
 		in.size /= 2
 		in.shrunk = true
 	}
@@ -85,7 +84,7 @@ func (in *Input) makeRoom(want int) {
 			return
 		}
 	}
-	in.size = max(in.size, smallestRead)
+	in.size = max(in.size, minRead)
 	next := in.Gate.NewChunk(max(left+in.size, want))
 	copy(next.Buf, in.Unparsed())
 	in.Close()

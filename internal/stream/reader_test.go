@@ -15,18 +15,18 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// lines is a protocol whose frames are of three bytes. It tells what it is told.
+// lines is a protocol whose frames are of three bytes. It records its calls.
 type lines struct {
 	*Reader
 	publishes bool // every frame is a message
-	told      []string
+	calls     []string
 	err       error // of the next frame
 	again     chan struct{}
 }
 
 func (l *lines) Dispatch() (want int, err error) {
 	for len(l.Input.Unparsed()) >= 3 {
-		l.told = append(l.told, string(l.Input.Unparsed()[:3]))
+		l.calls = append(l.calls, string(l.Input.Unparsed()[:3]))
 		l.Input.Consume(3)
 		if l.Published = l.publishes; l.err != nil {
 			return 0, l.err
@@ -35,13 +35,13 @@ func (l *lines) Dispatch() (want int, err error) {
 	return 3, nil
 }
 
-func (l *lines) HeldUp()              { l.told = append(l.told, "held up") }
-func (l *lines) Lost(error)           { l.told = append(l.told, "lost") }
-func (l *lines) Left()                { l.told = append(l.told, "left") }
-func (l *lines) Farewell(error) error { l.told = append(l.told, "farewell"); return l.Forget() }
+func (l *lines) HeldUp()              { l.calls = append(l.calls, "held up") }
+func (l *lines) Lost(error)           { l.calls = append(l.calls, "lost") }
+func (l *lines) Left()                { l.calls = append(l.calls, "left") }
+func (l *lines) Farewell(error) error { l.calls = append(l.calls, "farewell"); return l.Forget() }
 func (l *lines) Recovered(reason any) {
 	if reason != nil {
-		l.told = append(l.told, "recovered")
+		l.calls = append(l.calls, "recovered")
 	}
 }
 
@@ -65,7 +65,7 @@ func reads(t *testing.T, l *lines, do func(peer net.Conn, valve *budget.Valve, s
 		<-over
 		_ = ours.Close()
 	})
-	return l.told
+	return l.calls
 }
 
 func write(peer net.Conn, text string) {
@@ -75,19 +75,19 @@ func write(peer net.Conn, text string) {
 
 // Input is handed out in whole frames, in order, until the socket ends.
 func TestReader(t *testing.T) {
-	told := reads(t, &lines{}, func(peer net.Conn, _ *budget.Valve, _ func()) {
+	calls := reads(t, &lines{}, func(peer net.Conn, _ *budget.Valve, _ func()) {
 		write(peer, "onetw")
 		write(peer, "othree")
 	})
-	if want := []string{"one", "two", "thr", "lost", "left"}; !slices.Equal(told, want) {
-		t.Errorf("told %q, want %q", told, want)
+	if want := []string{"one", "two", "thr", "lost", "left"}; !slices.Equal(calls, want) {
+		t.Errorf("calls %q, want %q", calls, want)
 	}
 }
 
 // An error of the protocol, or the end of the connection, has it say farewell; what comes behind it is forgotten.
 func TestReaderFarewell(t *testing.T) {
 	for name, l := range map[string]*lines{"error": {err: errors.New("no frame")}, "end": {}} {
-		told := reads(t, l, func(peer net.Conn, _ *budget.Valve, stop func()) {
+		calls := reads(t, l, func(peer net.Conn, _ *budget.Valve, stop func()) {
 			if name == "end" {
 				stop()
 			}
@@ -98,8 +98,8 @@ func TestReaderFarewell(t *testing.T) {
 		if name == "end" {
 			want = want[1:]
 		}
-		if !slices.Equal(told, want) {
-			t.Errorf("%s: told %q, want %q", name, told, want)
+		if !slices.Equal(calls, want) {
+			t.Errorf("%s: calls %q, want %q", name, calls, want)
 		}
 	}
 }
@@ -108,7 +108,7 @@ func TestReaderFarewell(t *testing.T) {
 func TestReaderAlarm(t *testing.T) {
 	for _, publishes := range []bool{true, false} {
 		l := &lines{publishes: publishes}
-		told := reads(t, l, func(peer net.Conn, valve *budget.Valve, _ func()) {
+		calls := reads(t, l, func(peer net.Conn, valve *budget.Valve, _ func()) {
 			valve.SetShut(true)
 			write(peer, "one")
 			synctest.Wait()
@@ -123,8 +123,8 @@ func TestReaderAlarm(t *testing.T) {
 		if publishes {
 			want = slices.Insert(want, 1, "held up")
 		}
-		if !slices.Equal(told, want) {
-			t.Errorf("publishes %v: told %q, want %q", publishes, told, want)
+		if !slices.Equal(calls, want) {
+			t.Errorf("publishes %v: calls %q, want %q", publishes, calls, want)
 		}
 	}
 }

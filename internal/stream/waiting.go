@@ -70,7 +70,7 @@ func (r *Reader) mayEnd() bool {
 	}
 	octets := r.Input.Octets.Load()
 	if r.until == 0 {
-		r.until = octets + uint64(held+held/8) + LargestRead
+		r.until = octets + uint64(held+held/8) + MaxRead
 	}
 	return octets < r.until
 }

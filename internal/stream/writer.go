@@ -11,8 +11,8 @@ import (
 	"candlemark/internal/outbox"
 )
 
-// largestRecord is how much of the output TLS makes one record of: each is one that brings progress.
-const largestRecord = 16 << 10
+// maxRecord is how much of the output TLS makes one record of: each is one that brings progress.
+const maxRecord = 16 << 10
 
 // Writer brings the outbox to the socket. Its goroutine lives from the moment
 // the outbox wants it until there is nothing left, so an idle connection has
@@ -52,17 +52,17 @@ type Vectored interface {
 // it moves for Timeout. With TLS it is the socket below that sees to that (Patient).
 // It changes v.
 func (w *Writer) write(v [][]byte) error {
-	conn, most := w.Conn, math.MaxInt
+	conn, limit := w.Conn, math.MaxInt
 	p := Patience{w.Timeout, w.Clock}
 	if _, secured := conn.(interface{ ConnectionState() tls.ConnectionState }); secured {
-		most, p.timeout = largestRecord, 0
+		limit, p.timeout = maxRecord, 0
 	}
 	for len(v) > 0 {
 		n, err := p.write(conn, func() (int, error) {
 			if len(v) > 1 {
 				return conn.(Vectored).WriteVector(v)
 			}
-			return conn.Write(v[0][:min(len(v[0]), most)])
+			return conn.Write(v[0][:min(len(v[0]), limit)])
 		})
 		v = behind(v, w.wrote(n))
 		if err != nil {

@@ -89,11 +89,11 @@ func (m *picker) match(r *Router) {
 // heaviest is weighted rendezvous hashing: each binding draws a lot from the message's hash and its own, and the best one has it.
 // A binding that comes takes messages from all others by its weight, and gives them back when it goes; nothing else moves.
 func heaviest(list []choice, key uint64) (best int) {
-	most := math.Inf(-1)
+	highest := math.Inf(-1)
 	for i := range list {
 		lot := (float64(mix(key^list[i].hash)>>11) + 0.5) / (1 << 53) // between 0 and 1
-		if score := math.Log(lot) / list[i].weight; score > most {
-			best, most = i, score
+		if score := math.Log(lot) / list[i].weight; score > highest {
+			best, highest = i, score
 		}
 	}
 	return best

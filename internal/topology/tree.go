@@ -9,10 +9,10 @@ import (
 )
 
 // Most trees are small (the queues of one binding key, the words at one level), where a sorted slice is smaller and faster than a
-// radix tree. A tree becomes a radix tree above fewMax entries and a slice again at fewMin, apart so that it does not flap.
+// radix tree. A tree becomes a radix tree above maxFew entries and a slice again at minFew, apart so that it does not flap.
 const (
-	fewMax = 16
-	fewMin = 8
+	maxFew = 16
+	minFew = 8
 )
 
 // tree is a persistent map from names to values, in the order of their bytes. The zero value is empty. with and without leave the
@@ -74,7 +74,7 @@ func (t tree[V]) with(key string, value V) tree[V] {
 		few[at].value = value
 		return tree[V]{few: few}
 	}
-	if len(t.few) == fewMax {
+	if len(t.few) == maxFew {
 		batch := iradix.New[V]().Txn()
 		for _, e := range t.few {
 			batch.Insert([]byte(e.key), e.value)
@@ -102,7 +102,7 @@ func (t tree[V]) without(key string) (_ tree[V], found bool) {
 	if !found {
 		return t, false
 	}
-	if many.Len() > fewMin {
+	if many.Len() > minFew {
 		return tree[V]{many: many}, true
 	}
 	few := make([]entry[V], 0, many.Len())

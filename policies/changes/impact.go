@@ -123,12 +123,12 @@ func (p *Preview) Add(i Impact) (kept int) {
 }
 
 // Loses returns the policies that objects lose, those of most objects first.
-func (p *Preview) Loses() []Count { return most(p.loses) }
+func (p *Preview) Loses() []Count { return sorted(p.loses) }
 
 // Keys returns the settings that become others, those of most objects first.
-func (p *Preview) Keys() []Count { return most(p.keys) }
+func (p *Preview) Keys() []Count { return sorted(p.keys) }
 
-func most(counts map[Count]int) []Count {
+func sorted(counts map[Count]int) []Count {
 	list := make([]Count, 0, len(counts))
 	for _, c := range slices.Collect(maps.Keys(counts)) {
 		c.Objects = counts[c]

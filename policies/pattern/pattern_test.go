@@ -134,7 +134,7 @@ func TestPatternErrors(t *testing.T) {
 		{`[a\`, "missing terminating ] for character class", 3},
 		{`(a)\2`, "reference to non-existent subpattern", 5},
 		{`é)`, "unmatched parentheses", 2},
-		{strings.Repeat("a", longestPlaced-1) + "(?!)**", "nothing to repeat", longestPlaced + 5},
+		{strings.Repeat("a", maxPlaced-1) + "(?!)**", "nothing to repeat", maxPlaced + 5},
 		{`(?z)abc`, "not supported by this broker", 7},
 		{`(?|a)`, "not supported by this broker", 5},
 	}

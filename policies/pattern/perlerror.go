@@ -24,8 +24,8 @@ var perlErrors = map[syntax.ErrorCode]struct {
 	syntax.ErrUndefinedBackRef:      {"reference to non-existent subpattern", false},
 }
 
-// longestPlaced is the length in bytes of the longest expression in which the place of a mistake is looked for.
-const longestPlaced = 256
+// maxPlaced is the length in bytes of the longest expression in which the place of a mistake is looked for.
+const maxPlaced = 256
 
 // refusal says why the backtracking engine did not compile source.
 func refusal(source string, err error) *Error {
@@ -34,7 +34,7 @@ func refusal(source string, err error) *Error {
 	switch {
 	case !ok:
 		return &Error{source, "not supported by this broker", len(source)}
-	case known.placed && len(source) <= longestPlaced:
+	case known.placed && len(source) <= maxPlaced:
 		for at := range len(source) { // the engine does not report the offset: it is the end of the shortest prefix with that error
 			if _, err := regexp2.Compile(widen(source[:at+1]), regexp2.RE2); errorCode(err) == code {
 				return &Error{source, known.message, at}

@@ -15,7 +15,7 @@ const atOnce = 64
 // RunAll implements management.Commands.
 func (c *Commands) RunAll(ctx context.Context, by auth.User, vhost string, all []protocol.Method, done func(i int, err error)) error {
 	var next atomic.Int64
-	var telling sync.Mutex
+	var reporting sync.Mutex
 	var workers sync.WaitGroup
 	for range min(len(all), atOnce) {
 		workers.Go(func() {
@@ -23,9 +23,9 @@ func (c *Commands) RunAll(ctx context.Context, by auth.User, vhost string, all [
 			defer w.leave(ctx)
 			for i := int(next.Add(1)) - 1; i < len(all) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
 				err := w.run(ctx, all[i])
-				telling.Lock()
+				reporting.Lock()
 				done(i, err)
-				telling.Unlock()
+				reporting.Unlock()
 			}
 		})
 	}

@@ -50,11 +50,11 @@ func (s *alarmState) look(r reading) {
 	} else if s.fullSince == 0 {
 		s.fullSince = r.at
 	}
-	most := s.limit
+	limit := s.limit
 	if s.memory { // a twentieth less, so that it does not come and go
-		most -= s.limit / 20
+		limit -= s.limit / 20
 	}
-	if r.memory > most || r.full && (s.memory || r.at-s.fullSince >= stuck) {
+	if r.memory > limit || r.full && (s.memory || r.at-s.fullSince >= stuck) {
 		s.memory, s.muchAt = true, r.at
 	} else if s.memory {
 		s.memory = r.at-s.muchAt < calmMemory

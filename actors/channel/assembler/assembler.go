@@ -35,9 +35,9 @@ const (
 	complete
 )
 
-// largestBody is the largest body size that clients of AMQP 0-9-1 may announce; a larger one is a malformed frame,
+// maxBodySize is the largest body size that clients of AMQP 0-9-1 may announce; a larger one is a malformed frame,
 // not a message that is too large, as in RabbitMQ.
-const largestBody = 512 << 20
+const maxBodySize = 512 << 20
 
 // PublishMethod is the method in errors about contents.
 var PublishMethod protocol.Method = &protocol.BasicPublish{}
@@ -91,9 +91,9 @@ func (a *Assembler) Header(f protocol.Frame, limit uint64) error {
 		return Blame(err)
 	}
 	switch {
-	case h.BodySize > largestBody:
+	case h.BodySize > maxBodySize:
 		return protocol.ConnectionErrorf(protocol.FrameErr,
-			"content body size %d exceeds maximum allowed size %d", h.BodySize, largestBody).For(PublishMethod)
+			"content body size %d exceeds maximum allowed size %d", h.BodySize, maxBodySize).For(PublishMethod)
 	case h.BodySize > limit:
 		return protocol.ChannelErrorf(protocol.PreconditionFailed,
 			"message size %d is larger than configured max size %d", h.BodySize, limit).For(PublishMethod)

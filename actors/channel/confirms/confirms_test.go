@@ -15,18 +15,18 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// judge checks what a publisher is told: every number once, and never more than
+// judge checks the confirms of a publisher: every number once, and never more than
 // is true.
 type judge struct {
-	t       *testing.T
-	waits   map[uint64]int  // queues that have not answered, by number
-	refused map[uint64]bool // by any of them
-	told    map[uint64]bool
-	first   uint64 // all before it were told
+	t         *testing.T
+	waits     map[uint64]int  // queues that have not answered, by number
+	refused   map[uint64]bool // by any of them
+	confirmed map[uint64]bool
+	first     uint64 // all before it were confirmed
 }
 
 func newJudge(t *testing.T) *judge {
-	return &judge{t: t, waits: map[uint64]int{}, refused: map[uint64]bool{}, told: map[uint64]bool{}, first: 1}
+	return &judge{t: t, waits: map[uint64]int{}, refused: map[uint64]bool{}, confirmed: map[uint64]bool{}, first: 1}
 }
 
 func (j *judge) hear(frames []byte) {
@@ -53,31 +53,31 @@ func (j *judge) hear(frames []byte) {
 func (j *judge) handle(tag uint64, multiple, nack bool) {
 	if multiple {
 		for n := j.first; n < tag; n++ {
-			if !j.told[n] {
+			if !j.confirmed[n] {
 				j.settle(n, false)
 			}
 		}
 	}
 	j.settle(tag, nack)
-	for ; j.told[j.first]; j.first++ {
-		delete(j.told, j.first)
+	for ; j.confirmed[j.first]; j.first++ {
+		delete(j.confirmed, j.first)
 		delete(j.waits, j.first)
 	}
 }
 
 func (j *judge) settle(n uint64, nack bool) {
 	waits, known := j.waits[n]
-	if !known || waits > 0 || j.told[n] || nack != j.refused[n] || n < j.first {
-		j.t.Fatalf("told of %d (nack %v): known %v, %d wait, told %v, refused %v", n, nack, known, waits, j.told[n], j.refused[n])
+	if !known || waits > 0 || j.confirmed[n] || nack != j.refused[n] || n < j.first {
+		j.t.Fatalf("confirm of %d (nack %v): published %v, %d queues have not answered, confirmed before %v, refused %v", n, nack, known, waits, j.confirmed[n], j.refused[n])
 	}
-	j.told[n] = true
+	j.confirmed[n] = true
 }
 
-// done checks that everything settled was told of.
+// done checks that everything settled was confirmed.
 func (j *judge) done() {
 	for n, waits := range j.waits {
-		if waits == 0 && n >= j.first && !j.told[n] {
-			j.t.Fatalf("%d is settled and was not told", n)
+		if waits == 0 && n >= j.first && !j.confirmed[n] {
+			j.t.Fatalf("%d is settled and was not confirmed", n)
 		}
 	}
 }
@@ -144,7 +144,7 @@ func confirmsModel(t *testing.T, random *rand.Rand) {
 	}
 	j.hear(c.Append(nil, 1))
 	if j.done(); j.first != c.last+1 {
-		t.Fatalf("told up to %d of %d", j.first-1, c.last)
+		t.Fatalf("confirmed up to %d of %d", j.first-1, c.last)
 	}
 }
 
@@ -169,7 +169,7 @@ func TestConfirms_AnswersThatNobodyWaitsFor(t *testing.T) {
 	c.Answered(mail.Range{First: 105, Last: 300}, false)
 	j.hear(c.Append(nil, 1))
 	if j.first != 201 {
-		t.Errorf("told up to %d", j.first-1)
+		t.Errorf("confirmed up to %d", j.first-1)
 	}
 }
 

@@ -64,7 +64,7 @@ func (o *Output) appendContent(b []byte, m *message.Message, header []byte) []by
 
 // appendBody appends the body, or a reference to it if it is large and immutable.
 func (o *Output) appendBody(b []byte, m *message.Message) []byte {
-	if !m.Owned || len(m.Body) < outbox.SmallestReference {
+	if !m.Owned || len(m.Body) < outbox.MinReference {
 		return protocol.AppendBodyFrames(b, o.cfg.ID, m.Body, o.cfg.FrameMax)
 	}
 	return protocol.AppendBodyFramesWith(b, o.cfg.ID, m.Body, o.cfg.FrameMax, o.cfg.Outbox.Refer)

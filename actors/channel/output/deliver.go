@@ -147,8 +147,8 @@ type merged struct {
 	raw, header []byte
 }
 
-// longestMerged is the longest property list that is cached, in bytes.
-const longestMerged = 1024
+// maxMerged is the longest property list that is cached, in bytes.
+const maxMerged = 1024
 
 // HeaderOf returns the raw property list for the client.
 func (o *Output) HeaderOf(d *mail.Delivery) []byte {
@@ -161,7 +161,7 @@ func (o *Output) HeaderOf(d *mail.Delivery) []byte {
 		o.cfg.Log.Error().Err(err).Msg("message with an unreadable header is delivered as it came")
 		return raw
 	}
-	if overlay.Dead() && len(raw) <= longestMerged {
+	if overlay.Dead() && len(raw) <= maxMerged {
 		*last = merged{overlay, append(last.raw[:0], raw...), header}
 	}
 	return header

@@ -58,9 +58,9 @@ func New(arrivals *budget.Arrivals) *Tx { return &Tx{arrivals: arrivals} }
 // Publish stores a copy of a message for the commit. The error is 406: there is no room.
 func (t *Tx) Publish(p Publish) error {
 	bytes := int64(p.Message.Size() + PublishBytes + TargetBytes*(len(p.Queues)+len(p.Histories)))
-	if ok, most := t.arrivals.Keep(bytes); !ok {
+	if ok, limit := t.arrivals.Keep(bytes); !ok {
 		return protocol.ChannelErrorf(protocol.PreconditionFailed,
-			"no memory for the transaction: uncommitted messages of all channels may have %d bytes together", most)
+			"no memory for the transaction: uncommitted messages of all channels may have %d bytes together", limit)
 	}
 	t.kept += bytes
 	p.Message.Own()

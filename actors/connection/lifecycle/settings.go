@@ -58,6 +58,6 @@ func (s *Settings) SetDefaults() {
 	s.CloseTimeout = cmp.Or(s.CloseTimeout, 10*time.Second)
 	s.SendTimeout = cmp.Or(s.SendTimeout, stream.SendTimeout)
 	s.FrameMax = max(cmp.Or(s.FrameMax, 131072), protocol.FrameMinSize)
-	s.InFlightLimit = max(cmp.Or(s.InFlightLimit, 4<<20), 4*(stream.LargestRead+int64(s.FrameMax)))
+	s.InFlightLimit = max(cmp.Or(s.InFlightLimit, 4<<20), 4*(stream.MaxRead+int64(s.FrameMax)))
 	s.OutboxLimit = cmp.Or(s.OutboxLimit, 512<<10)
 }

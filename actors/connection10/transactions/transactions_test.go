@@ -232,7 +232,7 @@ func TestTime_TXN7(t *testing.T) {
 	c.want("again", "discharged amqp:transaction:unknown-id")
 }
 
-func TestMost_TXN7(t *testing.T) {
+func TestLimit_TXN7(t *testing.T) {
 	c := open(t)
 	for i := range MaxOpen {
 		c.declare(0, int64(i))

@@ -54,7 +54,7 @@ func (b *Backlog) Push(r *Record) Handle {
 
 // fill stores the content of h in memory.
 func (b *Backlog) fill(h Handle, e *Entry, r *Record) {
-	if size := recordSize(r); size > largestRecord || r.Shared && size > smallestKept {
+	if size := recordSize(r); size > maxRecord || r.Shared && size > maxCopied {
 		e.flags = flagKept
 		e.block = b.kept.add(r, h, b.Budget)
 	} else {

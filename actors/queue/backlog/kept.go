@@ -7,8 +7,8 @@ import (
 	"candlemark/internal/message"
 )
 
-// smallestKept is the record size up to which a shared content is copied, since a reference costs more.
-const smallestKept = 256
+// maxCopied is the record size up to which a shared content is copied, since a reference costs more.
+const maxCopied = 256
 
 // kept holds contents outside the slab: large ones in their own memory, shared ones by reference.
 type kept struct {
@@ -44,7 +44,7 @@ func (k *kept) add(r *Record, h Handle, to *budget.Budget) uint32 {
 		c.share = r.Share
 	}
 	switch size := c.size(); {
-	case size <= largestRecord:
+	case size <= maxRecord:
 		c.share = nil
 		k.counted += size
 	case c.share == nil:

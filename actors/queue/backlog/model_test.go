@@ -223,7 +223,7 @@ func randomRecord(rng *rand.Rand, priorities int) Record {
 	case 0:
 		size = rng.IntN(3000)
 	case 1:
-		size = largestRecord - 20 + rng.IntN(40)
+		size = maxRecord - 20 + rng.IntN(40)
 	case 2:
 		size = rng.IntN(30_000)
 	}
@@ -233,7 +233,7 @@ func randomRecord(rng *rand.Rand, priorities int) Record {
 		Header:     bytes.Repeat([]byte{byte(rng.Uint32())}, rng.IntN(200)),
 		Body:       bytes.Repeat([]byte{byte(rng.Uint32())}, size),
 		Deadline:   []int64{math.MaxInt64, rng.Int64N(1 << 42)}[rng.IntN(2)],
-		TTL:        []int64{NoTTL, 0, rng.Int64N(315_360_000_000), longest}[rng.IntN(4)],
+		TTL:        []int64{NoTTL, 0, rng.Int64N(315_360_000_000), maxTTL}[rng.IntN(4)],
 		Enqueued:   rng.Int64N(1 << 42),
 		Seq:        rng.Uint64(),
 		Priority:   uint8(rng.IntN(priorities)),

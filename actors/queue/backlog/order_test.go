@@ -91,7 +91,7 @@ func TestContents(t *testing.T) {
 	record := func(body int, shared bool) *Record {
 		return &Record{Body: make([]byte, body), TTL: NoTTL, Shared: shared}
 	}
-	const own, reference, large, amended = largestRecord + 1, smallestKept + 1, largestRecord + 2, 7
+	const own, reference, large, amended = maxRecord + 1, maxCopied + 1, maxRecord + 2, 7
 	b.Push(record(100, false))
 	b.Push(record(own, false))
 	b.Push(record(reference, true))

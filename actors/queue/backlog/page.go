@@ -6,8 +6,8 @@ package backlog
 //	enqueue time, wall ms, 48 bits: size (high), block (low)
 //	TTL+1, 48 bits: offset (high), more (low)
 
-// longest is the TTL that fits, in ms: 8,919 years.
-const longest = 1<<48 - 2
+// maxTTL is the TTL that fits, in ms: 8,919 years.
+const maxTTL = 1<<48 - 2
 
 // SetPlace sets where the journal has h; 0 for nowhere.
 func (b *Backlog) SetPlace(h Handle, place uint64) {
@@ -74,7 +74,7 @@ func (b *Backlog) PageOut(h Handle) {
 func (b *Backlog) unload(h Handle, e *Entry, enqueued, ttl int64) {
 	e.flags = 0
 	e.block, e.size = uint32(enqueued), uint16(enqueued>>32)
-	ttl = min(ttl, longest) + 1
+	ttl = min(ttl, maxTTL) + 1
 	e.more, e.offset = uint32(ttl), uint16(ttl>>32)
 	b.segments[h>>segmentBits].paged |= bit(h)
 	b.paged++

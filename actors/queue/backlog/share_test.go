@@ -56,7 +56,7 @@ func TestShareCountsOnce(t *testing.T) {
 func TestOwnCountsOnce(t *testing.T) {
 	var b budget.Budget
 	from, to := Backlog{Budget: &b}, Backlog{Budget: &b}
-	for _, size := range []int{largestRecord + 1, 1 << 20} {
+	for _, size := range []int{maxRecord + 1, 1 << 20} {
 		h := from.Push(&Record{Body: make([]byte, size), TTL: NoTTL})
 		dead := got(&from, h)
 		g := to.Push(&dead)
@@ -127,7 +127,7 @@ func heap() int64 {
 // TestSharedIsHeldWhereItIs: a shared content is held, not copied, unless it is so
 // small that a reference costs more.
 func TestSharedIsHeldWhereItIs(t *testing.T) {
-	for size, kept := range map[int]bool{smallestKept / 2: false, 2 * smallestKept: true} {
+	for size, kept := range map[int]bool{maxCopied / 2: false, 2 * maxCopied: true} {
 		r := Record{Body: make([]byte, size), TTL: NoTTL, Shared: true, Share: message.NewShare(size)}
 		var b Backlog
 		if h := b.Push(&r); (&got(&b, h).Body[0] == &r.Body[0]) != kept {

@@ -7,11 +7,11 @@ import (
 )
 
 const (
-	smallestBlock = 1 << 10
-	largestBlock  = 1 << 16
-	// largestRecord is the limit for records in the slab; the rest of a block that the next record does not fit into
+	minBlock = 1 << 10
+	maxBlock = 1 << 16
+	// maxRecord is the limit for records in the slab; the rest of a block that the next record does not fit into
 	// is wasted.
-	largestRecord = largestBlock / 8
+	maxRecord = maxBlock / 8
 	// keepBlock is the largest block that is kept while it is empty.
 	keepBlock = 4 << 10
 	// keepTable is the largest capacity of the table that an empty slab keeps, in blocks or contents.
@@ -115,7 +115,7 @@ func (s *slab) room(size int) uint32 {
 			s.drop(s.current)
 		}
 	}
-	wanted := min(max(s.live, int64(size), smallestBlock), largestBlock)
+	wanted := min(max(s.live, int64(size), minBlock), maxBlock)
 	length := 1 << bits.Len64(uint64(wanted-1))
 	if len(s.blocks) == 0 {
 		s.blocks = make([]block, 1, 2)

@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	// Longest is how long credit is withheld, in ms: in each such interval a connection can still use all its credit.
-	Longest = 50
+	// MaxDelay is how long credit is withheld, in ms: in each such interval a connection can still use all its credit.
+	MaxDelay = 50
 	// Flood is the minimum size of a batch that is taken for one of a publisher that does not wait for answers.
 	Flood = 32
 )
@@ -42,7 +42,7 @@ func (c *Control) Hold(e *mail.Enqueue, delivered uint64, now int64) {
 		c.owed = delivered
 	}
 	c.owed += uint64(n + n/8) // more than were added, so that the backlog shrinks
-	h := credit{after: c.owed, due: now + Longest}
+	h := credit{after: c.owed, due: now + MaxDelay}
 	h.chunk, h.debt = e.DetachCredit()
 	c.held = append(c.held, h)
 }

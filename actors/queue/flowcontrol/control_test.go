@@ -48,12 +48,12 @@ func TestControl(t *testing.T) {
 		p := begin(t)
 		p.sends(100, 5, 0)
 		p.sends(100, 5, 20)
-		if at, ok := p.control.Next(); !ok || at != flowcontrol.Longest {
+		if at, ok := p.control.Next(); !ok || at != flowcontrol.MaxDelay {
 			t.Error(at, ok)
 		}
-		p.holds(2, false, 6, flowcontrol.Longest-1)
-		p.holds(1, false, 6, flowcontrol.Longest)
-		p.holds(0, false, 6, flowcontrol.Longest+20)
+		p.holds(2, false, 6, flowcontrol.MaxDelay-1)
+		p.holds(1, false, 6, flowcontrol.MaxDelay)
+		p.holds(0, false, 6, flowcontrol.MaxDelay+20)
 		if _, ok := p.control.Next(); ok {
 			t.Error("something is due")
 		}
@@ -76,7 +76,7 @@ func TestControl(t *testing.T) {
 		p.sends(100, 0, 0)
 		p.holds(0, false, 0, 0)
 		p.sends(100, 5, 0)
-		p.holds(0, false, 5, flowcontrol.Longest)
+		p.holds(0, false, 5, flowcontrol.MaxDelay)
 		p.sends(100, 5, 60)
 		p.holds(0, false, 5, 60)
 		p.sends(100, 6, 60)

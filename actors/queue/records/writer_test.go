@@ -107,8 +107,8 @@ func TestLeftInTheSameTurn(t *testing.T) {
 	}
 }
 
-// TestWhoWaitsIsTold: when the journal is done, in any order, or has failed.
-func TestWhoWaitsIsTold(t *testing.T) {
+// TestWaitersAreInformed: when the journal is done, in any order, or has failed.
+func TestWaitersAreInformed(t *testing.T) {
 	f := newFixture(true)
 	replies := []*mail.EnqueueReply{{}, {}}
 	var commits []*Commit

@@ -19,10 +19,10 @@ func (s *Set) List(since int64, skip, limit int) *Page {
 	return s.page
 }
 
-// Step examines up to most sessions, and reports whether the list is done. Between two steps sessions may be added
+// Step examines up to the given number of sessions, and reports whether the list is done. Between two steps sessions may be added
 // and removed.
-func (p *Page) Step(most int) (done bool) {
-	for ; p.at != nil && len(p.IDs) < p.limit && most > 0; most-- {
+func (p *Page) Step(steps int) (done bool) {
+	for ; p.at != nil && len(p.IDs) < p.limit && steps > 0; steps-- {
 		x := p.at.Value.(*Session)
 		p.at = p.at.Next()
 		if p.since == 0 && x.count == 0 && !x.state.kept() || p.since > 0 && (!x.state.kept() || x.state.updated < p.since) {

@@ -38,7 +38,7 @@ type model struct {
 func newModel(t *testing.T, handles int, now int64, rng *rand.Rand) *model {
 	e := newEntries(handles)
 	m := &model{t: t, entries: e, wheel: New(e), added: map[uint32]int{}, now: now, rng: rng}
-	m.wheel.longest = 20
+	m.wheel.maxList = 20
 	m.advance(0, 1)
 	return m
 }
@@ -156,7 +156,7 @@ func (m *model) ask() {
 				break
 			}
 		}
-		if n := len(listed) - before; n > int(m.wheel.longest) && list.First != list.Last {
+		if n := len(listed) - before; n > int(m.wheel.maxList) && list.First != list.Last {
 			m.t.Fatalf("a list of %d entries", n)
 		}
 		slices.Sort(listed[before:])

@@ -14,10 +14,10 @@ const (
 	slotMask  = slots - 1
 	// levels times groupBits covers the 63 bits of a positive deadline.
 	levels = 11
-	// longest is the maximum length of a list that is wider than a millisecond; longer ones are split. It bounds the
+	// maxList is the maximum length of a list that is wider than a millisecond; longer ones are split. It bounds the
 	// work of a query. With a lower limit there are more lists to which unordered entries are added, of which fewer
 	// are in the processor's cache.
-	longest = 4096
+	maxList = 4096
 )
 
 // Links chains an entry into a list of the wheel. The zero value is an entry off the wheel. Only the wheel changes
@@ -54,14 +54,14 @@ type Wheel[S Store] struct {
 	count uint32
 	// opened is the tail of the list that is being emptied, 0 if none, left its length. Its entries are due at base.
 	opened, left uint32
-	longest      uint32 // tests set less
+	maxList      uint32 // tests set less
 	// busy has a bit for each level with entries.
 	busy uint16
 }
 
 // New returns an empty wheel of entries in store. It allocates nothing.
 func New[S Store](store S) Wheel[S] {
-	return Wheel[S]{store: store, longest: longest}
+	return Wheel[S]{store: store, maxList: maxList}
 }
 
 // Len returns the number of entries on the wheel.
@@ -279,7 +279,7 @@ func (w *Wheel[S]) put(l *level, i int, h uint32, links *Links, at int64) {
 		w.link(h, links, l.tails[slot])
 		l.tails[slot] = h
 		l.occupied |= 1 << slot
-		if l.sizes[slot]++; l.sizes[slot] > w.longest && i > 0 {
+		if l.sizes[slot]++; l.sizes[slot] > w.maxList && i > 0 {
 			w.split(l, i, slot)
 		}
 		return

@@ -57,7 +57,7 @@ func (m *Message) Append(b []byte, to *Writer, owned bool) (_ []byte, whole bool
 		b = append(b, head...)
 		size := len(b) - start + len(body)
 		binary.BigEndian.PutUint32(b[start:], uint32(size))
-		if n := len(body) - 1; owned && n >= outbox.SmallestReference { // something must follow the reference
+		if n := len(body) - 1; owned && n >= outbox.MinReference { // something must follow the reference
 			b = append(to.Outbox.Refer(b, body[:n]), body[n])
 		} else {
 			b = append(b, body...)

@@ -54,7 +54,7 @@ func (a *adoption) adopt(dir string, defs definitions.Store, j store.Journal, st
 		}
 		d.VHosts = users.Stored().VHosts
 	}
-	change, told, err := a.change(d, list, names)
+	change, notes, err := a.change(d, list, names)
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (a *adoption) adopt(dir string, defs definitions.Store, j store.Journal, st
 	if _, err := definitions.Wait(defs, change); err != nil {
 		return err
 	}
-	for _, text := range told {
+	for _, text := range notes {
 		fmt.Fprintln(stdout, text)
 	}
 	for _, id := range list {
@@ -106,7 +106,7 @@ func (a *adoption) wanted(d *definitions.Definitions, queues []store.QueueID, na
 }
 
 // change puts the queues into the definitions. The names become those of the queues now.
-func (a *adoption) change(d *definitions.Definitions, list []store.QueueID, names map[store.QueueID]store.Name) (c definitions.Change, told []string, err error) {
+func (a *adoption) change(d *definitions.Definitions, list []store.QueueID, names map[store.QueueID]store.Name) (c definitions.Change, notes []string, err error) {
 	arguments, err := a.table()
 	if err != nil {
 		return c, nil, err
@@ -134,7 +134,7 @@ func (a *adoption) change(d *definitions.Definitions, list []store.QueueID, name
 			}
 			vhosts[name.VHost] = v
 			c.Put = append(c.Put, v)
-			told = append(told, fmt.Sprintf("vhost '%s': created, without permissions for any user", v.Name))
+			notes = append(notes, fmt.Sprintf("vhost '%s': created, without permissions for any user", v.Name))
 		}
 		args := policies.WithQueueType(arguments, true, false, false, v.DefaultQueueType)
 		if err := policies.ValidateQueueArguments(name.Queue, name.VHost, args); err != nil {
@@ -148,7 +148,7 @@ func (a *adoption) change(d *definitions.Definitions, list []store.QueueID, name
 		names[id] = name
 	}
 	c.Put = append(c.Put, queues...)
-	return c, told, nil
+	return c, notes, nil
 }
 
 // table returns the arguments.

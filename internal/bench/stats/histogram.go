@@ -10,9 +10,9 @@ import (
 
 // Resolution of histograms, in nanoseconds, their largest value, and the significant digits that they keep.
 const (
-	finest = 64
-	most   = int64(time.Hour)
-	digits = 3
+	finest   = 64
+	maxValue = int64(time.Hour)
+	digits   = 3
 )
 
 // Histogram counts durations in nanoseconds, not below 0.
@@ -22,11 +22,11 @@ type Histogram struct {
 }
 
 // NewHistogram is empty.
-func NewHistogram() *Histogram { return &Histogram{h: hdrhistogram.New(finest, most, digits)} }
+func NewHistogram() *Histogram { return &Histogram{h: hdrhistogram.New(finest, maxValue, digits)} }
 
 // Record counts a duration n times; values outside of the range count as its end.
 func (h *Histogram) Record(ns, n int64) {
-	ns = min(max(ns, 0), most)
+	ns = min(max(ns, 0), maxValue)
 	h.sum += float64(ns) * float64(n)
 	_ = h.h.RecordValues(ns, n) // in the range
 }

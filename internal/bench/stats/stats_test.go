@@ -51,7 +51,7 @@ func TestIntervals(t *testing.T) {
 	if n := r.Interval().Count(); n != 2 {
 		t.Error(n)
 	}
-	if h := r.Total(); h.Count() != 2 || h.Quantile(.01) > finest || h.Quantile(1) < most {
+	if h := r.Total(); h.Count() != 2 || h.Quantile(.01) > finest || h.Quantile(1) < maxValue {
 		t.Error(h.Summary())
 	}
 	if (NewHistogram().Summary() != Summary{}) || (NewSigned().Lateness() != Lateness{}) || NewSigned().Quantile(.5) != 0 {

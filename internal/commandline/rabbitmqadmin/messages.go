@@ -34,11 +34,11 @@ func (s *session) publish(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	var told struct{ Routed bool }
-	switch err := json.Unmarshal(answer, &told); {
+	var reply struct{ Routed bool }
+	switch err := json.Unmarshal(answer, &reply); {
 	case err != nil:
 		return failure("the answer is not understood: " + err.Error())
-	case told.Routed:
+	case reply.Routed:
 		s.say("Message published")
 	default:
 		s.say("Message published but NOT routed")

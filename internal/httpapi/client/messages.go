@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// largestPage is how many items the API lists at most at a time.
-const largestPage = 1000
+// maxPage is how many items the API lists at most at a time.
+const maxPage = 1000
 
 // Listing is a list of messages: its path, such as "x", "queues", "/", "orders",
 // "messages", the name of the list in the answer, and what else is to be said in the
@@ -26,7 +26,7 @@ func (c *Client) Pages(ctx context.Context, l Listing, limit int) ([]Object, err
 		query.Set(name, value)
 	}
 	for {
-		query.Set("limit", strconv.Itoa(min(limit-len(list), largestPage)))
+		query.Set("limit", strconv.Itoa(min(limit-len(list), maxPage)))
 		var page Object
 		if err := c.ask(ctx, question{method: "GET", path: l.Path, query: query}, &page); err != nil {
 			return nil, err

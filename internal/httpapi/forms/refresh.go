@@ -45,7 +45,7 @@ func (r *Rates) refresh() {
 		due[object] = o
 	}
 	r.mu.Unlock()
-	ctx, cancel := context.WithTimeout(context.Background(), longestRefresh)
+	ctx, cancel := context.WithTimeout(context.Background(), maxRefreshTime)
 	defer cancel()
 	for object, o := range due {
 		if o.again(ctx, &Look{Rates: r}) != nil {

@@ -118,8 +118,8 @@ func (l *Look) past(k kind, object string, values []float64, rates []Rate) []Rat
 const (
 	// maxSeries is how many objects may have samples at a time; of further ones there are none.
 	maxSeries = 512
-	// longestRefresh is how long the broker has for all figures that are refreshed.
-	longestRefresh = 5 * time.Second
+	// maxRefreshTime is how long the broker has for all figures that are refreshed.
+	maxRefreshTime = 5 * time.Second
 	// maxRefreshed is the maximum number of objects sampled between requests.
 	maxRefreshed = 128
 )

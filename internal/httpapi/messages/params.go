@@ -48,14 +48,14 @@ func (w params) put(name, value string) {
 }
 
 // whole reads a number between bounds, or its default.
-func (w params) whole(name string, least, most, otherwise int) (int, error) {
+func (w params) whole(name string, lower, upper, otherwise int) (int, error) {
 	written, there := w[name]
 	if !there {
 		return otherwise, nil
 	}
 	n, err := strconv.Atoi(written)
-	if err != nil || n < least || n > most {
-		return 0, rest.Complaintf("%s is a number from %d to %d, not %s", name, least, most, written)
+	if err != nil || n < lower || n > upper {
+		return 0, rest.Complaintf("%s is a number from %d to %d, not %s", name, lower, upper, written)
 	}
 	return n, nil
 }

@@ -79,7 +79,7 @@ func propertiesOf(b *rest.Body) (p protocol.Properties) {
 	for _, n := range []struct {
 		name string
 		flag uint16
-		most uint64
+		max  uint64
 		set  func(uint64)
 	}{
 		{"delivery_mode", protocol.FlagDeliveryMode, math.MaxUint8, func(v uint64) { p.DeliveryMode = uint8(v) }},
@@ -90,7 +90,7 @@ func propertiesOf(b *rest.Body) (p protocol.Properties) {
 			continue
 		}
 		var v uint64
-		if json.Unmarshal(given.Fields[n.name], &v) != nil || v > n.most {
+		if json.Unmarshal(given.Fields[n.name], &v) != nil || v > n.max {
 			given.Fail(rest.TupleOf("not_int", n.name))
 		}
 		n.set(v)

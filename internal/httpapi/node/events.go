@@ -17,7 +17,7 @@ import (
 const (
 	listenRoom  = 1000 // events that it has not read yet
 	maxPatterns = 16
-	longPattern = 255              // bytes
+	maxPattern  = 255              // bytes
 	keepAlive   = 15 * time.Second // between signs of life
 )
 
@@ -51,8 +51,8 @@ func patternsOf(texts []string) (patterns []events.Pattern, err error) {
 		return nil, rest.Complaintf("at most %d patterns", maxPatterns)
 	}
 	for _, text := range texts {
-		if len(text) > longPattern {
-			return nil, rest.Complaintf("a pattern has at most %d bytes", longPattern)
+		if len(text) > maxPattern {
+			return nil, rest.Complaintf("a pattern has at most %d bytes", maxPattern)
 		}
 		patterns = append(patterns, events.ParsePattern(text))
 	}

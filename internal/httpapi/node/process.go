@@ -27,13 +27,13 @@ func setLogLevel(r *rest.Request) (any, error) {
 		return nil, rest.Invalid(err)
 	}
 	after := r.Broker.LogLevel()
-	told := func() { r.Record("log.level.set", "", protocol.Table{{Key: "level", Value: after}}, before) }
+	record := func() { r.Record("log.level.set", "", protocol.Table{{Key: "level", Value: after}}, before) }
 	if hides(after) && !hides(before) { // this line is to be the last one
 		_ = r.Broker.SetLogLevel(before) // it was one
-		told()
+		record()
 		return nil, r.Broker.SetLogLevel(after)
 	}
-	told()
+	record()
 	return nil, nil
 }
 

@@ -13,12 +13,12 @@ import (
 // Limits on the body of a request, in bytes.
 const (
 	maxBody = 1 << 20
-	// largestForm is that of a login, which strangers may send.
-	largestForm = 4 << 10
-	// largestPublish is that of a publish: a message of the largest size in base64, and its properties.
-	largestPublish = 24 << 20
-	// largestDocument is that of definitions.
-	largestDocument = 24 << 20
+	// maxForm is that of a login, which strangers may send.
+	maxForm = 4 << 10
+	// maxPublish is that of a publish: a message of the largest size in base64, and its properties.
+	maxPublish = 24 << 20
+	// maxDocument is that of definitions.
+	maxDocument = 24 << 20
 )
 
 // Body is the JSON object in a request. Its methods keep the first error, including that of a missing object: then it
@@ -33,7 +33,7 @@ func (r *Request) JSON(keys ...string) *Body { return r.object(maxBody, decodedJ
 
 // JSONWithMessage is JSON for an object that has a message in it.
 func (r *Request) JSONWithMessage(keys ...string) *Body {
-	return r.object(largestPublish, decodedText, keys)
+	return r.object(maxPublish, decodedText, keys)
 }
 
 // Raw reads the body of a request that is to be JSON.
@@ -41,7 +41,7 @@ func (r *Request) Raw() ([]byte, error) { return r.text(maxBody, decodedJSON) }
 
 // Document reads a large text: the body, or what a form has in its field "file".
 func (r *Request) Document() ([]byte, error) {
-	text, err := r.text(largestDocument, decodedDocument)
+	text, err := r.text(maxDocument, decodedDocument)
 	if err != nil {
 		return nil, err
 	}

@@ -69,11 +69,11 @@ func Invalid(err error) error {
 
 // StatusOf returns the status and the body that an error is answered with.
 func StatusOf(err error) (int, failure) {
-	var told *refusal
+	var known *refusal
 	var channel *protocol.ChannelError
 	switch {
-	case errors.As(err, &told):
-		return told.status, told.failure
+	case errors.As(err, &known):
+		return known.status, known.failure
 	case errors.As(err, &channel) && channel.Code == protocol.NotFound:
 		return StatusOf(ErrNotFound)
 	case errors.Is(err, context.DeadlineExceeded):

@@ -17,7 +17,7 @@ var managers = []string{"administrator", "monitoring", "policymaker", "managemen
 // enter authenticates the user and resolves the virtual host of the request.
 func (r *Request) enter() (err error) {
 	if r.User, err = r.login(); err != nil {
-		if told := (*refusal)(nil); errors.As(err, &told) {
+		if refused := (*refusal)(nil); errors.As(err, &refused) {
 			return err
 		}
 		if errors.Is(err, auth.ErrThrottled) { // which is logged where it is counted
@@ -53,7 +53,7 @@ func (r *Request) LogInWithForm() error {
 
 // readLogin reads such a form, which counts instead of all else that the request could be known by, and returns the name in it.
 func (r *Request) readLogin() (name string, err error) {
-	text, err := r.text(largestForm, 1)
+	text, err := r.text(maxForm, 1)
 	if err != nil {
 		return "", err
 	}

@@ -65,10 +65,10 @@ func TestRoomForBodies(t *testing.T) {
 	}
 	// A request that has sent nothing yet holds next to nothing, whatever its Content-Length.
 	slow, promise := io.Pipe()
-	r, _ := begin("slow", slow, largestPublish)
+	r, _ := begin("slow", slow, maxPublish)
 	read := make(chan bool)
 	go func() {
-		_, err := r.text(largestPublish, decodedText)
+		_, err := r.text(maxPublish, decodedText)
 		read <- err == nil
 	}()
 	_, _ = promise.Write([]byte("x"))

@@ -11,7 +11,7 @@ const (
 // Streams are the answers that last as long as their client listens.
 type Streams struct {
 	mu     sync.Mutex
-	most   int // of all users together
+	limit  int // of all users together
 	ofUser int
 	all    int
 	by     map[string]int
@@ -20,22 +20,22 @@ type Streams struct {
 }
 
 func newStreams() *Streams {
-	return &Streams{most: maxStreams, ofUser: streamsOfUser, by: map[string]int{}, ended: make(chan struct{})}
+	return &Streams{limit: maxStreams, ofUser: streamsOfUser, by: map[string]int{}, ended: make(chan struct{})}
 }
 
 // Share limits streams to a quarter of the connections, and those of one user to a quarter of the streams.
 func (s *Streams) Share(connections int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.most = max(min(maxStreams, connections/4), 1)
-	s.ofUser = max(min(streamsOfUser, s.most/4), 1)
+	s.limit = max(min(maxStreams, connections/4), 1)
+	s.ofUser = max(min(streamsOfUser, s.limit/4), 1)
 }
 
 // Enter counts one more of a user, until leave is called; false if there are too many.
 func (s *Streams) Enter(user string) (leave func(), entered bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.all >= s.most || s.by[user] >= s.ofUser {
+	if s.all >= s.limit || s.by[user] >= s.ofUser {
 		return nil, false
 	}
 	s.all++

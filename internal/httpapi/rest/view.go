@@ -18,10 +18,10 @@ import (
 
 // Limits on what a client may ask of a list.
 const (
-	defaultPage   = 100
-	largestPage   = 500
-	longestFilter = 1024 // characters of a regular expression
-	maxColumns    = 256
+	defaultPage = 100
+	maxPage     = 500
+	maxFilter   = 1024 // characters of a regular expression
+	maxColumns  = 256
 )
 
 // view has the parameters of a list: sorting, filtering by name, pagination, columns. Columns of nested objects have
@@ -60,7 +60,7 @@ func viewOf(q url.Values) (v view, err error) {
 	if badPage != nil || badSize != nil {
 		return v, Complaint("Pagination parameters are invalid")
 	}
-	if v.page < 1 || v.size < 1 || v.size > largestPage {
+	if v.page < 1 || v.size < 1 || v.size > maxPage {
 		return v, badView("Invalid pagination parameters: page number %d, page size %d", v.page, v.size)
 	}
 	v.name, v.lowerFilter = q.Get("name"), strings.ToLower(q.Get("name"))
@@ -88,7 +88,7 @@ func (v *view) compile() (err error) {
 // NameFilter reads an expression for names that a client may send, with flags such as (?i) before it. Errors:
 // *syntax.Error, or the client's error for one that is too long or would take too much time.
 func NameFilter(flags, expression string) (*regexp.Regexp, error) {
-	if len(expression) > longestFilter {
+	if len(expression) > maxFilter {
 		return nil, badView("name filter regex is too long")
 	}
 	parsed, err := syntax.Parse(flags+expression, syntax.Perl)

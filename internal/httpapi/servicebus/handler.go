@@ -79,11 +79,11 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		Manager: &admin.Manager{Broker: h.broker, VHost: h.vhost, User: &user, Users: h.users},
 		base:    "http://" + r.Host + "/", now: h.broker.Now(),
 	}
-	told, err := asked.route(path)
+	response, err := asked.route(path)
 	if err != nil {
-		told = h.failed(r, err)
+		response = h.failed(r, err)
 	}
-	reply(w, told)
+	reply(w, response)
 }
 
 func reply(w http.ResponseWriter, a answer) {

@@ -102,12 +102,12 @@ func (d *Description) Path() string {
 
 // The longest and shortest times.
 const (
-	longest         = 3650 * Day // of arguments of queues
-	longestWindow   = 7 * Day
-	shortestWindow  = 20 * Second
-	mostDeliveries  = 1<<31 - 1
-	mostMegabytes   = 1 << 30
-	longestPath     = 255
+	maxTime         = 3650 * Day // of arguments of queues
+	maxWindow       = 7 * Day
+	minWindow       = 20 * Second
+	maxDeliveries   = 1<<31 - 1
+	maxMegabytes    = 1 << 30
+	maxPath         = 255
 	forwardToItself = "an entity cannot forward to itself"
 )
 
@@ -123,30 +123,30 @@ func (d *Description) Validate() error {
 			wrong = append(wrong, err)
 		}
 	}
-	if n := len(d.Path()) + len(".dlq"); n > longestPath {
-		complain("the names of topic and subscription have %d bytes together, %d too many", n, n-longestPath)
+	if n := len(d.Path()) + len(".dlq"); n > maxPath {
+		complain("the names of topic and subscription have %d bytes together, %d too many", n, n-maxPath)
 	}
 	times := []struct {
-		name        string
-		of          Duration
-		least, most Duration
-		used        bool
+		name     string
+		of       Duration
+		min, max Duration
+		used     bool
 	}{
-		{"LockDuration", d.LockDuration, 1, longest, d.Kind != Topic},
-		{"DefaultMessageTimeToLive", d.DefaultMessageTimeToLive, 1, longest, true},
-		{"AutoDeleteOnIdle", d.AutoDeleteOnIdle, 1, longest, true},
-		{"DuplicateDetectionHistoryTimeWindow", d.DuplicateDetectionHistoryTimeWindow, shortestWindow, longestWindow, d.RequiresDuplicateDetection},
+		{"LockDuration", d.LockDuration, 1, maxTime, d.Kind != Topic},
+		{"DefaultMessageTimeToLive", d.DefaultMessageTimeToLive, 1, maxTime, true},
+		{"AutoDeleteOnIdle", d.AutoDeleteOnIdle, 1, maxTime, true},
+		{"DuplicateDetectionHistoryTimeWindow", d.DuplicateDetectionHistoryTimeWindow, minWindow, maxWindow, d.RequiresDuplicateDetection},
 	}
 	for i, t := range times {
-		if endless := t.of >= Forever && i != 0 && i != 3; t.used && !endless && (t.of < t.least || t.of > t.most) {
-			complain("%s is %s, not between %s and %s", t.name, t.of, t.least, t.most)
+		if endless := t.of >= Forever && i != 0 && i != 3; t.used && !endless && (t.of < t.min || t.of > t.max) {
+			complain("%s is %s, not between %s and %s", t.name, t.of, t.min, t.max)
 		}
 	}
-	if d.Kind != Topic && (d.MaxDeliveryCount < 1 || d.MaxDeliveryCount > mostDeliveries) {
-		complain("MaxDeliveryCount is %d, not between 1 and %d", d.MaxDeliveryCount, int64(mostDeliveries))
+	if d.Kind != Topic && (d.MaxDeliveryCount < 1 || d.MaxDeliveryCount > maxDeliveries) {
+		complain("MaxDeliveryCount is %d, not between 1 and %d", d.MaxDeliveryCount, int64(maxDeliveries))
 	}
-	if d.MaxSizeInMegabytes < 0 || d.MaxSizeInMegabytes > mostMegabytes {
-		complain("MaxSizeInMegabytes is %d, not between 0 and %d", d.MaxSizeInMegabytes, mostMegabytes)
+	if d.MaxSizeInMegabytes < 0 || d.MaxSizeInMegabytes > maxMegabytes {
+		complain("MaxSizeInMegabytes is %d, not between 0 and %d", d.MaxSizeInMegabytes, maxMegabytes)
 	}
 	if len(d.UserMetadata) > MaxMetadata {
 		complain("UserMetadata has more than %d bytes", MaxMetadata)

@@ -10,8 +10,8 @@ import (
 // Component is that of the parameters that keep the Extra of entities, by their paths.
 const Component = "servicebus-entity"
 
-// MostExtras is of how many entities of a virtual host it is kept.
-const MostExtras = 10_000
+// MaxExtras is the maximum number of entities of a virtual host that have an Extra.
+const MaxExtras = 10_000
 
 // ParseExtra reads what a parameter keeps. Unknown keys are an error.
 func ParseExtra(value []byte) (e Extra, err error) {

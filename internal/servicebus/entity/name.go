@@ -135,15 +135,15 @@ func cutSuffixFold(s, suffix string) (string, bool) {
 
 // CheckName checks the name of a queue or topic, which may have parts divided by slashes.
 func CheckName(kind Kind, name string) error {
-	most := maxName
+	limit := maxName
 	if kind == Subscription {
-		most = maxPart
+		limit = maxPart
 	}
 	switch {
 	case name == "":
 		return fmt.Errorf("the name of a %s is empty", kind)
-	case len(name) > most:
-		return fmt.Errorf("the name of a %s has more than %d bytes", kind, most)
+	case len(name) > limit:
+		return fmt.Errorf("the name of a %s has more than %d bytes", kind, limit)
 	case strings.HasPrefix(name, "/") || strings.HasSuffix(name, "/") || strings.Contains(name, "//"):
 		return fmt.Errorf("the name %q of a %s has an empty part", name, kind)
 	case kind == Subscription && strings.Contains(name, "/"):

@@ -12,8 +12,8 @@ import (
 	"candlemark/internal/servicebus/sas"
 )
 
-// Most is how many grants a connection has at most.
-const Most = 2000
+// Max is the maximum number of grants of a connection.
+const Max = 2000
 
 // ErrTooMany is the error of one more.
 var ErrTooMany = errors.New("the connection has too many tokens")
@@ -42,7 +42,7 @@ func (t *Table) Put(scope string, g *Grant) error {
 	path := sas.Path(scope)
 	e := t.byPath[path]
 	switch {
-	case e == nil && len(t.byPath) >= Most:
+	case e == nil && len(t.byPath) >= Max:
 		return ErrTooMany
 	case e == nil:
 		if t.byPath == nil {

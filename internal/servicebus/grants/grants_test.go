@@ -80,7 +80,7 @@ func TestCovers(t *testing.T) {
 
 func TestPut_Bound(t *testing.T) {
 	var table Table
-	for i := range Most {
+	for i := range Max {
 		if err := table.Put(fmt.Sprint(i), &Grant{}); err != nil {
 			t.Fatal(i, err)
 		}
@@ -107,17 +107,17 @@ func TestPut_Cost(t *testing.T) {
 		}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		for i := range 10 * Most {
+		for i := range 10 * Max {
 			put(n + i)
 		}
 		runtime.ReadMemStats(&after)
 		if len(table.ends) != n {
 			t.Errorf("%d ends of %d grants", len(table.ends), n)
 		}
-		return (after.TotalAlloc - before.TotalAlloc) / (10 * Most)
+		return (after.TotalAlloc - before.TotalAlloc) / (10 * Max)
 	}
-	if one, many := bytes(1), bytes(Most); many > 2*one+64 {
-		t.Errorf("%d bytes for a token among %d, %d bytes for one alone", many, Most, one)
+	if one, many := bytes(1), bytes(Max); many > 2*one+64 {
+		t.Errorf("%d bytes for a token among %d, %d bytes for one alone", many, Max, one)
 	}
 }
 

@@ -84,7 +84,7 @@ func TestApplyOriginal_SBR6(t *testing.T) {
 		t.Fatal("refused")
 	}
 	p, original := properties(t, &m)
-	told, ok := convert.OriginalProperties(original)
+	sent, ok := convert.OriginalProperties(original)
 	if !ok || !convert.Fits(original, m.Body) || p.Has(protocol.FlagType) || p.AppID != "red" {
 		t.Fatalf("%+v, %q", p, original)
 	}
@@ -96,9 +96,9 @@ func TestApplyOriginal_SBR6(t *testing.T) {
 			t.Errorf("%s is %q, want %q", f, fields[f].Text, want)
 		}
 	}
-	id, _ := told.MessageID.Decode().(string)
-	if correlation, _ := told.CorrelationID.Decode().(string); id != "m!" || correlation != "5" || string(told.GroupID) != "red" || string(told.ReplyTo) != "re" || told.GroupSequence.Value != 9 || told.ContentType != nil {
-		t.Errorf("%+v", told)
+	id, _ := sent.MessageID.Decode().(string)
+	if correlation, _ := sent.CorrelationID.Decode().(string); id != "m!" || correlation != "5" || string(sent.GroupID) != "red" || string(sent.ReplyTo) != "re" || sent.GroupSequence.Value != 9 || sent.ContentType != nil {
+		t.Errorf("%+v", sent)
 	}
 	_, rest := convert.Append(nil, nil, &convert.Message{Properties: p, Original: original, Body: m.Body}, convert.Delivery{})
 	var whole []byte

@@ -76,9 +76,9 @@ func (t *Table) Set(vhost, path string, status entity.Status) {
 		delete(next.statuses, key{vhost, path})
 	}
 	t.now.Store(next)
-	told := maps.Clone(t.watchers)
+	watchers := maps.Clone(t.watchers)
 	t.mu.Unlock()
-	for f := range told {
+	for f := range watchers {
 		(*f)(vhost, path)
 	}
 }

@@ -47,21 +47,21 @@ func TestStatus_SBE1(t *testing.T) {
 	}
 }
 
-// Watchers are told of changes, and of nothing else.
+// Watchers are called for changes, and for nothing else.
 func TestWatch(t *testing.T) {
 	table := &Table{}
-	var told []string
-	stop := table.Watch(func(vhost, path string) { told = append(told, fmt.Sprint(vhost, path, table.Sends(vhost, path))) })
+	var changes []string
+	stop := table.Watch(func(vhost, path string) { changes = append(changes, fmt.Sprint(vhost, path, table.Sends(vhost, path))) })
 	for _, s := range []entity.Status{"", entity.Active, entity.Disabled, entity.Disabled, entity.SendDisabled, ""} {
 		table.Set("/", "q", s)
 	}
-	if want := []string{"/qfalse", "/qfalse", "/qtrue"}; !slices.Equal(told, want) || table.Generation() != 3 {
-		t.Errorf("%q, generation %d", told, table.Generation())
+	if want := []string{"/qfalse", "/qfalse", "/qtrue"}; !slices.Equal(changes, want) || table.Generation() != 3 {
+		t.Errorf("%q, generation %d", changes, table.Generation())
 	}
 	stop()
 	table.Set("/", "q", entity.Disabled)
-	if len(told) != 3 || len(table.watchers) != 0 {
-		t.Error("who has stopped to watch is told")
+	if len(changes) != 3 || len(table.watchers) != 0 {
+		t.Error("a watcher was called after it had stopped")
 	}
 	before := table.Generation()
 	if table.Forget("/"); !table.Sends("/", "q") || len(table.snapshot().statuses) != 0 || table.Generation() != before+1 {

@@ -193,8 +193,8 @@ func TestFailedSyncEndsTheJournal(t *testing.T) {
 	for _, kind := range []vfs.Kind{vfs.Sync, vfs.Write} {
 		m := vfs.NewMemory(1)
 		must(t, m.MakeDir("/data"))
-		told := make(chan error, 2)
-		j := open(t, m, "/data/journal", Options{OnFailure: func(err error) { told <- err }})
+		failures := make(chan error, 2)
+		j := open(t, m, "/data/journal", Options{OnFailure: func(err error) { failures <- err }})
 		j.must(1, message(1, "stored"))
 		broken := errors.New("broken")
 		m.Fail(func(o vfs.Operation) *vfs.Fault {
@@ -210,7 +210,7 @@ func TestFailedSyncEndsTheJournal(t *testing.T) {
 		if err := j.append(1, message(3, "lost")); !errors.Is(err, broken) {
 			t.Fatal(err)
 		}
-		if err := <-told; !errors.Is(err, broken) || !errors.Is(j.Close(), broken) || len(told) > 0 {
+		if err := <-failures; !errors.Is(err, broken) || !errors.Is(j.Close(), broken) || len(failures) > 0 {
 			t.Fatal(err)
 		}
 		m.Crash()

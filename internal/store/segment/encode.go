@@ -39,8 +39,8 @@ type log struct {
 // ErrTooLarge: the message does not fit the journal's format.
 var ErrTooLarge = errors.New("message is too large for the journal")
 
-// largest is the limit of a message in the journal, bytes.
-const largest = math.MaxUint32 - 2*format.BatchesFrom
+// maxMessage is the limit of a message in the journal, bytes.
+const maxMessage = math.MaxUint32 - 2*format.BatchesFrom
 
 // gather encodes what was appended, as far as the batch goes. The log is locked.
 func (j *Journal) gather() {
@@ -193,7 +193,7 @@ func (j *Journal) encodePut(q *index.Queue, r *store.Record, from *index.Segment
 }
 
 func tooLarge(r *store.Record) bool {
-	return len(r.Exchange) > math.MaxUint16 || len(r.RoutingKey) > math.MaxUint16 || format.PutSize(r) > largest
+	return len(r.Exchange) > math.MaxUint16 || len(r.RoutingKey) > math.MaxUint16 || format.PutSize(r) > maxMessage
 }
 
 // room finds room for a record in the batch, which it begins if it is empty; false

@@ -82,16 +82,16 @@ type Journal struct {
 	salt    uint64 // of the segments of this process
 
 	// mu guards incoming records. It is never held for long.
-	mu      sync.Mutex
-	pending []pending
-	waiting int // records in pending, about
-	writer  doing
-	closed  bool
-	failed  error
-	told    sync.Once     // OnFailure
-	late    []func(error) // what was appended after Close
-	kick    chan struct{} // wakes the writer, capacity 1
-	help    chan struct{} // wakes the helper, capacity 1
+	mu       sync.Mutex
+	pending  []pending
+	waiting  int // records in pending, about
+	writer   doing
+	closed   bool
+	failed   error
+	reported sync.Once     // OnFailure
+	late     []func(error) // what was appended after Close
+	kick     chan struct{} // wakes the writer, capacity 1
+	help     chan struct{} // wakes the helper, capacity 1
 
 	log   log
 	table *table

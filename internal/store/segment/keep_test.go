@@ -101,11 +101,11 @@ func TestStragglersAreMoved(t *testing.T) {
 
 func TestFullDiskStallsAndGoesOn(t *testing.T) {
 	bubble(t, func(t *testing.T, fs *vfs.Memory) {
-		var told []bool
+		var reports []bool
 		var mu sync.Mutex
 		j := open(t, fs, "/data/journal", Options{SegmentSize: smallSegment, OnFull: func(full bool) {
 			mu.Lock()
-			told = append(told, full)
+			reports = append(reports, full)
 			mu.Unlock()
 		}, OnFailure: func(err error) { t.Error(err) }})
 		leave(t, fs, 4*smallSegment)
@@ -122,15 +122,15 @@ func TestFullDiskStallsAndGoesOn(t *testing.T) {
 		}
 		time.Sleep(5 * time.Second)
 		mu.Lock()
-		if done == 0 || done == 100 || fmt.Sprint(told) != "[true]" {
-			t.Fatalf("%d done, told %v", done, told)
+		if done == 0 || done == 100 || fmt.Sprint(reports) != "[true]" {
+			t.Fatalf("%d done, OnFull was called with %v", done, reports)
 		}
 		mu.Unlock()
 		fs.SetCapacity(1 << 30)
 		time.Sleep(time.Second)
 		mu.Lock()
-		if done != 100 || fmt.Sprint(told) != "[true false]" {
-			t.Fatalf("%d done, told %v", done, told)
+		if done != 100 || fmt.Sprint(reports) != "[true false]" {
+			t.Fatalf("%d done, OnFull was called with %v", done, reports)
 		}
 		mu.Unlock()
 		j.close()
@@ -273,8 +273,8 @@ func TestFullDiskFreesItself(t *testing.T) {
 func TestNothingIsDurableBehindAFailure(t *testing.T) {
 	m := vfs.NewMemory(1)
 	must(t, m.MakeDir("/data"))
-	told, goOn := make(chan error), make(chan struct{})
-	j := open(t, m, "/data/journal", Options{OnFailure: func(err error) { told <- err; <-goOn }})
+	failures, goOn := make(chan error), make(chan struct{})
+	j := open(t, m, "/data/journal", Options{OnFailure: func(err error) { failures <- err; <-goOn }})
 	j.must(1, message(1, "a"))
 	broken := errors.New("broken")
 	m.Fail(func(o vfs.Operation) *vfs.Fault {
@@ -284,7 +284,7 @@ func TestNothingIsDurableBehindAFailure(t *testing.T) {
 		return nil
 	})
 	j.Append(1, messages(2, 2, "b"), func(error) {})
-	if err := <-told; !errors.Is(err, broken) {
+	if err := <-failures; !errors.Is(err, broken) {
 		t.Fatal(err)
 	}
 	j.log.Lock() // the second message is in the state that a checkpoint has now

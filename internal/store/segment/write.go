@@ -150,7 +150,7 @@ func (j *Journal) open(s *index.Segment) error {
 
 // fail ends the life of a journal whose disk cannot be trusted any more. The operator is informed first.
 func (j *Journal) fail(err error) {
-	j.told.Do(func() { j.options.OnFailure(err) })
+	j.reported.Do(func() { j.options.OnFailure(err) })
 	j.mu.Lock()
 	if j.failed == nil {
 		j.failed = err

@@ -20,8 +20,8 @@ func (j *judge) binding(b *rest.Body, i *Item) {
 	i.VHost = j.in(b)
 	source := Name{i.VHost, b.Text("source")}
 	i.Name = source.Name + " → " + bound.Destination
-	if len(bound.RoutingKey) > longest {
-		b.Fail(fmt.Errorf("the routing key has %d bytes, more than %d", len(bound.RoutingKey), longest))
+	if len(bound.RoutingKey) > maxName {
+		b.Fail(fmt.Errorf("the routing key has %d bytes, more than %d", len(bound.RoutingKey), maxName))
 	}
 	if kind := b.Text("destination_type"); !slices.Contains([]string{"queue", "exchange"}, kind) {
 		b.Fail(fmt.Errorf("the type of the destination is '%s', neither queue nor exchange", kind))

@@ -100,15 +100,15 @@ func (j *judge) item(s *section, n int, raw json.RawMessage, strange map[string]
 
 var errNoObject = errors.New("it is no object")
 
-// longest is how many bytes a name has at most: it is a short string of AMQP.
-const longest = 255
+// maxName is how many bytes a name has at most: it is a short string of AMQP.
+const maxName = 255
 
 // name returns a text that must be there, and that AMQP can carry.
 func name(b *rest.Body, key string) string {
 	b.Need(key)
 	text := b.Text(key)
-	if len(text) > longest {
-		b.Fail(fmt.Errorf("the %s has %d bytes, more than %d", key, len(text), longest))
+	if len(text) > maxName {
+		b.Fail(fmt.Errorf("the %s has %d bytes, more than %d", key, len(text), maxName))
 	}
 	return text
 }
