@@ -26,14 +26,14 @@ const (
 
 // flooder publishes as fast as it is let, and hears of alarms.
 type flooder struct {
-	*intruder
+	*rawClient
 	id      uint32
 	blocked chan string // reasons, "" for the end of an alarm
 	done    chan error
 }
 
 func (b *broker) flooder(t *testing.T, id int) *flooder {
-	f := &flooder{intruder: b.intrude(t), id: uint32(id), blocked: make(chan string, 1000), done: make(chan error, 1)}
+	f := &flooder{rawClient: b.connectRaw(t), id: uint32(id), blocked: make(chan string, 1000), done: make(chan error, 1)}
 	f.login(0)
 	f.open(1)
 	f.must(f.SetDeadline(time.Time{}))
@@ -119,7 +119,7 @@ func (b *broker) watchMemory() (most func() int64) {
 
 // drain consumes a queue until all that was published has come, in order.
 func (b *broker) drain(queue string) {
-	i := b.intrude(b.T)
+	i := b.connectRaw(b.T)
 	i.login(0)
 	i.open(1)
 	i.say(method(1, &protocol.BasicConsume{Queue: queue, NoAck: true, NoWait: true}))

@@ -54,7 +54,7 @@ func TestAttackOnOpenConnection(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel() // out of step, the broker waits a while before it hangs up
-			i := b.intrude(t)
+			i := b.connectRaw(t)
 			i.login(0)
 			i.open(1)
 			i.say(c.say)
@@ -75,7 +75,7 @@ func TestAttackWithWrongHeader(t *testing.T) {
 		"TLS": "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", "zeros": string(make([]byte, 4096)),
 	} {
 		t.Run(name, func(t *testing.T) {
-			i, want := b.intrude(t), protocol.ProtocolHeader[:]
+			i, want := b.connectRaw(t), protocol.ProtocolHeader[:]
 			if strings.HasPrefix(say, "AMQP\x00") {
 				want = amqp10.SASLProtocolHeader[:]
 			}
@@ -91,16 +91,16 @@ func TestAttackBySilence(t *testing.T) {
 	t.Parallel()
 	b := start(t, "--handshake-timeout", "300ms")
 	s := b.bystander()
-	for name, say := range map[string]func(*intruder){
-		"nothing":     func(*intruder) {},
-		"half header": func(i *intruder) { i.say([]byte("AMQP")) },
-		"no start-ok": func(i *intruder) { i.say(protocol.ProtocolHeader[:]); expect[*protocol.ConnectionStart](i) },
-		"no tune-ok":  func(i *intruder) { i.greet("guest"); expect[*protocol.ConnectionTune](i) },
-		"no sasl-init": func(i *intruder) {
+	for name, say := range map[string]func(*rawClient){
+		"nothing":     func(*rawClient) {},
+		"half header": func(i *rawClient) { i.say([]byte("AMQP")) },
+		"no start-ok": func(i *rawClient) { i.say(protocol.ProtocolHeader[:]); expect[*protocol.ConnectionStart](i) },
+		"no tune-ok":  func(i *rawClient) { i.greet("guest"); expect[*protocol.ConnectionTune](i) },
+		"no sasl-init": func(i *rawClient) {
 			i.say(amqp10.SASLProtocolHeader[:])
 			i.answers(amqp10.AppendFrame(amqp10.SASLProtocolHeader[:], 0, &amqp10.SASLMechanisms{ServerMechanisms: []amqp10.Symbol{"PLAIN", "AMQPLAIN", "ANONYMOUS", "MSSBCBS"}}))
 		},
-		"half a frame": func(i *intruder) {
+		"half a frame": func(i *rawClient) {
 			i.say(protocol.ProtocolHeader[:])
 			expect[*protocol.ConnectionStart](i)
 			i.say(method(0, &protocol.ConnectionStartOk{Mechanism: "PLAIN"})[:10])
@@ -108,7 +108,7 @@ func TestAttackBySilence(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			i := b.intrude(t)
+			i := b.connectRaw(t)
 			say(i)
 			i.over()
 		})
@@ -120,10 +120,10 @@ func TestAttackOnLogin(t *testing.T) {
 	t.Parallel()
 	b := start(t)
 	s := b.bystander()
-	i := b.intrude(t)
+	i := b.connectRaw(t)
 	i.greet("wrong")
 	i.refused(protocol.AccessRefused, "ACCESS_REFUSED - Login was refused using authentication mechanism PLAIN.")
-	i = b.intrude(t)
+	i = b.connectRaw(t)
 	i.greet("guest")
 	expect[*protocol.ConnectionTune](i)
 	i.say(method(0, &protocol.ConnectionTuneOk{FrameMax: frameMax, ChannelMax: 1}), method(0, &protocol.ConnectionOpen{VirtualHost: "none"}))
@@ -140,16 +140,16 @@ func TestAttackByLeaving(t *testing.T) {
 	long := method(1, &protocol.BasicPublish{RoutingKey: s.queue})
 	long = protocol.AppendHeaderFrame(long, 1, 1<<20, []byte{0, 0})
 	long = protocol.AppendBodyFrames(long, 1, make([]byte, 1<<19), frameMax)
-	for name, leave := range map[string]func(*intruder){
-		"half-closed":      func(i *intruder) { i.must(i.CloseWrite()) },
-		"truncated frame":  func(i *intruder) { i.say(method(1, &protocol.BasicGet{Queue: "x"})[:9]); i.must(i.CloseWrite()) },
-		"truncated body":   func(i *intruder) { i.say(long); i.must(i.CloseWrite()) },
-		"closed":           func(i *intruder) { i.must(i.Close()) },
-		"reset":            func(i *intruder) { i.must(i.SetLinger(0)); i.must(i.Close()) },
-		"reset in a frame": func(i *intruder) { i.say(long[:len(long)-100]); i.must(i.SetLinger(0)); i.must(i.Close()) },
+	for name, leave := range map[string]func(*rawClient){
+		"half-closed":      func(i *rawClient) { i.must(i.CloseWrite()) },
+		"truncated frame":  func(i *rawClient) { i.say(method(1, &protocol.BasicGet{Queue: "x"})[:9]); i.must(i.CloseWrite()) },
+		"truncated body":   func(i *rawClient) { i.say(long); i.must(i.CloseWrite()) },
+		"closed":           func(i *rawClient) { i.must(i.Close()) },
+		"reset":            func(i *rawClient) { i.must(i.SetLinger(0)); i.must(i.Close()) },
+		"reset in a frame": func(i *rawClient) { i.say(long[:len(long)-100]); i.must(i.SetLinger(0)); i.must(i.Close()) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			i := b.intrude(t)
+			i := b.connectRaw(t)
 			i.login(0)
 			i.mine("mine")
 			leave(i)
@@ -164,7 +164,7 @@ func TestAttackByDeadClient(t *testing.T) {
 	t.Parallel()
 	b := start(t)
 	s := b.bystander()
-	i := b.intrude(t)
+	i := b.connectRaw(t)
 	i.login(1)
 	began := time.Now()
 	i.over()

@@ -48,7 +48,7 @@ func (a *azure) change(c *admin.Client, queue string, s admin.EntityStatus) {
 func TestAzureClient_Status_SBE1(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "data")
-	flags := []string{"--servicebus-config", shop, "--servicebus-http", "127.0.0.1:0", "--servicebus-emulator"}
+	flags := []string{"--servicebus-config", sampleConfig, "--servicebus-http", "127.0.0.1:0", "--servicebus-emulator"}
 	b := startIn(t, folder, flags...)
 	a, c := azureTo(t, b), administrator(b, "RootManageSharedAccessKey", "any")
 	send := func(a *azure) error {

@@ -22,7 +22,7 @@ type azure struct {
 
 func connectAzure(t *testing.T) *azure {
 	t.Helper()
-	return azureOf(t, shop)
+	return azureOf(t, sampleConfig)
 }
 
 // azureOf is connectAzure with the entities of another file.
@@ -270,7 +270,7 @@ func TestAzureClient_Links(t *testing.T) {
 
 // Azure's client for JavaScript, likewise.
 func TestAzureClient_JavaScript(t *testing.T) {
-	doAzureJavaScript(t, shop, "node/servicebus.js")
+	doAzureJavaScript(t, sampleConfig, "node/servicebus.js")
 }
 
 // doAzureJavaScript runs a program of it against a broker with the entities of a file.

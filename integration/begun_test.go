@@ -53,7 +53,7 @@ func (s *bystander) heard(b *broker) {
 }
 
 // piece sends a part of a body, in frames as large as they may be.
-func (i *intruder) piece(channel uint16, bytes int) {
+func (i *rawClient) piece(channel uint16, bytes int) {
 	i.say(protocol.AppendBodyFrames(nil, channel, make([]byte, bytes), frameMax))
 }
 
@@ -66,7 +66,7 @@ func TestBegun_ByWhoMayNot(t *testing.T) {
 	s := b.bystander()
 	b.request("PUT", "/api/users/nobody", `{"password":"nothing","tags":""}`, 201)
 	b.request("PUT", "/api/permissions/%2F/nobody", `{"configure":"^$","write":"^$","read":"^$"}`, 201)
-	i := b.intrude(t)
+	i := b.connectRaw(t)
 	i.say(protocol.ProtocolHeader[:])
 	expect[*protocol.ConnectionStart](i)
 	i.say(method(0, &protocol.ConnectionStartOk{Mechanism: "PLAIN", Response: []byte("\x00nobody\x00nothing"), Locale: "en_US"}))
@@ -100,7 +100,7 @@ func TestBegun_ByWhoMayNot(t *testing.T) {
 
 // large publishes messages of 12 MiB that are as durable as can be.
 type large struct {
-	*intruder
+	*rawClient
 	id int
 }
 
@@ -166,11 +166,11 @@ func TestBegun_ByMany(t *testing.T) {
 	var all, ready sync.WaitGroup
 	ready.Add(publishers)
 	for n := range publishers {
-		p := &large{intruder: b.intrude(t), id: n}
+		p := &large{rawClient: b.connectRaw(t), id: n}
 		p.login(0)
 		p.open(1)
 		p.say(method(1, &protocol.ConfirmSelect{}))
-		expect[*protocol.ConfirmSelectOk](p.intruder)
+		expect[*protocol.ConfirmSelectOk](p.rawClient)
 		p.must(p.SetDeadline(time.Now().Add(8 * patience)))
 		all.Go(func() {
 			p.publish(func() {
@@ -205,7 +205,7 @@ func TestBegun_ByMany(t *testing.T) {
 func TestBegun_OnOneConnection(t *testing.T) {
 	t.Parallel()
 	b, check := startSmall(t)
-	i := b.intrude(t)
+	i := b.connectRaw(t)
 	i.login(0)
 	i.must(i.SetDeadline(time.Now().Add(4 * patience)))
 	const channels, size = 36, 16 << 20
@@ -290,7 +290,7 @@ func TestBegun_Transaction(t *testing.T) {
 func TestBegun_ResetWhileBlocked(t *testing.T) {
 	t.Parallel()
 	b := start(t)
-	i := b.intrude(t)
+	i := b.connectRaw(t)
 	i.login(0)
 	i.mine("mine")
 	b.verb(0, "set_vm_memory_high_watermark", "0")

@@ -39,7 +39,7 @@ type broken struct {
 const brokenSize = 10
 
 // reach brings a connection to a phase.
-func (i *intruder) reach(at phase) {
+func (i *rawClient) reach(at phase) {
 	i.Helper()
 	if at >= started {
 		i.say(protocol.ProtocolHeader[:])
@@ -68,7 +68,7 @@ const quiet = 8 * time.Second
 
 // answer returns what comes back: refusals, the end, or a sign that all is well, on the
 // channel as well as on the connection.
-func (i *intruder) answer(at phase) string {
+func (i *rawClient) answer(at phase) string {
 	if at >= opened {
 		i.say(method(1, &protocol.BasicQos{PrefetchCount: 7}), method(sentinel, &protocol.ChannelOpen{}))
 	}
@@ -143,7 +143,7 @@ func TestBrokenInput(t *testing.T) {
 		working.Go(func() {
 			for n := next.Add(1) - 1; n < int64(len(names)); n = next.Add(1) - 1 {
 				t.Run(names[n], func(t *testing.T) {
-					x, i := all[names[n]], b.intrude(t)
+					x, i := all[names[n]], b.connectRaw(t)
 					i.reach(x.at)
 					i.say(x.say)
 					answers[n] = names[n] + ": " + i.answer(x.at) + "\n"

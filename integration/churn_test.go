@@ -27,14 +27,14 @@ func TestFloodOfShortLivedQueues(t *testing.T) {
 	for n := range 4 {
 		running.Go(func() {
 			r := rand.New(rand.NewPCG(seed, uint64(n)))
-			v := &vandal{T: t, b: b, Rand: r}
+			v := &churner{T: t, b: b, Rand: r}
 			if err := v.connect(); err != nil {
 				t.Error(err)
 				return
 			}
 			for range 2000 {
 				if err := v.step(); err != nil {
-					t.Errorf("vandal %d: %v", n, err)
+					t.Errorf("churner %d: %v", n, err)
 					return
 				}
 			}
@@ -68,8 +68,8 @@ func TestFloodOfShortLivedQueues(t *testing.T) {
 
 const churnNames = 3
 
-// vandal does one thing after the other with the same queues as all others.
-type vandal struct {
+// churner runs random operations on the same queues as all others.
+type churner struct {
 	*testing.T
 	*rand.Rand
 	b    *broker
@@ -77,14 +77,14 @@ type vandal struct {
 	ch   *amqp.Channel
 }
 
-func (v *vandal) connect() (err error) {
+func (v *churner) connect() (err error) {
 	if v.conn, err = amqp.Dial("amqp://guest:guest@" + v.b.amqp + "/"); err != nil {
 		return err
 	}
 	return v.open()
 }
 
-func (v *vandal) open() (err error) {
+func (v *churner) open() (err error) {
 	if v.ch, err = v.conn.Channel(); err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (v *vandal) open() (err error) {
 }
 
 // step does something; that the queue is not there is no error.
-func (v *vandal) step() error {
+func (v *churner) step() error {
 	done := make(chan error, 1)
 	go func() { done <- v.act(fmt.Sprint("churn.", v.IntN(churnNames))) }()
 	var err error
@@ -108,7 +108,7 @@ func (v *vandal) step() error {
 	return err
 }
 
-func (v *vandal) act(queue string) error {
+func (v *churner) act(queue string) error {
 	switch v.IntN(8) {
 	case 0, 1:
 		return v.declare(queue)
@@ -144,7 +144,7 @@ func (v *vandal) act(queue string) error {
 
 // declare makes the queue with a lease of a few ms, and with dead letters that
 // go round in a circle.
-func (v *vandal) declare(queue string) error {
+func (v *churner) declare(queue string) error {
 	_, err := v.ch.QueueDeclare(queue, false, true, false, false, amqp.Table{
 		"x-expires": int32(4), "x-dead-letter-exchange": "", "x-dead-letter-routing-key": "churn.0",
 	})

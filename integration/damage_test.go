@@ -18,28 +18,28 @@ import (
 
 // The content of the damaged folder: messages in each of some queues, more than one segment holds.
 const (
-	harmed       = 3
-	harmMessages = 2500
-	harmBody     = 10 << 10
+	damagedQueues  = 3
+	damageMessages = 2500
+	damageBody     = 10 << 10
 )
 
-func harmQueue(n int) string { return fmt.Sprint("q", n) }
+func damageQueue(n int) string { return fmt.Sprint("q", n) }
 
-// harmless makes the folder of a broker that was stopped, or killed.
-func harmless(t *testing.T, end func(*broker)) (dir string) {
+// undamaged makes the folder of a broker that was stopped, or killed.
+func undamaged(t *testing.T, end func(*broker)) (dir string) {
 	dir = filepath.Join(t.TempDir(), "data")
 	b := startIn(t, dir)
 	c := b.dial()
-	for q := range harmed {
-		_, err := c.QueueDeclare(harmQueue(q), true, false, false, false, nil)
+	for q := range damagedQueues {
+		_, err := c.QueueDeclare(damageQueue(q), true, false, false, false, nil)
 		c.must(err)
 	}
 	var last *amqp.DeferredConfirmation
-	for n := range harmMessages {
-		for q := range harmed {
+	for n := range damageMessages {
+		for q := range damagedQueues {
 			var err error
-			last, err = c.PublishWithDeferredConfirm("", harmQueue(q), false, false,
-				amqp.Publishing{DeliveryMode: 2, Body: harmBodyOf(q, n)})
+			last, err = c.PublishWithDeferredConfirm("", damageQueue(q), false, false,
+				amqp.Publishing{DeliveryMode: 2, Body: damageBodyOf(q, n)})
 			c.must(err)
 		}
 	}
@@ -47,9 +47,9 @@ func harmless(t *testing.T, end func(*broker)) (dir string) {
 		t.Fatal("refused")
 	}
 	eventually(t, "all are confirmed", func() bool {
-		q, err := c.QueueDeclarePassive(harmQueue(0), true, false, false, false, nil)
+		q, err := c.QueueDeclarePassive(damageQueue(0), true, false, false, false, nil)
 		c.must(err)
-		return q.Messages == harmMessages
+		return q.Messages == damageMessages
 	})
 	end(b)
 	for _, spare := range the(dir, "spare-*") {
@@ -60,9 +60,9 @@ func harmless(t *testing.T, end func(*broker)) (dir string) {
 	return dir
 }
 
-// harmBodyOf returns which message it is, in every place.
-func harmBodyOf(q, n int) []byte {
-	return bytes.Repeat(fmt.Appendf(nil, "%04d %04d ", q, n), harmBody/10)
+// damageBodyOf returns a body that repeats the numbers of queue and message.
+func damageBodyOf(q, n int) []byte {
+	return bytes.Repeat(fmt.Appendf(nil, "%04d %04d ", q, n), damageBody/10)
 }
 
 // tool runs a command of the binary on a folder.
@@ -83,13 +83,13 @@ func tool(t *testing.T, dir string, args ...string) (code int, out string) {
 func (b *broker) served() (n int) {
 	b.Helper()
 	c := b.dial()
-	for q := range harmed {
+	for q := range damagedQueues {
 		before := -1
-		for d := range c.taken(harmQueue(q)) {
+		for d := range c.taken(damageQueue(q)) {
 			var of, number int
 			_, err := fmt.Sscanf(string(d.Body[:min(10, len(d.Body))]), "%d %d ", &of, &number)
-			if err != nil || of != q || number <= before || !bytes.Equal(d.Body, harmBodyOf(q, number)) {
-				b.Fatalf("%s: %.30q came behind %d", harmQueue(q), d.Body, before)
+			if err != nil || of != q || number <= before || !bytes.Equal(d.Body, damageBodyOf(q, number)) {
+				b.Fatalf("%s: %.30q came behind %d", damageQueue(q), d.Body, before)
 			}
 			before = number
 			n++
@@ -139,9 +139,9 @@ func flip(at int) func([]byte) []byte {
 	}
 }
 
-// harm is a way to damage the files of a name in the journal's folder, which are
+// damage is a way to damage the files of a name in the journal's folder, which are
 // put first. It is found, unless nobody needs what it hit.
-type harm struct {
+type damage struct {
 	files string
 	do    func(b []byte) []byte // nil to remove them
 	last  bool                  // file of that name, else the first
@@ -156,7 +156,7 @@ const (
 	in1  = 6501 // messages in the first
 )
 
-var harms = map[string]harm{
+var damages = map[string]damage{
 	"nothing":                             {"*.segment", func(b []byte) []byte { return b }, false, "", 0, 0},
 	"a bit of a body":                     {"*.segment", flip(5_000_000), false, seg1, 1, 1},
 	"a bit of a body in the last segment": {"*.segment", flip(500_000), true, seg2, 1, 1},
@@ -171,7 +171,7 @@ var harms = map[string]harm{
 	"no last checkpoint":                  {"checkpoint-*", nil, true, "", 0, 0},
 }
 
-func (h *harm) apply(t *testing.T, dir string) {
+func (h *damage) apply(t *testing.T, dir string) {
 	files := the(dir, h.files)
 	path := files[0]
 	if h.last {
@@ -196,8 +196,8 @@ func TestDamagedJournal(t *testing.T) {
 	for name, end := range map[string]func(*broker){"stop": (*broker).stop, "kill": (*broker).kill} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			whole := harmless(t, end)
-			for what, h := range harms {
+			whole := undamaged(t, end)
+			for what, h := range damages {
 				t.Run(what, func(t *testing.T) {
 					dir := filepath.Join(t.TempDir(), "data")
 					if out, err := exec.Command("cp", "-r", whole, dir).CombinedOutput(); err != nil {
@@ -205,7 +205,7 @@ func TestDamagedJournal(t *testing.T) {
 					}
 					h.apply(t, dir)
 					if h.tools(t, dir); name == "stop" {
-						h.suffer(t, dir, true)
+						h.check(t, dir, true)
 						return
 					}
 					if code, out := tool(t, dir, "journal", "repair"); (code == 1) != (h.found != "") || !strings.Contains(out, h.found) {
@@ -214,7 +214,7 @@ func TestDamagedJournal(t *testing.T) {
 					if code, out := tool(t, dir, "journal", "check"); code != 0 {
 						t.Errorf("check behind repair: %d\n%.2000s", code, out)
 					}
-					h.suffer(t, dir, false)
+					h.check(t, dir, false)
 				})
 			}
 		})
@@ -222,7 +222,7 @@ func TestDamagedJournal(t *testing.T) {
 }
 
 // tools checks what those say that change nothing.
-func (h *harm) tools(t *testing.T, dir string) {
+func (h *damage) tools(t *testing.T, dir string) {
 	t.Helper()
 	if code, out := tool(t, dir, "journal", "check"); (code == 1) != (h.found != "") || !strings.Contains(out, h.found) {
 		t.Errorf("check: %d\n%.2000s", code, out)
@@ -232,13 +232,13 @@ func (h *harm) tools(t *testing.T, dir string) {
 	}
 }
 
-// suffer checks what a broker makes of the folder; reported: it must report
+// check checks what a broker makes of the folder; reported: it must report
 // the damage.
-func (h *harm) suffer(t *testing.T, dir string, reported bool) {
+func (h *damage) check(t *testing.T, dir string, reported bool) {
 	t.Helper()
 	b := startIn(t, dir)
 	files, lost := b.log.losses()
-	missing := harmed*harmMessages - b.served()
+	missing := damagedQueues*damageMessages - b.served()
 	if missing < h.least || missing > h.most {
 		t.Errorf("%d messages are missing, not %d to %d", missing, h.least, h.most)
 	}
@@ -253,6 +253,6 @@ func (h *harm) suffer(t *testing.T, dir string, reported bool) {
 	if kept := len(copies) > 0; err != nil || kept != (h.found != "" && h.do != nil) {
 		t.Errorf("in quarantine are %v %v", copies, err)
 	}
-	b.dial().send(harmQueue(0), "after") // it takes new ones
+	b.dial().send(damageQueue(0), "after") // it takes new ones
 	b.stop()
 }

@@ -31,7 +31,7 @@ func TestDamagedDefinitions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	harms := map[string]func([]byte) []byte{
+	damages := map[string]func([]byte) []byte{
 		"empty":         func([]byte) []byte { return nil },
 		"zeros":         func(b []byte) []byte { clear(b); return b },
 		"cut in half":   func(b []byte) []byte { return b[:len(b)/2] },
@@ -42,13 +42,13 @@ func TestDamagedDefinitions(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for n := range 40 {
 		at, bit := r.IntN(len(whole)), byte(1)<<r.IntN(8)
-		harms[fmt.Sprint("bit ", n, " at ", at)] = func(b []byte) []byte { b[at] ^= bit; return b }
+		damages[fmt.Sprint("bit ", n, " at ", at)] = func(b []byte) []byte { b[at] ^= bit; return b }
 	}
 	refused := 0
-	for name, harm := range harms {
+	for name, damage := range damages {
 		t.Run(name, func(t *testing.T) {
 			must := !strings.HasPrefix(name, "bit") && name != "cut in half"
-			if err := os.WriteFile(file, harm(bytes.Clone(whole)), 0o600); err != nil {
+			if err := os.WriteFile(file, damage(bytes.Clone(whole)), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			log, ready := tryServe(t, dir)
@@ -62,7 +62,7 @@ func TestDamagedDefinitions(t *testing.T) {
 			}
 		})
 	}
-	t.Logf("%d of %d refused", refused, len(harms))
+	t.Logf("%d of %d refused", refused, len(damages))
 }
 
 // tryServe starts a broker that may refuse to start, and kills it when it has not.

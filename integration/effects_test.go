@@ -318,12 +318,12 @@ func TestPoliciesThroughEveryInterface_POL21(t *testing.T) {
 			b.request("PUT", "/api/permissions/"+vhost+"/"+user, `{"configure":".*","write":".*","read":".*"}`, map[string]int{"guest": http.StatusNoContent, "pat": http.StatusCreated}[user])
 		}
 		e := asker{b, "guest", vhost}.effects()[i]
-		story := strings.ReplaceAll(strings.Join(changeStory(e, asker{b, "pat", vhost}.effects()[i]), "\n"), vhost, "VHOST")
+		transcript := strings.ReplaceAll(strings.Join(policyChanges(e, asker{b, "pat", vhost}.effects()[i]), "\n"), vhost, "VHOST")
 		if first == "" {
-			first = story
+			first = transcript
 		}
-		if story != first {
-			t.Errorf("by %s\n%s\nelsewhere\n%s", e.name, story, first)
+		if transcript != first {
+			t.Errorf("by %s\n%s\nelsewhere\n%s", e.name, transcript, first)
 		}
 	}
 	for _, want := range []string{
@@ -358,9 +358,9 @@ func TestPoliciesThroughEveryInterface_POL21(t *testing.T) {
 	}
 }
 
-// changeStory changes policies by one interface, as an administrator and as a policymaker, 8 times, and tells all answers.
-func changeStory(e, pat effects) (story []string) {
-	record := func(what string, answer any) { story = append(story, fmt.Sprint(what, ": ", answer)) }
+// policyChanges changes policies by one interface, as an administrator and as a policymaker, 8 times, and returns all answers.
+func policyChanges(e, pat effects) (transcript []string) {
+	record := func(what string, answer any) { transcript = append(transcript, fmt.Sprint(what, ": ", answer)) }
 	record("set", e.set("ttl", "^q", `{"message-ttl":60000}`, false))                 // 1
 	record("set another value", pat.set("ttl", "^q", `{"message-ttl":90000}`, false)) // 2
 	record("set again", e.set("ttl", "^q", `{"message-ttl":90000}`, false))
@@ -392,5 +392,5 @@ func changeStory(e, pat effects) (story []string) {
 		delete(change, "time")
 		record("history", change)
 	}
-	return story
+	return transcript
 }

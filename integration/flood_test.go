@@ -49,7 +49,7 @@ func TestFloodPastASlowReader(t *testing.T) {
 	b := start(t)
 	s := b.bystander()
 	const count, size = 400, 128 << 10
-	slow := b.intrude(t)
+	slow := b.connectRaw(t)
 	slow.login(0)
 	slow.mine("slow")
 	slow.say(method(1, &protocol.BasicConsume{Queue: "slow", ConsumerTag: "t", NoAck: true}))

@@ -59,7 +59,7 @@ func TestCloseIsGraceful(t *testing.T) {
 func TestCloseIsLeftToTheClient(t *testing.T) {
 	t.Parallel()
 	b := start(t)
-	i := b.intrude(t)
+	i := b.connectRaw(t)
 	i.login(0)
 	begin := time.Now()
 	i.say(method(0, &protocol.ConnectionClose{ReplyCode: 200}))

@@ -16,7 +16,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-const shop = "../internal/servicebus/configfile/testdata/Config.json"
+const sampleConfig = "../internal/servicebus/configfile/testdata/Config.json"
 
 // atom makes a request to the administration API with a token that is signed with nothing that the broker knows.
 func (b *broker) atom(method, path, body string, match bool) (status int, text string) {
@@ -66,7 +66,7 @@ func element(text, name string) string {
 func TestServiceBusConfig(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	text, err := os.ReadFile(shop)
+	text, err := os.ReadFile(sampleConfig)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +210,7 @@ func TestServiceBusAdministrationIsBounded(t *testing.T) {
 // Definitions bring entities, rules and access keys to another broker.
 func TestServiceBusDefinitions(t *testing.T) {
 	t.Parallel()
-	one := start(t, "--servicebus-config", shop, "--servicebus-http", "127.0.0.1:0", "--servicebus-emulator")
+	one := start(t, "--servicebus-config", sampleConfig, "--servicebus-http", "127.0.0.1:0", "--servicebus-emulator")
 	one.put("/api/x/access-keys/%2F/app", `{"rights":["send"],"primary_key":"secret of app"}`)
 	all := one.asked("/api/definitions")
 	other := start(t, "--servicebus-http", "127.0.0.1:0", "--servicebus-emulator")

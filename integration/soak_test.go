@@ -132,8 +132,8 @@ func (w *watcher) finish() {
 	}
 }
 
-// besieged returns a broker with a watermark and the users that attack it.
-func besieged(t *testing.T) *broker {
+// startAttacked starts a broker with a watermark and the users that attack it.
+func startAttacked(t *testing.T) *broker {
 	b := start(t, "--memory-high-watermark", strconv.Itoa(soakWatermark))
 	for _, user := range []string{"mallory", "nobody"} {
 		b.request("PUT", "/api/users/"+user, fmt.Sprintf(`{"password":%q,"tags":"policymaker"}`, user), 201)
@@ -143,10 +143,10 @@ func besieged(t *testing.T) *broker {
 	return b
 }
 
-// besiege attacks until then, each attack at least once and all at the same time, beside a bystander who publishes
+// attackUntil attacks until end, each attack at least once and all at the same time, beside a bystander who publishes
 // persistent messages and consumes them: nothing is lost, doubled or out of order, memory stays below the watermark and
 // a margin, and returns. How late the bystander's messages came is logged.
-func (b *broker) besiege(end time.Time, names ...string) {
+func (b *broker) attackUntil(end time.Time, names ...string) {
 	w := b.watcher()
 	most, stop, rounds := b.watchMemory(), make(chan struct{}), make([]int, len(names))
 	var publishing, attacking sync.WaitGroup
@@ -186,7 +186,7 @@ func (b *broker) besiege(end time.Time, names ...string) {
 // All attacks at once, again and again.
 func TestSoakUnderAttack(t *testing.T) {
 	besideOthers(t, "soak")
-	besieged(t).besiege(time.Now().Add(*soakFor), slices.Sorted(maps.Keys(attacks))...)
+	startAttacked(t).attackUntil(time.Now().Add(*soakFor), slices.Sorted(maps.Keys(attacks))...)
 }
 
 // Each attack on a broker of its own. Where each is made but once, others go on beside it; -each shows how late it
@@ -196,7 +196,7 @@ func TestEachAttack(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(attacks)) {
 		t.Run(name, func(t *testing.T) {
 			besideOthers(t, "each")
-			besieged(t).besiege(time.Now().Add(*eachFor), name)
+			startAttacked(t).attackUntil(time.Now().Add(*eachFor), name)
 		})
 	}
 }

@@ -114,7 +114,7 @@ func (l *lane) left(c *client, stopped time.Time) {
 	c.Logf("%s: %d confirmed, %d acknowledged, %d left", l.queue, l.confirmed.Load(), len(l.acked), len(have))
 }
 
-// A stop under load, with a client that is deaf and an HTTP request that never
+// A stop under load, with a client that does not answer and an HTTP request that never
 // ends: it takes no longer than it may, tells everybody, loses nothing and
 // leaves a journal of which nothing has to be replayed.
 func TestStopUnderLoad(t *testing.T) {
@@ -140,7 +140,7 @@ func TestStopUnderLoad(t *testing.T) {
 			})
 		}
 	}
-	b.deaf(url)
+	b.connectUnresponsive(url)
 	request, err := net.Dial("tcp", b.http)
 	c.must(err)
 	defer func() { _ = request.Close() }()
@@ -176,10 +176,10 @@ func TestStopUnderLoad(t *testing.T) {
 	c.fails(err, amqp.PreconditionFailed, "queue limit in vhost '/' (3) is reached")
 }
 
-// deaf connects a client that does not answer once it is in.
-func (b *broker) deaf(url string) {
+// connectUnresponsive connects a client that does not answer once its connection is open.
+func (b *broker) connectUnresponsive(url string) {
 	b.Helper()
-	m := &mute{}
+	m := &silenceable{}
 	_, err := amqp.DialConfig(url, amqp.Config{Dial: func(network, address string) (net.Conn, error) {
 		var err error
 		m.Conn, err = net.Dial(network, address)
@@ -192,13 +192,13 @@ func (b *broker) deaf(url string) {
 	b.Cleanup(func() { _ = m.Close() })
 }
 
-// mute is a socket that says nothing any more while it is on.
-type mute struct {
+// silenceable is a socket that discards what is written while on is set.
+type silenceable struct {
 	net.Conn
 	on atomic.Bool
 }
 
-func (m *mute) Write(bytes []byte) (int, error) {
+func (m *silenceable) Write(bytes []byte) (int, error) {
 	if m.on.Load() {
 		return len(bytes), nil
 	}

@@ -65,7 +65,7 @@ func TestUnread(t *testing.T) {
 	before := peakMemory(t, b.cmd.Process.Pid)
 	for name, attack := range attackUnread {
 		t.Run(name, func(t *testing.T) {
-			i := b.intrude(t)
+			i := b.connectRaw(t)
 			i.login(0)
 			i.open(1)
 			i.must(i.SetDeadline(time.Now().Add(9 * patience))) // a slow broker takes long to answer what the system holds unread
@@ -165,7 +165,7 @@ func TestUnreadIsReadLater(t *testing.T) {
 	s := b.bystander()
 	s.queueWith("big", 1<<20)
 	const times = 200
-	i := b.intrude(t)
+	i := b.connectRaw(t)
 	i.login(0)
 	i.open(1)
 	for n := range times { // more than all buffers between us and the broker hold

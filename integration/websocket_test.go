@@ -134,7 +134,7 @@ func TestWebSocketUnread(t *testing.T) {
 // Azure's clients come over WebSocket as over TCP: the one for Go to the administration's listener.
 func TestAzureClient_WebSocket(t *testing.T) {
 	t.Parallel()
-	b := start(t, "--servicebus-config", shop, "--servicebus-http", "127.0.0.1:0", "--servicebus-emulator")
+	b := start(t, "--servicebus-config", sampleConfig, "--servicebus-http", "127.0.0.1:0", "--servicebus-emulator")
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	address := b.log.address("Service Bus listener started")
@@ -162,7 +162,7 @@ func TestAzureClient_JavaScriptWebSocket(t *testing.T) {
 	f.want(t)
 	folder := t.TempDir()
 	authority := testkit.NewAuthority(t)
-	b, _ := secured(t, authority, folder, "--https", "127.0.0.1:0", "--servicebus-config", shop, "--servicebus-emulator")
+	b, _ := secured(t, authority, folder, "--https", "127.0.0.1:0", "--servicebus-config", sampleConfig, "--servicebus-emulator")
 	_, port, err := net.SplitHostPort(b.log.address("HTTP listener with TLS started"))
 	if err != nil {
 		t.Fatal(err)
@@ -177,7 +177,7 @@ func TestAzureClient_Python(t *testing.T) {
 	f := foreign{name: "azure-servicebus", where: "Debian's python3-azure", probe: []string{python, "-c", "import azure.servicebus"}, run: []string{python, "-B"}}
 	f.want(t)
 	folder := t.TempDir()
-	b, _ := secured(t, testkit.NewAuthority(t), folder, "--https", "127.0.0.1:0", "--servicebus-config", shop, "--servicebus-emulator")
+	b, _ := secured(t, testkit.NewAuthority(t), folder, "--https", "127.0.0.1:0", "--servicebus-config", sampleConfig, "--servicebus-emulator")
 	_, port, err := net.SplitHostPort(b.log.address("HTTP listener with TLS started"))
 	if err != nil {
 		t.Fatal(err)

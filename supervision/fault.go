@@ -20,38 +20,38 @@ func (f *faulty) Receive(ctx actor.Context) {
 		f.Actor.Receive(ctx)
 		return
 	}
-	b := &bomb{Context: ctx}
+	b := &faultyContext{Context: ctx}
 	f.Actor.Receive(b)
-	b.blow()
+	b.fire()
 }
 
-// bomb is the context of a turn that fails; it goes off once, so that the recovering code can still answer.
-type bomb struct {
+// faultyContext is the context of a turn that fails: it panics once, so that the recovering code can still answer.
+type faultyContext struct {
 	actor.Context
-	blown bool
+	fired bool
 }
 
-func (b *bomb) blow() {
-	if !b.blown {
-		b.blown = true
+func (b *faultyContext) fire() {
+	if !b.fired {
+		b.fired = true
 		panic(fmt.Sprintf("fault injected over %T", b.Message()))
 	}
 }
 
-// Send goes off before it sends.
-func (b *bomb) Send(to *actor.PID, what any) {
-	b.blow()
+// Send panics before it sends.
+func (b *faultyContext) Send(to *actor.PID, what any) {
+	b.fire()
 	b.Context.Send(to, what)
 }
 
-// Watch goes off before it watches.
-func (b *bomb) Watch(who *actor.PID) {
-	b.blow()
+// Watch panics before it watches.
+func (b *faultyContext) Watch(who *actor.PID) {
+	b.fire()
 	b.Context.Watch(who)
 }
 
-// SpawnNamed goes off before it spawns.
-func (b *bomb) SpawnNamed(props *actor.Props, name string) (*actor.PID, error) {
-	b.blow()
+// SpawnNamed panics before it spawns.
+func (b *faultyContext) SpawnNamed(props *actor.Props, name string) (*actor.PID, error) {
+	b.fire()
 	return b.Context.SpawnNamed(props, name)
 }

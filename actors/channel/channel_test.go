@@ -18,9 +18,9 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// house is one channel with its connection for parent, in a bubble. Connection,
+// fixture is one channel with its connection for parent, in a bubble. Connection,
 // queues and vhost are probes.
-type house struct {
+type fixture struct {
 	*rig // for its vhost, gate and outbox, and to build reads
 	root *actor.RootContext
 	pid  *actor.PID
@@ -31,12 +31,12 @@ type house struct {
 	stop bool     // the writer does not write
 }
 
-func inHouse(t *testing.T, limit int, test func(h *house)) {
+func withFixture(t *testing.T, limit int, test func(h *fixture)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		system := actor.NewActorSystemWithConfig(actor.Configure(
 			actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return slog.New(slog.DiscardHandler) })))
-		h := &house{root: system.Root, seen: map[string]chan any{}}
+		h := &fixture{root: system.Root, seen: map[string]chan any{}}
 		var out *outbox.Outbox
 		out = outbox.New(limit, func() { go h.write(out) })
 		h.rig = newRig(t, func(c *Config) { c.Outbox = out })
@@ -80,7 +80,7 @@ func inHouse(t *testing.T, limit int, test func(h *house)) {
 }
 
 // undeliverable does as supervision does with mail whose receiver has ended.
-func (h *house) undeliverable(received any) {
+func (h *fixture) undeliverable(received any) {
 	switch m := received.(type) {
 	case *mail.Inbound:
 		m.Chunk.Release()
@@ -92,7 +92,7 @@ func (h *house) undeliverable(received any) {
 }
 
 // probe records its mail, and stops a child that fails, as supervision does.
-func (h *house) probe(name string, started func(actor.Context)) *actor.PID {
+func (h *fixture) probe(name string, started func(actor.Context)) *actor.PID {
 	seen := make(chan any, 100)
 	h.seen[name] = seen
 	stop := actor.NewOneForOneStrategy(0, 0, func(any) actor.Directive { return actor.StopDirective })
@@ -119,7 +119,7 @@ func (h *house) probe(name string, started func(actor.Context)) *actor.PID {
 }
 
 // write is a writer that can be stopped.
-func (h *house) write(out *outbox.Outbox) {
+func (h *fixture) write(out *outbox.Outbox) {
 	for {
 		h.mu.Lock()
 		stop := h.stop
@@ -146,14 +146,14 @@ func (h *house) write(out *outbox.Outbox) {
 	}
 }
 
-func (h *house) stopWriting(stop bool) {
+func (h *fixture) stopWriting(stop bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.stop = stop
 }
 
 // hears checks what the client got.
-func (h *house) hears(want ...string) {
+func (h *fixture) hears(want ...string) {
 	h.t.Helper()
 	synctest.Wait()
 	h.mu.Lock()
@@ -165,7 +165,7 @@ func (h *house) hears(want ...string) {
 }
 
 // gets is the next mail of a probe.
-func gets[T any](h *house, name string) T {
+func gets[T any](h *fixture, name string) T {
 	h.t.Helper()
 	synctest.Wait()
 	select {
@@ -180,7 +180,7 @@ func gets[T any](h *house, name string) T {
 	panic("unreachable")
 }
 
-func (h *house) nothing(name string) {
+func (h *fixture) nothing(name string) {
 	h.t.Helper()
 	synctest.Wait()
 	if n := len(h.seen[name]); n > 0 {
@@ -188,13 +188,13 @@ func (h *house) nothing(name string) {
 	}
 }
 
-func (h *house) says(methods ...protocol.Method) {
+func (h *fixture) says(methods ...protocol.Method) {
 	for _, m := range methods {
 		h.root.Send(h.pid, h.inbound(frame(m)))
 	}
 }
 
-func (h *house) consumes(tag string) {
+func (h *fixture) consumes(tag string) {
 	h.t.Helper()
 	h.says(&protocol.BasicConsume{Queue: "q1", ConsumerTag: tag})
 	m := gets[*mail.Consume](h, "q1")
@@ -202,9 +202,9 @@ func (h *house) consumes(tag string) {
 	h.hears("basic.consume-ok {ConsumerTag:" + tag + "}")
 }
 
-func (h *house) queue(name string) *actor.PID { return h.root.ActorSystem().NewLocalPID(name) }
+func (h *fixture) queue(name string) *actor.PID { return h.root.ActorSystem().NewLocalPID(name) }
 
-func (h *house) delivers(tag string, first uint64, bodies ...string) {
+func (h *fixture) delivers(tag string, first uint64, bodies ...string) {
 	d := mail.NewDeliver(h.queue("q1"), tag, false)
 	for i, body := range bodies {
 		d.Items = append(d.Items, mail.Delivery{Number: first + uint64(i), Message: message.Message{
@@ -215,7 +215,7 @@ func (h *house) delivers(tag string, first uint64, bodies ...string) {
 }
 
 func TestShell_FromDeclareToClose(t *testing.T) {
-	inHouse(t, 1<<20, func(h *house) {
+	withFixture(t, 1<<20, func(h *fixture) {
 		h.says(&protocol.QueueDeclare{Queue: "q"}, &protocol.ChannelClose{}, &protocol.BasicQos{})
 		m := gets[*mail.DeclareQueue](h, "vhost")
 		if m.Connection.Id != "connection" || !m.ReplyTo.Equal(h.pid) {
@@ -235,7 +235,7 @@ func TestShell_FromDeclareToClose(t *testing.T) {
 }
 
 func TestShell_ThirtySecondsWithoutAnAnswer(t *testing.T) {
-	inHouse(t, 1<<20, func(h *house) {
+	withFixture(t, 1<<20, func(h *fixture) {
 		h.says(&protocol.QueuePurge{Queue: "q1"}, &protocol.QueuePurge{Queue: "q1"})
 		m := gets[*mail.Purge](h, "q1")
 		time.Sleep(answerTimeout - time.Millisecond)
@@ -258,7 +258,7 @@ func TestShell_ThirtySecondsWithoutAnAnswer(t *testing.T) {
 
 // A client may take a day to read: what waits for it has no deadline.
 func TestShell_StalledClient(t *testing.T) {
-	inHouse(t, 100, func(h *house) {
+	withFixture(t, 100, func(h *fixture) {
 		h.consumes("a")
 		h.stopWriting(true)
 		h.delivers("a", 1, "m1", "m2", "m3")
@@ -283,7 +283,7 @@ func TestShell_StalledClient(t *testing.T) {
 // The news of a queue's end overtakes its last deliveries; the client does not
 // notice.
 func TestShell_QueueEnds(t *testing.T) {
-	inHouse(t, 1<<20, func(h *house) {
+	withFixture(t, 1<<20, func(h *fixture) {
 		h.consumes("a")
 		h.says(&protocol.ConfirmSelect{NoWait: true})
 		h.root.Send(h.pid, h.inbound(publish("", "q1", "p")))
@@ -319,7 +319,7 @@ func (p panics) Check(_ auth.User, _ string, r auth.Resource, _ auth.Permission)
 // After a panic the connection sees the channel end without a farewell, and so
 // do the queues that watch it; all credit comes back, and the outbox works.
 func TestShell_Panic(t *testing.T) {
-	inHouse(t, 1<<20, func(h *house) {
+	withFixture(t, 1<<20, func(h *fixture) {
 		h.consumes("a")
 		h.root.Send(h.pid, h.inbound(slices.Concat(publish("", "q2", "a"), publish("boom", "", "b"), publish("", "q2", "c"))))
 		h.says(&protocol.BasicQos{})

@@ -21,7 +21,7 @@ func (s *state) fail(err error, m protocol.Method) {
 		}
 		s.phase = closing
 		s.cfg.Log.Warn().Uint16("code", ce.Code).Str("text", ce.Text).Str("method", protocol.NameOf(ce.Class, ce.Method)).Msg("channel closed by the broker")
-		s.parting = &protocol.ChannelClose{ReplyCode: ce.Code, ReplyText: ce.Text, Class: ce.Class, Method: ce.Method}
+		s.closeMethod = &protocol.ChannelClose{ReplyCode: ce.Code, ReplyText: ce.Text, Class: ce.Class, Method: ce.Method}
 		return
 	}
 	var oe *protocol.ConnectionError
@@ -39,9 +39,9 @@ func (s *state) fail(err error, m protocol.Method) {
 // part informs the queues before it sends channel.close, so that the client's next operations find the returned
 // deliveries there.
 func (s *state) part() {
-	if s.parting != nil {
-		s.output.Reply(s.parting)
-		s.parting = nil
+	if s.closeMethod != nil {
+		s.output.Reply(s.closeMethod)
+		s.closeMethod = nil
 	}
 }
 

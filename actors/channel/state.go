@@ -46,8 +46,8 @@ type state struct {
 	client  requests.Client
 	phase   phase
 	leaving bool // the connection is ending; input read before is still processed
-	// parting is the channel.close for this turn's exception, not sent yet.
-	parting *protocol.ChannelClose
+	// closeMethod is the channel.close for this turn's exception, until it is sent.
+	closeMethod *protocol.ChannelClose
 
 	assembler assembler.Assembler
 	decided   func(number uint64, granted bool) // mails a decision to the channel

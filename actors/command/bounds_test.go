@@ -23,7 +23,7 @@ func (b *bubble) bodies() (all []string) {
 // Unanswered commands are limited, per user and in total, and so is the number that is executed at once. Refused
 // commands are answered at once.
 func TestWaitingCommandsAreBounded(t *testing.T) {
-	inOffice(t, func(b *bubble, c *clerk) {
+	withJobRunner(t, func(b *bubble, c *jobRunner) {
 		channels := []*probe{b.probe(), b.probe(), b.probe(), b.probe(), b.probe(), b.probe()}
 		for i := range maxOfUser {
 			b.ask(channels[i%len(channels)], publishing("queue.peek", fmt.Sprint(i)))
@@ -53,7 +53,7 @@ func TestWaitingCommandsAreBounded(t *testing.T) {
 }
 
 func TestCommandsAndAnswersAreBounded(t *testing.T) {
-	inOffice(t, func(b *bubble, c *clerk) {
+	withJobRunner(t, func(b *bubble, c *jobRunner) {
 		b.ask(b.channel, publishing("queue.peek", strings.Repeat("x", maxCommand+1)))
 		b.expect("queue.peek", `{"error":"bad_request","reason":"a command about messages has at most 65536 bytes"}`)
 		b.ask(b.channel, publishing("queue.peek", ""))

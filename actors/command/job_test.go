@@ -15,19 +15,19 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// clerk carries jobs out when the test says so.
-type clerk struct {
+// jobRunner runs jobs when the test says so.
+type jobRunner struct {
 	began chan Command
 	done  chan string
 }
 
-// inOffice is inBubble with a clerk.
-func inOffice(t *testing.T, test func(b *bubble, c *clerk)) {
+// withJobRunner is inBubble with a jobRunner.
+func withJobRunner(t *testing.T, test func(b *bubble, c *jobRunner)) {
 	inBubble(t, func(b *bubble) {
 		if err := b.system.Root.StopFuture(b.actor).Wait(); err != nil {
 			b.Fatal(err)
 		}
-		c := &clerk{make(chan Command, 10), make(chan string)}
+		c := &jobRunner{make(chan Command, 10), make(chan string)}
 		b.actor = b.system.Root.Spawn(actor.PropsFromProducer(func() actor.Actor {
 			return New(Config{VHost: b.vhost, Registry: b.registry.pid, Clock: clock.New(), Log: zerolog.Nop(), Carry: func(ctx context.Context, m Command) []byte {
 				c.began <- m
@@ -53,7 +53,7 @@ func (b *bubble) ask(from *probe, commands ...message.Message) {
 	})
 }
 
-func (c *clerk) next(b *bubble) Command {
+func (c *jobRunner) next(b *bubble) Command {
 	b.Helper()
 	synctest.Wait()
 	select {
@@ -68,7 +68,7 @@ func (c *clerk) next(b *bubble) Command {
 // TestJobs: those of one channel one after the other, those of two at the same time;
 // answers in the order of the commands.
 func TestJobs(t *testing.T) {
-	inOffice(t, func(b *bubble, c *clerk) {
+	withJobRunner(t, func(b *bubble, c *jobRunner) {
 		b.ask(b.channel, publishing("lock.renew", `{"queue":"q"}`), publishing("queue.peek", "2"))
 		b.ask(b.registry, publishing("scheduled.list", "3"))
 		m, other := c.next(b), c.next(b)
@@ -107,7 +107,7 @@ func TestJobs(t *testing.T) {
 // TestJobsTakeTooLong: who waits is told, and what nobody waits for any more is not
 // begun.
 func TestJobsTakeTooLong(t *testing.T) {
-	inOffice(t, func(b *bubble, c *clerk) {
+	withJobRunner(t, func(b *bubble, c *jobRunner) {
 		b.ask(b.channel, publishing("queue.peek", "1"), publishing("queue.peek", "2"))
 		c.next(b)
 		time.Sleep(patience)

@@ -128,7 +128,7 @@ func TestCloseBeforeOpens(t *testing.T) {
 }
 
 // A channel that does not answer delays the end, but not for ever.
-func TestCloseDeafChannel(t *testing.T) {
+func TestCloseUnresponsiveChannel(t *testing.T) {
 	running(t, func(c *connection.Config) { c.CloseTimeout = 4 * time.Second }, func(r *rig) {
 		r.openChannel(1)
 		r.sendMethods(1, &protocol.BasicCancel{})

@@ -145,10 +145,10 @@ func (r *rig) isOver() {
 // connection error, basic.cancel hangs when told to close, basic.ack keeps the chunk, basic.reject has it stay after
 // channel.close.
 type channelProbe struct {
-	r    *rig
-	spec connection.ChannelSpec
-	deaf bool
-	held []*message.Chunk
+	r            *rig
+	spec         connection.ChannelSpec
+	unresponsive bool
+	held         []*message.Chunk
 
 	staying bool
 }
@@ -162,7 +162,7 @@ func (p *channelProbe) Receive(ctx actor.Context) {
 		p.inbound(ctx, m)
 	case *mail.CloseChannel:
 		p.r.events <- fmt.Sprintf("close %d", id)
-		if !p.deaf {
+		if !p.unresponsive {
 			ctx.Send(p.spec.Connection, &mail.ChannelClosed{ID: id, Channel: ctx.Self()})
 			ctx.Stop(ctx.Self())
 		}
@@ -196,7 +196,7 @@ func (p *channelProbe) inbound(ctx actor.Context, m *mail.Inbound) {
 				Err: protocol.ConnectionErrorf(protocol.NotImplemented, "no get").For(method),
 			})
 		case *protocol.BasicCancel:
-			p.deaf = true
+			p.unresponsive = true
 		case *protocol.BasicAck:
 			keep = true
 		case *protocol.BasicReject:
@@ -236,9 +236,9 @@ func (p *channelProbe) frames(runs [][]byte) (frames []protocol.Frame) {
 // client speaks raw frames. Its goroutine reads all the time.
 type client struct {
 	net.Conn
-	t      *testing.T
-	frames chan protocol.Frame // closed at the end of input
-	deaf   atomic.Bool
+	t            *testing.T
+	frames       chan protocol.Frame // closed at the end of input
+	unresponsive atomic.Bool
 }
 
 func newClient(t *testing.T, conn net.Conn) *client {
@@ -247,7 +247,7 @@ func newClient(t *testing.T, conn net.Conn) *client {
 		defer close(c.frames)
 		for {
 			head := make([]byte, 8)
-			if _, err := io.ReadFull(conn, head[:1]); err != nil || c.deaf.Load() {
+			if _, err := io.ReadFull(conn, head[:1]); err != nil || c.unresponsive.Load() {
 				return
 			}
 			if _, err := io.ReadFull(conn, head[1:]); err != nil {
@@ -272,7 +272,7 @@ func newClient(t *testing.T, conn net.Conn) *client {
 }
 
 // stopReading leaves everything from now on but one byte unread.
-func (c *client) stopReading() { c.deaf.Store(true) }
+func (c *client) stopReading() { c.unresponsive.Store(true) }
 
 func (c *client) send(bytes []byte) {
 	c.t.Helper()

@@ -12,7 +12,7 @@ import (
 
 // outcome is the next answer to a source: the ids that are taken care of, and
 // those that it keeps with the number of targets that have them.
-func (h *house) outcome(source *probe) string {
+func (h *fixture) outcome(source *probe) string {
 	h.t.Helper()
 	r := take[*mail.DeadLetterReply](h, source)
 	text := fmt.Sprint(r.IDs)
@@ -38,7 +38,7 @@ func TestDL30Care(t *testing.T) {
 		{mail.RetryRefused, dropped, dropped, kept},
 		{mail.AtLeastOnce, kept, kept, kept},
 	} {
-		inHouse(t, func(h *house) {
+		withFixture(t, func(h *fixture) {
 			source, target := h.queue("source"), h.queue("target")
 			h.send(caring(c.care, pendingMessage(source, "expired", "dlx", 1, 2)))
 			if got := h.outcome(source); got != c.noExchange {
@@ -70,7 +70,7 @@ func TestDL30Care(t *testing.T) {
 // A target that has a message does not get it again with the next attempt; when
 // all that are left have it, it is done.
 func TestDL30Taken(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		source, a, b := h.queue("source"), h.queue("a"), h.queue("b")
 		h.exchange(&topology.Exchange{Name: "dlx", Type: "fanout"}, "", "", a, b)
 		d := caring(mail.AtLeastOnce, pendingMessage(source, "expired", "dlx", 1, 1))
@@ -113,7 +113,7 @@ func TestDL30Taken(t *testing.T) {
 
 // A cycle is dropped whoever cares (DL-25).
 func TestDL25CycleIsNotKept(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		source := h.queue("source")
 		h.exchange(&topology.Exchange{Name: "dlx", Type: "fanout"}, "", "", source)
 		h.send(caring(mail.AtLeastOnce, pendingMessage(source, "expired", "dlx", 1, 1)))
@@ -124,7 +124,7 @@ func TestDL25CycleIsNotKept(t *testing.T) {
 }
 
 // ruled makes a topic with a rule without an action to q, and one for each action.
-func (h *house) ruled(q *probe, actions ...string) {
+func (h *fixture) ruled(q *probe, actions ...string) {
 	x := &topology.Exchange{Name: "topic", Type: "x-rules"}
 	h.exchange(x, "", "plain", q)
 	r := x.Routes()
@@ -138,7 +138,7 @@ func (h *house) ruled(q *probe, actions ...string) {
 }
 
 // copies takes what q gets: by the rules of actions, "plain" for none.
-func (h *house) copies(q *probe, n int) map[string]*mail.Enqueue {
+func (h *fixture) copies(q *probe, n int) map[string]*mail.Enqueue {
 	h.t.Helper()
 	got := map[string]*mail.Enqueue{}
 	for range n {
@@ -155,7 +155,7 @@ func (h *house) copies(q *probe, n int) map[string]*mail.Enqueue {
 // TestRefusedCopy_SBR6: a target gets again what it has refused of the copies that the rules of a topic make for it, and nothing else.
 func TestRefusedCopy_SBR6(t *testing.T) {
 	for _, refused := range []string{"plain", "one", "two"} {
-		inHouse(t, func(h *house) {
+		withFixture(t, func(h *fixture) {
 			source, q := h.queue("source"), h.queue("q")
 			h.ruled(q, "one", "two")
 			d := func(taken []mail.Target) *mail.DeadLetter {
@@ -184,7 +184,7 @@ func TestRefusedCopy_SBR6(t *testing.T) {
 // the message ends in its queue also when it is the only one.
 func TestImpossibleCopy_SBR6(t *testing.T) {
 	for _, c := range []mail.Guarantee{mail.Drop, mail.RetryRefused, mail.AtLeastOnce} {
-		inHouse(t, func(h *house) {
+		withFixture(t, func(h *fixture) {
 			source, q := h.queue("source"), h.queue("q")
 			h.ruled(q, "never")
 			send := func(taken []mail.Target) map[string]*mail.Enqueue {
@@ -227,7 +227,7 @@ func TestImpossibleCopy_SBR6(t *testing.T) {
 // TestDeliveryCountOfDeadLetters_DL9: a dead letter keeps the delivery count of its queue for Azure Service Bus clients (LOCK-8), but has no x-delivery-count
 // of its own.
 func TestDeliveryCountOfDeadLetters_DL9(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		source, target := h.queue("source"), h.queue("target")
 		h.exchange(&topology.Exchange{Name: "dlx", Type: "fanout"}, "", "", target)
 		d := pendingMessage(source, "rejected", "dlx", 1, 2)

@@ -14,7 +14,7 @@ import (
 )
 
 func TestDL15DL17DL20Republished(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		source, target := h.queue("source"), h.queue("target")
 		h.exchange(&topology.Exchange{Name: "dlx", Type: "fanout", Internal: true}, "", "", target) // DL-14
 		d := pendingMessage(source, "expired", "dlx", 1, 2)
@@ -54,7 +54,7 @@ func TestDL15DL17DL20Republished(t *testing.T) {
 // TestTTL9_CapOfDeadLetterExchange: what goes through a capped exchange is capped as a publish is; what capped it before is not told
 // as the publisher's own (DL-17).
 func TestTTL9_CapOfDeadLetterExchange(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		source, capped, free := h.queue("source"), h.queue("capped"), h.queue("free")
 		inner, dlx := &topology.Exchange{Name: "inner", Type: "fanout"}, &topology.Exchange{Name: "dlx", Type: "fanout"}
 		h.exchange(inner, "", "", capped)
@@ -86,7 +86,7 @@ func TestTTL9_CapOfDeadLetterExchange(t *testing.T) {
 }
 
 func TestOneMailPerTargetAndReplyWhenAllHaveAnswered(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		source, a, b := h.queue("source"), h.queue("a"), h.queue("b")
 		h.exchange(&topology.Exchange{Name: "dlx", Type: "direct"}, "", "k", a, b)
 		h.send(pendingMessage(source, "expired", "dlx", 10, 3))
@@ -115,7 +115,7 @@ func TestOneMailPerTargetAndReplyWhenAllHaveAnswered(t *testing.T) {
 
 // An answer to an earlier incarnation may end where the numbers of this one begin.
 func TestAnswersToAnEarlierIncarnationSettleNothing(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		source, target := h.queue("source"), h.queue("target")
 		h.exchange(&topology.Exchange{Name: "dlx", Type: "fanout"}, "", "", target)
 		h.send(pendingMessage(source, "expired", "dlx", 10, 2))
@@ -130,7 +130,7 @@ func TestAnswersToAnEarlierIncarnationSettleNothing(t *testing.T) {
 }
 
 func TestDL20MessagesThatDiedAlikeShareTheirHistory(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		source, target := h.queue("source"), h.queue("target")
 		h.exchange(&topology.Exchange{Name: "dlx", Type: "fanout"}, "", "", target)
 		d := pendingMessage(source, "expired", "dlx", 1, 6)
@@ -156,7 +156,7 @@ func TestDL20MessagesThatDiedAlikeShareTheirHistory(t *testing.T) {
 }
 
 func TestDL13Dropped(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		source, ae := h.queue("source"), h.queue("ae")
 		h.send(pendingMessage(source, "maxlen", "dlx", 1, 3))
 		h.settled(source, mail.Range{First: 1, Last: 3})
@@ -177,7 +177,7 @@ func TestDL13Dropped(t *testing.T) {
 }
 
 func TestDL1DefaultExchange(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		source, target := h.queue("source"), h.queue("k")
 		h.send(pendingMessage(source, "rejected", "", 1, 1))
 		if m := take[*mail.Enqueue](h, target).Messages[0]; string(m.Exchange) != "" || string(m.RoutingKey) != "k" {
@@ -207,7 +207,7 @@ func TestDL25DL26Cycles(t *testing.T) {
 	}
 	for _, row := range table {
 		t.Run(row.name, func(t *testing.T) {
-			inHouse(t, func(h *house) {
+			withFixture(t, func(h *fixture) {
 				source, target, other := h.queue(row.queue), (*probe)(nil), h.queue("other")
 				if target = source; row.target != row.queue {
 					target = h.queue(row.target)
@@ -232,7 +232,7 @@ func TestDL25DL26Cycles(t *testing.T) {
 }
 
 func TestDL27OneWarningPerCycle(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		a, b := h.queue("a"), h.queue("b")
 		h.exchange(&topology.Exchange{Name: "dlx", Type: "fanout"}, "", "", a)
 		h.send(pendingMessage(a, "expired", "dlx", 1, 100), pendingMessage(a, "expired", "dlx", 101, 1))
@@ -255,7 +255,7 @@ func TestDL27OneWarningPerCycle(t *testing.T) {
 }
 
 func TestOrderAcrossTurns(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		source, other, target := h.queue("source"), h.queue("other"), h.queue("target")
 		h.exchange(&topology.Exchange{Name: "dlx", Type: "fanout"}, "", "", target)
 		const n = 3000 // several turns
@@ -297,7 +297,7 @@ func TestOrderAcrossTurns(t *testing.T) {
 }
 
 func TestTargetThatEndsSettles(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		source, a, b := h.queue("source"), h.queue("a"), h.queue("b")
 		h.exchange(&topology.Exchange{Name: "dlx", Type: "fanout"}, "", "", a, b)
 		h.send(pendingMessage(source, "expired", "dlx", 1, 2))
@@ -318,7 +318,7 @@ func TestTargetThatEndsSettles(t *testing.T) {
 }
 
 func TestHeadersExchangeSeesTheDeath(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		source, target := h.queue("source"), h.queue("target")
 		r, _ := topology.NewRoutes("headers", nil)
 		r, _ = r.With(topology.Binding{Destination: "target", Arguments: protocol.Table{
@@ -339,7 +339,7 @@ func TestHeadersExchangeSeesTheDeath(t *testing.T) {
 }
 
 func TestQueueExpiredIsCounted(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		h.send(&mail.QueueExpired{Queue: "q", Discarded: 5})
 		if h.stats.QueuesExpired.Load() != 1 || h.stats.Discarded.Load() != 5 || !strings.Contains(h.log.String(), `"queue":"q"`) {
 			t.Error(h.log.String())
@@ -349,7 +349,7 @@ func TestQueueExpiredIsCounted(t *testing.T) {
 
 // TestManyExpire: those that expire while the actor has other things to do share a line.
 func TestManyExpire(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		for i := range 40 {
 			h.root.Send(h.pid, &mail.QueueExpired{Queue: fmt.Sprint("q", i), Discarded: 2})
 		}
@@ -380,7 +380,7 @@ func TestManyExpire(t *testing.T) {
 }
 
 func TestPoisonCostsOneMessage(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		source, target := h.queue("source"), h.queue("target")
 		x := &topology.Exchange{Name: "dlx", Type: "direct"}
 		h.exchange(x, "", "k", target)
@@ -403,7 +403,7 @@ func TestPoisonCostsOneMessage(t *testing.T) {
 }
 
 func TestRestartInformsTheSources(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		source, other, target := h.queue("source"), h.queue("other"), h.queue("k")
 		h.send(pendingMessage(source, "expired", "", 1, 3))
 		old := take[*mail.Enqueue](h, target)
@@ -423,7 +423,7 @@ func TestRestartInformsTheSources(t *testing.T) {
 
 // An expiration of 0 is the publisher's own like any other.
 func TestDL17_ZeroIsAnExpiration(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		source, target := h.queue("source"), h.queue("target")
 		d := pendingMessage(source, "expired", "", 1, 1)
 		d.RoutingKey, d.HasKey = "target", true

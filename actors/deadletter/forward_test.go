@@ -11,7 +11,7 @@ import (
 // TestForward: what a queue moves on did not die. It keeps everything but how often that happened, finds its way by its own key, also
 // back into the queue that it is from, and stays there while nobody takes it.
 func TestForward(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		source, target := h.queue("source"), h.queue("target")
 		forward := func(first uint64, n int) *mail.DeadLetter {
 			d := pendingMessage(source, "forwarded", "to", first, n)

@@ -10,7 +10,7 @@ import (
 )
 
 // keeping makes a recent-history exchange, which a probe plays, with bindings to queues.
-func (h *house) keeping(name string, queues ...*probe) (x *topology.Exchange, keeper *probe) {
+func (h *fixture) keeping(name string, queues ...*probe) (x *topology.Exchange, keeper *probe) {
 	keeper = h.queue("amq.history." + name)
 	x = &topology.Exchange{Name: name, Type: topology.RecentHistoryType, PID: keeper.queue.PID}
 	h.exchange(x, "", "", queues...)
@@ -20,7 +20,7 @@ func (h *house) keeping(name string, queues ...*probe) (x *topology.Exchange, ke
 
 // TestDEC17_DeadLettersAreKept as what clients publish; a queue that wants somebody to have them still has them where only the exchange would.
 func TestDEC17_DeadLettersAreKept(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		from, q := h.queue("from"), h.queue("q")
 		_, bound := h.keeping("bound", q)
 		_, empty := h.keeping("empty")
@@ -49,7 +49,7 @@ func TestDEC17_DeadLettersAreKept(t *testing.T) {
 
 // TestDEC17_KeptOnce: what goes back to its queue because another target refuses it is not kept again when it comes again.
 func TestDEC17_KeptOnce(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		from, q := h.queue("from"), h.queue("q")
 		_, keeper := h.keeping("x", q)
 		d := pendingMessage(from, "expired", "x", 1, 1)
@@ -73,7 +73,7 @@ func TestDEC17_KeptOnce(t *testing.T) {
 
 // TestDEC17_Replay: what an exchange has kept is routed as it is, also to a queue that it died in.
 func TestDEC17_Replay(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		q, x := h.queue("q"), h.queue("the exchange")
 		h.exchange(&topology.Exchange{Name: "y", Type: "fanout"}, "", "", q)
 		m := pendingMessage(x, "", "y", 1, 2) // the second one has never died

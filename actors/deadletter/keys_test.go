@@ -19,7 +19,7 @@ func copied(from *probe, reason string) *mail.DeadLetter {
 // A dead letter goes where all keys of its publish lead, and history tells of
 // those that are no secret.
 func TestDL15_AllOriginalKeys(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		source, own, cc, bcc := h.queue("source"), h.queue("own"), h.queue("cc"), h.queue("bcc")
 		x := &topology.Exchange{Name: "dlx", Type: "direct"}
 		r, _ := topology.NewRoutes("direct", nil)
@@ -52,7 +52,7 @@ func TestDL15_AllOriginalKeys(t *testing.T) {
 // A dead-letter routing key is the only one from then on; the history still tells
 // of those before.
 func TestDL15_RoutingKeyReplacesAll(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		source, target := h.queue("source"), h.queue("target")
 		h.exchange(&topology.Exchange{Name: "dlx", Type: "direct"}, "", "dead", target)
 		h.exchange(&topology.Exchange{Name: "all", Type: "fanout"}, "", "", target)
@@ -78,7 +78,7 @@ func TestDL15_RoutingKeyReplacesAll(t *testing.T) {
 
 // Messages with the same routing key are routed alike only if their further keys are the same.
 func TestDL15_OtherKeys(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		source, target := h.queue("source"), h.queue("target")
 		h.exchange(&topology.Exchange{Name: "dlx", Type: "direct"}, "", "cc", target)
 		d := pendingMessage(source, "expired", "dlx", 1, 3)

@@ -15,7 +15,7 @@ import (
 )
 
 // crowd makes n queues, and an exchange of that name from which every key leads to all of them.
-func (h *house) crowd(n int) []*probe {
+func (h *fixture) crowd(n int) []*probe {
 	x := &topology.Exchange{Name: "crowd", Type: "topic"}
 	var all []*probe
 	for i := range n {
@@ -39,7 +39,7 @@ func withKeys(d *mail.DeadLetter, n int) *mail.DeadLetter {
 
 // A route that is too long for a turn holds up its own queue, in order, and nobody else's.
 func TestLongRoutesOfDeadLetters(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		crowd, quick := h.crowd(20), h.queue("quick")
 		h.exchange(&topology.Exchange{Name: "x", Type: "fanout"}, "", "", quick)
 		slow, other := h.queue("slow"), h.queue("other")
@@ -78,7 +78,7 @@ func TestLongRoutesOfDeadLetters(t *testing.T) {
 
 // One turn is not long, however many messages and keys there are: other mail has its turn between.
 func TestTurnsOfDeadLettersAreCut(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		target, source := h.queue("c"), h.queue("source")
 		h.exchange(&topology.Exchange{Name: "x", Type: "topic"}, "", "#", target)
 		h.send(withKeys(pendingMessage(source, "expired", "x", 1, 30), 2000)) // of 6,000 steps each
@@ -105,7 +105,7 @@ func TestTurnsOfDeadLettersAreCut(t *testing.T) {
 
 // Each queue that a message goes to counts as a step of the turn.
 func TestTurnsOfManyTargetsAreCut(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		const targets = 200
 		crowd := h.crowd(targets)
 		h.send(pendingMessage(h.queue("source"), "expired", "crowd", 1, 250))
@@ -116,7 +116,7 @@ func TestTurnsOfManyTargetsAreCut(t *testing.T) {
 }
 
 func TestTooLongRouteOfADeadLetter(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		h.crowd(200)
 		source := h.queue("source")
 		d := withKeys(pendingMessage(source, "expired", "crowd", 1, 1), 25_000)
@@ -138,7 +138,7 @@ func TestTooLongRouteOfADeadLetter(t *testing.T) {
 
 // An actor that stops does not wait for routes, and ends the search for them: a result would reach nobody.
 func TestEndWithALongRoute(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		h.crowd(200)
 		var late atomic.Int32
 		h.root.ActorSystem().EventStream.Subscribe(func(event any) {
@@ -159,7 +159,7 @@ func TestEndWithALongRoute(t *testing.T) {
 
 // TestFinish: the answer comes when all targets have answered, at once if none has to; nothing is begun any more.
 func TestFinish(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		source, target, node := h.queue("source"), h.queue("target"), h.queue("node")
 		h.exchange(&topology.Exchange{Name: "dlx", Type: "fanout"}, "", "", target)
 		finish := func() { h.send(&mail.FinishDeadLetters{Request: mail.Request{ReplyTo: node.queue.PID}}) }

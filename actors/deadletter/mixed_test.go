@@ -18,7 +18,7 @@ var mixedWays = map[string]string{"a": "a", "b": "b", "ab": "ab", "c": "c", "abc
 
 // mixed makes the queues and the exchange dlx, from which b is reached directly, c
 // through an exchange with a cap, and a through one without, later than c.
-func (h *house) mixed() map[string]*probe {
+func (h *fixture) mixed() map[string]*probe {
 	targets := map[string]*probe{"a": h.queue("a"), "b": h.queue("b"), "c": h.queue("c")}
 	dlx, capped, free := &topology.Exchange{Name: "dlx", Type: "direct"}, &topology.Exchange{Name: "1", Type: "fanout"}, &topology.Exchange{Name: "2", Type: "fanout"}
 	h.exchange(capped, "", "", targets["c"])
@@ -66,7 +66,7 @@ func mixedLetter(r *rand.Rand, source *probe, n int) (d *mail.DeadLetter, want m
 // answered. The actor makes the first target's mail out of that mail itself.
 func TestDL31_Random_MixedTargets(t *testing.T) {
 	for seed := range uint64(40) {
-		inHouse(t, func(h *house) {
+		withFixture(t, func(h *fixture) {
 			r := rand.New(rand.NewPCG(seed, 0))
 			n := 1 + r.IntN(40)
 			if seed < 2 {

@@ -20,8 +20,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// house is one exchange whose parent and asker is a probe, in a bubble.
-type house struct {
+// fixture is one exchange whose parent and asker is a probe, in a bubble.
+type fixture struct {
 	t        *testing.T
 	root     *actor.RootContext
 	exchange *topology.Exchange
@@ -31,17 +31,17 @@ type house struct {
 	asked    uint64
 }
 
-func inHouse(t *testing.T, x *topology.Exchange, settings policies.ExchangeSettings, test func(h *house)) {
+func withFixture(t *testing.T, x *topology.Exchange, settings policies.ExchangeSettings, test func(h *fixture)) {
 	t.Helper()
-	inHouseWith(t, x, settings, func(*exchange.Config) {}, test)
+	withConfiguredFixture(t, x, settings, func(*exchange.Config) {}, test)
 }
 
-func inHouseWith(t *testing.T, x *topology.Exchange, settings policies.ExchangeSettings, more func(*exchange.Config), test func(h *house)) {
+func withConfiguredFixture(t *testing.T, x *topology.Exchange, settings policies.ExchangeSettings, more func(*exchange.Config), test func(h *fixture)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		system := actor.NewActorSystemWithConfig(actor.Configure(
 			actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return slog.New(slog.DiscardHandler) })))
-		h := &house{t: t, root: system.Root, exchange: x, vhost: topology.NewVHost("/"), mails: make(chan any, 100)}
+		h := &fixture{t: t, root: system.Root, exchange: x, vhost: topology.NewVHost("/"), mails: make(chan any, 100)}
 		// Mail to an actor that is gone is answered, as supervision does it.
 		system.EventStream.Subscribe(func(event any) {
 			if late, ok := event.(*actor.DeadLetterEvent); ok {
@@ -77,19 +77,19 @@ func inHouseWith(t *testing.T, x *topology.Exchange, settings policies.ExchangeS
 	})
 }
 
-func (h *house) ask() mail.Request {
+func (h *fixture) ask() mail.Request {
 	h.asked++
 	return mail.Request{ReplyTo: h.probe, ID: h.asked}
 }
 
-func (h *house) send(mails ...any) {
+func (h *fixture) send(mails ...any) {
 	for _, m := range mails {
 		h.root.Send(h.exchange.PID, m)
 	}
 	synctest.Wait()
 }
 
-func take[T any](h *house) T {
+func take[T any](h *fixture) T {
 	h.t.Helper()
 	var none T
 	select {
@@ -105,7 +105,7 @@ func take[T any](h *house) T {
 	return none
 }
 
-func (h *house) bindings() (keys []string) {
+func (h *fixture) bindings() (keys []string) {
 	for b := range h.exchange.Routes().Bindings() {
 		keys = append(keys, b.RoutingKey+"->"+b.Destination)
 	}
@@ -113,7 +113,7 @@ func (h *house) bindings() (keys []string) {
 	return keys
 }
 
-func (h *house) bind(key string, q *topology.Queue) {
+func (h *fixture) bind(key string, q *topology.Queue) {
 	h.t.Helper()
 	h.send(&mail.AddBinding{
 		Request: h.ask(), Binding: topology.Binding{Destination: q.Name, RoutingKey: key}, Target: topology.Target{Queue: q},
@@ -126,7 +126,7 @@ func (h *house) bind(key string, q *topology.Queue) {
 
 func TestBindingsArePublishedBeforeTheAnswer(t *testing.T) { // PRO-4
 	x := &topology.Exchange{Name: "x", Type: "direct"}
-	inHouse(t, x, policies.ExchangeSettings{}, func(h *house) {
+	withFixture(t, x, policies.ExchangeSettings{}, func(h *fixture) {
 		a, b := &topology.Queue{Name: "a"}, &topology.Queue{Name: "b"}
 		before := h.vhost.Generation()
 		h.bind("k", a)
@@ -156,7 +156,7 @@ func TestBindingsArePublishedBeforeTheAnswer(t *testing.T) { // PRO-4
 
 func TestAlternateExchange(t *testing.T) { // DEC-14, POL-8
 	x := &topology.Exchange{Name: "x", Type: "fanout"}
-	inHouse(t, x, policies.ExchangeSettings{AlternateExchange: "ae", HasAE: true}, func(h *house) {
+	withFixture(t, x, policies.ExchangeSettings{AlternateExchange: "ae", HasAE: true}, func(h *fixture) {
 		if x.Routes().Alternate != "ae" {
 			t.Error("not there from the start")
 		}
@@ -171,7 +171,7 @@ func TestAlternateExchange(t *testing.T) { // DEC-14, POL-8
 
 func TestTTL9_MaxTTL(t *testing.T) {
 	x := &topology.Exchange{Name: "x", Type: "fanout"}
-	inHouse(t, x, policies.ExchangeSettings{MaxTTL: 5, HasMaxTTL: true}, func(h *house) {
+	withFixture(t, x, policies.ExchangeSettings{MaxTTL: 5, HasMaxTTL: true}, func(h *fixture) {
 		if r := x.Routes(); !r.Capped || r.MaxTTL != 5 {
 			t.Error("not there from the start")
 		}
@@ -188,7 +188,7 @@ func TestTTL9_MaxTTL(t *testing.T) {
 
 func TestAutoDeleteSaysWhenUnused(t *testing.T) {
 	x := &topology.Exchange{Name: "x", Type: "topic", AutoDelete: true}
-	inHouse(t, x, policies.ExchangeSettings{}, func(h *house) {
+	withFixture(t, x, policies.ExchangeSettings{}, func(h *fixture) {
 		q := &topology.Queue{Name: "q"}
 		h.send(&mail.ForgetDestination{Request: h.ask(), Name: "q"})
 		if take[*mail.BindingsForgotten](h).Unused {
@@ -215,7 +215,7 @@ func TestAutoDeleteSaysWhenUnused(t *testing.T) {
 
 func TestRetiredExchangeLosesNoMail(t *testing.T) { // PRO-1
 	x := &topology.Exchange{Name: "x", Type: "direct"}
-	inHouse(t, x, policies.ExchangeSettings{}, func(h *house) {
+	withFixture(t, x, policies.ExchangeSettings{}, func(h *fixture) {
 		q := &topology.Queue{Name: "q"}
 		h.bind("k", q)
 		add := &mail.AddBinding{Request: h.ask(), Binding: topology.Binding{Destination: "q"}, Target: topology.Target{Queue: q}, Exchange: "x", VHost: "/"}
@@ -251,7 +251,7 @@ func TestRetiredExchangeLosesNoMail(t *testing.T) { // PRO-1
 
 func TestPanicIsAnswered(t *testing.T) {
 	x := &topology.Exchange{Name: "x", Type: "direct"}
-	inHouse(t, x, policies.ExchangeSettings{}, func(h *house) {
+	withFixture(t, x, policies.ExchangeSettings{}, func(h *fixture) {
 		impossible := protocol.Table{{Key: "k", Value: struct{}{}}}
 		h.send(&mail.AddBinding{Request: h.ask(), Binding: topology.Binding{Arguments: impossible}, Exchange: "x", VHost: "/"})
 		e, ok := take[*mail.TopologyReply](h).Err.(*protocol.ConnectionError)

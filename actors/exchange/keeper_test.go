@@ -22,7 +22,7 @@ import (
 
 // store is a recent-history exchange with queues that note what they get, in a bubble.
 type store struct {
-	*house
+	*fixture
 	budget budget.Budget
 	valve  *budget.Valve
 	room   budget.Room
@@ -33,10 +33,10 @@ func inStore(t *testing.T, length int64, test func(s *store)) {
 	s := &store{}
 	s.valve = budget.NewValve(&s.budget)
 	x := &topology.Exchange{Name: "x", Type: topology.RecentHistoryType, Arguments: protocol.Table{{Key: "x-recent-history-length", Value: length}}}
-	inHouseWith(t, x, policies.ExchangeSettings{}, func(c *exchange.Config) {
+	withConfiguredFixture(t, x, policies.ExchangeSettings{}, func(c *exchange.Config) {
 		c.Clock, c.Room, c.Valve = clock.New(), &s.room, s.valve
-	}, func(h *house) {
-		s.house = h
+	}, func(h *fixture) {
+		s.fixture = h
 		test(s)
 	})
 }
@@ -113,7 +113,7 @@ func (s *store) add(key string, q *topology.Queue) {
 
 func (s *store) answered() error {
 	s.t.Helper()
-	return take[*mail.TopologyReply](s.house).Err
+	return take[*mail.TopologyReply](s.fixture).Err
 }
 
 // refusal is the text of an error that closes a channel.
@@ -222,14 +222,14 @@ func TestDEC17_QueueEnds(t *testing.T) {
 			}
 		}
 		s.send(&mail.RetireExchange{Request: s.ask(), IfUnused: true})
-		if take[*mail.ExchangeDeleteReply](s.house).Err == nil {
+		if take[*mail.ExchangeDeleteReply](s.fixture).Err == nil {
 			t.Error("it is used")
 		}
 		s.send(&mail.ForgetDestination{Request: s.ask(), Name: "a"})
 		if err := s.answered(); refusal(err) != "NOT_FOUND - no queue 'a' in vhost '/'" {
 			t.Error(err)
 		}
-		take[*mail.BindingsForgotten](s.house)
+		take[*mail.BindingsForgotten](s.fixture)
 		b.has(t)
 		s.stop(a)
 		if err := s.answered(); err != nil {
@@ -296,7 +296,7 @@ func TestDEC17_ReplayWaitsForMemory(t *testing.T) {
 		s.add("2", q.Queue)
 		s.published(s.exchange.Routes(), "2")
 		s.send(&mail.ConfigureExchange{Request: s.ask()})
-		take[*mail.ExchangeConfigured](s.house)
+		take[*mail.ExchangeConfigured](s.fixture)
 		q.has(t)
 		s.budget.Add(-50)
 		s.valve.Relieve()
@@ -384,7 +384,7 @@ func TestDEC17_AnswersAndTime(t *testing.T) {
 		s.send(&mail.Enqueue{From: s.probe, Table: s.exchange.Routes().Number(), Messages: []message.Message{
 			{TTL: 1000, Number: 1}, {TTL: 50, Number: 2}, {TTL: 0, Number: 3},
 		}})
-		if r := take[*mail.EnqueueReply](s.house); r.Refused || len(r.Ranges) != 1 || r.Ranges[0] != (mail.Range{First: 1, Last: 3}) {
+		if r := take[*mail.EnqueueReply](s.fixture); r.Refused || len(r.Ranges) != 1 || r.Ranges[0] != (mail.Range{First: 1, Last: 3}) {
 			t.Errorf("%+v", r)
 		}
 		time.Sleep(100 * time.Millisecond)

@@ -88,11 +88,11 @@ func TestCarryAfterPanic(t *testing.T) {
 // idle, with workers that are few, and turns that take time or none. A turn that nobody comes for ends the bubble.
 func TestNoWakeUpIsLost(t *testing.T) {
 	for seed := range uint64(300) {
-		synctest.Test(t, func(t *testing.T) { storm(t, seed) })
+		synctest.Test(t, func(t *testing.T) { randomLoad(t, seed) })
 	}
 }
 
-func storm(t *testing.T, seed uint64) {
+func randomLoad(t *testing.T, seed uint64) {
 	rnd := rand.New(rand.NewPCG(seed, 1))
 	d := newDispatcher(t, 1+int(seed%3))
 	var left sync.WaitGroup

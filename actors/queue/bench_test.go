@@ -127,9 +127,9 @@ func BenchmarkKeep(b *testing.B) {
 	}
 }
 
-// BenchmarkBury is a message that expires, is sent to the dead-letter actor and
+// BenchmarkDeadLetter is a message that expires, is sent to the dead-letter actor and
 // answered; its arrival is not counted.
-func BenchmarkBury(b *testing.B) {
+func BenchmarkDeadLetter(b *testing.B) {
 	c := newCoreOf(nil, testConfig(settings(dlx)))
 	b.ReportAllocs()
 	for done := 0; done < b.N; {

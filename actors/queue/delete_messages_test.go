@@ -68,7 +68,7 @@ func TestDeleteMessages_Sessions_SBE8(t *testing.T) {
 		t.Error(n, err)
 	}
 	c.want("ready", c.ready(), "2")
-	d := c.reborn(sessionConfig())
+	d := c.restartedAs(sessionConfig())
 	if n := d.describe1().Ready; n != 1+holder {
 		t.Error(n, "messages after a restart")
 	}

@@ -67,7 +67,7 @@ func (q *queue) rest() {
 		q.state.Shrink()
 		q.publishFigures()
 	}
-	q.dormant = doze(&q.state)
+	q.dormant = dormantState(&q.state)
 	q.cfg.Budget.Add(-q.budgetBytes)
 	q.hadMessages = false
 	*q.awake = awake{}
@@ -107,8 +107,8 @@ func idle(s *state) bool {
 		len(s.gets) == 0 && s.waking == nil && s.preview == nil
 }
 
-// doze returns the state to keep of an idle core that no channel has a record of.
-func doze(s *state) dormant {
+// dormantState returns the state to keep of an idle core that no channel has a record of.
+func dormantState(s *state) dormant {
 	return dormant{s.queue, unique.Make(s.Settings), s.effective, s.lease, s.used, s.handled, s.Seq, s.Past()}
 }
 

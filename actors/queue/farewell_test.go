@@ -150,9 +150,9 @@ func TestParkedIsAnswered_LEASE8(t *testing.T) {
 	chunk.Release() // the reader's own: one more would panic
 }
 
-// TestDyingIsSeenOff_DL31: what died before its queue ended is dead-lettered,
-// however much it is.
-func TestDyingIsSeenOff_DL31(t *testing.T) {
+// TestDeadLettersOutliveTheQueue_DL31: messages that died before their queue ended are dead-lettered,
+// however many there are.
+func TestDeadLettersOutliveTheQueue_DL31(t *testing.T) {
 	const n = deadletters.Limit + 10
 	c := newCore(t, dlx, ttl(100), expires(200))
 	batch := make([]message.Message, n)
@@ -182,7 +182,7 @@ func TestDyingIsSeenOff_DL31(t *testing.T) {
 	}
 }
 
-// TestBacklogIsDeadLettered_LEASE13: opt-in; also what comes too late, in order.
+// TestBacklogIsDeadLettered_LEASE13: opt-in; also messages that come too late, in order.
 func TestBacklogIsDeadLettered_LEASE13(t *testing.T) {
 	cfg := testConfig(settings(dlx, expires(900), withBacklog))
 	cfg.Queue.Durable = true

@@ -52,7 +52,7 @@ type core struct {
 	// slow runs one turn a feed: again waits in waiting.
 	slow, waiting bool
 	number        uint64
-	wakeful       bool // it is never dormant
+	neverDormant  bool // the core is never made dormant
 	// lowered is how many deliveries a consumer held when its prefetch was
 	// lowered below that.
 	lowered int
@@ -134,14 +134,14 @@ func (c *core) turn(m any) {
 	c.waiting = c.waiting || again
 	c.store(list, commit)
 	c.check()
-	if idle(&c.state) && c.consumers.Channelless() && !c.waiting && len(c.disk.reads) == 0 && !c.wakeful {
-		c.doze()
+	if idle(&c.state) && c.consumers.Channelless() && !c.waiting && len(c.disk.reads) == 0 && !c.neverDormant {
+		c.makeDormant()
 	}
 }
 
-// doze has a core that holds nothing begin anew from what stays of it, as the shell does sooner or later.
-func (c *core) doze() {
-	d, most := doze(&c.state), c.turnLimit
+// makeDormant replaces a core that holds nothing with one resumed from its dormant state, as the shell does sooner or later.
+func (c *core) makeDormant() {
+	d, most := dormantState(&c.state), c.turnLimit
 	over, critical, shared := c.OverLimit, c.Critical, &Shared{VHost: c.vhost, Budget: c.Backlog.Budget}
 	c.state = state{}
 	resume(&c.state, &d, shared, queuePID)

@@ -19,7 +19,7 @@ func TestRestart_DLY14(t *testing.T) {
 	c := durableCore(t, delaying)
 	lost := heldBack("lost", 1000)
 	lost.Persistent = false
-	c.publish(lost, heldBack("released", 200), mortal(heldBack("mortal", 200), 5000), heldBack("waits", 9000), heldBack("moved", 50_000))
+	c.publish(lost, heldBack("released", 200), withTTL(heldBack("mortal", 200), 5000), heldBack("waits", 9000), heldBack("moved", 50_000))
 	c.rescheduled(0, "id moved", 8000)
 	c.at(100)
 	c.trust(-1, "before")
@@ -78,7 +78,7 @@ func TestOverdue_DLY13(t *testing.T) {
 // TestOverdueExpires_DLY13: due + TTL has passed: it is delivered by no policy.
 func TestOverdueExpires_DLY13(t *testing.T) {
 	c := durableCore(t, delaying)
-	c.publish(mortal(heldBack("m", 1000), 500))
+	c.publish(withTTL(heldBack("m", 1000), 500))
 	c = c.restarted(10_000, delaying, dlx)
 	c.want("dead", c.seenOff(), "expired m")
 }

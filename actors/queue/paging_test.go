@@ -31,8 +31,8 @@ func (c *core) trust(ttl int64, bodies ...string) {
 	c.publish(batch...)
 }
 
-// spoil makes one message unreadable.
-func (c *core) spoil(body string, err error) {
+// damage makes one message unreadable.
+func (c *core) damage(body string, err error) {
 	for seq, r := range c.disk.puts {
 		if string(r.Body) == body {
 			if c.disk.bad == nil {
@@ -57,8 +57,8 @@ func TestDamagedIsNeverServed(t *testing.T) {
 	for _, err := range []error{store.ErrDamaged, store.ErrUnknown} {
 		c := pressedCore(t)
 		c.trust(-1, "a", "b", "c", "d")
-		c.spoil("a", err)
-		c.spoil("c", err)
+		c.damage("a", err)
+		c.damage("c", err)
 		c.consume(ch1, "x", 0)
 		c.want("delivered", c.delivered("x"), "b", "d")
 		if c.Counts.Damaged != 2 || c.Backlog.Len() != 2 || !slices.Equal(c.reasonsOf(), []store.Reason{store.Damaged, store.Damaged}) {
@@ -70,8 +70,8 @@ func TestDamagedIsNeverServed(t *testing.T) {
 func TestDamagedAmongTheDead_DL9(t *testing.T) {
 	c := pressedCore(t, dlx)
 	c.trust(10, "a", "b", "c")
-	c.spoil("a", store.ErrDamaged)
-	c.spoil("c", store.ErrDamaged)
+	c.damage("a", store.ErrDamaged)
+	c.damage("c", store.ErrDamaged)
 	c.at(10)
 	c.want("dead", c.seenOff(), "expired b")
 	if c.Backlog.Len() != 0 || c.DeadLetters.Counts().UnderWay != 0 || c.DeadLetters.Counts().Bytes != 0 || c.DeadLetters.Counts().Len != 0 {
@@ -82,7 +82,7 @@ func TestDamagedAmongTheDead_DL9(t *testing.T) {
 func TestUnreadableForNow(t *testing.T) {
 	c := pressedCore(t)
 	c.trust(-1, "a", "b")
-	c.spoil("a", errors.New("the disk is slow to wake"))
+	c.damage("a", errors.New("the disk is slow to wake"))
 	c.consume(ch1, "x", 0)
 	c.at(paging.ReadPause - 1)
 	c.want("delivered", c.delivered("x"))

@@ -164,8 +164,8 @@ func TestPeekPagedOut(t *testing.T) {
 	if c.Backlog.Paged() != 5 || c.Counts.Damaged != 0 {
 		t.Errorf("%d are paged out", c.Backlog.Paged())
 	}
-	c.spoil("2", store.ErrDamaged)
-	c.spoil("3", store.ErrUnknown)
+	c.damage("2", store.ErrDamaged)
+	c.damage("3", store.ErrUnknown)
 	r := c.peek(mail.Peek{Cut: 0})
 	c.want("damaged", peeked(r), "", "?", "", "")
 	if c.Counts.Damaged != 0 || c.Backlog.Len() != 5 || r.Messages[1].Expires != 0 || r.Messages[1].Size != 1 {
@@ -223,7 +223,7 @@ func TestPeekManyUnacked(t *testing.T) {
 // due times and without deadlines; also when it is paged out.
 func TestPeekScheduled_DLY11(t *testing.T) {
 	for name, c := range map[string]*core{"in memory": newCore(t, delaying), "paged out": pressedCore(t, delaying)} {
-		c.publish(mortal(heldBack("b", 2000), 50), heldBack("a", 1000), heldBack("c", 2000))
+		c.publish(withTTL(heldBack("b", 2000), 50), heldBack("a", 1000), heldBack("c", 2000))
 		c.put("1", "2")
 		c.get(ch1)
 		want := []string{"1!", "2", "a", "b", "c"}

@@ -95,7 +95,7 @@ func TestExpiresBeforeItsTime_TTL17(t *testing.T) {
 		c.pressed = func() bool { return pressed }
 		c.consume(ch1, "a", 10)
 		c.publish(titled("late", "x-delay", int64(100), "expires", int64(start+50)), titled("equal", "x-delay", int64(100), "expires", int64(start+100)),
-			mortal(heldBack("now or never", 100), 0), titled("in time", "x-delay", int64(100), "expires", int64(start+101)))
+			withTTL(heldBack("now or never", 100), 0), titled("in time", "x-delay", int64(100), "expires", int64(start+101)))
 		c.at(100)
 		c.want("delivered", c.delivered("a"), "now or never", "in time")
 		c.want("expired", c.seenOff(), "expired late", "expired equal")

@@ -40,7 +40,7 @@ func titled(body string, headers ...any) message.Message {
 // heldBack is one with an x-delay.
 func heldBack(body string, ms int64) message.Message { return titled(body, "x-delay", ms) }
 
-func mortal(m message.Message, ttl int64) message.Message {
+func withTTL(m message.Message, ttl int64) message.Message {
 	m.TTL = ttl
 	return m
 }
@@ -210,7 +210,7 @@ func TestReleaseBeforeTheTimer_DLY9(t *testing.T) {
 // TestTTLBeginsWhenDue_DLY9: the message's and the queue's.
 func TestTTLBeginsWhenDue_DLY9(t *testing.T) {
 	c := durableCore(t, delaying, dlx, ttl(80))
-	c.publish(mortal(heldBack("own", 1000), 50), heldBack("queue's", 1000))
+	c.publish(withTTL(heldBack("own", 1000), 50), heldBack("queue's", 1000))
 	c.at(1049)
 	c.want("ready", c.ready(), "own", "queue's")
 	c.at(1050)
@@ -225,8 +225,8 @@ func TestTTL0_DLY9(t *testing.T) {
 		c := durableCore(t, delaying, dlx)
 		c.pressed = func() bool { return pressed }
 		c.publish(
-			mortal(heldBack("never", 100), 0), mortal(heldBack("now", 200), 0), mortal(heldBack("now too", 200), 0),
-			heldBack("behind", 200), mortal(heldBack("damaged", 300), 0), mortal(heldBack("last", 300), 0),
+			withTTL(heldBack("never", 100), 0), withTTL(heldBack("now", 200), 0), withTTL(heldBack("now too", 200), 0),
+			heldBack("behind", 200), withTTL(heldBack("damaged", 300), 0), withTTL(heldBack("last", 300), 0),
 		)
 		c.at(150)
 		c.want("dead", c.seenOff(), "expired never")
@@ -234,13 +234,13 @@ func TestTTL0_DLY9(t *testing.T) {
 		c.at(200)
 		c.want("delivered", c.delivered("x"), "now", "now too", "behind")
 		if pressed {
-			c.spoil("damaged", store.ErrDamaged)
+			c.damage("damaged", store.ErrDamaged)
 			c.at(300)
 			c.want("delivered", c.delivered("x"), "last")
 		}
 	}
 	c := durableCore(t, delaying)
-	c.publish(mortal(heldBack("overdue", 100), 0), mortal(heldBack("m", 60_000), 0))
+	c.publish(withTTL(heldBack("overdue", 100), 0), withTTL(heldBack("m", 60_000), 0))
 	c = c.restarted(1000, delaying, dlx)
 	c.want("dead", c.seenOff(), "expired overdue")
 	c.consume(ch1, "x", 0)

@@ -30,7 +30,7 @@ func TestPurgeBeforeItIsRead_SESSION5(t *testing.T) {
 	}
 	next.disk.late = false
 	next.arrive()
-	next = next.reborn(cfg)
+	next = next.restartedAs(cfg)
 	if got := next.listed(mail.ListSessions{}); fmt.Sprint(got) != "[a]" {
 		t.Errorf("left are %v", got)
 	}
@@ -152,7 +152,7 @@ func TestDrain_SESSION2_PagedOut(t *testing.T) {
 	cfg := sessionConfig()
 	c := newCoreOf(t, cfg)
 	c.sends("a 1", "a 2")
-	c = c.reborn(cfg)
+	c = c.restartedAs(cfg)
 	c.disk.late = true
 	c.feed(&mail.Consume{Request: mail.Request{ReplyTo: ch1}, Channel: ch1, Tag: "1", Connection: owner, Facts: true, Stays: true, Credited: true, Session: &mail.SessionRequest{ID: "a"}})
 	one[*mail.ConsumeReply](c)

@@ -95,8 +95,8 @@ func (c *core) listed(m mail.ListSessions) []string {
 	return one[*mail.SessionList](c).IDs
 }
 
-// reborn is the queue after a restart.
-func (c *core) reborn(cfg Config) *core {
+// restartedAs returns the queue after a restart with a configuration.
+func (c *core) restartedAs(cfg Config) *core {
 	cfg.Recovered, cfg.Newest = c.disk.survivors(), c.Seq
 	next := newCoreOf(c.t, cfg)
 	next.disk, next.now, next.number = c.disk, c.now, c.number
@@ -319,7 +319,7 @@ func TestSessionState_SESSION5(t *testing.T) {
 	}
 	c.sends("b 1")
 	c.feed(&mail.Purge{Request: mail.Request{ReplyTo: ch1}})
-	c = c.reborn(cfg)
+	c = c.restartedAs(cfg)
 	if got := c.listed(mail.ListSessions{}); !slices.Equal(got, []string{"a"}) {
 		t.Error(got)
 	}

@@ -362,9 +362,9 @@ func TestFarewellKept_LEASE4(t *testing.T) {
 	})
 }
 
-// TestBequest_LEASE13: the backlog and everything that races the deadline is
-// dead-lettered.
-func TestBequest_LEASE13(t *testing.T) {
+// TestRacingMailIsDeadLettered_LEASE13: the backlog is dead-lettered, and all messages that race the
+// deadline.
+func TestRacingMailIsDeadLettered_LEASE13(t *testing.T) {
 	bubble(t, settings(expires(100), dlx, withBacklog), func(r *rig) {
 		r.vhost.react = forget(3 * time.Millisecond)
 		r.dead.react = func(ctx actor.Context, what any) {

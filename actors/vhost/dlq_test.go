@@ -13,7 +13,7 @@ import (
 var wantsDeadLetterQueue = protocol.Table{{Key: "x-dead-letter-queue", Value: true}}
 
 // delete has the newest queue of a name deleted.
-func (h *house) delete(name string) {
+func (h *fixture) delete(name string) {
 	h.t.Helper()
 	h.send(&mail.DeleteQueue{Name: name})
 	h.retire(name, 9, true)
@@ -22,7 +22,7 @@ func (h *house) delete(name string) {
 // TestDeadLetterQueue_DL1: the queue is there before its source is, with a route to it; it outlives its source, and comes back when it
 // is deleted while it is wanted.
 func TestDeadLetterQueue_DL1(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		h.send(&mail.DeclareQueue{Request: h.ask(), Name: "q", VHost: "/", Durable: true, Arguments: wantsDeadLetterQueue, Permission: mail.PermissionUnless(nil)})
 		dead := take[*mail.DeclareQueue](h, h.queue("q.dlq"))
 		if take[*mail.DeclareQueue](h, h.queue("q")); !dead.Durable || dead.Exclusive || dead.AutoDelete || !dead.NoWait {
@@ -52,7 +52,7 @@ func TestDeadLetterQueue_DL1(t *testing.T) {
 
 // TestDeadLetterQueueOfClients_DL1: a queue of that name that is there is used as it is.
 func TestDeadLetterQueueOfClients_DL1(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		theirs := h.declare("q.dlq")
 		h.send(&mail.DeclareQueue{Request: h.ask(), Name: "q", VHost: "/", Durable: true, Arguments: wantsDeadLetterQueue, Permission: mail.PermissionUnless(nil)})
 		h.nothing(theirs)
@@ -65,7 +65,7 @@ func TestDeadLetterQueueOfClients_DL1(t *testing.T) {
 // TestDeadLetterQueueByPolicy_POL9: the policy is in force when the queue is there; who has one already, is one or is nobody else's gets
 // none, and an exchange that is set wins.
 func TestDeadLetterQueueByPolicy_POL9(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		q := h.declare("q")
 		h.send(&mail.DeclareQueue{Request: h.ask(), Name: "own", VHost: "/", Exclusive: true, Connection: h.asker.pid})
 		h.send(&mail.DeclareQueue{Request: h.ask(), VHost: "/"})
@@ -111,7 +111,7 @@ func TestDeadLetterQueueByPolicy_POL9(t *testing.T) {
 
 // TestDeadLetterQueueRefused_DL1: a queue that nobody else can name has none.
 func TestDeadLetterQueueRefused_DL1(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		h.send(&mail.DeclareQueue{Request: h.ask(), Name: "q", VHost: "/", Exclusive: true, Connection: h.asker.pid, Arguments: wantsDeadLetterQueue, Permission: mail.PermissionUnless(nil)})
 		r := take[*mail.DeclareQueueReply](h, h.asker)
 		h.wantError(r.Err, protocol.PreconditionFailed, "PRECONDITION_FAILED - invalid arg 'x-dead-letter-queue' for queue 'q' in vhost '/': exclusive_or_server_named")

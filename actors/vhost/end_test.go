@@ -10,7 +10,7 @@ import (
 )
 
 // goes plays the end of a queue whose farewell the vhost has taken.
-func (h *house) goes(name string) {
+func (h *fixture) goes(name string) {
 	h.t.Helper()
 	h.mu.Lock()
 	q := h.specs[name].Queue
@@ -22,7 +22,7 @@ func (h *house) goes(name string) {
 // Every queue is asked to end and is waited for, in whatever phase it is; then
 // whoever asked is answered and the actor stops.
 func TestEndVHost(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		live, removed, refusing, leaving := h.declare("live"), h.declare("removed"), h.declare("refusing"), h.declare("leaving")
 		h.bind("amq.direct", "live", false)
 		for _, name := range []string{"removed", "refusing"} {
@@ -65,7 +65,7 @@ func TestEndVHost(t *testing.T) {
 }
 
 func TestEndVHostWithoutQueues(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		h.send(&mail.EndVHost{Request: h.ask()})
 		take[*mail.VHostEnded](h, h.asker)
 	})
@@ -73,7 +73,7 @@ func TestEndVHostWithoutQueues(t *testing.T) {
 
 // Commands that come while it ends, or that waited for a name, find nothing.
 func TestEndVHostRefusesCommands(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		h.declare("q")
 		h.send(&mail.DeleteQueue{Request: h.ask(), Name: "q", VHost: "/"})
 		h.send(&mail.DeclareQueue{Request: h.ask(), Name: "q", VHost: "/"}) // parked
@@ -105,7 +105,7 @@ func TestEndVHostRefusesCommands(t *testing.T) {
 
 // An exchange that owes an answer is not waited for.
 func TestEndVHostWithASilentExchange(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		x := h.declareExchange("x", false)
 		h.hold(x, nil)
 		h.send(&mail.DeleteExchange{Request: h.ask(), Name: "x"})
@@ -118,7 +118,7 @@ func TestEndVHostWithASilentExchange(t *testing.T) {
 
 // The default queue type is that of the virtual host at the declare (DEC-12).
 func TestDefaultQueueType_DEC12(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		for kind, want := range map[string]string{"": "classic", "quorum": "quorum", "classic": "classic"} {
 			h.vhost.SetDefaultQueueType(kind)
 			for name, m := range map[string]mail.DeclareQueue{

@@ -18,7 +18,7 @@ func to(queue string) topology.Binding { return topology.Binding{Destination: qu
 func incarnation(n uint64) string { return strconv.FormatUint(n, 10) }
 
 func TestExchangesOfEveryVHost(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		want := []string{
 			":direct", "amq.direct:direct", "amq.fanout:fanout", "amq.headers:headers", "amq.match:headers",
 			"amq.rabbitmq.trace:topic", "amq.topic:topic", "candlemark.admin:direct",
@@ -85,7 +85,7 @@ func TestDeclareAndDeleteExchange(t *testing.T) {
 	}
 	for _, row := range table {
 		t.Run(row.name, func(t *testing.T) {
-			inHouse(t, func(h *house) {
+			withFixture(t, func(h *fixture) {
 				h.send(&mail.DeclareExchange{Request: h.ask(), Name: "ex", Type: "fanout"})
 				h.wantTopology(0, "")
 				switch m := row.m.(type) {
@@ -130,7 +130,7 @@ func TestBindAndUnbindRefused(t *testing.T) {
 	}
 	for _, row := range table {
 		t.Run(row.name, func(t *testing.T) {
-			inHouse(t, func(h *house) {
+			withFixture(t, func(h *fixture) {
 				h.declare("q")
 				h.send(&mail.Bind{Request: h.ask(), Source: row.source, Binding: row.binding})
 				h.wantTopology(row.code, row.text)
@@ -149,7 +149,7 @@ func TestBindAndUnbindRefused(t *testing.T) {
 }
 
 func TestBindingsGoToTheSource(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		h.declare("q")
 		x := h.declareExchange("x", false)
 		h.send(&mail.Bind{Request: h.ask(), Source: "x", Binding: to("q")})
@@ -167,7 +167,7 @@ func TestBindingsGoToTheSource(t *testing.T) {
 }
 
 func TestExchangeInUseIsKept(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		x := h.declareExchange("x", false)
 		h.declare("q")
 		h.hold(x, nil)
@@ -185,7 +185,7 @@ func TestExchangeInUseIsKept(t *testing.T) {
 }
 
 func TestDeletedExchangeIsForgottenByItsSources(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		x, y := h.declareExchange("x", false), h.declareExchange("y", false)
 		q := h.declare("q")
 		h.bind("y", "x", true)
@@ -212,7 +212,7 @@ func TestDeletedExchangeIsForgottenByItsSources(t *testing.T) {
 
 func TestUnusedExchangeAnswersTheUnbind(t *testing.T) {
 	for _, keep := range []bool{false, true} {
-		inHouse(t, func(h *house) {
+		withFixture(t, func(h *fixture) {
 			x := h.declareExchange("x", true)
 			h.hold(x, nil)
 			h.send(&mail.ExchangeUnused{Request: h.ask(), Name: "x", Exchange: h.publishedExchange("x").PID})
@@ -232,7 +232,7 @@ func TestUnusedExchangeAnswersTheUnbind(t *testing.T) {
 }
 
 func TestExchangeThatDiesIsForgotten(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		x := h.declareExchange("x", false)
 		q := h.declare("q")
 		h.bind("x", "q", false)
@@ -250,7 +250,7 @@ func TestExchangeThatDiesIsForgotten(t *testing.T) {
 }
 
 func TestTwoAutoDeleteExchangesThatFeedEachOther(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		x, y := h.declareExchange("x", true), h.declareExchange("y", true)
 		h.bind("x", "y", true)
 		h.bind("y", "x", true)
@@ -259,7 +259,7 @@ func TestTwoAutoDeleteExchangesThatFeedEachOther(t *testing.T) {
 				ctx.Send(f.ReplyTo, &mail.BindingsForgotten{Reply: f.Done(nil), Unused: true})
 				return
 			}
-			obliging(ctx, m)
+			agreeable(ctx, m)
 		}
 		h.hold(x, unused)
 		h.hold(y, unused)

@@ -32,7 +32,7 @@ func (s *slowStore) answer() {
 // its exchange, when the exchange that thereby ends has gone, and when both have ended.
 func TestAwaitIdle(t *testing.T) {
 	var disk slowStore
-	inHouseWith(t, func(cfg *vhost.Config) { cfg.Meta = &disk }, func(h *house) {
+	withConfiguredFixture(t, func(cfg *vhost.Config) { cfg.Meta = &disk }, func(h *fixture) {
 		x := h.declareExchange("x", true)
 		pid := h.publishedExchange("x").PID
 		h.send(&mail.DeclareQueue{Request: h.ask(), Name: "q", VHost: "/", Durable: true})

@@ -14,7 +14,7 @@ func TestPermission(t *testing.T) {
 	dlx := protocol.Table{{Key: "x-dead-letter-exchange", Value: "dlx"}}
 	ae := protocol.Table{{Key: "alternate-exchange", Value: "ae"}}
 	unchecked := "ACCESS_REFUSED - permissions for the arguments were not checked"
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		q := h.declare("q")
 		for _, tc := range []struct {
 			permission mail.Permission

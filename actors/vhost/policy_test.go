@@ -9,7 +9,7 @@ import (
 )
 
 func TestPOL9OnlyChangedMatchesAreInformed(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		a, b := h.declare("a"), h.declare("b")
 		one := policySet(t, "p", "^a", `{"message-ttl":1000}`, policies.NewSet("/"))
 		h.send(&mail.ApplyPolicies{Request: h.ask(), Set: one})
@@ -47,7 +47,7 @@ func TestPOL9OnlyChangedMatchesAreInformed(t *testing.T) {
 }
 
 func TestApplyPoliciesWaitsForExchanges(t *testing.T) { // PRO-15
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		x, y := h.declareExchange("x", false), h.declareExchange("y", false)
 		h.hold(x, nil)
 		one := policySet(t, "p", "^[xq]", `{"alternate-exchange":"ae"}`, policies.NewSet("/"))
@@ -74,7 +74,7 @@ func TestApplyPoliciesWaitsForExchanges(t *testing.T) { // PRO-15
 }
 
 func TestApplyPoliciesToManyQueues(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		const queues = 5000 // more than one turn
 		for i := range queues {
 			h.system.Root.Send(h.pid, &mail.DeclareQueue{Name: fmt.Sprint("q", i), VHost: "/"})

@@ -16,7 +16,7 @@ const lockedText = "RESOURCE_LOCKED - cannot obtain exclusive access to locked q
 	"on another connection or the exclusive property value does not match that of the original declaration."
 
 func TestDeclareMakesPublishesAndForwards(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		h.send(&mail.DeclareQueue{Request: h.ask(), Name: "a\r\nb", Durable: true, VHost: "/"})
 		q := h.queue("ab")
 		d := take[*mail.DeclareQueue](h, q)
@@ -60,7 +60,7 @@ func TestDeclareRefused(t *testing.T) {
 	}
 	for _, row := range table {
 		t.Run(row.name, func(t *testing.T) {
-			inHouse(t, func(h *house) {
+			withFixture(t, func(h *fixture) {
 				m := row.m
 				m.Request, m.VHost = h.ask(), "/"
 				h.send(&m)
@@ -74,7 +74,7 @@ func TestDeclareRefused(t *testing.T) {
 }
 
 func TestDEC9ServerName(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		h.send(&mail.DeclareQueue{Request: h.ask(), VHost: "/"}, &mail.DeclareQueue{Request: h.ask(), VHost: "/"})
 		shape := regexp.MustCompile(`^amq\.gen-[A-Za-z0-9_-]{22}$`)
 		count := 0
@@ -96,7 +96,7 @@ func TestDEC9ServerName(t *testing.T) {
 }
 
 func TestDEC6DeleteOfNoQueue(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		h.send(&mail.DeleteQueue{Request: h.ask(), Name: "q", VHost: "/"})
 		if r := take[*mail.DeleteQueueReply](h, h.asker); r.Err != nil || r.MessageCount != 0 || r.ID != h.asked {
 			t.Errorf("reply %+v", r)
@@ -105,7 +105,7 @@ func TestDEC6DeleteOfNoQueue(t *testing.T) {
 }
 
 func TestDeleteParksWhatComesBehindIt(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		q := h.declare("q")
 		first := h.published("q")
 		h.send(&mail.DeleteQueue{Request: h.ask(), Name: "q", VHost: "/"},
@@ -131,7 +131,7 @@ func TestDeleteParksWhatComesBehindIt(t *testing.T) {
 }
 
 func TestDeleteRefusedUnparks(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		q := h.declare("q")
 		h.send(&mail.DeleteQueue{Request: h.ask(), Name: "q", IfUnused: true, VHost: "/"},
 			&mail.DeclareQueue{Request: h.ask(), Name: "q", VHost: "/"})
@@ -144,7 +144,7 @@ func TestDeleteRefusedUnparks(t *testing.T) {
 }
 
 func TestFarewellAgainstRedeclare(t *testing.T) { // PRO-3
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		q := h.declare("q")
 		h.send(&mail.DeclareQueue{Request: h.ask(), Name: "q", VHost: "/"})
 		take[*mail.DeclareQueue](h, q)
@@ -164,7 +164,7 @@ func TestFarewellAgainstRedeclare(t *testing.T) { // PRO-3
 }
 
 func TestFarewellWaitsForBindings(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		q := h.declare("q")
 		x := h.declareExchange("x", false)
 		h.hold(x, nil)
@@ -192,7 +192,7 @@ func TestFarewellWaitsForBindings(t *testing.T) {
 }
 
 func TestLEASE8AutoDeleteExchangeGoesWithItsLastQueue(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		q := h.declare("q")
 		x := h.declareExchange("x", true)
 		h.declareExchange("y", false)
@@ -223,7 +223,7 @@ func TestLEASE8AutoDeleteExchangeGoesWithItsLastQueue(t *testing.T) {
 }
 
 func TestQueueThatDiesIsForgotten(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		q := h.declare("q")
 		h.bind("amq.direct", "q", false)
 		h.system.Root.Stop(h.published("q").PID)
@@ -238,7 +238,7 @@ func TestQueueThatDiesIsForgotten(t *testing.T) {
 }
 
 func TestDEC5ExclusiveQueueIsLocked(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		owner, other := h.spawn("owner"), h.spawn("other")
 		h.send(&mail.DeclareQueue{Request: h.ask(), Name: "q", Exclusive: true, Durable: true, Connection: owner.pid, VHost: "/"})
 		q := h.queue("q")
@@ -262,7 +262,7 @@ func TestDEC5ExclusiveQueueIsLocked(t *testing.T) {
 }
 
 func TestReleaseConnectionDeletesItsExclusiveQueues(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		owner := h.spawn("owner")
 		for _, name := range []string{"a", "b", "c"} {
 			h.send(&mail.DeclareQueue{Request: h.ask(), Name: name, Exclusive: true, Connection: owner.pid, VHost: "/"})
@@ -292,7 +292,7 @@ func TestReleaseConnectionDeletesItsExclusiveQueues(t *testing.T) {
 }
 
 func TestDeadConnectionReleasesItsExclusiveQueues(t *testing.T) {
-	inHouse(t, func(h *house) {
+	withFixture(t, func(h *fixture) {
 		owner := h.spawn("owner")
 		h.send(&mail.DeclareQueue{Request: h.ask(), Name: "a", Exclusive: true, Connection: owner.pid, VHost: "/"})
 		take[*mail.DeclareQueue](h, h.queue("a"))
@@ -309,7 +309,7 @@ func TestDeadConnectionReleasesItsExclusiveQueues(t *testing.T) {
 
 func TestPanicCostsOneCommand(t *testing.T) {
 	broken := false
-	inHouseWith(t, func(cfg *vhost.Config) {
+	withConfiguredFixture(t, func(cfg *vhost.Config) {
 		cfg.MaxQueues = func() (int64, bool) {
 			if broken {
 				broken = false
@@ -317,7 +317,7 @@ func TestPanicCostsOneCommand(t *testing.T) {
 			}
 			return 0, false
 		}
-	}, func(h *house) {
+	}, func(h *fixture) {
 		h.declare("q")
 		broken = true
 		h.send(&mail.DeclareQueue{Request: h.ask(), Name: "bad", VHost: "/"})
@@ -332,7 +332,7 @@ func TestPanicCostsOneCommand(t *testing.T) {
 // A queue that cannot be started has died: whoever declared it is told, its name is free, and what comes behind it is carried out.
 func TestQueueThatCannotBeStarted(t *testing.T) {
 	broken := 2 // it is tried twice
-	var h *house
+	var h *fixture
 	change := func(cfg *vhost.Config) {
 		make := cfg.NewQueue
 		cfg.NewQueue = func(spec vhost.QueueSpec) *actor.Props {
@@ -348,7 +348,7 @@ func TestQueueThatCannotBeStarted(t *testing.T) {
 			})
 		}
 	}
-	inHouseWith(t, change, func(made *house) {
+	withConfiguredFixture(t, change, func(made *fixture) {
 		h = made
 		h.send(&mail.DeclareQueue{Request: h.ask(), Name: "bad", VHost: "/"})
 		h.wantError(take[*mail.DeclareQueueReply](h, h.asker).Err, 541, "INTERNAL_ERROR - queue 'bad' in vhost '/' failed")

@@ -10,17 +10,17 @@ import (
 	"candlemark/policies"
 )
 
-// inStoredHouse runs test in a house that begins with what was stored, once the policies are there.
-func inStoredHouse(t *testing.T, stored vhost.Stored, test func(h *house)) {
+// withStoredFixture runs test with a fixture whose vhost begins with stored definitions, once the policies are there.
+func withStoredFixture(t *testing.T, stored vhost.Stored, test func(h *fixture)) {
 	t.Helper()
-	inHouseWith(t, func(cfg *vhost.Config) { cfg.Stored = &stored }, func(h *house) {
+	withConfiguredFixture(t, func(cfg *vhost.Config) { cfg.Stored = &stored }, func(h *fixture) {
 		h.send(&mail.ApplyPolicies{Set: policies.NewSet("/")})
 		test(h)
 	})
 }
 
 // awake answers the Wake of a queue.
-func (h *house) awake(q *probe) {
+func (h *fixture) awake(q *probe) {
 	h.t.Helper()
 	w := take[*mail.Wake](h, q)
 	h.send(&mail.QueueAwake{Reply: w.Done(nil)})
@@ -34,7 +34,7 @@ func TestStoredQueueWithoutItsDeadLetterQueue(t *testing.T) {
 		{VHost: "/", Name: "plain", Type: "classic", Incarnation: 2},
 		{VHost: "/", Name: "plain.dlq", Type: "classic", Incarnation: 3, Arguments: wantsDeadLetterQueue},
 	}}
-	inStoredHouse(t, stored, func(h *house) {
+	withStoredFixture(t, stored, func(h *fixture) {
 		q, dead := h.queue("q"), h.queue("q.dlq")
 		h.nothing(q)
 		h.send(&mail.DeclareQueue{Request: h.ask(), Name: "q", VHost: "/", Passive: true})
@@ -58,7 +58,7 @@ func TestStoredDeadLetterQueueThatCannotBeMade(t *testing.T) {
 	change := func(cfg *vhost.Config) {
 		cfg.Stored, cfg.MaxQueues = &stored, func() (int64, bool) { return 1, true }
 	}
-	inHouseWith(t, change, func(h *house) {
+	withConfiguredFixture(t, change, func(h *fixture) {
 		h.send(&mail.ApplyPolicies{Set: policies.NewSet("/")})
 		h.awake(h.queue("q"))
 		h.send(&mail.DeclareExchange{Request: h.ask(), Name: "amq.direct", Passive: true})
@@ -72,7 +72,7 @@ func TestStoredQueueThatDiesWhileItIsOpened(t *testing.T) {
 	change := func(cfg *vhost.Config) {
 		cfg.Stored, cfg.Messages = &stored, func(_ store.QueueID, _ bool, done func([]store.Recovered, error)) { done(nil, nil) }
 	}
-	inHouseWith(t, change, func(h *house) {
+	withConfiguredFixture(t, change, func(h *fixture) {
 		h.send(&mail.ApplyPolicies{Set: policies.NewSet("/")})
 		q := h.queue("q")
 		take[*mail.Wake](h, q)

@@ -188,7 +188,7 @@ func early(t *testing.T, b *broker, amqp string) {
 // found are messages that somebody between the broker and the consumer drops or doubles.
 func found(t *testing.T, b *broker, amqp string) {
 	for fault, times := range map[string]int{`"lost":0,"doubled":1`: 2, `"lost":1,"doubled":0`: 0} {
-		between := newMeddler(t, amqp, times)
+		between := newRepeater(t, amqp, times)
 		code, out := measured(t, b, between, "sync", "-a", "-C", "50", "--verify", "--json")
 		if code != 1 || !strings.Contains(out, fault) {
 			t.Errorf("exit code %d, without %s: %s", code, fault, out)
@@ -196,8 +196,8 @@ func found(t *testing.T, b *broker, amqp string) {
 	}
 }
 
-// newMeddler listens at the address that it returns. It passes everything on, but the tenth delivery of a connection so many times.
-func newMeddler(t *testing.T, to string, times int) (address string) {
+// newRepeater starts a proxy at the address that it returns. It forwards everything once, but the tenth delivery of a connection so many times.
+func newRepeater(t *testing.T, to string, times int) (address string) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -224,7 +224,7 @@ func newMeddler(t *testing.T, to string, times int) (address string) {
 				_ = server.Close()
 			})
 			done.Go(func() {
-				meddle(client, server, times)
+				repeat(client, server, times)
 				_ = client.Close()
 			})
 		}
@@ -232,8 +232,8 @@ func newMeddler(t *testing.T, to string, times int) (address string) {
 	return l.Addr().String()
 }
 
-// meddle passes frames on, but the tenth message so many times.
-func meddle(to io.Writer, from io.Reader, times int) {
+// repeat forwards frames once, but the tenth message so many times.
+func repeat(to io.Writer, from io.Reader, times int) {
 	var in, message []byte
 	buf, count := make([]byte, 64<<10), 0
 	for {

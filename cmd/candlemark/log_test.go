@@ -17,9 +17,9 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// nasty is text that would forge a line, paint a terminal, or hide. The JSON escapes of
+// hostileText would forge a line, colour a terminal, or hide text. The JSON escapes of
 // it lists what the log may show.
-const nasty = "x\r\n2026-01-01T00:00:00.000Z INF all is well\n{\"level\":\"info\"}\x1b[31mred\x1b]0;title\a\x7f\u009b5m\u2028\u202ereversed\U000e0041\xff"
+const hostileText = "x\r\n2026-01-01T00:00:00.000Z INF all is well\n{\"level\":\"info\"}\x1b[31mred\x1b]0;title\a\x7f\u009b5m\u2028\u202ereversed\U000e0041\xff"
 
 // wellFormed complains about lines of a log that somebody else could have written.
 func wellFormed(t *testing.T, format, log string) {
@@ -43,8 +43,8 @@ func TestLogIsOursAlone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		log.Info().Str("name", nasty).Err(errors.New(nasty)).Strs("list", []string{nasty}).Interface("any", map[string]string{nasty: nasty}).Msg(nasty)
-		log.Error().Msgf("user '%s'", nasty)
+		log.Info().Str("name", hostileText).Err(errors.New(hostileText)).Strs("list", []string{hostileText}).Interface("any", map[string]string{hostileText: hostileText}).Msg(hostileText)
+		log.Error().Msgf("user '%s'", hostileText)
 		log.Info().Str("name", "Käthe\u00a0𝔛").Msg("Grüße, 世界")
 		wellFormed(t, format, out.String())
 		lines := strings.Split(out.String(), "\n")
@@ -53,7 +53,7 @@ func TestLogIsOursAlone(t *testing.T) {
 		}
 		if format == "json" {
 			var entry struct{ Name, Message string }
-			if err := json.Unmarshal([]byte(lines[0]), &entry); err != nil || entry.Name != strings.ToValidUTF8(nasty, "\ufffd") || entry.Message != entry.Name {
+			if err := json.Unmarshal([]byte(lines[0]), &entry); err != nil || entry.Name != strings.ToValidUTF8(hostileText, "\ufffd") || entry.Message != entry.Name {
 				t.Errorf("%v %q", err, entry)
 			}
 		}
@@ -126,10 +126,10 @@ func forge(t *testing.T, b *broker) {
 	t.Helper()
 	url := "amqp://" + b.AMQP[0].String() + "/"
 	guest := &amqp.PlainAuth{Username: "guest", Password: "guest"}
-	named := amqp.Table{"connection_name": nasty, "product": nasty}
+	named := amqp.Table{"connection_name": hostileText, "product": hostileText}
 	for _, c := range []amqp.Config{
-		{SASL: []amqp.Authentication{&amqp.PlainAuth{Username: nasty, Password: "x"}}, Properties: named},
-		{SASL: []amqp.Authentication{guest}, Vhost: strings.ReplaceAll(nasty, "\xff", ""), Properties: named},
+		{SASL: []amqp.Authentication{&amqp.PlainAuth{Username: hostileText, Password: "x"}}, Properties: named},
+		{SASL: []amqp.Authentication{guest}, Vhost: strings.ReplaceAll(hostileText, "\xff", ""), Properties: named},
 	} {
 		if conn, err := amqp.DialConfig(url, c); err == nil {
 			_ = conn.Close()
@@ -138,7 +138,7 @@ func forge(t *testing.T, b *broker) {
 	}
 	for _, f := range []func(ch *amqp.Channel) error{
 		func(ch *amqp.Channel) error {
-			_, err := ch.QueueDeclarePassive(nasty, false, false, false, false, nil)
+			_, err := ch.QueueDeclarePassive(hostileText, false, false, false, false, nil)
 			return err
 		},
 		func(ch *amqp.Channel) error {
@@ -146,11 +146,13 @@ func forge(t *testing.T, b *broker) {
 			return err
 		},
 		func(ch *amqp.Channel) error {
-			return ch.ExchangeDeclarePassive(nasty, "direct", false, false, false, false, nil)
+			return ch.ExchangeDeclarePassive(hostileText, "direct", false, false, false, false, nil)
 		},
-		func(ch *amqp.Channel) error { return ch.ExchangeDeclare("e", nasty, false, false, false, false, nil) },
 		func(ch *amqp.Channel) error {
-			_, err := ch.QueueDeclare(nasty, false, false, false, false, amqp.Table{"x-message-ttl": nasty})
+			return ch.ExchangeDeclare("e", hostileText, false, false, false, false, nil)
+		},
+		func(ch *amqp.Channel) error {
+			_, err := ch.QueueDeclare(hostileText, false, false, false, false, amqp.Table{"x-message-ttl": hostileText})
 			return err
 		},
 	} {
@@ -171,7 +173,7 @@ func forge(t *testing.T, b *broker) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.SetBasicAuth(nasty, nasty)
+	r.SetBasicAuth(hostileText, hostileText)
 	if answer, err := http.DefaultClient.Do(r); err != nil || answer.StatusCode != 401 {
 		t.Errorf("%v %v", answer, err)
 	} else {

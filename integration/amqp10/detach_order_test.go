@@ -30,7 +30,7 @@ func TestDetach_Order_LOCK9(t *testing.T) {
 			t.Run(name+", "+how, func(t *testing.T) {
 				run(t, func(b *testkit.Bubble, c *client) {
 					const messages = 600
-					leaver, first, second := rivals(b, c, arguments, messages)
+					leaver, first, second := twoReceivers(b, c, arguments, messages)
 					if err := first.IssueCredit(messages / 2); err != nil {
 						t.Fatal(err)
 					}
@@ -65,8 +65,8 @@ func TestDetach_Order_LOCK9(t *testing.T) {
 	}
 }
 
-// rivals declares a queue with numbered messages. It returns the receiver of another client, and c's after it, both without credit.
-func rivals(b *testkit.Bubble, c *client, arguments amqp091.Table, messages int) (other *client, first, second *amqp.Receiver) {
+// twoReceivers declares a queue with numbered messages. It returns the receiver of another client, and c's after it, both without credit.
+func twoReceivers(b *testkit.Bubble, c *client, arguments amqp091.Table, messages int) (other *client, first, second *amqp.Receiver) {
 	if _, err := b.Connect().Open().QueueDeclare("q", true, false, false, false, arguments); err != nil {
 		b.T.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestTimeout_Order_LOCK9(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		arguments := amqp091.Table{"x-single-active-consumer": true, "x-consumer-timeout": 10_000}
 		const messages = 600
-		_, first, second := rivals(b, c, arguments, messages)
+		_, first, second := twoReceivers(b, c, arguments, messages)
 		for _, credit := range []uint32{1, messages / 2} {
 			if err := first.IssueCredit(credit); err != nil {
 				t.Fatal(err)

@@ -43,8 +43,8 @@ var atTheActor = map[string]func(ch *testkit.Channel) error{
 	"delete the exchange":    func(ch *testkit.Channel) error { return ch.ExchangeDelete(adminName, false, false) },
 }
 
-// doorWorks sends a command and wants its answer, and nothing anywhere else.
-func doorWorks(b *testkit.Bubble, ch *testkit.Channel) {
+// checkAdminExchange sends a command and checks that its answer comes, and nothing else anywhere.
+func checkAdminExchange(b *testkit.Bubble, ch *testkit.Channel) {
 	b.Helper()
 	ch.Declare("answers", nil)
 	ch.Declare("loot", nil)
@@ -77,8 +77,8 @@ func TestAdminExchangeIsNobodys(t *testing.T) {
 		if _, err := ch.QueueDelete("loot", false, false, false); err != nil {
 			b.Error(err)
 		}
-		doorWorks(b, ch)
-	}, 0, doorWorks)
+		checkAdminExchange(b, ch)
+	}, 0, checkAdminExchange)
 }
 
 // TestAdminExchangeAndStoredHijack: definitions that a broker has stored when it let clients do that are of no effect; the messages of such
@@ -103,7 +103,7 @@ func TestAdminExchangeAndStoredHijack(t *testing.T) {
 		}
 		b.Log.Allow("not restored", "cannot be restored")
 	}, 0, func(b *testkit.Bubble, ch *testkit.Channel) {
-		doorWorks(b, ch)
+		checkAdminExchange(b, ch)
 		if got := ch.Drain("loot2"); len(got) != 0 {
 			b.Errorf("the binding got %q", got)
 		}

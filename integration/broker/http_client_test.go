@@ -26,7 +26,7 @@ type connection struct {
 // A connection is listed from the moment that the client knows it is open, to
 // its last one.
 func TestHTTPConnectionListed(t *testing.T) {
-	h := newHouse(t)
+	h := newHTTPBroker(t)
 	for range 50 {
 		c := h.dial("mine")
 		list := get[[]connection](h.web, "/api/connections")
@@ -57,7 +57,7 @@ func TestHTTPConnectionListed(t *testing.T) {
 }
 
 func TestHTTPCloseConnection(t *testing.T) {
-	h := newHouse(t)
+	h := newHTTPBroker(t)
 	for _, test := range []struct{ header, want string }{
 		{"", "CONNECTION_FORCED - Closed via management plugin"},
 		{"I want to 100%", "CONNECTION_FORCED - I want to 100%"},

@@ -20,14 +20,14 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// house is a broker on a real socket, outside of any bubble.
-type house struct {
+// httpBroker is a broker on a real socket, outside of any bubble.
+type httpBroker struct {
 	*web
 	node *supervision.Node
 	at   net.Addr
 }
 
-func newHouse(t *testing.T) *house {
+func newHTTPBroker(t *testing.T) *httpBroker {
 	users := auth.NewGuest()
 	journal := memory.New(memory.Options{})
 	node, err := supervision.Start(supervision.Config{Users: users, Journal: journal, Log: zerolog.Nop(), ProductVersion: "0.0.1"})
@@ -44,11 +44,11 @@ func newHouse(t *testing.T) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &house{newWeb(t, node, users), node, at}
+	return &httpBroker{newWeb(t, node, users), node, at}
 }
 
 // dial connects a client that calls itself name.
-func (h *house) dial(name string) *amqp.Connection {
+func (h *httpBroker) dial(name string) *amqp.Connection {
 	h.Helper()
 	properties := amqp.NewConnectionProperties()
 	properties.SetClientConnectionName(name)
@@ -165,7 +165,7 @@ func kindOfJSON(v any) string {
 
 // Replies have every key of RabbitMQ 4.0.5's, with the same types, except for the listed ones.
 func TestHTTPShapes(t *testing.T) {
-	h := newHouse(t)
+	h := newHTTPBroker(t)
 	h.node.Announce("http", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 15672}, nil)
 	h.node.Announce("http/prometheus", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 15692}, nil)
 	conn := h.dial("eco-traffic")
@@ -214,7 +214,7 @@ func TestHTTPShapes(t *testing.T) {
 }
 
 // define makes the definitions that replies were taken from.
-func (h *house) define() {
+func (h *httpBroker) define() {
 	h.Helper()
 	for _, d := range []struct {
 		path, body string

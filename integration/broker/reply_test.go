@@ -121,15 +121,15 @@ func TestReplyTo_GoneClient(t *testing.T) {
 	}
 }
 
-// deafSocket is a client's socket that can stop to be read.
-type deafSocket struct {
+// stallableSocket is a client's socket that the client can stop reading.
+type stallableSocket struct {
 	net.Conn
-	deaf atomic.Bool
-	end  chan struct{}
+	stalled atomic.Bool
+	end     chan struct{}
 }
 
-func (s *deafSocket) Read(b []byte) (int, error) {
-	if s.deaf.Load() {
+func (s *stallableSocket) Read(b []byte) (int, error) {
+	if s.stalled.Load() {
 		<-s.end
 		return 0, io.EOF
 	}
@@ -138,12 +138,12 @@ func (s *deafSocket) Read(b []byte) (int, error) {
 
 // A client that does not read its answers delays nobody, and gets so many of
 // them kept and no more.
-func TestReplyTo_DeafClient(t *testing.T) {
+func TestReplyTo_StalledClient(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		b.Log.Allow("client unexpectedly closed")
 		ours, theirs := net.Pipe()
 		b.Node.Connect(ours)
-		socket := &deafSocket{Conn: theirs, end: make(chan struct{})}
+		socket := &stallableSocket{Conn: theirs, end: make(chan struct{})}
 		conn, err := amqp.Open(socket, amqp.Config{SASL: []amqp.Authentication{&amqp.PlainAuth{Username: "guest", Password: "guest"}}, Vhost: "/"})
 		if err != nil {
 			t.Fatal(err)
@@ -163,7 +163,7 @@ func TestReplyTo_DeafClient(t *testing.T) {
 		b.Advance(0)
 		name := server.Fetch("rpc").ReplyTo
 		server.Confirms()
-		socket.deaf.Store(true)
+		socket.stalled.Store(true)
 		refused := 0
 		for range 40 {
 			if !server.Publish("", name, amqp.Publishing{Body: make([]byte, 1<<20)}) {

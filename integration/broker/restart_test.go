@@ -53,14 +53,14 @@ func (f *faults) check(who *actor.PID, what any) bool {
 type stage struct {
 	*testkit.Bubble
 	*faults
-	victim *testkit.Client
+	client *testkit.Client
 	ch     *testkit.Channel
 }
 
 // dies checks how the broker ended the victim's connection.
 func (s *stage) dies(code int) {
 	s.Helper()
-	if e := testkit.Receive(s.Bubble, s.victim.Closed); e == nil || e.Code != code {
+	if e := testkit.Receive(s.Bubble, s.client.Closed); e == nil || e.Code != code {
 		s.Errorf("the connection was closed with %v, want %d", e, code)
 	}
 }
@@ -78,8 +78,8 @@ func (s *stage) fails(err error) {
 // again returns a new connection and channel for the victim.
 func (s *stage) again() *testkit.Channel {
 	s.Helper()
-	s.victim = s.Connect()
-	s.ch = s.victim.Open()
+	s.client = s.Connect()
+	s.ch = s.client.Open()
 	return s.ch
 }
 
@@ -224,7 +224,7 @@ var restartTable = []struct {
 		s.ch.Send("", "q", testkit.Text("m"))
 		testkit.Receive(s.Bubble, s.ch.Subscribe("q", 1))
 	}, func(s *stage) {
-		if _, err := s.victim.Channel(); err == nil {
+		if _, err := s.client.Channel(); err == nil {
 			s.Error("the channel was opened")
 		}
 		s.dies(501) // the socket closed: what the client library makes of it
@@ -237,7 +237,7 @@ var restartTable = []struct {
 		}
 	}},
 	{"connection over its end", supervision.KindConnection, "*mail.ChannelClosed", nil, func(s *stage) {
-		_ = s.victim.Close()
+		_ = s.client.Close()
 		s.again().Declare("q", nil)
 	}},
 	{"exchange over a binding", supervision.KindExchange, "*mail.AddBinding", func(s *stage) { s.ch.Declare("q", nil) }, func(s *stage) {
@@ -280,7 +280,7 @@ var restartTable = []struct {
 			s.Fatal(err)
 		}
 	}, func(s *stage) {
-		s.victim.Leave()
+		s.client.Leave()
 		synctest.Wait()
 		s.again().Declare("q", nil)
 	}},

@@ -243,15 +243,15 @@ func TestTTL35_AtRandom(t *testing.T) {
 		ch.Declare("q", deadTo("dead"))
 		delayed(b, ch, "later", "fanout", "dead", "")
 		arrivals := b.Connect().Open().Watch("dead")
-		type nap struct{ at, slept time.Duration } // from then on
-		naps := []nap{{}}
+		type sleep struct{ at, slept time.Duration } // from then on
+		sleeps := []sleep{{}}
 		due := map[string]time.Duration{} // by body; in time asleep and awake
 		for i := range 500 {
 			b.Advance(time.Duration(r.IntN(5000)) * ms)
 			switch r.IntN(8) {
 			case 0:
 				l.slept.Add(int64(1+r.IntN(10_000)) * int64(time.Second))
-				naps = append(naps, nap{b.Elapsed(), time.Duration(l.slept.Load())})
+				sleeps = append(sleeps, sleep{b.Elapsed(), time.Duration(l.slept.Load())})
 				b.Advance(time.Second) // until somebody looks, nothing that comes is later than it seems
 			case 1:
 				l.set.Add(int64(r.IntN(2_000_000)-1_000_000) * int64(time.Second))
@@ -272,8 +272,8 @@ func TestTTL35_AtRandom(t *testing.T) {
 				t.Fatalf("%s came twice", a.Body)
 			}
 			awake := time.Duration(math.MaxInt64) // when it was due, by who was awake
-			for i, n := range naps {
-				if x := max(at-n.slept, n.at); i+1 == len(naps) || x < naps[i+1].at {
+			for i, n := range sleeps {
+				if x := max(at-n.slept, n.at); i+1 == len(sleeps) || x < sleeps[i+1].at {
 					awake = x
 					break
 				}

@@ -127,7 +127,7 @@ func work(t *testing.T, url string, n int, started func()) {
 
 // Clients that say nothing, and ones that have stopped reading, hold a stop up
 // for a bounded time.
-func TestStopWithDeafClients(t *testing.T) {
+func TestStopWithStalledClients(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		guest := auth.NewGuest()
 		journal := memory.New(memory.Options{})
@@ -141,9 +141,9 @@ func TestStopWithDeafClients(t *testing.T) {
 		silent, ours := net.Pipe()
 		defer func() { _ = silent.Close() }()
 		node.Connect(ours)
-		theirs, deaf := net.Pipe()
+		theirs, stalled := net.Pipe()
 		node.Connect(theirs)
-		client := &muffled{Conn: deaf, end: make(chan struct{})}
+		client := &stallableConn{Conn: stalled, end: make(chan struct{})}
 		conn, err := amqp.Open(client, amqp.Config{
 			SASL: []amqp.Authentication{&amqp.PlainAuth{Username: "guest", Password: "guest"}}, Vhost: "/",
 		})
@@ -157,7 +157,7 @@ func TestStopWithDeafClients(t *testing.T) {
 		if _, err := ch.QueueDeclare("q", false, false, false, false, nil); err != nil {
 			t.Fatal(err)
 		}
-		client.deaf.Store(true)
+		client.stalled.Store(true)
 		begun := time.Now()
 		_ = node.Stop(context.Background()) // whether it says that somebody had to be cut off is not the point
 		if took := time.Since(begun); took > 30*time.Second {
@@ -168,17 +168,17 @@ func TestStopWithDeafClients(t *testing.T) {
 	})
 }
 
-// muffled is a socket whose owner stops reading when it is deaf: what comes
-// then is swallowed.
-type muffled struct {
+// stallableConn is a socket whose owner stops reading when it is stalled: what comes
+// then is discarded.
+type stallableConn struct {
 	net.Conn
-	deaf atomic.Bool
-	end  chan struct{}
+	stalled atomic.Bool
+	end     chan struct{}
 }
 
-func (m *muffled) Read(p []byte) (int, error) {
+func (m *stallableConn) Read(p []byte) (int, error) {
 	n, err := m.Conn.Read(p)
-	if m.deaf.Load() {
+	if m.stalled.Load() {
 		<-m.end
 		return 0, io.EOF
 	}

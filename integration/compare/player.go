@@ -22,7 +22,7 @@ type player struct {
 	seen        *transcript
 	recordStart bool     // write down all of connection.start
 	queues      []string // declared, to be deleted
-	houses      []string // exchanges declared
+	exchanges   []string // exchanges declared
 }
 
 // play plays the script and returns what was seen.
@@ -82,7 +82,7 @@ func (p *player) named(m protocol.Method) protocol.Method {
 		}
 	case *protocol.ExchangeDeclare:
 		if strings.Contains(d.Exchange, p.token) {
-			p.houses = append(p.houses, d.Exchange)
+			p.exchanges = append(p.exchanges, d.Exchange)
 		}
 	}
 	return copied
@@ -195,7 +195,7 @@ func (p *player) leave() {
 
 // clean deletes what the script declared, each on a channel of its own: some will be gone.
 func (p *player) clean() {
-	if len(p.queues)+len(p.houses) == 0 {
+	if len(p.queues)+len(p.exchanges) == 0 {
 		return
 	}
 	p.open(0, defaultGreeting(), false)
@@ -209,7 +209,7 @@ func (p *player) clean() {
 	for _, name := range p.queues {
 		remove(&protocol.QueueDelete{Queue: name})
 	}
-	for _, name := range p.houses {
+	for _, name := range p.exchanges {
 		remove(&protocol.ExchangeDelete{Exchange: name})
 	}
 	p.writeMethod(c, 0, &protocol.ConnectionClose{ReplyCode: protocol.ReplySuccess})

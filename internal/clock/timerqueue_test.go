@@ -13,14 +13,14 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// handBell rings by the virtual time of a bubble.
-type handBell struct {
+// virtualTimer fires by the virtual time of a bubble.
+type virtualTimer struct {
 	rings chan struct{}
 	gone  chan struct{}
 	timer *time.Timer
 }
 
-func (b *handBell) set(d time.Duration) {
+func (b *virtualTimer) set(d time.Duration) {
 	if b.timer != nil {
 		b.timer.Stop()
 	}
@@ -32,7 +32,7 @@ func (b *handBell) set(d time.Duration) {
 	})
 }
 
-func (b *handBell) wait() bool {
+func (b *virtualTimer) wait() bool {
 	select {
 	case <-b.rings:
 		return true
@@ -41,14 +41,14 @@ func (b *handBell) wait() bool {
 	}
 }
 
-func (b *handBell) close() { close(b.gone) }
+func (b *virtualTimer) close() { close(b.gone) }
 
 // inTime runs test with a clock that such a wakeup makes punctual.
 func inTime(t *testing.T, test func(t *testing.T, c *Clock)) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(123_456 * time.Nanosecond) // virtual: moves the bubble's clock off a whole ms
 		c := New()
-		c.alarm = newTimerQueue(&handBell{rings: make(chan struct{}, 1), gone: make(chan struct{})})
+		c.alarm = newTimerQueue(&virtualTimer{rings: make(chan struct{}, 1), gone: make(chan struct{})})
 		test(t, c)
 	})
 }

@@ -8,7 +8,7 @@ import (
 
 // The answers are RabbitMQ's, except that its list omits a virtual host without limits.
 func TestLimits(t *testing.T) {
-	f := newHouse(t)
+	f := newFixture(t)
 	h := NewHandler(f, f.users, zerolog.Nop())
 	const vhosts, users = "/api/vhost-limits", "/api/user-limits"
 	const missing = `{"error":"not_found","reason":`

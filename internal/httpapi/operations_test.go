@@ -33,7 +33,7 @@ func answers(t *testing.T, h http.Handler, steps []step) {
 
 // Rarely used paths answer as those of RabbitMQ with a single node.
 func TestOperations(t *testing.T) {
-	f := &host{fake: newHouse(t)}
+	f := &host{fake: newFixture(t)}
 	f.machine.Memory = management.Memory{Resident: 1000, Objects: 500, Messages: 300, Arriving: 1, Free: 200, Runtime: 100}
 	f.queues = []management.Queue{{VHost: "/", Name: "q", Type: "quorum", State: "running"}}
 	h := NewHandler(f, f.users, zerolog.Nop())
@@ -88,7 +88,7 @@ func TestOperations(t *testing.T) {
 
 // A virtual host that is protected is there until that is taken away.
 func TestProtectedVHost(t *testing.T) {
-	f := newHouse(t)
+	f := newFixture(t)
 	h := NewHandler(f, f.users, zerolog.Nop())
 	answers(t, h, []step{
 		{"PUT", "/api/vhosts/v", `{"description":"d"}`, 201, ``},
@@ -105,7 +105,7 @@ func TestProtectedVHost(t *testing.T) {
 
 // A login by form is held to the same as every other one, and hands out nothing.
 func TestLoginForm(t *testing.T) {
-	f := newHouse(t)
+	f := newFixture(t)
 	if _, err := f.users.PutAccount(auth.Account{Name: "app", Hash: auth.HashPassword("a")}); err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func TestLoginForm(t *testing.T) {
 
 // Logins are counted, and forgotten by administrators.
 func TestLoginAttempts(t *testing.T) {
-	f := newHouse(t)
+	f := newFixture(t)
 	if _, err := f.users.PutAccount(auth.Account{Name: "mon", Hash: auth.HashPassword("m"), Tags: []string{"monitoring"}}); err != nil {
 		t.Fatal(err)
 	}

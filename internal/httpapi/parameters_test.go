@@ -14,7 +14,7 @@ import (
 // The answers are RabbitMQ's, except for limits of a virtual host under another name than limits, where RabbitMQ
 // returns 500.
 func TestParameters(t *testing.T) {
-	f := newHouse(t)
+	f := newFixture(t)
 	h := NewHandler(f, f.users, zerolog.Nop())
 	const op = `{"value":{"pattern":"z<","definition":{"max-length":5},"priority":1,"apply-to":"queues"},"vhost":"/","component":"operator_policy","name":"o"}`
 	const limit = `{"value":{"max-queues":9},"vhost":"/","component":"vhost-limits","name":"limits"}`
@@ -46,7 +46,7 @@ func TestParameters(t *testing.T) {
 
 // Parameters of what are plugins of RabbitMQ are checked, and kept as they came.
 func TestParametersOfComponents(t *testing.T) {
-	f := newHouse(t)
+	f := newFixture(t)
 	if _, err := f.users.PutAccount(auth.Account{Name: "maker", Hash: auth.HashPassword("maker"), Tags: []string{"policymaker"}}); err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestParametersOfComponents(t *testing.T) {
 }
 
 func TestGlobalParameters(t *testing.T) {
-	f := newHouse(t)
+	f := newFixture(t)
 	f.globals["internal_cluster_id"] = json.RawMessage(`"id"`)
 	for name, tags := range map[string][]string{"maker": {"policymaker"}, "manager": {"management"}} {
 		if _, err := f.users.PutAccount(auth.Account{Name: name, Hash: auth.HashPassword(name), Tags: tags}); err != nil {
@@ -132,7 +132,7 @@ func TestGlobalParameters(t *testing.T) {
 
 // Each setting is changed by the same users, whichever path the change takes.
 func TestSettingsAreChangedByWhoMay(t *testing.T) {
-	f := newHouse(t)
+	f := newFixture(t)
 	for name, tag := range map[string]string{"maker": "policymaker", "watcher": "monitoring", "viewer": "management"} {
 		_, errUser := f.users.PutAccount(auth.Account{Name: name, Hash: auth.HashPassword("x"), Tags: []string{tag}})
 		_, errGrant := f.users.PutGrant(auth.Grant{User: name, VHost: "/", Configure: ".*", Write: ".*", Read: ".*"})
@@ -142,7 +142,7 @@ func TestSettingsAreChangedByWhoMay(t *testing.T) {
 	}
 	h := NewHandler(f, f.users, zerolog.Nop())
 	const policy = `{"pattern":"","definition":{"max-length":5},"value":{"pattern":"","definition":{"max-length":5}}}`
-	for setting, roads := range map[auth.Setting][]step{
+	for setting, requests := range map[auth.Setting][]step{
 		auth.Policies: {{path: "/api/policies/%2F/p", body: policy}},
 		auth.OperatorPolicies: {
 			{path: "/api/operator-policies/%2F/p", body: policy},
@@ -155,12 +155,12 @@ func TestSettingsAreChangedByWhoMay(t *testing.T) {
 		auth.UserLimits:       {{path: "/api/user-limits/guest/max-channels", body: `{"value":1}`}},
 		auth.GlobalParameters: {{path: "/api/global-parameters/cluster_name", body: `{"value":"x"}`}},
 	} {
-		for _, road := range roads {
+		for _, request := range requests {
 			for as, tag := range map[string]string{"maker:x": "policymaker", "watcher:x": "monitoring", "viewer:x": "management", guest: "administrator"} {
 				may := auth.User{Tags: []string{tag}}.MayChange(setting)
 				for _, method := range []string{"PUT", "DELETE"} {
-					if w := do(t, h, as, method, road.path, road.body); may == (w.Code == 401) || may && w.Code > 299 {
-						t.Errorf("%s %s as %s: %d %s", method, road.path, as, w.Code, w.Body)
+					if w := do(t, h, as, method, request.path, request.body); may == (w.Code == 401) || may && w.Code > 299 {
+						t.Errorf("%s %s as %s: %d %s", method, request.path, as, w.Code, w.Body)
 					}
 				}
 			}

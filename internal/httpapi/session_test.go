@@ -15,16 +15,16 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// sessionHouse has a clock and listeners.
-type sessionHouse struct {
+// sessionFixture has a clock and listeners.
+type sessionFixture struct {
 	*fake
 	hub *events.Hub
 	h   http.Handler
 }
 
-func newSessionHouse(t *testing.T) *sessionHouse {
+func newSessionFixture(t *testing.T) *sessionFixture {
 	t.Helper()
-	s := &sessionHouse{fake: newHouse(t), hub: events.NewHub(events.Config{Now: func() int64 { return 1 }})}
+	s := &sessionFixture{fake: newFixture(t), hub: events.NewHub(events.Config{Now: func() int64 { return 1 }})}
 	for name, tags := range map[string][]string{"ann": {"administrator"}, "eve": nil} {
 		if _, err := s.users.PutAccount(auth.Account{Name: name, Hash: auth.HashPassword(name), Tags: tags}); err != nil {
 			t.Fatal(err)
@@ -34,12 +34,12 @@ func newSessionHouse(t *testing.T) *sessionHouse {
 	return s
 }
 
-func (s *sessionHouse) Events() *events.Hub { return s.hub }
+func (s *sessionFixture) Events() *events.Hub { return s.hub }
 
-func (s *sessionHouse) Now() int64 { return time.Now().UnixMilli() }
+func (s *sessionFixture) Now() int64 { return time.Now().UnixMilli() }
 
 // ask makes a request of a browser that has a cookie, with headers by turns of name and value.
-func (s *sessionHouse) ask(method, path, body string, cookie *http.Cookie, headers ...string) *httptest.ResponseRecorder {
+func (s *sessionFixture) ask(method, path, body string, cookie *http.Cookie, headers ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, "http://localhost:15672"+path, strings.NewReader(body))
 	r.RemoteAddr = "127.0.0.1:9"
 	if cookie != nil {
@@ -59,7 +59,7 @@ const (
 	annsForm = "username=ann&password=ann"
 )
 
-func (s *sessionHouse) logIn(t *testing.T, form string) *http.Cookie {
+func (s *sessionFixture) logIn(t *testing.T, form string) *http.Cookie {
 	t.Helper()
 	w := s.ask("POST", mySelf, form, nil, ours, "1")
 	cookies := w.Result().Cookies()
@@ -70,14 +70,14 @@ func (s *sessionHouse) logIn(t *testing.T, form string) *http.Cookie {
 }
 
 // known reports whether the broker knows who a cookie belongs to.
-func (s *sessionHouse) known(cookie *http.Cookie) bool {
+func (s *sessionFixture) known(cookie *http.Cookie) bool {
 	w := s.ask("GET", "/api/whoami", "", cookie)
 	return w.Code == http.StatusOK && strings.Contains(w.Body.String(), `"ann"`)
 }
 
 // A token stands for name and password, in a cookie that scripts and other sites do not get.
 func TestSession(t *testing.T) {
-	s := newSessionHouse(t)
+	s := newSessionFixture(t)
 	cookie := s.logIn(t, annsForm)
 	if !cookie.HttpOnly || cookie.SameSite != http.SameSiteStrictMode || cookie.Path != "/" || cookie.Secure || cookie.Name != "candlemark_session_15672" {
 		t.Errorf("%+v", cookie)
@@ -128,7 +128,7 @@ func TestSession(t *testing.T) {
 
 // Over TLS the cookie goes over nothing else.
 func TestSessionOverTLS(t *testing.T) {
-	s := newSessionHouse(t)
+	s := newSessionFixture(t)
 	server := httptest.NewTLSServer(s.h)
 	defer server.Close()
 	r, _ := http.NewRequest("POST", server.URL+mySelf, strings.NewReader(annsForm))
@@ -145,7 +145,7 @@ func TestSessionOverTLS(t *testing.T) {
 
 // A request that another site can have a browser send changes nothing, even with the cookie.
 func TestSessionIsNotForged(t *testing.T) {
-	s := newSessionHouse(t)
+	s := newSessionFixture(t)
 	cookie := s.logIn(t, annsForm)
 	const put, body = "/api/vhosts/forged", `{}`
 	for _, test := range []struct {
@@ -186,7 +186,7 @@ func TestSessionIsNotForged(t *testing.T) {
 // A session is over when time says so, or when its user is not the one any more who has logged in.
 func TestSessionsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newSessionHouse(t)
+		s := newSessionFixture(t)
 		account := func(password, tag string) {
 			a := auth.Account{Name: "ann", Hash: auth.HashPassword(password), Tags: []string{tag}}
 			if password == "" {
@@ -244,7 +244,7 @@ func TestSessionsEnd(t *testing.T) {
 // An answer that goes on ends with the session it was asked for in.
 func TestStreamsEndWithSessions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newSessionHouse(t)
+		s := newSessionFixture(t)
 		cookie, ended := s.logIn(t, annsForm), false
 		go func() {
 			_ = s.ask("GET", "/api/x/events", "", cookie)
@@ -265,7 +265,7 @@ func TestStreamsEndWithSessions(t *testing.T) {
 // Logging in with the form is a login like any other: counted, told, and slow for who guesses.
 func TestSessionLogins(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newSessionHouse(t)
+		s := newSessionFixture(t)
 		listener := s.hub.Listen(100, nil, nil)
 		defer listener.Close()
 		_ = s.logIn(t, annsForm)

@@ -14,7 +14,7 @@ import (
 
 // Shovels have RabbitMQ's shapes. Passwords are only in parameters, as there, and there only for those who may set them.
 func TestShovels(t *testing.T) {
-	f := newHouse(t)
+	f := newFixture(t)
 	if _, err := f.users.PutAccount(auth.Account{Name: "watch", Hash: auth.HashPassword("watch"), Tags: []string{"monitoring"}}); err != nil {
 		t.Fatal(err)
 	}

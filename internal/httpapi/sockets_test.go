@@ -195,7 +195,7 @@ func (u unread) Read([]byte) (int, error) {
 // TestBodiesAreReadLast: who has no login, no right, or says that it will send too
 // much is refused before its body costs anything.
 func TestBodiesAreReadLast(t *testing.T) {
-	f := newHouse(t)
+	f := newFixture(t)
 	_, errUser := f.users.PutAccount(auth.Account{Name: "viewer", Hash: auth.HashPassword("v"), Tags: []string{"management"}})
 	_, errGrant := f.users.PutGrant(auth.Grant{User: "viewer", VHost: "/"})
 	if err := errors.Join(errUser, errGrant); err != nil {
@@ -231,7 +231,7 @@ func TestBodiesAreReadLast(t *testing.T) {
 
 // TestCrossSiteRequestsChangeNothing: what a browser sends for another site's page.
 func TestCrossSiteRequestsChangeNothing(t *testing.T) {
-	f := newHouse(t)
+	f := newFixture(t)
 	h := NewHandler(f, f.users, zerolog.Nop())
 	for _, c := range []struct {
 		method, site, origin string

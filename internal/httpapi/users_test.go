@@ -18,8 +18,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// newHouse returns a broker with users of its own: guest, and what a test makes.
-func newHouse(t *testing.T) *fake {
+// newFixture returns a broker with users of its own: guest, and what a test makes.
+func newFixture(t *testing.T) *fake {
 	t.Helper()
 	f := newFake("/")
 	f.users = auth.NewUsers(auth.Options{})
@@ -29,7 +29,7 @@ func newHouse(t *testing.T) *fake {
 
 // The answers are RabbitMQ's, except that its messages about invalid strings and expressions are lists of numbers.
 func TestAccounts(t *testing.T) {
-	f := newHouse(t)
+	f := newFixture(t)
 	h := NewHandler(f, f.users, zerolog.Nop())
 	const hash = "WE97NPrtXbUOiRP5mvwlzaflG3Se4qqIHi6BO7TbLvi8ehVr"
 	item := func(name, hash, algorithm, tags string) string {
@@ -89,7 +89,7 @@ func TestAccounts(t *testing.T) {
 }
 
 func TestPermissions(t *testing.T) {
-	f := newHouse(t)
+	f := newFixture(t)
 	for _, name := range []string{"t1", "t3"} {
 		if _, err := f.users.PutAccount(auth.Account{Name: name}); err != nil {
 			t.Fatal(err)
@@ -123,7 +123,7 @@ func TestPermissions(t *testing.T) {
 }
 
 func TestTopicPermissions(t *testing.T) {
-	f := newHouse(t)
+	f := newFixture(t)
 	if _, err := f.users.PutAccount(auth.Account{Name: "t1"}); err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func TestTopicPermissions(t *testing.T) {
 
 // A valid change that cannot be stored is a failure of the broker, and has no effect.
 func TestNotStored(t *testing.T) {
-	f := newHouse(t)
+	f := newFixture(t)
 	h := NewHandler(f, f.users, zerolog.Nop())
 	f.users.Observe(func(auth.Change) error { return errors.New("disk") })
 	failed := string(jsonencode.Marshal(refusal{"internal_error", "the change could not be stored: disk"}))
@@ -178,7 +178,7 @@ func noTraffic(ready, unacked int) string {
 }
 
 func TestVHosts(t *testing.T) {
-	f := newHouse(t)
+	f := newFixture(t)
 	h := NewHandler(f, f.users, zerolog.Nop())
 	item := func(name, description, tags, kind, tracing string) string {
 		about := `"description":"` + description + `","tags":[` + tags + `],"default_queue_type":"` + kind + `"`
@@ -208,7 +208,7 @@ func TestVHosts(t *testing.T) {
 // Everything about users and virtual hosts is the administrator's, but for the list of virtual hosts. Users with the
 // tag monitoring see all of them.
 func TestDefinitionsAreTheAdministrators(t *testing.T) {
-	f := newHouse(t)
+	f := newFixture(t)
 	f.sets["dev"] = policies.NewSet("dev")
 	for name, tag := range map[string]string{"watcher": "monitoring", "maker": "policymaker", "viewer": "management"} {
 		if _, err := f.users.PutAccount(auth.Account{Name: name, Tags: []string{tag}, Hash: auth.HashPassword("x")}); err != nil {
@@ -246,7 +246,7 @@ func TestDefinitionsAreTheAdministrators(t *testing.T) {
 
 // The bodies that RabbitMQ 4.0.5 has sent for the same users and permissions.
 func TestDefinitionsAsRabbitMQ(t *testing.T) {
-	f := newHouse(t)
+	f := newFixture(t)
 	run(t, NewHandler(f, f.users, zerolog.Nop()), []step{
 		{"PUT", "/api/users/app", `{"password_hash":"WE97NPrtXbUOiRP5mvwlzaflG3Se4qqIHi6BO7TbLvi8ehVr","tags":"management"}`, 201, ``},
 		{"PUT", "/api/users/guest", `{"password_hash":"HaXGQ5HDcMCS8tvpgiyHdrVxSAHaKtd5I28ZOjaChFLBhJA1","tags":["administrator"]}`, 204, ``},

@@ -8,7 +8,7 @@ import (
 )
 
 // caps returns what the route to each queue caps.
-func (h *house) caps(x *Exchange, key string, headers protocol.Table) map[string]int64 {
+func (h *fixture) caps(x *Exchange, key string, headers protocol.Table) map[string]int64 {
 	h.t.Helper()
 	queues := h.router.Route(h.directory, x, []byte(key), func() protocol.Table { return headers })
 	list := h.router.Caps()
@@ -31,7 +31,7 @@ func (h *house) caps(x *Exchange, key string, headers protocol.Table) map[string
 //
 // in which every queue has the lowest cap of the ways that lead to it.
 func TestCaps_TTL9(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	plain, long, short := h.exchange("plain", "topic"), h.exchange("long", "fanout"), h.exchange("short", "fanout")
 	byHeaders := h.exchange("headers", "headers")
 	h.bind(plain, "q0", "#", nil)
@@ -77,7 +77,7 @@ func TestCaps_TTL9(t *testing.T) {
 
 // TestCapsOfCircles_TTL9: exchanges that are bound in a circle, and an alternate exchange.
 func TestCapsOfCircles_TTL9(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	a, b := h.exchange("a", "fanout"), h.exchange("b", "direct")
 	other := h.exchange("other", "fanout")
 	h.bindExchange(a, b, "")

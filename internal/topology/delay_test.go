@@ -11,7 +11,7 @@ import (
 // A publish with a delay ends in the holders of the delayed exchanges on its
 // way, and neither bindings nor alternate exchanges there count.
 func TestDLY3DLY6Router(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	front, late, alternate := h.exchange("front", "fanout"), h.exchange("late", "direct"), h.exchange("alternate", "fanout")
 	later := h.exchange("later", "fanout")
 	for _, x := range []*Exchange{late, later} {

@@ -90,7 +90,7 @@ func TestVHostGeneration(t *testing.T) {
 }
 
 func TestExchangeWithoutTableRoutesNothing(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	x := &Exchange{Name: "x"}
 	h.expect(x, "a")
 	if x.Routes().Len() != 0 {
@@ -146,7 +146,7 @@ func TestRoutesKnowTheirBindings(t *testing.T) {
 
 // Readers route while two writers change everything; what no writer touches must always be found. Run with -race.
 func TestReadersNeverWait(t *testing.T) {
-	v, h := NewVHost("/"), newHouse(t)
+	v, h := NewVHost("/"), newFixture(t)
 	exchanges := []*Exchange{h.exchange("d", "direct"), h.exchange("f", "fanout"), h.exchange("t", "topic"), h.exchange("h", "headers")}
 	for _, x := range exchanges {
 		h.bind(x, "stays", "a.b", table("n", "1"))

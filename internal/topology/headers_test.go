@@ -61,7 +61,7 @@ func TestHeadersMatch(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			h := newHouse(t)
+			h := newFixture(t)
 			x := h.exchange("x", "headers")
 			h.bind(x, "q", "", test.binding)
 			if got := len(h.route(x, "", test.sent)) == 1; got != test.want {
@@ -109,7 +109,7 @@ func TestHeadersValuesOfOneClassAreEqual(t *testing.T) {
 	for _, test := range tests {
 		for _, match := range []string{"all", "any"} {
 			t.Run(match+": "+test.name, func(t *testing.T) {
-				h := newHouse(t)
+				h := newFixture(t)
 				x := h.exchange("x", "headers")
 				h.bind(x, "q", "", table("x-match", match, "first", "1", "h", test.a))
 				// first must hold for all only: it is what the binding is found by there.
@@ -123,7 +123,7 @@ func TestHeadersValuesOfOneClassAreEqual(t *testing.T) {
 }
 
 func TestHeadersManyBindings(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	x := h.exchange("x", "headers")
 	h.bind(x, "everything", "", nil)
 	for i := range int32(100) {
@@ -146,7 +146,7 @@ func TestHeadersManyBindings(t *testing.T) {
 }
 
 func TestHeadersAreDecodedOnce(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	plain, first, second := h.exchange("plain", "fanout"), h.exchange("first", "headers"), h.exchange("second", "headers")
 	h.bind(plain, "q0", "", nil)
 	h.bind(first, "q1", "", table("a", "1"))

@@ -11,7 +11,7 @@ import (
 )
 
 // keeping makes a recent-history exchange with its first table.
-func (h *house) keeping(name string) *Exchange {
+func (h *fixture) keeping(name string) *Exchange {
 	x := h.exchange(name, RecentHistoryType)
 	x.PID = ChildOf(&actor.PID{Id: "vhost"}, name)
 	x.Publish(x.Routes().WithHistory(x))
@@ -19,13 +19,13 @@ func (h *house) keeping(name string) *Exchange {
 }
 
 // grow publishes the next table, with a queue more.
-func (h *house) grow(x *Exchange, queue string) {
+func (h *fixture) grow(x *Exchange, queue string) {
 	r, _ := x.Routes().With(Binding{Destination: queue}, Target{Queue: h.queue(queue)})
 	x.Publish(r.WithHistory(x))
 }
 
 // kept returns the histories of a route, and the caps of their TTLs.
-func (h *house) kept(x *Exchange) (queues int, histories []string, caps []int64) {
+func (h *fixture) kept(x *Exchange) (queues int, histories []string, caps []int64) {
 	queues = len(h.router.Route(h.directory, x, []byte("k"), nil))
 	for _, q := range h.router.Histories() {
 		histories = append(histories, q.Name)
@@ -37,7 +37,7 @@ func (h *house) kept(x *Exchange) (queues int, histories []string, caps []int64)
 }
 
 func TestDEC17_Routes(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	x := h.keeping("x")
 	x.Publish(x.Routes().WithAlternate("else"))
 	other := h.exchange("else", "fanout")
@@ -56,7 +56,7 @@ func TestDEC17_Routes(t *testing.T) {
 
 // TestDEC17_Tables: a publish says by which table it was routed, and which bindings are not in that.
 func TestDEC17_Tables(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	x := h.keeping("x")
 	first := x.Routes().Number()
 	for _, q := range []string{"a", "b", "c"} {
@@ -90,7 +90,7 @@ func TestDEC17_Tables(t *testing.T) {
 
 // TestDEC17_Caps_TTL9: what is kept is capped by the exchanges on the way there, and by the one that keeps it.
 func TestDEC17_Caps_TTL9(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	x, y := h.keeping("x"), h.keeping("y")
 	first := h.exchange("first", "fanout")
 	h.bindExchange(first, x, "")

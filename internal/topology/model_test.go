@@ -89,12 +89,12 @@ func naiveHeaders(args, sent protocol.Table) bool {
 	return !strings.HasPrefix(mode, "any")
 }
 
-// dice draws from small sets, so that bindings meet each other and messages meet bindings.
-type dice struct{ *rand.Rand }
+// generator draws from small sets, so that bindings overlap and messages match bindings.
+type generator struct{ *rand.Rand }
 
-func pick[T any](d dice, from ...T) T { return from[d.IntN(len(from))] }
+func pick[T any](d generator, from ...T) T { return from[d.IntN(len(from))] }
 
-func (d dice) key(kind string) string {
+func (d generator) key(kind string) string {
 	if kind != "topic" {
 		return pick(d, "", "a", "b", "c")
 	}
@@ -105,7 +105,7 @@ func (d dice) key(kind string) string {
 	return strings.Join(words, ".")
 }
 
-func (d dice) arguments(kind string) protocol.Table {
+func (d generator) arguments(kind string) protocol.Table {
 	if kind != "headers" {
 		return pick(d, nil, nil, nil, table("n", int32(1)), table("n", int64(1)))
 	}
@@ -116,7 +116,7 @@ func (d dice) arguments(kind string) protocol.Table {
 	return append(t, d.headers(d.IntN(4))...)
 }
 
-func (d dice) headers(n int) protocol.Table {
+func (d generator) headers(n int) protocol.Table {
 	var t protocol.Table
 	for range n {
 		t = t.Set(pick(d, "a", "b", "x-c", "x-d"), pick[any](d, "1", "2", int64(1), true, nil))
@@ -131,7 +131,7 @@ func TestModel(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			for range 4 {
 				seed := rand.Uint64()
-				t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { runModel(t, kind, dice{rand.New(rand.NewPCG(seed, 0))}) })
+				t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { runModel(t, kind, generator{rand.New(rand.NewPCG(seed, 0))}) })
 			}
 		})
 	}
@@ -143,8 +143,8 @@ type state struct {
 	model  model
 }
 
-func runModel(t *testing.T, kind string, d dice) {
-	h, now := newHouse(t), state{newRoutes(t, kind), model{kind: kind}}
+func runModel(t *testing.T, kind string, d generator) {
+	h, now := newFixture(t), state{newRoutes(t, kind), model{kind: kind}}
 	var kept []state
 	for step := range 600 {
 		now = now.step(h, d)
@@ -167,7 +167,7 @@ func runModel(t *testing.T, kind string, d dice) {
 }
 
 // step makes one random change to both.
-func (s state) step(h *house, d dice) state {
+func (s state) step(h *fixture, d generator) state {
 	h.t.Helper()
 	b := Binding{Destination: fmt.Sprint("q", d.IntN(30)), RoutingKey: d.key(s.model.kind), Arguments: d.arguments(s.model.kind)}
 	at, was, list := s.model.index(b), s.routes, s.model.bindings
@@ -199,7 +199,7 @@ func (s state) step(h *house, d dice) state {
 }
 
 // checkRoutes routes a few random messages.
-func (s state) checkRoutes(h *house, d dice) {
+func (s state) checkRoutes(h *fixture, d generator) {
 	h.t.Helper()
 	x := &Exchange{Name: "x"}
 	x.Publish(s.routes)
@@ -212,7 +212,7 @@ func (s state) checkRoutes(h *house, d dice) {
 }
 
 // checkBindings compares the lists of bindings.
-func (s state) checkBindings(h *house) {
+func (s state) checkBindings(h *fixture) {
 	h.t.Helper()
 	if s.routes.Len() != len(s.model.bindings) {
 		h.t.Fatalf("%d bindings, want %d", s.routes.Len(), len(s.model.bindings))

@@ -9,7 +9,7 @@ import (
 )
 
 func TestDirectMatches(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	x := h.exchange("x", "direct")
 	h.bind(x, "q1", "a", nil)
 	h.bind(x, "q2", "a", nil)
@@ -32,7 +32,7 @@ func TestDirectMatches(t *testing.T) {
 }
 
 func TestFanoutMatches(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	x := h.exchange("x", "fanout")
 	h.expect(x, "a")
 	var want []string
@@ -50,7 +50,7 @@ func TestFanoutMatches(t *testing.T) {
 }
 
 func TestDEC10DefaultExchange(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	x := h.directory.Exchange(nil)
 	h.queue("q")
 	h.queue("")
@@ -62,7 +62,7 @@ func TestDEC10DefaultExchange(t *testing.T) {
 }
 
 func TestRouteFollowsExchanges(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	a, b, c := h.exchange("a", "direct"), h.exchange("b", "topic"), h.exchange("c", "fanout")
 	h.bindExchange(a, b, "k.1")
 	h.bindExchange(b, c, "k.*")
@@ -80,7 +80,7 @@ func TestRouteFollowsExchanges(t *testing.T) {
 }
 
 func TestRouteAcrossManyExchanges(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	first := h.exchange("first", "fanout")
 	var want []string
 	for i := range 200 {
@@ -98,7 +98,7 @@ func TestRouteAcrossManyExchanges(t *testing.T) {
 }
 
 func TestDEC14AlternateExchange(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	a, b, c := h.exchange("a", "direct"), h.exchange("b", "direct"), h.exchange("c", "fanout")
 	alternate := func(x *Exchange, name string) { x.Publish(x.Routes().WithAlternate(name)) }
 	h.bind(a, "qa", "a", nil)
@@ -132,7 +132,7 @@ func TestDEC14AlternateExchange(t *testing.T) {
 }
 
 func TestDEC14MatchedByAnExchangeWithoutQueuesIsMatched(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	a, empty, other := h.exchange("a", "fanout"), h.exchange("empty", "fanout"), h.exchange("other", "fanout")
 	h.bind(other, "q", "", nil)
 	h.bindExchange(a, empty, "")
@@ -141,7 +141,7 @@ func TestDEC14MatchedByAnExchangeWithoutQueuesIsMatched(t *testing.T) {
 }
 
 func TestRouteAllKeys(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	x, other := h.exchange("x", "direct"), h.exchange("other", "fanout")
 	topics := h.exchange("t", "topic")
 	h.bind(x, "q1", "a", nil)
@@ -175,7 +175,7 @@ func TestRouteAllKeys(t *testing.T) {
 
 // In steady state a publish is routed without a single allocation, also when it has many queues.
 func TestRouteDoesNotAllocate(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	d, f, p, many, over := h.exchange("d", "direct"), h.exchange("f", "fanout"), h.exchange("p", "topic"), h.exchange("many", "fanout"), h.exchange("over", "direct")
 	for i := range 500 {
 		h.bind(d, fmt.Sprint("q", i), fmt.Sprint("key.", i), nil)

@@ -36,7 +36,7 @@ func TestRules_SBR1(t *testing.T) {
 		"other arguments are of no rule": {table("x-other", int32(1)), true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := newHouse(t)
+			h := newFixture(t)
 			h.router.Properties = func() (protocol.Properties, []byte, int) { return p, nil, 0 }
 			x := h.exchange("x", filter.ExchangeType)
 			h.bind(x, "q", "rule", test.args)
@@ -54,7 +54,7 @@ func TestRules_SBR1(t *testing.T) {
 
 // A message that several rules of a subscription select arrives once.
 func TestRulesOfOneQueue_SBR1(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	x := h.exchange("x", filter.ExchangeType)
 	for i, args := range []protocol.Table{nil, table("color", "red"), table("x-rule-sql", "color LIKE 'r%'"), table("x-rule-sql", "1=1")} {
 		h.bind(x, "q", fmt.Sprint("rule", i), args)
@@ -70,7 +70,7 @@ func TestRulesOfOneQueue_SBR1(t *testing.T) {
 
 // Rules of a queue without action bring one copy together, each with an action one of its own.
 func TestRulesWithActions_SBR6(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	x := h.exchange("x", filter.ExchangeType)
 	plain := x.Routes()
 	for i, args := range []protocol.Table{
@@ -123,7 +123,7 @@ func TestActionsHaveIDs_SBR6(t *testing.T) {
 		} {
 			routes, _ = routes.With(Binding{Destination: "q", RoutingKey: key, Arguments: args}, Target{Queue: &Queue{Name: "q"}})
 		}
-		h := newHouse(t)
+		h := newFixture(t)
 		x := h.exchange(exchange, filter.ExchangeType)
 		x.Publish(routes)
 		for _, q := range h.router.Route(h.directory, x, nil, func() protocol.Table { return table("color", "red") }) {
@@ -141,7 +141,7 @@ func TestActionsHaveIDs_SBR6(t *testing.T) {
 
 // Copies count among the steps, each message anew.
 func TestActionsAreBounded_SBR6(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	x := h.exchange("x", filter.ExchangeType)
 	for i := range TurnSteps/100 + 1 {
 		h.bind(x, "q", fmt.Sprint("rule", i), table("x-rule-action", "SET a = 1"))
@@ -154,7 +154,7 @@ func TestActionsAreBounded_SBR6(t *testing.T) {
 // Copies of a message with large properties count for more: what queues have to read and write for one message is bounded.
 func TestCopiesOfLargePropertiesAreBounded_SBR6(t *testing.T) {
 	const size = 94 << 10
-	h := newHouse(t)
+	h := newFixture(t)
 	h.router.Properties = func() (protocol.Properties, []byte, int) { return protocol.Properties{}, nil, size }
 	h.router.pause = func() bool { return true }
 	x := h.exchange("x", filter.ExchangeType)
@@ -179,7 +179,7 @@ func TestCopiesOfLargePropertiesAreBounded_SBR6(t *testing.T) {
 
 // The cost of rules is counted among the steps of the route.
 func TestRulesAreBounded_SBR2(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	x := h.exchange("x", filter.ExchangeType)
 	for i := range 1000 {
 		h.bind(x, fmt.Sprint("q", i), "rule", table("x-rule-sql", "text LIKE '%a%a%a%b' OR "+strings.Repeat("text = 'x' OR ", 20)+"text = 'y'"))

@@ -38,7 +38,7 @@ func TestTopicMatches(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.binding, func(t *testing.T) {
-			h := newHouse(t)
+			h := newFixture(t)
 			x := h.exchange("x", "topic")
 			h.bind(x, "q", test.binding, nil)
 			for _, key := range test.yes {
@@ -52,7 +52,7 @@ func TestTopicMatches(t *testing.T) {
 }
 
 func TestTopicManyBindingsToOneQueueDeliverOnce(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	x := h.exchange("x", "topic")
 	for _, key := range []string{"a.b", "a.*", "*.b", "#", "a.#", "#.b", "#.#"} {
 		h.bind(x, "q", key, nil)
@@ -63,7 +63,7 @@ func TestTopicManyBindingsToOneQueueDeliverOnce(t *testing.T) {
 }
 
 func TestTopicManyWords(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	x := h.exchange("x", "topic")
 	for i := range 1000 {
 		h.bind(x, fmt.Sprint("q", i), fmt.Sprintf("device.%d.#", i), nil)
@@ -81,7 +81,7 @@ func TestTopicManyWords(t *testing.T) {
 
 // Trying every way to spread the words over the '#' would take 10^20 steps and never end.
 func TestTopicManyHashesStayCheap(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	x := h.exchange("x", "topic")
 	h.bind(x, "no", strings.Repeat("#.*.", 20)+"end", nil)
 	h.bind(x, "yes", strings.Repeat("#.*.", 20)+"#", nil)

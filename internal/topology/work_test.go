@@ -10,7 +10,7 @@ import (
 )
 
 // slowTopic binds n queues so that a key of many words leads to as many nodes as can be.
-func slowTopic(h *house, x *Exchange, n int) {
+func slowTopic(h *fixture, x *Exchange, n int) {
 	r := x.Routes()
 	for i := range n {
 		words := []string{"#"}
@@ -35,7 +35,7 @@ func manyKeys(n int) (keys [][]byte) {
 }
 
 // slowHeaders binds so that a message with the headers sent is compared with every binding.
-func slowHeaders(h *house) (rules *Exchange, sent protocol.Table) {
+func slowHeaders(h *fixture) (rules *Exchange, sent protocol.Table) {
 	rules = h.exchange("rules", "headers")
 	sent = table("all", "same")
 	for i := range 30 {
@@ -49,7 +49,7 @@ func slowHeaders(h *house) (rules *Exchange, sent protocol.Table) {
 }
 
 // slowCaps makes exchanges of which each lowers the cap of all that follow it.
-func slowCaps(h *house) *Exchange {
+func slowCaps(h *fixture) *Exchange {
 	circle := h.exchange("circle", "fanout")
 	circle.Publish(circle.Routes().WithMaxTTL(1_000_000))
 	for i := range 200 {
@@ -65,7 +65,7 @@ func slowCaps(h *house) *Exchange {
 
 // Whatever is bound and whatever the keys: one route is not more than TurnSteps, and a Long one not more than MaxSteps.
 func TestWorkOfARouteIsBounded(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	topics := h.exchange("topics", "topic")
 	slowTopic(h, topics, 512)
 
@@ -120,7 +120,7 @@ func TestWorkOfARouteIsBounded(t *testing.T) {
 }
 
 func TestLongRouteIsStopped(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	x := h.exchange("x", "topic")
 	slowTopic(h, x, 512)
 	v := NewVHost("/")

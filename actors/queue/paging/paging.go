@@ -33,10 +33,10 @@ type Pager struct {
 	// Idle and Busy are WindowIdle and WindowBusy; tests set others.
 	Idle, Busy int64
 	// Asked: a trim was requested, and starts at once.
-	Asked    bool
-	trimming backlog.Trimming
-	runway   int64 // about how many bytes are in memory ahead of delivery
-	until    int64 // wall ms until which nothing is read, 0 for none
+	Asked     bool
+	trimming  backlog.Trimming
+	readAhead int64 // about how many bytes are in memory ahead of delivery
+	until     int64 // wall ms until which nothing is read, 0 for none
 	// Contents to be read, and their messages.
 	refs    []store.Ref
 	handles []backlog.Handle
@@ -71,7 +71,7 @@ func (p *Pager) window(m Memory) int64 {
 func (p *Pager) Crowded(m Memory) bool { return m.OverLimit && m.Messages.Contents() > p.window(m) }
 
 // Clear is called when the queue was emptied.
-func (p *Pager) Clear() { p.trimming.At, p.runway = 0, 0 }
+func (p *Pager) Clear() { p.trimming.At, p.readAhead = 0, 0 }
 
 // Trim pages contents out, up to a turn's limit, and reports whether more are left. Messages that arrive while memory
 // is tight are paged out when the journal has them (Written); a trim is for earlier and requeued ones. Of scheduled

@@ -38,17 +38,17 @@ func (p *Pager) Orders() (refs []store.Ref, handles []backlog.Handle) {
 
 // Catch requests the next run of ready messages at once: the first is to be delivered now, and paged out.
 func (p *Pager) Catch(m Memory, now clock.Instant) {
-	p.runway = 0
+	p.readAhead = 0
 	p.ReadAhead(m, now)
 }
 
 // Took records that a message with a body of that many bytes was taken.
-func (p *Pager) Took(body int) { p.runway -= int64(body) + Overhead }
+func (p *Pager) Took(body int) { p.readAhead -= int64(body) + Overhead }
 
 // ReadAhead requests the next run of ready messages when few are left in memory before it.
 func (p *Pager) ReadAhead(m Memory, now clock.Instant) {
 	run := p.window(m) / 2
-	if p.runway > run/2 || p.Paused(now) {
+	if p.readAhead > run/2 || p.Paused(now) {
 		return
 	}
 	n, bytes := 0, int64(0)
@@ -58,7 +58,7 @@ func (p *Pager) ReadAhead(m Memory, now clock.Instant) {
 		bytes += more
 		return more > 0 && bytes < run && n < runMessages
 	})
-	p.runway = before + bytes
+	p.readAhead = before + bytes
 }
 
 // Loaded stores contents that were read for messages of b, and calls damaged for those that are lost; if the queue
@@ -81,7 +81,7 @@ func (p *Pager) Loaded(b *backlog.Backlog, handles []backlog.Handle, contents []
 		case errors.Is(c.Err, store.ErrDamaged) || errors.Is(c.Err, store.ErrUnknown) || ends:
 			damaged(h)
 		default:
-			p.until, p.runway = now.Ceil()+ReadPause, 0
+			p.until, p.readAhead = now.Ceil()+ReadPause, 0
 			err = c.Err
 		}
 	}

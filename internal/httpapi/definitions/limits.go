@@ -44,8 +44,8 @@ var limitsOfUsers = rest.Resource[userLimitsItem]{
 	Name: func(i *userLimitsItem) string { return i.User },
 }
 
-// himself returns the user that the path names, or may see what others have.
-func himself(r *rest.Request) error {
+// limitsUser checks that the path names the user of the request, or that this user may see the limits of others.
+func limitsUser(r *rest.Request) error {
 	name := r.Part("user")
 	if name != r.User.Name && !r.Monitors() {
 		return rest.ErrNotAuthorised

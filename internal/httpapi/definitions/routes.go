@@ -71,7 +71,7 @@ var limitRoutes = []rest.Route{
 	rest.Put("/api/vhost-limits/{vhost}/{name}", rest.Changer(auth.VHostLimits), putLimit(setVHostLimits, auth.ParseVHostLimits)),
 	rest.Delete("/api/vhost-limits/{vhost}/{name}", rest.Changer(auth.VHostLimits), deleteLimit(setVHostLimits)),
 	rest.Get("/api/user-limits", rest.Anybody, limitsOfUsers.List),
-	rest.Get("/api/user-limits/{user}", himself, limitsOfUsers.List),
+	rest.Get("/api/user-limits/{user}", limitsUser, limitsOfUsers.List),
 	rest.Put("/api/user-limits/{user}/{name}", rest.Changer(auth.UserLimits), putLimit(setUserLimits, auth.ParseUserLimits)),
 	rest.Delete("/api/user-limits/{user}/{name}", rest.Changer(auth.UserLimits), deleteLimit(setUserLimits)),
 }

@@ -64,21 +64,21 @@ func TestRoomForBodies(t *testing.T) {
 		t.Errorf("%d bytes are left, %v", a.memory.used, a.memory.by)
 	}
 	// A request that has sent nothing yet holds next to nothing, whatever its Content-Length.
-	slow, promise := io.Pipe()
+	slow, body := io.Pipe()
 	r, _ := begin("slow", slow, maxPublish)
 	read := make(chan bool)
 	go func() {
 		_, err := r.text(maxPublish, decodedText)
 		read <- err == nil
 	}()
-	_, _ = promise.Write([]byte("x"))
+	_, _ = body.Write([]byte("x"))
 	a.memory.mu.Lock()
 	used := a.memory.used
 	a.memory.mu.Unlock()
 	if used > 2*firstRead {
 		t.Errorf("%d bytes are held for one", used)
 	}
-	_ = promise.CloseWithError(io.ErrUnexpectedEOF)
+	_ = body.CloseWithError(io.ErrUnexpectedEOF)
 	if <-read {
 		t.Error("half a body was taken")
 	}

@@ -54,7 +54,7 @@ func (j *Journal) sparse() (found *index.Segment) {
 		if !s.Over || s.Stuck {
 			continue
 		}
-		if s.Sick {
+		if s.Damaged {
 			return s
 		}
 		if 2*s.Bytes < s.Size && (!short || s.Bytes <= atOnce(j.stock.Small())) && (found == nil || s.Size-s.Bytes > found.Size-found.Bytes) {

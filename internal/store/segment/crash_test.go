@@ -47,15 +47,15 @@ func crashing(seed uint64) storetest.Crashing {
 }
 
 func TestCrashes(t *testing.T) {
-	for name, trouble := range storetest.Troubles {
+	for name, fault := range storetest.DiskFaults {
 		runs := *crashRuns
-		if trouble != storetest.NoTrouble {
+		if fault != storetest.NoFault {
 			runs = (runs + 4) / 5
 		}
 		t.Run(name, func(t *testing.T) {
 			for i := range uint64(runs) {
 				seed := *crashFrom + i
-				t.Run(fmt.Sprint(seed), func(t *testing.T) { crashing(seed).Run(t, seed, trouble) })
+				t.Run(fmt.Sprint(seed), func(t *testing.T) { crashing(seed).Run(t, seed, fault) })
 			}
 		})
 	}

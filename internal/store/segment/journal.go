@@ -68,10 +68,10 @@ func (o *Options) defaults(dir string) {
 type doing uint8
 
 const (
-	busy   doing = iota // it will look for more by itself
-	dozing              // it has records without done
-	idle                // it has nothing
-	over                // it has ended
+	busy    doing = iota // it will look for more by itself
+	waiting              // it has records without done
+	idle                 // it has nothing
+	over                 // it has ended
 )
 
 // Journal implements store.Journal in files.
@@ -144,7 +144,7 @@ func (j *Journal) add(p pending) {
 	}
 	j.pending = append(j.pending, p)
 	j.waiting += len(p.records)
-	kick := j.writer == idle || j.writer == dozing && p.done != nil
+	kick := j.writer == idle || j.writer == waiting && p.done != nil
 	help := j.writer == busy && j.waiting >= helpFrom
 	if kick {
 		j.writer = busy

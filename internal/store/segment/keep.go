@@ -131,11 +131,11 @@ func (j *Journal) worth() bool {
 
 // due reports whether it is time for a checkpoint.
 func (j *Journal) due() bool {
-	return int64(j.counters.bytes.Load())-j.keep.written >= j.options.SegmentSize || j.ripe()
+	return int64(j.counters.bytes.Load())-j.keep.written >= j.options.SegmentSize || j.hasEmptySegment()
 }
 
-// ripe reports whether there is a segment in which nothing lives.
-func (j *Journal) ripe() bool {
+// hasEmptySegment reports whether there is a segment without live records.
+func (j *Journal) hasEmptySegment() bool {
 	j.log.Lock()
 	defer j.log.Unlock()
 	for _, s := range j.table.list() {

@@ -41,8 +41,8 @@ func TestSegmentIsMissed(t *testing.T) {
 		must(t, errors.Join(fs.Remove(path), fs.SyncDir("/data/journal")))
 	}
 	for name, c := range map[string]struct {
-		harm func(*testing.T, vfs.FS, string)
-		lost bool // what is in it
+		damage func(*testing.T, vfs.FS, string)
+		lost   bool // what is in it
 	}{
 		"removed": {remove, true},
 		"emptied": {func(t *testing.T, fs vfs.FS, path string) {
@@ -66,7 +66,7 @@ func TestSegmentIsMissed(t *testing.T) {
 						j.kill(m)
 					}
 					file := index.SegmentName(seq)
-					c.harm(t, m, "/data/journal/"+file)
+					c.damage(t, m, "/data/journal/"+file)
 					j = open(t, m, "/data/journal", Options{SegmentSize: 64 << 10})
 					named := slices.ContainsFunc(j.report.Damages, func(d recovery.Damage) bool { return d.File == file })
 					about := slices.ContainsFunc(j.report.Damages, func(d recovery.Damage) bool { return d.File == index.SegmentName(seq-1) })

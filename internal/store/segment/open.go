@@ -103,10 +103,10 @@ func (j *Journal) prepare(r *recovery.Recovery) error {
 	}
 	for _, d := range r.Damages {
 		if seq, ok := recovery.Numbered(d.File, "", ".segment"); ok && r.Known[seq] != nil && d.Offset >= 2*format.HeaderSize {
-			r.Known[seq].Sick = true
+			r.Known[seq].Damaged = true
 		}
 	}
-	if r.Clean && last != nil && !last.Sick {
+	if r.Clean && last != nil && !last.Damaged {
 		last.Over, last.End = false, r.Offset
 		j.log.tail = last
 	}

@@ -47,7 +47,7 @@ func (j *Journal) nextBatch() *batch {
 			}
 			return b
 		}
-		if state == dozing && lag == nil {
+		if state == waiting && lag == nil {
 			lag = time.NewTimer(j.options.Lag)
 			lagged = lag.C
 		}
@@ -75,7 +75,7 @@ func (j *Journal) look(hurry bool) (*batch, doing) {
 		l.moves = nil // no append waits for them
 	}
 	j.gather()
-	if l.starving > 0 && closed && j.stock.Hopeless() {
+	if l.starving > 0 && closed && j.stock.Failed() {
 		l.failed = errFull
 		j.gather()
 	}
@@ -89,7 +89,7 @@ func (j *Journal) look(hurry bool) (*batch, doing) {
 	case len(j.pending) > 0 && !starving || j.closed && !closed:
 		wake(j.kick)
 	case l.batch.records > 0:
-		j.writer = dozing
+		j.writer = waiting
 	case starving:
 		return nil, busy // the stock wakes it, or the keeper
 	case j.closed:

@@ -10,7 +10,7 @@ import (
 	"candlemark/internal/store"
 )
 
-func doneInOrder(d *desk) {
+func doneInOrder(d *harness) {
 	const calls, queues = 400, 3
 	var mu sync.Mutex
 	got := map[store.QueueID][]int{}
@@ -45,7 +45,7 @@ func doneInOrder(d *desk) {
 	}
 }
 
-func doneMayBeNil(d *desk) {
+func doneMayBeNil(d *harness) {
 	d.j.Append(1, puts(1, 1, 5, 100), nil)
 	d.j.Append(1, []store.Record{run(store.Remove, 2, 3)}, nil)
 	d.append(1, Put(1, 6, 10))
@@ -58,7 +58,7 @@ func doneMayBeNil(d *desk) {
 	d.expect("take", d.j.Take(2), Put(2, 1, 0))
 }
 
-func doneUsesTheJournal(d *desk) {
+func doneUsesTheJournal(d *harness) {
 	end := make(chan error, 1)
 	first, second := puts(1, 1, 1, 10), puts(1, 2, 2, 10)
 	d.j.Append(1, first, func(err error) {
@@ -78,7 +78,7 @@ func doneUsesTheJournal(d *desk) {
 	}
 }
 
-func nothingFromWithin(d *desk) {
+func nothingFromWithin(d *harness) {
 	var mu sync.Mutex
 	end := make(chan bool, 4)
 	locked := func() {
@@ -104,7 +104,7 @@ func nothingFromWithin(d *desk) {
 	hold(func() { d.j.Recall(1, func([]store.Recovered, error) { locked() }) })
 }
 
-func noRecords(d *desk) {
+func noRecords(d *harness) {
 	d.append(1)
 	d.append(1, Put(1, 1, 0))
 	d.append(1)
@@ -113,7 +113,7 @@ func noRecords(d *desk) {
 	}
 }
 
-func closeCompletes(d *desk) {
+func closeCompletes(d *harness) {
 	var called atomic.Int64
 	for i := range uint64(50) {
 		d.j.Append(store.QueueID(i%3), puts(store.QueueID(i%3), i, i, 1000), func(err error) {
@@ -136,7 +136,7 @@ func closeCompletes(d *desk) {
 	}
 }
 
-func afterClose(d *desk) {
+func afterClose(d *harness) {
 	records := puts(1, 1, 3, 10)
 	d.append(1, records...)
 	_ = d.j.Close()

@@ -19,31 +19,31 @@ type Crashing struct {
 	Lag time.Duration
 }
 
-// Trouble says what happens to the disk of a run besides crashes.
-type Trouble uint8
+// DiskFault is the fault of the disk in a run, besides crashes.
+type DiskFault uint8
 
-// Kinds of trouble.
+// Kinds of faults.
 const (
-	NoTrouble  Trouble = iota
-	FullDisk           // there is no room for a while
-	FailedSync         // one Sync fails, and those behind it say that all is well
-	ShortWrite         // one write does not happen in full
-	FailedName         // a Create, Rename, Remove or SyncDir fails
-	FailedRead         // some reads fail
+	NoFault    DiskFault = iota
+	FullDisk             // there is no room for a while
+	FailedSync           // one Sync fails, and those behind it say that all is well
+	ShortWrite           // one write does not happen in full
+	FailedName           // a Create, Rename, Remove or SyncDir fails
+	FailedRead           // some reads fail
 )
 
-// Troubles are all kinds, by name.
-var Troubles = map[string]Trouble{
-	"crashes": NoTrouble, "full disk": FullDisk, "failed sync": FailedSync, "short write": ShortWrite,
+// DiskFaults are all kinds, by name.
+var DiskFaults = map[string]DiskFault{
+	"crashes": NoFault, "full disk": FullDisk, "failed sync": FailedSync, "short write": ShortWrite,
 	"failed name": FailedName, "failed read": FailedRead,
 }
 
 // Run lives through several lives of a journal with random work and a crash at the end of each, all decided by the
 // seed, and compares the remaining messages with a Model.
-func (c Crashing) Run(t *testing.T, seed uint64, trouble Trouble) {
+func (c Crashing) Run(t *testing.T, seed uint64, fault DiskFault) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &life{
-			T: t, c: c, trouble: trouble, fs: vfs.NewMemory(seed), random: rand.New(rand.NewPCG(seed, 1)),
+			T: t, c: c, fault: fault, fs: vfs.NewMemory(seed), random: rand.New(rand.NewPCG(seed, 1)),
 			last: map[store.QueueID]uint64{},
 		}
 		t.Cleanup(func() { // nothing of a failed run may stay in the bubble
@@ -59,7 +59,7 @@ func (c Crashing) Run(t *testing.T, seed uint64, trouble Trouble) {
 			l.work()
 			l.end()
 		}
-		l.calm()
+		l.endFaults()
 		if l.open() {
 			l.settle()
 			l.end()
@@ -70,31 +70,31 @@ func (c Crashing) Run(t *testing.T, seed uint64, trouble Trouble) {
 // life of a journal between two crashes.
 type life struct {
 	*testing.T
-	c       Crashing
-	trouble Trouble
-	fs      *vfs.Memory
-	random  *rand.Rand
-	j       store.Journal
-	book    book
-	last    map[store.QueueID]uint64 // numbers given out
-	lives   int
+	c      Crashing
+	fault  DiskFault
+	fs     *vfs.Memory
+	random *rand.Rand
+	j      store.Journal
+	book   book
+	last   map[store.QueueID]uint64 // numbers given out
+	lives  int
 }
 
 // open returns a start of the process, and compares. It reports whether there is a journal; the crash may hit while there
 // is none yet.
 func (l *life) open() bool {
-	l.calm()
+	l.endFaults()
 	if l.random.IntN(3) == 0 {
 		l.fs.CrashAfter(l.random.IntN(1 << l.random.IntN(7)))
 	}
 	l.lives++
 	l.book.begin()
-	if l.trouble == FailedRead && l.random.IntN(2) == 0 {
-		l.plot()
+	if l.fault == FailedRead && l.random.IntN(2) == 0 {
+		l.planFaults()
 	}
 	j, err := l.c.Open(l.fs, l.book.fail, l.book.fill)
-	if err != nil && l.trouble == FailedRead && !l.fs.Crashed() {
-		l.calm() // what cannot be read now is not gone
+	if err != nil && l.fault == FailedRead && !l.fs.Crashed() {
+		l.endFaults() // what cannot be read now is not gone
 		l.book.begin()
 		j, err = l.c.Open(l.fs, l.book.fail, l.book.fill)
 	}
@@ -110,7 +110,7 @@ func (l *life) open() bool {
 	if l.random.IntN(4) > 0 {
 		l.fs.CrashAfter(l.random.IntN(1 << l.random.IntN(12)))
 	}
-	l.plot()
+	l.planFaults()
 	return true
 }
 
@@ -152,7 +152,7 @@ func (l *life) check(q store.QueueID, refs []store.Ref, want func(i int) store.R
 	done := make(chan []store.Content, 1)
 	l.j.Read(q, refs, func(got []store.Content) { done <- got })
 	for i, c := range wait(l.T, "read", done) {
-		excused := c.Err != nil && !errors.Is(c.Err, store.ErrDamaged) && (l.fs.Crashed() || l.trouble == FailedRead)
+		excused := c.Err != nil && !errors.Is(c.Err, store.ErrDamaged) && (l.fs.Crashed() || l.fault == FailedRead)
 		if text := Same(c, want(i)); text != "" && !excused {
 			l.Fatalf("life %d, queue %d: %s", l.lives, q, text)
 		}
@@ -174,7 +174,7 @@ func (l *life) close() {
 		l.fs.SetCapacity(1 << 40)
 	}
 	err := l.j.Close()
-	if err != nil && !l.fs.Crashed() && !l.book.over() && l.trouble == NoTrouble {
+	if err != nil && !l.fs.Crashed() && !l.book.over() && l.fault == NoFault {
 		l.Fatalf("life %d: close: %v", l.lives, err)
 	}
 	synctest.Wait()
@@ -186,7 +186,7 @@ func (l *life) close() {
 	if l.book.complaint != "" {
 		l.Fatalf("life %d: %s", l.lives, l.book.complaint)
 	}
-	if l.book.wrong != nil && !l.book.failed && !l.fs.Crashed() && (err == nil || l.trouble != FullDisk) {
+	if l.book.wrong != nil && !l.book.failed && !l.fs.Crashed() && (err == nil || l.fault != FullDisk) {
 		l.Fatalf("life %d: append: %v", l.lives, l.book.wrong)
 	}
 	if err == nil && !l.fs.Crashed() && !l.book.failed {

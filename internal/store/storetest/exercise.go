@@ -19,7 +19,7 @@ type Reopener interface {
 func Exercise(t *testing.T, open func(t *testing.T) Reopener) {
 	for _, c := range []struct {
 		name string
-		test func(*desk)
+		test func(*harness)
 	}{
 		{"done is called once, in order", doneInOrder},
 		{"done may be nil", doneMayBeNil},
@@ -50,12 +50,12 @@ func Exercise(t *testing.T, open func(t *testing.T) Reopener) {
 		{"many queues at once", manyQueues},
 		{"years of work", yearsOfWork},
 	} {
-		t.Run(c.name, func(t *testing.T) { c.test(&desk{T: t, j: open(t)}) })
+		t.Run(c.name, func(t *testing.T) { c.test(&harness{T: t, j: open(t)}) })
 	}
 }
 
-// desk is one who works with a journal and waits for it.
-type desk struct {
+// harness runs operations on a journal and waits for them.
+type harness struct {
 	*testing.T
 	j Reopener
 }
@@ -77,7 +77,7 @@ func wait[V any](t *testing.T, what string, from <-chan V) V {
 }
 
 // append waits until records are durable.
-func (d *desk) append(q store.QueueID, records ...store.Record) {
+func (d *harness) append(q store.QueueID, records ...store.Record) {
 	d.Helper()
 	done := make(chan error, 1)
 	d.j.Append(q, records, func(err error) { done <- err })
@@ -86,7 +86,7 @@ func (d *desk) append(q store.QueueID, records ...store.Record) {
 	}
 }
 
-func (d *desk) read(q store.QueueID, want ...store.Ref) []store.Content {
+func (d *harness) read(q store.QueueID, want ...store.Ref) []store.Content {
 	d.Helper()
 	done := make(chan []store.Content, 1)
 	d.j.Read(q, want, func(c []store.Content) { done <- c })
@@ -97,7 +97,7 @@ func (d *desk) read(q store.QueueID, want ...store.Ref) []store.Content {
 	return got
 }
 
-func (d *desk) recall(q store.QueueID) []store.Recovered {
+func (d *harness) recall(q store.QueueID) []store.Recovered {
 	d.Helper()
 	type answer struct {
 		list []store.Recovered
@@ -112,18 +112,18 @@ func (d *desk) recall(q store.QueueID) []store.Recovered {
 	return got.list
 }
 
-func (d *desk) reopen() {
+func (d *harness) reopen() {
 	d.Helper()
 	d.j = d.j.Reopen(d.T)
 }
 
 // queues returns those to be taken, in order.
-func (d *desk) queues() []store.QueueID {
+func (d *harness) queues() []store.QueueID {
 	return slices.Sorted(slices.Values(d.j.Queues()))
 }
 
 // same checks messages against the ones that were put.
-func (d *desk) same(got []store.Content, want []store.Record) {
+func (d *harness) same(got []store.Content, want []store.Record) {
 	d.Helper()
 	for i, c := range got {
 		if text := Same(c, want[i]); text != "" {
@@ -133,7 +133,7 @@ func (d *desk) same(got []store.Content, want []store.Record) {
 }
 
 // readAll reads the messages of a list in one go and checks them.
-func (d *desk) readAll(q store.QueueID, list []store.Recovered) {
+func (d *harness) readAll(q store.QueueID, list []store.Recovered) {
 	d.Helper()
 	for i, c := range d.read(q, where(list)...) {
 		if text := Same(c, Was(list[i], c.Record.Kind)); text != "" {
@@ -143,7 +143,7 @@ func (d *desk) readAll(q store.QueueID, list []store.Recovered) {
 }
 
 // expect compares a list of messages with records that led to it.
-func (d *desk) expect(what string, got []store.Recovered, records ...store.Record) {
+func (d *harness) expect(what string, got []store.Recovered, records ...store.Record) {
 	d.Helper()
 	state := State{}
 	for i := range records {

@@ -7,7 +7,7 @@ import (
 	"candlemark/internal/store"
 )
 
-func memoryIsTheCallers(d *desk) {
+func memoryIsTheCallers(d *harness) {
 	records := puts(1, 1, 20, 700)
 	want := puts(1, 1, 20, 700)
 	d.append(1, records...)
@@ -23,7 +23,7 @@ func memoryIsTheCallers(d *desk) {
 	d.readAll(1, d.j.Take(1))
 }
 
-func contentsAreTheReaders(d *desk) {
+func contentsAreTheReaders(d *harness) {
 	records := puts(1, 1, 20, 300)
 	d.append(1, records...)
 	for range 2 {
@@ -40,7 +40,7 @@ func contentsAreTheReaders(d *desk) {
 	}
 }
 
-func readInOrder(d *desk) {
+func readInOrder(d *harness) {
 	records := append(puts(1, 1, 50, 900), puts(1, 60, 70, 30_000)...)
 	d.append(1, records...)
 	wanted := slices.Clone(records)
@@ -50,7 +50,7 @@ func readInOrder(d *desk) {
 	d.same(d.read(1, refs(wanted)...), wanted)
 }
 
-func unknownMessages(d *desk) {
+func unknownMessages(d *harness) {
 	records, others := puts(1, 1, 5, 50), puts(2, 10, 12, 50)
 	d.append(1, records...)
 	d.append(2, others...)
@@ -74,7 +74,7 @@ func unknownMessages(d *desk) {
 
 // readAfterMoves leaves one message of many alive, over and over, so that a journal
 // that collects its space has to move them.
-func readAfterMoves(d *desk) {
+func readAfterMoves(d *harness) {
 	var kept []store.Record
 	next := uint64(1)
 	for range 60 {
@@ -104,7 +104,7 @@ func readAfterMoves(d *desk) {
 	}
 }
 
-func bodies(d *desk) {
+func bodies(d *harness) {
 	sizes := []int{
 		0, 1, 2, 100, 511, 512, 513, 4095, 4096, 4097, 65_535, 65_536, 1<<18 - 100, 1<<18 - 1, 1 << 18, 1<<18 + 1,
 		1 << 20, 3<<20 + 7, 20 << 20, 5,
@@ -138,7 +138,7 @@ func bodies(d *desk) {
 }
 
 // fanOut puts the same memory into many queues.
-func fanOut(d *desk) {
+func fanOut(d *harness) {
 	const queues = 20
 	for _, size := range []int{10, 512, 5000, 600_000} {
 		seq := uint64(size)

@@ -7,7 +7,7 @@ import (
 	"candlemark/internal/store"
 )
 
-func gaps(d *desk) {
+func gaps(d *harness) {
 	numbers := []uint64{0, 1, 63, 64, 65, 4095, 4096, 1 << 20, 1<<32 - 1, 1 << 32, 1 << 40, 1<<63 - 1, 1 << 63, 1<<64 - 2}
 	var want []store.Record
 	for _, n := range numbers {
@@ -26,7 +26,7 @@ func gaps(d *desk) {
 	d.expect("all but the first", d.recall(1), Put(1, 0, 10), run(store.Returned, 0, 0))
 }
 
-func takeOnce(d *desk) {
+func takeOnce(d *harness) {
 	if got := d.queues(); len(got) != 0 || len(d.j.Take(1)) != 0 {
 		d.Fatalf("queues of a new journal: %v", got)
 	}
@@ -63,7 +63,7 @@ func takeOnce(d *desk) {
 	}
 }
 
-func untaken(d *desk) {
+func untaken(d *harness) {
 	d.append(1, puts(1, 1, 10, 10)...)
 	d.append(2, puts(2, 1, 10, 10)...)
 	d.append(3, puts(3, 1, 10, 10)...)
@@ -80,7 +80,7 @@ func untaken(d *desk) {
 	d.expect("second", d.j.Take(2), puts(2, 5, 10, 10)...)
 }
 
-func recall(d *desk) {
+func recall(d *harness) {
 	d.expect("of nothing", d.recall(9))
 	var want []store.Record
 	add := func(records ...store.Record) {
@@ -104,7 +104,7 @@ func recall(d *desk) {
 	d.expect("empty", d.recall(1))
 }
 
-func marks(d *desk) {
+func marks(d *harness) {
 	want := puts(1, 1, 30, 10)
 	d.append(1, puts(1, 1, 30, 10)...)
 	add := func(r store.Record) {
@@ -135,7 +135,7 @@ func marks(d *desk) {
 
 // scheduled messages come back with what was said of them, also when a journal has
 // moved them.
-func scheduled(d *desk) {
+func scheduled(d *harness) {
 	want := puts(1, 1, 40, 10)
 	d.append(1, puts(1, 1, 40, 10)...)
 	add := func(r store.Record) {
@@ -173,7 +173,7 @@ func scheduled(d *desk) {
 }
 
 // putAgain replaces the contents of messages. Their states are kept.
-func putAgain(d *desk) {
+func putAgain(d *harness) {
 	want, overlays := puts(1, 1, 40, 10), 0
 	d.append(1, puts(1, 1, 40, 10)...)
 	add := func(r store.Record) store.Record {
@@ -235,7 +235,7 @@ func putAgain(d *desk) {
 }
 
 // spillAgain does so with one that is not to survive.
-func spillAgain(d *desk) {
+func spillAgain(d *harness) {
 	d.append(2, Spill(2, 1, 10))
 	spilled := Spill(2, 1, 600)
 	spilled.Again = true
@@ -247,7 +247,7 @@ func spillAgain(d *desk) {
 	}
 }
 
-func spills(d *desk) {
+func spills(d *harness) {
 	records := []store.Record{Put(1, 1, 10), Spill(1, 2, 10), Spill(1, 3, 300_000), Put(1, 4, 10), Spill(1, 5, 600)}
 	d.append(1, records...)
 	d.same(d.read(1, refs(records)...), records)
@@ -280,7 +280,7 @@ func spills(d *desk) {
 	d.readAll(3, list)
 }
 
-func removeTwice(d *desk) {
+func removeTwice(d *harness) {
 	d.append(1, puts(1, 1, 20, 10)...)
 	for range 3 {
 		d.append(1, run(store.Remove, 3, 8), run(store.Remove, 5, 10))
@@ -299,7 +299,7 @@ func removeTwice(d *desk) {
 	}
 }
 
-func retire(d *desk) {
+func retire(d *harness) {
 	records := puts(1, 1, 50, 600)
 	d.append(1, records...)
 	d.append(2, puts(2, 1, 5, 10)...)
@@ -320,7 +320,7 @@ func retire(d *desk) {
 	d.expect("the other one", d.j.Take(2), puts(2, 1, 6, 10)...)
 }
 
-func names(d *desk) {
+func names(d *harness) {
 	expect := func(want map[store.QueueID]store.Name) {
 		d.Helper()
 		if got := d.j.Names(); !maps.Equal(got, want) {

@@ -103,12 +103,12 @@ func (t *toy) write(b batch) error {
 
 func TestCrashRunsOfAToy(t *testing.T) {
 	c := storetest.Crashing{Open: openToy}
-	for name, trouble := range storetest.Troubles {
-		if trouble == storetest.FullDisk {
+	for name, fault := range storetest.DiskFaults {
+		if fault == storetest.FullDisk {
 			continue // it fails where it is to wait
 		}
 		for seed := range uint64(30) {
-			t.Run(fmt.Sprintf("%s/%d", name, seed), func(t *testing.T) { c.Run(t, seed, trouble) })
+			t.Run(fmt.Sprintf("%s/%d", name, seed), func(t *testing.T) { c.Run(t, seed, fault) })
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 // manyQueues works on many queues from several goroutines, each queue from one of
 // them, as the actors do.
-func manyQueues(d *desk) {
+func manyQueues(d *harness) {
 	const workers, queues, rounds = 4, 10, 30
 	models := make([]Model, workers)
 	var group sync.WaitGroup
@@ -72,7 +72,7 @@ func manyQueues(d *desk) {
 }
 
 // yearsOfWork goes through restarts with random work between them.
-func yearsOfWork(d *desk) {
+func yearsOfWork(d *harness) {
 	var model Model
 	random := rand.New(rand.NewPCG(1, 2))
 	last := map[store.QueueID]uint64{}

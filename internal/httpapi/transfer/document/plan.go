@@ -23,7 +23,7 @@ const (
 // Verdicts are all, the graver the later.
 var Verdicts = []Verdict{Taken, Approximated, Risky, Ignored, Refused}
 
-func (v Verdict) gravity() int {
+func (v Verdict) severity() int {
 	for i, known := range Verdicts {
 		if v == known {
 			return i
@@ -54,7 +54,7 @@ type Item struct {
 // Note says something about the item.
 func (i *Item) Note(v Verdict, text string) {
 	i.Notes = append(i.Notes, Note{v, text})
-	if v.gravity() > i.Verdict.gravity() {
+	if v.severity() > i.Verdict.severity() {
 		i.Verdict = v
 	}
 	if v == Ignored || v == Refused {

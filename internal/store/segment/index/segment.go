@@ -23,7 +23,7 @@ type Segment struct {
 	// spare is the name of its file until its first batch is written. The writer's.
 	Spare string
 	// sick: something in it is damaged. stuck: something lives and cannot be read.
-	Sick, Stuck bool
+	Damaged, Stuck bool
 
 	// Under the table's lock.
 

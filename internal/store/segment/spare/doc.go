@@ -3,7 +3,7 @@
 //
 // Owns: Stock, the files named spare-N. One is always kept for moves, which free others.
 //
-// States: with room, short (told by Config.Full), hopeless (the journal is being closed
+// States: with room, short (reported by Config.Full), failed (the journal is being closed
 // and there is no room).
 //
 // Deadlines: a full disk is asked again every so often (Run).

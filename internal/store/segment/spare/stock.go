@@ -41,8 +41,8 @@ type Stock struct {
 	wake chan struct{} // capacity 1
 
 	// short: there was no room for the last file. closing: the journal is being
-	// closed, so it is tried once more. hopeless: it was, and there is none.
-	short, closing, hopeless atomic.Bool
+	// closed, so it is tried once more. failed: that try failed.
+	short, closing, failed atomic.Bool
 
 	mu     sync.Mutex
 	files  []File
@@ -63,14 +63,14 @@ func (s *Stock) Short() bool { return s.short.Load() }
 // Small returns the size of the file that is kept for moves, bytes.
 func (s *Stock) Small() int64 { return s.cfg.Small }
 
-// LastTry says that the journal is being closed: if there is no room for a file now, Hopeless says so.
+// LastTry says that the journal is being closed: if there is no room for a file now, Failed reports it.
 func (s *Stock) LastTry() {
 	s.closing.Store(true)
 	s.look()
 }
 
-// Hopeless reports whether the last try has failed.
-func (s *Stock) Hopeless() bool { return s.hopeless.Load() }
+// Failed reports whether the last try has failed.
+func (s *Stock) Failed() bool { return s.failed.Load() }
 
 // Stop ends Run.
 func (s *Stock) Stop() { close(s.stop) }
@@ -112,7 +112,7 @@ func (s *Stock) Run(retry time.Duration) {
 			s.cfg.Full(true)
 		}
 		if s.closing.Load() {
-			s.hopeless.Store(true)
+			s.failed.Store(true)
 			s.cfg.Got()
 		}
 		select {

@@ -23,13 +23,13 @@ func (l *life) work() {
 			l.fanOut()
 		case n < 86:
 			l.read()
-		case n < 88 && l.trouble != FullDisk: // it would wait behind what waits for room
+		case n < 88 && l.fault != FullDisk: // it would wait behind what waits for room
 			l.recall()
 		case n < 94:
 			time.Sleep(time.Duration(l.random.IntN(5)) * time.Millisecond)
 		case n < 96:
 			l.settle()
-		case n < 97 && l.trouble == NoTrouble:
+		case n < 97 && l.fault == NoFault:
 			l.reopen()
 		default:
 			synctest.Wait()
@@ -80,7 +80,7 @@ func (l *life) recall() {
 				err = fmt.Errorf("recall of queue %d: %s", q, text)
 			}
 		}
-		if l.fs.Crashed() || l.book.failed || l.trouble == FailedRead {
+		if l.fs.Crashed() || l.book.failed || l.fault == FailedRead {
 			err = nil
 		}
 		failed <- err

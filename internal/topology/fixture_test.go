@@ -7,21 +7,21 @@ import (
 	"candlemark/protocol"
 )
 
-// house is one vhost's directory with a router, in the words that the tests speak.
-type house struct {
+// fixture is one vhost's directory with a router, with short methods for tests.
+type fixture struct {
 	t         testing.TB
 	directory *Directory
 	router    Router
 }
 
-func newHouse(t testing.TB) *house {
-	h := &house{t: t, directory: &Directory{}}
+func newFixture(t testing.TB) *fixture {
+	h := &fixture{t: t, directory: &Directory{}}
 	h.directory = h.directory.WithExchange(&Exchange{Type: "direct"})
 	return h
 }
 
 // queue finds or declares a queue.
-func (h *house) queue(name string) *Queue {
+func (h *fixture) queue(name string) *Queue {
 	if q := h.directory.Queue([]byte(name)); q != nil {
 		return q
 	}
@@ -31,7 +31,7 @@ func (h *house) queue(name string) *Queue {
 }
 
 // exchange declares an exchange with an empty table.
-func (h *house) exchange(name, kind string) *Exchange {
+func (h *fixture) exchange(name, kind string) *Exchange {
 	x := &Exchange{Name: name, Type: kind}
 	h.directory = h.directory.WithExchange(x)
 	x.Publish(newRoutes(h.t, kind))
@@ -48,18 +48,18 @@ func newRoutes(t testing.TB, kind string) *Routes {
 }
 
 // bind binds a queue and publishes.
-func (h *house) bind(x *Exchange, queue, key string, args protocol.Table) {
+func (h *fixture) bind(x *Exchange, queue, key string, args protocol.Table) {
 	h.t.Helper()
 	h.change(x, Binding{Destination: queue, RoutingKey: key, Arguments: args}, Target{Queue: h.queue(queue)})
 }
 
 // bindExchange binds an exchange and publishes.
-func (h *house) bindExchange(x, to *Exchange, key string) {
+func (h *fixture) bindExchange(x, to *Exchange, key string) {
 	h.t.Helper()
 	h.change(x, Binding{Destination: to.Name, ToExchange: true, RoutingKey: key}, Target{Exchange: to})
 }
 
-func (h *house) change(x *Exchange, b Binding, to Target) {
+func (h *fixture) change(x *Exchange, b Binding, to Target) {
 	h.t.Helper()
 	r, added := x.Routes().With(b, to)
 	if !added {
@@ -69,7 +69,7 @@ func (h *house) change(x *Exchange, b Binding, to Target) {
 }
 
 // route returns the names of the queues, sorted.
-func (h *house) route(x *Exchange, key string, headers protocol.Table) []string {
+func (h *fixture) route(x *Exchange, key string, headers protocol.Table) []string {
 	h.t.Helper()
 	return namesOf(h.t, h.router.Route(h.directory, x, []byte(key), func() protocol.Table { return headers }))
 }
@@ -88,7 +88,7 @@ func namesOf(t testing.TB, queues []*Queue) []string {
 	return list
 }
 
-func (h *house) expect(x *Exchange, key string, want ...string) {
+func (h *fixture) expect(x *Exchange, key string, want ...string) {
 	h.t.Helper()
 	if got := h.route(x, key, nil); !slices.Equal(got, want) {
 		h.t.Errorf("exchange %q, key %q: got %q, want %q", x.Name, key, got, want)

@@ -45,8 +45,8 @@ func (p *probe) Receive(ctx actor.Context) {
 	}
 }
 
-// house is one vhost with probes for its children, in a bubble.
-type house struct {
+// fixture is one vhost with probes for its children, in a bubble.
+type fixture struct {
 	t      *testing.T
 	system *actor.ActorSystem
 	vhost  *topology.VHost
@@ -60,17 +60,17 @@ type house struct {
 	asked     uint64
 }
 
-// inHouse runs test in a bubble with a vhost in it.
-func inHouse(t *testing.T, test func(h *house)) {
+// withFixture runs test in a bubble with a vhost in it.
+func withFixture(t *testing.T, test func(h *fixture)) {
 	t.Helper()
-	inHouseWith(t, func(*vhost.Config) {}, test)
+	withConfiguredFixture(t, func(*vhost.Config) {}, test)
 }
 
-// inHouseWith is inHouse for a vhost whose configuration is changed.
-func inHouseWith(t *testing.T, change func(*vhost.Config), test func(h *house)) {
+// withConfiguredFixture is withFixture for a vhost whose configuration is changed.
+func withConfiguredFixture(t *testing.T, change func(*vhost.Config), test func(h *fixture)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		h := &house{
+		h := &fixture{
 			t: t, vhost: topology.NewVHost("/"),
 			queues: map[string]*probe{}, exchanges: map[string]*probe{}, specs: map[string]vhost.QueueSpec{},
 		}
@@ -101,7 +101,7 @@ func inHouseWith(t *testing.T, change func(*vhost.Config), test func(h *house)) 
 	})
 }
 
-func (h *house) shutdown(registry *probe) {
+func (h *fixture) shutdown(registry *probe) {
 	for _, pid := range []*actor.PID{h.pid, h.asker.pid, registry.pid} {
 		_ = h.system.Root.StopFuture(pid).Wait()
 	}
@@ -109,7 +109,7 @@ func (h *house) shutdown(registry *probe) {
 	time.Sleep(h.system.Config.DeadLetterThrottleInterval) // the library's own goroutine ends after that
 }
 
-func (h *house) spawn(name string) *probe {
+func (h *fixture) spawn(name string) *probe {
 	p := &probe{}
 	pid, err := h.system.Root.SpawnNamed(actor.PropsFromProducer(func() actor.Actor { return p }), name)
 	if err != nil {
@@ -119,7 +119,7 @@ func (h *house) spawn(name string) *probe {
 	return p
 }
 
-func (h *house) newQueue(spec vhost.QueueSpec) *actor.Props {
+func (h *fixture) newQueue(spec vhost.QueueSpec) *actor.Props {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	p := &probe{}
@@ -129,15 +129,15 @@ func (h *house) newQueue(spec vhost.QueueSpec) *actor.Props {
 }
 
 // newExchange makes a probe that answers as an exchange without bindings does.
-func (h *house) newExchange(spec vhost.ExchangeSpec) *actor.Props {
-	p := &probe{answer: obliging}
+func (h *fixture) newExchange(spec vhost.ExchangeSpec) *actor.Props {
+	p := &probe{answer: agreeable}
 	h.mu.Lock()
 	h.exchanges[spec.Exchange.Name] = p
 	h.mu.Unlock()
 	return actor.PropsFromProducer(func() actor.Actor { return p })
 }
 
-func obliging(ctx actor.Context, m any) {
+func agreeable(ctx actor.Context, m any) {
 	switch m := m.(type) {
 	case *mail.ForgetDestination:
 		ctx.Send(m.ReplyTo, &mail.BindingsForgotten{Reply: m.Done(nil)})
@@ -150,16 +150,16 @@ func obliging(ctx actor.Context, m any) {
 }
 
 // hold lets an exchange answer nothing by itself.
-func (h *house) hold(x *probe, answer func(actor.Context, any)) {
+func (h *fixture) hold(x *probe, answer func(actor.Context, any)) {
 	x.mu.Lock()
 	x.answer = answer
 	x.mu.Unlock()
 }
 
-func (h *house) queue(name string) *probe    { return h.made(h.queues, name) }
-func (h *house) exchange(name string) *probe { return h.made(h.exchanges, name) }
+func (h *fixture) queue(name string) *probe    { return h.made(h.queues, name) }
+func (h *fixture) exchange(name string) *probe { return h.made(h.exchanges, name) }
 
-func (h *house) made(in map[string]*probe, name string) *probe {
+func (h *fixture) made(in map[string]*probe, name string) *probe {
 	h.t.Helper()
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -170,7 +170,7 @@ func (h *house) made(in map[string]*probe, name string) *probe {
 }
 
 // send posts mails to the vhost and waits until nothing moves.
-func (h *house) send(mails ...any) {
+func (h *fixture) send(mails ...any) {
 	for _, m := range mails {
 		h.system.Root.Send(h.pid, m)
 	}
@@ -178,13 +178,13 @@ func (h *house) send(mails ...any) {
 }
 
 // ask numbers a request of the asker.
-func (h *house) ask() mail.Request {
+func (h *fixture) ask() mail.Request {
 	h.asked++
 	return mail.Request{ReplyTo: h.asker.pid, ID: h.asked}
 }
 
 // declare makes a queue and drops the forwarded command.
-func (h *house) declare(name string) *probe {
+func (h *fixture) declare(name string) *probe {
 	h.t.Helper()
 	h.send(&mail.DeclareQueue{Request: h.ask(), Name: name, VHost: "/"})
 	q := h.queue(name)
@@ -193,7 +193,7 @@ func (h *house) declare(name string) *probe {
 }
 
 // declareExchange makes a direct exchange.
-func (h *house) declareExchange(name string, autoDelete bool) *probe {
+func (h *fixture) declareExchange(name string, autoDelete bool) *probe {
 	h.t.Helper()
 	h.send(&mail.DeclareExchange{Request: h.ask(), Name: name, Type: "direct", AutoDelete: autoDelete})
 	h.wantTopology(0, "")
@@ -201,14 +201,14 @@ func (h *house) declareExchange(name string, autoDelete bool) *probe {
 }
 
 // bind binds a queue to an exchange and drops what that sends.
-func (h *house) bind(source, to string, toExchange bool) {
+func (h *fixture) bind(source, to string, toExchange bool) {
 	h.t.Helper()
 	h.send(&mail.Bind{Request: h.ask(), Source: source, Binding: topology.Binding{Destination: to, ToExchange: toExchange}})
 	take[*mail.AddBinding](h, h.exchange(source))
 }
 
 // take removes the oldest mail of a probe, which must be a T.
-func take[T any](h *house, p *probe) T {
+func take[T any](h *fixture, p *probe) T {
 	h.t.Helper()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -224,7 +224,7 @@ func take[T any](h *house, p *probe) T {
 	return m
 }
 
-func (h *house) nothing(p *probe) {
+func (h *fixture) nothing(p *probe) {
 	h.t.Helper()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -234,12 +234,12 @@ func (h *house) nothing(p *probe) {
 }
 
 // wantTopology takes a TopologyReply from the asker; text "" means success.
-func (h *house) wantTopology(code uint16, text string) {
+func (h *fixture) wantTopology(code uint16, text string) {
 	h.t.Helper()
 	h.wantError(take[*mail.TopologyReply](h, h.asker).Err, code, text)
 }
 
-func (h *house) wantError(err error, code uint16, text string) {
+func (h *fixture) wantError(err error, code uint16, text string) {
 	h.t.Helper()
 	switch e := err.(type) {
 	case nil:
@@ -259,16 +259,16 @@ func (h *house) wantError(err error, code uint16, text string) {
 	}
 }
 
-func (h *house) published(name string) *topology.Queue {
+func (h *fixture) published(name string) *topology.Queue {
 	return h.vhost.Directory().Queue([]byte(name))
 }
 
-func (h *house) publishedExchange(name string) *topology.Exchange {
+func (h *fixture) publishedExchange(name string) *topology.Exchange {
 	return h.vhost.Directory().Exchange([]byte(name))
 }
 
 // retire plays the farewell of the newest queue of that name.
-func (h *house) retire(name string, handled uint64, deleted bool) {
+func (h *fixture) retire(name string, handled uint64, deleted bool) {
 	h.t.Helper()
 	h.mu.Lock()
 	q := h.specs[name].Queue

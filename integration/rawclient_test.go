@@ -14,8 +14,8 @@ import (
 	"candlemark/protocol"
 )
 
-// intruder is a socket that says whatever it likes.
-type intruder struct {
+// rawClient is a socket on which a test writes any bytes.
+type rawClient struct {
 	*testing.T
 	*net.TCPConn
 	buf []byte
@@ -23,20 +23,20 @@ type intruder struct {
 
 const frameMax = 131072
 
-// intrude connects a socket until the test ends.
-func (b *broker) intrude(t *testing.T) *intruder {
+// connectRaw connects a socket until the test ends.
+func (b *broker) connectRaw(t *testing.T) *rawClient {
 	t.Helper()
 	conn, err := net.Dial("tcp", b.amqp)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() }) // may be closed already
-	i := &intruder{T: t, TCPConn: conn.(*net.TCPConn)}
+	i := &rawClient{T: t, TCPConn: conn.(*net.TCPConn)}
 	i.must(conn.SetDeadline(time.Now().Add(patience)))
 	return i
 }
 
-func (i *intruder) must(err error) {
+func (i *rawClient) must(err error) {
 	i.Helper()
 	if err != nil {
 		i.Fatal(err)
@@ -44,7 +44,7 @@ func (i *intruder) must(err error) {
 }
 
 // say writes. The broker may have hung up already.
-func (i *intruder) say(parts ...[]byte) {
+func (i *rawClient) say(parts ...[]byte) {
 	_, _ = i.Write(bytes.Join(parts, nil))
 }
 
@@ -59,7 +59,7 @@ func frameOf(kind byte, channel uint16, payload ...byte) []byte {
 }
 
 // next reads one frame, heartbeats aside.
-func (i *intruder) next() (protocol.Frame, error) {
+func (i *rawClient) next() (protocol.Frame, error) {
 	for {
 		f, n, _, err := protocol.ParseFrame(i.buf, 0)
 		if err != nil {
@@ -82,7 +82,7 @@ func (i *intruder) next() (protocol.Frame, error) {
 }
 
 // expect reads a method of that type.
-func expect[T protocol.Method](i *intruder) T {
+func expect[T protocol.Method](i *rawClient) T {
 	i.Helper()
 	var none T
 	f, err := i.next()
@@ -101,7 +101,7 @@ func expect[T protocol.Method](i *intruder) T {
 }
 
 // login opens the connection with a heartbeat in s, or 0 if there is none.
-func (i *intruder) login(heartbeat uint16) {
+func (i *rawClient) login(heartbeat uint16) {
 	i.Helper()
 	i.greet("guest")
 	expect[*protocol.ConnectionTune](i)
@@ -111,7 +111,7 @@ func (i *intruder) login(heartbeat uint16) {
 }
 
 // greet says everything up to the password.
-func (i *intruder) greet(password string) {
+func (i *rawClient) greet(password string) {
 	i.Helper()
 	i.say(protocol.ProtocolHeader[:])
 	expect[*protocol.ConnectionStart](i)
@@ -124,7 +124,7 @@ func (i *intruder) greet(password string) {
 }
 
 // open opens a channel.
-func (i *intruder) open(channel uint16) {
+func (i *rawClient) open(channel uint16) {
 	i.Helper()
 	i.say(method(channel, &protocol.ChannelOpen{}))
 	expect[*protocol.ChannelOpenOk](i)
@@ -132,7 +132,7 @@ func (i *intruder) open(channel uint16) {
 
 // mine declares an exclusive queue on channel 1. Others see by it whether the
 // broker has noticed that the connection is gone.
-func (i *intruder) mine(name string) {
+func (i *rawClient) mine(name string) {
 	i.Helper()
 	i.open(1)
 	i.say(method(1, &protocol.QueueDeclare{Queue: name, Exclusive: true}))
@@ -140,7 +140,7 @@ func (i *intruder) mine(name string) {
 }
 
 // refused expects connection.close and then the end.
-func (i *intruder) refused(code uint16, text string) {
+func (i *rawClient) refused(code uint16, text string) {
 	i.Helper()
 	m := expect[*protocol.ConnectionClose](i)
 	if m.ReplyCode != code || !bytes.Contains([]byte(m.ReplyText), []byte(text)) {
@@ -151,7 +151,7 @@ func (i *intruder) refused(code uint16, text string) {
 }
 
 // over expects that nothing more comes before the end of the stream.
-func (i *intruder) over() {
+func (i *rawClient) over() {
 	i.Helper()
 	f, err := i.next()
 	if err == nil {
@@ -163,7 +163,7 @@ func (i *intruder) over() {
 }
 
 // answers expects exactly these bytes and then the end.
-func (i *intruder) answers(want []byte) {
+func (i *rawClient) answers(want []byte) {
 	i.Helper()
 	got, err := io.ReadAll(i)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
@@ -215,7 +215,7 @@ func (s *bystander) undisturbed(b *broker) {
 	case <-time.After(patience):
 		s.Error("the bystander's message does not come")
 	}
-	fresh := b.intrude(s.T)
+	fresh := b.connectRaw(s.T)
 	fresh.login(0)
 	fresh.say(method(0, &protocol.ConnectionClose{ReplyCode: 200}))
 	expect[*protocol.ConnectionCloseOk](fresh)

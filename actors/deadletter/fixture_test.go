@@ -39,8 +39,8 @@ func (p *probe) Receive(ctx actor.Context) {
 	}
 }
 
-// house is one dead-letter actor with queues and exchanges, in a bubble.
-type house struct {
+// fixture is one dead-letter actor with queues and exchanges, in a bubble.
+type fixture struct {
 	t      *testing.T
 	root   *actor.RootContext
 	vhost  *topology.VHost
@@ -50,13 +50,13 @@ type house struct {
 	probes []*probe
 }
 
-// inHouse runs test with a dead-letter actor.
-func inHouse(t *testing.T, test func(h *house)) {
+// withFixture runs test with a dead-letter actor.
+func withFixture(t *testing.T, test func(h *fixture)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		system := actor.NewActorSystemWithConfig(actor.Configure(
 			actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return slog.New(slog.DiscardHandler) })))
-		h := &house{t: t, root: system.Root, vhost: topology.NewVHost("/"), stats: &deadletter.Stats{}}
+		h := &fixture{t: t, root: system.Root, vhost: topology.NewVHost("/"), stats: &deadletter.Stats{}}
 		strategy := actor.NewOneForOneStrategy(10, time.Minute, actor.DefaultDecider)
 		h.pid = system.Root.WithGuardian(strategy).Spawn(h.props())
 		h.vhost.Publish(h.vhost.Directory().WithExchange(&topology.Exchange{Type: "direct"}))
@@ -73,13 +73,13 @@ func inHouse(t *testing.T, test func(h *house)) {
 }
 
 // props make a dead-letter actor.
-func (h *house) props() *actor.Props {
+func (h *fixture) props() *actor.Props {
 	return actor.PropsFromProducer(func() actor.Actor {
 		return deadletter.New(deadletter.Config{VHost: h.vhost, Stats: h.stats, Log: zerolog.New(&h.log)})
 	})
 }
 
-func (h *house) queue(name string) *probe {
+func (h *fixture) queue(name string) *probe {
 	p := &probe{queue: &topology.Queue{Name: name}}
 	p.queue.PID = h.root.Spawn(actor.PropsFromProducer(func() actor.Actor { return p }))
 	h.probes = append(h.probes, p)
@@ -88,7 +88,7 @@ func (h *house) queue(name string) *probe {
 }
 
 // exchange makes an exchange with bindings of key to each queue.
-func (h *house) exchange(x *topology.Exchange, alternate, key string, queues ...*probe) {
+func (h *fixture) exchange(x *topology.Exchange, alternate, key string, queues ...*probe) {
 	r, _ := topology.NewRoutes(x.Type, nil)
 	for _, q := range queues {
 		r, _ = r.With(topology.Binding{Destination: q.queue.Name, RoutingKey: key}, topology.Target{Queue: q.queue})
@@ -97,7 +97,7 @@ func (h *house) exchange(x *topology.Exchange, alternate, key string, queues ...
 	h.vhost.Publish(h.vhost.Directory().WithExchange(x))
 }
 
-func (h *house) send(mails ...any) {
+func (h *fixture) send(mails ...any) {
 	for _, m := range mails {
 		h.root.Send(h.pid, m)
 	}
@@ -122,7 +122,7 @@ func expiring(m *message.Message, ms string) {
 	m.TTL, _ = strconv.ParseInt(ms, 10, 64)
 }
 
-func take[T any](h *house, p *probe) T {
+func take[T any](h *fixture, p *probe) T {
 	h.t.Helper()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -138,7 +138,7 @@ func take[T any](h *house, p *probe) T {
 	return m
 }
 
-func (h *house) nothing(p *probe) {
+func (h *fixture) nothing(p *probe) {
 	h.t.Helper()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -148,7 +148,7 @@ func (h *house) nothing(p *probe) {
 }
 
 // answer settles all of e.
-func (h *house) answer(e *mail.Enqueue, refused bool) {
+func (h *fixture) answer(e *mail.Enqueue, refused bool) {
 	r := &mail.EnqueueReply{Refused: refused}
 	for i := range e.Messages {
 		r.Add(e.Messages[i].Number)
@@ -157,7 +157,7 @@ func (h *house) answer(e *mail.Enqueue, refused bool) {
 }
 
 // settled takes the next reply from p, which must be for these IDs.
-func (h *house) settled(p *probe, want ...mail.Range) {
+func (h *fixture) settled(p *probe, want ...mail.Range) {
 	h.t.Helper()
 	r := take[*mail.DeadLetterReply](h, p)
 	if len(r.IDs) != len(want) || r.Lost || r.Incarnation != 3 {

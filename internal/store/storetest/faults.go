@@ -10,17 +10,17 @@ import (
 	"candlemark/internal/store/vfs"
 )
 
-// errDisk is the error of a disk in trouble.
-var errDisk = errors.New("the disk is in trouble")
+// errDisk is the error of a faulty disk.
+var errDisk = errors.New("the disk is faulty")
 
-// calm ends the trouble.
-func (l *life) calm() {
+// endFaults ends the disk's faults.
+func (l *life) endFaults() {
 	l.fs.Fail(nil)
 	l.fs.SetCapacity(1 << 40)
 }
 
-// plot prepares the trouble of a life.
-func (l *life) plot() {
+// planFaults prepares the disk's faults of a life.
+func (l *life) planFaults() {
 	at := l.fs.Operations() + l.random.IntN(1<<l.random.IntN(9))
 	written := l.random.IntN(3000)
 	hit := false
@@ -33,8 +33,8 @@ func (l *life) plot() {
 			return &f
 		}
 	}
-	switch l.trouble {
-	case NoTrouble:
+	switch l.fault {
+	case NoFault:
 	case FullDisk:
 		free, _ := l.fs.Free(".")
 		l.fs.SetCapacity(1<<40 - free + l.random.Uint64N(1<<l.random.IntN(22)))
