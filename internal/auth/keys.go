@@ -43,21 +43,37 @@ func (u *Users) AuthenticateToken(text string, now time.Time, peer Peer) (User, 
 	if err != nil {
 		return User{}, token, refuseLogin("%v", err)
 	}
+	var name string
 	err = u.throttle.check(Source(peer.Addr), token.KeyName, peer.Gone, func() error {
-		known := u.now.Load().users[token.KeyName]
-		if known == nil || known.account.Keys == (sas.Keys{}) {
-			return refuseLogin("access key '%s' - invalid credentials", token.KeyName)
+		var err error
+		if name, err = u.now.Load().signer(&token, now); err != nil {
+			return err
 		}
-		if err := token.Verify(now, known.account.Keys.Primary, known.account.Keys.Secondary); err != nil {
-			return &LoginError{Reason: fmt.Sprintf("access key '%s' - %v", token.KeyName, err), Expired: errors.Is(err, sas.ErrExpired)}
-		}
-		return u.comesFrom(token.KeyName, peer)
+		return u.comesFrom(name, peer)
 	})
 	u.attempts.count(token.KeyName, peer, err == nil)
 	if err != nil {
 		return User{}, token, err
 	}
-	return User{Name: token.KeyName, Tags: u.now.Load().tagsOf(token.KeyName)}, token, nil
+	return User{Name: name, Tags: u.now.Load().tagsOf(name)}, token, nil
+}
+
+// signer returns the user with whose key a token was signed. Error: *LoginError.
+func (s *snapshot) signer(t *sas.Token, now time.Time) (string, error) {
+	refused := &LoginError{Reason: fmt.Sprintf("access key '%s' - invalid credentials", t.KeyName)}
+	for name := range t.Users() {
+		known := s.users[name]
+		if known == nil || known.account.Keys == (sas.Keys{}) {
+			continue
+		}
+		switch err := t.Verify(now, known.account.Keys.Primary, known.account.Keys.Secondary); {
+		case err == nil:
+			return name, nil
+		case !refused.Expired:
+			refused = &LoginError{Reason: fmt.Sprintf("access key '%s' - %v", t.KeyName, err), Expired: errors.Is(err, sas.ErrExpired)}
+		}
+	}
+	return "", refused
 }
 
 func (s *snapshot) tagsOf(name string) []string {

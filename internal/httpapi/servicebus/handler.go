@@ -76,7 +76,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	by := &events.Origin{User: user.Name, Source: r.RemoteAddr, Interface: events.HTTP}
 	asked := &request{
 		Request: r.WithContext(events.WithOrigin(ctx, by)),
-		Manager: &admin.Manager{Broker: h.broker, VHost: h.vhost, User: &user, Users: h.users},
+		Manager: &admin.Manager{Broker: h.broker, VHost: h.vhost, User: &user, Users: h.users, Keys: h.users.By(by)},
 		base:    "http://" + r.Host + "/", now: h.broker.Now(),
 	}
 	response, err := asked.route(path)

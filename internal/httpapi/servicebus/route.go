@@ -125,6 +125,13 @@ func (r *request) put(kind entity.Kind, topic, name string, there *admin.Entity)
 	if err != nil {
 		return answer{}, errors.Join(errBadRequest, err)
 	}
+	keys, err := atom.ReadKeys(body, kind)
+	if err != nil {
+		return answer{}, errors.Join(errBadRequest, err)
+	}
+	if err := r.CheckKeys(&d, keys); err != nil {
+		return answer{}, err
+	}
 	status := http.StatusCreated
 	if update {
 		status, err = http.StatusOK, r.Update(r.Context(), d)
@@ -135,6 +142,12 @@ func (r *request) put(kind entity.Kind, topic, name string, there *admin.Entity)
 		return answer{}, err
 	}
 	made, err := r.Get(r.Context(), kind, topic, name)
+	if err == nil {
+		err = r.SetKeys(r.Context(), &made.Description, keys)
+	}
+	if err == nil {
+		made, err = r.Get(r.Context(), kind, topic, name)
+	}
 	if err != nil {
 		return answer{}, err
 	}

@@ -27,6 +27,8 @@ type Manager struct {
 	// User makes the changes, as far as Users permit; nil stands for the broker itself, who may do everything.
 	User  *auth.User
 	Users auth.Permissions
+	// Keys has the keys of entities; nil to leave them alone.
+	Keys *auth.Users
 }
 
 // MayConfigure checks the permission to configure an entity, by the name that it has.
@@ -89,5 +91,6 @@ type Entity struct {
 	Subscriptions int   // of a topic
 	// SQLFilters and CorrelationFilters count the rules of a topic's subscriptions; those that match everything or nothing are SQL filters.
 	SQLFilters, CorrelationFilters int
+	Keys                           []Key // nil for a user that has not all rights there
 	Accessed                       int64 // ms since 1970, 0 for never
 }

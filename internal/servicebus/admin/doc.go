@@ -2,7 +2,7 @@
 // in a virtual host, with the operations of administrators (internal/management). The administration API and the file
 // of the emulator use it.
 //
-//	admin.go: the Manager, errors · read.go: what there is · write.go: entities · rules.go: rules · ensure.go: what a file asks for
+//	admin.go: the Manager, errors · read.go: what there is · write.go: entities · rules.go: rules · keys.go: access keys of entities · ensure.go: what a file asks for
 //
 // Owns: nothing; what is kept is an ordinary queue, exchange, binding, policy or parameter. An entity is looked for
 // by its name as it is, then without regard to case. Deadlines: those of the context.

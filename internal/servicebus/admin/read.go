@@ -141,7 +141,7 @@ func (m *Manager) list(ctx context.Context, kind entity.Kind, topic string, want
 		}
 		all = append(all, e)
 	}
-	return all, nil
+	return m.show(all), nil
 }
 
 func (e *Entity) countFilters(bindings []management.Binding) {
@@ -208,5 +208,5 @@ func (m *Manager) listTopics(ctx context.Context, wanted func(name string) bool)
 		e.countFilters(bindings)
 		all = append(all, e)
 	}
-	return all, nil
+	return m.show(all), nil
 }

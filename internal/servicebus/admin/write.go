@@ -26,6 +26,9 @@ func (m *Manager) Create(ctx context.Context, d entity.Description, rules ...fil
 	if err := m.permit(&d); err != nil {
 		return err
 	}
+	if err := m.dropKeys(ctx, d.Path(), nil); err != nil { // of one with that name before
+		return err
+	}
 	undo, err := m.settle(ctx, &d)
 	if err == nil {
 		err = m.run(ctx, d.Declaration(topic))
@@ -226,5 +229,5 @@ func (m *Manager) deleteQueue(ctx context.Context, name string) error {
 func (m *Manager) forget(ctx context.Context, path string) error {
 	_, one := m.Broker.ClearPolicy(ctx, m.VHost, entity.PolicyName(path), false)
 	_, two := m.Broker.DeleteParameter(ctx, m.parameter(path, nil))
-	return errors.Join(one, two)
+	return errors.Join(one, two, m.dropKeys(ctx, path, nil))
 }

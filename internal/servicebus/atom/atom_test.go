@@ -2,12 +2,14 @@ package atom
 
 import (
 	"encoding/xml"
+	"reflect"
 	"strings"
 	"testing"
 
 	"candlemark/internal/servicebus/admin"
 	"candlemark/internal/servicebus/entity"
 	"candlemark/internal/servicebus/filter"
+	"candlemark/internal/servicebus/sas"
 )
 
 const base = "http://localhost:5300/"
@@ -50,6 +52,24 @@ func TestThereAndBack(t *testing.T) {
 				t.Errorf("%s is not in %s", want, text)
 			}
 		}
+	}
+}
+
+// TestKeysThereAndBack_SBT5: access keys of an entity are read as they are written.
+func TestKeysThereAndBack_SBT5(t *testing.T) {
+	want := []admin.Key{
+		{Name: "a", Rights: []sas.Right{sas.Manage, sas.Send, sas.Listen}, Keys: sas.Keys{Primary: "<1>", Secondary: "2"}},
+		{Name: "b", Rights: []sas.Right{sas.Listen}, Keys: sas.Keys{Primary: "3", Secondary: "4"}},
+	}
+	for _, kind := range []entity.Kind{entity.Queue, entity.Topic} {
+		text := Entry(base, &admin.Entity{Description: entity.New(kind, "", "e"), Keys: want})
+		if got, err := ReadKeys(text, kind); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%+v, %v", got, err)
+		}
+	}
+	odd := `<entry><content><QueueDescription xmlns:i="` + instance + `"><AuthorizationRules><AuthorizationRule i:type="Odd"/></AuthorizationRules></QueueDescription></content></entry>`
+	if _, err := ReadKeys([]byte(odd), entity.Queue); err == nil || !strings.Contains(err.Error(), `"Odd"`) {
+		t.Error(err)
 	}
 }
 
@@ -142,5 +162,6 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(_ *testing.T, text []byte) {
 		_, _, _ = ReadEntity(text, entity.New(entity.Queue, "", "q"), nil)
 		_, _ = ReadRule(text, "r")
+		_, _ = ReadKeys(text, entity.Queue)
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"iter"
 	"net/url"
 	"strconv"
 	"strings"
@@ -115,6 +116,29 @@ func pathOf(resource string) string {
 	}
 	return Path(resource)
 }
+
+// maxOwnPath is the limit of a path with keys of its own, in bytes.
+const maxOwnPath = 300
+
+// Users yields the names of the users whose key may have signed the token: those of keys that belong to what its resource is or is in, from
+// the inside out (SBT-5), and that of a key for everything.
+func (t *Token) Users() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		path := t.path
+		if len(path) > maxOwnPath {
+			path = ""
+		}
+		for ; path != ""; path = path[:max(strings.LastIndexByte(path, '/'), 0)] {
+			if !yield(UserOf(path, t.KeyName)) {
+				return
+			}
+		}
+		yield(t.KeyName)
+	}
+}
+
+// UserOf returns the name of the user of a key that belongs to an entity.
+func UserOf(entity, key string) string { return Path(entity) + "/" + key }
 
 // Path returns the path of an address, in lower case and without slashes at its ends; of a path it is that itself.
 func Path(address string) string {

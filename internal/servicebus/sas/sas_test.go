@@ -2,6 +2,7 @@ package sas
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -86,6 +87,19 @@ func TestCovers(t *testing.T) {
 		token, err := Parse(New(test.resource, "k", "s", now))
 		if err != nil || token.Covers(test.entity) != test.want {
 			t.Errorf("%v: %v", test, err)
+		}
+	}
+}
+
+// TestUsers_SBT5: keys of entities come first, from the inside out.
+func TestUsers_SBT5(t *testing.T) {
+	for resource, want := range map[string]string{
+		"sb://host/": "k", "sb://host": "k", "sb://host/Q": "q/k k", "sb://host/t/Subscriptions/s": "t/subscriptions/s/k t/subscriptions/k t/k k",
+		"sb://host/" + strings.Repeat("a/", maxOwnPath): "k",
+	} {
+		token, err := Parse(New(resource, "k", "s", now))
+		if got := strings.Join(slices.Collect(token.Users()), " "); err != nil || got != want {
+			t.Errorf("%.40s: %q, %v", resource, got, err)
 		}
 	}
 }

@@ -1,0 +1,187 @@
+package admin
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+
+	"candlemark/internal/auth"
+	"candlemark/internal/servicebus/entity"
+	"candlemark/internal/servicebus/sas"
+)
+
+// Key is an access key of one queue or topic. Its user has the name sas.UserOf returns.
+type Key struct {
+	Name   string
+	Rights []sas.Right
+	sas.Keys
+}
+
+// entityTag is the tag of users that are keys of entities; no other user is changed.
+const entityTag = entity.Component
+
+// maxKeys is the limit of keys of an entity, as in Service Bus.
+const maxKeys = 12
+
+var keyName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
+
+// grantOf returns the permissions that a key with these rights has.
+func grantOf(d *entity.Description, rights []sas.Right) (g auth.Grant) {
+	only := "^" + regexp.QuoteMeta(d.Path())
+	all := only + `([.]dlq)?$`
+	if d.Kind == entity.Topic {
+		all = only + "(/" + entity.Subscriptions + "(/.*)?)?$"
+	}
+	if slices.Contains(rights, sas.Send) {
+		g.Write = only + "$"
+	}
+	if slices.Contains(rights, sas.Listen) {
+		g.Read = all
+	}
+	if slices.Contains(rights, sas.Manage) {
+		g.Configure, g.Write, g.Read = all, all, all
+	}
+	return g
+}
+
+// rightsOf is the reverse.
+func rightsOf(g auth.Grant) (rights []sas.Right) {
+	for _, one := range [...]struct {
+		right sas.Right
+		by    string
+	}{{sas.Manage, g.Configure}, {sas.Send, g.Write}, {sas.Listen, g.Read}} {
+		if one.by != "" {
+			rights = append(rights, one.right)
+		}
+	}
+	return rights
+}
+
+// mayKeys checks that the user has all rights that keys of an entity could have.
+func (m *Manager) mayKeys(d *entity.Description) error {
+	if m.User == nil {
+		return nil
+	}
+	kind := auth.Queue
+	if d.Kind == entity.Topic {
+		kind = auth.Exchange
+	}
+	for _, p := range [...]auth.Permission{auth.Configure, auth.Write, auth.Read} {
+		if err := m.Users.Check(*m.User, m.VHost, auth.Resource{Kind: kind, Name: d.Path()}, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keys returns those of entities by path in lower case.
+func (m *Manager) keys() map[string][]Key {
+	if m.Keys == nil {
+		return nil
+	}
+	all := map[string][]Key{}
+	for _, g := range m.Keys.Grants("", m.VHost) {
+		at := strings.LastIndexByte(g.User, '/')
+		if at < 0 {
+			continue
+		}
+		if a, _ := m.Keys.Account(g.User); slices.Contains(a.Tags, entityTag) {
+			path := g.User[:at]
+			all[path] = append(all[path], Key{Name: g.User[at+1:], Rights: rightsOf(g), Keys: a.Keys})
+		}
+	}
+	return all
+}
+
+// show gives entities those of their keys that the user may see: all or none.
+func (m *Manager) show(all []Entity) []Entity {
+	keys := m.keys()
+	for i := range all {
+		e := &all[i]
+		if its := keys[sas.Path(e.Path())]; len(its) > 0 && e.Kind != entity.Subscription && m.mayKeys(&e.Description) == nil {
+			e.Keys = its
+		}
+	}
+	return all
+}
+
+// CheckKeys checks those that an entity is to have. Errors: ErrInvalid, refusals of AMQP.
+func (m *Manager) CheckKeys(d *entity.Description, keys []Key) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	if len(keys) > maxKeys {
+		return invalidf("an entity has at most %d authorization rules", maxKeys)
+	}
+	names := map[string]bool{}
+	for i := range keys {
+		k := &keys[i]
+		_, _, _, err := sas.Permissions(k.Rights)
+		user, there := m.Keys.Account(sas.UserOf(d.Path(), k.Name))
+		switch {
+		case !keyName.MatchString(k.Name):
+			return invalidf("the KeyName %.20q is not 1 to 128 letters, digits and ._-", k.Name)
+		case names[k.Name]:
+			return invalidf("the KeyName %q comes twice", k.Name)
+		case err != nil:
+			return invalid(err)
+		case there && !slices.Contains(user.Tags, entityTag):
+			return invalidf("there is another user %q", user.Name)
+		}
+		k.Primary, k.Secondary = orNew(k.Primary, user.Keys.Primary), orNew(k.Secondary, user.Keys.Secondary)
+		if err := k.Keys.Validate(); err != nil {
+			return invalid(err)
+		}
+		names[k.Name] = true
+	}
+	return m.mayKeys(d)
+}
+
+// orNew returns the first key there is, or makes one at random.
+func orNew(given, before string) string {
+	switch {
+	case given != "":
+		return given
+	case before != "":
+		return before
+	}
+	return sas.NewKey()
+}
+
+// SetKeys gives an entity these keys, which were checked, and no others. A user that may not see them leaves them as they are.
+func (m *Manager) SetKeys(ctx context.Context, d *entity.Description, keys []Key) error {
+	if m.Keys == nil || d.Kind == entity.Subscription || len(keys) == 0 && m.mayKeys(d) != nil {
+		return nil
+	}
+	for _, k := range keys {
+		name := sas.UserOf(d.Path(), k.Name)
+		var err error
+		if _, there := m.Keys.Account(name); there {
+			err = m.Keys.SetAccessKeys(name, k.Keys)
+		} else {
+			_, err = m.Keys.PutAccount(auth.Account{Name: name, Keys: k.Keys, Tags: []string{entityTag}})
+		}
+		if err == nil {
+			g := grantOf(d, k.Rights)
+			g.User, g.VHost = name, m.VHost
+			_, err = m.Keys.PutGrant(g)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return m.dropKeys(ctx, d.Path(), keys)
+}
+
+// dropKeys deletes the keys of an entity but for these.
+func (m *Manager) dropKeys(ctx context.Context, path string, but []Key) error {
+	for _, k := range m.keys()[sas.Path(path)] {
+		if !slices.ContainsFunc(but, func(o Key) bool { return o.Name == k.Name }) {
+			if _, err := m.Broker.DeleteUser(ctx, sas.UserOf(path, k.Name)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
