@@ -1,6 +1,7 @@
 package configfile
 
 import (
+	"bytes"
 	"os"
 	"strings"
 	"testing"
@@ -72,4 +73,26 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestDocumented: the file in the documentation can be used as it is, and ends with its code block.
+func TestDocumented(t *testing.T) {
+	text, err := os.ReadFile("../../../docs/servicebus.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := bytes.Index(text, []byte("    {\n      \"UserConfig\""))
+	if at < 0 {
+		t.Fatal("there is no file")
+	}
+	var block []byte
+	for line := range bytes.Lines(text[at:]) {
+		if len(bytes.TrimSpace(line)) > 0 && !bytes.HasPrefix(line, []byte("    ")) {
+			break
+		}
+		block = append(block, line...)
+	}
+	if all, err := Parse(block); err != nil || len(all) != 3 {
+		t.Errorf("%d entities, %v", len(all), err)
+	}
 }
