@@ -55,6 +55,35 @@ func TestThereAndBack(t *testing.T) {
 	}
 }
 
+// TestOrder: the parser of the client for .NET takes elements in this order only, and that for JavaScript one namespace of CountDetails.
+func TestOrder(t *testing.T) {
+	for kind, want := range map[entity.Kind]string{
+		entity.Queue: "LockDuration MaxSizeInMegabytes RequiresDuplicateDetection RequiresSession DefaultMessageTimeToLive DeadLetteringOnMessageExpiration " +
+			"DuplicateDetectionHistoryTimeWindow MaxDeliveryCount EnableBatchedOperations SizeInBytes MessageCount IsAnonymousAccessible AuthorizationRules Status " +
+			"CreatedAt UpdatedAt AccessedAt SupportOrdering CountDetails AutoDeleteOnIdle EnablePartitioning EntityAvailabilityStatus EnableExpress",
+		entity.Topic: "DefaultMessageTimeToLive MaxSizeInMegabytes RequiresDuplicateDetection DuplicateDetectionHistoryTimeWindow EnableBatchedOperations SizeInBytes " +
+			"FilteringMessagesBeforePublishing IsAnonymousAccessible AuthorizationRules Status CreatedAt UpdatedAt AccessedAt SupportOrdering CountDetails SubscriptionCount " +
+			"AutoDeleteOnIdle EnablePartitioning EntityAvailabilityStatus EnableSubscriptionPartitioning EnableExpress SqlFilterCount CorrelationFilterCount",
+		entity.Subscription: "LockDuration RequiresSession DefaultMessageTimeToLive DeadLetteringOnMessageExpiration DeadLetteringOnFilterEvaluationExceptions MessageCount " +
+			"MaxDeliveryCount EnableBatchedOperations Status CreatedAt UpdatedAt AccessedAt CountDetails AutoDeleteOnIdle EntityAvailabilityStatus",
+	} {
+		d, err := described(Entry(base, &admin.Entity{Description: entity.New(kind, "t", "e")}), descriptions[kind])
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, c := range d.Children {
+			names = append(names, c.XMLName.Local)
+		}
+		if got := strings.Join(names, " "); got != want {
+			t.Errorf("%s: %s", kind, got)
+		}
+		if c := d.child("CountDetails"); len(c.Attrs) != 1 || len(c.Children) != 5 {
+			t.Errorf("%+v", c)
+		}
+	}
+}
+
 // TestKeysThereAndBack_SBT5: access keys of an entity are read as they are written.
 func TestKeysThereAndBack_SBT5(t *testing.T) {
 	want := []admin.Key{
