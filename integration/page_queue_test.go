@@ -290,7 +290,7 @@ func TestPageQueueOfOtherUsers(t *testing.T) {
 		w.sees("You may not read this queue.")
 	}
 	w.click(".parts a", "Settings")
-	w.sees("is told to users with the tag policymaker")
+	w.sees("Users with the tag policymaker also see")
 	w.until("[...document.querySelectorAll('tbody tr')].some((r) => r.textContent === 'message-ttl–?90000007000000')")
 	w.do(chromedp.Navigate(w.url("#/queue/%2F/watched?show=messages")))
 	w.sees("Each look renews the lease, as this queue says.")

@@ -257,7 +257,7 @@ func severalQueues(w *tab, b *broker, names func(int, string)) {
 	w.fill("dialog input[name=name]", "short <b>")
 	w.fill("dialog textarea", `{"message-ttl": `)
 	w.click("dialog button", "Preview")
-	w.sees("The definition is no JSON")
+	w.sees("The definition is not JSON")
 	w.fill("dialog textarea", `{"message-ttl": -1}`)
 	w.refused = append(w.refused, "preview")
 	w.click("dialog button", "Preview")

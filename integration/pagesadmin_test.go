@@ -214,7 +214,7 @@ func TestPageParameters(t *testing.T) {
 	w.fill("dialog input", "motd")
 	w.fill("dialog textarea", "{no")
 	w.click("dialog button", "Set")
-	w.sees("The value is no JSON")
+	w.sees("The value is not JSON")
 	w.fill("dialog textarea", `"<b>hello</b>"`)
 	w.click("dialog button", "Set")
 	w.sees(`"<b>hello</b>"`)

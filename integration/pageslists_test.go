@@ -78,7 +78,7 @@ func TestPagesOfClients(t *testing.T) {
 			t.Error(e)
 		}
 	case <-time.After(10 * patience):
-		t.Error("the client was not told")
+		t.Error("the client did not receive the reason")
 	}
 }
 
@@ -333,7 +333,7 @@ func lists(w *tab, check func(page string)) {
 	} {
 		w.at(p.address)
 		w.sees(p.sees)
-		w.until("document.querySelector('.items, .part, .told, main form, section') !== null && (document.querySelector('.part, main > form, section') !== null || document.querySelector('.items tbody tr, .empty:not([hidden])') !== null)")
+		w.until("document.querySelector('.items, .part, .event-fields, main form, section') !== null && (document.querySelector('.part, main > form, section') !== null || document.querySelector('.items tbody tr, .empty:not([hidden])') !== null)")
 		check(p.as)
 	}
 	w.at("#/connections")

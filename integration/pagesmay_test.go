@@ -151,7 +151,7 @@ func offeredToMakers(w *tab) {
 	w.offersAt("#/shovels/%2F/s", "document.querySelectorAll('.factgrid dd').length > 4", "")
 	w.offersAt("#/shovels/other/s", "document.querySelectorAll('.factgrid dd').length > 4 && location.hash.includes('other') && document.body.innerText.includes('Virtual host\\nother')", "Delete shovel…")
 	w.offersAt("#/queue/%2F/mine?show=settings", fmt.Sprintf(queueIsThere, "mine"), "")
-	w.sees("is told to users with the tag policymaker")
+	w.sees("Users with the tag policymaker also see")
 	w.close()
 }
 

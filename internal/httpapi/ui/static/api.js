@@ -15,7 +15,7 @@ export function onLost(f) {
   lost = f;
 }
 
-/** skew is by how many ms the broker's clock is ahead of the browser's, if it is by more than its answers tell exactly. */
+/** skew is by how many ms the broker's clock is ahead of the browser's, if it is by more than its answers show. */
 let skew = 0;
 
 /** brokerNow is the broker's time, in ms. */

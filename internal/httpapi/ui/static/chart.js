@@ -49,10 +49,10 @@ export class LineChart {
     this.picture.replaceChildren(...lines.flat(), ...times, ...paths);
     if (values.length === 0) this.picture.append(svg('text', { class: 'tick', x: wide / 2, y: high * 0.4, 'text-anchor': 'middle' }, 'The first figures come within 10 s.'));
     this.legend.replaceChildren(...series.map((s) => el('li', { class: s.kind }, s.name, ' ', el('b', null, rate(latest(s))))));
-    if (this.table.open) this.tell(series, from);
+    if (this.table.open) this.fillTable(series, from);
   }
 
-  tell(series, from) {
+  fillTable(series, from) {
     this.head.replaceChildren(el('th', { scope: 'col' }, 'Time'), ...series.map((s) => el('th', { scope: 'col', class: 'num' }, s.name)));
     const moments = [...new Set(series.flatMap((s) => s.points.map(([at]) => at)))].filter((at) => at >= from).sort((a, b) => b - a);
     const known = series.map((s) => new Map(s.points));

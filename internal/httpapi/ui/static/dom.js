@@ -36,18 +36,18 @@ export function when(format, at, deadline = false) {
   const ms = new Date(at).getTime();
   if (Number.isNaN(ms)) return el('span', null, String(at));
   const e = el('time', { datetime: new Date(ms).toISOString(), title: format.moment(ms), class: deadline ? 'deadline' : null });
-  tell(format, e);
+  setRelative(format, e);
   return e;
 }
 
-function tell(format, e) {
+function setRelative(format, e) {
   const at = Date.parse(e.dateTime), now = brokerNow();
   text(e, format.relative(e.className === 'deadline' ? Math.max(at, now) : at, now));
 }
 
 /** tick brings moments that are shown up to date. */
 export function tick(format, root) {
-  for (const e of root.querySelectorAll('time')) tell(format, e);
+  for (const e of root.querySelectorAll('time')) setRelative(format, e);
 }
 
 /** stay, returned by what a dialog runs, leaves it open as it is. */

@@ -42,7 +42,7 @@ export const field = (name, label, more) => el('label', null, label, el('input',
 /** choose is one of several values in a form. */
 export const choose = (name, label, values, more) => el('label', null, label, el('select', { name, ...more }, values.map((v) => el('option', { value: v }, v))));
 
-/** buttons is a column of buttons, which stay while the item behind them changes; may, if there is one, tells whether an item has any. */
+/** buttons is a column of buttons, which stay while the item behind them changes; may, if there is one, reports whether an item has any. */
 export const buttons = (make, may = null) => ({ key: 'actions', label: 'Actions', shown: true, fields: [], cell: (item, kept) => {
   kept.item = item;
   return may && !may(item) ? '' : kept.actions ??= el('span', { class: 'inline' }, make(() => kept.item));
@@ -79,7 +79,7 @@ export function section(title, list, one) {
 /**
  * listOf shows what a spec says: columns, key and size as ServerTable has them; address(filters) that is asked; fields that are asked for besides;
  * all(vhost, signal) in place of address where the API has no pages; vhosts: false for no choice of a virtual host; tools(asking), elements above the table; nothing, said of an empty list;
- * seen(page, table), told of each page; left(), of the end.
+ * seen(page, table), called for each page; left(), called at the end.
  */
 export function listOf(title, spec) {
   spec = { size: 50, filters: ['vhost'], fields: [], ...spec };

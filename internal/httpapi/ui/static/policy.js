@@ -7,12 +7,12 @@ export function parsed(text, what = 'definition') {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new Error(`The ${what} is no JSON: ${error.message}`);
+    throw new Error(`The ${what} is not JSON: ${error.message}`);
   }
 }
 
-/** told are the sentences about a preview. */
-export function told(p) {
+/** previewSentences returns the sentences about a preview. */
+export function previewSentences(p) {
   const m = p.messages, messages = (n) => `${plural(n, 'message')}.`;
   const to = p.exchanges ? `${plural(p.queues, 'queue')} and ${plural(p.exchanges, 'exchange')}` : plural(p.queues, 'queue');
   const said = [p.clear ? `Applies to ${to} now.` : p.replaces ? `Replaces the policy of that name. Changes something for ${to}.` : `Applies to ${to}.`];
@@ -59,7 +59,7 @@ export function rowsOf(definition) {
   return Object.entries(definition).map(([key, value]) => [key, typeof value === 'string' && valueOf(value) === value ? value : JSON.stringify(value)]);
 }
 
-/** changed tells a change of the history in words. */
+/** changed returns a sentence about a change of the history. */
 export function changed(c) {
   const kind = c.operator ? 'operator policy' : 'policy';
   const what = (p) => `“${p.pattern}”, ${p['apply-to']}, priority ${number(p.priority)}, ${JSON.stringify(p.definition)}`;

@@ -4,7 +4,7 @@ import { path, request } from './api.js';
 import { dialog, el, text } from './dom.js';
 import { plural } from './format.js';
 import { button, vhostsOf } from './list.js';
-import { change, definitionOf, parsed, rowsOf, told } from './policy.js';
+import { change, definitionOf, parsed, rowsOf, previewSentences } from './policy.js';
 
 const keys = ['alternate-exchange', 'consumer-timeout', 'dead-letter-continue', 'dead-letter-count', 'dead-letter-exchange', 'dead-letter-expired', 'dead-letter-queue', 'dead-letter-routing-key',
   'dead-letter-strategy', 'delayed-messages', 'deliver-at-header', 'delivery-limit', 'duplicate-detection-window', 'expires', 'expires-at-header', 'expires-dead-letters-backlog', 'expires-if-empty', 'expires-renewed-by', 'expiry-order',
@@ -16,7 +16,7 @@ const address = (p, preview) => (preview ? path(p.operator ? 'api/x/operator-pol
 /** shown is the content of a preview: its sentences, and the objects. */
 function shown(p) {
   const most = 100, items = p.items.slice(0, most);
-  return [...told(p).map((s) => el('p', null, s)), items.length > 0 && el('details', { class: 'figures' }, el('summary', null, 'Objects'), el('ul', { class: 'names', tabindex: 0 },
+  return [...previewSentences(p).map((s) => el('p', null, s)), items.length > 0 && el('details', { class: 'figures' }, el('summary', null, 'Objects'), el('ul', { class: 'names', tabindex: 0 },
     items.map((i) => el('li', null, [`${i.kind} ${i.name}`, i.loses_policy && `loses ${i.loses_policy}`, i.loses_operator_policy && `loses ${i.loses_operator_policy}`, ...i.settings.map(change),
       i.retimed ? `${plural(i.retimed, 'message')} with another deadline` : '', i.expire_at_once ? `${plural(i.expire_at_once, 'message')} expire at once` : '', i.dropped_at_once ? `${plural(i.dropped_at_once, 'message')} dropped` : '',
     ].filter(Boolean).join('; '))), p.hit > items.length && el('li', null, `and ${plural(p.hit - items.length, 'object')} more`)))];

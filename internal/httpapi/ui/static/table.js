@@ -112,7 +112,7 @@ export class ServerTable {
     this.on.disabled = page.page >= page.page_count;
     this.empty.hidden = page.item_count > 0;
     text(this.empty, nothing);
-    this.told();
+    this.selectionChanged();
   }
 
   /** arrange moves rows without taking the focus from one of them. */
@@ -128,7 +128,7 @@ export class ServerTable {
       type: 'checkbox', 'aria-label': `Select ${this.spec.label(item)}`, checked: this.chosen.has(key), onchange: () => {
         if (pick.checked) this.chosen.add(key);
         else this.chosen.delete(key);
-        this.told();
+        this.selectionChanged();
       },
     });
     return { cells, pick, kept: {}, element: el('tr', null, pick && el('td', { class: 'pick' }, pick), cells) };
@@ -149,7 +149,7 @@ export class ServerTable {
   pickAll() {
     this.chosen = new Set(this.all.checked ? this.items.map(this.spec.key) : []);
     for (const [key, row] of this.rows) row.pick.checked = this.chosen.has(key);
-    this.told();
+    this.selectionChanged();
   }
 
   /** selected are the items whose rows are. */
@@ -157,7 +157,7 @@ export class ServerTable {
     return this.items.filter((item) => this.chosen.has(this.spec.key(item)));
   }
 
-  told() {
+  selectionChanged() {
     if (!this.picked) return;
     this.all.checked = this.items.length > 0 && this.chosen.size === this.items.length;
     this.all.indeterminate = this.chosen.size > 0 && !this.all.checked;

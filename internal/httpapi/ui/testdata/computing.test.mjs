@@ -12,7 +12,7 @@ const { parse, href } = await from('address.js');
 const { exact, shown, payloadOf, asText, asJSON, hex, story } = await from('message.js');
 const { settings, says, dueIn, msOf, redacted, shovelOf } = await from('settings.js');
 
-const { parsed, told, change, changed, definitionOf, rowsOf } = await from('policy.js');
+const { parsed, previewSentences, change, changed, definitionOf, rowsOf } = await from('policy.js');
 
 const { box, curve, cyclesOf, deadEnd, flows, fold, identity, layout, ranksOf } = await from('flowgraph.js');
 
@@ -157,14 +157,14 @@ const browser = { hidden: false, f: null, addEventListener(_, f) { this.f = f; }
 test('a page asks at most once a second, and not while it is hidden', async () => {
   mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 1e12 });
   globalThis.document = browser;
-  const asked = [], told = [];
+  const asked = [], reported = [];
   let takes = 0, fails = null;
   const p = poll(async (signal) => {
     asked.push(Date.now() - 1e12);
     if (takes) mock.timers.setTime(Date.now() + takes);
     signal.throwIfAborted();
     if (fails) throw fails;
-  }, 100, (error) => told.push(error?.message ?? null));
+  }, 100, (error) => reported.push(error?.message ?? null));
   const pass = async (ms) => {
     for (let i = 0; i <= ms / 100; i++) {
       if (i > 0) mock.timers.tick(100);
@@ -183,10 +183,10 @@ test('a page asks at most once a second, and not while it is hidden', async () =
   fails = new Error('refused'); // it is asked more and more seldom
   await pass(20000);
   assert.equal(asked.splice(0).length, 4);
-  assert.equal(told.at(-1), 'refused');
+  assert.equal(reported.at(-1), 'refused');
   fails = null;
   await pass(20000);
-  assert.equal(told.at(-1), null);
+  assert.equal(reported.at(-1), null);
   takes = 500; // as what is expensive
   asked.length = 0;
   p.now();
@@ -295,7 +295,7 @@ test('durations that are typed', () => {
   for (const none of ['', '-1', 'x', '1e3', '.5']) assert.ok(Number.isNaN(msOf(none, 's')), none);
 });
 
-test('a page of what the API tells all at once', () => {
+test('a page of what the API lists all at once', () => {
   const items = ['b', 'A', 'ab', 'c'].map((name, i) => ({ name, type: 'x', messages_ready: [3, 10, 2, 0][i] }));
   const names = (text) => {
     const state = { ...read(new URLSearchParams(text), spec), size: 2 }, page = pageOf(items, state, spec);
@@ -318,15 +318,15 @@ test('definitions as rows and back', () => {
   assert.deepEqual(definitionOf([[' max-length ', '5'], ['', ' '], ['a', 'null'], ['b', '{']]), { 'max-length': 5, a: 'null', b: '{' });
   assert.throws(() => definitionOf([['', '5']]), /no key/);
   assert.throws(() => definitionOf([['a', '5'], ['a', '6']]), /twice/);
-  assert.throws(() => parsed('{'), /^Error: The definition is no JSON/);
+  assert.throws(() => parsed('{'), /^Error: The definition is not JSON/);
 });
 
 test('previews and changes in words', () => {
   const none = { retimed: 0, expire_at_once: 0, dropped_at_once: 0, at_most: false };
-  assert.deepEqual(told({ queues: 1, exchanges: 0, loses: [], messages: none }), ['Applies to 1 queue.']);
-  assert.deepEqual(told({ queues: 2, exchanges: 1, clear: true, loses: [{ name: 'p', objects: 3 }], messages: none }),
+  assert.deepEqual(previewSentences({ queues: 1, exchanges: 0, loses: [], messages: none }), ['Applies to 1 queue.']);
+  assert.deepEqual(previewSentences({ queues: 2, exchanges: 1, clear: true, loses: [{ name: 'p', objects: 3 }], messages: none }),
     ['Applies to 2 queues and 1 exchange now.', 'Counts no more: policy p, for 3 objects.']);
-  assert.deepEqual(told({ queues: 1, replaces: true, queues_unanswered: 1, loses: [], messages: { retimed: 2, expire_at_once: 1, dropped_at_once: 1, at_most: true } }), [
+  assert.deepEqual(previewSentences({ queues: 1, replaces: true, queues_unanswered: 1, loses: [], messages: { retimed: 2, expire_at_once: 1, dropped_at_once: 1, at_most: true } }), [
     'Replaces the policy of that name. Changes something for 1 queue.', 'With another deadline: 2 messages.', 'Expire at once: up to 1 message.',
     'Dropped at once, above the length: 1 message.', 'Without an answer: 1 queue.']);
   equal(change, [[{ key: 'a', before: null, after: 5 }, 'a: none → 5'], [{ key: 'a', before: 'x', after: [1] }, 'a: x → [1]']]);

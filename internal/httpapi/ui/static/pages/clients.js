@@ -67,7 +67,7 @@ function connection(main, context, [name]) {
   w.body.append(facts.element, channels.element, links.element, el('h2', null, 'Client properties'), properties.element);
   const ask = (c) => dialog('Close this connection?', [
     el('p', null, `${name} of ${c.user}, with ${format.plural(c.channels, 'channel')}. What is unacked goes back to its queues.`),
-    el('label', null, 'Reason, which the client is told', el('input', { name: 'reason', autocomplete: 'off', pattern: '[ -~]*', title: 'ASCII only', maxlength: 200 })),
+    el('label', null, 'Reason, which the client receives', el('input', { name: 'reason', autocomplete: 'off', pattern: '[ -~]*', title: 'ASCII only', maxlength: 200 })),
   ], 'Close', async (form) => {
     await request('DELETE', at, { headers: form.get('reason') ? { 'X-Reason': form.get('reason') } : {} });
     location.hash = '#/connections';

@@ -23,7 +23,7 @@ function show(main) {
     } catch {
       fields = { data };
     }
-    body.prepend(el('tr', null, el('td', null, when(format, fields.timestamp_in_ms ?? null)), el('td', null, event), el('td', null, String(fields.user_who_performed_action ?? '')), el('td', { class: 'told' }, spoken(fields))));
+    body.prepend(el('tr', null, el('td', null, when(format, fields.timestamp_in_ms ?? null)), el('td', null, event), el('td', null, String(fields.user_who_performed_action ?? '')), el('td', { class: 'event-fields' }, spoken(fields))));
     while (body.childElementCount > most) body.lastChild.remove();
   };
   const stop = () => {

@@ -16,7 +16,7 @@ export class Pager {
     this.on = el('button', { type: 'button', 'aria-label': 'Next page', onclick: () => { this.afters.push(this.next); change(); } }, '›');
     this.range = el('span', { class: 'range', role: 'status' });
     this.element = el('nav', { class: 'pages', 'aria-label': 'Pages' }, this.range, this.back, this.on);
-    this.told(0, null, '');
+    this.update(0, null, '');
   }
 
   /** after is where the page begins that is shown. */
@@ -28,7 +28,7 @@ export class Pager {
     this.afters = [null];
   }
 
-  told(n, next, what) {
+  update(n, next, what) {
     this.next = next;
     this.back.disabled = this.afters.length === 1;
     this.on.disabled = next === null;
@@ -38,17 +38,17 @@ export class Pager {
 
 /** listed asks for a list and shows it, page by page, every 5 s. A row that somebody works in stays as it is. */
 function listed(where, about, address, key, what, draw) {
-  const told = el('div');
+  const container = el('div');
   const pager = new Pager(() => asking.now()), failed = el('p', { class: 'error', role: 'alert' });
-  where.append(failed, told, pager.element);
+  where.append(failed, container, pager.element);
   const asking = poll(async (signal) => {
     try {
       const answer = await get(address, { query: { limit: size, after: pager.after }, signal });
       failed.textContent = '';
       const focused = document.activeElement?.getAttribute?.('data-for');
-      told.replaceChildren(draw(answer[key]));
-      if (focused) [...told.querySelectorAll('[data-for]')].find((e) => e.getAttribute('data-for') === focused)?.focus();
-      pager.told(answer[key].length, answer.next, what);
+      container.replaceChildren(draw(answer[key]));
+      if (focused) [...container.querySelectorAll('[data-for]')].find((e) => e.getAttribute('data-for') === focused)?.focus();
+      pager.update(answer[key].length, answer.next, what);
     } catch (error) {
       if (error.name !== 'AbortError') failed.textContent = error.message;
       throw error;
@@ -72,7 +72,7 @@ export function locks(where, about) {
   };
   const giveBack = (d) => dialog('Return a message to its queue?', el('p', null, `Message ${d.id} is taken back from `, d.consumer_tag === '' ? 'basic.get' : value(d.consumer_tag), ', goes to its place in the queue, marked as redelivered, and counts as delivered once more. What its holder says about it from now on changes nothing.'), 'Return it', async () => {
     await request('POST', about.x('unacked', d.id, 'return'));
-    told(about, asking, `Message ${d.id} is in the queue again.`);
+    refresh(about, asking, `Message ${d.id} is in the queue again.`);
   }, true);
   const asking = listed(where, about, about.x('unacked'), 'deliveries', 'message', (all) => table('Locks',
     ['Lock ends', 'Held by', 'Channel', 'Since', 'Delivery tag', 'Message', 'Bytes', 'Deliveries before', 'Message expires', 'Actions'], all.map((d) => [
@@ -98,8 +98,8 @@ export function scheduled(where, about) {
 
 const nameOf = (m) => (m.message_id ? `${m.id} (message_id ${m.message_id})` : m.id);
 
-/** told asks for all anew after a change. */
-function told(about, asking, what) {
+/** refresh reports a change and asks for all anew. */
+function refresh(about, asking, what) {
   about.say(what);
   asking.now();
   about.asking.now();
@@ -115,14 +115,14 @@ function reschedule(about, m, asking) {
     const due = form.get('due'), delay = due ? NaN : msOf(form.get('delay'), form.get('delay-unit'));
     if (!due && Number.isNaN(delay)) throw new Error('Say in how long, or at what time, the message is due.');
     const answer = await request('PUT', about.x('scheduled', m.id), { body: due ? { due: new Date(due).toISOString() } : { delay } });
-    told(about, asking, `Message ${m.id} is now due at ${format.moment(Date.parse(answer.due))}.`);
+    refresh(about, asking, `Message ${m.id} is now due at ${format.moment(Date.parse(answer.due))}.`);
   });
 }
 
 function cancel(about, m, asking) {
   dialog('Cancel a scheduled message?', el('p', null, `1 message is dropped, not dead-lettered: ${nameOf(m)}, due `, when(format, m.due, true), `, ${format.plural(m.payload_bytes, 'byte')}.`), 'Drop it', async () => {
     await request('DELETE', about.x('scheduled', m.id));
-    told(about, asking, `Message ${m.id} has been cancelled.`);
+    refresh(about, asking, `Message ${m.id} has been cancelled.`);
   }, true);
 }
 

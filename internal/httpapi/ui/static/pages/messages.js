@@ -15,7 +15,7 @@ const columns = ['Message', 'State', 'Time left', 'Came', 'Exchange', 'Routing k
 /** messages peeks once, and again only when somebody says so: a peek may renew a lease, if the queue wants that. */
 export function messages(where, about, params) {
   let stopped = new AbortController();
-  const failed = el('p', { class: 'error', role: 'alert' }), told = el('div'), warning = el('p', { class: 'hint' });
+  const failed = el('p', { class: 'error', role: 'alert' }), container = el('div'), warning = el('p', { class: 'hint' });
   const state = el('select', { onchange: () => anew() }, states.map(([v, t]) => el('option', { value: v }, t)));
   const order = el('select', { onchange: () => anew() }, el('option', { value: 'queue' }, 'of the queue'), el('option', { value: 'deadline', selected: params.get('order') === 'deadline' }, 'of deadlines'));
   const pager = new Pager(() => look()), picked = new Set();
@@ -32,7 +32,7 @@ export function messages(where, about, params) {
     look();
     about.asking.now();
   });
-  where.append(warning, failed, told, pager.element);
+  where.append(warning, failed, container, pager.element);
   const anew = () => {
     pager.first();
     look();
@@ -50,13 +50,13 @@ export function messages(where, about, params) {
       text(failed, '');
       picked.clear();
       some.disabled = true;
-      told.replaceChildren(list(answer.messages, moves && pick));
-      pager.told(answer.messages.length, answer.next, 'message');
+      container.replaceChildren(list(answer.messages, moves && pick));
+      pager.update(answer.messages.length, answer.next, 'message');
     } catch (error) {
       if (error.name !== 'AbortError') text(failed, error.message);
     }
   };
-  const untell = about.told((q) => {
+  const unsubscribe = about.subscribe((q) => {
     const renews = says(q, 'expires-renewed-by').some((v) => String(v).split(',').map((use) => use.trim()).includes('peek'));
     text(warning, `As of the last look: nothing is taken or marked as redelivered. ${renews ? 'Each look renews the lease, as this queue says.' : 'No lease is renewed.'}`);
   });
@@ -64,11 +64,11 @@ export function messages(where, about, params) {
   return () => {
     stopped.abort();
     moving.stop();
-    untell();
+    unsubscribe();
   };
 }
 
-/** list has a box for each message that can be moved, if pick is told of it. */
+/** list has a box for each message that can be moved, if pick is given. */
 function list(all, pick) {
   if (all.length === 0) return el('p', { class: 'empty card' }, 'There are no such messages.');
   const rows = all.flatMap((m) => {
@@ -167,7 +167,7 @@ export function publish(about) {
 function timeOf(form, name, label) {
   if (!form.get(name)) return null;
   const ms = msOf(form.get(name), form.get(`${name}-unit`));
-  if (Number.isNaN(ms)) throw new Error(`The ${label} is no number.`);
+  if (Number.isNaN(ms)) throw new Error(`The ${label} is not a number.`);
   return ms;
 }
 

@@ -11,7 +11,7 @@ const reasons = {
 
 const entries = (counts, say) => Object.entries(counts).map(([name, n]) => el('li', null, ...say(name, n)));
 
-/** outcome tells what has become of messages, or would. */
+/** outcome shows what a move has done, or would do. */
 function outcome(m) {
   const would = m.dry_run ? 'would go' : 'went', stay = m.dry_run ? 'would stay' : 'stayed';
   return el('ul', null,
@@ -23,7 +23,7 @@ function outcome(m) {
 /** move asks where to, shows what that would do, and begins. ids are messages, or nothing for all that are ready. */
 export function move(about, ids, begun) {
   const field = (name, label, title) => el('label', null, label, el('input', { name, title, spellcheck: 'false', autocomplete: 'off' }));
-  const told = el('div', { role: 'status' });
+  const container = el('div', { role: 'status' });
   const to = el('select', { name: 'to' }, [...(about.may('publish') ? [['origin', 'the queue where each died last'], ['queue', 'a queue']] : []), ['exchange', 'an exchange']].map(([v, t]) => el('option', { value: v }, t)));
   const queue = field('queue', 'Queue'), exchange = field('exchange', 'Exchange'), key = field('key', 'Routing key (without one, each message its own)');
   const look = () => {
@@ -33,7 +33,7 @@ export function move(about, ids, begun) {
   let seen = null;
   const box = dialog('Move messages', [
     el('p', null, ids ? `${format.plural(ids.length, 'selected message')} of ` : 'All ready messages of ', el('span', { class: 'value' }, about.name), '. Those that consumers hold stay.'),
-    el('label', null, 'To', to), queue, exchange, key, field('rate', 'Messages per second (without one, as fast as it goes)'), told,
+    el('label', null, 'To', to), queue, exchange, key, field('rate', 'Messages per second (without one, as fast as it goes)'), container,
   ], 'Show what it would do', async (form) => {
     /** @type {Record<string, any>} */
     const body = { to: 'origin', ids: ids ?? undefined };
@@ -41,11 +41,11 @@ export function move(about, ids, begun) {
     if (form.get('to') === 'exchange') body.to = { exchange: form.get('exchange'), routing_key: form.get('key') || undefined };
     if (form.get('rate')) {
       body.rate = Number(form.get('rate'));
-      if (!(body.rate > 0)) throw new Error('The rate is no number above 0.');
+      if (!(body.rate > 0)) throw new Error('The rate must be a number above 0.');
     }
     if (seen !== JSON.stringify(body)) {
       const m = await request('POST', about.x('move'), { body: { ...body, dry_run: true } });
-      told.replaceChildren(el('p', null, m.state === 'finished' ? 'What it would do:' : 'What it would do with the first of them:'), outcome(m));
+      container.replaceChildren(el('p', null, m.state === 'finished' ? 'What it would do:' : 'What it would do with the first of them:'), outcome(m));
       if (m.moved > 0) {
         seen = JSON.stringify(body);
         text(submit, `Move ${format.plural(m.moved, 'message')}`);
@@ -59,7 +59,7 @@ export function move(about, ids, begun) {
   const submit = box.querySelector('button[type=submit]');
   box.addEventListener('input', () => {
     seen = null;
-    told.replaceChildren();
+    container.replaceChildren();
     text(submit, 'Show what it would do');
     look();
   });

@@ -57,10 +57,10 @@ function show(main, context) {
 
 /** alarm shows in a banner which alarms last. */
 export function alarm(banner, node) {
-  const told = [];
-  if (node.mem_alarm) told.push(`Memory alarm: ${format.bytes(node.mem_used)} in use, above the watermark of ${format.bytes(node.mem_limit)}. Publishers are blocked.`);
-  if (node.disk_free_alarm) told.push(`Disk alarm: ${format.bytes(node.disk_free)} free, below the limit of ${format.bytes(node.disk_free_limit)}. Publishers are blocked.`);
-  if (banner.textContent !== told.join('')) banner.replaceChildren(...told.map((t) => el('p', null, t)));
+  const alarms = [];
+  if (node.mem_alarm) alarms.push(`Memory alarm: ${format.bytes(node.mem_used)} in use, above the watermark of ${format.bytes(node.mem_limit)}. Publishers are blocked.`);
+  if (node.disk_free_alarm) alarms.push(`Disk alarm: ${format.bytes(node.disk_free)} free, below the limit of ${format.bytes(node.disk_free_limit)}. Publishers are blocked.`);
+  if (banner.textContent !== alarms.join('')) banner.replaceChildren(...alarms.map((t) => el('p', null, t)));
 }
 
 /** Figures are the numbers at the top. */
@@ -151,7 +151,7 @@ class Due {
   }
 }
 
-/** Late tells how late messages leave, over the last five minutes that the page was open. */
+/** Late shows how late messages leave, over the last five minutes that the page was open. */
 class Late {
   constructor() {
     this.looks = [];
@@ -161,7 +161,7 @@ class Late {
   add(l) {
     this.looks = [...this.looks.filter((x) => x.at > Date.now() - 5 * 60e3), { at: Date.now(), ...l }];
     const first = this.looks[0], anew = first.at === this.looks[this.looks.length - 1].at;
-    const tell = (key) => {
+    const lateBy = (key) => {
       const counts = since(anew ? null : first[key], l[key]), total = counts.reduce((sum, n) => sum + n, 0);
       const below = (q) => {
         const s = quantile(q, l.bounds_s, counts);
@@ -170,7 +170,7 @@ class Late {
       return total === 0 ? `${key}: nothing` : `${key}: ${format.plural(total, 'message')}, late by ${below(0.5)} (p50), ${below(0.99)} (p99)`;
     };
     const span = anew ? 'Since the broker started' : `In the last ${format.duration(Math.round((Date.now() - first.at) / 1e3) * 1e3)}`;
-    text(this.element, `${span} ${tell('expired')}; ${tell('released')}.`);
+    text(this.element, `${span} ${lateBy('expired')}; ${lateBy('released')}.`);
     this.element.title = 'As the broker measures it: how long after its deadline each message left. Exact to the bound of a bucket.';
   }
 }

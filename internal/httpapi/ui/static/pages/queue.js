@@ -15,7 +15,7 @@ import { table } from '../table.js';
 import { locks, scheduled } from './locks.js';
 import { messages, publish } from './messages.js';
 
-const minutes = 10 * 60e3, mostLocks = 1000;
+const minutes = 10 * 60e3, maxLocks = 1000;
 const lines = [['published', 'publish_details', 'in'], ['delivered', 'deliver_get_details', 'out'], ['acknowledged', 'ack_details', 'ack']];
 
 /** parts of the page, in the order of its menu: each is a function of (where, about) that returns how to end it; needs is the right that it takes. */
@@ -53,8 +53,8 @@ class About {
     return href(['queue', this.vhost, this.name], new URLSearchParams(show === 'overview' ? state : { show, ...state }));
   }
 
-  /** told calls f with the queue now, if it is known, and after each update; it returns a function that ends that. */
-  told(f) {
+  /** subscribe calls f with the queue now, if it is known, and after each update; it returns a function that ends that. */
+  subscribe(f) {
     this.listeners.add(f);
     if (this.queue) f(this.queue);
     return () => this.listeners.delete(f);
@@ -106,7 +106,7 @@ function show(main, context) {
       const q = await get(about.api(), { query: { may: true, msg_rates_age: 600, msg_rates_incr: 5 }, signal });
       text(failed, '');
       about.queue = q;
-      buttons.disabled = false; // the questions tell numbers
+      buttons.disabled = false; // the questions show numbers
       offer();
       figures.show(q);
       go(wanted);
@@ -182,23 +182,23 @@ function overview(where, about) {
   where.append(el('section', { class: 'card', 'aria-labelledby': 'due' }, el('h2', { id: 'due' }, 'What is due'), strip.element, hint),
     el('section', { class: 'card' }, chart.element),
     el('div', { class: 'beside' }, el('section', { class: 'card' }, el('h2', null, 'Lease'), lease), el('section', { class: 'card' }, el('h2', null, 'The queue'), is)));
-  let ends = [], untold = about.may('read') ? '' : 'Locks are not counted: you may not read this queue.';
+  let ends = [], note = about.may('read') ? '' : 'Locks are not counted: you may not read this queue.';
   const draw = (q) => {
     strip.draw(dueIn(q, ends, brokerNow()), Math.max(q.messages_ready - q.messages_expiring, 0));
-    text(hint, untold);
+    text(hint, note);
     chart.draw(lines.map(([name, key, kind]) => ({ name, kind, points: ratesOf(q.message_stats?.[key]?.samples ?? []) })));
     lease.replaceChildren(leaseOf(q));
     is.replaceChildren(factsOf(q));
   };
-  const untell = about.told(draw);
+  const unsubscribe = about.subscribe(draw);
   const asking = about.may('read') && poll(async (signal) => {
-    const { deliveries, next } = await get(about.x('unacked'), { query: { limit: mostLocks }, signal });
+    const { deliveries, next } = await get(about.x('unacked'), { query: { limit: maxLocks }, signal });
     ends = deliveries.filter((d) => d.lock_expires_at !== null).map((d) => Date.parse(d.lock_expires_at));
-    untold = next === null ? '' : `Locks are counted of the first ${format.number(mostLocks)} unacked messages.`;
+    note = next === null ? '' : `Locks are counted of the first ${format.number(maxLocks)} unacked messages.`;
     draw(about.queue);
   }, 5000, about.context.report);
   return () => {
-    untell();
+    unsubscribe();
     if (asking) asking.stop();
     chart.end();
     strip.end();
@@ -229,33 +229,33 @@ function factsOf(q) {
 }
 
 function settingsOf(where, about) {
-  const explains = about.may('policy'), told = el('div');
+  const explains = about.may('policy'), container = el('div');
   where.append(el('p', { class: 'hint' }, explains ? 'Of argument, policy and operator policy the one counts that the broker says; values are as they were given, times in ms.'
-    : 'Which of argument and policies counts where both say something is told to users with the tag policymaker; "policies" are policy and operator policy together.'), told);
+    : 'Users with the tag policymaker also see which of argument and policy counts where both set a value; "policies" are policy and operator policy together.'), container);
   let explained = null;
   const draw = () => {
     if (explains ? !explained : !about.queue) return;
     const value = (v) => (v === null || v === '' ? el('span', { class: 'none' }, v === null ? '–' : 'empty') : el('span', { class: 'value' }, shown(v)));
-    told.replaceChildren(table('Settings', ['Setting', 'Counts', 'From', 'Argument', explains ? 'Policy' : 'Policies', ...(explains ? ['Operator policy'] : []), 'Note'],
+    container.replaceChildren(table('Settings', ['Setting', 'Counts', 'From', 'Argument', explains ? 'Policy' : 'Policies', ...(explains ? ['Operator policy'] : []), 'Note'],
       settings(about.queue ?? {}, explained).map((s) => [el('b', null, s.key), value(s.value), s.source ?? '?', value(s.argument), value(s.policy), ...(explains ? [value(s.operator)] : []), el('span', { class: 'wrap' }, s.note)]), ''));
   };
-  const untell = explains ? () => {} : about.told(draw);
+  const unsubscribe = explains ? () => {} : about.subscribe(draw);
   const asking = explains && poll(async (signal) => {
     explained = await get(about.x('policy'), { signal });
     draw();
   }, 10000, about.context.report);
   return () => {
-    untell();
+    unsubscribe();
     if (asking) asking.stop();
   };
 }
 
 function bindings(where, about) {
-  const told = el('div');
-  where.append(told);
+  const container = el('div');
+  where.append(container);
   const asking = poll(async (signal) => {
     const all = await get(about.api('bindings'), { signal });
-    told.replaceChildren(table('Bindings', ['From exchange', 'Routing key', 'Arguments'], all.map((b) => [
+    container.replaceChildren(table('Bindings', ['From exchange', 'Routing key', 'Arguments'], all.map((b) => [
       el('span', { class: 'value' }, b.source === '' ? '(default exchange)' : b.source), el('span', { class: 'value' }, b.routing_key),
       Object.keys(b.arguments).length > 0 ? el('span', { class: 'value' }, pretty(b.arguments, 0)) : '',
     ]), 'There are no bindings.'));
@@ -264,11 +264,11 @@ function bindings(where, about) {
 }
 
 function consumers(where, about) {
-  const told = el('div');
-  where.append(told);
-  return about.told((q) => {
+  const container = el('div');
+  where.append(container);
+  return about.subscribe((q) => {
     const seen = q.consumer_details ?? [];
-    told.replaceChildren(table('Consumers', ['Tag', 'Channel', 'User', 'Ack', 'Prefetch', 'State', 'Arguments'], seen.map((c) => [
+    container.replaceChildren(table('Consumers', ['Tag', 'Channel', 'User', 'Ack', 'Prefetch', 'State', 'Arguments'], seen.map((c) => [
       el('span', { class: 'value' }, c.consumer_tag), el('span', { class: 'value' }, c.channel_details?.name ?? '–'), c.channel_details?.user ?? '–', c.ack_required ? 'required' : 'automatic',
       c.prefetch_count === 0 ? 'unlimited' : format.number(c.prefetch_count), `${c.activity_status ?? ''}${c.exclusive ? ', exclusive' : ''}`, Object.keys(c.arguments ?? {}).length > 0 ? el('span', { class: 'value' }, pretty(c.arguments, 0)) : '',
     ]), q.consumers > 0 ? 'Its consumers are shown to users with the tag monitoring.' : 'There are no consumers.'));

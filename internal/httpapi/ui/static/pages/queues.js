@@ -7,7 +7,7 @@ import { Sparkline } from '../chart.js';
 import { dialog, el, stay, text, when } from '../dom.js';
 import * as format from '../format.js';
 import { button, keepAsking } from '../list.js';
-import { parsed, told as said } from '../policy.js';
+import { parsed, previewSentences } from '../policy.js';
 import { ServerTable } from '../table.js';
 import { exactly, columnsOf, query, read, write } from '../tablestate.js';
 
@@ -152,18 +152,18 @@ function setPolicy(items, asking) {
   const vhost = items[0].vhost, field = (name, label, value, more) => el('label', null, label, el('input', { name, value, required: true, spellcheck: 'false', autocomplete: 'off', ...more }));
   const definition = el('textarea', { name: 'definition', rows: 4, required: true, spellcheck: 'false', placeholder: '{"message-ttl": 60000}' });
   let seen = null;
-  const told = el('div', { class: 'preview', role: 'status' });
+  const container = el('div', { class: 'preview', role: 'status' });
   const box = dialog(`Policy for ${format.plural(items.length, 'queue')} in ${vhost}`, [
     el('p', { class: 'hint' }, 'A policy counts for all names that its pattern matches. Of several the one with the highest priority counts.'),
     field('name', 'Name', ''), field('pattern', 'Pattern', exactly(items.map((q) => q.name))), field('priority', 'Priority', '0', { inputmode: 'numeric', pattern: '-?[0-9]+' }),
-    el('label', null, 'Definition', definition), told,
+    el('label', null, 'Definition', definition), container,
   ], 'Preview', async (form) => {
     const policy = { pattern: form.get('pattern'), priority: Number(form.get('priority')), 'apply-to': 'queues', definition: parsed(form.get('definition')) };
     const asked = JSON.stringify([form.get('name'), policy]);
     if (seen !== asked) {
       const p = await request('POST', path('api/x/policies', vhost, form.get('name'), 'preview'), { body: policy });
       seen = asked;
-      told.replaceChildren(...said(p).map((s) => el('p', null, s)));
+      container.replaceChildren(...previewSentences(p).map((s) => el('p', null, s)));
       const submit = box.querySelector('button[type=submit]');
       text(submit, 'Set policy');
       return stay;

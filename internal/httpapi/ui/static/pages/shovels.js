@@ -69,7 +69,7 @@ function one(main, context, [vhost, name]) {
     value.set(Object.entries(parameter.value).map(([k, v]) => [k, words(v)]));
   });
   w.tools.append(offered(button('Delete shovel…', () => last && remove(last, () => { location.hash = '#/shovels'; }), true), 'policy', vhost));
-  w.body.append(facts.element, el('h2', null, 'What it was told; addresses are without users and passwords'), value.element);
+  w.body.append(facts.element, el('h2', null, 'Its definition; addresses are without users and passwords'), value.element);
   return w.end;
 }
 
