@@ -109,7 +109,7 @@ func (s *Setting) decideQueue(o *Object, e Effective) {
 	case s.Key == keyDeadLetterStrategy && s.Value == strategyLeastOnce && !SettingsFor(o.Arguments, e).DeadLetterAtLeastOnce:
 		s.Note = "it takes a dead-letter exchange and overflow " + overflowReject
 	case s.Key == keyDeathQueue && s.Value == true && !SettingsFor(o.Arguments, e).Routed(o.Name).DeadLetterQueue:
-		s.Note = "there is no such queue: dead letters go elsewhere, or the name would not do"
+		s.Note = "there is no such queue: dead letters go elsewhere, or the name is not valid"
 	}
 }
 

@@ -37,7 +37,7 @@ func jsonTerm(v any) string {
 		}
 		return "#{" + strings.Join(items, ",") + "}"
 	default:
-		panic(fmt.Sprintf("policies: %T is no JSON value", v))
+		panic(fmt.Sprintf("policies: %T is not a JSON value", v))
 	}
 }
 

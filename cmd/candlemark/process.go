@@ -52,7 +52,7 @@ func (p *process) SetLogLevel(name string) error {
 	case "trace", "debug", "info", "warn", "error", "fatal", "disabled":
 		return p.level.set(name)
 	}
-	return fmt.Errorf("%q is no log level: trace, debug, info, warning, error, critical or none", name)
+	return fmt.Errorf("%q is not a log level: trace, debug, info, warning, error, critical or none", name)
 }
 
 // Shutdown implements management.Process.

@@ -154,7 +154,7 @@ func TestHTTPMessagesRefusals(t *testing.T) {
 			{"GET", "/messages?limit=0", "", "limit is a number from 1 to 1000, not 0"},
 			{"GET", "/unacked?limit=1001", "", "limit is a number from 1 to 1000, not 1001"},
 			{"GET", "/messages?truncate=-1", "", "truncate is a number from 0 to 2147483647, not -1"},
-			{"GET", "/messages?after=x", "", "after is what an answer had as next, not x"},
+			{"GET", "/messages?after=x", "", "after must be the value of next in an earlier answer, not x"},
 			{"GET", "/messages?state=dead", "", "state is ready, unacked, scheduled or deferred, or several of them with commas between, not dead"},
 			{"GET", "/messages?encoding=x", "", "Unsupported encoding. Please use auto or base64."},
 			{"POST", "/unacked/0/renew", "", "id is a number, 1 or more, not 0"},

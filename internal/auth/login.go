@@ -139,7 +139,7 @@ func (u *Users) identify(mechanism string, response []byte, peer Peer) (string, 
 func (u *Users) anonymous(peer Peer) (string, error) {
 	name := u.options.AnonymousUser
 	if name == "" || !peer.AMQP10 || !u.allows("ANONYMOUS") {
-		return "", refuseLogin("the mechanism ANONYMOUS is for clients of AMQP 1.0, and for nobody if anonymous-login-user is none or auth-mechanisms leaves it out")
+		return "", refuseLogin("the mechanism ANONYMOUS is only for clients of AMQP 1.0, if auth-mechanisms includes it and anonymous-login-user is not none")
 	}
 	if known := u.now.Load().users[name]; known == nil || !known.account.Fits(u.options.AnonymousPassword) {
 		return name, invalidCredentials(name)

@@ -46,5 +46,5 @@ func takeBackup(ctx context.Context, broker *client.Client, c *verb.Call) error 
 	if err := c.PrintTable(backupColumns, []client.Object{now}); err != nil || now["error"] == nil && now["state"] != "cancelled" {
 		return err
 	}
-	return verb.Complaint("there is no backup: it has " + verb.Cell(now["state"]))
+	return verb.Complaint("no backup was made: its state is " + verb.Cell(now["state"]))
 }

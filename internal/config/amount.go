@@ -47,7 +47,7 @@ func ParseSize(text string) (int64, error) {
 	unit, known := units[strings.ToLower(text[len(digits):])]
 	n, err := strconv.ParseInt(digits, 10, 64)
 	if err != nil || !known || n < 0 || n > math.MaxInt64/unit {
-		return 0, fmt.Errorf("%q is no size such as 50MB", text)
+		return 0, fmt.Errorf("%q is not a size such as 50MB", text)
 	}
 	return n * unit, nil
 }
@@ -71,7 +71,7 @@ func ParseDiskLimit(text string) (Amount, error) {
 	if multiple, relative := strings.CutPrefix(text, "mem_relative"); relative {
 		f, err := strconv.ParseFloat(strings.TrimLeft(multiple, " :="), 64)
 		if err != nil || !(f >= 0) || math.IsInf(f, 0) {
-			return Amount{}, fmt.Errorf("%q is no multiple of the memory such as mem_relative 1.5", text)
+			return Amount{}, fmt.Errorf("%q is not a multiple of the memory such as mem_relative 1.5", text)
 		}
 		return Share(f), nil
 	}

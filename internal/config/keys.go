@@ -65,7 +65,7 @@ func address(value, _, _ string) (string, error) {
 		return "", fmt.Errorf("%q is neither a port nor an address and a port, such as 127.0.0.1:5672", value)
 	}
 	if _, err := strconv.ParseUint(value[at+1:], 10, 16); err != nil {
-		return "", fmt.Errorf("%q has no port from 0 to 65535", value)
+		return "", fmt.Errorf("%q does not end with a port, 0 to 65535", value)
 	}
 	return net.JoinHostPort(strings.Trim(value[:at], "[]"), value[at+1:]), nil
 }
@@ -92,7 +92,7 @@ func member(value, last, _ string) (string, error) {
 
 func port(value, _, before string) (string, error) {
 	if _, err := strconv.ParseUint(value, 10, 16); err != nil {
-		return "", fmt.Errorf("%q is no port from 0 to 65535", value)
+		return "", fmt.Errorf("%q is not a port, 0 to 65535", value)
 	}
 	return ":" + value, nil // at all addresses, as in RabbitMQ, unless an address follows
 }
@@ -101,7 +101,7 @@ func port(value, _, before string) (string, error) {
 func host(usual string) func(string, string, string) (string, error) {
 	return func(value, _, before string) (string, error) {
 		if net.ParseIP(value) == nil {
-			return "", fmt.Errorf("%q is no address", value)
+			return "", fmt.Errorf("%q is not an IP address", value)
 		}
 		_, port, err := net.SplitHostPort(before)
 		if err != nil {
@@ -124,7 +124,7 @@ func milliseconds(value, _, _ string) (string, error) {
 
 func share(value, _, _ string) (string, error) {
 	if f, err := strconv.ParseFloat(value, 64); err != nil || !(f >= 0 && f <= 1) {
-		return "", fmt.Errorf("%q is no share of the memory from 0 to 1", value)
+		return "", fmt.Errorf("%q is not a share of the memory, 0 to 1", value)
 	}
 	return value, nil
 }

@@ -46,7 +46,7 @@ func spans(texts []string) (list []Span, err error) {
 		e, worse := strconv.ParseUint(every, 10, 31)
 		s := Span{time.Duration(l) * time.Second, time.Duration(e) * time.Second}
 		if bad != nil || worse != nil || s.Every < minSample || s.Length < s.Every || s.Length/s.Every > maxSamples {
-			return nil, fmt.Errorf("%q is not of the form LENGTH/EVERY in seconds, each sample for at least %d s, with at most %d samples",
+			return nil, fmt.Errorf("%q is not of the form LENGTH/INTERVAL in seconds, with an interval of at least %d s and at most %d samples",
 				text, minSample/time.Second, maxSamples)
 		}
 		list = append(list, s)

@@ -100,7 +100,7 @@ var settings = []setting{
 	},
 	{
 		name: "default-user", noFlag: true, also: []string{"RABBITMQ_DEFAULT_USER"}, define: text(func(c *Config) *string { return &c.First.Name }),
-		keys: plain("default_user"), help: "the first administrator of a new data folder",
+		keys: plain("default_user"), help: "name of the first user of a new data folder",
 	},
 	{
 		name: "default-pass", noFlag: true, secret: true, also: []string{"RABBITMQ_DEFAULT_PASS"}, define: text(func(c *Config) *string { return &c.First.Password }),
@@ -177,7 +177,7 @@ var settings = []setting{
 	{
 		name: "samples-overview", define: texts(func(c *Config) *[]string { return &c.SamplesOverview }),
 		keys: []key{{"management.sample_retention_policies.global.*", retention}},
-		help: "retention `span` of the HTTP API's samples of the whole broker, as length/interval in seconds; recorded once requested; may be repeated, none for no samples",
+		help: "retention `span` of the HTTP API's samples of the whole broker, as length/interval in seconds; sampling starts with the first request; may be repeated, none for no samples",
 	},
 	{
 		name: "samples-objects", define: texts(func(c *Config) *[]string { return &c.SamplesObjects }),
@@ -203,7 +203,7 @@ var settings = []setting{
 	},
 	{
 		name: "servicebus-emulator", define: truth(func(c *Config) *bool { return &c.ServiceBusEmulator }), keys: plain("servicebus.emulator"),
-		help: "accept any Azure Service Bus token from this machine, with all rights; for development only",
+		help: "accept any Azure Service Bus token from this machine and grant it all rights; for development only",
 	},
 	{
 		name: "handshake-timeout", define: duration(func(c *Config) *time.Duration { return &c.Handshake }),

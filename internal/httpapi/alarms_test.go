@@ -75,7 +75,7 @@ func TestLimitsOfTheMachine(t *testing.T) {
 		{guest, "GET", disk, "", 200, `{"mem_relative":1.5,"limit":1500,"alarm":false}`},
 		{guest, "PUT", disk, `{"absolute":7}`, 204, ""},
 		{guest, "GET", disk, "", 200, `{"absolute":7,"limit":7,"alarm":false}`},
-		{guest, "PUT", disk, `{"absolute":"7XB"}`, 400, `{"error":"bad_request","reason":"\"7XB\" is no size such as 50MB"}`},
+		{guest, "PUT", disk, `{"absolute":"7XB"}`, 400, `{"error":"bad_request","reason":"\"7XB\" is not a size such as 50MB"}`},
 		{guest, "PUT", disk, `{"mem_relative":-1}`, 400, ""},
 		{"viewer:v", "PUT", disk, `{"absolute":7}`, 401, ""},
 		{"viewer:v", "GET", watermark, "", 401, ""},

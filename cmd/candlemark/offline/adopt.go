@@ -184,7 +184,7 @@ func (a *adoption) name(id store.QueueID, names map[store.QueueID]store.Name, ta
 	case name.Queue == "":
 		return name, fmt.Errorf("%s: %s", store.Title(id, names), other)
 	case len(name.Queue) > 255 || a.as != "" && strings.HasPrefix(a.as, "amq."):
-		return name, fmt.Errorf("%q is no name that a queue can be declared by", name.Queue)
+		return name, fmt.Errorf("%q cannot be the name of a queue", name.Queue)
 	case name.Queue == topology.AdminExchange || topology.HeldFor(name.Queue) != name.Queue:
 		return name, fmt.Errorf("%s has one of the broker's own names: %s", store.Title(id, names), other)
 	case taken[name]:

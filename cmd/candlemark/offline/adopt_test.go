@@ -75,7 +75,7 @@ func TestJournalAdopt(t *testing.T) {
 		{`no messages of a queue "4"`, commandline.ExitSoftware, []string{"4"}},
 		{"--as is for one queue", commandline.ExitSoftware, []string{"--as", "x"}},
 		{"--vhost goes with --as", commandline.ExitSoftware, []string{"--vhost", "x", "9"}},
-		{`"amq.x" is no name`, commandline.ExitSoftware, []string{"--as", "amq.x", "9"}},
+		{`"amq.x" cannot be the name`, commandline.ExitSoftware, []string{"--as", "amq.x", "9"}},
 		{"one of the broker's own names", commandline.ExitSoftware, []string{"--as", "candlemark.admin", "9"}},
 		{"there is a queue of that name", commandline.ExitSoftware, []string{"--as", "orders", "9"}},
 		{"--arguments", commandline.ExitSoftware, []string{"--arguments", "{", "//invoices"}},

@@ -90,7 +90,7 @@ func (w params) after() (c management.Cursor, err error) {
 	c.Due, badDue = strconv.ParseInt(due, 10, 64)
 	c.Seq, badSeq = strconv.ParseUint(seq, 10, 64)
 	if badDue != nil || badSeq != nil {
-		return c, rest.Complaintf("after is what an answer had as next, not %s", written)
+		return c, rest.Complaintf("after must be the value of next in an earlier answer, not %s", written)
 	}
 	return c, nil
 }

@@ -97,7 +97,7 @@ func setLimit(of limit, relative string, parse func(string) (config.Amount, erro
 			err = rest.Complaintf("either %s or absolute is needed", relative)
 		case share != nil:
 			if to, err = parse(rest.BareValue(share)); err == nil && !to.Relative {
-				err = rest.Complaintf("%s: %s is no share of the memory", relative, share)
+				err = rest.Complaintf("%s: %s is not a share of the memory, 0 to 1", relative, share)
 			}
 		default:
 			to.Bytes, err = config.ParseSize(rest.BareValue(size))

@@ -49,7 +49,7 @@ func logLines(r *rest.Request) (any, error) {
 	if text := r.URL.Query().Get("after"); text != "" {
 		var err error
 		if after, err = strconv.ParseUint(text, 10, 64); err != nil {
-			return nil, rest.Complaintf("after: %q is no number of a line", text)
+			return nil, rest.Complaintf("after: %q is not the number of a log line", text)
 		}
 	}
 	return rest.Forms(r.Broker.Log(after), func(*management.LogLine) bool { return true }, func(l *management.LogLine) logLine { return logLine{l.ID, l.Text} }), nil

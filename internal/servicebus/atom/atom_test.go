@@ -160,7 +160,7 @@ func TestReadErrors(t *testing.T) {
 		return "<entry><content><QueueDescription>" + inside + "</QueueDescription></content></entry>"
 	}
 	for want, text := range map[string]string{
-		"no XML": "x", "no entry": "<entry/>", "LockDuration: ": of("<LockDuration>1h</LockDuration>"), "MaxDeliveryCount: ": of("<MaxDeliveryCount>x</MaxDeliveryCount>"),
+		"not XML": "x", "not an entry": "<entry/>", "LockDuration: ": of("<LockDuration>1h</LockDuration>"), "MaxDeliveryCount: ": of("<MaxDeliveryCount>x</MaxDeliveryCount>"),
 		"RequiresSession: ": of("<RequiresSession>maybe</RequiresSession>"), "more than 262144": strings.Repeat(" ", MaxBody+1),
 	} {
 		if _, _, err := ReadEntity([]byte(text), entity.New(entity.Queue, "", "q"), nil); err == nil || !strings.Contains(err.Error(), want) {

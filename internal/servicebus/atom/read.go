@@ -62,14 +62,14 @@ func described(body []byte, name string) (*element, error) {
 	}
 	var entry element
 	if err := xml.Unmarshal(body, &entry); err != nil {
-		return nil, fmt.Errorf("the request is no XML: %w", err)
+		return nil, fmt.Errorf("the request is not XML: %w", err)
 	}
 	if content := entry.child("content"); content != nil {
 		if d := content.child(name); d != nil {
 			return d, nil
 		}
 	}
-	return nil, fmt.Errorf("the request is no entry with a %s", name)
+	return nil, fmt.Errorf("the request is not an entry with a %s", name)
 }
 
 var descriptions = [...]string{entity.Queue: "QueueDescription", entity.Topic: "TopicDescription", entity.Subscription: "SubscriptionDescription"}

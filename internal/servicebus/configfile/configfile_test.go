@@ -48,7 +48,7 @@ func TestParseErrors(t *testing.T) {
 		"line 1":                                            "{",
 		"there is something behind":                         of("") + "x",
 		"has 0 namespaces":                                  `{}`,
-		`"1 hour" is no duration`:                           of(`"Queues":[{"Name":"q","Properties":{"LockDuration":"1 hour"}}]`),
+		`"1 hour" is not a duration`:                        of(`"Queues":[{"Name":"q","Properties":{"LockDuration":"1 hour"}}]`),
 		`queue "": the name of a queue is empty`:            of(`"Queues":[{}]`),
 		`queue "q" comes twice`:                             of(`"Queues":[{"Name":"q"},{"Name":"q"}]`),
 		`FilterType "Odd"`:                                  of(`"Topics":[{"Name":"t","Subscriptions":[{"Name":"s","Rules":[{"Name":"r","Properties":{"FilterType":"Odd"}}]}]}]`),

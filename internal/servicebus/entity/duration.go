@@ -28,7 +28,7 @@ const (
 // makes no sense; parts of ms are cut off.
 func ParseDuration(text string) (Duration, error) {
 	fail := func() (Duration, error) {
-		return 0, fmt.Errorf("%.40q is no duration such as P14D, PT1H or PT30S", text)
+		return 0, fmt.Errorf("%.40q is not a duration such as P14D, PT1H or PT30S", text)
 	}
 	rest, ok := strings.CutPrefix(text, "P")
 	if !ok || len(text) > 64 {

@@ -21,7 +21,7 @@ func ParseExtra(value []byte) (e Extra, err error) {
 	d := json.NewDecoder(bytes.NewReader(value))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&e); err != nil {
-		return e, fmt.Errorf("the value is no description of an entity: %w", err)
+		return e, fmt.Errorf("the value is not a description of an entity: %w", err)
 	}
 	if len(e.UserMetadata) > MaxMetadata {
 		return e, fmt.Errorf("user_metadata has more than %d bytes", MaxMetadata)

@@ -117,7 +117,7 @@ func (p *parser) primary() (int32, error) {
 	case decimal:
 		f, err := strconv.ParseFloat(t.text, 64)
 		if err != nil {
-			return 0, fail(p.source, t.at, "%s is no number", t.text)
+			return 0, fail(p.source, t.at, "%s is not a number", t.text)
 		}
 		return p.constant(Value{Kind: Float, Float: f})
 	case parameter:

@@ -63,7 +63,7 @@ const everything = ".*"
 func Permissions(rights []Right) (configure, write, read string, err error) {
 	for _, right := range rights {
 		if !slices.Contains([]Right{Listen, Send, Manage}, right) {
-			return "", "", "", fmt.Errorf("%q is no right: it is listen, send or manage", right)
+			return "", "", "", fmt.Errorf("%q is not a right: listen, send or manage", right)
 		}
 		if right == Manage {
 			configure = everything

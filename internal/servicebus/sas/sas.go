@@ -22,7 +22,7 @@ const MaxToken = 8 << 10
 
 // Errors of Parse and Verify.
 var (
-	ErrMalformed = errors.New("the token is no shared access signature")
+	ErrMalformed = errors.New("the token is not a shared access signature")
 	ErrExpired   = errors.New("the token has expired")
 	ErrSignature = errors.New("the signature of the token is of another key")
 )
@@ -59,7 +59,7 @@ func Parse(text string) (t Token, err error) {
 	}
 	seconds, err := strconv.ParseInt(fields["se"], 10, 64)
 	if err != nil || seconds < 0 || seconds > 1<<40 {
-		return t, fmt.Errorf("%w: se is no time", ErrMalformed)
+		return t, fmt.Errorf("%w: se is not a time", ErrMalformed)
 	}
 	signature, errSignature := unescape(fields["sig"])
 	name, errName := unescape(fields["skn"])

@@ -53,7 +53,7 @@ func Read(text []byte) (*Document, error) {
 		default:
 			var items []json.RawMessage
 			if json.Unmarshal(keys[key], &items) != nil {
-				d.warnings = append(d.warnings, fmt.Sprintf("section %q is no list: it is ignored", key))
+				d.warnings = append(d.warnings, fmt.Sprintf("section %q is not a list: it is ignored", key))
 			}
 			d.sections[key] = items
 			count += len(items)

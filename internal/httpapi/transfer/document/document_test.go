@@ -102,7 +102,7 @@ func TestJudge(t *testing.T) {
 		{"users", `{"name":"u","password":"p","tags":"","limits":{"max-connections":1}}`, "taken"},
 		{"users", `{"name":"u","password":"p","tags":"","limits":{"x":1}}`, "refused Unrecognised terms [{<<\"x\">>,1}] in user-limits"},
 		{"users", `{"name":"guest","password":"guest","tags":"administrator"}`, "risky guest has its default password: delete it, or give it another one"},
-		{"users", `7`, "refused it is no object"},
+		{"users", `7`, "refused it is not an object"},
 		{"users", `{"name":7,"tags":""}`, `refused ["not_string","name"]`},
 
 		{"vhosts", `{"name":"w"}`, "taken"},
@@ -130,7 +130,7 @@ func TestJudge(t *testing.T) {
 		{"global_parameters", `{"name":"internal_cluster_id","value":"i"}`, "ignored it belongs to the broker that the definitions come from"},
 
 		{"policies", `{"name":"p","vhost":"v","pattern":"^a","definition":{"message-ttl":1}}`, "taken"},
-		{"policies", `{"name":"p","vhost":"v","pattern":"a","definition":{"max-length":1}}`, "risky its pattern does not say how names begin, and max-length can remove what is in all queues that it is found in"},
+		{"policies", `{"name":"p","vhost":"v","pattern":"a","definition":{"max-length":1}}`, "risky its pattern is not anchored with ^, and max-length can remove the messages of all queues that it matches"},
 		{"policies", `{"name":"p","vhost":"v","pattern":"a","definition":{"alternate-exchange":"x"},"apply-to":"exchanges"}`, "taken"},
 		{"policies", `{"name":"p","vhost":"v","pattern":"a","definition":{"ha-mode":"all"}}`, "ignored ha-mode is left out: there is one node; nothing is left of it"},
 		{"policies", `{"name":"p","vhost":"v","pattern":"a","definition":{"ha-mode":"all","dead-letter-exchange":"x"}}`, "approximated ha-mode is left out: there is one node"},
@@ -250,7 +250,7 @@ func judged(t *testing.T, text, vhost string) *Plan {
 func TestUnknown(t *testing.T) {
 	p := judged(t, `{"rabbit_version":"9","news":[1],"users":7,"queues":[{"name":"q","vhost":"/","owner":"a"},{"name":"r","vhost":"/","owner":"b"}]}`, "")
 	want := []string{
-		`section "news" is not known: it is ignored`, `section "users" is no list: it is ignored`,
+		`section "news" is not known: it is ignored`, `section "users" is not a list: it is ignored`,
 		`queues: the key "owner" is not known: it is ignored (items: 2)`,
 	}
 	if !slices.Equal(p.Warnings, want) {

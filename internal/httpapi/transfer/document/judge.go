@@ -98,7 +98,7 @@ func (j *judge) item(s *section, n int, raw json.RawMessage, strange map[string]
 	return i
 }
 
-var errNoObject = errors.New("it is no object")
+var errNoObject = errors.New("it is not an object")
 
 // maxName is how many bytes a name has at most: it is a short string of AMQP.
 const maxName = 255

@@ -146,7 +146,7 @@ func judgePolicy(fields map[string]json.RawMessage, operator bool, i *Item) {
 	}
 	for _, entry := range p.Definition {
 		if slices.Contains(destructive, entry.Key) {
-			i.Note(Risky, "its pattern does not say how names begin, and "+entry.Key+" can remove what is in all queues that it is found in")
+			i.Note(Risky, "its pattern is not anchored with ^, and "+entry.Key+" can remove the messages of all queues that it matches")
 		}
 	}
 }
