@@ -164,7 +164,7 @@ func TestFloodToFourTimesTheWatermark(t *testing.T) {
 	}
 	for _, f := range all {
 		if reason := <-f.blocked; reason != "low on memory" {
-			t.Fatalf("%d was told %q", f.id, reason)
+			t.Fatalf("publisher %d was blocked with reason %q", f.id, reason)
 		}
 	}
 	// Paging ends an alarm, until the publishers have brought the next one.
@@ -212,7 +212,7 @@ func TestDiskFreeLimit(t *testing.T) {
 	f.say(method(1, &protocol.QueueDeclare{Queue: "q", NoWait: true}))
 	go f.flood("q")
 	if reason := <-f.blocked; reason != "low on disk" {
-		t.Fatalf("told %q", reason)
+		t.Fatalf("blocked with reason %q", reason)
 	}
 	b.verb(0, "set_vm_memory_high_watermark", "0")
 	if out := b.verb(0, "-q", "alarms"); strings.Count(out, "\n") != 2 {
@@ -224,7 +224,7 @@ func TestDiskFreeLimit(t *testing.T) {
 	}
 	b.verb(0, "set_vm_memory_high_watermark", "0.9")
 	if reason := <-f.blocked; reason != "" {
-		t.Fatalf("told %q", reason)
+		t.Fatalf("blocked with reason %q", reason)
 	}
 	f.must(<-f.done)
 }

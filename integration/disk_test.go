@@ -109,10 +109,10 @@ func (s *sender) awaitBlocked(t *testing.T, reason string) {
 	select {
 	case x := <-s.blocked:
 		if !x.Active || x.Reason != reason {
-			t.Fatalf("told %+v", x)
+			t.Fatalf("received %+v", x)
 		}
 	case <-time.After(patience):
-		t.Fatalf("nobody is told %q", reason)
+		t.Fatalf("no client received the reason %q", reason)
 	}
 }
 
@@ -296,7 +296,7 @@ func TestDiskReadOnly(t *testing.T) {
 			c.must(err)
 			run(t, "mount", "-o", "remount,abort", disk)
 			if err := act(c); err == nil {
-				t.Error("told that it is safe")
+				t.Error("no error although the disk has failed")
 			}
 			b.failed()
 			if text := b.log.String(); !strings.Contains(text, "read-only file system") || !strings.Contains(text, "nothing can be added; stopping") {

@@ -48,7 +48,7 @@ func TestCloseIsGraceful(t *testing.T) {
 						t.Fatalf("close %d was reported as %v", n, err)
 					}
 				case <-time.After(patience):
-					t.Fatalf("close %d is not told", n)
+					t.Fatalf("close %d is not reported", n)
 				}
 			}
 		})

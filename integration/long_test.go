@@ -54,7 +54,7 @@ func (b *broker) spends(during string) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", b.cmd.Process.Pid))
 	found := regexp.MustCompile(`VmHWM:\s*(\d+) kB`).FindSubmatch(text)
 	if err != nil || found == nil {
-		b.Logf("this system does not tell about memory: %v", err)
+		b.Logf("this system does not report memory use: %v", err)
 		return
 	}
 	kilobytes, _ := strconv.Atoi(string(found[1]))

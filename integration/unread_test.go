@@ -99,7 +99,7 @@ func peakMemory(t *testing.T, pid int) int {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	found := regexp.MustCompile(`VmHWM:\s*(\d+) kB`).FindSubmatch(text)
 	if err != nil || found == nil {
-		t.Logf("this system does not tell about memory: %v", err)
+		t.Logf("this system does not report memory use: %v", err)
 		return 0
 	}
 	kilobytes, _ := strconv.Atoi(string(found[1]))

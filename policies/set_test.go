@@ -93,7 +93,7 @@ func TestSame(t *testing.T) {
 	before := s.Effective(KindClassicQueue, "q")
 	after := s.With(parsed(t, "other", "^z", `{"expires":2}`))
 	if !after.Effective(KindClassicQueue, "q").Same(before) {
-		t.Error("POL-9 told although its policy did not change")
+		t.Error("POL-9: reported as changed although its policy did not change")
 	}
 	if after.Effective(KindClassicQueue, "q").Version == before.Version {
 		t.Error("POL-9 version")
@@ -107,7 +107,7 @@ func TestSame(t *testing.T) {
 			With(operator(t, "p", "^q", `{"expires":1}`)),
 	} {
 		if changed.Effective(KindClassicQueue, "q").Same(before) {
-			t.Error("POL-9 not told about a change of", name)
+			t.Error("POL-9: not reported as changed:", name)
 		}
 	}
 	if !(Effective{}).Same(NewSet("/").Effective(KindExchange, "x")) {

@@ -44,7 +44,7 @@ func (r *rig) gone(queues []string, rest ...string) {
 		others = append(others, p)
 	}
 	if len(want) > 0 {
-		r.t.Errorf("not told: %v", want)
+		r.t.Errorf("not informed of the end of the channel: %v", want)
 	}
 	r.posts = others
 	r.sent(rest...)
@@ -221,7 +221,7 @@ func TestException_QueuesAreInformedFirst(t *testing.T) {
 	r.handle(r.inbound(frame(&protocol.BasicAck{DeliveryTag: 99})))
 	r.received()
 	if !slices.ContainsFunc(r.Out, func(p outgoing.Post) bool { _, is := p.Mail.(*mail.ChannelGone); return is }) {
-		t.Error("the queue is not told")
+		t.Error("the queue is not informed of the end of the channel")
 	}
 	r.part()
 	r.received("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - unknown delivery tag 99 Class:60 Method:80}")

@@ -106,7 +106,7 @@ func TestRoom_NothingIsKeptOfWhatIsRefused(t *testing.T) {
 				r.feed(part)
 			}
 			if got := r.frames(); len(want) != 1 || !slices.Equal(got, want) {
-				t.Errorf("told %q, want %q", got, want)
+				t.Errorf("received %q, want %q", got, want)
 			}
 			r.balanced()
 		})

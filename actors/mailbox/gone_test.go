@@ -70,7 +70,7 @@ func TestStoppedActorHandsOnItsMail(t *testing.T) {
 	future := actor.NewFuture(system, 10*time.Second)
 	process.SendSystemMessage(pid, &actor.Watch{Watcher: future.PID()})
 	if err := future.Wait(); err != nil {
-		t.Error("nobody told who watches:", err)
+		t.Error("the watcher was not notified:", err)
 	}
 }
 

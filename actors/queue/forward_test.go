@@ -124,7 +124,7 @@ func TestForwardIsNotEmpty_DEC6(t *testing.T) {
 	ask := mail.Request{ReplyTo: ch1}
 	c.feed(&mail.DeclareQueue{Request: ask, Name: "q", Passive: true}, &mail.DeleteQueue{Request: ask, IfEmpty: true})
 	if r := one[*mail.DeclareQueueReply](c); r.MessageCount != 1 {
-		t.Errorf("declare tells %d", r.MessageCount)
+		t.Errorf("declare-ok has a message count of %d", r.MessageCount)
 	}
 	if r := one[*mail.DeleteQueueReply](c); r.Err == nil || c.phase != live {
 		t.Error("deleted although it was not empty")

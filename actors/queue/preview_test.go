@@ -17,7 +17,7 @@ func (c *core) preview(change ...func(*policies.QueueSettings)) changes.Messages
 	return one[*mail.SettingsPreview](c).Messages
 }
 
-// TestPreview_POL20: what is foretold is what happens when the settings come.
+// TestPreview_POL20: the preview shows what happens when the settings come.
 func TestPreview_POL20(t *testing.T) {
 	begun := func() *core {
 		c := newCore(t, ttl(60_000))

@@ -483,7 +483,7 @@ func TestRearrangeIsDurable_DLY11(t *testing.T) {
 	c.feed(&mail.CancelScheduled{Request: mail.Request{ReplyTo: ch1}, MessageID: "id b"})
 	c.settleCommit()
 	if r := one[*mail.ScheduledChanged](c); r.Err == nil {
-		t.Error("no failure is told")
+		t.Error("no failure is reported")
 	}
 }
 

@@ -308,7 +308,7 @@ func TestSessionState_SESSION5(t *testing.T) {
 	c.hold = true
 	c.feed(&mail.UseSession{Request: mail.Request{ReplyTo: ch1}, ID: "a", Connection: owner, Set: true, State: []byte("one")})
 	if len(all[*mail.SessionUsed](c)) > 0 {
-		t.Error("told before it is stored")
+		t.Error("answered before it is stored")
 	}
 	c.settleCommit()
 	one[*mail.SessionUsed](c)

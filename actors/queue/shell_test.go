@@ -454,7 +454,7 @@ func panicOver(r *rig, name string) {
 	chunk.Release()
 
 	if c := got[*mail.ConsumerCancelled](r.channel); len(c) != 1 || c[0].Tag != "x" {
-		r.t.Errorf("%d consumers were told", len(c))
+		r.t.Errorf("%d consumers were cancelled", len(c))
 	}
 	acks, nacks := answers(r.channel)
 	for n := uint64(1); n <= 4; n++ {

@@ -89,7 +89,7 @@ func connectPublisher(b *testkit.Bubble) publisher {
 func (p publisher) hears(b *testkit.Bubble, reason string) {
 	b.Helper()
 	if n := testkit.Receive(b, p.news); n.Active != (reason != "") || n.Reason != reason {
-		b.Errorf("told %+v, want %q", n, reason)
+		b.Errorf("received %+v, want reason %q", n, reason)
 	}
 }
 

@@ -27,7 +27,7 @@ func measure(b *testing.B) footprint {
 	runtime.ReadMemStats(&m)
 	statm, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
-		b.Skip("this machine does not tell what is resident")
+		b.Skip("this system does not report resident memory")
 	}
 	pages, err := strconv.Atoi(string(bytes.Fields(statm)[1]))
 	if err != nil {

@@ -57,7 +57,7 @@ func TestStopSettles(t *testing.T) {
 		must(ch.Flow(true))
 		must(node.Stop(context.Background()))
 		if e := <-closed; e == nil || e.Code != amqp.ConnectionForced {
-			t.Errorf("told %v", e)
+			t.Errorf("closed with %v", e)
 		}
 		must(journal.Close())
 		again := journal.Reopen(memory.Options{})

@@ -110,7 +110,7 @@ func differ(a, b *transcript) *difference {
 
 // lane writes the two sides of a lane as one, equal lines once.
 func (d *difference) lane(a, b []entry) {
-	common := longestCommon(a, b)
+	common := commonSubsequence(a, b)
 	i, j := 0, 0
 	for i < len(a) || j < len(b) {
 		switch {
@@ -129,8 +129,8 @@ func (d *difference) lane(a, b []entry) {
 	}
 }
 
-// longestCommon holds at [i][j] how many lines a[i:] and b[j:] have in common, in order.
-func longestCommon(a, b []entry) [][]int {
+// commonSubsequence holds at [i][j] how many lines a[i:] and b[j:] have in common, in order.
+func commonSubsequence(a, b []entry) [][]int {
 	common := make([][]int, len(a)+1)
 	for i := range common {
 		common[i] = make([]int, len(b)+1)

@@ -42,7 +42,7 @@ func TestValve(t *testing.T) {
 				synctest.Wait()
 				close(done)
 				if <-closed {
-					t.Error("done is not told")
+					t.Error("done was not called")
 				}
 				if !v.Relieve() || len(passed) > 0 {
 					t.Error("nobody waits")

@@ -77,7 +77,7 @@ func TestCertificateFollowsItsFiles(t *testing.T) {
 	want("second")
 	want("second")
 	if len(failures) != 1 || !strings.HasPrefix(failures[0], "TLS certificate: ") {
-		t.Errorf("told %q", failures)
+		t.Errorf("reported failures %q", failures)
 	}
 	if err := s.Reload(); err == nil {
 		t.Error("rubbish was read")

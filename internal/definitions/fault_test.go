@@ -64,7 +64,7 @@ func TestFailureIsFinal(t *testing.T) {
 			}
 		default:
 			if tt.final {
-				t.Errorf("nobody is told of %v", tt.fault)
+				t.Errorf("%v is not reported", tt.fault)
 			}
 		}
 	}

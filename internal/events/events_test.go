@@ -125,7 +125,7 @@ func TestSlowListener(t *testing.T) {
 		got = append(got, fmt.Sprint(e.Name, "-", e.Lost))
 	}
 	if slow.Missed() != 0 {
-		t.Error("told before what came before")
+		t.Error("the event was delivered before an earlier one")
 	}
 	take()
 	h.Publish(Unrecorded, named("5"))

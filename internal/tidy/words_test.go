@@ -11,8 +11,11 @@ import (
 // retired are words of our own that the field has standard ones for: a dead letter, a job, a timeout, an index, an
 // interface, a map.
 var retired = regexp.MustCompile(`(?i:\b(?:bury|buries|buried|hearse|errands?|afterthoughts?|parcels?|agenda|watchman|spoilt|oust\w*|waning|` +
-	`loans?|lends?|lending|lent|deeds?|doomed|dying|doors?|ledgers?|graves?|graveyard|goodbye)\b|mourn\w*|bequeath\w*)|` +
-	`\B(?:Door|Agenda|Loan|Parcel|Errand|Ledger)s?`)
+	`loans?|lends?|lending|lent|deeds?|doomed|dying|doors?|ledgers?|graves?|graveyard|goodbye|tellers?|untold|foretold|vandals?|besieg\w*)\b|` +
+	`mourn\w*|bequeath\w*)|\B(?:Door|Agenda|Loan|Parcel|Errand|Ledger|Bury|Dying|Told)s?\b`)
+
+// bound is a name of an upper or lower bound that does not begin with max or min.
+var bound = regexp.MustCompile(`\b(?:[mM]ost|[lL]argest|[lL]ongest|[sS]mallest|[sS]hortest)[A-Z]\w*`)
 
 // roundabout is a comment that says that a thing is what something does, in place of what it is or does.
 var roundabout = regexp.MustCompile(`^\s*// \w+ (?:is|are) what(?: |$)`)
@@ -92,6 +95,9 @@ func checkRetiredWords(h *house) (complaints []string) {
 		for i, line := range strings.Split(text, "\n") {
 			if word := retired.FindString(line); word != "" {
 				complaints = append(complaints, fmt.Sprintf("%s:%d: %q is a word of our own that was given up", name, i+1, word))
+			}
+			if word := bound.FindString(line); word != "" && !strings.HasSuffix(name, ".md") {
+				complaints = append(complaints, fmt.Sprintf("%s:%d: a bound is named max… or min…, not %q", name, i+1, word))
 			}
 			if strings.HasSuffix(name, ".go") && roundabout.MatchString(line) {
 				complaints = append(complaints, fmt.Sprintf("%s:%d: say what it is or does, not that it is what …", name, i+1))

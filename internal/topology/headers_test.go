@@ -56,7 +56,7 @@ func TestHeadersMatch(t *testing.T) {
 		{"the last of equal headers counts", table("a", "1"), table("a", "2", "a", "1"), true},
 		{"not the first of equal headers", table("a", "1"), table("a", "1", "a", "2"), false},
 		{"equal arguments that contradict", table("a", "1", "a", "2"), table("a", "1"), false},
-		{"names are told from values", table("a", "bc"), table("ab", "c"), false},
+		{"names and values are distinguished", table("a", "bc"), table("ab", "c"), false},
 		{"an empty text is a value", table("a", ""), table("a", "x"), false},
 	}
 	for _, test := range tests {

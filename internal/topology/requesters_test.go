@@ -29,7 +29,7 @@ func TestRequesters(t *testing.T) {
 		t.Error("the wrong one was removed")
 	}
 	if v.Generation() != before {
-		t.Error("everybody was told to look again")
+		t.Error("removing a requester changed the generation")
 	}
 	name := []byte(b.Name)
 	if n := testing.AllocsPerRun(10, func() { v.Requester(name) }); n > 0 {

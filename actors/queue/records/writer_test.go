@@ -125,7 +125,7 @@ func TestWaitersAreInformed(t *testing.T) {
 		commits = append(commits, c)
 	}
 	if !f.Done(commits[1], errors.New("full")) || f.Done(commits[0], nil) || f.Err() == nil {
-		t.Error("the failure is not told once")
+		t.Error("the failure was not reported exactly once")
 	}
 	if !slices.Equal(f.replies(), []*mail.EnqueueReply{replies[1], replies[0]}) || !replies[1].Refused || replies[0].Refused || failed != 1 {
 		t.Errorf("%v, %d failed", f.replies(), failed)

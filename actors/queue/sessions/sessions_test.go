@@ -94,7 +94,7 @@ func TestOrder_SESSION2(t *testing.T) {
 			ready[id] = gone(ready[id], rng.IntN(len(ready[id])))
 		}
 		if x := s.byID[id]; len(x.ready) > 2*x.count+65 || !runs[holders[id]] && len(ready[id]) > 0 {
-			t.Fatalf("%d places of %d messages, %d ready, which the holder is told: %v", len(x.ready), x.count, len(ready[id]), runs[holders[id]])
+			t.Fatalf("%d places of %d messages, %d ready, holder notified of them: %v", len(x.ready), x.count, len(ready[id]), runs[holders[id]])
 		}
 	}
 	for _, id := range ids {
