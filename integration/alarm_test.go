@@ -94,7 +94,7 @@ func (b *broker) memory() int64 {
 	return (all - files) * int64(os.Getpagesize())
 }
 
-// watchMemory returns what tells the most that it was since then.
+// watchMemory returns a function that returns the peak of memory since the call.
 func (b *broker) watchMemory() (most func() int64) {
 	stop, peak := make(chan struct{}), make(chan int64)
 	go func() {

@@ -13,7 +13,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// peeked are messages of a queue as the API tells them.
+// peeked are messages of a queue as the API returns them.
 type peeked struct {
 	ID, State, Payload, Due string
 	Redelivered             bool

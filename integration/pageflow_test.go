@@ -38,7 +38,7 @@ func sendsOn(b *broker, levels int) {
 	c.send("sales", "a", "b", "c", "d", "e")
 }
 
-// The graph has what the API tells: cycles and dead ends are marked, ladders are one node.
+// The graph shows what the API returns: cycles and dead ends are marked, ladders are one node.
 func TestPageFlow(t *testing.T) {
 	t.Parallel()
 	br, b := newBrowser(t), start(t)
@@ -83,7 +83,7 @@ func TestPageFlow(t *testing.T) {
 	w.until("location.hash === '#/queue/%2F/mails'")
 }
 
-// A thousand nodes are drawn, and that there are more is told.
+// A thousand nodes are drawn, and a note says that there are more.
 func TestPageFlowOfMany(t *testing.T) {
 	t.Parallel()
 	br, b := newBrowser(t), start(t)

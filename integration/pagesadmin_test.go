@@ -36,7 +36,7 @@ func (w *tab) upload(text string) {
 	w.until("document.querySelector('input[type=file]').files.length === 1")
 }
 
-// Definitions are imported when the page has told what that would do; what is wrong with a file is told, and changes nothing.
+// Definitions are imported after the page has shown the effect; an invalid file is reported, and changes nothing.
 func TestPageDefinitions(t *testing.T) {
 	t.Parallel()
 	br, b := newBrowser(t), start(t)

@@ -82,7 +82,7 @@ func TestPagesOfClients(t *testing.T) {
 	}
 }
 
-// Exchanges are declared, bound, unbound and deleted; what the broker refuses is told in its own words.
+// Exchanges are declared, bound, unbound and deleted; refusals of the broker are shown as they are.
 func TestPageExchanges(t *testing.T) {
 	t.Parallel()
 	br, b := newBrowser(t), start(t)
@@ -128,7 +128,7 @@ func TestPageExchanges(t *testing.T) {
 	}
 }
 
-// A policy tells what it would do before it is set, and a change is taken back.
+// The editor of a policy shows its effect before it is set, and a change is taken back.
 func TestPagePolicies(t *testing.T) {
 	t.Parallel()
 	br, b := newBrowser(t), start(t)

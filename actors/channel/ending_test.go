@@ -26,7 +26,7 @@ func busy(t *testing.T) *rig {
 	return r
 }
 
-// gone checks that the queues that know the channel were told of its end.
+// gone checks that the queues that know the channel were informed of its end.
 func (r *rig) gone(queues []string, rest ...string) {
 	r.t.Helper()
 	want := map[string]bool{}
@@ -138,7 +138,7 @@ func TestClose_ConnectionError(t *testing.T) {
 	r.balanced()
 }
 
-// The queue that a command waits for is told as well: it may just be taking a
+// The queue that a command waits for is informed as well: it may just be taking a
 // message out for us.
 func TestClose_WhileAQueueIsAsked(t *testing.T) {
 	r := newRig(t)
@@ -213,8 +213,8 @@ func TestPanic_GivesEverythingBack(t *testing.T) {
 	}
 }
 
-// A client that is told of a channel exception finds what the channel held back
-// in its queues: they are told first.
+// A client that receives a channel exception finds the messages that the channel held
+// in its queues again: the queues are informed first.
 func TestException_QueuesAreInformedFirst(t *testing.T) {
 	r := newRig(t)
 	r.consumes("a", "q1")

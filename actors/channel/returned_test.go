@@ -22,7 +22,7 @@ func (r *rig) has(late, counted int) {
 }
 
 // TestReturned_ADR10: tags of deliveries that went back can still be settled,
-// alone and among others; the queue is told and ignores it.
+// alone and among others; the queue receives the settlement and ignores it.
 func TestReturned_ADR10(t *testing.T) {
 	r := newRig(t)
 	r.consumes("c", "q1")

@@ -144,7 +144,7 @@ func returned(size int) []string {
 }
 
 // A publisher that does not read its confirms goes on as long as they are acks,
-// which cost nothing until they are told: all at once.
+// which cost nothing until they are sent: all at once.
 func TestUnread_Acks(t *testing.T) {
 	const count = 200_000
 	r := newRig(t, narrow)
@@ -162,7 +162,7 @@ func TestUnread_Acks(t *testing.T) {
 	}
 }
 
-// Nacks have to be told one by one: the publisher waits when there are many.
+// Nacks are sent one by one: the publisher waits when there are many.
 func TestUnread_Nacks(t *testing.T) {
 	const count = 20_000
 	r := newRig(t, narrow)
@@ -293,7 +293,7 @@ func TestUnread_ChannelClose(t *testing.T) {
 	}
 }
 
-// An exception is told when there is room; what comes meanwhile waits or is
+// An exception is sent when there is room; what comes meanwhile waits or is
 // ignored.
 func TestUnread_Exception(t *testing.T) {
 	r := newRig(t, narrow)

@@ -59,7 +59,7 @@ func (d *manual) drain() {
 	}
 }
 
-// log is an invoker that writes down what it is told; user is called for each user mail.
+// log is an invoker that records its calls; user is called for each user mail.
 type log struct {
 	lines []any
 	user  func(mail any)

@@ -14,7 +14,7 @@ import (
 	"candlemark/policies/changes"
 )
 
-// history tells the history of a virtual host, a change as "number user interface name:before>after".
+// history returns the history of a virtual host, a change as "number user interface name:before>after".
 func (p *probe) history(vhost string) string {
 	p.Helper()
 	p.send(&mail.DescribePolicies{Request: p.request(98), VHost: vhost})

@@ -46,7 +46,7 @@ type core struct {
 	// hold keeps batches in the journal until the test settles them.
 	hold bool
 	disk disk
-	// pressed tells before each turn whether memory is so tight that all contents
+	// pressed reports before each turn whether memory is so tight that all contents
 	// leave it.
 	pressed func() bool
 	// slow runs one turn a feed: again waits in waiting.

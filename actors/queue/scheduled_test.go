@@ -466,7 +466,7 @@ func TestRearrangedFar_DLY11(t *testing.T) {
 	}
 }
 
-// TestRearrangeIsDurable_DLY11: the answer waits for the journal, and tells if it fails.
+// TestRearrangeIsDurable_DLY11: the answer waits for the journal, and has an error if that fails.
 func TestRearrangeIsDurable_DLY11(t *testing.T) {
 	c := durableCore(t, delaying)
 	c.publish(heldBack("a", 1000), heldBack("b", 1000))

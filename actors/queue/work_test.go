@@ -342,7 +342,7 @@ func TestSleepAndAckTimeouts(t *testing.T) {
 	}
 }
 
-// TestWorkFails: who asked for it is told when the queue fails over it, or is stopped.
+// TestWorkFails: the asker receives an error when the queue panics over the work, or is stopped.
 func TestWorkFails(t *testing.T) {
 	bubble(t, settings(), nil, func(r *rig) {
 		request := mail.Request{ReplyTo: r.channel.pid}

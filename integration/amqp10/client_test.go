@@ -144,7 +144,7 @@ func (c *client) want(r *amqp.Receiver, bodies ...string) {
 	}
 }
 
-// condition returns that of an error that the broker told.
+// condition returns the condition of an error that the broker sent.
 func condition(err error) amqp.ErrCond {
 	var link *amqp.LinkError
 	var attach *amqp.Error

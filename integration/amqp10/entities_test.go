@@ -34,7 +34,7 @@ func lockLost(err error) bool {
 	return errors.As(err, &e) && e.Condition == amqp.ErrCond(servicebus.LockLost)
 }
 
-// Messages of a plain name: what a receiver is told, and all that it can do with them.
+// Messages of a plain name: the data that a receiver gets, and all that it can do with them.
 func TestEntity(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		entity(b)

@@ -26,7 +26,7 @@ type prospect struct {
 	Asked  int `json:"queues_asked"`
 }
 
-// is compares the counts, each told as "fate class:count …".
+// is compares the counts, each written as "fate class:count …".
 func (p *prospect) is(want ...string) string {
 	var got []string
 	for _, fate := range []string{"dropped", "dead_lettered", "scheduled", "queue_ends", "lock_returns"} {

@@ -242,7 +242,7 @@ func TestAlarms_Release(t *testing.T) {
 	})
 }
 
-// During an alarm queues hold half as much of contents in memory as without one, and the HTTP API tells how much they have paged out.
+// During an alarm queues hold half as much of contents in memory as without one, and the HTTP API shows how much they have paged out.
 func TestAlarms_QueuesPageOut(t *testing.T) {
 	metered(t, func(b *testkit.Bubble, m *meter) {
 		m.set(1, 1000)

@@ -117,7 +117,7 @@ func TestDEC15ConsumerPriority(t *testing.T) {
 	})
 }
 
-// x-delivery-count tells a client how often a message came back, until the limit
+// x-delivery-count shows a client how often a message came back, until the limit
 // sends it away (DL-9).
 func TestDL9DeliveryCount(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {

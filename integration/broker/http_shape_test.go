@@ -73,7 +73,7 @@ var exceptions = map[string]string{
 // store are the beginnings of counters of RabbitMQ's message store and schema database.
 var store = []string{"io_", "mnesia_", "msg_store_", "queue_index_"}
 
-// excepted tells why a key may be missing, "" if it may not.
+// excepted returns why a key may be missing, "" if it may not.
 func excepted(path string) string {
 	for key := range strings.SplitSeq(path, ".") {
 		if why := exceptions[strings.TrimSuffix(key, "[]")]; why != "" {

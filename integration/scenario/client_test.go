@@ -80,7 +80,7 @@ func (c *client) confirms(confirms <-chan amqp.Confirmation) {
 	}
 }
 
-// follow tells why the broker ended a channel or a connection, with all its channels.
+// follow records why the broker ended a channel or a connection, with all its channels.
 func (c *client) follow(why <-chan *amqp.Error, what string) {
 	if err, ok := <-why; ok && err.Server && !(what == "channel" && c.conn.IsClosed()) {
 		c.see(closed, what+" closed:", fmt.Sprint(err.Code, " ", err.Reason), "")
@@ -103,7 +103,7 @@ func (c *client) try(err error) bool {
 	return err == nil
 }
 
-// got tells of a delivery, and keeps it if it wants to be settled.
+// got records a delivery, and keeps it if it is to be settled.
 func (c *client) got(order int, queue string, d amqp.Delivery, unacked bool, tail string) {
 	if unacked {
 		c.unacked.Store(string(d.Body), func(to fate) error {

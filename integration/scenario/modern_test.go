@@ -167,7 +167,7 @@ func (c *client) receiver(queue string, settled bool, args classic.Table) *amqp.
 	return r
 }
 
-// received tells of a delivery, and keeps how it is settled, after which more happens.
+// received records a delivery, and keeps how it is settled, after which more happens.
 func (c *client) received(order int, queue string, r *amqp.Receiver, m *amqp.Message, settled bool, tail string, more func()) {
 	body := string(m.GetData())
 	if !settled {

@@ -70,7 +70,7 @@ func TestPeers_Gone(t *testing.T) {
 	w.check(t)
 }
 
-// Queues are told that the channel is gone; who only takes replies is not.
+// Queues are informed that the channel is gone; channels that only take replies are not.
 func TestPeers_Leave(t *testing.T) {
 	w := &watcher{self: address("self")}
 	s := New(w)

@@ -22,7 +22,7 @@ func inUse(f func()) int64 {
 	return int64(after.HeapAlloc) - int64(before.HeapAlloc)
 }
 
-// TestBytesPerPagedMessage: 64 B each, all told, whether they were recovered or paged out.
+// TestBytesPerPagedMessage: 64 B each in total, whether they were recovered or paged out.
 func TestBytesPerPagedMessage(t *testing.T) {
 	const n = 1_000_000
 	for name, fill := range map[string]func(b *Backlog){

@@ -116,7 +116,7 @@ func (s *Set) deliverNext() (err error) {
 	return err
 }
 
-// check tells what is wrong with the set, nil if nothing is.
+// check returns an error if the set is inconsistent.
 func (s *Set) check() error {
 	n, held := 0, 0
 	for id, h := range s.channels {

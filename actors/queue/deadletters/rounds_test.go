@@ -111,7 +111,7 @@ func TestRoomToForward(t *testing.T) {
 	}
 }
 
-// TestLossesAreCounted: a loss that is told twice is one.
+// TestLossesAreCounted: a loss that is reported twice counts once.
 func TestLossesAreCounted(t *testing.T) {
 	f := newFixture()
 	f.Add(f.push(0), store.Expired)

@@ -215,7 +215,7 @@ func TestForward(t *testing.T) {
 	}
 }
 
-// TestDatesAreByTheWall_TTL35: x-death tells the time of the wall clock, which was set while the broker ran.
+// TestDatesAreByTheWall_TTL35: x-death has the time of the wall clock, which was set while the broker ran.
 func TestDatesAreByTheWall_TTL35(t *testing.T) {
 	f := newFixture()
 	f.Add(f.push(0), store.Expired)

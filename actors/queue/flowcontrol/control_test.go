@@ -23,7 +23,7 @@ func (p *publisher) sends(messages int, delivered uint64, now int64) {
 	e.Release()
 }
 
-// holds lets go of what may go, and tells how many batches are still charged.
+// holds releases the credit that is due, and checks how many batches are still charged.
 func (p *publisher) holds(want int, all bool, delivered uint64, now int64) {
 	p.Helper()
 	p.control.Release(all, delivered, now)

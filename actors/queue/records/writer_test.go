@@ -191,7 +191,7 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// TestPutAgainAfterAnError: what the journal cannot be told any more stays in memory.
+// TestPutAgainAfterAnError: records that can no longer be written to the journal stay in memory.
 func TestPutAgainAfterAnError(t *testing.T) {
 	f := newFixture(true)
 	h := f.put()
