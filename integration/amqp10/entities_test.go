@@ -257,6 +257,29 @@ func TestEntity_Tokens(t *testing.T) {
 	})
 }
 
+// An answer goes to the link whose target is the reply-to, otherwise to the one with that name, as clients for JavaScript have it, whose links have no target.
+func TestEntity_AnswerByName(t *testing.T) {
+	run(t, func(b *testkit.Bubble, c *client) {
+		entity(b)
+		b.Users.AnyToken("guest")
+		ctx, to := context.Background(), "cbs-1"
+		s, other, r := c.sender("$cbs", nil), c.receiver("$cbs", &amqp.ReceiverOptions{Name: "cbs-2"}), c.receiver("$cbs", &amqp.ReceiverOptions{Name: to})
+		err := s.Send(ctx, &amqp.Message{
+			Properties: &amqp.MessageProperties{MessageID: "id", ReplyTo: &to}, Value: "any",
+			ApplicationProperties: map[string]any{"operation": "put-token", "type": "servicebus.windows.net:sastoken", "name": "amqp://host/q"},
+		}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m := c.next(r); m == nil || m.ApplicationProperties["status-code"] != int32(202) {
+			t.Errorf("%+v", m)
+		}
+		if m := c.next(other); m != nil {
+			t.Error(m)
+		}
+	})
+}
+
 // batch sends messages as one.
 func (c *client) batch(s *amqp.Sender, parts ...*amqp.Message) string {
 	c.Helper()

@@ -26,6 +26,12 @@ async function main() {
   assert.strictEqual((await c.getQueueRuntimeProperties('js')).activeMessageCount, 0);
   assert.strictEqual(await c.queueExists('none'), false);
 
+  const first = { claimType: 'SharedAccessKey', accessRights: ['Listen'], keyName: 'k', primaryKey: 'one', secondaryKey: 'two' };
+  got.authorizationRules = [first];
+  assert.deepStrictEqual((await c.updateQueue(got)).authorizationRules, [first]);
+  got.authorizationRules = [first, { ...first, keyName: 'l', accessRights: ['Manage', 'Send', 'Listen'] }];
+  assert.deepStrictEqual((await c.updateQueue(got)).authorizationRules, got.authorizationRules);
+
   await c.createTopic('js-topic', { defaultMessageTimeToLive: 'PT1H' });
   await c.createSubscription('js-topic', 's', { forwardTo: 'js' });
   assert.match((await c.getSubscription('js-topic', 's')).forwardTo, /js$/);
