@@ -1,12 +1,14 @@
 package integration
 
 import (
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -87,14 +89,24 @@ func TestForeignClients(t *testing.T) {
 // want ends the test if the client is not there.
 func (f *foreign) want(t *testing.T) {
 	t.Helper()
-	if out, err := exec.CommandContext(t.Context(), f.probe[0], f.probe[1:]...).CombinedOutput(); err != nil {
+	probe, _ := probes.LoadOrStore(strings.Join(f.probe, " "), sync.OnceValue(func() error {
+		out, err := exec.Command(f.probe[0], f.probe[1:]...).CombinedOutput()
+		if err != nil {
+			err = fmt.Errorf("%w %s", err, out)
+		}
+		return err
+	}))
+	if err := probe.(func() error)(); err != nil {
 		missing := t.Skipf
 		if os.Getenv("CANDLEMARK_REQUIRE_CLIENTS") == "1" {
 			missing = t.Fatalf
 		}
-		missing("no %s (%s): %v %s", f.name, f.where, err, out)
+		missing("no %s (%s): %v", f.name, f.where, err)
 	}
 }
+
+// probes remembers by command line what they said: many tests want the same client, and starting one takes long.
+var probes sync.Map // of func() error
 
 // do runs a script. Processes that it leaves running must not keep the test waiting.
 func (f *foreign) do(t *testing.T, script string, given ...string) {
