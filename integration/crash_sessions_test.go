@@ -48,7 +48,7 @@ func TestCrashSessions_SESSION5_SESSION7(t *testing.T) {
 				working.Go(func() { work(a) })
 			}
 		}
-		<-time.After(time.Duration(500+r.IntN(1500)) * time.Millisecond) // the moment is of the test's choosing
+		<-time.After(time.Duration(300+r.IntN(700)) * time.Millisecond) // the moment is of the test's choosing
 		b.kill()
 		for _, cancel := range cancels {
 			cancel()

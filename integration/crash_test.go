@@ -94,7 +94,7 @@ func TestCrash(t *testing.T) {
 	k := &books{T: t, confirmed: map[order]bool{}, acked: map[order]time.Time{}}
 	dir := filepath.Join(t.TempDir(), "data")
 	for range *crashRounds {
-		k.round(startIn(t, dir), time.Duration(200+r.IntN(1500))*time.Millisecond)
+		k.round(startIn(t, dir), time.Duration(200+r.IntN(700))*time.Millisecond)
 	}
 	b := startIn(t, dir)
 	k.drain(b)

@@ -53,7 +53,7 @@ func TestCrashTransactions_TXN6(t *testing.T) {
 				}
 			})
 		}
-		<-time.After(time.Duration(500+r.IntN(1500)) * time.Millisecond) // the moment is of the test's choosing
+		<-time.After(time.Duration(300+r.IntN(700)) * time.Millisecond) // the moment is of the test's choosing
 		b.kill()
 		working.Wait()
 	}
@@ -79,7 +79,7 @@ func (k *accounts) fill(b *broker) {
 		if q == debit || q == credit {
 			continue
 		}
-		for range 2000 {
+		for range 1000 {
 			k.tasks++
 			body := wire.BigEndian.AppendUint64(nil, uint64(k.tasks))
 			var err error

@@ -247,7 +247,7 @@ func TestDeadLettersAcrossCrashes(t *testing.T) {
 		if r.IntN(3) == 0 { // so little that contents leave memory, and publishers wait
 			flags = []string{"--memory-high-watermark", "30MB"}
 		}
-		y.round(b, time.Duration(200+r.IntN(1000))*time.Millisecond, end)
+		y.round(b, time.Duration(200+r.IntN(500))*time.Millisecond, end)
 		b = startIn(t, y.dir, flags...)
 	}
 	y.account(b)

@@ -147,7 +147,7 @@ func TestStopUnderLoad(t *testing.T) {
 	_, err = request.Write([]byte("GET /api/overview HTTP/1.1\r\nHost:"))
 	c.must(err)
 	eventually(t, "all are busy", func() bool {
-		return !slices.ContainsFunc(lanes, func(l *lane) bool { return l.confirmed.Load() < 20_000 })
+		return !slices.ContainsFunc(lanes, func(l *lane) bool { return l.confirmed.Load() < 4000 })
 	})
 
 	stopped := time.Now()
