@@ -107,7 +107,7 @@ func TestCrashRunsOfAToy(t *testing.T) {
 		if fault == storetest.FullDisk {
 			continue // it fails where it is to wait
 		}
-		for seed := range uint64(30) {
+		for seed := range uint64(10) {
 			t.Run(fmt.Sprintf("%s/%d", name, seed), func(t *testing.T) { c.Run(t, seed, fault) })
 		}
 	}
