@@ -44,6 +44,8 @@ const (
 	Named
 	// Deferred: messages are not delivered any more but to who asks for their numbers.
 	Deferred
+	// Postponed: messages are deferred, and ready again at Until. Its Time is not kept.
+	Postponed
 )
 
 // Reason of a Remove.
@@ -98,6 +100,8 @@ type Record struct {
 	// not scheduled. The Deadline of one that is, is the same if it was to be held
 	// for a time, and Never if until a date.
 	Due int64
+	// Until is when postponed messages are ready again, wall ms. In a Put or Spill the journal sets it.
+	Until int64
 	// Position of a Put or Spill is filled in by the journal before it calls done.
 	Position Position
 }
@@ -161,8 +165,9 @@ type Recovered struct {
 	// passed and the message was released.
 	Due      int64
 	Released bool
-	// Deferred: it is not delivered but to who asks for it.
+	// Deferred: it is not delivered but to who asks for it; or, if Until is not 0, before Until, wall ms.
 	Deferred bool
+	Until    int64
 	// Note: it is none of the messages (Record.Note).
 	Note bool
 	// MessageID is IDHash of the property of a scheduled message.

@@ -176,7 +176,7 @@ func (j *Journal) apply(id store.QueueID, records []store.Record) {
 			delete(j.names, id)
 			q = &queue{messages: map[uint64]*message{}, taken: true}
 			j.queues[id] = q
-		case store.Delivered, store.Returned, store.Remove, store.Released, store.Rescheduled, store.Deferred:
+		case store.Delivered, store.Returned, store.Remove, store.Released, store.Rescheduled, store.Deferred, store.Postponed:
 			q.mark(r)
 		}
 		if j.options.Keep {

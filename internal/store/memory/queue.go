@@ -18,6 +18,7 @@ type message struct {
 	redelivered bool
 	released    bool
 	deferred    bool
+	until       int64
 	deliveries  uint32
 }
 
@@ -61,8 +62,8 @@ func (q *queue) markOne(n uint64, r *store.Record) {
 		m.redelivered = true
 	case store.Released:
 		m.released = true
-	case store.Deferred:
-		m.deferred = true
+	case store.Deferred, store.Postponed:
+		m.deferred, m.until = true, r.Until
 	case store.Rescheduled:
 		m.record.Due = r.Due
 	case store.Put, store.Spill, store.Retire, store.Named: // are not about single messages that are there
@@ -84,7 +85,7 @@ func (q *queue) list() []store.Recovered {
 		list = append(list, store.Recovered{
 			Seq: r.First, At: r.Position, Deadline: r.Deadline, TTL: r.TTL, Time: r.Time, Priority: r.Priority,
 			Body: uint32(len(r.Body)), Redelivered: m.redelivered, Deliveries: m.deliveries,
-			Due: r.Due, Released: m.released, Deferred: m.deferred, Note: r.Note, MessageID: idOf(r),
+			Due: r.Due, Released: m.released, Deferred: m.deferred, Until: m.until, Note: r.Note, MessageID: idOf(r),
 		})
 	}
 	slices.SortFunc(list, func(a, b store.Recovered) int { return cmp.Compare(a.Seq, b.Seq) })

@@ -139,13 +139,13 @@ func (s State) Apply(r *store.Record) {
 		}
 		if r.Again {
 			m := s[r.First]
-			m.Deliveries, m.Redelivered, m.Released, m.Deferred = was.Deliveries, was.Redelivered, was.Released, was.Deferred
+			m.Deliveries, m.Redelivered, m.Released, m.Deferred, m.Until = was.Deliveries, was.Redelivered, was.Released, was.Deferred, was.Until
 			s[r.First] = m
 		}
 	case store.Retire:
 		clear(s)
 	case store.Named:
-	case store.Delivered, store.Returned, store.Remove, store.Released, store.Rescheduled, store.Deferred:
+	case store.Delivered, store.Returned, store.Remove, store.Released, store.Rescheduled, store.Deferred, store.Postponed:
 		for n, m := range s {
 			if n < r.First || n > r.Last {
 				continue
@@ -159,8 +159,8 @@ func (s State) Apply(r *store.Record) {
 				m.Redelivered = true
 			case store.Released:
 				m.Released = true
-			case store.Deferred:
-				m.Deferred = true
+			case store.Deferred, store.Postponed:
+				m.Deferred, m.Until = true, r.Until
 			case store.Rescheduled:
 				m.Due = r.Due
 			case store.Delivered:

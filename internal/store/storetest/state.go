@@ -151,6 +151,11 @@ func scheduled(d *harness) {
 	add(run(store.Released, 10, 10)) // missing ones do not matter
 	add(run(store.Deferred, 8, 14))
 	add(run(store.Deferred, 30, 30))
+	add(postpone(12, 13, epoch+81))
+	add(postpone(31, 33, epoch+82)) // never scheduled, or
+	add(postpone(25, 25, epoch+83)) // released
+	add(run(store.Deferred, 32, 32))
+	add(postpone(33, 33, epoch+84))
 	add(reschedule(10, epoch))
 	add(Spill(1, 45, 10))
 	add(reschedule(45, epoch+80))
@@ -192,6 +197,8 @@ func putAgain(d *harness) {
 	add(run(store.Returned, 4, 5))
 	add(run(store.Released, 5, 5))
 	add(run(store.Deferred, 4, 7))
+	add(postpone(5, 5, epoch+76))
+	add(postpone(33, 33, epoch+75))
 	add(reschedule(20, epoch+77))
 	add(run(store.Remove, 10, 10))
 	changed := map[uint64]store.Record{}

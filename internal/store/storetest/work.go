@@ -149,8 +149,10 @@ func decideOne(random *rand.Rand, q store.QueueID, last map[store.QueueID]uint64
 		return run(store.Remove, first, to)
 	case n < 78:
 		return run(store.Released, first, to)
-	case n < 79:
+	case n < 79 && random.IntN(2) == 0:
 		return run(store.Deferred, first, to)
+	case n < 79:
+		return postpone(first, to, epoch+int64(to))
 	case n < 80: // only those are scheduled
 		return reschedule(first-first%5, epoch+int64(to))
 	case n < 85 && q%2 > 0 || n == 80 && random.IntN(4) == 0:
@@ -184,6 +186,10 @@ func again(now State, seq uint64) store.Record {
 }
 
 // reschedule gives a message another time.
+func postpone(first, last uint64, until int64) store.Record {
+	return store.Record{Kind: store.Postponed, First: first, Last: last, Until: until}
+}
+
 func reschedule(seq uint64, due int64) store.Record {
 	return store.Record{Kind: store.Rescheduled, First: seq, Last: seq, Due: due}
 }

@@ -32,7 +32,7 @@ func decodeWith(b []byte, at int64, sum func(to int64) uint32) (e Entry, ok bool
 	kind, v := store.Kind(b[4]&15), b[4]>>4
 	switch kind {
 	case store.Put, store.Spill:
-		if v != Version && v != versionDue {
+		if v < Version || v > versionUntil {
 			return e, false
 		}
 		return decodePut(b, at, kind, sum)
@@ -42,7 +42,7 @@ func decodeWith(b []byte, at int64, sum func(to int64) uint32) (e Entry, ok bool
 		}
 		e, ok = decodePut(b, at, kind, sum)
 		return e, ok && e.Body == 0 && e.Flags == 0
-	case store.Delivered, store.Returned, store.Remove, store.Retire, store.Released, store.Rescheduled, store.Deferred:
+	case store.Delivered, store.Returned, store.Remove, store.Retire, store.Released, store.Rescheduled, store.Deferred, store.Postponed:
 	default:
 		return e, false
 	}
@@ -59,6 +59,9 @@ func decodeWith(b []byte, at int64, sum func(to int64) uint32) (e Entry, ok bool
 	}
 	if kind == store.Rescheduled {
 		e.Record.Due, e.Record.Time = e.Record.Time, 0
+	}
+	if kind == store.Postponed {
+		e.Record.Until, e.Record.Time = e.Record.Time, 0
 	}
 	return e, true
 }
@@ -82,8 +85,13 @@ func decodePut(b []byte, at int64, kind store.Kind, sum func(to int64) uint32) (
 		Deadline: int64(little.Uint64(b[32:])), TTL: int64(little.Uint64(b[40:])), Priority: b[6], Note: b[5]&FlagNote != 0,
 	}
 	rest := b[HeadSize(b):front]
-	if isDue(b) {
+	v := b[4] >> 4
+	if v >= versionDue {
 		e.Record.Due = int64(little.Uint64(b[PutHead:]))
+	}
+	if v >= versionUntil {
+		e.Until = int64(little.Uint64(b[PutHead+dueSize:]))
+		e.Record.Until = e.Until
 	}
 	cut := func(n int) []byte {
 		part := rest[:n:n]
@@ -95,16 +103,10 @@ func decodePut(b []byte, at int64, kind store.Kind, sum func(to int64) uint32) (
 	return e, true
 }
 
-// isDue reports whether a message, whose head is b, was scheduled.
-func isDue(b []byte) bool { return b[4]>>4 == versionDue }
-
 // HeadSize returns the length of what a message begins with.
-func HeadSize(b []byte) int64 {
-	if isDue(b) {
-		return PutHead + dueSize
-	}
-	return PutHead
-}
+func HeadSize(b []byte) int64 { return headSize(b[4] >> 4) }
+
+func headSize(version byte) int64 { return PutHead + dueSize*int64(version-Version) }
 
 // FrontSize returns the length of a message without its body; -1 if b is too short.
 func FrontSize(b []byte) int64 {

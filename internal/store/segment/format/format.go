@@ -20,8 +20,8 @@ import (
 //	 0              4      8         16       20        24
 //	| magic "CmB1" | sum  | number  | length | records | records…, length bytes
 //
-// A run (Delivered, Returned, Remove, Retire, Released, Deferred, Rescheduled; of the last the
-// time is when the message is due):
+// A run (Delivered, Returned, Remove, Retire, Released, Deferred, Rescheduled, Postponed; of the last two the
+// time is when the messages are due or ready again):
 //
 //	 0     4             5   6     7   8       16      24     32
 //	| sum | version,kind | 0 | why | 0 | queue | first | last | time |
@@ -39,6 +39,11 @@ import (
 //
 //	 76    84
 //	| due | exchange | key | header | overlay | body |
+//
+// A moved one that was postponed has version 3, and there when it is due, 0 for never scheduled, and ready again:
+//
+//	 76    84      92
+//	| due | until | exchange | key | header | overlay | body |
 //
 // A name (Named) is such a message of the virtual host, as exchange, and the queue, as
 // key; all else in it is 0.
@@ -59,8 +64,9 @@ const (
 	PutHead   = 76
 	dueSize   = 8
 
-	Version    = 1
-	versionDue = 2 // of a message that was scheduled
+	Version      = 1
+	versionDue   = 2 // of a message that was scheduled
+	versionUntil = 3 // of one that was postponed
 )
 
 // Flags of a message.
@@ -115,13 +121,20 @@ func DecodeHeader(b []byte) (seq, salt uint64, size int64, ok bool) {
 	return little.Uint64(b[8:]), little.Uint64(b[16:]), int64(little.Uint64(b[24:])), ok
 }
 
+// putVersion returns the version of a message.
+func putVersion(r *store.Record) byte {
+	switch {
+	case r.Until != 0:
+		return versionUntil
+	case r.Due != 0:
+		return versionDue
+	}
+	return Version
+}
+
 // PutSize returns how long a message is in the log when its body is with it.
 func PutSize(r *store.Record) int64 {
-	size := int64(PutHead)
-	if r.Due != 0 {
-		size += dueSize
-	}
-	return size + int64(len(r.Exchange)+len(r.RoutingKey)+len(r.Header)+len(r.Overlay)+len(r.Body))
+	return headSize(putVersion(r)) + int64(len(r.Exchange)+len(r.RoutingKey)+len(r.Header)+len(r.Overlay)+len(r.Body))
 }
 
 // AppendRun encodes a run that stands at an offset.
@@ -132,8 +145,12 @@ func AppendRun(b []byte, seed uint32, at int64, q store.QueueID, r *store.Record
 	little.PutUint64(head[16:], r.First)
 	little.PutUint64(head[24:], r.Last)
 	little.PutUint64(head[32:], uint64(r.Time))
-	if r.Kind == store.Rescheduled {
+	switch r.Kind {
+	case store.Rescheduled:
 		little.PutUint64(head[32:], uint64(r.Due))
+	case store.Postponed:
+		little.PutUint64(head[32:], uint64(r.Until))
+	case store.Put, store.Spill, store.Delivered, store.Returned, store.Remove, store.Retire, store.Released, store.Named, store.Deferred:
 	}
 	little.PutUint32(head[0:], SumAt(seed, head[4:], at))
 	return append(b, head[:]...)
@@ -143,6 +160,7 @@ func AppendRun(b []byte, seed uint32, at int64, q store.QueueID, r *store.Record
 type Marks struct {
 	Flags      byte
 	Deliveries uint32
+	Until      int64 // as in the Record
 	BodyAt     int64
 	BodySum    uint32
 }
@@ -151,12 +169,10 @@ type Marks struct {
 func AppendFront(b []byte, seed uint32, at int64, q store.QueueID, r *store.Record, m Marks) []byte {
 	start := len(b)
 	var head [PutHead]byte
-	head[4], head[5], head[6] = Version<<4|byte(r.Kind), m.Flags, r.Priority
+	v := putVersion(r)
+	head[4], head[5], head[6] = v<<4|byte(r.Kind), m.Flags, r.Priority
 	if r.Note {
 		head[5] |= FlagNote
-	}
-	if r.Due != 0 {
-		head[4] = versionDue<<4 | byte(r.Kind)
 	}
 	little.PutUint64(head[8:], uint64(q))
 	little.PutUint64(head[16:], r.First)
@@ -172,8 +188,11 @@ func AppendFront(b []byte, seed uint32, at int64, q store.QueueID, r *store.Reco
 	little.PutUint16(head[72:], uint16(len(r.Exchange)))
 	little.PutUint16(head[74:], uint16(len(r.RoutingKey)))
 	b = append(b, head[:]...)
-	if r.Due != 0 {
+	if v >= versionDue {
 		b = little.AppendUint64(b, uint64(r.Due))
+	}
+	if v >= versionUntil {
+		b = little.AppendUint64(b, uint64(r.Until))
 	}
 	b = append(b, r.Exchange...)
 	b = append(b, r.RoutingKey...)

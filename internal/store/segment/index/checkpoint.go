@@ -26,16 +26,16 @@ import (
 // to the one before and bits (all live; some delivered; some released; some returned; some
 // deferred), then the live, the delivered and the released ones, their sizes, how often they
 // were returned (see numbers.append) and the deferred ones; count of those scheduled anew and for each number
-// and when it is due; behind the sets the count of names and for each the queue, the
+// and when it is due, and the same for when postponed ones are ready again; behind the sets the count of names and for each the queue, the
 // virtual host and the name, both with their lengths.
 //
-// Version 4 knows nothing of deferred ones. Version 3 has no names either. Versions 1 and 2 have none either, no length and no rest. For each segment they have a fifth
+// Version 5 knows nothing of postponed ones, version 4 nothing of deferred ones either. Version 3 has no names either. Versions 1 and 2 have none either, no length and no rest. For each segment they have a fifth
 // number, how many messages were ever written to it; their words have no sizes, and
 // behind the words of a set stands the count of returned messages and for each number
 // and count. Version 1 knows nothing of released ones and of those scheduled anew.
 const (
 	checkpointMagic   = "CmCheck1"
-	checkpointVersion = 5
+	checkpointVersion = 6
 	CheckpointHead    = 18 // bytes, in front of the numbers
 )
 
@@ -136,9 +136,11 @@ func (s *Set) append(b []byte, q store.QueueID) []byte {
 		}
 		last = w.base
 	}
-	b = binary.AppendUvarint(b, uint64(len(s.dues)))
-	for seq, due := range s.dues {
-		b = binary.AppendUvarint(binary.AppendUvarint(b, seq), uint64(due))
+	for _, times := range [...]map[uint64]int64{s.dues, s.until} {
+		b = binary.AppendUvarint(b, uint64(len(times)))
+		for seq, at := range times {
+			b = binary.AppendUvarint(binary.AppendUvarint(b, seq), uint64(at))
+		}
 	}
 	return b
 }
@@ -308,6 +310,13 @@ func readSet(s *scanner, seg *Segment, version byte, mean int64) *Set {
 	for n := s.number(); n > 0 && !s.bad; n-- {
 		seq := s.number()
 		one.setDue(seq, int64(s.number()))
+	}
+	if version < 6 {
+		return one
+	}
+	for n := s.number(); n > 0 && !s.bad; n-- {
+		seq := s.number()
+		one.postpone(seq, seq, int64(s.number()))
 	}
 	return one
 }

@@ -85,6 +85,9 @@ func (q *Queue) Move(seg *Segment, seq uint64, spill bool, size int64, m format.
 	if m.Flags&format.FlagDeferred != 0 {
 		s.markDeferred(seq, seq)
 	}
+	if m.Until != 0 {
+		s.postpone(seq, seq, m.Until)
+	}
 	if m.Deliveries > 0 {
 		s.count(seq, m.Deliveries)
 	}
@@ -158,7 +161,7 @@ func (s *Set) Marks(seq uint64) (m format.Marks) {
 	if s.isDeferred(seq) {
 		m.Flags |= format.FlagDeferred
 	}
-	m.Deliveries = s.returns(seq)
+	m.Deliveries, m.Until = s.returns(seq), s.until[seq]
 	return m
 }
 
@@ -185,6 +188,8 @@ func (x *Index) Apply(q *Queue, r *store.Record) bool {
 		return q.mark(r, (*Set).markReleased)
 	case store.Deferred:
 		return q.mark(r, (*Set).markDeferred)
+	case store.Postponed:
+		return q.mark(r, func(s *Set, first, last uint64) int { return s.postpone(first, last, r.Until) })
 	case store.Rescheduled:
 		s := q.Holder(r.First)
 		if s != nil {

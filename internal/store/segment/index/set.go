@@ -28,6 +28,7 @@ type Set struct {
 	counts numbers          // deliveries that came back
 	away   numbers          // 1 of those that are deferred
 	dues   map[uint64]int64 // when those are due that were scheduled anew
+	until  map[uint64]int64 // when those deferred ones are ready again that were postponed
 }
 
 // sizeUnit is how exactly the sizes of messages are known, bytes: they are rounded up.
@@ -119,6 +120,9 @@ func (s *Set) remove(first, last uint64) (n int) {
 	if n > 0 && len(s.dues) > 0 {
 		forget(s.dues, first, last)
 	}
+	if n > 0 && len(s.until) > 0 {
+		forget(s.until, first, last)
+	}
 	return n
 }
 
@@ -162,6 +166,23 @@ func (s *Set) markDeferred(first, last uint64) (n int) {
 	s.each(first, last, func(i int, w *word, mask uint64) {
 		n += bits.OnesCount64(w.live & mask)
 		s.away.put(0, i, s.away.plane(0, i)|w.live&mask)
+	})
+	if n > 0 && len(s.until) > 0 {
+		forget(s.until, first, last)
+	}
+	return n
+}
+
+// postpone marks a run as deferred until a time and returns how many of it live.
+func (s *Set) postpone(first, last uint64, until int64) (n int) {
+	n = s.markDeferred(first, last)
+	if s.until == nil && n > 0 {
+		s.until = map[uint64]int64{}
+	}
+	s.each(first, last, func(_ int, w *word, mask uint64) {
+		for live := w.live & mask; live != 0; live &= live - 1 {
+			s.until[w.base*64+uint64(bits.TrailingZeros64(live))] = until
+		}
 	})
 	return n
 }
@@ -228,6 +249,6 @@ func (s *Set) copy() Set {
 	c.Seg = &Segment{} // what it counts is not counted twice
 	c.words = slices.Clone(s.words)
 	c.sizes, c.counts, c.away = numbers{}, s.counts.clone(), s.away.clone()
-	c.dues = maps.Clone(s.dues)
+	c.dues, c.until = maps.Clone(s.dues), maps.Clone(s.until)
 	return c
 }

@@ -32,6 +32,9 @@ func (s *Sought) Join(other *Set) {
 			if other.isDeferred(seq) {
 				s.markDeferred(seq, seq)
 			}
+			if until, ok := other.until[seq]; ok {
+				s.postpone(seq, seq, until)
+			}
 			s.count(seq, other.returns(seq))
 			if due, ok := other.dues[seq]; ok {
 				s.setDue(seq, due)
@@ -67,7 +70,7 @@ func (s *Sought) Found(e *format.Entry, at store.Position) store.Recovered {
 	m := store.Recovered{
 		Seq: r.First, At: at, Deadline: r.Deadline, TTL: r.TTL, Time: r.Time, Due: r.Due, Body: uint32(e.Body),
 		Deliveries: n, Priority: r.Priority, Redelivered: n > 0 || w.delivered&bit != 0, Released: w.released&bit != 0,
-		Deferred: s.isDeferred(r.First), Note: r.Note,
+		Deferred: s.isDeferred(r.First), Until: s.until[r.First], Note: r.Note,
 	}
 	if due, ok := s.dues[r.First]; ok {
 		m.Due = due

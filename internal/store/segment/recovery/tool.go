@@ -103,7 +103,11 @@ func (r *Recovery) line(s *index.Segment, e *format.Entry, out io.Writer) {
 		return
 	}
 	if !e.IsMessage() {
-		fmt.Fprintf(out, "%10d  %-9s queue %d, %d to %d, at %s\n", e.At, kindName(v.Kind), e.Queue, v.First, v.Last, stamp(v.Time))
+		at := v.Time
+		if v.Kind == store.Postponed {
+			at = v.Until
+		}
+		fmt.Fprintf(out, "%10d  %-9s queue %d, %d to %d, at %s\n", e.At, kindName(v.Kind), e.Queue, v.First, v.Last, stamp(at))
 		return
 	}
 	state := "gone"
@@ -130,5 +134,5 @@ func (r *Recovery) line(s *index.Segment, e *format.Entry, out io.Writer) {
 func stamp(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z") }
 
 func kindName(k store.Kind) string {
-	return [...]string{"", "put", "spill", "delivered", "returned", "remove", "retire", "released", "due", "named", "deferred"}[k]
+	return [...]string{"", "put", "spill", "delivered", "returned", "remove", "retire", "released", "due", "named", "deferred", "postponed"}[k]
 }
