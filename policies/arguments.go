@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"candlemark/internal/erlang"
+	"candlemark/policies/retry"
 	"candlemark/protocol"
 )
 
@@ -55,6 +56,9 @@ var queueArguments = []argument{
 	{argQueueType, onQueues, checkQueueType},
 	{"x-quorum-initial-group-size", onQuorum, checkPositive},
 	{"x-" + keyDeliveryLimit, onQuorum, checkNothing},
+	{"x-" + keyRetryType, onQuorum, checkEnum("invalid_delayed_retry_type", retry.All, retry.Failed, retry.Returned, retry.Disabled)},
+	{"x-" + keyRetryMin, onQuorum, checkPositive},
+	{"x-" + keyRetryMax, onQuorum, checkPositive},
 	{"x-max-age", onStream, checkNothing},
 	{"x-stream-max-segment-size-bytes", onStream, checkNothing},
 	{"x-stream-filter-size-bytes", onStream, checkNothing},

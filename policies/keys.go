@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
+
+	"candlemark/policies/retry"
 )
 
 // The policy keys that more than one file names.
@@ -111,7 +113,7 @@ var keys = map[string]key{
 	"stream-filter-size-bytes": {between(16, 255), "is not a valid filter size. Valid range is 16-255", 0, nil},
 
 	keyRetryType: {
-		oneOf("all", "failed", "returned", "disabled"),
+		oneOf(retry.All, retry.Failed, retry.Returned, retry.Disabled),
 		"is not a valid delayed retry type. Must be one of: all, failed, returned, disabled", 0, operatorWins,
 	},
 	keyRetryMin: {atLeast(1), "is not a valid delayed retry minimum delay. Must be a positive integer", 0, highest},

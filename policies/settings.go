@@ -1,6 +1,9 @@
 package policies
 
-import "candlemark/protocol"
+import (
+	"candlemark/policies/retry"
+	"candlemark/protocol"
+)
 
 // unset is an integer setting that is not set.
 const unset = -1
@@ -40,6 +43,8 @@ type QueueSettings struct {
 	// ConsumerTimeout is how long a delivery may stay unacknowledged, in ms, 1 and
 	// more. An argument or a policy of 0 says nothing.
 	ConsumerTimeout int64
+	// Retry delays messages of a quorum queue that come back (RETRY-1).
+	Retry retry.Settings
 	// MaxPriority is the highest distinct priority of the queue, 0 to 255; 0 for a queue without priorities (DEC-11).
 	MaxPriority uint8
 	// SingleActiveConsumer: one consumer at a time gets the messages (DEC-11).
@@ -153,6 +158,11 @@ func (q *QueueSettings) quorum(args protocol.Table, e Effective) {
 		q.DeliveryLimit = policy
 	}
 	q.DeliveryLimit = min(max(q.DeliveryLimit, unset), forever)
+	kind, hasKind := e.Text(keyRetryType)
+	if !hasKind {
+		kind, _ = stringArgument(args, "x-"+keyRetryType)
+	}
+	q.Retry = retry.Of(kind, lowestOf(args, e, keyRetryMin), lowestOf(args, e, keyRetryMax))
 }
 
 // setSchedule reads how scheduled messages are released.

@@ -3,6 +3,7 @@ package policies
 import (
 	"testing"
 
+	"candlemark/policies/retry"
 	"candlemark/protocol"
 )
 
@@ -99,6 +100,28 @@ func TestSettingsFor(t *testing.T) {
 			`{"delayed-messages":true,"deliver-at-header":"eta","overdue-messages":"drop"}`, func(q *QueueSettings) {
 				q.DeliverAtHeader, q.OverdueMessages = "at", "dead-letter"
 			},
+		},
+		{
+			"RETRY-1 the lower delays", table(append(quorum, "x-delayed-retry-type", "all", "x-delayed-retry-min", int32(7), "x-delayed-retry-max", int32(9))...),
+			`{"delayed-retry-min":6,"delayed-retry-max":10}`, func(q *QueueSettings) {
+				q.DeliveryLimit, q.Retry = 20, retry.Settings{Failed: true, Returned: true, Min: 6, Max: 9}
+			},
+		},
+		{
+			"RETRY-1 the policy's type, no max", table(append(quorum, "x-delayed-retry-type", "all")...),
+			`{"delayed-retry-min":6,"delayed-retry-type":"failed"}`, func(q *QueueSettings) { q.DeliveryLimit, q.Retry = 20, retry.Settings{Failed: true, Min: 6, Max: 6} },
+		},
+		{
+			"RETRY-1 classic", nil,
+			`{"delayed-retry-min":6,"delayed-retry-type":"failed"}`, func(*QueueSettings) {},
+		},
+		{
+			"RETRY-1 disabled", table(append(quorum, "x-delayed-retry-type", "returned", "x-delayed-retry-min", int32(7))...),
+			`{"delayed-retry-type":"disabled"}`, func(q *QueueSettings) { q.DeliveryLimit = 20 },
+		},
+		{
+			"RETRY-1 no min", table(append(quorum, "x-delayed-retry-type", "returned", "x-delayed-retry-max", int32(7))...),
+			"", func(q *QueueSettings) { q.DeliveryLimit = 20 },
 		},
 		{"DL-9 delivery limit of quorum queues", table(quorum...), "", func(q *QueueSettings) { q.DeliveryLimit = 20 }},
 		{"DL-9 delivery limit of classic queues", table("x-delivery-limit", int32(3)), "", func(*QueueSettings) {}},

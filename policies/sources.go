@@ -70,6 +70,7 @@ const (
 	nobody choice = iota // the key changes nothing here
 	lowestWins
 	argumentWins
+	policyWins
 )
 
 // queueChoices are those of queues. A key that is not there changes nothing.
@@ -80,7 +81,7 @@ var queueChoices = map[string]choice{
 	keyOverflow: argumentWins, keyExpiryOrder: argumentWins, keyRetroactiveTTL: argumentWins, keyExpiresIfEmpty: argumentWins,
 	keyExpiresToDLX: argumentWins, keyDeathCount: argumentWins, keyDeathContinue: argumentWins, keyDelayed: argumentWins,
 	keyDeliverAt: argumentWins, keyOverdue: argumentWins, keyStampExpiry: argumentWins, keyExpiresAt: argumentWins,
-	keyDeathOfExpired: argumentWins, keyDeathQueue: argumentWins, keyForwardTo: argumentWins, keyRenewedBy: argumentWins, keyDuplicates: lowestWins,
+	keyRetryType: policyWins, keyRetryMin: lowestWins, keyRetryMax: lowestWins, keyDeathOfExpired: argumentWins, keyDeathQueue: argumentWins, keyForwardTo: argumentWins, keyRenewedBy: argumentWins, keyDuplicates: lowestWins,
 	"max-priority": argumentWins, "single-active-consumer": argumentWins,
 }
 
@@ -91,7 +92,7 @@ func (s *Setting) decideQueue(o *Object, e Effective) {
 	how, argument := queueChoices[s.Key], s.Argument
 	quorum := o.Kind == KindQuorumQueue
 	switch {
-	case !quorum && (s.Key == keyDeliveryLimit || s.Key == keyDeadLetterStrategy):
+	case !quorum && slices.Contains([]string{keyDeliveryLimit, keyDeadLetterStrategy, keyRetryType, keyRetryMin, keyRetryMax}, s.Key):
 		how = nobody
 	case s.Key == keyConsumerTimeout:
 		argument, merged = unlessZero(argument), unlessZero(merged)
@@ -155,7 +156,7 @@ func (s *Setting) decide(how choice, argument, merged any) {
 	case how == nobody:
 		s.Note = changesNothing
 	case argument == nil && merged == nil:
-	case merged == nil, argument != nil && how == argumentWins, argument != nil && s.lower(argument, merged):
+	case merged == nil, argument != nil && how == argumentWins, argument != nil && how == lowestWins && s.lower(argument, merged):
 		s.Value, s.Source = argument, FromArgument
 	default:
 		s.Value, s.Source = merged, FromOperator

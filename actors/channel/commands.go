@@ -41,7 +41,7 @@ func (s *state) command(m protocol.Method) error {
 
 func returning(requeue bool) mail.Settlement {
 	if requeue {
-		return mail.Requeue
+		return mail.Nack
 	}
 	return mail.Reject
 }

@@ -265,7 +265,7 @@ func (r *rig) describe(p outgoing.Post) string {
 	case *mail.Settle:
 		text := to + "settle"
 		for _, x := range m.Ranges {
-			text += fmt.Sprintf(" %d-%d %s", x.First, x.Last, [...]string{"ack", "requeue", "reject"}[x.How])
+			text += fmt.Sprintf(" %d-%d %s", x.First, x.Last, map[mail.Settlement]string{mail.Ack: "ack", mail.Nack: "requeue", mail.Reject: "reject"}[x.How])
 		}
 		return text
 	case *mail.CloseConnection:

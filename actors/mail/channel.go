@@ -261,7 +261,8 @@ type QueueInfo struct {
 	Counts                  Counts
 	Scheduled               ScheduledCounts
 	Sessions                int    // those with messages or a state, or locked
-	Deferred                int    // messages that are delivered only by number
+	Deferred                int    // messages that are delivered only by number, or
+	Postponed               int    // those of them that are ready again at some time (RETRY-1)
 	OldestUnacked           int64  // when the delivery that is unacked for longest was made, in wall ms rounded down to s; 0 for none
 	Ahead                   *Ahead // if requested
 	Down                    bool   // the queue could not be restarted: all other fields are unknown

@@ -23,6 +23,9 @@ type SettleRange struct {
 type Outcome struct {
 	// Annotations are message annotations of AMQP 1.0, Properties application properties; in 0-9-1 both are headers.
 	Annotations, Properties protocol.Table
+	// Until is the date before which messages settled with Requeue, Nack or Release are not delivered again, in wall ms; 0
+	// for what the queue's settings say (RETRY-2).
+	Until int64
 }
 
 // Settlement is how a consumer settles a delivery.
@@ -31,7 +34,8 @@ type Settlement uint8
 // Ack: processed. Requeue: back to its position. Reject: dead-letter or drop. Discard: likewise, but the delivery has not failed (DL-9). PutBack: back to its position as if
 // never delivered, for claimed messages. Release: back to its position as redelivered, but the delivery does not
 // count. Defer: kept for delivery by number (DEFER-1); the delivery does not count either. Leave: the link has ended;
-// the message stays locked until its lock ends if the lock outlives the link (LOCK-10), otherwise as Requeue.
+// the message stays locked until its lock ends if the lock outlives the link (LOCK-10), otherwise as Requeue. Nack: as Requeue, but not a
+// failed delivery for delayed retries (RETRY-1).
 const (
 	Ack Settlement = iota
 	Requeue
@@ -41,6 +45,7 @@ const (
 	Defer
 	Leave
 	Discard
+	Nack
 )
 
 // Answer implements Answerable: a queue that is gone or has failed holds no deliveries.

@@ -32,7 +32,7 @@ type deleteReason struct {
 func (s *state) delete(m *mail.DeleteQueue, now clock.Instant) {
 	s.pending.Start(&work.Work{
 		Asked: m,
-		Step:  func(clock.Instant) bool { return !s.ExpireDue(now) && !s.ExpireDeferred(now) },
+		Step:  func(clock.Instant) bool { return !s.ExpireDue(now) && !s.AdvanceDeferred(now) },
 		End:   func(clock.Instant) { s.deleteNow(m) },
 	}, now)
 }

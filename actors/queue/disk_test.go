@@ -12,7 +12,7 @@ import (
 type disk struct {
 	puts     map[uint64]store.Record // messages it has
 	released map[uint64]bool
-	deferred map[uint64]bool
+	deferred map[uint64]int64 // until when, 0 for good
 	position store.Position
 	err      error // of the commits to come
 	reads    []any // under way: loaded, lookedUp
@@ -73,7 +73,7 @@ func (d *disk) apply(records []store.Record) {
 		d.released = map[uint64]bool{}
 	}
 	if d.deferred == nil {
-		d.deferred = map[uint64]bool{}
+		d.deferred = map[uint64]int64{}
 	}
 	for i := range records {
 		switch r := &records[i]; r.Kind {
@@ -96,9 +96,9 @@ func (d *disk) apply(records []store.Record) {
 			for n := r.First; n <= r.Last; n++ {
 				d.released[n] = true
 			}
-		case store.Deferred:
+		case store.Deferred, store.Postponed:
 			for n := r.First; n <= r.Last; n++ {
-				d.deferred[n] = true
+				d.deferred[n] = r.Until
 			}
 		case store.Rescheduled:
 			mine := d.puts[r.First]
@@ -129,9 +129,10 @@ func (d *disk) survivors() (list []store.Recovered) {
 			delete(d.puts, seq)
 			continue
 		}
+		until, deferred := d.deferred[seq]
 		m := store.Recovered{
 			Seq: seq, At: r.Position, Deadline: r.Deadline, TTL: r.TTL, Time: r.Time, Body: uint32(len(r.Body)), Priority: r.Priority,
-			Due: r.Due, Released: d.released[seq], Deferred: d.deferred[seq], Note: r.Note,
+			Due: r.Due, Released: d.released[seq], Deferred: deferred, Until: until, Note: r.Note,
 		}
 		if m.Due != 0 {
 			m.MessageID = store.IDHash(r.Header)

@@ -77,7 +77,7 @@ func (s *state) describe(m *mail.DescribeQueue) {
 	info := &mail.QueueInfo{
 		Reply: m.Done(nil), Name: s.queue.Name,
 		Ready: s.Shown(), Unacked: s.consumers.Unacked(), Consumers: s.consumers.Len(),
-		ReadyBytes: s.Backlog.ReadyBytes() + forwarding, UnackedBytes: s.Backlog.Bytes() - s.Backlog.ReadyBytes() - forwarding - s.Deferred.Bytes(), Deferred: s.Deferred.Len(), Sessions: s.Sessions.Len(),
+		ReadyBytes: s.Backlog.ReadyBytes() + forwarding, UnackedBytes: s.Backlog.Bytes() - s.Backlog.ReadyBytes() - forwarding - s.Deferred.Bytes(), Deferred: s.Deferred.Len(), Postponed: s.Deferred.Postponed(), Sessions: s.Sessions.Len(),
 		Paged: s.Backlog.Paged(), PagedBytes: s.Backlog.PagedBytes(),
 		Memory: s.Taken(), LastUse: s.used, Counts: s.Counts, Effective: s.effective.Value().effective(), Settings: s.Settings,
 		Arguments: s.queue.Arguments, Durable: s.queue.Durable, AutoDelete: s.queue.AutoDelete, Exclusive: s.queue.Exclusive,

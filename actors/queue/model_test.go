@@ -265,7 +265,7 @@ func (m *model) giveBack(e *entry) {
 }
 
 // settlements are those of consumers.
-var settlements = []mail.Settlement{mail.Ack, mail.Requeue, mail.Reject, mail.Release, mail.Defer, mail.Discard}
+var settlements = []mail.Settlement{mail.Ack, mail.Requeue, mail.Nack, mail.Reject, mail.Release, mail.Defer, mail.Discard}
 
 func (m *model) settle() {
 	ch := m.channel()
@@ -288,7 +288,7 @@ func (m *model) settle() {
 			case mail.Defer:
 				e.deferred = true
 				m.giveBack(e)
-			case mail.Requeue, mail.Release:
+			case mail.Requeue, mail.Nack, mail.Release:
 				m.giveBack(e)
 			case mail.Reject, mail.Discard:
 				m.die("rejected", e)

@@ -19,6 +19,7 @@ import (
 	"candlemark/internal/store"
 	"candlemark/internal/store/memory"
 	"candlemark/policies"
+	"candlemark/policies/retry"
 
 	"github.com/asynkron/protoactor-go/actor"
 )
@@ -31,6 +32,7 @@ type survivor struct {
 	priority                uint8
 	redelivered             bool
 	deferred                bool
+	until                   int64
 }
 
 // survivors lists the messages that survive a restart. Unacked ones are marked as redelivered.
@@ -53,7 +55,14 @@ func (r *rig) survivors() map[uint64]survivor {
 			enqueued, ttl := s.Backlog.Times(h)
 			all[e.Seq] = survivor{
 				e.Deadline, ttl, enqueued, s.Backlog.Size(h), e.DeliveryCount,
-				s.Backlog.Priority(h), e.Redelivered || out[h], e.Marks&backlog.Deferred != 0,
+				s.Backlog.Priority(h), e.Redelivered || out[h], e.Marks&backlog.Deferred != 0, 0,
+			}
+			if until, ok := s.Deferred.Until(h); ok && e.Marks&backlog.Deferred != 0 {
+				m := all[e.Seq]
+				if m.until = until; until <= r.config.Clock.Now().Floor() { // ready in the next turn
+					m.deferred, m.until = false, 0
+				}
+				all[e.Seq] = m
 			}
 		})
 	})
@@ -103,6 +112,9 @@ func whole(d mail.Delivery) (n uint64, ok bool) {
 func said(rng *rand.Rand) *mail.Outcome {
 	if rng.IntN(3) > 0 {
 		return nil
+	}
+	if rng.IntN(3) == 0 {
+		return &mail.Outcome{Until: time.Now().UnixMilli() + rng.Int64N(400)}
 	}
 	return &mail.Outcome{Annotations: table("x-opt-"+strconv.Itoa(rng.IntN(3)), "a"), Properties: table("said", strconv.Itoa(rng.IntN(99)))}
 }
@@ -156,6 +168,9 @@ func TestReopen_TTL26(t *testing.T) {
 		change := func(s *policies.QueueSettings) {
 			s.MaxPriority = uint8(rng.IntN(3))
 			s.StrictExpiry = rng.IntN(4) == 0
+			if rng.IntN(3) == 0 {
+				s.Retry = retry.Settings{Failed: true, Min: 30, Max: 50}
+			}
 		}
 		bubble(t, settings(dlx, change), func(r *rig) { r.surroundings(rng) }, func(r *rig) {
 			x := &traffic{rig: r, rng: rng}
@@ -205,6 +220,12 @@ func (x *traffic) life() {
 	before := x.survivors()
 	x.reopen()
 	after := x.survivors()
+	for seq, m := range before {
+		if m.until != 0 && m.until <= x.config.Clock.Now().Floor() { // it was ready again meanwhile
+			m.deferred, m.until = false, 0
+			before[seq] = m
+		}
+	}
 	maps.DeleteFunc(before, func(seq uint64, m survivor) bool { // it was overdue, and is dealt with
 		_, there := after[seq]
 		return !there && m.deadline <= x.config.Clock.Now().Floor()
@@ -221,6 +242,7 @@ func (x *traffic) life() {
 
 // drain gets what is left: all of it is there, and whole.
 func (x *traffic) drain() {
+	time.Sleep(time.Second) // nothing is postponed any more
 	synctest.Wait()
 	ready := 0
 	x.look(func(s *state) { ready = s.Backlog.Ready() })

@@ -57,7 +57,7 @@ func (s *state) proceed(now clock.Instant) (more bool) {
 		more = s.receivers.Expire(now) || more
 		more = s.releaseDue(now) || more
 		more = s.ExpireDue(now) || more
-		more = s.ExpireDeferred(now) || more
+		more = s.AdvanceDeferred(now) || more
 		more = messages.ForgetDuplicates(&s.Set, now) || more
 	}
 	more = s.Enforce(now) || more

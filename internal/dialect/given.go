@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -34,6 +35,20 @@ func Amendments(m amqp10.Map) (t protocol.Table) {
 		t = append(t, f)
 	}
 	return t
+}
+
+// DeliveryTime returns the date before which a message that is returned with these annotations is not delivered again,
+// in wall ms; 0 for none (RETRY-2).
+func DeliveryTime(annotations amqp10.Map) int64 {
+	switch v, _ := annotations.Get("x-opt-delivery-time"); v := v.(type) {
+	case amqp10.Timestamp:
+		return max(int64(v), 0)
+	case uint64:
+		return int64(min(v, math.MaxInt64))
+	default:
+		n, _ := protocol.Int64(v)
+		return max(n, 0)
+	}
 }
 
 // restored returns amendments as a map.

@@ -5,6 +5,7 @@ import (
 
 	"candlemark/internal/queuestats"
 	"candlemark/policies"
+	"candlemark/policies/retry"
 	"candlemark/protocol"
 )
 
@@ -58,7 +59,9 @@ type Queue struct {
 	HeadTimestamp           uint64 // of the first message, s since 1970, 0 for none
 	// DeliveryLimit is -1 for none.
 	DeliveryLimit int64
-	IdleSince     int64 // wall ms
+	// Retry is the delayed retries of a quorum queue.
+	Retry     retry.Settings
+	IdleSince int64 // wall ms
 	// Expiring counts the upcoming expirations of ready messages; Lease is the queue's own.
 	Expiring ExpiryCounts
 	Lease    Lease
@@ -66,7 +69,8 @@ type Queue struct {
 	// TimedOut are deliveries that came back because they were not settled in time, Late those settled after that.
 	TimedOut, Late uint64
 	Scheduled      ScheduledCounts
-	Deferred       int   // deferred messages: delivered only when requested by number
+	Deferred       int // deferred messages: delivered only when requested by number, or, as many as Postponed of them, at a later time
+	Postponed      int
 	Sessions       int   // with messages or a state, or locked
 	OldestUnacked  int64 // wall ms since when a message has been unacked for longest, to the s, 0 for none
 	// State is "running", or "down" for a queue that does not answer.

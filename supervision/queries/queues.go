@@ -204,7 +204,7 @@ func shown(vhost string, q *topology.Queue, info *mail.QueueInfo) management.Que
 	if info == nil {
 		return s
 	}
-	s.State, s.Effective, s.DeliveryLimit = "running", info.Effective, info.Settings.DeliveryLimit
+	s.State, s.Effective, s.DeliveryLimit, s.Retry = "running", info.Effective, info.Settings.DeliveryLimit, info.Settings.Retry
 	s.Ready, s.Unacked, s.Consumers = info.Ready, info.Unacked, info.Consumers
 	s.ReadyBytes, s.UnackedBytes, s.Memory = info.ReadyBytes, info.UnackedBytes, info.Memory
 	s.Paged, s.PagedBytes = info.Paged, info.PagedBytes
@@ -212,7 +212,7 @@ func shown(vhost string, q *topology.Queue, info *mail.QueueInfo) management.Que
 	s.ExclusiveTag, s.ActiveTag, s.HeadTimestamp = info.ExclusiveTag, info.ActiveTag, info.HeadTimestamp
 	s.IdleSince, s.Counts = info.LastUse, countsShown(info.Counts)
 	s.Expiring, s.Lease = management.ExpiryCounts(info.Expiring), management.Lease(info.Lease)
-	s.OldestUnacked, s.Deferred, s.Sessions = info.OldestUnacked, info.Deferred, info.Sessions
+	s.OldestUnacked, s.Deferred, s.Postponed, s.Sessions = info.OldestUnacked, info.Deferred, info.Postponed, info.Sessions
 	s.TimedOut, s.Late, s.Scheduled = info.Counts.TimedOut, info.Counts.Late, management.ScheduledCounts(info.Scheduled)
 	return s
 }

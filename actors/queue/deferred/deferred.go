@@ -3,6 +3,8 @@ package deferred
 import (
 	"slices"
 
+	"github.com/tidwall/btree"
+
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/wheel"
 )
@@ -16,11 +18,26 @@ type Set struct {
 	order    []uint64                      // ascending numbers, including some of removed messages
 	bytes    int64
 	due      []backlog.Handle // fired by the wheel, reused
+	until    map[uint64]int64 // when messages are ready again, by number; those of the others only a consumer decides
+	waiting  btree.BTreeG[postponed]
+}
+
+// postponed is a message that is ready again at a time, in wall ms.
+type postponed struct {
+	until int64
+	seq   uint64
+}
+
+func (p postponed) before(q postponed) bool {
+	return p.until < q.until || p.until == q.until && p.seq < q.seq
 }
 
 // New returns an empty Set of messages in b.
 func New(b *backlog.Backlog) *Set {
-	return &Set{messages: b, wheel: wheel.New(b), there: map[uint64]backlog.Handle{}}
+	return &Set{
+		messages: b, wheel: wheel.New(b), there: map[uint64]backlog.Handle{}, until: map[uint64]int64{},
+		waiting: *btree.NewBTreeGOptions(postponed.before, btree.Options{NoLocks: true}),
+	}
 }
 
 // Len returns the number of messages.
@@ -53,14 +70,44 @@ func (s *Set) Add(h backlog.Handle, now int64) {
 	s.wheel.Add(h)
 }
 
-// Take removes a message.
+// Postpone sets the time at which a message is ready again, in wall ms (RETRY-1).
+func (s *Set) Postpone(h backlog.Handle, until int64) {
+	seq := s.messages.Seq(h)
+	s.until[seq] = until
+	s.waiting.Set(postponed{until, seq})
+}
+
+// Postponed returns the number of messages that are ready again at some time.
+func (s *Set) Postponed() int {
+	if s == nil {
+		return 0
+	}
+	return len(s.until)
+}
+
+// Until returns when a message is ready again, in wall ms; false if only a consumer decides.
+func (s *Set) Until(h backlog.Handle) (until int64, ok bool) {
+	if s == nil {
+		return 0, false
+	}
+	until, ok = s.until[s.messages.Seq(h)]
+	return until, ok
+}
+
+// Take removes a message. One that was postponed is an ordinary message from then on.
 func (s *Set) Take(h backlog.Handle) {
 	s.wheel.Remove(h)
 	s.forget(h)
 }
 
 func (s *Set) forget(h backlog.Handle) {
-	delete(s.there, s.messages.Seq(h))
+	seq := s.messages.Seq(h)
+	if until, ok := s.until[seq]; ok {
+		s.messages.Entry(h).Marks &^= backlog.Deferred
+		delete(s.until, seq)
+		s.waiting.Delete(postponed{until, seq})
+	}
+	delete(s.there, seq)
 	s.bytes -= s.messages.Size(h)
 	if len(s.order) > 2*len(s.there)+64 {
 		s.order = slices.DeleteFunc(s.order, func(seq uint64) bool { _, is := s.there[seq]; return !is })
@@ -124,12 +171,16 @@ func (s *Set) Next() (int64, bool) {
 	if s == nil {
 		return 0, false
 	}
-	return s.wheel.Next()
+	at, ok := s.wheel.Next()
+	if p, is := s.waiting.Min(); is && (!ok || p.until < at) {
+		return p.until, true
+	}
+	return at, ok
 }
 
-// Advance removes messages past their deadline, about limit at a time, and calls end for each. It reports whether
-// others may be left.
-func (s *Set) Advance(now int64, limit int, end func(backlog.Handle)) (more bool) {
+// Advance removes messages past their deadline and then those that are ready again, each about limit at a time, and
+// calls end or ready for each. It reports whether others may be left.
+func (s *Set) Advance(now int64, limit int, end, ready func(backlog.Handle)) (more bool) {
 	if s == nil {
 		return false
 	}
@@ -141,5 +192,14 @@ func (s *Set) Advance(now int64, limit int, end func(backlog.Handle)) (more bool
 	if s.due = s.due[:0]; cap(s.due) > 64 {
 		s.due = nil
 	}
-	return more
+	for range limit {
+		p, ok := s.waiting.Min()
+		if !ok || p.until > now {
+			return more
+		}
+		h := s.there[p.seq]
+		s.Take(h)
+		ready(h)
+	}
+	return true
 }

@@ -8,19 +8,23 @@ import (
 	"candlemark/actors/queue/backlog"
 )
 
+// TestNone_DEFER2: no set is an empty one.
+func TestNone_DEFER2(t *testing.T) {
+	var none *Set
+	none.From(0, func(backlog.Handle) bool { t.Error("a message of no set"); return false })
+	if _, ok := none.Next(); ok || none.Len() != 0 || none.Bytes() != 0 || none.Postponed() != 0 || none.Advance(1, 1, nil, nil) {
+		t.Error("no set is not empty")
+	}
+}
+
 // TestSet_DEFER2: random additions and removals against a map; numbers come in order, deadlines are exact, and what is gone
 // leaves nothing behind.
 func TestSet_DEFER2(t *testing.T) {
 	rng := rand.New(rand.NewPCG(rand.Uint64(), 1))
 	var b backlog.Backlog
 	s := New(&b)
-	var none *Set
-	none.From(0, func(backlog.Handle) bool { t.Error("something of nothing"); return false })
-	if _, ok := none.Next(); ok || none.Len() != 0 || none.Bytes() != 0 || none.Advance(1, 1, nil) {
-		t.Error("something of nothing")
-	}
 	const start = 1_000_000
-	there, now := map[uint64]backlog.Handle{}, int64(start)
+	there, until, now := map[uint64]backlog.Handle{}, map[uint64]int64{}, int64(start)
 	var out []backlog.Handle
 	for seq := uint64(1); seq < 4000; seq++ {
 		h := b.Push(&backlog.Record{Seq: seq, Body: make([]byte, 3), Deadline: now + 1 + rng.Int64N(3000)})
@@ -33,39 +37,61 @@ func TestSet_DEFER2(t *testing.T) {
 			if b.Deadline(h) > now {
 				s.Add(h, now)
 				there[b.Seq(h)] = h
+				if rng.IntN(2) == 0 {
+					until[b.Seq(h)] = now + 1 + rng.Int64N(3000)
+					s.Postpone(h, until[b.Seq(h)])
+				}
 			}
 		}
 		for n, h := range there {
 			if rng.IntN(3) == 0 {
 				s.Take(h)
 				delete(there, n)
+				delete(until, n)
 			}
 			break
 		}
 		now += rng.Int64N(3)
-		s.Advance(now, 1<<20, func(h backlog.Handle) {
-			if b.Deadline(h) > now || there[b.Seq(h)] != h {
-				t.Fatalf("%d is due at %d, at %d", b.Seq(h), b.Deadline(h), now)
+		gone := func(h backlog.Handle) {
+			if there[b.Seq(h)] != h {
+				t.Fatalf("%d is not there", b.Seq(h))
 			}
 			delete(there, b.Seq(h))
-		})
-		if next, ok := s.Next(); ok && next <= now {
-			t.Fatalf("still due at %d", now)
+			delete(until, b.Seq(h))
 		}
-		after, last := rng.Uint64N(seq), uint64(0)
-		n := 0
-		s.From(after, func(h backlog.Handle) bool {
-			if q := b.Seq(h); q <= max(last, after) || there[q] != h {
-				t.Fatalf("%d behind %d", q, last)
+		s.Advance(now, 1<<20, func(h backlog.Handle) {
+			if b.Deadline(h) > now {
+				t.Fatalf("%d is due at %d, at %d", b.Seq(h), b.Deadline(h), now)
 			}
-			last = b.Seq(h)
-			n++
-			return n < 20
+			gone(h)
+		}, func(h backlog.Handle) {
+			if at, ok := until[b.Seq(h)]; !ok || at > now || b.Entry(h).Marks&backlog.Deferred != 0 {
+				t.Fatalf("%d is ready again at %d, at %d", b.Seq(h), at, now)
+			}
+			gone(h)
 		})
+		if next, ok := s.Next(); ok && next <= now || s.Postponed() != len(until) {
+			t.Fatalf("%d are postponed, not %d; the next is due at %d, at %d", s.Postponed(), len(until), next, now)
+		}
+		checkOrder(t, s, rng.Uint64N(seq), there)
 		if s.Len() != len(there) || s.Bytes() != 3*int64(len(there)) || len(s.order) > 2*len(there)+65 {
 			t.Fatalf("%d, %d bytes, %d numbers, want %d", s.Len(), s.Bytes(), len(s.order), len(there))
 		}
 	}
+}
+
+// checkOrder checks the messages with numbers above after.
+func checkOrder(t *testing.T, s *Set, after uint64, there map[uint64]backlog.Handle) {
+	t.Helper()
+	last, n := uint64(0), 0
+	s.From(after, func(h backlog.Handle) bool {
+		if q := s.messages.Seq(h); q <= max(last, after) || there[q] != h {
+			t.Fatalf("%d behind %d", q, last)
+		}
+		last = s.messages.Seq(h)
+		n++
+		return n < 20
+	})
 }
 
 // TestFirst_DEFER4: who takes the first ones looks at none that is gone again, so that a purge takes one step for each.
@@ -123,7 +149,7 @@ func TestAdvance_DEFER2(t *testing.T) {
 			b.Take(h)
 			s.Add(h, 0)
 		}
-		if s.Advance(10, 1000, func(backlog.Handle) {}); (cap(s.due) > 0) != (n == 64) {
+		if s.Advance(10, 1000, func(backlog.Handle) {}, nil); (cap(s.due) > 0) != (n == 64) {
 			t.Errorf("room for %d after %d", cap(s.due), n)
 		}
 	}

@@ -17,7 +17,7 @@ func (d *Deliveries) amends(r *mail.SettleRange) bool {
 		return false
 	}
 	switch r.How {
-	case mail.Requeue, mail.Release, mail.Defer:
+	case mail.Requeue, mail.Nack, mail.Release, mail.Defer:
 		return true
 	case mail.Reject, mail.Discard:
 		return d.Messages.ShouldDeadLetter(store.Rejected)
@@ -54,7 +54,7 @@ func (d *Deliveries) settleRead(h *consumers.Channel, list []numbered, r mail.Se
 			one, c := r, &contents[i]
 			one.First, one.Last = x.number, x.number
 			if _, held := h.Unacked.Get(x.number); held && b.IsPaged(x.Message) && (c.Err != nil || !content.PageIn(b, x.Message, &c.Record)) {
-				one.Outcome = nil // no content to amend
+				one.Outcome = &mail.Outcome{Until: r.Outcome.Until} // no content to amend
 			}
 			d.settleSome(h, []mail.SettleRange{one}, t, now)
 		}

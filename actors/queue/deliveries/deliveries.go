@@ -131,7 +131,7 @@ func (d *Deliveries) TakeBack(channel *consumers.Channel, number uint64, m *mail
 	u, _ := channel.Unacked.Take(number)
 	m.Add(number)
 	d.release(u)
-	d.Messages.Requeue(u.Message, now)
+	d.Messages.Requeue(u.Message, 0, true, now)
 	return u
 }
 

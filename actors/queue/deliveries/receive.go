@@ -7,6 +7,7 @@ import (
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/consumers"
 	"candlemark/actors/queue/content"
+	"candlemark/actors/queue/messages"
 	"candlemark/internal/clock"
 	"candlemark/internal/store"
 )
@@ -71,7 +72,7 @@ func (x *receiving) take(h backlog.Handle, now clock.Instant) {
 		if x.by == nil {
 			x.by = x.Owner.Open(x.asked.Channel)
 		}
-		x.Messages.Deferred.Take(h)
+		messages.TakeDeferred(x.Messages, h)
 		delivery.Number = x.hold(h, x.by, x.who, now)
 		x.Lock(delivery.Facts, x.by, delivery.Number)
 	case !paged:

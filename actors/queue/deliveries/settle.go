@@ -96,7 +96,7 @@ func (d *Deliveries) settleSome(h *consumers.Channel, ranges []mail.SettleRange,
 			if amends {
 				d.Messages.Amend(u.Message, r.Outcome.Annotations, r.Outcome.Properties)
 			}
-			d.settleOne(u, r.How, now)
+			d.settleOne(u, r, now)
 		})
 		taken, last := before-h.Unacked.Len(), r.Last
 		if next != 0 {
@@ -117,14 +117,16 @@ func (d *Deliveries) settleSome(h *consumers.Channel, ranges []mail.SettleRange,
 }
 
 // settleOne settles one delivery.
-func (d *Deliveries) settleOne(u consumers.Delivery, how mail.Settlement, now clock.Instant) {
+func (d *Deliveries) settleOne(u consumers.Delivery, r *mail.SettleRange, now clock.Instant) {
 	set := d.Messages
-	switch how {
+	switch r.How {
 	case mail.Ack:
 		set.Counts.Ack++
 		set.Remove(u.Message, store.Acked)
 	case mail.Requeue, mail.Leave:
-		set.Requeue(u.Message, now)
+		set.Requeue(u.Message, d.retryAt(r), true, now)
+	case mail.Nack:
+		set.Requeue(u.Message, d.retryAt(r), false, now)
 	case mail.Reject:
 		set.Backlog.Entry(u.Message).Marks |= backlog.Failed
 		set.End(u.Message, store.Rejected)
@@ -133,10 +135,18 @@ func (d *Deliveries) settleOne(u consumers.Delivery, how mail.Settlement, now cl
 	case mail.PutBack:
 		set.PutBack(u.Message, now)
 	case mail.Release:
-		set.GiveBack(u.Message, now)
+		set.GiveBack(u.Message, d.retryAt(r), now)
 	case mail.Defer:
 		set.Defer(u.Message, now)
 	}
+}
+
+// retryAt returns when deliveries of a settlement may be delivered again, in wall ms of the broker, 0 for no such time.
+func (d *Deliveries) retryAt(r *mail.SettleRange) int64 {
+	if r.Outcome == nil || r.Outcome.Until == 0 {
+		return 0
+	}
+	return r.Outcome.Until - d.Messages.Skew
 }
 
 // GiveUpOf requeues the deliveries of a consumer that was cancelled at their positions, over several turns if necessary,
@@ -158,7 +168,7 @@ func (d *Deliveries) GiveUpOf(c *consumers.Consumer, m *mail.CancelConsumer, now
 			for _, n := range numbers {
 				u, _ := unacked.Take(n)
 				d.release(u)
-				d.Messages.Requeue(u.Message, now)
+				d.Messages.Requeue(u.Message, 0, true, now)
 			}
 			return next == 0
 		},
@@ -178,7 +188,7 @@ func (d *Deliveries) GiveUp(h *consumers.Channel, now clock.Instant, end func())
 					return
 				}
 				d.release(u)
-				d.Messages.Requeue(u.Message, now)
+				d.Messages.Requeue(u.Message, 0, true, now)
 			})
 			return next == 0
 		},

@@ -77,8 +77,9 @@ func (s *Set) Remove(h backlog.Handle, why store.Reason) {
 }
 
 // Requeue returns an unacked message to its original position with its original deadline; if that has passed it
-// expires at once (TTL-16, TTL-22).
-func (s *Set) Requeue(h backlog.Handle, now clock.Instant) {
+// expires at once (TTL-16, TTL-22). It is not delivered again before until, in wall ms of the broker, 0 for what the
+// queue's settings say, to which failed matters (RETRY-1).
+func (s *Set) Requeue(h backlog.Handle, until int64, failed bool, now clock.Instant) {
 	e := s.Backlog.Entry(h)
 	e.Redelivered = true
 	e.DeliveryCount++
@@ -87,13 +88,36 @@ func (s *Set) Requeue(h backlog.Handle, now clock.Instant) {
 		s.End(h, store.Exceeded)
 		return
 	}
-	s.GiveBack(h, now)
+	comeBack(s, h, until, failed, now)
 }
 
 // GiveBack is Requeue for a delivery that does not count (LOCK-2).
-func (s *Set) GiveBack(h backlog.Handle, now clock.Instant) {
-	s.Backlog.Entry(h).Redelivered = true
+func (s *Set) GiveBack(h backlog.Handle, until int64, now clock.Instant) {
+	comeBack(s, h, until, false, now)
+}
+
+func comeBack(s *Set, h backlog.Handle, until int64, failed bool, now clock.Instant) {
+	e := s.Backlog.Entry(h)
+	e.Redelivered = true
+	if e.Marks&backlog.Deferred == 0 { // deferred messages wait for a consumer
+		if delay := s.Settings.Retry.Delay(failed, e.DeliveryCount); delay > 0 && until <= now.Floor() {
+			until = store.After(now.Ceil(), delay)
+		}
+		if until > now.Floor() && e.Deadline > now.Floor() {
+			postpone(s, h, until)
+			return
+		}
+	}
 	s.PutBack(h, now)
+}
+
+// postpone makes an unacked message deferred until a time (RETRY-1).
+func postpone(s *Set, h backlog.Handle, until int64) {
+	e := s.Backlog.Entry(h)
+	e.Marks |= backlog.Deferred
+	s.Journal.Postpone(e, until)
+	s.Return(h)
+	s.Deferred.Postpone(h, until)
 }
 
 // Defer makes an unacked message deferred (DEFER-1), or expires it if it is past its deadline.
@@ -101,7 +125,8 @@ func (s *Set) Defer(h backlog.Handle, now clock.Instant) {
 	e := s.Backlog.Entry(h)
 	e.Marks |= backlog.Deferred
 	s.Journal.Note(store.Deferred, e)
-	s.GiveBack(h, now)
+	e.Redelivered = true
+	s.PutBack(h, now)
 }
 
 // ensureDeferred creates the set of deferred messages, which few queues need.
@@ -113,13 +138,21 @@ func ensureDeferred(s *Set) *deferred.Set {
 	return s.Deferred
 }
 
-// ExpireDeferred ends the deferred messages past their deadline, up to a turn's limit, and reports whether others may
-// be left.
-func (s *Set) ExpireDeferred(now clock.Instant) (more bool) {
+// TakeDeferred takes a deferred message for a consumer. It is not postponed any more, also after a restart.
+func TakeDeferred(s *Set, h backlog.Handle) {
+	if _, ok := s.Deferred.Until(h); ok {
+		s.Journal.Postpone(s.Backlog.Entry(h), 1)
+	}
+	s.Deferred.Take(h)
+}
+
+// AdvanceDeferred ends the deferred messages past their deadline and makes those ready that were postponed until now,
+// up to a turn's limit. It reports whether others may be left.
+func (s *Set) AdvanceDeferred(now clock.Instant) (more bool) {
 	return s.Deferred.Advance(now.Floor(), TurnLimit, func(h backlog.Handle) {
 		s.Late.Expired(s.Backlog.Deadline(h), int64(now))
 		s.End(h, store.Expired)
-	})
+	}, s.Return)
 }
 
 // PurgeDeferred removes at most limit deferred messages, and reports whether none is left.

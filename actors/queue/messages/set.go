@@ -226,7 +226,9 @@ func (s *Set) restoreOne(m *store.Recovered) {
 	if m.Deferred {
 		s.Backlog.Entry(h).Marks |= backlog.Deferred
 		s.Backlog.Take(h)
-		ensureDeferred(s).Add(h, 0)
+		if ensureDeferred(s).Add(h, 0); m.Until != 0 {
+			s.Deferred.Postpone(h, m.Until)
+		}
 		return
 	}
 	s.Expiry.Add(h)

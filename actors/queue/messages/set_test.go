@@ -98,14 +98,14 @@ func TestRequeue_TTL16(t *testing.T) {
 	}{{0, 2}, {0, 1}} { // the second time it is over the limit
 		f.Expiry.Remove(h)
 		f.Backlog.Take(h)
-		if f.Requeue(h, at(row.now)); f.Backlog.Ready() != row.ready {
+		if f.Requeue(h, 0, true, at(row.now)); f.Backlog.Ready() != row.ready {
 			t.Errorf("%d ready, want %d", f.Backlog.Ready(), row.ready)
 		}
 	}
 	h, _ = f.First(at(0))
 	f.Expiry.Remove(h)
 	f.Backlog.Take(h)
-	if f.Requeue(h, at(10)); f.Backlog.Len() != 0 {
+	if f.Requeue(h, 0, true, at(10)); f.Backlog.Len() != 0 {
 		t.Error("ready past its deadline")
 	}
 }

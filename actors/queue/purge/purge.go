@@ -27,7 +27,7 @@ func All(p Parts, m *mail.Purge, now clock.Instant) {
 		Asked: m,
 		Step: func(clock.Instant) bool {
 			if !expired {
-				if s.ExpireDue(due) || s.ExpireDeferred(due) {
+				if s.ExpireDue(due) || s.AdvanceDeferred(due) {
 					return false
 				}
 				expired, kept = true, s.Scheduled.Len()+s.Deferred.Len()

@@ -185,15 +185,28 @@ func (w *Writer) Reschedule(e *backlog.Entry, due int64) {
 	}
 }
 
-// mark adds a record, joined to the previous one if possible.
+// Postpone writes that a message is deferred until a time, if it is in the journal.
+func (w *Writer) Postpone(e *backlog.Entry, until int64) {
+	if e.Marks&backlog.Stored != 0 && !w.closed {
+		w.join(store.Record{Kind: store.Postponed, First: e.Seq, Until: until})
+	}
+}
+
+// mark adds a record of one message.
 func (w *Writer) mark(kind store.Kind, seq uint64, why store.Reason) {
+	w.join(store.Record{Kind: kind, First: seq, Why: why})
+}
+
+// join adds a record of one message, joined to the previous one if possible.
+func (w *Writer) join(next store.Record) {
 	if n := len(w.marks); n > 0 {
-		if r := &w.marks[n-1]; r.Kind == kind && r.Why == why && r.Last+1 == seq {
-			r.Last = seq
+		if r := &w.marks[n-1]; r.Kind == next.Kind && r.Why == next.Why && r.Until == next.Until && r.Last+1 == next.First {
+			r.Last = next.First
 			return
 		}
 	}
-	w.marks = append(w.marks, store.Record{Kind: kind, Time: w.At, First: seq, Last: seq, Why: why})
+	next.Time, next.Last = w.At, next.First
+	w.marks = append(w.marks, next)
 }
 
 // Close stops writing: the vhost has forgotten the queue. Those who wait are answered now.

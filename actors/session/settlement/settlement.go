@@ -26,7 +26,7 @@ func Of(state *amqp10.State, settled bool) (how mail.Settlement, outcome *mail.O
 			how = mail.Requeue
 		}
 		if given := dialect.Given(state.MessageAnnotations); len(given) > 0 {
-			outcome = &mail.Outcome{Annotations: given}
+			outcome = &mail.Outcome{Annotations: given, Until: dialect.DeliveryTime(state.MessageAnnotations)}
 		}
 		return how, outcome, true, nil
 	case amqp10.NoState, amqp10.Received: // settled: the default outcome

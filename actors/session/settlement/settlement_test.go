@@ -1,6 +1,7 @@
 package settlement
 
 import (
+	"math"
 	"testing"
 
 	"candlemark/actors/mail"
@@ -29,6 +30,14 @@ func TestOf(t *testing.T) {
 	} {
 		if how, outcome, final, err := Of(&c.state, c.settled); how != c.how || final != c.final || outcome != nil || err != nil {
 			t.Errorf("%+v: %v, %v, %v, %v", c.state, how, outcome, final, err)
+		}
+	}
+	for v, until := range map[any]int64{ // RETRY-2
+		int64(1800000000000): 1800000000000, uint64(7): 7, uint64(math.MaxUint64): math.MaxInt64, uint32(8): 8, amqp10.Timestamp(9): 9, "7": 0, int32(-7): 0,
+	} {
+		state := amqp10.State{Kind: amqp10.Modified, MessageAnnotations: amqp10.Map{{Key: amqp10.Symbol("x-opt-delivery-time"), Value: v}}}
+		if _, outcome, _, _ := Of(&state, false); outcome == nil || outcome.Until != until {
+			t.Errorf("%v: %+v", v, outcome)
 		}
 	}
 	if _, _, _, err := Of(&amqp10.State{Kind: amqp10.Transactional}, true); err == nil {

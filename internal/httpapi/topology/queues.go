@@ -19,6 +19,7 @@ type queueItem struct {
 	Utilisation    float64             `json:"consumer_utilisation"`
 	Consumers      int                 `json:"consumers"`
 	TimedOut       uint64              `json:"deliveries_timed_out"`
+	Retry          string              `json:"delayed_retry,omitempty"`
 	DeliveryLimit  any                 `json:"delivery_limit,omitempty"`
 	Durable        bool                `json:"durable"`
 	Effective      policies.Definition `json:"effective_policy_definition"`
@@ -47,6 +48,7 @@ type queueItem struct {
 	ReadyRAM       int                 `json:"messages_ready_ram"`
 	Scheduled      int                 `json:"messages_scheduled"`
 	Deferred       int                 `json:"messages_deferred"`
+	Delayed        int                 `json:"messages_delayed"`
 	Unacked        int                 `json:"messages_unacknowledged"`
 	UnackedRate    forms.Rate          `json:"messages_unacknowledged_details"`
 	UnackedRAM     int                 `json:"messages_unacknowledged_ram"`
@@ -124,7 +126,7 @@ func queueForm(r *rest.Request, q *management.Queue) queueItem {
 		OperatorPolicy: forms.OrNull(q.Effective.OperatorPolicy), Policy: forms.OrNull(q.Effective.Policy),
 		State: q.State, Type: q.Type, VHost: q.VHost, May: mayQueue(r, q),
 		Persistent: q.Persistent, BytesStored: q.PersistentBytes,
-		TimedOut: q.TimedOut, Late: q.Late, Scheduled: q.Scheduled.Count, Deferred: q.Deferred, Sessions: q.Sessions, NextDue: forms.Optional(q.Scheduled.NextDue),
+		TimedOut: q.TimedOut, Late: q.Late, Scheduled: q.Scheduled.Count, Deferred: q.Deferred, Delayed: q.Postponed, Sessions: q.Sessions, NextDue: forms.Optional(q.Scheduled.NextDue),
 		OldestUnacked: forms.Optional(q.OldestUnacked), NextExpiry: forms.Optional(q.Expiring.Next), Expiring: q.Expiring.Count, Expiries: forms.HistogramOf(q.Expiring.Within),
 		LeaseExpires: forms.Optional(q.Lease.Ends), LeaseRenewed: forms.Optional(q.Lease.Renewed), LeaseUse: forms.OrNull(q.Lease.By),
 	}
@@ -139,7 +141,7 @@ func queueForm(r *rest.Request, q *management.Queue) queueItem {
 	}
 	if q.Type == "quorum" {
 		item.Leader, item.Members, item.Online = r.Node, []string{r.Node}, []string{r.Node}
-		item.DeliveryLimit = q.DeliveryLimit
+		item.DeliveryLimit, item.Retry = q.DeliveryLimit, q.Retry.String()
 		if q.DeliveryLimit < 0 {
 			item.DeliveryLimit = "unlimited"
 		}

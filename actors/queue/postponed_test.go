@@ -1,0 +1,322 @@
+package queue
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"candlemark/actors/mail"
+	"candlemark/internal/store"
+	"candlemark/policies"
+	"candlemark/policies/retry"
+)
+
+func retries(r retry.Settings) func(*policies.QueueSettings) {
+	return func(s *policies.QueueSettings) { s.Retry = r }
+}
+
+// postpone settles a delivery of ch1 that is to be delivered again at ms, in wall ms since the start.
+func (c *core) postpone(how mail.Settlement, number uint64, ms int64) {
+	c.t.Helper()
+	c.outcome(how, number, &mail.Outcome{Until: start + ms})
+}
+
+// TestRetries_RETRY1: a message that comes back is delivered again after the delay, not before, and as far as its deliveries
+// have failed after a longer one; what is behind it does not wait.
+func TestRetries_RETRY1(t *testing.T) {
+	c := newCore(t, retries(retry.Settings{Failed: true, Returned: true, Min: 1000, Max: 2500}))
+	c.put("1", "2")
+	c.consume(ch1, "a", 1)
+	c.want("first", c.delivered("a"), "1")
+	c.settle(ch1, mail.Requeue, 1, 1)
+	c.want("the next", c.delivered("a"), "2")
+	c.settle(ch1, mail.Ack, 2, 2)
+	number, now := uint64(2), int64(0)
+	for _, delay := range []int64{1000, 2000, 2500, 2500} {
+		c.at(now + delay - 1)
+		c.want("early", c.delivered("a"))
+		if info := c.describe1(); info.Deferred != 1 || info.Ready != 0 {
+			t.Errorf("%d deferred, %d ready", info.Deferred, info.Ready)
+		}
+		now += delay
+		c.at(now)
+		c.want(fmt.Sprintf("after %d ms", delay), c.delivered("a"), "1*")
+		number++
+		c.settle(ch1, mail.Requeue, number, number)
+	}
+	c.at(now + 2500)
+	number++
+	c.want("again", c.delivered("a"), "1*")
+	c.settle(ch1, mail.Release, number, number) // five failures before
+	c.at(now + 4999)
+	c.want("early", c.delivered("a"))
+	c.at(now + 5000)
+	c.want("released", c.delivered("a"), "1*")
+}
+
+// TestRetryTypes_RETRY1: only those come back late that the type names; channels and consumers that end count as failures.
+func TestRetryTypes_RETRY1(t *testing.T) {
+	for _, row := range []struct {
+		retry retry.Settings
+		how   mail.Settlement
+		late  bool
+	}{
+		{retry.Settings{Failed: true, Min: 10, Max: 10}, mail.Requeue, true},
+		{retry.Settings{Failed: true, Min: 10, Max: 10}, mail.Leave, true},
+		{retry.Settings{Failed: true, Min: 10, Max: 10}, mail.Release, false},
+		{retry.Settings{Returned: true, Min: 10, Max: 10}, mail.Requeue, false},
+		{retry.Settings{Returned: true, Min: 10, Max: 10}, mail.Release, true},
+		{retry.Settings{Failed: true, Min: 10, Max: 10}, mail.Nack, false},
+		{retry.Settings{Returned: true, Min: 10, Max: 10}, mail.Nack, true},
+		{retry.Settings{}, mail.Requeue, false},
+		{retry.Settings{Failed: true, Returned: true, Min: 10, Max: 10}, mail.PutBack, false},
+	} {
+		c := newCore(t, retries(row.retry))
+		c.put("1")
+		c.get(ch1)
+		c.settle(ch1, row.how, 1, 1)
+		if late := c.Deferred.Len() == 1; late != row.late || len(c.ready()) == 1 == row.late {
+			t.Errorf("%+v, settled with %d: late is %v", row.retry, row.how, late)
+		}
+	}
+	c := newCore(t, retries(retry.Settings{Failed: true, Min: 10, Max: 10}), timeout(100))
+	c.put("1", "2", "3")
+	c.consume(ch2, "b", 1)
+	c.get(ch1)
+	c.feed(&mail.ChannelGone{Channel: ch1})
+	c.feed(&mail.ChannelGone{Channel: ch2})
+	c.want("late", c.ready(), "3")
+	c.at(10)
+	c.want("back at their positions", c.ready(), "1", "2", "3")
+	c.get(ch2)
+	c.at(109)
+	c.want("held", c.ready(), "2", "3")
+	c.at(119)
+	c.want("its lock ended, and it is late", c.ready(), "2", "3")
+	c.at(120)
+	c.want("back", c.ready(), "1", "2", "3")
+}
+
+// TestUntil_RETRY2: a consumer can name the date, in queues of any settings; one that has passed says nothing.
+func TestUntil_RETRY2(t *testing.T) {
+	for _, how := range []mail.Settlement{mail.Requeue, mail.Release} {
+		c := newCore(t)
+		c.put("1", "2", "3")
+		c.get(ch1)
+		c.get(ch1)
+		c.postpone(how, 1, 500)
+		c.postpone(how, 2, 300)
+		c.want("ready", c.ready(), "3")
+		c.at(299)
+		c.want("early", c.ready(), "3")
+		c.at(300)
+		c.want("the second", c.ready(), "2", "3")
+		c.at(499)
+		c.want("early", c.ready(), "2", "3")
+		c.at(500)
+		c.want("at its position", c.ready(), "1", "2", "3")
+		if d := c.get(ch1).Delivery; text(d) != "1*" {
+			t.Errorf("got %s", text(d))
+		}
+		c.postpone(how, 3, 500)
+		c.want("past", c.ready(), "1", "2", "3")
+	}
+	c := newCore(t, retries(retry.Settings{Failed: true, Min: 1000, Max: 1000}))
+	c.put("1", "2")
+	c.get(ch1)
+	c.get(ch1)
+	c.postpone(mail.Requeue, 1, 10)
+	c.postpone(mail.Requeue, 2, -10)
+	c.at(10)
+	c.want("the date comes first", c.ready(), "1")
+	c.at(999)
+	c.want("a past date says nothing", c.ready(), "1")
+	c.at(1000)
+	c.want("but the settings do", c.ready(), "1", "2")
+	c = newCore(t)
+	c.Skew = 700 // the clock was set
+	c.put("1")
+	c.get(ch1)
+	c.postpone(mail.Requeue, 1, 1000)
+	c.at(299)
+	c.want("early", c.ready())
+	c.at(300)
+	c.want("at its date", c.ready(), "1")
+}
+
+// TestWaits_RETRY3: a message that waits expires at its deadline, can be received by number, which ends the wait, counts for no limit,
+// and is dropped by a purge. A delivery limit comes before the delay.
+func TestWaits_RETRY3(t *testing.T) {
+	c := newCore(t, dlx, maxLength(1, "drop-head"))
+	c.publish(msg("1", 200))
+	c.get(ch1)
+	c.postpone(mail.Requeue, 1, 200)
+	c.put("2")
+	c.at(199)
+	c.want("early", c.seenOff())
+	c.at(200)
+	c.want("its deadline", c.seenOff(), "expired 1")
+	c.want("ready", c.ready(), "2")
+	c.get(ch1)
+	c.postpone(mail.Requeue, 2, 900)
+	c.want("received", received(c.receive(false, 2)), "2 2*")
+	c.at(900)
+	c.want("held", c.ready())
+	c.settle(ch1, mail.Requeue, 3, 3)
+	c.want("an ordinary message", c.ready(), "2")
+	c.get(ch1)
+	c.postpone(mail.Requeue, 4, 1900)
+	c.feed(&mail.Purge{Request: mail.Request{ReplyTo: ch1}, Connection: owner})
+	if n := one[*mail.PurgeReply](c).MessageCount; n != 1 || c.Backlog.Len() != 0 {
+		t.Errorf("%d were purged", n)
+	}
+	c.at(3000)
+	c.want("none", c.ready())
+	c = newCore(t, dlx, retries(retry.Settings{Failed: true, Min: 10, Max: 10}), func(s *policies.QueueSettings) { s.DeliveryLimit = 1 })
+	c.put("1")
+	c.get(ch1)
+	c.settle(ch1, mail.Requeue, 1, 1)
+	c.at(10)
+	c.get(ch1)
+	c.settle(ch1, mail.Requeue, 2, 2)
+	c.want("dead at once", c.seenOff(), "delivery_limit 1")
+}
+
+// TestSurvives_RETRY4: after a restart messages wait until the same time; those whose time has come, and those that were
+// received, do not.
+func TestSurvives_RETRY4(t *testing.T) {
+	cfg := testConfig(settings(dlx))
+	cfg.Queue.Durable = true
+	c := newCoreOf(t, cfg)
+	for i := range 5 {
+		m := msg(strconv.Itoa(1+i), -1)
+		m.Persistent = true
+		c.publish(m)
+		c.get(ch1)
+	}
+	c.postpone(mail.Requeue, 1, 900)
+	c.postpone(mail.Requeue, 2, 100)
+	c.postpone(mail.Requeue, 3, 900)
+	c.outcome(mail.Defer, 4, nil)
+	c.postpone(mail.Requeue, 5, 800)
+	c.receive(false, 3)
+	c.receive(false, 5)
+	c.outcome(mail.Defer, 7, nil)
+	cfg.Recovered = c.disk.survivors()
+	again := newCoreOf(t, cfg)
+	again.disk.puts, again.now = c.disk.puts, c.now
+	again.at(500)
+	again.want("ready", again.ready(), "2", "3")
+	again.want("deferred", again.deferredBodies(), "1", "4", "5")
+	again.at(899)
+	again.want("early", again.ready(), "2", "3")
+	again.at(900)
+	again.want("ready again", again.ready(), "1", "2", "3")
+	again.at(100_000)
+	again.want("deferred for good", again.deferredBodies(), "4", "5")
+}
+
+// returning is a message that consumers return at random.
+type returning struct {
+	until, deadline int64
+	failures        uint32
+}
+
+// returner is a consumer that returns messages at random.
+type returner struct {
+	*core
+	rng    *rand.Rand
+	all    map[string]*returning
+	number uint64
+	acks   bool // it acknowledges everything
+}
+
+func (x *returner) publish(body string) {
+	w, m := &returning{deadline: store.Never}, msg(body, -1)
+	if x.rng.IntN(3) == 0 {
+		m.TTL = 1 + x.rng.Int64N(100)
+		w.deadline = x.now.Ceil() + m.TTL
+	}
+	x.all[body] = w
+	x.core.publish(m)
+}
+
+// settleAll checks what died and what was delivered now, and settles the deliveries.
+func (x *returner) settleAll() {
+	for settled := true; settled; {
+		for _, d := range x.seenOff() {
+			body := d[len("expired "):]
+			if w := x.all[body]; w == nil || w.deadline > x.now.Floor() {
+				x.t.Fatalf("%s expired early", body)
+			}
+			delete(x.all, body)
+		}
+		settled = false
+		for _, body := range x.delivered("a") {
+			settled = true
+			x.number++
+			x.settleOne(strings.TrimSuffix(body, "*"))
+		}
+	}
+}
+
+func (x *returner) settleOne(body string) {
+	w, now := x.all[body], x.now.Floor()
+	if w == nil || w.until > now || w.deadline <= now {
+		x.t.Fatalf("%s was not to be delivered at %d: %+v", body, x.ms(), w)
+	}
+	how := []mail.Settlement{mail.Ack, mail.Requeue, mail.Nack, mail.Release}[x.rng.IntN(4)]
+	r := mail.SettleRange{First: x.number, Last: x.number, How: how}
+	if w.until = 0; how != mail.Ack && x.rng.IntN(2) == 0 {
+		w.until = now + x.rng.Int64N(50)
+		r.Outcome = &mail.Outcome{Until: w.until}
+	}
+	if how == mail.Requeue || how == mail.Nack {
+		w.failures++
+	}
+	if delay := x.Settings.Retry.Delay(how == mail.Requeue, w.failures); delay > 0 && w.until <= now {
+		w.until = x.now.Ceil() + delay
+	}
+	if how == mail.Ack || x.acks {
+		r.How = mail.Ack
+		delete(x.all, body)
+	}
+	x.feed(&mail.Settle{Channel: ch1, Ranges: []mail.SettleRange{r}})
+}
+
+// TestRandom_RETRY1_RETRY3: consumers that return messages at random get each again not before its time, and at it while the
+// timer is on time; each is acknowledged once or expires at its deadline.
+func TestRandom_RETRY1_RETRY3(t *testing.T) {
+	seeded(t, 20, func(t *testing.T, seed uint64) {
+		rng := rand.New(rand.NewPCG(seed, 0))
+		c := newCore(t, dlx, retries(retry.Settings{Failed: rng.IntN(2) == 0, Returned: rng.IntN(2) == 0, Min: 7, Max: 40}))
+		c.turnLimit = uint16(1 + rng.IntN(50))
+		x := &returner{core: c, rng: rng, all: map[string]*returning{}}
+		c.consume(ch1, "a", 5)
+		for step := range 1500 {
+			if x.acks = step >= 1000; step < 400 && rng.IntN(2) == 0 {
+				x.publish(strconv.Itoa(step))
+				x.settleAll()
+			}
+			onTime := rng.IntN(3) > 0
+			if onTime {
+				c.at(c.ms() + rng.Int64N(2))
+			} else {
+				c.now += 2_500_000
+				c.feed(timerFired{})
+			}
+			x.settleAll()
+			for body, w := range x.all {
+				if onTime && w.until > 0 && w.until <= c.now.Floor() && slices.Contains(c.deferredBodies(), body) {
+					t.Fatalf("%s waits until %d at %d", body, w.until-start, c.ms())
+				}
+			}
+		}
+		if len(x.all) > 0 || c.Backlog.Len() > 0 || c.Deferred.Len() > 0 {
+			t.Errorf("%d messages were lost; %d are in the queue", len(x.all), c.Backlog.Len())
+		}
+	})
+}
