@@ -219,6 +219,21 @@ func TestSurvives_RETRY4(t *testing.T) {
 	again.want("deferred for good", again.deferredBodies(), "4", "5")
 }
 
+// TestSpilled_RETRY4: a message that is written because memory is tight waits until the same time for a queue that starts again.
+func TestSpilled_RETRY4(t *testing.T) {
+	c := newCore(t)
+	c.put("1", "2")
+	c.get(ch1)
+	c.get(ch1)
+	c.postpone(mail.Requeue, 1, 900)
+	c.outcome(mail.Defer, 2, nil)
+	c.pressed, c.Pager.Idle = func() bool { return true }, 0
+	c.feed(&mail.Trim{})
+	if first, second := c.disk.deferred[1], c.disk.deferred[2]; len(c.disk.deferred) != 2 || first != start+900 || second != 0 {
+		t.Errorf("until %d and %d, want %d and 0", first, second, start+900)
+	}
+}
+
 // returning is a message that consumers return at random.
 type returning struct {
 	until, deadline int64

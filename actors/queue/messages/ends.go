@@ -134,6 +134,7 @@ func ensureDeferred(s *Set) *deferred.Set {
 	if s.Deferred == nil {
 		s.Deferred = deferred.New(&s.Backlog)
 		s.Expiry.Others = s.Deferred
+		s.Journal.Until = s.Deferred.Until
 	}
 	return s.Deferred
 }

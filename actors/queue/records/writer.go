@@ -15,7 +15,9 @@ type Writer struct {
 	// At is the turn's time, in wall ms.
 	At int64
 	// Removed, unless nil, is called for every message that is removed, in the journal or not.
-	Removed  func(seq uint64)
+	Removed func(seq uint64)
+	// Until, unless nil, returns until when a deferred message is postponed, in wall ms; false if it is not.
+	Until    func(h backlog.Handle) (ms int64, ok bool)
 	out      *outbox.Outbox
 	commit   *Commit        // this turn's, nil for none
 	marks    []store.Record // this turn's records of changes
@@ -84,8 +86,12 @@ func (w *Writer) Spill(b *backlog.Backlog, h backlog.Handle, scheduled bool) {
 	if scheduled {
 		r.Due = r.Deadline
 	}
-	if b.Entry(h).Marks&backlog.Deferred != 0 {
-		w.mark(store.Deferred, r.First, 0)
+	if e := b.Entry(h); e.Marks&backlog.Deferred != 0 {
+		if until, ok := w.until(h); ok {
+			w.Postpone(e, until)
+		} else {
+			w.mark(store.Deferred, r.First, 0)
+		}
 	}
 	n := int64(len(r.Header) + len(r.Body))
 	w.commit.spilled += n
@@ -183,6 +189,13 @@ func (w *Writer) Reschedule(e *backlog.Entry, due int64) {
 	if e.Marks&backlog.Stored != 0 {
 		w.marks = append(w.marks, store.Record{Kind: store.Rescheduled, Time: w.At, First: e.Seq, Last: e.Seq, Due: due})
 	}
+}
+
+func (w *Writer) until(h backlog.Handle) (int64, bool) {
+	if w.Until == nil {
+		return 0, false
+	}
+	return w.Until(h)
 }
 
 // Postpone writes that a message is deferred until a time, if it is in the journal.
