@@ -74,8 +74,11 @@ func TestAmendmentsKeepTheirTypes_LOCK2(t *testing.T) {
 			t.Fatal(name, err)
 		}
 		want := protocol.Table{
-			{Key: "at", Value: protocol.Timestamp(1_700_000_000)}, {Key: "n", Value: int64(1)}, {Key: "x-opt-by", Value: protocol.Array{"one", "two"}},
-			{Key: "x-opt-int", Value: int32(7)}, {Key: "x-opt-map", Value: protocol.Table{{Key: "k", Value: "c"}}},
+			{Key: "at", Value: protocol.Timestamp(1_700_000_000)},
+			{Key: "n", Value: int64(1)},
+			{Key: "x-opt-by", Value: protocol.Array{"one", "two"}},
+			{Key: "x-opt-int", Value: int32(7)},
+			{Key: "x-opt-map", Value: protocol.Table{{Key: "k", Value: "c"}}},
 		}
 		for _, f := range want {
 			if v, _ := p.Headers.Get(f.Key); !reflect.DeepEqual(v, f.Value) {

@@ -74,8 +74,15 @@ func (o *Overlay) marks() (marks uint64) {
 		is   bool
 		mark uint64
 	}{
-		{o.DropExpiration, markDrop}, {o.AddDeathCount, markCount}, {o.Delayed != 0, markDelayed}, {o.Held, markHeld}, {o.Hops != 0, markMoved},
-		{o.amended(), markAmended}, {o.DiedAfter != 0, markReturned}, {o.Failed != 0, markFailed}, {o.typed(), markTyped},
+		{o.DropExpiration, markDrop},
+		{o.AddDeathCount, markCount},
+		{o.Delayed != 0, markDelayed},
+		{o.Held, markHeld},
+		{o.Hops != 0, markMoved},
+		{o.amended(), markAmended},
+		{o.DiedAfter != 0, markReturned},
+		{o.Failed != 0, markFailed},
+		{o.typed(), markTyped},
 	} {
 		if m.is {
 			marks |= m.mark

@@ -14,11 +14,19 @@ func TestDelay_RETRY1(t *testing.T) {
 		failures uint32
 		want     int64
 	}{
-		{all, true, 1, 10}, {all, true, 2, 20}, {all, true, 3, 30}, {all, true, 4, 35}, {all, true, math.MaxUint32, 35},
-		{all, false, 0, 10}, {all, false, 2, 20},
-		{Settings{Failed: true, Min: 10, Max: 35}, false, 1, 0}, {Settings{Failed: true, Min: 10, Max: 35}, true, 1, 10},
-		{Settings{Returned: true, Min: 10, Max: 35}, true, 1, 0}, {Settings{Returned: true, Min: 10, Max: 35}, false, 1, 10},
-		{Settings{}, true, 1, 0}, {Settings{}, false, 0, 0},
+		{all, true, 1, 10},
+		{all, true, 2, 20},
+		{all, true, 3, 30},
+		{all, true, 4, 35},
+		{all, true, math.MaxUint32, 35},
+		{all, false, 0, 10},
+		{all, false, 2, 20},
+		{Settings{Failed: true, Min: 10, Max: 35}, false, 1, 0},
+		{Settings{Failed: true, Min: 10, Max: 35}, true, 1, 10},
+		{Settings{Returned: true, Min: 10, Max: 35}, true, 1, 0},
+		{Settings{Returned: true, Min: 10, Max: 35}, false, 1, 10},
+		{Settings{}, true, 1, 0},
+		{Settings{}, false, 0, 0},
 		{Settings{Failed: true, Min: 10, Max: 4}, true, 1, 4},
 		{Settings{Failed: true, Min: math.MaxInt64, Max: math.MaxInt64}, true, 3, math.MaxInt64},
 	} {
