@@ -221,7 +221,7 @@ func (x *traffic) life() {
 	x.reopen()
 	after := x.survivors()
 	for seq, m := range before {
-		if m.until != 0 && m.until <= x.config.Clock.Now().Floor() { // it was ready again meanwhile
+		if now := x.config.Clock.Now().Floor(); m.until != 0 && min(m.until, m.deadline) <= now { // it is ready again meanwhile, or a dead letter
 			m.deferred, m.until = false, 0
 			before[seq] = m
 		}
