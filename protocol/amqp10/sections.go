@@ -89,8 +89,9 @@ type Sections struct {
 	ApplicationProperties Value // a map with strings as keys
 	Footer                Value // as annotations
 
-	BodyKind uint64 // SectionData, SectionSequence, SectionValue; 0 without a body
-	body     []byte
+	BodyKind      uint64 // SectionData, SectionSequence, SectionValue; 0 without a body
+	body          []byte
+	bodyAndFooter []byte
 
 	BareStart, BareEnd int // where in the message the bare message begins and ends
 }
@@ -120,6 +121,9 @@ func ScanSections(b []byte) (s Sections, err error) {
 			s.BareEnd = at
 		}
 		last = code
+	}
+	if s.body != nil {
+		s.bodyAndFooter = s.body[:len(s.body)+len(b)-s.BareEnd]
 	}
 	s.body = s.body[:len(s.body):len(s.body)]
 	return s, nil
@@ -208,6 +212,9 @@ func (s *Sections) Properties(p *Properties) (err error) {
 
 // Body returns all sections of the body, encoded.
 func (s *Sections) Body() []byte { return s.body }
+
+// BodyAndFooter returns all sections of the body and the footer, encoded; nil without a body.
+func (s *Sections) BodyAndFooter() []byte { return s.bodyAndFooter }
 
 // BodyValues yields what the sections of the body hold: binaries, lists, or one value of any type; end is where in [Sections.Body] each ends.
 func (s *Sections) BodyValues() iter.Seq2[int, Value] {

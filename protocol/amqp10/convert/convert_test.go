@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 	"reflect"
+	"slices"
 	"testing"
 
 	"candlemark/protocol"
@@ -69,6 +70,28 @@ func TestOriginal(t *testing.T) {
 		back, err := amqp10.ScanSections(bytes.Join(append([][]byte{head}, rest...), nil))
 		if err != nil || back.MessageAnnotations.Lookup("x-mine") != nil {
 			t.Errorf("%s: %v, or an application property among the annotations", name, err)
+		}
+	}
+}
+
+// TestFooterOfEncodedBody: consumers of 0-9-1 receive an encoded body with its footer, in the type amqp-1.0, and it remains one on the way back. Journals
+// have messages whose body is without it.
+func TestFooterOfEncodedBody(t *testing.T) {
+	value := amqp10.AppendSection(nil, amqp10.SectionValue, encode(t, int64(-1)))
+	footer := amqp10.AppendSection(nil, amqp10.SectionFooter, encode(t, amqp10.Map{{Key: amqp10.Symbol("x-my footer"), Value: uint8(255)}}))
+	both := slices.Concat(value, footer)
+	p, body, err := To091(message(t, both), new(amqp10.Properties))
+	if err != nil || !bytes.Equal(body, both) || p.Type != typeEncoded {
+		t.Errorf("%x with type %q, %v", body, p.Type, err)
+	}
+	older := appendPart(appendPart(appendPart(nil, nil, 0), nil, len(value)), footer, 0)
+	for _, m := range []*Message{
+		{Properties: p, Body: both},
+		{Properties: p, Body: both, Original: AppendOriginal(nil, both, message(t, both))},
+		{Properties: p, Body: value, Original: older},
+	} {
+		if _, rest := Append(nil, nil, m, Delivery{}); !bytes.Equal(bytes.Join(rest, nil), both) {
+			t.Errorf("%x, want %x", rest, both)
 		}
 	}
 }
@@ -315,7 +338,7 @@ func TestTo091IDs(t *testing.T) {
 
 func TestTo091Bodies(t *testing.T) {
 	data := append(amqp10.AppendDataHead(nil, 2), "ab"...)
-	value, sequence := section(t, amqp10.SectionValue, "text"), section(t, amqp10.SectionSequence, amqp10.List{uint32(1)})
+	value, sequence, footer := section(t, amqp10.SectionValue, "text"), section(t, amqp10.SectionSequence, amqp10.List{uint32(1)}), section(t, amqp10.SectionFooter, amqp10.Map{})
 	twice := append(bytes.Clone(sequence), sequence...)
 	for name, tt := range map[string]struct {
 		sections [][]byte
@@ -325,7 +348,8 @@ func TestTo091Bodies(t *testing.T) {
 		"nothing":        {nil, nil, ""},
 		"data":           {[][]byte{data}, []byte("ab"), ""},
 		"data, in parts": {[][]byte{data, data, data}, []byte("ababab"), ""},
-		"a value":        {[][]byte{value, section(t, amqp10.SectionFooter, amqp10.Map{})}, value, "amqp-1.0"},
+		"data, a footer": {[][]byte{data, footer}, []byte("ab"), ""},
+		"a value":        {[][]byte{value, footer}, slices.Concat(value, footer), "amqp-1.0"},
 		"sequences":      {[][]byte{sequence, sequence}, twice, "amqp-1.0"},
 	} {
 		p, body, err := To091(message(t, tt.sections...), new(amqp10.Properties))

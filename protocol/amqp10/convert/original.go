@@ -9,15 +9,15 @@ import (
 )
 
 // AppendOriginal appends the parts of a message of AMQP 1.0 that 0-9-1's property list has to carry besides what [To091] returns: the bare message without
-// the bytes of the body, the footer, and the message annotations that 0-9-1 has no type for. s are the sections of message.
+// the bytes of the body, the footer unless the body has it, and the message annotations that 0-9-1 has no type for. s are the sections of message.
 //
 // The form is a list of pieces of AMQP 1.0, each with the number of bytes of the body that follow it. The first piece holds the properties and application
-// properties, the next ones what stands between the parts of the body; the footer comes next, and annotations, if any, come last.
+// properties, the next ones what stands between the parts of the body; the footer of data comes next, and annotations, if any, come last.
 func AppendOriginal(dst, message []byte, s *amqp10.Sections) []byte {
 	body := s.Body()
 	dst = appendPart(dst, message[s.BareStart:s.BareEnd-len(body)], 0)
-	if s.BodyKind != amqp10.SectionData {
-		dst = appendPart(dst, nil, len(body))
+	if s.BodyKind != 0 && s.BodyKind != amqp10.SectionData {
+		dst = appendPart(dst, nil, len(s.BodyAndFooter()))
 	} else {
 		at := 0
 		for end, v := range s.BodyValues() {
@@ -25,8 +25,8 @@ func AppendOriginal(dst, message []byte, s *amqp10.Sections) []byte {
 			dst = appendPart(dst, body[at:end-len(data)], len(data))
 			at = end
 		}
+		dst = appendPart(dst, message[s.BareEnd:], 0)
 	}
-	dst = appendPart(dst, message[s.BareEnd:], 0)
 	if lost := lostAnnotations(s.MessageAnnotations); lost != nil {
 		dst = appendPart(dst, lost, 0)
 	}

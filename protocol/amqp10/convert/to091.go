@@ -12,7 +12,7 @@ import (
 const maxShort = 255
 
 // To091 returns properties and body of a message of AMQP 1.0, whose sections are s, for 0-9-1; exchange and routing key are up to where it
-// was published. from is set to the properties that it has. The body aliases the message if it is one data section, or sections other than data; else it is a copy. The error is
+// was published. from is set to the properties that it has. A body of sections other than data stays encoded, with the footer. The body aliases the message unless it is several data sections. The error is
 // *amqp10.Error amqp:invalid-field, for a header or properties that are none.
 func To091(s *amqp10.Sections, from *amqp10.Properties) (p protocol.Properties, body []byte, err error) {
 	if err := s.Properties(from); err != nil {
@@ -41,7 +41,7 @@ func To091(s *amqp10.Sections, from *amqp10.Properties) (p protocol.Properties, 
 		if s.BodyKind != 0 {
 			set(&p, &p.Type, protocol.FlagType, typeEncoded)
 		}
-		return p, s.Body(), nil
+		return p, s.BodyAndFooter(), nil
 	}
 	for _, v := range s.BodyValues() {
 		data, _ := v.Binary()

@@ -73,10 +73,10 @@ func Append(head []byte, rest [][]byte, m *Message, d Delivery) ([]byte, [][]byt
 	return head, rest
 }
 
-// onlyBody reports whether b is the body of a message of AMQP 1.0 and nothing else.
+// onlyBody reports whether b is the body of a message of AMQP 1.0, perhaps with a footer, and nothing else.
 func onlyBody(b []byte) bool {
 	s, err := amqp10.ScanSections(b)
-	return err == nil && s.BodyKind != 0 && len(s.Body()) == len(b)
+	return err == nil && s.BodyKind != 0 && len(s.BodyAndFooter()) == len(b)
 }
 
 func appendAnnotations(dst []byte, m *Message, own amqp10.Map) []byte {
