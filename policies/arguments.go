@@ -24,6 +24,8 @@ const (
 	maxExpiry = 315_360_000_000
 	// maxPriority is the highest x-max-priority (DEC-11).
 	maxPriority = 255
+	// Quorum queues have priorities without an argument, of which the lower ones are one (DEC-11).
+	quorumMaxPriority, quorumNormalPriority = 31, 4
 )
 
 // An argument is one that some queue type knows. check returns the error in v as an Erlang term, "" if v is valid.

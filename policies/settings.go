@@ -47,6 +47,8 @@ type QueueSettings struct {
 	Retry retry.Settings
 	// MaxPriority is the highest distinct priority of the queue, 0 to 255; 0 for a queue without priorities (DEC-11).
 	MaxPriority uint8
+	// NormalPriority is the highest priority that counts as 0, 0 to 4; it is 0 or less than MaxPriority (DEC-11).
+	NormalPriority uint8
 	// SingleActiveConsumer: one consumer at a time gets the messages (DEC-11).
 	SingleActiveConsumer bool
 	// StrictExpiry: expiry-order is strict, only the head expires, as in
@@ -120,6 +122,14 @@ func SettingsFor(args protocol.Table, e Effective) QueueSettings {
 	return q
 }
 
+// PriorityOf returns the priority at which a message with that priority property, 0 without one, is queued (DEC-11).
+func (q *QueueSettings) PriorityOf(priority uint8) uint8 {
+	if priority <= q.NormalPriority {
+		return 0
+	}
+	return min(priority, q.MaxPriority)
+}
+
 // Retimes reports whether these settings in the place of others change deadlines of messages that are queued, or which
 // of them are looked at: a TTL that counts for those (TTL-25), or expiry that is no longer strict.
 func (q *QueueSettings) Retimes(before *QueueSettings) bool {
@@ -138,6 +148,7 @@ func (q *QueueSettings) quorum(args protocol.Table, e Effective) {
 	if overflow, ok := e.Text(keyOverflow); ok {
 		q.Overflow = overflow
 	}
+	q.MaxPriority, q.NormalPriority = quorumMaxPriority, quorumNormalPriority
 	if q.Overflow == overflowRejectDLX {
 		q.Overflow = overflowDropHead // not honoured there (DL-6)
 	}

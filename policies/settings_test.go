@@ -169,7 +169,9 @@ func TestSettingsFor(t *testing.T) {
 				s = s.With(parsed(t, "p", "", test.policy))
 			}
 			want := none
-			test.change(&want)
+			if test.change(&want); KindOf(test.args) == KindQuorumQueue {
+				want.MaxPriority, want.NormalPriority = 31, 4
+			}
 			if got := SettingsFor(test.args, s.Effective(KindOf(test.args), "q")); got != want {
 				t.Errorf("%+v\nwant %+v", got, want)
 			}

@@ -159,7 +159,7 @@ func (m *model) publish() {
 		x.Priority, x.Persistent, x.Owned = uint8(m.r.IntN(6)), m.r.IntN(2) == 0, m.r.IntN(2) == 0
 		batch[i] = x
 		e := &entry{
-			body: string(x.Body), order: m.published, priority: min(x.Priority, m.Settings.MaxPriority),
+			body: string(x.Body), order: m.published, priority: m.Settings.PriorityOf(x.Priority),
 			deadline: store.Never, persistent: x.Persistent,
 		}
 		m.all[e.body] = e
@@ -497,7 +497,7 @@ func runModel(t *testing.T, seed uint64, pressure int) {
 		case 2:
 			s.StrictExpiry = true
 		case 3:
-			s.MaxPriority = 3
+			s.MaxPriority, s.NormalPriority = 3, uint8(r.IntN(3))
 		case 4:
 			s.SingleActiveConsumer = true
 		}

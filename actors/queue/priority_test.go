@@ -47,6 +47,20 @@ func TestPriorityOrder_DEC11(t *testing.T) {
 	}
 }
 
+// TestPriorityOfQuorumQueue_DEC11: 0 to 4 are one priority, 5 to 31 are one each.
+func TestPriorityOfQuorumQueue_DEC11(t *testing.T) {
+	c := newQuorum(t)
+	for i, p := range []uint8{0, 4, 5, 1, 31, 9, 255, 4} {
+		c.publish(of(p, fmt.Sprint(p, " ", i), -1))
+	}
+	want := []string{"31 4", "255 6", "9 5", "5 2", "0 0", "4 1", "1 3", "4 7"}
+	c.want("ready", c.ready(), want...)
+	c.get(ch1)
+	c.get(ch1)
+	c.settle(ch1, mail.Requeue, 1, 2)
+	c.want("after a requeue", c.ready(), want...)
+}
+
 // TestPriorityExpiry_TTL30: messages expire at any position of any priority.
 func TestPriorityExpiry_TTL30(t *testing.T) {
 	c := newCore(t, priorities(255), dlx)

@@ -167,6 +167,7 @@ func TestReopen_TTL26(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 0))
 		change := func(s *policies.QueueSettings) {
 			s.MaxPriority = uint8(rng.IntN(3))
+			s.NormalPriority = s.MaxPriority / 2
 			s.StrictExpiry = rng.IntN(4) == 0
 			if rng.IntN(3) == 0 {
 				s.Retry = retry.Settings{Failed: true, Min: 30, Max: 50}

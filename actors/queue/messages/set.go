@@ -91,7 +91,7 @@ func (s *Set) Shown() int { return s.Backlog.Ready() + s.DeadLetters.Counts().Fo
 func (s *Set) Keep(m *message.Message, deadline int64, now clock.Instant) backlog.Handle {
 	s.Seq++
 	var r backlog.Record
-	content.Keep(&r, m, s.Seq, deadline, now.Ceil(), s.Settings.MaxPriority)
+	content.Keep(&r, m, s.Seq, deadline, now.Ceil(), &s.Settings)
 	h := s.Backlog.Push(&r)
 	if s.Sessions != nil {
 		joinSession(s, m)
@@ -123,7 +123,7 @@ func (s *Set) KeepScheduled(m *message.Message, times content.Times, now clock.I
 		joinSession(s, m)
 	}
 	var r backlog.Record
-	content.Keep(&r, m, s.Seq, due.At, now.Ceil(), s.Settings.MaxPriority)
+	content.Keep(&r, m, s.Seq, due.At, now.Ceil(), &s.Settings)
 	return s.ensureScheduled().Enqueue(&r, times, &s.Journal, s.OverLimit)
 }
 
@@ -201,13 +201,13 @@ func (s *Set) Restore(recovered []store.Recovered) {
 		}
 	}
 	if waiting := records.Order(recovered, s.Holds, s.restoreOne); len(waiting) > 0 {
-		s.ensureScheduled().Restore(waiting, s.Settings.MaxPriority)
+		s.ensureScheduled().Restore(waiting, &s.Settings)
 	}
 }
 
 // restoreOne restores a message that was in the queue.
 func (s *Set) restoreOne(m *store.Recovered) {
-	r := content.Recovered(m, s.Settings.MaxPriority)
+	r := content.Recovered(m, &s.Settings)
 	marks := backlog.Stored
 	switch {
 	case m.Due != 0:

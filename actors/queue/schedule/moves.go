@@ -6,6 +6,7 @@ import (
 	"candlemark/actors/queue/expiry"
 	"candlemark/actors/queue/records"
 	"candlemark/internal/store"
+	"candlemark/policies"
 )
 
 // Enqueue adds a message with those times until it is due, which is its deadline. If it survives a restart it is
@@ -27,11 +28,11 @@ func (x *Schedule) Enqueue(r *backlog.Record, times content.Times, w *records.Wr
 	return false
 }
 
-// Restore adds messages of the journal, paged out, by ascending number. highest is the queue's highest priority.
-func (x *Schedule) Restore(list []*store.Recovered, maxPriority uint8) {
+// Restore adds messages of the journal, paged out, by ascending number. s are the settings of the queue.
+func (x *Schedule) Restore(list []*store.Recovered, s *policies.QueueSettings) {
 	handles := make([]backlog.Handle, 0, len(list))
 	for _, m := range list {
-		r := content.Recovered(m, maxPriority)
+		r := content.Recovered(m, s)
 		r.Deadline, r.DeliveryCount = m.Due, 0
 		h := x.Messages.PushPaged(&r, m.Body, uint64(m.At))
 		x.Messages.Entry(h).Marks = backlog.Stored

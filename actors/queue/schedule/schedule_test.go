@@ -60,7 +60,7 @@ func TestChange_DLY11(t *testing.T) {
 		t.Errorf("%+v: %v", c, f.order())
 	}
 	f = newFixture()
-	f.Restore([]*store.Recovered{{Seq: 5, Due: 100, MessageID: store.HashID("x"), At: 1}, {Seq: 6, Due: 200, MessageID: store.HashID("x"), At: 2}}, 0)
+	f.Restore([]*store.Recovered{{Seq: 5, Due: 100, MessageID: store.HashID("x"), At: 1}, {Seq: 6, Due: 200, MessageID: store.HashID("x"), At: 2}}, new(policies.QueueSettings))
 	c = &Change{}
 	want, found := f.Change(c, &f.w, 0, "x")
 	if len(want) != 2 || want[0].Seq != 6 || c.Count != 0 {
