@@ -6,25 +6,24 @@ import (
 	"candlemark/internal/message"
 	"candlemark/internal/store"
 	"candlemark/internal/topology/timeheaders"
-	"candlemark/policies"
 )
 
 // largeBody is the size in bytes from which a body is kept by reference, not copied.
 const largeBody = 8 << 10
 
 // Keep fills a zero record of the backlog with a message that was enqueued at now and expires at deadline, both wall
-// ms. s are the settings of its queue.
-func Keep(r *backlog.Record, m *message.Message, seq uint64, deadline, now int64, s *policies.QueueSettings) {
+// ms. priority is its priority in the queue.
+func Keep(r *backlog.Record, m *message.Message, seq uint64, deadline, now int64, priority uint8) {
 	r.Exchange, r.RoutingKey, r.Header, r.Body, r.Overlay = m.Exchange, m.RoutingKey, m.Header, m.Body, m.Overlay
-	r.Deadline, r.TTL, r.Enqueued, r.Priority = deadline, m.TTL, now, s.PriorityOf(m.Priority)
+	r.Deadline, r.TTL, r.Enqueued, r.Priority = deadline, m.TTL, now, priority
 	r.Persistent, r.Seq, r.Shared, r.Share = m.Persistent, seq, m.Owned, m.Share
 }
 
-// Recovered returns the backlog's record of a message from the journal. s are the settings of its queue.
-func Recovered(m *store.Recovered, s *policies.QueueSettings) backlog.Record {
+// Recovered returns the backlog's record of a message from the journal. priority is its priority in the queue.
+func Recovered(m *store.Recovered, priority uint8) backlog.Record {
 	return backlog.Record{
 		Deadline: m.Deadline, TTL: m.TTL, Enqueued: m.Time, Seq: m.Seq, DeliveryCount: m.Deliveries,
-		Priority: s.PriorityOf(m.Priority), Redelivered: m.Redelivered, Persistent: true,
+		Priority: priority, Redelivered: m.Redelivered, Persistent: true,
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"candlemark/internal/message"
 	"candlemark/internal/store"
 	"candlemark/internal/topology/timeheaders"
-	"candlemark/policies"
 	"candlemark/protocol"
 )
 
@@ -69,7 +68,7 @@ func TestTimes(t *testing.T) {
 func TestThereAndBack(t *testing.T) {
 	m := message.Message{Exchange: []byte("x"), RoutingKey: []byte("k"), Header: header(nil), Body: []byte("body"), TTL: 5, Priority: 9, Persistent: true}
 	var kept backlog.Record
-	Keep(&kept, &m, 3, store.Never, start, &policies.QueueSettings{MaxPriority: 4})
+	Keep(&kept, &m, 3, store.Never, start, 4)
 	b := &backlog.Backlog{}
 	h := b.PushPaged(&kept, uint32(len(m.Body)), 1)
 	stored := store.Record{Kind: store.Put, Exchange: m.Exchange, RoutingKey: m.RoutingKey, Header: m.Header, Body: m.Body}

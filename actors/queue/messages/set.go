@@ -91,7 +91,7 @@ func (s *Set) Shown() int { return s.Backlog.Ready() + s.DeadLetters.Counts().Fo
 func (s *Set) Keep(m *message.Message, deadline int64, now clock.Instant) backlog.Handle {
 	s.Seq++
 	var r backlog.Record
-	content.Keep(&r, m, s.Seq, deadline, now.Ceil(), &s.Settings)
+	content.Keep(&r, m, s.Seq, deadline, now.Ceil(), s.Settings.PriorityOf(m.Priority))
 	h := s.Backlog.Push(&r)
 	if s.Sessions != nil {
 		joinSession(s, m)
@@ -123,7 +123,7 @@ func (s *Set) KeepScheduled(m *message.Message, times content.Times, now clock.I
 		joinSession(s, m)
 	}
 	var r backlog.Record
-	content.Keep(&r, m, s.Seq, due.At, now.Ceil(), &s.Settings)
+	content.Keep(&r, m, s.Seq, due.At, now.Ceil(), s.Settings.PriorityOf(m.Priority))
 	return s.ensureScheduled().Enqueue(&r, times, &s.Journal, s.OverLimit)
 }
 
@@ -207,7 +207,7 @@ func (s *Set) Restore(recovered []store.Recovered) {
 
 // restoreOne restores a message that was in the queue.
 func (s *Set) restoreOne(m *store.Recovered) {
-	r := content.Recovered(m, &s.Settings)
+	r := content.Recovered(m, s.Settings.PriorityOf(m.Priority))
 	marks := backlog.Stored
 	switch {
 	case m.Due != 0:

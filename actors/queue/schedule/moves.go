@@ -32,7 +32,7 @@ func (x *Schedule) Enqueue(r *backlog.Record, times content.Times, w *records.Wr
 func (x *Schedule) Restore(list []*store.Recovered, s *policies.QueueSettings) {
 	handles := make([]backlog.Handle, 0, len(list))
 	for _, m := range list {
-		r := content.Recovered(m, s)
+		r := content.Recovered(m, s.PriorityOf(m.Priority))
 		r.Deadline, r.DeliveryCount = m.Due, 0
 		h := x.Messages.PushPaged(&r, m.Body, uint64(m.At))
 		x.Messages.Entry(h).Marks = backlog.Stored
