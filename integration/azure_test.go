@@ -208,13 +208,16 @@ func TestAzureClient_DeadLettersAndBatches(t *testing.T) {
 	a.send(queue, "dead")
 	reason, why := "bad", "it is"
 	began := time.Now()
-	a.ok(r.DeadLetterMessage(a.ctx, a.receive(r, "dead"), &azservicebus.DeadLetterOptions{Reason: &reason, ErrorDescription: &why}))
+	a.ok(r.DeadLetterMessage(a.ctx, a.receive(r, "dead"), &azservicebus.DeadLetterOptions{
+		Reason: &reason, ErrorDescription: &why, PropertiesToModify: map[string]any{"code": int64(8)},
+	}))
 	if took := time.Since(began); took > 4*time.Second {
 		t.Errorf("the connection was made anew: %v", took)
 	}
 	dead := a.receiver(queue, &azservicebus.ReceiverOptions{SubQueue: azservicebus.SubQueueDeadLetter})
 	m := a.receive(dead, "dead")
-	if m.DeadLetterReason == nil || *m.DeadLetterReason != reason || m.DeadLetterErrorDescription == nil || *m.DeadLetterErrorDescription != why || m.DeadLetterSource == nil || *m.DeadLetterSource != queue {
+	if m.DeadLetterReason == nil || *m.DeadLetterReason != reason || m.DeadLetterErrorDescription == nil || *m.DeadLetterErrorDescription != why || m.DeadLetterSource == nil || *m.DeadLetterSource != queue ||
+		m.ApplicationProperties["code"] != int64(8) || m.ApplicationProperties["n"] != int64(1) {
 		t.Errorf("%+v", m)
 	}
 	a.ok(dead.CompleteMessage(a.ctx, m, nil))

@@ -1,5 +1,7 @@
 package mail
 
+import "candlemark/internal/message"
+
 // MessageState is a state of a message. Values are bits, so that they form sets.
 type MessageState uint8
 
@@ -44,6 +46,8 @@ type Peek struct {
 	Connection Address
 	// Cut is the maximum number of bytes of each body, -1 for all.
 	Cut int
+	// Whole asks for the messages as receivers of AMQP 1.0 get them (PeekedMessage.Message).
+	Whole bool
 	// Names of the queue and its vhost, for errors.
 	Queue, VHost string
 }
@@ -78,7 +82,9 @@ type PeekedMessage struct {
 	Exchange, RoutingKey string
 	Header               []byte // the raw property list as consumers get it
 	Body                 []byte // its first Cut bytes
-	Size                 int64  // bytes of the whole body
+	// Message is the whole message, with what the broker adds to it, if the query asks for it.
+	Message message.Message
+	Size    int64 // bytes of the whole body
 	// Deferred: the message is deferred, or was when it was received by its number.
 	Deferred bool
 	// Unreadable: the content is in the journal and cannot be read at present.

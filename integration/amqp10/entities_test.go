@@ -76,12 +76,12 @@ func TestEntity(t *testing.T) {
 			t.Fatalf("%+v", m)
 		}
 		dead := c.receiver("q/$DeadLetterQueue", second(1))
-		if err := r.RejectMessage(ctx, m, &amqp.Error{Condition: "com.microsoft:dead-letter", Info: map[string]any{"DeadLetterReason": "bad", "DeadLetterErrorDescription": "why"}}); err != nil {
+		if err := r.RejectMessage(ctx, m, &amqp.Error{Condition: "com.microsoft:dead-letter", Info: map[string]any{"DeadLetterReason": "bad", "DeadLetterErrorDescription": "why", "code": uint32(8)}}); err != nil {
 			t.Fatal(err)
 		}
 		m = c.next(dead)
 		if m == nil || m.ApplicationProperties["DeadLetterReason"] != "bad" || m.ApplicationProperties["DeadLetterErrorDescription"] != "why" ||
-			m.Annotations["x-opt-deadletter-source"] != "q" || m.ApplicationProperties["n"] != uint32(7) {
+			m.Annotations["x-opt-deadletter-source"] != "q" || m.ApplicationProperties["n"] != uint32(7) || m.ApplicationProperties["code"] != uint32(8) {
 			t.Fatalf("%+v %v", m, m.ApplicationProperties)
 		}
 		if err := dead.AcceptMessage(ctx, m); err != nil {

@@ -204,6 +204,10 @@ func (p *peeking) fill(m *mail.PeekedMessage, r *backlog.Record) {
 	if cut := p.asked.Cut; cut >= 0 && cut < len(m.Body) {
 		m.Body = m.Body[:cut]
 	}
+	if p.asked.Whole {
+		m.Message = d.Message
+		p.bytes += int64(len(r.Header)) // with the original
+	}
 	p.bytes += int64(len(m.Body)+3*(len(m.Header)+len(m.Exchange)+len(m.RoutingKey))) + paging.Overhead
 }
 

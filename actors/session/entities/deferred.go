@@ -109,7 +109,7 @@ func (a *asked) disposition() (how mail.Settlement, outcome *mail.Outcome, ok bo
 	case "defered": // sic
 		return mail.Defer, outcomeOf(more), true
 	case "suspended":
-		for field, property := range map[string]string{"deadletter-reason": "DeadLetterReason", "deadletter-description": "DeadLetterErrorDescription"} {
+		for field, property := range map[string]string{"deadletter-reason": servicebus.DeadLetterReason, "deadletter-description": servicebus.DeadLetterDescription} {
 			if text, is := a.Field(field).(string); is {
 				more = more.Set(property, text)
 			}

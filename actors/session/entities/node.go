@@ -7,7 +7,6 @@ import (
 	"candlemark/actors/session/access"
 	"candlemark/internal/dialect"
 	"candlemark/internal/dialect/servicebus"
-	"candlemark/internal/message"
 	"candlemark/internal/topology"
 	"candlemark/policies"
 	"candlemark/protocol"
@@ -164,6 +163,7 @@ func (a *asked) empty() {
 func (a *asked) peek(q *topology.Queue) {
 	from, _ := a.Field("from-sequence-number").(int64)
 	count, _ := a.Field(servicebus.MessageCount).(int32)
+	withoutBody, _ := a.Field("omit-message-body").(bool)
 	a.Send(q.PID, &mail.Peek{
 		Request: a.Ask(func(reply any, err error) {
 			if err != nil {
@@ -173,6 +173,9 @@ func (a *asked) peek(q *topology.Queue) {
 			list := amqp10.List{}
 			for _, m := range reply.(*mail.PeekReply).Messages {
 				if encoded, ok := peeked(&m, servicebus.IsDeadLetters(a.Address)); ok {
+					if withoutBody {
+						encoded = servicebus.WithoutBody(encoded)
+					}
 					list = append(list, amqp10.Map{{Key: "message", Value: encoded}})
 				}
 			}
@@ -182,7 +185,7 @@ func (a *asked) peek(q *topology.Queue) {
 			}
 			a.answer(200, "OK", "", amqp10.Map{{Key: "messages", Value: list}})
 		}),
-		After: mail.Cursor{Seq: uint64(max(from-1, 0))}, Limit: int(max(count, 1)), ByNumber: true, Session: a.session(), Link: a.Text("associated-link-name"), Connection: a.Connection, Cut: -1, Queue: q.Name, VHost: a.vhost(),
+		After: mail.Cursor{Seq: uint64(max(from-1, 0))}, Limit: int(max(count, 1)), ByNumber: true, Session: a.session(), Link: a.Text("associated-link-name"), Connection: a.Connection, Cut: -1, Whole: true, Queue: q.Name, VHost: a.vhost(),
 	})
 }
 
@@ -196,14 +199,10 @@ func peeked(m *mail.PeekedMessage, deadLetters bool) (encoded []byte, ok bool) {
 		count = m.DiedAfter
 	}
 	facts := servicebus.Facts{Seq: m.Seq, Enqueued: m.Enqueued, Expires: m.Expires, Due: m.Due, DeliveryCount: count, Deferred: m.Deferred}
-	if p, err := protocol.DecodeProperties(m.Header); err == nil {
-		in, _ := p.Headers.Get("x-last-death-queue")
-		of, _ := p.Headers.Get("x-last-death-reason")
-		facts.DiedIn, _ = in.(string)
-		facts.DiedOf, _ = of.(string)
+	if o := m.Message.Overlay; o != nil {
+		facts.DiedIn, facts.DiedOf = o.Last.Queue, o.Last.Reason
 	}
-	content := message.Message{Exchange: []byte(m.Exchange), RoutingKey: []byte(m.RoutingKey), Header: m.Header, Body: m.Body}
-	head, body, err := dialect.Append(nil, &content, dialect.Delivery{Redelivered: m.Redelivered, Entity: servicebus.Describe(facts)})
+	head, body, err := dialect.Append(nil, &m.Message, dialect.Delivery{Redelivered: m.Redelivered, Entity: servicebus.Describe(facts)})
 	return append(head, body...), err == nil
 }
 

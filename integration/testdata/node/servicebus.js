@@ -10,9 +10,12 @@ async function main() {
     `Endpoint=sb://127.0.0.1:${process.argv[2]};SharedAccessKeyName=any;SharedAccessKey=SAS_KEY_VALUE;UseDevelopmentEmulator=true;`,
     process.argv[3] ? { webSocketOptions: { webSocket: require('ws') } } : {},
   );
-  await client.createSender(queue).sendMessages([{ body: 'one', applicationProperties: { n: 1 } }, { body: 'two' }]);
-  const receiver = client.createReceiver(queue);
-  assert.deepStrictEqual((await receiver.peekMessages(10)).map((m) => m.body), ['one', 'two']);
+  await client.createSender(queue, { identifier: 'sends' }).sendMessages([{ body: 'one', applicationProperties: { n: 1 } }, { body: 'two', subject: 's', to: 't' }]);
+  const receiver = client.createReceiver(queue, { identifier: 'receives' });
+  const peeked = await receiver.peekMessages(10);
+  assert.deepStrictEqual(peeked.map((m) => [m.body, m.subject, m.to]), [['one', undefined, undefined], ['two', 's', 't']]);
+  const [bare] = await receiver.peekMessages(1, { fromSequenceNumber: peeked[0].sequenceNumber, omitMessageBody: true });
+  assert.deepStrictEqual([bare.body.length, bare.applicationProperties, bare.state], [0, { n: 1 }, 'active']);
   const [one] = await receiver.receiveMessages(1, patience);
   assert.strictEqual(one.body, 'one');
   assert.ok(one.lockedUntilUtc > new Date() && one.enqueuedTimeUtc && one.sequenceNumber && one.messageId);
@@ -39,10 +42,12 @@ async function main() {
   await assert.rejects(sender.cancelScheduledMessages(number), { code: 'MessageNotFound' });
   const [two] = await receiver.receiveMessages(1, patience);
   assert.strictEqual(two.body, 'two');
-  await receiver.deadLetterMessage(two, { deadLetterReason: 'bad', deadLetterErrorDescription: 'why' });
+  await receiver.deadLetterMessage(two, { deadLetterReason: 'bad', deadLetterErrorDescription: 'why', code: 8 });
   const dead = client.createReceiver(queue, { subQueueType: 'deadLetter', receiveMode: 'receiveAndDelete' });
   const [last] = await dead.receiveMessages(1, patience);
   assert.deepStrictEqual([last.body, last.deadLetterReason, last.deadLetterErrorDescription, last.deadLetterSource], ['two', 'bad', 'why', queue]);
+  assert.deepStrictEqual(last.applicationProperties, { code: 8, DeadLetterReason: 'bad', DeadLetterErrorDescription: 'why' });
+  assert.deepStrictEqual(await client.createReceiver(queue, { subQueueType: 'transferDeadLetter' }).peekMessages(1), []);
   await rules(client);
   await assert.rejects(client.createReceiver('none').receiveMessages(1, patience), { code: 'ServiceCommunicationProblem' });
   await client.close();

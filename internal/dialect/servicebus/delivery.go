@@ -1,6 +1,8 @@
 package servicebus
 
 import (
+	"slices"
+
 	"candlemark/internal/dialect"
 	"candlemark/protocol"
 	"candlemark/protocol/amqp10"
@@ -50,7 +52,16 @@ func Describe(f Facts) *dialect.Entity {
 		annotate("x-opt-deadletter-source", f.DiedIn)
 	}
 	if reason, ok := reasons[f.DiedOf]; ok {
-		e.Properties = protocol.Table{{Key: "DeadLetterReason", Value: reason}}
+		e.Properties = protocol.Table{{Key: DeadLetterReason, Value: reason}}
 	}
 	return e
+}
+
+// WithoutBody returns an encoded message with a body of one empty data section. The footer, which is about the body, is left out, too.
+func WithoutBody(message []byte) []byte {
+	s, err := amqp10.ScanSections(message)
+	if err != nil {
+		return message
+	}
+	return amqp10.AppendDataHead(slices.Clip(message[:s.BareEnd-len(s.Body())]), 0)
 }

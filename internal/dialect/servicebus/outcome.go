@@ -1,6 +1,8 @@
 package servicebus
 
 import (
+	"slices"
+
 	"candlemark/internal/dialect"
 	"candlemark/protocol"
 	"candlemark/protocol/amqp10"
@@ -29,19 +31,22 @@ func ErrDisabled(what, entity string) *amqp10.Error {
 	return amqp10.Errorf(EntityDisabled, "%s '%s' is disabled", what, entity)
 }
 
+// Properties with which a client, or the broker, explains a dead letter.
+const (
+	DeadLetterReason      = "DeadLetterReason"
+	DeadLetterDescription = "DeadLetterErrorDescription"
+)
+
 // DeadLettering returns the properties that a rejected message is dead-lettered with: the reason and the description
-// that its client gave.
-func DeadLettering(e *amqp10.Error) (t protocol.Table) {
+// that its client gave, which are texts, and others that it set. Values that 0-9-1 has no type for are left out.
+func DeadLettering(e *amqp10.Error) protocol.Table {
 	if e == nil {
 		return nil
 	}
-	for _, key := range [...]string{"DeadLetterReason", "DeadLetterErrorDescription"} {
-		v, _ := e.Info.Get(key)
-		if text, ok := v.(string); ok {
-			t = append(t, protocol.Field{Key: key, Value: text})
-		}
-	}
-	return t
+	return slices.DeleteFunc(dialect.Amendments(e.Info), func(f protocol.Field) bool {
+		_, isText := f.Value.(string)
+		return !isText && (f.Key == DeadLetterReason || f.Key == DeadLetterDescription)
+	})
 }
 
 // Modified returns the properties that a client has given a message that it abandons or defers. Values that 0-9-1 has

@@ -45,8 +45,8 @@ func TestBatch_SBE7(t *testing.T) {
 }
 
 func TestOutcomes(t *testing.T) {
-	info := amqp10.Map{{Key: amqp10.Symbol("DeadLetterReason"), Value: "bad"}, {Key: "other", Value: "x"}}
-	if got := DeadLettering(&amqp10.Error{Info: info}); len(got) != 1 || got[0].Value != "bad" {
+	info := amqp10.Map{{Key: amqp10.Symbol("DeadLetterReason"), Value: "bad"}, {Key: "DeadLetterErrorDescription", Value: nil}, {Key: "other", Value: "x"}}
+	if got := DeadLettering(&amqp10.Error{Info: info}); len(got) != 2 || got[0].Value != "bad" || got[1].Key != "other" {
 		t.Error(got)
 	}
 	if got := DeadLettering(nil); got != nil {
