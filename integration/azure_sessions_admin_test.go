@@ -74,4 +74,20 @@ func TestAzureClient_SessionsAdministration(t *testing.T) {
 		}
 		a.ok(r.Close(a.ctx))
 	}
+	a.diesInSession("t", "s")
+}
+
+// diesInSession lists the only session of a subscription, locks it as the next one, and dead-letters its message.
+func (a *azure) diesInSession(topic, subscription string) {
+	a.Helper()
+	a.sends(topic, "two", "3")
+	a.lists(a.client.NewListSessionsForSubscriptionPager(topic, subscription, nil), "two")
+	r, err := a.client.AcceptNextSessionForSubscription(a.ctx, topic, subscription, nil)
+	a.ok(err)
+	a.ok(r.DeadLetterMessage(a.ctx, a.gets(r, "3")[0], &azservicebus.DeadLetterOptions{Reason: to.Ptr("bad"), PropertiesToModify: map[string]any{"code": int64(8)}}))
+	dead, err := a.client.NewReceiverForSubscription(topic, subscription, &azservicebus.ReceiverOptions{SubQueue: azservicebus.SubQueueDeadLetter})
+	a.ok(err)
+	if m := a.receive(dead, "3"); *m.DeadLetterReason != "bad" || m.ApplicationProperties["code"] != int64(8) || *m.SessionID != "two" {
+		a.Errorf("%+v", m)
+	}
 }

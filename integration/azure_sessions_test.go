@@ -5,9 +5,12 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
 )
 
@@ -46,6 +49,20 @@ func (a *azure) gets(r *azservicebus.SessionReceiver, want ...string) (all []*az
 	return all
 }
 
+// lists fails the test unless a pager lists these sessions.
+func (a *azure) lists(pager *runtime.Pager[azservicebus.ListSessionsResponse], want ...string) {
+	a.Helper()
+	var got []string
+	for pager.More() {
+		page, err := pager.NextPage(a.ctx)
+		a.ok(err)
+		got = append(got, page.Sessions...)
+	}
+	if !slices.Equal(got, want) {
+		a.Errorf("sessions %q, want %q", got, want)
+	}
+}
+
 // hasState fails the test unless a session has the state want; nil is none.
 func (a *azure) hasState(s *azservicebus.SessionReceiver, want []byte) {
 	a.Helper()
@@ -74,6 +91,7 @@ func TestAzureClient_Sessions(t *testing.T) {
 	if _, err := a.client.AcceptSessionForQueue(a.ctx, "orders", "a", nil); err == nil {
 		t.Error("locked twice")
 	}
+	a.lists(a.client.NewListSessionsForQueuePager("orders", nil), "a", "b")
 	next, err := a.client.AcceptNextSessionForQueue(a.ctx, "orders", nil)
 	a.ok(err)
 	a.ok(next.CompleteMessage(a.ctx, a.gets(next, "3")[0], nil))
@@ -93,12 +111,13 @@ func TestAzureClient_Sessions(t *testing.T) {
 	late, err := one.ReceiveDeferredMessages(a.ctx, []int64{*again.SequenceNumber}, nil)
 	a.ok(err)
 	peeked, err := one.PeekMessages(a.ctx, 10, &azservicebus.PeekMessagesOptions{FromSequenceNumber: new(int64)})
-	a.ok(err)
-	if len(peeked) != 1 || len(late) != 1 || string(late[0].Body) != "1" {
+	if a.ok(err); len(peeked) != 1 || len(late) != 1 || string(late[0].Body) != "1" {
 		t.Fatalf("%d peeked, %d received", len(peeked), len(late))
 	}
 	a.ok(one.CompleteMessage(a.ctx, late[0], nil))
+	before := azservicebus.ListSessionsOptions{SessionStateUpdatedAfter: to.Ptr(time.Now().Truncate(time.Millisecond))}
 	a.ok(one.SetSessionState(a.ctx, []byte("half"), nil))
+	a.lists(a.client.NewListSessionsForQueuePager("orders", &before), "a")
 	was := one.LockedUntil()
 	a.ok(one.RenewSessionLock(a.ctx, nil))
 	if one.LockedUntil().Before(was) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -22,8 +23,10 @@ func withDeadlines(t *testing.T) string {
 	err := os.WriteFile(path, []byte(`{"UserConfig": {"Namespaces": [{"Name": "sbemulatorns", "Queues": [{"Name": "plain"}, {"Name": "later"}, {"Name": "batches"},
 		{"Name": "brief", "Properties": {"DefaultMessageTimeToLive": "PT1S", "DeadLetteringOnMessageExpiration": true}},
 		{"Name": "once", "Properties": {"RequiresDuplicateDetection": true, "DuplicateDetectionHistoryTimeWindow": "PT1M"}},
-		{"Name": "fragile", "Properties": {"MaxDeliveryCount": 2}},
-		{"Name": "forwards", "Properties": {"ForwardTo": "plain"}}]}]}}`), 0o600)
+		{"Name": "fragile", "Properties": {"MaxDeliveryCount": 2}}, {"Name": "hasty", "Properties": {"LockDuration": "PT1S"}},
+		{"Name": "forwards", "Properties": {"ForwardTo": "plain"}}, {"Name": "to-topic", "Properties": {"ForwardTo": "posts"}},
+		{"Name": "dies", "Properties": {"ForwardDeadLetteredMessagesTo": "posts"}}], "Topics": [{"Name": "posts", "Subscriptions": [{"Name": "s"}]},
+		{"Name": "brief-topic", "Properties": {"DefaultMessageTimeToLive": "PT1S"}, "Subscriptions": [{"Name": "s", "Properties": {"DeadLetteringOnMessageExpiration": true}}]}]}]}}`), 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,6 +84,63 @@ func TestAzureClient_Deadlines(t *testing.T) {
 
 	sends("forwards", azservicebus.Message{Body: []byte("forwarded")})
 	a.receive(a.receiver("plain", &azservicebus.ReceiverOptions{ReceiveMode: azservicebus.ReceiveModeReceiveAndDelete}), "forwarded")
+	a.leads()
+}
+
+// leads sends what reaches a subscription: by the topic, at a time, forwarded, or as a dead letter. Messages expire by the TTL of the topic, and a lock
+// that was not renewed is lost.
+func (a *azure) leads() {
+	a.Helper()
+	a.send("hasty", "m")
+	one, other := a.receiver("hasty", nil), a.receiver("hasty", nil)
+	m := a.receive(one, "m")
+	late := make(chan error, 1)
+	go func() {
+		_, err := other.ReceiveMessages(a.ctx, 1, nil) // when the lock has ended
+		if early := time.Until(*m.LockedUntil); err == nil && early > 0 {
+			err = fmt.Errorf("received %v early", early)
+		}
+		late <- err
+	}()
+
+	a.ok(a.sender("brief-topic").SendMessage(a.ctx, &azservicebus.Message{Body: []byte("capped"), TimeToLive: to.Ptr(time.Hour)}, nil))
+	a.send("to-topic", "forwarded")
+	a.send("dies", "dead")
+	dies := a.receiver("dies", nil)
+	a.ok(dies.DeadLetterMessage(a.ctx, a.receive(dies, "dead"), &azservicebus.DeadLetterOptions{Reason: to.Ptr("bad")}))
+	at := time.Now().Add(500 * time.Millisecond).Truncate(time.Millisecond)
+	a.ok(a.sender("posts").SendMessage(a.ctx, &azservicebus.Message{Body: []byte("scheduled"), ScheduledEnqueueTime: &at}, nil))
+	posts, err := a.client.NewReceiverForSubscription("posts", "s", nil)
+	a.ok(err)
+	got := map[string]*azservicebus.ReceivedMessage{}
+	for len(got) < 3 {
+		all, err := posts.ReceiveMessages(a.ctx, 3, nil)
+		a.ok(err)
+		for _, m := range all {
+			got[string(m.Body)] = m
+			a.ok(posts.CompleteMessage(a.ctx, m, nil))
+		}
+	}
+	if m := got["scheduled"]; m == nil || m.EnqueuedTime.Before(at) || time.Now().Before(at) {
+		a.Errorf("scheduled: %+v", m)
+	}
+	if m := got["dead"]; m == nil || *m.DeadLetterReason != "bad" || *m.DeadLetterSource != "dies" {
+		a.Errorf("dead-lettered: %+v", m)
+	}
+	if got["forwarded"] == nil {
+		a.Error("not forwarded")
+	}
+
+	expired, err := a.client.NewReceiverForSubscription("brief-topic", "s", &azservicebus.ReceiverOptions{SubQueue: azservicebus.SubQueueDeadLetter})
+	a.ok(err)
+	if m := a.receive(expired, "capped"); *m.DeadLetterReason != "TTLExpiredException" {
+		a.Errorf("%+v", m)
+	}
+	a.ok(<-late)
+	var lost *azservicebus.Error
+	if err := one.CompleteMessage(a.ctx, m, nil); !errors.As(err, &lost) || lost.Code != azservicebus.CodeLockLost {
+		a.Errorf("completed too late: %v", err)
+	}
 }
 
 // Azure's client for JavaScript, likewise.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus/admin"
 )
@@ -172,11 +173,72 @@ func goTopics(t *testing.T, c *admin.Client) {
 	if seen, err := c.GetTopicRuntimeProperties(ctx, "t", nil); err != nil || seen.SubscriptionCount != 1 {
 		t.Errorf("%+v, %v", seen, err)
 	}
+	changeTopics(t, c)
 	if _, err := c.DeleteTopic(ctx, "t", nil); err != nil {
 		t.Error(err)
 	}
 	if s, err := c.GetSubscription(ctx, "t", "s", nil); s != nil || err != nil {
 		t.Error(s, err)
+	}
+}
+
+// counted returns how many items the pages of a pager have.
+func counted[P any](t *testing.T, pager *runtime.Pager[P], of func(P) int) (n int) {
+	t.Helper()
+	for pager.More() {
+		page, err := pager.NextPage(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		n += of(page)
+	}
+	return n
+}
+
+// changeTopics changes the topic t and its subscription s, and lists them, with the queue q.
+func changeTopics(t *testing.T, c *admin.Client) {
+	t.Helper()
+	ctx := context.Background()
+	topic, err := c.GetTopic(ctx, "t", nil)
+	if err != nil || *topic.DefaultMessageTimeToLive != "PT1H" {
+		t.Fatal(topic, err)
+	}
+	topic.DefaultMessageTimeToLive, topic.UserMetadata, topic.AutoDeleteOnIdle = to.Ptr("PT2H"), to.Ptr("mine"), to.Ptr("P1D")
+	if _, err := c.UpdateTopic(ctx, "t", topic.TopicProperties, nil); err != nil {
+		t.Error(err)
+	}
+	if topic, err = c.GetTopic(ctx, "T", nil); err != nil || *topic.DefaultMessageTimeToLive != "PT2H" || *topic.UserMetadata != "mine" || *topic.AutoDeleteOnIdle != "P1D" {
+		t.Error(topic, err)
+	}
+	s, err := c.GetSubscription(ctx, "t", "s", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.ForwardTo, s.LockDuration, s.MaxDeliveryCount, s.ForwardDeadLetteredMessagesTo = nil, to.Ptr("PT30S"), to.Ptr(int32(4)), to.Ptr("q")
+	if _, err := c.UpdateSubscription(ctx, "t", "s", s.SubscriptionProperties, nil); err != nil {
+		t.Error(err)
+	}
+	s, err = c.GetSubscription(ctx, "t", "S", nil)
+	if err != nil || s.ForwardTo != nil || *s.LockDuration != "PT30S" || *s.MaxDeliveryCount != 4 || !strings.HasSuffix(*s.ForwardDeadLetteredMessagesTo, "/q") {
+		t.Error(s, err)
+	}
+	for what, n := range map[string]int{
+		"queues":             counted(t, c.NewListQueuesRuntimePropertiesPager(nil), func(p admin.ListQueuesRuntimePropertiesResponse) int { return len(p.QueueRuntimeProperties) }),
+		"topics":             counted(t, c.NewListTopicsPager(nil), func(p admin.ListTopicsResponse) int { return len(p.Topics) }),
+		"topics with counts": counted(t, c.NewListTopicsRuntimePropertiesPager(nil), func(p admin.ListTopicsRuntimePropertiesResponse) int { return len(p.TopicRuntimeProperties) }),
+		"subscriptions":      counted(t, c.NewListSubscriptionsPager("t", nil), func(p admin.ListSubscriptionsResponse) int { return len(p.Subscriptions) }),
+		"subscriptions, counted": counted(t, c.NewListSubscriptionsRuntimePropertiesPager("t", nil), func(p admin.ListSubscriptionsRuntimePropertiesResponse) int {
+			return len(p.SubscriptionRuntimeProperties)
+		}),
+	} {
+		if n != 1 {
+			t.Errorf("%d %s", n, what)
+		}
+	}
+	if r, err := c.CreateRule(ctx, "t", "s", &admin.CreateRuleOptions{Name: to.Ptr("never"), Filter: &admin.FalseFilter{}}); err != nil {
+		t.Error(err)
+	} else if _, is := r.Filter.(*admin.FalseFilter); !is {
+		t.Errorf("%T", r.Filter)
 	}
 }
 

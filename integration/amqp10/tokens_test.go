@@ -115,6 +115,20 @@ var operations = []struct {
 	{"add rule", request("add-rule", map[string]any{"rule-name": "r", "rule-description": map[string]any{"sql-filter": map[string]any{"expression": "1=1"}}})},
 	{"delete", request("batch-delete-messages", map[string]any{"message-count": int32(1)})},
 	{"state", request("get-session-state", map[string]any{"session-id": "s"})},
+	{"set state", request("set-session-state", map[string]any{"session-id": "s", "session-state": []byte("x")})},
+	{"renew session", request("renew-session-lock", map[string]any{"session-id": "s"})},
+	{"list sessions", request("get-message-sessions", map[string]any{"last-updated-time": everySession, "skip": int32(0), "top": int32(1)})},
+	{"remove rule", request("remove-rule", map[string]any{"rule-name": "r"})},
+	{"accept session", func(c *client) any {
+		_, err := c.begin().NewReceiver(context.Background(), "q", ofSession("s"))
+		return condition(err)
+	}},
+	{"peek dead letters", func(c *client) any {
+		own := *c
+		own.session = c.begin()
+		code, _ := own.node("q/$DeadLetterQueue").ask("peek-message", map[string]any{"message-count": int32(1)})
+		return code
+	}},
 }
 
 func request(operation string, body map[string]any) func(c *client) any {
@@ -140,9 +154,10 @@ func (c *client) allowed() string {
 
 const (
 	sends    = "send, schedule, cancel"
-	listens  = "receive, dead letters, peek, settle, renew, by number, delete, state"
-	both     = "send, receive, dead letters, peek, settle, renew, by number, schedule, cancel, delete, state" // but not manage
-	manages  = "send, receive, dead letters, peek, settle, renew, by number, schedule, cancel, rules, add rule, delete, state"
+	listens  = "receive, dead letters, peek, settle, renew, by number, delete, state, set state, renew session, list sessions, accept session, peek dead letters"
+	both     = "send, receive, dead letters, peek, settle, renew, by number, schedule, cancel, delete, state, set state, renew session, list sessions, accept session, peek dead letters" // but not manage
+	ofNode   = "peek, settle, renew, by number, schedule, cancel, rules, add rule, delete, state, set state, renew session, list sessions, remove rule"
+	manages  = "send, receive, dead letters, " + ofNode + ", accept session, peek dead letters"
 	address  = "amqp://host/q"
 	unlisted = "^$"
 )
@@ -181,7 +196,7 @@ func TestToken_Rights(t *testing.T) {
 			{"nobody", "manager", "q", "amqp://host/", 401, ""},
 			{"nobody", "manager", "q", "amqp://host/none", 401, ""},
 			{"nobody", "manager", "", "amqp://host/none", 404, ""},
-			{"nobody", "manager", "q", "amqp://host/q/$management", 202, "peek, settle, renew, by number, schedule, cancel, rules, add rule, delete, state"},
+			{"nobody", "manager", "q", "amqp://host/q/$management", 202, ofNode},
 			{"everybody", "", "", "", 0, manages},
 			{"everybody", "sender", "q", address, 202, sends},
 			{"everybody", "listener", "q", address, 202, listens},
