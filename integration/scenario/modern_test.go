@@ -126,6 +126,9 @@ func (c *client) send(exchange, key string, m classic.Publishing, bodies []strin
 func (c *client) message(m classic.Publishing, body string) *amqp.Message {
 	out := amqp.NewMessage([]byte(body))
 	out.Header = &amqp.MessageHeader{Durable: m.DeliveryMode == classic.Persistent, Priority: m.Priority}
+	if m.MessageId != "" {
+		out.Properties = &amqp.MessageProperties{MessageID: m.MessageId}
+	}
 	if m.Expiration != "" {
 		ms, err := strconv.Atoi(m.Expiration)
 		if err != nil {

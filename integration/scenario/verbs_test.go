@@ -33,7 +33,7 @@ var verbs = map[string]func(c *command){
 	"check":    (*command).check,    // QUEUE: a passive declare, which says how many messages are ready
 	"exchange": (*command).exchange, // NAME TYPE [x-…=…]
 	"bind":     (*command).bind,     // QUEUE EXCHANGE/KEY
-	"publish":  (*command).publish,  // DESTINATION BODY… [persistent] [mandatory] [expiration=] [priority=] [x-…=…]
+	"publish":  (*command).publish,  // DESTINATION BODY… [persistent] [mandatory] [expiration=] [priority=] [id=] [x-…=…]
 	"get":      (*command).get,      // QUEUE [unacked]
 	"consume":  (*command).consume,  // QUEUE [no-ack] [prefetch=] [x-…=…]
 	"cancel":   (*command).cancel,   // QUEUE
@@ -176,7 +176,7 @@ func (c *command) bind() {
 
 func (c *command) publish() {
 	exchange, key := destination(c.word("a destination"))
-	m := amqp.Publishing{Expiration: c.option("expiration"), Priority: uint8(c.number("priority")), Headers: c.table()}
+	m := amqp.Publishing{Expiration: c.option("expiration"), Priority: uint8(c.number("priority")), MessageId: c.option("id"), Headers: c.table()}
 	if c.flag("persistent") {
 		m.DeliveryMode = amqp.Persistent
 	}
