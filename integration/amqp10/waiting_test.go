@@ -178,6 +178,7 @@ func TestLease_LEASE6_LEASE8_LEASE11(t *testing.T) {
 		if err := s.Send(context.Background(), amqp.NewMessage(nil), nil); err == nil {
 			t.Error("sent to a queue that has expired")
 		}
+		c.session = c.begin() // the link that was detached may have its handle yet
 		p := c.pair(5)
 		p.want("PUT", "/queues/mine", map[string]any{"exclusive": true, "arguments": map[string]any{"x-expires": uint32(1000)}}, "201 ")
 		b.Advance(990 * time.Millisecond)
