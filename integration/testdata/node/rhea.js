@@ -1,4 +1,4 @@
-// npm's rhea, AMQP 1.0: declare, bind, publish, all outcomes, receive settled and unsettled, drain, purge, unbind, delete, refuse.
+// npm's rhea, AMQP 1.0: declare, bind, publish to anywhere, all outcomes, bodies of all kinds, receive settled and unsettled, priorities, drain, direct replies, temporary queues, purge, unbind, delete, refuse.
 const assert = require('node:assert');
 const rhea = require('rhea');
 
@@ -158,6 +158,87 @@ const jobs = {
     const { receiver: refusedLink } = await event(link, 'receiver_error', 'session_error');
     assert.strictEqual(refusedLink.error.condition, 'amqp:not-found');
     session.close();
+    const other = connection.create_session();
+    other.open();
+    other.open_receiver({ source: { address: '/queues/rhea-none' }, snd_settle_mode: 0, rcv_settle_mode: 1 });
+    const ended = await event(other, 'session_error');
+    assert.strictEqual(ended.session.error.condition, 'amqp:not-implemented');
+  },
+
+  // Exchanges bound to exchanges, arguments of bindings, and a sender whose messages name where they go.
+  async routes(connection) {
+    const ask = await management(connection);
+    await ask('PUT', '/queues/rhea-r', { arguments: {} });
+    await ask('PUT', '/exchanges/rhea-h', { type: 'headers', arguments: {} });
+    await ask('PUT', '/exchanges/rhea-f', { type: 'fanout', arguments: {} });
+    for (const [binding, code] of [
+      [{ source: 'rhea-h', destination_exchange: 'rhea-f', binding_key: '', arguments: { 'x-match': 'all', color: 'red' } }, 204],
+      [{ source: 'rhea-f', destination_queue: 'rhea-r', binding_key: 'k', arguments: {} }, 204],
+      [{ source: 'rhea-f', destination_queue: 'rhea-none', binding_key: 'k', arguments: {} }, 400],
+    ]) assert.strictEqual((await ask('POST', '/bindings', binding)).code, code);
+    const anywhere = await sender(connection, null);
+    for (const [to, color, outcome] of [
+      ['/exchanges/rhea-h', 'red', 'accepted'], ['/exchanges/rhea-h', 'blue', 'released'], ['/queues/rhea-r', 'none', 'accepted'],
+      ['/queues/rhea-none', 'none', 'released'], ['/exchanges/rhea-none', 'none', 'rejected'], ['nowhere', 'none', 'rejected'],
+    ]) assert.strictEqual(await send(anywhere, { to, body: color, application_properties: { color } }), outcome, to);
+    const from = await receiver(connection, '/queues/rhea-r');
+    const red = await receive(from);
+    assert.deepStrictEqual([red.message.body, red.message.message_annotations['x-exchange']], ['red', 'rhea-h']);
+    red.delivery.accept();
+    (await receive(from)).delivery.accept();
+    const list = await ask('GET', '/bindings?src=rhea-h&dste=rhea-f&key=');
+    assert.strictEqual(list.body[0].arguments.color, 'red');
+    assert.strictEqual((await ask('DELETE', list.body[0].location)).code, 204);
+    assert.deepStrictEqual((await ask('GET', '/bindings?src=rhea-h&dste=rhea-f&key=')).body, []);
+    assert.strictEqual((await ask('DELETE', '/exchanges/amq.topic')).code, 403);
+    assert.strictEqual((await ask('PUT', '/auth/tokens', Buffer.from('token'))).code, 404);
+  },
+
+  // Messages come back as they were sent; those of a higher priority and their receivers come first.
+  async kinds(connection) {
+    const ask = await management(connection);
+    await ask('PUT', '/queues/rhea-k', { arguments: { 'x-max-priority': 9 } });
+    const to = await sender(connection, '/queues/rhea-k');
+    const { types, message: { data_section, sequence_section } } = rhea;
+    const sent = {
+      message_id: 'm', user_id: 'guest', to: 't', subject: 's', reply_to: 'r', correlation_id: types.wrap_ulong(7), content_type: 'text/plain', content_encoding: 'utf-8',
+      creation_time: new Date(1700000000000), group_id: 'g', group_sequence: 3, reply_to_group_id: 'h', durable: true, priority: 4, ttl: 60000,
+    };
+    const bodies = ['text', { a: [1, true, null] }, sequence_section([1, 'x']), data_section(Buffer.from('bytes'))];
+    for (const [priority, body] of bodies.entries()) {
+      const message = { ...sent, priority, body, application_properties: { n: types.wrap_uint(5), flag: true }, message_annotations: { 'x-mine': 'yes' } };
+      assert.strictEqual(await send(to, message), 'accepted');
+    }
+    const low = await receiver(connection, '/queues/rhea-k', { properties: { 'rabbitmq:priority': types.wrap_int(-5) } });
+    for (const [priority, body] of [...bodies.entries()].reverse()) {
+      const { message, delivery } = await receive(low);
+      assert.deepStrictEqual(message.body, body);
+      assert.deepStrictEqual([message.priority, message.application_properties, message.message_annotations['x-mine']], [priority, { n: 5, flag: true }, 'yes']);
+      for (const key of ['message_id', 'to', 'subject', 'reply_to', 'correlation_id', 'content_type', 'group_id', 'group_sequence', 'reply_to_group_id', 'ttl']) {
+        assert.deepStrictEqual(Number(message[key]) || message[key], Number(sent[key]) || sent[key], key);
+      }
+      delivery.accept();
+    }
+    low.close();
+  },
+
+  // Direct replies, and a temporary queue, at addresses that the broker makes.
+  async dynamic(connection) {
+    const volatile = { dynamic: true, capabilities: ['rabbitmq:volatile-queue'], expiry_policy: 'link-detach' };
+    const anywhere = await sender(connection, null);
+    for (const [source, options] of [[volatile, { snd_settle_mode: 1 }], [{ dynamic: true, capabilities: ['temporary-queue'] }, {}]]) {
+      const session = connection.create_session();
+      session.open();
+      const link = session.open_receiver({ source, credit_window: 0, autoaccept: false, ...options });
+      await event(link, 'receiver_open', 'receiver_error', 'session_error');
+      const { address } = link.source;
+      assert.match(address, /^\/queues\/amq\./);
+      assert.strictEqual(await send(anywhere, { to: address, body: 'answer' }), 'accepted');
+      assert.strictEqual((await receive(link)).message.body, 'answer');
+      link.close();
+      await event(link, 'receiver_close');
+      assert.strictEqual(await send(anywhere, { to: address, body: 'late' }), 'released');
+    }
   },
 
   async anonymous() {

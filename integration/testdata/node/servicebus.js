@@ -80,8 +80,23 @@ async function rules(client) {
   }
   await manager.deleteRule('bySQL');
   assert.deepStrictEqual(await names(), ['byFields']);
+  await fields(client, manager, receiver);
   await acts(client, manager, list, receiver);
   await assert.rejects(client.createRuleManager('events', 'none').getRules());
+}
+
+// A correlation filter compares all fields; the message comes back with them.
+async function fields(client, manager, receiver) {
+  const message = { correlationId: 'c', messageId: 'm', to: 't', replyTo: 'r', subject: 's', sessionId: 'i', replyToSessionId: 'j', contentType: 'text/x' };
+  await manager.createRule('allFields', message);
+  const rule = (await manager.getRules()).find((r) => r.name === 'allFields');
+  for (const [key, value] of Object.entries(message)) assert.strictEqual(rule.filter[key], value, key);
+  const others = Object.keys(message).map((key) => ({ ...message, body: key, [key]: 'another' }));
+  await client.createSender('events').sendMessages([...others, { ...message, body: 'all', partitionKey: 'i' }]);
+  const [got] = await receiver.receiveMessages(1, patience);
+  assert.strictEqual(got.body, 'all');
+  for (const [key, value] of Object.entries({ ...message, partitionKey: 'i' })) assert.strictEqual(got[key], value, key);
+  await manager.deleteRule('allFields');
 }
 
 // A rule with an action brings a copy of its own.

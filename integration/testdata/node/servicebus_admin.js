@@ -11,6 +11,54 @@ https.request = (options, done) => http.request({
   host: '127.0.0.1', port, method: options.method, path: options.path, headers: options.headers,
 }, done);
 
+async function all(pages) {
+  const items = [];
+  for await (const one of pages) items.push(one);
+  return items;
+}
+
+// changes changes a topic, its subscription and a rule of that, and lists them.
+async function changes(c, rule) {
+  const topic = await c.getTopic('js-topic');
+  Object.assign(topic, { defaultMessageTimeToLive: 'PT2H', userMetadata: 'mine', status: 'SendDisabled' });
+  assert.strictEqual((await c.updateTopic(topic)).defaultMessageTimeToLive, 'PT2H');
+  const [listed] = await all(c.listTopics());
+  assert.deepStrictEqual([listed.name, listed.userMetadata, listed.status, listed.defaultMessageTimeToLive], ['js-topic', 'mine', 'SendDisabled', 'PT2H']);
+  assert.deepStrictEqual((await all(c.listTopicsRuntimeProperties())).map((t) => [t.name, t.subscriptionCount]), [['js-topic', 1]]);
+  const s = await c.getSubscription('js-topic', 's');
+  Object.assign(s, { lockDuration: 'PT30S', maxDeliveryCount: 4, forwardTo: undefined, forwardDeadLetteredMessagesTo: 'js', deadLetteringOnMessageExpiration: true });
+  await c.updateSubscription(s);
+  const [changed] = await all(c.listSubscriptions('js-topic'));
+  assert.deepStrictEqual([changed.subscriptionName, changed.lockDuration, changed.maxDeliveryCount, changed.forwardTo], ['s', 'PT30S', 4, undefined]);
+  assert.match(changed.forwardDeadLetteredMessagesTo, /js$/);
+  const counts = await c.getSubscriptionRuntimeProperties('js-topic', 's');
+  assert.deepStrictEqual([counts.activeMessageCount, counts.deadLetterMessageCount, counts.totalMessageCount], [0, 0, 0]);
+  assert.strictEqual((await all(c.listSubscriptionsRuntimeProperties('js-topic'))).length, 1);
+  assert.deepStrictEqual((await all(c.listQueuesRuntimeProperties())).map((q) => [q.name, q.totalMessageCount, q.sizeInBytes]), [['js', 0, 0]]);
+  rule.filter = { sqlExpression: 'b IS NULL' };
+  await c.updateRule('js-topic', 's', rule);
+  assert.strictEqual((await c.getRule('js-topic', 's', 'fields')).filter.sqlExpression, 'b IS NULL');
+  const exist = [c.queueExists('js'), c.topicExists('js-topic'), c.topicExists('none'), c.subscriptionExists('js-topic', 's'), c.ruleExists('js-topic', 's', 'fields'), c.ruleExists('js-topic', 's', 'none')];
+  assert.deepStrictEqual(await Promise.all(exist), [true, true, false, true, true, false]);
+  await everything(c);
+  await c.deleteSubscription('js-topic', 's');
+  assert.deepStrictEqual(await all(c.listSubscriptions('js-topic')), []);
+}
+
+// everything creates a queue with all properties that there are.
+async function everything(c) {
+  const given = {
+    lockDuration: 'PT45S', maxSizeInMegabytes: 2048, maxMessageSizeInKilobytes: 1024, requiresDuplicateDetection: true, requiresSession: true, defaultMessageTimeToLive: 'P1D',
+    deadLetteringOnMessageExpiration: true, duplicateDetectionHistoryTimeWindow: 'PT20M', maxDeliveryCount: 7, enableBatchedOperations: false, status: 'ReceiveDisabled',
+    userMetadata: 'u', autoDeleteOnIdle: 'P7D', enablePartitioning: true, forwardDeadLetteredMessagesTo: 'js', enableExpress: true,
+  };
+  await c.createQueue('full', given);
+  const got = await c.getQueue('full');
+  assert.match(got.forwardDeadLetteredMessagesTo, /js$/);
+  for (const [key, value] of Object.entries({ ...given, forwardDeadLetteredMessagesTo: got.forwardDeadLetteredMessagesTo })) assert.deepStrictEqual(got[key], value, key);
+  await c.deleteQueue('full');
+}
+
 async function main() {
   const text = 'Endpoint=sb://localhost/;SharedAccessKeyName=RootManageSharedAccessKey;SharedAccessKey=SAS_KEY_VALUE';
   const c = new ServiceBusAdministrationClient(text, { retryOptions: { maxRetries: 0 } });
@@ -50,6 +98,7 @@ async function main() {
   const queues = [];
   for await (const one of c.listQueues()) queues.push(one.name);
   assert.deepStrictEqual(queues, ['js']);
+  await changes(c, rule);
   await c.deleteTopic('js-topic');
   assert.strictEqual(await c.subscriptionExists('js-topic', 's'), false);
   await c.deleteQueue('js');

@@ -49,7 +49,9 @@ async function main() {
   });
   assert.deepStrictEqual(bodies, ['three', 'four']);
   const [two] = await back.receiveMessages(1, patience);
-  await back.completeMessage(two);
+  await back.deadLetterMessage(two, { deadLetterReason: 'bad', deadLetterErrorDescription: 'why', code: 8 });
+  const [dead] = await client.createReceiver(queue, { subQueueType: 'deadLetter' }).receiveMessages(1, patience);
+  assert.deepStrictEqual([dead.body, dead.sessionId, dead.deadLetterReason, dead.applicationProperties.code], ['two', 'a', 'bad', 8]);
   await assert.rejects(client.createReceiver(queue).receiveMessages(1, patience));
   await client.close();
 }

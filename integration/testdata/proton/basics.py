@@ -1,9 +1,10 @@
-"""Qpid Proton, AMQP 1.0: declare, publish, all outcomes, receive settled and unsettled, purge, delete, refuse."""
+"""Qpid Proton, AMQP 1.0: declare, bind, publish to anywhere, all outcomes, messages of all kinds, receive settled and unsettled, priorities, direct replies, temporary queues, purge, delete, refuse."""
 import sys
+import uuid
 
-from proton import Delivery, Message, PropertyDict, symbol
+from proton import Data, Delivery, Message, PropertyDict, int32, symbol, uint, ulong
 from proton.reactor import AtMostOnce, LinkOption
-from proton.utils import BlockingConnection, SendException
+from proton.utils import BlockingConnection, LinkDetached, SendException
 
 PATIENCE = 30
 
@@ -102,17 +103,117 @@ def settled(connection):
     equal(m.ask("DELETE", "/queues/settled"), (200, {"message_count": 0}))
 
 
+class Dynamic(LinkOption):
+    """Makes a source dynamic, with a capability."""
+
+    def __init__(self, capability, volatile):
+        self.capability, self.volatile = capability, volatile
+
+    def apply(self, receiver):
+        receiver.source.dynamic = True
+        receiver.source.capabilities.put_array(False, Data.SYMBOL)
+        receiver.source.capabilities.enter()
+        receiver.source.capabilities.put_symbol(symbol(self.capability))
+        receiver.source.capabilities.exit()
+        if self.volatile:
+            receiver.snd_settle_mode = receiver.SND_SETTLED
+            receiver.source.expiry_policy = receiver.source.EXPIRE_WITH_LINK
+
+
+class Priority(LinkOption):
+    """Gives a receiver a priority."""
+
+    def apply(self, receiver):
+        receiver.properties = PropertyDict({symbol("rabbitmq:priority"): int32(7)})
+
+
+def outcome(sender, message):
+    """Sends a message and returns its outcome."""
+    try:
+        return sender.send(message).remote_state
+    except SendException as e:
+        return e.state
+
+
+def routes(connection):
+    """Exchanges bound to exchanges, arguments of bindings, and a sender whose messages name where they go."""
+    m = Management(connection)
+    m.ask("PUT", "/queues/r", {})
+    m.ask("PUT", "/exchanges/h", {"type": "headers"})
+    m.ask("PUT", "/exchanges/f", {"type": "fanout"})
+    arguments = {"x-match": "all", "color": "red"}
+    equal(m.ask("POST", "/bindings", {"source": "h", "destination_exchange": "f", "binding_key": "", "arguments": arguments})[0], 204)
+    equal(m.ask("POST", "/bindings", {"source": "f", "destination_queue": "r", "binding_key": "k"})[0], 204)
+    anywhere = connection.create_sender(None)
+    for address, color, want in (
+            ("/exchanges/h", "red", Delivery.ACCEPTED), ("/exchanges/h", "blue", Delivery.RELEASED), ("/queues/r", "blue", Delivery.ACCEPTED),
+            ("/queues/nothing", "blue", Delivery.RELEASED), ("/exchanges/nothing", "blue", Delivery.REJECTED)):
+        equal(outcome(anywhere, Message(address=address, body=color, properties={"color": color})), want)
+    receiver = connection.create_receiver("/queues/r", credit=2)
+    for color in ("red", "blue"):
+        equal(receiver.receive(timeout=PATIENCE).body, color)
+        receiver.accept()
+    code, bindings = m.ask("GET", "/bindings?src=h&dste=f&key=")
+    equal((code, len(bindings), bindings[0]["arguments"]), (200, 1, arguments))
+    equal(m.ask("DELETE", bindings[0]["location"])[0], 204)
+    equal(m.ask("GET", "/bindings?src=h&dste=f&key="), (200, []))
+    equal(m.ask("PUT", "/exchanges/h", {"type": "direct"})[0], 409)
+    equal(m.ask("DELETE", "/exchanges/amq.topic")[0], 403)
+
+
+def kinds(connection):
+    """Messages come back as they were sent."""
+    m = Management(connection)
+    m.ask("PUT", "/queues/k", {})
+    sender = connection.create_sender("/queues/k")
+    receiver = connection.create_receiver("/queues/k", credit=1, options=Priority())
+    unique = uuid.uuid4()
+    for body in ("text", {"a": [1, True, None]}, b"bytes", ulong(5), [1, "x"]):
+        sent = Message(
+            body=body, id=unique, correlation_id=ulong(7), subject="s", reply_to="r", content_type=symbol("text/plain"), user_id=b"guest", group_id="g", group_sequence=3,
+            reply_to_group_id="h", creation_time=1700000000.0, durable=True, priority=6, ttl=60.0, properties={"n": uint(5), "none": None}, annotations={symbol("x-mine"): "yes"})
+        sender.send(sent)
+        got = receiver.receive(timeout=PATIENCE)
+        for name in ("body", "id", "correlation_id", "subject", "reply_to", "content_type", "user_id", "group_id", "group_sequence", "reply_to_group_id", "creation_time",
+                     "durable", "priority", "ttl", "properties"):
+            equal((name, getattr(got, name)), (name, getattr(sent, name)))
+        equal(got.annotations[symbol("x-mine")], "yes")
+        receiver.accept()
+
+
+def dynamic(connection):
+    """Direct replies, and a temporary queue, at addresses that the broker makes."""
+    anywhere = connection.create_sender(None)
+    for capability, volatile in (("rabbitmq:volatile-queue", True), ("temporary-queue", False)):
+        receiver = connection.create_receiver(None, credit=1, options=Dynamic(capability, volatile))
+        address = receiver.link.remote_source.address
+        equal(address.startswith("/queues/amq."), True)
+        equal(outcome(anywhere, Message(address=address, body="answer")), Delivery.ACCEPTED)
+        equal(receiver.receive(timeout=PATIENCE).body, "answer")
+        if not volatile:
+            receiver.accept()
+        receiver.close()
+        equal(outcome(anywhere, Message(address=address, body="late")), Delivery.RELEASED)
+
+
+def refused(connection):
+    for make in (connection.create_receiver, connection.create_sender):
+        try:
+            make("/queues/nothing")
+            raise AssertionError("attached to a missing queue")
+        except LinkDetached as e:
+            equal(e.condition, "amqp:not-found")
+
+
 def anonymous(port):
     connection = BlockingConnection(f"127.0.0.1:{port}", timeout=PATIENCE, allowed_mechs="ANONYMOUS")
     equal(Management(connection).ask("GET", "/queues/none")[0], 404)
     connection.close()
 
 
-
-
 if __name__ == "__main__":
     url = f"amqp://guest:guest@127.0.0.1:{sys.argv[1]}"
-    for job in (topology, outcomes, settled):
+    for job in (topology, outcomes, settled, routes, kinds, dynamic, refused):
         c = BlockingConnection(url, timeout=PATIENCE, allowed_mechs="PLAIN", allow_insecure_mechs=True)
         job(c)
         c.close()
