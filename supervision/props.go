@@ -144,7 +144,7 @@ func connectionSettings(n *Node, conn net.Conn) lifecycle.Settings {
 // connection10Props returns those of a connection that speaks AMQP 1.0, of which the other has read something.
 func connection10Props(n *Node, conn net.Conn, read []byte) *actor.Props {
 	cfg := connection10.Config{
-		Settings: connectionSettings(n, conn), Read: read, NewSession: func(s connection10.SessionSpec) *actor.Props { return sessionProps(n, s) }, Container: n.cfg.Name, SessionMax: n.cfg.Limits.Channels, Statuses: n.Shovels.Statuses(), Silence: n.cfg.Limits.Heartbeat, NoSilence: n.cfg.Limits.NoHeartbeat,
+		Settings: connectionSettings(n, conn), Read: read, NewSession: func(s connection10.SessionSpec) *actor.Props { return sessionProps(n, s) }, Container: n.clusterName(), Node: n.cfg.Name, SessionMax: n.cfg.Limits.Channels, Statuses: n.Shovels.Statuses(), Silence: n.cfg.Limits.Heartbeat, NoSilence: n.cfg.Limits.NoHeartbeat,
 	}
 	return n.props(func(func() []any) actor.Actor { return connection10.New(cfg) })
 }

@@ -26,7 +26,8 @@ type Config struct {
 	NewSession   func(SessionSpec) *actor.Props
 	Statuses     *status.Table // statuses of Azure Service Bus entities; nil if all are active
 
-	Container  string // the broker's container id
+	Container  string // the broker's container id, the name of the cluster
+	Node       string // name of the node
 	SessionMax uint16 // open sessions; 2047
 	// Silence is how many s a client may send nothing; 60. The idle time-out announced is half of that.
 	Silence   uint16

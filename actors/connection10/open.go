@@ -16,6 +16,8 @@ func (c *connection) ourOpen() *amqp10.Open {
 			{Key: amqp10.Symbol("version"), Value: "4.2.0"},
 			{Key: amqp10.Symbol("product_version"), Value: "Candlemark " + c.cfg.ProductVersion},
 			{Key: amqp10.Symbol("platform"), Value: "Go"},
+			{Key: amqp10.Symbol("cluster_name"), Value: c.cfg.Container},
+			{Key: amqp10.Symbol("node"), Value: c.cfg.Node},
 			{Key: amqp10.Symbol("copyright"), Value: "Copyright (c) the Candlemark authors"},
 			{Key: amqp10.Symbol("information"), Value: "A message broker whose strength is time"},
 		},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,6 +24,42 @@ func TestOpen(t *testing.T) {
 			t.Errorf("%v", p)
 		}
 		_ = c.conn.Close() // the library does not know the error of a closed pipe
+	})
+}
+
+// The broker says of itself what RabbitMQ does when a client logs in, here by AMQPLAIN, opens a connection and begins a session.
+func TestOpen_Answers(t *testing.T) {
+	testkit.Run(t, nil, func(b *testkit.Bubble) {
+		ours, theirs := net.Pipe()
+		b.Node.Connect(ours)
+		r := &raw{T: t, Conn: theirs}
+		defer func() { _ = r.Close() }()
+		r.say(amqp10.SASLProtocolHeader[:])
+		r.header()
+		offered := r.want(amqp10.CodeSASLMechanisms).(*amqp10.SASLMechanisms).ServerMechanisms
+		if want := []amqp10.Symbol{"PLAIN", "AMQPLAIN"}; !slices.Equal(offered, want) { // guests without a password are a setting
+			t.Errorf("%q", offered)
+		}
+		r.send(0, &amqp10.SASLInit{Mechanism: "AMQPLAIN", InitialResponse: []byte("\x05LOGINS\x00\x00\x00\x05guest\x08PASSWORDS\x00\x00\x00\x05guest")})
+		if o := r.want(amqp10.CodeSASLOutcome).(*amqp10.SASLOutcome); o.Result != 0 {
+			t.Fatalf("%+v", o)
+		}
+		r.say(amqp10.ProtocolHeader[:])
+		r.header()
+		r.send(0, &amqp10.Open{ContainerID: "c", MaxFrameSize: 1 << 16, ChannelMax: 10})
+		o := r.want(amqp10.CodeOpen).(*amqp10.Open)
+		if o.ContainerID == "" || o.MaxFrameSize != 131072 || o.ChannelMax < 255 || !slices.Equal(o.OfferedCapabilities, []amqp10.Symbol{"LINK_PAIR_V1_0", "ANONYMOUS-RELAY"}) {
+			t.Errorf("%+v", o)
+		}
+		for _, key := range []string{"product", "version", "product_version", "platform", "cluster_name", "copyright", "information", "node"} {
+			if v, _ := o.Properties.Get(key); v == nil || v == "" {
+				t.Errorf("no %s in %v", key, o.Properties)
+			}
+		}
+		r.send(1, beginning())
+		if begun := r.want(amqp10.CodeBegin).(*amqp10.Begin); begun.RemoteChannel.Or(0) != 1 || begun.HandleMax != 255 || begun.IncomingWindow == 0 {
+			t.Errorf("%+v", begun)
+		}
 	})
 }
 
