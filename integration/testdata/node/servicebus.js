@@ -80,13 +80,13 @@ async function rules(client) {
   }
   await manager.deleteRule('bySQL');
   assert.deepStrictEqual(await names(), ['byFields']);
-  await fields(client, manager, receiver);
+  await allFields(client, manager, receiver);
   await acts(client, manager, list, receiver);
   await assert.rejects(client.createRuleManager('events', 'none').getRules());
 }
 
 // A correlation filter compares all fields; the message comes back with them.
-async function fields(client, manager, receiver) {
+async function allFields(client, manager, receiver) {
   const message = { correlationId: 'c', messageId: 'm', to: 't', replyTo: 'r', subject: 's', sessionId: 'i', replyToSessionId: 'j', contentType: 'text/x' };
   await manager.createRule('allFields', message);
   const rule = (await manager.getRules()).find((r) => r.name === 'allFields');
