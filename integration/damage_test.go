@@ -19,8 +19,9 @@ import (
 // The content of the damaged folder: messages in each of some queues, more than one segment holds.
 const (
 	damagedQueues  = 3
-	damageMessages = 2500
+	damageMessages = 600
 	damageBody     = 10 << 10
+	damageSegment  = "16777216"
 )
 
 func damageQueue(n int) string { return fmt.Sprint("q", n) }
@@ -28,7 +29,7 @@ func damageQueue(n int) string { return fmt.Sprint("q", n) }
 // undamaged makes the folder of a broker that was stopped, or killed.
 func undamaged(t *testing.T, end func(*broker)) (dir string) {
 	dir = filepath.Join(t.TempDir(), "data")
-	b := startIn(t, dir)
+	b := startIn(t, dir, "--segment-size", damageSegment)
 	c := b.dial()
 	for q := range damagedQueues {
 		_, err := c.QueueDeclare(damageQueue(q), true, false, false, false, nil)
@@ -153,7 +154,7 @@ type damage struct {
 const (
 	seg1 = "0000000001.segment"
 	seg2 = "0000000002.segment"
-	in1  = 6501 // messages in the first
+	in1  = 1624 // messages in the first
 )
 
 var damages = map[string]damage{
@@ -161,7 +162,7 @@ var damages = map[string]damage{
 	"a bit of a body":                     {"*.segment", flip(5_000_000), false, seg1, 1, 1},
 	"a bit of a body in the last segment": {"*.segment", flip(500_000), true, seg2, 1, 1},
 	"a page of zeros":                     {"*.segment", func(b []byte) []byte { clear(b[9e6 : 9e6+4096]); return b }, false, seg1, 1, 2},
-	"a megabyte of noise":                 {"*.segment", func(b []byte) []byte { noise(b[20e6:21e6]); return b }, false, seg1, 96, 102},
+	"a megabyte of noise":                 {"*.segment", func(b []byte) []byte { noise(b[10e6:11e6]); return b }, false, seg1, 96, 102},
 	"a header":                            {"*.segment", func(b []byte) []byte { clear(b[:4096]); return b }, false, seg1, 0, 0},
 	"a segment cut in half":               {"*.segment", func(b []byte) []byte { return b[:len(b)/2] }, false, seg1, in1/2 - 5, in1/2 + 5},
 	"an empty segment":                    {"*.segment", func([]byte) []byte { return nil }, false, seg1, in1 - 2, in1 + 2},

@@ -53,7 +53,7 @@ func startBroker(cfg config.Config, log zerolog.Logger) (_ *broker, err error) {
 	if b.users, err = usersFor(cfg, log); err != nil {
 		return nil, err
 	}
-	if b.data, err = openData(cfg.DataDir, log); err != nil {
+	if b.data, err = openData(cfg.DataDir, cfg.SegmentSize, log); err != nil {
 		return nil, err
 	}
 	defer func() {

@@ -31,8 +31,8 @@ type data struct {
 }
 
 // openData opens the data folder, which is made if it is not there. The file of
-// the definitions is its lock, so it comes first.
-func openData(dir string, log zerolog.Logger) (*data, error) {
+// the definitions is its lock, so it comes first. segmentSize is in bytes.
+func openData(dir string, segmentSize uint, log zerolog.Logger) (*data, error) {
 	d := &data{log: log, failed: make(chan error, 1)}
 	if err := backup.CheckFolder(vfs.OS, dir); err != nil {
 		return nil, fmt.Errorf("data folder: %w", err)
@@ -43,6 +43,8 @@ func openData(dir string, log zerolog.Logger) (*data, error) {
 	}
 	var report recovery.Report
 	d.journal, report, err = segment.Open(vfs.OS, filepath.Join(dir, segment.Folder), segment.Options{
+		SegmentSize: int64(segmentSize),
+
 		OnFailure: func(err error) { d.failed <- err },
 		OnFull:    d.onFull,
 		OnDamage:  d.onDamage,

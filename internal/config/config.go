@@ -48,6 +48,8 @@ type Config struct {
 	SamplesOverview, SamplesObjects []string
 	// DataDir is the folder that the broker owns.
 	DataDir string
+	// SegmentSize is that of a file of the journal in bytes, from 4 MiB to 1 GiB.
+	SegmentSize uint
 	// LoadDefinitions is a file with definitions to be imported at the start; empty for none.
 	LoadDefinitions string
 	// ServiceBusConfig is a file with entities of Azure Service Bus; empty for none. ServiceBusHTTP is the address of their administration
@@ -89,6 +91,7 @@ func Default(getenv func(string) string) Config {
 		DataDir:   dataDir(getenv),
 		Handshake: 10 * time.Second,
 
+		SegmentSize: 64 << 20,
 		SendTimeout: 15 * time.Second,
 		ProductName: "Candlemark",
 
@@ -145,6 +148,13 @@ func (p *problems) among(setting, value string, known ...string) {
 	}
 }
 
+// between notes a number out of a range.
+func (p *problems) between(setting string, value, lower, upper uint) {
+	if value < lower || value > upper {
+		p.add(setting, "%d is not between %d and %d", value, lower, upper)
+	}
+}
+
 func (c Config) problems() (wrong problems) {
 	listens := func(setting string, addresses ...string) {
 		for _, a := range addresses {
@@ -174,6 +184,7 @@ func (c Config) problems() (wrong problems) {
 	if c.DataDir == "" {
 		wrong.add("data-dir", "no folder")
 	}
+	wrong.between("segment-size", c.SegmentSize, minSegment, maxSegment)
 	if n := len(c.ProductName); n == 0 || n > 255 {
 		wrong.add("product-name", "%d bytes are not between 1 and 255", n)
 	}

@@ -20,6 +20,8 @@ const (
 	maxFrame = 16 << 20 // a reader has room for a whole one
 	maxShort = 1<<16 - 1
 	maxBody  = 512 << 20
+
+	minSegment, maxSegment = 4 << 20, 1 << 30
 )
 
 func defaultLimits() Limits {
@@ -27,16 +29,11 @@ func defaultLimits() Limits {
 }
 
 func (l Limits) check(wrong *problems) {
-	between := func(name string, value, lower, upper uint) {
-		if value < lower || value > upper {
-			wrong.add(name, "%d is not between %d and %d", value, lower, upper)
-		}
-	}
 	if l.Connections < 0 {
 		wrong.add("connection-max", "%d is negative", l.Connections)
 	}
-	between("channel-max", l.Channels, 1, maxShort)
-	between("frame-max", l.Frame, minFrame, maxFrame)
-	between("heartbeat", l.Heartbeat, 0, maxShort)
-	between("max-message-size", l.Message, 1, maxBody)
+	wrong.between("channel-max", l.Channels, 1, maxShort)
+	wrong.between("frame-max", l.Frame, minFrame, maxFrame)
+	wrong.between("heartbeat", l.Heartbeat, 0, maxShort)
+	wrong.between("max-message-size", l.Message, 1, maxBody)
 }

@@ -34,6 +34,8 @@ func TestLimits(t *testing.T) {
 		"--heartbeat=65536":            "heartbeat: 65536 is not between 0 and 65535",
 		"--max-message-size=0":         "max-message-size: 0 is not between 1 and 536870912",
 		"--max-message-size=536870913": "max-message-size: 536870913 is not between 1 and 536870912",
+		"--segment-size=4194303":       "segment-size: 4194303 is not between 4194304 and 1073741824",
+		"--segment-size=1073741825":    "segment-size: 1073741825 is not between 4194304 and 1073741824",
 		"--handshake-timeout=0s":       "handshake-timeout: 0s is not positive",
 		"--channel-max=many":           "invalid value",
 		"--max-message-size=-5":        "invalid value",

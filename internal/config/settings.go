@@ -189,6 +189,10 @@ var settings = []setting{
 		keys: plain("data_dir"), help: "data `folder` of the broker",
 	},
 	{
+		name: "segment-size", define: natural(func(c *Config) *uint { return &c.SegmentSize }),
+		keys: plain("segment_size"), help: "size of a file of the journal in bytes, 4194304 to 1073741824",
+	},
+	{
 		name: "load-definitions", define: text(func(c *Config) *string { return &c.LoadDefinitions }),
 		keys: []key{{name: "definitions.local.path"}, {name: "management.load_definitions"}, {name: "load_definitions"}},
 		help: "definitions `file`, imported at each start; a new broker has only the users in it",

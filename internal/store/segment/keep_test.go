@@ -54,6 +54,27 @@ func TestEmptySegmentsAreRecycledWhereverTheyStand(t *testing.T) {
 	})
 }
 
+// TestOtherSegmentSize: a journal is opened with other sizes than its files have, shorter and longer ones.
+func TestOtherSegmentSize(t *testing.T) {
+	bubble(t, func(t *testing.T, fs *vfs.Memory) {
+		body := strings.Repeat("z", 1000)
+		for i, size := range []int64{4 * smallSegment, smallSegment, 16 * smallSegment, smallSegment, 2 * smallSegment} {
+			j := open(t, fs, "/data/journal", Options{SegmentSize: size})
+			first := uint64(i) * 200
+			if got := j.Take(1); len(got) != 10*i {
+				t.Fatalf("%d messages, want %d", len(got), 10*i)
+			}
+			j.must(1, messages(first, first+199, body)...)
+			j.must(1, run(store.Remove, first, first+189))
+			time.Sleep(10 * time.Second)
+			if s := j.Stats(); s.Live != 10*(i+1) || s.Bytes > firstBound*(s.LiveBytes+2*size)+4*size+16*smallSegment { // a longer file stays
+				t.Errorf("%d bytes: %+v", size, s)
+			}
+			j.close()
+		}
+	})
+}
+
 func TestStragglersAreMoved(t *testing.T) {
 	bubble(t, func(t *testing.T, fs *vfs.Memory) {
 		j := open(t, fs, "/data/journal", Options{SegmentSize: smallSegment})
