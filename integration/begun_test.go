@@ -19,7 +19,7 @@ import (
 // Contents that have begun to arrive and are not whole, at a watermark that they
 // would pass many times over.
 const (
-	begunWatermark = 200_000_000
+	begunWatermark = 100_000_000
 	begunMargin    = 64_000_000 // that memory may exceed it by (docs/alarms.md)
 )
 
@@ -57,7 +57,7 @@ func (i *rawClient) piece(channel uint16, bytes int) {
 	i.say(protocol.AppendBodyFrames(nil, channel, make([]byte, bytes), frameMax))
 }
 
-// A user without any permission sends all but the last bytes of 8 MiB on each of
+// A user without any permission sends all but the last bytes of 4 MiB on each of
 // 36 channels. Nothing of it is held, and nobody notices. With its last byte each
 // is refused, as it would be by RabbitMQ.
 func TestBegun_ByWhoMayNot(t *testing.T) {
@@ -74,19 +74,19 @@ func TestBegun_ByWhoMayNot(t *testing.T) {
 	i.say(method(0, &protocol.ConnectionTuneOk{ChannelMax: 2047, FrameMax: frameMax}), method(0, &protocol.ConnectionOpen{VirtualHost: "/"}))
 	expect[*protocol.ConnectionOpenOk](i)
 	i.must(i.SetDeadline(time.Now().Add(4 * patience)))
-	const channels, size = 36, 8 << 20
+	const channels, size = 36, 4 << 20
 	for n := range uint16(channels) {
 		i.open(n + 1)
 		i.say(method(n+1, &protocol.BasicPublish{Exchange: "amq.fanout"}), protocol.AppendHeaderFrame(nil, n+1, size, []byte{0, 0}))
 	}
-	for range 8 {
+	for range 4 {
 		for n := range uint16(channels) {
 			i.piece(n+1, 1<<20-1)
 		}
 		s.undisturbed(b)
 	}
 	for n := range uint16(channels) {
-		i.piece(n+1, 8)
+		i.piece(n+1, 4)
 		if m := expect[*protocol.ChannelClose](i); m.ReplyCode != protocol.AccessRefused || m.Class != 60 || m.Method != 40 {
 			t.Fatalf("%+v", m)
 		}
@@ -98,13 +98,13 @@ func TestBegun_ByWhoMayNot(t *testing.T) {
 	check()
 }
 
-// large publishes messages of 12 MiB that are as durable as can be.
+// large publishes messages of 6 MiB that are as durable as can be.
 type large struct {
 	*rawClient
 	id int
 }
 
-const largeBody = 12 << 20
+const largeBody = 6 << 20
 
 // publish sends one, stops when it has begun, and waits until it is confirmed.
 func (p *large) publish(begun func()) {
@@ -208,13 +208,13 @@ func TestBegun_OnOneConnection(t *testing.T) {
 	i := b.connectRaw(t)
 	i.login(0)
 	i.must(i.SetDeadline(time.Now().Add(4 * patience)))
-	const channels, size = 36, 16 << 20
+	const channels, size = 36, 8 << 20
 	for n := range uint16(channels) {
 		i.open(n + 1)
 		i.say(method(n+1, &protocol.ConfirmSelect{NoWait: true}), method(n+1, &protocol.BasicPublish{Exchange: "amq.fanout"}),
 			protocol.AppendHeaderFrame(nil, n+1, size, []byte{0, 0}))
 	}
-	for range 16 {
+	for range 8 {
 		for n := range uint16(channels) {
 			i.piece(n+1, 1<<20)
 		}
@@ -228,7 +228,7 @@ func TestBegun_OnOneConnection(t *testing.T) {
 			confirmed++
 		case *protocol.ChannelClose:
 			refused++
-			if want := "PRECONDITION_FAILED - no memory for a message of 16777216 bytes besides the others that this connection has begun"; m.ReplyText != want {
+			if want := "PRECONDITION_FAILED - no memory for a message of 8388608 bytes besides the others that this connection has begun"; m.ReplyText != want {
 				t.Errorf("%+v", m)
 			}
 		default:

@@ -14,9 +14,6 @@ import (
 // axe finds what keeps people from using a page.
 var axe = foreign{name: "axe-core", where: npm, probe: []string{"node", "-e", "require('axe-core')"}}
 
-// windows are those that pages are looked at in.
-var windows = map[string]look{"1280": desktop, "400": {400, 800}}
-
 // lively has something due of each kind.
 func lively(b *broker) {
 	c := b.dial()
@@ -60,28 +57,27 @@ func axeScript(t *testing.T) string {
 	return string(text)
 }
 
-// Each page is usable for everybody, in light and dark, and without scrolling sideways on a small screen.
-func TestPagesForEverybody(t *testing.T) {
+// Each page is usable for everybody, in light and dark.
+func TestPagesForEverybody(t *testing.T) { everybody(t, "1280", desktop) }
+
+// So it is without scrolling sideways on a small screen.
+func TestPagesForEverybody_Small(t *testing.T) { everybody(t, "400", look{400, 800}) }
+
+func everybody(t *testing.T, name string, l look) {
 	t.Parallel()
-	script := axeScript(t)
-	for name, l := range windows {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			br, b := newBrowser(t), start(t)
-			lively(b)
-			worked(b)
-			sendsOn(b, 4) // as few as make a ladder of the graph: what axe costs grows with the rows of the lists
-			w := br.open(b, "", l)
-			pictures(w, func(page string) {
-				t.Helper()
-				for _, scheme := range []string{"light", "dark"} {
-					w.scheme(scheme)
-					w.shoot(page + "-" + name + "-" + scheme)
-					accessible(w, page+" "+name+" "+scheme, int(l.width), script, scheme == "dark")
-				}
-			})
-		})
-	}
+	br, b, script := newBrowser(t), start(t), axeScript(t)
+	lively(b)
+	worked(b)
+	sendsOn(b, 4) // as few as make a ladder of the graph: what axe costs grows with the rows of the lists
+	w := br.open(b, "", l)
+	pictures(w, func(page string) {
+		t.Helper()
+		for _, scheme := range []string{"light", "dark"} {
+			w.scheme(scheme)
+			w.shoot(page + "-" + name + "-" + scheme)
+			accessible(w, page+" "+name+" "+scheme, int(l.width), script, scheme == "dark")
+		}
+	})
 }
 
 // pictures looks at all pages.
