@@ -19,7 +19,7 @@ import (
 // The content of the damaged folder: messages in each of some queues, more than one segment holds.
 const (
 	damagedQueues  = 3
-	damageMessages = 600
+	damageMessages = 800
 	damageBody     = 10 << 10
 	damageSegment  = "16777216"
 )

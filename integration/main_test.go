@@ -230,11 +230,12 @@ func (j *journal) String() string {
 // eventually polls until f says true.
 func eventually(t *testing.T, what string, f func() bool) {
 	t.Helper()
-	every := time.NewTicker(5 * time.Millisecond)
-	defer every.Stop()
-	for end := time.Now().Add(patience); !f(); <-every.C {
+	pause, end := 2*time.Millisecond, time.Now().Add(patience)
+	for !f() {
 		if time.Now().After(end) {
 			t.Fatal("waited in vain:", what)
 		}
+		<-time.After(pause)
+		pause = min(pause*5/4, 50*time.Millisecond) // what takes long is asked for less often
 	}
 }
