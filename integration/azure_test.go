@@ -20,15 +20,18 @@ type azure struct {
 	client *azservicebus.Client
 }
 
+// smallMessages is a setting that has messages of more than 2 MB be too large.
+const smallMessages = "--max-message-size=2000000"
+
 func connectAzure(t *testing.T) *azure {
 	t.Helper()
 	return azureOf(t, sampleConfig)
 }
 
 // azureOf is connectAzure with the entities of another file.
-func azureOf(t *testing.T, file string) *azure {
+func azureOf(t *testing.T, file string, flags ...string) *azure {
 	t.Helper()
-	b := start(t, "--servicebus-config", file, "--servicebus-emulator")
+	b := start(t, append(flags, "--servicebus-config", file, "--servicebus-emulator")...)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	t.Cleanup(cancel)
 	client, err := azservicebus.NewClientFromConnectionString("Endpoint=sb://"+b.amqp+";SharedAccessKeyName=RootManageSharedAccessKey;SharedAccessKey=SAS_KEY_VALUE;UseDevelopmentEmulator=true;", nil)
@@ -282,7 +285,7 @@ func doAzureJavaScript(t *testing.T, file, program string) {
 	t.Parallel()
 	f := foreign{name: "@azure/service-bus", where: npm, probe: []string{"node", "-e", "require('@azure/service-bus')"}, run: []string{"node"}}
 	f.want(t)
-	b := start(t, "--servicebus-config", file, "--servicebus-emulator")
+	b := start(t, "--servicebus-config", file, "--servicebus-emulator", smallMessages)
 	_, port, err := net.SplitHostPort(b.amqp)
 	if err != nil {
 		t.Fatal(err)

@@ -159,7 +159,7 @@ func (a *azure) jsonOf(v any) string {
 // TestAzureClient_Kinds: bodies and properties of all kinds come back as they were sent.
 func TestAzureClient_Kinds(t *testing.T) {
 	t.Parallel()
-	a := azureOf(t, withDeadlines(t))
+	a := azureOf(t, withDeadlines(t), smallMessages)
 	r := a.receiver("plain", &azservicebus.ReceiverOptions{ReceiveMode: azservicebus.ReceiveModeReceiveAndDelete})
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	for _, body := range []azservicebus.AMQPAnnotatedMessageBody{
@@ -193,6 +193,31 @@ func TestAzureClient_Kinds(t *testing.T) {
 			}
 		}
 	}
+	a.annotated(r)
+}
+
+// annotated sends a message of its own kind in a batch, schedules one, and sends one that is too large.
+func (a *azure) annotated(r *azservicebus.Receiver) {
+	a.Helper()
+	s, value := a.sender("plain"), &azservicebus.AMQPAnnotatedMessage{Body: azservicebus.AMQPAnnotatedMessageBody{Value: "text"}}
+	batch, err := s.NewMessageBatch(a.ctx, nil)
+	a.ok(err)
+	a.ok(batch.AddAMQPAnnotatedMessage(value, nil))
+	a.ok(s.SendMessageBatch(a.ctx, batch, nil))
+	numbers, err := s.ScheduleAMQPAnnotatedMessages(a.ctx, []*azservicebus.AMQPAnnotatedMessage{value}, time.Now().Add(200*time.Millisecond), nil)
+	if a.ok(err); len(numbers) != 1 {
+		a.Error(numbers)
+	}
+	for range 2 {
+		got, err := r.ReceiveMessages(a.ctx, 1, nil)
+		if a.ok(err); got[0].RawAMQPMessage.Body.Value != "text" {
+			a.Errorf("%+v", got[0].RawAMQPMessage.Body)
+		}
+	}
+	if err := s.SendMessage(a.ctx, &azservicebus.Message{Body: make([]byte, 2_000_000)}, nil); !errors.Is(err, azservicebus.ErrMessageTooLarge) {
+		a.Error("a message that is too large:", err)
+	}
+	a.ok(s.SendMessage(a.ctx, &azservicebus.Message{Body: make([]byte, 1_900_000)}, nil))
 }
 
 // TestAzureClient_Idle: a queue that nobody uses ends by itself; subscriptions and rules are deleted.

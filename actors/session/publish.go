@@ -79,7 +79,7 @@ func (s *state) transfer(t *amqp10.Transfer, payload []byte) {
 func (s *state) delivery(l *link, whole *incoming.Delivery) {
 	p := l.publisher
 	d := deliveries.Get().(*delivery)
-	d.link, d.id, d.settled = l, whole.ID, whole.Settled
+	d.link, d.id, d.settled, d.Refused = l, whole.ID, whole.Settled, whole.Refused
 	var debt message.Debt
 	if whole.Owned {
 		d.Message.Owned = true

@@ -322,6 +322,31 @@ func TestQueueDeleted(t *testing.T) {
 	})
 }
 
+// A message to an exchange that is deleted is released, and its link is detached; links to others go on.
+func TestExchangeDeleted(t *testing.T) {
+	run(t, func(b *testkit.Bubble, c *client) {
+		ch := b.Connect().Open()
+		ch.Exchange("x", "fanout")
+		ch.Declare("q", nil)
+		ch.Bind("q", "", "x")
+		s, other := c.sender("/exchanges/x/k", nil), c.sender("/exchanges/amq.fanout", nil)
+		c.put(s, "1")
+		if err := ch.ExchangeDelete("x", false, false); err != nil {
+			t.Fatal(err)
+		}
+		if got := stateOf(c.send(s, amqp.NewMessage([]byte("2")))); got != "released" {
+			t.Error(got)
+		}
+		b.Advance(time.Second)
+		if err := s.Send(context.Background(), amqp.NewMessage([]byte("3")), nil); condition(err) != amqp.ErrCondNotFound {
+			t.Error(err)
+		}
+		if got := stateOf(c.send(other, amqp.NewMessage([]byte("4")))); got != "released" {
+			t.Error(got)
+		}
+	})
+}
+
 // An exclusive queue of another connection is locked.
 func TestExclusiveQueue(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {

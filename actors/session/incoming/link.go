@@ -82,6 +82,7 @@ type Link struct {
 	txn     []byte
 	parts   parts
 	kept    int64 // bytes of the parts, which count among what the connection has begun
+	refused error // why the rest is dropped, and the message refused when it is whole; nil otherwise
 }
 
 // Properties returns those of the answer to the attach of a link to an entity, nil for other links.
@@ -100,6 +101,8 @@ type Delivery struct {
 	Txn     []byte // id of its transaction, nil for none
 	Payload []byte // a whole message
 	Owned   bool   // the payload does not alias the read
+	// Refused is the error for a message that is too large, or has no room, and has no payload (SBE-13); nil for others.
+	Refused error
 }
 
 // SessionError is an error that ends the session; others detach the link.
@@ -111,7 +114,7 @@ func (e *SessionError) Unwrap() error { return e.error }
 // Forget drops an incomplete delivery.
 func (l *Link) Forget(a *budget.Arrivals) {
 	a.Drop(l.kept)
-	l.begun, l.settled, l.batched, l.txn, l.parts, l.kept = false, false, false, nil, parts{}, 0
+	l.begun, l.settled, l.batched, l.txn, l.parts, l.kept, l.refused = false, false, false, nil, parts{}, 0, nil
 }
 
 // Refill renews the client's credit, once half of it is used up and settled, and reports whether it did.
@@ -138,13 +141,15 @@ func (l *Link) Take(t *amqp10.Transfer, payload []byte, a *budget.Arrivals) (d D
 		l.Forget(a)
 		return d, false, nil
 	}
-	if uint64(l.parts.size+len(payload)) > l.MaxMessageSize {
-		return d, false, amqp10.Errorf(amqp10.MessageSizeExceeded, "message is larger than the maximum of %d bytes", l.MaxMessageSize)
+	if l.refused == nil {
+		err = l.room(t, payload, a)
 	}
-	if t.More || l.parts.size > 0 {
-		if err := l.keep(payload, a); err != nil {
-			return d, false, err
-		}
+	switch {
+	case err != nil && !l.Entity:
+		return d, false, err
+	case err != nil || l.refused != nil:
+		d = l.drop(t, a, err)
+		return d, d.Refused != nil, nil
 	}
 	if t.More {
 		l.parts.add(payload)
@@ -156,6 +161,31 @@ func (l *Link) Take(t *amqp10.Transfer, payload []byte, a *budget.Arrivals) (d D
 	}
 	l.Forget(a)
 	return d, true, l.moded(d.Settled)
+}
+
+// room checks that there is room for a transfer.
+func (l *Link) room(t *amqp10.Transfer, payload []byte, a *budget.Arrivals) error {
+	switch {
+	case uint64(l.parts.size+len(payload)) > l.MaxMessageSize:
+		return amqp10.Errorf(amqp10.MessageSizeExceeded, "message is larger than the maximum of %d bytes", l.MaxMessageSize)
+	case t.More || l.parts.size > 0:
+		return l.keep(payload, a)
+	}
+	return nil
+}
+
+// drop drops a transfer of a message that is refused, because of err if that is not nil, and those before it, and returns the delivery if this is
+// the last one. Clients of Azure Service Bus wait for the outcome of a message, also when its link is detached.
+func (l *Link) drop(t *amqp10.Transfer, a *budget.Arrivals, err error) (d Delivery) {
+	if err != nil {
+		a.Drop(l.kept)
+		l.parts, l.kept, l.refused = parts{}, 0, err
+	}
+	if !t.More {
+		d = Delivery{ID: l.id, Settled: l.settled, Txn: l.txn, Refused: l.refused}
+		l.Forget(a)
+	}
+	return d
 }
 
 // moded checks a delivery against the snd-settle-mode of the link. Links of Azure Service Bus's dialect may settle as they like.

@@ -19,6 +19,8 @@ type Publish struct {
 	Message message.Message
 	To      *topology.Exchange
 	Keys    [][]byte // further routing keys
+	// Refused is the error for a message that was dropped when it arrived, nil for others.
+	Refused error
 }
 
 // LinkError is an error that applies to all messages of a link with a fixed target.
@@ -30,6 +32,9 @@ func (e *LinkError) Unwrap() error { return e.error }
 // Check makes all checks of a message, and finds its exchange. Errors: *amqp10.Error and *protocol.ChannelError,
 // perhaps in a *LinkError.
 func (d *Publish) Check(to *Target, payload []byte, routes *routing.Routes, a *access.Access) (err error) {
+	if d.Refused != nil {
+		return d.Refused
+	}
 	c, m := &d.Content, &d.Message
 	if d.Content, err = to.Reader.Read(payload, to.Entity); err != nil {
 		return err

@@ -102,6 +102,21 @@ async function batches(client) {
   });
   assert.deepStrictEqual(got, [...got.keys()]);
   await receiver.close();
+  await kinds(sender, client.createReceiver('batches', once));
+}
+
+// Messages with a value or a sequence as body, and one that is too large.
+async function kinds(sender, receiver) {
+  for (const [bodyType, body] of [['value', { a: 1 }], ['sequence', [1, 'x']], ['data', 'text']]) {
+    await sender.sendMessages({ body, bodyType, properties: { subject: 's' }, messageAnnotations: { mine: 5 } });
+    const [peeked] = await receiver.peekMessages(1);
+    const [message] = await receiver.receiveMessages(1, patience);
+    for (const got of [peeked, message]) {
+      assert.deepStrictEqual([got.body, got._rawAmqpMessage.bodyType, got.subject, got._rawAmqpMessage.messageAnnotations.mine], [body, bodyType, 's', 5]);
+    }
+  }
+  await assert.rejects(sender.sendMessages({ body: Buffer.alloc(2000000) }), { code: 'MessageSizeExceeded' });
+  await assert.rejects(sender.createMessageBatch({ maxSizeInBytes: 2000001 }), /greater than maximum message size/);
 }
 
 require('./run')(main);

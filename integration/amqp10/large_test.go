@@ -1,0 +1,60 @@
+package amqp10
+
+import (
+	"testing"
+
+	"candlemark/internal/testkit"
+	"candlemark/protocol/amqp10"
+	"candlemark/supervision"
+)
+
+// A message to an entity that is too large is rejected, whether it comes in one transfer or in many, and its link stays; if it comes settled, the link is detached.
+// Requests to nodes, and messages of RabbitMQ's dialect, detach their links.
+func TestEntity_TooLarge_SBE13(t *testing.T) {
+	testkit.Run(t, func(cfg *supervision.Config) { cfg.MaxMessage = 30_000 }, func(b *testkit.Bubble) {
+		entity(b)
+		b.Log.Allow("link detached by the broker")
+		const detached = "detached"
+		for _, w := range []struct {
+			address, name string
+			settled       bool
+			frames        uint32 // their size
+			want          string
+		}{
+			{"q", "one transfer", false, 1 << 16, "rejected"},
+			{"q", "several transfers", false, 8000, "rejected"},
+			{"q", "settled", true, 8000, detached},
+			{"q/$management", "request", false, 8000, detached},
+			{"/queues/q", "RabbitMQ's dialect", false, 8000, detached},
+		} {
+			r := openRaw(b, opening())
+			r.send(1, beginning())
+			r.want(amqp10.CodeBegin)
+			attach := sending(0, "")
+			attach.Target.Address = amqp10.Some(w.address)
+			r.send(1, attach)
+			r.want(amqp10.CodeAttach)
+			first := &amqp10.Transfer{Handle: 0, DeliveryID: amqp10.Some(uint32(0)), DeliveryTag: []byte{1}, Settled: w.settled}
+			r.say(amqp10.AppendTransfer(nil, 1, first, w.frames, amqp10.AppendDataHead(nil, 60_000), make([]byte, 60_000)))
+			if w.want == detached {
+				if d := r.want(amqp10.CodeDetach).(*amqp10.Detach); d.Error == nil || d.Error.Condition != amqp10.MessageSizeExceeded {
+					t.Errorf("%s: %+v", w.name, d)
+				}
+				_ = r.Close()
+				continue
+			}
+			d := r.want(amqp10.CodeDisposition).(*amqp10.Disposition)
+			if d.State.Kind != amqp10.Rejected || d.State.Error == nil || d.State.Error.Condition != amqp10.MessageSizeExceeded || !d.Settled {
+				t.Errorf("%s: %+v", w.name, d)
+			}
+			r.say(transferFrame(0, 1, false, append(amqp10.AppendDataHead(nil, 1), 'x')))
+			if d := r.want(amqp10.CodeDisposition).(*amqp10.Disposition); d.First != 1 || d.State.Kind != amqp10.Accepted {
+				t.Errorf("after %s: %+v", w.name, d)
+			}
+			_ = r.Close()
+		}
+		if i := b.Describe("q"); i.Ready != 2 {
+			t.Errorf("%d messages", i.Ready)
+		}
+	})
+}
