@@ -41,6 +41,29 @@ func requestsFor(locks []amqp.UUID, numbers []int64, session string) map[string]
 	}
 }
 
+// mayNothing fails the test unless all requests, and all receivers, are refused for lack of rights.
+func (c *client) mayNothing(requests map[string]map[string]any) {
+	c.Helper()
+	for _, name := range []string{"q", "q/$DeadLetterQueue", "q/$Transfer/$DeadLetterQueue", "s", "events/Subscriptions/audit"} {
+		own := *c
+		own.session = c.begin()
+		n := own.node(name)
+		for operation, body := range requests {
+			if code, answer := n.ask(operation, body); code != 401 || answer != nil {
+				c.Errorf("%s of %s: %d %v", operation, name, code, answer)
+			}
+		}
+		if _, err := c.begin().NewReceiver(context.Background(), name, second(1)); condition(err) != amqp.ErrCondUnauthorizedAccess {
+			c.Errorf("receives from %s: %v", name, err)
+		}
+	}
+	for _, filter := range []any{"a", nil} {
+		if _, err := c.begin().NewReceiver(context.Background(), "s", ofSession(filter)); condition(err) != amqp.ErrCondUnauthorizedAccess {
+			c.Errorf("session %v: %v", filter, err)
+		}
+	}
+}
+
 // A client that may send only can do nothing with what others hold, knowing all of it: lock tokens, numbers, sessions and their links; and one that may receive elsewhere can
 // do nothing by the node of that. The messages and states of others stay as they are. (SBT-2)
 func TestRights_OfWhatOthersHold_SBT2(t *testing.T) {
@@ -66,24 +89,7 @@ func TestRights_OfWhatOthersHold_SBT2(t *testing.T) {
 		requests := requestsFor(locks, numbers, "a")
 		sends := keyed(b, "sends", "q", "s", "events")
 		defer func() { _ = sends.conn.Close() }()
-		for _, name := range []string{"q", "q/$DeadLetterQueue", "q/$Transfer/$DeadLetterQueue", "s", "events/Subscriptions/audit"} {
-			own := *sends
-			own.session = sends.begin()
-			n := own.node(name)
-			for operation, body := range requests {
-				if code, answer := n.ask(operation, body); code != 401 || answer != nil {
-					t.Errorf("%s of %s: %d %v", operation, name, code, answer)
-				}
-			}
-			if _, err := sends.begin().NewReceiver(context.Background(), name, second(1)); condition(err) != amqp.ErrCondUnauthorizedAccess {
-				t.Errorf("receives from %s: %v", name, err)
-			}
-		}
-		for _, filter := range []any{"a", nil} {
-			if _, err := sends.begin().NewReceiver(context.Background(), "s", ofSession(filter)); condition(err) != amqp.ErrCondUnauthorizedAccess {
-				t.Errorf("session %v: %v", filter, err)
-			}
-		}
+		sends.mayNothing(requests)
 		elsewhere := keyed(b, "elsewhere", "other")
 		defer func() { _ = elsewhere.conn.Close() }()
 		n := elsewhere.node("other")
