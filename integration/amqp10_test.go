@@ -47,7 +47,7 @@ func exchangeLarge(t *testing.T, conn *amqp.Conn) {
 	}
 }
 
-// A client of AMQP 1.0 on a real socket: large messages, and what the HTTP API tells of it.
+// A client of AMQP 1.0 on a real socket: large messages, and what the HTTP API shows of it.
 func TestAMQP10(t *testing.T) {
 	t.Parallel()
 	b := start(t)

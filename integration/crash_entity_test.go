@@ -17,7 +17,7 @@ import (
 
 const crashEntity = "entity"
 
-// entityBooks record what clients of Azure Service Bus were told of a queue whose broker is killed again and again.
+// entityBooks record the answers that clients of Azure Service Bus got from a queue whose broker is killed again and again.
 type entityBooks struct {
 	*testing.T
 	mu        sync.Mutex

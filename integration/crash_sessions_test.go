@@ -15,7 +15,7 @@ import (
 // crashQueue has sessions, see withSessions.
 const crashQueue = "orders"
 
-// sessionBooks record what one sender and one receiver of a session were told whose broker is killed again and again. Bodies are numbers
+// sessionBooks record the outcomes that one sender and one receiver of a session got whose broker is killed again and again. Bodies are numbers
 // from 1 on.
 type sessionBooks struct {
 	*entityBooks

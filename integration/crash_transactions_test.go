@@ -20,7 +20,7 @@ const workers = 3
 // The queues that transactions send to, both of them.
 var debit, credit = "debit", "credit"
 
-// accounts records what clients were told of transactions whose broker is killed again and again. Each transaction settles one task and sends its own number and
+// accounts records the outcomes that clients got for transactions whose broker is killed again and again. Each transaction settles one task and sends its own number and
 // that of the task to two queues.
 type accounts struct {
 	*testing.T

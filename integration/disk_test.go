@@ -64,7 +64,7 @@ func ballast(t *testing.T, dir string) (name string) {
 }
 
 // sender publishes numbered messages of 10 KiB with confirms until its
-// connection ends or it is told to stop.
+// connection ends or the test stops it.
 type sender struct {
 	confirmed atomic.Int64 // numbers from 1 up to here are
 	sent      atomic.Int64

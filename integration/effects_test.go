@@ -20,7 +20,7 @@ import (
 type effects struct {
 	name    string
 	explain func(kind, name string) map[string]any
-	// preview is told a definition, or "" to clear.
+	// preview is given a definition, or "" to clear.
 	preview func(name, pattern, definition string, operator bool) map[string]any
 	set     func(name, pattern, definition string, operator bool) map[string]any
 	clear   func(name string, operator bool) map[string]any

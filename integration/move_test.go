@@ -146,7 +146,7 @@ func (r *rabbit) ctl(args ...string) string {
 	return string(out)
 }
 
-// mover publishes to the exchange "shop", one message after the other, each until it is confirmed, and moves on when it is told to.
+// mover publishes to the exchange "shop", one message after the other, each until it is confirmed, and reconnects when the test says so.
 type mover struct {
 	*testing.T
 	mu      sync.Mutex

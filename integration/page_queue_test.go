@@ -171,7 +171,7 @@ func pageSchedules(w *tab, b *broker) {
 	w.sees("Scheduled\n2")
 }
 
-// pageSettings tells whose a setting is.
+// pageSettings checks where a setting comes from.
 func pageSettings(w *tab, b *broker) {
 	w.Helper()
 	w.click(".parts a", "Settings")

@@ -45,7 +45,7 @@ func (b *broker) begins() {
 	c.put("", "orders", amqp.Publishing{Body: []byte("later"), DeliveryMode: amqp.Persistent, Expiration: "3600000"})
 }
 
-// ask returns when the queue has told the journal of all that its clients have said and heard.
+// ask returns when the queue has written to the journal all that its clients have sent and received.
 func (c *client) ask(queue string) {
 	c.Helper()
 	_, err := c.QueueDeclarePassive(queue, true, false, false, false, nil)

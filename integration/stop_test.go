@@ -115,7 +115,7 @@ func (l *lane) left(c *client, stopped time.Time) {
 }
 
 // A stop under load, with a client that does not answer and an HTTP request that never
-// ends: it takes no longer than it may, tells everybody, loses nothing and
+// ends: it takes no longer than it may, notifies everybody, loses nothing and
 // leaves a journal of which nothing has to be replayed.
 func TestStopUnderLoad(t *testing.T) {
 	t.Parallel()

@@ -259,7 +259,7 @@ func TestReplyTo_NextConsumer(t *testing.T) {
 	other.balanced()
 }
 
-// A channel may answer itself, and is neither watched nor told by itself.
+// A channel may answer itself, and neither watches nor notifies itself.
 func TestReplyTo_OneChannel(t *testing.T) {
 	r := newRig(t)
 	r.command(&protocol.ConfirmSelect{NoWait: true})

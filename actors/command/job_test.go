@@ -97,14 +97,14 @@ func TestJobs(t *testing.T) {
 			e := next[*mail.Enqueue](b.answers)
 			got = append(got, string(e.Messages[0].Body))
 		}
-		// Which of the first two was told which is the goroutines' affair.
+		// The order of the first two answers depends on the goroutines.
 		if s := fmt.Sprint(got); s != `[{"ok":1} {"ok":3} {"ok":2}]` && s != `[{"ok":2} {"ok":3} {"ok":1}]` {
 			t.Error(s)
 		}
 	})
 }
 
-// TestJobsTakeTooLong: who waits is told, and what nobody waits for any more is not
+// TestJobsTakeTooLong: those that wait get an answer, and jobs that nobody waits for any more are not
 // begun.
 func TestJobsTakeTooLong(t *testing.T) {
 	withJobRunner(t, func(b *bubble, c *jobRunner) {

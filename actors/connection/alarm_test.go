@@ -132,7 +132,7 @@ func TestBlocked_Consumer(t *testing.T) {
 	})
 }
 
-// An alarm right behind another is told again: the client was heard in between.
+// An alarm right behind another is announced again: the client was heard in between.
 func TestBlocked_Again(t *testing.T) {
 	alarmed(t, true, func(r *rig, s *shortage) {
 		for range 3 {
@@ -225,8 +225,8 @@ func TestBlocked_NewsBehindTheReader(t *testing.T) {
 	})
 }
 
-// While queues hold too much, publishers wait without being told; who does not
-// publish is read. The alarm that follows is told.
+// While queues hold too much, publishers wait without notice; a client that does not
+// publish is read. The alarm that follows is announced.
 func TestBlocked_Flow(t *testing.T) {
 	for _, alarm := range []bool{false, true} {
 		alarmed(t, true, func(r *rig, s *shortage) {

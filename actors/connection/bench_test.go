@@ -87,7 +87,7 @@ func BenchmarkOutbound(b *testing.B) {
 	}
 }
 
-// starter tells who it is.
+// starter logs in.
 type starter struct {
 	sink
 	channel chan<- *actor.PID

@@ -101,7 +101,7 @@ func TestHeartbeatTraffic(t *testing.T) {
 	})
 }
 
-// A peer that only listens is told every half interval, exactly: a heartbeat of
+// A peer that only listens gets one every half interval, exactly: a heartbeat of
 // ours is no traffic that would stand for the next one.
 func TestHeartbeatEveryHalfInterval(t *testing.T) {
 	beating(t, 10, func(r *rig) {

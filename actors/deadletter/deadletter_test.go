@@ -51,7 +51,7 @@ func TestDL15DL17DL20Republished(t *testing.T) {
 	})
 }
 
-// TestTTL9_CapOfDeadLetterExchange: what goes through a capped exchange is capped as a publish is; what capped it before is not told
+// TestTTL9_CapOfDeadLetterExchange: what goes through a capped exchange is capped as a publish is; what capped it before is not reported
 // as the publisher's own (DL-17).
 func TestTTL9_CapOfDeadLetterExchange(t *testing.T) {
 	withFixture(t, func(h *fixture) {

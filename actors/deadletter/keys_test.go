@@ -16,7 +16,7 @@ func copied(from *probe, reason string) *mail.DeadLetter {
 	return d
 }
 
-// A dead letter goes where all keys of its publish lead, and history tells of
+// A dead letter goes where all keys of its publish lead, and the history has
 // those that are no secret.
 func TestDL15_AllOriginalKeys(t *testing.T) {
 	withFixture(t, func(h *fixture) {
@@ -49,7 +49,7 @@ func TestDL15_AllOriginalKeys(t *testing.T) {
 	})
 }
 
-// A dead-letter routing key is the only one from then on; the history still tells
+// A dead-letter routing key is the only one from then on; the history still has
 // of those before.
 func TestDL15_RoutingKeyReplacesAll(t *testing.T) {
 	withFixture(t, func(h *fixture) {

@@ -74,7 +74,7 @@ func TestStoppedActorHandsOnItsMail(t *testing.T) {
 	}
 }
 
-// An actor that has been told to stop handles no more mail while its children end:
+// A stopping actor handles no more mail while its children end:
 // what it made meanwhile would never be stopped, nor the actor.
 func TestStoppingActorMakesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -21,7 +21,7 @@ func timeoutOf(ms int64) func(*mail.Consume) {
 	return func(m *mail.Consume) { m.Arguments = m.Arguments.Set("x-consumer-timeout", ms) }
 }
 
-// returned takes the numbers that a channel was told are back.
+// returned takes the numbers of returned deliveries that a channel was notified of.
 func (c *core) returned() (numbers []uint64) {
 	for _, m := range all[*mail.DeliveriesReturned](c) {
 		for _, r := range m.Numbers {
@@ -37,7 +37,7 @@ func (c *core) returned() (numbers []uint64) {
 }
 
 // TestConsumerTimeout_ADR10: a delivery that is not settled in time is back at its
-// position, the consumer is told, and goes to somebody else.
+// position, the consumer is notified, and goes to somebody else.
 func TestConsumerTimeout_ADR10(t *testing.T) {
 	c := newCore(t, timeout(1000))
 	c.consume(ch1, "a", 2)

@@ -173,7 +173,7 @@ func TestRejecting_DL10(t *testing.T) {
 	})
 }
 
-// TestLetter_DL31: the source keeps its copy until it is told, sends in order,
+// TestLetter_DL31: the source keeps its copy until the answer, sends in order,
 // at most so many at a time, and again after a failure.
 func TestLetter_DL31(t *testing.T) {
 	const n = deadletters.Limit + 100

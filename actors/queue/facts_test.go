@@ -14,7 +14,7 @@ import (
 func facts(m *mail.Consume) { m.Facts = true }
 func stays(m *mail.Consume) { m.Stays = true }
 
-// TestFacts_LOCK3: who asks is told number, enqueue, expiry, lock and deliveries; nobody else is.
+// TestFacts_LOCK3: consumers that ask for it get number, enqueue time, expiry, lock and delivery count; others do not.
 func TestFacts_LOCK3(t *testing.T) {
 	c := newCore(t, timeout(5000))
 	c.Skew = 7
@@ -90,7 +90,7 @@ func TestNumberedConfirms_LOCK3(t *testing.T) {
 	}
 }
 
-// TestStays_LOCK4: a consumer that asked to stay is told that its delivery went back, counted, at its moment and not before,
+// TestStays_LOCK4: a consumer that asked to stay is notified that its delivery went back, counted, at its moment and not before,
 // and gets the next one.
 func TestStays_LOCK4(t *testing.T) {
 	c := newCore(t, timeout(1000))

@@ -175,7 +175,7 @@ func (c *core) takeBack(seq uint64) bool {
 	return one[*mail.DeliveryReturned](c).Found
 }
 
-// TestReturn_ADR10: a delivery that somebody asks back is at its place, redelivered; who had it is told and may settle it, which
+// TestReturn_ADR10: a delivery that somebody asks back is at its place, redelivered; its consumer is notified and may settle it, which
 // changes nothing. Its consumer stays, and may take as many as before.
 func TestReturn_ADR10(t *testing.T) {
 	c := newCore(t)

@@ -173,7 +173,7 @@ func TestSpill(t *testing.T) {
 }
 
 // TestFarewellOfWhatIsPaged_LEASE13: the backlog is dead-lettered, read back for
-// that; who waited for a content is told that there is no queue.
+// that; a request that waits for a content is answered that there is no queue.
 func TestFarewellOfWhatIsPaged_LEASE13(t *testing.T) {
 	c := pressedCore(t, dlx, expires(1000), func(s *policies.QueueSettings) { s.ExpiresDeadLettersBacklog = true })
 	c.trust(-1, "a", "b")

@@ -350,7 +350,7 @@ func TestDelete_DLY12(t *testing.T) {
 	}
 }
 
-// TestLease_DLY12: it ends over scheduled messages, unless it is told otherwise.
+// TestLease_DLY12: it ends over scheduled messages, unless the settings say otherwise.
 func TestLease_DLY12(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

@@ -63,7 +63,7 @@ func TestSettleLocked_LOCK7_SeveralChannels(t *testing.T) {
 	}
 }
 
-// A receiver that has left while a deferred message of its session was held is told of nothing, for another one may have its tag.
+// A receiver that has left while a deferred message of its session was held is not notified, because another one may have its tag.
 func TestSessionLock_SESSION4_TagsComeAgain(t *testing.T) {
 	c := newSessions(t)
 	c.sends("a 1", "b 2")

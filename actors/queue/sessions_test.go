@@ -291,7 +291,7 @@ func TestManyLocks_SESSION4(t *testing.T) {
 	c.want("behind it", c.delivered("c"), want...)
 }
 
-// TestSessionState_SESSION5: what receivers note down is there for the next one, has bounds, and is in the journal before they are told.
+// TestSessionState_SESSION5: the state that receivers set is there for the next one, has bounds, and is in the journal before it is confirmed.
 func TestSessionState_SESSION5(t *testing.T) {
 	cfg := sessionConfig()
 	c := newCoreOf(t, cfg)

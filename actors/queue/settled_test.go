@@ -225,7 +225,7 @@ func TestAmendedAsRead_LOCK2(t *testing.T) {
 	}
 }
 
-// TestAmendedTransient_LOCK2: what is not to survive does not when more is said of it, also if only its read tells that.
+// TestAmendedTransient_LOCK2: what need not survive a restart does not after an amendment either, also if that is known only once it is read.
 func TestAmendedTransient_LOCK2(t *testing.T) {
 	for _, kind := range []store.Kind{store.Put, store.Spill} {
 		c := recovered(t, settings(), false, store.Recovered{Deadline: store.Never, TTL: -1, Deferred: true})

@@ -15,7 +15,7 @@ import (
 // noStore is a store that nobody asks: that is the shell's to do.
 type noStore struct{ definitions.Store }
 
-// The core runs without actors. A queue is stored before it starts, starts before it is published, and is published before it is told;
+// The core runs without actors. A queue is stored before it starts, starts before it is published, and is published before its creator gets the answer;
 // nobody sees it before the shell publishes it.
 func TestCoreDecidesInOrder(t *testing.T) {
 	vhost := topology.NewVHost("/")

@@ -11,7 +11,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// slowStore answers a change when it is told to.
+// slowStore answers a change when the test lets it.
 type slowStore struct {
 	definitions.Store
 	answers []func(uint64, error)

@@ -329,7 +329,7 @@ func TestPanicCostsOneCommand(t *testing.T) {
 	})
 }
 
-// A queue that cannot be started has died: whoever declared it is told, its name is free, and what comes behind it is carried out.
+// A queue that cannot be started has died: its declarer gets an error, its name is free, and later requests are carried out.
 func TestQueueThatCannotBeStarted(t *testing.T) {
 	broken := 2 // it is tried twice
 	var h *fixture

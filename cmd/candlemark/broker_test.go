@@ -53,7 +53,7 @@ func TestMetricsPort(t *testing.T) {
 	}
 }
 
-// A broker whose journal fails tells its clients, ends, and says so.
+// A broker whose journal fails notifies its clients, ends, and logs why.
 func TestFailedJournalEndsTheBroker(t *testing.T) {
 	var out bytes.Buffer
 	log := zerolog.New(&out)

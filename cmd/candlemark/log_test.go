@@ -102,7 +102,7 @@ func TestClientsForgeNoLog(t *testing.T) {
 	}
 }
 
-// requireWho complains unless the line of a closed channel tells who did what, and the first one what runs.
+// requireWho complains unless the line of a closed channel has who did what, and the first line what runs.
 func requireWho(t *testing.T, log string) {
 	t.Helper()
 	for message, fields := range map[string]string{

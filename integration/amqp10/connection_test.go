@@ -103,7 +103,7 @@ func TestVHost(t *testing.T) {
 	})
 }
 
-// Clients are told why when the broker stops or an administrator closes their connection.
+// Clients get the reason when the broker stops or an administrator closes their connection.
 func TestForced(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		c := connect(b, nil)

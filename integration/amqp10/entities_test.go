@@ -206,7 +206,7 @@ func TestEntity_TransferDeadLetters(t *testing.T) {
 	})
 }
 
-// The node $cbs takes tokens: any from this machine if the broker is told so, else those of access keys. Answers come to the link whose target is
+// The node $cbs takes tokens: any from this machine if the setting allows it, else those of access keys. Answers come to the link whose target is
 // the reply-to.
 func TestEntity_Tokens(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {

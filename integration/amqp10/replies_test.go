@@ -56,7 +56,7 @@ func TestDirectReplies(t *testing.T) {
 	})
 }
 
-// Replies wait for credit as far as there is room; who is gone is told to those who answer, and to those who ask.
+// Replies wait for credit as far as there is room; that a client is gone is reported to those who answer it and to those who ask it.
 func TestDirectReplies_Gone(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		r := c.requester(-1)

@@ -21,7 +21,7 @@ func dies(b *testkit.Bubble, ch *testkit.Channel, headers amqp.Table) amqp.Deliv
 	return *d
 }
 
-// A client that publishes what it got begins anew, unless the queue is told to go
+// A client that publishes what it got begins anew, unless the queue is set to go
 // on counting.
 func TestDL23_ClientHistory(t *testing.T) {
 	for _, tt := range []struct {

@@ -130,7 +130,7 @@ func race(b *testkit.Bubble, round int, deadline time.Duration, pubs, decs []*te
 }
 
 // The same with consumers that come and go at an auto-delete queue: the consumer
-// that is told it consumes does, or is told that it was cancelled.
+// whose consume is answered consumes, or gets a cancel.
 func TestFarewellAutoDeleteRace(t *testing.T) {
 	testkit.Run(t, shaken, func(b *testkit.Bubble) {
 		pub, first, second := b.Connect().Open(), b.Connect().Open(), b.Connect().Open()

@@ -124,7 +124,7 @@ func mayAsProbed(w *web) {
 	}
 }
 
-// Lists tell the same as objects alone, columns choose it, and who does not ask is not told.
+// Lists have the same fields as single objects, columns select them, and others are left out.
 func TestHTTPMayInLists(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		b.Log.Allow("ACCESS_REFUSED")

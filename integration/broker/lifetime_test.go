@@ -88,7 +88,7 @@ func TestExclusiveReleased(t *testing.T) {
 	}
 }
 
-// The consumers of a deleted queue are told, in whatever channel they are
+// The consumers of a deleted queue are cancelled, in whatever channel they are
 // (LEASE-9), and what they hold may still be settled.
 func TestLEASE9CancelNotification(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {

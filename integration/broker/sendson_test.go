@@ -63,7 +63,7 @@ func (f *flowAnswer) lines() (lines []string) {
 	return lines
 }
 
-// Where queues send messages on is told: by arguments and policies, as far as it goes, and how much went there.
+// Where queues send messages on is shown: by arguments and policies, as far as it goes, and how much went there.
 func TestFlow(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		w, ch := bubbleWeb(b), b.Connect().Open()

@@ -388,7 +388,7 @@ func TestShovelOfExchanges(t *testing.T) {
 	})
 }
 
-// The status of a shovel that cannot work; it retries unless told not to. The status has no passwords.
+// The status of a shovel that cannot work; it retries unless its settings say no. The status has no passwords.
 func TestShovelTerminated(t *testing.T) {
 	runFar(t, func(b *testkit.Bubble, f *far) {
 		ch := b.Connect().Open()

@@ -61,7 +61,7 @@ func TestStartStopIdle(t *testing.T) {
 	}
 }
 
-// The broker stops in the middle of other people's work: they are told, and
+// The broker stops in the middle of other people's work: they get an error, and
 // every publish was confirmed or is known to be unanswered.
 func TestStartStopBusy(t *testing.T) {
 	const rounds, clients = 50, 4

@@ -96,7 +96,7 @@ func TestVHostsAreIsolated(t *testing.T) {
 	})
 }
 
-// Deleting takes everything along, tells clients why, and leaves the name free.
+// Deleting takes everything along, gives clients the reason, and leaves the name free.
 func TestVHostDelete(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		b.Log.Allow("vhost 'dev' is deleted", "vhost dev not found")
@@ -146,7 +146,7 @@ func TestVHostDelete(t *testing.T) {
 }
 
 // While clients declare, publish and consume at full speed the vhost is deleted:
-// everybody is told, nobody hangs.
+// everybody gets an answer, nobody hangs.
 func TestVHostDeleteUnderLoad(t *testing.T) {
 	testkit.Run(t, shaken, func(b *testkit.Bubble) {
 		b.Log.Allow("vhost 'busy' is deleted", "the virtual host is gone", "Exception (")

@@ -14,7 +14,7 @@ import (
 	"candlemark/protocol"
 )
 
-// wire is a client that says exactly what it is told to, on channel 1 unless it
+// wire is a client that sends exactly what the test gives it, on channel 1 unless it
 // is said on another, and notes what it hears.
 type wire struct {
 	*testkit.Bubble
@@ -55,7 +55,7 @@ func startOk(user, password string) *protocol.ConnectionStartOk {
 	}
 }
 
-// listen notes methods, with what tells errors from each other.
+// listen notes methods, with what distinguishes errors.
 func (w *wire) listen() {
 	var pending []byte
 	buf := make([]byte, 1<<16)

@@ -336,7 +336,7 @@ func BenchmarkCheck(b *testing.B) {
 	}
 }
 
-// New Users begin with whom they are told of; virtual hosts that say nothing get the default type of queues.
+// New Users begin with those that they are given; virtual hosts that say nothing get the default type of queues.
 func TestFound(t *testing.T) {
 	u := NewUsers(Options{DefaultQueueType: "quorum"})
 	ops := Founder{Name: "ops", Password: "s3cret", VHost: "shop", Tags: []string{"monitoring"}, Configure: "^a", Write: ".*"}

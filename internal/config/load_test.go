@@ -184,7 +184,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// Keys of RabbitMQ's without a meaning are told, each in a line, unless they ask for what is so.
+// Keys of RabbitMQ's without a meaning are logged, each in a line, unless they ask for what is the case.
 func TestForeignKeys(t *testing.T) {
 	s, err := load(t, `cluster_formation.peer_discovery_backend = classic_config
 cluster_formation.classic_config.nodes.1 = rabbit@a

@@ -15,7 +15,7 @@ import (
 
 var errDisk = errors.New("input/output error")
 
-// A write that fails is told to whoever asked for it, and stores nothing.
+// A write that fails is reported to its caller, and stores nothing.
 func TestFailedWrite(t *testing.T) {
 	both(t, func(t *testing.T, m *keeper) {
 		m.must(t, put(auth.VHost{Name: "/"}))

@@ -61,7 +61,7 @@ func TestEveryBitOfTheMetaPages(t *testing.T) {
 	}
 }
 
-// TestEnded: whatever ends a queue leaves its incarnation, until it is told that nothing is left of that.
+// TestEnded: whatever ends a queue leaves its incarnation, until it learns that nothing is left of that.
 func TestEnded(t *testing.T) {
 	both(t, func(t *testing.T, m *keeper) {
 		put := func(v ...any) { m.must(t, Change{Put: v}) }

@@ -60,7 +60,7 @@ func TestBareMessage(t *testing.T) {
 	}
 }
 
-// Whatever can be read can be told again, and comes out the same the second time.
+// Whatever can be read can be written again, and comes out the same the second time.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte{0, 0x53, 0x75, 0xa0, 1, 'x'})
 	f.Add([]byte{0, 0x53, 0x77, 0xa1, 1, 'x'})

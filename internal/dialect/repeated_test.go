@@ -118,7 +118,7 @@ func sameAppended(t *testing.T, w *dialect.Writer, encoded []byte, m message.Mes
 	}
 }
 
-// A message of 0-9-1 whose body is of sections of AMQP 1.0 is told by its body.
+// A message of 0-9-1 whose body is of sections of AMQP 1.0 is recognized by its body.
 func TestRepeatedSections(t *testing.T) {
 	var p protocol.Properties
 	p.Type, p.Flags = "amqp-1.0", protocol.FlagType

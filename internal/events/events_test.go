@@ -33,7 +33,7 @@ func named(name string) func() *Event {
 	return func() *Event { return &Event{Name: name, Fields: protocol.Table{{Key: "name", Value: "x"}}} }
 }
 
-// A line tells who, where from, by which way, what, and what was before.
+// A line has who, where from, by which way, what, and what was before.
 func TestRecord(t *testing.T) {
 	var out bytes.Buffer
 	by := &Origin{User: "ann", Source: "10.0.0.1:5", Interface: HTTP}

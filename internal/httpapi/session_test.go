@@ -88,7 +88,7 @@ func TestSession(t *testing.T) {
 	if w := s.ask("GET", mySelf, "", cookie); !strings.HasPrefix(w.Body.String(), `{"name":"ann","tags":["administrator"],"expires_at":"20`) {
 		t.Error(w.Body)
 	}
-	// A request without a session is told so, without an error.
+	// A request without a session gets an answer that says so, without an error.
 	for _, c := range []*http.Cookie{nil, {Name: cookie.Name, Value: "x"}} {
 		if w := s.ask("GET", mySelf, "", c); w.Code != 200 || w.Body.String() != `{"name":null,"tags":[],"expires_at":null}` || w.Header().Get("WWW-Authenticate") != "" {
 			t.Errorf("%d %s", w.Code, w.Body)
@@ -262,7 +262,7 @@ func TestStreamsEndWithSessions(t *testing.T) {
 	})
 }
 
-// Logging in with the form is a login like any other: counted, told, and slow for who guesses.
+// Logging in with the form is a login like any other: counted, logged, and slow for clients that guess.
 func TestSessionLogins(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSessionFixture(t)

@@ -277,7 +277,7 @@ func TestDefinitionsAsRabbitMQ(t *testing.T) {
 	}
 }
 
-// TestGuessingIsRefusedOverHTTP with a status that tells it from a wrong password.
+// TestGuessingIsRefusedOverHTTP with another status than for a wrong password.
 func TestGuessingIsRefusedOverHTTP(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := NewHandler(newFake("/"), someUsers(), zerolog.Nop())

@@ -56,7 +56,7 @@ func TestLists(t *testing.T) {
 	}
 }
 
-// summary tells the names in a list and the figures around it.
+// summary lists the names in a list and the figures around it.
 func summary(t *testing.T, body []byte) string {
 	var page struct {
 		Filtered int `json:"filtered_count"`
@@ -147,7 +147,7 @@ func TestListsOfOthers(t *testing.T) {
 	}
 }
 
-// No number in a query is too large to be told so.
+// A number in a query that is too large gets an error.
 func TestPageBeyondAllPages(t *testing.T) {
 	h := NewHandler(fleet(), users, zerolog.Nop())
 	for query, want := range map[string]int{

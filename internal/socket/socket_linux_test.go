@@ -113,7 +113,7 @@ func TestListenAndPause(t *testing.T) {
 	}
 }
 
-// TestEnds are those that a client that listens is to notice: each is told once, and the descriptor is given back.
+// TestEnds are those that a client that listens is to notice: each is reported once, and the descriptor is given back.
 func TestEnds(t *testing.T) {
 	for name, test := range map[string]struct {
 		end  func(c *socket.Conn, peer *net.TCPConn)
@@ -276,7 +276,7 @@ func TestRounds(t *testing.T) {
 	r.may <- true
 }
 
-// reads reads when it may, and tells how much.
+// reads reads when it may, and reports how much.
 type reads struct {
 	conn    *socket.Conn
 	may     chan bool

@@ -37,7 +37,7 @@ func environment(values map[string]string) func(string) string {
 	return func(name string) string { return values[name] }
 }
 
-// TestNotifier: messages come as they are, signs of life only while the broker works, and nobody is told where nobody asks.
+// TestNotifier: messages come as they are, signs of life only while the broker works, and none are sent where the environment asks for none.
 func TestNotifier(t *testing.T) {
 	path, next := manager(t)
 	n := New(environment(map[string]string{"NOTIFY_SOCKET": path, "WATCHDOG_USEC": "2000", "WATCHDOG_PID": strconv.Itoa(os.Getpid())}))

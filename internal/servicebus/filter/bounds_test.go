@@ -90,7 +90,7 @@ func TestCost_SBR6(t *testing.T) {
 	}
 }
 
-// System and user properties of one name are two, and the name of the rule is told unless the action tells it.
+// System and user properties of one name are two, and the name of the rule is set unless the action sets it.
 func TestActionNames_SBR6(t *testing.T) {
 	a, err := ParseAction("SET sys.Label = 'system'; SET Label = 'user'; SET sys.To = 'x'; SET RULENAME = 'mine'", nil)
 	if err != nil {

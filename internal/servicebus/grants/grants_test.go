@@ -121,7 +121,7 @@ func TestPut_Cost(t *testing.T) {
 	}
 }
 
-// Any order of puts and ends: what has ended is told once, the newest grant of a scope counts.
+// Any order of puts and ends: what has ended is reported once, the newest grant of a scope counts.
 func TestEndsRandom(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 100 {

@@ -21,7 +21,7 @@ func put(seq uint64) []store.Record {
 }
 
 // run appends n batches, one a millisecond, and returns what became of each and
-// when it was told.
+// when the test let it.
 func run(o Options, n int) (fates []error, times []time.Duration, kept []store.Record) {
 	j := New(o)
 	start := time.Now()

@@ -30,7 +30,7 @@ type rotting struct {
 	o      Options
 	where  string
 	// unclean: the journal was not closed, so what is damaged at the end of the log
-	// cannot be told from what was under way.
+	// cannot be distinguished from what was under way.
 	unclean bool
 	// exact: the bit was in one of two checkpoints, so that nothing is missing.
 	exact bool

@@ -30,7 +30,7 @@ func fresh() Present {
 	return p
 }
 
-// report writes what is told about a plan.
+// report writes what is reported about a plan.
 func report(p *Plan) string {
 	var b strings.Builder
 	for _, w := range p.Warnings {
