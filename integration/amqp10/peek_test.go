@@ -112,3 +112,27 @@ func TestEntity_PeekAsSent_SBE11(t *testing.T) {
 		}
 	})
 }
+
+// A message that is peeked at shows its TTL: what is left of it by the queue's settings once it has a deadline, what its sender gave it while it is scheduled.
+func TestEntity_PeekShowsTTL_SBE11(t *testing.T) {
+	run(t, func(b *testkit.Bubble, c *client) {
+		entity(b)
+		b.SetPolicy("cap", `{"pattern":"^q$","apply-to":"queues","definition":{"message-ttl":60000}}`)
+		s, n := c.sender("q", nil), c.node("q")
+		for _, at := range []any{nil, time.Now().Add(time.Hour)} {
+			for _, ttl := range []time.Duration{0, time.Second, 2 * time.Hour} {
+				m := &amqp.Message{Header: &amqp.MessageHeader{TTL: ttl}, Data: [][]byte{{1}}, Annotations: amqp.Annotations{"x-opt-scheduled-enqueue-time": at}}
+				if got := stateOf(c.send(s, m)); got != "accepted" {
+					t.Fatal(got)
+				}
+			}
+		}
+		var got []time.Duration
+		for _, m := range n.peek(0, 10, nil) {
+			got = append(got, m.Header.TTL)
+		}
+		if want := []time.Duration{time.Minute, time.Second, time.Minute, 0, time.Second, 2 * time.Hour}; !slices.Equal(got, want) {
+			t.Errorf("%v, want %v", got, want)
+		}
+	})
+}

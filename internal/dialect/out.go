@@ -21,9 +21,12 @@ type Entity struct {
 	Annotations   amqp10.Map // their keys are symbols
 	Instructions  amqp10.Map // delivery annotations, likewise; nil for none
 	Properties    protocol.Table
-	TTL           int64 // ms, of the moment at which the queue took the message; 0 for none
+	TTL           int64 // ms, of the moment at which the queue took the message; 0 for none, AsSent for what the message has
 	DeliveryCount uint32
 }
+
+// AsSent is the TTL of a message that shows what its sender gave it.
+const AsSent = -1
 
 // Append appends the sections of a message to dst, but for body, which is to follow them: it is m.Body, or empty. d is
 // the data of the delivery. The error is of a property list that cannot be decoded.
@@ -57,8 +60,11 @@ func Append(dst []byte, m *message.Message, d Delivery) (head, body []byte, err 
 	if e := d.Entity; e != nil {
 		delivery.Annotations, delivery.Instructions, delivery.DeliveryCount = e.Annotations, e.Instructions, e.DeliveryCount
 		delivery.WithCount = true // Azure's client for Python has no count for messages without it
-		if p.Flags &^= protocol.FlagExpiration; e.TTL > 0 {
+		switch {
+		case e.TTL > 0:
 			p.Expiration, p.Flags = strconv.FormatInt(e.TTL, 10), p.Flags|protocol.FlagExpiration
+		case e.TTL != AsSent:
+			p.Flags &^= protocol.FlagExpiration
 		}
 		amended = append(convert.Map(e.Properties), amended...)
 		for _, f := range e.Properties { // as of a message of 0-9-1

@@ -44,6 +44,7 @@ func Describe(f Facts) *dialect.Entity {
 	if f.Due != 0 {
 		annotate("x-opt-message-state", int32(2))
 		annotate("x-opt-scheduled-enqueue-time", amqp10.Timestamp(f.Due))
+		e.TTL = dialect.AsSent // it has no deadline yet
 	}
 	if f.Expires != 0 {
 		e.TTL = max(f.Expires-f.Enqueued, 1)
