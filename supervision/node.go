@@ -110,8 +110,8 @@ type Node struct {
 	vhosts   topology.VHosts // shown and hidden by the root alone
 	changing chan struct{}   // has room for one who changes the virtual hosts
 	// answering has room for one who writes the answer to a command about messages.
-	answering chan struct{}
-	insiders  atomic.Uint64 // connections of the broker to itself that there have been
+	answering         chan struct{}
+	directConnections atomic.Uint64 // connections of the broker to itself that there have been
 	// incarnations is the last number given to a queue.
 	incarnations atomic.Uint64
 	starts       uint64 // that the data folder has seen before this one, or more

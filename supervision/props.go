@@ -126,7 +126,7 @@ func (n *Node) connectionProps(conn net.Conn) *actor.Props {
 		Settings: connectionSettings(n, conn), NewChannel: n.channelProps, Product: n.cfg.Product, ChannelMax: n.cfg.Limits.Channels,
 		Heartbeat: n.cfg.Limits.Heartbeat, NoHeartbeat: n.cfg.Limits.NoHeartbeat, Handover: func(from *actor.PID, conn net.Conn, read []byte) { n.asker.Post(n.root, handover{from, conn, read}) },
 	}
-	if i, ok := conn.(*insider); ok {
+	if i, ok := conn.(*directConnection); ok {
 		i.admit(&cfg)
 	}
 	return n.props(func(func() []any) actor.Actor { return connection.New(cfg) })

@@ -27,7 +27,7 @@ var (
 )
 
 // sources returns the files in which citations are looked for: all text but the tests of this package, which hold wrong citations.
-func (h *house) sources() (texts map[string]string, err error) {
+func (h *repository) sources() (texts map[string]string, err error) {
 	texts = map[string]string{}
 	err = fs.WalkDir(h.fsys, ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
@@ -48,7 +48,7 @@ func (h *house) sources() (texts map[string]string, err error) {
 }
 
 // checkCitations wants every rule, decision record and document that is cited anywhere to be in the repository.
-func checkCitations(h *house) (complaints []string) {
+func checkCitations(h *repository) (complaints []string) {
 	texts, err := h.sources()
 	if err != nil {
 		return []string{err.Error()}
@@ -137,7 +137,7 @@ func inName(test string) (cited []string) {
 func recordID(number string) string { return "ADR " + strings.TrimLeft(number, "0") }
 
 // isPage reports whether a document that a file cites is there: from the root, from docs, or beside the file.
-func (h *house) isPage(from, cited string) bool {
+func (h *repository) isPage(from, cited string) bool {
 	if !strings.HasSuffix(cited, ".md") {
 		return false
 	}

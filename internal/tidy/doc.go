@@ -1,4 +1,4 @@
-// Package tidy owns the house rules that a machine can check. It holds tests only:
+// Package tidy owns the repository rules that a machine can check. It holds tests only:
 //
 //   - rooms_test.go: which package may import which, and who may know the actor library
 //   - layout_test.go: the top-level folders, package names, one doc.go per package, decision records
@@ -9,7 +9,7 @@
 //   - spec_test.go: each rule of docs/spec has a source and tests
 //   - citations_test.go: rules, decision records and documents that are cited exist
 //
-// A rule is a function from the parsed tree to complaints. TestHouse runs all of them over the repository;
+// A rule is a function from the parsed tree to complaints. TestRepository runs all of them over the repository;
 // TestRulesComplain gives each a small wrong tree, so that no rule can go blind unnoticed. Generated files are exempt.
 //
 // If an exception is needed, change the rule here, in the same commit, and say why.

@@ -8,7 +8,7 @@ import (
 
 // checkSleep: sleeping is not waiting. In tests it only moves the virtual time of a synctest bubble; an actor never
 // sleeps, because it would take the worker of others with it.
-func checkSleep(h *house) (complaints []string) {
+func checkSleep(h *repository) (complaints []string) {
 	for _, f := range h.files {
 		bubble := f.imports("testing/synctest")
 		if f.test && bubble || !f.test && !strings.HasPrefix(f.dir, "actors/") {
@@ -26,7 +26,7 @@ func checkSleep(h *house) (complaints []string) {
 
 // checkLeaks wants goleak in every package that starts goroutines outside its tests. The tests that use testkit check
 // for its goroutines.
-func checkLeaks(h *house) (complaints []string) {
+func checkLeaks(h *repository) (complaints []string) {
 	for dir, files := range h.packages() {
 		starts, checked := false, false
 		for _, f := range files {
@@ -49,7 +49,7 @@ func checkLeaks(h *house) (complaints []string) {
 
 // checkSandboxes wants testkit/sandbox in every package whose tests start programs or run the command line, which would
 // otherwise find the user's own data folder.
-func checkSandboxes(h *house) (complaints []string) {
+func checkSandboxes(h *repository) (complaints []string) {
 	for dir, files := range h.packages() {
 		starts, kept := false, false
 		for _, f := range files {

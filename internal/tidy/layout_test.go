@@ -23,7 +23,7 @@ var drawers = []string{
 // built matches what builds leave behind, as .gitignore does.
 var built = regexp.MustCompile(`\.(test|out|prof)$`)
 
-func checkTopLevel(h *house) (complaints []string) {
+func checkTopLevel(h *repository) (complaints []string) {
 	for _, name := range h.top {
 		if !slices.Contains(topLevel, name) && !built.MatchString(name) {
 			complaints = append(complaints, name+": not one of the top-level files and folders")
@@ -32,7 +32,7 @@ func checkTopLevel(h *house) (complaints []string) {
 	return complaints
 }
 
-func checkPackageNames(h *house) (complaints []string) {
+func checkPackageNames(h *repository) (complaints []string) {
 	for dir, files := range h.packages() {
 		for _, part := range strings.Split(dir, "/") {
 			if slices.Contains(drawers, part) {
@@ -50,7 +50,7 @@ func checkPackageNames(h *house) (complaints []string) {
 const docLimit = 60
 
 // checkDocFile wants one doc.go with the package comment in every package, and no second comment elsewhere.
-func checkDocFile(h *house) (complaints []string) {
+func checkDocFile(h *repository) (complaints []string) {
 	for dir, files := range h.packages() {
 		found := false
 		for _, f := range files {
@@ -78,7 +78,7 @@ const decisionLimit = 80
 
 var decisionName = regexp.MustCompile(`^docs/adr/\d{4}-[a-z0-9-]+\.md$`)
 
-func checkDecisions(h *house) (complaints []string) {
+func checkDecisions(h *repository) (complaints []string) {
 	names, err := fs.Glob(h.fsys, "docs/adr/*")
 	if err != nil {
 		return []string{err.Error()}

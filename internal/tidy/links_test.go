@@ -16,7 +16,7 @@ var (
 )
 
 // checkLinks wants what the documents link to: the file, and behind a # its heading or, in a file of tests, the test.
-func checkLinks(h *house) (complaints []string) {
+func checkLinks(h *repository) (complaints []string) {
 	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md"} {
 		names, err := fs.Glob(h.fsys, pattern)
 		if err != nil {
@@ -38,7 +38,7 @@ func checkLinks(h *house) (complaints []string) {
 }
 
 // leads reports whether a link from a document leads to something that is there.
-func (h *house) leads(from, target string) bool {
+func (h *repository) leads(from, target string) bool {
 	name, part, _ := strings.Cut(target, "#")
 	if name == "" {
 		name = from
@@ -66,7 +66,7 @@ func (h *house) leads(from, target string) bool {
 }
 
 // holds reports whether a file has a function of that name.
-func (h *house) holds(name, function string) bool {
+func (h *repository) holds(name, function string) bool {
 	for _, f := range h.files {
 		if f.path != name {
 			continue

@@ -14,7 +14,7 @@ var leaves = []string{
 }
 
 // rooms says for each package what it may import of ours. "..." at the end stands for everything below.
-// A parent may always import the packages below it. A package that has no line here is not part of the house yet.
+// A parent may always import the packages below it. A package that has no line here is not part of the repository yet.
 var rooms = map[string][]string{
 	"actors/connection/connevents":   {"protocol", "actors/mail", "internal/events"},
 	"internal/servicebus/sas":        {},
@@ -257,7 +257,7 @@ func covers(pattern, dir string) bool {
 }
 
 // checkImports keeps the star: actors meet in actors/mail only, and nothing below looks up.
-func checkImports(h *house) (complaints []string) {
+func checkImports(h *repository) (complaints []string) {
 	for _, f := range h.files {
 		allowed, ok := room(f.dir)
 		if !ok {
@@ -314,7 +314,7 @@ var shells = map[string]string{
 }
 
 // checkActorLibrary keeps protoactor where actors are, and of it only package actor; state.go, the core, never sees it.
-func checkActorLibrary(h *house) (complaints []string) {
+func checkActorLibrary(h *repository) (complaints []string) {
 	for _, f := range h.files {
 		at := func(pattern string) bool { return covers(pattern, f.dir) }
 		shell, divided := shells[f.dir]
@@ -334,7 +334,7 @@ func checkActorLibrary(h *house) (complaints []string) {
 }
 
 // checkExits: only main may end the process.
-func checkExits(h *house) (complaints []string) {
+func checkExits(h *repository) (complaints []string) {
 	for _, f := range h.files {
 		if f.tree.Name.Name == "main" || f.test {
 			continue

@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	softLimit     = 250 // lines of a file from which on TestHouse -v mentions it
+	softLimit     = 250 // lines of a file from which on TestRepository -v mentions it
 	fileLimit     = 400
 	testFileLimit = 600
 	functionLimit = 60
@@ -17,7 +17,7 @@ const (
 )
 
 // checkPackageSize counts what the product consists of: integration is tests and their tools.
-func checkPackageSize(h *house) (complaints []string) {
+func checkPackageSize(h *repository) (complaints []string) {
 	for dir, files := range h.packages() {
 		if covers("integration/...", dir) {
 			continue
@@ -74,7 +74,7 @@ func receiver(function *ast.FuncDecl) string {
 	}
 }
 
-func checkFileLength(h *house) (complaints []string) {
+func checkFileLength(h *repository) (complaints []string) {
 	for _, f := range h.files {
 		limit := fileLimit
 		if f.test {
@@ -88,7 +88,7 @@ func checkFileLength(h *house) (complaints []string) {
 }
 
 // checkFunctionLength counts from func to the last brace. The rows of a table test do not count.
-func checkFunctionLength(h *house) (complaints []string) {
+func checkFunctionLength(h *repository) (complaints []string) {
 	for _, f := range h.files {
 		for _, declaration := range f.tree.Decls {
 			function, ok := declaration.(*ast.FuncDecl)
@@ -108,11 +108,11 @@ func checkFunctionLength(h *house) (complaints []string) {
 }
 
 // lines returns how many line ends a node holds.
-func (h *house) lines(n ast.Node) int {
+func (h *repository) lines(n ast.Node) int {
 	return h.set.Position(n.End()).Line - h.set.Position(n.Pos()).Line
 }
 
-func (h *house) tableLines(function *ast.FuncDecl) (lines int) {
+func (h *repository) tableLines(function *ast.FuncDecl) (lines int) {
 	ast.Inspect(function, func(n ast.Node) bool {
 		literal, ok := n.(*ast.CompositeLit)
 		if !ok {

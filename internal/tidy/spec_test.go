@@ -20,7 +20,7 @@ type statedRule struct {
 }
 
 // statedRules returns the rules of docs/spec, in the order of the pages.
-func (h *house) statedRules() ([]statedRule, error) {
+func (h *repository) statedRules() ([]statedRule, error) {
 	pages, err := fs.Glob(h.fsys, "docs/spec/*.md")
 	if err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ var testLink = regexp.MustCompile(`\]\(([^()\s]+_test\.go#(?:Test|Fuzz)\w+)\)`)
 
 // checkProofs wants every rule to be stated once, with its source and with links to tests that are there. checkLinks
 // checks the other links of a page.
-func checkProofs(h *house) (complaints []string) {
+func checkProofs(h *repository) (complaints []string) {
 	all, err := h.statedRules()
 	if err != nil {
 		return []string{err.Error()}

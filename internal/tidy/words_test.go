@@ -28,7 +28,7 @@ var (
 )
 
 // checkClauses wants sentences of the documents to begin with their subject. Decision records are never edited.
-func checkClauses(h *house) (complaints []string) {
+func checkClauses(h *repository) (complaints []string) {
 	texts, err := h.sources()
 	if err != nil {
 		return []string{err.Error()}
@@ -52,7 +52,7 @@ func checkClauses(h *house) (complaints []string) {
 var subjectFirst = []string{"actors/...", "cmd/...", "integration/...", "internal/...", "policies/...", "protocol/...", "supervision/..."}
 
 // checkComments wants sentences of comments to begin with their subject, as checkClauses does of documents.
-func checkComments(h *house) (complaints []string) {
+func checkComments(h *repository) (complaints []string) {
 	for _, f := range h.files {
 		if !slices.ContainsFunc(subjectFirst, func(pattern string) bool { return covers(pattern, f.dir) }) {
 			continue
@@ -86,7 +86,7 @@ func joined(text string) string {
 }
 
 // checkRetiredWords wants none of them in code or docs.
-func checkRetiredWords(h *house) (complaints []string) {
+func checkRetiredWords(h *repository) (complaints []string) {
 	texts, err := h.sources()
 	if err != nil {
 		return []string{err.Error()}
@@ -117,7 +117,7 @@ var wellKnown = map[string]bool{
 
 // checkDocComments wants a docstring on every exported function, method, type, constant and variable. A method may go
 // without when an interface of its package has it, or the standard library fixes what it means.
-func checkDocComments(h *house) (complaints []string) {
+func checkDocComments(h *repository) (complaints []string) {
 	for _, files := range h.packages() {
 		explained := explainedMethods(files)
 		for _, f := range files {
@@ -141,7 +141,7 @@ func checkDocComments(h *house) (complaints []string) {
 }
 
 // checkSpecs accepts, for constants and variables, a comment on the whole group.
-func (h *house) checkSpecs(d *ast.GenDecl) (complaints []string) {
+func (h *repository) checkSpecs(d *ast.GenDecl) (complaints []string) {
 	for _, spec := range d.Specs {
 		switch s := spec.(type) {
 		case *ast.TypeSpec:
@@ -196,7 +196,7 @@ var (
 )
 
 // checkNotes wants an issue's number where something is left to do.
-func checkNotes(h *house) (complaints []string) {
+func checkNotes(h *repository) (complaints []string) {
 	for _, f := range h.files {
 		for _, group := range f.tree.Comments {
 			for _, comment := range group.List {

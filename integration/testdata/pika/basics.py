@@ -1,18 +1,18 @@
 """Publish, confirm, get, consume, acknowledge, requeue, return."""
-import house
+import common
 import pika
 
 
 def confirmed(ch):
     ch.confirm_delivery()
-    queue = house.queue(ch)
+    queue = common.queue(ch)
     for i in range(100):
         ch.basic_publish("", queue, str(i))  # raises when it is refused
-    house.equal([int(b) for b in house.drain(ch, queue)], list(range(100)))
+    common.equal([int(b) for b in common.drain(ch, queue)], list(range(100)))
 
 
 def properties(ch):
-    queue = house.queue(ch)
+    queue = common.queue(ch)
     sent = pika.BasicProperties(
         content_type="text/plain", correlation_id="c", reply_to="r", message_id="m", type="t", app_id="a",
         priority=3, timestamp=1700000000, delivery_mode=2,
@@ -20,18 +20,18 @@ def properties(ch):
     )
     ch.basic_publish("", queue, b"body", sent)
     method, got, body = ch.basic_get(queue, auto_ack=True)
-    house.equal(body, b"body")
-    house.equal(got, sent)
-    house.equal((method.routing_key, method.exchange, method.redelivered, method.message_count), (queue, "", False, 0))
+    common.equal(body, b"body")
+    common.equal(got, sent)
+    common.equal((method.routing_key, method.exchange, method.redelivered, method.message_count), (queue, "", False, 0))
 
 
 def acknowledged(ch):
-    queue = house.queue(ch)
+    queue = common.queue(ch)
     for body in "abcd":
         ch.basic_publish("", queue, body)
     ch.basic_qos(prefetch_count=2)
     seen = []
-    for method, _, body in ch.consume(queue, inactivity_timeout=house.PATIENCE):
+    for method, _, body in ch.consume(queue, inactivity_timeout=common.PATIENCE):
         seen.append((body, method.redelivered))
         if body == b"b" and not method.redelivered:
             ch.basic_nack(method.delivery_tag, requeue=True)
@@ -40,8 +40,8 @@ def acknowledged(ch):
         if len(seen) == 5:
             break
     ch.cancel()
-    house.equal(sorted(seen), [(b"a", False), (b"b", False), (b"b", True), (b"c", False), (b"d", False)])
-    house.equal(house.drain(ch, queue), [])
+    common.equal(sorted(seen), [(b"a", False), (b"b", False), (b"b", True), (b"c", False), (b"d", False)])
+    common.equal(common.drain(ch, queue), [])
 
 
 def returned(ch):
@@ -49,23 +49,23 @@ def returned(ch):
     try:
         ch.basic_publish("amq.direct", "nobody", b"back", mandatory=True)
     except pika.exceptions.UnroutableError as e:
-        house.equal([(m.method.reply_code, m.body) for m in e.messages], [(312, b"back")])
+        common.equal([(m.method.reply_code, m.body) for m in e.messages], [(312, b"back")])
     else:
         raise AssertionError("nothing came back")
 
 
 def large(ch):
-    queue = house.queue(ch)
+    queue = common.queue(ch)
     body = bytes(i * 7 % 251 for i in range(1_000_003))
     ch.basic_publish("", queue, body)
-    house.equal(ch.basic_get(queue, auto_ack=True)[2] == body, True)
+    common.equal(ch.basic_get(queue, auto_ack=True)[2] == body, True)
 
 
 def purged(ch):
-    queue = house.queue(ch)
+    queue = common.queue(ch)
     ch.basic_publish("", queue, b"before")
-    house.equal(ch.queue_purge(queue).method.message_count, 1)
-    house.equal(ch.queue_delete(queue).method.message_count, 0)
+    common.equal(ch.queue_purge(queue).method.message_count, 1)
+    common.equal(ch.queue_delete(queue).method.message_count, 0)
 
 
-house.run(confirmed, properties, acknowledged, returned, large, purged)
+common.run(confirmed, properties, acknowledged, returned, large, purged)

@@ -1,7 +1,7 @@
 """TTL at any position, dead letters, x-death, queues that end, delays."""
 import time
 
-import house
+import common
 import pika
 
 
@@ -10,53 +10,53 @@ def expiring(ttl):
 
 
 def any_position(ch):
-    dead = house.queue(ch)
-    queue = house.queue(ch, dead_letter_exchange="", dead_letter_routing_key=dead)
+    dead = common.queue(ch)
+    queue = common.queue(ch, dead_letter_exchange="", dead_letter_routing_key=dead)
     began = time.monotonic()
     ch.basic_publish("", queue, b"stays")
     for ttl in (400, 100, 250):
         ch.basic_publish("", queue, str(ttl), expiring(ttl))
-    got = house.wait(ch, dead, 3)
-    house.equal([body for _, _, _, body in got], [b"100", b"250", b"400"])
+    got = common.wait(ch, dead, 3)
+    common.equal([body for _, _, _, body in got], [b"100", b"250", b"400"])
     for at, _, _, body in got:
         if at - began < int(body) / 1000:
             raise AssertionError(f"{body} came after {at - began} s")
-    house.equal(house.drain(ch, queue), [b"stays"])
+    common.equal(common.drain(ch, queue), [b"stays"])
 
 
 def queue_ttl(ch):
-    dead = house.queue(ch)
-    queue = house.queue(ch, message_ttl=50, dead_letter_exchange="", dead_letter_routing_key=dead)
+    dead = common.queue(ch)
+    queue = common.queue(ch, message_ttl=50, dead_letter_exchange="", dead_letter_routing_key=dead)
     ch.basic_publish("", queue, b"m", expiring(3_600_000))
-    (_, _, properties, _), = house.wait(ch, dead, 1)
-    house.equal(properties.expiration, None)
+    (_, _, properties, _), = common.wait(ch, dead, 1)
+    common.equal(properties.expiration, None)
     death, = properties.headers["x-death"]
     when = death.pop("time")
-    house.equal(death, {"count": 1, "reason": "expired", "queue": queue, "exchange": "", "routing-keys": [queue], "original-expiration": "3600000"})
-    house.equal(when.year >= 2024, True)
-    house.equal({k: v for k, v in properties.headers.items() if k != "x-death"}, {
+    common.equal(death, {"count": 1, "reason": "expired", "queue": queue, "exchange": "", "routing-keys": [queue], "original-expiration": "3600000"})
+    common.equal(when.year >= 2024, True)
+    common.equal({k: v for k, v in properties.headers.items() if k != "x-death"}, {
         f"x-{end}-death-{what}": v for end in ("first", "last")
         for what, v in (("queue", queue), ("reason", "expired"), ("exchange", ""))})
 
 
 def rejected(ch):
     ch.exchange_declare("py.dlx", "topic", auto_delete=True)
-    dead = house.queue(ch)
+    dead = common.queue(ch)
     ch.queue_bind(dead, "py.dlx", "why.#")
-    queue = house.queue(ch, dead_letter_exchange="py.dlx", dead_letter_routing_key="why.not")
+    queue = common.queue(ch, dead_letter_exchange="py.dlx", dead_letter_routing_key="why.not")
     ch.basic_publish("", queue, b"m")
     method, _, _ = ch.basic_get(queue)
     ch.basic_reject(method.delivery_tag, requeue=False)
-    (_, method, properties, body), = house.wait(ch, dead, 1)
-    house.equal((method.exchange, method.routing_key, body), ("py.dlx", "why.not", b"m"))
-    house.equal([(d["reason"], d["count"]) for d in properties.headers["x-death"]], [("rejected", 1)])
+    (_, method, properties, body), = common.wait(ch, dead, 1)
+    common.equal((method.exchange, method.routing_key, body), ("py.dlx", "why.not", b"m"))
+    common.equal([(d["reason"], d["count"]) for d in properties.headers["x-death"]], [("rejected", 1)])
 
 
 def zero(ch):
-    queue = house.queue(ch)
+    queue = common.queue(ch)
     ch.confirm_delivery()
     ch.basic_publish("", queue, b"nobody waits", expiring(0))
-    house.equal(house.drain(ch, queue), [])
+    common.equal(common.drain(ch, queue), [])
 
 
 def queue_ends(ch):
@@ -66,13 +66,13 @@ def queue_ends(ch):
     try:
         while True:
             ch.basic_publish("", queue, b"is no use", mandatory=True)
-            if time.monotonic() - began > house.PATIENCE:
+            if time.monotonic() - began > common.PATIENCE:
                 raise AssertionError("the queue does not end")
     except pika.exceptions.UnroutableError:
         pass
     if time.monotonic() - began < 0.25:
         raise AssertionError("the queue ended early")
-    house.refused(404, "NOT_FOUND - no queue 'py.idle' in vhost '/'", ch.queue_declare, queue, passive=True)
+    common.refused(404, "NOT_FOUND - no queue 'py.idle' in vhost '/'", ch.queue_declare, queue, passive=True)
 
 
 def cancelled(ch):
@@ -80,24 +80,24 @@ def cancelled(ch):
     told = []
     ch.add_on_cancel_callback(lambda frame: told.append(frame.method.consumer_tag))
     ch.basic_consume(queue, lambda *_: None, consumer_tag="mine")
-    other = house.connect()
+    other = common.connect()
     other.channel().queue_delete(queue)
     other.close()
-    end = time.monotonic() + house.PATIENCE
+    end = time.monotonic() + common.PATIENCE
     while not told and time.monotonic() < end:
         ch.connection.process_data_events(time_limit=0.1)
-    house.equal(told, ["mine"])
+    common.equal(told, ["mine"])
 
 
 def delayed(ch):
-    target = house.queue(ch)
+    target = common.queue(ch)
     began = time.monotonic()
     for delay in (300, 150):
         hold = f"py.hold.{delay}"
         ch.queue_declare(hold, arguments={
             "x-message-ttl": delay, "x-expires": delay + 500, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": target})
         ch.basic_publish("", hold, str(delay))
-    for at, _, _, body in house.wait(ch, target, 2):
+    for at, _, _, body in common.wait(ch, target, 2):
         if at - began < int(body) / 1000:
             raise AssertionError(f"{body} came after {at - began} s")
 
@@ -109,20 +109,20 @@ def signed(long):
 
 def delayed_exchange(ch):
     ch.exchange_declare("py.delayed", "x-delayed-message", auto_delete=True, arguments={"x-delayed-type": "topic"})
-    target = house.queue(ch)
+    target = common.queue(ch)
     ch.queue_bind(target, "py.delayed", "a.#")
     ch.confirm_delivery()
     began = time.monotonic()
     for delay in (300, 150, 0, -100):
         ch.basic_publish("py.delayed", "a.b", str(delay), pika.BasicProperties(headers={"x-delay": delay}), mandatory=True)
-    got = house.wait(ch, target, 4)
-    house.equal([(body, signed(properties.headers["x-delay"])) for _, _, properties, body in got],
+    got = common.wait(ch, target, 4)
+    common.equal([(body, signed(properties.headers["x-delay"])) for _, _, properties, body in got],
                 [(b"0", 0), (b"-100", -100), (b"150", -150), (b"300", -300)])
     for at, _, _, body in got:
         if at - began < int(body) / 1000:
             raise AssertionError(f"{body} came after {at - began} s")
-    house.refused(406, "Invalid argument, 'x-delayed-type' must be an existing exchange type",
+    common.refused(406, "Invalid argument, 'x-delayed-type' must be an existing exchange type",
                   ch.exchange_declare, "py.untyped", "x-delayed-message")
 
 
-house.run(any_position, queue_ttl, rejected, zero, queue_ends, cancelled, delayed, delayed_exchange)
+common.run(any_position, queue_ttl, rejected, zero, queue_ends, cancelled, delayed, delayed_exchange)

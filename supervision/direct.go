@@ -12,8 +12,8 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// insider is a connection from the broker to itself. It needs no listener, and no client can make one.
-type insider struct {
+// directConnection is a connection from the broker to itself. It needs no listener, and no client can make one.
+type directConnection struct {
 	net.Conn
 	name string
 	// user is logged in without credentials; nil: credentials are checked.
@@ -34,7 +34,7 @@ func dial(ctx context.Context, n *Node, to *parameters.URI) (net.Conn, error) {
 	case !to.Local():
 		return (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort(to.Host, fmt.Sprint(to.Port)))
 	}
-	i := &insider{name: fmt.Sprintf("shovel-%d", n.insiders.Add(1))}
+	i := &directConnection{name: fmt.Sprintf("shovel-%d", n.directConnections.Add(1))}
 	switch {
 	case to.User == "":
 		i.user, i.free = &nobody, true
@@ -52,7 +52,7 @@ func dial(ctx context.Context, n *Node, to *parameters.URI) (net.Conn, error) {
 }
 
 // admit says how the connection is let in. The shovel reads when it has room, as long as that takes; neither side can die alone.
-func (i *insider) admit(cfg *connection.Config) {
+func (i *directConnection) admit(cfg *connection.Config) {
 	cfg.NoHeartbeat, cfg.SendTimeout = true, -1
 	if i.user != nil {
 		cfg.Authenticator = i
@@ -68,21 +68,23 @@ func (i *insider) admit(cfg *connection.Config) {
 }
 
 // RemoteAddr implements net.Conn: it makes names of connections unique.
-func (i *insider) RemoteAddr() net.Addr { return insiderName(i.name) }
+func (i *directConnection) RemoteAddr() net.Addr { return directName(i.name) }
 
-type insiderName string
+type directName string
 
 // Network implements net.Addr.
-func (insiderName) Network() string { return "pipe" }
+func (directName) Network() string { return "pipe" }
 
 // String implements net.Addr.
-func (n insiderName) String() string { return string(n) }
+func (n directName) String() string { return string(n) }
 
 // Mechanisms implements auth.Authenticator.
-func (i *insider) Mechanisms(auth.Peer) []string { return []string{"PLAIN"} }
+func (i *directConnection) Mechanisms(auth.Peer) []string { return []string{"PLAIN"} }
 
 // Authenticate implements auth.Authenticator.
-func (i *insider) Authenticate(string, []byte, auth.Peer) (auth.User, error) { return *i.user, nil }
+func (i *directConnection) Authenticate(string, []byte, auth.Peer) (auth.User, error) {
+	return *i.user, nil
+}
 
 // spawn has the root make an actor that is alone.
 func spawn(ctx context.Context, n *Node, kind Kind, make func() actor.Actor) (*actor.PID, error) {

@@ -15,10 +15,10 @@ import (
 
 const module = "candlemark"
 
-// rules are all house rules; each returns one line per breach, with the place first.
+// rules are all repository rules; each returns one line per breach, with the place first.
 var rules = []struct {
 	name  string
-	check func(*house) []string
+	check func(*repository) []string
 }{
 	{"imports", checkImports},
 	{"actor library", checkActorLibrary},
@@ -43,7 +43,7 @@ var rules = []struct {
 	{"comments", checkComments},
 }
 
-func TestHouse(t *testing.T) {
+func TestRepository(t *testing.T) {
 	h, err := open(os.DirFS("../.."))
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +57,7 @@ func TestHouse(t *testing.T) {
 	}
 	for _, f := range h.files {
 		if f.lines > softLimit && !f.test {
-			t.Logf("%s: %d lines; past %d, look for the second noun", f.path, f.lines, softLimit)
+			t.Logf("%s: %d lines; past %d, see whether it has two subjects", f.path, f.lines, softLimit)
 		}
 	}
 }
@@ -71,8 +71,8 @@ type file struct {
 	tree  *ast.File
 }
 
-// house is the repository as the rules see it.
-type house struct {
+// repository is the repository as the rules see it.
+type repository struct {
 	fsys  fs.FS
 	set   *token.FileSet
 	files []*file
@@ -80,8 +80,8 @@ type house struct {
 }
 
 // open parses all Go files under the root, without hidden folders, testdata and build output.
-func open(fsys fs.FS) (*house, error) {
-	h := &house{fsys: fsys, set: token.NewFileSet()}
+func open(fsys fs.FS) (*repository, error) {
+	h := &repository{fsys: fsys, set: token.NewFileSet()}
 	err := fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
 		switch base := path.Base(name); {
 		case err != nil || name == ".":
@@ -103,7 +103,7 @@ func open(fsys fs.FS) (*house, error) {
 	return h, err
 }
 
-func (h *house) parse(name string) error {
+func (h *repository) parse(name string) error {
 	source, err := fs.ReadFile(h.fsys, name)
 	if err != nil {
 		return err
@@ -122,7 +122,7 @@ func (h *house) parse(name string) error {
 }
 
 // packages returns the files by folder.
-func (h *house) packages() map[string][]*file {
+func (h *repository) packages() map[string][]*file {
 	all := make(map[string][]*file)
 	for _, f := range h.files {
 		all[f.dir] = append(all[f.dir], f)
@@ -130,7 +130,7 @@ func (h *house) packages() map[string][]*file {
 	return all
 }
 
-func (h *house) complain(at ast.Node, format string, args ...any) string {
+func (h *repository) complain(at ast.Node, format string, args ...any) string {
 	p := h.set.Position(at.Pos())
 	return fmt.Sprintf("%s:%d: ", p.Filename, p.Line) + fmt.Sprintf(format, args...)
 }
