@@ -8,6 +8,7 @@
 //   - links_test.go: what documents link to
 //   - spec_test.go: each rule of docs/spec has a source and tests
 //   - citations_test.go: rules, decision records and documents that are cited exist
+//   - mutations_test.go: the code that .ci/equivalent quotes exists
 //
 // A rule is a function from the parsed tree to complaints. TestRepository runs all of them over the repository;
 // TestRulesComplain gives each a small wrong tree, so that no rule can go blind unnoticed. Generated files are exempt.

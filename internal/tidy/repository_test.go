@@ -41,6 +41,7 @@ var rules = []struct {
 	{"retired words", checkRetiredWords},
 	{"clauses", checkClauses},
 	{"comments", checkComments},
+	{"equivalent mutations", checkEquivalents},
 }
 
 func TestRepository(t *testing.T) {

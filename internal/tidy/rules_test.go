@@ -77,6 +77,7 @@ var wrong = []struct{ rule, path, source, complaint string }{
 	{"retired words", "protocol/a.go", "package protocol\nfunc lateTold() {}", `"Told"`},
 	{"retired words", "protocol/a.go", "package protocol\nconst mostRanges = 5", `"mostRanges"`},
 	{"retired words", "protocol/a.go", "package protocol\nconst maxRanges, atMostOnce = 5, 1", ""},
+	{"equivalent mutations", ".ci/equivalent", "CONDITIONALS_BOUNDARY: if a < b {\n  They differ.\n", `"if a < b {"`},
 	{"clauses", "docs/a.md", "# A\n\nIt is.\nWhat is left,\nexpires.", `docs/a.md:3: begin with the subject, not with ". What is left, expires."`},
 	{"clauses", "docs/a.md", "- Who reads, waits.", `"- Who reads, waits."`},
 	{"clauses", "docs/spec/a.md", "| a | Whoever asks |", `"| Whoever asks |"`},
