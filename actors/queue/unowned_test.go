@@ -106,7 +106,7 @@ func TestLeaveRequeues_LOCK10(t *testing.T) {
 	for name, x := range map[string]struct {
 		ms     int64
 		change func(*mail.Consume)
-	}{"no facts": {1000, func(m *mail.Consume) { m.Facts = false }}, "no lock": {-1, facts}} {
+	}{"no facts": {1000, func(m *mail.Consume) { m.Facts = false }}, "no lock": {-1, func(m *mail.Consume) { m.Stays = false }}} {
 		c := newCore(t, timeout(x.ms))
 		c.put("1")
 		c.consume(ch1, "a", 0, facts, stays, x.change)

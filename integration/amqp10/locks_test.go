@@ -136,3 +136,62 @@ func TestEntity_DeadLettersKeepTheirCount_LOCK8(t *testing.T) {
 		}
 	})
 }
+
+// A message of a queue without a consumer timeout, as dead-letter queues are, is locked for a minute for clients of Azure Service Bus, who get the end of the lock and can renew it; for others until
+// it is settled. A policy sets another time.
+func TestEntity_DefaultLock_LOCK11(t *testing.T) {
+	run(t, func(b *testkit.Bubble, c *client) {
+		entity(b)
+		b.Log.Allow("not settled in time")
+		b.Connect().Open().Declare("plain", nil)
+		ctx := context.Background()
+		locked := func(m *amqp.Message) time.Duration {
+			until, _ := m.Annotations["x-opt-locked-until"].(time.Time)
+			return time.Until(until).Round(time.Second)
+		}
+		c.put(c.sender("q", nil), "m")
+		r := c.receiver("q", second(1))
+		if err := r.RejectMessage(ctx, c.next(r), nil); err != nil {
+			t.Fatal(err)
+		}
+		c.put(c.sender("plain", nil), "m")
+		for source, queue := range map[string]string{"q/$DeadLetterQueue": "q.dlq", "plain": "plain"} {
+			r, n := c.receiver(source, second(2)), c.node(source)
+			m := c.next(r)
+			if m == nil || locked(m) != time.Minute {
+				t.Fatalf("%s: %+v", source, m)
+			}
+			b.Advance(40 * time.Second)
+			if code, answer := n.ask("renew-lock", map[string]any{"lock-tokens": []amqp.UUID{tokenOf(m)}}); code != 200 || time.Until(answer["expirations"].([]time.Time)[0]).Round(time.Second) != time.Minute {
+				t.Errorf("%s: %d %v", source, code, answer)
+			}
+			b.Advance(59 * time.Second)
+			if m := r.Prefetched(); m != nil {
+				t.Error("early", m)
+			}
+			b.Advance(time.Second)
+			if m = c.next(r); m == nil {
+				t.Fatal("it is still locked")
+			}
+			if err := r.AcceptMessage(ctx, m); err != nil {
+				t.Error(err)
+			}
+			b.SetPolicy("locks", `{"pattern":"^(q.dlq|plain)$","apply-to":"queues","definition":{"consumer-timeout":300000}}`)
+			c.put(c.sender("/queues/"+queue, nil), "m")
+			if m = c.next(r); m == nil || locked(m) != 5*time.Minute {
+				t.Errorf("%s: by a policy %+v", source, m)
+			}
+			b.ClearPolicy("locks")
+		}
+		b.Connect().Open().Declare("other", nil)
+		c.put(c.sender("/queues/other", nil), "m")
+		last := c.receiver("/queues/other", &amqp.ReceiverOptions{Credit: 1})
+		if m := c.next(last); m == nil {
+			t.Fatal("nothing")
+		}
+		b.Advance(24 * time.Hour)
+		if i := b.Describe("other"); i.Unacked != 1 {
+			t.Error("it is not locked any more")
+		}
+	})
+}

@@ -151,7 +151,11 @@ func value(text string) any {
 
 func (c *command) declare() {
 	durable, exclusive, autoDelete := c.flag("durable"), c.flag("exclusive"), c.flag("auto-delete")
-	_, err := c.client.ch.QueueDeclare(c.word("a queue"), durable, autoDelete, exclusive, false, c.table())
+	args := c.table()
+	if c.dialect == azure { // else messages are locked for a minute (LOCK-11)
+		args["x-consumer-timeout"] = int64(315360000000)
+	}
+	_, err := c.client.ch.QueueDeclare(c.word("a queue"), durable, autoDelete, exclusive, false, args)
 	c.client.try(err)
 }
 

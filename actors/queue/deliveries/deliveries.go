@@ -10,7 +10,6 @@ import (
 	"candlemark/actors/queue/work"
 	"candlemark/internal/clock"
 	"candlemark/internal/store"
-	"candlemark/policies"
 )
 
 // Owner is the queue. LookUp reads contents from the journal without keeping them in memory, and calls found in a
@@ -58,13 +57,9 @@ func (d *Deliveries) hold(h backlog.Handle, by *consumers.Channel, consumer *con
 	if e := set.Backlog.Entry(h); !e.Redelivered {
 		set.Journal.Note(store.Delivered, e)
 	}
-	own, sessions := int64(-1), false
-	if consumer != nil {
-		own, sessions = consumer.Timeout, consumer.Session
-	}
 	number = d.Consumers.Hold(by, consumers.Delivery{Message: h, Since: uint32(set.Journal.At / 1000), Consumer: consumer})
-	if !sessions { // otherwise it is locked as long as its session
-		d.startTimeout(h, by, number, own, now)
+	if consumer == nil || !consumer.Session { // otherwise it is locked as long as its session
+		d.startTimeout(h, by, number, consumer, now)
 	}
 	return number
 }
@@ -79,10 +74,9 @@ func (d *Deliveries) Lock(f *mail.Facts, by *consumers.Channel, number uint64) {
 	}
 }
 
-// startTimeout sets the deadline of a delivery: by the lower of the queue's timeout and own, the consumer's, as they
-// are now.
-func (d *Deliveries) startTimeout(h backlog.Handle, to *consumers.Channel, number uint64, own int64, now clock.Instant) {
-	timeout := policies.LowerTimeout(d.Messages.Settings.ConsumerTimeout, own)
+// startTimeout sets the deadline of a delivery.
+func (d *Deliveries) startTimeout(h backlog.Handle, to *consumers.Channel, number uint64, consumer *consumers.Consumer, now clock.Instant) {
+	timeout := d.lockTime(h, consumer)
 	if timeout < 0 {
 		return
 	}

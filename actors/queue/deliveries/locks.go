@@ -5,7 +5,6 @@ import (
 	"candlemark/actors/queue/consumers"
 	"candlemark/actors/queue/work"
 	"candlemark/internal/clock"
-	"candlemark/policies"
 )
 
 // Renew restarts the time of locks.
@@ -23,7 +22,7 @@ func (d *Deliveries) Renew(m *mail.RenewLock, now clock.Instant) {
 			return
 		}
 		reply.Count++
-		until := d.extend(u.Message, now.Ceil(), policies.LowerTimeout(d.Messages.Settings.ConsumerTimeout, d.timeoutOf(&u)))
+		until := d.extend(u.Message, now.Ceil(), d.lockTime(u.Message, u.Consumer))
 		if until != 0 {
 			until += d.Messages.Skew
 		}

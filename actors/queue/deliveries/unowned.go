@@ -4,6 +4,7 @@ import (
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/consumers"
 	"candlemark/internal/clock"
+	"candlemark/policies"
 )
 
 // unowned is a delivery that no channel holds any more, and that is still locked.
@@ -50,13 +51,21 @@ func (d *Deliveries) forgetUnowned(message backlog.Handle) {
 	}
 }
 
-// timeoutOf returns the timeout of the consumer of a delivery, -1 for none.
-func (d *Deliveries) timeoutOf(u *consumers.Unsettled) int64 {
-	if kept, is := d.unowned[u.Message]; is {
-		return kept.timeout
+// defaultLock is how long a message is locked for a client of Azure Service Bus if nothing else is set, in ms.
+const defaultLock = 60_000
+
+// lockTime returns how long a delivery to a consumer is locked, as the settings are now, in ms: by the lower of the queue's timeout and the
+// consumer's, -1 for none. Clients of Azure Service Bus rely on the end of a lock (LOCK-11).
+func (d *Deliveries) lockTime(message backlog.Handle, c *consumers.Consumer) int64 {
+	own, entity := int64(-1), false
+	if kept, is := d.unowned[message]; is {
+		own, entity = kept.timeout, true
+	} else if c != nil {
+		own, entity = c.Timeout, c.Stays
 	}
-	if u.Consumer == nil {
-		return -1
+	timeout := policies.LowerTimeout(d.Messages.Settings.ConsumerTimeout, own)
+	if timeout < 0 && entity {
+		return defaultLock
 	}
-	return u.Consumer.Timeout
+	return timeout
 }

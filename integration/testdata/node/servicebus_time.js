@@ -63,8 +63,12 @@ async function fails(client) {
   for (let i = 0; i < 2; i += 1) {
     const message = await one(dead, 'failing');
     assert.deepStrictEqual([message.deadLetterReason, message.deliveryCount], ['MaxDeliveryCountExceeded', 2]);
+    assert.ok(message.lockedUntilUtc > new Date());
     await dead.abandonMessage(message);
   }
+  await new Promise((resolve, reject) => { // the client renews locks meanwhile, and so needs their ends
+    dead.subscribe({ processMessage: async (message) => resolve(message), processError: async ({ error }) => reject(error) });
+  });
 }
 
 async function duplicates(client) {
