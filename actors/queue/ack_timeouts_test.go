@@ -37,7 +37,7 @@ func (c *core) returned() (numbers []uint64) {
 }
 
 // TestConsumerTimeout_ADR10: a delivery that is not settled in time is back at its
-// position, the consumer is notified, and goes to somebody else.
+// position, the consumer is notified, and goes to another consumer.
 func TestConsumerTimeout_ADR10(t *testing.T) {
 	c := newCore(t, timeout(1000))
 	c.consume(ch1, "a", 2)

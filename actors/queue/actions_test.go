@@ -82,7 +82,7 @@ func TestActionsOfTopicsAreNoDuplicates_SBR6(t *testing.T) {
 	c.want("ready", c.ready(), "one", "two")
 }
 
-// TestImpossibleCopies_SBR6: who is told that a copy is refused learns that it always will be: it cannot be made, or names no session.
+// TestImpossibleCopies_SBR6: the refusal of a copy is final: it cannot be made, or names no session.
 func TestImpossibleCopies_SBR6(t *testing.T) {
 	c := newSessions(t)
 	for text, want := range map[string]error{

@@ -7,7 +7,7 @@ import (
 	"candlemark/internal/store"
 )
 
-// TestClaim: what a move has taken nobody else gets, nor can it be returned as a consumer's delivery can; it goes away, or back to its place
+// TestClaim: claimed messages are not delivered, nor can they be returned like a consumer's delivery; they are removed, or go back to their positions
 // as it was.
 func TestClaim(t *testing.T) {
 	c := newCore(t)

@@ -157,7 +157,7 @@ func TestMaxLengthInTurns_DL12_TTL33(t *testing.T) {
 	c.want("ready", c.ready(), fmt.Sprint(len(batch)-1))
 }
 
-// TestRejecting_DL10: whoever waits, and by bytes.
+// TestRejecting_DL10: with waiting consumers, and by bytes.
 func TestRejecting_DL10(t *testing.T) {
 	t.Run("rejecting, whoever waits", func(t *testing.T) {
 		c := newCore(t, maxLength(0, "reject-publish"))

@@ -39,7 +39,7 @@ func (c *core) describe1() *mail.QueueInfo {
 	return one[*mail.QueueInfo](c)
 }
 
-// TestDeferred_DEFER1: nobody is delivered what is deferred; it is kept, shown, counted, and no limit counts it.
+// TestDeferred_DEFER1: deferred messages are not delivered; they are kept, shown and counted, but not by limits.
 func TestDeferred_DEFER1(t *testing.T) {
 	c := newCore(t, maxLength(2, "reject-publish"))
 	c.put("1", "2")
@@ -166,7 +166,7 @@ func TestReceiveRead_DEFER2(t *testing.T) {
 	}
 }
 
-// TestDeferredExpires_DEFER3: at its deadline, not before; held at that moment it expires when it comes back; and nobody gets it
+// TestDeferredExpires_DEFER3: at its deadline, not before; an unacked one expires when it comes back; and no consumer gets it
 // late.
 func TestDeferredExpires_DEFER3(t *testing.T) {
 	c := newCore(t, dlx, timeout(100))
@@ -274,7 +274,7 @@ func TestDeferredOverdue_DEFER3(t *testing.T) {
 	}
 }
 
-// TestDeferredSurvives_DEFER5: what is durable is deferred after a restart, with its deadline and count, also what somebody held
+// TestDeferredSurvives_DEFER5: durable messages are deferred after a restart, with deadline and count, also those that were unacked
 // and what expired meanwhile.
 func TestDeferredSurvives_DEFER5(t *testing.T) {
 	cfg := testConfig(settings(dlx))
@@ -343,7 +343,7 @@ func (m *model) receive() {
 	}
 }
 
-// deferredBodies are those of the deferred messages that nobody holds.
+// deferredBodies are those of the deferred messages that are not locked.
 func (c *core) deferredBodies() (list []string) {
 	c.Deferred.From(0, func(h uint32) bool {
 		list = append(list, c.body(h))

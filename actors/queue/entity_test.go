@@ -41,7 +41,7 @@ func TestDropExpired_DL9(t *testing.T) {
 	}
 }
 
-// TestDropExpired_LEASE13: the backlog of a queue whose lease ends is dead-lettered all the same, if that is asked for.
+// TestDropExpired_LEASE13: the backlog of a queue whose lease ends is dead-lettered all the same, if the settings say so.
 func TestDropExpired_LEASE13(t *testing.T) {
 	c := newCore(t, expires(100), dlx, dropExpired, func(s *policies.QueueSettings) { s.ExpiresDeadLettersBacklog = true })
 	c.put("m")

@@ -132,7 +132,7 @@ func TestRenewedByLock_LOCK5_Several(t *testing.T) {
 	c.wantNumbers("the other one", c.returned(), 2)
 }
 
-// TestRenewedByLock_LOCK5: anybody renews a lock who has it, until it runs out, and nobody with one that is over.
+// TestRenewedByLock_LOCK5: a lock can be renewed by its token until it ends, and not after that.
 func TestRenewedByLock_LOCK5(t *testing.T) {
 	c := newCore(t, timeout(1000))
 	c.consume(ch1, "a", 1, stays, facts)

@@ -121,7 +121,7 @@ func TestVHostFails_LEASE8(t *testing.T) {
 	}
 }
 
-// TestParkedIsAnswered_LEASE8: nobody who wrote to a queue that ends waits for
+// TestParkedIsAnswered_LEASE8: no publisher to a queue that ends waits for
 // ever.
 func TestParkedIsAnswered_LEASE8(t *testing.T) {
 	c := newCore(t, expires(900))

@@ -32,7 +32,7 @@ func charged(c *core, gate *message.Gate, want int64) {
 	}
 }
 
-// TestFlow: who publishes more than is taken may go on in time, or when the queue has nothing to hold it up for.
+// TestFlow: a publisher that is faster than the consumers may go on in time, or when the queue has no reason to hold it up.
 func TestFlow(t *testing.T) {
 	for name, then := range map[string]func(c *core){
 		"in time":                func(c *core) { c.at(flowcontrol.MaxDelay) },

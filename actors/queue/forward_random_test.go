@@ -10,7 +10,7 @@ import (
 	"candlemark/policies"
 )
 
-// mover plays the dead-letter actor and a consumer for a queue whose forward-to comes and goes, and notes what became of each message.
+// mover plays the dead-letter actor and a consumer for a queue whose forward-to comes and goes, and records the outcome of each message.
 type mover struct {
 	*core
 	rng     *rand.Rand

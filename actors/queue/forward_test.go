@@ -29,7 +29,7 @@ func (c *core) moved() (bodies []string, ids []uint64) {
 	return bodies, ids
 }
 
-// TestForward: what arrives is moved on in order, whoever consumes or asks for it, and is gone when it has arrived elsewhere.
+// TestForward: messages are moved on in order, in spite of consumers and gets, and are gone when they have arrived elsewhere.
 func TestForward(t *testing.T) {
 	c := durableCore(t, forwardTo)
 	c.consume(ch1, "a", 10)
@@ -95,7 +95,7 @@ func TestForwardBacklog_POL9(t *testing.T) {
 	}
 }
 
-// TestForwardTTL_TTL17: the deadline stays; who waits for the destination beyond it dies, and never is too late elsewhere.
+// TestForwardTTL_TTL17: the deadline stays; a message that waits for the destination beyond it expires, and never arrives too late.
 func TestForwardTTL_TTL17(t *testing.T) {
 	c := newCore(t, ttl(100), dlx)
 	c.publish(msg("a", 60), msg("b", -1))
@@ -115,7 +115,7 @@ func TestForwardTTL_TTL17(t *testing.T) {
 	c.want("now or never", c.seenOff(), "expired c")
 }
 
-// TestForwardIsNotEmpty_DEC6: what has not arrived elsewhere is in the queue, for who declares it or would delete it if it is empty.
+// TestForwardIsNotEmpty_DEC6: messages that have not arrived elsewhere are in the queue, for its declarers and for a delete with if-empty.
 func TestForwardIsNotEmpty_DEC6(t *testing.T) {
 	c := newCore(t, forwardTo)
 	c.put("m")
@@ -131,7 +131,7 @@ func TestForwardIsNotEmpty_DEC6(t *testing.T) {
 	}
 }
 
-// TestForwardRetries: it is tried again until the destination takes it, and it is not sent to who has it.
+// TestForwardRetries: a message is sent again until the destination takes it, and not to one that has it.
 func TestForwardRetries(t *testing.T) {
 	c := newCore(t, forwardTo)
 	c.put("m")

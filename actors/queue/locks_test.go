@@ -8,7 +8,7 @@ import (
 	"candlemark/policies"
 )
 
-// locks lists the deliveries that nobody has settled.
+// locks lists the unsettled deliveries.
 func (c *core) locks(after uint64, limit int) *mail.UnackedPage {
 	c.feed(&mail.ListUnacked{Request: mail.Request{ReplyTo: ch1}, After: after, Limit: limit})
 	return one[*mail.UnackedPage](c)
@@ -25,7 +25,7 @@ func (c *core) renews(m mail.RenewLock) (count int, until int64) {
 	return r.Count, r.Locked - start
 }
 
-// TestLocksAreVisible_ADR10: who holds what since when and until when.
+// TestLocksAreVisible_ADR10: the holder of each delivery, since when and until when.
 func TestLocksAreVisible_ADR10(t *testing.T) {
 	c := newCore(t, timeout(5000))
 	c.at(1500)
@@ -60,7 +60,7 @@ func TestLocksAreVisible_ADR10(t *testing.T) {
 }
 
 // TestLocksAreRenewed_ADR10: by message, by delivery, by consumer; counted from then,
-// as often as somebody likes.
+// any number of times.
 func TestLocksAreRenewed_ADR10(t *testing.T) {
 	c := newCore(t, timeout(1000))
 	c.consume(ch1, "a", 2)
@@ -121,7 +121,7 @@ func TestRenewalNeverShortens_ADR10(t *testing.T) {
 
 // TestExpiredGoesWhenItsLockEnds_TTL16: a message whose deadline passes while it is
 // held stays with its holder, and is gone the moment it would be back: dead-lettered,
-// redelivered to nobody.
+// redelivered to no consumer.
 func TestExpiredGoesWhenItsLockEnds_TTL16(t *testing.T) {
 	c := newCore(t, timeout(1000), dlx)
 	c.consume(ch1, "a", 1)
@@ -168,14 +168,14 @@ func TestDatesGoByTheWallClock_ADR19(t *testing.T) {
 	c.wantNumbers("back", c.returned(), 1)
 }
 
-// takeBack has the delivery of a message returned for who holds it, and reports whether somebody did.
+// takeBack has the delivery of a message returned for its holder, and reports whether there was one.
 func (c *core) takeBack(seq uint64) bool {
 	c.t.Helper()
 	c.feed(&mail.ReturnDelivery{Request: mail.Request{ReplyTo: owner}, Seq: seq})
 	return one[*mail.DeliveryReturned](c).Found
 }
 
-// TestReturn_ADR10: a delivery that somebody asks back is at its place, redelivered; its consumer is notified and may settle it, which
+// TestReturn_ADR10: a delivery that is returned on request is at its position, redelivered; its consumer is notified and may settle it, which
 // changes nothing. Its consumer stays, and may take as many as before.
 func TestReturn_ADR10(t *testing.T) {
 	c := newCore(t)

@@ -139,7 +139,7 @@ func (m *model) enforce() {
 	}
 }
 
-// dispatch gives what is ready to whoever has room.
+// dispatch gives ready messages to consumers that have room.
 func (m *model) dispatch() {
 	for _, e := range m.living() {
 		if len(m.given) == m.capacity() {

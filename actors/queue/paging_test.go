@@ -300,7 +300,7 @@ func TestCreditUntilItIsStored(t *testing.T) {
 }
 
 // TestNobodyOvertakes_TTL20: while the first message is read from the disk, one that comes waits behind it, though a consumer could take it; with
-// a TTL of 0 it has nobody to take it now.
+// a TTL of 0 there is no consumer that can take it now.
 func TestNobodyOvertakes_TTL20(t *testing.T) {
 	c := pressedCore(t)
 	c.trust(-1, "a", "b")

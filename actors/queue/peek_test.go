@@ -44,7 +44,7 @@ func (c *core) everything() string {
 	return fmt.Sprintf("%+v", one[*mail.QueueInfo](c))
 }
 
-// TestPeekChangesNothing_LEASE4: whoever peeks takes nothing, marks nothing, is not
+// TestPeekChangesNothing_LEASE4: a peek takes nothing, marks nothing, is not
 // counted and renews no lease.
 func TestPeekChangesNothing_LEASE4(t *testing.T) {
 	c := newCore(t, expires(1000))
@@ -67,7 +67,7 @@ func TestPeekChangesNothing_LEASE4(t *testing.T) {
 	one[*mail.QueueRetiring](c)
 }
 
-// TestPeekShowsDeadlines_TTL9: also that of what somebody holds, and none where there
+// TestPeekShowsDeadlines_TTL9: also those of unacked messages, and none where there
 // is none.
 func TestPeekShowsDeadlines_TTL9(t *testing.T) {
 	c := newCore(t, timeout(70))

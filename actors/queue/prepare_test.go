@@ -19,7 +19,7 @@ func (c *core) prepares(numbers []uint64, headers [][]byte, bytes int64) error {
 	return reply.Err
 }
 
-// TestPrepare_TXN6: what was prepared is held, whatever the time and whoever wants it back, until it is settled.
+// TestPrepare_TXN6: prepared deliveries are held, whatever the time and in spite of returns, until they are settled.
 func TestPrepare_TXN6(t *testing.T) {
 	c := newCore(t, timeout(1000))
 	c.put("1", "2", "3")

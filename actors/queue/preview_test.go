@@ -83,7 +83,7 @@ func TestPreviewInTurns(t *testing.T) {
 	}
 }
 
-// TestPreviewsOneAtATime: who asks meanwhile takes the place of who asked before, and nobody waits for ever.
+// TestPreviewsOneAtATime: a later request takes the place of an earlier waiting one, and none waits for ever.
 func TestPreviewsOneAtATime(t *testing.T) {
 	c := newCore(t, ttl(60_000))
 	for range 300 {

@@ -9,7 +9,7 @@ import (
 	"candlemark/actors/mail"
 )
 
-// TestForwardGivenUp: what comes back to a queue that moves nothing on any more goes to who waits for it at once.
+// TestForwardGivenUp: a message that comes back to a queue that forwards nothing any more goes to a waiting consumer at once.
 func TestForwardGivenUp(t *testing.T) {
 	c := newCore(t, dlx, forwardTo)
 	c.consume(ch1, "a", 10)

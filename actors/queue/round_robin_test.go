@@ -16,7 +16,7 @@ func priority(v any) func(*mail.Consume) {
 	return func(m *mail.Consume) { m.Arguments = m.Arguments.Set("x-priority", v) }
 }
 
-// TestPriorities_DEC15: a consumer gets messages only while nobody with a higher
+// TestPriorities_DEC15: a consumer gets messages only while no consumer with a higher
 // priority can take them; those of one priority take turns.
 func TestPriorities_DEC15(t *testing.T) {
 	c := newCore(t)

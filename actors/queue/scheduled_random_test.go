@@ -95,7 +95,7 @@ func (m *mover) living() map[string]bool {
 	return bodies
 }
 
-// gone are messages that nobody knows an end of, and that are not there any more.
+// gone are messages that are not there any more without a known outcome.
 func (m *mover) gone() (bodies []string) {
 	living := m.living()
 	for i := range m.n {

@@ -248,7 +248,7 @@ func TestTTL0_DLY9(t *testing.T) {
 	c.want("delivered", c.delivered("x"), "m")
 }
 
-// TestReleasedOnce_DLY9: consumers and dead letters see −x-delay, nobody holds it again.
+// TestReleasedOnce_DLY9: consumers and dead letters see −x-delay, and it is not scheduled again.
 func TestReleasedOnce_DLY9(t *testing.T) {
 	for _, pressed := range []bool{false, true} {
 		c := durableCore(t, delaying, dlx)
@@ -487,7 +487,7 @@ func TestRearrangeIsDurable_DLY11(t *testing.T) {
 	}
 }
 
-// TestScheduledIsNeverEarly_DLY9: what comes between two milliseconds is due at the later one, and not before for anybody who asks.
+// TestScheduledIsNeverEarly_DLY9: what comes between two milliseconds is due at the later one, and not before it for a get.
 func TestScheduledIsNeverEarly_DLY9(t *testing.T) {
 	c := newCore(t, delaying)
 	c.now += clock.Instant(300 * time.Microsecond) // the delay is over at 101 ms, not 100

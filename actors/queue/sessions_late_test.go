@@ -84,7 +84,7 @@ func TestSessionLock_SESSION4_TagsComeAgain(t *testing.T) {
 	}
 }
 
-// A connection has some of the places of those who wait, so that others come in; all of them together have a bound. (SESSION-3)
+// A connection may have a part of the waiting receivers, which leaves room for others; all of them together have a bound. (SESSION-3)
 func TestWaiting_SESSION3_Fair(t *testing.T) {
 	c := newSessions(t)
 	waits := func(connection int, tag string) bool {

@@ -13,7 +13,7 @@ import (
 	"candlemark/policies"
 )
 
-// sessionModel is sessions as one would write them down: of each message who has it, and in what order they are to come.
+// sessionModel is a plain model of sessions: the holder of each message, and the order in which they are to come.
 type sessionModel struct {
 	*core
 	cfg     Config
@@ -29,7 +29,7 @@ type sessionModel struct {
 }
 
 // TestSessionsRandom_SESSION2: receivers that come, go, are too late, abandon and complete; messages that expire; restarts. Each gets the first
-// message of its session, nobody gets one of another, none is lost, none comes after its deadline.
+// message of its session, no receiver gets one of another session, none is lost, none comes after its deadline.
 func TestSessionsRandom_SESSION2(t *testing.T) {
 	seeded(t, 20, func(t *testing.T, seed uint64) {
 		m := &sessionModel{

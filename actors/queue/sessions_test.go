@@ -150,7 +150,7 @@ func TestSessionOrder_SESSION2(t *testing.T) {
 	c.want("the next one", c.delivered("again"), "1*", "3*", "7*", "9")
 }
 
-// TestConsumers_SESSION2: who wants no session is refused, as is who wants one of a queue without.
+// TestConsumers_SESSION2: a receiver without a session is refused, as is one with a session on a queue without sessions.
 func TestConsumers_SESSION2(t *testing.T) {
 	c := newSessions(t)
 	if r := c.consume(ch1, "a", 0); !errors.Is(r.Err, mail.ErrSessionNeeded) || !errors.As(r.Err, new(*protocol.ChannelError)) {
@@ -167,7 +167,7 @@ func TestConsumers_SESSION2(t *testing.T) {
 	}
 }
 
-// TestNextSession_SESSION3: the session that has been free and with messages for longest; who finds none waits, in order, and no longer than it asked
+// TestNextSession_SESSION3: the session that has been free and with messages for longest; without one a receiver waits, in order, and no longer than it asked
 // for; what it waits for has a bound. To wait holds the lease.
 func TestNextSession_SESSION3(t *testing.T) {
 	c := newSessions(t, expires(100))
@@ -229,7 +229,7 @@ func TestNextSession_SESSION3(t *testing.T) {
 }
 
 // TestSessionLock_SESSION4: a lock ends at its moment, and not before; what its holder has goes back with a count, behind which the next one gets the
-// session; who renews has its time anew.
+// session; a renewal starts its time anew.
 func TestSessionLock_SESSION4(t *testing.T) {
 	c := newSessions(t, func(s *policies.QueueSettings) { s.DeliveryLimit = 1 }, dlx)
 	c.sends("a 1", "a 2")
@@ -273,7 +273,7 @@ func TestSessionLock_SESSION4(t *testing.T) {
 	c.want("ready", c.ready(), "3")
 }
 
-// TestManyLocks_SESSION4: what was taken back in many turns is in order, and nobody has the session meanwhile.
+// TestManyLocks_SESSION4: messages that are taken back in many turns are in order, and no receiver has the session meanwhile.
 func TestManyLocks_SESSION4(t *testing.T) {
 	c := newSessions(t)
 	c.turnLimit = 7
@@ -334,7 +334,7 @@ func TestSessionState_SESSION5(t *testing.T) {
 	}
 }
 
-// TestDeferred_SESSION6: who has locked the session receives its deferred messages, and no others; they are locked as long as it is.
+// TestDeferred_SESSION6: the holder of the session receives its deferred messages, and no others; they are locked as long as it is.
 func TestDeferred_SESSION6(t *testing.T) {
 	c := newSessions(t)
 	c.sends("a 1", "b 2", "a 3", "a 4")
@@ -368,7 +368,7 @@ func TestDeferred_SESSION6(t *testing.T) {
 	c.want("back, and deferred", received(receive("a", owner)), "3 3*")
 }
 
-// TestSessionsSurvive_SESSION7: messages stand in their sessions as before, deferred, scheduled and expiring ones too; nobody locks one before all is read.
+// TestSessionsSurvive_SESSION7: messages stand in their sessions as before, deferred, scheduled and expiring ones too; none can be locked before all is read.
 func TestSessionsSurvive_SESSION7(t *testing.T) {
 	cfg := sessionConfig(func(s *policies.QueueSettings) { s.DelayedMessages = true })
 	c := newCoreOf(t, cfg)

@@ -36,7 +36,7 @@ func (c *core) wantLost(r *mail.Settled, want ...mail.Range) {
 	}
 }
 
-// TestSettled_LOCK1: whoever asks hears which deliveries were held, also when that takes several turns.
+// TestSettled_LOCK1: the answer names the deliveries that were held, also if that takes several turns.
 func TestSettled_LOCK1(t *testing.T) {
 	for _, most := range []uint16{1, 3, 4096} {
 		c := newCore(t)

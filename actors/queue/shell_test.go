@@ -176,7 +176,7 @@ func (r *rig) send(mails ...any) {
 	}
 }
 
-// settled sends and lets everybody finish.
+// settled sends and waits until all actors are idle.
 func (r *rig) settled(mails ...any) {
 	r.send(mails...)
 	synctest.Wait()
@@ -331,7 +331,7 @@ func TestFarewellForgotten_LEASE8(t *testing.T) {
 	})
 }
 
-// TestFarewellKept_LEASE4: somebody declared it in time; nothing that came meanwhile is
+// TestFarewellKept_LEASE4: it was declared again in time; nothing that came meanwhile is
 // lost or turned round.
 func TestFarewellKept_LEASE4(t *testing.T) {
 	bubble(t, settings(expires(100)), func(r *rig) {
@@ -405,7 +405,7 @@ func TestRacingMailIsDeadLettered_LEASE13(t *testing.T) {
 	})
 }
 
-// TestPanic: consumers are cancelled, publishes are refused, and whoever waits
+// TestPanic: consumers are cancelled, publishes are refused, and every request that waits
 // is told (ADR 2).
 func TestPanic(t *testing.T) {
 	faults := map[string]func(what any) bool{
@@ -499,7 +499,7 @@ func TestChannelDies_TTL16(t *testing.T) {
 	})
 }
 
-// TestStop: the broker stops; nobody is left waiting.
+// TestStop: the broker stops; no request is left without an answer.
 func TestStop(t *testing.T) {
 	bubble(t, settings(), func(r *rig) {
 		r.config.Queue.Durable = true

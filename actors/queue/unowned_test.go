@@ -132,7 +132,7 @@ func TestLeaveRequeues_LOCK10(t *testing.T) {
 	}
 }
 
-// TestLeaveExpires_LOCK10: what expires while nobody holds it is dead-lettered when its lock ends; a purge leaves it; a
+// TestLeaveExpires_LOCK10: a message that expires while its lock has no link is dead-lettered when the lock ends; a purge leaves it; a
 // deletion does not.
 func TestLeaveExpires_LOCK10(t *testing.T) {
 	c := newCore(t, timeout(1000), dlx)

@@ -233,7 +233,7 @@ func TestWork_TTL33(t *testing.T) {
 	}
 }
 
-// TestPurgeAtOnce: if nobody holds a message a purge is one turn, one record and no
+// TestPurgeAtOnce: without unacked messages a purge is one turn, one record and no
 // memory, whatever there is.
 func TestPurgeAtOnce(t *testing.T) {
 	c := crowd(t, delaying)
@@ -295,7 +295,7 @@ func TestPurgeLeavesWhatHasExpired(t *testing.T) {
 	}
 }
 
-// TestWorkIsNotDelivered: nobody gets what is being purged, or what comes back before
+// TestWorkIsNotDelivered: messages that are being purged are not delivered, nor those that come back before
 // all of it has; and what a publisher sends meanwhile stands behind it.
 func TestWorkIsNotDelivered(t *testing.T) {
 	c := crowd(t)

@@ -9,7 +9,7 @@ import (
 	"candlemark/internal/message"
 )
 
-// TestShareCountsOnce: a large content counts once for all who hold it, until the last
+// TestShareCountsOnce: a large content counts once for all its holders, until the last
 // of them gives it up, in whatever way.
 func TestShareCountsOnce(t *testing.T) {
 	const size = 1 << 20

@@ -64,7 +64,7 @@ func (x *reader) change() {
 	}
 }
 
-// TestSpots_TTL16: whoever goes through the queue page by page sees every message that is
+// TestSpots_TTL16: going through the queue page by page shows every message that is
 // there all the while, once and in order, whatever comes, goes and returns to its position
 // meanwhile.
 func TestSpots_TTL16(t *testing.T) {

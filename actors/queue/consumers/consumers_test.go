@@ -24,8 +24,8 @@ func address(id string) mail.Address {
 
 func zeroOf[T any](*T) *T { return new(T) }
 
-// TestSet does things at random: who can take a message and nobody else is in its ring,
-// nobody holds more than its prefetch, and nobody who can take is passed over for a lower priority.
+// TestSet makes random changes: the consumers that can take a message, and no others, are in its ring,
+// no consumer holds more than its prefetch, and none that can take is passed over for a lower priority.
 func TestSet(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 0))
@@ -97,7 +97,7 @@ func (s *Set) any(r *rand.Rand) *Consumer {
 	return list[r.IntN(len(list))]
 }
 
-// deliverNext gives a message to whose turn it is.
+// deliverNext gives a message to the consumer whose turn it is.
 func (s *Set) deliverNext() (err error) {
 	next := s.Next()
 	if next == nil {

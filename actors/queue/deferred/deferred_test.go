@@ -94,7 +94,7 @@ func checkOrder(t *testing.T, s *Set, after uint64, there map[uint64]backlog.Han
 	})
 }
 
-// TestFirst_DEFER4: who takes the first ones looks at none that is gone again, so that a purge takes one step for each.
+// TestFirst_DEFER4: taking the first one does not look at removed ones again, so that a purge takes one step for each.
 func TestFirst_DEFER4(t *testing.T) {
 	var b backlog.Backlog
 	s := New(&b)

@@ -110,7 +110,7 @@ func TestRequeue_TTL16(t *testing.T) {
 	}
 }
 
-// TestLastDeadLetters_LEASE13: a queue that nobody knows dead-letters its backlog, scheduled messages too, if its settings say so.
+// TestLastDeadLetters_LEASE13: a queue that the vhost has forgotten dead-letters its backlog, scheduled messages too, if its settings say so.
 func TestLastDeadLetters_LEASE13(t *testing.T) {
 	f := newFixture(dlx, func(s *policies.QueueSettings) { s.DelayedMessages, s.DropExpired = true, true })
 	f.put(TurnLimit, -1)

@@ -11,7 +11,7 @@ import (
 	"candlemark/internal/store"
 )
 
-// publisher is somebody.
+// publisher is the address of any publisher.
 var publisher = zeroOf(mail.Address(nil))
 
 func zeroOf[T any](*T) *T { return new(T) }
@@ -154,7 +154,7 @@ func TestHandlesFollow(t *testing.T) {
 	}
 }
 
-// TestNothingIsWrittenOfWhatNobodyKnows: a queue that ends answers who waits, and retires if the journal has any of it.
+// TestNothingIsWrittenOfWhatNobodyKnows: a queue that ends answers waiting publishers, and retires if the journal has any of it.
 func TestNothingIsWrittenOfWhatNobodyKnows(t *testing.T) {
 	f := newFixture(true)
 	a := f.put()
@@ -176,7 +176,7 @@ func TestNothingIsWrittenOfWhatNobodyKnows(t *testing.T) {
 	f.want(t)
 }
 
-// TestPanic: whoever waits learns that it was lost, but for the publisher of the mail in hand.
+// TestPanic: waiting publishers learn that their messages were lost, except for the publisher of the mail in hand.
 func TestPanic(t *testing.T) {
 	f := newFixture(true)
 	waiting, inHand := &mail.EnqueueReply{}, &mail.EnqueueReply{}

@@ -108,7 +108,7 @@ func TestOrder_SESSION2(t *testing.T) {
 	}
 }
 
-// TestEnds_SESSION4: locks and waits end in the order of their times, whoever came first.
+// TestEnds_SESSION4: locks and waits end in the order of their times, not of their arrival.
 func TestEnds_SESSION4(t *testing.T) {
 	s := New(new(backlog.Backlog), func(*consumers.Consumer, bool) {})
 	a, b := &consumers.Consumer{Tag: "a"}, &consumers.Consumer{Tag: "b"}
@@ -128,7 +128,7 @@ func TestEnds_SESSION4(t *testing.T) {
 	}
 }
 
-// TestLockEnds_SESSION4: who holds a session is given nothing from the ms on in which its lock ends.
+// TestLockEnds_SESSION4: the holder of a session is delivered nothing from the ms on in which its lock ends.
 func TestLockEnds_SESSION4(t *testing.T) {
 	var b backlog.Backlog
 	s := New(&b, func(*consumers.Consumer, bool) {})

@@ -66,7 +66,7 @@ func TestWaitingBounds(t *testing.T) {
 
 func zeroOf[T any](*T) *T { return new(T) }
 
-// TestIdle: what has members, sessions or those who wait is kept.
+// TestIdle: an entry with members, sessions or waiting receivers is kept.
 func TestIdle(t *testing.T) {
 	var none *Set
 	if none.Len() != 0 || !none.Idle() {
