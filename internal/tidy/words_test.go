@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // retired are words of our own that the field has standard ones for: a dead letter, a job, a timeout, an index, an
@@ -91,13 +92,21 @@ func checkRetiredWords(h *repository) (complaints []string) {
 	if err != nil {
 		return []string{err.Error()}
 	}
+	faults := map[string]wordFault{} // of all words so far
 	for name, text := range texts {
 		for i, line := range strings.Split(text, "\n") {
-			if word := retired.FindString(line); word != "" {
-				complaints = append(complaints, fmt.Sprintf("%s:%d: %q is a word of our own that was given up", name, i+1, word))
-			}
-			if word := bound.FindString(line); word != "" && !strings.HasSuffix(name, ".md") {
-				complaints = append(complaints, fmt.Sprintf("%s:%d: a bound is named max… or min…, not %q", name, i+1, word))
+			for word := range strings.FieldsFuncSeq(line, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+				fault, known := faults[word]
+				if !known {
+					fault = wordFault{retired.FindString(word), bound.FindString(word)}
+					faults[word] = fault
+				}
+				if fault.retired != "" {
+					complaints = append(complaints, fmt.Sprintf("%s:%d: %q is a word of our own that was given up", name, i+1, fault.retired))
+				}
+				if fault.bound != "" && !strings.HasSuffix(name, ".md") {
+					complaints = append(complaints, fmt.Sprintf("%s:%d: a bound is named max… or min…, not %q", name, i+1, fault.bound))
+				}
 			}
 			if strings.HasSuffix(name, ".go") && roundabout.MatchString(line) {
 				complaints = append(complaints, fmt.Sprintf("%s:%d: say what it is or does, not that it is what …", name, i+1))
@@ -106,6 +115,9 @@ func checkRetiredWords(h *repository) (complaints []string) {
 	}
 	return complaints
 }
+
+// wordFault holds what is wrong with a word: the parts that are retired, or the name of a bound; "" if nothing is.
+type wordFault struct{ retired, bound string }
 
 // wellKnown are methods whose meaning the standard library has fixed.
 var wellKnown = map[string]bool{
