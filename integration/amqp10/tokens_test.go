@@ -33,6 +33,7 @@ func login(b *testkit.Bubble, name string) *client {
 // cbs is a pair of links to $cbs.
 type cbs struct {
 	*client
+	kind     string // of the tokens
 	requests *amqp.Sender
 	answers  *amqp.Receiver
 }
@@ -41,7 +42,9 @@ func (c *client) cbs() *cbs {
 	c.Helper()
 	s := *c
 	s.session = c.begin() // as clients do
-	return &cbs{&s, s.sender("$cbs", nil), s.receiver("$cbs", &amqp.ReceiverOptions{TargetAddress: "cbs"})}
+	return &cbs{
+		client: &s, kind: "servicebus.windows.net:sastoken", requests: s.sender("$cbs", nil), answers: s.receiver("$cbs", &amqp.ReceiverOptions{TargetAddress: "cbs"}),
+	}
 }
 
 // token returns one of a user's for a resource, good for so long.
@@ -62,7 +65,7 @@ func (c *cbs) answered(audience, token string) (code int32, text string) {
 	to, ctx := "cbs", context.Background()
 	err := c.requests.Send(ctx, &amqp.Message{
 		Properties: &amqp.MessageProperties{MessageID: "id", ReplyTo: &to}, Value: token,
-		ApplicationProperties: map[string]any{"operation": "put-token", "type": "servicebus.windows.net:sastoken", "name": audience},
+		ApplicationProperties: map[string]any{"operation": "put-token", "type": c.kind, "name": audience},
 	}, nil)
 	if err != nil {
 		c.Fatal(err)
@@ -233,6 +236,11 @@ func TestToken_Scopes(t *testing.T) {
 		if got := x.allowed(); got != listens {
 			t.Error(got)
 		}
+		tokens.kind = "jwt" // of Microsoft Entra ID, which the broker does not know
+		if code := tokens.put(address, "eyJhbGciOiJub25lIn0.e30."); code != 401 {
+			t.Error(code)
+		}
+		tokens.kind = "servicebus.windows.net:sastoken"
 		r := x.receiver("q", second(1))
 		n := x.node("q")
 		tokens.put(address, token("sender", "q", time.Hour))
@@ -337,8 +345,11 @@ func TestToken_Emulator(t *testing.T) {
 		user(b, "root", ".*", ".*", ".*")
 		b.Users.AnyToken("root")
 		x := login(b, "nobody")
-		if code := x.cbs().put(address, "anything"); code != 202 {
-			t.Fatal(code)
+		tokens := x.cbs()
+		for _, tokens.kind = range []string{"servicebus.windows.net:sastoken", "jwt"} {
+			if code := tokens.put(address, "anything"); code != 202 {
+				t.Fatal(code)
+			}
 		}
 		r := x.receiver("q", second(1))
 		b.Advance(100 * time.Hour)
