@@ -26,6 +26,7 @@ type Config struct {
 	Handover func(self *actor.PID, conn net.Conn, read []byte)
 
 	Product      string   // product in the server properties; Candlemark
+	ClusterName  string   // cluster_name in the server properties
 	Capabilities []string // announced besides those that always hold
 	ChannelMax   uint16   // open channels; 2047
 	Heartbeat    uint16   // s, proposed to clients; 60

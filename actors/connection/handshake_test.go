@@ -38,12 +38,15 @@ func TestHandshakeOffers(t *testing.T) {
 	})
 }
 
-// TestHandshakeProduct: the operator can have another product announced.
-func TestHandshakeProduct(t *testing.T) {
-	bubble(t, func(c *connection.Config) { c.Product = "RabbitMQ" }, func(r *rig) {
+// TestHandshakeNames: the operator can have another product announced, and names the cluster.
+func TestHandshakeNames(t *testing.T) {
+	bubble(t, func(c *connection.Config) { c.Product, c.ClusterName = "RabbitMQ", "here" }, func(r *rig) {
 		r.send(protocol.ProtocolHeader[:])
-		if got, _ := expect[*protocol.ConnectionStart](r.client, 0).ServerProperties.Get("product"); got != "RabbitMQ" {
-			t.Error(got)
+		properties := expect[*protocol.ConnectionStart](r.client, 0).ServerProperties
+		for key, want := range map[string]string{"product": "RabbitMQ", "cluster_name": "here"} {
+			if got, _ := properties.Get(key); got != want {
+				t.Errorf("%s is %v", key, got)
+			}
 		}
 	})
 }

@@ -24,6 +24,7 @@ func (cfg *Config) serverProperties() protocol.Table {
 	}
 	return protocol.Table{
 		{Key: "capabilities", Value: able},
+		{Key: "cluster_name", Value: cfg.ClusterName},
 		{Key: "copyright", Value: "Copyright (c) the Candlemark authors"},
 		{Key: "information", Value: "An AMQP 0-9-1 broker whose strength is time"},
 		{Key: "platform", Value: "Go"},

@@ -22,8 +22,8 @@ const (
 
 var explanations = []explanation{
 	{
-		"connection/start", texts(`cluster_name:"*"`), texts(`product_version:"*"`),
-		"ours: version is the RabbitMQ version that the broker follows, because clients branch on it; product_version is Candlemark's. There is no cluster",
+		"connection/start", nil, texts(`product_version:"*"`),
+		"ours: version is the RabbitMQ version that the broker follows, because clients branch on it; product_version is Candlemark's",
 	},
 	{
 		"connection/header/amqp-0-8", texts("connection.start"), texts(`protocol header "AMQP\x00\x00\t\x01"`),
