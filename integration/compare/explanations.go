@@ -22,7 +22,7 @@ const (
 
 var explanations = []explanation{
 	{
-		"connection/start", nil, texts(`product_version:"*"`),
+		"connection/start", texts(`product:"*" version:"*"`), texts(`product_version:"*"`),
 		"ours: version is the RabbitMQ version that the broker follows, because clients branch on it; product_version is Candlemark's",
 	},
 	{
