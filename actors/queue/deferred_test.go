@@ -139,9 +139,7 @@ func TestReceiveRead_DEFER2(t *testing.T) {
 		cfg.Queue.Durable = true
 		c := newCoreOf(t, cfg)
 		for i := range 4 {
-			m := msg(fmt.Sprint(1+i), -1)
-			m.Persistent = true
-			c.publish(m)
+			c.publish(persistentMsg(fmt.Sprint(1+i), -1))
 		}
 		c.deferring(4)
 		c.pressed, c.Pager.Idle = func() bool { return true }, 0
@@ -281,9 +279,7 @@ func TestDeferredSurvives_DEFER5(t *testing.T) {
 	cfg.Queue.Durable = true
 	c := newCoreOf(t, cfg)
 	for i, ttl := range []int64{-1, 500, 5000, -1} {
-		m := msg(fmt.Sprint(1+i), ttl)
-		m.Persistent = true
-		c.publish(m)
+		c.publish(persistentMsg(fmt.Sprint(1+i), ttl))
 	}
 	c.publish(message.Message{Header: []byte{0, 0}, Body: []byte("transient"), TTL: -1, Owned: true})
 	c.deferring(3)

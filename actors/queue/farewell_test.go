@@ -61,9 +61,7 @@ func TestKeptConfirmsEveryBatch_LEASE8(t *testing.T) {
 	c.hold = true
 	c.at(900)
 	for range 3 {
-		m := msg("m", -1)
-		m.Persistent = true
-		c.publish(m)
+		c.publish(persistentMsg("m", -1))
 	}
 	c.feed(&mail.QueueKept{})
 	for n := uint64(1); n <= 3; n++ {
@@ -198,9 +196,7 @@ func TestBacklogIsDeadLettered_LEASE13(t *testing.T) {
 	if m := one[*mail.QueueExpired](c); m.Discarded != 1 {
 		t.Fatalf("discarded %d", m.Discarded)
 	}
-	m := msg("late", -1)
-	m.Persistent = true
-	c.publish(m)
+	c.publish(persistentMsg("late", -1))
 	acks, nacks := c.confirmed()
 	c.wantNumbers("acks", acks, 1, 2, 3, 4, 5)
 	c.wantNumbers("nacks", nacks)

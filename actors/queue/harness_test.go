@@ -228,6 +228,13 @@ func msg(body string, ttl int64) message.Message {
 	return message.Message{RoutingKey: []byte("k"), Header: []byte{0, 0}, Body: []byte(body), TTL: ttl, Owned: true}
 }
 
+// persistentMsg is msg with the delivery mode persistent.
+func persistentMsg(body string, ttl int64) message.Message {
+	m := msg(body, ttl)
+	m.Persistent = true
+	return m
+}
+
 // publish sends one batch; messages get publish numbers.
 func (c *core) publish(messages ...message.Message) {
 	for i := range messages {

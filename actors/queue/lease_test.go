@@ -183,9 +183,7 @@ func TestConfirmsOfTheGone_LEASE8(t *testing.T) {
 	cfg.Queue.Durable = true
 	c := newCoreOf(t, cfg)
 	c.hold = true
-	m := msg("m", -1)
-	m.Persistent = true
-	c.publish(m)
+	c.publish(persistentMsg("m", -1))
 	c.at(900)
 	c.put("late")
 	acks, _ := c.confirmed()

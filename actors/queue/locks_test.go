@@ -235,9 +235,7 @@ func TestReturnLate_TTL22(t *testing.T) {
 // TestReturnAfterRestart_ADR16: the journal knows of what was returned, which is there after a restart, once.
 func TestReturnAfterRestart_ADR16(t *testing.T) {
 	c := durableCore(t)
-	m := msg("1", -1)
-	m.Persistent = true
-	c.publish(m)
+	c.publish(persistentMsg("1", -1))
 	c.get(ch1)
 	c.takeBack(c.locks(0, 0).Deliveries[0].Seq)
 	c.settle(ch1, mail.Ack, 1, 1)

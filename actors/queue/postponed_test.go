@@ -192,9 +192,7 @@ func TestSurvives_RETRY4(t *testing.T) {
 	cfg.Queue.Durable = true
 	c := newCoreOf(t, cfg)
 	for i := range 5 {
-		m := msg(strconv.Itoa(1+i), -1)
-		m.Persistent = true
-		c.publish(m)
+		c.publish(persistentMsg(strconv.Itoa(1+i), -1))
 		c.get(ch1)
 	}
 	c.postpone(mail.Requeue, 1, 900)

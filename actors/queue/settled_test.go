@@ -197,9 +197,7 @@ func TestAmendedAsRead_LOCK2(t *testing.T) {
 		cfg := testConfig(settings(timeout(1000)))
 		cfg.Queue.Durable = true
 		c := newCoreOf(t, cfg)
-		m := msg("1", -1)
-		m.Persistent = true
-		c.publish(m)
+		c.publish(persistentMsg("1", -1))
 		c.get(ch1)
 		c.pressed, c.Pager.Idle = func() bool { return true }, 0
 		c.feed(&mail.Trim{})
@@ -249,9 +247,7 @@ func TestAmendedUnderWay_LOCK2(t *testing.T) {
 	cfg.Queue.Durable = true
 	c := newCoreOf(t, cfg)
 	c.pressed, c.Pager.Idle, c.hold = func() bool { return true }, 0, true
-	m := msg("1", -1)
-	m.Persistent = true
-	c.publish(m)
+	c.publish(persistentMsg("1", -1))
 	for i := range 2 {
 		n := c.get(ch1).Delivery.Number
 		c.outcome(mail.Release, n, &mail.Outcome{Properties: table("p", fmt.Sprint(i))})

@@ -324,9 +324,7 @@ func TestExpiryIsHandled_TTL28(t *testing.T) {
 	cfg.Queue.Durable = true
 	c := newCoreOf(t, cfg)
 	c.hold = true
-	m := msg("m", 10)
-	m.Persistent = true
-	c.publish(m)
+	c.publish(persistentMsg("m", 10))
 	c.at(20)
 	c.want("ready", c.ready())
 	acks, _ := c.confirmed()
