@@ -146,6 +146,34 @@ func TestTornTailIsCut(t *testing.T) {
 	}
 }
 
+// TestTornTail_AtPage: what stands at the beginning of a page behind the last batch may be from an earlier use of the
+// file. It is a torn batch if its head or its first record belongs there.
+func TestTornTail_AtPage(t *testing.T) {
+	for name, before := range map[string]int{"first batch": 0, "second page": 1} {
+		for at, what := range map[int64]string{9: "head of batch", format.BatchHead + 20: "record"} {
+			t.Run(name+", "+what, func(t *testing.T) {
+				m := vfs.NewMemory(1)
+				must(t, m.MakeDir("/data"))
+				j := open(t, m, "/data/journal", Options{})
+				if before > 0 {
+					empty := message(1, "")
+					j.must(5, message(1, strings.Repeat("b", int(format.PageSize-format.BatchHead-format.PutSize(&empty)))))
+				}
+				j.must(5, message(2, "body"))
+				j.kill(m)
+				flip(t, m, firstSegment, format.BatchesFrom+int64(before)*format.PageSize+at)
+				for _, torn := range []bool{true, false} {
+					j = open(t, m, "/data/journal", Options{})
+					if got := j.Take(5); len(got) != before || len(j.report.Damages) > 0 || (j.report.TornTail > 0) != torn {
+						t.Errorf("%d messages, %+v", len(got), j.report)
+					}
+					j.kill(m)
+				}
+			})
+		}
+	}
+}
+
 func TestOlderCheckpointServes(t *testing.T) {
 	for damaged := range 3 {
 		t.Run(fmt.Sprint(damaged), func(t *testing.T) {

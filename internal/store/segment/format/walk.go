@@ -223,13 +223,27 @@ func (w *Walker) setBody(e *Entry, b []byte, from int64, seen map[body]bool) {
 	}
 }
 
-// Torn returns how many bytes behind the last batch were being written at a crash.
+// Torn returns how many bytes behind the last batch were being written at a crash. Behind the page of the last batch
+// may stand what a file was used for earlier: there its head or its first record shows a batch.
 func (w *Walker) Torn() int64 {
 	if info, ok := w.Head(w.At); ok {
 		return min(info.end(), w.Until) - w.At
 	}
+	if w.At%PageSize == 0 {
+		return w.firstRecord()
+	}
 	if rest := w.Bytes(w.At, RoundUp(w.At)-w.At); !allZero(rest) {
 		return int64(len(rest))
+	}
+	return 0
+}
+
+// firstRecord returns where the first record of a batch without a head ends, from its beginning; 0 if there is none.
+func (w *Walker) firstRecord() int64 {
+	from := w.At + BatchHead
+	size := max(RunSize, FrontSize(w.Bytes(from, PutHead)))
+	if e, ok := Decode(w.Bytes(from, size), w.seed, from); ok {
+		return min(from+e.Size, w.Until) - w.At
 	}
 	return 0
 }

@@ -191,18 +191,11 @@ func (r *Recovery) replaySegment(s *index.Segment, limit uint64) error {
 		}
 		s.End = w.At
 		if limit == math.MaxUint64 {
-			if torn := w.Torn(); torn > 0 && (w.At%format.PageSize != 0 || w.At > format.BatchesFrom || r.isTorn(w)) {
-				r.Report.TornTail = torn
-			}
+			r.Report.TornTail = w.Torn()
 		}
 		if w.Fault != nil {
 			return fmt.Errorf("replay %s: %w", index.SegmentName(s.Seq), w.Fault)
 		}
 		return nil
 	})
-}
-
-func (r *Recovery) isTorn(w *format.Walker) bool {
-	_, ok := w.Head(w.At)
-	return ok
 }
