@@ -167,7 +167,7 @@ type Arrival struct {
 // Watch notes when each delivery of a queue comes, without acknowledgements.
 func (c *Channel) Watch(queue string) <-chan Arrival {
 	c.b.Helper()
-	arrivals := make(chan Arrival, 1<<16)
+	arrivals := make(chan Arrival, 1<<13)
 	deliveries := c.Tail(queue)
 	go func() {
 		defer close(arrivals)

@@ -27,7 +27,7 @@ func (c *Client) Open() *Channel {
 		Channel: ch, b: c.b,
 		Closed:    ch.NotifyClose(make(chan *amqp.Error, 1)),
 		Cancelled: ch.NotifyCancel(make(chan string, 100)),
-		Returns:   ch.NotifyReturn(make(chan amqp.Return, 1<<16)),
+		Returns:   ch.NotifyReturn(make(chan amqp.Return, 1<<9)),
 	}
 }
 

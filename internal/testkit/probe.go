@@ -17,8 +17,11 @@ type Probe struct {
 }
 
 // Probe spawns one; it ends with Close.
-func (b *Bubble) Probe() *Probe {
-	p := &Probe{mail: make(chan any, 1<<16), b: b}
+func (b *Bubble) Probe() *Probe { return b.probe(1 << 16) }
+
+// probe spawns one that has room for so much mail.
+func (b *Bubble) probe(room int) *Probe {
+	p := &Probe{mail: make(chan any, room), b: b}
 	p.PID = b.Node.System().Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
 		switch m := ctx.Message().(type) {
 		case *actor.Started, *actor.Stopping, *actor.Stopped:
@@ -50,7 +53,7 @@ func (p *Probe) All() (all []any) {
 // Ask sends the mail that question makes and waits for an answer of type T.
 func Ask[T any](b *Bubble, to *actor.PID, question func(mail.Request) any) T {
 	b.Helper()
-	p := b.Probe()
+	p := b.probe(1)
 	defer p.Close()
 	b.Node.System().Root.Send(to, question(mail.Request{ReplyTo: p.PID, ID: 1}))
 	reply := p.Next()
