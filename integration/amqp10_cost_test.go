@@ -25,6 +25,7 @@ var costs = []struct {
 
 // The same messages arrive completely and in order over 0-9-1 and over 1.0. The CPU time of the broker is logged.
 func TestAMQP10_Cost(t *testing.T) {
+	besideOthers(t, "cost")
 	protocols := []struct {
 		name          string
 		send, receive func(b *broker, queue string, count, window int) error

@@ -74,6 +74,7 @@ func (a *azure) hasState(s *azservicebus.SessionReceiver, want []byte) {
 
 // TestAzureClient_Sessions has Azure's own client for Go receive sessions: named and next ones, in order, with states and locks.
 func TestAzureClient_Sessions(t *testing.T) {
+	t.Parallel()
 	a := azureOf(t, withSessions(t))
 	if err := a.sender("orders").SendMessage(a.ctx, &azservicebus.Message{Body: []byte("none")}, nil); err == nil {
 		t.Error("taken without a session")
@@ -136,6 +137,7 @@ func TestAzureClient_Sessions(t *testing.T) {
 
 // TestAzureClient_SessionLost: who has not renewed the lock of a session in time has lost it, and another one gets it then, and not before.
 func TestAzureClient_SessionLost(t *testing.T) {
+	t.Parallel()
 	a := azureOf(t, withSessions(t))
 	a.sends("brief", "a", "1")
 	one, err := a.client.AcceptSessionForQueue(a.ctx, "brief", "a", nil)

@@ -13,6 +13,7 @@ import (
 
 // A stopping broker closes connections with CONNECTION_FORCED.
 func TestServeStopClosesConnections(t *testing.T) {
+	t.Parallel()
 	var closed chan *amqp.Error
 	t.Run("broker", func(t *testing.T) { // which stops when it ends
 		b := start(t)
