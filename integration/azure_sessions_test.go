@@ -74,7 +74,6 @@ func (a *azure) hasState(s *azservicebus.SessionReceiver, want []byte) {
 
 // TestAzureClient_Sessions has Azure's own client for Go receive sessions: named and next ones, in order, with states and locks.
 func TestAzureClient_Sessions(t *testing.T) {
-	t.Parallel()
 	a := azureOf(t, withSessions(t))
 	if err := a.sender("orders").SendMessage(a.ctx, &azservicebus.Message{Body: []byte("none")}, nil); err == nil {
 		t.Error("taken without a session")
