@@ -125,8 +125,9 @@ func TestServiceBusGoAdministration(t *testing.T) {
 func goTopics(t *testing.T, c *admin.Client) {
 	t.Helper()
 	ctx := context.Background()
-	if _, err := c.CreateTopic(ctx, "t", &admin.CreateTopicOptions{Properties: &admin.TopicProperties{DefaultMessageTimeToLive: to.Ptr("PT1H")}}); err != nil {
-		t.Fatal(err)
+	properties := admin.TopicProperties{DefaultMessageTimeToLive: to.Ptr("PT1H"), MaxSizeInMegabytes: to.Ptr(int32(2048))}
+	if sized, err := c.CreateTopic(ctx, "t", &admin.CreateTopicOptions{Properties: &properties}); err != nil || *sized.MaxSizeInMegabytes != 2048 {
+		t.Fatal(err, sized)
 	}
 	made, err := c.CreateSubscription(ctx, "t", "s", &admin.CreateSubscriptionOptions{Properties: &admin.SubscriptionProperties{
 		ForwardTo:   to.Ptr("q"),

@@ -40,7 +40,7 @@ type Description struct {
 	DeadLetteringOnMessageExpiration bool
 	// MaxDeliveryCount is after how many deliveries a message is dead-lettered.
 	MaxDeliveryCount int64
-	// MaxSizeInMegabytes is when a queue takes no more; 0: there is no limit but those of the broker.
+	// MaxSizeInMegabytes is when a queue accepts no more; 0: there is no limit but those of the broker. That of a topic has no effect.
 	MaxSizeInMegabytes int64
 	// ForwardTo and ForwardDeadLetteredMessagesTo name queues or topics, or "" if there is none.
 	ForwardTo, ForwardDeadLetteredMessagesTo string
@@ -58,9 +58,10 @@ type Extra struct {
 	// Created and Updated are moments in ms since 1970, 0 if unknown.
 	Created int64 `json:"created,omitempty"`
 	Updated int64 `json:"updated,omitempty"`
-	// These are returned as they were set, and have no effect here. TopicIdle is the AutoDeleteOnIdle of a topic, 0
-	// for none: an exchange does not end by itself.
+	// These are returned as they were set, and have no effect here. TopicIdle and TopicMegabytes are AutoDeleteOnIdle and
+	// MaxSizeInMegabytes of a topic, 0 for none: an exchange does not end by itself and keeps no messages.
 	TopicIdle                                 Duration `json:"auto_delete_on_idle,omitempty"`
+	TopicMegabytes                            int64    `json:"max_size_in_megabytes,omitempty"`
 	EnableBatchedOperations                   *bool    `json:"enable_batched_operations,omitempty"`
 	EnablePartitioning                        bool     `json:"enable_partitioning,omitempty"`
 	EnableExpress                             bool     `json:"enable_express,omitempty"`

@@ -114,9 +114,10 @@ func TestThereAndBack(t *testing.T) {
 	topic := New(Topic, "", "t")
 	topic.RequiresDuplicateDetection, topic.DuplicateDetectionHistoryTimeWindow = true, Minute
 	topic.DefaultMessageTimeToLive, topic.AutoDeleteOnIdle = Hour, 5*Minute
+	topic.MaxSizeInMegabytes = 2048
 	extra, err := ParseExtra(topic.Kept().Marshal())
 	got := OfExchange("t", topic.Arguments(nil), int64(Hour), extra)
-	if got.TopicIdle = 0; err != nil || got != topic {
+	if got.TopicIdle, got.TopicMegabytes = 0, 0; err != nil || got != topic {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if p, err := topic.Policy("/", topics); err != nil || p == nil {

@@ -32,7 +32,10 @@ func ParseExtra(value []byte) (e Extra, err error) {
 // Kept returns the part of the description that a parameter keeps.
 func (d *Description) Kept() Extra {
 	e := d.Extra
-	if e.TopicIdle = 0; d.Kind == Topic && d.AutoDeleteOnIdle < Forever {
+	if e.TopicIdle, e.TopicMegabytes = 0, 0; d.Kind != Topic {
+		return e
+	}
+	if e.TopicMegabytes = d.MaxSizeInMegabytes; d.AutoDeleteOnIdle < Forever {
 		e.TopicIdle = d.AutoDeleteOnIdle
 	}
 	return e

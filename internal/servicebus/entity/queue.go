@@ -151,7 +151,7 @@ func OfExchange(name string, args protocol.Table, ttl int64, extra Extra) Descri
 	if extra.Status == "" {
 		extra.Status = Active
 	}
-	d.Extra = extra
+	d.Extra, d.MaxSizeInMegabytes = extra, extra.TopicMegabytes
 	if extra.TopicIdle > 0 {
 		d.AutoDeleteOnIdle = extra.TopicIdle
 	}
