@@ -142,7 +142,7 @@ func (h *handler) failed(r *http.Request, err error) answer {
 		status, text = http.StatusServiceUnavailable, "the broker did not answer in time"
 	case code == protocol.AccessRefused || code == protocol.NotAllowed:
 		h.log.Warn().Err(err).Str("peer", r.RemoteAddr).Msg("HTTP access denied")
-		status, text = http.StatusUnauthorized, "401 SubCode=40100: Unauthorized : "+unauthorized(r)
+		status, text = http.StatusUnauthorized, unauthorized(r)
 	case code == protocol.PreconditionFailed:
 		status = http.StatusBadRequest
 	}
@@ -164,15 +164,16 @@ func unauthorized(r *http.Request) string {
 	if inRules {
 		kind, list = "Rule", rule == ""
 	}
+	const prefix = "401 SubCode=40100: Unauthorized : "
 	switch {
 	case in && list:
-		return "Unauthorized access for 'Enumerate" + kind + "s' operation. Manage claim is required for this operation."
+		return prefix + "Unauthorized access for 'Enumerate" + kind + "s' operation. Manage claim is required for this operation."
 	case in:
-		return "Unauthorized access for '" + verb + kind + "' operation. Manage claim is required for this operation."
+		return prefix + "Unauthorized access for '" + verb + kind + "' operation. Manage claim is required for this operation."
 	case claim == "EntityRead":
 		return "Manage,EntityRead claims required for this operation."
 	}
-	return "Authorization failed for specified action: Manage," + claim + "."
+	return prefix + "Authorization failed for specified action: Manage," + claim + "."
 }
 
 var errBadRequest = errors.New("the request is not understood")
