@@ -27,6 +27,8 @@ type EntitySettings struct {
 	HasForward bool
 	// RenewedBy says what counts as use besides what always does (LEASE-4).
 	RenewedBy Renewals
+	// DeadLetterLock, of a dead-letter queue, is the timeout of the queue that it is for, in ms; 0 for none (LOCK-11).
+	DeadLetterLock int64
 	// DuplicateWindow is for how long, in ms, a message-id is not accepted again; 0 for no time (DUP-1).
 	DuplicateWindow int64
 }

@@ -65,6 +65,7 @@ type model struct {
 	takers      []*taker
 	sole        *taker          // the single active one
 	away        []*entry        // deferred, and held by nobody; some may be due and not fired yet
+	locked      []*entry        // deferred, and received by a channel that is gone; the locks end in drain (LOCK-10, LOCK-11)
 	given       []*entry        // to be delivered in this turn, in order
 	deadLetters map[string]bool // to be dead-lettered in this turn, by reason and body
 	max         int             // ready messages, -1 for any number
@@ -301,9 +302,20 @@ func (m *model) settle() {
 	m.feed(s)
 }
 
+// lock takes the deferred messages from a channel: they stay locked.
+func (m *model) lock(ch mail.Address) {
+	for n, e := range m.held[ch.Id] {
+		if e.deferred {
+			delete(m.held[ch.Id], n)
+			m.locked = append(m.locked, e)
+		}
+	}
+}
+
 func (m *model) channelGone() {
 	ch := m.channel()
 	m.takers = slices.DeleteFunc(m.takers, func(t *taker) bool { return t.channel == ch })
+	m.lock(ch)
 	for _, e := range m.held[ch.Id] {
 		m.giveBack(e)
 	}
@@ -551,7 +563,12 @@ func (m *model) drain() {
 		m.cancel()
 		m.observe()
 	}
-	m.at(m.ms() + 1000)
+	m.lock(ch1)
+	m.lock(ch2)
+	m.at(m.ms() + 60_001)
+	for _, e := range m.locked {
+		m.giveBack(e)
+	}
 	m.observe()
 	for len(m.waiting) > 0 {
 		m.get()

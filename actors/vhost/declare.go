@@ -165,6 +165,7 @@ func (qs *queues) start(q *queue, messages []store.Recovered, asleep bool) {
 	qs.byName[q.queue.Name] = q
 	qs.owners.add(q, &qs.out)
 	qs.show(q)
+	qs.followLock(q)
 }
 
 // typeName returns the type's name in topology. Streams are refused.

@@ -22,8 +22,29 @@ func (qs *queues) settingsOf(q *queue, effective policies.Effective) policies.Qu
 	}
 	s = s.Routed(q.queue.Name)
 	q.wantsDLQ = s.DeadLetterQueue
+	q.lock = qs.lockOf(q)
+	s.DeadLetterLock = q.lock
 	q.schedule(&s)
 	return s
+}
+
+// lockOf returns for how long dead letters in q are locked: the timeout of the queue that they come from, 0 if there is none (LOCK-11).
+func (qs *queues) lockOf(q *queue) int64 {
+	name := policies.DeadLettersFrom(q.queue.Arguments)
+	from := qs.byName[name]
+	if from == nil || policies.DeadLetterQueueOf(name) != q.queue.Name {
+		return 0
+	}
+	effective := qs.matcher.set.Effective(from.kind, name, from.notBy()...)
+	return max(policies.SettingsFor(from.queue.Arguments, effective).ConsumerTimeout, 0)
+}
+
+// followLock informs the dead-letter queue of q of a change of its locks.
+func (qs *queues) followLock(q *queue) {
+	dlq := qs.byName[policies.DeadLetterQueueOf(q.queue.Name)]
+	if dlq != nil && qs.matcher.configurable(dlq) && qs.lockOf(dlq) != dlq.lock {
+		qs.matcher.configure(dlq)
+	}
 }
 
 // schedule publishes the time headers that a queue honours.

@@ -1,6 +1,7 @@
 package vhost_test
 
 import (
+	"slices"
 	"testing"
 
 	"candlemark/actors/mail"
@@ -123,5 +124,33 @@ func TestDeadLetterQueueRefused_DL1(t *testing.T) {
 			t.Errorf("%s was made", q.Name)
 			return true
 		})
+	})
+}
+
+// TestDeadLetterLock_LOCK11: a dead-letter queue has the timeout of its queue for locks, and is informed of changes.
+func TestDeadLetterLock_LOCK11(t *testing.T) {
+	withFixture(t, func(h *fixture) {
+		args := append(slices.Clone(wantsDeadLetterQueue), protocol.Field{Key: "x-consumer-timeout", Value: int32(5000)})
+		h.send(&mail.DeclareQueue{Request: h.ask(), Name: "q", VHost: "/", Durable: true, Arguments: args, Permission: mail.PermissionUnless(nil)})
+		dead := h.queue("q.dlq")
+		take[*mail.DeclareQueue](h, dead)
+		locks := func(want int64) {
+			t.Helper()
+			if c := take[*mail.Configure](h, dead); c.Settings.DeadLetterLock != want || c.Settings.ConsumerTimeout >= 0 {
+				t.Errorf("%+v, want %d", c.Settings, want)
+			}
+			h.nothing(dead)
+		}
+		locks(5000)
+		one := policySet(t, "p", "^q$", `{"consumer-timeout":3000}`, policies.NewSet("/"))
+		h.send(&mail.ApplyPolicies{Request: h.ask(), Set: one})
+		locks(3000)
+		two := policySet(t, "p", "^q$", `{"consumer-timeout":3000,"max-length":7}`, one)
+		h.send(&mail.ApplyPolicies{Request: h.ask(), Set: two})
+		h.nothing(dead)
+		h.send(&mail.ApplyPolicies{Request: h.ask(), Set: two.Without(false, "p")})
+		locks(5000)
+		h.delete("q")
+		locks(0)
 	})
 }

@@ -93,6 +93,7 @@ func (p *matcher) configureQueue(q *queue) {
 		return
 	}
 	effective, settings := p.queues.settings(q)
+	p.queues.followLock(q)
 	if !q.wantsDLQ {
 		p.out.send(q.queue.PID, &mail.Configure{Effective: effective, Settings: settings})
 		return

@@ -145,6 +145,7 @@ func (qs *queues) remove(q *queue) {
 	}
 	qs.publishQueueEvent("queue.deleted", q.by, q.queue)
 	qs.abandon(q)
+	qs.followLock(q)
 	qs.ensureDLQAgain(q.queue.Name)
 }
 

@@ -165,6 +165,8 @@ type queue struct {
 	deleting bool
 	// wantsDLQ: it has a dead-letter queue created by the broker.
 	wantsDLQ bool
+	// lock is the DeadLetterLock of its settings.
+	lock int64
 	// forwarded counts the commands forwarded to it (PRO-3).
 	forwarded uint64
 	// gone are called once it is forgotten, ready once it is open, down or gone.

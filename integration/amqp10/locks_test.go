@@ -195,3 +195,87 @@ func TestEntity_DefaultLock_LOCK11(t *testing.T) {
 		}
 	})
 }
+
+// Dead letters are locked for as long as the messages of their queue, also after a change of its policies and a restart; when the queue
+// is gone, for a minute.
+func TestEntity_DeadLetterLock_LOCK11(t *testing.T) {
+	testkit.RunStored(t, nil, func(b *testkit.Bubble) {
+		c := connect(b, nil)
+		entity(b)
+		locked := func(c *client, want time.Duration) {
+			t.Helper()
+			c.put(c.sender("/queues/q.dlq", nil), "m")
+			r := c.receiver("q/$DeadLetterQueue", second(1))
+			m := c.next(r)
+			if m == nil {
+				t.Fatal("no dead letter")
+			}
+			until, _ := m.Annotations["x-opt-locked-until"].(time.Time)
+			if got := time.Until(until).Round(time.Second); got != want {
+				t.Errorf("locked for %v, want %v", got, want)
+			}
+			if err := r.AcceptMessage(context.Background(), m); err != nil {
+				t.Error(err)
+			}
+			if err := r.Close(context.Background()); err != nil {
+				t.Error(err)
+			}
+		}
+		policy := func(ms string) {
+			b.SetPolicy("locks", `{"pattern":"^q$","apply-to":"queues","definition":{"consumer-timeout":`+ms+`}}`)
+		}
+		locked(c, time.Minute)
+		policy("20000")
+		locked(c, 20*time.Second)
+		b.ClearPolicy("locks")
+		locked(c, time.Minute)
+		policy("30000")
+		_ = c.conn.Close()
+		b.Restart(time.Second)
+		c = connect(b, nil)
+		defer func() { _ = c.conn.Close() }()
+		locked(c, 30*time.Second)
+		if _, err := b.Connect().Open().QueueDelete("q", false, false, false); err != nil {
+			t.Fatal(err)
+		}
+		locked(c, time.Minute)
+	})
+}
+
+// A deferred message that is received by its number is locked for a minute, too, in a queue without a timeout.
+func TestEntity_DeferredDefaultLock_LOCK11(t *testing.T) {
+	run(t, func(b *testkit.Bubble, c *client) {
+		b.Log.Allow("not settled in time")
+		entity(b)
+		c.put(c.sender("q", nil), "m")
+		r := c.receiver("q", second(1))
+		if err := r.RejectMessage(context.Background(), c.next(r), nil); err != nil {
+			t.Fatal(err)
+		}
+		b.Connect().Open().Declare("plain", nil)
+		c.put(c.sender("plain", nil), "m")
+		for _, source := range []string{"q/$DeadLetterQueue", "plain"} {
+			n := c.node(source)
+			at := c.deferAll(c.receiver(source, second(1)), 1)
+			_, all, tokens := n.numbered(at...)
+			if len(all) != 1 {
+				t.Fatal(source, all)
+			}
+			if until, _ := all[0].Annotations["x-opt-locked-until"].(time.Time); time.Until(until).Round(time.Second) != time.Minute {
+				t.Errorf("%s: locked until %v", source, until)
+			}
+			b.Advance(40 * time.Second)
+			if code, answer := n.ask("renew-lock", map[string]any{"lock-tokens": tokens}); code != 200 || time.Until(answer["expirations"].([]time.Time)[0]).Round(time.Second) != time.Minute {
+				t.Errorf("%s: %d %v", source, code, answer)
+			}
+			b.Advance(59 * time.Second)
+			if code, _, _ := n.numbered(at...); code != 404 {
+				t.Errorf("%s: not locked: %d", source, code)
+			}
+			b.Advance(time.Second)
+			if code, _, _ := n.numbered(at...); code != 200 {
+				t.Errorf("%s: still locked: %d", source, code)
+			}
+		}
+	})
+}

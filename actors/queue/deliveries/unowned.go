@@ -17,7 +17,7 @@ type unowned struct {
 // reports false, and keeps nothing, if the delivery has no lock of its own that outlives its link.
 func (d *Deliveries) leave(u *consumers.Unsettled, now clock.Instant) bool {
 	until, c := d.until(u.Message), u.Consumer
-	received := c == nil && d.Messages.Backlog.Entry(u.Message).Marks&backlog.Deferred != 0 // by its number
+	received := c == nil && d.deferred(u.Message)
 	switch {
 	case !received && (c == nil || !c.Facts || c.Session) || until == 0:
 		return false
@@ -55,17 +55,27 @@ func (d *Deliveries) forgetUnowned(message backlog.Handle) {
 const defaultLock = 60_000
 
 // lockTime returns how long a delivery to a consumer is locked, as the settings are now, in ms: by the lower of the queue's timeout and the
-// consumer's, -1 for none. Clients of Azure Service Bus rely on the end of a lock (LOCK-11).
+// consumer's, -1 for none. Clients of Azure Service Bus, who alone receive deferred messages, rely on the end of a lock (LOCK-11).
 func (d *Deliveries) lockTime(message backlog.Handle, c *consumers.Consumer) int64 {
 	own, entity := int64(-1), false
 	if kept, is := d.unowned[message]; is {
 		own, entity = kept.timeout, true
 	} else if c != nil {
 		own, entity = c.Timeout, c.Stays
+	} else {
+		entity = d.deferred(message)
 	}
 	timeout := policies.LowerTimeout(d.Messages.Settings.ConsumerTimeout, own)
-	if timeout < 0 && entity {
-		return defaultLock
+	switch lock := d.Messages.Settings.DeadLetterLock; {
+	case timeout >= 0 || !entity:
+		return timeout
+	case lock > 0:
+		return lock
 	}
-	return timeout
+	return defaultLock
+}
+
+// deferred reports whether a message without a consumer was received by its number.
+func (d *Deliveries) deferred(message backlog.Handle) bool {
+	return d.Messages.Backlog.Entry(message).Marks&backlog.Deferred != 0
 }
