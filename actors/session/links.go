@@ -63,7 +63,7 @@ func (s *state) attach(m *amqp10.Attach) {
 		s.failConnection(amqp10.Errorf(amqp10.FramingError, "handle %d is higher than the negotiated handle-max", m.Handle))
 		return
 	case s.links[m.Handle] != nil:
-		err = amqp10.Errorf(amqp10.HandleInUse, "handle %d is attached", m.Handle)
+		err = amqp10.Errorf(amqp10.HandleInUse, "handle %d is already associated with a link", m.Handle)
 	case m.Coordinator != nil && m.Role == amqp10.RoleSender:
 		attachCoordinator(s, m)
 		return

@@ -399,6 +399,30 @@ func TestPriority(t *testing.T) {
 	})
 }
 
+// TestConsumerTimeout_ADR10: the link property rabbitmq:consumer-timeout is that of basic.consume, in ms.
+func TestConsumerTimeout_ADR10(t *testing.T) {
+	run(t, func(b *testkit.Bubble, c *client) {
+		b.Connect().Open().Declare("q", nil)
+		c.put(c.sender("/queues/q", nil), "1")
+		r := c.receiver("/queues/q", &amqp.ReceiverOptions{Properties: map[string]any{"rabbitmq:consumer-timeout": uint32(1000)}})
+		if m := c.next(r); m == nil {
+			t.Fatal("it is not delivered")
+		}
+		b.Advance(999 * time.Millisecond)
+		if i := b.Describe("q"); i.Ready != 0 || i.Unacked != 1 {
+			t.Errorf("%d ready, %d unacked", i.Ready, i.Unacked)
+		}
+		b.Advance(time.Millisecond)
+		if i := b.Describe("q"); i.Ready != 1 || i.Unacked != 0 {
+			t.Errorf("%d ready, %d unacked", i.Ready, i.Unacked)
+		}
+		_, err := c.session.NewReceiver(context.Background(), "/queues/q", &amqp.ReceiverOptions{Properties: map[string]any{"rabbitmq:consumer-timeout": "1s"}})
+		if e := (*amqp.Error)(nil); !errors.As(err, &e) || e.Condition != amqp.ErrCondInvalidField {
+			t.Error(err)
+		}
+	})
+}
+
 // A client may count the messages of a link from any number on (RabbitMQ's for Erlang begins just below 2³²); its credit is counted from there.
 func TestInitialDeliveryCount(t *testing.T) {
 	run(t, func(b *testkit.Bubble, _ *client) {

@@ -66,13 +66,19 @@ func restored(t protocol.Table) (m amqp10.Map) {
 // ConsumerArguments returns those of basic.consume that stand for the properties of a link. The error is
 // amqp:invalid-field.
 func ConsumerArguments(properties amqp10.Map) (args protocol.Table, err error) {
-	v, ok := properties.Get("rabbitmq:priority")
-	if !ok {
-		return nil, nil
+	if v, ok := properties.Get("rabbitmq:priority"); ok {
+		n, ok := v.(int32)
+		if !ok {
+			return nil, amqp10.Errorf(amqp10.InvalidField, "the link property rabbitmq:priority is not an int")
+		}
+		args = protocol.Table{{Key: "x-priority", Value: n}}
 	}
-	n, ok := v.(int32)
-	if !ok {
-		return nil, amqp10.Errorf(amqp10.InvalidField, "the link property rabbitmq:priority is not an int")
+	if v, ok := properties.Get("rabbitmq:consumer-timeout"); ok {
+		n, ok := v.(uint32)
+		if !ok {
+			return nil, amqp10.Errorf(amqp10.InvalidField, "the link property rabbitmq:consumer-timeout is not a uint")
+		}
+		args = append(args, protocol.Field{Key: "x-consumer-timeout", Value: int64(n)})
 	}
-	return protocol.Table{{Key: "x-priority", Value: n}}, nil
+	return args, nil
 }
