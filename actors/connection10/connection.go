@@ -36,6 +36,7 @@ type connection struct {
 	begins  map[uint16]*beginSession // waiting until the channel is free
 	err     *amqp10.Error            // error for the client; nil if it closes
 	asked   bool                     // the client has sent close
+	blocked bool                     // sessions know of an alarm
 	tokens  tokens
 	work    transactions.Table
 	patient *clock.Timer // for the first transaction to expire
@@ -88,8 +89,24 @@ func (c *connection) Read() {
 // Heartbeat implements lifecycle.Protocol.
 func (c *connection) Heartbeat(b []byte) []byte { return amqp10.AppendHeartbeat(b) }
 
-// Alarmed implements lifecycle.Protocol: AMQP 1.0 has no frame for alarms.
-func (c *connection) Alarmed() {}
+// Alarmed implements lifecycle.Protocol: sessions close their windows.
+func (c *connection) Alarmed() {
+	if blocked := c.Alarm.Reason != ""; blocked != c.blocked {
+		c.blocked = blocked
+		for _, l := range c.Links {
+			c.tellAlarm(l)
+		}
+	}
+}
+
+// tellAlarm informs a session about an alarm or its end.
+func (c *connection) tellAlarm(l *lifecycle.Link) {
+	if c.blocked {
+		c.Root.Send(l.PID, &mail.Block{Reason: c.Alarm.Reason})
+	} else {
+		c.Root.Send(l.PID, &mail.Unblock{})
+	}
+}
 
 // Stop implements lifecycle.Protocol.
 func (c *connection) Stop() {

@@ -10,7 +10,7 @@
 //
 // Mail: it takes ChannelClosed, CloseConnection, ConnectionReleased, Block, Unblock, DescribeConnection and PeerGone,
 // and about transactions (below it) DeclareTransaction, DischargeTransaction, TransactionStepped and
-// AbandonTransactions. It sends Inbound, StepTransaction and CloseChannel to its sessions, ReleaseConnection to its
+// AbandonTransactions. It sends Inbound, Block, Unblock, StepTransaction and CloseChannel to its sessions, ReleaseConnection to its
 // vhost, ConnectionInfo as an answer. For begin and close the reader mails the actor and waits for it, so that they
 // take effect in the order of the wire.
 //

@@ -7,6 +7,10 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
+// alarmGrace is how many octets of a connection are read on in an alarm, so that a client that stops when its windows are
+// closed can settle and receive meanwhile.
+const alarmGrace = 256 << 10
+
 // reader distributes the input. It alone decides to which session bytes belong.
 type reader struct {
 	stream.Reader
@@ -27,6 +31,7 @@ func (r *reader) init(c *connection) {
 	r.c = c
 	r.began, r.handled = make(chan *link, 1), make(chan struct{}, 1)
 	r.links = map[uint16]*link{}
+	r.Grace = alarmGrace
 	c.InitReader(r, r.flush)
 }
 

@@ -43,6 +43,9 @@ func (c *connection) beginSession(ctx actor.Context, m *beginSession) {
 		return
 	}
 	c.Add(&l.Link)
+	if c.blocked {
+		c.tellAlarm(&l.Link)
+	}
 	m.reply <- l
 }
 

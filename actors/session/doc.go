@@ -6,7 +6,7 @@
 // routing key, or neither; one that it receives on is a consumer with link credit (actors/queue/consumers). Nodes
 // such as /management receive requests on one link and answer on another one (nodes.go).
 //
-// Mail: it takes Inbound and CloseChannel from its connection, Deliver, CreditTaken, EnqueueReply, ConsumeReply,
+// Mail: it takes Inbound, Block, Unblock and CloseChannel from its connection, Deliver, CreditTaken, EnqueueReply, ConsumeReply,
 // CancelConsumerReply, ConsumerCancelled, ConsumerTimedOut and DeliveriesReturned from queues, DescribeChannel and FindDeliveries from
 // anybody. It sends Enqueue, Consume, Credit, Grant, CancelConsumer, Settle and ChannelGone to queues, ChannelClosed
 // and CloseConnection to its connection; for requests the same mail as a channel for its commands

@@ -33,8 +33,7 @@ func (s *state) mustRest() bool {
 
 // routeLong starts the search for the route of a message, which is published when it ends.
 func (s *state) routeLong(routed *delivery) {
-	kept := *routed
-	d := &kept
+	d := new(*routed)
 	d.Message.Own()
 	d.Content.Headers = nil
 	if scan, err := protocol.ScanProperties(d.Message.Header); err == nil {

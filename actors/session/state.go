@@ -172,6 +172,9 @@ func (s *state) handle(what any) {
 		s.returned(m)
 	case *mail.OutboxReady:
 		s.wantsRoom = false
+	case *mail.Block, *mail.Unblock:
+		_, alarm := m.(*mail.Block)
+		s.tellWindow(s.windows.Shut(alarm))
 	case *mail.AccessChanged:
 		s.recheck.Add(m.Scopes...)
 	case *mail.CloseChannel:
@@ -183,9 +186,7 @@ func (s *state) handle(what any) {
 	case *mail.FindDeliveries:
 		s.Send(m.ReplyTo, s.unacked.Find(m))
 	case awaitExpired:
-		if s.await != nil && s.await.id == m.id {
-			s.fail(amqp10.Errorf(amqp10.InternalError, "no answer within %s", answerTimeout))
-		}
+		expired(s, m)
 	case resumeWork:
 		s.resting = false
 	case answer:
@@ -195,6 +196,13 @@ func (s *state) handle(what any) {
 	s.proceed()
 	s.write()
 	s.batches.Flush() // traced copies of deliveries
+}
+
+// expired fails the session if the answer that it waited for is still missing.
+func expired(s *state, m awaitExpired) {
+	if s.await != nil && s.await.id == m.id {
+		s.fail(amqp10.Errorf(amqp10.InternalError, "no answer within %s", answerTimeout))
+	}
 }
 
 // waits reports whether the client's input has to wait: for an answer, or for the client to read.
@@ -307,7 +315,7 @@ func (s *state) run(m *mail.Inbound) bool {
 		s.frame(f)
 	}
 	s.flush()
-	s.topUp()
+	s.tellWindow(s.windows.Renew())
 	s.chunk = nil
 	m.Chunk.Release()
 	m.Chunk = nil

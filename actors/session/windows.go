@@ -1,9 +1,6 @@
 package session
 
-import (
-	"candlemark/actors/session/window"
-	"candlemark/protocol/amqp10"
-)
+import "candlemark/protocol/amqp10"
 
 // handleMax is the highest handle of a session, which limits its links.
 const handleMax = 255
@@ -31,8 +28,7 @@ func (s *state) flow(f *amqp10.Flow) {
 	case l == nil:
 		s.fail(amqp10.Errorf(amqp10.UnattachedHandle, "flow for handle %d, which is not attached", f.Handle.Value))
 	case l.opening != nil:
-		kept := *f
-		l.opening.Flow = &kept
+		l.opening.Flow = new(*f)
 	case l.closing:
 	case l.consumer != nil:
 		s.creditGiven(l, f)
@@ -43,13 +39,9 @@ func (s *state) flow(f *amqp10.Flow) {
 	}
 }
 
-// topUp renews the client's window or credit once half of it is used up.
-func (s *state) topUp() {
-	if s.phase != open {
-		return
-	}
-	if s.windows.Incoming < window.Incoming/2 {
-		s.windows.Incoming = window.Incoming
-		s.reply(s.windows.Flow())
+// tellWindow sends the client its window if that has changed.
+func (s *state) tellWindow(f *amqp10.Flow) {
+	if f != nil && s.phase == open {
+		s.reply(f)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"candlemark/internal/config"
@@ -28,38 +29,84 @@ func (m *meter) Collect()            {}
 func (m *meter) Release()            {}
 func (m *meter) Bound(int64)         {}
 
-// An alarm holds up who publishes, until it is over, and nobody who only receives.
-func TestAlarm(t *testing.T) {
+// alarming runs test on a broker with a disk of its own, which becomes full and has room again.
+func alarming(t *testing.T, test func(b *testkit.Bubble, full func(bool))) {
 	m := &meter{}
 	m.free.Store(1 << 40)
 	testkit.Run(t, func(cfg *supervision.Config) {
 		cfg.Alarms = resources.Config{Meter: m, Watermark: config.Share(0.5), DiskFree: config.Amount{Bytes: 1 << 30}}
 	}, func(b *testkit.Bubble) {
 		b.Advance(2 * time.Second)
-		ch := b.Connect().Open()
-		ch.Declare("q", nil)
-		publisher, reader := connect(b, nil), connect(b, nil)
-		defer func() { _, _ = publisher.conn.Close(), reader.conn.Close() }()
-		s, r := publisher.sender("/queues/q", nil), reader.receiver("/queues/q", nil)
-		publisher.put(s, "before")
-		m.free.Store(0)
-		b.Advance(time.Minute)
-		reader.want(r, "before")
-		receipt, err := s.SendWithReceipt(context.Background(), amqp.NewMessage([]byte("first")), nil) // is read, and the last that is
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := receipt.Wait(context.Background()); err != nil {
-			t.Fatal(err)
-		}
+		b.Connect().Open().Declare("q", nil)
+		test(b, func(full bool) {
+			if m.free.Store(1 << 40); full {
+				m.free.Store(0)
+			}
+			b.Advance(12 * time.Second) // an alarm of the disk outlasts its cause by 10 s, and clients have 15 s to read
+		})
+	})
+}
+
+// In an alarm a client that publishes waits until it is over, and receives and settles on the same connection meanwhile.
+func TestAlarm(t *testing.T) {
+	alarming(t, func(b *testkit.Bubble, full func(bool)) {
+		c := connect(b, nil)
+		defer func() { _ = c.conn.Close() }()
+		s, r := c.sender("/queues/q", nil), c.receiver("/queues/q", nil)
+		c.put(s, "1", "2")
+		full(true)
 		sent := make(chan error, 1)
-		go func() { sent <- s.Send(context.Background(), amqp.NewMessage([]byte("during")), nil) }()
+		go func() { sent <- s.Send(context.Background(), amqp.NewMessage([]byte("3")), nil) }()
+		c.want(r, "1", "2")
 		testkit.Silent(b, sent, time.Minute)
-		m.free.Store(1 << 40)
+		if i := b.Describe("q"); i.Ready != 0 || i.Unacked != 0 {
+			t.Errorf("%d ready, %d unacked", i.Ready, i.Unacked)
+		}
+		full(false)
 		if err := testkit.Receive(b, sent); err != nil {
 			t.Error(err)
 		}
-		reader.want(r, "first", "during")
+		c.want(r, "3")
+	})
+}
+
+// The windows of sessions are closed in an alarm, also of those that begin during it. Messages that were under way are accepted, up to the grace of the
+// connection, and nothing beyond, whatever the client's windows.
+func TestAlarm_Window(t *testing.T) {
+	alarming(t, func(b *testkit.Bubble, full func(bool)) {
+		x := openRaw(b, opening())
+		flow := func(want uint32) {
+			t.Helper()
+			if f, ok := x.want(amqp10.CodeFlow).(*amqp10.Flow); !ok || f.Handle.Set || f.IncomingWindow != want {
+				t.Fatalf("%+v", f)
+			}
+		}
+		x.send(1, beginning(), sending(0, "q"))
+		x.want(amqp10.CodeFlow) // the credit
+		full(true)
+		flow(0)
+		x.send(2, beginning())
+		flow(0)
+		body := append([]byte{0, 0x53, 0x75, 0xb0, 0, 0, 0x80, 0}, make([]byte, 32<<10)...)
+		const count = 20
+		go func() {
+			for id := range uint32(count) {
+				if _, err := x.Write(transferFrame(0, id, false, body)); err != nil {
+					return
+				}
+			}
+		}()
+		synctest.Wait()
+		if i := b.Describe("q"); i.Ready < 8 || i.Ready > 12 {
+			t.Errorf("%d messages of 32 KiB were accepted", i.Ready)
+		}
+		full(false)
+		flow(2048)
+		synctest.Wait()
+		if i := b.Describe("q"); i.Ready != count {
+			t.Errorf("%d messages", i.Ready)
+		}
+		_ = x.Close()
 	})
 }
 

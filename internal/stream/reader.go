@@ -52,6 +52,9 @@ type Reader struct {
 	Again    <-chan struct{}  // a token means that an alarm may be over
 	Flush    func()           // posts what Dispatch has found
 	Carry    func(flush func())
+	// Grace is how many octets are read on after the first publish during an alarm: the peer sends them before it
+	// knows that it may not.
+	Grace uint64
 
 	Waiting atomic.Bool // that nothing is read is not the peer's fault
 	Crowded atomic.Bool // nor is it an alarm's
@@ -60,7 +63,8 @@ type Reader struct {
 	InLoop    bool // nothing may be waited for
 	Published bool // in the last read
 	err       error
-	until     uint64 // octets up to which it reads on during the alarm, 0 for not at all
+	grace     uint64 // octets up to which Grace lasts, 0 before the first publish during the alarm
+	until     uint64 // octets up to which it reads on during the alarm to end what has begun, 0 for not at all
 	loop      loop
 	looking   *time.Timer // whether the peer is there, while nothing is read
 }

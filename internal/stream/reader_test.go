@@ -21,6 +21,7 @@ type lines struct {
 	publishes bool // every frame is a message
 	calls     []string
 	err       error // of the next frame
+	grace     uint64
 	again     chan struct{}
 }
 
@@ -52,7 +53,7 @@ func reads(t *testing.T, l *lines, do func(peer net.Conn, valve *budget.Valve, s
 		ours, theirs := net.Pipe()
 		stopping, again, valve := make(chan struct{}), make(chan struct{}, 1), &budget.Valve{}
 		l.again = again
-		l.Reader = &Reader{Protocol: l, Valve: valve, Stopping: stopping, Again: again}
+		l.Reader = &Reader{Protocol: l, Valve: valve, Stopping: stopping, Again: again, Grace: l.grace}
 		l.Input.Gate = message.NewGate(1 << 20)
 		l.Init(ours)
 		over := make(chan struct{})
@@ -126,5 +127,32 @@ func TestReaderAlarm(t *testing.T) {
 		if !slices.Equal(calls, want) {
 			t.Errorf("publishes %v: calls %q, want %q", publishes, calls, want)
 		}
+	}
+}
+
+// A publishing connection is read for its grace in each alarm, and no further.
+func TestReaderGrace(t *testing.T) {
+	l := &lines{publishes: true, grace: 7}
+	calls := reads(t, l, func(peer net.Conn, valve *budget.Valve, _ func()) {
+		for range 2 {
+			valve.SetShut(true)
+			write(peer, "one")
+			write(peer, "two")
+			write(peer, "thr")
+			if l.Waiting.Load() {
+				t.Error("it waits before the grace is over")
+			}
+			write(peer, "fou")
+			if !l.Waiting.Load() {
+				t.Error("it reads on")
+			}
+			valve.SetShut(false)
+			l.again <- struct{}{}
+			synctest.Wait()
+		}
+	})
+	calls = slices.DeleteFunc(calls, func(c string) bool { return c == "held up" })
+	if want := []string{"one", "two", "thr", "fou", "one", "two", "thr", "fou", "lost", "left"}; !slices.Equal(calls, want) {
+		t.Errorf("calls %q, want %q", calls, want)
 	}
 }

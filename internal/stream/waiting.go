@@ -48,6 +48,7 @@ func (r *Reader) calm() bool {
 				return false
 			}
 		}
+		r.grace, r.until = 0, 0
 		return true
 	})
 }
@@ -55,15 +56,21 @@ func (r *Reader) calm() bool {
 // isCalm reports whether calm has nothing to wait for.
 func (r *Reader) isCalm() bool {
 	if !r.Valve.Shut() {
-		r.until = 0
+		r.grace, r.until = 0, 0
 	}
 	return !r.Published || !r.Valve.Full() && !r.Valve.Shut()
 }
 
-// mayEnd reports whether the connection is read during an alarm because it holds memory with what it has begun: no
-// further than it takes to end that. Anything that it begins meanwhile counts against that, so that no connection gets
-// round the alarm.
+// mayEnd reports whether the connection is read during an alarm, for its Grace, or because it holds memory with what it
+// has begun: no further than it takes to end that. Anything that it begins meanwhile counts against that, so that no
+// connection gets round the alarm.
 func (r *Reader) mayEnd() bool {
+	if r.grace == 0 {
+		r.grace = r.Input.Octets.Load() + r.Grace
+	}
+	if r.Input.Octets.Load() < r.grace {
+		return true
+	}
 	held := r.Arrivals.Held()
 	if held == 0 {
 		return false

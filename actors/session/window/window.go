@@ -12,6 +12,7 @@ type Session struct {
 	Incoming       uint32 // number of transfers that the client may send
 	NextOutgoing   uint32
 	RemoteIncoming uint32 // number of transfers that the client accepts
+	shut           bool   // in an alarm: the client gets to know that it may send none
 }
 
 // New returns the window of a session whose client begins with these numbers.
@@ -43,6 +44,28 @@ func (w *Session) Heard(f *amqp10.Flow) {
 	}
 }
 
+// Shut closes the window in an alarm, or opens it again, and returns what the client has to know, nil if nothing
+// changes. Transfers that were under way are accepted.
+func (w *Session) Shut(shut bool) *amqp10.Flow {
+	if w.shut == shut {
+		return nil
+	}
+	w.shut = shut
+	if !shut {
+		w.Incoming = Incoming
+	}
+	return w.Flow()
+}
+
+// Renew opens the window anew once half of it is used up, and returns what the client has to know, otherwise nil.
+func (w *Session) Renew() *amqp10.Flow {
+	if w.shut || w.Incoming >= Incoming/2 {
+		return nil
+	}
+	w.Incoming = Incoming
+	return w.Flow()
+}
+
 // OfLink returns a flow that includes the delivery-count and credit of the link with that handle.
 func (s *Session) OfLink(handle, count, credit uint32) *amqp10.Flow {
 	f := s.Flow()
@@ -52,10 +75,14 @@ func (s *Session) OfLink(handle, count, credit uint32) *amqp10.Flow {
 
 // Flow returns a flow with the session's windows.
 func (w *Session) Flow() *amqp10.Flow {
-	return &amqp10.Flow{
+	f := &amqp10.Flow{
 		NextIncomingID: amqp10.Some(w.NextIncoming), IncomingWindow: w.Incoming,
 		NextOutgoingID: w.NextOutgoing, OutgoingWindow: 1<<31 - 1,
 	}
+	if w.shut {
+		f.IncomingWindow = 0
+	}
+	return f
 }
 
 // Account is the credit of a link that the client receives on.
