@@ -11,9 +11,17 @@ import (
 func (s *state) command(m protocol.Method) error {
 	switch m := m.(type) {
 	case *protocol.BasicReject:
-		return s.ack(m.DeliveryTag, false, returning(m.Requeue), m)
-	case *protocol.BasicNack:
-		return s.ack(m.DeliveryTag, m.Multiple, returning(m.Requeue), m)
+		how := mail.Reject
+		if m.Requeue {
+			how = mail.Requeue
+		}
+		return s.ack(m.DeliveryTag, false, how, m)
+	case *protocol.BasicNack: // no failed delivery, as in RabbitMQ (DL-9, RETRY-1)
+		how := mail.Discard
+		if m.Requeue {
+			how = mail.Nack
+		}
+		return s.ack(m.DeliveryTag, m.Multiple, how, m)
 	case *protocol.BasicConsume:
 		return s.consume(m)
 	case *protocol.BasicCancel:
@@ -37,13 +45,6 @@ func (s *state) command(m protocol.Method) error {
 		return nil
 	}
 	return s.topologyCommand(m)
-}
-
-func returning(requeue bool) mail.Settlement {
-	if requeue {
-		return mail.Nack
-	}
-	return mail.Reject
 }
 
 // topologyCommand sends a request to the virtual host or a queue.

@@ -112,7 +112,7 @@ func TestDelivery_TagsAndSettling(t *testing.T) {
 	r.command(&protocol.BasicAck{DeliveryTag: 7, Multiple: true})
 	r.sent("q2: settle 1-1 ack", "q1: settle 4-5 ack")
 	r.command(&protocol.BasicNack{DeliveryTag: 8, Requeue: true}, &protocol.BasicNack{Multiple: true})
-	r.sent("q1: settle 6-6 requeue", "q1: settle 7-7 reject")
+	r.sent("q1: settle 6-6 nack", "q1: settle 7-7 discard")
 	r.command(&protocol.BasicAck{Multiple: true}, &protocol.BasicNack{Multiple: true, Requeue: true}) // of nothing
 	r.sent()
 	r.received()
@@ -160,7 +160,7 @@ func TestRecover_ReturnsEverything(t *testing.T) {
 	r.command(&protocol.BasicAck{DeliveryTag: 1})
 	r.posts = nil
 	r.command(&protocol.BasicRecover{Requeue: true})
-	r.sent("q1: settle 2-2 requeue", "q2: settle 1-1 requeue")
+	r.sent("q1: settle 2-2 nack", "q2: settle 1-1 nack")
 	r.received("basic.recover-ok")
 	r.command(&protocol.BasicAck{DeliveryTag: 2})
 	r.frames()
@@ -399,4 +399,15 @@ func TestDL20_HeadersOfManyDeadLetters(t *testing.T) {
 			t.Errorf("step %d: %q, want %q", i, got, want)
 		}
 	}
+}
+
+// TestReturning_DL9: basic.reject says that the delivery failed, basic.nack does not.
+func TestReturning_DL9(t *testing.T) {
+	r := newRig(t)
+	r.consumes("a", "q1")
+	r.delivers("q1", "a", 1, "m1", "m2", "m3", "m4")
+	r.posts = nil
+	r.command(&protocol.BasicReject{DeliveryTag: 1}, &protocol.BasicReject{DeliveryTag: 2, Requeue: true},
+		&protocol.BasicNack{DeliveryTag: 3}, &protocol.BasicNack{DeliveryTag: 4, Requeue: true})
+	r.sent("q1: settle 1-1 reject", "q1: settle 2-2 requeue", "q1: settle 3-3 discard", "q1: settle 4-4 nack")
 }

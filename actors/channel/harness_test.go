@@ -265,7 +265,7 @@ func (r *rig) describe(p outgoing.Post) string {
 	case *mail.Settle:
 		text := to + "settle"
 		for _, x := range m.Ranges {
-			text += fmt.Sprintf(" %d-%d %s", x.First, x.Last, map[mail.Settlement]string{mail.Ack: "ack", mail.Nack: "requeue", mail.Reject: "reject"}[x.How])
+			text += fmt.Sprintf(" %d-%d %s", x.First, x.Last, settled[x.How])
 		}
 		return text
 	case *mail.CloseConnection:
@@ -374,3 +374,6 @@ func newExchange(name string) *topology.Exchange {
 	x.Publish(routes)
 	return x
 }
+
+// settled names what the channel settles deliveries with.
+var settled = map[mail.Settlement]string{mail.Ack: "ack", mail.Nack: "nack", mail.Requeue: "requeue", mail.Reject: "reject", mail.Discard: "discard"}

@@ -35,7 +35,7 @@ func TestReturned_ADR10(t *testing.T) {
 	r.command(&protocol.BasicAck{DeliveryTag: 2})
 	r.sent("q1: settle 2-2 ack")
 	r.command(&protocol.BasicNack{DeliveryTag: 4, Multiple: true, Requeue: true})
-	r.sent("q1: settle 1-1 requeue 3-4 requeue")
+	r.sent("q1: settle 1-1 nack 3-4 nack")
 	r.has(0, 0)
 	if r.unacked.Len() != 0 {
 		t.Errorf("%d open", r.unacked.Len())

@@ -33,7 +33,7 @@ func TestTx_CommitPublishesThenSettlesThenAnswers(t *testing.T) {
 	r.received()
 	r.balanced() // what waits is not in the read any more, and holds nobody up
 	r.feed(frame(&protocol.TxCommit{}), publish("", "q1", "next"), frame(&protocol.BasicAck{DeliveryTag: 3}))
-	r.sent("q1: enqueue one#1 two#2", "q2: enqueue two#2 "+big+"#5", "q1: settle 2-2 ack 1-1 reject")
+	r.sent("q1: enqueue one#1 two#2", "q2: enqueue two#2 "+big+"#5", "q1: settle 2-2 ack 1-1 discard")
 	r.received("basic.return {ReplyCode:312 ReplyText:NO_ROUTE Exchange:void}", "header 4", "body back")
 	r.turn(&mail.EnqueueReply{Queue: pid("q2"), Ranges: []mail.Range{{First: 2, Last: 2}, {First: 5, Last: 5}}})
 	r.turn(&mail.EnqueueReply{Queue: pid("q1"), Ranges: []mail.Range{{First: 1, Last: 1}}})
@@ -129,7 +129,7 @@ func TestTx_Recover(t *testing.T) {
 	r := transactional(t)
 	r.command(&protocol.BasicAck{DeliveryTag: 2}, &protocol.BasicRecover{Requeue: true})
 	r.received("basic.recover-ok")
-	r.sent("q1: settle 1-1 requeue 3-3 requeue", "q2: settle 1-1 requeue")
+	r.sent("q1: settle 1-1 nack 3-3 nack", "q2: settle 1-1 nack")
 	r.command(&protocol.TxCommit{})
 	r.sent("q1: settle 2-2 ack")
 	r.received("tx.commit-ok")

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"candlemark/actors/mail"
@@ -43,7 +44,7 @@ func TestDeliveryCount_DL9(t *testing.T) {
 	}
 }
 
-// TestDeliveryCountClassic_DL9: classic queues do not count.
+// TestDeliveryCountClassic_DL9: classic queues have neither the header nor a limit.
 func TestDeliveryCountClassic_DL9(t *testing.T) {
 	c := newCore(t)
 	c.consume(ch1, "a", 1)
@@ -136,13 +137,35 @@ func TestDeadWithCount_LOCK8(t *testing.T) {
 	}
 }
 
-// TestFailedOfDead_DL9: quorum queues count deliveries that failed for clients of AMQP 1.0, and a rejection unless it is a discard; classic queues do not.
+// TestFailed_DL9: classic queues count deliveries that failed for clients of AMQP 1.0 only.
+func TestFailed_DL9(t *testing.T) {
+	c := newCore(t)
+	c.consume(ch1, "a", 1)
+	c.put("1")
+	c.settle(ch1, mail.Requeue, 1, 1)
+	c.settle(ch1, mail.Release, 2, 2)
+	var failed []uint32
+	for _, d := range all[*mail.Deliver](c) {
+		for _, x := range d.Items {
+			if o := x.Message.Overlay; o == nil {
+				failed = append(failed, 0)
+			} else {
+				failed = append(failed, o.Failed)
+			}
+		}
+	}
+	if !slices.Equal(failed, []uint32{0, 1, 1}) {
+		t.Error(failed)
+	}
+}
+
+// TestFailedOfDead_DL9: dead letters have the count of deliveries that failed for clients of AMQP 1.0, and a rejection counts unless it is a discard.
 func TestFailedOfDead_DL9(t *testing.T) {
 	for _, x := range []struct {
 		c    *core
 		how  mail.Settlement
 		want uint32
-	}{{newQuorum(t, dlx), mail.Reject, 2}, {newQuorum(t, dlx), mail.Discard, 1}, {newCore(t, dlx), mail.Reject, 0}} {
+	}{{newQuorum(t, dlx), mail.Reject, 2}, {newQuorum(t, dlx), mail.Discard, 1}, {newCore(t, dlx), mail.Reject, 2}} {
 		x.c.put("1")
 		x.c.get(ch1)
 		x.c.settle(ch1, mail.Requeue, 1, 1)

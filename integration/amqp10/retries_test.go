@@ -2,7 +2,9 @@ package amqp10
 
 import (
 	"context"
+	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"candlemark/internal/testkit"
@@ -55,6 +57,49 @@ func TestDeliveryTime_RETRY2(t *testing.T) {
 			t.Errorf("%v late", late)
 		}
 	})
+}
+
+// TestDeliveryCounts_DL9: the delivery count after a client of 0-9-1 settled the first delivery, in queues of both types. A negative
+// acknowledgement is no failed delivery, but every requeue counts.
+func TestDeliveryCounts_DL9(t *testing.T) {
+	for _, kind := range []string{"classic", "quorum"} {
+		run(t, func(b *testkit.Bubble, c *client) {
+			ch := b.Connect().Open()
+			for name, args := range map[string]amqp091.Table{
+				"q": {"x-queue-type": kind, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": "dead"}, "dead": {"x-queue-type": kind},
+			} {
+				if _, err := ch.QueueDeclare(name, true, false, false, false, args); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, x := range []struct {
+				name   string
+				settle func(d amqp091.Delivery) error
+				from   string
+				count  uint32
+			}{
+				{"reject", func(d amqp091.Delivery) error { return d.Reject(true) }, "q", 1},
+				{"reject, dead", func(d amqp091.Delivery) error { return d.Reject(false) }, "dead", 1},
+				{"nack", func(d amqp091.Delivery) error { return d.Nack(false, true) }, "q", 1},
+				{"nack, dead", func(d amqp091.Delivery) error { return d.Nack(false, false) }, "dead", 0},
+			} {
+				ch.Send("", "q", testkit.Text(x.name))
+				synctest.Wait()
+				d, ok, err := ch.Get("q", false)
+				if err != nil || !ok || x.settle(d) != nil {
+					t.Fatal(ok, err)
+				}
+				r := c.receiver("/queues/"+x.from, nil)
+				m := c.next(r)
+				if m == nil || string(m.GetData()) != x.name || m.Header.DeliveryCount != x.count || m.Header.FirstAcquirer {
+					t.Fatalf("%s, %s: got %+v", kind, x.name, m)
+				}
+				if err := errors.Join(r.AcceptMessage(context.Background(), m), r.Close(context.Background())); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
 }
 
 // TestDelayedRetries_RETRY1: by policy, for clients of both protocols; a changed policy counts for messages that come back later.

@@ -68,13 +68,10 @@ func PageIn(b *backlog.Backlog, h backlog.Handle, r *store.Record) bool {
 	return true
 }
 
-// CountDead adds to a dead letter how often it was requeued. A quorum queue also counts the deliveries that failed, with the last one if it was rejected (DL-9).
-func CountDead(m *message.Message, requeued uint32, quorum, rejected bool) {
+// CountDead adds to a dead letter how often it was requeued, and the deliveries that failed, with the last one if it was rejected (DL-9).
+func CountDead(m *message.Message, requeued uint32, rejected bool) {
 	if requeued > 0 {
 		m.Overlay = m.Overlay.Counted(requeued) // which its death keeps as DiedAfter
-	}
-	if !quorum {
-		return
 	}
 	if rejected {
 		requeued++
@@ -84,7 +81,7 @@ func CountDead(m *message.Message, requeued uint32, quorum, rejected bool) {
 
 // Style is how a queue presents its messages to consumers.
 type Style struct {
-	Counts bool  // with the delivery count, as quorum queues do (DL-9)
+	Counts bool  // with the header x-delivery-count, as quorum queues do; otherwise only clients of AMQP 1.0 see the count (DL-9)
 	Stamps bool  // with the times of enqueueing and expiry
 	Skew   int64 // ms by which dates are ahead of the broker's time (clock.Skew)
 }
@@ -93,8 +90,12 @@ type Style struct {
 func (s Style) Deliver(d *mail.Delivery, r *backlog.Record) {
 	d.Redelivered = r.Redelivered
 	show(&d.Message, r)
-	if s.Counts && r.DeliveryCount > 0 {
+	switch {
+	case r.DeliveryCount == 0:
+	case s.Counts:
 		d.Message.Overlay = d.Message.Overlay.Counted(r.DeliveryCount)
+	default:
+		d.Message.Overlay = d.Message.Overlay.Failing(r.DeliveryCount)
 	}
 	d.Message.Overlay = s.Stamp(d.Message.Overlay, r.Enqueued, r.Deadline)
 }

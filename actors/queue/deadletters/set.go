@@ -42,7 +42,6 @@ type Parts struct {
 	Messages *backlog.Backlog
 	Pager    *paging.Pager
 	Out      *outbox.Outbox
-	Quorum   bool // the queue is a quorum queue
 }
 
 // Set holds the dead letters of a queue. A nil *Set is empty and valid for all methods except Add and Forward.

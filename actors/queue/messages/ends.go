@@ -193,7 +193,7 @@ func (s *Set) ensureDeadLetters() *deadletters.Set {
 	if s.DeadLetters == nil {
 		s.DeadLetters = deadletters.New(deadletters.Parts{
 			Owner: s, Queue: s.queue, VHost: s.vhost, Self: s.self, Settings: &s.Settings,
-			Messages: &s.Backlog, Pager: &s.Pager, Out: s.out, Quorum: s.Quorum,
+			Messages: &s.Backlog, Pager: &s.Pager, Out: s.out,
 		})
 		if s.draining {
 			s.DeadLetters.End(s.ended)
