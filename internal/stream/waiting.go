@@ -38,7 +38,7 @@ func (r *Reader) calm() bool {
 		}
 		for r.Valve.Shut() {
 			r.Protocol.HeldUp()
-			if r.mayEnd() {
+			if r.readsOn() {
 				return true
 			}
 			select {
@@ -61,10 +61,10 @@ func (r *Reader) isCalm() bool {
 	return !r.Published || !r.Valve.Full() && !r.Valve.Shut()
 }
 
-// mayEnd reports whether the connection is read during an alarm, for its Grace, or because it holds memory with what it
+// readsOn reports whether the connection is read during an alarm, for its Grace, or because it holds memory with what it
 // has begun: no further than it takes to end that. Anything that it begins meanwhile counts against that, so that no
 // connection gets round the alarm.
-func (r *Reader) mayEnd() bool {
+func (r *Reader) readsOn() bool {
 	if r.grace == 0 {
 		r.grace = r.Input.Octets.Load() + r.Grace
 	}
