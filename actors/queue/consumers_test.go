@@ -104,10 +104,8 @@ func TestNumbers(t *testing.T) {
 	r := c.get(ch1)
 	c.consume(ch1, "b", 0)
 	var numbers []uint64
-	for _, d := range all[*mail.Deliver](c) {
-		for _, x := range d.Items {
-			numbers = append(numbers, x.Number)
-		}
+	for _, x := range c.items() {
+		numbers = append(numbers, x.Number)
 	}
 	c.wantNumbers("numbers", append(numbers, r.Delivery.Number), 1, 3, 2)
 }

@@ -116,10 +116,8 @@ func TestRenewedByLock_LOCK5_Several(t *testing.T) {
 	c.consume(ch1, "a", 3, stays, facts)
 	c.put("1", "2", "3")
 	var locks []mail.Lock
-	for _, d := range all[*mail.Deliver](c) {
-		for _, it := range d.Items {
-			locks = append(locks, mail.Lock{Seq: it.Facts.Seq, Lock: it.Facts.Lock})
-		}
+	for _, it := range c.items() {
+		locks = append(locks, mail.Lock{Seq: it.Facts.Seq, Lock: it.Facts.Lock})
 	}
 	c.at(600)
 	asked := []mail.Lock{locks[0], locks[2], locks[0], locks[2], {Seq: locks[1].Seq, Lock: locks[1].Lock + 1}}

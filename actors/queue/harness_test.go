@@ -286,6 +286,14 @@ func (c *core) get(ch mail.Address) *mail.GetReply {
 	return one[*mail.GetReply](c)
 }
 
+// items takes all deliveries that were sent.
+func (c *core) items() (list []mail.Delivery) {
+	for _, d := range all[*mail.Deliver](c) {
+		list = append(list, d.Items...)
+	}
+	return list
+}
+
 // delivered takes the bodies delivered to a consumer, redelivered ones marked.
 func (c *core) delivered(tag string) []string {
 	var bodies []string

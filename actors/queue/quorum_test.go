@@ -19,10 +19,8 @@ func deliveryCount(t *testing.T, d mail.Delivery) any {
 
 // counts takes the x-delivery-count of everything delivered.
 func (c *core) deliveryCounts() (counts []any) {
-	for _, d := range all[*mail.Deliver](c) {
-		for _, x := range d.Items {
-			counts = append(counts, deliveryCount(c.t, x))
-		}
+	for _, x := range c.items() {
+		counts = append(counts, deliveryCount(c.t, x))
 	}
 	return counts
 }
@@ -145,13 +143,11 @@ func TestFailed_DL9(t *testing.T) {
 	c.settle(ch1, mail.Requeue, 1, 1)
 	c.settle(ch1, mail.Release, 2, 2)
 	var failed []uint32
-	for _, d := range all[*mail.Deliver](c) {
-		for _, x := range d.Items {
-			if o := x.Message.Overlay; o == nil {
-				failed = append(failed, 0)
-			} else {
-				failed = append(failed, o.Failed)
-			}
+	for _, x := range c.items() {
+		if o := x.Message.Overlay; o == nil {
+			failed = append(failed, 0)
+		} else {
+			failed = append(failed, o.Failed)
 		}
 	}
 	if !slices.Equal(failed, []uint32{0, 1, 1}) {

@@ -45,10 +45,8 @@ func TestSettleLocked_LOCK7_SeveralChannels(t *testing.T) {
 	var locks []mail.Lock
 	for _, ch := range []mail.Address{ch1, ch2} {
 		c.feed(&mail.Consume{Request: mail.Request{ReplyTo: ch}, Channel: ch, Tag: "t", Connection: owner, Facts: true, Stays: true, Prefetch: 40})
-		for _, d := range all[*mail.Deliver](c) {
-			for _, it := range d.Items {
-				locks = append(locks, mail.Lock{Seq: it.Facts.Seq, Lock: it.Facts.Lock})
-			}
+		for _, it := range c.items() {
+			locks = append(locks, mail.Lock{Seq: it.Facts.Seq, Lock: it.Facts.Lock})
 		}
 	}
 	c.feed(&mail.SettleLocked{Request: mail.Request{ReplyTo: ch1}, Locks: locks, How: mail.Release, Outcome: &mail.Outcome{Properties: protocol.Table{{Key: "x", Value: "y"}}}})
@@ -162,10 +160,7 @@ func TestDrain_SESSION2_PagedOut(t *testing.T) {
 	}
 	c.disk.late = false
 	c.arrive()
-	got := 0
-	for _, d := range all[*mail.Deliver](c) {
-		got += len(d.Items)
-	}
+	got := len(c.items())
 	if drained := all[*mail.CreditTaken](c); got != 2 || len(drained) != 1 {
 		t.Errorf("%d delivered, %d drained", got, len(drained))
 	}

@@ -15,14 +15,6 @@ func (c *core) take(ch mail.Address, tag string, change ...func(*mail.Consume)) 
 	return c.items()
 }
 
-// items takes all deliveries that were sent.
-func (c *core) items() (list []mail.Delivery) {
-	for _, d := range all[*mail.Deliver](c) {
-		list = append(list, d.Items...)
-	}
-	return list
-}
-
 // detachLink cancels a consumer, whose link leaves the deliveries from first to last.
 func (c *core) detachLink(ch mail.Address, tag string, first, last uint64) {
 	c.t.Helper()
