@@ -118,7 +118,7 @@ func TestPageOfLinks(t *testing.T) {
 	if _, err := r.Receive(ctx, nil); err != nil {
 		t.Fatal(err)
 	}
-	w := br.open(b, "#/connections?cols=name,protocol", desktop).asGuest()
+	w := br.open(b, "#/connections?cols=name,protocol").asGuest()
 	w.sees("AMQP 1-0")
 	_ = eval[bool](w, "(document.querySelector('.items a.name').click(), true)")
 	for _, row := range []string{"0|0|<b>from</b>|sends|/queues/q|499|1|0", "0|1|to|receives|/queues/q|9|1|1"} {

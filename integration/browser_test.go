@@ -39,8 +39,8 @@ type look struct{ width, height int64 }
 
 var desktop = look{width: 1280, height: 900}
 
-// open opens the page at an address below the broker's, such as "#/queues", in a window of its own.
-func (br *browser) open(b *broker, address string, l look) *tab {
+// open opens the page at an address below the broker's, such as "#/queues", in a window of its own, as large as a desktop.
+func (br *browser) open(b *broker, address string) *tab {
 	br.Helper()
 	w := &tab{T: br.T, broker: b, asking: map[network.RequestID]struct{}{}}
 	ctx, cancel := chromedp.NewContext(br.ctx, chromedp.WithNewBrowserContext(), chromedp.WithListener(w.listen))
@@ -49,7 +49,7 @@ func (br *browser) open(b *broker, address string, l look) *tab {
 		cancel()
 	})
 	br.Cleanup(w.close)
-	if err := chromedp.Do(ctx, chromedp.EmulateViewport(l.width, l.height)); err != nil {
+	if err := chromedp.Do(ctx, chromedp.EmulateViewport(desktop.width, desktop.height)); err != nil {
 		br.Fatal(err)
 	}
 	w.scheme("light")
@@ -58,6 +58,12 @@ func (br *browser) open(b *broker, address string, l look) *tab {
 	}
 	w.do(chromedp.Navigate(w.url(address)))
 	return w
+}
+
+// resize gives the window another size.
+func (w *tab) resize(l look) {
+	w.Helper()
+	w.do(chromedp.EmulateViewport(l.width, l.height))
 }
 
 // scheme has the page shown as on a system with that color-scheme: light or dark.

@@ -34,7 +34,7 @@ func TestPageMove(t *testing.T) {
 	script := axeScript(t)
 	br, b := newBrowser(t), start(t)
 	died(b, b.dial(), 20)
-	w := br.open(b, "#/queue/%2F/dead?show=messages", desktop).asGuest()
+	w := br.open(b, "#/queue/%2F/dead?show=messages").asGuest()
 	w.until("document.querySelectorAll('button.open').length === 20")
 	if !eval[bool](w, "[...document.querySelectorAll('button')].find((b) => b.textContent === 'Move selected…').disabled") {
 		t.Error("nothing is selected and can be moved")
@@ -76,7 +76,7 @@ func TestPageMoveCrash(t *testing.T) {
 	br, b := newBrowser(t), startIn(t, dir)
 	died(b, b.dial(), all)
 	begin := func(b *broker, rate string) *tab {
-		w := br.open(b, "#/queue/%2F/dead?show=messages", desktop).asGuest()
+		w := br.open(b, "#/queue/%2F/dead?show=messages").asGuest()
 		w.click("button", "Move all…")
 		if rate != "" {
 			w.fill("dialog input[name=rate]", rate)

@@ -58,7 +58,7 @@ func TestPageQueue(t *testing.T) {
 	t.Parallel()
 	br, b := newBrowser(t), start(t)
 	worked(b)
-	w := br.open(b, "#/queues", desktop).asGuest()
+	w := br.open(b, "#/queues").asGuest()
 	w.click("a.name", "orders")
 	for _, text := range []string{"Ready\n2", "Unacked\n1", "Scheduled\n3", "a basic.get", "Policy\nshort", "Operator policy\nroof", "1 h 23 min"} {
 		w.sees(text)
@@ -259,7 +259,7 @@ func TestPageQueueShowsText(t *testing.T) {
 	if _, err := c.Consume(name, hostile[4], false, false, false, false, nil); err != nil {
 		t.Fatal(err)
 	}
-	w := br.open(b, "#/queue/%2F/"+url.PathEscape(name)+"?show=messages", desktop).asGuest()
+	w := br.open(b, "#/queue/%2F/"+url.PathEscape(name)+"?show=messages").asGuest()
 	w.until(fmt.Sprintf("document.querySelectorAll('button.open').length === %d", len(hostile)+3))
 	_ = eval[bool](w, "(document.querySelectorAll('button.open').forEach((e) => e.click()), true)")
 	for _, text := range hostile {
@@ -281,7 +281,7 @@ func TestPageQueueOfOtherUsers(t *testing.T) {
 	b.dial().queue("watched", amqp.Table{"x-expires": int64(5_000_000), "x-expires-renewed-by": "publish, peek"})
 	b.request("PUT", "/api/users/man", `{"password":"p","tags":"management"}`, 201)
 	b.request("PUT", "/api/permissions/%2F/man", `{"configure":"","write":"","read":"^watched$"}`, 201)
-	w := br.open(b, "#/queue/%2F/orders", desktop)
+	w := br.open(b, "#/queue/%2F/orders")
 	w.logIn("man", "p")
 	w.sees("Locks are not counted: ")
 	w.sees("Ready\n2")

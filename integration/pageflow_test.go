@@ -46,7 +46,7 @@ func TestPageFlow(t *testing.T) {
 	for _, name := range hostile {
 		b.dial().queue(name, amqp.Table{"x-dead-letter-exchange": name, "x-dead-letter-routing-key": name})
 	}
-	w := br.open(b, "#/flow", desktop).asGuest()
+	w := br.open(b, "#/flow").asGuest()
 	w.sees(fmt.Sprintf("%d queues send messages on. 1 cycle, ", 17+len(hostile)))
 	labels := func() []string {
 		return eval[[]string](w, "[...document.querySelectorAll('.flow g title')].map((e) => e.textContent)")
@@ -91,7 +91,7 @@ func TestPageFlowOfMany(t *testing.T) {
 	for i := range 1100 {
 		c.queue(fmt.Sprintf("q%04d", i), amqp.Table{"x-dead-letter-exchange": "", "x-dead-letter-routing-key": fmt.Sprintf("q%04d", (i*7+3)%1200)})
 	}
-	w := br.open(b, "#/flow", desktop).asGuest()
+	w := br.open(b, "#/flow").asGuest()
 	w.sees("1,100 queues send messages on.")
 	w.sees("There is more than can be shown: filter.")
 	w.until("document.querySelectorAll('.flow g').length === 1000")

@@ -22,7 +22,7 @@ func TestPagesLogIn(t *testing.T) {
 	br, b := newBrowser(t), start(t)
 	b.request("PUT", "/api/users/plain", `{"password":"p","tags":""}`, 201)
 	b.request("PUT", "/api/users/ann", `{"password":"a","tags":"monitoring"}`, 201)
-	w := br.open(b, "#/queues?type=quorum", desktop)
+	w := br.open(b, "#/queues?type=quorum")
 	w.refused = []string{wrong, "401"}
 	for _, c := range []struct{ user, password, says string }{
 		{"guest", "wrong", "User or password is not right (Not_Authorized)."},
@@ -61,7 +61,7 @@ func TestPagesOfOtherUsers(t *testing.T) {
 	}
 	b.dial().queue("q", nil)
 	for user, c := range map[string]struct{ memory, policy bool }{"mon": {true, false}, "man": {false, false}, "maker": {false, true}} {
-		w := br.open(b, "", desktop)
+		w := br.open(b, "")
 		w.logIn(user, "p")
 		w.sees("What is due")
 		if is := strings.Contains(w.shown(), "Memory\n"); is != c.memory || is == strings.Contains(w.shown(), "users with the tag monitoring") {
@@ -100,7 +100,7 @@ func TestPageNow(t *testing.T) {
 	if _, ok, err := c.Get("plain", false); err != nil || !ok {
 		t.Fatal(ok, err)
 	}
-	w := br.open(b, "", desktop).asGuest()
+	w := br.open(b, "").asGuest()
 	w.until("document.querySelectorAll('.strip rect').length > 10 && document.querySelector('.late').textContent !== '' && document.querySelector('.card:last-of-type .figures tbody').textContent.includes('3 messages')")
 	var api struct{ Counts map[string][]int }
 	if err := json.Unmarshal([]byte(b.request("GET", "/api/x/ahead", "", 200)), &api); err != nil {
@@ -147,7 +147,7 @@ func TestPageQueues(t *testing.T) {
 	c.send("q008", "a")
 	c.put("", "q100", amqp.Publishing{Expiration: "500000"})
 	c.put("", "q050", amqp.Publishing{Expiration: "300000"})
-	w := br.open(b, "#/queues", desktop).asGuest()
+	w := br.open(b, "#/queues").asGuest()
 	names := func(n int, first string) {
 		t.Helper()
 		w.until(fmt.Sprintf("document.querySelectorAll('.items tbody tr').length === %d && document.querySelector('.items tbody [data-column=name]').textContent === %q", n, first))
@@ -324,7 +324,7 @@ func TestPagesShowText(t *testing.T) {
 		c.queue(name, amqp.Table{"x-expires": int64(90_000_000), "x-" + name: name})
 	}
 	b.request("PUT", "/api/queues/"+url.PathEscape(vhost)+"/"+url.PathEscape(hostile[2]), "{}", 201)
-	w := br.open(b, "#/queues?cols=vhost,policy,features&size=250&name=%3Cimg%20src%3Dx%20onerror%3Dwindow.hacked%3D1%3E", desktop)
+	w := br.open(b, "#/queues?cols=vhost,policy,features&size=250&name=%3Cimg%20src%3Dx%20onerror%3Dwindow.hacked%3D1%3E")
 	w.logIn(hostile[0], "p")
 	w.until("document.querySelectorAll('.items tbody tr').length === 1")
 	w.fill("input[type=search]", "")

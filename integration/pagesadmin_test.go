@@ -42,7 +42,7 @@ func TestPageDefinitions(t *testing.T) {
 	br, b := newBrowser(t), start(t)
 	b.request("PUT", "/api/vhosts/other", "{}", 201)
 	b.request("PUT", "/api/queues/other/there", `{"arguments":{"x-max-length":7}}`, 201)
-	w := br.open(b, "#/definitions", desktop).asGuest()
+	w := br.open(b, "#/definitions").asGuest()
 	disabled := func(button string) bool {
 		return eval[bool](w, "[...document.querySelectorAll('button')].find((e) => e.textContent === "+quoted(button)+").disabled")
 	}
@@ -97,7 +97,7 @@ func TestPageDefinitions(t *testing.T) {
 func TestPageNode(t *testing.T) {
 	t.Parallel()
 	br, b := newBrowser(t), start(t)
-	w := br.open(b, "#/node", desktop).asGuest()
+	w := br.open(b, "#/node").asGuest()
 	w.sees("Candlemark 0.1.0")
 	w.sees("0.4 of the memory")
 	if !strings.Contains(w.shown(), strings.Split(b.amqp, ":")[1]) {
@@ -153,7 +153,7 @@ func TestPageNode(t *testing.T) {
 func nodeOfMonitors(br *browser, b *broker) {
 	br.Helper()
 	b.request("PUT", "/api/users/mon", `{"password":"p","tags":"monitoring"}`, 201)
-	w := br.open(b, "#/node", desktop)
+	w := br.open(b, "#/node")
 	w.logIn("mon", "p")
 	w.sees("Alarms and thresholds")
 	w.sees("debug")
@@ -171,7 +171,7 @@ func TestPageLimits(t *testing.T) {
 	b.request("PUT", "/api/users/man", `{"password":"p","tags":"management"}`, 201)
 	b.request("PUT", "/api/permissions/%2F/man", `{"configure":"","write":"","read":""}`, 201)
 	b.request("PUT", "/api/user-limits/guest/max-channels", `{"value":100}`, 204)
-	w := br.open(b, "#/limits", desktop).asGuest()
+	w := br.open(b, "#/limits").asGuest()
 	w.sees("100 channels")
 	w.opens("Set limit of a virtual host…")
 	w.refused = []string{"/api/vhost-limits/"}
@@ -193,7 +193,7 @@ func TestPageLimits(t *testing.T) {
 	w.click("dialog button", "Set")
 	w.sees("3 connections")
 	w.close()
-	w = br.open(b, "#/limits", desktop)
+	w = br.open(b, "#/limits")
 	w.logIn("man", "p")
 	w.sees("3 connections")
 	if strings.Contains(w.shown(), "100 channels") || strings.Contains(w.shown(), "Set") || strings.Contains(w.shown(), "Clear") {
@@ -206,7 +206,7 @@ func TestPageParameters(t *testing.T) {
 	t.Parallel()
 	br, b := newBrowser(t), start(t)
 	b.request("PUT", "/api/parameters/shovel/%2F/old", `{"value":{"src-uri":"amqp://user:secret@127.0.0.1:1","src-queue":"a","dest-uri":["amqp://"],"dest-queue":"b"}}`, 201)
-	w := br.open(b, "#/parameters", desktop).asGuest()
+	w := br.open(b, "#/parameters").asGuest()
 	w.sees(`"src-uri":"amqp://127.0.0.1:1"`)
 	w.refused = []string{"/parameters/"}
 	w.opens("Add parameter…")
@@ -247,7 +247,7 @@ func TestPageParameters(t *testing.T) {
 	w.close()
 	b.request("PUT", "/api/users/maker", `{"password":"p","tags":"policymaker"}`, 201)
 	b.request("PUT", "/api/permissions/%2F/maker", `{"configure":"","write":"","read":""}`, 201)
-	w = br.open(b, "#/parameters", desktop)
+	w = br.open(b, "#/parameters")
 	w.logIn("maker", "p")
 	w.sees("motd")
 	if strings.Contains(w.shown(), "Edit…") {
@@ -270,7 +270,7 @@ func TestPageShovels(t *testing.T) {
 	}
 	c.send("from", "a", "b", "c")
 	b.request("PUT", "/api/parameters/shovel/%2F/broken", `{"value":{"src-uri":"amqp://user:secret@127.0.0.1:1","src-queue":"a","dest-uri":"amqp://","dest-queue":"b"}}`, 201)
-	w := br.open(b, "#/shovels", desktop).asGuest()
+	w := br.open(b, "#/shovels").asGuest()
 	w.sees("failed to connect to source: amqp://127.0.0.1:1")
 	w.refused = []string{"/api/parameters/shovel", "/api/shovels"}
 	w.opens("Add shovel…")
@@ -304,7 +304,7 @@ func TestPageShovels(t *testing.T) {
 	}
 	w.close()
 	b.request("PUT", "/api/users/mon", `{"password":"p","tags":"monitoring"}`, 201)
-	w = br.open(b, "#/shovels", desktop)
+	w = br.open(b, "#/shovels")
 	w.logIn("mon", "p")
 	w.sees("broken")
 	if text := w.shown(); strings.Contains(text, "Delete…") || strings.Contains(text, "Restart") || strings.Contains(text, "Add shovel") {
@@ -316,7 +316,7 @@ func TestPageShovels(t *testing.T) {
 func TestPageAPI(t *testing.T) {
 	t.Parallel()
 	br, b := newBrowser(t), start(t)
-	w := br.open(b, "#/api", desktop).asGuest()
+	w := br.open(b, "#/api").asGuest()
 	w.until(fmt.Sprintf("document.querySelectorAll('details.operation').length === %d", strings.Count(b.request("GET", "/api/openapi.yaml", "", 200), "      summary: ")))
 	w.fill("input[type=search]", "delete POLICIES/{vhost} operator")
 	w.sees("1 operation")

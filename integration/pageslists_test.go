@@ -42,7 +42,7 @@ func TestPagesOfClients(t *testing.T) {
 	c.queue("jobs", nil)
 	_, err := c.Consume("jobs", "tag-1", false, false, false, false, nil)
 	c.must(err)
-	w := br.open(b, "#/connections", desktop).asGuest()
+	w := br.open(b, "#/connections").asGuest()
 	w.until("document.querySelectorAll('.items tbody tr').length === 2")
 	if got := w.rows("given"); !slices.Contains(got, "worker") || !slices.Contains(got, "other") {
 		t.Error(got)
@@ -87,7 +87,7 @@ func TestPageExchanges(t *testing.T) {
 	t.Parallel()
 	br, b := newBrowser(t), start(t)
 	b.dial().queue("jobs", nil)
-	w := br.open(b, "#/exchanges", desktop).asGuest()
+	w := br.open(b, "#/exchanges").asGuest()
 	w.sees("(AMQP default)")
 	w.opens("Add exchange…")
 	w.fill("dialog input[name=name]", "a/b %2F")
@@ -139,7 +139,7 @@ func TestPagePolicies(t *testing.T) {
 	c.send("orders0", "a", "b", "c", "d")
 	b.request("PUT", "/api/policies/%2F/old", `{"pattern":"^orders","definition":{"max-length":100},"apply-to":"queues"}`, 201)
 	b.request("PUT", "/api/operator-policies/%2F/cap", `{"pattern":"^orders[01]","definition":{"max-length":1000},"apply-to":"queues"}`, 201)
-	w := br.open(b, "#/policies", desktop).asGuest()
+	w := br.open(b, "#/policies").asGuest()
 	w.until("[...document.querySelectorAll('[data-column=count]')].map((e) => e.textContent).join() === '3,2'")
 	w.opens("Add policy…")
 	w.refused = []string{"preview", "undo"}
@@ -194,7 +194,7 @@ func TestListsOfOtherUsers(t *testing.T) {
 	b.request("PUT", "/api/permissions/%2F/man", `{"configure":"","write":"","read":""}`, 201)
 	b.request("PUT", "/api/policies/%2F/old", `{"pattern":"^orders","definition":{"max-length":100}}`, 201)
 	b.called("of guest")
-	w := br.open(b, "#/connections", desktop)
+	w := br.open(b, "#/connections")
 	w.logIn("man", "p")
 	w.sees("There are no connections, or none that you may see.")
 	w.click("nav a", "Policies")
@@ -215,7 +215,7 @@ func TestListsOfOtherUsers(t *testing.T) {
 func TestPagesOfAdministrators(t *testing.T) {
 	t.Parallel()
 	br, b := newBrowser(t), start(t)
-	w := br.open(b, "#/vhosts", desktop).asGuest()
+	w := br.open(b, "#/vhosts").asGuest()
 	w.opens("Add virtual host…")
 	w.fill("dialog input[name=name]", hostile[0])
 	w.fill("dialog input[name=tags]", "a, b")
@@ -243,7 +243,7 @@ func TestPagesOfAdministrators(t *testing.T) {
 	w.click("dialog button", "Set")
 	w.until("document.querySelector('[data-column=tags]')?.textContent === 'monitoring'")
 	w.shoot("users")
-	other := br.open(b, "#/users", desktop)
+	other := br.open(b, "#/users")
 	other.logIn(hostile[1], "p") // the password is as it was
 	other.sees("What is due")
 	if strings.Contains(other.shown(), "Users") {
@@ -282,7 +282,7 @@ func TestListsShowText(t *testing.T) {
 		c.must(err)
 		b.request("PUT", "/api/policies/%2F/"+url.PathEscape(name), fmt.Sprintf(`{"pattern":"<b>%d","definition":{"dead-letter-exchange":%q},"priority":%d}`, i, "<i>", i), 201)
 	}
-	w := br.open(b, "#/connections", desktop).asGuest()
+	w := br.open(b, "#/connections").asGuest()
 	w.sees(hostile[0])
 	for _, page := range []struct{ address, column string }{{"#/exchanges?size=250", "name"}, {"#/consumers?size=250&cols=queue,arguments", "tag"}, {"#/policies?size=250", "name"}} {
 		w.at(page.address)

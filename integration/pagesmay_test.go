@@ -75,7 +75,7 @@ func pageOf(br *browser, b *broker, user, tags, vhost, grant string) *tab {
 	if grant != "" {
 		b.request("PUT", "/api/permissions/"+vhost+"/"+user, grant, 201)
 	}
-	w := br.open(b, "#/now", desktop)
+	w := br.open(b, "#/now")
 	w.logIn(user, "p")
 	w.sees("What is due")
 	return w

@@ -2,6 +2,7 @@ package integration
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
@@ -57,25 +58,27 @@ func axeScript(t *testing.T) string {
 	return string(text)
 }
 
-// Each page is usable for everybody, in light and dark.
-func TestPagesForEverybody(t *testing.T) { everybody(t, "1280", desktop) }
-
-// So it is without scrolling sideways on a small screen.
-func TestPagesForEverybody_Small(t *testing.T) { everybody(t, "400", look{400, 800}) }
-
-func everybody(t *testing.T, name string, l look) {
+// Each page is usable for everybody, in light and dark, and without scrolling sideways on a small screen. In dark only
+// colours differ, and they do not depend on the size.
+func TestPagesForEverybody(t *testing.T) {
 	t.Parallel()
 	br, b, script := newBrowser(t), start(t), axeScript(t)
 	lively(b)
 	worked(b)
 	sendsOn(b, 4) // as few as make a ladder of the graph: what axe costs grows with the rows of the lists
-	w := br.open(b, "", l)
+	w := br.open(b, "")
 	pictures(w, func(page string) {
 		t.Helper()
-		for _, scheme := range []string{"light", "dark"} {
-			w.scheme(scheme)
-			w.shoot(page + "-" + name + "-" + scheme)
-			accessible(w, page+" "+name+" "+scheme, int(l.width), script, scheme == "dark")
+		for _, l := range []look{{400, 800}, desktop} {
+			w.resize(l)
+			for _, scheme := range []string{"light", "dark"} {
+				name := fmt.Sprintf("%s-%d-%s", page, l.width, scheme)
+				w.scheme(scheme)
+				w.shoot(name)
+				if scheme == "light" || l == desktop {
+					accessible(w, name, int(l.width), script, scheme == "dark")
+				}
+			}
 		}
 	})
 }
