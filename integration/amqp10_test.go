@@ -96,7 +96,7 @@ func TestPageOfLinks(t *testing.T) {
 	t.Parallel()
 	br, b := newBrowser(t), start(t)
 	b.request("PUT", "/api/queues/%2F/q", `{"durable":true}`, http.StatusCreated)
-	ctx, cancel := context.WithTimeout(context.Background(), 10*patience)
+	ctx, cancel := context.WithTimeout(context.Background(), 4*patience)
 	defer cancel()
 	conn, err := amqp.Dial(ctx, "amqp://guest:guest@"+b.amqp, nil)
 	if err != nil {

@@ -73,7 +73,7 @@ func TestBegun_ByWhoMayNot(t *testing.T) {
 	expect[*protocol.ConnectionTune](i)
 	i.say(method(0, &protocol.ConnectionTuneOk{ChannelMax: 2047, FrameMax: frameMax}), method(0, &protocol.ConnectionOpen{VirtualHost: "/"}))
 	expect[*protocol.ConnectionOpenOk](i)
-	i.must(i.SetDeadline(time.Now().Add(4 * patience)))
+	i.must(i.SetDeadline(time.Now().Add(2 * patience)))
 	const channels, size = 36, 4 << 20
 	for n := range uint16(channels) {
 		i.open(n + 1)
@@ -171,7 +171,7 @@ func TestBegun_ByMany(t *testing.T) {
 		p.open(1)
 		p.say(method(1, &protocol.ConfirmSelect{}))
 		expect[*protocol.ConfirmSelectOk](p.rawClient)
-		p.must(p.SetDeadline(time.Now().Add(8 * patience)))
+		p.must(p.SetDeadline(time.Now().Add(3 * patience)))
 		all.Go(func() {
 			p.publish(func() {
 				ready.Done()
@@ -207,7 +207,7 @@ func TestBegun_OnOneConnection(t *testing.T) {
 	b, check := startSmall(t)
 	i := b.connectRaw(t)
 	i.login(0)
-	i.must(i.SetDeadline(time.Now().Add(4 * patience)))
+	i.must(i.SetDeadline(time.Now().Add(2 * patience)))
 	const channels, size = 36, 8 << 20
 	for n := range uint16(channels) {
 		i.open(n + 1)

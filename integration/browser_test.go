@@ -146,7 +146,7 @@ func (w *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 // act returns the value of an action.
 func act[T any](w *tab, action chromedp.Action[T]) T {
 	w.Helper()
-	ctx, cancel := context.WithTimeout(w.ctx, 10*patience)
+	ctx, cancel := context.WithTimeout(w.ctx, 4*patience)
 	defer cancel()
 	v, err := chromedp.Run(ctx, action)
 	if err != nil {

@@ -68,7 +68,7 @@ func TestCrashEntity_DEFER5_DUP2_DLY14(t *testing.T) {
 // connect returns a client that gives up when the broker is gone.
 func (k *entityBooks) connect(b *broker) (*azure, context.CancelFunc) {
 	k.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 6*patience)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
 	k.Cleanup(cancel)
 	client, err := azservicebus.NewClientFromConnectionString(
 		"Endpoint=sb://"+b.amqp+";SharedAccessKeyName=RootManageSharedAccessKey;SharedAccessKey=SAS_KEY_VALUE;UseDevelopmentEmulator=true;",

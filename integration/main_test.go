@@ -21,7 +21,7 @@ import (
 )
 
 // patience is how long anything that must happen may take on a busy machine.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 var buildFlags []string
 

@@ -79,7 +79,7 @@ func tryRabbit(t *testing.T, epmd string) *rabbit {
 		"RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS="+local, "RABBITMQ_CTL_ERL_ARGS="+local)
 	r.run(epmd, "-port", ports[1], "-address", "127.0.0.1")
 	ended := r.run(rabbitPrograms + "/rabbitmq-server")
-	wait := time.After(9 * patience) // two busy processors took a minute
+	wait := time.After(3 * patience) // two busy processors took a minute
 	every := time.NewTicker(200 * time.Millisecond)
 	defer every.Stop()
 	for {

@@ -77,7 +77,7 @@ func TestPagesOfClients(t *testing.T) {
 		if e == nil || e.Code != 320 || !strings.Contains(e.Reason, "maintenance tonight") {
 			t.Error(e)
 		}
-	case <-time.After(10 * patience):
+	case <-time.After(4 * patience):
 		t.Error("the client did not receive the reason")
 	}
 }

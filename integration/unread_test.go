@@ -68,7 +68,7 @@ func TestUnread(t *testing.T) {
 			i := b.connectRaw(t)
 			i.login(0)
 			i.open(1)
-			i.must(i.SetDeadline(time.Now().Add(9 * patience))) // a slow broker takes long to answer what the system holds unread
+			i.must(i.SetDeadline(time.Now().Add(3 * patience))) // a slow broker takes long to answer what the system holds unread
 			i.say(attack.prepare)
 			cutOff := func() int { return strings.Count(b.log.String(), "the client has read nothing for 3s") }
 			earlier := cutOff()
