@@ -53,6 +53,7 @@ func TestCrashTransactions_TXN6(t *testing.T) {
 				}
 			})
 		}
+		eventually(t, "transactions end in both ways", k.bothWays)
 		<-time.After(time.Duration(300+r.IntN(700)) * time.Millisecond) // the moment is of the test's choosing
 		b.kill()
 		working.Wait()
@@ -134,6 +135,13 @@ func (k *accounts) one(x *transactor) bool {
 	return true
 }
 
+// bothWays reports whether some have been committed and some rolled back.
+func (k *accounts) bothWays() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return len(k.committed) > 0 && len(k.back) > 0
+}
+
 // fails reports what is not the end of the broker.
 func (k *accounts) fails(err error, s amqp10.State) bool {
 	if err == nil {
@@ -194,9 +202,6 @@ func (k *accounts) check(b *broker) {
 		if !open[task] && done[task] != 2 {
 			k.Errorf("task %d is settled, and its messages are in %d queues", task, done[task])
 		}
-	}
-	if len(k.committed) == 0 || len(k.back) == 0 {
-		k.Error("too few")
 	}
 	k.Logf("%d transactions, %d committed, %d rolled back, %d tasks come again", len(k.tried), len(k.committed), len(k.back), again)
 }
