@@ -1,7 +1,8 @@
 package supervision
 
 import (
-	"github.com/asynkron/protoactor-go/actor"
+	"candlemark/actors/mail"
+
 	lru "github.com/hashicorp/golang-lru/v2"
 )
 
@@ -18,7 +19,9 @@ func newCrashedQueues() crashedQueues {
 	return crashedQueues{ids}
 }
 
-func (c crashedQueues) add(pid *actor.PID) { c.ids.Add(pid.Id, struct{}{}) }
+func (c crashedQueues) add(queue mail.Address) { c.ids.Add(queue.GetId(), struct{}{}) }
 
-// has reports whether pid, which may be nil, is one of them.
-func (c crashedQueues) has(pid *actor.PID) bool { return pid != nil && c.ids.Contains(pid.Id) }
+// has reports whether a queue, which may be nil, is one of them.
+func (c crashedQueues) has(queue mail.Address) bool {
+	return queue != nil && c.ids.Contains(queue.GetId())
+}

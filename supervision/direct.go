@@ -6,6 +6,7 @@ import (
 	"net"
 
 	"candlemark/actors/connection"
+	"candlemark/actors/mail"
 	"candlemark/internal/auth"
 	"candlemark/internal/parameters"
 
@@ -87,8 +88,8 @@ func (i *directConnection) Authenticate(string, []byte, auth.Peer) (auth.User, e
 }
 
 // spawn has the root make an actor that is alone.
-func spawn(ctx context.Context, n *Node, kind Kind, make func() actor.Actor) (*actor.PID, error) {
-	pid, err := askRoot(ctx, n, func(reply chan<- *actor.PID) any { return openChild{kind, make, reply} })
+func spawn(ctx context.Context, n *Node, kind Kind, make func() actor.Actor) (mail.Address, error) {
+	pid, err := askRoot(ctx, n, func(reply chan<- mail.Address) any { return openChild{kind, make, reply} })
 	if err == nil && pid == nil {
 		err = errStopping
 	}
@@ -99,10 +100,10 @@ func spawn(ctx context.Context, n *Node, kind Kind, make func() actor.Actor) (*a
 type openChild struct {
 	kind  Kind
 	make  func() actor.Actor
-	reply chan<- *actor.PID
+	reply chan<- mail.Address
 }
 
-func (t *tree) openChild(ctx actor.Context, m openChild) *actor.PID {
+func (t *tree) openChild(ctx actor.Context, m openChild) mail.Address {
 	t.serial++
 	props := t.node.props(func(func() []any) actor.Actor { return m.make() })
 	pid, err := ctx.SpawnNamed(props, fmt.Sprintf("%s/%d", m.kind, t.serial))

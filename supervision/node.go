@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"candlemark/actors/actorlib"
 	"candlemark/actors/mail"
 	"candlemark/actors/mailbox"
 	"candlemark/internal/auth"
@@ -106,7 +107,7 @@ type Node struct {
 	endEvents    func() // ends their publishing; nil until it began
 
 	root     *actor.PID
-	registry *actor.PID
+	registry mail.Address
 	vhosts   topology.VHosts // shown and hidden by the root alone
 	changing chan struct{}   // has room for one who changes the virtual hosts
 	// answering has room for one who writes the answer to a command about messages.
@@ -244,7 +245,7 @@ func (n *Node) undeliverable(what any) {
 	switch m := what.(type) {
 	case mail.Answerable:
 		if to, reply := m.Answer(fate); to != nil {
-			n.system.Root.Send(to, reply)
+			actorlib.Send(n.system.Root, to, reply)
 		}
 	case *mail.Inbound:
 		m.Chunk.Release()

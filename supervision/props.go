@@ -124,7 +124,7 @@ func queueProps(n *Node, v *topology.VHost, log *zerolog.Logger) func(vhost.Queu
 func (n *Node) connectionProps(conn net.Conn) *actor.Props {
 	cfg := connection.Config{
 		Settings: connectionSettings(n, conn), NewChannel: n.channelProps, Product: n.cfg.Product, ClusterName: n.clusterName(), ChannelMax: n.cfg.Limits.Channels,
-		Heartbeat: n.cfg.Limits.Heartbeat, NoHeartbeat: n.cfg.Limits.NoHeartbeat, Handover: func(from *actor.PID, conn net.Conn, read []byte) { n.asker.Post(n.root, handover{from, conn, read}) },
+		Heartbeat: n.cfg.Limits.Heartbeat, NoHeartbeat: n.cfg.Limits.NoHeartbeat, Handover: func(from mail.Address, conn net.Conn, read []byte) { n.asker.Post(n.root, handover{from, conn, read}) },
 	}
 	if i, ok := conn.(*directConnection); ok {
 		i.admit(&cfg)

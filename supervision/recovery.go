@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"candlemark/actors/actorlib"
+	"candlemark/actors/mail"
 	"candlemark/actors/shovel"
 	"candlemark/actors/vhost"
 	"candlemark/internal/definitions"
@@ -70,8 +72,8 @@ func (n *Node) load() error {
 	}
 	n.Shovels = shovels.New(shovels.Config{
 		Parameters: definitions.NewParameters(m, d.Parameters), VHost: func(name string) bool { _, is := n.cfg.Users.VHost(name); return is },
-		Lock: n.lockVHosts, Unlock: n.unlockVHosts, End: func(pid *actor.PID) { n.system.Root.Stop(pid) },
-		Spawn: func(ctx context.Context, cfg shovel.Config) (*actor.PID, error) {
+		Lock: n.lockVHosts, Unlock: n.unlockVHosts, End: func(who mail.Address) { n.system.Root.Stop(actorlib.PID(who)) },
+		Spawn: func(ctx context.Context, cfg shovel.Config) (mail.Address, error) {
 			return spawn(ctx, n, KindShovel, func() actor.Actor { return shovel.New(cfg) })
 		},
 		Done: func(p parameters.Parameter) { n.parameterEvent(context.Background(), "parameter.cleared", p, p.Value) },

@@ -26,7 +26,7 @@ func (n *Node) openRooms() {
 	n.Queries = queries.New(queries.Config{
 		Asker: n.asker, VHosts: &n.vhosts, Registry: n.registry, Permissions: n.cfg.Permissions, Connections: n.connections, Events: n.events,
 		SystemExchanges: systemExchanges,
-		SpawnMove: func(ctx context.Context, cfg move.Config) (*actor.PID, error) {
+		SpawnMove: func(ctx context.Context, cfg move.Config) (mail.Address, error) {
 			return spawn(ctx, n, KindMove, func() actor.Actor { return move.New(cfg) })
 		},
 	})
@@ -64,14 +64,14 @@ func (n *Node) sendToQueues(what any) {
 	}
 }
 
-// connections returns the PIDs of all connections.
-func (n *Node) connections(ctx context.Context) ([]*actor.PID, error) {
-	return askRoot(ctx, n, func(reply chan<- []*actor.PID) any { return listConnections{reply} })
+// connections returns the addresses of all connections.
+func (n *Node) connections(ctx context.Context) ([]mail.Address, error) {
+	return askRoot(ctx, n, func(reply chan<- []mail.Address) any { return listConnections{reply} })
 }
 
 // spawnLocalChannel has the root make a channel that no connection has.
-func (n *Node) spawnLocalChannel(ctx context.Context, spec connection.ChannelSpec) (*actor.PID, error) {
-	pid, err := askRoot(ctx, n, func(reply chan<- *actor.PID) any { return openLocalChannel{spec, reply} })
+func (n *Node) spawnLocalChannel(ctx context.Context, spec connection.ChannelSpec) (mail.Address, error) {
+	pid, err := askRoot(ctx, n, func(reply chan<- mail.Address) any { return openLocalChannel{spec, reply} })
 	if err == nil && pid == nil {
 		err = errStopping
 	}

@@ -10,8 +10,6 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // settleTimeout is how long queues may take to handle what connections left.
@@ -84,19 +82,19 @@ func (n *Node) settle(ctx context.Context) error {
 		queues = slices.AppendSeq(queues, v.Directory().Keepers())
 	}
 	handled := func() error {
-		return n.answered(ctx, "queues", len(queues), func(i int, r mail.Request) (*actor.PID, any) {
+		return n.answered(ctx, "queues", len(queues), func(i int, r mail.Request) (mail.Address, any) {
 			return queues[i].PID, &mail.DescribeQueue{Request: r}
 		})
 	}
-	return errors.Join(handled(), n.answered(ctx, "virtual hosts", len(vhosts), func(i int, r mail.Request) (*actor.PID, any) {
+	return errors.Join(handled(), n.answered(ctx, "virtual hosts", len(vhosts), func(i int, r mail.Request) (mail.Address, any) {
 		return vhosts[i].PID, &mail.AwaitIdle{Request: r}
-	}), n.answered(ctx, "dead-letter actors", len(vhosts), func(i int, r mail.Request) (*actor.PID, any) {
+	}), n.answered(ctx, "dead-letter actors", len(vhosts), func(i int, r mail.Request) (mail.Address, any) {
 		return vhosts[i].DeadLetter, &mail.FinishDeadLetters{Request: r}
 	}), handled())
 }
 
 // answered asks count questions, and fails if not all are answered in time.
-func (n *Node) answered(ctx context.Context, whom string, count int, ask func(i int, r mail.Request) (*actor.PID, any)) error {
+func (n *Node) answered(ctx context.Context, whom string, count int, ask func(i int, r mail.Request) (mail.Address, any)) error {
 	silent := count
 	_ = n.asker.All(ctx, count, func(i int, r mail.Request) { n.asker.Post(ask(i, r)) }, func(any) { silent-- })
 	if silent > 0 {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 
+	"candlemark/actors/actorlib"
 	"candlemark/actors/connection"
 	"candlemark/actors/mail"
 
@@ -26,7 +27,7 @@ type accepted struct{ conn net.Conn }
 
 // handover: a connection leaves its socket to one that speaks AMQP 1.0.
 type handover struct {
-	from *actor.PID
+	from mail.Address
 	conn net.Conn
 	read []byte // of it
 }
@@ -40,11 +41,11 @@ type closeAll struct {
 // openLocalChannel asks for a channel; nil comes back if it cannot be made.
 type openLocalChannel struct {
 	spec  connection.ChannelSpec
-	reply chan<- *actor.PID
+	reply chan<- mail.Address
 }
 
-// listConnections asks for the PIDs of all connections.
-type listConnections struct{ reply chan<- []*actor.PID }
+// listConnections asks for the addresses of all connections.
+type listConnections struct{ reply chan<- []mail.Address }
 
 // Receive handles one mail.
 func (t *tree) Receive(ctx actor.Context) {
@@ -82,7 +83,7 @@ func (t *tree) Receive(ctx actor.Context) {
 	case openChild:
 		m.reply <- t.openChild(ctx, m)
 	case listConnections:
-		list := make([]*actor.PID, 0, len(t.connections))
+		list := make([]mail.Address, 0, len(t.connections))
 		for _, pid := range t.connections {
 			list = append(list, pid)
 		}
@@ -154,7 +155,7 @@ func (t *tree) accept(ctx actor.Context, conn net.Conn) {
 
 // handOver puts a connection in the place of another, which ends. If it cannot, that is the end of the socket.
 func (t *tree) handOver(ctx actor.Context, m handover) {
-	defer ctx.Stop(m.from)
+	defer ctx.Stop(actorlib.PID(m.from))
 	pid, err := (*actor.PID)(nil), errStopping
 	if t.serial++; t.closing == nil {
 		pid, err = ctx.SpawnNamed(connection10Props(t.node, m.conn, m.read), fmt.Sprintf("%s/%d", KindConnection, t.serial))
@@ -164,7 +165,7 @@ func (t *tree) handOver(ctx actor.Context, m handover) {
 		_ = m.conn.Close()
 		return
 	}
-	delete(t.connections, m.from.Id)
+	delete(t.connections, m.from.GetId())
 	t.admit(ctx, pid)
 }
 
@@ -177,7 +178,7 @@ func (t *tree) admit(ctx actor.Context, pid *actor.PID) {
 }
 
 // receive makes a local channel; nil if it cannot.
-func (t *tree) receive(ctx actor.Context, m openLocalChannel) *actor.PID {
+func (t *tree) receive(ctx actor.Context, m openLocalChannel) mail.Address {
 	if t.closing != nil {
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/url"
 
+	"candlemark/actors/actorlib"
 	"candlemark/actors/mail"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
@@ -14,7 +15,7 @@ import (
 // vhostTree is a virtual host with its actors, as the root sees it.
 type vhostTree struct {
 	vhost    *topology.VHost
-	commands *actor.PID
+	commands mail.Address
 	alive    map[string]*actor.PID // its actors, by id
 	number   uint64                // of its questions
 	bound    bool                  // the command actor is about to be bound
@@ -56,12 +57,13 @@ func (t *tree) startVHost(ctx actor.Context, m startVHost) {
 	p := &vhostTree{vhost: v, alive: map[string]*actor.PID{}, number: t.serial, ready: m.ready}
 	t.vhosts[m.name] = p
 	name := "/" + url.PathEscape(m.name)
-	spawn := func(props *actor.Props, kind Kind) (*actor.PID, error) {
+	spawn := func(props *actor.Props, kind Kind) (mail.Address, error) {
 		pid, err := ctx.SpawnNamed(props, string(kind)+name)
-		if err == nil {
-			p.alive[pid.Id] = pid
+		if err != nil {
+			return nil, err
 		}
-		return pid, err
+		p.alive[pid.Id] = pid
+		return pid, nil
 	}
 	var err error
 	if v.DeadLetter, err = spawn(n.deadLetterProps(v), KindDeadLetter); err == nil {
@@ -76,7 +78,7 @@ func (t *tree) startVHost(ctx actor.Context, m startVHost) {
 		t.stopActors(ctx, p)
 		return
 	}
-	ctx.Send(v.PID, &mail.DeclareExchange{
+	actorlib.Send(ctx, v.PID, &mail.DeclareExchange{
 		Request: mail.Request{ReplyTo: ctx.Self(), ID: p.number}, Name: topology.AdminExchange, Passive: true,
 	})
 }
@@ -100,7 +102,7 @@ func (t *tree) vhostStarted(ctx actor.Context, m *mail.TopologyReply) {
 		p.report(nil)
 	default:
 		p.bound = true
-		ctx.Send(p.vhost.Directory().Exchange([]byte(topology.AdminExchange)).PID, &mail.AddBinding{
+		actorlib.Send(ctx, p.vhost.Directory().Exchange([]byte(topology.AdminExchange)).PID, &mail.AddBinding{
 			Request: mail.Request{ReplyTo: ctx.Self(), ID: p.number},
 			Binding: topology.Binding{Destination: topology.AdminExchange},
 			Target:  topology.Target{Queue: &topology.Queue{Name: topology.AdminExchange, PID: p.commands}},
@@ -130,7 +132,7 @@ func (t *tree) stopVHost(ctx actor.Context, m stopVHost) {
 	t.sendAll(ctx, &mail.CloseConnection{
 		VHost: m.name, Err: protocol.ConnectionErrorf(protocol.ConnectionForced, "vhost '%s' is deleted", m.name),
 	})
-	ctx.Send(p.vhost.PID, &mail.EndVHost{})
+	actorlib.Send(ctx, p.vhost.PID, &mail.EndVHost{})
 }
 
 // actorEnded: an actor has ended. The virtual host itself is the first of its actors
@@ -147,7 +149,7 @@ func (t *tree) actorEnded(ctx actor.Context, who *actor.PID) {
 			if p.gone != nil {
 				p.gone <- nil
 			}
-		case who.Equal(p.vhost.PID):
+		case mail.Same(who, p.vhost.PID):
 			t.stopActors(ctx, p)
 		}
 		return

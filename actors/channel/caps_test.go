@@ -18,7 +18,7 @@ func (r *rig) ttls() map[string]string {
 	for _, p := range r.posts {
 		if e, ok := p.Mail.(*mail.Enqueue); ok {
 			for i := range e.Messages {
-				found[p.To.Id] += fmt.Sprintf("%s:%d ", e.Messages[i].Body, e.Messages[i].TTL)
+				found[p.To.GetId()] += fmt.Sprintf("%s:%d ", e.Messages[i].Body, e.Messages[i].TTL)
 			}
 			e.Release()
 		}

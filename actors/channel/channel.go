@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"candlemark/actors/actorlib"
 	"candlemark/actors/mail"
 	"candlemark/internal/auth"
 	"candlemark/internal/budget"
@@ -25,7 +26,7 @@ const answerTimeout = 30 * time.Second
 // Config configures a channel.
 type Config struct {
 	ID         uint16
-	Connection *actor.PID
+	Connection mail.Address
 	// ConnectionName and Node describe the origin of traced messages.
 	ConnectionName, Node string
 	Outbox               *outbox.Outbox
@@ -52,7 +53,7 @@ type Config struct {
 	// Ended, unless nil, is called at the end of the channel with its virtual host and counts.
 	Ended func(vhost string, counts mail.Counts, more *metrics.Published)
 	// Post sends mail from any goroutine.
-	Post func(to *actor.PID, m any)
+	Post func(to mail.Address, m any)
 	// Close closes the actor's mailbox and returns the mail left in it.
 	Close func() []any
 }
@@ -95,7 +96,7 @@ func (c *channel) Receive(ctx actor.Context) {
 // carryOut sends the mail of the turn, in order.
 func (c *channel) carryOut(ctx actor.Context) {
 	c.sendConfirms()
-	c.CarryOut(ctx.Send)
+	c.CarryOut(func(to mail.Address, what any) { actorlib.Send(ctx, to, what) })
 	c.part()
 	c.watchOver(ctx)
 	if c.long != nil && !c.long.begun {
@@ -111,7 +112,7 @@ func (c *channel) carryOut(ctx actor.Context) {
 
 // watchOver starts and ends watches of queues.
 func (c *channel) watchOver(ctx actor.Context) {
-	c.WatchOver(ctx.Watch, func(who mail.Address) { mail.Unwatch(ctx, who) })
+	c.WatchOver(func(who mail.Address) { actorlib.Watch(ctx, who) }, func(who mail.Address) { actorlib.Unwatch(ctx, who) })
 }
 
 // guard keeps a timer running while a command waits.

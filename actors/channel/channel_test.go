@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"candlemark/actors/actorlib"
 	"candlemark/actors/mail"
 	"candlemark/actors/mailbox"
 	"candlemark/internal/auth"
@@ -54,7 +55,7 @@ func withFixture(t *testing.T, limit int, test func(h *fixture)) {
 		box := mailbox.New(h.undeliverable)
 		cfg := h.cfg
 		cfg.Permissions = panics{h.perms, "boom"}
-		cfg.Post, cfg.Close = func(to *actor.PID, received any) { h.root.Send(to, received) }, box.Close
+		cfg.Post, cfg.Close = func(to mail.Address, received any) { actorlib.Send(h.root, to, received) }, box.Close
 		spawned := make(chan struct{})
 		parent := h.probe("connection", func(ctx actor.Context) {
 			cfg.Connection = ctx.Self()
@@ -87,7 +88,7 @@ func (h *fixture) undeliverable(received any) {
 	case *mail.Deliver:
 		m.Release()
 	default:
-		mail.AnswerAll(h.root, []any{received}, mail.Gone)
+		actorlib.AnswerAll(h.root, []any{received}, mail.Gone)
 	}
 }
 
@@ -106,7 +107,7 @@ func (h *fixture) probe(name string, started func(actor.Context)) *actor.PID {
 		case *actor.Terminated: // it overtakes mail
 			ctx.Send(ctx.Self(), &mail.PeerGone{Who: m.Who})
 		case *mail.Consume:
-			ctx.Watch(m.Channel)
+			actorlib.Watch(ctx, m.Channel)
 			seen <- m
 		default:
 			seen <- m
@@ -218,12 +219,12 @@ func TestShell_FromDeclareToClose(t *testing.T) {
 	withFixture(t, 1<<20, func(h *fixture) {
 		h.says(&protocol.QueueDeclare{Queue: "q"}, &protocol.ChannelClose{}, &protocol.BasicQos{})
 		m := gets[*mail.DeclareQueue](h, "vhost")
-		if m.Connection.Id != "connection" || !m.ReplyTo.Equal(h.pid) {
+		if m.Connection.GetId() != "connection" || !mail.Same(m.ReplyTo, h.pid) {
 			t.Errorf("%+v", m)
 		}
 		h.root.Send(h.pid, &mail.DeclareQueueReply{Reply: m.Done(nil), Name: "q"})
 		closed := gets[*mail.ChannelClosed](h, "connection")
-		if !closed.SendCloseOk || closed.ID != 1 || !closed.Channel.Equal(h.pid) {
+		if !closed.SendCloseOk || closed.ID != 1 || !mail.Same(closed.Channel, h.pid) {
 			t.Errorf("%+v", closed)
 		}
 		gets[*mail.PeerGone](h, "connection")
@@ -323,7 +324,7 @@ func TestShell_Panic(t *testing.T) {
 		h.consumes("a")
 		h.root.Send(h.pid, h.inbound(slices.Concat(publish("", "q2", "a"), publish("boom", "", "b"), publish("", "q2", "c"))))
 		h.says(&protocol.BasicQos{})
-		if is := gets[*mail.PeerGone](h, "connection"); !is.Who.Equal(h.pid) {
+		if is := gets[*mail.PeerGone](h, "connection"); !mail.Same(is.Who, h.pid) {
 			t.Errorf("%v ended", is.Who)
 		}
 		gets[*mail.PeerGone](h, "q1")

@@ -90,7 +90,7 @@ func (c *chaos) act() {
 	case 11:
 		if q := c.queueName(); c.rand.IntN(20) == 0 {
 			for tag, x := range c.consumers {
-				if x.Queue.Address.Id == q {
+				if x.Queue.Address.GetId() == q {
 					c.turn(&mail.ConsumerCancelled{Queue: pid(q), Tag: tag})
 				}
 			}
@@ -178,7 +178,7 @@ func (c *chaos) answer() {
 // deliver brings some consumer messages that are still in a publisher's read.
 func (c *chaos) deliver() {
 	for tag, x := range c.consumers {
-		q := x.Queue.Address.Id
+		q := x.Queue.Address.GetId()
 		n := 1 + c.rand.IntN(5)
 		m := c.inbound([]byte(strings.Repeat("d", 30*n)))
 		d := mail.NewDeliver(x.Queue.Address, tag, false)
@@ -251,8 +251,8 @@ func (c *chaos) look() {
 		case *mail.Settle:
 			for _, r := range m.Ranges {
 				for n := r.First; n <= r.Last; n++ {
-					key := fmt.Sprint(p.To.Id, n)
-					if c.settled[key] || n > c.number[p.To.Id] {
+					key := fmt.Sprint(p.To.GetId(), n)
+					if c.settled[key] || n > c.number[p.To.GetId()] {
 						c.t.Fatalf("%s settled wrongly", key)
 					}
 					c.settled[key] = true

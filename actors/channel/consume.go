@@ -98,7 +98,7 @@ func (s *state) forget(tag string, c *output.Consumer) {
 // the last delivery (LEASE-9).
 func (s *state) consumerCancelled(m *mail.ConsumerCancelled) {
 	c := s.consumers[m.Tag]
-	if c == nil || !c.Queue.Address.Equal(m.Queue) {
+	if c == nil || !mail.Same(c.Queue.Address, m.Queue) {
 		return
 	}
 	s.forget(m.Tag, c)

@@ -35,7 +35,7 @@ func (r *rig) gone(queues []string, rest ...string) {
 	}
 	var others []outgoing.Post
 	for _, p := range r.posts {
-		if text := p.To.Id + ": channelgone"; want[text] {
+		if text := p.To.GetId() + ": channelgone"; want[text] {
 			if _, is := p.Mail.(*mail.ChannelGone); is {
 				delete(want, text)
 				continue

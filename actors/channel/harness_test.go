@@ -13,10 +13,10 @@ import (
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
 	"candlemark/internal/outbox"
+	"candlemark/internal/testkit/address"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
 
-	"github.com/asynkron/protoactor-go/actor"
 	"github.com/rs/zerolog"
 	"go.uber.org/goleak"
 )
@@ -48,7 +48,7 @@ type read struct {
 	bytes []byte
 }
 
-func pid(name string) *actor.PID { return actor.NewPID("here", name) }
+func pid(name string) mail.Address { return address.Named(name) }
 
 func newRig(t testing.TB, change ...func(*Config)) *rig {
 	r := &rig{t: t, perms: &auth.Fixed{}}
@@ -56,7 +56,7 @@ func newRig(t testing.TB, change ...func(*Config)) *rig {
 		ID: 1, Connection: pid("connection"), Outbox: outbox.New(1<<20, nil), Gate: message.NewGate(1 << 30),
 		FrameMax: 4096, VHost: testVHost(), User: auth.User{Name: "guest"}, CancelNotify: true,
 		Permissions: r.perms, MaxMessage: 16 << 20, Clock: clock.New(), Log: zerolog.Nop(),
-		Post:  func(_ *actor.PID, received any) { r.later = append(r.later, received) },
+		Post:  func(_ mail.Address, received any) { r.later = append(r.later, received) },
 		Close: func() []any { return nil },
 	}
 	for _, f := range change {
@@ -250,7 +250,7 @@ func (r *rig) sent(want ...string) {
 
 // describe shows a mail. A queue takes and releases its batch by it.
 func (r *rig) describe(p outgoing.Post) string {
-	to := p.To.Id + ": "
+	to := p.To.GetId() + ": "
 	switch m := p.Mail.(type) {
 	case *mail.Enqueue:
 		text := to + "enqueue"

@@ -4,11 +4,10 @@ import (
 	"cmp"
 
 	"candlemark/actors/channel/assembler"
+	"candlemark/actors/mail"
 	"candlemark/internal/message"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // long is a search for a route that exceeds a turn. It runs on its own goroutine, while all input behind the publish
@@ -75,7 +74,7 @@ func (s *state) routeLong(x *topology.Exchange, m *message.Message, more [][]byt
 }
 
 // find runs on the goroutine of the search.
-func (l *long) find(self *actor.PID, post func(*actor.PID, any)) {
+func (l *long) find(self mail.Address, post func(mail.Address, any)) {
 	if route, ok := l.Find(); ok {
 		post(self, longFound{l.id, route})
 	}

@@ -134,7 +134,7 @@ func TestStepsOfATurnAreBounded(t *testing.T) {
 			case resumeWork:
 				again = true
 			case *mail.Enqueue:
-				if p.To.Id == "c7" {
+				if p.To.GetId() == "c7" {
 					for _, x := range m.Messages {
 						if string(x.Body) != fmt.Sprint(next) {
 							t.Fatalf("%s instead of %d", x.Body, next)

@@ -13,7 +13,6 @@ import (
 	"candlemark/internal/topology"
 	"candlemark/protocol"
 
-	"github.com/asynkron/protoactor-go/actor"
 	"github.com/rs/zerolog"
 )
 
@@ -55,7 +54,7 @@ func (r *rig) pass(to *rig) {
 	back := to.posts
 	to.posts = nil
 	for _, p := range back {
-		if p.To.Equal(r.Self()) {
+		if mail.Same(p.To, r.Self()) {
 			r.turn(p.Mail)
 		}
 	}
@@ -232,8 +231,8 @@ func TestReplyTo_MailboxIsAnswered(t *testing.T) {
 	c := &channel{state: r.state}
 	left := other.posts[1].Mail
 	c.cfg.Close = func() []any { return []any{left} }
-	c.cfg.Post = func(to *actor.PID, received any) {
-		if !to.Equal(other.Self()) {
+	c.cfg.Post = func(to mail.Address, received any) {
+		if !mail.Same(to, other.Self()) {
 			t.Error("answered to", to)
 		}
 		other.turn(received)

@@ -31,7 +31,7 @@ func (r *rig) copies() (keys []string, bodies []string, tables []protocol.Table)
 	rest := r.posts[:0:0]
 	for _, p := range r.posts {
 		e, isBatch := p.Mail.(*mail.Enqueue)
-		if !isBatch || p.To.Id != "traces" {
+		if !isBatch || p.To.GetId() != "traces" {
 			rest = append(rest, p)
 			continue
 		}

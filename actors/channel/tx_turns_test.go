@@ -27,8 +27,8 @@ func (r *rig) turns(received any) (turns, published, settled int) {
 			case *mail.Enqueue:
 				for _, x := range m.Messages {
 					published++
-					if of[p.To.Id]++; x.Number != of[p.To.Id] {
-						r.t.Fatalf("number %d of the %dth message", x.Number, of[p.To.Id])
+					if of[p.To.GetId()]++; x.Number != of[p.To.GetId()] {
+						r.t.Fatalf("number %d of the %dth message", x.Number, of[p.To.GetId()])
 					}
 				}
 				n += len(m.Messages)

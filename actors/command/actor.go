@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 
+	"candlemark/actors/actorlib"
 	"candlemark/actors/mail"
 	"candlemark/internal/auth"
 	"candlemark/internal/clock"
@@ -17,7 +18,7 @@ import (
 type Config struct {
 	VHost *topology.VHost
 	// Registry is the policy registry.
-	Registry *actor.PID
+	Registry mail.Address
 	// Carry executes a job, which may take as long as ctx lasts, and returns its answer as JSON. It is called on its
 	// own goroutine.
 	Carry func(ctx context.Context, c Command) []byte
@@ -67,7 +68,7 @@ func New(cfg Config) actor.Actor {
 
 // Receive handles one mail: the core decides, then the outcome is carried out.
 func (d *commandActor) Receive(ctx actor.Context) {
-	defer mail.AnswerPanic(ctx)
+	defer actorlib.AnswerPanic(ctx)
 	s := &d.state
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
@@ -104,7 +105,7 @@ func (d *commandActor) carryOut(ctx actor.Context) {
 	posts := d.state.out
 	d.state.out = nil
 	for _, p := range posts {
-		ctx.Send(p.to, p.what)
+		actorlib.Send(ctx, p.to, p.what)
 	}
 	begun := d.state.begun
 	d.state.begun = nil
@@ -118,11 +119,11 @@ func (d *commandActor) carryOut(ctx actor.Context) {
 }
 
 // run executes one job and mails its answer.
-func (d *commandActor) run(e job, self *actor.PID, root *actor.RootContext) {
+func (d *commandActor) run(e job, self mail.Address, root *actor.RootContext) {
 	ctx, cancel := d.clock.WithTimeout(d.ctx, e.deadline-d.clock.Ran())
 	defer cancel()
 	answer := d.carry(ctx, e.command)
 	if d.ctx.Err() == nil { // otherwise the actor has ended
-		root.Send(self, carried{d, e, answer})
+		actorlib.Send(root, self, carried{d, e, answer})
 	}
 }

@@ -23,13 +23,13 @@ func (s *state) addJob(number uint64, from mail.Address, by *mail.Publisher, m *
 		return
 	}
 	e := job{number, deadline, Command{
-		User: auth.User{Name: by.User, Tags: by.Tags}, Channel: from.Id, Origin: by.Origin, Key: string(m.RoutingKey), Body: bytes.Clone(m.Body),
+		User: auth.User{Name: by.User, Tags: by.Tags}, Channel: from.GetId(), Origin: by.Origin, Key: string(m.RoutingKey), Body: bytes.Clone(m.Body),
 	}}
 	if by.Connection != nil {
-		e.command.Connection = by.Connection.Id
+		e.command.Connection = by.Connection.GetId()
 	}
-	line := append(s.lines[from.Id], e)
-	if s.lines[from.Id] = line; len(line) == 1 {
+	line := append(s.lines[from.GetId()], e)
+	if s.lines[from.GetId()] = line; len(line) == 1 {
 		s.ready = append(s.ready, e)
 		s.begin(now)
 	}

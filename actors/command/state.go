@@ -70,7 +70,7 @@ type post struct {
 func (s *state) enqueue(e *mail.Enqueue, now time.Duration) {
 	reply := &mail.EnqueueReply{Queue: s.self}
 	dead := s.vhost.DeadLetter
-	deadLettered := dead != nil && e.From != nil && e.From.Equal(dead)
+	deadLettered := dead != nil && e.From != nil && mail.Same(e.From, dead)
 	for i := range e.Messages {
 		m := &e.Messages[i]
 		reply.Add(m.Number)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"candlemark/actors/connection"
+	"candlemark/actors/mail"
 	"candlemark/protocol"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -134,7 +135,7 @@ func TestChannelSpec(t *testing.T) {
 	}, func(r *rig) {
 		r.openChannel(7)
 		r.expectEvents()
-		if spec.ID != 7 || !spec.Connection.Equal(r.conn) || spec.FrameMax != 131072 || spec.VHost != r.vhost || spec.User.Name != "lim" ||
+		if spec.ID != 7 || !mail.Same(spec.Connection, r.conn) || spec.FrameMax != 131072 || spec.VHost != r.vhost || spec.User.Name != "lim" ||
 			spec.ClientProduct != "probe" || !spec.Capabilities.BasicNack || spec.Capabilities.ConsumerCancelNotify || spec.Outbox == nil || spec.Gate == nil {
 			t.Errorf("%+v", spec)
 		}

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"candlemark/actors/connection/lifecycle"
+	"candlemark/actors/mail"
 	"candlemark/internal/auth"
 	"candlemark/internal/budget"
 	"candlemark/internal/events"
@@ -23,7 +24,7 @@ type Config struct {
 	NewChannel func(ChannelSpec) *actor.Props
 	// Handover passes the socket of a client that speaks AMQP 1.0 on, with the bytes read from it, and then stops
 	// self. It must not block. Nil: such clients are refused.
-	Handover func(self *actor.PID, conn net.Conn, read []byte)
+	Handover func(self mail.Address, conn net.Conn, read []byte)
 
 	Product      string   // product in the server properties; Candlemark
 	ClusterName  string   // cluster_name in the server properties
@@ -36,7 +37,7 @@ type Config struct {
 // ChannelSpec describes a channel to be created.
 type ChannelSpec struct {
 	ID            uint16
-	Connection    *actor.PID
+	Connection    mail.Address
 	Name          string // name of the connection
 	Outbox        *outbox.Outbox
 	Gate          *message.Gate

@@ -16,6 +16,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"candlemark/actors/actorlib"
 	"candlemark/actors/connection"
 	"candlemark/actors/connection/lifecycle"
 	"candlemark/actors/mail"
@@ -111,7 +112,7 @@ func (r *rig) vhostProbe(ctx actor.Context) {
 	if m, ok := ctx.Message().(*mail.ReleaseConnection); ok {
 		r.events <- "release"
 		if m.ReplyTo != nil {
-			ctx.Send(m.ReplyTo, &mail.ConnectionReleased{Reply: m.Done(nil)})
+			actorlib.Send(ctx, m.ReplyTo, &mail.ConnectionReleased{Reply: m.Done(nil)})
 		}
 	}
 }
@@ -163,7 +164,7 @@ func (p *channelProbe) Receive(ctx actor.Context) {
 	case *mail.CloseChannel:
 		p.r.events <- fmt.Sprintf("close %d", id)
 		if !p.unresponsive {
-			ctx.Send(p.spec.Connection, &mail.ChannelClosed{ID: id, Channel: ctx.Self()})
+			actorlib.Send(ctx, p.spec.Connection, &mail.ChannelClosed{ID: id, Channel: ctx.Self()})
 			ctx.Stop(ctx.Self())
 		}
 	case letGo:
@@ -192,7 +193,7 @@ func (p *channelProbe) inbound(ctx actor.Context, m *mail.Inbound) {
 		case *protocol.BasicRecoverAsync:
 			panic("as ordered")
 		case *protocol.BasicGet:
-			ctx.Send(p.spec.Connection, &mail.CloseConnection{
+			actorlib.Send(ctx, p.spec.Connection, &mail.CloseConnection{
 				Err: protocol.ConnectionErrorf(protocol.NotImplemented, "no get").For(method),
 			})
 		case *protocol.BasicCancel:
@@ -206,7 +207,7 @@ func (p *channelProbe) inbound(ctx actor.Context, m *mail.Inbound) {
 				continue
 			}
 			defer func() {
-				ctx.Send(p.spec.Connection, &mail.ChannelClosed{ID: id, Channel: ctx.Self(), SendCloseOk: true})
+				actorlib.Send(ctx, p.spec.Connection, &mail.ChannelClosed{ID: id, Channel: ctx.Self(), SendCloseOk: true})
 				ctx.Stop(ctx.Self())
 			}()
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"candlemark/actors/actorlib"
 	"candlemark/actors/connection"
 	"candlemark/actors/connection/lifecycle"
 	"candlemark/actors/mail"
@@ -255,7 +256,7 @@ func TestTCPAlarm(t *testing.T) {
 			if s.ID != 1 {
 				return &sink{spec: s}
 			}
-			broker <- s.Connection
+			broker <- actorlib.PID(s.Connection)
 			return &starter{sink: sink{spec: s}, channel: pid, system: &system}
 		}, wrap, func(cfg *connection.Config) { cfg.Valve = valve })
 		dial(t, conn)
@@ -307,7 +308,7 @@ func (s *sink) Receive(ctx actor.Context) {
 			s.acks <- n
 		}
 	case *mail.CloseChannel:
-		ctx.Send(s.spec.Connection, &mail.ChannelClosed{ID: s.spec.ID, Channel: ctx.Self()})
+		actorlib.Send(ctx, s.spec.Connection, &mail.ChannelClosed{ID: s.spec.ID, Channel: ctx.Self()})
 		ctx.Stop(ctx.Self())
 	case *flood:
 		m.run(ctx, s.spec.Outbox)

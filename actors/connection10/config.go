@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"candlemark/actors/connection/lifecycle"
+	"candlemark/actors/mail"
 	"candlemark/internal/auth"
 	"candlemark/internal/budget"
 	"candlemark/internal/dialect/transactions"
@@ -38,7 +39,7 @@ type Config struct {
 type SessionSpec struct {
 	Channel    uint16 // number, in both directions
 	Begin      Begin
-	Connection *actor.PID
+	Connection mail.Address
 	Name       string // name of the connection
 	Container  string // container-id of the client
 	Outbox     *outbox.Outbox

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"candlemark/actors/actorlib"
 	"candlemark/actors/mail"
 	"candlemark/internal/auth"
 	"candlemark/internal/clock"
@@ -31,7 +32,7 @@ func (c *connection) putToken(m *mail.PutToken) {
 		c.announceAccess(m.Scope) // before the client gets the answer
 		c.tokenDue()
 	}
-	c.Root.Send(m.ReplyTo, &mail.TokenPut{Reply: m.Done(err)})
+	actorlib.Send(c.Root, m.ReplyTo, &mail.TokenPut{Reply: m.Done(err)})
 }
 
 // tokenDue informs sessions of expired tokens, and waits for the next one.

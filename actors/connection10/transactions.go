@@ -1,16 +1,15 @@
 package connection10
 
 import (
+	"candlemark/actors/actorlib"
 	"candlemark/actors/mail"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // transactionDue: a transaction may have expired.
 type transactionDue struct{}
 
 // sessionFailed: a session has ended without reporting its transactions.
-type sessionFailed struct{ pid *actor.PID }
+type sessionFailed struct{ pid mail.Address }
 
 // transact handles mail about transactions, and waits for the next one to expire.
 func transact(c *connection, m any) {
@@ -39,7 +38,7 @@ func transact(c *connection, m any) {
 		t.Expire(now, sessions)
 	}
 	for _, p := range t.Out {
-		c.Root.Send(p.To, p.What)
+		actorlib.Send(c.Root, p.To, p.What)
 	}
 	t.Out = nil
 	stopTransactions(c)

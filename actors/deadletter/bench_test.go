@@ -5,9 +5,9 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/internal/message"
+	"candlemark/internal/testkit/address"
 	"candlemark/internal/topology"
 
-	"github.com/asynkron/protoactor-go/actor"
 	"github.com/rs/zerolog"
 )
 
@@ -15,7 +15,7 @@ import (
 // time to one queue, and settles them; one operation is one message.
 func BenchmarkDeadLetter(b *testing.B) {
 	v := topology.NewVHost("/")
-	q := &topology.Queue{Name: "dead", PID: actor.NewPID("local", "dead")}
+	q := &topology.Queue{Name: "dead", PID: address.Named("dead")}
 	x := &topology.Exchange{Name: "dlx", Type: "fanout"}
 	r, _ := topology.NewRoutes("fanout", nil)
 	r, _ = r.With(topology.Binding{Destination: "dead"}, topology.Target{Queue: q})
@@ -23,8 +23,8 @@ func BenchmarkDeadLetter(b *testing.B) {
 	v.Publish(v.Directory().WithQueue(q).WithExchange(x))
 	var s state
 	s.init(Config{VHost: v, Stats: &Stats{}, Log: zerolog.Nop()}, 0)
-	s.self = actor.NewPID("local", "self")
-	from := actor.NewPID("local", "from")
+	s.self = address.Named("self")
+	from := address.Named("from")
 	m := message.Message{Exchange: []byte("orders"), RoutingKey: []byte("orders.new"), Header: []byte{0, 0}, Owned: true, TTL: 1000}
 	b.ReportAllocs()
 	for done := 0; done < b.N; done += turnLimit {

@@ -3,6 +3,7 @@ package deadletter
 import (
 	"math/rand/v2"
 
+	"candlemark/actors/actorlib"
 	"candlemark/actors/mail"
 	"candlemark/internal/events"
 	"candlemark/internal/topology"
@@ -46,7 +47,7 @@ func New(cfg Config) actor.Actor {
 
 // Receive handles one mail: the core decides, then the outcome is carried out.
 func (d *deadletter) Receive(ctx actor.Context) {
-	defer mail.AnswerPanic(ctx)
+	defer actorlib.AnswerPanic(ctx)
 	s := &d.state
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
@@ -83,10 +84,10 @@ func (d *deadletter) Receive(ctx actor.Context) {
 func (d *deadletter) carryOut(ctx actor.Context) {
 	out := &d.state.out
 	for _, pid := range out.watch {
-		ctx.Watch(pid)
+		actorlib.Watch(ctx, pid)
 	}
 	for _, p := range out.posts {
-		ctx.Send(p.to, p.what)
+		actorlib.Send(ctx, p.to, p.what)
 	}
 	for _, b := range out.search {
 		if b.waiting != nil {
@@ -100,8 +101,8 @@ func (d *deadletter) carryOut(ctx actor.Context) {
 }
 
 // search runs on a goroutine.
-func search(b *batch, l *topology.Long, self *actor.PID, root *actor.RootContext) {
+func search(b *batch, l *topology.Long, self mail.Address, root *actor.RootContext) {
 	if route, ok := l.Find(); ok {
-		root.Send(self, searched{b, route})
+		actorlib.Send(root, self, searched{b, route})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"candlemark/actors/actorlib"
 	"candlemark/actors/mail"
 	"candlemark/internal/message"
 	"candlemark/internal/topology"
@@ -93,7 +94,7 @@ func TestOneMailPerTargetAndReplyWhenAllHaveAnswered(t *testing.T) {
 		toA, toB := take[*mail.Enqueue](h, a), take[*mail.Enqueue](h, b)
 		h.nothing(a)
 		h.nothing(source)
-		if len(toA.Messages) != 3 || toA.Messages[0].Number+2 != toA.Messages[2].Number || !toA.From.Equal(h.pid) {
+		if len(toA.Messages) != 3 || toA.Messages[0].Number+2 != toA.Messages[2].Number || !mail.Same(toA.From, h.pid) {
 			t.Errorf("%+v", toA)
 		}
 		h.answer(toA, false)
@@ -304,7 +305,7 @@ func TestTargetThatEndsSettles(t *testing.T) {
 		take[*mail.Enqueue](h, a)
 		h.answer(take[*mail.Enqueue](h, b), false)
 		h.nothing(source)
-		_ = h.root.StopFuture(a.queue.PID).Wait()
+		_ = h.root.StopFuture(actorlib.PID(a.queue.PID)).Wait()
 		synctest.Wait()
 		h.settled(source, mail.Range{First: 1, Last: 1})
 		h.settled(source, mail.Range{First: 2, Last: 2})

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"candlemark/actors/actorlib"
 	"candlemark/actors/deadletter"
 	"candlemark/actors/mail"
 	"candlemark/internal/message"
@@ -63,7 +64,7 @@ func withFixture(t *testing.T, test func(h *fixture)) {
 		defer func() {
 			_ = h.root.StopFuture(h.pid).Wait()
 			for _, p := range h.probes {
-				_ = h.root.StopFuture(p.queue.PID).Wait()
+				_ = h.root.StopFuture(actorlib.PID(p.queue.PID)).Wait()
 			}
 			system.Shutdown()
 			time.Sleep(system.Config.DeadLetterThrottleInterval) // the library's own goroutine ends after that

@@ -126,13 +126,13 @@ func (s *state) searched(b *batch, route topology.LongRoute) {
 func (s *state) ready() *batch {
 	var waiting map[string]bool
 	for _, b := range s.batches {
-		if b.waiting == nil && !waiting[b.From.Id] {
+		if b.waiting == nil && !waiting[b.From.GetId()] {
 			return b
 		}
 		if waiting == nil {
 			waiting = map[string]bool{}
 		}
-		waiting[b.From.Id] = true
+		waiting[b.From.GetId()] = true
 	}
 	return nil
 }
@@ -199,10 +199,10 @@ func (s *state) enqueued(m *mail.EnqueueReply) {
 
 // targetGone settles the copies that a target has not answered before its end.
 func (s *state) targetGone(who mail.Address) {
-	delete(s.watched, who.Id)
+	delete(s.watched, who.GetId())
 	var numbers []uint64
 	s.copies.Each(func(n uint64, c pendingCopy) bool {
-		if c.target.PID.Equal(who) {
+		if mail.Same(c.target.PID, who) {
 			numbers = append(numbers, n)
 		}
 		return true
@@ -323,7 +323,7 @@ func (s *state) reportLost() {
 	}
 	reported := map[round]bool{}
 	report := func(b *batch) {
-		if r := (round{b.From.Id, b.Epoch}); !reported[r] {
+		if r := (round{b.From.GetId(), b.Epoch}); !reported[r] {
 			reported[r] = true
 			s.send(b.From, &mail.DeadLetterReply{Incarnation: b.Incarnation, Lost: true, Epoch: b.Epoch})
 		}

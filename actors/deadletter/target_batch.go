@@ -79,8 +79,8 @@ func (p *targetBatches) send(s *state) {
 		for k, l := range x.pending {
 			x.messages[k].Number = s.base + s.copies.Append(pendingCopy{l, x.target})
 		}
-		if _, known := s.watched[pid.Id]; !known {
-			s.watched[pid.Id] = struct{}{}
+		if _, known := s.watched[pid.GetId()]; !known {
+			s.watched[pid.GetId()] = struct{}{}
 			s.out.watch = append(s.out.watch, pid)
 		}
 		s.send(pid, &mail.Enqueue{From: s.self, Queue: pid, Table: x.target.Table, Action: x.target.Action, Messages: x.messages})

@@ -9,6 +9,7 @@ import (
 	"candlemark/policies"
 	"candlemark/protocol"
 
+	"candlemark/actors/actorlib"
 	"github.com/asynkron/protoactor-go/actor"
 )
 
@@ -57,7 +58,7 @@ func New(cfg Config) actor.Actor {
 
 // Receive handles one mail.
 func (x *exchange) Receive(ctx actor.Context) {
-	defer mail.AnswerPanic(ctx)
+	defer actorlib.AnswerPanic(ctx)
 	switch m := ctx.Message().(type) {
 	case *mail.AddBinding:
 		if !x.bindLater(ctx, m) {
@@ -148,7 +149,7 @@ func (x *exchange) end(ctx actor.Context, fate mail.Fate) {
 	x.keeper.end(ctx, fate)
 	x.keeper = nil
 	x.publish(empty)
-	mail.AnswerAll(ctx, x.cfg.Close(), fate)
+	actorlib.AnswerAll(ctx, x.cfg.Close(), fate)
 }
 
 // publish makes routes the current table and reports whether it has changed.
@@ -178,6 +179,6 @@ func configured(r *topology.Routes, s policies.ExchangeSettings) *topology.Route
 
 func reply(ctx actor.Context, r mail.Request, answer any) {
 	if r.ReplyTo != nil {
-		ctx.Send(r.ReplyTo, answer)
+		actorlib.Send(ctx, r.ReplyTo, answer)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"candlemark/actors/actorlib"
 	"candlemark/actors/exchange"
 	"candlemark/actors/mail"
 	"candlemark/actors/mailbox"
@@ -45,10 +46,10 @@ func withConfiguredFixture(t *testing.T, x *topology.Exchange, settings policies
 		// Mail to an actor that is gone is answered, as supervision does it.
 		system.EventStream.Subscribe(func(event any) {
 			if late, ok := event.(*actor.DeadLetterEvent); ok {
-				mail.AnswerAll(h.root, []any{late.Message}, mail.Gone)
+				actorlib.AnswerAll(h.root, []any{late.Message}, mail.Gone)
 			}
 		})
-		box := mailbox.New(func(m any) { mail.AnswerAll(h.root, []any{m}, mail.Gone) })
+		box := mailbox.New(func(m any) { actorlib.AnswerAll(h.root, []any{m}, mail.Gone) })
 		props := actor.PropsFromProducer(func() actor.Actor {
 			cfg := exchange.Config{Exchange: x, VHost: h.vhost, Settings: settings, Close: box.Close}
 			more(&cfg)
@@ -57,7 +58,7 @@ func withConfiguredFixture(t *testing.T, x *topology.Exchange, settings policies
 		h.probe = system.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
 			switch m := ctx.Message().(type) {
 			case *actor.Started:
-				x.PID = topology.ChildOf(ctx.Self(), "x")
+				x.PID = actorlib.ChildOf(ctx.Self(), "x")
 				var err error
 				if x.PID, err = ctx.SpawnNamed(props, "x"); err != nil {
 					t.Error(err)
@@ -84,7 +85,7 @@ func (h *fixture) ask() mail.Request {
 
 func (h *fixture) send(mails ...any) {
 	for _, m := range mails {
-		h.root.Send(h.exchange.PID, m)
+		actorlib.Send(h.root, h.exchange.PID, m)
 	}
 	synctest.Wait()
 }
@@ -197,7 +198,7 @@ func TestAutoDeleteSaysWhenUnused(t *testing.T) {
 		h.bind("k", q)
 		h.send(&mail.RemoveBinding{Request: h.ask(), Binding: topology.Binding{Destination: "q", RoutingKey: "k"}})
 		u := take[*mail.ExchangeUnused](h) // the vhost answers the Unbind
-		if u.ID != h.asked || u.Name != "x" || !u.Exchange.Equal(x.PID) {
+		if u.ID != h.asked || u.Name != "x" || !mail.Same(u.Exchange, x.PID) {
 			t.Errorf("%+v", u)
 		}
 		h.bind("k", q)

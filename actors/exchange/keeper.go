@@ -3,6 +3,7 @@ package exchange
 import (
 	"slices"
 
+	"candlemark/actors/actorlib"
 	"candlemark/actors/exchange/history"
 	"candlemark/actors/mail"
 	"candlemark/internal/message"
@@ -74,7 +75,7 @@ func (x *exchange) keeps(ctx actor.Context, received any) {
 	case *actor.Terminated: // system mail, ahead of the peer's other mail (PRO-1)
 		ctx.Send(ctx.Self(), &mail.PeerGone{Who: m.Who})
 	case *mail.PeerGone:
-		if k.to.Equal(m.Who) {
+		if mail.Same(k.to, m.Who) {
 			x.taken(ctx)
 		}
 	case room:
@@ -102,7 +103,7 @@ func (x *exchange) enqueue(ctx actor.Context, e *mail.Enqueue) {
 	}
 	e.Release()
 	if len(answer.Ranges) > 0 {
-		ctx.Send(e.From, answer)
+		actorlib.Send(ctx, e.From, answer)
 	}
 }
 
@@ -181,18 +182,18 @@ func (x *exchange) replay(ctx actor.Context, to topology.Target, list []message.
 		k.left = len(list)
 	} else {
 		k.to = to.Queue.PID
-		ctx.Watch(k.to)
+		actorlib.Watch(ctx, k.to)
 		list[len(list)-1].Number = k.number
 	}
 	for part := range slices.Chunk(list, batch) {
 		if to.Queue != nil {
-			ctx.Send(k.to, &mail.Enqueue{From: ctx.Self(), Queue: k.to, Messages: part})
+			actorlib.Send(ctx, k.to, &mail.Enqueue{From: ctx.Self(), Queue: k.to, Messages: part})
 			continue
 		}
 		for i := range part {
 			part[i].Number = uint64(i) + 1
 		}
-		ctx.Send(x.cfg.VHost.DeadLetter, &mail.DeadLetter{
+		actorlib.Send(ctx, x.cfg.VHost.DeadLetter, &mail.DeadLetter{
 			From: ctx.Self(), Incarnation: k.number, Reason: "replayed", Exchange: to.Exchange.Name, Replay: true, Messages: part,
 		})
 	}
@@ -200,7 +201,7 @@ func (x *exchange) replay(ctx actor.Context, to topology.Target, list []message.
 
 // taken ends a replay to a queue.
 func (x *exchange) taken(ctx actor.Context) {
-	mail.Unwatch(ctx, x.keeper.to)
+	actorlib.Unwatch(ctx, x.keeper.to)
 	x.idle(ctx)
 }
 
@@ -274,11 +275,11 @@ func (k *keeper) end(ctx actor.Context, fate mail.Fate) {
 	}
 	close(k.gone)
 	if k.to != nil {
-		mail.Unwatch(ctx, k.to)
+		actorlib.Unwatch(ctx, k.to)
 	}
 	k.history.Clear()
 	for _, m := range k.pending {
-		mail.AnswerAll(ctx, []any{m}, fate)
+		actorlib.AnswerAll(ctx, []any{m}, fate)
 	}
 	for _, l := range k.late {
 		l.release()

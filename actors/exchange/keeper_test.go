@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"candlemark/actors/actorlib"
 	"candlemark/actors/exchange"
 	"candlemark/actors/exchange/history"
 	"candlemark/actors/mail"
@@ -68,7 +69,7 @@ func (s *store) queue(name string) *sink {
 		to, reply := m.Answer(mail.Gone)
 		answer := func() {
 			if to != nil {
-				s.root.Send(to, reply)
+				actorlib.Send(s.root, to, reply)
 			}
 		}
 		if k.holds {
@@ -92,7 +93,7 @@ func (k *sink) answers() {
 }
 
 func (s *store) stop(k *sink) {
-	_ = s.root.StopFuture(k.PID).Wait()
+	_ = s.root.StopFuture(actorlib.PID(k.PID)).Wait()
 	synctest.Wait()
 }
 
@@ -374,7 +375,7 @@ func TestDEC17_ReplayToAnExchange(t *testing.T) {
 			t.Error(len(got), len(q.got))
 		}
 		s.stop(q)
-		_ = s.root.StopFuture(s.vhost.DeadLetter).Wait()
+		_ = s.root.StopFuture(actorlib.PID(s.vhost.DeadLetter)).Wait()
 	})
 }
 

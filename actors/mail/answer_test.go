@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/asynkron/protoactor-go/actor"
+	"candlemark/internal/testkit/address"
 )
 
 // A command that its queue has not seen goes back to whoever can ask again, once; what
 // came of one that the queue had begun with nobody knows (ADR 32).
 func TestUnseenCommandsGoBack(t *testing.T) {
-	channel, vhost := actor.NewPID("", "channel"), actor.NewPID("", "vhost")
+	channel, vhost := address.Named("channel"), address.Named("vhost")
 	asked := Request{ReplyTo: channel, ID: 7}
 	for f, want := range map[Fate]string{Gone: "again", Unseen: "again", Failed: "failed", Down: "failed", Unstored: "failed"} {
 		for _, m := range []Answerable{

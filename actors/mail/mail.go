@@ -11,6 +11,17 @@ import (
 // Address is the receiver of a mail.
 type Address = topology.Address
 
+// ID returns the id of an actor, "" for nil.
+func ID(a Address) string {
+	if a == nil {
+		return ""
+	}
+	return a.GetId()
+}
+
+// Same reports whether a and b are addresses of one actor; nil is that of none.
+func Same(a, b Address) bool { return a != nil && b != nil && a.GetId() == b.GetId() }
+
 // Request says who gets the answer to a command and under which number, chosen by the asker. With the zero value
 // there is no answer.
 type Request struct {

@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"candlemark/actors/actorlib"
 	"candlemark/actors/mail"
 	"candlemark/internal/clock"
 
@@ -81,7 +82,7 @@ func (x *move) Receive(ctx actor.Context) {
 		}
 		x.leave(ctx)
 	case mail.Answerable: // a query to holders of deliveries: the move has no tags
-		mail.AnswerAll(ctx, []any{m}, mail.Gone)
+		actorlib.AnswerAll(ctx, []any{m}, mail.Gone)
 	}
 	x.carryOut(ctx)
 }
@@ -91,13 +92,13 @@ func (x *move) carryOut(ctx actor.Context) {
 	status := s.status
 	x.cfg.Handle.status.Store(&status)
 	for _, w := range s.out.watch {
-		if x.watched[w.Id] == nil {
-			x.watched[w.Id] = w
-			ctx.Watch(w)
+		if x.watched[w.GetId()] == nil {
+			x.watched[w.GetId()] = w
+			actorlib.Watch(ctx, w)
 		}
 	}
 	for _, p := range s.out.posts {
-		ctx.Send(p.to, p.what)
+		actorlib.Send(ctx, p.to, p.what)
 	}
 	self, root := ctx.Self(), ctx.ActorSystem().Root
 	if s.out.again {
@@ -120,6 +121,6 @@ func (x *move) leave(ctx actor.Context) {
 		x.timer.Stop()
 	}
 	for _, w := range x.watched {
-		mail.Unwatch(ctx, w)
+		actorlib.Unwatch(ctx, w)
 	}
 }

@@ -237,11 +237,11 @@ func (s *state) gone(who mail.Address, now clock.Instant) {
 		return
 	}
 	for n, c := range s.copies {
-		if c.target.Equal(who) {
+		if mail.Same(c.target, who) {
 			s.answered(n, true, false)
 		}
 	}
-	if who.Equal(s.job.From.PID) {
+	if mail.Same(who, s.job.From.PID) {
 		s.end(Failed, "the queue has ended", now)
 		return
 	}

@@ -9,17 +9,14 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
+	"candlemark/internal/testkit/address"
 	"candlemark/internal/topology"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 var (
-	self = address("move")
-	from = &topology.Queue{Name: "dead", PID: address("dead")}
+	self = address.Named("move")
+	from = &topology.Queue{Name: "dead", PID: address.Named("dead")}
 )
-
-func address(name string) mail.Address { return actor.NewPID("local", name) }
 
 // core is a move in a virtual host with the default exchange and some queues.
 type core struct {
@@ -33,7 +30,7 @@ func newCore(t *testing.T, job Job, queues ...string) *core {
 	v := topology.NewVHost("/")
 	d := v.Directory().WithExchange(&topology.Exchange{}).WithQueue(from)
 	for _, name := range queues {
-		d = d.WithQueue(&topology.Queue{Name: name, PID: address(name)})
+		d = d.WithQueue(&topology.Queue{Name: name, PID: address.Named(name)})
 	}
 	v.Publish(d)
 	job.VHost, job.From = v, from
@@ -127,10 +124,10 @@ func TestRefusals(t *testing.T) {
 	one[*mail.Settle](c)
 	c.brings(true, "")
 	one[*mail.Enqueue](c)
-	c.gone(address("to"), c.now)
+	c.gone(address.Named("to"), c.now)
 	c.counts(0, map[string]int64{Refused: 3})
 	one[*mail.Settle](c)
-	c.gone(address("to"), c.now) // nothing of it is under way: no second claim
+	c.gone(address.Named("to"), c.now) // nothing of it is under way: no second claim
 	c.brings(true, "")
 	one[*mail.Enqueue](c)
 	c.gone(from.PID, c.now)
@@ -195,7 +192,7 @@ func TestImpossibleCopyIsMoved_SBR6(t *testing.T) {
 		c := newCore(t, Job{To: To{Queue: "to"}}, "to")
 		c.brings(true, "")
 		number := one[*mail.Enqueue](c).Messages[0].Number
-		c.copies[number+1], c.number = copied{c.copies[number].item, address("to")}, number+1
+		c.copies[number+1], c.number = copied{c.copies[number].item, address.Named("to")}, number+1
 		c.batch[0].copies = 2
 		answer := func(n uint64, how string) {
 			r := &mail.EnqueueReply{Refused: how != "taken", Ranges: []mail.Range{{First: n, Last: n}}}

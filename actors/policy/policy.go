@@ -7,6 +7,7 @@ import (
 	"candlemark/policies"
 	"candlemark/policies/changes"
 
+	"candlemark/actors/actorlib"
 	"github.com/asynkron/protoactor-go/actor"
 	"github.com/rs/zerolog"
 )
@@ -50,7 +51,7 @@ func (r *registry) Receive(ctx actor.Context) {
 	case *mail.SetPolicy, *mail.SetPolicies, *mail.ClearPolicy, *mail.UndoPolicyChange, *mail.ForgetVHost, *mail.ListPolicies, *mail.DescribePolicies:
 		s.accept(m.(mail.Answerable))
 	case *mail.VHostStarted:
-		ctx.Watch(m.PID)
+		actorlib.Watch(ctx, m.PID)
 		s.started(m.Name, m.PID)
 	case *mail.ApplyPoliciesReply:
 		s.applied(m.ID)
@@ -136,7 +137,7 @@ func (r *registry) changed(c *command, o outcome, asked mail.Request, found bool
 func (r *registry) carryOut(ctx actor.Context) {
 	s := &r.state
 	for ; len(s.out) > 0; s.out = s.out[1:] {
-		ctx.Send(s.out[0].to, s.out[0].mail)
+		actorlib.Send(ctx, s.out[0].to, s.out[0].mail)
 	}
 	s.out = nil
 }
@@ -157,7 +158,7 @@ func (r *registry) answerPanic(ctx actor.Context) {
 		r.state.drop(r.serving)
 		r.serving = nil
 	case len(r.state.out) == 0:
-		mail.AnswerAll(ctx, []any{ctx.Message()}, mail.Failed)
+		actorlib.AnswerAll(ctx, []any{ctx.Message()}, mail.Failed)
 	}
 	if goesOn {
 		ctx.Send(ctx.Self(), &stored{again: true})

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"candlemark/actors/actorlib"
 	"candlemark/actors/mail"
 	"candlemark/policies"
 
@@ -102,7 +103,7 @@ func (p *probe) quiet() {
 
 // answer confirms a change in the place of a vhost.
 func (p *probe) answer(a *mail.ApplyPolicies) {
-	p.system.Root.Send(a.ReplyTo, &mail.ApplyPoliciesReply{Reply: a.Done(nil)})
+	actorlib.Send(p.system.Root, a.ReplyTo, &mail.ApplyPoliciesReply{Reply: a.Done(nil)})
 }
 
 // starts makes the probe a vhost and takes its first policies.

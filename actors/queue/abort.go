@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"candlemark/actors/actorlib"
 	"candlemark/actors/mail"
 	"candlemark/internal/store"
 
@@ -26,7 +27,7 @@ func (q *queue) abort(ctx actor.Context) {
 	}
 	left := append(s.pending.All(), q.close()...)
 	if w := s.pending.Work(); w != nil && w.Asked != nil { // the command in progress
-		attempt(func() { mail.AnswerAll(ctx, []any{w.Asked}, mail.Failed) })
+		attempt(func() { actorlib.AnswerAll(ctx, []any{w.Asked}, mail.Failed) })
 	}
 	for _, g := range s.gets {
 		left = append(left, g)
@@ -41,14 +42,14 @@ func (q *queue) abort(ctx actor.Context) {
 	attempt(func() {
 		s.fail(q.failedOn)
 		for _, p := range s.out.Posts {
-			ctx.Send(p.To, p.Mail)
+			actorlib.Send(ctx, p.To, p.Mail)
 		}
 	})
 	s.flow.Release(true, 0, 0)
 	s.flow.GiveBack()
 	attempt(q.returnBudget)
 	for _, m := range left {
-		attempt(func() { mail.AnswerAll(ctx, []any{m}, mail.Unseen) })
+		attempt(func() { actorlib.AnswerAll(ctx, []any{m}, mail.Unseen) })
 	}
 }
 
@@ -56,7 +57,7 @@ func (q *queue) abort(ctx actor.Context) {
 // send commands for the next incarnation; the vhost holds those back.
 func (q *queue) reportCrash(ctx actor.Context) {
 	if v := q.state.vhost; v != nil {
-		ctx.Send(v.PID, &mail.QueueCrashed{Queue: ctx.Self(), Newest: q.state.Seq})
+		actorlib.Send(ctx, v.PID, &mail.QueueCrashed{Queue: ctx.Self(), Newest: q.state.Seq})
 	}
 }
 
@@ -80,7 +81,7 @@ func (q *queue) onPanic(ctx actor.Context, received any) {
 	if r := recover(); r != nil {
 		q.failedOn = received
 		attempt(func() { q.reportCrash(ctx) })
-		attempt(func() { mail.AnswerAll(ctx, []any{received}, mail.Failed) })
+		attempt(func() { actorlib.AnswerAll(ctx, []any{received}, mail.Failed) })
 		panic(r)
 	}
 }
@@ -95,5 +96,5 @@ func NewDown() actor.Actor { return down{} }
 
 // Receive answers every mail with an error.
 func (down) Receive(ctx actor.Context) {
-	mail.AnswerAll(ctx, []any{ctx.Message()}, mail.Down)
+	actorlib.AnswerAll(ctx, []any{ctx.Message()}, mail.Down)
 }

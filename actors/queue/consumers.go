@@ -96,7 +96,7 @@ func (s *state) releaseLease(n int, now clock.Instant) {
 // channelGone detaches all consumers of a channel and requeues its unacked deliveries at their positions. Ending an
 // unacked basic.get counts as a use of the queue (LEASE-4).
 func (s *state) channelGone(channel mail.Address, now clock.Instant) {
-	s.gets = slices.DeleteFunc(s.gets, func(g *mail.Get) bool { return g.Channel.Equal(channel) })
+	s.gets = slices.DeleteFunc(s.gets, func(g *mail.Get) bool { return mail.Same(g.Channel, channel) })
 	h := s.consumers.Channel(channel)
 	if h == nil {
 		return

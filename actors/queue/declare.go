@@ -43,7 +43,7 @@ func equivalent(q *topology.Queue, v *topology.VHost, m *mail.DeclareQueue) erro
 
 // access refuses an exclusive queue to all connections but its owner (DEC-5). A nil connection is the broker itself.
 func access(q *topology.Queue, v *topology.VHost, connection mail.Address) error {
-	if q.Exclusive && connection != nil && !q.Owner.Equal(connection) {
+	if q.Exclusive && connection != nil && !mail.Same(q.Owner, connection) {
 		return policies.ResourceLocked(q.Name, v.Name)
 	}
 	return nil

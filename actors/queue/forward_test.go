@@ -140,7 +140,7 @@ func TestForwardRetries(t *testing.T) {
 		if len(ids) != 1 {
 			t.Fatalf("attempt %d: %d sent", i, len(ids))
 		}
-		c.feed(&mail.DeadLetterReply{Incarnation: 7, Retained: []mail.Retained{{ID: ids[0], Taken: []mail.Target{{Actor: ch2.Id}}}}})
+		c.feed(&mail.DeadLetterReply{Incarnation: 7, Retained: []mail.Retained{{ID: ids[0], Taken: []mail.Target{{Actor: ch2.GetId()}}}}})
 		c.at(at - 1)
 		if bodies, _ := c.moved(); len(bodies) > 0 {
 			t.Fatalf("attempt %d: early", i)

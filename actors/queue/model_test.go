@@ -213,7 +213,7 @@ func (m *model) took(e *entry, by *taker, d mail.Delivery) {
 		e.gone = true
 		return
 	}
-	ch := by.channel.Id
+	ch := by.channel.GetId()
 	if m.held[ch] == nil {
 		m.held[ch], m.used[ch] = map[uint64]*entry{}, map[uint64]bool{}
 	}
@@ -272,16 +272,16 @@ func (m *model) settle() {
 	ch := m.channel()
 	s := &mail.Settle{Channel: ch}
 	for range 1 + m.r.IntN(3) {
-		from := 1 + m.r.Uint64N(uint64(len(m.used[ch.Id]))+1)
+		from := 1 + m.r.Uint64N(uint64(len(m.used[ch.GetId()]))+1)
 		how := settlements[m.r.IntN(len(settlements))]
 		r := mail.SettleRange{First: from, Last: from + m.r.Uint64N(4), How: how}
 		s.Ranges = append(s.Ranges, r)
 		for n := r.First; n <= r.Last; n++ {
-			e := m.held[ch.Id][n]
+			e := m.held[ch.GetId()][n]
 			if e == nil {
 				continue
 			}
-			delete(m.held[ch.Id], n)
+			delete(m.held[ch.GetId()], n)
 			e.taker.unacked--
 			switch how {
 			case mail.Ack:
@@ -304,9 +304,9 @@ func (m *model) settle() {
 
 // lock takes the deferred messages from a channel: they stay locked.
 func (m *model) lock(ch mail.Address) {
-	for n, e := range m.held[ch.Id] {
+	for n, e := range m.held[ch.GetId()] {
 		if e.deferred {
-			delete(m.held[ch.Id], n)
+			delete(m.held[ch.GetId()], n)
 			m.locked = append(m.locked, e)
 		}
 	}
@@ -316,11 +316,11 @@ func (m *model) channelGone() {
 	ch := m.channel()
 	m.takers = slices.DeleteFunc(m.takers, func(t *taker) bool { return t.channel == ch })
 	m.lock(ch)
-	for _, e := range m.held[ch.Id] {
+	for _, e := range m.held[ch.GetId()] {
 		m.giveBack(e)
 	}
-	delete(m.held, ch.Id)
-	delete(m.used, ch.Id)
+	delete(m.held, ch.GetId())
+	delete(m.used, ch.GetId())
 	m.enforce()
 	m.dispatch()
 	m.feed(&mail.ChannelGone{Channel: ch})
@@ -580,7 +580,7 @@ func (m *model) drain() {
 	}
 	for _, ch := range []mail.Address{ch1, ch2} {
 		m.core.settle(ch, mail.Ack, 1, 1<<40)
-		for _, e := range m.held[ch.Id] {
+		for _, e := range m.held[ch.GetId()] {
 			e.gone = true
 		}
 	}

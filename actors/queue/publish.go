@@ -52,7 +52,7 @@ func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
 				noteReply(&taken, s, e, m.Number, before)
 			}
 		case !e.Prepared && s.Refuses(1, int64(len(m.Body))):
-			if s.Overflowed(m, now) && e.From.Equal(s.vhost.DeadLetter) {
+			if s.Overflowed(m, now) && mail.Same(e.From, s.vhost.DeadLetter) {
 				noteReply(&taken, s, e, m.Number, before) // the target dead-letters it further, so the sender must not retry (DL-29)
 				continue
 			}

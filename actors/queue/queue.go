@@ -3,6 +3,7 @@ package queue
 import (
 	"time"
 
+	"candlemark/actors/actorlib"
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/consumers"
 	"candlemark/actors/queue/records"
@@ -115,7 +116,7 @@ func (q *queue) receive(ctx actor.Context) {
 	case *actor.Stopped:
 		q.state.consumers.Channels(func(h *consumers.Channel) {
 			if h.Address != nil {
-				mail.Unwatch(ctx, h.Address)
+				actorlib.Unwatch(ctx, h.Address)
 			}
 		})
 		return
@@ -184,7 +185,7 @@ func (q *queue) carryOut(ctx actor.Context) {
 	records.ToWall(list, s.Skew)
 	q.post(ctx)
 	for _, w := range s.out.watch {
-		ctx.Watch(w)
+		actorlib.Watch(ctx, w)
 	}
 	s.out.watch = nil
 	q.journal(ctx, list, c)
@@ -208,7 +209,7 @@ func (q *queue) post(ctx actor.Context) {
 	s.flush()
 	q.publishFigures() // before the mail, so that its receivers see current figures
 	for _, p := range s.out.Posts {
-		ctx.Send(p.To, p.Mail)
+		actorlib.Send(ctx, p.To, p.Mail)
 	}
 	s.out.Clear()
 	for i, e := range s.out.done {

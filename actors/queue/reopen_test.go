@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"candlemark/actors/actorlib"
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/consumers"
@@ -200,7 +201,7 @@ func (r *rig) surroundings(rng *rand.Rand) {
 			for _, d := range l.Messages {
 				reply.Add(d.Number)
 			}
-			ctx.Send(l.From, reply)
+			actorlib.Send(ctx, l.From, reply)
 		}
 	}
 }

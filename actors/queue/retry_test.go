@@ -122,9 +122,9 @@ func TestRetryRemembersTargets_DL30(t *testing.T) {
 	c.put("a")
 	c.at(10)
 	_, ids, _ := c.letters()
-	c.feed(&mail.DeadLetterReply{Incarnation: 7, Retained: []mail.Retained{{ID: ids[0], Taken: []mail.Target{{Actor: ch1.Id}}}}})
+	c.feed(&mail.DeadLetterReply{Incarnation: 7, Retained: []mail.Retained{{ID: ids[0], Taken: []mail.Target{{Actor: ch1.GetId()}}}}})
 	c.at(1010)
-	if l := one[*mail.DeadLetter](c); len(l.Taken[l.Messages[0].Number]) != 1 || l.Taken[l.Messages[0].Number][0].Actor != ch1.Id {
+	if l := one[*mail.DeadLetter](c); len(l.Taken[l.Messages[0].Number]) != 1 || l.Taken[l.Messages[0].Number][0].Actor != ch1.GetId() {
 		t.Errorf("%+v", l.Taken)
 	}
 }

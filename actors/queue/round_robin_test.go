@@ -219,13 +219,13 @@ func (c *core) wantOffers(channels ...mail.Address) {
 	c.posts = slices.DeleteFunc(c.posts, func(p outbox.Post) bool {
 		o, offer := p.Mail.(*mail.Offer)
 		if offer && o.Messages > 0 {
-			offered = append(offered, p.To.Id)
+			offered = append(offered, p.To.GetId())
 		}
 		return offer
 	})
 	want := make([]string, len(channels))
 	for i, channel := range channels {
-		want[i] = channel.Id
+		want[i] = channel.GetId()
 	}
 	c.want("offers", offered, want...)
 }

@@ -9,8 +9,6 @@ import (
 	"candlemark/internal/topology/timeheaders"
 	"candlemark/policies"
 	"candlemark/protocol"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // handleScheduled handles mail about scheduled messages (DLY-11), and even rarer mail.
@@ -50,7 +48,7 @@ type lookedUp struct {
 }
 
 // Answer implements mail.Answerable, for the mail that the lookup belongs to, if any.
-func (l lookedUp) Answer(f mail.Fate) (*actor.PID, any) {
+func (l lookedUp) Answer(f mail.Fate) (mail.Address, any) {
 	if l.lookup.asked == nil {
 		return nil, nil
 	}

@@ -8,9 +8,8 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/sessions"
 	"candlemark/internal/message"
+	"candlemark/internal/testkit/address"
 	"candlemark/protocol"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // A purge before the queue has read what it has leaves the states of sessions.
@@ -87,7 +86,7 @@ func TestWaiting_SESSION3_Fair(t *testing.T) {
 	c := newSessions(t)
 	waits := func(connection int, tag string) bool {
 		c.feed(&mail.Consume{
-			Request: mail.Request{ReplyTo: ch2}, Channel: ch2, Tag: tag, Connection: actor.NewPID("here", fmt.Sprint("connection/", connection)), Facts: true, Stays: true,
+			Request: mail.Request{ReplyTo: ch2}, Channel: ch2, Tag: tag, Connection: address.Named(fmt.Sprint("connection/", connection)), Facts: true, Stays: true,
 			Session: &mail.SessionRequest{Next: true, Wait: 1 << 40},
 		})
 		replies := all[*mail.ConsumeReply](c)

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unsafe"
 
+	"candlemark/actors/actorlib"
 	"candlemark/actors/mail"
 	"candlemark/actors/mailbox"
 	"candlemark/internal/budget"
@@ -157,7 +158,7 @@ func (r *rig) setUp(s policies.QueueSettings, change func(r *rig)) (late func(wh
 	late = func(what any) {
 		if a, ok := what.(mail.Answerable); ok {
 			if to, reply := a.Answer(mail.Gone); to != nil {
-				r.system.Root.Send(to, reply)
+				actorlib.Send(r.system.Root, to, reply)
 			}
 		}
 	}
@@ -191,7 +192,7 @@ func answer(with any, after time.Duration) func(ctx actor.Context, what any) {
 	return func(ctx actor.Context, what any) {
 		if m, ok := what.(*mail.QueueRetiring); ok {
 			root := ctx.ActorSystem().Root
-			time.AfterFunc(after, func() { root.Send(m.Queue, with) })
+			time.AfterFunc(after, func() { actorlib.Send(root, m.Queue, with) })
 		}
 	}
 }
@@ -374,7 +375,7 @@ func TestRacingMailIsDeadLettered_LEASE13(t *testing.T) {
 					reply.Add(d.Number)
 				}
 				root := ctx.ActorSystem().Root
-				time.AfterFunc(time.Millisecond, func() { root.Send(m.From, reply) })
+				time.AfterFunc(time.Millisecond, func() { actorlib.Send(root, m.From, reply) })
 			}
 		}
 	}, func(r *rig) {

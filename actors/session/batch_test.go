@@ -11,10 +11,10 @@ import (
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
 	"candlemark/internal/outbox"
+	"candlemark/internal/testkit/address"
 	"candlemark/internal/topology"
 	"candlemark/protocol/amqp10"
 
-	"github.com/asynkron/protoactor-go/actor"
 	"github.com/rs/zerolog"
 )
 
@@ -24,13 +24,13 @@ func crowded(queues int) (*state, *link) {
 	x := &topology.Exchange{Name: "crowd", Type: "fanout"}
 	routes, _ := topology.NewRoutes("fanout", nil)
 	for i := range queues {
-		q := &topology.Queue{Name: fmt.Sprint(i), PID: &actor.PID{Id: fmt.Sprint(i)}}
+		q := &topology.Queue{Name: fmt.Sprint(i), PID: address.Named(fmt.Sprint(i))}
 		routes, _ = routes.With(topology.Binding{Destination: q.Name}, topology.Target{Queue: q})
 	}
 	x.Publish(routes)
 	v.Publish(v.Directory().WithExchange(x))
 	s := &state{}
-	s.Me = &actor.PID{Id: "self"}
+	s.Me = address.Named("self")
 	s.init(Config{
 		Outbox: outbox.New(1<<20, nil), Gate: message.NewGate(1 << 30), VHost: v, User: auth.User{Name: "guest"}, Permissions: &auth.Fixed{},
 		Clock: clock.New(), Log: zerolog.Nop(),
@@ -115,8 +115,8 @@ func TestBatch_Bound(t *testing.T) {
 // A temporary queue is deleted when it refuses the consumer of its link.
 func TestDynamicRefused_DEC18(t *testing.T) {
 	s, _ := crowded(0)
-	s.cfg.VHost.PID = &actor.PID{Id: "vhost"}
-	queue := &topology.Queue{Name: "amq.dyn-q", PID: &actor.PID{Id: "q"}}
+	s.cfg.VHost.PID = address.Named("vhost")
+	queue := &topology.Queue{Name: "amq.dyn-q", PID: address.Named("q")}
 	s.cfg.VHost.Publish(s.cfg.VHost.Directory().WithQueue(queue))
 	m := &amqp10.Attach{Role: amqp10.RoleReceiver, Source: &amqp10.Source{Dynamic: true, Address: amqp10.Some("/queues/amq.dyn-q")}}
 	if err := attachConsumer(s, m); err != nil {

@@ -285,7 +285,7 @@ func (s *state) consumerCancelled(m *mail.ConsumerCancelled) {
 	}
 	q := s.cfg.VHost.Directory().Queue([]byte(l.consumer.name))
 	s.forgetConsumer(l)
-	s.failLink(l, entities.Cancelled(m, l.consumer.name, s.cfg.VHost.Name, q != nil && q.PID.Equal(m.Queue)))
+	s.failLink(l, entities.Cancelled(m, l.consumer.name, s.cfg.VHost.Name, q != nil && mail.Same(q.PID, m.Queue)))
 }
 
 // timedOut cancels a consumer that did not settle a delivery in time, after pending requests, and detaches its link.

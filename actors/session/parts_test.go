@@ -13,9 +13,9 @@ import (
 	"candlemark/actors/session/entities"
 	"candlemark/actors/session/incoming"
 	"candlemark/internal/budget"
+	"candlemark/internal/testkit/address"
 	"candlemark/protocol/amqp10"
 
-	"github.com/asynkron/protoactor-go/actor"
 	"go.uber.org/goleak"
 )
 
@@ -106,7 +106,7 @@ func TestAnswers_Bound(t *testing.T) {
 func TestDrained_Bound(t *testing.T) {
 	s := &state{links: map[uint32]*link{}}
 	queue := &unacked.Queue{}
-	queue.Address = &actor.PID{Id: "q"}
+	queue.Address = address.Named("q")
 	for handle, tag := range []string{"0", "1"} {
 		s.links[uint32(handle)] = &link{consumer: &consumer{queue: queue, tag: tag}}
 	}
@@ -123,10 +123,10 @@ func TestDrained_Bound(t *testing.T) {
 // The numbers of a batch's messages are those of the one queue that is asked for.
 func TestNumbered(t *testing.T) {
 	var none *batches.Batch
-	none.Numbered(actor.NewPID("", "q"), 0, 1)
-	b := &batches.Batch{Queue: actor.NewPID("", "q"), Numbers: make([]uint64, 2)}
-	b.Numbered(actor.NewPID("", "other"), 0, 5)
-	b.Numbered(actor.NewPID("", "q"), 1, 7)
+	none.Numbered(address.Named("q"), 0, 1)
+	b := &batches.Batch{Queue: address.Named("q"), Numbers: make([]uint64, 2)}
+	b.Numbered(address.Named("other"), 0, 5)
+	b.Numbered(address.Named("q"), 1, 7)
 	if !slices.Equal(b.Numbers, []uint64{0, 7}) || none.Counts() || !b.Counts() || (&batches.Batch{}).Counts() {
 		t.Error(b.Numbers)
 	}
@@ -161,7 +161,7 @@ func TestFlow_BeforeASession(t *testing.T) {
 	s := &state{links: map[uint32]*link{}, peers: peers.New(&outgoing.Mail{})}
 	s.eventPublisher.Events = nil
 	attach := &amqp10.Attach{Handle: 1, Role: amqp10.RoleReceiver, Source: &amqp10.Source{Address: amqp10.Some("q")}}
-	s.links[1] = &link{handle: 1, opening: &entities.Opening{Attach: attach, Ask: &mail.Consume{Request: mail.Request{ID: 7}, Facts: true}, Queue: &actor.PID{Id: "q"}}}
+	s.links[1] = &link{handle: 1, opening: &entities.Opening{Attach: attach, Ask: &mail.Consume{Request: mail.Request{ID: 7}, Facts: true}, Queue: address.Named("q")}}
 	s.flow(&amqp10.Flow{Handle: amqp10.Some(uint32(1)), LinkCredit: amqp10.Some(uint32(10)), DeliveryCount: amqp10.Some(uint32(0))})
 	accepted(s, &mail.ConsumeReply{Reply: mail.Reply{ID: 7}, Session: &mail.SessionLocked{ID: "a"}})
 	if len(s.Out) != 1 || s.Out[0].Mail.(*mail.Credit).Credit != 10 {

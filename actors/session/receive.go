@@ -42,7 +42,7 @@ func (s *state) creditGiven(l *link, f *amqp10.Flow) {
 // ofTag returns the link of the consumer with that tag, nil if there is none.
 func (s *state) ofTag(tag string, queue mail.Address) *link {
 	for _, l := range s.links {
-		if c := l.consumer; c != nil && c.tag == tag && c.queue.Address.Equal(queue) {
+		if c := l.consumer; c != nil && c.tag == tag && mail.Same(c.queue.Address, queue) {
 			return l
 		}
 	}
@@ -184,7 +184,7 @@ func (s *state) returned(m *mail.DeliveriesReturned) {
 			Msg("deliveries were not settled in time and went back to their queue")
 	}
 	for _, w := range s.held {
-		if w.deliver != nil && w.deliver.Queue.Equal(m.Queue) {
+		if w.deliver != nil && mail.Same(w.deliver.Queue, m.Queue) {
 			w.drop(m, s.sending.of == w)
 		}
 	}

@@ -3,6 +3,7 @@ package session
 import (
 	"time"
 
+	"candlemark/actors/actorlib"
 	"candlemark/actors/mail"
 	"candlemark/actors/session/config"
 	"candlemark/internal/clock"
@@ -56,7 +57,7 @@ func (s *session) Receive(ctx actor.Context) {
 
 // carryOut sends the mail of the turn, in order.
 func (s *session) carryOut(ctx actor.Context) {
-	s.CarryOut(ctx.Send)
+	s.CarryOut(func(to mail.Address, what any) { actorlib.Send(ctx, to, what) })
 	s.watchOver(ctx)
 	for _, job := range s.jobs {
 		go job()
@@ -72,7 +73,7 @@ func (s *session) carryOut(ctx actor.Context) {
 
 // watchOver starts and ends watches of queues.
 func (s *session) watchOver(ctx actor.Context) {
-	s.WatchOver(ctx.Watch, func(who mail.Address) { mail.Unwatch(ctx, who) })
+	s.WatchOver(func(who mail.Address) { actorlib.Watch(ctx, who) }, func(who mail.Address) { actorlib.Unwatch(ctx, who) })
 }
 
 // guard keeps a timer running while a request waits.

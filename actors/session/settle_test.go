@@ -10,9 +10,8 @@ import (
 	"candlemark/actors/channel/unacked"
 	"candlemark/actors/mail"
 	"candlemark/actors/session/settlement"
+	"candlemark/internal/testkit/address"
 	"candlemark/protocol/amqp10"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // holding has a session with unsettled deliveries, one for each byte: 'e' on a link of Azure Service Bus's dialect, 'q' on one of RabbitMQ's, both of a
@@ -24,7 +23,7 @@ func holding(dialects string) *state {
 	for _, d := range []byte(dialects) {
 		if links[d] == nil {
 			queue := &unacked.Queue{}
-			queue.Address = &actor.PID{Id: string(d)}
+			queue.Address = address.Named(string(d))
 			links[d] = &link{consumer: &consumer{queue: queue, entity: d == 'e'}}
 		}
 		s.owners.Append(links[d])
@@ -38,7 +37,7 @@ func (s *state) sent() (queues, client []string) {
 	s.unacked.Flush()
 	for _, p := range s.Out {
 		for _, r := range p.Mail.(*mail.Settle).Ranges {
-			queues = append(queues, fmt.Sprint(p.To.Id, r.First, "-", r.Last))
+			queues = append(queues, fmt.Sprint(p.To.GetId(), r.First, "-", r.Last))
 		}
 	}
 	for _, r := range s.replies {
@@ -116,7 +115,7 @@ func TestSettled_Lost(t *testing.T) {
 func TestSettledElsewhere_Bound(t *testing.T) {
 	s := holding("eqe")
 	s.peers = peers.New(&s.Mail)
-	queue := s.peers.Of(&actor.PID{Id: "e"})
+	queue := s.peers.Of(address.Named("e"))
 	l, _ := s.owners.Get(1)
 	l.consumer.queue = &queue.Queue
 	for range lateLimit + 10 {

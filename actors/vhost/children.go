@@ -18,29 +18,29 @@ func (c *children) of(pid mail.Address) any {
 	if pid == nil {
 		return nil
 	}
-	return c.known[pid.Id]
+	return c.known[pid.GetId()]
 }
 
 // rename replaces the key of a child by the string that the actor itself holds, to save memory.
 func (c *children) rename(pid mail.Address) {
 	if child := c.of(pid); child != nil {
-		c.known[pid.Id] = child
+		c.known[pid.GetId()] = child
 	}
 }
 
 // letGo marks a child as released.
 func (c *children) letGo(pid mail.Address, messages store.QueueID) {
 	if c.of(pid) != nil {
-		delete(c.known, pid.Id)
-		c.leaving[pid.Id] = messages
+		delete(c.known, pid.GetId())
+		c.leaving[pid.GetId()] = messages
 	}
 }
 
 // ended returns the queue or exchange of an actor that has ended, nil if it was released, and the id of the queue
 // whose messages end with it.
 func (c *children) ended(pid mail.Address) (child any, messages store.QueueID) {
-	child, messages = c.known[pid.Id], c.leaving[pid.Id]
-	delete(c.known, pid.Id)
-	delete(c.leaving, pid.Id)
+	child, messages = c.known[pid.GetId()], c.leaving[pid.GetId()]
+	delete(c.known, pid.GetId())
+	delete(c.leaving, pid.GetId())
 	return child, messages
 }

@@ -7,6 +7,7 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/internal/definitions"
+	"candlemark/internal/testkit/address"
 	"candlemark/internal/topology"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -25,8 +26,8 @@ func TestCoreDecidesInOrder(t *testing.T) {
 		NewExchange: func(ExchangeSpec) *actor.Props { return nil },
 	})
 	change := &stored{} // the answer to what was to be stored last
-	asker, owner := mail.Request{ReplyTo: actor.NewPID("here", "channel")}, actor.NewPID("here", "connection")
-	s.handle(begin{actor.NewPID("here", "vhost")})
+	asker, owner := mail.Request{ReplyTo: address.Named("channel")}, address.Named("connection")
+	s.handle(begin{address.Named("vhost"), func(parent mail.Address, name string) mail.Address { return address.Named(parent.GetId() + "/" + name) }})
 	s.out.take()
 	for _, step := range []struct {
 		mail any
@@ -45,7 +46,7 @@ func TestCoreDecidesInOrder(t *testing.T) {
 			kind := strings.TrimPrefix(fmt.Sprintf("%T", e), "vhost.")
 			switch e := e.(type) {
 			case post:
-				kind = fmt.Sprintf("%T>%s", e.mail, strings.TrimPrefix(e.to.Id, "vhost/"))
+				kind = fmt.Sprintf("%T>%s", e.mail, strings.TrimPrefix(e.to.GetId(), "vhost/"))
 			case storing:
 				change.then = e.then
 			case func():

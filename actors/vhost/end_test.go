@@ -4,6 +4,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"candlemark/actors/actorlib"
 	"candlemark/actors/mail"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
@@ -15,7 +16,7 @@ func (h *fixture) goes(name string) {
 	h.mu.Lock()
 	q := h.specs[name].Queue
 	h.mu.Unlock()
-	h.system.Root.Stop(q.PID)
+	h.system.Root.Stop(actorlib.PID(q.PID))
 	synctest.Wait()
 }
 

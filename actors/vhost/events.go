@@ -30,7 +30,7 @@ func (s *shared) publishQueueEvent(name string, by *events.Origin, q *topology.Q
 		{Key: "arguments", Value: q.Arguments},
 	}
 	if q.Owner != nil {
-		fields = append(fields, protocol.Field{Key: "owner_pid", Value: q.Owner.Id})
+		fields = append(fields, protocol.Field{Key: "owner_pid", Value: q.Owner.GetId()})
 	}
 	s.publishEvent(name, by, q.Durable, fields)
 }

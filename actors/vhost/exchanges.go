@@ -133,12 +133,12 @@ func (xs *exchanges) delete(m *mail.DeleteExchange) {
 
 // unused retires an auto-delete exchange, unless it got a Bind meanwhile.
 func (xs *exchanges) unused(m *mail.ExchangeUnused) {
-	if m.ReplyTo != nil && m.ReplyTo.Equal(xs.self) { // the removal of a durable binding
+	if m.ReplyTo != nil && mail.Same(m.ReplyTo, xs.self) { // the removal of a durable binding
 		xs.requests.answered(m.ID, true, nil)
 		return
 	}
 	x := xs.byName[m.Name]
-	xs.retireUnused(x, x != nil && x.exchange.PID.Equal(m.Exchange), func() { xs.out.done(m.Request, nil) })
+	xs.retireUnused(x, x != nil && mail.Same(x.exchange.PID, m.Exchange), func() { xs.out.done(m.Request, nil) })
 }
 
 // retireUnused retires an auto-delete exchange if it is unused, and calls done when that is decided.

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"candlemark/actors/actorlib"
 	"candlemark/actors/mail"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
@@ -240,7 +241,7 @@ func TestExchangeThatDiesIsForgotten(t *testing.T) {
 		h.retire("q", 1, true)
 		take[*mail.ForgetDestination](h, x)
 		h.nothing(q)
-		h.system.Root.Stop(h.publishedExchange("x").PID)
+		h.system.Root.Stop(actorlib.PID(h.publishedExchange("x").PID))
 		synctest.Wait()
 		take[*mail.QueueForgotten](h, q) // its question is answered by its death
 		if h.publishedExchange("x") != nil {
@@ -256,7 +257,7 @@ func TestTwoAutoDeleteExchangesThatFeedEachOther(t *testing.T) {
 		h.bind("y", "x", true)
 		unused := func(ctx actor.Context, m any) {
 			if f, ok := m.(*mail.ForgetDestination); ok {
-				ctx.Send(f.ReplyTo, &mail.BindingsForgotten{Reply: f.Done(nil), Unused: true})
+				actorlib.Send(ctx, f.ReplyTo, &mail.BindingsForgotten{Reply: f.Done(nil), Unused: true})
 				return
 			}
 			agreeable(ctx, m)

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"candlemark/actors/actorlib"
 	"candlemark/actors/mail"
 	"candlemark/actors/vhost"
 	"candlemark/internal/topology"
@@ -93,7 +94,7 @@ func withConfiguredFixture(t *testing.T, change func(*vhost.Config), test func(h
 		}
 		h.pid = pid
 		synctest.Wait()
-		if started := take[*mail.VHostStarted](h, registry); started.Name != "/" || !started.PID.Equal(h.pid) {
+		if started := take[*mail.VHostStarted](h, registry); started.Name != "/" || !mail.Same(started.PID, h.pid) {
 			t.Errorf("VHostStarted %v", started)
 		}
 		defer h.shutdown(registry)
@@ -140,11 +141,11 @@ func (h *fixture) newExchange(spec vhost.ExchangeSpec) *actor.Props {
 func agreeable(ctx actor.Context, m any) {
 	switch m := m.(type) {
 	case *mail.ForgetDestination:
-		ctx.Send(m.ReplyTo, &mail.BindingsForgotten{Reply: m.Done(nil)})
+		actorlib.Send(ctx, m.ReplyTo, &mail.BindingsForgotten{Reply: m.Done(nil)})
 	case *mail.ConfigureExchange:
-		ctx.Send(m.ReplyTo, &mail.ExchangeConfigured{Reply: m.Done(nil)})
+		actorlib.Send(ctx, m.ReplyTo, &mail.ExchangeConfigured{Reply: m.Done(nil)})
 	case *mail.RetireExchange:
-		ctx.Send(m.ReplyTo, &mail.ExchangeDeleteReply{Reply: m.Done(nil)})
+		actorlib.Send(ctx, m.ReplyTo, &mail.ExchangeDeleteReply{Reply: m.Done(nil)})
 		ctx.Stop(ctx.Self())
 	}
 }

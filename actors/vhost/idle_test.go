@@ -4,6 +4,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"candlemark/actors/actorlib"
 	"candlemark/actors/mail"
 	"candlemark/actors/vhost"
 	"candlemark/internal/definitions"
@@ -59,7 +60,7 @@ func TestAwaitIdle(t *testing.T) {
 		h.nothing(h.asker)
 		h.goes("q")
 		h.nothing(h.asker)
-		h.system.Root.Stop(pid)
+		h.system.Root.Stop(actorlib.PID(pid))
 		synctest.Wait()
 		if a := take[*mail.TopologyReply](h, h.asker); a.ID != await.ID || a.Err != nil {
 			t.Errorf("%+v", a)

@@ -12,11 +12,11 @@ func (s owners) add(q *queue, out *outbox) {
 	if pid == nil {
 		return
 	}
-	if s[pid.Id] == nil {
-		s[pid.Id] = map[*queue]struct{}{}
+	if s[pid.GetId()] == nil {
+		s[pid.GetId()] = map[*queue]struct{}{}
 		out.add(watching{pid})
 	}
-	s[pid.Id][q] = struct{}{}
+	s[pid.GetId()][q] = struct{}{}
 }
 
 // remove is called when a queue is gone.
@@ -25,9 +25,9 @@ func (s owners) remove(q *queue, out *outbox) {
 	if pid == nil {
 		return
 	}
-	delete(s[pid.Id], q)
-	if len(s[pid.Id]) == 0 {
-		delete(s, pid.Id)
+	delete(s[pid.GetId()], q)
+	if len(s[pid.GetId()]) == 0 {
+		delete(s, pid.GetId())
 		out.add(unwatching{pid})
 	}
 }
@@ -40,7 +40,7 @@ func (qs *queues) releaseConnection(m *mail.ReleaseConnection) {
 // forgotten.
 func (qs *queues) release(connection mail.Address, done func()) {
 	g := newBarrier(done)
-	for q := range qs.owners[connection.Id] {
+	for q := range qs.owners[connection.GetId()] {
 		g.begin()
 		qs.deleteAnyway(q, mail.Request{}, g.end)
 	}

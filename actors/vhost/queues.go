@@ -68,7 +68,7 @@ func (qs *queues) deleteRefused(m *mail.QueueDeleteRefused) {
 func (qs *queues) retiring(m *mail.QueueRetiring) {
 	q := qs.byName[m.Name]
 	switch {
-	case q == nil || q.queue.Incarnation != m.Incarnation || !m.Queue.Equal(q.queue.PID):
+	case q == nil || q.queue.Incarnation != m.Incarnation || !mail.Same(m.Queue, q.queue.PID):
 		qs.out.send(m.Queue, &mail.QueueForgotten{})
 	case q.phase == forgetting:
 	case !m.Deleted && q.forwarded > m.Handled:

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"candlemark/actors/actorlib"
 	"candlemark/actors/mail"
 	"candlemark/actors/vhost"
 	"candlemark/protocol"
@@ -20,11 +21,11 @@ func TestDeclareMakesPublishesAndForwards(t *testing.T) {
 		h.send(&mail.DeclareQueue{Request: h.ask(), Name: "a\r\nb", Durable: true, VHost: "/"})
 		q := h.queue("ab")
 		d := take[*mail.DeclareQueue](h, q)
-		if d.Name != "ab" || d.ID != h.asked || !d.ReplyTo.Equal(h.asker.pid) {
+		if d.Name != "ab" || d.ID != h.asked || !mail.Same(d.ReplyTo, h.asker.pid) {
 			t.Errorf("forwarded %+v", d)
 		}
 		p := h.published("ab")
-		if p == nil || !p.Durable || p.Type != "classic" || p.PID.Id != "vhost/%2f/queue/ab/"+incarnation(p.Incarnation) {
+		if p == nil || !p.Durable || p.Type != "classic" || p.PID.GetId() != "vhost/%2f/queue/ab/"+incarnation(p.Incarnation) {
 			t.Fatalf("published %+v", p)
 		}
 		if v, _ := p.Arguments.Get("x-queue-type"); v != "classic" { // DEC-12
@@ -119,7 +120,7 @@ func TestDeleteParksWhatComesBehindIt(t *testing.T) {
 		h.nothing(q)
 
 		next := h.queue("q")
-		if p := h.published("q"); next == q || p == nil || p.Incarnation <= first.Incarnation || p.PID.Id == first.PID.Id {
+		if p := h.published("q"); next == q || p == nil || p.Incarnation <= first.Incarnation || p.PID.GetId() == first.PID.GetId() {
 			t.Fatalf("published %+v", p)
 		}
 		take[*mail.DeclareQueue](h, next)
@@ -201,7 +202,7 @@ func TestLEASE8AutoDeleteExchangeGoesWithItsLastQueue(t *testing.T) {
 		var retire *mail.RetireExchange
 		h.hold(x, func(ctx actor.Context, m any) {
 			if f, ok := m.(*mail.ForgetDestination); ok {
-				ctx.Send(f.ReplyTo, &mail.BindingsForgotten{Reply: f.Done(nil), Unused: true})
+				actorlib.Send(ctx, f.ReplyTo, &mail.BindingsForgotten{Reply: f.Done(nil), Unused: true})
 			}
 		})
 		h.retire("q", 1, true)
@@ -226,7 +227,7 @@ func TestQueueThatDiesIsForgotten(t *testing.T) {
 	withFixture(t, func(h *fixture) {
 		q := h.declare("q")
 		h.bind("amq.direct", "q", false)
-		h.system.Root.Stop(h.published("q").PID)
+		h.system.Root.Stop(actorlib.PID(h.published("q").PID))
 		synctest.Wait()
 		if h.published("q") != nil {
 			t.Error("still published")
@@ -363,7 +364,7 @@ func TestQueueThatCannotBeStarted(t *testing.T) {
 		h.send(&mail.DeclareQueue{Request: h.ask(), Name: "bad", VHost: "/"})
 		h.wantError(take[*mail.DeclareQueueReply](h, h.asker).Err, 541, "INTERNAL_ERROR - queue 'bad' in vhost '/' failed")
 		take[*mail.DeclareQueue](h, h.queue("bad"))
-		if q := h.published("bad"); q == nil || !q.PID.Equal(h.specs["bad"].Queue.PID) {
+		if q := h.published("bad"); q == nil || !mail.Same(q.PID, h.specs["bad"].Queue.PID) {
 			t.Errorf("published %+v", q)
 		}
 	})

@@ -18,9 +18,10 @@ type shared struct {
 	vhost     string // its name
 	rules     refusal.Rules
 	self      mail.Address
-	now       time.Time           // of the turn
-	directory *topology.Directory // published after the turn
-	ending    *mail.EndVHost      // nil unless the virtual host is ending
+	childOf   func(parent mail.Address, name string) mail.Address // the address of the child of that name
+	now       time.Time                                           // of the turn
+	directory *topology.Directory                                 // published after the turn
+	ending    *mail.EndVHost                                      // nil unless the virtual host is ending
 	// incarnation is the last one assigned, if there is no Config.Incarnation. One counter serves all names, so that
 	// no state is kept for deleted names.
 	incarnation uint64
@@ -51,8 +52,8 @@ func (s *shared) incarnate() uint64 {
 
 // spawn spawns a child and stores its address in pid.
 func (s *shared) spawn(props props, name string, child any, pid *mail.Address) {
-	*pid = topology.ChildOf(s.self, name)
-	s.children.known[(*pid).Id] = child
+	*pid = s.childOf(s.self, name)
+	s.children.known[(*pid).GetId()] = child
 	s.out.add(spawning{props, name, pid})
 }
 

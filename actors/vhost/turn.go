@@ -20,7 +20,10 @@ type state struct {
 }
 
 // begin passes the core its own address.
-type begin struct{ self mail.Address }
+type begin struct {
+	self    mail.Address
+	childOf func(parent mail.Address, name string) mail.Address
+}
 
 func newState(cfg Config) *state {
 	s := &state{shared: shared{
@@ -108,7 +111,7 @@ func (s *state) event(received any) {
 	case answer:
 		s.requests.answered(m.Number(), false, m.Failure())
 	case begin:
-		s.begin(m.self)
+		s.begin(m)
 	case *mail.PeerGone:
 		s.peerGone(m.Who)
 	}
@@ -132,8 +135,8 @@ func (s *state) guard(received any) {
 }
 
 // begin creates built-in objects. Stored ones are restored when the policies have arrived.
-func (s *state) begin(self mail.Address) {
-	s.self, s.requests.self = self, self
+func (s *state) begin(m begin) {
+	s.self, s.requests.self, s.childOf = m.self, m.self, m.childOf
 	s.exchanges.makeBuiltIn()
 	if s.cfg.Stored != nil {
 		s.recovery = &recovery{shared: &s.shared, Stored: *s.cfg.Stored}
@@ -143,7 +146,7 @@ func (s *state) begin(self mail.Address) {
 		s.recovery.begin()
 		return
 	}
-	s.out.send(s.cfg.Registry, &mail.VHostStarted{Name: s.vhost, PID: self})
+	s.out.send(s.cfg.Registry, &mail.VHostStarted{Name: s.vhost, PID: s.self})
 }
 
 // peerGone handles the end of a child or of the owner of exclusive queues. Those that ended normally are no longer

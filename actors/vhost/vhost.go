@@ -3,6 +3,7 @@ package vhost
 import (
 	"time"
 
+	"candlemark/actors/actorlib"
 	"candlemark/actors/mail"
 	"candlemark/internal/definitions"
 	"candlemark/internal/events"
@@ -28,7 +29,7 @@ type Config struct {
 	// MaxQueues returns the current limit of queues; nil for no limit.
 	MaxQueues func() (limit int64, limited bool)
 	// Registry gets VHostStarted, nil for none.
-	Registry *actor.PID
+	Registry mail.Address
 	// Incarnation returns the number for a new queue, unique in the life of a data folder; nil counts from 1.
 	Incarnation func() uint64
 	// Meta stores durable definitions; nil for a virtual host without storage.
@@ -93,7 +94,7 @@ func (v *vhost) Receive(ctx actor.Context) {
 	s.now = time.Now()
 	switch m := received.(type) {
 	case *actor.Started:
-		s.handle(begin{ctx.Self()})
+		s.handle(begin{ctx.Self(), actorlib.ChildOf})
 	case *actor.Stopping:
 		s.stopping = true
 	case *actor.Terminated: // system mail, ahead of the peer's other mail (PRO-1)
@@ -132,7 +133,7 @@ func (v *vhost) try(ctx actor.Context, effect, received any) (done bool) {
 	cfg, self, root := &v.core.cfg, ctx.Self(), ctx.ActorSystem().Root
 	switch e := effect.(type) {
 	case post:
-		ctx.Send(e.to, e.mail)
+		actorlib.Send(ctx, e.to, e.mail)
 	case func():
 		e()
 	case spawning:
@@ -143,11 +144,11 @@ func (v *vhost) try(ctx actor.Context, effect, received any) (done bool) {
 		*e.pid = pid
 		v.core.children.rename(pid)
 	case watching:
-		ctx.Watch(e.who)
+		actorlib.Watch(ctx, e.who)
 	case unwatching:
-		mail.Unwatch(ctx, e.who)
+		actorlib.Unwatch(ctx, e.who)
 	case stopping:
-		ctx.Stop(e.who)
+		ctx.Stop(actorlib.PID(e.who))
 	case storing:
 		cfg.Meta.Apply(e.change, func(_ uint64, err error) { root.Send(self, &stored{e.then, err, e.command}) })
 	case fetching:
@@ -156,7 +157,7 @@ func (v *vhost) try(ctx actor.Context, effect, received any) (done bool) {
 		})
 	case leaving:
 		if cfg.Close != nil {
-			mail.AnswerAll(ctx, cfg.Close(), mail.Gone)
+			actorlib.AnswerAll(ctx, cfg.Close(), mail.Gone)
 		}
 		ctx.Stop(self)
 	}

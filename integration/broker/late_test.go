@@ -4,8 +4,10 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"candlemark/actors/mail"
 	content "candlemark/internal/message"
+
+	"candlemark/actors/actorlib"
+	"candlemark/actors/mail"
 	"candlemark/internal/testkit"
 	"candlemark/supervision"
 
@@ -39,11 +41,11 @@ func TestLEASE8LatePublish(t *testing.T) {
 				}
 				return reply
 			}
-			if got := late(pid, pid); got.Refused != failed {
+			if got := late(actorlib.PID(pid), actorlib.PID(pid)); got.Refused != failed {
 				b.Errorf("failed %v: refused %v", failed, got.Refused)
 			}
 			b.Connect().Open().Declare("q", nil) // another incarnation
-			if got := late(b.Queue("q").PID, b.Queue("q").PID); got.Refused {
+			if got := late(actorlib.PID(b.Queue("q").PID), actorlib.PID(b.Queue("q").PID)); got.Refused {
 				b.Error("the queue of the same name refuses")
 			}
 		})

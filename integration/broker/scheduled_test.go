@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"candlemark/actors/actorlib"
 	"candlemark/actors/mail"
 	"candlemark/internal/testkit"
 
@@ -214,7 +215,7 @@ func TestDLY9DeadLetter(t *testing.T) {
 		// rescheduled to be earlier than its date, it is not held by the next queue
 		ch.Send("", "q", dated("n", "x-deliver-at", inFuture(time.Hour)))
 		synctest.Wait()
-		if reschedules(b, b.Queue("q").PID, "n", time.Now()) != 1 {
+		if reschedules(b, actorlib.PID(b.Queue("q").PID), "n", time.Now()) != 1 {
 			t.Error("not rescheduled")
 		}
 		synctest.Wait()
@@ -266,16 +267,16 @@ func TestDLY14Restarts(t *testing.T) {
 		ch.Send("", "q", amqp.Publishing{Body: []byte("transient"), Headers: amqp.Table{"x-delay": int32(10_000)}})
 		synctest.Wait()
 		q := b.Queue("q").PID
-		if cancels(b, q, 0, "m1") != 1 || reschedules(b, q, "m3", time.Now().Add(15*time.Second)) != 1 {
+		if cancels(b, actorlib.PID(q), 0, "m1") != 1 || reschedules(b, actorlib.PID(q), "m3", time.Now().Add(15*time.Second)) != 1 {
 			t.Error("not changed")
 		}
 		b.Crash(0)
 		q = b.Queue("q").PID
-		if got := ids(b, q); got != "m0 m3 m2 m4" {
+		if got := ids(b, actorlib.PID(q)); got != "m0 m3 m2 m4" {
 			t.Errorf("scheduled: %s", got)
 		}
-		p := page(b, q)
-		if cancels(b, q, p.Messages[2].Seq, "") != 1 {
+		p := page(b, actorlib.PID(q))
+		if cancels(b, actorlib.PID(q), p.Messages[2].Seq, "") != 1 {
 			t.Error("not cancelled")
 		}
 		b.Advance(12 * time.Second)
@@ -343,14 +344,14 @@ func TestDLY11Exchange(t *testing.T) {
 			stores(b, ch, "x", "", dated(m, "x-delay", int32(60_000)))
 		}
 		holder := b.VHost().Directory().Exchange([]byte("x")).Holder().PID
-		p := page(b, holder)
+		p := page(b, actorlib.PID(holder))
 		if m := p.Messages[0]; len(p.Messages) != 4 || m.Exchange != "x" || m.MessageID != "a" || !m.Persistent || m.Due-m.Enqueued != 60_000 {
 			t.Errorf("%+v", p.Messages)
 		}
-		if cancels(b, holder, p.Messages[0].Seq, "") != 1 || cancels(b, holder, 0, "b") != 1 || cancels(b, holder, 0, "b") != 0 {
+		if cancels(b, actorlib.PID(holder), p.Messages[0].Seq, "") != 1 || cancels(b, actorlib.PID(holder), 0, "b") != 1 || cancels(b, actorlib.PID(holder), 0, "b") != 0 {
 			t.Error("not cancelled")
 		}
-		if reschedules(b, holder, "d", time.Now().Add(time.Second)) != 1 {
+		if reschedules(b, actorlib.PID(holder), "d", time.Now().Add(time.Second)) != 1 {
 			t.Error("not rescheduled")
 		}
 		expectHeld(b, "x", 2)

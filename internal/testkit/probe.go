@@ -3,6 +3,7 @@ package testkit
 import (
 	"testing/synctest"
 
+	"candlemark/actors/actorlib"
 	"candlemark/actors/mail"
 	"candlemark/policies"
 
@@ -71,7 +72,7 @@ func (b *Bubble) Describe(name string) *mail.QueueInfo {
 	if q == nil {
 		b.Fatalf("no queue %s", name)
 	}
-	return Ask[*mail.QueueInfo](b, q.PID, func(r mail.Request) any { return &mail.DescribeQueue{Request: r} })
+	return Ask[*mail.QueueInfo](b, actorlib.PID(q.PID), func(r mail.Request) any { return &mail.DescribeQueue{Request: r} })
 }
 
 // SetPolicy puts a policy in force in /; body is that of the HTTP API (POL-12).

@@ -40,6 +40,7 @@ var rooms = map[string][]string{
 	"policies/changes":               {"protocol", "policies"},
 	"actors/mail":                    {"protocol", "policies/...", "internal/events", "internal/message", "internal/metrics", "internal/servicebus/filter", "internal/topology"},
 	"actors/mailbox":                 {},
+	"actors/actorlib":                {"actors/mail", "internal/topology"},
 	"actors/connection":              actorOf("internal/socket", "internal/stream"),
 	"actors/connection/lifecycle":    actorOf("internal/stream", "actors/connection/connevents"),
 	"actors/connection10":            actorOf("internal/dialect", "internal/dialect/transactions", "internal/servicebus/grants", "internal/servicebus/status", "internal/socket", "internal/stream", "actors/connection/connevents", "actors/connection/lifecycle"),
@@ -139,7 +140,7 @@ var rooms = map[string][]string{
 
 	"internal/httpapi/transfer/document": {"protocol", "policies/...", "internal/auth", "internal/httpapi/rest", "internal/parameters", "internal/jsonencode", "internal/servicebus/sas", "internal/topology"},
 
-	"supervision/ask": {"actors/mail", "internal/clock"},
+	"supervision/ask": {"actors/actorlib", "actors/mail", "internal/clock"},
 	"supervision/localchannel": {
 		"protocol", "actors/connection", "actors/mail", "supervision/ask",
 		"internal/auth", "internal/events", "internal/management", "internal/message", "internal/outbox", "internal/topology",
@@ -147,7 +148,7 @@ var rooms = map[string][]string{
 	"supervision/queries": {
 		"protocol", "policies/...", "actors/deadletter", "actors/mail", "actors/move", "actors/vhost/refusal", "supervision/ask", "internal/auth", "internal/events", "internal/queuestats", "internal/management", "internal/metrics", "internal/topology",
 	},
-	"supervision/shovels":   {"actors/shovel", "internal/clock", "internal/definitions", "internal/management", "internal/parameters", "internal/servicebus/status"},
+	"supervision/shovels":   {"actors/mail", "actors/shovel", "internal/clock", "internal/definitions", "internal/management", "internal/parameters", "internal/servicebus/status"},
 	"supervision/resources": {"protocol", "internal/budget", "internal/clock", "internal/config", "internal/events", "internal/management"},
 
 	"actors/connection10/transactions": {"protocol/amqp10", "actors/mail", "internal/dialect/transactions"},
@@ -232,7 +233,7 @@ var rooms = map[string][]string{
 var testRooms = []string{"internal/testkit/...", "actors/mailbox", "internal/store/memory"}
 
 func actorOf(more ...string) []string {
-	return append(append([]string{"actors/mail"}, leaves...), more...)
+	return append(append([]string{"actors/mail", "actors/actorlib"}, leaves...), more...)
 }
 
 // room returns the line of a folder: its own, or the nearest "..." above it.
@@ -291,26 +292,28 @@ const browserLibrary = "github.com/chromedp/"
 
 const actorLibrary = "github.com/asynkron/protoactor-go"
 
+// addressLibrary connects our addresses with it: who imports it knows the library, too.
+const addressLibrary = module + "/actors/actorlib"
+
 // actorRooms may know the actor library.
-var actorRooms = []string{"actors/...", "supervision/...", "integration/...", "internal/topology", "internal/testkit"}
+var actorRooms = []string{"actors/...", "supervision/...", "integration/...", "internal/testkit"}
 
 // pureRooms are below actorRooms, and do not know it: they are the cores of actors, or tell others through functions.
 var pureRooms = []string{
 	"actors/channel/assembler", "actors/channel/confirms", "actors/channel/outgoing", "actors/channel/output", "actors/channel/peers", "actors/channel/qos",
 	"actors/channel/replies", "actors/channel/requests", "actors/channel/rights", "actors/channel/routing", "actors/channel/trace",
 	"actors/channel/tx", "actors/channel/unacked",
-	"actors/connection/connevents", "actors/connection10/transactions",
+	"actors/connection/connevents", "actors/connection10/transactions", "actors/exchange/history", "actors/mail",
 	"actors/queue/acktimeouts", "actors/queue/backlog", "actors/queue/claims", "actors/queue/consumers", "actors/queue/content", "actors/queue/deadletters",
 	"actors/queue/deferred", "actors/queue/deliveries", "actors/queue/duplicates", "actors/queue/expiry", "actors/queue/flowcontrol", "actors/queue/inspect", "actors/queue/lease", "actors/queue/messages", "actors/queue/notices",
 	"actors/queue/outbox", "actors/queue/paging", "actors/queue/purge", "actors/queue/receivers", "actors/queue/records", "actors/queue/schedule", "actors/queue/sessions", "actors/queue/wheel", "actors/queue/work",
 	"actors/session/config", "actors/session/transactions",
-	"actors/session/access", "actors/session/answers", "actors/session/batches", "actors/session/entities", "actors/session/incoming", "actors/session/management", "actors/session/settlement", "actors/session/sessionevents", "actors/session/temporary", "actors/session/tokens", "actors/session/transfers", "actors/session/window", "actors/vhost/refusal", "supervision/queries", "supervision/resources",
+	"actors/session/access", "actors/session/answers", "actors/session/batches", "actors/session/entities", "actors/session/incoming", "actors/session/management", "actors/session/settlement", "actors/session/sessionevents", "actors/session/temporary", "actors/session/tokens", "actors/session/transfers", "actors/session/window", "actors/vhost/refusal", "supervision/queries", "supervision/resources", "supervision/shovels",
 }
 
 // shells are the only files of their packages that know it: others are the core of an actor, or know addresses only.
 var shells = map[string]string{
-	"actors/command": "actor.go", "actors/deadletter": "deadletter.go", "actors/mail": "answer.go", "actors/policy": "policy.go",
-	"actors/vhost": "vhost.go", "internal/topology": "address.go",
+	"actors/command": "actor.go", "actors/deadletter": "deadletter.go", "actors/policy": "policy.go", "actors/vhost": "vhost.go",
 }
 
 // checkActorLibrary keeps protoactor where actors are, and of it only package actor; state.go, the core, never sees it.
@@ -322,10 +325,10 @@ func checkActorLibrary(h *repository) (complaints []string) {
 			divided && !f.test && path.Base(f.path) != shell
 		for _, i := range f.tree.Imports {
 			switch name := imported(i); {
-			case !strings.HasPrefix(name, actorLibrary):
+			case !strings.HasPrefix(name, actorLibrary) && name != addressLibrary:
 			case pure:
 				complaints = append(complaints, h.complain(i, "the actor library does not belong here"))
-			case name != actorLibrary+"/actor":
+			case name != actorLibrary+"/actor" && name != addressLibrary:
 				complaints = append(complaints, h.complain(i, "of the actor library we use package actor only"))
 			}
 		}

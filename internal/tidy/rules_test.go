@@ -25,6 +25,8 @@ var wrong = []struct{ rule, path, source, complaint string }{
 	{"actor library", "actors/queue/a.go", `package queue; import "` + actorLibrary + `/actor"`, ""},
 	{"actor library", "actors/queue/state.go", `package queue; import "` + actorLibrary + `/actor"`, "does not belong"},
 	{"actor library", "actors/queue/wheel/a.go", `package wheel; import "` + actorLibrary + `/actor"`, "does not belong"},
+	{"actor library", "actors/queue/state.go", `package queue; import "` + addressLibrary + `"`, "does not belong"},
+	{"actor library", "actors/queue/abort.go", `package queue; import "` + addressLibrary + `"`, ""},
 	{"actor library", "actors/vhost/queues.go", `package vhost; import "` + actorLibrary + `/actor"`, "does not belong"},
 	{"actor library", "actors/vhost/vhost.go", `package vhost; import "` + actorLibrary + `/actor"`, ""},
 	{"actor library", "internal/httpapi/a.go", `package httpapi; import "` + actorLibrary + `/actor"`, "does not belong"},

@@ -1,15 +1,11 @@
 package topology
 
-import "github.com/asynkron/protoactor-go/actor"
-
-// Address is the recipient of a mail. Packages that only store, compare and pass addresses use this name and do not
-// import the actor library.
-type Address = *actor.PID
-
-// ChildOf returns the address of the actor that an actor starts under a name.
-func ChildOf(parent Address, name string) Address {
-	return actor.NewPID(parent.Address, parent.Id+"/"+name)
+// Address is the recipient of a mail. The addresses of actors are those of the actor library: packages that only store,
+// compare and pass addresses do not import it.
+type Address interface {
+	// GetId returns the path of names from the root to the actor. No other living actor has the same.
+	GetId() string
 }
 
-// again returns the same address behind a pointer of its own.
-func again(a Address) Address { return actor.NewPID(a.Address, a.Id) }
+// Alias is the address of an actor behind a pointer of its own.
+type Alias struct{ Address }

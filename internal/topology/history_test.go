@@ -5,15 +5,14 @@ import (
 	"slices"
 	"testing"
 
+	"candlemark/internal/testkit/address"
 	"candlemark/protocol"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // keeping makes a recent-history exchange with its first table.
 func (h *fixture) keeping(name string) *Exchange {
 	x := h.exchange(name, RecentHistoryType)
-	x.PID = ChildOf(&actor.PID{Id: "vhost"}, name)
+	x.PID = address.Named("vhost/" + name)
 	x.Publish(x.Routes().WithHistory(x))
 	return x
 }

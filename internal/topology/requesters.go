@@ -22,7 +22,7 @@ type requesters struct {
 // RemoveRequester. The PID of the result is a pointer of its own, which distinguishes mail for it from mail for an
 // earlier requester on the same channel.
 func (v *VHost) AddRequester(secret string, channel Address) *Queue {
-	q := &Queue{Name: replyPrefix + secret, PID: again(channel), Requester: true}
+	q := &Queue{Name: replyPrefix + secret, PID: &Alias{channel}, Requester: true}
 	r := &v.requesters
 	r.mu.Lock()
 	defer r.mu.Unlock()

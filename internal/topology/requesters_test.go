@@ -3,17 +3,16 @@ package topology_test
 import (
 	"testing"
 
+	"candlemark/internal/testkit/address"
 	"candlemark/internal/topology"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 func TestRequesters(t *testing.T) {
 	v := topology.NewVHost("/")
-	channel := actor.NewPID("here", "channel")
+	channel := address.Named("channel")
 	before := v.Generation()
 	a, b := v.AddRequester("aa", channel), v.AddRequester("bb", channel)
-	if a.Name != "amq.rabbitmq.reply-to.aa" || !a.Requester || !a.PID.Equal(channel) || a.PID == b.PID || a.PID == channel {
+	if a.Name != "amq.rabbitmq.reply-to.aa" || !a.Requester || a.PID.GetId() != channel.GetId() || a.PID == b.PID || a.PID == channel {
 		t.Errorf("%+v", a)
 	}
 	if v.Requester([]byte(a.Name)) != a || v.Requester([]byte(b.Name)) != b {

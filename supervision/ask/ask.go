@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"candlemark/actors/actorlib"
 	"candlemark/actors/mail"
 	"candlemark/internal/clock"
 
@@ -20,12 +21,13 @@ type Asker struct {
 }
 
 // Post sends mail and waits for nothing.
-func (a *Asker) Post(to *actor.PID, what any) { a.System.Root.Send(to, what) }
+func (a *Asker) Post(to mail.Address, what any) { actorlib.Send(a.System.Root, to, what) }
 
 // Watch delivers the end of an actor to an inbox, as *actor.Terminated.
-func (a *Asker) Watch(whom *actor.PID, by *Inbox) {
-	if p, ok := a.System.ProcessRegistry.Get(whom); ok {
-		p.SendSystemMessage(whom, &actor.Watch{Watcher: by.PID})
+func (a *Asker) Watch(whom mail.Address, by *Inbox) {
+	pid := actorlib.PID(whom)
+	if p, ok := a.System.ProcessRegistry.Get(pid); ok {
+		p.SendSystemMessage(pid, &actor.Watch{Watcher: by.PID})
 	}
 }
 
@@ -51,7 +53,7 @@ func (a *Asker) All(ctx context.Context, count int, ask func(i int, r mail.Reque
 
 // One sends what question makes for the address of the answer, and waits for it. The
 // error is that of ctx.
-func One[T any](ctx context.Context, a *Asker, to *actor.PID, question func(replyTo *actor.PID) any) (T, error) {
+func One[T any](ctx context.Context, a *Asker, to mail.Address, question func(replyTo mail.Address) any) (T, error) {
 	in := a.Inbox(1)
 	defer in.Close()
 	a.Post(to, question(in.PID))

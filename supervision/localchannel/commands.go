@@ -4,13 +4,12 @@ import (
 	"context"
 
 	"candlemark/actors/connection"
+	"candlemark/actors/mail"
 	"candlemark/internal/auth"
 	"candlemark/internal/management"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
 	"candlemark/supervision/ask"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // Config configures commands.
@@ -19,7 +18,7 @@ type Config struct {
 	VHosts      *topology.VHosts
 	Permissions auth.Permissions
 	// Spawn starts a channel actor. It fails when the broker is stopping, or with ctx.
-	Spawn func(ctx context.Context, spec connection.ChannelSpec) (*actor.PID, error)
+	Spawn func(ctx context.Context, spec connection.ChannelSpec) (mail.Address, error)
 }
 
 // Commands implements management.Commands.

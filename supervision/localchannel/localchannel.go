@@ -22,7 +22,7 @@ import (
 type localChannel struct {
 	asker   *ask.Asker
 	in      *ask.Inbox // stands in for the connection
-	channel *actor.PID
+	channel mail.Address
 	out     *outbox.Outbox
 	wake    chan struct{} // the outbox has something
 	read    []byte        // output of the channel not parsed yet

@@ -40,11 +40,11 @@ func (qs *Queries) clients(ctx context.Context) (*clients, error) {
 		if info.Err == nil && info.State != "starting" && info.State != "closed" {
 			c := &client{pid: pids[info.ID], shown: connectionShown(info), channels: info.Channels}
 			all.list = append(all.list, c)
-			all.byID[c.pid.Id] = c
+			all.byID[c.pid.GetId()] = c
 		}
 	})
 	slices.SortFunc(all.list, func(a, b *client) int {
-		return cmp.Or(cmp.Compare(a.shown.Name, b.shown.Name), cmp.Compare(a.pid.Id, b.pid.Id))
+		return cmp.Or(cmp.Compare(a.shown.Name, b.shown.Name), cmp.Compare(a.pid.GetId(), b.pid.GetId()))
 	})
 	return all, err
 }

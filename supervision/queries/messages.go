@@ -40,7 +40,7 @@ func (qs *Queries) reach(by management.Asker, at management.Place) (*topology.Qu
 	switch {
 	case q == nil:
 		return nil, protocol.ChannelErrorf(protocol.NotFound, "no queue '%s' in vhost '%s'", at.Name, v.Name)
-	case q.Exclusive && (q.Owner == nil || q.Owner.Id != by.Connection):
+	case q.Exclusive && (q.Owner == nil || q.Owner.GetId() != by.Connection):
 		return nil, policies.ResourceLocked(q.Name, v.Name)
 	}
 	return q, nil
@@ -153,7 +153,7 @@ func (qs *Queries) Unacked(ctx context.Context, by management.Asker, at manageme
 	list := make([]management.Unacked, len(page.Deliveries))
 	for i, d := range page.Deliveries {
 		list[i] = management.Unacked{
-			ID: d.Seq, ConsumerTag: d.Tag, DeliveryTag: tags[d.Channel.GetId()][d.Number], Delivered: d.Delivered, Locked: d.Locked,
+			ID: d.Seq, ConsumerTag: d.Tag, DeliveryTag: tags[mail.ID(d.Channel)][d.Number], Delivered: d.Delivered, Locked: d.Locked,
 			Expires: d.Expires, Bytes: d.Size, DeliveryCount: d.DeliveryCount, Redelivered: d.Redelivered,
 		}
 		list[i].Connection, list[i].Channel = clients.owner(d.Channel)
@@ -169,17 +169,17 @@ func (qs *Queries) tags(ctx context.Context, q *topology.Queue, deliveries []mai
 		if d.Channel == nil { // locked, and no channel's any more
 			continue
 		}
-		if numbers[d.Channel.Id] == nil {
+		if numbers[d.Channel.GetId()] == nil {
 			channels = append(channels, d.Channel)
 		}
-		numbers[d.Channel.Id] = append(numbers[d.Channel.Id], d.Number)
+		numbers[d.Channel.GetId()] = append(numbers[d.Channel.GetId()], d.Number)
 	}
 	tags := map[string]map[uint64]uint64{}
 	err := qs.cfg.Asker.All(ctx, len(channels), func(i int, r mail.Request) {
-		qs.cfg.Asker.Post(channels[i], &mail.FindDeliveries{Request: r, Queue: q.PID, Numbers: numbers[channels[i].Id]})
+		qs.cfg.Asker.Post(channels[i], &mail.FindDeliveries{Request: r, Queue: q.PID, Numbers: numbers[channels[i].GetId()]})
 	}, func(answer any) {
 		found := answer.(*mail.DeliveriesFound)
-		tags[channels[found.ID].Id] = found.Tags
+		tags[channels[found.ID].GetId()] = found.Tags
 	})
 	return tags, err
 }
@@ -250,12 +250,12 @@ func (qs *Queries) ReturnDelivery(ctx context.Context, by management.Asker, at m
 // owner returns the connection of a channel, nil if it has none any more, and the channel's number.
 func (all *clients) owner(channel mail.Address) (*management.Connection, int) {
 	// A channel's name begins with its connection's.
-	parent, _, _ := strings.Cut(channel.GetId(), "/channel/")
+	parent, _, _ := strings.Cut(mail.ID(channel), "/channel/")
 	owner := all.byID[parent]
 	if owner == nil {
 		return nil, 0
 	}
-	i := slices.IndexFunc(owner.channels, func(l mail.ChannelLink) bool { return l.PID.Equal(channel) })
+	i := slices.IndexFunc(owner.channels, func(l mail.ChannelLink) bool { return mail.Same(l.PID, channel) })
 	if i < 0 {
 		return &owner.shown, 0
 	}

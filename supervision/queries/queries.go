@@ -22,7 +22,7 @@ type Config struct {
 	Permissions auth.Permissions
 	// SystemExchanges are the broker's own in each virtual host.
 	SystemExchanges []mail.DeclareExchange
-	// Connections returns the PIDs of all connections. The error is that of the context.
+	// Connections returns the addresses of all connections. The error is that of the context.
 	Connections func(context.Context) ([]mail.Address, error)
 	// SpawnMove makes the actor of a move.
 	SpawnMove func(context.Context, move.Config) (mail.Address, error)

@@ -162,7 +162,7 @@ func (qs *Queries) details(ctx context.Context, vhost string, q *topology.Queue,
 	}
 	d.Consumers = clients.consumers(vhost, q.Name, info)
 	if q.Owner != nil {
-		if owner := clients.byID[q.Owner.Id]; owner != nil {
+		if owner := clients.byID[q.Owner.GetId()]; owner != nil {
 			d.Owner = &owner.shown
 		}
 	}

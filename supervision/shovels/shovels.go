@@ -5,6 +5,7 @@ import (
 	"net"
 	"sync"
 
+	"candlemark/actors/mail"
 	"candlemark/actors/shovel"
 	"candlemark/internal/clock"
 	"candlemark/internal/definitions"
@@ -12,7 +13,6 @@ import (
 	"candlemark/internal/parameters"
 	"candlemark/internal/servicebus/status"
 
-	"github.com/asynkron/protoactor-go/actor"
 	"github.com/rs/zerolog"
 )
 
@@ -25,8 +25,8 @@ type Config struct {
 	Lock   func(ctx context.Context) error
 	Unlock func()
 	// Spawn makes an actor, End has it stop.
-	Spawn func(ctx context.Context, cfg shovel.Config) (*actor.PID, error)
-	End   func(*actor.PID)
+	Spawn func(ctx context.Context, cfg shovel.Config) (mail.Address, error)
+	End   func(mail.Address)
 	// Done is called with the parameter of a shovel that has deleted itself.
 	Done func(p parameters.Parameter)
 	// Dial connects to the broker of an address, Cluster is the name of this one.
@@ -54,7 +54,7 @@ type one struct {
 	status shovel.Status // of one without an actor
 	work   *parameters.Work
 	handle *shovel.Handle // nil without an actor
-	pid    *actor.PID
+	pid    mail.Address
 }
 
 // New makes those of a broker. None runs before Begin.

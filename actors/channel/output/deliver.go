@@ -78,7 +78,7 @@ func (o *Output) countReplies(bytes int) int {
 func (o *Output) Withdraw(m *mail.DeliveriesReturned) {
 	for i := range o.held {
 		d := o.held[i].deliver
-		if d == nil || !d.Queue.Equal(m.Queue) {
+		if d == nil || !mail.Same(d.Queue, m.Queue) {
 			continue
 		}
 		waiting := slices.DeleteFunc(d.Items[d.Written:], func(x mail.Delivery) bool { return m.Covers(x.Number) })

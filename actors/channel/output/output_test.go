@@ -9,6 +9,7 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/internal/message"
 	"candlemark/internal/outbox"
+	"candlemark/internal/testkit/address"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
 
@@ -124,12 +125,10 @@ func TestOutput_Leave(t *testing.T) {
 func TestOutput_Withdraw(t *testing.T) {
 	r := newRig()
 	r.Deliver(&Consumer{Queue: &unacked.Queue{}}, deliver(1, 2, 3))
-	r.held[0].deliver.Queue = zeroOf(mail.Address(nil))
+	r.held[0].deliver.Queue = address.Named("queue")
 	r.Withdraw(&mail.DeliveriesReturned{Queue: r.held[0].deliver.Queue, Numbers: []mail.Range{{First: 1, Last: 2}}})
 	r.reads(t)
 	if r.written != 2 || r.unacked.Len() != 2 { // the first was written before
 		t.Errorf("%d written", r.written)
 	}
 }
-
-func zeroOf[T any](*T) *T { return new(T) }

@@ -52,7 +52,7 @@ func (s *Peers) Of(queue mail.Address) *Peer {
 		p = &Peer{}
 		p.Address = queue
 		s.byID[queue.GetId()] = p
-		if queue.GetId() != s.out.Self().GetId() {
+		if !mail.Same(queue, s.out.Self()) {
 			s.out.Watch(queue)
 		}
 	}
@@ -67,7 +67,7 @@ func (s *Peers) OfTarget(target mail.Address, requester bool) *Peer {
 }
 
 // Find returns the record of a queue, nil if there is none.
-func (s *Peers) Find(queue mail.Address) *Peer { return s.byID[queue.GetId()] }
+func (s *Peers) Find(queue mail.Address) *Peer { return s.byID[mail.ID(queue)] }
 
 // Gone removes and returns a queue that has ended, after all its mail was handled: unanswered publishes will not be
 // answered. It returns nil if the queue is not known, or if mail that was sent after its end is still being answered;

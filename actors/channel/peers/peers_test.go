@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"candlemark/actors/mail"
+	"candlemark/internal/testkit/address"
 
 	"go.uber.org/goleak"
 )
@@ -19,10 +20,10 @@ type watcher struct {
 }
 
 func (w *watcher) Self() mail.Address     { return w.self }
-func (w *watcher) Watch(a mail.Address)   { w.heard = append(w.heard, "watch "+a.Id) }
-func (w *watcher) Unwatch(a mail.Address) { w.heard = append(w.heard, "unwatch "+a.Id) }
+func (w *watcher) Watch(a mail.Address)   { w.heard = append(w.heard, "watch "+a.GetId()) }
+func (w *watcher) Unwatch(a mail.Address) { w.heard = append(w.heard, "unwatch "+a.GetId()) }
 func (w *watcher) Send(a mail.Address, x any) {
-	w.heard = append(w.heard, fmt.Sprintf("%s %T", a.Id, x))
+	w.heard = append(w.heard, fmt.Sprintf("%s %T", a.GetId(), x))
 }
 
 func (w *watcher) check(t *testing.T, want ...string) {
@@ -33,38 +34,30 @@ func (w *watcher) check(t *testing.T, want ...string) {
 	w.heard = nil
 }
 
-func address(id string) mail.Address {
-	a := zeroOf(mail.Address(nil))
-	a.Id = id
-	return a
-}
-
-func zeroOf[T any](*T) *T { return new(T) }
-
 // A peer that ended is gone only when nothing can be under way any more.
 func TestPeers_Gone(t *testing.T) {
-	w := &watcher{self: address("self")}
+	w := &watcher{self: address.Named("self")}
 	s := New(w)
-	q := s.Of(address("q"))
-	if s.Of(address("q")) != q || s.Find(address("q")) != q || s.Find(nil) != nil {
+	q := s.Of(address.Named("q"))
+	if s.Of(address.Named("q")) != q || s.Find(address.Named("q")) != q || s.Find(nil) != nil {
 		t.Error("not the same")
 	}
 	w.check(t, "watch q")
 	q.Published()
-	if s.Gone(address("q")) != nil {
+	if s.Gone(address.Named("q")) != nil {
 		t.Error("gone, and an answer may be on its way")
 	}
 	w.check(t, "self *mail.PeerGone")
 	q.Published()
 	q.Answered(1)
-	if s.Gone(address("q")) != nil { // one more was sent
+	if s.Gone(address.Named("q")) != nil { // one more was sent
 		t.Error("gone too soon")
 	}
 	w.check(t, "self *mail.PeerGone")
-	if p := s.Gone(address("q")); p != q || !q.Gone || p.Unconfirmed() != 1 || s.Find(address("q")) != nil {
+	if p := s.Gone(address.Named("q")); p != q || !q.Gone || p.Unconfirmed() != 1 || s.Find(address.Named("q")) != nil {
 		t.Errorf("%+v", p)
 	}
-	if s.Gone(address("q")) != nil {
+	if s.Gone(address.Named("q")) != nil {
 		t.Error("gone twice")
 	}
 	w.check(t)
@@ -72,12 +65,12 @@ func TestPeers_Gone(t *testing.T) {
 
 // Queues are informed that the channel is gone; channels that only take replies are not.
 func TestPeers_Leave(t *testing.T) {
-	w := &watcher{self: address("self")}
+	w := &watcher{self: address.Named("self")}
 	s := New(w)
 	s.OfTarget(w.self, true).Published()
 	s.Leave()
 	w.check(t, "unwatch self")
-	s.Of(address("q"))
+	s.Of(address.Named("q"))
 	s.Leave()
 	w.check(t, "watch q", "unwatch q", "q *mail.ChannelGone")
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"candlemark/actors/mail"
+	"candlemark/internal/testkit/address"
 
 	"go.uber.org/goleak"
 )
@@ -34,15 +35,7 @@ func (s *sender) check(t *testing.T, want ...string) {
 	s.sent = nil
 }
 
-func queue(name string) *Queue { return &Queue{Address: address(name)} }
-
-func address(id string) mail.Address {
-	a := zeroOf(mail.Address(nil))
-	a.Id = id
-	return a
-}
-
-func zeroOf[T any](*T) *T { return new(T) }
+func queue(name string) *Queue { return &Queue{Address: address.Named(name)} }
 
 func TestLimit_OffersInOrder(t *testing.T) {
 	s := &sender{}

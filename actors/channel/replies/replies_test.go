@@ -9,6 +9,7 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/internal/message"
 	"candlemark/internal/outbox"
+	"candlemark/internal/testkit/address"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
 
@@ -22,8 +23,6 @@ type sender struct{}
 func (sender) Self() mail.Address     { return nil }
 func (sender) Send(mail.Address, any) {}
 
-func zeroOf[T any](*T) *T { return new(T) }
-
 func TestConsumer(t *testing.T) {
 	v := topology.NewVHost("/")
 	d, counts := unacked.New(sender{}), mail.Counts{}
@@ -35,7 +34,7 @@ func TestConsumer(t *testing.T) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
-	self := zeroOf(mail.Address(nil))
+	self := address.Named("self")
 	_, err := c.Begin(&protocol.BasicConsume{}, self)
 	refused(err, "406: PRECONDITION_FAILED - reply consumer cannot acknowledge")
 	_, err = c.Address(nil)

@@ -10,6 +10,7 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/internal/auth"
 	"candlemark/internal/message"
+	"candlemark/internal/testkit/address"
 	"candlemark/internal/topology"
 
 	"go.uber.org/goleak"
@@ -25,7 +26,7 @@ func (w *watcher) Unwatch(mail.Address) {}
 
 func (w *watcher) Send(to mail.Address, what any) {
 	e := what.(*mail.Enqueue)
-	text := to.Id
+	text := to.GetId()
 	for _, m := range e.Messages {
 		text += " " + string(m.Body)
 	}
@@ -58,13 +59,8 @@ func newRig() *rig {
 }
 
 func queue(name string) *topology.Queue {
-	q := &topology.Queue{Name: name}
-	q.PID = zeroOf(q.PID)
-	q.PID.Id = name
-	return q
+	return &topology.Queue{Name: name, PID: address.Named(name)}
 }
-
-func zeroOf[T any](*T) *T { return new(T) }
 
 // publish is one message to queues of the default exchange.
 func (r *rig) publish(t *testing.T, number uint64, body, key string, more ...string) []*Target {

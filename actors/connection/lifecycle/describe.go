@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"candlemark/actors/actorlib"
 	"candlemark/actors/connection/connevents"
 	"candlemark/actors/mail"
 	"candlemark/internal/auth"
@@ -24,7 +25,7 @@ func (l *Life) describe(m *mail.DescribeConnection) {
 		info.Channels = append(info.Channels, mail.ChannelLink{ID: id, PID: k.PID})
 	}
 	slices.SortFunc(info.Channels, func(a, b mail.ChannelLink) int { return cmp.Compare(a.ID, b.ID) })
-	l.Root.Send(m.ReplyTo, info)
+	actorlib.Send(l.Root, m.ReplyTo, info)
 }
 
 // info describes the connection without its channels.

@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"time"
 
+	"candlemark/actors/actorlib"
 	"candlemark/actors/mail"
 	"candlemark/protocol"
 
@@ -90,7 +91,7 @@ func (l *Life) DeleteExclusiveQueues(ctx actor.Context) {
 		l.becomeClosed(ctx)
 		return
 	}
-	l.Root.Send(l.peer.VHost.PID, &mail.ReleaseConnection{
+	actorlib.Send(l.Root, l.peer.VHost.PID, &mail.ReleaseConnection{
 		Request: mail.Request{ReplyTo: l.Self}, Connection: l.Self,
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"sync"
 
+	"candlemark/actors/actorlib"
 	"candlemark/actors/connection/connevents"
 	"candlemark/actors/mail"
 	"candlemark/internal/budget"
@@ -205,7 +206,7 @@ func (l *Life) stop() {
 		_ = l.cfg.Conn.Close() // errors do not matter: the socket is abandoned
 	}
 	if l.peer != nil && l.peer.VHost.PID != nil && !l.released {
-		l.Root.Send(l.peer.VHost.PID, &mail.ReleaseConnection{Connection: l.Self})
+		actorlib.Send(l.Root, l.peer.VHost.PID, &mail.ReleaseConnection{Connection: l.Self})
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"candlemark/actors/connection/connevents"
+	"candlemark/actors/mail"
 
 	"github.com/asynkron/protoactor-go/actor"
 )
@@ -44,9 +45,9 @@ func (l *Life) Add(k *Link) {
 
 // Remove frees the number of a channel or session that has ended. It reports whether who had the number; a nil who
 // matches any actor.
-func (l *Life) Remove(id uint16, who *actor.PID) bool {
+func (l *Life) Remove(id uint16, who mail.Address) bool {
 	k := l.Links[id]
-	if k == nil || who != nil && !k.PID.Equal(who) {
+	if k == nil || who != nil && !mail.Same(k.PID, who) {
 		return false
 	}
 	k.Ended.Store(true)
@@ -67,9 +68,9 @@ func (l *Life) discount() {
 }
 
 // peerGone handles the end of an actor.
-func (l *Life) peerGone(ctx actor.Context, who *actor.PID) {
+func (l *Life) peerGone(ctx actor.Context, who mail.Address) {
 	for _, k := range l.Links {
-		if k.PID.Equal(who) {
+		if mail.Same(k.PID, who) {
 			l.protocol.LinkFailed(ctx, k)
 			return
 		}

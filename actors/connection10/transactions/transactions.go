@@ -113,8 +113,13 @@ func (t *Table) Stepped(m *mail.TransactionStepped, sessions []mail.Address) {
 // answered removes a session from those with outstanding answers, and reports whether it was one.
 func (x *transaction) answered(session mail.Address) bool {
 	n := len(x.waits)
-	x.waits = slices.DeleteFunc(x.waits, session.Equal)
+	x.waits = slices.DeleteFunc(x.waits, func(a mail.Address) bool { return mail.Same(a, session) })
 	return len(x.waits) < n
+}
+
+// waitsFor reports whether an answer of a session is outstanding.
+func (x *transaction) waitsFor(session mail.Address) bool {
+	return slices.ContainsFunc(x.waits, func(a mail.Address) bool { return mail.Same(a, session) })
 }
 
 // proceed starts the next step once the last one is done.
@@ -150,7 +155,7 @@ func (t *Table) forget(x *transaction, sessions []mail.Address) {
 // Abandon rolls back the undecided transactions of a link or a session that ends.
 func (t *Table) Abandon(m *mail.AbandonTransactions, sessions []mail.Address) {
 	for _, x := range slices.Clone(t.open) {
-		own := x.session.Equal(m.Session) && (m.Ends || x.link == m.Link)
+		own := mail.Same(x.session, m.Session) && (m.Ends || x.link == m.Link)
 		switch {
 		case m.Ends && slices.Contains(m.IDs, x.id):
 			x.broken = true
@@ -183,7 +188,7 @@ func (t *Table) Gone(session mail.Address, sessions []mail.Address) {
 	t.Abandon(&mail.AbandonTransactions{Session: session, Ends: true}, sessions)
 	for _, x := range slices.Clone(t.open) {
 		switch {
-		case x.step != mail.PrepareTransaction && slices.ContainsFunc(x.waits, session.Equal):
+		case x.step != mail.PrepareTransaction && x.waitsFor(session):
 			t.lost(x, session, sessions)
 		case x.answered(session):
 			t.proceed(x, sessions)

@@ -8,20 +8,13 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/internal/dialect/transactions"
+	"candlemark/internal/testkit/address"
 	"candlemark/protocol/amqp10"
 
 	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-func address(id string) mail.Address {
-	a := zeroOf(mail.Address(nil))
-	a.Id = id
-	return a
-}
-
-func zeroOf[T any](*T) *T { return new(T) }
 
 // connection is one with three sessions, a to c; the coordinator's link is of c.
 type connection struct {
@@ -33,7 +26,7 @@ type connection struct {
 func open(t *testing.T) *connection {
 	c := &connection{T: t}
 	for _, name := range "abc" {
-		c.sessions = append(c.sessions, address(string(name)))
+		c.sessions = append(c.sessions, address.Named(name))
 	}
 	return c
 }
@@ -43,7 +36,7 @@ func (c *connection) sent() (all []string) {
 	for _, p := range c.Out {
 		switch m := p.What.(type) {
 		case *mail.StepTransaction:
-			all = append(all, p.To.Id+" "+[...]string{"prepare", "publish", "settle", "forget"}[m.Step])
+			all = append(all, p.To.GetId()+" "+[...]string{"prepare", "publish", "settle", "forget"}[m.Step])
 		case *mail.TransactionDeclared:
 			all = append(all, "declared"+condition(m.Err))
 		case *mail.TransactionDischarged:

@@ -140,23 +140,23 @@ func (s *Set) InUse(exclusive bool) bool {
 }
 
 // Channel returns a channel that consumes or holds messages, nil if it does neither.
-func (s *Set) Channel(channel mail.Address) *Channel { return s.channels[channel.Id] }
+func (s *Set) Channel(channel mail.Address) *Channel { return s.channels[channel.GetId()] }
 
 // Open returns the record of a channel, and whether it was created.
 func (s *Set) Open(channel mail.Address) (h *Channel, made bool) {
-	if h = s.channels[channel.Id]; h != nil {
+	if h = s.channels[channel.GetId()]; h != nil {
 		return h, false
 	}
 	h = &Channel{Address: channel}
 	if s.channels == nil {
 		s.channels = map[string]*Channel{}
 	}
-	s.channels[channel.Id] = h
+	s.channels[channel.GetId()] = h
 	return h, true
 }
 
 // Close removes a channel, which must have no consumers and deliveries.
-func (s *Set) Close(channel mail.Address) { delete(s.channels, channel.Id) }
+func (s *Set) Close(channel mail.Address) { delete(s.channels, channel.GetId()) }
 
 // Channels calls f for each channel, in no order.
 func (s *Set) Channels(f func(*Channel)) {
@@ -176,7 +176,7 @@ func (s *Set) Consumers(f func(*Consumer)) {
 
 // Find returns the consumer of a channel with that tag, nil if there is none.
 func (s *Set) Find(channel mail.Address, tag string) *Consumer {
-	if h := s.channels[channel.Id]; h != nil {
+	if h := s.channels[channel.GetId()]; h != nil {
 		for _, c := range h.consumers {
 			if c.Tag == tag {
 				return c

@@ -8,28 +8,21 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/outbox"
+	"candlemark/internal/testkit/address"
 
 	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-var channels = []mail.Address{address("a"), address("b"), address("c")}
-
-func address(id string) mail.Address {
-	a := zeroOf(mail.Address(nil))
-	a.Id = id
-	return a
-}
-
-func zeroOf[T any](*T) *T { return new(T) }
+var channels = []mail.Address{address.Named("a"), address.Named("b"), address.Named("c")}
 
 // TestSet makes random changes: the consumers that can take a message, and no others, are in its ring,
 // no consumer holds more than its prefetch, and none that can take is passed over for a lower priority.
 func TestSet(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 0))
-		s := New(&outbox.Outbox{}, address("queue"), seed%2 == 0, seed%4 == 0)
+		s := New(&outbox.Outbox{}, address.Named("queue"), seed%2 == 0, seed%4 == 0)
 		for range 300 {
 			channel := channels[r.IntN(len(channels))]
 			switch c := s.any(r); r.IntN(14) {

@@ -133,7 +133,7 @@ func (u *Unsettled) Lock() uint64 {
 		channel string
 		number  uint64
 		since   uint32
-	}{u.Channel.Address.Id, u.Number, u.Since}), 1)
+	}{u.Channel.Address.GetId(), u.Number, u.Since}), 1)
 }
 
 // Scan iterates over all unacked deliveries, in no order, some in each step.

@@ -43,14 +43,14 @@ func (s *Set) disallow(h *Channel, keep int) {
 
 // Reclaim returns the allowance of a channel, which needs it elsewhere.
 func (s *Set) Reclaim(m *mail.Reclaim) {
-	if h := s.channels[m.Channel.Id]; h != nil {
+	if h := s.channels[m.Channel.GetId()]; h != nil {
 		s.disallow(h, 0)
 	}
 }
 
 // Allow adds to the allowance of a channel's consumers under their common limit.
 func (s *Set) Allow(m *mail.Allow) {
-	h := s.channels[m.Channel.Id]
+	h := s.channels[m.Channel.GetId()]
 	if h != nil {
 		h.offered = noOffer
 	}
@@ -64,7 +64,7 @@ func (s *Set) Allow(m *mail.Allow) {
 
 // Limit subjects a channel's consumers to its common limit, or frees them from it.
 func (s *Set) Limit(m *mail.Limit) {
-	h := s.channels[m.Channel.Id]
+	h := s.channels[m.Channel.GetId()]
 	if h == nil {
 		return
 	}
@@ -82,7 +82,7 @@ func (s *Set) Limit(m *mail.Limit) {
 // Resize changes the prefetch of a channel's consumers. One with more unacked deliveries gets nothing until it has
 // settled enough.
 func (s *Set) Resize(m *mail.Resize) {
-	h := s.channels[m.Channel.Id]
+	h := s.channels[m.Channel.GetId()]
 	if h == nil {
 		return
 	}

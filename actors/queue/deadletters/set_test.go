@@ -12,6 +12,7 @@ import (
 	"candlemark/actors/queue/paging"
 	"candlemark/internal/clock"
 	"candlemark/internal/store"
+	"candlemark/internal/testkit/address"
 	"candlemark/internal/topology"
 	"candlemark/policies"
 )
@@ -39,15 +40,13 @@ func newFixture(change ...func(*policies.QueueSettings)) *fixture {
 		c(&f.settings)
 	}
 	v := topology.NewVHost("/")
-	v.DeadLetter = zeroOf(mail.Address(nil))
+	v.DeadLetter = address.Named("dead letters")
 	f.Set = New(Parts{
 		Owner: f, Queue: &topology.Queue{Name: "q", Incarnation: 7, Durable: true}, VHost: v, Settings: &f.settings,
 		Messages: &f.messages, Pager: &f.pager, Out: &f.out,
 	})
 	return f
 }
-
-func zeroOf[T any](*T) *T { return new(T) }
 
 func (f *fixture) note(what string, h backlog.Handle) {
 	f.did = append(f.did, fmt.Sprint(what, " ", f.messages.Seq(h)))

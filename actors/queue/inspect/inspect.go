@@ -159,6 +159,6 @@ func Consumers(set *consumers.Set, timeout int64) []mail.QueueConsumer {
 			Prefetch: c.Prefetch, Arguments: c.Arguments, Timeout: own,
 		})
 	})
-	slices.SortStableFunc(list, func(a, b mail.QueueConsumer) int { return strings.Compare(a.Channel.Id, b.Channel.Id) })
+	slices.SortStableFunc(list, func(a, b mail.QueueConsumer) int { return strings.Compare(a.Channel.GetId(), b.Channel.GetId()) })
 	return list
 }

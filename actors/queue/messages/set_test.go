@@ -9,6 +9,7 @@ import (
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
 	"candlemark/internal/store"
+	"candlemark/internal/testkit/address"
 	"candlemark/internal/topology"
 	"candlemark/policies"
 )
@@ -31,12 +32,10 @@ func newFixture(change ...func(*policies.QueueSettings)) *fixture {
 		c(&settings)
 	}
 	v := topology.NewVHost("/")
-	v.DeadLetter = zeroOf(mail.Address(nil))
+	v.DeadLetter = address.Named("dead letters")
 	f.Init(&topology.Queue{Name: "q", Incarnation: 7, Durable: true}, v, nil, settings, nil, &f.out)
 	return f
 }
-
-func zeroOf[T any](*T) *T { return new(T) }
 
 func dlx(s *policies.QueueSettings) { s.HasDLX, s.DeadLetterExchange = true, "dlx" }
 

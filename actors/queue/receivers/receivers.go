@@ -102,7 +102,7 @@ func (r *Receivers) period() int64 {
 // Cancel ends the wait of a channel's consumer, of all if tag is "", and answers it.
 func (r *Receivers) Cancel(channel mail.Address, tag string, now clock.Instant) {
 	r.Messages.Sessions.Waiting(func(w *sessions.Waiter) {
-		if m := w.Asked.(*mail.Consume); m.Channel.Equal(channel) && (tag == "" || tag == m.Tag) {
+		if m := w.Asked.(*mail.Consume); mail.Same(m.Channel, channel) && (tag == "" || tag == m.Tag) {
 			r.Messages.Sessions.GiveUp(w)
 			r.refuse(w, mail.ErrNoSession, now)
 		}

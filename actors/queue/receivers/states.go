@@ -18,7 +18,7 @@ func (r *Receivers) Use(m *mail.UseSession, now clock.Instant) {
 	reply := &mail.SessionUsed{Reply: m.Done(nil)}
 	holder, until := set.Holder(m.ID, now.Floor())
 	switch {
-	case holder == nil || !m.Connection.Equal(holder.Connection):
+	case holder == nil || !mail.Same(m.Connection, holder.Connection):
 		reply.Err = mail.ErrSessionLost
 	case m.Renew:
 		until = set.Renew(m.ID, store.After(now.Ceil(), r.period()))

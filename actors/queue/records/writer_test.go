@@ -9,12 +9,11 @@ import (
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/outbox"
 	"candlemark/internal/store"
+	"candlemark/internal/testkit/address"
 )
 
 // publisher is the address of any publisher.
-var publisher = zeroOf(mail.Address(nil))
-
-func zeroOf[T any](*T) *T { return new(T) }
+var publisher mail.Address = address.Named("publisher")
 
 type fixture struct {
 	Writer

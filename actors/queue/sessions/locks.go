@@ -46,7 +46,7 @@ func (s *Set) Ask(w *Waiter, now, until int64) (answer Answer, id string) {
 	if answer, id = s.choose(w); answer != Waits {
 		return answer, id
 	}
-	of := w.Consumer.Connection.GetId()
+	of := mail.ID(w.Consumer.Connection)
 	if s.waiting.Len() >= MaxWaiting || s.waits[of] >= MaxOfOne {
 		return Full, ""
 	}
@@ -119,7 +119,7 @@ func (s *Set) GiveUp(w *Waiter) {
 	if s.waiting.Remove(w.spot); !w.Any {
 		s.named--
 	}
-	of := w.Consumer.Connection.GetId()
+	of := mail.ID(w.Consumer.Connection)
 	if s.waits[of]--; s.waits[of] == 0 {
 		delete(s.waits, of)
 	}
@@ -162,7 +162,7 @@ func (s *Set) ByLink(link string, connection mail.Address) *string {
 		return nil
 	}
 	for c, x := range s.held {
-		if c.Link == link && c.Connection.Equal(connection) && !c.Gone() {
+		if c.Link == link && mail.Same(c.Connection, connection) && !c.Gone() {
 			return &x.ID
 		}
 	}
@@ -178,7 +178,7 @@ func (s *Set) Asked(session *string, link string, connection mail.Address, now i
 	if id == nil {
 		return nil, nil
 	}
-	if by, _ = s.Holder(*id, now); by == nil || !connection.Equal(by.Connection) {
+	if by, _ = s.Holder(*id, now); by == nil || !mail.Same(connection, by.Connection) {
 		return id, nil
 	}
 	return id, by

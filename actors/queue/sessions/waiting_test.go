@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"testing"
 
-	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/consumers"
+	"candlemark/internal/testkit/address"
 )
 
 // TestWaitingBounds: a connection has MaxOfOne of the MaxWaiting places of a queue, and each that is given up is there for another.
@@ -17,9 +17,7 @@ func TestWaitingBounds(t *testing.T) {
 		t.Error("there is something")
 	}
 	ask := func(connection int) (*Waiter, Answer) {
-		address := zeroOf(mail.Address(nil))
-		address.Id = fmt.Sprint(connection)
-		w := &Waiter{Any: true, Consumer: &consumers.Consumer{Connection: address}}
+		w := &Waiter{Any: true, Consumer: &consumers.Consumer{Connection: address.Named(fmt.Sprint(connection))}}
 		answer, _ := s.Ask(w, 1000, 2000)
 		return w, answer
 	}
@@ -63,8 +61,6 @@ func TestWaitingBounds(t *testing.T) {
 		t.Errorf("behind all: %v", answer)
 	}
 }
-
-func zeroOf[T any](*T) *T { return new(T) }
 
 // TestIdle: an entry with members, sessions or waiting receivers is kept.
 func TestIdle(t *testing.T) {

@@ -31,7 +31,7 @@ func (b *Batch) Ends(state *amqp10.State) bool {
 
 // Numbered sets the queue's number of a message. The batch may be nil.
 func (b *Batch) Numbered(queue mail.Address, at int32, number uint64) {
-	if b.Counts() && b.Queue.Equal(queue) {
+	if b.Counts() && mail.Same(b.Queue, queue) {
 		b.Numbers[at] = number
 	}
 }

@@ -76,7 +76,7 @@ func (n *Node) Run(request []byte, done func(replyTo string, answer []byte)) err
 	default:
 		q, err = may.MayReceive(n.Queue)
 	}
-	if err == nil && q.Exclusive && !n.Connection.Equal(q.Owner) {
+	if err == nil && q.Exclusive && !mail.Same(n.Connection, q.Owner) {
 		err = policies.ResourceLocked(q.Name, a.vhost())
 	}
 	switch {

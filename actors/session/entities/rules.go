@@ -25,7 +25,7 @@ func (a *asked) rules(may *access.Rights) {
 	case err != nil:
 		a.failed(err)
 		return
-	case q != nil && q.Exclusive && !a.Connection.Equal(q.Owner):
+	case q != nil && q.Exclusive && !mail.Same(a.Connection, q.Owner):
 		a.failed(policies.ResourceLocked(q.Name, a.vhost()))
 		return
 	case own == "" || q == nil || x == nil || x.Type != filter.ExchangeType:

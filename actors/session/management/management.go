@@ -159,7 +159,7 @@ func (m *run) describe() {
 		m.noQueue()
 		return
 	}
-	if q.Exclusive && !s.Client.Connection.Equal(q.Owner) {
+	if q.Exclusive && !mail.Same(s.Client.Connection, q.Owner) {
 		m.refuse(policies.ResourceLocked(q.Name, s.Client.VHost.Name))
 		return
 	}

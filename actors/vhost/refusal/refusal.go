@@ -92,7 +92,7 @@ func (r *Rules) TooMany(name string, limit int64) error {
 // Locked refuses access to another connection's exclusive queue (DEC-5); q may be nil. A nil connection is the broker
 // itself, which is never refused.
 func (r *Rules) Locked(q *topology.Queue, connection mail.Address) error {
-	if q != nil && q.Exclusive && connection != nil && !connection.Equal(q.Owner) {
+	if q != nil && q.Exclusive && connection != nil && !mail.Same(connection, q.Owner) {
 		return policies.ResourceLocked(q.Name, r.VHost)
 	}
 	return nil

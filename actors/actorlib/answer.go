@@ -1,0 +1,27 @@
+package actorlib
+
+import (
+	"candlemark/actors/mail"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// AnswerAll answers mail that its receiver will not handle any more.
+func AnswerAll(ctx actor.SenderContext, left []any, fate mail.Fate) {
+	for _, m := range left {
+		if a, ok := m.(mail.Answerable); ok {
+			if to, reply := a.Answer(fate); to != nil {
+				Send(ctx, to, reply)
+			}
+		}
+	}
+}
+
+// AnswerPanic is deferred by an actor's Receive: if the current mail makes it panic, the sender gets an answer and
+// the panic goes on to the supervisor.
+func AnswerPanic(ctx actor.Context) {
+	if reason := recover(); reason != nil {
+		AnswerAll(ctx, []any{ctx.Message()}, mail.Failed)
+		panic(reason)
+	}
+}
