@@ -44,6 +44,9 @@ func (r *reader) route(f amqp10.Frame) (*link, error) {
 		return nil, r.begin(f)
 	case code < amqp10.CodeAttach || code > amqp10.CodeEnd:
 		return nil, amqp10.Errorf(amqp10.IllegalState, "unexpected performative 0x%02x", code)
+	case code == amqp10.CodeEnd && (l == nil || l.closing):
+		// go-amqp ends a session that it gave up before begin was written, and may do so twice. Nobody waits for an answer.
+		return nil, nil
 	case l == nil || l.closing:
 		return nil, amqp10.Errorf(amqp10.FramingError, "channel %d has no session", f.Channel)
 	case code == amqp10.CodeEnd: // the last input of the session

@@ -124,6 +124,25 @@ func TestViolations(t *testing.T) {
 	})
 }
 
+// TestEndOfNoSession: clients end sessions whose begin they gave up before it was written, and may do so twice (go-amqp). It
+// costs the other sessions of the connection nothing, and the channel is free.
+func TestEndOfNoSession(t *testing.T) {
+	testkit.Run(t, nil, func(b *testkit.Bubble) {
+		x := openRaw(b, opening())
+		defer func() { _ = x.Close() }()
+		x.send(1, beginning())
+		x.want(amqp10.CodeBegin)
+		for range 2 {
+			x.send(2, &amqp10.End{}, beginning())
+			x.want(amqp10.CodeBegin)
+			x.send(2, &amqp10.End{}, &amqp10.End{})
+			x.want(amqp10.CodeEnd)
+		}
+		x.send(1, &amqp10.End{})
+		x.want(amqp10.CodeEnd)
+	})
+}
+
 // violation is a line of testdata/violations.txt, or a case that it stands for.
 type violation struct {
 	stage, want string
