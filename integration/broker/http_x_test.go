@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"candlemark/actors/actorlib"
 	"candlemark/actors/mail"
 	"candlemark/internal/auth"
 	"candlemark/internal/testkit"
@@ -479,14 +478,14 @@ func TestHTTPPeekOfAQueueThatEnds(t *testing.T) {
 		for _, question := range []func(r mail.Request) any{
 			func(r mail.Request) any { return &mail.Peek{Request: r, Queue: "q", VHost: "/"} },
 		} {
-			if r := testkit.Ask[*mail.PeekReply](b, actorlib.PID(q.PID), question); r.Err == nil {
+			if r := testkit.Ask[*mail.PeekReply](b, q.PID, question); r.Err == nil {
 				t.Error("no error")
 			}
 		}
-		if r := testkit.Ask[*mail.UnackedPage](b, actorlib.PID(q.PID), func(r mail.Request) any { return &mail.ListUnacked{Request: r} }); r.Err == nil {
+		if r := testkit.Ask[*mail.UnackedPage](b, q.PID, func(r mail.Request) any { return &mail.ListUnacked{Request: r} }); r.Err == nil {
 			t.Error("no error")
 		}
-		if r := testkit.Ask[*mail.LockRenewed](b, actorlib.PID(q.PID), func(r mail.Request) any { return &mail.RenewLock{Request: r} }); r.Err == nil {
+		if r := testkit.Ask[*mail.LockRenewed](b, q.PID, func(r mail.Request) any { return &mail.RenewLock{Request: r} }); r.Err == nil {
 			t.Error("no error")
 		}
 	})

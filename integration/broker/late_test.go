@@ -10,8 +10,6 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/internal/testkit"
 	"candlemark/supervision"
-
-	"github.com/asynkron/protoactor-go/actor"
 )
 
 // A publish that was routed to a queue that is no more: taken and discarded if it
@@ -31,21 +29,21 @@ func TestLEASE8LatePublish(t *testing.T) {
 				b.Fatal(err)
 			}
 			synctest.Wait()
-			late := func(pid, queue *actor.PID) *mail.EnqueueReply {
+			late := func(queue mail.Address) *mail.EnqueueReply {
 				p := b.Probe()
 				defer p.Close()
-				b.Node.System().Root.Send(pid, &mail.Enqueue{From: p.PID, Queue: queue, Messages: []content.Message{{Number: 5}}})
+				actorlib.Send(b.Node.System().Root, queue, &mail.Enqueue{From: p.PID, Queue: queue, Messages: []content.Message{{Number: 5}}})
 				reply, ok := p.Next().(*mail.EnqueueReply)
 				if !ok || len(reply.Ranges) != 1 || reply.Ranges[0].First != 5 {
 					b.Fatalf("%+v", reply)
 				}
 				return reply
 			}
-			if got := late(actorlib.PID(pid), actorlib.PID(pid)); got.Refused != failed {
+			if got := late(pid); got.Refused != failed {
 				b.Errorf("failed %v: refused %v", failed, got.Refused)
 			}
 			b.Connect().Open().Declare("q", nil) // another incarnation
-			if got := late(actorlib.PID(b.Queue("q").PID), actorlib.PID(b.Queue("q").PID)); got.Refused {
+			if got := late(b.Queue("q").PID); got.Refused {
 				b.Error("the queue of the same name refuses")
 			}
 		})

@@ -7,11 +7,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"candlemark/actors/actorlib"
 	"candlemark/actors/mail"
 	"candlemark/internal/testkit"
 
-	"github.com/asynkron/protoactor-go/actor"
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
@@ -39,7 +37,7 @@ func expectScheduled(b *testkit.Bubble, queue string, want int) {
 }
 
 // page lists what an actor has scheduled.
-func page(b *testkit.Bubble, of *actor.PID) *mail.ScheduledPage {
+func page(b *testkit.Bubble, of mail.Address) *mail.ScheduledPage {
 	b.Helper()
 	p := testkit.Ask[*mail.ScheduledPage](b, of, func(r mail.Request) any { return &mail.ListScheduled{Request: r} })
 	if p.Err != nil {
@@ -49,7 +47,7 @@ func page(b *testkit.Bubble, of *actor.PID) *mail.ScheduledPage {
 }
 
 // ids returns the message-ids of what an actor has scheduled, in order.
-func ids(b *testkit.Bubble, of *actor.PID) string {
+func ids(b *testkit.Bubble, of mail.Address) string {
 	b.Helper()
 	var list []string
 	for _, m := range page(b, of).Messages {
@@ -58,14 +56,14 @@ func ids(b *testkit.Bubble, of *actor.PID) string {
 	return strings.Join(list, " ")
 }
 
-func cancels(b *testkit.Bubble, of *actor.PID, seq uint64, id string) int {
+func cancels(b *testkit.Bubble, of mail.Address, seq uint64, id string) int {
 	b.Helper()
 	return testkit.Ask[*mail.ScheduledChanged](b, of, func(r mail.Request) any {
 		return &mail.CancelScheduled{Request: r, Seq: seq, MessageID: id}
 	}).Count
 }
 
-func reschedules(b *testkit.Bubble, of *actor.PID, id string, to time.Time) int {
+func reschedules(b *testkit.Bubble, of mail.Address, id string, to time.Time) int {
 	b.Helper()
 	return testkit.Ask[*mail.ScheduledChanged](b, of, func(r mail.Request) any {
 		return &mail.Reschedule{Request: r, MessageID: id, Due: to.UnixMilli()}
@@ -215,7 +213,7 @@ func TestDLY9DeadLetter(t *testing.T) {
 		// rescheduled to be earlier than its date, it is not held by the next queue
 		ch.Send("", "q", dated("n", "x-deliver-at", inFuture(time.Hour)))
 		synctest.Wait()
-		if reschedules(b, actorlib.PID(b.Queue("q").PID), "n", time.Now()) != 1 {
+		if reschedules(b, b.Queue("q").PID, "n", time.Now()) != 1 {
 			t.Error("not rescheduled")
 		}
 		synctest.Wait()
@@ -267,16 +265,16 @@ func TestDLY14Restarts(t *testing.T) {
 		ch.Send("", "q", amqp.Publishing{Body: []byte("transient"), Headers: amqp.Table{"x-delay": int32(10_000)}})
 		synctest.Wait()
 		q := b.Queue("q").PID
-		if cancels(b, actorlib.PID(q), 0, "m1") != 1 || reschedules(b, actorlib.PID(q), "m3", time.Now().Add(15*time.Second)) != 1 {
+		if cancels(b, q, 0, "m1") != 1 || reschedules(b, q, "m3", time.Now().Add(15*time.Second)) != 1 {
 			t.Error("not changed")
 		}
 		b.Crash(0)
 		q = b.Queue("q").PID
-		if got := ids(b, actorlib.PID(q)); got != "m0 m3 m2 m4" {
+		if got := ids(b, q); got != "m0 m3 m2 m4" {
 			t.Errorf("scheduled: %s", got)
 		}
-		p := page(b, actorlib.PID(q))
-		if cancels(b, actorlib.PID(q), p.Messages[2].Seq, "") != 1 {
+		p := page(b, q)
+		if cancels(b, q, p.Messages[2].Seq, "") != 1 {
 			t.Error("not cancelled")
 		}
 		b.Advance(12 * time.Second)
@@ -344,14 +342,14 @@ func TestDLY11Exchange(t *testing.T) {
 			stores(b, ch, "x", "", dated(m, "x-delay", int32(60_000)))
 		}
 		holder := b.VHost().Directory().Exchange([]byte("x")).Holder().PID
-		p := page(b, actorlib.PID(holder))
+		p := page(b, holder)
 		if m := p.Messages[0]; len(p.Messages) != 4 || m.Exchange != "x" || m.MessageID != "a" || !m.Persistent || m.Due-m.Enqueued != 60_000 {
 			t.Errorf("%+v", p.Messages)
 		}
-		if cancels(b, actorlib.PID(holder), p.Messages[0].Seq, "") != 1 || cancels(b, actorlib.PID(holder), 0, "b") != 1 || cancels(b, actorlib.PID(holder), 0, "b") != 0 {
+		if cancels(b, holder, p.Messages[0].Seq, "") != 1 || cancels(b, holder, 0, "b") != 1 || cancels(b, holder, 0, "b") != 0 {
 			t.Error("not cancelled")
 		}
-		if reschedules(b, actorlib.PID(holder), "d", time.Now().Add(time.Second)) != 1 {
+		if reschedules(b, holder, "d", time.Now().Add(time.Second)) != 1 {
 			t.Error("not rescheduled")
 		}
 		expectHeld(b, "x", 2)

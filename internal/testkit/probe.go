@@ -52,11 +52,11 @@ func (p *Probe) All() (all []any) {
 }
 
 // Ask sends the mail that question makes and waits for an answer of type T.
-func Ask[T any](b *Bubble, to *actor.PID, question func(mail.Request) any) T {
+func Ask[T any](b *Bubble, to mail.Address, question func(mail.Request) any) T {
 	b.Helper()
 	p := b.probe(1)
 	defer p.Close()
-	b.Node.System().Root.Send(to, question(mail.Request{ReplyTo: p.PID, ID: 1}))
+	actorlib.Send(b.Node.System().Root, to, question(mail.Request{ReplyTo: p.PID, ID: 1}))
 	reply := p.Next()
 	answer, ok := reply.(T)
 	if !ok {
@@ -72,7 +72,7 @@ func (b *Bubble) Describe(name string) *mail.QueueInfo {
 	if q == nil {
 		b.Fatalf("no queue %s", name)
 	}
-	return Ask[*mail.QueueInfo](b, actorlib.PID(q.PID), func(r mail.Request) any { return &mail.DescribeQueue{Request: r} })
+	return Ask[*mail.QueueInfo](b, q.PID, func(r mail.Request) any { return &mail.DescribeQueue{Request: r} })
 }
 
 // SetPolicy puts a policy in force in /; body is that of the HTTP API (POL-12).
