@@ -28,7 +28,7 @@ var buildFlags []string
 // binary builds candlemark at its first use.
 var binary = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(binaryDir, "candlemark")
-	args := append([]string{"build", "-o", path}, buildFlags...)
+	args := append([]string{"build", "-ldflags=-s -w", "-o", path}, buildFlags...) // linking what debuggers read takes as long as the rest
 	cmd := exec.Command("go", append(args, "candlemark/cmd/candlemark")...)
 	cmd.Env = sandbox.Outside()
 	out, err := cmd.CombinedOutput()

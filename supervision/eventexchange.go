@@ -6,6 +6,7 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/internal/events"
+	"candlemark/internal/events/eventlog"
 	"candlemark/internal/httpapi/forms"
 	"candlemark/internal/jsonencode"
 	"candlemark/internal/message"
@@ -26,8 +27,7 @@ const (
 // newHub makes the source of a node's events.
 func newHub(n *Node) *events.Hub {
 	return events.NewHub(events.Config{
-		Log: n.cfg.Log, Now: n.wallTime,
-		JSON: func(t protocol.Table) []byte { return jsonencode.Marshal(forms.Object(t)) },
+		Log: eventlog.New(n.cfg.Log, func(t protocol.Table) []byte { return jsonencode.Marshal(forms.Object(t)) }), Now: n.wallTime,
 	})
 }
 

@@ -1,5 +1,5 @@
 // Package events publishes what happens to the broker's objects: a queue was declared, a user was given permissions, an
-// alarm was set. There is one mechanism for two readers. The log gets a line for each change that a user made, with the
+// alarm was set. There is one mechanism for two readers. The log (eventlog) gets a line for each change that a user made, with the
 // user (the record); listeners get the events, with the names and keys that RabbitMQ's event exchange gives them.
 //
 // Owns: the listeners of a broker (Hub), each with a buffer of its own.

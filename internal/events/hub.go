@@ -8,10 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"candlemark/internal/jsonencode"
 	"candlemark/protocol"
-
-	"github.com/rs/zerolog"
 )
 
 // Record says whether the log gets a line of an event.
@@ -46,13 +43,19 @@ func (e *Event) Headers() protocol.Table {
 		protocol.Field{Key: "timestamp_in_ms", Value: e.At})
 }
 
+// Log writes lines for events.
+type Log interface {
+	// Enabled reports whether events with that record get a line.
+	Enabled(record Record) bool
+	// Write writes the line of an event, for whose record it is enabled.
+	Write(record Record, e *Event)
+}
+
 // Config configures a Hub.
 type Config struct {
-	Log zerolog.Logger
+	Log Log // nil: events have no lines
 	// Now returns the time in ms since 1970.
 	Now func() int64
-	// JSON returns the JSON form of a field table.
-	JSON func(protocol.Table) []byte
 }
 
 // Hub passes the events of a broker to listeners and to the log. A nil Hub drops them.
@@ -71,14 +74,14 @@ func (h *Hub) Publish(record Record, event func() *Event) {
 	if h == nil {
 		return
 	}
-	line, wanted := h.line(record), h.Wanted()
-	if !line.Enabled() && !wanted {
+	recorded, wanted := h.cfg.Log != nil && h.cfg.Log.Enabled(record), h.Wanted()
+	if !recorded && !wanted {
 		return
 	}
 	e := event()
 	e.At = h.cfg.Now()
-	if line.Enabled() {
-		h.write(line, e)
+	if recorded {
+		h.cfg.Log.Write(record, e)
 	}
 	if wanted {
 		for _, l := range *h.listeners.Load() {
@@ -94,43 +97,6 @@ func (h *Hub) Wanted() bool {
 	}
 	all := h.listeners.Load()
 	return all != nil && slices.ContainsFunc(*all, func(l *Listener) bool { return l.idle == nil || !l.idle() })
-}
-
-func (h *Hub) line(record Record) *zerolog.Event {
-	switch record {
-	case Change:
-		return h.cfg.Log.Info()
-	case Routine:
-		return h.cfg.Log.Debug()
-	case Unrecorded:
-	}
-	return nil
-}
-
-// maxRecorded is how many bytes of JSON a line has of what there is, and of what there was before.
-const maxRecorded = 4000
-
-func (h *Hub) write(line *zerolog.Event, e *Event) {
-	line = line.Str("event", e.Name)
-	if by := e.By; by != nil {
-		line = line.Str("user", by.User).Str("source", by.Source).Str("interface", by.Interface)
-	} else {
-		line = line.Str("interface", "broker")
-	}
-	line = line.RawJSON("what", recorded(h.cfg.JSON(e.Fields)))
-	if e.Before != nil {
-		line = line.RawJSON("before", recorded(jsonencode.Marshal(e.Before)))
-	}
-	line.Msg("on record")
-}
-
-// recorded is JSON as a line has it.
-func recorded(text []byte) []byte {
-	text = Redacted(text)
-	if len(text) > maxRecorded {
-		text = jsonencode.Marshal(map[string]any{"size_bytes": len(text), "begins": string(bytes.ToValidUTF8(text[:maxRecorded], nil))})
-	}
-	return text
 }
 
 var credentials = regexp.MustCompile(`://[^"\s]*@`)

@@ -18,6 +18,7 @@ var leaves = []string{
 var rooms = map[string][]string{
 	"actors/connection/connevents":   {"protocol", "actors/mail", "internal/events"},
 	"internal/servicebus/sas":        {},
+	"internal/events/eventlog":       {"protocol", "internal/events", "internal/jsonencode"},
 	"internal/servicebus/grants":     {"internal/auth", "internal/servicebus/sas"},
 	"internal/servicebus/filter":     {"protocol"},
 	"internal/servicebus/status":     {"internal/servicebus/entity"},

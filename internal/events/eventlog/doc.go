@@ -1,0 +1,4 @@
+// Package eventlog writes the broker's events to its log, in one line each.
+//
+// Owns: the form of the lines.
+package eventlog

@@ -1,0 +1,59 @@
+package eventlog
+
+import (
+	"bytes"
+
+	"candlemark/internal/events"
+	"candlemark/internal/jsonencode"
+	"candlemark/protocol"
+
+	"github.com/rs/zerolog"
+)
+
+// Log implements events.Log. It is created by New.
+type Log struct {
+	log  zerolog.Logger
+	json func(protocol.Table) []byte
+}
+
+// New writes to log. json returns the JSON form of a field table.
+func New(log zerolog.Logger, json func(protocol.Table) []byte) *Log { return &Log{log, json} }
+
+// Enabled implements events.Log.
+func (l *Log) Enabled(record events.Record) bool {
+	return record != events.Unrecorded && levelOf(record) >= l.log.GetLevel()
+}
+
+func levelOf(record events.Record) zerolog.Level {
+	if record == events.Change {
+		return zerolog.InfoLevel
+	}
+	return zerolog.DebugLevel
+}
+
+// maxRecorded is how many bytes of JSON a line has of what there is, and of what there was before.
+const maxRecorded = 4000
+
+// Write implements events.Log.
+func (l *Log) Write(record events.Record, e *events.Event) {
+	line := l.log.WithLevel(levelOf(record)).Str("event", e.Name)
+	if by := e.By; by != nil {
+		line = line.Str("user", by.User).Str("source", by.Source).Str("interface", by.Interface)
+	} else {
+		line = line.Str("interface", "broker")
+	}
+	line = line.RawJSON("what", recorded(l.json(e.Fields)))
+	if e.Before != nil {
+		line = line.RawJSON("before", recorded(jsonencode.Marshal(e.Before)))
+	}
+	line.Msg("on record")
+}
+
+// recorded is JSON as a line has it.
+func recorded(text []byte) []byte {
+	text = events.Redacted(text)
+	if len(text) > maxRecorded {
+		text = jsonencode.Marshal(map[string]any{"size_bytes": len(text), "begins": string(bytes.ToValidUTF8(text[:maxRecorded], nil))})
+	}
+	return text
+}
