@@ -89,18 +89,22 @@ func TestBench(t *testing.T) {
 		}
 	}()
 	amqp := b.AMQP[0].String()
-	for _, p := range profile.Profiles {
-		t.Run(p.Name, func(t *testing.T) {
-			whole(t, b, amqp, p.Name)
-		})
-	}
-	for name, line := range variants {
-		t.Run(name, func(t *testing.T) {
-			if code, out := measured(t, b, amqp, append(strings.Fields(line), "--verify")...); code != 0 || !strings.Contains(out, "nothing lost") {
-				t.Errorf("exit code %d: %s", code, out)
-			}
-		})
-	}
+	t.Run("beside each other", func(t *testing.T) {
+		for _, p := range profile.Profiles {
+			t.Run(p.Name, func(t *testing.T) {
+				t.Parallel()
+				whole(t, b, amqp, p.Name)
+			})
+		}
+		for name, line := range variants {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				if code, out := measured(t, b, amqp, append(strings.Fields(line), "--verify")...); code != 0 || !strings.Contains(out, "nothing lost") {
+					t.Errorf("exit code %d: %s", code, out)
+				}
+			})
+		}
+	})
 	t.Run("compare", func(t *testing.T) { compared(t, b, amqp) })
 	t.Run("early", func(t *testing.T) { early(t, b, amqp) })
 	t.Run("faults", func(t *testing.T) { found(t, b, amqp) })
