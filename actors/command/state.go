@@ -69,8 +69,7 @@ type post struct {
 // enqueue handles a batch of commands and confirms it.
 func (s *state) enqueue(e *mail.Enqueue, now time.Duration) {
 	reply := &mail.EnqueueReply{Queue: s.self}
-	dead := s.vhost.DeadLetter
-	deadLettered := dead != nil && e.From != nil && mail.Same(e.From, dead)
+	deadLettered := mail.Same(e.From, s.vhost.DeadLetter)
 	for i := range e.Messages {
 		m := &e.Messages[i]
 		reply.Add(m.Number)

@@ -147,7 +147,7 @@ func (s *state) started(name string, pid mail.Address) {
 // gone handles the end of a vhost's actor.
 func (s *state) gone(pid mail.Address) {
 	for _, v := range s.vhosts {
-		if v.pid != nil && mail.Same(v.pid, pid) {
+		if mail.Same(v.pid, pid) {
 			s.forget(v)
 			v.pid = nil
 			v.confirmed = v.change

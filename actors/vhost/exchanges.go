@@ -133,7 +133,7 @@ func (xs *exchanges) delete(m *mail.DeleteExchange) {
 
 // unused retires an auto-delete exchange, unless it got a Bind meanwhile.
 func (xs *exchanges) unused(m *mail.ExchangeUnused) {
-	if m.ReplyTo != nil && mail.Same(m.ReplyTo, xs.self) { // the removal of a durable binding
+	if mail.Same(m.ReplyTo, xs.self) { // the removal of a durable binding
 		xs.requests.answered(m.ID, true, nil)
 		return
 	}

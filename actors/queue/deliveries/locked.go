@@ -14,7 +14,7 @@ func (d *Deliveries) SettleLocked(m *mail.SettleLocked, now clock.Instant) {
 	want := setOf(m.Locks) // true: not found
 	var found []consumers.Unsettled
 	theirs := func(u *consumers.Unsettled) bool {
-		return u.Consumer != nil && u.Consumer.Session && (m.Connection == nil || !mail.Same(m.Connection, u.Consumer.Connection))
+		return u.Consumer != nil && u.Consumer.Session && !mail.Same(m.Connection, u.Consumer.Connection)
 	}
 	all := d.Consumers.Scan(int(*d.Limit))
 	d.Pending.Start(&work.Work{
