@@ -221,13 +221,15 @@ func TestFanOutIsWrittenOnce(t *testing.T) {
 		m := message(1, body)
 		var wait sync.WaitGroup
 		var put [10][]store.Record
+		j.log.Lock() // until all are there: a body is shared within a batch
 		for q := range put {
 			put[q] = []store.Record{m}
 			wait.Add(1)
 			j.Append(store.QueueID(q+1), put[q], func(error) { wait.Done() })
 		}
+		j.log.Unlock()
 		wait.Wait()
-		if s := j.Stats(); s.Written > 5*uint64(len(body)) {
+		if s := j.Stats(); s.Written > 2*uint64(len(body)) {
 			t.Errorf("%d bytes", s.Written)
 		}
 		j.close()
