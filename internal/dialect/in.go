@@ -31,16 +31,8 @@ type Content struct {
 // scheduled is the annotation by which clients of Azure Service Bus schedule a message, and deliverAt the header that does it here.
 const scheduled, deliverAt = "x-opt-scheduled-enqueue-time", "x-deliver-at"
 
-// Read translates a message, all of its sections. One to an entity of Azure Service Bus is durable, gets a message-id if it has none, and may name the
+// read translates a message, all of its sections. One to an entity of Azure Service Bus is durable, gets a message-id if it has none, and may name the
 // moment at which it is to be delivered. Errors: *amqp10.Error for what is no message, or one whose properties are too large.
-func Read(encoded []byte, entity bool) (c Content, err error) {
-	s, err := amqp10.ScanSections(encoded)
-	if err != nil {
-		return c, err
-	}
-	return read(encoded, &s, entity)
-}
-
 func read(encoded []byte, s *amqp10.Sections, entity bool) (c Content, err error) {
 	if entity {
 		if encoded, err = identified(encoded, s); err != nil {
