@@ -34,7 +34,7 @@ func measuredUntil(ctx context.Context, t *testing.T, b *broker, amqp string, ar
 		},
 		Stdout: &stdout, Stderr: &stderr,
 	}
-	code = p.Run(ctx, append(args, "--url", "amqp://"+amqp, "--quiet", "--drain", "2s"))
+	code = p.Run(ctx, append([]string{args[0], "--url", "amqp://" + amqp, "--quiet"}, args[1:]...))
 	if stderr.Len() > 0 {
 		t.Log(stderr.String())
 	}
@@ -193,7 +193,7 @@ func early(t *testing.T, b *broker, amqp string) {
 func found(t *testing.T, b *broker, amqp string) {
 	for fault, times := range map[string]int{`"lost":0,"doubled":1`: 2, `"lost":1,"doubled":0`: 0} {
 		between := newRepeater(t, amqp, times)
-		code, out := measured(t, b, between, "sync", "-a", "-C", "50", "--verify", "--json")
+		code, out := measured(t, b, between, "sync", "-a", "-C", "50", "--verify", "--json", "--drain", "2s")
 		if code != 1 || !strings.Contains(out, fault) {
 			t.Errorf("exit code %d, without %s: %s", code, fault, out)
 		}
