@@ -1,8 +1,8 @@
-// Package memory is the journal of a broker without durability, and the twin that tests run queues on: it completes
+// Package memory is the journal of a broker without durability, and the journal of queues in tests: it completes
 // asynchronously, in batches after a delay, and fails on request.
 //
-// Owns: the batch that gathers while the one before is completing. With Keep it remembers the records of every queue,
-// to be replayed in tests.
+// Owns: the batch being filled while the previous one completes. With Keep it remembers the records of every queue, to
+// be replayed in tests.
 //
 // States: open, closed.
 //

@@ -15,8 +15,7 @@ type Options struct {
 	Delay time.Duration
 	// Keep remembers records for Replay.
 	Keep bool
-	// Fail, if set, is asked for the fate of every batch of records; an error fails
-	// them. Reading does not fail with them.
+	// Fail, if set, is called for every batch of records; an error fails the batch. It does not affect reads.
 	Fail func() error
 }
 
@@ -28,14 +27,14 @@ type Journal struct {
 	queues  map[store.QueueID]*queue
 	names   map[store.QueueID]store.Name
 	kept    map[store.QueueID][]store.Record
-	last    store.Position // the last one given out
+	last    store.Position // the last position given out
 	closed  bool
 	running bool          // a goroutine will complete pending records
 	wake    chan struct{} // capacity 1
 	ended   chan struct{}
 }
 
-// pending is one Append, or a question about what stands before it.
+// pending is one Append, or a request for the state after the Appends before it.
 type pending struct {
 	queue   store.QueueID
 	records []store.Record
@@ -55,8 +54,7 @@ func (j *Journal) start() {
 	go j.run()
 }
 
-// Reopen returns what the next process finds: a new journal with what was durable in
-// this one, which is closed.
+// Reopen simulates a restart: it closes the journal and returns a new one with its durable contents.
 func (j *Journal) Reopen(o Options) *Journal {
 	_ = j.Close()
 	next := &Journal{options: o, queues: map[store.QueueID]*queue{}, names: j.names, kept: j.kept, last: j.last}
@@ -83,7 +81,7 @@ func (j *Journal) Append(q store.QueueID, records []store.Record, done func(erro
 	j.add(pending{queue: q, records: records, done: done})
 }
 
-// add leaves it to the goroutine, or to one of its own when that has ended.
+// add passes p to the journal's goroutine, or to a new one if that has ended.
 func (j *Journal) add(p pending) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -113,7 +111,7 @@ func (j *Journal) run() {
 	}
 }
 
-// finish answers what came after Close, in order, until there is nothing.
+// finish answers the calls that came after Close, in order, until none is left.
 func (j *Journal) finish() {
 	for {
 		j.mu.Lock()
@@ -127,7 +125,7 @@ func (j *Journal) finish() {
 	}
 }
 
-// commit completes what has gathered and reports whether the journal is closed.
+// commit completes the pending calls and reports whether the journal is closed.
 func (j *Journal) commit() bool {
 	j.mu.Lock()
 	batch, closed := j.pending, j.closed
@@ -155,7 +153,7 @@ func (j *Journal) commit() bool {
 	return closed
 }
 
-// apply does what the records of a queue say.
+// apply applies the records of a queue.
 func (j *Journal) apply(id store.QueueID, records []store.Record) {
 	q := j.queues[id]
 	if q == nil {
@@ -257,7 +255,7 @@ func (j *Journal) Recall(id store.QueueID, done func([]store.Recovered, error)) 
 	}})
 }
 
-// Replay returns the records that are durable for q, in order, if Keep is set.
+// Replay returns the durable records of q, in order, if Keep is set.
 func (j *Journal) Replay(q store.QueueID) []store.Record {
 	j.mu.Lock()
 	defer j.mu.Unlock()

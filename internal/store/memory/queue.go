@@ -7,10 +7,10 @@ import (
 	"candlemark/internal/store"
 )
 
-// queue is the journal's record of a queue.
+// queue is the journal's state of a queue.
 type queue struct {
 	messages map[uint64]*message
-	taken    bool // or alive since the journal was opened
+	taken    bool // or created since the journal was opened
 }
 
 type message struct {
@@ -31,8 +31,8 @@ func (q *queue) put(r store.Record) {
 	}
 }
 
-// mark goes over the numbers of the record or over the messages, whichever are
-// fewer: numbers have big gaps.
+// mark applies a record to the messages in its range. It iterates over the numbers or over the messages, whichever are
+// fewer, because numbers have big gaps.
 func (q *queue) mark(r *store.Record) {
 	if r.Last-r.First < uint64(len(q.messages)) {
 		for i := range r.Last - r.First + 1 {
@@ -66,11 +66,11 @@ func (q *queue) markOne(n uint64, r *store.Record) {
 		m.deferred, m.until = true, r.Until
 	case store.Rescheduled:
 		m.record.Due = r.Due
-	case store.Put, store.Spill, store.Retire, store.Named: // are not about single messages that are there
+	case store.Put, store.Spill, store.Retire, store.Named: // not about single existing messages
 	}
 }
 
-// own copies what the record points at.
+// own copies the memory that the record points at.
 func own(r store.Record) store.Record {
 	for _, b := range []*[]byte{&r.Exchange, &r.RoutingKey, &r.Header, &r.Body, &r.Overlay} {
 		*b = slices.Clone(*b)

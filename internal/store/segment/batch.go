@@ -10,28 +10,28 @@ import (
 )
 
 const (
-	batchLimit = 4 << 20  // beyond it a batch takes no more
-	apartFrom  = 64 << 10 // bodies from here on are written from where they are
-	sharedFrom = 512      // bodies from here on are written once
+	batchLimit = 4 << 20  // a longer batch takes no more records
+	apartFrom  = 64 << 10 // bodies of this size and more are written without being copied
+	sharedFrom = 512      // bodies of this size and more are written once per batch
 )
 
 // batch holds the records that one sync makes durable.
 type batch struct {
 	seg     *index.Segment
 	number  uint64
-	start   int64 // where it stands in the segment
-	size    int64 // with its head
+	start   int64 // its offset in the segment
+	size    int64 // including its head
 	records int
-	buf     []byte // head and records, but for the bodies apart
+	buf     []byte // head and records without the pieces
 	apart   []piece
 	dones   []completion
 	moved   []movement
 	urgent  bool // an append waits for it
-	closed  bool // it takes no more
+	closed  bool // it takes no more records
 	err     error
 }
 
-// piece is a body that stands in the batch behind so many bytes of buf.
+// piece is a body that follows a number of bytes of buf in the batch.
 type piece struct {
 	at   int
 	body []byte
@@ -43,7 +43,7 @@ type completion struct {
 	err  error
 }
 
-// movement is a straggler's new place, known to readers when it is durable.
+// movement is the new place of a straggler; readers use it once it is durable.
 type movement struct {
 	queue store.QueueID
 	seq   uint64
@@ -77,8 +77,8 @@ func (b *batch) note(q store.QueueID, r *store.Record) {
 	b.records++
 }
 
-// shares reports whether the body of a message is in the batch and there is room for the rest: what many queues share
-// counts once.
+// shares reports whether the body of a message is in the batch and there is room for the rest. A body that many queues
+// share counts once.
 func (b *batch) shares(r *store.Record, s *index.Segment, bodies *bodyCache) bool {
 	if len(r.Body) < sharedFrom || b.records == 0 {
 		return false
@@ -88,7 +88,7 @@ func (b *batch) shares(r *store.Record, s *index.Segment, bodies *bodyCache) boo
 	return bodies.slot(key).bodyKey == key && int64(len(b.buf))+front <= batchLimit && b.end()+front <= s.Size
 }
 
-// put adds a message and says where.
+// put adds a message and records its position.
 func (b *batch) put(q store.QueueID, r *store.Record, m format.Marks, bodies *bodyCache) {
 	at := b.end()
 	r.Position = format.PositionOf(b.seg.Seq, at)
@@ -132,7 +132,7 @@ func (b *batch) seal() {
 // zeros fill up the page behind a batch, so that the kernel need not read it first.
 var zeros [format.PageSize]byte
 
-// write brings the batch to the disk.
+// write writes and syncs the batch.
 func (b *batch) write() error {
 	at, from := b.start, 0
 	write := func(p []byte) error {
@@ -159,14 +159,14 @@ func (b *batch) write() error {
 	return b.seg.File.Sync()
 }
 
-// bodyCache finds a body that the batch has written already: what a message that
-// went to several queues brings several times. It is small and forgets.
+// bodyCache finds bodies that the batch already contains, as when one message went to several queues. It is small and
+// keeps only the latest ones.
 type bodyCache struct {
 	used  bool
 	slots [256]bodyPlace
 }
 
-// bodyKey is a body's place in memory: the same in one batch is the same body.
+// bodyKey is a body's place in memory: within a batch, the same place means the same body.
 type bodyKey struct {
 	batch  uint64
 	first  *byte

@@ -11,12 +11,10 @@ import (
 	"candlemark/internal/store/vfs"
 )
 
-// How long the log may be against the messages that live in it is said by three bounds:
-// n times these and 2n segments, with n from 2 to 4. Beyond the first one stragglers are
-// moved, and as much time is left to others; beyond the second nothing is left; beyond
-// the third puts wait, as they do on a full disk. A segment that is less than half full
-// of what lives is worth moving, so as long as the log is beyond the first bound there
-// is one, or one that is empty: there is always an end of the waiting.
+// Three bounds limit the length of the log: n times its live bytes plus 2n segments, with n from 2 to 4. Beyond the
+// first, stragglers are moved, and each move is followed by a pause of the same length; beyond the second there are no
+// pauses; beyond the third, puts wait, as they do on a full disk. A segment is worth moving if less than half of it is
+// live. While the log is beyond the first bound, there is such a segment or an empty one, so the waiting always ends.
 const (
 	firstBound = 2
 	lastBound  = 4
@@ -24,7 +22,7 @@ const (
 
 const moveAtOnce = 1 << 20 // bytes
 
-// excess returns how many of the bounds the log is beyond, 0 to 3. The log is locked.
+// excess returns how many of the bounds the log exceeds, 0 to 3. The log is locked.
 func (j *Journal) excess() (n int) {
 	used, live := int64(0), int64(0)
 	for _, s := range j.table.list() {
@@ -39,9 +37,9 @@ func (j *Journal) excess() (n int) {
 	return n
 }
 
-// sparse returns the next segment that is worth moving, nil for none: a damaged one, or,
-// when the log is too long or the disk is full, the one that has the most to give back.
-// On a full disk it must fit into the file that is kept for it. The log is locked.
+// sparse returns the next segment that is worth moving, nil for none: a damaged one or, when the log is too long or the
+// disk is full, the one that frees the most bytes. On a full disk its live bytes must fit into the file kept for moves.
+// The log is locked.
 func (j *Journal) sparse() (found *index.Segment) {
 	used, live := int64(0), int64(0)
 	short := j.stock.Short()
@@ -67,11 +65,11 @@ func (j *Journal) sparse() (found *index.Segment) {
 	return found
 }
 
-// atOnce returns how much may be moved until segments are freed, bytes: the file that is kept for it has room for more,
-// because batches end with a page.
+// atOnce returns how many bytes may be moved before segments are freed. It is less than the size of the file kept for
+// moves, because batches are padded to whole pages.
 func atOnce(small int64) int64 { return small * 3 / 4 }
 
-// compact moves what lives out of sparse segments, one at least.
+// compact moves the live messages out of at least one sparse segment.
 func (j *Journal) compact() error {
 	for moving := int64(0); ; {
 		j.log.Lock()
@@ -91,14 +89,14 @@ func (j *Journal) compact() error {
 	}
 }
 
-// straggler is a message that is to be moved.
+// straggler is a live message that is to be moved.
 type straggler struct {
 	queue store.QueueID
 	store.Ref
 }
 
-// vacate puts what lives in a segment at the end of the log again, in the order in which it stands there. Entries that
-// cannot be read stay: their queue will get the error.
+// vacate appends the live messages of a segment to the end of the log, in their order. Unreadable entries stay: their
+// queues get the error when they read them.
 func (j *Journal) vacate(s *index.Segment) error {
 	j.log.Lock()
 	work := j.live(0, s)
@@ -138,7 +136,7 @@ func (j *Journal) vacate(s *index.Segment) error {
 	return nil
 }
 
-// gatherUp reads the first ones of a list and returns their number. A body that several of them share is read and
+// gatherUp reads the first messages of a list and returns their number. A body that several of them share is read and
 // written once.
 func (j *Journal) gatherUp(s *index.Segment, list []straggler) (group []pending, n int) {
 	r := reader{
@@ -165,8 +163,8 @@ func (j *Journal) gatherUp(s *index.Segment, list []straggler) (group []pending,
 	return group, n
 }
 
-// carry appends stragglers, ahead of all that waits, and waits until they are durable.
-// If there is no room for them and will be none, they stay where they are: ErrFull.
+// carry appends stragglers ahead of all waiting records and waits until they are durable. If there is no room and none
+// can be freed, they stay where they are and it returns ErrFull.
 func (j *Journal) carry(group []pending) error {
 	done := make(chan error, 1)
 	group = append(group, pending{done: func(err error) { done <- err }})
@@ -193,7 +191,7 @@ func (j *Journal) carry(group []pending) error {
 			}
 			l.Unlock()
 			if givesUp {
-				wake(j.kick) // others waited behind the moves
+				wake(j.kick) // other records waited for the moves
 				return vfs.ErrFull
 			}
 		}

@@ -11,12 +11,12 @@ import (
 	"candlemark/internal/store/segment/index"
 )
 
-// Cut is the journal of a moment: a folder with its files, under their names, is a journal that was
-// closed then. It has all that was durable when it was asked for, and nothing of its files is used
-// again until they are released. Close waits for that.
+// Cut is a snapshot of the journal: a folder with its files, under their names, is a journal that was closed at that
+// moment. It contains everything that was durable when it was requested. Its files are not reused until they are
+// released, and Close waits for that.
 type Cut struct {
 	Files    []*CutFile
-	Messages int // those that survive a restart
+	Messages int // that survive a restart
 }
 
 // CutFile is a file of a Cut. It must be released, once.
@@ -27,7 +27,7 @@ type CutFile struct {
 	Release func()
 }
 
-// Cut takes one. It does not wait for room on a full disk.
+// Cut returns a snapshot. It does not wait for room on a full disk.
 func (j *Journal) Cut() (*Cut, error) {
 	l := &j.log
 	l.Lock()
@@ -35,7 +35,7 @@ func (j *Journal) Cut() (*Cut, error) {
 		l.Unlock()
 		return nil, store.ErrClosed
 	}
-	j.reads.Add(1) // the writer has not ended, so Close does not wait for them yet
+	j.reads.Add(1) // the writer has not ended, so Close is not waiting for reads yet
 	defer j.reads.Done()
 	c, err := cut(j)
 	done := l.endBatch()
@@ -53,7 +53,7 @@ func (j *Journal) Cut() (*Cut, error) {
 	return c, nil
 }
 
-// cut pins the files of a journal whose log is locked. With an error, those that are there must be released.
+// cut pins the files of a journal whose log is locked. The files returned with an error must be released too.
 func cut(j *Journal) (*Cut, error) {
 	l, c := &j.log, &Cut{Messages: j.log.index.Stored()}
 	point := index.Checkpoint{
@@ -86,8 +86,8 @@ func cut(j *Journal) (*Cut, error) {
 	return c, nil
 }
 
-// endBatch ends the batch that gathers, with the log locked; the channel gets its result. It does not queue for room,
-// so that it is there also when Appends wait for room.
+// endBatch ends the batch being filled, with the log locked; the channel gets its result. It works even while Appends
+// wait for room.
 func (l *log) endBatch() <-chan error {
 	done := make(chan error, 1)
 	l.batch.dones = append(l.batch.dones, completion{done: func(err error) { done <- err }})

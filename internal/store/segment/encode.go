@@ -11,27 +11,26 @@ import (
 	"candlemark/internal/store/segment/spare"
 )
 
-// log is the end of the log as it is encoded, which is ahead of the durable end by two batches at most.
+// log is the encoded end of the log, at most two batches ahead of the durable end.
 type log struct {
 	sync.Mutex
 	index  *index.Index
 	tail   *index.Segment // nil at first
 	number uint64         // of the next batch
-	fresh  uint64         // the lowest number that no segment had yet
-	batch  *batch         // gathers
+	fresh  uint64         // the lowest number that no segment has had
+	batch  *batch         // being filled
 	taken  []pending
 	next   int       // of taken
 	moves  []pending // of the keeper, ahead of all others
-	// starving: all but moves wait for a segment of so many bytes, which is not there or
-	// which the log is too long for. granted: no more can be done, so they may have what
-	// is kept for moves. cramped: moves lack a segment too.
-	// need is how long that must be at least.
+	// starving: all records but moves wait for a segment of so many bytes, because there is no file or the log is too
+	// long. granted: nothing more can be freed, so they may use the file kept for moves. cramped: moves lack a segment
+	// too; need is its minimum length.
 	starving, need   int64
 	granted, cramped bool
 	closing          bool  // the journal is being closed
-	ended            bool  // the writer is
+	ended            bool  // the writer has ended
 	removed          bool  // messages were removed since the last notice to the keeper
-	failed           error // what all Appends from now on get
+	failed           error // the error of all later Appends
 	bodies           bodyCache
 	unused           []*batch
 }
@@ -42,7 +41,7 @@ var ErrTooLarge = errors.New("message is too large for the journal")
 // maxMessage is the limit of a message in the journal, bytes.
 const maxMessage = math.MaxUint32 - 2*format.BatchesFrom
 
-// gather encodes what was appended, as far as the batch goes. The log is locked.
+// gather encodes appended records until the batch is full. The log is locked.
 func (j *Journal) gather() {
 	l := &j.log
 	for !l.batch.closed {
@@ -76,7 +75,7 @@ func (j *Journal) following() (p *pending, move bool) {
 	}
 	if l.starving > 0 && l.failed == nil {
 		if !j.mayExtend(l.starving) {
-			j.stock.Want(l.starving) // again: a move may have taken what was made for it
+			j.stock.Want(l.starving) // again: a move may have taken the file made for it
 			return nil, false
 		}
 		l.starving = 0
@@ -87,7 +86,7 @@ func (j *Journal) following() (p *pending, move bool) {
 	return &l.taken[l.next], false
 }
 
-// mayExtend reports whether there is a segment for others than moves, for which the last file is kept.
+// mayExtend reports whether records other than moves may have a segment; the last file is kept for moves.
 func (j *Journal) mayExtend(size int64) bool {
 	l := &j.log
 	if l.granted {
@@ -96,7 +95,7 @@ func (j *Journal) mayExtend(size int64) bool {
 	return j.stock.Has(size, 2) && (l.closing || j.excess() < 3)
 }
 
-// take gets what was appended since the last time; false if nothing was.
+// take fetches the records appended since the last call; false if there were none.
 func (j *Journal) take() bool {
 	l := &j.log
 	j.mu.Lock()
@@ -107,7 +106,7 @@ func (j *Journal) take() bool {
 	return len(l.taken) > 0
 }
 
-// encode puts an Append into the batch; false when the batch takes no more of it.
+// encode adds the records of an Append to the batch; false when the batch takes no more.
 func (j *Journal) encode(p *pending) bool {
 	l := &j.log
 	if p.snap != nil {
@@ -162,17 +161,17 @@ func (j *Journal) encodeRecord(q *index.Queue, r *store.Record, p *pending) bool
 	return true
 }
 
-// encodePut puts a message into the batch. One that is moved has a segment that it is
-// moved from. One that is there Again goes the same way.
+// encodePut adds a message to the batch. from is the segment that a moved message comes from. A message put Again is
+// treated as moved.
 func (j *Journal) encodePut(q *index.Queue, r *store.Record, from *index.Segment) bool {
 	l, move := &j.log, from != nil
 	var m format.Marks
 	if move || r.Again {
 		s := q.Holder(r.First)
 		if s == nil || move && s.Seg != from {
-			return true // it is gone meanwhile
+			return true // it was removed meanwhile
 		}
-		if due := s.Due(r.First); move && due != 0 { // one from before there were scheduled messages gets longer by it
+		if due := s.Due(r.First); move && due != 0 { // messages of older versions get longer with it
 			r.Due = due
 		}
 		m = s.Marks(r.First)
@@ -184,7 +183,7 @@ func (j *Journal) encodePut(q *index.Queue, r *store.Record, from *index.Segment
 	before := l.batch.size
 	l.batch.put(q.Id, r, m, &l.bodies)
 	size := l.batch.size - before
-	if m.Flags == 0 { // it is new
+	if m.Flags == 0 { // the message is new
 		q.Put(l.tail, r.First, r.Kind == store.Spill, size)
 		return true
 	}
@@ -197,8 +196,7 @@ func tooLarge(r *store.Record) bool {
 	return len(r.Exchange) > math.MaxUint16 || len(r.RoutingKey) > math.MaxUint16 || format.PutSize(r) > maxMessage
 }
 
-// room finds room for a record in the batch, which it begins if it is empty; false
-// if there is none.
+// room finds room for a record in the batch and begins the batch if it is empty; false if there is no room.
 func (j *Journal) room(need int64, move bool) bool {
 	l := &j.log
 	b := l.batch
@@ -218,11 +216,10 @@ func (j *Journal) room(need int64, move bool) bool {
 	return true
 }
 
-// smallOf returns the size of the file that is kept for moves.
+// smallOf returns the size of the file kept for moves, bytes.
 func smallOf(size int64) int64 { return max(format.RoundUp(size/4), 4*format.PageSize) }
 
-// extend begins the next segment, of at least so many bytes, if the stock has a file
-// for it.
+// extend begins the next segment, of at least need bytes, if the stock has a file for it.
 func (j *Journal) extend(need int64, move bool) bool {
 	l := &j.log
 	size := max(j.options.SegmentSize, need)
@@ -239,7 +236,7 @@ func (j *Journal) extend(need int64, move bool) bool {
 	}
 	l.granted = false
 	wake(j.keep.press)
-	wake(j.keep.kick) // it may have room to give back
+	wake(j.keep.kick) // the old segment may have bytes to free
 	if l.cramped = move && !ok; l.cramped {
 		return false
 	}
@@ -268,7 +265,7 @@ func (j *Journal) seal() *batch {
 	b := l.batch
 	b.seal()
 	if l.bodies.used {
-		l.bodies = bodyCache{} // it would keep the bodies in memory
+		l.bodies = bodyCache{} // do not keep the bodies in memory
 	}
 	if b.records > 0 {
 		l.tail.End = b.end()

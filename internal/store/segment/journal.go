@@ -24,14 +24,14 @@ type Options struct {
 	Lag time.Duration
 	// Settle is the least time between two checkpoints, 1 s by default.
 	Settle time.Duration
-	// Retry is how often a full disk is asked again, every 200 ms by default.
+	// Retry is the time between two tries on a full disk, 200 ms by default.
 	Retry time.Duration
-	// Quarantine is the folder that damaged files are copied to; by default the one
-	// of that name beside the journal's.
+	// Quarantine is the folder that damaged files are copied to; by default the folder of that name beside the
+	// journal's.
 	Quarantine string
-	// OnFailure is called once when a write or sync failed: nothing can be stored any more. OnFull is called with
-	// true when there is no room for the next segment, and with false when there is again. OnDamage is called for
-	// damage found after Open. All come from goroutines of the journal.
+	// OnFailure is called once when a write or sync failed: nothing more can be stored. OnFull is called with true when
+	// there is no room for the next segment, and with false when there is room again. OnDamage is called for damage
+	// found after Open. All are called from goroutines of the journal.
 	OnFailure func(error)
 	OnFull    func(bool)
 	OnDamage  func(recovery.Damage)
@@ -64,13 +64,13 @@ func (o *Options) defaults(dir string) {
 	}
 }
 
-// doing says what the writer does.
+// doing is the activity of the writer.
 type doing uint8
 
 const (
-	busy    doing = iota // it will look for more by itself
+	busy    doing = iota // it will look for more work by itself
 	waiting              // it has records without done
-	idle                 // it has nothing
+	idle                 // it has no work
 	over                 // it has ended
 )
 
@@ -84,12 +84,12 @@ type Journal struct {
 	// mu guards incoming records. It is never held for long.
 	mu       sync.Mutex
 	pending  []pending
-	waiting  int // records in pending, about
+	waiting  int // approximate number of records in pending
 	writer   doing
 	closed   bool
 	failed   error
 	reported sync.Once     // OnFailure
-	late     []func(error) // what was appended after Close
+	late     []func(error) // the done functions of Appends after Close
 	kick     chan struct{} // wakes the writer, capacity 1
 	help     chan struct{} // wakes the helper, capacity 1
 
@@ -103,19 +103,18 @@ type Journal struct {
 	recovered   recovered
 	readers     chan struct{} // slots of Reads
 	reads       sync.WaitGroup
-	ended       chan struct{} // the writer is
+	ended       chan struct{} // the writer has ended
 	workers     sync.WaitGroup
 	counters    counters
 }
 
-// pending is one Append, or a question about the log as it is behind the Appends
-// before it.
+// pending is one Append, or a request for the state of the log after the Appends before it.
 type pending struct {
 	queue   store.QueueID
 	records []store.Record
 	at      int // the next record to be encoded
 	done    func(error)
-	from    *index.Segment // the records are stragglers from there
+	from    *index.Segment // the records are stragglers from this segment
 	// snap is called with the log locked and at the end of a batch; done is called
 	// when that batch is durable.
 	snap func()
@@ -132,7 +131,7 @@ func (j *Journal) add(p pending) {
 	if j.closed {
 		switch {
 		case p.done == nil:
-		case p.snap != nil: // Close may wait for who asks
+		case p.snap != nil: // Close may wait for the caller
 			go p.done(store.ErrClosed)
 		default:
 			if j.late = append(j.late, p.done); len(j.late) == 1 {
@@ -161,7 +160,7 @@ func (j *Journal) add(p pending) {
 	}
 }
 
-// refuse answers what was appended after Close, in order and behind what was before.
+// refuse fails the Appends that came after Close, in order and after all earlier ones.
 func (j *Journal) refuse() {
 	<-j.ended
 	for n := 0; ; n++ {
@@ -177,7 +176,7 @@ func (j *Journal) refuse() {
 	}
 }
 
-// helpFrom records are worth waking the helper while the writer waits for the disk.
+// helpFrom is the number of records that is worth waking the helper for while the writer waits for the disk.
 const helpFrom = 64
 
 func wake(c chan struct{}) {
@@ -201,7 +200,7 @@ func (j *Journal) Close() error {
 	}
 	close(j.keep.stop)
 	wake(j.kick)
-	j.keep.workers.Wait() // what it waits for, the writer still completes
+	j.keep.workers.Wait() // the writer still completes the batches it waits for
 	j.stock.LastTry()
 	wake(j.kick)
 	<-j.ended
@@ -211,7 +210,7 @@ func (j *Journal) Close() error {
 	j.reads.Wait()
 	err := j.failure()
 	if err == nil {
-		err = errors.Join(j.log.failed, j.lastCheckpoint()) // failed: for lack of room
+		err = errors.Join(j.log.failed, j.lastCheckpoint()) // failed is errFull for lack of room
 	}
 	j.stock.Close()
 	j.table.close()

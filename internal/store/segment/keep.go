@@ -13,21 +13,20 @@ import (
 	"candlemark/internal/store/vfs"
 )
 
-// keeper writes checkpoints, lets go of segments in which nothing lives, and moves
-// stragglers out of those in which little does.
+// keeper writes checkpoints, frees segments without live messages, and moves stragglers out of segments with few.
 type keeper struct {
-	kick    chan struct{} // something may be worth it; capacity 1
-	press   chan struct{} // it may be urgent; capacity 1
+	kick    chan struct{} // there may be work; capacity 1
+	press   chan struct{} // the work may be urgent; capacity 1
 	stop    chan struct{}
 	workers sync.WaitGroup
 
-	// Of its goroutine, and of Open and Close.
+	// Used by its goroutine, and by Open and Close.
 
-	numbers  []uint64 // of the checkpoints that are kept, the newest first
-	previous uint64   // the segment in which replay from the newest begins
-	written  int64    // the end of the log then, bytes since Open
+	numbers  []uint64 // of the kept checkpoints, the newest first
+	previous uint64   // the segment where replay from the newest checkpoint begins
+	written  int64    // at the newest checkpoint, bytes since Open
 	spare    index.CheckpointFile
-	pause    time.Duration // until the next one
+	pause    time.Duration // until the next round
 }
 
 func (j *Journal) keepUp() {
@@ -71,7 +70,7 @@ func (j *Journal) round() error {
 	return j.compact()
 }
 
-// wait waits for a time, or until enough says so; false if the journal is being closed.
+// wait waits for a time, or until enough returns true; false if the journal is being closed.
 func (j *Journal) wait(pause time.Duration, enough func() bool) bool {
 	select {
 	case <-j.keep.stop:
@@ -97,16 +96,15 @@ func (j *Journal) wait(pause time.Duration, enough func() bool) bool {
 	}
 }
 
-// pressed reports whether there is no time to leave the disk to others: the log is much too long, or others wait for
-// what the keeper does.
+// pressed reports whether the keeper must work without pauses: the log is much too long, or appends wait for it to free
+// segments.
 func (j *Journal) pressed() bool {
 	j.log.Lock()
 	defer j.log.Unlock()
 	return j.log.starving > 0 || j.excess() >= 2
 }
 
-// letGo lets those who wait for room have the last file and the rest of the last
-// segment, when the keeper can do no more for them.
+// letGo gives waiting appends the last file and the rest of the last segment when the keeper cannot free any more.
 func (j *Journal) letGo() {
 	l := &j.log
 	l.Lock()
@@ -118,8 +116,8 @@ func (j *Journal) letGo() {
 	}
 }
 
-// worth reports whether there is something to do: a checkpoint would free a segment or save much replay, or stragglers
-// are to be moved.
+// worth reports whether there is work: a checkpoint would free a segment or save much replay, or stragglers should be
+// moved.
 func (j *Journal) worth() bool {
 	if j.due() {
 		return true
@@ -154,7 +152,8 @@ type snapshot struct {
 	empty   []*index.Segment
 }
 
-// snapshot is taken with the log locked; the batch takes no more afterwards.
+// snapshot returns the state at the end of the current batch. The log is locked; the batch must take no more records
+// afterwards.
 func (j *Journal) snapshot(clean bool) (s snapshot) {
 	l := &j.log
 	c := index.Checkpoint{Clean: clean, Number: l.number, Fresh: l.fresh, Index: l.index, Segments: map[uint64]*index.Segment{}}
@@ -178,7 +177,7 @@ func (j *Journal) snapshot(clean bool) (s snapshot) {
 	return s
 }
 
-// checkpoint writes one at the end of the encoded log.
+// checkpoint writes a checkpoint at the end of the encoded log.
 func (j *Journal) checkpoint() error {
 	l := &j.log
 	l.Lock()
@@ -196,8 +195,7 @@ func (j *Journal) checkpoint() error {
 	return j.install(s)
 }
 
-// install makes a snapshot durable, forgets the oldest checkpoint, and lets go of
-// segments that no checkpoint needs.
+// install makes a snapshot durable, drops the oldest checkpoint, and frees segments that no checkpoint needs.
 func (j *Journal) install(s snapshot) error {
 	k := &j.keep
 	number := uint64(1)
@@ -220,12 +218,12 @@ func (j *Journal) install(s snapshot) error {
 		}
 	}
 	j.moved.forget(gone)
-	wake(j.kick) // who waits for the log to be shorter
+	wake(j.kick) // appends may wait for a shorter log
 	k.previous, k.written = s.segment, s.written
 	return errors.Join(append(errs, j.stock.Trim(min(opened+1, maxSpares)))...)
 }
 
-// takeOld makes a spare file of checkpoints beyond two. A crash can leave one more.
+// takeOld turns all but the two newest checkpoints into the spare file. A crash can leave one too many.
 func (k *keeper) takeOld(dir string) (err error) {
 	for len(k.numbers) > 2 && err == nil {
 		last := len(k.numbers) - 1
@@ -235,7 +233,7 @@ func (k *keeper) takeOld(dir string) (err error) {
 	return err
 }
 
-// maxSpares is how many spare files are kept for a log that grows fast.
+// maxSpares is the number of spare files kept for a log that grows fast.
 const maxSpares = 8
 
 // recycle gives the file of a segment without readers to the stock.
@@ -245,7 +243,7 @@ func (j *Journal) recycle(s *index.Segment) {
 	}
 }
 
-// lastCheckpoint returns the one of Close: the journal is no longer in use.
+// lastCheckpoint writes the checkpoint of Close: the journal is no longer in use.
 func (j *Journal) lastCheckpoint() error {
 	err := j.install(j.snapshot(true))
 	if errors.Is(err, vfs.ErrFull) {

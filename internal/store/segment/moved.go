@@ -10,15 +10,14 @@ import (
 	"candlemark/internal/store/segment/index"
 )
 
-// moved knows where stragglers went, for those who have their old positions: 16 B for
-// each of them as long as the segment is there that they went to, also if they are gone
-// by then. So it is no more than a seventh of the log, however long that lives.
+// moved maps old positions of moved messages to new ones. It takes 16 B for each moved message, even a removed one, as
+// long as the target segment exists. So it is never larger than a seventh of the log.
 type moved struct {
 	mu     sync.RWMutex
 	queues map[store.QueueID][]*locations
 }
 
-// locations are those of the stragglers of a queue in one segment, by sequence number.
+// locations are the new places of a queue's stragglers in one segment, by sequence number.
 type locations struct {
 	segment uint64
 	list    []location
@@ -29,7 +28,7 @@ type location struct {
 	at  store.Position
 }
 
-// publish notes movements, all of them to one segment.
+// publish records movements, all to one segment.
 func (m *moved) publish(list []movement) {
 	if len(list) == 0 {
 		return
@@ -63,7 +62,7 @@ func (m *moved) into(id store.QueueID, segment uint64) *locations {
 	return of[len(of)-1]
 }
 
-// add merges movements in. Of those of one message the last counts.
+// add merges movements. Of several movements of one message the last counts.
 func (p *locations) add(list []movement) {
 	old := p.list
 	if len(old) > 0 && old[len(old)-1].seq > list[0].seq {
@@ -97,7 +96,7 @@ func find(of []*locations, seq uint64) *location {
 	return nil
 }
 
-// resolve puts in the present positions of messages.
+// resolve fills in the current positions of messages.
 func (m *moved) resolve(id store.QueueID, contents []store.Content) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -119,7 +118,7 @@ func (m *moved) retire(id store.QueueID) {
 	delete(m.queues, id)
 }
 
-// forget forgets what was moved to segments that are gone.
+// forget forgets moves to segments that no longer exist.
 func (m *moved) forget(gone []*index.Segment) {
 	if len(gone) == 0 {
 		return

@@ -14,10 +14,9 @@ import (
 	"candlemark/internal/store/vfs"
 )
 
-// Open opens the journal in a folder, which is made if it is not there, and reads
-// what it holds. One process at a time may do so: the caller sees to that (the
-// definitions are locked). The error is that of the file system; damage is no error
-// but reported.
+// Open opens the journal in a folder, which it creates if missing, and reads it. Only one process at a time may do so;
+// the caller ensures that (the definitions are locked). Errors come from the file system; damage is not an error but is
+// in the report.
 func Open(fs vfs.FS, dir string, o Options) (*Journal, recovery.Report, error) {
 	j, report, err := load(fs, dir, o)
 	if err != nil {
@@ -28,7 +27,7 @@ func Open(fs vfs.FS, dir string, o Options) (*Journal, recovery.Report, error) {
 	return j, report, nil
 }
 
-// load does all of Open but to start the goroutines.
+// load does all of Open except starting the goroutines.
 func load(fs vfs.FS, dir string, o Options) (*Journal, recovery.Report, error) {
 	start := time.Now()
 	o.defaults(dir)
@@ -80,8 +79,8 @@ func newJournal(fs vfs.FS, dir string, o Options, r *recovery.Recovery) *Journal
 	return j
 }
 
-// prepare brings the folder into order before anything is written to the log: what
-// was replayed is made to stay, and a checkpoint says so.
+// prepare puts the folder in order before anything is written to the log: it makes the replayed records durable and
+// writes a checkpoint.
 func (j *Journal) prepare(r *recovery.Recovery) error {
 	last := r.Tail
 	if r.Clean {
@@ -110,14 +109,14 @@ func (j *Journal) prepare(r *recovery.Recovery) error {
 		last.Over, last.End = false, r.Offset
 		j.log.tail = last
 	}
-	// There are two from now on, and with the spare one enough files for all that follow,
-	// also when the disk is full.
+	// From now on there are two checkpoints and a spare file, which is enough for all later checkpoints, even on a full
+	// disk.
 	err := j.install(j.snapshot(false))
 	if err == nil && len(j.keep.numbers) < 2 {
 		err = j.install(j.snapshot(false))
 	}
 	if errors.Is(err, vfs.ErrFull) {
-		if j.log.tail != nil { // the clean checkpoint is still there: nothing may be written behind it
+		if j.log.tail != nil { // the clean checkpoint still exists: nothing may be written after it
 			j.log.tail, last.Over = nil, true
 		}
 		return nil
@@ -125,8 +124,8 @@ func (j *Journal) prepare(r *recovery.Recovery) error {
 	return err
 }
 
-// tidy deletes and reuses the files that are not part of the log, and gives damaged headers back to their segments.
-// Damaged files were copied before.
+// tidy deletes or reuses files that are not part of the log, and rewrites damaged headers of segments. Damaged files
+// were copied before.
 func (j *Journal) tidy(r *recovery.Recovery) error {
 	for _, d := range r.Damages {
 		if !r.Kept[d.File] {
@@ -158,7 +157,7 @@ func (j *Journal) tidy(r *recovery.Recovery) error {
 	return j.fs.SyncDir(j.dir)
 }
 
-// heal writes the header of a segment again. Without a known seed it is of no use.
+// heal rewrites the header of a segment. A segment without a known seed is useless.
 func (j *Journal) heal(r *recovery.Recovery, seq uint64) error {
 	known := r.Known[seq]
 	if known == nil {
@@ -177,7 +176,7 @@ func (j *Journal) heal(r *recovery.Recovery, seq uint64) error {
 	return s.File.Sync()
 }
 
-// start starts the goroutines but the keeper.
+// start starts all goroutines except the keeper.
 func (j *Journal) start() {
 	j.workers.Add(2)
 	go j.assist()

@@ -15,12 +15,12 @@ import (
 
 const (
 	maxReads  = 4                 // at the same time
-	slabSize  = 64 << 10          // contents are cut from pieces of this size
-	apartSize = 16 << 10          // and have their own from here on
-	lookahead = 16 << 10          // read behind the beginning of the last message
-	oneLock   = 256               // messages looked up while the log is locked
-	widest    = format.WindowSize // read at once
-	farthest  = 64 << 10          // from one message to the next: what lies between is read in vain
+	slabSize  = 64 << 10          // small contents share blocks of this size
+	apartSize = 16 << 10          // contents of this size and more have their own
+	lookahead = 16 << 10          // read after the start of the last message
+	oneLock   = 256               // messages looked up under one lock of the log
+	widest    = format.WindowSize // bytes of one read
+	farthest  = 64 << 10          // between two messages of one read; the bytes between them are discarded
 )
 
 // Read implements store.Journal.
@@ -49,7 +49,7 @@ func (j *Journal) Read(q store.QueueID, want []store.Ref, done func([]store.Cont
 	}()
 }
 
-// windows are used again.
+// windows are reused.
 var windows = sync.Pool{New: func() any { return new(format.Walker) }}
 
 func (j *Journal) read(q store.QueueID, want []store.Ref) []store.Content {
@@ -74,7 +74,7 @@ func (j *Journal) read(q store.QueueID, want []store.Ref) []store.Content {
 	return contents
 }
 
-// find resolves positions, and sorts out what does not live.
+// find resolves positions and sets the error of messages that are not live.
 func (j *Journal) find(id store.QueueID, want []store.Ref) []store.Content {
 	contents := make([]store.Content, len(want))
 	for i, ref := range want {
@@ -94,8 +94,7 @@ func (j *Journal) find(id store.QueueID, want []store.Ref) []store.Content {
 	return contents
 }
 
-// reader reads messages of a queue, in windows: one for the messages, one for bodies
-// that stand elsewhere.
+// reader reads messages of a queue, through two windows: one for the messages, one for bodies stored elsewhere.
 type reader struct {
 	journal *Journal
 	queue   store.QueueID
@@ -103,13 +102,13 @@ type reader struct {
 	front   *format.Walker
 	behind  *format.Walker
 	slab    []byte
-	// shared are bodies by their places, if they are to be read once. again: the last
-	// message has one that another had.
+	// shared holds bodies by offset, if they are to be read once. again: the last message has the body of an earlier
+	// one.
 	shared map[int64][]byte
 	again  bool
 }
 
-// plan makes the window as wide as the next reads in this segment.
+// plan makes the window as wide as the next reads in this segment need.
 func (r *reader) plan(contents []store.Content) {
 	seq, first := format.PlaceOf(contents[0].Record.Position)
 	if r.seg != nil && r.seg.Seq == seq && r.front.Holds(first, format.PutHead) {
@@ -130,7 +129,7 @@ func (r *reader) plan(contents []store.Content) {
 	r.behind.Width = r.front.Width
 }
 
-// errGone: the segment went while we were reading.
+// errGone: the segment was freed during the read.
 var errGone = errors.New("segment is gone")
 
 // use pins the segment.
@@ -197,7 +196,7 @@ func firstOf(errs ...error) error {
 	return nil
 }
 
-// entry reads what stands at an offset; its slices are the receiver's.
+// entry reads the entry at an offset; its slices belong to the receiver.
 func (r *reader) entry(at int64) (e format.Entry, ok bool) {
 	front := format.FrontSize(r.front.Bytes(at, format.PutHead))
 	if front < 0 || at+front > r.seg.Size {
@@ -223,7 +222,7 @@ func (r *reader) entry(at int64) (e format.Entry, ok bool) {
 	return e, true
 }
 
-// body reads that of a message into b and verifies it.
+// body reads the body of a message into b and verifies it.
 func (r *reader) body(e *format.Entry, b []byte) {
 	if r.again {
 		e.Record.Body = r.shared[e.BodyAt]
@@ -240,8 +239,8 @@ func (r *reader) body(e *format.Entry, b []byte) {
 	}
 }
 
-// own returns fresh memory. Small messages share a piece, so that reading many is
-// cheap and keeping one of them does not keep much.
+// own returns fresh memory. Small messages share a piece, so that reading many is cheap and keeping one does not hold
+// much memory.
 func (r *reader) own(n int64) []byte {
 	if n > apartSize {
 		return make([]byte, n)

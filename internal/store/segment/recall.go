@@ -34,8 +34,8 @@ func (j *Journal) Recall(q store.QueueID, done func([]store.Recovered, error)) {
 	}})
 }
 
-// live copies what lives of a queue, or of all of them in one segment. The log is
-// locked; the segments are pinned.
+// live copies the sets of a queue's live messages, or of all queues in one segment. The log is locked; the segments are
+// pinned.
 func (j *Journal) live(id store.QueueID, in *index.Segment) (work []*recovery.Scanned) {
 	queues := j.log.index.Queues
 	if in == nil {
@@ -67,7 +67,7 @@ func (j *Journal) live(id store.QueueID, in *index.Segment) (work []*recovery.Sc
 	return work
 }
 
-// endOf returns where the batches of a segment end, with the one that gathers.
+// endOf returns the end of a segment's batches, including the one being filled.
 func (l *log) endOf(s *index.Segment) int64 {
 	if s == l.tail && l.batch.records > 0 {
 		return l.batch.end()
@@ -75,7 +75,7 @@ func (l *log) endOf(s *index.Segment) int64 {
 	return s.End
 }
 
-// collect reads the metadata of what lives.
+// collect reads the metadata of live messages.
 func (j *Journal) collect(work []*recovery.Scanned) ([]store.Recovered, error) {
 	var parts [][]store.Recovered
 	var failed error

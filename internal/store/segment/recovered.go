@@ -9,7 +9,7 @@ import (
 	"candlemark/internal/store"
 )
 
-// recovered holds messages that Open found and that were not taken yet.
+// recovered holds messages that Open found and that were not yet taken.
 type recovered struct {
 	mu       sync.Mutex
 	messages map[store.QueueID][][]store.Recovered
@@ -38,15 +38,15 @@ func (j *Journal) Take(q store.QueueID) []store.Recovered {
 	return join(parts)
 }
 
-// forget drops what a queue had that ended without taking it.
+// forget drops the messages of a queue that ended without taking them.
 func (r *recovered) forget(q store.QueueID) {
 	r.mu.Lock()
 	delete(r.messages, q)
 	r.mu.Unlock()
 }
 
-// join makes one ascending list of the lists of several segments. The parts are
-// used up, so that a long queue is not in memory twice.
+// join merges the lists of several segments into one ascending list. It releases the parts as it goes, so that a long
+// queue is not in memory twice.
 func join(parts [][]store.Recovered) []store.Recovered {
 	n := 0
 	for _, p := range parts {

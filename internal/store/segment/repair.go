@@ -8,9 +8,9 @@ import (
 	"candlemark/internal/store/vfs"
 )
 
-// Repair brings a journal into order: damaged files are copied to the folder quarantine beside it, unreadable
-// messages are given up, readable ones moved out of them, and a checkpoint lists the remaining messages. A broker
-// that starts does the same, the moving a little later.
+// Repair puts a journal in order: it copies damaged files to the folder quarantine beside it, gives up unreadable
+// messages, moves readable ones out of damaged files, and writes a checkpoint of the remaining messages. A starting
+// broker does the same, but moves messages a little later.
 func Repair(fs vfs.FS, dir string) (recovery.Report, error) {
 	f, err := recovery.Look(fs, dir)
 	if err != nil {

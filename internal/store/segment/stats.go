@@ -12,24 +12,24 @@ type counters struct {
 	took                                                         metrics.Lateness
 }
 
-// Stats are figures of a journal since Open, but for the first four.
+// Stats are figures of a journal; all but the first four count from Open.
 type Stats struct {
 	Segments    int   // files of the log
 	Bytes       int64 // of all segments and spare files
 	Live        int   // messages
-	LiveBytes   int64 // that these have in the log
+	LiveBytes   int64 // of live messages in the log
 	Batches     uint64
 	Records     uint64
 	Reads       uint64 // messages
-	Written     uint64 // bytes, padding and all
+	Written     uint64 // bytes, including padding
 	Checkpoints uint64
 	Recycled    uint64 // segments
 	Moved       uint64 // stragglers
-	// Commits are how long it took to write and sync each batch, in s.
+	// Commits are the times taken to write and sync each batch, in s.
 	Commits metrics.Buckets
 }
 
-// Stats may be called at any time.
+// Stats returns the current figures. It may be called at any time.
 func (j *Journal) Stats() Stats {
 	s := Stats{
 		Batches: j.counters.batches.Load(), Records: j.counters.records.Load(), Reads: j.counters.reads.Load(), Written: j.counters.bytes.Load(),

@@ -15,7 +15,7 @@ type table struct {
 
 	mu   sync.RWMutex
 	all  map[uint64]*index.Segment
-	free func(*index.Segment) // takes over a file that is not used any more
+	free func(*index.Segment) // takes over a file that is no longer used
 }
 
 func newTable(fs vfs.FS, dir string) *table {
@@ -30,7 +30,7 @@ func (t *table) add(s *index.Segment) {
 	t.all[s.Seq] = s
 }
 
-// remove takes out a segment without readers.
+// remove removes a segment without readers.
 func (t *table) remove(s *index.Segment) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -66,7 +66,7 @@ func (t *table) unpin(s *index.Segment) {
 	}
 }
 
-// discard takes a segment out; its file is free after its last reader.
+// discard removes a segment; its file is free after its last reader.
 func (t *table) discard(s *index.Segment) {
 	t.mu.Lock()
 	delete(t.all, s.Seq)

@@ -33,8 +33,7 @@ func (j *Journal) run() {
 	}
 }
 
-// nextBatch waits until something is to be written; nil after Close, when nothing
-// is left.
+// nextBatch waits for something to write; nil after Close when nothing is left.
 func (j *Journal) nextBatch() *batch {
 	var lag *time.Timer
 	var lagged <-chan time.Time
@@ -62,8 +61,8 @@ func (j *Journal) nextBatch() *batch {
 	}
 }
 
-// look gathers and returns the batch if it is time for it, else what the writer does until it is. The helper cannot
-// gather in between, so nothing is missed: later appends wake the writer.
+// look encodes records and returns the batch if it should be written now, else what the writer does until then. The
+// helper cannot encode in between, so nothing is missed: later appends wake the writer.
 func (j *Journal) look(hurry bool) (*batch, doing) {
 	l := &j.log
 	l.Lock()
@@ -91,7 +90,7 @@ func (j *Journal) look(hurry bool) (*batch, doing) {
 	case l.batch.records > 0:
 		j.writer = waiting
 	case starving:
-		return nil, busy // the stock wakes it, or the keeper
+		return nil, busy // the stock or the keeper wakes it
 	case j.closed:
 		l.ended = true
 		return nil, over
@@ -111,7 +110,7 @@ func (j *Journal) more() bool {
 // commit makes a batch durable, or fails the journal.
 func (j *Journal) commit(b *batch) {
 	if b.err = j.failure(); b.err != nil || b.records == 0 {
-		return // an empty one fails too: a checkpoint that waits for it has what failed before
+		return // an empty one fails too: a checkpoint that waits for it contains records that failed before
 	}
 	began := time.Now()
 	if b.seg.Spare != "" {
@@ -132,8 +131,8 @@ func (j *Journal) commit(b *batch) {
 	j.counters.moved.Add(uint64(len(b.moved)))
 }
 
-// open gives a spare file the header and the name of its segment. The header is
-// synced first, so that a segment with a torn one is damaged.
+// open gives a spare file the header and the name of its segment. The header is synced first, so that a torn header
+// means damage.
 func (j *Journal) open(s *index.Segment) error {
 	if _, err := s.File.WriteAt(format.EncodeHeader(s.Seq, j.salt, s.Size), 0); err != nil {
 		return err
@@ -148,7 +147,7 @@ func (j *Journal) open(s *index.Segment) error {
 	return j.fs.SyncDir(j.dir)
 }
 
-// fail ends the life of a journal whose disk cannot be trusted any more. The operator is informed first.
+// fail stops a journal whose disk can no longer be trusted. The operator is informed first.
 func (j *Journal) fail(err error) {
 	j.reported.Do(func() { j.options.OnFailure(err) })
 	j.mu.Lock()
@@ -164,8 +163,8 @@ func (j *Journal) fail(err error) {
 	wake(j.kick)
 }
 
-// assist is the helper: it calls what waits for the batch before while the writer
-// waits for the disk, and encodes what has come.
+// assist is the helper: while the writer waits for the disk, it calls the completions of earlier batches and encodes
+// new records.
 func (j *Journal) assist() {
 	defer j.workers.Done()
 	for range j.help {
@@ -176,7 +175,7 @@ func (j *Journal) assist() {
 	}
 }
 
-// completions are batches that are durable, or failed, and not reported yet.
+// completions are durable or failed batches that are not yet reported.
 type completions struct {
 	run  sync.Mutex // held while reporting, to keep the order
 	mu   sync.Mutex

@@ -82,7 +82,7 @@ func nothingFromWithin(d *harness) {
 	var mu sync.Mutex
 	end := make(chan bool, 4)
 	locked := func() {
-		mu.Lock() // never, if the journal calls while its caller holds the lock
+		mu.Lock() // blocks for ever if the journal calls back while its caller holds the lock
 		end <- true
 		mu.Unlock()
 	}

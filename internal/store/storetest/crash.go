@@ -13,9 +13,9 @@ import (
 
 // Crashing is a journal on files.
 type Crashing struct {
-	// Open opens a journal in the file system. failed and full are called as for an operator.
+	// Open opens a journal in the file system. failed and full are called as segment.Options.OnFailure and OnFull are.
 	Open func(fs vfs.FS, failed func(error), full func(bool)) (store.Journal, error)
-	// Lag is how long a record without done may wait.
+	// Lag is the longest time that a record without done may wait.
 	Lag time.Duration
 }
 
@@ -26,8 +26,8 @@ type DiskFault uint8
 const (
 	NoFault    DiskFault = iota
 	FullDisk             // there is no room for a while
-	FailedSync           // one Sync fails, and those behind it say that all is well
-	ShortWrite           // one write does not happen in full
+	FailedSync           // one Sync fails, and later ones report success
+	ShortWrite           // one write is incomplete
 	FailedName           // a Create, Rename, Remove or SyncDir fails
 	FailedRead           // some reads fail
 )
@@ -38,8 +38,8 @@ var DiskFaults = map[string]DiskFault{
 	"failed name": FailedName, "failed read": FailedRead,
 }
 
-// Run lives through several lives of a journal with random work and a crash at the end of each, all decided by the
-// seed, and compares the remaining messages with a Model.
+// Run starts a journal several times, each time with random work and a crash at the end, all decided by the seed, and
+// compares the remaining messages with a Model.
 func (c Crashing) Run(t *testing.T, seed uint64, fault DiskFault) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &life{
@@ -76,12 +76,11 @@ type life struct {
 	random *rand.Rand
 	j      store.Journal
 	book   book
-	last   map[store.QueueID]uint64 // numbers given out
+	last   map[store.QueueID]uint64 // last numbers given out
 	lives  int
 }
 
-// open returns a start of the process, and compares. It reports whether there is a journal; the crash may hit while there
-// is none yet.
+// open starts the process and compares. It reports whether there is a journal; the crash may come before.
 func (l *life) open() bool {
 	l.endFaults()
 	if l.random.IntN(3) == 0 {
@@ -94,7 +93,7 @@ func (l *life) open() bool {
 	}
 	j, err := l.c.Open(l.fs, l.book.fail, l.book.fill)
 	if err != nil && l.fault == FailedRead && !l.fs.Crashed() {
-		l.endFaults() // what cannot be read now is not gone
+		l.endFaults() // messages that are unreadable now are not lost
 		l.book.begin()
 		j, err = l.c.Open(l.fs, l.book.fail, l.book.fill)
 	}
@@ -114,7 +113,7 @@ func (l *life) open() bool {
 	return true
 }
 
-// compare looks at what was recovered.
+// compare compares the recovered messages with the model.
 func (l *life) compare() {
 	there := map[store.QueueID]bool{}
 	for _, q := range l.j.Queues() {
@@ -136,7 +135,7 @@ func (l *life) compare() {
 		if err := l.book.restart(q, list); err != nil {
 			l.Fatalf("life %d: %v", l.lives, err)
 		}
-		l.last[q] = 0 // numbers of messages that are gone may be had again
+		l.last[q] = 0 // numbers of lost messages may be used again
 		if len(list) > 0 {
 			l.last[q] = list[len(list)-1].Seq
 		}
@@ -159,7 +158,7 @@ func (l *life) check(q store.QueueID, refs []store.Ref, want func(i int) store.R
 	}
 }
 
-// end is the crash, some time, if it has not come yet.
+// end ends the process, in most lives by a crash.
 func (l *life) end() {
 	if !l.fs.Crashed() && l.random.IntN(3) > 0 {
 		l.fs.CrashAfter(0)
@@ -168,7 +167,7 @@ func (l *life) end() {
 	l.fs.Crash()
 }
 
-// close ends the process. Nothing of it may stay behind.
+// close closes the journal and checks that it has completed everything.
 func (l *life) close() {
 	if l.random.IntN(2) == 0 {
 		l.fs.SetCapacity(1 << 40)

@@ -8,14 +8,14 @@ import (
 	"candlemark/internal/store"
 )
 
-// Reopener is a journal that can do what a restart does.
+// Reopener is a journal that can be restarted.
 type Reopener interface {
 	store.Journal
-	// Reopen closes the journal and opens another one on what it leaves.
+	// Reopen closes the journal and opens another one on its remaining data.
 	Reopen(t *testing.T) Reopener
 }
 
-// Exercise runs the suite. open makes an empty journal and sees to its end.
+// Exercise runs the suite. open makes an empty journal and arranges for it to be closed.
 func Exercise(t *testing.T, open func(t *testing.T) Reopener) {
 	for _, c := range []struct {
 		name string
@@ -60,7 +60,7 @@ type harness struct {
 	j Reopener
 }
 
-// patience is how long a journal may take over one thing on a busy machine.
+// patience is the longest time that one operation of a journal may take on a busy machine.
 const patience = 60 * time.Second
 
 func wait[V any](t *testing.T, what string, from <-chan V) V {
@@ -117,12 +117,12 @@ func (d *harness) reopen() {
 	d.j = d.j.Reopen(d.T)
 }
 
-// queues returns those to be taken, in order.
+// queues returns the queues to be taken, in order.
 func (d *harness) queues() []store.QueueID {
 	return slices.Sorted(slices.Values(d.j.Queues()))
 }
 
-// same checks messages against the ones that were put.
+// same compares messages with the ones that were put.
 func (d *harness) same(got []store.Content, want []store.Record) {
 	d.Helper()
 	for i, c := range got {
@@ -154,7 +154,7 @@ func (d *harness) expect(what string, got []store.Recovered, records ...store.Re
 	}
 }
 
-// refs returns those of records that are durable.
+// refs returns the refs of durable records.
 func refs(records []store.Record) []store.Ref {
 	list := make([]store.Ref, len(records))
 	for i, r := range records {
@@ -163,7 +163,7 @@ func refs(records []store.Record) []store.Ref {
 	return list
 }
 
-// where the messages of a list are.
+// where returns the refs of the messages of a list.
 func where(list []store.Recovered) []store.Ref {
 	refs := make([]store.Ref, len(list))
 	for i, r := range list {

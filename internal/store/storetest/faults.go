@@ -19,7 +19,7 @@ func (l *life) endFaults() {
 	l.fs.SetCapacity(1 << 40)
 }
 
-// planFaults prepares the disk's faults of a life.
+// planFaults prepares the disk's faults for a life.
 func (l *life) planFaults() {
 	at := l.fs.Operations() + l.random.IntN(1<<l.random.IntN(9))
 	written := l.random.IntN(3000)
@@ -58,18 +58,18 @@ func (l *life) planFaults() {
 	}
 }
 
-// book records what the journal has promised, by functions that the journal calls.
+// book records the promises of the journal, through functions that the journal calls.
 type book struct {
 	mu        sync.Mutex
 	model     Model
 	positions map[store.QueueID]map[uint64]entry
 	open      int // appends that are not done
 	made      map[store.QueueID]int
-	next      map[store.QueueID]int // the append of a queue that is to be done next
-	failed    bool                  // the journal said so
+	next      map[store.QueueID]int // the append of each queue that is to be done next
+	failed    bool                  // the journal reported it
 	full      bool
-	wrong     error  // what an append failed with first
-	complaint string // about the journal, from within its own goroutine
+	wrong     error  // the first error of an append
+	complaint string // about the journal, made in its own goroutine
 }
 
 // entry is a message that was put.
@@ -78,7 +78,7 @@ type entry struct {
 	record store.Record
 }
 
-// begin is the start of a process, that knows nothing.
+// begin resets the book for a new process.
 func (b *book) begin() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -108,7 +108,7 @@ func (b *book) isFull() bool {
 	return b.full
 }
 
-// over: there is no going on with this journal.
+// over reports whether this journal cannot be used any more.
 func (b *book) over() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -134,8 +134,7 @@ func (b *book) note(q store.QueueID, at store.Position, r store.Record) {
 	b.positions[q][r.First] = entry{at, r}
 }
 
-// known returns messages that were put and that nothing was appended about that
-// would take them away, with their first positions.
+// known returns messages that were put and that no appended record removes, with their first positions.
 func (b *book) known(q store.QueueID) (refs []store.Ref, want []store.Record) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -151,8 +150,7 @@ func (b *book) known(q store.QueueID) (refs []store.Ref, want []store.Record) {
 	return refs, want
 }
 
-// done notes an append and returns what the journal is to call. The model knows the
-// records already.
+// done records an append and returns the function for the journal to call. The model knows the records already.
 func (b *book) done(q store.QueueID, records []store.Record, waits bool) func(error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

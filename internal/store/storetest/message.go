@@ -10,10 +10,10 @@ import (
 	"candlemark/protocol"
 )
 
-// epoch is when the first messages were made, wall ms.
+// epoch is the time of the first messages, wall ms.
 const epoch = 1_700_000_000_000
 
-// Put returns the record of a message: queue and number decide everything in it, but the size of its body in bytes.
+// Put returns the record of a message: queue and number decide everything in it except the size of its body in bytes.
 // It may be appended to other queues as well: its time identifies the original queue (Origin).
 func Put(q store.QueueID, seq uint64, body int) store.Record {
 	r := store.Record{
@@ -39,17 +39,17 @@ func Put(q store.QueueID, seq uint64, body int) store.Record {
 	return r
 }
 
-// Origin returns the queue that a message of some time was made for.
+// Origin returns the queue that a message with time at was made for.
 func Origin(at int64) store.QueueID { return store.QueueID((at - epoch) / 1000) }
 
-// Spill returns the same for a message that is not to survive.
+// Spill returns the same for a message that a restart forgets.
 func Spill(q store.QueueID, seq uint64, body int) store.Record {
 	r := Put(q, seq, body)
 	r.Kind = store.Spill
 	return r
 }
 
-// Was returns what was appended, of a message that survived.
+// Was returns the record that was appended for a surviving message.
 func Was(m store.Recovered, kind store.Kind) store.Record {
 	r := Put(Origin(m.Time), m.Seq, int(m.Body))
 	r.Kind = kind
@@ -66,7 +66,7 @@ func Body(q store.QueueID, seq uint64, size int) []byte {
 	return b[:size]
 }
 
-// Same says how a message read back differs from what was appended, "" for not.
+// Same describes how a message read back differs from the appended one, "" if it does not.
 func Same(got store.Content, want store.Record) string {
 	if got.Err != nil {
 		return fmt.Sprintf("message %d: %v", got.Seq, got.Err)

@@ -9,16 +9,15 @@ import (
 	"candlemark/internal/store"
 )
 
-// Model is a journal of which only the order matters: after a crash each queue is
-// in the state behind some record, at or after the last one known as durable.
-// The zero value is empty. It is not safe for concurrent use.
+// Model models the order of a journal: after a crash each queue is in the state after some record, at or after the last
+// one known to be durable. The zero value is empty. It is not safe for concurrent use.
 type Model struct {
 	queues map[store.QueueID]*history
 }
 
 // history of one queue.
 type history struct {
-	state   State // behind the durable records
+	state   State // after the durable records
 	pending []store.Record
 	base    int // how many records are in state
 }
@@ -42,7 +41,7 @@ func (m *Model) queue(q store.QueueID) *history {
 	return m.queues[q]
 }
 
-// Append notes what was appended and returns the mark to hand to Durable.
+// Append records appended records and returns the mark to pass to Durable.
 func (m *Model) Append(q store.QueueID, records ...store.Record) int {
 	h := m.queue(q)
 	for _, r := range records {
@@ -56,7 +55,7 @@ func (m *Model) Append(q store.QueueID, records ...store.Record) int {
 	return h.base + len(h.pending)
 }
 
-// Durable says that everything up to the mark is.
+// Durable records that everything up to the mark is durable.
 func (m *Model) Durable(q store.QueueID, mark int) {
 	h := m.queue(q)
 	n := max(0, mark-h.base)
@@ -67,14 +66,14 @@ func (m *Model) Durable(q store.QueueID, mark int) {
 	h.pending, h.base = h.pending[n:], h.base+n
 }
 
-// AllDurable says so of everything.
+// AllDurable records that everything is durable.
 func (m *Model) AllDurable() {
 	for q, h := range m.queues {
 		m.Durable(q, h.base+len(h.pending))
 	}
 }
 
-// Forget is a restart behind the last record.
+// Forget is a restart after the last record.
 func (m *Model) Forget() {
 	m.AllDurable()
 	for _, h := range m.queues {
@@ -82,10 +81,10 @@ func (m *Model) Forget() {
 	}
 }
 
-// Queues returns those that ever had a record, in order.
+// Queues returns the queues that ever had a record, in order.
 func (m *Model) Queues() []store.QueueID { return slices.Sorted(maps.Keys(m.queues)) }
 
-// Now returns the state of a queue behind all its records. It is the caller's.
+// Now returns the state of a queue after all its records. It belongs to the caller.
 func (m *Model) Now(q store.QueueID) State {
 	h := m.queue(q)
 	now := maps.Clone(h.state)
@@ -95,8 +94,7 @@ func (m *Model) Now(q store.QueueID) State {
 	return now
 }
 
-// Restart compares what a journal has of a queue after a restart, and takes it as
-// the state from now on.
+// Restart compares the messages that a journal has of a queue after a restart, and takes them as the new state.
 func (m *Model) Restart(q store.QueueID, got []store.Recovered) error {
 	h := m.queue(q)
 	best := h.state.survivors().Differs(got)
@@ -113,14 +111,14 @@ func (m *Model) Restart(q store.QueueID, got []store.Recovered) error {
 	return nil
 }
 
-// survivors returns the state without what a restart forgets.
+// survivors returns the state without messages that a restart forgets.
 func (s State) survivors() State {
 	kept := maps.Clone(s)
 	maps.DeleteFunc(kept, func(_ uint64, m Message) bool { return m.Kind == store.Spill })
 	return kept
 }
 
-// Apply does what a record says.
+// Apply applies a record.
 func (s State) Apply(r *store.Record) {
 	switch r.Kind {
 	case store.Put, store.Spill:
@@ -165,14 +163,14 @@ func (s State) Apply(r *store.Record) {
 				m.Due = r.Due
 			case store.Delivered:
 				m.Redelivered = true
-			case store.Put, store.Spill, store.Retire, store.Named: // are not about messages that are there
+			case store.Put, store.Spill, store.Retire, store.Named: // not about existing messages
 			}
 			s[n] = m
 		}
 	}
 }
 
-// List returns what Take or Recall is to return, without positions.
+// List returns the expected result of Take or Recall, without positions.
 func (s State) List() []store.Recovered {
 	list := make([]store.Recovered, 0, len(s))
 	for _, m := range s {
@@ -182,7 +180,7 @@ func (s State) List() []store.Recovered {
 	return list
 }
 
-// Differs says how a list of messages differs from the state, "" for not.
+// Differs describes how a list of messages differs from the state, "" if it does not.
 func (s State) Differs(got []store.Recovered) string {
 	want := s.List()
 	for i, w := range want {

@@ -23,7 +23,7 @@ func (l *life) work() {
 			l.fanOut()
 		case n < 86:
 			l.read()
-		case n < 88 && l.fault != FullDisk: // it would wait behind what waits for room
+		case n < 88 && l.fault != FullDisk: // it would wait behind records that wait for room
 			l.recall()
 		case n < 94:
 			time.Sleep(time.Duration(l.random.IntN(5)) * time.Millisecond)
@@ -45,7 +45,7 @@ func (l *life) append(waits bool) {
 	l.j.Append(q, records, l.book.done(q, records, waits))
 }
 
-// fanOut appends one message to several queues, the same memory to each.
+// fanOut appends one message to several queues, which share its memory.
 func (l *life) fanOut() {
 	var n uint64
 	for q := range store.QueueID(4) {
@@ -110,7 +110,7 @@ func (l *life) settle() {
 	}
 }
 
-// reopen is a clean stop and a start.
+// reopen stops the process cleanly and starts it again.
 func (l *life) reopen() {
 	l.close()
 	if l.fs.Crashed() {

@@ -72,8 +72,8 @@ func unknownMessages(d *harness) {
 	}
 }
 
-// readAfterMoves leaves one message of many alive, over and over, so that a journal
-// that collects its space has to move them.
+// readAfterMoves leaves one message of many alive, over and over, so that a journal that compacts its log has to move
+// them.
 func readAfterMoves(d *harness) {
 	var kept []store.Record
 	next := uint64(1)
@@ -137,7 +137,7 @@ func bodies(d *harness) {
 	}
 }
 
-// fanOut puts the same memory into many queues.
+// fanOut puts messages that share memory into many queues.
 func fanOut(d *harness) {
 	const queues = 20
 	for _, size := range []int{10, 512, 5000, 600_000} {

@@ -117,7 +117,7 @@ func marks(d *harness) {
 		add(run(store.Delivered, 4, 5))
 		add(run(store.Returned, 5, 5))
 	}
-	add(run(store.Returned, 20, 21))  // an unknown delivery counts all the same
+	add(run(store.Returned, 20, 21))  // an unknown delivery counts too
 	add(run(store.Delivered, 28, 99)) // missing ones do not matter
 	add(run(store.Remove, 6, 6))
 	add(run(store.Delivered, 6, 6))
@@ -133,8 +133,7 @@ func marks(d *harness) {
 	d.expect("recall", d.recall(1), want...)
 }
 
-// scheduled messages come back with what was said of them, also when a journal has
-// moved them.
+// scheduled tests that scheduled messages keep their state, also when a journal has moved them.
 func scheduled(d *harness) {
 	want := puts(1, 1, 40, 10)
 	d.append(1, puts(1, 1, 40, 10)...)
@@ -177,7 +176,7 @@ func scheduled(d *harness) {
 	}
 }
 
-// putAgain replaces the contents of messages. Their states are kept.
+// putAgain replaces the contents of messages, which keep their states.
 func putAgain(d *harness) {
 	want, overlays := puts(1, 1, 40, 10), 0
 	d.append(1, puts(1, 1, 40, 10)...)
@@ -208,8 +207,8 @@ func putAgain(d *harness) {
 	want = append(want, batch...)
 	d.append(1, batch...)
 	changed[33], changed[34] = batch[0], batch[2]
-	add(anew(10)) // it is gone
-	add(anew(99)) // it was never there
+	add(anew(10)) // it was removed
+	add(anew(99)) // it never existed
 	add(run(store.Returned, 4, 5))
 	check := func(what string, list []store.Recovered) {
 		d.Helper()
@@ -239,7 +238,7 @@ func putAgain(d *harness) {
 	}
 }
 
-// spillAgain does so with one that is not to survive.
+// spillAgain does the same with a message that a restart forgets.
 func spillAgain(d *harness) {
 	d.append(2, Spill(2, 1, 10))
 	spilled := Spill(2, 1, 600)
@@ -295,7 +294,7 @@ func removeTwice(d *harness) {
 	d.append(2, run(store.Remove, 1, 5))
 	want := append(puts(1, 1, 20, 10), run(store.Remove, 3, 10))
 	d.expect("recall", d.recall(1), want...)
-	d.append(1, Put(1, 150, 5)) // a Remove concerns existing messages
+	d.append(1, Put(1, 150, 5)) // a Remove affects only existing messages
 	want = append(want, Put(1, 150, 5))
 	for range 2 {
 		d.reopen()
@@ -337,10 +336,10 @@ func names(d *harness) {
 	d.append(1, store.Naming(store.Name{VHost: "/", Queue: "old"}), Put(1, 1, 10))
 	d.append(1, store.Naming(NameOf(1)))
 	d.append(2, store.Naming(odd))                          // has no message
-	d.append(3, store.Naming(NameOf(3)), Spill(3, 1, 10))   // none that stays
+	d.append(3, store.Naming(NameOf(3)), Spill(3, 1, 10))   // has no durable message
 	d.append(4, store.Naming(NameOf(4)), Put(4, 1, 10))     // ends
 	d.append(5, Put(5, 1, 10))                              // has no name
-	d.append(4, run(store.Retire, 0, 0))                    // and is not there any more
+	d.append(4, run(store.Retire, 0, 0))                    // and no longer exists
 	d.append(6, store.Naming(odd), run(store.Retire, 0, 0)) // at once
 	want := map[store.QueueID]store.Name{1: NameOf(1), 2: odd, 3: NameOf(3)}
 	for range 2 {

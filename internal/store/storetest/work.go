@@ -59,7 +59,7 @@ func manyQueues(d *harness) {
 	}
 	for w := range models {
 		for _, q := range models[w].Queues() {
-			d.append(q, run(store.Delivered, 0, 0)) // behind everything
+			d.append(q, run(store.Delivered, 0, 0)) // after all other records
 			models[w].Append(q, run(store.Delivered, 0, 0))
 		}
 	}
@@ -113,12 +113,12 @@ func yearsOfWork(d *harness) {
 	}
 }
 
-// NameOf returns the name that queues of the suite have.
+// NameOf returns the name of a queue of the suite.
 func NameOf(q store.QueueID) store.Name {
 	return store.Name{VHost: fmt.Sprint("host/", q%3), Queue: fmt.Sprint("queue ", q)}
 }
 
-// Decide makes up what a queue that names itself might append next, and informs the model; last holds the last number
+// Decide invents the next records of a queue that appends its name, and informs the model; last holds the last number
 // of each queue.
 func Decide(random *rand.Rand, model *Model, q store.QueueID, last map[store.QueueID]uint64) (records []store.Record) {
 	records = append(records, store.Naming(NameOf(q)))
@@ -153,7 +153,7 @@ func decideOne(random *rand.Rand, q store.QueueID, last map[store.QueueID]uint64
 		return run(store.Deferred, first, to)
 	case n < 79:
 		return postpone(first, to, epoch+int64(to))
-	case n < 80: // only those are scheduled
+	case n < 80: // only multiples of 5 are scheduled
 		return reschedule(first-first%5, epoch+int64(to))
 	case n < 85 && q%2 > 0 || n == 80 && random.IntN(4) == 0:
 		return run(store.Remove, 0, to)
@@ -174,7 +174,7 @@ func decideOne(random *rand.Rand, q store.QueueID, last map[store.QueueID]uint64
 	return Put(q, last[q], size)
 }
 
-// again puts a message again that is there. Its content is the same, so that concurrent readers know what to expect.
+// again puts an existing message again, with the same content, so that concurrent readers know what to expect.
 func again(now State, seq uint64) store.Record {
 	m, there := now[seq]
 	if !there {
@@ -185,7 +185,7 @@ func again(now State, seq uint64) store.Record {
 	return r
 }
 
-// reschedule gives a message another time.
+// postpone postpones messages.
 func postpone(first, last uint64, until int64) store.Record {
 	return store.Record{Kind: store.Postponed, First: first, Last: last, Until: until}
 }

@@ -78,7 +78,7 @@ func (d disk) MakeDir(dir string) error {
 
 func (disk) SyncDir(dir string) error {
 	if runtime.GOOS == "windows" {
-		return nil // has no such thing
+		return nil // folders cannot be synced there
 	}
 	d, err := os.Open(dir)
 	if err != nil {
@@ -107,7 +107,7 @@ func (f diskFile) Sync() error {
 	return nil
 }
 
-// full puts ErrFull into the chain of errors that say so.
+// full adds ErrFull to the chain of errors for a full disk.
 func full(err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return fmt.Errorf("%w: %w", ErrFull, err)
@@ -115,8 +115,8 @@ func full(err error) error {
 	return err
 }
 
-// fill gives a file room where the system has no call for it: zeros are written,
-// because a hole would run out of space in the middle of a batch.
+// fill reserves room for a file where the system has no call for it. It writes zeros, because a sparse file would run
+// out of space in the middle of a batch.
 func fill(f *os.File, size int64) error {
 	zeros := make([]byte, min(size, 1<<20))
 	for at := int64(0); at < size; at += int64(len(zeros)) {

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// preallocate asks the file system for room, and writes zeros where it cannot.
+// preallocate reserves room in the file system, or writes zeros if it does not support that.
 func preallocate(f *os.File, size int64) error {
 	if size == 0 {
 		return nil
@@ -19,10 +19,10 @@ func preallocate(f *os.File, size int64) error {
 	return err
 }
 
-// syncData leaves out the times of the file, which fsync would write too.
+// syncData syncs without the times of the file, which fsync would write too.
 func syncData(f *os.File) error { return control(f, unix.Fdatasync) }
 
-// control calls again when a signal came between; that is no failure of the disk.
+// control repeats a call that a signal interrupted, which is not a failure of the disk.
 func control(f *os.File, call func(fd int) error) error {
 	raw, err := f.SyscallConn()
 	if err != nil {

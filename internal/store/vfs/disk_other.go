@@ -11,5 +11,5 @@ func preallocate(f *os.File, size int64) error { return fill(f, size) }
 
 func syncData(f *os.File) error { return f.Sync() }
 
-// Free is not known here: the watch over free space sees no end of it.
+// Free returns the largest number, because the free space is not known here.
 func (disk) Free(string) (uint64, error) { return math.MaxUint64, nil }

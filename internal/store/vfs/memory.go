@@ -12,14 +12,13 @@ import (
 	"sync"
 )
 
-// ErrCrashed is the error of everything between the crash and Crash, and what
-// files that were opened before it fail with for ever.
+// ErrCrashed is the error of all operations between the crash and Crash, and for ever of files opened before it.
 var ErrCrashed = errors.New("the machine crashed")
 
 // Kind of an Operation.
 type Kind uint8
 
-// The operations that can be made to fail. All but Read change something and are numbered.
+// Kinds of operations that can be made to fail. All but Read change something and are numbered.
 const (
 	Read Kind = iota
 	Create
@@ -31,11 +30,11 @@ const (
 	SyncDir
 )
 
-// Operation is something that is about to happen.
+// Operation describes an operation before it happens.
 type Operation struct {
 	Kind Kind
 	Name string
-	// Number counts the changing ones from 1 since NewMemory.
+	// Number counts the changing operations since NewMemory, from 1.
 	Number int
 	// At and Length are the range read or written, in bytes.
 	At     int64
@@ -45,7 +44,7 @@ type Operation struct {
 // Fault makes an operation fail.
 type Fault struct {
 	Err error
-	// Written bytes of a Write happen all the same (a short write).
+	// Written is the number of bytes that a failing Write still writes (a short write).
 	Written int
 }
 
@@ -55,23 +54,23 @@ type Memory struct {
 	random   *rand.Rand
 	names    map[string]*node // as they are
 	durable  map[string]*node // as SyncDir left them
-	changes  []change         // to names and not yet durable
-	epoch    int              // how often it crashed
+	changes  []change         // of names, not yet durable
+	epoch    int              // number of crashes
 	number   int
-	freezeAt int // the number of the operation that the crash hits
+	freezeAt int // number of the operation that crashes
 	frozen   bool
 	fault    func(Operation) *Fault
 	capacity uint64
 }
 
-// change of one name.
+// change is a change of one name.
 type change struct {
 	kind     Kind // Create, Rename or Remove
 	name, to string
 	node     *node
 }
 
-// NewMemory returns an empty one. The seed decides what a crash keeps.
+// NewMemory returns an empty file system. The seed decides what a crash keeps.
 func NewMemory(seed uint64) *Memory {
 	return &Memory{
 		random: rand.New(rand.NewPCG(seed, 0)), names: map[string]*node{}, durable: map[string]*node{},
@@ -79,29 +78,29 @@ func NewMemory(seed uint64) *Memory {
 	}
 }
 
-// Fail sets the function called before every operation; a Fault fails it. Nil: none. It must not call m.
+// Fail sets the function called before every operation; a Fault fails it. Nil sets none. It must not call m.
 func (m *Memory) Fail(fault func(Operation) *Fault) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.fault = fault
 }
 
-// SetCapacity limits the bytes of all files; beyond it there is ErrFull.
+// SetCapacity limits the total bytes of all files; beyond it operations fail with ErrFull.
 func (m *Memory) SetCapacity(bytes uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.capacity = bytes
 }
 
-// CrashAfter lets n more changing operations happen. The one behind them is hit by
-// the crash: it and all later ones fail with ErrCrashed until Crash.
+// CrashAfter lets n more changing operations happen. The crash hits the next one: it and all later ones fail with
+// ErrCrashed until Crash.
 func (m *Memory) CrashAfter(n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.freezeAt = m.number + n + 1
 }
 
-// Crashed reports whether the crash has hit.
+// Crashed reports whether the crash has happened.
 func (m *Memory) Crashed() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -115,8 +114,8 @@ func (m *Memory) Operations() int {
 	return m.number
 }
 
-// Crash leaves what a machine finds after its power came back. It ends the failing
-// that CrashAfter started; open files stay dead.
+// Crash reduces the files to what a machine finds after a power failure. It ends the failures started by CrashAfter;
+// open files stay unusable.
 func (m *Memory) Crash() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -139,8 +138,7 @@ func (m *Memory) Crash() {
 	m.names = maps.Clone(m.durable)
 }
 
-// settleNames decides which of the changes to names a crash keeps: none, all, the
-// first ones, or any.
+// settleNames decides which changes of names a crash keeps: none, all, the first ones, or any.
 func (m *Memory) settleNames() {
 	way, first := m.random.IntN(4), m.random.IntN(len(m.changes)+1)
 	for i, c := range m.changes {
@@ -151,7 +149,7 @@ func (m *Memory) settleNames() {
 	m.changes = nil
 }
 
-// keep makes a change durable, whatever has become of those before it.
+// keep makes a change durable, whether or not earlier ones were kept.
 func (m *Memory) keep(c change) {
 	if c.kind != Create && m.durable[c.name] == c.node {
 		delete(m.durable, c.name)
@@ -164,7 +162,7 @@ func (m *Memory) keep(c change) {
 	}
 }
 
-// before is called with the lock held, ahead of every operation.
+// before is called before every operation, with the lock held.
 func (m *Memory) before(o Operation) *Fault {
 	if o.Kind != Read && !m.frozen {
 		m.number++
@@ -183,7 +181,7 @@ func (m *Memory) before(o Operation) *Fault {
 	return m.fault(o)
 }
 
-// room reports whether there is more for so many bytes.
+// room returns ErrFull if there is no room for so many more bytes.
 func (m *Memory) room(bytes int64) error {
 	if free := m.free(); bytes > 0 && uint64(bytes) > free {
 		return fmt.Errorf("%w: %d bytes wanted, %d free", ErrFull, bytes, free)

@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// memoryFile is an open file. It lives no longer than its process: a crash ends it.
+// memoryFile is an open file. A crash makes it unusable.
 type memoryFile struct {
 	m        *Memory
 	node     *node
@@ -17,8 +17,7 @@ type memoryFile struct {
 	writable bool
 }
 
-// lock takes the lock of the file system for an operation, which it counts. The
-// caller unlocks, whatever comes back.
+// lock takes the lock of the file system for an operation, which it counts. The caller must unlock in every case.
 func (f *memoryFile) lock(o Operation) *Fault {
 	f.m.mu.Lock()
 	if f.epoch != f.m.epoch {
@@ -75,8 +74,7 @@ func (f *memoryFile) Sync() error {
 
 func (f *memoryFile) Close() error { return nil }
 
-// Written returns which bytes of a file were written since it was created, in
-// order; a Rename does not change that.
+// Written returns the ranges of a file that were written since it was created, in order; a Rename does not change that.
 func (m *Memory) Written(name string) []Extent {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -87,7 +85,7 @@ func (m *Memory) Written(name string) []Extent {
 	return slices.Clone(n.written)
 }
 
-// Flip turns a bit (0 to 7) of a byte around, as a disk does that rots. It reports whether there is such a file.
+// Flip inverts a bit (0 to 7) of a byte, as a failing disk may. It reports whether the file exists.
 func (m *Memory) Flip(name string, at int64, bit int) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

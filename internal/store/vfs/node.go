@@ -8,21 +8,20 @@ import (
 
 const (
 	pageSize   = 4096
-	sectorSize = 512 // what a disk writes whole or not at all
+	sectorSize = 512 // a disk writes a sector completely or not at all
 )
 
 type page [pageSize]byte
 
-// node is a file or folder. A page is shared between both images until it is
-// written; one that is not there reads as zeros.
+// node is a file or folder. A page is shared between both images until it is written; a missing page reads as zeros.
 type node struct {
 	folder      bool
 	size        int64
 	durableSize int64
 	pages       map[int64]*page // as it is read
 	durable     map[int64]*page // as Sync left it
-	writes      []write         // since then
-	// failed: a Sync did, so pages that are not in writes may differ.
+	writes      []write         // since the last Sync
+	// failed: a Sync failed, so pages that are not in writes may differ.
 	failed  bool
 	written []Extent
 }
@@ -78,7 +77,7 @@ func put(image, other map[int64]*page, b []byte, at int64) {
 	}
 }
 
-// note keeps the extents written apart and in order.
+// note adds a written extent; extents are kept disjoint and in order.
 func (n *node) note(e Extent) {
 	if last := len(n.written) - 1; last >= 0 && n.written[last].At+n.written[last].Length == e.At {
 		n.written[last].Length += e.Length
@@ -111,7 +110,7 @@ func (n *node) sync() {
 	n.writes, n.durableSize = nil, n.size
 }
 
-// syncFailed does as Linux does: what could not be written counts as written.
+// syncFailed does what Linux does: unwritten pages count as written.
 func (n *node) syncFailed(random *rand.Rand) {
 	n.settle(random)
 	n.failed = true
@@ -133,9 +132,8 @@ func (n *node) crash(random *rand.Rand) {
 	n.pages = maps.Clone(n.durable)
 }
 
-// settle makes some of the writes durable: none, all, the first ones with the last
-// of them torn, or as many as chance wants in each sector. A sector has all writes
-// up to some time: a disk is given whole sectors as they are in memory.
+// settle makes some of the writes durable: none, all, the first ones with the last of them torn, or a random number in
+// each sector. A sector has all writes up to some time, because a disk gets whole sectors as they are in memory.
 func (n *node) settle(random *rand.Rand) {
 	way, first := random.IntN(4), random.IntN(len(n.writes)+1)
 	sectors := map[int64]int{}

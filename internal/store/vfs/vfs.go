@@ -5,26 +5,23 @@ import (
 	"io"
 )
 
-// FS is a tree of files. Names are paths as of package path/filepath. Errors about
-// missing and present files are fs.ErrNotExist and fs.ErrExist; a lack of room is
-// ErrFull.
+// FS is a tree of files. Names are paths of package path/filepath. Errors about missing and existing files are
+// fs.ErrNotExist and fs.ErrExist; the error for lack of room is ErrFull.
 type FS interface {
-	// Create makes a file that reads as size zeros and has the room for them, so
-	// that writing within it cannot run out of space. The name must be free: else
-	// fs.ErrExist. After an error (ErrFull) no file is left.
+	// Create creates a file of size zero bytes and reserves their space, so that writing within it cannot run out of
+	// space. If the name exists, it returns fs.ErrExist. After an error (ErrFull) no file is left.
 	Create(name string, size int64) (File, error)
 	// Open opens a file for reading and writing, OpenRead for reading only.
 	Open(name string) (File, error)
 	OpenRead(name string) (File, error)
 	// Rename gives a file another name in the same folder, replacing a file of that name; size and contents stay the
-	// same, and may be open.
+	// same, and the file may be open.
 	Rename(from, to string) error
-	// Remove takes a file away; open files remain usable.
+	// Remove deletes a file; open files remain usable.
 	Remove(name string) error
 	// List returns the names of the files and folders in dir (without dir), sorted.
 	List(dir string) ([]string, error)
-	// MakeDir makes a folder and those above it, if they are not there, and makes
-	// their names durable.
+	// MakeDir creates a folder and its parents, if missing, and makes their names durable.
 	MakeDir(dir string) error
 	// SyncDir makes the names in dir durable.
 	SyncDir(dir string) error
@@ -34,8 +31,7 @@ type FS interface {
 	Free(dir string) (uint64, error)
 }
 
-// File is an open file. WriteAt beyond its end makes it longer. Sync makes durable
-// what was written before the call (fdatasync), and the size.
+// File is an open file. WriteAt beyond its end extends it. Sync makes earlier writes and the size durable (fdatasync).
 type File interface {
 	io.ReaderAt
 	io.WriterAt
@@ -43,5 +39,5 @@ type File interface {
 	Sync() error
 }
 
-// ErrFull is in the chain of errors for a lack of room: the disk or a quota.
+// ErrFull is in the chain of errors for lack of room, on the disk or within a quota.
 var ErrFull = errors.New("no space left on the disk")

@@ -6,25 +6,25 @@ import (
 	"candlemark/internal/store"
 )
 
-// Entry is a record as it stands in a segment. Its slices point into what it was
-// decoded from.
+// Entry is a decoded record of a segment. Its slices point into the encoded bytes.
 type Entry struct {
-	At     int64 // where it stands
-	Size   int64 // to the next record
+	At     int64 // offset in the segment
+	Size   int64 // distance to the next record
 	Queue  store.QueueID
 	Record store.Record
 	Marks
 	Body    int64 // length
-	Damaged bool  // the body is not what was written
+	Damaged bool  // the body differs from the written one
 }
 
-// Decode reads the record at the beginning of b, which reaches to the end of its
-// batch and stands at an offset. The body is not looked at.
+// Decode reads the record at the beginning of b, which reaches to the end of its batch and starts at an offset. The
+// body is not checked.
 func Decode(b []byte, seed uint32, at int64) (e Entry, ok bool) {
 	return decodeWith(b, at, func(n int64) uint32 { return crc32.Update(seed, Castagnoli, b[4:n]) })
 }
 
-// decodeWith does so with a function that sums up all in front of a byte but the sum.
+// decodeWith does the same with a function that returns the checksum of the bytes from the end of the sum field up to a
+// given one.
 func decodeWith(b []byte, at int64, sum func(to int64) uint32) (e Entry, ok bool) {
 	if len(b) < RunSize || b[7] != 0 {
 		return e, false
@@ -103,7 +103,7 @@ func decodePut(b []byte, at int64, kind store.Kind, sum func(to int64) uint32) (
 	return e, true
 }
 
-// HeadSize returns the length of what a message begins with.
+// HeadSize returns the length of the fixed part of a message.
 func HeadSize(b []byte) int64 { return headSize(b[4] >> 4) }
 
 func headSize(version byte) int64 { return PutHead + dueSize*int64(version-Version) }
@@ -117,7 +117,7 @@ func FrontSize(b []byte) int64 {
 		int64(little.Uint32(b[60:])) + int64(little.Uint32(b[64:]))
 }
 
-// SetBody gives the entry its body, or finds that it is damaged.
+// SetBody sets the body of the entry, or Damaged if its checksum is wrong.
 func (e *Entry) SetBody(b []byte, seed uint32) {
 	if int64(len(b)) != e.Body || crc32.Update(seed, Castagnoli, b) != e.BodySum {
 		e.Damaged = true

@@ -20,8 +20,8 @@ import (
 //	 0              4      8         16       20        24
 //	| magic "CmB1" | sum  | number  | length | records | records…, length bytes
 //
-// A run (Delivered, Returned, Remove, Retire, Released, Deferred, Rescheduled, Postponed; of the last two the
-// time is when the messages are due or ready again):
+// A run (Delivered, Returned, Remove, Retire, Released, Deferred, Rescheduled, Postponed; for the last two, time is
+// when the messages are due or ready again):
 //
 //	 0     4             5   6     7   8       16      24     32
 //	| sum | version,kind | 0 | why | 0 | queue | first | last | time |
@@ -35,22 +35,21 @@ import (
 //	 76
 //	| exchange | key | header | overlay | body |
 //
-// One that was scheduled has version 2, and when it is due between the two:
+// A scheduled message has version 2, with its due time in between:
 //
 //	 76    84
 //	| due | exchange | key | header | overlay | body |
 //
-// A moved one that was postponed has version 3, and there when it is due, 0 for never scheduled, and ready again:
+// A moved message that was postponed has version 3, with the time when it is due (0 if never scheduled) and when it is
+// ready again:
 //
 //	 76    84      92
 //	| due | until | exchange | key | header | overlay | body |
 //
-// A name (Named) is such a message of the virtual host, as exchange, and the queue, as
-// key; all else in it is 0.
+// A name (Named) is encoded as a message with the virtual host as exchange and the queue as key; all else in it is 0.
 //
-// The sum of a message covers everything but the body, which has its own. A body
-// that another message of the batch has already written is only referred to:
-// "body at" is its place in the file.
+// The sum of a message covers everything but the body, which has its own. A body that another message of the batch
+// already contains is only referred to: "body at" is its offset in the file.
 const (
 	segmentMagic = "CmSegm01"
 	batchMagic   = 0x31426d43 // "CmB1"
@@ -65,36 +64,36 @@ const (
 	dueSize   = 8
 
 	Version      = 1
-	versionDue   = 2 // of a message that was scheduled
-	versionUntil = 3 // of one that was postponed
+	versionDue   = 2 // a scheduled message
+	versionUntil = 3 // a postponed message
 )
 
 // Flags of a message.
 const (
-	FlagMoved       = 1 << iota // it was in an older segment
+	FlagMoved       = 1 << iota // moved from an older segment
 	FlagShared                  // its body is elsewhere in the segment
-	FlagRedelivered             // of a moved one: it was delivered
-	FlagReleased                // of a moved one: it came due
-	FlagDeferred                // of a moved one: it was deferred
-	FlagNote                    // it is a note of the queue's and no message
+	FlagRedelivered             // of a moved message: it was delivered
+	FlagReleased                // of a moved message: it came due
+	FlagDeferred                // of a moved message: it was deferred
+	FlagNote                    // a note of the queue, not a message
 )
 
 var (
-	// Castagnoli is the polynomial of all sums.
+	// Castagnoli is the table of the polynomial of all sums.
 	Castagnoli = crc32.MakeTable(crc32.Castagnoli)
 	little     = binary.LittleEndian
 )
 
-// SeedOf makes the start of all sums of a segment. Segments of one process differ
-// in their numbers, so they differ in their seeds.
+// SeedOf returns the initial value of all sums of a segment. Segments of one process have different numbers and so
+// different seeds.
 func SeedOf(seq, salt uint64) uint32 { return uint32(seq)*0x9E3779B1 ^ uint32(salt>>32) ^ uint32(salt) }
 
-// SumAt returns the sum of bytes that stand at an offset.
+// SumAt returns the sum of bytes at an offset.
 func SumAt(seed uint32, b []byte, at int64) uint32 {
 	return placed(crc32.Update(seed, Castagnoli, b), at)
 }
 
-// placed returns the sum of bytes, for what stands at an offset.
+// placed turns the sum of bytes into their sum at an offset.
 func placed(sum uint32, at int64) uint32 { return sum ^ uint32(at)*0x85EBCA6B }
 
 // PositionOf packs a segment's number and an offset.
@@ -114,14 +113,14 @@ func EncodeHeader(seq, salt uint64, size int64) []byte {
 	return append(b, b...)
 }
 
-// DecodeHeader looks at one copy of the header.
+// DecodeHeader decodes one copy of the header.
 func DecodeHeader(b []byte) (seq, salt uint64, size int64, ok bool) {
 	ok = string(b[:8]) == segmentMagic &&
 		little.Uint32(b[HeaderSize-4:]) == crc32.Checksum(b[:HeaderSize-4], Castagnoli)
 	return little.Uint64(b[8:]), little.Uint64(b[16:]), int64(little.Uint64(b[24:])), ok
 }
 
-// putVersion returns the version of a message.
+// putVersion returns the format version for a message.
 func putVersion(r *store.Record) byte {
 	switch {
 	case r.Until != 0:
@@ -132,12 +131,12 @@ func putVersion(r *store.Record) byte {
 	return Version
 }
 
-// PutSize returns how long a message is in the log when its body is with it.
+// PutSize returns the length of a message in the log including its body, bytes.
 func PutSize(r *store.Record) int64 {
 	return headSize(putVersion(r)) + int64(len(r.Exchange)+len(r.RoutingKey)+len(r.Header)+len(r.Overlay)+len(r.Body))
 }
 
-// AppendRun encodes a run that stands at an offset.
+// AppendRun encodes a run for an offset.
 func AppendRun(b []byte, seed uint32, at int64, q store.QueueID, r *store.Record) []byte {
 	var head [RunSize]byte
 	head[4], head[6] = Version<<4|byte(r.Kind), byte(r.Why)
@@ -156,7 +155,7 @@ func AppendRun(b []byte, seed uint32, at int64, q store.QueueID, r *store.Record
 	return append(b, head[:]...)
 }
 
-// Marks hold the state that a moved message brings with it, and where its body is.
+// Marks hold the state that a moved message takes along, and the place of its body.
 type Marks struct {
 	Flags      byte
 	Deliveries uint32
@@ -165,7 +164,7 @@ type Marks struct {
 	BodySum    uint32
 }
 
-// AppendFront encodes all of a message but its body.
+// AppendFront encodes a message without its body, for an offset.
 func AppendFront(b []byte, seed uint32, at int64, q store.QueueID, r *store.Record, m Marks) []byte {
 	start := len(b)
 	var head [PutHead]byte
@@ -231,7 +230,7 @@ func decodeBatchHead(b []byte, seed uint32, at int64) (info batchInfo, ok bool) 
 // RoundUp returns the next end of a page.
 func RoundUp(n int64) int64 { return (n + PageSize - 1) / PageSize * PageSize }
 
-// allZero reports whether nothing was ever written there.
+// allZero reports whether all bytes are zero, so that nothing was ever written there.
 func allZero(b []byte) bool {
 	return len(b) == 0 || b[0] == 0 && bytes.Equal(b[1:], b[:len(b)-1])
 }

@@ -5,10 +5,9 @@ import (
 	"sync"
 )
 
-// sums gives the checksum of any part of a piece of bytes without reading all of it:
-// sums of its beginnings are kept, and a sum of the whole and of the beginning give
-// that of the rest. So the search for records in damaged bytes is linear, whatever
-// lengths these bytes claim.
+// sums gives the checksum of any part of a byte slice without reading all of that part: it keeps the sums of prefixes,
+// and the sums of two prefixes give that of the part between them. So the search for records in damaged bytes is
+// linear, whatever lengths these bytes claim.
 type sums struct {
 	b       []byte
 	every   []uint32 // of the first 0, step, 2 step, … bytes
@@ -38,10 +37,10 @@ func (s *sums) part(seed uint32, from, to int) uint32 {
 	return shifted(seed^s.upTo(from), to-from) ^ s.upTo(to)
 }
 
-// Sums are polynomials over GF(2) modulo that of Castagnoli, the highest bit for x^0.
-// n bytes more multiply a sum by x^8n.
+// Sums are polynomials over GF(2) modulo the Castagnoli polynomial, with the highest bit for x^0. Another n bytes
+// multiply a sum by x^8n.
 
-// times multiplies two of them.
+// times multiplies two such polynomials.
 func times(a, b uint32) (product uint32) {
 	for bit := uint32(1) << 31; a != 0; bit >>= 1 {
 		if a&bit != 0 {
@@ -53,7 +52,7 @@ func times(a, b uint32) (product uint32) {
 	return product
 }
 
-// powers has x^(8·v·256^k) for all bytes v of a length.
+// powers has x^(8·v·256^k) for every value v of byte k of a length.
 var powers = sync.OnceValue(func() *[4][256]uint32 {
 	table := new([4][256]uint32)
 	base := uint32(1) << (31 - 8) // x^8
@@ -67,7 +66,7 @@ var powers = sync.OnceValue(func() *[4][256]uint32 {
 	return table
 })
 
-// shifted returns a sum as it is when n zero bytes follow, without the sum of these.
+// shifted returns a sum multiplied by x^8n: its part of the sum when n more bytes follow.
 func shifted(sum uint32, n int) uint32 {
 	table := powers()
 	for k := 0; n > 0; k, n = k+1, n>>8 {

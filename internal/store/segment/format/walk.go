@@ -12,10 +12,10 @@ import (
 type Walker struct {
 	file io.ReaderAt
 	seed uint32
-	At   int64 // of the next batch
-	// limit is a batch number that belongs to a later segment.
+	At   int64 // offset of the next batch
+	// Limit is a batch number that belongs to a later segment.
 	Limit uint64
-	// gap: the segment behind is not there, so it may be that one that has what is missing.
+	// Gap: the next segment is missing, so missing batches may have been in that one.
 	Gap     bool
 	Until   int64 // where the batches end, at the latest
 	entries []Entry
@@ -24,19 +24,19 @@ type Walker struct {
 	Width   int64 // of the window
 	Fault   error // of reading the file
 	Checked int64 // bytes that were summed up
-	Unread  int   // records of damaged batches that were not found, at most
+	Unread  int   // maximum number of records of damaged batches that were not found
 	Damage  func(at int64, text string)
 }
 
-// WindowSize is how wide a window is at first, bytes.
+// WindowSize is the initial width of a window, bytes.
 const WindowSize = 1 << 20
 
-// NewWalker makes one for a segment with so many bytes.
+// NewWalker returns a Walker for a segment of size bytes, which starts at offset from.
 func NewWalker(file io.ReaderAt, seed uint32, from, size int64) *Walker {
 	return &Walker{file: file, seed: seed, At: from, Limit: math.MaxUint64, Until: size, Width: WindowSize, Damage: func(int64, string) {}}
 }
 
-// Turn points the window at another segment, or with nil at none.
+// Turn points the window at another segment, or at none if file is nil.
 func (w *Walker) Turn(file io.ReaderAt, seed uint32, size int64) {
 	w.file, w.seed, w.Until, w.buf, w.Fault = file, seed, size, w.buf[:0], nil
 	if file == nil && cap(w.buf) > 2*WindowSize {
@@ -44,11 +44,10 @@ func (w *Walker) Turn(file io.ReaderAt, seed uint32, size int64) {
 	}
 }
 
-// Holds reports whether these bytes are in the window.
+// Holds reports whether n bytes from an offset are in the window.
 func (w *Walker) Holds(at, n int64) bool { return at >= w.bufAt && at+n <= w.bufAt+int64(len(w.buf)) }
 
-// Bytes returns n bytes from an offset on, less at the end of the file. They stay
-// until the next call.
+// Bytes returns n bytes from an offset, fewer at the end of the file. They are valid until the next call.
 func (w *Walker) Bytes(at, n int64) []byte {
 	n = min(n, w.Until-at)
 	if n <= 0 {
@@ -74,9 +73,9 @@ func (w *Walker) Head(at int64) (batchInfo, bool) {
 	return decodeBatchHead(w.Bytes(at, BatchHead), w.seed, at)
 }
 
-// Next decodes the next batch and calls each for its records when it is known that they count: the batch is whole, or
-// something valid stands behind it, so that it was durable and is damaged. It returns the number behind it, false at
-// the end. The entries are valid until the next call.
+// Next decodes the next batch and calls each for its records if they count: the batch is complete, or something valid
+// follows it, so that it was durable and is damaged. It returns the number of the batch after it, false at the end. The
+// entries are valid until the next call.
 func (w *Walker) Next(number uint64, each func(*Entry)) (uint64, bool) {
 	if w.At >= w.Until {
 		return number, false
@@ -94,7 +93,7 @@ func (w *Walker) Next(number uint64, each func(*Entry)) (uint64, bool) {
 		from++
 	}
 	if w.Fault != nil {
-		return number, false // what cannot be read is not known to be damaged
+		return number, false // unreadable bytes are not known to be damaged
 	}
 	if behind, found := w.Search(from); w.Fault == nil && found && behind.Number >= number && behind.Number < w.Limit {
 		w.Damage(w.At, "a batch is not what was written")
@@ -114,8 +113,8 @@ func (w *Walker) Next(number uint64, each func(*Entry)) (uint64, bool) {
 	return number, false
 }
 
-// miss counts the records of a damaged batch that were not found: those that its head
-// has more, or without one as many messages as there is room for.
+// miss counts the records of a damaged batch that were not found: the number in its head less those found or, without a
+// head, as many messages as there is room for.
 func (w *Walker) miss(info batchInfo, ok bool, to int64) {
 	if ok {
 		w.Unread += max(info.records-len(w.entries), 0)
@@ -136,7 +135,7 @@ func (w *Walker) step(number uint64, to int64, each func(*Entry)) (uint64, bool)
 	return number, true
 }
 
-// Search finds the next head of a batch from an offset on.
+// Search finds the next head of a batch from an offset.
 func (w *Walker) Search(from int64) (batchInfo, bool) {
 	magic := little.AppendUint32(nil, batchMagic)
 	for at := from; at+BatchHead <= w.Until; {
@@ -158,14 +157,14 @@ func (w *Walker) Search(from int64) (batchInfo, bool) {
 	return batchInfo{}, false
 }
 
-// records decodes what stands between two offsets and reports whether it is whole. If
-// not, what can be read of it is found byte by byte.
+// records decodes the records between two offsets and reports whether all are intact. If not, it searches byte by byte
+// for readable ones.
 func (w *Walker) records(from, to int64) bool {
 	w.entries = w.entries[:0]
 	b := w.Bytes(from, to-from)
 	whole := int64(len(b)) == to-from
-	var all *sums             // of b, when it is searched
-	bodies := map[body]bool{} // those that were seen, and whether they are damaged
+	var all *sums             // of b, during a search
+	bodies := map[body]bool{} // the bodies seen so far, and whether they are damaged
 	for done := int64(0); done < int64(len(b)); {
 		e, ok := w.decode(b, from, done, all)
 		if !ok {
@@ -179,7 +178,7 @@ func (w *Walker) records(from, to int64) bool {
 		if e.IsMessage() {
 			w.setBody(&e, b, from, bodies)
 		}
-		// The head of a damaged message is intact, so the next record is behind its body, whatever stands there.
+		// The head of a damaged message is intact, so the next record follows its body.
 		whole = whole && !e.Damaged
 		w.entries = append(w.entries, e)
 	}
@@ -196,13 +195,13 @@ func (w *Walker) decode(b []byte, from, done int64, all *sums) (Entry, bool) {
 	})
 }
 
-// body is one that several messages may have.
+// body is the place of a body that several messages may share.
 type body struct {
 	at, length int64
 	sum        uint32
 }
 
-// setBody gives a message its body out of b. One that many have is summed up once.
+// setBody sets the body of a message from b. The checksum of a shared body is computed once.
 func (w *Walker) setBody(e *Entry, b []byte, from int64, seen map[body]bool) {
 	start := e.BodyAt - from
 	if start < 0 || start+e.Body > int64(len(b)) {
@@ -223,8 +222,8 @@ func (w *Walker) setBody(e *Entry, b []byte, from int64, seen map[body]bool) {
 	}
 }
 
-// Torn returns how many bytes behind the last batch were being written at a crash. Behind the page of the last batch
-// may stand what a file was used for earlier: there its head or its first record shows a batch.
+// Torn returns how many bytes after the last batch were being written at a crash. After the page of the last batch
+// there may be old contents of a recycled file, so only a valid head or first record counts as a batch there.
 func (w *Walker) Torn() int64 {
 	if info, ok := w.Head(w.At); ok {
 		return min(info.end(), w.Until) - w.At
@@ -238,7 +237,8 @@ func (w *Walker) Torn() int64 {
 	return 0
 }
 
-// firstRecord returns where the first record of a batch without a head ends, from its beginning; 0 if there is none.
+// firstRecord returns the end of the first record of a batch without a head, relative to the start of the batch; 0 if
+// there is none.
 func (w *Walker) firstRecord() int64 {
 	from := w.At + BatchHead
 	size := max(RunSize, FrontSize(w.Bytes(from, PutHead)))

@@ -17,29 +17,28 @@ import (
 
 // A checkpoint is the index at the end of a batch:
 //
-//	| magic 8 | version 4 | clean 1 | length 8 | numbers as uvarints… | sum 4 | rest
+//	| magic 8 | version 1 | clean 1 | length 8 | numbers as uvarints… | sum 4 | rest
 //
-// The length is that of all but the rest, which says nothing: the file was longer
-// before. The numbers: place of the end (segment, offset), next batch, next segment,
-// highest queue; count of segments and for each number, seed, size, end; count
-// of sets and for each queue, segment, count of words and for each word its distance
-// to the one before and bits (all live; some delivered; some released; some returned; some
-// deferred), then the live, the delivered and the released ones, their sizes, how often they
-// were returned (see numbers.append) and the deferred ones; count of those scheduled anew and for each number
-// and when it is due, and the same for when postponed ones are ready again; behind the sets the count of names and for each the queue, the
-// virtual host and the name, both with their lengths.
+// The length is that of everything but the rest, which is old contents of a longer file. The numbers: place of the end
+// (segment, offset), next batch, next segment, highest queue; count of segments and for each number, seed, size, end;
+// count of sets and for each queue, segment, count of words and for each word its distance to the previous word and
+// bits (all live; some delivered; some released; some returned; some deferred), then the live, the delivered and the
+// released ones, their sizes, how often they were returned (see numbers.append) and the deferred ones; count of
+// rescheduled messages and for each number and due time, and the same for postponed ones with the time when they are
+// ready again; after the sets the count of names and for each the queue, the virtual host and the name, both with their
+// lengths.
 //
-// Version 5 knows nothing of postponed ones, version 4 nothing of deferred ones either. Version 3 has no names either. Versions 1 and 2 have none either, no length and no rest. For each segment they have a fifth
-// number, how many messages were ever written to it; their words have no sizes, and
-// behind the words of a set stands the count of returned messages and for each number
-// and count. Version 1 knows nothing of released ones and of those scheduled anew.
+// Version 5 has no postponed messages, version 4 no deferred ones either, version 3 no names either. Versions 1 and 2
+// also lack the length and the rest. They have a fifth number for each segment, the number of messages ever written to
+// it; their words have no sizes, and the words of a set are followed by the count of returned messages and for each
+// number and count. Version 1 also lacks released and rescheduled messages.
 const (
 	checkpointMagic   = "CmCheck1"
 	checkpointVersion = 6
-	CheckpointHead    = 18 // bytes, in front of the numbers
+	CheckpointHead    = 18 // bytes, before the numbers
 )
 
-// Checkpoint holds what stands in the file besides the index.
+// Checkpoint is the contents of a checkpoint file.
 type Checkpoint struct {
 	Clean    bool
 	Begin    uint64 // the segment where replay begins
@@ -50,14 +49,13 @@ type Checkpoint struct {
 	Index    *Index
 }
 
-// ErrCheckpoint says that the file is damaged.
+// ErrCheckpoint reports that the file is damaged.
 var ErrCheckpoint = errors.New("checkpoint is not what was written")
 
-// CheckpointName returns the name of its file.
+// CheckpointName returns the name of the file of a checkpoint.
 func CheckpointName(number uint64) string { return fmt.Sprintf("checkpoint-%010d", number) }
 
-// EncodeCheckpoint writes down the state of the log, which is locked and at the end
-// of a batch.
+// EncodeCheckpoint encodes the state of the log, which is locked and at the end of a batch.
 func EncodeCheckpoint(c Checkpoint) []byte {
 	b := append([]byte(checkpointMagic), checkpointVersion, flag(c.Clean), 0, 0, 0, 0, 0, 0, 0, 0)
 	number := func(n uint64) { b = binary.AppendUvarint(b, n) }
@@ -180,7 +178,7 @@ func (s *scanner) number() (n uint64) {
 	return 0
 }
 
-// text returns a string behind its length.
+// text returns a string that follows its length.
 func (s *scanner) text() string {
 	n := s.number()
 	if n > uint64(len(s.b)) {
@@ -190,7 +188,7 @@ func (s *scanner) text() string {
 	return string(s.take(int(n)))
 }
 
-// ReadCheckpoint reads one and gives its segments to the index that it makes.
+// ReadCheckpoint reads a checkpoint and creates its index and segments.
 func ReadCheckpoint(fs vfs.FS, path string) (Checkpoint, error) {
 	size, err := fs.Stat(path)
 	if err != nil {
@@ -221,7 +219,7 @@ func ReadCheckpoint(fs vfs.FS, path string) (Checkpoint, error) {
 	return DecodeCheckpoint(b)
 }
 
-// DecodeCheckpoint reads what EncodeCheckpoint wrote, also by older versions. Its sum is right.
+// DecodeCheckpoint decodes the result of EncodeCheckpoint, of this or an older version. The caller has checked its sum.
 func DecodeCheckpoint(b []byte) (Checkpoint, error) {
 	version, head := b[8], CheckpointHead
 	if version < 3 {
@@ -264,8 +262,7 @@ func DecodeCheckpoint(b []byte) (Checkpoint, error) {
 	return c, nil
 }
 
-// readSet decodes a set. Of one that does not know how long its messages are, they are
-// taken to be of a mean size.
+// readSet decodes a set. In versions without sizes every message gets the mean size.
 func readSet(s *scanner, seg *Segment, version byte, mean int64) *Set {
 	one := &Set{Seg: seg}
 	base := uint64(0)

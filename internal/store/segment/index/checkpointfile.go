@@ -13,20 +13,20 @@ import (
 // CheckpointSpare is the file that the next checkpoint is written to.
 const CheckpointSpare = "next-checkpoint"
 
-// CheckpointFile is the file of a checkpoint. It has room for a checkpoint before the disk is full: one is what it
-// takes to free segments.
+// CheckpointFile is the file of a checkpoint. It reserves room for a checkpoint before the disk is full, because
+// freeing segments takes one.
 type CheckpointFile struct {
 	fs   vfs.FS
 	dir  string
-	size int64 // of the file, 0 if it is not there
+	size int64 // of the file, 0 if it does not exist
 }
 
-// NewCheckpointFile knows how many bytes the file has, 0 if it is not there.
+// NewCheckpointFile returns the file, which has size bytes, 0 if it does not exist.
 func NewCheckpointFile(fs vfs.FS, dir string, size int64) CheckpointFile {
 	return CheckpointFile{fs: fs, dir: dir, size: size}
 }
 
-// roomFor returns the size of the file that is kept when a checkpoint has so many bytes: the next one may be longer.
+// roomFor returns the size to reserve after a checkpoint of n bytes: the next one may be longer.
 func roomFor(n int) int64 { return format.RoundUp(int64(2*n)) + 1<<20 }
 
 func (c *CheckpointFile) path() string { return filepath.Join(c.dir, CheckpointSpare) }
@@ -39,7 +39,7 @@ func (c *CheckpointFile) Write(number uint64, b []byte) error {
 			return err
 		}
 	}
-	if err := c.make(need); err != nil { // there may be room for no more
+	if err := c.make(need); err != nil { // there may be no room for more
 		return err
 	}
 	if c.size < need {
@@ -57,7 +57,7 @@ func (c *CheckpointFile) Write(number uint64, b []byte) error {
 	return errors.Join(c.fs.Rename(c.path(), filepath.Join(c.dir, CheckpointName(number))), c.fs.SyncDir(c.dir))
 }
 
-// Take makes the file of a checkpoint that is not needed any more the spare one.
+// Take makes the file of a checkpoint that is no longer needed the spare file.
 func (c *CheckpointFile) Take(path string) error {
 	size, err := c.fs.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -66,17 +66,17 @@ func (c *CheckpointFile) Take(path string) error {
 	if err == nil && size <= c.size {
 		return c.fs.Remove(path)
 	}
-	// The name must be durable before anything is written: it is no damaged checkpoint.
+	// The name must be durable before anything is written, or the file could be taken for a damaged checkpoint.
 	if err = errors.Join(err, c.fs.Rename(path, c.path()), c.fs.SyncDir(c.dir)); err == nil {
 		c.size = size
 	}
 	return err
 }
 
-// Prepare makes room for the checkpoint after one of so many bytes.
+// Prepare reserves room for the checkpoint after one of n bytes.
 func (c *CheckpointFile) Prepare(n int) error { return c.make(roomFor(n)) }
 
-// make sees to it that the file has room for so many bytes, if the disk has.
+// make ensures that the file has room for size bytes, if the disk has.
 func (c *CheckpointFile) make(size int64) error {
 	if c.size >= size {
 		return nil

@@ -8,29 +8,29 @@ import (
 	"candlemark/internal/store/segment/format"
 )
 
-// Index knows what lives where. It is changed in the order of the log only, by the
-// encoder or by replay, under the log's lock.
+// Index records the live messages of each segment. It is changed only in the order of the log, by the encoder or by
+// replay, under the log's lock.
 type Index struct {
 	Queues  map[store.QueueID]*Queue
 	Names   map[store.QueueID]store.Name
 	Highest store.QueueID // ever seen
 }
 
-// Queue indexes what lives of a queue: one set for each segment (and another for spilled
-// messages), in the order in which they were begun.
+// Queue indexes the live messages of a queue: one set for each segment (and another for spilled messages), in the order
+// in which they were begun.
 type Queue struct {
 	Id   store.QueueID
 	Sets []*Set
-	// tail is the set that puts go to, and the one for spills.
+	// tail is the set for puts, and the one for spills.
 	tail [2]*Set
 }
 
-// NewIndex makes an empty one.
+// NewIndex returns an empty index.
 func NewIndex() *Index {
 	return &Index{Queues: map[store.QueueID]*Queue{}, Names: map[store.QueueID]store.Name{}}
 }
 
-// Queue returns the entry of a queue, which it creates if it is new.
+// Queue returns the entry of a queue, which it creates if missing.
 func (x *Index) Queue(id store.QueueID) *Queue {
 	q := x.Queues[id]
 	if q == nil {
@@ -53,7 +53,7 @@ func (x *Index) Stored() (n int) {
 	return n
 }
 
-// Put notes a message that has so many bytes in a segment.
+// Put adds a message that takes size bytes in a segment, and returns its set.
 func (q *Queue) Put(seg *Segment, seq uint64, spill bool, size int64) *Set {
 	tail := &q.tail[0]
 	if spill {
@@ -71,8 +71,7 @@ func (q *Queue) Put(seg *Segment, seq uint64, spill bool, size int64) *Set {
 	return s
 }
 
-// Move notes a message at its new place with the marks of the old one; false if it
-// is not live any more.
+// Move moves a message to its new place, with the marks of the old one.
 func (q *Queue) Move(seg *Segment, seq uint64, spill bool, size int64, m format.Marks) {
 	q.Remove(seq, seq)
 	s := q.Put(seg, seq, spill, size)
@@ -93,7 +92,7 @@ func (q *Queue) Move(seg *Segment, seq uint64, spill bool, size int64, m format.
 	}
 }
 
-// Remove takes a run out of all sets and returns how many were live.
+// Remove removes a run from all sets and returns how many of it were live.
 func (q *Queue) Remove(first, last uint64) (n int) {
 	empty := false
 	for _, s := range q.Sets {
@@ -112,7 +111,7 @@ func (q *Queue) Remove(first, last uint64) (n int) {
 	return n
 }
 
-// Drop forgets sets in which nothing lives.
+// Drop removes sets without live messages.
 func (q *Queue) Drop() {
 	q.Sets = slices.DeleteFunc(q.Sets, func(s *Set) bool { return s.Live == 0 })
 	for i, s := range q.tail {
@@ -122,7 +121,7 @@ func (q *Queue) Drop() {
 	}
 }
 
-// At reports whether a message lives in a segment. The sets are in the order of the segments.
+// At reports whether a message is live in a segment. The sets are in the order of the segments.
 func (q *Queue) At(segment, seq uint64) bool {
 	i := sort.Search(len(q.Sets), func(i int) bool { return q.Sets[i].Seg.Seq >= segment })
 	for ; i < len(q.Sets) && q.Sets[i].Seg.Seq == segment; i++ {
@@ -133,12 +132,12 @@ func (q *Queue) At(segment, seq uint64) bool {
 	return false
 }
 
-// Moving reports whether a message lives in any segment. Until its new place is durable readers have the old one.
+// Moving reports whether a message is live in any segment. Until its new place is durable, readers use the old one.
 func (q *Queue) Moving(seq uint64) bool {
 	return q.Holder(seq) != nil
 }
 
-// Holder returns the set in which a message lives, nil if it does not.
+// Holder returns the set that contains a live message, nil if it is not live.
 func (q *Queue) Holder(seq uint64) *Set {
 	for _, s := range q.Sets {
 		if w, _ := s.has(seq); w != nil {
@@ -148,7 +147,7 @@ func (q *Queue) Holder(seq uint64) *Set {
 	return nil
 }
 
-// Marks returns what a live message is to take along when it is moved.
+// Marks returns the state that a live message takes along when it is moved.
 func (s *Set) Marks(seq uint64) (m format.Marks) {
 	w, bit := s.has(seq)
 	m.Flags = format.FlagMoved
@@ -165,8 +164,7 @@ func (s *Set) Marks(seq uint64) (m format.Marks) {
 	return m
 }
 
-// Apply does what a run says; false if it changes nothing, so that it need not be
-// written.
+// Apply applies a run; false if it changes nothing, so that it need not be written.
 func (x *Index) Apply(q *Queue, r *store.Record) bool {
 	switch r.Kind {
 	case store.Remove:
@@ -202,12 +200,12 @@ func (x *Index) Apply(q *Queue, r *store.Record) bool {
 		}
 		x.Names[q.Id] = r.Name()
 		return true
-	case store.Put, store.Spill: // are not runs
+	case store.Put, store.Spill: // not runs
 	}
 	return false
 }
 
-// mark does something with what lives of a run; false if nothing does.
+// mark calls do for the sets until it has counted all messages of a run; false if none of them is live.
 func (q *Queue) mark(r *store.Record, do func(s *Set, first, last uint64) int) bool {
 	n := 0
 	for _, s := range q.Sets {

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// numbers are one for each message of a set, bit by bit: plane k holds, for each word of the set, which of its 64
-// messages have 2^k in their number. So a number costs as many bits as the longest of the set has, and those of 64
-// messages are added up or counted up at once. Bits beyond the end of a plane are zero.
+// numbers holds a number for each message of a set, as bit planes: plane k holds, for each word of the set, which of
+// its 64 messages have bit k set in their number. So a number costs as many bits as the longest number of the set, and
+// the numbers of 64 messages are summed or increased at once. Bits beyond the end of a plane are zero.
 type numbers struct{ planes [][]uint64 }
 
 func (n *numbers) plane(k, i int) uint64 {
@@ -72,8 +72,8 @@ func (n *numbers) clone() numbers {
 	return c
 }
 
-// append encodes the numbers of the live messages of a word: the one that all have, or
-// how many planes there are, and these.
+// append encodes the numbers of the live messages of a word: the number that all share, or the count of planes and the
+// planes.
 func (n *numbers) append(b []byte, i int, live uint64) []byte {
 	number, same, high := uint64(0), true, 0
 	for k := range n.planes {

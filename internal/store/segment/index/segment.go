@@ -13,26 +13,26 @@ type Segment struct {
 	Seed uint32
 	Size int64
 
-	// Under the log's lock.
+	// Guarded by the log's lock.
 
 	End  int64 // where the next batch goes
 	Live int   // messages
-	// bytes that they have in it. A body that several have counts for the first of them.
+	// Bytes of the live messages in the segment. A body shared by several counts for the first of them.
 	Bytes int64
-	Over  bool // it is not the last one any more
-	// spare is the name of its file until its first batch is written. The writer's.
+	Over  bool // it is no longer the last segment
+	// Spare is the name of its file until its first batch is written. Used only by the writer.
 	Spare string
-	// sick: something in it is damaged. stuck: something lives and cannot be read.
+	// Damaged: something in it is damaged. Stuck: a live message in it cannot be read.
 	Damaged, Stuck bool
 
-	// Under the table's lock.
+	// Guarded by the table's lock.
 
 	File vfs.File // nil while it is not open
-	Pins int      // who reads it
+	Pins int      // number of readers
 	Gone bool
 }
 
-// count counts messages that came, or are gone.
+// count adds messages and their bytes, or subtracts them if negative.
 func (s *Segment) count(n int, bytes int64) {
 	s.Live += n
 	s.Bytes += bytes

@@ -7,31 +7,29 @@ import (
 	"sort"
 )
 
-// word holds the state of 64 sequence numbers in a row: 32 B, so that a long queue
-// costs 4 bits a message.
+// word holds the state of 64 consecutive sequence numbers: 32 B, so that a long queue costs 4 bits a message.
 type word struct {
 	base      uint64 // sequence number / 64
 	live      uint64
 	delivered uint64 // of the live ones
-	released  uint64 // of those
+	released  uint64 // of the live ones
 }
 
-// Set holds what lives of one queue in one segment: messages that survive, or spilled
-// ones.
+// Set holds the live messages of one queue in one segment: either the ones that survive a restart, or the spilled ones.
 type Set struct {
 	Seg    *Segment
 	spill  bool
 	Live   int
-	bytes  int64            // that the live ones have in the segment
+	bytes  int64            // of the live messages in the segment
 	words  []word           // by ascending base
-	sizes  numbers          // in the segment, by sizeUnit
+	sizes  numbers          // in the segment, in multiples of sizeUnit
 	counts numbers          // deliveries that came back
-	away   numbers          // 1 of those that are deferred
-	dues   map[uint64]int64 // when those are due that were scheduled anew
-	until  map[uint64]int64 // when those deferred ones are ready again that were postponed
+	away   numbers          // 1 for deferred messages
+	dues   map[uint64]int64 // due times of rescheduled messages
+	until  map[uint64]int64 // when postponed messages are ready again
 }
 
-// sizeUnit is how exactly the sizes of messages are known, bytes: they are rounded up.
+// sizeUnit is the unit that sizes of messages are rounded up to, bytes.
 const sizeUnit = 64
 
 // find returns the index of the first word that is not below base.
@@ -47,8 +45,7 @@ func (s *Set) find(base uint64) int {
 	return sort.Search(len(s.words), func(i int) bool { return s.words[i].base >= base })
 }
 
-// add notes a live message that has so many bytes in the segment. One that was live
-// already is replaced.
+// add adds a live message that takes size bytes in the segment, or replaces it if it is already live.
 func (s *Set) add(seq uint64, size int64) {
 	i := s.find(seq / 64)
 	if i == len(s.words) || s.words[i].base != seq/64 {
@@ -72,7 +69,7 @@ func (s *Set) add(seq uint64, size int64) {
 	s.sizes.add(i, bit, units)
 }
 
-// has returns the word and bit of a live message, nil if it is not.
+// has returns the word and bit of a live message, nil if it is not live.
 func (s *Set) has(seq uint64) (*word, uint64) {
 	i, bit := s.find(seq/64), uint64(1)<<(seq%64)
 	if i == len(s.words) || s.words[i].base != seq/64 || s.words[i].live&bit == 0 {
@@ -81,8 +78,7 @@ func (s *Set) has(seq uint64) (*word, uint64) {
 	return &s.words[i], bit
 }
 
-// each calls f for all words that a run of sequence numbers touches, with the bits
-// of it.
+// each calls f for all words that a run of sequence numbers touches, with the run's bits as mask.
 func (s *Set) each(first, last uint64, f func(i int, w *word, mask uint64)) {
 	for i := s.find(first / 64); i < len(s.words) && s.words[i].base <= last/64; i++ {
 		mask := ^uint64(0)
@@ -96,8 +92,7 @@ func (s *Set) each(first, last uint64, f func(i int, w *word, mask uint64)) {
 	}
 }
 
-// remove takes a run out, also of what the segment counts, and returns how many of
-// it were live.
+// remove removes a run, also from the counts of the segment, and returns how many of it were live.
 func (s *Set) remove(first, last uint64) (n int) {
 	units := uint64(0)
 	s.each(first, last, func(i int, w *word, mask uint64) {
@@ -126,7 +121,7 @@ func (s *Set) remove(first, last uint64) (n int) {
 	return n
 }
 
-// forget deletes a run from a map, by the shorter way.
+// forget deletes a run from a map, by iterating over whichever is shorter.
 func forget[V any](m map[uint64]V, first, last uint64) {
 	if last-first < uint64(len(m)) {
 		for seq := first; ; seq++ {
@@ -143,7 +138,7 @@ func forget[V any](m map[uint64]V, first, last uint64) {
 	}
 }
 
-// deliver marks a run as delivered and returns how many of it live.
+// deliver marks a run as delivered and returns how many of it are live.
 func (s *Set) deliver(first, last uint64) (n int) {
 	s.each(first, last, func(_ int, w *word, mask uint64) {
 		n += bits.OnesCount64(w.live & mask)
@@ -152,7 +147,7 @@ func (s *Set) deliver(first, last uint64) (n int) {
 	return n
 }
 
-// markReleased marks a run as released and returns how many of it live.
+// markReleased marks a run as released and returns how many of it are live.
 func (s *Set) markReleased(first, last uint64) (n int) {
 	s.each(first, last, func(_ int, w *word, mask uint64) {
 		n += bits.OnesCount64(w.live & mask)
@@ -161,7 +156,7 @@ func (s *Set) markReleased(first, last uint64) (n int) {
 	return n
 }
 
-// markDeferred marks a run as deferred and returns how many of it live.
+// markDeferred marks a run as deferred and returns how many of it are live.
 func (s *Set) markDeferred(first, last uint64) (n int) {
 	s.each(first, last, func(i int, w *word, mask uint64) {
 		n += bits.OnesCount64(w.live & mask)
@@ -173,7 +168,7 @@ func (s *Set) markDeferred(first, last uint64) (n int) {
 	return n
 }
 
-// postpone marks a run as deferred until a time and returns how many of it live.
+// postpone marks a run as deferred until a time and returns how many of it are live.
 func (s *Set) postpone(first, last uint64, until int64) (n int) {
 	n = s.markDeferred(first, last)
 	if s.until == nil && n > 0 {
@@ -187,13 +182,13 @@ func (s *Set) postpone(first, last uint64, until int64) (n int) {
 	return n
 }
 
-// isDeferred reports whether a live message is.
+// isDeferred reports whether a live message is deferred.
 func (s *Set) isDeferred(seq uint64) (is bool) {
 	s.each(seq, seq, func(i int, w *word, mask uint64) { is = s.away.plane(0, i)&w.live&mask != 0 })
 	return is
 }
 
-// setDue notes when a live message is due.
+// setDue sets the due time of a live message.
 func (s *Set) setDue(seq uint64, due int64) {
 	if s.dues == nil {
 		s.dues = map[uint64]int64{}
@@ -211,18 +206,18 @@ func (s *Set) giveBack(first, last uint64) (n int) {
 	return n
 }
 
-// count adds to how often a message came back.
+// count adds n to the number of times a message came back.
 func (s *Set) count(seq uint64, n uint32) {
 	s.each(seq, seq, func(i int, w *word, mask uint64) { s.counts.add(i, w.live&mask, uint64(n)) })
 }
 
-// returns returns how often a message came back.
+// returns returns the number of times a message came back.
 func (s *Set) returns(seq uint64) (n uint32) {
 	s.each(seq, seq, func(i int, _ *word, mask uint64) { n = uint32(s.counts.sum(i, mask)) })
 	return n
 }
 
-// Seqs lists what lives.
+// Seqs lists the live messages.
 func (s *Set) Seqs() (list []uint64) {
 	for _, w := range s.words {
 		for live := w.live; live != 0; live &= live - 1 {
@@ -232,10 +227,10 @@ func (s *Set) Seqs() (list []uint64) {
 	return list
 }
 
-// Due returns when a message is due that was scheduled anew, 0 if it was not.
+// Due returns the due time of a rescheduled message, 0 for others.
 func (s *Set) Due(seq uint64) int64 { return s.dues[seq] }
 
-// bounds returns the lowest and the highest word that is there.
+// bounds returns the lowest and the highest base.
 func (s *Set) bounds() (low, high uint64) {
 	if len(s.words) == 0 {
 		return 1, 0
@@ -243,10 +238,10 @@ func (s *Set) bounds() (low, high uint64) {
 	return s.words[0].base * 64, s.words[len(s.words)-1].base*64 + 63
 }
 
-// copy returns a set that does not change.
+// copy returns a copy that does not change.
 func (s *Set) copy() Set {
 	c := *s
-	c.Seg = &Segment{} // what it counts is not counted twice
+	c.Seg = &Segment{} // do not count the messages twice
 	c.words = slices.Clone(s.words)
 	c.sizes, c.counts, c.away = numbers{}, s.counts.clone(), s.away.clone()
 	c.dues, c.until = maps.Clone(s.dues), maps.Clone(s.until)

@@ -7,16 +7,16 @@ import (
 	"candlemark/internal/store/segment/format"
 )
 
-// Sought holds what lives of a queue in a segment, and how much of it was not found.
+// Sought holds the live messages of a queue in a segment, and which of them are not found yet.
 type Sought struct {
 	Set
-	left []uint64 // bits, as in words
+	left []uint64 // bits of messages not found yet, as in words
 }
 
-// NewSought looks for what lives in a set, as it is now.
+// NewSought looks for the live messages of a set, as it is now.
 func NewSought(s *Set) *Sought { return &Sought{Set: s.copy()} }
 
-// Join adds what lives in another set.
+// Join adds the live messages of another set.
 func (s *Sought) Join(other *Set) {
 	for _, w := range other.words {
 		for live := w.live; live != 0; live &= live - 1 {
@@ -43,14 +43,14 @@ func (s *Sought) Join(other *Set) {
 	}
 }
 
-// Begin says that nothing is found yet; no set is joined any more.
+// Begin starts the search; no set may be joined afterwards.
 func (s *Sought) Begin() {
 	for _, w := range s.words {
 		s.left = append(s.left, w.live)
 	}
 }
 
-// Seek reports whether a message lives, and whether it was found before: then that does not count any more.
+// Seek reports whether a message is live, and whether it was found before. Found marks it as found again.
 func (s *Sought) Seek(seq uint64) (before, lives bool) {
 	i, bit := s.find(seq/64), uint64(1)<<(seq%64)
 	if i == len(s.words) || s.words[i].base != seq/64 || s.words[i].live&bit == 0 {
@@ -61,7 +61,7 @@ func (s *Sought) Seek(seq uint64) (before, lives bool) {
 	return before, true
 }
 
-// Found returns a message that lives, as its queue is to know it.
+// Found returns a live message as its queue gets it.
 func (s *Sought) Found(e *format.Entry, at store.Position) store.Recovered {
 	r := &e.Record
 	i, bit := s.find(r.First/64), uint64(1)<<(r.First%64)
@@ -81,7 +81,7 @@ func (s *Sought) Found(e *format.Entry, at store.Position) store.Recovered {
 	return m
 }
 
-// Missing names what was not found.
+// Missing lists the messages that were not found.
 func (s *Sought) Missing() (list []uint64) {
 	for i, left := range s.left {
 		for ; left != 0; left &= left - 1 {

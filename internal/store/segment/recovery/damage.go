@@ -12,14 +12,14 @@ import (
 	"candlemark/internal/store/vfs"
 )
 
-// Damage is a place where a file does not say what was written.
+// Damage is a place where a file differs from the written bytes.
 type Damage struct {
 	File   string // its name, without the folder
 	Offset int64
 	Text   string // the problem
-	// Messages that are lost by it, as far as they are known.
+	// Messages lost by it, as far as they are known.
 	Messages []Lost
-	// Unread is how many records, at most, could not even be found: unidentified messages, or marks of messages.
+	// Unread is the maximum number of records that could not be found: unidentified messages, or marks of messages.
 	Unread int
 }
 
@@ -37,7 +37,7 @@ func lost(q store.QueueID, seqs []uint64) (list []Lost) {
 	return list
 }
 
-// String returns one line.
+// String describes the damage in one line.
 func (d Damage) String() string {
 	if d.Unread > 0 {
 		return fmt.Sprintf("%s at %d: %s (%d messages lost by name, and up to %d records that cannot be read)",
@@ -46,27 +46,26 @@ func (d Damage) String() string {
 	return fmt.Sprintf("%s at %d: %s (%d messages lost)", d.File, d.Offset, d.Text, len(d.Messages))
 }
 
-// Report says what Open found.
+// Report is the result of Open.
 type Report struct {
-	// Segments of the log, and how many Records were replayed behind the checkpoint.
+	// Segments of the log, and the number of Records replayed after the checkpoint.
 	Segments, Records int
 	// Messages that survived, and the Bytes of their bodies.
 	Messages int
 	Bytes    int64
-	// TornTail is how many bytes of the batch that was under way at the end were cut
-	// off; 0 if there was none.
+	// TornTail is the number of bytes cut off from an incomplete batch at the end; 0 if there was none.
 	TornTail int64
 	// Clean: the journal was closed, nothing was replayed.
 	Clean   bool
 	Damages []Damage
-	// HighestQueue was ever seen; the next incarnation is above it.
+	// HighestQueue is the highest number ever seen; the next incarnation is above it.
 	HighestQueue store.QueueID
 	// Names of queues, as far as they were recorded.
 	Names    map[store.QueueID]store.Name
 	Duration time.Duration
 }
 
-// QuarantineOf returns the folder that damaged files are copied to, beside that of the journal.
+// QuarantineOf returns the folder that damaged files are copied to, beside the journal's folder.
 func QuarantineOf(dir string) string { return filepath.Join(filepath.Dir(dir), "quarantine") }
 
 // Quarantine copies a damaged file, unless it was copied before.

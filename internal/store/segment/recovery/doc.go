@@ -1,5 +1,5 @@
-// Package recovery finds out what the folder of a journal holds, without changing it, and its damage: it reads the
-// newest whole checkpoint, replays the log behind it, and reads what lives. The crash argument is in the
+// Package recovery reads the folder of a journal without changing it, and finds its damage: it reads the newest
+// complete checkpoint, replays the log after it, and reads the live messages. The crash argument is in the
 // documentation of package segment.
 //
 // Owns: the folder's files while nobody has the journal open. Check and Dump are for tools.

@@ -19,14 +19,14 @@ import (
 type folder struct {
 	fs          vfs.FS
 	dir         string
-	Segments    []*index.Segment // with a valid header, by number; none is open
+	Segments    []*index.Segment // with valid headers, by number; none is open
 	Spares      []string
 	Checkpoints []uint64 // the newest first
-	// spareCheckpoint is the size of the file for the next one, or 0 if there is none.
+	// SpareCheckpoint is the size of the file for the next checkpoint, or 0 if there is none.
 	SpareCheckpoint int64
-	Leftovers       []string // of checkpoints that were not finished
-	highest         uint64   // number of a segment's name
-	HighSpare       int      // number of a spare's name
+	Leftovers       []string // files of unfinished checkpoints
+	highest         uint64   // highest number in the name of a segment
+	HighSpare       int      // highest number in the name of a spare file
 	Damages         []Damage
 	// unknown are segments without a readable header; size is that of the file.
 	unknown []*index.Segment
@@ -68,7 +68,7 @@ func Numbered(name, prefix, suffix string) (uint64, bool) {
 	return n, ok && ok2 && err == nil
 }
 
-// header reads that of one.
+// header reads the header of a segment.
 func (f *folder) header(seq uint64) error {
 	path := filepath.Join(f.dir, index.SegmentName(seq))
 	file, err := f.fs.OpenRead(path)

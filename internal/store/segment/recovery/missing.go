@@ -8,7 +8,7 @@ import (
 	"candlemark/internal/store/segment/index"
 )
 
-// missing finds segments in which something should live and that are not there.
+// missing finds missing segments that should contain live messages.
 func (r *Recovery) missing() {
 	gone := map[*index.Segment]*Damage{}
 	for _, id := range slices.Sorted(maps.Keys(r.Index.Queues)) {
@@ -32,8 +32,8 @@ func (r *Recovery) missing() {
 	}
 }
 
-// gap finds batches that are missing in front of a segment: they are numbered without gaps. Only a later checkpoint
-// knows their content. Without a checkpoint the log may well begin later; that was reported.
+// gap finds batches that are missing before a segment; batches are numbered without gaps. Only a later checkpoint knows
+// their content. Without a checkpoint the log may begin later; that was already reported.
 func (r *Recovery) gap(s *index.Segment, first uint64) {
 	if first <= max(r.Number, 1) || r.fellBack && len(r.Checkpoints) == 0 {
 		return
@@ -47,8 +47,8 @@ func (r *Recovery) gap(s *index.Segment, first uint64) {
 	}
 }
 
-// guess looks for the seed of a segment whose header is lost and that no checkpoint
-// knows. It has the salt of its process, as those beside it.
+// guess looks for the seed of a segment whose header is lost and that no checkpoint knows. Its salt is that of its
+// process, which its neighbours share.
 func (r *Recovery) guess(s *index.Segment) (found bool) {
 	tried := map[uint32]bool{}
 	for _, o := range r.folder.Segments {

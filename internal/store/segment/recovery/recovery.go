@@ -15,7 +15,7 @@ import (
 	"candlemark/internal/store/segment/index"
 )
 
-// Recovery finds out what a journal holds.
+// Recovery reads the contents of a journal.
 type Recovery struct {
 	*folder
 	index.Checkpoint
@@ -24,7 +24,7 @@ type Recovery struct {
 	Tail     *index.Segment // the last one with batches
 	fellBack bool           // a newer checkpoint is damaged
 	Messages map[store.QueueID][][]store.Recovered
-	Kept     map[string]bool // damaged files that were copied
+	Kept     map[string]bool // damaged files that are copied
 }
 
 func notThere(err error) bool { return errors.Is(err, fs.ErrNotExist) }
@@ -56,7 +56,7 @@ func (f *folder) Recover() (*Recovery, error) {
 	return r, nil
 }
 
-// load reads the newest checkpoint that is whole.
+// load reads the newest complete checkpoint.
 func (r *Recovery) load() error {
 	r.Checkpoint = index.Checkpoint{Index: index.NewIndex(), Segments: map[uint64]*index.Segment{}}
 	for i, number := range r.Checkpoints {
@@ -80,7 +80,7 @@ func (r *Recovery) load() error {
 	return nil
 }
 
-// reconcile brings together the segments of the checkpoint and those that are there.
+// reconcile combines the segments of the checkpoint with those in the folder.
 func (r *Recovery) reconcile() {
 	for _, s := range r.folder.Segments {
 		if c := r.Checkpoint.Segments[s.Seq]; c != nil {
@@ -103,7 +103,7 @@ func (r *Recovery) reconcile() {
 	r.Fresh = max(r.Fresh, 1)
 }
 
-// replay applies what stands behind the checkpoint.
+// replay applies the records after the checkpoint.
 func (r *Recovery) replay() error {
 	var todo []*index.Segment
 	for _, seq := range slices.Sorted(maps.Keys(r.Known)) {
@@ -151,7 +151,7 @@ func (r *Recovery) first(s *index.Segment) (number uint64, found bool, err error
 	return number, found, err
 }
 
-// opened runs something with the file of a segment open.
+// opened calls do while the file of a segment is open.
 func (r *Recovery) opened(s *index.Segment, do func() error) error {
 	f, err := r.fs.OpenRead(filepath.Join(r.dir, index.SegmentName(s.Seq)))
 	if err != nil {

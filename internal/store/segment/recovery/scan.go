@@ -20,7 +20,7 @@ import (
 type Scanned struct {
 	Seg      *index.Segment
 	end      int64 // of its batches
-	Spills   bool  // they count as well
+	Spills   bool  // include spilled messages
 	sets     map[store.QueueID]*index.Sought
 	Messages map[store.QueueID][]store.Recovered
 	bytes    int64
@@ -29,12 +29,12 @@ type Scanned struct {
 	Err      error
 }
 
-// NewScan makes one for a segment whose batches end there; Add sets the entries to look for.
+// NewScan returns a scan of a segment whose batches end at end; Add sets the messages to look for.
 func NewScan(s *index.Segment, end int64) *Scanned {
 	return &Scanned{Seg: s, end: end, sets: map[store.QueueID]*index.Sought{}, Messages: map[store.QueueID][]store.Recovered{}}
 }
 
-// scan reads the metadata of what lives, several segments at a time.
+// scan reads the metadata of live messages, several segments at a time.
 func (r *Recovery) scan() error {
 	work := map[*index.Segment]*Scanned{}
 	for id, q := range r.Index.Queues {
@@ -67,7 +67,7 @@ func (r *Recovery) scan() error {
 	return nil
 }
 
-// Add lets the scan look for a set. Two of the same queue become one.
+// Add makes the scan look for a set. Two sets of the same queue are merged.
 func (c *Scanned) Add(id store.QueueID, s *index.Set) {
 	same := c.sets[id]
 	if same == nil {
@@ -77,8 +77,8 @@ func (c *Scanned) Add(id store.QueueID, s *index.Set) {
 	same.Join(s)
 }
 
-// Read walks through the segment and finds what lives. All up to its end was
-// durable: whatever is not whole there is damaged.
+// Read walks through the segment and finds the live messages. Everything up to its end was durable, so an incomplete
+// batch there is damage.
 func (c *Scanned) Read() error {
 	for _, s := range c.sets {
 		s.Begin()
@@ -123,8 +123,8 @@ func (c *Scanned) walk(w *format.Walker) {
 	}
 }
 
-// found takes a message that lives. A number may stand in a segment more than once,
-// because a queue that was empty when the broker started begins anew: the last counts.
+// found records a live message. A number may occur in a segment more than once, because a queue that was empty when the
+// broker started counts from the beginning again: the last occurrence counts.
 func (c *Scanned) found(s *index.Sought, e *format.Entry) {
 	seq := e.Record.First
 	before, lives := s.Seek(seq)
@@ -145,7 +145,7 @@ func (c *Scanned) found(s *index.Sought, e *format.Entry) {
 	c.Messages[e.Queue] = list
 }
 
-// merge takes over what a segment gave; what it lost leaves the index.
+// merge takes over the messages found in a segment, and removes lost ones from the index.
 func (r *Recovery) merge(c *Scanned) {
 	for id, list := range c.Messages {
 		r.Messages[id] = append(r.Messages[id], list)
@@ -165,7 +165,7 @@ func (r *Recovery) merge(c *Scanned) {
 	}
 }
 
-// Preserve copies the damaged files to the quarantine. Files for which there is no room are not copied.
+// Preserve copies the damaged files to the quarantine. Files that there is no room for are not copied.
 func (r *Recovery) Preserve(to string) error {
 	r.Kept = map[string]bool{}
 	for _, d := range r.Damages {

@@ -17,7 +17,7 @@ import (
 	"candlemark/internal/store/vfs"
 )
 
-// Check reads everything in a journal's folder, also what nothing lives in any more, and changes nothing. The journal
+// Check reads everything in a journal's folder, also segments without live messages, and changes nothing. The journal
 // must not be open elsewhere.
 func Check(fs vfs.FS, dir string) (Report, error) {
 	start := time.Now()
@@ -58,9 +58,8 @@ func Inspect(fs vfs.FS, dir string) (*Recovery, error) {
 	return r, nil
 }
 
-// Dump writes one line for each queue of which there is a name, and one for each record
-// of a journal, in the order of the log.
-// Messages that live are marked.
+// Dump writes one line for each queue with a recorded name, and one for each record of a journal, in the order of the
+// log. Live messages are marked.
 func Dump(fs vfs.FS, dir string, to io.Writer) error {
 	r, err := Inspect(fs, dir)
 	if err != nil {

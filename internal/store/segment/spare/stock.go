@@ -22,37 +22,37 @@ type File struct {
 type Config struct {
 	FS  vfs.FS
 	Dir string
-	// Size is that of an ordinary segment, Small that of the file that is kept for moves, bytes.
+	// Size is the size of an ordinary segment, Small the size of the file kept for moves, bytes.
 	Size, Small int64
-	// Number is the highest in the name of a file that is there.
+	// Number is the highest number in the name of an existing file.
 	Number int
-	// Full is called when the disk becomes full, or no longer is; Got when a file arrives, or will not; Fail when the
+	// Full is called when the disk becomes full, or no longer is; Got when a file was made or cannot be; Fail when the
 	// disk has failed.
 	Full func(bool)
 	Got  func()
 	Fail func(error)
 }
 
-// Stock keeps spare files, so that the log never waits for one to be made, unless
-// the disk is full. Its methods may be called from any goroutine.
+// Stock keeps spare files, so that the log waits for a new file only when the disk is full. Its methods may be called
+// from any goroutine.
 type Stock struct {
 	cfg  Config
 	stop chan struct{}
 	wake chan struct{} // capacity 1
 
-	// short: there was no room for the last file. closing: the journal is being
-	// closed, so it is tried once more. failed: that try failed.
+	// short: there was no room for the last file. closing: the journal is being closed, so Run tries once more. failed:
+	// that try failed.
 	short, closing, failed atomic.Bool
 
 	mu     sync.Mutex
 	files  []File
-	wanted int64 // bytes of a longer one
-	number int   // of the next name
-	keep   int   // how many are worth keeping
+	wanted int64 // bytes of the longer file asked for
+	number int   // in the next name
+	keep   int   // number of files worth keeping
 	closed bool
 }
 
-// New makes an empty stock; Run makes its files.
+// New returns an empty stock; Run makes its files.
 func New(cfg Config) *Stock {
 	return &Stock{cfg: cfg, stop: make(chan struct{}), wake: make(chan struct{}, 1), number: cfg.Number}
 }
@@ -60,10 +60,10 @@ func New(cfg Config) *Stock {
 // Short reports whether there was no room for the last file.
 func (s *Stock) Short() bool { return s.short.Load() }
 
-// Small returns the size of the file that is kept for moves, bytes.
+// Small returns the size of the file kept for moves, bytes.
 func (s *Stock) Small() int64 { return s.cfg.Small }
 
-// LastTry says that the journal is being closed: if there is no room for a file now, Failed reports it.
+// LastTry makes Run try once more because the journal is being closed; if there is still no room, Failed reports it.
 func (s *Stock) LastTry() {
 	s.closing.Store(true)
 	s.look()
@@ -83,7 +83,7 @@ func (s *Stock) look() {
 	}
 }
 
-// Run makes files as they are wanted, until stop is closed.
+// Run makes files as they are wanted, until Stop. It tries a full disk again after retry.
 func (s *Stock) Run(retry time.Duration) {
 	for {
 		size := s.missing()
@@ -124,8 +124,8 @@ func (s *Stock) Run(retry time.Duration) {
 	}
 }
 
-// missing returns the size of the file that is to be made next, 0 for none: there is to be one of the wanted length,
-// and besides it the one that is kept for moves.
+// missing returns the size of the next file to make, 0 for none: there should be one of the wanted length, and another
+// kept for moves.
 func (s *Stock) missing() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -140,7 +140,7 @@ func (s *Stock) missing() int64 {
 	return 0
 }
 
-// count returns how many files have so many bytes. The stock is locked.
+// count returns the number of files of at least a size. The stock is locked.
 func (s *Stock) count(size int64) (n int) {
 	for _, f := range s.files {
 		if f.Size >= size {
@@ -150,7 +150,7 @@ func (s *Stock) count(size int64) (n int) {
 	return n
 }
 
-// Has reports whether there are so many files, one of which has a size.
+// Has reports whether there are that many files, one of them of at least that size.
 func (s *Stock) Has(size int64, files int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -168,7 +168,7 @@ func (s *Stock) Want(size int64) {
 	}
 }
 
-// create makes a file, and leaves some room for checkpoints, which can free others.
+// create makes a file if the disk then still has room for checkpoints, which can free other files.
 func (s *Stock) create(size int64) (File, error) {
 	if free, err := s.cfg.FS.Free(s.cfg.Dir); err == nil && free < uint64(size+size/16) {
 		return File{}, fmt.Errorf("%w: %d bytes are free", vfs.ErrFull, free)
@@ -185,14 +185,14 @@ func (s *Stock) nextName() string {
 	return filepath.Join(s.cfg.Dir, fmt.Sprintf("spare-%010d", s.number))
 }
 
-// Add puts a file in.
+// Add adds a file.
 func (s *Stock) Add(f File) {
 	s.mu.Lock()
 	s.files = append(s.files, f)
 	s.mu.Unlock()
 }
 
-// Take gives a file of at least so many bytes away, the shortest that will do.
+// Take removes and returns the shortest file of at least size bytes.
 func (s *Stock) Take(size int64) (f File, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -243,18 +243,18 @@ func (s *Stock) Put(from string, size int64, file vfs.File) error {
 	return nil
 }
 
-// Trim deletes files beyond those that are worth keeping.
+// Trim deletes files beyond those worth keeping.
 func (s *Stock) Trim(keep int) error {
 	s.mu.Lock()
 	s.keep = keep
 	var surplus []File
-	n := max(keep, 2) + 1 // a longer one may be wanted
+	n := max(keep, 2) + 1 // a longer file may be wanted
 	if len(s.files) > n {
 		surplus = append(surplus, s.files[n:]...)
 		s.files = s.files[:n]
 	}
 	s.mu.Unlock()
-	s.look() // the longer one may have been among them
+	s.look() // the longer file may have been among them
 	var errs []error
 	for _, f := range surplus {
 		errs = append(errs, f.File.Close(), s.cfg.FS.Remove(f.Name))
@@ -262,7 +262,7 @@ func (s *Stock) Trim(keep int) error {
 	return errors.Join(errs...)
 }
 
-// Bytes returns how many all files have.
+// Bytes returns the total size of all files.
 func (s *Stock) Bytes() (n int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
