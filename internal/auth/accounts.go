@@ -11,24 +11,23 @@ import (
 	"candlemark/internal/servicebus/sas"
 )
 
-// Account is a user as it is kept.
+// Account is a stored user.
 type Account struct {
 	Name string
-	// Tags: administrator, monitoring, policymaker and management open the HTTP
-	// API, impersonator lets it publish in another's name.
+	// Tags: administrator, monitoring, policymaker and management give access to the HTTP API, impersonator allows
+	// publishing under another user's name.
 	Tags []string
-	// Hash is salt and digest of the password; an account with an empty one
-	// cannot log in with a password.
+	// Hash is salt and digest of the password; an account with an empty hash cannot log in with a password.
 	Hash      []byte
 	Algorithm string // of the hash; empty for SHA256
 	// Limits: MaxConnections, MaxChannels. Users hold nil when there are none.
 	Limits Limits
-	// Keys are those that tokens of Azure Service Bus are signed with; empty for a user without keys.
+	// Keys sign tokens of Azure Service Bus; empty for a user without keys.
 	Keys sas.Keys
 }
 
-// PutAccount creates or replaces a user; its permissions stay, and its limits and keys when those given are nil or
-// empty. The error describes an invalid account.
+// PutAccount creates or replaces a user; its permissions stay, and so do its limits and keys if the given ones are nil
+// or empty. The error describes an invalid account.
 func (u *Users) PutAccount(a Account) (created bool, err error) {
 	if err := a.Validate(); err != nil {
 		return false, err
@@ -63,7 +62,7 @@ func (u *Users) PutAccount(a Account) (created bool, err error) {
 	return created, err
 }
 
-// Validate checks an account, but for its limits.
+// Validate checks an account except for its limits.
 func (a Account) Validate() error {
 	if a.Name == "" {
 		return errors.New("user cannot be an empty string")
@@ -74,7 +73,7 @@ func (a Account) Validate() error {
 	return a.Keys.Validate()
 }
 
-// DeleteAccount removes a user and all permissions it has. Error: ErrNoUser.
+// DeleteAccount removes a user and all its permissions. Error: ErrNoUser.
 func (u *Users) DeleteAccount(name string) error {
 	return u.change(func(next *snapshot, c *Change) error {
 		gone := next.users[name]
@@ -104,7 +103,7 @@ func (u *Users) Account(name string) (Account, bool) {
 	return Account{}, false
 }
 
-// HasPassword reports whether a user is there and has that password.
+// HasPassword reports whether a user exists and has that password.
 func (u *Users) HasPassword(name, password string) bool {
 	known := u.now.Load().users[name]
 	return known != nil && known.account.Fits(password)

@@ -10,7 +10,7 @@ import (
 // general names [RFC 5280 4.2.1.6].
 type AlternativeKind int
 
-// The kinds that can be a user's name.
+// The kinds of names that can identify a user.
 const (
 	OtherName AlternativeKind = 0
 	Email     AlternativeKind = 1
@@ -19,7 +19,7 @@ const (
 	IP        AlternativeKind = 7
 )
 
-// alternativeKinds by the words of ssl_cert_login_san_type.
+// alternativeKinds maps the values of ssl_cert_login_san_type.
 var alternativeKinds = map[string]AlternativeKind{"dns": DNS, "ip": IP, "email": Email, "uri": URI, "other_name": OtherName}
 
 var alternativeNames = asn1.ObjectIdentifier{2, 5, 29, 17}
@@ -47,7 +47,7 @@ func alternativeName(c *x509.Certificate, kind AlternativeKind, index uint) stri
 	return ""
 }
 
-// text returns a name for people: an address is written with dots or colons.
+// text returns a readable name: an IP address is written with dots or colons.
 func (k AlternativeKind) text(raw []byte) string {
 	switch k {
 	case IP:
@@ -55,7 +55,7 @@ func (k AlternativeKind) text(raw []byte) string {
 			return ""
 		}
 		return net.IP(raw).String()
-	case OtherName: // its type, and a value that can be anything; strings will do
+	case OtherName: // a type, and a value of any kind; only strings are read
 		var kind asn1.ObjectIdentifier
 		rest, err := asn1.Unmarshal(raw, &kind)
 		if err != nil {

@@ -10,27 +10,27 @@ import (
 
 // Bounds on the log of login attempts.
 const (
-	maxSources = 1000 // the first to have been quiet goes
+	maxSources = 1000 // the one without logins for longest is dropped
 	maxName    = 255  // bytes of a user's name
 )
 
-// Logins counts logins since the start, or since they were forgotten.
+// Logins counts logins since the start or the last ForgetLogins.
 type Logins struct{ Succeeded, Failed uint64 }
 
-// LoginCounts are logins by protocol.
+// LoginCounts counts logins by protocol.
 type LoginCounts struct{ AMQP091, AMQP10, HTTP Logins }
 
-// SourceLogins are those of a user from an address.
+// SourceLogins counts the logins of a user from an address.
 type SourceLogins struct {
 	Address netip.Addr // not valid for a socket of this machine
 	User    string     // "" if none was named; cut to 255 bytes
 	// Protocol is AMQP091, AMQP10 or HTTP.
 	Protocol string
 	Logins
-	last uint64 // when, in order
+	last uint64 // sequence number of the last login
 }
 
-// attempts counts those over AMQP and over HTTP.
+// attempts counts login attempts over AMQP and HTTP.
 type attempts struct {
 	mu      sync.Mutex
 	all     LoginCounts
@@ -38,7 +38,7 @@ type attempts struct {
 	number  uint64
 }
 
-// source is who tries from where.
+// source identifies the user, address and protocol of a login attempt.
 type source struct {
 	address netip.Addr
 	user    string
@@ -115,7 +115,8 @@ func (u *Users) Logins() LoginCounts {
 	return a.all
 }
 
-// LoginsBySource lists them by who tried and from where, the 1000 that did last, by addresses and names.
+// LoginsBySource lists the login attempts of each user and address, for the 1000 most recent ones, by addresses and
+// names.
 func (u *Users) LoginsBySource() []SourceLogins {
 	a := &u.attempts
 	a.mu.Lock()
@@ -130,7 +131,7 @@ func (u *Users) LoginsBySource() []SourceLogins {
 	return list
 }
 
-// ForgetLogins begins to count logins anew.
+// ForgetLogins resets the counts of logins.
 func (u *Users) ForgetLogins() {
 	a := &u.attempts
 	a.mu.Lock()

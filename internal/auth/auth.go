@@ -17,16 +17,15 @@ type User struct {
 	Tags []string // "administrator", "policymaker", …
 }
 
-// HasTag reports whether the user has been given tag.
+// HasTag reports whether the user has tag.
 func (u User) HasTag(tag string) bool { return slices.Contains(u.Tags, tag) }
 
 // Authenticator checks logins.
 type Authenticator interface {
 	// Mechanisms names the SASL mechanisms on offer to a peer, best first.
 	Mechanisms(peer Peer) []string
-	// Authenticate checks the response of a mechanism on offer, which may take 5 s when
-	// others from there have failed. Errors: a *LoginError, or a
-	// *protocol.ConnectionError when the response is malformed.
+	// Authenticate checks the response of a mechanism on offer, which may take 5 s after failed logins from the same
+	// source. Errors: a *LoginError, or a *protocol.ConnectionError when the response is malformed.
 	Authenticate(mechanism string, response []byte, peer Peer) (User, error)
 }
 
@@ -40,7 +39,7 @@ const (
 	Read                        // consume from, bind as a source, purge
 )
 
-// String returns the word that stands in error texts.
+// String returns the word used in error texts.
 func (p Permission) String() string { return [...]string{"configure", "write", "read"}[p] }
 
 // Kind is the kind of a resource: queue or exchange.
@@ -52,7 +51,7 @@ const (
 	Exchange
 )
 
-// String returns the word that stands in error texts.
+// String returns the word used in error texts.
 func (k Kind) String() string { return [...]string{"queue", "exchange"}[k] }
 
 // Resource is the object of a permission. The default exchange has the empty
@@ -71,15 +70,15 @@ type Permissions interface {
 	VHostAccess(user User, vhost string) error
 	// Check reports whether user has perm for resource in vhost: nil, or a *protocol.ChannelError 403.
 	Check(user User, vhost string, resource Resource, perm Permission) error
-	// HasTopics reports whether CheckTopic can refuse the user anything at the exchange, so that others need not ask it
-	// for every message.
+	// HasTopics reports whether CheckTopic can refuse the user anything at the exchange. If not, callers need not check
+	// every message.
 	HasTopics(user User, vhost, exchange string) bool
 	// CheckTopic reports whether user may write messages with the routing key to a topic exchange, or bind with it to
 	// read: nil, or a *protocol.ChannelError 403.
 	CheckTopic(user User, vhost, exchange, key string, perm Permission) error
 }
 
-// defaultExchange is its name in permissions and errors.
+// defaultExchange is the name of the default exchange in permissions and errors.
 const defaultExchange = "amq.default"
 
 // RefuseVHost returns the error of VHostAccess.

@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// CertificateLogin says which name in a client's certificate is the user's, as
-// RabbitMQ's ssl_cert_login_from does.
+// CertificateLogin selects the name in a client's certificate that identifies the user, like RabbitMQ's
+// ssl_cert_login_from.
 type CertificateLogin struct {
 	From CertificateName
-	// Of AlternativeName: which kind of name, and which of that kind, from 0.
+	// For AlternativeName: the kind of name, and the index among names of that kind, from 0.
 	Kind  AlternativeKind
 	Index uint
 }
 
-// CertificateName is where in a certificate a name stands.
+// CertificateName is the place of a name in a certificate.
 type CertificateName uint8
 
 const (
@@ -47,7 +47,7 @@ func ParseCertificateLogin(from, kind string, index uint) (CertificateLogin, err
 	return CertificateLogin{}, fmt.Errorf("%q is neither distinguished_name nor common_name nor subject_alternative_name", from)
 }
 
-// name returns the user whose certificate the peer has shown. Error: *LoginError.
+// name returns the user named in the peer's certificate. Error: *LoginError.
 func (l CertificateLogin) name(peer Peer) (string, error) {
 	switch {
 	case !peer.TLS:
@@ -95,7 +95,7 @@ var attributes = map[string]string{
 	"1.2.840.113549.1.9.1": "EMAILADDRESS", "2.5.4.9": "STREET", "0.9.2342.19200300.100.1.1": "UID",
 }
 
-// distinguishedName writes a subject as RFC 4514 says: the last part first.
+// distinguishedName formats a subject according to RFC 4514: the last part first.
 func distinguishedName(subject pkix.RDNSequence) string {
 	parts := make([]string, len(subject))
 	for i, rdn := range subject {
@@ -112,7 +112,8 @@ func distinguishedName(subject pkix.RDNSequence) string {
 	return strings.Join(parts, ",")
 }
 
-// escaped returns a value with RFC 4514's escapes, and those of RabbitMQ for all that is not printable ASCII.
+// escaped returns a value with the escapes of RFC 4514, and RabbitMQ's escapes for characters that are not printable
+// ASCII.
 func escaped(value string) string {
 	var b strings.Builder
 	for i := range len(value) {

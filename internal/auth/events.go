@@ -47,7 +47,7 @@ func (t *changePublisher) publish(name, vhost string, fields protocol.Table, bef
 	})
 }
 
-// account returns how a user differs from the one before.
+// account publishes how a user differs from the one before.
 func (t *changePublisher) account(a Account) {
 	name := protocol.Field{Key: "name", Value: a.Name}
 	var was Account
@@ -77,7 +77,7 @@ func (t *changePublisher) account(a Account) {
 	t.limits("user.limits", "", protocol.Field{Key: "username", Value: a.Name}, was.Limits, a.Limits)
 }
 
-// vhost returns how a virtual host differs from the one before.
+// vhost publishes how a virtual host differs from the one before.
 func (t *changePublisher) vhost(v VHost) {
 	was, known := t.before.vhosts[v.Name]
 	switch {
@@ -163,7 +163,7 @@ func vhostFields(v VHost) protocol.Table {
 	}
 }
 
-// grant finds the permissions that the user had in the virtual host, or zero if there is none.
+// grant returns the user's permissions in the virtual host, the zero value if there are none.
 func (s *snapshot) grant(of Grant) (g Grant) {
 	if u := s.users[of.User]; u != nil && u.grants[of.VHost] != nil {
 		g = u.grants[of.VHost].Grant
@@ -178,7 +178,7 @@ func (s *snapshot) topicGrant(of TopicGrant) (g TopicGrant) {
 	return g
 }
 
-// shown are fields, none of which has a table in it, as the log has them; nil for those of what there was not.
+// shown returns fields, which must not contain tables, in the form of the log; nil if the object did not exist.
 func shown(t protocol.Table) any {
 	if t[0].Value == "" {
 		return nil

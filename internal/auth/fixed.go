@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Fixed is a table of users for tests. Everything that it does not refuse is allowed.
+// Fixed is a table of users for tests. It allows everything that it does not explicitly refuse.
 type Fixed struct {
 	Passwords map[string]string   // by user name
 	Tags      map[string][]string // by user name
@@ -18,7 +18,7 @@ type Fixed struct {
 	Changes uint64
 }
 
-// Refusal takes one permission from one user, in every virtual host.
+// Refusal denies one permission to one user, in every virtual host.
 type Refusal struct {
 	User       string
 	Resource   Resource

@@ -8,21 +8,21 @@ import (
 	"candlemark/policies/pattern"
 )
 
-// Grant says what a user may do in a virtual host: three expressions that are
-// searched in the names of queues and exchanges. The empty one allows nothing.
+// Grant defines what a user may do in a virtual host: three expressions that are matched against names of queues and
+// exchanges, anywhere in the name. An empty one allows nothing.
 type Grant struct {
 	User, VHost            string
 	Configure, Write, Read string
 }
 
-// grant is a Grant that can be asked.
+// grant is a Grant with compiled expressions.
 type grant struct {
 	Grant
 	expressions [3]*pattern.Pattern // by Permission
 }
 
-// PutGrant gives a user permissions in a virtual host in the place of those it
-// had there. Errors: ErrNoUser, ErrNoVHost, *pattern.Error.
+// PutGrant sets a user's permissions in a virtual host and replaces earlier ones. Errors: ErrNoUser, ErrNoVHost,
+// *pattern.Error.
 func (u *Users) PutGrant(g Grant) (created bool, err error) {
 	compiled, err := u.compile(g)
 	if err != nil {
@@ -56,8 +56,7 @@ func (u *Users) compile(g Grant) (compiled *grant, err error) {
 	return compiled, nil
 }
 
-// DeleteGrant takes a user's permissions in a virtual host away; it may have
-// none. Errors: ErrNoUser, ErrNoVHost.
+// DeleteGrant removes a user's permissions in a virtual host, if any. Errors: ErrNoUser, ErrNoVHost.
 func (u *Users) DeleteGrant(name, vhost string) error {
 	return u.change(func(next *snapshot, c *Change) error {
 		x, err := next.holder(name, vhost)
@@ -72,7 +71,7 @@ func (u *Users) DeleteGrant(name, vhost string) error {
 	})
 }
 
-// Grants returns those of a user, of all users for "", in a virtual host, in all for "", by vhost and user.
+// Grants returns the grants of a user, or of all users for "", in a virtual host, or in all for "", by vhost and user.
 func (u *Users) Grants(name, vhost string) []Grant {
 	all := []Grant{}
 	for _, x := range u.now.Load().users {
@@ -86,7 +85,7 @@ func (u *Users) Grants(name, vhost string) []Grant {
 	return all
 }
 
-// Grant finds what a user may do in a virtual host.
+// Grant returns a user's permissions in a virtual host.
 func (u *Users) Grant(name, vhost string) (Grant, bool) {
 	if x := u.now.Load().users[name]; x != nil && x.grants[vhost] != nil {
 		return x.grants[vhost].Grant, true
@@ -94,7 +93,7 @@ func (u *Users) Grant(name, vhost string) (Grant, bool) {
 	return Grant{}, false
 }
 
-// VHostAccess implements Permissions: it takes a grant, whatever it allows.
+// VHostAccess implements Permissions. The user needs a grant, even one that allows nothing.
 func (u *Users) VHostAccess(who User, vhost string) error {
 	if x := u.now.Load().users[who.Name]; x == nil || x.grants[vhost] == nil {
 		return RefuseVHost(who, vhost)
@@ -116,7 +115,7 @@ func (u *Users) Check(who User, vhost string, r Resource, perm Permission) error
 	return Refuse(who, vhost, r, perm)
 }
 
-// holder returns a copy of the user that gets a permission for a virtual host.
+// holder returns a copy of the user, for a change of its permissions for a virtual host.
 func (s *snapshot) holder(name, vhost string) (*user, error) {
 	x := s.users[name]
 	if x == nil {
@@ -129,7 +128,7 @@ func (s *snapshot) holder(name, vhost string) (*user, error) {
 	return &holder, nil
 }
 
-// grantsFor returns all that a user holds for a virtual host.
+// grantsFor returns all permissions of a user for a virtual host.
 func (x *user) grantsFor(vhost string) (all []any) {
 	if g := x.grants[vhost]; g != nil {
 		all = append(all, g.Grant)
@@ -140,7 +139,7 @@ func (x *user) grantsFor(vhost string) (all []any) {
 	return all
 }
 
-// without returns the user without them.
+// without returns the user without its permissions for a virtual host.
 func (x *user) without(vhost string) *user {
 	left := *x
 	left.grants, left.topics = maps.Clone(x.grants), maps.Clone(x.topics)

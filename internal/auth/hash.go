@@ -17,7 +17,7 @@ const (
 
 const saltSize = 4 // bytes
 
-// hashes make the digest of salt and password.
+// hashes compute the digest of salt and password.
 var hashes = map[string]func(salted []byte) []byte{
 	SHA256: func(b []byte) []byte { d := sha256.Sum256(b); return d[:] },
 	SHA512: func(b []byte) []byte { d := sha512.Sum512(b); return d[:] },
@@ -32,7 +32,7 @@ func HashPassword(password string) []byte {
 	return append(salt[:], hashes[SHA256](append(salt[:], password...))...)
 }
 
-// Fits reports whether password is the account's. An account without a hash has none.
+// Fits reports whether password is the account's. An account without a hash has no password.
 func (a *Account) Fits(password string) bool {
 	hash := hashes[a.Algorithm]
 	if len(a.Hash) <= saltSize || hash == nil {

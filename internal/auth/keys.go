@@ -8,8 +8,8 @@ import (
 	"candlemark/internal/servicebus/sas"
 )
 
-// SetAccessKeys replaces the keys of a user, which logs in with tokens from then on; without keys it cannot. Errors:
-// ErrNoUser, or a description of invalid keys.
+// SetAccessKeys replaces the keys of a user, whose tokens must then be signed with them. Without keys it cannot log in
+// with tokens. Errors: ErrNoUser, or a description of invalid keys.
 func (u *Users) SetAccessKeys(name string, keys sas.Keys) error {
 	if err := keys.Validate(); err != nil {
 		return err
@@ -30,9 +30,9 @@ func (u *Users) SetAccessKeys(name string, keys sas.Keys) error {
 	})
 }
 
-// AuthenticateToken checks a token of Azure Service Bus and returns the user whose key it is, and the token, which says what it covers and
-// until when, the zero time for ever. Any text is good, and is that of the user whom AnyToken names, from a peer on this machine. Errors: *LoginError. The throttle of
-// passwords counts for tokens too.
+// AuthenticateToken checks a token of Azure Service Bus and returns the user whose key signed it, and the token with
+// its scope and expiry (the zero time for none). If AnyToken names a user, any text from a peer on this machine is a
+// token of that user. Errors: *LoginError. The throttle of passwords applies to tokens too.
 func (u *Users) AuthenticateToken(text string, now time.Time, peer Peer) (User, sas.Token, error) {
 	if name := u.anyToken.Load(); name != nil && peer.local() {
 		if known := u.now.Load().users[*name]; known != nil {
@@ -58,7 +58,7 @@ func (u *Users) AuthenticateToken(text string, now time.Time, peer Peer) (User, 
 	return User{Name: name, Tags: u.now.Load().tagsOf(name)}, token, nil
 }
 
-// signer returns the user with whose key a token was signed. Error: *LoginError.
+// signer returns the user whose key signed a token. Error: *LoginError.
 func (s *snapshot) signer(t *sas.Token, now time.Time) (string, error) {
 	refused := &LoginError{Reason: fmt.Sprintf("access key '%s' - invalid credentials", t.KeyName)}
 	for name := range t.Users() {

@@ -11,7 +11,7 @@ import (
 	"candlemark/internal/erlang"
 )
 
-// Limits bound the numbers of objects, by their RabbitMQ names. A negative number is stored, and means no limit.
+// Limits are maximum numbers of objects, by their RabbitMQ names. A negative number is stored, and means no limit.
 // Objects above a limit when it is set stay; only new ones are refused. Limits in Users are immutable.
 type Limits map[string]int64
 
@@ -23,13 +23,13 @@ const (
 	MaxChannels    = "max-channels"
 )
 
-// Of returns the limit of a name; false if there is none.
+// Of returns the limit with a name; false if there is none.
 func (l Limits) Of(name string) (limit int64, limited bool) {
 	limit, limited = l[name]
 	return limit, limited && limit >= 0
 }
 
-// Reached reports whether count is as much as the limit of a name allows, and what that limit is.
+// Reached reports whether count has reached the limit with a name, and returns that limit.
 func (l Limits) Reached(name string, count int) (limit int64, reached bool) {
 	limit, limited := l.Of(name)
 	return limit, limited && int64(count) >= limit
@@ -44,7 +44,7 @@ func ParseVHostLimits(raw []byte) (Limits, error) {
 	return limits, nil
 }
 
-// ParseUserLimits is ParseVHostLimits for those of a user.
+// ParseUserLimits is ParseVHostLimits for the limits of a user.
 func ParseUserLimits(raw []byte) (Limits, error) {
 	limits, complaints := parseLimits(raw, "user-limits", MaxConnections, MaxChannels)
 	if complaints != nil {
@@ -77,7 +77,7 @@ func parseLimits(raw []byte, what string, known ...string) (limits Limits, compl
 	return limits, complaints
 }
 
-// term returns a JSON value as Erlang shows it, as far as it is a text or a number.
+// term returns a JSON value as Erlang prints it, if it is a text or a number.
 func term(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil && raw[0] == '"' {
@@ -131,7 +131,7 @@ func (l Limits) copied() Limits {
 	return c
 }
 
-// changed is after in place of l: l itself if after is nil, nil if after is empty.
+// changed returns after, which replaces l: l itself if after is nil, nil if after is empty. The error is that of parse.
 func (l Limits) changed(after Limits, parse func([]byte) (Limits, error)) (Limits, error) {
 	switch {
 	case after == nil:

@@ -11,7 +11,7 @@ type LoginError struct {
 	Reason string
 	// Remote: the user may only log in from this machine.
 	Remote bool
-	// Expired: it was by a token that is right, but whose time is over.
+	// Expired: the token is valid except that it has expired.
 	Expired bool
 }
 
@@ -25,10 +25,9 @@ func refuseLogin(format string, args ...any) error {
 	return &LoginError{Reason: fmt.Sprintf(format, args...)}
 }
 
-// Mechanisms implements Authenticator: EXTERNAL is for those whom it lets in, with a
-// certificate that was verified and is a user's, ANONYMOUS likewise, which is MSSBCBS to
-// Azure's client for Python. There are clients that take them wherever they are offered,
-// and have a password.
+// Mechanisms implements Authenticator: EXTERNAL is offered only to peers that it would admit, with a verified
+// certificate of a user; so is ANONYMOUS, which Azure's client for Python calls MSSBCBS. Some clients with a password
+// would use them wherever they are offered.
 func (u *Users) Mechanisms(peer Peer) []string {
 	var offered []string
 	for _, name := range [...]string{"PLAIN", "AMQPLAIN"} {
@@ -44,13 +43,13 @@ func (u *Users) Mechanisms(peer Peer) []string {
 	return offered
 }
 
-// allows reports whether a mechanism may be on offer.
+// allows reports whether a mechanism may be offered.
 func (u *Users) allows(mechanism string) bool {
 	return u.options.Mechanisms == nil || slices.Contains(u.options.Mechanisms, mechanism)
 }
 
-// Authenticate implements Authenticator. Passwords are looked at as often as the
-// throttle allows; other logins do not wait.
+// Authenticate implements Authenticator. Passwords are checked as often as the throttle allows; other logins do not
+// wait.
 func (u *Users) Authenticate(mechanism string, response []byte, peer Peer) (User, error) {
 	user, err := u.authenticate(mechanism, response, peer)
 	u.attempts.count(user.Name, peer, err == nil)
@@ -60,7 +59,7 @@ func (u *Users) Authenticate(mechanism string, response []byte, peer Peer) (User
 	return user, nil
 }
 
-// authenticate returns a user with a name on an error too, if one was named.
+// authenticate returns a user with a name even on an error, if the client gave one.
 func (u *Users) authenticate(mechanism string, response []byte, peer Peer) (User, error) {
 	name, err := u.identify(mechanism, response, peer)
 	if err != nil {
@@ -76,8 +75,8 @@ func (u *Users) authenticate(mechanism string, response []byte, peer Peer) (User
 	return User{Name: name, Tags: known.account.Tags}, nil
 }
 
-// Login identifies the account of that name and its password as they are now: another number is another account, or
-// another password. 0 if there is no such account.
+// Login identifies the current account of that name and its password: another number means another account or another
+// password; 0 means that there is no such account.
 func (u *Users) Login(name string) uint64 {
 	if known := u.now.Load().users[name]; known != nil {
 		return known.login
@@ -85,9 +84,8 @@ func (u *Users) Login(name string) uint64 {
 	return 0
 }
 
-// Again admits a user that has logged in before, without a password, and returns the current user; login is what Login
-// returned at that time, before the password was checked. It is no attempt to log in and is not counted. Error:
-// *LoginError.
+// Again admits a user that has logged in before, without a password, and returns the current user; login is the result
+// of Login at that time, before the password was checked. It is not counted as a login attempt. Error: *LoginError.
 func (u *Users) Again(name string, login uint64, peer Peer) (User, error) {
 	known := u.now.Load().users[name]
 	if known == nil || known.login != login {
@@ -99,7 +97,7 @@ func (u *Users) Again(name string, login uint64, peer Peer) (User, error) {
 	return User{Name: name, Tags: known.account.Tags}, nil
 }
 
-// comesFrom checks that the user may log in from there.
+// comesFrom checks that the user may log in from the peer's address.
 func (u *Users) comesFrom(name string, peer Peer) error {
 	if slices.Contains(*u.loopback.Load(), name) && !peer.local() {
 		return &LoginError{Reason: fmt.Sprintf("user '%s' can only connect via localhost", name), Remote: true}
@@ -107,10 +105,10 @@ func (u *Users) comesFrom(name string, peer Peer) error {
 	return nil
 }
 
-// identify finds out who logs in and whether that may be believed.
+// identify returns the name of the user and checks its credentials.
 func (u *Users) identify(mechanism string, response []byte, peer Peer) (string, error) {
 	if mechanism == "EXTERNAL" {
-		if !u.allows(mechanism) { // clients may insist on it (Mechanisms)
+		if !u.allows(mechanism) { // clients may use one that is not offered (Mechanisms)
 			return "", refuseLogin("the mechanism EXTERNAL is switched off by auth-mechanisms")
 		}
 		return u.options.CertificateLogin.name(peer)
@@ -135,7 +133,8 @@ func (u *Users) identify(mechanism string, response []byte, peer Peer) (string, 
 	})
 }
 
-// anonymous returns the user that logs in without a name: only one whose name and password any client could give.
+// anonymous returns the user that logs in without a name. Its password must be the configured one, which any client
+// could use.
 func (u *Users) anonymous(peer Peer) (string, error) {
 	name := u.options.AnonymousUser
 	if name == "" || !peer.AMQP10 || !u.allows("ANONYMOUS") {

@@ -6,13 +6,13 @@ import (
 	"net"
 )
 
-// Peer is who logs in from where.
+// Peer is a client that logs in.
 type Peer struct {
-	// Addr that is not a TCP address is on this machine.
+	// Addr is the client's address. One that is not a TCP address is on this machine.
 	Addr net.Addr
 	// HTTP: the login comes with a request to the HTTP API.
 	HTTP bool
-	// AMQP10: it speaks AMQP 1.0, whose clients may do without a name.
+	// AMQP10: it speaks AMQP 1.0, whose clients may omit a name.
 	AMQP10 bool
 	// TLS: the connection is encrypted.
 	TLS bool
@@ -24,7 +24,7 @@ type Peer struct {
 	version, suite uint16 // of TLS
 }
 
-// PeerOf returns the other end of a connection. One with TLS must have shaken hands.
+// PeerOf returns the other end of a connection. A TLS connection must have completed its handshake.
 func PeerOf(conn net.Conn) Peer {
 	p := Peer{Addr: conn.RemoteAddr()}
 	secured, ok := conn.(interface{ ConnectionState() tls.ConnectionState })

@@ -12,28 +12,27 @@ type Quota struct {
 	users *Users
 
 	mu          sync.Mutex
-	connections int            // of the node, negative for any number
+	connections int            // of the node, negative for no limit
 	open        int            // connections
 	byVHost     map[string]int // likewise
 	byUser      map[string]int // likewise
 	channels    map[string]int // by user
 }
 
-// NewQuota makes one with the limits that users have at the time. connections is
-// the node's own, negative for any number.
+// NewQuota returns a Quota for the current limits in users. connections is the node's own limit, negative for none.
 func NewQuota(users *Users, connections int) *Quota {
 	return &Quota{users: users, connections: connections, byVHost: map[string]int{}, byUser: map[string]int{}, channels: map[string]int{}}
 }
 
-// SetConnections changes the node's own limit, negative for any number. Open connections stay, even above the limit.
+// SetConnections changes the node's own limit, negative for none. Open connections stay, even above the limit.
 func (q *Quota) SetConnections(limit int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.connections = limit
 }
 
-// Connect counts a connection that opens. Error: a *protocol.ConnectionError 530;
-// then it does not count. Else Disconnect once.
+// Connect counts a new connection. Error: a *protocol.ConnectionError 530; then it is not counted. Otherwise call
+// Disconnect once.
 func (q *Quota) Connect(user, vhost string) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -57,7 +56,7 @@ func (q *Quota) Connect(user, vhost string) error {
 	return nil
 }
 
-// Disconnect ends what Connect began.
+// Disconnect undoes Connect.
 func (q *Quota) Disconnect(user, vhost string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -66,8 +65,8 @@ func (q *Quota) Disconnect(user, vhost string) {
 	less(q.byUser, user)
 }
 
-// OpenChannel counts a channel that opens. Error: a *protocol.ConnectionError
-// 530; then it does not count. Else CloseChannel once.
+// OpenChannel counts a new channel. Error: a *protocol.ConnectionError 530; then it is not counted. Otherwise call
+// CloseChannel once.
 func (q *Quota) OpenChannel(user string) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -79,7 +78,7 @@ func (q *Quota) OpenChannel(user string) error {
 	return nil
 }
 
-// CloseChannel ends what OpenChannel began.
+// CloseChannel undoes OpenChannel.
 func (q *Quota) CloseChannel(user string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -7,11 +7,9 @@ import (
 	"candlemark/protocol"
 )
 
-// Credentials reads name and password out of a SASL response. Mechanisms: PLAIN
-// (NUL name NUL password; an authorization identity in front is not taken, as in
-// RabbitMQ) and AMQPLAIN (a field table without its length, LOGIN and PASSWORD).
-// Errors: *protocol.ConnectionError 502 for a malformed response, *LoginError
-// for another mechanism.
+// Credentials reads name and password from a SASL response. Mechanisms: PLAIN (NUL name NUL password; an authorization
+// identity before them is not accepted, as in RabbitMQ) and AMQPLAIN (a field table without its length, LOGIN and
+// PASSWORD). Errors: *protocol.ConnectionError 502 for a malformed response, *LoginError for another mechanism.
 func Credentials(mechanism string, response []byte) (name, password string, err error) {
 	switch mechanism {
 	case "PLAIN":

@@ -2,8 +2,7 @@ package auth
 
 import "slices"
 
-// Setting is a kind of setting that users change while the broker runs, by the
-// name of RabbitMQ's component of parameters.
+// Setting is a kind of setting that users change while the broker runs, named like RabbitMQ's component of parameters.
 type Setting string
 
 // The settings.
@@ -16,9 +15,8 @@ const (
 	GlobalParameters Setting = "global-parameters"
 )
 
-// changers are the tags of which a user needs one to change a setting. It is the
-// only place that says so, whichever way the change comes: by a path of the HTTP API
-// of its own, as a parameter there, or as an admin command over AMQP.
+// changers lists, for each setting, the tags that allow a user to change it. It applies to every way of changing: a
+// path of the HTTP API for the setting, a parameter there, or an admin command over AMQP.
 var changers = map[Setting][]string{
 	Policies:         {"administrator", "policymaker"},
 	OperatorPolicies: {"administrator"},

@@ -17,9 +17,8 @@ func (u *Users) Stored() Stored {
 	return Stored{u.VHosts(), u.Accounts(), u.Grants("", ""), u.TopicGrants("", "")}
 }
 
-// Load replaces the contents of Users by stored ones, without calling the observer. Errors: ErrNoUser, ErrNoVHost,
-// *pattern.Error, with the permission without user or virtual host, or with an invalid expression; then nothing has
-// changed.
+// Load replaces the contents of Users by stored ones, without calling the observer. Errors, which name the permission:
+// ErrNoUser, ErrNoVHost, or *pattern.Error for an invalid expression; then nothing has changed.
 func (u *Users) Load(s Stored) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -60,7 +59,7 @@ func (u *Users) Load(s Stored) error {
 	return nil
 }
 
-// list returns tags as the running broker keeps them.
+// list returns tags in the form of the running broker.
 func list(tags []string) []string {
 	if tags == nil {
 		return []string{}

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Bounds on guessing passwords. A failed login is a debt that decreases with time; a source with too much of it waits
+// Bounds on guessing passwords. A failed login is a debt that decreases with time; a source with too much debt waits
 // before its password is checked.
 const (
 	pairFree, pairCost     = 10, time.Second            // of one user from one source
@@ -20,12 +20,12 @@ const (
 	reportInterval         = 10 * time.Second
 )
 
-// ErrThrottled says that the password was not looked at, because too many logins from there have failed. It wraps
+// ErrThrottled reports that the password was not checked, because too many logins from the source have failed. It wraps
 // ErrRefused. Options.Throttled reports it, so callers need not.
 var ErrThrottled error = &LoginError{Reason: "too many failed logins"}
 
-// Source identifies one client: an address of IPv4; of IPv6 the network that one customer has, a /64; and all clients
-// without an address together.
+// Source identifies one client: an address of IPv4; of IPv6 the /64 network, as assigned to one customer; and all
+// clients without an address together.
 func Source(addr net.Addr) netip.Prefix {
 	if addr == nil {
 		return netip.Prefix{}
@@ -50,11 +50,11 @@ type debtor struct {
 }
 
 // throttle bounds the rate of password checks. Only clients of the same source wait, and users that have logged in from
-// there before wait only for guesses at their own names.
+// it before wait only for guesses at their own names.
 type throttle struct {
-	mu    sync.Mutex // held to look at a password, too: one is hashed at a time
+	mu    sync.Mutex // also held while a password is checked: one is hashed at a time
 	seed  maphash.Seed
-	debts map[debtor]time.Time // when all is paid
+	debts map[debtor]time.Time // when the debt is zero
 	known map[debtor]time.Time // end of the time for which a login is remembered
 	// refused counts the logins refused since the last report, by source.
 	refused map[netip.Prefix]int
@@ -69,9 +69,8 @@ func newThrottle(report func(source string, refused int)) *throttle {
 	}
 }
 
-// check looks at the password of a user from a source, with fits, as soon as that
-// may be. gone, which may be nil, ends the wait; what it costs stays. Errors: that of
-// fits, ErrThrottled.
+// check calls fits to check the password of a user from a source, after the delay of both. gone, which may be nil, ends
+// the wait; the debt stays. Errors: that of fits, ErrThrottled.
 func (t *throttle) check(source netip.Prefix, user string, gone <-chan struct{}, fits func() error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -86,7 +85,7 @@ func (t *throttle) check(source netip.Prefix, user string, gone <-chan struct{},
 		t.refuse(source)
 		return ErrThrottled
 	}
-	// It is charged before it is looked at, else many at a time would be looked at.
+	// Charge the debt before the check, or many passwords could be checked at once.
 	t.charge(pair, pairCost, now)
 	if !known {
 		t.charge(all, sourceCost, now)
@@ -120,7 +119,7 @@ func (t *throttle) sleep(wait time.Duration, gone <-chan struct{}) bool {
 	}
 }
 
-// wait returns how long a debtor waits before it may have more debt.
+// wait returns the time until a debtor may have more debt.
 func (t *throttle) wait(d debtor, free int, cost time.Duration, now time.Time) time.Duration {
 	return max(max(t.debts[d].Sub(now), 0)+cost-time.Duration(free)*cost, 0)
 }
@@ -137,8 +136,8 @@ func (t *throttle) charge(d debtor, cost time.Duration, now time.Time) {
 	put(t.debts, d, paid, maxDebts, now)
 }
 
-// put adds an entry to a table that is bounded: of some, one that is over goes for it, or the one
-// that will be first.
+// put adds an entry to a bounded table. If it is full, it samples up to 16 entries and evicts an expired one, or the
+// one that expires first.
 func put(table map[debtor]time.Time, d debtor, until time.Time, limit int, now time.Time) {
 	if _, there := table[d]; !there && len(table) >= limit {
 		var first debtor
@@ -180,7 +179,7 @@ func (t *throttle) reportAll() {
 	defer t.mu.Unlock()
 	t.timer = nil
 	for source, n := range t.refused {
-		if n == 0 { // quiet since the last time
+		if n == 0 { // no refusals since the last report
 			delete(t.refused, source)
 			continue
 		}

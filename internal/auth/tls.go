@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// TLSInfo describes an encrypted connection in RabbitMQ's words. Of a client
-// without a certificate Subject, Issuer and Validity are empty.
+// TLSInfo describes an encrypted connection in RabbitMQ's words. Subject, Issuer and Validity are empty for a client
+// without a certificate.
 type TLSInfo struct {
 	Protocol        string // "tlsv1.3"
 	KeyExchange     string // "ecdhe_rsa"; "any" since TLS 1.3
 	Cipher          string // "aes_256_gcm"
-	Hash            string // of records; "aead" when the cipher does it
+	Hash            string // of records; "aead" if the cipher includes it
 	Subject, Issuer string // as RFC 4514 writes them
 	Validity        string // from - to
 }
@@ -43,7 +43,7 @@ func (p Peer) Info() *TLSInfo {
 	return i
 }
 
-// nameOf returns a name of a certificate, "" for one that cannot be read.
+// nameOf returns a name of a certificate, "" if it cannot be read.
 func nameOf(raw []byte) string {
 	var name pkix.RDNSequence
 	if _, err := asn1.Unmarshal(raw, &name); err != nil {

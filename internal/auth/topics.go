@@ -9,15 +9,14 @@ import (
 	"candlemark/policies/pattern"
 )
 
-// TopicGrant is which routing keys a user may use at a topic exchange. A user
-// without one for an exchange may use all keys there. {username} and {vhost} in
-// the expressions stand for the user's own.
+// TopicGrant limits the routing keys that a user may use at a topic exchange. A user without one for an exchange may
+// use all keys there. {username} and {vhost} in the expressions stand for the user's name and virtual host.
 type TopicGrant struct {
 	User, VHost, Exchange string
 	Write, Read           string
 }
 
-// topicGrant is a TopicGrant that can be asked.
+// topicGrant is a TopicGrant with compiled expressions.
 type topicGrant struct {
 	TopicGrant
 	write, read *pattern.Pattern // expanded
@@ -61,7 +60,7 @@ func (u *Users) compileTopic(g TopicGrant) (compiled *topicGrant, err error) {
 }
 
 // topicExpression compiles an expression both as it is written, so that an error shows it unchanged, and with the
-// user's own names in it.
+// user's names inserted.
 func (u *Users) topicExpression(g TopicGrant, source string) (*pattern.Pattern, error) {
 	e, err := u.expression(source)
 	if err != nil || !strings.Contains(source, "{") {
@@ -70,9 +69,8 @@ func (u *Users) topicExpression(g TopicGrant, source string) (*pattern.Pattern, 
 	return u.expression(strings.NewReplacer("{username}", g.User, "{vhost}", g.VHost).Replace(source))
 }
 
-// DeleteTopicGrants takes a user's limits in a virtual host away: those at one
-// exchange, or with all those at every one. There may be none. Errors:
-// ErrNoUser, ErrNoVHost.
+// DeleteTopicGrants removes a user's limits, if any, in a virtual host: at one exchange, or with all at every exchange.
+// Errors: ErrNoUser, ErrNoVHost.
 func (u *Users) DeleteTopicGrants(name, vhost, exchange string, all bool) error {
 	return u.change(func(next *snapshot, c *Change) error {
 		x, err := next.holder(name, vhost)
@@ -104,8 +102,8 @@ func (x *user) setTopics(vhost string, exchanges map[string]*topicGrant) {
 	}
 }
 
-// TopicGrants returns those of a user, of all users for "", in a virtual host, in all for "", by vhost, user and
-// exchange.
+// TopicGrants returns the grants of a user, or of all users for "", in a virtual host, or in all for "", by vhost, user
+// and exchange.
 func (u *Users) TopicGrants(name, vhost string) []TopicGrant {
 	all := []TopicGrant{}
 	for _, x := range u.now.Load().users {

@@ -1,7 +1,7 @@
 package auth
 
-// Unchecked permits everything. It is for operations of administrators on virtual hosts in which they have no
-// permissions: the import of definitions.
+// Unchecked permits everything. It is for operations of administrators on virtual hosts where they have no permissions,
+// such as the import of definitions.
 type Unchecked struct{}
 
 var _ Permissions = Unchecked{}

@@ -10,51 +10,51 @@ import (
 	"candlemark/policies/pattern"
 )
 
-// Errors of changes that name what does not exist.
+// Errors of changes that name missing objects.
 var (
 	ErrNoUser  = errors.New("no such user")
 	ErrNoVHost = errors.New("no such vhost")
 )
 
-// ErrProtected: a virtual host is not to be deleted.
+// ErrProtected: a virtual host is protected from deletion.
 var ErrProtected = errors.New("vhost is protected from deletion")
 
 // ErrNotStored wraps the error of an observer: the change was valid, but not stored.
 var ErrNotStored = errors.New("the change could not be stored")
 
-// Options say how users log in.
+// Options configure how users log in.
 type Options struct {
 	// Loopback names the users who may only come from this machine (SetLoopback).
 	Loopback []string
-	// CertificateLogin says where EXTERNAL finds the name of the user.
+	// CertificateLogin is the place of the user's name for EXTERNAL.
 	CertificateLogin CertificateLogin
 	// Mechanisms of SASL that clients of AMQP may log in with; nil for all of them.
 	Mechanisms []string
 	// AnonymousUser is the user that logs in with ANONYMOUS, if AnonymousPassword is its password; "": none.
 	AnonymousUser, AnonymousPassword string
-	// DefaultQueueType is that of virtual hosts that are made without one.
+	// DefaultQueueType is the default queue type of virtual hosts created without one.
 	DefaultQueueType string
 	// Throttled is called when logins from a source (an address, or a network of IPv6) were refused because too many
 	// had failed: for the first one, then every 10 s with the number of others. It must not call back. nil: no calls.
 	Throttled func(source string, refused int)
 }
 
-// Users are all users with their permissions, and the virtual hosts that those
-// are for. Questions are answered from an immutable snapshot, without a lock.
+// Users are all users with their permissions, and the virtual hosts of these permissions. Checks use an immutable
+// snapshot, without a lock.
 //
-// They are kept once, and By is another way to the same ones.
+// By returns another handle to the same users.
 type Users struct {
 	*keeper
 	by *events.Origin
 }
 
-// keeper keeps them.
+// keeper holds the state that all handles share.
 type keeper struct {
 	options    Options
 	everything *pattern.Pattern // .* is the most frequent expression
 	throttle   *throttle
 	loopback   atomic.Pointer[[]string]
-	anyToken   atomic.Pointer[string] // the user of any token, nil for none
+	anyToken   atomic.Pointer[string] // set by AnyToken, nil for none
 	attempts   attempts
 
 	now      atomic.Pointer[snapshot]
@@ -68,7 +68,7 @@ var (
 	_ Permissions   = (*Users)(nil)
 )
 
-// snapshot is the state at one time. Nothing in it is ever altered.
+// snapshot is the state at one time. It is immutable.
 type snapshot struct {
 	revision uint64
 	users    map[string]*user
@@ -82,16 +82,15 @@ type user struct {
 	topics  map[string]map[string]*topicGrant // by vhost and exchange
 }
 
-// Change is one step from a snapshot to the next. Put and Deleted hold values of
-// the types Account, VHost, Grant and TopicGrant; of those deleted only what
-// names them counts.
+// Change is one step from a snapshot to the next. Put and Deleted hold values of the types Account, VHost, Grant and
+// TopicGrant; for Deleted only the names count.
 type Change struct {
 	Revision uint64 // one more than before
 	Put      []any
 	Deleted  []any
 }
 
-// NewUsers makes Users without accounts.
+// NewUsers returns Users without accounts.
 func NewUsers(o Options) *Users {
 	u := &Users{keeper: &keeper{options: o, throttle: newThrottle(o.Throttled)}}
 	u.everything, _ = pattern.Compile(".*")
@@ -110,22 +109,22 @@ type Founder struct {
 	Configure, Write, Read string
 }
 
-// Guest returns the Founder of a broker for which no other is set: an administrator.
+// Guest returns the default Founder of a broker: an administrator.
 func Guest() Founder {
 	return Founder{Name: "guest", Password: "guest", VHost: "/", Tags: []string{"administrator"}, Configure: ".*", Write: ".*", Read: ".*"}
 }
 
-// NewGuest makes what a new broker has: the virtual host / and the administrator
-// guest, from this machine only, with the password guest.
+// NewGuest returns the Users of a new broker: the virtual host / and the administrator guest, from this machine only,
+// with the password guest.
 func NewGuest() *Users {
 	u := NewUsers(Options{Loopback: []string{"guest"}})
 	if err := u.Found(Guest()); err != nil {
-		panic(err) // there is nothing wrong with it
+		panic(err) // Guest is valid
 	}
 	return u
 }
 
-// Found puts a user and its virtual host into empty Users, in one change. The error describes an invalid user.
+// Found adds a user and its virtual host to empty Users, in one change. The error describes an invalid user.
 func (u *Users) Found(by Founder) error {
 	v := VHost{Name: by.VHost, Description: "Default virtual host", Tags: []string{}, DefaultQueueType: u.options.DefaultQueueType}
 	if err := v.Validate(); err != nil {
@@ -147,8 +146,8 @@ func (u *Users) Found(by Founder) error {
 	})
 }
 
-// Observe has observer called with every change before it takes effect, one at a time. If it returns an error the
-// change is refused with ErrNotStored. The observer stores the changes.
+// Observe makes Users call observer with every change before it takes effect, one at a time. If it returns an error,
+// the change is refused with ErrNotStored. The observer stores the changes.
 func (u *Users) Observe(observer func(Change) error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -171,8 +170,8 @@ func (u *Users) Revision() uint64 { return u.now.Load().revision }
 // Generation implements Permissions.
 func (u *Users) Generation() uint64 { return u.Revision() }
 
-// change has f turn a copy of the newest snapshot into the next one. f replaces
-// the maps that it changes. A change that changes nothing is none.
+// change calls f to turn a copy of the newest snapshot into the next one. f replaces the maps that it changes. If c
+// stays empty, there is no change.
 func (u *Users) change(f func(next *snapshot, c *Change) error) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -196,7 +195,7 @@ func (u *Users) change(f func(next *snapshot, c *Change) error) error {
 	return nil
 }
 
-// expression compiles one of a grant. The empty one stands for ^$.
+// expression compiles an expression of a grant. The empty one stands for ^$.
 func (u *Users) expression(source string) (*pattern.Pattern, error) {
 	switch source {
 	case ".*":

@@ -8,23 +8,22 @@ import (
 	"slices"
 )
 
-// VHost is a virtual host as it is kept.
+// VHost is a stored virtual host.
 type VHost struct {
 	Name        string
 	Description string
 	Tags        []string
-	// DefaultQueueType is the type of queues declared without one: classic, or
-	// empty for it, or quorum.
+	// DefaultQueueType is the type of queues declared without one: classic (or empty) or quorum.
 	DefaultQueueType string
 	// Tracing: the firehose is on.
 	Tracing bool
-	// Protected: it is not deleted before that is taken away.
+	// Protected: it cannot be deleted until this is reset.
 	Protected bool
 	// Limits: MaxConnections, MaxQueues. Users hold nil when there are none.
 	Limits Limits
 }
 
-// PutVHost creates or replaces a virtual host; it keeps its limits when those given are nil. The error describes an
+// PutVHost creates or replaces a virtual host; it keeps its limits if the given ones are nil. The error describes an
 // invalid virtual host.
 func (u *Users) PutVHost(v VHost) (created bool, err error) {
 	if err := v.Validate(); err != nil {

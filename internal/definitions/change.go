@@ -10,13 +10,11 @@ import (
 
 // tables hold the definitions while a group of changes is made. An error ends the whole group.
 type tables interface {
-	// get returns nil where nothing stands. The record is not altered, and of no
-	// use after the group.
+	// get returns nil for a missing key. The record must not be altered, and is invalid after the group.
 	get(in table, key []byte) []byte
 	put(in table, key, record []byte) error
 	remove(in table, key []byte) error
-	// each calls f with all lines whose key begins with prefix, by ascending key.
-	// f changes nothing.
+	// each calls f with all lines whose key begins with prefix, by ascending key. f must not change anything.
 	each(in table, prefix []byte, f func(key, record []byte) error) error
 }
 
@@ -26,7 +24,7 @@ type work struct {
 	counts
 }
 
-// slot is where a value stands, or is to stand.
+// slot is the place of a value in the tables.
 type slot struct {
 	in      table
 	key     []byte
@@ -34,8 +32,8 @@ type slot struct {
 	value   any
 }
 
-// makeGroup makes the changes of a group. A step that cannot be made is given
-// its error and leaves nothing; any other error ends the group.
+// makeGroup makes the changes of a group. A step that cannot be made gets its error and changes nothing; any other
+// error ends the group.
 func makeGroup(t tables, group []*step) (revision uint64, err error) {
 	w := work{tables: t}
 	if w.counts, err = readCounts(t); err != nil {
@@ -55,8 +53,7 @@ func makeGroup(t tables, group []*step) (revision uint64, err error) {
 	return w.revision, w.counts.write(t)
 }
 
-// prepare finds out where everything in a change belongs, and all that could be
-// wrong with it.
+// prepare finds the places of all values in a change, and everything that is wrong with it.
 func (w *work) prepare(c Change) (removed, written []slot, err error) {
 	ended, made := map[string]bool{}, map[string]bool{}
 	for _, v := range c.Delete {
@@ -129,7 +126,7 @@ func (w *work) make(removed, written []slot) error {
 	return nil
 }
 
-// drop takes out what stands in a place, and what cannot be without it.
+// drop deletes an object and all objects that depend on it.
 func (w *work) drop(p slot) error {
 	switch v := p.value.(type) {
 	case Ended:
@@ -166,13 +163,13 @@ func (w *work) drop(p slot) error {
 	return w.erase(p.in, p.key)
 }
 
-// endAll notes that the stored queues end whose keys begin with prefix.
+// endAll records the end of all stored queues whose keys begin with prefix.
 func (w *work) endAll(prefix []byte) error {
 	return w.each(queues, prefix, func(key, _ []byte) error { return w.endBut(0, key) })
 }
 
-// endBut notes that the queue that stands at a key ends, if any does and it is not of
-// this incarnation: a crash may come before its messages are gone.
+// endBut records the end of the queue stored at a key, if there is one with another incarnation: a crash may come
+// before its messages are removed.
 func (w *work) endBut(incarnation uint64, key []byte) error {
 	record := w.get(queues, key)
 	if record == nil {
@@ -197,8 +194,7 @@ func (w *work) unbind(in table) func(key []byte) error {
 	return func(key []byte) error { return w.erase(in, turned(key)) }
 }
 
-// clear erases all lines whose key begins with prefix; along, if any, is called
-// for each.
+// clear erases all lines whose key begins with prefix; along, unless nil, is called for each.
 func (w *work) clear(in table, prefix []byte, along func(key []byte) error) error {
 	var keys [][]byte
 	if err := w.each(in, prefix, func(key, _ []byte) error {

@@ -5,14 +5,15 @@ import (
 	"fmt"
 )
 
-// formatVersion is that of the tables and their keys. Records have their own. 1 had no history of policies.
+// formatVersion is the version of the tables and their keys. Records have their own. Version 1 had no history of
+// policies.
 const formatVersion = 2
 
 // counts are numbers about the definitions as a whole.
 type counts struct {
 	revision    uint64
 	incarnation uint64 // the highest that a queue has ever had
-	lines       uint64 // in all tables, to find out that some have got lost
+	lines       uint64 // in all tables, to detect lost ones
 	// ended are the incarnations of queues that were deleted and may have messages
 	// in the journal.
 	ended []uint64
@@ -55,7 +56,7 @@ func (c counts) write(t tables) error {
 	return t.put(broker, countsKey, seal(broker, countsKey, content))
 }
 
-// load reads everything.
+// load reads all tables.
 func load(t tables) (*Definitions, error) {
 	known, err := readCounts(t)
 	if err != nil {

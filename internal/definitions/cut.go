@@ -7,16 +7,16 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// Cut is the file of the definitions as it was at a moment. It must be released, once and soon: Close waits for that,
-// and so does a change for which the file has to be longer.
+// Cut is a snapshot of the file of the definitions. It must be released, once and soon: Close waits for that, and so
+// does a change that makes the file longer.
 type Cut struct {
 	Revision uint64
 	Size     int64 // bytes
 	tx       *bolt.Tx
 }
 
-// Cut runs during while no change is stored, and returns what the definitions were then. Changes wait meanwhile, so
-// it must not take long; the error is that of during, or of the file.
+// Cut runs during while no change is stored, and returns a snapshot of the definitions at that time. Changes wait
+// meanwhile, so during must be quick. Errors: that of during, or of the file.
 func (f *File) Cut(during func() error) (c *Cut, err error) {
 	err = guarded(func() error {
 		hold, err := f.db.Begin(true)
@@ -50,5 +50,5 @@ func (c *Cut) WriteTo(w io.Writer) (n int64, err error) {
 	return n, err
 }
 
-// Release gives the file back.
-func (c *Cut) Release() { _ = c.tx.Rollback() } // it only read
+// Release releases the file.
+func (c *Cut) Release() { _ = c.tx.Rollback() } // read-only

@@ -13,24 +13,23 @@ import (
 
 // Store keeps definitions. It is safe for concurrent use.
 type Store interface {
-	// Apply stores a change, all of it or nothing, and does not wait: done is called once, from a goroutine of meta,
-	// when it is durable or has failed. Changes are stored, and answered, in the order of the calls. The revision is
-	// that of the change; with an error it is meaningless, and nothing of the change is stored. Values that the change
-	// points at are not altered afterwards.
+	// Apply stores a change, all of it or nothing, and does not wait: done is called once, from a goroutine of the
+	// store, when the change is durable or has failed. Changes are stored, and answered, in the order of the calls. The
+	// revision is that of the change; with an error it is meaningless, and nothing of the change is stored. The caller
+	// must not alter values in the change afterwards.
 	Apply(c Change, done func(revision uint64, err error))
-	// Load reads all that is stored.
+	// Load reads everything stored.
 	Load() (*Definitions, error)
-	// Revision returns that of the newest change that is durable, 0 before the first. It grows by one with every change
+	// Revision returns the revision of the newest durable change, 0 before the first. It grows by one with every change
 	// and survives restarts.
 	Revision() uint64
-	// Close completes what was applied and ends; later calls fail with ErrClosed.
+	// Close completes earlier changes and ends; later calls fail with ErrClosed.
 	Close() error
 }
 
-// Change is a set of changes that are stored together. Values are auth.VHost, auth.Account,
-// auth.Grant, auth.TopicGrant, Exchange, Queue, Binding, *policies.Policy, *changes.Change,
-// Parameter, Global and, in Put, Incarnation, in Delete, Ended. Deletions come first; then Put replaces what has the
-// same identity.
+// Change is a set of changes that are stored together. Values are auth.VHost, auth.Account, auth.Grant,
+// auth.TopicGrant, Exchange, Queue, Binding, *policies.Policy, *changes.Change, Parameter, Global and, in Put,
+// Incarnation, in Delete, Ended. Deletions come first; then Put replaces values of the same identity.
 type Change struct {
 	Put []any
 	// Delete needs only the keys of the values. Missing values are ignored. Deleting a virtual host deletes everything
@@ -42,21 +41,17 @@ type Change struct {
 var (
 	// ErrClosed: it was closed before the call.
 	ErrClosed = errors.New("definitions are closed")
-	// ErrNoVHost: the change puts something into a virtual host that is not
-	// stored, because it was deleted meanwhile.
+	// ErrNoVHost: the change puts an object into a virtual host that is not stored, because it was deleted meanwhile.
 	ErrNoVHost = errors.New("no such vhost")
 )
 
-// Definitions is all that is stored, every list sorted by virtual host and
-// names. It is the caller's.
+// Definitions is everything stored, every list sorted by virtual host and names. It belongs to the caller.
 type Definitions struct {
 	Revision uint64
-	// Incarnation is the highest that a stored queue has ever had, or that was
-	// put.
+	// Incarnation is the highest incarnation that a stored queue has ever had, or that was put.
 	Incarnation uint64
-	// Ended are the incarnations of queues that were deleted, in that order, until
-	// they are in Change.Delete: what the journal has of them may go. It is noted with
-	// the deletion, whatever that was for.
+	// Ended are the incarnations of queues that were deleted, in that order, until they are in Change.Delete: the
+	// journal may drop their messages. They are recorded together with the deletion, whatever caused it.
 	Ended []uint64
 
 	VHosts      []auth.VHost
@@ -72,14 +67,14 @@ type Definitions struct {
 	Globals     []Global
 }
 
-// Exchange is a durable exchange, known by virtual host and name.
+// Exchange is a durable exchange, identified by virtual host and name.
 type Exchange struct {
 	VHost, Name, Type    string
 	AutoDelete, Internal bool
 	Arguments            protocol.Table
 }
 
-// Queue is a durable queue, known by virtual host and name.
+// Queue is a durable queue, identified by virtual host and name.
 type Queue struct {
 	VHost, Name, Type string
 	// Incarnation is its store.QueueID.
@@ -88,8 +83,7 @@ type Queue struct {
 	Arguments   protocol.Table
 }
 
-// Binding is a durable binding; it is known by all of its fields, but for the
-// order of the arguments.
+// Binding is a durable binding; it is identified by all of its fields, except the order of the arguments.
 type Binding struct {
 	VHost, Source, Destination string
 	ToExchange                 bool // Destination is an exchange
@@ -100,15 +94,13 @@ type Binding struct {
 // Parameter is a value of a component in a virtual host.
 type Parameter = parameters.Parameter
 
-// Incarnation raises Definitions.Incarnation to what it is, for those of queues
-// that are not stored.
+// Incarnation raises Definitions.Incarnation to its value, for queues that are not stored.
 type Incarnation uint64
 
-// Ended takes an incarnation out of Definitions.Ended: the journal has nothing of it
-// any more.
+// Ended removes an incarnation from Definitions.Ended: the journal has no more messages of it.
 type Ended uint64
 
-// Global is a value of the whole broker, known by its name.
+// Global is a value of the whole broker, identified by its name.
 type Global struct {
 	Name  string
 	Value json.RawMessage

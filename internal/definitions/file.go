@@ -11,25 +11,25 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// File keeps definitions in a bbolt file, whose lock is that of the data folder.
+// File keeps definitions in a bbolt file, whose lock is also the lock of the data folder.
 type File struct {
 	db     *bolt.DB
 	line   *line
 	last   atomic.Uint64 // revision
-	broken error         // why nothing more can be stored; only the line's goroutine looks
-	failed chan error    // gets that, once
+	broken error         // why nothing more can be stored; used only by the line's goroutine
+	failed chan error    // gets broken, once
 
-	commit func(*bolt.Tx) error // (*bolt.Tx).Commit, but in tests
+	commit func(*bolt.Tx) error // (*bolt.Tx).Commit, except in tests
 }
 
 var _ Store = (*File)(nil)
 
-// Apply implements Meta. The errors are those that Meta names and those of the disk. A full disk costs the change;
-// any other failure to write is final, as the contents of the disk are unknown: every later change fails with it as
-// well.
+// Apply implements Store. The errors are those that Store names and those of the disk. A full disk fails only the
+// change. After any other failure to write, the contents of the disk are unknown, so every later change fails with the
+// same error.
 func (f *File) Apply(c Change, done func(uint64, error)) { f.line.add(c, done) }
 
-// Load implements Meta. Errors: ErrDamaged, ErrNewer, or those of the disk.
+// Load implements Store. Errors: ErrDamaged, ErrNewer, or those of the disk.
 func (f *File) Load() (d *Definitions, err error) {
 	err = guarded(func() error {
 		return f.db.View(func(tx *bolt.Tx) error {
@@ -40,13 +40,13 @@ func (f *File) Load() (d *Definitions, err error) {
 	return d, err
 }
 
-// Failed gets, once, why nothing can be stored any more: the broker has to end.
+// Failed gets, once, the reason why nothing more can be stored: the broker has to stop.
 func (f *File) Failed() <-chan error { return f.failed }
 
-// Revision implements Meta.
+// Revision implements Store.
 func (f *File) Revision() uint64 { return f.last.Load() }
 
-// Close implements Meta.
+// Close implements Store.
 func (f *File) Close() error {
 	if !f.line.close() {
 		return nil
@@ -81,15 +81,14 @@ func (f *File) write(group []*step) (revision uint64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	defer func() { _ = tx.Rollback() }() // of what was not committed
+	defer func() { _ = tx.Rollback() }() // no effect after a commit
 	if revision, err = makeGroup(fileTables{tx}, group); err != nil {
 		return 0, err
 	}
 	return revision, f.commit(tx)
 }
 
-// guarded makes errors of panics: bbolt panics over, and faults on, pages that
-// are not as it wrote them.
+// guarded turns panics into errors: bbolt panics, and faults, on damaged pages.
 func guarded(f func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -154,7 +153,7 @@ func (t fileTables) each(in table, prefix []byte, f func(key, record []byte) err
 	return nil
 }
 
-// hasPrefix is false for the nil key behind the last one.
+// hasPrefix is false for the nil key after the last one.
 func hasPrefix(key, prefix []byte) bool {
 	return key != nil && len(key) >= len(prefix) && string(key[:len(prefix)]) == string(prefix)
 }

@@ -11,15 +11,15 @@ import (
 	"candlemark/internal/auth"
 )
 
-// Globals are the global parameters while the broker runs. Questions are
-// answered from an immutable snapshot; changes wait until they are stored.
+// Globals are the global parameters while the broker runs. Reads use an immutable snapshot; changes wait until they are
+// stored.
 type Globals struct {
 	meta Store // nil: nothing is stored
 	now  atomic.Pointer[map[string]json.RawMessage]
 	mu   sync.Mutex // held while the next snapshot is made
 }
 
-// NewGlobals begins with those that were stored in m; with a nil m nothing is.
+// NewGlobals returns Globals with the values stored in m. With a nil m nothing is stored.
 func NewGlobals(m Store, stored []Global) *Globals {
 	g := &Globals{meta: m}
 	all := map[string]json.RawMessage{}
@@ -33,8 +33,7 @@ func NewGlobals(m Store, stored []Global) *Globals {
 // All returns all values by name. They are immutable.
 func (g *Globals) All() map[string]json.RawMessage { return *g.now.Load() }
 
-// Put creates or replaces one. Errors: that the value is no JSON, or
-// auth.ErrNotStored.
+// Put creates or replaces a parameter. Errors: the value is not JSON, or auth.ErrNotStored.
 func (g *Globals) Put(name string, value json.RawMessage) (created bool, err error) {
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, value); err != nil {

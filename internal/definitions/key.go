@@ -13,7 +13,7 @@ import (
 	"candlemark/protocol"
 )
 
-// table is where one kind of thing stands.
+// table holds the objects of one kind.
 type table string
 
 // The tables. Keys of objects in a virtual host begin with its name.
@@ -47,7 +47,7 @@ var (
 
 const maxKey = 32 << 10 // bytes; a limit of the file
 
-// identify says where v stands. vhost is that which it needs to be there, if any.
+// identify returns the place of v, and the virtual host that must exist for it, if any.
 func identify(v any) (in table, key []byte, vhost string, err error) {
 	switch v := v.(type) {
 	case auth.VHost:
@@ -95,7 +95,7 @@ func whose(operator bool) string {
 	return "user"
 }
 
-// destination names an end of bindings, queues and exchanges apart.
+// destination returns the name of a binding's destination in a key; queues and exchanges have different ones.
 func destination(name string, exchange bool) string {
 	if exchange {
 		return "x" + name
@@ -103,7 +103,7 @@ func destination(name string, exchange bool) string {
 	return "q" + name
 }
 
-// digestOf stands for arguments in a key: those of different order are the same.
+// digestOf represents arguments in a key, regardless of their order.
 func digestOf(t protocol.Table) (string, error) {
 	if len(t) == 0 {
 		return "", nil
@@ -118,15 +118,15 @@ func digestOf(t protocol.Table) (string, error) {
 	return string(sum[:]), nil
 }
 
-// turned returns the key of a binding in bindings from that in leading, and back.
+// turned converts the key of a binding in bindings to that in leading, and back.
 func turned(key []byte) []byte {
 	names := split(key)
 	names[1], names[2] = names[2], names[1]
 	return join(names...)
 }
 
-// join makes a key of names; keys sort as the names do, one after the other, and
-// the key of the first names begins those of all.
+// join makes a key of names. Keys sort like their lists of names, and the key of some names is a prefix of the keys of
+// longer lists that begin with them.
 //
 //	│ name, with 00 as 00 FF │ 00 01 │ name … │ 00 01 │
 func join(names ...string) []byte {
@@ -149,7 +149,7 @@ func split(key []byte) []string {
 	for len(key) > 0 {
 		i := bytes.IndexByte(key, 0)
 		if i < 0 || i+1 == len(key) {
-			return append(names, string(append(name, key...))) // damaged, and found to be
+			return append(names, string(append(name, key...))) // damaged, as its checksum will show
 		}
 		name = append(name, key[:i]...)
 		if key[i+1] == 1 {

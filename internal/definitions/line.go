@@ -2,11 +2,10 @@ package definitions
 
 import "sync"
 
-// line takes changes in the order of the calls and has them stored one group
-// after the other: what comes while one is being stored is the next. Its
-// goroutine lives while there is something to do.
+// line stores changes in the order of the calls, group by group: changes that arrive while a group is being stored form
+// the next. Its goroutine runs while there is work.
 type line struct {
-	// store stores the steps of a group and fills in what became of each.
+	// store stores the steps of a group and fills in their results.
 	store func(group []*step)
 
 	mu      sync.Mutex
@@ -16,7 +15,7 @@ type line struct {
 	closed  bool
 }
 
-// step is one change on its way.
+// step is one pending change.
 type step struct {
 	change   Change
 	done     func(revision uint64, err error)
@@ -76,8 +75,7 @@ func (l *line) serve(group []*step) {
 	}
 }
 
-// close waits until all that came before is answered; false when it is not the
-// first call.
+// close waits until all earlier changes are answered; false if it was called before.
 func (l *line) close() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -7,9 +7,8 @@ import (
 	iradix "github.com/hashicorp/go-immutable-radix/v2"
 )
 
-// Memory keeps definitions as long as the process lives. It is for tests, and
-// for brokers that are to keep nothing; what can go wrong with a disk goes wrong
-// by its methods.
+// Memory keeps definitions as long as the process lives. It is for tests, and for brokers that keep nothing. Its
+// methods simulate the faults of a disk.
 type Memory struct {
 	line *line
 
@@ -22,15 +21,14 @@ type Memory struct {
 
 var _ Store = (*Memory)(nil)
 
-// NewMemory makes one without definitions.
+// NewMemory returns a Memory without definitions.
 func NewMemory() *Memory {
 	m := &Memory{tree: iradix.New[[]byte]()}
 	m.line = newLine(m.store)
 	return m
 }
 
-// Reopen returns what the next process finds: the same definitions, anew. This one is
-// closed.
+// Reopen simulates a restart: it closes m and returns a new Memory with the same definitions.
 func (m *Memory) Reopen() *Memory {
 	_ = m.Close()
 	next := NewMemory()
@@ -38,14 +36,14 @@ func (m *Memory) Reopen() *Memory {
 	return next
 }
 
-// Fail has changes fail with err from now on, nil for no more.
+// Fail makes all later changes fail with err; nil ends that.
 func (m *Memory) Fail(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.fault = err
 }
 
-// Hold lets changes wait until release is called, as a slow disk does.
+// Hold makes changes wait until release is called, like a slow disk.
 func (m *Memory) Hold() (release func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -54,24 +52,24 @@ func (m *Memory) Hold() (release func()) {
 	return sync.OnceFunc(func() { close(held) })
 }
 
-// Apply implements Meta.
+// Apply implements Store.
 func (m *Memory) Apply(c Change, done func(uint64, error)) { m.line.add(c, done) }
 
-// Load implements Meta.
+// Load implements Store.
 func (m *Memory) Load() (*Definitions, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return load(&memoryTables{m.tree.Txn()})
 }
 
-// Revision implements Meta.
+// Revision implements Store.
 func (m *Memory) Revision() uint64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.last
 }
 
-// Close implements Meta.
+// Close implements Store.
 func (m *Memory) Close() error {
 	m.line.close()
 	return nil
@@ -98,7 +96,7 @@ func (m *Memory) store(group []*step) {
 	m.tree, m.last = txn.Commit(), revision
 }
 
-// failGroup: nothing of the group is stored.
+// failGroup fails all steps of a group, of which nothing is stored.
 func failGroup(group []*step, err error) {
 	for _, s := range group {
 		if s.err == nil {

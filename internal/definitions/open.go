@@ -18,15 +18,14 @@ import (
 // FileName is the name of the file in the data folder.
 const FileName = "definitions.db"
 
-// lockPatience is how long another broker may take to let go of the folder.
+// lockPatience is the time that another broker has to release the folder.
 const lockPatience = time.Second
 
 // ErrInUse: another process has the data folder open.
 var ErrInUse = errors.New("the data folder is in use by another broker")
 
-// Open opens the definitions in a data folder, and makes both if need be. It
-// checks everything that is stored. Errors: ErrInUse, ErrDamaged, ErrNewer, or
-// those of the disk.
+// Open opens the definitions in a data folder, and creates both if missing. It checks everything that is stored.
+// Errors: ErrInUse, ErrDamaged, ErrNewer, or those of the disk.
 func Open(dir string) (*File, error) {
 	path := filepath.Join(dir, FileName)
 	f := &File{commit: (*bolt.Tx).Commit, failed: make(chan error, 1)}
@@ -46,7 +45,7 @@ func Open(dir string) (*File, error) {
 	return nil, fmt.Errorf("%s: %w", path, err)
 }
 
-// minSize is the size of a new file of bbolt with the smallest pages there are.
+// minSize is the size of a new bbolt file with the smallest possible pages.
 const minSize = 4 * 4096
 
 func (f *File) open(path string) (err error) {
@@ -78,14 +77,13 @@ func (f *File) open(path string) (err error) {
 
 // The layout of bbolt's meta pages, offsets in bytes; the checksum is FNV-1a of the bytes before it.
 const (
-	headAt   = 16 // behind the header of the page
+	headAt   = 16 // after the header of the page
 	headSize = 56
 	headMark = 0xED0CDAED
 )
 
-// checkHeads checks both meta pages. bbolt is content with one, and would show the
-// definitions as they were before the last change if the newer one is damaged. A crash
-// leaves both whole: each lies in one sector of the disk.
+// checkHeads checks both meta pages. bbolt accepts one, and would show the definitions before the last change if the
+// newer one is damaged. A crash damages neither: each is in one sector of the disk.
 func checkHeads(path string, pageSize int64) (err error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -117,8 +115,8 @@ func openFile(path string) (*bolt.DB, error) {
 	return db, err
 }
 
-// found makes an empty file if there is none. It gets its name when it is whole, so that the remains after a power cut
-// are never taken for damage.
+// found creates an empty file if there is none. The file gets its name when it is complete, so that an incomplete file
+// after a power failure is never taken for damage.
 func found(dir, path string) error {
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -137,7 +135,7 @@ func found(dir, path string) error {
 	if err := makeFile(temporary.Name()); err != nil {
 		return err
 	}
-	// Not a rename, which would take the file from another broker's hands.
+	// Not a rename, which could replace the file of another broker.
 	if err := os.Link(temporary.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
@@ -163,7 +161,7 @@ func makeFile(path string) error {
 // syncFolder makes the names in a folder durable.
 func syncFolder(dir string) error {
 	if runtime.GOOS == "windows" {
-		return nil // has no such thing
+		return nil // folders cannot be synced there
 	}
 	d, err := os.Open(dir)
 	if err != nil {

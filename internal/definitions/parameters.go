@@ -14,8 +14,8 @@ import (
 	"candlemark/internal/servicebus/status"
 )
 
-// Parameters are those of components while the broker runs. Questions are answered from an immutable snapshot; changes wait until they
-// are stored.
+// Parameters are the parameters of components while the broker runs. Reads use an immutable snapshot; changes wait
+// until they are stored.
 type Parameters struct {
 	meta Store // nil: nothing is stored
 	now  atomic.Pointer[map[parameterKey]Parameter]
@@ -28,7 +28,7 @@ type parameterKey struct{ vhost, component, name string }
 
 func keyOf(p Parameter) parameterKey { return parameterKey{p.VHost, p.Component, p.Name} }
 
-// NewParameters begins with those that were stored in m; with a nil m nothing is.
+// NewParameters returns Parameters with the values stored in m. With a nil m nothing is stored.
 func NewParameters(m Store, stored []Parameter) *Parameters {
 	ps := &Parameters{meta: m}
 	all := map[parameterKey]Parameter{}
@@ -40,7 +40,7 @@ func NewParameters(m Store, stored []Parameter) *Parameters {
 	return ps
 }
 
-// Statuses returns those of entities of Azure Service Bus.
+// Statuses returns the statuses of entities of Azure Service Bus.
 func (ps *Parameters) Statuses() *status.Table { return &ps.statuses }
 
 // updateStatus updates the status of the entity that a parameter belongs to. A deleted parameter has no value.
@@ -51,7 +51,8 @@ func (ps *Parameters) updateStatus(what any) {
 	}
 }
 
-// All returns those of a virtual host, of all for "", by virtual host, component and name. They are immutable.
+// All returns the parameters of a virtual host, or of all for "", by virtual host, component and name. They are
+// immutable.
 func (ps *Parameters) All(vhost string) []Parameter {
 	var list []Parameter
 	for _, p := range *ps.now.Load() {
@@ -65,7 +66,7 @@ func (ps *Parameters) All(vhost string) []Parameter {
 	return list
 }
 
-// Put creates or replaces one. Errors: parameters.TooMany, or auth.ErrNotStored.
+// Put creates or replaces a parameter. Errors: parameters.TooMany, or auth.ErrNotStored.
 func (ps *Parameters) Put(p Parameter) (created bool, err error) {
 	err = ps.change(Change{Put: []any{p}}, func(next map[parameterKey]Parameter) error {
 		_, there := next[keyOf(p)]
@@ -107,7 +108,7 @@ func (ps *Parameters) Forget(vhost string) {
 	ps.statuses.Forget(vhost)
 }
 
-// change makes the next snapshot by f, unless that fails, and stores the change before it shows it.
+// change makes the next snapshot with f, unless that fails, and publishes it once the change is stored.
 func (ps *Parameters) change(c Change, f func(next map[parameterKey]Parameter) error) error {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()

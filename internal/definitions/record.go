@@ -31,11 +31,10 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // ErrDamaged: a stored record differs from the written one.
 var ErrDamaged = errors.New("stored definition is damaged")
 
-// ErrNewer: a later Candlemark wrote it.
+// ErrNewer: a later version of Candlemark wrote it.
 var ErrNewer = errors.New("stored definition is of a newer version")
 
-// The contents. Conversions keep this compiling only as long as they have every
-// field of what they are of.
+// The contents. Their conversions compile only while they have every field of the converted type.
 type (
 	vhostRecord struct {
 		Name             string      `json:"-"`
@@ -170,7 +169,7 @@ func checksum(in table, key, content []byte) uint32 {
 	return crc32.Update(sum, castagnoli, content)
 }
 
-// read adds what stands in a table to d. The names are those of its key.
+// read adds a value of a table to d. The names are those in its key.
 func (d *Definitions) read(in table, names []string, content []byte) error {
 	switch in {
 	case vhosts:
@@ -215,7 +214,7 @@ func (d *Definitions) read(in table, names []string, content []byte) error {
 		c, err := changes.Restore(names[0], id, content)
 		d.History = append(d.History, c)
 		return err
-	case leading, broker: // nothing that is not known already
+	case leading, broker: // contain nothing new
 	}
 	return nil
 }
