@@ -4,12 +4,11 @@ import "sync"
 
 const (
 	firstBuffer   = 4 << 10
-	maxBuffer     = 1 << 20 // a larger one is left to the garbage collector
-	maxReferences = 256     // as is one that has had room for more
+	maxBuffer     = 1 << 20 // larger buffers are not reused
+	maxReferences = 256     // nor are buffers that have had room for more
 )
 
-// buffer is a reusable piece of output. Outboxes share them, so that only those
-// that are writing hold any.
+// buffer is a reusable buffer for output. Outboxes share them, so that only active outboxes hold any.
 type buffer struct {
 	b        []byte
 	refs     []reference // in order
@@ -17,7 +16,7 @@ type buffer struct {
 	vector   [][]byte    // all of it, once it is being written
 }
 
-// reference is a body that is written in front of b[at].
+// reference is a body that is written before b[at].
 type reference struct {
 	at   int
 	body []byte
@@ -37,7 +36,7 @@ func (b *buffer) release() {
 	buffers.Put(b)
 }
 
-// truncate forgets the references that b does not reach: the frame around each goes on behind it.
+// truncate removes references beyond the end of b: the frame around each continues after it.
 func (b *buffer) truncate() {
 	n := len(b.refs)
 	for n > 0 && b.refs[n-1].at >= len(b.b) {
@@ -51,7 +50,7 @@ func (b *buffer) truncate() {
 // size returns the number of bytes to write.
 func (b *buffer) size() int { return len(b.b) + b.referred }
 
-// pieces returns what there is to write, in order, from b[from] on, before which no reference may be.
+// pieces returns the output from b[from] on, in order; there must be no reference before it.
 func (b *buffer) pieces(from int) [][]byte {
 	b.vector = b.vector[:0]
 	for _, r := range b.refs {

@@ -2,11 +2,11 @@ package outbox
 
 import "slices"
 
-// maxClaims is how many answers whose size is not known beforehand may be on their way to one outbox: so the bytes in
-// flight are bounded by that number of the largest messages, whatever the channels of a connection ask for at once.
+// maxClaims is the number of answers of unknown size that may be on their way to one outbox. It bounds the bytes in
+// flight to that number of the largest messages, however much the channels of a connection request at once.
 const maxClaims = 4
 
-// claims are the holders of places and the waiting claimants, in order.
+// claims are the holders of places, and the waiting claimants in order.
 type claims struct {
 	held    []any
 	waiting []claim
@@ -17,8 +17,8 @@ type claim struct {
 	ready func()
 }
 
-// Claim takes a place for who, until Forgo. If all are taken it returns false, and calls ready once when who gets a
-// place; ready must only post mail. A claimant with a place keeps it.
+// Claim takes a place for who, until Forgo. If all are taken, it returns false and later calls ready once, when who
+// gets a place; ready must only post mail. A claimant with a place keeps it.
 func (o *Outbox) Claim(who any, ready func()) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -35,7 +35,7 @@ func (o *Outbox) Claim(who any, ready func()) bool {
 	return false
 }
 
-// Forgo gives the place of who to the longest-waiting claimant; if who only waits, it stops waiting.
+// Forgo passes the place of who to the longest-waiting claimant; if who is waiting itself, it stops waiting.
 func (o *Outbox) Forgo(who any) {
 	o.mu.Lock()
 	c := &o.claims

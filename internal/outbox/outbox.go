@@ -5,21 +5,18 @@ import (
 	"sync"
 )
 
-// maxDirect is how many bytes an appender writes itself, at most: more means
-// load, and then the actor has better things to do than to copy into a socket.
-// Measured with the whole broker, 100 B messages, against leaving every write to
-// the writer: 8 KiB 0.44 to 0.48 CPU-s per million and 1.6 to 1.8 million/s (0.50
-// and 1.2 to 1.35). 1 KiB did not gain that; 64 KiB was only tried with confirms,
-// where it was no clear gain over 8.
+// maxDirect is the maximum number of bytes that an appender writes itself: more bytes mean load, when actors should not
+// spend time copying into sockets. Measured with the whole broker, 100 B messages, against leaving every write to the
+// writer: 8 KiB 0.44 to 0.48 CPU-s per million and 1.6 to 1.8 million/s (0.50 and 1.2 to 1.35). 1 KiB did not gain
+// that; 64 KiB was only tried with confirms, where it was no clear gain over 8.
 const maxDirect = 8 << 10
 
-// MinReference is the size of the smallest body that is kept as a reference, in bytes: never an appender's own to
-// write, and never a part of a block that others share (ADR 66).
+// MinReference is the size of the smallest body that is kept as a reference, in bytes: appenders never write it
+// themselves, and it is never part of a shared block (ADR 66).
 const MinReference = maxDirect + 1
 
-// TryWrite writes what the socket takes without waiting and returns how many
-// bytes that were, 0 when it would block or fails. It is never called while
-// another write is under way.
+// TryWrite writes what the socket accepts without waiting and returns the number of bytes, 0 if it would block or
+// fails. It is never called during another write.
 type TryWrite func(b []byte) int
 
 // Outbox is made with New or NewDirect. Its methods may be called from any
@@ -30,9 +27,9 @@ type Outbox struct {
 	try   TryWrite
 
 	mu      sync.Mutex
-	pending *buffer // gathers; nil while there is nothing
+	pending *buffer // being filled; nil if empty
 	mark    int     // length of pending at Begin
-	current *buffer // being written; touched only by the goroutine that writes
+	current *buffer // being written; used only by the writing goroutine
 	spilled int     // >= 0: current.b[spilled:] was refused by TryWrite
 	writing bool    // a goroutine is writing
 	closed  bool
@@ -43,13 +40,12 @@ type Outbox struct {
 	references bool // Refer does not copy
 }
 
-// New makes an outbox that has no room above limit bytes. start is called, without the lock, whenever a writer is
+// New returns an outbox that has no room above limit bytes. start is called, without the lock, whenever a writer is
 // needed: it must ensure that Take is soon called until that returns nil. A nil start is for tests that call Take
 // themselves.
 func New(limit int, start func()) *Outbox { return NewDirect(limit, start, nil) }
 
-// NewDirect is New with a TryWrite, which appenders call themselves while no goroutine is writing and the bytes are
-// few.
+// NewDirect is New with a TryWrite, which appenders call themselves for few bytes while no goroutine is writing.
 func NewDirect(limit int, start func(), try TryWrite) *Outbox {
 	if start == nil {
 		start = func() {}
@@ -57,8 +53,8 @@ func NewDirect(limit int, start func(), try TryWrite) *Outbox {
 	return &Outbox{limit: limit, start: start, try: try, spilled: -1}
 }
 
-// Reference makes Refer keep bodies instead of copying them; only TakeVector returns those. Call it before all other
-// methods.
+// Reference makes Refer keep bodies instead of copying them; only TakeVector returns references. Call it before all
+// other methods.
 func (o *Outbox) Reference() { o.references = true }
 
 // Begin locks the outbox and returns the buffer to append to. End must follow
@@ -72,12 +68,12 @@ func (o *Outbox) Begin() []byte {
 	return o.pending.b
 }
 
-// RoomFor reports whether more may be appended to b, the buffer that Begin returned and that may have grown since. Only
-// between Begin and End. A closed outbox has no room.
+// RoomFor reports whether more may be appended to b, the buffer from Begin, which may have grown since. Only between
+// Begin and End. A closed outbox has no room.
 func (o *Outbox) RoomFor(b []byte) bool { return !o.closed && len(b)+o.pending.referred < o.limit }
 
-// Refer appends body to b, the buffer that Begin returned, perhaps as a reference: body must never be written to
-// again. More must be appended behind it. Only between Begin and End.
+// Refer appends body to b, the buffer from Begin, perhaps as a reference: body must never be modified again. More must
+// be appended after it. Only between Begin and End.
 func (o *Outbox) Refer(b, body []byte) []byte {
 	if !o.references || len(body) < MinReference {
 		return append(b, body...)
@@ -94,17 +90,16 @@ func (o *Outbox) HasRoom() bool {
 	return !o.closed && (o.pending == nil || o.pending.size() < o.limit)
 }
 
-// overhang is by how much the last message of a full buffer mostly exceeds it.
+// overhang is the number of bytes by which the last message of a full buffer usually exceeds the limit.
 const overhang = 4 << 10
 
-// Grow gives b, the buffer that Begin returned, room for n more bytes, or for what
-// it may hold if that is less. Only between Begin and End.
+// Grow gives b, the buffer from Begin, room for n more bytes, or up to the limit if that is less. Only between Begin
+// and End.
 func (o *Outbox) Grow(b []byte, n int) []byte {
 	return slices.Grow(b, max(min(n, o.limit+overhang-len(b)), 0))
 }
 
-// End takes b, the buffer of Begin with whole frames appended, unlocks, and
-// sees to it that it is written.
+// End takes b, the buffer of Begin with whole frames appended, unlocks, and makes sure that it is written.
 func (o *Outbox) End(b []byte) {
 	if o.closed {
 		b = b[:o.mark]
@@ -130,9 +125,8 @@ func (o *Outbox) End(b []byte) {
 	o.direct(roomy)
 }
 
-// WhenRoom has f called once, when what has gathered was swapped out for
-// writing; at once if there is room already. f must only post mail. Not to be
-// called between Begin and End. A closed outbox never calls it.
+// WhenRoom calls f once when the gathered output is taken for writing, or at once if there is room already. f must only
+// post mail. Not to be called between Begin and End. A closed outbox never calls it.
 func (o *Outbox) WhenRoom(f func()) {
 	o.mu.Lock()
 	room := o.pending == nil || o.pending.size() < o.limit
@@ -149,8 +143,8 @@ func (o *Outbox) WhenRoom(f func()) {
 // Close drops all later appends; what was appended before is still written.
 func (o *Outbox) Close() { o.Finish(nil) }
 
-// Finish is Close and has drained called, unless it is nil, when everything was
-// written. It is never called when the writer gives up.
+// Finish is Close, and calls drained, unless nil, when everything is written. drained is never called if the writer
+// gives up.
 func (o *Outbox) Finish(drained func()) {
 	o.mu.Lock()
 	o.closed = true
@@ -166,8 +160,8 @@ func (o *Outbox) Finish(drained func()) {
 }
 
 // Take returns the next bytes to write; the caller writes all of them before the next call. Nil means that there are
-// none and that writing has ended: the next append starts it anew. The bytes belong to the outbox and are reused. It
-// is not for an outbox that keeps references.
+// none and that writing has ended until the next append. The bytes belong to the outbox and are reused. It is not for
+// an outbox that keeps references.
 func (o *Outbox) Take() []byte {
 	v := o.TakeVector()
 	if len(v) == 0 {
@@ -176,7 +170,7 @@ func (o *Outbox) Take() []byte {
 	return v[0]
 }
 
-// TakeVector is Take for output in several pieces, none of them empty. They, too, belong to the outbox.
+// TakeVector is Take for output in several pieces, none of them empty. They also belong to the outbox.
 func (o *Outbox) TakeVector() [][]byte {
 	o.mu.Lock()
 	v, calls := o.next()
@@ -187,7 +181,7 @@ func (o *Outbox) TakeVector() [][]byte {
 	return v
 }
 
-// direct is an appender's own attempt. It has the writing.
+// direct is an appender's own attempt to write. The caller holds the write turn.
 func (o *Outbox) direct(roomy []func()) {
 	for _, f := range roomy {
 		f()
@@ -212,7 +206,7 @@ func (o *Outbox) direct(roomy []func()) {
 	}
 }
 
-// next returns the body of TakeVector, with whom to call afterwards. mu is held.
+// next is the body of TakeVector; it also returns the functions to call afterwards. mu is held.
 func (o *Outbox) next() (v [][]byte, calls []func()) {
 	if o.spilled >= 0 {
 		v, o.spilled = o.current.pieces(o.spilled), -1
@@ -225,8 +219,7 @@ func (o *Outbox) next() (v [][]byte, calls []func()) {
 	return o.current.pieces(0), calls
 }
 
-// swap makes what has gathered the current buffer; who waited for that is to be
-// called. mu is held.
+// swap makes the gathered output the current buffer and returns the waiting functions to call. mu is held.
 func (o *Outbox) swap() []func() {
 	o.current.release()
 	o.current, o.pending = o.pending, nil
@@ -235,7 +228,7 @@ func (o *Outbox) swap() []func() {
 	return roomy
 }
 
-// idle ends the writing; who waited for that is to be called. mu is held.
+// idle ends writing and returns the waiting functions to call. mu is held.
 func (o *Outbox) idle() (calls []func()) {
 	o.current.release()
 	o.current = nil

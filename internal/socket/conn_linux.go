@@ -17,23 +17,24 @@ import (
 type Conn struct {
 	loop          *loop
 	local, remote net.Addr
-	gone          atomic.Bool // closed, perhaps not by its Client yet
+	gone          atomic.Bool // closed, but perhaps its Client has not noticed yet
 
-	// reading and writing are held for a system call, so that the descriptor is not closed meanwhile; both to close it.
+	// reading and writing are held during a system call, so that the descriptor is not closed meanwhile; both are held
+	// to close it.
 	reading, writing sync.Mutex
 	fd               int // -1 when it is closed
 
 	mu       sync.Mutex
 	in, out  direction
-	client   Client // while it listens
-	interest uint32 // of the epoll
+	client   Client // set while it listens
+	interest uint32 // events registered with epoll
 }
 
 var _ net.Conn = (*Conn)(nil)
 
-// direction is the wait of Read or of Write.
+// direction is the state of waiting in Read or Write.
 type direction struct {
-	wake    chan struct{} // capacity 1: look again
+	wake    chan struct{} // capacity 1: check again
 	waiting bool
 	by      time.Time // the deadline, or zero
 }
@@ -88,15 +89,15 @@ func (c *Conn) Write(b []byte) (written int, err error) {
 	return c.bring(len(b), func(from int) (int, error) { return write(c.fd, b[from:]) })
 }
 
-// maxPieces is how many pieces one system call takes (UIO_MAXIOV).
+// maxPieces is the maximum number of pieces of one system call (UIO_MAXIOV).
 const maxPieces = 1024
 
-// WriteVector is Write for several pieces, of which it may write less than all without an error.
+// WriteVector is Write for several pieces; it may write only a part of them without an error.
 func (c *Conn) WriteVector(v [][]byte) (written int, err error) {
 	return c.bring(1, func(int) (int, error) { return unix.Writev(c.fd, v[:min(len(v), maxPieces)]) })
 }
 
-// bring writes until at least so many bytes have gone.
+// bring calls one, which writes from an offset, until at least least bytes are written.
 func (c *Conn) bring(least int, one func(from int) (int, error)) (written int, err error) {
 	for {
 		if c.late(&c.out) {
@@ -113,9 +114,9 @@ func (c *Conn) bring(least int, one func(from int) (int, error)) (written int, e
 	}
 }
 
-// TryWrite writes what the socket takes at once, 0 bytes if that is nothing or it fails.
+// TryWrite writes what the socket accepts immediately and returns the number of bytes, 0 on an error.
 func (c *Conn) TryWrite(b []byte) int {
-	n, _ := c.try(func() (int, error) { return write(c.fd, b) }) // the error comes again with the next Write
+	n, _ := c.try(func() (int, error) { return write(c.fd, b) }) // the next Write returns the error again
 	return n
 }
 
@@ -138,7 +139,7 @@ func (c *Conn) try(one func() (int, error)) (int, error) {
 	}
 }
 
-// failed returns an error as those of other connections are; nil for nil.
+// failed wraps an error like those of other connections; nil for nil.
 func (c *Conn) failed(what string, err error) error {
 	if err == nil {
 		return nil
@@ -183,7 +184,7 @@ func (c *Conn) wait(d *direction) error {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		d.waiting = false
-		_ = c.update() // to wait for less does not fail while the descriptor is open
+		_ = c.update() // waiting for fewer events cannot fail while the descriptor is open
 		return os.ErrDeadlineExceeded
 	}
 }
@@ -226,7 +227,7 @@ func (c *Conn) happened(events uint32) Client {
 	return nil
 }
 
-// Listen leaves the reading to the client until it calls Pause. No goroutine may be reading.
+// Listen makes the loop call the client to read, until it calls Pause. No goroutine may be reading.
 func (c *Conn) Listen(client Client) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -241,7 +242,7 @@ func (c *Conn) Listen(client Client) error {
 	return c.failed("read", err)
 }
 
-// Pause has the client not be called any more. It is the client's to call, from Fill or Handle.
+// Pause stops calls of the client. Only the client may call it, from Fill or Handle.
 func (c *Conn) Pause() {
 	c.mu.Lock()
 	c.client = nil
@@ -253,7 +254,7 @@ func (c *Conn) Pause() {
 	}
 }
 
-// Close implements net.Conn. A client that listens is called once more.
+// Close implements net.Conn. A listening client is called once more.
 func (c *Conn) Close() error {
 	c.mu.Lock()
 	if c.gone.Swap(true) {
@@ -262,7 +263,7 @@ func (c *Conn) Close() error {
 	}
 	listening := c.client != nil
 	if listening {
-		_ = unix.Shutdown(c.fd, unix.SHUT_RDWR) // which the loop sees, also if the peer was gone before
+		_ = unix.Shutdown(c.fd, unix.SHUT_RDWR) // the loop notices it even if the peer was already gone
 	}
 	_ = c.update()
 	c.in.rouse()
@@ -286,11 +287,11 @@ func (c *Conn) release() {
 		return
 	}
 	c.loop.remove(c)
-	_ = unix.Close(c.fd) // whatever it says, it is gone
+	_ = unix.Close(c.fd) // the descriptor is closed even on an error
 	c.fd = -1
 }
 
-// CloseWrite says that nothing more will come.
+// CloseWrite closes the sending side.
 func (c *Conn) CloseWrite() error {
 	c.writing.Lock()
 	defer c.writing.Unlock()
@@ -311,10 +312,10 @@ func (c *Conn) SetDeadline(t time.Time) error {
 	return errors.Join(c.SetReadDeadline(t), c.SetWriteDeadline(t))
 }
 
-// SetReadDeadline implements net.Conn. It does not concern a client that listens.
+// SetReadDeadline implements net.Conn. It does not affect a listening client.
 func (c *Conn) SetReadDeadline(t time.Time) error { return c.setDeadline(&c.in, t) }
 
-// SetWriteDeadline implements net.Conn. It does not concern TryWrite.
+// SetWriteDeadline implements net.Conn. It does not affect TryWrite.
 func (c *Conn) SetWriteDeadline(t time.Time) error { return c.setDeadline(&c.out, t) }
 
 func (c *Conn) setDeadline(d *direction, t time.Time) error {

@@ -21,16 +21,16 @@ type Loops struct {
 	taken int
 }
 
-// NewLoops makes loops that begin with the first connections. carry calls post, which has clients hand on what has come, and
-// may take part in the work that this makes.
+// NewLoops makes loops that begin with the first connections. carry calls post, which makes clients hand on their
+// input, and may help with the work this causes.
 func NewLoops(carry func(post func())) *Loops { return &Loops{carry: carry} }
 
-// pick returns the loop of the next connection, another one each time.
+// pick returns the loop for the next connection, in rotation.
 func (l *Loops) pick() (*loop, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.taken++
-	if limit := loopsFor(runtime.GOMAXPROCS(0)); len(l.all) >= limit { // it may have become less
+	if limit := loopsFor(runtime.GOMAXPROCS(0)); len(l.all) >= limit { // the limit may have decreased
 		return l.all[l.taken%limit], nil
 	}
 	one, err := newLoop(l.carry)
@@ -42,8 +42,8 @@ func (l *Loops) pick() (*loop, error) {
 	return one, nil
 }
 
-// Take makes a Conn of a TCP connection, which must not be used any more. Any other connection, or one that cannot be taken
-// for want of descriptors, is returned as it is.
+// Take makes a Conn of a TCP connection, which must not be used any more. Any other connection, or one that cannot be
+// taken for lack of descriptors, is returned unchanged.
 func (l *Loops) Take(conn net.Conn) net.Conn {
 	tcp, ok := conn.(*net.TCPConn)
 	if !ok {
@@ -64,12 +64,12 @@ func (l *Loops) Take(conn net.Conn) net.Conn {
 	if err != nil || failed != nil {
 		return conn
 	}
-	_ = tcp.Close() // the other descriptor, so that Go's own poller is not woken for what this one waits for
+	_ = tcp.Close() // the original descriptor, so that Go's own poller is not woken for the events of this one
 	c.loop.add(c)
 	return c
 }
 
-// Close ends the loops when their last connection is closed. Nothing may be taken any more.
+// Close ends the loops when their last connection is closed. Take must not be called afterwards.
 func (l *Loops) Close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -81,13 +81,13 @@ func (l *Loops) Close() {
 	}
 }
 
-// loop is one goroutine with an epoll, level-triggered: a read that does not take all, or that comes before the end of the
-// stream, needs no second one to find out.
+// loop is one goroutine with an epoll, level-triggered: after a partial read, or one before the end of the stream, no
+// second read is needed to find out.
 type loop struct {
 	epoll int
-	file  *os.File        // the epoll, which is in Go's poller
+	file  *os.File        // the epoll descriptor, registered with Go's poller
 	poll  syscall.RawConn // of file
-	event int             // an eventfd that has it look at closing
+	event int             // an eventfd that makes the loop check closing
 	carry func(post func())
 
 	mu      sync.Mutex
@@ -108,10 +108,10 @@ func newLoop(carry func(post func())) (*loop, error) {
 	if err := unix.EpollCtl(epoll, unix.EPOLL_CTL_ADD, event, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(event)}); err != nil {
 		return nil, errors.Join(os.NewSyscallError("epoll_ctl", err), unix.Close(event), unix.Close(epoll))
 	}
-	err = unix.SetNonblock(epoll, true) // Go's poller takes no other
+	err = unix.SetNonblock(epoll, true) // required by Go's poller
 	file := os.NewFile(uintptr(epoll), "epoll")
 	poll, noPoll := file.SyscallConn()
-	if err = errors.Join(err, noPoll, file.SetReadDeadline(time.Time{})); err != nil { // a deadline is refused where Go's poller cannot wait
+	if err = errors.Join(err, noPoll, file.SetReadDeadline(time.Time{})); err != nil { // setting a deadline fails if Go's poller does not support the file
 		return nil, errors.Join(err, unix.Close(event), file.Close())
 	}
 	return &loop{epoll: epoll, file: file, poll: poll, event: event, carry: carry, conns: map[int32]*Conn{}}, nil
@@ -134,16 +134,16 @@ func (l *loop) remove(c *Conn) {
 	}
 }
 
-// rouse has the loop look whether it is to end.
+// rouse wakes the loop to check whether it must stop.
 func (l *loop) rouse() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.ended {
-		_, _ = unix.Write(l.event, []byte{1, 0, 0, 0, 0, 0, 0, 0}) // it can fail only if it was roused often and not yet looked
+		_, _ = unix.Write(l.event, []byte{1, 0, 0, 0, 0, 0, 0, 0}) // it fails only if the loop was roused very often without checking
 	}
 }
 
-// control changes the events waited for.
+// control changes the events to wait for on a descriptor.
 func (l *loop) control(fd int, before, after uint32) error {
 	op := unix.EPOLL_CTL_MOD
 	switch {
@@ -201,7 +201,7 @@ func (l *loop) wait(found []unix.EpollEvent) (n int) {
 	return n
 }
 
-// find names the connections of events; false says that the loop has ended.
+// find looks up the connections of events; false means that the loop has ended.
 func (l *loop) find(events []unix.EpollEvent, conns []*Conn) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -4,10 +4,10 @@ package socket
 
 import "net"
 
-// Loops does nothing here.
+// Loops does nothing on this system.
 type Loops struct{}
 
-// NewLoops makes one that does nothing.
+// NewLoops returns Loops that do nothing.
 func NewLoops(func(post func())) *Loops { return &Loops{} }
 
 // Take returns conn itself.

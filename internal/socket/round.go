@@ -10,20 +10,21 @@ var ErrNotNow = errors.New("nothing has come")
 
 // Client is called by the loop while its connection listens, by one goroutine. It must not block.
 type Client interface {
-	// Fill reads once with TryRead and returns how many bytes that brought, or 0 after it has called Pause or if there were none.
+	// Fill reads once with TryRead and returns the number of bytes, 0 if there were none or it has called Pause.
 	Fill() int
-	// Handle hands on what Fill has brought. It comes before the next Fill, but there may be those of others in between.
+	// Handle hands on the input of Fill. It is called before the next Fill, but perhaps after the Fills of other
+	// clients.
 	Handle()
 }
 
-// Much is the number of bytes in one read from which on more are expected: the loop then leaves the work to other
+// Much is the size of a read, bytes, from which more input is expected: the loop then leaves the work to other
 // goroutines and continues to read.
 const Much = 4 << 10
 
-// batch is how many connections are filled before the first of them is handled.
+// batch is the number of connections filled before the first of them is handled.
 const batch = 64
 
-// loopsFor returns the number of loops for so many processors.
+// loopsFor returns the number of loops for a number of processors.
 func loopsFor(processors int) int { return max(1, processors/2) }
 
 // round is one turn of a loop: small reads of all connections come first and are then handled; a large read is
@@ -47,7 +48,7 @@ func round(ready []Client, carry func(post func())) {
 	switch {
 	case much:
 		handle()
-		runtime.Gosched() // who was woken by it gets this processor before the wait for more, which keeps it for a while
+		runtime.Gosched() // let woken goroutines use this processor before the wait, which would keep it for a while
 	case len(filled) > 0:
 		carry(handle)
 	}

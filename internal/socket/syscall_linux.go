@@ -17,7 +17,7 @@ func write(fd int, b []byte) (int, error) {
 	return number(unix.RawSyscall(unix.SYS_WRITE, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b))))
 }
 
-// events returns those that have happened.
+// events returns the number of events that have happened, without waiting.
 func events(epoll int, found []unix.EpollEvent) (int, error) {
 	return number(unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(epoll), uintptr(unsafe.Pointer(unsafe.SliceData(found))), uintptr(len(found)), 0, 0, 0))
 }

@@ -4,5 +4,5 @@ package stream
 
 import "candlemark/internal/outbox"
 
-// Direct is nil: every write is the writer's.
+// Direct returns nil: only the writer writes.
 func (w *Writer) Direct() outbox.TryWrite { return nil }

@@ -11,8 +11,8 @@ import (
 	"candlemark/internal/outbox"
 )
 
-// Direct returns how an appender writes to the socket without waiting; nil for connections that have no descriptor of
-// their own, like TLS.
+// Direct returns a function for appenders to write to the socket without waiting; nil for connections without their own
+// descriptor, such as TLS.
 func (w *Writer) Direct() outbox.TryWrite {
 	if l, ok := w.Conn.(interface{ TryWrite(b []byte) int }); ok {
 		return func(bytes []byte) int { return w.wrote(l.TryWrite(bytes)) }
@@ -25,16 +25,16 @@ func (w *Writer) Direct() outbox.TryWrite {
 	if err != nil {
 		return nil
 	}
-	var b []byte // of the one attempt under way
+	var b []byte // of the current attempt
 	var n int
 	attempt := func(fd uintptr) bool {
-		n, _ = syscall.Write(int(fd), b) // an error shows again when the writer comes
+		n, _ = syscall.Write(int(fd), b) // the writer gets the error again
 		return true
 	}
 	return func(bytes []byte) int {
 		b, n = bytes, 0
 		err := raw.Write(attempt)
-		if errors.Is(err, os.ErrDeadlineExceeded) { // that of an earlier write
+		if errors.Is(err, os.ErrDeadlineExceeded) { // the deadline of an earlier write
 			_ = w.Conn.SetWriteDeadline(time.Time{})
 			err = raw.Write(attempt)
 		}

@@ -7,7 +7,7 @@ import (
 	"candlemark/internal/message"
 )
 
-// The size of reads in bytes: small while the connection is idle, and larger as soon as reads fill the room.
+// The size of reads in bytes: small while the connection is idle, larger once reads fill their room.
 const (
 	minRead = 2 << 10
 	MaxRead = 128 << 10
@@ -20,13 +20,13 @@ const (
 type Input struct {
 	Conn   net.Conn
 	Gate   *message.Gate
-	Reads  atomic.Uint32 // that brought bytes
-	Octets atomic.Uint64 // that they brought
+	Reads  atomic.Uint32 // reads that returned bytes
+	Octets atomic.Uint64 // bytes read
 
 	Chunk      *message.Chunk // nil before the first read
-	Last       int            // bytes that the last read brought
+	Last       int            // bytes of the last read
 	start, end int
-	size       int  // bytes a fresh read may bring
+	size       int  // room of a read into a new chunk, bytes
 	shrunk     bool // size is less than when Chunk was made
 }
 
@@ -41,8 +41,7 @@ func (in *Input) Unparsed() []byte {
 // Consume marks the first n unparsed bytes as parsed.
 func (in *Input) Consume(n int) { in.start += n }
 
-// Fill reads once, and blocks until there is something. want is how many bytes
-// the frame at start has in all, 0 if that is not known.
+// Fill reads once, and blocks until there is something. want is the total size of the frame at start, 0 if unknown.
 func (in *Input) Fill(want int) error {
 	free := in.Room(want)
 	n, err := in.Conn.Read(free)
@@ -68,14 +67,14 @@ func (in *Input) Took(n, room int) {
 	}
 }
 
-// Room returns where a read goes; want is as with fill.
+// Room returns the memory for a read; want is as in Fill.
 func (in *Input) Room(want int) []byte {
 	in.makeRoom(want)
 	return in.Chunk.Buf[in.end:]
 }
 
-// makeRoom takes another chunk when the present one has no room for the whole
-// frame at start, or so little that the read would not pay.
+// makeRoom takes another chunk when the current one has no room for the whole frame at start, or too little for a
+// worthwhile read.
 func (in *Input) makeRoom(want int) {
 	left := len(in.Unparsed())
 	if in.Chunk != nil && !(in.shrunk && left == 0) {
@@ -91,7 +90,7 @@ func (in *Input) makeRoom(want int) {
 	in.Chunk, in.start, in.end, in.shrunk = next, 0, left, false
 }
 
-// Close gives the reader's own reference back.
+// Close releases the reader's own reference.
 func (in *Input) Close() {
 	in.Chunk.Release()
 	in.Chunk, in.start, in.end = nil, 0, 0

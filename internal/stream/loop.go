@@ -6,22 +6,22 @@ import (
 	"candlemark/internal/socket"
 )
 
-// looped is a connection that a loop waits for, together with others (internal/socket).
+// looped is a connection that shares a loop with others (internal/socket).
 type looped interface {
 	TryRead(b []byte) (int, error)
 	Listen(client socket.Client) error
 	Pause()
 }
 
-// loop has a socket read by a loop for many, where there is one, as long as its reader has nothing to wait for (ADR
-// 57). A reader that has handed its socket to the loop touches none of its own state until goOn or handOut.
+// loop lets the loop of many sockets, if there is one, read a socket while its reader has nothing to wait for (ADR 57).
+// A reader that has handed its socket to the loop does not touch its own state until goOn or handOut.
 type loop struct {
 	reader *Reader
-	want   int    // bytes that the frame at the start of the input has in all, 0 if that is not known
-	conn   looped // nil for a goroutine that blocks on it
+	want   int    // total bytes of the frame at the start of the input, 0 if unknown
+	conn   looped // nil if a goroutine reads the socket
 }
 
-// leave leaves the socket to its loop. False if it has none, or is closed, as the next read reports.
+// leave hands the socket to its loop. False if it has none, or is closed; then the next read reports that.
 func (l *loop) leave() bool { return l.conn != nil && l.conn.Listen(l) == nil }
 
 // Fill implements socket.Client.
@@ -52,7 +52,7 @@ func (l *loop) Handle() {
 	})
 }
 
-// guarded ends the reader if do panics, not the loop.
+// guarded calls do; a panic ends the reader, not the loop.
 func (l *loop) guarded(do func()) {
 	done := false
 	defer func() {

@@ -12,24 +12,24 @@ import (
 	"candlemark/internal/clock"
 )
 
-// SendTimeout is how long a peer may read nothing, if nothing else is said.
+// SendTimeout is the default time for which a peer may read nothing.
 const SendTimeout = 15 * time.Second
 
-// writeTries is how many deadlines a socket gets in SendTimeout: what it has taken shows only when one has passed.
+// writeTries is the number of write deadlines within SendTimeout: progress is visible only when one has passed.
 const writeTries = 3
 
-// Patience is how long a peer may read nothing, of the time that the process runs (ADR 33).
+// Patience limits the time for which a peer may read nothing, measured while the process runs (ADR 33).
 type Patience struct {
-	timeout time.Duration // not above 0: for ever
+	timeout time.Duration // at most 0: no limit
 	clock   *clock.Clock
 }
 
-// NewPatience returns that of a Config with the same SendTimeout and clock: 0 is 15 s, negative for ever.
+// NewPatience returns a Patience with a timeout: 0 means 15 s, negative no limit.
 func NewPatience(timeout time.Duration, c *clock.Clock) Patience {
 	return Patience{cmp.Or(timeout, SendTimeout), c}
 }
 
-// write has do bring at least a part of something to the socket.
+// write repeats do until it has written at least a part.
 func (p *Patience) write(conn net.Conn, do func() (int, error)) (n int, err error) {
 	if p.timeout <= 0 {
 		return do()
@@ -48,16 +48,16 @@ func (p *Patience) write(conn net.Conn, do func() (int, error)) (n int, err erro
 	return 0, fmt.Errorf("the client has read nothing for %v", p.timeout)
 }
 
-// patient is a socket below TLS. A write to TLS that has timed out cannot be gone on with, so it must not time out while
-// anything of it moves, nor by a pause of the process: deadlines are set below it.
+// patient is a socket below TLS. A TLS write cannot be continued after a timeout, so it must not time out while it
+// makes progress, nor by a pause of the process: deadlines are set below TLS.
 type patient struct {
 	net.Conn
 	Patience
-	dated atomic.Bool // the layer above has set a deadline, which counts instead
+	dated atomic.Bool // the layer above has set a deadline, which replaces the timeout
 }
 
-// Patient makes the socket that TLS or WebSocket is to be put on: its Write takes as long as the peer reads something at least every timeout, which it
-// may exceed by a third. A deadline for writes that is set from outside counts instead, until it is taken back.
+// Patient returns a socket for TLS or WebSocket to use: its Write continues as long as the peer reads something at
+// least every timeout, give or take a third. A write deadline set by the caller replaces that until it is reset.
 func (p Patience) Patient(conn net.Conn) net.Conn { return &patient{Conn: conn, Patience: p} }
 
 // Write implements net.Conn.

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// PeerLook is how often a connection that is not read looks whether its peer is
-// still there. That a host has died is found out by the system.
+// PeerLook is the time between checks whether the peer of a connection that is not read still exists. The operating
+// system detects dead hosts.
 const PeerLook = 5 * time.Second
 
-// WatchPeer makes a timer, stopped, that has a socket looked at after PeerLook and from then on until it is stopped.
-// lost is called once when the peer has gone. Nil for a socket that cannot report this.
+// WatchPeer returns a stopped timer that checks a socket every PeerLook once it is started. lost is called once when
+// the peer has gone. Nil for a socket that cannot report this.
 func WatchPeer(conn net.Conn, lost func(error)) *time.Timer {
 	for above, ok := conn.(interface{ NetConn() net.Conn }); ok; above, ok = conn.(interface{ NetConn() net.Conn }) {
 		conn = above.NetConn()

@@ -4,6 +4,6 @@ package stream
 
 import "syscall"
 
-// failure is not known here: a peer that is gone is noticed when its connection is
-// read again.
+// failure returns nil, because the error is not known here: a missing peer is noticed when its connection is read
+// again.
 func failure(syscall.RawConn) error { return nil }

@@ -12,8 +12,8 @@ import (
 var errHungUp = errors.New("the client has hung up")
 
 // failure returns the error of a socket that is not being read: its peer has reset it, or has not answered the system
-// for too long. A peer that has only closed its sending side may still wait for answers, and its earlier data is
-// still to be read.
+// for too long. A peer that has only closed its sending side is not an error: it may still wait for answers, and its
+// earlier data is still unread.
 func failure(socket syscall.RawConn) error {
 	var gone bool
 	err := socket.Control(func(fd uintptr) {

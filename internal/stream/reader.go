@@ -11,27 +11,27 @@ import (
 )
 
 var (
-	// ErrPending of Dispatch: what was read is not handed out, or not all, and may have to be waited for.
+	// ErrPending, from Dispatch: some of the frames read are not handed out yet, and handing them out may block.
 	ErrPending = errors.New("not handed out yet")
-	// errLeft: the loop reads from now on.
+	// errLeft: the loop reads the socket from now on.
 	errLeft = errors.New("left to the loop")
 )
 
-// SocketError is the error of a read: nothing more will come.
+// SocketError is the error of a read: no more data will come.
 type SocketError struct{ error }
 
 // Unwrap returns the socket's own error.
 func (e *SocketError) Unwrap() error { return e.error }
 
-// Protocol is whom a Reader reads for. All but Lost is called by the goroutine that reads.
+// Protocol receives what a Reader reads. All methods except Lost are called by the reading goroutine.
 type Protocol interface {
-	// Dispatch hands out all whole frames that were read. want is how many bytes the frame has in all that is not whole yet, as far as known.
-	// With ErrPending it is called again, once it may wait.
+	// Dispatch hands out all complete frames that were read. want is the total size of the incomplete frame at the end,
+	// as far as known. With ErrPending it is called again, when it may block.
 	Dispatch() (want int, err error)
 	// HeldUp is called when an alarm stops the reader.
 	HeldUp()
-	// Farewell reads on after the traffic, which has ended with an error of Dispatch, or nil when the connection is closing. It returns
-	// the error of the socket, if there is one.
+	// Farewell continues to read after the traffic has ended with an error of Dispatch, or nil when the connection is
+	// closing. It returns the error of the socket, if any.
 	Farewell(err error) error
 	// Lost is called, from any goroutine, when the socket has failed.
 	Lost(err error)
@@ -41,32 +41,32 @@ type Protocol interface {
 	Left()
 }
 
-// Reader reads a socket, in a goroutine of its own that blocks on it, or, where the socket is one of many that a loop waits for, in that
-// of the loop, as long as nothing has to be waited for (ADR 57). The upper fields are set before Init.
+// Reader reads a socket, in its own goroutine or, if the socket belongs to a loop, in the goroutine of the loop while
+// nothing has to be waited for (ADR 57). The exported fields above Waiting are set before Init.
 type Reader struct {
 	Input    Input
 	Protocol Protocol
 	Valve    *budget.Valve    // nil for none
 	Arrivals *budget.Arrivals // of the connection
-	Stopping <-chan struct{}  // is closed when the connection is to end
+	Stopping <-chan struct{}  // closed when the connection is to end
 	Again    <-chan struct{}  // a token means that an alarm may be over
-	Flush    func()           // posts what Dispatch has found
+	Flush    func()           // posts the results of Dispatch
 	Carry    func(flush func())
-	// Grace is how many octets are read on after the first publish during an alarm: the peer sends them before it
-	// knows that it may not.
+	// Grace is the number of octets still read after the first publish during an alarm: the peer sends them before it
+	// learns of the alarm.
 	Grace uint64
 
-	Waiting atomic.Bool // that nothing is read is not the peer's fault
-	Crowded atomic.Bool // nor is it an alarm's
+	Waiting atomic.Bool // nothing is read, for a reason that is not the peer's
+	Crowded atomic.Bool // nor an alarm
 
 	// Its own:
-	InLoop    bool // nothing may be waited for
+	InLoop    bool // must not block
 	Published bool // in the last read
 	err       error
-	grace     uint64 // octets up to which Grace lasts, 0 before the first publish during the alarm
-	until     uint64 // octets up to which it reads on during the alarm to end what has begun, 0 for not at all
+	grace     uint64 // octets read when Grace ends, 0 before the first publish during the alarm
+	until     uint64 // octets read when reading must stop during the alarm even if contents are incomplete, 0 if not set
 	loop      loop
-	looking   *time.Timer // whether the peer is there, while nothing is read
+	looking   *time.Timer // checks the peer while nothing is read
 }
 
 // Init prepares a Reader of a socket.
@@ -77,7 +77,8 @@ func (r *Reader) Init(conn net.Conn) {
 	r.looking = WatchPeer(conn, r.Protocol.Lost)
 }
 
-// Run runs the handshake, which reports whether there is to be traffic, and that. It returns when the reader is over or the socket is left to a loop.
+// Run runs the handshake, which reports whether traffic may follow, and then the traffic. It returns when the reader
+// has ended or the loop has the socket.
 func (r *Reader) Run(handshake func() (ok bool)) {
 	r.work(func() (left bool) {
 		r.err = ErrPending
@@ -85,7 +86,7 @@ func (r *Reader) Run(handshake func() (ok bool)) {
 	})
 }
 
-// work does something in a goroutine, at the end of which the socket is left to the loop, or the reader is over.
+// work calls do in the current goroutine. Afterwards the loop has the socket, or the reader has ended.
 func (r *Reader) work(do func() (left bool)) {
 	left := false
 	defer func() {
@@ -97,13 +98,14 @@ func (r *Reader) work(do func() (left bool)) {
 	left = do()
 }
 
-// end gives back what the reader holds.
+// end releases the resources of the reader.
 func (r *Reader) end() {
 	r.Input.Close()
 	r.Protocol.Left()
 }
 
-// traffic returns that between handshake and end, and the farewell. It reports whether the loop goes on with it.
+// traffic handles input from the end of the handshake to the close, including Farewell. It reports whether the loop
+// continues instead.
 func (r *Reader) traffic() (left bool) {
 	err := r.serve()
 	var socket *SocketError
@@ -117,7 +119,7 @@ func (r *Reader) traffic() (left bool) {
 	return false
 }
 
-// serve reads and hands out frames. Nil says that the connection is closing, errLeft that the loop does it from now on.
+// serve reads and hands out frames. Nil means that the connection is closing, errLeft that the loop continues.
 func (r *Reader) serve() error {
 	for {
 		if r.stopped() {
@@ -142,7 +144,7 @@ func (r *Reader) serve() error {
 	}
 }
 
-// Fill reads once, and blocks until there is something; want is as with [Input.Fill]. The error is a *SocketError.
+// Fill reads once, and blocks until there is input; want is as in [Input.Fill]. The error is a *SocketError.
 func (r *Reader) Fill(want int) error {
 	if err := r.Input.Fill(want); err != nil {
 		return &SocketError{err}
@@ -160,19 +162,19 @@ func (r *Reader) Forget() error {
 	}
 }
 
-// HandOn posts what Dispatch has found, if there is anything, and takes part in the work that it makes before the socket is read again.
+// HandOn posts the results of Dispatch, if there are any, and helps with the work they cause before the socket is read
+// again.
 func (r *Reader) HandOn(found bool) {
 	switch {
 	case !found:
-	case r.InLoop || r.Input.Last >= socket.Much: // the loop does it for all that have something
+	case r.InLoop || r.Input.Last >= socket.Much: // the loop does it for all its connections
 		r.Flush()
 	default:
 		r.Carry(r.Flush)
 	}
 }
 
-// handOut hands out what was read, as far as that does not block. False means that the goroutine of the reader has to
-// continue.
+// handOut hands out input as far as possible without blocking. False means that the reader's goroutine has to continue.
 func (r *Reader) handOut() bool {
 	if r.stopped() {
 		return false
@@ -183,7 +185,7 @@ func (r *Reader) handOut() bool {
 	return r.err == nil && !r.stopped() && r.isCalm() && r.hasCredit()
 }
 
-// goOn begins the goroutine of the reader. The error is that of the socket, if there is one.
+// goOn starts the reader's goroutine. err is the error of the socket, if any.
 func (r *Reader) goOn(err error) {
 	if err != nil {
 		r.err = &SocketError{err}

@@ -1,6 +1,6 @@
 package stream
 
-// credit waits until less of this connection's input is under way, and none of it waits for room to be kept in; false says that the
+// credit waits until less of this connection's input is in use, and none of it waits for memory; false means that the
 // connection is closing.
 func (r *Reader) credit() bool {
 	if r.hasCredit() {
@@ -11,10 +11,10 @@ func (r *Reader) credit() bool {
 	return r.pause(func() bool { return r.Input.Gate.Wait(r.Stopping) && r.Arrivals.Wait(r.Stopping) })
 }
 
-// hasCredit reports whether credit has nothing to wait for.
+// hasCredit reports whether credit would return without waiting.
 func (r *Reader) hasCredit() bool { return r.Input.Gate.Open() && !r.Arrivals.Stuck() }
 
-// pause waits, and looks meanwhile whether the peer is still there.
+// pause calls wait, and checks meanwhile whether the peer still exists.
 func (r *Reader) pause(wait func() bool) bool {
 	r.Waiting.Store(true)
 	defer r.Waiting.Store(false)
@@ -25,9 +25,9 @@ func (r *Reader) pause(wait func() bool) bool {
 	return wait()
 }
 
-// calm waits, if messages were in what was read last, until the broker has room for more; false says that the
-// connection is closing. As in RabbitMQ it concerns connections that publish. A connection in the middle of a content
-// or transaction may end it first.
+// calm waits, if the last input contained messages, until the broker has room for more; false means that the connection
+// is closing. As in RabbitMQ only publishing connections wait. A connection in the middle of a content or transaction
+// may end it first.
 func (r *Reader) calm() bool {
 	if r.isCalm() {
 		return true
@@ -53,7 +53,7 @@ func (r *Reader) calm() bool {
 	})
 }
 
-// isCalm reports whether calm has nothing to wait for.
+// isCalm reports whether calm would return without waiting.
 func (r *Reader) isCalm() bool {
 	if !r.Valve.Shut() {
 		r.grace, r.until = 0, 0
@@ -61,9 +61,9 @@ func (r *Reader) isCalm() bool {
 	return !r.Published || !r.Valve.Full() && !r.Valve.Shut()
 }
 
-// readsOn reports whether the connection is read during an alarm, for its Grace, or because it holds memory with what it
-// has begun: no further than it takes to end that. Anything that it begins meanwhile counts against that, so that no
-// connection gets round the alarm.
+// readsOn reports whether the connection is read during an alarm: for its Grace, or because its incomplete contents or
+// transactions hold memory, but only as far as needed to complete them. Anything new counts against that, so that no
+// connection bypasses the alarm.
 func (r *Reader) readsOn() bool {
 	if r.grace == 0 {
 		r.grace = r.Input.Octets.Load() + r.Grace

@@ -11,26 +11,26 @@ import (
 	"candlemark/internal/outbox"
 )
 
-// maxRecord is how much of the output TLS makes one record of: each is one that brings progress.
+// maxRecord is the maximum size of one TLS record, bytes. Output is written in such pieces, so that progress is
+// visible.
 const maxRecord = 16 << 10
 
-// Writer brings the outbox to the socket. Its goroutine lives from the moment
-// the outbox wants it until there is nothing left, so an idle connection has
-// none.
+// Writer writes the outbox to the socket. Its goroutine runs from when the outbox needs it until the outbox is empty,
+// so an idle connection has none.
 type Writer struct {
 	Conn    net.Conn
 	Outbox  *outbox.Outbox
 	Clock   *clock.Clock
-	Timeout time.Duration // how long the peer may read nothing; not above 0: for ever
+	Timeout time.Duration // how long the peer may read nothing; at most 0: no limit
 	// Lost is called with the error of a failed socket, Recover is deferred by the goroutine.
 	Lost    func(error)
 	Recover func()
 
-	Writes atomic.Uint32 // that went well
-	Octets atomic.Uint64 // written by them
+	Writes atomic.Uint32 // successful writes
+	Octets atomic.Uint64 // written
 }
 
-// Run is the goroutine.
+// Run is the body of the goroutine.
 func (w *Writer) Run() {
 	defer w.Recover()
 	for v := w.Outbox.TakeVector(); len(v) > 0; v = w.Outbox.TakeVector() {
@@ -48,9 +48,8 @@ type Vectored interface {
 	WriteVector(v [][]byte) (int, error)
 }
 
-// write brings all of v to the socket, however long that takes, unless nothing of
-// it moves for Timeout. With TLS it is the socket below that sees to that (Patient).
-// It changes v.
+// write writes all of v to the socket, however long that takes, unless there is no progress for Timeout. With TLS the
+// socket below enforces that (Patient). It changes v.
 func (w *Writer) write(v [][]byte) error {
 	conn, limit := w.Conn, math.MaxInt
 	p := Patience{w.Timeout, w.Clock}
@@ -84,7 +83,7 @@ func behind(v [][]byte, n int) [][]byte {
 	return v
 }
 
-// wrote counts n bytes of one write, if there are any, and returns n.
+// wrote counts a write of n bytes, unless n is 0, and returns n.
 func (w *Writer) wrote(n int) int {
 	if n > 0 {
 		w.Writes.Add(1)

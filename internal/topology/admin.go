@@ -6,12 +6,11 @@ import "bytes"
 // admin commands (PRO-19).
 const AdminExchange = "candlemark.admin"
 
-// openCommands are the first words of those commands that users without the tag
-// policymaker or administrator may publish, too: what they are allowed depends on the
-// queue or exchange that the command is about.
+// openCommands are the prefixes of commands that users without the tag policymaker or administrator may also publish:
+// their permissions on the queue or exchange of the command are checked.
 var openCommands = [][]byte{[]byte("queue."), []byte("lock."), []byte("scheduled.")}
 
-// IsOpenCommand reports whether a routing key is that of such a command.
+// IsOpenCommand reports whether a routing key belongs to such a command.
 func IsOpenCommand(key []byte) bool {
 	for _, word := range openCommands {
 		if bytes.HasPrefix(key, word) {

@@ -9,10 +9,11 @@ import (
 	"candlemark/protocol"
 )
 
-// ValidateBinding checks a new binding from an exchange of type kind to a queue, nil for an exchange, as the exchange type would: nil
-// when it is good, else a 406 channel error with RabbitMQ's text. A headers exchange wants an x-match that is one of the strings all,
-// any, all-with-x and any-with-x, or absent; a consistent-hash exchange a weight for a key; one of rules a good rule, with an action to a queue only; a local-random exchange no key, and a
-// classic queue.
+// ValidateBinding checks a new binding from an exchange of type kind to a queue, nil for an exchange, according to the
+// type: nil if it is valid, else a 406 channel error with RabbitMQ's text. A headers exchange requires that x-match is
+// absent or one of the strings all, any, all-with-x and any-with-x; a consistent-hash exchange a weight as key; an
+// exchange of rules a valid rule, with an action only for a queue; a local-random exchange an empty key, and a classic
+// queue.
 func ValidateBinding(kind string, b Binding, to *Queue) *protocol.ChannelError {
 	switch kind {
 	case "headers":

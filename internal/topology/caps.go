@@ -5,19 +5,19 @@ import "math"
 // noCap is the cap of a route without caps.
 const noCap = math.MaxInt64
 
-// caps is a Router's record of exchanges that cap the TTL of what they route. It is worked out only for a route with such an
-// exchange on it, by going the ways once more.
+// caps computes the TTL caps of a Router's route. It follows the paths once more, and only for a route with an exchange
+// that caps TTLs.
 type caps struct {
 	list   []int64 // of the queues of the route, then of its histories
 	lowest map[*Exchange]int64
 	queues map[*Queue]int64
 	todo   []*Exchange
-	step   *Router // what leads from one exchange on
+	step   *Router // resolves one step from an exchange
 }
 
-// Caps are, for each queue of the last route and behind those for each of its histories, how long in ms the message may stay there at most: the lowest MaxTTL of the exchanges on
-// the way, and of several ways the lowest; negative without any. It is nil if no exchange of the route caps. It is valid until the
-// next call of Route.
+// Caps returns, for each queue of the last route and then for each of its histories, the maximum time in ms that the
+// message may stay there: the lowest MaxTTL of the exchanges on all paths to it; negative for no limit. It is nil if no
+// exchange of the route caps. It is valid until the next call of Route.
 func (r *Router) Caps() []int64 {
 	if !r.capped {
 		return nil
@@ -25,7 +25,8 @@ func (r *Router) Caps() []int64 {
 	return r.caps.list
 }
 
-// findCaps fills the list for the route from x. The tables may have changed since then: a queue to which no way leads any more is not capped.
+// findCaps fills the list for the route from x. The tables may have changed since then: a queue that no path reaches
+// any more is not capped.
 func (r *Router) findCaps(d *Directory, x *Exchange) {
 	c := &r.caps
 	c.list = c.list[:0]
@@ -63,7 +64,7 @@ func (r *Router) findCaps(d *Directory, x *Exchange) {
 	c.todo, c.step.keys, c.step.headers, c.step.decoded = nil, nil, nil, nil
 }
 
-// capped returns the cap of a way on behind a table.
+// capped returns the cap of a path that continues after a routing table.
 func capped(ms int64, routes *Routes) int64 {
 	if routes.Capped {
 		return min(ms, routes.MaxTTL)
@@ -78,7 +79,7 @@ func orNone(ms int64) int64 {
 	return ms
 }
 
-// capFrom caps what lies one step behind x.
+// capFrom caps the queues and exchanges one step after x.
 func (r *Router) capFrom(d *Directory, x *Exchange) {
 	c := &r.caps
 	ms := capped(c.lowest[x], x.Routes())

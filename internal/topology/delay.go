@@ -10,33 +10,34 @@ import (
 const (
 	// DelayedType is the type of exchange that holds messages back (DLY-1).
 	DelayedType = "x-delayed-message"
-	// DelayedArgument names the type by which it routes them when they are due.
+	// DelayedArgument names the exchange type that routes them when they are due.
 	DelayedArgument = "x-delayed-type"
-	// HolderType is the type of the queue in which such an exchange holds messages. No directory has it.
+	// HolderType is the type of the queue in which such an exchange holds messages. No directory contains such a queue.
 	HolderType = "delayed"
 )
 
-// holderPrefix and the name of a delayed exchange are the name of its holder. Clients cannot make such a name (DEC-8).
+// holderPrefix followed by the name of a delayed exchange is the name of its holder. Clients cannot use such names
+// (DEC-8).
 const holderPrefix = "amq.delayed."
 
-// HolderName returns the name of the holder of a delayed exchange of that name.
+// HolderName returns the name of the holder of a delayed exchange.
 func HolderName(exchange string) string { return holderPrefix + exchange }
 
-// HeldFor returns the name of the delayed exchange whose holder has that name.
+// HeldFor returns the name of the delayed exchange of a holder.
 func HeldFor(holder string) string { return strings.TrimPrefix(holder, holderPrefix) }
 
-// Delayed reports whether the exchange holds messages back that ask for it.
+// Delayed reports whether the exchange holds back messages that ask for a delay.
 func (x *Exchange) Delayed() bool { return x.Type == DelayedType }
 
-// IsTopic reports whether the exchange is a topic of Azure Service Bus. It holds messages back that are scheduled by
+// IsTopic reports whether the exchange is a topic of Azure Service Bus. It holds back messages scheduled by an
 // operation (DLY-15).
 func (x *Exchange) IsTopic() bool { return x.Type == filter.ExchangeType }
 
-// HasHolder reports whether the exchange has a queue that holds messages back.
+// HasHolder reports whether the exchange has a queue for held messages.
 func (x *Exchange) HasHolder() bool { return x.Delayed() || x.IsTopic() }
 
-// RoutingType returns the type by which the exchange routes: for a delayed one that of its argument, or "" if there is
-// none.
+// RoutingType returns the type by which the exchange routes: for a delayed exchange the type in its argument, "" if
+// there is none.
 func (x *Exchange) RoutingType() string {
 	if !x.Delayed() {
 		return x.Type

@@ -1,6 +1,6 @@
 package topology
 
-// destinations is a set of destinations, under their keys. A message that reaches the set goes to each of them once.
+// destinations is a set of destinations, by their keys. A message that reaches the set goes to each of them once.
 type destinations = tree[destination]
 
 // destination is one member. bindings counts how many bindings put it into this set, at least 1.

@@ -10,7 +10,7 @@ import (
 	"candlemark/protocol"
 )
 
-// Queue is one declared queue as the directory knows it. It is immutable; a redeclared queue is another one.
+// Queue is a declared queue. It is immutable; a redeclared queue is another Queue.
 type Queue struct {
 	// Name is unique within the vhost.
 	Name string
@@ -20,10 +20,10 @@ type Queue struct {
 	Incarnation uint64
 	// Durable, AutoDelete and Exclusive are the flags of queue.declare.
 	Durable, AutoDelete, Exclusive bool
-	// Requester reports whether it is no queue but a channel that waits for replies; PID is the channel. No directory
-	// has it.
+	// Requester reports whether it is not a queue but a channel that waits for replies; PID is the channel. It is in no
+	// directory.
 	Requester bool
-	// Table is set for a recent-history exchange, which is no queue: the number of its table (Routes.WithHistory).
+	// Table is set if it is not a queue but a recent-history exchange: the number of its table (Routes.WithHistory).
 	Table uint64
 	// Owner is the connection of an exclusive queue, else nil.
 	Owner Address
@@ -33,12 +33,12 @@ type Queue struct {
 	Type string
 	// Schedules has the settings of its policies for scheduled messages; nil for internal queues.
 	Schedules *timeheaders.Schedules
-	// Waits have the present figures of the queue; nil for internal queues.
+	// Stats has the current figures of the queue; nil for internal queues.
 	Stats *QueueStats
-	// Action makes copies of messages on their way to the queue, or nil if there is none. No directory has such a
-	// queue, but routes lead to it besides the queue without it, as if they were two (SBR-6).
+	// Action copies messages on their way to the queue, or nil if there is none. A Queue with an Action is in no
+	// directory; routes lead to it and to the Queue without it as if they were two (SBR-6).
 	Action *filter.Action
-	// Sent counts what the queue has sent on; nil for one that is no queue of clients'.
+	// Sent counts the messages that the queue has sent on; nil for internal queues.
 	Sent *metrics.Sent
 }
 
@@ -61,12 +61,12 @@ func (d *Directory) Exchange(name []byte) *Exchange {
 	return x
 }
 
-// WithQueue is d with q in it, in the place of any other queue of its name.
+// WithQueue returns d with q, which replaces any other queue of its name.
 func (d *Directory) WithQueue(q *Queue) *Directory {
 	return &Directory{queues: d.queues.With(q.Name, q), exchanges: d.exchanges}
 }
 
-// WithoutQueue is d without the queue of that name; d itself when there is none.
+// WithoutQueue returns d without the queue of that name; d itself when there is none.
 func (d *Directory) WithoutQueue(name string) *Directory {
 	queues, found := d.queues.Without(name)
 	if !found {
@@ -75,12 +75,12 @@ func (d *Directory) WithoutQueue(name string) *Directory {
 	return &Directory{queues: queues, exchanges: d.exchanges}
 }
 
-// WithExchange is d with x in it, in the place of any other exchange of its name.
+// WithExchange returns d with x, which replaces any other exchange of its name.
 func (d *Directory) WithExchange(x *Exchange) *Directory {
 	return &Directory{queues: d.queues, exchanges: d.exchanges.With(x.Name, x)}
 }
 
-// WithoutExchange is d without the exchange of that name; d itself when there is none.
+// WithoutExchange returns d without the exchange of that name; d itself when there is none.
 func (d *Directory) WithoutExchange(name string) *Directory {
 	exchanges, found := d.exchanges.Without(name)
 	if !found {
@@ -114,5 +114,5 @@ func (d *Directory) Exchanges() iter.Seq[*Exchange] { return d.exchanges.Under("
 // QueueCount returns the number of queues.
 func (d *Directory) QueueCount() int { return d.queues.Len() }
 
-// ExchangeCount returns the number of exchanges, the default exchange included if it was put in.
+// ExchangeCount returns the number of exchanges, including the default exchange if it was added.
 func (d *Directory) ExchangeCount() int { return d.exchanges.Len() }

@@ -2,16 +2,16 @@ package topology
 
 import "slices"
 
-// distinctScan is up to how many values a look through the list is faster than a map.
+// distinctScan is the number of values up to which scanning the list is faster than a map.
 const distinctScan = 32
 
-// distinct is a list in which no value comes twice. It keeps its memory when it is reset.
+// distinct is a list without duplicates. It keeps its memory when it is reset.
 type distinct[T comparable] struct {
 	list []T
-	seen map[T]struct{} // the first len(seen) values of list; grows only when it is needed
+	seen map[T]struct{} // the first len(seen) values of list; grows only when needed
 }
 
-// add appends v unless it is there; false if it is.
+// add appends v and returns true, or false if it is already in the list.
 func (d *distinct[T]) add(v T) bool {
 	if d.has(v) {
 		return false
@@ -34,7 +34,7 @@ func (d *distinct[T]) has(v T) bool {
 	return found
 }
 
-// reset empties the list and forgets its values, so that nothing is kept from the garbage collector.
+// reset empties the list and forgets its values, so that the garbage collector can free them.
 func (d *distinct[T]) reset() {
 	clear(d.list)
 	d.list = d.list[:0]

@@ -3,17 +3,17 @@
 //
 // # What it owns
 //
-//   - VHost: the handle of one virtual host. It carries the current Directory behind an atomic pointer, and a generation that grows
-//     with every published change, so that whoever caches a route knows when to look again.
+//   - VHost: the handle of one virtual host. It carries the current Directory behind an atomic pointer, and a
+//     generation that grows with every published change, so that callers that cache a route know when it is stale.
 //   - Directory: names to queues and exchanges. The vhost actor is its only writer.
-//   - Routes: the bindings of one exchange and the matcher of its type. The exchange actor is its only writer; it hands the new
-//     table over with Exchange.Publish.
-//   - Router: resolves one publish to distinct queues. Each channel and each dead-letter actor has its own. Its cost is bounded and
-//     counted in steps; a Long looks for a route that takes more of them than an actor's turn may.
+//   - Routes: the bindings of one exchange and the matcher of its type. The exchange actor is its only writer, which
+//     publishes a new table with Exchange.Publish.
+//   - Router: resolves one publish to distinct queues. Each channel and each dead-letter actor has its own. Its cost is
+//     bounded and counted in steps; a Long finds a route that takes more steps than an actor's turn allows.
 //
-// Nothing here is ever altered after it was published: every change makes a new snapshot that shares all but O(log n)
-// of the old one, and a reader keeps its snapshot for as long as it likes. Names lead to pointers and bindings keep
-// those pointers, so a route never reaches a later queue of the same name.
+// Nothing here is altered after it was published: every change makes a new snapshot that shares all but O(log n) of the
+// old one, and a reader may keep its snapshot as long as it likes. Names map to pointers and bindings keep those
+// pointers, so a route never reaches a later queue of the same name.
 //
 // # Matchers
 //
@@ -25,8 +25,8 @@
 //
 //	rules     correlation filters as headers, SQL filters one after the other
 //
-// Destinations of one entry are counted, because several bindings may lead from one entry to the same queue (their
-// arguments differ); a queue is delivered to once.
+// Destinations of one entry are counted, because several bindings with different arguments may lead from one entry to
+// the same queue; the queue gets a message once.
 //
 // # What a restart loses
 //

@@ -6,12 +6,12 @@ import (
 	"candlemark/protocol"
 )
 
-// Exchange is one declared exchange as the directory and other exchanges' bindings know it. All but its routing table, its
-// holder and its counts is immutable. It must not be copied.
+// Exchange is a declared exchange. Everything except its routing table, its holder and its counts is immutable. It must
+// not be copied.
 type Exchange struct {
 	// Name is unique within the vhost; the default exchange has the empty name.
 	Name string
-	// Type as declared: one that NewRoutes knows, or "x-delayed-message".
+	// Type as declared: a type supported by NewRoutes, or "x-delayed-message".
 	Type string
 	// PID is the exchange actor; nil for the default exchange.
 	PID Address
@@ -27,8 +27,8 @@ type Exchange struct {
 	last    atomic.Int64
 }
 
-// Count adds messages that clients have published to the exchange at that time, in ms of the broker's, and how many queues they went to. Any
-// goroutine may call it.
+// Count adds messages that clients published to the exchange, and the number of queues they went to, at a time in ms of
+// the broker's time. Any goroutine may call it.
 func (x *Exchange) Count(in, out uint64, at int64) {
 	x.in.Add(in)
 	x.out.Add(out)
@@ -52,5 +52,5 @@ func (x *Exchange) Routes() *Routes {
 	return noRoutes
 }
 
-// Publish makes r the current routing table. Only the exchange's actor calls it, and VHost.Bump after it.
+// Publish makes r the current routing table. Only the exchange's actor calls it, followed by VHost.Bump.
 func (x *Exchange) Publish(r *Routes) { x.routes.Store(r) }

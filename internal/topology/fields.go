@@ -5,7 +5,8 @@ import (
 	"candlemark/protocol"
 )
 
-// fields are the headers of one message in the form that conditions are compared with. Of a header that comes twice the last counts.
+// fields are the headers of one message in the form that conditions are compared with. If a header occurs twice, the
+// last one counts.
 type fields struct {
 	list []field
 	byID map[string]int // name -> place in list
@@ -42,13 +43,13 @@ func (f *fields) load(t protocol.Table) {
 	}
 }
 
-// present returns the condition that header i is there.
+// present returns the condition that header i is present.
 func (f *fields) present(i int) []byte { return f.buf[f.list[i].start : f.list[i].void+1] }
 
-// equal returns the condition that header i is there with this value.
+// equal returns the condition that header i is present with this value.
 func (f *fields) equal(i int) []byte { return f.buf[f.list[i].void+1 : f.list[i].end] }
 
-// isVoid reports whether header i has no value: nothing but its presence can be asked for.
+// isVoid reports whether header i has no value: a condition can only ask for its presence.
 func (f *fields) isVoid(i int) bool { return f.buf[f.list[i].value] == canonical.Void }
 
 // fulfil reports whether all conditions hold.

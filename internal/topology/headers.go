@@ -7,12 +7,12 @@ import (
 	"candlemark/protocol"
 )
 
-// headers matches the arguments of bindings with the headers of a message. [AMQP 3.1.3.4] As in RabbitMQ: x-match says whether all
-// or any of the arguments must match and is "all" when absent; arguments whose name begins with "x-" are skipped, except that
-// all-with-x and any-with-x skip only x-match itself; an argument without value asks only that the header is there; without any
-// argument left, all matches everything and any nothing.
+// headers matches the arguments of bindings with the headers of a message. [AMQP 3.1.3.4] As in RabbitMQ: x-match
+// selects whether all or any of the arguments must match, "all" when absent; arguments whose name begins with "x-" are
+// skipped, except that all-with-x and any-with-x skip only x-match itself; an argument without value only requires the
+// header to be present; with no arguments left, all matches everything and any nothing.
 //
-// Bindings are found by the conditions they contain: one with any under each of them, one with all under one of them.
+// Bindings are found by the conditions they contain: with any, under each of them; with all, under one of them.
 type headers struct {
 	always     destinations // all, without a condition
 	conditions tree[headerSlot]
@@ -24,7 +24,7 @@ type headerSlot struct {
 	all tree[*headerRule] // by the binding's id
 }
 
-// headerRule is a binding of which all conditions must hold: rest are those beside the one it was found by.
+// headerRule is a binding whose conditions must all hold: rest are the conditions other than the one it is found by.
 type headerRule struct {
 	rest   []condition
 	target Target
@@ -52,7 +52,8 @@ func (m *headers) without(b *bound) matcher {
 	return &c
 }
 
-// add adds a binding of which all conditions must hold. It, remove, changeAny and put alter a matcher that is not published yet.
+// add adds a binding whose conditions must all hold. Like remove, changeAny and put it alters a matcher that is not
+// published yet.
 func (m *headers) add(list []condition, b *bound) {
 	if len(list) == 0 {
 		m.always = withDestination(m.always, b)
@@ -65,7 +66,7 @@ func (m *headers) add(list []condition, b *bound) {
 	m.put(key, slot)
 }
 
-// remove removes one.
+// remove removes such a binding.
 func (m *headers) remove(list []condition, b *bound) {
 	if len(list) == 0 {
 		m.always = withoutDestination(m.always, b)
@@ -133,7 +134,7 @@ func (r *Router) collectSlot(m *headers, f *fields, key []byte) {
 	}
 }
 
-// decodedFields returns the headers of the publish in hand, decoded by the first who asks.
+// decodedFields returns the headers of the current publish, decoded by the first call.
 func (r *Router) decodedFields() *fields {
 	if !r.loaded {
 		r.loaded = true
@@ -142,7 +143,7 @@ func (r *Router) decodedFields() *fields {
 	return &r.fields
 }
 
-// table returns the headers of the publish in hand, or nil if there is none.
+// table returns the headers of the current publish, nil if there are none.
 func (r *Router) table() protocol.Table {
 	if !r.asked {
 		r.asked = true
@@ -159,12 +160,12 @@ const (
 	matchAny
 )
 
-// condition asks for a header: with this encoded value, or with any when value is empty.
+// condition requires a header: with this encoded value, or any value when value is empty.
 type condition struct {
 	key, value string
 }
 
-// append appends the form that conditions are found by; fields have it too.
+// append appends the encoding by which conditions are found; fields use the same.
 func (c condition) append(dst []byte) []byte {
 	dst = canonical.Text(dst, c.key)
 	if c.value == "" {
@@ -193,7 +194,8 @@ func conditionsOf(args protocol.Table) (match int, list []condition) {
 	return match, list
 }
 
-// anchor picks the condition that a binding is found by: the first that asks for a value, since many messages have the header.
+// anchor picks the condition that a binding is found by: the first that requires a value, since many messages may have
+// the header.
 func anchor(list []condition) (first condition, rest []condition) {
 	at := 0
 	for i, c := range list {

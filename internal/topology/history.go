@@ -9,20 +9,22 @@ import (
 
 // The names of the recent-history exchange.
 const (
-	// RecentHistoryType is the type of exchange that keeps the last messages for bindings to come (DEC-17). It routes like a fanout.
+	// RecentHistoryType is the type of exchange that keeps the last messages for future bindings (DEC-17). It routes
+	// like a fanout.
 	RecentHistoryType = "x-recent-history"
-	// NoHistoryHeader says with the boolean true that a message is not to be kept.
+	// NoHistoryHeader with the boolean true prevents a message from being kept.
 	NoHistoryHeader = "x-recent-history-no-store"
-	// historyLength is the argument of the exchange that says how many messages are kept, usualHistory how many without it.
+	// historyLength is the argument of the exchange with the number of messages to keep, usualHistory the default
+	// number.
 	historyLength = "x-recent-history-length"
 	usualHistory  = 20
 )
 
-// historyPrefix and the name of an exchange are the name by which the routes call the one that keeps its messages. Clients cannot
-// make such a name (DEC-8).
+// historyPrefix followed by the name of an exchange is the name in routes of the actor that keeps its messages. Clients
+// cannot use such names (DEC-8).
 const historyPrefix = "amq.history."
 
-// HistoryLength returns how many messages an exchange of that type is to keep by its arguments, which are valid.
+// HistoryLength returns the number of messages that an exchange of that type keeps; its arguments must be valid.
 func HistoryLength(args protocol.Table) int64 {
 	v, _ := args.Get(historyLength)
 	if n, is := protocol.Int64(v); is {
@@ -31,7 +33,7 @@ func HistoryLength(args protocol.Table) int64 {
 	return usualHistory
 }
 
-// validateHistory wants the length to be a positive integer of one of the signed types.
+// validateHistory requires the length to be a positive integer of a signed type.
 func validateHistory(args protocol.Table) *protocol.ChannelError {
 	v, found := args.Get(historyLength)
 	if !found {
@@ -47,15 +49,15 @@ func validateHistory(args protocol.Table) *protocol.ChannelError {
 		"Invalid argument %s, 'x-recent-history-length' must be a positive integer", erlang.Field(v))
 }
 
-// WithHistory is r as the next table of an exchange that keeps what it routes: publishes have the exchange's actor among where they
-// lead (Router.Histories), and it learns from Queue.Table by which of its tables.
+// WithHistory returns r as the next table of an exchange that keeps the messages it routes: publishes also go to the
+// exchange's actor (Router.Histories), which learns from Queue.Table which of its tables routed them.
 func (r *Routes) WithHistory(x *Exchange) *Routes {
 	c := *r
 	c.history = &Queue{Name: historyPrefix + x.Name, PID: x.PID, Table: r.Number() + 1}
 	return &c
 }
 
-// Number returns that of the table, 0 for one without WithHistory.
+// Number returns the number of the table, 0 without WithHistory.
 func (r *Routes) Number() uint64 {
 	if r.history == nil {
 		return 0
@@ -63,8 +65,8 @@ func (r *Routes) Number() uint64 {
 	return r.history.Table
 }
 
-// Between yields where those bindings lead that are in the table of the number last, and not in that of the number first: tables of
-// the same exchange, of which r is not older.
+// Between yields the targets of bindings that are in the table with number last but not in the table with number first.
+// Both are tables of the same exchange, and r is not older than they are.
 func (r *Routes) Between(first, last uint64) iter.Seq[Target] {
 	return func(yield func(Target) bool) {
 		for e := range r.bindings.under("") {
@@ -75,6 +77,6 @@ func (r *Routes) Between(first, last uint64) iter.Seq[Target] {
 	}
 }
 
-// Histories are, for the last route, the actors of the exchanges on it that keep what they route. A publish goes to them as to queues; a route that
-// has nothing else is unroutable all the same. It is valid until the next call of Route.
+// Histories returns the actors of exchanges on the last route that keep the messages they route. A publish goes to them
+// as to queues; a route with nothing else is still unroutable. It is valid until the next call of Route.
 func (r *Router) Histories() []*Queue { return r.histories }

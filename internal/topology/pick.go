@@ -12,25 +12,26 @@ import (
 	"candlemark/protocol"
 )
 
-// The types of exchange that lead each message to one of their destinations; plugins of RabbitMQ have them (DEC-16).
+// The types of exchange that route each message to one of their destinations; plugins of RabbitMQ provide them
+// (DEC-16).
 const (
-	// ConsistentHashType leads equal keys to one destination, and keeps most of that when bindings come and go. Binding keys are
-	// weights.
+	// ConsistentHashType routes equal keys to one destination, and keeps most of that mapping when bindings come and
+	// go. Binding keys are weights.
 	ConsistentHashType = "x-consistent-hash"
-	// ModulusHashType leads equal keys to one destination for as long as the bindings stay.
+	// ModulusHashType routes equal keys to one destination as long as the bindings stay the same.
 	ModulusHashType = "x-modulus-hash"
-	// RandomType and LocalRandomType lead each message anywhere.
+	// RandomType and LocalRandomType route each message to a random destination.
 	RandomType      = "x-random"
 	LocalRandomType = "x-local-random"
 )
 
-// The arguments of a consistent-hash exchange that name what takes the place of the routing key.
+// The arguments of a consistent-hash exchange that name the header or property to hash instead of the routing key.
 const (
 	hashHeader   = "hash-header"
 	hashProperty = "hash-property"
 )
 
-// picker is the matcher of those types: it leads a publish to one binding.
+// picker is the matcher of those types: it picks one binding for a publish.
 type picker struct {
 	list []choice // by the identities of their bindings
 	pick func(r *Router, list []choice) int
@@ -43,7 +44,7 @@ type choice struct {
 	weight float64
 }
 
-// newPicker makes the matcher of an exchange of that type, nil for another type.
+// newPicker returns the matcher for one of those types, nil for another type.
 func newPicker(kind string, args protocol.Table) matcher {
 	switch kind {
 	case ConsistentHashType:
@@ -62,7 +63,7 @@ func (m *picker) place(id string) (int, bool) {
 	return slices.BinarySearchFunc(m.list, id, func(c choice, id string) int { return strings.Compare(c.id, id) })
 }
 
-// with costs O(n), so that a publish finds its destination without a walk through a tree.
+// with costs O(n), so that a publish finds its destination without searching a tree.
 func (m *picker) with(b *bound) matcher {
 	i, _ := m.place(b.id)
 	weight, err := strconv.ParseFloat(b.RoutingKey, 64)
@@ -86,8 +87,9 @@ func (m *picker) match(r *Router) {
 	}
 }
 
-// heaviest is weighted rendezvous hashing: each binding draws a lot from the message's hash and its own, and the best one has it.
-// A binding that comes takes messages from all others by its weight, and gives them back when it goes; nothing else moves.
+// heaviest implements weighted rendezvous hashing: each binding gets a score from the message's hash and its own; the
+// highest score wins. A new binding takes messages from all others according to its weight, and returns them when it
+// goes; nothing else moves.
 func heaviest(list []choice, key uint64) (best int) {
 	highest := math.Inf(-1)
 	for i := range list {
@@ -99,8 +101,8 @@ func heaviest(list []choice, key uint64) (best int) {
 	return best
 }
 
-// hashBy returns the hash of what the exchange goes by: the header or property of that name, without either the routing
-// key. All messages without the header or property have the same.
+// hashBy returns the hash of the header or property of that name, or of the routing key if neither is set. All messages
+// without the header or property have the same hash.
 func (r *Router) hashBy(header, property any) uint64 {
 	if name, by := header.(string); by {
 		v, found := r.table().Get(name)
@@ -120,14 +122,14 @@ func (r *Router) hashBy(header, property any) uint64 {
 	return hashOf(r.keys[0])
 }
 
-// hashProperties are those that a message may be hashed by.
+// hashProperties are the properties that a message may be hashed by.
 var hashProperties = map[string]func(*protocol.Properties) string{
 	"message_id":     func(p *protocol.Properties) string { return p.MessageID },
 	"correlation_id": func(p *protocol.Properties) string { return p.CorrelationID },
 	"timestamp":      func(p *protocol.Properties) string { return strconv.FormatUint(uint64(p.Timestamp), 10) },
 }
 
-// drawn returns a random number, the same for all exchanges on the way of one publish.
+// drawn returns a random number, the same for all exchanges on the route of one publish.
 func (r *Router) drawn() uint64 {
 	if !r.random {
 		r.random, r.draw = true, rand.Uint64()
@@ -135,23 +137,24 @@ func (r *Router) drawn() uint64 {
 	return r.draw
 }
 
-// hashOf returns the same in every process.
+// hashOf returns a hash that is the same in every process.
 func hashOf(b []byte) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write(b) // never fails
 	return mix(h.Sum64())
 }
 
-// mix spreads the differences of numbers over all of their bits.
+// mix spreads the differences between numbers over all bits.
 func mix(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
 	x = (x ^ x>>27) * 0x94D049BB133111EB
 	return x ^ x>>31
 }
 
-// ValidateExchange checks the arguments of a new exchange that routes by a type: nil when they are good, else a 406 channel error. Of
-// a consistent-hash exchange hash-header and hash-property are strings, only one of them is there, and the latter is message_id,
-// correlation_id or timestamp. Of a recent-history exchange the length is a positive integer.
+// ValidateExchange checks the arguments of a new exchange that routes by a type: nil if they are valid, else a 406
+// channel error. For a consistent-hash exchange hash-header and hash-property are strings, only one of them is present,
+// and the latter is message_id, correlation_id or timestamp. For a recent-history exchange the length is a positive
+// integer.
 func ValidateExchange(kind string, args protocol.Table) *protocol.ChannelError {
 	switch kind {
 	case RecentHistoryType:

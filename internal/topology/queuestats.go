@@ -33,8 +33,7 @@ func (w *QueueStats) Leased() bool { return w != nil && w.Get(queuestats.Leased)
 // Timed reports whether the queue holds scheduled messages, or deliveries with a settlement deadline.
 func (w *QueueStats) Timed() bool { return w != nil && w.Get(queuestats.Timed) > 0 }
 
-// Set stores the values. It puts a queue with expiring messages onto the virtual host's list unless it is there
-// already.
+// Set stores the values. It adds a queue with expiring messages to the virtual host's list unless it is already there.
 func (w *QueueStats) Set(to *queuestats.Values) {
 	if w == nil {
 		return
@@ -45,7 +44,7 @@ func (w *QueueStats) Set(to *queuestats.Values) {
 	}
 }
 
-// await puts a queue onto the list.
+// await adds a queue to the list.
 func (v *VHost) await(w *QueueStats) {
 	v.waiting.Lock()
 	defer v.waiting.Unlock()
@@ -57,7 +56,7 @@ func (v *VHost) await(w *QueueStats) {
 	}
 }
 
-// Expiring returns the queues that hold ready messages with an expiry, in no order. It looks only at queues that have
+// Expiring returns the queues that hold ready messages with an expiry, in no order. It checks only queues that have
 // held such messages since the last call.
 func (v *VHost) Expiring() []*Queue {
 	v.waiting.Lock()
@@ -74,7 +73,7 @@ func (v *VHost) look() (queues []*Queue) {
 		if w == nil {
 			continue
 		}
-		w.listed.Store(false) // before the check: a queue that gets such messages afterwards lists itself again
+		w.listed.Store(false) // before the check: a queue that gets such messages afterwards adds itself again
 		if q := d.Queue([]byte(w.name)); q != nil && q.Stats == w && w.Expiring() {
 			w.listed.Store(true)
 			queues, kept = append(queues, q), append(kept, listed)

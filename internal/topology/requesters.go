@@ -5,14 +5,14 @@ import (
 	"sync"
 )
 
-// ReplyName is the pseudo-queue of direct reply-to: who consumes it gets the replies to requests that name it in reply-to.
+// ReplyName is the pseudo-queue of direct reply-to: its consumer gets the replies to requests that name it in reply-to.
 const ReplyName = "amq.rabbitmq.reply-to"
 
-// replyPrefix begins the name that replaces ReplyName in a request: what follows cannot be guessed.
+// replyPrefix begins the name that replaces ReplyName in a request; the rest of the name cannot be guessed.
 const replyPrefix = ReplyName + "."
 
-// requesters are the channels that wait for replies, by the name that replies go to. Unlike queues they are no part
-// of the directory: they come and go too often to notify all caches of routes.
+// requesters are the channels that wait for replies, by the name that replies go to. Unlike queues they are not in the
+// directory: they change too often to invalidate all cached routes.
 type requesters struct {
 	mu     sync.RWMutex
 	byName map[string]*Queue
@@ -49,7 +49,7 @@ func IsReplyName(key []byte) bool {
 // IsReserved reports whether a queue of that name cannot be declared because the name means direct reply-to.
 func IsReserved(queue string) bool { return strings.HasPrefix(queue, ReplyName) }
 
-// Requester finds the channel that waits for replies to that name, nil if there is none.
+// Requester returns the channel that waits for replies to that name, nil if there is none.
 func (v *VHost) Requester(name []byte) *Queue {
 	if !IsReplyName(name) {
 		return nil

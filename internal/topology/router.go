@@ -10,33 +10,34 @@ import (
 // Router resolves publishes to queues. It belongs to one goroutine and reuses its memory; the zero value is ready. In steady state
 // it does not allocate, except for decoded headers.
 type Router struct {
-	// Properties returns those of the message in hand and its original (protocol.SplitOriginal), for exchanges that go by one of them, and the
-	// bytes of both; nil for a message without any. It is set before the first publish.
+	// Properties returns the properties of the current message and its original (protocol.SplitOriginal), for exchanges
+	// that use a property, and the size of both in bytes; nil for a message without any. It is set before the first
+	// publish.
 	Properties func() (p protocol.Properties, original []byte, size int)
 
 	keys    [][]byte
 	headers func() protocol.Table
-	asked   bool           // whether decoded is of this publish
+	asked   bool           // whether decoded belongs to this publish
 	decoded protocol.Table // its headers
-	loaded  bool           // whether fields are of this publish
+	loaded  bool           // whether fields belong to this publish
 	fields  fields
 	ruled   ruled
 
-	delay   int64 // what this publish asks for, in ms
-	delayed bool  // whether delay is of this publish
+	delay   int64 // delay of this publish, ms
+	delayed bool  // whether delay belongs to this publish
 	refusal error
-	draw    uint64 // for exchanges that lead anywhere
-	random  bool   // whether draw is of this publish
+	draw    uint64 // for random exchanges
+	random  bool   // whether draw belongs to this publish
 	varies  bool   // whether the route depends on a property
-	capped  bool   // whether an exchange on the way caps TTLs
+	capped  bool   // whether an exchange on the route caps TTLs
 	caps    caps
 	work
 
 	queues    distinct[*Queue]
 	exchanges distinct[*Exchange] // the visited set and, in order, the exchanges still to be visited
-	matched   bool                // whether the exchange in hand has found a destination
+	matched   bool                // whether the current exchange has found a destination
 	histories []*Queue
-	keepers   []*Exchange // whose they are
+	keepers   []*Exchange // the exchanges of histories
 
 	topic topicWalk
 	key   [1][]byte
@@ -44,19 +45,19 @@ type Router struct {
 	walk, walkFirst iradix.WalkFn[destination]
 }
 
-// Route returns the distinct queues for a publish to x with key; none when it is unroutable. It follows bindings to exchanges, each
-// exchange visited once, and, for each exchange at which no binding matched, its alternate exchange (DEC-14). At a delayed exchange
-// the way ends in its holder when headers ask for a delay (DLY-2, DLY-6). The default exchange,
-// the one with the empty name, routes to the queue named key in d (DEC-10). headers is called at most once, and only when a delayed
-// exchange or a headers exchange with bindings is reached; nil means no headers. The result is valid until the next call. It is
-// incomplete if Over says so.
+// Route returns the distinct queues for a publish to x with key; none when it is unroutable. It follows bindings to
+// exchanges, each exchange visited once, and, for each exchange where no binding matched, its alternate exchange
+// (DEC-14). At a delayed exchange the route ends in its holder when headers ask for a delay (DLY-2, DLY-6). The default
+// exchange, the one with the empty name, routes to the queue named key in d (DEC-10). headers is called at most once,
+// and only when a delayed exchange or a headers exchange with bindings is reached; nil means no headers. The result is
+// valid until the next call. It is incomplete if Over returns true.
 func (r *Router) Route(d *Directory, x *Exchange, key []byte, headers func() protocol.Table) []*Queue {
 	r.key[0] = key
 	return r.RouteAll(d, x, r.key[:], headers)
 }
 
-// RouteAll is Route for a publish with several keys, as the CC and BCC headers make it: a queue that several keys lead to comes once,
-// and an alternate exchange is asked only when none of the keys matched.
+// RouteAll is Route for a publish with several keys, from the CC and BCC headers: a queue that several keys lead to is
+// included once, and an alternate exchange is used only when none of the keys matched.
 func (r *Router) RouteAll(d *Directory, x *Exchange, keys [][]byte, headers func() protocol.Table) []*Queue {
 	r.keys, r.headers, r.asked = keys, headers, false
 	r.loaded, r.ruled.loaded, r.delayed, r.refusal, r.capped = false, false, false, nil, false
@@ -77,7 +78,7 @@ func (r *Router) RouteAll(d *Directory, x *Exchange, keys [][]byte, headers func
 	return r.queues.list
 }
 
-// at adds what one exchange leads to.
+// at adds the destinations of one exchange.
 func (r *Router) at(d *Directory, x *Exchange) {
 	if !r.spend(1 + len(r.keys)) {
 		return
@@ -107,8 +108,8 @@ func (r *Router) at(d *Directory, x *Exchange) {
 	}
 }
 
-// holds leads a publish that asks for a delay to the holder of a delayed exchange. That counts as routed: the bindings, and the
-// alternate exchange, are looked at when the message is due (DLY-3, DLY-4).
+// holds routes a publish that asks for a delay to the holder of a delayed exchange. That counts as routed: the
+// bindings, and the alternate exchange, are used when the message is due (DLY-3, DLY-4).
 func (r *Router) holds(x *Exchange) bool {
 	if !r.delayed {
 		r.delayed, r.delay = true, 0
@@ -125,11 +126,11 @@ func (r *Router) holds(x *Exchange) bool {
 	return true
 }
 
-// Steady reports that the result of the last publish is that of the next with the same keys: it depends on nothing else that the
-// message has, and not on chance.
+// Steady reports whether the next publish with the same keys has the same result: the result depends on nothing else in
+// the message, and is not random.
 func (r *Router) Steady() bool { return !r.asked && !r.random && !r.varies }
 
-// Refusal returns why the last publish must not be routed: a delayed exchange got an invalid x-delay
+// Refusal returns an error if the last publish must not be routed: a delayed exchange got an invalid x-delay
 // (timeheaders.Delay). Callers without a publisher to inform use the route, which ignores the delay.
 func (r *Router) Refusal() error { return r.refusal }
 
@@ -155,8 +156,8 @@ func (r *Router) collect(set *destinations) {
 	set.many.Root().Walk(walk)
 }
 
-// addFirst is add for the members of the first set that brings queues: it has no doubles in itself, and a large fanout is spared the
-// look for them.
+// addFirst is add for the members of the first set with queues: a set has no duplicates, so a large fanout need not
+// search for them.
 func (r *Router) addFirst(t Target) {
 	if t.Queue == nil {
 		r.add(t)

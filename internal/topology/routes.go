@@ -10,15 +10,16 @@ import (
 	"candlemark/protocol"
 )
 
-// Binding is one binding as a client made it. Its identity is all four fields; the order of the arguments does not count, their types and values do.
+// Binding is one binding as a client made it. Its identity is all four fields; the order of the arguments does not
+// matter, their types and values do.
 type Binding struct {
 	// Destination is the name of the queue, or of the exchange when ToExchange is set.
 	Destination string
 	ToExchange  bool
-	// RoutingKey is the binding key: kept for every type of exchange, looked at by direct and topic.
+	// RoutingKey is the binding key: kept for every type of exchange, used by direct and topic.
 	RoutingKey string
-	// Arguments are kept for every type of exchange, looked at by headers. A value that is not of one of the Go types
-	// of protocol.Table is a programming error and panics.
+	// Arguments are kept for every type of exchange, used by headers. A value whose type is not one of the Go types of
+	// protocol.Table is a programming error and panics.
 	Arguments protocol.Table
 }
 
@@ -32,17 +33,17 @@ type Target struct {
 type Routes struct {
 	// Alternate is the name of the effective alternate exchange, "" for none (DEC-14).
 	Alternate string
-	// MaxTTL is how long, in ms, anything that the exchange routes may stay in a queue, if Capped (TTL-9).
+	// MaxTTL is the maximum time in ms that messages routed by the exchange may stay in a queue, if Capped (TTL-9).
 	MaxTTL int64
 	Capped bool
 
 	alternate []byte // the same, in the form that Directory.Exchange takes
 	bindings  tree[*bound]
 	matcher   matcher
-	history   *Queue // of an exchange that keeps what it routes, else nil
+	history   *Queue // of an exchange that keeps the messages it routes, else nil
 }
 
-// bound is one binding as the table keeps it.
+// bound is a binding in the table.
 type bound struct {
 	Binding
 	target Target
@@ -53,15 +54,16 @@ type bound struct {
 
 // matcher is the part of a routing table that depends on the type of the exchange. It is immutable.
 type matcher interface {
-	// with and without are the matcher after adding a binding that was not there, or taking away one that was.
+	// with and without return the matcher after adding a new binding, or removing an existing one.
 	with(b *bound) matcher
 	without(b *bound) matcher
-	// match calls Router.collect with the destinations for the publish that r has in hand.
+	// match calls Router.collect with the destinations for the current publish of r.
 	match(r *Router)
 }
 
-// NewRoutes makes the empty table of an exchange of type kind: direct, fanout, topic, headers, x-rules, x-recent-history, or one of those of
-// pick.go, some of which depend on the arguments of the exchange. It is false for any other type.
+// NewRoutes makes the empty table of an exchange of type kind: direct, fanout, topic, headers, x-rules,
+// x-recent-history, or a type of pick.go, some of which depend on the arguments of the exchange. It is false for any
+// other type.
 func NewRoutes(kind string, args protocol.Table) (*Routes, bool) {
 	switch kind {
 	case "direct":
@@ -81,8 +83,8 @@ func NewRoutes(kind string, args protocol.Table) (*Routes, bool) {
 	return nil, false
 }
 
-// Of is r, which has no bindings yet, as the table of an exchange of that name: copies made for its rules are
-// distinguished by it (filter.Action).
+// Of returns r, which has no bindings yet, as the table of an exchange of that name: the name distinguishes copies made
+// for its rules (filter.Action).
 func (r *Routes) Of(exchange string) *Routes {
 	if _, ruled := r.matcher.(*rules); !ruled {
 		return r
@@ -92,8 +94,8 @@ func (r *Routes) Of(exchange string) *Routes {
 	return &c
 }
 
-// With is r with the binding b to dest; false, and r itself, when it is there already. Before dest is forgotten its bindings have to
-// be taken away (WithoutDestination), else they go on leading to it.
+// With returns r with the binding b to dest; false, and r itself, if it already exists. When dest is deleted its
+// bindings must be removed (WithoutDestination), or they still lead to it.
 func (r *Routes) With(b Binding, dest Target) (*Routes, bool) {
 	id, n := b.identity()
 	if _, found := r.bindings.get([]byte(id)); found {
@@ -106,7 +108,7 @@ func (r *Routes) With(b Binding, dest Target) (*Routes, bool) {
 	return &c, true
 }
 
-// Without is r without the binding b; false, and r itself, when it is not there.
+// Without returns r without the binding b; false, and r itself, if it does not exist.
 func (r *Routes) Without(b Binding) (*Routes, bool) {
 	id, _ := b.identity()
 	e, found := r.bindings.get([]byte(id))
@@ -118,7 +120,8 @@ func (r *Routes) Without(b Binding) (*Routes, bool) {
 	return &c, true
 }
 
-// WithoutDestination is r without any binding to that queue, or exchange; r itself when there is none. O(log n) for each of them.
+// WithoutDestination returns r without any binding to that queue, or exchange; r itself when there is none. O(log n)
+// for each of them.
 func (r *Routes) WithoutDestination(name string, toExchange bool) *Routes {
 	removed := slices.Collect(r.bindings.under(destinationKey(name, toExchange)))
 	if len(removed) == 0 {
@@ -131,7 +134,8 @@ func (r *Routes) WithoutDestination(name string, toExchange bool) *Routes {
 	return &c
 }
 
-// WithMoved is r with every binding to a queue of that name leading to q; r itself when there is none. O(log n) for each of them.
+// WithMoved returns r with every binding to a queue of that name leading to q; r itself when there is none. O(log n)
+// for each of them.
 func (r *Routes) WithMoved(q *Queue) *Routes {
 	c := *r
 	moved := false
@@ -147,14 +151,14 @@ func (r *Routes) WithMoved(q *Queue) *Routes {
 	return &c
 }
 
-// Has reports whether the binding b is there.
+// Has reports whether the binding b exists.
 func (r *Routes) Has(b Binding) bool {
 	id, _ := b.identity()
 	_, found := r.bindings.get([]byte(id))
 	return found
 }
 
-// Target returns where the binding b leads; neither queue nor exchange when it is not there.
+// Target returns the target of the binding b, the zero value if b does not exist.
 func (r *Routes) Target(b Binding) Target {
 	id, _ := b.identity()
 	if e, found := r.bindings.get([]byte(id)); found {
@@ -163,13 +167,13 @@ func (r *Routes) Target(b Binding) Target {
 	return Target{}
 }
 
-// drop takes a binding out of a table that is not published yet.
+// drop removes a binding from a table that is not published yet.
 func (r *Routes) drop(e *bound) {
 	r.bindings, _ = r.bindings.without(e.id)
 	r.matcher = r.matcher.without(e)
 }
 
-// WithAlternate is r with another effective alternate exchange, or "" if there is none.
+// WithAlternate returns r with another effective alternate exchange, "" for none.
 func (r *Routes) WithAlternate(name string) *Routes {
 	if name == r.Alternate {
 		return r
@@ -179,7 +183,7 @@ func (r *Routes) WithAlternate(name string) *Routes {
 	return &c
 }
 
-// WithMaxTTL is r with another MaxTTL, in ms; negative for none.
+// WithMaxTTL returns r with another MaxTTL, in ms; negative for none.
 func (r *Routes) WithMaxTTL(ms int64) *Routes {
 	if r.Capped == (ms >= 0) && (!r.Capped || r.MaxTTL == ms) {
 		return r
@@ -210,7 +214,7 @@ func (r *Routes) bindingsUnder(prefix string) iter.Seq[Binding] {
 // Len returns the number of bindings.
 func (r *Routes) Len() int { return r.bindings.len() }
 
-// Same reports whether it is the same binding.
+// Same reports whether both are the same binding.
 func (b Binding) Same(other Binding) bool {
 	one, _ := b.identity()
 	two, _ := other.identity()
@@ -241,8 +245,8 @@ func appendDestinationKey(dst []byte, name string, exchange bool) []byte {
 	return canonical.Text(append(dst, kind), name)
 }
 
-// sortedFields returns the fields in the order of their keys, equal keys in the order of the table, which is left as it
-// is.
+// sortedFields returns the fields in the order of their keys, equal keys in the order of the table, which is not
+// changed.
 func sortedFields(t protocol.Table) []protocol.Field {
 	sorted := slices.Clone([]protocol.Field(t))
 	slices.SortStableFunc(sorted, func(a, b protocol.Field) int { return strings.Compare(a.Key, b.Key) })

@@ -9,13 +9,13 @@ import (
 	"candlemark/protocol"
 )
 
-// rules matches messages with the rules of subscriptions (SBR-1): correlation filters are found as the conditions of headers exchanges are,
-// fields of the message having names that no header has; SQL filters are evaluated one by one.
+// rules matches messages with the rules of subscriptions (SBR-1): correlation filters are found like conditions of
+// headers exchanges, with fields of the message under names that no header has; SQL filters are evaluated one by one.
 type rules struct {
 	exchange   string
 	correlated headers
 	sql        tree[*sqlRule] // by the binding's id
-	actions    int            // how many rules have one
+	actions    int            // number of rules with an action
 }
 
 type sqlRule struct {
@@ -34,7 +34,7 @@ func (m *rules) with(b *bound) matcher {
 	switch {
 	case err != nil || rule.Filter == filter.False:
 	case rule.Filter == filter.SQL:
-		e, _ := filter.Parse(rule.SQL, rule.Parameters) // was parsed
+		e, _ := filter.Parse(rule.SQL, rule.Parameters) // validated earlier
 		c.sql = m.sql.with(b.id, &sqlRule{e, b.target})
 	default:
 		c.correlated.add(ruleConditions(b.Arguments), b)
@@ -76,7 +76,7 @@ func (m *rules) match(r *Router) {
 		m.find(r)
 		return
 	}
-	r.varies = true // so that each message pays for its copies
+	r.varies = true // so that the copies count for each message
 	from := len(r.queues.list)
 	m.find(r)
 	for _, q := range r.queues.list[from:] {
@@ -115,7 +115,7 @@ func (m *rules) find(r *Router) {
 	}
 }
 
-// ruled is the message in hand as rules look at it.
+// ruled is the current message in the form that rules use.
 type ruled struct {
 	loaded  bool
 	size    int // bytes of its properties
@@ -144,7 +144,7 @@ func (of *ruled) load(r *Router) {
 	clear(of.table)
 }
 
-// systemName is under which a field of the message is found: no header has such a name.
+// systemName returns the name of a field of the message, which no header has.
 func systemName(f filter.Field) string { return "\x00" + f.String() }
 
 func ruleConditions(args protocol.Table) (list []condition) {

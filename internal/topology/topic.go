@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// topic matches binding keys as patterns of words. [AMQP 3.1.3.3] As in RabbitMQ, keys are split at every '.', so that words can be
-// empty ("a." is "a" and ""), but the empty key has no word at all: "#" matches it, "*" does not. '*' and '#' are wildcards only as
-// whole words of a binding key.
+// topic matches binding keys as patterns of words. [AMQP 3.1.3.3] As in RabbitMQ, keys are split at every '.', so that
+// words can be empty ("a." is "a" and ""), but the empty key has no words: "#" matches it, "*" does not. '*' and '#'
+// are wildcards only as whole words of a binding key.
 type topic struct {
 	root *topicNode // nil when there is no binding
 }
 
-// topicNode stands for one binding key, or the beginning of some. It is immutable.
+// topicNode represents a binding key, or a prefix of binding keys. It is immutable.
 type topicNode struct {
 	words tree[*topicNode] // next nodes by word
 	star  *topicNode       // next node for any one word
 	hash  *topicNode       // next node for any number of words
-	here  destinations     // of the bindings whose key ends here
+	here  destinations     // of bindings whose key ends here
 }
 
 func (m *topic) with(b *bound) matcher {
@@ -28,8 +28,8 @@ func (m *topic) without(b *bound) matcher {
 	return &topic{root: m.root.change(b.RoutingKey, b.RoutingKey != "", withoutDestination, b)}
 }
 
-// change copies the path from n along the words of rest (none are left when more is false), applies op to the destinations at its
-// end and prunes what has become empty: nil is an empty node, going in and coming out.
+// change copies the path from n along the words of rest (none are left when more is false), applies op to the
+// destinations at its end and prunes empty nodes: nil is an empty node, as receiver and as result.
 func (n *topicNode) change(rest string, more bool, op func(destinations, *bound) destinations, b *bound) *topicNode {
 	var c topicNode
 	if n != nil {
@@ -59,9 +59,10 @@ func (n *topicNode) change(rest string, more bool, op func(destinations, *bound)
 	return &c
 }
 
-// topicWalk is the memory for matching one key: the nodes that the words read so far can lead to. A node has one parent, so no node
-// comes twice among now; a node behind '#' stays once it is reached and is kept apart, each once. The work is therefore at most the
-// number of words times the number of nodes, also for keys and bindings made to be slow; each node followed along a word is a step.
+// topicWalk is the memory for matching one key: the nodes reachable with the words read so far. A node has one parent,
+// so now has no duplicates; a node behind '#' stays reachable and is kept separately, once. So the work is at most the
+// number of words times the number of nodes, even for keys and bindings designed to be slow; each node followed along a
+// word is a step.
 type topicWalk struct {
 	now, next []*topicNode
 	hashes    distinct[*topicNode]
@@ -83,7 +84,8 @@ func (m *topic) match(r *Router) {
 	}
 }
 
-// run reads all words of key; the nodes where it ends are then in now and hashes. It stops when the work is over.
+// run reads all words of key; the nodes where it ends are then in now and hashes. It stops when the work limit is
+// exceeded.
 func (w *topicWalk) run(root *topicNode, key []byte, work *work) {
 	w.reach(root)
 	w.now, w.next = w.next, w.now
@@ -133,9 +135,9 @@ func (w *topicWalk) step(n *topicNode, word []byte) {
 	}
 }
 
-// reach notes n for the next word, and what lies behind '#' there, for a '#' that stands for no word.
+// reach adds n for the next word, and the nodes behind its '#', which may match no word.
 func (w *topicWalk) reach(n *topicNode) {
 	w.next = append(w.next, n)
 	for n = n.hash; n != nil && w.hashes.add(n); n = n.hash {
-	} // what lies behind one that was reached before was reached then
+	} // the nodes behind a node reached earlier are already there
 }

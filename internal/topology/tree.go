@@ -8,15 +8,16 @@ import (
 	iradix "github.com/hashicorp/go-immutable-radix/v2"
 )
 
-// Most trees are small (the queues of one binding key, the words at one level), where a sorted slice is smaller and faster than a
-// radix tree. A tree becomes a radix tree above maxFew entries and a slice again at minFew, apart so that it does not flap.
+// Most trees are small (the queues of one binding key, the words at one level), where a sorted slice is smaller and
+// faster than a radix tree. A tree becomes a radix tree above maxFew entries and a slice again at minFew, which differ
+// so that it does not flap.
 const (
 	maxFew = 16
 	minFew = 8
 )
 
-// tree is a persistent map from names to values, in the order of their bytes. The zero value is empty. with and without leave the
-// receiver as it was and cost O(log n).
+// tree is a persistent map from names to values, in the order of their bytes. The zero value is empty. with and without
+// do not change the receiver and cost O(log n).
 type tree[V any] struct {
 	few  []entry[V]      // sorted; the form of a small tree, when many is nil
 	many *iradix.Tree[V] // the form of a large one
@@ -57,12 +58,12 @@ func (t *tree[V]) get(key []byte) (V, bool) {
 	return none, false
 }
 
-// find returns the position of key among the few, or where it would be put in.
+// find returns the position of key in few, or where it would be inserted.
 func (t tree[V]) find(key string) (int, bool) {
 	return slices.BinarySearchFunc(t.few, key, func(e entry[V], key string) int { return strings.Compare(e.key, key) })
 }
 
-// with is t with value under key, in the place of what was there.
+// with returns t with value under key, which replaces an earlier value.
 func (t tree[V]) with(key string, value V) tree[V] {
 	if t.many != nil {
 		many, _, _ := t.many.Insert([]byte(key), value)
@@ -88,7 +89,7 @@ func (t tree[V]) with(key string, value V) tree[V] {
 	return tree[V]{few: append(few, t.few[at:]...)}
 }
 
-// without is t without the entry of that key; found says whether there was one.
+// without returns t without the entry of that key; found reports whether it existed.
 func (t tree[V]) without(key string) (_ tree[V], found bool) {
 	if t.many == nil {
 		at, found := t.find(key)

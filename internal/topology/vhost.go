@@ -8,8 +8,8 @@ import (
 	"weak"
 )
 
-// VHost is the handle of one virtual host, shared by all that route in it. Name, PID and DeadLetter are set before it
-// is shared and never change.
+// VHost is the handle of one virtual host, shared by all actors that route in it. Name, PID and DeadLetter are set
+// before it is shared and never change.
 type VHost struct {
 	// Name as clients write it in connection.open, for example "/".
 	Name string
@@ -26,12 +26,12 @@ type VHost struct {
 	requesters requesters
 	waiting    struct {
 		sync.Mutex
-		list []weak.Pointer[QueueStats] // of queues that have had messages that expire since the last query; some may be gone
+		list []weak.Pointer[QueueStats] // of queues that have had expiring messages since the last query; some may be deleted
 	}
-	lane chan struct{} // of long routes, full while one is looked for
+	lane chan struct{} // of long routes, full while one is computed
 }
 
-// NewVHost makes the handle of a virtual host with an empty directory and generation 0.
+// NewVHost returns the handle of a virtual host with an empty directory and generation 0.
 func NewVHost(name string) *VHost {
 	v := &VHost{Name: name, lane: make(chan struct{}, 1)}
 	v.directory.Store(&Directory{})
@@ -50,13 +50,13 @@ func (v *VHost) DefaultQueueType() string {
 // SetDefaultQueueType takes effect with the next declare.
 func (v *VHost) SetDefaultQueueType(kind string) { v.defaultQueueType.Store(&kind) }
 
-// TraceExchange is where the firehose copies messages to.
+// TraceExchange is the exchange that the firehose copies messages to.
 const TraceExchange = "amq.rabbitmq.trace"
 
 // Tracing reports whether publishes and deliveries are copied to TraceExchange. Hot paths call it once per batch.
 func (v *VHost) Tracing() bool { return v.tracing.Load() }
 
-// SetTracing switches the firehose for what comes from now on.
+// SetTracing switches the firehose for later messages.
 func (v *VHost) SetTracing(on bool) { v.tracing.Store(on) }
 
 // Directory returns the current snapshot of the names. Never nil.
@@ -107,7 +107,7 @@ func (v *VHosts) List(name string) []*VHost {
 	return list
 }
 
-// Add lets clients into a virtual host.
+// Add opens a virtual host to clients.
 func (v *VHosts) Add(added *VHost) {
 	all := maps.Clone(v.load())
 	if all == nil {
@@ -117,7 +117,7 @@ func (v *VHosts) Add(added *VHost) {
 	v.all.Store(&all)
 }
 
-// Remove closes a virtual host to clients that come from now on.
+// Remove closes a virtual host to new clients.
 func (v *VHosts) Remove(name string) {
 	all := maps.Clone(v.load())
 	delete(all, name)

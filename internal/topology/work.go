@@ -8,14 +8,14 @@ import (
 )
 
 // The bounds of the cost of one route, in steps of some 20 to 100 ns: a node of a topic exchange followed along one
-// word, a condition of a headers exchange compared, a key looked up at one exchange, a destination found (also one that
-// is known already).
+// word, a condition of a headers exchange compared, a key looked up at one exchange, a destination found (even if
+// already known).
 const (
-	// TurnSteps is the most that Router.Route spends, so that no bindings and keys make an actor's turn long.
+	// TurnSteps is the limit of Router.Route, so that no bindings and keys make an actor's turn long.
 	TurnSteps = 20_000
-	// MaxSteps is the most that a Long route spends: longer ones are refused.
+	// MaxSteps is the limit of a Long route: longer ones are refused.
 	MaxSteps = 4_000_000
-	// sliceSteps is after how many steps a Long route lets others use the processor.
+	// sliceSteps is the number of steps after which a Long route yields the processor.
 	sliceSteps = 2_000
 )
 
@@ -23,11 +23,12 @@ const (
 type work struct {
 	steps, limit int
 	over         bool
-	// pause, unless nil, is called whenever the limit is reached; false: give up. Then there is another slice, up to MaxSteps.
+	// pause, unless nil, is called whenever the limit is reached. If it returns true, there is another slice, up to
+	// MaxSteps; false gives up.
 	pause func() bool
 }
 
-// begin gives a route its first steps.
+// begin resets the count and limit for a new route.
 func (w *work) begin() {
 	w.steps, w.limit, w.over = 0, TurnSteps, false
 	if w.pause != nil {
@@ -35,7 +36,7 @@ func (w *work) begin() {
 	}
 }
 
-// spend takes n steps before they are done; false: do them not, the route is over.
+// spend counts n steps before they are done; false: skip them; the limit is exceeded.
 func (w *work) spend(n int) bool {
 	w.steps += n
 	return w.steps <= w.limit || w.more()
@@ -50,14 +51,15 @@ func (w *work) more() bool {
 	return false
 }
 
-// Over reports that the last route was given up because it takes more steps than it may: its result is not to be used. See VHost.Long.
+// Over reports whether the last route was given up because it exceeded the limit of steps: its result must not be used.
+// See VHost.Long.
 func (r *Router) Over() bool { return r.over }
 
 // Steps returns the cost of the last route.
 func (r *Router) Steps() int { return r.steps }
 
-// Long is a route that takes more than TurnSteps. It is looked for beside the actors, one at a time in a virtual
-// host, and yields the processor to other goroutines, so that it delays only its publisher.
+// Long is a route that takes more than TurnSteps. It is computed outside the actors, one at a time in a virtual host,
+// and yields the processor to other goroutines, so that it delays only its publisher.
 type Long struct {
 	router  Router
 	vhost   *VHost
@@ -76,13 +78,14 @@ type LongRoute struct {
 	Err       error
 }
 
-// Long makes a route as Router.RouteAll would. Keys, headers and properties (see Router.Properties) are used until Find has returned.
+// Long returns a Long for the route of Router.RouteAll. Keys, headers and properties (see Router.Properties) are used
+// until Find has returned.
 func (v *VHost) Long(x *Exchange, keys [][]byte, headers func() protocol.Table, properties func() (protocol.Properties, []byte, int)) *Long {
 	return &Long{router: Router{Properties: properties}, vhost: v, to: x, keys: keys, headers: headers, gone: make(chan struct{})}
 }
 
-// Find waits its turn and looks for the route; it blocks and belongs on a goroutine of its own. It is false if Stop was called. A
-// panic on the way becomes Err.
+// Find waits its turn and computes the route; it blocks and needs its own goroutine. ok is false if Stop was called. A
+// panic becomes Err.
 func (l *Long) Find() (found LongRoute, ok bool) {
 	defer func() {
 		if reason := recover(); reason != nil {
@@ -106,7 +109,7 @@ func (l *Long) Find() (found LongRoute, ok bool) {
 	return found, l.pause()
 }
 
-// pause lets others run; false if the route is no longer wanted.
+// pause lets other goroutines run; false if the route is no longer wanted.
 func (l *Long) pause() bool {
 	runtime.Gosched()
 	select {

@@ -42,7 +42,7 @@ func (s *Schedules) Set(m Config) {
 	}
 }
 
-// Config returns the current one, or nil if the queue honours no header.
+// Config returns the current Config, or nil if the queue honours no header.
 func (s *Schedules) Config() *Config {
 	if s == nil {
 		return nil
