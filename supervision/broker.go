@@ -45,7 +45,7 @@ func (n *Node) Metrics(ctx context.Context) (management.Metrics, error) {
 	load := n.dispatcher.Load()
 	m.Actors = management.Actors{Busy: load.Actors, Mails: load.Mails, Longest: load.Longest}
 	m.Logins = n.cfg.Users.Logins()
-	_ = json.Unmarshal(n.globals.All()[clusterID], &m.ClusterID) // it is our own
+	_ = json.Unmarshal(n.globals.All()[clusterID], &m.ClusterID) // written by the broker itself
 	if j, ok := n.cfg.Journal.(interface{ Stats() segment.Stats }); ok {
 		s := j.Stats()
 		m.Journal = &management.Journal{Commits: s.Commits, Records: s.Records, Written: s.Written, Bytes: s.Bytes, Live: s.Live}
@@ -95,17 +95,17 @@ func (n *Node) SetMemoryWatermark(to config.Amount) { n.monitor.SetMemoryWaterma
 // SetDiskFreeLimit implements management.Host.
 func (n *Node) SetDiskFreeLimit(to config.Amount) { n.monitor.SetDiskFreeLimit(to) }
 
-// JournalFull reports that the journal waits for room on the disk, or no longer does. The disk alarm lasts as long,
-// whatever its limit.
+// JournalFull reports that the journal waits for room on the disk, or no longer does. While it waits there is a disk
+// alarm, whatever its limit.
 func (n *Node) JournalFull(full bool) { n.monitor.JournalFull(full) }
 
-// announced is a listener that is not the node's own.
+// announced is a listener of another part of the program.
 type announced struct {
 	management.Listener
 	config *tls.Config
 }
 
-// Announce adds a listener that is not the node's own to what it shows; config is nil for one without TLS.
+// Announce adds a listener of another part of the program to those the node shows; config is nil without TLS.
 func (n *Node) Announce(name string, at net.Addr, config *tls.Config) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

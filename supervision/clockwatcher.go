@@ -7,15 +7,15 @@ import (
 	"candlemark/internal/clock"
 )
 
-// clockWatcher looks at the machine's clocks from a goroutine of its own (ADR 19).
+// clockWatcher checks the machine's clocks in its own goroutine (ADR 19).
 type clockWatcher struct {
 	node *Node
-	stop chan struct{} // nil: not watched
+	stop chan struct{} // nil if not watching
 	gone chan struct{}
-	late bool // timers were late at the last look
+	late bool // timers were late at the last check
 }
 
-// watch begins to look at c.
+// watch begins to check c.
 func (w *clockWatcher) watch(c *clock.Clock) {
 	w.stop, w.gone = make(chan struct{}), make(chan struct{})
 	go func() {
@@ -51,7 +51,7 @@ func (w *clockWatcher) look(c *clock.Clock) {
 	if slept != 0 {
 		w.node.cfg.Log.Info().Int64("slept_ms", slept.Milliseconds()).Msg("the machine has slept; what became due meanwhile is due now")
 	}
-	if slept != 0 || w.late { // twice, for queues that were not in their directory yet
+	if slept != 0 || w.late { // a second time for queues that were not yet in their directory
 		w.node.sendToQueues(&mail.ClockJumped{})
 	}
 	w.late = slept != 0

@@ -6,22 +6,22 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 )
 
-// maxCrashed is how many queues that failed are remembered. Mail for one can be
-// on its way for a moment only: until its virtual host has forgotten the name.
+// maxCrashed is the number of failed queues that are remembered. Mail for a failed queue can arrive only briefly, until
+// its virtual host has removed the name.
 const maxCrashed = 4096
 
-// crashedQueues remembers the queues that ended by a panic: mail to them after they closed their mailbox is refused,
-// while a queue that ended in order has accepted it (PRO-2).
+// crashedQueues remembers the queues that ended by a panic: mail sent to them after they closed their mailbox is
+// refused, while a queue that ended normally has accepted it (PRO-2).
 type crashedQueues struct{ ids *lru.Cache[string, struct{}] }
 
 func newCrashedQueues() crashedQueues {
-	ids, _ := lru.New[string, struct{}](maxCrashed) // fails for a size below 1 only
+	ids, _ := lru.New[string, struct{}](maxCrashed) // fails only for sizes below 1
 	return crashedQueues{ids}
 }
 
 func (c crashedQueues) add(queue mail.Address) { c.ids.Add(queue.GetId(), struct{}{}) }
 
-// has reports whether a queue, which may be nil, is one of them.
+// has reports whether a queue, which may be nil, has crashed.
 func (c crashedQueues) has(queue mail.Address) bool {
 	return queue != nil && c.ids.Contains(queue.GetId())
 }

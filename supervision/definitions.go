@@ -21,7 +21,7 @@ func (n *Node) PutVHost(ctx context.Context, v auth.VHost) (created bool, err er
 		return false, err
 	}
 	if created {
-		// Policies that a late command left of a namesake must not come back to life.
+		// Policies that a late command set for a deleted virtual host of that name must not apply again.
 		if err = n.ForgetPolicies(ctx, v.Name); err == nil {
 			err = n.await(ctx, func(done chan<- error) any { return startVHost{v.Name, done} })
 		}
@@ -69,13 +69,13 @@ func (n *Node) DeleteUser(ctx context.Context, name string) (found bool, err err
 	return true, nil
 }
 
-// await has the root do something and waits until it is done.
+// await sends the root a request and waits until it is done.
 func (n *Node) await(ctx context.Context, what func(done chan<- error) any) error {
 	failure, err := askRoot(ctx, n, what)
 	return errors.Join(failure, err)
 }
 
-// lockVHosts lets one change of the virtual hosts at a time.
+// lockVHosts permits one change of the virtual hosts at a time.
 func (n *Node) lockVHosts(ctx context.Context) error {
 	select {
 	case n.changing <- struct{}{}:

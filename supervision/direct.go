@@ -13,7 +13,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// directConnection is a connection from the broker to itself. It needs no listener, and no client can make one.
+// directConnection is a connection from the broker to itself. It needs no listener, and clients cannot open one.
 type directConnection struct {
 	net.Conn
 	name string
@@ -23,11 +23,12 @@ type directConnection struct {
 	free bool
 }
 
-// nobody is a user without a name of its own, as RabbitMQ calls it too. It publishes messages for other users.
+// nobody is a user without a name, "none" as in RabbitMQ. It publishes messages for other users.
 var nobody = auth.User{Name: "none", Tags: []string{"impersonator"}}
 
-// dial connects a shovel to a broker: to this one if the address names none. Then a user without a password needs none, and without a
-// user everything is allowed in that virtual host, as in RabbitMQ: who made the shovel was asked (parameters.Validate).
+// dial connects a shovel to a broker: to this one if the address names none. Then a user without a password is
+// accepted, and without a user everything in that virtual host is allowed, as in RabbitMQ: the creator's permissions
+// were checked (parameters.Validate).
 func dial(ctx context.Context, n *Node, to *parameters.URI) (net.Conn, error) {
 	switch {
 	case !to.Local() && n.cfg.Dial != nil:
@@ -52,7 +53,8 @@ func dial(ctx context.Context, n *Node, to *parameters.URI) (net.Conn, error) {
 	return far, nil
 }
 
-// admit says how the connection is let in. The shovel reads when it has room, as long as that takes; neither side can die alone.
+// admit configures the login and timeouts of the connection. The shovel reads when it has room, however long that
+// takes; both ends are in this process, so neither can fail unnoticed.
 func (i *directConnection) admit(cfg *connection.Config) {
 	cfg.NoHeartbeat, cfg.SendTimeout = true, -1
 	if i.user != nil {
@@ -68,7 +70,7 @@ func (i *directConnection) admit(cfg *connection.Config) {
 	}
 }
 
-// RemoteAddr implements net.Conn: it makes names of connections unique.
+// RemoteAddr implements net.Conn: the address makes names of connections unique.
 func (i *directConnection) RemoteAddr() net.Addr { return directName(i.name) }
 
 type directName string
@@ -87,7 +89,7 @@ func (i *directConnection) Authenticate(string, []byte, auth.Peer) (auth.User, e
 	return *i.user, nil
 }
 
-// spawn has the root make an actor that is alone.
+// spawn makes the root spawn a single actor.
 func spawn(ctx context.Context, n *Node, kind Kind, make func() actor.Actor) (mail.Address, error) {
 	pid, err := askRoot(ctx, n, func(reply chan<- mail.Address) any { return openChild{kind, make, reply} })
 	if err == nil && pid == nil {
@@ -96,7 +98,7 @@ func spawn(ctx context.Context, n *Node, kind Kind, make func() actor.Actor) (ma
 	return pid, err
 }
 
-// openChild asks for an actor; nil comes back if it cannot be made.
+// openChild asks for an actor; the answer is nil if it cannot be made.
 type openChild struct {
 	kind  Kind
 	make  func() actor.Actor

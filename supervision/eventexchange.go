@@ -16,25 +16,25 @@ import (
 )
 
 const (
-	// eventExchange is where RabbitMQ's plugin of that name publishes events.
+	// eventExchange is the exchange where RabbitMQ's event exchange plugin publishes events.
 	eventExchange = "amq.rabbitmq.event"
-	// eventRoom is how many events may wait to be published; more are lost, and counted.
+	// eventRoom is the maximum number of events that wait to be published; more are lost, and counted.
 	eventRoom = 4096
-	// eventBatch is how many are under way to queues at a time.
+	// eventBatch is the maximum number of events on their way to queues at a time.
 	eventBatch = 256
 )
 
-// newHub makes the source of a node's events.
+// newHub returns the source of a node's events.
 func newHub(n *Node) *events.Hub {
 	return events.NewHub(events.Config{
 		Log: eventlog.New(n.cfg.Log, func(t protocol.Table) []byte { return jsonencode.Marshal(forms.Object(t)) }), Now: n.wallTime,
 	})
 }
 
-// wallTime is in ms since 1970.
+// wallTime returns the wall time in ms since 1970.
 func (n *Node) wallTime() int64 { return n.clock.Now().Floor() + n.clock.Skew() }
 
-// eventExchanges returns those that a virtual host has for events.
+// eventExchanges returns the exchanges of a virtual host for events.
 func eventExchanges(n *Node, vhost string) []mail.DeclareExchange {
 	if n.cfg.EventsIn == "" || n.cfg.EventsIn != vhost {
 		return nil
@@ -42,7 +42,7 @@ func eventExchanges(n *Node, vhost string) []mail.DeclareExchange {
 	return []mail.DeclareExchange{{Name: eventExchange, Type: "topic", Durable: true, Internal: true}}
 }
 
-// eventPublisher publishes events from a goroutine of its own.
+// eventPublisher publishes events in its own goroutine.
 type eventPublisher struct {
 	node     *Node
 	listener *events.Listener
@@ -51,7 +51,7 @@ type eventPublisher struct {
 	gone     sync.WaitGroup
 }
 
-// publishEvents begins to, if there is a virtual host for it; call the result to end that.
+// publishEvents begins to publish events, if a virtual host is configured for them; call end to stop.
 func publishEvents(n *Node) (end func()) {
 	if n.cfg.EventsIn == "" {
 		return func() {}
@@ -73,7 +73,7 @@ func publishEvents(n *Node) (end func()) {
 	}
 }
 
-// exchange finds the exchange; nil if it is not there.
+// exchange finds the exchange; nil if it does not exist.
 func (p *eventPublisher) exchange() (*topology.Directory, *topology.Exchange) {
 	v, found := p.node.VHost(p.node.cfg.EventsIn)
 	if !found {
@@ -98,7 +98,7 @@ func (p *eventPublisher) run(ctx context.Context) {
 	}
 }
 
-// publish gives the queues what they get of a batch, and waits until all have taken it: so much is under way and no more.
+// publish sends a batch to the queues, and waits until all have taken it, so that only one batch is on its way.
 func (p *eventPublisher) publish(ctx context.Context, batch []events.Notification) {
 	d, x := p.exchange()
 	if x == nil {
@@ -123,7 +123,7 @@ func (p *eventPublisher) publish(ctx context.Context, batch []events.Notificatio
 	in := p.node.asker.Inbox(len(targets))
 	defer in.Close()
 	for q, messages := range targets {
-		messages[len(messages)-1].Number = 1 // is answered
+		messages[len(messages)-1].Number = 1 // asks for an answer
 		p.node.asker.Post(q.PID, &mail.Enqueue{From: in.PID, Queue: q.PID, Table: q.Table, Action: q.Action, Messages: messages})
 	}
 	ctx, cancel := p.node.clock.WithTimeout(ctx, ask.Patience)
@@ -135,7 +135,7 @@ func (p *eventPublisher) publish(ctx context.Context, batch []events.Notificatio
 	}
 }
 
-// eventMessage returns an event as RabbitMQ publishes it: all of it is in the headers.
+// eventMessage returns an event as RabbitMQ publishes it: with all data in the headers.
 func eventMessage(e *events.Event) message.Message {
 	p := protocol.Properties{
 		Flags:   protocol.FlagHeaders | protocol.FlagTimestamp | protocol.FlagDeliveryMode,

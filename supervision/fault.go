@@ -6,9 +6,8 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// faulty is an actor under Config.Fault. It panics in the middle of the turns
-// that Fault picks: where it would first send, watch or spawn something, and at
-// the end of the turn at the latest.
+// faulty is an actor under Config.Fault. It panics in turns that Fault picks: at the first send, watch or spawn, or
+// else at the end of the turn.
 type faulty struct {
 	actor.Actor
 	fault func(who *actor.PID, what any) bool

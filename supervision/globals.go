@@ -15,10 +15,10 @@ import (
 	"candlemark/supervision/shovels"
 )
 
-// clusterID is the global parameter that identifies a data folder: each has one of its own, for good.
+// clusterID is the global parameter that identifies a data folder; it is unique and never changes.
 const clusterID = "internal_cluster_id"
 
-// loadGlobals begins with the global parameters that were stored.
+// loadGlobals loads the stored global parameters.
 func (n *Node) loadGlobals(stored []definitions.Global) error {
 	n.globals = definitions.NewGlobals(n.cfg.Meta, stored)
 	if n.globals.All()[clusterID] != nil {
@@ -82,7 +82,7 @@ func (k *parameterKeeper) DeleteParameter(ctx context.Context, p parameters.Para
 	return found, err
 }
 
-// parameter returns the value that a parameter has; nil if there is none.
+// parameter returns the current value of a parameter, nil if there is none.
 func (k *parameterKeeper) parameter(p parameters.Parameter) json.RawMessage {
 	for _, known := range k.Parameters(p.VHost) {
 		if known.Component == p.Component && known.Name == p.Name {
@@ -95,7 +95,7 @@ func (k *parameterKeeper) parameter(p parameters.Parameter) json.RawMessage {
 // valueField returns a value without the users and passwords of URIs.
 func valueField(value json.RawMessage) protocol.Field {
 	var v any
-	_ = json.Unmarshal(value, &v) // it was read before
+	_ = json.Unmarshal(value, &v) // validated earlier
 	return protocol.Field{Key: "value", Value: string(events.Redacted(jsonencode.Marshal(v)))}
 }
 
@@ -115,7 +115,7 @@ func (k *parameterKeeper) parameterEvent(ctx context.Context, event string, p pa
 	})
 }
 
-// clusterName returns the broker's, that of the node unless it was given one.
+// clusterName returns the name of the cluster, by default that of the node.
 func (n *Node) clusterName() string {
 	var name string
 	if value := n.globals.All()[management.ClusterName]; value == nil || json.Unmarshal(value, &name) != nil {

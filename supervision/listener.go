@@ -7,9 +7,8 @@ import (
 	"time"
 )
 
-// keepalive is how a client whose host is gone is noticed although it has nothing to say, also if it wants no
-// heartbeats: after 30 s of silence, and 6 more questions, one every 10 s, without an answer. Heartbeats find it
-// sooner.
+// keepalive detects silent clients whose host is gone, even without heartbeats: after 30 s of silence, and then 6
+// unanswered probes, one every 10 s. Heartbeats detect them sooner.
 var keepalive = net.ListenConfig{KeepAliveConfig: net.KeepAliveConfig{
 	Enable: true, Idle: 30 * time.Second, Interval: 10 * time.Second, Count: 6,
 }}
@@ -21,8 +20,8 @@ func listen(address string) (net.Listener, error) {
 
 var errStopping = errors.New("broker is stopping")
 
-// Listen opens an AMQP listener on address, host:port, port 0 for any free one,
-// and serves it. It returns the real address.
+// Listen opens an AMQP listener on address, host:port, with port 0 for any free port, and serves it. It returns the
+// actual address.
 func (n *Node) Listen(address string) (net.Addr, error) {
 	l, err := listen(address)
 	if err != nil {
@@ -51,8 +50,7 @@ func (n *Node) Serve(l net.Listener) error {
 	return nil
 }
 
-// accept survives what passes, such as running out of file descriptors, by
-// waiting a little.
+// accept survives temporary errors, such as running out of file descriptors, by waiting a little.
 func (n *Node) accept(l net.Listener) {
 	for {
 		conn, err := l.Accept()
@@ -83,7 +81,7 @@ func (n *Node) Connect(conn net.Conn) {
 	n.asker.Post(n.root, accepted{conn})
 }
 
-// refuseConnection closes a connection that Connect took.
+// refuseConnection closes a connection passed to Connect.
 func (n *Node) refuseConnection(conn net.Conn) {
 	_ = conn.Close()
 	n.sockets.Leave()

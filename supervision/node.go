@@ -33,43 +33,41 @@ import (
 
 // Config configures a broker.
 type Config struct {
-	// Users are the users and virtual hosts at the start; nil for those of a new broker.
+	// Users are the users and virtual hosts at the start; nil means those of a new broker.
 	Users *auth.Users
-	// Authenticator and Permissions stand in for Users in tests; nil for them.
+	// Authenticator and Permissions replace Users in tests; nil means Users.
 	Authenticator auth.Authenticator
 	Permissions   auth.Permissions
 	Journal       store.Journal // closed by its owner, after Stop
 	// Meta stores durable definitions; closed like the journal. Nil stores nothing. Users, policies and the rest are
 	// loaded from it.
 	Meta definitions.Store
-	// Backups makes copies of what they keep, or nil if there is none.
+	// Backups backs up Journal and Meta; nil for none.
 	Backups management.Backups
-	// Process is the program; nil for one that has neither levels of a log nor an end, as in tests.
+	// Process controls the program's log levels and its end; nil for neither, as in tests.
 	Process management.Process
 	// Product is the product name sent to clients over AMQP; Candlemark.
 	Product        string
 	ProductVersion string
 	Name           string // of the node, as the HTTP API shows it
-	DataDirectory  string // the data folder, likewise; "" for none
+	DataDirectory  string // the data folder as the HTTP API shows it; "" for none
 	// EventsIn is the virtual host in which events are published to amq.rabbitmq.event, or "" if there is none.
 	EventsIn    string
 	Log         zerolog.Logger
 	MaxMessage  uint64        // largest body in bytes; 16 MiB
 	StopTimeout time.Duration // for connections to leave; 10 s
 	Workers     int           // of the dispatcher; GOMAXPROCS
-	// Trace, if set, sees every mail as it is sent; from is nil for readers,
-	// timers and other goroutines that are not actors. Calls come from several
-	// goroutines. For tests: it costs a middleware on every send.
+	// Trace, if set, is called for every mail sent, from several goroutines; from is nil for readers, timers and other
+	// non-actor goroutines. For tests: it adds a middleware to every send.
 	Trace func(from, to *actor.PID, what any)
-	// Fault, if set, is asked before every turn of an actor, also before system
-	// mail, and makes it panic over the mail by true. For tests; nil costs nothing.
+	// Fault, if set, is called before every turn of an actor, even for system mail; true makes the actor panic. For
+	// tests; nil costs nothing.
 	Fault func(who *actor.PID, what any) bool
-	// Dial, if set, connects shovels to other brokers in place of the network. For tests.
+	// Dial, if set, connects shovels to other brokers instead of the network. For tests.
 	Dial func(ctx context.Context, to *parameters.URI) (net.Conn, error)
 	// Handshake is how long a client may take to open its connection; 10 s.
 	Handshake time.Duration
-	// SendTimeout is how long a client may read nothing of what it is sent; 15 s,
-	// negative for ever.
+	// SendTimeout is how long a client may read nothing that it is sent; 15 s, negative for no limit.
 	SendTimeout time.Duration
 	Limits      Limits
 	Alarms      resources.Config
@@ -80,9 +78,9 @@ type Config struct {
 
 const rootName = "broker"
 
-// Node is one broker. Several may live in one process (PRO-17).
+// Node is one broker. Several may run in one process (PRO-17).
 type Node struct {
-	// Most of what the HTTP API asks of a broker.
+	// Most of the management.Broker of the HTTP API.
 	*queries.Queries
 	*localchannel.Commands
 	parameterKeeper
@@ -104,18 +102,18 @@ type Node struct {
 	Failures     *Failures
 	crashed      crashedQueues
 	clockWatcher clockWatcher
-	endEvents    func() // ends their publishing; nil until it began
+	endEvents    func() // ends publishing of events; nil until that began
 
 	root     *actor.PID
 	registry mail.Address
-	vhosts   topology.VHosts // shown and hidden by the root alone
-	changing chan struct{}   // has room for one who changes the virtual hosts
-	// answering has room for one who writes the answer to a command about messages.
+	vhosts   topology.VHosts // added and removed only by the root
+	changing chan struct{}   // held to change virtual hosts; capacity 1
+	// answering is held to write the answer to a command about messages; capacity 1.
 	answering         chan struct{}
-	directConnections atomic.Uint64 // connections of the broker to itself that there have been
+	directConnections atomic.Uint64 // number of connections of the broker to itself so far
 	// incarnations is the last number given to a queue.
 	incarnations atomic.Uint64
-	starts       uint64 // that the data folder has seen before this one, or more
+	starts       uint64 // at least the number of earlier starts with the data folder
 	recovery     recovery
 	lost         atomic.Uint64 // undeliverable mail without a waiting sender
 
@@ -147,8 +145,8 @@ func (cfg *Config) setDefaults() {
 	}
 }
 
-// Start builds the tree and returns when all virtual hosts are ready: all durable objects are back, and overdue
-// messages are on their way (TTL-26).
+// Start builds the tree and returns when all virtual hosts are ready: all durable objects are restored, and overdue
+// messages are being expired (TTL-26).
 func Start(cfg Config) (*Node, error) {
 	cfg.setDefaults()
 	n := &Node{cfg: cfg, clock: cmp.Or(cfg.Clock, clock.New()), Failures: &Failures{}, changing: make(chan struct{}, 1), answering: make(chan struct{}, 1), crashed: newCrashedQueues()}
@@ -165,7 +163,7 @@ func Start(cfg Config) (*Node, error) {
 	logger := slog.New(zerolog.NewSlogHandler(cfg.Log.Level(zerolog.WarnLevel)))
 	n.system = actor.NewActorSystem(
 		actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return logger }),
-		// Mail to the dead starts a goroutine for so long, to count what is not logged.
+		// Mail to ended actors starts a goroutine for this long, to count mail that is not logged.
 		actor.WithDeadLetterThrottleInterval(time.Millisecond),
 	)
 	if cfg.Trace != nil {
@@ -198,16 +196,16 @@ func Start(cfg Config) (*Node, error) {
 	return n, nil
 }
 
-// props makes the Props of one actor with its own mailbox, which make gets the
-// Close of. All actors share the dispatcher, so none may block.
+// props returns the Props of one actor with its own mailbox, whose Close is passed to make. All actors share the
+// dispatcher, so none may block.
 func (n *Node) props(make func(close func() []any) actor.Actor) *actor.Props {
 	box := mailbox.New(n.undeliverable)
 	return propsIn(n, func() actor.Mailbox { return box }, func() actor.Actor { return make(box.Close) })
 }
 
-// propsOfMany makes the Props of actors that one parent makes one by one, and that are never restarted.
+// propsOfMany returns the Props of actors that one parent spawns one at a time, and that are never restarted.
 func propsOfMany(n *Node, make func(close func() []any) actor.Actor) *actor.Props {
-	var box *mailbox.Mailbox // of the one that is being made: its mailbox is asked for behind it
+	var box *mailbox.Mailbox // of the actor being made; the library asks for its mailbox after it
 	return propsIn(n, func() actor.Mailbox { return box }, func() actor.Actor {
 		box = mailbox.New(n.undeliverable)
 		return make(box.Close)
@@ -262,7 +260,7 @@ func (n *Node) undeliverable(what any) {
 	}
 }
 
-// System returns the broker's actor system, through which tests talk to its actors.
+// System returns the broker's actor system, for tests.
 func (n *Node) System() *actor.ActorSystem { return n.system }
 
 // VHost finds a virtual host.

@@ -29,7 +29,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// This file introduces the actors to each other: how each kind is made.
+// This file makes the actors of each kind and passes them the addresses of others.
 
 func (n *Node) registryProps() *actor.Props {
 	return n.props(func(func() []any) actor.Actor {
@@ -51,8 +51,8 @@ func (n *Node) adminProps(v *topology.VHost) *actor.Props {
 	})
 }
 
-// carry carries out jobs that came over AMQP. Answers are written one at
-// a time: those who ask for large ones take one processor, and memory for one.
+// carry carries out jobs that came over AMQP. Answers are written one at a time, so that large ones take only one
+// processor, and memory for one.
 func (n *Node) carry(vhost string) func(context.Context, command.Command) []byte {
 	return func(ctx context.Context, c command.Command) []byte {
 		ctx = events.WithOrigin(ctx, c.Origin)
@@ -69,7 +69,7 @@ func (n *Node) carry(vhost string) func(context.Context, command.Command) []byte
 	}
 }
 
-// systemExchanges are the broker's own in each virtual host.
+// systemExchanges are the broker's own exchanges in each virtual host.
 var systemExchanges = []mail.DeclareExchange{{Name: topology.AdminExchange, Type: "fanout", Durable: true}}
 
 func (n *Node) vhostProps(v *topology.VHost) *actor.Props {
@@ -98,7 +98,8 @@ func (n *Node) vhostProps(v *topology.VHost) *actor.Props {
 	})
 }
 
-// queueProps returns those of all queues of a virtual host, which makes one at a time: the next one is passed first.
+// queueProps returns a function for the Props of a virtual host's queues, which spawns one at a time: the next one's
+// spec is passed first.
 func queueProps(n *Node, v *topology.VHost, log *zerolog.Logger) func(vhost.QueueSpec) *actor.Props {
 	var next vhost.QueueSpec
 	shared := &queue.Shared{
@@ -132,7 +133,7 @@ func (n *Node) connectionProps(conn net.Conn) *actor.Props {
 	return n.props(func(func() []any) actor.Actor { return connection.New(cfg) })
 }
 
-// connectionSettings returns those of connections of both protocols.
+// connectionSettings returns the settings of connections of both protocols.
 func connectionSettings(n *Node, conn net.Conn) lifecycle.Settings {
 	return lifecycle.Settings{
 		Conn: conn, Authenticator: n.cfg.Authenticator, Permissions: n.cfg.Permissions, Quota: n.quota, VHost: n.VHost, Carry: n.dispatcher.Carry,
@@ -141,7 +142,8 @@ func connectionSettings(n *Node, conn net.Conn) lifecycle.Settings {
 	}
 }
 
-// connection10Props returns those of a connection that speaks AMQP 1.0, of which the other has read something.
+// connection10Props returns the Props of an AMQP 1.0 connection; read is what the connection before it has read from
+// the socket.
 func connection10Props(n *Node, conn net.Conn, read []byte) *actor.Props {
 	cfg := connection10.Config{
 		Settings: connectionSettings(n, conn), Read: read, NewSession: func(s connection10.SessionSpec) *actor.Props { return sessionProps(n, s) }, Container: n.clusterName(), Node: n.cfg.Name, SessionMax: n.cfg.Limits.Channels, Statuses: n.Shovels.Statuses(), Silence: n.cfg.Limits.Heartbeat, NoSilence: n.cfg.Limits.NoHeartbeat,

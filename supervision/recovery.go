@@ -23,29 +23,29 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// recovery is how far a start has come.
+// recovery is the progress of a start.
 type recovery struct {
 	began            time.Time
 	stored           map[string]*vhost.Stored // by virtual host; the root takes each once
 	policies         []*policies.Policy
 	history          []*changes.Change // of policies
-	all              int               // queues to be read back
-	queues, messages atomic.Int64      // read back
-	reading          chan struct{}     // has room for as many as read at a time
+	all              int               // queues to be restored
+	queues, messages atomic.Int64      // restored
+	reading          chan struct{}     // limits the number of concurrent readers
 }
 
-// progressEvery is how often the log says how far a start has come.
+// progressEvery is the interval of log lines about the progress of a start.
 const progressEvery = time.Second
 
-// incarnationsAtStart is how many numbers of queues a start takes for itself: those of transient queues are stored
-// nowhere, and must not be given out again.
+// incarnationsAtStart is the number of incarnations that a start reserves: those of transient queues are not stored,
+// and must not be used again.
 const incarnationsAtStart = 1 << 32
 
 var errNoDefinitions = errors.New("the journal has messages, but there are no definitions of their queues: " +
 	"bring back the file with the definitions, or declare the queues again with `candlemark journal adopt --data-dir <folder>`, " +
 	"or move the journal away to begin anew")
 
-// load reads all durable data but the messages, and drops messages of queues that were deleted.
+// load reads all durable data except messages, and drops messages of deleted queues.
 func (n *Node) load() error {
 	n.recovery.began, n.recovery.reading = time.Now(), make(chan struct{}, runtime.GOMAXPROCS(0))
 	d, m := &definitions.Definitions{}, n.cfg.Meta
@@ -117,7 +117,7 @@ func (n *Node) takeStored(name string) *vhost.Stored {
 	return s
 }
 
-// reserve finds numbers for queues that none has had in this data folder.
+// reserve reserves incarnations that no queue of this data folder has had.
 func (n *Node) reserve(d *definitions.Definitions) error {
 	last := d.Incarnation
 	for _, id := range n.cfg.Journal.Queues() {
@@ -132,18 +132,18 @@ func (n *Node) reserve(d *definitions.Definitions) error {
 	return err
 }
 
-// Numbers of messages. Up to some version they were times in ns since 1970; those of
-// today begin where such times end, in the year 2043, with a stretch for each start.
+// Numbers of messages. In old versions they were times in ns since 1970; now they begin above such times, in the year
+// 2043, with a range for each start.
 const (
 	numbersBegin = 1 << 61
-	numbersEach  = 1 << 44 // half a year of a queue that takes a million messages a second
+	numbersEach  = 1 << 44 // half a year at a million messages a second
 )
 
-// numbered returns the number behind which queues number their messages: those of earlier starts are lower, whatever
-// the machine's clock says (ADR 28).
+// numbered returns the number after which queues number their messages: those of earlier starts are lower, whatever the
+// machine's clock shows (ADR 28).
 func (n *Node) numbered() uint64 { return numbersBegin + n.starts*numbersEach }
 
-// recovered waits until all virtual hosts are ready, and says how that goes.
+// recovered waits until all virtual hosts are ready, and logs the progress.
 func (n *Node) recovered(ready <-chan error, vhosts int) error {
 	r := &n.recovery
 	progress := time.NewTicker(progressEvery)
@@ -169,8 +169,8 @@ func (n *Node) recovered(ready <-chan error, vhosts int) error {
 	return nil
 }
 
-// messages reads what the journal has of a queue: what it had when it was opened
-// or, again, what it has now.
+// messages reads the messages of a queue from the journal: those it had when it was opened or, with again, those it has
+// now.
 func (n *Node) messages(of store.QueueID, again bool, done func([]store.Recovered, error)) {
 	if again {
 		n.cfg.Journal.Recall(of, done)
@@ -187,8 +187,8 @@ func (n *Node) messages(of store.QueueID, again bool, done func([]store.Recovere
 	}()
 }
 
-// retire drops what the journal has of a queue that was deleted, and when that is
-// durable lets the definitions forget it.
+// retire drops the messages of a deleted queue from the journal and, when that is durable, its incarnation from the
+// definitions.
 func (n *Node) retire(of store.QueueID) {
 	var done func(error)
 	if n.cfg.Meta != nil {

@@ -26,22 +26,20 @@ const (
 	KindMove       Kind = "move"
 )
 
-// Restart says what happens to an actor that panicked.
+// Restart defines what happens to an actor that panicked.
 type Restart struct {
-	// Directive: Resume keeps the state and goes on behind the mail that failed, which was answered with 541; Restart
+	// Directive: Resume keeps the state and continues after the failed mail, which was answered with 541; Restart
 	// begins with an empty state; Stop ends the actor, which notifies its watchers.
 	Directive actor.Directive
-	// Retries of Restart within Window that are made at once. After those it
-	// waits before each, 1 s and then twice as long as before, at most 30 s; mail
-	// waits with it. Resume has no limit: every panic costs the mail that caused
-	// it.
+	// Retries is the number of immediate restarts within Window. Each later one is delayed: by 1 s, then twice as long
+	// each time, at most 30 s; mail waits meanwhile. Resume has no limit: every panic loses the mail that caused it.
 	Retries int
 	Window  time.Duration
-	// Keeps and Tells describe the surviving state and the actors that are informed.
+	// Keeps and Informs describe the surviving state and the actors that are informed.
 	Keeps, Informs string
 }
 
-// Table says what supervision does for every kind of actor.
+// Table defines the restarts of every kind of actor.
 var Table = map[Kind]Restart{
 	KindRegistry:   {actor.ResumeDirective, 0, 0, "policies", "the asker: the command failed"},
 	KindVHost:      {actor.ResumeDirective, 0, 0, "names, children", "the asker: 541"},
@@ -58,8 +56,8 @@ var Table = map[Kind]Restart{
 // Failures counts panics by kind.
 type Failures struct{ counts [10]atomic.Uint64 }
 
-// strategy is OneForOne by the table. It is stateless but for the counters and
-// crashed queues, so one serves every parent.
+// strategy is OneForOne by the table. It is stateless except for the counters and crashed queues, so all parents share
+// one.
 type strategy struct {
 	log      zerolog.Logger
 	failures *Failures
@@ -87,16 +85,16 @@ func (s *strategy) HandleFailure(_ *actor.ActorSystem, parent actor.Supervisor, 
 	}
 }
 
-// The pauses before restarts that are too many.
+// The pauses before restarts beyond Retries.
 const (
 	minRestartDelay = time.Second
 	maxRestartDelay = 30 * time.Second
 )
 
-// pause returns how long a restart has to wait.
+// pause returns how long a restart must wait.
 func (r Restart) pause(stats *actor.RestartStatistics) time.Duration {
 	if stats.NumberOfFailures(r.Window) == 0 {
-		stats.Reset() // else it would remember every one
+		stats.Reset() // or it would remember all failures
 	}
 	stats.Fail()
 	extra := stats.NumberOfFailures(r.Window) - r.Retries
@@ -109,8 +107,8 @@ func (r Restart) pause(stats *actor.RestartStatistics) time.Duration {
 	return min(minRestartDelay<<(extra-1), maxRestartDelay)
 }
 
-// restart does so after the pause; until then the child is suspended. One that
-// was stopped meanwhile is not restarted.
+// restart restarts the child after the pause; until then it is suspended. A child that was stopped meanwhile is not
+// restarted.
 func restart(parent actor.Supervisor, child *actor.PID, pause time.Duration) {
 	if pause == 0 {
 		parent.RestartChildren(child)
@@ -119,7 +117,7 @@ func restart(parent actor.Supervisor, child *actor.PID, pause time.Duration) {
 	time.AfterFunc(pause, func() { parent.RestartChildren(child) })
 }
 
-// order fixes the place of each kind's counter.
+// order defines the index of each kind's counter.
 var order = []Kind{KindRegistry, KindVHost, KindExchange, KindDeadLetter, KindAdmin, KindConnection, KindChannel, KindQueue, KindShovel, KindMove}
 
 func (f *Failures) add(kind Kind) {
@@ -130,7 +128,7 @@ func (f *Failures) add(kind Kind) {
 	}
 }
 
-// Count returns how many actors of a kind have panicked.
+// Count returns the number of panics of a kind of actor.
 func (f *Failures) Count(kind Kind) uint64 {
 	for i, k := range order {
 		if k == kind {
@@ -140,7 +138,7 @@ func (f *Failures) Count(kind Kind) uint64 {
 	return 0
 }
 
-// Counts returns all of them.
+// Counts returns the number of panics of all kinds.
 func (f *Failures) Counts() map[string]uint64 {
 	all := make(map[string]uint64, len(order))
 	for i, k := range order {
@@ -149,9 +147,8 @@ func (f *Failures) Counts() map[string]uint64 {
 	return all
 }
 
-// KindOf reads the kind out of a path: broker/vhost/%2f is a virtual host and
-// broker/vhost/%2f/queue/orders/3 a queue. Names are escaped, so none contains a
-// slash.
+// KindOf returns the kind in a path: broker/vhost/%2f is a virtual host and broker/vhost/%2f/queue/orders/3 a queue.
+// Names are escaped, so none contains a slash.
 func KindOf(pid *actor.PID) Kind {
 	words := strings.Split(pid.Id, "/")
 	if len(words) < 2 {

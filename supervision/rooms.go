@@ -17,9 +17,9 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// This file has what the packages below this one need of the tree.
+// This file connects the packages below this one with the tree.
 
-// openRooms makes what they have. The root is not there yet.
+// openRooms creates their objects. The root does not exist yet.
 func (n *Node) openRooms() {
 	n.asker = &ask.Asker{System: n.system, Clock: n.clock}
 	n.registry = n.system.NewLocalPID(rootName + "/" + string(KindRegistry))
@@ -55,7 +55,7 @@ func (n *Node) openRooms() {
 	})
 }
 
-// sendToQueues sends mail to all queues, also those in which delayed exchanges hold messages.
+// sendToQueues sends mail to all queues, including the holders of delayed exchanges.
 func (n *Node) sendToQueues(what any) {
 	for _, v := range n.vhosts.List("") {
 		for q := range v.Directory().Keepers() {
@@ -69,7 +69,7 @@ func (n *Node) connections(ctx context.Context) ([]mail.Address, error) {
 	return askRoot(ctx, n, func(reply chan<- []mail.Address) any { return listConnections{reply} })
 }
 
-// spawnLocalChannel has the root make a channel that no connection has.
+// spawnLocalChannel makes the root spawn a channel without a connection.
 func (n *Node) spawnLocalChannel(ctx context.Context, spec connection.ChannelSpec) (mail.Address, error) {
 	pid, err := askRoot(ctx, n, func(reply chan<- mail.Address) any { return openLocalChannel{spec, reply} })
 	if err == nil && pid == nil {
@@ -78,7 +78,7 @@ func (n *Node) spawnLocalChannel(ctx context.Context, spec connection.ChannelSpe
 	return pid, err
 }
 
-// askRoot has the root do something and waits for what it gives back. The error is that of ctx.
+// askRoot sends the root a request and waits for the answer. The error is that of ctx.
 func askRoot[T any](ctx context.Context, n *Node, what func(reply chan<- T) any) (answer T, err error) {
 	reply := make(chan T, 1)
 	n.asker.Post(n.root, what(reply))

@@ -17,8 +17,8 @@ func (n *Node) ListenTLS(address string, config *tls.Config) (net.Addr, error) {
 	return n.serveAt(&secureListener{l, config, n})
 }
 
-// secureListener makes connections that shake hands when they are first read from, in the goroutine of their reader,
-// so that a slow client delays no other.
+// secureListener accepts connections whose TLS handshake runs at the first read, in the goroutine of their reader, so
+// that a slow client delays no other.
 type secureListener struct {
 	net.Listener
 	config *tls.Config
@@ -34,7 +34,7 @@ func (l *secureListener) Accept() (net.Conn, error) {
 	return &secureConn{Conn: tls.Server(l.node.Patient(conn), l.config)}, nil
 }
 
-// expires returns when the first certificate of the chain that is served now does; config may be nil.
+// expires returns the earliest expiry in the certificate chain served now; config may be nil.
 func expires(config *tls.Config) (first time.Time) {
 	if config == nil {
 		return first
@@ -54,15 +54,15 @@ func expires(config *tls.Config) (first time.Time) {
 	return first
 }
 
-// secureConn is a connection with TLS that actors may close: that does not wait
-// for room in the socket for TLS's last alert.
+// secureConn is a TLS connection that actors may close: Close does not block until the socket has room for TLS's last
+// alert.
 type secureConn struct {
 	*tls.Conn
 	closing sync.Once
 }
 
-// Close implements net.Conn. It ends within 5 s, which is crypto/tls's limit for
-// the last words, or at once if a write is stuck.
+// Close implements net.Conn. The connection ends within 5 s, crypto/tls's limit for the last alert, or at once if a
+// write is stuck.
 func (c *secureConn) Close() error {
 	c.closing.Do(func() { go func() { _ = c.Conn.Close() }() })
 	return nil

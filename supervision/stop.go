@@ -12,14 +12,13 @@ import (
 	"candlemark/protocol"
 )
 
-// settleTimeout is how long queues may take to handle what connections left.
+// settleTimeout is how long queues may take to handle the mail that connections left.
 const settleTimeout = 5 * time.Second
 
 // Stop ends the broker in order: it closes the listeners, closes every connection with CONNECTION_FORCED, waits until
 // those have returned their deliveries and the queues have passed all records to the journal, and ends the tree. It
 // waits 3 s for a client that does not answer. ctx bounds the wait for connections in addition to StopTimeout;
-// connections that are not done by then are cut off, and the error says so. The owner of the journal closes it
-// afterwards.
+// remaining connections are cut off, which the error reports. The owner of the journal closes it afterwards.
 func (n *Node) Stop(ctx context.Context) error {
 	n.mu.Lock()
 	already := n.stopping
@@ -34,7 +33,7 @@ func (n *Node) Stop(ctx context.Context) error {
 	n.serving.Wait()
 	var err error
 	if n.root != nil {
-		n.End() // before their connections are closed, which they would open anew
+		n.End() // before their connections are closed, or they would open new ones
 		err = errors.Join(n.leave(ctx), n.settle(ctx))
 		if n.endEvents != nil {
 			n.endEvents()
@@ -68,11 +67,10 @@ func (n *Node) leave(ctx context.Context) error {
 	}
 }
 
-// settle waits until every queue has handled the mail that is in front of it, every
-// virtual host has done what follows from that, for example deleted an exchange with
-// its last binding, and no message is on its way from one queue to another, which would
-// be in both after a restart. The end of an actor overtakes its mail (PRO-1), and with it
-// acknowledgements would be lost that clients have long forgotten.
+// settle waits until every queue has handled its pending mail, every virtual host has handled the consequences, for
+// example deleted an exchange with its last binding, and no message is on its way between queues, or it would be in
+// both after a restart. The end of an actor overtakes its mail (PRO-1), so acknowledgements that clients have sent long
+// ago would be lost.
 func (n *Node) settle(ctx context.Context) error {
 	ctx, cancel := n.clock.WithTimeout(ctx, settleTimeout)
 	defer cancel()
@@ -93,7 +91,7 @@ func (n *Node) settle(ctx context.Context) error {
 	}), handled())
 }
 
-// answered asks count questions, and fails if not all are answered in time.
+// answered sends count requests, and fails if not all are answered in time.
 func (n *Node) answered(ctx context.Context, whom string, count int, ask func(i int, r mail.Request) (mail.Address, any)) error {
 	silent := count
 	_ = n.asker.All(ctx, count, func(i int, r mail.Request) { n.asker.Post(ask(i, r)) }, func(any) { silent-- })

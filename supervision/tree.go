@@ -14,7 +14,7 @@ import (
 // tree is the root actor: it spawns the others and counts connections.
 type tree struct {
 	node        *Node
-	ready       chan<- error // gets nil for every virtual host at the start, or why it failed
+	ready       chan<- error // gets nil or an error for every virtual host at the start
 	connections map[string]*actor.PID
 	serial      uint64
 	vhosts      map[string]*vhostTree // virtual hosts by name
@@ -25,11 +25,11 @@ type tree struct {
 // accepted: a listener has a new connection.
 type accepted struct{ conn net.Conn }
 
-// handover: a connection leaves its socket to one that speaks AMQP 1.0.
+// handover: a connection passes its socket to an AMQP 1.0 connection.
 type handover struct {
 	from mail.Address
 	conn net.Conn
-	read []byte // of it
+	read []byte // already read from it
 }
 
 // closeAll ends all connections; gone is closed when there are none.
@@ -38,7 +38,7 @@ type closeAll struct {
 	gone   chan struct{}
 }
 
-// openLocalChannel asks for a channel; nil comes back if it cannot be made.
+// openLocalChannel asks for a channel; the answer is nil if it cannot be made.
 type openLocalChannel struct {
 	spec  connection.ChannelSpec
 	reply chan<- mail.Address
@@ -100,8 +100,8 @@ func (t *tree) Receive(ctx actor.Context) {
 	}
 }
 
-// survive keeps the root, which has no parent, from being restarted: that would end everything below it. A panic
-// costs the mail in hand.
+// survive keeps the root, which has no parent, from being restarted: which would end everything below it. A panic loses
+// only the current mail.
 func (t *tree) survive(ctx actor.Context) {
 	reason := recover()
 	if reason == nil {
@@ -117,7 +117,7 @@ func (t *tree) survive(ctx actor.Context) {
 	}
 	select {
 	case t.ready <- fmt.Errorf("the broker did not start: %v", reason):
-	default: // it has
+	default: // it already has a value
 	}
 }
 
@@ -153,7 +153,7 @@ func (t *tree) accept(ctx actor.Context, conn net.Conn) {
 	t.node.Churn.ConnectionsOpened.Add(1)
 }
 
-// handOver puts a connection in the place of another, which ends. If it cannot, that is the end of the socket.
+// handOver replaces a connection, which ends, by another. If that fails, it closes the socket.
 func (t *tree) handOver(ctx actor.Context, m handover) {
 	defer ctx.Stop(actorlib.PID(m.from))
 	pid, err := (*actor.PID)(nil), errStopping
@@ -177,7 +177,7 @@ func (t *tree) admit(ctx actor.Context, pid *actor.PID) {
 	}
 }
 
-// receive makes a local channel; nil if it cannot.
+// receive spawns a local channel; nil if that fails.
 func (t *tree) receive(ctx actor.Context, m openLocalChannel) mail.Address {
 	if t.closing != nil {
 		return nil

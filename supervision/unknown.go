@@ -9,16 +9,16 @@ import (
 	"candlemark/internal/store"
 )
 
-// ErrUnknownQueues begins the error of Start that says which messages of the journal
-// belong to queues that are not defined, and were not deleted as far as is known.
-var ErrUnknownQueues = errors.New("the journal has messages of queues that the definitions do not know, as if these were older")
+// ErrUnknownQueues is wrapped by the error of Start that lists messages in the journal of queues that are neither
+// defined nor known to be deleted.
+var ErrUnknownQueues = errors.New("the journal has messages of queues missing from the definitions; the definitions may be older than the journal")
 
-// unknownShown is how many queues an error or a line of the log names.
+// unknownShown is the maximum number of queues that an error or a line of the log names.
 const unknownShown = 50
 
-// retireEnded drops the messages in the journal of deleted queues: the broker ended between the two steps of deleting
-// them. Messages of other unknown queues are kept, and the start is refused. Otherwise the journal has exactly the
-// names that it needs.
+// retireEnded drops the messages in the journal of deleted queues: the broker stopped between the two steps of deleting
+// them. If there are messages of other unknown queues, they are kept and the start is refused. Otherwise the journal
+// then has exactly the names it needs.
 func (n *Node) retireEnded(d *definitions.Definitions) error {
 	defined := make(map[store.QueueID]store.Name, len(d.Queues))
 	for i := range d.Queues {
@@ -49,7 +49,7 @@ func (n *Node) retireEnded(d *definitions.Definitions) error {
 		}
 	}
 	for id := range names {
-		if _, is := defined[id]; !is { // it has no messages, and no queue would remove it from the journal
+		if _, is := defined[id]; !is { // it has no messages, and no queue will remove its name from the journal
 			n.cfg.Journal.Append(id, []store.Record{{Kind: store.Retire, Time: n.clock.Now().Floor()}}, nil)
 		}
 	}
@@ -73,8 +73,8 @@ func (n *Node) dropAll(list []store.QueueID, names map[store.QueueID]store.Name)
 	}
 }
 
-// unknownQueues says which queues these are and what the journal has of each: all of
-// them in the log, the first ones in the error.
+// unknownQueues lists these queues and their messages in the journal: all of them in the log, the first ones in the
+// error.
 func (n *Node) unknownQueues(list []store.QueueID, names map[store.QueueID]store.Name) error {
 	var text strings.Builder
 	messages := 0
@@ -96,7 +96,7 @@ func (n *Node) unknownQueues(list []store.QueueID, names map[store.QueueID]store
 		"(`candlemark journal dump` shows their exchanges and routing keys)", ErrUnknownQueues, messages, len(list), text.String(), example(list, names))
 }
 
-// example returns how `candlemark journal drop` takes a queue.
+// example returns a queue in the form that `candlemark journal drop` accepts.
 func example(list []store.QueueID, names map[store.QueueID]store.Name) string {
 	for _, id := range list {
 		if name, ok := names[id]; ok {

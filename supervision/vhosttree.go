@@ -12,12 +12,12 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// vhostTree is a virtual host with its actors, as the root sees it.
+// vhostTree is the root's state of a virtual host and its actors.
 type vhostTree struct {
 	vhost    *topology.VHost
 	commands mail.Address
 	alive    map[string]*actor.PID // its actors, by id
-	number   uint64                // of its questions
+	number   uint64                // of its requests
 	bound    bool                  // the command actor is about to be bound
 	ready    chan<- error          // gets a value once it can be used; nil after that
 	gone     chan<- error          // gets a value when its last actor has ended; nil while it runs
@@ -29,13 +29,13 @@ type startVHost struct {
 	ready chan<- error
 }
 
-// stopVHost ends a virtual host and everything in it, also its connections; gone gets a value when that is done.
+// stopVHost ends a virtual host and everything in it, including its connections; gone gets a value when that is done.
 type stopVHost struct {
 	name string
 	gone chan<- error
 }
 
-// Growing and falling wait for answers in the root's mailbox.
+// Starting and stopping virtual hosts wait for answers in the root's mailbox.
 var (
 	errVHostThere = errors.New("the virtual host is there, or was deleted a moment ago")
 	errVHostGone  = errors.New("the virtual host is not there")
@@ -67,7 +67,7 @@ func (t *tree) startVHost(ctx actor.Context, m startVHost) {
 	}
 	var err error
 	if v.DeadLetter, err = spawn(n.deadLetterProps(v), KindDeadLetter); err == nil {
-		// Its queues write to it as soon as it is there, perhaps before spawn is back.
+		// Its queues send to it as soon as it exists, perhaps before spawn returns.
 		v.PID = ctx.ActorSystem().NewLocalPID(ctx.Self().Id + "/" + string(KindVHost) + name)
 		if _, err = spawn(n.vhostProps(v), KindVHost); err == nil {
 			p.commands, err = spawn(n.adminProps(v), KindAdmin)
@@ -83,8 +83,8 @@ func (t *tree) startVHost(ctx actor.Context, m startVHost) {
 	})
 }
 
-// vhostStarted goes on when a virtual host has its exchanges: the command actor is bound
-// as if it were a queue. Then the virtual host is ready.
+// vhostStarted continues when a virtual host has its exchanges: the command actor is bound like a queue. Then the
+// virtual host is ready.
 func (t *tree) vhostStarted(ctx actor.Context, m *mail.TopologyReply) {
 	var p *vhostTree
 	for _, of := range t.vhosts {
@@ -110,7 +110,7 @@ func (t *tree) vhostStarted(ctx actor.Context, m *mail.TopologyReply) {
 	}
 }
 
-// report says once whether the virtual host has come to be.
+// report reports once whether the virtual host has started.
 func (p *vhostTree) report(err error) {
 	if p.ready != nil {
 		p.ready <- err
@@ -135,8 +135,8 @@ func (t *tree) stopVHost(ctx actor.Context, m stopVHost) {
 	actorlib.Send(ctx, p.vhost.PID, &mail.EndVHost{})
 }
 
-// actorEnded: an actor has ended. The virtual host itself is the first of its actors
-// to do so, and the name is free after the last.
+// actorEnded handles the end of an actor. The virtual host itself is the first of its actors to end, and the name is
+// free after the last.
 func (t *tree) actorEnded(ctx actor.Context, who *actor.PID) {
 	for name, p := range t.vhosts {
 		if p.alive[who.Id] == nil {

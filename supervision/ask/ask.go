@@ -14,13 +14,13 @@ import (
 // Patience is how long All waits for answers.
 const Patience = 5 * time.Second
 
-// Asker sends mail from goroutines that are no actors.
+// Asker sends mail from non-actor goroutines.
 type Asker struct {
 	System *actor.ActorSystem
 	Clock  *clock.Clock
 }
 
-// Post sends mail and waits for nothing.
+// Post sends mail without waiting.
 func (a *Asker) Post(to mail.Address, what any) { actorlib.Send(a.System.Root, to, what) }
 
 // Watch delivers the end of an actor to an inbox, as *actor.Terminated.
@@ -31,8 +31,8 @@ func (a *Asker) Watch(whom mail.Address, by *Inbox) {
 	}
 }
 
-// All asks count questions at once and gives every answer to take, for as long as Patience; later answers are dropped.
-// The answer to question i has its ID. The error is that of ctx.
+// All sends count requests at once and passes every answer within Patience to take; later answers are dropped. The
+// answer to request i has i as its ID. The error is that of ctx.
 func (a *Asker) All(ctx context.Context, count int, ask func(i int, r mail.Request), take func(answer any)) error {
 	in := a.Inbox(count)
 	defer in.Close()
@@ -44,15 +44,15 @@ func (a *Asker) All(ctx context.Context, count int, ask func(i int, r mail.Reque
 	for range count {
 		answer, err := in.Next(wait)
 		if err != nil {
-			return ctx.Err() // nil: only the wait is over
+			return ctx.Err() // nil if only Patience is over
 		}
 		take(answer)
 	}
 	return nil
 }
 
-// One sends what question makes for the address of the answer, and waits for it. The
-// error is that of ctx.
+// One sends the request that question makes with the address for the answer, and waits for the answer. The error is
+// that of ctx.
 func One[T any](ctx context.Context, a *Asker, to mail.Address, question func(replyTo mail.Address) any) (T, error) {
 	in := a.Inbox(1)
 	defer in.Close()

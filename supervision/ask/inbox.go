@@ -6,8 +6,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// Inbox is where a goroutine that is no actor gets its replies: as many as it has asked for, so that no sender of a
-// reply ever waits.
+// Inbox receives the replies for a non-actor goroutine. It has room for all replies, so that no sender ever waits.
 type Inbox struct {
 	PID     *actor.PID
 	Replies chan any
@@ -23,19 +22,18 @@ func (a *Asker) Inbox(replies int) *Inbox {
 	return in
 }
 
-// Close gives the address up.
+// Close releases the address.
 func (in *Inbox) Close() { in.system.ProcessRegistry.Remove(in.PID) }
 
 // SendUserMessage implements actor.Process.
 func (in *Inbox) SendUserMessage(_ *actor.PID, what any) {
 	select {
 	case in.Replies <- actor.UnwrapEnvelopeMessage(what):
-	default: // more than was asked for
+	default: // more replies than announced
 	}
 }
 
-// SendSystemMessage implements actor.Process. Only the end of an actor that is watched is
-// wanted of it (Asker.Watch).
+// SendSystemMessage implements actor.Process. It passes on only the end of watched actors (Asker.Watch).
 func (in *Inbox) SendSystemMessage(pid *actor.PID, what any) {
 	if _, ended := what.(*actor.Terminated); ended {
 		in.SendUserMessage(pid, what)

@@ -16,22 +16,21 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// localChannel is a channel whose client is a goroutine of the broker instead of a
-// connection. So commands over HTTP meet the same checks, permissions and
-// actors as those of any client.
+// localChannel is a channel whose client is a goroutine of the broker instead of a connection. So the same checks and
+// permissions apply to commands over HTTP as to any client.
 type localChannel struct {
 	asker   *ask.Asker
-	in      *ask.Inbox // stands in for the connection
+	in      *ask.Inbox // replaces the connection
 	channel mail.Address
 	out     *outbox.Outbox
-	wake    chan struct{} // the outbox has something
+	wake    chan struct{} // the outbox has output
 	read    []byte        // output of the channel not parsed yet
 	ended   bool
 }
 
 const (
 	number       = 1
-	leaveTimeout = 5 * time.Second // for giving back, after the answer
+	leaveTimeout = 5 * time.Second // for returning messages, after the answer
 )
 
 // open opens a channel for a user with these permissions; leave it.
@@ -47,7 +46,7 @@ func (c *Commands) open(ctx context.Context, by auth.User, vhost string, may aut
 	w.out = outbox.New(1<<30, func() {
 		select {
 		case w.wake <- struct{}{}:
-		default: // it will look in any case
+		default: // already awake
 		}
 	})
 	var err error
@@ -123,7 +122,7 @@ func (w *localChannel) next(ctx context.Context) (protocol.Method, error) {
 	return m, err
 }
 
-// content returns the content behind a method.
+// content returns the content after a method.
 func (w *localChannel) content(ctx context.Context) (p protocol.Properties, body []byte, err error) {
 	f, err := w.frame(ctx)
 	if err != nil {
@@ -145,8 +144,7 @@ func (w *localChannel) content(ctx context.Context) (p protocol.Properties, body
 	return p, body, nil
 }
 
-// leave has the channel give back what it holds, and waits for that: when the caller gets the answer, all messages are
-// requeued.
+// leave makes the channel return its messages, and waits for that: when the caller gets the answer, all are requeued.
 func (w *localChannel) leave(ctx context.Context) {
 	defer w.in.Close()
 	ctx, cancel := w.asker.Clock.WithTimeout(context.WithoutCancel(ctx), leaveTimeout)

@@ -9,7 +9,7 @@ import (
 	"candlemark/protocol"
 )
 
-// atOnce is how many commands of RunAll are under way: as many as that share a write of the definitions to the disk.
+// atOnce is the number of concurrent commands of RunAll, which share a write of the definitions to the disk.
 const atOnce = 64
 
 // RunAll implements management.Commands.
@@ -33,7 +33,8 @@ func (c *Commands) RunAll(ctx context.Context, by auth.User, vhost string, all [
 	return ctx.Err()
 }
 
-// worker runs one command after the other on a channel, and on another one after each refusal, which closes it.
+// worker runs one command after the other on a channel, and on a new channel after each refusal, which closes the old
+// one.
 type worker struct {
 	commands *Commands
 	by       auth.User

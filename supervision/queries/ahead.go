@@ -10,14 +10,14 @@ import (
 	"candlemark/internal/topology"
 )
 
-// An answer to Ahead is good for a second, and for 20 times as long as it took to find, so that all who ask take a twentieth of the
-// broker's time at most, however many queues there are.
+// An answer to Ahead is valid for a second, or 20 times as long as it took to compute, so that it takes at most a
+// twentieth of the broker's time, however many queues there are.
 const (
 	aheadFresh = 1e9 // ns
 	aheadShare = 20
 )
 
-// lookedAhead is the last answer to Ahead, and when it was found, in ns of the broker's time.
+// lookedAhead is the last answer to Ahead, and its time in ns of the broker's time.
 type lookedAhead struct {
 	list     []management.Ahead
 	at, took int64
@@ -44,8 +44,8 @@ func (qs *Queries) Ahead(ctx context.Context) ([]management.Ahead, error) {
 	return list, nil
 }
 
-// urgency returns the order in which queues are asked: those with messages that expire, other ones with something that
-// is due, and those that can only end. 0 for none of these.
+// urgency returns the order in which queues are asked: those with expiring messages, those with other due times, and
+// those that can only end. 0 for none of these.
 func urgency(q *topology.Queue) int {
 	switch w := q.Stats; {
 	case w.Expiring(), w == nil: // a holder
@@ -58,7 +58,7 @@ func urgency(q *topology.Queue) int {
 	return 0
 }
 
-// lookAhead asks the queues for which something is due, the first of them if they are too many.
+// lookAhead asks the queues with due times, only the first ones if there are too many.
 func (qs *Queries) lookAhead(ctx context.Context) ([]management.Ahead, error) {
 	list, left := []management.Ahead{}, management.MaxDue
 	for _, v := range qs.cfg.VHosts.List("") {

@@ -66,7 +66,7 @@ func appendBindings(all []management.Binding, vhost string, d *topology.Director
 			continue
 		}
 		if x.Name == topology.AdminExchange && b.Destination == topology.AdminExchange && !b.ToExchange {
-			continue // the command actor is no queue
+			continue // the command actor is not a queue
 		}
 		all = append(all, management.Binding{
 			VHost: vhost, Source: x.Name, Destination: b.Destination, ToExchange: b.ToExchange,

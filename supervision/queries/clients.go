@@ -25,8 +25,7 @@ type clients struct {
 	byID map[string]*client
 }
 
-// clients asks all connections who they are. Those in their handshake, or with
-// nothing more to say, are left out.
+// clients asks all connections for their details. Those still in their handshake, or already ending, are left out.
 func (qs *Queries) clients(ctx context.Context) (*clients, error) {
 	pids, err := qs.cfg.Connections(ctx)
 	if err != nil {
@@ -108,8 +107,8 @@ func (qs *Queries) publish(ctx context.Context, record events.Record, name, vhos
 	})
 }
 
-// publishScheduled publishes the event that messages of a place, or the one named, were dropped or moved. For clients this
-// is routine, as for temporary declarations.
+// publishScheduled publishes the event that messages of a place, or the one named, were dropped or moved. For AMQP
+// clients such events are routine, like temporary declarations.
 func (qs *Queries) publishScheduled(ctx context.Context, name string, at management.Place, which management.ScheduledID, count int, more ...protocol.Field) {
 	if count == 0 {
 		return
@@ -132,8 +131,7 @@ func (qs *Queries) Channels(ctx context.Context) ([]management.Channel, error) {
 	return qs.channels(ctx, all)
 }
 
-// channels asks all channels of those connections. Those that end meanwhile are
-// left out.
+// channels asks all channels of the connections. Channels that end meanwhile are left out.
 func (qs *Queries) channels(ctx context.Context, all *clients) ([]management.Channel, error) {
 	var pids []mail.Address
 	var owners []*client
@@ -204,7 +202,7 @@ func (qs *Queries) Consumers(ctx context.Context, vhost string) ([]management.Co
 	return shown, nil
 }
 
-// consumers returns those of one queue.
+// consumers returns the consumers of one queue.
 func (all *clients) consumers(vhost, queue string, info *mail.QueueInfo) []management.Consumer {
 	shown := make([]management.Consumer, len(info.List))
 	for i, c := range info.List {

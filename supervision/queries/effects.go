@@ -67,14 +67,14 @@ type previewer struct {
 	questions     []question
 }
 
-// question is one to a queue about its messages.
+// question is a request to a queue about its messages.
 type question struct {
 	queue    mail.Address
 	settings policies.QueueSettings
 	at       int // in Impacts, -1 for a queue that is not listed
 }
 
-// look looks at one object; the queue is nil for an exchange.
+// look adds the impact on one object; the queue is nil for an exchange.
 func (r *previewer) look(o policies.Object, q *topology.Queue) {
 	r.preview.Objects++
 	impact, hit := changes.Of(r.before, r.after, &o)
@@ -91,7 +91,7 @@ func (r *previewer) look(o policies.Object, q *topology.Queue) {
 	}
 }
 
-// count asks those queues about their messages to which the change does something.
+// count asks the affected queues about their messages.
 func (r *previewer) count(ctx context.Context, a *ask.Asker) error {
 	p := r.preview
 	p.Asked, p.Unanswered = len(r.questions), len(r.questions)
@@ -130,7 +130,7 @@ func (qs *Queries) UndoPolicyChange(ctx context.Context, vhost string, id uint64
 	return r.Change, r.Err
 }
 
-// policies asks the registry for those of a virtual host, and their history.
+// policies asks the registry for the policies of a virtual host, and their history.
 func (qs *Queries) policies(ctx context.Context, vhost string) (*mail.PoliciesInfo, error) {
 	r, err := ask.One[*mail.PoliciesInfo](ctx, qs.cfg.Asker, qs.cfg.Registry, func(to mail.Address) any {
 		return &mail.DescribePolicies{Request: mail.Request{ReplyTo: to}, VHost: vhost}
@@ -141,7 +141,7 @@ func (qs *Queries) policies(ctx context.Context, vhost string) (*mail.PoliciesIn
 	return r, r.Err
 }
 
-// object finds a queue or an exchange. The default exchange has no policies, so it is none.
+// object finds a queue or an exchange. It does not find the default exchange, which has no policies.
 func (qs *Queries) object(vhost, name string, exchange bool) (policies.Object, error) {
 	v, ok := qs.cfg.VHosts.Find(vhost)
 	if !ok {

@@ -15,11 +15,12 @@ import (
 // The bounds of a Flow: edges in all, steps of the search, and keys shown per edge.
 const (
 	flowEdges = 5 * management.FlowNodes
-	flowSteps = 1_000_000 // bindings looked at, and each 8 bytes of their keys
-	flowKeys  = 3         // shown of an edge
+	flowSteps = 1_000_000 // bindings examined, and each 8 bytes of their keys
+	flowKeys  = 3         // shown per edge
 )
 
-// Flow implements management.Topology. It asks the registry for policies, and no queue. As previews they are made one at a time.
+// Flow implements management.Topology. It asks the registry for policies, and no queue. Like previews, only one is made
+// at a time.
 func (qs *Queries) Flow(ctx context.Context, vhost, name string) (management.Flow, error) {
 	select {
 	case qs.previewing <- struct{}{}:
@@ -51,7 +52,7 @@ func (qs *Queries) Flow(ctx context.Context, vhost, name string) (management.Flo
 
 func sendsOn(s *policies.QueueSettings) bool { return s.HasDLX || s.HasForward }
 
-// leadsTo reports whether the part of a name, in small letters, is in that of a queue or of what it leads to at once.
+// leadsTo reports whether part, in lower case, occurs in the name of a queue or of a direct target of its settings.
 func leadsTo(queue string, s *policies.QueueSettings, part string) bool {
 	names := []string{queue}
 	if s.HasDLX {
@@ -72,7 +73,7 @@ type (
 		from, to int
 		kind     management.FlowKind
 	}
-	// flowStep is a message that comes to an exchange, with a key that is known or with any.
+	// flowStep is a message that arrives at an exchange, with a known key or any key.
 	flowStep struct {
 		exchange int
 		key      string
@@ -93,7 +94,7 @@ type flow struct {
 	edges map[flowWay]int
 	seen  map[flowStep]bool
 	bound map[flowBinding]bool
-	steps []flowStep // that were not followed yet
+	steps []flowStep // not followed yet
 	// followed is the number of nodes followed, and cost the number of steps taken.
 	followed, cost int
 }
@@ -103,7 +104,7 @@ func (f *flow) settings(q *topology.Queue) policies.QueueSettings {
 	return policies.SettingsFor(q.Arguments, f.set.EffectiveFor(&o)).Routed(q.Name)
 }
 
-// node returns the place of a node, which is added if there is room; otherwise it is not ok.
+// node returns the index of a node, which it adds if there is room; ok is false if not.
 func (f *flow) node(n flowName) (at int, ok bool) {
 	if at, ok = f.nodes[n]; ok {
 		return at, true
@@ -125,7 +126,7 @@ func (f *flow) node(n flowName) (at int, ok bool) {
 	return f.nodes[n], true
 }
 
-// edge returns one that is there, or is added if there is room; otherwise nil.
+// edge returns an edge, which it adds if there is room; nil if not.
 func (f *flow) edge(from int, to flowName, kind management.FlowKind) *management.FlowEdge {
 	at, ok := f.node(to)
 	if !ok {
@@ -144,7 +145,7 @@ func (f *flow) edge(from int, to flowName, kind management.FlowKind) *management
 	return &f.Edges[len(f.Edges)-1]
 }
 
-// follow adds what the nodes lead to, until there is nothing more.
+// follow follows all nodes and adds their targets.
 func (f *flow) follow() {
 	for ; f.followed < len(f.Nodes); f.followed++ {
 		if n := f.Nodes[f.followed]; !n.Exchange && n.Type != "" {
@@ -177,7 +178,7 @@ func (f *flow) queue(at int, q *topology.Queue) {
 	}
 }
 
-// send adds the edge from a queue: to an exchange or, by way of the default exchange with a key that is known, to a queue.
+// send adds the edge from a queue: to an exchange or, through the default exchange with a known key, to a queue.
 func (f *flow) send(from int, exchange, key string, known bool, kind management.FlowKind, counts map[string]uint64) {
 	to := flowName{exchange, true}
 	if exchange == "" && known {
@@ -196,7 +197,7 @@ func (f *flow) send(from int, exchange, key string, known bool, kind management.
 	f.come(flowStep{f.nodes[to], key, known})
 }
 
-// come notes a message that comes to an exchange.
+// come adds a message that arrives at an exchange.
 func (f *flow) come(s flowStep) {
 	if any := (flowStep{s.exchange, "", false}); !f.seen[any] && !f.seen[s] {
 		f.seen[s] = true
@@ -204,14 +205,14 @@ func (f *flow) come(s flowStep) {
 	}
 }
 
-// spend reports whether another binding may be looked at.
+// spend reports whether another binding may be examined.
 func (f *flow) spend(b topology.Binding) bool {
 	f.cost += 1 + len(b.RoutingKey)/8
 	f.Truncated = f.Truncated || f.cost > flowSteps
 	return f.cost <= flowSteps
 }
 
-// matches reports whether any binding of an exchange takes a key.
+// matches reports whether any binding of an exchange matches a key.
 func (f *flow) matches(x *topology.Exchange, key string) bool {
 	for b := range x.Routes().Bindings() {
 		if !f.spend(b) {
@@ -224,7 +225,7 @@ func (f *flow) matches(x *topology.Exchange, key string) bool {
 	return false
 }
 
-// exchange adds the bindings of an exchange that such a message goes along, and its alternate exchange if there are none.
+// exchange adds the bindings of an exchange that match a message, or its alternate exchange if there are none.
 func (f *flow) exchange(s flowStep) {
 	x := f.d.Exchange([]byte(f.Nodes[s.exchange].Name))
 	if x == nil || x.Name == "" {
@@ -260,7 +261,7 @@ func (f *flow) exchange(s flowStep) {
 	}
 }
 
-// takes reports whether a binding of an exchange of that type takes a message with that key, judged by the key alone.
+// takes reports whether a binding of an exchange of that type matches a message, judged only by its key.
 func takes(kind, binding, key string) bool {
 	switch kind {
 	case "direct":
@@ -272,7 +273,7 @@ func takes(kind, binding, key string) bool {
 }
 
 func topicTakes(pattern, words []string) bool {
-	taken := make([]bool, len(words)+1) // taken[n]: what was looked at of the pattern takes the first n words
+	taken := make([]bool, len(words)+1) // taken[n]: the pattern up to here matches the first n words
 	taken[0] = true
 	for _, p := range pattern {
 		if p == "#" {

@@ -16,8 +16,7 @@ import (
 	"candlemark/supervision/ask"
 )
 
-// reach finds the queue of a place, or that in which a delayed exchange holds messages, for a user with read
-// permission.
+// reach finds the queue of a place, or the holder of a delayed exchange, for a user with read permission.
 func (qs *Queries) reach(by management.Asker, at management.Place) (*topology.Queue, error) {
 	v, ok := qs.cfg.VHosts.Find(at.VHost)
 	if !ok {
@@ -134,7 +133,7 @@ func peekedShown(m *mail.PeekedMessage) management.Peeked {
 	return shown
 }
 
-// Unacked implements management.Messages. Delivery tags are asked of the channels afterwards.
+// Unacked implements management.Messages. The delivery tags come from the channels afterwards.
 func (qs *Queries) Unacked(ctx context.Context, by management.Asker, at management.Place, after uint64, limit int) ([]management.Unacked, bool, error) {
 	page, q, err := inquire[*mail.UnackedPage](ctx, qs, by, at, func(r mail.Request) any {
 		return &mail.ListUnacked{Request: r, After: after, Limit: limit, Queue: at.Name, VHost: at.VHost}
@@ -166,7 +165,7 @@ func (qs *Queries) tags(ctx context.Context, q *topology.Queue, deliveries []mai
 	var channels []mail.Address
 	numbers := map[string][]uint64{}
 	for _, d := range deliveries {
-		if d.Channel == nil { // locked, and no channel's any more
+		if d.Channel == nil { // locked, no longer by a channel
 			continue
 		}
 		if numbers[d.Channel.GetId()] == nil {
@@ -200,8 +199,7 @@ func (qs *Queries) RenewLock(ctx context.Context, by management.Asker, at manage
 	return answer.Count, answer.Locked, nil
 }
 
-// renewTag renews the lock of a delivery that the channel of by has. That is permission
-// enough.
+// renewTag renews the lock of a delivery of the channel of by. No other permission is needed.
 func (qs *Queries) renewTag(ctx context.Context, by management.Asker, m *mail.RenewLock, tag uint64) (count int, until int64, err error) {
 	if by.Channel == "" {
 		return 0, 0, protocol.ChannelErrorf(protocol.PreconditionFailed, "delivery tags are known on their own channel only")
@@ -213,7 +211,7 @@ func (qs *Queries) renewTag(ctx context.Context, by management.Asker, m *mail.Re
 	if err != nil || found.Queue == nil {
 		return 0, 0, err
 	}
-	for m.Number = range found.Tags { // the one
+	for m.Number = range found.Tags { // there is only one
 	}
 	answer, err := ask.One[*mail.LockRenewed](ctx, qs.cfg.Asker, found.Queue, func(replyTo mail.Address) any {
 		m.ReplyTo = replyTo

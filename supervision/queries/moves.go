@@ -19,7 +19,7 @@ import (
 // dryRun is the maximum duration of a dry run in ns: it returns the counts up to then.
 const dryRun = 10e9
 
-// Moves implements management.Moves: those that run, and the last ones that are over.
+// Moves implements management.Moves. It holds running moves and the last finished ones.
 type Moves struct {
 	qs   *Queries
 	mu   sync.Mutex
@@ -27,9 +27,9 @@ type Moves struct {
 	list []*moving // by their numbers
 }
 
-// moving is one of them.
+// moving is a running or finished move.
 type moving struct {
-	of     management.MoveStatus // but for what changes
+	of     management.MoveStatus // without the changing fields
 	handle *move.Handle
 	pid    mail.Address
 }
@@ -84,7 +84,7 @@ func (ms *Moves) await(ctx context.Context, m *moving) {
 	}
 }
 
-// mayMove refuses what would do nothing, for one reason.
+// mayMove refuses moves that could not move any message.
 func mayMove(j *move.Job) error {
 	to := &j.To
 	switch {
@@ -125,7 +125,7 @@ func (ms *Moves) publisher(user auth.User, v *topology.VHost) func(exchange, key
 	}
 }
 
-// add gives a move its number, unless too many run, and forgets those that were over first.
+// add gives a move its number, unless too many are running, and forgets the ones that finished first.
 func (ms *Moves) add(m *moving) error {
 	ms.mu.Lock()
 	defer ms.mu.Unlock()
@@ -195,7 +195,7 @@ func (ms *Moves) StopMove(ctx context.Context, by management.Asker, id string) (
 	return false
 }
 
-// shownMove returns a move as it is.
+// shownMove returns the current status of a move.
 func (ms *Moves) shownMove(m *moving) management.MoveStatus {
 	status, shown, skew := m.handle.Status(), m.of, ms.qs.cfg.Asker.Clock.Skew()
 	shown.State, shown.Reason, shown.Moved = string(status.Phase), status.Reason, status.Moved

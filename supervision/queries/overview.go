@@ -13,12 +13,12 @@ import (
 	"candlemark/policies"
 )
 
-// totals are the messages of all channels that were ever open.
+// totals counts the messages of all channels ever opened.
 type totals struct {
 	mu    sync.Mutex
-	ended byProtocol // of channels that are gone
-	shown byProtocol // the most that was ever answered
-	// vhosts has those of ended by virtual host; of a deleted one until the next query.
+	ended byProtocol // of closed channels
+	shown byProtocol // the highest counts ever returned
+	// vhosts has the counts of closed channels by virtual host; of a deleted one until the next query.
 	vhosts map[string]*management.Counts
 }
 
@@ -49,7 +49,7 @@ func (t *totals) add(protocol management.Protocol, vhost string, counts manageme
 	t.vhosts[vhost].Add(counts)
 }
 
-// within returns the counts of channels that are gone, for each of those virtual hosts; others are forgotten.
+// within returns the counts of closed channels for each of those virtual hosts, and forgets others.
 func (t *totals) within(vhosts []*topology.VHost) map[string]management.Traffic {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -69,8 +69,8 @@ func (t *totals) before() byProtocol {
 	return t.ended
 }
 
-// grow is all, or what was shown before where that is more: a channel that ended
-// while it was asked is missed once, and a total must not fall.
+// grow returns all, or the counts shown before where they are higher: a channel that ended while it was asked is missed
+// once, and a total must not decrease.
 func (t *totals) grow(all byProtocol) byProtocol {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -97,8 +97,7 @@ func (qs *Queries) Lateness() (expired, released metrics.Buckets) {
 	return qs.Sums.Expired(), qs.Sums.Released()
 }
 
-// Overview counts what there is, and what was. The names of the broker and its
-// listeners are for others to add.
+// Overview returns current and past counts. Callers add the names of the broker and its listeners.
 func (qs *Queries) Overview(ctx context.Context) (management.Overview, error) {
 	m, err := qs.Metrics(ctx)
 	return m.Overview, err
@@ -164,19 +163,19 @@ func (qs *Queries) Metrics(ctx context.Context) (m management.Metrics, err error
 	return m, nil
 }
 
-// ChannelEnded keeps what a channel has counted.
+// ChannelEnded adds the counts of a closed channel.
 func (qs *Queries) ChannelEnded(vhost string, c mail.Counts, p *metrics.Published) {
 	qs.Churn.ChannelsClosed.Add(1)
 	qs.totals.add(management.AMQP091, vhost, countsShown(c), p)
 }
 
-// SessionEnded keeps what a session of AMQP 1.0 has counted.
+// SessionEnded adds the counts of an ended AMQP 1.0 session.
 func (qs *Queries) SessionEnded(vhost string, c mail.Counts, p *metrics.Published) {
 	qs.Churn.ChannelsClosed.Add(1)
 	qs.totals.add(management.AMQP10, vhost, countsShown(c), p)
 }
 
-// countsShown are counts as the API shows them.
+// countsShown returns counts as the API shows them.
 func countsShown(c mail.Counts) management.Counts {
 	return management.Counts{
 		Publish: c.Publish, Confirm: c.Confirm, Returned: c.Returned, Dropped: c.Dropped,

@@ -63,7 +63,7 @@ func (qs *Queries) VHosts(context.Context) ([]string, error) {
 	return names, nil
 }
 
-// ForgetPolicies drops the policies of a virtual host that is gone, or was before.
+// ForgetPolicies drops the policies of a deleted virtual host, or of an earlier one of that name.
 func (qs *Queries) ForgetPolicies(ctx context.Context, vhost string) error {
 	r, err := ask.One[*mail.PolicyReply](ctx, qs.cfg.Asker, qs.cfg.Registry, func(to mail.Address) any {
 		return &mail.ForgetVHost{Request: mail.Request{ReplyTo: to}, Name: vhost}

@@ -20,7 +20,7 @@ type Config struct {
 	VHosts      *topology.VHosts
 	Registry    mail.Address // the policy registry
 	Permissions auth.Permissions
-	// SystemExchanges are the broker's own in each virtual host.
+	// SystemExchanges are the broker's own exchanges in each virtual host.
 	SystemExchanges []mail.DeclareExchange
 	// Connections returns the addresses of all connections. The error is that of the context.
 	Connections func(context.Context) ([]mail.Address, error)
@@ -35,20 +35,20 @@ type Config struct {
 type Queries struct {
 	*Moves
 	cfg Config
-	// Churn counts what came and went, for Overview.
+	// Churn counts created and deleted objects, for Overview.
 	Churn Churn
 	// Sums holds the numbers reported by the queues.
 	Sums   metrics.Queues
 	Deaths deadletter.Stats // for DeadLetters
 	totals totals
-	// previewing has room for one: the preview under way.
+	// previewing is held during a preview; capacity 1.
 	previewing chan struct{}
-	// looking has room for one who looks ahead, which guards what was seen last.
+	// looking guards the last answer to Ahead; capacity 1.
 	looking chan struct{}
 	ahead   lookedAhead
 }
 
-// Churn counts what came and went since the broker started.
+// Churn counts created and deleted objects since the broker started.
 type Churn struct {
 	ConnectionsOpened, ConnectionsClosed, ChannelsOpened, ChannelsClosed, QueuesMade atomic.Uint64
 }

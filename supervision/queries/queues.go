@@ -20,7 +20,7 @@ type queuesOf struct {
 	queues []*topology.Queue
 }
 
-// those returns the queues of a virtual host, or of all for "", that are wanted. None of them is asked.
+// those returns the wanted queues of a virtual host, or of all for "", without asking them.
 func (qs *Queries) those(vhost string, wanted func(*topology.Queue) bool) (list []queuesOf) {
 	for _, v := range qs.cfg.VHosts.List(vhost) {
 		of := queuesOf{VHost: v}
@@ -34,7 +34,7 @@ func (qs *Queries) those(vhost string, wanted func(*topology.Queue) bool) (list 
 	return list
 }
 
-// expiring returns those that hold ready messages that expire, and how many they are; no others are looked at.
+// expiring returns the queues with expiring ready messages, and their number, without checking others.
 func (qs *Queries) expiring(vhost string) (list []queuesOf, n int) {
 	for _, v := range qs.cfg.VHosts.List(vhost) {
 		of := queuesOf{VHost: v, queues: v.Expiring()}
@@ -146,8 +146,7 @@ func (qs *Queries) Queue(ctx context.Context, vhost, name string) (management.Qu
 	return list[0], err
 }
 
-// details returns what a queue says of itself when it is asked alone. A queue that
-// is down says nothing.
+// details returns the details that a queue reports when it is asked alone; none if it is down.
 func (qs *Queries) details(ctx context.Context, vhost string, q *topology.Queue, info *mail.QueueInfo) (*management.QueueDetails, error) {
 	d := &management.QueueDetails{}
 	if info == nil {
@@ -169,8 +168,8 @@ func (qs *Queries) details(ctx context.Context, vhost string, q *topology.Queue,
 	return d, nil
 }
 
-// describe asks all queues at once. One that ended meanwhile is left out, one
-// that says so or does not answer is down, without info.
+// describe asks all queues at once. A queue that ended meanwhile is left out; one that reports a failure or does not
+// answer is down, without info.
 func (qs *Queries) describe(ctx context.Context, v *topology.VHost, queues []*topology.Queue, consumers bool) ([]management.Queue, []*mail.QueueInfo, error) {
 	infos := make([]*mail.QueueInfo, len(queues))
 	err := qs.cfg.Asker.All(ctx, len(queues), func(i int, r mail.Request) {

@@ -40,7 +40,7 @@ func (qs *Queries) ScheduledCounts(ctx context.Context, by management.Asker, at 
 	return management.ScheduledCounts(answer.Scheduled), nil
 }
 
-// mayChange is auth.MayAlter at a place.
+// mayChange is auth.MayAlter for a place.
 func (qs *Queries) mayChange(by management.Asker, at management.Place) error {
 	resource := auth.Resource{Kind: auth.Queue, Name: at.Name}
 	if at.Exchange {

@@ -10,12 +10,12 @@ import (
 // The parameters of the alarms.
 const (
 	unknownMemory = 1 << 30               // the memory assumed if the system does not report it, as in RabbitMQ
-	stuck         = time.Second           // flow held for so long becomes an alarm
+	stuck         = time.Second           // an alarm begins when flow is held for this long
 	calmMemory    = time.Second           // how long the memory alarm outlasts its cause
-	calmDisk      = 10 * time.Second      // how long the disk alarm does, as in RabbitMQ
-	memoryRate    = 2 << 30               // bytes/s by which memory may grow, at worst
+	calmDisk      = 10 * time.Second      // how long the disk alarm outlasts its cause, as in RabbitMQ
+	memoryRate    = 2 << 30               // bytes/s by which memory may grow at worst
 	diskRate      = 1 << 30               // bytes/s that may be written
-	soonest       = 10 * time.Millisecond // between two looks
+	soonest       = 10 * time.Millisecond // between two measurements
 	soonestFull   = 5 * time.Millisecond  // while connections wait for room
 	inAlarm       = 100 * time.Millisecond
 	latest        = time.Second
@@ -24,18 +24,18 @@ const (
 // alarmState decides about the two alarms, which are independent of each other. It gets the result of each
 // measurement.
 type alarmState struct {
-	watermark, diskFree config.Amount // as the operator said
-	total               int64         // bytes of memory there are
-	limit, least        int64         // those two in bytes
+	watermark, diskFree config.Amount // as configured
+	total               int64         // bytes of memory
+	limit, least        int64         // watermark and diskFree in bytes
 
 	memory, disk bool          // alarms
 	journalFull  bool          // the journal waits for room on the disk
-	fullSince    time.Duration // of the first look in a row that found flow held; 0 if the last did not
-	muchAt       time.Duration // of the last look that found too much memory in use
-	lowAt        time.Duration // of the last one that found too little disk free
+	fullSince    time.Duration // of the first of consecutive measurements that found flow held; 0 if the last did not
+	muchAt       time.Duration // of the last measurement with too much memory in use
+	lowAt        time.Duration // of the last measurement with too little free disk
 }
 
-// set gives the limits their present meaning, and has the next look decide anew.
+// set sets the limits, and makes the next measurement decide again.
 func (s *alarmState) set(watermark, diskFree config.Amount, total int64) {
 	s.watermark, s.diskFree, s.total = watermark, diskFree, cmp.Or(total, unknownMemory)
 	s.limit = min(watermark.Of(s.total), s.total)
@@ -43,7 +43,7 @@ func (s *alarmState) set(watermark, diskFree config.Amount, total int64) {
 	s.memory, s.disk = false, false
 }
 
-// look decides what the alarms are now.
+// look updates the alarms.
 func (s *alarmState) look(r reading) {
 	if !r.full {
 		s.fullSince = 0
@@ -51,7 +51,7 @@ func (s *alarmState) look(r reading) {
 		s.fullSince = r.at
 	}
 	limit := s.limit
-	if s.memory { // a twentieth less, so that it does not come and go
+	if s.memory { // a twentieth less, so that it does not flap
 		limit -= s.limit / 20
 	}
 	if r.memory > limit || r.full && (s.memory || r.at-s.fullSince >= stuck) {
@@ -79,7 +79,7 @@ func (s *alarmState) reason() string {
 	return ""
 }
 
-// next returns when to look again: before a limit can be far exceeded.
+// next returns when to measure again: before a limit can be exceeded by much.
 func (s *alarmState) next(r reading) time.Duration {
 	wait := latest
 	switch {

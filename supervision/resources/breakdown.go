@@ -16,7 +16,7 @@ var classes = [...][]string{
 	},
 }
 
-// uses returns what memory is used for, resident bytes of it.
+// uses returns how the resident bytes of memory are used.
 func (a *Monitor) uses(resident int64) management.Memory {
 	var bytes [len(classes)]int64
 	for i, names := range classes {

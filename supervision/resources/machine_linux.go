@@ -17,7 +17,7 @@ func measureSystem(m *management.Machine) {
 	m.FilesMax = descriptors()
 }
 
-// anonymousMemory returns how many bytes are resident and no file's, 0 if unknown.
+// anonymousMemory returns the resident bytes that do not belong to files, 0 if unknown.
 func anonymousMemory() int64 {
 	pages := numbers("/proc/self/statm")
 	if len(pages) < 3 {
@@ -38,7 +38,7 @@ func machineMemory() int64 {
 func freeDisk(directory string) (free int64, known bool) {
 	var disk syscall.Statfs_t
 	err := syscall.Statfs(directory, &disk)
-	return int64(disk.Bavail) * int64(disk.Bsize), err == nil // of 32 bits on some machines
+	return int64(disk.Bavail) * int64(disk.Bsize), err == nil // 32-bit fields on some machines
 }
 
 // descriptors returns how many files and sockets this process may have open.

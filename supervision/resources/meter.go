@@ -12,36 +12,35 @@ import (
 	"github.com/KimMachineGun/automemlimit/memlimit"
 )
 
-// Meter measures what a broker may run short of. Tests have their own.
+// Meter measures the resources of a broker. Tests have their own.
 type Meter interface {
-	// Memory returns how many bytes the process holds that the system could take back only by ending it.
+	// Memory returns the bytes that the system could reclaim only by ending the process.
 	Memory() int64
-	// Total returns how many bytes it may hold at most: what the machine has, or the container may have; 0 if that is
-	// unknown.
+	// Total returns the maximum bytes that the process may hold: the memory of the machine, or the limit of the
+	// container; 0 if unknown.
 	Total() int64
-	// Disk returns how many bytes are free where the broker keeps its data; false if that is unknown.
+	// Disk returns how many bytes are free where the broker keeps its data; false if unknown.
 	Disk() (free int64, known bool)
 	// Collections returns how often garbage was collected so far.
 	Collections() uint64
-	// Collect collects garbage now and has free memory given back to the system in the background, within a few
-	// seconds.
+	// Collect collects garbage now; free memory is returned to the system in the background, within a few seconds.
 	Collect()
-	// Release collects garbage and gives all free memory back at once. It stops everything else meanwhile: some 50 ms
-	// with half a gigabyte to be given back.
+	// Release collects garbage and returns all free memory at once. It stops everything else meanwhile: for some 50 ms
+	// when it returns half a gigabyte.
 	Release()
 	// Bound makes the process collect garbage more often when its memory comes close to that many bytes.
 	Bound(bytes int64)
 }
 
-// System is the Meter of this process. Directory is where the broker keeps its
-// data; of what the process has reserved, Untouched bytes are never used.
+// System is the Meter of this process. Directory is the folder of the broker's data; Untouched bytes of the process's
+// reserved memory are never used.
 type System struct {
 	Directory string
 	Untouched int64
 }
 
-// Memory implements Meter. Pages mapped from files do not count, as the system drops them when it needs room. If the
-// system does not report it, it is the memory that the runtime has taken.
+// Memory implements Meter. Pages mapped from files do not count, as the system drops them when it needs memory. If the
+// system does not report it, it is the memory obtained by the runtime.
 func (System) Memory() int64 {
 	if n := anonymousMemory(); n > 0 {
 		return n
@@ -71,7 +70,8 @@ func (System) Collections() uint64 {
 	return s[0].Value.Uint64()
 }
 
-// Collect implements Meter. The runtime keeps back what it was going to need by the collection before, so it takes two.
+// Collect implements Meter. The runtime retains as much memory as it expects to need after the previous collection, so
+// two are necessary.
 func (System) Collect() {
 	runtime.GC()
 	runtime.GC()
@@ -80,19 +80,19 @@ func (System) Collect() {
 // Release implements Meter.
 func (System) Release() { debug.FreeOSMemory() }
 
-// Bound implements Meter. An operator's GOMEMLIMIT goes before it. It is one for
-// the process: of several brokers in it, the last to be given a watermark decides.
+// Bound implements Meter. An operator's GOMEMLIMIT takes precedence. The limit is that of the process: of several
+// brokers in it, the last to get a watermark decides.
 func (s System) Bound(bytes int64) {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(bytes + s.Untouched)
 	}
 }
 
-// reading is the result of a look with a Meter.
+// reading is the result of a measurement with a Meter.
 type reading struct {
 	at     time.Duration // since the broker's start, monotonic
 	memory int64         // bytes
 	disk   int64         // bytes free
-	known  bool          // disk is
+	known  bool          // disk is known
 	full   bool          // queues hold so much that flow is held (budget.Valve)
 }

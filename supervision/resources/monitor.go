@@ -14,27 +14,27 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Shares of the memory watermark. Why these: docs/adr/0017.
+// Shares of the memory watermark, explained in docs/adr/0017.
 const (
-	pageFrom       = 2        // one in two: from there on queues page out
-	flowShare      = 2. / 3   // above it no more is read from publishers for the moment
+	pageFrom       = 2        // queues page out from this fraction of the watermark
+	flowShare      = 2. / 3   // above it publishers are temporarily not read
 	boundShare     = 0.9      // the collector keeps garbage below it
-	minBound       = 64 << 20 // bytes, or it would do nothing else
-	trimPerTurn    = 5000     // queues to be trimmed per second, about
-	flightShare    = 64       // a connection may have this fraction of the bytes under way
+	minBound       = 64 << 20 // bytes, or the collector would run all the time
+	trimPerTurn    = 5000     // approximate number of queues to trim per second
+	flightShare    = 64       // a connection may have this fraction of the bytes in flight
 	amplyFrom      = 256 << 20
 	minTransaction = 1 << 20 // bytes besides the largest message
 	historyShare   = 16      // recent-history exchanges may keep this fraction of the bytes
-	begunShare     = 8       // incomplete contents may take this fraction of the bytes, and transactions as much
+	begunShare     = 8       // incomplete contents may take this fraction of the bytes, and transactions the same
 )
 
-// Config is how a broker looks after memory and disk.
+// Config configures the limits of memory and disk.
 type Config struct {
-	// Meter measures; nil for no alarms at all, and no limits.
+	// Meter measures; nil for no alarms and no limits.
 	Meter Meter
-	// Watermark is from how much memory on publishers are blocked.
+	// Watermark is the memory in use above which publishers are blocked.
 	Watermark config.Amount
-	// DiskFree is below how much free disk they are.
+	// DiskFree is the free disk space below which publishers are blocked.
 	DiskFree config.Amount
 }
 
@@ -52,7 +52,7 @@ type Broker struct {
 	Queues func() int
 }
 
-// Monitor watches over memory and disk from a goroutine of its own.
+// Monitor watches memory and disk in its own goroutine.
 type Monitor struct {
 	cfg    Config
 	broker Broker
@@ -62,7 +62,7 @@ type Monitor struct {
 	intake *budget.Intake
 	kept   budget.Room
 	began  time.Time
-	stop   chan struct{} // nil: not watched
+	stop   chan struct{} // nil if not watching
 	gone   chan struct{}
 
 	mu        sync.Mutex
@@ -70,10 +70,10 @@ type Monitor struct {
 	release   release
 	now       reading       // the last
 	announced alarmState    // the published state
-	trimmed   time.Duration // when queues were last asked to page out
+	trimmed   time.Duration // time when queues were last asked to page out
 }
 
-// NewMonitor makes a monitor that does not watch yet.
+// NewMonitor returns a monitor that does not watch yet.
 func NewMonitor(cfg Config, b Broker) *Monitor {
 	a := &Monitor{cfg: cfg, broker: b, meter: cfg.Meter, began: time.Now(), intake: budget.NewIntake()}
 	a.valve = budget.NewValve(&a.budget)
@@ -84,7 +84,7 @@ func NewMonitor(cfg Config, b Broker) *Monitor {
 	return a
 }
 
-// Budget counts what all queues hold in memory.
+// Budget counts the bytes and messages that all queues hold in memory.
 func (a *Monitor) Budget() *budget.Budget { return &a.budget }
 
 // Valve holds the flow of connections while queues hold too much.
@@ -93,7 +93,8 @@ func (a *Monitor) Valve() *budget.Valve { return a.valve }
 // Intake decides whose content may be kept while it arrives.
 func (a *Monitor) Intake() *budget.Intake { return a.intake }
 
-// Histories bounds what recent-history exchanges keep: it cannot leave memory, so that it must not hold up an alarm.
+// Histories bounds the messages that recent-history exchanges keep: they cannot leave memory, so they must not prolong
+// an alarm.
 func (a *Monitor) Histories() *budget.Room { return &a.kept }
 
 // set passes the limits to their users.
@@ -111,8 +112,8 @@ func (a *Monitor) set(watermark, diskFree config.Amount) {
 	a.meter.Bound(max(int64(float64(s.limit)*boundShare), minBound))
 }
 
-// bound limits what queues hold in memory. During an alarm they hold half as much:
-// together with what connections hold it would keep the alarm up.
+// bound limits what queues hold in memory. During an alarm the limit is half as high: otherwise queues and connections
+// together would prolong the alarm.
 func (a *Monitor) bound() {
 	limit := a.shortage.limit / pageFrom
 	if a.shortage.memory {
@@ -121,8 +122,8 @@ func (a *Monitor) bound() {
 	a.budget.SetLimit(max(limit, 1))
 }
 
-// InFlight returns how many bytes of a connection may be on their way to queues, 0 for the usual number: less where
-// there is little memory.
+// InFlight returns the maximum bytes of a connection on their way to queues, less than usual if there is little memory;
+// 0 for the usual number.
 func (a *Monitor) InFlight() int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -132,7 +133,7 @@ func (a *Monitor) InFlight() int64 {
 	return max(a.shortage.limit/flightShare, 1)
 }
 
-// Watch begins to look.
+// Watch begins to watch.
 func (a *Monitor) Watch() {
 	if a.cfg.Meter == nil {
 		return
@@ -161,7 +162,7 @@ func (a *Monitor) End() {
 	}
 }
 
-// look measures and acts on the result. It returns when to look again.
+// look measures and acts on the result. It returns the time until the next measurement.
 func (a *Monitor) look() time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -180,7 +181,7 @@ func (a *Monitor) look() time.Duration {
 	return a.shortage.next(r)
 }
 
-// held is about what messages take in memory, bytes.
+// held returns approximately the bytes of messages in memory.
 func (a *Monitor) held() int64 { return a.budget.Used() + a.budget.Messages()*entrySize }
 
 func (a *Monitor) read() reading {
@@ -189,7 +190,7 @@ func (a *Monitor) read() reading {
 	return a.now
 }
 
-// announce reports a change. Readers learn of it from the valve before the mail is on its way, so that they read no more
+// announce reports a change. Readers learn of it from the valve before the mail is sent, so that they stop reading
 // meanwhile.
 func (a *Monitor) announce() {
 	s := &a.shortage
@@ -221,8 +222,7 @@ func (a *Monitor) log(what string, before, after bool) {
 	})
 }
 
-// trim asks the queues to page out while they hold too much: those without
-// traffic would not find out by themselves.
+// trim asks the queues to page out while they hold too much: queues without traffic would not notice by themselves.
 func (a *Monitor) trim(at time.Duration) {
 	if !a.budget.OverLimit() {
 		a.trimmed = 0
@@ -235,23 +235,23 @@ func (a *Monitor) trim(at time.Duration) {
 	a.broker.Trim()
 }
 
-// SetMemoryWatermark is Config.Watermark from now on.
+// SetMemoryWatermark replaces Config.Watermark.
 func (a *Monitor) SetMemoryWatermark(to config.Amount) {
 	a.change(func(s *alarmState) { a.set(to, s.diskFree) })
 }
 
-// SetDiskFreeLimit is Config.DiskFree from now on.
+// SetDiskFreeLimit replaces Config.DiskFree.
 func (a *Monitor) SetDiskFreeLimit(to config.Amount) {
 	a.change(func(s *alarmState) { a.set(s.watermark, to) })
 }
 
-// JournalFull reports that the journal waits for room on the disk, or no longer does. The disk alarm lasts as long,
-// whatever its limit.
+// JournalFull reports that the journal waits for room on the disk, or no longer does. While it waits there is a disk
+// alarm, whatever its limit.
 func (a *Monitor) JournalFull(full bool) {
 	a.change(func(s *alarmState) { s.journalFull = full })
 }
 
-// change changes something and looks at once what follows from it.
+// change changes the state with f and measures again at once.
 func (a *Monitor) change(f func(*alarmState)) {
 	a.mu.Lock()
 	f(&a.shortage)

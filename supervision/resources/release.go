@@ -2,47 +2,47 @@ package resources
 
 import "time"
 
-// When memory is given back.
+// Parameters for returning memory to the system.
 const (
-	worthwhile = 128 << 20   // bytes: what less memory holds is not worth the trouble
-	noticeable = 16 << 20    // bytes that it must have grown, or queues given up
-	entrySize  = 58          // bytes of a message without its content, about
-	pace       = time.Second // between two releases, at least, and the first pause
+	worthwhile = 128 << 20   // bytes: less memory is not worth a release
+	noticeable = 16 << 20    // bytes that memory must have grown, or queues released
+	entrySize  = 58          // approximate bytes of a message without its content
+	pace       = time.Second // minimum time between two releases, and the first pause
 	longPause  = 5 * time.Minute
-	alarmPause = 30 * time.Second // the longest in an alarm
-	settling   = 3 * time.Second  // until what was collected has gone back to the system
+	alarmPause = 30 * time.Second // the longest pause during an alarm
+	settling   = 3 * time.Second  // until collected memory is returned to the system
 )
 
-// release decides when the runtime collects garbage and returns free memory. By itself it keeps the memory of a long
-// backlog for minutes after that has drained, as nothing is allocated that would start a collection, and a memory
-// alarm would last as long.
+// release decides when the runtime collects garbage and returns free memory. By itself the runtime keeps the memory of
+// a drained backlog for minutes, as nothing is allocated that would start a collection, and a memory alarm would last
+// as long.
 //
-// It is due in a memory alarm, and when the collector has been idle for a second: if memory has grown since the last
-// time, if queues hold less than then, or after a pause, which is twice as long each time that it did not help.
-// Contents that queues have released may live on for a moment, in mail or in records on their way to the journal, so
-// the pauses begin anew then, as they do when it helped.
+// A release is due in a memory alarm, and when the collector has been idle for a second: if memory has grown since the
+// last release, if queues hold less than then, or after a pause, which doubles each time a release did not help.
+// Contents that queues have released may stay in memory for a moment, in mail or in records on their way to the
+// journal, so the pauses start again from the first then, as they do after a release that helped.
 //
-// Without an alarm the memory goes back in the background, for at once stops everybody: what it has brought is
-// measured when that is over.
+// Without an alarm memory is returned in the background, because doing so at once stops everything: the result is
+// measured when that is done.
 type release struct {
 	last   time.Duration
 	pause  time.Duration
-	memory int64 // bytes that were left
-	held   int64 // bytes that queues held then, entries included
+	memory int64 // bytes in use after the last release
+	held   int64 // bytes that queues held then, including entries
 
-	seen        time.Duration // when the collector was last seen to have worked
+	seen        time.Duration // when the collector was last seen working
 	collections uint64
 
-	began *begun // a collection whose memory is going back, nil for none
+	began *begun // a collection whose memory is being returned, nil for none
 }
 
-// begun is how things were before a collection.
+// begun is the state before a collection.
 type begun struct {
 	reading
 	held int64
 }
 
-// due reports whether memory is to be given back now.
+// due reports whether memory should be returned now.
 func (g *release) due(r reading, alarm bool, collections uint64, held int64) bool {
 	if collections != g.collections {
 		g.collections, g.seen = collections, r.at
@@ -73,17 +73,17 @@ func (g *release) give(m Meter, r reading, alarm bool, held int64) (memory int64
 	return memory
 }
 
-// settle notes what a collection has brought when that has gone back.
+// settle records the result of a collection once its memory is returned.
 func (g *release) settle(r reading, collections uint64) {
 	if b := g.began; b != nil && r.at-b.at >= settling {
 		g.done(b.reading, r.memory, collections, b.held)
 	}
 }
 
-// shrank reports whether queues have given up much.
+// shrank reports whether queues have released much.
 func (g *release) shrank(held int64) bool { return g.held-held > max(noticeable, g.held/16) }
 
-// done notes what a release has brought.
+// done records the result of a release.
 func (g *release) done(r reading, left int64, collections uint64, held int64) {
 	switch {
 	case g.shrank(held):

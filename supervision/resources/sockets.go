@@ -17,22 +17,21 @@ type Sockets struct {
 	mu      sync.Mutex
 	open    int
 	refused int       // since a shortage began, 0 when there is none
-	logged  time.Time // when the log last heard of one
+	logged  time.Time // when a refusal was last logged
 }
 
-// logInterval is how long a shortage is not worth another line.
+// logInterval is the minimum time between log lines about a shortage.
 const logInterval = 10 * time.Second
 
-// NewSockets makes the counter for at most limit connections, 0 for what the file
-// descriptors allow.
+// NewSockets returns a counter for at most limit connections, 0 for as many as the file descriptors allow.
 func NewSockets(limit int, log zerolog.Logger) *Sockets {
 	return &Sockets{limit: cmp.Or(limit, socketsOf(descriptors())), log: log}
 }
 
-// Limit returns how many may be open at a time.
+// Limit returns the maximum number of open connections.
 func (s *Sockets) Limit() int { return s.limit }
 
-// Enter counts one more; false if there is no room for it. Else Leave once.
+// Enter counts another connection; false if there is no room. Otherwise call Leave once.
 func (s *Sockets) Enter() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -48,14 +47,14 @@ func (s *Sockets) Enter() bool {
 	return true
 }
 
-// Leave ends what Enter began.
+// Leave undoes Enter.
 func (s *Sockets) Leave() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.open--
 }
 
-// Failed: a connection could not even be accepted.
+// Failed reports that a connection could not even be accepted.
 func (s *Sockets) Failed(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -75,7 +74,7 @@ func (s *Sockets) short() *zerolog.Event {
 // Shares of the file descriptors. The journal, the definitions and the logs have
 // the rest.
 const (
-	spareFiles = 100 // before anything is shared out, if there are many
+	spareFiles = 100 // reserved first, if there are many
 	minShared  = 200 // else clients have half of them
 	manyHTTP   = 512
 	fewHTTP    = 8

@@ -16,15 +16,15 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Config says what the shovels need of a broker.
+// Config is the interface of the shovels to a broker.
 type Config struct {
 	Parameters *definitions.Parameters
 	// VHost reports whether there is a virtual host of that name.
 	VHost func(name string) bool
-	// Lock keeps virtual hosts from coming and going until Unlock. Error: that of ctx.
+	// Lock prevents changes of virtual hosts until Unlock. Error: that of ctx.
 	Lock   func(ctx context.Context) error
 	Unlock func()
-	// Spawn makes an actor, End has it stop.
+	// Spawn makes an actor, End stops it.
 	Spawn func(ctx context.Context, cfg shovel.Config) (mail.Address, error)
 	End   func(mail.Address)
 	// Done is called with the parameter of a shovel that has deleted itself.
@@ -37,13 +37,13 @@ type Config struct {
 	Log        zerolog.Logger
 }
 
-// Shovels are those of a broker.
+// Shovels are the shovels of a broker.
 type Shovels struct {
 	cfg      Config
-	finished sync.WaitGroup // goroutines that delete those that are done
+	finished sync.WaitGroup // goroutines that delete finished shovels
 
 	mu      sync.Mutex
-	begun   bool // Begin was called, and End was not
+	begun   bool // Begin was called, End was not
 	running map[name]*one
 }
 
@@ -51,16 +51,16 @@ type name struct{ vhost, name string }
 
 // one is a shovel.
 type one struct {
-	status shovel.Status // of one without an actor
+	status shovel.Status // of a shovel without an actor
 	work   *parameters.Work
 	handle *shovel.Handle // nil without an actor
 	pid    mail.Address
 }
 
-// New makes those of a broker. None runs before Begin.
+// New returns the shovels of a broker. None runs before Begin.
 func New(cfg Config) *Shovels { return &Shovels{cfg: cfg, running: map[name]*one{}} }
 
-// Begin starts all that are stored. The virtual hosts are there.
+// Begin starts all stored shovels. The virtual hosts must exist.
 func (s *Shovels) Begin(ctx context.Context) {
 	s.mu.Lock()
 	s.begun = true
@@ -70,7 +70,7 @@ func (s *Shovels) Begin(ctx context.Context) {
 	}
 }
 
-// End ends all, and waits until they have left their connections. None begins again.
+// End ends all shovels and waits until they have closed their connections. None starts again.
 func (s *Shovels) End() {
 	s.mu.Lock()
 	s.begun = false
@@ -180,7 +180,7 @@ func (x *one) describe(p parameters.Parameter) management.Shovel {
 	}
 }
 
-// put starts the shovel of a parameter, in place of the one that may be there, if it is one.
+// put starts the shovel that a parameter defines, if any, and replaces an earlier one.
 func (s *Shovels) put(ctx context.Context, p parameters.Parameter) {
 	if p.Component != parameters.Shovel {
 		return
@@ -220,7 +220,7 @@ func (s *Shovels) spawn(ctx context.Context, x *one, before *shovel.Handle, p pa
 	return err
 }
 
-// finish deletes a shovel that is done, unless it has got another task meanwhile.
+// finish deletes a finished shovel, unless it was replaced meanwhile.
 func (s *Shovels) finish(x *one, p parameters.Parameter) {
 	if s.cfg.Lock(context.Background()) != nil {
 		return
@@ -239,7 +239,7 @@ func (s *Shovels) finish(x *one, p parameters.Parameter) {
 	}
 }
 
-// remove ends a shovel, nil if there is none with an actor. The mutex is held.
+// remove ends a shovel and returns its handle, nil if it has no actor. The mutex is held.
 func (s *Shovels) remove(key name) *shovel.Handle {
 	x := s.running[key]
 	delete(s.running, key)
