@@ -5,38 +5,37 @@ import (
 	"sync/atomic"
 )
 
-// FreeArrival is how many bytes of incomplete contents each connection may hold without asking: small messages never
-// wait.
+// FreeArrival is the number of bytes of incomplete contents that each connection may hold without asking, so that small
+// messages never wait.
 const FreeArrival = 64 << 10
 
-// Peer is a connection as the intake sees it. Its methods are called from any
-// goroutine.
+// Peer is the intake's interface to a connection. Its methods are called from any goroutine.
 type Peer interface {
-	// Excused reports whether it is not the client's fault if little comes.
+	// Excused reports whether slow input is not the client's fault.
 	Excused() bool
 	// Evict closes the connection.
 	Evict()
 }
 
-// Arrivals counts the contents that one connection has begun. Nil has no bounds.
+// Arrivals counts the incomplete contents of one connection. Nil has no bounds.
 type Arrivals struct {
 	intake *Intake
 	peer   Peer
-	free   atomic.Int64 // bytes of contents that did not ask
+	free   atomic.Int64 // bytes of contents within FreeArrival
 	held   atomic.Int64 // contents and kept
 	stuck  atomic.Bool  // waiting is more than 0
 	wake   chan struct{}
 
 	// Under the intake's lock:
-	contents int64      // bytes that they have room for
+	contents int64      // bytes of room that contents have
 	admitted []*Arrival // those contents
 	kept     int64      // bytes of transactions
-	brought  int64      // of those, since the last look
+	brought  int64      // bytes of transactions since the last look
 	waiting  int        // contents that wait for room
-	fresh    bool       // it holds nothing that was there at the last look
+	fresh    bool       // it held nothing at the last look
 }
 
-// Of makes the arrivals of a connection.
+// Of returns the Arrivals of a new connection.
 func (i *Intake) Of(peer Peer) *Arrivals {
 	if i == nil {
 		return nil
@@ -48,8 +47,8 @@ func (i *Intake) Of(peer Peer) *Arrivals {
 // read from the connection.
 func (a *Arrivals) Stuck() bool { return a != nil && a.stuck.Load() }
 
-// Held returns how many bytes the connection has begun and not ended, without the free ones: contents have their
-// whole size from the beginning.
+// Held returns the bytes of the connection's incomplete contents and transactions, without free ones. A content counts
+// with its whole size from the beginning.
 func (a *Arrivals) Held() int64 {
 	if a == nil {
 		return 0
@@ -57,8 +56,8 @@ func (a *Arrivals) Held() int64 {
 	return a.held.Load()
 }
 
-// Changed gets a token when Stuck or Held have. Only the connection's reader may
-// wait for it. Nil never gets one.
+// Changed returns a channel that gets a token when Stuck or Held changes. Only the connection's reader may wait for it.
+// Nil never gets one.
 func (a *Arrivals) Changed() <-chan struct{} {
 	if a == nil {
 		return nil
@@ -66,7 +65,7 @@ func (a *Arrivals) Changed() <-chan struct{} {
 	return a.wake
 }
 
-// Wait blocks while the connection is stuck; false says that done was closed.
+// Wait blocks while the connection is stuck; false means that done was closed.
 func (a *Arrivals) Wait(done <-chan struct{}) bool {
 	for a.Stuck() {
 		select {
@@ -78,8 +77,8 @@ func (a *Arrivals) Wait(done <-chan struct{}) bool {
 	return true
 }
 
-// Keep counts bytes of a transaction; false: there is no room for them. limit is
-// the maximum of all transactions together.
+// Keep counts bytes of a transaction; ok is false if there is no room for them. limit is the maximum of all
+// transactions together.
 func (a *Arrivals) Keep(bytes int64) (ok bool, limit int64) {
 	if a == nil {
 		return true, 0
@@ -98,7 +97,7 @@ func (a *Arrivals) Keep(bytes int64) (ok bool, limit int64) {
 	return true, 0
 }
 
-// Drop ends what Keep began.
+// Drop undoes Keep.
 func (a *Arrivals) Drop(bytes int64) {
 	if a == nil || bytes == 0 {
 		return
@@ -119,9 +118,8 @@ func (a *Arrivals) wakeUp() {
 
 func (a *Arrivals) runs() bool { return a.contents > 0 && a.waiting == 0 }
 
-// look reports whether the client has not gone on with what it has begun: less than
-// least bytes have come since the last look of one of its contents, or, while memory
-// is short, of a transaction.
+// look reports whether the client is too slow: fewer than least bytes have come since the last look for one of its
+// contents or, while memory is short, for a transaction.
 func (a *Arrivals) look(least int64, short bool) (slow bool) {
 	brought := a.brought
 	for _, r := range a.admitted {
@@ -135,12 +133,11 @@ func (a *Arrivals) look(least int64, short bool) (slow bool) {
 	return slow
 }
 
-// Arrival is the room of one content that is not whole yet. The zero value has
-// none. It belongs to one goroutine at a time, and must not be moved while it
-// waits.
+// Arrival is the room of one incomplete content. The zero value has none. It belongs to one goroutine at a time, and
+// must not be moved while it waits.
 type Arrival struct {
 	of    *Arrivals // nil without room
-	free  bool      // of what each connection has for nothing
+	free  bool      // within FreeArrival
 	bytes int64
 	came  *atomic.Int64 // bytes since the last look
 	// Under the intake's lock:
@@ -159,7 +156,7 @@ const (
 )
 
 // Ask asks for room for that many bytes; false means that the caller has to wait. Then decided is called once, from any
-// goroutine, with number, unless the room is given back before. It may be called even so when that has just happened.
+// goroutine, with number, unless Return is called before. It may still be called if Return runs at the same time.
 func (r *Arrival) Ask(a *Arrivals, bytes int64, number uint64, decided func(number uint64, granted bool)) (now bool) {
 	if a == nil {
 		return true
@@ -190,14 +187,14 @@ func (r *Arrival) Ask(a *Arrivals, bytes int64, number uint64, decided func(numb
 	return false
 }
 
-// Came reports that many more bytes of the content.
+// Came reports that more bytes of the content have arrived.
 func (r *Arrival) Came(bytes int) {
 	if r.came != nil {
 		r.came.Add(int64(bytes))
 	}
 }
 
-// Return gives the room back, or stops waiting for it. Later calls do nothing.
+// Return releases the room, or stops waiting for it. Later calls do nothing.
 func (r *Arrival) Return() {
 	if r.of == nil {
 		return

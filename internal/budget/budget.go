@@ -5,15 +5,15 @@ import (
 	"sync/atomic"
 )
 
-// Budget is how many bytes of message contents queues may hold in memory. The
-// zero value and nil have no limit.
+// Budget counts the bytes of message contents that queues hold in memory, against a limit. The zero value and nil have
+// no limit.
 type Budget struct {
 	used     atomic.Int64
 	messages atomic.Int64
 	limit    atomic.Int64 // bytes, 0 for none
 }
 
-// Add counts n bytes as held, or as given up if n is negative.
+// Add counts n bytes as held, or as released if n is negative.
 func (b *Budget) Add(n int64) {
 	if b != nil && n != 0 {
 		b.used.Add(n)
@@ -44,10 +44,10 @@ func (b *Budget) Used() int64 {
 	return b.used.Load()
 }
 
-// SetLimit sets from how many bytes on memory is tight; 0 or less is no limit.
+// SetLimit sets the limit in bytes; 0 or less means none.
 func (b *Budget) SetLimit(bytes int64) { b.limit.Store(max(bytes, 0)) }
 
-// Limit returns that number of bytes, math.MaxInt64 for none.
+// Limit returns the limit in bytes, math.MaxInt64 for none.
 func (b *Budget) Limit() int64 {
 	if b != nil {
 		if limit := b.limit.Load(); limit > 0 {
@@ -62,8 +62,8 @@ func (b *Budget) OverLimit() bool {
 	return b != nil && b.Used() > b.Limit()
 }
 
-// Critical reports whether they hold a quarter more than that: what they keep for the
-// sake of speed is too much, because there are so many of them.
+// Critical reports whether queues exceed the limit by a quarter: then they are so many that even the contents each
+// keeps for speed are too much.
 func (b *Budget) Critical() bool {
 	if !b.OverLimit() {
 		return false

@@ -8,27 +8,25 @@ import (
 
 // The progress required of connections that hold memory with unfinished contents while others wait for it.
 const (
-	// Window is how long they have to show that they go on.
+	// Window is the period over which progress is measured.
 	Window = 30 * time.Second
-	// SlowestRate is how many bytes a second of each content must come in it.
+	// SlowestRate is the minimum rate of each content within a Window, bytes/s.
 	SlowestRate = 64 << 10
 )
 
-// Intake bounds what clients have begun and not ended: contents that are not whole yet, and transactions. All of a
-// broker's connections share it.
+// Intake bounds incomplete contents and open transactions of clients. All of a broker's connections share it.
 //
 // A content asks for room before any of its body is kept, for as much as its header announces. Contents that get no
 // room wait for those that hold some, oldest first, and hold none themselves. So some content can always be finished:
 //
 //   - While nothing is held, a content of any size gets room.
-//   - A connection that waits with one content and holds room with another ends
-//     neither. When all who hold room wait like that, the oldest of them gets
-//     room beyond the limit, up to twice the limit, or is refused.
+//   - A connection that waits with one content and holds room with another completes neither. When all connections that
+//     hold room wait like that, the oldest of them gets room beyond the limit, up to twice the limit, or is refused.
 //   - A connection that holds room while others wait, or while memory is short, and
 //     sends less than SlowestRate of one of its contents throughout a Window, is
 //     evicted. Its other traffic does not count.
 //
-// During an alarm no content begins. A transaction never waits: it is refused if there is no room. Safe for
+// During an alarm no content gets room. A transaction never waits: it is refused if there is no room. Safe for
 // concurrent use; nil has no bounds.
 type Intake struct {
 	mu           sync.Mutex
@@ -37,10 +35,10 @@ type Intake struct {
 	paused       bool
 	held, kept   int64 // contents, and uncommitted work
 	lines        map[*Arrivals]struct{}
-	running      int // lines with contents that do not wait for more
+	running      int // connections with room whose contents do not wait
 	queue        []*Arrival
-	began        time.Duration // of the window; 0: none runs
-	answers      []answer      // to be given when mu is free
+	began        time.Duration // start of the window; 0 if none runs
+	answers      []answer      // to be given after mu is released
 }
 
 type answer struct {
@@ -49,25 +47,24 @@ type answer struct {
 	granted bool
 }
 
-// NewIntake makes one without bounds.
+// NewIntake returns an Intake without bounds.
 func NewIntake() *Intake { return &Intake{lines: map[*Arrivals]struct{}{}} }
 
-// SetLimits sets how many bytes contents that are not whole, and transactions,
-// may hold; 0 for any number.
+// SetLimits sets the maximum bytes of incomplete contents, and of transactions; 0 for no limit.
 func (i *Intake) SetLimits(contents, transactions int64) {
 	defer i.admit()
 	i.mu.Lock()
 	i.limit, i.transactions = contents, transactions
 }
 
-// Pause stops new contents from beginning, or permits them again.
+// Pause stops giving room to new contents, or permits it again.
 func (i *Intake) Pause(paused bool) {
 	defer i.admit()
 	i.mu.Lock()
 	i.paused = paused
 }
 
-// Used returns how many bytes contents that are not whole hold, and transactions.
+// Used returns the bytes that incomplete contents, and transactions, hold.
 func (i *Intake) Used() (contents, transactions int64) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -105,7 +102,7 @@ func (i *Intake) Look(at time.Duration, short bool) {
 	}
 }
 
-// admit unlocks, having given room to those who wait, as far as there is some.
+// admit gives available room to waiting contents, and unlocks.
 func (i *Intake) admit() {
 	for len(i.queue) > 0 && !i.paused && i.fits(i.queue[0].bytes, 1) {
 		i.decide(0, true)
@@ -129,7 +126,7 @@ func (i *Intake) fits(bytes, times int64) bool {
 	return i.held == 0 || i.limit == 0 || i.held+bytes <= times*i.limit
 }
 
-// decide answers one of those who wait.
+// decide answers a waiting content.
 func (i *Intake) decide(n int, granted bool) {
 	who := i.queue[n]
 	i.queue = slices.Delete(i.queue, n, n+1)
@@ -155,7 +152,7 @@ func (i *Intake) take(who *Arrival) {
 	i.held += who.bytes
 }
 
-// change alters a line, and counts it anew.
+// change alters the counts of a connection and updates the totals.
 func (i *Intake) change(a *Arrivals, f func(*Arrivals)) {
 	if a.runs() {
 		i.running--

@@ -2,11 +2,11 @@ package budget
 
 import "sync/atomic"
 
-// Room bounds what all of a kind may hold together, in bytes. Safe for concurrent use; the zero value and nil have no
-// limit.
+// Room bounds the bytes that all objects of a kind may hold together. Safe for concurrent use; the zero value and nil
+// have no limit.
 type Room struct{ used, limit atomic.Int64 }
 
-// SetLimit sets the limit in bytes; 0 or less is no limit. Bytes above it that are held already stay.
+// SetLimit sets the limit in bytes; 0 or less is no limit. Bytes above it that are already held stay.
 func (r *Room) SetLimit(bytes int64) { r.limit.Store(max(bytes, 0)) }
 
 // Take reserves bytes more, at least 0; it returns false and reserves nothing if there is no room.
@@ -22,7 +22,7 @@ func (r *Room) Take(bytes int64) bool {
 	return false
 }
 
-// Return gives up bytes that were taken.
+// Return releases bytes that were taken.
 func (r *Room) Return(bytes int64) {
 	if r != nil {
 		r.used.Add(-bytes)

@@ -6,14 +6,12 @@ import (
 	"sync/atomic"
 )
 
-// Valve holds back connections that bring contents. There are two reasons:
+// Valve holds back publishing connections. There are two reasons:
 //
-//   - Flow: queues hold so much that those who bring more wait until some has
-//     left memory. It lasts milliseconds and nobody is told. Readers see it by
-//     themselves, in the numbers that the queues keep up to date, so that no
-//     burst can outrun whoever measures memory.
-//   - An alarm: the broker is short of memory or disk. It is set from outside, and
-//     clients are told.
+//   - Flow: queues hold so much that publishers wait until some of it has left memory. It lasts milliseconds and
+//     clients are not notified. Readers check the current counts of the queues themselves, so that no burst can exceed
+//     the limit between two measurements of memory.
+//   - An alarm: the broker is short of memory or disk. It is set by the monitor, and clients are notified.
 //
 // Safe for concurrent use; nil is always open.
 type Valve struct {
@@ -25,13 +23,13 @@ type Valve struct {
 	relief chan struct{} // closed when waiters check again; nil without waiters
 }
 
-// NewValve makes an open valve over what queues hold; nil for no flow control.
+// NewValve returns an open valve that checks b; nil for no flow control.
 func NewValve(b *Budget) *Valve { return &Valve{budget: b} }
 
-// SetMax sets above how many bytes of contents flow is held; 0 or less for never.
+// SetMax sets the bytes of contents above which flow is held; 0 or less for never.
 func (v *Valve) SetMax(bytes int64) { v.limit.Store(max(bytes, 0)) }
 
-// Full reports whether queues hold more than that.
+// Full reports whether queues hold more than Max.
 func (v *Valve) Full() bool {
 	if v == nil {
 		return false
@@ -40,7 +38,7 @@ func (v *Valve) Full() bool {
 	return limit > 0 && v.budget.Used() > limit
 }
 
-// Max returns that number of bytes, math.MaxInt64 for none.
+// Max returns the bytes above which flow is held, math.MaxInt64 for never.
 func (v *Valve) Max() int64 {
 	if limit := v.limit.Load(); limit > 0 {
 		return limit
@@ -57,8 +55,7 @@ func (v *Valve) SetShut(shut bool) {
 	v.Relieve()
 }
 
-// Wait blocks while flow is held, but not during an alarm; false says that done
-// was closed.
+// Wait blocks while flow is held, but not during an alarm; false means that done was closed.
 func (v *Valve) Wait(done <-chan struct{}) bool {
 	for v.Full() && !v.Shut() {
 		relief := v.waiting()

@@ -2,5 +2,5 @@ package clock
 
 import "golang.org/x/sys/unix"
 
-// bootClock goes on while the machine sleeps.
+// bootClock continues while the machine sleeps.
 const bootClock = unix.CLOCK_MONOTONIC_RAW

@@ -2,5 +2,5 @@ package clock
 
 import "golang.org/x/sys/unix"
 
-// bootClock goes on while the machine is suspended; the monotonic clock that Go's timers go by does not.
+// bootClock continues while the machine is suspended, unlike the monotonic clock of Go's timers.
 const bootClock = unix.CLOCK_BOOTTIME

@@ -2,5 +2,5 @@
 
 package clock
 
-// bootReading: no such clock is known here. A sleep is a wall clock that was set.
+// bootReading returns false, because no such clock is known here. A sleep looks like a change of the wall clock.
 func bootReading() (int64, bool) { return 0, false }

@@ -5,26 +5,27 @@ import (
 	"time"
 )
 
-// Clock returns the broker's time (PRO-13): wall time as it was when the clock was made, and what has passed since,
-// with what the machine has slept. It is safe for concurrent use.
+// Clock returns the broker's time (PRO-13): the wall time when the clock was made, plus the time passed since,
+// including sleep of the machine. It is safe for concurrent use.
 type Clock struct {
 	base    time.Time // with its monotonic reading
 	wall    int64     // base in ns since 1970
 	machine Machine
 	boot    int64        // Boottime at base
-	slept   atomic.Int64 // ns, as far as it was noticed
+	slept   atomic.Int64 // ns, as far as noticed
 	skew    atomic.Int64 // ns
 	seen    atomic.Pointer[seen]
-	alarm   *timerQueue // nil: the runtime's timers are good enough
+	alarm   *timerQueue // nil: the runtime's timers are used
 }
 
-// New takes the base reading from the machine.
+// New returns a Clock based on the machine's clock.
 func New() *Clock { return Of(system{time.Now()}) }
 
-// exact is how long the base reading may take; longer ones are repeated, in case the process was held up.
+// exact is the maximum duration of the base reading; longer ones are repeated, as the process may have been delayed.
 const exact = 20 * time.Microsecond
 
-// Of takes it from m, which a test may stand in for. The distance from the base is always the process's own monotonic time.
+// Of returns a Clock based on m, which tests may replace. The time since the base is always the process's own monotonic
+// time.
 func Of(m Machine) *Clock {
 	c := &Clock{machine: m}
 	c.seen.Store(&seen{at: forever})
@@ -40,24 +41,24 @@ func Of(m Machine) *Clock {
 	return c
 }
 
-// Now returns the present.
+// Now returns the current time.
 func (c *Clock) Now() Instant {
 	now, _ := c.Read()
 	return now
 }
 
-// Read returns the present, and how much of what lies behind the machine has slept, as far as Look has noticed: both of
-// one moment. The present leaps over a sleep when it is noticed, and never goes back.
+// Read returns the current time and, of the same moment, the total time that the machine has slept, as far as Look has
+// noticed. The current time jumps ahead when a sleep is noticed, and never goes back.
 func (c *Clock) Read() (now Instant, slept time.Duration) {
 	s := c.slept.Load()
 	return Instant(c.wall + int64(time.Since(c.base)) + s), time.Duration(s)
 }
 
-// Skew returns how many ms the machine's wall clock is ahead of the broker's time, because it was set since: 0 unless
-// it was by a second or more. Dates that enter or leave the broker must be converted by it.
+// Skew returns how many ms the machine's wall clock is ahead of the broker's time, because it was set since: 0 if by
+// less than a second. Dates that enter or leave the broker must be converted by it.
 func (c *Clock) Skew() int64 { return c.skew.Load() / int64(time.Millisecond) }
 
-// Until returns how long it takes until the wall-clock millisecond ms begins; not positive when it has begun.
+// Until returns the time until the wall-clock millisecond ms begins; not positive if it has begun.
 func (c *Clock) Until(ms int64) time.Duration {
 	const maxMillis = int64(1<<63-1) / int64(time.Millisecond)
 	if ms > maxMillis {

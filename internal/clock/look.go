@@ -27,12 +27,12 @@ type Machine interface {
 func (c *Clock) Look() (slept, set time.Duration) {
 	wall, awake := c.machine.Now()
 	boot, has := c.machine.Boottime()
-	passed := time.Since(c.base) // in the midst of the readings, so that it is as good as they are
+	passed := time.Since(c.base) // between the readings, so that it is as accurate
 	wallThen, awakeThen := c.machine.Now()
 	c.looked(passed, passed)
 	took := awakeThen - awake
 	if took > maxSpread || (time.Duration(wallThen-wall)-took).Abs() > maxSpread {
-		return 0, 0 // held up, set, or asleep between the readings: left to the next look
+		return 0, 0 // delayed, set, or asleep between the readings: left to the next look
 	}
 	if known := time.Duration(c.slept.Load()); has {
 		if s := time.Duration(boot-c.boot) - passed; s-known >= minSleep {
@@ -49,7 +49,7 @@ func (c *Clock) Look() (slept, set time.Duration) {
 }
 
 // system is the machine that the process runs on.
-type system struct{ origin time.Time } // where its monotonic clock counts from
+type system struct{ origin time.Time } // origin of its monotonic clock
 
 func (s system) Now() (int64, time.Duration) {
 	now := time.Now()

@@ -2,16 +2,16 @@ package clock
 
 import "time"
 
-// Timer is a call that is to come. There is one for each queue that waits for something.
+// Timer is a pending call. There is one for each queue that waits for a time.
 type Timer struct {
-	alarm  *timerQueue // nil: the runtime makes the call
+	alarm  *timerQueue // nil if the runtime makes the call
 	f      func()
 	at     time.Duration // from the alarm's base
-	coarse *time.Timer   // the runtime's, if that makes the call
+	coarse *time.Timer   // the runtime's timer, if that makes the call
 	place  int32         // in the alarm's heap, under its lock
 }
 
-// Stop calls it off. False says that it was made already, is being made, or was called off before.
+// Stop cancels the call. False means that it was already made, is being made, or was cancelled before.
 func (t *Timer) Stop() bool {
 	if t.alarm == nil {
 		return t.coarse.Stop()
@@ -19,8 +19,8 @@ func (t *Timer) Stop() bool {
 	return t.alarm.stop(t)
 }
 
-// At has f called when the wall-clock millisecond ms begins, at once when it has begun, and never early. It must not
-// block. How late it may be is up to the system; see EnablePreciseTimers. Sleep of the machine adds to that (ADR 19).
+// At calls f when the wall-clock millisecond ms begins, at once if it has begun, and never early. f must not block. How
+// late it is called depends on the system; see EnablePreciseTimers. Sleep of the machine adds to that (ADR 19).
 func (c *Clock) At(ms int64, f func()) *Timer {
 	wait := max(c.Until(ms), 0)
 	if c.alarm != nil {
@@ -29,8 +29,9 @@ func (c *Clock) At(ms int64, f func()) *Timer {
 	return &Timer{coarse: time.AfterFunc(wait, f)}
 }
 
-// EnablePreciseTimers makes At punctual to some hundredths of a millisecond where the runtime's timers are up to one late, which is on Linux (ADR 21).
-// It is to be called before anybody else has the clock, and Close at the end. Where it fails, At is as it was.
+// EnablePreciseTimers makes At precise to some hundredths of a millisecond on Linux, where the runtime's timers are up
+// to 1 ms late (ADR 21). It must be called before the clock is shared, and Close at the end. If it fails, At keeps its
+// normal precision.
 func (c *Clock) EnablePreciseTimers() error {
 	b, err := newWakeup()
 	if b != nil {

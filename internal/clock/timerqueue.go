@@ -7,25 +7,25 @@ import (
 	"time"
 )
 
-// wakeup rings in so and so long.
+// wakeup is a timer that rings after a duration.
 type wakeup interface {
-	// set makes it ring once, in d from now, instead of when it was to ring before.
+	// set makes it ring once, d from now, which replaces an earlier setting.
 	set(d time.Duration)
-	// wait returns when it has rung since the last wait; false says that it never rings again.
+	// wait returns when it has rung since the last wait; false means that it never rings again.
 	wait() bool
 	close()
 }
 
-// timerQueue makes calls at their moment: the wakeup fires for the first of them. There may be many, which wait for long: each is one
-// small object, a third of what a timer of the runtime's takes.
+// timerQueue makes calls at their times: the wakeup rings for the first of them. There may be many long-waiting calls:
+// each is one small object, a third of the size of a runtime timer.
 type timerQueue struct {
 	wakeup wakeup
-	base   time.Time     // what calls count from
-	gone   chan struct{} // closed when the wakeup is not waited for any more
+	base   time.Time     // origin of the times of calls
+	gone   chan struct{} // closed when run has ended
 
 	mu    sync.Mutex
 	calls calls
-	rings time.Duration // when the wakeup will, 0 if it is not set
+	rings time.Duration // when the wakeup rings, 0 if it is not set
 	ended bool
 }
 
@@ -35,7 +35,7 @@ func newTimerQueue(b wakeup) *timerQueue {
 	return a
 }
 
-// over is the place of a call that was made, or called off, or left to the runtime.
+// over is the place of a call that was made, cancelled, or left to the runtime.
 const over = -1
 
 func (a *timerQueue) after(wait time.Duration, f func()) *Timer {
@@ -50,7 +50,7 @@ func (a *timerQueue) after(wait time.Duration, f func()) *Timer {
 	return c
 }
 
-// stop calls one off, as Timer.Stop says.
+// stop is Timer.Stop for a call of the queue.
 func (a *timerQueue) stop(c *Timer) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -87,7 +87,7 @@ func (a *timerQueue) leave(c *Timer) {
 	c.coarse = time.AfterFunc(c.at-time.Since(a.base), c.f)
 }
 
-// due takes out what is to be called now, by time, and sets the wakeup for the rest.
+// due removes and returns the calls that are due now, by time, and sets the wakeup for the others.
 func (a *timerQueue) due(due []*Timer) []*Timer {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -102,7 +102,7 @@ func (a *timerQueue) due(due []*Timer) []*Timer {
 	return due
 }
 
-// ringAt sees to it that the wakeup rings at that time, or before: then it is set anew.
+// ringAt makes sure that the wakeup rings at that time or earlier; if earlier, it is set again then.
 func (a *timerQueue) ringAt(at time.Duration) {
 	if a.rings == 0 || at < a.rings {
 		a.rings = at
@@ -126,7 +126,7 @@ func (s calls) Swap(i, j int) {
 	s[i].place, s[j].place = int32(i), int32(j)
 }
 
-// Push and Pop are the heap's.
+// Push and Pop implement heap.Interface.
 func (s *calls) Push(x any) {
 	c := x.(*Timer)
 	c.place = int32(len(*s))

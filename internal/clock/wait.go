@@ -9,21 +9,21 @@ import (
 )
 
 const (
-	// LookEvery is how often Look is to be called for Ran to be right.
+	// LookEvery is the interval at which Look must be called for Ran to be correct.
 	LookEvery = time.Second
-	// maxGap is how long ago the last Look may be: what is more is a pause.
+	// maxGap is the maximum time since the last Look; more is a pause.
 	maxGap = 2 * LookEvery
-	// forever is when the last Look was if none is to come: no pause is noticed then.
+	// forever is the time of the last Look if no more will come: then no pause is noticed.
 	forever = math.MaxInt64 - maxGap
 )
 
 // seen is the result of a Look for pauses of the process. It is not changed.
 type seen struct {
-	at     time.Duration // when that was, from the base
-	paused time.Duration // until then
+	at     time.Duration // time of the Look, from the base
+	paused time.Duration // total pause until then
 }
 
-// Paused is for how long the process was paused since the clock was made: stopped by a signal or by the hypervisor, so
+// Paused returns how long the process was paused since the clock was made: stopped by a signal or by the hypervisor, so
 // that none of its goroutines ran. 2 s of each pause are not counted, nor is anything before the first Look or after
 // EndLooks. It never decreases.
 func (c *Clock) Paused() time.Duration {
@@ -43,25 +43,26 @@ func (c *Clock) Ran() time.Duration {
 	return now - s.pausedBy(now)
 }
 
-// looked notes what was paused until now, passed since the base. next is when the next Look counts from.
+// looked records the pauses until now, which is passed after the base. next is the time that the next gap is measured
+// from.
 func (c *Clock) looked(passed, next time.Duration) {
 	c.seen.Store(&seen{next, c.seen.Load().pausedBy(passed)})
 }
 
-// EndLooks says that nobody calls Look any more. It is called by who did so, after the last.
+// EndLooks ends the detection of pauses. The caller of Look calls it after the last Look.
 func (c *Clock) EndLooks() { c.looked(time.Since(c.base), forever) }
 
-// Wait is a call that is to come after the process has run for so and so long. Safe for concurrent use.
+// Wait is a call to be made after the process has run for a duration. Safe for concurrent use.
 type Wait struct {
 	clock *Clock
 	f     func()
 	mu    sync.Mutex
 	until time.Duration // of Ran
-	timer *time.Timer   // nil: the call was made or called off
+	timer *time.Timer   // nil if the call was made or cancelled
 }
 
-// After has f called in a goroutine of its own when the process has run for d from now, never early: what a pause of the process takes
-// comes on top (ADR 33). It is for waits for the broker's own actors and for peers, not for what is due at a time.
+// After calls f in its own goroutine when the process has run for d from now, never early: pauses of the process are
+// added (ADR 33). It is for waiting for actors of the broker and for peers, not for times at which something is due.
 func (c *Clock) After(d time.Duration, f func()) *Wait {
 	w := &Wait{clock: c, f: f, until: c.Ran() + d}
 	w.mu.Lock() // until the timer is known
@@ -76,7 +77,7 @@ func (w *Wait) fire() {
 	}
 }
 
-// over reports whether the call is to be made. After a pause there is a rest to wait for.
+// over reports whether the call is to be made. After a pause it waits for the remaining time instead.
 func (w *Wait) over() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -91,7 +92,7 @@ func (w *Wait) over() bool {
 	return true
 }
 
-// Stop calls it off. False says that the call was made already, is being made, or was called off before.
+// Stop cancels the call. False means that it was already made, is being made, or was cancelled before.
 func (w *Wait) Stop() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -103,7 +104,7 @@ func (w *Wait) Stop() bool {
 	return true
 }
 
-// WithTimeout is like that of package context, but the time that counts is the one that the process runs. The context has no Deadline.
+// WithTimeout is like context.WithTimeout, but counts only time that the process runs. The context has no Deadline.
 func (c *Clock) WithTimeout(parent context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	ctx, end := context.WithCancelCause(parent)
 	w := c.After(d, func() { end(context.DeadlineExceeded) })
@@ -113,7 +114,7 @@ func (c *Clock) WithTimeout(parent context.Context, d time.Duration) (context.Co
 	}
 }
 
-// limited is a context whose end may be that of a Wait.
+// limited is a context that a Wait may end.
 type limited struct{ context.Context }
 
 // Err implements context.Context.

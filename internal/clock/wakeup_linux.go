@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// timerfd is a timer of the kernel's that is waited for like a socket: the runtime asks the kernel for those to the nanosecond, but for
-// its own timers to the millisecond.
+// timerfd is a kernel timer that is waited for like a socket. It is precise to the nanosecond, while the runtime waits
+// for its own timers in milliseconds.
 type timerfd struct {
 	file *os.File
 	raw  syscall.RawConn
@@ -32,7 +32,7 @@ func newWakeup() (wakeup, error) {
 
 func (t *timerfd) set(d time.Duration) {
 	in := unix.ItimerSpec{Value: unix.NsecToTimespec(int64(max(d, 1)))} // 0 would disarm it
-	// It fails only when it is closed, and then wait says so.
+	// It fails only when it is closed, which wait reports.
 	_ = t.raw.Control(func(fd uintptr) { _ = unix.TimerfdSettime(int(fd), 0, &in, nil) })
 }
 

@@ -2,5 +2,5 @@
 
 package clock
 
-// newWakeup: the runtime's timers are as good as the system's.
+// newWakeup returns nil, because the runtime's timers are as precise as the system's.
 func newWakeup() (wakeup, error) { return nil, nil }

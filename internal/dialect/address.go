@@ -8,11 +8,11 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// Target is where messages of a link, or of one of them, go to.
+// Target is the destination of a message, or of all messages of a link.
 type Target struct{ Exchange, Key string }
 
 // ParseTarget reads an address to publish to: /queues/:queue, /exchanges/:exchange or /exchanges/:exchange/:key, each
-// segment percent-encoded The error is amqp:invalid-field.
+// segment percent-encoded. The error is amqp:invalid-field.
 func ParseTarget(address string) (Target, error) {
 	if queue, ok := strings.CutPrefix(address, "/queues/"); ok {
 		name, err := segment(address, queue)
@@ -48,10 +48,10 @@ func QueueAddress(name string) string {
 	return "/queues/" + strings.ReplaceAll(url.QueryEscape(name), "+", "%20")
 }
 
-// volatileQueue is the capability of a source that is a name for direct replies.
+// volatileQueue is the capability of a source for direct replies.
 const volatileQueue = amqp10.Symbol("rabbitmq:volatile-queue")
 
-// linkDetach is the expiry policy of what ends with its link [AMQP 1.0 messaging 3.5.6].
+// linkDetach is the expiry policy of a node that ends with its link [AMQP 1.0 messaging 3.5.6].
 const linkDetach = amqp10.Symbol("link-detach")
 
 // CheckVolatile checks an attach with a dynamic source for direct replies, which are settled and end with the link. The error is amqp:not-implemented, or amqp:invalid-field.

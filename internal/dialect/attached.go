@@ -2,14 +2,15 @@ package dialect
 
 import "candlemark/protocol/amqp10"
 
-// Attached answers the attach of a link that the client receives on; maxMessageSize is in bytes. settled: the client settles nothing.
+// Attached answers the attach of a link that the client receives on; maxMessageSize is in bytes. settled means that the
+// client settles nothing.
 func Attached(m *amqp10.Attach, settled bool, maxMessageSize uint64) *amqp10.Attach {
 	mode := amqp10.SenderUnsettled
 	if settled {
 		mode = amqp10.SenderSettled
 	}
 	source := *m.Source
-	source.Filter = nil // none is kept
+	source.Filter = nil // no filter applies
 	return &amqp10.Attach{
 		Name: m.Name, Handle: m.Handle, Role: amqp10.RoleSender, SndSettleMode: mode, RcvSettleMode: m.RcvSettleMode, Source: &source, Target: m.Target,
 		InitialDeliveryCount: amqp10.Some(uint32(0)), MaxMessageSize: amqp10.Some(maxMessageSize),

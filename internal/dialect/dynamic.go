@@ -47,7 +47,7 @@ func TemporaryName(m *amqp10.Attach, container, suffix string) (string, error) {
 	return "amq.dyn-" + container + "-" + m.Name + "-" + suffix, nil
 }
 
-// AtTemporary returns the attach of a link to its temporary queue, whose properties the answer has.
+// AtTemporary returns the attach of a link to its temporary queue, with the properties for the answer.
 func AtTemporary(m *amqp10.Attach, queue string) *amqp10.Attach {
 	at := *m
 	source, target := node(m)

@@ -10,8 +10,8 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// ErrorOf translates an error for a client of AMQP 1.0: an *amqp10.Error as it is, the exceptions of 0-9-1 under the
-// conditions that stand for their reply codes, anything else as an internal error without its text.
+// ErrorOf translates an error for a client of AMQP 1.0: an *amqp10.Error unchanged, exceptions of 0-9-1 with the
+// conditions for their reply codes, anything else as an internal error without its text.
 func ErrorOf(err error) *amqp10.Error {
 	var own *amqp10.Error
 	if errors.As(err, &own) {
@@ -28,7 +28,8 @@ func ErrorOf(err error) *amqp10.Error {
 	return &amqp10.Error{Condition: amqp10.InternalError, Description: "the broker failed"}
 }
 
-// EndsSession reports whether an attach that is refused with that error ends the session, as in RabbitMQ. Others refuse the link only.
+// EndsSession reports whether an attach that is refused with that error ends the session, as in RabbitMQ. Others refuse
+// only the link.
 func EndsSession(err error) bool {
 	return slices.Contains([]amqp10.Symbol{amqp10.UnauthorizedAccess, amqp10.NotImplemented, amqp10.NotAllowed}, ErrorOf(err).Condition)
 }

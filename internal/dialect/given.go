@@ -11,7 +11,7 @@ import (
 	"candlemark/protocol/amqp10/convert"
 )
 
-// own are annotations that the broker makes of what it knows.
+// own are annotations that the broker generates.
 var own = []string{"x-exchange", "x-routing-key", "x-cc", "x-basic-type", "x-opt-deaths", "x-delivery-count"}
 
 // Given returns the annotations that a consumer gives a message, as headers: those that begin with x- and are not the
@@ -20,8 +20,8 @@ func Given(annotations amqp10.Map) protocol.Table {
 	return slices.DeleteFunc(Amendments(annotations), func(f protocol.Field) bool { return !strings.HasPrefix(f.Key, "x-") || slices.Contains(own, f.Key) })
 }
 
-// Amendments returns a map as what an overlay is amended with: with values of type [message.Typed] where 0-9-1 has
-// another type. Those that it has no type for are left out, as they are of a message that is published.
+// Amendments returns a map as amendments of an overlay: with values of type [message.Typed] where 0-9-1 has a different
+// type. Values without a 0-9-1 type are left out, as in published messages.
 func Amendments(m amqp10.Map) (t protocol.Table) {
 	for _, e := range m {
 		plain, ok := convert.Table(amqp10.Map{e})
@@ -51,7 +51,7 @@ func DeliveryTime(annotations amqp10.Map) int64 {
 	}
 }
 
-// restored returns amendments as a map.
+// restored converts amendments to a map.
 func restored(t protocol.Table) (m amqp10.Map) {
 	for _, f := range t {
 		if v, is := f.Value.(message.Typed); is {
@@ -63,7 +63,7 @@ func restored(t protocol.Table) (m amqp10.Map) {
 	return m
 }
 
-// ConsumerArguments returns those of basic.consume that stand for the properties of a link. The error is
+// ConsumerArguments returns the arguments of basic.consume for the properties of a link. The error is
 // amqp:invalid-field.
 func ConsumerArguments(properties amqp10.Map) (args protocol.Table, err error) {
 	if v, ok := properties.Get("rabbitmq:priority"); ok {

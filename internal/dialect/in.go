@@ -13,13 +13,13 @@ import (
 	"candlemark/protocol/amqp10/convert"
 )
 
-// Content is a message of AMQP 1.0 as the broker keeps it.
+// Content is an AMQP 1.0 message in the broker's form.
 type Content struct {
 	Header     []byte // property list, with the original
 	Headers    []byte // the table in it
-	Body       []byte // may alias what it was read from
+	Body       []byte // may alias the encoded message
 	CC         []string
-	BadCC      *amqp10.Error // why the annotation x-cc is no list of routing keys
+	BadCC      *amqp10.Error // set if the annotation x-cc is not a list of routing keys
 	UserID     []byte
 	HasUserID  bool
 	To         string // address, "" when absent
@@ -28,11 +28,13 @@ type Content struct {
 	Persistent bool
 }
 
-// scheduled is the annotation by which clients of Azure Service Bus schedule a message, and deliverAt the header that does it here.
+// scheduled is the annotation by which clients of Azure Service Bus schedule a message, and deliverAt the broker's
+// header for it.
 const scheduled, deliverAt = "x-opt-scheduled-enqueue-time", "x-deliver-at"
 
-// read translates a message, all of its sections. One to an entity of Azure Service Bus is durable, gets a message-id if it has none, and may name the
-// moment at which it is to be delivered. Errors: *amqp10.Error for what is no message, or one whose properties are too large.
+// read translates a message with all its sections. A message to an entity of Azure Service Bus is durable, gets a
+// message-id if it has none, and may contain its time of delivery. Errors: *amqp10.Error if the bytes are not a
+// message, or its properties are too large.
 func read(encoded []byte, s *amqp10.Sections, entity bool) (c Content, err error) {
 	if entity {
 		if encoded, err = identified(encoded, s); err != nil {
@@ -59,7 +61,7 @@ func read(encoded []byte, s *amqp10.Sections, entity bool) (c Content, err error
 	if keys := s.MessageAnnotations.Lookup("x-cc"); keys != nil {
 		c.CC, c.BadCC = carbonCopies(keys)
 	}
-	c.Header = p.Append(make([]byte, 0, 2*(len(encoded)-len(body))+32)) // the original has mostly what the list has
+	c.Header = p.Append(make([]byte, 0, 2*(len(encoded)-len(body))+32)) // the original has mostly the same contents as the list
 	if len(c.Header) > message.MaxHeader {
 		return c, amqp10.Errorf(amqp10.ResourceLimitExceeded, "properties and annotations take %d bytes, more than %d", len(c.Header), message.MaxHeader)
 	}
@@ -90,7 +92,7 @@ func carbonCopies(encoded amqp10.Value) (keys []string, bad *amqp10.Error) {
 	return keys, nil
 }
 
-// term returns a value as RabbitMQ prints it, for texts and lists of them.
+// term returns a value as RabbitMQ prints it, for texts and lists of texts.
 func term(v any) string {
 	all := func(values []any) string {
 		texts := make([]string, len(values))
@@ -112,8 +114,8 @@ func term(v any) string {
 	return fmt.Sprint(v)
 }
 
-// identified returns a message that has a message-id, without which clients cannot settle it: its own, or one at
-// random. s become its sections.
+// identified returns the message with a message-id, its own or a random one; clients cannot settle it without. It
+// updates s.
 func identified(encoded []byte, s *amqp10.Sections) ([]byte, error) {
 	var p amqp10.Properties
 	if err := s.Properties(&p); err != nil || p.MessageID != nil {

@@ -16,20 +16,20 @@ type Delivery struct {
 	Entity      *Entity // for receivers of Azure Service Bus's dialect, else nil
 }
 
-// Entity is the data of a message for receivers of Azure Service Bus.
+// Entity is additional data of a message for receivers of Azure Service Bus.
 type Entity struct {
 	Annotations   amqp10.Map // their keys are symbols
 	Instructions  amqp10.Map // delivery annotations, likewise; nil for none
 	Properties    protocol.Table
-	TTL           int64 // ms, of the moment at which the queue took the message; 0 for none, AsSent for what the message has
+	TTL           int64 // ms, measured from the enqueue; 0 for none, AsSent for that of the message
 	DeliveryCount uint32
 }
 
-// AsSent is the TTL of a message that shows what its sender gave it.
+// AsSent stands for the TTL that the sender gave the message.
 const AsSent = -1
 
-// Append appends the sections of a message to dst, but for body, which is to follow them: it is m.Body, or empty. d is
-// the data of the delivery. The error is of a property list that cannot be decoded.
+// Append appends the sections of a message to dst, except body, which must follow them: it is m.Body, or empty. d is
+// the data of the delivery. It fails if the property list cannot be decoded.
 func Append(dst []byte, m *message.Message, d Delivery) (head, body []byte, err error) {
 	list := m.Header
 	if m.Overlay != nil {
@@ -67,7 +67,7 @@ func Append(dst []byte, m *message.Message, d Delivery) (head, body []byte, err 
 			p.Flags &^= protocol.FlagExpiration
 		}
 		amended = append(convert.Map(e.Properties), amended...)
-		for _, f := range e.Properties { // as of a message of 0-9-1
+		for _, f := range e.Properties { // as in a 0-9-1 message
 			p.Headers, p.Flags = p.Headers.Set(f.Key, f.Value), p.Flags|protocol.FlagHeaders
 		}
 	}

@@ -7,17 +7,17 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// maxRepeated is the maximum number of bytes in front of a body that are compared with those of the previous message.
+// maxRepeated is the maximum number of bytes before a body that are compared with the previous message.
 const maxRepeated = 1 << 10
 
-// remembering is how many links of a session, those with the lowest handles, remember their last message: a client may have
-// hundreds of thousands of links.
+// remembering is the number of links of a session, those with the lowest handles, that remember their last message: a
+// client may have hundreds of thousands of links.
 const remembering = 16
 
-// Reader is [Read] for the messages of a link, which often differ in what their bodies hold only: what stands before the body is translated once. The zero
-// value is ready. It keeps a few KiB at most.
+// Reader translates the messages of a link, which often differ only in the contents of their bodies: bytes before the
+// body that repeat are translated only once. The zero value is ready. It keeps a few KiB at most.
 type Reader struct {
-	head    []byte // what the last message begins with, up to what its only data section holds
+	head    []byte // the beginning of the last message, up to the contents of its only data section
 	size    int    // of that message in bytes
 	content Content
 	forgets bool // keeps nothing
@@ -26,7 +26,7 @@ type Reader struct {
 // NewReader returns the Reader of a link with a handle. Only those with low handles remember messages.
 func NewReader(handle uint32) Reader { return Reader{forgets: handle >= remembering} }
 
-// Read is [Read]; entity must be the same each time. Callers must not write to the slices of the content.
+// Read translates a message; entity must be the same each time. Callers must not write to the slices of the content.
 func (r *Reader) Read(encoded []byte, entity bool) (c Content, err error) {
 	if n := len(r.head); n > 0 && len(encoded) == r.size && bytes.Equal(encoded[:n], r.head) {
 		c = r.content
@@ -55,15 +55,15 @@ func endsWith(whole, body []byte) bool {
 	return len(body) > 0 && n >= 0 && &body[0] == &whole[n]
 }
 
-// Writer is [Append] for the messages to a link, of which successive ones often have the same sections in front of their bodies. The zero value is ready.
-// It keeps 2 KiB at most.
+// Writer is [Append] for the messages to a link, where consecutive ones often have the same sections before their
+// bodies. The zero value is ready. It keeps at most 2 KiB.
 type Writer struct {
 	last        []byte // exchange, routing key and property list of the last message
 	exchange    int    // bytes of last that are the exchange
 	key         int    // bytes that are the routing key
 	body        int    // bytes of its body
 	redelivered bool
-	head        []byte // its sections in front of the body; nil for none to compare with
+	head        []byte // its sections before the body; nil if there is none to compare with
 	forgets     bool   // keeps nothing
 }
 
@@ -95,7 +95,7 @@ func (w *Writer) Append(dst []byte, m *message.Message, d Delivery) (head, body 
 // encodedBody is in the property list of a message whose body is encoded as AMQP 1.0 sections.
 var encodedBody = []byte("amqp-1.0")
 
-// is reports whether a message has the same sections in front of its body as the last one.
+// is reports whether a message has the same sections before its body as the last one.
 func (w *Writer) is(m *message.Message, d Delivery) bool {
 	key := w.last[w.exchange:]
 	return w.body == len(m.Body) && w.redelivered == d.Redelivered &&

@@ -8,21 +8,21 @@ import (
 	"candlemark/protocol"
 )
 
-// MaxAmended is how many bytes the Annotations and Properties of an overlay take at most, encoded as field tables.
+// MaxAmended is the maximum size in bytes of the Annotations and Properties of an overlay, encoded as field tables.
 const MaxAmended = 64 << 10
 
 // reserved are prefixes of header names for dead-lettering, which consumers cannot set.
 var reserved = [...]string{"x-death", "x-first-death-", "x-last-death-"}
 
-// Typed is a value of an overlay's Annotations or Properties from AMQP 1.0 that 0-9-1 cannot carry as it is.
+// Typed is a value of an overlay's Annotations or Properties from AMQP 1.0 that 0-9-1 cannot represent exactly.
 type Typed struct {
 	Value   any    // as a field value of 0-9-1
 	Encoded []byte // as encoded by AMQP 1.0, not modified afterwards
 }
 
-// Amended returns the overlay with more annotations and properties, which take the place of older ones of the same
-// names; their values may be Typed. It is the old one if that would be more than MaxAmended, or a value cannot be
-// encoded. o may be nil.
+// Amended returns the overlay with more annotations and properties, which replace older ones of the same names; their
+// values may be Typed. It returns o itself if the result would exceed MaxAmended, or a value cannot be encoded. o may
+// be nil.
 func (o *Overlay) Amended(annotations, properties protocol.Table) *Overlay {
 	if len(annotations)+len(properties) == 0 {
 		return o
@@ -42,8 +42,8 @@ func (o *Overlay) Amended(annotations, properties protocol.Table) *Overlay {
 	return &next
 }
 
-// Without returns the overlay without the annotations and properties whose names those are, and the old one if it has
-// none. o may be nil.
+// Without returns the overlay without the annotations and properties with matching names, and o itself if it has none.
+// o may be nil.
 func (o *Overlay) Without(named func(name string) bool) *Overlay {
 	is := func(f protocol.Field) bool { return named(f.Key) }
 	if o == nil || !slices.ContainsFunc(o.Annotations, is) && !slices.ContainsFunc(o.Properties, is) {
@@ -55,7 +55,7 @@ func (o *Overlay) Without(named func(name string) bool) *Overlay {
 	return bare.Amended(less(o.Annotations), less(o.Properties))
 }
 
-// merged returns a table with the fields of another one in it.
+// merged returns a table with the fields of another one added.
 func merged(t, more protocol.Table) protocol.Table {
 	if len(more) == 0 {
 		return t
@@ -91,7 +91,7 @@ func isReserved(key string) bool {
 // amended reports whether the message was amended.
 func (o *Overlay) amended() bool { return o.amends > 0 }
 
-// Extra returns how many bytes of memory what was amended takes, about. o may be nil.
+// Extra returns the approximate memory of the amendments in bytes. o may be nil.
 func (o *Overlay) Extra() int64 {
 	if o == nil {
 		return 0
@@ -99,7 +99,7 @@ func (o *Overlay) Extra() int64 {
 	return 2 * int64(o.amends)
 }
 
-// addTo adds what was amended to the headers of a message.
+// addTo adds the amendments to the headers of a message.
 func (o *Overlay) addTo(headers protocol.Table) protocol.Table {
 	return merged(merged(headers, plain(o.Annotations)), plain(o.Properties))
 }
@@ -110,8 +110,8 @@ func (o *Overlay) typed() bool {
 	return slices.ContainsFunc(o.Annotations, is) || slices.ContainsFunc(o.Properties, is)
 }
 
-// tables returns what was amended as field tables: the annotations and the properties, and if there are Typed values
-// the encodings of those among the annotations and among the properties.
+// tables returns the amendments as field tables: the annotations and the properties, and if there are Typed values the
+// encodings of those among the annotations and among the properties.
 func (o *Overlay) tables() []protocol.Table {
 	all := []protocol.Table{plain(o.Annotations), plain(o.Properties)}
 	if o.typed() {
@@ -120,7 +120,7 @@ func (o *Overlay) tables() []protocol.Table {
 	return all
 }
 
-// plain returns a table with values of 0-9-1 in place of Typed ones.
+// plain returns a table with 0-9-1 values instead of Typed ones.
 func plain(t protocol.Table) protocol.Table {
 	for i := range t {
 		if _, is := t[i].Value.(Typed); !is {
@@ -150,7 +150,7 @@ func encodings(t protocol.Table) (all protocol.Table) {
 // appendAmended adds the stored form to dst.
 func (o *Overlay) appendAmended(dst []byte) []byte {
 	for _, t := range o.tables() {
-		dst, _ = protocol.AppendTable(dst, t) // Amended has tried
+		dst, _ = protocol.AppendTable(dst, t) // checked by Amended
 	}
 	return dst
 }
@@ -177,8 +177,8 @@ func (o *Overlay) readTable(d *decoder) protocol.Table {
 	return table
 }
 
-// restore sets the Typed values of a table of which encodings are known, in the order of the table; false if they are
-// no encodings of its values.
+// restore sets the Typed values of a table from their encodings, in the order of the table; false if they are not
+// encodings of its values.
 func restore(t, encodings protocol.Table) bool {
 	for i := range t {
 		if len(encodings) > 0 && encodings[0].Key == t[i].Key {

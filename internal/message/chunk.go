@@ -11,19 +11,18 @@ import (
 type Gate struct {
 	limit int64
 	used  atomic.Int64
-	wake  chan struct{} // capacity 1: a token means "look again"
+	wake  chan struct{} // capacity 1: a token means "check again"
 }
 
-// NewGate makes a gate that is closed while more than limit bytes are under way.
+// NewGate returns a gate that is closed while more than limit bytes are in use.
 func NewGate(limit int64) *Gate {
 	return &Gate{limit: limit, wake: make(chan struct{}, 1)}
 }
 
-// Charge counts n bytes as under way. It never blocks.
+// Charge counts n bytes as in use. It never blocks.
 func (g *Gate) Charge(n int) { g.used.Add(int64(n)) }
 
-// Refund takes n bytes off the account and wakes a waiting reader when the
-// gate opens by it.
+// Refund subtracts n bytes and wakes a waiting reader if that opens the gate.
 func (g *Gate) Refund(n int) {
 	after := g.used.Add(-int64(n))
 	if after <= g.limit && after+int64(n) > g.limit {
@@ -34,13 +33,13 @@ func (g *Gate) Refund(n int) {
 	}
 }
 
-// Used returns how many bytes are under way.
+// Used returns the bytes in use.
 func (g *Gate) Used() int64 { return g.used.Load() }
 
-// Open reports whether no more than the limit is under way.
+// Open reports whether the bytes in use do not exceed the limit.
 func (g *Gate) Open() bool { return g.used.Load() <= g.limit }
 
-// Wait blocks until the gate is open or done is closed; false says done.
+// Wait blocks until the gate is open or done is closed; false means that done is closed.
 func (g *Gate) Wait(done <-chan struct{}) bool {
 	for !g.Open() {
 		select {
@@ -60,8 +59,8 @@ type Chunk struct {
 	gate *Gate
 }
 
-// Buffers of busy connections are used again: 16 KiB to 256 KiB, by powers of
-// two. Smaller ones cost the collector little, larger ones are rare.
+// Buffers of busy connections are reused: 16 KiB to 256 KiB, by powers of two. Smaller ones cost the collector little,
+// larger ones are rare.
 const (
 	pooledFrom = 14
 	pooledTo   = 18
@@ -69,8 +68,7 @@ const (
 
 var buffers [pooledTo - pooledFrom + 1]sync.Pool // of *[]byte
 
-// NewChunk makes a chunk of size bytes or somewhat more, and charges gate with
-// them.
+// NewChunk returns a chunk of size bytes or somewhat more, and charges the gate with them.
 func (g *Gate) NewChunk(size int) *Chunk {
 	c := &Chunk{gate: g}
 	if class := poolFor(size); class < 0 {

@@ -44,8 +44,8 @@ func (o *Overlay) Header(raw []byte) ([]byte, error) {
 	return p.Append(make([]byte, 0, len(raw)+256)), nil
 }
 
-// Decode returns the properties of a message with that raw property list as they are sent, none if they cannot be read, its original
-// (protocol.SplitOriginal), and the bytes of both.
+// Decode returns the properties of a message with that raw property list as they are sent (none if they cannot be
+// read), its original (protocol.SplitOriginal), and the size of both in bytes.
 func (o *Overlay) Decode(raw []byte) (p protocol.Properties, original []byte, size int) {
 	if sent, err := o.Header(raw); err == nil {
 		p, _ = protocol.DecodeProperties(sent)
@@ -55,7 +55,7 @@ func (o *Overlay) Decode(raw []byte) (p protocol.Properties, original []byte, si
 	return p, original, size + len(original)
 }
 
-// stamps adds times as ms in a long, since an AMQP timestamp has seconds only. They replace headers of a client with
+// stamps adds times as ms in a long, since an AMQP timestamp has only seconds. They replace headers of a client with
 // these names.
 func (o *Overlay) stamps(headers protocol.Table) protocol.Table {
 	headers = headers.Set("x-enqueued-at", o.EnqueuedAt)
@@ -98,7 +98,7 @@ func (g Origin) fields(prefix string) protocol.Table {
 	}
 }
 
-// table has its fields in the order of DL-20.
+// table returns the entry with its fields in the order of DL-20.
 func (d Death) table() protocol.Table {
 	keys := make(protocol.Array, len(d.RoutingKeys))
 	for i, k := range d.RoutingKeys {
@@ -118,7 +118,7 @@ func (d Death) table() protocol.Table {
 	)
 }
 
-// FormatTTL renders a TTL in ms as the expiration property does; "" for NoTTL.
+// FormatTTL formats a TTL in ms for the expiration property; "" for NoTTL.
 func FormatTTL(ms int64) string {
 	if ms < 0 {
 		return ""

@@ -2,9 +2,8 @@ package message
 
 import "candlemark/protocol"
 
-// History returns what a client published in x-death, for queues that let it go on
-// counting (DL-23). It is nil if raw, a property list, has none or another form
-// than the broker's own: then history begins anew.
+// History returns the history that a client published in x-death, for queues that continue it (DL-23). It is nil if
+// raw, a property list, has none, or one that does not have the broker's own form: then a new history begins.
 func History(raw []byte) *Overlay {
 	scan, err := protocol.ScanProperties(raw)
 	if err != nil || len(scan.Headers) == 0 {

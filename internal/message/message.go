@@ -1,36 +1,37 @@
 package message
 
-// Message is one AMQP content with what its method said. Its slices alias the read chunk it arrived in unless Owned
-// is set; they are never written to.
+// Message is one AMQP content with the arguments of its method. Its slices alias the read chunk it arrived in unless
+// Owned is set; they are never written to.
 type Message struct {
 	Exchange   []byte // exchange it was published to, "" is the default exchange
 	RoutingKey []byte
 	Header     []byte   // raw property flags and list as they arrived
-	Body       []byte   // whole body, joined if it came in several frames
+	Body       []byte   // whole body, joined if it arrived in several frames
 	Overlay    *Overlay // nil unless the broker has something to add
 	// Number identifies the message in EnqueueReply, 0 for
 	// nothing: a channel's publish number or the dead-letter actor's ticket.
 	Number uint64
-	// TTL is the parsed expiration property in ms, or what an exchange on the way
-	// has capped it to; NoTTL without either (TTL-5, TTL-9).
+	// TTL is the parsed expiration property in ms, or a lower cap of an exchange on the route; NoTTL without either
+	// (TTL-5, TTL-9).
 	TTL      int64
 	Priority uint8 // priority property, 0 without one
 	// Persistent is delivery-mode 2.
 	Persistent bool
 	// Owned reports whether the slices do not alias a read chunk: a queue may keep them instead of copying (PRO-11).
 	Owned bool
-	// Share counts the memory of a content above ShareFrom for all its holders; nil for one that was not yet held or
-	// sent to several queues.
+	// Share counts the memory of a content above ShareFrom for all its holders; nil for a content not yet held or sent
+	// to several queues.
 	Share *Share
 }
 
-// MaxHeader is the maximum size in bytes of a property list, without an original, that the broker makes: clients of 0-9-1 receive it in one frame.
+// MaxHeader is the maximum size in bytes of a property list, without an original, made by the broker: clients of 0-9-1
+// receive it in one frame.
 const MaxHeader = 120 << 10
 
 // NoTTL is the TTL of a message without expiration property.
 const NoTTL = -1
 
-// Size returns how many bytes of content the message brings into a queue.
+// Size returns the bytes of content that the message adds to a queue.
 func (m *Message) Size() int {
 	return len(m.Exchange) + len(m.RoutingKey) + len(m.Header) + len(m.Body)
 }
@@ -42,7 +43,7 @@ func (m *Message) Cap(ms int64) {
 	}
 }
 
-// Own copies what aliases a read chunk, so that the message outlives it.
+// Own copies slices that alias a read chunk, so that the message outlives it.
 func (m *Message) Own() {
 	if m.Owned {
 		return

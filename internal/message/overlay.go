@@ -6,8 +6,7 @@ import (
 	"candlemark/protocol"
 )
 
-// Overlay holds what the broker adds to a publisher's content. It is immutable:
-// With… functions make new ones.
+// Overlay holds the broker's additions to a publisher's content. It is immutable: methods return new ones.
 type Overlay struct {
 	// Deaths is the x-death history, most recent first (DL-20).
 	Deaths []Death
@@ -19,33 +18,30 @@ type Overlay struct {
 	DropExpiration bool
 	// AddDeathCount adds x-death-count, the count of the last death.
 	AddDeathCount bool
-	// CC and BCC are the routing keys besides the message's own (DL-15). Those
-	// of BCC stand nowhere else: the header is taken out at publish (DL-16).
+	// CC and BCC are the routing keys besides the message's own (DL-15). Those of BCC are nowhere else: the header is
+	// removed at publish (DL-16).
 	CC, BCC []string
-	// DeliveryCount is how often the message came back to the queue that delivers it, x-delivery-count; 0 is not
-	// shown. A copy that dies begins anew.
+	// DeliveryCount is the number of times the message came back to the queue that delivers it, x-delivery-count; 0 is
+	// not shown. A dead-lettered copy starts again at 0.
 	DeliveryCount uint32
-	// DiedAfter is how often the message had come back to the queue in which it died last: the delivery count that Azure Service Bus's clients see in a
-	// dead-letter queue.
+	// DiedAfter is the number of times the message had come back to the queue where it died last: the delivery count
+	// that clients of Azure Service Bus see in a dead-letter queue.
 	DiedAfter uint32
 	// Failed is the number of failed deliveries in the quorum queues where the message died: AMQP 1.0 adds them to the delivery count (DL-9).
 	Failed uint32
-	// Delayed is how long a delayed exchange held the message, in ms: it shows as
-	// −x-delay (DLY-4). 0 if none has.
+	// Delayed is how long a delayed exchange held the message, in ms, shown as −x-delay (DLY-4). 0 if none has.
 	Delayed int64
 	// Held: a queue or an exchange has held it until its time, so that it is not held again (DLY-9).
 	Held bool
-	// Hops is how often queues have moved the message on (forward-to), since a
-	// consumer rejected it.
+	// Hops is the number of times queues have forwarded the message (forward-to) since a consumer rejected it.
 	Hops uint8
 	// EnqueuedAt and ExpiresAt are shown to consumers of a queue that stamps its deliveries, in wall ms, as
-	// x-enqueued-at and x-expires-at, which is absent for
-	// 0. They are of one delivery: no copy is stored with them.
+	// x-enqueued-at and x-expires-at, which is absent for 0. They belong to one delivery and are never stored.
 	EnqueuedAt, ExpiresAt int64
 	// Annotations and Properties were set by consumers when they requeued or rejected the message: in AMQP 1.0 message
 	// annotations and application properties, in 0-9-1 headers. Their values may be Typed. See Amended.
 	Annotations, Properties protocol.Table
-	amends                  int // bytes that they take, encoded
+	amends                  int // encoded size of Annotations and Properties, bytes
 }
 
 // Origin names where and why a message died.
@@ -56,7 +52,7 @@ type Origin struct {
 // Death is one entry of x-death: all deaths in one queue for one reason.
 type Death struct {
 	Queue, Reason string
-	// Exchange and RoutingKeys are those before the first such death (DL-21).
+	// Exchange and RoutingKeys are the ones before the first such death (DL-21).
 	Exchange    string
 	RoutingKeys []string
 	Count       int64
@@ -73,7 +69,7 @@ func (o *Overlay) Died(d Death) *Overlay {
 	if o != nil {
 		next = *o.lasting()
 		next.First, next.DropExpiration = o.First, true
-		if d.Reason != "rejected" { // it was not checked yet
+		if d.Reason != "rejected" { // not checked yet
 			next.Hops = o.Hops
 		}
 		next.DiedAfter = o.DeliveryCount
@@ -98,7 +94,7 @@ func (o *Overlay) Died(d Death) *Overlay {
 	return &next
 }
 
-// lasting returns the overlay without what ends when its message dies.
+// lasting returns the overlay without the fields that end when its message dies.
 func (o *Overlay) lasting() *Overlay {
 	return &Overlay{
 		CC: o.CC, BCC: o.BCC, Delayed: o.Delayed, Held: o.Held, Annotations: o.Annotations, Properties: o.Properties, amends: o.amends,
@@ -106,7 +102,8 @@ func (o *Overlay) lasting() *Overlay {
 	}
 }
 
-// After returns the history of a message, as History makes it out, with what stays of o, its overlay, which may be nil.
+// After returns the history of a message from History, combined with the lasting fields of o, its overlay, which may be
+// nil.
 func (o *Overlay) After(history *Overlay) *Overlay {
 	if o == nil {
 		return history
@@ -126,7 +123,8 @@ func (o *Overlay) Counted(n uint32) *Overlay {
 	return &next
 }
 
-// failedOnce is shared by the messages that have nothing else, so that the dead-letter actor makes one history for all of them.
+// failedOnce is shared by messages without other additions, so that the dead-letter actor makes one history for all of
+// them.
 var failedOnce = &Overlay{Failed: 1}
 
 // Failing returns the overlay of a message that leaves a queue where n deliveries of it failed. o may be nil.
@@ -156,7 +154,7 @@ func (o *Overlay) Stamped(enqueued, expires int64) *Overlay {
 	return &next
 }
 
-// Moved returns the overlay after a queue moved the message on. o may be nil.
+// Moved returns the overlay after a queue forwarded the message. o may be nil.
 func (o *Overlay) Moved() *Overlay {
 	var next Overlay
 	if o != nil {
@@ -166,7 +164,8 @@ func (o *Overlay) Moved() *Overlay {
 	return &next
 }
 
-// Released returns the overlay after the message was held until its time: for ms, 0 if it named a moment. o may be nil.
+// Released returns the overlay after the message was held until its time: for ms, 0 if it was held until a date. o may
+// be nil.
 func (o *Overlay) Released(ms int64) *Overlay {
 	var next Overlay
 	if o != nil {
@@ -179,11 +178,11 @@ func (o *Overlay) Released(ms int64) *Overlay {
 // Dead reports whether the message has died. o may be nil.
 func (o *Overlay) Dead() bool { return o != nil && len(o.Deaths) > 0 }
 
-// Undated reports whether the publisher's expiration counts no longer: the message
-// has died (DL-17). o may be nil.
+// Undated reports whether the publisher's expiration no longer counts because the message has died (DL-17). o may be
+// nil.
 func (o *Overlay) Undated() bool { return o != nil && o.DropExpiration }
 
-// Keys returns the message's routing keys, its own first: those of CC follow and, if blind, those of BCC. o may be nil.
+// Keys returns the message's routing keys, its own first, then those of CC and, if blind, those of BCC. o may be nil.
 func (o *Overlay) Keys(own string, blind bool) []string {
 	if o == nil {
 		return []string{own}

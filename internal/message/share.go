@@ -2,12 +2,11 @@ package message
 
 import "sync/atomic"
 
-// ShareFrom is above how many bytes a content has a Share.
+// ShareFrom is the size in bytes above which a content has a Share.
 const ShareFrom = 8 << 10
 
-// Share is the memory of a large content. Several queues may hold it, a dead letter
-// and the queue that it died in too: it counts once, as long as one of them does. Safe
-// for concurrent use.
+// Share counts the memory of a large content. Several queues may hold it, or a dead letter and the queue it died in: it
+// counts once, as long as there is a holder. Safe for concurrent use.
 type Share struct {
 	holders atomic.Int64
 	bytes   int64
@@ -24,7 +23,7 @@ func (s *Share) Hold() int64 {
 	return 0
 }
 
-// Drop takes a holder away. It returns the bytes that count no longer.
+// Drop removes a holder. It returns the bytes that no longer count.
 func (s *Share) Drop() int64 {
 	switch n := s.holders.Add(-1); {
 	case n == 0:

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// overlayVersion begins a stored overlay. A change of its form takes another one.
+// overlayVersion begins a stored overlay. A changed form needs another version.
 const overlayVersion = 1
 
 // The marks of a stored overlay.
@@ -23,15 +23,15 @@ const (
 	markTyped
 )
 
-// ErrOverlay: the stored bytes are no overlay, or one of a later version.
+// ErrOverlay: the stored bytes are not an overlay, or one of a later version.
 var ErrOverlay = errors.New("message: not an overlay of a known version")
 
-// Append adds the stored form of o to dst; nothing for nil. DecodeOverlay reads
-// it back:
+// Append adds the stored form of o to dst; nothing for nil. DecodeOverlay reads it back:
 //
-//	version, a uvarint of bits for DropExpiration, AddDeathCount, Delayed, Held, Hops and what was amended; then DeliveryCount, the deaths,
-//	First, Last, CC, BCC and, if there are any, Delayed, Hops, Annotations and Properties (field tables, then those of their encodings if there are Typed values), DiedAfter and Failed, with numbers as uvarints, texts
-//	behind their length and lists behind their number
+//	version, a uvarint of bits for DropExpiration, AddDeathCount, Delayed, Held, Hops and amendments; then DeliveryCount,
+//	the deaths, First, Last, CC, BCC and, if there are any, Delayed, Hops, Annotations and Properties (field tables, then
+//	those of their encodings if there are Typed values), DiedAfter and Failed, with numbers as uvarints, texts after their
+//	length and lists after their count
 func (o *Overlay) Append(dst []byte) []byte {
 	if o == nil {
 		return dst
@@ -91,7 +91,7 @@ func (o *Overlay) marks() (marks uint64) {
 	return marks
 }
 
-// room returns how many bytes Append needs, and a few more.
+// room returns at least the number of bytes that Append needs.
 func (o *Overlay) room() int {
 	n := 64 + listRoom(o.CC) + listRoom(o.BCC)
 	for _, g := range [2]*Origin{&o.First, &o.Last} {
@@ -122,8 +122,8 @@ func appendList(dst []byte, list []string) []byte {
 	return appendTexts(binary.AppendUvarint(dst, uint64(len(list))), list...)
 }
 
-// DecodeOverlay reads what Append wrote; nil for nothing. The error is ErrOverlay.
-// The overlay shares no memory with data.
+// DecodeOverlay decodes the result of Append; nil if data is empty. The error is ErrOverlay. The overlay shares no
+// memory with data.
 func DecodeOverlay(data []byte) (*Overlay, error) {
 	if len(data) == 0 {
 		return nil, nil
@@ -168,7 +168,7 @@ func DecodeOverlay(data []byte) (*Overlay, error) {
 	return o, nil
 }
 
-// decoder reads from rest; bad says that there was not what was expected.
+// decoder reads from rest; bad is set when the bytes are not as expected.
 type decoder struct {
 	rest []byte
 	bad  bool
@@ -184,7 +184,7 @@ func (d *decoder) number(limit uint64) uint64 {
 	return v
 }
 
-// count returns how many things follow, of a byte or more each.
+// count returns the number of following items, of at least a byte each.
 func (d *decoder) count() int { return int(d.number(uint64(max(len(d.rest)-1, 0)))) }
 
 func (d *decoder) text() string {

@@ -47,8 +47,7 @@ func trimZeros(digits string) string {
 	return digits
 }
 
-// stringTerm writes a list of bytes as Erlang prints it (ERR-4): as a string
-// where all are printable, else as numbers.
+// stringTerm writes a list of bytes as Erlang prints it (ERR-4): as a string if all are printable, else as numbers.
 func stringTerm(list []byte) string {
 	text, numbers := []byte{'"'}, []byte{'['}
 	readable := true

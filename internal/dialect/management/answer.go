@@ -11,7 +11,7 @@ import (
 	"candlemark/protocol/amqp10/convert"
 )
 
-// Refusal is why a request is not run.
+// Refusal is the reason why a request is not run.
 type Refusal struct {
 	Code int // of HTTP
 	Text string
@@ -24,7 +24,7 @@ func refuse(code int, format string, args ...any) *Refusal {
 	return &Refusal{code, fmt.Sprintf(format, args...)}
 }
 
-// Refused returns the answer to a request that failed. o is nil for one that wants nothing that there is.
+// Refused returns the answer to a request that failed. o is nil if the request has no known operation.
 func (o *Operation) Refused(err error) Answer {
 	var own *Refusal
 	var channel *protocol.ChannelError
@@ -71,8 +71,8 @@ type Queue struct {
 	Messages, Consumers int
 }
 
-// Answer returns the response to a declaration or description of the queue. Clients insist on the types, also of the
-// arguments: an empty map has none, so they name the type of the queue, as RabbitMQ's do.
+// Answer returns the response to a declaration or description of the queue. Clients require the types, also of the
+// arguments: an empty map has no types, so the arguments contain the type of the queue, as in RabbitMQ.
 func (q *Queue) Answer(code int) Answer {
 	arguments := convert.Map(q.Arguments)
 	if _, typed := arguments.Get("x-queue-type"); !typed {
@@ -85,7 +85,7 @@ func (q *Queue) Answer(code int) Answer {
 		{Key: "consumer_count", Value: uint32(q.Consumers)},
 		{Key: "name", Value: q.Name},
 		{Key: "vhost", Value: q.VHost},
-		{Key: "durable", Value: q.Durable || q.Exclusive}, // as such a client has declared it, and nobody else sees it
+		{Key: "durable", Value: q.Durable || q.Exclusive}, // as its client declared it; no other client sees an exclusive queue
 		{Key: "auto_delete", Value: q.AutoDelete},
 		{Key: "exclusive", Value: q.Exclusive},
 		{Key: "type", Value: q.Type},
@@ -98,11 +98,11 @@ func Emptied(messages int) Answer {
 	return Answer{200, amqp10.Map{{Key: "message_count", Value: uint64(messages)}}}
 }
 
-// Done returns the answer to what has no other.
+// Done returns the answer without a body.
 func Done() Answer { return Answer{204, nil} }
 
-// fields sets what the request's map has: bools, texts and arguments by their names; of is what each is called. The
-// error is a *Refusal of anything but a map, and of unknown keys.
+// fields reads the bools, texts and arguments of the request's map into wanted, by their names; of names the object in
+// errors. The error is a *Refusal for anything but a map, and for unknown keys.
 func (r *Request) fields(of string, wanted map[string]any) error {
 	m, ok := r.body.(amqp10.Map)
 	if !ok {

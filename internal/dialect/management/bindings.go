@@ -99,7 +99,7 @@ func list(query string) (*Operation, error) {
 	return &Operation{Kind: ListBindings, Bindings: b}, nil
 }
 
-// check makes the checks of a binding that come before permissions.
+// check makes the checks of a binding that precede permissions.
 func (b *Bindings) check() error {
 	err := notDefault(b.Source)
 	if err == nil && b.ToExchange {
@@ -117,7 +117,7 @@ func (b *Bindings) check() error {
 	return oneLine(b.Destination)
 }
 
-// of yields those of an exchange, which may be nil.
+// of yields the matching bindings of an exchange, which may be nil.
 func (b *Bindings) of(x *topology.Exchange) iter.Seq[topology.Binding] {
 	return func(yield func(topology.Binding) bool) {
 		if x == nil {
@@ -131,8 +131,8 @@ func (b *Bindings) of(x *topology.Exchange) iter.Seq[topology.Binding] {
 	}
 }
 
-// Unbind returns the method that removes the binding whose hash is that of b; nil if the exchange, which may be nil,
-// has none.
+// Unbind returns the method that removes the binding with the hash of b; nil if the exchange, which may be nil, has
+// none.
 func (b *Bindings) Unbind(x *topology.Exchange) protocol.Method {
 	for binding := range b.of(x) {
 		if hash(binding.Arguments) == b.Hash {
@@ -162,10 +162,10 @@ func (b *Bindings) List(x *topology.Exchange) Answer {
 	return Answer{200, all}
 }
 
-// quoted returns a text percent-encoded, all but what never needs it.
+// quoted returns a text percent-encoded, except unreserved characters.
 func quoted(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }
 
-// hash tells bindings apart that have all but their arguments in common, or "" if there is none.
+// hash identifies arguments, to distinguish bindings that are otherwise equal; "" for none.
 func hash(arguments protocol.Table) string {
 	if len(arguments) == 0 {
 		return ""
@@ -174,7 +174,7 @@ func hash(arguments protocol.Table) string {
 	slices.SortStableFunc(fields, func(a, b protocol.Field) int { return strings.Compare(a.Key, b.Key) })
 	encoded, err := protocol.AppendTable(nil, fields)
 	if err != nil {
-		panic(err) // it came from a client
+		panic(err) // clients have sent it encoded
 	}
 	h := fnv.New64a()
 	_, _ = h.Write(encoded) // never fails

@@ -1,6 +1,6 @@
-// Package management reads what clients of AMQP 1.0 ask the node /management for in RabbitMQ's dialect, and writes the answers: queues,
-// exchanges and bindings as over HTTP, each request and each answer being a message.
+// Package management reads requests of AMQP 1.0 clients to the node /management in RabbitMQ's dialect, and writes the
+// answers: about queues, exchanges and bindings as over HTTP, each request and each answer in a message.
 //
-// Owns: nothing. A [Request] says which [Operation] it wants, which whoever runs it does as a method of 0-9-1, with that method's checks and
-// permissions. Codes and texts are those of RabbitMQ 4.0.
+// Owns: nothing. A [Request] names the [Operation] it wants, which the caller runs as a method of 0-9-1, with that
+// method's checks and permissions. Codes and texts are those of RabbitMQ 4.0.
 package management

@@ -9,7 +9,7 @@ import (
 	"candlemark/protocol"
 )
 
-// Kind tells operations apart.
+// Kind is the kind of an operation.
 type Kind uint8
 
 // The kinds. All but the questions DescribeQueue and ListBindings have a Method.
@@ -21,11 +21,11 @@ const (
 	DeclareExchange
 	DeleteExchange
 	Bind
-	Unbind // Bindings says of which one
+	Unbind // of the one in Bindings
 	ListBindings
 )
 
-// Operation says what a request wants done.
+// Operation is the operation that a request wants.
 type Operation struct {
 	Kind     Kind
 	Name     string          // of the queue or exchange
@@ -33,14 +33,14 @@ type Operation struct {
 	Bindings Bindings
 }
 
-// Bindings are those between two objects that have a routing key.
+// Bindings are the bindings between two objects with a routing key.
 type Bindings struct {
 	Source, Destination, Key string
 	ToExchange               bool
-	Hash                     string // of the arguments, as a location has it; only for Unbind
+	Hash                     string // of the arguments, from the location; only for Unbind
 }
 
-// Operation parses r into the operation in a virtual host, whose name is used in texts. The error is a *Refusal.
+// Operation returns the operation that r wants in a virtual host, whose name is used in texts. The error is a *Refusal.
 func (r *Request) Operation(vhost string) (*Operation, error) {
 	path, query, _ := strings.Cut(r.Path, "?")
 	segments := strings.Split(path, "/")
@@ -112,7 +112,7 @@ func (r *Request) exchange(segment, vhost string) (*Operation, error) {
 	return nil, refuse(404, "there is no operation %s on exchanges", short(r.Verb))
 }
 
-// newQueue checks the name of a queue that is to be declared.
+// newQueue checks the name of a queue to be declared.
 func newQueue(name, vhost string) error {
 	if name == "" {
 		return refuse(400, "declare queue with empty name not allowed")

@@ -8,7 +8,7 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// Address is the node's.
+// Address is the address of the node.
 const Address = "/management"
 
 // Request is one request. It aliases nothing.
@@ -20,7 +20,7 @@ type Request struct {
 	body    any
 }
 
-// Read reads a request, which is a whole message. The error is an *amqp10.Error of what is none.
+// Read reads a request, which is a whole message. The error is an *amqp10.Error if it is not a request.
 func Read(encoded []byte) (*Request, error) {
 	s, err := amqp10.ScanSections(encoded)
 	if err != nil {
@@ -74,5 +74,5 @@ func text(v any) string {
 	return "that is no text"
 }
 
-// short cuts what a client wrote to what an answer repeats of it: 255 bytes.
+// short cuts a client's text to the 255 bytes that an answer repeats.
 func short(s string) string { return strings.ToValidUTF8(s[:min(len(s), 255)], "") }

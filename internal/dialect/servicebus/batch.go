@@ -8,7 +8,8 @@ const BatchFormat = 0x80013700
 // MaxBatchMessages is the maximum number of messages in a batch, as in Azure Service Bus.
 const MaxBatchMessages = 4500
 
-// maxBatchSize is the size of batches that clients are offered, in bytes, the same as Azure Service Bus's. Messages of usual sizes reach it long before MaxBatchMessages.
+// maxBatchSize is the maximum size of batches in bytes that clients are told, the same as Azure Service Bus's. Messages
+// of usual sizes reach it long before MaxBatchMessages.
 const maxBatchSize = 1 << 20
 
 // LinkProperties returns the properties in the answer to the attach of a link on which clients send: the maximum size of a batch.
@@ -16,8 +17,8 @@ func LinkProperties(maxMessageSize uint64) amqp10.Map {
 	return amqp10.Map{{Key: amqp10.Symbol("com.microsoft:max-message-batch-size"), Value: min(maxMessageSize, maxBatchSize)}}
 }
 
-// Batch takes a message of the BatchFormat apart; the messages alias it. Errors: *amqp10.Error, of what is no message, or has no messages in it
-// or too many.
+// Batch splits a message of the BatchFormat; the messages alias it. Errors: *amqp10.Error if it is not a message, or
+// contains no messages or too many.
 func Batch(encoded []byte) (messages [][]byte, err error) {
 	s, err := amqp10.ScanSections(encoded)
 	if err != nil {

@@ -8,18 +8,18 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// Facts are those of a delivery (mail.Facts).
+// Facts are the facts of a delivery (mail.Facts).
 type Facts struct {
 	Seq                       uint64
 	Enqueued, Expires, Locked int64 // wall ms, 0 for none
-	Due                       int64 // of a message that is scheduled
+	Due                       int64 // of a scheduled message
 	DeliveryCount             uint32
 	DiedIn, DiedOf            string // queue and reason of the last death, "" for none
 	Deferred                  bool
-	Token                     LockToken // of one that was received by its number, zero for none
+	Token                     LockToken // of a message received by its number, else zero
 }
 
-// reasons are those of the broker's own dead letters.
+// reasons are the reasons of the broker's own dead letters.
 var reasons = map[string]string{
 	"expired": "TTLExpiredException", "delivery_limit": "MaxDeliveryCountExceeded", "hops": "MaxTransferHopCountExceeded",
 }
@@ -58,7 +58,8 @@ func Describe(f Facts) *dialect.Entity {
 	return e
 }
 
-// WithoutBody returns an encoded message with a body of one empty data section. The footer, which is about the body, is left out, too.
+// WithoutBody returns an encoded message with a body of one empty data section. The footer, which describes the body,
+// is left out too.
 func WithoutBody(message []byte) []byte {
 	s, err := amqp10.ScanSections(message)
 	if err != nil {

@@ -15,18 +15,18 @@ const (
 	EntityDisabled  amqp10.Symbol = "com.microsoft:entity-disabled"
 )
 
-// ErrLockLost is the error of a lock that the client does not hold any more.
+// ErrLockLost is the error for a lock that the client no longer holds.
 func ErrLockLost() *amqp10.Error {
 	return amqp10.Errorf(LockLost,
 		"The lock supplied is invalid. Either the lock expired, or the message has already been removed from the queue.")
 }
 
-// ErrNotFound is the error of sequence numbers without messages.
+// ErrNotFound is the error for sequence numbers without messages.
 func ErrNotFound() *amqp10.Error {
 	return amqp10.Errorf(MessageNotFound, "no message has that number, or it is not to be had any more")
 }
 
-// ErrDisabled is the error of an action, such as "sending to", that the status of an entity forbids.
+// ErrDisabled is the error for an action, such as "sending to", that the status of an entity forbids.
 func ErrDisabled(what, entity string) *amqp10.Error {
 	return amqp10.Errorf(EntityDisabled, "%s '%s' is disabled", what, entity)
 }
@@ -37,8 +37,8 @@ const (
 	DeadLetterDescription = "DeadLetterErrorDescription"
 )
 
-// DeadLettering returns the properties that a rejected message is dead-lettered with: the reason and the description
-// that its client gave, which are texts, and others that it set. Values that 0-9-1 has no type for are left out.
+// DeadLettering returns the properties for dead-lettering a rejected message: the client's reason and description,
+// which are texts, and other properties it set. Values without a 0-9-1 type are left out.
 func DeadLettering(e *amqp10.Error) protocol.Table {
 	if e == nil {
 		return nil
@@ -49,8 +49,8 @@ func DeadLettering(e *amqp10.Error) protocol.Table {
 	})
 }
 
-// Modified returns the properties that a client has given a message that it abandons or defers. Values that 0-9-1 has
-// no type for are left out.
+// Modified returns the properties that a client set on a message that it abandons or defers. Values without a 0-9-1
+// type are left out.
 func Modified(s *amqp10.State) protocol.Table {
 	return dialect.Amendments(s.MessageAnnotations)
 }

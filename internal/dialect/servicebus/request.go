@@ -6,7 +6,7 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// TokenNode is the address of the node that takes tokens.
+// TokenNode is the address of the node that accepts tokens.
 const TokenNode = "$cbs"
 
 // Operations of entities' nodes.
@@ -31,7 +31,7 @@ type Request struct {
 	Body       any
 }
 
-// Read reads a request, which is a whole message. The error is an *amqp10.Error of what is none.
+// Read reads a request, which is a whole message. The error is an *amqp10.Error if it is not a request.
 func Read(encoded []byte) (*Request, error) {
 	s, err := amqp10.ScanSections(encoded)
 	if err != nil {
@@ -52,7 +52,7 @@ func Read(encoded []byte) (*Request, error) {
 	return r, nil
 }
 
-// Text returns an application property, "" if it is no text.
+// Text returns an application property, "" if it is not a text.
 func (r *Request) Text(key string) string {
 	v, _ := r.Properties.Get(key)
 	text, _ := v.(string)
@@ -80,7 +80,7 @@ func (r *Request) Field(key string) any {
 	return v
 }
 
-// LockTokens returns the tokens of the body; false: there are none, or too many.
+// LockTokens returns the tokens of the body; ok is false if there are none, or too many.
 func (r *Request) LockTokens() (tokens []LockToken, ok bool) {
 	values := r.values("lock-tokens")
 	for _, v := range values {
@@ -91,7 +91,7 @@ func (r *Request) LockTokens() (tokens []LockToken, ok bool) {
 	return tokens, len(tokens) > 0 && len(tokens) == len(values)
 }
 
-// Numbers returns the sequence numbers of the body; false: there are none, or too many.
+// Numbers returns the sequence numbers of the body; ok is false if there are none, or too many.
 func (r *Request) Numbers() (numbers []uint64, ok bool) {
 	values := r.values("sequence-numbers")
 	for _, v := range values {
@@ -105,8 +105,8 @@ func (r *Request) Numbers() (numbers []uint64, ok bool) {
 // MessageCount is the field with a number of messages, in requests and answers.
 const MessageCount = "message-count"
 
-// Deletion returns how many messages a DeleteMessages deletes, at most maxCount, and before which time they were enqueued, in wall ms, 0 for any; false:
-// it is invalid.
+// Deletion returns the maximum number of messages for a DeleteMessages, at most maxCount, and the time before which
+// they were enqueued, in wall ms, 0 for any; ok is false if the request is invalid.
 func (r *Request) Deletion(maxCount int32) (limit int, before int64, ok bool) {
 	n, _ := r.Field(MessageCount).(int32)
 	switch t := r.Field("enqueued-time-utc").(type) {
@@ -119,7 +119,7 @@ func (r *Request) Deletion(maxCount int32) (limit int, before int64, ok bool) {
 	return int(n), before, n > 0 && n <= maxCount
 }
 
-// Messages returns the encoded messages of the body; false: there are none, or more than MaxBatchMessages.
+// Messages returns the encoded messages of the body; ok is false if there are none, or more than MaxBatchMessages.
 func (r *Request) Messages() (all [][]byte, ok bool) {
 	list, _ := r.Field("messages").(amqp10.List)
 	if len(list) > MaxBatchMessages {
@@ -138,7 +138,7 @@ func (r *Request) Messages() (all [][]byte, ok bool) {
 // maxNamed is the maximum number of lock tokens or sequence numbers in a request.
 const maxNamed = 1000
 
-// values returns those of a field that is an array or a list, nil if there are too many.
+// values returns the values of a field that is an array or a list, nil if there are too many.
 func (r *Request) values(key string) (all []any) {
 	switch v := r.Field(key).(type) {
 	case amqp10.Array:
@@ -160,7 +160,7 @@ func (r *Request) append(dst []byte, properties amqp10.Map, body any) []byte {
 	}{{amqp10.SectionApplicationProperties, properties}, {amqp10.SectionValue, body}} {
 		v, err := amqp10.Append(nil, section.value)
 		if err != nil {
-			panic(err) // all of it is ours
+			panic(err) // the values are the broker's own
 		}
 		dst = amqp10.AppendSection(dst, section.code, v)
 	}

@@ -14,7 +14,7 @@ const (
 	EnumerateRules = "com.microsoft:enumerate-rules"
 )
 
-// Conditions of what is there already, or is not.
+// Conditions of errors for existing, or missing, rules.
 const (
 	EntityExists   amqp10.Symbol = "com.microsoft:entity-already-exists"
 	EntityNotFound amqp10.Symbol = "com.microsoft:entity-not-found"
@@ -47,7 +47,7 @@ var correlated = [...]struct {
 	{"content-type", filter.ContentType},
 }
 
-// Rule returns the rule that a request is to add. It is not checked (filter.Rule.Validate). Error: amqp:invalid-field.
+// Rule returns the rule to add. It is not checked (filter.Rule.Validate). Error: amqp:invalid-field.
 func (r *Request) Rule() (filter.Rule, error) {
 	rule := filter.Rule{}
 	rule.Name, _ = r.Field("rule-name").(string)

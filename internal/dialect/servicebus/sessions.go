@@ -17,19 +17,19 @@ const (
 	ListSessions    = "com.microsoft:get-message-sessions"
 )
 
-// AllSessions is the time since which clients ask for sessions if they mean all.
+// AllSessions is the time of the request with which clients list all sessions.
 const AllSessions amqp10.Timestamp = 253402300800000
 
 const (
 	sessionFilter = "com.microsoft:session-filter"
 	lockedUntil   = "com.microsoft:locked-until-utc"
 	timeout       = "com.microsoft:timeout"
-	// defaultWait is for how many ms a client waits for a session that does not say so.
+	// defaultWait is the default time in ms that a client waits for a session.
 	defaultWait = 60_000
 )
 
-// SessionOf reads the filter of a link's source: the session that is wanted, next for any, wanted false without a filter. The error, of another
-// filter, is amqp:not-implemented.
+// SessionOf reads the filter of a link's source: the wanted session, next for any session, wanted is false without a
+// filter. The error for another filter is amqp:not-implemented.
 func SessionOf(filter amqp10.Map) (id string, next, wanted bool, err error) {
 	if len(filter) == 0 {
 		return "", false, false, nil
@@ -51,7 +51,7 @@ func SessionOf(filter amqp10.Map) (id string, next, wanted bool, err error) {
 	return id, false, true, nil
 }
 
-// SessionFilter returns a filter as the client has given it, with the session that it got.
+// SessionFilter returns the client's filter with the session that it got.
 func SessionFilter(given amqp10.Map, id string) amqp10.Map {
 	v, _ := given.Get(sessionFilter)
 	if d, described := v.(amqp10.Described); described {
@@ -62,7 +62,7 @@ func SessionFilter(given amqp10.Map, id string) amqp10.Map {
 	return amqp10.Map{{Key: amqp10.Symbol(sessionFilter), Value: v}}
 }
 
-// WaitOf is for how many ms a link waits for a session, by its properties.
+// WaitOf returns the time in ms that a link waits for a session, from its properties.
 func WaitOf(properties amqp10.Map) int64 {
 	v, _ := properties.Get(timeout)
 	if ms, is := v.(uint32); is {

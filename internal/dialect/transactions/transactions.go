@@ -18,7 +18,7 @@ const (
 // Capabilities are those of a coordinator [AMQP 1.0 transactions 4.5.7].
 var Capabilities = []amqp10.Symbol{"amqp:local-transactions", "amqp:multi-txns-per-ssn", "amqp:multi-ssns-per-txn"}
 
-// Descriptors of what is sent to a coordinator.
+// Descriptors of requests to a coordinator.
 const (
 	codeDeclare   = 0x31
 	codeDischarge = 0x32
@@ -65,7 +65,7 @@ func Read(message []byte) (r Request, err error) {
 	return r, amqp10.Errorf(amqp10.NotImplemented, "a coordinator takes declare and discharge only")
 }
 
-// described returns the descriptor of a list, 0 for what is none that we know, and its fields.
+// described returns the descriptor of a list, 0 for unknown ones, and its fields.
 func described(v amqp10.Value) (code uint64, fields amqp10.List) {
 	descriptor, value := v.Described()
 	code, numbered := descriptor.Uint64()
@@ -84,7 +84,7 @@ func described(v amqp10.Value) (code uint64, fields amqp10.List) {
 	return code, fields
 }
 
-// Outcome reads the outcome of a transactional state. The error is an *amqp10.Error: there is none.
+// Outcome reads the outcome of a transactional state. The error is an *amqp10.Error if there is none.
 func Outcome(state *amqp10.State) (amqp10.State, error) {
 	var d amqp10.Disposition
 	if len(state.Outcome) > 0 {
@@ -100,7 +100,7 @@ func Outcome(state *amqp10.State) (amqp10.State, error) {
 	return d.State, amqp10.Errorf(amqp10.InvalidField, "a transactional state without an outcome")
 }
 
-// inDisposition encodes a disposition with a state: states are read as fields only.
+// inDisposition encodes a disposition with a state, because states are decoded only as fields.
 func inDisposition(state amqp10.Value) []byte {
 	b, start := amqp10.OpenList(amqp10.AppendDescriptor(nil, amqp10.CodeDisposition))
 	b = amqp10.AppendUInt(amqp10.AppendBool(b, amqp10.RoleReceiver), 0)
@@ -113,12 +113,12 @@ func Provisional(id []byte, outcome amqp10.StateKind) amqp10.State {
 	return amqp10.State{Kind: amqp10.Transactional, TxnID: id, Outcome: amqp10.AppendComposite(nil, &amqp10.State{Kind: outcome})}
 }
 
-// ErrUnknown returns the error of what names a transaction that is not open: *amqp10.Error amqp:transaction:unknown-id.
+// ErrUnknown returns the error for a transaction that is not open: *amqp10.Error amqp:transaction:unknown-id.
 func ErrUnknown() *amqp10.Error {
 	return amqp10.Errorf(UnknownID, "no transaction of the connection has this txn-id")
 }
 
-// ErrRollback returns the error of a transaction that cannot be committed because of something: *amqp10.Error
+// ErrRollback returns the error for a transaction that cannot be committed, with the reason: *amqp10.Error
 // amqp:transaction:rollback.
 func ErrRollback(because string) *amqp10.Error {
 	return amqp10.Errorf(Rollback, "rolled back: %s", because)

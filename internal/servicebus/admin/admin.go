@@ -13,7 +13,7 @@ import (
 	"candlemark/protocol"
 )
 
-// Errors of the Manager. Others are of the broker.
+// Errors of the Manager. Others come from the broker.
 var (
 	ErrExists   = errors.New("it exists already")
 	ErrNotFound = errors.New("it does not exist")
@@ -24,14 +24,14 @@ var (
 type Manager struct {
 	Broker management.Broker
 	VHost  string
-	// User makes the changes, as far as Users permit; nil stands for the broker itself, who may do everything.
+	// User makes the changes, as far as Users permit; nil stands for the broker itself, which may do everything.
 	User  *auth.User
 	Users auth.Permissions
 	// Keys has the keys of entities; nil to leave them alone.
 	Keys *auth.Users
 }
 
-// MayConfigure checks the permission to configure an entity, by the name that it has.
+// MayConfigure checks the permission to configure an entity, by its actual name.
 func (m *Manager) MayConfigure(d *entity.Description) error {
 	if m.User == nil {
 		return nil
@@ -43,7 +43,7 @@ func (m *Manager) MayConfigure(d *entity.Description) error {
 	return m.Users.Check(*m.User, m.VHost, auth.Resource{Kind: kind, Name: d.Path()}, auth.Configure)
 }
 
-// permit checks the permission to configure, as a declaration does, before policies are set.
+// permit checks the permission to configure before policies are set, like a declaration.
 func (m *Manager) permit(d *entity.Description) error {
 	if err := m.MayConfigure(d); err != nil || m.User == nil || d.Kind == entity.Topic || d.ForwardDeadLetteredMessagesTo != "" {
 		return err
@@ -51,7 +51,7 @@ func (m *Manager) permit(d *entity.Description) error {
 	return m.Users.Check(*m.User, m.VHost, auth.Resource{Kind: auth.Queue, Name: cmp.Or(policies.DeadLetterQueueOf(d.Path()), d.Path())}, auth.Configure)
 }
 
-// lead checks the permissions to have what comes to a queue sent on to an exchange.
+// lead checks the permissions for sending a queue's messages on to an exchange.
 func (m *Manager) lead(queue, exchange string) error {
 	if m.User == nil {
 		return nil
@@ -66,7 +66,7 @@ func invalid(err error) error { return fmt.Errorf("%w: %w", ErrInvalid, err) }
 
 func invalidf(format string, args ...any) error { return invalid(fmt.Errorf(format, args...)) }
 
-// run carries out a method of AMQP.
+// run runs an AMQP method.
 func (m *Manager) run(ctx context.Context, what protocol.Method) error {
 	if m.User != nil {
 		_, err := m.Broker.Run(ctx, *m.User, m.VHost, what)
@@ -77,13 +77,13 @@ func (m *Manager) run(ctx context.Context, what protocol.Method) error {
 	return errors.Join(err, failed)
 }
 
-// Counts are messages of an entity. Those that wait until they are forwarded count as Transfers in place of Active.
+// Counts are numbers of messages of an entity. Messages waiting to be forwarded count as Transfers instead of Active.
 type Counts struct{ Active, DeadLetters, Scheduled, Transfers int }
 
-// All returns how many there are.
+// All returns the total number.
 func (c Counts) All() int { return c.Active + c.DeadLetters + c.Scheduled + c.Transfers }
 
-// Entity is one that there is.
+// Entity is an existing entity.
 type Entity struct {
 	entity.Description
 	Counts        Counts
@@ -91,6 +91,6 @@ type Entity struct {
 	Subscriptions int   // of a topic
 	// SQLFilters and CorrelationFilters count the rules of a topic's subscriptions; those that match everything or nothing are SQL filters.
 	SQLFilters, CorrelationFilters int
-	Keys                           []Key // nil for a user that has not all rights there
+	Keys                           []Key // nil for a user without all rights there
 	Accessed                       int64 // ms since 1970, 0 for never
 }

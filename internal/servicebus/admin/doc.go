@@ -4,10 +4,10 @@
 //
 //	admin.go: the Manager, errors · read.go: what there is · write.go: entities · rules.go: rules · keys.go: access keys of entities · ensure.go: what a file asks for
 //
-// Owns: nothing; what is kept is an ordinary queue, exchange, binding, policy or parameter. An entity is looked for
-// by its name as it is, then without regard to case. Deadlines: those of the context.
+// Owns: nothing; entities are stored as ordinary queues, exchanges, bindings, policies and parameters. An entity is
+// searched by its exact name, then case-insensitively. Deadlines: those of the context.
 //
-// Several steps make an entity, its policy and its queue among them; the queue is last, so that it begins with its
-// settings. A step that fails undoes those before it. A crash in between leaves a policy for a queue that is not
-// there; creating it again completes it.
+// Several steps make an entity, its policy and its queue among them; the queue is last, so that it starts with its
+// settings. If a step fails, earlier ones are undone. A crash in between leaves a policy without its queue; creating
+// the entity again completes it.
 package admin

@@ -8,8 +8,8 @@ import (
 	"candlemark/internal/servicebus/filter"
 )
 
-// Ensure has an entity be there as it is described: it is created, or changed if it differs. Of a subscription, rules are all that it is to have;
-// nil leaves those that it has. Errors: those of Create and Update.
+// Ensure creates an entity as described, or changes it if it differs. For a subscription, rules replaces its rules; nil
+// leaves them. Errors: those of Create and Update.
 func (m *Manager) Ensure(ctx context.Context, d entity.Description, rules []filter.Rule) error {
 	before, err := m.Get(ctx, d.Kind, d.Topic, d.Name)
 	if errors.Is(err, ErrNotFound) {

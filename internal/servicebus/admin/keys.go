@@ -11,22 +11,22 @@ import (
 	"candlemark/internal/servicebus/sas"
 )
 
-// Key is an access key of one queue or topic. Its user has the name sas.UserOf returns.
+// Key is an access key of one queue or topic. Its user has the name that sas.UserOf returns.
 type Key struct {
 	Name   string
 	Rights []sas.Right
 	sas.Keys
 }
 
-// entityTag is the tag of users that are keys of entities; no other user is changed.
+// entityTag is the tag of users that are keys of entities; other users are never changed.
 const entityTag = entity.Component
 
-// maxKeys is the limit of keys of an entity, as in Service Bus.
+// maxKeys is the maximum number of keys of an entity, as in Service Bus.
 const maxKeys = 12
 
 var keyName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
 
-// grantOf returns the permissions that a key with these rights has.
+// grantOf returns the permissions of a key with these rights.
 func grantOf(d *entity.Description, rights []sas.Right) (g auth.Grant) {
 	only := "^" + regexp.QuoteMeta(d.Path())
 	all := only + `([.]dlq)?$`
@@ -75,7 +75,7 @@ func (m *Manager) mayKeys(d *entity.Description) error {
 	return nil
 }
 
-// keys returns those of entities by path in lower case.
+// keys returns the keys of entities by path in lower case.
 func (m *Manager) keys() map[string][]Key {
 	if m.Keys == nil {
 		return nil
@@ -94,7 +94,7 @@ func (m *Manager) keys() map[string][]Key {
 	return all
 }
 
-// show gives entities those of their keys that the user may see: all or none.
+// show sets the keys of entities if the user may see them: all or none.
 func (m *Manager) show(all []Entity) []Entity {
 	keys := m.keys()
 	for i := range all {
@@ -106,7 +106,7 @@ func (m *Manager) show(all []Entity) []Entity {
 	return all
 }
 
-// CheckKeys checks those that an entity is to have. Errors: ErrInvalid, refusals of AMQP.
+// CheckKeys checks new keys of an entity. Errors: ErrInvalid, refusals of AMQP.
 func (m *Manager) CheckKeys(d *entity.Description, keys []Key) error {
 	if len(keys) == 0 {
 		return nil
@@ -138,7 +138,7 @@ func (m *Manager) CheckKeys(d *entity.Description, keys []Key) error {
 	return m.mayKeys(d)
 }
 
-// orNew returns the first key there is, or makes one at random.
+// orNew returns the first key that is set, or a random one.
 func orNew(given, before string) string {
 	switch {
 	case given != "":
@@ -149,7 +149,8 @@ func orNew(given, before string) string {
 	return sas.NewKey()
 }
 
-// SetKeys gives an entity these keys, which were checked, and no others. A user that may not see them leaves them as they are.
+// SetKeys replaces the keys of an entity by these, which were checked. If the user may not see keys, they are
+// unchanged.
 func (m *Manager) SetKeys(ctx context.Context, d *entity.Description, keys []Key) error {
 	if m.Keys == nil || d.Kind == entity.Subscription || len(keys) == 0 && m.mayKeys(d) != nil {
 		return nil
@@ -174,7 +175,7 @@ func (m *Manager) SetKeys(ctx context.Context, d *entity.Description, keys []Key
 	return m.dropKeys(ctx, d.Path(), keys)
 }
 
-// dropKeys deletes the keys of an entity but for these.
+// dropKeys deletes the keys of an entity except these.
 func (m *Manager) dropKeys(ctx context.Context, path string, but []Key) error {
 	for _, k := range m.keys()[sas.Path(path)] {
 		if !slices.ContainsFunc(but, func(o Key) bool { return o.Name == k.Name }) {

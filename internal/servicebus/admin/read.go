@@ -15,7 +15,7 @@ import (
 // kept has the additional parameters of entities, by path.
 type kept map[string]json.RawMessage
 
-// extras returns those of all entities. They are read on request.
+// extras returns the additional parameters of all entities, which are decoded on request.
 func (m *Manager) extras() kept {
 	all := kept{}
 	for _, p := range m.Broker.Parameters(m.VHost) {
@@ -26,16 +26,16 @@ func (m *Manager) extras() kept {
 	return all
 }
 
-// of returns that of one entity, the zero value for one without.
+// of returns the Extra of one entity, the zero value if it has none.
 func (k kept) of(path string) (e entity.Extra) {
 	if value, there := k[path]; there {
-		e, _ = entity.ParseExtra(value) // was parsed
+		e, _ = entity.ParseExtra(value) // validated earlier
 	}
 	return e
 }
 
-// queueNames returns those of queues of a kind, sorted; of subscriptions those of a topic. Dead-letter queues of
-// others, and queues that are exclusive, are no entities.
+// queueNames returns the sorted names of the queues of a kind; for subscriptions, of a topic. Dead-letter queues of
+// other queues, and exclusive queues, are not entities.
 func (m *Manager) queueNames(kind entity.Kind, topic string) (names []management.QueueName) {
 	for _, q := range m.Broker.QueueNames(m.VHost) {
 		of, in, _ := entity.OfQueue(q.Name)
@@ -52,7 +52,7 @@ func (m *Manager) topics(ctx context.Context) ([]management.Exchange, error) {
 	return slices.DeleteFunc(all, func(x management.Exchange) bool { return x.Type != filter.ExchangeType }), err
 }
 
-// found picks the name that is the same, as it is written if there is one.
+// found picks the item with a name: an exact match, else a case-insensitive one.
 func found[T any](all []T, name string, of func(T) string) (one T, ok bool) {
 	for _, v := range all {
 		if of(v) == name {
@@ -77,7 +77,8 @@ func (m *Manager) Get(ctx context.Context, kind entity.Kind, topic, name string)
 	return nil, ErrNotFound
 }
 
-// List describes entities by name, of subscriptions those of a topic: top of them behind the first skip. Error: ErrNotFound for the topic.
+// List describes entities by name, for subscriptions those of a topic: top of them after the first skip. Error:
+// ErrNotFound for the topic.
 func (m *Manager) List(ctx context.Context, kind entity.Kind, topic string, skip, top int) ([]Entity, error) {
 	if kind == entity.Subscription {
 		of, err := m.Get(ctx, entity.Topic, "", topic)
@@ -96,7 +97,7 @@ func (m *Manager) List(ctx context.Context, kind entity.Kind, topic string, skip
 	})
 }
 
-// list describes entities whose name is wanted, each of which is asked for once, in order.
+// list describes the entities with wanted names; wanted is called once for each, in order.
 func (m *Manager) list(ctx context.Context, kind entity.Kind, topic string, wanted func(name string) bool) ([]Entity, error) {
 	if kind == entity.Topic {
 		return m.listTopics(ctx, wanted)
@@ -133,7 +134,7 @@ func (m *Manager) list(ctx context.Context, kind entity.Kind, topic string, want
 			Counts:      Counts{Active: q.Ready + q.Unacked, DeadLetters: dead[entity.DeadLetterQueue(q.Name)], Scheduled: q.Scheduled.Count},
 			Bytes:       q.ReadyBytes + q.UnackedBytes + q.Scheduled.Bytes, Accessed: accessed(kind, q),
 		}
-		if kind == entity.Subscription { // what its topic looks for
+		if kind == entity.Subscription { // the filters of its topic
 			e.RequiresDuplicateDetection, e.DuplicateDetectionHistoryTimeWindow = false, entity.DefaultDuplicateHistory
 		}
 		if e.ForwardTo != "" {
@@ -156,8 +157,7 @@ func (e *Entity) countFilters(bindings []management.Binding) {
 	}
 }
 
-// accessed returns when a queue was last used, 0 if it was never: neither messages nor receivers have come to it. That of a subscription is
-// never 0 (SBE-10).
+// accessed returns when a queue last got a message or receiver, 0 for never. For a subscription it is never 0 (SBE-10).
 func accessed(kind entity.Kind, q *management.Queue) int64 {
 	if kind == entity.Queue && q.Counts == (management.Counts{}) && q.Ready+q.Unacked+q.Consumers+q.Scheduled.Count+q.Deferred == 0 {
 		return 0

@@ -25,7 +25,7 @@ func (m *Manager) bind(ctx context.Context, topic, subscription string, r *filte
 	})
 }
 
-// bound is a rule with the binding that it is.
+// bound is a rule with its binding.
 type bound struct {
 	filter.Rule
 	binding management.Binding
@@ -50,7 +50,7 @@ func (m *Manager) bindings(ctx context.Context, topic, subscription string) (rul
 	return rules, s.Topic, s.Name, err
 }
 
-// Rules returns those of a subscription, by name: top of them behind the first skip. Error: ErrNotFound.
+// Rules returns the rules of a subscription by name: top of them after the first skip. Error: ErrNotFound.
 func (m *Manager) Rules(ctx context.Context, topic, subscription string, skip, top int) ([]filter.Rule, error) {
 	all, _, _, err := m.bindings(ctx, topic, subscription)
 	rules := []filter.Rule{}
@@ -60,7 +60,7 @@ func (m *Manager) Rules(ctx context.Context, topic, subscription string, skip, t
 	return rules, err
 }
 
-// Rule returns one of them. Error: ErrNotFound.
+// Rule returns one rule. Error: ErrNotFound.
 func (m *Manager) Rule(ctx context.Context, topic, subscription, name string) (filter.Rule, error) {
 	all, _, _, err := m.bindings(ctx, topic, subscription)
 	if err != nil {
@@ -87,7 +87,7 @@ func (m *Manager) CreateRule(ctx context.Context, topic, subscription string, r 
 	return m.bind(ctx, topic, subscription, &r)
 }
 
-// UpdateRule replaces a rule: for a moment both select. Errors: ErrNotFound, ErrInvalid.
+// UpdateRule replaces a rule: for a moment both apply. Errors: ErrNotFound, ErrInvalid.
 func (m *Manager) UpdateRule(ctx context.Context, topic, subscription string, r filter.Rule) error {
 	if err := checkRule(&r); err != nil {
 		return err

@@ -11,8 +11,8 @@ import (
 	"candlemark/protocol"
 )
 
-// Create makes an entity, and of a subscription its rules: without any $Default, which selects everything. Errors: ErrExists, ErrNotFound for the
-// topic, ErrInvalid; refusals of AMQP.
+// Create creates an entity, and the rules of a subscription; if none are given, $Default, which selects everything.
+// Errors: ErrExists, ErrNotFound for the topic, ErrInvalid; refusals of AMQP.
 func (m *Manager) Create(ctx context.Context, d entity.Description, rules ...filter.Rule) error {
 	d.Created = m.Broker.Now()
 	d.Updated = d.Created
@@ -26,7 +26,7 @@ func (m *Manager) Create(ctx context.Context, d entity.Description, rules ...fil
 	if err := m.permit(&d); err != nil {
 		return err
 	}
-	if err := m.dropKeys(ctx, d.Path(), nil); err != nil { // of one with that name before
+	if err := m.dropKeys(ctx, d.Path(), nil); err != nil { // of an earlier entity of that name
 		return err
 	}
 	undo, err := m.settle(ctx, &d)
@@ -50,8 +50,8 @@ func (m *Manager) Create(ctx context.Context, d entity.Description, rules ...fil
 	return nil
 }
 
-// checked validates an entity to be created or changed, and returns its topic if it is a subscription, whose name it
-// gets.
+// checked validates an entity to be created or changed. For a subscription it returns the topic, and sets the topic's
+// exact name.
 func (m *Manager) checked(ctx context.Context, d *entity.Description, rules []filter.Rule) (*entity.Description, error) {
 	if err := d.Validate(); err != nil {
 		return nil, invalid(err)
@@ -77,9 +77,9 @@ func (m *Manager) checked(ctx context.Context, d *entity.Description, rules []fi
 	return &topic.Description, nil
 }
 
-// target finds the queue or topic that messages are forwarded to from a queue, and gives it the name that it has. The
-// user has to be permitted to take them and to publish them there, like a user who declares a queue with a
-// dead-letter exchange (DL-3).
+// target finds the queue or topic that messages are forwarded to from a queue, and sets its exact name. The user must
+// be permitted to take messages and to publish them there, like a user who declares a queue with a dead-letter exchange
+// (DL-3).
 func (m *Manager) target(ctx context.Context, from string, to *string) error {
 	if *to == "" {
 		return nil
@@ -100,7 +100,7 @@ func (m *Manager) target(ctx context.Context, from string, to *string) error {
 	return invalidf("there is neither a queue nor a topic %q to forward to", *to)
 }
 
-// free checks that the name of a new entity is not in use. Queues and topics share theirs.
+// free checks that the name of a new entity is not in use. Queues and topics share names.
 func (m *Manager) free(ctx context.Context, d *entity.Description) error {
 	kinds := []entity.Kind{entity.Queue, entity.Topic}
 	if d.Kind == entity.Subscription {
@@ -117,8 +117,8 @@ func (m *Manager) free(ctx context.Context, d *entity.Description) error {
 	return nil
 }
 
-// settle gives an entity its policy, its additional parameters, and the exchange through which messages get from it
-// to a queue. undo takes the first two back.
+// settle sets the policy and the additional parameters of an entity, and declares the exchange for forwarding from it
+// to a queue. undo undoes the first two.
 func (m *Manager) settle(ctx context.Context, d *entity.Description) (undo func() error, err error) {
 	undo = func() error {
 		_, one := m.Broker.ClearPolicy(ctx, m.VHost, entity.PolicyName(d.Path()), false)
@@ -162,7 +162,7 @@ func (m *Manager) parameter(path string, value []byte) parameters.Parameter {
 	return parameters.Parameter{Component: entity.Component, VHost: m.VHost, Name: path, Value: value}
 }
 
-// forwarding makes the exchange that leads to a queue alone.
+// forwarding declares the exchange that leads only to a queue.
 func (m *Manager) forwarding(ctx context.Context, queue string) error {
 	x := entity.ForwardExchange(queue)
 	err := m.run(ctx, &protocol.ExchangeDeclare{Exchange: x, Type: "fanout", Durable: true})
@@ -172,7 +172,7 @@ func (m *Manager) forwarding(ctx context.Context, queue string) error {
 	return err
 }
 
-// Update changes an entity. Errors: ErrNotFound, ErrInvalid for what cannot be changed, too.
+// Update changes an entity. Errors: ErrNotFound, ErrInvalid (also for properties that cannot be changed).
 func (m *Manager) Update(ctx context.Context, d entity.Description) error {
 	before, err := m.Get(ctx, d.Kind, d.Topic, d.Name)
 	if err != nil {
@@ -213,7 +213,7 @@ func (m *Manager) Delete(ctx context.Context, kind entity.Kind, topic, name stri
 	return m.forget(ctx, e.Name)
 }
 
-// deleteQueue deletes a queue with its dead letters, and what leads to it.
+// deleteQueue deletes a queue with its dead letters, and everything that leads to it.
 func (m *Manager) deleteQueue(ctx context.Context, name string) error {
 	for _, what := range [...]protocol.Method{
 		&protocol.QueueDelete{Queue: name}, &protocol.QueueDelete{Queue: entity.DeadLetterQueue(name)},

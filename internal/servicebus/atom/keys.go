@@ -14,7 +14,7 @@ const (
 	sharedAccess       = "SharedAccessAuthorizationRule"
 )
 
-// rights are Service Bus's words for those of access keys.
+// rights maps the rights of access keys to Service Bus's words.
 var rights = map[sas.Right]string{sas.Manage: "Manage", sas.Send: "Send", sas.Listen: "Listen"}
 
 // keys writes the access keys of an entity.

@@ -11,10 +11,10 @@ import (
 	"candlemark/internal/servicebus/filter"
 )
 
-// MaxBody is how many bytes a request has at most.
+// MaxBody is the maximum size of a request in bytes.
 const MaxBody = 256 << 10
 
-// element is any element of XML.
+// element is any XML element.
 type element struct {
 	XMLName  xml.Name
 	Attrs    []xml.Attr `xml:",any,attr"`
@@ -45,7 +45,7 @@ func (e *element) kind() string {
 	return ""
 }
 
-// isNil reports whether it stands for nothing.
+// isNil reports whether the element is nil.
 func (e *element) isNil() bool {
 	for _, a := range e.Attrs {
 		if a.Name.Local == "nil" && a.Value == "true" {
@@ -74,10 +74,10 @@ func described(body []byte, name string) (*element, error) {
 
 var descriptions = [...]string{entity.Queue: "QueueDescription", entity.Topic: "TopicDescription", entity.Subscription: "SubscriptionDescription"}
 
-// ReadEntity reads the entry that creates an entity, or changes before, with the rules of a new subscription.
-// Properties that are missing are those of a new entity. Read-only properties that clients send back, such as counts,
-// are ignored; so are unknown elements, which later clients may send. It fails for invalid XML and values; the entity
-// is not validated.
+// ReadEntity reads the entry that creates an entity, or changes before, with the rules of a new subscription. Missing
+// properties get the defaults of a new entity. Read-only properties that clients send back, such as counts, are
+// ignored; so are unknown elements, which later clients may send. It fails for invalid XML and values; the entity is
+// not validated.
 func ReadEntity(body []byte, d entity.Description, before *entity.Description) (entity.Description, []filter.Rule, error) {
 	from, err := described(body, descriptions[d.Kind])
 	if err != nil {
@@ -123,7 +123,7 @@ type reader struct {
 	wrong []error
 }
 
-// read reads a child, if it is there and not empty.
+// read reads a child, if it exists and is not empty.
 func read[T any](r *reader, name string, to *T, parse func(string) (T, error)) {
 	e := r.from.child(name)
 	if e == nil || e.isNil() || strings.TrimSpace(e.Text) == "" {
@@ -141,7 +141,7 @@ func asIs(s string) (string, error)   { return s, nil }
 func number(s string) (int64, error)  { return strconv.ParseInt(s, 10, 64) }
 func pointer(s string) (*bool, error) { v, err := strconv.ParseBool(s); return &v, err }
 
-// path returns the name of an entity, of which clients send the whole address.
+// path returns the name of an entity, whose whole address clients send.
 func path(s string) (string, error) {
 	if _, rest, found := strings.Cut(s, "://"); found {
 		_, s, _ = strings.Cut(rest, "/")
@@ -149,7 +149,7 @@ func path(s string) (string, error) {
 	return strings.Trim(s, "/"), nil
 }
 
-// sbScheme is how addresses of entities begin, besides https.
+// sbScheme begins addresses of entities, which may also begin with https.
 const sbScheme = "sb://"
 
 // isSB reports whether an address has that scheme.

@@ -52,7 +52,7 @@ func readRule(from *element, name string) (filter.Rule, error) {
 
 func addParameter(r *filter.Rule) func(string, filter.Value) {
 	return func(name string, v filter.Value) {
-		if p := (filter.Parameter{Name: name, Value: v}); !slices.Contains(r.Parameters, p) { // the filter's are the action's, too
+		if p := (filter.Parameter{Name: name, Value: v}); !slices.Contains(r.Parameters, p) { // filter and action share parameters
 			r.Parameters = append(r.Parameters, p)
 		}
 	}
@@ -173,7 +173,7 @@ func (w *writer) rule(name string, r *filter.Rule) {
 	w.shut(name)
 }
 
-// parameters writes those of the filter or the action, which share them here: without those that only the other
+// parameters writes the parameters of the filter or the action, which share them here, except those that only the other
 // expression mentions (SBE-9).
 func (w *writer) parameters(r *filter.Rule, expression, other string) {
 	w.open("Parameters", "")
@@ -196,7 +196,7 @@ func (w *writer) value(name string, v filter.Value) {
 	switch v.Kind {
 	case filter.Int:
 		kind, text = "long", strconv.FormatInt(v.Int, 10)
-		if v.Int == int64(int32(v.Int)) { // clients send all of them as int, and some know no other
+		if v.Int == int64(int32(v.Int)) { // clients send all integers as int, and some know no other type
 			kind = "int"
 		}
 	case filter.Float:
@@ -209,7 +209,7 @@ func (w *writer) value(name string, v filter.Value) {
 	}
 	w.open("KeyValueOfstringanyType", "")
 	w.text("Key", name)
-	// JavaScript's client takes the prefix for one of four characters.
+	// The JavaScript client requires a prefix of four characters.
 	w.open("Value", `i:type="d6p1:`+kind+`" xmlns:d6p1="`+schema+`"`)
 	w.escape(text)
 	w.shut("Value")

@@ -21,7 +21,7 @@ const (
 	schema   = "http://www.w3.org/2001/XMLSchema"
 )
 
-// ContentType is that of entries; feeds have FeedType.
+// ContentType is the content type of entries, FeedType that of feeds.
 const (
 	ContentType = "application/atom+xml;type=entry;charset=utf-8"
 	FeedType    = "application/atom+xml;type=feed;charset=utf-8"
@@ -60,7 +60,7 @@ func (w *writer) optional(name, value string) {
 // orTrue is true for an unset value.
 func orTrue(v *bool) bool { return v == nil || *v }
 
-// entry writes what surrounds a description. Base is the address of the API, with a slash at its end.
+// entry writes an entry around a description. Base is the address of the API, with a slash at its end.
 func (w *writer) entry(base, path, name string, updated int64, content func()) {
 	w.open("entry", `xmlns="`+space+`"`)
 	w.text("id", base+path)
@@ -102,7 +102,7 @@ func megabytes(e *admin.Entity) int64 {
 }
 
 // address returns the address of an entity that messages are forwarded to, or "" for none. It has the scheme https, or
-// sb if it was set so, as in Service Bus, whatever the API is served over (SBE-9).
+// sb if it was set with that, as in Service Bus, even if the API is served over another (SBE-9).
 func address(base, name string, sb bool) string {
 	scheme := "https://"
 	switch {

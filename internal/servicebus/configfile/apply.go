@@ -8,13 +8,14 @@ import (
 	"candlemark/internal/servicebus/admin"
 )
 
-// Apply has all entities be there. Those that forward are first made without, as they may forward to each other.
+// Apply creates or changes all entities. Entities that forward are first created without forwarding, as they may
+// forward to each other.
 func Apply(ctx context.Context, m *admin.Manager, all []Entity) error {
 	for i := range all {
 		e := all[i]
 		e.ForwardTo, e.ForwardDeadLetteredMessagesTo = "", ""
 		if _, err := m.Get(ctx, e.Kind, e.Topic, e.Name); !errors.Is(err, admin.ErrNotFound) {
-			continue // an error comes again below
+			continue // an error occurs again below
 		}
 		if err := m.Create(ctx, e.Description, e.Rules...); err != nil {
 			return fmt.Errorf("%s %q: %w", e.Kind, e.Path(), err)

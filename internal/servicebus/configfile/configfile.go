@@ -13,10 +13,10 @@ import (
 	"candlemark/internal/servicebus/filter"
 )
 
-// MaxFile is how many bytes a file has at most.
+// MaxFile is the maximum size of a file in bytes.
 const MaxFile = 4 << 20
 
-// Entity is one that is to be there; Rules are those of a subscription, nil if the file names none.
+// Entity is an entity of the file; Rules are the rules of a subscription, nil if the file has none.
 type Entity struct {
 	entity.Description
 	Rules []filter.Rule
@@ -100,7 +100,7 @@ func Parse(text []byte) ([]Entity, error) {
 	return file.UserConfig.Namespaces[0].entities()
 }
 
-// located adds the line of an error.
+// located adds the line number to an error.
 func located(text []byte, at int64, err error) error {
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) {
@@ -109,7 +109,7 @@ func located(text []byte, at int64, err error) error {
 	return fmt.Errorf("line %d: %w", 1+bytes.Count(text[:min(int(at), len(text))], []byte("\n")), err)
 }
 
-// withoutComments puts blanks in the place of comments outside of texts.
+// withoutComments replaces comments outside of texts by blanks.
 func withoutComments(text []byte) []byte {
 	text = slices.Clone(text)
 	blank := func(from, to int) int {

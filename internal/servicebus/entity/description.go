@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Status says what may be done with an entity.
+// Status defines which operations an entity allows.
 type Status string
 
 // The statuses.
@@ -27,7 +27,7 @@ func (s Status) Receives() bool { return s != Disabled && s != ReceiveDisabled }
 // Description has the properties of an entity. Not every kind has all properties (Validate).
 type Description struct {
 	Kind Kind
-	// Name is that of the entity; of a subscription its own, and Topic that of its topic.
+	// Name is the name of the entity, and Topic the topic of a subscription.
 	Name, Topic string
 
 	LockDuration                        Duration
@@ -38,9 +38,10 @@ type Description struct {
 	RequiresDuplicateDetection       bool
 	RequiresSession                  bool
 	DeadLetteringOnMessageExpiration bool
-	// MaxDeliveryCount is after how many deliveries a message is dead-lettered.
+	// MaxDeliveryCount is the number of deliveries after which a message is dead-lettered.
 	MaxDeliveryCount int64
-	// MaxSizeInMegabytes is when a queue accepts no more; 0: there is no limit but those of the broker. That of a topic has no effect.
+	// MaxSizeInMegabytes is the size at which a queue accepts no more messages; 0 for no limit except the broker's. It
+	// has no effect for a topic.
 	MaxSizeInMegabytes int64
 	// ForwardTo and ForwardDeadLetteredMessagesTo name queues or topics, or "" if there is none.
 	ForwardTo, ForwardDeadLetteredMessagesTo string
@@ -48,18 +49,20 @@ type Description struct {
 	Extra
 }
 
-// Extra has the properties that do not follow from its queue, or exchange, and their policies.
+// Extra has the properties of an entity that do not follow from its queue or exchange and their policies.
 type Extra struct {
 	Status       Status `json:"status,omitempty"`
 	UserMetadata string `json:"user_metadata,omitempty"`
-	// ForwardToSB and ForwardDeadLettersSB say that addresses of forwarding are shown with the scheme sb, as they were set, and not https.
+	// ForwardToSB and ForwardDeadLettersSB: the forwarding address was set, and is shown, with the scheme sb instead of
+	// https.
 	ForwardToSB          bool `json:"forward_to_sb,omitempty"`
 	ForwardDeadLettersSB bool `json:"forward_dead_letters_sb,omitempty"`
 	// Created and Updated are moments in ms since 1970, 0 if unknown.
 	Created int64 `json:"created,omitempty"`
 	Updated int64 `json:"updated,omitempty"`
-	// These are returned as they were set, and have no effect here. TopicIdle and TopicMegabytes are AutoDeleteOnIdle and
-	// MaxSizeInMegabytes of a topic, 0 for none: an exchange does not end by itself and keeps no messages.
+	// These properties are returned as they were set, and have no effect. TopicIdle and TopicMegabytes are
+	// AutoDeleteOnIdle and MaxSizeInMegabytes of a topic, 0 for none: an exchange does not end by itself and keeps no
+	// messages.
 	TopicIdle                                 Duration `json:"auto_delete_on_idle,omitempty"`
 	TopicMegabytes                            int64    `json:"max_size_in_megabytes,omitempty"`
 	EnableBatchedOperations                   *bool    `json:"enable_batched_operations,omitempty"`
@@ -70,14 +73,14 @@ type Extra struct {
 	MaxMessageSizeInKilobytes                 int64    `json:"max_message_size_in_kilobytes,omitempty"`
 }
 
-// Defaults are those of Service Bus.
+// Defaults of Service Bus.
 const (
 	DefaultLockDuration     = Minute
 	DefaultDeliveryCount    = 10
 	DefaultDuplicateHistory = 10 * Minute
 	// DefaultMegabytes is the size shown for an entity without a limit.
 	DefaultMegabytes = 1024
-	// MaxMetadata is how many bytes UserMetadata has at most.
+	// MaxMetadata is the maximum size of UserMetadata in bytes.
 	MaxMetadata = 1024
 )
 
@@ -160,7 +163,7 @@ func (d *Description) Validate() error {
 	return errors.Join(append(wrong, d.validateKind()...)...)
 }
 
-// validateKind checks what not every kind of entity has.
+// validateKind checks properties that not every kind of entity has.
 func (d *Description) validateKind() (wrong []error) {
 	if d.Kind == Topic {
 		if d.ForwardTo != "" || d.ForwardDeadLetteredMessagesTo != "" || d.RequiresSession {
@@ -186,7 +189,8 @@ func (d *Description) validateKind() (wrong []error) {
 	return wrong
 }
 
-// Fixed says which properties differ that cannot be changed once the entity is there, or nil if there is none.
+// Fixed returns an error that names the properties that differ but cannot be changed once the entity exists, nil if
+// there are none.
 func (d *Description) Fixed(after *Description) error {
 	fixed := func(property string) error { return fixedError{property, d.Kind} }
 	switch {
@@ -219,7 +223,7 @@ func (e fixedError) Error() string {
 	return "The value for the " + e.property + " property of an existing " + kind + " cannot be changed."
 }
 
-// Moment returns a time in ms since 1970 as XML has it; the beginning of .NET's calendar for 0.
+// Moment formats a time in ms since 1970 for XML; 0 is the beginning of .NET's calendar.
 func Moment(ms int64) string {
 	if ms == 0 {
 		return "0001-01-01T00:00:00Z"

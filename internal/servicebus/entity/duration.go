@@ -10,7 +10,7 @@ import (
 // Duration is a length of time in ms.
 type Duration int64
 
-// Forever is the longest Duration, which stands for no end: the longest time span of .NET.
+// Forever is the longest Duration, which means no limit: the longest time span of .NET.
 const Forever Duration = 922_337_203_685_477
 
 const foreverText = "P10675199DT2H48M5.4775807S"
@@ -24,8 +24,8 @@ const (
 )
 
 // ParseDuration reads a duration of ISO 8601 in days, hours, minutes and seconds, such as P1DT2H3M4.5S or PT1M.
-// Anything longer than Forever becomes Forever. Years, months and signs are refused, as their length is not known or
-// makes no sense; parts of ms are cut off.
+// Anything longer than Forever becomes Forever. Years, months and signs are refused, as they have no fixed length or no
+// meaning; fractions of ms are cut off.
 func ParseDuration(text string) (Duration, error) {
 	fail := func() (Duration, error) {
 		return 0, fmt.Errorf("%.40q is not a duration such as P14D, PT1H or PT30S", text)
@@ -62,7 +62,7 @@ func ParseDuration(text string) (Duration, error) {
 	return Duration(math.Floor(sum + 1e-6)), nil
 }
 
-// String writes the duration as .NET does.
+// String formats the duration like .NET.
 func (d Duration) String() string {
 	switch {
 	case d >= Forever:

@@ -7,13 +7,13 @@ import (
 	"fmt"
 )
 
-// Component is that of the parameters that keep the Extra of entities, by their paths.
+// Component is the component of the parameters that store the Extra of entities, by their paths.
 const Component = "servicebus-entity"
 
 // MaxExtras is the maximum number of entities of a virtual host that have an Extra.
 const MaxExtras = 10_000
 
-// ParseExtra reads what a parameter keeps. Unknown keys are an error.
+// ParseExtra decodes the value of a parameter. Unknown keys are an error.
 func ParseExtra(value []byte) (e Extra, err error) {
 	if len(value) > 8<<10 {
 		return e, errors.New("the value has more than 8 KiB")
@@ -29,7 +29,7 @@ func ParseExtra(value []byte) (e Extra, err error) {
 	return e, nil
 }
 
-// Kept returns the part of the description that a parameter keeps.
+// Kept returns the part of the description that a parameter stores.
 func (d *Description) Kept() Extra {
 	e := d.Extra
 	if e.TopicIdle, e.TopicMegabytes = 0, 0; d.Kind != Topic {
@@ -45,7 +45,7 @@ func (d *Description) Kept() Extra {
 func (e Extra) Marshal() []byte {
 	text, err := json.Marshal(e)
 	if err != nil {
-		panic(err) // there is nothing in it that could fail
+		panic(err) // cannot fail for these types
 	}
 	return text
 }

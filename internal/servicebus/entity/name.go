@@ -17,10 +17,10 @@ const (
 	Subscription
 )
 
-// String returns the word for it.
+// String returns the word for the kind.
 func (k Kind) String() string { return [...]string{"queue", "topic", "subscription"}[k] }
 
-// Parts of paths. Service Bus compares them, as all names, without regard to case.
+// Parts of paths. Service Bus compares them, like all names, case-insensitively.
 const (
 	Subscriptions   = "Subscriptions"
 	Rules           = "Rules"
@@ -36,21 +36,21 @@ const (
 	maxPart = 50  // of a subscription or a rule
 )
 
-// Address is a path of Service Bus, taken apart.
+// Address is a parsed path of Service Bus.
 type Address struct {
 	// Entity is the name of a queue or topic, Subscription one of the topic's, or "" if there is none.
 	Entity, Subscription string
-	// Sub says which sub-queue is meant: DeadLetters, TransferDeadLetters or "".
+	// Sub is the sub-queue: DeadLetters, TransferDeadLetters or "".
 	Sub string
 	// Management: the path ends in $management.
 	Management bool
 }
 
-// TransferDeadLetters is the sub-queue of what could not be forwarded. Here there is none.
+// TransferDeadLetters is the sub-queue of messages that could not be forwarded, which is always empty here.
 const TransferDeadLetters = transfer + "/" + DeadLetters
 
-// ParseAddress takes a path apart: q, t/Subscriptions/s, either with /$DeadLetterQueue or /$Transfer/$DeadLetterQueue, and all of them with
-// /$management; also as a URL, amqps://host/q. It never fails: names are not checked.
+// ParseAddress parses a path: q, t/Subscriptions/s, either with /$DeadLetterQueue or /$Transfer/$DeadLetterQueue, and
+// all of them with /$management; also as a URL, amqps://host/q. It never fails: names are not checked.
 func ParseAddress(path string) (a Address) {
 	if _, rest, absolute := strings.Cut(path, "://"); absolute {
 		_, path, _ = strings.Cut(rest, "/")
@@ -76,8 +76,7 @@ func ParseAddress(path string) (a Address) {
 	return a
 }
 
-// QueueName returns the name of the ordinary queue behind an address; that of a topic is "" unless there is a queue of
-// its name.
+// QueueName returns the name of the ordinary queue behind an address; for a topic it is the topic's name.
 func (a Address) QueueName() string {
 	name := a.Entity
 	if a.Subscription != "" {
@@ -89,7 +88,7 @@ func (a Address) QueueName() string {
 	return name
 }
 
-// Renamed is a path with another name of its queue, or topic.
+// Renamed returns a path with another name of its queue, or topic.
 func Renamed(path, name string) string {
 	a := ParseAddress(path)
 	if a.Sub == DeadLetters {
@@ -109,7 +108,7 @@ func SubscriptionQueue(topic, subscription string) string {
 	return topic + "/" + Subscriptions + "/" + subscription
 }
 
-// OfQueue returns which entity the queue of that name is.
+// OfQueue returns the entity whose queue has that name.
 func OfQueue(name string) (kind Kind, topic, own string) {
 	if a := ParseAddress(name); a.Subscription != "" {
 		return Subscription, a.Entity, a.Subscription
@@ -123,7 +122,7 @@ func DeadLetterQueue(queue string) string { return queue + policies.DeadLetterQu
 // IsDeadLetters reports whether a queue is the dead-letter queue of another one.
 func IsDeadLetters(name string) bool { return strings.HasSuffix(name, policies.DeadLetterQueueSuffix) }
 
-// Same reports whether two names are the same one.
+// Same reports whether two names are equal, case-insensitively.
 func Same(a, b string) bool { return strings.EqualFold(a, b) }
 
 func cutSuffixFold(s, suffix string) (string, bool) {

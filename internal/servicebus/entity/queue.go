@@ -20,18 +20,17 @@ const (
 // policyPrefix begins the names of policies of entities.
 const policyPrefix = "servicebus:"
 
-// policyPriority puts them before those that people make, unless these say otherwise.
+// policyPriority gives them precedence over users' policies, unless those have a higher one.
 const policyPriority = 100
 
 // PolicyName returns the name of the policy of an entity's queue or exchange.
 func PolicyName(path string) string { return policyPrefix + path }
 
-// ForwardExchange returns the name of the exchange that leads to a queue alone: messages forwarded to the queue go
-// there.
+// ForwardExchange returns the name of the exchange that leads only to a queue, for messages forwarded to the queue.
 func ForwardExchange(queue string) string { return queue + forwardExchange }
 
-// Arguments returns those of the entity's queue or exchange: what cannot be changed once it is there. Of a
-// subscription, topic is that of its topic, of others nil.
+// Arguments returns the arguments of the entity's queue or exchange: properties that cannot be changed once it exists.
+// topic is the topic of a subscription, nil for others.
 func (d *Description) Arguments(topic *Description) (t protocol.Table) {
 	if d.Kind != Topic {
 		t = append(t, protocol.Field{Key: argQueueType, Value: "quorum"})
@@ -49,8 +48,8 @@ func (d *Description) Arguments(topic *Description) (t protocol.Table) {
 	return t
 }
 
-// Policy returns that of the entity, nil if it needs none: what can be changed. isTopic reports whether a name is that of
-// a topic. Error: that of policies, for a name that none can have.
+// Policy returns the policy of the entity, with the properties that can be changed; nil if it needs none. isTopic
+// reports whether a name belongs to a topic. Error: that of policies, for a name that no policy can have.
 func (d *Description) Policy(vhost string, isTopic func(name string) bool) (*policies.Policy, error) {
 	settings, applies := map[string]any{}, "queues"
 	if d.DefaultMessageTimeToLive < Forever {
@@ -103,8 +102,8 @@ func (d *Description) queueSettings(settings map[string]any, isTopic func(name s
 	}
 }
 
-// OfSettings describes the entity of a queue: from its arguments, its policies and its additional parameters. It is
-// right for queues that RabbitMQ's clients have declared, too.
+// OfSettings describes the entity of a queue from its arguments, its policies and its additional parameters, also for
+// queues that clients of RabbitMQ have declared.
 func OfSettings(name string, args protocol.Table, s policies.QueueSettings, extra Extra) Description {
 	kind, topic, own := OfQueue(name)
 	d := New(kind, topic, own)
@@ -145,7 +144,7 @@ func OfSettings(name string, args protocol.Table, s policies.QueueSettings, extr
 	return d
 }
 
-// OfExchange describes the topic that an exchange of type x-rules is. ttl is the cap of a policy in ms, negative for none.
+// OfExchange describes an exchange of type x-rules as a topic. ttl is the cap of a policy in ms, negative for none.
 func OfExchange(name string, args protocol.Table, ttl int64, extra Extra) Description {
 	d := New(Topic, "", name)
 	if extra.Status == "" {
@@ -174,7 +173,7 @@ func flag(args protocol.Table, key string) bool {
 	return v == true
 }
 
-// Declaration makes the entity's queue, or exchange, for Commands.
+// Declaration returns the method that declares the entity's queue, or exchange, for Commands.
 func (d *Description) Declaration(topic *Description) protocol.Method {
 	if d.Kind == Topic {
 		return &protocol.ExchangeDeclare{Exchange: d.Path(), Type: filter.ExchangeType, Durable: true, Arguments: d.Arguments(nil)}

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// MaxStatements is how many statements an action has at most.
+// MaxStatements is the maximum number of statements of an action.
 const MaxStatements = 32
 
 // RuleName is the property with the name of the rule, in a copy made by an action.
@@ -14,15 +14,15 @@ const RuleName = "RuleName"
 
 // Action is a parsed SQL action: SET and REMOVE, one after the other. It is immutable.
 type Action struct {
-	Rule       string // name of the rule that it is of
-	ID         string // of the rule's binding, among all of the virtual host; a restart does not change it
+	Rule       string // name of its rule
+	ID         string // identifies the rule's binding within the virtual host; a restart does not change it
 	nodes      []node
 	statements []statement
 }
 
 type statement struct {
 	to    int32 // a property
-	value int32 // what it becomes, -1 to remove it
+	value int32 // its new value, -1 to remove it
 }
 
 // Change is a property that an action has changed.
@@ -30,7 +30,7 @@ type Change struct {
 	System bool // Field names it, else Name
 	Field  Field
 	Name   string
-	Value  Value // Absent if it is not to be there
+	Value  Value // Absent to remove it
 }
 
 // ParseAction reads the text of an action. Errors: *Error, or that the text is too long.
@@ -61,10 +61,11 @@ func ParseAction(source string, parameters []Parameter) (*Action, error) {
 	}
 }
 
-// MaxField is how many bytes a field of Service Bus has at most, and the name of a property: what a short string of 0-9-1 holds.
+// MaxField is the maximum size in bytes of a field of Service Bus, and of the name of a property: that of a 0-9-1 short
+// string.
 const MaxField = 255
 
-// sets checks whether what the statements name, and give as it is, can be set.
+// sets checks whether the properties named by the statements can be set, and literal values be assigned.
 func (a *Action) sets() error {
 	wrong := func(text string) bool { return len(text) > MaxField || !utf8.ValidString(text) }
 	for i, s := range a.statements {
@@ -97,11 +98,12 @@ func (p *parser) statement() (s statement, err error) {
 	return s, err
 }
 
-// The cost of an action in steps: of the copy that it makes, and of a node that makes a text. A step of the copy reads and writes so many bytes.
+// The cost of an action in steps: of the copy that it makes, and of a node that makes a text; and the bytes of the copy
+// read and written per step.
 const costCopy, costText, bytesPerStep = 100, 16, 8
 
-// Cost returns the most steps that Run takes and the copy that follows it of a message with so many bytes of
-// properties, about as long as those of a Match.
+// Cost returns the maximum number of steps of Run and the copy after it, for a message with so many bytes of
+// properties. A step takes about as long as one of Match.
 func (a *Action) Cost(properties int) int {
 	cost := costCopy + len(a.nodes) + properties/bytesPerStep
 	for i := range a.nodes {
@@ -141,7 +143,7 @@ func (a *Action) Run(m Message) []Change {
 	return r.changes
 }
 
-// running is a message with what has been changed so far.
+// running is a message with the changes so far.
 type running struct {
 	Message
 	changes []Change

@@ -9,27 +9,27 @@ import (
 
 // The bounds of one evaluation.
 const (
-	// MaxSteps is how many nodes and characters it looks at.
+	// MaxSteps is the maximum number of nodes and characters that it examines.
 	MaxSteps = 20_000
-	// MaxText is how long, in bytes, a text may be that it makes.
+	// MaxText is the maximum length in bytes of a text that it makes.
 	MaxText = 4096
 )
 
-// Match reports whether a message is selected, and how many steps it took to find out.
+// Match reports whether a message is selected, and the number of steps taken.
 func (e *Expression) Match(m Message) (yes bool, steps int) {
 	v := evaluation{e.nodes, m, 0}
 	yes = v.of(e.root).isTrue() && v.steps <= MaxSteps
 	return yes, v.steps
 }
 
-// evaluation is of one expression and one message.
+// evaluation evaluates one expression for one message.
 type evaluation struct {
 	nodes   []node
 	message Message
 	steps   int
 }
 
-// spend counts steps; false: there were too many.
+// spend counts steps; false if there were too many.
 func (v *evaluation) spend(n int) bool {
 	v.steps += n
 	return v.steps <= MaxSteps
@@ -97,7 +97,7 @@ func (v *evaluation) property(n *node) Value {
 	}
 }
 
-// logic has three values: true, false, and all that is no Bool.
+// logic evaluates AND and OR with three values: true, false, and unknown, which is anything but a Bool.
 func (v *evaluation) logic(n *node) Value {
 	left := v.of(n.left)
 	switch {
@@ -146,7 +146,7 @@ func (v *evaluation) compared(what op, a, b Value) Value {
 	}
 }
 
-// in is unknown if the value is, or if it is in the list only if something unknown is equal to it.
+// in evaluates IN. It is unknown if the value is, or if only unknown items of the list could be equal to it.
 func (v *evaluation) in(n *node) Value {
 	left := v.of(n.left)
 	if left.Kind == Absent || left.Kind == Null {
@@ -181,7 +181,7 @@ func (v *evaluation) arithmetic(what op, a, b Value) Value {
 	return Value{}
 }
 
-// integers computes in 64 bits, which wrap; division by 0 is unknown.
+// integers computes with 64 bits and wraps; division by 0 is unknown.
 func integers(what op, a, b int64) Value {
 	switch what {
 	case opAdd:

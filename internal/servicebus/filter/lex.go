@@ -11,7 +11,7 @@ import (
 // The bounds of a text.
 const (
 	MaxLength = 4096 // bytes
-	MaxDepth  = 64   // parentheses, NOT and signs within each other
+	MaxDepth  = 64   // nested parentheses, NOT and signs
 )
 
 // Error is a syntax error with its position.
@@ -39,7 +39,7 @@ const (
 
 type token struct {
 	kind tokenKind
-	text string // a keyword is in capitals
+	text string // keywords in upper case
 	at   int    // offset in bytes
 }
 
@@ -54,13 +54,13 @@ func (t token) is(text string) bool {
 	return (t.kind == keyword || t.kind == operator) && t.text == text
 }
 
-// keywords are no names of properties, unless in brackets.
+// keywords cannot be names of properties, unless in brackets.
 var keywords = map[string]bool{
 	"AND": true, "OR": true, "NOT": true, "IN": true, "LIKE": true, "ESCAPE": true, "IS": true, "NULL": true, "EXISTS": true,
 	"TRUE": true, "FALSE": true, "SET": true, "REMOVE": true,
 }
 
-// lexer cuts a text into tokens.
+// lexer splits a text into tokens.
 type lexer struct {
 	source string
 	at     int
@@ -120,7 +120,7 @@ func (l *lexer) named(t token, word string) (token, error) {
 	return t, nil
 }
 
-// word takes letters, digits and underscores.
+// word reads letters, digits and underscores.
 func (l *lexer) word() string {
 	begin := l.at
 	for l.at < len(l.source) {
@@ -133,7 +133,7 @@ func (l *lexer) word() string {
 	return l.source[begin:l.at]
 }
 
-// enclosed takes what ends with closing, which is doubled inside.
+// enclosed reads a token that ends with closing, which is doubled inside.
 func (l *lexer) enclosed(kind tokenKind, closing byte) (token, error) {
 	begin := l.at
 	var b strings.Builder

@@ -22,10 +22,11 @@ func (v *evaluation) like(n *node) Value {
 	return truth(found != n.not)
 }
 
-// matches compares a text with a pattern: % stands for any text, _ for any character, and what follows escape for itself. After a
-// mismatch only the last % takes one character more, so the steps are at most the product of the lengths; not ok beyond MaxSteps.
+// matches compares a text with a pattern: % stands for any text, _ for any character, and the character after escape
+// for itself. After a mismatch only the last % is extended by one character, so the steps are at most the product of
+// the lengths; ok is false beyond MaxSteps.
 func (v *evaluation) matches(of, pattern string, escape rune) (found, ok bool) {
-	again, resume := "", -1 // pattern behind the last %, and what it has to match from
+	again, resume := "", -1 // pattern after the last %, and the offset where it must match
 	at := 0
 	rest := pattern
 	for at < len(of) {

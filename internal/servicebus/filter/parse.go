@@ -48,7 +48,7 @@ const (
 	opNewID
 )
 
-// node is a part of an expression. Its operands are places in the expression.
+// node is a part of an expression. Its operands are indexes in the expression.
 type node struct {
 	op          op
 	not         bool // of opIn, opLike, opIsNull
@@ -59,7 +59,7 @@ type node struct {
 	lower       string // of opUser, whose name value has
 }
 
-// predicate reports whether it has a truth value.
+// predicate reports whether the node has a truth value.
 func (n *node) predicate() bool {
 	switch n.op {
 	case opValue:
@@ -73,7 +73,7 @@ func (n *node) predicate() bool {
 	return false
 }
 
-// operand reports whether it can be compared and computed with.
+// operand reports whether the node can be compared and used in arithmetic.
 func (n *node) operand() bool {
 	switch n.op {
 	case opOr, opAnd, opNot, opEqual, opUnequal, opLess, opLessEqual, opGreater, opGreaterEqual, opIn, opLike, opIsNull, opExists:
@@ -83,7 +83,7 @@ func (n *node) operand() bool {
 	return true
 }
 
-// Parse reads the text of an SQL filter. Errors: *Error, or that the text is too long.
+// Parse reads the text of an SQL filter. Errors: *Error, or an error if the text is too long.
 func Parse(source string, parameters []Parameter) (*Expression, error) {
 	p, err := newParser(source, parameters)
 	if err != nil {
@@ -99,7 +99,7 @@ func Parse(source string, parameters []Parameter) (*Expression, error) {
 	return &Expression{p.nodes, root}, nil
 }
 
-// Cost is about how many steps an evaluation takes, without the lengths of texts.
+// Cost returns the approximate steps of an evaluation, without the lengths of texts.
 func (e *Expression) Cost() int { return len(e.nodes) }
 
 // parser makes nodes of tokens.
@@ -130,7 +130,7 @@ func (p *parser) unexpected(wanted string) error {
 	return fail(p.source, p.now.at, "%s instead of %s", p.now, wanted)
 }
 
-// take takes a keyword or operator, if it is there.
+// take consumes a keyword or operator, if it is next.
 func (p *parser) take(text string) (bool, error) {
 	if !p.now.is(text) {
 		return false, nil
@@ -138,7 +138,7 @@ func (p *parser) take(text string) (bool, error) {
 	return true, p.advance()
 }
 
-// expect takes one that has to be there.
+// expect consumes a keyword or operator, which must be next.
 func (p *parser) expect(text string) error {
 	if !p.now.is(text) {
 		return p.unexpected(strconv.Quote(text))
@@ -151,7 +151,7 @@ func (p *parser) add(n node) int32 {
 	return int32(len(p.nodes) - 1)
 }
 
-// deeper counts levels.
+// deeper enters another level; it fails beyond MaxDepth.
 func (p *parser) deeper() error {
 	if p.depth++; p.depth > MaxDepth {
 		return fail(p.source, p.now.at, "more than %d levels", MaxDepth)
@@ -159,7 +159,7 @@ func (p *parser) deeper() error {
 	return nil
 }
 
-// predicate parses what has a truth value.
+// predicate parses an expression with a truth value.
 func (p *parser) predicate() (int32, error) {
 	at := p.now.at
 	root, err := p.or()
@@ -169,7 +169,7 @@ func (p *parser) predicate() (int32, error) {
 	return root, err
 }
 
-// operand parses what has any other value.
+// operand parses an expression with any other value.
 func (p *parser) operand() (int32, error) {
 	at := p.now.at
 	root, err := p.sum()
@@ -179,7 +179,7 @@ func (p *parser) operand() (int32, error) {
 	return root, err
 }
 
-// chain parses operands between operators of one rank, from left to right.
+// chain parses operands between operators of equal precedence, from left to right.
 func (p *parser) chain(one func() (int32, error), good func(*node) bool, wanted string, ops map[string]op) (int32, error) {
 	at := p.now.at
 	left, err := one()

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// comparison parses a value and what it is compared with, or a value alone.
+// comparison parses a comparison, or a single value.
 func (p *parser) comparison() (int32, error) {
 	at := p.now.at
 	left, err := p.sum()
@@ -46,7 +46,7 @@ func (p *parser) comparison() (int32, error) {
 	return p.like(n)
 }
 
-// isNull parses what follows IS. It is for properties only.
+// isNull parses the rest after IS, which is only for properties.
 func (p *parser) isNull(n node) (int32, error) {
 	n.op = opIsNull
 	var err error

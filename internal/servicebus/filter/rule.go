@@ -11,10 +11,11 @@ import (
 // ExchangeType is the type of exchange that routes by rules: a binding to a queue is a rule of a subscription, its key the name of the rule.
 const ExchangeType = "x-rules"
 
-// DefaultRule is the name of the rule that a subscription begins with.
+// DefaultRule is the name of the initial rule of a subscription.
 const DefaultRule = "$Default"
 
-// The arguments of a binding. Those that do not begin with "x-" are application properties that a correlation filter asks for.
+// The arguments of a binding. Arguments that do not begin with "x-" are application properties that a correlation
+// filter compares.
 const (
 	argFilter     = "x-rule-filter"
 	argSQL        = "x-rule-sql"
@@ -22,13 +23,13 @@ const (
 	argAction     = "x-rule-action"
 )
 
-// systemArguments name the fields that a correlation filter asks for.
+// systemArguments name the fields that a correlation filter compares.
 var systemArguments = [Fields]string{
 	"x-rule-content-type", "x-rule-correlation-id", "x-rule-label", "x-rule-message-id",
 	"x-rule-reply-to", "x-rule-reply-to-session-id", "x-rule-session-id", "x-rule-to",
 }
 
-// FilterKind is how a rule selects.
+// FilterKind is the kind of filter of a rule.
 type FilterKind uint8
 
 // The kinds of filters.
@@ -41,10 +42,10 @@ const (
 
 var filterKinds = [...]string{"true", "false", "sql", "correlation"}
 
-// String returns the word for it in arguments.
+// String returns the word for the kind in arguments.
 func (k FilterKind) String() string { return filterKinds[k] }
 
-// MaxProperties is how many conditions a correlation filter has at most, and how many parameters an expression.
+// MaxProperties is the maximum number of conditions of a correlation filter, and of parameters of an expression.
 const MaxProperties = 64
 
 // Rule is a rule of a subscription.
@@ -52,9 +53,10 @@ type Rule struct {
 	Name   string
 	Filter FilterKind
 	SQL    string // of SQL
-	// Parameters are those of SQL and Action, by name.
+	// Parameters of SQL and Action, by name.
 	Parameters []Parameter
-	// System and Properties are of Correlation: what each field and application property has to be. Absent asks for nothing.
+	// System and Properties are the values that a Correlation filter requires of fields and application properties.
+	// Absent requires nothing.
 	System     [Fields]Value
 	Properties []Property
 	Action     string // "" for none
@@ -66,7 +68,7 @@ type Property struct {
 	Value Value
 }
 
-// Arguments returns those of the rule's binding, in a fixed order.
+// Arguments returns the arguments of the rule's binding, in a fixed order.
 func (r *Rule) Arguments() protocol.Table {
 	t := protocol.Table{{Key: argFilter, Value: r.Filter.String()}}
 	if r.Filter == SQL {
@@ -94,8 +96,8 @@ func (r *Rule) Arguments() protocol.Table {
 }
 
 // RuleOf reads the arguments of a binding with that key. Without x-rule-filter the rule is a correlation, if it has
-// conditions, or true. The rule may be an older one, which Validate would refuse: then the first value of a parameter
-// counts. Errors describe an invalid argument, *Error among them.
+// conditions, or true. The rule may be an older one that Validate would refuse: then the first value of a parameter
+// counts. Errors, some of them *Error, describe an invalid argument.
 func RuleOf(key string, args protocol.Table) (Rule, error) {
 	r := Rule{Name: key}
 	kind := ""
@@ -119,7 +121,7 @@ func RuleOf(key string, args protocol.Table) (Rule, error) {
 	return r, r.understood()
 }
 
-// Change returns the rule's action, or nil if there is none. The rule is valid.
+// Change returns the rule's action, or nil if there is none. The rule must be valid.
 func (r *Rule) Change() *Action {
 	if r.Action == "" {
 		return nil
@@ -135,7 +137,7 @@ func (r *Rule) asks() bool {
 	return len(r.Properties) > 0 || slices.ContainsFunc(r.System[:], func(v Value) bool { return v.Kind != Absent })
 }
 
-// argument takes one argument; what begins with x- and is not of rules is left to others.
+// argument reads one argument; it ignores those that begin with x- but do not belong to rules.
 func (r *Rule) argument(f protocol.Field, kind *string) error {
 	text, isText := f.Value.(string)
 	if at := slices.Index(systemArguments[:], f.Key); at >= 0 {
@@ -186,7 +188,7 @@ func (r *Rule) Validate() error {
 	return nil
 }
 
-// understood checks whether a rule can be obeyed.
+// understood checks whether a rule can be parsed and applied.
 func (r *Rule) understood() error {
 	switch {
 	case len(r.Properties) > MaxProperties || len(r.Parameters) > MaxProperties:
@@ -219,13 +221,14 @@ func (r *Rule) understood() error {
 	return nil
 }
 
-// Same reports whether two rules are the same, name and all.
+// Same reports whether two rules are equal, including their names.
 func (r *Rule) Same(other *Rule) bool {
 	return r.Name == other.Name && r.Filter == other.Filter && r.SQL == other.SQL && r.Action == other.Action && r.System == other.System &&
 		slices.Equal(r.Parameters, other.Parameters) && slices.Equal(r.Properties, other.Properties)
 }
 
-// Condition is an argument of a correlation filter: a field of the message, or an application property, has to have the value of an argument.
+// Condition is an argument of a correlation filter: a field of the message, or an application property, must have the
+// value of an argument.
 type Condition struct {
 	System bool
 	Field  Field
@@ -233,7 +236,7 @@ type Condition struct {
 	Value  any // of a field table
 }
 
-// Conditions returns those of a binding with these arguments.
+// Conditions returns the conditions of a binding with these arguments.
 func Conditions(args protocol.Table) (all []Condition) {
 	for _, f := range args {
 		if at := slices.Index(systemArguments[:], f.Key); at >= 0 {

@@ -10,7 +10,7 @@ import (
 // Kind is the kind of a value.
 type Kind uint8
 
-// The kinds of values. Absent is that of the zero Value: a property that is not there, and any unknown value.
+// The kinds of values. Absent is the kind of the zero Value: a missing property, or any unknown value.
 const (
 	Absent Kind = iota
 	Null
@@ -19,18 +19,18 @@ const (
 	Float
 	Text
 	Time
-	Other // that can neither be compared nor computed with, such as binary
+	Other // can neither be compared nor computed with, such as binary
 )
 
 // Value is a value of a property or of an expression.
 type Value struct {
 	Kind  Kind
-	Int   int64 // of Int; of Bool 0 or 1; of Time ms since 1970
+	Int   int64 // for Int; 0 or 1 for Bool; ms since 1970 for Time
 	Float float64
 	Text  string
 }
 
-// Of makes a Value of one of a field table.
+// Of converts a value of a field table to a Value.
 func Of(v any) Value {
 	if n, ok := protocol.Int64(v); ok {
 		return Value{Kind: Int, Int: n}
@@ -52,10 +52,10 @@ func Of(v any) Value {
 	return Value{Kind: Other}
 }
 
-// TextOf makes a Value of a text.
+// TextOf returns a text as a Value.
 func TextOf(s string) Value { return Value{Kind: Text, Text: s} }
 
-// Any returns the value as a field table has it; nil for what it cannot have.
+// Any returns the value for a field table; nil if it cannot contain it.
 func (v Value) Any() any {
 	switch v.Kind {
 	case Bool:
@@ -91,7 +91,7 @@ func (v Value) float() float64 {
 	return v.Float
 }
 
-// compare orders two values; ok is false for those of unlike kinds, and for unknown values. Booleans have no order,
+// compare orders two values; ok is false for values of different kinds, and for unknown values. Booleans have no order,
 // but may be equal.
 func compare(a, b Value) (order int, ok bool) {
 	switch {
@@ -106,7 +106,7 @@ func compare(a, b Value) (order int, ok bool) {
 	return 0, false
 }
 
-// Field is a property that Service Bus itself knows: sys.Label.
+// Field is a system property of Service Bus, such as sys.Label.
 type Field uint8
 
 // The fields.
@@ -120,7 +120,7 @@ const (
 	SessionID
 	To
 
-	Fields // how many there are
+	Fields // number of fields
 )
 
 var fieldNames = [Fields]string{"ContentType", "CorrelationId", "Label", "MessageId", "ReplyTo", "ReplyToSessionId", "SessionId", "To"}
@@ -128,7 +128,7 @@ var fieldNames = [Fields]string{"ContentType", "CorrelationId", "Label", "Messag
 // String returns the name in expressions and in the XML of Service Bus.
 func (f Field) String() string { return fieldNames[f] }
 
-// FieldOf finds a field by its name, without regard to case.
+// FieldOf finds a field by its name, case-insensitively.
 func FieldOf(name string) (Field, bool) {
 	for f, known := range fieldNames {
 		if strings.EqualFold(name, known) {
@@ -138,10 +138,10 @@ func FieldOf(name string) (Field, bool) {
 	return Label, strings.EqualFold(name, "Subject")
 }
 
-// Message is read by expressions.
+// Message is the interface of expressions to a message.
 type Message interface {
 	// System returns a field, the zero Value if the message does not have it.
 	System(f Field) Value
-	// User returns the application property whose name in lower case is this; the zero Value if there is none.
+	// User returns the application property with this name in lower case; the zero Value if there is none.
 	User(lower string) Value
 }

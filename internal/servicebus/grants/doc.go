@@ -1,8 +1,8 @@
 // Package grants keeps the grants of the tokens of a connection: the user whose permissions apply at each address of
 // Azure Service Bus's entities, and the time of expiry.
 //
-// Owns: the grants of a connection, at most Max. One changes them, everybody reads them. A change costs the
-// same however many there are.
+// Owns: the grants of a connection, at most Max. One goroutine changes them, any goroutine may read them. The cost of a
+// change does not depend on their number.
 //
-// Deadlines: the ends of tokens, which are asked for; it knows no clock.
+// Deadlines: the expiries of tokens, which callers query; it has no clock.
 package grants

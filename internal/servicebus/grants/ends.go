@@ -9,7 +9,7 @@ type end struct {
 	index int // in the heap, -1 for none
 }
 
-// ends are a heap, the first one in front.
+// ends is a heap with the earliest end first.
 type ends []*end
 
 func (h ends) Len() int           { return len(h) }

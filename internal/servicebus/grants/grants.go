@@ -15,29 +15,29 @@ import (
 // Max is the maximum number of grants of a connection.
 const Max = 2000
 
-// ErrTooMany is the error of one more.
+// ErrTooMany is the error for more than Max grants.
 var ErrTooMany = errors.New("the connection has too many tokens")
 
-// Never is the end of what does not end.
+// Never is the end of grants without expiry.
 const Never = math.MaxInt64
 
-// Grant says who counts at the addresses of a scope. It is not altered.
+// Grant defines the user for the addresses of a scope. It is immutable.
 type Grant struct {
 	User auth.User // whose key has signed the token
-	Ends int64     // of the broker's time, ms, from which on it is good for nothing
+	Ends int64     // time of expiry, ms of the broker's time
 }
 
-// Table has the grants of a connection, by scope. The zero value has none. One that has ended stays: the rights of the login do not come back because a
-// token has run out.
+// Table has the grants of a connection, by scope. The zero value has none. An expired grant stays, so that the rights
+// of the login do not return when a token expires.
 type Table struct {
 	grants     sync.Map // *Grant by path
 	generation atomic.Uint64
-	// Only their owner's:
+	// Used only by their owner:
 	byPath map[string]*end
-	ends   ends // of grants whose end was not reported
+	ends   ends // of grants whose end is not yet reported
 }
 
-// Put puts a grant in the place of the one with that scope, an address such as sb://host/queue. Only its owner calls it. Error: ErrTooMany.
+// Put sets the grant of a scope, an address such as sb://host/queue. Only its owner calls it. Error: ErrTooMany.
 func (t *Table) Put(scope string, g *Grant) error {
 	path := sas.Path(scope)
 	e := t.byPath[path]
@@ -64,7 +64,7 @@ func (t *Table) Put(scope string, g *Grant) error {
 // Generation grows with each Put.
 func (t *Table) Generation() uint64 { return t.generation.Load() }
 
-// At returns the grant that counts at an address: that of the longest scope which covers it, nil if none does.
+// At returns the grant for an address: that of the longest scope that covers it, nil if none does.
 func (t *Table) At(address string) *Grant {
 	if t.Generation() == 0 {
 		return nil
@@ -80,7 +80,7 @@ func (t *Table) At(address string) *Grant {
 	}
 }
 
-// Ended returns the scopes of the grants that have ended until now, each once. Only the owner calls it.
+// Ended returns the scopes of the grants that have expired by now, each once. Only the owner calls it.
 func (t *Table) Ended(now int64) (scopes []string) {
 	for len(t.ends) > 0 && t.ends[0].at <= now {
 		scopes = append(scopes, heap.Pop(&t.ends).(*end).path)

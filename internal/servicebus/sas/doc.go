@@ -3,6 +3,6 @@
 //
 //	SharedAccessSignature sr=RESOURCE&sig=SIGNATURE&se=EXPIRY&skn=KEYNAME
 //
-// Signed is HMAC-SHA256 over RESOURCE as it was sent, a line feed and EXPIRY, in seconds since 1970. It is pure, but that it
-// makes keys at random: who asks gives the time and the keys. A token has at most MaxToken bytes.
+// Signed is HMAC-SHA256 over RESOURCE as it was sent, a line feed and EXPIRY, in seconds since 1970. It is pure, except
+// that it makes random keys: the caller passes time and keys. A token has at most MaxToken bytes.
 package sas

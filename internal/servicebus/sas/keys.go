@@ -9,27 +9,27 @@ import (
 	"slices"
 )
 
-// Keys are the two keys of a user whose clients come with tokens of Azure Service Bus. Either is as good as the other, so that one
-// can be replaced while clients use the other.
+// Keys are the two keys of a user whose clients log in with tokens of Azure Service Bus. They are equivalent, so that
+// one can be replaced while clients use the other.
 type Keys struct {
 	Primary   string `json:"primary"`
 	Secondary string `json:"secondary"`
 }
 
-// maxAccessKey is how many bytes a key has at most.
+// maxAccessKey is the maximum size of a key in bytes.
 const maxAccessKey = 256
 
-// NewKeys makes two at random.
+// NewKeys returns two random keys.
 func NewKeys() Keys { return Keys{NewKey(), NewKey()} }
 
-// NewKey makes one at random: 32 bytes in base64.
+// NewKey returns a random key: 32 bytes in base64.
 func NewKey() string {
 	var key [32]byte
 	_, _ = rand.Read(key[:]) // never fails
 	return base64.StdEncoding.EncodeToString(key[:])
 }
 
-// Has reports whether a text is one of the keys, in the same time whichever it is.
+// Has reports whether a text is one of the keys, in constant time.
 func (k Keys) Has(key string) bool {
 	return subtle.ConstantTimeCompare([]byte(key), []byte(k.Primary))|subtle.ConstantTimeCompare([]byte(key), []byte(k.Secondary)) != 0 && key != ""
 }
@@ -45,21 +45,21 @@ func (k Keys) Validate() error {
 	return nil
 }
 
-// Right is something that an access key allows.
+// Right is a right that an access key grants.
 type Right string
 
 // The rights.
 const (
 	Listen Right = "listen"
 	Send   Right = "send"
-	Manage Right = "manage" // and the others
+	Manage Right = "manage" // includes the others
 )
 
 // everything is the expression that matches all names.
 const everything = ".*"
 
-// Permissions are expressions of the permissions that rights imply, or "" if there is none. Error: one is not known, or
-// there is none.
+// Permissions returns the expressions of the permissions that rights imply, "" for a permission that is not implied.
+// Error: a right is unknown, or there are none.
 func Permissions(rights []Right) (configure, write, read string, err error) {
 	for _, right := range rights {
 		if !slices.Contains([]Right{Listen, Send, Manage}, right) {
@@ -81,7 +81,7 @@ func Permissions(rights []Right) (configure, write, read string, err error) {
 	return configure, write, read, nil
 }
 
-// RightsOf returns the rights that permissions with these expressions come from.
+// RightsOf returns the rights that imply permissions with these expressions.
 func RightsOf(configure, write, read string) []Right {
 	rights := []Right{}
 	for _, one := range [...]struct {

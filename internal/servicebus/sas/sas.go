@@ -17,7 +17,7 @@ import (
 // Scheme is the word that a token begins with.
 const Scheme = "SharedAccessSignature"
 
-// MaxToken is how many bytes a token has at most.
+// MaxToken is the maximum size of a token in bytes.
 const MaxToken = 8 << 10
 
 // Errors of Parse and Verify.
@@ -27,7 +27,7 @@ var (
 	ErrSignature = errors.New("the signature of the token is of another key")
 )
 
-// Token is a shared access signature that was not verified yet.
+// Token is a shared access signature that is not verified yet.
 type Token struct {
 	KeyName string
 	Expires time.Time
@@ -74,11 +74,11 @@ func Parse(text string) (t Token, err error) {
 	return t, nil
 }
 
-// unescape leaves + as it is: clients escape it.
+// unescape does not change +, which clients escape.
 func unescape(s string) (string, error) { return url.PathUnescape(s) }
 
-// Verify checks a token: it has not expired, and is signed with one of the keys, of which empty ones do not count. Errors: ErrExpired,
-// ErrSignature. It takes as long whichever key it is.
+// Verify checks a token: it has not expired, and is signed with one of the keys, where empty keys are ignored. Errors:
+// ErrExpired, ErrSignature. The time it takes does not depend on which key it is.
 func (t *Token) Verify(now time.Time, keys ...string) error {
 	fits := 0
 	for _, key := range keys {
@@ -101,15 +101,15 @@ func sign(text, key string) []byte {
 	return h.Sum(nil)
 }
 
-// Covers reports whether a token is for an entity, or for all of them: its resource is that of the entity or of what
-// this is in. The entity is a path or an address such as sb://host/queue/$management; hosts do not count.
+// Covers reports whether a token is for an entity, or for all of them: its resource is the entity or a parent of it.
+// The entity is a path or an address such as sb://host/queue/$management; hosts are ignored.
 func (t *Token) Covers(entity string) bool {
 	of := Path(entity)
 	return t.path == "" || of == t.path || strings.HasPrefix(of, t.path+"/")
 }
 
-// pathOf returns the path of a token's resource, which begins with the host whether it has a scheme or not: clients
-// sign the bare name of a namespace, too.
+// pathOf returns the path of a token's resource, which begins with the host even without a scheme: some clients sign
+// the bare name of a namespace.
 func pathOf(resource string) string {
 	if !strings.Contains(resource, "://") {
 		resource = "sb://" + resource
@@ -117,11 +117,11 @@ func pathOf(resource string) string {
 	return Path(resource)
 }
 
-// maxOwnPath is the limit of a path with keys of its own, in bytes.
+// maxOwnPath is the maximum length of a path with its own keys, in bytes.
 const maxOwnPath = 300
 
-// Users yields the names of the users whose key may have signed the token: those of keys that belong to what its resource is or is in, from
-// the inside out (SBT-5), and that of a key for everything.
+// Users yields the names of the users whose key may have signed the token: those of keys of its resource and the
+// resource's parents, innermost first (SBT-5), and that of a key for everything.
 func (t *Token) Users() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		path := t.path
@@ -137,10 +137,10 @@ func (t *Token) Users() iter.Seq[string] {
 	}
 }
 
-// UserOf returns the name of the user of a key that belongs to an entity.
+// UserOf returns the name of the user of an entity's key.
 func UserOf(entity, key string) string { return Path(entity) + "/" + key }
 
-// Path returns the path of an address, in lower case and without slashes at its ends; of a path it is that itself.
+// Path returns the path of an address, in lower case and without slashes at its ends. A path may be passed too.
 func Path(address string) string {
 	if _, rest, found := strings.Cut(address, "://"); found {
 		_, address, _ = strings.Cut(rest, "/")
@@ -149,7 +149,7 @@ func Path(address string) string {
 	return strings.ToLower(strings.Trim(address, "/"))
 }
 
-// New makes a token that is good until expires.
+// New returns a token that is valid until expires.
 func New(resource, keyName, key string, expires time.Time) string {
 	escaped, until := url.QueryEscape(resource), strconv.FormatInt(expires.Unix(), 10)
 	signature := base64.StdEncoding.EncodeToString(sign(escaped+"\n"+until, key))

@@ -10,11 +10,11 @@ import (
 	"candlemark/internal/servicebus/entity"
 )
 
-// Table has the statuses of entities. The zero value has none, and so has nil: all are active. It is safe for concurrent use.
+// Table has the statuses of entities. In the zero value and nil all entities are active. It is safe for concurrent use.
 type Table struct {
 	now atomic.Pointer[snapshot]
 
-	mu       sync.Mutex // held while the next snapshot is made, or watches
+	mu       sync.Mutex // held to make the next snapshot, and for watches
 	watchers map[*func(vhost, path string)]struct{}
 }
 
@@ -40,8 +40,8 @@ func (t *Table) Generation() uint64 { return t.snapshot().generation }
 // Sends reports whether messages may be sent to the queue or topic of that name.
 func (t *Table) Sends(vhost, name string) bool { return t.snapshot().of(vhost, name).Sends() }
 
-// Receives reports whether messages may be received from a queue, or from a dead-letter queue, to which the status of
-// its entity counts; from that of a subscription only if its topic allows it, too.
+// Receives reports whether messages may be received from a queue, or from a dead-letter queue, which has the status of
+// its entity. For a subscription its topic must allow it too.
 func (t *Table) Receives(vhost, queue string) bool {
 	s := t.snapshot()
 	if len(s.statuses) == 0 {
@@ -56,11 +56,10 @@ func (s *snapshot) of(vhost, path string) entity.Status {
 	return cmp.Or(s.statuses[key{vhost, path}], entity.Active)
 }
 
-// Scopes returns the addresses that cover those which the status of an entity counts for: its own, and that of its
-// dead-letter queue by name.
+// Scopes returns the addresses that the status of an entity covers: its own, and that of its dead-letter queue by name.
 func Scopes(path string) []string { return []string{path, entity.DeadLetterQueue(path)} }
 
-// Set gives the entity of a path a status, "" for none, and notifies the watchers of a change.
+// Set sets the status of the entity of a path, "" for none, and notifies the watchers of a change.
 func (t *Table) Set(vhost, path string, status entity.Status) {
 	t.mu.Lock()
 	s := t.snapshot()
@@ -83,7 +82,7 @@ func (t *Table) Set(vhost, path string, status entity.Status) {
 	}
 }
 
-// Forget removes those of a deleted virtual host, without notifying watchers.
+// Forget removes the statuses of a deleted virtual host, without notifying watchers.
 func (t *Table) Forget(vhost string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -93,7 +92,8 @@ func (t *Table) Forget(vhost string) {
 	t.now.Store(next)
 }
 
-// Watch has f called, on any goroutine, behind each change, until stop, and perhaps once more. f must not block. A nil table never changes.
+// Watch calls f, in any goroutine, after each change, until stop and perhaps once more. f must not block. A nil table
+// never changes.
 func (t *Table) Watch(f func(vhost, path string)) (stop func()) {
 	if t == nil {
 		return func() {}

@@ -9,9 +9,9 @@ import (
 	"candlemark/protocol/amqp10/convert"
 )
 
-// Of returns the fields of a message, the zero Value for those that it does not have. Of 0-9-1 the label is the type, the session app-id;
-// it has neither to nor reply-to-session. Those of AMQP 1.0 are in
-// its original, nil for none, whose texts are copied.
+// Of returns the fields of a message, the zero Value for missing ones. In 0-9-1 the label is the type and the session
+// the app-id; to and reply-to-session are missing. Fields of AMQP 1.0 come from its original, nil for none, whose texts
+// are copied.
 func Of(p *protocol.Properties, original []byte) (f [filter.Fields]filter.Value) {
 	for _, one := range [...]struct {
 		field filter.Field
@@ -35,7 +35,7 @@ func Of(p *protocol.Properties, original []byte) (f [filter.Fields]filter.Value)
 	return f
 }
 
-// text is no value if there is none.
+// text returns a text as a Value, the zero Value if it is absent.
 func text(of amqp10.Text) filter.Value {
 	if of == nil {
 		return filter.Value{}
@@ -43,13 +43,13 @@ func text(of amqp10.Text) filter.Value {
 	return filter.TextOf(string(of))
 }
 
-// Message is read by SQL filters. The zero value has nothing; Load it.
+// Message is a message for SQL filters. The zero value is empty; call Load.
 type Message struct {
 	system [filter.Fields]filter.Value
 	user   map[string]filter.Value // by names in lower case
 }
 
-// Load takes the next message. Of headers whose names differ in case only the last counts.
+// Load takes the next message. Of headers whose names differ only in case, the last counts.
 func (m *Message) Load(system [filter.Fields]filter.Value, headers protocol.Table) {
 	m.system = system
 	if m.user == nil {
