@@ -4,7 +4,7 @@ import "candlemark/protocol"
 
 var kinds = []one{{"direct", "direct"}, {"fanout", "fanout"}, {"topic", "topic"}, {"headers", "headers"}}
 
-// redeclare makes an exchange or queue and asks for it again, otherwise.
+// redeclareExchange declares an exchange, again with other options, and then passively.
 func redeclareExchange(id string, again ...option) script {
 	return s("exchange/redeclare/"+id, exchange("~x", "direct"), exchange("~x", "direct", again...), exchange("~x", "direct", passive))
 }

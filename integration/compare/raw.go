@@ -89,7 +89,7 @@ func contentHeader(class, weight uint16, size uint64, properties ...byte) []byte
 	return append(binary.BigEndian.AppendUint64(b, size), properties...)
 }
 
-// part is one frame of a publish in pieces.
+// publishMethod is the method frame of a publish in pieces.
 func publishMethod(x, key string) step {
 	return frameOf(&protocol.BasicPublish{Exchange: x, RoutingKey: key})
 }
