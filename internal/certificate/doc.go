@@ -1,9 +1,9 @@
-// Package certificate keeps the broker's TLS certificate, and what client certificates are checked against, as it
-// stands in files.
+// Package certificate loads the broker's TLS certificate, and the roots for client certificates, from files and reloads
+// them when the files change.
 //
-// Owns: Source, which reads the files, makes the TLS configuration, and notices when the files change: it looks at
-// their times with every handshake, so that a renewed certificate needs no notification. Files that cannot be used are
-// reported once, and the certificate from before stays.
+// Owns: Source, which reads the files, makes the TLS configuration, and checks the times of the files at every
+// handshake, so that a renewed certificate needs no notification. Unusable files are reported once, and the previous
+// certificate stays.
 //
 // Deadlines: none. A restart loses nothing: it reads the files again.
 package certificate

@@ -131,7 +131,7 @@ func (s *Source) read(stamps [3]stamp) (*loaded, error) {
 	return &loaded{c, stamps}, nil
 }
 
-// stamps returns the states of the files; of those that cannot be seen, nothing.
+// stamps returns the states of the files; the zero value for unreadable files.
 func (s *Source) stamps() (all [3]stamp) {
 	for i, name := range [...]string{s.files.Cert, s.files.Key, s.files.CA} {
 		if name == "" {

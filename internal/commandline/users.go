@@ -62,7 +62,7 @@ func clearPassword(ctx context.Context, broker *client.Client, c *verb.Call) err
 	return broker.Put(ctx, client.Object{"password_hash": "", "tags": user["tags"]}, "users", c.Arguments[0])
 }
 
-// password is the second argument, or else a line of the input.
+// passwordOf returns the second argument, or else a line of the input.
 func passwordOf(c *verb.Call, prompt string, code int) (string, error) {
 	if len(c.Arguments) > 1 {
 		return c.Arguments[1], nil

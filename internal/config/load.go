@@ -121,7 +121,7 @@ func (l *loader) refuse(from, key, value string, s *setting, err error) {
 	l.failed = append(l.failed, fmt.Errorf("%s: %s%s: %w (%s)", from, key, shown, err, strings.ReplaceAll(s.help, "`", "")))
 }
 
-// begin has the next value of a list replace those before.
+// begin makes the next value replace the list.
 func (l *loader) begin(s *setting) flag.Value {
 	v := l.value(s)
 	if several, ok := v.(*list); ok {

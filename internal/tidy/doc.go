@@ -11,7 +11,8 @@
 //   - mutations_test.go: the code that .ci/equivalent quotes exists
 //
 // A rule is a function from the parsed tree to complaints. TestRepository runs all of them over the repository;
-// TestRulesComplain gives each a small wrong tree, so that no rule can go blind unnoticed. Generated files are exempt.
+// TestRulesComplain gives each a small wrong tree, so that no rule can stop detecting violations unnoticed. Generated
+// files are exempt.
 //
 // If an exception is needed, change the rule here, in the same commit, and say why.
 package tidy

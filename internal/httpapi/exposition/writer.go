@@ -97,7 +97,7 @@ func (w *writer) counter(name, help string, v uint64, labels ...string) {
 	w.number(dto.MetricType_COUNTER, name, help, float64(v), labels...)
 }
 
-// info says something by its labels.
+// info writes a metric of value 1 with labels.
 func (w *writer) info(name, help string, labels ...string) {
 	w.number(dto.MetricType_UNTYPED, name, help, 1, labels...)
 }

@@ -14,8 +14,8 @@ import (
 	"candlemark/protocol"
 )
 
-// maxFetched is how many bytes of bodies one request gets, about: it ends with
-// the message that exceeds them.
+// maxFetched is the approximate limit of the bodies of one request in bytes: it ends with the message that exceeds the
+// limit.
 const maxFetched = 64 << 20
 
 // fetchedItem is the form of a message that was got.
@@ -30,7 +30,7 @@ type fetchedItem struct {
 	Encoding     string       `json:"payload_encoding"`
 }
 
-// getMessages is basic.get, and renews the queue's lease like it (LEASE-4).
+// fetch is basic.get, and renews the queue's lease like it (LEASE-4).
 func fetch(r *rest.Request) (any, error) {
 	_, err := r.Broker.Queue(r.Context(), r.VHost, r.Name)
 	if code, _ := rest.ProtocolError(err); code == protocol.NotFound {
@@ -52,7 +52,7 @@ func fetch(r *rest.Request) (any, error) {
 	return items, declinedMessage(err)
 }
 
-// fetchOf reads how messages are to be got and shown; cut is -1 for all of a body.
+// fetchOf reads how to get and show messages; cut is -1 for complete bodies.
 func fetchOf(b *rest.Body) (how management.Fetch, encoding string, cut int) {
 	how.MaxBytes, cut = maxFetched, -1
 	var mode string

@@ -7,25 +7,25 @@ import (
 	"sync"
 )
 
-// Bounds on the memory for bodies of requests, in bytes. While a body is read it
-// counts once; before it is decoded, as often as what becomes of it is larger.
+// Bounds on the memory for bodies of requests, in bytes. While a body is read it counts once; before it is decoded, as
+// many times as the decoded form is larger.
 const (
 	memoryForBodies = 128 << 20 // of all requests together
 	memoryOfOne     = 96 << 20  // of the requests of one user
 	decodedJSON     = 8         // a decoded list of numbers takes this many times the bytes of its text
 	decodedText     = 3         // a message: its text, the body, the frames
-	decodedDocument = 4         // definitions: their text, out of a form, its items, what they mean
+	decodedDocument = 4         // definitions: their text, its copy from a form, its items, the definitions
 	firstRead       = 4 << 10
 )
 
-// room is memory that requests share. One user cannot take all of it.
+// memory is memory that requests share. One user cannot take all of it.
 type memory struct {
 	mu   sync.Mutex
 	used int64
 	by   map[string]int64
 }
 
-// take asks for n bytes more; false: there is no room.
+// take takes n more bytes; false if there is no room.
 func (m *memory) take(user string, n int64) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -40,7 +40,7 @@ func (m *memory) take(user string, n int64) bool {
 	return true
 }
 
-// give gives n bytes back.
+// give returns n bytes.
 func (m *memory) give(user string, n int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -55,8 +55,7 @@ func (m *memory) give(user string, n int64) {
 
 var errNoMemory = errors.New("too many request bodies at a time")
 
-// hold raises what the request holds to n bytes. It is given back when the request
-// has been answered.
+// hold raises the memory of the request to n bytes. It is returned when the request is answered.
 func (r *Request) hold(n int64) error {
 	if n <= r.held {
 		return nil
@@ -97,7 +96,7 @@ func (r *Request) read(limit int64) ([]byte, error) {
 	for {
 		if len(b) == cap(b) {
 			size := int64(max(2*cap(b), firstRead))
-			if whole := r.ContentLength + 1; r.ContentLength >= 0 { // one more than there is, to see its end
+			if whole := r.ContentLength + 1; r.ContentLength >= 0 { // one more, to detect the end
 				size = min(size, whole)
 			}
 			if err := r.hold(size); err != nil {

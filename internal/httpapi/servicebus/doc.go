@@ -3,5 +3,5 @@
 // with an access key that may manage, and /health for all.
 //
 // Owns: nothing; internal/servicebus/admin carries out the requests. Deadlines: those of the HTTP API. Bounds: the
-// bodies of requests (atom.MaxBody), 100 entities in a feed; connections are the server's affair.
+// bodies of requests (atom.MaxBody), 100 entities in a feed; the server limits connections.
 package servicebus

@@ -20,11 +20,11 @@ func Of(m interface{ Run() int }) *Tests { return &Tests{m} }
 // folders are the variables that name a user's folders.
 var folders = []string{"HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"}
 
-// Of Candlemark's variables only these are for tests; all others are settings of the user's broker, its data folder
-// among them.
+// forTests are the prefixes of Candlemark's variables for tests; all others are settings of the user's broker,
+// including its data folder.
 var forTests = []string{"CANDLEMARK_REQUIRE_CLIENTS", "CANDLEMARK_REWRITE", "CANDLEMARK_SMALL_DISK", "CANDLEMARK_TEST_"}
 
-// inside says to a test program that a test starts that it is in a sandbox.
+// inside tells a test program started by a test that it is in a sandbox.
 const inside = "CANDLEMARK_TEST_SANDBOX"
 
 var outside = os.Environ()

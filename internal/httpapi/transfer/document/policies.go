@@ -15,10 +15,10 @@ import (
 	"candlemark/policies"
 )
 
-// Settings of policies that older versions of RabbitMQ had: they are left out.
+// gone matches settings of policies of older versions of RabbitMQ, which are left out.
 var gone = regexp.MustCompile(`^(ha-.*|queue-master-locator)$`)
 
-// idle are settings of policies that are kept and do nothing here, and why.
+// idle are settings of policies that are kept without effect, and the reasons.
 var idle = map[string]string{
 	"queue-mode":           "every queue pages its messages to the disk by itself",
 	"queue-version":        "there is one kind of classic queue",
