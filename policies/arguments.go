@@ -9,8 +9,7 @@ import (
 	"candlemark/protocol"
 )
 
-// The arguments that more than one file names; those that are "x-" and a policy
-// key are written so.
+// The arguments that several files name, except those that consist of "x-" and a policy key.
 const (
 	argQueueType    = "x-queue-type"
 	argMaxPriority  = "x-max-priority"
@@ -24,18 +23,18 @@ const (
 	maxExpiry = 315_360_000_000
 	// maxPriority is the highest x-max-priority (DEC-11).
 	maxPriority = 255
-	// Quorum queues have priorities without an argument, of which the lower ones are one (DEC-11).
+	// Quorum queues have priorities without an argument; the lower ones count as one (DEC-11).
 	quorumMaxPriority, quorumNormalPriority = 31, 4
 )
 
-// An argument is one that some queue type knows. check returns the error in v as an Erlang term, "" if v is valid.
+// An argument is known to some queue type. check returns the error in v as an Erlang term, "" if v is valid.
 type argument struct {
 	key   string
 	known kinds
 	check func(v any, args protocol.Table) string
 }
 
-// queueArguments stands in the order in which values are checked (TTL-4).
+// queueArguments are in the order in which values are checked (TTL-4).
 var queueArguments = []argument{
 	{"x-" + keyExpires, onClassic | onQuorum, checkExpires},
 	{"x-" + keyMessageTTL, onClassic | onQuorum, checkMessageTTL},
@@ -114,8 +113,8 @@ func ValidateQueueArguments(name, vhost string, args protocol.Table) *protocol.C
 	return validate(queueArguments, name, vhost, KindOf(args), args)
 }
 
-// validate checks the values of the arguments that a queue of this kind knows,
-// then that there are none that only other kinds know.
+// validate checks the values of arguments known to this kind of queue, then that there are none known only to other
+// kinds.
 func validate(known []argument, name, vhost string, kind Kind, args protocol.Table) *protocol.ChannelError {
 	foreign := map[string]bool{}
 	for _, a := range known {
@@ -264,8 +263,7 @@ func checkQueueMode(v any, args protocol.Table) string {
 	return erlang.String("unsupported queue mode '" + v.(string) + "'")
 }
 
-// checkQueueType accepts the types this broker has, and what stands for the
-// default: "" and "undefined" (DEC-11).
+// checkQueueType accepts the types this broker has, and the values for the default: "" and "undefined" (DEC-11).
 func checkQueueType(v any, args protocol.Table) string {
 	if term := checkString(v, args); term != "" {
 		return term

@@ -4,8 +4,7 @@ import "candlemark/protocol"
 
 const argPriority = "x-priority"
 
-// consumerArguments stands in the order in which values are checked; those that
-// no queue type here knows are refused.
+// consumerArguments are in the order in which values are checked; those that no queue type here supports are refused.
 var consumerArguments = []argument{
 	{argPriority, onQueues, func(v any, _ protocol.Table) string { return checkRange(v, -1<<63, 1<<63-1, "") }},
 	{"x-" + keyConsumerTimeout, onClassic | onQuorum, checkNotNegative},
@@ -22,14 +21,13 @@ type ConsumerSettings struct {
 	Timeout int64
 }
 
-// ConsumerSettingsFor reads the arguments of a basic.consume. Those of a wrong
-// type count as absent.
+// ConsumerSettingsFor reads the arguments of a basic.consume. Arguments of a wrong type count as absent.
 func ConsumerSettingsFor(args protocol.Table) ConsumerSettings {
 	priority, _ := intArgument(args, argPriority)
 	return ConsumerSettings{priority, timeoutOf(intArgument(args, "x-"+keyConsumerTimeout))}
 }
 
-// timeoutOf takes a timeout in ms as it was given: 0 stands for none.
+// timeoutOf converts a timeout in ms as given, where 0 means none.
 func timeoutOf(ms int64, given bool) int64 {
 	if !given || ms <= 0 {
 		return unset

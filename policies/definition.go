@@ -19,9 +19,8 @@ type Entry struct {
 	Value any
 }
 
-// ParseDefinition reads the definition that stands alone on a command line. The
-// error is a *BodyError whose Reason is rabbitmqctl's text (POL-18), or a
-// *ValidationError when the text is JSON but no object.
+// ParseDefinition reads the definition given on a command line. The error is a *BodyError whose Reason is rabbitmqctl's
+// text (POL-18), or a *ValidationError when the text is JSON but not an object.
 func ParseDefinition(text []byte) (Definition, error) {
 	v, err := decodeJSON(text)
 	if err != nil {

@@ -21,8 +21,7 @@ type Effective struct {
 	user, operator *Policy
 }
 
-// Effective returns what the set says about the object (POL-1 to POL-4, POL-7),
-// with but as in Match.
+// Effective returns the result of the set for the object (POL-1 to POL-4, POL-7), with but as in Match.
 func (s *Set) Effective(kind Kind, name string, but ...string) Effective {
 	e := Effective{Version: s.Version}
 	var doubtful *Policy
@@ -39,9 +38,8 @@ func (s *Set) Effective(kind Kind, name string, but ...string) Effective {
 	return e
 }
 
-// Merge returns the effective definition of an object to which both policies
-// apply; either may be nil. Of a key in one of them that value counts; of a key
-// in both the rule of POL-7.
+// Merge returns the effective definition of an object to which both policies apply; either may be nil. A key in one of
+// them has that value; for a key in both the rule of POL-7 applies.
 func Merge(user, operator *Policy) Definition {
 	switch {
 	case user == nil && operator == nil:

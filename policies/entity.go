@@ -6,13 +6,14 @@ import (
 	"candlemark/protocol"
 )
 
-// argDeathQueueOf marks the queue that dead-letter-queue makes, with the name of the queue that it is for.
+// argDeathQueueOf marks a queue made by dead-letter-queue, with the name of the queue it is for.
 const argDeathQueueOf = "x-dead-letter-queue-of"
 
 // DeadLetterQueueSuffix makes the name of a dead-letter queue from that of its queue.
 const DeadLetterQueueSuffix = ".dlq"
 
-// EntitySettings are the settings of a queue that Service Bus has and RabbitMQ has not. The zero value is how RabbitMQ's queues are.
+// EntitySettings are the settings of a queue that Service Bus has and RabbitMQ does not. The zero value corresponds to
+// RabbitMQ's queues.
 type EntitySettings struct {
 	// StampExpiry: deliveries have headers with the times of enqueueing and expiry.
 	StampExpiry bool
@@ -20,16 +21,17 @@ type EntitySettings struct {
 	ExpiresAtHeader string
 	// DropExpired: dead-letter-expired is false.
 	DropExpired bool
-	// DeadLetterQueue: the broker makes a queue for the dead letters, and the route, and keeps them until they are there.
+	// DeadLetterQueue: the broker creates a queue for the dead letters, and the route, and keeps dead letters until
+	// both exist.
 	DeadLetterQueue bool
-	// ForwardTo is the exchange that messages are moved on to, if HasForward; "" is the default exchange.
+	// ForwardTo is the exchange that messages are forwarded to, if HasForward; "" is the default exchange.
 	ForwardTo  string
 	HasForward bool
-	// RenewedBy says what counts as use besides what always does (LEASE-4).
+	// RenewedBy lists additional uses that renew the lease (LEASE-4).
 	RenewedBy Renewals
 	// DeadLetterLock, of a dead-letter queue, is the timeout of the queue that it is for, in ms; 0 for none (LOCK-11).
 	DeadLetterLock int64
-	// DuplicateWindow is for how long, in ms, a message-id is not accepted again; 0 for no time (DUP-1).
+	// DuplicateWindow is the time in ms for which a message-id is not accepted again; 0 for none (DUP-1).
 	DuplicateWindow int64
 }
 
@@ -68,7 +70,7 @@ var renewals = map[string]Renewals{
 	"publish": RenewedByPublish, "peek": RenewedByPeek, "update": RenewedByUpdate, "scheduled": RenewedByScheduled,
 }
 
-// Has reports whether a use is among them.
+// Has reports whether r includes a use.
 func (r Renewals) Has(use Renewals) bool { return r&use != 0 }
 
 // parseRenewals reads a list with commas, and perhaps blanks, between its names;
@@ -102,8 +104,8 @@ func checkRenewals(v any, args protocol.Table) string {
 	return "invalid_expires_renewed_by"
 }
 
-// DeadLetterQueueOf returns the name of the dead-letter queue of a queue, "" if it cannot have one: it is one by its
-// name, or that would be too long.
+// DeadLetterQueueOf returns the name of the dead-letter queue of a queue, "" if it cannot have one: because its name is
+// that of one, or the name would be too long.
 func DeadLetterQueueOf(queue string) string {
 	if strings.HasSuffix(queue, DeadLetterQueueSuffix) || len(queue)+len(DeadLetterQueueSuffix) > 255 {
 		return ""
@@ -111,7 +113,7 @@ func DeadLetterQueueOf(queue string) string {
 	return queue + DeadLetterQueueSuffix
 }
 
-// QueueLeadsTo returns the exchanges to which a queue with these arguments sends messages on, and whether it asks for a
+// QueueLeadsTo returns the exchanges that a queue with these arguments sends messages on to, and whether it asks for a
 // dead-letter queue. Arguments of the wrong type are ignored here; ValidateQueueArguments refuses them.
 func QueueLeadsTo(args protocol.Table) (exchanges []string, deadLetterQueue bool) {
 	for _, key := range []string{argDLX, "x-" + keyForwardTo} {
@@ -128,8 +130,8 @@ func ExchangeLeadsTo(args protocol.Table) (exchange string, leads bool) {
 	return stringArgument(args, keyAlternateExchange)
 }
 
-// DeadLetterQueueArguments returns those of the dead-letter queue of a queue: a classic one, which has no delivery
-// limit, whatever the virtual host's queues are.
+// DeadLetterQueueArguments returns the arguments of the dead-letter queue of a queue: always a classic one, which has
+// no delivery limit.
 func DeadLetterQueueArguments(queue string) protocol.Table {
 	return protocol.Table{{Key: argDeathQueueOf, Value: queue}, {Key: argQueueType, Value: "classic"}}
 }
@@ -141,8 +143,8 @@ func DeadLettersFrom(args protocol.Table) string {
 	return queue
 }
 
-// Routed returns the settings with the route to the queue's dead-letter queue in them. An exchange for dead letters
-// that is set all the same wins, and there is no such queue then, which DeadLetterQueue says.
+// Routed returns the settings with the route to the queue's dead-letter queue. A dead-letter exchange that is also set
+// takes precedence; then there is no such queue, and DeadLetterQueue is false.
 func (q QueueSettings) Routed(queue string) QueueSettings {
 	to := DeadLetterQueueOf(queue)
 	if q.DeadLetterQueue = q.DeadLetterQueue && !q.HasDLX && to != ""; q.DeadLetterQueue {

@@ -7,8 +7,8 @@ import (
 	"candlemark/protocol"
 )
 
-// The arguments that are compared when a queue is declared again, by its type
-// and in this order (DEC-2). Candlemark's own stand last. Others may differ.
+// The arguments that are compared when a queue is declared again, by its type and in this order (DEC-2). Candlemark's
+// own are last. Others may differ.
 var (
 	comparedOwn = []string{
 		"x-" + keyExpiryOrder, "x-" + keyRetroactiveTTL, "x-" + keyExpiresIfEmpty, "x-" + keyExpiresToDLX,
@@ -32,12 +32,10 @@ var (
 	}, comparedOwn...)
 )
 
-// Equivalent compares a queue.declare with the queue that exists and returns
-// nil when it asks for the same (DEC-1 to DEC-5). A different exclusive flag is
-// 405 RESOURCE_LOCKED; after that the first difference in durable, auto_delete
-// and the known arguments is 406 PRECONDITION_FAILED. The values received are
-// not checked for validity. Whether another connection owns the queue is for
-// the caller to ask first; the answer is ResourceLocked too.
+// Equivalent compares a queue.declare with the queue that exists and returns nil when it asks for the same (DEC-1 to
+// DEC-5). A different exclusive flag is 405 RESOURCE_LOCKED; after that the first difference in durable, auto_delete
+// and the known arguments is 406 PRECONDITION_FAILED. The values received are not checked for validity. The caller must
+// first check whether another connection owns the queue; then the answer is ResourceLocked too.
 func Equivalent(name, vhost string, current, received QueueDeclaration) *protocol.ChannelError {
 	if current.Exclusive != received.Exclusive {
 		return ResourceLocked(name, vhost)
@@ -69,9 +67,9 @@ type ExchangeDeclaration struct {
 	Arguments                     protocol.Table
 }
 
-// EquivalentExchange compares an exchange.declare with the exchange that
-// exists: type, durable, auto_delete, internal, alternate-exchange, and how it
-// releases what it holds. Nil when they are the same, else 406 for the first difference (DEC-4).
+// EquivalentExchange compares an exchange.declare with the exchange that exists: type, durable, auto_delete, internal,
+// alternate-exchange, and how it releases held messages. Nil when they are the same, else 406 for the first difference
+// (DEC-4).
 func EquivalentExchange(name, vhost string, current, received ExchangeDeclaration) *protocol.ChannelError {
 	c := comparison{resource: exchangeText(name, vhost)}
 	if current.Type != received.Type {
@@ -122,8 +120,7 @@ func (c *comparison) arguments(keys []string, current, received protocol.Table) 
 	}
 }
 
-// quoted shows strings as they are and everything else as a term; a void is as
-// good as none.
+// quoted returns strings unchanged and everything else as a term; a void counts as absent.
 func quoted(v any) string {
 	switch v := v.(type) {
 	case nil:

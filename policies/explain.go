@@ -7,7 +7,7 @@ import (
 	"candlemark/protocol"
 )
 
-// Object is a queue or an exchange as policies see it.
+// Object has the properties of a queue or an exchange that matter to policies.
 type Object struct {
 	Kind      Kind
 	Name      string
@@ -15,7 +15,7 @@ type Object struct {
 	Delayed   bool           // an exchange that holds messages until they are due
 }
 
-// QueueObject returns the queue that was declared so.
+// QueueObject returns the object of a queue with that name and arguments.
 func QueueObject(name string, args protocol.Table) Object {
 	return Object{Kind: KindOf(args), Name: name, Arguments: args}
 }
@@ -32,7 +32,7 @@ func (o *Object) NotBy() []string {
 // EffectiveFor is Effective for an object.
 func (s *Set) EffectiveFor(o *Object) Effective { return s.Effective(o.Kind, o.Name, o.NotBy()...) }
 
-// Explanation says why an object has the policies that it has.
+// Explanation explains which policies apply to an object.
 type Explanation struct {
 	Effective Effective
 	// Candidates are the policies whose pattern matches or might, user policies first, in the order in which they are
@@ -43,7 +43,7 @@ type Explanation struct {
 	Settings   []Setting
 }
 
-// MaxCandidates is how many candidates an explanation names.
+// MaxCandidates is the maximum number of candidates in an explanation.
 const MaxCandidates = 100
 
 // Candidate is a policy that might apply.
@@ -53,7 +53,7 @@ type Candidate struct {
 	Why     string // or why not
 }
 
-// Explain says which policies apply to an object, and why not others.
+// Explain explains which policies apply to an object, and why others do not.
 func (s *Set) Explain(o *Object) Explanation {
 	x := Explanation{Effective: s.EffectiveFor(o)}
 	for i, winner := range [2]*Policy{x.Effective.user, x.Effective.operator} {
@@ -74,7 +74,7 @@ func (s *Set) Explain(o *Object) Explanation {
 	return x
 }
 
-// verdict says why p applies, or why not; "" for a pattern that does not match.
+// verdict returns the reason why p applies, or does not; "" for a pattern that does not match.
 func (s *Set) verdict(p, winner *Policy, o *Object) string {
 	found, decided := p.pattern.Search(o.Name)
 	switch {
@@ -100,7 +100,7 @@ func (s *Set) verdict(p, winner *Policy, o *Object) string {
 	return fmt.Sprintf("'%s' has the same priority and comes first by name", winner.Name)
 }
 
-// foreignKey returns a key of the policy that objects of this kind do not know.
+// foreignKey returns a key of the policy that objects of this kind do not support.
 func (p *Policy) foreignKey(kind Kind) string {
 	for _, e := range p.Definition {
 		if keys[e.Key].unsupported.has(kind) {

@@ -16,11 +16,10 @@ import (
 // the shortest text that reads back as the same float, so that 60000.0 is never
 // taken for 60000 (TTL-8).
 
-// errNumber is a float that no 64 bits can hold; RabbitMQ does not read it either.
+// errNumber is the error for a float that exceeds 64 bits; RabbitMQ does not read it either.
 var errNumber = errors.New("number out of range")
 
-// decodeJSON reads exactly one value. Of keys that occur twice in an object the
-// first counts, as in RabbitMQ.
+// decodeJSON reads exactly one value. If a key occurs twice in an object, the first counts, as in RabbitMQ.
 func decodeJSON(text []byte) (any, error) {
 	if !utf8.Valid(text) {
 		return nil, &json.SyntaxError{Offset: validPrefix(text) + 1}
@@ -107,8 +106,7 @@ func exactNumber(literal string) (any, error) {
 // isInteger reports whether n was written without fraction and exponent: 60000.0 and 6e4 are floats.
 func isInteger(n json.Number) bool { return !strings.ContainsAny(string(n), ".eE") }
 
-// maxDigits is how many digits an integer may have: as many as the largest
-// float.
+// maxDigits is the maximum number of digits of an integer: that of the largest float.
 const maxDigits = 309
 
 // inRange reports whether all integers in v have at most maxDigits digits. Values stored by earlier versions may
@@ -133,8 +131,7 @@ func inRange(v any) bool {
 	return true
 }
 
-// integer returns v when it is a JSON integer; one beyond 64 bits is given as
-// the nearest that fits.
+// integer returns v when it is a JSON integer; one beyond 64 bits becomes the nearest that fits.
 func integer(v any) (int64, bool) {
 	n, ok := v.(json.Number)
 	if !ok || !isInteger(n) {
@@ -144,7 +141,7 @@ func integer(v any) (int64, bool) {
 	return i, true
 }
 
-// jsonReason says why text is not JSON, as RabbitMQ's decoder does (POL-18).
+// jsonReason returns the reason why text is not JSON, in the form of RabbitMQ's decoder (POL-18).
 func jsonReason(text []byte, err error) string {
 	var syntax *json.SyntaxError
 	if !errors.As(err, &syntax) {

@@ -8,7 +8,7 @@ import (
 	"candlemark/policies/retry"
 )
 
-// The policy keys that more than one file names.
+// The policy keys that several files name.
 const (
 	keyMessageTTL         = "message-ttl"
 	keyExpires            = "expires"
@@ -149,7 +149,7 @@ func isString(v any) bool { _, ok := v.(string); return ok }
 func isBool(v any) bool   { _, ok := v.(bool); return ok }
 func isInt(v any) bool    { _, ok := integer(v); return ok }
 
-// isHeaderName accepts what AMQP can name a header.
+// isHeaderName accepts valid names of AMQP headers.
 func isHeaderName(v any) bool {
 	s, ok := v.(string)
 	return ok && s != "" && len(s) <= 255
@@ -200,8 +200,7 @@ func highest(user, operator any) any {
 	return operator
 }
 
-// lowestLimit knows that a negative delivery limit means unlimited: then the
-// higher value is the limit.
+// lowestLimit returns the lower delivery limit. A negative one means unlimited: then the higher value is the limit.
 func lowestLimit(user, operator any) any {
 	u, _ := integer(user)
 	o, _ := integer(operator)

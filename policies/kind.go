@@ -2,14 +2,14 @@ package policies
 
 import "candlemark/protocol"
 
-// Kind says what an object is as far as policies are concerned (POL-3, POL-4).
+// Kind is the kind of an object for policies (POL-3, POL-4).
 type Kind uint8
 
 // The kinds of objects that a policy can apply to.
 const (
 	KindClassicQueue Kind = iota // x-queue-type classic, or none given
 	KindQuorumQueue              // x-queue-type quorum
-	KindStream                   // no queue of this broker is one; policies may name it
+	KindStream                   // this broker has none; policies may name it
 	KindExchange                 // any exchange, of any type
 )
 
@@ -36,8 +36,8 @@ var appliesTo = map[string]kinds{
 	"streams":        onStream,
 }
 
-// KindOf returns the kind of the queue that was declared with args: what
-// x-queue-type names, classic when it names nothing (DEC-11).
+// KindOf returns the kind of the queue that was declared with args: the value of x-queue-type, by default classic
+// (DEC-11).
 func KindOf(args protocol.Table) Kind {
 	name, _ := stringArgument(args, argQueueType)
 	switch name {

@@ -11,8 +11,8 @@ import (
 	"candlemark/policies/pattern"
 )
 
-// ValidationError says that a policy is not valid. Text is RabbitMQ's message; several failures stand on lines of their
-// own, in the order definition, apply-to, pattern, priority (POL-14).
+// ValidationError reports that a policy is not valid. Text is RabbitMQ's message, with each failure on its own line, in
+// the order definition, apply-to, pattern, priority (POL-14).
 type ValidationError struct{ Text string }
 
 // Error implements error.
@@ -21,9 +21,8 @@ func (e *ValidationError) Error() string { return e.Text }
 // Reason returns the "reason" of the HTTP answer 400 bad_request (POL-14).
 func (e *ValidationError) Reason() string { return "Validation failed\n\n" + e.Text + "\n" }
 
-// BodyError says that a body is not of the form in which policies come. Reason
-// is the "reason" of the HTTP answer 400 bad_request: not_json,
-// [{key_missing,pattern}] and the like (POL-14).
+// BodyError reports that a body does not have the form of a policy. Reason is the "reason" of the HTTP answer 400
+// bad_request: not_json, [{key_missing,pattern}] and the like (POL-14).
 type BodyError struct{ Reason string }
 
 // Error implements error.
@@ -75,7 +74,7 @@ func parseBody(body []byte) (Definition, error) {
 	}
 }
 
-// fromObject checks every field and reports all that is wrong at once.
+// fromObject checks every field and reports all errors at once.
 func fromObject(vhost, name string, operator bool, object Definition) (*Policy, error) {
 	var missing []string
 	for _, key := range [...]string{"pattern", "definition"} {
@@ -129,7 +128,7 @@ func (p *Policy) setApplyTo(object Definition) (failure string) {
 	if !ok {
 		name = jsonTerm(v)
 	}
-	// The two blanks are RabbitMQ's.
+	// RabbitMQ has two blanks here.
 	return "apply-to '" + name + "' unrecognised; should be one of: 'queues', 'classic_queues',  " +
 		"'quorum_queues', 'streams', 'exchanges', or 'all'"
 }
@@ -147,7 +146,7 @@ func (p *Policy) setPattern(v any) (failure string) {
 // maxPattern is the longest pattern in bytes (POL-2).
 const maxPattern = 1024
 
-// compilePattern compiles source, or says why not in RabbitMQ's words (POL-14).
+// compilePattern compiles source, or returns the error in RabbitMQ's words (POL-14).
 func compilePattern(source string) (p *pattern.Pattern, failure string) {
 	if len(source) > maxPattern {
 		return nil, "pattern must not exceed 1024 bytes"

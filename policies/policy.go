@@ -33,9 +33,9 @@ func (p *Policy) Equal(other *Policy) bool {
 		p.Definition.Equal(other.Definition)
 }
 
-// MarshalJSON implements json.Marshaler with the item form of the HTTP API
-// (POL-13): vhost, name, pattern, apply-to, definition, priority, in this order.
-// Whether it is an operator policy is not in it, as lists never mix the two.
+// MarshalJSON implements json.Marshaler with the item form of the HTTP API (POL-13): vhost, name, pattern, apply-to,
+// definition, priority, in this order. It does not include whether it is an operator policy, as lists never mix the
+// two.
 func (p *Policy) MarshalJSON() ([]byte, error) {
 	dst := jsonencode.Append([]byte(`{"vhost":`), p.VHost)
 	dst = jsonencode.Append(append(dst, `,"name":`...), p.Name)

@@ -24,7 +24,7 @@ type Set struct {
 // NewSet returns the empty set of a virtual host.
 func NewSet(vhost string) *Set { return &Set{VHost: vhost} }
 
-// store returns the index of the store that a policy lives in.
+// store returns the index of the store of a policy.
 func store(operator bool) int {
 	if operator {
 		return 1
@@ -32,8 +32,8 @@ func store(operator bool) int {
 	return 0
 }
 
-// With returns the set with p in it, in place of the policy of the same name and sort. It returns s itself when p
-// equals that one: storing an identical value changes nothing and sends no notification (POL-9).
+// With returns the set with p, which replaces the policy of the same name and sort. It returns s itself when p equals
+// that one: storing an identical value changes nothing and sends no notification (POL-9).
 func (s *Set) With(p *Policy) *Set {
 	if s.Lookup(p.Operator, p.Name).Equal(p) {
 		return s
@@ -77,9 +77,8 @@ func (s *Set) Policies(operator bool) []*Policy {
 // priority; of equal ones, the first by name (POL-1 to POL-4). User policies that
 // match one of the names in but do not apply.
 //
-// A pattern that takes too long for a name does not match, as in RabbitMQ; but that of
-// an operator policy does, so that nobody escapes a limit by the choice of a name.
-// After one such user policy no other is tried that could take long, too.
+// A pattern that takes too long for a name does not match, as in RabbitMQ; but the pattern of an operator policy does,
+// so that clients cannot escape a limit by choosing a name. After one such user policy, no other slow one is tried.
 func (s *Set) Match(kind Kind, name string, but ...string) (user, operator *Policy) {
 	user, operator, _ = s.match(kind, name, but)
 	return user, operator
@@ -130,8 +129,7 @@ func compareOrder(a, b *Policy) int {
 	return cmp.Or(compareNumbers(b.Priority, a.Priority), cmp.Compare(a.Name, b.Name))
 }
 
-// compareNumbers compares exactly, integers of any length and floats alike, in a time
-// that grows with their length only.
+// compareNumbers compares exactly, integers of any length and floats alike, in time linear in their length.
 func compareNumbers(a, b json.Number) int {
 	x, errX := strconv.ParseInt(string(a), 10, 64)
 	y, errY := strconv.ParseInt(string(b), 10, 64)
@@ -149,8 +147,8 @@ func compareNumbers(a, b json.Number) int {
 	return p.Cmp(q)
 }
 
-// compareLong compares when one is an integer with more digits than any float: then
-// the signs decide, and how many digits are before the point.
+// compareLong compares when one is an integer with more digits than any float: then the signs and the number of digits
+// before the point decide.
 func compareLong(a, b string) int {
 	negative := strings.HasPrefix(a, "-")
 	if negative != strings.HasPrefix(b, "-") {

@@ -13,18 +13,18 @@ const unset = -1
 // wall clock in ms. It is 285,000 years.
 const forever = 1 << 53
 
-// defaultDeliveryLimit is that of quorum queues since RabbitMQ 4.0 (DL-9).
+// defaultDeliveryLimit is the default of quorum queues since RabbitMQ 4.0 (DL-9).
 const defaultDeliveryLimit = 20
 
 // QueueSettings is everything that arguments and policies decide about one
 // queue. Of numbers -1 means none; they are at most 2^53.
 type QueueSettings struct {
-	// MessageTTL is the queue's TTL in ms, 0 and more (TTL-9).
+	// MessageTTL is the queue's TTL in ms, at least 0 (TTL-9).
 	MessageTTL int64
-	// Expires is the length of the queue's lease in ms, 1 and more (LEASE-2).
+	// Expires is the length of the queue's lease in ms, at least 1 (LEASE-2).
 	Expires int64
-	// DeadLetterExchange is where dead letters go if HasDLX; "" is the default
-	// exchange (DL-1). Exchange and key are resolved each on its own (DL-8).
+	// DeadLetterExchange is the exchange for dead letters if HasDLX; "" is the default exchange (DL-1). Exchange and
+	// key are resolved separately (DL-8).
 	DeadLetterExchange string
 	HasDLX             bool
 	// DeadLetterRoutingKey replaces the keys of dead letters if HasDLK (DL-15).
@@ -40,8 +40,8 @@ type QueueSettings struct {
 	// DeliveryLimit is the number of redeliveries of a quorum queue's message
 	// before it is dead-lettered, -1 for no limit and for classic queues (DL-9).
 	DeliveryLimit int64
-	// ConsumerTimeout is how long a delivery may stay unacknowledged, in ms, 1 and
-	// more. An argument or a policy of 0 says nothing.
+	// ConsumerTimeout is how long a delivery may stay unacknowledged, in ms, at least 1. An argument or a policy of 0
+	// is ignored.
 	ConsumerTimeout int64
 	// Retry delays messages of a quorum queue that come back (RETRY-1).
 	Retry retry.Settings
@@ -65,26 +65,24 @@ type QueueSettings struct {
 	// DeathCount: dead letters carry x-death-count, the count of their last death,
 	// which a headers exchange can match.
 	DeathCount bool
-	// DeathContinue: an x-death that a client published goes on counting (DL-23).
+	// DeathContinue: an x-death that a client published is continued (DL-23).
 	DeathContinue bool
 	// DelayedMessages: x-delay and x-deliver-at keep a message scheduled, and
 	// DeliverAtHeader, if there is one, names another header with a due time.
 	DelayedMessages bool
 	DeliverAtHeader string
-	// OverdueMessages says what becomes of scheduled messages that came due while the
-	// broker was down: OverdueDeliver, OverdueDeadLetter or OverdueDrop.
+	// OverdueMessages defines what happens to scheduled messages that came due while the broker was down:
+	// OverdueDeliver, OverdueDeadLetter or OverdueDrop.
 	OverdueMessages string
-	// ReleaseRate is how many scheduled messages are released in a second, at most.
+	// ReleaseRate is the maximum number of scheduled messages released per second.
 	ReleaseRate int64
 
 	EntitySettings
 }
 
-// SettingsFor merges the arguments of a queue with what the policies say
-// (POL-8): of numbers the lower counts (TTL-9, LEASE-2), of everything else the
-// argument, except that on quorum queues the policy decides about overflow
-// (DL-7) and a negative delivery limit means unlimited (POL-7). Arguments of a
-// wrong type count as absent.
+// SettingsFor merges the arguments of a queue with the policies (POL-8): for numbers the lower counts (TTL-9, LEASE-2),
+// for everything else the argument, except that on quorum queues the policy decides about overflow (DL-7) and a
+// negative delivery limit means unlimited (POL-7). Arguments of a wrong type count as absent.
 func SettingsFor(args protocol.Table, e Effective) QueueSettings {
 	q := QueueSettings{
 		MessageTTL:      lowestOf(args, e, keyMessageTTL),
@@ -130,14 +128,14 @@ func (q *QueueSettings) PriorityOf(priority uint8) uint8 {
 	return min(priority, q.MaxPriority)
 }
 
-// Retimes reports whether these settings in the place of others change deadlines of messages that are queued, or which
-// of them are looked at: a TTL that counts for those (TTL-25), or expiry that is no longer strict.
+// Retimes reports whether replacing before by these settings changes deadlines of queued messages, or which of them are
+// checked: a TTL that applies to them (TTL-25), or expiry that is no longer strict.
 func (q *QueueSettings) Retimes(before *QueueSettings) bool {
 	ttl := q.RetroactiveTTL && (!before.RetroactiveTTL || before.MessageTTL != q.MessageTTL)
 	return ttl || before.StrictExpiry && !q.StrictExpiry
 }
 
-// Drops reports whether they can be lower limits for messages that are queued, which drop some of those.
+// Drops reports whether q may have lower limits than before, which drop queued messages.
 func (q *QueueSettings) Drops(before *QueueSettings) bool {
 	lower := q.MaxLength >= 0 && (before.MaxLength < 0 || q.MaxLength < before.MaxLength)
 	return q.Overflow == overflowDropHead && (lower || before.Overflow != overflowDropHead && q.MaxLength >= 0)
@@ -185,9 +183,8 @@ func (q *QueueSettings) setSchedule(args protocol.Table, e Effective) {
 	q.ReleaseRate = lowestOf(args, e, keyReleaseRate)
 }
 
-// HolderSettingsFor returns the settings of what holds the messages of a delayed exchange with these arguments and
-// policies: they decide how it releases them, and about nothing else. An exchange dead-letters nothing: there
-// dead-letter is as good as deliver.
+// HolderSettingsFor returns the settings of the holder of a delayed exchange with these arguments and policies: they
+// only decide how it releases messages. An exchange dead-letters nothing, so dead-letter means deliver there.
 func HolderSettingsFor(args protocol.Table, e Effective) QueueSettings {
 	q := SettingsFor(nil, Effective{})
 	if q.setSchedule(args, e); q.OverdueMessages == OverdueDeadLetter {
@@ -198,8 +195,7 @@ func HolderSettingsFor(args protocol.Table, e Effective) QueueSettings {
 
 // ExchangeSettings is the result of arguments and policies for an exchange.
 type ExchangeSettings struct {
-	// AlternateExchange is where messages go that the exchange routed nowhere,
-	// if HasAE (DEC-14).
+	// AlternateExchange is the exchange for unroutable messages, if HasAE (DEC-14).
 	AlternateExchange string
 	HasAE             bool
 	// MaxTTL caps the TTL of everything that the exchange routes, in ms, if
@@ -208,9 +204,9 @@ type ExchangeSettings struct {
 	HasMaxTTL bool
 }
 
-// ExchangeSettingsFor merges the arguments of an exchange with what the
-// policies say: the argument wins (POL-8). A message-ttl counts for exchanges
-// only in a policy that applies to nothing else: one for queues too means those.
+// ExchangeSettingsFor merges the arguments of an exchange with the policies: the argument takes precedence (POL-8). A
+// message-ttl applies to exchanges only in a policy for exchanges alone; in a policy that also applies to queues it
+// applies only to these.
 func ExchangeSettingsFor(args protocol.Table, e Effective) ExchangeSettings {
 	var s ExchangeSettings
 	for _, p := range [...]*Policy{e.user, e.operator} {
@@ -246,7 +242,7 @@ func lowestOf(args protocol.Table, e Effective, key string) int64 {
 	return min(max(value, unset), forever)
 }
 
-// textOf returns the argument, or the policy's value without one.
+// textOf returns the argument or, if there is none, the policy's value.
 func textOf(args protocol.Table, e Effective, key string) (string, bool) {
 	if s, ok := stringArgument(args, "x-"+key); ok {
 		return s, true

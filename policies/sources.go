@@ -19,15 +19,15 @@ const (
 	FromOperator Source = "operator policy"
 )
 
-// Setting is one key of an object and what becomes of it. Values are JSON values (see Definition), or nil if there is
-// none.
+// Setting is one key of an object with its values and the result. Values are JSON values (see Definition), or nil if
+// there is none.
 type Setting struct {
 	Key                        string
-	Argument, Policy, Operator any // what each says
-	// Value is effective, from Source; nil and "" without one.
+	Argument, Policy, Operator any // the value of each
+	// Value is the effective value, from Source; nil and "" without one.
 	Value  any
 	Source Source
-	Note   string // what else there is to know
+	Note   string // additional information
 }
 
 // Settings returns for each key of the arguments or the policies which source SettingsFor, or ExchangeSettingsFor,
@@ -54,7 +54,7 @@ func (o *Object) Settings(e Effective) (list []Setting) {
 	return list
 }
 
-// allKeys are those of policies, and of arguments that no policy can give, in byte order.
+// allKeys are the keys of policies, and of arguments without a policy key, in byte order.
 var allKeys = slices.Sorted(maps.Keys(func() map[string]struct{} {
 	all := map[string]struct{}{"max-priority": {}, "single-active-consumer": {}}
 	for key := range keys {
@@ -63,17 +63,17 @@ var allKeys = slices.Sorted(maps.Keys(func() map[string]struct{} {
 	return all
 }()))
 
-// choice says which of an argument and a policy counts.
+// choice defines whether an argument or a policy counts.
 type choice uint8
 
 const (
-	nobody choice = iota // the key changes nothing here
+	nobody choice = iota // the key has no effect
 	lowestWins
 	argumentWins
 	policyWins
 )
 
-// queueChoices are those of queues. A key that is not there changes nothing.
+// queueChoices are the choices for queues. Other keys have no effect.
 var queueChoices = map[string]choice{
 	keyMessageTTL: lowestWins, keyExpires: lowestWins, keyMaxLength: lowestWins, keyMaxLengthBytes: lowestWins,
 	keyConsumerTimeout: lowestWins, keyReleaseRate: lowestWins, keyDeliveryLimit: lowestWins,
@@ -131,7 +131,7 @@ func (s *Setting) decideExchange(o *Object, e Effective) {
 	}
 }
 
-// decideCap is about the TTL of what an exchange routes: only policies for nothing but exchanges count.
+// decideCap decides the TTL cap of an exchange: only policies for exchanges alone count.
 func (s *Setting) decideCap(e Effective) {
 	for _, p := range [...]*Policy{e.user, e.operator} {
 		if p == nil || p.covers != onExch {
@@ -150,7 +150,7 @@ func (s *Setting) decideCap(e Effective) {
 	}
 }
 
-// decide chooses between an argument and what the policies say together.
+// decide chooses between an argument and the merged value of the policies.
 func (s *Setting) decide(how choice, argument, merged any) {
 	switch {
 	case how == nobody:
@@ -166,7 +166,7 @@ func (s *Setting) decide(how choice, argument, merged any) {
 	}
 }
 
-// lower reports whether an argument counts beside a policy, of numbers.
+// lower reports whether a numeric argument takes precedence over the policy, as the lower limit.
 func (s *Setting) lower(argument, merged any) bool {
 	a, _ := integer(argument)
 	p, _ := integer(merged)
@@ -183,7 +183,7 @@ func unlessZero(v any) any {
 	return v
 }
 
-// argument returns the object's own value for a key, as JSON; nil if it has none that counts as one.
+// argument returns the object's own value for a key, as JSON; nil if it has none, or one of a wrong type.
 func (o *Object) argument(key string) any {
 	name := "x-" + key
 	if key == keyAlternateExchange {

@@ -7,9 +7,8 @@ import (
 	"candlemark/internal/erlang"
 )
 
-// checkDefinition returns the text of the first thing wrong with the definition
-// v of the policy called name, "" when it is valid (POL-5, POL-6, POL-14). Keys
-// are looked at in byte order; a bad value is reported before unknown keys.
+// checkDefinition returns the text of the first thing wrong with the definition v of the policy called name, "" when it
+// is valid (POL-5, POL-6, POL-14). Keys are checked in byte order; a bad value is reported before unknown keys.
 func checkDefinition(name string, v any, operator bool) string {
 	d, ok := v.(Definition)
 	if !ok {
@@ -38,7 +37,7 @@ func checkDefinition(name string, v any, operator bool) string {
 	return ""
 }
 
-// checkOddDefinition returns the error for a definition that is no object.
+// checkOddDefinition returns the error for a definition that is not an object.
 func checkOddDefinition(name string, v any, operator bool) string {
 	validator := "policy_validator"
 	if operator {
@@ -55,7 +54,7 @@ func checkOddDefinition(name string, v any, operator bool) string {
 	}
 }
 
-// checkDelayedRetry checks what no single delayed-retry key shows.
+// checkDelayedRetry checks the delayed-retry keys together.
 func checkDelayedRetry(d Definition) string {
 	kind, hasKind := d.Get(keyRetryType)
 	low, hasLow := d.Get(keyRetryMin)

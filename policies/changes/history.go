@@ -13,16 +13,16 @@ import (
 
 // Limits of a history.
 const (
-	// MaxKept is how many changes the history of a virtual host has.
+	// MaxKept is the maximum number of changes in the history of a virtual host.
 	MaxKept = 50
-	// MaxBytes is how large the policies of one change are together, in their item form, if they are kept with it.
+	// MaxBytes is the maximum total size of the policies of one change, in their item form, that is kept.
 	MaxBytes = 128 << 10
 )
 
 // Edit replaces, adds or removes one policy; nil for none there.
 type Edit struct{ Before, After *policies.Policy }
 
-// Policy returns the policy itself, as it is now or, if it is no more, was.
+// Policy returns the policy after the edit or, if it was removed, before it.
 func (e Edit) Policy() *policies.Policy {
 	if e.After != nil {
 		return e.After
@@ -30,7 +30,7 @@ func (e Edit) Policy() *policies.Policy {
 	return e.Before
 }
 
-// Between says what has become of policies, known by name and kind; those that are the same are not in it.
+// Between returns the edits of policies, identified by name and kind; unchanged ones are left out.
 func Between(before, after *policies.Set, of []*policies.Policy) (edits []Edit) {
 	for _, p := range of {
 		e := Edit{before.Lookup(p.Operator, p.Name), after.Lookup(p.Operator, p.Name)}
@@ -47,18 +47,18 @@ type By struct {
 	Interface string `json:"interface"`
 }
 
-// Change is one change of the policies of a virtual host, as its history has it. It is never altered.
+// Change is one change of the policies of a virtual host in its history. It is immutable.
 type Change struct {
 	VHost string
-	ID    uint64 // from 1 on, never given twice while the virtual host is there
+	ID    uint64 // from 1, never reused while the virtual host exists
 	At    int64  // wall ms
 	By
-	Undoes uint64 // the change that it took back, 0 for none
+	Undoes uint64 // the change that it undid, 0 for none
 	Count  int    // of the policies that have changed
-	Edits  []Edit // none if they are too large to be kept
+	Edits  []Edit // empty if too large to be kept
 }
 
-// New returns a change that makes these edits, at least one. The number is left to Log.With, who made it to the caller.
+// New returns a change that makes these edits, at least one. Log.With sets the number, the caller sets By.
 func New(vhost string, at int64, edits []Edit) *Change {
 	c := &Change{VHost: vhost, At: at, Count: len(edits)}
 	size := 0
@@ -75,7 +75,8 @@ func New(vhost string, at int64, edits []Edit) *Change {
 	return c
 }
 
-// Log is the history of a virtual host, oldest change first, at most MaxKept. It is never altered: With makes another one.
+// Log is the history of a virtual host, oldest change first, at most MaxKept. It is immutable: With returns another
+// one.
 type Log []*Change
 
 // Restored returns the log of stored changes, which come in any order.
@@ -85,7 +86,7 @@ func Restored(stored []*Change) Log {
 	return log
 }
 
-// With returns the log with one change more, which gets its number, and the changes that it has no room for any more.
+// With returns the log with another change, which gets its number, and the changes that were dropped for it.
 func (l Log) With(c *Change) (next Log, dropped []*Change) {
 	c.ID = 1
 	if len(l) > 0 {
@@ -101,15 +102,15 @@ var (
 	ErrOperator = errors.New("operator policies are for administrators")
 )
 
-// Conflict says why a change cannot be undone as things are.
+// Conflict is the reason why a change cannot be undone now.
 type Conflict struct{ text string }
 
 // Error implements error.
 func (c *Conflict) Error() string { return c.text }
 
-// Undo returns the set with the policies as they were before a change, and those policies; operators says that operator
-// policies may change, too. Errors: ErrUnknown, ErrOperator, or a *Conflict when the change was not kept whole or one
-// of its policies is not as the change has left it.
+// Undo returns the set with the policies as they were before a change, and those policies; operators permits changes of
+// operator policies. Errors: ErrUnknown, ErrOperator, or a *Conflict if the edits were not kept or one of its policies
+// has changed since.
 func (l Log) Undo(set *policies.Set, id uint64, operators bool) (*policies.Set, []*policies.Policy, error) {
 	i := slices.IndexFunc(l, func(c *Change) bool { return c.ID == id })
 	if i < 0 {
@@ -155,7 +156,7 @@ func (l Log) conflict(i int, p *policies.Policy) error {
 	return &Conflict{text}
 }
 
-// record is how a change is stored: all but the virtual host and the number, which it is stored under.
+// record is the stored form of a change, without the virtual host and the number, which are its key.
 type record struct {
 	At int64 `json:"at"`
 	By

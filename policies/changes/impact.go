@@ -8,31 +8,31 @@ import (
 	"candlemark/policies"
 )
 
-// Impact is that of a change on one object.
+// Impact is the impact of a change on one object.
 type Impact struct {
 	Object        policies.Object
 	Before, After policies.Effective
 	Settings      []Setting
-	// Messages are counted if the change does something to those that are queued.
+	// Messages counts queued messages, if the change affects them.
 	Messages Messages
 }
 
-// Setting is a key whose value becomes another one, or nil if there is none.
+// Setting is a key whose value changes; values are nil if there is none.
 type Setting struct {
 	Key           string
 	Before, After policies.Setting
 }
 
-// Messages counts those that are queued.
+// Messages counts affected queued messages.
 type Messages struct {
-	// Retimed get another deadline, Expiring expire at once, Dropped are above max-length. AtMost says that Expiring is
-	// not exact: in a queue with strict expiry they expire as they come to its head.
+	// Retimed get another deadline, Expiring expire at once, Dropped are above max-length. AtMost: Expiring is an upper
+	// bound, because in a queue with strict expiry messages expire only at its head.
 	Retimed, Expiring, Dropped int
 	AtMost                     bool
 	Earliest                   int64 // of the new deadlines, wall ms, 0 for none
 }
 
-// Add adds up those of two queues.
+// Add adds the counts of another queue.
 func (m *Messages) Add(of Messages) {
 	m.Retimed, m.Expiring, m.Dropped = m.Retimed+of.Retimed, m.Expiring+of.Expiring, m.Dropped+of.Dropped
 	m.AtMost = m.AtMost || of.AtMost
@@ -41,7 +41,8 @@ func (m *Messages) Add(of Messages) {
 	}
 }
 
-// Of returns the impact on an object, if the change hits it: other policies apply, or others than they were (POL-9).
+// Of returns the impact on an object, if the change affects it: other policies apply, or their contents have changed
+// (POL-9).
 func Of(before, after *policies.Set, o *policies.Object) (i Impact, hit bool) {
 	i = Impact{Object: *o, Before: before.EffectiveFor(o), After: after.EffectiveFor(o)}
 	if i.Before.Same(i.After) {
@@ -66,7 +67,7 @@ func Of(before, after *policies.Set, o *policies.Object) (i Impact, hit bool) {
 	return i, true
 }
 
-// Loses names the policies that the object had and does not have any more, or "" if there is none.
+// Loses names the policies that no longer apply to the object, "" for none.
 func (i *Impact) Loses() (policy, operator string) {
 	if i.Before.Policy != i.After.Policy {
 		policy = i.Before.Policy
@@ -77,27 +78,27 @@ func (i *Impact) Loses() (policy, operator string) {
 	return policy, operator
 }
 
-// MaxListed is how many objects, policies and keys a preview names.
+// MaxListed is the maximum number of objects, policies and keys that a preview lists.
 const MaxListed = 100
 
-// Count is how often something comes.
+// Count is the number of objects for a policy or key.
 type Count struct {
 	Name     string
 	Operator bool // of policies
 	Objects  int
 }
 
-// Preview adds up impacts. The zero value is that of no objects.
+// Preview sums up impacts. The zero value is that of no objects.
 type Preview struct {
-	Objects           int // that were looked at
-	Queues, Exchanges int // that are hit
+	Objects           int // number of objects checked
+	Queues, Exchanges int // affected
 	Impacts           []Impact
 	Messages          Messages
-	Asked, Unanswered int // queues about their messages
+	Asked, Unanswered int // numbers of queues asked about their messages
 	loses, keys       map[Count]int
 }
 
-// Add takes an impact in. Kept is where it stands in Impacts, -1 when those are enough.
+// Add adds an impact. kept is its index in Impacts, -1 if these are full.
 func (p *Preview) Add(i Impact) (kept int) {
 	if p.loses == nil {
 		p.loses, p.keys = map[Count]int{}, map[Count]int{}
@@ -122,10 +123,10 @@ func (p *Preview) Add(i Impact) (kept int) {
 	return len(p.Impacts) - 1
 }
 
-// Loses returns the policies that objects lose, those of most objects first.
+// Loses returns the policies that objects lose, most frequent first.
 func (p *Preview) Loses() []Count { return sorted(p.loses) }
 
-// Keys returns the settings that become others, those of most objects first.
+// Keys returns the settings that change, most frequent first.
 func (p *Preview) Keys() []Count { return sorted(p.keys) }
 
 func sorted(counts map[Count]int) []Count {

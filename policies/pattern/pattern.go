@@ -14,21 +14,21 @@ const (
 	// matchTimeout bounds one match of an expression that only the backtracking
 	// engine understands (POL-2 has a limit of steps).
 	matchTimeout = 50 * time.Millisecond
-	// MaxTimeouts is how often an expression may reach matchTimeout before it has hurriedTimeout only: a vhost can have
-	// 100,000 queues. Most searches take some µs.
+	// MaxTimeouts is the number of times that an expression may reach matchTimeout before its limit becomes
+	// hurriedTimeout: a vhost can have 100,000 queues. Most searches take some µs.
 	MaxTimeouts    = 5
 	hurriedTimeout = 2 * time.Millisecond
-	// timeoutCheck is how exact these times are.
+	// timeoutCheck is the precision of these times.
 	timeoutCheck = 2 * time.Millisecond
 )
 
 func init() { regexp2.SetTimeoutCheckPeriod(timeoutCheck) }
 
 // Pattern is a compiled expression that is searched in names. RabbitMQ's are Perl-compatible and work on bytes. It is
-// safe for concurrent use. Most of them are matched here in linear time by Go's engine, look-aheads behind a leading ^
-// included, as in ^(?!amq\.).*, which every RabbitMQ user copies. Expressions beyond Go's engine, such as
-// back-references, go to a backtracking engine with a time limit, whose process-wide clock goroutine ends a second or
-// so after the last such match.
+// safe for concurrent use. Most of them are matched here in linear time by Go's engine, including look-aheads after a
+// leading ^, as in the common ^(?!amq\.).*. Expressions beyond Go's engine, such as back-references, go to a
+// backtracking engine with a time limit, whose process-wide clock goroutine ends a second or so after the last such
+// match.
 type Pattern struct {
 	source   string
 	want     []*regexp.Regexp // all of them must match
@@ -38,8 +38,8 @@ type Pattern struct {
 	timeouts atomic.Int32
 }
 
-// Error says why an expression could not be compiled: common mistakes in the words of the engine that RabbitMQ uses.
-// At is an offset in bytes.
+// Error is the reason why an expression could not be compiled: common mistakes have the words of the engine that
+// RabbitMQ uses. At is an offset in bytes.
 type Error struct {
 	Source  string
 	Message string
@@ -75,10 +75,11 @@ func (p *Pattern) String() string { return p.source }
 // Slow reports whether the expression needs the backtracking engine.
 func (p *Pattern) Slow() bool { return p.slow != nil }
 
-// Timeouts returns how often a search took too long, up to MaxTimeouts.
+// Timeouts returns the number of searches that took too long, up to MaxTimeouts.
 func (p *Pattern) Timeouts() int { return int(p.timeouts.Load()) }
 
-// Match reports whether the expression is found anywhere in name. One that takes too long is not found, as in RabbitMQ.
+// Match reports whether the expression is found anywhere in name. A search that takes too long counts as not found, as
+// in RabbitMQ.
 func (p *Pattern) Match(name string) bool {
 	found, _ := p.Search(name)
 	return found
@@ -194,7 +195,7 @@ func hasAlternative(expr string) bool {
 	return false
 }
 
-// skipAtom returns the index behind the escape, the quotation \Q…\E, the character class, or the one byte at i. An
+// skipAtom returns the index after the escape, the quotation \Q…\E, the character class, or the one byte at i. An
 // unterminated construct ends with expr.
 func skipAtom(expr string, i int) int {
 	switch expr[i] {
@@ -213,7 +214,7 @@ func skipAtom(expr string, i int) int {
 	}
 }
 
-// skipClass returns the index behind the character class at i.
+// skipClass returns the index after the character class at i.
 func skipClass(expr string, i int) int {
 	i++
 	if strings.HasPrefix(expr[i:], "^") {
@@ -234,8 +235,7 @@ func skipClass(expr string, i int) int {
 	return len(expr)
 }
 
-// widen gives every byte of s a character of its own, because Perl's engine
-// sees bytes where Go's see UTF-8.
+// widen turns every byte of s into a character, because Perl's engine works on bytes and Go's on UTF-8.
 func widen(s string) string {
 	ascii := true
 	for i := range len(s) {

@@ -7,8 +7,8 @@ import (
 	"github.com/dlclark/regexp2/v2/syntax"
 )
 
-// perlErrors says in the words of RabbitMQ's engine which mistakes people make, and whether they lie at a place, as
-// opposed to the end of the expression.
+// perlErrors has the words of RabbitMQ's engine for common mistakes, and whether they have a place other than the end
+// of the expression.
 var perlErrors = map[syntax.ErrorCode]struct {
 	message string
 	placed  bool
@@ -24,10 +24,10 @@ var perlErrors = map[syntax.ErrorCode]struct {
 	syntax.ErrUndefinedBackRef:      {"reference to non-existent subpattern", false},
 }
 
-// maxPlaced is the length in bytes of the longest expression in which the place of a mistake is looked for.
+// maxPlaced is the maximum length in bytes of an expression in which the place of a mistake is searched.
 const maxPlaced = 256
 
-// refusal says why the backtracking engine did not compile source.
+// refusal returns the reason why the backtracking engine did not compile source.
 func refusal(source string, err error) *Error {
 	code := errorCode(err)
 	known, ok := perlErrors[code]

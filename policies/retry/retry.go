@@ -10,17 +10,17 @@ const (
 	Disabled = "disabled"
 )
 
-// Settings say which messages of a quorum queue wait when they come back, and for how long (RETRY-1).
+// Settings define which messages of a quorum queue wait when they come back, and for how long (RETRY-1).
 type Settings struct {
-	// Failed: those whose delivery failed; Returned: the others.
+	// Failed: messages whose delivery failed; Returned: the others.
 	Failed, Returned bool
-	// Min is the delay after the first delivery that counts, and of messages without one; Max is the longest one.
-	// Both are in ms, 1 and more.
+	// Min is the delay after the first delivery that counts, and of messages without one; Max is the longest delay.
+	// Both are in ms, at least 1.
 	Min, Max int64
 }
 
-// Of returns the settings of a type, with delays in ms, of which those below 1 count as missing. Without a type or a
-// Min there are no delays; without a Max it is Min.
+// Of returns the settings of a type, with delays in ms, where values below 1 count as missing. Without a type or a Min
+// there are no delays; without a Max it is Min.
 func Of(kind string, low, high int64) (r Settings) {
 	r.Failed, r.Returned = kind == All || kind == Failed, kind == All || kind == Returned
 	if !r.Failed && !r.Returned || low <= 0 {
@@ -32,7 +32,7 @@ func Of(kind string, low, high int64) (r Settings) {
 	return r
 }
 
-// Delay returns how long a message waits that came back so many times, in ms, and 0 if it does not. failed: the last
+// Delay returns the time in ms that a message waits after coming back count times, 0 for no wait. failed: the last
 // delivery failed.
 func (r *Settings) Delay(failed bool, count uint32) int64 {
 	if failed && !r.Failed || !failed && !r.Returned {
