@@ -9,7 +9,7 @@ import (
 	"candlemark/internal/bench"
 )
 
-// measure puts a load on a broker. The first interrupt ends the publishing, the second one the program.
+// measure measures a broker under load. The first interrupt ends the publishing, the second one the program.
 func measure(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

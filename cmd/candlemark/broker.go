@@ -24,11 +24,11 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// version of the product, which a build may set (-ldflags "-X main.version=…"); the RabbitMQ level that it follows is another
-// matter.
+// version of the product, which a build may set (-ldflags "-X main.version=…"). It is unrelated to the RabbitMQ version
+// that the broker follows.
 var version = "0.1.0"
 
-// nodeName is that of the one node there is.
+// nodeName is the name of the only node.
 const nodeName = "candlemark@localhost"
 
 // broker is a node with its data and its HTTP server.
@@ -40,7 +40,7 @@ type broker struct {
 	data         *data
 	http         []*http.Server
 	certificates []openCertificate
-	// These are the real addresses, or nil if there is none.
+	// The actual addresses, or nil if there is none.
 	AMQP, AMQPS []net.Addr
 	HTTP, HTTPS net.Addr
 	Metrics     net.Addr
@@ -106,7 +106,7 @@ func startBroker(cfg config.Config, log zerolog.Logger) (_ *broker, err error) {
 	return b, nil
 }
 
-// setClusterName gives the cluster a name, if there is one to give.
+// setClusterName sets the name of the cluster, unless it is empty.
 func (b *broker) setClusterName(name string) error {
 	if name == "" {
 		return nil
@@ -119,7 +119,7 @@ func (b *broker) setClusterName(name string) error {
 	return err
 }
 
-// serveHTTP serves the API, and on a port of its own the metrics.
+// serveHTTP serves the API, and the metrics on a separate port.
 func (b *broker) serveHTTP(cfg config.Config, log zerolog.Logger) (err error) {
 	samples, err := cfg.SampleSpans()
 	if err != nil {
@@ -147,7 +147,7 @@ func (b *broker) serveHTTP(cfg config.Config, log zerolog.Logger) (err error) {
 	return err
 }
 
-// metricsSockets is how many connections the port for metrics may have at a time.
+// metricsSockets is the maximum number of connections of the port for metrics.
 const metricsSockets = 16
 
 // listenHTTP serves at an address, over TLS if there is a configuration for it.
@@ -176,14 +176,13 @@ func (b *broker) listenHTTP(name, address string, secure *tls.Config, server *ht
 	return l.Addr(), nil
 }
 
-// How long a stop waits for requests over HTTP, and for everything but the journal, which must write all pending
-// records.
+// How long a stop waits for HTTP requests, and for everything except the journal, which must write all pending records.
 const (
 	stopHTTP = 3 * time.Second
 	stopAll  = 20 * time.Second
 )
 
-// stop ends what runs, in the opposite order.
+// stop stops everything, in the opposite order of the start.
 func (b *broker) stop() error {
 	ctx, cancel := b.clock.WithTimeout(context.Background(), stopAll)
 	defer cancel()
@@ -198,7 +197,7 @@ func (b *broker) stop() error {
 	return errors.Join(err, b.data.close())
 }
 
-// leaveHTTP lets requests be answered that do not take too long.
+// leaveHTTP shuts a server down and lets running requests finish, within a limit.
 func (b *broker) leaveHTTP(ctx context.Context, server *http.Server) error {
 	ctx, cancel := b.clock.WithTimeout(ctx, stopHTTP)
 	defer cancel()

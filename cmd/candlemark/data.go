@@ -26,12 +26,12 @@ type data struct {
 	node        atomic.Pointer[supervision.Node] // nil while it starts
 	backups     *backup.Keeper
 	full        atomic.Bool // the journal waits for room
-	// failed gets why nothing can be stored any more, once.
+	// failed gets, once, the reason why nothing more can be stored.
 	failed chan error
 }
 
-// openData opens the data folder, which is made if it is not there. The file of
-// the definitions is its lock, so it comes first. segmentSize is in bytes.
+// openData opens the data folder, which is created if missing. The file of the definitions is its lock, so it comes
+// first. segmentSize is in bytes.
 func openData(dir string, segmentSize uint, log zerolog.Logger) (*data, error) {
 	d := &data{log: log, failed: make(chan error, 1)}
 	if err := backup.CheckFolder(vfs.OS, dir); err != nil {
@@ -82,7 +82,7 @@ func (d *data) onFull(full bool) {
 	}
 }
 
-// serves introduces the node that the data are for.
+// serves sets the node that uses the data.
 func (d *data) serves(n *supervision.Node) {
 	d.node.Store(n)
 	if d.full.Load() {
@@ -90,7 +90,7 @@ func (d *data) serves(n *supervision.Node) {
 	}
 }
 
-// cut takes what there is of one moment: no definition changes while the journal is cut.
+// cut takes a snapshot of one moment: no definition changes while the journal is cut.
 func (d *data) cut() (*backup.Cut, error) {
 	c := &backup.Cut{}
 	var messages *segment.Cut
@@ -120,7 +120,7 @@ func (d *data) cut() (*backup.Cut, error) {
 	return c, nil
 }
 
-// close completes all operations under way; the node has ended.
+// close completes all pending operations; the node has ended.
 func (d *data) close() error {
 	d.backups.Close()
 	return errors.Join(d.journal.Close(), d.definitions.Close())

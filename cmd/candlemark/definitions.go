@@ -15,7 +15,7 @@ import (
 )
 
 // loadDefinitions imports a file at the start, all of it or nothing (DEF-7); "" for no file. A broker without users,
-// because an earlier import failed when it was new, gets the users of a new one.
+// because an earlier import failed when it was new, gets the users of a new broker.
 func (b *broker) loadDefinitions(cfg config.Config, log zerolog.Logger) error {
 	file := cfg.LoadDefinitions
 	ctx := events.WithOrigin(context.Background(), &events.Origin{Source: file, Interface: events.Settings})
@@ -56,7 +56,7 @@ func (b *broker) loadDefinitions(cfg config.Config, log zerolog.Logger) error {
 	return nil
 }
 
-// found makes what a new broker has.
+// found creates the users and virtual host of a new broker.
 func (b *broker) found(ctx context.Context, by auth.Founder, defaultQueueType string) error {
 	first := auth.NewUsers(auth.Options{DefaultQueueType: defaultQueueType})
 	if err := first.Found(by); err != nil {

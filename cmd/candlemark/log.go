@@ -17,7 +17,7 @@ import (
 // logLevel is the lowest level that is logged. It may change at any time.
 type logLevel struct{ atomic.Int32 }
 
-// processLevel is the one level of the process, which has one log.
+// processLevel is the level of the process, which has one log.
 var processLevel = &logLevel{}
 
 // Sample implements zerolog.Sampler.

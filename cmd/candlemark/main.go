@@ -20,8 +20,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// own are the verbs that have no counterpart in rabbitmqctl; they get what
-// stands behind them and return the exit code.
+// own are the verbs that have no counterpart in rabbitmqctl; they get the arguments after them and return the exit
+// code.
 var own = map[string]func(args []string) int{
 	"serve":   serve,
 	"demo":    demo,
@@ -32,12 +32,12 @@ var own = map[string]func(args []string) int{
 	admin:     func(args []string) int { return administer(os.Getenv, os.Stdout, os.Stderr, args) },
 }
 
-// onFolder works on the data folder of a broker that does not run.
+// onFolder returns the tool for the data folder of a broker that is not running.
 func onFolder() *offline.Tool {
 	return &offline.Tool{Getenv: os.Getenv, Stdout: os.Stdout, Stderr: os.Stderr, Founders: foundersOf}
 }
 
-// foundersOf returns those that serve would put there.
+// foundersOf returns the users that serve would create there.
 func foundersOf(dir string) (*auth.Users, error) {
 	flags := flag.NewFlagSet("candlemark", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
@@ -48,7 +48,7 @@ func foundersOf(dir string) (*auth.Users, error) {
 	return usersFor(settings.Config, zerolog.Nop())
 }
 
-// admin is a name of a tool of RabbitMQ's with a command line of its own.
+// admin is the name of a RabbitMQ tool with its own command line.
 const admin = "rabbitmqadmin"
 
 func administer(getenv func(string) string, stdout, stderr io.Writer, args []string) int {
@@ -56,13 +56,12 @@ func administer(getenv func(string) string, stdout, stderr io.Writer, args []str
 	return p.Run(args)
 }
 
-// tools are names of RabbitMQ's that the program may be called by; then it has
-// only the verbs.
+// tools are names of RabbitMQ tools that the program may be called by; then it has only their verbs.
 var tools = []string{"rabbitmqctl", "rabbitmq-diagnostics"}
 
 func main() { os.Exit(called(os.Args, os.Getenv, os.Stdout, os.Stderr)) }
 
-// called is run for the name that the program was called by.
+// called is run, depending on the name that the program was called by.
 func called(argv []string, getenv func(string) string, stdout, stderr io.Writer) int {
 	switch name := strings.TrimSuffix(filepath.Base(argv[0]), ".exe"); {
 	case name == admin:
@@ -84,7 +83,7 @@ func program(getenv func(string) string, stdout, stderr io.Writer) *commandline.
 	}
 }
 
-// run returns the whole command line; it returns the exit code.
+// run runs the whole command line and returns the exit code.
 func run(args []string, getenv func(string) string, stdout, stderr io.Writer) int {
 	p := program(getenv, stdout, stderr)
 	if len(args) == 0 {

@@ -15,7 +15,7 @@ import (
 // process implements management.Process.
 type process struct {
 	level    *logLevel
-	asked    chan struct{} // has room for one: the broker is to stop
+	asked    chan struct{} // the broker is to stop; capacity 1
 	settings atomic.Pointer[[]config.Value]
 }
 
@@ -27,7 +27,7 @@ func (p *process) Settings() []config.Value {
 	return nil
 }
 
-// holds says which settings hold from now on.
+// holds replaces the effective settings.
 func (p *process) holds(values []config.Value) {
 	values = slices.Clone(values)
 	p.settings.Store(&values)
@@ -39,7 +39,7 @@ func (p *process) LogLevel() string { return zerolog.Level(p.level.Load()).Strin
 // Log implements management.Process.
 func (p *process) Log(after uint64) []management.LogLine { return processLog.after(after) }
 
-// rabbitLevels are RabbitMQ's names of levels that have other ones here.
+// rabbitLevels maps RabbitMQ's names of levels to those here.
 var rabbitLevels = map[string]string{"notice": "info", "warning": "warn", "critical": "fatal", "alert": "fatal", "emergency": "fatal", "none": "disabled"}
 
 // SetLogLevel implements management.Process.
@@ -59,6 +59,6 @@ func (p *process) SetLogLevel(name string) error {
 func (p *process) Shutdown() {
 	select {
 	case p.asked <- struct{}{}:
-	default: // it was asked before
+	default: // already requested
 	}
 }

@@ -20,10 +20,10 @@ type recentLines struct {
 	last  uint64
 }
 
-// processLog has those of the process, which has one log.
+// processLog has the last lines of the process, which has one log.
 var processLog = &recentLines{}
 
-// Write implements io.Writer; each line is one call. One that is too long for all of the room is cut.
+// Write implements io.Writer; each line is one call. A line that exceeds the whole buffer is cut.
 func (r *recentLines) Write(line []byte) (int, error) {
 	n := len(line)
 	if n > 0 && line[n-1] == '\n' {
@@ -43,7 +43,7 @@ func (r *recentLines) Write(line []byte) (int, error) {
 	return n, nil
 }
 
-// after returns the lines behind the one of that number.
+// after returns the lines after the one with that number.
 func (r *recentLines) after(id uint64) []management.LogLine {
 	r.mu.Lock()
 	defer r.mu.Unlock()

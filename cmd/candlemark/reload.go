@@ -14,15 +14,15 @@ import (
 // reloader reads the settings and the certificate of a broker again.
 type reloader struct {
 	broker  *broker
-	running []config.Value // settings that hold
+	running []config.Value // effective settings
 	read    func() (*config.Settings, error)
 	level   *logLevel
 	log     zerolog.Logger
 }
 
-// reloads are the settings that a running broker can be given.
+// reloads are the settings that can change while the broker runs.
 var reloads = map[string]func(r *reloader, c config.Config){
-	"log-level":             func(r *reloader, c config.Config) { _ = r.level.set(c.LogLevel) }, // it was checked
+	"log-level":             func(r *reloader, c config.Config) { _ = r.level.set(c.LogLevel) }, // checked before
 	"loopback-users":        func(r *reloader, c config.Config) { r.broker.setLoopback(c, r.log) },
 	"memory-high-watermark": func(r *reloader, c config.Config) { r.broker.node.SetMemoryWatermark(c.MemoryWatermark) },
 	"disk-free-limit":       func(r *reloader, c config.Config) { r.broker.node.SetDiskFreeLimit(c.DiskFreeLimit) },
@@ -53,8 +53,8 @@ func (h hangups) end() {
 	close(h)
 }
 
-// reload takes over all that has changed and can be, or nothing if anything is wrong. Only
-// what has changed is set: what was set on the running broker otherwise stays.
+// reload applies all changed settings that can change, or none if anything is wrong. Unchanged settings are not set
+// again, so that changes made otherwise on the running broker stay.
 func (r *reloader) reload() {
 	next, err := r.read()
 	if err != nil {
@@ -84,7 +84,7 @@ func (r *reloader) reload() {
 	}
 }
 
-// logFiles logs which files were read and what in them does nothing.
+// logFiles logs the files that were read and the settings in them without effect.
 func logFiles(s *config.Settings, log zerolog.Logger) {
 	if len(s.Files) > 0 {
 		log.Info().Strs("files", s.Files).Msg("settings read")

@@ -13,7 +13,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// usersFor returns those of a new broker.
+// usersFor returns the users of a new broker.
 func usersFor(cfg config.Config, log zerolog.Logger) (*auth.Users, error) {
 	from, err := auth.ParseCertificateLogin(cfg.TLS.LoginFrom, cfg.TLS.SANType, cfg.TLS.SANIndex)
 	if err != nil {
@@ -31,7 +31,7 @@ func usersFor(cfg config.Config, log zerolog.Logger) (*auth.Users, error) {
 		},
 	})
 	if cfg.LoadDefinitions != "" {
-		return users, nil // it brings them
+		return users, nil // the file contains them
 	}
 	if err := users.Found(auth.Founder(cfg.First)); err != nil {
 		return nil, fmt.Errorf("default user: %w", err)
@@ -39,7 +39,7 @@ func usersFor(cfg config.Config, log zerolog.Logger) (*auth.Users, error) {
 	return users, nil
 }
 
-// setLoopback sets the users that may connect from this machine only. An existing user with the well-known default
+// setLoopback sets the users that may connect only from this machine. An existing user with the well-known default
 // password is not opened to other machines by a password that was meant for a new data folder.
 func (b *broker) setLoopback(cfg config.Config, log zerolog.Logger) {
 	names, known := cfg.LoopbackUsers, auth.Guest().Password
@@ -75,13 +75,13 @@ func (b *broker) certificateFor(files config.Certificate, log zerolog.Logger) (*
 	return source, err
 }
 
-// openCertificate is one that listeners use.
+// openCertificate is a certificate in use by listeners.
 type openCertificate struct {
 	files config.Certificate
 	*certificate.Source
 }
 
-// reloadCertificates reads the files of all of them again, and takes them over if none is wrong.
+// reloadCertificates reads the files of all of them again, and uses the new ones if all are valid.
 func (b *broker) reloadCertificates() error {
 	var all []*certificate.Source
 	for _, c := range b.certificates {
@@ -90,7 +90,7 @@ func (b *broker) reloadCertificates() error {
 	return certificate.Reload(all...)
 }
 
-// serveTLS opens the listeners for AMQP over TLS, if there are to be any.
+// serveTLS opens the listeners for AMQP over TLS, if any are configured.
 func (b *broker) serveTLS(cfg config.Config, log zerolog.Logger) (err error) {
 	if len(cfg.AMQPS) == 0 {
 		return nil

@@ -18,8 +18,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// serve runs a broker until SIGINT or SIGTERM and returns the exit code. It ends
-// by itself when nothing can be stored any more (ADR 14).
+// serve runs a broker until SIGINT or SIGTERM and returns the exit code. The broker stops by itself when nothing more
+// can be stored (ADR 14).
 func serve(args []string) int {
 	defer runtime.KeepAlive(reserveHeap())
 	settings, err := config.Load(flag.NewFlagSet("candlemark serve", flag.ContinueOnError), args, os.Environ())
@@ -78,7 +78,7 @@ func serve(args []string) int {
 	}, log)
 }
 
-// logStart logs what starts, and within which limits.
+// logStart logs the start and the limits.
 func logStart(c config.Config, log zerolog.Logger) {
 	log.Info().Str("version", version).Str("go", runtime.Version()).Str("node", nodeName).Str("data_dir", c.DataDir).
 		Int("connection_max", c.Limits.Connections).Uint("channel_max", c.Limits.Channels).

@@ -16,16 +16,17 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// rootKey is the access key that the emulator of Azure Service Bus has, and whose user any token is with servicebus-emulator.
+// rootKey is the name of the access key of Azure Service Bus's emulator. With servicebus-emulator any token is that of
+// its user.
 const rootKey = "RootManageSharedAccessKey"
 
-// serviceBusSockets is how many connections its administration API may have at a time.
+// serviceBusSockets is the maximum number of connections of the administration API.
 const serviceBusSockets = 64
 
-// serviceBusListener names its listener.
+// serviceBusListener is the name of the API's listener.
 const serviceBusListener = "http/servicebus"
 
-// serveServiceBus does what settings say about Azure Service Bus, in the virtual host that a new broker begins with.
+// serveServiceBus applies the settings for Azure Service Bus, in the first virtual host of a new broker.
 func (b *broker) serveServiceBus(cfg config.Config, log zerolog.Logger) (err error) {
 	vhost := cfg.First.VHost
 	ctx := events.WithOrigin(context.Background(), &events.Origin{Source: cfg.ServiceBusConfig, Interface: events.Settings})
@@ -56,7 +57,8 @@ func (b *broker) serveServiceBus(cfg config.Config, log zerolog.Logger) (err err
 	return err
 }
 
-// emulate has any token from this machine be that of an access key that may do everything, and is made with random keys if it is not there.
+// emulate makes any token from this machine valid as that of an access key with all rights, which is created with
+// random keys if missing.
 func (b *broker) emulate(ctx context.Context, vhost string) error {
 	users := b.users.By(events.OriginOf(ctx))
 	if _, there := users.Account(rootKey); !there {

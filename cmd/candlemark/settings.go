@@ -18,8 +18,8 @@ import (
 const settingsUsage = "candlemark config check [<file>]\n" +
 	"candlemark config show [<flags of serve>]"
 
-// settings checks files or shows what holds, and returns the exit code: 0, or 65 if
-// something is wrong with the settings.
+// settings checks files or shows the effective settings, and returns the exit code: 0, or 65 if something is wrong with
+// the settings.
 func settings(args []string) int { return inspectSettings(args, os.Environ(), os.Stdout, os.Stderr) }
 
 func inspectSettings(args, environ []string, stdout, stderr io.Writer) int {
@@ -70,7 +70,7 @@ func inspectSettings(args, environ []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// showSettings prints what holds and where it was set. Secrets are not shown.
+// showSettings prints the effective settings and where each was set. Secrets are not shown.
 func showSettings(s *config.Settings, out io.Writer) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "setting\tvalue\tfrom")
@@ -84,5 +84,5 @@ func showSettings(s *config.Settings, out io.Writer) {
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\n", v.Name, text, v.From)
 	}
-	_ = w.Flush() // like all that is printed
+	_ = w.Flush() // errors of output are ignored
 }

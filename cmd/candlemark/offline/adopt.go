@@ -18,25 +18,24 @@ import (
 	"candlemark/protocol"
 )
 
-// adoption says which queues of the journal that the definitions do not know are to be
-// declared, and how.
+// adoption selects queues of the journal missing from the definitions, and how to declare them.
 type adoption struct {
 	queues    []string // by VHOST/NAME or number; none for all
 	as, vhost string   // the name of the one queue, "" for the one that the journal has
 	arguments string   // a JSON object, "" for none
-	// founders returns the users whom a data folder without definitions begins with.
+	// founders returns the first users of a data folder without definitions.
 	founders func(dir string) (*auth.Users, error)
 }
 
-// options are those of the verb.
+// options defines the options of the verb.
 func (a *adoption) options(flags *flag.FlagSet) {
 	flags.StringVar(&a.as, "as", "", "adopt: new `name` of the queue")
 	flags.StringVar(&a.vhost, "vhost", "", "adopt: with --as, its virtual `host`; by default the previous one, or /")
 	flags.StringVar(&a.arguments, "arguments", "", "adopt: arguments of the declared queues, a `JSON` object")
 }
 
-// adopt declares all of them, or none if one cannot be: durable, with the number under which the
-// journal has their messages, so that the next start finds these there.
+// adopt declares all of them, or none if one cannot be: durable, with the incarnation of their messages in the journal,
+// so that the next start finds these.
 func (a *adoption) adopt(dir string, defs definitions.Store, j store.Journal, stdout io.Writer) error {
 	d, err := defs.Load()
 	if err != nil {
@@ -75,7 +74,7 @@ func (a *adoption) adopt(dir string, defs definitions.Store, j store.Journal, st
 	return nil
 }
 
-// wanted returns the queues that are to be adopted.
+// wanted returns the queues to adopt.
 func (a *adoption) wanted(d *definitions.Definitions, queues []store.QueueID, names map[store.QueueID]store.Name) (list []store.QueueID, err error) {
 	unknown := slices.DeleteFunc(queues, func(id store.QueueID) bool {
 		return slices.Contains(d.Ended, uint64(id)) ||
@@ -105,7 +104,7 @@ func (a *adoption) wanted(d *definitions.Definitions, queues []store.QueueID, na
 	return list, err
 }
 
-// change puts the queues into the definitions. The names become those of the queues now.
+// change returns the change of the definitions for the queues, and notes for the user. The names become theirs.
 func (a *adoption) change(d *definitions.Definitions, list []store.QueueID, names map[store.QueueID]store.Name) (c definitions.Change, notes []string, err error) {
 	arguments, err := a.table()
 	if err != nil {
@@ -167,7 +166,7 @@ func (a *adoption) table() (protocol.Table, error) {
 	return t, nil
 }
 
-// name returns the one that a queue is declared by.
+// name returns the name for declaring a queue.
 func (a *adoption) name(id store.QueueID, names map[store.QueueID]store.Name, taken map[store.Name]bool) (store.Name, error) {
 	const other = "give it another one with --as <name>"
 	name, known := names[id]

@@ -1,4 +1,4 @@
-// Package offline has the commands that work on the data folder of a broker that does not run: restoring a backup,
+// Package offline provides the commands for the data folder of a broker that is not running: restoring a backup,
 // inspecting and repairing the journal, and deciding about messages of queues that are not in the definitions.
 //
 // Owns: nothing; a command holds the lock of the data folder that it opens.

@@ -12,9 +12,9 @@ import (
 	"candlemark/internal/topology"
 )
 
-// dropQueues drops the messages of queues that the definitions do not know, by VHOST/NAME or
-// number, and of queues that no broker brings back because they have one of its own names, with
-// their definitions: all of them, or nothing if one is not to be dropped.
+// dropQueues drops the messages of queues missing from the definitions, by VHOST/NAME or number, and of queues that no
+// broker restores because they have a reserved name, with their definitions: all of them, or none if one must not be
+// dropped.
 func dropQueues(defs definitions.Store, j store.Journal, wanted []string, stdout io.Writer) error {
 	d, err := defs.Load()
 	if err != nil {
@@ -59,9 +59,9 @@ func dropQueues(defs definitions.Store, j store.Journal, wanted []string, stdout
 	return nil
 }
 
-// unknownQueues finds those that are not defined by a number, or by VHOST/NAME. Several
-// may have had the same name one after the other; names that only look the same, as the
-// queue b/c of the virtual host a and the queue c of a/b, are an error.
+// unknownQueues finds undefined queues by number, or by VHOST/NAME. Several may have had the same name at different
+// times; different names with the same text, such as the queue b/c of the virtual host a and the queue c of a/b, are an
+// error.
 func unknownQueues(unknown []store.QueueID, names map[store.QueueID]store.Name, want string) (found []store.QueueID, err error) {
 	for _, id := range unknown {
 		if name, ok := names[id]; want != strconv.FormatUint(uint64(id), 10) && (!ok || name.Path() != want) {
@@ -76,8 +76,7 @@ func unknownQueues(unknown []store.QueueID, names map[store.QueueID]store.Name, 
 	return found, nil
 }
 
-// unreachableQueue finds one that is defined and that no broker brings back, by its
-// number or name.
+// unreachableQueue finds a defined queue that no broker restores, by its number or name.
 func unreachableQueue(d *definitions.Definitions, want string) (*definitions.Queue, error) {
 	for i := range d.Queues {
 		q := &d.Queues[i]

@@ -33,16 +33,15 @@ const journalHelp = JournalUsage + "\n\n" +
 	"Stop the broker first. A <queue> is given as <vhost>/<name>, so //orders is the queue\n" +
 	"'orders' in the vhost '/', or by its number as shown by dump and by a failed start.\n\n"
 
-// Tool is a program that works on the data folder of a broker that does not run.
+// Tool works on the data folder of a broker that is not running.
 type Tool struct {
 	Getenv         func(string) string
 	Stdout, Stderr io.Writer
-	// Founders returns the users whom a broker with that data folder begins with.
+	// Founders returns the first users of a broker with that data folder.
 	Founders func(dir string) (*auth.Users, error)
 }
 
-// Journal looks at the messages or changes them, and returns the exit code: 0 if all is
-// well, 1 if something is damaged.
+// Journal inspects or changes the messages, and returns the exit code: 0 if all is well, 1 if something is damaged.
 func (t *Tool) Journal(args []string) int {
 	stdout, stderr := t.Stdout, t.Stderr
 	if len(args) > 0 && (args[0] == "--help" || args[0] == "-h") {
@@ -80,7 +79,7 @@ func (t *Tool) Journal(args []string) int {
 	return t.inspect(args[0], *dir)
 }
 
-// inspect runs the verbs that leave the definitions alone.
+// inspect runs the verbs that do not use the definitions.
 func (t *Tool) inspect(verb, dir string) int {
 	stdout, stderr := t.Stdout, t.Stderr
 	unlock, err := lockData(dir)
@@ -111,7 +110,7 @@ func (t *Tool) inspect(verb, dir string) int {
 	return printReport(stdout, report)
 }
 
-// withJournal changes the journal of a broker that does not run, and returns the exit code.
+// withJournal changes the journal of a broker that is not running, and returns the exit code.
 func withJournal(dir string, stderr io.Writer, change func(definitions.Store, store.Journal) error) int {
 	path := filepath.Join(dir, segment.Folder)
 	if _, err := os.Stat(path); err != nil {

@@ -22,8 +22,8 @@ const RestoreUsage = "candlemark restore <backup> [--data-dir <folder> | --check
 const restoreHelp = RestoreUsage + "\n\n" +
 	"Checks a backup and restores it to a data folder, which must be empty or missing.\n\n"
 
-// Restore makes a data folder of a backup, and returns the exit code: 0 if all is well, 1 if
-// something was damaged when the backup was taken.
+// Restore creates a data folder from a backup, and returns the exit code: 0 if all is well, 1 if something was damaged
+// when the backup was taken.
 func (t *Tool) Restore(ctx context.Context, args []string) int {
 	flags := flag.NewFlagSet("candlemark restore", flag.ContinueOnError)
 	flags.SetOutput(t.Stderr)
@@ -42,7 +42,7 @@ func (t *Tool) Restore(ctx context.Context, args []string) int {
 		if err != nil {
 			return commandline.ExitUsage
 		}
-		if args = flags.Args(); len(args) > 0 { // there may be options behind it
+		if args = flags.Args(); len(args) > 0 { // options may follow it
 			folders, args = append(folders, args[0]), args[1:]
 		}
 	}
