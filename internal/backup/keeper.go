@@ -34,13 +34,13 @@ type Keeper struct {
 
 	mu     sync.Mutex
 	last   management.Backup
-	cancel context.CancelFunc // of the one that runs, nil for none
+	cancel context.CancelFunc // of the running backup, nil for none
 	closed bool
 }
 
 var _ management.Backups = (*Keeper)(nil)
 
-// NewKeeper makes one; close it before what its cuts are of.
+// NewKeeper returns a Keeper; close it before the sources of its cuts.
 func NewKeeper(cfg Config) *Keeper {
 	return &Keeper{cfg: cfg, last: management.Backup{State: management.NoBackup}}
 }
@@ -126,12 +126,12 @@ func (k *Keeper) run(ctx context.Context, made bool, taken chan<- error) {
 		_, err = Copy(ctx, vfs.OS, folder, c, func(n int64) { k.bytes.Add(n) })
 	}
 	if err != nil && made {
-		_ = os.Remove(folder) // it is empty
+		_ = os.Remove(folder) // only if it is empty
 	}
 	k.end(err, time.Since(began))
 }
 
-// end notes what has become of a backup.
+// end records the result of a backup.
 func (k *Keeper) end(err error, took time.Duration) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -25,16 +25,16 @@ type Manifest struct {
 	Format  int       `json:"format"`
 	Version string    `json:"version"` // of the product
 	Node    string    `json:"node"`
-	Taken   time.Time `json:"taken_at"` // the moment that it has
-	// Revision is that of the definitions; Messages are those in durable queues that survive a restart.
+	Taken   time.Time `json:"taken_at"` // the moment of the cut
+	// Revision of the definitions; Messages in durable queues that survive a restart.
 	Revision uint64 `json:"revision"`
 	Messages int    `json:"messages"`
 	Files    []File `json:"files"`
 }
 
-// File is one of a backup.
+// File is a file of a backup.
 type File struct {
-	// Name below the data folder, with / between folders; in the backup there is a - for it.
+	// Name below the data folder, with / between folders; in the backup they are replaced by -.
 	Name   string `json:"name"`
 	Size   int64  `json:"size"` // bytes
 	SHA256 string `json:"sha256"`
@@ -43,7 +43,7 @@ type File struct {
 // flat returns the name of a file in the backup.
 func flat(name string) string { return strings.ReplaceAll(name, "/", "-") }
 
-// Bytes returns how many all files have.
+// Bytes returns the total size of all files.
 func (m *Manifest) Bytes() (n int64) {
 	for _, f := range m.Files {
 		n += f.Size
@@ -83,7 +83,7 @@ func read(files vfs.FS, dir string) (*Manifest, error) {
 	return &m, m.check(path)
 }
 
-// check finds what no manifest says.
+// check refuses manifests that cannot be genuine.
 func (m *Manifest) check(path string) error {
 	seen := map[string]bool{}
 	for _, f := range m.Files {

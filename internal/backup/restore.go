@@ -13,8 +13,8 @@ import (
 	"candlemark/internal/store/vfs"
 )
 
-// Unfinished is a file in a data folder that is being restored, or that was not restored to the end: no
-// broker may start on it.
+// Unfinished is a file in a data folder that is being restored, or whose restore was not finished: no broker may start
+// on it.
 const Unfinished = "restore-unfinished"
 
 // ErrUnfinishedRestore: the data folder has that file.
@@ -75,8 +75,8 @@ func (f *File) verify(ctx context.Context, files vfs.FS, dir string, w io.Writer
 	return nil
 }
 
-// Restore makes a data folder of a backup, when all of it is whole. The folder must not be there, or be empty; until
-// all is in it, it has the file Unfinished.
+// Restore creates a data folder from a complete backup. The folder must not exist, or be empty; until the restore is
+// finished, it contains the file Unfinished.
 func Restore(ctx context.Context, files vfs.FS, from, to string) (*Manifest, error) {
 	m, err := Check(ctx, files, from)
 	if err != nil {

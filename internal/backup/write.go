@@ -16,7 +16,7 @@ import (
 	"candlemark/internal/store/vfs"
 )
 
-// Cut is a moment of a broker: files that do not change any more.
+// Cut is a snapshot of a broker: files that no longer change.
 type Cut struct {
 	Manifest // without Files
 	Sources  []Source
@@ -27,13 +27,13 @@ type Source struct {
 	Name string // as that of a File
 	Size int64
 	From io.WriterTo
-	// Release is called once, when the file is not needed any more.
+	// Release is called once, when the file is no longer needed.
 	Release func()
 	// Hurry copies without pauses, for a backup that a user waits for.
 	Hurry bool
 }
 
-// Release gives back what was not copied.
+// Release releases the files that were not copied.
 func (c *Cut) Release() {
 	for _, s := range c.Sources {
 		s.Release()
@@ -41,7 +41,7 @@ func (c *Cut) Release() {
 	c.Sources = nil
 }
 
-// spareRoom stays free on the disk, bytes: it may be that of the broker.
+// spareRoom stays free on the disk, bytes: the broker may use the same disk.
 const spareRoom = 128 << 20
 
 // Copy writes a backup into a folder that is empty, and releases the cut. progress is called with the number of bytes
@@ -87,7 +87,7 @@ type writer struct {
 	made     []string // paths
 }
 
-// create makes a file with so much room.
+// create creates a file of size bytes.
 func (w *writer) create(name string, size int64) (vfs.File, error) {
 	path := filepath.Join(w.dir, name)
 	f, err := w.fs.Create(path, size)
@@ -97,7 +97,7 @@ func (w *writer) create(name string, size int64) (vfs.File, error) {
 	return f, err
 }
 
-// undo removes what was made; what cannot be removed stays, without a manifest.
+// undo removes the files that were made; files that cannot be removed stay, without a manifest.
 func (w *writer) undo() {
 	for _, path := range slices.Backward(w.made) {
 		_ = w.fs.Remove(path)
@@ -144,10 +144,10 @@ func (w *writer) finish(m *Manifest) error {
 	return w.fs.SyncDir(w.dir)
 }
 
-// atOnce is how much is written before the disk is for others, bytes.
+// atOnce is the number of bytes written before a pause.
 const atOnce = 8 << 20
 
-// paced writes into a file, piece by piece, and rests as long as that takes.
+// paced writes into a file, piece by piece, and pauses as long as each write took.
 type paced struct {
 	*writer
 	file  vfs.File
@@ -155,7 +155,7 @@ type paced struct {
 	at    int64
 	hurry bool
 	began time.Time
-	since int64 // bytes since the last rest
+	since int64 // bytes since the last pause
 }
 
 // Write implements io.Writer.

@@ -10,8 +10,8 @@ import (
 // Amount is a number of bytes, or a share of the memory that the broker may use.
 type Amount struct {
 	Relative bool
-	Share    float64 // if relative, 0 and more
-	Bytes    int64   // if not
+	Share    float64 // if relative, at least 0
+	Bytes    int64   // if not relative
 }
 
 // Share returns an Amount relative to the memory of the machine, or of the container.
@@ -33,8 +33,8 @@ func (a Amount) String() string {
 	return strconv.FormatInt(a.Bytes, 10)
 }
 
-// units are those that RabbitMQ knows, by their names in small letters: with an
-// i, or without a b, they are powers of 1024, else of 1000.
+// units are RabbitMQ's units by their names in lower case: with an i, or without a b, they are powers of 1024, else of
+// 1000.
 var units = map[string]int64{
 	"": 1, "k": 1 << 10, "kib": 1 << 10, "m": 1 << 20, "mib": 1 << 20, "g": 1 << 30, "gib": 1 << 30,
 	"kb": 1e3, "mb": 1e6, "gb": 1e9,
@@ -65,8 +65,8 @@ func ParseWatermark(text string) (Amount, error) {
 	return Amount{Bytes: n}, nil
 }
 
-// ParseDiskLimit reads how much of the disk is to stay free: a size, or
-// "mem_relative" and a multiple of the memory, 0 and more.
+// ParseDiskLimit reads the limit of free disk space: a size, or "mem_relative" and a multiple of the memory, at least
+// 0.
 func ParseDiskLimit(text string) (Amount, error) {
 	if multiple, relative := strings.CutPrefix(text, "mem_relative"); relative {
 		f, err := strconv.ParseFloat(strings.TrimLeft(multiple, " :="), 64)
@@ -83,7 +83,7 @@ func ParseDiskLimit(text string) (Amount, error) {
 type amount struct {
 	value    *Amount
 	parse    func(string) (Amount, error)
-	relative string // stands before a share
+	relative string // prefix of a share
 }
 
 // String implements flag.Value.

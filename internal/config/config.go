@@ -11,12 +11,12 @@ import (
 
 // Config holds the settings of an operator.
 type Config struct {
-	// File is the one with settings; empty for the system's if it is there, none for no file.
+	// File is the file with settings; empty for the system's file if it exists, none for no file.
 	File string
 	// AMQP are the addresses to listen at for AMQP, host:port, port 0 for any
 	// free one.
 	AMQP []string
-	// AMQPS are those for AMQP over TLS; empty for none.
+	// AMQPS are the addresses for AMQP over TLS; empty for none.
 	AMQPS []string
 	TLS   TLS
 	// Mechanisms of SASL that clients of AMQP may log in with: PLAIN, AMQPLAIN, EXTERNAL, ANONYMOUS.
@@ -26,11 +26,11 @@ type Config struct {
 	// LoopbackUsers may only come from this machine.
 	LoopbackUsers []string
 	First         FirstUser
-	// OpenFirst: the first user is none of LoopbackUsers because variables say who it is.
+	// OpenFirst: the first user was set by variables, so it is not one of LoopbackUsers.
 	OpenFirst bool
-	// DefaultQueueType is for queues in virtual hosts without one of their own; empty for classic.
+	// DefaultQueueType is the default for virtual hosts without their own; empty for classic.
 	DefaultQueueType string
-	// ClusterName is set at the start; empty for whatever it is.
+	// ClusterName is set at the start; empty to keep the current name.
 	ClusterName string
 	// ProductName is the product name sent to clients over AMQP; some clients depend on it.
 	ProductName string
@@ -38,9 +38,9 @@ type Config struct {
 	EventsIn string
 	// HTTP is the address of the HTTP API; empty for none.
 	HTTP string
-	// HTTPS is that of the same over TLS; empty for none.
+	// HTTPS is the address of the HTTP API over TLS; empty for none.
 	HTTPS string
-	// HTTPSOwn is the certificate of HTTPS alone; without files it has that of TLS: see WebCertificate.
+	// HTTPSOwn is the certificate only for HTTPS; without files HTTPS uses that of TLS: see WebCertificate.
 	HTTPSOwn Certificate
 	// Metrics is the address of a port that answers scrapes without a login; empty for none.
 	Metrics string
@@ -48,22 +48,21 @@ type Config struct {
 	SamplesOverview, SamplesObjects []string
 	// DataDir is the folder that the broker owns.
 	DataDir string
-	// SegmentSize is that of a file of the journal in bytes, from 4 MiB to 1 GiB.
+	// SegmentSize is the size of a file of the journal in bytes, from 4 MiB to 1 GiB.
 	SegmentSize uint
 	// LoadDefinitions is a file with definitions to be imported at the start; empty for none.
 	LoadDefinitions string
-	// ServiceBusConfig is a file with entities of Azure Service Bus; empty for none. ServiceBusHTTP is the address of their administration
-	// API; empty for none. ServiceBusEmulator: any token is good from this machine.
+	// ServiceBusConfig is a file with entities of Azure Service Bus; empty for none. ServiceBusHTTP is the address of
+	// their administration API; empty for none. ServiceBusEmulator: any token from this machine is valid.
 	ServiceBusConfig, ServiceBusHTTP string
 	ServiceBusEmulator               bool
 	// Handshake is how long a client may take to open its connection.
 	Handshake time.Duration
-	// SendTimeout is how long a client may read nothing of what it is sent; 0 for
-	// ever.
+	// SendTimeout is how long a client may read nothing that it is sent; 0 for no limit.
 	SendTimeout time.Duration
-	// MemoryWatermark is from how much memory on publishers are blocked.
+	// MemoryWatermark is the memory in use above which publishers are blocked.
 	MemoryWatermark Amount
-	// DiskFreeLimit is below how much free disk they are.
+	// DiskFreeLimit is the free disk space below which publishers are blocked.
 	DiskFreeLimit Amount
 	Limits        Limits
 	// LogLevel is trace, debug, info, warn or error.
@@ -76,14 +75,14 @@ type Config struct {
 type FirstUser struct {
 	// Name and Password are those of the user.
 	Name, Password string
-	// VHost is the only virtual host there is, in which that user has permissions.
+	// VHost is the only virtual host, where that user has permissions.
 	VHost string
 	Tags  []string
 	// Configure, Write and Read are the permissions: expressions, .* for everything.
 	Configure, Write, Read string
 }
 
-// Default returns the settings where nothing is set. getenv is os.Getenv.
+// Default returns the default settings. getenv is os.Getenv.
 func Default(getenv func(string) string) Config {
 	return Config{
 		AMQP:      []string{"127.0.0.1:5672", "[::1]:5672"},
@@ -117,7 +116,7 @@ func Default(getenv func(string) string) Config {
 	}
 }
 
-// dataDir returns the user's folder for data, or one here when there is no home.
+// dataDir returns the user's folder for data, or a folder in the working directory when there is no home.
 func dataDir(getenv func(string) string) string {
 	if dir := getenv("XDG_DATA_HOME"); dir != "" {
 		return filepath.Join(dir, "candlemark")
@@ -128,7 +127,7 @@ func dataDir(getenv func(string) string) string {
 	return "candlemark-data"
 }
 
-// problem says how a setting is wrong.
+// problem describes an invalid setting.
 type problem struct{ setting, text string }
 
 // Error implements error.
@@ -141,14 +140,14 @@ func (p *problems) add(setting, format string, args ...any) {
 	*p = append(*p, &problem{setting, fmt.Sprintf(format, args...)})
 }
 
-// among notes a value that is none of several.
+// among records a value that is not one of the known ones.
 func (p *problems) among(setting, value string, known ...string) {
 	if !slices.Contains(known, value) {
 		p.add(setting, "%q is none of %s%s", value, strings.Join(known, ", "), didYouMean(value, known))
 	}
 }
 
-// between notes a number out of a range.
+// between records a number out of range.
 func (p *problems) between(setting string, value, lower, upper uint) {
 	if value < lower || value > upper {
 		p.add(setting, "%d is not between %d and %d", value, lower, upper)
@@ -216,8 +215,8 @@ func (f FirstUser) check(wrong *problems) {
 	}
 }
 
-// list is a flag that may be repeated, or hold several values between commas. The first
-// value given replaces the defaults, none all that there were; an empty one adds nothing.
+// list is a flag that may be repeated, or hold several values between commas. The first value given replaces the
+// defaults, "none" removes all values so far; an empty one adds nothing.
 type list struct {
 	values   *[]string
 	replaced bool

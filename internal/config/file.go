@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// systemFile is read if it is there and no other is named.
+// systemFile is read if it exists and no other file is given.
 const systemFile = "/etc/candlemark/candlemark.conf"
 
 // parts are the files that are read after a file, in the order of their names.
@@ -22,8 +22,8 @@ type line struct {
 	place      string // file:line
 }
 
-// readFiles reads a file and its parts. The system's file need not be there. A key that
-// stands there again replaces the one before, in its place.
+// readFiles reads a file and its parts. The system's file need not exist. A repeated key replaces the earlier one, in
+// its place.
 func readFiles(name, system string) (lines []line, read []string, err error) {
 	main := name
 	if main == "" {
@@ -31,7 +31,7 @@ func readFiles(name, system string) (lines []line, read []string, err error) {
 	}
 	files, err := filepath.Glob(filepath.Join(filepath.Dir(main), parts))
 	if err != nil {
-		return nil, nil, err // the folder's name is a bad pattern
+		return nil, nil, err // the folder's name is an invalid pattern
 	}
 	slices.Sort(files)
 	var failed error
@@ -59,8 +59,8 @@ func readFiles(name, system string) (lines []line, read []string, err error) {
 	return lines, read, failed
 }
 
-// parse reads the lines of a file in the syntax of rabbitmq.conf: key = value, and comments
-// behind #. A value may stand between single quotes, and then hold a #.
+// parse reads the lines of a file in the syntax of rabbitmq.conf: key = value, and comments after #. A value may be in
+// single quotes, and then contain a #.
 func parse(file, content string) (lines []line, failed error) {
 	number := 0
 	for text := range strings.Lines(content) {
@@ -86,7 +86,7 @@ func parse(file, content string) (lines []line, failed error) {
 	return lines, failed
 }
 
-// unquote takes quotes and comment off the value.
+// unquote removes quotes and comment from the value.
 func (l *line) unquote() error {
 	if !strings.HasPrefix(l.value, "'") {
 		l.value, _, _ = strings.Cut(l.value, "#")

@@ -5,18 +5,19 @@ import (
 	"slices"
 )
 
-// foreign is a key of RabbitMQ's for something that is not here.
+// foreign is a key of RabbitMQ for something that does not exist here.
 type foreign struct {
 	keys []string // patterns: see fits
 	why  string
-	// same are the values for the behaviour that this broker always has.
+	// same are the values for this broker's fixed behaviour.
 	same []string
 	// refused: the setting is an error, since the operator relies on its effect. Other settings cause a warning.
 	refused bool
 }
 
-// elsewhere are keys of RabbitMQ that have no effect here. The broker refuses those without which it would be less safe than
-// its file says, or unreachable for its clients; the others concern at most speed, logging, or how several nodes find each other.
+// elsewhere are keys of RabbitMQ that have no effect here. The broker refuses those without which it would be less safe
+// than its file demands, or unreachable for its clients; the others only affect speed, logging, or how nodes find each
+// other.
 var elsewhere = []foreign{
 	{keys: []string{"auth_backends.*", "auth_backends.*.authn", "auth_backends.*.authz"}, same: []string{"internal", "rabbit_auth_backend_internal"}, refused: true, why: "only the internal database of users and permissions is supported"},
 	{keys: []string{"auth_ldap.**", "auth_http.**", "auth_oauth2.**", "auth_cache.**"}, why: "only the internal database of users and permissions is supported"},
@@ -121,7 +122,7 @@ func (l line) judge() (warning string, refusal error) {
 	return "", fmt.Errorf("%s: unknown key %q%s", l.place, l.key, didYouMean(l.key, l.candidates()))
 }
 
-// candidates returns all keys that there are, with what stands in the line for their stars.
+// candidates returns all known keys, with the segments of the line for their stars.
 func (l line) candidates() (names []string) {
 	got := segments(l.key)
 	add := func(pattern string) {

@@ -11,10 +11,10 @@ import (
 	"candlemark/internal/suggest"
 )
 
-// plain are keys whose values are those of the flag.
+// plain returns a key whose values are those of the flag.
 func plain(name string) []key { return []key{{name: name}} }
 
-// matches reports whether the key is that of a line.
+// matches reports whether the key matches the name in a line.
 func (k key) matches(name string) bool { return fits(k.name, name) }
 
 // fits reports whether a name fits a pattern: * stands for any segment, .** at the end for any number of them.
@@ -37,7 +37,7 @@ func fits(pattern, name string) bool {
 	return true
 }
 
-// segments of a name; a dot behind a backslash separates none.
+// segments returns the segments of a name; a dot after a backslash does not separate them.
 func segments(name string) []string {
 	const hidden = "\x00"
 	all := strings.Split(strings.ReplaceAll(name, `\.`, hidden), ".")
@@ -47,7 +47,7 @@ func segments(name string) []string {
 	return all
 }
 
-// didYouMean returns the end of a refusal, "" if nothing is like the word.
+// didYouMean returns the end of a refusal, "" if no name is similar to the word.
 func didYouMean(word string, names []string) string {
 	if name := suggest.Closest(word, names); name != "" {
 		return fmt.Sprintf("; did you mean %q?", name)
@@ -55,7 +55,7 @@ func didYouMean(word string, names []string) string {
 	return ""
 }
 
-// address reads what rabbitmq.conf listens at: a port alone is that port at all addresses.
+// address reads a listener of rabbitmq.conf: a port alone means that port at all addresses.
 func address(value, _, _ string) (string, error) {
 	if _, err := strconv.ParseUint(value, 10, 16); err == nil {
 		return ":" + value, nil
@@ -97,7 +97,7 @@ func port(value, _, before string) (string, error) {
 	return ":" + value, nil // at all addresses, as in RabbitMQ, unless an address follows
 }
 
-// host reads an address; the port stays, or is the usual one if there was no listener.
+// host reads an address; the port is kept, or is the usual one if there was no listener.
 func host(usual string) func(string, string, string) (string, error) {
 	return func(value, _, before string) (string, error) {
 		if net.ParseIP(value) == nil {
@@ -111,7 +111,7 @@ func host(usual string) func(string, string, string) (string, error) {
 	}
 }
 
-// milliseconds reads a number of them, or a duration with a unit.
+// milliseconds reads a number of ms, or a duration with a unit.
 func milliseconds(value, _, _ string) (string, error) {
 	if _, err := strconv.ParseUint(value, 10, 63); err == nil {
 		return value + "ms", nil
@@ -129,7 +129,7 @@ func share(value, _, _ string) (string, error) {
 	return value, nil
 }
 
-// memRelative stands before a multiple of the memory.
+// memRelative is the prefix of a multiple of the memory.
 const memRelative = "mem_relative "
 
 func multiple(value, _, _ string) (string, error) { return memRelative + value, nil }
@@ -139,7 +139,7 @@ func bytes(value, _, _ string) (string, error) {
 	return strconv.FormatInt(n, 10), err
 }
 
-// orInfinity reads a limit for which 0 stands for none.
+// orInfinity reads a limit where 0 means none.
 func orInfinity(value, _, _ string) (string, error) {
 	if value == "infinity" {
 		return "0", nil
@@ -157,7 +157,7 @@ func orMax(limit uint) func(string, string, string) (string, error) {
 	}
 }
 
-// password reads one in clear.
+// password reads a password in clear text.
 func password(value, _, _ string) (string, error) {
 	if strings.HasPrefix(value, "encrypted:") {
 		return "", errors.New("encrypted values are not supported: set the password with CANDLEMARK_DEFAULT_PASS")
@@ -178,7 +178,7 @@ var (
 // queueType reads a type of queues, also by the name of RabbitMQ's module for it.
 var queueType = choice("classic", "classic", "quorum", "quorum", "rabbit_classic_queue", "classic", "rabbit_quorum_queue", "quorum")
 
-// choice reads one of several words; each stands before the value of the flag that it means.
+// choice reads one of several words; pairs has each word followed by the value of the flag.
 func choice(pairs ...string) func(value, last, before string) (string, error) {
 	var words []string
 	for i := 0; i < len(pairs); i += 2 {

@@ -1,10 +1,10 @@
 package config
 
-// Limits bound what clients may open and send.
+// Limits are the limits of what clients open and send.
 type Limits struct {
-	// Connections is how many may be open; 0 for any number.
+	// Connections is the maximum number of open connections; 0 for no limit.
 	Connections int
-	// Channels is how many one connection may have open.
+	// Channels is the maximum number of open channels of a connection.
 	Channels uint
 	// Frame is the largest frame in bytes.
 	Frame uint
@@ -17,7 +17,7 @@ type Limits struct {
 // Ranges of limits. The largest body is RabbitMQ's.
 const (
 	minFrame = 4096     // [AMQP 4.2.3]
-	maxFrame = 16 << 20 // a reader has room for a whole one
+	maxFrame = 16 << 20 // a reader must hold a whole frame
 	maxShort = 1<<16 - 1
 	maxBody  = 512 << 20
 

@@ -13,11 +13,11 @@ import (
 // prefix of the environment variables.
 const prefix = "CANDLEMARK_"
 
-// notSettings are variables with the prefix that are no settings: the address for verbs, and settings of tests. One
-// that ends in an underscore stands for all that begin with it.
+// notSettings are variables with the prefix that are not settings: the address for verbs, and settings of tests. A name
+// that ends in an underscore stands for all names that begin with it.
 var notSettings = []string{"CANDLEMARK_HTTP_URL", "CANDLEMARK_TEST_", "CANDLEMARK_REQUIRE_CLIENTS", "CANDLEMARK_REWRITE", "CANDLEMARK_SMALL_DISK"}
 
-// Settings hold all that an operator has set.
+// Settings holds everything that an operator has set.
 type Settings struct {
 	Config
 	// Files were read, in this order.
@@ -28,19 +28,19 @@ type Settings struct {
 	Values []Value
 }
 
-// Value is one setting as it holds.
+// Value is the effective value of one setting.
 type Value struct {
 	Name string // of the flag
 	Text string // as it would be given to the flag
 	// From is where it was set: "default", file:line, the name of a variable, or "--" and that of the flag.
 	From string
-	// Secret values are not to be shown.
+	// Secret values must not be shown.
 	Secret bool
 	// Reload: SIGHUP changes it on the running broker.
 	Reload bool
 }
 
-// loader brings the settings together.
+// loader combines the settings from all sources.
 type loader struct {
 	Settings
 	flags, hidden *flag.FlagSet
@@ -48,9 +48,9 @@ type loader struct {
 	failed        []error
 }
 
-// Load reads flags, environment and files. A flag goes before a variable, that before a file,
-// that before the default. environ is os.Environ(). The error names everything that is wrong;
-// it is flag.ErrHelp when help was asked for and printed to the flag set's output.
+// Load reads flags, environment and files. A flag takes precedence over a variable, that over a file, that over the
+// default. environ is os.Environ(). The error names everything that is wrong; it is flag.ErrHelp when help was
+// requested and printed to the flag set's output.
 func Load(flags *flag.FlagSet, args, environ []string) (*Settings, error) {
 	env := variables(environ)
 	first := newLoader(flag.NewFlagSet(flags.Name(), flag.ContinueOnError), env)
@@ -58,7 +58,7 @@ func Load(flags *flag.FlagSet, args, environ []string) (*Settings, error) {
 	l := newLoader(flags, env)
 	first.fromEnvironment(env)
 	if err := first.flags.Parse(args); err != nil {
-		return nil, flags.Parse(args) // which says so
+		return nil, flags.Parse(args) // returns the error
 	}
 	l.fromFiles(first.File)
 	l.fromEnvironment(env)
@@ -101,7 +101,7 @@ func newLoader(flags *flag.FlagSet, env map[string]string) *loader {
 	return l
 }
 
-// set returns where the flag of a setting is.
+// set returns the flag set of a setting.
 func (l *loader) set(s *setting) *flag.FlagSet {
 	if s.noFlag {
 		return l.hidden
@@ -109,7 +109,7 @@ func (l *loader) set(s *setting) *flag.FlagSet {
 	return l.flags
 }
 
-// value returns where a setting is set.
+// value returns the flag value of a setting.
 func (l *loader) value(s *setting) flag.Value { return l.set(s).Lookup(s.name).Value }
 
 // refuse records an invalid value.
@@ -167,7 +167,7 @@ func (l *loader) fromFiles(name string) {
 	}
 }
 
-// apply sets a value to what a line says.
+// apply sets a value from a line.
 func (k key) apply(v flag.Value, at line) (err error) {
 	value := at.value
 	if k.read != nil {
@@ -195,7 +195,7 @@ func (l *loader) fromEnvironment(env map[string]string) {
 	}
 }
 
-// unknown refuses variables that are no settings.
+// unknown refuses variables that are not settings.
 func (l *loader) unknown(env map[string]string) {
 	var names, bare []string
 	for i := range settings {
@@ -226,9 +226,8 @@ func (l *loader) fromFlags(args []string) error {
 	return nil
 }
 
-// openFirst lets the first user come from anywhere if it was named, or given a password, by a variable: containers are
-// set up that way, and nobody logs in from inside them. An explicit setting of users that may come from this machine
-// only is obeyed.
+// openFirst lets the first user log in from anywhere if its name or password was set by a variable: containers are set
+// up that way, and clients are outside of them. An explicit setting of loopback users takes precedence.
 func (l *loader) openFirst() {
 	named := func(setting string) bool {
 		from := l.from[setting]
@@ -256,7 +255,7 @@ func (l *loader) list() {
 	}
 }
 
-// variables returns those of an environment, by name.
+// variables returns the variables of an environment by name.
 func variables(environ []string) map[string]string {
 	env := make(map[string]string, len(environ))
 	for _, v := range environ {

@@ -10,20 +10,20 @@ import (
 	"time"
 )
 
-// Span says how densely something is remembered: a sample each Every, for as long as Length.
+// Span defines how samples are kept: one every Every, for Length.
 type Span struct{ Length, Every time.Duration }
 
 // Samples are the periods for which the HTTP API keeps samples of objects, from the shortest to the longest; none for
 // no samples.
 type Samples struct {
 	Overview []Span // of the broker as a whole
-	Objects  []Span // of all else
+	Objects  []Span // of all other objects
 }
 
 const (
-	// minSample is the least time between two samples.
+	// minSample is the minimum time between two samples.
 	minSample = 5 * time.Second
-	// maxSamples is how many a span has at most, maxSpans how many spans there are.
+	// maxSamples is the maximum number of samples of a span, maxSpans that of spans.
 	maxSamples = 1000
 	maxSpans   = 6
 )
@@ -67,7 +67,7 @@ func retention(value, last, _ string) (string, error) {
 	return text, nil
 }
 
-// checkSamples notes spans that are none.
+// checkSamples records invalid spans.
 func (c Config) checkSamples(wrong *problems) {
 	if _, err := spans(c.SamplesOverview); err != nil {
 		wrong.add("samples-overview", "%v", err)

@@ -9,7 +9,7 @@ import (
 // setting is one thing that an operator can set. To add one, add its row to settings, its
 // field to Config and its default to Default.
 type setting struct {
-	// name of the flag; the variable is CANDLEMARK_ and it in capitals.
+	// name of the flag; the variable is CANDLEMARK_ and the name in upper case.
 	name string
 	help string
 	// define makes a flag of the field.
@@ -18,7 +18,7 @@ type setting struct {
 	keys []key
 	// also names further variables, which count if that of the name is not set.
 	also []string
-	// Passwords are no flags: all users of the machine see the command line of a process.
+	// noFlag: passwords are not flags, because all users of the machine see the command line of a process.
 	noFlag bool
 	// secret values are not shown.
 	secret bool
@@ -29,12 +29,12 @@ type setting struct {
 // key is a name in the file, of segments between dots; * stands for any one segment.
 type key struct {
 	name string
-	// read turns a value as rabbitmq.conf has it into that of the flag, which was before so
-	// far; last is the last segment of the name as it stands in the file. nil for as it is.
+	// read converts a value of rabbitmq.conf to one of the flag, whose value so far is before; last is the last segment
+	// of the name in the file. nil keeps the value unchanged.
 	read func(value, last, before string) (string, error)
 }
 
-// settings are all of them, in the order in which they are shown.
+// settings are all settings, in the order in which they are shown.
 var settings = []setting{
 	{name: "config", define: text(func(c *Config) *string { return &c.File }), help: "`file` with settings; none for no file"},
 	{
@@ -262,7 +262,7 @@ var settings = []setting{
 	},
 }
 
-// variables of the environment that set it, the first of which counts.
+// variables returns the environment variables that set it; the first one set counts.
 func (s *setting) variables() []string {
 	return append([]string{prefix + strings.ToUpper(strings.ReplaceAll(s.name, "-", "_"))}, s.also...)
 }

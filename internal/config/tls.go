@@ -14,11 +14,11 @@ type Certificate struct {
 	Versions []string
 }
 
-// TLS is how AMQP over TLS is served.
+// TLS has the settings of AMQP over TLS.
 type TLS struct {
 	Certificate
-	// LoginFrom is where the mechanism EXTERNAL finds the name of the user:
-	// distinguished_name, common_name or subject_alternative_name.
+	// LoginFrom is the part of a certificate with the user's name for the mechanism EXTERNAL: distinguished_name,
+	// common_name or subject_alternative_name.
 	LoginFrom string
 	// SANType is the kind of alternative name, dns, ip, email, uri or other_name;
 	// SANIndex which of them, from 0.
@@ -26,7 +26,7 @@ type TLS struct {
 	SANIndex uint
 }
 
-// check records errors; used: there is an address for TLS.
+// check records errors; used means that there is an address for TLS.
 func (t TLS) check(used bool, wrong *problems) {
 	t.Certificate.check("amqps", "tls", used, wrong)
 	switch t.LoginFrom {
@@ -37,7 +37,7 @@ func (t TLS) check(used bool, wrong *problems) {
 	wrong.among("tls-login-san-type", t.SANType, "dns", "ip", "email", "uri", "other_name")
 }
 
-// check records errors in the settings of that name, for that listener; used: the listener is configured.
+// check records errors in the settings of that name, for that listener; used means that the listener is configured.
 func (c Certificate) check(listener, name string, used bool, wrong *problems) {
 	if used && (c.Cert == "" || c.Key == "") {
 		wrong.add(listener, "%s-cert and %s-key are needed", name, name)
@@ -56,7 +56,7 @@ func (c Certificate) check(listener, name string, used bool, wrong *problems) {
 	}
 }
 
-// WebCertificate returns the one for HTTPS: its own, or that for AMQP.
+// WebCertificate returns the certificate for HTTPS: its own, or that for AMQP.
 func (c Config) WebCertificate() Certificate {
 	if c.HTTPSOwn.Cert == "" && c.HTTPSOwn.Key == "" {
 		return c.TLS.Certificate

@@ -1,5 +1,5 @@
-// Package events publishes what happens to the broker's objects: a queue was declared, a user was given permissions, an
-// alarm was set. There is one mechanism for two readers. The log (eventlog) gets a line for each change that a user made, with the
+// Package events publishes events of the broker's objects: a queue was declared, a user was given permissions, an alarm
+// was set. There are two kinds of readers. The log (eventlog) gets a line for each change that a user made, with the
 // user (the record); listeners get the events, with the names and keys that RabbitMQ's event exchange gives them.
 //
 // Owns: the listeners of a broker (Hub), each with a buffer of its own.
@@ -11,7 +11,7 @@
 // The originator of a change is an Origin. It travels with requests over HTTP in their context and with commands to
 // actors in mail.Request; nil is the broker itself.
 //
-// Passwords and hashes are in no event; text that looks like the user and password of a URI is removed (Redacted).
+// Events contain no passwords or hashes; text that looks like the user and password of a URI is removed (Redacted).
 //
 // Deadlines: none.
 package events

@@ -11,7 +11,7 @@ import (
 	"candlemark/protocol"
 )
 
-// Record says whether the log gets a line of an event.
+// Record defines whether the log gets a line for an event.
 type Record uint8
 
 const (
@@ -30,13 +30,13 @@ type Event struct {
 	By    *Origin // nil: the broker itself
 	// Fields describe it, under RabbitMQ's names.
 	Fields protocol.Table
-	// Before is for the log: what was there before, of any type with a JSON form; nil for nothing.
+	// Before is the previous state for the log, of any type with a JSON form; nil for none.
 	Before any
 	// At is the time of Publish, in ms since 1970.
 	At int64
 }
 
-// Headers returns the fields as RabbitMQ's event exchange gives them to its messages.
+// Headers returns the fields as headers of messages of RabbitMQ's event exchange.
 func (e *Event) Headers() protocol.Table {
 	return append(slices.Clone(e.Fields),
 		protocol.Field{Key: "user_who_performed_action", Value: e.By.user()},
@@ -65,7 +65,7 @@ type Hub struct {
 	listeners atomic.Pointer[[]*Listener] // nil for none; never altered
 }
 
-// NewHub makes one without listeners.
+// NewHub returns a Hub without listeners.
 func NewHub(cfg Config) *Hub { return &Hub{cfg: cfg} }
 
 // Publish records an event in the log and passes it to the listeners. event is called at once, or not at all if the
@@ -101,7 +101,7 @@ func (h *Hub) Wanted() bool {
 
 var credentials = regexp.MustCompile(`://[^"\s]*@`)
 
-// Redacted is JSON without what stands where URIs have users and passwords.
+// Redacted returns JSON without text in the place of users and passwords of URIs.
 func Redacted(text []byte) []byte {
 	if !bytes.Contains(text, []byte("://")) {
 		return text
@@ -112,10 +112,10 @@ func Redacted(text []byte) []byte {
 // Notification is an event that a listener gets.
 type Notification struct {
 	*Event        // nil: only Lost is set
-	Lost   uint64 // how many the listener has missed since the one before
+	Lost   uint64 // number of events that the listener missed since the previous one
 }
 
-// Listener hears of events.
+// Listener receives events.
 type Listener struct {
 	C     chan Notification
 	hub   *Hub
@@ -135,7 +135,7 @@ func (h *Hub) Listen(room int, wants func(*Event) bool, idle func() bool) *Liste
 	return l
 }
 
-// Close ends the listening.
+// Close ends the listener.
 func (l *Listener) Close() {
 	l.hub.change(func(all []*Listener) []*Listener {
 		return slices.DeleteFunc(all, func(other *Listener) bool { return other == l })

@@ -14,11 +14,11 @@ const (
 // Origin is the user and interface of a change. It is immutable.
 type Origin struct {
 	User      string
-	Source    string // where from: an address and port, or the name of a connection
+	Source    string // an address and port, or the name of a connection
 	Interface string // one of those above
 }
 
-// internalUser is the user whom RabbitMQ names for what the broker does itself.
+// internalUser is RabbitMQ's name of the user for the broker's own changes.
 const internalUser = "rmq-internal"
 
 // user returns the name of the user.
@@ -39,7 +39,7 @@ func (o *Origin) Declared(durable bool) Record {
 	return Change
 }
 
-// Asked returns how any other change is recorded: if a user requested it.
+// Asked returns how any other change is recorded: only if a user requested it.
 func (o *Origin) Asked() Record {
 	if o == nil {
 		return Routine
@@ -47,12 +47,12 @@ func (o *Origin) Asked() Record {
 	return Change
 }
 
-// CommandLineAgent is how the command line calls itself over HTTP.
+// CommandLineAgent is the user agent of the command line over HTTP.
 const CommandLineAgent = "candlemark-command-line"
 
 type originKey struct{}
 
-// WithOrigin returns a context for what o asks for.
+// WithOrigin returns a context for a request of o.
 func WithOrigin(ctx context.Context, o *Origin) context.Context {
 	return context.WithValue(ctx, originKey{}, o)
 }

@@ -5,7 +5,7 @@ import "strings"
 // Pattern chooses events by their names as topic exchanges do: * stands for a word, # for any number of them.
 type Pattern struct{ words []string }
 
-// ParsePattern reads one.
+// ParsePattern parses a pattern.
 func ParsePattern(text string) Pattern {
 	var words []string
 	for word := range strings.SplitSeq(text, ".") {
@@ -16,7 +16,7 @@ func ParsePattern(text string) Pattern {
 	return Pattern{words}
 }
 
-// Matches reports whether a name is one that is meant.
+// Matches reports whether the pattern matches a name.
 func (p Pattern) Matches(name string) bool {
 	// after[i] reports whether the first i words of the pattern match the words of the name so far.
 	after := make([]bool, len(p.words)+1)

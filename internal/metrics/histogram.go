@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// Buckets are a histogram that was read.
+// Buckets is a snapshot of a histogram.
 type Buckets struct {
-	Bounds []float64 // of the buckets but for the last, which has none; included
-	Counts []uint64  // of each bucket alone
+	Bounds []float64 // inclusive upper bounds of all buckets but the last, which has none
+	Counts []uint64  // of each bucket, not cumulative
 	Sum    float64   // of all values
 }
 
@@ -37,20 +37,20 @@ func DurationBuckets() Buckets {
 	return b
 }
 
-// Lateness is a histogram of durations that many write. The zero value is empty.
+// Lateness is a histogram of durations with many writers. The zero value is empty.
 type Lateness struct {
 	counts [len(durations) + 1]atomic.Uint64
 	sum    atomic.Int64 // ns
 }
 
-// Observe counts one.
+// Observe counts a duration.
 func (l *Lateness) Observe(d time.Duration) {
 	var run Run
 	run.Observe(l, int64(d))
 	run.Flush(l)
 }
 
-// Buckets reads it, in s.
+// Buckets returns a snapshot, in s.
 func (l *Lateness) Buckets() Buckets {
 	b := DurationBuckets()
 	l.addTo(&b)
@@ -64,8 +64,8 @@ func (l *Lateness) addTo(b *Buckets) {
 	b.Sum += float64(l.sum.Load()) / 1e9
 }
 
-// Run gathers durations that follow each other in the same bucket, as those of messages with one deadline do, so that
-// thousands of them are written at once. It belongs to one goroutine. Flush is called before others may look.
+// Run gathers consecutive durations in the same bucket, as of messages with one deadline, so that thousands of them are
+// written at once. It belongs to one goroutine, which must call Flush before others read.
 type Run struct {
 	sum    int64 // ns
 	count  uint32
@@ -84,7 +84,7 @@ func (r *Run) Observe(l *Lateness, ns int64) {
 	r.sum += ns
 }
 
-// Flush writes what was gathered.
+// Flush writes the gathered durations.
 func (r *Run) Flush(l *Lateness) {
 	if r.count > 0 {
 		l.counts[r.bucket].Add(uint64(r.count))
@@ -95,18 +95,18 @@ func (r *Run) Flush(l *Lateness) {
 
 // Late gathers how late the messages of one queue leave, for a turn.
 type Late struct {
-	Share             *Share // where it goes; nil for nowhere
+	Share             *Share // the target; nil for none
 	expired, released Run
 }
 
-// Expired notes a message that expires at now, in ns, and was to at due, in ms.
+// Expired counts a message that expires at now, in ns, and was due at due, in ms.
 func (l *Late) Expired(due, now int64) {
 	if l.Share != nil {
 		l.expired.Observe(&l.Share.Expired, now-due*1e6)
 	}
 }
 
-// Released is likewise for a message that is released.
+// Released is the same for a released message.
 func (l *Late) Released(due, now int64) {
 	if l.Share != nil {
 		l.released.Observe(&l.Share.Released, now-due*1e6)

@@ -1,11 +1,11 @@
 package metrics
 
-// sizes are the bounds of message sizes, in bytes: those of RabbitMQ, whose dashboard asks for them by name.
+// sizes are the bounds of message sizes, in bytes: those of RabbitMQ, whose dashboard uses them by name.
 var sizes = [...]int64{100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 50_000_000, 100_000_000}
 
 // Published holds metrics of the messages published on a channel, other than their number. It belongs to the channel.
 type Published struct {
-	Confirm uint64 // of them that are to be confirmed
+	Confirm uint64 // messages to be confirmed
 	Routed  uint64 // copies that went to queues
 	bytes   uint64
 	sizes   [len(sizes) + 1]uint64
@@ -29,7 +29,7 @@ func (p *Published) Add(o *Published) {
 	}
 }
 
-// AtLeast raises each of the counts to what it is in o.
+// AtLeast raises each count to at least its value in o.
 func (p *Published) AtLeast(o *Published) {
 	p.Confirm, p.Routed, p.bytes = max(p.Confirm, o.Confirm), max(p.Routed, o.Routed), max(p.bytes, o.bytes)
 	for i, n := range o.sizes {
@@ -37,7 +37,7 @@ func (p *Published) AtLeast(o *Published) {
 	}
 }
 
-// Sizes returns those of the bodies, in bytes.
+// Sizes returns the histogram of the sizes of bodies, in bytes.
 func (p *Published) Sizes() Buckets {
 	b := Buckets{Bounds: make([]float64, len(sizes)), Counts: p.sizes[:], Sum: float64(p.bytes)}
 	for i, n := range sizes {

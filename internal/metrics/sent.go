@@ -2,7 +2,7 @@ package metrics
 
 import "sync/atomic"
 
-// Why is a reason for which a queue sends a message on: it is dead-lettered, or moved on by forward-to.
+// Why is a reason for which a queue sends a message on: it is dead-lettered, or forwarded by forward-to.
 type Why uint8
 
 // The reasons, with the words of x-death.
@@ -42,7 +42,7 @@ func (s *Sent) Count(w Why) {
 	counts[w].Add(1)
 }
 
-// Counts returns those so far, or nil if there is none.
+// Counts returns the counts so far, nil if there are none.
 func (s *Sent) Counts() map[string]uint64 {
 	if s == nil || s.counts.Load() == nil {
 		return nil

@@ -2,7 +2,7 @@ package metrics
 
 import "sync/atomic"
 
-// Numbers are those of one queue, or of several added up. They are found by the constants below.
+// Numbers are the numbers of one queue, or the sums of several, indexed by the constants below.
 type Numbers [numbers]int64
 
 // The indexes of Numbers.
@@ -13,12 +13,12 @@ const (
 	UnackedBytes // of bodies
 	Scheduled    // messages that wait for their time
 	Deferred     // deferred messages: delivered only when requested by number
-	Paged        // messages whose content is in the journal alone
+	Paged        // messages whose content is only in the journal
 	PagedBytes
 	Consumers
-	Leased // 1 for a queue that ends when it is not used
+	Leased // 1 for a queue with a lease
 
-	Enqueued // messages that the queue was sent; from here on they only grow
+	Enqueued // messages sent to the queue; numbers from here on only grow
 	Delivered
 	DeliveredNoAck
 	Got
@@ -30,7 +30,7 @@ const (
 
 	numbers
 
-	// gauges is where those begin that only grow.
+	// gauges is the number of gauges: the numbers after them only grow.
 	gauges = Enqueued
 )
 
@@ -41,10 +41,10 @@ func (t *Numbers) Add(n *Numbers) {
 	}
 }
 
-// Kind of queues that are added up together.
+// Kind of queues that are summed up together.
 type Kind uint8
 
-// The kinds. A Holder keeps the messages of a delayed exchange and is no queue to clients.
+// The kinds. A Holder keeps the messages of a delayed exchange; clients do not see it as a queue.
 const (
 	Classic Kind = iota
 	Quorum
@@ -54,7 +54,7 @@ const (
 	kinds
 )
 
-// KindOf returns the kind of a queue that is shown with that type.
+// KindOf returns the kind of a queue of that type.
 func KindOf(queueType string, holder bool) Kind {
 	switch {
 	case holder:
@@ -70,16 +70,16 @@ func KindOf(queueType string, holder bool) Kind {
 // shards is the number of copies of the sums, so that queues that update them at the same time rarely share memory.
 const shards = 8
 
-// Queues add up the numbers of all queues of a broker. The zero value is ready.
+// Queues sums up the numbers of all queues of a broker. The zero value is ready.
 type Queues struct {
 	sums [kinds][shards]Share
 }
 
-// Share adds up those of a part of the queues. Any goroutine may write and read.
+// Share sums up the numbers of a part of the queues. Any goroutine may write and read.
 type Share struct {
 	numbers [numbers]atomic.Int64
-	// Expired and Released say how late messages left that were due: ns behind their deadline, or behind the time that
-	// they were scheduled for.
+	// Expired and Released are how late due messages left: ns after their deadline, or after the time that they were
+	// scheduled for.
 	Expired, Released Lateness
 	_                 [64]byte // the next one is in another cache line
 }
@@ -106,7 +106,7 @@ func (s *Share) Forget(reported *Numbers) {
 	s.Report(reported, &now)
 }
 
-// Total returns the numbers of all queues of a kind. They are not those of one moment.
+// Total returns the numbers of all queues of a kind. They are not from one moment.
 func (q *Queues) Total(kind Kind) (t Numbers) {
 	for i := range q.sums[kind] {
 		for j := range t {

@@ -31,7 +31,7 @@ func levelOf(record events.Record) zerolog.Level {
 	return zerolog.DebugLevel
 }
 
-// maxRecorded is how many bytes of JSON a line has of what there is, and of what there was before.
+// maxRecorded is the maximum size in bytes of the JSON of the new state, and of the old one, in a line.
 const maxRecorded = 4000
 
 // Write implements events.Log.
@@ -49,7 +49,7 @@ func (l *Log) Write(record events.Record, e *events.Event) {
 	line.Msg("on record")
 }
 
-// recorded is JSON as a line has it.
+// recorded returns JSON in the form for a line.
 func recorded(text []byte) []byte {
 	text = events.Redacted(text)
 	if len(text) > maxRecorded {

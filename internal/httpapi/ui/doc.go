@@ -5,7 +5,7 @@
 // elsewhere: files in static are sent to the browser unchanged.
 //
 //	app.js     begins: the login, the menu, the current page
-//	api.js requests, and polling while the page is visible; eventstream.js parses server-sent events
+//	api.js     requests, and polling while the page is visible; eventstream.js parses server-sent events
 //	router.js  which page the address means; address.js parses and makes addresses
 //	dom.js     elements; all data of the API becomes text, never markup
 //	format.js  numbers, bytes, durations, moments
