@@ -103,7 +103,7 @@ func (m *BasicGetOk) decode(c *cursor) {
 	m.Exchange, m.RoutingKey, m.MessageCount = string(c.short()), string(c.short()), c.u32()
 }
 
-// BasicGetEmpty says that no message was ready [AMQP 1.8.3.12]. Its reserved argument is read and forgotten.
+// BasicGetEmpty says that no message was ready [AMQP 1.8.3.12]. Its reserved argument is read and ignored.
 type BasicGetEmpty struct{}
 
 func (*BasicGetEmpty) Key() Key { return classBasic<<16 | 72 }

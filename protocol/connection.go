@@ -129,7 +129,7 @@ func (*ConnectionOpenOk) decode(c *cursor) { c.name() }
 type ConnectionClose struct {
 	ReplyCode     uint16
 	ReplyText     string // at most 255 bytes
-	Class, Method uint16 // what failed, 0 and 0 when nothing in particular did
+	Class, Method uint16 // the failed method, 0 and 0 if none
 }
 
 func (*ConnectionClose) Key() Key { return classConnection<<16 | 50 }

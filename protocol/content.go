@@ -57,9 +57,9 @@ type Scan struct {
 // Persistent reports whether the message asks to survive a restart.
 func (s *Scan) Persistent() bool { return s.DeliveryMode == 2 }
 
-// ScanProperties walks once over raw properties and allocates nothing. It checks everything, the headers included, so that what has
-// passed can be forwarded without harm to consumers; what does not fit is *ConnectionError 501 (RabbitMQ answers 541 without a reason).
-// The two lowest flag bits mean nothing to clients, as in RabbitMQ; an original is skipped.
+// ScanProperties walks once over raw properties and allocates nothing. It checks everything, the headers included, so
+// that checked properties can be forwarded safely to consumers; invalid ones are *ConnectionError 501 (RabbitMQ answers
+// 541 without a reason). The two lowest flag bits are ignored, as in RabbitMQ; an original is skipped.
 func ScanProperties(raw []byte) (s Scan, err error) {
 	if err = s.Read(raw); err != nil {
 		return Scan{}, err

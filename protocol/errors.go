@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Reply codes of AMQP 0-9-1 [AMQP 1.2]. ERR-2 says which of them close the channel and which the connection.
+// Reply codes of AMQP 0-9-1 [AMQP 1.2]. ERR-2 defines which of them close the channel and which the connection.
 const (
 	ReplySuccess       uint16 = 200 // a close without fault
 	ContentTooLarge    uint16 = 311 // channel
@@ -47,7 +47,7 @@ type ConnectionError struct {
 	Class, Method uint16
 }
 
-// ChannelErrorf makes a ChannelError. The code's name is put in front of the explanation and the whole is cut as ERR-1 says:
+// ChannelErrorf returns a ChannelError. The explanation is prefixed with the code's name and cut according to ERR-1:
 // ChannelErrorf(404, "no queue '%s' in vhost '%s'", q, v) reads "NOT_FOUND - no queue 'q' in vhost '/'".
 func ChannelErrorf(code uint16, format string, args ...any) *ChannelError {
 	return &ChannelError{Code: code, Text: replyText(code, format, args)}

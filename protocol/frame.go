@@ -23,7 +23,7 @@ const frameHeaderSize = 7
 // ProtocolHeader is the first thing that a client sends, and the answer of a server, before it hangs up, to a header it does not know [AMQP 4.2.2].
 var ProtocolHeader = [8]byte{'A', 'M', 'Q', 'P', 0, 0, 9, 1}
 
-// Frame is one frame as it came off the wire.
+// Frame is one frame as received.
 //
 //	 0      1         3             7                  size+7  size+8
 //	┌──────┬─────────┬─────────────┬──────────────────┬──────┐
@@ -91,7 +91,7 @@ func (f Frame) Unexpected() *ConnectionError {
 	return ConnectionErrorf(UnexpectedFrame, "%s", f.snippet())
 }
 
-// frameError returns 501 with the frame's first bytes, as RabbitMQ words it.
+// frameError returns 501 with the frame's first bytes, in RabbitMQ's words.
 func frameError(f Frame, format string, args ...any) *ConnectionError {
 	return ConnectionErrorf(FrameErr, "%s: "+format, append([]any{f.snippet()}, args...)...)
 }

@@ -27,11 +27,11 @@ func DecodePublish(payload []byte, v *PublishView) error {
 	if len(payload) < publishFixed {
 		return cannotDecode(payload[min(4, len(payload)):], classBasic, 40)
 	}
-	key := 7 + int(payload[6]) // where the routing key's length stands
+	key := 7 + int(payload[6]) // offset of the routing key's length
 	if len(payload) < key+2 {
 		return cannotDecode(payload[4:], classBasic, 40)
 	}
-	end := key + 1 + int(payload[key]) // where the bits stand
+	end := key + 1 + int(payload[key]) // offset of the bits
 	if len(payload) != end+1 {
 		return cannotDecode(payload[4:], classBasic, 40)
 	}

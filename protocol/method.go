@@ -42,12 +42,13 @@ func MethodKey(payload []byte) (class, method uint16, ok bool) {
 	return binary.BigEndian.Uint16(payload), binary.BigEndian.Uint16(payload[2:]), true
 }
 
-// DecodeMethod decodes the payload of a method frame; strings and tables are copied out of it. Errors are *ConnectionError:
+// DecodeMethod decodes the payload of a method frame; strings and tables are copied. Errors are *ConnectionError:
 //
-//   - arguments that are cut short, run on, or hold a broken table: 501 "cannot decode <<…>>", which blames the method;
-//   - a short string that is not UTF-8, except in methods that carry content: 501 "Malformed UTF-8 in shortstr" (DEC-8), which
-//     blames none, as in RabbitMQ;
-//   - an unknown class or method: 540, which blames it. RabbitMQ drops the connection there without a word.
+//   - arguments that are too short, too long, or contain a broken table: 501 "cannot decode <<…>>", with the method's
+//     ids;
+//   - a short string that is not UTF-8, except in methods that carry content: 501 "Malformed UTF-8 in shortstr"
+//     (DEC-8), without the method's ids, as in RabbitMQ;
+//   - an unknown class or method: 540, with its ids. RabbitMQ drops the connection silently.
 func DecodeMethod(payload []byte) (Method, error) {
 	class, method, ok := MethodKey(payload)
 	if !ok {

@@ -21,7 +21,7 @@ type kind struct {
 	empty func() decoder
 }
 
-// kinds has all methods that RabbitMQ knows, deprecated ones too.
+// kinds has all methods that RabbitMQ supports, including deprecated ones.
 var kinds = func() map[Key]kind {
 	all := map[Key]kind{}
 	for _, k := range []kind{

@@ -20,8 +20,8 @@ const (
 	flagsKnown uint16 = 0xFFFC // the two others mean nothing to clients; see original.go
 )
 
-// Properties are the properties of a message [AMQP 1.8.1]. Flags says which of them are present; a field whose flag is not set counts
-// as absent whatever it holds.
+// Properties are the properties of a message [AMQP 1.8.1]. Flags defines which of them are present; a field without its
+// flag counts as absent, whatever its value.
 type Properties struct {
 	ContentType     string
 	ContentEncoding string

@@ -88,7 +88,7 @@ func (m *QueuePurge) decode(c *cursor) {
 	m.Queue, m.NoWait = c.name(), bit(c.u8(), 0)
 }
 
-// QueuePurgeOk says how many messages queue.purge dropped [AMQP 1.7.2.8].
+// QueuePurgeOk returns the number of messages that queue.purge dropped [AMQP 1.7.2.8].
 type QueuePurgeOk struct {
 	MessageCount uint32
 }
@@ -120,7 +120,7 @@ func (m *QueueDelete) decode(c *cursor) {
 	m.IfUnused, m.IfEmpty, m.NoWait = bit(b, 0), bit(b, 1), bit(b, 2)
 }
 
-// QueueDeleteOk says how many ready messages were in the deleted queue [AMQP 1.7.2.10].
+// QueueDeleteOk returns the number of ready messages in the deleted queue [AMQP 1.7.2.10].
 type QueueDeleteOk struct {
 	MessageCount uint32
 }

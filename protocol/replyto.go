@@ -2,8 +2,8 @@ package protocol
 
 import "math/bits"
 
-// ReplaceReplyTo returns raw, properties that were scanned and have a reply-to, with another one of at most 255 bytes. Everything else
-// stays as it is, byte for byte.
+// ReplaceReplyTo returns raw, properties that were scanned and have a reply-to, with another reply-to of at most 255
+// bytes. Everything else is unchanged, byte for byte.
 func ReplaceReplyTo(raw []byte, to string) []byte {
 	c := cursor{b: raw}
 	before := c.u16() &^ (FlagReplyTo<<1 - 1) // the properties in front of it

@@ -32,7 +32,7 @@ func (m *BasicReject) Append(dst []byte) []byte {
 
 func (m *BasicReject) decode(c *cursor) { m.DeliveryTag, m.Requeue = c.u64(), bit(c.u8(), 0) }
 
-// BasicRecoverAsync puts back what the channel has not settled, without an answer [AMQP 1.8.3.15].
+// BasicRecoverAsync requeues unsettled deliveries of the channel, without an answer [AMQP 1.8.3.15].
 type BasicRecoverAsync struct {
 	Requeue bool // RabbitMQ refuses false (DEC-15)
 }
@@ -44,7 +44,7 @@ func (m *BasicRecoverAsync) Append(dst []byte) []byte { return append(dst, octet
 
 func (m *BasicRecoverAsync) decode(c *cursor) { m.Requeue = bit(c.u8(), 0) }
 
-// BasicRecover puts back what the channel has not settled [AMQP 1.8.3.16].
+// BasicRecover requeues unsettled deliveries of the channel [AMQP 1.8.3.16].
 type BasicRecover BasicRecoverAsync
 
 func (*BasicRecover) Key() Key { return classBasic<<16 | 110 }

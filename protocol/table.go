@@ -2,13 +2,13 @@ package protocol
 
 import "slices"
 
-// Table is a field table; order and duplicate keys are kept as they arrived. The Go type of a value determines its
-// wire tag, so that every value goes out as it came in:
+// Table is a field table; order and duplicate keys are kept. The Go type of a value determines its wire tag, so that
+// every value is sent as it was received:
 //
 //	t bool     b int8   B uint8   s int16   u uint16   I int32   i uint32   l int64 (L is read as l)
 //	f float32  d float64  D Decimal  S string  x []byte  T Timestamp  F Table  A Array  V nil
 //
-// A table is shared freely and therefore never altered; Set and Delete return another one.
+// A table may be shared freely and is therefore immutable; Set and Delete return another one.
 type Table []Field
 
 // Field is one entry of a table. Key has at most 255 bytes.

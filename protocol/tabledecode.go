@@ -5,10 +5,10 @@ import (
 	"math"
 )
 
-// maxNesting is how many tables and arrays may stand inside each other, the outermost included.
+// maxNesting is the maximum nesting depth of tables and arrays, including the outermost.
 const maxNesting = 128
 
-// DecodeTable copies the table out of encoded, which must be exactly one table:
+// DecodeTable decodes a copy of the table in encoded, which must be exactly one table:
 //
 //	│ length 4 │ field … │        field  │ key 1+n │ tag 1 │ value │
 //
@@ -96,7 +96,7 @@ func (c *cursor) enter(level int, keys bool) (in cursor, n int) {
 	return in, n
 }
 
-// value reads a tag and its value, which stands in a table or array at a nesting level.
+// value reads a tag and its value, in a table or array at a nesting level.
 func (c *cursor) value(level int) any {
 	switch c.u8() {
 	case 't':

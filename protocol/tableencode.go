@@ -6,8 +6,9 @@ import (
 	"math"
 )
 
-// AppendTable appends t with its length word, in the order of its fields. It fails, and returns dst unchanged, on what DecodeTable would
-// not read back: a key longer than 255 bytes, more than 128 levels, a float that is not finite, a Go value without a wire type.
+// AppendTable appends t with its length word, in the order of its fields. It fails, and returns dst unchanged, for
+// values that DecodeTable would refuse: a key longer than 255 bytes, more than 128 levels, a float that is not finite,
+// a Go value without a wire type.
 func AppendTable(dst []byte, t Table) ([]byte, error) {
 	grown, err := appendTable(dst, t, 1)
 	if err != nil {
@@ -26,7 +27,7 @@ func mustAppendTable(dst []byte, t Table) []byte {
 	return dst
 }
 
-// appendTable appends a table that stands at a nesting level.
+// appendTable appends a table at a nesting level.
 func appendTable(dst []byte, t Table, level int) ([]byte, error) {
 	if level > maxNesting {
 		return dst, fmt.Errorf("field table: more than %d levels", maxNesting)
@@ -47,7 +48,7 @@ func appendTable(dst []byte, t Table, level int) ([]byte, error) {
 	return dst, nil
 }
 
-// appendArray appends an array that stands at a nesting level.
+// appendArray appends an array at a nesting level.
 func appendArray(dst []byte, a Array, level int) ([]byte, error) {
 	if level > maxNesting {
 		return dst, fmt.Errorf("field table: more than %d levels", maxNesting)
@@ -64,7 +65,7 @@ func appendArray(dst []byte, a Array, level int) ([]byte, error) {
 	return dst, nil
 }
 
-// appendValue appends tag and value of a field that stands in a table or array at a nesting level.
+// appendValue appends tag and value of a field in a table or array at a nesting level.
 func appendValue(dst []byte, v any, level int) ([]byte, error) {
 	switch v := v.(type) {
 	case nil:
@@ -105,7 +106,7 @@ func appendValue(dst []byte, v any, level int) ([]byte, error) {
 	return dst, fmt.Errorf("field table: no wire type for %T", v)
 }
 
-// checkFinite refuses what DecodeTable refuses.
+// checkFinite refuses floats that DecodeTable refuses.
 func checkFinite(f float64) error {
 	if !finite(f) {
 		return fmt.Errorf("field table: %v is not finite", f)

@@ -9,8 +9,8 @@ import (
 
 var errUnlike = errors.New("amqp 1.0: the values of an array are not of its type")
 
-// appendArray appends an array that stands at a nesting level. Its values are encoded one by one first, and lose there what they share:
-// descriptors and constructor.
+// appendArray appends an array at a nesting level. Its values are first encoded one by one, and then lose the parts
+// that they share: descriptors and constructor.
 func appendArray(dst []byte, a Array, level int) ([]byte, error) {
 	if typeOf[a.Of] != a.Of || a.Of == TypeDescribed || a.Of == TypeNone {
 		return dst, errUnlike

@@ -54,7 +54,7 @@ func (c *cursor) u32() uint32 {
 	return 0
 }
 
-// constructor reads a constructor, which must be that of want; TypeNone stands for any that exists.
+// constructor reads a constructor, which must be of type want; TypeNone accepts any valid one.
 func (c *cursor) constructor(want Type) (code uint8) {
 	code = c.u8()
 	switch t := typeOf[code]; {
@@ -177,7 +177,7 @@ func (c *cursor) enter(code uint8) (count uint32, rest []byte) {
 	return count, rest
 }
 
-// leave widens the cursor to what follows; all that was inside must have been read.
+// leave widens the cursor to the bytes that follow; everything inside must have been read.
 func (c *cursor) leave(rest []byte) {
 	if c.fault == sound && len(c.b) > 0 {
 		c.fail(malformed)
@@ -203,10 +203,11 @@ func (c *cursor) elements(code uint8, count uint32) (each bool) {
 	return c.fault == sound
 }
 
-// check reads a value and all that it holds, and keeps nothing. level is how deep it stands, 1 for the outermost.
+// check reads and checks a value with all nested ones, and keeps nothing. level is its nesting level, 1 for the
+// outermost.
 func (c *cursor) check(level int) { c.checkRest(c.constructor(TypeNone), level) }
 
-// checkRest is check behind the constructor.
+// checkRest is check after the constructor.
 func (c *cursor) checkRest(code uint8, level int) {
 	if level > maxNesting {
 		c.fail(malformed)

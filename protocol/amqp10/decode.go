@@ -5,7 +5,7 @@ import "math"
 // decode reads a value at a nesting level.
 func (c *cursor) decode(level int) any { return c.decodeRest(c.constructor(TypeNone), level) }
 
-// decodeRest is decode behind the constructor.
+// decodeRest is decode after the constructor.
 func (c *cursor) decodeRest(code uint8, level int) any {
 	if level > maxNesting {
 		c.fail(malformed)
@@ -80,7 +80,7 @@ func scalarOf(code uint8, p []byte) any {
 	}
 }
 
-// list reads a list behind its constructor; an empty one is a nil List.
+// list reads a list after its constructor; an empty one is a nil List.
 func (c *cursor) list(code uint8, level int) List {
 	count, rest := c.enter(code)
 	var l List
@@ -94,7 +94,8 @@ func (c *cursor) list(code uint8, level int) List {
 	return l
 }
 
-// mapping reads a map behind its constructor; an empty one is an empty Map, since a nil one is null where a map is optional.
+// mapping reads a map after its constructor; an empty one is an empty Map, since a nil one is null where a map is
+// optional.
 func (c *cursor) mapping(code uint8, level int) Map {
 	count, rest := c.enter(code)
 	m := make(Map, 0, count/2)
@@ -106,7 +107,7 @@ func (c *cursor) mapping(code uint8, level int) Map {
 	return m
 }
 
-// array reads an array behind its constructor. Descriptors are those of all elements.
+// array reads an array after its constructor. Its descriptors apply to all elements.
 func (c *cursor) array(code uint8, level int) Array {
 	count, rest := c.enter(code)
 	var descriptors []any

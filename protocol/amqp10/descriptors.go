@@ -36,8 +36,7 @@ const (
 	SectionFooter                = 0x78
 )
 
-// descriptors are the names that descriptors may be sent as in place of their numbers, with empty composites of those that are bodies of
-// frames.
+// descriptors are the names that may be sent instead of descriptor numbers, with empty composites for bodies of frames.
 var descriptors = [...]struct {
 	name string
 	code uint64
@@ -134,7 +133,7 @@ func (f *fields) walk(p Composite) (code uint64) {
 	return f.walkRare(p)
 }
 
-// walkRare is walk for what comes once in a connection, session or link.
+// walkRare is walk for composites that come once in a connection, session or link.
 func (f *fields) walkRare(p Composite) (code uint64) {
 	switch p := p.(type) {
 	case *Open:

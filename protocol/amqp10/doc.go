@@ -1,7 +1,7 @@
-// Package amqp10 is AMQP 1.0 as bytes and values, for the server's side. It knows no broker and imports no other
-// package of the project.
+// Package amqp10 encodes and decodes AMQP 1.0, for the server's side. It is independent of the broker and imports no
+// other package of the project.
 //
-// It owns frames ([ParseFrame], [AppendFrame], [AppendTransfer]), the performatives, SASL frames and what they hold
+// It owns frames ([ParseFrame], [AppendFrame], [AppendTransfer]), the performatives, SASL frames and their fields
 // ([Frame.Decode], [DecodeInto]), the sections of a message ([ScanSections]) and the types ([Value], [Append]).
 //
 //	bytes ── ParseFrame ──▶ Frame ── Code ──┬─ transfer, disposition, flow ─▶ DecodeInto, without allocation
@@ -15,7 +15,8 @@
 //
 //   - Parsing never panics and checks every length, count and the nesting depth before it allocates, so that memory stays in proportion
 //     to the input. Malformed input is an *Error with the condition to send to the peer.
-//   - []byte, Text, SymbolText and Value alias what was parsed and live as long as it does. Everything else is copied out of it.
+//   - []byte, Text, SymbolText and Value alias the parsed bytes and are valid as long as they are. Everything else is
+//     copied.
 //   - Encoding appends to the caller's buffer, in the smallest encoding. It cannot fail for values that were decoded: text is repaired, and
 //     a Go value that has no type is the caller's mistake and panics (Append returns the error instead).
 package amqp10

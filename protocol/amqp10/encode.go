@@ -149,8 +149,9 @@ func CloseCompound(dst []byte, start, count int) []byte {
 	return dst
 }
 
-// Append appends a value of one of the Go types listed in types.go, a checked [Value] or a [Composite]. It fails, and returns dst
-// unchanged, on what Decode would not read back: other Go types, more than 128 levels, arrays of unlike values.
+// Append appends a value of one of the Go types listed in types.go, a checked [Value] or a [Composite]. It fails, and
+// returns dst unchanged, for values that Decode would refuse: other Go types, more than 128 levels, arrays of unlike
+// values.
 func Append(dst []byte, v any) ([]byte, error) {
 	grown, err := appendValue(dst, v, 1)
 	if err != nil {
@@ -169,7 +170,7 @@ func mustAppend(dst []byte, v any) []byte {
 	return dst
 }
 
-// appendValue appends a value that stands at a nesting level.
+// appendValue appends a value at a nesting level.
 func appendValue(dst []byte, v any, level int) ([]byte, error) {
 	if level > maxNesting {
 		return dst, errDeep

@@ -32,7 +32,7 @@ const (
 	LinkStolen            Symbol = "amqp:link:stolen"
 )
 
-// Error is the composite "error" and, as a Go error, what decoding answers with [AMQP 1.0 transport 2.8.14].
+// Error is the composite "error" and, as a Go error, the error of decoding [AMQP 1.0 transport 2.8.14].
 type Error struct {
 	Condition   Symbol
 	Description string
@@ -58,8 +58,8 @@ type fault uint8
 
 const (
 	sound     fault = iota
-	malformed       // bytes that are no value: amqp:decode-error
-	mismatch        // a value that may not stand there: amqp:invalid-field
+	malformed       // bytes that are not a value: amqp:decode-error
+	mismatch        // a value that is not allowed there: amqp:invalid-field
 )
 
 // condition returns the condition of an error with that cause.

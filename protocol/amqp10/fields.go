@@ -8,9 +8,9 @@ type Composite interface {
 	fields(f *fields) // reads or writes all fields, in order
 }
 
-// fields reads or writes the fields of composites: each of these has one list of its fields, for both ways. A field that is null or,
-// behind the last that is there, left out gets its default; when writing, a field that has its default is null, and nulls at the end are
-// left out unless the composite is [complete].
+// fields reads or writes the fields of composites: each of these has one list of its fields, for both directions. A
+// field that is null, or left out at the end, gets its default; when writing, a field that has its default is null, and
+// nulls at the end are left out unless the composite is [complete].
 type fields struct {
 	cursor
 	left int // reading: fields that are still there
@@ -18,7 +18,7 @@ type fields struct {
 	writing bool
 	out     []byte
 	count   int // writing: fields that out holds
-	nulls   int // writing: fields behind those that are null
+	nulls   int // writing: number of pending null fields
 }
 
 // required is a field that must be there.
@@ -228,8 +228,8 @@ func (f *fields) readComposite(p Composite) {
 	}
 }
 
-// readFields reads a composite behind its descriptor, and returns what that must have been. Fields that the specification does not have
-// are refused.
+// readFields reads a composite after its descriptor, and returns the required descriptor. Fields that are not in the
+// specification are refused.
 func (f *fields) readFields(p Composite) (code uint64) {
 	constructor := f.constructor(TypeList)
 	if f.fault != sound {
@@ -272,7 +272,7 @@ func complete(code uint64) bool {
 	return code >= CodeOpen && code <= CodeClose || code == codeError
 }
 
-// codeAt is where the descriptor of a composite that was written stands.
+// codeAt is the offset of the descriptor in a written composite.
 const codeAt = 2
 
 // descriptor reads the descriptor of a described value: its number or, of those that have one here, its name; math.MaxUint64 for other

@@ -14,13 +14,14 @@ const (
 	frameHeaderSize = 8
 )
 
-// Protocol headers: the first thing that each peer sends, once for SASL and once for what comes after it [AMQP 1.0 transport 2.2, security 5.3.1].
+// Protocol headers: the first thing that each peer sends, once for SASL and once after it [AMQP 1.0 transport 2.2,
+// security 5.3.1].
 var (
 	ProtocolHeader     = [8]byte{'A', 'M', 'Q', 'P', 0, 1, 0, 0}
 	SASLProtocolHeader = [8]byte{'A', 'M', 'Q', 'P', 3, 1, 0, 0}
 )
 
-// Frame is one frame as it came off the wire.
+// Frame is one frame as received.
 //
 //	 0      4      5      6         8                  4·doff   size
 //	┌──────┬──────┬──────┬─────────┬──────────────────┬────────┐
@@ -63,7 +64,8 @@ func ParseFrame(buf []byte, maxSize uint32) (f Frame, n, need int, err error) {
 	return f, int(size), int(size), nil
 }
 
-// Code returns the descriptor of the frame's performative, for DecodeInto; false when it cannot be read, as of a heartbeat.
+// Code returns the descriptor of the frame's performative, for DecodeInto; false when it cannot be read, or for a
+// heartbeat.
 func (f Frame) Code() (code uint64, ok bool) {
 	c := cursor{b: f.Body}
 	code = c.descriptor()
@@ -92,8 +94,8 @@ func (f Frame) Decode() (p Composite, payload []byte, err error) {
 }
 
 // DecodeInto decodes the composite at the start of b into p, all of whose fields are set; rest follows it. With a
-// *Transfer, *Disposition, *Flow, *Header or *Properties it allocates nothing but the rare fields (maps, the error of
-// a rejection). Errors are as those of Frame.Decode. A State is read where it is a field only.
+// *Transfer, *Disposition, *Flow, *Header or *Properties it allocates nothing but the rare fields (maps, the error of a
+// rejection). Errors are as those of Frame.Decode. A State is read only as a field.
 func DecodeInto(b []byte, p Composite) (rest []byte, err error) {
 	f := fields{cursor: cursor{b: b}}
 	f.readComposite(p)
@@ -121,8 +123,8 @@ func AppendHeartbeat(dst []byte) []byte {
 	return append(dst, 0, 0, 0, frameHeaderSize, frameHeaderSize/4, FrameAMQP, 0, 0)
 }
 
-// AppendTransfer appends a message as frames of at most maxSize bytes each, at least MinMaxFrameSize. The first one carries t, but for
-// More, which is set as it must be; the others its handle only. payload is the message, in pieces.
+// AppendTransfer appends a message as frames of at most maxSize bytes each, at least MinMaxFrameSize. The first one
+// carries t, with More set as needed; the others only its handle. payload is the message, in pieces.
 func AppendTransfer(dst []byte, channel uint16, t *Transfer, maxSize uint32, payload ...[]byte) []byte {
 	limit := int(min(max(maxSize, MinMaxFrameSize), math.MaxInt32))
 	left, at := 0, 0 // bytes; where in the first piece the next frame begins

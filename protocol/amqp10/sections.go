@@ -2,10 +2,10 @@ package amqp10
 
 import "iter"
 
-// Text is a string that aliases what it was read from.
+// Text is a string that aliases the encoded bytes.
 type Text []byte
 
-// SymbolText is a symbol that aliases what it was read from.
+// SymbolText is a symbol that aliases the encoded bytes.
 type SymbolText []byte
 
 // Header is the section of how to deliver a message [AMQP 1.0 messaging 3.2.1].
@@ -30,8 +30,8 @@ func (p *Header) fields(f *fields) {
 	defaulted(f, &p.DeliveryCount, 0)
 }
 
-// Properties are the standard properties of a message [AMQP 1.0 messaging 3.2.4]. Bytes alias what they were read from and are nil
-// when absent.
+// Properties are the standard properties of a message [AMQP 1.0 messaging 3.2.4]. Byte slices alias the encoded bytes
+// and are nil when absent.
 type Properties struct {
 	MessageID          Value // a number without a fraction, uuid, binary or string
 	UserID             []byte
@@ -75,8 +75,8 @@ func (f *fields) messageID(id Value) {
 	}
 }
 
-// Sections are the sections of an encoded message, which they alias. Those that are not there are nil. Scanned sections can be forwarded:
-// all of it was checked but what Header and Properties hold, which their methods check.
+// Sections are the sections of an encoded message, which they alias. Absent ones are nil. Scanned sections can be
+// forwarded: everything was checked except the fields of Header and Properties, which their methods check.
 //
 //	│ header │ delivery annotations │ message annotations │ properties │ application properties │ body … │ footer │
 //	                                                      └────────────── bare message ────────────────┘
@@ -166,7 +166,7 @@ func (s *Sections) add(code uint64, section []byte, v Value) bool {
 	if s.body == nil {
 		s.body = section
 	} else {
-		s.body = s.body[:len(s.body)+len(section)] // they lie one behind the other
+		s.body = s.body[:len(s.body)+len(section)] // they are contiguous
 	}
 	return code == SectionValue || code == SectionData && v.Type() == TypeBinary || code == SectionSequence && v.Type() == TypeList
 }
@@ -216,7 +216,8 @@ func (s *Sections) Body() []byte { return s.body }
 // BodyAndFooter returns all sections of the body and the footer, encoded; nil without a body.
 func (s *Sections) BodyAndFooter() []byte { return s.bodyAndFooter }
 
-// BodyValues yields what the sections of the body hold: binaries, lists, or one value of any type; end is where in [Sections.Body] each ends.
+// BodyValues yields the contents of the sections of the body: binaries, lists, or one value of any type; end is where
+// in [Sections.Body] each ends.
 func (s *Sections) BodyValues() iter.Seq2[int, Value] {
 	return func(yield func(end int, v Value) bool) {
 		for c := (cursor{b: s.body}); len(c.b) > 0; {
@@ -227,7 +228,7 @@ func (s *Sections) BodyValues() iter.Seq2[int, Value] {
 	}
 }
 
-// AppendSection appends a section that is not a composite: code is its descriptor, v what it holds.
+// AppendSection appends a section that is not a composite: code is its descriptor, v its contents.
 func AppendSection(dst []byte, code uint64, v Value) []byte {
 	return append(AppendDescriptor(dst, code), v...)
 }

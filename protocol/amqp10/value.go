@@ -2,8 +2,8 @@ package amqp10
 
 import "iter"
 
-// Value is one encoded value that was checked: reading it cannot fail but for its type. It aliases what it was read from. nil is an
-// absent value.
+// Value is one checked encoded value: reading it can only fail for a wrong type. It aliases the encoded bytes. nil is
+// an absent value.
 type Value []byte
 
 // Type returns the type of the value, TypeNone if it is absent.
@@ -21,7 +21,7 @@ func (v Value) Decode() any {
 	return c.decode(1)
 }
 
-// payload returns the bytes behind constructor and length word.
+// payload returns the bytes after constructor and length word.
 func (v Value) payload() []byte {
 	c := cursor{b: v[1:]}
 	return c.payload(v[0])

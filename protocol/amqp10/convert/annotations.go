@@ -45,8 +45,8 @@ func Kept(v any) []byte {
 	return encoded
 }
 
-// lostAnnotations returns a section with the message annotations that 0-9-1 cannot carry: those without a header, and those whose type changes there. It
-// returns nil if there are none.
+// lostAnnotations returns a section with the message annotations that 0-9-1 cannot represent: without a header, or with
+// another type there. It returns nil if there are none.
 func lostAnnotations(all amqp10.Value) []byte {
 	var section []byte
 	start, count := 0, 0

@@ -8,8 +8,9 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// AppendOriginal appends the parts of a message of AMQP 1.0 that 0-9-1's property list has to carry besides what [To091] returns: the bare message without
-// the bytes of the body, the footer unless the body has it, and the message annotations that 0-9-1 has no type for. s are the sections of message.
+// AppendOriginal appends the parts of a message of AMQP 1.0 that 0-9-1's property list must carry in addition to the
+// result of [To091]: the bare message without the bytes of the body, the footer unless the body has it, and the message
+// annotations that 0-9-1 has no type for. s are the sections of message.
 //
 // The form is a list of pieces of AMQP 1.0, each with the number of bytes of the body that follow it. The first piece holds the properties and application
 // properties, the next ones what stands between the parts of the body; the footer of data comes next, and annotations, if any, come last.
@@ -80,7 +81,7 @@ func appendPieces(v [][]byte, original, body []byte) [][]byte {
 	return v
 }
 
-// amended returns an original with more application properties; as it is if there are none, or it is none.
+// amended returns an original with more application properties; unchanged if there are none, or it is not an original.
 func amended(original []byte, more amqp10.Map) []byte {
 	if len(more) == 0 {
 		return original
@@ -93,9 +94,9 @@ func amended(original []byte, more amqp10.Map) []byte {
 	return with
 }
 
-// Changed returns an original of whose properties change is called, unless it is nil, and which has other application
-// properties: without those that drop is true for, and with more. It is false if it is none, or that cannot be encoded.
-// The original stays as it is.
+// Changed returns an original after calling change, unless nil, for its properties, without the application properties
+// for which drop returns true, and with more. It returns false if original is not one, or the result cannot be encoded.
+// The original is not modified.
 func Changed(original []byte, change func(*amqp10.Properties), drop func(name string) bool, more amqp10.Map) (changed []byte, ok bool) {
 	text, body, rest, ok := part(original)
 	if !ok {
@@ -120,7 +121,7 @@ func Changed(original []byte, change func(*amqp10.Properties), drop func(name st
 	return append(appendPart(nil, bare, int(body)), rest...), true
 }
 
-// applicationProperties returns those of an original.
+// applicationProperties returns the application properties of an original.
 func applicationProperties(original []byte) amqp10.Value {
 	text, _, _, ok := part(original)
 	if !ok {
