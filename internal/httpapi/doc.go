@@ -16,18 +16,17 @@
 //	servicebus   the administration API of Azure Service Bus, on a port of its own
 //	ui           the web pages: files at / and /ui, which use the API like other clients
 //
-// They are written with rest (requests, rules, errors, lists; ADR 39) and forms (JSON forms that several of them
-// show) over internal/management, the broker. To add a section: a package, its Routes, its name in routes.go.
-// openapi.yaml describes every path. Package client speaks the same API from the other side.
+// They are written with rest (requests, rules, errors, lists; ADR 39) and forms (JSON forms shared by several sections)
+// over internal/management, the broker. To add a section: a package, its Routes, its name in routes.go. openapi.yaml
+// describes every path. Package client speaks the same API from the other side.
 //
 // Takes no mail and sends none: the implementation of management.Broker does.
 //
-// States: none; every request stands alone, but for the rates, which are the change since an earlier look, samples of
-// looks before (forms.Rates, ADR 51), and sessions of users who have logged in with a form (session).
+// States: none; requests are independent, except for rates, which are changes since an earlier sample, samples
+// (forms.Rates, ADR 51), and sessions of users who have logged in with a form (session).
 //
-// Deadlines: a request is read within 10 s and answered within 30 s (definitions as a whole: 10 min), of the time
-// that the process runs (ADR 33); its answer is written within 30 s more; an idle connection is closed after 2 min
-// (see NewServer).
+// Deadlines: a request is read within 10 s and answered within 30 s (all definitions: 10 min), of running time (ADR
+// 33); its answer is written within 30 s more; an idle connection is closed after 2 min (see NewServer).
 //
-// A restart loses: requests under way, what rates are made of, sessions.
+// A restart loses: running requests, samples, sessions.
 package httpapi

@@ -22,7 +22,7 @@ import (
 //go:embed openapi.yaml
 var document []byte
 
-// own are paths that are about the API itself.
+// own are paths about the API itself.
 var own = []rest.Route{rest.Open("/api/openapi.yaml", describe)}
 
 func describe(*rest.Request) (any, error) {
@@ -32,7 +32,7 @@ func describe(*rest.Request) (any, error) {
 	}), nil
 }
 
-// routes returns all that the API has: the tables of its sections.
+// routes returns all routes of the API: the tables of its sections.
 func routes() []rest.Route {
 	return slices.Concat(own, definitions.Routes, effects.Routes, topology.Routes, clients.Routes, messages.Routes, node.Routes, exposition.Routes, transfer.Routes, shovels.Routes)
 }

@@ -19,12 +19,11 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// maxHeaders is how many bytes the headers of a request may have.
+// maxHeaders is the maximum size of the headers of a request in bytes.
 const maxHeaders = 16 << 10
 
-// NewServer makes the HTTP server of the API with all its limits set, the number of
-// connections among them, which all its listeners share. The caller opens these, with TLS
-// or without, and shuts the server down.
+// NewServer returns the HTTP server of the API with all its limits, including the number of connections, which all its
+// listeners share. The caller opens the listeners, with TLS or without, and shuts the server down.
 func NewServer(broker management.Broker, users *auth.Users, connections int, samples config.Samples, log zerolog.Logger) *http.Server {
 	a, open := rest.New(broker, users, samples, log), newSockets(connections)
 	a.Busy = open.works
@@ -35,7 +34,7 @@ func NewServer(broker management.Broker, users *auth.Users, connections int, sam
 	return s
 }
 
-// serverLog writes down what an http.Server has to say.
+// serverLog logs the messages of an http.Server.
 type serverLog struct{ zerolog.Logger }
 
 // Write implements io.Writer. Failed TLS handshakes are not logged, so that port scans do not fill the log.
@@ -48,18 +47,17 @@ func (l serverLog) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// NewMetricsServer makes the server of a port of its own for scrapes, which asks for no login.
-// The rest is as with NewServer.
+// NewMetricsServer returns the server of a separate port for scrapes without a login. The rest is as with NewServer.
 func NewMetricsServer(broker management.Broker, connections int) *http.Server {
 	return newServer(sameOrigin(exposition.NewHandler(broker)), newSockets(connections))
 }
 
-// NewServiceBusServer makes the server of a port of its own for the administration API of Azure Service Bus, of the entities in a virtual
-// host. The rest is as with NewServer.
+// NewServiceBusServer returns the server of a separate port for the administration API of Azure Service Bus, for the
+// entities in a virtual host. The rest is as with NewServer.
 func NewServiceBusServer(broker management.Broker, users *auth.Users, vhost string, connections int, log zerolog.Logger) *http.Server {
 	entities, socket := servicebus.NewHandler(broker, users, vhost, log), websocket.NewHandler(broker)
 	return newServer(sameOrigin(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.TrimSuffix(r.URL.Path, "/") == websocket.Path { // which some clients end with a slash
+		if strings.TrimSuffix(r.URL.Path, "/") == websocket.Path { // some clients add a slash
 			socket.ServeHTTP(w, r)
 		} else {
 			entities.ServeHTTP(w, r)
@@ -80,7 +78,7 @@ func newServer(handler http.Handler, open *sockets) *http.Server {
 	return s
 }
 
-// NewHandler makes the handler of the API and the pages, for the caller's server. It keeps no samples.
+// NewHandler returns the handler of the API and the pages, for the caller's server. It keeps no samples.
 func NewHandler(broker management.Broker, users *auth.Users, log zerolog.Logger) http.Handler {
 	return handlerOf(broker, rest.New(broker, users, config.Samples{}, log))
 }
@@ -108,8 +106,8 @@ func handlerOf(broker management.Sockets, a *rest.API) http.Handler {
 	return sameOrigin(shim(mux))
 }
 
-// sameOrigin refuses requests that change something and that a browser sends for a page of another site. Other clients
-// send neither Sec-Fetch-Site nor Origin.
+// sameOrigin refuses changing requests that a browser sends for a page of another site. Other clients send neither
+// Sec-Fetch-Site nor Origin.
 func sameOrigin(next http.Handler) http.Handler {
 	protection := http.NewCrossOriginProtection()
 	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -119,7 +117,7 @@ func sameOrigin(next http.Handler) http.Handler {
 	return protection.Handler(next)
 }
 
-// welcome stands where RabbitMQ has a page about its API.
+// welcome answers at the path where RabbitMQ has a page about its API.
 func welcome(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	_, _ = w.Write([]byte(`<!doctype html>
@@ -130,10 +128,9 @@ docs/http-api.md, which comes with the broker, and described in <a href="/api/op
 `))
 }
 
-// shim makes ServeMux match escaped paths. It would take the segment %2F, which
-// is the virtual host /, for a slash; so it is given the escapes as if they were
-// plain text, and handlers undo one level of escaping in what they take from the
-// path. A slash at the end means nothing, as in RabbitMQ.
+// shim makes ServeMux match escaped paths. ServeMux would take the segment %2F, which is the virtual host /, for a
+// slash; so it gets the escapes as plain text, and handlers undo one level of escaping in parts of the path. A slash at
+// the end is ignored, as in RabbitMQ.
 func shim(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		inner := *r

@@ -11,9 +11,9 @@ import (
 	"candlemark/internal/httpapi/websocket"
 )
 
-// sockets bounds the connections of a server, so that clients do not use up the
-// file descriptors of the process, and so that connections without work never keep
-// work out: when there are too many, the oldest one of the least standing is closed.
+// sockets bounds the connections of a server, so that clients do not use up the file descriptors of the process, and so
+// that idle connections never keep out busy ones: when there are too many, the oldest one of the lowest standing is
+// closed.
 type sockets struct {
 	limit  int // in all
 	source int // from one source of logins
@@ -22,7 +22,7 @@ type sockets struct {
 	number uint64
 }
 
-// standing says why a connection keeps its place.
+// standing is the priority of a connection for keeping its place.
 type standing uint8
 
 const (
@@ -44,7 +44,7 @@ func newSockets(limit int) *sockets {
 // socketKey finds the connection of a request in its context.
 type socketKey struct{}
 
-// watch hooks into the connections of a server.
+// watch makes a server report its connections.
 func (s *sockets) watch(server *http.Server) {
 	server.ConnState = s.changed
 	server.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
@@ -84,8 +84,8 @@ func (s *sockets) works(ctx context.Context) {
 	}
 }
 
-// enter gives a new connection its place, for which another one may have to go. If
-// all others from its address, or all of them, are at work, there is none.
+// enter gives a new connection a place, and may evict another one for it. If all others from its address, or all
+// connections, are busy, there is none.
 func (s *sockets) enter(conn net.Conn) {
 	s.number++
 	k := &socket{from: auth.Source(conn.RemoteAddr()), number: s.number}
@@ -103,8 +103,7 @@ func (s *sockets) enter(conn net.Conn) {
 	s.open[conn] = k
 }
 
-// evict closes the oldest connection of the least standing among some, unless all of
-// them are at work.
+// evict closes the oldest of the given connections with the lowest standing, unless all of them are busy.
 func (s *sockets) evict(among func(*socket) bool) bool {
 	var least net.Conn
 	var its *socket

@@ -17,7 +17,7 @@ func (c *Client) As(user, password string) *Client {
 	return &Client{base: c.base, user: user, password: password}
 }
 
-// Post asks for what a path is for.
+// Post sends a POST to a path.
 func (c *Client) Post(ctx context.Context, path ...string) error {
 	return c.do(ctx, "POST", nil, nil, path...)
 }

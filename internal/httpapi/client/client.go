@@ -15,10 +15,10 @@ import (
 	"candlemark/internal/events"
 )
 
-// maxAnswer is how many bytes of an answer are read.
+// maxAnswer is the maximum number of bytes read of an answer.
 const maxAnswer = 256 << 20
 
-// Client asks one broker. It is safe for concurrent use.
+// Client sends requests to one broker. It is safe for concurrent use.
 type Client struct {
 	base     url.URL // without user and trailing slash
 	user     string
@@ -26,8 +26,8 @@ type Client struct {
 	http     http.Client
 }
 
-// AddressFrom returns the broker's address and user from an environment: what CANDLEMARK_HTTP_URL says, else this
-// machine, in a container as the user whom its broker began with.
+// AddressFrom returns the broker's address and user from an environment: CANDLEMARK_HTTP_URL, else this machine, in a
+// container as the first user of its broker.
 func AddressFrom(getenv func(string) string) string {
 	first := func(what string) string {
 		return cmp.Or(getenv("CANDLEMARK_DEFAULT_"+what), getenv("RABBITMQ_DEFAULT_"+what), "guest")
@@ -40,8 +40,8 @@ func AddressFrom(getenv func(string) string) string {
 // anywhere.
 var errAddress = errors.New("the address of the HTTP API is not of the form http://user:password@host:port")
 
-// New makes a client of the API at address, such as http://guest:guest@127.0.0.1:15672. Without user and password in
-// it those are guest and guest. The error describes an invalid address.
+// New returns a client of the API at address, such as http://guest:guest@127.0.0.1:15672. User and password default to
+// guest and guest. The error describes an invalid address.
 func New(address string) (*Client, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
@@ -55,8 +55,8 @@ func New(address string) (*Client, error) {
 	return c, nil
 }
 
-// Reach says how the API is reached: below a prefix of its paths, "" for none, and with which TLS, nil for the usual one.
-// Call it before the first request.
+// Reach sets how the API is reached: the prefix of its paths, "" for none, and the TLS configuration, nil for the
+// default. Call it before the first request.
 func (c *Client) Reach(prefix string, secure *tls.Config) {
 	c.base.Path = prefix
 	if secure != nil {
@@ -72,8 +72,8 @@ func (c *Client) Address() string { return c.base.String() }
 // Close ends idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// Error is an answer that is no success. Other errors of a Client say that there
-// was no answer, or none that it understands.
+// Error is an answer that reports a failure. Other errors of a Client mean that there was no answer, or an unreadable
+// one.
 type Error struct {
 	Status int    // of HTTP
 	Code   string // "error" in the body: bad_request, not_authorised, …
@@ -116,7 +116,7 @@ func (c *Client) ask(ctx context.Context, q question, result any) error {
 	return nil
 }
 
-// Send sends any request, with body as JSON, nil for none, and returns the answer as it is.
+// Send sends any request, with body as JSON, nil for none, and returns the answer unchanged.
 func (c *Client) Send(ctx context.Context, method string, body any, query url.Values, path ...string) ([]byte, error) {
 	return c.answer(ctx, question{method: method, path: path, query: query, body: body})
 }
@@ -166,7 +166,7 @@ func failure(status int, answer []byte) *Error {
 		Error  string          `json:"error"`
 		Reason json.RawMessage `json:"reason"`
 	}
-	_ = json.Unmarshal(answer, &body) // proxies answer otherwise: the status has to do
+	_ = json.Unmarshal(answer, &body) // proxies answer in other forms: then there is only the status
 	e := &Error{Status: status, Code: body.Error, Body: string(answer)}
 	if json.Unmarshal(body.Reason, &e.Reason) != nil {
 		e.Reason = string(body.Reason) // a list, or nothing

@@ -9,17 +9,16 @@ import (
 // maxPage is how many items the API lists at most at a time.
 const maxPage = 1000
 
-// Listing is a list of messages: its path, such as "x", "queues", "/", "orders",
-// "messages", the name of the list in the answer, and what else is to be said in the
-// query.
+// Listing is a list of messages: its path, such as "x", "queues", "/", "orders", "messages", the name of the list in
+// the answer, and further query parameters.
 type Listing struct {
 	Path  []string
 	Items string
 	Query map[string]string
 }
 
-// Pages returns the first limit items of a list, page by page: what comes and goes
-// meanwhile may be among them or not.
+// Pages returns the first limit items of a list, page by page; items added or removed meanwhile may or may not be among
+// them.
 func (c *Client) Pages(ctx context.Context, l Listing, limit int) ([]Object, error) {
 	list, query := []Object{}, url.Values{}
 	for name, value := range l.Query {
@@ -44,7 +43,7 @@ func (c *Client) Pages(ctx context.Context, l Listing, limit int) ([]Object, err
 	}
 }
 
-// Change sends a request that changes something, and returns what the API says about it.
+// Change sends a request that changes something, and returns the answer.
 func (c *Client) Change(ctx context.Context, method string, query map[string]string, body any, path ...string) (Object, error) {
 	values := url.Values{}
 	for name, value := range query {

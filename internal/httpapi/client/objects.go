@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// Object is something of the API's: values as package encoding/json
-// reads them, numbers as json.Number.
+// Object is a JSON object of the API: values as package encoding/json decodes them, numbers as json.Number.
 type Object map[string]any
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -59,7 +58,7 @@ func (c *Client) StartBackup(ctx context.Context, folder string) (o Object, err 
 	return o, err
 }
 
-// Shutdown has the broker stop, and waits until requests fail.
+// Shutdown stops the broker, and waits until requests fail.
 func (c *Client) Shutdown(ctx context.Context) error {
 	err := c.do(ctx, http.MethodPost, nil, nil, "x", "shutdown")
 	for err == nil {
@@ -76,5 +75,5 @@ func (c *Client) Shutdown(ctx context.Context) error {
 	return err
 }
 
-// pollEvery is how long Shutdown waits between two looks.
+// pollEvery is the interval of the checks of Shutdown.
 const pollEvery = 200 * time.Millisecond

@@ -41,12 +41,12 @@ func channelForm(r *rest.Request, c *management.Channel) channelItem {
 	}
 }
 
-// channels lists those of the path's virtual host, or of all.
+// channels lists the channels of the path's virtual host, or of all.
 func channels(r *rest.Request) (any, error) {
 	return listChannels(r, func(c *management.Channel) bool { return r.VHost == "" || c.VHost == r.VHost })
 }
 
-// listChannels lists the wanted channels. Users without the tag monitoring see their own only.
+// listChannels lists the wanted channels. Users without the tag monitoring see only their own.
 func listChannels(r *rest.Request, wanted func(*management.Channel) bool) (any, error) {
 	all, err := r.Broker.Channels(r.Context())
 	visible := func(c *management.Channel) bool { return wanted(c) && r.OwnsChannel(c) }

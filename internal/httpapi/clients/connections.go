@@ -73,8 +73,8 @@ func connectionForm(r *rest.Request, c *management.Connection) connectionItem {
 	return item
 }
 
-// connections lists the connections of the path's virtual host, or of all. Users without the tag monitoring see their
-// own only.
+// connections lists the connections of the path's virtual host, or of all. Users without the tag monitoring see only
+// their own.
 func connections(r *rest.Request) (any, error) {
 	return listConnections(r, func(c *management.Connection) bool { return (r.VHost == "" || c.VHost == r.VHost) && r.Owns(c) })
 }
@@ -93,8 +93,8 @@ func connectionPart(r *rest.Request) (any, error) {
 	return nil, rest.ErrNotFound
 }
 
-// byUser is about all connections of a user. It lets those through who ask about themselves, and administrators; monitors
-// may look.
+// byUser handles requests about all connections of a user. It admits the user itself and administrators; monitors may
+// only read.
 func byUser(handle func(r *rest.Request, user string) (any, error)) rest.Handler {
 	return func(r *rest.Request) (any, error) {
 		user := r.Part("part")
@@ -108,12 +108,12 @@ func byUser(handle func(r *rest.Request, user string) (any, error)) rest.Handler
 	}
 }
 
-// userConnections lists them.
+// userConnections lists the connections of a user.
 func userConnections(r *rest.Request, user string) (any, error) {
 	return listConnections(r, func(c *management.Connection) bool { return c.User == user })
 }
 
-// closeUserConnections is closeConnection for all of them; there may be none.
+// closeUserConnections is closeConnection for all connections of a user, if any.
 func closeUserConnections(r *rest.Request, user string) (any, error) {
 	return nil, r.Broker.CloseConnectionsOf(r.Context(), user, reasonOf(r))
 }

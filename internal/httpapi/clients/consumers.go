@@ -6,7 +6,7 @@ import (
 	"candlemark/internal/management"
 )
 
-// consumers lists the consumers of one virtual host, or of all. Users without the tag monitoring see their own only.
+// consumers lists the consumers of one virtual host, or of all. Users without the tag monitoring see only their own.
 func consumers(r *rest.Request) (any, error) {
 	all, err := r.Broker.Consumers(r.Context(), r.VHost)
 	visible := func(c *management.Consumer) bool { return r.Owns(c.Connection) }

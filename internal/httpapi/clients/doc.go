@@ -1,3 +1,3 @@
 // Package clients is the section of the HTTP API about connections, channels and consumers. Users without the tag
-// monitoring see their own only.
+// monitoring see only their own.
 package clients

@@ -41,7 +41,7 @@ type outgoingLink struct {
 	Unsettled int    `json:"unsettled_messages"`
 }
 
-// sessions lists those of the connection of the path; one of AMQP 0-9-1 has none.
+// sessions lists the sessions of the connection of the path; an AMQP 0-9-1 connection has none.
 func sessions(r *rest.Request) (any, error) {
 	c, err := findConnection(r)
 	if err != nil {
@@ -89,7 +89,7 @@ type linkItem struct {
 	VHost      string  `json:"vhost"`
 }
 
-// links lists those of all sessions that the user may see.
+// links lists the links of all sessions that the user may see.
 func links(r *rest.Request) (any, error) {
 	all, err := r.Broker.Channels(r.Context())
 	items := []linkItem{}

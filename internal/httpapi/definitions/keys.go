@@ -15,7 +15,8 @@ type keyItem struct {
 	Secondary string      `json:"secondary_key"`
 }
 
-// accessKeys are those of the virtual host and name of the path, if it names any: users with keys, and what they may do there.
+// accessKeys are the access keys of the virtual host and name in the path, if any: users with keys, and their rights
+// there.
 var accessKeys = rest.Resource[keyItem]{
 	Items: func(r *rest.Request) ([]keyItem, error) {
 		list := []keyItem{}
@@ -29,7 +30,8 @@ var accessKeys = rest.Resource[keyItem]{
 	Name: func(i *keyItem) string { return i.Name },
 }
 
-// putAccessKey creates a key, or gives one other rights in a virtual host. Keys that are not given stay, or are made at random.
+// putAccessKey creates a key, or changes its rights in a virtual host. Keys that are not given are kept, or random for
+// a new user.
 func putAccessKey(r *rest.Request) (created bool, err error) {
 	b := r.JSON("rights")
 	var rights []sas.Right
@@ -64,7 +66,7 @@ func putAccessKey(r *rest.Request) (created bool, err error) {
 	return created, grantFailure(err)
 }
 
-// deleteAccessKey takes the keys from a user, and deletes one that has no password besides.
+// deleteAccessKey removes the keys of a user, and deletes the user if it has no password.
 func deleteAccessKey(r *rest.Request) (bool, error) {
 	a, _ := r.Users.Account(r.Name)
 	if _, ok := r.Users.Grant(r.Name, r.VHost); !ok || a.Keys == (sas.Keys{}) {
@@ -76,7 +78,7 @@ func deleteAccessKey(r *rest.Request) (bool, error) {
 	return true, r.Users.SetAccessKeys(r.Name, sas.Keys{})
 }
 
-// rotateAccessKey replaces the primary or the secondary key by another one, and answers with both.
+// rotateAccessKey replaces the primary or the secondary key by a new one, and answers with both.
 func rotateAccessKey(r *rest.Request) (any, error) {
 	b := r.JSON("key")
 	which := b.Text("key")

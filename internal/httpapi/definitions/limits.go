@@ -21,8 +21,8 @@ type userLimitsItem struct {
 	Value auth.Limits `json:"value"`
 }
 
-// limitsOfVHosts are those of the virtual hosts that have any, of the one that the path
-// names or of all that the user may see.
+// limitsOfVHosts are the limits of the virtual host in the path, or of all that the user may see; only those with
+// limits.
 var limitsOfVHosts = rest.Resource[vhostLimitsItem]{
 	Items: func(r *rest.Request) ([]vhostLimitsItem, error) {
 		return rest.Forms(r.Users.VHosts(), func(v *auth.VHost) bool {
@@ -56,7 +56,7 @@ func limitsUser(r *rest.Request) error {
 	return nil
 }
 
-// setLimits changes the limits of what the path names.
+// setLimits changes the limits of the object in the path.
 type setLimits func(r *rest.Request, f func(auth.Limits) auth.Limits) error
 
 func setVHostLimits(r *rest.Request, f func(auth.Limits) auth.Limits) error {
@@ -77,7 +77,7 @@ func limitFailure(err error) error {
 	return err
 }
 
-// putLimit sets the one limit that the path names.
+// putLimit sets the limit named in the path.
 func putLimit(set setLimits, parse func([]byte) (auth.Limits, error)) rest.Handler {
 	return func(r *rest.Request) (any, error) {
 		if err := set(r, func(before auth.Limits) auth.Limits { return before }); err != nil {
@@ -98,8 +98,7 @@ func putLimit(set setLimits, parse func([]byte) (auth.Limits, error)) rest.Handl
 	}
 }
 
-// deleteLimit takes away the one limit that the path names, which need not be
-// there.
+// deleteLimit removes the limit named in the path, which need not exist.
 func deleteLimit(set setLimits) rest.Handler {
 	return func(r *rest.Request) (any, error) {
 		return nil, set(r, func(l auth.Limits) auth.Limits {

@@ -14,7 +14,7 @@ import (
 	"candlemark/policies"
 )
 
-// The components that have parameters and are no plugins of RabbitMQ's; those are known to the package parameters.
+// The components with parameters that are not plugins of RabbitMQ; for plugins see package parameters.
 const (
 	operatorPolicies = string(auth.OperatorPolicies)
 	vhostLimits      = string(auth.VHostLimits)
@@ -41,9 +41,8 @@ type (
 	}
 )
 
-// listed are those of the component, virtual host and name of the path, if it
-// names any. Operator policies and the limits of virtual hosts are shown as
-// parameters, as they are some in RabbitMQ; policies are not.
+// listed are the parameters of the component, virtual host and name in the path, if any. Operator policies and the
+// limits of virtual hosts are shown as parameters, as in RabbitMQ; policies are not.
 var listed = rest.Resource[parameterItem]{Items: parametersOf, Name: func(i *parameterItem) string { return i.Name }}
 
 func parametersOf(r *rest.Request) ([]parameterItem, error) {
@@ -158,7 +157,7 @@ func putGlobal(r *rest.Request) (bool, error) {
 
 func deleteGlobal(r *rest.Request) (bool, error) { return r.Broker.DeleteGlobal(r.Context(), r.Name) }
 
-// putClusterName gives the broker its name, a global parameter.
+// putClusterName sets the name of the cluster, a global parameter.
 func putClusterName(r *rest.Request) (any, error) {
 	b := r.JSON("name")
 	if b.Text("name"); b.Err != nil {
@@ -168,7 +167,7 @@ func putClusterName(r *rest.Request) (any, error) {
 	return nil, rest.Invalid(err)
 }
 
-// clusterName names the broker.
+// clusterName returns the name of the cluster.
 func clusterName(r *rest.Request) (any, error) {
 	o, err := r.Broker.Overview(r.Context())
 	return map[string]string{"name": o.ClusterName}, err

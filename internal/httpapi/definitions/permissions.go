@@ -37,7 +37,7 @@ func ofUser(r *rest.Request) error {
 	return nil
 }
 
-// grants are those of the user and virtual host of the path.
+// grants are the permissions of the user and virtual host in the path.
 var grants = rest.Resource[grantItem]{
 	Items: func(r *rest.Request) ([]grantItem, error) {
 		items := []grantItem{}
@@ -59,7 +59,7 @@ func putGrant(r *rest.Request) (bool, error) {
 	return created, grantFailure(err)
 }
 
-// granting returns the body of a request that gives something to the user of the path in the virtual host of the path.
+// granting returns the body of a request that grants permissions to the user in the virtual host, both of the path.
 func granting(r *rest.Request, keys ...string) *rest.Body {
 	_, user := r.Users.Account(r.Name)
 	_, vhost := r.Users.VHost(r.VHost)
@@ -71,7 +71,7 @@ func granting(r *rest.Request, keys ...string) *rest.Body {
 
 var errNobodyThere = rest.Complaint("vhost_or_user_not_found")
 
-// grantFailure says why nothing was given, nil if it was.
+// grantFailure returns the error for a failed grant, nil for none.
 func grantFailure(err error) error {
 	var wrong *pattern.Error
 	switch {
@@ -95,8 +95,8 @@ func deleteGrant(r *rest.Request) (bool, error) {
 	return true, r.Users.DeleteGrant(r.Name, r.VHost)
 }
 
-// topicGrants are those of the user and virtual host of the path. An exchange
-// in it means nothing, as in RabbitMQ.
+// topicGrants are the topic permissions of the user and virtual host in the path. An exchange in the path is ignored,
+// as in RabbitMQ.
 var topicGrants = rest.Resource[topicItem]{
 	Items: func(r *rest.Request) ([]topicItem, error) {
 		items := []topicItem{}
@@ -115,11 +115,11 @@ func putTopicGrant(r *rest.Request) (bool, error) {
 		return false, b.Err
 	}
 	created, err := r.Users.PutTopicGrant(g)
-	// A user who holds some in the virtual host has this resource.
+	// The resource exists if the user has any topic permission in the virtual host.
 	return created && len(r.Users.TopicGrants(r.Name, r.VHost)) == 1, grantFailure(err)
 }
 
-// deleteTopicGrants deletes those for the exchange in the path, without one all.
+// deleteTopicGrants deletes the topic permissions for the exchange in the path, or all without one.
 func deleteTopicGrants(r *rest.Request) (bool, error) {
 	if len(r.Users.TopicGrants(r.Name, r.VHost)) == 0 {
 		return false, nil

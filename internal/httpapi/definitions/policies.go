@@ -9,7 +9,7 @@ import (
 	"candlemark/policies"
 )
 
-// policiesOf returns those of the virtual host and name of the path, if it names any, that the user may see (POL-13).
+// policiesOf returns the policies of the virtual host and name in the path, if any, that the user may see (POL-13).
 func policiesOf(operator bool) rest.Resource[*policies.Policy] {
 	return rest.Resource[*policies.Policy]{Items: func(r *rest.Request) ([]*policies.Policy, error) {
 		all, err := r.Broker.ListPolicies(r.Context(), r.VHost, operator)
@@ -20,7 +20,7 @@ func policiesOf(operator bool) rest.Resource[*policies.Policy] {
 	}}
 }
 
-// setPolicy stores one: 201 if it is new, 204 if it replaces one (POL-12).
+// setPolicy stores a policy: 201 if it is new, 204 if it replaces one (POL-12).
 func setPolicy(operator bool) func(*rest.Request) (bool, error) {
 	return func(r *rest.Request) (bool, error) {
 		body, err := r.Raw()
@@ -44,7 +44,7 @@ func storePolicy(r *rest.Request, operator bool, written json.RawMessage) (creat
 	return !replaced, err
 }
 
-// clearPolicy removes one: 204, or 404 if there is none (POL-12).
+// clearPolicy removes a policy: 204, or 404 if there is none (POL-12).
 func clearPolicy(operator bool) func(*rest.Request) (bool, error) {
 	return func(r *rest.Request) (bool, error) {
 		return r.Broker.ClearPolicy(r.Context(), r.VHost, r.Name, operator)

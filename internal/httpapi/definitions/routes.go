@@ -7,7 +7,7 @@ import (
 	"candlemark/internal/httpapi/rest"
 )
 
-// Routes are about what definitions consist of, but for queues, exchanges and bindings.
+// Routes are about all definitions except queues, exchanges and bindings.
 var Routes = slices.Concat(
 	accountRoutes, accessKeyRoutes, parameterRoutes, limitRoutes,
 	policyRoutes("/api/policies", false, rest.Changer(auth.Policies)),

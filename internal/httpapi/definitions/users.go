@@ -25,7 +25,7 @@ func accountForm(a *auth.Account) accountItem {
 	return accountItem{Limits: a.Limits, Name: a.Name, Hash: base64.StdEncoding.EncodeToString(a.Hash), Algorithm: a.Algorithm, Tags: a.Tags}
 }
 
-// accounts are all users, or the one that the path names; without are those that have no permissions.
+// accounts are all users, or the one named in the path; without are the users without permissions.
 var accounts, without = accountsThat(func(*rest.Request, string) bool { return true }), accountsThat(hasNoGrants)
 
 func accountsThat(shown func(r *rest.Request, name string) bool) rest.Resource[accountItem] {
@@ -41,8 +41,7 @@ func accountsThat(shown func(r *rest.Request, name string) bool) rest.Resource[a
 
 func hasNoGrants(r *rest.Request, name string) bool { return len(r.Users.Grants(name, "")) == 0 }
 
-// putAccount creates a user, or replaces its password and tags: without either
-// kind of password it has none.
+// putAccount creates a user, or replaces its password and tags: if neither kind of password is given, it has none.
 func putAccount(r *rest.Request) (created bool, err error) {
 	b := r.JSON()
 	wanted := accountOf(b, r.Name)
@@ -60,7 +59,7 @@ func putAccount(r *rest.Request) (created bool, err error) {
 	return created, equip(r.Users, r.Name, limits, grants)
 }
 
-// equip gives a user limits and permissions. The user may have been deleted since it was stored.
+// equip sets limits and permissions of a user. The user may have been deleted since it was stored.
 func equip(users *auth.Users, name string, limits auth.Limits, grants []auth.Grant) (err error) {
 	if limits != nil {
 		err = users.SetUserLimits(name, func(l auth.Limits) auth.Limits {
@@ -93,7 +92,7 @@ func accountOf(b *rest.Body, name string) auth.Account {
 	return wanted
 }
 
-// accountLimits returns those that a user gets beside those that it has.
+// accountLimits returns the limits to add to those of a user.
 func accountLimits(b *rest.Body) auth.Limits {
 	if !b.Has("limits") || isEmpty(b.Fields["limits"]) {
 		return nil
@@ -103,8 +102,8 @@ func accountLimits(b *rest.Body) auth.Limits {
 	return limits
 }
 
-// accountTags reads a list of tags, or a text with commas between them, or what
-// came before tags: whether the user is an administrator.
+// accountTags reads a list of tags, or a text with commas between them, or the older field that makes the user an
+// administrator.
 func accountTags(b *rest.Body) []string {
 	if b.Has("tags") {
 		return b.Tags()
@@ -134,7 +133,7 @@ func deleteAccount(r *rest.Request) (bool, error) {
 	return r.Broker.DeleteUser(r.Context(), r.Name)
 }
 
-// deleteAccounts deletes those of a list that exist.
+// deleteAccounts deletes the existing users of a list.
 func deleteAccounts(r *rest.Request) (any, error) {
 	b := r.JSON("users")
 	var names []string
@@ -145,8 +144,7 @@ func deleteAccounts(r *rest.Request) (any, error) {
 	return nil, b.Err
 }
 
-// hashPassword makes the hash of the password in the path, with a salt of its
-// own, as definitions have it.
+// hashPassword returns the hash of the password in the path, with a new salt, in the form of definitions.
 func hashPassword(r *rest.Request) (any, error) {
 	return map[string]string{"ok": base64.StdEncoding.EncodeToString(auth.HashPassword(r.Name))}, nil
 }

@@ -41,7 +41,7 @@ type vhostMetadata struct {
 	Protected        bool     `json:"protected_from_deletion,omitempty"`
 }
 
-// vhosts are those that the user may see, or the one that the path names.
+// vhosts are the virtual hosts that the user may see, or the one named in the path.
 var vhosts = rest.Resource[vhostItem]{
 	Items: func(r *rest.Request) ([]vhostItem, error) {
 		names, err := r.Broker.VHosts(r.Context())
@@ -92,7 +92,7 @@ func describe(r *rest.Request, name string, t management.Traffic) (vhostItem, er
 	return item, err
 }
 
-// putVHost creates a virtual host, in which its creator gets all permissions, or updates the description of one.
+// putVHost creates a virtual host, where its creator gets all permissions, or updates one.
 func putVHost(r *rest.Request) (bool, error) {
 	b := r.JSON()
 	before, known := r.Users.VHost(r.VHost)
@@ -108,8 +108,8 @@ func putVHost(r *rest.Request) (bool, error) {
 	return created && !known, err
 }
 
-// vhostOf reads what becomes of a virtual host. Without a default queue type
-// and tracing it keeps those that it has, its protection in any case; its description and tags go.
+// vhostOf reads the new state of a virtual host. It keeps its protection, and its default queue type and tracing if
+// these are absent; absent description and tags are removed.
 func vhostOf(b *rest.Body, before auth.VHost) auth.VHost {
 	v := auth.VHost{Name: before.Name, DefaultQueueType: before.DefaultQueueType, Tracing: before.Tracing, Protected: before.Protected}
 	if b.Has("tracing") {
@@ -143,7 +143,7 @@ func protect(protected bool) rest.Handler {
 	}
 }
 
-// startVHost is asked for in case a virtual host does not run on a node; here they all do.
+// startVHost does nothing: in RabbitMQ it starts a virtual host on a node, but here all are running.
 func startVHost(r *rest.Request) (any, error) {
 	if r.Name != r.Node {
 		return nil, rest.Complaint("Unknown node: " + r.Name)

@@ -1,4 +1,4 @@
-// Package effects is the section of the HTTP API about what policies do: why an object has those that it has, what a change
-// would do, and which changes there were, to take them back. Each path is also a command over AMQP, which Command carries out,
+// Package effects is the section of the HTTP API about what policies do: which apply to an object and why, the effect
+// of a change, and the history of changes, to undo them. Each path is also a command over AMQP, which Command executes,
 // with the same answers and refusals.
 package effects

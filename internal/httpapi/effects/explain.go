@@ -45,7 +45,7 @@ type settingForm struct {
 	Note           string  `json:"note"`
 }
 
-// explain says which policies apply to a queue or an exchange, and why.
+// explain explains which policies apply to a queue or an exchange.
 func explain(ctx context.Context, b management.PolicyEffects, a *asked) (any, error) {
 	form := explanationForm{VHost: a.vhost, Name: a.text("queue"), Kind: "queue", Candidates: []candidateForm{}, Settings: []settingForm{}}
 	switch {

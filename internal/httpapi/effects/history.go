@@ -58,13 +58,13 @@ func history(ctx context.Context, b management.PolicyEffects, a *asked) (any, er
 	return form, nil
 }
 
-// undoneForm is the answer for a change that was taken back.
+// undoneForm is the answer for an undone change.
 type undoneForm struct {
 	Undone uint64 `json:"undone"`
 	Change uint64 `json:"change"` // its own number in the history
 }
 
-// undo takes a change back.
+// undo undoes a change.
 func undo(ctx context.Context, b management.PolicyEffects, a *asked) (any, error) {
 	if a.fields["id"] == nil {
 		return nil, rest.Complaint("[{key_missing,id}]")

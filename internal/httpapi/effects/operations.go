@@ -12,7 +12,7 @@ import (
 	"candlemark/protocol"
 )
 
-// operation is something to be asked about policies, over HTTP or AMQP.
+// operation is a request about policies, over HTTP or AMQP.
 type operation func(ctx context.Context, b management.PolicyEffects, a *asked) (any, error)
 
 // asked is a request and its origin.
@@ -57,7 +57,7 @@ func command(ctx context.Context, b management.PolicyEffects, a *asked, key stri
 	return do(ctx, b, a)
 }
 
-// declined makes a refusal of what does not exist, with its name.
+// declined turns an error for a missing object into a refusal with its name.
 func declined(err error) error {
 	if code, text := rest.ProtocolError(err); code == protocol.NotFound {
 		return rest.Nonexistent(text)

@@ -30,7 +30,7 @@ type previewForm struct {
 	Items    []impactForm `json:"items"`
 }
 
-// countForm says how many objects lose a policy, or have another value of a setting.
+// countForm is the form of the number of objects that lose a policy, or get another value of a setting.
 type countForm struct {
 	Name     string `json:"name"`
 	Operator bool   `json:"operator"`
@@ -64,7 +64,7 @@ type changeForm struct {
 	AfterSource  *string `json:"after_source"`
 }
 
-// preview says what a policy would do, or what clearing it would.
+// preview returns the effects of setting, or of clearing, a policy.
 func preview(ctx context.Context, b management.PolicyEffects, a *asked) (any, error) {
 	if a.operator && !a.by.MayChange(auth.OperatorPolicies) {
 		return nil, errNotAdministrator
@@ -101,7 +101,7 @@ func preview(ctx context.Context, b management.PolicyEffects, a *asked) (any, er
 
 var errNotAdministrator = rest.Unauthorised("Not administrator user")
 
-// invalid says why a policy is none (POL-14).
+// invalid returns the error for an invalid policy (POL-14).
 func invalid(err error) error {
 	var wrong *policies.ValidationError
 	if errors.As(err, &wrong) {

@@ -9,7 +9,7 @@ import (
 	"candlemark/internal/jsonencode"
 )
 
-// Routes are about what policies do. They are our own: other brokers do not have them.
+// Routes are about what policies do. Other brokers do not have them.
 var Routes = []rest.Route{
 	rest.Get("/api/x/queues/{vhost}/{name}/policy", maker(false), does(explain, false, "queue")),
 	rest.Get("/api/x/exchanges/{vhost}/{name}/policy", maker(false), does(explain, false, "exchange")),

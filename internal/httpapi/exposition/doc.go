@@ -3,7 +3,7 @@
 // dashboards work unchanged, and the broker's own metrics under candlemark_ (ADR 47).
 //
 // Owns: which number is shown under which name. The numbers come from management.Broker. A page is written one family
-// at a time, so that a page about every queue holds one number of each, and not all of them.
+// at a time, so that a page about every queue holds only one number of each in memory.
 //
 // Takes no mail and sends none, and has no states. Deadlines are those of any request. A restart loses nothing.
 package exposition

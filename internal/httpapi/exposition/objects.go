@@ -25,7 +25,7 @@ func counter[T any](group, name, help string, of func(*T) uint64) column[T] {
 	return column[T]{group, name, help, dto.MetricType_COUNTER, func(t *T) float64 { return float64(of(t)) }}
 }
 
-// wants reports whether the columns have one of a group that is wanted.
+// wants reports whether any of the columns is in a wanted group.
 func wants[T any](columns []column[T], wanted func(group string) bool) bool {
 	return slices.ContainsFunc(columns, func(c column[T]) bool { return wanted(c.group) })
 }
@@ -56,7 +56,7 @@ func writeColumns[T any](w *writer, prefix string, columns []column[T], wanted f
 	}
 }
 
-// find asks for the objects that the wanted groups are about, of some virtual hosts, or of all for none.
+// find queries the objects of the wanted groups, in the given virtual hosts, or in all if none are given.
 func find(ctx context.Context, b management.Broker, wanted func(group string) bool, vhosts []string) (objects func(w *writer, prefix string), err error) {
 	if len(vhosts) == 0 {
 		vhosts = []string{""}

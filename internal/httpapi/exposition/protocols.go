@@ -6,10 +6,10 @@ import (
 	"candlemark/internal/metrics"
 )
 
-// protocolNames are RabbitMQ's.
+// protocolNames are RabbitMQ's names of protocols.
 var protocolNames = [management.Protocols]string{management.AMQP091: "amqp091", management.AMQP10: "amqp10"}
 
-// ofQueues is the protocol that what queues count stands under: they do not know what their clients speak.
+// ofQueues is the protocol label of counts of queues, which do not know the protocol of their clients.
 const ofQueues = "amqp091"
 
 // queueTypes are RabbitMQ's names.
@@ -97,7 +97,7 @@ func died(w *writer, m *management.Metrics) {
 	w.counter("rabbitmq_global_messages_dead_lettered_confirmed_total", "Dead letters that all their queues have taken", confirmed)
 }
 
-// reason is why messages died.
+// reason is a reason for dead-lettering.
 type reason struct {
 	name string
 	of   *management.Deaths

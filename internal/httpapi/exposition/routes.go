@@ -9,7 +9,7 @@ import (
 	"candlemark/internal/management"
 )
 
-// Routes are for monitoring systems that log in.
+// Routes are for monitoring systems with a login.
 var Routes = []rest.Route{
 	rest.Get(wholePath, rest.Monitor, scrape(whole)),
 	rest.Get(objectsPath, rest.Monitor, scrape(eachObject)),
@@ -23,7 +23,7 @@ const (
 	chosenPath  = "/metrics/detailed"
 )
 
-// question asks the broker for what a page shows.
+// question asks the broker for the contents of a page.
 type question func(ctx context.Context, b management.Broker, r *http.Request) (page, error)
 
 func scrape(ask question) rest.Handler {
@@ -33,8 +33,8 @@ func scrape(ask question) rest.Handler {
 	}
 }
 
-// How many scrapes a port that asks for no login answers at a time: of the broker as a whole, and of objects, which may
-// be many.
+// The maximum numbers of concurrent scrapes of a port without login: of the broker as a whole, and of objects, which
+// may be many.
 const (
 	wholeAtATime   = 4
 	objectsAtATime = 1
@@ -90,7 +90,7 @@ func whole(ctx context.Context, b management.Broker, _ *http.Request) (page, err
 	}, err
 }
 
-// eachObject has the families of all objects, and what whole says of the node.
+// eachObject has the families of all objects, and those of the node from whole.
 func eachObject(ctx context.Context, b management.Broker, _ *http.Request) (page, error) {
 	m, err := b.Metrics(ctx)
 	if err != nil {
@@ -108,7 +108,8 @@ func eachObject(ctx context.Context, b management.Broker, _ *http.Request) (page
 	}, err
 }
 
-// chosen has the families that the query names, of virtual hosts that it names; of none, and of all.
+// chosen has the families named in the query, for the virtual hosts named there; by default no families, and all
+// virtual hosts.
 func chosen(ctx context.Context, b management.Broker, r *http.Request) (page, error) {
 	m, err := b.Metrics(ctx)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 // rabbitVersion is the level of RabbitMQ that the broker follows (ADR 34).
 const rabbitVersion = "4.0.5"
 
-// identity says whose page this is. Panels of dashboards join it to everything else.
+// identity writes the labels of the broker, which dashboards join to all other metrics.
 func identity(w *writer, m *management.Metrics, endpoint string) {
 	w.info("rabbitmq_build_info", "Versions of the broker, and of RabbitMQ that it follows", "rabbitmq_version", rabbitVersion,
 		"prometheus_plugin_version", rabbitVersion, "prometheus_client_version", "", "erlang_version", "",
@@ -43,7 +43,7 @@ func truth(is bool) float64 {
 	return 0
 }
 
-// totals are all objects added up.
+// totals writes the sums over all objects.
 func totals(w *writer, m *management.Metrics) {
 	var n metrics.Numbers
 	for kind := range metrics.Holder {
@@ -90,7 +90,7 @@ func totals(w *writer, m *management.Metrics) {
 	counted(w, m)
 }
 
-// counted is how many objects there are, and were.
+// counted writes the numbers of current and past objects.
 func counted(w *writer, m *management.Metrics) {
 	w.gauge("rabbitmq_connections", "Open connections", float64(m.Connections))
 	w.gauge("rabbitmq_channels", "Open channels", float64(m.Channels))
@@ -110,7 +110,7 @@ func counted(w *writer, m *management.Metrics) {
 func process(w *writer) {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	families, _ := registry.Gather() // what it could not read is left out
+	families, _ := registry.Gather() // values that could not be read are left out
 	for _, f := range families {
 		w.begin(f)
 	}

@@ -24,13 +24,13 @@ type writer struct {
 // page writes the families of an answer.
 type page func(*writer)
 
-// formats are those that a scrape may ask for.
+// formats are the formats that a scrape may request.
 var formats = []expfmt.Format{expfmt.FmtOpenMetrics_1_0_0, expfmt.FmtOpenMetrics_0_0_1, expfmt.FmtText}
 
-// send answers a scrape in the format that it asks for.
+// send answers a scrape in the requested format.
 func (p page) send(w http.ResponseWriter, r *http.Request) {
 	// The broker's own time does not count against the client.
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(rest.Writing)) // if it has one
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(rest.Writing)) // if it supports deadlines
 	format := expfmt.NegotiateAccept(r.Header, formats...)
 	w.Header().Set("Content-Type", string(format))
 	w.Header().Set("Cache-Control", "no-cache")
@@ -38,7 +38,7 @@ func (p page) send(w http.ResponseWriter, r *http.Request) {
 	var to io.Writer = w
 	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 		w.Header().Set("Content-Encoding", "gzip")
-		packed, _ := gzip.NewWriterLevel(w, gzip.BestSpeed) // a level that there is
+		packed, _ := gzip.NewWriterLevel(w, gzip.BestSpeed) // a valid level
 		defer func() { _ = packed.Close() }()               // the client may have gone
 		to = packed
 	}
@@ -61,7 +61,7 @@ func (w *writer) begin(f *dto.MetricFamily) {
 	w.open = f
 }
 
-// family opens one, unless it is open.
+// family opens a family, unless it is open.
 func (w *writer) family(name, help string, kind dto.MetricType) *dto.MetricFamily {
 	if w.open == nil || w.open.GetName() != name {
 		w.begin(&dto.MetricFamily{Name: &name, Help: &help, Type: &kind})

@@ -14,7 +14,7 @@ func QueueTotalsOf(ready, unacked int) QueueTotals {
 	return QueueTotals{ready + unacked, ready, unacked}
 }
 
-// Histogram is the form of how many messages are due when: each is in one of the classes.
+// Histogram is the form of the numbers of messages by due time: each is in one of the classes.
 type Histogram struct {
 	Second int `json:"within_1s"`
 	Minute int `json:"within_1m"`
@@ -23,19 +23,19 @@ type Histogram struct {
 	Later  int `json:"later"`
 }
 
-// HistogramOf returns that of the counts within 1 s, 1 min, 1 h, 1 d, and later.
+// HistogramOf returns the form of the counts within 1 s, 1 min, 1 h, 1 d, and later.
 func HistogramOf(w [5]int) Histogram {
 	return Histogram{w[0], w[1], w[2], w[3], w[4]}
 }
 
-// Expiring is the form of when messages expire.
+// Expiring is the form of the counts of expiring messages.
 type Expiring struct {
 	Count     int       `json:"messages_expiring"`
 	Next      *string   `json:"next_expiry"`
 	Histogram Histogram `json:"expiry_histogram"`
 }
 
-// ExpiringOf returns that of the counts of a queue, or of several.
+// ExpiringOf returns the form of the counts of a queue, or of several.
 func ExpiringOf(c *management.ExpiryCounts) Expiring {
 	return Expiring{c.Count, Optional(c.Next), HistogramOf(c.Within)}
 }
@@ -71,7 +71,7 @@ type Stats struct {
 // statsOf names the counts of an object apart from its lengths.
 func statsOf(object string) string { return "stats " + object }
 
-// Stats returns the form of what an object has counted.
+// Stats returns the form of the counts of an object.
 func (l *Look) Stats(object string, c management.Counts) Stats {
 	all := c.Deliver + c.DeliverNoAck + c.Get + c.GetNoAck
 	f := l.Passed(statsOf(object), float64(c.Ack), float64(c.Confirm), float64(c.Deliver), float64(all), float64(c.DeliverNoAck),

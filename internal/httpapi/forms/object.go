@@ -10,8 +10,7 @@ import (
 	"candlemark/protocol"
 )
 
-// Object is the JSON form of a field table: keys in byte order, each once; of a
-// key that occurs twice the first counts.
+// Object is the JSON form of a field table: keys in byte order, each once; if a key occurs twice, the first counts.
 type Object protocol.Table
 
 // MarshalJSON implements json.Marshaler.
@@ -25,8 +24,7 @@ func (o Object) MarshalJSON() ([]byte, error) {
 	return jsonencode.Marshal(fields), nil
 }
 
-// plain returns the value of a field as JSON can show it: numbers and times as numbers, bytes as text, NaN and
-// infinity as null.
+// plain returns the value of a field for JSON: numbers and times as numbers, bytes as text, NaN and infinity as null.
 func plain(v any) any {
 	switch v := v.(type) {
 	case protocol.Table:
@@ -56,8 +54,7 @@ func plain(v any) any {
 	}
 }
 
-// plainScale is up to how many digits behind the point a decimal is written with all of
-// them.
+// plainScale is the maximum number of digits after the point with which a decimal is written in full.
 const plainScale = 20
 
 func finite(f float64) any {

@@ -23,7 +23,7 @@ type Rate struct {
 	*Range
 }
 
-// sample holds what was seen of an object.
+// sample holds the values of an object at a time.
 type sample struct {
 	at     time.Time
 	values []float64
@@ -32,13 +32,13 @@ type sample struct {
 
 // Rates keeps the last sample of each requested object, and earlier ones of objects whose samples are requested.
 type Rates struct {
-	// Samples say how long those are kept; set before the first look.
+	// Samples defines how long these are kept; set before the first use.
 	Samples config.Samples
 
 	mu        sync.Mutex
 	seen      map[string]*sample
 	swept     time.Time
-	forgot    time.Time // when series were looked through
+	forgot    time.Time // when series were last checked
 	series    map[string]*series
 	kept      atomic.Int32 // how many series there are
 	refreshed map[string]refreshed
@@ -46,7 +46,8 @@ type Rates struct {
 	closed    bool
 }
 
-// Of returns how fast the values of an object change. The first look at it, or at one that began anew, finds no change.
+// Of returns the rates of change of the values of an object; 0 for the first sample of the object, or if the number of
+// values has changed.
 func (r *Rates) Of(object string, values ...float64) []Rate {
 	now := time.Now()
 	r.mu.Lock()
@@ -67,14 +68,14 @@ func (r *Rates) Of(object string, values ...float64) []Rate {
 	}
 	changes := make([]Rate, len(values))
 	for i, v := range values {
-		// One place behind the point, as RabbitMQ shows it.
+		// One digit after the point, as in RabbitMQ.
 		changes[i].Rate = math.Round((v-s.values[i])/passed.Seconds()*10) / 10
 	}
 	*s = sample{now, values, changes}
 	return changes
 }
 
-// Counters is Of for values that only grow, unless the object begins anew.
+// Counters is Of for values that only grow; if one falls, the object was created again.
 func (r *Rates) Counters(object string, values ...float64) []Rate {
 	f := r.Of(object, values...)
 	if slices.ContainsFunc(f, func(x Rate) bool { return x.Rate < 0 }) {
@@ -83,7 +84,7 @@ func (r *Rates) Counters(object string, values ...float64) []Rate {
 	return f
 }
 
-// Forget has all objects be looked at for the first time again.
+// Forget drops the samples of all objects.
 func (r *Rates) Forget() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

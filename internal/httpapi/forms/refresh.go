@@ -12,7 +12,7 @@ type refreshed struct {
 }
 
 // Refresh samples an object every 5 s by calling again, which queries the broker and passes the figures to l. It ends
-// when again fails, or after a time without requests that is as long as the samples go back.
+// when again fails, or after a time without requests as long as the period of the samples.
 func (l *Look) Refresh(object string, again func(ctx context.Context, l *Look) error) {
 	if !l.wants() {
 		return
@@ -32,7 +32,7 @@ func (l *Look) Refresh(object string, again func(ctx context.Context, l *Look) e
 	}
 }
 
-// refresh looks at all of them, one after the other, and does so again when it is time.
+// refresh samples all refreshed objects, one after the other, and starts the timer for the next time.
 func (r *Rates) refresh() {
 	now := time.Now()
 	r.mu.Lock()
@@ -50,7 +50,7 @@ func (r *Rates) refresh() {
 	for object, o := range due {
 		if o.again(ctx, &Look{Rates: r}) != nil {
 			r.mu.Lock()
-			delete(r.refreshed, object) // it is gone, or the broker is
+			delete(r.refreshed, object) // the object or the broker is gone
 			r.mu.Unlock()
 		}
 	}

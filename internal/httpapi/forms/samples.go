@@ -8,7 +8,7 @@ import (
 	"candlemark/internal/config"
 )
 
-// Range is the form of how the values of an object were in the past.
+// Range is the form of past values of an object.
 type Range struct {
 	Samples []Sample `json:"samples"` // the newest first
 	AvgRate float64  `json:"avg_rate"`
@@ -25,12 +25,12 @@ type Sample struct {
 type kind int
 
 const (
-	lengths kind = iota // numbers of messages that are there
+	lengths kind = iota // numbers of stored messages
 	counts              // counts of messages
 	data                // counts of bytes
 )
 
-// wanted is the past that a request asks for: so long, in steps, or 0 if there is none.
+// wanted is the period and interval of the samples that a request asks for, 0 for none.
 type wanted struct{ age, step time.Duration }
 
 // Look shows figures to one request: rates, and samples if it asks for them.
@@ -42,13 +42,13 @@ type Look struct {
 
 // Limits on samples in an answer.
 const (
-	// maxPoints is how many there are of a figure: steps are longer if there would be more.
+	// maxPoints is the maximum number of samples of a figure: steps are longer if there would be more.
 	maxPoints = 1000
-	// maxSamples is how many there are of all figures, give or take those of one object; behind them there are only rates.
+	// maxSamples is the approximate maximum number of samples of all figures; after that there are only rates.
 	maxSamples = 200_000
 )
 
-// LookOf reads what a request asks for. As with RabbitMQ, parameters that are no numbers count for nothing.
+// LookOf reads the parameters of a request. As in RabbitMQ, parameters that are not numbers are ignored.
 func (r *Rates) LookOf(query string) *Look {
 	l := &Look{Rates: r}
 	if query == "" {
@@ -68,7 +68,7 @@ func (r *Rates) LookOf(query string) *Look {
 	return l
 }
 
-// wants reports whether there are to be samples of anything.
+// wants reports whether the request asks for any samples.
 func (l *Look) wants() bool { return l.wanted != [data + 1]wanted{} }
 
 // Lengths returns how fast numbers of messages change.
@@ -114,17 +114,17 @@ func (l *Look) past(k kind, object string, values []float64, rates []Rate) []Rat
 	return with
 }
 
-// Limits on what samples take.
+// Limits of the resources for samples.
 const (
-	// maxSeries is how many objects may have samples at a time; of further ones there are none.
+	// maxSeries is the maximum number of objects with samples at a time.
 	maxSeries = 512
-	// maxRefreshTime is how long the broker has for all figures that are refreshed.
+	// maxRefreshTime is how long the broker has for all refreshed figures.
 	maxRefreshTime = 5 * time.Second
 	// maxRefreshed is the maximum number of objects sampled between requests.
 	maxRefreshed = 128
 )
 
-// Overview is the object with the longest memory.
+// Overview is the object whose samples are kept longest.
 const Overview = "totals"
 
 // begin starts the samples of an object; nil if there is no room, or samples are not wanted. mu is held.
@@ -153,7 +153,7 @@ func (r *Rates) spansOf(object string) []config.Span {
 	return r.Samples.Objects
 }
 
-// forget drops samples that were not requested for as long as they go back; it runs rarely. mu is held.
+// forget drops samples that were not requested for as long as their period; it runs rarely. mu is held.
 func (r *Rates) forget(now time.Time) {
 	if now.Sub(r.forgot) < sampleEvery {
 		return
@@ -186,7 +186,7 @@ type point struct {
 	values []float64
 }
 
-// add notes values, in each tier if it is time for another one there. Of counts that began anew nothing before is remembered.
+// add adds values to each tier where the next sample is due. When counts start again, earlier samples are dropped.
 func (s *series) add(now time.Time, values []float64, grows bool) {
 	if last := s.tiers[0].points; grows && len(last) > 0 {
 		for i, before := range last[len(last)-1].values {
@@ -216,7 +216,7 @@ func (s *series) add(now time.Time, values []float64, grows bool) {
 	}
 }
 
-// past returns how the i-th value was, in steps back from its newest sample to the age or the oldest one.
+// past returns the i-th value in the past, in steps from its newest sample back to the age or the oldest one.
 func (s *series) past(w wanted, i int) *Range {
 	t := &s.tiers[len(s.tiers)-1]
 	for j := range s.tiers {

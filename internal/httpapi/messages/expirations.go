@@ -19,14 +19,14 @@ type expirationItem struct {
 	Unreadable bool   `json:"unreadable,omitempty"`
 }
 
-// expirationsPage is the form of when messages of a queue expire.
+// expirationsPage is the form of the expiring messages of a queue.
 type expirationsPage struct {
 	forms.Expiring
 	Messages []expirationItem `json:"messages"`
 	Next     *string          `json:"next"`
 }
 
-// expirations returns when messages expire.
+// expirations lists expiring messages.
 func expirations(ctx context.Context, b management.Messages, by management.Asker, at management.Place, w params) (any, error) {
 	after, limit, err := w.page()
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"candlemark/internal/management"
 )
 
-// fastestMove is the highest rate that can be given, in messages a second.
+// fastestMove is the maximum rate, in messages a second.
 const fastestMove = 1_000_000
 
 // moveItem is the form of a move.
@@ -32,7 +32,7 @@ type moveItem struct {
 	Ended   *string          `json:"ended_at"`
 }
 
-// target is where a move goes to, unless that is "origin".
+// target is the target of a move, unless that is "origin".
 type target struct {
 	Queue    *string `json:"queue,omitempty"`
 	Exchange *string `json:"exchange,omitempty"`
@@ -71,7 +71,7 @@ func targetShown(how *management.Move) (t target) {
 	return t
 }
 
-// move begins a move, or returns what it would do.
+// move begins a move, or returns the result of a dry run.
 func move(r *rest.Request) (any, error) {
 	b := r.JSON("to")
 	if b.Err != nil {
@@ -117,7 +117,7 @@ func moveOf(fields map[string]json.RawMessage) (how management.Move, err error) 
 	return how, nil
 }
 
-// destination reads where to.
+// destination reads the target of a move.
 func destination(raw json.RawMessage, how *management.Move) error {
 	const wanted = "to is origin, or an object with queue, or with exchange and perhaps routing_key"
 	var word string
@@ -144,7 +144,7 @@ func destination(raw json.RawMessage, how *management.Move) error {
 	return nil
 }
 
-// moves lists those that the user may see.
+// moves lists the moves that the user may see.
 func moves(r *rest.Request) (any, error) {
 	list := []moveItem{}
 	for _, m := range r.Broker.ListMoves(management.Asker{User: r.User}) {
@@ -153,7 +153,7 @@ func moves(r *rest.Request) (any, error) {
 	return list, nil
 }
 
-// oneMove returns one of them.
+// oneMove returns one move.
 func oneMove(r *rest.Request) (any, error) {
 	for _, m := range r.Broker.ListMoves(management.Asker{User: r.User}) {
 		if m.ID == r.Part("id") {
@@ -163,7 +163,7 @@ func oneMove(r *rest.Request) (any, error) {
 	return nil, rest.ErrNotFound
 }
 
-// stopMove ends one.
+// stopMove ends a move.
 func stopMove(r *rest.Request) (any, error) {
 	if !r.Broker.StopMove(r.Context(), management.Asker{User: r.User}, r.Part("id")) {
 		return nil, rest.ErrNotFound

@@ -12,11 +12,10 @@ import (
 	"candlemark/protocol"
 )
 
-// operation is something to be done about messages, over HTTP or AMQP.
+// operation is a request about messages, over HTTP or AMQP.
 type operation func(ctx context.Context, b management.Messages, by management.Asker, at management.Place, w params) (any, error)
 
-// does carries out an operation at the queue or exchange of the path, as its query, its body
-// and the id in it say.
+// does executes an operation on the queue or exchange of the path, with the parameters from query, body and path.
 func does(d operation, exchange bool) rest.Handler {
 	return func(r *rest.Request) (any, error) {
 		w := fromQuery(r.URL.Query())
@@ -76,7 +75,7 @@ func command(ctx context.Context, b management.Messages, by management.Asker, vh
 	return d(ctx, b, by, at, w)
 }
 
-// declinedMessage is declined for what moves messages, where RabbitMQ shows the whole text.
+// declinedMessage is rest.Declined for requests that move messages, where RabbitMQ shows the whole text.
 func declinedMessage(err error) error {
 	code, text := rest.ProtocolError(err)
 	switch code {

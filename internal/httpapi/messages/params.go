@@ -76,7 +76,7 @@ func (w params) number(name string) (uint64, error) {
 // limit returns how many items are wanted.
 func (w params) limit() (int, error) { return w.whole("limit", 1, maxListed, listedFirst) }
 
-// after returns where a list is to go on.
+// after returns the position after which a list continues.
 func (w params) after() (c management.Cursor, err error) {
 	written, there := w["after"]
 	if !there {
@@ -95,7 +95,7 @@ func (w params) after() (c management.Cursor, err error) {
 	return c, nil
 }
 
-// page returns the part of a list that is wanted.
+// page returns the requested part of a list.
 func (w params) page() (after management.Cursor, limit int, err error) {
 	if after, err = w.after(); err == nil {
 		limit, err = w.limit()
@@ -103,7 +103,7 @@ func (w params) page() (after management.Cursor, limit int, err error) {
 	return after, limit, err
 }
 
-// next returns the form of a cursor, null behind the last item.
+// next returns the form of a cursor, null after the last item.
 func next(c *management.Cursor) *string {
 	if c == nil {
 		return nil
@@ -125,7 +125,7 @@ func (w params) id() (which management.ScheduledID, err error) {
 	return which, err
 }
 
-// when is another time for scheduled messages.
+// when returns the new time for scheduled messages.
 func (w params) when() (management.When, error) {
 	due, delay := w["due"], w["delay"]
 	if (due == "") == (delay == "") {

@@ -20,8 +20,7 @@ var states = []struct {
 	state int
 }{{"ready", management.StateReady}, {"unacked", management.StateUnacked}, {"scheduled", management.StateScheduled}, {"deferred", management.StateDeferred}}
 
-// peekedItem is the form of a message that was looked at. Times that do not apply are
-// null.
+// peekedItem is the form of a peeked message. Times that do not apply are null.
 type peekedItem struct {
 	ID            string       `json:"id"`
 	State         string       `json:"state"`
@@ -47,7 +46,7 @@ type peekedPage struct {
 	Next     *string      `json:"next"`
 }
 
-// peek shows messages without taking any.
+// peek shows messages without consuming them.
 func peek(ctx context.Context, b management.Messages, by management.Asker, at management.Place, w params) (any, error) {
 	how, encoding, err := w.peek()
 	if err != nil {
@@ -66,7 +65,7 @@ func peek(ctx context.Context, b management.Messages, by management.Asker, at ma
 	}, nil
 }
 
-// peek reads which messages are to be shown, and how.
+// peek reads the parameters of a peek.
 func (w params) peek() (how management.Peek, encoding string, err error) {
 	if how.After, how.Limit, err = w.page(); err != nil {
 		return how, "", err
@@ -127,7 +126,7 @@ func peeked(m *management.Peeked, encoding string) peekedItem {
 // isLong reports whether JSON writes a character of one byte as six: a text with many of them is shorter in base64.
 func isLong(b byte) bool { return b < ' ' && b != '\n' && b != '\r' && b != '\t' }
 
-// payload returns the form of a body, or of its beginning: a character that was cut in two does not make it binary.
+// payload returns the form of a body, or of its beginning: a truncated character at the end does not make it binary.
 func payload(body []byte, encoding string) (text, form string) {
 	whole := body
 	for i := 0; i < utf8.UTFMax-1 && len(whole) > 0 && !utf8.Valid(whole); i++ {

@@ -34,7 +34,7 @@ func publish(r *rest.Request) (any, error) {
 	return map[string]bool{"routed": routed}, declinedMessage(err)
 }
 
-// publicationOf reads a message, but for its exchange.
+// publicationOf reads a message without its exchange.
 func publicationOf(b *rest.Body) (p management.Publication) {
 	var payload string
 	b.Decode("payload", &payload, rest.Complaint("payload_not_string"))

@@ -9,7 +9,7 @@ import (
 	"candlemark/internal/management"
 )
 
-// scheduledItem is the form of a message that waits for its time.
+// scheduledItem is the form of a scheduled message.
 type scheduledItem struct {
 	ID         string  `json:"id"`
 	Due        string  `json:"due"`
@@ -38,7 +38,7 @@ type scheduledCounts struct {
 	Histogram forms.Histogram `json:"histogram"`
 }
 
-// cancelled and rescheduled are the answers for what was changed.
+// cancelled and rescheduled are the answers for changed messages.
 type cancelled struct {
 	Count int `json:"cancelled"`
 }
@@ -48,7 +48,7 @@ type rescheduled struct {
 	Due   string `json:"due"`
 }
 
-// listScheduled lists what waits.
+// listScheduled lists scheduled messages.
 func listScheduled(ctx context.Context, b management.Messages, by management.Asker, at management.Place, w params) (any, error) {
 	after, limit, err := w.page()
 	if err != nil {
@@ -68,7 +68,7 @@ func listScheduled(ctx context.Context, b management.Messages, by management.Ask
 	return shown, nil
 }
 
-// countScheduled counts what waits.
+// countScheduled counts scheduled messages.
 func countScheduled(ctx context.Context, b management.Messages, by management.Asker, at management.Place, _ params) (any, error) {
 	c, err := b.ScheduledCounts(ctx, by, at)
 	if err != nil {
@@ -80,7 +80,7 @@ func countScheduled(ctx context.Context, b management.Messages, by management.As
 // nothingScheduled is the answer for a message that does not exist.
 var nothingScheduled = rest.Nonexistent("no such message is scheduled: it was released, cancelled, or never there")
 
-// cancelScheduled drops messages that wait.
+// cancelScheduled drops scheduled messages.
 func cancelScheduled(ctx context.Context, b management.Messages, by management.Asker, at management.Place, w params) (any, error) {
 	which, err := w.id()
 	if err != nil {
@@ -96,7 +96,7 @@ func cancelScheduled(ctx context.Context, b management.Messages, by management.A
 	return cancelled{count}, nil
 }
 
-// reschedule gives messages that wait another time.
+// reschedule changes the time of scheduled messages.
 func reschedule(ctx context.Context, b management.Messages, by management.Asker, at management.Place, w params) (any, error) {
 	which, err := w.id()
 	if err != nil {

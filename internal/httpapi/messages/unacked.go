@@ -36,12 +36,12 @@ type renewed struct {
 	Locked *string `json:"lock_expires_at"`
 }
 
-// returned is the answer for deliveries that went back.
+// returned is the answer for returned deliveries.
 type returned struct {
 	Count int `json:"returned"`
 }
 
-// unacked lists what consumers hold.
+// unacked lists unsettled deliveries.
 func unacked(ctx context.Context, b management.Messages, by management.Asker, at management.Place, w params) (any, error) {
 	after, limit, err := w.page()
 	if err != nil {
@@ -76,7 +76,7 @@ func unackedShown(u *management.Unacked) unackedItem {
 	return item
 }
 
-// renew gives locks their time anew.
+// renew renews locks.
 func renew(ctx context.Context, b management.Messages, by management.Asker, at management.Place, w params) (any, error) {
 	var which management.Lock
 	var err error

@@ -30,7 +30,7 @@ func noAlarms(otherwise string) rest.Handler {
 	})
 }
 
-// ofMachine answers with something about the machine.
+// ofMachine answers with a form of the machine.
 func ofMachine(form func(*rest.Request, *management.Machine) any) rest.Handler {
 	return func(r *rest.Request) (any, error) {
 		m, err := r.Broker.Machine(r.Context())
@@ -38,8 +38,7 @@ func ofMachine(form func(*rest.Request, *management.Machine) any) rest.Handler {
 	}
 }
 
-// limitItem is the form of a limit of the broker's machine: as it was set, and
-// what that comes to.
+// limitItem is the form of a limit of the broker's machine: the setting, and the result.
 type limitItem struct {
 	Relative    *float64 `json:"relative,omitempty"`
 	MemRelative *float64 `json:"mem_relative,omitempty"`
@@ -70,7 +69,7 @@ func multipleOfMemory(text string) (config.Amount, error) {
 	return config.ParseDiskLimit("mem_relative " + text)
 }
 
-// limit is one of the broker's machine.
+// limit is a limit of the broker's machine.
 type limit struct {
 	name string
 	of   func(*management.Machine) config.Amount
@@ -81,8 +80,8 @@ var (
 	diskLimit   = limit{"disk_free_limit", func(m *management.Machine) config.Amount { return m.DiskFreeLimit }}
 )
 
-// setLimit changes a limit to {"absolute": "2GB"}, or a number of bytes, or to
-// what has another name and is relative to the memory there is.
+// setLimit changes a limit to {"absolute": "2GB"}, or a number of bytes, or, under the name relative, to an amount
+// relative to the memory.
 func setLimit(of limit, relative string, parse func(string) (config.Amount, error), set func(management.Broker, config.Amount)) rest.Handler {
 	return func(r *rest.Request) (any, error) {
 		b := r.JSON()

@@ -32,7 +32,7 @@ func backupForm(b management.Backup) backupItem {
 	return backupItem{b.State, b.Folder, at(b.Taken), at(b.Ended), b.Bytes, b.All, b.Messages, b.Failure}
 }
 
-// startBackup takes {"path": "/folder"} and answers when the moment of the backup has come; the copying goes on.
+// startBackup takes {"path": "/folder"} and answers once the snapshot is taken; copying continues.
 func startBackup(r *rest.Request) (any, error) {
 	b := r.JSON("path")
 	path := b.Text("path")

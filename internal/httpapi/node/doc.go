@@ -1,3 +1,3 @@
 // Package node is the section of the HTTP API about the broker as a whole: overview, node, limits of its machine,
-// health checks, and what it says of its features.
+// health checks, and features.
 package node

@@ -21,10 +21,10 @@ const (
 	keepAlive   = 15 * time.Second // between signs of life
 )
 
-// openEvents are for all users that may open the virtual host: they do not reveal other users.
+// openEvents are the events for all users that may open the virtual host: they do not reveal other users.
 var openEvents = []string{"queue.", "exchange.", "binding.", "policy."}
 
-// listen answers with events as they come, for as long as the client listens: server-sent events.
+// listen sends events as server-sent events for as long as the client listens.
 func listen(r *rest.Request) (any, error) {
 	patterns, err := patternsOf(r.URL.Query()["pattern"])
 	if err != nil || r.Method == http.MethodHead {
@@ -69,18 +69,18 @@ func mayKnow(r *rest.Request, e *events.Event) bool {
 		e.VHost != "" && r.Users.VHostAccess(r.User, e.VHost) == nil
 }
 
-// stream is an answer that goes on.
+// stream is a continuing answer.
 type stream struct {
 	control *http.ResponseController
 	w       http.ResponseWriter
 }
 
-// run writes what a listener gets, until the client or the server goes, or the user has become another one.
+// run writes the events of a listener until the client or the server ends, or the user has changed.
 func (s *stream) run(r *rest.Request, plain *http.Request, l *events.Listener) {
 	h := s.w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-cache")
-	_ = s.control.SetReadDeadline(time.Time{}) // nothing more comes, for as long as it takes
+	_ = s.control.SetReadDeadline(time.Time{}) // nothing more is read, so there must be no deadline
 	ticks := time.NewTicker(keepAlive)
 	defer ticks.Stop()
 	for sent := s.write(": events\n\n"); sent; {
@@ -97,20 +97,20 @@ func (s *stream) run(r *rest.Request, plain *http.Request, l *events.Listener) {
 	}
 }
 
-// event writes an event: all of it as JSON, and its name.
+// event writes an event: its name, and everything as JSON.
 func (s *stream) event(e *events.Event) bool {
 	fields := append(protocol.Table{{Key: "event", Value: e.Name}}, e.Headers()...)
 	return s.write("event: " + e.Name + "\ndata: " + string(jsonencode.Marshal(forms.Object(fields))) + "\n\n")
 }
 
-// lost returns how many events the client has missed.
+// lost tells the client how many events it has missed.
 func (s *stream) lost(n uint64) bool {
 	return n == 0 || s.write("event: lost\ndata: "+string(jsonencode.Marshal(map[string]uint64{"lost": n}))+"\n\n")
 }
 
-// write sends a text, or finds that the client has gone or does not read.
+// write sends a text; false if the client has gone or does not read.
 func (s *stream) write(text string) bool {
-	_ = s.control.SetWriteDeadline(time.Now().Add(rest.Writing)) // if it has one
+	_ = s.control.SetWriteDeadline(time.Now().Add(rest.Writing)) // if it supports deadlines
 	_, err := s.w.Write([]byte(text))
 	return err == nil && s.control.Flush() == nil
 }

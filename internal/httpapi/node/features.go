@@ -17,9 +17,8 @@ type featureFlag struct {
 	ProvidedBy string `json:"provided_by"`
 }
 
-// featureFlags are RabbitMQ's that say something about a client's view of the broker.
-// Clients refuse to work without some of them; what each of them means here is
-// in docs/http-api.md.
+// featureFlags are RabbitMQ's feature flags that concern clients. Clients refuse to work without some of them;
+// docs/http-api.md has the meaning of each here.
 var featureFlags = fixed(
 	func(f *featureFlag) string { return f.Name },
 	enabled("classic_queue_type_delivery_support", "Deliveries to consumers of classic queues", "required"),
@@ -55,8 +54,7 @@ func enabled(name, desc, stability string) featureFlag {
 	return featureFlag{Name: name, Desc: desc, State: "enabled", Stability: stability, ProvidedBy: "rabbit"}
 }
 
-// deprecated is the JSON form of a deprecated feature. RabbitMQ gives two of
-// its fields otherwise than one would guess.
+// deprecated is the JSON form of a deprecated feature. Two of its fields have unexpected names, as in RabbitMQ.
 type deprecated struct {
 	Name       string `json:"name"`
 	Desc       string `json:"desc"`
@@ -73,7 +71,7 @@ var deprecatedFeatures = fixed(
 	deprecated{"classic_queue_mirroring", "", "removed", "", "rabbit"},
 )
 
-// adminScript stands where RabbitMQ hands out its rabbitmqadmin, for those who fetch that from here.
+// adminScript is served where RabbitMQ serves its rabbitmqadmin, for clients that download that.
 const adminScript = `#!/bin/sh
 # rabbitmqadmin of Candlemark: the program candlemark does what RabbitMQ's does.
 if ! command -v candlemark >/dev/null; then

@@ -12,7 +12,7 @@ import (
 	"candlemark/internal/management"
 )
 
-// health is the form of what a check has found.
+// health is the form of the result of a check.
 type health struct {
 	Status    string          `json:"status"`
 	Reason    string          `json:"reason,omitempty"`
@@ -31,7 +31,7 @@ type health struct {
 
 var healthy = health{Status: "ok"}
 
-// unhealthy returns the answer of a check that did not go well.
+// unhealthy returns the answer of a failed check.
 func unhealthy(h health) any {
 	h.Status = "failed"
 	return rest.Unavailable(h)
@@ -66,7 +66,7 @@ func readyToServe(r *rest.Request) (any, error) {
 	return healthy, nil
 }
 
-// belowConnectionLimit checks that there may be more connections, and says how many there are.
+// belowConnectionLimit checks that there may be more connections, and returns their number.
 func belowConnectionLimit(r *rest.Request) (any, error) {
 	s := r.Broker.Service()
 	if s.Connections >= s.Limit {
@@ -75,7 +75,7 @@ func belowConnectionLimit(r *rest.Request) (any, error) {
 	return health{Status: healthy.Status, Limit: &s.Limit, Connections: &s.Connections}, nil
 }
 
-// nodeHealth returns the check from before there were many of them.
+// nodeHealth is the oldest check, which others have replaced.
 func nodeHealth(r *rest.Request) (any, error) {
 	m, err := r.Broker.Machine(r.Context())
 	if err != nil {
@@ -94,7 +94,7 @@ func nodeHealth(r *rest.Request) (any, error) {
 	return unhealthy(health{Reason: "resource alarm(s) in effect:[" + strings.Join(alarms, ",") + "]"}), nil
 }
 
-// withoutLeader is a queue that does not serve.
+// withoutLeader is a queue that does not answer.
 type withoutLeader struct {
 	Readable string `json:"readable_name"`
 	Name     string `json:"name"`
@@ -102,7 +102,8 @@ type withoutLeader struct {
 	Type     string `json:"type"`
 }
 
-// quorumQueuesServe checks that all quorum queues answer whose names the expression of the path matches, all without one.
+// quorumQueuesServe checks that quorum queues answer: those whose names match the expression of the path, or all
+// without one.
 func quorumQueuesServe(r *rest.Request) (any, error) {
 	matches, err := rest.NameFilter("", r.Part("pattern"))
 	if err != nil {
@@ -156,7 +157,7 @@ func protocolListens(r *rest.Request) (any, error) {
 	return unhealthy(health{Reason: noListener, Missing: wanted, Protocols: protocols}), err
 }
 
-// expiring is a listener whose certificate does not last.
+// expiring is a listener whose certificate expires too soon.
 type expiring struct {
 	Node      string   `json:"node"`
 	Protocol  string   `json:"protocol"`
@@ -165,7 +166,7 @@ type expiring struct {
 	Expires   []string `json:"certfile_expires_on"`
 }
 
-// units are those that the life of a certificate is asked in.
+// units are the units of time for the validity of a certificate.
 var units = map[string]time.Duration{
 	"days": 24 * time.Hour, "weeks": 7 * 24 * time.Hour, "months": 30 * 24 * time.Hour, "years": 365 * 24 * time.Hour,
 }

@@ -5,7 +5,7 @@ import (
 	"candlemark/internal/metrics"
 )
 
-// latenessItem is the form of how late what was due has left since the broker started.
+// latenessItem is the form of the lateness of due messages since the broker started.
 type latenessItem struct {
 	Bounds   []float64 `json:"bounds_s"`
 	Expired  []uint64  `json:"expired"` // up to each bound and above the one before; last those above all

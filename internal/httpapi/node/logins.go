@@ -16,7 +16,7 @@ type loginsItem struct {
 	Succeeded uint64 `json:"auth_attempts_succeeded"`
 }
 
-// sourceItem is that of logins of a user from an address.
+// sourceItem is the JSON form of the logins of a user from an address.
 type sourceItem struct {
 	Address string `json:"remote_address"`
 	User    string `json:"username"`
@@ -40,7 +40,7 @@ func logins(r *rest.Request) (any, error) {
 	return items, nil
 }
 
-// loginsBySource lists who tried and from where.
+// loginsBySource lists login attempts by user and address.
 func loginsBySource(r *rest.Request) (any, error) {
 	return rest.Forms(r.Users.LoginsBySource(), rest.All, func(l *auth.SourceLogins) sourceItem {
 		item := sourceItem{User: l.User, loginsItem: loginsForm(l.Protocol, l.Logins)}
@@ -51,7 +51,7 @@ func loginsBySource(r *rest.Request) (any, error) {
 	}), nil
 }
 
-// forgetLogins begins to count anew.
+// forgetLogins resets the counts of logins.
 func forgetLogins(r *rest.Request) (any, error) {
 	r.Users.ForgetLogins()
 	return nil, nil
@@ -70,8 +70,7 @@ func here(allowed rest.Rule) rest.Rule {
 	}
 }
 
-// logIn confirms the name and password sent in a form. It hands out nothing that later requests could show instead of
-// them.
+// logIn confirms the name and password sent in a form. It issues nothing that could replace them in later requests.
 func logIn(r *rest.Request) (any, error) {
 	if err := r.LogInWithForm(); err != nil {
 		return nil, err
@@ -79,7 +78,7 @@ func logIn(r *rest.Request) (any, error) {
 	return "ok", nil
 }
 
-// forgetRates begins to watch anew how fast things change.
+// forgetRates drops all samples for rates.
 func forgetRates(r *rest.Request) (any, error) {
 	r.Rates.Forget()
 	return nil, nil

@@ -12,7 +12,7 @@ type memoryItem struct {
 	Readers         int64       `json:"connection_readers"`
 	Writers         int64       `json:"connection_writers"`
 	Channels        int64       `json:"connection_channels"`
-	Connections     int64       `json:"connection_other"` // contents that are not whole, and transactions
+	Connections     int64       `json:"connection_other"` // incomplete contents, and transactions
 	Queues          int64       `json:"queue_procs"`      // their messages
 	QuorumQueues    int64       `json:"quorum_queue_procs"`
 	QuorumDLX       int64       `json:"quorum_queue_dlx_procs"`
@@ -33,7 +33,7 @@ type memoryItem struct {
 	Code            int64       `json:"code"`
 	Atom            int64       `json:"atom"`
 	System          int64       `json:"other_system"`         // stacks, and what the runtime needs itself
-	AllocatedUnused int64       `json:"allocated_unused"`     // free, and not given back
+	AllocatedUnused int64       `json:"allocated_unused"`     // free, but not returned to the system
 	Reserved        int64       `json:"reserved_unallocated"` // the system's count beyond that of the runtime
 	Strategy        string      `json:"strategy,omitempty"`
 	Total           memoryTotal `json:"total"`
@@ -59,7 +59,7 @@ func memory(r *rest.Request) (any, error) {
 	return map[string]memoryItem{"memory": memoryForm(&m.Memory)}, err
 }
 
-// memoryShares is memory in hundredths of all of it, nothing that there is less than one.
+// memoryShares is memory in percent of the total; existing parts are at least 1.
 func memoryShares(r *rest.Request) (any, error) {
 	m, err := r.Broker.Machine(r.Context())
 	shares := map[string]any{"total": 100}
@@ -77,5 +77,5 @@ func memoryShares(r *rest.Request) (any, error) {
 	return map[string]any{"memory": shares}, err
 }
 
-// noTables: those of RabbitMQ are Erlang's.
+// noTables is the answer for tables of Erlang, which exist only in RabbitMQ.
 var noTables = rest.Always(map[string]string{"ets_tables_memory": "no_tables"})

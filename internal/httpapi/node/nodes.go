@@ -66,7 +66,7 @@ type mechanism struct {
 	Enabled     bool   `json:"enabled"`
 }
 
-// contextItem is where HTTP is served. The port is a text, as in RabbitMQ.
+// contextItem is the JSON form of a listener for HTTP. The port is a text, as in RabbitMQ.
 type contextItem struct {
 	Node        string `json:"node,omitempty"`
 	Description string `json:"description"`
@@ -110,7 +110,7 @@ func contexts(o *management.Overview) []contextItem {
 	return items
 }
 
-// nodes are the one that there is, or the one that the path names.
+// nodes are the only node, or the one named in the path.
 var nodes = rest.Resource[nodeItem]{
 	Items: func(r *rest.Request) ([]nodeItem, error) {
 		if r.Name != "" && r.Name != r.Node {

@@ -13,7 +13,7 @@ import (
 // on it (ADR 34).
 const rabbitVersion = "4.0.5"
 
-// ratesMode: rates are made of two looks, see rates.
+// ratesMode: rates are computed from two samples, see forms.Rates.
 const ratesMode = "basic"
 
 // overviewItem is the JSON form of the whole broker.
@@ -44,7 +44,7 @@ type overviewItem struct {
 	Contexts             []contextItem    `json:"contexts"`
 }
 
-// allStats are those of the whole broker, with its disk.
+// allStats are the counts of the whole broker, with its disk.
 type allStats struct {
 	forms.Stats
 	Reads      uint64     `json:"disk_reads"`
@@ -59,7 +59,7 @@ type exchangeType struct {
 	Enabled     bool   `json:"enabled"`
 }
 
-// ratedTotals are totals with how fast they change.
+// ratedTotals are totals with their rates.
 type ratedTotals struct {
 	forms.QueueTotals
 	MessagesRate forms.Rate `json:"messages_details"`
@@ -67,7 +67,7 @@ type ratedTotals struct {
 	UnackedRate  forms.Rate `json:"messages_unacknowledged_details"`
 }
 
-// churnItem counts what came and went.
+// churnItem counts created and deleted objects.
 type churnItem struct {
 	ChannelsClosed     uint64     `json:"channel_closed"`
 	ChannelsClosedRate forms.Rate `json:"channel_closed_details"`
@@ -156,7 +156,8 @@ func overview(r *rest.Request) (any, error) {
 	return rest.One(r, item), nil
 }
 
-// retention has the lengths of the spans in s. Nothing is counted for pairs of objects, as RabbitMQ does for detailed.
+// retention returns the lengths of the spans in s. There are no counts for pairs of objects, which RabbitMQ has under
+// detailed.
 func retention(s config.Samples) map[string][]int {
 	lengths := func(spans []config.Span) []int {
 		list := make([]int, len(spans))
@@ -168,8 +169,8 @@ func retention(s config.Samples) map[string][]int {
 	return map[string][]int{"global": lengths(s.Overview), "basic": lengths(s.Objects), "detailed": lengths(s.Objects[:min(1, len(s.Objects))])}
 }
 
-// seen returns an overview of what the user may see: its virtual hosts with their queues and exchanges, its own
-// connections with what they have; nothing of the broker's.
+// seen returns the part of the overview that the user may see: its virtual hosts with their queues and exchanges, its
+// own connections with their channels; nothing about the broker itself.
 func seen(r *rest.Request, o management.Overview) (management.Overview, error) {
 	ctx := r.Context()
 	queues, err := r.Broker.Queues(ctx, "")
@@ -235,5 +236,5 @@ func whoAmI(r *rest.Request) (any, error) {
 	}{r.User.Name, r.User.Tags, true}, nil
 }
 
-// deadLetters counts what died.
+// deadLetters counts dead letters.
 func deadLetters(r *rest.Request) (any, error) { return r.Broker.DeadLetters(), nil }

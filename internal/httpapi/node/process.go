@@ -28,8 +28,8 @@ func setLogLevel(r *rest.Request) (any, error) {
 	}
 	after := r.Broker.LogLevel()
 	record := func() { r.Record("log.level.set", "", protocol.Table{{Key: "level", Value: after}}, before) }
-	if hides(after) && !hides(before) { // this line is to be the last one
-		_ = r.Broker.SetLogLevel(before) // it was one
+	if hides(after) && !hides(before) { // let this line be the last one
+		_ = r.Broker.SetLogLevel(before) // it was valid
 		record()
 		return nil, r.Broker.SetLogLevel(after)
 	}
@@ -43,7 +43,7 @@ type logLine struct {
 	Line string `json:"line"`
 }
 
-// logLines answers with the last lines of the log, or with those behind one of them: ?after=id.
+// logLines answers with the last lines of the log, or with those after one of them: ?after=id.
 func logLines(r *rest.Request) (any, error) {
 	after := uint64(0)
 	if text := r.URL.Query().Get("after"); text != "" {
@@ -62,7 +62,7 @@ type settingItem struct {
 	From  string `json:"from"`
 }
 
-// settings lists what the operator has set, and where. Secrets are not shown.
+// settings lists the settings, and where each was set. Secrets are not shown.
 func settings(r *rest.Request) (any, error) {
 	return rest.Forms(r.Broker.Settings(), func(*config.Value) bool { return true }, func(v *config.Value) settingItem {
 		item := settingItem{v.Name, v.Text, v.From}
@@ -76,7 +76,7 @@ func settings(r *rest.Request) (any, error) {
 // hides reports whether the log has no lines about changes.
 func hides(level string) bool { return level != "trace" && level != "debug" && level != "info" }
 
-// shutdown has the broker stop, behind the answer.
+// shutdown stops the broker after the answer.
 func shutdown(r *rest.Request) (any, error) {
 	r.Record("broker.shutdown.requested", "", protocol.Table{}, nil)
 	return rest.Stream(func(w http.ResponseWriter, _ *http.Request) {

@@ -9,14 +9,14 @@ import (
 type sessionItem struct {
 	Name    *string  `json:"name"` // null without a login
 	Tags    []string `json:"tags"`
-	Expires *string  `json:"expires_at"` // null for none that does
+	Expires *string  `json:"expires_at"` // null without expiry
 }
 
 func sessionForm(s rest.Session, err error) (any, error) {
 	return sessionItem{forms.OrNull(s.User.Name), append([]string{}, s.User.Tags...), forms.Optional(s.Ends)}, err
 }
 
-// beginSession logs in who sends a name and a password in a form.
+// beginSession logs in with the name and password in a form.
 func beginSession(r *rest.Request) (any, error) { return sessionForm(r.BeginSession()) }
 
 // shownSession returns the user of a request, if any: pages start with it.

@@ -7,13 +7,13 @@ import (
 	"candlemark/internal/management"
 )
 
-// Rule says why the user of a request may not make it, nil if it may.
+// Rule returns an error if the user of a request may not make it.
 type Rule func(r *Request) error
 
 // Anybody permits all users of the API. Lists show what the user may see.
 func Anybody(*Request) error { return nil }
 
-// Visitor may open the virtual host (POL-15).
+// Visitor permits users that may open the virtual host (POL-15).
 func Visitor(r *Request) error {
 	if !r.Sees(r.VHost) {
 		return Unauthorised("User not authorised to access virtual host")
@@ -24,7 +24,7 @@ func Visitor(r *Request) error {
 // In answers 404 if the virtual host of the path does not exist.
 func In(allowed Rule) Rule { return inOr(allowed, ErrNotFound) }
 
-// Into is for what changes something in the virtual host of the path.
+// Into is In for changes in the virtual host of the path.
 func Into(allowed Rule) Rule { return inOr(allowed, ErrNoVHost) }
 
 func inOr(allowed Rule, otherwise error) Rule {
@@ -36,7 +36,7 @@ func inOr(allowed Rule, otherwise error) Rule {
 	}
 }
 
-// Exists wants the virtual host of the path.
+// Exists requires that the virtual host of the path exists.
 func (r *Request) Exists(otherwise error) error {
 	names, err := r.Broker.VHosts(r.Context())
 	if err == nil && !slices.Contains(names, r.VHost) {
@@ -47,19 +47,18 @@ func (r *Request) Exists(otherwise error) error {
 
 var (
 	errNotAdministrator = Unauthorised("Not administrator user")
-	// ErrNoVHost is about the virtual host of a path that would change something in it.
+	// ErrNoVHost is the error of changes for a missing virtual host of the path.
 	ErrNoVHost = Nonexistent("vhost_not_found")
 	// ErrNotAuthorised is the error for objects of other users.
 	ErrNotAuthorised = Unauthorised("User not authorised to access object")
 )
 
-// Changer may change settings of that kind, in the virtual host if the path names
-// one (POL-15).
+// Changer permits users that may change settings of that kind, in the virtual host if the path names one (POL-15).
 func Changer(s auth.Setting) Rule {
 	return func(r *Request) error { return r.changes(s, r.VHost) }
 }
 
-// changes is Changer for a virtual host, "" for what belongs to none.
+// changes is Changer for a virtual host, "" for settings outside of virtual hosts.
 func (r *Request) changes(s auth.Setting, vhost string) error {
 	administers := r.User.HasTag("administrator")
 	switch {
@@ -71,10 +70,10 @@ func (r *Request) changes(s auth.Setting, vhost string) error {
 	return nil
 }
 
-// Policymaker may set policies.
+// Policymaker permits users that may set policies.
 var Policymaker = Changer(auth.Policies)
 
-// Monitor may see what belongs to others.
+// Monitor permits users that may see objects of others.
 func Monitor(r *Request) error {
 	if !r.Monitors() {
 		return Unauthorised("Not monitor user")
@@ -82,7 +81,7 @@ func Monitor(r *Request) error {
 	return nil
 }
 
-// Administrator may do everything.
+// Administrator permits only administrators.
 func Administrator(r *Request) error {
 	if !r.User.HasTag("administrator") {
 		return errNotAdministrator
@@ -90,12 +89,12 @@ func Administrator(r *Request) error {
 	return nil
 }
 
-// Monitors reports whether the user may see what others have.
+// Monitors reports whether the user may see objects of others.
 func (r *Request) Monitors() bool {
 	return r.User.HasTag("administrator") || r.User.HasTag("monitoring")
 }
 
-// Owns reports whether the user may see what belongs to a connection.
+// Owns reports whether the user may see a connection and its objects.
 func (r *Request) Owns(c *management.Connection) bool {
 	return r.Monitors() || c != nil && c.User == r.User.Name
 }
@@ -110,8 +109,8 @@ func (r *Request) Sees(vhost string) bool {
 	return r.Monitors() || r.Users.VHostAccess(r.User, vhost) == nil
 }
 
-// Permitted reports whether the user has a permission in the virtual host of the path. It is asked before a body is
-// read; who carries the request out asks again.
+// Permitted reports whether the user has a permission in the virtual host of the path. It is checked before a body is
+// read, and again when the request is executed.
 func (r *Request) Permitted(kind auth.Kind, name string, perm auth.Permission) error {
 	return r.permittedIn(r.VHost, kind, name, perm)
 }

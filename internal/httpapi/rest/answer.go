@@ -10,11 +10,11 @@ import (
 	"candlemark/internal/jsonencode"
 )
 
-// Handler answers a request: with a value, which is sent as JSON with 200, with nil for 204, with Stored,
-// Unavailable or Stream, or with an error, of which StatusOf makes a status and a body.
+// Handler answers a request: with a value, which is sent as JSON with 200, with nil for 204, with Stored, Unavailable
+// or Stream, or with an error, which StatusOf turns into a status and a body.
 type Handler func(*Request) (any, error)
 
-// reply is an answer with another status than 200; without a body if that is nil.
+// reply is an answer with a status other than 200; without a body if that is nil.
 type reply struct {
 	status int
 	body   any
@@ -28,10 +28,10 @@ func Stored(created bool) any {
 	return nil
 }
 
-// Stream is an answer that writes itself, with 200, when the handler has returned.
+// Stream is an answer that writes itself, with 200, after the handler has returned.
 type Stream func(w http.ResponseWriter, r *http.Request)
 
-// respond sends what a handler has returned.
+// respond sends the result of a handler.
 func (r *Request) respond(v any, err error) {
 	if err != nil {
 		status, body := StatusOf(err)
@@ -68,7 +68,7 @@ func answer(w http.ResponseWriter, status int, v any) {
 	h.Set("Vary", "accept, accept-encoding, origin")
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	// Pauses of the broker do not count against the client.
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(Writing)) // if it has one
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(Writing)) // if it supports deadlines
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // the client may have gone
 }
@@ -79,11 +79,11 @@ func WriteError(w http.ResponseWriter, err error) {
 	answer(w, status, body)
 }
 
-// Unavailable returns the answer 503 with a body of its own.
+// Unavailable returns the answer 503 with a body.
 func Unavailable(body any) any { return reply{http.StatusServiceUnavailable, body} }
 
-// Form returns the value that v, of a handler, stands for: a func() any is called for it. That is for answers whose form
-// takes time and memory.
+// Form returns the value of v, the result of a handler; if v is a func() any, it calls that. So the form of large
+// answers is made late.
 func Form(v any) any {
 	if f, ok := v.(func() any); ok {
 		return f()

@@ -13,11 +13,11 @@ import (
 // Limits on the body of a request, in bytes.
 const (
 	maxBody = 1 << 20
-	// maxForm is that of a login, which strangers may send.
+	// maxForm is the limit for a login, which strangers may send.
 	maxForm = 4 << 10
-	// maxPublish is that of a publish: a message of the largest size in base64, and its properties.
+	// maxPublish is the limit for a publish: a message of the largest size in base64, and its properties.
 	maxPublish = 24 << 20
-	// maxDocument is that of definitions.
+	// maxDocument is the limit for definitions.
 	maxDocument = 24 << 20
 )
 
@@ -31,15 +31,15 @@ type Body struct {
 // JSON reads a request's JSON object, which must have the keys; an empty body is an empty object.
 func (r *Request) JSON(keys ...string) *Body { return r.object(maxBody, decodedJSON, keys) }
 
-// JSONWithMessage is JSON for an object that has a message in it.
+// JSONWithMessage is JSON for an object that contains a message.
 func (r *Request) JSONWithMessage(keys ...string) *Body {
 	return r.object(maxPublish, decodedText, keys)
 }
 
-// Raw reads the body of a request that is to be JSON.
+// Raw reads the body of a request as undecoded JSON.
 func (r *Request) Raw() ([]byte, error) { return r.text(maxBody, decodedJSON) }
 
-// Document reads a large text: the body, or what a form has in its field "file".
+// Document reads a large text: the body, or the field "file" of a form.
 func (r *Request) Document() ([]byte, error) {
 	text, err := r.text(maxDocument, decodedDocument)
 	if err != nil {
@@ -102,7 +102,7 @@ func (b *Body) Need(keys ...string) {
 // Has reports whether the object has the key.
 func (b *Body) Has(key string) bool { return b.Fields[key] != nil }
 
-// Decode reads a value of any kind if it is there; wrong is the error if it is of another kind.
+// Decode reads a value, if present, into into; wrong is the error for a value of another type.
 func (b *Body) Decode(key string, into any, wrong error) {
 	if b.Has(key) && json.Unmarshal(b.Fields[key], into) != nil {
 		b.Fail(wrong)
@@ -115,7 +115,7 @@ func (b *Body) Text(key string) (s string) {
 	return s
 }
 
-// Flag returns a truth, which may be written as a text: some clients do. Absent it is false.
+// Flag returns a boolean, which some clients write as a text; false if it is absent.
 func (b *Body) Flag(key string) bool {
 	switch string(b.Fields[key]) {
 	case "", "false", `"false"`:
@@ -145,7 +145,8 @@ func BareValue(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// Tags reads those of a user or virtual host: a list of texts, or a text with commas between them. Without any it is empty, not nil.
+// Tags reads the tags of a user or virtual host: a list of texts, or a text with commas between them. Without any it is
+// empty, not nil.
 func (b *Body) Tags() []string {
 	var words []string
 	if b.Has("tags") && json.Unmarshal(b.Fields["tags"], &words) != nil {

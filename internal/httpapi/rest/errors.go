@@ -33,16 +33,16 @@ func (f *refusal) Error() string {
 	return string(jsonencode.Marshal(f.Reason))
 }
 
-// ErrNotFound is about what does not exist, objects and paths alike.
+// ErrNotFound is the error for missing objects and unknown paths.
 var ErrNotFound = Refuse(http.StatusNotFound, "Object Not Found", "Not Found")
 
-// Refuse says with which status and words a request is refused.
+// Refuse returns an error with the status and texts of a refusal.
 func Refuse(status int, what, reason string) error { return &refusal{status, failure{what, reason}} }
 
-// Nonexistent says what does not exist.
+// Nonexistent returns an error 404 with a reason.
 func Nonexistent(reason string) error { return Refuse(http.StatusNotFound, "not_found", reason) }
 
-// Unauthorised says why a user may not do something.
+// Unauthorised returns the error for a user without the required rights, with a reason.
 func Unauthorised(reason string) error {
 	return Refuse(http.StatusUnauthorized, "not_authorised", reason)
 }
@@ -53,8 +53,8 @@ func Complaintf(format string, args ...any) error { return Complaint(fmt.Sprintf
 // Complaint returns an error 400 with a reason.
 func Complaint(reason string) error { return Refuse(http.StatusBadRequest, "bad_request", reason) }
 
-// TupleOf returns the complaint that something is not what it has to be, in several parts, shown as a list: RabbitMQ
-// makes lists of Erlang's tuples. A value from the request is shown as it was written (json.RawMessage).
+// TupleOf returns a complaint with a reason in several parts, shown as a list: RabbitMQ makes lists of Erlang's tuples.
+// A value from the request is shown as it was written (json.RawMessage).
 func TupleOf(parts ...any) error {
 	return &refusal{http.StatusBadRequest, failure{"bad_request", parts}}
 }
@@ -95,8 +95,8 @@ func ProtocolError(err error) (code uint16, text string) {
 	return 0, ""
 }
 
-// Declined is about a command that the broker refused: what RabbitMQ's API makes of the errors of the protocol, without
-// the name of the code.
+// Declined returns the answer for a command that the broker refused: like RabbitMQ's API for errors of the protocol,
+// without the name of the code.
 func Declined(err error) error {
 	code, text := ProtocolError(err)
 	_, explanation, _ := strings.Cut(text, " - ")

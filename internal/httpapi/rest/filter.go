@@ -9,14 +9,14 @@ import (
 
 // Limits on the work for one filter.
 const (
-	// heaviestFilter is how many instructions a regular expression may have, about:
-	// repetitions and classes are much shorter than what they stand for.
+	// heaviestFilter is the approximate maximum number of instructions of a regular expression, in which repetitions
+	// and classes are expanded.
 	heaviestFilter = 2000
-	// filterTime is for all names together.
+	// filterTime is the time limit for all names together.
 	filterTime = 2 * time.Second
 )
 
-// filtered returns the items whose names the view keeps. Error: not all of them were looked at.
+// filtered returns the items whose names the view keeps. Error: the time was not enough for all of them.
 func filtered[T any](ctx context.Context, v *view, items []T, name func(*T) string) (kept []T, err error) {
 	ctx, cancel := context.WithTimeout(ctx, filterTime)
 	defer cancel()
@@ -33,7 +33,7 @@ func filtered[T any](ctx context.Context, v *view, items []T, name func(*T) stri
 	return kept, nil
 }
 
-// weight is about how many instructions an expression is compiled to.
+// weight returns the approximate number of instructions that an expression is compiled to.
 func weight(e *syntax.Regexp) int {
 	n := 1 + len(e.Rune)/2
 	if e.Op == syntax.OpLiteral {

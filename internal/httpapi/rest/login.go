@@ -11,7 +11,7 @@ import (
 	"candlemark/internal/auth"
 )
 
-// managers are the tags of which a user of the API has one.
+// managers are the tags that permit using the API.
 var managers = []string{"administrator", "monitoring", "policymaker", "management"}
 
 // enter authenticates the user and resolves the virtual host of the request.
@@ -20,7 +20,7 @@ func (r *Request) enter() (err error) {
 		if refused := (*refusal)(nil); errors.As(err, &refused) {
 			return err
 		}
-		if errors.Is(err, auth.ErrThrottled) { // which is logged where it is counted
+		if errors.Is(err, auth.ErrThrottled) { // logged where it is counted
 			r.W.Header().Set("Retry-After", "5")
 			return Refuse(http.StatusTooManyRequests, "too_many_requests", err.Error())
 		}
@@ -30,7 +30,7 @@ func (r *Request) enter() (err error) {
 		if login := (*auth.LoginError)(nil); errors.As(err, &login) && login.Remote {
 			return Unauthorised("User can only log in via localhost")
 		}
-		if !r.ofPages() { // their browser would ask for name and password in a dialog of its own
+		if !r.ofPages() { // or the browser would show its own login dialog
 			r.W.Header().Set("WWW-Authenticate", `Basic realm="RabbitMQ Management"`)
 		}
 		return Refuse(http.StatusUnauthorized, "not_authorized", "Not_Authorized")
@@ -51,7 +51,7 @@ func (r *Request) LogInWithForm() error {
 	return r.enter()
 }
 
-// readLogin reads such a form, which counts instead of all else that the request could be known by, and returns the name in it.
+// readLogin reads such a form, which replaces any other authentication of the request, and returns the name in it.
 func (r *Request) readLogin() (name string, err error) {
 	text, err := r.text(maxForm, 1)
 	if err != nil {
@@ -59,7 +59,7 @@ func (r *Request) readLogin() (name string, err error) {
 	}
 	form, _ := url.ParseQuery(string(text)) // an invalid form has no name in it
 	r.Header.Del("Authorization")
-	r.Header.Del("Cookie") // a session cookie is no login here
+	r.Header.Del("Cookie") // a session cookie does not count here
 	if form.Has("username") {
 		r.SetBasicAuth(form.Get("username"), form.Get("password"))
 	}

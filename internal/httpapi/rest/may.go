@@ -2,8 +2,8 @@ package rest
 
 import "candlemark/internal/auth"
 
-// May are words for what the user may do with an object, as the web pages offer it (ADR 79): nil where they are not asked for, with
-// ?may=true. They are found out by the functions that check requests.
+// May lists the actions that the user may do with an object, for the web pages (ADR 79): nil unless requested with
+// ?may=true. The functions that check requests determine them.
 type May []string
 
 // Rights are the permissions of the user in a virtual host.
@@ -12,7 +12,7 @@ type Rights struct {
 	VHost string
 }
 
-// AsksMay reports whether the client wants to know what the user may do with each object.
+// AsksMay reports whether the client requests the May of each object.
 func (r *Request) AsksMay() bool { return r.URL.Query().Get("may") == "true" }
 
 // Has reports whether the user has a permission.
@@ -31,10 +31,10 @@ func (r Rights) ReadsTopic(exchange, key string) bool {
 	return r.Users.CheckTopic(r.User, r.VHost, exchange, key, auth.Read) == nil
 }
 
-// Policies reports whether the user may set policies, and what else policymakers set.
+// Policies reports whether the user may set policies and other settings of policymakers.
 func (r Rights) Policies() bool { return r.changes(auth.Policies, r.VHost) == nil }
 
-// Somewhere reports whether there can be an object for which the user has a permission.
+// Somewhere reports whether the user may have a permission for any object.
 func (r Rights) Somewhere(perm auth.Permission) bool {
 	g, _ := r.Users.Grant(r.User.Name, r.VHost)
 	return [...]string{auth.Configure: g.Configure, auth.Write: g.Write, auth.Read: g.Read}[perm] != ""

@@ -17,11 +17,11 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// How long an answer may take.
+// Time limits of requests.
 const (
-	Patience = 30 * time.Second // with the broker, of the time that it runs
-	slow     = 10 * time.Minute // to be read and carried out, of routes that are Slow
-	Writing  = 30 * time.Second // an answer
+	Patience = 30 * time.Second // for the broker to answer, running time
+	slow     = 10 * time.Minute // to read and execute requests of Slow routes
+	Writing  = 30 * time.Second // to write an answer
 )
 
 // API holds the things that all requests to one broker share.
@@ -40,7 +40,7 @@ type API struct {
 	sessions session.Table
 }
 
-// New makes the API of a broker, with the samples that are kept. Close it.
+// New returns the API of a broker, which keeps samples. Close it.
 func New(broker management.Broker, users *auth.Users, samples config.Samples, log zerolog.Logger) *API {
 	return &API{
 		Broker: broker, Users: users, rates: forms.Rates{Samples: samples}, log: log, Node: broker.NodeName(),
@@ -95,7 +95,7 @@ func Delete(path string, allowed Rule, handle Handler) Route {
 	return Route{Method: "DELETE", Path: path, allowed: allowed, handle: handle}
 }
 
-// Slow returns the route for what may take 10 min, to be sent and to be carried out.
+// Slow returns the route with a limit of 10 min to read and to execute requests.
 func (to Route) Slow() Route {
 	to.slow = true
 	return to
@@ -105,13 +105,13 @@ func (to Route) Slow() Route {
 type Request struct {
 	*http.Request
 	*API
-	W           http.ResponseWriter // for headers; what a handler returns is written behind them
-	Users       *auth.Users         // whose changes are the user's
+	W           http.ResponseWriter // for headers; the result of the handler is written after them
+	Users       *auth.Users         // records changes as the user's
 	User        auth.User
 	Rates       *forms.Look   // the figures of objects that were seen before
 	VHost, Name string        // from the path, "" if it has none
 	held        int64         // bytes of memory
-	token       string        // of the session that the user is known by, "" for none
+	token       string        // of the session of the user, "" for none
 	plain       *http.Request // as it came
 }
 
@@ -147,7 +147,7 @@ func (a *API) Serve(to Route) http.Handler {
 	})
 }
 
-// call has a request handled, with a bound on the time that the broker has to answer.
+// call calls the handler, with a limit for the time that the broker has to answer.
 func (r *Request) call(to Route) (any, error) {
 	if to.allowed != nil {
 		if err := r.enter(); err != nil {
@@ -169,12 +169,12 @@ func (r *Request) call(to Route) (any, error) {
 		}
 	}
 	if to.slow {
-		_ = http.NewResponseController(r.W).SetReadDeadline(time.Now().Add(slow)) // if it has one
+		_ = http.NewResponseController(r.W).SetReadDeadline(time.Now().Add(slow)) // if it supports deadlines
 	}
 	return to.handle(r)
 }
 
-// ExchangeNamed returns the exchange that a part of a path means: the default exchange is called amq.default there.
+// ExchangeNamed returns the name of the exchange in a part of a path, where the default exchange is called amq.default.
 func ExchangeNamed(part string) string {
 	if part == "amq.default" {
 		return ""

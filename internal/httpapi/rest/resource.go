@@ -2,13 +2,13 @@ package rest
 
 // Resource is a kind of objects that the API lists and shows.
 type Resource[T any] struct {
-	// Items returns those that the path names and the user may see.
+	// Items returns the objects named in the path that the user may see.
 	Items func(*Request) ([]T, error)
-	// Name returns the name that filters of lists look at; nil where clients cannot choose a view.
+	// Name returns the name for filters of lists; nil if clients cannot choose a view.
 	Name func(*T) string
 }
 
-// List answers with all of them.
+// List answers with all objects.
 func (x Resource[T]) List(r *Request) (any, error) {
 	items, err := x.Items(r)
 	if err != nil || x.Name == nil {
@@ -29,7 +29,7 @@ func (x Resource[T]) Some(r *Request) (any, error) {
 	return list(r, items, x.Name)
 }
 
-// One answers with the one that the path names.
+// One answers with the object named in the path.
 func (x Resource[T]) One(r *Request) (any, error) {
 	item, err := x.Find(r)
 	if err != nil || x.Name == nil {
@@ -38,13 +38,13 @@ func (x Resource[T]) One(r *Request) (any, error) {
 	return One(r, item), nil
 }
 
-// Find returns the one that the path names. Error: ErrNotFound.
+// Find returns the object named in the path. Error: ErrNotFound.
 func (x Resource[T]) Find(r *Request) (*T, error) {
 	items, err := x.Items(r)
 	return Find(items, err, All)
 }
 
-// Created answers for what makes an object, or changes it: 201 or 204.
+// Created answers requests that create an object, or change it: 201 or 204.
 func Created(put func(*Request) (created bool, err error)) Handler {
 	return func(r *Request) (any, error) {
 		isNew, err := put(r)
@@ -52,7 +52,7 @@ func Created(put func(*Request) (created bool, err error)) Handler {
 	}
 }
 
-// Found answers for what ends an object: 204, or 404 if there was none.
+// Found answers requests that delete an object: 204, or 404 if there was none.
 func Found(end func(*Request) (found bool, err error)) Handler {
 	return func(r *Request) (any, error) {
 		was, err := end(r)
@@ -63,10 +63,10 @@ func Found(end func(*Request) (found bool, err error)) Handler {
 	}
 }
 
-// Always answers with the same.
+// Always returns a handler that always answers v.
 func Always(v any) Handler { return func(*Request) (any, error) { return v, nil } }
 
-// All of a list are wanted.
+// All is a filter that accepts every item.
 func All[T any](*T) bool { return true }
 
 // Find returns the first object that is wanted. Error: that of getting them, or ErrNotFound.
@@ -82,7 +82,7 @@ func Find[T any](items []T, err error, wanted func(*T) bool) (*T, error) {
 	return nil, ErrNotFound
 }
 
-// Forms returns the JSON forms of those objects that are shown.
+// Forms returns the JSON forms of the shown objects.
 func Forms[T, F any](items []T, shown func(*T) bool, form func(*T) F) []F {
 	list := make([]F, 0, len(items))
 	for i := range items {
@@ -93,7 +93,7 @@ func Forms[T, F any](items []T, shown func(*T) bool, form func(*T) F) []F {
 	return list
 }
 
-// ListForms answers with the forms of those objects that are shown. Error: that of getting them.
+// ListForms answers with the forms of the shown objects. Error: that of getting them.
 func ListForms[T, F any](r *Request, items []T, err error, shown func(*T) bool, form func(*T) F, name func(*F) string) (any, error) {
 	if err != nil {
 		return nil, err

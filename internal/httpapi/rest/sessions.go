@@ -12,8 +12,8 @@ import (
 	"candlemark/protocol"
 )
 
-// ofPagesHeader is a header of every request of the web pages. No other site can send it: a browser would ask us first
-// whether that site may, and gets no answer to that.
+// ofPagesHeader is a header of every request of the web pages. No other site can send it: the browser would first ask
+// the broker for permission, which it does not give.
 const ofPagesHeader = "X-Candlemark-Session"
 
 var errForged = Refuse(http.StatusForbidden, "forbidden",
@@ -25,11 +25,12 @@ func (r *Request) ofPages() bool { return r.Header.Get(ofPagesHeader) != "" }
 // Session is a logged-in user, with the end of the session.
 type Session struct {
 	User auth.User
-	// Ends is when the session does unless it is used, in wall ms; 0 for a request with HTTP basic authentication.
+	// Ends is the end of the session unless it is used, in wall ms; 0 for a request with HTTP basic authentication.
 	Ends int64
 }
 
-// cookieName returns that of the token. Cookies are for all ports of a host, and there may be brokers at several.
+// cookieName returns the name of the cookie with the token. Cookies are valid for all ports of a host, which may have
+// several brokers.
 func (r *Request) cookieName() string {
 	const name = "candlemark_session"
 	_, port, _ := net.SplitHostPort(r.Host) // without a port there is none
@@ -39,7 +40,7 @@ func (r *Request) cookieName() string {
 	return name
 }
 
-// cookie brings a token to the browser, or, without one, takes it away.
+// cookie sets the cookie with the token in the browser, or deletes it if the token is empty.
 func (r *Request) cookie(token string) {
 	c := &http.Cookie{Name: r.cookieName(), Value: token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil}
 	if token == "" {

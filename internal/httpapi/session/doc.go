@@ -1,5 +1,5 @@
-// Package session has the sessions of users who have logged in with a form: a random token stands for name and
-// password in the requests that follow.
+// Package session keeps the sessions of users who have logged in with a form: a random token replaces name and password
+// in later requests.
 //
 // Owns: the table of all sessions. The caller passes the time. It keeps only hashes of tokens, so that the broker's
 // memory does not reveal tokens.

@@ -40,7 +40,7 @@ func shownBinding(r *rest.Request, b *management.Binding) bindingItem {
 	return item
 }
 
-// propertiesKey identifies one of the bindings between two objects in paths: the escaped routing key, and behind ~ a
+// propertiesKey identifies one of the bindings between two objects in paths: the escaped routing key, and after ~ a
 // hash of the arguments if there are any. The empty key is ~ or nothing.
 func propertiesKey(key string, arguments protocol.Table) string {
 	quoted := strings.ReplaceAll(url.QueryEscape(key), "~", "%7E")

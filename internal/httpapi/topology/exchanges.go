@@ -41,7 +41,7 @@ type detailedExchange struct {
 	Outgoing []struct{} `json:"outgoing"` // per queue, likewise
 }
 
-// internalUser stands in RabbitMQ's fields for the creator of an object, which we do not record.
+// internalUser is the value of RabbitMQ's fields for the creator of an object, which is not recorded here.
 const internalUser = "rmq-internal"
 
 func shownExchange(r *rest.Request, x *management.Exchange) exchangeItem {

@@ -9,7 +9,7 @@ import (
 	"candlemark/internal/queuestats"
 )
 
-// queueFilter says which queues a list has. Times are in ms, -1 for any.
+// queueFilter selects the queues of a list. Times are in ms, -1 for any.
 type queueFilter struct {
 	kind, policy  *string // nil for any
 	expires       int64   // a message expires within

@@ -244,7 +244,7 @@ func queue(r *rest.Request) (any, error) {
 	return rest.One(r, item), nil
 }
 
-// queueAction knows no action, as RabbitMQ 4: those that there were are about mirrors.
+// queueAction supports no action, like RabbitMQ 4: earlier actions were about mirrors.
 func queueAction(r *rest.Request) (any, error) {
 	if _, err := r.Broker.Queue(r.Context(), r.VHost, r.Name); err != nil {
 		if code, _ := rest.ProtocolError(err); code == protocol.NotFound {

@@ -15,8 +15,8 @@ import (
 	"candlemark/protocol"
 )
 
-// Judge reads definitions and says what their import would do to a broker, into a virtual host or, for "", as they say.
-// Errors: that the text is no document, or what the broker could not answer.
+// Judge reads definitions and returns the plan of their import into a virtual host of a broker or, for "", into those
+// that they name. Errors: the text is not a document, or an error of the broker.
 func Judge(ctx context.Context, broker management.Broker, users *auth.Users, text []byte, vhost string) (*document.Plan, error) {
 	d, err := document.Read(text)
 	if err != nil {
@@ -188,5 +188,5 @@ func (c *carrier) declare(ctx context.Context, at batch) {
 	})
 }
 
-// refuse says why the broker did not take an item.
+// refuse notes the reason why the broker refused an item.
 func refuse(item *document.Item, err error) { item.Note(document.Refused, document.Explanation(err)) }

@@ -44,7 +44,7 @@ func (j *judge) binding(b *rest.Body, i *Item) {
 	}
 }
 
-// needless says why a binding is not imported, "" if it is.
+// needless returns the reason why a binding is not imported, "" if it is.
 func (j *judge) needless(source, to Name, toExchange bool) string {
 	switch {
 	case source.Name == "":

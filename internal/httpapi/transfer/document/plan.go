@@ -8,12 +8,12 @@ import (
 	"candlemark/policies"
 )
 
-// Verdict says what becomes of an item.
+// Verdict is the result of the import of an item.
 type Verdict string
 
 // The verdicts, the graver the later.
 const (
-	Taken        Verdict = "taken"        // as it is
+	Taken        Verdict = "taken"        // imported unchanged
 	Approximated Verdict = "approximated" // without a part that there is not here
 	Risky        Verdict = "risky"        // unchanged, but an operator should check it
 	Ignored      Verdict = "ignored"      // nothing is done: it is not for this broker, or there already
@@ -51,7 +51,7 @@ type Item struct {
 	Value any `json:"-"`
 }
 
-// Note says something about the item.
+// Note adds a verdict with its reason.
 func (i *Item) Note(v Verdict, text string) {
 	i.Notes = append(i.Notes, Note{v, text})
 	if v.severity() > i.Verdict.severity() {
@@ -79,7 +79,7 @@ type Global struct {
 	Value json.RawMessage
 }
 
-// Plan says what an import does, in its order.
+// Plan lists the effects of an import, in its order.
 type Plan struct {
 	Items    []Item
 	Warnings []string // about the document

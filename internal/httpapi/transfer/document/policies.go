@@ -151,10 +151,10 @@ func judgePolicy(fields map[string]json.RawMessage, operator bool, i *Item) {
 	}
 }
 
-// all matches the rest, behind its ^, of a pattern that matches every name but some.
+// all matches the rest, after its ^, of a pattern that matches all names except some.
 var all = regexp.MustCompile(`^(\(\?<?[!=][^()]*\))*(\.\*|\(\.\*\)|\.\+)?\$?$`)
 
-// anchored reports whether a pattern says how names begin: each of its alternatives does.
+// anchored reports whether every alternative of a pattern fixes the beginning of names.
 func anchored(pattern string) bool {
 	depth, start := 0, 0
 	var alternatives []string
