@@ -15,13 +15,13 @@ import (
 
 var alarmVerbs = []verb.Row{
 	{
-		// From how much memory on publishers are blocked, until the broker is started anew.
+		// The memory in use above which publishers are blocked, until the broker restarts.
 		Name: "set_vm_memory_high_watermark", About: "Sets the memory high watermark, above which publishers are blocked, until the next start", Arguments: "<fraction|absolute> [<size>]", Check: checkWatermark,
 		Title: verb.OneOrTwo("Setting memory threshold on {broker} to {fraction|absolute} ...", "Setting memory threshold on {broker} to {size} bytes ..."),
 		Run:   verb.Puts(oneOf("relative", "absolute"), "memory-high-watermark"),
 	},
 	{
-		// Below how much free disk they are.
+		// The free disk space below which publishers are blocked.
 		Name: "set_disk_free_limit", About: "Sets the free disk space limit, until the next start", Arguments: "<size|mem_relative> [<fraction>]", Check: checkDiskLimit,
 		Title: verb.OneOrTwo(
 			"Setting disk free limit on {broker} to {size|mem_relative} bytes ...",

@@ -25,7 +25,7 @@ func (p *Program) Help(args []string) int {
 	return 0
 }
 
-// unknown says that there is no such verb, and which one may be meant.
+// unknown reports an unknown verb, and suggests a similar one.
 func (p *Program) unknown(name string) int {
 	fmt.Fprintf(p.Stderr, "\nCommand '%s' not found. \n", name)
 	names := make([]string, len(verbs))

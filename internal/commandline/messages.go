@@ -154,7 +154,7 @@ func reschedule(ctx context.Context, broker *client.Client, c *verb.Call) error 
 	return nil
 }
 
-// scheduled returns the path, and the query, that names scheduled messages: by the number behind the queue or by
+// scheduled returns the path, and the query, that names scheduled messages: by the number after the queue or by
 // --message-id. So many arguments follow the queue with a number, one less without.
 func scheduled(c *verb.Call, arguments int) (path []string, query map[string]string, err error) {
 	if c.MessageID != "" {

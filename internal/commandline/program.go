@@ -15,7 +15,7 @@ import (
 	"candlemark/internal/httpapi/client"
 )
 
-// Exit codes, as rabbitmqctl uses them (POL-18); package verb says what each means.
+// Exit codes, as rabbitmqctl uses them (POL-18); package verb documents each.
 const (
 	ExitUsage       = verb.ExitUsage
 	ExitData        = verb.ExitData

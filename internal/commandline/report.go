@@ -107,7 +107,7 @@ func expiring(answer string) string {
 	return strings.Join(lines, "\n")
 }
 
-// federationStatus says that nothing runs, and how much is there that would.
+// federationStatus reports that no federation is running, and the number of its parameters.
 func federationStatus(ctx context.Context, broker *client.Client, c *verb.Call) error {
 	links, err := broker.List(ctx, "federation-links")
 	if err != nil {

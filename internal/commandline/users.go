@@ -75,7 +75,7 @@ func passwordOf(c *verb.Call, prompt string, code int) (string, error) {
 	return strings.TrimRight(line, "\r\n"), nil
 }
 
-// knownUser asks for a user, who must be there; complaint says that it is not.
+// knownUser requests a user, which must exist; complaint is the error if it does not.
 func knownUser(ctx context.Context, broker *client.Client, name, complaint string) (client.Object, error) {
 	user, err := broker.Get(ctx, "users", name)
 	if verb.IsMissing(err) {

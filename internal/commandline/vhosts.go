@@ -62,7 +62,7 @@ func updateVHost(ctx context.Context, broker *client.Client, c *verb.Call) error
 	return broker.Put(ctx, body, "vhosts", name)
 }
 
-// addVHost makes a virtual host without permissions; an existing one stays as it is.
+// addVHost creates a virtual host without permissions; an existing one is unchanged.
 func addVHost(ctx context.Context, broker *client.Client, c *verb.Call) error {
 	name := c.Arguments[0]
 	if _, err := broker.Get(ctx, "vhosts", name); !verb.IsMissing(err) {

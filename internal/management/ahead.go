@@ -1,6 +1,6 @@
 package management
 
-// Fate says how something ends that is due.
+// Fate is the outcome of something that is due.
 type Fate uint8
 
 // The fates.

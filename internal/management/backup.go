@@ -9,9 +9,9 @@ import (
 // Backups is the part of the broker that copies all durable data to another folder of its machine. One backup runs at
 // a time.
 type Backups interface {
-	// StartBackup begins one and returns when its moment has come: it has all that was confirmed before the call. The
-	// folder must be absolute, and not be there or be empty. Errors: ErrBackupRunning, and, for an unsuitable folder,
-	// one that wraps ErrBackupFolder. The backup goes on when ctx ends.
+	// StartBackup begins a backup and returns when its snapshot is taken, which contains everything confirmed before
+	// the call. The folder must be absolute, and missing or empty. Errors: ErrBackupRunning, and, for an unsuitable
+	// folder, one that wraps ErrBackupFolder. The backup continues when ctx ends.
 	StartBackup(ctx context.Context, folder string) (Backup, error)
 	// Backup returns the one that runs, or the last one.
 	Backup() Backup
@@ -28,7 +28,7 @@ const (
 	BackupCancelled = "cancelled"
 )
 
-// Backup says how far one is.
+// Backup is the status of a backup.
 type Backup struct {
 	State      string
 	Folder     string

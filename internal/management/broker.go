@@ -61,17 +61,17 @@ type Policies interface {
 	ListPolicies(ctx context.Context, vhost string, operator bool) ([]*policies.Policy, error)
 }
 
-// PolicyEffects is the part of the broker that knows what policies do.
+// PolicyEffects is the part of the broker for the effects of policies.
 type PolicyEffects interface {
-	// ExplainPolicies says which policies apply to a queue, or to an exchange, and why. Error: one with code NotFound.
+	// ExplainPolicies explains which policies apply to a queue, or to an exchange. Error: one with code NotFound.
 	ExplainPolicies(ctx context.Context, vhost, name string, exchange bool) (policies.Explanation, error)
 	// PreviewPolicy returns the effects of setting p now, or of clearing one of its name and kind, without a change.
 	// Found reports whether there is one of that name. Previews are made one at a time.
 	PreviewPolicy(ctx context.Context, p *policies.Policy, clear bool) (preview *changes.Preview, found bool, err error)
 	// PolicyHistory has the last changes of the policies of a virtual host.
 	PolicyHistory(ctx context.Context, vhost string) (changes.Log, error)
-	// UndoPolicyChange takes one back and returns when that is in force (PRO-15), with the number that this has in the history.
-	// operators says that operator policies may change, too. Errors: those of changes.Log.Undo.
+	// UndoPolicyChange undoes a change and returns when that is in force (PRO-15), with its own number in the history.
+	// operators permits changes of operator policies. Errors: those of changes.Log.Undo.
 	UndoPolicyChange(ctx context.Context, vhost string, id uint64, operators bool) (change uint64, err error)
 }
 

@@ -88,7 +88,7 @@ type Consumer struct {
 	Channel    int
 	NoAck      bool
 	Exclusive  bool
-	Active     bool // not one that waits behind a single active consumer
+	Active     bool // false for one that waits behind a single active consumer
 	Prefetch   int
 	Timeout    int64 // ms until a delivery must be acknowledged
 	Arguments  protocol.Table

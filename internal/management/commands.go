@@ -23,7 +23,7 @@ type Commands interface {
 	Publish(ctx context.Context, by auth.User, vhost string, p Publication) (routed, refused bool, err error)
 }
 
-// Fetch says how messages are to be got.
+// Fetch has the parameters for getting messages.
 type Fetch struct {
 	Count int
 	// Keep leaves them in the queue, in their places; Discard rejects them;

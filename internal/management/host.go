@@ -8,7 +8,7 @@ import (
 	"candlemark/internal/events"
 )
 
-// Host is the part of the broker that knows the machine it runs on.
+// Host is the part of the broker about the machine it runs on.
 type Host interface {
 	// Events returns what happens to the objects of the broker.
 	Events() *events.Hub
@@ -25,8 +25,8 @@ type Host interface {
 	Service() Service
 	// DeadLetters are counts since the broker started.
 	DeadLetters() DeadLetters
-	// SetMemoryWatermark and SetDiskFreeLimit change when publishers are blocked,
-	// until the broker is started anew. The alarms are right when they return.
+	// SetMemoryWatermark and SetDiskFreeLimit change the limits for blocking publishers, until the broker restarts. The
+	// alarms are up to date when they return.
 	SetMemoryWatermark(to config.Amount)
 	SetDiskFreeLimit(to config.Amount)
 }
@@ -65,7 +65,7 @@ type Memory struct {
 	Runtime  int64 // stacks, and what the runtime needs for itself
 }
 
-// Service says how the broker serves clients of AMQP.
+// Service has the settings for clients of AMQP.
 type Service struct {
 	Open bool // there are listeners, and the broker is not stopping
 	// Connections are there, with those that have not logged in; beyond the Limit they are refused.

@@ -7,19 +7,19 @@ import (
 	"candlemark/protocol"
 )
 
-// Messages is the part of the broker that shows single messages and changes when they are due. Users need the
-// permission to read the queue and, for changes, those to publish there or the tag policymaker. A read takes no message
-// and renews no lease.
+// Messages is the part of the broker that shows single messages and changes their due times. Users need the permission
+// to read the queue and, for changes, those to publish there or the tag policymaker. A read neither consumes messages
+// nor renews a lease.
 type Messages interface {
 	// Peek shows messages of a queue.
 	Peek(ctx context.Context, by Asker, at Place, how Peek) (PeekPage, error)
 	// Expirations shows when messages of a queue expire: counts, and a page of those messages, soonest first.
 	Expirations(ctx context.Context, by Asker, at Place, after Cursor, limit int) (ExpiryCounts, PeekPage, error)
-	// Unacked lists unsettled deliveries of a queue by message number, from the number behind after; more reports
+	// Unacked lists unsettled deliveries of a queue by message number, beginning after the number after; more reports
 	// whether there are others.
 	Unacked(ctx context.Context, by Asker, at Place, after uint64, limit int) (list []Unacked, more bool, err error)
-	// RenewLock gives deliveries their consumer timeout anew. Count is how many it
-	// found, until when the first of them goes back, in wall ms, 0 for never.
+	// RenewLock renews the consumer timeout of deliveries. count is the number found, until the time when the first of
+	// them is returned, in wall ms, 0 for never.
 	RenewLock(ctx context.Context, by Asker, at Place, which Lock) (count int, until int64, err error)
 	// ReturnDelivery requeues an unacked message; found is false if it is not unacked.
 	ReturnDelivery(ctx context.Context, by Asker, at Place, id uint64) (found bool, err error)
@@ -62,7 +62,7 @@ const (
 	StateDeferred
 )
 
-// Peek says which messages are to be shown.
+// Peek selects the messages to show.
 type Peek struct {
 	After  Cursor
 	Limit  int // 1 to 1000
@@ -70,11 +70,11 @@ type Peek struct {
 	Cut    int // bytes of each body
 	// ByDeadline has ready messages only, that expire, soonest first; After is where such a list goes on.
 	ByDeadline bool
-	// ByNumber has them in the order of their numbers; the Seq of After is the number behind which to begin.
+	// ByNumber orders them by their numbers; they begin after the Seq of After.
 	ByNumber bool
 }
 
-// PeekPage is a part of a queue. Next is nil behind the last message.
+// PeekPage is a part of a queue. Next is nil after the last message.
 type PeekPage struct {
 	Messages []Peeked
 	Next     *Cursor
@@ -117,7 +117,7 @@ type Lock struct {
 	DeliveryTag uint64
 }
 
-// ScheduledPage is a part of a list. Next is nil behind the last message.
+// ScheduledPage is a part of a list. Next is nil after the last message.
 type ScheduledPage struct {
 	Messages []Scheduled
 	Next     *Cursor

@@ -6,9 +6,10 @@ import "candlemark/internal/config"
 type Process interface {
 	// LogLevel names the level from which on lines are logged: trace, debug, info, warn, error, fatal or disabled.
 	LogLevel() string
-	// SetLogLevel changes it, until the program is started anew or is given another one. RabbitMQ's names are known, too.
+	// SetLogLevel changes the level, until the program restarts or the level is changed again. RabbitMQ's names are
+	// accepted too.
 	SetLogLevel(name string) error
-	// Log returns the last lines of the log behind the one of that number, the oldest first; 0 for all that are kept.
+	// Log returns the kept lines of the log after the one with that number, oldest first; 0 for all.
 	Log(after uint64) []LogLine
 	// Settings returns those that the program was started with or took over since, in the order of their table.
 	Settings() []config.Value

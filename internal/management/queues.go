@@ -9,7 +9,7 @@ import (
 	"candlemark/protocol"
 )
 
-// Queues is the part of the broker that knows queues.
+// Queues is the part of the broker about queues.
 type Queues interface {
 	// Queues describes the queues of a vhost, of all for "", sorted by vhost
 	// and name. Queues that end meanwhile are left out.

@@ -6,7 +6,7 @@ import (
 	"candlemark/protocol"
 )
 
-// Topology is the part of the broker that knows exchanges and bindings.
+// Topology is the part of the broker about exchanges and bindings.
 type Topology interface {
 	// Exchanges returns those of a vhost, of all for "", sorted by vhost and
 	// name, the default exchange first.

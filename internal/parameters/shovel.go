@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Work says what a shovel does.
+// Work is the task of a shovel.
 type Work struct {
 	Name, VHost string
 	From        Source

@@ -33,7 +33,7 @@ type URI struct {
 // usualHeartbeat is the heartbeat interval of addresses without one.
 const usualHeartbeat = 10 * time.Second
 
-// TLS says how a connection is encrypted.
+// TLS has the settings of an encrypted connection.
 type TLS struct {
 	CAFile, CertFile, KeyFile string // "" for none
 	// Verify: the certificate must be valid, and for Name if there is one.
@@ -79,8 +79,8 @@ func (u *URI) usualPort() int {
 	return 5672
 }
 
-// ParseURI reads an address: amqp or amqps, and the settings behind the question mark that RabbitMQ's client has. The errors name no
-// password.
+// ParseURI reads an address: amqp or amqps, and the settings of RabbitMQ's client after the question mark. The errors
+// name no password.
 func ParseURI(address string) (*URI, error) {
 	p, err := url.Parse(address)
 	switch {

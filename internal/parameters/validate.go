@@ -69,7 +69,7 @@ func Validate(component, name string, value json.RawMessage, enter func(vhost st
 	return refuse(v.complaints...)
 }
 
-// Refusal says why a parameter is not taken.
+// Refusal is the reason why a parameter is refused.
 type Refusal string
 
 // Error implements error.

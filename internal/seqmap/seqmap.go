@@ -24,7 +24,7 @@ type Map[T any] struct {
 	count  int
 }
 
-// After returns an empty map that goes on behind the number last.
+// After returns an empty map that continues after the number last.
 func After[T any](last uint64) Map[T] { return Map[T]{last: last} }
 
 // Append stores v under the next number, which it returns; the first is 1.

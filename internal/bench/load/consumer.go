@@ -12,7 +12,7 @@ import (
 	"candlemark/protocol"
 )
 
-// Consuming says how consumers consume.
+// Consuming has the settings of consumers.
 type Consuming struct {
 	AutoAck  bool
 	Prefetch int // messages; 0 for no limit

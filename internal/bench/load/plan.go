@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// Plan is a value that changes with the time of a run, by steps that begin anew when the last is over. The zero value is 0 for ever.
+// Plan is a value that changes with the time of a run, by steps that repeat from the first after the last. The zero
+// value is always 0.
 type Plan struct {
 	steps []step
 	cycle time.Duration // of all steps

@@ -13,7 +13,7 @@ import (
 	"candlemark/protocol"
 )
 
-// Publishing says how producers publish.
+// Publishing has the settings of producers.
 type Publishing struct {
 	Exchange   string
 	Key        func(producer int) string

@@ -16,7 +16,7 @@ import (
 // replyTo is a pseudo-queue: the broker sends messages for its address directly to the channel that asked.
 const replyTo = "amq.rabbitmq.reply-to"
 
-// Calling says how callers call.
+// Calling has the settings of callers.
 type Calling struct {
 	Publishing
 	Queue string // where the servers are

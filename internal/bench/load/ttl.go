@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TTL says how long each message lives, or waits. The zero value is for ever.
+// TTL determines how long each message lives, or waits. The zero value means without limit.
 type TTL struct {
 	among []time.Duration // one of them, or if even, anything between the two
 	even  bool

@@ -1,5 +1,6 @@
-// Package proc reads from Linux's /proc what processes cost: CPU time, resident memory, open files, threads, and bytes written, over
-// a set of processes and all below them. It also finds the process that listens at a port.
+// Package proc reads the costs of processes from Linux's /proc: CPU time, resident memory, open files, threads, and
+// bytes written, summed over a set of processes and all their descendants. It also finds the process that listens at a
+// port.
 //
-// CPU time is counted in ticks of 10 ms. Where there is no /proc, [Find] says so.
+// CPU time is counted in ticks of 10 ms. Without /proc, [Find] returns [ErrNone].
 package proc

@@ -16,7 +16,7 @@ import (
 // ticks a second, the same on every Linux that Go runs on.
 const ticks = 100
 
-// ErrNone says that this system has no /proc to read.
+// ErrNone reports that this system has no /proc.
 var ErrNone = errors.New("what a process costs can be read on Linux only")
 
 // Sample is one reading, summed over all processes.
@@ -83,7 +83,7 @@ func parse(line []byte) (s stat, ok bool) {
 	if name < 0 {
 		return s, false
 	}
-	const first = 3 // the number of the field behind the name, its state
+	const first = 3 // the number of the field after the name, its state
 	fields := strings.Fields(string(line[name+1:]))
 	if len(fields) < 20 || fields[0] == "Z" {
 		return s, false
@@ -153,7 +153,7 @@ func rss(id int) int64 {
 	return 0
 }
 
-// field returns a number behind a name in a file of a process.
+// field returns the number after a name in a file of a process.
 func field(id int, file, name string) int64 {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/%s", id, file)) // 0 for what others may not read
 	for line := range strings.Lines(string(text)) {

@@ -42,7 +42,8 @@ func (w *Watch) Stop() int64 {
 	return w.peak
 }
 
-// Settled waits until the resident memory stands still for a third of limit, at most for limit, and returns the last sample.
+// Settled waits until the resident memory is constant for a third of limit, at most for limit, and returns the last
+// sample.
 func (t *Target) Settled(limit time.Duration) Sample {
 	const still = 256 << 10 // bytes
 	last, since := t.Sample(), time.Now()

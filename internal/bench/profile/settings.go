@@ -17,7 +17,7 @@ import (
 // Settings are of a run.
 type Settings struct {
 	Profile *Profile
-	Given   []string // the command line that stands for them, without what only says where and how to print
+	Given   []string // the equivalent command line, without flags for the destination and form of the output
 
 	URL, HTTP, Label          string
 	Compare                   []string // URLs
@@ -156,7 +156,7 @@ func given(flags *flag.FlagSet, args []string) (list []string) {
 	return list
 }
 
-// wrong says what cannot be, "" for nothing.
+// wrong returns a text about impossible settings, "" for none.
 func (s *Settings) wrong() string {
 	s.Queues = max(s.Queues, 1)
 	if named := s.Named(); named != nil {

@@ -120,7 +120,7 @@ func short(v float64) string {
 	return strconv.FormatFloat(v, 'f', 3, 64)
 }
 
-// grouped has commas between thousands, and digits behind the point if the number is small.
+// grouped returns a number with commas between thousands, and with decimals if it is small.
 func grouped(v float64) string {
 	if v < 0 {
 		return "-" + grouped(-v)

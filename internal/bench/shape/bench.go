@@ -119,7 +119,7 @@ func (b *Bench) begin() {
 	b.meter = newMeter(b)
 }
 
-// sample begins to count the broker's cost, anew if it did already.
+// sample begins to count the broker's cost, or begins again.
 func (b *Bench) sample() {
 	if b.broker == nil {
 		return

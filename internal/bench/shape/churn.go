@@ -93,7 +93,7 @@ func (w *worker) turn(name string) error {
 	}
 }
 
-// calls carries methods out, one behind the other, until one fails: its channel is closed then.
+// calls runs methods, one after the other, until one fails, which closes its channel.
 func (w *worker) calls(methods ...protocol.Method) error {
 	for _, m := range methods {
 		if _, err := w.conn.Call(1, m); err != nil {

@@ -68,7 +68,7 @@ func (t *timed) publish(how load.Publishing) error {
 	return errors.Join(publish.Wait(), p.Finish(patience))
 }
 
-// settled waits until everything has come that was sent, but for some.
+// settled waits until all sent messages have arrived, except but.
 func (t *timed) settled(but int64) {
 	t.meter.drained(t.run.Sent.Load()-but, t.Drain+t.TTL.Max(), t.consume.Done())
 }

@@ -70,7 +70,7 @@ func (h *Histogram) Summary() Summary {
 	return Summary{n, Millis(h.h.Min()), Round(h.sum/float64(n)/1e6, 4), ms(.5), ms(.9), ms(.99), ms(.999), Millis(h.h.Max())}
 }
 
-// Millis are nanoseconds as milliseconds with four digits behind the point.
+// Millis converts nanoseconds to milliseconds with four decimals.
 func Millis(ns int64) float64 { return Round(float64(ns)/1e6, 4) }
 
 // Round rounds to that number of decimal places.

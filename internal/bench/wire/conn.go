@@ -18,7 +18,7 @@ import (
 // patience is how long an answer of the broker may take.
 const patience = 60 * time.Second
 
-// Config says how to connect.
+// Config has the settings of a connection.
 type Config struct {
 	URI        *parameters.URI
 	TLS        *tls.Config // nil without
@@ -234,7 +234,7 @@ func (c *Conn) Finished(ev *Event) bool {
 // Credit is without end: in AMQP 0-9-1 publishes need none.
 func (c *Conn) Credit(uint16) uint64 { return math.MaxUint64 }
 
-// Subscription says how to consume.
+// Subscription has the settings of a consumer.
 type Subscription struct {
 	AutoAck   bool
 	Prefetch  int // messages; 0 for no limit
@@ -267,7 +267,7 @@ func (c *Conn) End() error {
 	return c.Send(0, &protocol.ConnectionClose{ReplyCode: protocol.ReplySuccess})
 }
 
-// Leave says so and disconnects.
+// Leave closes the connection in order and disconnects.
 func (c *Conn) Leave() error {
 	_, err := c.Call(0, &protocol.ConnectionClose{ReplyCode: protocol.ReplySuccess})
 	return errors.Join(err, c.Close())

@@ -14,7 +14,7 @@ import (
 	"candlemark/protocol/amqp10/hotpath"
 )
 
-// frameMax is in bytes what the broker may send in a frame, unless the configuration says something else.
+// frameMax is the default maximum size in bytes of a frame from the broker.
 const frameMax = 128 << 10
 
 // minFrame is how many bytes a frame has to be allowed: that which begins a message has its properties and the beginning of its body.
@@ -181,7 +181,7 @@ func (c *Conn) send(ch uint16, p amqp10.Composite) error {
 // End closes the connection without waiting for the answer.
 func (c *Conn) End() error { return c.send(0, &amqp10.Close{}) }
 
-// Leave says so and disconnects.
+// Leave closes the connection in order and disconnects.
 func (c *Conn) Leave() error {
 	err := c.End()
 	if err == nil {

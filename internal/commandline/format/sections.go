@@ -12,7 +12,7 @@ import (
 // Section is a list in an object, with the line above it, "" for none, and its columns.
 type Section struct{ List, Above, Columns string }
 
-// Sections write lists of an object one below the other, in the form of a list; above says that the lines above are wanted.
+// Sections write lists of an object one below the other, in the form of a list; above enables the lines above them.
 func Sections(out io.Writer, form string, o map[string]any, header, above bool, sections []Section) error {
 	for _, s := range sections {
 		items, _ := o[s.List].([]any)

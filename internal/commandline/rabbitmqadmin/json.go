@@ -8,7 +8,7 @@ import (
 	"unicode/utf16"
 )
 
-// spaced is JSON as Python writes it: a space behind commas and colons, nothing but ASCII.
+// spaced returns JSON as Python writes it: with a space after commas and colons, and only ASCII.
 func spaced(raw json.RawMessage) string {
 	var compact bytes.Buffer
 	if json.Compact(&compact, raw) != nil {

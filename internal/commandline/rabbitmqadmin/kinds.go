@@ -39,7 +39,7 @@ var showable = []listing{{"overview", false, "rabbitmq_version cluster_name queu
 type kind struct {
 	name      string
 	mandatory string // names, with | between those of which one is enough
-	optional  string // names, with a default behind =
+	optional  string // names, with a default after =
 	json      string // names whose values are JSON
 	path      string // below /api, with {names}
 }

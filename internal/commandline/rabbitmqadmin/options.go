@@ -54,7 +54,7 @@ type settings map[string]string
 
 func (s settings) is(key string) bool { return s[key] == "True" }
 
-// parse takes options from wherever they stand, short ones with their argument or with others behind them, and returns the rest.
+// parse takes options from any position, short ones with their argument or combined with others, and returns the rest.
 func parse(args []string) (given settings, rest []string, err error) {
 	given = settings{}
 	for len(args) > 0 {
@@ -142,7 +142,7 @@ func (s settings) complete(getenv func(string) string) (warning string, err erro
 			warning = "WARNING: path in --base-uri is ignored. Please specify --vhost and/or --path-prefix separately.\n"
 		}
 	}
-	// In a container the user is the one whom its broker began with. A password for this host is not sent to others.
+	// In a container the user is the first user of its broker. A password for this host is not sent to others.
 	if u, err := url.Parse(client.AddressFrom(getenv)); err == nil && slices.Contains([]string{"", "localhost", "127.0.0.1", "::1", u.Hostname()}, s["hostname"]) {
 		here := settings{}
 		here.from(u)

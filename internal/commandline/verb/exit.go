@@ -41,7 +41,7 @@ type FailedCheck string
 // Error implements error.
 func (v FailedCheck) Error() string { return string(v) }
 
-// IsMissing reports whether the API knows nothing of what was asked for.
+// IsMissing reports whether the requested object does not exist.
 func IsMissing(err error) bool {
 	var refused *client.Error
 	return errors.As(err, &refused) && refused.Status == http.StatusNotFound

@@ -9,7 +9,7 @@ import (
 	"candlemark/internal/httpapi/client"
 )
 
-// Options hold what stands on a command line besides arguments. NewOptions says what each is.
+// Options holds the options of a command line. NewOptions describes each.
 type Options struct {
 	*flag.FlagSet
 	VHost, ApplyTo, URL, Formatter string
@@ -93,7 +93,7 @@ func NewOptions(getenv func(string) string) *Options {
 	return o
 }
 
-// Take parses options from wherever they stand and returns the rest. Words behind -- are not options.
+// Take parses options from any position and returns the rest. Words after -- are not options.
 func (o *Options) Take(args []string) (rest []string, err error) {
 	for {
 		if err := o.Parse(args); err != nil {
@@ -110,7 +110,7 @@ func (o *Options) Take(args []string) (rest []string, err error) {
 	}
 }
 
-// Given reports whether an option stands on the command line.
+// Given reports whether an option was given.
 func (o *Options) Given(name string) (is bool) {
 	o.Visit(func(f *flag.Flag) { is = is || f.Name == name })
 	return is

@@ -18,12 +18,12 @@ type Row struct {
 	Arguments string
 	// Options besides those of every verb (everywhere), with a space between two.
 	Options string
-	// Columns that may be named behind the arguments of a list, and those shown if none is; "" for no choice.
+	// Columns that may be named after the arguments of a list, and the default columns; "" for no choice.
 	Columns, Defaults string
 	// Check checks the arguments, if their number is right: wrong is the error text, code the exit code. nil: no
 	// checks.
 	Check func(arguments []string) (wrong string, code int)
-	// Title says what the verb is about to do: mostly a text.
+	// Title returns the title that the verb prints first: mostly a fixed text.
 	Title func(*Call) string
 	// Bare reports whether the output is for programs, without a title; nil for no.
 	Bare func(*Call) bool
@@ -83,7 +83,7 @@ func (v *Row) Objection(arguments []string) string {
 	return ""
 }
 
-// UnknownColumns says which of the names are no columns, "" if all are.
+// UnknownColumns lists names that are not columns, "" if all are.
 func UnknownColumns(columns, names []string) string {
 	var unknown []string
 	for _, name := range names {
@@ -110,7 +110,7 @@ type Call struct {
 	values    *strings.Replacer // of {names} in texts and paths
 }
 
-// NewCall gives a verb what it needs, but for where it reads and writes.
+// NewCall returns the call of a verb, without its input and output.
 func NewCall(v *Row, o *Options, broker string, arguments []string) *Call {
 	c := &Call{Options: o, Broker: broker, Arguments: arguments, JSON: o.Formatter == "json", Headers: !o.noHeaders && !o.Silent}
 	names, _, more := v.Parameters()
@@ -192,7 +192,7 @@ func Titled(what string) func(*Call) string {
 	return func(c *Call) string { return c.Expand(what) + " of " + c.what() + " ..." }
 }
 
-// Words returns the options and columns that may stand behind a verb.
+// Words returns the options and columns that may follow a verb.
 func (v *Row) Words() (words []string) {
 	for _, option := range append(strings.Fields(v.Options), "formatter", "help", "quiet", "silent", "timeout", "url", "vhost") {
 		if len(option) > 1 {
