@@ -1,5 +1,4 @@
-// Package integration drives the real binary over TCP, with clients that others
-// wrote and with ones that break the rules.
+// Package integration drives the real binary over TCP, with third-party clients and with clients that break the rules.
 //
 // Owns: a build of cmd/candlemark per run of the tests, and a broker per test,
 // which must stop with exit code 0 on SIGTERM and have logged no panic.
@@ -7,6 +6,6 @@
 // Deadlines: patience for everything that must happen. Nothing here sleeps to
 // wait, and nothing asserts speed.
 //
-// Clients in other languages are skipped if they are not installed, with the
-// name of who has them (foreign_test.go); with CANDLEMARK_REQUIRE_CLIENTS=1 they fail.
+// Clients in other languages are skipped if they are not installed, with the name of their package (foreign_test.go);
+// with CANDLEMARK_REQUIRE_CLIENTS=1 they fail.
 package integration

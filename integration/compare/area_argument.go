@@ -36,7 +36,7 @@ var integers = []one{
 	{"smallest", -maxInt64 - 1},
 }
 
-// argument declares a queue with one argument; what else it needs is in more.
+// argument declares a queue with one argument; more has further options.
 func argument(key string, values []one, more ...option) []script {
 	return each("argument/"+key, values, func(v any) []step {
 		return []step{declare("~q", append([]option{arg(key, v)}, more...)...), declare("~q", passive)}

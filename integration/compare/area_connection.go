@@ -45,7 +45,7 @@ func method0(m protocol.Method) step {
 	return on0(st)
 }
 
-// on0 sends what belongs on a channel on channel 0.
+// on0 sends a channel's method on channel 0.
 func on0(st step) step {
 	for i := range st.sub {
 		st.sub[i].ch = 0

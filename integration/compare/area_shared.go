@@ -47,7 +47,7 @@ func inTx(id string, steps ...step) script {
 	return s("tx/in/"+id, declare("~q"), declare("~r"), txSelect(), do(steps...), settle(), txCommit(), settle(), on(1, 5, drain("~q", 4), drain("~r", 2)))
 }
 
-// moreTxScripts: what a transaction holds back, and what not.
+// moreTxScripts show which methods a transaction holds back.
 var moreTxScripts = []script{
 	inTx("two-queues", publish("", "~q", "1"), publish("", "~r", "2"), publish("", "~q", "3")),
 	inTx("expiration", publish("", "~q", "m", expiration("60000"))),

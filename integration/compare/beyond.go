@@ -1,7 +1,7 @@
 package main
 
-// beyond is the part of docs/compatibility.md that no script can show: what depends on a version, a login, an alarm or
-// a name. RabbitMQ's behaviour was read in its source, at the tags that are named.
+// beyond is the part of docs/compatibility.md that no script can show: differences that depend on a version, a login,
+// an alarm or a name. RabbitMQ's behaviour is from its source, at the given tags.
 const beyond = `
 ## The product's name
 

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// explanation says why a script's answers differ and shall. Every line that only one side has must hold one of that side's texts, and
-// every text must stand in one, so that no explanation hides a difference that it was not written for. In a text "…" stands for
-// anything.
+// explanation is the reason why a script's answers differ intentionally. Every line that only one side has must contain
+// one of that side's texts, and every text must occur in a line, so that no explanation hides an unrelated difference.
+// In a text "…" stands for anything.
 type explanation struct {
 	id     string
 	theirs []string // in lines that only RabbitMQ 3.10 has
@@ -60,7 +60,8 @@ func holds(line, text string) bool {
 	return true
 }
 
-// rule is a difference that may show in many scripts: what matches is taken out of both sides before they are compared again.
+// rule is a difference that may occur in many scripts: matches are removed from both sides before they are compared
+// again.
 type rule struct {
 	pattern      *regexp.Regexp
 	theirs, ours string // for the document
@@ -78,7 +79,7 @@ var rules = []rule{
 	},
 }
 
-// generally takes out of both transcripts what the rules allow, and returns the rules that were needed.
+// generally removes matches of the rules from both transcripts, and returns the rules that applied.
 func generally(a, b *transcript) []*rule {
 	var needed []*rule
 	for i := range rules {

@@ -2,7 +2,7 @@ package main
 
 import "candlemark/protocol"
 
-// greeting holds what the client says to open a connection.
+// greeting holds the client's methods for opening a connection.
 type greeting struct {
 	mechanism, user, password string
 	capabilities              []string
@@ -10,7 +10,7 @@ type greeting struct {
 	vhost                     string
 }
 
-// Capabilities that a script's client announces unless it says otherwise.
+// capabilities are those that a script's client announces by default.
 var capabilities = []string{
 	"publisher_confirms", "exchange_exchange_bindings", "basic.nack", "consumer_cancel_notify", "connection.blocked",
 	"authentication_failure_close",

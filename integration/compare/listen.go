@@ -31,7 +31,7 @@ func (p *player) wait(c *session, ch uint16, fits func(name string) bool) {
 	}
 }
 
-// listen takes what comes for a while.
+// listen takes events for a while.
 func (p *player) listen(d time.Duration) {
 	end := time.After(d)
 	for {
@@ -101,7 +101,7 @@ func (p *player) forgetFences() {
 	}
 }
 
-// take writes an event down, answers what must be answered, and returns the method's name.
+// take records an event, answers it if necessary, and returns the method's name.
 func (p *player) take(e event) string {
 	c := e.session
 	known := p.sessions[c.id] == c
@@ -176,7 +176,7 @@ func (p *player) method(c *session, ch uint16, m protocol.Method) {
 		p.saw(c, ch, describe(m))
 		p.writeMethod(c, 0, &protocol.ConnectionCloseOk{})
 		return
-	case *protocol.ConnectionCloseOk: // as good clients do; who hangs up first means nothing
+	case *protocol.ConnectionCloseOk: // as clients should; which side disconnects first does not matter
 		c.over = true
 		_ = c.socket.Close()
 	case *protocol.BasicDeliver, *protocol.BasicGetOk, *protocol.BasicReturn:

@@ -69,7 +69,7 @@ func run(args []string) int {
 	return 0
 }
 
-// printTexts prints what a script says, in the order of all its channels.
+// printTexts prints the client's side of a script, in the order of all its channels.
 func printTexts(steps []step) {
 	for _, st := range steps {
 		if printTexts(st.sub); st.says != "" {

@@ -25,7 +25,7 @@ type player struct {
 	exchanges   []string // exchanges declared
 }
 
-// play plays the script and returns what was seen.
+// play plays the script and returns the transcript.
 func play(sc script, address, token string, quiet, patient time.Duration) *transcript {
 	p := &player{
 		address: address, token: token, quiet: quiet, patient: patient,
@@ -39,7 +39,7 @@ func play(sc script, address, token string, quiet, patient time.Duration) *trans
 	return p.seen
 }
 
-// step opens what the step needs, and does it.
+// step opens the connection and channel of the step, and does it.
 func (p *player) step(st step) {
 	if st.does == nil {
 		for _, sub := range st.sub {
@@ -69,7 +69,7 @@ func (p *player) openChannel(c *session, ch uint16) {
 	p.wait(c, ch, func(name string) bool { return name == "channel.open-ok" })
 }
 
-// named returns a copy of m with the token in its names; what it declares is remembered.
+// named returns a copy of m with the token in its names; it remembers the objects that m declares.
 func (p *player) named(m protocol.Method) protocol.Method {
 	made := reflect.New(reflect.TypeOf(m).Elem())
 	made.Elem().Set(reflect.ValueOf(m).Elem())
@@ -193,7 +193,7 @@ func (p *player) leave() {
 	close(p.done)
 }
 
-// clean deletes what the script declared, each on a channel of its own: some will be gone.
+// clean deletes what the script declared, each on a separate channel, because some no longer exist.
 func (p *player) clean() {
 	if len(p.queues)+len(p.exchanges) == 0 {
 		return

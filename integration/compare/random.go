@@ -78,9 +78,9 @@ func (g *generator) queue(name string) step {
 
 func (g *generator) name() string { return pick(g, "~a", "~b") }
 
-// channel returns one of those that have a consumer: 2 and 4 of queue ~a, 3 and 5 of ~b. There is one on each, because
-// the order in which one channel hears of several consumers means nothing. Channels with a common limit do not share a
-// queue: whom it serves first is a matter of timing.
+// channel returns a channel with a consumer: 2 and 4 of queue ~a, 3 and 5 of ~b. There is one on each, because the
+// order of deliveries to several consumers of one channel is undefined. Channels with a common limit do not share a
+// queue: the order in which it serves them depends on timing.
 func (g *generator) channel() uint16 {
 	if g.common {
 		return uint16(2 + g.IntN(2))
@@ -104,8 +104,8 @@ func (g *generator) consume() step {
 	return on(1, ch, cancel(last), limit, consume([]string{"~a", "~b"}[ch%2], g.tags[ch], options...))
 }
 
-// giveBack returns what a consumer holds, to the queue or not. RabbitMQ does not know itself which message is next when some come
-// back under a common limit.
+// giveBack rejects a consumer's deliveries, with or without requeueing. In RabbitMQ the next message is undefined when
+// some come back under a common limit.
 func (g *generator) giveBack() step {
 	options := []option{multiple}
 	if !g.common {

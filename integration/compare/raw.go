@@ -7,7 +7,7 @@ import (
 	"candlemark/protocol"
 )
 
-// dial opens a socket and says nothing. Nothing is opened on it by itself.
+// dial opens a socket and sends nothing. No connection is opened on it automatically.
 func dial() step {
 	return step{conn: 1, bare: true, says: "(dial)", does: func(p *player, st *step) { p.dial(st.conn) }}
 }

@@ -94,7 +94,7 @@ func shorten[T string | []byte](body T) string {
 // invented are names that a server made up, and processes in its texts.
 var invented = regexp.MustCompile(`(amq\.(?:gen|ctag))-[A-Za-z0-9_-]{22}|<\d+\.\d+\.\d+>`)
 
-// normalise takes out of a text what cannot be equal.
+// normalise removes parts of a text that cannot be equal.
 func normalise(text, token string) string {
 	text = strings.ReplaceAll(text, token, "~")
 	return invented.ReplaceAllStringFunc(text, func(found string) string {
@@ -105,8 +105,8 @@ func normalise(text, token string) string {
 	})
 }
 
-// describeStart shows of connection.start what a client may rely on: capabilities, and which other server properties there are, not how
-// the product is called.
+// describeStart returns the parts of connection.start that clients may rely on: capabilities, and the names of other
+// server properties, without the product's name.
 func describeStart(m *protocol.ConnectionStart) (capable, rest string) {
 	able, _ := m.ServerProperties.Get("capabilities")
 	shown := *m
@@ -119,7 +119,7 @@ func describeStart(m *protocol.ConnectionStart) (capable, rest string) {
 	return "capabilities " + describeValue(able), describe(&shown)
 }
 
-// rename puts the token into every name of a value; what comes back shares nothing with v that was changed.
+// rename puts the token into every name of a value; the result shares no changed parts with v.
 func rename(v any, token string) any {
 	switch v := v.(type) {
 	case string:

@@ -32,7 +32,7 @@ type verdict struct {
 	a, b       *transcript
 }
 
-// reasons says why a difference is none; nothing if it is one.
+// reasons returns the explanations of a difference; empty if it is unexplained.
 func (v *verdict) reasons() string {
 	var all []string
 	for _, r := range v.general {
@@ -103,7 +103,7 @@ func (n *bench) token() string {
 	return "z" + id[len(id)-9:]
 }
 
-// report prints what differs and returns whether something has no explanation.
+// report prints the differences and reports whether any is unexplained.
 func report(out io.Writer, verdicts []verdict, verbose bool) bool {
 	var equal, explained, open int
 	for _, v := range verdicts {

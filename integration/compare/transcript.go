@@ -13,7 +13,7 @@ const (
 	noAnswer        = "(no answer)"
 )
 
-// transcript records what was said and seen, lane by lane.
+// transcript records methods of both sides, lane by lane.
 type transcript struct {
 	names []string
 	lanes map[string][]entry
@@ -49,7 +49,7 @@ func (t *transcript) confirmed(conn int, ch uint16, text string) {
 	t.add(lane(conn, ch)+" confirms", entry{text: text})
 }
 
-// without takes what matches out of all lines of the server and returns how often.
+// without removes matches from all lines of the server and returns their number.
 func (t *transcript) without(pattern *regexp.Regexp) (found int) {
 	for _, entries := range t.lanes {
 		for i := range entries {
@@ -82,7 +82,7 @@ func (e entry) sign() string {
 
 // difference is where two transcripts part.
 type difference struct {
-	shown []string // both sides, with what the client said around them
+	shown []string // both sides, with the client's methods around them
 	onlyA []string // lines of the server that only a has
 	onlyB []string
 }

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// Authority issues certificates that its own one vouches for.
+// Authority issues certificates signed with its own.
 type Authority struct {
 	t           *testing.T
 	certificate *x509.Certificate
@@ -24,7 +24,7 @@ type Authority struct {
 	serial      int64
 }
 
-// NewAuthority makes one.
+// NewAuthority returns a new Authority.
 func NewAuthority(t *testing.T) *Authority {
 	t.Helper()
 	a := &Authority{t: t}
@@ -68,7 +68,7 @@ func (a *Authority) Issue(subject pkix.Name) tls.Certificate {
 	return tls.Certificate{Certificate: [][]byte{raw}, PrivateKey: key, Leaf: leaf}
 }
 
-// Roots returns the authority alone.
+// Roots returns a pool with only the authority.
 func (a *Authority) Roots() *x509.CertPool {
 	pool := x509.NewCertPool()
 	pool.AddCert(a.certificate)

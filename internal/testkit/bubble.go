@@ -29,16 +29,16 @@ type Bubble struct {
 	Users *auth.Users
 	// Log holds what the broker has logged at the level of warnings and above.
 	Log *Log
-	// Journal and, in RunStored, Meta are what the broker writes to.
+	// Journal and, in RunStored, Meta are the stores of the broker.
 	Journal *memory.Journal
 	Meta    *definitions.Memory
 	start   time.Time
 	change  func(*supervision.Config)
 }
 
-// Run starts a broker in a bubble and runs test in it: with the memory journal, the user guest, and what change (nil
-// for nothing) does to its configuration. The broker is stopped inside the bubble when test returns or fails; clients
-// that are still connected get an error.
+// Run starts a broker in a bubble and runs test in it: with the memory journal, the user guest, and the configuration
+// changed by change, unless nil. The broker is stopped inside the bubble when test returns or fails; clients that are
+// still connected get an error.
 func Run(t *testing.T, change func(*supervision.Config), test func(b *Bubble)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) { run(t, &Bubble{change: change}, test) })
@@ -54,7 +54,7 @@ func RunStored(t *testing.T, change func(*supervision.Config), test func(b *Bubb
 func run(t *testing.T, b *Bubble, test func(b *Bubble)) {
 	t.Helper()
 	b.T, b.Log, b.start = t, &Log{}, time.Now()
-	b.Log.Allow("CONNECTION_FORCED") // to clients that are there when the broker stops
+	b.Log.Allow("CONNECTION_FORCED") // to clients that are connected when the broker stops
 	defer b.Log.check(t)
 	b.Journal = memory.New(options)
 	defer func() { _ = b.Journal.Close() }()
@@ -89,8 +89,7 @@ func (b *Bubble) startNode() {
 	}
 }
 
-// Restart stops the broker and starts it again, after off of virtual time, over
-// what it has stored.
+// Restart stops the broker and starts it again, after off of virtual time, with its stored data.
 func (b *Bubble) Restart(off time.Duration) {
 	b.Helper()
 	b.stop()
@@ -99,8 +98,7 @@ func (b *Bubble) Restart(off time.Duration) {
 	b.startNode()
 }
 
-// Crash does so after the broker has lost its disk: all that it does to end in
-// order leaves no trace.
+// Crash does the same after the broker has lost its disk, so that an orderly stop leaves no trace.
 func (b *Bubble) Crash(off time.Duration) {
 	b.Helper()
 	journal, defs := b.Journal.Reopen(options), b.Meta.Reopen()
@@ -143,8 +141,7 @@ func (b *Bubble) VHost() *topology.VHost {
 	return v
 }
 
-// Queue finds a queue in the directory of /, nil if it is not there. That
-// renews no lease.
+// Queue finds a queue in the directory of /, nil if it does not exist. It renews no lease.
 func (b *Bubble) Queue(name string) *topology.Queue {
 	synctest.Wait()
 	return b.VHost().Directory().Queue([]byte(name))

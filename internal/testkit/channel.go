@@ -101,8 +101,7 @@ func (c *Channel) Await(d *amqp.DeferredConfirmation) bool {
 	return ack
 }
 
-// Get is basic.get when all that is under way has arrived, such as dead letters
-// of a message that is confirmed.
+// Get is basic.get after all pending messages have arrived, such as dead letters of a message that is confirmed.
 func (c *Channel) Get(queue string, autoAck bool) (amqp.Delivery, bool, error) {
 	synctest.Wait()
 	return c.Channel.Get(queue, autoAck)
@@ -158,13 +157,13 @@ func (c *Channel) consume(queue string, noAck bool) <-chan amqp.Delivery {
 	return deliveries
 }
 
-// Arrival is a delivery and when it came, in virtual time since the bubble began.
+// Arrival is a delivery and its time, in virtual time since the bubble began.
 type Arrival struct {
 	amqp.Delivery
 	At time.Duration
 }
 
-// Watch notes when each delivery of a queue comes, without acknowledgements.
+// Watch records the time of each delivery of a queue, without acknowledgements.
 func (c *Channel) Watch(queue string) <-chan Arrival {
 	c.b.Helper()
 	arrivals := make(chan Arrival, 1<<13)

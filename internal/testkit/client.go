@@ -11,7 +11,7 @@ type Client struct {
 	*amqp.Connection
 	// Socket is the client's end, to be cut.
 	Socket net.Conn
-	// Closed gets why the broker, or a dead socket, ended the connection.
+	// Closed gets the reason why the broker, or a dead socket, ended the connection.
 	Closed <-chan *amqp.Error
 	b      *Bubble
 }
@@ -39,5 +39,5 @@ func (c *Client) Leave() {
 	}
 }
 
-// Cut ends the connection without a word.
+// Cut closes the socket without closing the connection.
 func (c *Client) Cut() { _ = c.Socket.Close() }

@@ -17,10 +17,10 @@ type Probe struct {
 	b    *Bubble
 }
 
-// Probe spawns one; it ends with Close.
+// Probe spawns a probe; it ends with Close.
 func (b *Bubble) Probe() *Probe { return b.probe(1 << 16) }
 
-// probe spawns one that has room for so much mail.
+// probe spawns a probe with room for that many mails.
 func (b *Bubble) probe(room int) *Probe {
 	p := &Probe{mail: make(chan any, room), b: b}
 	p.PID = b.Node.System().Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
@@ -36,13 +36,13 @@ func (b *Bubble) probe(room int) *Probe {
 // Close ends the probe.
 func (p *Probe) Close() { p.b.Node.System().Root.Stop(p.PID) }
 
-// Next returns the oldest mail that was not asked for yet.
+// Next returns the oldest mail not yet returned.
 func (p *Probe) Next() any {
 	p.b.Helper()
 	return Receive(p.b, p.mail)
 }
 
-// All returns every mail up to now that was not asked for yet.
+// All returns all mail so far that is not yet returned.
 func (p *Probe) All() (all []any) {
 	synctest.Wait()
 	for len(p.mail) > 0 {
@@ -81,7 +81,7 @@ func (b *Bubble) SetPolicy(name, body string) {
 	b.SetPolicyIn("/", name, body)
 }
 
-// SetPolicyIn puts one in force in any virtual host.
+// SetPolicyIn puts a policy in force in any virtual host.
 func (b *Bubble) SetPolicyIn(vhost, name, body string) {
 	b.Helper()
 	p, err := policies.Parse(vhost, name, false, []byte(body))
@@ -96,7 +96,7 @@ func (b *Bubble) SetPolicyIn(vhost, name, body string) {
 	}
 }
 
-// ClearPolicy removes one.
+// ClearPolicy removes a policy.
 func (b *Bubble) ClearPolicy(name string) {
 	b.Helper()
 	reply := Ask[*mail.PolicyReply](b, b.Actor("policies"), func(r mail.Request) any {

@@ -55,7 +55,7 @@ func (t *Tests) Run() int {
 			return complain(err)
 		}
 	}
-	if err := os.Setenv("CANDLEMARK_CONFIG", "none"); err != nil { // the system's file is a broker's of the user's
+	if err := os.Setenv("CANDLEMARK_CONFIG", "none"); err != nil { // the system's file belongs to a broker of the user
 		return complain(err)
 	}
 	code := t.inner.Run()
