@@ -102,7 +102,7 @@ func (s *Source) current() *tls.Config {
 	return s.now.Load().config
 }
 
-// read makes the configuration anew.
+// read makes a new configuration.
 func (s *Source) read(stamps [3]stamp) (*loaded, error) {
 	certificate, err := tls.LoadX509KeyPair(s.files.Cert, s.files.Key)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package seqmap maps growing numbers to values: delivery tags to what they
-// stand for, a queue's delivery numbers to its entries.
+// Package seqmap maps growing numbers to values: delivery tags to deliveries, a queue's delivery numbers to its
+// entries.
 //
 // Owns: nothing shared; a Map belongs to one goroutine.
 //

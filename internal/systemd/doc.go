@@ -3,7 +3,7 @@
 //
 // Owns: nothing; each message is a datagram of its own.
 //
-// States: a Notifier that was not started by a service manager says nothing.
+// States: a Notifier without a service manager sends nothing.
 //
 // Deadlines: with WatchdogSec in the unit, a sign of life within half of that.
 //
