@@ -181,3 +181,32 @@ func TestServiceBus_EntityKeysChange_SBT5(t *testing.T) {
 		t.Error(users)
 	}
 }
+
+// TestServiceBus_KeysOfAnotherCase_SBT5: a queue whose name differs from that of an entity in case gives no access to its keys.
+func TestServiceBus_KeysOfAnotherCase_SBT5(t *testing.T) {
+	t.Parallel()
+	b := start(t, "--servicebus-http", "127.0.0.1:0")
+	b.put("/api/x/access-keys/%2F/root", `{"rights":["manage"],"primary_key":"secret"}`)
+	b.put("/api/x/access-keys/%2F/mallory", `{"rights":["manage"],"primary_key":"mallory"}`)
+	b.put("/api/permissions/%2F/mallory", `{"configure":"^Orders([.]dlq|/[$]Forward)?$","write":"^Orders$","read":"^Orders([.]dlq)?$"}`)
+	ctx, mallory := context.Background(), administrator(b, "mallory", "mallory")
+	rules := []admin.AuthorizationRule{rule("orders", "all", admin.AccessRightManage, admin.AccessRightSend, admin.AccessRightListen)}
+	if _, err := administrator(b, "root", "secret").CreateQueue(ctx, "orders", &admin.CreateQueueOptions{Properties: &admin.QueueProperties{AuthorizationRules: rules}}); err != nil {
+		t.Fatal(err)
+	}
+	b.put("/api/queues/%2F/Orders", `{"durable":true}`) // as queue.declare does
+	seen, err := mallory.GetQueue(ctx, "Orders", nil)
+	if err != nil || len(seen.AuthorizationRules) > 0 {
+		t.Errorf("%v, %d keys of another entity", err, len(seen.AuthorizationRules))
+	}
+	seen.AuthorizationRules = []admin.AuthorizationRule{rule("Orders", "all", admin.AccessRightSend)}
+	if _, err := mallory.UpdateQueue(ctx, "Orders", seen.QueueProperties, nil); status(err) != 400 {
+		t.Error(err)
+	}
+	if _, err := mallory.DeleteQueue(ctx, "Orders", nil); err != nil {
+		t.Error(err)
+	}
+	if may := (&keyed{b, "all", "primary orders all"}).may([]string{"send orders", "get orders"}); may != "send orders, get orders" {
+		t.Errorf("the key of orders is good for %q", may)
+	}
+}

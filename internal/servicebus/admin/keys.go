@@ -16,6 +16,7 @@ type Key struct {
 	Name   string
 	Rights []sas.Right
 	sas.Keys
+	grant auth.Grant
 }
 
 // entityTag is the tag of users that are keys of entities; other users are never changed.
@@ -58,6 +59,18 @@ func rightsOf(g auth.Grant) (rights []sas.Right) {
 	return rights
 }
 
+// isFor reports whether a key with this grant may belong to the queue or topic with that path. Users of keys are named
+// in lower case, but queues whose names differ only in case are different queues (SBE-5): the grant names the right one.
+func isFor(g auth.Grant, path string) bool {
+	only := "^" + regexp.QuoteMeta(path)
+	for _, by := range [...]string{g.Configure, g.Write, g.Read} {
+		if len(by) >= len(only) && by[:len(only)] != only && strings.EqualFold(by[:len(only)], only) {
+			return false
+		}
+	}
+	return true
+}
+
 // mayKeys checks that the user has all rights that keys of an entity could have.
 func (m *Manager) mayKeys(d *entity.Description) error {
 	if m.User == nil {
@@ -88,10 +101,15 @@ func (m *Manager) keys() map[string][]Key {
 		}
 		if a, _ := m.Keys.Account(g.User); slices.Contains(a.Tags, entityTag) {
 			path := g.User[:at]
-			all[path] = append(all[path], Key{Name: g.User[at+1:], Rights: rightsOf(g), Keys: a.Keys})
+			all[path] = append(all[path], Key{Name: g.User[at+1:], Rights: rightsOf(g), Keys: a.Keys, grant: g})
 		}
 	}
 	return all
+}
+
+// ofPath returns those of the keys that belong to the entity with that path.
+func ofPath(keys map[string][]Key, path string) []Key {
+	return slices.DeleteFunc(slices.Clone(keys[sas.Path(path)]), func(k Key) bool { return !isFor(k.grant, path) })
 }
 
 // show sets the keys of entities if the user may see them: all or none.
@@ -99,7 +117,7 @@ func (m *Manager) show(all []Entity) []Entity {
 	keys := m.keys()
 	for i := range all {
 		e := &all[i]
-		if its := keys[sas.Path(e.Path())]; len(its) > 0 && e.Kind != entity.Subscription && m.mayKeys(&e.Description) == nil {
+		if its := ofPath(keys, e.Path()); len(its) > 0 && e.Kind != entity.Subscription && m.mayKeys(&e.Description) == nil {
 			e.Keys = its
 		}
 	}
@@ -115,6 +133,7 @@ func (m *Manager) CheckKeys(d *entity.Description, keys []Key) error {
 		return invalidf("an entity has at most %d authorization rules", maxKeys)
 	}
 	names := map[string]bool{}
+	before := m.keys()[sas.Path(d.Path())]
 	for i := range keys {
 		k := &keys[i]
 		_, _, _, err := sas.Permissions(k.Rights)
@@ -126,7 +145,7 @@ func (m *Manager) CheckKeys(d *entity.Description, keys []Key) error {
 			return invalidf("the KeyName %q comes twice", k.Name)
 		case err != nil:
 			return invalid(err)
-		case there && !slices.Contains(user.Tags, entityTag):
+		case there && !slices.Contains(user.Tags, entityTag), slices.ContainsFunc(before, func(b Key) bool { return b.Name == k.Name && !isFor(b.grant, d.Path()) }):
 			return invalidf("there is another user %q", user.Name)
 		}
 		k.Primary, k.Secondary = orNew(k.Primary, user.Keys.Primary), orNew(k.Secondary, user.Keys.Secondary)
@@ -177,7 +196,7 @@ func (m *Manager) SetKeys(ctx context.Context, d *entity.Description, keys []Key
 
 // dropKeys deletes the keys of an entity except these.
 func (m *Manager) dropKeys(ctx context.Context, path string, but []Key) error {
-	for _, k := range m.keys()[sas.Path(path)] {
+	for _, k := range ofPath(m.keys(), path) {
 		if !slices.ContainsFunc(but, func(o Key) bool { return o.Name == k.Name }) {
 			if _, err := m.Broker.DeleteUser(ctx, sas.UserOf(path, k.Name)); err != nil {
 				return err
