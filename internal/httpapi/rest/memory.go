@@ -60,7 +60,10 @@ func (r *Request) hold(n int64) error {
 	if n <= r.held {
 		return nil
 	}
-	if !r.memory.take(r.User.Name, n-r.held) {
+	if r.held == 0 {
+		r.holder = r.User.Name
+	}
+	if !r.memory.take(r.holder, n-r.held) {
 		return errNoMemory
 	}
 	r.held = n

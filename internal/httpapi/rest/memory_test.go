@@ -58,7 +58,7 @@ func TestRoomForBodies(t *testing.T) {
 		t.Errorf("%d bytes are held", a.memory.used)
 	}
 	for _, r := range held {
-		a.memory.give(r.User.Name, r.held)
+		a.memory.give(r.holder, r.held)
 	}
 	if a.memory.used != 0 || len(a.memory.by) != 0 {
 		t.Errorf("%d bytes are left, %v", a.memory.used, a.memory.by)
@@ -105,5 +105,23 @@ func TestRoomIsGivenBack(t *testing.T) {
 	}
 	if asked == 0 {
 		t.Error("nobody has held anything")
+	}
+}
+
+// A login with a form holds memory before its user is known, and returns it all.
+func TestMemoryOfLogins(t *testing.T) {
+	users := auth.NewUsers(auth.Options{})
+	if err := users.Found(auth.Guest()); err != nil {
+		t.Fatal(err)
+	}
+	a := New(stub{}, users, config.Samples{}, zerolog.Nop())
+	h := a.Serve(OpenPost("/", func(r *Request) (any, error) { return "ok", r.LogInWithForm() }))
+	for _, password := range []string{"guest", "wrong"} {
+		r, w := httptest.NewRequest("POST", "/", strings.NewReader("username=guest&password="+password)), httptest.NewRecorder()
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		h.ServeHTTP(w, r)
+		if (w.Code == 200) != (password == "guest") || a.memory.used != 0 || len(a.memory.by) != 0 {
+			t.Errorf("%s: %d, %d bytes are left, %v", password, w.Code, a.memory.used, a.memory.by)
+		}
 	}
 }

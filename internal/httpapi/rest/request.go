@@ -111,6 +111,7 @@ type Request struct {
 	Rates       *forms.Look   // the figures of objects that were seen before
 	VHost, Name string        // from the path, "" if it has none
 	held        int64         // bytes of memory
+	holder      string        // the user who holds them, "" before the login; a login with a form changes User
 	token       string        // of the session of the user, "" for none
 	plain       *http.Request // as it came
 }
@@ -142,7 +143,7 @@ func (r *Request) Part(name string) string {
 func (a *API) Serve(to Route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, plain *http.Request) {
 		r := &Request{Request: plain, API: a, W: w, Users: a.Users, Rates: a.rates.LookOf(plain.URL.RawQuery), plain: plain}
-		defer func() { r.memory.give(r.User.Name, r.held) }()
+		defer func() { r.memory.give(r.holder, r.held) }()
 		r.respond(r.call(to))
 	})
 }
