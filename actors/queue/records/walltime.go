@@ -18,6 +18,7 @@ func ToWall(list []store.Record, skew int64) {
 		r.Time += skew
 		r.Deadline = shiftDeadline(r.Deadline, skew)
 		r.Due = shiftDeadline(r.Due, skew)
+		r.Until = shiftDeadline(r.Until, skew)
 	}
 }
 
@@ -28,7 +29,7 @@ func FromWall(list []store.Recovered, skew int64, now clock.Instant) []store.Rec
 	own := false
 	for i := range list {
 		by := skew + max(list[i].Time-skew-now.Ceil(), 0)
-		if by == 0 {
+		if by == 0 && skew == 0 {
 			continue
 		}
 		if !own { // the caller may need the list unchanged
@@ -42,6 +43,7 @@ func FromWall(list []store.Recovered, skew int64, now clock.Instant) []store.Rec
 			m.Due = shiftDeadline(m.Due, -skew)
 		}
 		m.Deadline = shiftDeadline(m.Deadline, -by)
+		m.Until = shiftDeadline(m.Until, -skew)
 	}
 	return list
 }

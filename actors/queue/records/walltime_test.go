@@ -20,12 +20,16 @@ func TestWrittenByTheWall_TTL35(t *testing.T) {
 		{Kind: store.Put, Time: start, Deadline: store.Never},
 		{Kind: store.Put, Time: start, Deadline: start + 315_360_000_000},
 		{Kind: store.Remove, Time: start},
+		{Kind: store.Postponed, Time: start, Until: start + 7},
 	}
 	ToWall(list, -hour)
-	for i, want := range []int64{start + 5 - hour, store.Never, start + 315_360_000_000 - hour, 0} {
+	for i, want := range []int64{start + 5 - hour, store.Never, start + 315_360_000_000 - hour, 0, 0} {
 		if r := list[i]; r.Time != start-hour || r.Deadline != want {
 			t.Errorf("record %d: time %d, deadline %d, want %d", i, r.Time, r.Deadline, want)
 		}
+	}
+	if r := list[4]; r.Until != start+7-hour {
+		t.Errorf("postponed until %d", r.Until)
 	}
 }
 
@@ -44,14 +48,19 @@ func TestReadByTheWall_TTL35(t *testing.T) {
 		{"set back by years", 0, 1e12, 1e12 + 5, 0, 5},
 		{"set while it runs, then recalled", 7000, 6500, 7100, -500, 100},
 		{"set, and recalled from before", -7000, -500, 100, 0, 600},
+		{"set, and recalled from the future", -7000, 0, 600, 0, 600},
 	} {
 		list := []store.Recovered{
 			{Seq: 1, Time: start + row.time, Deadline: start + row.deadline},
 			{Seq: 2, Time: start + row.time, Deadline: store.Never},
+			{Seq: 3, Time: start + row.time, Deadline: store.Never, Due: start + 9000, Until: start + 9000}, // dates
 		}
 		got := FromWall(list, row.skew, clock.Instant(start*int64(time.Millisecond)))
 		if at, due := got[0].Time-start, got[0].Deadline-start; at != row.wantTime || due != row.wantedDeadline || got[1].Deadline != store.Never {
 			t.Errorf("%s: enqueued at %d, due at %d, never at %d", row.name, at, due, got[1].Deadline)
+		}
+		if want := start + 9000 - row.skew; got[2].Due != want || got[2].Until != want {
+			t.Errorf("%s: a date of %d is due at %d and %d", row.name, want, got[2].Due, got[2].Until)
 		}
 		if list[0].Time != start+row.time {
 			t.Errorf("%s: what may be needed again has changed", row.name)
