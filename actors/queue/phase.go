@@ -56,10 +56,7 @@ func (p *phase) become(next phase, from ...phase) bool {
 func (s *state) handleAsleep(received any, now clock.Instant) {
 	switch m := received.(type) {
 	case *mail.Configure:
-		before := s.Settings
-		s.effective, s.Settings = matchedBy(m.Effective), m.Settings
-		s.lease.SetPeriod(period(s.Settings.Expires), now.Ceil(), lease.Changed)
-		s.forwardToChanged(&before, now)
+		before := applySettings(s, m, now)
 		for s.Expiry.Follow(&before); s.Expiry.Recompute(messages.TurnLimit); {
 		}
 	case *mail.DescribeQueue:

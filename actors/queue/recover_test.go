@@ -4,7 +4,9 @@ import (
 	"testing"
 
 	"candlemark/actors/mail"
+	"candlemark/internal/queuestats"
 	"candlemark/internal/store"
+	"candlemark/internal/topology"
 	"candlemark/policies"
 )
 
@@ -106,5 +108,22 @@ func TestAsleep_LEASE4(t *testing.T) {
 	}
 	if c.at(6000); c.phase != retiring {
 		t.Error("it did not end")
+	}
+}
+
+// Lists of queues show a policy that changed while the queue was asleep.
+func TestPolicyWhileAsleep(t *testing.T) {
+	cfg := testConfig(settings())
+	cfg.Queue.Durable, cfg.Asleep, cfg.Queue.Stats = true, true, new(topology.QueueStats)
+	c := newCoreOf(t, cfg)
+	p, err := policies.Parse("/", "p", false, []byte(`{"pattern":"^q","definition":{"max-length":5}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	effective := policies.NewSet("/").With(p).Effective(policies.KindClassicQueue, "q")
+	c.feed(&mail.Configure{Effective: effective, Settings: policies.SettingsFor(nil, effective)}, &mail.Wake{})
+	cfg.Queue.Stats.Set(&queuestats.Values{queuestats.Running: 1}) // as the shell does after a turn
+	if user, _ := cfg.Queue.Stats.Policies(); user != "p" || c.Settings.MaxLength != 5 {
+		t.Errorf("lists show the policy %q, with %+v", user, c.Settings)
 	}
 }

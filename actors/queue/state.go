@@ -211,16 +211,22 @@ func (s *state) flush() {
 // and limits apply at once (POL-9). Messages keep their deadlines (TTL-24), unless the policy says otherwise
 // (TTL-25).
 func (s *state) configure(m *mail.Configure, now clock.Instant) {
-	before := s.Settings
-	s.effective, s.Settings = matchedBy(m.Effective), m.Settings
-	publishPolicies(s)
-	s.lease.SetPeriod(period(s.Settings.Expires), now.Ceil(), lease.Changed)
-	s.forwardToChanged(&before, now)
+	before := applySettings(s, m, now)
 	if before.HasDLX && !s.Settings.HasDLX {
 		s.DeadLetters.RetryNow(now)
 	}
 	s.Expiry.Follow(&before)
 	s.dueNow = true
+}
+
+// applySettings replaces the settings, also of a queue that is asleep, and returns those before.
+func applySettings(s *state, m *mail.Configure, now clock.Instant) (before policies.QueueSettings) {
+	before = s.Settings
+	s.effective, s.Settings = matchedBy(m.Effective), m.Settings
+	publishPolicies(s)
+	s.lease.SetPeriod(period(s.Settings.Expires), now.Ceil(), lease.Changed)
+	s.forwardToChanged(&before, now)
+	return before
 }
 
 // forwardToChanged applies a change of forward-to. A queue that forwards its messages counts as used; its consumers
