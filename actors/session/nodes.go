@@ -130,8 +130,8 @@ func answersWanted(s *state, l *link, f *amqp10.Flow) {
 		holdAnswers(s, l)
 	}
 	if f.Drain {
-		s.holdFlow(l, &mail.CreditTaken{Drained: true, DeliveryCount: a.Limit})
-		a.Limit = a.Count + a.Held // further answers need new credit
+		s.holdFlow(l, &mail.CreditTaken{Drained: true, DeliveryCount: a.Count + a.Credit()})
+		a.Keep(a.Held) // further answers need new credit
 	} else if f.Echo {
 		s.holdFlow(l, &mail.CreditTaken{})
 	}

@@ -177,7 +177,7 @@ func (s *state) start(w *writing, d *mail.Delivery) bool {
 func (s *state) begins(w *writing, tag uint64, head, body []byte, settled bool) {
 	s.sending.of = w
 	s.sending.Begin(w.link.handle, uint32(tag-1), head, body, settled)
-	w.link.account().Count++
+	w.link.account().Sent()
 }
 
 // appendTransfers appends the rest of the current message, as far as the client's window allows.

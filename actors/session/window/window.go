@@ -1,6 +1,10 @@
 package window
 
-import "candlemark/protocol/amqp10"
+import (
+	"math"
+
+	"candlemark/protocol/amqp10"
+)
 
 // Incoming is how many transfers a client may send before it gets a new window. The actual limit is the credit of the
 // connection's input, at which the reader stops.
@@ -87,22 +91,31 @@ func (w *Session) Flow() *amqp10.Flow {
 
 // Account is the credit of a link that the client receives on.
 type Account struct {
-	Count uint32 // delivery-count: messages sent, and credit used up
-	Limit uint32 // delivery-count at which the credit ends
+	Count  uint32 // delivery-count: messages sent, and credit used up
+	credit uint32
 }
 
 // Credit returns how many more messages the client accepts.
-func (a *Account) Credit() uint32 { return uint32(max(int32(a.Limit-a.Count), 0)) }
+func (a *Account) Credit() uint32 { return a.credit }
 
-// Given applies the credit in a flow of the client.
-func (a *Account) Given(f *amqp10.Flow) { a.Limit = f.DeliveryCount.Or(0) + f.LinkCredit.Value }
+// Given applies the credit in a flow of the client, which may not have seen the latest messages
+// [AMQP 1.0 transport 2.6.7].
+func (a *Account) Given(f *amqp10.Flow) {
+	unseen := int64(int32(a.Count - f.DeliveryCount.Or(0)))
+	a.credit = uint32(min(max(int64(f.LinkCredit.Value)-unseen, 0), math.MaxUint32))
+}
+
+// Sent counts a message.
+func (a *Account) Sent() { a.Drained(a.Count + 1) }
 
 // Drained uses up the credit up to count, the end of a drain; credit given meanwhile stays.
 func (a *Account) Drained(count uint32) {
-	if a.Count = count; int32(a.Limit-count) < 0 {
-		a.Limit = count
-	}
+	a.credit -= min(count-a.Count, a.credit)
+	a.Count = count
 }
+
+// Keep reduces the credit to n messages, those under way.
+func (a *Account) Keep(n uint32) { a.credit = min(a.credit, n) }
 
 // Tags converts delivery ids of a client to delivery numbers, of which the ids are the lower half, counted from 0.
 // newest is the newest number, 0 before the first.
