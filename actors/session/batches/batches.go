@@ -7,8 +7,8 @@ import (
 
 // Batch is a set of messages with one outcome.
 type Batch struct {
-	Left     int  // messages without an outcome
-	rejected bool // one was
+	Left     int          // messages without an outcome
+	rejected amqp10.State // of the first one that was
 
 	// For a batch published by a request that waits: the number of the request, the queue, and its numbers of the
 	// messages, allocated for all of them. Otherwise Queue is nil.
@@ -19,12 +19,14 @@ type Batch struct {
 
 // Ends counts an outcome; if it is the last one it returns true, and state becomes that of the batch.
 func (b *Batch) Ends(state *amqp10.State) bool {
-	b.rejected = b.rejected || state.Kind == amqp10.Rejected
+	if state.Kind == amqp10.Rejected && b.rejected.Kind != amqp10.Rejected {
+		b.rejected = amqp10.State{Kind: amqp10.Rejected, Error: state.Error}
+	}
 	if b.Left--; b.Left > 0 {
 		return false
 	}
-	if b.rejected {
-		*state = amqp10.State{Kind: amqp10.Rejected, Error: state.Error}
+	if b.rejected.Kind == amqp10.Rejected {
+		*state = b.rejected
 	}
 	return true
 }
