@@ -14,6 +14,8 @@
 //	│   └── queue/…
 //	├── deadletter/%2f               its dead-letter exchange actor
 //	├── admin/%2f                    the AMQP interface for administrators
+//	├── move/1                       a command that moves messages
+//	├── shovel/1                     moves messages continuously
 //	├── connection/1
 //	│   └── channel/…
 //	└── channel/2                    of an administrator's command (localchannel)

@@ -15,7 +15,7 @@ both. ` + "`--product-name RabbitMQ`" + ` ([limits](limits.md#product-name---pro
 | amqp091-go | its own tests ` + "`TestRabbitMQQueueTTLGet`, `TestRabbitMQQueueNackMultipleRequeue`" + ` and ` + "`TestIntegrationRecoverNotImplemented`" + ` are skipped | they run |
 
 A limit for each consumer is fixed when the consumer starts, here as in RabbitMQ. Later changes by Celery, for tasks with an ETA
-or by autoscaling, do therefore not apply to a running worker; with the other name they do, through a common limit, on queues of every type.
+or by autoscaling, therefore do not apply to a running worker; with the other name they do, through a common limit, on queues of every type.
 
 ## The version
 
@@ -55,7 +55,7 @@ A binding to an ` + "`x-recent-history`" + ` exchange that would deliver message
 ## Consumers without acknowledgements
 
 A common limit (` + "`basic.qos`" + ` with global true) does not apply to consumers without acknowledgements: AMQP 0-9-1 specifies that it is ignored for
-them, and they could never end the wait themselves. In RabbitMQ, including 4.0.5, their messages do not count, but they get none while
+them, and they never acknowledge, so the limit would stop them forever. In RabbitMQ, including 4.0.5, their messages do not count, but they get none while
 other consumers of the channel have reached the limit (the test ` + "`noAckObeysLimit`" + ` of its Java client expects that);
 ` + "`qos/global-does-not-stop-no-ack`" + ` below shows it. A limit for each consumer does not apply to them in either broker.
 `
