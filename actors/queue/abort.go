@@ -90,8 +90,8 @@ func (q *queue) onPanic(ctx actor.Context, received any) {
 // commands.
 type down struct{}
 
-// NewDown returns the actor of a queue that is down. It needs no Close: mail that arrives after its end is answered
-// as for any queue that is gone.
+// NewDown returns the actor of a queue that is down. It needs no Close: mail that arrives after its end is answered as
+// for any deleted queue.
 func NewDown() actor.Actor { return down{} }
 
 // Receive answers every mail with an error.

@@ -23,7 +23,7 @@ func (s *state) channel(channel mail.Address) *consumers.Channel {
 	return h
 }
 
-// consume attaches a consumer, which holds the lease until it is detached (LEASE-4).
+// consume attaches a consumer. The lease cannot end before it is detached (LEASE-4).
 func (s *state) consume(m *mail.Consume, now clock.Instant) {
 	reply := &mail.ConsumeReply{Reply: m.Done(nil), Queue: s.self, Tag: m.Tag}
 	if err := access(s.queue, s.vhost, m.Connection); err != nil {

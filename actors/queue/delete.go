@@ -12,7 +12,7 @@ import (
 	"candlemark/protocol"
 )
 
-// endCause is why a queue ends.
+// endCause is the cause of a queue's end.
 type endCause uint8
 
 const (
@@ -58,7 +58,7 @@ func refuseDelete(q *topology.Queue, v *topology.VHost, why string) error {
 	return protocol.ChannelErrorf(protocol.PreconditionFailed, "queue '%s' in vhost '%s' %s", q.Name, v.Name, why)
 }
 
-// retire starts the farewell: mail is parked until the vhost has forgotten the queue, or decided to keep it.
+// retire starts the end of the queue: mail is parked until the vhost has forgotten the queue, or decided to keep it.
 func (s *state) retire(why endCause, command *mail.DeleteQueue) {
 	if !s.phase.becomeRetiring() {
 		return
@@ -70,8 +70,8 @@ func (s *state) retire(why endCause, command *mail.DeleteQueue) {
 	})
 }
 
-// park parks a mail until the vhost has answered, and reports whether it did. Mail that belongs to the farewell or to
-// the queue itself is not parked.
+// park parks a mail until the vhost has answered, and reports whether it did. Mail that belongs to the ending or to the
+// queue itself is not parked.
 func (s *state) park(received any) bool {
 	switch received.(type) {
 	case *mail.QueueForgotten, *mail.QueueKept, appendDone, loaded:
@@ -92,9 +92,9 @@ func (s *state) unpark() (any, bool) {
 	return s.pending.Next()
 }
 
-// kept makes the queue live again: it was declared while it waited for the vhost's answer. Mail that arrived in the
-// meantime follows; of the vhost's commands the declare is the first. If a DeleteQueue started the farewell, the
-// vhost has panicked over it, and the command fails.
+// kept makes the queue live again: it was declared while it waited for the vhost's answer. Mail that arrived meanwhile
+// is handled next, of the vhost's commands the declare first. If a DeleteQueue caused the ending, the vhost panicked
+// while handling it, and the command fails.
 func (s *state) kept(now clock.Instant) {
 	if !s.phase.becomeLive() {
 		return
@@ -111,7 +111,7 @@ func (s *state) kept(now clock.Instant) {
 	s.deletion = deleteReason{}
 }
 
-// forgotten continues the farewell after the vhost has removed the name and the bindings. Consumers are cancelled
+// forgotten continues the ending after the vhost has removed the name and the bindings. Consumers are cancelled
 // (LEASE-9), outstanding confirms are sent (LEASE-8), and all messages are discarded (LEASE-7) except dead letters,
 // which are sent first.
 func (s *state) forgotten(now clock.Instant) {
@@ -151,8 +151,8 @@ func (s *state) forgotten(now clock.Instant) {
 	s.gets = nil
 }
 
-// fail ends the queue after a panic over a mail, nil if there was none. Consumers are cancelled, and publishers that
-// wait for the journal learn that their messages are not stored.
+// fail ends the queue after a panic while it handled cause, nil if it handled no mail. Consumers are cancelled, and
+// publishers that wait for the journal are told that their messages are not stored.
 func (s *state) fail(cause any) {
 	s.out.Posts = slices.DeleteFunc(s.out.Posts, func(p outbox.Post) bool { return !outlives(p.Mail, cause) })
 	s.consumers.Discard()
@@ -164,8 +164,8 @@ func (s *state) fail(cause any) {
 	}
 }
 
-// outlives reports whether mail that was to be sent in the failed turn is still valid. Replies to the mail that
-// caused the panic are not.
+// outlives reports whether mail to be sent by the failed turn is still valid. Replies to the mail that caused the panic
+// are not.
 func outlives(sent, cause any) bool {
 	switch m := sent.(type) {
 	case *mail.DeadLetter, *mail.QueueExpired, *mail.Unused:

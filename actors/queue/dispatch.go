@@ -53,7 +53,7 @@ func (s *state) dispatch(now clock.Instant) (more bool) {
 	return more
 }
 
-// deliver delivers a ready message to c and makes the next consumer the first.
+// deliver delivers a ready message to c and advances to the next consumer.
 func (s *state) deliver(c *consumers.Consumer, h backlog.Handle, now clock.Instant) {
 	var r backlog.Record
 	s.Backlog.Get(h, &r)

@@ -1,18 +1,19 @@
 // Package queue is the queue actor: it stores, delivers and expires the messages of one queue, and ends the queue
 // when its lease runs out.
 //
-// Owns: the messages, wherever they are (messages: backlog, expiry, schedule, deadletters, paging, records), the
-// lease, consumers and their credit (consumers), sessions that they lock (sessions, receivers), unacked deliveries
+// Owns: the messages, wherever they are (messages: backlog, expiry, schedule, deadletters, paging, records), the lease,
+// consumers and their credit (consumers), the sessions locked by consumers (sessions, receivers), unacked deliveries
 // (deliveries), credit withheld from publishers that outrun the consumers (flowcontrol) and long commands (work);
 // inspect answers queries. The queue of a delayed exchange only releases messages that are due.
 //
-// Takes: Enqueue Settle Consume CancelConsumer Grant Allow Limit Resize Get ReceiveDeferred Purge ChannelGone from
-// channels; DeclareQueue DeleteQueue Configure Wake QueueForgotten QueueKept from its vhost; DeadLetterReply from the
-// dead-letter actor; Trim ClockJumped from supervision; DescribeQueue Peek ListUnacked RenewLock SettleLocked
-// ReturnDelivery PrepareWork ReleaseWork Claim UseSession ListSessions ListScheduled CancelScheduled Reschedule
-// DeleteMessages from any actor; timerFired appendDone loaded lookedUp again from itself. Sends: EnqueueReply Deliver
-// Offer Unused ConsumerCancelled ConsumerTimedOut DeliveriesReturned and the replies to the commands above; DeadLetter
-// and QueueExpired; QueueRetiring and QueueDeleteRefused to its vhost.
+// Takes: Enqueue Settle Consume CancelConsumer Grant Credit Allow Reclaim Limit Resize Get ReceiveDeferred Purge
+// ChannelGone from channels; DeclareQueue DeleteQueue Configure Wake QueueForgotten QueueKept from its vhost;
+// DeadLetterReply from the dead-letter actor; Trim ClockJumped from supervision; DescribeQueue Peek ListUnacked
+// RenewLock SettleLocked ReturnDelivery PrepareWork ReleaseWork Claim PreviewSettings UseSession ListSessions
+// ListScheduled CancelScheduled Reschedule DeleteMessages from any actor; timerFired appendDone loaded lookedUp again
+// PeerGone from itself. Sends: EnqueueReply Deliver Offer Unused ConsumerCancelled ConsumerTimedOut DeliveriesReturned
+// and the replies to the commands above; DeadLetter and QueueExpired; QueueRetiring and QueueDeleteRefused to its
+// vhost.
 //
 // The shell (queue.go) has the mailbox, the clock and one timer. The core (state.go and the files beside it) is
 // passed the time and collects its effects in an outcome, which the shell carries out. The steps that follow any mail
@@ -31,7 +32,7 @@
 // wait among the dead letters.
 //
 // The content of a message is in memory, or paged out: in the journal only. Persistent messages of durable queues are
-// in the journal anyway; of the others, copies are written (Spill) while memory is tight. Operations that need a
+// in the journal anyway; copies of other messages are written (Spill) while memory is tight. Operations that need a
 // paged-out content wait until it is read back (paging).
 //
 // States of the queue:
@@ -40,16 +41,16 @@
 //	asleep ────────▶ live ───unused────────▶ retiring ───────────▶ draining ──sent───▶ ended
 //	                      ◀────────────── QueueKept
 //
-// asleep: recovered, mail is parked. retiring: the vhost decides, all mail is parked. draining: no name leads to the
-// queue any more, publishes count as routed and are discarded, but dead letters are sent first. ended: the mailbox is
-// closed and the mail left in it answered.
+// asleep: recovered, mail is parked. retiring: the vhost decides, all mail is parked. draining: the name no longer
+// leads to the queue, publishes count as routed and are discarded, but dead letters are sent first. ended: the mailbox
+// is closed and the mail left in it is answered.
 //
-// One timer serves all deadlines: of each ready message, of each delivery (consumer timeout), of the next attempt for
-// dead letters that no target took, of the next attempt to read contents, and of the lease. Expiry is eager, at any
-// position (wheel); strict mode looks at the head only. Operations on many messages (expiry, overflow, new deadlines,
-// trims) take several turns of messages.TurnLimit; so does a command about more than workLimit messages (work.go),
-// and mail from peers waits for it. All deadlines are in the broker's time; dates that enter or leave are shifted by
-// the skew of the wall clock (walltime.go, ADR 19).
+// One timer serves all deadlines: of each ready message, of each delivery (consumer timeout), of the next attempt to
+// send dead letters that no target took, of the next attempt to read contents, and of the lease. Expiry is eager, at
+// any position (wheel); strict mode looks at the head only. Operations on many messages (expiry, overflow, new
+// deadlines, trims) take several turns of messages.TurnLimit; so does a command about more than workLimit messages
+// (work.go), and mail from peers waits until it ends. All deadlines are in the broker's time; dates that enter or leave
+// are shifted by the skew of the wall clock (walltime.go, ADR 19).
 //
 // A restart loses transient messages, all messages of a queue that is not durable, and the consumers of unacked
 // deliveries, which are requeued as redelivered. Deadlines that a policy changed follow from the settings and the

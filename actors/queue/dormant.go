@@ -16,7 +16,7 @@ import (
 	"candlemark/policies"
 )
 
-// quietTime is how long, in ms, an unused queue that has held messages keeps their memory for later ones.
+// quietTime is how long, in ms, an unused queue that has held messages keeps their memory for later messages.
 const quietTime = 5000
 
 // dormant is the whole state of a queue that holds no messages and waits for mail (ADR 59).
@@ -61,7 +61,7 @@ func (q *queue) resting() bool {
 	return idle(s) && s.consumers.Channelless() && q.reading == 0 && (!q.hadMessages || s.Journal.At >= s.used+quietTime)
 }
 
-// rest makes the queue dormant and gives the rest of its state back.
+// rest makes the queue dormant and releases the rest of its state.
 func (q *queue) rest() {
 	if q.state.Taken() > 0 {
 		q.state.Shrink()
@@ -75,7 +75,7 @@ func (q *queue) rest() {
 	q.awake = nil
 }
 
-// restAt returns when memory is given back unless the queue is used before, in wall ms; ok is false if that is not
+// restAt returns when memory is released unless the queue is used before, in wall ms; ok is false if no release is
 // planned.
 func (q *queue) restAt() (ms int64, ok bool) {
 	empty := q.state.Empty()
@@ -83,8 +83,8 @@ func (q *queue) restAt() (ms int64, ok bool) {
 	return q.state.used + quietTime, q.hadMessages && empty && q.state.phase == live
 }
 
-// due reports whether the timer has fired for a deadline of the queue. Otherwise it may give memory back, which does
-// not count as a use.
+// due reports whether the timer has fired for a deadline of the queue. Otherwise the queue may release memory, which
+// does not count as a use.
 func (q *queue) due() bool {
 	now, s := q.now(), &q.state
 	if at, ok := s.deadline(); ok && at <= now.Floor() {
@@ -107,12 +107,12 @@ func idle(s *state) bool {
 		len(s.gets) == 0 && s.waking == nil && s.preview == nil
 }
 
-// dormantState returns the state to keep of an idle core that no channel has a record of.
+// dormantState returns the state to keep of an idle core in which no channel is recorded.
 func dormantState(s *state) dormant {
 	return dormant{s.queue, unique.Make(s.Settings), s.effective, s.lease, s.used, s.handled, s.Seq, s.Past()}
 }
 
-// resume rebuilds the core from it.
+// resume rebuilds the core from d.
 func resume(s *state, d *dormant, cfg *Shared, self mail.Address) {
 	s.queue, s.vhost, s.self = d.queue, cfg.VHost, self
 	s.Set.Init(d.queue, cfg.VHost, self, d.settings.Value(), cfg.Budget, &s.out.Outbox)

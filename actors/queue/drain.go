@@ -13,8 +13,8 @@ func (s *state) deadLettersBacklog() bool {
 	return s.deletion.cause == leaseRanOut && s.Settings.ExpiresDeadLettersBacklog && s.Settings.HasDLX
 }
 
-// handleLate handles mail that arrives after the vhost has forgotten the queue. Publishes count as routed (PRO-2):
-// they are discarded, or dead-lettered behind the backlog.
+// handleLate handles mail that arrives after the vhost has forgotten the queue. Publishes count as routed (PRO-2): they
+// are discarded, or dead-lettered after the backlog.
 func (s *state) handleLate(received any, now clock.Instant) {
 	switch m := received.(type) {
 	case *mail.DeadLetterReply:
@@ -35,7 +35,7 @@ func (s *state) handleLate(received any, now clock.Instant) {
 	}
 }
 
-// answerGone answers mail that was sent to a queue that is gone.
+// answerGone answers mail that was sent to a deleted queue.
 func answerGone(out *outbox.Outbox, m mail.Answerable) {
 	if to, reply := m.Answer(mail.Gone); to != nil {
 		out.Send(to, reply)

@@ -36,7 +36,7 @@ func (s *state) get(m *mail.Get, now clock.Instant) {
 		s.ExpireDue(now) // the head may have changed (TTL-18)
 		reply.MessageCount = s.Backlog.Ready()
 	}
-	if !ok && s.Backlog.Ready() > 0 { // hidden behind more expired messages than one turn removes
+	if !ok && s.Backlog.Ready() > 0 { // more expired messages precede it than one turn removes
 		s.out.Send(s.self, m)
 		return
 	}
@@ -81,7 +81,7 @@ func receiveDeferred(s *state, m *mail.ReceiveDeferred, now clock.Instant) {
 	s.deliveries.Receive(m, now)
 }
 
-// loaded: the contents of the messages in handles were read.
+// loaded: the contents of the messages with these handles were read.
 type loaded struct {
 	handles  []backlog.Handle
 	contents []store.Content

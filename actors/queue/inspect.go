@@ -28,7 +28,7 @@ func (s *state) startQuery(asked mail.Answerable, q inspect.Query, now clock.Ins
 	}, now)
 }
 
-// answerWith sends an answer once the contents it needs are read.
+// answerWith sends an answer after reading the contents that it needs.
 func (s *state) answerWith(asked mail.Answerable, a inspect.Answer) {
 	if len(a.Want) == 0 {
 		s.out.Send(a.To, a.Reply)
@@ -40,7 +40,7 @@ func (s *state) answerWith(asked mail.Answerable, a inspect.Answer) {
 	}})
 }
 
-// expiring returns how many messages expire, and when.
+// expiring returns how many messages expire and when.
 func expiring(s *state) mail.ExpiryCounts {
 	c := mail.ExpiryCounts(s.Expiry.Counts(s.Journal.At))
 	if c.Next != 0 {
@@ -58,7 +58,7 @@ func claim(s *state, m *mail.Claim, now clock.Instant) {
 	s.answerWith(m, inspect.Answer{To: m.ReplyTo, Reply: c.Reply, Want: c.Want, Found: c.Found})
 }
 
-// leased returns the lease and when it ends if the queue is not used before; the zero value if there is none.
+// leased describes the lease and when it ends if the queue is not used; the zero value if there is none.
 func leased(s *state) (l mail.Lease) {
 	if l.Period = s.lease.Period(); l.Period == 0 || s.phase >= draining {
 		return mail.Lease{}

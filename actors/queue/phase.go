@@ -15,9 +15,9 @@ type phase uint8
 const (
 	// live: messages are published and delivered.
 	live phase = iota
-	// asleep: recovered, but the actors it depends on are not ready; mail is parked.
+	// asleep: recovered, but actors on which it depends are not ready; mail is parked.
 	asleep
-	// retiring: the queue has asked the vhost to forget it; mail is parked until the answer.
+	// retiring: the queue has asked the vhost to forget it; mail is parked until the vhost answers.
 	retiring
 	// draining: forgotten by the vhost; dead letters are not settled yet.
 	draining

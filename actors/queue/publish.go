@@ -112,8 +112,8 @@ func replyToSender(s *state, e *mail.Enqueue, reply *mail.EnqueueReply, refused 
 	s.out.Send(e.From, reply)
 }
 
-// noteDuplicate counts a message as taken that was accepted before. If the original is written to the journal, the
-// confirm follows when the journal has it.
+// noteDuplicate counts a message that was accepted before as taken. If the original is being written to the journal,
+// the confirm waits until the journal has it.
 func noteDuplicate(s *state, taken, stored **mail.EnqueueReply, e *mail.Enqueue, number uint64, written bool) {
 	s.Counts.Duplicates++
 	if !written {
@@ -141,8 +141,8 @@ func releaseCredit(s *state, now clock.Instant) {
 	s.flow.Release(all, s.Counts.Deliver+s.Counts.DeliverNoAck, now.Floor())
 }
 
-// noteReply adds a publish number to *reply, and creates the reply for the first one. before is the sequence number
-// of the newest message ahead of this one.
+// noteReply adds a publish number to *reply, and creates the reply for the first one. before is the sequence number of
+// the newest message before this one.
 func noteReply(reply **mail.EnqueueReply, s *state, e *mail.Enqueue, number, before uint64) {
 	if number == 0 {
 		return
@@ -161,14 +161,14 @@ func noteReply(reply **mail.EnqueueReply, s *state, e *mail.Enqueue, number, bef
 	}
 }
 
-// accept delivers a message to a consumer that can take it now, unless others are ahead of it, or adds it to the
-// backlog. It reports whether the message was written to the journal.
+// accept delivers a message to a consumer that can take it now, unless other messages are ahead of it, or adds it to
+// the backlog. It reports whether the message was written to the journal.
 func (s *state) accept(m *message.Message, times content.Times, chunk *message.Chunk, now clock.Instant) (stored bool) {
 	over := false
 	if times.Dated {
 		left := times.Expires - now.Ceil()
 		m.Cap(max(left, 0))
-		over = left <= 0 // not even for immediate delivery
+		over = left <= 0 // not even an immediate delivery is possible
 	}
 	deadline := s.Expiry.Deadline(m.TTL, now)
 	late := over || deadline <= now.Floor() // TTL 0: deliver at once or expire (TTL-20)

@@ -28,8 +28,8 @@ type Config struct {
 	// Recall), by ascending sequence number. Overdue messages expire in the queue's first turn, or when it wakes
 	// (TTL-26).
 	Recovered []store.Recovered
-	// Newest is at least the highest sequence number that any message of the queue has ever had; of that message
-	// nothing may be left (ADR 28).
+	// Newest is not below the highest sequence number that any message of the queue has ever had, even if that message
+	// is gone (ADR 28).
 	Newest uint64
 	// Asleep makes the queue wait for mail.Wake: until then it takes Configure, answers queries and parks all other
 	// mail.
@@ -48,7 +48,7 @@ type Shared struct {
 	// Budget limits the memory of all queues together; nil for no limit.
 	Budget *budget.Budget
 	Clock  *clock.Clock
-	// Metrics gets the numbers of messages and events of each queue; nil for none.
+	// Metrics receives each queue's numbers of messages and events; nil for none.
 	Metrics *metrics.Queues
 	// Died is called with the number of messages that ended for a reason of DL-9 and are not dead-lettered (TTL-29);
 	// nil if not needed.
@@ -80,18 +80,18 @@ type timerFired struct{ gen uint32 }
 // again continues work that was cut short in an earlier turn.
 type again struct{}
 
-// appendDone: a commit is durable in the journal, or has failed.
+// appendDone: a commit is durable in the journal or has failed.
 type appendDone struct {
 	commit *records.Commit
 	err    error
 }
 
-// New returns the actor. Its mailbox is the hot one (actors/mailbox).
+// New returns the actor. It needs a mailbox of package actors/mailbox.
 func New(cfg Config) actor.Actor {
 	return &queue{begin: &cfg, cfg: cfg.Shared, close: cfg.Close}
 }
 
-// Receive handles one mail. Between two mails the queue may be dormant.
+// Receive handles one mail. Between mails the queue may be dormant.
 func (q *queue) Receive(ctx actor.Context) {
 	if q.awake == nil {
 		q.wake(ctx.Self())
@@ -220,8 +220,8 @@ func (q *queue) post(ctx actor.Context) {
 	s.flow.GiveBack()
 }
 
-// arm sets the timer for the earliest deadline, unless it is set for one at least as early: a timer that fires early
-// is harmless.
+// arm sets the timer for the earliest deadline, unless it is set for that time or earlier: a timer that fires early is
+// harmless.
 func (q *queue) arm(ctx actor.Context) {
 	var next earliest
 	next.of(q.state.deadline())

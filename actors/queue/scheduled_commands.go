@@ -11,7 +11,7 @@ import (
 	"candlemark/protocol"
 )
 
-// handleScheduled handles mail about scheduled messages (DLY-11), and even rarer mail.
+// handleScheduled handles mail about scheduled messages (DLY-11), and other rare mail.
 func (s *state) handleScheduled(received any, now clock.Instant) {
 	switch m := received.(type) {
 	case *mail.ListScheduled:
@@ -47,7 +47,7 @@ type lookedUp struct {
 	contents []store.Content
 }
 
-// Answer implements mail.Answerable, for the mail that the lookup belongs to, if any.
+// Answer implements mail.Answerable for the mail that caused the lookup, if any.
 func (l lookedUp) Answer(f mail.Fate) (mail.Address, any) {
 	if l.lookup.asked == nil {
 		return nil, nil
@@ -55,7 +55,7 @@ func (l lookedUp) Answer(f mail.Fate) (mail.Address, any) {
 	return l.lookup.asked.Answer(f)
 }
 
-// reschedule gives messages a new date, which is in wall-clock time.
+// reschedule gives messages a new due time, which is in wall-clock time.
 func (s *state) reschedule(m *mail.Reschedule, now clock.Instant) {
 	due := m.Due - s.Skew
 	if m.Due < 1 || due-now.Ceil() > timeheaders.MaxDelay {
@@ -84,7 +84,7 @@ func (s *state) changeScheduled(asked mail.Answerable, request mail.Request, c *
 	}})
 }
 
-// answerScheduled answers a command; if it changed durable messages, when the change is durable.
+// answerScheduled answers a command; if it changed durable messages, only once the change is durable.
 func (s *state) answerScheduled(request mail.Request, c *schedule.Change) {
 	answer := func(failed bool) {
 		reply := &mail.ScheduledChanged{Reply: request.Done(nil), Count: c.Count}

@@ -92,7 +92,7 @@ func (s *state) releaseBefore(received any, now clock.Instant) {
 	}
 }
 
-// releaseOne moves a message to the tail, or delivers it at once if no other is ahead of it, as for a publish.
+// releaseOne moves a message to the tail, or delivers it at once if none is ahead of it, like a publish.
 func (s *state) releaseOne(h backlog.Handle, now clock.Instant) {
 	h = s.Release(h)
 	if s.Holds {

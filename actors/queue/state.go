@@ -26,10 +26,10 @@ type state struct {
 	self         mail.Address
 	effective    unique.Handle[matched]
 	phase        phase
-	dueNow       bool   // process deadlines at the end of this turn
+	dueNow       bool   // handle deadlines at the end of this turn
 	consumerLeft bool   // in this turn, or while a command was in progress
 	turnLimit    uint16 // limit of messages in one turn: workLimit; tests set others
-	used         int64  // time of the last turn that was no query, wall ms
+	used         int64  // time of the last turn other than a query, wall ms
 	lease        lease.Lease
 	consumers    consumers.Set
 	deliveries   deliveries.Deliveries
@@ -37,25 +37,25 @@ type state struct {
 	pending      work.Pending
 	flow         *flowcontrol.Control // nil until publishers have outrun consumers
 	gets         []*mail.Get          // waiting for a content
-	handled      uint64               // number of the vhost's commands, for the farewell (PRO-3)
-	waking       *mail.Wake           // to be answered when nothing is overdue any more
+	handled      uint64               // number of the vhost's commands, for the end of the queue (PRO-3)
+	waking       *mail.Wake           // to be answered when nothing is overdue
 	deletion     deleteReason
 	preview      *inspect.Preview // nil if none is in progress
 	out          outcome
 }
 
-// outcome holds the effects of a turn. The shell carries them out in the order of the fields (carryOut): a receiver
-// of mail can rely on the effects above it and on none below.
+// outcome holds the effects of a turn. The shell carries them out in the order of the fields (carryOut): a receiver of
+// mail can rely on the effects of earlier fields only.
 type outcome struct {
 	// Posts are sent first, in order, deliveries last. Mail that may be sent only when records are durable is not
-	// here yet: it waits in the commit (records), whose end is a mail.
+	// included: it waits in the commit (records), whose end is a mail.
 	outbox.Outbox
 	// done are batches to release once the mail about them is sent.
 	done []*mail.Enqueue
 	// watch are new channels to watch.
 	watch []mail.Address
-	// lookups are contents to read for answers. Like the pager's, they are read behind the turn's records, because a
-	// message written in this turn may be read.
+	// lookups are contents to read for answers. Like the pager's, they are read after the turn's records are appended,
+	// because they may be messages written in this turn.
 	lookups []*lookup
 	// again requests another turn at once. Otherwise the timer is armed.
 	again bool
@@ -219,7 +219,7 @@ func (s *state) configure(m *mail.Configure, now clock.Instant) {
 	s.dueNow = true
 }
 
-// applySettings replaces the settings, also of a queue that is asleep, and returns those before.
+// applySettings replaces the settings, also of a queue that is asleep, and returns the previous ones.
 func applySettings(s *state, m *mail.Configure, now clock.Instant) (before policies.QueueSettings) {
 	before = s.Settings
 	s.effective, s.Settings = matchedBy(m.Effective), m.Settings

@@ -24,8 +24,8 @@ func (q *queue) journal(ctx actor.Context, list []store.Record, c *records.Commi
 	}
 }
 
-// recordName writes the queue's name to the journal, ahead of its first message, so that it is durable no later. The
-// journal skips a name that it has.
+// recordName writes the queue's name to the journal, ahead of its first message, so that the name is durable no later
+// than the message. The journal skips a name that it knows.
 func (q *queue) recordName() {
 	s := &q.state
 	if q.named {

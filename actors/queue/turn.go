@@ -23,8 +23,8 @@ func (s *state) handle(received any, now clock.Instant) {
 	releaseCredit(s, now)
 }
 
-// endTurn does the steps that follow from any mail, in one order: expire, enforce the limits, dead-letter, dispatch,
-// page. Handlers of mail only change the state and do none of this. It reports whether another turn has to follow at
+// endTurn runs the steps that follow any mail, in one order: expire, enforce the limits, dead-letter, dispatch, page.
+// Handlers of mail only change the state and run none of these steps. It reports whether another turn has to follow at
 // once.
 func (s *state) endTurn(now clock.Instant) (more bool) {
 	switch {
@@ -84,8 +84,8 @@ func (s *state) proceed(now clock.Instant) (more bool) {
 	return more
 }
 
-// distribute sends dead letters and delivers ready messages. It flushes dead letters twice: messages that are not
-// forwarded any more become ready, and dispatch may find expired ones.
+// distribute sends dead letters and delivers ready messages. It flushes dead letters twice: messages that are no longer
+// forwarded become ready, and dispatch may find expired ones.
 func (s *state) distribute(now clock.Instant) (more bool) {
 	more = s.DeadLetters.Flush(now, s.Skew, int(s.turnLimit))
 	dispatching := s.dispatch(now)
@@ -125,7 +125,7 @@ func (e *earliest) of(at int64, ok bool) {
 	}
 }
 
-// endLease ends the queue if its lease is over, unless by its settings the messages it holds count as a use
+// endLease ends the queue if its lease is over, unless its settings count the messages that it holds as a use
 // (LEASE-13).
 func (s *state) endLease(now clock.Instant) {
 	if !s.lease.Expired(now.Floor()) {

@@ -7,8 +7,8 @@ import (
 	"candlemark/internal/clock"
 )
 
-// The core uses the broker's time only. Times in records are by the machine's wall clock, which may have been set
-// since the broker started (ADR 19).
+// The core uses the broker's time only. Times in records are in wall-clock time; the clock may have been set since the
+// broker started (ADR 19).
 
 // now returns the time of a turn. If the machine was suspended since the last turn, the core is informed first.
 func (q *queue) now() clock.Instant {

@@ -6,12 +6,12 @@ import (
 	"candlemark/internal/clock"
 )
 
-// workLimit is the limit of messages that a command touches, and that are delivered, in one turn. The rest follows in
-// further turns (ADR 29).
+// workLimit is the limit of messages that a command handles, and of messages delivered, in one turn. The rest follows
+// in further turns (ADR 29).
 const workLimit = 4096
 
-// unparkLimit is the limit of parked mails that are handled in one turn of the actor, the number that the dispatcher
-// hands over at a time.
+// unparkLimit is the limit of parked mails handled in one turn of the actor: as many as the dispatcher delivers at a
+// time.
 const unparkLimit = 32
 
 // ownMail reports whether mail is handled while a command is in progress: mail of the queue itself, and mail that
@@ -30,7 +30,7 @@ func beginPreview(s *state, m *mail.PreviewSettings) {
 	s.preview = inspect.NewPreview(m, &s.Settings)
 }
 
-// continuePreview examines more messages, and reports whether some are left.
+// continuePreview examines more messages, and reports whether any are left.
 func continuePreview(s *state, now clock.Instant) (more bool) {
 	switch {
 	case s.preview == nil:

@@ -7,14 +7,14 @@ import (
 	"candlemark/internal/store"
 )
 
-// Timeouts holds the deadlines of the deliveries that have to be settled in time. All times are in wall ms. A nil
+// Timeouts holds the deadlines of the deliveries that must be settled in time. All times are in wall ms. A nil
 // *Timeouts has none; only Len, Next, Until, Due, First, Stop, Postpone and Advance may be called on it.
 type Timeouts struct {
 	messages  *backlog.Backlog
 	wheel     wheel.Wheel[*Timeouts]
 	byMessage map[backlog.Handle]timeout
 	due       []backlog.Handle // fired by the wheel, reused
-	// shift is how many ms the wheel's time is behind the broker's: the total sleep of the machine.
+	// shift is the broker's time minus the wheel's, in ms: the total sleep of the machine.
 	shift int64
 }
 
@@ -84,7 +84,7 @@ func (l *Timeouts) First() (at int64, ok bool) {
 	return at + l.shift, ok
 }
 
-// Start sets the deadline of the delivery of h, which has that number on its channel.
+// Start sets the deadline of the delivery of h, which has the given number on its channel.
 func (l *Timeouts) Start(h backlog.Handle, to *consumers.Channel, number uint64, until, now int64) {
 	if l.wheel.Len() == 0 {
 		l.wheel.Advance(now-l.shift, 0, nil) // fires nothing; sets the time

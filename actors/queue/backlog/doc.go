@@ -25,5 +25,5 @@
 //
 // Entries and blocks hold no pointers, so a long queue costs the garbage collector next to nothing.
 //
-// A restart loses everything; the queue pushes the messages that the journal has again, paged out.
+// A restart loses everything; the queue pushes the messages in the journal again, paged out.
 package backlog

@@ -6,7 +6,7 @@ import (
 	"sort"
 )
 
-// Findable is a Backlog that finds messages by number. They have to be pushed by ascending Seq. It costs 24 bytes a
+// Findable is a Backlog that finds messages by number. They have to be pushed by ascending Seq. It costs 24 bytes per
 // segment. The zero value is empty and ready to use.
 type Findable struct {
 	Backlog
@@ -60,7 +60,7 @@ func (f *Findable) current(p place) bool {
 	return int(p.segment) < len(f.segments) && f.segments[p.segment].order == p.order
 }
 
-// Find returns the message with that Seq.
+// Find returns the message with the given Seq.
 func (f *Findable) Find(seq uint64) (h Handle, ok bool) {
 	for _, list := range f.places {
 		i := sort.Search(len(list), func(i int) bool { return list[i].first > seq })

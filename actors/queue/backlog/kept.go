@@ -15,8 +15,7 @@ type kept struct {
 	items []content
 	free  uint32
 	count uint32
-	// bytes is the size of unshared contents, shared that of the others. counted is that of all contents without a
-	// Share.
+	// bytes is the size of unshared contents, shared of shared ones, counted of all contents without a Share.
 	bytes, shared, counted int64
 }
 
@@ -24,7 +23,7 @@ type kept struct {
 type content struct {
 	exchange, routingKey, header, body []byte
 	ttl, enqueued                      int64
-	// handle is that of the message, 0 for a free slot; next links the free slots.
+	// handle is the message's handle, 0 for a free slot; next links the free slots.
 	handle, next uint32
 	own          bool
 	share        *message.Share
@@ -93,7 +92,7 @@ func (k *kept) remove(i uint32, from *budget.Budget) (wasteful bool) {
 	return cap(k.items) > keepTable && int(k.count)*8 < cap(k.items)
 }
 
-// leaveAtOnce is the number of shares that are released synchronously with a table; a goroutine releases more.
+// leaveAtOnce is the number of shares that are released synchronously with a table; a goroutine releases the rest.
 const leaveAtOnce = 4096
 
 // leave releases the shares of a table that is no longer used.
@@ -139,7 +138,7 @@ func (c *content) size() int64 {
 	return int64(len(c.exchange) + len(c.routingKey) + len(c.header) + len(c.body))
 }
 
-// memory returns the bytes held.
+// memory returns the bytes of memory used.
 func (k *kept) memory() int64 {
 	return k.bytes + int64(cap(k.items))*int64(unsafe.Sizeof(content{}))
 }

@@ -5,13 +5,13 @@ import (
 	"sort"
 )
 
-// Disorder has to be called when a message was pushed whose Seq is lower than that of one before it.
+// Disorder has to be called when a message was pushed whose Seq is lower than that of an earlier message.
 func Disorder(b *Backlog) { oddities(b).disorder = true }
 
 // Ordered reports whether the messages of each priority are in the order of their Seq.
 func Ordered(b *Backlog) bool { return b.odd == nil || !b.odd.disorder }
 
-// From yields ready messages with a Seq above after: the first limit of each priority, in no order of priorities. The
+// From yields ready messages with a Seq above after: the first limit of each priority, the priorities in no order. The
 // backlog must be Ordered. It must not change meanwhile.
 func From(b *Backlog, after uint64, limit int, yield func(h Handle)) {
 	for priority := range b.lists {
@@ -40,7 +40,7 @@ func fromIn(b *Backlog, s uint32, after uint64, limit int, yield func(h Handle))
 	}
 }
 
-// From yields messages with a Seq above after: the first limit of each priority, in no order of priorities. The
+// From yields messages with a Seq above after: the first limit of each priority, the priorities in no order. The
 // backlog must not change meanwhile.
 func (f *Findable) From(after uint64, limit int, yield func(h Handle)) {
 	for _, list := range f.places {

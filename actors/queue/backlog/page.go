@@ -9,7 +9,7 @@ package backlog
 // maxTTL is the TTL that fits, in ms: 8,919 years.
 const maxTTL = 1<<48 - 2
 
-// SetPlace sets where the journal has h; 0 for nowhere.
+// SetPlace sets the place of h in the journal, 0 for none.
 func (b *Backlog) SetPlace(h Handle, place uint64) {
 	seg := &b.segments[h>>segmentBits]
 	i := int(h & segmentMask)
@@ -32,7 +32,7 @@ func (seg *segment) makePlaces() {
 	seg.stored = full[:]
 }
 
-// Place returns where the journal has h, 0 for nowhere.
+// Place returns the place of h in the journal, 0 for none.
 func (b *Backlog) Place(h Handle) uint64 {
 	seg := &b.segments[h>>segmentBits]
 	if i := int(h & segmentMask); i < len(seg.stored) {
@@ -41,7 +41,7 @@ func (b *Backlog) Place(h Handle) uint64 {
 	return 0
 }
 
-// PushPaged is Push for a message whose content, with a body of that many bytes, is at a place in the journal.
+// PushPaged is Push for a message whose content is at place in the journal. body is the length of its body in bytes.
 func (b *Backlog) PushPaged(r *Record, body uint32, place uint64) Handle {
 	h := b.claim(r.Priority)
 	e := b.Entry(h)
@@ -99,7 +99,7 @@ func (b *Backlog) PageIn(h Handle, r *Record) {
 // IsPaged reports whether h, which is in use, is paged out.
 func (b *Backlog) IsPaged(h Handle) bool { return b.segments[h>>segmentBits].paged&bit(h) != 0 }
 
-// Has reports whether h is in use for the message with that Seq.
+// Has reports whether h is in use for the message with the given Seq.
 func (b *Backlog) Has(h Handle, seq uint64) bool {
 	s := int(h >> segmentBits)
 	return s < len(b.segments) && b.segments[s].used&bit(h) != 0 && b.segments[s].entries[h&segmentMask].Seq == seq
@@ -125,7 +125,7 @@ func (b *Backlog) PagedBytes() int64 { return b.pagedBytes }
 // Contents returns the size of the contents in memory, including those shared with other queues.
 func (b *Backlog) Contents() int64 { return b.slab.live + b.kept.bytes + b.kept.shared + b.odd.size() }
 
-// Held returns the bytes of memory for Contents.
+// Held returns the bytes of memory allocated for Contents.
 func (b *Backlog) Held() int64 { return b.slab.held + b.kept.bytes + b.kept.shared + b.odd.size() }
 
 // Counted returns the part of Held that Budget does not include.

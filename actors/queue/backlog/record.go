@@ -19,11 +19,11 @@ type Record struct {
 	Header, Body []byte
 	// Overlay is added to the header by the broker, nil for nothing.
 	Overlay *message.Overlay
-	// Deadline is the wall ms at which it expires in this queue, math.MaxInt64 for never (TTL-9).
+	// Deadline is the time, in wall ms, at which it expires in this queue, math.MaxInt64 for never (TTL-9).
 	Deadline int64
 	// TTL is the message's own, in ms, NoTTL for none (TTL-5).
 	TTL int64
-	// Enqueued is the wall ms at which the queue took it (TTL-25).
+	// Enqueued is the time, in wall ms, at which the queue accepted it (TTL-25).
 	Enqueued int64
 	// Seq is the queue's number of the message, also in the journal.
 	Seq uint64
@@ -33,7 +33,7 @@ type Record struct {
 	Priority uint8
 	// Redelivered and Persistent are set by the caller; the latter is changed by SetPersistent.
 	Redelivered, Persistent bool
-	// Released is set by Get for a message with that mark; Push ignores it.
+	// Released is set by Get for a message with the mark Released; Push ignores it.
 	Released bool
 	// Shared: the slices are immutable and not pooled, so Push may keep them without copying (PRO-11).
 	Shared bool
@@ -44,7 +44,7 @@ type Record struct {
 // Entry is the fixed part of a stored message. Exported fields may be changed in place, Deadline only while the entry
 // is off the wheel. A pointer to it is valid until the next Push or Remove.
 type Entry struct {
-	// Deadline is the wall ms at which the message expires, math.MaxInt64 for never.
+	// Deadline is the time, in wall ms, at which the message expires, math.MaxInt64 for never.
 	Deadline int64
 	// Links belongs to the wheel.
 	Links wheel.Links
@@ -63,7 +63,7 @@ type Entry struct {
 	body uint32
 	// block is the slab block of the content, or its index in Backlog.kept.
 	block uint32
-	// offset and size delimit the content in the block; 0 if it is not in the slab.
+	// offset and size delimit the content in the block; 0 if the content is not in the slab.
 	offset, size uint16
 	// more holds, with block, offset and size, the times of a paged-out message (page.go).
 	more uint32

@@ -11,18 +11,18 @@ const (
 	segmentMask = segmentSize - 1
 	// smallSegment is the number of entries in the first array of a short queue.
 	smallSegment = 8
-	// keepSegments is the number of segments whose heads an empty backlog may keep.
+	// keepSegments is the number of segment headers that an empty backlog may keep.
 	keepSegments = 64
 )
 
-// arrays recycles full-sized entry arrays among all queues, so that queues that fill and drain in bursts need not
-// allocate, and idle ones keep none. They are not cleared: Push writes the whole entry.
+// arrays recycles full-sized entry arrays among all queues, so queues that fill and drain in bursts need not allocate,
+// and idle queues keep none. They are not cleared: Push writes the whole entry.
 var arrays = sync.Pool{New: func() any { return new([segmentSize]Entry) }}
 
 // places recycles full-sized arrays of places in the journal.
 var places = sync.Pool{New: func() any { return new([segmentSize]uint64) }}
 
-// segment is the head of 64 consecutive places of one priority.
+// segment is the header of 64 consecutive places of one priority.
 type segment struct {
 	// used marks the places with a message, ready those among them that are ready, paged those without content in memory.
 	used, ready, paged uint64
@@ -30,7 +30,7 @@ type segment struct {
 	order uint64
 	// entries has smallSegment or segmentSize places, or none before the first Push.
 	entries []Entry
-	// stored holds the places in the journal, 0 for nowhere; it may be shorter than entries.
+	// stored holds the places in the journal, 0 for none; it may be shorter than entries.
 	stored []uint64
 	// prev and next are the neighbours with ready messages; next also links the free segments.
 	prev, next uint32
@@ -66,7 +66,7 @@ func (b *Backlog) claim(priority uint8) Handle {
 	return h
 }
 
-// newSegment returns a free segment head, or a new one.
+// newSegment returns a free segment header, or a new one.
 func (b *Backlog) newSegment(priority uint8) uint32 {
 	if len(b.segments) == 0 {
 		b.segments = make([]segment, 1, 2)
@@ -109,8 +109,8 @@ func release(b *Backlog, seg *segment) {
 	b.tables += seg.size()
 }
 
-// vacate is called after a message of segment s was removed. A segment without messages is released, unless it is
-// being filled: then it starts again, and keeps its array as long as the priority has messages.
+// vacate is called after a message of segment s was removed. A segment without messages is released, unless it is being
+// filled: then it is reused from its start, and keeps its array as long as the priority has messages.
 func (b *Backlog) vacate(s uint32) {
 	seg := &b.segments[s]
 	l := &b.lists[seg.priority]
@@ -138,8 +138,8 @@ func (b *Backlog) vacate(s uint32) {
 	}
 }
 
-// Memory returns the bytes that the backlog uses, contents included, except shared ones; of overlays it counts
-// amendments only.
+// Memory returns the bytes that the backlog uses, contents included, except shared ones; only the amendments of
+// overlays count.
 func (b *Backlog) Memory() int64 {
 	return int64(b.tables)*8 +
 		int64(cap(b.segments))*int64(unsafe.Sizeof(segment{})) +

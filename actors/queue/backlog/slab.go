@@ -9,14 +9,14 @@ import (
 const (
 	minBlock = 1 << 10
 	maxBlock = 1 << 16
-	// maxRecord is the limit for records in the slab; the rest of a block that the next record does not fit into
-	// is wasted.
+	// maxRecord is the limit for records in the slab; if a record does not fit into the rest of a block, that rest is
+	// wasted.
 	maxRecord = maxBlock / 8
 	// keepBlock is the largest block that is kept while it is empty.
 	keepBlock = 4 << 10
 	// keepTable is the largest capacity of the table that an empty slab keeps, in blocks or contents.
 	keepTable = 64
-	// sparse is the maximum ratio of the size of the blocks, apart from keepBlock, to that of the live records.
+	// sparse is the maximum ratio of the size of the blocks, apart from keepBlock, to the size of the live records.
 	sparse = 4
 	// recordFixed is handle, size and enqueue time at the start of a record.
 	recordFixed = 4 + 2 + 8
@@ -34,7 +34,7 @@ type slab struct {
 	current uint32
 	// cursor is where the search for a sparse block continues.
 	cursor uint32
-	// held is the size of all blocks, live that of the live records.
+	// held is the size of all blocks, live the size of the live records.
 	held, live int64
 }
 
@@ -103,7 +103,7 @@ func (s *slab) get(id uint32, offset, size int, r *Record) {
 // cut splits data after n bytes so that appending to the first part cannot reach the second.
 func cut(data []byte, n uint64) (head, tail []byte) { return data[:n:n], data[n:] }
 
-// room returns a block with space for size bytes, the current one or a new one, whose size depends on that of the
+// room returns a block with space for size bytes, the current one or a new one, whose size depends on the size of the
 // backlog.
 func (s *slab) room(size int) uint32 {
 	if s.current != 0 {
@@ -161,7 +161,7 @@ func (s *slab) drop(id uint32) {
 	}
 }
 
-// memory returns the bytes held.
+// memory returns the bytes of memory used.
 func (s *slab) memory() int64 {
 	return s.held + int64(cap(s.blocks))*int64(unsafe.Sizeof(block{}))
 }

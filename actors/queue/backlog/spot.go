@@ -2,8 +2,8 @@ package backlog
 
 import "math/bits"
 
-// Spot is the position of a present or former message: First returns messages in the order of their spots. 0 is
-// before all. A spot is never reused, so that a reader of a queue can continue behind it page by page.
+// Spot is the position of a present or former message: First returns messages in the order of their spots. 0 precedes
+// all. A spot is never reused, so a client that reads a queue page by page can continue after it.
 //
 //	255-priority, 8 bits | order of its segment, 50 bits | index in the segment, 6 bits
 type Spot uint64
@@ -13,7 +13,7 @@ const spotOrderBits = 50
 // Places returns the number of segments so far, for SkipPlaces.
 func Places(b *Backlog) uint64 { return b.order }
 
-// SkipPlaces makes the places of b, which must be empty, follow that many earlier ones.
+// SkipPlaces continues the numbering of segments after the first places ones; b must be empty.
 func SkipPlaces(b *Backlog, places uint64) { b.order = places }
 
 // Spot returns the spot of h, which must be in use.
@@ -26,7 +26,7 @@ func (seg *segment) spot() Spot {
 	return Spot(255-seg.priority)<<(spotOrderBits+segmentBits) | Spot(seg.order)<<segmentBits
 }
 
-// Behind yields the ready messages behind a spot in the order of First, until yield returns false. Nothing may change
+// Behind yields the ready messages after a spot in the order of First, until yield returns false. Nothing may change
 // meanwhile.
 func (b *Backlog) Behind(spot Spot, yield func(h Handle) bool) {
 	for priority := len(b.lists) - 1; priority >= 0; priority-- {

@@ -6,7 +6,7 @@ import "encoding/binary"
 const probes = 8
 
 // squeeze moves the live records of one sparse block to the current one, so that a few remaining messages do not keep
-// all blocks. It rarely runs for queues that drain in order.
+// all blocks in memory. It rarely runs for queues that drain in order.
 func (b *Backlog) squeeze() {
 	id := b.slab.nextSparse()
 	if id == 0 {

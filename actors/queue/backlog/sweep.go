@@ -2,10 +2,10 @@ package backlog
 
 import "math/bits"
 
-// Sweep calls f for messages, ready or taken, in no particular order, starting at the place from, and returns the
-// place to continue at, 0 at the end; 1 is the first place. It examines about limit places. f may change a message,
-// but not push or remove any. Messages that exist from the first call to the last are visited, possibly twice; others
-// may or may not be.
+// Sweep calls f for messages, ready or taken, in no particular order, starting at place from (1 is the first), and
+// returns the place at which to continue, 0 at the end. It examines about limit places. f may change a message, but not
+// push or remove any. Messages that exist from the first call to the last are visited, possibly twice; others may or
+// may not be.
 func (b *Backlog) Sweep(from Handle, limit int, f func(h Handle)) (next Handle) {
 	s := from >> segmentBits
 	for ; int(s) < len(b.segments); s++ {

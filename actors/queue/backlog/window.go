@@ -8,7 +8,7 @@ import (
 // overhead is the estimated size of a short message without its body.
 const overhead = 64
 
-// average returns about how much memory a ready message takes.
+// average returns the approximate memory use of a ready message, in bytes.
 func (b *Backlog) average() int64 { return overhead + b.readyBytes/int64(max(b.ready, 1)) }
 
 // Window is the front part of the queue, which will be delivered soon.
@@ -19,7 +19,7 @@ type Window struct {
 	last uint64
 }
 
-// Window returns the window of about that many bytes of messages, from the first one on.
+// Window returns the window of messages from the first one on, about the given number of bytes.
 func (b *Backlog) Window(bytes int64) Window {
 	n := int(max(bytes, 0) / b.average())
 	for priority := len(b.lists) - 1; priority >= 0; priority-- {
@@ -62,8 +62,8 @@ type Trimming struct {
 }
 
 // Trim calls f for messages whose content is in memory, except ready ones in w, in no particular order, starting at
-// the place from, and returns the place to continue at, 0 at the end; 1 is the first place. It stops after about
-// limit messages, or when f returns false. f may page its message out, but not push or remove any.
+// place from (1 is the first), and returns the place at which to continue, 0 at the end. It stops after about limit
+// messages, or when f returns false. f may page its message out, but not push or remove any.
 func (b *Backlog) Trim(from Handle, limit int, w Window, f func(h Handle) bool) (next Handle) {
 	s := from >> segmentBits
 	for ; int(s) < len(b.segments); s++ {
@@ -82,8 +82,8 @@ func (b *Backlog) Trim(from Handle, limit int, w Window, f func(h Handle) bool) 
 	return 0
 }
 
-// Ahead yields the paged-out ready messages in order, if fewer than about that many bytes of others are ahead of the
-// first of them; it returns those bytes. yield may change nothing but an entry.
+// Ahead yields the paged-out ready messages in order, if fewer than about the given bytes of other messages precede the
+// first of them; it returns the bytes that do. yield may change only an entry.
 func (b *Backlog) Ahead(bytes int64, yield func(h Handle) bool) (before int64) {
 	found, each := false, b.average()
 	for priority := len(b.lists) - 1; priority >= 0; priority-- {

@@ -24,8 +24,8 @@ type Claim struct {
 	missing []int // indexes of Want in the answer
 }
 
-// Take takes the messages that m asks for. open returns the channel that holds the deliveries, and is called only if
-// there are any.
+// Take takes the messages that m asks for. open returns the channel that will hold the deliveries, and is called only
+// if there are any.
 func Take(m *mail.Claim, set *messages.Set, of *consumers.Set, open func() *consumers.Channel, now clock.Instant) *Claim {
 	c := &Claim{Reply: &mail.Claimed{Reply: m.Done(nil), Newest: m.Newest, Next: m.After}}
 	if c.Reply.Newest == 0 {
@@ -49,7 +49,7 @@ func Take(m *mail.Claim, set *messages.Set, of *consumers.Set, open func() *cons
 	return c
 }
 
-// choose finds the messages and records how far it got.
+// choose finds the messages and records its progress.
 func (c *Claim) choose(m *mail.Claim, b *backlog.Backlog, now clock.Instant) (handles []backlog.Handle) {
 	looked, bytes, limit := 0, int64(0), min(max(m.Limit, 1), mail.MaxClaimed)
 	b.Behind(backlog.Spot(m.After.Seq), func(h backlog.Handle) bool {
@@ -70,7 +70,7 @@ func (c *Claim) choose(m *mail.Claim, b *backlog.Backlog, now clock.Instant) (ha
 	return handles
 }
 
-// show adds a message to the answer, with its content unless that has to be read.
+// show adds a message to the answer, with its content unless the content must be read first.
 func (c *Claim) show(b *backlog.Backlog, h backlog.Handle, at int) {
 	shown := mail.ClaimedMessage{}
 	if b.IsPaged(h) {

@@ -9,8 +9,8 @@ import (
 	"candlemark/protocol"
 )
 
-// Limits of the messages and bytes on their way from the queue to the outbox of the consumer's connection, besides
-// its prefetch (PRO-8): the channel returns them as it writes, so that a stalled socket holds no more than this.
+// Limits of the messages and bytes on their way from the queue to the outbox of the consumer's connection, besides its
+// prefetch (PRO-8): the channel returns this window as it writes, so a stalled socket holds no more than this.
 const (
 	WindowMessages = 8192
 	WindowBytes    = 2 << 20
@@ -29,8 +29,7 @@ type Channel struct {
 // Consuming reports whether the channel has consumers.
 func (h *Channel) Consuming() bool { return len(h.consumers) > 0 }
 
-// Delivery is an unacked delivery of the message with that handle, made at Since, in s since 1970. Consumer is nil
-// for basic.get.
+// Delivery is an unacked delivery of a message, made at Since, in s since 1970. Consumer is nil for basic.get.
 type Delivery struct {
 	Message  uint32
 	Since    uint32
@@ -46,8 +45,8 @@ type Consumer struct {
 	Credited  bool // has a link credit
 	Facts     bool // its deliveries carry Facts
 	Stays     bool // is not cancelled by a consumer timeout
-	Session   bool // locks a session, and gets messages only while Run says so
-	Reading   bool // its contents are being read, so its session is not empty
+	Session   bool // locks a session, and gets messages only while Run allows it
+	Reading   bool // its contents are being read, so its session is not treated as empty
 	runs      bool
 	asks      bool // is in Set.asking
 	draining  bool // gives up the rest of its credit when nothing is ready
@@ -97,7 +96,7 @@ func (c *Consumer) room() int {
 type Set struct {
 	out          *outbox.Outbox
 	queue        mail.Address
-	singleActive bool // x-single-active-consumer
+	singleActive bool // the queue has x-single-active-consumer
 	takeover     bool // by a consumer of higher priority
 	paused       bool // no consumer gets messages
 	channels     map[string]*Channel
@@ -112,7 +111,7 @@ type Set struct {
 	draining     []*Consumer // consumers to be drained
 	drained      []*Consumer // consumers drained in this turn
 	asking       []*Consumer // consumers to be sent their queue's number of ready messages
-	ready        int         // that number, at the end of the turn
+	ready        int         // the number for asking, at the end of the turn
 	left         []*Consumer // detached consumers of sessions that may have unacked deliveries
 }
 
@@ -174,7 +173,7 @@ func (s *Set) Consumers(f func(*Consumer)) {
 	}
 }
 
-// Find returns the consumer of a channel with that tag, nil if there is none.
+// Find returns the consumer of a channel with the given tag, nil if there is none.
 func (s *Set) Find(channel mail.Address, tag string) *Consumer {
 	if h := s.channels[channel.GetId()]; h != nil {
 		for _, c := range h.consumers {
@@ -201,7 +200,7 @@ func (s *Set) Attach(c *Consumer, exclusive bool) {
 	s.refresh(c)
 }
 
-// putUnderLimit adds c to the consumers whose channels get offers, behind those of its priority and above.
+// putUnderLimit adds c to the consumers whose channels get offers, after those of the same or a higher priority.
 func (s *Set) putUnderLimit(c *Consumer) {
 	at := slices.IndexFunc(s.limited, func(x *Consumer) bool { return x.Priority < c.Priority })
 	if at < 0 {
@@ -222,7 +221,7 @@ func (s *Set) Stop(c *Consumer) {
 	s.refresh(c)
 }
 
-// DetachAll detaches the consumers of a channel that is gone, and returns their number.
+// DetachAll detaches the consumers of a channel that has ended, and returns their number.
 func (s *Set) DetachAll(h *Channel) (n int) {
 	for ; len(h.consumers) > 0; n++ {
 		s.detach(h.consumers[0])

@@ -6,9 +6,9 @@ import (
 	"candlemark/actors/mail"
 )
 
-// A consumer with link credit, that is a link of AMQP 1.0, gets messages only while it has credit. The queue counts
-// its deliveries, so that credit for messages that are on their way when the client changes the credit is not granted
-// twice [AMQP 1.0 transport 2.6.7].
+// A consumer with link credit, that is a link of AMQP 1.0, gets messages only while it has credit. The queue counts its
+// deliveries, so that credit for messages under way when the client changes the credit is not granted twice [AMQP 1.0
+// transport 2.6.7].
 
 // Credit sets the link credit of a consumer.
 func (s *Set) Credit(m *mail.Credit) {
@@ -33,8 +33,8 @@ func (c *Consumer) useOwnCredit() {
 	c.credit = max(c.credit-1, 0)
 }
 
-// AnswerCredit makes Flush send CreditTaken, behind the deliveries, with the number of ready messages. Consumers that drain and
-// can get no more of those have used up their credit.
+// AnswerCredit makes Flush send CreditTaken, after the deliveries, with the number of ready messages. A draining
+// consumer that can get none of them has used up its credit.
 func (s *Set) AnswerCredit(ready int) {
 	s.ready = ready
 	if len(s.draining) == 0 {
@@ -45,7 +45,7 @@ func (s *Set) AnswerCredit(ready int) {
 		switch {
 		case c.gone || !c.draining:
 			c.draining = false
-		case c.credit > 0 && ready > 0 && s.Active(c) && (!c.Session || c.runs || c.Reading): // continues in the next turn, or when its window has room
+		case c.credit > 0 && ready > 0 && s.Active(c) && (!c.Session || c.runs || c.Reading): // it continues in the next turn, or when its window has room
 			kept = append(kept, c)
 		default:
 			c.delivered += uint32(c.credit)
@@ -58,7 +58,7 @@ func (s *Set) AnswerCredit(ready int) {
 	s.draining = kept
 }
 
-// answerCredit sends CreditTaken to the consumers whose credit has ended, and to those that asked for it.
+// answerCredit sends CreditTaken to the consumers whose credit is used up, and to those that asked for it.
 func (s *Set) answerCredit() {
 	for _, c := range s.drained {
 		s.out.Send(c.Channel.Address, &mail.CreditTaken{Queue: s.queue, Tag: c.Tag, Drained: true, DeliveryCount: c.delivered, Available: uint32(s.ready)})

@@ -8,9 +8,9 @@ import (
 	"candlemark/actors/mail"
 )
 
-// Deliver assigns a message, with a body of that many bytes, to c, the next consumer, and makes the following one
-// next. The deliveries to a consumer in one turn are one mail, which is returned, with the zero delivery in it for
-// the caller to fill.
+// Deliver assigns a message, whose body has the given length in bytes, to c, the next consumer, and advances to the
+// following one. The deliveries to a consumer in one turn form one mail. It returns that mail, and the new delivery in
+// it, which the caller has to fill.
 func (s *Set) Deliver(c *Consumer, body int) (*mail.Deliver, *mail.Delivery) {
 	if c.deliver == nil {
 		c.deliver = mail.NewDeliver(s.queue, c.Tag, c.NoAck)
@@ -65,8 +65,8 @@ func (s *Set) Hold(h *Channel, d Delivery) uint64 {
 	return h.Unacked.Append(d)
 }
 
-// Unowned returns the record of the deliveries that no channel holds any more and that are still locked (LOCK-10), created
-// if necessary. Its Address is nil.
+// Unowned returns the record of the deliveries that no channel holds but that are still locked (LOCK-10), created if
+// necessary. Its Address is nil.
 func (s *Set) Unowned() *Channel {
 	h := s.channels[unowned]
 	if h == nil {
@@ -82,7 +82,7 @@ const unowned = ""
 // CloseUnowned removes the record of Unowned, which must have no deliveries.
 func (s *Set) CloseUnowned() { delete(s.channels, unowned) }
 
-// Release frees the prefetch of a delivery that was removed from its channel.
+// Release frees the prefetch used by a delivery that was removed from its channel.
 func (s *Set) Release(d Delivery) {
 	s.unacked--
 	if c := d.Consumer; c != nil {
@@ -94,7 +94,7 @@ func (s *Set) Release(d Delivery) {
 	}
 }
 
-// Grant returns part of a consumer's window.
+// Grant frees part of a consumer's window.
 func (s *Set) Grant(m *mail.Grant) {
 	if c := s.Find(m.Channel, m.Tag); c != nil {
 		c.messages -= m.Messages
@@ -103,7 +103,7 @@ func (s *Set) Grant(m *mail.Grant) {
 	}
 }
 
-// Oldest returns when the oldest unacked delivery was made, in s since 1970; false if there is none. It examines one
+// Oldest returns the time of the oldest unacked delivery, in s since 1970; false if there is none. It examines one
 // delivery of each channel.
 func (s *Set) Oldest() (since uint32, ok bool) {
 	for _, h := range s.channels {
@@ -136,10 +136,10 @@ func (u *Unsettled) Lock() uint64 {
 	}{u.Channel.Address.GetId(), u.Number, u.Since}), 1)
 }
 
-// Scan iterates over all unacked deliveries, in no order, some in each step.
+// Scan iterates over all unacked deliveries, in no order, over several steps.
 type Scan struct {
 	channels []*Channel
-	next     uint64 // number to continue with in the first of them
+	next     uint64 // number at which to continue in the first channel
 	limit    int    // deliveries per step
 }
 

@@ -7,8 +7,8 @@
 // Sends, through its Outbox: Deliver, Offer and Unused to channels.
 //
 // A consumer is in the ring of its priority while it can take a message: while its prefetch, its window and its
-// channel's common limit leave room, and no other consumer is the active one. Next is the first of the highest ring
-// that has any.
+// channel's common limit leave room, and no other consumer is the active one. Next returns the next consumer of the
+// highest ring that is not empty.
 //
 // Deadlines: none. A restart loses everything: unacked messages are ready again.
 package consumers

@@ -31,7 +31,7 @@ func (s *Set) Offer(ready int) {
 	}
 }
 
-// disallow returns the unused allowance of a channel above keep.
+// disallow returns the unused allowance of a channel in excess of keep.
 func (s *Set) disallow(h *Channel, keep int) {
 	if h.allowed > keep {
 		s.out.Send(h.Address, &mail.Unused{Queue: s.queue, Messages: h.allowed - keep})
@@ -41,7 +41,7 @@ func (s *Set) disallow(h *Channel, keep int) {
 	}
 }
 
-// Reclaim returns the allowance of a channel, which needs it elsewhere.
+// Reclaim returns the allowance of a channel, which needs it for other queues.
 func (s *Set) Reclaim(m *mail.Reclaim) {
 	if h := s.channels[m.Channel.GetId()]; h != nil {
 		s.disallow(h, 0)
@@ -79,7 +79,7 @@ func (s *Set) Limit(m *mail.Limit) {
 	}
 }
 
-// Resize changes the prefetch of a channel's consumers. One with more unacked deliveries gets nothing until it has
+// Resize changes the prefetch of a channel's consumers. One with more unacked deliveries gets no messages until it has
 // settled enough.
 func (s *Set) Resize(m *mail.Resize) {
 	h := s.channels[m.Channel.GetId()]
@@ -94,8 +94,8 @@ func (s *Set) Resize(m *mail.Resize) {
 	}
 }
 
-// useCredit takes one message for c from its channel's allowance. The other consumers of the channel precede it when
-// there is more.
+// useCredit takes one message for c from its channel's allowance. The channel's other consumers come first for later
+// messages.
 func (s *Set) useCredit(c *Consumer) {
 	h := c.Channel
 	h.allowed--

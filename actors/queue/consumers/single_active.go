@@ -6,9 +6,9 @@ import (
 	"candlemark/actors/mail"
 )
 
-// A queue with x-single-active-consumer (DEC-11) delivers to one consumer, the first one. When that is detached, the
-// next becomes active: of those with the highest priority, the oldest. On a quorum queue a new consumer of a higher
-// priority takes over as soon as the active one has no unacked deliveries; until then no consumer gets messages.
+// A queue with x-single-active-consumer (DEC-11) delivers only to its first consumer. When that is detached, the next
+// becomes active: the oldest of those with the highest priority. On a quorum queue a new consumer of a higher priority
+// takes over as soon as the active one has no unacked deliveries; until then no consumer gets messages.
 
 // Active reports whether c may get messages at all.
 func (s *Set) Active(c *Consumer) bool {
@@ -23,7 +23,7 @@ func (s *Set) SingleActive() *Consumer {
 	return s.active
 }
 
-// isActiveConsumer reports whether c does not have to wait behind another consumer.
+// isActiveConsumer reports whether c does not have to wait for another consumer to leave.
 func (s *Set) isActiveConsumer(c *Consumer) bool {
 	return !s.singleActive || c == s.active && !s.yielding()
 }

@@ -68,10 +68,11 @@ func PageIn(b *backlog.Backlog, h backlog.Handle, r *store.Record) bool {
 	return true
 }
 
-// CountDead adds to a dead letter how often it was requeued, and the deliveries that failed, with the last one if it was rejected (DL-9).
+// CountDead adds to a dead letter the number of requeues and of failed deliveries, including the last one if it was
+// rejected (DL-9).
 func CountDead(m *message.Message, requeued uint32, rejected bool) {
 	if requeued > 0 {
-		m.Overlay = m.Overlay.Counted(requeued) // which its death keeps as DiedAfter
+		m.Overlay = m.Overlay.Counted(requeued) // kept as DiedAfter of its death
 	}
 	if rejected {
 		requeued++

@@ -13,7 +13,7 @@ type Times struct {
 	// Due is when the message is to be released (DLY-8), ID the hash of its message-id, 0 for none.
 	Due timeheaders.Due
 	ID  uint32
-	// Expires is when it expires by its header (TTL-9), in ms of the broker's time, if Dated.
+	// Expires is the time at which it expires by its header (TTL-9), in ms of the broker's time, if Dated.
 	Expires int64
 	Dated   bool
 }
@@ -28,7 +28,7 @@ type Reader struct {
 	Skew             int64  // ms by which dates are ahead of the broker's time (clock.Skew)
 }
 
-// Looks reports whether any times matter to the queue.
+// Looks reports whether the queue has to read any times.
 func (r *Reader) Looks() bool { return r.Holds || r.Schedules || r.ExpiresAt != "" }
 
 // Times returns the times of a message that arrives now. Invalid values are ignored; the channel has refused them
@@ -53,7 +53,7 @@ func (r *Reader) Times(m *message.Message, now clock.Instant) (t Times) {
 	return t
 }
 
-// Expiry returns when a message with that header expires by it.
+// Expiry returns the expiry time in a message's header, if any.
 func (r *Reader) Expiry(o *message.Overlay, header []byte) (at int64, ok bool) {
 	if r.ExpiresAt == "" || o.Undated() {
 		return 0, false

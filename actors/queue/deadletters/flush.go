@@ -8,8 +8,8 @@ import (
 	"candlemark/internal/store"
 )
 
-// Flush sends dead letters to the dead-letter actor in order, up to Limit under way, and examines about limit of
-// them. It reports whether more could be sent. A queue that has ended does not wait for answers, and dead letters
+// Flush sends dead letters to the dead-letter actor in order, at most Limit of them under way, and examines about limit
+// of them. It reports whether more could be sent. A queue that has ended does not wait for answers, and dead letters
 // whose exchange is gone need none. Dates are skew ms ahead of now.
 func (l *Set) Flush(now clock.Instant, skew int64, limit int) (more bool) {
 	if l == nil {
@@ -41,8 +41,8 @@ type batch struct {
 	reason store.Reason
 }
 
-// add adds a dead letter to the batch, unless the settings have changed so that it does not belong there any more. It
-// returns false if the content has to be read first.
+// add adds a dead letter to the batch, unless, after a change of settings, it no longer belongs there. It returns false
+// if the content has to be read first.
 func (l *Set) add(b *batch, id uint64, x deadLetter) bool {
 	switch {
 	case x.reason == store.Forwarded:
@@ -84,7 +84,7 @@ func (l *Set) add(b *batch, id uint64, x deadLetter) bool {
 	return true
 }
 
-// newMail returns a mail for dead letters with that reason; date is the time for x-death, in s since 1970.
+// newMail returns a mail for dead letters for the given reason; date is the time for x-death, in s since 1970.
 func (l *Set) newMail(why store.Reason, date int64) *mail.DeadLetter {
 	m := &mail.DeadLetter{From: l.Self, Queue: l.Queue.Name, Incarnation: l.Queue.Incarnation, Epoch: l.epoch}
 	s := l.Settings
@@ -106,8 +106,8 @@ var Reasons = map[store.Reason]string{
 	store.Expired: "expired", store.Rejected: "rejected", store.Overflowed: "maxlen", store.Exceeded: "delivery_limit", store.Exhausted: "hops",
 }
 
-// cancelForward takes back a message that is not to be forwarded any more: it becomes ready, or expires if it is past
-// its deadline. It reports whether it did.
+// cancelForward takes back a message that is no longer to be forwarded: it becomes ready, or expires if it is past its
+// deadline. It reports whether it did.
 func (l *Set) cancelForward(id uint64, x deadLetter, now clock.Instant) bool {
 	late := l.Messages.Deadline(x.message) <= now.Floor() && (!x.now || x.tries > 0)
 	if l.Settings.HasForward && !late {
@@ -118,7 +118,7 @@ func (l *Set) cancelForward(id uint64, x deadLetter, now clock.Instant) bool {
 	switch {
 	case late:
 		l.Owner.End(x.message, store.Expired)
-	case l.draining: // like all ready messages then
+	case l.draining: // as for all ready messages of a draining queue
 		l.Owner.Remove(x.message, store.Purged)
 	default:
 		l.Owner.Return(x.message)

@@ -21,7 +21,7 @@ const (
 // queue with at-least-once never gives up (DL-30).
 const RetryLimit = 8
 
-// retries holds dead letters that their exchange or a target did not take.
+// retries holds dead letters not taken by their exchange or a target.
 type retries struct {
 	ids   []uint64 // in the order of return
 	at    int64    // wall ms of the next round, 0 for none
@@ -50,7 +50,7 @@ func (l *Set) kept(k mail.Retained, now clock.Instant) {
 		return
 	}
 	l.out--
-	if l.draining { // there will be no next round
+	if l.draining { // there is no next round
 		l.discard(x)
 		return
 	}
@@ -101,7 +101,7 @@ func (l *Set) Next() (int64, bool) {
 	return r.at, r.at != 0 && !r.reading
 }
 
-// RetryNow makes the next round due, because a target took a message or no time is left.
+// RetryNow makes the next round due, because a target took a message or this is the last attempt.
 func (l *Set) RetryNow(now clock.Instant) {
 	if l == nil {
 		return
@@ -112,7 +112,7 @@ func (l *Set) RetryNow(now clock.Instant) {
 	}
 }
 
-// order requests the contents of those dead letters that are paged out.
+// order requests the contents of the paged-out dead letters among ids.
 func (l *Set) order(ids iter.Seq[uint64], now clock.Instant) {
 	if l.Pager.Paused(now) {
 		return

@@ -44,15 +44,15 @@ type Parts struct {
 	Out      *outbox.Outbox
 }
 
-// Set holds the dead letters of a queue. A nil *Set is empty and valid for all methods except Add and Forward.
+// Set holds the dead letters of a queue. A nil *Set is an empty set and valid for all methods except Add and Forward.
 type Set struct {
 	Parts
 	draining, ended bool
 	all             seqmap.Map[deadLetter]
 	bytes           int64  // of bodies
 	sent            uint64 // the highest number sent to the dead-letter actor
-	out             int    // number of unanswered ones
-	epoch           uint64 // how often the dead-letter actor has lost those it had
+	out             int    // number of unanswered dead letters
+	epoch           uint64 // how often the dead-letter actor has lost its dead letters
 	retries         retries
 	// forwarding counts messages that are forwarded, not dead-lettered.
 	forwarding      int
@@ -64,7 +64,7 @@ type deadLetter struct {
 	reason  store.Reason
 	tries   uint8         // how often it was returned
 	now     bool          // forwarded with a TTL of 0
-	taken   []mail.Target // targets that have it
+	taken   []mail.Target // targets that have taken it
 }
 
 // Past holds the counters to continue with in a later Set of the queue, as answers may arrive late. The zero value is
@@ -90,8 +90,8 @@ func (l *Set) Past() Past {
 	return Past{l.all.Last(), l.epoch, l.retries.delay}
 }
 
-// End is called when the vhost has forgotten the queue: every attempt is the last one. With entirely, it waits for no
-// answers.
+// End is called when the vhost has forgotten the queue: every attempt is the last one. If entirely is set, it does not
+// wait for answers.
 func (l *Set) End(entirely bool) {
 	if l != nil {
 		l.draining, l.ended = true, entirely
@@ -104,7 +104,7 @@ func (l *Set) Add(h backlog.Handle, why store.Reason) {
 	l.all.Append(deadLetter{message: h, reason: why})
 }
 
-// Forward adds a taken message to be forwarded. now: its TTL is 0, and it is forwarded nevertheless.
+// Forward adds a taken message to be forwarded. now: forward it although its TTL is 0.
 func (l *Set) Forward(h backlog.Handle, now bool) {
 	size := l.Messages.Size(h)
 	l.forwarding++
@@ -124,7 +124,7 @@ type Counts struct {
 	// Forwarding and ForwardingBytes count the forwarded ones.
 	Forwarding      int
 	ForwardingBytes int64
-	// UnderWay counts those that the dead-letter actor has not answered, Epoch how often it has lost some.
+	// UnderWay counts messages that the dead-letter actor has not answered, Epoch how often it has lost some.
 	UnderWay int
 	Epoch    uint64
 }
@@ -137,8 +137,8 @@ func (l *Set) Counts() Counts {
 	return Counts{l.all.Len(), l.bytes, l.forwarding, l.forwardingBytes, l.out, l.epoch}
 }
 
-// Retained returns the messages, and the bytes of bodies, that count against the queue's limits: dead letters that do
-// so (DL-30), and forwarded messages that have not arrived.
+// Retained returns the messages, and the bytes of bodies, that count against the queue's limits: retained dead letters
+// (DL-30), and forwarded messages that have not arrived.
 func (l *Set) Retained() (messages, bytes int64) {
 	switch {
 	case l == nil:
@@ -172,8 +172,8 @@ func (l *Set) uncount(x deadLetter) {
 	}
 }
 
-// Answered handles an answer of the dead-letter actor: it has settled some dead letters, returns others to be
-// retried, or has failed and needs all unanswered ones again.
+// Answered handles an answer of the dead-letter actor: it has settled some dead letters, returns others to be retried,
+// or has failed and needs all unanswered dead letters again.
 func (l *Set) Answered(m *mail.DeadLetterReply, now clock.Instant) {
 	if l == nil || m.Incarnation != l.Queue.Incarnation {
 		return

@@ -9,16 +9,16 @@ import (
 	"candlemark/actors/queue/wheel"
 )
 
-// Set holds the deferred messages of a queue that no consumer holds. A nil *Set is empty and valid for all methods
-// except Add and Take.
+// Set holds the deferred messages of a queue that no consumer holds. A nil *Set is an empty set and valid for all
+// methods except Add and Take.
 type Set struct {
 	messages *backlog.Backlog
 	wheel    wheel.Wheel[*backlog.Backlog] // messages that expire
 	there    map[uint64]backlog.Handle     // by number
-	order    []uint64                      // ascending numbers, including some of removed messages
+	order    []uint64                      // ascending numbers, possibly including removed messages
 	bytes    int64
 	due      []backlog.Handle // fired by the wheel, reused
-	until    map[uint64]int64 // when messages are ready again, by number; those of the others only a consumer decides
+	until    map[uint64]int64 // when postponed messages are ready again, by number; others wait for a consumer
 	waiting  btree.BTreeG[postponed]
 }
 
@@ -85,7 +85,7 @@ func (s *Set) Postponed() int {
 	return len(s.until)
 }
 
-// Until returns when a message is ready again, in wall ms; false if only a consumer decides.
+// Until returns when a message is ready again, in wall ms; false if it waits for a consumer.
 func (s *Set) Until(h backlog.Handle) (until int64, ok bool) {
 	if s == nil {
 		return 0, false
@@ -153,7 +153,7 @@ func (s *Set) First() (h backlog.Handle, ok bool) {
 	return 0, false
 }
 
-// Lift takes a message off the wheel so that its deadline can be changed, and reports whether it is in the Set. Drop
+// Lift takes a message off the wheel so that its deadline can be changed, and reports whether it was in the Set. Drop
 // puts it back.
 func (s *Set) Lift(h backlog.Handle) bool {
 	if at, is := s.Find(s.messages.Seq(h)); !is || at != h {
@@ -178,7 +178,7 @@ func (s *Set) Next() (int64, bool) {
 	return at, ok
 }
 
-// Advance removes messages past their deadline and then those that are ready again, each about limit at a time, and
+// Advance removes messages past their deadline and then those whose time to be ready has come, about limit of each, and
 // calls end or ready for each. It reports whether others may be left.
 func (s *Set) Advance(now int64, limit int, end, ready func(backlog.Handle)) (more bool) {
 	if s == nil {

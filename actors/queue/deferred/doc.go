@@ -1,7 +1,7 @@
 // Package deferred keeps the messages of a queue that are delivered only by number (DEFER-1).
 //
-// Owns: which of the backlog's messages these are, by number, and their deadlines. In the backlog they are taken, so
-// First does not return them.
+// Owns: the set of these messages, by number, and their deadlines. In the backlog they are taken, so First does not
+// return them.
 //
 // Deadlines: those of the messages.
 //

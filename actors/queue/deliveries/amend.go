@@ -8,7 +8,7 @@ import (
 	"candlemark/internal/store"
 )
 
-// amendLimit is the number of messages amended in one step: each is written again as a whole.
+// amendLimit is the number of messages amended in one step: each is rewritten as a whole.
 const amendLimit = 64
 
 // amends reports whether a settlement amends its messages and a later receiver can see it (LOCK-2).
@@ -32,8 +32,8 @@ type numbered struct {
 	consumers.Delivery
 }
 
-// settleRead settles deliveries, which were removed from their channel, once their contents are read. Until then the
-// channel holds them as before.
+// settleRead settles deliveries that were removed from their channel, after reading their contents. Until then the
+// channel holds them again.
 func (d *Deliveries) settleRead(h *consumers.Channel, list []numbered, r mail.SettleRange, t *tally) {
 	if len(list) == 0 {
 		return

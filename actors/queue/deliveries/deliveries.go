@@ -12,9 +12,9 @@ import (
 	"candlemark/internal/store"
 )
 
-// Owner is the queue. LookUp reads contents from the journal without keeping them in memory, and calls found in a
-// later turn; if the queue ends before, asked, unless nil, is answered in its place. Open returns the record of a
-// channel that holds deliveries.
+// Owner is the queue. LookUp reads contents from the journal without keeping them in memory, and calls found in a later
+// turn; if the queue ends first, it answers asked, unless nil, instead. Open returns the record of a channel that holds
+// deliveries.
 type Owner interface {
 	Open(channel mail.Address) *consumers.Channel
 	LookUp(asked mail.Answerable, want []store.Ref, found func(contents []store.Content, now clock.Instant))
@@ -37,7 +37,7 @@ type Deliveries struct {
 	Parts
 	// Timeouts is nil until the first timeout.
 	Timeouts *acktimeouts.Timeouts
-	prepared map[backlog.Handle]int64 // deliveries that transactions are about to settle, and their deadlines, ms, 0 for none
+	prepared map[backlog.Handle]int64 // deadlines, in ms, of deliveries that transactions are about to settle, 0 for none
 	unowned  map[backlog.Handle]unowned
 }
 
@@ -51,14 +51,14 @@ func (d *Deliveries) Take(h backlog.Handle, by *consumers.Channel, consumer *con
 	return d.hold(h, by, consumer, now)
 }
 
-// hold is Take for a message that is not ready.
+// hold does the same for a message that is not ready.
 func (d *Deliveries) hold(h backlog.Handle, by *consumers.Channel, consumer *consumers.Consumer, now clock.Instant) (number uint64) {
 	set := d.Messages
 	if e := set.Backlog.Entry(h); !e.Redelivered {
 		set.Journal.Note(store.Delivered, e)
 	}
 	number = d.Consumers.Hold(by, consumers.Delivery{Message: h, Since: uint32(set.Journal.At / 1000), Consumer: consumer})
-	if consumer == nil || !consumer.Session { // otherwise it is locked as long as its session
+	if consumer == nil || !consumer.Session { // otherwise the session's lock applies
 		d.startTimeout(h, by, number, consumer, now)
 	}
 	return number
@@ -86,9 +86,9 @@ func (d *Deliveries) startTimeout(h backlog.Handle, to *consumers.Channel, numbe
 	d.Timeouts.Start(h, to, number, store.After(now.Ceil(), timeout), now.Floor())
 }
 
-// Expire requeues deliveries that were not settled in time, up to a turn's limit, and calls cancel for their
-// consumers, except those that stay (LOCK-4). Those with a link credit are stopped instead, and cancelled by their
-// channel (LOCK-9). It reports whether others may be left.
+// Expire requeues deliveries that were not settled in time, up to a turn's limit, and calls cancel for their consumers,
+// except consumers that stay (LOCK-4). Consumers with link credit are stopped instead, and cancelled by their channel
+// (LOCK-9). It reports whether others may be left.
 func (d *Deliveries) Expire(now clock.Instant, cancel func(*consumers.Consumer)) (more bool) {
 	var ended []*consumers.Consumer
 	returned := map[*consumers.Channel]*mail.DeliveriesReturned{}
@@ -110,7 +110,7 @@ func (d *Deliveries) Expire(now clock.Instant, cancel func(*consumers.Consumer))
 			ended = append(ended, c)
 		}
 	})
-	for _, c := range ended { // behind the deliveries that they lost
+	for _, c := range ended { // after the deliveries that they lost
 		var end any = &mail.ConsumerCancelled{Queue: d.Self, Tag: c.Tag}
 		if c.Stopped() {
 			end = &mail.ConsumerTimedOut{Queue: d.Self, Tag: c.Tag}
@@ -129,7 +129,7 @@ func (d *Deliveries) TakeBack(channel *consumers.Channel, number uint64, m *mail
 	return u
 }
 
-// release frees the prefetch of a delivery.
+// release frees the prefetch used by a delivery.
 func (d *Deliveries) release(u consumers.Delivery) {
 	delete(d.prepared, u.Message)
 	d.Timeouts.Stop(u.Message)

@@ -1,8 +1,8 @@
 // Package deliveries keeps the unacked deliveries of a queue, until they are settled, or requeued because they were
 // not settled in time (ADR 10).
 //
-// Owns: the timeouts of deliveries, and the locks of those without an owner. The deliveries themselves are in the channels (consumers), the messages in their
-// set.
+// Owns: the timeouts of deliveries, and the locks of deliveries without an owner. The deliveries themselves are in the
+// channels (consumers), the messages in their set.
 //
 // Takes, from the queue: Settle, RenewLock, ReturnDelivery. Operations that exceed one turn continue as work.
 //

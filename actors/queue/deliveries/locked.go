@@ -48,7 +48,7 @@ func setOf(locks []mail.Lock) map[mail.Lock]bool {
 	return all
 }
 
-// holds reports whether a delivery is still unacked and its lock has not run out; the timer may be late.
+// holds reports whether a delivery is still unacked and its lock has not expired, even if the timer is late.
 func (d *Deliveries) holds(u *consumers.Unsettled, now clock.Instant) bool {
 	if there, ok := u.Channel.Unacked.Get(u.Number); !ok || there != u.Delivery {
 		return false

@@ -16,7 +16,7 @@ func (d *Deliveries) Renew(m *mail.RenewLock, now clock.Instant) {
 	}
 	one := func(u consumers.Unsettled, now clock.Instant) {
 		if until := d.until(u.Message); until != 0 && until <= now.Floor() {
-			return // expired, though the timer is late, or held by a transaction
+			return // expired, but the timer is late; or held by a transaction
 		}
 		if u.Consumer != nil && u.Consumer.Session { // its session is locked instead
 			return

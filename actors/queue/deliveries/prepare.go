@@ -56,7 +56,7 @@ func (d *Deliveries) IsPrepared(h backlog.Handle) bool {
 	return is
 }
 
-// until returns the deadline of a delivery, for a prepared one that after a rollback; 0 for none.
+// until returns the deadline of a delivery, 0 for none; for a prepared one, the deadline that applies after a rollback.
 func (d *Deliveries) until(h backlog.Handle) int64 {
 	if until, is := d.prepared[h]; is {
 		return until
@@ -77,7 +77,7 @@ func (d *Deliveries) extend(h backlog.Handle, now, ms int64) int64 {
 	return until
 }
 
-// Unprepare ends the preparation of deliveries. Those whose deadline has passed meanwhile are requeued now.
+// Unprepare ends the preparation of deliveries. Deliveries whose deadline has passed meanwhile are requeued now.
 func (d *Deliveries) Unprepare(m *mail.ReleaseWork, now clock.Instant) {
 	h := d.Consumers.Channel(m.Channel)
 	if h == nil {

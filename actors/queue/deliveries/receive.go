@@ -55,8 +55,8 @@ func (d *Deliveries) Receive(m *mail.ReceiveDeferred, now clock.Instant) {
 	d.Owner.LookUp(m, x.want, x.found)
 }
 
-// take makes a message an unacked delivery to the channel. Without acknowledgements it is removed at once, or when
-// its content is read.
+// take makes a message an unacked delivery to the channel. In a receive without acknowledgements it is removed at once,
+// or when its content is read.
 func (x *receiving) take(h backlog.Handle, now clock.Instant) {
 	b, paged := &x.Messages.Backlog, x.Messages.Backlog.IsPaged(h)
 	r := backlog.Record{}

@@ -43,7 +43,7 @@ func (d *Deliveries) settleLater(h *consumers.Channel, m mail.Answerable, rest [
 	})
 }
 
-// tally collects the answer for an asker. nil if there is none.
+// tally collects the answer to a sender; nil if no answer is expected.
 type tally struct {
 	asked mail.Answerable
 	end   func(lost []mail.Range) // sends the answer
@@ -51,7 +51,7 @@ type tally struct {
 	open  int // unfinished parts of the settlement
 }
 
-// miss records that the numbers from first to next-1 are not held any more.
+// miss records that the numbers from first to next-1 are no longer held.
 func (t *tally) miss(first, next uint64) {
 	if t != nil && first < next {
 		t.lost = append(t.lost, mail.Range{First: first, Last: next - 1})
@@ -68,7 +68,7 @@ func (t *tally) done() {
 	}
 }
 
-// settleSome settles deliveries up to a turn's limit and returns the ranges that are left.
+// settleSome settles deliveries up to a turn's limit and returns the remaining ranges.
 func (d *Deliveries) settleSome(h *consumers.Channel, ranges []mail.SettleRange, t *tally, now clock.Instant) []mail.SettleRange {
 	left := int(*d.Limit)
 	for i := range ranges {
@@ -104,7 +104,7 @@ func (d *Deliveries) settleSome(h *consumers.Channel, ranges []mail.SettleRange,
 		}
 		t.miss(first, last+1)
 		if r.How != mail.Leave {
-			d.Messages.Counts.Late += last - r.First + 1 - uint64(taken) // deliveries that are not held any more
+			d.Messages.Counts.Late += last - r.First + 1 - uint64(taken) // deliveries that are no longer held
 		}
 		d.settleRead(h, unread, *r, t)
 		left -= 1 + taken
@@ -141,7 +141,8 @@ func (d *Deliveries) settleOne(u consumers.Delivery, r *mail.SettleRange, now cl
 	}
 }
 
-// retryAt returns when deliveries of a settlement may be delivered again, in wall ms of the broker, 0 for no such time.
+// retryAt returns when deliveries of a settlement may be delivered again, in wall ms of the broker, 0 if they need not
+// wait.
 func (d *Deliveries) retryAt(r *mail.SettleRange) int64 {
 	if r.Outcome == nil || r.Outcome.Until == 0 {
 		return 0
@@ -149,8 +150,8 @@ func (d *Deliveries) retryAt(r *mail.SettleRange) int64 {
 	return r.Outcome.Until - d.Messages.Skew
 }
 
-// GiveUpOf requeues the deliveries of a consumer that was cancelled at their positions, over several turns if necessary,
-// and then calls end (LOCK-9).
+// GiveUpOf requeues, at their positions, the deliveries of a cancelled consumer, over several turns if necessary, and
+// then calls end (LOCK-9).
 func (d *Deliveries) GiveUpOf(c *consumers.Consumer, m *mail.CancelConsumer, now clock.Instant, end func()) {
 	unacked, next := &c.Channel.Unacked, uint64(1)
 	d.Pending.Start(&work.Work{
@@ -176,8 +177,8 @@ func (d *Deliveries) GiveUpOf(c *consumers.Consumer, m *mail.CancelConsumer, now
 	}, now)
 }
 
-// GiveUp requeues all deliveries of a channel that is gone at their positions, except locked ones of deferred messages
-// (LOCK-10), over several turns if necessary, and then calls end.
+// GiveUp requeues, at their positions, all deliveries of a channel that has ended, except locked deliveries of deferred
+// messages (LOCK-10), over several turns if necessary, and then calls end.
 func (d *Deliveries) GiveUp(h *consumers.Channel, now clock.Instant, end func()) {
 	next := uint64(1)
 	d.Pending.Start(&work.Work{

@@ -7,14 +7,14 @@ import (
 	"candlemark/policies"
 )
 
-// unowned is a delivery that no channel holds any more, and that is still locked.
+// unowned is a delivery that no channel holds but that is still locked.
 type unowned struct {
 	lock    uint64
-	timeout int64 // that of its consumer, ms, -1 for none
+	timeout int64 // the consumer's, ms, -1 for none
 }
 
-// leave keeps a delivery, which was removed from its channel, locked without an owner until its lock ends (LOCK-10). It
-// reports false, and keeps nothing, if the delivery has no lock of its own that outlives its link.
+// leave keeps a delivery that was removed from its channel locked, without an owner, until its lock ends (LOCK-10). It
+// returns false, and keeps nothing, if the delivery has no lock of its own that outlives its link.
 func (d *Deliveries) leave(u *consumers.Unsettled, now clock.Instant) bool {
 	until, c := d.until(u.Message), u.Consumer
 	received := c == nil && d.deferred(u.Message)
@@ -46,7 +46,7 @@ func (d *Deliveries) forgetUnowned(message backlog.Handle) {
 		return
 	}
 	if delete(d.unowned, message); len(d.unowned) == 0 {
-		d.unowned = nil // it does not shrink
+		d.unowned = nil // a map does not shrink
 		d.Consumers.CloseUnowned()
 	}
 }
@@ -54,8 +54,9 @@ func (d *Deliveries) forgetUnowned(message backlog.Handle) {
 // defaultLock is how long a message is locked for a client of Azure Service Bus if nothing else is set, in ms.
 const defaultLock = 60_000
 
-// lockTime returns how long a delivery to a consumer is locked, as the settings are now, in ms: by the lower of the queue's timeout and the
-// consumer's, -1 for none. Clients of Azure Service Bus, who alone receive deferred messages, rely on the end of a lock (LOCK-11).
+// lockTime returns how long a delivery to a consumer is locked, by the current settings, in ms: the lower of the
+// queue's timeout and the consumer's, -1 for none. Only clients of Azure Service Bus receive deferred messages, and
+// they rely on the end of a lock (LOCK-11).
 func (d *Deliveries) lockTime(message backlog.Handle, c *consumers.Consumer) int64 {
 	own, entity := int64(-1), false
 	if kept, is := d.unowned[message]; is {

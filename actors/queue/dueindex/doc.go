@@ -6,11 +6,11 @@
 //
 // States: an entry is in the index or not. Entries with the same due time are ordered by number.
 //
-// The first entry is known; a lookup takes two binary searches; a count adds up the arrays: 10,000 numbers for five
-// million entries. A wheel (package wheel) adds and removes faster, but has no order until an entry is nearly due: to
-// list a page, all entries due in the same hours would have to be examined.
+// The first entry is found at once; a lookup takes two binary searches; a count adds up the lengths: 10,000 numbers for
+// five million entries. A wheel (package wheel) adds and removes faster, but has no order until an entry is nearly due:
+// to list a page, all entries due in the same hours would have to be examined.
 //
-// Deadlines: wall milliseconds; the index has no clock and fires nothing: its owner asks for the first entry.
+// Deadlines: wall milliseconds; the index has no clock and fires nothing: its owner queries the first entry.
 //
 // A restart loses everything; the owner adds its entries again.
 package dueindex

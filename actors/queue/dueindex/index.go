@@ -123,7 +123,7 @@ func (a *Index[S]) Remove(h uint32) {
 		return
 	}
 	a.firsts[i], a.sizes[i] = l.dues[0], uint16(len(l.dues))
-	if i > 0 && i+1 < len(a.leaves) && len(l.dues)+int(a.sizes[i+1]) < mergeSize { // the first leaf empties by itself
+	if i > 0 && i+1 < len(a.leaves) && len(l.dues)+int(a.sizes[i+1]) < mergeSize { // the first leaf becomes empty anyway
 		next := a.leaves[i+1]
 		l.dues, l.handles = append(l.dues, next.dues...), append(l.handles, next.handles...)
 		a.sizes[i] = uint16(len(l.dues))
@@ -131,7 +131,7 @@ func (a *Index[S]) Remove(h uint32) {
 	}
 }
 
-// Until returns the number of entries due at ms, in wall ms, or before.
+// Until returns the number of entries due at or before ms (wall ms).
 func (a *Index[S]) Until(ms int64) int {
 	i := sort.Search(len(a.firsts), func(i int) bool { return a.firsts[i] > ms })
 	if i == 0 {
@@ -145,8 +145,8 @@ func (a *Index[S]) Until(ms int64) int {
 	return n + sort.Search(len(l.dues), func(k int) bool { return l.dues[k] > ms })
 }
 
-// Behind yields the entries behind a position, in order: those due after due, or at due with a number above seq.
-// Nothing may change meanwhile.
+// Behind yields the entries after a position, in order: those due after due, or at due with a number above seq. Nothing
+// may change meanwhile.
 func (a *Index[S]) Behind(due int64, seq uint64, yield func(h uint32) bool) {
 	if a.count == 0 {
 		return
@@ -202,7 +202,7 @@ func (a *Index[S]) place(l *leaf, due int64, seq uint64) int {
 	return low
 }
 
-// split moves the second half of a full leaf to a new one behind it.
+// split moves the second half of a full leaf to a new leaf after it.
 func (a *Index[S]) split(i int) {
 	const half = leafSize / 2
 	l := a.leaves[i]

@@ -1,9 +1,9 @@
 // Package duplicates keeps the ids of messages that a queue has accepted within its window, to detect duplicates
 // (DUP-1).
 //
-// Owns: hashes of the last MaxIDs ids, with the end of the window of each.
+// Owns: hashes of the last MaxIDs ids, and the time at which each expires.
 //
-// Deadlines: those ends; expired ids are removed up to Slack later, in bulk.
+// Deadlines: those times; expired ids are removed up to Slack later, in bulk.
 //
 // A restart loses the ids of messages that were not stored; for the others, the journal has notes.
 package duplicates

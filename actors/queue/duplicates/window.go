@@ -13,11 +13,11 @@ const MaxIDs = 100_000
 // Slack is how long an expired id may be kept, in ms.
 const Slack = 1000
 
-// each is about the size of an id, in bytes.
+// each is the approximate size of an id, in bytes.
 const each = 24 + 40
 
-// ID returns a hash of the property message-id of raw properties and a suffix, 0 without that property. Collisions
-// are negligible.
+// ID returns a hash of the message-id in raw properties and a suffix, 0 if there is no message-id. Collisions are
+// negligible.
 func ID(properties []byte, suffix string) uint64 {
 	scan, err := protocol.ScanProperties(properties)
 	if err != nil || len(scan.MessageID) == 0 {
@@ -59,7 +59,7 @@ func (w *Window) Len() int {
 	return len(w.ids)
 }
 
-// Bytes returns about how much memory they take.
+// Bytes returns the approximate memory use of the ids.
 func (w *Window) Bytes() int64 { return int64(w.Len()) * each }
 
 // Seen reports whether an id was accepted and its window has not ended at now, in wall ms, and whether the journal
@@ -83,7 +83,7 @@ func (w *Window) Add(id uint64, until int64, seq uint64, forget func(seq uint64)
 	}
 }
 
-// drop removes the oldest note, and its id unless that was added again.
+// drop removes the oldest note, and its id unless the id was added again.
 func (w *Window) drop(forget func(seq uint64)) {
 	n := w.order[w.first]
 	w.order[w.first] = note{}

@@ -12,14 +12,14 @@ var Horizons = [...]int64{1000, 60_000, 3_600_000, 86_400_000}
 type Counts struct {
 	// Count is the number of messages with a deadline.
 	Count int
-	// Within counts those due within each of the horizons and not within the previous one, and last the later ones.
-	// Overdue messages are in the first class.
+	// Within counts messages due within each horizon but not within the previous one; its last element counts later
+	// ones. Overdue messages are in the first class.
 	Within [len(Horizons) + 1]int
 	// Next is the earliest deadline in wall ms, 0 if there is none.
 	Next int64
 }
 
-// Counts returns the counts. It takes the same time for any number of messages (wheel.Until), and is exact. now is in
+// Counts returns the counts. They are exact, and take the same time for any number of messages (wheel.Until). now is in
 // wall ms. In strict mode it counts by deadline, though messages expire only at the head.
 func (e *Expiry) Counts(now int64) (c Counts) {
 	next, ok := e.wheel.Earliest()
@@ -36,7 +36,7 @@ func (e *Expiry) Counts(now int64) (c Counts) {
 	return c
 }
 
-// Due returns the number of ready messages with a deadline at ms, in wall ms, or before; ms is not before the last
+// Due returns the number of ready messages with a deadline at or before ms (wall ms), which is not before the last
 // Advance.
 func (e *Expiry) Due(ms int64) int { return e.wheel.Until(ms) }
 
@@ -44,19 +44,18 @@ func (e *Expiry) Due(ms int64) int { return e.wheel.Until(ms) }
 type Scan struct {
 	e     *Expiry
 	from  int64          // where the search for the current list begins
-	list  wheel.List     // the current list
-	next  backlog.Handle // next in it, 0 if there is no current list
+	list  wheel.List     // current list
+	next  backlog.Handle // next message in the current list, 0 if there is no such list
 	left  uint32         // left of e when the scan began
 	begin int64
 }
 
-// Scan returns an iteration over messages due at ms, in wall ms, or later; a few others may come first.
+// Scan returns an iteration over messages due at ms (wall ms) or later; a few earlier ones may come first.
 func (e *Expiry) Scan(ms int64) Scan { return Scan{e: e, from: ms, begin: ms, left: e.left} }
 
-// Step calls f for one run of messages. If the run was whole, all messages of later runs are due after it. For
-// messages due at the same ms it stops after limit, and continues with the next call. If messages have left the wheel
-// meanwhile, the scan starts again and returns anew: results so far are invalid. more reports whether messages are
-// left.
+// Step calls f for one run of messages. If whole is true, all messages of later runs are due after this run. A run of
+// messages due at the same ms is split after limit, and continued by the next call. If messages have left the wheel
+// meanwhile, the scan restarts and anew is true: earlier results are invalid. more reports whether messages are left.
 func (s *Scan) Step(limit int, f func(backlog.Handle)) (whole, anew, more bool) {
 	if s.next != 0 && s.left != s.e.left {
 		*s = s.e.Scan(s.begin)

@@ -1,7 +1,7 @@
-// Package expiry determines when the messages of one queue expire, and finds those that have.
+// Package expiry determines when the messages of one queue expire, and finds those that have expired.
 //
 // Owns: the wheel of the ready messages with a deadline, and the progress of a sweep over changed deadlines. The
-// messages are in the queue's backlog, where it changes their deadlines only.
+// messages are in the queue's backlog, where Expiry changes only their deadlines.
 //
 // Deadlines: Next says when to call Advance. Expiry is eager, at any position. Strict mode looks at the head only:
 // the wheel then does not advance, and only serves counts (ahead.go).

@@ -20,12 +20,12 @@ type Expiry struct {
 	wheel    wheel.Wheel[*backlog.Backlog] // ready messages with a deadline; not used for expiry in strict mode
 	left     uint32                        // how often messages have left the wheel or moved on it
 	due      []backlog.Handle              // fired by the wheel, reused
-	// Others are messages that expire though they are not ready; nil for none.
+	// Others has the messages that expire although they are not ready; nil for none.
 	Others Others
 }
 
 // Others has messages on a wheel of its own. Lift takes a message off it so that its deadline can be changed, and
-// reports whether it was there; Drop puts it back.
+// reports whether it was on it; Drop puts it back.
 type Others interface {
 	Lift(h backlog.Handle) bool
 	Drop(h backlog.Handle)
@@ -59,7 +59,7 @@ func (e *Expiry) ttl(by *policies.QueueSettings, own int64) int64 {
 	return own
 }
 
-// Retimed returns the deadline of a message, ready or not, under other settings.
+// Retimed returns the deadline of a message, ready or not, under the given settings.
 func (e *Expiry) Retimed(h backlog.Handle, by *policies.QueueSettings) int64 {
 	if !by.RetroactiveTTL || !by.Retimes(e.settings) {
 		return e.messages.Deadline(h)
@@ -80,7 +80,7 @@ func (e *Expiry) Deadline(own int64, now clock.Instant) int64 {
 // Add adds a ready message with a deadline.
 func (e *Expiry) Add(h backlog.Handle) { e.wheel.Add(h) }
 
-// Remove has to be called before a message ceases to be ready.
+// Remove has to be called before a message stops being ready.
 func (e *Expiry) Remove(h backlog.Handle) {
 	e.wheel.Remove(h)
 	e.left++
@@ -120,8 +120,8 @@ func (e *Expiry) Advance(now clock.Instant, limit int, end func(backlog.Handle))
 	return more
 }
 
-// sortDue restores queue order among equal deadlines (TTL-31): a requeued message is on the wheel behind those that
-// stayed. Usually the order is right already.
+// sortDue restores queue order among equal deadlines (TTL-31): on the wheel, a requeued message follows those that
+// stayed. Usually the order is already right.
 func (e *Expiry) sortDue() {
 	order := func(a, b backlog.Handle) int {
 		x, y := e.messages.Entry(a), e.messages.Entry(b)
@@ -135,9 +135,9 @@ func (e *Expiry) sortDue() {
 	}
 }
 
-// First returns the first ready message that is not past its deadline; ok is false if there is none. For those before
-// it, at most limit, it calls end, as Advance does; more reports that there were too many. In strict mode messages
-// expire only here: when they are the first of the highest priority that has any (TTL-18, TTL-19).
+// First returns the first ready message that is not past its deadline; ok is false if there is none. It calls end, as
+// Advance does, for at most limit messages before it; more reports whether there were more than that. In strict mode
+// messages expire only here, when they are the first of the highest priority present (TTL-18, TTL-19).
 func (e *Expiry) First(now clock.Instant, limit int, end func(backlog.Handle)) (h backlog.Handle, ok, more bool) {
 	for range limit {
 		h, ok := e.messages.First()
@@ -153,7 +153,7 @@ func (e *Expiry) First(now clock.Instant, limit int, end func(backlog.Handle)) (
 	return 0, false, true
 }
 
-// Follow starts a sweep over the messages if a change of settings changes their deadlines (TTL-25). before are the
+// Follow starts a sweep over the messages if a change of settings changes their deadlines (TTL-25). before holds the
 // previous settings.
 func (e *Expiry) Follow(before *policies.QueueSettings) {
 	if e.settings.Retimes(before) {
@@ -161,7 +161,7 @@ func (e *Expiry) Follow(before *policies.QueueSettings) {
 	}
 }
 
-// Recompute continues a sweep, with about limit messages at a time. It reports whether more are left.
+// Recompute continues a sweep, about limit messages at a time. It reports whether more are left.
 func (e *Expiry) Recompute(limit int) (more bool) {
 	if e.sweep == 0 {
 		return false

@@ -8,13 +8,13 @@ import (
 const (
 	// MaxDelay is how long credit is withheld, in ms: in each such interval a connection can still use all its credit.
 	MaxDelay = 50
-	// Flood is the minimum size of a batch that is taken for one of a publisher that does not wait for answers.
+	// Flood is the batch size from which a publisher counts as not waiting for confirms.
 	Flood = 32
 )
 
 // Control withholds credit from one queue's publishers. The zero value withholds none.
 type Control struct {
-	held []credit // in the order of return
+	held []credit // in the order in which it is returned
 	owed uint64   // the number of deliveries after which all of it has been returned
 	// stuck is the number of deliveries when credit was last returned because it was due; until it grows, no consumer
 	// takes messages, and no credit is withheld.
@@ -22,7 +22,8 @@ type Control struct {
 	back  []credit // released, not yet returned
 }
 
-// credit was charged to a connection for a batch. It is returned after a number of deliveries, or when it is due.
+// credit is the credit that a connection has used for a batch. It is returned after a number of deliveries, or when it
+// is due.
 type credit struct {
 	chunk *message.Chunk
 	debt  message.Debt
@@ -47,8 +48,8 @@ func (c *Control) Hold(e *mail.Enqueue, delivered uint64, now int64) {
 	c.held = append(c.held, h)
 }
 
-// Release selects the credit to be returned now: all, or what is due or covered by deliveries. It may be called on
-// nil.
+// Release selects the credit to be returned now: all, or the credit that is due or covered by deliveries. It may be
+// called on nil.
 func (c *Control) Release(all bool, delivered uint64, now int64) {
 	if c == nil || len(c.held) == 0 {
 		return

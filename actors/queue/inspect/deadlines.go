@@ -7,9 +7,8 @@ import (
 	"candlemark/actors/queue/backlog"
 )
 
-// byDeadline lists ready messages that expire, by deadline and then number. It examines little more than the messages
-// that it lists, except for those due at the same ms, all of which have to be examined; as they may be many, this
-// takes several turns.
+// byDeadline lists ready messages that expire, by deadline and then number. It examines few other messages, except that
+// all messages due at the same ms have to be examined; as these may be many, it takes several turns.
 func (p *peeking) byDeadline() Query {
 	b, limit, after := p.Messages, limitOf(p.asked.Limit)+1, p.asked.After
 	first := lowest[backlog.Handle]{limit: limit, compare: func(x, y backlog.Handle) int {

@@ -43,7 +43,7 @@ type Query struct {
 	Answer func() Answer
 }
 
-// Answer is sent when the contents in Want, if any, are read.
+// Answer is an answer, sent after the contents in Want, if any, are read.
 type Answer struct {
 	To    mail.Address
 	Reply any
@@ -68,7 +68,7 @@ func (v *View) wall(deadline int64) int64 {
 	return deadline + v.Style.Skew
 }
 
-// lowest keeps the limit lowest values.
+// lowest keeps the lowest values, up to a limit.
 type lowest[T any] struct {
 	limit   int
 	compare func(a, b T) int
@@ -106,7 +106,7 @@ func (m *missing) add(b *backlog.Backlog, h backlog.Handle, at int) {
 	*m = append(*m, unread{store.Ref{Seq: b.Seq(h), At: store.Position(b.Place(h))}, at})
 }
 
-// refs returns their places in the order of the journal, which is the fastest to read.
+// refs returns the places of the contents in journal order, which is the fastest to read.
 func (m missing) refs() []store.Ref {
 	slices.SortStableFunc(m, func(a, b unread) int { return cmp.Compare(a.ref.At, b.ref.At) })
 	list := make([]store.Ref, len(m))
@@ -116,7 +116,7 @@ func (m missing) refs() []store.Ref {
 	return list
 }
 
-// found calls show for each item whose content was read, and returns the list without items that are gone meanwhile.
+// found calls show for each item whose content was read, and returns the list without the items that no longer exist.
 func found[T any](m missing, list []T, contents []store.Content, show func(*T, *store.Content)) []T {
 	gone := map[int]bool{}
 	for i := range contents {
@@ -133,7 +133,8 @@ func found[T any](m missing, list []T, contents []store.Content, show func(*T, *
 	return kept
 }
 
-// HeadTimestamp returns the timestamp property of the first ready message, 0 if there is none or it is not in memory.
+// HeadTimestamp returns the timestamp property of the first ready message, 0 if there is no message, no timestamp, or
+// the content is not in memory.
 func HeadTimestamp(b *backlog.Backlog) uint64 {
 	h, ok := b.First()
 	if !ok || b.IsPaged(h) {

@@ -88,7 +88,7 @@ func (v *View) scheduledMessage(h backlog.Handle) mail.ScheduledMessage {
 	return m
 }
 
-// reveal adds the content that was read to m.
+// reveal adds a content read from the journal to m.
 func reveal(m *mail.ScheduledMessage, c *store.Content) {
 	if m.Unreadable = c.Err != nil; m.Unreadable {
 		return

@@ -70,7 +70,7 @@ func (p *peeking) meant(seq uint64) bool {
 	return ok && id == *p.asked.Session
 }
 
-// ascending examines messages by ascending number, limit at a time, until as many have matched.
+// ascending examines messages by ascending number, limit at a time, until limit messages have matched.
 func (p *peeking) ascending(limit int, from func(after uint64, yield func(seq uint64) bool)) (step func() (done bool)) {
 	after, found := p.asked.After.Seq, 0
 	return func() bool {

@@ -72,7 +72,7 @@ func (p *peeking) deferred(after uint64, add func(backlog.Handle)) (step func() 
 	}
 }
 
-// answer returns the answer. unacked are the first messages behind the spot that are not ready.
+// answer returns the answer. unacked are the first messages after the spot that are not ready.
 func (p *peeking) answer(unacked []backlog.Handle) Answer {
 	m := p.asked
 	if p.states&(mail.Ready|mail.Unacked|mail.Deferred) != 0 {
@@ -95,7 +95,7 @@ func (p *peeking) finished() Answer {
 	return Answer{To: p.asked.ReplyTo, Reply: p.reply, Want: p.missing.refs(), Found: p.read}
 }
 
-// queue lists messages in the queue behind a spot.
+// queue lists messages in the queue after a spot.
 func (p *peeking) queue(unacked []backlog.Handle) {
 	for _, h := range p.behind(unacked) {
 		if !p.room() {
@@ -118,7 +118,7 @@ func (p *peeking) showQueued(h backlog.Handle) {
 	p.show(p.Messages, h, m)
 }
 
-// scheduled lists scheduled messages behind a position in the order of release.
+// scheduled lists scheduled messages after a position in the order of release.
 func (p *peeking) scheduled(after mail.Cursor) {
 	x := p.Scheduled
 	x.Behind(after.Due, after.Seq, func(h backlog.Handle) bool {
@@ -145,7 +145,7 @@ func (p *peeking) room() bool {
 	return !p.closed
 }
 
-// behind returns the first messages behind a spot, in queue order.
+// behind returns the first messages after a spot, in queue order.
 func (p *peeking) behind(unacked []backlog.Handle) []backlog.Handle {
 	limit := limitOf(p.asked.Limit) + 1
 	list := unacked
@@ -161,7 +161,7 @@ func (p *peeking) behind(unacked []backlog.Handle) []backlog.Handle {
 	return list[:min(len(list), limit)]
 }
 
-// entry returns the fields that are in a message's entry.
+// entry returns the fields known from a message's backlog entry.
 func (p *peeking) entry(b *backlog.Backlog, h backlog.Handle) mail.PeekedMessage {
 	e := b.Entry(h)
 	enqueued, _ := b.Times(h)
@@ -171,7 +171,7 @@ func (p *peeking) entry(b *backlog.Backlog, h backlog.Handle) mail.PeekedMessage
 	}
 }
 
-// show adds a message to the answer, with its content unless that has to be read.
+// show adds a message to the answer, with its content unless the content must be read first.
 func (p *peeking) show(b *backlog.Backlog, h backlog.Handle, m mail.PeekedMessage) {
 	if b.IsPaged(h) {
 		p.bytes += m.Size + paging.Overhead
@@ -206,12 +206,12 @@ func (p *peeking) fill(m *mail.PeekedMessage, r *backlog.Record) {
 	}
 	if p.asked.Whole {
 		m.Message = d.Message
-		p.bytes += int64(len(r.Header)) // with the original
+		p.bytes += int64(len(r.Header)) // with the headers of the original
 	}
 	p.bytes += int64(len(m.Body)+3*(len(m.Header)+len(m.Exchange)+len(m.RoutingKey))) + paging.Overhead
 }
 
-// read adds contents that were read.
+// read adds contents read from the journal.
 func (p *peeking) read(contents []store.Content) {
 	p.reply.Messages = found(p.missing, p.reply.Messages, contents, func(m *mail.PeekedMessage, c *store.Content) {
 		if c.Err == nil {

@@ -17,8 +17,8 @@ type Preview struct {
 	at    backlog.Handle
 }
 
-// NewPreview starts a preview in a queue with the settings now. It examines messages only if their deadlines may
-// change.
+// NewPreview starts a preview in a queue whose current settings are now. It examines messages only if their deadlines
+// may change.
 func NewPreview(m *mail.PreviewSettings, now *policies.QueueSettings) *Preview {
 	p := &Preview{Asked: m, reply: mail.SettingsPreview{Reply: m.Done(nil)}}
 	if m.Settings.Retimes(now) {
@@ -27,8 +27,8 @@ func NewPreview(m *mail.PreviewSettings, now *policies.QueueSettings) *Preview {
 	return p
 }
 
-// Step examines about limit messages; it returns nil until the preview is complete. kept is the number of dead
-// letters that count for max-length; skew is how far dates are ahead of the queue's time, in ms.
+// Step examines about limit messages; it returns nil until the preview is complete. kept is the number of dead letters
+// that count for max-length; dates are skew ms ahead of the queue's time.
 func (p *Preview) Step(b *backlog.Backlog, e *expiry.Expiry, now clock.Instant, limit int, kept, skew int64) *mail.SettingsPreview {
 	by, r := &p.Asked.Settings, &p.reply
 	if p.at != 0 {

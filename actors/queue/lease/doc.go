@@ -17,9 +17,9 @@
 //	     a change of scheduled messages; pending scheduled messages
 //	no:  declare with nowait; a refused declare; publishing; bind, unbind, purge; ack, nack, reject; queries
 //
-// Deadlines: one, last use plus period. While the period stays the same it only moves later, so the owner need not
-// reset its timer on renewal: when the timer fires, it calls Expired, and sets the timer to Deadline if the lease
-// goes on (LEASE-13).
+// Deadlines: one, last use plus period. While the period is unchanged it only moves later, so the owner need not reset
+// its timer on renewal: when the timer fires, it calls Expired, and resets the timer to Deadline if the lease continues
+// (LEASE-13).
 //
 // A restart loses the last use; the full period restarts (LEASE-4).
 package lease

@@ -28,8 +28,8 @@ const (
 	Published            // a message arrived
 	Peeked               // messages were peeked at
 	Updated              // a purge, or a change of scheduled messages
-	Scheduled            // scheduled messages were pending when it would have ended
-	NotEmpty             // the queue was not empty when it would have ended
+	Scheduled            // scheduled messages were pending when the lease would have ended
+	NotEmpty             // the queue was not empty when the lease would have ended
 )
 
 // String returns the name of a use, for clients.
@@ -57,7 +57,7 @@ func (l *Lease) Renew(now int64, by Use) {
 	}
 }
 
-// LastUse returns the wall ms of the last use, and its kind.
+// LastUse returns the time, in wall ms, and kind of the last use.
 func (l *Lease) LastUse() (ms int64, by Use) { return l.lastUse, l.by }
 
 // Hold counts a consumer: the queue cannot expire before the last one has left (LEASE-3).
@@ -77,7 +77,8 @@ func (l *Lease) Release(now int64, by Use) {
 // Holders returns the number of consumers.
 func (l *Lease) Holders() int { return int(l.holders) }
 
-// Deadline returns the wall ms at which the queue expires if it is not used; ok is false if it does not expire.
+// Deadline returns the time, in wall ms, at which the queue expires if it is not used; ok is false if it does not
+// expire.
 func (l *Lease) Deadline() (ms int64, ok bool) {
 	if l.period == 0 || l.holders > 0 {
 		return 0, false
@@ -88,8 +89,7 @@ func (l *Lease) Deadline() (ms int64, ok bool) {
 	return l.lastUse + l.period, true
 }
 
-// Expired reports whether the lease has run out. Messages of the queue, ready or not, do not matter (LEASE-6,
-// LEASE-7).
+// Expired reports whether the lease has ended. Messages of the queue, ready or not, do not matter (LEASE-6, LEASE-7).
 func (l *Lease) Expired(now int64) bool {
 	deadline, ok := l.Deadline()
 	return ok && now >= deadline

@@ -25,8 +25,8 @@ func (s *Set) Page(now clock.Instant, live bool) (more bool) {
 	return s.OverLimit && !s.draining && s.Pager.Trim(s.Memory())
 }
 
-// HasContent reports whether the content of h, a ready message to be delivered now, is in memory; otherwise it
-// requests the content and those behind it.
+// HasContent reports whether the content of h, a ready message to be delivered now, is in memory; otherwise it requests
+// the content and those after it.
 func (s *Set) HasContent(h backlog.Handle, now clock.Instant) bool {
 	if !s.Backlog.IsPaged(h) {
 		return true
@@ -35,7 +35,7 @@ func (s *Set) HasContent(h backlog.Handle, now clock.Instant) bool {
 	return false
 }
 
-// Loaded stores contents that were read.
+// Loaded stores contents read from the journal.
 func (s *Set) Loaded(handles []backlog.Handle, contents []store.Content, now clock.Instant) {
 	if err := s.Pager.Loaded(&s.Backlog, handles, contents, now, s.draining, s.dropDamaged); err != nil {
 		s.Notices.Rare().Unread = err

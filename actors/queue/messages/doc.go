@@ -6,5 +6,5 @@
 //
 // Deadlines: those of its parts.
 //
-// A restart loses messages that are not in the journal; Restore adds those that are.
+// A restart loses messages that are not in the journal; Restore adds the others.
 package messages

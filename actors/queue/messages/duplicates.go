@@ -9,8 +9,8 @@ import (
 )
 
 // Duplicate returns the id of a message that is published now, 0 for none, and whether the id was accepted within the
-// queue's window: then the message has to be dropped and counts as taken; if stored, when the journal has the records
-// written before (DUP-1). Dead letters are never duplicates.
+// queue's window: then the message must be dropped and counts as taken; if stored, confirm it only after the journal
+// has written the earlier records (DUP-1). Dead letters are never duplicates.
 func Duplicate(s *Set, m *message.Message, by *filter.Action, now clock.Instant) (id uint64, is, stored bool) {
 	if m.Overlay.Dead() {
 		return 0, false, false
@@ -24,7 +24,7 @@ func Duplicate(s *Set, m *message.Message, by *filter.Action, now clock.Instant)
 	return id, is, stored
 }
 
-// Remember stores the id of a message that is accepted now. The id is written to the journal if the message is.
+// Remember stores the id of a message that is accepted now. If the message is written to the journal, so is the id.
 func Remember(s *Set, id uint64, persistent bool, now clock.Instant) {
 	if s.Duplicates == nil {
 		s.Duplicates = duplicates.New()
@@ -38,7 +38,7 @@ func Remember(s *Set, id uint64, persistent bool, now clock.Instant) {
 	s.Duplicates.Add(id, until, seq, s.Journal.Forget)
 }
 
-// ForgetDuplicates removes expired ids, or all if the queue has no window any more, up to a turn's limit. It reports
+// ForgetDuplicates removes expired ids, or all if the queue no longer has a window, up to a turn's limit. It reports
 // whether others may be left.
 func ForgetDuplicates(s *Set, now clock.Instant) (more bool) {
 	at := now.Floor()
@@ -51,7 +51,7 @@ func ForgetDuplicates(s *Set, now clock.Instant) (more bool) {
 	return more
 }
 
-// restoreNotes restores the notes of the journal, and returns the messages.
+// restoreNotes restores the notes among the records of the journal, and returns the messages.
 func restoreNotes(s *Set, recovered []store.Recovered) []store.Recovered {
 	kept := recovered
 	for i := range recovered {

@@ -25,8 +25,7 @@ func (s *Set) EndReady(h backlog.Handle, why store.Reason) {
 	s.End(h, why)
 }
 
-// Expire ends a ready message past its deadline, and records how late; not with strict expiry, where that means
-// nothing.
+// Expire ends a ready message past its deadline, and records the lateness, except with strict expiry.
 func (s *Set) Expire(h backlog.Handle, now clock.Instant) {
 	if !s.Settings.StrictExpiry {
 		s.Late.Expired(s.Backlog.Deadline(h), int64(now))
@@ -76,9 +75,9 @@ func (s *Set) Remove(h backlog.Handle, why store.Reason) {
 	s.Backlog.Remove(h)
 }
 
-// Requeue returns an unacked message to its original position with its original deadline; if that has passed it
-// expires at once (TTL-16, TTL-22). It is not delivered again before until, in wall ms of the broker, 0 for what the
-// queue's settings say, to which failed matters (RETRY-1).
+// Requeue returns an unacked message to its original position with its original deadline; if that has passed it expires
+// at once (TTL-16, TTL-22). It is not delivered again before until, in wall ms of the broker, 0 selects the delay of
+// the queue's settings, which depends on failed (RETRY-1).
 func (s *Set) Requeue(h backlog.Handle, until int64, failed bool, now clock.Instant) {
 	e := s.Backlog.Entry(h)
 	e.Redelivered = true
@@ -91,7 +90,7 @@ func (s *Set) Requeue(h backlog.Handle, until int64, failed bool, now clock.Inst
 	comeBack(s, h, until, failed, now)
 }
 
-// GiveBack is Requeue for a delivery that does not count (LOCK-2).
+// GiveBack does the same for a delivery that does not count (LOCK-2).
 func (s *Set) GiveBack(h backlog.Handle, until int64, now clock.Instant) {
 	comeBack(s, h, until, false, now)
 }
@@ -139,7 +138,7 @@ func ensureDeferred(s *Set) *deferred.Set {
 	return s.Deferred
 }
 
-// TakeDeferred takes a deferred message for a consumer. It is not postponed any more, also after a restart.
+// TakeDeferred takes a deferred message for a consumer. It is no longer postponed, even after a restart.
 func TakeDeferred(s *Set, h backlog.Handle) {
 	if _, ok := s.Deferred.Until(h); ok {
 		s.Journal.Postpone(s.Backlog.Entry(h), 1)
@@ -147,8 +146,8 @@ func TakeDeferred(s *Set, h backlog.Handle) {
 	s.Deferred.Take(h)
 }
 
-// AdvanceDeferred ends the deferred messages past their deadline and makes those ready that were postponed until now,
-// up to a turn's limit. It reports whether others may be left.
+// AdvanceDeferred ends the deferred messages past their deadline and makes those postponed until now ready, up to a
+// turn's limit. It reports whether others may be left.
 func (s *Set) AdvanceDeferred(now clock.Instant) (more bool) {
 	return s.Deferred.Advance(now.Floor(), TurnLimit, func(h backlog.Handle) {
 		s.Late.Expired(s.Backlog.Deadline(h), int64(now))
@@ -202,7 +201,7 @@ func (s *Set) ensureDeadLetters() *deadletters.Set {
 	return s.DeadLetters
 }
 
-// ExpireDue ends the messages past their deadline, up to a turn's limit (TTL-33). It reports whether others may be
+// ExpireDue expires the messages past their deadline, up to a turn's limit (TTL-33). It reports whether others may be
 // left.
 func (s *Set) ExpireDue(now clock.Instant) (more bool) {
 	more = s.Expiry.Advance(now, TurnLimit, func(h backlog.Handle) { s.Expire(h, now) })
@@ -211,7 +210,7 @@ func (s *Set) ExpireDue(now clock.Instant) (more bool) {
 }
 
 // First returns the first ready message that is not past its deadline. If more expired messages than a turn's limit
-// are ahead of it, ok is false and another turn follows.
+// precede it, it returns false and another turn follows.
 func (s *Set) First(now clock.Instant) (backlog.Handle, bool) {
 	h, ok, more := s.Expiry.First(now, TurnLimit, func(h backlog.Handle) { s.Expire(h, now) })
 	s.Unfinished = s.Unfinished || more
@@ -237,7 +236,7 @@ func (s *Set) ClearScheduled() {
 }
 
 // PurgeReady removes at most limit ready messages, and returns their number. They are removed by ascending number, so
-// that their records can be joined.
+// that their records can be merged.
 func (s *Set) PurgeReady(limit int) int {
 	for n := range limit {
 		h, ok := s.Backlog.Oldest()
@@ -250,8 +249,8 @@ func (s *Set) PurgeReady(limit int) int {
 	return limit
 }
 
-// PurgeScheduled removes the scheduled messages: it writes records for about limit of them, from at on, and removes
-// all when it has written the last, which it reports.
+// PurgeScheduled removes the scheduled messages: it writes records for about limit of them, starting at at; after
+// writing the last record it removes them all, and returns true.
 func (s *Set) PurgeScheduled(at *backlog.Handle, limit int) (done bool) {
 	x := s.Scheduled
 	if x == nil {
@@ -273,8 +272,8 @@ func (s *Set) Drain(deadLetter bool) {
 	s.Journal.Close()
 }
 
-// DeadLetterBacklog dead-letters messages of a draining queue, scheduled ones last, up to a turn's limit, and reports
-// whether more are left.
+// DeadLetterBacklog dead-letters messages of a draining queue, the scheduled ones last, up to a turn's limit, and
+// reports whether more are left.
 func (s *Set) DeadLetterBacklog() (more bool) {
 	for range TurnLimit {
 		h, ok := s.Backlog.First()

@@ -10,7 +10,7 @@ import (
 
 // A queue with forward-to forwards its messages as they arrive, as if it were their only consumer. They take the path
 // of dead letters, but unchanged, and stay until every target has them. A limited number is under way at a time; the
-// others are ready as usual, and expire, overflow and are purged.
+// others are ready as usual, and can expire, overflow or be purged.
 
 // hopsLimit is how often a message is forwarded, over all queues.
 const hopsLimit = 4
@@ -36,8 +36,8 @@ func (s *Set) ForwardReady(now clock.Instant) (more bool) {
 	return false
 }
 
-// Forward forwards a ready message, whose content is in memory and which is off the wheel. now: its TTL is 0, and it
-// is forwarded nevertheless.
+// Forward forwards a ready message, whose content is in memory and which is off the wheel. now: forward it although its
+// TTL is 0.
 func (s *Set) Forward(h backlog.Handle, now bool) {
 	var r backlog.Record
 	s.Backlog.Get(h, &r)

@@ -11,7 +11,7 @@ import (
 )
 
 // over reports whether that many more ready messages and bytes of bodies would exceed max-length or max-length-bytes,
-// which count ready messages only (DL-12), and those that at-least-once dead-lettering retains (DL-30).
+// which count only ready messages (DL-12) and those retained by at-least-once dead-lettering (DL-30).
 func (s *Set) over(messages, bytes int64) bool {
 	n, b := s.Settings.MaxLength, s.Settings.MaxLengthBytes
 	dead, deadBytes := s.DeadLetters.Retained()
@@ -25,7 +25,7 @@ func (s *Set) rejects() bool {
 }
 
 // Refuses reports whether publishes of that many messages and bytes of bodies have to be rejected (DL-10), even if a
-// consumer waits: a message that alone exceeds the limit never enters.
+// consumer waits: a message that exceeds the limit by itself is never accepted.
 func (s *Set) Refuses(messages int, bytes int64) bool {
 	return messages > 0 && s.rejects() && s.over(int64(messages), bytes)
 }
@@ -44,8 +44,8 @@ func Unfit(by *filter.Action) error {
 	return mail.ErrSessionNeeded
 }
 
-// RefusesAll reports whether a list of messages (copies by an action if that is not nil), to be taken all or none,
-// has to be refused (DL-10), and possibly why. If they exceed the limits, it calls Overflowed for each of them.
+// RefusesAll reports whether a list of messages (if by is not nil, of copies made by it), to be taken all or none, has
+// to be refused (DL-10), and possibly why. If they exceed the limits, it calls Overflowed for each of them.
 func RefusesAll(s *Set, list []message.Message, by *filter.Action, now clock.Instant) (refused bool, why error) {
 	var come []message.Message
 	var bytes int64
@@ -63,7 +63,7 @@ func RefusesAll(s *Set, list []message.Message, by *filter.Action, now clock.Ins
 			return true, Unfit(by)
 		case s.Journal.Err() != nil && s.Journal.Keeps(m.Persistent):
 			return true, nil
-		case reader.Looks() && reader.Times(&m, now).Due.At > now.Floor(): // scheduled messages count for no limit
+		case reader.Looks() && reader.Times(&m, now).Due.At > now.Floor(): // scheduled messages are not limited
 		default:
 			come = append(come, m)
 			bytes += int64(len(m.Body))

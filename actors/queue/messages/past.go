@@ -6,7 +6,7 @@ import (
 	"candlemark/actors/queue/deadletters"
 )
 
-// Past holds the counters to continue with in a later Set of the queue, after this one is Idle. Nil for none.
+// Past holds the counters to continue with in a later Set of the queue, after this one is Idle. nil if there are none.
 type Past struct {
 	counts  mail.Counts
 	letters deadletters.Past
@@ -42,7 +42,7 @@ func (s *Set) Idle() bool {
 	return s.Empty() && s.Duplicates.Len() == 0 && s.Sessions.Idle() && s.Journal.Idle() && !s.Unfinished && !s.draining
 }
 
-// Shrink releases memory that only messages need. It may be called between two turns if the Set is Idle.
+// Shrink releases memory that is needed only for messages. It may be called between two turns if the Set is Idle.
 func (s *Set) Shrink() {
 	p := s.Past()
 	s.Backlog.Clear()

@@ -23,8 +23,8 @@ import (
 	"candlemark/policies"
 )
 
-// TurnLimit is the number of messages that expire in one turn before other mail is handled (TTL-33): one mail to the
-// dead-letter actor, which works on those while the next expire.
+// TurnLimit is the number of messages that expire in one turn before other mail is handled (TTL-33): as many as one
+// mail to the dead-letter actor, which handles them while the next expire.
 const TurnLimit = mail.DeadLetterBatch
 
 // Set holds the messages of a queue. See Init.
@@ -45,9 +45,9 @@ type Set struct {
 	Late        metrics.Late
 	// Seq is the highest number of any message so far.
 	Seq uint64
-	// Skew is how many ms dates are ahead of the broker's time (clock.Skew).
+	// Skew is the number of ms by which dates are ahead of the broker's time (clock.Skew).
 	Skew int64
-	// OverLimit: the budget of all queues is exceeded; Critical: by far. Consumed: the queue has consumers.
+	// OverLimit: the budget of all queues is exceeded; Critical: by far; Consumed: the queue has consumers.
 	OverLimit, Critical, Consumed bool
 	// Holds: the queue holds the messages of a delayed exchange; Quorum: a quorum queue.
 	Holds, Quorum bool
@@ -87,7 +87,8 @@ func EnableSessions(s *Set, all *sessions.Set) { s.Sessions, s.Journal.Removed =
 // Shown returns the number of messages that clients see as ready, including forwarded ones that have not arrived.
 func (s *Set) Shown() int { return s.Backlog.Ready() + s.DeadLetters.Counts().Forwarding }
 
-// Keep copies a message into the backlog, ready, and writes it to the journal if it is persistent in a durable queue.
+// Keep adds a copy of a message to the backlog as ready, and writes it to the journal if it is persistent in a durable
+// queue.
 func (s *Set) Keep(m *message.Message, deadline int64, now clock.Instant) backlog.Handle {
 	s.Seq++
 	var r backlog.Record
@@ -103,7 +104,7 @@ func (s *Set) Keep(m *message.Message, deadline int64, now clock.Instant) backlo
 	return h
 }
 
-// Wait makes a ready message wait for a consumer or its expiry; its content is paged out if memory is tight.
+// Wait leaves a ready message waiting for a consumer or its expiry; its content is paged out if memory is tight.
 func (s *Set) Wait(h backlog.Handle) {
 	s.Expiry.Add(h)
 	if s.OverLimit && s.Backlog.Entry(h).Marks&backlog.Stored == 0 && s.Pager.Crowded(s.Memory()) {
@@ -111,8 +112,8 @@ func (s *Set) Wait(h backlog.Handle) {
 	}
 }
 
-// KeepScheduled adds a scheduled message, which counts for no limit. It reports whether the message was written to
-// the journal.
+// KeepScheduled adds a scheduled message, which does not count towards any limit. It reports whether the message was
+// written to the journal.
 func (s *Set) KeepScheduled(m *message.Message, times content.Times, now clock.Instant) (stored bool) {
 	due := times.Due
 	if times.Dated {
@@ -135,7 +136,7 @@ func (s *Set) ensureScheduled() *schedule.Schedule {
 	return s.Scheduled
 }
 
-// Release moves a scheduled message that is due to the tail of the queue, ready, and writes a record of this.
+// Release moves a scheduled message that is due to the tail of the queue, as ready, and writes a record of this.
 func (s *Set) Release(h backlog.Handle) backlog.Handle {
 	h = s.Scheduled.Move(h, &s.Backlog, &s.Expiry, &s.Journal)
 	e := s.Backlog.Entry(h)
@@ -152,7 +153,7 @@ func joinSession(s *Set, m *message.Message) {
 }
 
 // NeedsContent reports whether the content of a scheduled message has to be read before its release: its TTL is 0, so
-// it is delivered at that moment or never.
+// it is either delivered at that moment or expires.
 func (s *Set) NeedsContent(h backlog.Handle) bool {
 	x := s.Scheduled
 	if !x.Messages.IsPaged(h) || x.Messages.Deadline(h) <= x.Overdue || s.Holds || x.Messages.Entry(h).Marks&backlog.Damaged != 0 {
@@ -187,8 +188,8 @@ func (s *Set) ExpiredByHeader(h backlog.Handle, now clock.Instant) bool {
 	return ok && at <= now.Floor()
 }
 
-// Restore adds the messages of the journal, paged out. Deadlines are as fixed before, or follow from the settings
-// where those are retroactive (TTL-25); time while the broker was down counts (TTL-26).
+// Restore adds the messages of the journal, paged out. Deadlines are unchanged, or follow from the settings if these
+// are retroactive (TTL-25); time during which the broker was down counts (TTL-26).
 func (s *Set) Restore(recovered []store.Recovered) {
 	if n := len(recovered); n > 0 {
 		s.Seq = max(s.Seq, recovered[n-1].Seq)

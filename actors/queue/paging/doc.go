@@ -1,9 +1,9 @@
 // Package paging moves contents of one queue's messages from memory to the journal while memory is tight, except
 // those to be delivered soon, and reads them back in time.
 //
-// Owns: the progress of this, and the list of contents to be read. The messages are in the queue's backlogs.
+// Owns: the progress of these transfers, and the list of contents to be read. The messages are in the queue's backlogs.
 //
 // Deadlines: Next says when to call Resume after a failed read.
 //
-// A restart loses nothing: all messages in the journal are paged out then.
+// A restart loses nothing: afterwards all messages in the journal are paged out.
 package paging

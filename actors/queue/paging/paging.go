@@ -7,15 +7,15 @@ import (
 	"candlemark/internal/store"
 )
 
-// WindowIdle and WindowBusy are how many bytes of messages to be delivered next stay in memory, without consumers and
-// with some.
+// WindowIdle and WindowBusy are the bytes of the next messages to be delivered that stay in memory, without consumers
+// and with some.
 const (
 	WindowIdle = 256 << 10
 	WindowBusy = 2 << 20
 )
 
 const (
-	// criticalShare is the divisor of that when there are so many queues that they still use too much.
+	// criticalShare is the divisor of the window when queues are so many that they still use too much memory.
 	criticalShare = 32
 	// spillLimit is the limit of bytes of transient messages on their way to the journal, above which no trim starts.
 	spillLimit = 4 << 20
@@ -35,7 +35,7 @@ type Pager struct {
 	// Asked: a trim was requested, and starts at once.
 	Asked     bool
 	trimming  backlog.Trimming
-	readAhead int64 // about how many bytes are in memory ahead of delivery
+	readAhead int64 // approximate bytes of messages read ahead of delivery
 	until     int64 // wall ms until which nothing is read, 0 for none
 	// Contents to be read, and their messages.
 	refs    []store.Ref
@@ -74,8 +74,8 @@ func (p *Pager) Crowded(m Memory) bool { return m.OverLimit && m.Messages.Conten
 func (p *Pager) Clear() { p.trimming.At, p.readAhead = 0, 0 }
 
 // Trim pages contents out, up to a turn's limit, and reports whether more are left. Messages that arrive while memory
-// is tight are paged out when the journal has them (Written); a trim is for earlier and requeued ones. Of scheduled
-// messages all are paged out: their time is far away, and a release does not need the content.
+// is tight are paged out when the journal has them (Written); a trim is for earlier and requeued ones. All scheduled
+// messages are paged out: they are due much later, and a release does not need the content.
 func (p *Pager) Trim(m Memory) (more bool) {
 	if x := m.Scheduled; x != nil {
 		more = p.trim(m, &x.Trimming, &x.Messages.Backlog, 0, WindowIdle)
@@ -86,8 +86,8 @@ func (p *Pager) Trim(m Memory) (more bool) {
 	return more
 }
 
-// trim continues a trim of b, which keeps window bytes. It starts one if requested, or if the contents have grown by
-// loose bytes since the last.
+// trim continues a trim of b, which keeps window bytes in memory. It starts one if requested, or if the contents have
+// grown by loose bytes since the last.
 func (p *Pager) trim(m Memory, t *backlog.Trimming, b *backlog.Backlog, window, loose int64) (more bool) {
 	contents := b.Contents()
 	t.Left = min(t.Left, contents)
@@ -107,7 +107,7 @@ func (p *Pager) trim(m Memory, t *backlog.Trimming, b *backlog.Backlog, window, 
 	return t.At != 0 && m.Journal.Spilling() <= spillLimit
 }
 
-// pageOut pages a message out if the journal has it, otherwise spills it. It reports whether more can be spilled.
+// pageOut pages a message out if the journal has it, otherwise spills it. It reports whether more may be spilled.
 func pageOut(m Memory, b *backlog.Backlog, h backlog.Handle) bool {
 	if b.Place(h) != 0 {
 		b.PageOut(h)
@@ -117,7 +117,7 @@ func pageOut(m Memory, b *backlog.Backlog, h backlog.Handle) bool {
 	return m.Journal.Spilling() <= spillLimit
 }
 
-// Written stores where the journal has the messages of a commit. While memory is tight it pages out those that are
+// Written stores the places of a commit's messages in the journal. While memory is tight it pages out those that are
 // not needed soon, and all scheduled ones.
 func (p *Pager) Written(m Memory, c *records.Commit) {
 	crowded := p.Crowded(m)

@@ -16,7 +16,7 @@ const (
 	ReadPause = 1000
 )
 
-// Order requests the content of h, which must be paged out, unless it is being read. It returns about its size in
+// Order requests the content of h, which must be paged out, unless it is being read. It returns its approximate size in
 // bytes.
 func (p *Pager) Order(b *backlog.Backlog, h backlog.Handle) int64 {
 	e := b.Entry(h)
@@ -36,16 +36,16 @@ func (p *Pager) Orders() (refs []store.Ref, handles []backlog.Handle) {
 	return refs, handles
 }
 
-// Catch requests the next run of ready messages at once: the first is to be delivered now, and paged out.
+// Catch requests the next run of ready messages at once, because the first is to be delivered now but is paged out.
 func (p *Pager) Catch(m Memory, now clock.Instant) {
 	p.readAhead = 0
 	p.ReadAhead(m, now)
 }
 
-// Took records that a message with a body of that many bytes was taken.
+// Took records that a message was taken; body is the length of its body in bytes.
 func (p *Pager) Took(body int) { p.readAhead -= int64(body) + Overhead }
 
-// ReadAhead requests the next run of ready messages when few are left in memory before it.
+// ReadAhead requests the next run of ready messages when few messages before it are left in memory.
 func (p *Pager) ReadAhead(m Memory, now clock.Instant) {
 	run := p.window(m) / 2
 	if p.readAhead > run/2 || p.Paused(now) {
@@ -61,9 +61,9 @@ func (p *Pager) ReadAhead(m Memory, now clock.Instant) {
 	p.readAhead = before + bytes
 }
 
-// Loaded stores contents that were read for messages of b, and calls damaged for those that are lost; if the queue
-// ends, for all that failed. It returns the error of a failed read that may succeed later; nothing is read until Next
-// then.
+// Loaded stores contents that were read for messages of b, and calls damaged for those that are lost or, if the queue
+// ends, for all that could not be read. If a read failed that may succeed later, it returns the error, and nothing is
+// read until Next.
 func (p *Pager) Loaded(b *backlog.Backlog, handles []backlog.Handle, contents []store.Content, now clock.Instant, ends bool, damaged func(backlog.Handle)) (err error) {
 	for i, h := range handles {
 		c := &contents[i]
@@ -73,7 +73,7 @@ func (p *Pager) Loaded(b *backlog.Backlog, handles []backlog.Handle, contents []
 		b.Entry(h).Marks &^= backlog.Loading
 		switch {
 		case !b.IsPaged(h):
-		case c.Record.Position != 0 && uint64(c.Record.Position) < b.Place(h): // it was written again since: another read follows
+		case c.Record.Position != 0 && uint64(c.Record.Position) < b.Place(h): // it was rewritten since: another read follows
 		case c.Err == nil:
 			if !reload(b, h, &c.Record) {
 				damaged(h)

@@ -29,7 +29,7 @@ func Oldest(p Parts, m *mail.DeleteMessages, now clock.Instant) {
 	p.Pending.Start(&work.Work{Expires: true, Asked: m, Step: x.step, End: x.end}, now)
 }
 
-// locked checks that the asker has locked the session, in a queue that has any.
+// locked checks that the sender has locked the session, if the queue has sessions.
 func (x *oldest) locked(now clock.Instant) error {
 	set, m := x.Messages.Sessions, x.asked
 	if set == nil {
@@ -45,7 +45,7 @@ func (x *oldest) locked(now clock.Instant) error {
 	return nil
 }
 
-// step examines as many messages as a turn allows. Those past their deadline are left to expire.
+// step examines as many messages as a turn allows. Messages past their deadline are left to expire.
 func (x *oldest) step(now clock.Instant) (done bool) {
 	s, n := x.Messages, 0
 	s.Backlog.Behind(x.spot, func(h backlog.Handle) bool {

@@ -9,7 +9,7 @@ import (
 	"candlemark/internal/clock"
 )
 
-// Parts are the parts of a queue that are used.
+// Parts are the parts of a queue that a purge uses.
 type Parts struct {
 	Messages *messages.Set
 	Pending  *work.Pending

@@ -1,7 +1,7 @@
 // Package receivers assigns the sessions of a queue to consumers: it locks them, requeues the deliveries of a session
 // when its lock ends, and handles commands about sessions.
 //
-// Owns: only operations in progress. Sessions are in package sessions, deliveries in the channels (consumers).
+// Owns: operations in progress only. Sessions are in package sessions, deliveries in the channels (consumers).
 //
 // Takes, from the queue: Consume, CancelConsumer, UseSession, ListSessions. Sends, through its Outbox: ConsumeReply,
 // SessionUsed, SessionList, DeliveriesReturned, ConsumerCancelled.

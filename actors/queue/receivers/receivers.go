@@ -42,10 +42,10 @@ type Parts struct {
 type Receivers struct {
 	Parts
 	reading bool  // reading contents from the journal
-	pause   int64 // when to read again after a failure, wall ms, 0 for none
+	pause   int64 // when to read again after a failed read, wall ms, 0 for none
 }
 
-// New returns the Receivers of a queue without any.
+// New returns the empty Receivers of a queue.
 func New(p Parts) Receivers { return Receivers{Parts: p} }
 
 // Consume locks the session that m requests for a consumer, now or later. Then the consumer is attached.
@@ -99,7 +99,7 @@ func (r *Receivers) period() int64 {
 	return defaultLock
 }
 
-// Cancel ends the wait of a channel's consumer, of all if tag is "", and answers it.
+// Cancel ends the wait of a channel's consumer, or of all its consumers if tag is "", and answers them.
 func (r *Receivers) Cancel(channel mail.Address, tag string, now clock.Instant) {
 	r.Messages.Sessions.Waiting(func(w *sessions.Waiter) {
 		if m := w.Asked.(*mail.Consume); mail.Same(m.Channel, channel) && (tag == "" || tag == m.Tag) {
@@ -118,8 +118,8 @@ func (r *Receivers) Abandon() (all []mail.Answerable) {
 	return all
 }
 
-// Turn runs after each mail: it frees the sessions of detached consumers without unacked deliveries, and assigns free
-// sessions to waiting consumers.
+// Turn is called after each mail: it frees the sessions of detached consumers without unacked deliveries, and assigns
+// free sessions to waiting consumers.
 func (r *Receivers) Turn(now clock.Instant) {
 	set := r.Messages.Sessions
 	if set == nil || r.Pending.Work() != nil { // the previous holder is informed before a session is assigned again
@@ -139,7 +139,8 @@ func (r *Receivers) Turn(now clock.Instant) {
 	}
 }
 
-// Expire ends expired locks and waits, and requeues the deliveries of those locks. It reports whether that continues.
+// Expire ends expired locks and waits, and requeues the deliveries of those locks. It reports whether this continues in
+// the next turn.
 func (r *Receivers) Expire(now clock.Instant) (more bool) {
 	lost, late := r.Messages.Sessions.Advance(now.Floor())
 	for _, w := range late {
@@ -165,7 +166,7 @@ func (r *Receivers) Expire(now clock.Instant) (more bool) {
 	return r.Pending.Work() != nil
 }
 
-// takeAll requeues the deliveries of consumers whose locks have run out, and informs those still attached.
+// takeAll requeues the deliveries of consumers whose locks have expired, and informs those still attached.
 func (r *Receivers) takeAll(lost map[*consumers.Consumer]bool, order []*consumers.Consumer, now clock.Instant) {
 	returned := map[*consumers.Channel]*mail.DeliveriesReturned{}
 	all := r.Consumers.Scan(int(*r.Limit))

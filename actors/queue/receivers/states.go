@@ -96,13 +96,13 @@ func (r *Receivers) List(m *mail.ListSessions, now clock.Instant) {
 	}, now)
 }
 
-// readLimit and readBytes limit one read of the journal that determines the sessions of messages.
+// readLimit and readBytes limit one read of the journal to determine the sessions of messages.
 const (
 	readLimit = 256
 	readBytes = 1 << 20
 )
 
-// read continues reading contents of the journal. Sessions are complete only when all are read.
+// read continues reading contents from the journal. Sessions are complete only after all are read.
 func (r *Receivers) read() {
 	want := r.Messages.Sessions.ToRead(readLimit, readBytes)
 	if len(want) == 0 {
@@ -130,7 +130,7 @@ func (r *Receivers) found(c *store.Content) bool {
 		messages.Damaged(r.Messages, c.Seq)
 	case c.Err != nil:
 		return false
-	case c.Record.Note && set.NewerThan(string(c.Record.RoutingKey), c.Seq): // read again, behind others
+	case c.Record.Note && set.NewerThan(string(c.Record.RoutingKey), c.Seq): // read again, after the others
 		r.Messages.Journal.Forget(c.Seq)
 	case c.Record.Note:
 		if before := set.SetState(string(c.Record.RoutingKey), c.Record.Body, c.Seq, c.Record.Time-r.Messages.Skew); before != 0 {

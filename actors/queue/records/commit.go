@@ -10,22 +10,22 @@ import (
 	"candlemark/internal/store"
 )
 
-// Commit is one batch of records with messages, from the turn that creates it until the journal is done with it.
+// Commit is one batch of records with messages, from the turn that creates it until the journal has finished with it.
 type Commit struct {
-	// Records are those of messages (Put, Spill), by ascending number except those that a trim spills behind them;
+	// Records has the records of messages (Put, Spill) by ascending number, except for later ones spilled by a trim;
 	// after HandOver, the other records follow.
 	Records []store.Record
 	handles []backlog.Handle // of the messages
 	sorted  int              // length of the ascending part
 	holes   int              // records of messages that were removed in the same turn
 	spilled int64            // bytes of Spill
-	// The last overlay encoded: dead letters with one reason share it.
+	// overlay is the last one encoded: dead letters with one reason share it.
 	overlay *message.Overlay
 	encoded []byte
-	// The reply to the publisher when they are durable, nil for none.
+	// The reply to the publisher once the records are durable, nil for none.
 	to    mail.Address
 	reply *mail.EnqueueReply
-	// Others that wait for it.
+	// Functions to call at the end of the commit.
 	waiting []func(failed bool)
 	// The publisher's credit, returned at the end of the commit, so that a slow disk limits the publisher.
 	chunk *message.Chunk
@@ -54,7 +54,7 @@ func (c *Commit) Messages(f func(h backlog.Handle, r *store.Record)) {
 	}
 }
 
-// add adds the record of a message.
+// add appends the record of a message.
 func (c *Commit) add(kind store.Kind, h backlog.Handle, r *backlog.Record, overlay *message.Overlay) *store.Record {
 	if overlay != c.overlay {
 		c.overlay, c.encoded = overlay, overlay.Append(nil)
@@ -101,7 +101,7 @@ func (c *Commit) find(seq uint64) (int, bool) {
 	return i, i < c.sorted && c.Records[i].First == seq
 }
 
-// unwrite removes the record of a message, and reports whether the journal has no other.
+// unwrite removes the record of a message, and reports whether the journal has no other record of it.
 func (c *Commit) unwrite(seq uint64) bool {
 	if c == nil || len(c.handles) == 0 || seq < c.Records[0].First {
 		return false

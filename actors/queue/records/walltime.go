@@ -7,8 +7,8 @@ import (
 	"candlemark/internal/store"
 )
 
-// ToWall converts the times of records to be written from the broker's time to the wall clock's, which is skew ms
-// ahead (ADR 19).
+// ToWall converts the times of records to be written from the broker's time to wall-clock time, which is skew ms ahead
+// (ADR 19).
 func ToWall(list []store.Record, skew int64) {
 	if skew == 0 {
 		return
@@ -22,9 +22,9 @@ func ToWall(list []store.Record, skew int64) {
 	}
 }
 
-// FromWall converts the times of records to the broker's time, which dates are skew ms ahead of. A record from the
-// future, written before the clock was set back, counts as written now, so that nothing is delayed longer than
-// intended at first.
+// FromWall converts the times of records to the broker's time; dates are skew ms ahead of it. A record from the future,
+// written before the clock was set back, counts as written now, so that no message is delayed longer than originally
+// intended.
 func FromWall(list []store.Recovered, skew int64, now clock.Instant) []store.Recovered {
 	own := false
 	for i := range list {

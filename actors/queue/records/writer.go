@@ -16,7 +16,7 @@ type Writer struct {
 	At int64
 	// Removed, unless nil, is called for every message that is removed, in the journal or not.
 	Removed func(seq uint64)
-	// Until, unless nil, returns until when a deferred message is postponed, in wall ms; false if it is not.
+	// Until, unless nil, returns the time until which a deferred message is postponed, in wall ms; false if it is not.
 	Until    func(h backlog.Handle) (ms int64, ok bool)
 	out      *outbox.Outbox
 	commit   *Commit        // this turn's, nil for none
@@ -26,11 +26,11 @@ type Writer struct {
 	again    map[uint64]int // number of Puts under way for messages put again
 	err      error          // error of the journal
 	durable  bool           // of the queue
-	spilled  bool           // there was a Spill before
+	spilled  bool           // the journal has had a Spill
 	closed   bool
 }
 
-// New returns the Writer of a durable or transient queue. spilled: the journal has had a Spill of it.
+// New returns the Writer of a durable or transient queue. spilled: the journal has had a Spill of the queue.
 func New(out *outbox.Outbox, durable, spilled bool) Writer {
 	return Writer{out: out, durable: durable, spilled: spilled}
 }
@@ -40,12 +40,12 @@ func (w *Writer) Idle() bool {
 	return w.commit == nil && len(w.marks)+len(w.underWay) == 0 && w.err == nil && !w.closed
 }
 
-// Remember writes a note with a number of its own: an id that counts until a time.
+// Remember writes a note with its own number: an id that is remembered until a time.
 func (w *Writer) Remember(seq, id uint64, now, until int64) {
 	w.committing().note(store.Record{Time: now, First: seq, Last: seq, Deadline: until, TTL: int64(id)})
 }
 
-// NoteDown writes a note with a content, which must not change: a key of 255 bytes at most, and a body.
+// NoteDown writes a note with a content, which must not change: a key of at most 255 bytes, and a body.
 func (w *Writer) NoteDown(seq uint64, key string, body []byte) {
 	w.committing().note(store.Record{Time: w.At, First: seq, Last: seq, Deadline: store.Never, TTL: -1, RoutingKey: []byte(key), Header: []byte{0, 0}, Body: body})
 }
@@ -99,8 +99,8 @@ func (w *Writer) Spill(b *backlog.Backlog, h backlog.Handle, scheduled bool) {
 	w.spilled = true
 }
 
-// PutAgain writes a message of b again, if it is in the journal, because its overlay has changed. Its content stays
-// in memory until that is durable.
+// PutAgain writes a message of b again, if it is in the journal, because its overlay has changed. Its content stays in
+// memory until the new record is durable.
 func (w *Writer) PutAgain(b *backlog.Backlog, h backlog.Handle) {
 	e := b.Entry(h)
 	if e.Marks&backlog.Stored == 0 {
@@ -130,7 +130,7 @@ func (w *Writer) PutAgain(b *backlog.Backlog, h backlog.Handle) {
 // PuttingAgain reports whether a message is being written again: its earlier record is outdated.
 func (w *Writer) PuttingAgain(seq uint64) bool { return w.again[seq] > 0 }
 
-// putAgain counts the messages of a commit that were.
+// putAgain counts the messages of a commit that were put again.
 func (w *Writer) putAgain(c *Commit) {
 	for i := range c.Records {
 		if r := &c.Records[i]; r.Again {
@@ -177,7 +177,7 @@ func (w *Writer) Remove(e *backlog.Entry, why store.Reason) {
 	}
 }
 
-// RemoveAll writes that all messages up to the number last are removed.
+// RemoveAll writes that all messages up to number last are removed.
 func (w *Writer) RemoveAll(last uint64, why store.Reason) {
 	if last > 0 && (w.durable || w.spilled) {
 		w.marks = append(w.marks, store.Record{Kind: store.Remove, Time: w.At, First: 1, Last: last, Why: why})
@@ -210,7 +210,7 @@ func (w *Writer) mark(kind store.Kind, seq uint64, why store.Reason) {
 	w.join(store.Record{Kind: kind, First: seq, Why: why})
 }
 
-// join adds a record of one message, joined to the previous one if possible.
+// join adds a record of one message, merged with the previous one if possible.
 func (w *Writer) join(next store.Record) {
 	if n := len(w.marks); n > 0 {
 		if r := &w.marks[n-1]; r.Kind == next.Kind && r.Why == next.Why && r.Until == next.Until && r.Last+1 == next.First {
@@ -222,7 +222,7 @@ func (w *Writer) join(next store.Record) {
 	w.marks = append(w.marks, next)
 }
 
-// Close stops writing: the vhost has forgotten the queue. Those who wait are answered now.
+// Close stops writing: the vhost has forgotten the queue. Waiting senders are answered now.
 func (w *Writer) Close() {
 	w.closed = true
 	w.answerAll(false)
@@ -235,7 +235,7 @@ func (w *Writer) Retire() {
 	}
 }
 
-// Follow updates the handle of a message in its commit, if that is under way.
+// Follow updates the handle of a message in its commit, if the commit is under way.
 func (w *Writer) Follow(seq uint64, from, to backlog.Handle) {
 	for _, c := range w.underWay {
 		if c.follow(seq, from, to) {
@@ -247,8 +247,8 @@ func (w *Writer) Follow(seq uint64, from, to backlog.Handle) {
 	}
 }
 
-// Confirm makes the turn's commit, if there is one, answer a publisher when it ends, unless reply is nil, and return
-// its credit.
+// Confirm makes the turn's commit, if any, send reply, unless nil, to a publisher when it ends, and return the
+// publisher's credit.
 func (w *Writer) Confirm(e *mail.Enqueue, reply *mail.EnqueueReply) {
 	if c := w.commit; c != nil {
 		c.to, c.reply = e.From, reply
@@ -262,7 +262,7 @@ func (w *Writer) Await(f func(failed bool)) {
 	c.waiting = append(c.waiting, f)
 }
 
-// HandOver ends the turn's records, which are for the journal, and returns the commit that it has to answer, nil if
+// HandOver returns the turn's records for the journal, and the commit whose end the journal has to report, nil for
 // none.
 func (w *Writer) HandOver() (list []store.Record, c *Commit) {
 	c = w.commit
@@ -289,8 +289,8 @@ func (w *Writer) HandOver() (list []store.Record, c *Commit) {
 	return list, c
 }
 
-// Done handles the end of a commit, the oldest unless the journal is closed: durable, or failed with err. Those who
-// wait are answered. It reports whether the journal failed for the first time.
+// Done handles the end of a commit, the oldest unless the journal is closed: it is durable, or failed with err. Waiting
+// senders are answered. It reports whether the journal failed for the first time.
 func (w *Writer) Done(c *Commit, err error) (broke bool) {
 	switch i := slices.Index(w.underWay, c); {
 	case i == 0:
@@ -331,7 +331,7 @@ func (w *Writer) finish(c *Commit, failed bool) {
 	w.spilling -= c.spilled
 }
 
-// answer answers those who wait, and returns the publisher's credit.
+// answer answers the waiting senders, and returns the publisher's credit.
 func (w *Writer) answer(c *Commit, failed bool) {
 	if c.reply != nil {
 		c.reply.Refused = failed

@@ -15,14 +15,14 @@ const changeLimit = 10_000
 // Change is a command about scheduled messages (DLY-11).
 type Change struct {
 	Due    int64    // the new due time in wall ms, 0 to cancel
-	All    []uint64 // numbers, possibly repeated: all are changed, or none if one does not exist
+	All    []uint64 // numbers, possibly repeated: all messages are changed, or none if one does not exist
 	Count  int      // number of changed messages
 	Stored bool     // at least one is in the journal
 }
 
-// Change applies c to the message with a number or, with number 0, to those with a message-id. Of messages whose
-// contents are not in memory only the hash is known: want has to be read, and found called with it, in the same
-// order. Records go to w.
+// Change applies c to the message with a number or, with number 0, to those with a message-id. Of messages not in
+// memory only the hash of the id is known: the caller has to read want, and call found with the contents in the same
+// order. Records are written to w.
 func (x *Schedule) Change(c *Change, w *records.Writer, seq uint64, id string) (want []store.Ref, found func([]store.Content)) {
 	var paged []backlog.Handle
 	switch {
@@ -82,7 +82,7 @@ func (x *Schedule) change(c *Change, w *records.Writer, h backlog.Handle) {
 	w.Reschedule(e, c.Due)
 }
 
-// withHash returns the messages whose ids have that hash, the newest first, at most limit.
+// withHash returns the messages whose ids have the given hash, the newest first, at most limit.
 func (x *Schedule) withHash(id uint32, limit int) (list []backlog.Handle) {
 	for h := x.ids[id]; h != 0 && len(list) < limit; h = x.Messages.Entry(h).Links.Next {
 		list = append(list, h)

@@ -5,7 +5,7 @@
 // In an entry the deadline is the due time, and the fields for the wheel and the delivery count link messages with
 // the same message-id, by store.HashID.
 //
-// Deadlines: NextRelease says when the first may be released.
+// Deadlines: NextRelease returns when the first may be released.
 //
-// A restart loses no message of the journal: the queue adds them again.
+// A restart loses no message in the journal: the queue adds them again.
 package schedule

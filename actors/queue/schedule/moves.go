@@ -9,8 +9,8 @@ import (
 	"candlemark/policies"
 )
 
-// Enqueue adds a message with those times until it is due, which is its deadline. If it survives a restart it is
-// written to w, and true is returned; otherwise it is spilled if memory is over its limit.
+// Enqueue adds a message with the given times; its deadline is its due time. If it survives a restart it is written to
+// w, and Enqueue returns true; otherwise it is spilled if overLimit is set.
 func (x *Schedule) Enqueue(r *backlog.Record, times content.Times, w *records.Writer, overLimit bool) (stored bool) {
 	h := x.Messages.Push(r)
 	x.due.Add(h)
@@ -28,7 +28,7 @@ func (x *Schedule) Enqueue(r *backlog.Record, times content.Times, w *records.Wr
 	return false
 }
 
-// Restore adds messages of the journal, paged out, by ascending number. s are the settings of the queue.
+// Restore adds messages from the journal, paged out, by ascending number. s are the settings of the queue.
 func (x *Schedule) Restore(list []*store.Recovered, s *policies.QueueSettings) {
 	handles := make([]backlog.Handle, 0, len(list))
 	for _, m := range list {
@@ -48,8 +48,8 @@ func (x *Schedule) Drop(w *records.Writer, h backlog.Handle, why store.Reason) {
 	x.remove(h)
 }
 
-// Move makes a message the last of its priority in b, ready, with its number. Its time in b starts at its due time,
-// and so does its TTL (DLY-9), as computed by e. Its content is not needed.
+// Move moves a message to b, as ready and the last of its priority, with its number. Its time in b starts at its due
+// time, and so does its TTL (DLY-9), as computed by e. The content is not needed.
 func (x *Schedule) Move(h backlog.Handle, b *backlog.Backlog, e *expiry.Expiry, w *records.Writer) (to backlog.Handle) {
 	entry := x.Messages.Entry(h)
 	due, marks, place, paged := entry.Deadline, entry.Marks&backlog.Stored, x.Messages.Place(h), x.Messages.IsPaged(h)

@@ -12,8 +12,8 @@ import (
 // NextRelease and Change.
 type Schedule struct {
 	Messages backlog.Findable
-	// Overdue is the latest due time, in wall ms, of messages that became due while the broker was down; GivenUp
-	// counts those of them that were dropped or dead-lettered for that.
+	// Overdue is the latest due time, in wall ms, of messages that became due while the broker was down; GivenUp counts
+	// the messages that were dropped or dead-lettered for that reason.
 	Overdue int64
 	GivenUp int
 	// Reading: the content of the first message is being read, and the others wait for it.
@@ -21,11 +21,11 @@ type Schedule struct {
 	// Trimming is the progress of paging its contents out.
 	Trimming backlog.Trimming
 	due      dueindex.Index[*backlog.Findable]
-	ids      map[uint32]backlog.Handle // the newest of each hash
+	ids      map[uint32]backlog.Handle // the newest message of each hash
 	rate     rateLimiter
 }
 
-// New returns an empty Schedule, whose contents count for b.
+// New returns an empty Schedule, whose contents count towards b.
 func New(b *budget.Budget) *Schedule {
 	x := &Schedule{ids: map[uint32]backlog.Handle{}}
 	x.Messages.Budget = b
@@ -58,7 +58,7 @@ func (x *Schedule) First() (h backlog.Handle, due int64, ok bool) {
 	return x.due.First()
 }
 
-// Behind calls f for the messages behind a position, by due time and number, until f returns false.
+// Behind calls f for the messages after a position, by due time and number, until f returns false.
 func (x *Schedule) Behind(due int64, seq uint64, f func(h backlog.Handle) bool) {
 	x.due.Behind(due, seq, f)
 }
@@ -97,7 +97,7 @@ func (x *Schedule) remove(h backlog.Handle) {
 	x.Messages.Remove(h)
 }
 
-// Ref returns where the journal has a message.
+// Ref returns the place of a message in the journal.
 func (x *Schedule) Ref(h backlog.Handle) store.Ref {
 	return store.Ref{Seq: x.Messages.Seq(h), At: store.Position(x.Messages.Place(h))}
 }
@@ -109,13 +109,13 @@ func (x *Schedule) Settle() {
 	}
 }
 
-// Memory returns about how many bytes the messages use. It is maintained, not computed.
+// Memory returns the approximate bytes that the messages use. It is maintained, not computed.
 func (x *Schedule) Memory() int64 {
 	const each = 48 + 8 + 2 // entry, place in the journal, share of the segment
 	return int64(x.Messages.Len())*each + x.Messages.Held() + x.due.Memory()
 }
 
-// Due returns the number of messages due at ms, in wall ms, or before.
+// Due returns the number of messages due at or before ms (wall ms).
 func (x *Schedule) Due(ms int64) int { return x.due.Until(ms) }
 
 // Counts returns the counts at now (DLY-11). They are maintained, not computed; dates are skew ms ahead of now.

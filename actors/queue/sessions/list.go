@@ -2,7 +2,7 @@ package sessions
 
 import "container/list"
 
-// Page is a list of sessions in progress, over several turns. A Set has one at most: the newest.
+// Page is a list of sessions that is built over several turns. A Set has at most one: the newest.
 type Page struct {
 	IDs []string // ids so far
 
@@ -12,8 +12,8 @@ type Page struct {
 	skip, limit int
 }
 
-// List starts a list of session ids in the order of creation, leaving out skip, at most limit: of sessions with
-// messages or a state or, with since, those whose state was set then or later, in wall ms.
+// List starts a list of at most limit session ids in the order of creation, omitting the first skip. It lists sessions
+// with messages or a state or, unless since is 0, sessions whose state was set at since (wall ms) or later.
 func (s *Set) List(since int64, skip, limit int) *Page {
 	s.page = &Page{set: s, at: s.all.Front(), since: since, skip: skip, limit: limit}
 	return s.page
@@ -38,7 +38,7 @@ func (p *Page) Step(steps int) (done bool) {
 	return done
 }
 
-// without moves the list past a session that is being removed.
+// without moves the list past a session that is about to be removed.
 func (p *Page) without(x *Session) {
 	if p != nil && p.at == x.at {
 		p.at = x.at.Next()

@@ -31,8 +31,8 @@ type Waiter struct {
 // Answer is the result for a Waiter.
 type Answer uint8
 
-// Granted: the Waiter may lock the session; the caller has to call Lock. Taken: another consumer has locked it.
-// Waits: an answer follows. Full: too many consumers wait.
+// Granted: the Waiter may lock the session; the caller has to call Lock. Taken: another consumer has locked it. Waits:
+// an answer will follow. Full: too many consumers wait.
 const (
 	Granted Answer = iota
 	Taken
@@ -40,8 +40,8 @@ const (
 	Full
 )
 
-// Ask requests a session for w, which waits until that time at most, in wall ms; id is the session granted. now is in
-// wall ms, too.
+// Ask requests a session for w, which waits at most until the time until; id is the session granted. Both times are in
+// wall ms.
 func (s *Set) Ask(w *Waiter, now, until int64) (answer Answer, id string) {
 	if answer, id = s.choose(w); answer != Waits {
 		return answer, id
@@ -78,7 +78,7 @@ func (s *Set) choose(w *Waiter) (Answer, string) {
 		if _, ok := s.first(x); ok {
 			return Granted, x.ID
 		}
-		s.free.Remove(e) // it returns with its next message
+		s.free.Remove(e) // it is added again with its next message
 		x.spot = nil
 	}
 	return Waits, ""
@@ -95,7 +95,7 @@ func (s *Set) Answered() (w *Waiter, answer Answer, id string) {
 			s.GiveUp(w)
 			return w, answer, id
 		}
-		if s.named == 0 { // nor can any behind it
+		if s.named == 0 { // nor can any after it
 			break
 		}
 	}
@@ -126,7 +126,7 @@ func (s *Set) GiveUp(w *Waiter) {
 	s.timers.remove(w.timer)
 }
 
-// Lock locks a session that is not locked for a consumer, until that time, in wall ms.
+// Lock locks an unlocked session for a consumer until the given time, in wall ms.
 func (s *Set) Lock(id string, c *consumers.Consumer, until int64) {
 	x := s.session(id)
 	if x.holder != nil {
@@ -143,8 +143,8 @@ func (s *Set) Lock(id string, c *consumers.Consumer, until int64) {
 	s.runs(c, true)
 }
 
-// Holder returns the consumer that has locked a session, and until when, in wall ms; nil if the session is not locked
-// at now.
+// Holder returns the consumer that has locked a session and the end of the lock, in wall ms; nil if the session is not
+// locked at now.
 func (s *Set) Holder(id string, now int64) (c *consumers.Consumer, until int64) {
 	if s == nil {
 		return nil, 0
@@ -156,7 +156,7 @@ func (s *Set) Holder(id string, now int64) (c *consumers.Consumer, until int64) 
 	return x.holder, x.timer.at
 }
 
-// ByLink returns the session that the consumer with that link and connection has locked, nil for none.
+// ByLink returns the session locked by the consumer with the given link and connection, nil for none.
 func (s *Set) ByLink(link string, connection mail.Address) *string {
 	if s == nil || link == "" {
 		return nil
@@ -169,8 +169,8 @@ func (s *Set) ByLink(link string, connection mail.Address) *string {
 	return nil
 }
 
-// Asked returns the session that a command means, by its id or else by the link of the consumer that has locked it, and
-// that consumer, nil unless it is one of the connection. id is nil if there is no such link.
+// Asked returns the session to which a command refers, by its id or else by the link of the consumer that has locked
+// it, and that consumer, nil unless it belongs to the connection. id is nil if there is no such link.
 func (s *Set) Asked(session *string, link string, connection mail.Address, now int64) (id *string, by *consumers.Consumer) {
 	if id = session; id == nil {
 		id = s.ByLink(link, connection)
@@ -184,7 +184,7 @@ func (s *Set) Asked(session *string, link string, connection mail.Address, now i
 	return id, by
 }
 
-// Until returns when the lock of a consumer ends, in wall ms, 0 if it has none.
+// Until returns when the lock of a consumer ends, in wall ms, 0 if it holds no lock.
 func (s *Set) Until(c *consumers.Consumer) int64 {
 	if s == nil {
 		return 0
@@ -195,8 +195,8 @@ func (s *Set) Until(c *consumers.Consumer) int64 {
 	return 0
 }
 
-// Renew extends the lock of a session until that time, in wall ms; it never shortens it. It returns the end of the
-// lock.
+// Renew extends the lock of a session until the given time, in wall ms; it never shortens the lock. It returns the end
+// of the lock.
 func (s *Set) Renew(id string, until int64) int64 {
 	t := s.byID[id].timer
 	if until > t.at {
@@ -232,8 +232,8 @@ func (s *Set) Next() (int64, bool) {
 	return s.timers[0].at, true
 }
 
-// Advance ends locks and waits that are over at now, in wall ms: lost are the consumers whose locks have run out,
-// which get no messages but keep their sessions until Free; late are the waiters that got no session.
+// Advance ends locks and waits that expire by now, in wall ms. lost are the consumers whose locks have expired, which
+// get no messages but keep their sessions until Free; late are the waiters that got no session.
 func (s *Set) Advance(now int64) (lost []*consumers.Consumer, late []*Waiter) {
 	if s == nil {
 		return nil, nil

@@ -13,8 +13,8 @@ type place struct {
 	handle backlog.Handle
 }
 
-// ready holds the places of a session's ready messages, as a heap with the first in front. It may hold places twice,
-// and those of messages that are no longer ready.
+// ready holds the places of a session's ready messages, as a heap with the first in front. It may hold a place twice,
+// and places of messages that are no longer ready.
 type ready []place
 
 func (r *ready) push(p place) {
@@ -54,14 +54,14 @@ func (r *ready) pop() {
 	}
 }
 
-// compact removes repeated places, and those that are no longer ready.
+// compact removes repeated places, and places of messages that are no longer ready.
 func (r *ready) compact(is func(place) bool) {
 	h := slices.DeleteFunc(*r, func(p place) bool { return !is(p) })
 	slices.SortFunc(h, func(a, b place) int { return cmp.Compare(a.order, b.order) })
 	*r = slices.Clip(slices.CompactFunc(h, func(a, b place) bool { return a.order == b.order })) // a sorted slice is a heap
 }
 
-// barrier holds the queued messages whose sessions are not known yet, in order: all messages behind the first of them
+// barrier holds the queued messages whose sessions are not known yet, in order: all messages after the first of them
 // wait.
 type barrier struct{ all []expected }
 
@@ -69,7 +69,7 @@ type expected struct{ order, seq uint64 }
 
 func (b *barrier) add(order, seq uint64) { b.all = append(b.all, expected{order, seq}) }
 
-// before reports whether one of them is before that place.
+// before reports whether one of them precedes a place.
 func (b *barrier) before(order uint64, members map[uint64]member) bool {
 	for ; len(b.all) > 0; b.all = b.all[1:] {
 		first := b.all[0]

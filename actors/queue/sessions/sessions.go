@@ -32,18 +32,18 @@ func IDOf(properties []byte) (id string, ok bool) {
 	return string(scan.AppID), true
 }
 
-// Set holds the sessions of a queue. A nil *Set is empty and valid for Len, Next, Count and the methods for each
+// Set holds the sessions of a queue. A nil *Set is an empty set and valid for Len, Next, Count and the methods for each
 // message: Add, Enter, Ready, Gone.
 type Set struct {
 	messages *backlog.Backlog
 	members  map[uint64]member // by message number
 	byID     map[string]*Session
 	all      list.List // *Session, in the order of creation
-	free     list.List // *Session: not locked and possibly with ready messages, in the order of becoming so
+	free     list.List // *Session: unlocked and possibly with ready messages, in the order in which they became so
 	held     map[*consumers.Consumer]*Session
 	order    uint64         // of the message that entered the queue last
 	opaque   bool           // some sessions are not known yet
-	unknown  []unknown      // contents to be read for that, in order
+	unknown  []unknown      // contents to be read to find them, in order
 	barrier  barrier        // of the unknown messages in the queue
 	readers  []*Session     // sessions for which contents are being read
 	waiting  list.List      // *Waiter, in order of arrival
@@ -67,7 +67,7 @@ type member struct {
 type Session struct {
 	ID      string
 	holder  *consumers.Consumer // nil if not locked
-	lost    bool                // the lock has run out, and the holder's deliveries are not requeued yet
+	lost    bool                // the lock has expired, but the holder's deliveries are not requeued yet
 	timer   *timer
 	ready   ready
 	count   int           // messages, in any state
@@ -106,13 +106,13 @@ func (s *Set) Locked() int {
 	return len(s.held)
 }
 
-// each is about the size of a message here, perSession that of a session, in bytes.
+// each and perSession are the approximate memory per message and per session, in bytes.
 const (
 	each       = 96
 	perSession = 256
 )
 
-// Bytes returns about how much memory all of it takes.
+// Bytes returns the approximate memory use of the Set.
 func (s *Set) Bytes() int64 {
 	if s == nil {
 		return 0
@@ -130,7 +130,7 @@ func (s *Set) session(id string) *Session {
 	return x
 }
 
-// Add adds a message to a session; it need not be in the queue.
+// Add adds a message to a session; it need not be in the queue yet.
 func (s *Set) Add(seq uint64, id string) {
 	if s == nil {
 		return
@@ -196,8 +196,8 @@ func (s *Set) isReady(x *Session, p place) bool {
 	return m.session == x && m.order == p.order
 }
 
-// first returns the first ready message of a session, false for none. Messages behind one whose session is not known
-// yet have to wait.
+// first returns the first ready message of a session, false for none. Messages after one whose session is not known yet
+// have to wait.
 func (s *Set) first(x *Session) (h backlog.Handle, ok bool) {
 	for len(x.ready) > 0 && !s.isReady(x, x.ready[0]) {
 		x.ready.pop()
@@ -208,8 +208,8 @@ func (s *Set) first(x *Session) (h backlog.Handle, ok bool) {
 	return x.ready[0].handle, true
 }
 
-// First returns the first ready message of the session that a consumer has locked, at now in wall ms. If there is
-// none the consumer gets nothing until there is.
+// First returns the first ready message of the session that a consumer has locked, at now, in wall ms. If there is
+// none, the consumer gets no messages until there is one.
 func (s *Set) First(c *consumers.Consumer, now int64) (h backlog.Handle, ok bool) {
 	x := s.held[c]
 	if x != nil && !x.lost && x.timer.at > now && !x.reading {
@@ -315,23 +315,24 @@ func (s *Set) Has(seq uint64) bool {
 	return is
 }
 
-// unknown is a message or a state of the journal that was not read yet.
+// unknown is a message or a state in the journal that was not read yet.
 type unknown struct {
 	ref  store.Ref
 	size uint32
 }
 
-// Unknown adds a message or state of the journal: it has to be read, and Know called, before any session is locked.
-// size is that of its body in bytes.
+// Unknown adds a message or state in the journal: it has to be read, and Know called, before any session is locked.
+// size is the size of its body in bytes.
 func (s *Set) Unknown(ref store.Ref, size uint32) {
 	s.opaque = true
 	s.unknown = append(s.unknown, unknown{ref, size})
 }
 
-// Expect makes a message that is not known yet one of the queue's; see Unknown.
+// Expect adds a message whose session is not known yet to the queue's; see Unknown.
 func (s *Set) Expect(seq uint64) { s.members[seq] = member{} }
 
-// ToRead returns the contents to be read next, about bytes of them and at most limit, and removes them from the list.
+// ToRead returns the contents to be read next, at most limit of them and about the given bytes, and removes them from
+// the list.
 func (s *Set) ToRead(limit int, bytes int64) (want []store.Ref) {
 	for len(s.unknown) > 0 && len(want) < limit && bytes > 0 {
 		want = append(want, s.unknown[0].ref)
@@ -341,7 +342,7 @@ func (s *Set) ToRead(limit int, bytes int64) (want []store.Ref) {
 	return want
 }
 
-// Know sets the session of a message that was not known; one that is gone meanwhile is ignored.
+// Know sets the session of a message that was not known; one that was removed meanwhile is ignored.
 func (s *Set) Know(seq uint64, id string) {
 	m, is := s.members[seq]
 	if !is || m.session != nil {
@@ -355,7 +356,7 @@ func (s *Set) Know(seq uint64, id string) {
 	}
 }
 
-// Known is called when everything was read: consumers that have locked sessions continue.
+// Known is called when all contents were read: consumers that have locked sessions continue.
 func (s *Set) Known() {
 	s.opaque, s.unknown, s.barrier = false, nil, barrier{} // unreadable messages have no session
 	for _, x := range s.held {

@@ -60,7 +60,7 @@ func (s *Set) SetState(id string, body []byte, seq uint64, now int64) (before ui
 // States returns the number of sessions with a state.
 func (s *Set) States() int { return s.states }
 
-// Noted reports whether the journal has states, or may have some that are not read yet.
+// Noted reports whether the journal has states, or may have some that were not read yet.
 func (s *Set) Noted() bool { return s != nil && (s.states > 0 || s.opaque) }
 
 // NewerThan reports whether the state of a session has a number in the journal above seq.

@@ -22,9 +22,9 @@
 // and one list have to be examined to count exactly the entries due until a time (Until), or to find those due next
 // (From, Earliest): no separate histogram with moving horizons is needed.
 //
-// Deadlines: wall milliseconds of any size up to math.MaxInt64-1 (eleven levels); math.MaxInt64 means never and is
-// not added. Nothing fires early. Empty slots are never walked over, whatever the clock does: one bitmap per level
-// finds the next.
+// Deadlines: wall milliseconds of any size up to math.MaxInt64-1 (eleven levels); math.MaxInt64 means never and is not
+// added. Nothing fires early. Empty slots are never visited, however far the clock advances: one bitmap per level finds
+// the next used slot.
 //
 // A restart loses everything; the owner adds its entries again.
 package wheel

@@ -2,8 +2,8 @@ package wheel
 
 import "math/bits"
 
-// Until returns the number of entries due at ms, in wall ms, or before; ms is not before the last Advance. It
-// examines some hundred slots and at most longest entries of one list.
+// Until returns the number of entries due at or before ms (wall ms), which is not before the last Advance. It examines
+// some hundred slots and at most maxList entries of one list.
 func (w *Wheel[S]) Until(ms int64) int {
 	if w.count == 0 || ms < w.base {
 		return 0
@@ -46,7 +46,7 @@ func (w *Wheel[S]) until(tail uint32, ms int64) (n int) {
 	}
 }
 
-// Earliest returns the earliest deadline, exactly. If several have passed already it may be any of them.
+// Earliest returns the exact earliest deadline. If several have passed, it may be any of them.
 func (w *Wheel[S]) Earliest() (deadline int64, ok bool) {
 	list, ok := w.From(0)
 	if !ok {
@@ -62,17 +62,17 @@ func (w *Wheel[S]) Earliest() (deadline int64, ok bool) {
 	return deadline, true
 }
 
-// List is a list of entries that are due between two wall ms, in the order of Add. It is circular: the head follows
-// the tail by Links. It has at most longest entries unless First is Last.
+// List is a list of entries that are due between two wall ms, in the order of Add. It is circular: the head follows the
+// tail in Links. It has at most maxList entries unless First equals Last.
 type List struct {
 	Tail        uint32
 	First, Last int64
 }
 
-// From returns the first list that may have an entry due at ms, in wall ms, or later. The next list is From(Last+1).
+// From returns the first list that may have an entry due at ms (wall ms) or later. The next list is From(Last+1).
 // Overdue entries are in the first.
 func (w *Wheel[S]) From(ms int64) (list List, ok bool) {
-	if ms < 0 { // behind the last possible list
+	if ms < 0 { // after the last possible list
 		return List{}, false
 	}
 	if w.opened != 0 && ms <= w.base {

@@ -15,8 +15,8 @@ const (
 	// levels times groupBits covers the 63 bits of a positive deadline.
 	levels = 11
 	// maxList is the maximum length of a list that is wider than a millisecond; longer ones are split. It bounds the
-	// work of a query. With a lower limit there are more lists to which unordered entries are added, of which fewer
-	// are in the processor's cache.
+	// work of a query. A lower limit means more lists to which unordered entries are added, so that fewer are in the
+	// processor's cache.
 	maxList = 4096
 )
 
@@ -26,7 +26,8 @@ type Links struct{ Prev, Next uint32 }
 
 // Store holds the caller's entries. A handle is at least 1.
 type Store interface {
-	// Links returns the links of entry h. The pointer is not used after the call into the wheel, nor across fire.
+	// Links returns the links of entry h. The pointer is not used after the call into the wheel, nor across calls of
+	// fire.
 	Links(h uint32) *Links
 	// Deadline returns when h is due, in wall ms. It must not change while h is on the wheel.
 	Deadline(h uint32) int64
@@ -50,11 +51,11 @@ type Wheel[S Store] struct {
 	base int64
 	// level[i] is nil until an entry needs it.
 	level *[levels]*level
-	spare *level // empty
+	spare *level // an empty level for reuse
 	count uint32
 	// opened is the tail of the list that is being emptied, 0 if none, left its length. Its entries are due at base.
 	opened, left uint32
-	maxList      uint32 // tests set less
+	maxList      uint32 // tests set lower values
 	// busy has a bit for each level with entries.
 	busy uint16
 }
@@ -67,9 +68,9 @@ func New[S Store](store S) Wheel[S] {
 // Len returns the number of entries on the wheel.
 func (w *Wheel[S]) Len() int { return int(w.count) }
 
-// Add adds h behind the entries with the same deadline (TTL-31). A deadline in the past is due at the next Advance.
-// An entry that never expires, or is on the wheel already, is ignored. Owners call Advance first, so that the base is
-// current: with an old one entries start on a needlessly high level.
+// Add adds h after the entries with the same deadline (TTL-31). A deadline in the past is due at the next Advance. An
+// entry that never expires, or is on the wheel already, is ignored. Owners call Advance first, so that the base is
+// current: with an old base, entries start on a needlessly high level.
 func (w *Wheel[S]) Add(h uint32) {
 	deadline := w.store.Deadline(h)
 	links := w.store.Links(h)
@@ -109,7 +110,7 @@ func (w *Wheel[S]) Remove(h uint32) {
 	}
 }
 
-// forget removes h, which was the last of its list if tail is the last now, from the counts of l and of the levels
+// forget removes h, which was the last of its list if tail is the new last, from the counts of l and of the levels
 // below.
 func (w *Wheel[S]) forget(l *level, i int, at int64, h, tail uint32) {
 	slot := slotOf(at, i)
@@ -129,8 +130,8 @@ func (w *Wheel[S]) forget(l *level, i int, at int64, h, tail uint32) {
 	}
 }
 
-// Next returns the wall ms at which to call Advance. It is never later than the earliest deadline, unless that has
-// passed already. It may be earlier, the start of a wide slot: Advance then fires nothing, and Next increases.
+// Next returns the time, in wall ms, at which to call Advance. It is never later than the earliest deadline, unless
+// that has passed already. It may be earlier, the start of a wide slot: Advance then fires nothing, and Next increases.
 func (w *Wheel[S]) Next() (deadline int64, ok bool) {
 	if w.count == 0 {
 		return 0, false
@@ -147,8 +148,8 @@ func (w *Wheel[S]) Next() (deadline int64, ok bool) {
 
 // Advance calls fire for the entries whose deadline is at or before now (wall ms, rounded down: TTL-14), by deadline
 // and then in the order of Add. A fired entry is off the wheel; fire may Add and Remove. At most limit entries are
-// fired, and about as many moved to a lower level; more reports whether work is left (TTL-33). A now before that of
-// an earlier call fires nothing.
+// fired, and about as many moved to a lower level; more reports whether work is left (TTL-33). A call with an earlier
+// now than a previous call fires nothing.
 func (w *Wheel[S]) Advance(now int64, limit int, fire func(h uint32)) (more bool) {
 	for w.count > 0 {
 		if w.opened == 0 {
@@ -184,8 +185,8 @@ func (w *Wheel[S]) fireFirst(fire func(h uint32)) {
 	fire(h)
 }
 
-// open makes the start of the first slot the base, moves its entries to their new lists, and opens what is due. It
-// returns the number of entries moved.
+// open makes the start of the first slot the base, moves its entries to their new lists, and opens the list that is
+// due. It returns the number of entries moved.
 func (w *Wheel[S]) open() (moved int) {
 	i, slot, start := w.first()
 	for w.base = start; ; i, slot = i-1, 0 {
@@ -232,8 +233,8 @@ func (w *Wheel[S]) moveDown(tail uint32) {
 	}
 }
 
-// first returns the earliest occupied slot and the wall ms at which it starts. The wheel must have entries, all of
-// them on levels.
+// first returns the earliest occupied slot and its start in wall ms. The wheel must have entries, all of them on
+// levels.
 func (w *Wheel[S]) first() (i, slot int, start int64) {
 	i = bits.TrailingZeros16(w.busy)
 	slot = bits.TrailingZeros64(w.level[i].occupied)
@@ -248,7 +249,7 @@ func (w *Wheel[S]) levelOf(at int64) int {
 // slotOf returns the slot of at on a level.
 func slotOf(at int64, i int) int { return int(at>>(i*groupBits)) & slotMask }
 
-// startOf returns the ms at which a slot of that level begins, where at is within the level.
+// startOf returns the ms at which a slot of that level begins, where at is a time within the level.
 func startOf(at int64, i, slot int) int64 {
 	width := i * groupBits
 	return at>>(width+groupBits)<<(width+groupBits) | int64(slot)<<width
@@ -329,7 +330,7 @@ func (l *level) size(slot int) int {
 	return int(l.sizes[slot])
 }
 
-// empty makes a slot an empty one.
+// empty empties a slot.
 func (l *level) empty(slot int) {
 	l.tails[slot], l.sizes[slot] = 0, 0
 	l.occupied &^= 1 << slot
@@ -351,7 +352,7 @@ func (w *Wheel[S]) link(h uint32, links *Links, tail uint32) {
 	w.store.Links(head).Prev = h
 }
 
-// unlink removes h from its list and returns the tail that the list has if h was its tail (0: the list is empty now).
+// unlink removes h from its list and returns the tail of the list if h had been its tail (0: the list is empty now).
 func (w *Wheel[S]) unlink(h uint32, links *Links) (tail uint32) {
 	prev, next := links.Prev, links.Next
 	*links = Links{}

@@ -13,7 +13,7 @@ type Work struct {
 	End func(now clock.Instant)
 	// Asked is the command to answer if the queue fails meanwhile; nil if no answer is expected.
 	Asked mail.Answerable
-	// Expires: messages still expire meanwhile.
+	// Expires: messages still expire while it is in progress.
 	Expires bool
 }
 
@@ -24,7 +24,7 @@ type Pending struct {
 	resumed bool // the current mail was parked
 }
 
-// Start does a first step; if that is not enough the work continues in further turns.
+// Start runs the first step; if that does not finish it, the work continues in further turns.
 func (p *Pending) Start(w *Work, now clock.Instant) {
 	if !w.Step(now) {
 		p.Later(w)
@@ -55,7 +55,7 @@ func (p *Pending) Step(now clock.Instant) (done bool) {
 	return done
 }
 
-// Waits reports whether mail has to wait for the work, or behind mail that waits already.
+// Waits reports whether mail has to wait for the work, or for mail that waits already.
 func (p *Pending) Waits() bool { return p.work != nil || len(p.parked) > 0 && !p.resumed }
 
 // Park appends a mail to the waiting mail.
