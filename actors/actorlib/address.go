@@ -7,7 +7,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// PID returns the library's form of an address: that of an actor, or an alias of one. It is nil for nil.
+// PID converts an address, of an actor or an alias of one, to the library's form. It is nil for nil.
 func PID(a mail.Address) *actor.PID {
 	switch a := a.(type) {
 	case *actor.PID:
@@ -20,7 +20,7 @@ func PID(a mail.Address) *actor.PID {
 	panic("no address of an actor")
 }
 
-// ChildOf returns the address of the actor that an actor starts under a name.
+// ChildOf returns the address of the child that an actor starts under a name.
 func ChildOf(parent mail.Address, name string) mail.Address {
 	p := PID(parent)
 	return actor.NewPID(p.Address, p.Id+"/"+name)
@@ -29,11 +29,11 @@ func ChildOf(parent mail.Address, name string) mail.Address {
 // Send sends mail.
 func Send(ctx actor.SenderContext, to mail.Address, m any) { ctx.Send(PID(to), m) }
 
-// Watch makes an actor get an actor.Terminated when another has ended.
+// Watch makes the calling actor receive an actor.Terminated when another actor has ended.
 func Watch(ctx actor.Context, who mail.Address) { ctx.Watch(PID(who)) }
 
-// Unwatch ends a watch of an actor that may be gone. An actor that ends, or does not need a watch any more, has to
-// call it: the watched actor would otherwise keep its address for as long as it lives.
+// Unwatch ends the watch of an actor, which may have ended. An actor that ends, or no longer needs a watch, has to call
+// it; otherwise the watched actor keeps its address until its own end.
 func Unwatch(ctx actor.Context, who mail.Address) {
 	pid := PID(who)
 	if p, lives := ctx.ActorSystem().ProcessRegistry.Get(pid); lives {

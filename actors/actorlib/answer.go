@@ -6,7 +6,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// AnswerAll answers mail that its receiver will not handle any more.
+// AnswerAll answers mail that its receiver will no longer handle.
 func AnswerAll(ctx actor.SenderContext, left []any, fate mail.Fate) {
 	for _, m := range left {
 		if a, ok := m.(mail.Answerable); ok {
@@ -17,8 +17,8 @@ func AnswerAll(ctx actor.SenderContext, left []any, fate mail.Fate) {
 	}
 }
 
-// AnswerPanic is deferred by an actor's Receive: if the current mail makes it panic, the sender gets an answer and
-// the panic goes on to the supervisor.
+// AnswerPanic is deferred by an actor's Receive: if it panics, the sender of the current mail gets an answer, and the
+// panic continues to the supervisor.
 func AnswerPanic(ctx actor.Context) {
 	if reason := recover(); reason != nil {
 		AnswerAll(ctx, []any{ctx.Message()}, mail.Failed)

@@ -20,7 +20,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// answerTimeout is how long a command waits for its answer (PRO-5), not counting time when the machine sleeps.
+// answerTimeout is how long a command waits for its answer (PRO-5), not counting time while the machine sleeps.
 const answerTimeout = 30 * time.Second
 
 // Config configures a channel.
@@ -31,7 +31,7 @@ type Config struct {
 	ConnectionName, Node string
 	Outbox               *outbox.Outbox
 	Gate                 *message.Gate
-	Arrivals             *budget.Arrivals // that of the connection; nil for no limit
+	Arrivals             *budget.Arrivals // the connection's; nil for no limit
 	// Replies counts the bytes of waiting direct replies over all channels of the connection; nil to count for this
 	// channel only.
 	Replies  *atomic.Int64
@@ -65,10 +65,10 @@ type channel struct {
 	armed uint64 // number of the command that the timer guards
 }
 
-// awaitExpired: the command of that number was not answered in time.
+// awaitExpired: the command with this number was not answered in time.
 type awaitExpired struct{ id uint64 }
 
-// New returns the actor. Its mailbox is the hot one (actors/mailbox).
+// New returns the actor. It needs a mailbox of package actors/mailbox.
 func New(cfg Config) actor.Actor {
 	c := &channel{}
 	c.init(cfg)
@@ -139,9 +139,9 @@ func (c *channel) end(ctx actor.Context) {
 	ctx.Stop(ctx.Self())
 }
 
-// abort returns the credit of mail that will not be handled any more, including the mail that caused a panic, which
-// stays parked or held while it is handled. After a panic the queues and the connection learn from their watches that
-// the channel is gone.
+// abort returns the credit of mail that will no longer be handled, including the mail that caused a panic: mail stays
+// parked or held while it is handled. After a panic the watches of the queues and the connection report that the
+// channel is gone.
 func (c *channel) abort() {
 	defer func() { _ = recover() }()
 	if c.timer != nil {

@@ -16,7 +16,7 @@ func (s *state) command(m protocol.Method) error {
 			how = mail.Requeue
 		}
 		return s.ack(m.DeliveryTag, false, how, m)
-	case *protocol.BasicNack: // no failed delivery, as in RabbitMQ (DL-9, RETRY-1)
+	case *protocol.BasicNack: // not a failed delivery, as in RabbitMQ (DL-9, RETRY-1)
 		how := mail.Discard
 		if m.Requeue {
 			how = mail.Nack
@@ -90,7 +90,7 @@ func (s *state) declareReplies(m *protocol.QueueDeclare, name string) error {
 // rareCommand executes methods that are rarely used or not supported.
 func (s *state) rareCommand(m protocol.Method) error {
 	switch m := m.(type) {
-	case *protocol.BasicCancelOk: // answers our basic.cancel, though that asked for no answer
+	case *protocol.BasicCancelOk: // an answer to our basic.cancel, although we requested none
 		return nil
 	case *protocol.ChannelFlow:
 		if !m.Active {

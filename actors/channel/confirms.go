@@ -2,8 +2,7 @@ package channel
 
 import "candlemark/actors/mail"
 
-// sendConfirms sends the turn's confirms to the client if there is room. Otherwise they are put off, and it returns
-// false.
+// sendConfirms sends the turn's confirms to the client if there is room. Otherwise it postpones them and returns false.
 func (s *state) sendConfirms() bool {
 	if s.phase != open {
 		s.confirms.Forget()

@@ -12,7 +12,7 @@ import (
 func (s *state) deliver(m *mail.Deliver) {
 	c := s.consumers[m.Tag]
 	if s.leaving || c == nil {
-		m.Release() // the queue learns, or has learnt, that the channel is gone
+		m.Release() // the queue is informed separately that the channel is gone
 		return
 	}
 	s.output.Deliver(c, m)
@@ -59,7 +59,7 @@ func (s *state) consume(m *protocol.BasicConsume) error {
 	return nil
 }
 
-// cancel ends a consumer. It is no error if the consumer does not exist (LEASE-9). The queue answers after its last
+// cancel ends a consumer. It is not an error if the consumer does not exist (LEASE-9). The queue answers after its last
 // delivery, and so does the channel.
 func (s *state) cancel(m *protocol.BasicCancel) error {
 	ok := func() {
@@ -85,7 +85,7 @@ func (s *state) cancel(m *protocol.BasicCancel) error {
 	return nil
 }
 
-// forget frees the tag; deliveries that are held back are still written.
+// forget frees the tag; held deliveries are still written.
 func (s *state) forget(tag string, c *output.Consumer) {
 	if s.consumers[tag] == c {
 		delete(s.consumers, tag)
@@ -109,7 +109,7 @@ func (s *state) consumerCancelled(m *mail.ConsumerCancelled) {
 }
 
 // notice sends basic.cancel. If this channel is deleting the queue it is sent after delete-ok, because a client that
-// consumes from the queue itself may take the notice for the end of its request, as amqplib's tests do.
+// itself consumes from the queue may mistake the notice for the end of its request, as amqplib's tests do.
 func (s *state) notice(m *protocol.BasicCancel) {
 	if a := s.await; a != nil && a.done != nil {
 		if _, deletes := a.method.(*protocol.QueueDelete); deletes {

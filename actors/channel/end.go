@@ -8,7 +8,7 @@ import (
 )
 
 // fail closes the channel or the connection, depending on the type of err. m is the method that caused the error, nil
-// if err names it or no method did. The channel's deliveries are returned at once.
+// if err names it or no method caused the error. The channel's deliveries are returned at once.
 func (s *state) fail(err error, m protocol.Method) {
 	if s.phase != open {
 		return
@@ -37,7 +37,7 @@ func (s *state) fail(err error, m protocol.Method) {
 }
 
 // part informs the queues before it sends channel.close, so that the client's next operations find the returned
-// deliveries there.
+// deliveries in them.
 func (s *state) part() {
 	if s.closeMethod != nil {
 		s.output.Reply(s.closeMethod)
@@ -46,7 +46,7 @@ func (s *state) part() {
 }
 
 // leave handles the end of the connection. As in RabbitMQ, input that was read before is still executed, so that a
-// publish is not lost behind a command that waits; but nothing waits for the client any more.
+// publish after a waiting command is not lost; but nothing waits for the client any longer.
 func (s *state) leave() {
 	s.leaving = true
 	s.output.Leave()
@@ -67,7 +67,7 @@ func (s *state) close(sendCloseOk bool) {
 }
 
 // giveBack reports to every queue that the channel has left. Queues without a record of the channel ignore it; an
-// outstanding answer is ignored, too.
+// outstanding answer is ignored as well.
 func (s *state) giveBack() {
 	if s.phase == open {
 		s.output.ConfirmAll(&s.confirms)

@@ -5,9 +5,9 @@ import (
 	"candlemark/protocol"
 )
 
-// get sends basic.get to the queue when it is this channel's turn: only a few gets of one connection are under way,
-// however many its channels request, so that few messages are out of their queues. On a connection that is ending no
-// more messages are taken.
+// get sends basic.get to the queue when it is this channel's turn: however many gets a connection's channels request,
+// only a few are under way, so that few messages are out of their queues. On a connection that is ending no more
+// messages are taken.
 func (s *state) get(m *protocol.BasicGet) error {
 	name, err := s.client.Named(m.Queue)
 	if err != nil {

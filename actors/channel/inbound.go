@@ -15,10 +15,10 @@ const (
 	keyCloseOk = 20<<16 | 41
 )
 
-// ackMethod is the method in errors of basic.ack, which is never decoded to a struct.
+// ackMethod is the method in errors of basic.ack, which is never decoded into a struct.
 var ackMethod protocol.Method = &protocol.BasicAck{}
 
-// run handles one frame after another. It returns false if one has to wait, with the rest left in m; otherwise m is
+// run handles the frames of m in order. If one has to wait, it returns false with the rest left in m; otherwise m is
 // released.
 func (s *state) run(m *mail.Inbound) bool {
 	s.chunk = m.Chunk
@@ -105,7 +105,7 @@ func (s *state) methodFrame(f protocol.Frame) error {
 	if err != nil {
 		return err
 	}
-	if !s.leaving { // else answers are not written any more
+	if !s.leaving { // otherwise answers are no longer written
 		s.routes.Count(routing.AnswerSteps)
 	}
 	if err := s.command(m); err != nil {
@@ -114,7 +114,7 @@ func (s *state) methodFrame(f protocol.Frame) error {
 	return nil
 }
 
-// frameWhileClosing ignores all frames but those that end the channel.
+// frameWhileClosing ignores all frames except those that end the channel.
 func (s *state) frameWhileClosing(f protocol.Frame) {
 	if f.Type != protocol.FrameMethod || s.phase != closing {
 		return

@@ -10,13 +10,13 @@ import (
 	"candlemark/protocol"
 )
 
-// long is a search for a route that exceeds a turn. It runs on its own goroutine, while all input behind the publish
-// waits, so that order is kept.
+// long is a search for a route that exceeds a turn. It runs on its own goroutine. All input after the publish waits for
+// it, so that order is kept.
 type long struct {
 	*topology.Long
 	id    uint64
 	begun bool
-	debt  message.Debt // for the waiting message
+	debt  message.Debt // credit charged for the waiting message
 }
 
 // longFound is the result of the search.
@@ -49,7 +49,7 @@ func (s *state) rest() {
 	}
 }
 
-// routeLong starts the search for the route of a publish, which is continued when it ends.
+// routeLong starts the search for the route of a publish; the publish continues when the search ends.
 func (s *state) routeLong(x *topology.Exchange, m *message.Message, more [][]byte, mandatory bool) {
 	kept := *m
 	kept.Own()

@@ -2,8 +2,7 @@ package channel
 
 import "candlemark/actors/mail"
 
-// peerGone handles the end of a queue, after all its mail. If it did not answer every publish, the fate of those is
-// unknown.
+// peerGone handles the end of a queue, after all its mail. The fate of publishes that it has not answered is unknown.
 func (s *state) peerGone(who mail.Address) {
 	p := s.peers.Gone(who)
 	if p == nil {

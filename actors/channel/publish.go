@@ -32,7 +32,7 @@ func (s *state) publishIfComplete() error {
 type checked struct {
 	exchange   *topology.Exchange
 	message    message.Message
-	keys       [][]byte // for the carbon copies
+	keys       [][]byte // routing keys of the carbon copies
 	properties protocol.Scan
 }
 
@@ -96,7 +96,7 @@ func (s *state) publish(a *assembler.Assembler) error {
 	return s.routed(c.exchange, targets, m, c.properties.Headers, a.Publish.Mandatory)
 }
 
-// routed continues once the targets of a message, and the caps of their TTLs, are known.
+// routed continues once the targets of a message, and the limits of their TTLs, are known.
 func (s *state) routed(x *topology.Exchange, targets []*routing.Target, m *message.Message, headers []byte, mandatory bool) error {
 	s.routes.Count(len(targets))
 	s.routes.Routed(x, len(targets))
@@ -155,8 +155,8 @@ func (s *state) flush() {
 	s.unacked.Flush()
 }
 
-// returnUnroutable sends basic.return for a mandatory message without a queue, followed by its confirm. While it
-// waits for room it is charged to the connection's credit.
+// returnUnroutable sends basic.return for a mandatory message without a queue, followed by its confirm. While the
+// message waits for room it is charged to the connection's credit.
 func (s *state) returnUnroutable(m *message.Message) {
 	if s.output.Len() == 0 && s.giveUp(m) || s.leaving {
 		return

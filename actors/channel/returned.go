@@ -10,8 +10,8 @@ import (
 const lateLimit = 100_000
 
 // returned handles deliveries that a queue has requeued because they were not settled in time (ADR 10) or on request.
-// Those not written yet are dropped; the tags of the others stay valid, count for no limit, and the queue ignores
-// their settlement.
+// Deliveries not written yet are dropped; the tags of the others stay valid but do not count towards any limit, and the
+// queue ignores their settlement.
 func (s *state) returned(m *mail.DeliveriesReturned) {
 	p := s.peers.Find(m.Queue)
 	if p == nil {

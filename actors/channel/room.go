@@ -3,8 +3,8 @@ package channel
 import "candlemark/actors/channel/assembler"
 
 // mayKeep is called before a part of a content is kept beyond its read. It makes the checks that need no body, and
-// asks for room for all of the content; false if it has to wait for that. A channel that is leaving gets no more
-// input, and needs no room.
+// requests room for all of the content. It returns false if the content has to wait for that. A channel that is leaving
+// gets no more input, and needs no room.
 func (s *state) mayKeep() bool {
 	a := &s.assembler
 	if a.Settled() || s.leaving {
@@ -19,7 +19,7 @@ func (s *state) mayKeep() bool {
 	return a.Ask(s.cfg.Arrivals, s.asked, s.decided)
 }
 
-// waitForRoom stops processing of the read until decided. It is the result of run.
+// waitForRoom stops processing of the read until decided. Its result is the result of run.
 func (s *state) waitForRoom() bool {
 	s.flush()
 	s.chunk = nil
@@ -27,7 +27,7 @@ func (s *state) waitForRoom() bool {
 	return false
 }
 
-// decision is mail from the intake: a content has room, or never will.
+// decision is mail from the intake: whether a content gets room.
 type decision struct {
 	number  uint64
 	granted bool

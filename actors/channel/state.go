@@ -50,11 +50,11 @@ type state struct {
 	closeMethod *protocol.ChannelClose
 
 	assembler assembler.Assembler
-	decided   func(number uint64, granted bool) // mails a decision to the channel
-	chunk     *message.Chunk                    // that of the Inbound being run
+	decided   func(number uint64, granted bool) // sends a decision to the channel
+	chunk     *message.Chunk                    // the chunk of the Inbound being run
 	routes    *routing.Routes
 	batches   routing.Batches
-	long      *long // the search that is waited for, nil for none
+	long      *long // the search in progress, nil for none
 	resting   bool  // resumeWork is in the mailbox
 	tracer    trace.Tracer
 	confirms  confirms.Confirms
@@ -72,10 +72,10 @@ type state struct {
 
 	await  *await
 	asked  uint64          // number of the last command that waited
-	parked []*mail.Inbound // to be run, the first perhaps partly done
+	parked []*mail.Inbound // to be run, the first perhaps partly run
 }
 
-// await is a command that waits; all later input waits too.
+// await is a command that waits for its answer; all later input waits too.
 type await struct {
 	id     uint64 // 0 if it waits for room for a content, without time limit
 	room   uint64 // number of the request for room
@@ -186,7 +186,7 @@ func (s *state) proceed() {
 }
 
 // request returns the Request of a command that waits for its answer. Batches for queues are sent first, so that they
-// are ahead of the command (PRO-5).
+// arrive before the command (PRO-5).
 func (s *state) request(m protocol.Method, done func(reply any)) mail.Request {
 	s.flush()
 	s.asked++
@@ -213,7 +213,7 @@ func (s *state) answered(reply answer) {
 	a.done(reply)
 }
 
-// again repeats a command that missed its queue, when the virtual host reports that the queue is back or does not
+// again repeats a command whose mail missed its queue, when the virtual host reports that the queue is back or does not
 // exist.
 func (s *state) again(m protocol.Method, queue string) {
 	s.Send(s.cfg.VHost.PID, &mail.AwaitQueue{

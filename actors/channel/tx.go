@@ -5,7 +5,7 @@ import (
 	"candlemark/protocol"
 )
 
-// selectTx makes the channel transactional, for the rest of its life.
+// selectTx makes the channel transactional, until its end.
 func (s *state) selectTx() error {
 	if s.confirms.On() {
 		return protocol.ChannelErrorf(protocol.PreconditionFailed, "cannot switch from confirm to tx mode")
@@ -53,8 +53,8 @@ func (s *state) rollback(m *protocol.TxRollback) error {
 	return nil
 }
 
-// endTx processes a commit or a rollback up to a turn's limit. All input waits for its end. When the channel itself
-// ends, publishes that wait are dropped without further turns.
+// endTx processes a commit or a rollback up to a turn's limit. All input waits until it is complete. When the channel
+// itself ends, publishes that wait are dropped without further turns.
 func (s *state) endTx() {
 	if s.tx == nil || s.tx.Ending() == nil {
 		return

@@ -8,8 +8,8 @@ import (
 	"candlemark/protocol"
 )
 
-// Assembler assembles a publish: method, content header, body frames. The exported fields are read-only; they alias
-// the reads that they came in unless Owned.
+// Assembler assembles a publish: method, content header, body frames. The exported fields are read-only; they alias the
+// reads in which they arrived unless Owned.
 type Assembler struct {
 	Publish    protocol.PublishView
 	Properties []byte // flags and list
@@ -17,13 +17,13 @@ type Assembler struct {
 	Owned      bool   // Publish and Properties are copies; once complete, Content too
 	stage      stage
 	size       uint64 // size of the body
-	got        uint64 // bytes of it received
+	got        uint64 // bytes of the body received
 	joined     bool   // Content is a copy
-	early      bool   // Publish is a copy, as the content header came in a later read
+	early      bool   // Publish is a copy, as the content header arrived in a later read
 	// An incomplete content is kept across reads only with room for all of it, and if it is valid (Settled).
 	room    budget.Arrival
 	held    bool  // room was granted
-	refusal error // error of the content; none of it is kept, and this is the answer at its end
+	refusal error // error of the content, which is discarded; returned when the content is complete
 }
 
 type stage uint8
@@ -42,7 +42,7 @@ const maxBodySize = 512 << 20
 // PublishMethod is the method in errors about contents.
 var PublishMethod protocol.Method = &protocol.BasicPublish{}
 
-// Busy reports whether a content has begun and was not taken.
+// Busy reports whether a content has begun and is not yet taken.
 func (a *Assembler) Busy() bool { return a.stage != idle }
 
 // Partial reports whether a body is incomplete.
@@ -81,7 +81,7 @@ func (a *Assembler) Method(payload []byte) error {
 	return nil
 }
 
-// Header handles the content header. A body larger than limit is refused before any of it is kept.
+// Header handles the content header. A body larger than limit is refused before any part of it is kept.
 func (a *Assembler) Header(f protocol.Frame, limit uint64) error {
 	if a.stage != wantHeader {
 		return a.Unexpected()
@@ -155,11 +155,11 @@ func (a *Assembler) Refuse(err error) {
 	a.Publish, a.Properties, a.Content = protocol.PublishView{}, nil, nil
 }
 
-// Settled reports whether the content has room, or is refused.
+// Settled reports whether the content has room or was refused.
 func (a *Assembler) Settled() bool { return a.held || a.refusal != nil }
 
-// Ask requests room for all of the content. If it returns false, decided is called with the number when there is room
-// or never will be, and then Decide has to be called.
+// Ask requests room for all of the content. If it returns false, decided is called with number once there is room or it
+// is certain that there will be none; then Decide has to be called.
 func (a *Assembler) Ask(of *budget.Arrivals, number uint64, decided func(number uint64, granted bool)) bool {
 	bytes := int64(a.size) + int64(len(a.Properties)+len(a.Publish.Exchange)+len(a.Publish.RoutingKey))
 	a.held = a.room.Ask(of, bytes, number, decided)
@@ -174,7 +174,7 @@ func (a *Assembler) Decide(granted bool) {
 	}
 }
 
-// Own copies the parts that alias the read chunk, before the chunk is released while the rest of the content is
+// Own copies the parts that alias the read chunk, before the chunk is released with the rest of the content still
 // missing.
 func (a *Assembler) Own() {
 	if !a.Busy() || a.Owned || a.refusal != nil {
@@ -185,14 +185,14 @@ func (a *Assembler) Own() {
 		a.Publish.RoutingKey = slices.Clone(a.Publish.RoutingKey)
 		a.early = true
 	}
-	if a.stage != wantHeader { // otherwise raw has not arrived
+	if a.stage != wantHeader { // otherwise Properties have not arrived
 		a.Properties = slices.Clone(a.Properties)
 		a.Owned = true
 	}
 }
 
 // Take reports whether the content is complete, and its error, if any. A complete valid content aliases the current
-// read as a whole, which is the usual case, or is copied as a whole.
+// read completely, the usual case, or is copied completely.
 func (a *Assembler) Take() (whole bool, refusal error) {
 	if a.stage != complete {
 		return false, nil

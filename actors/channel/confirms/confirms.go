@@ -5,25 +5,25 @@ import (
 	"candlemark/protocol"
 )
 
-// Confirms keeps, by publish number, how many queues have not answered yet (PRO-6). The zero value is off.
+// Confirms keeps, by publish number, how many queues have not answered yet (PRO-6). In the zero value confirms are off.
 type Confirms struct {
 	on     bool
 	last   uint64 // newest publish number
-	low    uint64 // oldest number that is not settled or has to be confirmed singly
-	from   uint64 // oldest unconfirmed number; those below low are acks
-	nacked uint64 // number of refused ones below low
+	low    uint64 // oldest number that is not settled or has to be confirmed individually
+	from   uint64 // oldest unconfirmed number; numbers below low are acked
+	nacked uint64 // number of refused publishes below low
 	ring   []pending
-	done   []mail.Range // settled in this turn, or put off, for Append
-	late   bool         // some are put off because the outbox is full
+	done   []mail.Range // settled in this turn, or postponed, for Append
+	late   bool         // some are postponed because the outbox is full
 }
 
-// BaseCapacity is the capacity kept when no publishes are under way, and the limit of numbers that are put off.
+// BaseCapacity is the capacity kept when no publishes are under way, and the limit of postponed numbers.
 const BaseCapacity = 4096
 
 type pending struct {
-	queues   int32 // that have not answered
+	queues   int32 // number of queues that have not answered
 	refused  bool
-	answered bool // confirmed singly, ahead of older numbers
+	answered bool // confirmed individually, before older numbers
 }
 
 func (c *Confirms) at(n uint64) *pending { return &c.ring[n&uint64(len(c.ring)-1)] }
@@ -31,14 +31,14 @@ func (c *Confirms) at(n uint64) *pending { return &c.ring[n&uint64(len(c.ring)-1
 // On reports whether publisher confirms are on.
 func (c *Confirms) On() bool { return c.on }
 
-// Start turns confirms on; the next publish is number 1 unless they were on before.
+// Start turns confirms on; the next publish is number 1 unless they were already on.
 func (c *Confirms) Start() {
 	c.on = true
 	c.low = max(c.low, 1)
 	c.from = max(c.from, 1)
 }
 
-// Begin returns the next publish number; it is settled when that many queues have answered, or by Complete.
+// Begin returns the next publish number; it is settled when the given number of queues have answered, or by Complete.
 func (c *Confirms) Begin(queues int) uint64 {
 	c.last++
 	if c.last-c.low >= uint64(len(c.ring)) {
@@ -56,7 +56,7 @@ func (c *Confirms) grow() {
 	}
 }
 
-// Complete settles n, which is unroutable and gets no answers.
+// Complete settles n, whose message is unroutable and gets no answers.
 func (c *Confirms) Complete(n uint64) {
 	if !c.on {
 		return
@@ -65,7 +65,7 @@ func (c *Confirms) Complete(n uint64) {
 	c.note(mail.Range{First: n, Last: n})
 }
 
-// Answered handles a queue's answer. Numbers that wait for no queue are ignored: a queue that failed may have
+// Answered handles a queue's answer. Numbers that do not wait for a queue are ignored: a queue that failed may have
 // answered before.
 func (c *Confirms) Answered(r mail.Range, refused bool) {
 	r.First, r.Last = max(r.First, c.low), min(r.Last, c.last)
@@ -90,7 +90,7 @@ func (c *Confirms) note(r mail.Range) {
 }
 
 // Append appends the confirms that are due after a turn: one ack for all settled numbers up to the first gap, and
-// single ones beyond it. A nack is always single.
+// individual ones beyond it. A nack is always individual.
 func (c *Confirms) Append(b []byte, channel uint16) []byte {
 	from := c.from
 	for c.low <= c.last {
@@ -134,7 +134,7 @@ func (c *Confirms) Append(b []byte, channel uint16) []byte {
 	return b
 }
 
-// PutOff stores confirms that cannot be sent now, in little memory: consecutive acks are one number, and for the
+// PutOff postpones confirms that cannot be sent now, using little memory: consecutive acks are one number, and for the
 // others the ring is scanned later.
 func (c *Confirms) PutOff() {
 	for ; c.low <= c.last; c.low++ {
@@ -146,7 +146,7 @@ func (c *Confirms) PutOff() {
 	c.done = append(c.done[:0], mail.Range{First: c.low, Last: c.last})
 }
 
-// Crowded reports whether so many confirms were put off that no more publishes should be taken.
+// Crowded reports whether so many confirms are postponed that no more publishes should be accepted.
 func (c *Confirms) Crowded() bool { return c.late && c.last+1-c.low >= BaseCapacity }
 
 // ackUpTo appends an ack for from..low-1, if there are any.

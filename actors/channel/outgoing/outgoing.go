@@ -31,7 +31,7 @@ func (m *Mail) Send(to mail.Address, what any) {
 	}
 }
 
-// CarryOut passes the mail to send, and empties it.
+// CarryOut passes each mail to send, and empties m.
 func (m *Mail) CarryOut(send func(to mail.Address, what any)) {
 	for i, p := range m.Out {
 		send(p.To, p.Mail)
@@ -40,7 +40,7 @@ func (m *Mail) CarryOut(send func(to mail.Address, what any)) {
 	m.Out = m.Out[:0]
 }
 
-// WatchOver passes the actors whose watches start and end.
+// WatchOver passes the actors whose watches start to watch, and those whose watches end to unwatch.
 func (m *Mail) WatchOver(watch, unwatch func(who mail.Address)) {
 	for _, w := range m.watch {
 		watch(w)

@@ -9,7 +9,7 @@ import (
 	"candlemark/protocol"
 )
 
-// Get answers basic.get from the queue q with that name.
+// Get answers basic.get from q, the queue with the given name.
 func (o *Output) Get(q *unacked.Queue, name string, r *mail.GetReply) {
 	if r.Empty {
 		o.Forgo()
@@ -70,7 +70,7 @@ func (o *Output) appendBody(b []byte, m *message.Message) []byte {
 	return protocol.AppendBodyFramesWith(b, o.cfg.ID, m.Body, o.cfg.FrameMax, o.cfg.Outbox.Refer)
 }
 
-// Confirm writes confirms if there is room; otherwise they are put off, and it returns false.
+// Confirm writes confirms if there is room; otherwise it postpones them and returns false.
 func (o *Output) Confirm(c *confirms.Confirms) bool {
 	if !c.Due() {
 		return true
@@ -82,7 +82,7 @@ func (o *Output) Confirm(c *confirms.Confirms) bool {
 	return true
 }
 
-// ConfirmAll is Confirm at the end of the channel, when confirms cannot be put off.
+// ConfirmAll does the same at the end of the channel, when confirms cannot be postponed.
 func (o *Output) ConfirmAll(c *confirms.Confirms) {
 	if c.Due() {
 		b := o.cfg.Outbox.Begin()

@@ -10,7 +10,7 @@ import (
 	"candlemark/protocol"
 )
 
-// The least that is returned of a consumer's window at a time (see the queue's window).
+// The minimum amounts by which a consumer's window is freed at a time (see the queue's window).
 const (
 	GrantMessages = 1024
 	GrantBytes    = 256 << 10
@@ -20,7 +20,7 @@ const (
 type Consumer struct {
 	Queue *unacked.Queue // nil for the consumer of direct replies
 	Name  string         // name of the queue
-	// passed to the outbox and not yet granted back to the queue
+	// Messages and bytes passed to the outbox and not yet granted to the queue again.
 	written, bytes int
 }
 
@@ -28,7 +28,7 @@ type Consumer struct {
 // full.
 func (o *Output) Deliver(c *Consumer, m *mail.Deliver) { o.hold(pendingWrite{consumer: c, deliver: m}) }
 
-// hold writes a delivery at once unless other output waits for room.
+// hold writes a delivery at once or, if other output waits for room, later.
 func (o *Output) hold(l pendingWrite) {
 	o.held = append(o.held, l)
 	if len(o.held) == 1 {
@@ -38,14 +38,14 @@ func (o *Output) hold(l pendingWrite) {
 	}
 }
 
-// ReplyLimit is the limit of bytes of direct replies that wait for a client that does not read, over all channels of
-// a connection; further ones are refused, so that one requester cannot fill the memory or block responders.
+// ReplyLimit is the limit of bytes of direct replies that wait for a client that does not read, over all channels of a
+// connection; further replies are refused, so that one requester cannot fill the memory or block responders.
 const ReplyLimit = 16 << 20
 
 // replyOverhead is the assumed size of a waiting reply without its content, in bytes.
 const replyOverhead = 256
 
-// DeliverReplies writes direct replies for their consumer, which has that tag, holds them back while the outbox is
+// DeliverReplies writes direct replies for their consumer, which has the given tag, keeps them while the outbox is
 // full, or drops them if the connection is ending. It returns false if the client reads too slowly.
 func (o *Output) DeliverReplies(c *Consumer, tag string, m *mail.Enqueue) bool {
 	if o.leaving {
@@ -74,7 +74,7 @@ func (o *Output) countReplies(bytes int) int {
 	return int(o.cfg.Replies.Add(int64(bytes)))
 }
 
-// Withdraw drops held deliveries that their queue has requeued.
+// Withdraw drops the held deliveries that their queue has requeued.
 func (o *Output) Withdraw(m *mail.DeliveriesReturned) {
 	for i := range o.held {
 		d := o.held[i].deliver
@@ -114,7 +114,7 @@ func (o *Output) write(c *Consumer, m *mail.Deliver) bool {
 	return true
 }
 
-// encode appends as many items as there is room for and returns the bytes of their bodies.
+// encode appends as many items as fit and returns the bytes of their bodies.
 func (o *Output) encode(c *Consumer, m *mail.Deliver) (size int) {
 	out, id := o.cfg.Outbox, o.cfg.ID
 	b := out.Begin()
@@ -140,8 +140,8 @@ func (o *Output) encode(c *Consumer, m *mail.Deliver) (size int) {
 	return size
 }
 
-// merged caches the last property list merged from a publisher's list and the broker's additions: dead letters that
-// end together usually get the same.
+// merged caches the last property list merged from a publisher's list and the broker's additions: dead letters that end
+// together usually get the same list.
 type merged struct {
 	overlay     *message.Overlay
 	raw, header []byte

@@ -25,7 +25,7 @@ type Config struct {
 	Log      zerolog.Logger
 	// Ready is called from any goroutine when there is room again, or a get can be sent.
 	Ready func()
-	// VHost says whether to call Trace for deliveries written.
+	// VHost determines whether to call Trace for deliveries written.
 	VHost *topology.VHost
 	Trace func(queue string, items []mail.Delivery)
 }
@@ -39,33 +39,33 @@ type Output struct {
 	merged  merged
 	held    []pendingWrite // output that waits for room, in order
 	// stops is the number of held writes that stop the client's input, replyBytes the size of held replies, owed the
-	// credit for held contents.
+	// credit charged for held contents.
 	stops, replyBytes int
 	owed              message.Debt
-	wantsRoom         bool // Ready will be called
+	wantsRoom         bool // Ready will be called when there is room
 	claims            bool // has a place among the connection's gets
 	leaving           bool
 }
 
-// pendingWrite waits for room in the outbox, behind earlier ones.
+// pendingWrite is output that waits for room in the outbox, after earlier output.
 type pendingWrite struct {
 	consumer *Consumer
 	deliver  *mail.Deliver // if nil, try is called
 	try      func() bool   // returns false if there is no room; Ready will be called
 	stops    bool          // stops the client's input until it is written
-	replies  int           // bytes of replies, which are limited by no window
+	replies  int           // bytes of replies, which no window limits
 }
 
-// New returns the output of a new channel. Deliveries get their tags from deliveries, and count in counts.
+// New returns the output of a new channel. Deliveries get their tags from deliveries, and are counted in counts.
 func New(cfg Config, out qos.Sender, deliveries *unacked.Deliveries, counts *mail.Counts) Output {
 	return Output{cfg: cfg, out: out, unacked: deliveries, counts: counts}
 }
 
-// HasRoom records that there is room again. Confirms have to be written next, then Resume called, since deliveries
-// might use up the room every time.
+// HasRoom records that there is room again. The caller writes confirms first and then calls Resume, as deliveries might
+// otherwise use up the room every time.
 func (o *Output) HasRoom() { o.wantsRoom = false }
 
-// Full reports whether it waits for room.
+// Full reports whether output waits for room.
 func (o *Output) Full() bool { return o.wantsRoom }
 
 // Resume continues with held output.
@@ -93,7 +93,7 @@ func (o *Output) catchUp(l *pendingWrite) bool {
 	return o.write(l.consumer, l.deliver)
 }
 
-// Drop drops held output, whose messages the queues requeue.
+// Drop drops held output. The queues requeue its messages.
 func (o *Output) Drop() {
 	for i := range o.held {
 		if m := o.held[i].deliver; m != nil {
@@ -106,7 +106,7 @@ func (o *Output) Drop() {
 	o.Forgo()
 }
 
-// Leave is Drop at the end of the connection: nothing waits for the client any more.
+// Leave does the same at the end of the connection; from then on nothing waits for the client.
 func (o *Output) Leave() {
 	o.leaving = true
 	o.Drop()
@@ -118,16 +118,16 @@ func (o *Output) Stops() bool { return o.stops > 0 }
 // Len returns the number of held writes.
 func (o *Output) Len() int { return len(o.held) }
 
-// InTurn calls try, behind held output, until it returns true; later input is not processed before. This bounds the
-// memory for a client that does not read: one answer for each channel beside the outbox, and input that is bounded by
-// credit. A connection that is ending waits for no client.
+// InTurn calls try, after held output, until it returns true; until then no later input is processed. This bounds the
+// memory for a client that does not read: the outbox, one answer for each channel, and input limited by credit. A
+// connection that is ending does not wait for the client.
 func (o *Output) InTurn(try func() bool) {
 	if len(o.held) > 0 || !try() {
 		o.Wait(try)
 	}
 }
 
-// Wait is InTurn for output that is known not to fit now.
+// Wait does the same for output that is known not to fit now.
 func (o *Output) Wait(try func() bool) {
 	if o.leaving {
 		return
@@ -139,8 +139,8 @@ func (o *Output) Wait(try func() bool) {
 // Charge charges the bytes of a waiting content to the connection's credit.
 func (o *Output) Charge(bytes int) { o.owed.Owe(o.cfg.Gate, bytes) }
 
-// Offer appends whole frames to the outbox if there is room, and nothing if f panics. If it returns false there is
-// none, and Ready will be called.
+// Offer appends the frames from f to the outbox if there is room, and nothing if f panics. Otherwise it returns false,
+// and Ready will be called.
 func (o *Output) Offer(f func(b []byte) []byte) (done bool) {
 	out := o.cfg.Outbox
 	b := out.Begin()
@@ -182,14 +182,14 @@ func (o *Output) say(m protocol.Method) bool {
 	return o.Offer(func(b []byte) []byte { return protocol.AppendMethodFrame(b, o.cfg.ID, m) })
 }
 
-// Claim takes a place among the gets of the connection. If it returns false all are taken, and Ready is called when
-// one is free.
+// Claim takes a place among the gets of the connection. If all are taken it returns false, and Ready is called when one
+// is free.
 func (o *Output) Claim() bool {
 	o.claims = true
 	return o.cfg.Outbox.Claim(o, o.cfg.Ready)
 }
 
-// Forgo returns the place, or stops waiting for one.
+// Forgo frees the place, or stops waiting for one.
 func (o *Output) Forgo() {
 	if o.claims {
 		o.claims = false

@@ -30,7 +30,7 @@ func (p *Peer) Unconfirmed() int { return p.unconfirmed }
 // Watcher is the channel.
 type Watcher interface {
 	qos.Sender
-	// Watch watches an actor: PeerGone follows when it has ended.
+	// Watch watches an actor: PeerGone arrives when it has ended.
 	Watch(actor mail.Address)
 	// Unwatch ends the watch.
 	Unwatch(actor mail.Address)
@@ -59,7 +59,7 @@ func (s *Peers) Of(queue mail.Address) *Peer {
 	return p
 }
 
-// OfTarget is Of for the target of a publish, which may be a consumer of direct replies.
+// OfTarget does the same for the target of a publish, which may be a consumer of direct replies.
 func (s *Peers) OfTarget(target mail.Address, requester bool) *Peer {
 	p := s.Of(target)
 	p.requester = requester
@@ -71,7 +71,7 @@ func (s *Peers) Find(queue mail.Address) *Peer { return s.byID[mail.ID(queue)] }
 
 // Gone removes and returns a queue that has ended, after all its mail was handled: unanswered publishes will not be
 // answered. It returns nil if the queue is not known, or if mail that was sent after its end is still being answered;
-// then PeerGone comes again.
+// then PeerGone arrives again.
 func (s *Peers) Gone(who mail.Address) *Peer {
 	p := s.Find(who)
 	if p == nil {
@@ -94,8 +94,8 @@ func (s *Peers) Unwatch() {
 	}
 }
 
-// Leave reports to every queue that the channel has left, and removes all. Queues without a record of the channel
-// ignore it.
+// Leave reports to every queue that the channel has left, and removes all queues. Queues without a record of the
+// channel ignore it.
 func (s *Peers) Leave() {
 	s.Unwatch()
 	for _, p := range s.byID {

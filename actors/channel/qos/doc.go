@@ -5,7 +5,7 @@
 // settlement, even without a limit.
 //
 // Sends: Allow, Reclaim, Limit and Resize to queues. Remaining room is allowed in advance to queues that ask for it,
-// and reclaimed when it is needed elsewhere.
+// and reclaimed when other queues need it.
 //
 // Deadlines: none. A restart loses everything, as the channel does.
 package qos

@@ -41,7 +41,7 @@ type offer struct {
 	messages int
 }
 
-// New returns the Limit of a channel, without a limit at first.
+// New returns the Limit of a channel, initially without a limit.
 func New(out Sender) Limit { return Limit{out: out} }
 
 // Messages returns the limit, 0 for none.
@@ -60,7 +60,7 @@ func (l *Limit) Set(n int) {
 	l.Allow()
 }
 
-// Resize sends another prefetch to all queues with consumers.
+// Resize sends a new prefetch to all queues with consumers.
 func (l *Limit) Resize(prefetch int) {
 	for _, q := range l.queues {
 		l.out.Send(q.Address, &mail.Resize{Channel: l.out.Self(), Prefetch: prefetch})
@@ -74,7 +74,7 @@ func (l *Limit) Attach(q *Queue) {
 	}
 }
 
-// Detach uncounts a consumer; allowance that only it could use is freed.
+// Detach uncounts a consumer, and frees the allowance that only it could use.
 func (l *Limit) Detach(q *Queue) {
 	if q.consumers--; q.consumers == 0 {
 		l.queues = slices.DeleteFunc(l.queues, func(x *Queue) bool { return x == q })
@@ -91,7 +91,8 @@ func (l *Limit) Delivered(q *Queue) {
 // Settled uncounts a delivery.
 func (l *Limit) Settled() { l.unacked-- }
 
-// Offered records that a queue has that many messages for consumers under the limit; 0 asks for one in advance.
+// Offered records that a queue has the given number of messages for consumers under the limit; 0 asks for one in
+// advance.
 func (l *Limit) Offered(q *Queue, messages int) {
 	switch {
 	case l.limit == 0:
@@ -143,7 +144,7 @@ func (l *Limit) allow(q *Queue, n int) {
 	l.out.Send(q.Address, &mail.Allow{Queue: q.Address, Channel: l.out.Self(), Messages: n})
 }
 
-// reclaim reclaims allowances that may not be needed from all queues but needy.
+// reclaim reclaims allowances that may not be needed from all queues except needy.
 func (l *Limit) reclaim(needy *Queue) {
 	for _, q := range l.queues {
 		if q != needy && q.allowed > 0 && !q.reclaimed {
@@ -160,7 +161,8 @@ func (l *Limit) Unused(q *Queue, messages int) {
 	l.Allow()
 }
 
-// disallow subtracts up to n from the allowance of a queue: it was used, returned, or the queue is gone.
+// disallow subtracts up to n from the allowance of a queue: it was used or returned, or the queue has no more
+// consumers.
 func (l *Limit) disallow(q *Queue, n int) {
 	n = min(n, q.allowed)
 	q.allowed -= n

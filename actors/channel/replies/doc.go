@@ -4,5 +4,5 @@
 // Owns: the channel's registration as a requester in the virtual host, which End removes, and the replies being
 // handled.
 //
-// Deadlines: none. A restart loses everything; replies on their way are dropped.
+// Deadlines: none. A restart loses everything; replies under way are dropped.
 package replies

@@ -8,7 +8,7 @@ import (
 	"candlemark/protocol"
 )
 
-// Consumer is a channel's consumer of direct replies, if it has one. It is created by New.
+// Consumer is a channel's consumer of direct replies, if there is one. It is created by New.
 type Consumer struct {
 	vhost    *topology.VHost
 	out      *output.Output
@@ -21,7 +21,7 @@ type Consumer struct {
 // New returns the Consumer of a channel that does not consume replies yet.
 func New(v *topology.VHost, out *output.Output) Consumer { return Consumer{vhost: v, out: out} }
 
-// Is reports whether it consumes with that tag.
+// Is reports whether it consumes with the given tag.
 func (c *Consumer) Is(tag string) bool { return c.name != nil && c.tag == tag }
 
 // Name returns its reply name, "" if it does not consume.
@@ -48,7 +48,7 @@ func (c *Consumer) Begin(m *protocol.BasicConsume, self mail.Address) (tag strin
 	return c.tag, nil
 }
 
-// End unregisters it: later replies are unroutable; those on their way are dropped.
+// End unregisters it: later replies are unroutable; replies under way are dropped.
 func (c *Consumer) End() {
 	if c.name != nil {
 		c.vhost.RemoveRequester(c.name)
@@ -56,7 +56,7 @@ func (c *Consumer) End() {
 	}
 }
 
-// Check returns nil if there is a consumer of replies with that name: a declare of such a name, whatever its
+// Check returns nil if there is a consumer of replies with the given name: a declare of such a name, whatever its
 // arguments, only checks this. The name of direct reply-to itself always exists.
 func (c *Consumer) Check(name string) error {
 	if name != topology.ReplyName && c.vhost.Requester([]byte(name)) == nil {
@@ -65,7 +65,7 @@ func (c *Consumer) Check(name string) error {
 	return nil
 }
 
-// Address replaces the reply-to in the properties of a request by this channel's reply name.
+// Address replaces the reply-to in the properties of a request with this channel's reply name.
 func (c *Consumer) Address(properties []byte) ([]byte, error) {
 	if c.name == nil {
 		return nil, protocol.ChannelErrorf(protocol.PreconditionFailed, "fast reply consumer does not exist")
@@ -73,11 +73,11 @@ func (c *Consumer) Address(properties []byte) ([]byte, error) {
 	return protocol.ReplaceReplyTo(properties, c.name.Name), nil
 }
 
-// Take handles replies: they are written, dropped because they are for no consumer or an earlier one, or refused
-// because the client reads too slowly. It returns the answer to the sender.
+// Take handles replies: they are written, dropped because they are not for the current consumer, or refused because the
+// client reads too slowly. It returns the answer to the sender.
 func (c *Consumer) Take(m *mail.Enqueue) mail.Fate {
 	c.arriving = m
-	fate := mail.Gone // a reply without a consumer is taken and dropped
+	fate := mail.Gone // a reply without a consumer is accepted and dropped
 	if c.name != nil && m.Queue == c.name.PID && !c.out.DeliverReplies(&c.consumer, c.tag, m) {
 		fate = mail.Failed
 	}

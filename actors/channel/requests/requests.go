@@ -23,7 +23,7 @@ type Client struct {
 // Request is a mail to send, and the handling of its answer.
 type Request struct {
 	To mail.Address
-	// Mail returns the mail, with the given Request.
+	// Mail returns the mail with the given Request in it.
 	Mail func(mail.Request) any
 	// Ok returns the answer to the client for a reply without error.
 	Ok     func(reply any) protocol.Method
@@ -32,7 +32,7 @@ type Request struct {
 	Purges *topology.Queue
 }
 
-// Named resolves a queue name in a method, "" being the last declared queue (DEC-9).
+// Named resolves a queue name in a method, "" is the last declared queue (DEC-9).
 func (c *Client) Named(name string) (string, error) {
 	if name != "" {
 		return name, nil
@@ -58,7 +58,7 @@ func Generated(prefix string) string {
 	return prefix + base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// For returns the request of m; nil without an error if m is not about queues, exchanges or bindings.
+// For returns the Request for m; nil without an error if m is not about queues, exchanges or bindings.
 func (c *Client) For(m protocol.Method) (*Request, error) {
 	switch m := m.(type) {
 	case *protocol.QueueDeclare:
@@ -87,7 +87,7 @@ func (c *Client) For(m protocol.Method) (*Request, error) {
 func (c *Client) declareQueue(m *protocol.QueueDeclare) (*Request, error) {
 	name := Stripped(m.Queue)
 	checked := name
-	if name == "" && !m.Passive { // the server will choose a similar one
+	if name == "" && !m.Passive { // the server will choose a name that passes the checks
 		checked = Generated("amq.gen-")
 	}
 	if err := c.mayDeclare(auth.Queue, checked, m.Passive); err != nil {
@@ -159,14 +159,14 @@ func (c *Client) purge(m *protocol.QueuePurge) (*Request, error) {
 	}, nil
 }
 
-// binding is how to change a binding.
+// binding describes a change of a binding.
 type binding struct {
 	ok             protocol.Method
 	remove, noWait bool
 }
 
-// bindQueue handles queue.bind and queue.unbind. An empty queue name means the last declared queue, and an empty key
-// with it that queue's name (DEC-9).
+// bindQueue handles queue.bind and queue.unbind. An empty queue name means the last declared queue, and with it an
+// empty key means that queue's name (DEC-9).
 func (c *Client) bindQueue(queue, source, key string, args protocol.Table, how binding) (*Request, error) {
 	name, err := c.Named(queue)
 	if err != nil {
@@ -213,7 +213,7 @@ func (c *Client) declareExchange(m *protocol.ExchangeDeclare) (*Request, error) 
 	if err := c.mayDeclare(auth.Exchange, name, m.Passive); err != nil {
 		return nil, err
 	}
-	var permission error // to create one with an alternate exchange (DEC-14)
+	var permission error // the refusal to create it with an alternate exchange (DEC-14)
 	if alternate, leads := policies.ExchangeLeadsTo(m.Arguments); leads {
 		permission = c.Lead(auth.Exchange, name, alternate)
 	}

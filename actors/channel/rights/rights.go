@@ -29,8 +29,8 @@ func (r *Rights) Any(kind auth.Kind, name string) error {
 	return r.Check(kind, name, auth.Configure)
 }
 
-// Lead checks the permissions to create an object that routes messages on to an exchange: read on the object and
-// write on the exchange.
+// Lead checks the permissions to create an object that routes its messages to an exchange: read on the object and write
+// on the exchange.
 func (r *Rights) Lead(kind auth.Kind, from, exchange string) error {
 	if err := r.Check(kind, from, auth.Read); err != nil {
 		return err
@@ -54,7 +54,7 @@ func (r *Rights) Make(args protocol.Table, name string) error {
 	return nil
 }
 
-// Readable resolves the name of a queue, with a check of read permission.
+// Readable resolves the name of a queue, and checks read permission.
 func (r *Rights) Readable(name string) (*topology.Queue, error) {
 	if err := r.Check(auth.Queue, name, auth.Read); err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func (r *Rights) Readable(name string) (*topology.Queue, error) {
 	return r.Queue(name)
 }
 
-// Queue resolves the name of a queue, without a check of permissions. The error is NotFound.
+// Queue resolves the name of a queue, without checking permissions. The error is NotFound.
 func (r *Rights) Queue(name string) (*topology.Queue, error) {
 	if q := r.VHost.Directory().Queue([]byte(name)); q != nil {
 		return q, nil
@@ -70,7 +70,8 @@ func (r *Rights) Queue(name string) (*topology.Queue, error) {
 	return nil, protocol.ChannelErrorf(protocol.NotFound, "no queue '%s' in vhost '%s'", name, r.VHost.Name)
 }
 
-// Writable resolves the name of an exchange to publish to, with the checks of TTL-7: permission, existence, internal.
+// Writable resolves the name of an exchange to publish to, and makes the checks of TTL-7: permission, existence,
+// internal.
 func (r *Rights) Writable(name []byte) (*topology.Exchange, error) {
 	if err := r.Check(auth.Exchange, string(name), auth.Write); err != nil {
 		return nil, err
@@ -104,7 +105,7 @@ func (r *Rights) Topic(exchange, key string, perm auth.Permission) error {
 	return r.Permissions.CheckTopic(r.User, r.VHost.Name, exchange, key, perm)
 }
 
-// Command checks that the user may publish an admin command: those that change policies need a user tag, the others
+// Command checks that the user may publish an admin command: commands that change policies need a user tag, others
 // check permissions themselves.
 func (r *Rights) Command(key []byte) error {
 	if topology.IsOpenCommand(key) || r.User.MayChange(auth.Policies) {

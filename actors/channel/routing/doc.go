@@ -2,7 +2,7 @@
 // snapshots, and collects one batch for each queue of a turn.
 //
 // Owns: the last route, which most publishers use repeatedly; the unsent batches, each of which retains the read with
-// its messages; what it knows of each queue while the snapshot is the same.
+// its messages; data about each queue, valid while the snapshot is the same.
 //
 // Sends: one Enqueue to each queue, when Flush is called.
 //

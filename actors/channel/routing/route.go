@@ -13,7 +13,7 @@ type Route struct {
 	caps              []int64
 }
 
-// Stored returns the last route, to targets, for later use.
+// Stored returns the last route, which leads to targets, for later use.
 func (r *Routes) Stored(targets []*Target) Route {
 	queues := slices.DeleteFunc(Queues(targets), func(q *topology.Queue) bool { return q.Requester }) // found by Aim
 	return Route{queues, Queues(r.histories), slices.Clone(r.caps)}

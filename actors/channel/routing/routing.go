@@ -14,8 +14,8 @@ import (
 )
 
 // Routes finds the routes of publishes. It caches the exchange and route of the last publish, as most publishers use
-// one only. The cache is valid while the vhost's generation and, from one read to the next, that of the permissions
-// are unchanged. It is created by NewRoutes.
+// only one. The cache is valid while the vhost's generation is unchanged; the permissions' generation is compared at
+// each read. It is created by NewRoutes.
 type Routes struct {
 	rights  *rights.Rights
 	batches *Batches
@@ -27,21 +27,21 @@ type Routes struct {
 	generation uint64
 	granted    uint64 // generation of the permissions
 	exchange   *topology.Exchange
-	topics     bool // some routing keys are not permitted there
+	topics     bool // some routing keys are not permitted at the exchange
 	routed     bool // key and targets are valid
 	name, key  []byte
 	targets    []*Target
 	histories  []*Target // exchanges that keep the message
-	caps       []int64   // TTL limits of both, nil for none; owned by the router
+	caps       []int64   // TTL limits of targets and histories, nil for none; owned by the router
 	keys       [][]byte  // keys of a message with carbon copies
 
-	// Counts of the exchange that were not added to it yet.
+	// Counts not yet added to the exchange.
 	counted *topology.Exchange
 	in, out uint64
-	at      int64 // of the last read
+	at      int64 // time of the last read
 }
 
-// Routed counts a message that an exchange routes to that many queues.
+// Routed counts a message that an exchange routes to the given number of queues.
 func (r *Routes) Routed(x *topology.Exchange, queues int) {
 	if x != r.counted {
 		r.AddCounts()
@@ -59,8 +59,8 @@ func (r *Routes) AddCounts() {
 	}
 }
 
-// headers are those of the message being routed. They are decoded only if an exchange needs them; so are its
-// properties.
+// headers holds the headers of the message being routed. They and the properties are decoded only if an exchange needs
+// them.
 type headers struct {
 	raw, all []byte
 	decode   func() protocol.Table // method value, created once
@@ -68,13 +68,13 @@ type headers struct {
 
 func (h *headers) bind() {
 	h.decode = func() protocol.Table {
-		t, _ := protocol.DecodeTable(h.raw) // was checked before
+		t, _ := protocol.DecodeTable(h.raw) // valid: checked before
 		return t
 	}
 }
 
 func (h *headers) properties() (p protocol.Properties, original []byte, size int) {
-	p, _ = protocol.DecodeProperties(h.all) // was checked before
+	p, _ = protocol.DecodeProperties(h.all) // valid: checked before
 	_, original = protocol.SplitOriginal(h.all)
 	return p, original, len(h.all)
 }
@@ -90,7 +90,8 @@ func NewRoutes(r *rights.Rights, b *Batches) *Routes {
 // BeginTurn resets the count of steps.
 func (r *Routes) BeginTurn() { r.steps = 0 }
 
-// AnswerSteps is how many steps a command or frame counts that may be answered at once: an answer is often written to the socket by itself.
+// AnswerSteps is the number of steps counted for a command or frame that may be answered at once, as an answer often
+// costs a separate write to the socket.
 const AnswerSteps = 50
 
 // Count counts steps.
@@ -99,7 +100,7 @@ func (r *Routes) Count(steps int) { r.steps += steps }
 // Steps returns the number of steps in this turn.
 func (r *Routes) Steps() int { return r.steps }
 
-// BeginRead invalidates the cache if permissions have changed. The time of the read is in ms of the broker's.
+// BeginRead invalidates the cache if permissions have changed. at is the time of the read, in ms of the broker's time.
 func (r *Routes) BeginRead(at int64) {
 	r.at = at
 	if g := r.rights.Permissions.Generation(); g != r.granted {
@@ -107,8 +108,7 @@ func (r *Routes) BeginRead(at int64) {
 	}
 }
 
-// Exchange returns the exchange to publish to, if permitted (TTL-7), and whether routing keys have to be checked,
-// too.
+// Exchange returns the exchange to publish to, if permitted (TTL-7), and whether routing keys also have to be checked.
 func (r *Routes) Exchange(name []byte) (x *topology.Exchange, topics bool, err error) {
 	if g := r.rights.VHost.Generation(); r.generation != g {
 		r.valid = false
@@ -127,7 +127,7 @@ func (r *Routes) Exchange(name []byte) (x *topology.Exchange, topics bool, err e
 	return x, r.topics, nil
 }
 
-// Use is Exchange for an exchange x that was checked otherwise.
+// Use does the same for an exchange that was checked elsewhere.
 func (r *Routes) Use(x *topology.Exchange) {
 	if g := r.rights.VHost.Generation(); r.generation != g {
 		r.generation, r.routed = g, false
@@ -137,8 +137,8 @@ func (r *Routes) Use(x *topology.Exchange) {
 	r.exchange, r.valid = x, false
 }
 
-// Find finds the queues for the message's own key and more. Only a route that depends on nothing but the own key is
-// cached. The error is for an invalid x-delay (DLY-2). If the route is Over, it exceeds a turn.
+// Find finds the queues for the message's own key and more. Only a route that depends on the own key alone is cached.
+// The error is for an invalid x-delay (DLY-2). The route may exceed a turn (Over).
 func (r *Routes) Find(x *topology.Exchange, m *message.Message, more [][]byte, raw []byte) ([]*Target, error) {
 	if r.routed && len(more) == 0 && bytes.Equal(r.key, m.RoutingKey) {
 		return r.targets, nil
@@ -165,14 +165,14 @@ func (r *Routes) Find(x *topology.Exchange, m *message.Message, more [][]byte, r
 	return r.Aim(x, m.RoutingKey, more, queues, r.router.Histories(), r.router.Caps()), nil
 }
 
-// Long returns a search for the route of a message that is kept until its end, raw being its headers.
+// Long returns a search for the route of a message that is kept until the search ends. raw are the message's headers.
 func (r *Routes) Long(x *topology.Exchange, kept *message.Message, more [][]byte, raw []byte) *topology.Long {
 	h := &headers{raw: raw, all: kept.Header}
 	h.bind()
 	return r.rights.VHost.Long(x, append([][]byte{kept.RoutingKey}, more...), h.decode, h.properties)
 }
 
-// Held returns the holder of an exchange as the only target, for messages that it is to hold.
+// Held returns the holder of an exchange as the only target, for messages that the exchange is to hold.
 func (r *Routes) Held(x *topology.Exchange, holder *topology.Queue) []*Target {
 	r.routed = false
 	return r.Aim(x, nil, nil, []*topology.Queue{holder}, nil, nil)
@@ -181,11 +181,11 @@ func (r *Routes) Held(x *topology.Exchange, holder *topology.Queue) []*Target {
 // Over reports whether the last route exceeded a turn.
 func (r *Routes) Over() bool { return r.router.Over() }
 
-// Histories returns the exchanges on the last route that keep messages: the message is sent to them as to a queue,
-// but they do not count for confirms.
+// Histories returns the exchanges on the last route that keep messages. The message is sent to them as to a queue, but
+// confirms do not wait for them.
 func (r *Routes) Histories() []*Target { return r.histories }
 
-// Caps returns the TTL limits on the last route, of its targets and then of its histories; nil for none.
+// Caps returns the TTL limits on the last route, first of its targets, then of its histories; nil for none.
 func (r *Routes) Caps() []int64 { return r.caps }
 
 // Aim sets the last route from the queues and histories that were found, and the limits of their TTLs.
@@ -206,8 +206,8 @@ func (r *Routes) Aim(x *topology.Exchange, key []byte, more [][]byte, queues, hi
 	return r.targets
 }
 
-// addRequester adds the requester with that reply name to the targets of a publish to the default exchange. Such a
-// route is not cached: requesters end without notice.
+// addRequester adds the requester with the given reply name to the targets of a publish to the default exchange. Such a
+// route is not cached: requesters may end at any time.
 func (r *Routes) addRequester(key []byte) {
 	if !topology.IsReplyName(key) {
 		return
@@ -224,7 +224,7 @@ func (r *Routes) addRequester(key []byte) {
 // than copied by each queue (PRO-11).
 const ShareFrom = 512
 
-// Target is a queue with its batch of this turn.
+// Target is a queue and its batch of this turn.
 type Target struct {
 	Queue *topology.Queue
 	peer  *peers.Peer
@@ -242,8 +242,8 @@ type Batches struct {
 	passing []*topology.Queue // targets to be removed at the end of the turn
 }
 
-// NewBatches returns the Batches of a new channel. by is sent with admin commands only; memory of messages is charged
-// to gate.
+// NewBatches returns the Batches of a new channel. by is sent with admin commands only; the memory of messages is
+// charged to gate.
 func NewBatches(out peers.Watcher, p *peers.Peers, by *mail.Publisher, gate *message.Gate) Batches {
 	return Batches{out: out, peers: p, by: by, gate: gate, targets: map[*topology.Queue]*Target{}}
 }
@@ -337,7 +337,7 @@ func (b *Batches) Add(m *message.Message, targets []*Target, caps []int64, chunk
 	}
 }
 
-// Agree marks the batches as Prepared: their queues have agreed to take them (TXN-6).
+// Agree marks the batches as Prepared: their queues have agreed to accept them (TXN-6).
 func (b *Batches) Agree() {
 	for _, t := range b.touched {
 		t.batch.Prepared = true
@@ -366,8 +366,8 @@ func (b *Batches) Flush() {
 	b.passing = b.passing[:0]
 }
 
-// FlushWhole is Flush for batches of which each queue takes all messages or none; with numbered, the answers have the
-// queues' message numbers.
+// FlushWhole does the same for batches of which each queue accepts all messages or none. If numbered, the answers
+// contain the queues' message numbers.
 func (b *Batches) FlushWhole(numbered bool) {
 	for _, t := range b.touched {
 		t.batch.AllOrNone, t.batch.Numbered = true, numbered

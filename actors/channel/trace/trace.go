@@ -20,7 +20,7 @@ func (o *Origin) Published(m *message.Message, queues protocol.Array) message.Me
 	return carry("publish."+string(m.Exchange), m, append(fields, protocol.Field{Key: "routed_queues", Value: queues}))
 }
 
-// Delivered returns the copy, in its own memory, of a delivery from a queue with these properties.
+// Delivered returns the copy, in its own memory, of a delivery from a queue, with the given properties.
 func (o *Origin) Delivered(queue string, m *message.Message, properties []byte, again bool) message.Message {
 	redelivered := int32(0)
 	if again {
@@ -28,7 +28,7 @@ func (o *Origin) Delivered(queue string, m *message.Message, properties []byte, 
 	}
 	fields := append(o.message(m, properties), protocol.Field{Key: "redelivered", Value: redelivered})
 	c := carry("deliver."+queue, m, append(fields, o.client()...))
-	c.Owned = false // otherwise it might keep a block of its queue alive
+	c.Owned = false // otherwise the copy might keep a block of its queue's memory
 	c.Own()
 	return c
 }
@@ -71,7 +71,7 @@ func properties(raw []byte) protocol.Table {
 	t := protocol.Table{}
 	p, err := protocol.DecodeProperties(raw)
 	if err != nil {
-		return t // was checked before
+		return t // valid: checked before
 	}
 	number := func(n uint64) any {
 		if n <= math.MaxInt32 {

@@ -9,8 +9,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Tracer copies a client's publishes and deliveries to the trace exchange. Owner: the actor of the client's channel
-// or session.
+// Tracer copies a client's publishes and deliveries to the trace exchange. It belongs to the actor of the client's
+// channel or session.
 type Tracer struct {
 	On      bool // during the read being run
 	Origin  Origin
@@ -32,7 +32,8 @@ func (t *Tracer) Published(m *message.Message, targets []*routing.Target, chunk 
 	t.send(&c, chunk)
 }
 
-// Delivered copies a delivery from a queue, with these properties. Deliveries of traced copies are not traced again.
+// Delivered copies a delivery from a queue, with the given properties. Deliveries of traced copies are not traced
+// again.
 func (t *Tracer) Delivered(queue string, m *message.Message, properties []byte, again bool) {
 	if string(m.Exchange) == topology.TraceExchange {
 		return

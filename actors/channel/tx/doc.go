@@ -1,5 +1,5 @@
-// Package tx keeps the publishes and settlements of a transactional channel until tx.commit or tx.rollback [AMQP
-// 1.9]. As in RabbitMQ checks and routing are done before, and the queues get the messages one after the other: a
+// Package tx keeps the publishes and settlements of a transactional channel until tx.commit or tx.rollback [AMQP 1.9].
+// As in RabbitMQ, checks and routing happen before the commit, and the queues get the messages one after the other: a
 // commit to several queues is not atomic.
 //
 // Owns: the publishes, copied and counted in the broker's intake (internal/budget), the settlements, the progress of

@@ -13,20 +13,20 @@ import (
 type Tx struct {
 	arrivals  *budget.Arrivals
 	publishes []Publish
-	targets   int   // number of their queues
-	kept      int64 // their bytes
+	targets   int   // number of queues of the publishes
+	kept      int64 // bytes of the publishes
 	settles   []settlement
-	// While a commit or rollback is in progress: the method, else nil, and how many publishes and settles are done.
+	// The method of a commit or rollback in progress, otherwise nil, and how many publishes and settles are done.
 	ending          protocol.Method
 	published, done int
-	// While tx.commit waits: how many answers are outstanding for the publishes from first to last, and whether one
+	// While tx.commit waits: the number of outstanding answers for the publishes from first to last, and whether one
 	// was a refusal.
 	left        int
 	first, last uint64
 	refused     bool
 }
 
-// Publish is a waiting message and its route. Caps are TTL limits, of its Queues and then of its Histories.
+// Publish is a waiting message and its route. Caps are TTL limits, first of its Queues, then of its Histories.
 type Publish struct {
 	Message   message.Message
 	Queues    []*topology.Queue
@@ -55,7 +55,7 @@ const EndLimit = 4096
 // New makes an empty transaction.
 func New(arrivals *budget.Arrivals) *Tx { return &Tx{arrivals: arrivals} }
 
-// Publish stores a copy of a message for the commit. The error is 406: there is no room.
+// Publish stores a copy of a message for the commit. The error is 406 if there is no room.
 func (t *Tx) Publish(p Publish) error {
 	bytes := int64(p.Message.Size() + PublishBytes + TargetBytes*(len(p.Queues)+len(p.Histories)))
 	if ok, limit := t.arrivals.Keep(bytes); !ok {
@@ -74,7 +74,8 @@ func (t *Tx) Settle(tag uint64, u unacked.Delivery, how mail.Settlement) {
 	t.settles = append(t.settles, settlement{tag, u, how})
 }
 
-// Return marks deliveries of the transaction as late that a queue has requeued: a rollback makes them unacked again.
+// Return marks the deliveries of the transaction that a queue has requeued as late; a rollback makes them unacked
+// again.
 func (t *Tx) Return(d *unacked.Deliveries, q *unacked.Queue, m *mail.DeliveriesReturned) {
 	for i := range t.settles {
 		d.ReturnTaken(&t.settles[i].delivery, q, m)
@@ -84,7 +85,7 @@ func (t *Tx) Return(d *unacked.Deliveries, q *unacked.Queue, m *mail.DeliveriesR
 // Len returns the number of waiting publishes and settlements.
 func (t *Tx) Len() (publishes, settles int) { return len(t.publishes), len(t.settles) }
 
-// Forget drops the publishes: they were sent to their queues, or will not be.
+// Forget drops the publishes, which were sent to their queues or will not be sent.
 func (t *Tx) Forget() {
 	t.arrivals.Drop(t.kept)
 	t.publishes, t.targets, t.kept = nil, 0, 0
@@ -108,7 +109,7 @@ func (t *Tx) Ending() protocol.Method { return t.ending }
 
 // Advance continues a commit or rollback up to a turn's limit: it calls publish for each message, in order, then
 // settles the deliveries in d, or restores them in a rollback. It reports whether more is left; otherwise the
-// transaction is empty, and starts again.
+// transaction is empty and can be used again.
 func (t *Tx) Advance(d *unacked.Deliveries, publish func(p *Publish)) (more bool) {
 	_, keep := t.ending.(*protocol.TxCommit)
 	for left := EndLimit; t.published < len(t.publishes) || t.done < len(t.settles); left-- {

@@ -5,8 +5,8 @@
 //
 // Sends: Settle to queues, when Flush is called.
 //
-// A delivery that its queue has requeued (ADR 10) is late: its tag stays valid and counts for no limit, and the queue
-// ignores its settlement.
+// A delivery that its queue has requeued (ADR 10) is late: its tag stays valid but does not count towards any limit,
+// and the queue ignores its settlement.
 //
 // Deadlines: none. A restart loses everything; the queues have the unacked messages (PRO-7).
 package unacked

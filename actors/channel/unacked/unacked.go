@@ -17,8 +17,8 @@ type Queue struct {
 type Delivery struct {
 	queue  *Queue
 	number uint64 // the queue's number of the delivery
-	got    bool   // of basic.get, which counts for no limit
-	late   bool   // requeued by its queue; counts for no limit either
+	got    bool   // of basic.get, which does not count towards the limit
+	late   bool   // requeued by its queue; does not count either
 }
 
 // Of returns the queue of the delivery, and its number there.
@@ -40,14 +40,14 @@ type Deliveries struct {
 // New returns the Deliveries of a new channel.
 func New(out qos.Sender) Deliveries { return Deliveries{out: out, Limit: qos.New(out)} }
 
-// Clear removes all deliveries and the limit, but keeps the counts.
+// Clear removes all deliveries and the limit, but keeps the counters.
 func (d *Deliveries) Clear() {
 	acked := d.acked
 	*d = New(d.out)
 	d.acked = acked
 }
 
-// Tag adds a delivery and returns its tag. number is the queue's, 0 if it expects no acknowledgement; got is for
+// Tag adds a delivery and returns its tag. number is the queue's, 0 if it expects no acknowledgement; got is set for
 // basic.get.
 func (d *Deliveries) Tag(q *Queue, number uint64, got bool) uint64 {
 	if number == 0 {
@@ -59,7 +59,7 @@ func (d *Deliveries) Tag(q *Queue, number uint64, got bool) uint64 {
 	return d.byTag.Append(Delivery{queue: q, number: number, got: got})
 }
 
-// Range returns the tags that a method means; 0 with multiple is all of them. ok is false for a tag without a
+// Range returns the tags to which a method applies; tag 0 with multiple means all. ok is false for a tag without a
 // delivery (DEC-15).
 func (d *Deliveries) Range(tag uint64, multiple bool) (first, last uint64, ok bool) {
 	first, last = tag, tag
@@ -86,7 +86,7 @@ func (d *Deliveries) SettleRange(first, last uint64, how mail.Settlement) {
 	d.SettleWith(first, last, how, nil)
 }
 
-// SettleWith is SettleRange with amendments to the messages, nil for none.
+// SettleWith does the same with amendments to the messages, nil for none.
 func (d *Deliveries) SettleWith(first, last uint64, how mail.Settlement, outcome *mail.Outcome) {
 	d.byTag.TakeRange(first, last, func(_ uint64, u Delivery) { d.settle(u, how, outcome) })
 }
@@ -116,7 +116,7 @@ func (d *Deliveries) Account(u Delivery, how mail.Settlement) (q *Queue, number 
 func (d *Deliveries) settle(u Delivery, how mail.Settlement, outcome *mail.Outcome) {
 	q, number := d.Account(u, how)
 	if q.Gone {
-		return // the message went with its queue; settling it is no error (LEASE-6)
+		return // the message ended with its queue; settling it is not an error (LEASE-6)
 	}
 	if q.settle == nil {
 		q.settle = &mail.Settle{Channel: d.out.Self()}
@@ -156,12 +156,12 @@ func (d *Deliveries) Forget(q *Queue, m *mail.DeliveriesReturned) (tags []uint64
 	tags = d.covered(q, m)
 	for _, tag := range tags {
 		u, _ := d.byTag.Take(tag)
-		d.Account(u, mail.Requeue) // the other settlement counts
+		d.Account(u, mail.Requeue) // only the other settlement counts
 	}
 	return tags
 }
 
-// Return marks deliveries as late that a queue has requeued.
+// Return marks the deliveries that a queue has requeued as late.
 func (d *Deliveries) Return(q *Queue, m *mail.DeliveriesReturned) {
 	for _, tag := range d.covered(q, m) {
 		u, _ := d.byTag.Take(tag)
@@ -170,7 +170,7 @@ func (d *Deliveries) Return(q *Queue, m *mail.DeliveriesReturned) {
 	}
 }
 
-// ReturnTaken is Return for a removed delivery that may be restored.
+// ReturnTaken does the same for a removed delivery that may be restored.
 func (d *Deliveries) ReturnTaken(u *Delivery, q *Queue, m *mail.DeliveriesReturned) {
 	if u.queue != q || !m.Covers(u.number) {
 		return
@@ -191,7 +191,7 @@ func (d *Deliveries) Len() int { return d.byTag.Len() }
 // Acked returns the number of acknowledged deliveries.
 func (d *Deliveries) Acked() uint64 { return d.acked }
 
-// Find returns the tags of deliveries, or the delivery of a tag. It changes nothing.
+// Find returns the tags of deliveries or the delivery with a tag. It changes nothing.
 func (d *Deliveries) Find(m *mail.FindDeliveries) *mail.DeliveriesFound {
 	found := &mail.DeliveriesFound{Reply: m.Done(nil), Queue: m.Queue, Tags: map[uint64]uint64{}}
 	if m.Tag != 0 {

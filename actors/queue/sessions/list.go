@@ -19,8 +19,8 @@ func (s *Set) List(since int64, skip, limit int) *Page {
 	return s.page
 }
 
-// Step examines up to the given number of sessions, and reports whether the list is done. Between two steps sessions may be added
-// and removed.
+// Step examines up to the given number of sessions, and reports whether the list is done. Between two steps sessions
+// may be added and removed.
 func (p *Page) Step(steps int) (done bool) {
 	for ; p.at != nil && len(p.IDs) < p.limit && steps > 0; steps-- {
 		x := p.at.Value.(*Session)
