@@ -28,8 +28,8 @@ func publishBatch(s *state, whole *delivery, payload []byte) {
 	publishAll(s, whole.batch, all)
 }
 
-// publishNumbered publishes messages sent to an address to a queue or to the holder of a topic (DLY-15), all or none, and
-// calls done with their numbers in the queue.
+// publishNumbered publishes messages sent to an address to a queue or to the holder of a topic (DLY-15), all or none,
+// and then calls done with their numbers in the queue.
 func publishNumbered(s *state, address string, q *topology.Queue, messages [][]byte, done func(numbers []uint64, err error)) {
 	b := &batches.Batch{Queue: q.PID, Numbers: make([]uint64, len(messages))}
 	to := &link{publisher: &publisher{Link: incoming.Link{Target: incoming.ToQueue(address, q)}}}
@@ -56,12 +56,12 @@ func tryAll(s *state, whole *delivery, messages [][]byte) (all []delivery, err e
 	return all, err
 }
 
-// publishAll publishes the checked messages of a batch, so that each queue takes all of its messages, or none.
+// publishAll publishes the checked messages of a batch, so that each queue accepts all of its messages or none.
 func publishAll(s *state, b *batches.Batch, all []delivery) {
 	s.batches.Flush() // earlier messages are not part of the batch
 	for i := range all {
 		d := &all[i]
-		d.Message.Own() // otherwise each would keep the whole batch in memory
+		d.Message.Own() // otherwise each message would keep the whole batch in memory
 		s.routed(d, s.routes.Again(d.To, d.Message.RoutingKey, d.Keys, &d.found))
 	}
 	s.batches.FlushWhole(b.Counts())

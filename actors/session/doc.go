@@ -2,20 +2,22 @@
 // Towards queues it is a channel.
 //
 // Owns: links by handle, publishes that queues have not confirmed, deliveries that the client has not settled, and
-// output that waits for room or for the client's window. A link that the client sends on has an exchange and a
-// routing key, or neither; one that it receives on is a consumer with link credit (actors/queue/consumers). Nodes
-// such as /management receive requests on one link and answer on another one (nodes.go).
+// output that waits for room or for the client's window. A link on which the client sends has an exchange and a routing
+// key, or neither; a link on which it receives is a consumer with link credit (actors/queue/consumers). Nodes such as
+// /management receive requests on one link and answer on another one (nodes.go).
 //
-// Mail: it takes Inbound, Block, Unblock and CloseChannel from its connection, Deliver, CreditTaken, EnqueueReply, ConsumeReply,
-// CancelConsumerReply, ConsumerCancelled, ConsumerTimedOut and DeliveriesReturned from queues, DescribeChannel and FindDeliveries from
-// anybody. It sends Enqueue, Consume, Credit, Grant, CancelConsumer, Settle and ChannelGone to queues, ChannelClosed
-// and CloseConnection to its connection; for requests the same mail as a channel for its commands
-// (actors/channel/requests), and DescribeQueue.
+// Mail: it takes Inbound, Block, Unblock, AccessChanged, StepTransaction, TransactionDischarged and CloseChannel from
+// its connection; Deliver, CreditTaken, EnqueueReply, Settled, WorkPrepared, ConsumeReply, CancelConsumerReply,
+// ConsumerCancelled, ConsumerTimedOut and DeliveriesReturned from queues; Enqueue, with direct replies, from channels
+// and sessions; OutboxReady; DescribeChannel and FindDeliveries from any actor; awaitExpired, resumeWork and PeerGone
+// from itself. It sends Enqueue, Consume, Credit, Grant, CancelConsumer, Settle, PrepareWork, ReleaseWork and
+// ChannelGone to queues, ChannelClosed and CloseConnection to its connection, and for requests the same mail as a
+// channel for its commands (actors/channel/requests) and DescribeQueue.
 //
-// A turn: input changes the state; then outcomes, replies and deliveries are written to the outbox, in this order, as
-// far as there is room. Replies stop the client's input until they are written. An attach or detach of a receiving
-// link waits for the queue, a request for its reply, and all later input waits, too, except behind a link that waits
-// for a session of a queue (receive.go).
+// A turn: input changes the state; then outcomes, replies and deliveries are written to the outbox, in this order,
+// until it is full. Replies stop the client's input until they are written. An attach or detach of a receiving link
+// waits for the queue, a request for its reply, and all later input waits too, except while a link waits for a session
+// of a queue (receive.go).
 //
 // States:
 //
@@ -23,7 +25,7 @@
 //	 ├──the client's end, or the connection's──────▶
 //	 └──a broken frame──▶ dead, until the connection ends
 //
-// Deadlines: 30 s for an answer of a queue, not counting time when the machine sleeps.
+// Deadlines: 30 s for an answer of a queue, not counting time while the machine sleeps.
 //
 // A restart loses: the session, and with it the connection. The queues requeue unsettled messages.
 package session

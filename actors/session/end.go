@@ -43,7 +43,7 @@ func (s *state) failConnection(err error) {
 }
 
 // leave handles the end of the connection. As in 0-9-1, input that was read before is still processed, so that a
-// publish is not lost behind a request that waits; but nothing waits for the client any more.
+// publish after a waiting request is not lost; but nothing waits for the client any longer.
 func (s *state) leave() {
 	s.leaving = true
 	s.dropHeld()
@@ -56,17 +56,17 @@ func (s *state) close() {
 	}
 	if s.phase == open {
 		s.giveBack()
-		if !s.leaving { // otherwise close does it
+		if !s.leaving { // otherwise close is called later
 			s.reply(&amqp10.End{})
 		}
-		s.leaving = true // so that it waits for nothing
+		s.leaving = true // so that nothing waits for the client
 		s.write()
 	}
 	s.phase = ended
 	s.Send(s.cfg.Connection, &mail.ChannelClosed{ID: s.cfg.Channel, Channel: s.Self()})
 }
 
-// giveBack tells every queue that the session holds nothing more.
+// giveBack informs every queue that the session no longer holds any deliveries.
 func (s *state) giveBack() {
 	entity := func(l *link) bool { return l.consumer != nil && l.consumer.entity }
 	settlement.TakeOf(&s.unacked, &s.owners, entity, func(u unacked.Delivery) { s.unacked.Settle(u, mail.Leave, nil) })
@@ -92,7 +92,7 @@ func (s *state) giveBack() {
 	s.dropHeld()
 }
 
-// dropBegun drops incomplete input, and answers that have no credit.
+// dropBegun drops incomplete input, and answers without credit.
 func (s *state) dropBegun() {
 	for _, l := range s.links {
 		switch {
@@ -108,7 +108,7 @@ func (s *state) dropBegun() {
 	}
 }
 
-// dropHeld drops held output: queues requeue the deliveries.
+// dropHeld drops held output; queues requeue the deliveries.
 func (s *state) dropHeld() {
 	for _, w := range s.held {
 		if w.deliver != nil {

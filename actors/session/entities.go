@@ -13,7 +13,7 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// toEntity sets the target of a link to a queue or, if there is none of that name, to the exchange of a topic.
+// toEntity sets the target of a link to a queue or, if there is no queue of that name, to the exchange of a topic.
 func toEntity(s *state, p *publisher, address string) error {
 	name, err := servicebus.ParseTarget(address)
 	if err != nil {

@@ -21,16 +21,16 @@ type link struct {
 	handle    uint32
 	name      string
 	address   string // address of its target or source, as the client names it
-	closing   bool   // the broker has sent detach, and waits for the client's
+	closing   bool   // the broker has sent detach, and waits for the client's detach
 	publisher *publisher
 	consumer  *consumer
 	answers   *answers.Link[*link]
 	opening   *entities.Opening
-	temporary string // its own queue, which ends with it; "" for none
+	temporary string // the link's own queue, which ends with the link; "" for none
 	writer    dialect.Writer
 }
 
-// account returns the credit account of a link that the client receives on; nil for others.
+// account returns the credit account of a link on which the client receives; nil for others.
 func (l *link) account() *window.Account {
 	switch {
 	case l.consumer != nil:
@@ -81,7 +81,7 @@ func (s *state) attach(m *amqp10.Attach) {
 	}
 }
 
-// attachPublisher attaches a link that the client sends on.
+// attachPublisher attaches a link on which the client sends.
 func attachPublisher(s *state, m *amqp10.Attach) error {
 	p := &publisher{Link: incoming.Link{Window: incoming.Credit, MaxMessageSize: s.cfg.MaxMessage, Mode: m.SndSettleMode, Count: m.InitialDeliveryCount.Or(0)}}
 	p.Reader = dialect.NewReader(m.Handle)
@@ -115,7 +115,7 @@ func attachPublisher(s *state, m *amqp10.Attach) error {
 	return nil
 }
 
-// attachConsumer attaches a link that the client receives on as a consumer of a queue.
+// attachConsumer attaches a link on which the client receives, as a consumer of a queue.
 func attachConsumer(s *state, m *amqp10.Attach) error {
 	switch {
 	case m.Source == nil:
@@ -193,7 +193,7 @@ func consumes(s *state, m *amqp10.Attach, ask *mail.Consume, peer *peers.Peer, g
 	s.reply(answer)
 }
 
-// detach handles the client's detach, or its answer to ours.
+// detach handles the client's detach, or its answer to the broker's.
 func (s *state) detach(m *amqp10.Detach) {
 	l := s.links[m.Handle]
 	switch {
@@ -228,9 +228,9 @@ func (s *state) detach(m *amqp10.Detach) {
 	}
 }
 
-// cancel ends a consumer, and then calls done. The queue answers behind its last delivery, and so does the session. The
-// queue requeues unsettled deliveries, except those that transactions settle, before it delivers to others (LOCK-9). Links of
-// Azure Service Bus's dialect leave theirs locked instead (LOCK-10).
+// cancel ends a consumer, and then calls done. The queue answers after its last delivery, and so does the session. The
+// queue requeues unsettled deliveries, except those that transactions settle, before it delivers to others (LOCK-9).
+// Deliveries on links of Azure Service Bus's dialect stay locked instead (LOCK-10).
 func (s *state) cancel(l *link, done func()) {
 	c := l.consumer
 	c.leaving = true
@@ -297,8 +297,7 @@ func timedOut(s *state, m *mail.ConsumerTimedOut) {
 	}
 }
 
-// peerGone handles the end of a queue, after all its mail. If it did not answer every publish, the fate of those is
-// unknown.
+// peerGone handles the end of a queue, after all its mail. The fate of publishes that it has not answered is unknown.
 func (s *state) peerGone(who mail.Address) {
 	p := s.peers.Gone(who)
 	if p == nil {

@@ -8,11 +8,11 @@ import (
 	"candlemark/protocol"
 )
 
-// long is a search for a route that exceeds a turn. It runs on its own goroutine, while all input behind the publish
-// waits, so that order is kept.
+// long is a search for a route that exceeds a turn. It runs on its own goroutine. All input after the publish waits for
+// it, so that order is kept.
 type long struct {
 	*topology.Long
-	debt message.Debt // for the waiting message
+	debt message.Debt // credit charged for the waiting message
 }
 
 // resumeWork: a turn ended before all input was processed.
@@ -31,7 +31,7 @@ func (s *state) mustRest() bool {
 	return true
 }
 
-// routeLong starts the search for the route of a message, which is published when it ends.
+// routeLong starts the search for the route of a message, which is published when the search ends.
 func (s *state) routeLong(routed *delivery) {
 	d := new(*routed)
 	d.Message.Own()

@@ -14,12 +14,12 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// requestCredit is how many requests a client may send on a link ahead of the answers. The credit is renewed at half
-// of that.
+// requestCredit is the number of requests that a client may send on a link before their answers. It is renewed when
+// half of it is used.
 const requestCredit = 8
 
 // node is a node of the broker that answers requests: the client sends them on one link and receives the answers on
-// another one of the same session.
+// another link of the same session.
 type node struct {
 	address    string
 	maxRequest uint64 // largest request, in bytes
@@ -115,14 +115,14 @@ func answersFor(s *state, l *link, replyTo string) *link {
 	return slices.MinFunc(found, func(a, b *link) int { return cmp.Or(rank(a)-rank(b), cmp.Compare(a.handle, b.handle)) })
 }
 
-// holdAnswers queues the answers with credit for writing.
+// holdAnswers queues the answers for which there is credit for writing.
 func holdAnswers(s *state, l *link) {
 	for _, a := range l.answers.Next() {
 		s.held = append(s.held, &writing{link: l, answer: a})
 	}
 }
 
-// answersWanted handles the client's credit for answers.
+// answersWanted handles credit given by the client for answers.
 func answersWanted(s *state, l *link, f *amqp10.Flow) {
 	a := l.answers
 	if f.LinkCredit.Set {
@@ -155,8 +155,8 @@ func appendAnswer(s *state, b []byte, w *writing) (_ []byte, blocked bool) {
 	return b, false
 }
 
-// dropAnswer removes an answer or a direct reply, unless it is nil, that was written or is not needed any more. It
-// returns the link of the request, which may send another one.
+// dropAnswer removes an answer or a direct reply, unless it is nil, that was written or is no longer needed. It returns
+// the link of the request, which may send another one.
 func (s *state) dropAnswer(a *nodeAnswer) *link {
 	if a == nil {
 		return nil

@@ -19,7 +19,7 @@ import (
 // publish is a message that queues have not confirmed.
 type publish = batches.Publish[*link]
 
-// publisher is the state of a link that the client sends on.
+// publisher is the state of a link on which the client sends.
 type publisher struct {
 	incoming.Link
 	node        *node       // messages are requests to this node, unless nil
@@ -35,7 +35,7 @@ func (s *state) forgetPublisher(l *link) {
 	}
 }
 
-// refill renews the client's credit on a link, unless that is nil, once half of it is used up and settled.
+// refill renews the client's credit on a link, unless that is nil, once half of it is used and settled.
 func (s *state) refill(l *link) {
 	if l == nil {
 		return
@@ -95,7 +95,7 @@ func (s *state) delivery(l *link, whole *incoming.Delivery) {
 		s.settle(d, work.Rejected(err))
 	case p.coordinator:
 		s.work.Coordinate(l.handle, whole.Payload, func(state amqp10.State) { s.settle(d, state) })
-	case p.node != nil: // the node may keep it
+	case p.node != nil: // the node may keep the payload
 		ask(s, d, p.node, whole.Payload)
 	case whole.Batched:
 		publishBatch(s, d, whole.Payload)
@@ -104,7 +104,7 @@ func (s *state) delivery(l *link, whole *incoming.Delivery) {
 		*d = delivery{}
 		deliveries.Put(d)
 	}
-	debt.Settle() // its batches charge it
+	debt.Settle() // its batches charge for it
 	s.refill(l)
 }
 
@@ -145,8 +145,8 @@ func (s *state) check(d *delivery, payload []byte) error {
 	return d.Check(&d.link.publisher.Target, payload, s.routes, &s.access)
 }
 
-// refuse informs the client why a message is not published: with its outcome, or by detaching the link if it may not publish to the link's target or the
-// message is settled, so that it has no outcome.
+// refuse informs the client why a message is not published: by the message's outcome, or by detaching the link if the
+// client may not publish to its target, or if the message is settled and therefore has no outcome.
 func (s *state) refuse(d *delivery, err error) {
 	e := dialect.ErrorOf(err)
 	if d.tx != nil {
@@ -155,7 +155,7 @@ func (s *state) refuse(d *delivery, err error) {
 	var whole *incoming.LinkError
 	if p := d.link.publisher; errors.As(err, &whole) && p != nil && !p.Anonymous {
 		state := amqp10.State{Kind: amqp10.Released}
-		if p.Entity { // whose clients take released for success
+		if p.Entity { // whose clients treat released as success
 			state = amqp10.State{Kind: amqp10.Rejected, Error: e}
 		}
 		s.settle(d, state)
@@ -163,7 +163,7 @@ func (s *state) refuse(d *delivery, err error) {
 		s.failLink(d.link, err)
 		return
 	}
-	if d.settled && d.link.publisher != nil && d.tx == nil { // there is no other way to tell
+	if d.settled && d.link.publisher != nil && d.tx == nil { // there is no other way to inform the client
 		s.write()
 		s.failLink(d.link, d.link.publisher.Blame(err))
 		return
@@ -171,7 +171,7 @@ func (s *state) refuse(d *delivery, err error) {
 	s.settle(d, amqp10.State{Kind: amqp10.Rejected, Error: e})
 }
 
-// routed continues once the targets of a message, and the caps of their TTLs, are known.
+// routed continues once the targets of a message, and the limits of their TTLs, are known.
 func (s *state) routed(d *delivery, targets []*routing.Target) {
 	m := &d.Message
 	s.routes.Count(len(targets))

@@ -11,7 +11,7 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// consumer is the state of a link that the client receives on.
+// consumer is the state of a link on which the client receives.
 type consumer struct {
 	window.Account
 	queue          *unacked.Queue
@@ -19,14 +19,14 @@ type consumer struct {
 	tag            string
 	noAck          bool
 	entity         bool   // the link uses Azure Service Bus's dialect
-	deadLetters    bool   // and the queue is a dead-letter queue
+	deadLetters    bool   // the queue is also a dead-letter queue
 	leaving        bool   // the client has detached the link
 	maxMessageSize uint64 // largest message that the client accepts, in bytes; 0 for no limit
-	// passed to the outbox and not yet granted back to the queue
+	// Messages and bytes passed to the outbox and not yet granted to the queue again.
 	written, bytes int
 }
 
-// creditGiven passes the client's credit on to the queue, which knows the deliveries under way.
+// creditGiven passes the client's credit to the queue, which knows the deliveries under way.
 func (s *state) creditGiven(l *link, f *amqp10.Flow) {
 	c := l.consumer
 	if f.LinkCredit.Set {
@@ -39,7 +39,7 @@ func (s *state) creditGiven(l *link, f *amqp10.Flow) {
 	}
 }
 
-// ofTag returns the link of the consumer with that tag, nil if there is none.
+// ofTag returns the link of the consumer with the given tag, nil if there is none.
 func (s *state) ofTag(tag string, queue mail.Address) *link {
 	for _, l := range s.links {
 		if c := l.consumer; c != nil && c.tag == tag && mail.Same(c.queue.Address, queue) {
@@ -54,7 +54,7 @@ func (s *state) deliver(m *mail.Deliver) {
 	l := s.ofTag(m.Tag, m.Queue)
 	switch {
 	case l == nil || s.leaving || s.phase != open:
-		m.Release() // the queue learns, or has learnt, that the session is gone
+		m.Release() // the queue is informed separately that the session is gone
 	case l.consumer.leaving:
 		sendBack(s, l.consumer, m)
 	default:
@@ -65,7 +65,8 @@ func (s *state) deliver(m *mail.Deliver) {
 	}
 }
 
-// creditTaken answers a drain or an echo, behind the deliveries before it. Repeated requests before the answer is read get one answer.
+// creditTaken answers a drain or an echo, after the earlier deliveries. Repeated requests before the answer is read get
+// one answer.
 func (s *state) creditTaken(m *mail.CreditTaken) {
 	if l := s.ofTag(m.Tag, m.Queue); l != nil && !l.consumer.leaving {
 		s.holdFlow(l, m)
@@ -94,7 +95,7 @@ func sendBack(s *state, c *consumer, m *mail.Deliver) {
 	}
 }
 
-// withdraw returns the deliveries that wait to be written on a link, and drops answers.
+// withdraw returns the unwritten deliveries of a link to their queue, and drops its answers.
 func (s *state) withdraw(l *link) {
 	kept := s.held[:0]
 	for _, w := range s.held {
@@ -107,7 +108,7 @@ func (s *state) withdraw(l *link) {
 			s.sending = sending{}
 		}
 		if w.deliver != nil {
-			if begun { // the current message has its number already
+			if begun { // the current message already has its number
 				w.deliver.Written++
 			}
 			sendBack(s, l.consumer, w.deliver)
@@ -124,7 +125,7 @@ func (s *state) withdraw(l *link) {
 
 // disposition settles deliveries.
 func (s *state) disposition(m *amqp10.Disposition) {
-	if m.Role != amqp10.RoleReceiver { // for its own messages, which are settled
+	if m.Role != amqp10.RoleReceiver { // for its own messages, which are already settled
 		return
 	}
 	if m.State.Kind == amqp10.Transactional {
@@ -155,7 +156,7 @@ func (s *state) disposition(m *amqp10.Disposition) {
 	})
 	lost := s.elsewhere.Take(first, last, m.Settled, s.reply)
 	settleEntity(s, asked, m)
-	s.unacked.SettleWith(first, last, how, outcome) // the remaining ones
+	s.unacked.SettleWith(first, last, how, outcome) // the deliveries that remain
 	switch {
 	case m.Settled:
 	case len(asked) == 0 && !lost:
@@ -173,7 +174,7 @@ func (s *state) disposition(m *amqp10.Disposition) {
 const lateLimit = 100_000
 
 // returned handles deliveries that a queue has requeued because they were not settled in time (ADR 10) or on request.
-// Those not written yet are dropped; the queue ignores the settlement of the others.
+// Deliveries not written yet are dropped; the queue ignores the settlement of the others.
 func (s *state) returned(m *mail.DeliveriesReturned) {
 	p := s.peers.Find(m.Queue)
 	if p == nil {
@@ -188,7 +189,7 @@ func (s *state) returned(m *mail.DeliveriesReturned) {
 			w.drop(m, s.sending.of == w)
 		}
 	}
-	if m.Settled { // by a request of a client, possibly this one
+	if m.Settled { // by a client's request, possibly this client's
 		for _, tag := range s.unacked.Forget(&p.Queue, m) {
 			s.owners.Take(tag)
 			s.elsewhere.Add(tag)

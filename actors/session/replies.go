@@ -33,11 +33,11 @@ func attachReplies(s *state, m *amqp10.Attach) error {
 // replyLimit is the limit of bytes of waiting direct replies in a session.
 const replyLimit = 16 << 20
 
-// takeReplies handles direct replies, which wait for credit like the answers of nodes. If they do not fit the whole
+// takeReplies handles direct replies, which wait for credit like the answers of nodes. If they do not fit, the whole
 // batch is refused; replies for a detached link are dropped.
 func takeReplies(s *state, m *mail.Enqueue) {
 	s.arriving = m
-	fate := mail.Gone // taken, but not stored
+	fate := mail.Gone // accepted, but not stored
 	for _, l := range s.links {
 		if l.answers != nil && l.answers.Requester != nil && l.answers.Requester.PID == m.Queue && !s.leaving {
 			if !holdReplies(s, l, m) {

@@ -11,7 +11,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// answerTimeout is how long a request to a queue waits for its answer, not counting time when the machine sleeps.
+// answerTimeout is how long a request to a queue waits for its answer, not counting time while the machine sleeps.
 const answerTimeout = 30 * time.Second
 
 // Config configures a session.
@@ -24,7 +24,7 @@ type session struct {
 	armed uint64 // number of the request that the timer guards
 }
 
-// awaitExpired: the request of that number was not answered in time.
+// awaitExpired: the request with this number was not answered in time.
 type awaitExpired struct{ id uint64 }
 
 // New returns the actor, which answers the client's begin when it is spawned. It must not be restarted.
@@ -94,8 +94,8 @@ func (s *session) guard(ctx actor.Context) {
 	}
 }
 
-// abort returns the credit of mail that will not be handled any more, including the mail that caused a panic. After a
-// panic the queues and the connection learn from their watches that the session is gone.
+// abort returns the credit of mail that will no longer be handled, including the mail that caused a panic. After a
+// panic the watches of the queues and the connection report that the session is gone.
 func (s *session) abort() {
 	defer func() { _ = recover() }()
 	if s.timer != nil {

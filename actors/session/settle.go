@@ -9,7 +9,7 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// settleEntity settles deliveries of links of Azure Service Bus's dialect, and asks the queue which of them were
+// settleEntity settles deliveries of links of Azure Service Bus's dialect, and asks the queues which of them they still
 // held.
 func settleEntity(s *state, tags []uint64, m *amqp10.Disposition) {
 	if len(tags) == 0 {
@@ -38,7 +38,7 @@ func settleEntity(s *state, tags []uint64, m *amqp10.Disposition) {
 // entitySettled informs the client of a queue's answer.
 func entitySettled(s *state, m *mail.Settled) {
 	x := s.settles[m.Number()]
-	if x == nil { // its session has ended
+	if x == nil { // the client's session has ended
 		return
 	}
 	delete(s.settles, m.Number())
@@ -48,7 +48,7 @@ func entitySettled(s *state, m *mail.Settled) {
 	}
 }
 
-// lostWith answers in place of a queue that ended.
+// lostWith answers instead of a queue that has ended.
 func lostWith(s *state, p *peers.Peer) {
 	for id, x := range s.settles {
 		if x.Queue == &p.Queue {

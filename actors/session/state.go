@@ -33,7 +33,7 @@ type phase uint8
 const (
 	// open: frames are processed.
 	open phase = iota
-	// closing: the broker sent end and waits for the client's.
+	// closing: the broker has sent end and waits for the client's end.
 	closing
 	// dead: the connection is being closed because of this session.
 	dead
@@ -54,12 +54,12 @@ type state struct {
 	windows window.Session
 	links   map[uint32]*link // by handle, the same in both directions
 
-	chunk          *message.Chunk // that of the Inbound being run
+	chunk          *message.Chunk // the chunk of the Inbound being run
 	routes         *routing.Routes
 	batches        routing.Batches
 	tracer         trace.Tracer
 	eventPublisher sessionevents.Publisher
-	long           *long // the search that is waited for, nil for none
+	long           *long // the search in progress, nil for none
 	resting        bool  // resumeWork is in the mailbox
 	recheck        access.Changes
 	peers          peers.Peers
@@ -72,26 +72,26 @@ type state struct {
 	elsewhere settlement.Elsewhere
 
 	unacked    unacked.Deliveries
-	owners     seqmap.Map[*link] // links of the unacked, by the same numbers
+	owners     seqmap.Map[*link] // links of the unacked deliveries, by the same numbers
 	arriving   *mail.Enqueue     // the replies being handled, not answered yet
 	replyBytes int               // bytes of waiting direct replies
-	held       []*writing        // output that waits for a window or for room, in order
-	sending    sending           // the first of them, partly written
+	held       []*writing        // output that waits for the client's window or for room, in order
+	sending    sending           // the first of held, partly written
 	scratch    []byte
 
 	replies   []amqp10.Composite // waiting for room; input is stopped until they are written
-	wantsRoom bool               // OutboxReady will come
+	wantsRoom bool               // OutboxReady will arrive
 	counts    mail.Counts
 	published metrics.Published
 	used      clock.Instant // when the last frame or delivery came
 
 	await  *await
 	asked  uint64 // number of the last request
-	parked []any  // to be run, the first perhaps partly done: *mail.Inbound, and *mail.StepTransaction and *mail.ConsumerTimedOut behind it
+	parked []any  // to be run, the first perhaps partly run: Inbound, StepTransaction and ConsumerTimedOut
 	work   work.Session[*link]
 }
 
-// await is a request that waits; all later input waits too.
+// await is a request that waits for its answer; all later input waits too.
 type await struct {
 	id   uint64
 	done func(reply any, err error)
@@ -105,7 +105,7 @@ type answer interface {
 	Failure() error
 }
 
-// result is the session's own result that a request waits for.
+// result is a result of the session's own, for which a request waits.
 type result struct {
 	id    uint64
 	reply any
@@ -236,7 +236,7 @@ func (s *state) proceed() {
 }
 
 // request returns the Request of a command that waits for its answer. Batches for queues are sent first, so that they
-// are ahead of it.
+// arrive before it.
 func (s *state) request(done func(reply any, err error)) mail.Request {
 	s.flush()
 	s.asked++
@@ -269,8 +269,8 @@ func (s *state) answered(reply answer) {
 	}
 }
 
-// ifMissed reports whether err says that a queue ended before it saw a request; then it asks the virtual host about
-// the queue and calls again.
+// ifMissed reports whether err means that a queue ended before it saw a request; if so, it asks the virtual host about
+// the queue, and calls again after the answer.
 func (s *state) ifMissed(err error, again func()) bool {
 	var missed *mail.Missed
 	if !errors.As(err, &missed) {
@@ -289,7 +289,7 @@ func (s *state) ifMissed(err error, again func()) bool {
 	return true
 }
 
-// run handles one frame after another. It returns false if one has to wait, with the rest left in m; otherwise m is
+// run handles the frames of m in order. If one has to wait, it returns false with the rest left in m; otherwise m is
 // released.
 func (s *state) run(m *mail.Inbound) bool {
 	s.chunk = m.Chunk

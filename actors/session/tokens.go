@@ -15,8 +15,8 @@ func takeToken(s *state, request []byte, done func(replyTo string, answer []byte
 	return (&tokens.Node{Access: &s.access, Check: s.cfg.Token, Connection: s.cfg.Connection, Send: s.Send, Ask: s.request, Beside: s.beside}).Run(request, done)
 }
 
-// recheckLinks detaches links to entities whose token has expired, lacks a right, or whose status forbids them. If a
-// consumer has to be cancelled first, the others wait for it.
+// recheckLinks detaches links to entities if the token has expired or lacks a right, or if the entity's status forbids
+// them. If a consumer has to be cancelled first, the remaining links wait for it.
 func recheckLinks(s *state) {
 	for _, handle := range slices.Sorted(maps.Keys(s.links)) {
 		l := s.links[handle]
@@ -42,8 +42,7 @@ func recheckLinks(s *state) {
 	s.recheck.Clear()
 }
 
-// refusedNow returns why a link would be refused if it were attached now, as far as tokens and statuses are
-// concerned.
+// refusedNow returns why, by tokens and statuses, a link would be refused if it were attached now.
 func refusedNow(s *state, l *link) error {
 	if l.closing || !servicebus.Is(l.address) || l.address == servicebus.TokenNode {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// startWork connects transactions to their session, which has its address by now.
+// startWork connects transactions to their session, which has its address by then.
 func startWork(s *state) {
 	s.work = work.Session[*link]{
 		Self: s.Self(), Connection: s.cfg.Connection, Known: s.cfg.Transactions, Arrivals: s.cfg.Arrivals, Unacked: &s.unacked, Owners: &s.owners, Elsewhere: &s.elsewhere,
@@ -35,7 +35,7 @@ func startWork(s *state) {
 
 // attachCoordinator attaches a link for declaring and discharging transactions.
 func attachCoordinator(s *state, m *amqp10.Attach) {
-	const maxRequest = 4096 // bytes
+	const maxRequest = 4096 // in bytes
 	l := &link{handle: m.Handle, name: m.Name, publisher: &publisher{
 		Link: incoming.Link{Window: incoming.Credit, MaxMessageSize: maxRequest, Mode: amqp10.SenderMixed, Count: m.InitialDeliveryCount.Or(0)}, coordinator: true,
 	}}
@@ -51,7 +51,7 @@ func keepWork(s *state, d *delivery, targets []*routing.Target, outcome amqp10.S
 	}, outcome))
 }
 
-// publishWork publishes the messages of a transaction, which queues have agreed to take.
+// publishWork publishes the messages of a transaction, which queues have agreed to accept.
 func publishWork(s *state, all []work.Publish, b *batches.Batch) {
 	for i := range all {
 		p := &all[i]

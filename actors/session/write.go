@@ -11,7 +11,7 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// The least that is returned of a consumer's window at a time (see the queue's window).
+// The minimum amounts by which a consumer's window is freed at a time (see the queue's window).
 const (
 	grantMessages = 1024
 	grantBytes    = 256 << 10
@@ -39,7 +39,7 @@ func (w *writing) drop(m *mail.DeliveriesReturned, inHand bool) {
 // reply writes a frame in order; input waits for it.
 func (s *state) reply(p amqp10.Composite) { s.replies = append(s.replies, p) }
 
-// write writes output to the outbox, as far as there is room: outcomes, replies, then deliveries.
+// write writes output to the outbox until it is full: outcomes, replies, then deliveries.
 func (s *state) write() {
 	if s.phase == dead || s.wantsRoom && !s.leaving {
 		return
@@ -77,7 +77,7 @@ func (s *state) write() {
 			break
 		}
 	}
-	if len(s.held) > 0 && s.held[0].deliver != nil { // only deliveries have a queue
+	if len(s.held) > 0 && s.held[0].deliver != nil { // only deliveries come from a queue
 		s.held[0].deliver.DetachChunk()
 	}
 }
@@ -152,7 +152,8 @@ func (s *state) encode(dst []byte, l *link, d *mail.Delivery, queue string) (hea
 	return head, body
 }
 
-// start starts writing a message. A message that is too large for the client ends the session instead; false.
+// start starts writing a message. If the message is too large for the client, it ends the session instead and returns
+// false.
 func (s *state) start(w *writing, d *mail.Delivery) bool {
 	var body []byte
 	s.scratch, body = s.encode(s.scratch[:0], w.link, d, w.link.consumer.name)
@@ -190,7 +191,7 @@ func (s *state) appendTransfers(b []byte, owned bool) []byte {
 	return b
 }
 
-// wrote counts a written message, and returns part of the queue's window.
+// wrote counts a written message, and frees part of the queue's window.
 func (s *state) wrote(c *consumer, m *mail.Deliver, d *mail.Delivery) {
 	if d.Number == 0 {
 		s.counts.DeliverNoAck++
@@ -208,7 +209,7 @@ func (s *state) wrote(c *consumer, m *mail.Deliver, d *mail.Delivery) {
 	}
 }
 
-// newTracer returns the tracer of the session, whose number takes the place of a channel's.
+// newTracer returns the tracer of the session, whose number is used as the channel number.
 func newTracer(s *state) trace.Tracer {
 	c := &s.cfg
 	origin := trace.Origin{Node: c.Node, VHost: c.VHost.Name, Connection: c.ConnectionName, User: c.User.Name, Channel: c.Channel}
@@ -218,7 +219,7 @@ func newTracer(s *state) trace.Tracer {
 // traceDelivery traces a delivery to a link.
 func traceDelivery(s *state, queue string, d *mail.Delivery) {
 	if s.cfg.VHost.Tracing() {
-		header, _ := d.Message.Overlay.Header(d.Message.Header) // none if it cannot be decoded
+		header, _ := d.Message.Overlay.Header(d.Message.Header) // no header if it cannot be decoded
 		s.tracer.Delivered(queue, &d.Message, header, d.Redelivered)
 	}
 }

@@ -17,17 +17,17 @@ import (
 // Access finds rights by address.
 type Access struct {
 	Login  *rights.Rights
-	Tokens *grants.Table // of the connection; nil for none
-	// Statuses are those of entities; nil if all are active.
+	Tokens *grants.Table // the connection's tokens; nil for none
+	// Statuses are the statuses of entities; nil if all are active.
 	Statuses *status.Table
 	Clock    *clock.Clock
 }
 
-// maxScopeLength is the limit for the address of a token, in bytes: names of entities have at most 310.
+// maxScopeLength is the limit for the address of a token, in bytes: entity names have at most 310.
 const maxScopeLength = 1024
 
-// IsThere reports whether the entity of a token's scope exists; true if the scope names no entity. Scopes that are
-// too long name none.
+// IsThere reports whether the entity of a token's scope exists; true if the scope names no entity. Too long scopes name
+// none.
 func IsThere(v *topology.VHost, scope string) bool {
 	if len(scope) > maxScopeLength {
 		return false
@@ -44,11 +44,11 @@ func IsThere(v *topology.VHost, scope string) bool {
 // Rights are the rights at an address.
 type Rights struct {
 	rights.Rights
-	ByKey    bool // those of an access key
+	ByKey    bool // they are the rights of an access key
 	statuses *status.Table
 }
 
-// At returns the rights at an address. The error is amqp:unauthorized-access: the token has expired.
+// At returns the rights at an address. The error is amqp:unauthorized-access if the token has expired.
 func (a *Access) At(address string) (*Rights, error) {
 	r := &Rights{Rights: *a.Login, statuses: a.Statuses}
 	if a.Tokens == nil {
@@ -62,8 +62,8 @@ func (a *Access) At(address string) (*Rights, error) {
 	return r, nil
 }
 
-// MaySend checks that messages may be sent to an entity, which is a queue of that name or, if there is none, an
-// exchange: a user needs the permissions of AMQP 0-9-1, a key those to write to the entity. Errors: those of
+// MaySend checks that messages may be sent to an entity, which is the queue of that name or, if there is none, the
+// exchange: a user needs the permissions of AMQP 0-9-1, a key the permission to write to the entity. Errors: as
 // rights.Writable; com.microsoft:entity-disabled.
 func (r *Rights) MaySend(name string) (exchange, key string, err error) {
 	if exchange, key, err = r.maySend(name); err == nil {
@@ -89,7 +89,8 @@ func (r *Rights) Receives(queue string) error {
 	return nil
 }
 
-// MayReceive checks that messages may be received from a queue. Errors: those of rights.Readable; com.microsoft:entity-disabled.
+// MayReceive checks that messages may be received from a queue. Errors: as rights.Readable;
+// com.microsoft:entity-disabled.
 func (r *Rights) MayReceive(queue string) (*topology.Queue, error) {
 	q, err := r.Readable(queue)
 	if err == nil {
@@ -98,7 +99,7 @@ func (r *Rights) MayReceive(queue string) (*topology.Queue, error) {
 	return q, r.claim(err, "Listen", queue)
 }
 
-// claim is the refusal of an access key in Service Bus's words; other errors are as they are.
+// claim returns the refusal of an access key in Service Bus's words; other errors are unchanged.
 func (r *Rights) claim(err error, claim, entity string) error {
 	var refused *protocol.ChannelError
 	if !r.ByKey || !errors.As(err, &refused) || refused.Code != protocol.AccessRefused {
@@ -107,8 +108,8 @@ func (r *Rights) claim(err error, claim, entity string) error {
 	return amqp10.Errorf(amqp10.UnauthorizedAccess, "Unauthorized access. '%s' claim(s) are required to perform this operation. Resource: '%s'.", claim, entity)
 }
 
-// Keeps checks whether an attached link, which receives from a queue or sends to an entity, may stay: for a user
-// regardless of changed permissions, as in AMQP 0-9-1. Errors: those of MayReceive and MaySend.
+// Keeps checks whether an attached link, which receives from a queue or sends to an entity, may stay. A user's link may
+// stay regardless of changed permissions, as in AMQP 0-9-1. Errors: as MayReceive and MaySend.
 func (r *Rights) Keeps(receives bool, name string) (err error) {
 	switch {
 	case receives && r.ByKey:
@@ -151,7 +152,8 @@ func (r *Rights) MayAlter(name string, topic bool) error {
 	return auth.MayAlter(r.Permissions, r.User, r.VHost.Name, at)
 }
 
-// Sender caches that messages may be sent to an entity, while nothing relevant has changed. The zero value is empty.
+// Sender caches the permission to send messages to an entity, as long as nothing relevant has changed. The zero value
+// is empty.
 type Sender struct {
 	may              *Rights
 	granted, changed uint64 // generations of permissions and of tokens
@@ -161,8 +163,8 @@ type Sender struct {
 	topics           bool // some routing keys are not permitted
 }
 
-// Check checks a message to an entity, whose link has that address, and returns the exchange. Errors: those of At and
-// of MaySend.
+// Check checks a message sent to an entity on a link with the given address, and returns the exchange. Errors: as At
+// and MaySend.
 func (s *Sender) Check(a *Access, address string, exchange, key []byte) (*topology.Exchange, error) {
 	v := a.Login.VHost
 	if s.may == nil || s.granted != s.may.Permissions.Generation() || s.directory != v.Generation() || s.status != a.Statuses.Generation() || a.Tokens != nil && s.changed != a.Tokens.Generation() ||

@@ -8,13 +8,13 @@ import (
 	"candlemark/internal/topology"
 )
 
-// maxCompared is how many queues and exchanges a virtual host has at most if names are found without regard to case: each of them is looked at.
-// A namespace of Service Bus has 10,000 entities at most.
+// maxCompared is the number of queues and exchanges of a virtual host up to which names are found regardless of case,
+// as all of them are compared. A namespace of Service Bus has at most 10,000 entities.
 const maxCompared = 20_000
 
-// Entity is the address of an entity as the broker writes it: with the names that its queue or exchange has, which clients may write in other
-// cases. The client for .NET puts a slash before the address; that is an entity's if the client has put a token for it, and else one of RabbitMQ's.
-// Other addresses are returned as they are (SBE-5, SBE-6).
+// Entity returns the canonical address of an entity, with the names of its queue or exchange, which clients may write
+// in a different case. The client for .NET puts a slash before the address; it is an entity's address if the client has
+// put a token for it, otherwise one of RabbitMQ's dialect. Other addresses are returned unchanged (SBE-5, SBE-6).
 func (a *Access) Entity(address string) string {
 	if rest, slash := strings.CutPrefix(address, "/"); slash {
 		if a.Tokens == nil || a.Tokens.At(address) == nil {
@@ -36,7 +36,7 @@ func (a *Access) Entity(address string) string {
 	return address
 }
 
-// namedIn is an address with the names of the queue or exchange that it leads to; false: there is none.
+// namedIn returns an address with the canonical names of its queue or exchange; false if there is neither.
 func namedIn(v *topology.VHost, address string) (string, bool) {
 	queue, topic := servicebus.ParseAudience(address)
 	d := v.Directory()

@@ -11,7 +11,7 @@ import (
 type Link[O any] struct {
 	window.Account
 	Node   string // address
-	Target string // address that the client has given its end
+	Target string // address that the client has given to its end
 	// Requester is the name for direct replies to the link; nil for the answers of a node.
 	Requester *topology.Queue
 	Settled   bool
@@ -25,7 +25,7 @@ type Answer[O any] struct {
 	Of      O
 }
 
-// Next removes and returns the waiting answers that have credit.
+// Next removes and returns the waiting answers for which there is credit.
 func (l *Link[O]) Next() []*Answer[O] {
 	n := min(len(l.Waiting), int(max(int64(l.Credit())-int64(l.Held), 0)))
 	next := slices.Clone(l.Waiting[:n])
@@ -34,8 +34,7 @@ func (l *Link[O]) Next() []*Answer[O] {
 	return next
 }
 
-// End makes direct replies to the link unroutable, if it is for those; replies on their way are dropped. It may be
-// called on nil.
+// End makes direct replies unroutable, if the link is for them; replies under way are dropped. It may be called on nil.
 func (l *Link[O]) End(v *topology.VHost) {
 	if l != nil && l.Requester != nil {
 		v.RemoveRequester(l.Requester)

@@ -1,6 +1,6 @@
-// Package answers keeps the answers of a node that the client has requested and has no credit for yet.
+// Package answers keeps the answers of a node that the client has requested but for which it has given no credit yet.
 //
-// Owns: waiting answers. Their user counts their bytes in the broker's intake (internal/budget).
+// Owns: waiting answers. The caller counts their bytes in the broker's intake (internal/budget).
 //
 // Deadlines: none. A restart loses the answers, and the session with them.
 package answers

@@ -8,16 +8,16 @@ import (
 // Batch is a set of messages with one outcome.
 type Batch struct {
 	Left     int          // messages without an outcome
-	rejected amqp10.State // of the first one that was
+	rejected amqp10.State // outcome of the first rejected message
 
-	// For a batch published by a request that waits: the number of the request, the queue, and its numbers of the
-	// messages, allocated for all of them. Otherwise Queue is nil.
+	// For a batch published by a request that waits: the number of the request, the queue, and the queue's numbers of
+	// all messages. Otherwise Queue is nil.
 	Asked   uint64
 	Queue   mail.Address
 	Numbers []uint64
 }
 
-// Ends counts an outcome; if it is the last one it returns true, and state becomes that of the batch.
+// Ends counts an outcome. If it is the last one, Ends returns true and sets *state to the outcome of the batch.
 func (b *Batch) Ends(state *amqp10.State) bool {
 	if state.Kind == amqp10.Rejected && b.rejected.Kind != amqp10.Rejected {
 		b.rejected = amqp10.State{Kind: amqp10.Rejected, Error: state.Error}
@@ -41,8 +41,8 @@ func (b *Batch) Numbered(queue mail.Address, at int32, number uint64) {
 // Counts reports whether the numbers of the messages are needed. The batch may be nil.
 func (b *Batch) Counts() bool { return b != nil && b.Queue != nil }
 
-// Refused returns the error of a request whose messages have this outcome, nil if they are accepted:
-// amqp:resource-limit-exceeded.
+// Refused returns the error amqp:resource-limit-exceeded for a request whose messages have this outcome, nil if they
+// are accepted.
 func Refused(state *amqp10.State) error {
 	if state.Kind == amqp10.Accepted {
 		return nil

@@ -14,17 +14,17 @@ type Unconfirmed[L any] struct{ seqmap.Map[Publish[L]] }
 // Publish is a message that queues have not confirmed.
 type Publish[L any] struct {
 	Link   L
-	Batch  *Batch // that it is part of, nil for none
+	Batch  *Batch // that contains it, nil for none
 	ID     uint32
 	At     int32 // in the batch
-	Queues int32 // that have not answered
+	Queues int32 // number of queues that have not answered
 
 	refused bool
 	why     *amqp10.Error // of the first refusal that gave a reason
 }
 
-// Answered takes a queue's answer, whose refusal has the reason why, and calls done for each message that all queues have answered. It returns how many
-// messages the queue has answered.
+// Answered handles a queue's answer. why is the reason of a refusal. It calls done for each message that all queues
+// have answered. It returns how many messages the queue has answered.
 func (u *Unconfirmed[L]) Answered(m *mail.EnqueueReply, why *amqp10.Error, done func(p Publish[L], state amqp10.State)) (answered int) {
 	type waiting struct {
 		number uint64

@@ -27,9 +27,9 @@ type Config struct {
 	Node           string // name of the broker, for clients
 	Outbox         *outbox.Outbox
 	Gate           *message.Gate
-	Arrivals       *budget.Arrivals // that of the connection; nil for no limit
+	Arrivals       *budget.Arrivals // the connection's; nil for no limit
 	FrameMax       uint32           // largest frame that the client accepts, in bytes
-	// NextOutgoingID, IncomingWindow and HandleMax are those of the client's begin.
+	// NextOutgoingID, IncomingWindow and HandleMax are the values in the client's begin.
 	NextOutgoingID, IncomingWindow, HandleMax uint32
 
 	VHost       *topology.VHost
@@ -37,9 +37,9 @@ type Config struct {
 	By          *events.Origin
 	Events      *events.Hub // receives events of consumers; nil for none
 	Permissions auth.Permissions
-	// Token checks a token of Azure Service Bus and returns its user, and may block; nil if there are no tokens.
+	// Token checks a token of Azure Service Bus and returns its user. It may block. Nil if there are no tokens.
 	Token        func(text string) (auth.User, sas.Token, error)
-	Tokens       *grants.Table       // that of the connection; nil for none
+	Tokens       *grants.Table       // the connection's; nil for none
 	Statuses     *status.Table       // of entities; nil if all are active
 	Transactions *transactions.Known // of the connection
 	MaxMessage   uint64              // largest message in bytes, with its properties

@@ -8,7 +8,7 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// receive answers with deferred messages. Messages that do not exist, or do not fit, are left out.
+// receive answers with deferred messages. Messages that do not exist or do not fit are omitted.
 func (a *asked) receive(q *topology.Queue) {
 	numbers, ok := a.Numbers()
 	mode, given := a.Field("receiver-settle-mode").(uint32)
@@ -67,7 +67,7 @@ func (a *asked) count(d *mail.Delivery) {
 	}
 }
 
-// settle settles messages by their locks, whichever link received them: all, or none.
+// settle settles messages by their locks, whichever link received them: all or none.
 func (a *asked) settle(q *topology.Queue) {
 	tokens, ok := a.LockTokens()
 	how, outcome, known := a.disposition()

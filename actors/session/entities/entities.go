@@ -21,7 +21,7 @@ func AddressOf(m *amqp10.Attach) string {
 	return ""
 }
 
-// Check is CheckLength, and Name of what has passed it.
+// Check calls CheckLength and, if there is no error, Name.
 func Check(m *amqp10.Attach, a *access.Access) error {
 	if err := CheckLength(m); err != nil {
 		return err
@@ -30,7 +30,7 @@ func Check(m *amqp10.Attach, a *access.Access) error {
 	return nil
 }
 
-// Name has the address of the broker's end of a link be one of an entity as the broker writes it (access.Access.Entity).
+// Name replaces the address of the broker's end of a link with the canonical entity address (access.Access.Entity).
 func Name(m *amqp10.Attach, a *access.Access) {
 	given := AddressOf(m)
 	name := a.Entity(given)
@@ -64,14 +64,15 @@ func TargetOf(m *amqp10.Attach) string {
 	return m.Target.Address.Or("")
 }
 
-// MaxLinkName and MaxLinkAddress are how many bytes the name of a link and its addresses have at most: the broker keeps them as long as the link.
-// Names of entities have 310 bytes, the longest address of RabbitMQ's dialect has less than 1,600.
+// MaxLinkName and MaxLinkAddress are the maximum lengths, in bytes, of the name of a link and of its addresses: the
+// broker keeps them as long as the link. Entity names have at most 310 bytes, addresses of RabbitMQ's dialect less than
+// 1,600.
 const (
 	MaxLinkName    = 1024
 	MaxLinkAddress = 4096
 )
 
-// CheckLength refuses links with longer ones. The error is amqp:invalid-field.
+// CheckLength refuses links with a longer name or address. The error is amqp:invalid-field.
 func CheckLength(m *amqp10.Attach) error {
 	switch {
 	case len(m.Name) > MaxLinkName:
@@ -82,7 +83,7 @@ func CheckLength(m *amqp10.Attach) error {
 	return nil
 }
 
-// SourceOf returns the name of the queue that a link receives from.
+// SourceOf returns the name of the queue from which a link receives.
 func SourceOf(m *amqp10.Attach) (queue string, err error) {
 	if !Of(m) {
 		return dialect.ParseSource(AddressOf(m))
@@ -101,7 +102,7 @@ func Nothing(m *amqp10.Attach) *amqp10.Attach {
 	return n
 }
 
-// DeliveryOf returns the broker's additions to a delivery. deadLetters says that it comes from a dead-letter queue.
+// DeliveryOf returns the broker's additions to a delivery. deadLetters is set if it comes from a dead-letter queue.
 func DeliveryOf(d *mail.Delivery, deadLetters bool) dialect.Delivery {
 	to := dialect.Delivery{Redelivered: d.Redelivered}
 	if d.Facts != nil {
@@ -116,7 +117,7 @@ func factsOf(d *mail.Delivery, deadLetters bool) servicebus.Facts {
 	if o := d.Message.Overlay; o != nil {
 		facts.DiedIn, facts.DiedOf = o.Last.Queue, o.Last.Reason
 	}
-	if deadLetters { // where deliveries do not count further (LOCK-8)
+	if deadLetters { // deliveries from it are not counted (LOCK-8)
 		facts.DeliveryCount = diedAfter(d.Message.Overlay)
 	}
 	return facts
@@ -129,7 +130,7 @@ func diedAfter(o *message.Overlay) uint32 {
 	return o.DiedAfter
 }
 
-// Settlement converts a state to a queue's settlement: an abandoned message is requeued, and the delivery counts.
+// Settlement converts a state to a queue's settlement: an abandoned message is requeued, and its delivery counts.
 func Settlement(state *amqp10.State) (how mail.Settlement, outcome *mail.Outcome) {
 	var properties protocol.Table
 	switch {
@@ -155,7 +156,7 @@ func outcomeOf(properties protocol.Table) *mail.Outcome {
 	return &mail.Outcome{Properties: properties}
 }
 
-// Ranges converts ascending numbers of deliveries that are settled alike to ranges.
+// Ranges converts ascending numbers of deliveries that are settled alike into ranges.
 func Ranges(numbers []uint64, how mail.Settlement, outcome *mail.Outcome) (all []mail.SettleRange) {
 	for _, n := range numbers {
 		if k := len(all); k > 0 && all[k-1].Last+1 == n {
@@ -167,7 +168,7 @@ func Ranges(numbers []uint64, how mail.Settlement, outcome *mail.Outcome) (all [
 	return all
 }
 
-// Unwritten returns settlements that put unwritten deliveries back.
+// Unwritten returns settlements that return unwritten deliveries to their places.
 func Unwritten(m *mail.Deliver) (all []mail.SettleRange) {
 	for i := range m.Items[m.Written:] {
 		if n := m.Items[m.Written+i].Number; n != 0 {
@@ -177,8 +178,8 @@ func Unwritten(m *mail.Deliver) (all []mail.SettleRange) {
 	return all
 }
 
-// Lost returns a function that reports whether numbers of deliveries are in ranges that a queue did not hold. It has
-// to be called for every number that the queue was asked to settle, in the order of the ranges.
+// Lost returns a function that reports whether numbers of deliveries are in ranges that a queue did not hold. The
+// function has to be called for every number that the queue was asked to settle, in the order of the ranges.
 func Lost(ranges []mail.Range) func(number uint64) bool {
 	return func(n uint64) bool {
 		if len(ranges) == 0 || n < ranges[0].First || n > ranges[0].Last {

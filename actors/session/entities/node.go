@@ -13,7 +13,7 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// MaxRequest is the limit for requests to an entity's node, in bytes; they include messages to be scheduled.
+// MaxRequest is the limit for requests to an entity's node, in bytes; these may contain messages to be scheduled.
 const MaxRequest = 1 << 20
 
 // Node answers the requests to ENTITY/$management.
@@ -26,13 +26,13 @@ type Node struct {
 	Ask  func(done func(reply any, err error)) mail.Request
 	// Self is the session, Connection its connection.
 	Self, Connection mail.Address
-	Counts           *mail.Counts // the session's
-	// Know registers the queue as a peer, which is informed of the session's end. Trace traces deferred messages that
-	// were received.
+	Counts           *mail.Counts // the session's counts
+	// Know registers the queue as a peer, which is informed of the session's end. Trace traces received deferred
+	// messages.
 	Know  func(queue mail.Address)
 	Trace func(queue string, d *mail.Delivery)
-	// Publish publishes messages to a queue, all or none, and calls done with their numbers in the queue, 0 for one
-	// that it did not keep. Cancelled is called with the number of cancelled scheduled messages.
+	// Publish publishes messages to a queue, all or none, and calls done with their numbers in the queue, 0 for a
+	// message that it did not keep. Cancelled is called with the number of cancelled scheduled messages.
 	Publish   func(q *topology.Queue, messages [][]byte, done func(numbers []uint64, err error))
 	Cancelled func(q *topology.Queue, n int)
 }
@@ -112,7 +112,7 @@ func (a *asked) answer(code int32, text string, condition amqp10.Symbol, body am
 	a.done(a.ReplyTo, a.Answer(nil, code, text, condition, body))
 }
 
-// failed answers with an error.
+// failed answers a request with an error.
 func (a *asked) failed(err error) {
 	e, code := ErrorOf(err), int32(500)
 	var refused *protocol.ChannelError
@@ -147,7 +147,7 @@ func (a *asked) failed(err error) {
 	a.answer(code, e.Description, e.Condition, nil)
 }
 
-// empty answers as a queue without messages does.
+// empty answers as for a queue without messages.
 func (a *asked) empty() {
 	switch a.Operation {
 	case servicebus.PeekMessage, servicebus.ListSessions, servicebus.DeleteMessages:
@@ -159,7 +159,7 @@ func (a *asked) empty() {
 	}
 }
 
-// peek answers with messages by ascending number.
+// peek answers with messages, by ascending number.
 func (a *asked) peek(q *topology.Queue) {
 	from, _ := a.Field("from-sequence-number").(int64)
 	count, _ := a.Field(servicebus.MessageCount).(int32)
@@ -189,7 +189,8 @@ func (a *asked) peek(q *topology.Queue) {
 	})
 }
 
-// peeked encodes a message as its receiver would get it; deadLetters says that it is in a dead-letter queue. ok is false if it cannot be read for now.
+// peeked encodes a message as its receiver would get it; deadLetters is set if it is in a dead-letter queue. ok is
+// false if it cannot be read at present.
 func peeked(m *mail.PeekedMessage, deadLetters bool) (encoded []byte, ok bool) {
 	if m.Unreadable {
 		return nil, false
@@ -206,7 +207,7 @@ func peeked(m *mail.PeekedMessage, deadLetters bool) (encoded []byte, ok bool) {
 	return append(head, body...), err == nil
 }
 
-// renew renews locks, and answers with their ends. If one is lost the others are renewed nevertheless.
+// renew renews locks, and answers with their new ends. If one is lost, the others are still renewed.
 func (a *asked) renew(q *topology.Queue) {
 	tokens, ok := a.LockTokens()
 	if !ok {

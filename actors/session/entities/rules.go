@@ -16,7 +16,7 @@ import (
 const maxRules = 1000
 
 // rules adds, removes and lists the rules of a subscription, which are bindings of its queue (ADR 77), like the
-// administration API does: for users who may configure the queue and, unless they only list, bind it.
+// administration API. The user must be allowed to configure the queue and, except for listing, to bind it.
 func (a *asked) rules(may *access.Rights) {
 	_, topic, own := entity.OfQueue(a.Queue)
 	x := may.VHost.Directory().Exchange([]byte(topic))
@@ -50,8 +50,8 @@ func (a *asked) rules(may *access.Rights) {
 	}
 }
 
-// mayRule checks the permissions to change rules: to configure the queue, and those of queue.bind. Rules of disabled
-// entities cannot be changed.
+// mayRule checks the permissions to change rules: permission to configure the queue, and the permissions of queue.bind.
+// Rules of disabled entities cannot be changed.
 func (a *asked) mayRule(may *access.Rights, topic string) error {
 	err := may.Check(auth.Queue, a.Queue, auth.Configure)
 	if a.Operation == servicebus.EnumerateRules {
@@ -69,7 +69,7 @@ func (a *asked) mayRule(may *access.Rights, topic string) error {
 	return err
 }
 
-// missing answers that an object does not exist, in words by which clients know that retrying is useless.
+// missing answers that an object does not exist, in words that tell clients that retrying is useless.
 func (a *asked) missing(path string) {
 	a.answer(404, "The messaging entity '"+path+"' could not be found.", servicebus.EntityNotFound, nil)
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // writable resolves the entity for scheduling and cancelling: a queue with scheduled messages. A topic has several
-// queues, and so no numbers.
+// queues and therefore no message numbers.
 func (a *asked) writable(may *access.Rights) (*topology.Queue, error) {
 	vhost := may.VHost
 	if a.Operation == servicebus.ScheduleMessage && !servicebus.MaySchedule(a.Address) {
@@ -38,7 +38,7 @@ func (a *asked) writable(may *access.Rights) (*topology.Queue, error) {
 	return nil, protocol.ChannelErrorf(protocol.NotFound, "no queue '%s' in vhost '%s'", a.Queue, vhost.Name)
 }
 
-// schedule publishes messages with their times, all or none, and answers with their numbers.
+// schedule publishes messages with their due times, all or none, and answers with their numbers.
 func (a *asked) schedule(q *topology.Queue) {
 	messages, ok := a.Messages()
 	if !ok {

@@ -35,7 +35,7 @@ func Session(m *amqp10.Attach) (*mail.SessionRequest, error) {
 	return &mail.SessionRequest{ID: id, Next: next, Wait: servicebus.WaitOf(m.Properties), Link: m.Name}, nil
 }
 
-// Grant adds the locked session and the end of its lock to the answer to an attach; nothing if got is nil.
+// Grant adds the locked session and the end of its lock to the answer to an attach; it adds nothing if got is nil.
 func Grant(answer, m *amqp10.Attach, got *mail.SessionLocked) {
 	if got != nil {
 		answer.Source.Filter = servicebus.SessionFilter(m.Source.Filter, got.ID)
@@ -43,7 +43,7 @@ func Grant(answer, m *amqp10.Attach, got *mail.SessionLocked) {
 	}
 }
 
-// ErrorOf is dialect.ErrorOf, with the conditions of Azure Service Bus for errors about sessions.
+// ErrorOf does the same as dialect.ErrorOf, but with the conditions of Azure Service Bus for errors about sessions.
 func ErrorOf(err error) *amqp10.Error {
 	for _, known := range [...]struct {
 		err       error
@@ -66,7 +66,8 @@ func ErrorOf(err error) *amqp10.Error {
 	return dialect.ErrorOf(err)
 }
 
-// RefusedLink is ErrorOf of a link that is not attached: of one for messages and sessions of which the queue has the other, in Service Bus's words.
+// RefusedLink is ErrorOf for a link that is not attached. A message link to a queue with sessions, or a session link to
+// a queue without, is refused in Service Bus's words.
 func RefusedLink(err error) *amqp10.Error {
 	switch {
 	case errors.Is(err, mail.ErrSessionNeeded):
@@ -77,7 +78,7 @@ func RefusedLink(err error) *amqp10.Error {
 	return ErrorOf(err)
 }
 
-// Cancelled returns why a queue has ended a consumer; there: the queue still exists.
+// Cancelled returns why a queue has ended a consumer. there is set if the queue still exists.
 func Cancelled(m *mail.ConsumerCancelled, queue, vhost string, there bool) error {
 	switch {
 	case m.Lost:
@@ -115,7 +116,7 @@ func (a *asked) useSession(q *topology.Queue) {
 		a.answer(400, "a session-id is wanted, and a state that is binary", amqp10.InvalidField, nil)
 		return
 	}
-	if len(state) == 0 { // how the client for Go deletes the state
+	if len(state) == 0 { // the client for Go deletes the state this way
 		state = nil
 	}
 	a.Send(q.PID, &mail.UseSession{

@@ -12,18 +12,18 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// Credit is how many messages a client may publish on a link ahead of their settlement. It is renewed at half of
-// that.
+// Credit is the number of messages that a client may publish on a link before their settlement. It is renewed when half
+// of it is used.
 const Credit = 500
 
 // Target is the target of a link.
 type Target struct {
 	Anonymous     bool   // each message has its own address
-	Exchange, Key []byte // otherwise the same for all
+	Exchange, Key []byte // otherwise the same for all messages
 	Entity        bool   // the link uses Azure Service Bus's dialect
 	Address       string // for an Entity
 	may           access.Sender
-	holder        *topology.Queue // of the topic, for messages that it is to hold; otherwise nil
+	holder        *topology.Queue // of the topic, for messages that the topic is to hold; otherwise nil
 	Reader        dialect.Reader
 }
 
@@ -35,7 +35,7 @@ func ToQueue(address string, q *topology.Queue) Target {
 	return Target{Entity: true, Address: address, Key: []byte(q.Name)}
 }
 
-// Name returns the name of the entity: the exchange, or the queue if that is the default one.
+// Name returns the name of the entity: the exchange, or the queue if it is the default exchange.
 func (t *Target) Name() string {
 	if len(t.Exchange) > 0 {
 		return string(t.Exchange)
@@ -43,7 +43,7 @@ func (t *Target) Name() string {
 	return string(t.Key)
 }
 
-// To sets the target to that of an address of RabbitMQ's dialect, and returns the queue if it is one. Errors:
+// To sets the target from an address of RabbitMQ's dialect, and returns the queue if it is a queue. Errors:
 // *amqp10.Error, *protocol.ChannelError.
 func (t *Target) To(address string, may *rights.Rights) (*topology.Queue, error) {
 	to, err := dialect.ParseTarget(address)
@@ -65,10 +65,10 @@ func (t *Target) To(address string, may *rights.Rights) (*topology.Queue, error)
 	return nil, nil
 }
 
-// Link is the credit of a link that the client sends on, and its incomplete delivery.
+// Link is the credit of a link on which the client sends, and its incomplete delivery.
 type Link struct {
 	Target
-	Window         uint32 // how many messages the client may send ahead of settlement
+	Window         uint32 // number of messages that the client may send before settlement
 	MaxMessageSize uint64 // limit for messages, in bytes
 	Mode           uint8  // snd-settle-mode
 	Credit, Count  uint32
@@ -81,11 +81,11 @@ type Link struct {
 	batched bool
 	txn     []byte
 	parts   parts
-	kept    int64 // bytes of the parts, which count among what the connection has begun
-	refused error // why the rest is dropped, and the message refused when it is whole; nil otherwise
+	kept    int64 // bytes of the parts, counted as incomplete input of the connection
+	refused error // why the message is refused once it is complete, and its rest dropped; nil otherwise
 }
 
-// Properties returns those of the answer to the attach of a link to an entity, nil for other links.
+// Properties returns the properties of the answer to the attach of a link to an entity, nil for other links.
 func (l *Link) Properties() amqp10.Map {
 	if !l.Entity {
 		return nil
@@ -97,18 +97,19 @@ func (l *Link) Properties() amqp10.Map {
 type Delivery struct {
 	ID      uint32
 	Settled bool   // no outcome is expected
-	Batched bool   // it holds several messages
+	Batched bool   // it contains several messages
 	Txn     []byte // id of its transaction, nil for none
 	Payload []byte // a whole message
 	Owned   bool   // the payload does not alias the read
-	// Refused is the error for a message that is too large, or has no room, and has no payload (SBE-13); nil for others.
+	// Refused is the error for a message, then without payload, that is too large or has no room (SBE-13); nil for
+	// others.
 	Refused error
 }
 
-// SessionError is an error that ends the session; others detach the link.
+// SessionError is an error that ends the session; other errors detach the link.
 type SessionError struct{ error }
 
-// Unwrap returns the error with the condition.
+// Unwrap returns the error that has the condition.
 func (e *SessionError) Unwrap() error { return e.error }
 
 // Forget drops an incomplete delivery.
@@ -117,7 +118,7 @@ func (l *Link) Forget(a *budget.Arrivals) {
 	l.begun, l.settled, l.batched, l.txn, l.parts, l.kept, l.refused = false, false, false, nil, parts{}, 0, nil
 }
 
-// Refill renews the client's credit, once half of it is used up and settled, and reports whether it did.
+// Refill renews the client's credit, once half of it is used and settled, and reports whether it did.
 func (l *Link) Refill() bool {
 	if l.Credit > l.Window/2 || l.Open >= int(l.Window) {
 		return false
@@ -126,7 +127,7 @@ func (l *Link) Refill() bool {
 	return true
 }
 
-// Take handles a transfer, and returns the delivery if it is whole. Errors: *amqp10.Error, perhaps in a
+// Take handles a transfer, and returns the delivery if it is complete. Errors: *amqp10.Error, possibly in a
 // *SessionError.
 func (l *Link) Take(t *amqp10.Transfer, payload []byte, a *budget.Arrivals) (d Delivery, whole bool, err error) {
 	if !l.begun {
@@ -174,8 +175,9 @@ func (l *Link) room(t *amqp10.Transfer, payload []byte, a *budget.Arrivals) erro
 	return nil
 }
 
-// drop drops a transfer of a message that is refused, because of err if that is not nil, and those before it, and returns the delivery if this is
-// the last one. Clients of Azure Service Bus wait for the outcome of a message, also when its link is detached.
+// drop drops a transfer of a refused message, and the earlier transfers of the message. A non-nil err becomes the
+// reason. It returns the delivery if this is the last transfer. Clients of Azure Service Bus wait for the outcome of a
+// message even if its link is detached.
 func (l *Link) drop(t *amqp10.Transfer, a *budget.Arrivals, err error) (d Delivery) {
 	if err != nil {
 		a.Drop(l.kept)
@@ -188,7 +190,8 @@ func (l *Link) drop(t *amqp10.Transfer, a *budget.Arrivals, err error) (d Delive
 	return d
 }
 
-// moded checks a delivery against the snd-settle-mode of the link. Links of Azure Service Bus's dialect may settle as they like.
+// moded checks a delivery against the snd-settle-mode of the link. On links of Azure Service Bus's dialect both are
+// allowed.
 func (l *Link) moded(settled bool) error {
 	switch {
 	case l.Entity:
@@ -222,7 +225,8 @@ func (l *Link) begin(t *amqp10.Transfer) error {
 	return nil
 }
 
-// Blame returns the error that detaches the link because of its last delivery. On an anonymous link it has the delivery-tag.
+// Blame returns the error that detaches the link because of its last delivery. On an anonymous link it contains the
+// delivery-tag.
 func (l *Link) Blame(err error) error {
 	if !l.Anonymous {
 		return err

@@ -2,10 +2,11 @@ package incoming
 
 import "slices"
 
-// smallPart is the most bytes that are reserved for small transfers to come.
+// smallPart is the maximum number of bytes reserved for small transfers to come.
 const smallPart = 16 << 10
 
-// parts hold the transfers of a delivery so far, in memory of their own: no more of it than the transfers had bytes, but for the room of a small part.
+// parts holds the transfers of a delivery so far, copied: its memory does not exceed their size by more than the room
+// for a small part.
 type parts struct {
 	list [][]byte
 	size int // bytes
@@ -25,7 +26,7 @@ func (p *parts) add(payload []byte) {
 	}
 }
 
-// with joins all transfers and the last one.
+// with returns all earlier transfers joined with the last one.
 func (p *parts) with(last []byte) []byte {
 	return slices.Concat(append(p.list, last)...)
 }

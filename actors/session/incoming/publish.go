@@ -26,11 +26,11 @@ type Publish struct {
 // LinkError is an error that applies to all messages of a link with a fixed target.
 type LinkError struct{ error }
 
-// Unwrap returns the error with the condition.
+// Unwrap returns the error that has the condition.
 func (e *LinkError) Unwrap() error { return e.error }
 
 // Check makes all checks of a message, and finds its exchange. Errors: *amqp10.Error and *protocol.ChannelError,
-// perhaps in a *LinkError.
+// possibly in a *LinkError.
 func (d *Publish) Check(to *Target, payload []byte, routes *routing.Routes, a *access.Access) (err error) {
 	if d.Refused != nil {
 		return d.Refused
@@ -84,7 +84,7 @@ func (d *Publish) Check(to *Target, payload []byte, routes *routing.Routes, a *a
 	}, a)
 }
 
-// Find returns the targets of a checked message. Errors and validity: those of routing.Routes.Find.
+// Find returns the targets of a checked message. Errors and validity: as routing.Routes.Find.
 func (d *Publish) Find(to *Target, routes *routing.Routes) ([]*routing.Target, error) {
 	if to.holder != nil {
 		return routes.Held(d.To, to.holder), nil

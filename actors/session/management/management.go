@@ -12,7 +12,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// MaxRequest is the limit for requests, in bytes: as large as a method of 0-9-1, which fits into a frame.
+// MaxRequest is the limit for requests, in bytes: the same as for a method of 0-9-1, which fits into a frame.
 const MaxRequest = 128 << 10
 
 // Session is the environment of requests.
@@ -20,11 +20,11 @@ type Session struct {
 	Client *requests.Client
 	Node   string // name of the broker
 	Log    zerolog.Logger
-	// Send sends mail. Ask numbers it, and calls done with the reply or error.
+	// Send sends mail. Ask sends numbered mail, and calls done with the reply or error.
 	Send func(to mail.Address, what any)
 	Ask  func(done func(reply any, err error)) mail.Request
-	// Missed reports whether an error says that a queue ended before it saw its mail; then it calls again once the
-	// queue is back, or gone.
+	// Missed reports whether err means that a queue ended before it saw its mail; if so, it calls again once the queue
+	// is back or known to be gone.
 	Missed func(err error, again func()) bool
 	// Purged is called for a purged queue.
 	Purged func(q *topology.Queue, messages int)
@@ -75,8 +75,8 @@ func (m *run) begin() {
 	m.command(m.Method)
 }
 
-// unbind removes a binding of an exchange, which may be nil. It is no error if the binding does not exist, for users
-// who may remove it.
+// unbind removes a binding of an exchange, which may be nil. For users who may remove the binding it is not an error if
+// it does not exist.
 func (m *run) unbind(x *topology.Exchange) {
 	if method := m.Bindings.Unbind(x); method != nil {
 		m.command(method)
@@ -143,10 +143,10 @@ func (m *run) noQueue() {
 	m.refuse(protocol.ChannelErrorf(protocol.NotFound, "queue '%s' in vhost '%s' not found", m.Name, m.s.Client.VHost.Name))
 }
 
-// describe answers with a queue, which needs any permission, as for a passive declare. It renews no lease.
+// describe answers with a queue, which needs any permission, as for a passive declare. It does not renew the lease.
 func (m *run) describe() {
 	s := m.s
-	if topology.IsReplyName([]byte(m.Name)) { // a check whether the requester still exists
+	if topology.IsReplyName([]byte(m.Name)) { // the client checks whether the requester still exists
 		m.queueOf(s.Client.VHost.Requester([]byte(m.Name)), 200, 0, 1)
 		return
 	}

@@ -15,7 +15,7 @@ type Publisher struct {
 	Channel string // the session's name
 }
 
-// Cancelled publishes scheduled.cancelled, if messages is above 0.
+// Cancelled publishes scheduled.cancelled, if messages is positive.
 func (t *Publisher) Cancelled(q *topology.Queue, messages int) {
 	if messages > 0 {
 		t.messages("scheduled.cancelled", false, q, messages, protocol.Field{Key: "exchange", Value: q.Holds()}, protocol.Field{Key: "message_id", Value: ""})

@@ -9,7 +9,7 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// Asked are deliveries of one queue that a client has settled, while it waits to hear whether they were still held.
+// Asked holds deliveries of one queue that a client has settled, until the queue reports which of them it still held.
 type Asked struct {
 	Queue   *unacked.Queue
 	State   amqp10.State
@@ -32,8 +32,8 @@ func Take(all *unacked.Deliveries, tags []uint64, state amqp10.State, how mail.S
 	return asked
 }
 
-// Report sends dispositions of the deliveries: those that the queue no longer held, which lost reports in order, are
-// rejected. A successful dead-lettering has no error, which clients would take for their own.
+// Report sends dispositions of the deliveries: deliveries that the queue no longer held, as reported in order by lost,
+// are rejected. A successful dead-lettering is sent without the error, which clients would mistake for a failure.
 func (x *Asked) Report(lost func(number uint64) bool, send func(amqp10.Composite)) {
 	dispositions := Dispositions{Send: send}
 	gone := amqp10.State{Kind: amqp10.Rejected, Error: servicebus.ErrLockLost()}

@@ -6,7 +6,7 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// Dispositions collects dispositions: neighbours with the same state are sent as one, when another state follows, or
+// Dispositions collects dispositions: neighbours with the same state are sent as one, when a different state follows or
 // by Flush.
 type Dispositions struct {
 	Send    func(amqp10.Composite)

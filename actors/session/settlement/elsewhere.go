@@ -11,8 +11,8 @@ import (
 // maxRanges is the maximum number of ranges of tags; beyond that the oldest are removed.
 const maxRanges = 10_000
 
-// Elsewhere holds the tags of deliveries that were settled by their locks: if a client settles them on their link,
-// too, the answer is that they are lost. The zero value is empty.
+// Elsewhere holds the tags of deliveries that were settled by their locks: if a client also settles them on their link,
+// the answer is that they are lost. The zero value is empty.
 type Elsewhere struct{ ranges []mail.Range } // ascending
 
 // Add adds tags.
@@ -47,8 +47,8 @@ func (e *Elsewhere) at(tag uint64) int {
 	return i
 }
 
-// Take removes the tags from first to last, answers that they are lost, unless the client has settled them for
-// itself, and reports whether there were any.
+// Take removes the tags from first to last, answers that they are lost, unless the client has already settled them, and
+// reports whether there were any.
 func (e *Elsewhere) Take(first, last uint64, settled bool, send func(amqp10.Composite)) (any bool) {
 	from := e.at(first)
 	to := from

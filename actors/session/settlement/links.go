@@ -5,8 +5,8 @@ import (
 	"candlemark/internal/seqmap"
 )
 
-// TakeOf removes the unsettled deliveries of links, and calls f for each in order. owners are the links of all deliveries, by
-// the same numbers; which selects links.
+// TakeOf removes the unsettled deliveries of the links selected by which, and calls f for each in order. owners has the
+// link of each delivery, under the same number as in all.
 func TakeOf[Link any](all *unacked.Deliveries, owners *seqmap.Map[Link], which func(Link) bool, f func(unacked.Delivery)) {
 	var tags []uint64
 	owners.Each(func(tag uint64, owner Link) bool {

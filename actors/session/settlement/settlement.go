@@ -6,8 +6,8 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// Of converts a state to a queue's settlement, with amendments; not final: the state does not settle the delivery.
-// The error is amqp:not-implemented, for states of transactions.
+// Of converts a state to a queue's settlement, with amendments. final is false if the state does not settle the
+// delivery. The error is amqp:not-implemented, for states of transactions.
 func Of(state *amqp10.State, settled bool) (how mail.Settlement, outcome *mail.Outcome, final bool, err error) {
 	switch state.Kind {
 	case amqp10.Accepted:

@@ -14,19 +14,19 @@ type Queues struct {
 	Client    *requests.Client
 	Container string // container-id of the client
 	By        *events.Origin
-	// Send sends mail. Ask numbers it, and calls done with the reply or error.
+	// Send sends mail. Ask sends numbered mail, and calls done with the reply or error.
 	Send func(to mail.Address, what any)
 	Ask  func(done func(reply any, err error)) mail.Request
 }
 
-// Attach declares an exclusive queue for a dynamic source or target, and calls attach with the attach to the queue. It calls
-// failed if either has an error. Errors: amqp:not-implemented, *protocol.ChannelError.
+// Attach declares an exclusive queue for a dynamic source or target, and then calls attach with an attach to that
+// queue. If either fails, it calls failed. Errors: amqp:not-implemented, *protocol.ChannelError.
 func (q *Queues) Attach(m *amqp10.Attach, attach func(*amqp10.Attach) error, failed func(error)) error {
 	name, err := dialect.TemporaryName(m, q.Container, requests.Generated(""))
 	if err != nil {
 		return err
 	}
-	if m.Role == amqp10.RoleSender { // otherwise the queue would be there before the link is refused
+	if m.Role == amqp10.RoleSender { // otherwise the queue would be created before the link is refused
 		if _, err := q.Client.Rights.Writable(nil); err != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
-// Package tokens executes requests to $cbs: it checks tokens, and passes them on to the connection.
+// Package tokens executes requests to $cbs: it checks tokens, and passes them to the connection.
 //
-// Owns: nothing; the session's requirements are in Node.
+// Owns: nothing; Node is what a request needs of its session.
 package tokens

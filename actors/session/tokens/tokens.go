@@ -17,7 +17,7 @@ const MaxRequest = 16 << 10
 // Node answers the requests to $cbs.
 type Node struct {
 	Access *access.Access
-	// Check checks a token and returns its user, and may block; nil if there are no tokens.
+	// Check checks a token and returns its user. It may block. Nil if there are no tokens.
 	Check      func(text string) (auth.User, sas.Token, error)
 	Connection mail.Address
 	// Send and Ask belong to the session. Beside runs work on its own goroutine and calls done with the result.
@@ -32,9 +32,8 @@ type checked struct {
 	token sas.Token
 }
 
-// Run executes an encoded request, and calls done with the encoded answer and its reply-to. After the check of the
-// token, the connection stores whose rights count at its address. The error, an *amqp10.Error, is for an invalid
-// request.
+// Run executes an encoded request, and calls done with the encoded answer and its reply-to. After checking the token,
+// the connection stores whose rights apply at its address. The error, an *amqp10.Error, is for an invalid request.
 func (n *Node) Run(request []byte, done func(replyTo string, answer []byte)) error {
 	r, err := servicebus.Read(request)
 	if err != nil {
@@ -58,7 +57,7 @@ func (n *Node) Run(request []byte, done func(replyTo string, answer []byte)) err
 			answer(401, refusal(good, err))
 		case !good.token.Covers(scope):
 			answer(401, "the token is not for '"+scope+"'")
-		case !access.IsThere(n.Access.Login.VHost, scope): // clients accept no other answer for it
+		case !access.IsThere(n.Access.Login.VHost, scope): // clients accept no other answer in this case
 			answer(404, "the entity of '"+scope+"' is not there")
 		default:
 			n.put(scope, good, answer)

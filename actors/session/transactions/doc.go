@@ -4,6 +4,6 @@
 // Owns: the messages, copied and counted in the broker's intake (internal/budget), and the deliveries, removed from
 // the unacked ones.
 //
-// Deadlines: none, those of the transactions are the connection's. A restart loses uncommitted work; the queues have
-// the unsettled messages.
+// Deadlines: none; the connection keeps the deadlines of transactions. A restart loses uncommitted work; the queues
+// have the unsettled messages.
 package transactions

@@ -17,31 +17,31 @@ import (
 )
 
 // Session does a session's part of transactions. The exported fields connect it to the session. Link is the session's
-// type of links, comparable to nil.
+// type of links; its zero value is no link.
 type Session[Link comparable] struct {
 	Table[Link]
 	Self, Connection mail.Address
 	Known            *transactions.Known
 	Arrivals         *budget.Arrivals
 	Unacked          *unacked.Deliveries
-	Owners           *seqmap.Map[Link] // links of the unacked
+	Owners           *seqmap.Map[Link] // links of the unacked deliveries
 	Elsewhere        *settlement.Elsewhere
 	Send             func(to mail.Address, what any)
 	Reply            func(amqp10.Composite)
-	// Wait returns a request that input waits for, without time limit, and calls done; Resume ends the wait without
-	// an answer. Number returns a request that nothing waits for.
+	// Wait returns a request for whose answer input waits, without time limit, and then calls done; Resume ends the
+	// wait without an answer. Number returns a request for which nothing waits.
 	Wait   func(done func(reply any, err error)) mail.Request
 	Resume func()
 	Number func() mail.Request
-	// Attached reports whether a link that the client receives on is still attached, and whether it is of Azure
-	// Service Bus's dialect.
+	// Attached reports whether a link on which the client receives is still attached, and whether it uses Azure Service
+	// Bus's dialect.
 	Attached func(l Link) (there, entity bool)
 	// Publish publishes messages; queues confirm those of b.
 	Publish func(all []Publish, b *batches.Batch)
 
 	asks       map[uint64]*Transaction[Link]       // unanswered by queues, by request
 	discharges map[uint64]func(state amqp10.State) // unanswered by the connection, likewise
-	ending     *Transaction[Link]                  // the one that input waits for, nil for none
+	ending     *Transaction[Link]                  // the transaction for which input waits, nil for none
 }
 
 // Rejected returns the outcome for a refusal.
@@ -55,7 +55,7 @@ func Attached(answer *amqp10.Attach) *amqp10.Attach {
 	return answer
 }
 
-// Coordinate declares or discharges a transaction, for a message on a coordinator's link, and calls tell with the
+// Coordinate declares or discharges a transaction, for a message on a coordinator's link, and calls answer with the
 // outcome (TXN-1).
 func (s *Session[Link]) Coordinate(link uint32, message []byte, answer func(amqp10.State)) {
 	r, err := transactions.Read(message)
@@ -94,7 +94,8 @@ func (s *Session[Link]) Discharged(m *mail.TransactionDischarged) {
 	}
 }
 
-// Of returns the transaction of a message, nil for none. Not all links allow them (TXN-5).
+// Of returns the transaction of a message, nil for none. takes is false for links that do not allow transactions
+// (TXN-5).
 func (s *Session[Link]) Of(id []byte, takes bool) (*Transaction[Link], error) {
 	if id == nil {
 		return nil, nil
@@ -185,7 +186,7 @@ func (s *Session[Link]) keep(x *Transaction[Link], tag uint64, m *amqp10.Disposi
 	return err
 }
 
-// Settling returns the numbers of a link's deliveries that transactions are to settle, in ascending order.
+// Settling returns the numbers of a link's deliveries that transactions will settle, in ascending order.
 func (s *Session[Link]) Settling(l Link) (numbers []uint64) {
 	for _, x := range s.byID {
 		for i := range x.Settles {
@@ -215,11 +216,11 @@ func (s *Session[Link]) restore(x *Settlement[Link]) {
 	}
 }
 
-// Step does the session's part of a step, except for the preparation, which waits for the input read before it.
+// Step executes the session's part of a step, except the preparation, which waits for earlier input.
 func (s *Session[Link]) Step(m *mail.StepTransaction) {
 	x := s.Find([]byte(m.ID))
 	switch {
-	case x == nil: // the session has ended it
+	case x == nil: // the session has already ended it
 	case m.Step == mail.ForgetTransaction:
 		s.forget(s.Delete(m.ID))
 	case m.Step == mail.PublishTransaction:
@@ -284,7 +285,7 @@ func (s *Session[Link]) Answered(m *mail.WorkPrepared) {
 	}
 }
 
-// publish publishes the messages, which queues have agreed to take, and waits for their confirms.
+// publish publishes the messages, which queues have agreed to accept, and waits for their confirms.
 func (s *Session[Link]) publish(x *Transaction[Link]) {
 	b := &batches.Batch{Left: x.Confirms()}
 	if b.Left > 0 {

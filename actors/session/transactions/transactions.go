@@ -18,19 +18,19 @@ import (
 const (
 	// MaxWork is the maximum number of messages and settlements.
 	MaxWork = 5000
-	// MaxTargets is the maximum number of queues of all messages.
+	// MaxTargets is the maximum number of queues over all messages.
 	MaxTargets = 10 * topology.TurnSteps
 )
 
-// PublishBytes is the assumed size of a message without its content, in bytes, TargetBytes that of each of its
-// queues, SettleBytes that of a settlement.
+// PublishBytes is the assumed size of a message without its content, in bytes; TargetBytes is the size of each of its
+// queues, SettleBytes of a settlement.
 const (
 	PublishBytes = 256
 	SettleBytes  = 128
 	TargetBytes  = 16
 )
 
-// Publish is a waiting message and its route. Caps are TTL limits, of its Queues and then of its Histories.
+// Publish is a waiting message and its route. Caps are TTL limits, first of its Queues, then of its Histories.
 type Publish struct {
 	Message   message.Message
 	To        *topology.Exchange
@@ -43,7 +43,7 @@ type Publish struct {
 type Settlement[Link any] struct {
 	Tag      uint64 // of the session
 	Delivery unacked.Delivery
-	Link     Link // the delivery's
+	Link     Link // the delivery's link
 	How      mail.Settlement
 	Outcome  *mail.Outcome
 	State    amqp10.State // the outcome, for the client
@@ -57,7 +57,7 @@ type Transaction[Link any] struct {
 	Settles   []Settlement[Link]
 	// Closed: no more work is added.
 	Closed bool
-	// Prepared are the requests to queues, which keep deliveries locked.
+	// Prepared are the requests to queues, which keep the deliveries locked.
 	Prepared []*mail.PrepareWork
 	asked    []mail.Address // their receivers
 	// Waits is the number of outstanding answers of queues.
@@ -114,7 +114,7 @@ func (x *Transaction[Link]) Publish(p Publish) error {
 	return nil
 }
 
-// Settle stores a settlement with amendments of that many bytes. The error, amqp:resource-limit-exceeded, breaks the
+// Settle stores a settlement. bytes is the size of its amendments. The error, amqp:resource-limit-exceeded, breaks the
 // transaction.
 func (x *Transaction[Link]) Settle(s Settlement[Link], bytes int) error {
 	if err := x.bound(0); err != nil {
@@ -139,7 +139,7 @@ func (x *Transaction[Link]) keep(bytes int64) error {
 }
 
 func (x *Transaction[Link]) bound(targets int) error {
-	if x.dead { // during the search for a route
+	if x.dead { // it ended during the search for a route
 		return transactions.ErrUnknown()
 	}
 	if len(x.Publishes)+len(x.Settles) >= MaxWork || x.targets+targets > MaxTargets {
@@ -160,13 +160,13 @@ func (x *Transaction[Link]) Confirms() (n int) {
 	return n
 }
 
-// Confirmed reports whether a queue confirms the message: consumers of direct replies may refuse them, and commands
+// Confirmed reports whether a queue confirms the message: consumers of direct replies may refuse messages, and commands
 // have their own answers.
 func (p *Publish) Confirmed() bool { return slices.ContainsFunc(p.Queues, isAsked) }
 
 func isAsked(q *topology.Queue) bool { return !q.Requester && q.Name != topology.AdminExchange }
 
-// Prepare builds the requests to queues, and calls ask for each. Targets other than queues are left out.
+// Prepare builds the requests to queues, and calls ask for each. Targets other than queues are omitted.
 func (x *Transaction[Link]) Prepare(self mail.Address, ask func(queue mail.Address, m *mail.PrepareWork)) {
 	byID := map[string]*mail.PrepareWork{}
 	of := func(queue mail.Address) *mail.PrepareWork {
@@ -215,13 +215,13 @@ func (x *Transaction[Link]) Release(self mail.Address, send func(queue mail.Addr
 	x.Prepared, x.asked = nil, nil
 }
 
-// Forget drops the messages: they were sent to their queues, or will not be.
+// Forget drops the messages, which were sent to their queues or will not be sent.
 func (x *Transaction[Link]) Forget() {
 	x.of.Drop(x.kept)
 	x.Publishes, x.targets, x.kept = nil, 0, 0
 }
 
-// Table holds the transactions that a session has work for. The zero value is empty.
+// Table holds the transactions for which a session has work. The zero value is empty.
 type Table[Link any] struct {
 	byID map[string]*Transaction[Link]
 }
@@ -229,8 +229,8 @@ type Table[Link any] struct {
 // Find returns a transaction, nil if the session has no work for it.
 func (t *Table[Link]) Find(id []byte) *Transaction[Link] { return t.byID[string(id)] }
 
-// Join is Find for new work: it adds a transaction that is known. Its messages are counted in arrivals. The error is
-// an *amqp10.Error, amqp:transaction:unknown-id.
+// Join does the same for new work: it adds a known transaction if necessary. Its messages are counted in arrivals. The
+// error is an *amqp10.Error, amqp:transaction:unknown-id.
 func (t *Table[Link]) Join(id []byte, known *transactions.Known, arrivals *budget.Arrivals) (*Transaction[Link], error) {
 	x := t.byID[string(id)]
 	switch {
@@ -263,7 +263,7 @@ func (t *Table[Link]) Delete(id string) *Transaction[Link] {
 	return x
 }
 
-// Clear removes all, and returns the ids of those with work.
+// Clear removes all transactions, and returns the ids of those with work.
 func (t *Table[Link]) Clear() (ids []string) {
 	for id, x := range t.byID {
 		if x.HasWork() || x.ending {
@@ -285,7 +285,7 @@ func (t *Table[Link]) Len() (publishes, settles int) {
 	return publishes, settles
 }
 
-// Return marks deliveries as late that a queue has requeued.
+// Return marks the deliveries that a queue has requeued as late.
 func (t *Table[Link]) Return(d *unacked.Deliveries, q *unacked.Queue, m *mail.DeliveriesReturned) {
 	for _, x := range t.byID {
 		for i := range x.Settles {

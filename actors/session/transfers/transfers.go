@@ -10,7 +10,7 @@ import (
 	"candlemark/protocol/amqp10/hotpath"
 )
 
-// room is the part of a frame that is not the message, in bytes: its head and the transfer.
+// room is the part of a frame, in bytes, that is not message content: the frame header and the transfer.
 const room = 64
 
 // Writer is the destination of transfers.
@@ -23,7 +23,7 @@ type Writer struct {
 
 // Message is a message that is being written.
 type Message struct {
-	head []byte // of its sections up to the body
+	head []byte // its sections up to the body
 	body []byte
 	t    amqp10.Transfer
 	tag  [16]byte
@@ -44,8 +44,8 @@ func (m *Message) Tag(tag [16]byte) {
 	m.t.DeliveryTag = m.tag[:]
 }
 
-// Append appends the rest of a message, as far as the client's window allows; whole is false if some is left. Bodies
-// that are owned are referred to.
+// Append appends the rest of a message, as far as the client's window allows; whole is false if some is left. An owned
+// body is referenced, not copied.
 func (m *Message) Append(b []byte, to *Writer, owned bool) (_ []byte, whole bool) {
 	limit := int(min(to.FrameMax, 1<<30)) - room
 	for to.Windows.RemoteIncoming > 0 {
