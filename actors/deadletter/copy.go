@@ -5,13 +5,13 @@ import (
 	"candlemark/protocol"
 )
 
-// stamped caches the last x-death. Messages of one batch usually have the same history, and then share the overlay.
+// stamped caches the last x-death. Messages of one batch usually have the same history, and then share an overlay.
 type stamped struct {
 	batch    *batch
 	before   *message.Overlay
 	exchange string
 	key      string
-	ttl      int64 // the publisher's
+	ttl      int64 // the TTL that the publisher set
 	overlay  *message.Overlay
 }
 
@@ -20,7 +20,7 @@ func (d *stamped) alike(b *batch, m *message.Message, before *message.Overlay, t
 		d.exchange == string(m.Exchange) && d.key == string(m.RoutingKey)
 }
 
-// moved caches the last overlay of a forwarded message, which is usually nil.
+// moved caches the last overlay of a forwarded message; it is usually nil.
 type moved struct{ before, after *message.Overlay }
 
 // stamp adds x-death to a message (DL-20) and removes its expiration (DL-17).
@@ -41,7 +41,7 @@ func (s *state) stamp(b *batch, m *message.Message) {
 			OriginalExpiration: message.FormatTTL(d.ttl),
 		})
 		d.overlay.AddDeathCount = b.Count
-		if b.HasKey { // the only key from now on; CC stays in the headers (DL-16)
+		if b.HasKey { // from now on the only key; CC stays in the headers (DL-16)
 			d.overlay.CC, d.overlay.BCC = nil, nil
 		}
 	}
@@ -49,8 +49,8 @@ func (s *state) stamp(b *batch, m *message.Message) {
 	m.TTL = message.NoTTL
 }
 
-// published returns the TTL that the publisher set, NoTTL without one, or if it was removed when the message was
-// dead-lettered before; limits set by exchanges are not reported (DL-17).
+// published returns the TTL that the publisher set, NoTTL if there is none or it was removed by an earlier
+// dead-lettering; limits set by exchanges are not reported (DL-17).
 func published(dead *message.Message) int64 {
 	if dead.TTL < 0 || dead.Overlay.Undated() {
 		return message.NoTTL
@@ -66,7 +66,7 @@ func published(dead *message.Message) int64 {
 	return ttl
 }
 
-// moveOn counts one more forwarding of a message.
+// moveOn counts another forwarding of a message.
 func (s *state) moveOn(m *message.Message) {
 	r := &s.router
 	if r.moved.after == nil || r.moved.before != m.Overlay {

@@ -26,7 +26,7 @@ type Config struct {
 // continueBatch continues a batch that was cut short in an earlier turn.
 type continueBatch struct{}
 
-// searched: the route that a batch waited for was found.
+// searched: the route for which a batch waited was found.
 type searched struct {
 	batch *batch
 	route topology.LongRoute
@@ -71,7 +71,7 @@ func (d *deadletter) Receive(ctx actor.Context) {
 	case *mail.PeerGone:
 		s.targetGone(m.Who)
 	case *actor.Restarting:
-		s.out = outcome{} // mail that the failed turn did not send is also sent again by its sources
+		s.out = outcome{} // the sources also resend the mail that the failed turn did not send
 		s.reportLost()
 		s.logExpired()
 	case *actor.Stopping:

@@ -6,20 +6,20 @@ import (
 	"candlemark/protocol"
 )
 
-// maxNamed is the maximum number of queues named in a line of the log; there is an event for each queue.
+// maxNamed is the maximum number of queues named in one log line; there is an event for each queue.
 const maxNamed = 16
 
-// reportExpired requests a line of the log about the queues that have expired since the last one.
+// reportExpired requests a log line about the queues that have expired since the last one.
 type reportExpired struct{}
 
-// expired are queues whose leases ran out, and that are not logged yet. If thousands expire in a second, a line for
-// each would take as long as their end.
+// expired holds the queues whose leases ended but that are not logged yet. If thousands expire in a second, a line for
+// each would take as long as ending them.
 type expired struct {
 	queues, discarded int
 	names             []string
 }
 
-// queueExpired counts a queue that has expired, and requests a line of the log behind the mail that waits already.
+// queueExpired counts a queue that has expired, and requests a log line after the mail that waits already.
 func (s *state) queueExpired(m *mail.QueueExpired) {
 	s.stats.QueuesExpired.Add(1)
 	s.stats.Discarded.Add(uint64(m.Discarded))

@@ -38,13 +38,13 @@ func (r *router) decode() protocol.Table {
 	return p.Headers
 }
 
-// properties returns the properties with these headers, the original properties, and their total size in bytes.
+// properties returns the properties with the decoded headers, the original properties, and their total size in bytes.
 func (r *router) properties() (p protocol.Properties, original []byte, size int) {
 	return r.overlay.Decode(r.header)
 }
 
-// route adds the messages of b before end to the batches of their targets. The exchange is looked up now, since one
-// that is missing may exist for the next batch (DL-13); an internal exchange is allowed (DL-14).
+// route adds the messages of b before end to the batches of their targets. The exchange is looked up for each batch,
+// since a missing one may exist by the next batch (DL-13); an internal exchange is allowed (DL-14).
 func (s *state) route(b *batch, end int) {
 	dir := s.vhost.Directory()
 	exchange := []byte(b.Exchange)
@@ -75,7 +75,7 @@ func (s *state) routeOne(b *batch, i int, dir *topology.Directory, x *topology.E
 	found := b.found
 	b.found = nil
 	switch {
-	case found != nil: // was waiting for its route
+	case found != nil: // it has waited for its route
 	case b.Release:
 		m.Overlay = m.Overlay.Released(timeheaders.DelayOf(m.Header)) // so that it is not delayed again (DLY-4)
 	case b.Forward:
@@ -133,8 +133,8 @@ func capOf(caps []int64, i int) int64 {
 	return caps[i]
 }
 
-// targets returns the queues that m is routed to, the exchanges that keep it, and the TTL limits there: the result of
-// the search, if m has waited for one. If the route exceeds a turn, b waits for it from now on.
+// targets returns the queues to which m is routed, the exchanges that keep it, and the TTL limits of both: the result
+// of the search if m has waited for one. If the route exceeds a turn, b waits for it from now on.
 func (s *state) targets(
 	dir *topology.Directory, x *topology.Exchange, b *batch, m *message.Message, found *topology.LongRoute,
 ) (queues, histories []*topology.Queue, caps []int64) {
@@ -155,7 +155,7 @@ func (s *state) targets(
 	return queues, s.router.Histories(), s.router.Caps()
 }
 
-// targets returns the queues that all keys of m lead to (DL-15). Messages with the same history usually have the same
+// targets returns the queues to which the keys of m lead (DL-15). Messages with the same history usually have the same
 // queues.
 func (r *router) targets(dir *topology.Directory, x *topology.Exchange, m *message.Message) []*topology.Queue {
 	if r.steady && r.overlay == m.Overlay && bytes.Equal(r.key, m.RoutingKey) {
@@ -188,7 +188,7 @@ func (r *router) keysOf(m *message.Message) [][]byte {
 	return keys
 }
 
-// drop is deferred around one message: if that causes a panic, only the message is dropped.
+// drop is deferred around the routing of one message: if it panics, only this message is dropped.
 func (s *state) drop(b *batch, l *pendingMessage) {
 	reason := recover()
 	if reason == nil {
@@ -210,7 +210,7 @@ func (s *state) warnOfCopy(c pendingCopy) {
 	}
 }
 
-// warn logs a cycle once (DL-27).
+// warn logs a cycle, but only once (DL-27).
 func (s *state) warn(o *message.Overlay, target string) {
 	queues := []string{target}
 	for _, d := range o.Deaths {

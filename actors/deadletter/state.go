@@ -29,8 +29,8 @@ type state struct {
 	copies  seqmap.Map[pendingCopy]
 	watched map[string]struct{} // targets, by actor id
 	warned  map[string]struct{} // warnings that were logged
-	// base is added to the numbers of copies. It is random, so that answers to an earlier incarnation match no copy
-	// of this one.
+	// base is added to the numbers of copies. It is random, so that answers to an earlier incarnation do not match
+	// copies of this one.
 	base          uint64
 	router        router
 	targetBatches targetBatches
@@ -60,8 +60,8 @@ type batch struct {
 	next    int // index of the first message not routed yet
 	pending []pendingMessage
 	stats   *ReasonStats
-	// waiting is the search for the route of the next message, if that exceeds a turn, and found its result. Batches
-	// of other queues continue meanwhile.
+	// waiting is the search for the route of the next message if it exceeds a turn, found the result. Batches of other
+	// queues continue meanwhile.
 	waiting *topology.Long
 	found   *topology.LongRoute
 	// reply collects the messages settled in this turn; nil for none.
@@ -74,8 +74,8 @@ type pendingMessage struct {
 	id      uint64
 	copies  int  // number of unanswered copies
 	refused bool // by at least one target
-	lost    bool // at least one copy
-	several bool // it has several targets: those that take it are recorded, if the queue retries
+	lost    bool // at least one copy was lost
+	several bool // it has several targets, which are recorded as they take it if the queue retries
 	taken   []mail.Target
 }
 
@@ -97,7 +97,7 @@ func (s *state) send(to mail.Address, what any) {
 	s.out.posts = append(s.out.posts, post{to, what})
 }
 
-// take queues a batch behind the unfinished ones.
+// take queues a batch after the unfinished ones.
 func (s *state) take(d *mail.DeadLetter) {
 	if s.finishing != nil {
 		return
@@ -110,10 +110,10 @@ func (s *state) take(d *mail.DeadLetter) {
 	}
 }
 
-// searched sets the route that a batch waits for.
+// searched sets the route for which a batch waits.
 func (s *state) searched(b *batch, route topology.LongRoute) {
 	if !slices.Contains(s.batches, b) {
-		return // of an earlier incarnation
+		return // from an earlier incarnation
 	}
 	b.waiting, b.found = nil, &route
 	if !s.continuing {
@@ -121,8 +121,8 @@ func (s *state) searched(b *batch, route topology.LongRoute) {
 	}
 }
 
-// ready returns the oldest batch that does not wait for a route, nor follows one of the same queue that does; nil for
-// none.
+// ready returns the oldest batch that neither waits for a route nor follows a batch of the same queue that does; nil
+// for none.
 func (s *state) ready() *batch {
 	var waiting map[string]bool
 	for _, b := range s.batches {
@@ -150,7 +150,7 @@ func (s *state) step() {
 		s.targetBatches.backing = b.Messages[b.next:b.next] // with its full capacity, for reuse
 	}
 	s.route(b, end)
-	if b.next < end { // the memory behind it belongs to the first target's batch
+	if b.next < end { // the memory after it belongs to the first target's batch
 		b.Messages, b.pending, b.next = slices.Clone(b.Messages[b.next:]), b.pending[b.next:], 0
 	}
 	s.targetBatches.send(s)
@@ -216,7 +216,7 @@ func (s *state) targetGone(who mail.Address) {
 	s.finished()
 }
 
-// finish drops batches that have not been routed.
+// finish drops batches that are not yet routed.
 func (s *state) finish(m *mail.FinishDeadLetters) {
 	s.abandon()
 	s.batches, s.finishing = nil, m
@@ -236,11 +236,11 @@ type fate int
 const (
 	taken fate = iota
 	refused
-	unfit // for its target, permanently
+	unfit // permanently not valid for its target
 )
 
 // copyDone is called for each finished copy. A copy refused by its target counts as settled unless its queue retries:
-// delivery is then at most once (DL-29). An unfit one always counts as settled (SBR-6).
+// delivery is then at most once (DL-29). An unfit copy always counts as settled (SBR-6).
 func (l *pendingMessage) copyDone(target *topology.Queue, what fate) {
 	b := l.batch
 	kept := b.Guarantee != mail.Drop // refused messages are retried
@@ -284,8 +284,8 @@ func (b *batch) done(id uint64) {
 	b.answering().Add(id)
 }
 
-// noTarget settles a message without a target, or returns it to be retried; count counts those dropped for this
-// reason. If one target has taken it, it is settled (DL-30).
+// noTarget settles a message without a target, or returns it to be retried; count counts messages dropped for this
+// reason. If one target has taken the message, it is settled (DL-30).
 func (b *batch) noTarget(id uint64, count *atomic.Uint64) {
 	switch {
 	case b.Guarantee != mail.AtLeastOnce:
@@ -315,7 +315,7 @@ func (s *state) answer(b *batch) {
 	}
 }
 
-// reportLost informs every source with unanswered messages that these are lost.
+// reportLost informs every source with unanswered messages that they are lost.
 func (s *state) reportLost() {
 	type round struct {
 		from  string

@@ -2,7 +2,7 @@ package deadletter
 
 import "sync/atomic"
 
-// Stats counts the fate of dead letters since the broker started. One actor writes, any goroutine may read; the
+// Stats counts the results of dead letters since the broker started. One actor writes, any goroutine may read; the
 // counts are not consistent with each other (DL-29, TTL-29).
 type Stats struct {
 	Expired, Rejected, MaxLen, DeliveryLimit ReasonStats // by reason (DL-9)
@@ -26,10 +26,10 @@ type ReasonStats struct {
 	// Disabled are messages of queues without dead-lettering; with NoExchange they are the strategy "disabled" of
 	// DL-29. Queues count them.
 	Disabled atomic.Uint64
-	// AtMostOnce and AtLeastOnce are all others that left their queue for this reason, by strategy, whatever happened
-	// to them.
+	// AtMostOnce and AtLeastOnce are all other messages that left their queue for this reason, by strategy, whatever
+	// the result.
 	AtMostOnce, AtLeastOnce atomic.Uint64
-	// Routed are messages with at least one target, Confirmed those of them that all targets have taken.
+	// Routed are messages with at least one target, Confirmed those that all targets have taken.
 	Routed, Confirmed atomic.Uint64
 	// NoExchange are messages dropped because the dead-letter exchange did not exist, Unroutable those without a
 	// target (DL-13), Failed those that caused a panic.
@@ -37,8 +37,8 @@ type ReasonStats struct {
 	// Kept counts attempts after which a message stayed in its queue, to be retried (DL-30); they are counted nowhere
 	// else.
 	Kept atomic.Uint64
-	// Cycles are copies dropped because of a cycle (DL-25), Refused those that a target did not take, or whose action
-	// failed (SBR-6), LostTargets those whose target ended without an answer.
+	// Cycles are copies dropped because of a cycle (DL-25), Refused copies not taken by a target or whose action failed
+	// (SBR-6), LostTargets copies whose target ended without an answer.
 	Cycles, Refused, LostTargets atomic.Uint64
 }
 

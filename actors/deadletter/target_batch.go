@@ -13,10 +13,10 @@ import (
 type targetBatches struct {
 	list  []targetBatch
 	index map[*topology.Queue]int // indexes of list
-	// backing is the memory for the messages of this turn. The first batch is built in it: usually it is the only
-	// one, and nothing is copied.
+	// backing is the memory for the messages of this turn. The first batch is built in it: usually it is the only one,
+	// so nothing is copied.
 	backing []message.Message
-	pending []*pendingMessage // capacity of an earlier first batch, empty
+	pending []*pendingMessage // empty slice with the capacity of an earlier first batch
 }
 
 type targetBatch struct {

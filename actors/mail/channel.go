@@ -10,8 +10,8 @@ import (
 	"candlemark/protocol"
 )
 
-// Inbound carries the bytes that one read of the socket brought for one channel: runs of whole frames, checked by the
-// reader. The chunk is retained for the channel.
+// Inbound carries the bytes for one channel from one read of the socket: runs of whole frames, checked by the reader.
+// The chunk is retained for the channel.
 type Inbound struct {
 	Runs  [][]byte
 	Chunk *message.Chunk
@@ -26,11 +26,11 @@ type EnqueueReply struct {
 	Queue   Address // nil if another actor answers for the queue
 	Ranges  []Range
 	Refused bool
-	// Why the messages are refused: an error if they are not valid for the queue, ErrCopy if they never will be; nil
-	// if the queue cannot take any.
+	// Why is the reason of a refusal: an error if the messages are not valid for the queue, ErrCopy if no attempt can
+	// succeed; nil if the queue cannot take any messages.
 	Why error
 	// Seqs are the queue's numbers of the messages, one for each number in Ranges, if the batch was Numbered and the
-	// queue has taken it; 0 for a message that it did not keep.
+	// queue has taken it; 0 for messages that it did not keep.
 	Seqs []uint64
 }
 
@@ -38,7 +38,7 @@ type EnqueueReply struct {
 // as well.
 var ErrCopy = errors.New("the action of a rule cannot be applied to the message")
 
-// Add appends n to the ranges, joining neighbours. It ignores 0, which is no message's number.
+// Add appends n to the ranges, merging neighbours. It ignores 0, which is not the number of any message.
 func (r *EnqueueReply) Add(n uint64) {
 	if n == 0 {
 		return
@@ -62,7 +62,7 @@ type Deliver struct {
 	Written int
 }
 
-// Release releases the batch's chunk and returns its slice to the pool. A second call does nothing.
+// Release releases the batch's chunk and returns the slice of messages to the pool. A second call does nothing.
 func (d *Deliver) Release() {
 	d.Chunk.Release()
 	d.Chunk = nil
@@ -120,15 +120,15 @@ type CancelConsumerReply struct {
 	Tag string
 }
 
-// Offer: a queue has messages for consumers of a channel with a common limit. Without Messages it has none yet, but
-// asks for one in advance, for messages that cannot wait for an answer (TTL-20). The channel answers Allow when it
-// has room.
+// Offer: a queue has messages for consumers of a channel with a common limit. If Messages is 0 it has none yet, but
+// asks to be allowed one in advance, as some messages cannot wait for an answer (TTL-20). The channel answers with
+// Allow when there is room.
 type Offer struct {
 	Queue    Address
 	Messages int
 }
 
-// CreditTaken: a queue has taken a Credit with Echo or Drain. From a queue, behind its deliveries.
+// CreditTaken: a queue has taken a Credit with Echo or Drain. From a queue, after its deliveries.
 type CreditTaken struct {
 	Queue Address
 	Tag   string
@@ -138,7 +138,7 @@ type CreditTaken struct {
 	Available     uint32 // number of ready messages
 }
 
-// Unused returns what the channel allowed and the queue did not use, because it ran empty or its consumers are no
+// Unused returns the unused part of what the channel has allowed, because the queue is empty or its consumers are no
 // longer limited.
 type Unused struct {
 	Queue    Address
@@ -146,8 +146,8 @@ type Unused struct {
 }
 
 // DeliveriesReturned: the queue has taken these deliveries back, because they were not settled in time, or because
-// another actor Asked for it (ADR 10); with Settled, another actor has settled them, and Asked is set, too. Settling
-// them later has no effect. From a queue to the channel that held them.
+// another actor Asked for it (ADR 10). If Settled is set, another actor has settled them, and Asked is set as well.
+// Settling them later has no effect. From a queue to the channel that held them.
 type DeliveriesReturned struct {
 	Queue   Address
 	Asked   bool
@@ -156,7 +156,7 @@ type DeliveriesReturned struct {
 	Numbers []Range // the queue's delivery numbers, as in Delivery; ascending
 }
 
-// Add adds n to the numbers, usually at the end, joining it to its neighbour.
+// Add adds n to the numbers, usually at the end, merging it with its neighbour.
 func (d *DeliveriesReturned) Add(n uint64) {
 	i := d.at(n)
 	switch {
@@ -180,12 +180,12 @@ func (d *DeliveriesReturned) at(n uint64) int {
 	return i
 }
 
-// ConsumerCancelled: the consumer is gone, because the queue ended or failed, or because it did not settle a delivery
-// in time (LEASE-9, ADR 10).
+// ConsumerCancelled: the consumer was cancelled because the queue ended or failed, or because it did not settle a
+// delivery in time (LEASE-9, ADR 10).
 type ConsumerCancelled struct {
 	Queue Address
 	Tag   string
-	// Lost: the consumer's lock of a session has run out (SESSION-4).
+	// Lost: the consumer's session lock has expired (SESSION-4).
 	Lost bool
 }
 
@@ -254,24 +254,24 @@ type QueueInfo struct {
 	// Persistent counts persistent messages, with PersistentBytes of bodies.
 	Persistent      int
 	PersistentBytes int64
-	// ExclusiveTag is the tag of the exclusive consumer, ActiveTag that of the single active one; "" for none.
+	// ExclusiveTag is the tag of the exclusive consumer, ActiveTag that of the single active consumer; "" for none.
 	ExclusiveTag, ActiveTag string
 	HeadTimestamp           uint64          // timestamp property of the first ready message, 0 for none
 	List                    []QueueConsumer // if requested
 	Counts                  Counts
 	Scheduled               ScheduledCounts
-	Sessions                int    // those with messages or a state, or locked
-	Deferred                int    // messages that are delivered only by number, or
-	Postponed               int    // those of them that are ready again at some time (RETRY-1)
-	OldestUnacked           int64  // when the delivery that is unacked for longest was made, in wall ms rounded down to s; 0 for none
+	Sessions                int    // sessions with messages, with a state, or locked
+	Deferred                int    // messages delivered only by number, or postponed
+	Postponed               int    // deferred messages that are ready again at some time (RETRY-1)
+	OldestUnacked           int64  // time of the oldest unacked delivery, wall ms rounded down to a second; 0 for none
 	Ahead                   *Ahead // if requested
 	Down                    bool   // the queue could not be restarted: all other fields are unknown
 }
 
-// OutboxReady informs a channel that its connection's outbox has room again for what it has held back, or that its
-// basic.get is next.
+// OutboxReady informs a channel that its connection's outbox has room again for held output, or that its basic.get is
+// next.
 type OutboxReady struct{}
 
-// CloseChannel informs a channel that its connection is ending: the channel settles no more deliveries, returns those
-// that it holds, answers ChannelClosed and stops.
+// CloseChannel informs a channel that its connection is ending: the channel settles no more deliveries, returns the
+// deliveries that it holds, answers with ChannelClosed and stops.
 type CloseChannel struct{}

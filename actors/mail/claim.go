@@ -4,18 +4,18 @@ import "candlemark/internal/message"
 
 // Limits on one Claim.
 const (
-	// MaxClaimed is the limit of messages, ClaimBytes about that of bytes of contents; the last message may exceed
-	// it.
+	// MaxClaimed is the limit of messages, ClaimBytes the approximate limit of bytes of contents, which the last
+	// message may exceed.
 	MaxClaimed = 256
 	ClaimBytes = 1 << 20
 )
 
-// Claim takes ready messages in order, to move them elsewhere: those with numbers up to Newest and, if Seqs is set,
-// in Seqs. They are unavailable to others until they are settled, with Ack or PutBack, or until the asker ends. From
+// Claim takes ready messages in order, to move them elsewhere: messages with numbers up to Newest and, if Seqs is set,
+// in Seqs. They are unavailable to others until they are settled, with Ack or PutBack, or until the sender ends. From
 // the actor of a move; Claimed comes back.
 type Claim struct {
 	Request
-	After  Cursor // Next of the last answer; the zero value for the beginning
+	After  Cursor // Next of the last answer; the zero value for the start
 	Newest uint64 // 0 for the newest message of the queue
 	// Seqs are the numbers of the messages, nil for all. The receiver does not modify it.
 	Seqs map[uint64]struct{}
@@ -37,7 +37,7 @@ type Claimed struct {
 	Reply
 	Messages []ClaimedMessage
 	Newest   uint64 // for the next Claim
-	Next     Cursor // good until the queue is restarted
+	Next     Cursor // valid until the queue is restarted
 	More     bool   // more messages may follow Next
 }
 

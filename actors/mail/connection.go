@@ -4,8 +4,8 @@ import (
 	"candlemark/protocol"
 )
 
-// ChannelClosed: a channel has returned all its deliveries and stops. It has sent its last frames, or leaves CloseOk
-// to the connection so that the number is free before the client can use it again.
+// ChannelClosed: a channel has returned all its deliveries and stops. It has sent its last frames, or sets SendCloseOk
+// so that the connection sends close-ok and the number is free before the client can use it again.
 type ChannelClosed struct {
 	ID      uint16
 	Channel Address
@@ -13,17 +13,17 @@ type ChannelClosed struct {
 	SendCloseOk bool
 }
 
-// CloseConnection ends a connection. From a channel on a connection exception, from the administrator, or at
-// shutdown. Err, a *protocol.ConnectionError, is sent to the client. With VHost or User set it is only for
-// connections to that virtual host, or of that user; a connection still in its handshake checks this itself.
+// CloseConnection ends a connection. From a channel on a connection exception, from the administrator, or at shutdown.
+// Err, a *protocol.ConnectionError, is sent to the client. If VHost or User is set, it applies only to connections to
+// that virtual host or of that user; a connection still in its handshake checks this itself.
 type CloseConnection struct {
 	Err         error
 	VHost, User string
 }
 
-// Block informs a connection that the broker is short of a resource, named by Reason ("low on memory"): publishers
-// are not read until Unblock. From the root to every connection, including those that open later, and again when the
-// Reason changes.
+// Block informs a connection that the broker is short of a resource, named by Reason ("low on memory"): the connection
+// reads no more publishes until Unblock. From the root to every connection, including connections that open later, and
+// again when the Reason changes.
 type Block struct{ Reason string }
 
 // Unblock ends Block.
@@ -32,7 +32,7 @@ type Unblock struct{}
 // DescribeConnection asks a connection for ConnectionInfo.
 type DescribeConnection struct{ Request }
 
-// Answer implements Answerable: the answer for a connection that is gone has an error.
+// Answer implements Answerable: the answer for a connection that has ended has an error.
 func (d *DescribeConnection) Answer(Fate) (Address, any) {
 	return d.ReplyTo, &ConnectionInfo{Reply: d.Done(
 		protocol.ChannelErrorf(protocol.NotFound, "the connection is gone"))}

@@ -5,9 +5,9 @@ import (
 	"candlemark/internal/topology"
 )
 
-// DeadLetter carries messages that were dead-lettered by one queue for one reason, in order; also those that a
-// delayed exchange releases, and those that a recent-history exchange sends to another exchange. From the queue,
-// which keeps its copies until DeadLetterReply (DL-31).
+// DeadLetter carries messages that were dead-lettered by one queue for one reason, in order; also messages that a
+// delayed exchange releases, or that a recent-history exchange sends to another exchange. From the queue, which keeps
+// its copies until DeadLetterReply (DL-31).
 type DeadLetter struct {
 	From        Address
 	Queue       string // name of the queue
@@ -19,20 +19,20 @@ type DeadLetter struct {
 	Time        int64 // when they were dead-lettered, s since 1970
 	// Count adds the header x-death-count; Continue extends an x-death header that the publisher has set (DL-23).
 	Count, Continue bool
-	// Release: these are no dead letters. A delayed exchange has held them until they were due; Exchange is that
-	// exchange (DLY-4).
+	// Release: the messages are not dead letters. A delayed exchange has held them until they were due; Exchange is
+	// that exchange (DLY-4).
 	Release bool
-	// Forward: these are no dead letters. The queue forwards them to Exchange.
+	// Forward: the messages are not dead letters. The queue forwards them to Exchange.
 	Forward bool
-	// Replay: these are no dead letters. An exchange has kept them for a binding to Exchange, where they are routed
-	// unchanged.
+	// Replay: the messages are not dead letters. An exchange has kept them for a binding to Exchange, where they are
+	// routed unchanged.
 	Replay bool
-	// Guarantee applies to those that cannot be enqueued.
+	// Guarantee applies to messages that cannot be enqueued.
 	Guarantee Guarantee
-	// Epoch is the queue's; a reply with Lost returns it.
+	// Epoch is the queue's current epoch; a reply with Lost returns it.
 	Epoch uint64
-	// Messages have the queue's numbers, which the reply returns. The receiver may modify them and send them on;
-	// their contents are owned, not in a read chunk.
+	// Messages have the queue's numbers, which the reply returns. The receiver may modify them and pass them on; their
+	// contents are owned, not in a read chunk.
 	Messages []message.Message
 	// Taken are the targets that took a message in an earlier attempt, by the message's number; nil if there are
 	// none.
@@ -54,7 +54,7 @@ func TargetOf(q *topology.Queue) Target {
 	return t
 }
 
-// FinishDeadLetters asks the dead-letter actor to start no new work, since queues keep their dead letters over a
+// FinishDeadLetters asks the dead-letter actor to start no new work, since queues keep their dead letters across a
 // restart, and to answer once all targets have answered and the sources have been informed. From a node that stops;
 // TopologyReply comes back.
 type FinishDeadLetters struct{ Request }
@@ -72,16 +72,16 @@ const DeadLetterBatch = 512
 type Guarantee uint8
 
 const (
-	// Drop: they are dropped and counted (DL-13, DL-29).
+	// Drop: the messages are dropped and counted (DL-13, DL-29).
 	Drop Guarantee = iota
-	// RetryRefused: those that a target refused are retried by their queue; those without an exchange or a target are
-	// dropped (DL-29).
+	// RetryRefused: messages refused by a target are retried by their queue; messages without an exchange or a target
+	// are dropped (DL-29).
 	RetryRefused
-	// AtLeastOnce: all are retried, except those dropped as cycles (DL-30).
+	// AtLeastOnce: all messages are retried, except those dropped as cycles (DL-30).
 	AtLeastOnce
 )
 
-// Add appends a message, with the targets that have taken it already.
+// Add appends a message, with the targets that have already taken it.
 func (d *DeadLetter) Add(m message.Message, taken []Target) {
 	if d.Messages == nil {
 		d.Messages = newMessages()
@@ -96,7 +96,7 @@ func (d *DeadLetter) Add(m message.Message, taken []Target) {
 }
 
 // Answer implements Answerable: after a failure the queue sends the messages again (PRO-12). If the dead-letter actor
-// is gone, so is its vhost, and there is no answer: the queue would retry for ever.
+// has ended, so has its vhost, and there is no answer, as the queue would retry for ever.
 func (d *DeadLetter) Answer(f Fate) (Address, any) {
 	if f == Gone {
 		return nil, nil
@@ -112,16 +112,16 @@ type DeadLetterReply struct {
 	IDs         []Range
 	Retained    []Retained
 	Lost        bool
-	Epoch       uint64 // with Lost: that of the DeadLetter; dead letters of later epochs have been sent again already
+	Epoch       uint64 // with Lost: the epoch of the DeadLetter; dead letters of later epochs were already sent again
 }
 
 // Retained is a dead letter that its queue has to keep and retry later.
 type Retained struct {
 	ID    uint64
-	Taken []Target // targets that have it
+	Taken []Target // targets that have taken it
 }
 
-// Add appends id to the IDs, joining neighbours.
+// Add appends id to IDs, merging neighbours.
 func (r *DeadLetterReply) Add(id uint64) {
 	if k := len(r.IDs); k > 0 && r.IDs[k-1].Last+1 == id {
 		r.IDs[k-1].Last = id
@@ -130,8 +130,8 @@ func (r *DeadLetterReply) Add(id uint64) {
 	r.IDs = append(r.IDs, Range{id, id})
 }
 
-// QueueExpired: a queue's lease ran out and the vhost has forgotten it. An
-// event, from the queue to the dead-letter actor of its vhost.
+// QueueExpired: a queue's lease ended and the vhost has forgotten it. An event, from the queue to the dead-letter actor
+// of its vhost.
 type QueueExpired struct {
 	Queue       string
 	Incarnation uint64

@@ -23,9 +23,8 @@ type DeferredReceived struct {
 	Reply
 	Queue Address
 	// Deliveries are in the requested order, with Facts. Messages that are not deferred, are held by a consumer, or
-	// cannot be read at present are left out.
+	// cannot be read at present are omitted.
 	Deliveries []Delivery
-	// Left are the numbers that did not fit into the limits, MaxClaimed messages and about ClaimBytes; the last of
-	// Seqs.
+	// Left are the last of Seqs, those that exceed the limits: MaxClaimed messages and about ClaimBytes.
 	Left []uint64
 }

@@ -8,7 +8,7 @@ const MaxDeleted = 4000
 type DeleteMessages struct {
 	Request
 	Limit      int
-	Before     int64   // only messages enqueued before that, wall ms; 0 for all
+	Before     int64   // only messages enqueued before this time, wall ms; 0 for all
 	Session    *string // in a queue with sessions: the session of the messages, which a consumer of the connection has locked
 	Link       string  // without Session: the link name of that consumer
 	Connection Address

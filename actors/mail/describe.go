@@ -8,7 +8,7 @@ import (
 // DescribeChannel asks a channel for ChannelInfo. From the administrator.
 type DescribeChannel struct{ Request }
 
-// Answer implements Answerable: the answer for a channel that is gone has an error.
+// Answer implements Answerable: the answer for a channel that has ended has an error.
 func (d *DescribeChannel) Answer(Fate) (Address, any) {
 	return d.ReplyTo, &ChannelInfo{Reply: d.Done(protocol.ChannelErrorf(protocol.NotFound, "the channel is gone"))}
 }
@@ -21,7 +21,7 @@ type ChannelInfo struct {
 	VHost   string
 	Running bool // and not closing
 	Confirm bool
-	// Prefetch applies to new consumers, GlobalPrefetch is the limit that all share; 0 for none.
+	// Prefetch applies to new consumers, GlobalPrefetch is the limit shared by all; 0 for none.
 	Prefetch, GlobalPrefetch        int
 	Consumers, Unacked, Unconfirmed int
 	Transactional                   bool
@@ -32,8 +32,8 @@ type ChannelInfo struct {
 	Session                         *SessionInfo // in AMQP 1.0; nil for a channel of 0-9-1
 }
 
-// Counts are the messages that a channel or a queue has seen since its start. A queue counts all messages that it was
-// sent as published, and no confirms or returns.
+// Counts are the messages that a channel or a queue has handled since its start. A queue counts all messages sent to it
+// as published, but no confirms or returns.
 type Counts struct {
 	Publish, Confirm      uint64
 	Returned, Dropped     uint64 // unroutable: mandatory, not mandatory
@@ -41,7 +41,7 @@ type Counts struct {
 	Get, GetNoAck         uint64 // by basic.get
 	GetEmpty              uint64 // basic.get of an empty queue
 	Ack, Redeliver        uint64
-	// TimedOut counts deliveries requeued because they were not settled in time, Late those settled after that.
+	// TimedOut counts deliveries requeued because they were not settled in time, Late those settled afterwards.
 	TimedOut, Late uint64
 	// Duplicates counts publishes that a queue dropped because it had accepted their ids before (DUP-1).
 	Duplicates uint64
@@ -59,8 +59,8 @@ type ExpiryCounts struct {
 // AheadHorizons are the upper limits of the classes of Ahead, in ms from now; one more class has all later times.
 var AheadHorizons = [...]int64{1e3, 10e3, 60e3, 600e3, 3600e3, 6 * 3600e3, 24 * 3600e3, 7 * 24 * 3600e3, 30 * 24 * 3600e3}
 
-// Ahead counts what is due within each of the horizons and not within the previous one; the last class is later than
-// all. Overdue items are in the first.
+// Ahead counts the items due within each horizon but not within the previous one; the last class has all later items.
+// Overdue items are in the first.
 type Ahead struct {
 	Expiring, Scheduled, Locks [len(AheadHorizons) + 1]int // ready messages, scheduled messages, unacked deliveries with a timeout
 	NextLock                   int64                       // the earliest end of a lock, wall ms, 0 for none
@@ -70,8 +70,8 @@ type Ahead struct {
 type Lease struct {
 	Period  int64  // ms
 	Ends    int64  // wall ms, 0 if it is held
-	Renewed int64  // when, in wall ms
-	By      string // by which use: the name of a lease.Use
+	Renewed int64  // wall ms
+	By      string // the use that renewed it: the name of a lease.Use
 }
 
 // QueueConsumer is a consumer in QueueInfo.
@@ -80,7 +80,7 @@ type QueueConsumer struct {
 	Tag       string
 	NoAck     bool
 	Exclusive bool
-	Active    bool // gets messages; false for those that wait behind a single active consumer
+	Active    bool // gets messages; false for consumers that wait for a single active consumer to leave
 	Prefetch  int  // 0 for no limit
 	Arguments protocol.Table
 	Timeout   int64 // consumer timeout in ms, -1 for none

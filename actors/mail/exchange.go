@@ -6,7 +6,7 @@ import (
 	"candlemark/protocol"
 )
 
-// AddBinding adds a binding between existing ends. From the vhost; the exchange publishes its new table and answers
+// AddBinding adds a binding between existing ends. From the vhost; the exchange publishes its new table and sends
 // TopologyReply to the sender of the Request.
 type AddBinding struct {
 	Request
@@ -27,7 +27,7 @@ type RemoveBinding struct {
 	Exchange, VHost string // names, for errors
 }
 
-// Answer implements Answerable: an exchange that is gone has no bindings.
+// Answer implements Answerable: an exchange that has ended has no bindings.
 func (b *RemoveBinding) Answer(f Fate) (Address, any) {
 	var err error
 	if f == Failed {
@@ -44,7 +44,7 @@ type ForgetDestination struct {
 	ToExchange bool
 }
 
-// Answer implements Answerable: an exchange that is gone has no bindings.
+// Answer implements Answerable: an exchange that has ended has no bindings.
 func (d *ForgetDestination) Answer(Fate) (Address, any) {
 	return d.ReplyTo, &BindingsForgotten{Reply: d.Done(nil)}
 }
@@ -65,25 +65,25 @@ type MoveDestination struct {
 	To *topology.Queue
 }
 
-// Answer implements Answerable: an exchange that is gone has no bindings.
+// Answer implements Answerable: an exchange that has ended has no bindings.
 func (d *MoveDestination) Answer(Fate) (Address, any) {
 	return d.ReplyTo, &ExchangeConfigured{Reply: d.Done(nil)}
 }
 
-// RetireExchange ends an exchange unless IfUnused and it has bindings. From the vhost, which gets
-// ExchangeDeleteReply; then the exchange stops itself. With Ask it only answers whether it would.
+// RetireExchange ends an exchange unless IfUnused is set and it has bindings. From the vhost, which gets
+// ExchangeDeleteReply; then the exchange stops itself. If Ask is set, it only answers whether it would.
 type RetireExchange struct {
 	Request
 	IfUnused, Ask bool
 }
 
-// Answer implements Answerable: an exchange that is gone counts as deleted.
+// Answer implements Answerable: an exchange that has ended counts as deleted.
 func (d *RetireExchange) Answer(Fate) (Address, any) {
 	return d.ReplyTo, &ExchangeDeleteReply{Reply: d.Done(nil)}
 }
 
-// ConfigureExchange gives an exchange its settings after a policy change; it
-// publishes them and answers ExchangeConfigured.
+// ConfigureExchange gives an exchange its settings after a policy change; it publishes them and answers with
+// ExchangeConfigured.
 type ConfigureExchange struct {
 	Request
 	Settings policies.ExchangeSettings

@@ -1,13 +1,13 @@
 package mail
 
-// Queries and commands about unacked deliveries. Each delivery has a lock: no other consumer gets the message until
-// it is settled or, with a consumer timeout, until that runs out (ADR 10).
+// Queries and commands about unacked deliveries. Each delivery has a lock: no other consumer gets the message until it
+// is settled or its consumer timeout, if there is one, ends (ADR 10).
 
-// ListUnacked asks for deliveries by ascending message number. From any actor; UnackedPage comes back. It renews no
-// lease and no lock.
+// ListUnacked asks for deliveries by ascending message number. From any actor; UnackedPage comes back. It does not
+// renew leases or locks.
 type ListUnacked struct {
 	Request
-	After uint64 // message number to continue behind, 0 for the beginning
+	After uint64 // message number after which to continue, 0 for the start
 	// Limit is the maximum number of deliveries, 1 to MaxPeeked; any other value means MaxPeeked.
 	Limit int
 	// Names of the queue and its vhost, for errors.
@@ -23,13 +23,13 @@ func (l *ListUnacked) Answer(f Fate) (Address, any) {
 type UnackedPage struct {
 	Reply
 	Deliveries []UnackedDelivery
-	More       bool // others follow the last one
+	More       bool // more deliveries follow the last one
 }
 
 // UnackedDelivery is one unacked delivery.
 type UnackedDelivery struct {
 	Seq     uint64  // number of the message in its queue
-	Channel Address // nil if no channel holds it any more (LOCK-10)
+	Channel Address // nil if no channel holds it (LOCK-10)
 	Tag     string  // the consumer's tag, "" for basic.get and without a channel
 	Number  uint64  // the queue's number of the delivery for that channel, as in Delivery
 	// Delivered is when it was delivered, in wall ms, rounded down to a second.
@@ -42,9 +42,10 @@ type UnackedDelivery struct {
 	Redelivered   bool
 }
 
-// RenewLock restarts the consumer timeout of deliveries, at its present setting. It never shortens a lock, and a
-// delivery without a timeout gets none. Deliveries: with Seq that of the message; with Locks those, whichever channel
-// holds them; with Number that of Channel; otherwise all of Tag. From any actor; LockRenewed comes back.
+// RenewLock restarts the consumer timeout of deliveries, at its current setting. It never shortens a lock, and a
+// delivery without a timeout gets none. It applies to the deliveries in Locks, on any channel; without Locks to the
+// delivery of message Seq; without Seq to delivery Number of Channel; without Number to all deliveries of Tag. From any
+// actor; LockRenewed comes back.
 type RenewLock struct {
 	Request
 	Seq     uint64
@@ -64,28 +65,29 @@ func (r *RenewLock) Answer(f Fate) (Address, any) {
 // LockRenewed answers RenewLock.
 type LockRenewed struct {
 	Reply
-	// Count is the number of deliveries found; 0 is no error: they were settled or their locks ran out before.
+	// Count is the number of deliveries found; 0 is not an error: they were settled or their locks ended before.
 	Count int
 	// Locked is the earliest time at which one of them is requeued, wall ms, 0 for never.
 	Locked int64
-	// Until holds that time of each of Locks that was found.
+	// Until holds that time for each of Locks that was found.
 	Until map[Lock]int64
 }
 
-// SettleLocked settles deliveries by their locks: all of them, or none (LOCK-7). They may be of any channel, except
-// in sessions (Connection). As with ReturnDelivery, the holder is informed. From any actor; LockedSettled comes back.
+// SettleLocked settles deliveries by their locks: all of them or none (LOCK-7). They may belong to any channel, except
+// in sessions (see Connection). As with ReturnDelivery, the holder is informed. From any actor; LockedSettled comes
+// back.
 type SettleLocked struct {
 	Request
 	Locks   []Lock
 	How     Settlement
 	Outcome *Outcome // amendments to the messages, nil for none
-	// Connection is the asker's. Only the connection that has locked a session may settle its messages.
+	// Connection is the sender's connection. Only the connection that has locked a session may settle its messages.
 	Connection Address
 	// Names of the queue and its vhost, for errors.
 	Queue, VHost string
 }
 
-// Lock names a delivery by two of its Facts: the number of the message, and the lock.
+// Lock identifies a delivery by two of its Facts: the number of the message, and the lock.
 type Lock struct{ Seq, Lock uint64 }
 
 // Answer implements Answerable.
@@ -96,12 +98,12 @@ func (s *SettleLocked) Answer(f Fate) (Address, any) {
 // LockedSettled answers SettleLocked.
 type LockedSettled struct {
 	Reply
-	// Held: all are settled now. Otherwise at least one was settled before or its lock has run out, and nothing has
+	// Held: all are settled now. Otherwise at least one was settled before or its lock has ended, and nothing has
 	// changed.
 	Held bool
 }
 
-// ReturnDelivery requeues the delivery of message Seq as if its timeout had run out, except that the consumer is not
+// ReturnDelivery requeues the delivery of message Seq as if its timeout had ended, except that the consumer is not
 // cancelled. From any actor; DeliveryReturned comes back.
 type ReturnDelivery struct {
 	Request
@@ -118,11 +120,11 @@ func (r *ReturnDelivery) Answer(f Fate) (Address, any) {
 // DeliveryReturned answers ReturnDelivery.
 type DeliveryReturned struct {
 	Reply
-	Found bool // false is no error: it was settled or requeued before
+	Found bool // false is not an error: it was settled or requeued before
 }
 
-// FindDeliveries asks a channel for the delivery tags of deliveries, which are given by the queue's numbers for the
-// channel, or for the delivery of a tag. From any actor; DeliveriesFound comes back.
+// FindDeliveries asks a channel for the tags of deliveries given by the queue's numbers for that channel, or for the
+// delivery with a tag. From any actor; DeliveriesFound comes back.
 type FindDeliveries struct {
 	Request
 	Queue   Address
@@ -130,13 +132,12 @@ type FindDeliveries struct {
 	Tag     uint64 // instead of Queue and Numbers, unless 0
 }
 
-// Answer implements Answerable: a channel that is gone holds nothing.
+// Answer implements Answerable: a channel that has ended holds no deliveries.
 func (d *FindDeliveries) Answer(Fate) (Address, any) {
 	return d.ReplyTo, &DeliveriesFound{Reply: d.Done(nil)}
 }
 
-// DeliveriesFound answers FindDeliveries: tags by number, of deliveries that were written to the client and are not
-// settled.
+// DeliveriesFound answers FindDeliveries: tags by number, for deliveries written to the client and not settled.
 type DeliveriesFound struct {
 	Reply
 	Queue Address // for a query by Tag: the queue of the delivery

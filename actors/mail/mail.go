@@ -19,15 +19,15 @@ func ID(a Address) string {
 	return a.GetId()
 }
 
-// Same reports whether a and b are addresses of one actor; nil is that of none.
+// Same reports whether a and b are addresses of the same actor; nil is no actor's address.
 func Same(a, b Address) bool { return a != nil && b != nil && a.GetId() == b.GetId() }
 
-// Request says who gets the answer to a command and under which number, chosen by the asker. With the zero value
-// there is no answer.
+// Request holds the receiver of the answer to a command, and the answer's number, chosen by the sender. With the zero
+// value there is no answer.
 type Request struct {
 	ReplyTo Address
 	ID      uint64
-	By      *events.Origin // the user behind it; nil for the broker itself
+	By      *events.Origin // the user who caused it; nil for the broker itself
 }
 
 // Reply is embedded in every answer. Err is nil, a *protocol.ChannelError or a *protocol.ConnectionError; any other
@@ -40,25 +40,25 @@ type Reply struct {
 // Done returns the Reply to r.
 func (r Request) Done(err error) Reply { return Reply{ID: r.ID, Err: err} }
 
-// Number returns the number of the Request, so that the asker can distinguish a late answer from the expected one.
+// Number returns the number of the Request, so that the sender can distinguish a late answer from the expected one.
 func (r Reply) Number() uint64 { return r.ID }
 
 // Failure returns why the command was refused, nil if it was not.
 func (r Reply) Failure() error { return r.Err }
 
-// Fate is the reason why another actor answers a mail in its receiver's place.
+// Fate is the reason why another actor answers a mail instead of its receiver.
 type Fate uint8
 
 const (
 	// Gone: the receiver ended normally and no longer exists.
 	Gone Fate = iota
-	// Failed: the receiver panicked over the mail; how far it got is unknown.
+	// Failed: the receiver panicked while handling the mail; its progress is unknown.
 	Failed
 	// Down: the receiver is a queue that cannot be restarted (PRO-16).
 	Down
-	// Unseen: the receiver panicked over other mail and has not started with this one.
+	// Unseen: the receiver panicked while handling other mail, before this one.
 	Unseen
-	// Unstored: the receiver is fine, but the change could not be made durable.
+	// Unstored: the receiver is intact, but the change could not be made durable.
 	Unstored
 )
 
@@ -66,7 +66,7 @@ const (
 func (f Fate) unseen() bool { return f == Gone || f == Unseen }
 
 // NotStored returns the error for a definition that could not be made durable; the log has the reason. A full disk
-// fails that one change and nothing else.
+// makes only this change fail.
 func NotStored() error {
 	return protocol.ConnectionErrorf(protocol.InternalError, "the definition could not be stored")
 }
@@ -78,14 +78,14 @@ type Missed struct{ Queue string } // its name
 // Error implements error.
 func (m *Missed) Error() string { return "queue '" + m.Queue + "' ended before it saw the command" }
 
-// Answerable is a mail that can be answered in its receiver's place.
+// Answerable is a mail that can be answered by another actor than its receiver.
 type Answerable interface {
-	// Answer releases the resources of the mail and returns the reply and its receiver; nil for no reply.
+	// Answer releases the resources of the mail, and returns the receiver of the reply, nil for none, and the reply.
 	Answer(Fate) (Address, any)
 }
 
-// PeerGone is mailed by an actor to itself on Terminated, so that it first handles replies that the terminated actor
-// had already posted (PRO-1).
+// PeerGone is sent by an actor to itself on Terminated, so that it first handles replies that the terminated actor has
+// already sent (PRO-1).
 type PeerGone struct{ Who Address }
 
 var errRegistry = errors.New("the policy registry failed")

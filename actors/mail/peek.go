@@ -2,7 +2,7 @@ package mail
 
 import "candlemark/internal/message"
 
-// MessageState is a state of a message. Values are bits, so that they form sets.
+// MessageState is a state of a message. Values are bits, so that sets can be formed.
 type MessageState uint8
 
 // Ready: waits for a consumer. Unacked: delivered and not settled. Scheduled: waits for its time. Deferred: delivered
@@ -18,25 +18,25 @@ const (
 const (
 	// MaxPeeked is the limit of messages, as in any list of messages.
 	MaxPeeked = 1000
-	// PeekBytes is about the limit of bytes of contents, returned and read from the journal; the last message may
-	// exceed it.
+	// PeekBytes is the approximate limit of bytes of contents, for those returned and those read from the journal; the
+	// last message may exceed it.
 	PeekBytes = 1 << 20
 )
 
-// Peek asks for messages of a queue without taking them: none becomes redelivered, expires or is counted, and no
-// lease is renewed. Ready and unacked messages come first, in queue order, then scheduled ones in the order of their
-// release. From any actor; PeekReply comes back.
+// Peek asks for messages of a queue without taking them: no message is marked as redelivered, expires or is counted,
+// and no lease is renewed. Ready and unacked messages come first, in queue order, then scheduled ones in the order of
+// their release. From any actor; PeekReply comes back.
 type Peek struct {
 	Request
-	// After is the position to continue behind, the zero value for the beginning: with a Due that of a scheduled
-	// message, otherwise a place in the queue.
+	// After is the position after which to continue, the zero value for the start: if Due is set, the position of a
+	// scheduled message, otherwise a place in the queue.
 	After Cursor
 	// Limit is the maximum number of messages, 1 to MaxPeeked; any other value means MaxPeeked.
 	Limit  int
 	States MessageState // states of the messages; 0 for all
 	// ByDeadline selects ready messages with a deadline, ordered by it; After then holds a message's deadline.
 	ByDeadline bool
-	// ByNumber orders messages of all states by number; After.Seq then is the number to continue behind.
+	// ByNumber orders messages of all states by number; After.Seq then is the number after which to continue.
 	ByNumber bool
 	// Session, with ByNumber, selects the messages of one session.
 	Session *string
@@ -57,7 +57,8 @@ func (p *Peek) Answer(f Fate) (Address, any) {
 	return p.ReplyTo, &PeekReply{Reply: p.Done(gone(f, p.Queue, p.VHost))}
 }
 
-// PeekReply answers Peek. If contents had to be read from the journal, their messages may be gone by now.
+// PeekReply answers Peek. If contents had to be read from the journal, their messages may have left the queue
+// meanwhile.
 type PeekReply struct {
 	Reply
 	Messages []PeekedMessage
@@ -76,13 +77,13 @@ type PeekedMessage struct {
 	Priority uint8
 	// DeliveryCount is the number of deliveries that were requeued.
 	DeliveryCount uint32
-	// DiedAfter is the same number of the queue in which the message was dead-lettered last; 0 if it was not.
+	// DiedAfter is that number in the queue that last dead-lettered the message; 0 if it was never dead-lettered.
 	DiedAfter            uint32
-	Redelivered          bool // the next delivery will be marked, or this one is
+	Redelivered          bool // the next delivery will be marked as redelivered, or the current one is
 	Exchange, RoutingKey string
 	Header               []byte // the raw property list as consumers get it
 	Body                 []byte // its first Cut bytes
-	// Message is the whole message, with what the broker adds to it, if the query asks for it.
+	// Message is the whole message, with the broker's additions, if the query requests it.
 	Message message.Message
 	Size    int64 // bytes of the whole body
 	// Deferred: the message is deferred, or was when it was received by its number.

@@ -42,14 +42,14 @@ func (c *ClearPolicy) Answer(f Fate) (Address, any) { return c.policyAnswer() }
 type UndoPolicyChange struct {
 	Request
 	VHost     string
-	Change    uint64 // its number
-	Operators bool   // operator policies may be changed, too
+	Change    uint64 // number of the change
+	Operators bool   // operator policies may also be changed
 }
 
 // Answer implements Answerable.
 func (u *UndoPolicyChange) Answer(Fate) (Address, any) { return u.policyAnswer() }
 
-// ListPolicies asks for PolicyList. VHost "" asks for all.
+// ListPolicies asks for PolicyList; VHost "" means all virtual hosts.
 type ListPolicies struct {
 	Request
 	VHost    string
@@ -96,7 +96,7 @@ type PolicyReply struct {
 	Found bool // there was a policy of that name
 	// Revision is the revision of the stored definitions with the change; 0 if there was nothing to store.
 	Revision uint64
-	Change   uint64 // its number in the history, 0 if nothing has changed
+	Change   uint64 // number of the change in the history, 0 if nothing has changed
 }
 
 // PolicyList answers ListPolicies, in the order of POL-13.

@@ -6,8 +6,8 @@ import (
 	"candlemark/internal/message"
 )
 
-// Slices of frequent mail are pooled: at a million messages a second they would be most of the work of the garbage
-// collector. The receiver returns a slice when nothing refers to it any more; that of a DeadLetter goes on to a
+// Slices of frequent mail are pooled: at a million messages a second they would otherwise be most of the garbage
+// collector's work. The receiver returns a slice when nothing refers to it; the slice of a DeadLetter is passed on to a
 // target.
 
 // pooledItems is the maximum capacity of a pooled slice, in messages.

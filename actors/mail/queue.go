@@ -7,12 +7,11 @@ import (
 	"candlemark/protocol"
 )
 
-// Enqueue carries all messages of one batch for one queue, in order. Sent by a
-// channel or the dead-letter actor; EnqueueReply comes back for those with a
-// Number. The receiver calls Release exactly once.
+// Enqueue carries all messages of one batch for one queue, in order. Sent by a channel or the dead-letter actor;
+// EnqueueReply comes back for messages with a Number. The receiver calls Release exactly once.
 type Enqueue struct {
 	From Address
-	// Queue is the receiver, for an answer in its place; nil if the sender does not need it.
+	// Queue is the receiver, for an answer by another actor; nil if the sender does not need it.
 	Queue    Address
 	Messages []message.Message
 	// Table is the Table of the receiver's topology.Queue.
@@ -31,7 +30,7 @@ type Enqueue struct {
 	Moved bool
 	// Prepared: the queue has accepted the messages in advance (PrepareWork), so none exceeds its limits.
 	Prepared bool
-	// By is the publisher; set only for the actor of admin commands, which alone needs it.
+	// By is the publisher, set only if the receiver is the actor of admin commands.
 	By *Publisher
 }
 
@@ -43,8 +42,8 @@ type Publisher struct {
 	Origin     *events.Origin
 }
 
-// Release returns the batch's credit to the connection it came from, and its slice to the pool: the messages are
-// invalid afterwards. A second call does nothing.
+// Release returns the batch's credit to the connection from which it came, and its slice to the pool. Afterwards the
+// messages are invalid. A second call does nothing.
 func (e *Enqueue) Release() {
 	e.Chunk.Release()
 	e.Chunk = nil
@@ -61,8 +60,8 @@ func (e *Enqueue) DetachCredit() (*message.Chunk, message.Debt) {
 	return chunk, debt
 }
 
-// Answer implements Answerable: a queue that ended has taken and discarded the batch (LEASE-7, PRO-2); one that
-// failed or is down refuses it.
+// Answer implements Answerable: a queue that has ended counts as having taken and discarded the batch (LEASE-7, PRO-2);
+// a queue that failed or is down refuses it.
 func (e *Enqueue) Answer(f Fate) (Address, any) {
 	reply := &EnqueueReply{Queue: e.Queue, Refused: f != Gone}
 	for i := range e.Messages {
@@ -83,20 +82,20 @@ type Consume struct {
 	Tag       string
 	NoAck     bool
 	Exclusive bool
-	// Prefetch is the limit of unacked deliveries of the consumer, 0 for none.
+	// Prefetch is the consumer's limit of unacked deliveries, 0 for none.
 	Prefetch  int
 	Arguments protocol.Table
 	// Limited: the channel has one limit for all its consumers: the queue offers and the channel allows (PRO-8).
 	Limited bool
-	// Credited: the consumer gets messages only for Credit.
+	// Credited: the consumer gets messages only as far as Credit allows.
 	Credited bool
 	// Facts requests the Facts of its deliveries.
 	Facts bool
 	// Stays: the consumer is not cancelled if it does not settle in time (LOCK-4).
 	Stays bool
-	// Session names the session to lock, in a queue with sessions (SESSION-3). ConsumeReply may then take long.
+	// Session names the session to lock, in a queue with sessions (SESSION-3). ConsumeReply may then take a long time.
 	Session *SessionRequest
-	// Connection is the channel's, for exclusive queues (DEC-5).
+	// Connection is the channel's connection, for exclusive queues (DEC-5).
 	Connection Address
 	// Names of the queue and its vhost, for errors.
 	Queue, VHost string
@@ -113,13 +112,13 @@ type CancelConsumer struct {
 	Request
 	Channel Address
 	Tag     string
-	// Requeue has the queue requeue the consumer's unacked deliveries, including those on their way, before it
-	// delivers again (LOCK-9). Except are numbers of deliveries that stay with the channel, in ascending order.
+	// Requeue makes the queue requeue the consumer's unacked deliveries, including those under way, before it delivers
+	// again (LOCK-9). Except are the numbers, ascending, of deliveries that stay with the channel.
 	Requeue bool
 	Except  []uint64
 }
 
-// Answer implements Answerable: a consumer of a queue that is gone is cancelled.
+// Answer implements Answerable: a consumer of a queue that has ended is cancelled.
 func (c *CancelConsumer) Answer(Fate) (Address, any) {
 	return c.ReplyTo, &CancelConsumerReply{Reply: c.Done(nil), Tag: c.Tag}
 }
@@ -140,26 +139,26 @@ type Credit struct {
 	Tag           string
 	DeliveryCount uint32
 	Credit        uint32
-	// Drain makes the queue deliver the messages it has, and use up the rest of the credit.
+	// Drain makes the queue deliver its ready messages, and then use up the rest of the credit.
 	Drain bool
 	Echo  bool
 }
 
-// Allow answers Offer: the queue may send the channel's consumers that many more messages. From the channel, perhaps
-// long after the offer.
+// Allow answers Offer: the queue may send the channel's consumers the given number of further messages. From the
+// channel, possibly long after the offer.
 type Allow struct {
 	Queue    Address
 	Channel  Address
 	Messages int
 }
 
-// Answer implements Answerable: a queue that is gone returns all of it.
+// Answer implements Answerable: a queue that has ended returns the whole allowance.
 func (a *Allow) Answer(Fate) (Address, any) {
 	return a.Channel, &Unused{Queue: a.Queue, Messages: a.Messages}
 }
 
-// Reclaim asks for what the queue was allowed and has not used: another queue has messages, and the channel's limit
-// leaves no other room. From the channel; Unused comes back.
+// Reclaim asks for the part of the allowance that the queue has not used, because another queue has messages, and the
+// channel's limit leaves no other room. From the channel; Unused comes back.
 type Reclaim struct {
 	Channel Address
 }
@@ -172,14 +171,14 @@ type Limit struct {
 }
 
 // Resize sets the prefetch of all consumers of a channel at a queue. From the channel, for clients that expect this
-// of basic.qos; no reply.
+// effect of basic.qos; no reply.
 type Resize struct {
 	Channel  Address
 	Prefetch int // 0 for no limit
 }
 
-// ChannelGone: the channel ended; its consumers are detached and its unacked messages requeued at their positions.
-// From the channel if it ends normally; otherwise the queue learns it from its watch.
+// ChannelGone: the channel ended; its consumers are detached and its unacked messages requeued at their positions. From
+// the channel if it ends normally; otherwise the queue's watch reports the end.
 type ChannelGone struct{ Channel Address }
 
 // Get asks for one message. From a channel; GetReply comes back.
@@ -209,7 +208,7 @@ func (p *Purge) Answer(f Fate) (Address, any) {
 	return p.ReplyTo, &PurgeReply{Reply: p.Done(missed(f, p.Queue, p.VHost))}
 }
 
-// DescribeQueue asks for QueueInfo; renews no lease.
+// DescribeQueue asks for QueueInfo. It does not renew the lease.
 type DescribeQueue struct {
 	Request
 	Consumers bool // include the list of consumers
@@ -224,8 +223,8 @@ func (d *DescribeQueue) Answer(f Fate) (Address, any) {
 	return d.ReplyTo, &QueueInfo{Reply: d.Done(gone(f, "", ""))}
 }
 
-// missed returns the error for a command of a channel to a queue that is gone or failed: Missed makes the channel
-// look for the queue again, which may be restarting.
+// missed returns the error for a channel's command to a queue that has ended or failed: Missed makes the channel look
+// for the queue again, as it may be restarting.
 func missed(f Fate, queue, vhost string) error {
 	if f.unseen() {
 		return &Missed{queue}

@@ -1,17 +1,17 @@
 package mail
 
-// Queries and commands about scheduled messages: those of a queue with the setting delayed-messages, and those of a
-// delayed exchange in the queue that holds them (topology.Exchange.Holder). A scheduled message is named by its
-// number in its queue, which is never reused, or by its property message-id, which several may share. None of this
-// mail renews a lease.
+// Queries and commands about scheduled messages: messages in a queue with the setting delayed-messages, and messages of
+// a delayed exchange in the queue that holds them (topology.Exchange.Holder). A scheduled message is identified by its
+// number in its queue, which is never reused, or by its property message-id, which several messages may share. None of
+// this mail renews a lease.
 
-// Cursor is a position in the order of release: by Due, then by Seq. The zero value is before all messages.
+// Cursor is a position in the order of release: by Due, then by Seq. The zero value precedes all messages.
 type Cursor struct {
 	Due int64 // wall ms
 	Seq uint64
 }
 
-// ListScheduled asks for the scheduled messages behind After, in the order of their release. From any actor;
+// ListScheduled asks for the scheduled messages after After, in the order of their release. From any actor;
 // ScheduledPage comes back.
 type ListScheduled struct {
 	Request
@@ -27,8 +27,8 @@ func (l *ListScheduled) Answer(f Fate) (Address, any) {
 	return l.ReplyTo, &ScheduledPage{Reply: l.Done(gone(f, l.Queue, l.VHost))}
 }
 
-// ScheduledPage answers ListScheduled. A page is consistent, the next one is of a later time: messages scheduled or
-// cancelled in between may or may not appear, all others appear exactly once.
+// ScheduledPage answers ListScheduled. Each page is consistent, but later pages show a later state: messages scheduled
+// or cancelled in between may or may not appear, all others appear exactly once.
 type ScheduledPage struct {
 	Reply
 	Messages []ScheduledMessage
@@ -41,7 +41,7 @@ type ScheduledMessage struct {
 	Seq           uint64 // number in the queue
 	Due, Enqueued int64  // wall ms
 	MessageID     string // property message-id, "" without one
-	Exchange      string // the exchange it was published to
+	Exchange      string // exchange to which it was published
 	RoutingKey    string
 	Bytes         int64 // of the body
 	Persistent    bool
@@ -51,9 +51,9 @@ type ScheduledMessage struct {
 	Unreadable bool
 }
 
-// CancelScheduled drops the scheduled message with number Seq or, with Seq 0, all with the property message-id; with
-// Seqs all of those, or none if one does not exist. They are not dead-lettered. From any actor; ScheduledChanged
-// comes back.
+// CancelScheduled drops the scheduled message with number Seq or, if Seq is 0, all with the property message-id; if
+// Seqs is set, all of those, or none if one does not exist. They are not dead-lettered. From any actor;
+// ScheduledChanged comes back.
 type CancelScheduled struct {
 	Request
 	Seq       uint64
@@ -68,9 +68,9 @@ func (c *CancelScheduled) Answer(f Fate) (Address, any) {
 	return c.ReplyTo, &ScheduledChanged{Reply: c.Done(gone(f, c.Queue, c.VHost))}
 }
 
-// Reschedule sets a new time, Due, for the scheduled message with number Seq or, with Seq 0, for all with the
-// property message-id. Due is in wall ms, at least 1 and at most 10 years ahead, else 406; a time in the past is due
-// at once. From any actor; ScheduledChanged comes back.
+// Reschedule sets a new time, Due, for the scheduled message with number Seq or, if Seq is 0, for all with the property
+// message-id. Due is in wall ms, at least 1 and at most 10 years ahead, otherwise the error is 406; a time in the past
+// is due at once. From any actor; ScheduledChanged comes back.
 type Reschedule struct {
 	Request
 	Seq       uint64
@@ -85,8 +85,8 @@ func (r *Reschedule) Answer(f Fate) (Address, any) {
 	return r.ReplyTo, &ScheduledChanged{Reply: r.Done(gone(f, r.Queue, r.VHost))}
 }
 
-// ScheduledChanged answers CancelScheduled and Reschedule, for messages in the journal when the change is there, too.
-// Count is the number of messages; 0 is no error: the message was released or never existed.
+// ScheduledChanged answers CancelScheduled and Reschedule; for messages in the journal, once the change is in the
+// journal. Count is the number of messages; 0 is not an error: the message was released or never existed.
 type ScheduledChanged struct {
 	Reply
 	Count int
@@ -99,7 +99,6 @@ type ScheduledCounts struct {
 	NextDue int64 // wall ms of the next release, 0 for none
 	// Within counts messages due within 1 s, 1 min, 1 h, 1 d, and later; each message is counted once.
 	Within [5]int
-	// Overdue counts those of Count that are due and wait for the release rate; they are in the first class of
-	// Within.
+	// Overdue counts the messages that are due but delayed by the release rate; they are in the first class of Within.
 	Overdue int
 }

@@ -1,11 +1,11 @@
 package mail
 
-// PutToken applies a checked token of Azure Service Bus to a connection: the rights of User count for addresses in
+// PutToken applies a checked token of Azure Service Bus to a connection: the rights of User apply at addresses in
 // Scope. From a session to its connection; TokenPut comes back, and AccessChanged goes to all its sessions.
 type PutToken struct {
 	Request
 	Scope string // an address
-	User  string // whose key signed it
+	User  string // user whose key signed it
 	Tags  []string
 	Ends  int64 // in the broker's time, ms; 0 for never
 }
@@ -29,7 +29,7 @@ type LinkInfo struct {
 	Handle                uint32
 	Name, Address         string
 	Receiver              bool   // the client is the receiver
-	Queue                 string // its source
+	Queue                 string // source of the link
 	Settled               bool   // its messages are sent settled
 	DeliveryCount, Credit uint32
 	Unsettled             int // messages that the receiver has not settled

@@ -10,7 +10,7 @@ type SessionRequest struct {
 	ID string
 	// Next lets the queue choose a session that has messages and is not locked, and wait if there is none.
 	Next bool
-	// Wait is the maximum wait in ms. The queue has a limit of its own.
+	// Wait is the maximum wait in ms. The queue has its own limit.
 	Wait int64
 	// Link is the name of the consumer's link.
 	Link string
@@ -28,7 +28,7 @@ var (
 	ErrSessionTaken = errors.New("another receiver has locked the session")
 	// ErrNoSession: no session became available in time.
 	ErrNoSession = errors.New("no session with messages came free in time")
-	// ErrSessionLost: the asker has not locked the session, or its lock has run out.
+	// ErrSessionLost: the sender has not locked the session, or its lock has ended.
 	ErrSessionLost = errors.New("the session is not locked, or not any more")
 	// ErrSessionsFull: the queue has reached its limit of waiting receivers, or of session states.
 	ErrSessionsFull = errors.New("the queue has no room for more of its sessions")
@@ -48,7 +48,7 @@ type UseSession struct {
 	Request
 	ID         string
 	Connection Address
-	// Renew restarts the lock's time. Set stores State, nil deletes the stored one. With neither, State is read.
+	// Renew restarts the lock's time. Set stores State; nil deletes the stored state. With neither, the state is read.
 	Renew, Set bool
 	State      []byte
 	// Names of the queue and its vhost, for errors.
@@ -70,11 +70,12 @@ type SessionUsed struct {
 // MaxSessions is the limit of ids in one SessionList.
 const MaxSessions = 1000
 
-// ListSessions asks for session ids in ascending order. From any actor; SessionList comes back. It renews no lease.
+// ListSessions asks for session ids in ascending order. From any actor; SessionList comes back. It does not renew the
+// lease.
 type ListSessions struct {
 	Request
-	// Since, unless 0, selects sessions whose states were set then or later, wall ms. With 0, all with messages or a
-	// state are listed.
+	// Since, unless 0, selects sessions whose states were set at that time or later, wall ms. If it is 0, all sessions
+	// with messages or a state are listed.
 	Since int64
 	Skip  int
 	Limit int // 1 to MaxSessions; any other value means MaxSessions

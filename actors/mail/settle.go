@@ -6,7 +6,7 @@ import "candlemark/protocol"
 type Settle struct {
 	Channel Address
 	Ranges  []SettleRange
-	// Asked requests Settled, which lists the deliveries that were not held any more; nil for no reply.
+	// Asked requests Settled, which lists the deliveries that were no longer held; nil for no reply.
 	Asked *Request
 }
 
@@ -17,25 +17,25 @@ type SettleRange struct {
 	Outcome     *Outcome // amendments to the messages, nil for none
 }
 
-// Outcome amends messages that are settled with Requeue, Release, Defer, Reject or Discard (LOCK-2): it is merged into the
-// properties that the broker adds for later receivers, of the queue or of its dead letters. An Outcome that would
-// exceed message.MaxAmended for a message is ignored as a whole. It is not modified after sending.
+// Outcome amends messages that are settled with Requeue, Release, Defer, Reject or Discard (LOCK-2): it is merged into
+// the properties that the broker adds for later receivers from the queue or its dead letters. An Outcome that would
+// exceed message.MaxAmended for a message is ignored completely. It is not modified after sending.
 type Outcome struct {
 	// Annotations are message annotations of AMQP 1.0, Properties application properties; in 0-9-1 both are headers.
 	Annotations, Properties protocol.Table
-	// Until is the date before which messages settled with Requeue, Nack or Release are not delivered again, in wall ms; 0
-	// for what the queue's settings say (RETRY-2).
+	// Until is the date before which messages settled with Requeue, Nack or Release are not delivered again, in wall
+	// ms; 0 to use the queue's settings (RETRY-2).
 	Until int64
 }
 
 // Settlement is how a consumer settles a delivery.
 type Settlement uint8
 
-// Ack: processed. Requeue: back to its position. Reject: dead-letter or drop. Discard: likewise, but the delivery has not failed (DL-9). PutBack: back to its position as if
-// never delivered, for claimed messages. Release: back to its position as redelivered, but the delivery does not
-// count. Defer: kept for delivery by number (DEFER-1); the delivery does not count either. Leave: the link has ended;
-// the message stays locked until its lock ends if the lock outlives the link (LOCK-10), otherwise as Requeue. Nack: as Requeue, but not a
-// failed delivery for delayed retries (RETRY-1).
+// Ack: processed. Requeue: back to its position. Reject: dead-letter or drop. Discard: the same, but the delivery has
+// not failed (DL-9). PutBack: back to its position as if never delivered, for claimed messages. Release: back to its
+// position as redelivered, but the delivery does not count. Defer: kept for delivery by number (DEFER-1); the delivery
+// does not count either. Leave: the link has ended; the message stays locked until its lock ends if the lock outlives
+// the link (LOCK-10), otherwise as Requeue. Nack: as Requeue, but not a failed delivery for delayed retries (RETRY-1).
 const (
 	Ack Settlement = iota
 	Requeue
@@ -48,7 +48,7 @@ const (
 	Nack
 )
 
-// Answer implements Answerable: a queue that is gone or has failed holds no deliveries.
+// Answer implements Answerable: a queue that has ended or failed holds no deliveries.
 func (s *Settle) Answer(Fate) (Address, any) {
 	if s.Asked == nil {
 		return nil, nil
@@ -60,11 +60,11 @@ func (s *Settle) Answer(Fate) (Address, any) {
 	return s.Asked.ReplyTo, reply
 }
 
-// Settled answers Settle when the queue has settled the deliveries. It does not wait for the journal; no
-// acknowledgement does.
+// Settled answers Settle when the queue has settled the deliveries. Like all acknowledgements, it does not wait for the
+// journal.
 type Settled struct {
 	Reply
-	// Lost are the numbers that the channel no longer held: they were not settled in time, or the queue is gone. All
-	// others of the ranges are settled. They are in the order of the ranges.
+	// Lost are the numbers that the channel no longer held: they were not settled in time, or the queue has ended. They
+	// are in the order of the ranges. All others of the ranges are settled.
 	Lost []Range
 }

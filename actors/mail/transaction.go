@@ -24,23 +24,23 @@ type DischargeTransaction struct {
 	Fail bool // roll it back
 }
 
-// TransactionDischarged answers DischargeTransaction. The error, an *amqp10.Error, says why the transaction was not
-// committed.
+// TransactionDischarged answers DischargeTransaction. The error, an *amqp10.Error, is the reason why the transaction
+// was not committed.
 type TransactionDischarged struct{ Reply }
 
-// AbandonTransactions reports that a session cannot do its part of transactions. From a session to its connection.
+// AbandonTransactions reports that a session cannot execute its part of transactions. From a session to its connection.
 type AbandonTransactions struct {
 	Session Address
-	Link    uint32   // the coordinator's link that ended, or
+	Link    uint32   // coordinator's link that has ended, unless Ends
 	Ends    bool     // the session ends
-	IDs     []string // transactions in which it had work
+	IDs     []string // transactions in which the session had work
 }
 
 // TransactionStep is a step towards the end of a transaction.
 type TransactionStep uint8
 
 // The steps in order; each may be followed by ForgetTransaction. Prepare ensures that the other steps will succeed;
-// then come publish, settle, and forget, which rolls back whatever was not done.
+// then come publish, settle, and forget, which rolls back everything not yet done.
 const (
 	PrepareTransaction TransactionStep = iota
 	PublishTransaction
@@ -48,14 +48,15 @@ const (
 	ForgetTransaction
 )
 
-// StepTransaction makes a session do its part of a step. From its connection; TransactionStepped comes back, except
-// for ForgetTransaction.
+// StepTransaction makes a session execute its part of a step. From its connection; TransactionStepped comes back,
+// except for ForgetTransaction.
 type StepTransaction struct {
 	ID   string
 	Step TransactionStep
 }
 
-// TransactionStepped answers StepTransaction. Err, an *amqp10.Error, says why the transaction cannot be committed.
+// TransactionStepped answers StepTransaction. Err, an *amqp10.Error, is the reason why the transaction cannot be
+// committed.
 type TransactionStepped struct {
 	ID      string
 	Step    TransactionStep
@@ -65,7 +66,7 @@ type TransactionStepped struct {
 }
 
 // PrepareWork makes a queue guarantee that it can take the messages and settlements of a transaction, all or none: it
-// keeps the deliveries locked until Channel settles them, ends, or sends ReleaseWork, and will take as many messages
+// keeps the deliveries locked until Channel settles them, ends, or sends ReleaseWork, and will accept as many messages
 // in an Enqueue that is Prepared. From a session; WorkPrepared comes back.
 type PrepareWork struct {
 	Request
@@ -75,8 +76,8 @@ type PrepareWork struct {
 	Bytes   int64    // size of all bodies
 }
 
-// Answer implements Answerable. A queue that has crashed restarts with a new address: deliveries of the old one
-// cannot be settled there.
+// Answer implements Answerable. A queue that has crashed restarts with a new address: deliveries by the old address
+// cannot be settled at the new one.
 func (p *PrepareWork) Answer(Fate) (Address, any) {
 	return p.ReplyTo, &WorkPrepared{Reply: p.Done(ErrQueueEnded)}
 }
@@ -84,7 +85,7 @@ func (p *PrepareWork) Answer(Fate) (Address, any) {
 // WorkPrepared answers PrepareWork. The error is ErrDeliveryLost, ErrSessionNeeded, ErrWorkRefused or ErrQueueEnded.
 type WorkPrepared struct{ Reply }
 
-// ReleaseWork ends the hold of PrepareWork on deliveries; their locks run as before. From a session.
+// ReleaseWork ends the effect of PrepareWork on deliveries; their locks end as before. From a session.
 type ReleaseWork struct {
 	Channel Address
 	Numbers []uint64
@@ -94,7 +95,7 @@ type ReleaseWork struct {
 var (
 	// ErrDeliveryLost: the channel no longer holds a delivery.
 	ErrDeliveryLost = errors.New("a lock has run out")
-	// ErrWorkRefused: the queue takes no more messages.
+	// ErrWorkRefused: the queue cannot accept the messages.
 	ErrWorkRefused = errors.New("a queue refuses messages")
 	// ErrQueueEnded: the queue was deleted or has failed since the work started.
 	ErrQueueEnded = errors.New("a queue has ended")

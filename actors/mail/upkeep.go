@@ -15,8 +15,8 @@ type Configure struct {
 }
 
 // PreviewSettings asks a queue what other settings would do to its messages, without applying them. From the
-// administrator; SettingsPreview comes back when the queue has examined its messages, some in each turn. A second
-// preview replaces the first, which is then answered with an error.
+// administrator; SettingsPreview comes back when the queue has examined its messages, some of them in each turn. A
+// second preview replaces the first, which is then answered with an error.
 type PreviewSettings struct {
 	Request
 	Settings policies.QueueSettings
@@ -33,8 +33,8 @@ type SettingsPreview struct {
 	changes.Messages
 }
 
-// Trim asks a queue to page contents out, as far as the memory budget of all queues demands it. From supervision
-// while memory is tight, so that idle queues page out as well; no reply, renews no lease.
+// Trim asks a queue to page contents out, as far as the memory budget of all queues requires. From supervision while
+// memory is tight, so that idle queues page out as well; no reply. It does not renew the lease.
 type Trim struct{}
 
 // ClockJumped informs a queue that the machine was suspended and its timer is late. From supervision; no reply. The
@@ -42,8 +42,8 @@ type Trim struct{}
 type ClockJumped struct{}
 
 // Wake ends the sleep of a queue that was started with records of a journal (queue.Config.Asleep): exchanges and
-// bindings are complete and policies in force, so that overdue messages can be dead-lettered (TTL-26). From its
-// vhost; QueueAwake comes back when no overdue message is ready any more.
+// bindings are complete and policies in force, so that overdue messages can be dead-lettered (TTL-26). From its vhost;
+// QueueAwake comes back when no overdue message is left among the ready ones.
 type Wake struct{ Request }
 
 // Answer implements Answerable.

@@ -6,19 +6,19 @@ import (
 	"candlemark/protocol"
 )
 
-// Permission says whether the sender of a declare may create its object in a way that needs more than permission for
-// its name: routing to further exchanges, another queue. The channel has checked this in advance; the actor that
-// creates the object obeys it, because only it knows whether the object exists already and no permission is needed.
-// The zero value has not been checked and denies.
+// Permission holds whether the sender of a declare may create its object in a way that needs more than permission for
+// its name: routing to further exchanges, or another queue. The channel checks this in advance; the actor that creates
+// the object applies it, because only this actor knows whether the object already exists, so that no permission is
+// needed. The zero value is unchecked and denies.
 type Permission struct {
 	checked bool
 	refused error
 }
 
-// PermissionUnless returns a checked permission: denied for the reason refused, granted if that is nil.
+// PermissionUnless returns a checked permission: denied for the reason refused, granted if refused is nil.
 func PermissionUnless(refused error) Permission { return Permission{true, refused} }
 
-// Err returns why the object may not be created, a 403 if it was not checked; nil if it may.
+// Err returns why the object may not be created, 403 if this was not checked; nil if it may.
 func (l Permission) Err() error {
 	if !l.checked {
 		return protocol.ChannelErrorf(protocol.AccessRefused, "permissions for the arguments were not checked")
@@ -26,22 +26,22 @@ func (l Permission) Err() error {
 	return l.refused
 }
 
-// DeclareQueue creates a queue or checks an existing one. From a channel to the vhost, which forwards it to the
-// queue; the queue answers DeclareQueueReply. The channel has checked the permissions for the name; those for the
-// arguments are in Permission.
+// DeclareQueue creates a queue or checks an existing one. From a channel to the vhost, which forwards it to the queue;
+// the queue answers with DeclareQueueReply. The channel has checked the permissions for the name; Permission holds
+// those for the arguments.
 type DeclareQueue struct {
 	Request
 	Name                                    string // "" requests a server-generated name (DEC-9)
 	Passive, Durable, Exclusive, AutoDelete bool
-	NoWait                                  bool // renews no lease (LEASE-4)
+	NoWait                                  bool // does not renew the lease (LEASE-4)
 	Generated                               bool // the broker has made Name, which may begin with amq.
 	Arguments                               protocol.Table
-	// Connection is the client's, the owner of an exclusive queue.
+	// Connection is the client's connection, the owner of an exclusive queue.
 	Connection Address
 	VHost      string
 	Permission Permission // to create a queue with arguments that need permission
-	// Via is the vhost once it has forwarded the command: a queue that ends before it handles the command returns it
-	// there.
+	// Via is the vhost once it has forwarded the command: a queue that ends before it handles the command returns the
+	// command to Via.
 	Via Address
 }
 
@@ -56,12 +56,12 @@ func (d *DeclareQueue) Answer(f Fate) (Address, any) {
 }
 
 // DeleteQueue deletes a queue; if it does not exist, the answer has 0 messages (DEC-6). From a channel to the vhost,
-// which forwards it; the queue answers DeleteQueueReply once it is forgotten.
+// which forwards it; the queue answers with DeleteQueueReply once it is forgotten.
 type DeleteQueue struct {
 	Request
 	Name              string
 	IfUnused, IfEmpty bool
-	Connection        Address // the client's; nil for the broker itself
+	Connection        Address // the client's connection; nil for the broker itself
 	VHost             string
 	Via               Address // as in DeclareQueue
 }
@@ -110,7 +110,8 @@ type DeclareExchange struct {
 // Answer implements Answerable.
 func (d *DeclareExchange) Answer(f Fate) (Address, any) { return d.answer(f) }
 
-// DeleteExchange deletes an exchange; it is no error if it does not exist. From a channel; TopologyReply comes back.
+// DeleteExchange deletes an exchange; it is not an error if it does not exist. From a channel; TopologyReply comes
+// back.
 type DeleteExchange struct {
 	Request
 	Name     string
@@ -133,7 +134,7 @@ type Bind struct {
 // Answer implements Answerable.
 func (b *Bind) Answer(f Fate) (Address, any) { return b.answer(f) }
 
-// Unbind removes a binding; it is no error if it does not exist. From a channel; TopologyReply comes back.
+// Unbind removes a binding; it is not an error if it does not exist. From a channel; TopologyReply comes back.
 type Unbind struct {
 	Request
 	Source     string
@@ -146,16 +147,16 @@ type Unbind struct {
 func (u *Unbind) Answer(f Fate) (Address, any) { return u.answer(f) }
 
 // QueueCrashed is sent to the vhost by a queue that ends after a panic. The vhost holds back further commands for the
-// queue and passes Newest, at least the highest number of any of its messages, to the restarted queue. No reply.
+// queue and passes Newest, which is not below the highest number of its messages, to the restarted queue. No reply.
 type QueueCrashed struct {
 	Queue  Address
 	Newest uint64
 }
 
-// QueueRetiring starts a queue's farewell (ADR 4). Handled is the number of the vhost's commands that the queue has
-// handled: if the vhost has forwarded more it answers QueueKept, otherwise QueueForgotten once name and bindings are
-// unpublished. Deleted: a DeleteQueue asked for it; the queue is not kept, and commands behind it wait in the vhost
-// for the next incarnation.
+// QueueRetiring starts the end of a queue (ADR 4). Handled is the number of the vhost's commands that the queue has
+// handled. If the vhost has forwarded more it answers with QueueKept, otherwise with QueueForgotten once name and
+// bindings are unpublished. Deleted: the cause is a DeleteQueue; the queue is not kept, and later commands wait in the
+// vhost for the next incarnation.
 type QueueRetiring struct {
 	Name        string
 	Incarnation uint64
@@ -164,8 +165,8 @@ type QueueRetiring struct {
 	Deleted     bool
 }
 
-// Answer implements Answerable: without its vhost the queue has no owner and may end; a vhost that failed over the
-// farewell still has the queue.
+// Answer implements Answerable: without its vhost the queue has no owner and may end; a vhost that failed while
+// handling this mail still has the queue.
 func (r *QueueRetiring) Answer(f Fate) (Address, any) {
 	if f == Gone {
 		return r.Queue, &QueueForgotten{}
@@ -174,14 +175,14 @@ func (r *QueueRetiring) Answer(f Fate) (Address, any) {
 }
 
 // QueueDeleteRefused: the conditions of a DeleteQueue were not met, and it was answered; the vhost may forward the
-// commands that wait behind it.
+// commands that wait after it.
 type QueueDeleteRefused struct {
 	Name        string
 	Incarnation uint64
 }
 
 // ExchangeUnused: an auto-delete exchange lost its last binding to an Unbind. The vhost answers that command, whose
-// Request is passed on here, with TopologyReply when the exchange is gone. From the exchange.
+// Request this mail contains, with TopologyReply when the exchange has ended. From the exchange.
 type ExchangeUnused struct {
 	Request
 	Name     string
@@ -200,7 +201,7 @@ type BindingsForgotten struct {
 	Unused bool
 }
 
-// ExchangeDeleteReply answers RetireExchange: with a nil Err the exchange has published an empty table and may be
+// ExchangeDeleteReply answers RetireExchange: if Err is nil, the exchange has published an empty table and may be
 // forgotten.
 type ExchangeDeleteReply struct{ Reply }
 
