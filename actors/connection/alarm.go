@@ -6,8 +6,8 @@ import (
 )
 
 // Alarmed implements lifecycle.Protocol: it sends connection.blocked at the first publish during an alarm, if the
-// client supports it, and connection.unblocked after the alarm to a client that got that. A change of the reasons
-// matters only to clients that were not informed yet.
+// client supports it, and connection.unblocked after the alarm to a client that has received it. A change of the
+// reasons matters only to clients not yet informed.
 func (c *connection) Alarmed() {
 	switch a := c.Alarm; {
 	case a == lifecycle.Alarm{}:

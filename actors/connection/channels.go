@@ -10,14 +10,14 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// link is one opened channel. The actor keeps it until the channel has closed, the reader until the client opens the
+// link is one opened channel. The actor keeps it until the channel has closed, the reader until the client opens its
 // number again.
 type link struct {
 	lifecycle.Link
 
 	// For the reader only:
 	closing bool     // the client has sent close or close-ok
-	late    int      // how often it has sent them again
+	late    int      // how often the client has sent them again
 	first   []byte   // run of frames that waits for the end of the read
 	more    [][]byte // further runs
 }
@@ -28,8 +28,8 @@ type openChannel struct {
 	reply chan<- *link
 }
 
-// openChannel spawns the channel and answers the client, or waits until the number is free: the client may reuse it
-// as soon as it has seen or sent close-ok, when the channel may not have ended yet.
+// openChannel spawns the channel and answers the client, or waits until the number is free: the client may reuse it as
+// soon as it has seen or sent close-ok, even though the channel may not have ended yet.
 func (c *connection) openChannel(ctx actor.Context, m *openChannel) {
 	if c.State != lifecycle.Running {
 		m.reply <- nil

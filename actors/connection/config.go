@@ -22,16 +22,16 @@ import (
 type Config struct {
 	lifecycle.Settings
 	NewChannel func(ChannelSpec) *actor.Props
-	// Handover passes the socket of a client that speaks AMQP 1.0 on, with the bytes read from it, and then stops
-	// self. It must not block. Nil: such clients are refused.
+	// Handover passes on the socket of a client that speaks AMQP 1.0, with the bytes read from it, and then stops self.
+	// It must not block. If nil, such clients are refused.
 	Handover func(self mail.Address, conn net.Conn, read []byte)
 
 	Product      string   // product in the server properties; Candlemark
 	ClusterName  string   // cluster_name in the server properties
-	Capabilities []string // announced besides those that always hold
+	Capabilities []string // announced besides alwaysCapable
 	ChannelMax   uint16   // open channels; 2047
 	Heartbeat    uint16   // s, proposed to clients; 60
-	NoHeartbeat  bool     // propose none
+	NoHeartbeat  bool     // propose no heartbeats
 }
 
 // ChannelSpec describes a channel to be created.

@@ -23,7 +23,7 @@ var words = lifecycle.Words{
 	Protocol: "AMQP 0-9-1", Links: "channels", Link: "channel", Silent: "missed heartbeats from client",
 }
 
-// connection is the actor. The fields below the line belong to its turns; the reader uses only those above.
+// connection is the actor. The fields below the line belong to its turns; the reader uses only the fields above.
 type connection struct {
 	lifecycle.Life
 	cfg     Config
@@ -33,8 +33,8 @@ type connection struct {
 	// ---
 	session   *session                  // nil until the handshake is done
 	opens     map[uint16]*openChannel   // waiting until the number is free
-	err       *protocol.ConnectionError // error for the client; nil if it closes
-	outOfStep bool                      // the client's bytes cannot be split into frames any more
+	err       *protocol.ConnectionError // error for the client; nil if the client closes
+	outOfStep bool                      // the client's bytes can no longer be split into frames
 	informed  bool                      // connection.blocked was sent
 }
 
@@ -67,7 +67,7 @@ type (
 		err       error
 		outOfStep bool
 	}
-	// otherProtocol: the client speaks AMQP 1.0; the reader has stopped, with these bytes read.
+	// otherProtocol: the client speaks AMQP 1.0; the reader has stopped after reading these bytes.
 	otherProtocol struct{ read []byte }
 	// method0 is a method of channel 0; the reader waits for handled.
 	method0 struct {
@@ -88,7 +88,7 @@ func (c *connection) Heartbeat(b []byte) []byte { return protocol.AppendHeartbea
 // Stop implements lifecycle.Protocol.
 func (c *connection) Stop() {}
 
-// handOver passes the socket to an actor for its protocol, and waits to be stopped.
+// handOver passes the socket to an actor for the other protocol, and waits to be stopped.
 func (c *connection) handOver(m *otherProtocol) {
 	if c.State != lifecycle.Starting || c.Leaves {
 		return

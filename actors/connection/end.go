@@ -19,8 +19,8 @@ func (c *connection) becomeRunning(ctx actor.Context, s *session) {
 	}
 	c.session = s
 	half := time.Duration(s.Heartbeat) * time.Second / 2
-	// A peer is dead after four half intervals without a byte. The first may have started just before a byte came, so
-	// this is never less than two intervals after it.
+	// A peer is dead after four half intervals without a byte. The first may have started right after the last byte, so
+	// this is at least two intervals after that byte.
 	if err := c.Open(&s.Peer, lifecycle.Pulse{Every: half, Limit: 4 * half, Sends: true}); err != nil {
 		c.Fail(ctx, err)
 		return
@@ -55,16 +55,16 @@ func (c *connection) unexpected(ctx actor.Context, m protocol.Method) {
 		"unexpected method in connection state %s", c.State).For(m), false)
 }
 
-// clientClose handles connection.close, possibly while the broker is closing, too.
+// clientClose handles connection.close, possibly while the broker is also closing.
 func (c *connection) clientClose(ctx actor.Context) {
 	switch c.State {
 	case lifecycle.Running:
 		c.Close(ctx)
 	case lifecycle.Closing:
-		c.err = nil // the client needs no error any more
+		c.err = nil // the client no longer needs an error
 	case lifecycle.Closed:
 		c.send(&protocol.ConnectionCloseOk{})
-	case lifecycle.Starting: // the handshake answers it
+	case lifecycle.Starting: // the handshake answers instead
 	}
 }
 

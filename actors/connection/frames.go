@@ -4,8 +4,8 @@ import (
 	"candlemark/protocol"
 )
 
-// frame returns the next whole frame, reading as long as necessary. It is valid until the chunk is released: only
-// during the handshake and the farewell.
+// frame returns the next whole frame, reading as long as necessary. It is valid until the chunk is released. It is used
+// only during the handshake and the end.
 func (r *reader) frame(frameMax uint32) (protocol.Frame, error) {
 	for {
 		f, n, want, err := protocol.ParseFrame(r.Input.Unparsed(), frameMax)

@@ -17,8 +17,8 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// maxHandshakeFrame is the largest frame before one is negotiated, in bytes: client properties and tokens may exceed
-// the standard's 4096.
+// maxHandshakeFrame is the largest frame before a limit is negotiated, in bytes: client properties and tokens may
+// exceed the standard's 4096.
 const maxHandshakeFrame = 8192
 
 // session is the result of the handshake. It is immutable.
@@ -28,7 +28,7 @@ type session struct {
 	product      string
 }
 
-// stage is the progress of the handshake, with RabbitMQ's names.
+// stage is the progress of the handshake, named as in RabbitMQ.
 type stage string
 
 // Errors of the handshake that are not sent as connection.close.
@@ -38,17 +38,17 @@ var (
 	errClientLeft    = errors.New("client closed the connection during the handshake")
 )
 
-// handshake is the dialogue that opens a connection.
+// handshake is the exchange that opens a connection.
 type handshake struct {
 	*reader
 	session *session
 	stage   stage
-	// unlogged: the error is counted and logged elsewhere.
+	// unlogged: the error is counted and logged by other code.
 	unlogged bool
 }
 
-// handshake conducts the dialogue up to connection.open [AMQP 2.2.4]. After an error, the client was sent the answer
-// and given time to read it.
+// handshake runs the exchange up to connection.open [AMQP 2.2.4]. If it returns an error, the client has been sent the
+// answer and given time to read it.
 func (r *reader) handshake() (*session, error) {
 	r.frameMax = maxHandshakeFrame
 	h := &handshake{reader: r, session: &session{}, stage: "pre_init"}
@@ -62,7 +62,8 @@ func (r *reader) handshake() (*session, error) {
 	return h.session, nil
 }
 
-// header checks the protocol header, also that of 0-9, and answers any other with the broker's own [AMQP 4.2.2].
+// header checks the protocol header, for which 0-9 is also accepted, and answers any other with the broker's own [AMQP
+// 4.2.2].
 func (h *handshake) header() error {
 	for len(h.Input.Unparsed()) < len(protocol.ProtocolHeader) {
 		if err := h.Fill(len(protocol.ProtocolHeader)); err != nil {
@@ -98,7 +99,7 @@ func (h *handshake) start() error {
 	s.capabilities, s.product = capabilities(m.ClientProperties), s.Text("product")
 	peer := auth.PeerOf(h.Input.Conn)
 	s.TLS = peer.Info()
-	insists := m.Mechanism == "EXTERNAL" && peer.TLS // it was not offered; the log has the reason
+	insists := m.Mechanism == "EXTERNAL" && peer.TLS // EXTERNAL was not offered; the log has the reason
 	if !insists && !slices.Contains(h.c.cfg.Authenticator.Mechanisms(peer), m.Mechanism) {
 		return protocol.ConnectionErrorf(protocol.CommandInvalid,
 			"unknown authentication mechanism '%s'", m.Mechanism).For(m)
@@ -123,7 +124,7 @@ func (h *handshake) start() error {
 	return nil
 }
 
-// tune proposes the limits and checks the client's against them.
+// tune proposes the limits and checks the client's values against them.
 func (h *handshake) tune() error {
 	cfg := &h.c.cfg
 	h.stage = "tuning"
@@ -205,7 +206,7 @@ func (h *handshake) refuse(err error) error {
 	var cause *protocol.ConnectionError
 	var step *outOfStep
 	switch {
-	case errors.Is(err, errBadHeader): // the end of the stream is part of the answer
+	case errors.Is(err, errBadHeader): // closing the stream is part of the answer
 		h.c.Outbox.Finish(h.c.HangUp)
 	case errors.As(err, &cause) && h.announces(cause):
 		h.c.send(&protocol.ConnectionClose{ReplyCode: cause.Code, ReplyText: cause.Text, Class: cause.Class, Method: cause.Method})

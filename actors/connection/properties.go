@@ -7,14 +7,14 @@ import (
 	"candlemark/protocol"
 )
 
-// alwaysCapable are the capabilities that always hold; configuration adds others.
+// alwaysCapable are the capabilities that are always announced; configuration adds others.
 var alwaysCapable = []string{
 	"publisher_confirms", "exchange_exchange_bindings", "basic.nack", "consumer_cancel_notify",
 	"connection.blocked", "authentication_failure_close", "per_consumer_qos", "direct_reply_to", "consumer_priorities",
 }
 
-// serverProperties returns the properties for connection.start. version is the version of RabbitMQ that the broker is
-// compatible with, because clients depend on it.
+// serverProperties returns the properties for connection.start. version is the version of RabbitMQ with which the
+// broker is compatible, because clients depend on it.
 func (cfg *Config) serverProperties() protocol.Table {
 	var able protocol.Table
 	for _, name := range slices.Concat(alwaysCapable, cfg.Capabilities) {
@@ -52,7 +52,7 @@ func capabilities(properties protocol.Table) Capabilities {
 	}
 }
 
-// negotiate checks a limit that the client requests; 0 is no limit, which exceeds every other.
+// negotiate checks a limit that the client requests; 0 means no limit, which is higher than any limit.
 func negotiate(what string, value, lower, upper uint32) error {
 	var detail, relation, bound string
 	limit := upper

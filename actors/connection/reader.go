@@ -8,7 +8,7 @@ import (
 	"candlemark/protocol"
 )
 
-// reader distributes the input. It alone decides to which channel bytes belong.
+// reader distributes the input. Only the reader decides to which channel bytes belong.
 type reader struct {
 	stream.Reader
 	c *connection
@@ -29,7 +29,7 @@ func (r *reader) init(c *connection) {
 	c.InitReader(r, r.flush)
 }
 
-// run is the first goroutine of the reader: handshake and traffic.
+// run is the first goroutine of the reader: handshake and normal operation.
 func (r *reader) run() {
 	r.Run(func() (ok bool) {
 		session, err := r.handshake()
@@ -115,7 +115,7 @@ func (r *reader) Dispatch() (want int, err error) {
 		}
 		if r.current, err = r.route(f); err != nil {
 			if errors.Is(err, stream.ErrPending) {
-				at -= n // it will be read again
+				at -= n // the frame will be handled again
 			}
 			r.Input.Consume(at)
 			return 0, err
@@ -136,8 +136,8 @@ func ofClassChannel(f protocol.Frame) bool {
 	return f.Type == protocol.FrameMethod && f.Payload[1] == 20 && f.Payload[0] == 0
 }
 
-// drain reads on after the traffic: handle gets the methods of channel 0 until it returns true, all other input is
-// discarded. The error is the socket's.
+// drain continues reading after normal operation: handle gets the methods of channel 0 until it returns true; all other
+// input is discarded. The error is the socket's.
 func (r *reader) drain(lostStep bool, handle func(protocol.Method) (done bool)) error {
 	for !lostStep {
 		f, err := r.frame(r.frameMax)
@@ -157,7 +157,7 @@ func (r *reader) drain(lostStep bool, handle func(protocol.Method) (done bool)) 
 	return r.Forget()
 }
 
-// farewell passes methods that matter while closing to the actor.
+// farewell passes to the actor the methods that matter while closing.
 func (r *reader) farewell(m protocol.Method) bool {
 	switch m.(type) {
 	case *protocol.ConnectionClose, *protocol.ConnectionCloseOk:

@@ -9,11 +9,11 @@ import (
 	"candlemark/protocol"
 )
 
-// openPatience is how long channel.open waits for the end of the number's last channel.
+// openPatience is how long channel.open waits for the end of the previous channel with its number.
 const openPatience = 30 * time.Second
 
 // route handles a frame that does not belong to the current run. It returns the channel that gets the frame, nil if
-// none does or it was handled.
+// there is none or the frame was handled.
 func (r *reader) route(f protocol.Frame) (*link, error) {
 	if f.Channel == 0 {
 		return nil, r.control(f)
@@ -55,7 +55,7 @@ func (r *reader) control(f protocol.Frame) error {
 		}
 		r.flush()
 		switch m.(type) {
-		case *protocol.ConnectionClose, *protocol.ConnectionCloseOk: // the end does not wait for room
+		case *protocol.ConnectionClose, *protocol.ConnectionCloseOk: // closing does not wait for room
 		default:
 			if !r.room() {
 				return nil
@@ -132,9 +132,9 @@ func (r *reader) late(l *link, f protocol.Frame) error {
 		switch {
 		case !l.Ended.Load():
 			if l.late++; l.late > 2 {
-				return nil // more than one of each kind has no meaning
+				return nil // repeating either method has no meaning
 			}
-		case method == 40: // it needs an answer, and there is no channel to give it
+		case method == 40: // it needs an answer, but there is no channel to answer
 			return r.begin(f)
 		default:
 			return nil
@@ -154,7 +154,7 @@ func (r *reader) late(l *link, f protocol.Frame) error {
 	return nil
 }
 
-// endRun sets a run of whole frames of the current channel aside.
+// endRun sets aside a run of whole frames of the current channel.
 func (r *reader) endRun(run []byte) {
 	l := r.current
 	switch {

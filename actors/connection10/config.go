@@ -22,15 +22,15 @@ import (
 // Config configures a connection. Zero numbers stand for the defaults named at the fields.
 type Config struct {
 	lifecycle.Settings
-	Read         []byte // bytes read from Conn already
-	DefaultVHost string // for clients that name none; "/"
+	Read         []byte // bytes already read from Conn
+	DefaultVHost string // for clients that do not name one; "/"
 	NewSession   func(SessionSpec) *actor.Props
 	Statuses     *status.Table // statuses of Azure Service Bus entities; nil if all are active
 
 	Container  string // the broker's container id, the name of the cluster
 	Node       string // name of the node
 	SessionMax uint16 // open sessions; 2047
-	// Silence is how many s a client may send nothing; 60. The idle time-out announced is half of that.
+	// Silence is how long, in s, a client may send nothing; 60. The announced idle time-out is half of that.
 	Silence   uint16
 	NoSilence bool // no limit
 }
@@ -50,7 +50,7 @@ type SessionSpec struct {
 	User       auth.User
 	Peer       auth.Peer // the user and the address
 	Tokens     *grants.Table
-	// Transactions are the open ones.
+	// Transactions are the connection's open transactions.
 	Transactions *transactions.Known
 	By           *events.Origin
 	Log          *zerolog.Logger

@@ -25,7 +25,7 @@ var words = lifecycle.Words{
 	Silent: "missed frames from client within its idle time-out",
 }
 
-// connection is the actor. The fields below the line belong to its turns; the reader uses only those above.
+// connection is the actor. The fields below the line belong to its turns; the reader uses only the fields above.
 type connection struct {
 	lifecycle.Life
 	cfg    Config
@@ -34,16 +34,16 @@ type connection struct {
 	// ---
 	peer    *peer                    // nil until the handshake is done
 	begins  map[uint16]*beginSession // waiting until the channel is free
-	err     *amqp10.Error            // error for the client; nil if it closes
+	err     *amqp10.Error            // error for the client; nil if the client closes
 	asked   bool                     // the client has sent close
-	blocked bool                     // sessions know of an alarm
+	blocked bool                     // sessions were informed of an alarm
 	tokens  tokens
 	work    transactions.Table
 	patient *clock.Timer // for the first transaction to expire
 	unwatch func()       // ends the watch of statuses, nil before the end of the handshake
 }
 
-// Private mail, most of it of the reader.
+// Private mail, mostly from the reader.
 type (
 	opened struct{ peer *peer }
 	failed struct{ err error } // the peer violated the protocol

@@ -29,8 +29,8 @@ func (c *connection) becomeRunning(ctx actor.Context, p *peer) {
 	}
 }
 
-// pulse returns checks so frequent that no gap between two writes reaches the client's idle time-out, and that its
-// silence, of which half is announced, is measured to a fourth.
+// pulse returns a Pulse whose checks are so frequent that no gap between two writes reaches the client's idle time-out,
+// and that the client's silence is measured to a fourth of its limit, of which half is announced.
 func (c *connection) pulse() lifecycle.Pulse {
 	silence := time.Duration(c.cfg.Silence) * time.Second
 	p := lifecycle.Pulse{Every: c.peer.idle / 3, Limit: silence, Sends: c.peer.idle > 0}

@@ -26,7 +26,7 @@ const minIdleTimeout = time.Second
 type peer struct {
 	lifecycle.Peer
 	open *amqp10.Open
-	idle time.Duration // its idle time-out; 0 for none
+	idle time.Duration // the client's idle time-out; 0 for none
 }
 
 // Errors of the handshake that are not sent as close.
@@ -37,7 +37,7 @@ var (
 	errClientLeft = errors.New("client closed the connection during the handshake")
 )
 
-// handshake conducts the dialogue up to open [AMQP 1.0 transport 2.4, security 5.3.2].
+// handshake runs the exchange up to open [AMQP 1.0 transport 2.4, security 5.3.2].
 func (r *reader) handshake() (*peer, error) {
 	r.frameMax = maxHandshakeFrame
 	p := &peer{}
@@ -99,7 +99,7 @@ func (r *reader) login(p *peer) error {
 	p.Mechanism = string(init.Mechanism)
 	peer := r.whom()
 	where := func() *mail.ConnectionInfo { return r.c.Where(p.Mechanism, p.TLS) }
-	insists := p.Mechanism == "EXTERNAL" && peer.TLS // it was not offered; the log has the reason
+	insists := p.Mechanism == "EXTERNAL" && peer.TLS // EXTERNAL was not offered; the log has the reason
 	if err = errRefused; insists || slices.Contains(r.c.cfg.Authenticator.Mechanisms(peer), p.Mechanism) {
 		p.User, err = r.c.cfg.Authenticator.Authenticate(p.Mechanism, init.InitialResponse, peer)
 	}
@@ -144,7 +144,7 @@ func (r *reader) open(p *peer) error {
 	return nil
 }
 
-// enter checks the user's access to a virtual host: that of a hostname "vhost:NAME", else the default.
+// enter checks the user's access to a virtual host: the one named by a hostname "vhost:NAME", otherwise the default.
 func (r *reader) enter(p *peer) error {
 	name := r.c.cfg.DefaultVHost
 	if chosen, ok := strings.CutPrefix(p.open.Hostname, "vhost:"); ok {
@@ -189,13 +189,13 @@ func next[T amqp10.Composite](r *reader, kind uint8) (T, error) {
 	}
 }
 
-// refuse ends the handshake: a client that has not logged in gets no error, others get that of their open.
+// refuse ends the handshake: a client that has not logged in gets no error, others get one after open.
 func (r *reader) refuse(err error) {
 	var socket *stream.SocketError
 	if errors.As(err, &socket) {
 		return
 	}
-	if !errors.Is(err, errRefused) { // logged there
+	if !errors.Is(err, errRefused) { // otherwise already logged
 		r.c.Log.Error().Err(err).Msg("handshake failed")
 	}
 	if r.opening {

@@ -6,7 +6,7 @@ import (
 )
 
 // ourOpen returns the answer to the client's open. Clients depend on product and version, so these are RabbitMQ's;
-// product_version has the broker's own.
+// product_version is the broker's own version.
 func (c *connection) ourOpen() *amqp10.Open {
 	o := &amqp10.Open{
 		ContainerID: c.cfg.Container, MaxFrameSize: c.cfg.FrameMax, ChannelMax: c.cfg.SessionMax - 1,
@@ -29,7 +29,7 @@ func (c *connection) ourOpen() *amqp10.Open {
 }
 
 // tableOf converts a client's open to client properties as in 0-9-1; values other than strings, numbers and booleans
-// are left out.
+// are omitted.
 func tableOf(open *amqp10.Open) (t protocol.Table) {
 	for _, e := range open.Properties {
 		key, ok := e.Key.(amqp10.Symbol)

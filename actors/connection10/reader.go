@@ -7,11 +7,11 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// alarmGrace is how many octets of a connection are read on in an alarm, so that a client that stops when its windows are
-// closed can settle and receive meanwhile.
+// alarmGrace is the number of bytes still read from a connection during an alarm, so that a client that stops when its
+// windows are closed can settle and receive meanwhile.
 const alarmGrace = 256 << 10
 
-// reader distributes the input. It alone decides to which session bytes belong.
+// reader distributes the input. Only the reader decides to which session bytes belong.
 type reader struct {
 	stream.Reader
 	c *connection
@@ -35,7 +35,7 @@ func (r *reader) init(c *connection) {
 	c.InitReader(r, r.flush)
 }
 
-// run is the first goroutine of the reader: handshake and traffic.
+// run is the first goroutine of the reader: handshake and normal operation.
 func (r *reader) run() {
 	r.Run(func() (ok bool) {
 		if read := r.c.cfg.Read; len(read) > 0 {
@@ -95,7 +95,7 @@ func (r *reader) Dispatch() (want int, err error) {
 			r.endRun(buf[begin:at:at])
 			begin, r.current = at, nil
 			if r.current, err = r.route(f); err != nil {
-				if !errors.Is(err, stream.ErrPending) { // otherwise it will be read again
+				if !errors.Is(err, stream.ErrPending) { // otherwise the frame will be handled again
 					at += n
 				}
 				r.Input.Consume(at)
@@ -118,8 +118,8 @@ func (r *reader) prolongs(f amqp10.Frame) bool {
 	return code >= amqp10.CodeAttach && code <= amqp10.CodeDetach
 }
 
-// frame returns the next whole frame, reading as long as necessary. It is valid until the chunk is released: only
-// during the handshake and the farewell.
+// frame returns the next whole frame, reading as long as necessary. It is valid until the chunk is released. It is used
+// only during the handshake and the end.
 func (r *reader) frame() (amqp10.Frame, error) {
 	for {
 		f, n, want, err := amqp10.ParseFrame(r.Input.Unparsed(), r.frameMax)
@@ -133,8 +133,8 @@ func (r *reader) frame() (amqp10.Frame, error) {
 	}
 }
 
-// drain reads on after the traffic, until the client's close: all other input is discarded, without parsing it if the
-// frames are broken. The error is the socket's.
+// drain continues reading after normal operation, until the client's close; all other input is discarded, without
+// parsing it if the frames are broken. The error is the socket's.
 func (r *reader) drain(inStep bool) error {
 	for inStep {
 		f, err := r.frame()

@@ -9,11 +9,11 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// beginPatience is how long begin waits for the end of the channel's last session.
+// beginPatience is how long begin waits for the end of the previous session on its channel.
 const beginPatience = 30 * time.Second
 
 // route handles a frame that does not belong to the current run. It returns the session that gets the frame, nil if
-// none does or it was handled.
+// there is none or the frame was handled.
 func (r *reader) route(f amqp10.Frame) (*link, error) {
 	if f.Type != amqp10.FrameAMQP {
 		return nil, amqp10.Errorf(amqp10.FramingError, "a SASL frame behind SASL")
@@ -45,7 +45,8 @@ func (r *reader) route(f amqp10.Frame) (*link, error) {
 	case code < amqp10.CodeAttach || code > amqp10.CodeEnd:
 		return nil, amqp10.Errorf(amqp10.IllegalState, "unexpected performative 0x%02x", code)
 	case code == amqp10.CodeEnd && (l == nil || l.closing):
-		// go-amqp ends a session that it gave up before begin was written, and may do so twice. Nobody waits for an answer.
+		// go-amqp ends a session that it abandoned before begin was written, and may do so twice. It does not wait for
+		// an answer.
 		return nil, nil
 	case l == nil || l.closing:
 		return nil, amqp10.Errorf(amqp10.FramingError, "channel %d has no session", f.Channel)
@@ -94,7 +95,7 @@ func (r *reader) begin(f amqp10.Frame) error {
 	return nil
 }
 
-// endRun sets a run of whole frames of the current session aside.
+// endRun sets aside a run of whole frames of the current session.
 func (r *reader) endRun(run []byte) {
 	l := r.current
 	if l == nil || len(run) == 0 {

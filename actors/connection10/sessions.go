@@ -25,8 +25,8 @@ type beginSession struct {
 	reply   chan<- *link
 }
 
-// beginSession spawns the session, which answers the client itself, or waits until the channel is free: the client
-// may reuse it as soon as it has seen or sent end, when the session may not have ended yet.
+// beginSession spawns the session, which answers the client itself, or waits until the channel is free: the client may
+// reuse it as soon as it has seen or sent end, even though the session may not have ended yet.
 func (c *connection) beginSession(ctx actor.Context, m *beginSession) {
 	if c.State != lifecycle.Running {
 		m.reply <- nil

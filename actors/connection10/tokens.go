@@ -21,7 +21,7 @@ type tokens struct {
 type tokenDue struct{}
 
 // tokenPatience is how late the expiry of a token may be noticed if the machine has slept meanwhile, in ms; a client
-// that sends or attaches is checked at once.
+// that sends or attaches is always checked at once.
 const tokenPatience = int64(time.Minute / time.Millisecond)
 
 // putToken stores a token that a session has checked.
@@ -48,7 +48,7 @@ func (c *connection) tokenDue() {
 	}
 }
 
-// announceAccess makes the sessions check the links to addresses in these scopes again.
+// announceAccess makes the sessions check links to addresses in the given scopes again.
 func (c *connection) announceAccess(scopes ...string) {
 	for _, l := range c.Links {
 		c.Root.Send(l.PID, &mail.AccessChanged{Scopes: scopes})

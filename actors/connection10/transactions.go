@@ -23,7 +23,7 @@ func transact(c *connection, m any) {
 	case *mail.DeclareTransaction:
 		t.Declare(m, now)
 	case *mail.DischargeTransaction:
-		c.Turnover.Lock() // until the reader has mailed all input that came with the discharge, to other sessions too
+		c.Turnover.Lock() // until the reader has sent all input read with the discharge, to other sessions too
 		c.Turnover.Unlock()
 		t.Discharge(m, sessions)
 	case *mail.TransactionStepped:

@@ -9,8 +9,8 @@ import (
 	"candlemark/internal/topology"
 )
 
-// bindings adds and removes bindings at exchanges, and removes those to a deleted destination. Durable ones are
-// stored concurrently.
+// bindings adds and removes bindings at exchanges, and removes the bindings to a deleted destination. Durable bindings
+// are stored concurrently.
 type bindings struct{ *shared }
 
 // ends are the ends of a binding: the source exchange, and the destination queue or exchange.
@@ -20,7 +20,7 @@ type ends struct {
 	target topology.Target
 }
 
-// park parks a command while an end is neither live nor gone, and reports whether it did.
+// park parks a command while an end is neither live nor deleted, and reports whether it did.
 func (e ends) park(command any) bool { return e.source.park(command) || e.to.park(command) }
 
 // bind makes the source exchange add a binding; the exchange answers.
@@ -55,7 +55,7 @@ func (bs *bindings) add(e ends, r mail.Request, b *mail.Bind) {
 	})
 }
 
-// unbind makes the source exchange remove a binding. It is no error if an end does not exist.
+// unbind makes the source exchange remove a binding. It is not an error if an end does not exist.
 func (bs *bindings) unbind(m *mail.Unbind) {
 	b := *m
 	b.Source, b.Binding.Destination = plain(b.Source), plain(b.Binding.Destination)
@@ -123,7 +123,7 @@ func (bs *bindings) durable(e ends) bool {
 	return kept && e.source.exchange.Durable && bs.cfg.Meta != nil
 }
 
-// bindDurably stores a binding, then publishes it. An end may be deleted meanwhile, and with it the binding.
+// bindDurably stores a binding, then publishes it. Meanwhile an end may be deleted, and the binding with it.
 func (bs *bindings) bindDurably(e ends, b *mail.Bind) {
 	x := e.source
 	x.unsettled++
@@ -184,8 +184,8 @@ func (bs *bindings) unbindDurably(x *exchange, b *mail.Unbind) {
 	})
 }
 
-// removeTo removes the bindings to n, which is no longer published, from all exchanges, and calls done when that is
-// complete and those exchanges that end as a result are gone.
+// removeTo removes the bindings to n, which is no longer published, from all exchanges, and calls done when this is
+// complete and the exchanges that end as a result are deleted.
 func (bs *bindings) removeTo(n *name, of string, toExchange bool, done func()) {
 	g := newBarrier(done)
 	for x := range n.sources {

@@ -8,8 +8,8 @@ import (
 // children are the actors of queues and exchanges.
 type children struct {
 	known map[string]any // *queue or *exchange by the id of its PID
-	// leaving are children that were released and have not ended, by actor id. With a durable queue's actor its data
-	// in the journal ends; 0 for none.
+	// leaving holds children that were released but have not ended, by actor id, with the id of the queue whose data in
+	// the journal end with the actor; 0 for none.
 	leaving map[string]store.QueueID
 }
 
@@ -21,7 +21,7 @@ func (c *children) of(pid mail.Address) any {
 	return c.known[pid.GetId()]
 }
 
-// rename replaces the key of a child by the string that the actor itself holds, to save memory.
+// rename replaces the key of a child with the string that the actor itself holds, to save memory.
 func (c *children) rename(pid mail.Address) {
 	if child := c.of(pid); child != nil {
 		c.known[pid.GetId()] = child

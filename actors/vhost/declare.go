@@ -18,7 +18,7 @@ type queues struct {
 	arguments protocol.Table // of the last queue created
 }
 
-// named finds a queue that clients may name: not one that belongs to a delayed exchange.
+// named finds a queue that clients can name; queues of delayed exchanges are excluded.
 func (qs *queues) named(name string) *queue {
 	if q := qs.byName[name]; q != nil && q.holdsFor == nil {
 		return q
@@ -87,7 +87,7 @@ func (qs *queues) refuse(d *mail.DeclareQueue, serverNamed bool) error {
 	return nil
 }
 
-// make creates a queue and forwards the command; a durable one is stored first.
+// make creates a queue and forwards the command; a durable queue is stored first.
 func (qs *queues) make(d *mail.DeclareQueue) {
 	kind := policies.KindOf(d.Arguments)
 	q := &queue{kind: kind, queue: &topology.Queue{
@@ -111,7 +111,7 @@ func (qs *queues) make(d *mail.DeclareQueue) {
 	qs.store(definitions.Change{Put: []any{queueStored(qs.vhost, q.queue)}}, d, func(err error) { qs.made(q, d, err) })
 }
 
-// made continues when the definition of a queue was stored, or not.
+// made continues after the definition of a queue was stored or, if err is not nil, could not be stored.
 func (qs *queues) made(q *queue, d *mail.DeclareQueue, err error) {
 	delete(qs.byName, d.Name)
 	q.phase = live
@@ -134,7 +134,7 @@ func (qs *queues) made(q *queue, d *mail.DeclareQueue, err error) {
 	qs.comes(q)
 }
 
-// abandon continues commands that waited for a queue that is gone, or was never created.
+// abandon continues commands that waited for a queue that was deleted or never created.
 func (qs *queues) abandon(q *queue) {
 	for _, gone := range q.gone {
 		gone()
@@ -143,7 +143,7 @@ func (qs *queues) abandon(q *queue) {
 	qs.unpark(&q.name)
 }
 
-// comes continues commands that waited for a queue that is live now.
+// comes continues commands that waited for a queue that is now live.
 func (qs *queues) comes(q *queue) {
 	q.phase = live
 	if q.deleting {

@@ -11,13 +11,13 @@ import (
 	"candlemark/policies"
 )
 
-// A queue with the argument dead-letter-queue has its dead letters in a queue created by the broker: a plain one, as
-// durable as the queue itself, that outlives it. If a user deletes it while it is needed, it is created again.
+// A queue with the argument dead-letter-queue sends its dead letters to a queue created by the broker: a plain queue,
+// as durable as the queue itself, that outlives it. If a user deletes it while it is needed, it is created again.
 
 // settingsOf returns the settings of a client's queue under its policies.
 func (qs *queues) settingsOf(q *queue, effective policies.Effective) policies.QueueSettings {
 	s := policies.SettingsFor(q.queue.Arguments, effective)
-	if q.queue.Exclusive || strings.HasPrefix(q.queue.Name, refusal.Reserved) { // such queues need none
+	if q.queue.Exclusive || strings.HasPrefix(q.queue.Name, refusal.Reserved) { // such queues need no dead-letter queue
 		s.DeadLetterQueue = false
 	}
 	s = s.Routed(q.queue.Name)
@@ -28,7 +28,8 @@ func (qs *queues) settingsOf(q *queue, effective policies.Effective) policies.Qu
 	return s
 }
 
-// lockOf returns for how long dead letters in q are locked: the timeout of the queue that they come from, 0 if there is none (LOCK-11).
+// lockOf returns for how long dead letters in q are locked: the timeout of the queue from which they come, 0 if there
+// is none (LOCK-11).
 func (qs *queues) lockOf(q *queue) int64 {
 	name := policies.DeadLettersFrom(q.queue.Arguments)
 	from := qs.byName[name]
@@ -39,7 +40,7 @@ func (qs *queues) lockOf(q *queue) int64 {
 	return max(policies.SettingsFor(from.queue.Arguments, effective).ConsumerTimeout, 0)
 }
 
-// followLock informs the dead-letter queue of q of a change of its locks.
+// followLock informs the dead-letter queue of q of a change of its lock time.
 func (qs *queues) followLock(q *queue) {
 	dlq := qs.byName[policies.DeadLetterQueueOf(q.queue.Name)]
 	if dlq != nil && qs.matcher.configurable(dlq) && qs.lockOf(dlq) != dlq.lock {
@@ -55,14 +56,14 @@ func (q *queue) schedule(s *policies.QueueSettings) {
 	q.queue.Schedules.Set(timeheaders.Config{Schedules: s.DelayedMessages, DeliverAt: s.DeliverAtHeader, ExpiresAt: s.ExpiresAtHeader})
 }
 
-// notBy returns the names whose user policies do not apply to q.
+// notBy returns the names by which user policies do not match q.
 func (q *queue) notBy() []string {
 	o := policies.Object{Kind: q.kind, Name: q.queue.Name, Arguments: q.queue.Arguments}
 	return o.NotBy()
 }
 
-// ensureDLQ creates the dead-letter queue of q, unless it exists or is not needed, and calls done when it is usable.
-// One created by a client is accepted.
+// ensureDLQ creates the dead-letter queue of q, unless it exists or is not needed, and calls done when it is usable. A
+// queue created by a client is accepted.
 func (qs *queues) ensureDLQ(q *queue, done func()) {
 	name := policies.DeadLetterQueueOf(q.queue.Name)
 	if !q.wantsDLQ || qs.ending != nil || qs.isThere(name) {
@@ -99,7 +100,7 @@ func (qs *queues) ensureAllDLQs(done func()) {
 	g.end()
 }
 
-// ensureDLQAgain creates a dead-letter queue again that was deleted.
+// ensureDLQAgain creates a deleted dead-letter queue again.
 func (qs *queues) ensureDLQAgain(deleted string) {
 	of, isOne := strings.CutSuffix(deleted, policies.DeadLetterQueueSuffix)
 	if q := qs.byName[of]; isOne && q != nil && (q.phase == live || q.phase == coming || q.phase == crashed) {

@@ -42,7 +42,7 @@ func bindingStored(vhost, source string, b *topology.Binding) definitions.Bindin
 	}
 }
 
-// definitions returns the definitions of an exchange: with its queue if it is a delayed one, so that neither is
+// definitions returns the definitions of an exchange: with its queue if it is a delayed exchange, so that neither is
 // stored without the other.
 func (xs *exchanges) definitions(x *exchange) []any {
 	all := []any{exchangeStored(xs.vhost, x.exchange)}

@@ -8,11 +8,11 @@ import (
 	"candlemark/internal/topology"
 )
 
-// deleteAll starts the end of the virtual host. Every queue goes through its farewell, so that every waiting sender
-// gets an answer; exchanges end with the actor.
+// deleteAll starts the end of the virtual host. Every queue retires as usual, so that every waiting sender gets an
+// answer; exchanges end with the actor.
 func (s *state) deleteAll(m *mail.EndVHost) {
 	if s.ending != nil {
-		return // there is one root, which asks once
+		return // there is one root, which sends this once
 	}
 	s.ending = m
 	g := newBarrier(func() {
@@ -26,8 +26,8 @@ func (s *state) deleteAll(m *mail.EndVHost) {
 	g.end()
 }
 
-// leave stops the actor once no queue is left, not even one that still has mail to answer: stopping the parent would
-// overtake that (PRO-1).
+// leave stops the actor once no queue is left, not even one that still has mail to answer, because stopping the parent
+// would overtake that mail (PRO-1).
 func (s *state) leave() {
 	if !s.deleted || s.stopping || len(s.children.leaving) > 0 {
 		return

@@ -10,7 +10,7 @@ import (
 	"candlemark/policies"
 )
 
-// builtIn are the exchanges of every virtual host besides the default one.
+// builtIn are the exchanges of every virtual host besides the default exchange.
 var builtIn = []mail.DeclareExchange{
 	{Name: "amq.direct", Type: "direct", Durable: true},
 	{Name: "amq.fanout", Type: "fanout", Durable: true},
@@ -59,7 +59,7 @@ func (xs *exchanges) declare(m *mail.DeclareExchange) {
 	xs.out.done(d.Request, err)
 }
 
-// make creates an exchange and answers; a durable one is stored first.
+// make creates an exchange and answers; a durable exchange is stored first.
 func (xs *exchanges) make(d *mail.DeclareExchange) {
 	x := newExchange(d)
 	xs.queues.newHolder(x)
@@ -74,7 +74,7 @@ func (xs *exchanges) make(d *mail.DeclareExchange) {
 	xs.store(definitions.Change{Put: xs.definitions(x)}, d, func(err error) { xs.made(x, d, err) })
 }
 
-// made continues when the definition of an exchange was stored, or not.
+// made continues after the definition of an exchange was stored or, if err is not nil, could not be stored.
 func (xs *exchanges) made(x *exchange, d *mail.DeclareExchange, err error) {
 	delete(xs.byName, d.Name)
 	x.phase = live
@@ -151,8 +151,8 @@ func (xs *exchanges) retireUnused(x *exchange, unused bool, done func()) {
 	xs.retire(x, true, func(error) { done() })
 }
 
-// retire ends a live exchange and calls done when it is forgotten, or has refused because it is in use. A durable one
-// is deleted from the store in between.
+// retire ends a live exchange and calls done when it is forgotten, or has refused because it is in use. In between, a
+// durable exchange is deleted from the store.
 func (xs *exchanges) retire(x *exchange, ifUnused bool, done func(error)) {
 	x.phase = ending
 	refused := func(err error) {
@@ -177,7 +177,7 @@ func (xs *exchanges) retire(x *exchange, ifUnused bool, done func(error)) {
 					refused(mail.NotStored())
 					return
 				}
-				end(false) // binds are waiting
+				end(false) // Bind commands are waiting
 			})
 		})
 	})
@@ -194,7 +194,7 @@ func (xs *exchanges) askToRetire(x *exchange, m mail.RetireExchange, refused fun
 	xs.out.send(x.exchange.PID, &m)
 }
 
-// died handles an exchange that ended on its own.
+// died handles an exchange that ended unexpectedly.
 func (xs *exchanges) died(x *exchange) {
 	xs.cfg.Log.Error().Str("exchange", x.exchange.Name).Msg("an exchange ended by itself")
 	xs.requests.answerFor(x)

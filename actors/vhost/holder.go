@@ -20,8 +20,8 @@ func holdFor(x *exchange, q *queue) {
 	q.kind, q.holdsFor, x.holder = policies.KindOf(nil), x, q
 }
 
-// settings returns the settings of a queue. The queue of a delayed exchange releases messages to it, at the rate set
-// by the exchange's policies.
+// settings returns the settings of a queue. The queue of a delayed exchange releases messages to the exchange, at the
+// rate set by the exchange's policies.
 func (qs *queues) settings(q *queue) (policies.Effective, policies.QueueSettings) {
 	if q.holdsFor == nil {
 		effective := qs.matcher.set.Effective(q.kind, q.queue.Name, q.notBy()...)

@@ -19,7 +19,8 @@ func childName(kind, name string, incarnation uint64) string {
 	return kind + "/" + url.PathEscape(name) + "/" + strconv.FormatUint(incarnation, 10)
 }
 
-// alike returns args, or those of the last queue if they are equal: many queues have the same, and share the memory.
+// alike returns args or, if equal, the arguments of the last queue created: many queues have the same arguments, and so
+// share the memory.
 func (qs *queues) alike(args protocol.Table) protocol.Table {
 	if !reflect.DeepEqual(args, qs.arguments) {
 		qs.arguments = args

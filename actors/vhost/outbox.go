@@ -18,7 +18,7 @@ type (
 		to   mail.Address
 		mail any
 	}
-	// spawning spawns a child. The core has computed its address; the shell replaces it by the child's own.
+	// spawning spawns a child. The core has computed its address; the shell replaces it with the child's own.
 	spawning struct {
 		props props
 		name  string
@@ -33,7 +33,8 @@ type (
 		then    func(error)
 		command mail.Answerable
 	}
-	// fetching reads what the journal has of a queue: as of its opening or, with again, now; the answer is *fetched.
+	// fetching reads a queue's messages in the journal: as of the journal's opening or, if again is set, now; the
+	// answer is *fetched.
 	fetching struct {
 		queue *queue
 		again bool

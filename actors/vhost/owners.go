@@ -2,8 +2,8 @@ package vhost
 
 import "candlemark/actors/mail"
 
-// owners are the connections with exclusive queues, by actor id. They are watched, so that a connection that fails
-// releases its queues, too.
+// owners are the connections with exclusive queues, by actor id. They are watched, so that a connection that fails also
+// releases its queues.
 type owners map[string]map[*queue]struct{}
 
 // add records the owner of a queue, if it has one.
@@ -19,7 +19,7 @@ func (s owners) add(q *queue, out *outbox) {
 	s[pid.GetId()][q] = struct{}{}
 }
 
-// remove is called when a queue is gone.
+// remove is called when a queue has been deleted.
 func (s owners) remove(q *queue, out *outbox) {
 	pid := q.queue.Owner
 	if pid == nil {

@@ -14,21 +14,21 @@ const sweepTurn = 4096
 // sweepOn continues a policy change.
 type sweepOn struct{}
 
-// matcher matches policies and carries out changes of them. Queues declared meanwhile match the new policies from the
+// matcher matches policies and applies changes of them. Queues declared meanwhile match the new policies from the
 // start.
 type matcher struct {
 	*shared
-	set    *policies.Set // the newest
+	set    *policies.Set // the newest policies
 	sweep  []*queue      // queues not examined yet
 	open   bool          // the sweep is not complete
 	posted bool          // a sweepOn is in the mailbox
-	// waiting ends when all queues were examined and all exchanges have answered; nil when no change is under way.
+	// waiting ends when all queues are examined and all exchanges have answered; nil if no change is under way.
 	waiting *barrier
 	askers  []mail.Request
 }
 
-// apply puts a newer set in force. A change that arrives while another one is under way is merged: both are answered
-// when the newer one is done.
+// apply brings a newer set into force. A change that arrives while another one is under way is merged: both are
+// answered when the newer one is done.
 func (p *matcher) apply(m *mail.ApplyPolicies) {
 	if m.Set.Version <= p.set.Version {
 		if p.waiting == nil {
@@ -86,8 +86,8 @@ func (p *matcher) sweepOn() {
 	p.waiting.end()
 }
 
-// configureQueue sends a queue its settings after a change of policies, once its dead-letter queue exists if it needs
-// one.
+// configureQueue sends a queue its settings after a change of policies, once its dead-letter queue, if it needs one,
+// exists.
 func (p *matcher) configureQueue(q *queue) {
 	if q.holdsFor != nil || !p.configurable(q) || !p.rematch(&q.name, q.kind, q.queue.Name, q.notBy()...) {
 		return

@@ -13,7 +13,7 @@ func (qs *queues) forward(q *queue, d *mail.DeclareQueue) {
 	q.forwarded++
 }
 
-// delete forwards the command; later ones for this name wait for the queue's decision.
+// delete forwards the command; later commands for this name wait for the queue's decision.
 func (qs *queues) delete(m *mail.DeleteQueue) {
 	d := *m
 	d.Name = plain(d.Name)
@@ -64,7 +64,7 @@ func (qs *queues) deleteRefused(m *mail.QueueDeleteRefused) {
 	qs.unpark(&q.name)
 }
 
-// retiring handles a queue's farewell, and keeps the queue if it was declared meanwhile (PRO-3).
+// retiring handles a queue that wants to end, and keeps the queue if it was declared meanwhile (PRO-3).
 func (qs *queues) retiring(m *mail.QueueRetiring) {
 	q := qs.byName[m.Name]
 	switch {
@@ -78,17 +78,17 @@ func (qs *queues) retiring(m *mail.QueueRetiring) {
 	}
 }
 
-// died handles a queue that ended without a farewell.
+// died handles a queue that ended without QueueRetiring.
 func (qs *queues) died(q *queue) {
 	qs.cfg.Log.Error().Str("queue", q.queue.Name).Msg("a queue ended without farewell")
 	if q.phase == crashed {
 		q.phase = live
 	}
 	switch {
-	case q.phase == forgetting: // the deletion continues without the actor
+	case q.phase == forgetting: // deletion continues without the actor
 	case q.queue.Durable && qs.cfg.Messages != nil && !q.deleting:
 		qs.revive(q)
-	case q.holdsFor != nil && q.phase == live: // its messages are lost, the exchange goes on
+	case q.holdsFor != nil && q.phase == live: // its messages are lost, but the exchange continues
 		qs.start(q, nil, false)
 		qs.unpark(&q.name)
 	default:
@@ -96,8 +96,8 @@ func (qs *queues) died(q *queue) {
 	}
 }
 
-// forget removes a queue, which waits for that, or has died. A durable one is deleted from the store first: after a
-// crash it exists with all its messages, or not at all, and its data in the journal are unused.
+// forget removes a queue, which waits for this or has died. A durable queue is deleted from the store first: after a
+// crash it exists with all its messages, or not at all, and then its data in the journal are unused.
 func (qs *queues) forget(q *queue) {
 	before := q.phase
 	q.phase = forgetting
@@ -118,7 +118,7 @@ func (qs *queues) forget(q *queue) {
 func (qs *queues) keep(q *queue, before phase) {
 	q.phase = before
 	qs.out.send(q.queue.PID, &mail.QueueKept{})
-	if before == live { // otherwise it refuses the command
+	if before == live { // otherwise the queue refuses the command
 		qs.matcher.configureQueue(q)
 		qs.unpark(&q.name)
 	}
@@ -137,7 +137,7 @@ func (qs *queues) remove(q *queue) {
 	if q.queue.Durable {
 		messages = store.QueueID(q.queue.Incarnation)
 	}
-	if qs.lives(q) { // it waits for the answer
+	if qs.lives(q) { // the queue waits for the answer
 		qs.children.letGo(q.queue.PID, messages)
 		qs.out.send(q.queue.PID, &mail.QueueForgotten{})
 	} else {
@@ -158,6 +158,6 @@ func (qs *queues) deleteAnyway(q *queue, r mail.Request, gone func()) {
 		qs.end(q, d)
 	case down:
 		qs.deleteDown(q, d)
-	case ending, forgetting, coming, crashed: // these phases see the request when they end
+	case ending, forgetting, coming, crashed: // the request is handled when these phases end
 	}
 }

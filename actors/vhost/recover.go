@@ -12,8 +12,7 @@ import (
 	"candlemark/policies"
 )
 
-// fetchWindow is the maximum number of queues being read back, which limits the memory for data that is in no queue
-// yet.
+// fetchWindow is the maximum number of queues being read back, which limits the memory for data not yet in a queue.
 const fetchWindow = 64
 
 // Stored holds the durable definitions of a virtual host.
@@ -23,14 +22,14 @@ type Stored struct {
 	Bindings  []definitions.Binding
 }
 
-// recovery restores stored objects, in this order: the policies, exchanges, queues with their messages, bindings;
-// then the queues start to expire messages, so that overdue ones can be dead-lettered (TTL-26). Commands wait until
-// that is done.
+// recovery restores stored objects, in this order: the policies, exchanges, queues with their messages, bindings; then
+// the queues start to expire messages, so that overdue ones can be dead-lettered (TTL-26). Commands wait until this is
+// done.
 type recovery struct {
 	*shared
 	Stored
 	begun, failed bool
-	released      bool                // the queues may open
+	released      bool                // the queues may be opened
 	next          int                 // index of the next queue to be read back
 	reading       map[*queue]struct{} // queues without an actor yet
 	waits         []any               // commands, in order
@@ -45,7 +44,7 @@ func (r *recovery) wait(command any) {
 	}
 }
 
-// fail ends a recovery in which something panicked: all that wait for the virtual host get an error.
+// fail ends a recovery after a panic: all senders that wait for the virtual host get an error.
 func (r *recovery) fail() {
 	r.failed = true
 	r.out.answer(mail.Failed, r.waits...)
@@ -94,7 +93,7 @@ func (r *recovery) isOrphan(q definitions.Queue) bool {
 	return true
 }
 
-// recoverQueue starts to read the next queue back.
+// recoverQueue starts reading the next queue back.
 func (r *recovery) recoverQueue() {
 	d := &r.Queues[r.next]
 	r.next++
@@ -136,7 +135,7 @@ func (r *recovery) recoverBindings() {
 		e, err := r.bindings.ends(b.Source, &b.Binding)
 		if err != nil {
 			r.cfg.Log.Error().Err(err).Str("source", d.Source).Str("destination", d.Destination).Msg("a stored binding is not restored")
-			if r.rules.Ends(b.Source, &b.Binding) != nil { // clients could not remove it
+			if r.rules.Ends(b.Source, &b.Binding) != nil { // clients cannot remove it
 				r.store(definitions.Change{Delete: []any{*d}}, nil, r.forgotten)
 			}
 			continue
@@ -147,7 +146,7 @@ func (r *recovery) recoverBindings() {
 	g.end()
 }
 
-// wakeQueues wakes the queues once missing dead-letter queues are created, which overdue messages go to.
+// wakeQueues wakes the queues after creating missing dead-letter queues, to which overdue messages go.
 func (r *recovery) wakeQueues() {
 	r.queues.ensureAllDLQs(func() {
 		r.released = true
@@ -172,8 +171,8 @@ func (r *recovery) recovered() {
 	}
 }
 
-// recoverHolders finds the exchanges of the stored holders. One without the other is left by an exchange that ended
-// on its own.
+// recoverHolders finds the exchanges of the stored holders. A holder without its exchange, or the reverse, is left by
+// an exchange that ended unexpectedly.
 func (r *recovery) recoverHolders() {
 	found := map[*exchange]bool{}
 	r.Queues = slices.DeleteFunc(r.Queues, func(d definitions.Queue) bool {

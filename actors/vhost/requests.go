@@ -2,11 +2,11 @@ package vhost
 
 import "candlemark/actors/mail"
 
-// requests are mails to children with outstanding answers.
+// requests holds the mails to children whose answers are outstanding.
 type requests struct {
 	self mail.Address
 	open map[uint64]pendingRequest
-	last uint64 // number of the last one
+	last uint64 // number of the last request
 }
 
 type pendingRequest struct {
@@ -22,7 +22,7 @@ func (r *requests) ask(x *exchange, then func(unused bool, err error)) mail.Requ
 	return mail.Request{ReplyTo: r.self, ID: r.last}
 }
 
-// answer is a reply of an exchange or a queue with no more than its Reply.
+// answer is a reply of an exchange or a queue that contains only its Reply.
 type answer interface {
 	Number() uint64
 	Failure() error
@@ -36,7 +36,7 @@ func (r *requests) answered(number uint64, unused bool, err error) {
 	}
 }
 
-// answerFor answers all requests to x, which has ended: its bindings are gone.
+// answerFor answers all requests to x, which has ended and so has no bindings.
 func (r *requests) answerFor(x *exchange) {
 	for id, q := range r.open {
 		if q.to == x {

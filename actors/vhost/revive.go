@@ -9,24 +9,24 @@ import (
 	"candlemark/internal/store"
 )
 
-// A queue is down for good when it panics this often.
+// A queue is marked down when it panics this often.
 const (
 	fallsInReplay = 2                // while its messages are read back
-	fallsInRow    = 10               // each within fallWindow of its return
-	fallWindow    = 10 * time.Second // real time
+	fallsInRow    = 10               // each within fallWindow of its restart
+	fallWindow    = 10 * time.Second // in real time
 )
 
 // restarts is the vhost's record of a queue that has panicked.
 type restarts struct {
-	number  int32     // of its current actor; the first is 1
-	falls   int16     // while being read back, since it was last open
-	row     int16     // within fallWindow, in a row
+	number  int32     // number of its current actor; the first is 1
+	falls   int16     // panics while being read back, since it was last open
+	row     int16     // panics in a row, each within fallWindow
 	began   time.Time // when that actor opened; zero for the first
-	opening uint64    // number of the request whether it is open
+	opening uint64    // number of the request that asks whether it is open
 	newest  uint64    // Newest of its last QueueCrashed
 }
 
-// crashed handles a QueueCrashed. Commands for the queue wait until its actor has ended, and for its restart.
+// crashed handles a QueueCrashed. Commands for the queue wait for the end of its actor and for its restart.
 func (qs *queues) crashed(m *mail.QueueCrashed) {
 	if q, ok := qs.children.of(m.Queue).(*queue); ok {
 		q.life.newest = max(q.life.newest, m.Newest)
@@ -36,14 +36,14 @@ func (qs *queues) crashed(m *mail.QueueCrashed) {
 	}
 }
 
-// fetched: what the journal has of a queue.
+// fetched has the messages of a queue in the journal.
 type fetched struct {
 	queue    *queue
 	messages []store.Recovered
 	err      error
 }
 
-// fetch reads what the journal has of a queue: as of its opening or, with again, now.
+// fetch reads a queue's messages in the journal: as of the journal's opening or, if again is set, now.
 func (qs *queues) fetch(q *queue, again bool) {
 	if qs.cfg.Messages == nil {
 		qs.fetched(&fetched{queue: q})
@@ -52,7 +52,7 @@ func (qs *queues) fetch(q *queue, again bool) {
 	qs.out.add(fetching{q, again})
 }
 
-// fetched spawns the queue's actor, which sleeps until everything around it is ready.
+// fetched spawns the queue's actor, which sleeps until exchanges, bindings and policies are ready.
 func (qs *queues) fetched(m *fetched) {
 	q := m.queue
 	if m.err != nil {
@@ -67,7 +67,7 @@ func (qs *queues) fetched(m *fetched) {
 	}
 }
 
-// revive restarts a durable queue that panicked with another actor, from the journal (ADR 16).
+// revive restarts a durable queue that panicked, with a new actor and from the journal (ADR 16).
 func (qs *queues) revive(q *queue) {
 	l := &q.life
 	delete(qs.requests.open, l.opening)
@@ -88,8 +88,8 @@ func (qs *queues) revive(q *queue) {
 	qs.fetch(q, true)
 }
 
-// opens returns a function that opens the current actor of q. A queue without one opens later by itself; the function
-// does nothing if the actor has died or was opened already, or while the virtual host is not ready.
+// opens returns a function that opens the current actor of q. A queue without an actor is opened later anyway. The
+// function does nothing if the actor has died or is already open, or while the virtual host is not ready.
 func (qs *queues) opens(q *queue) func() {
 	lives, number := qs.lives(q), q.life.number
 	return func() {
@@ -134,7 +134,7 @@ func (q *queue) notifyWaiting() {
 	}
 }
 
-// markDown replaces a queue's actor by one that refuses everything. Its messages stay in the journal for the next
+// markDown replaces a queue's actor with one that refuses everything. Its messages stay in the journal for the next
 // start.
 func (qs *queues) markDown(q *queue) {
 	qs.cfg.Log.Error().Str("queue", q.queue.Name).Uint64("incarnation", q.queue.Incarnation).

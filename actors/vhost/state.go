@@ -12,10 +12,10 @@ import (
 	"candlemark/policies"
 )
 
-// shared is embedded by the parts of the core, each of which owns the state it is named for.
+// shared is embedded by the parts of the core, each of which owns the state after which it is named.
 type shared struct {
 	cfg       Config
-	vhost     string // its name
+	vhost     string // name of the virtual host
 	rules     refusal.Rules
 	self      mail.Address
 	childOf   func(parent mail.Address, name string) mail.Address // the address of the child of that name
@@ -71,7 +71,7 @@ func (s *shared) unpark(n *name) {
 	}
 }
 
-// retireMessages deletes what the journal has of a queue, 0 for none.
+// retireMessages deletes a queue's data in the journal; 0 is no queue.
 func (s *shared) retireMessages(of store.QueueID) {
 	if of > 0 && s.cfg.Retire != nil {
 		s.out.add(func() { s.cfg.Retire(of) })
@@ -100,7 +100,7 @@ func (s *shared) answerIdle() {
 	s.awaiting = nil
 }
 
-// failed answers a command whose change could not be stored.
+// failed answers a command whose change was not stored.
 func (s *shared) failed(command mail.Answerable, err error) {
 	s.notStored(err)
 	s.out.answer(mail.Unstored, command)
@@ -112,7 +112,7 @@ func (s *shared) notStored(err error) {
 	}
 }
 
-// forgotten handles the result of a deletion that has no sender to be answered.
+// forgotten handles the result of a deletion that needs no answer.
 func (s *shared) forgotten(err error) {
 	if err != nil {
 		s.cfg.Log.Error().Err(err).Msg("a definition could not be deleted")
@@ -125,15 +125,15 @@ type phase uint8
 const (
 	// live: commands are executed at once.
 	live phase = iota
-	// ending: it was asked to end and may refuse.
+	// ending: it was asked to end, but may refuse.
 	ending
 	// forgetting: it is ending; the name is unpublished and its bindings are being removed.
 	forgetting
 	// coming: its definition is being stored, or its messages are read back; it cannot be used yet.
 	coming
-	// down: it panics whenever its messages are read back (PRO-16). It can only be deleted.
+	// down: it panicked too often (PRO-16). It can only be deleted.
 	down
-	// crashed: it panicked and its end is awaited; it may come back, as coming.
+	// crashed: it panicked and its end is awaited; it may be restarted (coming).
 	crashed
 )
 
@@ -143,12 +143,12 @@ type name struct {
 	parked []any // commands, in order; empty while live
 	// sources are the exchanges that may have a binding to it; nil for none.
 	sources map[*exchange]struct{}
-	by      *events.Origin // who deletes it; nil for the broker itself
+	by      *events.Origin // the user who deletes it; nil for the broker itself
 	// user and operator are the policies that match, nil for none.
 	user, operator *policies.Policy
 }
 
-// park parks a command unless the name is live or gone, and reports whether it did.
+// park parks a command unless the object is live or does not exist, and reports whether it did.
 func (n *name) park(command any) bool {
 	if n.phase == live || n.phase == down {
 		return false
@@ -162,7 +162,7 @@ type queue struct {
 	name
 	queue *topology.Queue
 	kind  policies.Kind
-	// deleting: its owner is gone, and it is deleted unconditionally.
+	// deleting: its owner has ended, and it is deleted unconditionally.
 	deleting bool
 	// wantsDLQ: it has a dead-letter queue created by the broker.
 	wantsDLQ bool
@@ -170,10 +170,10 @@ type queue struct {
 	lock int64
 	// forwarded counts the commands forwarded to it (PRO-3).
 	forwarded uint64
-	// gone are called once it is forgotten, ready once it is open, down or gone.
+	// gone are called once it is forgotten, ready once it is open, down or forgotten.
 	gone, ready []func()
 	life        restarts
-	// holdsFor is the delayed exchange whose messages it holds, nil for a queue of clients.
+	// holdsFor is the delayed exchange whose messages it holds, nil for a client's queue.
 	holdsFor *exchange
 }
 
@@ -181,13 +181,13 @@ type queue struct {
 type exchange struct {
 	name
 	exchange *topology.Exchange
-	// feeds are the names it may have a binding to; nil for none.
+	// feeds are the names to which it may have a binding; nil for none.
 	feeds map[*name]struct{}
 	// unsettled counts changes to its durable bindings that are being stored or published. At 0 its table has all
-	// that are stored.
+	// stored bindings.
 	unsettled int
 	settled   []func() // called when unsettled is 0 again
-	// holder is the queue with the messages of a delayed exchange; else nil.
+	// holder is the queue with the messages of a delayed exchange; otherwise nil.
 	holder *queue
 }
 
@@ -224,7 +224,7 @@ func (x *exchange) addSource(n *name) {
 	x.feeds[n] = struct{}{}
 }
 
-// forgetSources removes x from the sources of all names: its table is empty.
+// forgetSources removes x from the sources of all names, because its table is empty.
 func (x *exchange) forgetSources() {
 	for n := range x.feeds {
 		delete(n.sources, x)

@@ -15,7 +15,7 @@ import (
 type state struct {
 	shared
 	failure  any  // value of a command's panic in this turn
-	deleted  bool // if it ends: no queue is left
+	deleted  bool // if the virtual host ends: no queue is left
 	stopping bool // children end because this actor does
 }
 
@@ -93,7 +93,7 @@ func (s *state) command(received any) {
 	}
 }
 
-// event handles mail of children and of the actor system.
+// event handles mail from children and from the actor system.
 func (s *state) event(received any) {
 	switch m := received.(type) {
 	case *mail.QueueRetiring:
@@ -117,7 +117,8 @@ func (s *state) event(received any) {
 	}
 }
 
-// guard answers a command that panicked, and continues with those parked behind it.
+// guard is deferred around a command. If the command panics, guard answers it, so that commands parked after it can
+// continue.
 func (s *state) guard(received any) {
 	reason := recover()
 	if reason == nil {
@@ -134,7 +135,7 @@ func (s *state) guard(received any) {
 	}
 }
 
-// begin creates built-in objects. Stored ones are restored when the policies have arrived.
+// begin creates built-in objects. Stored objects are restored after the policies have arrived.
 func (s *state) begin(m begin) {
 	s.self, s.requests.self, s.childOf = m.self, m.self, m.childOf
 	s.exchanges.makeBuiltIn()
@@ -149,7 +150,7 @@ func (s *state) begin(m begin) {
 	s.out.send(s.cfg.Registry, &mail.VHostStarted{Name: s.vhost, PID: s.self})
 }
 
-// peerGone handles the end of a child or of the owner of exclusive queues. Those that ended normally are no longer
+// peerGone handles the end of a child or of the owner of exclusive queues. Children that ended normally are no longer
 // known.
 func (s *state) peerGone(who mail.Address) {
 	child, messages := s.children.ended(who)

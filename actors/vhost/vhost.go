@@ -18,30 +18,30 @@ import (
 // Config configures a virtual host.
 type Config struct {
 	VHost *topology.VHost
-	// NewQueue and NewExchange return the props of a child, which is spawned next.
+	// NewQueue and NewExchange return the props of a child, which is then spawned.
 	NewQueue    func(QueueSpec) *actor.Props
 	NewExchange func(ExchangeSpec) *actor.Props
 	// SystemExchanges are created at the start besides amq.*, and cannot be deleted either. Clients can neither bind
 	// to nor from them, nor create a queue of such a name; stored objects of that kind are not restored.
 	SystemExchanges []mail.DeclareExchange
-	// Further are exchanges for clients that are created at the start besides amq.*.
+	// Further are additional exchanges for clients, created at the start.
 	Further []mail.DeclareExchange
 	// MaxQueues returns the current limit of queues; nil for no limit.
 	MaxQueues func() (limit int64, limited bool)
 	// Registry gets VHostStarted, nil for none.
 	Registry mail.Address
-	// Incarnation returns the number for a new queue, unique in the life of a data folder; nil counts from 1.
+	// Incarnation returns the number for a new queue, unique for the life of the data folder; nil counts from 1.
 	Incarnation func() uint64
 	// Meta stores durable definitions; nil for a virtual host without storage.
 	Meta definitions.Store
-	// Stored has its stored definitions; nil for a new one.
+	// Stored has the stored definitions; nil for a new virtual host.
 	Stored *Stored
-	// Messages reads what the journal has of a queue and calls done, from any goroutine: what it had when it was
-	// opened or, with again, what it has now (Take and Recall of store.Journal). Nil for no journal: a queue that
-	// panics ends.
+	// Messages reads a queue's messages in the journal, and calls done from any goroutine: those of the journal's
+	// opening or, if again is set, the current ones (Take and Recall of store.Journal). Nil for no journal: a queue
+	// that panics ends.
 	Messages func(of store.QueueID, again bool, done func([]store.Recovered, error))
-	// Retire deletes what the journal has of a deleted queue, whose actor has ended, and removes the last record of
-	// it from the definitions.
+	// Retire deletes the data in the journal of a deleted queue whose actor has ended, and its last record in the
+	// definitions.
 	Retire func(of store.QueueID)
 	// NewDown returns the props of the placeholder for a queue that is down.
 	NewDown func() *actor.Props
@@ -81,14 +81,14 @@ func propsOf[Spec any](make func(Spec) *actor.Props, spec Spec) props {
 	return func() *actor.Props { return make(spec) }
 }
 
-// vhost is the shell: the core decides, then what it decided is carried out.
+// vhost is the shell: the core decides, then the shell carries out the decisions.
 type vhost struct{ core *state }
 
 // New returns the actor.
 func New(cfg Config) actor.Actor { return &vhost{newState(cfg)} }
 
-// Receive handles one mail, and possibly commands that were parked. A panic fails one command only, which is
-// answered; the supervisor learns of it at the end of the turn.
+// Receive handles one mail, and possibly commands that were parked. A panic fails one command only, which is answered;
+// the supervisor is informed at the end of the turn.
 func (v *vhost) Receive(ctx actor.Context) {
 	s, received := v.core, ctx.Message()
 	s.now = time.Now()
@@ -111,8 +111,8 @@ func (v *vhost) Receive(ctx actor.Context) {
 	}
 }
 
-// carryOut carries out the effects of a mail. The state has changed by then: an effect that panics is tried once
-// more, behind the answer that reports it, and a child that cannot be started counts as ended.
+// carryOut carries out the effects of a mail. The state has changed by then, so an effect that panics is tried once
+// more, after the answer that reports the panic, and a child that cannot be started counts as ended.
 func (v *vhost) carryOut(ctx actor.Context, received any) {
 	if _, farewell := received.(*mail.QueueRetiring); farewell {
 		received = nil // the queue is already forgotten or kept: another answer would contradict that

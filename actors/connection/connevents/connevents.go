@@ -9,8 +9,8 @@ import (
 	"candlemark/protocol"
 )
 
-// Created publishes connection.created: a client has opened its connection, the actor with that pid. info describes
-// it, and is called only if the event is needed.
+// Created publishes connection.created: a client has opened its connection, whose actor has the given pid. info
+// describes it, and is called only if the event is needed.
 func Created(h *events.Hub, by *events.Origin, pid string, info func() *mail.ConnectionInfo) {
 	publish(h, "connection.created", by, info, func(c *mail.ConnectionInfo) protocol.Table {
 		return append(where(c),
@@ -21,7 +21,7 @@ func Created(h *events.Hub, by *events.Origin, pid string, info func() *mail.Con
 	})
 }
 
-// Closed publishes connection.closed, as Created does.
+// Closed publishes connection.closed, with the same parameters as Created.
 func Closed(h *events.Hub, by *events.Origin, pid string, info func() *mail.ConnectionInfo) {
 	publish(h, "connection.closed", by, info, func(c *mail.ConnectionInfo) protocol.Table {
 		return protocol.Table{
@@ -34,7 +34,7 @@ func Closed(h *events.Hub, by *events.Origin, pid string, info func() *mail.Conn
 	})
 }
 
-// Channel publishes an event of a channel or session of a connection, the actor with that pid: name is
+// Channel publishes an event of a channel or session of a connection, whose actor has the given pid. name is
 // channel.created or channel.closed.
 func Channel(h *events.Hub, name string, by *events.Origin, id uint16, pid string, info func() *mail.ConnectionInfo) {
 	publish(h, name, by, info, func(c *mail.ConnectionInfo) protocol.Table {
@@ -55,7 +55,7 @@ func Login(h *events.Hub, user string, refused error, info func() *mail.Connecti
 		c := info()
 		by := &events.Origin{User: user, Source: c.Name, Interface: events.AMQP}
 		fields := where(c)
-		fields[0].Key = "connection_name" // the name is the user's
+		fields[0].Key = "connection_name" // the name in the event is the user's
 		if refused != nil {
 			return &events.Event{Name: "user.authentication.failure", By: by, Fields: append(fields, protocol.Field{Key: "error", Value: refused.Error()})}
 		}
@@ -70,7 +70,7 @@ func publish(h *events.Hub, name string, by *events.Origin, info func() *mail.Co
 	})
 }
 
-// where returns the connection's name first, then its ends and how it is secured.
+// where returns the connection's name first, then its ends and its security.
 func where(c *mail.ConnectionInfo) protocol.Table {
 	version := "{0,9,1}"
 	if c.Protocol == "AMQP 1-0" {

@@ -4,16 +4,16 @@ import (
 	"candlemark/protocol"
 )
 
-// Alarm is the connection's view of a resource alarm. As in RabbitMQ it concerns connections that publish: nothing is
-// read after the first publish during an alarm, until it is over. Readers learn of it from the valve, at once; the
-// actor by mail.
+// Alarm is the connection's view of a resource alarm. As in RabbitMQ it affects connections that publish: after the
+// first publish during an alarm nothing is read until it is over. The reader sees the alarm in the valve, at once; the
+// actor is informed by mail.
 type Alarm struct {
 	Reason string // "" without an alarm
 	Held   bool   // the reader waits
 }
 
 // heldUp records that the reader waits. The mail with the reason may come later; if the alarm is over, the reader
-// knows already.
+// already knows.
 func (l *Life) heldUp() {
 	l.Alarm.Held = l.Alarm.Reason != "" || l.cfg.Valve.Shut()
 	l.protocol.Alarmed()
@@ -29,8 +29,8 @@ func (l *Life) unblock() {
 	l.protocol.Alarmed()
 }
 
-// shown returns the state for administrators: during an alarm "blocked" for a connection that has published,
-// "blocking" for others.
+// shown returns the state for administrators: during an alarm "blocked" if the connection has published, otherwise
+// "blocking".
 func (l *Life) shown() string {
 	switch {
 	case l.State != Running || l.Alarm.Reason == "":
@@ -44,8 +44,8 @@ func (l *Life) shown() string {
 // begun is a connection as the broker's intake sees it.
 type begun struct{ l *Life }
 
-// Excused implements budget.Peer: a client is not to blame for waiting for the broker's queues or for others, unless
-// it does not read.
+// Excused implements budget.Peer: a client is excused while it waits for the broker's queues or for other clients,
+// unless it does not read its output.
 func (b begun) Excused() bool { return b.l.reader.Crowded.Load() && b.l.Outbox.HasRoom() }
 
 // Evict implements budget.Peer.

@@ -15,19 +15,19 @@ type State uint8
 
 // The states.
 const (
-	Starting State = iota // the reader does the handshake
+	Starting State = iota // the reader runs the handshake
 	Running               // channels or sessions may be opened
-	Closing               // waiting for them, then for the vhost
+	Closing               // waiting for these to end, then for the vhost
 	Closed                // the last frame is in the outbox
 )
 
 func (s State) String() string { return [...]string{"starting", "running", "closing", "closed"}[s] }
 
-// Grace is how long a peer may go on sending data that we cannot or will not process, or that has our answer to its
-// close, before the socket is closed: closing it earlier could keep the peer from reading our last frame.
+// Grace is how long the socket stays open for a peer whose data the broker no longer processes, or whose close it has
+// answered: closing it earlier could prevent the peer from reading the last frame.
 const Grace = 3 * time.Second
 
-// closeFor ends the connection for a CloseConnection, unless that is for other connections.
+// closeFor ends the connection for a CloseConnection, unless it is meant for other connections.
 func (l *Life) closeFor(ctx actor.Context, m *mail.CloseConnection) {
 	err, p := m.Err, l.peer
 	switch {
@@ -43,7 +43,7 @@ func (l *Life) closeFor(ctx actor.Context, m *mail.CloseConnection) {
 	l.protocol.Fail(ctx, err)
 }
 
-// lose: the socket or the peer is dead.
+// lose ends the connection because the socket or the peer is dead.
 func (l *Life) lose(ctx actor.Context, err error) {
 	l.lost = true
 	l.Outbox.Close()
@@ -53,7 +53,7 @@ func (l *Life) lose(ctx actor.Context, err error) {
 		l.Close(ctx)
 	case Starting, Closed:
 		l.Leave(ctx)
-	case Closing: // continues without the socket
+	case Closing: // the end continues without the socket
 	}
 }
 
@@ -71,7 +71,7 @@ func (l *Life) Close(ctx actor.Context) {
 	l.DeleteExclusiveQueues(ctx)
 }
 
-// leaveRunning cuts the channels or sessions off from the reader: none gets input after CloseChannel.
+// leaveRunning disconnects the channels or sessions from the reader: none gets input after CloseChannel.
 func (l *Life) leaveRunning() {
 	l.Turnover.Lock()
 	defer l.Turnover.Unlock()
@@ -81,7 +81,7 @@ func (l *Life) leaveRunning() {
 }
 
 // DeleteExclusiveQueues deletes the exclusive queues of a closing connection once no channel or session is left:
-// clients expect them to be gone when the connection is closed.
+// clients expect them to be deleted when the connection is closed.
 func (l *Life) DeleteExclusiveQueues(ctx actor.Context) {
 	if l.State != Closing || len(l.Links) > 0 || l.released {
 		return
@@ -97,12 +97,12 @@ func (l *Life) DeleteExclusiveQueues(ctx actor.Context) {
 }
 
 // becomeClosed sends the last frame. A client that closes has Grace to close the socket once it has the frame. Until
-// then it may still be sending, because in libraries close may overtake output queued for channels. As in RabbitMQ
-// nothing follows the frame, not even the end of the stream: a client may see that before it has processed the frame,
-// and take it for a failure.
+// then it may still be sending, because in some libraries close may overtake output queued for channels. As in RabbitMQ
+// nothing follows the frame, not even the end of the stream, which a client might see before it has processed the frame
+// and treat as a failure.
 func (l *Life) becomeClosed(ctx actor.Context) {
 	l.State = Closed
-	l.peer.Leave() // a client that sees it closed may open another one
+	l.peer.Leave() // a client that sees the close may open another connection
 	l.Arm(l.cfg.CloseTimeout)
 	if l.lost {
 		l.Leave(ctx)
@@ -118,7 +118,7 @@ func (l *Life) becomeClosed(ctx actor.Context) {
 	}
 }
 
-// Leave stops the actor after the channels or sessions that are about to stop themselves; the socket is closed without
+// Leave stops the actor after the channels or sessions, which are stopping themselves; it closes the socket without
 // waiting for them.
 func (l *Life) Leave(ctx actor.Context) {
 	l.Leaves = true

@@ -18,7 +18,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Protocol is the part that the actor of one protocol adds. It is called in the actor's turns.
+// Protocol is the part added by the actor of one protocol. It is called in the actor's turns.
 type Protocol interface {
 	// Read starts the reader.
 	Read()
@@ -31,23 +31,23 @@ type Protocol interface {
 	// LinkFailed is called when a channel or session has ended without ChannelClosed.
 	LinkFailed(ctx actor.Context, l *Link)
 	// SendClose sends the last frame. answered: the client has closed the connection, and nothing follows. hurried: the
-	// client may not read the frame.
+	// client may not be reading.
 	SendClose() (answered, hurried bool)
-	// Stop releases what the protocol has added.
+	// Stop releases the resources added by the protocol.
 	Stop()
 }
 
-// Words are the words of a protocol for administrators.
+// Words are the terms of a protocol in texts for administrators.
 type Words struct {
 	Protocol string // in answers to DescribeConnection
 	Logged   string // in the log, "" for none
 	Links    string // "channels" or "sessions"
-	Link     string // of one, before its number
-	Silent   string // why a silent peer is given up
+	Link     string // one of them, before its number
+	Silent   string // reason for closing the connection of a silent peer
 }
 
-// Life is the part of a connection's actor that both protocols have. The fields below the line belong to the actor's
-// turns; the reader and the writer use only those above.
+// Life is the part of a connection's actor that both protocols share. The fields below the line belong to the actor's
+// turns; the reader and the writer use only the fields above.
 type Life struct {
 	Name     string
 	Log      zerolog.Logger
@@ -72,7 +72,7 @@ type Life struct {
 	State  State
 	Links  map[uint16]*Link
 	Alarm  Alarm
-	Leaves bool // stops after its last channel or session
+	Leaves bool // the actor stops after its last channel or session
 	Passed bool // another actor has the socket
 
 	peer     *Peer  // nil until the handshake is done
@@ -89,13 +89,13 @@ type (
 	lost       struct{ err error }    // the socket is unusable
 	drained    struct{}               // all output is written
 	heldUp     struct{}               // the reader has met a publish during an alarm and has stopped reading
-	evicted    struct{}               // the connection's incomplete work must end
+	evicted    struct{}               // the connection must end because of its incomplete work
 	timerFired struct{ armed uint64 } // mail of the connection's one timer
 )
 
 var errPanic = errors.New("the broker failed")
 
-// Init prepares the life of a connection whose settings have their defaults.
+// Init initialises the Life of a connection; the defaults of its settings are already set.
 func (l *Life) Init(cfg *Settings, p Protocol, r *stream.Reader, w *Words) {
 	l.cfg, l.protocol, l.reader, l.words = cfg, p, r, w
 	l.Name = cfg.Conn.RemoteAddr().String() + " -> " + cfg.Conn.LocalAddr().String()
@@ -113,7 +113,7 @@ func (l *Life) Init(cfg *Settings, p Protocol, r *stream.Reader, w *Words) {
 	}
 }
 
-// InitReader prepares the reader.
+// InitReader initialises the reader.
 func (l *Life) InitReader(p stream.Protocol, flush func()) {
 	r := l.reader
 	r.Protocol, r.Valve, r.Arrivals, r.Stopping, r.Again = p, l.cfg.Valve, l.Arrivals, l.Stopping, l.over
@@ -163,8 +163,8 @@ func (l *Life) Handle(ctx actor.Context) {
 	}
 }
 
-// Open makes the connection run, when the handshake is done. The error is for the client: its virtual host or user was
-// deleted meanwhile.
+// Open makes the connection running after the handshake. The error, for the client, is that its virtual host or user
+// was deleted meanwhile.
 func (l *Life) Open(p *Peer, pulse Pulse) error {
 	l.State, l.peer = Running, p
 	p.By = &events.Origin{User: p.User.Name, Source: l.Name, Interface: events.AMQP}
@@ -210,7 +210,7 @@ func (l *Life) stop() {
 	}
 }
 
-// Post mails the actor from a goroutine or timer, unless it has ended.
+// Post sends mail to the actor from a goroutine or timer, unless the actor has ended.
 func (l *Life) Post(m any) {
 	l.Turnover.Lock()
 	defer l.Turnover.Unlock()
@@ -225,7 +225,7 @@ func (l *Life) PostLost(err error) { l.Post(&lost{err}) }
 // PostHeldUp reports that the reader has met a publish during an alarm and has stopped reading.
 func (l *Life) PostHeldUp() { l.Post(&heldUp{}) }
 
-// Recovered turns a panic of a goroutine into the end of the connection rather than of the broker.
+// Recovered turns a panic of a goroutine into the end of the connection instead of the broker.
 func (l *Life) Recovered(who string, reason any) {
 	if reason != nil {
 		l.Log.Error().Interface("panic", reason).Str("goroutine", who).Msg("connection failed")

@@ -17,7 +17,7 @@ type Link struct {
 	Ended atomic.Bool
 }
 
-// Spawn counts a channel or session for its user's limit, and spawns it.
+// Spawn counts a channel or session towards its user's limit, and spawns it.
 func (l *Life) Spawn(ctx actor.Context, id uint16, props func() *actor.Props) (*actor.PID, error) {
 	if q := l.cfg.Quota; q != nil {
 		if err := q.OpenChannel(l.peer.User.Name); err != nil {
@@ -43,8 +43,8 @@ func (l *Life) Add(k *Link) {
 	connevents.Channel(l.cfg.Events, "channel.created", l.peer.By, k.ID, k.PID.Id, l.info)
 }
 
-// Remove frees the number of a channel or session that has ended. It reports whether who had the number; a nil who
-// matches any actor.
+// Remove frees the number of a channel or session that has ended. It reports whether the actor who had the number; a
+// nil who matches any actor.
 func (l *Life) Remove(id uint16, who mail.Address) bool {
 	k := l.Links[id]
 	if k == nil || who != nil && !mail.Same(k.PID, who) {

@@ -10,13 +10,13 @@ import (
 	"candlemark/protocol"
 )
 
-// Peer is the part of the handshake's result that both protocols have. It is immutable once the handshake is done.
+// Peer is the part of the handshake's result that both protocols share. It is immutable once the handshake is done.
 type Peer struct {
 	User       auth.User
 	VHost      *topology.VHost
 	Mechanism  string
 	TLS        *auth.TLSInfo  // nil without TLS
-	Properties protocol.Table // the client's
+	Properties protocol.Table // client properties
 	ChannelMax uint16         // 0 for no limit; for AMQP 1.0 the highest number
 	FrameMax   uint32         // largest frame that the client accepts, in bytes
 	Heartbeat  uint16         // s, 0 for none; for AMQP 1.0 how long the client may be silent
@@ -24,7 +24,7 @@ type Peer struct {
 	leave      func()         // uncounts the connection; nil if it is not counted
 }
 
-// Text returns a client property, "" if it is absent or no string.
+// Text returns a client property, "" if it is absent or not a string.
 func (p *Peer) Text(key string) string {
 	v, _ := p.Properties.Get(key)
 	text, _ := v.(string)
@@ -41,7 +41,7 @@ func (p *Peer) Leave() {
 // Cut shortens a string from the client for the log, to at most 255 bytes.
 func Cut(text string) string { return strings.ToValidUTF8(text[:min(len(text), 255)], "") }
 
-// Admit counts the connection, and checks the user's permission. A connection that is refused is not counted.
+// Admit counts the connection, and checks the user's permission. A refused connection is not counted.
 func (s *Settings) Admit(p *Peer, vhost string) error {
 	quota, user := s.Quota, p.User
 	if quota != nil {

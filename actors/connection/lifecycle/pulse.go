@@ -24,7 +24,8 @@ type Readings struct {
 // Start begins the first interval.
 func (p *Pulse) Start(now Readings) { p.last, p.silent = now, 0 }
 
-// Check ends an interval. beat: a heartbeat is due, which the caller sends. dead: the peer was silent for too long.
+// Check ends an interval. beat reports that a heartbeat is due, which the caller sends; dead that the peer was silent
+// for too long.
 func (p *Pulse) Check(now Readings) (beat, dead bool) {
 	if now.Paused != p.last.Paused { // the peer may have sent bytes that are not read yet
 		p.silent = 0
@@ -36,7 +37,7 @@ func (p *Pulse) Check(now Readings) (beat, dead bool) {
 	}
 	beat = p.Sends && now.Written == p.last.Written
 	if p.last = now; beat {
-		p.last.Written++ // its own write is no traffic
+		p.last.Written++ // the heartbeat's own write does not count as traffic
 	}
 	return beat, false
 }

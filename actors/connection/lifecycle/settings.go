@@ -16,15 +16,16 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Settings are the settings that connections of both protocols have. Zero numbers stand for the defaults named at the
+// Settings are the settings shared by connections of both protocols. Zero numbers stand for the defaults named at the
 // fields.
 type Settings struct {
 	Conn          net.Conn
 	Authenticator auth.Authenticator
 	Permissions   auth.Permissions                          // nil allows every user every vhost
-	Quota         *auth.Quota                               // nil for no limits but that of channels or sessions
+	Quota         *auth.Quota                               // nil for no limits except the number of channels or sessions
 	VHost         func(name string) (*topology.VHost, bool) // false if it does not exist
-	// Carry calls post, which sends mail, and then handles pending mail for a bounded time; nil only calls post.
+	// Carry calls post, which sends mail, and then handles pending mail for a limited time. If it is nil, post is
+	// called directly.
 	Carry  func(post func())
 	Clock  *clock.Clock
 	Log    zerolog.Logger
@@ -34,11 +35,11 @@ type Settings struct {
 
 	HandshakeTimeout time.Duration // from accept to open; 10 s
 	CloseTimeout     time.Duration // for returning deliveries, then for the client's answer to close; 10 s
-	// SendTimeout is how long a client may read nothing that is sent to it before its socket is closed; 15 s,
-	// negative for no limit. Detection may take a third longer. With TLS, Conn wraps a Patient, which applies it.
+	// SendTimeout is how long a client may read none of its output before its socket is closed; 15 s, negative for no
+	// limit. Detection may take a third longer. With TLS, Conn wraps a Patient, which applies it.
 	SendTimeout time.Duration
 	FrameMax    uint32 // largest frame accepted, in bytes of the whole frame, at least 4096; 131072
-	// InFlightLimit is the number of bytes between socket and queues at which the reader stops; 4 MiB, and never less
+	// InFlightLimit is the number of bytes between socket and queues at which the reader stops; 4 MiB, but never less
 	// than four full reads.
 	InFlightLimit int64
 	// Valve blocks publishers when the broker is short of a resource; nil for none.

@@ -13,8 +13,8 @@ import (
 const (
 	// MaxOpen is the maximum number of open transactions of a connection.
 	MaxOpen = 64
-	// Life is how many ms a transaction may take from its declaration until it is discharged and all sessions are
-	// prepared.
+	// Life is the time, in ms, that a transaction may take from its declaration until it is discharged and all sessions
+	// are prepared.
 	Life = 120_000
 )
 
@@ -26,13 +26,13 @@ type Post struct {
 
 // Table holds the transactions of a connection. The zero value is empty.
 type Table struct {
-	Known  transactions.Known // those that can get more work
+	Known  transactions.Known // transactions that can get more work
 	Out    []Post             // in order; emptied by the sender
 	open   []*transaction     // in the order of declaration, and so of deadline
 	serial uint64
 }
 
-// transaction is one of them.
+// transaction is one transaction of a connection.
 type transaction struct {
 	id       string
 	session  mail.Address // the session that declared it,
@@ -40,7 +40,7 @@ type transaction struct {
 	deadline int64        // wall ms
 	step     mail.TransactionStep
 	over     bool                       // expired; kept to answer its discharge
-	broken   bool                       // a session with work of it has ended
+	broken   bool                       // a session with work for it has ended
 	asked    *mail.DischargeTransaction // nil while active
 	waits    []mail.Address             // sessions with outstanding answers
 	workers  []mail.Address             // sessions with work
@@ -65,7 +65,7 @@ func (t *Table) Declare(m *mail.DeclareTransaction, now int64) {
 	t.send(m.ReplyTo, &mail.TransactionDeclared{Reply: m.Done(nil), ID: id})
 }
 
-// Discharge commits or rolls back a transaction. sessions are all of the connection.
+// Discharge commits or rolls back a transaction. sessions are all sessions of the connection.
 func (t *Table) Discharge(m *mail.DischargeTransaction, sessions []mail.Address) {
 	x := t.find(string(m.ID))
 	switch {
@@ -110,7 +110,7 @@ func (t *Table) Stepped(m *mail.TransactionStepped, sessions []mail.Address) {
 	t.proceed(x, sessions)
 }
 
-// answered removes a session from those with outstanding answers, and reports whether it was one.
+// answered removes a session from the sessions with outstanding answers, and reports whether it was one of them.
 func (x *transaction) answered(session mail.Address) bool {
 	n := len(x.waits)
 	x.waits = slices.DeleteFunc(x.waits, func(a mail.Address) bool { return mail.Same(a, session) })
@@ -152,7 +152,7 @@ func (t *Table) forget(x *transaction, sessions []mail.Address) {
 	}
 }
 
-// Abandon rolls back the undecided transactions of a link or a session that ends.
+// Abandon rolls back the undecided transactions of a link or session that ends.
 func (t *Table) Abandon(m *mail.AbandonTransactions, sessions []mail.Address) {
 	for _, x := range slices.Clone(t.open) {
 		own := mail.Same(x.session, m.Session) && (m.Ends || x.link == m.Link)
@@ -166,7 +166,7 @@ func (t *Table) Abandon(m *mail.AbandonTransactions, sessions []mail.Address) {
 	}
 }
 
-// lost handles the loss of a session with work of a transaction. A transaction that is not discharged yet becomes
+// lost handles the loss of a session with work for a transaction. A transaction that is not discharged yet becomes
 // broken.
 func (t *Table) lost(x *transaction, session mail.Address, sessions []mail.Address) {
 	x.answered(session)
@@ -182,8 +182,7 @@ func (t *Table) lost(x *transaction, session mail.Address, sessions []mail.Addre
 	t.proceed(x, sessions)
 }
 
-// Gone handles the end of a session, which has reported the effect on its work before. sessions are those that are
-// left.
+// Gone handles the end of a session that has already reported the effect on its work. sessions are the remaining ones.
 func (t *Table) Gone(session mail.Address, sessions []mail.Address) {
 	t.Abandon(&mail.AbandonTransactions{Session: session, Ends: true}, sessions)
 	for _, x := range slices.Clone(t.open) {
@@ -196,7 +195,7 @@ func (t *Table) Gone(session mail.Address, sessions []mail.Address) {
 	}
 }
 
-// Failed handles the end of a session without such a report: its work is unknown.
+// Failed handles the end of a session that has not reported this: its work is unknown.
 func (t *Table) Failed(session mail.Address, sessions []mail.Address) {
 	for _, x := range slices.Clone(t.open) {
 		x.broken = true

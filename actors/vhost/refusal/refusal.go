@@ -17,7 +17,7 @@ const Reserved = "amq."
 
 // Rules are the rules of one virtual host. The methods return nil if the operation is allowed.
 type Rules struct {
-	VHost string // its name
+	VHost string // name of the virtual host
 	// System are the broker's own exchanges. Clients can neither bind to nor from them, nor delete them, nor create a
 	// queue of such a name.
 	System []mail.DeclareExchange
@@ -38,7 +38,7 @@ func onDefault() error {
 	return protocol.ChannelErrorf(protocol.AccessRefused, "operation not permitted on the default exchange")
 }
 
-// IsSystem reports whether a name is that of one of the System exchanges.
+// IsSystem reports whether name is the name of a System exchange.
 func (r *Rules) IsSystem(name string) bool {
 	return slices.ContainsFunc(r.System, func(d mail.DeclareExchange) bool { return d.Name == name })
 }
@@ -48,7 +48,7 @@ func (r *Rules) name(kind, name string) error {
 	switch {
 	case strings.HasPrefix(name, Reserved):
 		return protocol.ChannelErrorf(protocol.AccessRefused, "%s name '%s' contains reserved prefix 'amq.*'", kind, name)
-	case r.IsSystem(name): // a system exchange that has ended on its own
+	case r.IsSystem(name): // a system exchange that has ended unexpectedly
 		return r.onSystem(kind, name)
 	}
 	return nil
@@ -58,7 +58,8 @@ func (r *Rules) onSystem(kind, name string) error {
 	return protocol.ChannelErrorf(protocol.AccessRefused, "operation not permitted on the system %s '%s' in vhost '%s'", kind, name, r.VHost)
 }
 
-// NewQueue returns why a queue that does not exist may not be created. serverNamed: the broker has chosen the name.
+// NewQueue returns why a queue that does not exist may not be created. serverNamed is set if the broker has chosen the
+// name.
 func (r *Rules) NewQueue(d *mail.DeclareQueue, serverNamed bool) error {
 	if d.Passive {
 		return r.NoQueue(d.Name)
@@ -98,7 +99,7 @@ func (r *Rules) Locked(q *topology.Queue, connection mail.Address) error {
 	return nil
 }
 
-// AnyExchange makes the checks of a declare that precede the lookup of the name.
+// AnyExchange makes the checks of a declare that precede looking up the name.
 func AnyExchange(d *mail.DeclareExchange) error {
 	if !d.Passive {
 		if d.Type == "" {
