@@ -19,8 +19,8 @@ type Config struct {
 	VHost *topology.VHost
 	// Registry is the policy registry.
 	Registry mail.Address
-	// Carry executes a job, which may take as long as ctx lasts, and returns its answer as JSON. It is called on its
-	// own goroutine.
+	// Carry executes a job, which may take until ctx ends, and returns its answer as JSON. It is called on its own
+	// goroutine.
 	Carry func(ctx context.Context, c Command) []byte
 	Clock *clock.Clock
 	Log   zerolog.Logger
@@ -40,7 +40,7 @@ type timerFired struct{}
 
 // carried: a job has its answer.
 type carried struct {
-	by     *commandActor // the actor that started the job: answers for earlier ones are ignored
+	by     *commandActor // the actor that started the job: answers for earlier actors are ignored
 	job    job
 	answer []byte
 }
@@ -82,7 +82,7 @@ func (d *commandActor) Receive(ctx actor.Context) {
 	case *mail.Enqueue:
 		s.enqueue(m, d.clock.Ran())
 		d.carryOut(ctx)
-		m.Release() // released last: a batch that causes a panic is refused by its contents
+		m.Release() // released last: refusing a batch that causes a panic needs its contents
 		return
 	case *mail.PolicyReply:
 		s.policyChanged(m)
@@ -118,7 +118,7 @@ func (d *commandActor) carryOut(ctx actor.Context) {
 	}
 }
 
-// run executes one job and mails its answer.
+// run executes one job and sends its answer to the actor.
 func (d *commandActor) run(e job, self mail.Address, root *actor.RootContext) {
 	ctx, cancel := d.clock.WithTimeout(d.ctx, e.deadline-d.clock.Ran())
 	defer cancel()

@@ -21,11 +21,11 @@ const (
 	listPolicies
 )
 
-// operations by the last word of the routing key.
+// operations has the operations by the last word of the routing key.
 var operations = map[string]operation{"set": setPolicy, "clear": clearPolicy, "list": listPolicies}
 
 // carriedOut are the last words of commands about policies that run as jobs, like commands about messages: they take
-// long, or need more than the registry knows.
+// long or need data that the registry does not have.
 var carriedOut = []string{"explain", "preview", "history", "undo"}
 
 // isJob reports whether a command runs as a job, by its routing key.
@@ -37,7 +37,7 @@ func isJob(key []byte) bool {
 // params are the parameters of a command.
 type params struct {
 	operation   operation
-	operator    bool // about operator policies
+	operator    bool // the command is about operator policies
 	vhost, name string
 	policy      *policies.Policy // for setPolicy
 }

@@ -9,7 +9,7 @@ import (
 	"candlemark/internal/message"
 )
 
-// job is a command that is executed asynchronously. Those of one channel run one after the other.
+// job is a command that is executed asynchronously. Jobs of one channel run one after the other.
 type job struct {
 	number   uint64 // number of the command
 	deadline time.Duration
@@ -60,7 +60,7 @@ func (s *state) advance(channel string) {
 	s.ready = append(s.ready, line[0])
 }
 
-// carried passes an answer on and makes the next job of the channel ready.
+// carried passes on an answer and makes the next job of the channel ready.
 func (s *state) carried(m carried, now time.Duration) {
 	s.answerEncoded(m.job.number, m.answer)
 	s.busy--

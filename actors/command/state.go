@@ -15,19 +15,19 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// patience is how long the registry may take for a command, not counting time when the machine sleeps.
+// patience is how long the registry may take for a command, not counting time while the machine sleeps.
 const patience = 30 * time.Second
 
 // Limits on what the actor holds for senders of commands.
 const (
-	// maxWaiting is the maximum number of unanswered commands in a virtual host, maxOfUser that of one user.
+	// maxWaiting is the maximum number of unanswered commands in a virtual host, maxOfUser of one user.
 	maxWaiting = 1000
 	maxOfUser  = 100
 	// maxJobs is the maximum number of jobs that run at once.
 	maxJobs = 4
 	// maxCommand is the maximum size of a command about messages, in bytes.
 	maxCommand = 64 << 10
-	// maxAnswer is the maximum size of an answer in bytes, maxHeld that of all answers that wait for earlier ones.
+	// maxAnswer is the maximum size of an answer in bytes, maxHeld of all answers that wait for earlier ones.
 	maxAnswer = 16 << 20
 	maxHeld   = 64 << 20
 )
@@ -44,8 +44,8 @@ type state struct {
 	out   []post
 	users map[string]int // number of commands in queue by user
 	held  int            // bytes of answers in queue
-	// lines are the jobs of each channel, by its name; ready are the first of each that have not started, begun those
-	// to start now, busy the number of running jobs.
+	// lines are the jobs of each channel, by its name; ready are the first jobs of each channel that have not started,
+	// begun the jobs to start now, busy the number of running jobs.
 	lines        map[string][]job
 	ready, begun []job
 	busy         int
@@ -98,7 +98,7 @@ func (s *state) take(m *message.Message, from mail.Address, by *mail.Publisher, 
 	carried := isJob(m.RoutingKey)
 	if f, refused := s.tooMuch(&c, carried, m); refused {
 		c.answer = jsonencode.Marshal(f)
-		s.publish(&c) // refused commands do not wait behind others
+		s.publish(&c) // refused commands do not wait for others
 		return
 	}
 	number := s.first + uint64(len(s.queue))
@@ -171,7 +171,7 @@ func (s *state) policiesListed(m *mail.PolicyList) {
 	s.answer(m.ID, listed{OK: true, Policies: append([]*policies.Policy{}, m.Policies...)}) // never null
 }
 
-// open returns the unanswered command with that number, else nil.
+// open returns the unanswered command with the given number, otherwise nil.
 func (s *state) open(number uint64) *command {
 	if number < s.first || number-s.first >= uint64(len(s.queue)) {
 		return nil
@@ -185,7 +185,7 @@ func (s *state) open(number uint64) *command {
 // answer sets the answer of a command, and sends all answers that are due.
 func (s *state) answer(number uint64, v any) { s.answerEncoded(number, jsonencode.Marshal(v)) }
 
-// answerEncoded is answer for an answer that is JSON already.
+// answerEncoded does the same with an answer that is already JSON.
 func (s *state) answerEncoded(number uint64, answer []byte) {
 	c := s.open(number)
 	if c == nil {

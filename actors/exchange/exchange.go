@@ -15,15 +15,16 @@ import (
 
 // Config configures an exchange.
 type Config struct {
-	// Exchange is its identity, on which it publishes its tables. topology.NewRoutes must know its routing type.
+	// Exchange identifies the exchange; the actor publishes its tables on it. topology.NewRoutes must know its routing
+	// type.
 	Exchange *topology.Exchange
 	VHost    *topology.VHost
-	// Settings are the effective ones when it is declared.
+	// Settings are the effective settings when it is declared.
 	Settings policies.ExchangeSettings
 	// Events receives events of bindings; nil for none.
 	Events *events.Hub
-	// For an exchange that keeps messages: the clock; the room shared with all others, nil for no limit; the valve
-	// that bindings with kept messages wait for, nil for none.
+	// For an exchange that keeps messages: the clock; the room shared with all other exchanges, nil for no limit; the
+	// valve for which bindings with kept messages wait, nil for none.
 	Clock *clock.Clock
 	Room  *budget.Room
 	Valve *budget.Valve
@@ -34,14 +35,14 @@ type Config struct {
 // exchange is the actor; its parent is the vhost.
 type exchange struct {
 	cfg    Config
-	routes *topology.Routes // the published one
+	routes *topology.Routes // the published table
 	keeper *keeper          // nil unless it keeps messages
-	ended  bool             // the table is empty, the mailbox closed
+	ended  bool             // the table is empty and the mailbox closed
 }
 
-// New returns the actor. Its mailbox is the hot one (actors/mailbox). The settings are published before New returns,
-// so that no directory shows the exchange without its alternate exchange. If the exchange keeps messages,
-// Exchange.PID must be set.
+// New returns the actor. It needs a mailbox of package actors/mailbox. The settings are published before New returns,
+// so that no directory shows the exchange without its alternate exchange. If the exchange keeps messages, Exchange.PID
+// must be set.
 func New(cfg Config) actor.Actor {
 	routes, known := topology.NewRoutes(cfg.Exchange.RoutingType(), cfg.Exchange.Arguments)
 	if !known {
@@ -116,7 +117,7 @@ func (x *exchange) forgetDestination(ctx actor.Context, m *mail.ForgetDestinatio
 	reply(ctx, m.Request, &mail.BindingsForgotten{Reply: m.Done(nil), Unused: lost && x.unused()})
 }
 
-// unused reports whether the exchange has to end after the loss of a binding.
+// unused reports whether the exchange has to end after losing a binding.
 func (x *exchange) unused() bool { return x.cfg.Exchange.AutoDelete && x.bindings() == 0 }
 
 // bindings returns the number of bindings, including waiting ones.

@@ -13,8 +13,8 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// keeper holds the messages of a recent-history exchange, and the bindings that wait because these messages are sent
-// to them first (DEC-17). Only one replay is under way at a time; the next one starts when its messages were taken.
+// keeper holds the messages of a recent-history exchange, and the bindings that wait because these messages are sent to
+// them first (DEC-17). Only one replay is under way at a time; the next one starts when its messages have been taken.
 type keeper struct {
 	history *history.History
 	late    []*late // in order; they precede pending
@@ -23,18 +23,18 @@ type keeper struct {
 	// The replay in progress, or the wait for memory:
 	busy   bool
 	number uint64
-	to     mail.Address // the queue; nil if it goes to another exchange
+	to     mail.Address // the queue; nil if the replay goes to another exchange
 	left   int          // number of messages that the other exchange has not routed yet
 	gone   chan struct{}
 }
 
-// late are messages that were routed by an older table than the one current on arrival: they are sent to the bindings
-// added in between. Their publisher's credit is held until then.
+// late holds messages that were routed by an older table than the current one when they arrived: they are sent to the
+// bindings added in between. Until then their publisher's credit is withheld.
 type late struct {
 	list        []message.Message
 	first, last uint64 // numbers of the two tables
 	begun       bool
-	targets     []topology.Target // the remaining targets, once started
+	targets     []topology.Target // the remaining targets, once sending has started
 	chunk       *message.Chunk
 	debt        message.Debt
 }
@@ -44,7 +44,7 @@ func (l *late) release() {
 	l.debt.Settle()
 }
 
-// room: queues may take more messages again, or an alarm has started.
+// room: queues may take more messages, or an alarm has started.
 type room struct{}
 
 // Answer implements mail.Answerable: there is no answer.
@@ -83,7 +83,7 @@ func (x *exchange) keeps(ctx actor.Context, received any) {
 	}
 }
 
-// enqueue keeps routed messages. Bindings added since the routing get them now, since the replay to these bindings
+// enqueue keeps routed messages. Bindings added after the routing get them now, because the replay to these bindings
 // did not include them.
 func (x *exchange) enqueue(ctx actor.Context, e *mail.Enqueue) {
 	k, now := x.keeper, x.cfg.Clock.Now()
@@ -107,7 +107,7 @@ func (x *exchange) enqueue(ctx actor.Context, e *mail.Enqueue) {
 	}
 }
 
-// bindLater keeps a binding that has to wait; false if it need not.
+// bindLater keeps a binding that has to wait; it returns false if it need not wait.
 func (x *exchange) bindLater(ctx actor.Context, m *mail.AddBinding) bool {
 	k := x.keeper
 	if k == nil || k.history.Len() == 0 && len(k.pending) == 0 || x.routes.Has(m.Binding) {
@@ -148,7 +148,7 @@ func (x *exchange) giveLate(ctx actor.Context, l *late) {
 }
 
 // bindPending adds the oldest waiting binding, if possible. Kept messages are sent before the new table is published,
-// so that they reach the queue ahead of messages routed by it.
+// so that they reach the queue before messages routed by it.
 func (x *exchange) bindPending(ctx actor.Context, m *mail.AddBinding) {
 	k, now := x.keeper, x.cfg.Clock.Now()
 	if k.history.Live(now) && !x.routes.Has(m.Binding) {
@@ -205,7 +205,7 @@ func (x *exchange) taken(ctx actor.Context) {
 	x.idle(ctx)
 }
 
-// routed ends a replay to an exchange when all of it is routed, or the rest is lost.
+// routed ends a replay to an exchange when all its messages are routed or the rest is lost.
 func (x *exchange) routed(ctx actor.Context, r *mail.DeadLetterReply) {
 	k := x.keeper
 	if k.left == 0 || k.number != r.Incarnation {

@@ -9,8 +9,8 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// turnLength is the number of mails that an actor may handle before others get their turn. Frequent mail is a batch
-// of some 10 µs of work, so such a turn stays well under a millisecond.
+// turnLength is the number of mails that an actor may handle before other actors run. Frequent mail is a batch of some
+// 10 µs of work, so such a turn takes much less than a millisecond.
 const turnLength = 32
 
 const (
@@ -23,27 +23,27 @@ const (
 const (
 	// spread is the number of turns that may wait per caller of Carry before an idle worker is woken to share them.
 	spread = 24
-	// carryLimit and carryTime limit the number of turns and the time for which Carry occupies a caller.
+	// carryLimit and carryTime limit the turns and the time for which Carry occupies a caller.
 	carryLimit = 64
 	carryTime  = 200 * time.Microsecond
 )
 
-// Dispatcher runs the turns of one broker's actors on a few worker goroutines, and on those that call Carry, first
-// come, first served.
+// Dispatcher runs the turns of one broker's actors on a few worker goroutines, and on the callers of Carry, in order of
+// arrival.
 type Dispatcher struct {
 	mu       sync.Mutex
 	work     sync.Cond // signalled once for each worker to wake
 	turns    ring
 	running  []*Mailbox // mailboxes whose turns are running
 	carrying int        // number of callers of Carry, which will check for turns again
-	idle     int        // number of workers that wait in work and were not woken; the others will check for turns again
+	idle     int        // number of workers that wait in work and are not woken; other workers will check for turns again
 	stopped  bool
 	workers  sync.WaitGroup
 }
 
 var _ actor.Dispatcher = (*Dispatcher)(nil)
 
-// NewDispatcher starts workers goroutines, GOMAXPROCS of them when workers < 1. They end with Stop.
+// NewDispatcher starts workers goroutines, GOMAXPROCS of them if workers < 1. They end with Stop.
 func NewDispatcher(workers int) *Dispatcher {
 	if workers < 1 {
 		workers = runtime.GOMAXPROCS(0)
@@ -95,7 +95,7 @@ type Load struct {
 	Longest int // mails in the fullest mailbox
 }
 
-// Load returns the current load. It takes longer the more turns wait; these continue meanwhile.
+// Load returns the current load. The more turns wait, the longer it takes; turns continue meanwhile.
 func (d *Dispatcher) Load() Load {
 	d.mu.Lock()
 	busy := make(map[*Mailbox]bool, len(d.running)+d.turns.count)
@@ -130,13 +130,13 @@ func (d *Dispatcher) share() {
 	}
 }
 
-// Carry calls post, and then runs turns on the caller's goroutine: those that post has scheduled, those scheduled by
-// these, and any others, until there are none or the caller has done its share. So the goroutine that reads a socket
-// carries the data to the outgoing socket, and no other goroutine is woken. If all workers are busy it only calls
-// post. The caller must hold no lock and must not be an actor.
+// Carry calls post, and then runs turns on the caller's goroutine: turns that post has scheduled, turns scheduled by
+// these, and any others, until there are none or the caller has reached its limits. So the goroutine that reads a
+// socket carries the data to the outgoing socket, and no other goroutine is woken. If all workers are busy it only
+// calls post. The caller must hold no lock and must not be an actor.
 func (d *Dispatcher) Carry(post func()) {
 	d.mu.Lock()
-	if d.idle == 0 { // all processors run turns already
+	if d.idle == 0 { // all processors already run turns
 		d.mu.Unlock()
 		post()
 		return

@@ -2,14 +2,13 @@ package mailbox
 
 import "github.com/asynkron/protoactor-go/actor"
 
-// identity is the part of an actor's context that names it.
+// identity is the part of an actor's context that identifies it.
 type identity interface {
 	Self() *actor.PID
 	ActorSystem() *actor.ActorSystem
 }
 
-// gone replaces an actor that has stopped: references to its address keep the mailbox alive, but nothing of the
-// actor.
+// gone replaces an actor that has stopped: references to its address keep the mailbox alive, but no part of the actor.
 type gone struct {
 	self   *actor.PID
 	system *actor.ActorSystem
@@ -24,8 +23,7 @@ func (m *Mailbox) refuse() {
 	}
 }
 
-// forget drops the actor once it has stopped for good, which is when its name is free, and passes on its unhandled
-// mail.
+// forget drops the actor once it has finally stopped, which is when its name is free, and passes on its unhandled mail.
 func (m *Mailbox) forget() {
 	who, ok := m.invoker.(identity)
 	if !ok {

@@ -8,8 +8,8 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// Buffers larger than these (in mails) are left to the garbage collector, so that a burst does not occupy memory for
-// ever: keepBusy between two batches, keepIdle when the actor is idle.
+// Larger buffers than these (in mails) are released, so that a burst does not occupy memory for ever: keepBusy applies
+// between two batches, keepIdle when the actor is idle.
 const (
 	keepBusy = 1024
 	keepIdle = 8
@@ -67,7 +67,7 @@ func (m *Mailbox) PostUserMessage(mail any) {
 	m.wake(!m.suspended)
 }
 
-// PostSystemMessage appends system mail, which passes all user mail. It is accepted even after Close.
+// PostSystemMessage appends system mail, which overtakes all user mail. It is accepted even after Close.
 func (m *Mailbox) PostSystemMessage(mail any) {
 	m.mu.Lock()
 	m.system = append(m.system, mail)
@@ -118,7 +118,7 @@ func (m *Mailbox) UserMessageCount() int {
 
 // Close ends the delivery of user mail and returns the waiting mail, oldest first and without envelopes. Every user
 // mail is handled by the actor, or returned by Close, or passed to the undeliverable handler, exactly once. It may be
-// called from anywhere, also from the actor's own Receive; the mail being handled then counts as handled. A second
+// called from anywhere, including the actor's own Receive; the mail being handled then counts as handled. A second
 // Close returns nothing.
 func (m *Mailbox) Close() []any {
 	m.mu.Lock()

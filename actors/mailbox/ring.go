@@ -24,7 +24,7 @@ func (r *ring) push(t turn) {
 	r.count++
 }
 
-// pop removes and returns the oldest turn, nil when there is none.
+// pop removes and returns the oldest turn, nil if there is none.
 func (r *ring) pop() turn {
 	if r.count == 0 {
 		return nil

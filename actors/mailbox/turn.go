@@ -21,8 +21,8 @@ func (m *Mailbox) process() {
 	}
 }
 
-// run handles mail until there is none, the actor is suspended, or the turn's limit is reached. A panic loses the
-// mail that caused it and is escalated to the supervisor; the mail behind it stays in place.
+// run handles mail until there is none, the actor is suspended, or the turn's limit is reached. A panic loses the mail
+// that caused it and is escalated to the supervisor; the mail after it stays in place.
 func (m *Mailbox) run() {
 	var mail any
 	defer func() {
@@ -66,9 +66,9 @@ func (m *Mailbox) runSystem(mail any) {
 		m.suspend(false)
 	case *actor.Stop:
 		m.invoker.InvokeSystemMessage(mail)
-		m.refuse() // its children are stopping; a child spawned now would not be, and the actor would wait for it forever
+		m.refuse() // its children are stopping; a child spawned now would not, and the actor would wait for it forever
 		m.forget()
-	case *actor.Terminated: // the end of the last child completes its own
+	case *actor.Terminated: // the end of the last child completes the actor's own end
 		m.invoker.InvokeSystemMessage(mail)
 		m.forget()
 	default:
@@ -115,7 +115,7 @@ func (m *Mailbox) swap() bool {
 	return true
 }
 
-// takeSystem removes the oldest system mail; pending says that there is one, and only the actor's turn removes any.
+// takeSystem removes the oldest system mail; pending is set, so there is one, and only the actor's turn removes any.
 func (m *Mailbox) takeSystem() any {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -129,8 +129,8 @@ func (m *Mailbox) takeSystem() any {
 	return mail
 }
 
-// slim releases large buffers before the actor becomes idle. mu is held, and no user mail can be processed: there is
-// none, or the actor is suspended and keeps it.
+// slim releases large buffers before the actor becomes idle. mu is held, and no user mail can be processed, because
+// there is none or the actor is suspended and keeps it.
 func (m *Mailbox) slim() {
 	if m.unclaimed() > 0 {
 		return

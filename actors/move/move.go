@@ -81,7 +81,7 @@ func (x *move) Receive(ctx actor.Context) {
 			s.end(Failed, "it has ended with its broker, or by a fault", now)
 		}
 		x.leave(ctx)
-	case mail.Answerable: // a query to holders of deliveries: the move has no tags
+	case mail.Answerable: // a query to holders of deliveries: a move has no delivery tags
 		actorlib.AnswerAll(ctx, []any{m}, mail.Gone)
 	}
 	x.carryOut(ctx)

@@ -17,7 +17,7 @@ type router struct {
 	job     *Job
 	may     map[[2]string]error
 	headers func() protocol.Table
-	message *message.Message // the current one
+	message *message.Message // the current message
 }
 
 func (r *router) init(job *Job) {
@@ -34,8 +34,8 @@ func (r *router) properties() (p protocol.Properties, original []byte, size int)
 	return r.message.Overlay.Decode(r.message.Header)
 }
 
-// plan converts a message to the one to publish, and finds its targets, with the limits of its TTL there. Without a
-// target it sets a reason.
+// plan converts a message for publishing, and finds its targets and the limits of its TTL for them. If there is no
+// target, it sets the item's reason.
 func (r *router) plan(i *item) (queues []*topology.Queue, caps []int64) {
 	if i.Unreadable {
 		i.reason = Unreadable
@@ -78,7 +78,7 @@ func (r *router) plan(i *item) (queues []*topology.Queue, caps []int64) {
 	return queues, caps
 }
 
-// address returns where to publish a message; ok is false if that is unknown.
+// address returns where to publish a message; ok is false if this is unknown.
 func (r *router) address(m *message.Message) (exchange, key string, ok bool) {
 	switch to := &r.job.To; {
 	case to.Origin:
@@ -104,7 +104,7 @@ func (r *router) restore(m *message.Message) {
 	}
 }
 
-// denied reports whether the user may not publish there.
+// denied reports whether the user may not publish to an exchange with a key.
 func (r *router) denied(exchange, key string) bool {
 	at := [2]string{exchange, key}
 	err, known := r.may[at]

@@ -39,7 +39,7 @@ type Phase string
 const (
 	Running  Phase = "running"
 	Finished Phase = "finished"
-	Stopped  Phase = "stopped" // by Stop
+	Stopped  Phase = "stopped" // ended by Stop
 	Failed   Phase = "failed"
 )
 
@@ -47,13 +47,13 @@ const (
 const (
 	Unroutable = "unroutable"     // no route to a queue
 	NoOrigin   = "no_x_death"     // not dead-lettered by the broker
-	Denied     = "access_refused" // the user may not publish there
-	Refused    = "refused"        // a target did not take it: it is full, down, or was deleted meanwhile
+	Denied     = "access_refused" // the user may not publish to its destination
+	Refused    = "refused"        // a target did not take it: the target is full, down, or was deleted meanwhile
 	Unreadable = "unreadable"     // its content in the journal cannot be read
 	TooLong    = "too_many_bindings"
 )
 
-// maxTargets is the number of targets that are counted by name; further ones are counted together.
+// maxTargets is the number of targets that are counted by name; further targets are counted together.
 const (
 	maxTargets = 100
 	others     = "(others)"
@@ -63,7 +63,7 @@ const (
 type Status struct {
 	Phase  Phase
 	Reason string // if the move failed
-	// Moved counts messages that all their targets have confirmed, or in a dry run would get; Targets counts them by
+	// Moved counts messages that all their targets have confirmed or, in a dry run, would get; Targets counts them by
 	// queue. A message with several queues counts in each.
 	Moved   int64
 	Targets map[string]int64
@@ -102,9 +102,9 @@ type state struct {
 	next     int // index of the next item to route
 	began    clock.Instant
 	copies   map[uint64]copied
-	number   uint64 // of the last copy
+	number   uint64 // number of the last copy
 	asking   bool   // Claimed is outstanding
-	waiting  bool   // for the start of the next batch
+	waiting  bool   // waits for the start of the next batch
 	stopping bool
 	out      outcome
 }
@@ -132,7 +132,7 @@ func (s *state) begin(job Job, self mail.Address, now clock.Instant) {
 	s.claim(now)
 }
 
-// size returns the number of messages to claim: with a rate, those of a quarter of a second.
+// size returns the number of messages to claim: if there is a rate, the number for a quarter of a second.
 func (s *state) size() int {
 	if s.job.Rate <= 0 {
 		return mail.MaxClaimed
@@ -248,7 +248,7 @@ func (s *state) gone(who mail.Address, now clock.Instant) {
 	s.settle(now)
 }
 
-// settle settles the batch when all of it is answered, and continues with the next.
+// settle settles the batch when all its messages are answered, and continues with the next batch.
 func (s *state) settle(now clock.Instant) {
 	if s.status.Phase != Running || s.asking || s.waiting || s.next < len(s.batch) || len(s.copies) > 0 {
 		return

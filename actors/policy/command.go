@@ -10,12 +10,12 @@ import (
 	"candlemark/policies/changes"
 )
 
-// command waits for earlier commands, and then until its change is stored. So commands take effect, and are answered,
-// in order of arrival, and each sees the effects of those before.
+// command waits for earlier commands, and then until its change is stored. So commands take effect and are answered in
+// order of arrival, and each sees the effects of earlier ones.
 type command struct {
 	mail  mail.Answerable
 	begun bool
-	// vhost is the virtual host whose policies it changes, next are the new ones, log their history including the
+	// vhost is the virtual host whose policies it changes, next the new policies, log their history including the
 	// change; next is nil if nothing changes.
 	vhost string
 	edits []changes.Edit
@@ -51,7 +51,7 @@ func (s *state) drop(c *command) {
 }
 
 // begin returns the change that a command makes to stored definitions. A policy that does not change is not stored
-// again (POL-9). at is the time by the wall clock, in ms. The error says why nothing can change.
+// again (POL-9). at is wall-clock time, in ms. The error is the reason why no change is possible.
 func (s *state) begin(c *command, at int64) (stored definitions.Change, err error) {
 	c.begun = true
 	switch m := c.mail.(type) {
@@ -123,7 +123,7 @@ func (s *state) known(vhost string) *policies.Set {
 	return policies.NewSet(vhost)
 }
 
-// history returns their recent changes.
+// history returns the recent changes of a virtual host's policies.
 func (s *state) history(vhost string) changes.Log {
 	if v := s.vhosts[vhost]; v != nil {
 		return v.log

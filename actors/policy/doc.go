@@ -8,14 +8,15 @@
 // administrators; VHostStarted ApplyPoliciesReply from virtual hosts. Sends: ApplyPolicies to virtual hosts,
 // PolicyReply, PolicyList and PoliciesInfo as answers.
 //
-// A change is stored in internal/definitions, then takes effect, then is answered, when the virtual host has put it
-// in force (PRO-15). If it cannot be stored the answer is the error, and nothing has changed. The actor does not wait
+// A change is stored in internal/definitions, then takes effect, then is answered, when the virtual host has brought it
+// into force (PRO-15). If it cannot be stored, the answer is the error and nothing has changed. The actor does not wait
 // for the disk: commands are queued until mail reports the result, and take effect in order of arrival. A command is
-// evaluated when those before it have taken effect, so that it and the history see the current state. A command that
+// evaluated when earlier commands have taken effect, so that it and the history see the current state. A command that
 // changes nothing is not stored or published (POL-9), but its answer waits for changes under way. Changes are sent to
-// the virtual host at once, each with its own version; the virtual host merges those that meet there.
+// the virtual host at once, each with its own version; the virtual host merges changes that arrive while one is under
+// way.
 //
-// States of a virtual host here:
+// States of a virtual host in this actor:
 //
 //	absent ──VHostStarted──▶ running ──its actor ends──▶ absent
 //
@@ -23,8 +24,8 @@
 //
 // Deadlines: none; senders limit their own wait.
 //
-// A restart of the broker loses nothing that was answered. After a panic the supervisor resumes the registry with its
-// present state (Resume); sets are immutable and replaced in one step, so a panic leaves no half change. The command
-// that panicked is answered with an error, though it may be stored: then it is in effect after the next start. Mail
-// that was about to be sent is sent in the next turn.
+// A restart of the broker loses no answered change. After a panic the supervisor resumes the registry with its current
+// state (Resume); sets are immutable and replaced in one step, so a panic leaves no partial change. The command that
+// panicked is answered with an error, though it may be stored: then it is in effect after the next start. Mail that was
+// about to be sent is sent in the next turn.
 package policy

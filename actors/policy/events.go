@@ -34,7 +34,7 @@ func named(p *policies.Policy) protocol.Table {
 	return protocol.Table{{Key: "name", Value: p.Name}, {Key: "vhost", Value: p.VHost}, {Key: "operator", Value: p.Operator}}
 }
 
-// field converts a value of a definition to a value of a table.
+// field converts a value of a definition into a value of a table.
 func field(v any) any {
 	switch v := v.(type) {
 	case policies.Definition:

@@ -19,7 +19,7 @@ type Config struct {
 	// Stored are the initial policies, History their stored changes.
 	Stored  []*policies.Policy
 	History []*changes.Change
-	// Now returns the time by the wall clock, in ms; nil for 0.
+	// Now returns wall-clock time, in ms; nil means always 0.
 	Now func() int64
 	Log zerolog.Logger
 	// Events receives events of changes; nil for none.
@@ -64,7 +64,7 @@ func (r *registry) Receive(ctx actor.Context) {
 	r.carryOut(ctx)
 }
 
-// begin starts storing a command's change. Mail follows when it is done.
+// begin starts storing a command's change. Mail arrives when the change is stored.
 func (r *registry) begin(ctx actor.Context, c *command) {
 	at := int64(0)
 	if r.cfg.Now != nil {
@@ -82,7 +82,7 @@ func (r *registry) begin(ctx actor.Context, c *command) {
 	})
 }
 
-// serveAll makes commands effective whose changes are stored.
+// serveAll makes the commands whose changes are stored effective.
 func (r *registry) serveAll(ctx actor.Context) {
 	s := &r.state
 	for r.serving = s.first(); r.serving != nil; r.serving = s.first() {
@@ -119,11 +119,11 @@ func (r *registry) serve(c *command, o outcome) {
 	}
 }
 
-// changed puts a change in force and publishes events, or answers with its error. found: there was a policy of that
+// changed brings a change into force and publishes events, or answers with its error. found: there was a policy of that
 // name.
 func (r *registry) changed(c *command, o outcome, asked mail.Request, found bool) {
 	if o.err != nil {
-		if len(c.edits) > 0 { // otherwise it was refused
+		if len(c.edits) > 0 { // otherwise the change was refused
 			r.failed(c, o.err)
 		}
 		r.state.refuse(asked, o.err)
@@ -142,15 +142,15 @@ func (r *registry) carryOut(ctx actor.Context) {
 	s.out = nil
 }
 
-// answerPanic is mail.AnswerPanic for mail that makes several commands effective: the one that failed is answered in
-// its turn, and the rest continues in a later one.
+// answerPanic does the same as actorlib.AnswerPanic for mail that makes several commands effective: the command that
+// failed is answered in this turn, and the rest continue in a later one.
 func (r *registry) answerPanic(ctx actor.Context) {
 	reason := recover()
 	if reason == nil {
 		return
 	}
 	m, later := ctx.Message().(*stored)
-	goesOn := !later || !m.again // a turn only for this is tried once
+	goesOn := !later || !m.again // a turn requested only for this is tried once
 	switch {
 	case r.serving != nil:
 		goesOn = true

@@ -15,8 +15,8 @@ type state struct {
 	vhosts map[string]*vhost
 	// change is the number of the last ApplyPolicies, over all vhosts.
 	change uint64
-	waits  map[uint64]*vhost // by unconfirmed number
-	// commands are those that have not taken effect, in order of arrival.
+	waits  map[uint64]*vhost // by number of the unconfirmed ApplyPolicies
+	// commands are the commands that have not taken effect, in order of arrival.
 	commands []*command
 	out      []post
 }
@@ -32,8 +32,8 @@ type vhost struct {
 	set *policies.Set
 	log changes.Log  // its recent changes
 	pid mail.Address // nil if absent
-	// change is the number of the last ApplyPolicies sent to it, confirmed the last one it has answered: it answers
-	// in order.
+	// change is the number of the last ApplyPolicies sent to it, confirmed the last one it has answered: the vhost
+	// answers in order.
 	change, confirmed uint64
 	waiting           []waiter // ordered by change
 }
@@ -62,7 +62,7 @@ func newState(stored []*policies.Policy, history []*changes.Change) state {
 	return s
 }
 
-// vhost returns the record of a virtual host; policies may come before it starts.
+// vhost returns the record of a virtual host; policies may be set before it starts.
 func (s *state) vhost(name string) *vhost {
 	v := s.vhosts[name]
 	if v == nil {
@@ -122,7 +122,7 @@ func (s *state) answerWaiting(v *vhost) {
 }
 
 // forgetVHost drops the policies of a deleted vhost and their history, even if deleting them from storage failed. An
-// actor of that name that still runs keeps its policies; waiting commands are answered.
+// actor of that name that is still running keeps its policies; waiting commands are answered.
 func (s *state) forgetVHost(m *mail.ForgetVHost, o outcome) {
 	if v := s.vhosts[m.Name]; v != nil {
 		s.forget(v)
@@ -133,7 +133,7 @@ func (s *state) forgetVHost(m *mail.ForgetVHost, o outcome) {
 	s.send(m.ReplyTo, &mail.PolicyReply{Reply: m.Done(o.err), Revision: o.revision})
 }
 
-// started sends a vhost its policies. Commands that waited for its predecessor wait for it instead.
+// started sends a vhost its policies. Commands that waited for its predecessor now wait for it.
 func (s *state) started(name string, pid mail.Address) {
 	v := s.vhost(name)
 	s.forget(v)
@@ -184,7 +184,7 @@ func (s *state) list(m *mail.ListPolicies) {
 	s.send(m.ReplyTo, answer)
 }
 
-// comparePriorities compares priorities as floats: between vhosts only the order of a list depends on it.
+// comparePriorities compares priorities as floats, which between vhosts affects only the order of a list.
 func comparePriorities(a, b *policies.Policy) int {
 	x, _ := a.Priority.Float64()
 	y, _ := b.Priority.Float64()

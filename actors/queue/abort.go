@@ -8,8 +8,8 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// abort ends the queue without a farewell: after a panic, or because the broker stops. Every waiting sender gets an
-// answer. Each step recovers from its own panic, so that the others still run.
+// abort ends the queue at once: after a panic, or because the broker stops. Every waiting sender gets an answer. Each
+// step recovers from its own panic, so that the others still run.
 func (q *queue) abort(ctx actor.Context) {
 	s := &q.state
 	if !s.phase.becomeAborted() {

@@ -16,13 +16,13 @@ import (
 
 // Time limits of a session's connections.
 const (
-	patience     = 30 * time.Second // for each address, and for queues and consumer
+	patience     = 30 * time.Second // for each address, and for declaring queues and consumer
 	farewellTime = 3 * time.Second  // for the answer to connection.close
 )
 
 const (
 	frameMax = 128 << 10
-	// holding is how many bytes of messages a session holds before it stops reading.
+	// holding is the number of bytes of messages that a session holds before it stops reading.
 	holding = 16 << 20
 )
 
@@ -32,7 +32,7 @@ type end struct {
 	conn   *amqp.Connection
 	guard  *guard
 	ch     *amqp.Channel
-	closed <-chan *amqp.Error // gets the error of the channel, also when the connection ends
+	closed <-chan *amqp.Error // receives the error of the channel, also when the connection ends
 }
 
 // connect tries the addresses in order.
@@ -93,14 +93,14 @@ func (s *session) enter(ctx context.Context, u *parameters.URI, room int64) (*en
 	return e, nil
 }
 
-// logins returns the ways to log in, the best first.
+// logins returns the login mechanisms, the best first.
 func logins(u *parameters.URI) (ways []amqp.Authentication) {
 	if u.Local() || len(u.Mechanisms) == 0 {
 		return []amqp.Authentication{&amqp.PlainAuth{Username: u.User, Password: u.Password}}
 	}
 	for _, name := range u.Mechanisms {
 		switch name {
-		case "external": // the certificate names the user
+		case "external": // the certificate identifies the user
 			ways = append(ways, &amqp.ExternalAuth{})
 		case "amqplain":
 			ways = append(ways, &amqp.AMQPlainAuth{Username: u.User, Password: u.Password})
@@ -111,7 +111,7 @@ func logins(u *parameters.URI) (ways []amqp.Authentication) {
 	return ways
 }
 
-// encrypted does a TLS handshake if the address requires it.
+// encrypted performs a TLS handshake if the address requires it.
 func encrypted(ctx context.Context, conn net.Conn, u *parameters.URI) (net.Conn, error) {
 	if u.TLS == nil {
 		return conn, nil
@@ -128,7 +128,7 @@ func encrypted(ctx context.Context, conn net.Conn, u *parameters.URI) (net.Conn,
 	return secured, nil
 }
 
-// leave closes the connection, and waits briefly for the peer to take earlier output. It may be called on nil.
+// leave closes the connection, and waits briefly for the peer to accept earlier output. It may be called on nil.
 func (e *end) leave() {
 	if e == nil {
 		return
@@ -138,8 +138,8 @@ func (e *end) leave() {
 	_ = e.guard.Close()
 }
 
-// ensure declares a queue unless it exists; with predeclared it must exist. It uses its own channel, as a refusal
-// closes it.
+// ensure declares a queue unless it exists; if predeclared is set it must exist. It uses a separate channel, as a
+// refusal closes the channel.
 func (e *end) ensure(queue string, args map[string]any, predeclared bool) error {
 	ch, err := e.conn.Channel()
 	if err != nil {

@@ -11,15 +11,14 @@
 //
 // Owns: two connections of github.com/rabbitmq/amqp091-go while a session runs.
 //
-// States: starting, running (or blocked, while the destination takes nothing), terminated, with the reason.
+// States: starting, running (or blocked, while the destination takes no messages), and terminated, with the reason.
 //
-// Deadlines: a session may take 30 s to connect to an address, and 30 s for queues and consumer; the pause after a
-// failed one is the shovel's reconnect-delay; messages that the destination refused are returned to the source after
-// 1 s.
+// Deadlines: a session may take 30 s to connect to an address, and 30 s for declaring queues and consumer; the pause
+// after a failed session is the shovel's reconnect-delay; messages refused by the destination are returned to the
+// source after 1 s.
 //
-// Holds: at most MaxPrefetch messages, and 16 MiB of them besides the last; the next is read when some are
-// acknowledged.
+// Holds: at most MaxPrefetch messages, and 16 MiB plus one message; the next is read when some are acknowledged.
 //
-// A restart loses nothing with ack-mode on-confirm: unconfirmed messages were not acknowledged, are in the source
-// again, and may be duplicated. on-publish and no-ack lose messages that were on their way.
+// A restart loses nothing with ack-mode on-confirm: unconfirmed messages were not acknowledged, so they are in the
+// source again and may be duplicated. on-publish and no-ack lose messages under way.
 package shovel

@@ -13,7 +13,7 @@ import (
 	"candlemark/protocol"
 )
 
-// The parts of frames that a guard reads [AMQP 2.3.5].
+// The sizes, in bytes, of the parts of frames that a guard reads [AMQP 2.3.5].
 const (
 	frameHead = 7 // type 1, channel 2, size 4
 	frameEnd  = 1 // octet
@@ -24,8 +24,8 @@ const (
 // perMessage is the assumed size of a message without its content, in bytes.
 const perMessage = 512
 
-// guard is a connection that limits the memory the peer can make us use. It inspects incoming frames, because the
-// client library accepts any body size in a header and keeps deliveries without limit.
+// guard is a connection that limits the memory that the peer can make the broker use. It inspects incoming frames,
+// because the client library accepts any body size in a header and keeps deliveries without limit.
 type guard struct {
 	net.Conn
 	maxBody uint64 // maximum size of a body
@@ -42,7 +42,7 @@ type guard struct {
 	freed    *sync.Cond
 	closed   bool
 	sizes    []int64 // of held messages, in order of arrival
-	held     int64   // their sum
+	held     int64   // sum of sizes
 	deadline time.Time
 }
 
@@ -52,7 +52,7 @@ func newGuard(conn net.Conn, maxBody uint64, room int64) *guard {
 	return g
 }
 
-// Read implements net.Conn. It waits while too much is held; that time does not count for the deadline.
+// Read implements net.Conn. It waits while too much is held; this time does not count towards the deadline.
 func (g *guard) Read(p []byte) (int, error) {
 	g.mu.Lock()
 	if full := func() bool { return g.room >= 0 && g.held > g.room && !g.closed }; full() {
@@ -87,7 +87,7 @@ func (g *guard) Close() error {
 	return g.Conn.Close()
 }
 
-// open removes the limit: no more messages are taken.
+// open removes the limit, because no more messages are taken.
 func (g *guard) open() {
 	g.mu.Lock()
 	g.closed = true
@@ -127,7 +127,7 @@ func (g *guard) scan(p []byte) error {
 	return nil
 }
 
-// frame inspects the start of a frame, and skips to the next, or waits for more of this one.
+// frame inspects the start of a frame, and skips to the next frame or waits for more of this one.
 func (g *guard) frame() error {
 	kind, size := g.head[0], int64(binary.BigEndian.Uint32(g.head[3:]))
 	if (kind == protocol.FrameHeader || kind == protocol.FrameMethod) && size >= wanted-frameHead {

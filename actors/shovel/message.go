@@ -29,7 +29,7 @@ func (s *session) target(d *amqp.Delivery) (exchange, key string) {
 	return exchange, key
 }
 
-// message converts a delivery to a publish, with the shovel's changes. An expiration starts again.
+// message converts a delivery to a publish, with the shovel's changes. The time of its expiration starts again.
 func (s *session) message(d *amqp.Delivery, now time.Time) amqp.Publishing {
 	m := amqp.Publishing{
 		Headers: d.Headers, ContentType: d.ContentType, ContentEncoding: d.ContentEncoding, DeliveryMode: d.DeliveryMode,

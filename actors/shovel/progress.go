@@ -2,16 +2,15 @@ package shovel
 
 import "errors"
 
-// progress tracks the messages of a session. The destination's answers come in the order of publishing, as the client
-// library sorts them.
+// progress tracks the messages of a session. The destination's answers arrive in the order of publishing, because the
+// client library sorts them.
 type progress struct {
 	waiting []uint64 // delivery tags of unanswered publishes, in order
 	answers uint64   // number of answers; the next is for answers+1
-	// refused are the tags of messages that the destination did not take; they are returned to the source a little
-	// later.
+	// refused are the tags of messages refused by the destination; they are returned to the source a little later.
 	refused []uint64
 	acked   uint64 // all tags up to this one may be acknowledged together; 0 for none
-	// toTake and toMove are how many messages are still to be taken and to be moved; negative for no limit.
+	// toTake and toMove are the numbers of messages still to be taken and to be moved; negative for no limit.
 	toTake, toMove int64
 }
 
@@ -42,8 +41,8 @@ func (p *progress) publish(tag uint64) { p.waiting = append(p.waiting, tag) }
 
 var errStrange = errors.New("the destination answered for what was not published")
 
-// answer handles the answer to a publish. It returns the tag to be acknowledged at once, 0 for none: it may be left
-// to settle.
+// answer handles the answer to a publish. It returns the tag to be acknowledged at once, 0 for none: settle may return
+// it later.
 func (p *progress) answer(number uint64, taken bool) (tag uint64, err error) {
 	if number != p.answers+1 || len(p.waiting) == 0 {
 		return 0, errStrange
@@ -54,10 +53,10 @@ func (p *progress) answer(number uint64, taken bool) (tag uint64, err error) {
 	case !taken:
 		p.refused = append(p.refused, tag)
 		if p.toTake >= 0 {
-			p.toTake++ // it, or another one, has to be taken again
+			p.toTake++ // this message or another has to be taken again
 		}
 		return 0, nil
-	case len(p.refused) > 0: // refused ones may have lower tags, and must not be included in the acknowledgement
+	case len(p.refused) > 0: // refused messages may have lower tags, and must not be acknowledged with it
 		p.moved()
 		return tag, nil
 	}
@@ -66,7 +65,7 @@ func (p *progress) answer(number uint64, taken bool) (tag uint64, err error) {
 	return 0, nil
 }
 
-// settle returns the tag up to which all may be acknowledged, 0 for none.
+// settle returns the tag up to which all messages may be acknowledged, 0 for none.
 func (p *progress) settle() uint64 {
 	tag := p.acked
 	p.acked = 0

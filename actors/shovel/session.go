@@ -33,10 +33,10 @@ type session struct {
 	cancelled  <-chan string
 	again      *time.Timer
 	returning  bool // a timer for returning messages runs
-	blocked    bool // the destination takes nothing
+	blocked    bool // the destination takes no messages
 }
 
-// run connects, moves, and returns why it ended; errFinished if nothing is left to move.
+// run connects, moves messages, and returns why it ended; errFinished if no message is left to move.
 func (s *session) run() error {
 	err := s.prepare()
 	defer func() {
@@ -63,11 +63,11 @@ func (s *session) run() error {
 	}
 }
 
-// cut ends waits for the network.
+// cut ends all waits for the network.
 func (s *session) cut() {
 	for _, e := range []*end{s.source, s.destination} {
 		if e != nil {
-			_ = e.guard.SetDeadline(time.Now().Add(farewellTime)) // it may be closed already
+			_ = e.guard.SetDeadline(time.Now().Add(farewellTime)) // it may already be closed
 			e.guard.open()
 		}
 	}
@@ -105,7 +105,7 @@ func (s *session) prepareDestination() error {
 		}
 	}
 	s.blocking = e.conn.NotifyBlocked(make(chan amqp.Blocking, 16))
-	window := s.Work.From.Prefetch + 1 // the library must never wait for us
+	window := s.Work.From.Prefetch + 1 // the library must never wait for the session
 	s.returns = e.ch.NotifyReturn(make(chan amqp.Return, window))
 	if s.Work.AckMode != parameters.OnConfirm {
 		return nil
@@ -139,7 +139,7 @@ func (s *session) prepareSource() error {
 	return err
 }
 
-// queue returns the queue to consume from. For an exchange, the shovel creates one that ends with it.
+// queue returns the queue from which to consume. For an exchange, the shovel creates a queue that ends with it.
 func (s *session) queue() (string, error) {
 	from, e := &s.Work.From, s.source
 	if from.Queue != "" {
@@ -202,8 +202,8 @@ func (s *session) move(d *amqp.Delivery) error {
 	}
 	exchange, key := s.target(d)
 	s.destination.guard.published.Add(1)
-	// If the shovel has declared the queue, the publish is mandatory, to detect that the queue is gone. To an
-	// exchange it publishes as any client.
+	// If the shovel has declared the queue, the publish is mandatory, to detect that the queue was deleted. To an
+	// exchange it publishes like any client.
 	err := s.destination.ch.PublishWithContext(s.ctx, exchange, key, s.Work.To.Queue != "", false, s.message(d, time.Now()))
 	if err != nil {
 		return s.because(s.destination, "destination", err)
@@ -220,7 +220,7 @@ func (s *session) move(d *amqp.Delivery) error {
 	return nil
 }
 
-// confirmed handles an answer, and all others that have arrived.
+// confirmed handles an answer, and all further answers that have arrived.
 func (s *session) confirmed(c amqp.Confirmation) error {
 	before := s.progress.answers
 	for more := true; more; {
@@ -256,7 +256,7 @@ func (s *session) confirmed(c amqp.Confirmation) error {
 	return nil
 }
 
-// ack acknowledges a delivery, and releases as many held messages.
+// ack acknowledges a delivery, and releases count held messages.
 func (s *session) ack(tag uint64, upTo bool, count int) error {
 	s.source.guard.letGo(count)
 	if err := s.source.ch.Ack(tag, upTo); err != nil {
@@ -297,7 +297,7 @@ func (s *session) destinationEnded() error {
 	return s.because(s.destination, "destination", errors.New("channel ended"))
 }
 
-// because returns why a side failed: its error at the end of the connection, otherwise the given one.
+// because returns why a side failed: the error with which its connection ended, otherwise the given error.
 func (s *session) because(e *end, side string, otherwise error) error {
 	select {
 	case err := <-e.closed:

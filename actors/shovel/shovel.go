@@ -27,7 +27,7 @@ type Config struct {
 	Handle     *Handle
 	// After is closed when the shovel's predecessor has closed its connections; nil for none.
 	After <-chan struct{}
-	// Finished is called when all messages are moved that were to be moved.
+	// Finished is called when all messages to be moved are moved.
 	Finished func()
 }
 
@@ -51,9 +51,9 @@ type counts struct {
 
 // Counts are the progress of a shovel.
 type Counts struct {
-	Forwarded int64 // since its start
+	Forwarded int64 // since the shovel's start
 	Pending   int64 // published and not confirmed
-	// ToTake and ToMove are how many messages are still to be taken from the source, and to be moved; negative for no
+	// ToTake and ToMove are the numbers of messages still to be taken from the source and to be moved; negative for no
 	// limit.
 	ToTake, ToMove int64
 }
@@ -76,7 +76,7 @@ func (h *Handle) Counts() Counts {
 	return Counts{Forwarded: h.forwarded.Load(), Pending: h.pending.Load(), ToTake: h.toTake.Load(), ToMove: h.toMove.Load()}
 }
 
-// Left returns a channel that is closed when the shovel's connections are closed for good, after End.
+// Left returns a channel that is closed when the shovel's connections are finally closed, after End.
 func (h *Handle) Left() <-chan struct{} { return h.left }
 
 // End ends the current session, and prevents further ones.
@@ -171,7 +171,7 @@ func (s *shovel) carryOut(ctx actor.Context, a action) {
 	}
 }
 
-// begin starts a session, which mails its result.
+// begin starts a session, which sends its result as mail.
 func (s *shovel) begin(ctx actor.Context) {
 	within, cancel := context.WithCancel(s.cfg.Handle.ctx)
 	s.cancel = cancel
@@ -183,7 +183,7 @@ func (s *shovel) begin(ctx actor.Context) {
 	s.cfg.Handle.begin(func() {
 		defer cancel()
 		if after := s.cfg.After; after != nil {
-			<-after // soon, since closing connections has a deadline
+			<-after // does not take long, as closing connections has a deadline
 		}
 		x.report(&ended{number, x.run()})
 	})

@@ -41,7 +41,7 @@ type action struct {
 // state is the core.
 type state struct {
 	reconnect time.Duration // pause after a failed session, 0 to give up
-	session   uint64        // number of the current one
+	session   uint64        // number of the current session
 	status    Status
 }
 
@@ -52,14 +52,14 @@ func (s *state) due(now clock.Instant) action {
 	return action{begin: true}
 }
 
-// connected: a session has connected.
+// connected handles the start of a connected session.
 func (s *state) connected(now clock.Instant, m *connected) {
 	if m.session == s.session {
 		s.status = Status{Phase: Running, Since: now.Floor(), From: m.from, To: m.to}
 	}
 }
 
-// blocked: the destination takes no messages, or messages again.
+// blocked handles a change of whether the destination takes messages.
 func (s *state) blocked(m *blocked) {
 	switch {
 	case m.session != s.session:

@@ -15,7 +15,7 @@ import (
 const (
 	// MaxLength is the maximum number of messages.
 	MaxLength = 10_000
-	// MaxBytes is the maximum size in bytes, with MessageBytes for each message besides its content.
+	// MaxBytes is the maximum size in bytes, including MessageBytes for each message.
 	MaxBytes = 16 << 20
 	// MessageBytes is the assumed size of a message without its content.
 	MessageBytes = 256
@@ -41,7 +41,7 @@ type entry struct {
 // cost returns the size of a message, in bytes.
 func cost(m *message.Message) int64 { return int64(m.Size()) + MessageBytes }
 
-// New returns an empty history of that many messages, at least 1 and at most MaxLength. All histories share the room.
+// New returns an empty history of length messages, at least 1 and at most MaxLength. All histories share the room.
 func New(length int64, room *budget.Room) *History {
 	return &History{length: int(min(length, MaxLength)), room: room}
 }
@@ -49,17 +49,17 @@ func New(length int64, room *budget.Room) *History {
 // Len returns the number of messages, including expired ones.
 func (h *History) Len() int { return len(h.list) }
 
-// Bytes returns their size, MessageBytes for each included.
+// Bytes returns the size of the messages, including MessageBytes for each.
 func (h *History) Bytes() int64 { return h.bytes }
 
-// Keep keeps a copy of a message, and removes the oldest as the limits require. It returns the copy; false for a
-// message that is not kept: because of its header, because its TTL is 0, or because it does not fit even alone.
+// Keep keeps a copy of a message, and removes the oldest messages as the limits require. It returns the copy; false for
+// a message that is not kept: because of its header, because its TTL is 0, or because it does not fit even alone.
 func (h *History) Keep(m *message.Message, now clock.Instant) (copied message.Message, kept bool) {
 	bytes := cost(m)
 	if m.TTL == 0 || bytes > MaxBytes || refuses(m.Header) {
 		return copied, false
 	}
-	drop := 0 // number to be removed
+	drop := 0 // number of messages to be removed
 	left := h.bytes
 	for ; drop < len(h.list) && (len(h.list)-drop >= h.length || left+bytes > MaxBytes); drop++ {
 		left -= cost(&h.list[drop].Message)
@@ -75,7 +75,7 @@ func (h *History) Keep(m *message.Message, now clock.Instant) (copied message.Me
 	if m.TTL > 0 && m.TTL < never-now.Ceil() {
 		c.deadline = now.Ceil() + m.TTL
 	}
-	c.Number, c.Owned, c.Share = 0, false, nil // its content may be in a block owned by others
+	c.Number, c.Owned, c.Share = 0, false, nil // the content may be in a block owned by others
 	c.Own()
 	if c.Size() > message.ShareFrom {
 		c.Share = message.NewShare(c.Size())
@@ -85,7 +85,7 @@ func (h *History) Keep(m *message.Message, now clock.Instant) (copied message.Me
 	return c.Message, true
 }
 
-// refuses reports whether the properties of a message prevent that it is kept.
+// refuses reports whether the properties of a message prevent keeping it.
 func refuses(properties []byte) bool {
 	scan, err := protocol.ScanProperties(properties)
 	if err != nil || scan.Headers == nil {
@@ -95,7 +95,7 @@ func refuses(properties []byte) bool {
 	return err == nil && v == true
 }
 
-// drop removes the n oldest.
+// drop removes the n oldest messages.
 func (h *History) drop(n int) {
 	for i := range n {
 		bytes := cost(&h.list[i].Message)
@@ -108,10 +108,10 @@ func (h *History) drop(n int) {
 	}
 }
 
-// Clear removes all.
+// Clear removes all messages.
 func (h *History) Clear() { h.drop(len(h.list)) }
 
-// Live reports whether a new binding would get anything. If all messages have expired they are removed.
+// Live reports whether a new binding would get any messages. If all messages have expired they are removed.
 func (h *History) Live(now clock.Instant) bool {
 	for i := range slices.Backward(h.list) {
 		if h.list[i].deadline > now.Floor() {

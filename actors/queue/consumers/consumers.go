@@ -9,7 +9,7 @@ import (
 	"candlemark/protocol"
 )
 
-// Limits of the messages and bytes on their way from the queue to the outbox of the consumer's connection, besides its
+// Limits of the messages and bytes under way from the queue to the outbox of the consumer's connection, besides its
 // prefetch (PRO-8): the channel returns this window as it writes, so a stalled socket holds no more than this.
 const (
 	WindowMessages = 8192
