@@ -185,7 +185,7 @@ func (s *state) open(number uint64) *command {
 // answer sets the answer of a command, and sends all answers that are due.
 func (s *state) answer(number uint64, v any) { s.answerEncoded(number, jsonencode.Marshal(v)) }
 
-// answerEncoded does the same with an answer that is already JSON.
+// answerEncoded does the same as answer with an answer that is already JSON.
 func (s *state) answerEncoded(number uint64, answer []byte) {
 	c := s.open(number)
 	if c == nil {

@@ -11,8 +11,8 @@ type Cursor struct {
 	Seq uint64
 }
 
-// ListScheduled asks for the scheduled messages after After, in the order of their release. From any actor;
-// ScheduledPage comes back.
+// ListScheduled asks for the scheduled messages after the position After, in the order of their release. From any
+// actor; ScheduledPage comes back.
 type ListScheduled struct {
 	Request
 	After Cursor

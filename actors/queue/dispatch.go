@@ -10,8 +10,8 @@ import (
 	"candlemark/internal/store"
 )
 
-// dispatch delivers ready messages to consumers in turn until either run out. It never delivers a message past its
-// deadline, even if the timer is late (TTL-17). It reports whether it stopped at the limit of a turn.
+// dispatch delivers ready messages to consumers in turn until there are no more of either. It never delivers a message
+// past its deadline, even if the timer is late (TTL-17). It reports whether it stopped at the limit of a turn.
 func (s *state) dispatch(now clock.Instant) (more bool) {
 	if s.Settings.HasForward {
 		more = s.ForwardReady(now)

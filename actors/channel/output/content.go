@@ -82,7 +82,7 @@ func (o *Output) Confirm(c *confirms.Confirms) bool {
 	return true
 }
 
-// ConfirmAll does the same at the end of the channel, when confirms cannot be postponed.
+// ConfirmAll does the same as Confirm at the end of the channel, when confirms cannot be postponed.
 func (o *Output) ConfirmAll(c *confirms.Confirms) {
 	if c.Due() {
 		b := o.cfg.Outbox.Begin()

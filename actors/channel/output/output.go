@@ -106,7 +106,7 @@ func (o *Output) Drop() {
 	o.Forgo()
 }
 
-// Leave does the same at the end of the connection; from then on nothing waits for the client.
+// Leave does the same as Drop at the end of the connection; from then on nothing waits for the client.
 func (o *Output) Leave() {
 	o.leaving = true
 	o.Drop()
@@ -127,7 +127,7 @@ func (o *Output) InTurn(try func() bool) {
 	}
 }
 
-// Wait does the same for output that is known not to fit now.
+// Wait does the same as InTurn for output that is known not to fit now.
 func (o *Output) Wait(try func() bool) {
 	if o.leaving {
 		return

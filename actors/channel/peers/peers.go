@@ -59,7 +59,7 @@ func (s *Peers) Of(queue mail.Address) *Peer {
 	return p
 }
 
-// OfTarget does the same for the target of a publish, which may be a consumer of direct replies.
+// OfTarget does the same as Of for the target of a publish, which may be a consumer of direct replies.
 func (s *Peers) OfTarget(target mail.Address, requester bool) *Peer {
 	p := s.Of(target)
 	p.requester = requester

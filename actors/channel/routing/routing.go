@@ -127,7 +127,7 @@ func (r *Routes) Exchange(name []byte) (x *topology.Exchange, topics bool, err e
 	return x, r.topics, nil
 }
 
-// Use does the same for an exchange that was checked elsewhere.
+// Use does the same as Exchange for an exchange that was checked elsewhere.
 func (r *Routes) Use(x *topology.Exchange) {
 	if g := r.rights.VHost.Generation(); r.generation != g {
 		r.generation, r.routed = g, false
@@ -366,8 +366,8 @@ func (b *Batches) Flush() {
 	b.passing = b.passing[:0]
 }
 
-// FlushWhole does the same for batches of which each queue accepts all messages or none. If numbered, the answers
-// contain the queues' message numbers.
+// FlushWhole does the same as Flush for batches of which each queue accepts all messages or none. If numbered, the
+// answers contain the queues' message numbers.
 func (b *Batches) FlushWhole(numbered bool) {
 	for _, t := range b.touched {
 		t.batch.AllOrNone, t.batch.Numbered = true, numbered

@@ -86,7 +86,7 @@ func (d *Deliveries) SettleRange(first, last uint64, how mail.Settlement) {
 	d.SettleWith(first, last, how, nil)
 }
 
-// SettleWith does the same with amendments to the messages, nil for none.
+// SettleWith does the same as SettleRange with amendments to the messages, nil for none.
 func (d *Deliveries) SettleWith(first, last uint64, how mail.Settlement, outcome *mail.Outcome) {
 	d.byTag.TakeRange(first, last, func(_ uint64, u Delivery) { d.settle(u, how, outcome) })
 }
@@ -170,7 +170,7 @@ func (d *Deliveries) Return(q *Queue, m *mail.DeliveriesReturned) {
 	}
 }
 
-// ReturnTaken does the same for a removed delivery that may be restored.
+// ReturnTaken does the same as Return for a removed delivery that may be restored.
 func (d *Deliveries) ReturnTaken(u *Delivery, q *Queue, m *mail.DeliveriesReturned) {
 	if u.queue != q || !m.Covers(u.number) {
 		return

@@ -4,7 +4,7 @@
 // Owns: the deadline of each such delivery, and a wheel of them. The wheel uses the links in the messages' entries,
 // which are free while a message is not ready.
 //
-// Deadlines: Next says when to call Advance. The time for which the machine sleeps does not count: Postpone.
+// Deadlines: Next returns when to call Advance. The time for which the machine sleeps does not count: Postpone.
 //
 // A restart loses everything: unacked messages are ready again.
 package acktimeouts

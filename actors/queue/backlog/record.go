@@ -57,7 +57,7 @@ type Entry struct {
 	// Marks are set by the caller.
 	Marks Marks
 
-	// flags say where the rest of the message is.
+	// flags tell where the rest of the message is.
 	flags uint8
 	// body is the length of the body.
 	body uint32

@@ -6,7 +6,7 @@
 //
 // Sends, through its Outbox: DeadLetter to the dead-letter actor.
 //
-// Deadlines: Next says when to call Retry.
+// Deadlines: Next returns when to call Retry.
 //
 // A restart loses the set: the messages are ready again, either past their deadlines or marked as redelivered.
 package deadletters

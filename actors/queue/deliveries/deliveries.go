@@ -51,7 +51,7 @@ func (d *Deliveries) Take(h backlog.Handle, by *consumers.Channel, consumer *con
 	return d.hold(h, by, consumer, now)
 }
 
-// hold does the same for a message that is not ready.
+// hold does the same as Take for a message that is not ready.
 func (d *Deliveries) hold(h backlog.Handle, by *consumers.Channel, consumer *consumers.Consumer, now clock.Instant) (number uint64) {
 	set := d.Messages
 	if e := set.Backlog.Entry(h); !e.Redelivered {

@@ -90,7 +90,7 @@ func (s *Set) Requeue(h backlog.Handle, until int64, failed bool, now clock.Inst
 	comeBack(s, h, until, failed, now)
 }
 
-// GiveBack does the same for a delivery that does not count (LOCK-2).
+// GiveBack does the same as Requeue for a delivery that does not count (LOCK-2).
 func (s *Set) GiveBack(h backlog.Handle, until int64, now clock.Instant) {
 	comeBack(s, h, until, false, now)
 }

@@ -3,7 +3,7 @@
 //
 // Owns: the progress of these transfers, and the list of contents to be read. The messages are in the queue's backlogs.
 //
-// Deadlines: Next says when to call Resume after a failed read.
+// Deadlines: Next returns when to call Resume after a failed read.
 //
 // A restart loses nothing: afterwards all messages in the journal are paged out.
 package paging

@@ -17,7 +17,7 @@ const (
 const (
 	// criticalShare is the divisor of the window when queues are so many that they still use too much memory.
 	criticalShare = 32
-	// spillLimit is the limit of bytes of transient messages on their way to the journal, above which no trim starts.
+	// spillLimit is the limit of bytes of transient messages being written to the journal, above which no trim starts.
 	spillLimit = 4 << 20
 	// trimLimit is the number of messages and segments that a trim examines in one turn.
 	trimLimit = 4096

@@ -229,8 +229,8 @@ type Table[Link any] struct {
 // Find returns a transaction, nil if the session has no work for it.
 func (t *Table[Link]) Find(id []byte) *Transaction[Link] { return t.byID[string(id)] }
 
-// Join does the same for new work: it adds a known transaction if necessary. Its messages are counted in arrivals. The
-// error is an *amqp10.Error, amqp:transaction:unknown-id.
+// Join does the same as Find for new work: it adds a known transaction if necessary. Its messages are counted in
+// arrivals. The error is an *amqp10.Error, amqp:transaction:unknown-id.
 func (t *Table[Link]) Join(id []byte, known *transactions.Known, arrivals *budget.Arrivals) (*Transaction[Link], error) {
 	x := t.byID[string(id)]
 	switch {
