@@ -150,7 +150,7 @@ func (s *state) step() {
 		s.targetBatches.backing = b.Messages[b.next:b.next] // with its full capacity, for reuse
 	}
 	s.route(b, end)
-	if b.next < end { // the memory after it belongs to the first target's batch
+	if b.next < end { // the memory behind it belongs to the first target's batch
 		b.Messages, b.pending, b.next = slices.Clone(b.Messages[b.next:]), b.pending[b.next:], 0
 	}
 	s.targetBatches.send(s)

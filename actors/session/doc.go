@@ -1,13 +1,13 @@
-// Package session is the actor of one AMQP 1.0 session: its windows, its links, and every way in which it ends.
-// Towards queues it is a channel.
+// Package session is the actor of one AMQP 1.0 session: its windows, its links, and all ways in which it ends. To
+// queues it acts as a channel.
 //
 // Owns: links by handle, publishes that queues have not confirmed, deliveries that the client has not settled, and
 // output that waits for room or for the client's window. A link on which the client sends has an exchange and a routing
 // key, or neither; a link on which it receives is a consumer with link credit (actors/queue/consumers). Nodes such as
 // /management receive requests on one link and answer on another one (nodes.go).
 //
-// Mail: it takes Inbound, Block, Unblock, AccessChanged, StepTransaction, TransactionDischarged and CloseChannel from
-// its connection; Deliver, CreditTaken, EnqueueReply, Settled, WorkPrepared, ConsumeReply, CancelConsumerReply,
+// It takes Inbound, Block, Unblock, AccessChanged, StepTransaction, TransactionDischarged and CloseChannel from its
+// connection; Deliver, CreditTaken, EnqueueReply, Settled, WorkPrepared, ConsumeReply, CancelConsumerReply,
 // ConsumerCancelled, ConsumerTimedOut and DeliveriesReturned from queues; Enqueue, with direct replies, from channels
 // and sessions; OutboxReady; DescribeChannel and FindDeliveries from any actor; awaitExpired, resumeWork and PeerGone
 // from itself. It sends Enqueue, Consume, Credit, Grant, CancelConsumer, Settle, PrepareWork, ReleaseWork and
@@ -15,9 +15,8 @@
 // channel for its commands (actors/channel/requests) and DescribeQueue.
 //
 // A turn: input changes the state; then outcomes, replies and deliveries are written to the outbox, in this order,
-// until it is full. Replies stop the client's input until they are written. An attach or detach of a receiving link
-// waits for the queue, a request for its reply, and all later input waits too, except while a link waits for a session
-// of a queue (receive.go).
+// until it is full. Replies stop the client's input until written. An attach or detach of a receiving link waits for
+// the queue, a request for its reply. Later input waits too, unless a link waits for a queue's session (receive.go).
 //
 // States:
 //

@@ -152,8 +152,7 @@ func (s *state) encode(dst []byte, l *link, d *mail.Delivery, queue string) (hea
 	return head, body
 }
 
-// start starts writing a message. If the message is too large for the client, it ends the session instead and returns
-// false.
+// start starts writing a message. If the message is too large for the client, it ends the session and returns false.
 func (s *state) start(w *writing, d *mail.Delivery) bool {
 	var body []byte
 	s.scratch, body = s.encode(s.scratch[:0], w.link, d, w.link.consumer.name)
