@@ -93,8 +93,8 @@ func (s *state) unpark() (any, bool) {
 }
 
 // kept makes the queue live again: it was declared while it waited for the vhost's answer. Mail that arrived meanwhile
-// is handled next, of the vhost's commands the declare first. If a DeleteQueue caused the ending, the vhost panicked
-// while handling it, and the command fails.
+// is handled next; of the vhost's commands, the declare comes first. If a DeleteQueue caused the ending, the vhost
+// panicked while handling it, and the command fails.
 func (s *state) kept(now clock.Instant) {
 	if !s.phase.becomeLive() {
 		return
@@ -151,7 +151,7 @@ func (s *state) forgotten(now clock.Instant) {
 	s.gets = nil
 }
 
-// fail ends the queue after a panic while it handled cause, nil if it handled no mail. Consumers are cancelled, and
+// fail ends the queue after a panic. cause is the mail that it was handling, nil for none. Consumers are cancelled, and
 // publishers that wait for the journal are told that their messages are not stored.
 func (s *state) fail(cause any) {
 	s.out.Posts = slices.DeleteFunc(s.out.Posts, func(p outbox.Post) bool { return !outlives(p.Mail, cause) })

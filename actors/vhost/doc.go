@@ -25,7 +25,7 @@
 // deleted from the store before it is forgotten, so that after a crash it exists completely or not at all. Bindings are
 // stored concurrently; an exchange is deleted when no change of its bindings is under way.
 //
-// A durable queue that panics is coming once more: its messages are read back, its bindings moved to the new actor,
+// A durable queue that panics becomes coming again: its messages are read back, its bindings moved to the new actor,
 // then it is woken. If it panics twice meanwhile, it is down: a placeholder refuses all commands except deletion. The
 // start of the broker does the same for all stored objects, after the policies (recover.go).
 //

@@ -87,7 +87,7 @@ func (c *Client) For(m protocol.Method) (*Request, error) {
 func (c *Client) declareQueue(m *protocol.QueueDeclare) (*Request, error) {
 	name := Stripped(m.Queue)
 	checked := name
-	if name == "" && !m.Passive { // the server will choose a name that passes the checks
+	if name == "" && !m.Passive { // the server will choose a similar name
 		checked = Generated("amq.gen-")
 	}
 	if err := c.mayDeclare(auth.Queue, checked, m.Passive); err != nil {
