@@ -77,7 +77,7 @@ type PeekedMessage struct {
 	Priority uint8
 	// DeliveryCount is the number of deliveries that were requeued.
 	DeliveryCount uint32
-	// DiedAfter is that number in the queue that last dead-lettered the message; 0 if it was never dead-lettered.
+	// DiedAfter is the DeliveryCount in the queue that last dead-lettered the message; 0 if it was never dead-lettered.
 	DiedAfter            uint32
 	Redelivered          bool // the next delivery will be marked as redelivered, or the current one is
 	Exchange, RoutingKey string

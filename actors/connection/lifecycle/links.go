@@ -43,8 +43,8 @@ func (l *Life) Add(k *Link) {
 	connevents.Channel(l.cfg.Events, "channel.created", l.peer.By, k.ID, k.PID.Id, l.info)
 }
 
-// Remove frees the number of a channel or session that has ended. It reports whether the actor who had the number; a
-// nil who matches any actor.
+// Remove frees the number of a channel or session that has ended. It reports whether the number belonged to who; nil
+// matches any actor.
 func (l *Life) Remove(id uint16, who mail.Address) bool {
 	k := l.Links[id]
 	if k == nil || who != nil && !mail.Same(k.PID, who) {

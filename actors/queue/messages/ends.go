@@ -76,7 +76,7 @@ func (s *Set) Remove(h backlog.Handle, why store.Reason) {
 }
 
 // Requeue returns an unacked message to its original position with its original deadline; if that has passed it expires
-// at once (TTL-16, TTL-22). It is not delivered again before until, in wall ms of the broker, 0 selects the delay of
+// at once (TTL-16, TTL-22). It is not delivered again before until, in wall ms of the broker; 0 selects the delay of
 // the queue's settings, which depends on failed (RETRY-1).
 func (s *Set) Requeue(h backlog.Handle, until int64, failed bool, now clock.Instant) {
 	e := s.Backlog.Entry(h)
