@@ -236,13 +236,13 @@ func (n *Node) traced(next actor.SenderFunc) actor.SenderFunc {
 
 // undeliverable answers mail whose receiver has ended, so that no sender waits for it (PRO-2).
 func (n *Node) undeliverable(what any) {
-	fate := mail.Gone
+	cause := mail.Gone
 	if e, ok := what.(*mail.Enqueue); ok && n.crashed.has(e.Queue) {
-		fate = mail.Failed
+		cause = mail.Failed
 	}
 	switch m := what.(type) {
 	case mail.Answerable:
-		if to, reply := m.Answer(fate); to != nil {
+		if to, reply := m.Answer(cause); to != nil {
 			actorlib.Send(n.system.Root, to, reply)
 		}
 	case *mail.Inbound:

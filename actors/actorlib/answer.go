@@ -7,10 +7,10 @@ import (
 )
 
 // AnswerAll answers mail that its receiver will no longer handle.
-func AnswerAll(ctx actor.SenderContext, left []any, fate mail.Fate) {
+func AnswerAll(ctx actor.SenderContext, left []any, cause mail.Cause) {
 	for _, m := range left {
 		if a, ok := m.(mail.Answerable); ok {
-			if to, reply := a.Answer(fate); to != nil {
+			if to, reply := a.Answer(cause); to != nil {
 				Send(ctx, to, reply)
 			}
 		}

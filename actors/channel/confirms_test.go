@@ -27,16 +27,16 @@ func TestConfirms_OverTheChannel(t *testing.T) {
 
 // An actor that answers in a queue's place names it; only a publish without any answer is the broker's failure.
 func TestLEASE8_AnswerInTheQueuesPlace(t *testing.T) {
-	for _, fate := range []mail.Fate{mail.Gone, mail.Failed} {
+	for _, cause := range []mail.Cause{mail.Gone, mail.Failed} {
 		r := newRig(t)
 		r.command(&protocol.ConfirmSelect{NoWait: true})
 		r.feed(publish("", "q1", "a"), publish("", "q1", "b"))
-		_, reply := r.posts[0].Mail.(mail.Answerable).Answer(fate)
+		_, reply := r.posts[0].Mail.(mail.Answerable).Answer(cause)
 		r.posts = nil
 		r.turn(reply)
 		r.turn(&mail.PeerGone{Who: pid("q1")})
 		r.sent()
-		if fate == mail.Gone {
+		if cause == mail.Gone {
 			r.received("basic.ack {DeliveryTag:2 Multiple:true}")
 		} else {
 			r.received("basic.nack {DeliveryTag:1}", "basic.nack {DeliveryTag:2}")

@@ -7,7 +7,7 @@
 // registration for direct replies (replies).
 //
 // Takes: Inbound and CloseChannel from its connection; Enqueue, with replies, from other channels; EnqueueReply Deliver
-// Offer Unused ConsumerCancelled DeliveriesReturned and replies from queues; TopologyReply and DeclareQueueReply from
+// Offer Unused ConsumerCancelled DeliveriesRequeued and replies from queues; TopologyReply and DeclareQueueReply from
 // the vhost's side; OutboxReady; DescribeChannel and FindDeliveries from any actor; awaitExpired, longFound,
 // resumeWork, decision and PeerGone from itself. Sends: Enqueue Settle Consume CancelConsumer Grant Allow Reclaim Limit
 // Resize Get Purge ChannelGone to queues, EnqueueReply to the senders of replies, declarations, bindings and AwaitQueue

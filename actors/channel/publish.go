@@ -158,17 +158,17 @@ func (s *state) flush() {
 // returnUnroutable sends basic.return for a mandatory message without a queue, followed by its confirm. While the
 // message waits for room it is charged to the connection's credit.
 func (s *state) returnUnroutable(m *message.Message) {
-	if s.output.Len() == 0 && s.giveUp(m) || s.leaving {
+	if s.output.Len() == 0 && s.writeReturn(m) || s.leaving {
 		return
 	}
 	kept := *m
 	kept.Own()
 	s.output.Charge(kept.Size())
-	s.output.Wait(func() bool { return s.giveUp(&kept) })
+	s.output.Wait(func() bool { return s.writeReturn(&kept) })
 }
 
-// giveUp writes basic.return if there is room. Confirms of earlier messages precede it.
-func (s *state) giveUp(m *message.Message) bool {
+// writeReturn writes basic.return if there is room. Confirms of earlier messages precede it.
+func (s *state) writeReturn(m *message.Message) bool {
 	s.sendConfirms()
 	if !s.output.Return(m) {
 		return false

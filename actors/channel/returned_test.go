@@ -10,7 +10,7 @@ import (
 
 func (r *rig) takesBack(queue string, first, last uint64) {
 	r.t.Helper()
-	r.turn(&mail.DeliveriesReturned{Queue: pid(queue), Name: queue, Numbers: []mail.Range{{First: first, Last: last}}})
+	r.turn(&mail.DeliveriesRequeued{Queue: pid(queue), Name: queue, Numbers: []mail.Range{{First: first, Last: last}}})
 }
 
 // has checks how many deliveries are late, and how many count under a limit.

@@ -141,8 +141,8 @@ func (s *state) handle(received any) {
 		}
 	case *mail.ConsumerCancelled:
 		s.consumerCancelled(m)
-	case *mail.DeliveriesReturned:
-		s.returned(m)
+	case *mail.DeliveriesRequeued:
+		s.requeued(m)
 	case *mail.OutboxReady:
 		s.output.HasRoom()
 		s.sendConfirms()

@@ -8,7 +8,7 @@
 // A writer runs only while there is output that the socket did not accept at once (internal/outbox). The actor handles
 // rare operations, and never blocks.
 //
-// Mail: it takes ChannelClosed, CloseConnection, ConnectionReleased, Block, Unblock, DescribeConnection and PeerGone.
+// Mail: it takes ChannelClosed, CloseConnection, ReleaseConnectionReply, Block, Unblock, DescribeConnection and PeerGone.
 // It sends Inbound and CloseChannel to its channels, ReleaseConnection to its vhost, ConnectionInfo as an answer. For
 // channel.open and the methods of channel 0 the reader sends mail to the actor and waits for it, so that they take
 // effect in the order received.

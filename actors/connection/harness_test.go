@@ -112,7 +112,7 @@ func (r *rig) vhostProbe(ctx actor.Context) {
 	if m, ok := ctx.Message().(*mail.ReleaseConnection); ok {
 		r.events <- "release"
 		if m.ReplyTo != nil {
-			actorlib.Send(ctx, m.ReplyTo, &mail.ConnectionReleased{Reply: m.Done(nil)})
+			actorlib.Send(ctx, m.ReplyTo, &mail.ReleaseConnectionReply{Reply: m.Done(nil)})
 		}
 	}
 }

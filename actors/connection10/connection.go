@@ -71,7 +71,7 @@ func (c *connection) Receive(ctx actor.Context) {
 		c.putToken(m)
 	case *tokenDue:
 		c.tokenDue()
-	case *mail.DeclareTransaction, *mail.DischargeTransaction, *mail.TransactionStepped, *mail.AbandonTransactions, *transactionDue:
+	case *mail.DeclareTransaction, *mail.DischargeTransaction, *mail.StepTransactionReply, *mail.AbandonTransactions, *transactionDue:
 		transact(c, m)
 	case *statusChanged:
 		c.announceAccess(status.Scopes(m.path)...)

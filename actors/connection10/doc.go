@@ -8,10 +8,10 @@
 // runs only while there is output that the socket did not accept at once (internal/stream, internal/outbox). The actor
 // never blocks.
 //
-// Mail: it takes ChannelClosed, CloseConnection, ConnectionReleased, Block, Unblock, DescribeConnection, PutToken and
-// PeerGone, and about transactions (package transactions) DeclareTransaction, DischargeTransaction, TransactionStepped
+// Mail: it takes ChannelClosed, CloseConnection, ReleaseConnectionReply, Block, Unblock, DescribeConnection, PutToken and
+// PeerGone, and about transactions (package transactions) DeclareTransaction, DischargeTransaction, StepTransactionReply
 // and AbandonTransactions. It sends Inbound, Block, Unblock, AccessChanged, StepTransaction and CloseChannel to its
-// sessions, ReleaseConnection to its vhost, and TokenPut, TransactionDeclared, TransactionDischarged and ConnectionInfo
+// sessions, ReleaseConnection to its vhost, and PutTokenReply, DeclareTransactionReply, DischargeTransactionReply and ConnectionInfo
 // as answers. For begin and close the reader sends mail to the actor and waits for it, so that they take effect in the
 // order received.
 //

@@ -32,7 +32,7 @@ func (c *connection) putToken(m *mail.PutToken) {
 		c.announceAccess(m.Scope) // before the client gets the answer
 		c.tokenDue()
 	}
-	actorlib.Send(c.Root, m.ReplyTo, &mail.TokenPut{Reply: m.Done(err)})
+	actorlib.Send(c.Root, m.ReplyTo, &mail.PutTokenReply{Reply: m.Done(err)})
 }
 
 // tokenDue informs sessions of expired tokens, and waits for the next one.

@@ -26,7 +26,7 @@ func transact(c *connection, m any) {
 		c.Turnover.Lock() // until the reader has sent all input read with the discharge, to other sessions too
 		c.Turnover.Unlock()
 		t.Discharge(m, sessions)
-	case *mail.TransactionStepped:
+	case *mail.StepTransactionReply:
 		t.Stepped(m, sessions)
 	case *mail.AbandonTransactions:
 		t.Abandon(m, sessions)

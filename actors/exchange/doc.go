@@ -5,8 +5,8 @@
 // exchange, which also owns its last messages (history, ADR 55).
 //
 // Takes, all from its vhost: AddBinding RemoveBinding ForgetDestination MoveDestination ConfigureExchange
-// RetireExchange. Sends: TopologyReply to the sender of the binding command; BindingsForgotten ExchangeConfigured
-// ExchangeDeleteReply ExchangeUnused to the vhost. Every answer is sent after the new table is published (PRO-4). A
+// RetireExchange. Sends: TopologyReply to the sender of the binding command; ForgetDestinationReply ConfigureExchangeReply
+// RetireExchangeReply ExchangeUnused to the vhost. Every answer is sent after the new table is published (PRO-4). A
 // recent-history exchange takes Enqueue from routing actors, and for a new binding sends Enqueue to the queue, or
 // DeadLetter to the dead-letter actor for another exchange; EnqueueReply or DeadLetterReply come back, and bindings
 // wait for these (keeper.go).

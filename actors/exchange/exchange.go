@@ -72,10 +72,10 @@ func (x *exchange) Receive(ctx actor.Context) {
 	case *mail.MoveDestination:
 		x.keeper.move(m.To)
 		x.publish(x.routes.WithMoved(m.To))
-		reply(ctx, m.Request, &mail.ExchangeConfigured{Reply: m.Done(nil)})
+		reply(ctx, m.Request, &mail.ConfigureExchangeReply{Reply: m.Done(nil)})
 	case *mail.ConfigureExchange:
 		x.publish(configured(x.routes, m.Settings))
-		reply(ctx, m.Request, &mail.ExchangeConfigured{Reply: m.Done(nil)})
+		reply(ctx, m.Request, &mail.ConfigureExchangeReply{Reply: m.Done(nil)})
 	case *mail.RetireExchange:
 		x.retire(ctx, m)
 	case *actor.Stopping:
@@ -114,7 +114,7 @@ func (x *exchange) forgetDestination(ctx actor.Context, m *mail.ForgetDestinatio
 	}, mail.NoDestination(m, x.cfg.VHost.Name))
 	x.publishDeleted(x.routes.BindingsTo(m.Name, m.ToExchange))
 	lost := x.publish(x.routes.WithoutDestination(m.Name, m.ToExchange))
-	reply(ctx, m.Request, &mail.BindingsForgotten{Reply: m.Done(nil), Unused: lost && x.unused()})
+	reply(ctx, m.Request, &mail.ForgetDestinationReply{Reply: m.Done(nil), Unused: lost && x.unused()})
 }
 
 // unused reports whether the exchange has to end after losing a binding.
@@ -127,30 +127,30 @@ func (x *exchange) retire(ctx actor.Context, m *mail.RetireExchange) {
 	if m.IfUnused && x.bindings() > 0 {
 		err := protocol.ChannelErrorf(protocol.PreconditionFailed, "exchange '%s' in vhost '%s' in use",
 			x.cfg.Exchange.Name, x.cfg.VHost.Name)
-		reply(ctx, m.Request, &mail.ExchangeDeleteReply{Reply: m.Done(err)})
+		reply(ctx, m.Request, &mail.RetireExchangeReply{Reply: m.Done(err)})
 		return
 	}
 	if m.Ask {
-		reply(ctx, m.Request, &mail.ExchangeDeleteReply{Reply: m.Done(nil)})
+		reply(ctx, m.Request, &mail.RetireExchangeReply{Reply: m.Done(nil)})
 		return
 	}
 	x.end(ctx, mail.Gone)
-	reply(ctx, m.Request, &mail.ExchangeDeleteReply{Reply: m.Done(nil)})
+	reply(ctx, m.Request, &mail.RetireExchangeReply{Reply: m.Done(nil)})
 	ctx.Stop(ctx.Self())
 }
 
 // end empties the table and closes the mailbox; only then may the actor stop (PRO-1).
-func (x *exchange) end(ctx actor.Context, fate mail.Fate) {
+func (x *exchange) end(ctx actor.Context, cause mail.Cause) {
 	if x.ended {
 		return
 	}
 	x.ended = true
 	x.publishDeleted(x.routes.Bindings())
 	empty, _ := topology.NewRoutes(x.cfg.Exchange.RoutingType(), x.cfg.Exchange.Arguments)
-	x.keeper.end(ctx, fate)
+	x.keeper.end(ctx, cause)
 	x.keeper = nil
 	x.publish(empty)
-	actorlib.AnswerAll(ctx, x.cfg.Close(), fate)
+	actorlib.AnswerAll(ctx, x.cfg.Close(), cause)
 }
 
 // publish makes routes the current table and reports whether it has changed.

@@ -146,7 +146,7 @@ func TestBindingsArePublishedBeforeTheAnswer(t *testing.T) { // PRO-4
 			}
 		}
 		h.send(&mail.ForgetDestination{Request: h.ask(), Name: "b"})
-		if r := take[*mail.BindingsForgotten](h); r.Unused || r.ID != h.asked {
+		if r := take[*mail.ForgetDestinationReply](h); r.Unused || r.ID != h.asked {
 			t.Errorf("%+v", r)
 		}
 		if want := []string{"l->a"}; !slices.Equal(h.bindings(), want) {
@@ -163,7 +163,7 @@ func TestAlternateExchange(t *testing.T) { // DEC-14, POL-8
 		}
 		for _, name := range []string{"other", ""} {
 			h.send(&mail.ConfigureExchange{Request: h.ask(), Settings: policies.ExchangeSettings{AlternateExchange: name, HasAE: name != ""}})
-			if r := take[*mail.ExchangeConfigured](h); r.ID != h.asked || x.Routes().Alternate != name {
+			if r := take[*mail.ConfigureExchangeReply](h); r.ID != h.asked || x.Routes().Alternate != name {
 				t.Errorf("%q %+v", x.Routes().Alternate, r)
 			}
 		}
@@ -179,7 +179,7 @@ func TestTTL9_MaxTTL(t *testing.T) {
 		for _, want := range []policies.ExchangeSettings{{MaxTTL: 0, HasMaxTTL: true}, {}} {
 			before := h.vhost.Generation()
 			h.send(&mail.ConfigureExchange{Request: h.ask(), Settings: want})
-			take[*mail.ExchangeConfigured](h)
+			take[*mail.ConfigureExchangeReply](h)
 			if r := x.Routes(); r.Capped != want.HasMaxTTL || r.MaxTTL != 0 || h.vhost.Generation() == before {
 				t.Errorf("%+v", r)
 			}
@@ -192,7 +192,7 @@ func TestAutoDeleteSaysWhenUnused(t *testing.T) {
 	withFixture(t, x, policies.ExchangeSettings{}, func(h *fixture) {
 		q := &topology.Queue{Name: "q"}
 		h.send(&mail.ForgetDestination{Request: h.ask(), Name: "q"})
-		if take[*mail.BindingsForgotten](h).Unused {
+		if take[*mail.ForgetDestinationReply](h).Unused {
 			t.Error("it had no binding to lose")
 		}
 		h.bind("k", q)
@@ -203,12 +203,12 @@ func TestAutoDeleteSaysWhenUnused(t *testing.T) {
 		}
 		h.bind("k", q)
 		h.send(&mail.RetireExchange{Request: h.ask(), IfUnused: true}) // a Bind came between
-		e, ok := take[*mail.ExchangeDeleteReply](h).Err.(*protocol.ChannelError)
+		e, ok := take[*mail.RetireExchangeReply](h).Err.(*protocol.ChannelError)
 		if !ok || e.Code != 406 || e.Text != "PRECONDITION_FAILED - exchange 'x' in vhost '/' in use" {
 			t.Errorf("%v", e)
 		}
 		h.send(&mail.ForgetDestination{Request: h.ask(), Name: "q"})
-		if !take[*mail.BindingsForgotten](h).Unused {
+		if !take[*mail.ForgetDestinationReply](h).Unused {
 			t.Error("the last binding went")
 		}
 	})
@@ -226,11 +226,11 @@ func TestRetiredExchangeLosesNoMail(t *testing.T) { // PRO-1
 		var terminated bool
 		for len(h.mails) > 0 {
 			switch m := (<-h.mails).(type) {
-			case *mail.ExchangeDeleteReply:
+			case *mail.RetireExchangeReply:
 				ids[m.ID] = m.Err == nil
-			case *mail.BindingsForgotten:
+			case *mail.ForgetDestinationReply:
 				ids[m.ID] = true
-			case *mail.ExchangeConfigured:
+			case *mail.ConfigureExchangeReply:
 				ids[m.ID] = true
 			case *mail.TopologyReply:
 				e, ok := m.Err.(*protocol.ChannelError)

@@ -48,7 +48,7 @@ func (l *late) release() {
 type room struct{}
 
 // Answer implements mail.Answerable: there is no answer.
-func (room) Answer(mail.Fate) (mail.Address, any) { return nil, nil }
+func (room) Answer(mail.Cause) (mail.Address, any) { return nil, nil }
 
 // batch is the number of messages of a replay in one mail, which keeps the receiver's turns short.
 const batch = mail.DeadLetterBatch
@@ -269,7 +269,7 @@ func (k *keeper) move(to *topology.Queue) {
 }
 
 // end drops everything that waits.
-func (k *keeper) end(ctx actor.Context, fate mail.Fate) {
+func (k *keeper) end(ctx actor.Context, cause mail.Cause) {
 	if k == nil {
 		return
 	}
@@ -279,7 +279,7 @@ func (k *keeper) end(ctx actor.Context, fate mail.Fate) {
 	}
 	k.history.Clear()
 	for _, m := range k.pending {
-		actorlib.AnswerAll(ctx, []any{m}, fate)
+		actorlib.AnswerAll(ctx, []any{m}, cause)
 	}
 	for _, l := range k.late {
 		l.release()

@@ -223,14 +223,14 @@ func TestDEC17_QueueEnds(t *testing.T) {
 			}
 		}
 		s.send(&mail.RetireExchange{Request: s.ask(), IfUnused: true})
-		if take[*mail.ExchangeDeleteReply](s.fixture).Err == nil {
+		if take[*mail.RetireExchangeReply](s.fixture).Err == nil {
 			t.Error("it is used")
 		}
 		s.send(&mail.ForgetDestination{Request: s.ask(), Name: "a"})
 		if err := s.answered(); refusal(err) != "NOT_FOUND - no queue 'a' in vhost '/'" {
 			t.Error(err)
 		}
-		take[*mail.BindingsForgotten](s.fixture)
+		take[*mail.ForgetDestinationReply](s.fixture)
 		b.has(t)
 		s.stop(a)
 		if err := s.answered(); err != nil {
@@ -297,7 +297,7 @@ func TestDEC17_ReplayWaitsForMemory(t *testing.T) {
 		s.add("2", q.Queue)
 		s.published(s.exchange.Routes(), "2")
 		s.send(&mail.ConfigureExchange{Request: s.ask()})
-		take[*mail.ExchangeConfigured](s.fixture)
+		take[*mail.ConfigureExchangeReply](s.fixture)
 		q.has(t)
 		s.budget.Add(-50)
 		s.valve.Relieve()

@@ -13,7 +13,7 @@ import (
 func TestUnseenCommandsGoBack(t *testing.T) {
 	channel, vhost := address.Named("channel"), address.Named("vhost")
 	asked := Request{ReplyTo: channel, ID: 7}
-	for f, want := range map[Fate]string{Gone: "again", Unseen: "again", Failed: "failed", Down: "failed", Unstored: "failed"} {
+	for f, want := range map[Cause]string{Gone: "again", Unseen: "again", Failed: "failed", Down: "failed", Unstored: "failed"} {
 		for _, m := range []Answerable{
 			&Consume{Request: asked, Queue: "q"}, &Get{Request: asked, Queue: "q"}, &Purge{Request: asked, Queue: "q"},
 		} {
@@ -24,13 +24,13 @@ func TestUnseenCommandsGoBack(t *testing.T) {
 				got = "again"
 			}
 			if to != channel || err == nil || got != want {
-				t.Errorf("%T, fate %d: %v to %v", m, f, err, to)
+				t.Errorf("%T, cause %d: %v to %v", m, f, err, to)
 			}
 		}
 		for _, m := range []Answerable{&DeclareQueue{Request: asked, Name: "q", Via: vhost}, &DeleteQueue{Request: asked, Name: "q", Via: vhost}} {
 			to, reply := m.Answer(f)
 			if (to == vhost) != (want == "again") || (to == channel) != (want == "failed") {
-				t.Errorf("%T, fate %d: to %v", m, f, to)
+				t.Errorf("%T, cause %d: to %v", m, f, to)
 			}
 			if want != "again" {
 				continue

@@ -145,10 +145,10 @@ type Unused struct {
 	Messages int
 }
 
-// DeliveriesReturned: the queue has taken these deliveries back, because they were not settled in time, or because
+// DeliveriesRequeued: the queue has taken these deliveries back, because they were not settled in time, or because
 // another actor Asked for it (ADR 10). If Settled is set, another actor has settled them, and Asked is set as well.
 // Settling them later has no effect. From a queue to the channel that held them.
-type DeliveriesReturned struct {
+type DeliveriesRequeued struct {
 	Queue   Address
 	Asked   bool
 	Settled bool
@@ -157,7 +157,7 @@ type DeliveriesReturned struct {
 }
 
 // Add adds n to the numbers, usually at the end, merging it with its neighbour.
-func (d *DeliveriesReturned) Add(n uint64) {
+func (d *DeliveriesRequeued) Add(n uint64) {
 	i := d.at(n)
 	switch {
 	case i < len(d.Numbers) && d.Numbers[i].First <= n:
@@ -169,13 +169,13 @@ func (d *DeliveriesReturned) Add(n uint64) {
 }
 
 // Covers reports whether n is among the numbers.
-func (d *DeliveriesReturned) Covers(n uint64) bool {
+func (d *DeliveriesRequeued) Covers(n uint64) bool {
 	i := d.at(n)
 	return i < len(d.Numbers) && d.Numbers[i].First <= n
 }
 
 // at returns the index of the first range that does not end before n.
-func (d *DeliveriesReturned) at(n uint64) int {
+func (d *DeliveriesRequeued) at(n uint64) int {
 	i, _ := slices.BinarySearchFunc(d.Numbers, n, func(r Range, n uint64) int { return cmp.Compare(r.Last, n) })
 	return i
 }
@@ -229,8 +229,8 @@ type DeleteQueueReply struct {
 // sent when the new snapshot is published (PRO-4).
 type TopologyReply struct{ Reply }
 
-// ConnectionReleased answers ReleaseConnection: the exclusive queues are deleted.
-type ConnectionReleased struct{ Reply }
+// ReleaseConnectionReply answers ReleaseConnection: the exclusive queues are deleted.
+type ReleaseConnectionReply struct{ Reply }
 
 // QueueInfo answers DescribeQueue.
 type QueueInfo struct {

@@ -10,7 +10,7 @@ import (
 func TestDeliveriesReturned(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 100 {
-		var d DeliveriesReturned
+		var d DeliveriesRequeued
 		added := map[uint64]bool{}
 		for range rng.IntN(200) {
 			n := rng.Uint64N(100)
@@ -26,7 +26,7 @@ func TestDeliveriesReturned(t *testing.T) {
 			t.Fatal(d.Numbers)
 		}
 	}
-	var d DeliveriesReturned
+	var d DeliveriesRequeued
 	for n := range uint64(1000) {
 		d.Add(n)
 	}

@@ -28,12 +28,12 @@ type Claim struct {
 }
 
 // Answer implements Answerable.
-func (c *Claim) Answer(f Fate) (Address, any) {
-	return c.ReplyTo, &Claimed{Reply: c.Done(gone(f, c.Queue, c.VHost))}
+func (c *Claim) Answer(f Cause) (Address, any) {
+	return c.ReplyTo, &ClaimReply{Reply: c.Done(gone(f, c.Queue, c.VHost))}
 }
 
-// Claimed answers Claim.
-type Claimed struct {
+// ClaimReply answers Claim.
+type ClaimReply struct {
 	Reply
 	Messages []ClaimedMessage
 	Newest   uint64 // for the next Claim

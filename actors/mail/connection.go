@@ -33,7 +33,7 @@ type Unblock struct{}
 type DescribeConnection struct{ Request }
 
 // Answer implements Answerable: the answer for a connection that has ended has an error.
-func (d *DescribeConnection) Answer(Fate) (Address, any) {
+func (d *DescribeConnection) Answer(Cause) (Address, any) {
 	return d.ReplyTo, &ConnectionInfo{Reply: d.Done(
 		protocol.ChannelErrorf(protocol.NotFound, "the connection is gone"))}
 }

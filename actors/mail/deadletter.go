@@ -60,7 +60,7 @@ func TargetOf(q *topology.Queue) Target {
 type FinishDeadLetters struct{ Request }
 
 // Answer implements Answerable: an actor that has ended has no work left.
-func (f *FinishDeadLetters) Answer(Fate) (Address, any) {
+func (f *FinishDeadLetters) Answer(Cause) (Address, any) {
 	return f.ReplyTo, &TopologyReply{Reply: f.Done(nil)}
 }
 
@@ -97,7 +97,7 @@ func (d *DeadLetter) Add(m message.Message, taken []Target) {
 
 // Answer implements Answerable: after a failure the queue sends the messages again (PRO-12). If the dead-letter actor
 // has ended, so has its vhost, and there is no answer, as the queue would retry for ever.
-func (d *DeadLetter) Answer(f Fate) (Address, any) {
+func (d *DeadLetter) Answer(f Cause) (Address, any) {
 	if f == Gone {
 		return nil, nil
 	}

@@ -1,6 +1,6 @@
 package mail
 
-// ReceiveDeferred takes deferred messages by their numbers (DEFER-2). From a channel; DeferredReceived comes back.
+// ReceiveDeferred takes deferred messages by their numbers (DEFER-2). From a channel; ReceiveDeferredReply comes back.
 type ReceiveDeferred struct {
 	Request
 	Channel Address
@@ -14,12 +14,12 @@ type ReceiveDeferred struct {
 }
 
 // Answer implements Answerable.
-func (r *ReceiveDeferred) Answer(f Fate) (Address, any) {
-	return r.ReplyTo, &DeferredReceived{Reply: r.Done(missed(f, r.Queue, r.VHost))}
+func (r *ReceiveDeferred) Answer(f Cause) (Address, any) {
+	return r.ReplyTo, &ReceiveDeferredReply{Reply: r.Done(missed(f, r.Queue, r.VHost))}
 }
 
-// DeferredReceived answers ReceiveDeferred.
-type DeferredReceived struct {
+// ReceiveDeferredReply answers ReceiveDeferred.
+type ReceiveDeferredReply struct {
 	Reply
 	Queue Address
 	// Deliveries are in the requested order, with Facts. Messages that are not deferred, are held by a consumer, or

@@ -17,7 +17,7 @@ type DeleteMessages struct {
 }
 
 // Answer implements Answerable.
-func (d *DeleteMessages) Answer(f Fate) (Address, any) {
+func (d *DeleteMessages) Answer(f Cause) (Address, any) {
 	return d.ReplyTo, &DeleteMessagesReply{Reply: d.Done(gone(f, d.Queue, d.VHost))}
 }
 

@@ -9,7 +9,7 @@ import (
 type DescribeChannel struct{ Request }
 
 // Answer implements Answerable: the answer for a channel that has ended has an error.
-func (d *DescribeChannel) Answer(Fate) (Address, any) {
+func (d *DescribeChannel) Answer(Cause) (Address, any) {
 	return d.ReplyTo, &ChannelInfo{Reply: d.Done(protocol.ChannelErrorf(protocol.NotFound, "the channel is gone"))}
 }
 

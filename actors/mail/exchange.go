@@ -16,7 +16,7 @@ type AddBinding struct {
 }
 
 // Answer implements Answerable.
-func (b *AddBinding) Answer(f Fate) (Address, any) {
+func (b *AddBinding) Answer(f Cause) (Address, any) {
 	return b.ReplyTo, &TopologyReply{Reply: b.Done(goneExchange(f, b.Exchange, b.VHost))}
 }
 
@@ -28,7 +28,7 @@ type RemoveBinding struct {
 }
 
 // Answer implements Answerable: an exchange that has ended has no bindings.
-func (b *RemoveBinding) Answer(f Fate) (Address, any) {
+func (b *RemoveBinding) Answer(f Cause) (Address, any) {
 	var err error
 	if f == Failed {
 		err = goneExchange(f, b.Exchange, b.VHost)
@@ -37,7 +37,7 @@ func (b *RemoveBinding) Answer(f Fate) (Address, any) {
 }
 
 // ForgetDestination removes all bindings to a queue or exchange that is ending. From the vhost, which gets
-// BindingsForgotten once the new table is published.
+// ForgetDestinationReply once the new table is published.
 type ForgetDestination struct {
 	Request
 	Name       string
@@ -45,8 +45,8 @@ type ForgetDestination struct {
 }
 
 // Answer implements Answerable: an exchange that has ended has no bindings.
-func (d *ForgetDestination) Answer(Fate) (Address, any) {
-	return d.ReplyTo, &BindingsForgotten{Reply: d.Done(nil)}
+func (d *ForgetDestination) Answer(Cause) (Address, any) {
+	return d.ReplyTo, &ForgetDestinationReply{Reply: d.Done(nil)}
 }
 
 // NoDestination returns the error for a binding to a destination that is being forgotten.
@@ -59,45 +59,45 @@ func NoDestination(d *ForgetDestination, vhost string) error {
 }
 
 // MoveDestination redirects all bindings of a queue to its new actor after a panic. From the vhost, which gets
-// ExchangeConfigured once the new table is published.
+// ConfigureExchangeReply once the new table is published.
 type MoveDestination struct {
 	Request
 	To *topology.Queue
 }
 
 // Answer implements Answerable: an exchange that has ended has no bindings.
-func (d *MoveDestination) Answer(Fate) (Address, any) {
-	return d.ReplyTo, &ExchangeConfigured{Reply: d.Done(nil)}
+func (d *MoveDestination) Answer(Cause) (Address, any) {
+	return d.ReplyTo, &ConfigureExchangeReply{Reply: d.Done(nil)}
 }
 
 // RetireExchange ends an exchange unless IfUnused is set and it has bindings. From the vhost, which gets
-// ExchangeDeleteReply; then the exchange stops itself. If Ask is set, it only answers whether it would.
+// RetireExchangeReply; then the exchange stops itself. If Ask is set, it only answers whether it would.
 type RetireExchange struct {
 	Request
 	IfUnused, Ask bool
 }
 
 // Answer implements Answerable: an exchange that has ended counts as deleted.
-func (d *RetireExchange) Answer(Fate) (Address, any) {
-	return d.ReplyTo, &ExchangeDeleteReply{Reply: d.Done(nil)}
+func (d *RetireExchange) Answer(Cause) (Address, any) {
+	return d.ReplyTo, &RetireExchangeReply{Reply: d.Done(nil)}
 }
 
 // ConfigureExchange gives an exchange its settings after a policy change; it publishes them and answers with
-// ExchangeConfigured.
+// ConfigureExchangeReply.
 type ConfigureExchange struct {
 	Request
 	Settings policies.ExchangeSettings
 }
 
 // Answer implements Answerable.
-func (c *ConfigureExchange) Answer(Fate) (Address, any) {
-	return c.ReplyTo, &ExchangeConfigured{Reply: c.Done(nil)}
+func (c *ConfigureExchange) Answer(Cause) (Address, any) {
+	return c.ReplyTo, &ConfigureExchangeReply{Reply: c.Done(nil)}
 }
 
-// ExchangeConfigured answers ConfigureExchange after publishing.
-type ExchangeConfigured struct{ Reply }
+// ConfigureExchangeReply answers ConfigureExchange after publishing.
+type ConfigureExchangeReply struct{ Reply }
 
-func goneExchange(f Fate, exchange, vhost string) error {
+func goneExchange(f Cause, exchange, vhost string) error {
 	if f == Failed {
 		return protocol.ConnectionErrorf(protocol.InternalError, "exchange '%s' in vhost '%s' failed", exchange, vhost)
 	}

@@ -15,7 +15,7 @@ type ListUnacked struct {
 }
 
 // Answer implements Answerable.
-func (l *ListUnacked) Answer(f Fate) (Address, any) {
+func (l *ListUnacked) Answer(f Cause) (Address, any) {
 	return l.ReplyTo, &UnackedPage{Reply: l.Done(gone(f, l.Queue, l.VHost))}
 }
 
@@ -45,7 +45,7 @@ type UnackedDelivery struct {
 // RenewLock restarts the consumer timeout of deliveries, at its current setting. It never shortens a lock, and a
 // delivery without a timeout gets none. It applies to the deliveries in Locks, on any channel; without Locks to the
 // delivery of message Seq; without Seq to delivery Number of Channel; without Number to all deliveries of Tag. From any
-// actor; LockRenewed comes back.
+// actor; RenewLockReply comes back.
 type RenewLock struct {
 	Request
 	Seq     uint64
@@ -58,12 +58,12 @@ type RenewLock struct {
 }
 
 // Answer implements Answerable.
-func (r *RenewLock) Answer(f Fate) (Address, any) {
-	return r.ReplyTo, &LockRenewed{Reply: r.Done(gone(f, r.Queue, r.VHost))}
+func (r *RenewLock) Answer(f Cause) (Address, any) {
+	return r.ReplyTo, &RenewLockReply{Reply: r.Done(gone(f, r.Queue, r.VHost))}
 }
 
-// LockRenewed answers RenewLock.
-type LockRenewed struct {
+// RenewLockReply answers RenewLock.
+type RenewLockReply struct {
 	Reply
 	// Count is the number of deliveries found; 0 is not an error: they were settled or their locks ended before.
 	Count int
@@ -74,7 +74,7 @@ type LockRenewed struct {
 }
 
 // SettleLocked settles deliveries by their locks: all of them or none (LOCK-7). They may belong to any channel, except
-// in sessions (see Connection). As with ReturnDelivery, the holder is informed. From any actor; LockedSettled comes
+// in sessions (see Connection). As with ReturnDelivery, the holder is informed. From any actor; SettleLockedReply comes
 // back.
 type SettleLocked struct {
 	Request
@@ -91,12 +91,12 @@ type SettleLocked struct {
 type Lock struct{ Seq, Lock uint64 }
 
 // Answer implements Answerable.
-func (s *SettleLocked) Answer(f Fate) (Address, any) {
-	return s.ReplyTo, &LockedSettled{Reply: s.Done(gone(f, s.Queue, s.VHost))}
+func (s *SettleLocked) Answer(f Cause) (Address, any) {
+	return s.ReplyTo, &SettleLockedReply{Reply: s.Done(gone(f, s.Queue, s.VHost))}
 }
 
-// LockedSettled answers SettleLocked.
-type LockedSettled struct {
+// SettleLockedReply answers SettleLocked.
+type SettleLockedReply struct {
 	Reply
 	// Held: all are settled now. Otherwise at least one was settled before or its lock has ended, and nothing has
 	// changed.
@@ -104,7 +104,7 @@ type LockedSettled struct {
 }
 
 // ReturnDelivery requeues the delivery of message Seq as if its timeout had ended, except that the consumer is not
-// cancelled. From any actor; DeliveryReturned comes back.
+// cancelled. From any actor; ReturnDeliveryReply comes back.
 type ReturnDelivery struct {
 	Request
 	Seq uint64
@@ -113,12 +113,12 @@ type ReturnDelivery struct {
 }
 
 // Answer implements Answerable.
-func (r *ReturnDelivery) Answer(f Fate) (Address, any) {
-	return r.ReplyTo, &DeliveryReturned{Reply: r.Done(gone(f, r.Queue, r.VHost))}
+func (r *ReturnDelivery) Answer(f Cause) (Address, any) {
+	return r.ReplyTo, &ReturnDeliveryReply{Reply: r.Done(gone(f, r.Queue, r.VHost))}
 }
 
-// DeliveryReturned answers ReturnDelivery.
-type DeliveryReturned struct {
+// ReturnDeliveryReply answers ReturnDelivery.
+type ReturnDeliveryReply struct {
 	Reply
 	Found bool // false is not an error: it was settled or requeued before
 }
@@ -133,7 +133,7 @@ type FindDeliveries struct {
 }
 
 // Answer implements Answerable: a channel that has ended holds no deliveries.
-func (d *FindDeliveries) Answer(Fate) (Address, any) {
+func (d *FindDeliveries) Answer(Cause) (Address, any) {
 	return d.ReplyTo, &DeliveriesFound{Reply: d.Done(nil)}
 }
 

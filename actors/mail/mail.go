@@ -46,12 +46,12 @@ func (r Reply) Number() uint64 { return r.ID }
 // Failure returns why the command was refused, nil if it was not.
 func (r Reply) Failure() error { return r.Err }
 
-// Fate is the reason why another actor answers a mail instead of its receiver.
-type Fate uint8
+// Cause is the reason why another actor answers a mail instead of its receiver.
+type Cause uint8
 
 const (
 	// Gone: the receiver ended normally and no longer exists.
-	Gone Fate = iota
+	Gone Cause = iota
 	// Failed: the receiver panicked while handling the mail; its progress is unknown.
 	Failed
 	// Down: the receiver is a queue that cannot be restarted (PRO-16).
@@ -63,7 +63,7 @@ const (
 )
 
 // unseen reports whether the mail had no effect.
-func (f Fate) unseen() bool { return f == Gone || f == Unseen }
+func (f Cause) unseen() bool { return f == Gone || f == Unseen }
 
 // NotStored returns the error for a definition that could not be made durable; the log has the reason. A full disk
 // makes only this change fail.
@@ -81,7 +81,7 @@ func (m *Missed) Error() string { return "queue '" + m.Queue + "' ended before i
 // Answerable is a mail that can be answered by another actor than its receiver.
 type Answerable interface {
 	// Answer releases the resources of the mail, and returns the receiver of the reply, nil for none, and the reply.
-	Answer(Fate) (Address, any)
+	Answer(Cause) (Address, any)
 }
 
 // PeerGone is sent by an actor to itself on Terminated, so that it first handles replies that the terminated actor has

@@ -53,7 +53,7 @@ type Peek struct {
 }
 
 // Answer implements Answerable.
-func (p *Peek) Answer(f Fate) (Address, any) {
+func (p *Peek) Answer(f Cause) (Address, any) {
 	return p.ReplyTo, &PeekReply{Reply: p.Done(gone(f, p.Queue, p.VHost))}
 }
 

@@ -14,7 +14,7 @@ type SetPolicy struct {
 }
 
 // Answer implements Answerable.
-func (s *SetPolicy) Answer(f Fate) (Address, any) { return s.policyAnswer() }
+func (s *SetPolicy) Answer(f Cause) (Address, any) { return s.policyAnswer() }
 
 // SetPolicies sets several policies and operator policies in one change, so that the virtual host examines its queues
 // once. From an import of definitions.
@@ -25,7 +25,7 @@ type SetPolicies struct {
 }
 
 // Answer implements Answerable.
-func (s *SetPolicies) Answer(f Fate) (Address, any) { return s.policyAnswer() }
+func (s *SetPolicies) Answer(f Cause) (Address, any) { return s.policyAnswer() }
 
 // ClearPolicy removes a policy. PolicyReply comes back; Found reports whether there was one.
 type ClearPolicy struct {
@@ -35,7 +35,7 @@ type ClearPolicy struct {
 }
 
 // Answer implements Answerable.
-func (c *ClearPolicy) Answer(f Fate) (Address, any) { return c.policyAnswer() }
+func (c *ClearPolicy) Answer(f Cause) (Address, any) { return c.policyAnswer() }
 
 // UndoPolicyChange reverts a change in the history of a virtual host. From the administrator; PolicyReply comes back
 // when that is in force, with an error of changes.Log.Undo if it is impossible.
@@ -47,7 +47,7 @@ type UndoPolicyChange struct {
 }
 
 // Answer implements Answerable.
-func (u *UndoPolicyChange) Answer(Fate) (Address, any) { return u.policyAnswer() }
+func (u *UndoPolicyChange) Answer(Cause) (Address, any) { return u.policyAnswer() }
 
 // ListPolicies asks for PolicyList; VHost "" means all virtual hosts.
 type ListPolicies struct {
@@ -57,7 +57,7 @@ type ListPolicies struct {
 }
 
 // Answer implements Answerable.
-func (l *ListPolicies) Answer(f Fate) (Address, any) {
+func (l *ListPolicies) Answer(f Cause) (Address, any) {
 	return l.ReplyTo, &PolicyList{Reply: l.Done(errRegistry)}
 }
 
@@ -68,7 +68,7 @@ type DescribePolicies struct {
 }
 
 // Answer implements Answerable.
-func (d *DescribePolicies) Answer(f Fate) (Address, any) {
+func (d *DescribePolicies) Answer(f Cause) (Address, any) {
 	return d.ReplyTo, &PoliciesInfo{Reply: d.Done(errRegistry)}
 }
 
@@ -87,7 +87,7 @@ type ForgetVHost struct {
 }
 
 // Answer implements Answerable.
-func (f *ForgetVHost) Answer(Fate) (Address, any) { return f.policyAnswer() }
+func (f *ForgetVHost) Answer(Cause) (Address, any) { return f.policyAnswer() }
 
 // PolicyReply answers SetPolicy, SetPolicies, ClearPolicy, UndoPolicyChange and ForgetVHost. With an error, nothing
 // has changed.

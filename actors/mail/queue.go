@@ -62,7 +62,7 @@ func (e *Enqueue) DetachCredit() (*message.Chunk, message.Debt) {
 
 // Answer implements Answerable: a queue that has ended counts as having taken and discarded the batch (LEASE-7, PRO-2);
 // a queue that failed or is down refuses it.
-func (e *Enqueue) Answer(f Fate) (Address, any) {
+func (e *Enqueue) Answer(f Cause) (Address, any) {
 	reply := &EnqueueReply{Queue: e.Queue, Refused: f != Gone}
 	for i := range e.Messages {
 		reply.Add(e.Messages[i].Number)
@@ -102,7 +102,7 @@ type Consume struct {
 }
 
 // Answer implements Answerable.
-func (c *Consume) Answer(f Fate) (Address, any) {
+func (c *Consume) Answer(f Cause) (Address, any) {
 	return c.ReplyTo, &ConsumeReply{Reply: c.Done(missed(f, c.Queue, c.VHost)), Tag: c.Tag}
 }
 
@@ -119,7 +119,7 @@ type CancelConsumer struct {
 }
 
 // Answer implements Answerable: a consumer of a queue that has ended is cancelled.
-func (c *CancelConsumer) Answer(Fate) (Address, any) {
+func (c *CancelConsumer) Answer(Cause) (Address, any) {
 	return c.ReplyTo, &CancelConsumerReply{Reply: c.Done(nil), Tag: c.Tag}
 }
 
@@ -153,7 +153,7 @@ type Allow struct {
 }
 
 // Answer implements Answerable: a queue that has ended returns the whole allowance.
-func (a *Allow) Answer(Fate) (Address, any) {
+func (a *Allow) Answer(Cause) (Address, any) {
 	return a.Channel, &Unused{Queue: a.Queue, Messages: a.Messages}
 }
 
@@ -192,7 +192,7 @@ type Get struct {
 }
 
 // Answer implements Answerable.
-func (g *Get) Answer(f Fate) (Address, any) {
+func (g *Get) Answer(f Cause) (Address, any) {
 	return g.ReplyTo, &GetReply{Reply: g.Done(missed(f, g.Queue, g.VHost))}
 }
 
@@ -204,7 +204,7 @@ type Purge struct {
 }
 
 // Answer implements Answerable.
-func (p *Purge) Answer(f Fate) (Address, any) {
+func (p *Purge) Answer(f Cause) (Address, any) {
 	return p.ReplyTo, &PurgeReply{Reply: p.Done(missed(f, p.Queue, p.VHost))}
 }
 
@@ -216,7 +216,7 @@ type DescribeQueue struct {
 }
 
 // Answer implements Answerable.
-func (d *DescribeQueue) Answer(f Fate) (Address, any) {
+func (d *DescribeQueue) Answer(f Cause) (Address, any) {
 	if f == Down {
 		return d.ReplyTo, &QueueInfo{Reply: d.Done(nil), Down: true}
 	}
@@ -225,14 +225,14 @@ func (d *DescribeQueue) Answer(f Fate) (Address, any) {
 
 // missed returns the error for a channel's command to a queue that has ended or failed: Missed makes the channel look
 // for the queue again, as it may be restarting.
-func missed(f Fate, queue, vhost string) error {
+func missed(f Cause, queue, vhost string) error {
 	if f.unseen() {
 		return &Missed{queue}
 	}
 	return gone(f, queue, vhost)
 }
 
-func gone(f Fate, queue, vhost string) error {
+func gone(f Cause, queue, vhost string) error {
 	switch f {
 	case Failed, Unseen:
 		return protocol.ConnectionErrorf(protocol.InternalError, "queue '%s' in vhost '%s' failed", queue, vhost)

@@ -23,7 +23,7 @@ type ListScheduled struct {
 }
 
 // Answer implements Answerable.
-func (l *ListScheduled) Answer(f Fate) (Address, any) {
+func (l *ListScheduled) Answer(f Cause) (Address, any) {
 	return l.ReplyTo, &ScheduledPage{Reply: l.Done(gone(f, l.Queue, l.VHost))}
 }
 
@@ -53,7 +53,7 @@ type ScheduledMessage struct {
 
 // CancelScheduled drops the scheduled message with number Seq or, if Seq is 0, all with the property message-id; if
 // Seqs is set, all of those, or none if one does not exist. They are not dead-lettered. From any actor;
-// ScheduledChanged comes back.
+// ChangeScheduledReply comes back.
 type CancelScheduled struct {
 	Request
 	Seq       uint64
@@ -64,13 +64,13 @@ type CancelScheduled struct {
 }
 
 // Answer implements Answerable.
-func (c *CancelScheduled) Answer(f Fate) (Address, any) {
-	return c.ReplyTo, &ScheduledChanged{Reply: c.Done(gone(f, c.Queue, c.VHost))}
+func (c *CancelScheduled) Answer(f Cause) (Address, any) {
+	return c.ReplyTo, &ChangeScheduledReply{Reply: c.Done(gone(f, c.Queue, c.VHost))}
 }
 
 // Reschedule sets a new time, Due, for the scheduled message with number Seq or, if Seq is 0, for all with the property
 // message-id. Due is in wall ms, at least 1 and at most 10 years ahead, otherwise the error is 406; a time in the past
-// is due at once. From any actor; ScheduledChanged comes back.
+// is due at once. From any actor; ChangeScheduledReply comes back.
 type Reschedule struct {
 	Request
 	Seq       uint64
@@ -81,13 +81,13 @@ type Reschedule struct {
 }
 
 // Answer implements Answerable.
-func (r *Reschedule) Answer(f Fate) (Address, any) {
-	return r.ReplyTo, &ScheduledChanged{Reply: r.Done(gone(f, r.Queue, r.VHost))}
+func (r *Reschedule) Answer(f Cause) (Address, any) {
+	return r.ReplyTo, &ChangeScheduledReply{Reply: r.Done(gone(f, r.Queue, r.VHost))}
 }
 
-// ScheduledChanged answers CancelScheduled and Reschedule; for messages in the journal, once the change is in the
+// ChangeScheduledReply answers CancelScheduled and Reschedule; for messages in the journal, once the change is in the
 // journal. Count is the number of messages; 0 is not an error: the message was released or never existed.
-type ScheduledChanged struct {
+type ChangeScheduledReply struct {
 	Reply
 	Count int
 }

@@ -1,7 +1,7 @@
 package mail
 
 // PutToken applies a checked token of Azure Service Bus to a connection: the rights of User apply at addresses in
-// Scope. From a session to its connection; TokenPut comes back, and AccessChanged goes to all its sessions.
+// Scope. From a session to its connection; PutTokenReply comes back, and AccessChanged goes to all its sessions.
 type PutToken struct {
 	Request
 	Scope string // an address
@@ -10,8 +10,8 @@ type PutToken struct {
 	Ends  int64 // in the broker's time, ms; 0 for never
 }
 
-// TokenPut answers PutToken. The error is grants.ErrTooMany.
-type TokenPut struct{ Reply }
+// PutTokenReply answers PutToken. The error is grants.ErrTooMany.
+type PutTokenReply struct{ Reply }
 
 // AccessChanged: tokens for these scopes were added or have expired, so links to addresses in them have to be checked
 // again. From a connection to its sessions.

@@ -43,7 +43,7 @@ var (
 )
 
 // UseSession is a command about a session that a consumer of the same connection has locked. From any actor;
-// SessionUsed comes back.
+// UseSessionReply comes back.
 type UseSession struct {
 	Request
 	ID         string
@@ -56,12 +56,12 @@ type UseSession struct {
 }
 
 // Answer implements Answerable.
-func (u *UseSession) Answer(f Fate) (Address, any) {
-	return u.ReplyTo, &SessionUsed{Reply: u.Done(gone(f, u.Queue, u.VHost))}
+func (u *UseSession) Answer(f Cause) (Address, any) {
+	return u.ReplyTo, &UseSessionReply{Reply: u.Done(gone(f, u.Queue, u.VHost))}
 }
 
-// SessionUsed answers UseSession. A stored state is in the journal.
-type SessionUsed struct {
+// UseSessionReply answers UseSession. A stored state is in the journal.
+type UseSessionReply struct {
 	Reply
 	Until int64  // end of the lock, wall ms
 	State []byte // nil for none
@@ -84,7 +84,7 @@ type ListSessions struct {
 }
 
 // Answer implements Answerable.
-func (l *ListSessions) Answer(f Fate) (Address, any) {
+func (l *ListSessions) Answer(f Cause) (Address, any) {
 	return l.ReplyTo, &SessionList{Reply: l.Done(gone(f, l.Queue, l.VHost))}
 }
 

@@ -2,11 +2,11 @@ package mail
 
 import "candlemark/protocol"
 
-// Settle settles deliveries of one channel at a queue. From the channel; Settled comes back if requested.
+// Settle settles deliveries of one channel at a queue. From the channel; SettleReply comes back if requested.
 type Settle struct {
 	Channel Address
 	Ranges  []SettleRange
-	// Asked requests Settled, which lists the deliveries that were no longer held; nil for no reply.
+	// Asked requests SettleReply, which lists the deliveries that were no longer held; nil for no reply.
 	Asked *Request
 }
 
@@ -49,20 +49,20 @@ const (
 )
 
 // Answer implements Answerable: a queue that has ended or failed holds no deliveries.
-func (s *Settle) Answer(Fate) (Address, any) {
+func (s *Settle) Answer(Cause) (Address, any) {
 	if s.Asked == nil {
 		return nil, nil
 	}
-	reply := &Settled{Reply: s.Asked.Done(nil)}
+	reply := &SettleReply{Reply: s.Asked.Done(nil)}
 	for _, r := range s.Ranges {
 		reply.Lost = append(reply.Lost, Range{r.First, r.Last})
 	}
 	return s.Asked.ReplyTo, reply
 }
 
-// Settled answers Settle when the queue has settled the deliveries. Like all acknowledgements, it does not wait for the
+// SettleReply answers Settle when the queue has settled the deliveries. Like all acknowledgements, it does not wait for the
 // journal.
-type Settled struct {
+type SettleReply struct {
 	Reply
 	// Lost are the numbers that the channel no longer held: they were not settled in time, or the queue has ended. They
 	// are in the order of the ranges. All others of the ranges are settled.

@@ -3,20 +3,20 @@ package mail
 import "errors"
 
 // DeclareTransaction opens a transaction of an AMQP 1.0 connection. From a session to its connection;
-// TransactionDeclared comes back.
+// DeclareTransactionReply comes back.
 type DeclareTransaction struct {
 	Request
 	Session Address
 	Link    uint32 // handle of the coordinator's link; the transaction is rolled back when the link ends
 }
 
-// TransactionDeclared answers DeclareTransaction. The error is amqp:resource-limit-exceeded.
-type TransactionDeclared struct {
+// DeclareTransactionReply answers DeclareTransaction. The error is amqp:resource-limit-exceeded.
+type DeclareTransactionReply struct {
 	Reply
 	ID []byte
 }
 
-// DischargeTransaction commits or rolls back a transaction. From a session to its connection; TransactionDischarged
+// DischargeTransaction commits or rolls back a transaction. From a session to its connection; DischargeTransactionReply
 // comes back when it has ended.
 type DischargeTransaction struct {
 	Request
@@ -24,9 +24,9 @@ type DischargeTransaction struct {
 	Fail bool // roll it back
 }
 
-// TransactionDischarged answers DischargeTransaction. The error, an *amqp10.Error, is the reason why the transaction
+// DischargeTransactionReply answers DischargeTransaction. The error, an *amqp10.Error, is the reason why the transaction
 // was not committed.
-type TransactionDischarged struct{ Reply }
+type DischargeTransactionReply struct{ Reply }
 
 // AbandonTransactions reports that a session cannot execute its part of transactions. From a session to its connection.
 type AbandonTransactions struct {
@@ -48,16 +48,16 @@ const (
 	ForgetTransaction
 )
 
-// StepTransaction makes a session execute its part of a step. From its connection; TransactionStepped comes back,
+// StepTransaction makes a session execute its part of a step. From its connection; StepTransactionReply comes back,
 // except for ForgetTransaction.
 type StepTransaction struct {
 	ID   string
 	Step TransactionStep
 }
 
-// TransactionStepped answers StepTransaction. Err, an *amqp10.Error, is the reason why the transaction cannot be
+// StepTransactionReply answers StepTransaction. Err, an *amqp10.Error, is the reason why the transaction cannot be
 // committed.
-type TransactionStepped struct {
+type StepTransactionReply struct {
 	ID      string
 	Step    TransactionStep
 	Session Address
@@ -67,7 +67,7 @@ type TransactionStepped struct {
 
 // PrepareWork makes a queue guarantee that it can take the messages and settlements of a transaction, all or none: it
 // keeps the deliveries locked until Channel settles them, ends, or sends ReleaseWork, and will accept as many messages
-// in an Enqueue that is Prepared. From a session; WorkPrepared comes back.
+// in an Enqueue that is Prepared. From a session; PrepareWorkReply comes back.
 type PrepareWork struct {
 	Request
 	Channel Address
@@ -78,12 +78,12 @@ type PrepareWork struct {
 
 // Answer implements Answerable. A queue that has crashed restarts with a new address: deliveries by the old address
 // cannot be settled at the new one.
-func (p *PrepareWork) Answer(Fate) (Address, any) {
-	return p.ReplyTo, &WorkPrepared{Reply: p.Done(ErrQueueEnded)}
+func (p *PrepareWork) Answer(Cause) (Address, any) {
+	return p.ReplyTo, &PrepareWorkReply{Reply: p.Done(ErrQueueEnded)}
 }
 
-// WorkPrepared answers PrepareWork. The error is ErrDeliveryLost, ErrSessionNeeded, ErrWorkRefused or ErrQueueEnded.
-type WorkPrepared struct{ Reply }
+// PrepareWorkReply answers PrepareWork. The error is ErrDeliveryLost, ErrSessionNeeded, ErrWorkRefused or ErrQueueEnded.
+type PrepareWorkReply struct{ Reply }
 
 // ReleaseWork ends the effect of PrepareWork on deliveries; their locks end as before. From a session.
 type ReleaseWork struct {

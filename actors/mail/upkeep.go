@@ -23,7 +23,7 @@ type PreviewSettings struct {
 }
 
 // Answer implements Answerable.
-func (p *PreviewSettings) Answer(f Fate) (Address, any) {
+func (p *PreviewSettings) Answer(f Cause) (Address, any) {
 	return p.ReplyTo, &SettingsPreview{Reply: p.Done(gone(f, "", ""))}
 }
 
@@ -43,16 +43,16 @@ type ClockJumped struct{}
 
 // Wake ends the sleep of a queue that was started with records of a journal (queue.Config.Asleep): exchanges and
 // bindings are complete and policies in force, so that overdue messages can be dead-lettered (TTL-26). From its vhost;
-// QueueAwake comes back when no overdue message is left among the ready ones.
+// WakeReply comes back when no overdue message is left among the ready ones.
 type Wake struct{ Request }
 
 // Answer implements Answerable.
-func (w *Wake) Answer(f Fate) (Address, any) {
-	return w.ReplyTo, &QueueAwake{Reply: w.Done(gone(f, "", ""))}
+func (w *Wake) Answer(f Cause) (Address, any) {
+	return w.ReplyTo, &WakeReply{Reply: w.Done(gone(f, "", ""))}
 }
 
-// QueueAwake answers Wake.
-type QueueAwake struct{ Reply }
+// WakeReply answers Wake.
+type WakeReply struct{ Reply }
 
 // QueueForgotten answers QueueRetiring: name and bindings are unpublished, and the queue may end.
 type QueueForgotten struct{}

@@ -46,7 +46,7 @@ type DeclareQueue struct {
 }
 
 // Answer implements Answerable.
-func (d *DeclareQueue) Answer(f Fate) (Address, any) {
+func (d *DeclareQueue) Answer(f Cause) (Address, any) {
 	if d.Via != nil && f.unseen() {
 		again := *d
 		again.Via = nil
@@ -67,7 +67,7 @@ type DeleteQueue struct {
 }
 
 // Answer implements Answerable.
-func (d *DeleteQueue) Answer(f Fate) (Address, any) {
+func (d *DeleteQueue) Answer(f Cause) (Address, any) {
 	if d.Via != nil && f.unseen() {
 		again := *d
 		again.Via = nil
@@ -87,7 +87,7 @@ type AwaitQueue struct {
 }
 
 // Answer implements Answerable.
-func (a *AwaitQueue) Answer(f Fate) (Address, any) {
+func (a *AwaitQueue) Answer(f Cause) (Address, any) {
 	return a.ReplyTo, &TopologyReply{Reply: a.Done(gone(f, a.Name, a.VHost))}
 }
 
@@ -96,7 +96,9 @@ func (a *AwaitQueue) Answer(f Fate) (Address, any) {
 type AwaitIdle struct{ Request }
 
 // Answer implements Answerable: a virtual host that has ended is idle.
-func (a *AwaitIdle) Answer(Fate) (Address, any) { return a.ReplyTo, &TopologyReply{Reply: a.Done(nil)} }
+func (a *AwaitIdle) Answer(Cause) (Address, any) {
+	return a.ReplyTo, &TopologyReply{Reply: a.Done(nil)}
+}
 
 // DeclareExchange creates an exchange or checks an existing one. From a channel; TopologyReply comes back.
 type DeclareExchange struct {
@@ -108,7 +110,7 @@ type DeclareExchange struct {
 }
 
 // Answer implements Answerable.
-func (d *DeclareExchange) Answer(f Fate) (Address, any) { return d.answer(f) }
+func (d *DeclareExchange) Answer(f Cause) (Address, any) { return d.answer(f) }
 
 // DeleteExchange deletes an exchange; it is not an error if it does not exist. From a channel; TopologyReply comes
 // back.
@@ -119,7 +121,7 @@ type DeleteExchange struct {
 }
 
 // Answer implements Answerable.
-func (d *DeleteExchange) Answer(f Fate) (Address, any) { return d.answer(f) }
+func (d *DeleteExchange) Answer(f Cause) (Address, any) { return d.answer(f) }
 
 // Bind adds a binding from Source. From a channel to the vhost, which resolves
 // both ends and sends AddBinding; TopologyReply comes back.
@@ -132,7 +134,7 @@ type Bind struct {
 }
 
 // Answer implements Answerable.
-func (b *Bind) Answer(f Fate) (Address, any) { return b.answer(f) }
+func (b *Bind) Answer(f Cause) (Address, any) { return b.answer(f) }
 
 // Unbind removes a binding; it is not an error if it does not exist. From a channel; TopologyReply comes back.
 type Unbind struct {
@@ -144,7 +146,7 @@ type Unbind struct {
 }
 
 // Answer implements Answerable.
-func (u *Unbind) Answer(f Fate) (Address, any) { return u.answer(f) }
+func (u *Unbind) Answer(f Cause) (Address, any) { return u.answer(f) }
 
 // QueueCrashed is sent to the vhost by a queue that ends after a panic. The vhost holds back further commands for the
 // queue and passes Newest, which is not below the highest number of its messages, to the restarted queue. No reply.
@@ -167,7 +169,7 @@ type QueueRetiring struct {
 
 // Answer implements Answerable: without its vhost the queue has no owner and may end; a vhost that failed while
 // handling this mail still has the queue.
-func (r *QueueRetiring) Answer(f Fate) (Address, any) {
+func (r *QueueRetiring) Answer(f Cause) (Address, any) {
 	if f == Gone {
 		return r.Queue, &QueueForgotten{}
 	}
@@ -190,22 +192,22 @@ type ExchangeUnused struct {
 }
 
 // Answer implements Answerable: the binding was removed in any case.
-func (u *ExchangeUnused) Answer(Fate) (Address, any) {
+func (u *ExchangeUnused) Answer(Cause) (Address, any) {
 	return u.ReplyTo, &TopologyReply{Reply: u.Done(nil)}
 }
 
-// BindingsForgotten answers ForgetDestination. Unused: the exchange is auto-delete and has just lost its last
+// ForgetDestinationReply answers ForgetDestination. Unused: the exchange is auto-delete and has just lost its last
 // binding; the vhost retires it (LEASE-8).
-type BindingsForgotten struct {
+type ForgetDestinationReply struct {
 	Reply
 	Unused bool
 }
 
-// ExchangeDeleteReply answers RetireExchange: if Err is nil, the exchange has published an empty table and may be
+// RetireExchangeReply answers RetireExchange: if Err is nil, the exchange has published an empty table and may be
 // forgotten.
-type ExchangeDeleteReply struct{ Reply }
+type RetireExchangeReply struct{ Reply }
 
-// ReleaseConnection deletes the exclusive queues of a connection. From the connection; ConnectionReleased comes back
+// ReleaseConnection deletes the exclusive queues of a connection. From the connection; ReleaseConnectionReply comes back
 // when they are forgotten.
 type ReleaseConnection struct {
 	Request
@@ -213,21 +215,21 @@ type ReleaseConnection struct {
 }
 
 // Answer implements Answerable.
-func (r *ReleaseConnection) Answer(Fate) (Address, any) {
-	return r.ReplyTo, &ConnectionReleased{Reply: r.Done(nil)}
+func (r *ReleaseConnection) Answer(Cause) (Address, any) {
+	return r.ReplyTo, &ReleaseConnectionReply{Reply: r.Done(nil)}
 }
 
-// EndVHost deletes everything in a virtual host and ends its actor. From the root; VHostEnded comes back right before
+// EndVHost deletes everything in a virtual host and ends its actor. From the root; EndVHostReply comes back right before
 // the actor ends. Later commands are answered as for a virtual host that does not exist.
 type EndVHost struct{ Request }
 
 // Answer implements Answerable.
-func (e *EndVHost) Answer(Fate) (Address, any) {
-	return e.ReplyTo, &VHostEnded{Reply: e.Done(nil)}
+func (e *EndVHost) Answer(Cause) (Address, any) {
+	return e.ReplyTo, &EndVHostReply{Reply: e.Done(nil)}
 }
 
-// VHostEnded answers EndVHost.
-type VHostEnded struct{ Reply }
+// EndVHostReply answers EndVHost.
+type EndVHostReply struct{ Reply }
 
 // ApplyPolicies passes a vhost its policies. From the registry; ApplyPoliciesReply comes back when all affected
 // queues were sent their settings and all affected exchanges have published theirs (PRO-15). A version that is not
@@ -238,14 +240,14 @@ type ApplyPolicies struct {
 }
 
 // Answer implements Answerable.
-func (a *ApplyPolicies) Answer(f Fate) (Address, any) {
+func (a *ApplyPolicies) Answer(f Cause) (Address, any) {
 	return a.ReplyTo, &ApplyPoliciesReply{Reply: a.Done(nil)}
 }
 
 // ApplyPoliciesReply answers ApplyPolicies.
 type ApplyPoliciesReply struct{ Reply }
 
-func (r Request) answer(f Fate) (Address, any) {
+func (r Request) answer(f Cause) (Address, any) {
 	var err error = protocol.ConnectionErrorf(protocol.InternalError, "the virtual host failed")
 	switch f {
 	case Gone:

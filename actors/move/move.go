@@ -63,7 +63,7 @@ func (x *move) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
 		s.begin(x.cfg.Job, ctx.Self(), now)
-	case *mail.Claimed:
+	case *mail.ClaimReply:
 		s.claimed(m, now)
 	case *mail.EnqueueReply:
 		s.enqueued(m, now)

@@ -151,7 +151,7 @@ func (s *state) claim(now clock.Instant) {
 func (s *state) send(to mail.Address, what any) { s.out.posts = append(s.out.posts, post{to, what}) }
 
 // claimed handles a batch.
-func (s *state) claimed(m *mail.Claimed, now clock.Instant) {
+func (s *state) claimed(m *mail.ClaimReply, now clock.Instant) {
 	switch {
 	case s.status.Phase != Running:
 		return

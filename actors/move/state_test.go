@@ -64,7 +64,7 @@ func one[T any](c *core) (found T) {
 func (c *core) brings(more bool, queues ...string) {
 	c.Helper()
 	one[*mail.Claim](c)
-	m := &mail.Claimed{Newest: 100, More: more, Next: mail.Cursor{Seq: 7}}
+	m := &mail.ClaimReply{Newest: 100, More: more, Next: mail.Cursor{Seq: 7}}
 	for i, q := range queues {
 		x := mail.ClaimedMessage{Number: uint64(i + 1), Message: message.Message{Exchange: []byte("x"), RoutingKey: []byte("k"), Body: fmt.Append(nil, i)}}
 		if q != "" {

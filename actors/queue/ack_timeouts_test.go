@@ -23,7 +23,7 @@ func timeoutOf(ms int64) func(*mail.Consume) {
 
 // returned takes the numbers of returned deliveries that a channel was notified of.
 func (c *core) returned() (numbers []uint64) {
-	for _, m := range all[*mail.DeliveriesReturned](c) {
+	for _, m := range all[*mail.DeliveriesRequeued](c) {
 		for _, r := range m.Numbers {
 			for n := r.First; n <= r.Last; n++ {
 				if !m.Covers(n) {

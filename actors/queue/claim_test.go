@@ -13,7 +13,7 @@ func TestClaim(t *testing.T) {
 	c := newCore(t)
 	c.put("1", "2", "3")
 	c.feed(&mail.Claim{Request: mail.Request{ReplyTo: ch1}, Limit: 2})
-	got := one[*mail.Claimed](c)
+	got := one[*mail.ClaimReply](c)
 	if len(got.Messages) != 2 || string(got.Messages[0].Message.Body) != "1" || got.Messages[0].Number == 0 || !got.More {
 		t.Fatalf("%+v", got)
 	}
@@ -38,7 +38,7 @@ func TestClaimTransient(t *testing.T) {
 		r.Kind = kind
 		c.disk.puts[1] = r
 		c.feed(&mail.Claim{Request: mail.Request{ReplyTo: ch1}, Limit: 1})
-		if got := one[*mail.Claimed](c).Messages; len(got) != 1 || got[0].Message.Persistent != (kind == store.Put) {
+		if got := one[*mail.ClaimReply](c).Messages; len(got) != 1 || got[0].Message.Persistent != (kind == store.Put) {
 			t.Errorf("%d: %+v", kind, got)
 		}
 	}

@@ -21,13 +21,13 @@ func (c *core) deferring(n int) {
 	}
 }
 
-func (c *core) receive(noAck bool, seqs ...uint64) *mail.DeferredReceived {
+func (c *core) receive(noAck bool, seqs ...uint64) *mail.ReceiveDeferredReply {
 	c.t.Helper()
 	c.feed(&mail.ReceiveDeferred{Request: mail.Request{ReplyTo: ch1}, Channel: ch1, Connection: owner, Seqs: seqs, NoAck: noAck})
-	return one[*mail.DeferredReceived](c)
+	return one[*mail.ReceiveDeferredReply](c)
 }
 
-func received(r *mail.DeferredReceived) (list []string) {
+func received(r *mail.ReceiveDeferredReply) (list []string) {
 	for _, d := range r.Deliveries {
 		list = append(list, fmt.Sprint(d.Facts.Seq, " ", text(d)))
 	}
@@ -160,7 +160,7 @@ func TestReceiveRead_DEFER2(t *testing.T) {
 		}
 		c.disk.late = false
 		c.arrive()
-		c.want("too late", received(one[*mail.DeferredReceived](c)))
+		c.want("too late", received(one[*mail.ReceiveDeferredReply](c)))
 	}
 }
 
@@ -210,7 +210,7 @@ func TestDeferredEnds_DEFER4(t *testing.T) {
 		c.get(ch1)
 		c.deferring(2)
 		c.feed(&mail.Claim{Request: request, Limit: 10})
-		if n := len(one[*mail.Claimed](c).Messages); n != 2 {
+		if n := len(one[*mail.ClaimReply](c).Messages); n != 2 {
 			t.Errorf("%d were claimed", n)
 		}
 		c.feed(&mail.ChannelGone{Channel: ch1})
@@ -327,7 +327,7 @@ func (m *model) receive() {
 		m.fail("%d are deferred", len(seqs))
 	}
 	m.feed(ask)
-	got := one[*mail.DeferredReceived](m.core).Deliveries
+	got := one[*mail.ReceiveDeferredReply](m.core).Deliveries
 	if len(got) != len(want) {
 		m.fail("%d received, want %d", len(got), len(want))
 	}

@@ -11,7 +11,7 @@
 // DeadLetterReply from the dead-letter actor; Trim ClockJumped from supervision; DescribeQueue Peek ListUnacked
 // RenewLock SettleLocked ReturnDelivery PrepareWork ReleaseWork Claim PreviewSettings UseSession ListSessions
 // ListScheduled CancelScheduled Reschedule DeleteMessages from any actor; timerFired appendDone loaded lookedUp again
-// PeerGone from itself. Sends: EnqueueReply Deliver Offer Unused ConsumerCancelled ConsumerTimedOut DeliveriesReturned
+// PeerGone from itself. Sends: EnqueueReply Deliver Offer Unused ConsumerCancelled ConsumerTimedOut DeliveriesRequeued
 // and the replies to the commands above; DeadLetter and QueueExpired; QueueRetiring and QueueDeleteRefused to its
 // vhost.
 //

@@ -122,7 +122,7 @@ func TestRenewedByLock_LOCK5_Several(t *testing.T) {
 	c.at(600)
 	asked := []mail.Lock{locks[0], locks[2], locks[0], locks[2], {Seq: locks[1].Seq, Lock: locks[1].Lock + 1}}
 	c.feed(&mail.RenewLock{Request: mail.Request{ReplyTo: ch1}, Locks: asked})
-	r := one[*mail.LockRenewed](c)
+	r := one[*mail.RenewLockReply](c)
 	if r.Count != 2 || len(r.Until) != 2 || r.Until[locks[0]] != start+1600 || r.Until[locks[2]] != start+1600 {
 		t.Errorf("%+v", r)
 	}

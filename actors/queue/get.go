@@ -74,7 +74,7 @@ func (s *state) fetch(h backlog.Handle, m *mail.Get, reply *mail.GetReply, now c
 // receiveDeferred takes deferred messages. Like basic.get, it counts as a use of the queue.
 func receiveDeferred(s *state, m *mail.ReceiveDeferred, now clock.Instant) {
 	if err := access(s.queue, s.vhost, m.Connection); err != nil {
-		s.out.Send(m.ReplyTo, &mail.DeferredReceived{Reply: m.Done(err), Queue: s.self})
+		s.out.Send(m.ReplyTo, &mail.ReceiveDeferredReply{Reply: m.Done(err), Queue: s.self})
 		return
 	}
 	s.lease.Renew(now.Ceil(), lease.Got)

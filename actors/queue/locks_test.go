@@ -18,7 +18,7 @@ func (c *core) renews(m mail.RenewLock) (count int, until int64) {
 	c.t.Helper()
 	m.ReplyTo = ch1
 	c.feed(&m)
-	r := one[*mail.LockRenewed](c)
+	r := one[*mail.RenewLockReply](c)
 	if r.Locked == 0 {
 		return r.Count, 0
 	}
@@ -172,7 +172,7 @@ func TestDatesGoByTheWallClock_ADR19(t *testing.T) {
 func (c *core) takeBack(seq uint64) bool {
 	c.t.Helper()
 	c.feed(&mail.ReturnDelivery{Request: mail.Request{ReplyTo: owner}, Seq: seq})
-	return one[*mail.DeliveryReturned](c).Found
+	return one[*mail.ReturnDeliveryReply](c).Found
 }
 
 // TestReturn_ADR10: a delivery that is returned on request is at its position, redelivered; its consumer is notified and may settle it, which
@@ -187,7 +187,7 @@ func TestReturn_ADR10(t *testing.T) {
 		t.Fatal("nobody holds it")
 	}
 	c.feed(&mail.CancelConsumer{Channel: ch1, Tag: "a"})
-	returned := one[*mail.DeliveriesReturned](c)
+	returned := one[*mail.DeliveriesRequeued](c)
 	if !returned.Asked || !returned.Covers(1) || returned.Covers(2) {
 		t.Errorf("%+v", returned)
 	}

@@ -12,7 +12,7 @@ import (
 func (c *core) prepares(numbers []uint64, headers [][]byte, bytes int64) error {
 	c.t.Helper()
 	c.feed(&mail.PrepareWork{Request: mail.Request{ReplyTo: ch1, ID: 5}, Channel: ch1, Numbers: numbers, Headers: headers, Bytes: bytes})
-	reply := one[*mail.WorkPrepared](c)
+	reply := one[*mail.PrepareWorkReply](c)
 	if reply.ID != 5 {
 		c.t.Errorf("%+v", reply)
 	}
@@ -56,7 +56,7 @@ func TestPrepareLost_TXN6(t *testing.T) {
 			t.Error(numbers, err)
 		}
 	}
-	all[*mail.DeliveriesReturned](c)
+	all[*mail.DeliveriesRequeued](c)
 	c.at(1500)
 	c.wantNumbers("back", c.returned(), 2)
 }

@@ -48,7 +48,7 @@ type lookedUp struct {
 }
 
 // Answer implements mail.Answerable for the mail that caused the lookup, if any.
-func (l lookedUp) Answer(f mail.Fate) (mail.Address, any) {
+func (l lookedUp) Answer(f mail.Cause) (mail.Address, any) {
 	if l.lookup.asked == nil {
 		return nil, nil
 	}
@@ -59,7 +59,7 @@ func (l lookedUp) Answer(f mail.Fate) (mail.Address, any) {
 func (s *state) reschedule(m *mail.Reschedule, now clock.Instant) {
 	due := m.Due - s.Skew
 	if m.Due < 1 || due-now.Ceil() > timeheaders.MaxDelay {
-		s.out.Send(m.ReplyTo, &mail.ScheduledChanged{Reply: m.Done(protocol.ChannelErrorf(protocol.PreconditionFailed,
+		s.out.Send(m.ReplyTo, &mail.ChangeScheduledReply{Reply: m.Done(protocol.ChannelErrorf(protocol.PreconditionFailed,
 			"a message cannot be due at %d: milliseconds since 1970 within the next 10 years are expected", m.Due))})
 		return
 	}
@@ -87,7 +87,7 @@ func (s *state) changeScheduled(asked mail.Answerable, request mail.Request, c *
 // answerScheduled answers a command; if it changed durable messages, only once the change is durable.
 func (s *state) answerScheduled(request mail.Request, c *schedule.Change) {
 	answer := func(failed bool) {
-		reply := &mail.ScheduledChanged{Reply: request.Done(nil), Count: c.Count}
+		reply := &mail.ChangeScheduledReply{Reply: request.Done(nil), Count: c.Count}
 		if failed {
 			reply.Err = protocol.ConnectionErrorf(protocol.InternalError,
 				"the journal failed: it is not known whether %d scheduled messages of queue '%s' in vhost '%s' were changed",

@@ -150,7 +150,7 @@ func (m *mover) change() {
 		m.release[body] = due
 		m.feed(&mail.Reschedule{Request: mail.Request{ReplyTo: ch1}, Seq: seq, MessageID: id, Due: start + due})
 	}
-	r := one[*mail.ScheduledChanged](m.core)
+	r := one[*mail.ChangeScheduledReply](m.core)
 	if failed := r.Err != nil; r.Count != 1 || failed != (m.disk.err != nil) && (failed || x.Persistent) {
 		m.t.Fatalf("%s: %d changed, %v", body, r.Count, r.Err)
 	}

@@ -83,7 +83,7 @@ func (c *core) seqOf(body string) uint64 {
 
 func (c *core) changed() int {
 	c.t.Helper()
-	r := one[*mail.ScheduledChanged](c)
+	r := one[*mail.ChangeScheduledReply](c)
 	if r.Err != nil {
 		c.t.Fatal(r.Err)
 	}
@@ -460,7 +460,7 @@ func TestRearrangedFar_DLY11(t *testing.T) {
 	c.publish(heldBack("a", 1000))
 	for _, due := range []int64{0, -1, start + 315_360_000_001} {
 		c.feed(&mail.Reschedule{Request: mail.Request{ReplyTo: ch1}, Seq: c.seqOf("a"), Due: due})
-		if err := one[*mail.ScheduledChanged](c).Err; !strings.Contains(code(err), "a message cannot be due at") {
+		if err := one[*mail.ChangeScheduledReply](c).Err; !strings.Contains(code(err), "a message cannot be due at") {
 			t.Error(err)
 		}
 	}
@@ -472,7 +472,7 @@ func TestRearrangeIsDurable_DLY11(t *testing.T) {
 	c.publish(heldBack("a", 1000), heldBack("b", 1000))
 	c.hold = true
 	c.feed(&mail.CancelScheduled{Request: mail.Request{ReplyTo: ch1}, MessageID: "id a"})
-	if got := all[*mail.ScheduledChanged](c); len(got) != 0 {
+	if got := all[*mail.ChangeScheduledReply](c); len(got) != 0 {
 		t.Error("answered before it is durable")
 	}
 	c.settleCommit()
@@ -482,7 +482,7 @@ func TestRearrangeIsDurable_DLY11(t *testing.T) {
 	c.disk.err = store.ErrClosed
 	c.feed(&mail.CancelScheduled{Request: mail.Request{ReplyTo: ch1}, MessageID: "id b"})
 	c.settleCommit()
-	if r := one[*mail.ScheduledChanged](c); r.Err == nil {
+	if r := one[*mail.ChangeScheduledReply](c); r.Err == nil {
 		t.Error("no failure is reported")
 	}
 }

@@ -49,12 +49,12 @@ func TestSettleLocked_LOCK7_SeveralChannels(t *testing.T) {
 		}
 	}
 	c.feed(&mail.SettleLocked{Request: mail.Request{ReplyTo: ch1}, Locks: locks, How: mail.Release, Outcome: &mail.Outcome{Properties: protocol.Table{{Key: "x", Value: "y"}}}})
-	if len(locks) != 80 || !one[*mail.LockedSettled](c).Held {
+	if len(locks) != 80 || !one[*mail.SettleLockedReply](c).Held {
 		t.Fatalf("%d locks, or they are not settled", len(locks))
 	}
 	for _, l := range locks {
 		c.feed(&mail.SettleLocked{Request: mail.Request{ReplyTo: ch1}, Locks: []mail.Lock{l}, How: mail.Ack})
-		if one[*mail.LockedSettled](c).Held {
+		if one[*mail.SettleLockedReply](c).Held {
 			t.Fatal("a delivery is held that was settled")
 		}
 	}
@@ -69,7 +69,7 @@ func TestSessionLock_SESSION4_TagsComeAgain(t *testing.T) {
 	c.settle(ch1, mail.Defer, 1, 1)
 	a := "a"
 	c.feed(&mail.ReceiveDeferred{Request: mail.Request{ReplyTo: ch1}, Channel: ch1, Connection: owner, Seqs: []uint64{1}, Session: &a})
-	if got := received(one[*mail.DeferredReceived](c)); len(got) != 1 {
+	if got := received(one[*mail.ReceiveDeferredReply](c)); len(got) != 1 {
 		t.Fatal("nothing received")
 	}
 	c.cancel(ch1, "1")
@@ -122,11 +122,11 @@ func TestSettleLocked_LOCK7_OthersSession(t *testing.T) {
 	f := all[*mail.Deliver](c)[0].Items[0].Facts
 	for _, by := range []mail.Address{nil, ch2, owner} {
 		c.feed(&mail.SettleLocked{Request: mail.Request{ReplyTo: ch2}, Connection: by, Locks: []mail.Lock{{Seq: f.Seq, Lock: f.Lock}}, How: mail.Ack})
-		if held := one[*mail.LockedSettled](c).Held; held != (by == owner) {
+		if held := one[*mail.SettleLockedReply](c).Held; held != (by == owner) {
 			t.Errorf("by %v: %v", by, held)
 		}
 	}
-	if returned := all[*mail.DeliveriesReturned](c); len(returned) != 1 || !returned[0].Settled {
+	if returned := all[*mail.DeliveriesRequeued](c); len(returned) != 1 || !returned[0].Settled {
 		t.Errorf("%+v", returned)
 	}
 }
@@ -139,7 +139,7 @@ func TestSettleLocked_LOCK7_LateTimer(t *testing.T) {
 	f := all[*mail.Deliver](c)[0].Items[0].Facts
 	c.now += 2_000_000_000
 	c.feed(&mail.SettleLocked{Request: mail.Request{ReplyTo: ch1}, Connection: owner, Locks: []mail.Lock{{Seq: f.Seq, Lock: f.Lock}}, How: mail.Ack})
-	if one[*mail.LockedSettled](c).Held {
+	if one[*mail.SettleLockedReply](c).Held {
 		t.Errorf("locked until %d, settled at %d", f.Locked, c.now.Floor())
 	}
 }

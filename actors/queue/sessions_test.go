@@ -79,14 +79,14 @@ func (c *core) cancel(ch mail.Address, tag string) {
 	one[*mail.CancelConsumerReply](c)
 }
 
-func (c *core) uses(m mail.UseSession) *mail.SessionUsed {
+func (c *core) uses(m mail.UseSession) *mail.UseSessionReply {
 	c.t.Helper()
 	m.ReplyTo = ch1
 	if m.Connection == nil {
 		m.Connection = owner
 	}
 	c.feed(&m)
-	return one[*mail.SessionUsed](c)
+	return one[*mail.UseSessionReply](c)
 }
 
 func (c *core) listed(m mail.ListSessions) []string {
@@ -247,7 +247,7 @@ func TestSessionLock_SESSION4(t *testing.T) {
 	}
 	c.settle(ch1, mail.Ack, 1, 1)
 	c.at(1899)
-	if len(all[*mail.ConsumerCancelled](c))+len(all[*mail.DeliveriesReturned](c)) > 0 {
+	if len(all[*mail.ConsumerCancelled](c))+len(all[*mail.DeliveriesRequeued](c)) > 0 {
 		t.Fatal("early")
 	}
 	c.now += 1_000_000 // the timer is late, and nobody gets anything any more
@@ -260,7 +260,7 @@ func TestSessionLock_SESSION4(t *testing.T) {
 	if gone := one[*mail.ConsumerCancelled](c); gone.Tag != "1" || !gone.Lost {
 		t.Errorf("%+v", gone)
 	}
-	if back := one[*mail.DeliveriesReturned](c); !back.Covers(2) || back.Covers(1) {
+	if back := one[*mail.DeliveriesRequeued](c); !back.Covers(2) || back.Covers(1) {
 		t.Errorf("%+v", back)
 	}
 	if r := one[*mail.ConsumeReply](c); r.Tag != "2" || r.Session.ID != "a" || r.Session.Until != start+2900 {
@@ -307,11 +307,11 @@ func TestSessionState_SESSION5(t *testing.T) {
 	}
 	c.hold = true
 	c.feed(&mail.UseSession{Request: mail.Request{ReplyTo: ch1}, ID: "a", Connection: owner, Set: true, State: []byte("one")})
-	if len(all[*mail.SessionUsed](c)) > 0 {
+	if len(all[*mail.UseSessionReply](c)) > 0 {
 		t.Error("answered before it is stored")
 	}
 	c.settleCommit()
-	one[*mail.SessionUsed](c)
+	one[*mail.UseSessionReply](c)
 	c.hold = false
 	c.uses(mail.UseSession{ID: "a", Set: true, State: []byte("two")})
 	if r := c.uses(mail.UseSession{ID: "a"}); string(r.State) != "two" {
@@ -342,9 +342,9 @@ func TestDeferred_SESSION6(t *testing.T) {
 	c.settle(ch1, mail.Defer, 1, 2)
 	c.granted(ch1, "b", "b")
 	c.settle(ch1, mail.Defer, 4, 4)
-	receive := func(session string, connection mail.Address) *mail.DeferredReceived {
+	receive := func(session string, connection mail.Address) *mail.ReceiveDeferredReply {
 		c.feed(&mail.ReceiveDeferred{Request: mail.Request{ReplyTo: ch2}, Channel: ch2, Connection: connection, Seqs: []uint64{1, 2, 3}, Session: &session})
-		return one[*mail.DeferredReceived](c)
+		return one[*mail.ReceiveDeferredReply](c)
 	}
 	if r := receive("c", owner); !errors.Is(r.Err, mail.ErrSessionLost) {
 		t.Error(r.Err)

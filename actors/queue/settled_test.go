@@ -15,21 +15,21 @@ import (
 )
 
 // asks settles and takes the answer.
-func (c *core) asks(how mail.Settlement, ranges ...mail.Range) *mail.Settled {
+func (c *core) asks(how mail.Settlement, ranges ...mail.Range) *mail.SettleReply {
 	c.t.Helper()
 	m := &mail.Settle{Channel: ch1, Asked: &mail.Request{ReplyTo: ch1, ID: 77}}
 	for _, r := range ranges {
 		m.Ranges = append(m.Ranges, mail.SettleRange{First: r.First, Last: r.Last, How: how})
 	}
 	c.feed(m)
-	reply := one[*mail.Settled](c)
+	reply := one[*mail.SettleReply](c)
 	if reply.ID != 77 || reply.Err != nil {
 		c.t.Errorf("%+v", reply)
 	}
 	return reply
 }
 
-func (c *core) wantLost(r *mail.Settled, want ...mail.Range) {
+func (c *core) wantLost(r *mail.SettleReply, want ...mail.Range) {
 	c.t.Helper()
 	if !slices.Equal(r.Lost, want) {
 		c.t.Errorf("lost %v, want %v", r.Lost, want)
@@ -73,11 +73,11 @@ func TestSettledLate_LOCK1(t *testing.T) {
 	c.feed(&mail.DeleteQueue{Request: mail.Request{ReplyTo: ch2}, Connection: owner})
 	m := &mail.Settle{Channel: ch1, Asked: &mail.Request{ReplyTo: ch1}, Ranges: []mail.SettleRange{{First: 3, Last: 9}}}
 	c.feed(m)
-	if n := len(all[*mail.Settled](c)); n != 0 {
+	if n := len(all[*mail.SettleReply](c)); n != 0 {
 		t.Fatalf("%d answers by a queue that may be kept", n)
 	}
 	c.feed(&mail.QueueForgotten{})
-	c.wantLost(one[*mail.Settled](c), mail.Range{First: 3, Last: 9})
+	c.wantLost(one[*mail.SettleReply](c), mail.Range{First: 3, Last: 9})
 }
 
 // table is one of texts.
@@ -211,13 +211,13 @@ func TestAmendedAsRead_LOCK2(t *testing.T) {
 			Channel: ch1, Asked: &mail.Request{ReplyTo: ch1},
 			Ranges: []mail.SettleRange{{First: 1, Last: 1, How: mail.Requeue, Outcome: &mail.Outcome{Properties: table("p", "1")}}},
 		})
-		if len(all[*mail.Settled](c)) != 0 || c.consumers.Unacked() != 1 {
+		if len(all[*mail.SettleReply](c)) != 0 || c.consumers.Unacked() != 1 {
 			t.Fatalf("%s: settled before its content was there", row.name)
 		}
 		row.do(c)
 		c.disk.late = false
 		c.arrive()
-		if r := one[*mail.Settled](c); len(r.Lost) != row.lost || c.consumers.Unacked() != 0 {
+		if r := one[*mail.SettleReply](c); len(r.Lost) != row.lost || c.consumers.Unacked() != 0 {
 			t.Errorf("%s: %+v, %d held", row.name, r, c.consumers.Unacked())
 		}
 	}

@@ -76,7 +76,7 @@ func (s *state) proceed(now clock.Instant) (more bool) {
 	s.consumerLeft = false
 	if due {
 		if s.waking != nil && !more {
-			s.out.Send(s.waking.ReplyTo, &mail.QueueAwake{Reply: s.waking.Done(nil)})
+			s.out.Send(s.waking.ReplyTo, &mail.WakeReply{Reply: s.waking.Done(nil)})
 			s.waking = nil
 		}
 		s.endLease(now)

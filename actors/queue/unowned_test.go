@@ -30,7 +30,7 @@ func (c *core) settleLocked(how mail.Settlement, list ...mail.Delivery) bool {
 		m.Locks = append(m.Locks, mail.Lock{Seq: d.Facts.Seq, Lock: d.Facts.Lock})
 	}
 	c.feed(m)
-	return one[*mail.LockedSettled](c).Held
+	return one[*mail.SettleLockedReply](c).Held
 }
 
 // TestLeave_LOCK10: deliveries that a link leaves stay locked until their locks end, even when the channel is gone; then
@@ -58,7 +58,7 @@ func TestLeave_LOCK10(t *testing.T) {
 	if c.settleLocked(mail.Ack, got[0]) {
 		t.Error("settled after its lock had run out")
 	}
-	if c.openChannels() != 1 || len(all[*mail.DeliveriesReturned](c)) != 0 || c.Counts.Late != 0 {
+	if c.openChannels() != 1 || len(all[*mail.DeliveriesRequeued](c)) != 0 || c.Counts.Late != 0 {
 		t.Error("something is left")
 	}
 }
@@ -154,7 +154,7 @@ func TestLeavePrepared_LOCK10(t *testing.T) {
 	c.put("1")
 	c.take(ch1, "a")
 	c.feed(&mail.PrepareWork{Request: mail.Request{ReplyTo: ch1}, Channel: ch1, Numbers: []uint64{1}})
-	if err := one[*mail.WorkPrepared](c).Err; err != nil {
+	if err := one[*mail.PrepareWorkReply](c).Err; err != nil {
 		t.Fatal(err)
 	}
 	c.detachLink(ch1, "a", 1, 1)
@@ -198,7 +198,7 @@ func TestLeaveDeferred_LOCK10(t *testing.T) {
 		t.Fatalf("%d unacked", c.consumers.Unacked())
 	}
 	c.feed(&mail.RenewLock{Request: mail.Request{ReplyTo: owner}, Locks: []mail.Lock{{Seq: 2, Lock: got[1].Facts.Lock}}})
-	if r := one[*mail.LockRenewed](c); r.Count != 1 || r.Locked != start+1400 {
+	if r := one[*mail.RenewLockReply](c); r.Count != 1 || r.Locked != start+1400 {
 		t.Errorf("%+v", r)
 	}
 	if !c.settleLocked(mail.Ack, got[0]) || c.Backlog.Len() != 1 {

@@ -46,11 +46,11 @@ func TestSleep_TTL35(t *testing.T) {
 		sleep(c)
 		c.settle(ch1, mail.Ack, 1, 1)
 		c.at(hour + 999)
-		if n := len(all[*mail.DeliveriesReturned](c)); n != 0 || c.consumers.Unacked() != 1 {
+		if n := len(all[*mail.DeliveriesRequeued](c)); n != 0 || c.consumers.Unacked() != 1 {
 			t.Fatalf("%d were taken back, %d unacknowledged", n, c.consumers.Unacked())
 		}
 		c.at(hour + 1000)
-		if n := len(all[*mail.DeliveriesReturned](c)); n != 1 {
+		if n := len(all[*mail.DeliveriesRequeued](c)); n != 1 {
 			t.Fatalf("%d were taken back", n)
 		}
 	})

@@ -50,7 +50,7 @@ func continuePreview(s *state, now clock.Instant) (more bool) {
 }
 
 // dropPreview abandons the preview and answers its command according to why.
-func dropPreview(s *state, why mail.Fate) {
+func dropPreview(s *state, why mail.Cause) {
 	if s.preview != nil {
 		s.out.Send(s.preview.Asked.Answer(why))
 		s.preview = nil

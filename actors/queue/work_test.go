@@ -201,7 +201,7 @@ func TestWork_TTL33(t *testing.T) {
 			},
 			&mail.RenewLock{Request: mail.Request{ReplyTo: ch2}, Tag: "a"}, 5, many,
 			func(c *core) {
-				if r := one[*mail.LockRenewed](c); r.Count != many {
+				if r := one[*mail.RenewLockReply](c); r.Count != many {
 					t.Errorf("%+v", r)
 				}
 			},
@@ -209,7 +209,7 @@ func TestWork_TTL33(t *testing.T) {
 		"return of one": {
 			func() *core { return crowd(t).held() }, &mail.ReturnDelivery{Request: mail.Request{ReplyTo: ch2}, Seq: many}, 1, many,
 			func(c *core) {
-				if r := one[*mail.DeliveryReturned](c); !r.Found {
+				if r := one[*mail.ReturnDeliveryReply](c); !r.Found {
 					t.Errorf("%+v", r)
 				}
 			},

@@ -6,9 +6,9 @@
 // key, or neither; a link on which it receives is a consumer with link credit (actors/queue/consumers). Nodes such as
 // /management receive requests on one link and answer on another one (nodes.go).
 //
-// It takes Inbound, Block, Unblock, AccessChanged, StepTransaction, TransactionDischarged and CloseChannel from its
-// connection; Deliver, CreditTaken, EnqueueReply, Settled, WorkPrepared, ConsumeReply, CancelConsumerReply,
-// ConsumerCancelled, ConsumerTimedOut and DeliveriesReturned from queues; Enqueue, with direct replies, from channels
+// It takes Inbound, Block, Unblock, AccessChanged, StepTransaction, DischargeTransactionReply and CloseChannel from its
+// connection; Deliver, CreditTaken, EnqueueReply, Settled, PrepareWorkReply, ConsumeReply, CancelConsumerReply,
+// ConsumerCancelled, ConsumerTimedOut and DeliveriesRequeued from queues; Enqueue, with direct replies, from channels
 // and sessions; OutboxReady; DescribeChannel and FindDeliveries from any actor; awaitExpired, resumeWork and PeerGone
 // from itself. It sends Enqueue, Consume, Credit, Grant, CancelConsumer, Settle, PrepareWork, ReleaseWork and
 // ChannelGone to queues, ChannelClosed and CloseConnection to its connection, and for requests the same mail as a

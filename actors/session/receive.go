@@ -175,7 +175,7 @@ const lateLimit = 100_000
 
 // returned handles deliveries that a queue has requeued because they were not settled in time (ADR 10) or on request.
 // Deliveries not written yet are dropped; the queue ignores the settlement of the others.
-func (s *state) returned(m *mail.DeliveriesReturned) {
+func (s *state) returned(m *mail.DeliveriesRequeued) {
 	p := s.peers.Find(m.Queue)
 	if p == nil {
 		return

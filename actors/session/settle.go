@@ -36,7 +36,7 @@ func settleEntity(s *state, tags []uint64, m *amqp10.Disposition) {
 }
 
 // entitySettled informs the client of a queue's answer.
-func entitySettled(s *state, m *mail.Settled) {
+func entitySettled(s *state, m *mail.SettleReply) {
 	x := s.settles[m.Number()]
 	if x == nil { // the client's session has ended
 		return

@@ -91,7 +91,7 @@ func TestSettled_Lost(t *testing.T) {
 			x.IDs = append(x.IDs, uint32(id))
 		}
 		s := &state{settles: map[uint64]*settlement.Asked{3: x}}
-		entitySettled(s, &mail.Settled{Reply: mail.Reply{ID: 3}, Lost: c.lost})
+		entitySettled(s, &mail.SettleReply{Reply: mail.Reply{ID: 3}, Lost: c.lost})
 		got := ""
 		for _, r := range s.replies {
 			d := r.(*amqp10.Disposition)
@@ -121,7 +121,7 @@ func TestSettledElsewhere_Bound(t *testing.T) {
 	for range lateLimit + 10 {
 		s.owners.Append(l)
 		number := s.unacked.Tag(&queue.Queue, s.unacked.Last()+1, false)
-		m := &mail.DeliveriesReturned{Queue: queue.Queue.Address, Asked: true, Settled: true}
+		m := &mail.DeliveriesRequeued{Queue: queue.Queue.Address, Asked: true, Settled: true}
 		m.Add(number)
 		s.returned(m)
 	}

@@ -150,7 +150,7 @@ func (s *state) handle(what any) {
 		s.confirmed(m)
 	case *mail.Enqueue:
 		takeReplies(s, m)
-	case *mail.Settled:
+	case *mail.SettleReply:
 		entitySettled(s, m)
 	case *mail.CreditTaken:
 		s.creditTaken(m)
@@ -162,13 +162,13 @@ func (s *state) handle(what any) {
 		}
 	case *mail.ConsumerTimedOut:
 		timedOut(s, m)
-	case *mail.WorkPrepared:
+	case *mail.PrepareWorkReply:
 		s.work.Answered(m)
-	case *mail.TransactionDischarged:
+	case *mail.DischargeTransactionReply:
 		s.work.Discharged(m)
 	case *mail.ConsumerCancelled:
 		s.consumerCancelled(m)
-	case *mail.DeliveriesReturned:
+	case *mail.DeliveriesRequeued:
 		s.returned(m)
 	case *mail.OutboxReady:
 		s.wantsRoom = false

@@ -26,7 +26,7 @@ type writing struct {
 }
 
 // drop drops deliveries that were requeued, except a message that is partly written.
-func (w *writing) drop(m *mail.DeliveriesReturned, inHand bool) {
+func (w *writing) drop(m *mail.DeliveriesRequeued, inHand bool) {
 	d := w.deliver
 	from := d.Written
 	if inHand {

@@ -6,8 +6,8 @@
 //
 // Takes: DeclareQueue DeleteQueue AwaitQueue DeclareExchange DeleteExchange Bind Unbind from channels;
 // ReleaseConnection from connections; ApplyPolicies from the policy registry; EndVHost from the root; AwaitIdle from a
-// node that stops; QueueRetiring QueueCrashed QueueDeleteRefused DeleteQueueReply QueueAwake from its queues;
-// ExchangeUnused BindingsForgotten ExchangeDeleteReply ExchangeConfigured TopologyReply from its exchanges; sweepOn
+// node that stops; QueueRetiring QueueCrashed QueueDeleteRefused DeleteQueueReply WakeReply from its queues;
+// ExchangeUnused ForgetDestinationReply RetireExchangeReply ConfigureExchangeReply TopologyReply from its exchanges; sweepOn
 // stored fetched PeerGone from itself. Sends: the answers to these, except that queues answer forwarded commands, and
 // exchanges answer commands that became an AddBinding or RemoveBinding, unless durable; QueueForgotten QueueKept
 // Configure Wake to queues; VHostStarted to the registry.

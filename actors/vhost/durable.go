@@ -14,7 +14,7 @@ type stored struct {
 }
 
 // Answer implements mail.Answerable.
-func (s *stored) Answer(f mail.Fate) (mail.Address, any) {
+func (s *stored) Answer(f mail.Cause) (mail.Address, any) {
 	if s.command == nil {
 		return nil, nil
 	}

@@ -38,6 +38,6 @@ func (s *state) leave() {
 		s.unpark(&x.name)
 	}
 	s.publish(&topology.Directory{})
-	s.out.reply(s.ending.Request, &mail.VHostEnded{Reply: s.ending.Done(nil)})
+	s.out.reply(s.ending.Request, &mail.EndVHostReply{Reply: s.ending.Done(nil)})
 	s.out.add(leaving{})
 }

@@ -56,7 +56,7 @@ func TestEndVHost(t *testing.T) {
 			h.nothing(h.asker) // each may still have mail to answer
 			h.goes(name)
 		}
-		if e := take[*mail.VHostEnded](h, h.asker); e.ID != end.ID || e.Err != nil {
+		if e := take[*mail.EndVHostReply](h, h.asker); e.ID != end.ID || e.Err != nil {
 			t.Errorf("%+v", e)
 		}
 		if n := h.vhost.Directory().ExchangeCount(); n != 0 {
@@ -68,7 +68,7 @@ func TestEndVHost(t *testing.T) {
 func TestEndVHostWithoutQueues(t *testing.T) {
 	withFixture(t, func(h *fixture) {
 		h.send(&mail.EndVHost{Request: h.ask()})
-		take[*mail.VHostEnded](h, h.asker)
+		take[*mail.EndVHostReply](h, h.asker)
 	})
 }
 
@@ -100,7 +100,7 @@ func TestEndVHostRefusesCommands(t *testing.T) {
 		h.retire("q", 1, true)
 		h.wantError(take[*mail.DeclareQueueReply](h, h.asker).Err, 404, "NOT_FOUND - no queue 'q' in vhost '/'")
 		h.goes("q")
-		take[*mail.VHostEnded](h, h.asker)
+		take[*mail.EndVHostReply](h, h.asker)
 	})
 }
 
@@ -113,7 +113,7 @@ func TestEndVHostWithASilentExchange(t *testing.T) {
 		h.nothing(h.asker)
 		h.send(&mail.EndVHost{Request: h.ask()})
 		h.wantTopology(0, "")
-		take[*mail.VHostEnded](h, h.asker)
+		take[*mail.EndVHostReply](h, h.asker)
 	})
 }
 

@@ -176,7 +176,7 @@ func TestExchangeInUseIsKept(t *testing.T) {
 			&mail.Bind{Request: h.ask(), Source: "x", Binding: to("q")})
 		r := take[*mail.RetireExchange](h, x)
 		h.nothing(x) // the Bind waits for what becomes of the exchange
-		h.send(&mail.ExchangeDeleteReply{Reply: r.Done(protocol.ChannelErrorf(406, "in use"))})
+		h.send(&mail.RetireExchangeReply{Reply: r.Done(protocol.ChannelErrorf(406, "in use"))})
 		h.wantTopology(406, "PRECONDITION_FAILED - in use")
 		take[*mail.AddBinding](h, x)
 		if h.publishedExchange("x") == nil {
@@ -200,7 +200,7 @@ func TestDeletedExchangeIsForgottenByItsSources(t *testing.T) {
 		if h.publishedExchange("x") != nil {
 			t.Error("still published")
 		}
-		h.send(&mail.BindingsForgotten{Reply: f.Done(nil)})
+		h.send(&mail.ForgetDestinationReply{Reply: f.Done(nil)})
 		h.wantTopology(0, "")
 		h.wantTopology(0, "")
 		if n := h.publishedExchange("x"); n == nil || n.Type != "topic" {
@@ -223,7 +223,7 @@ func TestUnusedExchangeAnswersTheUnbind(t *testing.T) {
 			if keep {
 				err = protocol.ChannelErrorf(406, "in use")
 			}
-			h.send(&mail.ExchangeDeleteReply{Reply: r.Done(err)})
+			h.send(&mail.RetireExchangeReply{Reply: r.Done(err)})
 			h.wantTopology(0, "")
 			if kept := h.publishedExchange("x") != nil; kept != keep {
 				t.Errorf("kept: %v, want %v", kept, keep)
@@ -257,7 +257,7 @@ func TestTwoAutoDeleteExchangesThatFeedEachOther(t *testing.T) {
 		h.bind("y", "x", true)
 		unused := func(ctx actor.Context, m any) {
 			if f, ok := m.(*mail.ForgetDestination); ok {
-				actorlib.Send(ctx, f.ReplyTo, &mail.BindingsForgotten{Reply: f.Done(nil), Unused: true})
+				actorlib.Send(ctx, f.ReplyTo, &mail.ForgetDestinationReply{Reply: f.Done(nil), Unused: true})
 				return
 			}
 			agreeable(ctx, m)

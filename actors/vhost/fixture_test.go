@@ -141,11 +141,11 @@ func (h *fixture) newExchange(spec vhost.ExchangeSpec) *actor.Props {
 func agreeable(ctx actor.Context, m any) {
 	switch m := m.(type) {
 	case *mail.ForgetDestination:
-		actorlib.Send(ctx, m.ReplyTo, &mail.BindingsForgotten{Reply: m.Done(nil)})
+		actorlib.Send(ctx, m.ReplyTo, &mail.ForgetDestinationReply{Reply: m.Done(nil)})
 	case *mail.ConfigureExchange:
-		actorlib.Send(ctx, m.ReplyTo, &mail.ExchangeConfigured{Reply: m.Done(nil)})
+		actorlib.Send(ctx, m.ReplyTo, &mail.ConfigureExchangeReply{Reply: m.Done(nil)})
 	case *mail.RetireExchange:
-		actorlib.Send(ctx, m.ReplyTo, &mail.ExchangeDeleteReply{Reply: m.Done(nil)})
+		actorlib.Send(ctx, m.ReplyTo, &mail.RetireExchangeReply{Reply: m.Done(nil)})
 		ctx.Stop(ctx.Self())
 	}
 }

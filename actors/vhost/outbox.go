@@ -67,10 +67,10 @@ func (o *outbox) done(r mail.Request, err error) {
 }
 
 // answer answers commands that are not executed.
-func (o *outbox) answer(fate mail.Fate, commands ...any) {
+func (o *outbox) answer(cause mail.Cause, commands ...any) {
 	for _, m := range commands {
 		if a, ok := m.(mail.Answerable); ok {
-			if to, reply := a.Answer(fate); to != nil {
+			if to, reply := a.Answer(cause); to != nil {
 				o.send(to, reply)
 			}
 		}

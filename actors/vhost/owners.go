@@ -33,7 +33,7 @@ func (s owners) remove(q *queue, out *outbox) {
 }
 
 func (qs *queues) releaseConnection(m *mail.ReleaseConnection) {
-	qs.release(m.Connection, func() { qs.out.reply(m.Request, &mail.ConnectionReleased{Reply: m.Done(nil)}) })
+	qs.release(m.Connection, func() { qs.out.reply(m.Request, &mail.ReleaseConnectionReply{Reply: m.Done(nil)}) })
 }
 
 // release ends the exclusive queues of a connection and calls done when they are

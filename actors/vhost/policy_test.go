@@ -60,13 +60,13 @@ func TestApplyPoliciesWaitsForExchanges(t *testing.T) { // PRO-15
 		h.nothing(h.asker)
 		two := one.Without(false, "p") // before the first is in force
 		h.send(&mail.ApplyPolicies{Request: h.ask(), Set: two})
-		h.send(&mail.ExchangeConfigured{Reply: c.Done(nil)})
+		h.send(&mail.ConfigureExchangeReply{Reply: c.Done(nil)})
 		h.nothing(h.asker)
 		c = take[*mail.ConfigureExchange](h, x)
 		if c.Settings.HasAE {
 			t.Errorf("%+v", c)
 		}
-		h.send(&mail.ExchangeConfigured{Reply: c.Done(nil)})
+		h.send(&mail.ConfigureExchangeReply{Reply: c.Done(nil)})
 		take[*mail.ApplyPoliciesReply](h, h.asker)
 		take[*mail.ApplyPoliciesReply](h, h.asker)
 		h.nothing(h.asker)

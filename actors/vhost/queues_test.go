@@ -183,7 +183,7 @@ func TestFarewellWaitsForBindings(t *testing.T) {
 		}
 		take[*mail.ForgetDestination](h, h.exchange("amq.direct"))
 		h.nothing(h.exchange("amq.fanout"))
-		h.send(&mail.BindingsForgotten{Reply: f.Done(nil)})
+		h.send(&mail.ForgetDestinationReply{Reply: f.Done(nil)})
 		take[*mail.QueueForgotten](h, q)
 		take[*mail.DeclareQueue](h, h.queue("q"))
 		if h.queue("q") == q {
@@ -202,7 +202,7 @@ func TestLEASE8AutoDeleteExchangeGoesWithItsLastQueue(t *testing.T) {
 		var retire *mail.RetireExchange
 		h.hold(x, func(ctx actor.Context, m any) {
 			if f, ok := m.(*mail.ForgetDestination); ok {
-				actorlib.Send(ctx, f.ReplyTo, &mail.BindingsForgotten{Reply: f.Done(nil), Unused: true})
+				actorlib.Send(ctx, f.ReplyTo, &mail.ForgetDestinationReply{Reply: f.Done(nil), Unused: true})
 			}
 		})
 		h.retire("q", 1, true)
@@ -212,7 +212,7 @@ func TestLEASE8AutoDeleteExchangeGoesWithItsLastQueue(t *testing.T) {
 			t.Error("a Bind that came between must keep it")
 		}
 		h.nothing(q) // delete-ok comes when the exchange is gone, too
-		h.send(&mail.ExchangeDeleteReply{Reply: retire.Done(nil)})
+		h.send(&mail.RetireExchangeReply{Reply: retire.Done(nil)})
 		if f := take[*mail.ForgetDestination](h, h.exchange("y")); f.Name != "x" || !f.ToExchange {
 			t.Errorf("%+v", f)
 		}
@@ -282,12 +282,12 @@ func TestReleaseConnectionDeletesItsExclusiveQueues(t *testing.T) {
 			}
 			h.retire(name, uint64(3-min(i, 1)), true)
 		}
-		take[*mail.ConnectionReleased](h, h.asker)
+		take[*mail.ReleaseConnectionReply](h, h.asker)
 		if h.vhost.Directory().QueueCount() != 1 {
 			t.Error("wrong queues left")
 		}
 		h.send(&mail.ReleaseConnection{Request: h.ask(), Connection: owner.pid})
-		take[*mail.ConnectionReleased](h, h.asker)
+		take[*mail.ReleaseConnectionReply](h, h.asker)
 		_ = h.system.Root.StopFuture(owner.pid).Wait()
 	})
 }

@@ -11,7 +11,7 @@ type requests struct {
 
 type pendingRequest struct {
 	to *exchange // nil for a queue
-	// then continues with the answer; unused as in mail.BindingsForgotten.
+	// then continues with the answer; unused as in mail.ForgetDestinationReply.
 	then func(unused bool, err error)
 }
 

@@ -23,7 +23,7 @@ func withStoredFixture(t *testing.T, stored vhost.Stored, test func(h *fixture))
 func (h *fixture) awake(q *probe) {
 	h.t.Helper()
 	w := take[*mail.Wake](h, q)
-	h.send(&mail.QueueAwake{Reply: w.Done(nil)})
+	h.send(&mail.WakeReply{Reply: w.Done(nil)})
 }
 
 // TestStoredQueueWithoutItsDeadLetterQueue: the dead-letter queue that is missing is made before a queue opens, and commands wait for

@@ -104,7 +104,7 @@ func (s *state) event(received any) {
 		s.queues.deleteRefused(m)
 	case *mail.ExchangeUnused:
 		s.exchanges.unused(m)
-	case *mail.BindingsForgotten:
+	case *mail.ForgetDestinationReply:
 		s.requests.answered(m.ID, m.Unused, m.Err)
 	case *mail.DeleteQueueReply:
 		s.queues.holderDropped(m)

@@ -485,7 +485,7 @@ func TestHTTPPeekOfAQueueThatEnds(t *testing.T) {
 		if r := testkit.Ask[*mail.UnackedPage](b, q.PID, func(r mail.Request) any { return &mail.ListUnacked{Request: r} }); r.Err == nil {
 			t.Error("no error")
 		}
-		if r := testkit.Ask[*mail.LockRenewed](b, q.PID, func(r mail.Request) any { return &mail.RenewLock{Request: r} }); r.Err == nil {
+		if r := testkit.Ask[*mail.RenewLockReply](b, q.PID, func(r mail.Request) any { return &mail.RenewLock{Request: r} }); r.Err == nil {
 			t.Error("no error")
 		}
 	})

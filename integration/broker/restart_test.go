@@ -342,7 +342,7 @@ var restartTable = []struct {
 			s.Errorf("moved %q", got)
 		}
 	}},
-	{"move when it has claimed messages", supervision.KindMove, "*mail.Claimed", func(s *stage) {
+	{"move when it has claimed messages", supervision.KindMove, "*mail.ClaimReply", func(s *stage) {
 		s.durable()
 		fill(s.ch, "q", 0, 100)
 		s.ch.Declare("to", nil)

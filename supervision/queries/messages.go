@@ -189,7 +189,7 @@ func (qs *Queries) RenewLock(ctx context.Context, by management.Asker, at manage
 	if which.DeliveryTag != 0 {
 		return qs.renewTag(ctx, by, m, which.DeliveryTag)
 	}
-	answer, _, err := inquire[*mail.LockRenewed](ctx, qs, by, at, func(r mail.Request) any {
+	answer, _, err := inquire[*mail.RenewLockReply](ctx, qs, by, at, func(r mail.Request) any {
 		m.Request = r
 		return m
 	})
@@ -213,7 +213,7 @@ func (qs *Queries) renewTag(ctx context.Context, by management.Asker, m *mail.Re
 	}
 	for m.Number = range found.Tags { // there is only one
 	}
-	answer, err := ask.One[*mail.LockRenewed](ctx, qs.cfg.Asker, found.Queue, func(replyTo mail.Address) any {
+	answer, err := ask.One[*mail.RenewLockReply](ctx, qs.cfg.Asker, found.Queue, func(replyTo mail.Address) any {
 		m.ReplyTo = replyTo
 		return m
 	})
@@ -231,7 +231,7 @@ func (qs *Queries) ReturnDelivery(ctx context.Context, by management.Asker, at m
 	if err := qs.mayChange(by, at); err != nil {
 		return false, err
 	}
-	answer, _, err := inquire[*mail.DeliveryReturned](ctx, qs, by, at, func(r mail.Request) any {
+	answer, _, err := inquire[*mail.ReturnDeliveryReply](ctx, qs, by, at, func(r mail.Request) any {
 		return &mail.ReturnDelivery{Request: r, Seq: id, Queue: at.Name, VHost: at.VHost}
 	})
 	if err != nil {

@@ -54,7 +54,7 @@ func (qs *Queries) CancelScheduled(ctx context.Context, by management.Asker, at 
 	if err := qs.mayChange(by, at); err != nil {
 		return 0, err
 	}
-	answer, _, err := inquire[*mail.ScheduledChanged](ctx, qs, by, at, func(r mail.Request) any {
+	answer, _, err := inquire[*mail.ChangeScheduledReply](ctx, qs, by, at, func(r mail.Request) any {
 		return &mail.CancelScheduled{Request: r, Seq: which.ID, MessageID: which.MessageID, Queue: at.Name, VHost: at.VHost}
 	})
 	if err != nil {
@@ -74,7 +74,7 @@ func (qs *Queries) Reschedule(ctx context.Context, by management.Asker, at manag
 		now := qs.cfg.Asker.Clock.Now().Ceil() + qs.cfg.Asker.Clock.Skew()
 		due = now + min(when.MS, math.MaxInt64-now)
 	}
-	answer, _, err := inquire[*mail.ScheduledChanged](ctx, qs, by, at, func(r mail.Request) any {
+	answer, _, err := inquire[*mail.ChangeScheduledReply](ctx, qs, by, at, func(r mail.Request) any {
 		return &mail.Reschedule{Request: r, Seq: which.ID, MessageID: which.MessageID, Due: due, Queue: at.Name, VHost: at.VHost}
 	})
 	if err != nil {

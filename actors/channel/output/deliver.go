@@ -75,7 +75,7 @@ func (o *Output) countReplies(bytes int) int {
 }
 
 // Withdraw drops the held deliveries that their queue has requeued.
-func (o *Output) Withdraw(m *mail.DeliveriesReturned) {
+func (o *Output) Withdraw(m *mail.DeliveriesRequeued) {
 	for i := range o.held {
 		d := o.held[i].deliver
 		if d == nil || !mail.Same(d.Queue, m.Queue) {

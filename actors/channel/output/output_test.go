@@ -126,7 +126,7 @@ func TestOutput_Withdraw(t *testing.T) {
 	r := newRig()
 	r.Deliver(&Consumer{Queue: &unacked.Queue{}}, deliver(1, 2, 3))
 	r.held[0].deliver.Queue = address.Named("queue")
-	r.Withdraw(&mail.DeliveriesReturned{Queue: r.held[0].deliver.Queue, Numbers: []mail.Range{{First: 1, Last: 2}}})
+	r.Withdraw(&mail.DeliveriesRequeued{Queue: r.held[0].deliver.Queue, Numbers: []mail.Range{{First: 1, Last: 2}}})
 	r.reads(t)
 	if r.written != 2 || r.unacked.Len() != 2 { // the first was written before
 		t.Errorf("%d written", r.written)

@@ -75,14 +75,14 @@ func (c *Consumer) Address(properties []byte) ([]byte, error) {
 
 // Take handles replies: they are written, dropped because they are not for the current consumer, or refused because the
 // client reads too slowly. It returns the answer to the sender.
-func (c *Consumer) Take(m *mail.Enqueue) mail.Fate {
+func (c *Consumer) Take(m *mail.Enqueue) mail.Cause {
 	c.arriving = m
-	fate := mail.Gone // a reply without a consumer is accepted and dropped
+	cause := mail.Gone // a reply without a consumer is accepted and dropped
 	if c.name != nil && m.Queue == c.name.PID && !c.out.DeliverReplies(&c.consumer, c.tag, m) {
-		fate = mail.Failed
+		cause = mail.Failed
 	}
 	c.arriving = nil
-	return fate
+	return cause
 }
 
 // InHand returns the replies that were being handled when the channel panicked, nil for none.

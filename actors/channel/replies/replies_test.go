@@ -53,8 +53,8 @@ func TestConsumer(t *testing.T) {
 		return &mail.Enqueue{Queue: c.name.PID, Messages: []message.Message{{Header: []byte{0, 0}, Owned: true}}}
 	}
 	for range 2 {
-		if fate := c.Take(reply()); fate != mail.Gone || c.InHand() != nil || counts.DeliverNoAck != 1 {
-			t.Errorf("fate %d, %d delivered", fate, counts.DeliverNoAck)
+		if cause := c.Take(reply()); cause != mail.Gone || c.InHand() != nil || counts.DeliverNoAck != 1 {
+			t.Errorf("cause %d, %d delivered", cause, counts.DeliverNoAck)
 		}
 		out.Leave() // what comes then is dropped
 	}

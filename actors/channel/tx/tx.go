@@ -76,7 +76,7 @@ func (t *Tx) Settle(tag uint64, u unacked.Delivery, how mail.Settlement) {
 
 // Return marks the deliveries of the transaction that a queue has requeued as late; a rollback makes them unacked
 // again.
-func (t *Tx) Return(d *unacked.Deliveries, q *unacked.Queue, m *mail.DeliveriesReturned) {
+func (t *Tx) Return(d *unacked.Deliveries, q *unacked.Queue, m *mail.DeliveriesRequeued) {
 	for i := range t.settles {
 		d.ReturnTaken(&t.settles[i].delivery, q, m)
 	}

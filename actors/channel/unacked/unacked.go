@@ -141,7 +141,7 @@ func (d *Deliveries) Flush() {
 }
 
 // covered returns the tags of the deliveries in m.
-func (d *Deliveries) covered(q *Queue, m *mail.DeliveriesReturned) (tags []uint64) {
+func (d *Deliveries) covered(q *Queue, m *mail.DeliveriesRequeued) (tags []uint64) {
 	d.byTag.Each(func(tag uint64, u Delivery) bool {
 		if u.queue == q && m.Covers(u.number) {
 			tags = append(tags, tag)
@@ -152,7 +152,7 @@ func (d *Deliveries) covered(q *Queue, m *mail.DeliveriesReturned) (tags []uint6
 }
 
 // Forget removes deliveries that another actor has settled, and returns their tags.
-func (d *Deliveries) Forget(q *Queue, m *mail.DeliveriesReturned) (tags []uint64) {
+func (d *Deliveries) Forget(q *Queue, m *mail.DeliveriesRequeued) (tags []uint64) {
 	tags = d.covered(q, m)
 	for _, tag := range tags {
 		u, _ := d.byTag.Take(tag)
@@ -162,7 +162,7 @@ func (d *Deliveries) Forget(q *Queue, m *mail.DeliveriesReturned) (tags []uint64
 }
 
 // Return marks the deliveries that a queue has requeued as late.
-func (d *Deliveries) Return(q *Queue, m *mail.DeliveriesReturned) {
+func (d *Deliveries) Return(q *Queue, m *mail.DeliveriesRequeued) {
 	for _, tag := range d.covered(q, m) {
 		u, _ := d.byTag.Take(tag)
 		d.ReturnTaken(&u, q, m)
@@ -171,7 +171,7 @@ func (d *Deliveries) Return(q *Queue, m *mail.DeliveriesReturned) {
 }
 
 // ReturnTaken does the same as Return for a removed delivery that may be restored.
-func (d *Deliveries) ReturnTaken(u *Delivery, q *Queue, m *mail.DeliveriesReturned) {
+func (d *Deliveries) ReturnTaken(u *Delivery, q *Queue, m *mail.DeliveriesRequeued) {
 	if u.queue != q || !m.Covers(u.number) {
 		return
 	}

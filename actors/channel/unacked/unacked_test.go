@@ -52,7 +52,7 @@ func TestDeliveries(t *testing.T) {
 	if first, last, ok := d.Range(0, true); first != 1 || last != 6 || !ok {
 		t.Error(first, last, ok)
 	}
-	back := &mail.DeliveriesReturned{Numbers: []mail.Range{{First: 13, Last: 14}}}
+	back := &mail.DeliveriesRequeued{Numbers: []mail.Range{{First: 13, Last: 14}}}
 	var taken Delivery
 	d.Take(4, 4, func(_ uint64, u Delivery) { taken = u })
 	d.Return(q, back)

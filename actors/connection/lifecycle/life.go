@@ -147,7 +147,7 @@ func (l *Life) Handle(ctx actor.Context) {
 		l.peerGone(ctx, m.Who)
 	case *mail.CloseConnection:
 		l.closeFor(ctx, m)
-	case *mail.ConnectionReleased:
+	case *mail.ReleaseConnectionReply:
 		if l.State == Closing {
 			l.becomeClosed(ctx)
 		}

@@ -3,7 +3,7 @@
 //
 // Owns: the open transactions: their sessions, the progress of commits and rollbacks, and outstanding answers.
 //
-// Sends: StepTransaction to sessions, TransactionDeclared and TransactionDischarged as answers.
+// Sends: StepTransaction to sessions, DeclareTransactionReply and DischargeTransactionReply as answers.
 //
 // States:
 //

@@ -53,7 +53,7 @@ func (t *Table) Declare(m *mail.DeclareTransaction, now int64) {
 		t.open = slices.DeleteFunc(t.open, func(x *transaction) bool { return x.over })
 	}
 	if len(t.open) >= MaxOpen {
-		t.send(m.ReplyTo, &mail.TransactionDeclared{
+		t.send(m.ReplyTo, &mail.DeclareTransactionReply{
 			Reply: m.Done(amqp10.Errorf(amqp10.ResourceLimitExceeded, "a connection has at most %d transactions", MaxOpen)),
 		})
 		return
@@ -62,7 +62,7 @@ func (t *Table) Declare(m *mail.DeclareTransaction, now int64) {
 	id := binary.BigEndian.AppendUint64(nil, t.serial)
 	t.open = append(t.open, &transaction{id: string(id), session: m.Session, link: m.Link, deadline: now + Life})
 	t.Known.Set(id, true)
-	t.send(m.ReplyTo, &mail.TransactionDeclared{Reply: m.Done(nil), ID: id})
+	t.send(m.ReplyTo, &mail.DeclareTransactionReply{Reply: m.Done(nil), ID: id})
 }
 
 // Discharge commits or rolls back a transaction. sessions are all sessions of the connection.
@@ -70,7 +70,7 @@ func (t *Table) Discharge(m *mail.DischargeTransaction, sessions []mail.Address)
 	x := t.find(string(m.ID))
 	switch {
 	case x == nil || x.asked != nil:
-		t.send(m.ReplyTo, &mail.TransactionDischarged{Reply: m.Done(transactions.ErrUnknown())})
+		t.send(m.ReplyTo, &mail.DischargeTransactionReply{Reply: m.Done(transactions.ErrUnknown())})
 	case x.over:
 		x.asked, x.err = m, amqp10.Errorf(transactions.Timeout, "the transaction has taken longer than %d s", Life/1000)
 		t.end(x, sessions)
@@ -96,7 +96,7 @@ func (t *Table) begin(x *transaction, step mail.TransactionStep, who, sessions [
 }
 
 // Stepped handles the answer of a session.
-func (t *Table) Stepped(m *mail.TransactionStepped, sessions []mail.Address) {
+func (t *Table) Stepped(m *mail.StepTransactionReply, sessions []mail.Address) {
 	x := t.find(m.ID)
 	if x == nil || x.step != m.Step || !x.answered(m.Session) {
 		return
@@ -141,7 +141,7 @@ func (t *Table) end(x *transaction, sessions []mail.Address) {
 	t.forget(x, sessions)
 	t.open = slices.DeleteFunc(t.open, func(y *transaction) bool { return x == y })
 	if x.asked != nil {
-		t.send(x.asked.ReplyTo, &mail.TransactionDischarged{Reply: x.asked.Done(x.err)})
+		t.send(x.asked.ReplyTo, &mail.DischargeTransactionReply{Reply: x.asked.Done(x.err)})
 	}
 }
 

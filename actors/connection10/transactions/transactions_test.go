@@ -37,9 +37,9 @@ func (c *connection) sent() (all []string) {
 		switch m := p.What.(type) {
 		case *mail.StepTransaction:
 			all = append(all, p.To.GetId()+" "+[...]string{"prepare", "publish", "settle", "forget"}[m.Step])
-		case *mail.TransactionDeclared:
+		case *mail.DeclareTransactionReply:
 			all = append(all, "declared"+condition(m.Err))
-		case *mail.TransactionDischarged:
+		case *mail.DischargeTransactionReply:
 			all = append(all, "discharged"+condition(m.Err))
 		}
 	}
@@ -66,7 +66,7 @@ func (c *connection) want(what string, want ...string) {
 func (c *connection) declare(link uint32, now int64) []byte {
 	c.Helper()
 	c.Declare(&mail.DeclareTransaction{Session: c.sessions[2], Link: link}, now)
-	id := c.Out[0].What.(*mail.TransactionDeclared).ID
+	id := c.Out[0].What.(*mail.DeclareTransactionReply).ID
 	c.want("declare", "declared")
 	if !c.Known.Has(id) {
 		c.Error("not known")
@@ -79,7 +79,7 @@ func (c *connection) discharge(id []byte, fail bool) {
 }
 
 func (c *connection) step(session int, id []byte, step mail.TransactionStep, work bool, err error) {
-	c.Stepped(&mail.TransactionStepped{ID: string(id), Step: step, Session: c.sessions[session], Work: work, Err: err}, c.sessions)
+	c.Stepped(&mail.StepTransactionReply{ID: string(id), Step: step, Session: c.sessions[session], Work: work, Err: err}, c.sessions)
 }
 
 var forgotten = []string{"a forget", "b forget", "c forget"}

@@ -18,7 +18,7 @@ const look = 4096
 
 // Claim is an answer in progress.
 type Claim struct {
-	Reply *mail.Claimed
+	Reply *mail.ClaimReply
 	// Want lists contents to be read from the journal before the answer is sent; then Found is called.
 	Want    []store.Ref
 	missing []int // indexes of Want in the answer
@@ -27,7 +27,7 @@ type Claim struct {
 // Take takes the messages that m asks for. open returns the channel that will hold the deliveries, and is called only
 // if there are any.
 func Take(m *mail.Claim, set *messages.Set, of *consumers.Set, open func() *consumers.Channel, now clock.Instant) *Claim {
-	c := &Claim{Reply: &mail.Claimed{Reply: m.Done(nil), Newest: m.Newest, Next: m.After}}
+	c := &Claim{Reply: &mail.ClaimReply{Reply: m.Done(nil), Newest: m.Newest, Next: m.After}}
 	if c.Reply.Newest == 0 {
 		c.Reply.Newest = set.Seq
 	}

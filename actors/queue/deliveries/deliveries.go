@@ -91,12 +91,12 @@ func (d *Deliveries) startTimeout(h backlog.Handle, to *consumers.Channel, numbe
 // (LOCK-9). It reports whether others may be left.
 func (d *Deliveries) Expire(now clock.Instant, cancel func(*consumers.Consumer)) (more bool) {
 	var ended []*consumers.Consumer
-	returned := map[*consumers.Channel]*mail.DeliveriesReturned{}
+	returned := map[*consumers.Channel]*mail.DeliveriesRequeued{}
 	more = d.Timeouts.Advance(now.Floor(), messages.TurnLimit, func(channel *consumers.Channel, number uint64) {
 		d.Messages.Counts.TimedOut++
 		m := returned[channel]
 		if m == nil {
-			m = &mail.DeliveriesReturned{Queue: d.Self, Name: d.Name}
+			m = &mail.DeliveriesRequeued{Queue: d.Self, Name: d.Name}
 			returned[channel] = m
 			d.Out.Send(channel.Address, m)
 		}
@@ -121,7 +121,7 @@ func (d *Deliveries) Expire(now clock.Instant, cancel func(*consumers.Consumer))
 }
 
 // TakeBack requeues a delivery that its channel holds, and adds it to m, the mail to the channel.
-func (d *Deliveries) TakeBack(channel *consumers.Channel, number uint64, m *mail.DeliveriesReturned, now clock.Instant) consumers.Delivery {
+func (d *Deliveries) TakeBack(channel *consumers.Channel, number uint64, m *mail.DeliveriesRequeued, now clock.Instant) consumers.Delivery {
 	u, _ := channel.Unacked.Take(number)
 	m.Add(number)
 	d.release(u)

@@ -32,7 +32,7 @@ func (d *Deliveries) SettleLocked(m *mail.SettleLocked, now clock.Instant) {
 		End: func(now clock.Instant) {
 			held := len(found) == len(want) && !slices.ContainsFunc(found, func(u consumers.Unsettled) bool { return theirs(&u) || !d.holds(&u, now) })
 			if !held {
-				d.Out.Send(m.ReplyTo, &mail.LockedSettled{Reply: m.Done(nil)})
+				d.Out.Send(m.ReplyTo, &mail.SettleLockedReply{Reply: m.Done(nil)})
 				return
 			}
 			d.settleFound(m, found, now)
@@ -63,18 +63,18 @@ func (d *Deliveries) holds(u *consumers.Unsettled, now clock.Instant) bool {
 // settleFound settles held deliveries and answers.
 func (d *Deliveries) settleFound(m *mail.SettleLocked, found []consumers.Unsettled, now clock.Instant) {
 	ranges := map[*consumers.Channel][]mail.SettleRange{}
-	returned := map[*consumers.Channel]*mail.DeliveriesReturned{}
+	returned := map[*consumers.Channel]*mail.DeliveriesRequeued{}
 	var order []*consumers.Channel
 	for _, u := range found {
 		if returned[u.Channel] == nil {
-			returned[u.Channel] = &mail.DeliveriesReturned{Queue: d.Self, Name: d.Name, Asked: true, Settled: true}
+			returned[u.Channel] = &mail.DeliveriesRequeued{Queue: d.Self, Name: d.Name, Asked: true, Settled: true}
 			order = append(order, u.Channel)
 		}
 		returned[u.Channel].Add(u.Number)
 		ranges[u.Channel] = append(ranges[u.Channel], mail.SettleRange{First: u.Number, Last: u.Number, How: m.How, Outcome: m.Outcome})
 	}
 	t := &tally{asked: m, open: 1, end: func(lost []mail.Range) {
-		d.Out.Send(m.ReplyTo, &mail.LockedSettled{Reply: m.Done(nil), Held: len(lost) == 0})
+		d.Out.Send(m.ReplyTo, &mail.SettleLockedReply{Reply: m.Done(nil), Held: len(lost) == 0})
 	}}
 	for _, h := range order {
 		d.Out.Send(h.Address, returned[h])

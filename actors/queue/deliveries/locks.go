@@ -9,7 +9,7 @@ import (
 
 // Renew restarts the time of locks.
 func (d *Deliveries) Renew(m *mail.RenewLock, now clock.Instant) {
-	reply := &mail.LockRenewed{Reply: m.Done(nil)}
+	reply := &mail.RenewLockReply{Reply: m.Done(nil)}
 	want := setOf(m.Locks)
 	if len(want) > 0 {
 		reply.Until = make(map[mail.Lock]int64, len(want))
@@ -90,11 +90,11 @@ func (d *Deliveries) Return(m *mail.ReturnDelivery, now clock.Instant) {
 		},
 		End: func(now clock.Instant) {
 			if held.Channel != nil {
-				returned := &mail.DeliveriesReturned{Queue: d.Self, Name: d.Name, Asked: true}
+				returned := &mail.DeliveriesRequeued{Queue: d.Self, Name: d.Name, Asked: true}
 				d.TakeBack(held.Channel, held.Number, returned, now)
 				d.Out.Send(held.Channel.Address, returned)
 			}
-			d.Out.Send(m.ReplyTo, &mail.DeliveryReturned{Reply: m.Done(nil), Found: held.Channel != nil})
+			d.Out.Send(m.ReplyTo, &mail.ReturnDeliveryReply{Reply: m.Done(nil), Found: held.Channel != nil})
 		},
 	}, now)
 }

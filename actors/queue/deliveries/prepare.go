@@ -14,7 +14,7 @@ import (
 // Prepare ensures that the work of a transaction will succeed (TXN-6): the deliveries are not requeued, and there is
 // room for the messages.
 func (d *Deliveries) Prepare(m *mail.PrepareWork, now clock.Instant) {
-	d.Out.Send(m.ReplyTo, &mail.WorkPrepared{Reply: m.Done(d.prepare(m, now))})
+	d.Out.Send(m.ReplyTo, &mail.PrepareWorkReply{Reply: m.Done(d.prepare(m, now))})
 }
 
 func (d *Deliveries) prepare(m *mail.PrepareWork, now clock.Instant) error {
@@ -83,7 +83,7 @@ func (d *Deliveries) Unprepare(m *mail.ReleaseWork, now clock.Instant) {
 	if h == nil {
 		return
 	}
-	returned := &mail.DeliveriesReturned{Queue: d.Self, Name: d.Name}
+	returned := &mail.DeliveriesRequeued{Queue: d.Self, Name: d.Name}
 	for _, n := range m.Numbers {
 		u, ok := h.Unacked.Get(n)
 		if !ok || !d.IsPrepared(u.Message) {

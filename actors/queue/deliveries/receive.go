@@ -16,7 +16,7 @@ import (
 type receiving struct {
 	*Deliveries
 	asked   *mail.ReceiveDeferred
-	reply   *mail.DeferredReceived
+	reply   *mail.ReceiveDeferredReply
 	by      *consumers.Channel  // nil before the first message
 	who     *consumers.Consumer // the consumer that has locked the session, if any
 	session *string             // nil without a session
@@ -26,7 +26,7 @@ type receiving struct {
 
 // Receive delivers deferred messages by their numbers (DEFER-2).
 func (d *Deliveries) Receive(m *mail.ReceiveDeferred, now clock.Instant) {
-	x := &receiving{Deliveries: d, asked: m, reply: &mail.DeferredReceived{Reply: m.Done(nil), Queue: d.Self}}
+	x := &receiving{Deliveries: d, asked: m, reply: &mail.ReceiveDeferredReply{Reply: m.Done(nil), Queue: d.Self}}
 	if set := d.Messages.Sessions; set != nil {
 		if x.session, x.who = set.Asked(m.Session, m.Link, m.Connection, now.Floor()); x.who == nil {
 			x.reply.Err = mail.ErrSessionLost

@@ -21,7 +21,7 @@ func (d *Deliveries) Settle(m *mail.Settle, now clock.Instant) {
 	var t *tally
 	if m.Asked != nil {
 		t = &tally{asked: m, open: 1, end: func(lost []mail.Range) {
-			d.Out.Send(m.Asked.ReplyTo, &mail.Settled{Reply: m.Asked.Done(nil), Lost: lost})
+			d.Out.Send(m.Asked.ReplyTo, &mail.SettleReply{Reply: m.Asked.Done(nil), Lost: lost})
 		}}
 	}
 	if rest := d.settleSome(h, m.Ranges, t, now); len(rest) > 0 {

@@ -4,7 +4,7 @@
 // Owns: operations in progress only. Sessions are in package sessions, deliveries in the channels (consumers).
 //
 // Takes, from the queue: Consume, CancelConsumer, UseSession, ListSessions. Sends, through its Outbox: ConsumeReply,
-// SessionUsed, SessionList, DeliveriesReturned, ConsumerCancelled.
+// UseSessionReply, SessionList, DeliveriesRequeued, ConsumerCancelled.
 //
 // Deadlines: those of the sessions.
 //

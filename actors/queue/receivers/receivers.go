@@ -168,7 +168,7 @@ func (r *Receivers) Expire(now clock.Instant) (more bool) {
 
 // takeAll requeues the deliveries of consumers whose locks have expired, and informs those still attached.
 func (r *Receivers) takeAll(lost map[*consumers.Consumer]bool, order []*consumers.Consumer, now clock.Instant) {
-	returned := map[*consumers.Channel]*mail.DeliveriesReturned{}
+	returned := map[*consumers.Channel]*mail.DeliveriesRequeued{}
 	all := r.Consumers.Scan(int(*r.Limit))
 	r.Pending.Start(&work.Work{
 		Expires: true,
@@ -203,10 +203,10 @@ func (r *Receivers) cancelled(c *consumers.Consumer) {
 	r.Out.Send(c.Channel.Address, &mail.ConsumerCancelled{Queue: r.Self, Tag: c.Tag, Lost: true})
 }
 
-func (r *Receivers) takeBack(u consumers.Unsettled, returned map[*consumers.Channel]*mail.DeliveriesReturned, now clock.Instant) {
+func (r *Receivers) takeBack(u consumers.Unsettled, returned map[*consumers.Channel]*mail.DeliveriesRequeued, now clock.Instant) {
 	m := returned[u.Channel]
 	if m == nil {
-		m = &mail.DeliveriesReturned{Queue: r.Self, Name: r.Name}
+		m = &mail.DeliveriesRequeued{Queue: r.Self, Name: r.Name}
 		returned[u.Channel] = m
 	}
 	r.Messages.Counts.TimedOut++

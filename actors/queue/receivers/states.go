@@ -15,7 +15,7 @@ import (
 // Use executes a command about a session.
 func (r *Receivers) Use(m *mail.UseSession, now clock.Instant) {
 	set := r.Messages.Sessions
-	reply := &mail.SessionUsed{Reply: m.Done(nil)}
+	reply := &mail.UseSessionReply{Reply: m.Done(nil)}
 	holder, until := set.Holder(m.ID, now.Floor())
 	switch {
 	case holder == nil || !mail.Same(m.Connection, holder.Connection):
@@ -33,7 +33,7 @@ func (r *Receivers) Use(m *mail.UseSession, now clock.Instant) {
 }
 
 // setState stores a state. The answer follows when the journal has it.
-func (r *Receivers) setState(m *mail.UseSession, reply *mail.SessionUsed) {
+func (r *Receivers) setState(m *mail.UseSession, reply *mail.UseSessionReply) {
 	set, journal := r.Messages.Sessions, &r.Messages.Journal
 	switch {
 	case len(m.State) > sessions.MaxState:

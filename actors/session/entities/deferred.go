@@ -23,7 +23,7 @@ func (a *asked) receive(q *topology.Queue) {
 				a.failed(err)
 				return
 			}
-			a.received(q, reply.(*mail.DeferredReceived).Deliveries)
+			a.received(q, reply.(*mail.ReceiveDeferredReply).Deliveries)
 		}),
 		Channel: a.Self, Seqs: numbers, NoAck: mode == 0, Session: a.session(), Link: a.Text("associated-link-name"), Connection: a.Connection, Queue: q.Name, VHost: a.vhost(),
 	})
@@ -77,7 +77,7 @@ func (a *asked) settle(q *topology.Queue) {
 	}
 	m := &mail.SettleLocked{Locks: locksOf(tokens), How: how, Outcome: outcome, Connection: a.Connection, Queue: q.Name, VHost: a.vhost()}
 	m.Request = a.Ask(func(reply any, err error) {
-		switch settled, _ := reply.(*mail.LockedSettled); {
+		switch settled, _ := reply.(*mail.SettleLockedReply); {
 		case err != nil:
 			a.failed(err)
 		case !settled.Held:

@@ -222,7 +222,7 @@ func (a *asked) renew(q *topology.Queue) {
 		}
 		ends := amqp10.Array{Of: amqp10.TypeTimestamp}
 		for _, l := range m.Locks {
-			until, held := reply.(*mail.LockRenewed).Until[l]
+			until, held := reply.(*mail.RenewLockReply).Until[l]
 			if !held {
 				a.lockLost()
 				return

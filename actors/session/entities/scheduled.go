@@ -71,7 +71,7 @@ func (a *asked) cancel(q *topology.Queue) {
 				a.failed(err)
 				return
 			}
-			n := reply.(*mail.ScheduledChanged).Count
+			n := reply.(*mail.ChangeScheduledReply).Count
 			a.Cancelled(q, n)
 			if n == 0 {
 				a.notFound()

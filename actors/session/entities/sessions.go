@@ -125,7 +125,7 @@ func (a *asked) useSession(q *topology.Queue) {
 				a.failed(err)
 				return
 			}
-			used := reply.(*mail.SessionUsed)
+			used := reply.(*mail.UseSessionReply)
 			switch a.Operation {
 			case servicebus.RenewSession:
 				a.answer(200, "OK", "", amqp10.Map{{Key: "expiration", Value: amqp10.Timestamp(used.Until)}})

@@ -64,7 +64,7 @@ func (s *Session[Link]) Coordinate(link uint32, message []byte, answer func(amqp
 		answer(Rejected(err))
 	case r.ID == nil:
 		s.Send(s.Connection, &mail.DeclareTransaction{Request: s.Wait(func(reply any, err error) {
-			if declared, ok := reply.(*mail.TransactionDeclared); ok && err == nil {
+			if declared, ok := reply.(*mail.DeclareTransactionReply); ok && err == nil {
 				answer(amqp10.State{Kind: amqp10.Declared, TxnID: declared.ID})
 				return
 			}
@@ -82,7 +82,7 @@ func (s *Session[Link]) Coordinate(link uint32, message []byte, answer func(amqp
 }
 
 // Discharged sends the result of a transaction to the client.
-func (s *Session[Link]) Discharged(m *mail.TransactionDischarged) {
+func (s *Session[Link]) Discharged(m *mail.DischargeTransactionReply) {
 	answer := s.discharges[m.Number()]
 	delete(s.discharges, m.Number())
 	switch {
@@ -241,7 +241,7 @@ func (s *Session[Link]) Step(m *mail.StepTransaction) {
 }
 
 func (s *Session[Link]) stepped(id string, step mail.TransactionStep, has bool, err error) {
-	s.Send(s.Connection, &mail.TransactionStepped{ID: id, Step: step, Session: s.Self, Work: has, Err: err})
+	s.Send(s.Connection, &mail.StepTransactionReply{ID: id, Step: step, Session: s.Self, Work: has, Err: err})
 }
 
 // Prepare asks queues whether the work will succeed (TXN-6). Input waits from then on.
@@ -271,7 +271,7 @@ func (s *Session[Link]) Prepare(m *mail.StepTransaction) {
 }
 
 // Answered handles the answer of a queue.
-func (s *Session[Link]) Answered(m *mail.WorkPrepared) {
+func (s *Session[Link]) Answered(m *mail.PrepareWorkReply) {
 	x := s.asks[m.Number()]
 	if x == nil {
 		return

@@ -286,7 +286,7 @@ func (t *Table[Link]) Len() (publishes, settles int) {
 }
 
 // Return marks the deliveries that a queue has requeued as late.
-func (t *Table[Link]) Return(d *unacked.Deliveries, q *unacked.Queue, m *mail.DeliveriesReturned) {
+func (t *Table[Link]) Return(d *unacked.Deliveries, q *unacked.Queue, m *mail.DeliveriesRequeued) {
 	for _, x := range t.byID {
 		for i := range x.Settles {
 			d.ReturnTaken(&x.Settles[i].Delivery, q, m)

@@ -9,10 +9,10 @@ import (
 // never settles would use ever more memory.
 const lateLimit = 100_000
 
-// returned handles deliveries that a queue has requeued because they were not settled in time (ADR 10) or on request.
+// requeued handles deliveries that a queue has requeued because they were not settled in time (ADR 10) or on request.
 // Deliveries not written yet are dropped; the tags of the others stay valid but do not count towards any limit, and the
 // queue ignores their settlement.
-func (s *state) returned(m *mail.DeliveriesReturned) {
+func (s *state) requeued(m *mail.DeliveriesRequeued) {
 	p := s.peers.Find(m.Queue)
 	if p == nil {
 		return
