@@ -122,12 +122,12 @@ func (s *state) init(cfg Config) {
 	s.cfg, s.used = cfg, cfg.Clock.Now()
 	s.links, s.settles = map[uint32]*link{}, map[uint64]*settlement.Asked{}
 	s.rights = rights.Rights{User: cfg.User, VHost: cfg.VHost, Permissions: cfg.Permissions}
-	s.access = access.Access{Login: &s.rights, Tokens: cfg.Tokens, Statuses: cfg.Statuses, Clock: cfg.Clock}
 	s.client = requests.Client{Rights: &s.rights, Connection: cfg.Connection}
 	s.peers = peers.New(&s.Mail)
 	s.batches = routing.NewBatches(&s.Mail, &s.peers,
 		&mail.Publisher{User: cfg.User.Name, Tags: cfg.User.Tags, Connection: cfg.Connection, Origin: cfg.By}, cfg.Gate)
 	s.routes = routing.NewRoutes(&s.rights, &s.batches)
+	s.access = access.Access{Login: &s.rights, Tokens: cfg.Tokens, Statuses: cfg.Statuses, Clock: cfg.Clock, Count: s.routes.Count}
 	s.unacked = unacked.New(&s.Mail)
 	s.windows = window.New(s.cfg.NextOutgoingID, s.cfg.IncomingWindow)
 	s.tracer = newTracer(s)

@@ -6,6 +6,7 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/actors/session/incoming"
+	"candlemark/internal/topology"
 	"candlemark/protocol/amqp10"
 )
 
@@ -59,5 +60,25 @@ func TestAnswersOfATurnAreBounded(t *testing.T) {
 				t.Errorf("%d turns, the longest with %d of %d bytes of answers, %d left", turns, most, before, len(s.parked))
 			}
 		})
+	}
+}
+
+// Comparing the names of all queues with that of an entity counts for the turn.
+func TestNamesOfATurnAreBounded(t *testing.T) {
+	s, _ := crowded(1)
+	s.cfg.HandleMax = handleMax
+	d := s.cfg.VHost.Directory()
+	for i := range 1000 {
+		d = d.WithQueue(&topology.Queue{Name: fmt.Sprint("other", i)})
+	}
+	s.cfg.VHost.Publish(d)
+	attaches := func(name string) int {
+		s.handle(frames(s, 40, func(i int) []amqp10.Composite {
+			return []amqp10.Composite{&amqp10.Attach{Name: fmt.Sprint(i), Handle: 1, Role: amqp10.RoleSender, Target: &amqp10.Target{Address: amqp10.Some(name)}}, &amqp10.Detach{Handle: 1, Closed: true}}
+		}))
+		return len(s.parked)
+	}
+	if attaches("other7") > 0 || attaches("nobody") == 0 {
+		t.Error("names that do not exist do not end a turn")
 	}
 }

@@ -21,6 +21,7 @@ type Access struct {
 	// Statuses are the statuses of entities; nil if all are active.
 	Statuses *status.Table
 	Clock    *clock.Clock
+	Count    func(steps int) // counts the names that were compared; nil to ignore them
 }
 
 // maxScopeLength is the limit for the address of a token, in bytes: entity names have at most 310.
@@ -28,16 +29,16 @@ const maxScopeLength = 1024
 
 // IsThere reports whether the entity of a token's scope exists; true if the scope names no entity. Too long scopes name
 // none.
-func IsThere(v *topology.VHost, scope string) bool {
+func (a *Access) IsThere(scope string) bool {
 	if len(scope) > maxScopeLength {
 		return false
 	}
 	queue, topic := servicebus.ParseAudience(scope)
-	d := v.Directory()
+	d := a.Login.VHost.Directory()
 	if topic == "" || d.Queue([]byte(queue)) != nil || d.Exchange([]byte(topic)) != nil {
 		return true
 	}
-	_, there := namedIn(v, scope)
+	_, there := a.named(scope)
 	return there
 }
 

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"candlemark/internal/dialect/servicebus"
-	"candlemark/internal/topology"
 )
 
 // maxCompared is the number of queues and exchanges of a virtual host up to which names are found regardless of case,
@@ -24,27 +23,30 @@ func (a *Access) Entity(address string) string {
 		if err != nil {
 			return address
 		}
-		named, there := namedIn(a.Login.VHost, plain)
+		named, there := a.named(plain)
 		if !there && servicebus.IsRabbitMQs(address) {
 			return address
 		}
 		return named
 	}
 	if servicebus.Is(address) {
-		address, _ = namedIn(a.Login.VHost, address)
+		address, _ = a.named(address)
 	}
 	return address
 }
 
-// namedIn returns an address with the canonical names of its queue or exchange; false if there is neither.
-func namedIn(v *topology.VHost, address string) (string, bool) {
+// named returns an address with the canonical names of its queue or exchange; false if there is neither.
+func (a *Access) named(address string) (string, bool) {
 	queue, topic := servicebus.ParseAudience(address)
-	d := v.Directory()
+	d := a.Login.VHost.Directory()
 	if topic == "" || strings.HasPrefix(address, "$") || d.Queue([]byte(queue)) != nil || d.Exchange([]byte(topic)) != nil && queue == topic {
 		return address, true
 	}
 	if d.QueueCount()+d.ExchangeCount() > maxCompared {
 		return address, false
+	}
+	if a.Count != nil {
+		a.Count(d.QueueCount() + d.ExchangeCount())
 	}
 	for q := range d.Queues() {
 		if strings.EqualFold(q.Name, queue) {

@@ -57,7 +57,7 @@ func (n *Node) Run(request []byte, done func(replyTo string, answer []byte)) err
 			answer(401, refusal(good, err))
 		case !good.token.Covers(scope):
 			answer(401, "the token is not for '"+scope+"'")
-		case !access.IsThere(n.Access.Login.VHost, scope): // clients accept no other answer in this case
+		case !n.Access.IsThere(scope): // clients accept no other answer in this case
 			answer(404, "the entity of '"+scope+"' is not there")
 		default:
 			n.put(scope, good, answer)
