@@ -162,6 +162,7 @@ func TestAvailable(t *testing.T) {
 		for range 4 {
 			ch.Send("", "q", testkit.Text("m"))
 		}
+		synctest.Wait() // until the queue has them
 		x := openRaw(b, &amqp10.Open{ContainerID: "c", MaxFrameSize: 512, ChannelMax: 10})
 		x.send(1, beginning())
 		x.want(amqp10.CodeBegin)
