@@ -7,7 +7,7 @@ import (
 )
 
 // Numbers are found in whatever order they were added, and are few ranges where they are neighbours.
-func TestDeliveriesReturned(t *testing.T) {
+func TestDeliveriesRequeued(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 100 {
 		var d DeliveriesRequeued
