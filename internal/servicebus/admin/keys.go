@@ -133,7 +133,6 @@ func (m *Manager) CheckKeys(d *entity.Description, keys []Key) error {
 		return invalidf("an entity has at most %d authorization rules", maxKeys)
 	}
 	names := map[string]bool{}
-	before := m.keys()[sas.Path(d.Path())]
 	for i := range keys {
 		k := &keys[i]
 		_, _, _, err := sas.Permissions(k.Rights)
@@ -145,7 +144,7 @@ func (m *Manager) CheckKeys(d *entity.Description, keys []Key) error {
 			return invalidf("the KeyName %q comes twice", k.Name)
 		case err != nil:
 			return invalid(err)
-		case there && !slices.Contains(user.Tags, entityTag), slices.ContainsFunc(before, func(b Key) bool { return b.Name == k.Name && !isFor(b.grant, d.Path()) }):
+		case there && (!slices.Contains(user.Tags, entityTag) || slices.ContainsFunc(m.Keys.Grants(user.Name, m.VHost), func(g auth.Grant) bool { return !isFor(g, d.Path()) })):
 			return invalidf("there is another user %q", user.Name)
 		}
 		k.Primary, k.Secondary = orNew(k.Primary, user.Keys.Primary), orNew(k.Secondary, user.Keys.Secondary)
