@@ -2,6 +2,7 @@ package queue
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -145,6 +146,10 @@ func TestUntil_RETRY2(t *testing.T) {
 	c.want("early", c.ready())
 	c.at(300)
 	c.want("at its date", c.ready(), "1")
+	c.Skew = -700 // it was set back
+	c.get(ch1)
+	c.postpone(mail.Requeue, 2, math.MaxInt64-start)
+	c.want("the last date of all", c.ready())
 }
 
 // TestWaits_RETRY3: a message that waits expires at its deadline, can be received by number, which ends the wait, counts for no limit,

@@ -1,6 +1,7 @@
 package clock
 
 import (
+	"math"
 	"sync/atomic"
 	"time"
 )
@@ -57,6 +58,14 @@ func (c *Clock) Read() (now Instant, slept time.Duration) {
 // Skew returns how many ms the machine's wall clock is ahead of the broker's time, because it was set since: 0 if by
 // less than a second. Dates that enter or leave the broker must be converted by it.
 func (c *Clock) Skew() int64 { return c.skew.Load() / int64(time.Millisecond) }
+
+// FromDate converts a date in wall ms to the broker's time. Dates that are too far ahead for it become the last one.
+func FromDate(ms, skew int64) int64 {
+	if skew < 0 && ms > math.MaxInt64+skew {
+		return math.MaxInt64
+	}
+	return ms - skew
+}
 
 // Until returns the time until the wall-clock millisecond ms begins; not positive if it has begun.
 func (c *Clock) Until(ms int64) time.Duration {

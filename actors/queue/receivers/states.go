@@ -83,7 +83,7 @@ func (r *Receivers) List(m *mail.ListSessions, now clock.Instant) {
 	}
 	since, limit := m.Since, m.Limit
 	if since != 0 {
-		since = max(since-r.Messages.Skew, 1)
+		since = max(clock.FromDate(since, r.Messages.Skew), 1)
 	}
 	if limit < 1 || limit > mail.MaxSessions {
 		limit = mail.MaxSessions
