@@ -267,6 +267,49 @@ func TestServiceBusForwardingIsPublishing(t *testing.T) {
 	}
 }
 
+// TestServiceBusDelete_Rights: an entity is deleted with what belongs to it, and needs permission for as much as there is; without it
+// nothing is deleted.
+func TestServiceBusDelete_Rights(t *testing.T) {
+	t.Parallel()
+	b := start(t, "--servicebus-http", "127.0.0.1:0")
+	for name, configure := range map[string]string{"all": ".*", "one": "^(one|two)$"} {
+		b.put("/api/x/access-keys/%2F/"+name, `{"rights":["manage"],"primary_key":"key"}`)
+		b.put("/api/permissions/%2F/"+name, `{"configure":"`+configure+`","write":".*","read":".*"}`)
+	}
+	elsewhere := "<ForwardDeadLetteredMessagesTo>two</ForwardDeadLetteredMessagesTo>"
+	for _, c := range []struct {
+		by, method, path, properties string
+		status                       int
+	}{
+		{"all", "PUT", "two", "", 201},
+		{"one", "PUT", "one", elsewhere, 201},
+		{"one", "DELETE", "one", "", 200},
+		{"one", "PUT", "one", elsewhere, 201},
+		{"all", "PUT", "forwards", "<ForwardTo>one</ForwardTo>", 201},
+		{"one", "DELETE", "one", "", 401}, // the exchange leads to it
+		{"one", "DELETE", "two", "", 401}, // it has dead letters
+		{"all", "GET", "one", "", 200},
+		{"all", "GET", "two", "", 200},
+		{"all", "DELETE", "forwards", "", 200},
+		{"all", "DELETE", "one", "", 200},
+		{"all", "DELETE", "two", "", 200},
+	} {
+		body := ""
+		if c.method == "PUT" {
+			body = described("QueueDescription", c.properties)
+		}
+		if status, got := b.atomAs(c.by, "key", c.method, c.path, body, false); status != c.status {
+			t.Fatalf("%s of %s by %s: %d %s", c.method, c.path, c.by, status, got)
+		}
+	}
+	left := b.request("GET", "/api/queues?columns=name", "", 200) + b.request("GET", "/api/exchanges?columns=name", "", 200)
+	for _, name := range []string{"one", "two", "forwards"} {
+		if strings.Contains(left, name) {
+			t.Errorf("something of %s is left: %s", name, left)
+		}
+	}
+}
+
 // A key that may not manage reads and changes nothing, nor does one that may elsewhere only, whichever way it writes the name of an entity.
 func TestServiceBusAdministration_Rights(t *testing.T) {
 	t.Parallel()

@@ -33,22 +33,26 @@ type Manager struct {
 
 // MayConfigure checks the permission to configure an entity, by its actual name.
 func (m *Manager) MayConfigure(d *entity.Description) error {
-	if m.User == nil {
-		return nil
-	}
 	kind := auth.Queue
 	if d.Kind == entity.Topic {
 		kind = auth.Exchange
 	}
-	return m.Users.Check(*m.User, m.VHost, auth.Resource{Kind: kind, Name: d.Path()}, auth.Configure)
+	return m.mayConfigure(auth.Resource{Kind: kind, Name: d.Path()})
+}
+
+func (m *Manager) mayConfigure(r auth.Resource) error {
+	if m.User == nil {
+		return nil
+	}
+	return m.Users.Check(*m.User, m.VHost, r, auth.Configure)
 }
 
 // permit checks the permission to configure before policies are set, like a declaration.
 func (m *Manager) permit(d *entity.Description) error {
-	if err := m.MayConfigure(d); err != nil || m.User == nil || d.Kind == entity.Topic || d.ForwardDeadLetteredMessagesTo != "" {
+	if err := m.MayConfigure(d); err != nil || d.Kind == entity.Topic || d.ForwardDeadLetteredMessagesTo != "" {
 		return err
 	}
-	return m.Users.Check(*m.User, m.VHost, auth.Resource{Kind: auth.Queue, Name: cmp.Or(policies.DeadLetterQueueOf(d.Path()), d.Path())}, auth.Configure)
+	return m.mayConfigure(auth.Resource{Kind: auth.Queue, Name: cmp.Or(policies.DeadLetterQueueOf(d.Path()), d.Path())})
 }
 
 // lead checks the permissions for sending a queue's messages on to an exchange.

@@ -3,7 +3,9 @@ package admin
 import (
 	"context"
 	"errors"
+	"slices"
 
+	"candlemark/internal/auth"
 	"candlemark/internal/parameters"
 	"candlemark/internal/servicebus/entity"
 	"candlemark/internal/servicebus/filter"
@@ -193,37 +195,82 @@ func (m *Manager) Update(ctx context.Context, d entity.Description) error {
 	return err
 }
 
-// Delete deletes an entity, a topic with its subscriptions. Error: ErrNotFound.
+// Delete deletes an entity, a topic with its subscriptions; nothing if the user may not delete all that belongs to it.
+// Error: ErrNotFound.
 func (m *Manager) Delete(ctx context.Context, kind entity.Kind, topic, name string) error {
 	e, err := m.Get(ctx, kind, topic, name)
 	if err != nil {
 		return err
 	}
-	if kind != entity.Topic {
-		return m.deleteQueue(ctx, e.Path())
-	}
-	for _, q := range m.queueNames(entity.Subscription, e.Name) {
-		if err := m.deleteQueue(ctx, q.Name); err != nil {
-			return err
-		}
-	}
-	if err := m.run(ctx, &protocol.ExchangeDelete{Exchange: e.Name}); err != nil {
+	exist, err := m.resources(ctx)
+	if err != nil {
 		return err
 	}
-	return m.forget(ctx, e.Name)
-}
-
-// deleteQueue deletes a queue with its dead letters, and everything that leads to it.
-func (m *Manager) deleteQueue(ctx context.Context, name string) error {
-	for _, what := range [...]protocol.Method{
-		&protocol.QueueDelete{Queue: name}, &protocol.QueueDelete{Queue: entity.DeadLetterQueue(name)},
-		&protocol.ExchangeDelete{Exchange: entity.ForwardExchange(name)},
-	} {
-		if err := m.run(ctx, what); err != nil {
+	var all []entityParts
+	if kind == entity.Topic {
+		for _, q := range m.queueNames(entity.Subscription, e.Name) {
+			all = append(all, partsOf(entity.Subscription, q.Name, exist))
+		}
+	}
+	all = append(all, partsOf(kind, e.Path(), exist))
+	for i := range all {
+		for _, r := range all[i].resources {
+			if err := m.mayConfigure(r); err != nil {
+				return err
+			}
+		}
+	}
+	for i := range all {
+		for _, r := range all[i].resources {
+			if err := m.run(ctx, deletion(r)); err != nil {
+				return err
+			}
+		}
+		if err := m.forget(ctx, all[i].path); err != nil {
 			return err
 		}
 	}
-	return m.forget(ctx, name)
+	return nil
+}
+
+// entityParts are the queues and exchanges that are deleted with an entity.
+type entityParts struct {
+	path      string
+	resources []auth.Resource
+}
+
+// partsOf returns the parts of an entity that exist: the exchange of a topic; else the queue, the queue of its dead letters,
+// and the exchange that leads to it.
+func partsOf(kind entity.Kind, path string, exist map[auth.Resource]bool) entityParts {
+	all := []auth.Resource{{Kind: auth.Exchange, Name: path}}
+	if kind != entity.Topic {
+		all = []auth.Resource{
+			{Kind: auth.Queue, Name: path},
+			{Kind: auth.Queue, Name: entity.DeadLetterQueue(path)},
+			{Kind: auth.Exchange, Name: entity.ForwardExchange(path)},
+		}
+	}
+	return entityParts{path, slices.DeleteFunc(all, func(r auth.Resource) bool { return !exist[r] })}
+}
+
+// resources returns all queues and exchanges.
+func (m *Manager) resources(ctx context.Context) (map[auth.Resource]bool, error) {
+	exchanges, err := m.Broker.Exchanges(ctx, m.VHost)
+	all := map[auth.Resource]bool{}
+	for i := range exchanges {
+		all[auth.Resource{Kind: auth.Exchange, Name: exchanges[i].Name}] = true
+	}
+	for _, q := range m.Broker.QueueNames(m.VHost) {
+		all[auth.Resource{Kind: auth.Queue, Name: q.Name}] = true
+	}
+	return all, err
+}
+
+func deletion(r auth.Resource) protocol.Method {
+	if r.Kind == auth.Queue {
+		return &protocol.QueueDelete{Queue: r.Name}
+	}
+	return &protocol.ExchangeDelete{Exchange: r.Name}
 }
 
 func (m *Manager) forget(ctx context.Context, path string) error {
