@@ -85,7 +85,7 @@ var wrong = []struct{ rule, path, source, complaint string }{
 	{"clauses", "docs/spec/a.md", "| a | Whoever asks |", `"| Whoever asks |"`},
 	{"clauses", "README.md", "## What happens", `"## What happens"`},
 	{"clauses", "docs/a.md", "## What renews the lease?\n\nWhat is it? Tell what it is.\n\n    What a command prints", ""},
-	{"clauses", "docs/adr/0001-a.md", "What is left, expires.", ""},
+	{"clauses", "docs/adr/0001-a.md", "What is left, expires.", `"What is left, expires."`},
 	{"comments", "protocol/a.go", "package protocol\n\n// f reads. What is\n// left, stays.\nfunc f() {}", `protocol/a.go:3: begin with the subject, not with ". What is left, stays."`},
 	{"comments", "cmd/a/a_test.go", "package main // Who reads, waits.", `"Who reads, waits."`},
 	{"comments", "protocol/a.go", "package protocol // What is it? It says what it is.", ""},

@@ -28,14 +28,14 @@ var (
 	indented = regexp.MustCompile("^(?:    |\t|```)")
 )
 
-// checkClauses wants sentences of the documents to begin with their subject. Decision records are never edited.
+// checkClauses wants sentences of the documents to begin with their subject.
 func checkClauses(h *repository) (complaints []string) {
 	texts, err := h.sources()
 	if err != nil {
 		return []string{err.Error()}
 	}
 	for name, text := range texts {
-		if !strings.HasSuffix(name, ".md") || strings.HasPrefix(name, "docs/adr/") {
+		if !strings.HasSuffix(name, ".md") {
 			continue
 		}
 		for i, line := range strings.Split(joined(text), "\n") {
