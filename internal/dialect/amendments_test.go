@@ -12,7 +12,7 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// delivered returns the sections of a message as a receiver of AMQP 1.0 gets them.
+// delivered returns the sections of a message as delivered to a receiver of AMQP 1.0.
 func delivered(t *testing.T, m *message.Message) *amqp10.Sections {
 	t.Helper()
 	head, body, err := dialect.Append(nil, m, dialect.Delivery{Redelivered: true})
@@ -37,8 +37,8 @@ func wantEntries(t *testing.T, name string, section amqp10.Value, want amqp10.Ma
 	}
 }
 
-// TestAmendmentsKeepTheirTypes_LOCK2: what a consumer of AMQP 1.0 gives a message reaches the next one with the types that
-// it had, from the publishers of both protocols and after a restart; a consumer of 0-9-1 gets headers.
+// TestAmendmentsKeepTheirTypes_LOCK2: amendments by a consumer of AMQP 1.0 reach the next one with their types,
+// whichever protocol the publisher used, and also after a restart; consumers of 0-9-1 get them as headers.
 func TestAmendmentsKeepTheirTypes_LOCK2(t *testing.T) {
 	annotations := amqp10.Map{
 		{Key: amqp10.Symbol("x-opt-by"), Value: amqp10.Array{Of: amqp10.TypeString, Values: []any{"one", "two"}}},

@@ -8,7 +8,7 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// benchmarked are messages as clients send them: with a header alone, and with what programs mostly set.
+// benchmarked are messages as clients send them: one with only a header, and one with the usual properties.
 func benchmarked(b *testing.B) map[string][]byte {
 	b.Helper()
 	header := amqp10.AppendComposite(nil, &amqp10.Header{Priority: amqp10.Some(uint8(4))})
@@ -24,7 +24,7 @@ func benchmarked(b *testing.B) map[string][]byte {
 	return map[string][]byte{"plain": plain, "properties": append(append(append(header[:len(header):len(header)], properties...), application...), data...)}
 }
 
-// BenchmarkRead translates what a client has sent, BenchmarkAppend what another is to get.
+// BenchmarkRead translates messages from clients, BenchmarkAppend messages to clients.
 func BenchmarkRead(b *testing.B) {
 	for name, sent := range benchmarked(b) {
 		b.Run(name, func(b *testing.B) {

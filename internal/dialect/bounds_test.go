@@ -13,7 +13,7 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// Names have 255 bytes at most, however long they are encoded.
+// Names have at most 255 bytes, whatever the length of their encoding.
 func TestLongNames(t *testing.T) {
 	for n, fits := range map[int]bool{255: true, 256: false} {
 		for encoded, name := range map[string]string{strings.Repeat("q", n): strings.Repeat("q", n), strings.Repeat("%2F", n): strings.Repeat("/", n)} {
@@ -31,7 +31,7 @@ func TestLongNames(t *testing.T) {
 	}
 }
 
-// A message without a TTL has none, which is another thing than one of 0.
+// A message without a TTL is distinguished from one with a TTL of 0.
 func TestTTLOfRead(t *testing.T) {
 	for want, header := range map[int64]amqp10.Header{-1: {Durable: true}, 0: {TTL: amqp10.Some[uint32](0)}, 1<<32 - 1: {TTL: amqp10.Some[uint32](1<<32 - 1)}} {
 		if c, err := dialect.Read(append(amqp10.AppendComposite(nil, &header), amqp10.AppendDataHead(nil, 0)...), false); err != nil || c.TTL != want {
@@ -40,7 +40,7 @@ func TestTTLOfRead(t *testing.T) {
 	}
 }
 
-// Properties take message.MaxHeader bytes at most, as 0-9-1 has them.
+// Properties take at most message.MaxHeader bytes in their 0-9-1 encoding.
 func TestLargestHeaderOfRead(t *testing.T) {
 	read := func(n int) (list int, err error) {
 		application, err := amqp10.Append(amqp10.AppendDescriptor(nil, amqp10.SectionApplicationProperties), amqp10.Map{{Key: "k", Value: strings.Repeat("v", n)}})
@@ -72,7 +72,7 @@ func TestLargestHeaderOfRead(t *testing.T) {
 	}
 }
 
-// TestDeliveryCountOfDeadLetters_DL9: deliveries that failed in earlier queues and in this one are added up.
+// TestDeliveryCountOfDeadLetters_DL9: failed deliveries of earlier queues and of this one are added up.
 func TestDeliveryCountOfDeadLetters_DL9(t *testing.T) {
 	for want, o := range map[uint32]*message.Overlay{
 		1: (*message.Overlay)(nil).Failing(1), 5: (*message.Overlay)(nil).Failing(2).Counted(3), math.MaxUint32: (*message.Overlay)(nil).Failing(math.MaxUint32).Counted(3),

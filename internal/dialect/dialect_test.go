@@ -26,8 +26,8 @@ func TestParseTarget(t *testing.T) {
 	}
 }
 
-// The bare message is forwarded byte for byte, behind the broker's sections: types and properties that 0-9-1 does not
-// have, and a footer, be it as long as the body.
+// The bare message is forwarded byte for byte after the broker's sections, with types and properties that 0-9-1 does
+// not have, and with a footer, even one as long as the body.
 func TestBareMessage(t *testing.T) {
 	footer, err := amqp10.Append(amqp10.AppendDescriptor(nil, amqp10.SectionFooter), amqp10.Map{{Key: amqp10.Symbol("sum"), Value: uint64(7)}})
 	if err != nil {
@@ -60,7 +60,7 @@ func TestBareMessage(t *testing.T) {
 	}
 }
 
-// Whatever can be read can be written again, and comes out the same the second time.
+// Every message that can be read can be written again, and is read again with the same contents.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte{0, 0x53, 0x75, 0xa0, 1, 'x'})
 	f.Add([]byte{0, 0x53, 0x77, 0xa1, 1, 'x'})

@@ -11,7 +11,7 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// varied are messages of which some differ from others in one section, in what the body holds, or in its kind or size only.
+// varied are messages that partly differ only in one section, in the content of the body, or in its kind or size.
 func varied(tb testing.TB) (all [][]byte) {
 	tb.Helper()
 	section := func(code uint64, m amqp10.Map) []byte {
@@ -26,7 +26,7 @@ func varied(tb testing.TB) (all [][]byte) {
 		amqp10.AppendDataHead(nil, 0),
 		append(append(amqp10.AppendDataHead(nil, 1), 'a'), append(amqp10.AppendDataHead(nil, 1), 'b')...),
 		append(amqp10.AppendDescriptor(nil, amqp10.SectionValue), 0xa1, 3, 'a', 'b', 'c'),
-		append(amqp10.AppendDescriptor(nil, amqp10.SectionValue), 0xa1, 3, 'a', 'b', 0xff), // no text
+		append(amqp10.AppendDescriptor(nil, amqp10.SectionValue), 0xa1, 3, 'a', 'b', 0xff), // invalid text
 	}
 	footer := section(amqp10.SectionFooter, amqp10.Map{{Key: amqp10.Symbol("f"), Value: int32(1)}})
 	for _, head := range [][]byte{
@@ -36,7 +36,7 @@ func varied(tb testing.TB) (all [][]byte) {
 		section(amqp10.SectionMessageAnnotations, amqp10.Map{{Key: amqp10.Symbol("x-cc"), Value: amqp10.List{"k"}}, {Key: amqp10.Symbol("x-opt-scheduled-enqueue-time"), Value: amqp10.Timestamp(9)}}),
 		amqp10.AppendComposite(nil, &amqp10.Properties{MessageID: amqp10.AppendString(nil, "1"), To: amqp10.Text("/queues/q"), UserID: []byte("u")}),
 		amqp10.AppendComposite(nil, &amqp10.Properties{MessageID: amqp10.AppendString(nil, "2"), To: amqp10.Text("/queues/q"), UserID: []byte("u")}),
-		section(amqp10.SectionApplicationProperties, amqp10.Map{{Key: "x", Value: string(make([]byte, 2000))}}), // more than is compared
+		section(amqp10.SectionApplicationProperties, amqp10.Map{{Key: "x", Value: string(make([]byte, 2000))}}), // larger than the maximum that is compared
 	} {
 		for _, body := range bodies {
 			all = append(all, append(head[:len(head):len(head)], body...))
@@ -96,7 +96,7 @@ func sameRead(t *testing.T, r *dialect.Reader, encoded []byte, entity bool) {
 	if (err != nil) != (wantErr != nil) {
 		t.Fatalf("%x: %v, want %v", encoded, err, wantErr)
 	}
-	if entity && !bytes.Contains(encoded, []byte{0, 0x53, byte(amqp10.SectionProperties)}) { // it gets an id at random
+	if entity && !bytes.Contains(encoded, []byte{0, 0x53, byte(amqp10.SectionProperties)}) { // the message ID is random
 		got.Header, got.Headers, want.Header, want.Headers = nil, nil, nil, nil
 	}
 	if !reflect.DeepEqual(got, want) {
@@ -118,7 +118,7 @@ func sameAppended(t *testing.T, w *dialect.Writer, encoded []byte, m message.Mes
 	}
 }
 
-// A message of 0-9-1 whose body is of sections of AMQP 1.0 is recognized by its body.
+// Messages of 0-9-1 whose bodies are encoded sections of AMQP 1.0 are distinguished by their bodies.
 func TestRepeatedSections(t *testing.T) {
 	var p protocol.Properties
 	p.Type, p.Flags = "amqp-1.0", protocol.FlagType
@@ -132,7 +132,8 @@ func TestRepeatedSections(t *testing.T) {
 	}
 }
 
-// TestRepeatedAllocates: links with low handles translate repeated heads without an allocation; others remember nothing, and allocate for each message.
+// TestRepeatedAllocates: links with low handles translate repeated heads without an allocation; other links cache
+// nothing and allocate for each message.
 func TestRepeatedAllocates(t *testing.T) {
 	for handle, remembers := range map[uint32]bool{0: true, 15: true, 16: false, 1 << 31: false} {
 		if n := allocations(t, dialect.NewReader(handle), dialect.NewWriter(handle)); remembers != (n == 0) {

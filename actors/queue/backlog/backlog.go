@@ -26,7 +26,7 @@ type Backlog struct {
 
 	slab slab
 	kept kept
-	odd  *odd // nil if there are none
+	rare *rareParts // nil if there are none
 
 	count, ready, paged, persistent                uint32 // limited by the number of handles
 	bytes, readyBytes, pagedBytes, persistentBytes int64
@@ -161,7 +161,7 @@ func (b *Backlog) Get(h Handle, r *Record) {
 		b.slab.get(e.block, int(e.offset), int(e.size), r)
 	}
 	if e.flags&flagOverlay != 0 {
-		r.Overlay = b.odd.overlays[h]
+		r.Overlay = b.rare.overlays[h]
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"candlemark/actors/queue/wheel"
 )
 
-// small is a message with a body of 16 bytes, as a client sends it.
+// small returns a message with a body of 16 bytes, as sent by a client.
 func small() *Record {
 	return &Record{
 		RoutingKey: []byte("orders"), Header: []byte{0x10, 0, 2}, Body: []byte("0123456789abcdef"),
@@ -19,7 +19,7 @@ func small() *Record {
 	}
 }
 
-// contentSize is the size of what its sender sent.
+// contentSize returns the size of the content as sent.
 func contentSize(r *Record) int64 {
 	return int64(len(r.Exchange) + len(r.RoutingKey) + len(r.Header) + len(r.Body))
 }
@@ -39,7 +39,7 @@ func TestOrder(t *testing.T) {
 	tests := []struct {
 		name     string
 		priority func(i int) uint8
-		returned func() []int // in which order the messages come back
+		returned func() []int // order in which the messages are returned
 	}{
 		{"TTL-16 return in order", nil, func() []int { return ascending(n) }},
 		{"TTL-16 return backwards", nil, func() []int { s := ascending(n); slices.Reverse(s); return s }},
@@ -165,7 +165,7 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// TestOldMessageAtHead lets a million messages pass behind one that stays.
+// TestOldMessageAtHead passes a million messages behind one that stays.
 func TestOldMessageAtHead(t *testing.T) {
 	var b Backlog
 	old := b.Push(small())
@@ -196,7 +196,7 @@ func TestOldMessageAtHead(t *testing.T) {
 	}
 }
 
-// TestFewSurvivors leaves one message in a hundred behind: contents must not keep the blocks of all.
+// TestFewSurvivors leaves one message in a hundred: the contents left must not keep all blocks.
 func TestFewSurvivors(t *testing.T) {
 	var b Backlog
 	var live int64
@@ -247,7 +247,7 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// got is Get as a value.
+// got returns the result of Get.
 func got(b *Backlog, h Handle) (r Record) {
 	b.Get(h, &r)
 	return r

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestFind_DLY11 looks for messages, there and gone, while others come and go.
+// TestFind_DLY11 looks up messages, existing and removed, while others are pushed and removed.
 func TestFind_DLY11(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)

@@ -14,7 +14,7 @@ import (
 	"candlemark/internal/message"
 )
 
-// naive is one message of the model; position orders those of a priority.
+// naive is one message of the model; position is its order within its priority.
 type naive struct {
 	record   Record
 	position int
@@ -23,7 +23,7 @@ type naive struct {
 	place    uint64 // in the journal, 0 if the content is in memory
 }
 
-// model does with a sorted list what Backlog does.
+// model does the same as Backlog with a sorted list.
 type model struct {
 	t        *testing.T
 	backlog  Backlog
@@ -32,7 +32,7 @@ type model struct {
 	pushed   int
 }
 
-// view is a result of Get, and a copy of it.
+// view is a result of Get with a copy.
 type view struct{ got, want []byte }
 
 func (m *model) push(r Record) {
@@ -40,7 +40,7 @@ func (m *model) push(r Record) {
 	n := &naive{record: r, position: m.pushed, ready: true}
 	given := clone(r)
 	n.handle = m.backlog.Push(&given)
-	if !r.Shared { // Push has copied: what becomes of the caller's slices does not matter
+	if !r.Shared { // Push has copied the slices, so the caller may overwrite them
 		for _, s := range [][]byte{given.Exchange, given.RoutingKey, given.Header, given.Body} {
 			clear(s)
 		}
@@ -59,7 +59,7 @@ func (m *model) remove(n *naive) {
 	m.messages = slices.DeleteFunc(m.messages, func(o *naive) bool { return o == n })
 }
 
-// page takes the content of n out of memory, or back in.
+// page moves the content of n out of memory, or back in.
 func (m *model) page(n *naive, place uint64) {
 	if n.place != 0 {
 		r := clone(n.record)
@@ -92,7 +92,7 @@ func (m *model) first() *naive {
 	return nil
 }
 
-// checkFirst compares what is cheap to compare.
+// checkFirst compares values that are cheap to compare.
 func (m *model) checkFirst() {
 	m.t.Helper()
 	h, ok := m.backlog.First()
@@ -104,7 +104,7 @@ func (m *model) checkFirst() {
 	}
 }
 
-// checkAll compares everything.
+// checkAll compares all values.
 func (m *model) checkAll() {
 	m.t.Helper()
 	var ready []Handle
@@ -159,7 +159,7 @@ func (m *model) checkAll() {
 	}
 }
 
-// checkPaged compares what is in memory with what is not.
+// checkPaged compares the numbers of messages in memory and paged out.
 func (m *model) checkPaged() {
 	m.t.Helper()
 	b := &m.backlog
@@ -208,7 +208,7 @@ func clone(r Record) Record {
 	return r
 }
 
-// normal makes nil and empty slices equal.
+// normal replaces nil slices by empty ones.
 func normal(r Record) Record {
 	for _, s := range []*[]byte{&r.Exchange, &r.RoutingKey, &r.Header, &r.Body} {
 		*s = append([]byte{}, *s...)

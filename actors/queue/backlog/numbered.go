@@ -6,10 +6,10 @@ import (
 )
 
 // Disorder has to be called when a message was pushed whose Seq is lower than that of an earlier message.
-func Disorder(b *Backlog) { oddities(b).disorder = true }
+func Disorder(b *Backlog) { withRare(b).disorder = true }
 
 // Ordered reports whether the messages of each priority are in the order of their Seq.
-func Ordered(b *Backlog) bool { return b.odd == nil || !b.odd.disorder }
+func Ordered(b *Backlog) bool { return b.rare == nil || !b.rare.disorder }
 
 // From yields ready messages with a Seq above after: the first limit of each priority, the priorities in no order. The
 // backlog must be Ordered. It must not change meanwhile.

@@ -2,7 +2,7 @@ package backlog
 
 import "testing"
 
-// filled has so many messages with a body of 36 bytes each, of one priority.
+// filled returns a backlog of n messages with a body of 36 bytes each, all of one priority.
 func filled(n int, priority uint8) (b *Backlog, handles []Handle) {
 	b = new(Backlog)
 	for i := range n {
@@ -11,7 +11,7 @@ func filled(n int, priority uint8) (b *Backlog, handles []Handle) {
 	return b, handles
 }
 
-// TestWindow: it ends behind as many messages of average size as fit, whole ones only.
+// TestWindow: the window contains as many whole messages of average size as fit.
 func TestWindow(t *testing.T) {
 	for _, priority := range []uint8{0, 3} {
 		b, handles := filled(150, priority)
@@ -29,7 +29,8 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// TestWindowOfWholeSegments_TTL16: a message that returns to its position in a segment before the end of the window is within it.
+// TestWindowOfWholeSegments_TTL16: a message that returns to its position in a segment before the end of the window is in the
+// window.
 func TestWindowOfWholeSegments_TTL16(t *testing.T) {
 	b, handles := filled(150, 0)
 	b.Take(handles[0])
@@ -39,8 +40,8 @@ func TestWindowOfWholeSegments_TTL16(t *testing.T) {
 	}
 }
 
-// TestTrimLimit: a segment, be there a message in it or not, counts one, and each of its messages; what exceeds the limit is left for the next
-// call.
+// TestTrimLimit: a segment counts one, even if it is empty, and so does each of its messages; the rest above the limit is left
+// for the next call.
 func TestTrimLimit(t *testing.T) {
 	const full = 1 + segmentSize
 	b, _ := filled(5*segmentSize, 0)
@@ -53,7 +54,7 @@ func TestTrimLimit(t *testing.T) {
 	}
 }
 
-// TestSpotsOfPriorities: a higher priority stands before a lower one, however many segments there have been.
+// TestSpotsOfPriorities: the spots of a higher priority precede those of a lower one, however many segments there have been.
 func TestSpotsOfPriorities(t *testing.T) {
 	for _, places := range []uint64{0, 1 << 20, 1<<49 - 2} {
 		var b Backlog
@@ -72,7 +73,7 @@ func TestSpotsOfPriorities(t *testing.T) {
 	}
 }
 
-// TestLists: there are as many as priorities up to the highest seen.
+// TestLists: there is one list for each priority up to the highest seen.
 func TestLists(t *testing.T) {
 	var b Backlog
 	for _, c := range []struct {
@@ -85,7 +86,7 @@ func TestLists(t *testing.T) {
 	}
 }
 
-// TestContents: small contents count in blocks, which are held as a whole, others at their size. Counted is those that no share counts.
+// TestContents: small contents count with their whole blocks, others with their size. Counted excludes those counted by a share.
 func TestContents(t *testing.T) {
 	var b Backlog
 	record := func(body int, shared bool) *Record {
@@ -96,7 +97,7 @@ func TestContents(t *testing.T) {
 	b.Push(record(own, false))
 	b.Push(record(reference, true))
 	b.Push(record(large, true))
-	oddities(&b).extra = amended
+	withRare(&b).extra = amended
 	small, blocks := int64(recordSize(record(100, false))), b.slab.held
 	for name, c := range map[string][2]int64{
 		"contents": {b.Contents(), small + own + reference + large + amended},
@@ -109,7 +110,7 @@ func TestContents(t *testing.T) {
 	}
 }
 
-// TestPlacesOfShortQueues: a short queue has room for the places of few messages in the journal.
+// TestPlacesOfShortQueues: a short queue allocates journal places for a few messages only.
 func TestPlacesOfShortQueues(t *testing.T) {
 	var b Backlog
 	h := b.Push(&Record{TTL: NoTTL})
@@ -119,7 +120,7 @@ func TestPlacesOfShortQueues(t *testing.T) {
 	}
 }
 
-// TestPlacesAreRecycled: the places of a full segment are taken from segments that are gone.
+// TestPlacesAreRecycled: a full segment reuses the places of removed segments.
 func TestPlacesAreRecycled(t *testing.T) {
 	var b Backlog
 	allocs := testing.AllocsPerRun(10, func() {
@@ -136,7 +137,7 @@ func TestPlacesAreRecycled(t *testing.T) {
 			}
 		}
 	})
-	if allocs > 70 { // the race detector makes pools forget one in four
+	if allocs > 70 { // with the race detector, pools drop one item in four
 		t.Errorf("%v allocations for 100 segments", allocs)
 	}
 }

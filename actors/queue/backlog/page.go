@@ -123,10 +123,10 @@ func (b *Backlog) Paged() int { return int(b.paged) }
 func (b *Backlog) PagedBytes() int64 { return b.pagedBytes }
 
 // Contents returns the size of the contents in memory, including those shared with other queues.
-func (b *Backlog) Contents() int64 { return b.slab.live + b.kept.bytes + b.kept.shared + b.odd.size() }
+func (b *Backlog) Contents() int64 { return b.slab.live + b.kept.bytes + b.kept.shared + b.rare.size() }
 
 // Held returns the bytes of memory allocated for Contents.
-func (b *Backlog) Held() int64 { return b.slab.held + b.kept.bytes + b.kept.shared + b.odd.size() }
+func (b *Backlog) Held() int64 { return b.slab.held + b.kept.bytes + b.kept.shared + b.rare.size() }
 
 // Counted returns the part of Held that Budget does not include.
-func (b *Backlog) Counted() int64 { return b.slab.held + b.kept.counted + b.odd.size() }
+func (b *Backlog) Counted() int64 { return b.slab.held + b.kept.counted + b.rare.size() }

@@ -6,12 +6,12 @@ import (
 	"testing"
 )
 
-// paged is a message in the journal.
+// paged returns a message whose content is in the journal.
 func paged(seq uint64) *Record {
 	return &Record{Deadline: math.MaxInt64, TTL: NoTTL, Enqueued: 1_800_000_000_000, Seq: seq, Persistent: true}
 }
 
-// inUse is the memory that f leaves behind.
+// inUse returns the heap growth caused by f.
 func inUse(f func()) int64 {
 	var before, after runtime.MemStats
 	runtime.GC()
@@ -22,7 +22,7 @@ func inUse(f func()) int64 {
 	return int64(after.HeapAlloc) - int64(before.HeapAlloc)
 }
 
-// TestBytesPerPagedMessage: 64 B each in total, whether they were recovered or paged out.
+// TestBytesPerPagedMessage: a message takes 64 B in total, whether it was recovered or paged out.
 func TestBytesPerPagedMessage(t *testing.T) {
 	const n = 1_000_000
 	for name, fill := range map[string]func(b *Backlog){
@@ -58,7 +58,7 @@ func TestBytesPerPagedMessage(t *testing.T) {
 	}
 }
 
-// TestTableOfKeptShrinks: one large message stays in memory, the others go.
+// TestTableOfKeptShrinks: the table shrinks when one large message stays in memory and the others are paged out.
 func TestTableOfKeptShrinks(t *testing.T) {
 	var b Backlog
 	r := small()
@@ -83,7 +83,7 @@ func TestTableOfKeptShrinks(t *testing.T) {
 	}
 }
 
-// TestRestartedSegmentHasNoPlaces: a place that is used again is not that of the message before.
+// TestRestartedSegmentHasNoPlaces: a reused position does not have the journal place of the previous message.
 func TestRestartedSegmentHasNoPlaces(t *testing.T) {
 	var b Backlog
 	for i := range uint64(1000) {
@@ -100,8 +100,7 @@ func TestRestartedSegmentHasNoPlaces(t *testing.T) {
 	}
 }
 
-// TestPageOutOfSurvivors: what is copied together on the way of one that leaves is
-// not that one.
+// TestPageOutOfSurvivors: all remaining messages can be paged out, even though a removal compacts the contents of its block.
 func TestPageOutOfSurvivors(t *testing.T) {
 	var b Backlog
 	var left []Handle
@@ -126,7 +125,8 @@ func TestPageOutOfSurvivors(t *testing.T) {
 	}
 }
 
-// TestPersistentCounts: what is persistent counts, whether its content is in memory or not, and also if it is known late.
+// TestPersistentCounts: persistent messages are counted whether their content is in memory or not, even if they become persistent
+// later.
 func TestPersistentCounts(t *testing.T) {
 	var b Backlog
 	want := func(messages int, bytes int64) {

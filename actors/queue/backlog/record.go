@@ -89,5 +89,5 @@ const (
 
 const (
 	flagKept    = 1 << iota // content is in Backlog.kept, not in the slab
-	flagOverlay             // odd.overlays has an overlay
+	flagOverlay             // rareParts.overlays has an overlay
 )

@@ -131,7 +131,7 @@ func (b *Backlog) vacate(s uint32) {
 		release(b, &b.segments[l.open])
 	}
 	if b.count == 0 {
-		b.odd = nil
+		b.rare = nil
 		if len(b.segments) > keepSegments {
 			b.segments, b.freeSegments, b.lists, b.tables = nil, 0, nil, 0
 		}
@@ -144,7 +144,7 @@ func (b *Backlog) Memory() int64 {
 	return int64(b.tables)*8 +
 		int64(cap(b.segments))*int64(unsafe.Sizeof(segment{})) +
 		int64(cap(b.lists))*int64(unsafe.Sizeof(list{})) +
-		b.slab.memory() + b.kept.memory() + b.odd.size()
+		b.slab.memory() + b.kept.memory() + b.rare.size()
 }
 
 // size returns the size of the arrays in units of 8 bytes.

@@ -9,8 +9,7 @@ import (
 	"candlemark/internal/message"
 )
 
-// TestShareCountsOnce: a large content counts once for all its holders, until the last
-// of them gives it up, in whatever way.
+// TestShareCountsOnce: a large content counts once for all its holders, until the last of them releases it, in any way.
 func TestShareCountsOnce(t *testing.T) {
 	const size = 1 << 20
 	var b budget.Budget
@@ -52,7 +51,7 @@ func TestShareCountsOnce(t *testing.T) {
 	}
 }
 
-// TestOwnCountsOnce: what came for one queue counts once while it dies, too.
+// TestOwnCountsOnce: a content received by one queue counts once while it is dead-lettered, too.
 func TestOwnCountsOnce(t *testing.T) {
 	var b budget.Budget
 	from, to := Backlog{Budget: &b}, Backlog{Budget: &b}
@@ -71,7 +70,7 @@ func TestOwnCountsOnce(t *testing.T) {
 	}
 }
 
-// TestClear: nothing is left, and a spot is not given out again.
+// TestClear: nothing is left, and a spot is not used again.
 func TestClear(t *testing.T) {
 	var limit budget.Budget
 	b := Backlog{Budget: &limit}
@@ -92,7 +91,7 @@ func TestClear(t *testing.T) {
 	}
 }
 
-// TestOldest: numbers come in order over all priorities.
+// TestOldest: numbers are in order across all priorities.
 func TestOldest(t *testing.T) {
 	var b Backlog
 	for n := range uint64(1000) {
@@ -116,7 +115,7 @@ func TestOldest(t *testing.T) {
 	}
 }
 
-// heap is how many bytes live.
+// heap returns the number of live bytes.
 func heap() int64 {
 	runtime.GC()
 	var m runtime.MemStats
@@ -124,8 +123,8 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// TestSharedIsHeldWhereItIs: a shared content is held, not copied, unless it is so
-// small that a reference costs more.
+// TestSharedIsHeldWhereItIs: a shared content is referenced, not copied, unless it is so small that a reference takes more
+// memory.
 func TestSharedIsHeldWhereItIs(t *testing.T) {
 	for size, kept := range map[int]bool{maxCopied / 2: false, 2 * maxCopied: true} {
 		r := Record{Body: make([]byte, size), TTL: NoTTL, Shared: true, Share: message.NewShare(size)}
@@ -139,17 +138,17 @@ func TestSharedIsHeldWhereItIs(t *testing.T) {
 	}
 }
 
-// TestOverlaysGo: what the broker added to a message is forgotten with it.
+// TestOverlaysGo: the broker's additions to a message are removed with it.
 func TestOverlaysGo(t *testing.T) {
 	var b Backlog
-	b.Push(small()) // one that stays, since an empty backlog forgets everything
+	b.Push(small()) // keeps the backlog from being empty, which would drop everything
 	r := small()
 	r.Overlay = &message.Overlay{DropExpiration: true}
 	h := b.Push(r)
-	if len(b.odd.overlays) != 1 {
-		t.Fatalf("%d overlays", len(b.odd.overlays))
+	if len(b.rare.overlays) != 1 {
+		t.Fatalf("%d overlays", len(b.rare.overlays))
 	}
-	if b.Remove(h); b.odd != nil && len(b.odd.overlays) != 0 {
-		t.Errorf("%d overlays are left", len(b.odd.overlays))
+	if b.Remove(h); b.rare != nil && len(b.rare.overlays) != 0 {
+		t.Errorf("%d overlays are left", len(b.rare.overlays))
 	}
 }

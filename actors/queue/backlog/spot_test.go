@@ -5,13 +5,13 @@ import (
 	"testing"
 )
 
-// reader goes through a backlog page by page while others change it.
+// reader reads a backlog page by page while it is changed.
 type reader struct {
 	*testing.T
 	Backlog
 	r    *rand.Rand
 	seq  uint64
-	seen map[uint64]int // how often, by Seq
+	seen map[uint64]int // count by Seq
 	gone map[uint64]bool
 }
 
@@ -24,7 +24,7 @@ func (x *reader) push(n int) {
 	}
 }
 
-// page reads one and returns its end; false if it is empty.
+// page reads one page and returns its end; false if the page is empty.
 func (x *reader) page(at Spot) (end Spot, more bool) {
 	left := 1 + x.r.IntN(50)
 	end = at
@@ -40,7 +40,7 @@ func (x *reader) page(at Spot) (end Spot, more bool) {
 	return end, more
 }
 
-// change takes messages at the head; some go, some return to their position.
+// change takes messages at the head; some are removed, some return to their positions.
 func (x *reader) change() {
 	var taken []Handle
 	for range x.r.IntN(40) {
@@ -64,9 +64,8 @@ func (x *reader) change() {
 	}
 }
 
-// TestSpots_TTL16: going through the queue page by page shows every message that is
-// there all the while, once and in order, whatever comes, goes and returns to its position
-// meanwhile.
+// TestSpots_TTL16: reading the queue page by page shows every message that stays in it once and in order, whatever messages are
+// pushed, removed or returned to their positions meanwhile.
 func TestSpots_TTL16(t *testing.T) {
 	seed := rand.Uint64()
 	t.Log("seed", seed)
@@ -87,7 +86,7 @@ func TestSpots_TTL16(t *testing.T) {
 	}
 }
 
-// TestSpotsAreNew: the places of a segment that ran empty are not those that were.
+// TestSpotsAreNew: a segment that became empty gives no spot out again.
 func TestSpotsAreNew(t *testing.T) {
 	var b Backlog
 	last := Spot(0)

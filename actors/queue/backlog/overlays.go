@@ -2,22 +2,23 @@ package backlog
 
 import "candlemark/internal/message"
 
-// odd holds the rarely used parts of a backlog. nil is empty.
-type odd struct {
+// rareParts are the rarely used parts of a backlog. nil has none.
+type rareParts struct {
 	overlays map[Handle]*message.Overlay
 	extra    int64 // bytes of amendments in overlays
 	disorder bool  // messages are not in the order of their numbers
 }
 
-func oddities(b *Backlog) *odd {
-	if b.odd == nil {
-		b.odd = &odd{}
+// withRare returns the rarely used parts of b, which it creates if there are none yet.
+func withRare(b *Backlog) *rareParts {
+	if b.rare == nil {
+		b.rare = &rareParts{}
 	}
-	return b.odd
+	return b.rare
 }
 
 // size returns the bytes that are counted.
-func (o *odd) size() int64 {
+func (o *rareParts) size() int64 {
 	if o == nil {
 		return 0
 	}
@@ -34,7 +35,7 @@ func (b *Backlog) SetOverlay(h Handle, o *message.Overlay) {
 	if o == nil {
 		return
 	}
-	x := oddities(b)
+	x := withRare(b)
 	if x.overlays == nil {
 		x.overlays = make(map[Handle]*message.Overlay)
 	}
@@ -45,6 +46,6 @@ func (b *Backlog) SetOverlay(h Handle, o *message.Overlay) {
 
 // dropOverlay removes the overlay of h, which must have one.
 func dropOverlay(b *Backlog, h Handle) {
-	b.odd.extra -= b.odd.overlays[h].Extra()
-	delete(b.odd.overlays, h)
+	b.rare.extra -= b.rare.overlays[h].Extra()
+	delete(b.rare.overlays, h)
 }
