@@ -7,10 +7,11 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/internal/auth"
+	"candlemark/internal/testkit/users"
 	"candlemark/protocol"
 )
 
-// Every command with its answer, and without one.
+// Each command is tested with its answer and with no-wait.
 func TestCommands_AnswerAndNoWait(t *testing.T) {
 	for _, c := range []struct {
 		wait, noWait protocol.Method
@@ -58,7 +59,7 @@ func TestCommands_AnswerAndNoWait(t *testing.T) {
 	} {
 		r := newRig(t)
 		r.command(c.wait)
-		r.received() // not before it is done
+		r.received() // not before the command is done
 		r.sent(c.sent)
 		r.succeed()
 		r.received(c.received)
@@ -74,7 +75,7 @@ func TestCommands_AnswerAndNoWait(t *testing.T) {
 	}
 }
 
-// Commands that the channel answers itself.
+// Commands that the channel itself answers.
 func TestCommands_AnsweredAtOnce(t *testing.T) {
 	r := newRig(t)
 	r.command(&protocol.ConfirmSelect{}, &protocol.ConfirmSelect{NoWait: true}, &protocol.BasicQos{PrefetchCount: 3},
@@ -108,11 +109,11 @@ func TestCommands_ConnectionErrors(t *testing.T) {
 	}
 }
 
-func refuse(kind auth.Kind, name string, perm auth.Permission) auth.Refusal {
-	return auth.Refusal{User: "guest", Resource: auth.Resource{Kind: kind, Name: name}, Permission: perm}
+func refuse(kind auth.Kind, name string, perm auth.Permission) users.Refusal {
+	return users.Refusal{User: "guest", Resource: auth.Resource{Kind: kind, Name: name}, Permission: perm}
 }
 
-// The permissions that a command needs, and the order of the checks.
+// The test checks the permissions that each command needs, and the order of the checks.
 func TestCommands_Permissions(t *testing.T) {
 	dlx := protocol.Table{{Key: "x-dead-letter-exchange", Value: "dlx"}}
 	forward := protocol.Table{{Key: "x-forward-to", Value: "to"}}
@@ -121,37 +122,37 @@ func TestCommands_Permissions(t *testing.T) {
 	const q, x, c, w, rd = auth.Queue, auth.Exchange, auth.Configure, auth.Write, auth.Read
 	for _, tc := range []struct {
 		method  protocol.Method
-		refused []auth.Refusal
-		want    string // "" is allowed
+		refused []users.Refusal
+		want    string // "" if allowed
 	}{
-		{&protocol.QueueDeclare{Queue: "n"}, []auth.Refusal{refuse(q, "n", c)}, "configure access to queue 'n'"},
-		{&protocol.QueueDeclare{Queue: "n\r\n"}, []auth.Refusal{refuse(q, "n", c)}, "configure access to queue 'n'"},
-		{&protocol.QueueDeclare{Queue: "n", Arguments: dlx}, []auth.Refusal{refuse(q, "n", rd), refuse(x, "dlx", w)}, "read access to queue 'n'"},
-		{&protocol.QueueDeclare{Queue: "n", Arguments: dlx}, []auth.Refusal{refuse(x, "dlx", w)}, "write access to exchange 'dlx'"},
-		{&protocol.QueueDeclare{Queue: "q1", Arguments: dlx}, []auth.Refusal{refuse(x, "dlx", w)}, "write access to exchange 'dlx'"}, // until it is made (DL-3)
-		{&protocol.QueueDeclare{Queue: "n", Arguments: forward}, []auth.Refusal{refuse(q, "n", rd)}, "read access to queue 'n'"},
-		{&protocol.QueueDeclare{Queue: "n", Arguments: forward}, []auth.Refusal{refuse(x, "to", w)}, "write access to exchange 'to'"},
-		{&protocol.QueueDeclare{Queue: "q1", Arguments: forward}, []auth.Refusal{refuse(x, "to", w)}, "write access to exchange 'to'"},
-		{&protocol.QueueDeclare{Queue: "n", Arguments: dlq}, []auth.Refusal{refuse(q, "n.dlq", c)}, "configure access to queue 'n.dlq'"},
-		{&protocol.QueueDeclare{Queue: "q1", Arguments: dlq}, []auth.Refusal{refuse(q, "q1.dlq", c)}, "configure access to queue 'q1.dlq'"},
-		{&protocol.QueueDeclare{Queue: "n", Passive: true}, []auth.Refusal{refuse(q, "n", c), refuse(q, "n", rd)}, ""},
+		{&protocol.QueueDeclare{Queue: "n"}, []users.Refusal{refuse(q, "n", c)}, "configure access to queue 'n'"},
+		{&protocol.QueueDeclare{Queue: "n\r\n"}, []users.Refusal{refuse(q, "n", c)}, "configure access to queue 'n'"},
+		{&protocol.QueueDeclare{Queue: "n", Arguments: dlx}, []users.Refusal{refuse(q, "n", rd), refuse(x, "dlx", w)}, "read access to queue 'n'"},
+		{&protocol.QueueDeclare{Queue: "n", Arguments: dlx}, []users.Refusal{refuse(x, "dlx", w)}, "write access to exchange 'dlx'"},
+		{&protocol.QueueDeclare{Queue: "q1", Arguments: dlx}, []users.Refusal{refuse(x, "dlx", w)}, "write access to exchange 'dlx'"}, // even if the queue exists in the snapshot (DL-3): the virtual host decides
+		{&protocol.QueueDeclare{Queue: "n", Arguments: forward}, []users.Refusal{refuse(q, "n", rd)}, "read access to queue 'n'"},
+		{&protocol.QueueDeclare{Queue: "n", Arguments: forward}, []users.Refusal{refuse(x, "to", w)}, "write access to exchange 'to'"},
+		{&protocol.QueueDeclare{Queue: "q1", Arguments: forward}, []users.Refusal{refuse(x, "to", w)}, "write access to exchange 'to'"},
+		{&protocol.QueueDeclare{Queue: "n", Arguments: dlq}, []users.Refusal{refuse(q, "n.dlq", c)}, "configure access to queue 'n.dlq'"},
+		{&protocol.QueueDeclare{Queue: "q1", Arguments: dlq}, []users.Refusal{refuse(q, "q1.dlq", c)}, "configure access to queue 'q1.dlq'"},
+		{&protocol.QueueDeclare{Queue: "n", Passive: true}, []users.Refusal{refuse(q, "n", c), refuse(q, "n", rd)}, ""},
 		{
 			&protocol.QueueDeclare{Queue: "n", Passive: true},
-			[]auth.Refusal{refuse(q, "n", c), refuse(q, "n", rd), refuse(q, "n", w)},
+			[]users.Refusal{refuse(q, "n", c), refuse(q, "n", rd), refuse(q, "n", w)},
 			"configure access to queue 'n'",
 		},
-		{&protocol.QueueDelete{Queue: "q1"}, []auth.Refusal{refuse(q, "q1", c)}, "configure access to queue 'q1'"},
-		{&protocol.QueuePurge{Queue: "q1"}, []auth.Refusal{refuse(q, "q1", rd)}, "read access to queue 'q1'"},
-		{&protocol.BasicGet{Queue: "q1"}, []auth.Refusal{refuse(q, "q1", rd)}, "read access to queue 'q1'"},
-		{&protocol.BasicConsume{Queue: "nope"}, []auth.Refusal{refuse(q, "nope", rd)}, "read access to queue 'nope'"},
-		{&protocol.QueueBind{Queue: "q1", Exchange: "x"}, []auth.Refusal{refuse(q, "q1", w), refuse(x, "x", rd)}, "write access to queue 'q1'"},
-		{&protocol.QueueUnbind{Queue: "q1", Exchange: "x"}, []auth.Refusal{refuse(x, "x", rd)}, "read access to exchange 'x'"},
-		{&protocol.QueueBind{Queue: "q1"}, []auth.Refusal{refuse(x, "", rd)}, "read access to exchange 'amq.default'"},
-		{&protocol.ExchangeBind{Source: "x", Destination: "h"}, []auth.Refusal{refuse(x, "h", w), refuse(x, "x", rd)}, "write access to exchange 'h'"},
-		{&protocol.ExchangeDeclare{Exchange: "n"}, []auth.Refusal{refuse(x, "n", c)}, "configure access to exchange 'n'"},
-		{&protocol.ExchangeDeclare{Exchange: "n", Arguments: ae}, []auth.Refusal{refuse(x, "ae", w)}, "write access to exchange 'ae'"},
-		{&protocol.ExchangeDeclare{Exchange: "x", Arguments: ae}, []auth.Refusal{refuse(x, "ae", w)}, "write access to exchange 'ae'"},
-		{&protocol.ExchangeDelete{Exchange: "x"}, []auth.Refusal{refuse(x, "x", c)}, "configure access to exchange 'x'"},
+		{&protocol.QueueDelete{Queue: "q1"}, []users.Refusal{refuse(q, "q1", c)}, "configure access to queue 'q1'"},
+		{&protocol.QueuePurge{Queue: "q1"}, []users.Refusal{refuse(q, "q1", rd)}, "read access to queue 'q1'"},
+		{&protocol.BasicGet{Queue: "q1"}, []users.Refusal{refuse(q, "q1", rd)}, "read access to queue 'q1'"},
+		{&protocol.BasicConsume{Queue: "nope"}, []users.Refusal{refuse(q, "nope", rd)}, "read access to queue 'nope'"},
+		{&protocol.QueueBind{Queue: "q1", Exchange: "x"}, []users.Refusal{refuse(q, "q1", w), refuse(x, "x", rd)}, "write access to queue 'q1'"},
+		{&protocol.QueueUnbind{Queue: "q1", Exchange: "x"}, []users.Refusal{refuse(x, "x", rd)}, "read access to exchange 'x'"},
+		{&protocol.QueueBind{Queue: "q1"}, []users.Refusal{refuse(x, "", rd)}, "read access to exchange 'amq.default'"},
+		{&protocol.ExchangeBind{Source: "x", Destination: "h"}, []users.Refusal{refuse(x, "h", w), refuse(x, "x", rd)}, "write access to exchange 'h'"},
+		{&protocol.ExchangeDeclare{Exchange: "n"}, []users.Refusal{refuse(x, "n", c)}, "configure access to exchange 'n'"},
+		{&protocol.ExchangeDeclare{Exchange: "n", Arguments: ae}, []users.Refusal{refuse(x, "ae", w)}, "write access to exchange 'ae'"},
+		{&protocol.ExchangeDeclare{Exchange: "x", Arguments: ae}, []users.Refusal{refuse(x, "ae", w)}, "write access to exchange 'ae'"},
+		{&protocol.ExchangeDelete{Exchange: "x"}, []users.Refusal{refuse(x, "x", c)}, "configure access to exchange 'x'"},
 	} {
 		r := newRig(t)
 		r.perms.Refused = tc.refused
@@ -190,7 +191,7 @@ func (r *rig) permission() (l mail.Permission, asked bool) {
 	return l, false
 }
 
-// Whether the source is a topic exchange is the virtual host's to know.
+// The channel passes the topic permission on, since only the virtual host knows whether the source is a topic exchange.
 func TestCommands_TopicPermissionToBind(t *testing.T) {
 	for _, m := range []func(key string) protocol.Method{
 		func(key string) protocol.Method {
@@ -238,7 +239,7 @@ func TestDEC9_LastDeclaredQueue(t *testing.T) {
 	r := newRig(t)
 	r.ask(&protocol.QueueDeclare{Queue: "q1", NoWait: true})
 	r.command(&protocol.QueueDeclare{Passive: true})
-	if d := r.asked[0].(*mail.DeclareQueue); d.Name != "" { // declare means what it says
+	if d := r.asked[0].(*mail.DeclareQueue); d.Name != "" { // a declare without a name keeps the empty name
 		t.Errorf("declares %q", d.Name)
 	}
 	r.reply(protocol.ChannelErrorf(404, "no queue '' in vhost '/'"))
@@ -267,7 +268,7 @@ func TestDEC9_LastDeclaredQueue(t *testing.T) {
 		t.Errorf("binds %q with %q", b.Destination, b.RoutingKey)
 	}
 	r.succeed()
-	// One that is gone can still be deleted (DEC-6), but not used.
+	// A queue that no longer exists can still be deleted (DEC-6), but not used.
 	r.cfg.VHost.Publish(r.cfg.VHost.Directory().WithoutQueue("q1"))
 	r.ask(&protocol.QueueDelete{})
 	r.frames()
@@ -311,16 +312,16 @@ func TestDEC8_NamesAreStripped(t *testing.T) {
 	}, "a", "b", "k\n")
 }
 
-// A command that waits stops what is behind it and nothing else; order is kept.
+// A waiting command delays only the input behind it; order is kept.
 func TestParking_OrderOfCommands(t *testing.T) {
 	r := newRig(t)
 	r.feed(publish("", "q1", "a"), frame(&protocol.QueueDeclare{Queue: "q"}), publish("", "q1", "b"),
 		frame(&protocol.BasicQos{}), frame(&protocol.QueuePurge{Queue: "q1", NoWait: true}), publish("", "q1", "c"))
-	r.sent("q1: enqueue a", "vhost: declarequeue") // what was gathered goes ahead of the command
+	r.sent("q1: enqueue a", "vhost: declarequeue") // publishes collected before the command are sent first
 	r.feed(publish("", "q1", "d"))
 	r.sent()
 	r.received()
-	r.turn(&mail.TopologyReply{Reply: mail.Reply{ID: 77}}) // not what is waited for
+	r.turn(&mail.TopologyReply{Reply: mail.Reply{ID: 77}}) // not the awaited reply
 	r.sent()
 	r.succeed()
 	r.sent("q1: enqueue b", "q1: purge")
@@ -331,8 +332,8 @@ func TestParking_OrderOfCommands(t *testing.T) {
 	r.balanced()
 }
 
-// Runs of one channel between which other channels had theirs, with a wait in
-// each of them, at the end of one, and a content across them.
+// A read with several runs of one channel (frames of other channels lie between them), with commands that wait within and at the
+// end of runs, and a content that spans two runs.
 func TestParking_Runs(t *testing.T) {
 	r := newRig(t)
 	one := publish("", "q1", "one")
@@ -383,7 +384,7 @@ func TestParking_ErrorWhileFramesWait(t *testing.T) {
 	}
 }
 
-// The client closes the channel while a command waits: first things first.
+// channel.close behind a waiting command is processed after it, in order.
 func TestParking_CloseWaitsToo(t *testing.T) {
 	r := newRig(t)
 	r.feed(frame(&protocol.QueueDeclare{Queue: "q"}), publish("", "q1", "a"), frame(&protocol.ChannelClose{}), publish("", "q1", "late"))
@@ -400,7 +401,7 @@ func TestParking_CloseWaitsToo(t *testing.T) {
 func TestParking_NoAnswerIs541(t *testing.T) {
 	r := newRig(t)
 	r.feed(frame(&protocol.QueueBind{Queue: "q1", Exchange: "x"}), publish("", "q1", "a"))
-	r.turn(awaitExpired{r.await.id + 1}) // of another one
+	r.turn(awaitExpired{r.await.id + 1}) // of another command
 	r.sent("vhost: bind")
 	r.turn(awaitExpired{r.await.id})
 	r.sent("connection: 541 50/20 INTERNAL_ERROR - no answer to queue.bind within 30s")

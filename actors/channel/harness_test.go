@@ -14,6 +14,7 @@ import (
 	"candlemark/internal/message"
 	"candlemark/internal/outbox"
 	"candlemark/internal/testkit/address"
+	"candlemark/internal/testkit/users"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
 
@@ -23,26 +24,23 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// rig is a core with an outbox that the test reads, and pids for everybody it
-// sends mail to.
+// rig is a core with an outbox that the test reads, and addresses for all receivers of its mail.
 //
-// Exchanges: the default one; "x" with keys "one" to q1 and "both" to q1 and q2;
-// "inner" is internal; "h" is a headers exchange to q3; "t" is a topic exchange to
-// q1; "void" has no bindings.
+// Exchanges: the default one; "x" with keys "one" to q1 and "both" to q1 and q2; "inner" is internal; "h" is a headers exchange
+// to q3; "t" is a topic exchange to q1; "void" has no bindings.
 type rig struct {
 	state
 	t     testing.TB
-	perms *auth.Fixed
-	posts []outgoing.Post // sent and not looked at
-	later []any           // what was posted from outside of a turn
-	asked []any           // commands that want an answer, oldest first
-	reads []*read         // what the reader has read
+	perms *users.Fixed
+	posts []outgoing.Post // mail sent and not checked yet
+	later []any           // mail posted outside of a turn
+	asked []any           // commands that expect an answer, oldest first
+	reads []*read         // chunks of the reader
 
 	answers []mail.Range // of the last batch, see step
 }
 
-// read is one chunk. When nobody refers to it, it is overwritten, as the next
-// read from the socket would.
+// read is one chunk. It is overwritten once it is not referenced any more, as by the next read from the socket.
 type read struct {
 	chunk *message.Chunk
 	bytes []byte
@@ -51,7 +49,7 @@ type read struct {
 func pid(name string) mail.Address { return address.Named(name) }
 
 func newRig(t testing.TB, change ...func(*Config)) *rig {
-	r := &rig{t: t, perms: &auth.Fixed{}}
+	r := &rig{t: t, perms: &users.Fixed{}}
 	cfg := Config{
 		ID: 1, Connection: pid("connection"), Outbox: outbox.New(1<<20, nil), Gate: message.NewGate(1 << 30),
 		FrameMax: 4096, VHost: testVHost(), User: auth.User{Name: "guest"}, CancelNotify: true,
@@ -105,7 +103,7 @@ func (r *rig) watches() (n int) {
 	return n
 }
 
-// turn is one mail to the core, and what the shell does after it.
+// turn processes one mail in the core, with what the shell does after it.
 func (r *rig) turn(received any) {
 	r.t.Helper()
 	r.handle(received)
@@ -148,7 +146,7 @@ func requestOf(received any) mail.Request {
 	return mail.Request{}
 }
 
-// overwrite makes use of memory that was let go show.
+// overwrite overwrites released chunks, so that a use after release shows.
 func (r *rig) overwrite() {
 	r.reads = slices.DeleteFunc(r.reads, func(x *read) bool {
 		if x.chunk.Buf != nil {
@@ -161,7 +159,7 @@ func (r *rig) overwrite() {
 	})
 }
 
-// feed is one read of the socket, whole frames in one run.
+// feed feeds one read from the socket, with whole frames in one run.
 func (r *rig) feed(frames ...[]byte) {
 	r.t.Helper()
 	r.turn(r.inbound(slices.Concat(frames...)))
@@ -182,11 +180,11 @@ func (r *rig) inbound(runs ...[]byte) *mail.Inbound {
 		at = end
 	}
 	chunk.Retain()
-	chunk.Release() // the reader's own
+	chunk.Release() // the reader's own reference
 	return m
 }
 
-// command is feed with methods.
+// command feeds methods, each in a read of its own.
 func (r *rig) command(methods ...protocol.Method) {
 	r.t.Helper()
 	for _, m := range methods {
@@ -194,7 +192,7 @@ func (r *rig) command(methods ...protocol.Method) {
 	}
 }
 
-// ask feeds a command and has it answered by ok, which may set an error.
+// ask feeds a command and answers it with success.
 func (r *rig) ask(m protocol.Method) {
 	r.t.Helper()
 	r.command(m)
@@ -234,7 +232,7 @@ func (r *rig) reply(err error) {
 	}
 }
 
-// sent checks what was sent since the last look, see describe.
+// sent checks the mail sent since the last call, see describe.
 func (r *rig) sent(want ...string) {
 	r.t.Helper()
 	var got []string
@@ -248,7 +246,7 @@ func (r *rig) sent(want ...string) {
 	}
 }
 
-// describe shows a mail. A queue takes and releases its batch by it.
+// describe formats a mail. A batch is taken and released, as by a queue.
 func (r *rig) describe(p outgoing.Post) string {
 	to := p.To.GetId() + ": "
 	switch m := p.Mail.(type) {
@@ -287,7 +285,7 @@ func (r *rig) describe(p outgoing.Post) string {
 	return to + strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T", p.Mail), "*mail."))
 }
 
-// received checks what the client received since the last call, see show.
+// received checks the frames received by the client since the last call, see show.
 func (r *rig) received(want ...string) {
 	r.t.Helper()
 	if got := r.frames(); !slices.Equal(got, want) {
@@ -310,8 +308,8 @@ func (r *rig) frames() (shown []string) {
 	return shown
 }
 
-// show is "basic.ack {DeliveryTag:5}" without what is zero, "header 5", "body
-// hello" or, beyond 40 bytes, "body of 100".
+// show formats a frame: "basic.ack {DeliveryTag:5}" without zero fields, "header 5", "body hello" or, beyond 40 bytes, "body of
+// 100".
 func show(t testing.TB, f protocol.Frame) string {
 	switch f.Type {
 	case protocol.FrameHeader:
@@ -345,7 +343,7 @@ func show(t testing.TB, f protocol.Frame) string {
 
 func frame(m protocol.Method) []byte { return protocol.AppendMethodFrame(nil, 1, m) }
 
-// publish is a whole content in frames of 4096 bytes.
+// publish returns a whole content in frames of 4096 bytes.
 func publish(exchange, key, body string, properties ...protocol.Properties) []byte {
 	return content(&protocol.BasicPublish{Exchange: exchange, RoutingKey: key}, body, properties...)
 }
@@ -360,7 +358,7 @@ func content(m *protocol.BasicPublish, body string, properties ...protocol.Prope
 	return protocol.AppendBodyFrames(b, 1, []byte(body), 4096)
 }
 
-// balanced checks that every read chunk and every debt was given back, once.
+// balanced checks that every read chunk and every charge was released exactly once.
 func (r *rig) balanced() {
 	r.t.Helper()
 	if used := r.cfg.Gate.Used(); used != 0 {
@@ -375,5 +373,5 @@ func newExchange(name string) *topology.Exchange {
 	return x
 }
 
-// settled names what the channel settles deliveries with.
+// settled names the settlements that the channel sends.
 var settled = map[mail.Settlement]string{mail.Ack: "ack", mail.Nack: "nack", mail.Requeue: "requeue", mail.Reject: "reject", mail.Discard: "discard"}

@@ -8,6 +8,7 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/internal/auth"
 	"candlemark/internal/message"
+	"candlemark/internal/testkit/users"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
 )
@@ -24,7 +25,7 @@ func withHeaders(fields ...any) protocol.Properties {
 	return p
 }
 
-// Each publish breaks its rule and all that are checked after it.
+// Each publish violates the named rule and all rules checked after it.
 func TestTTL7_OrderOfChecks(t *testing.T) {
 	bad := withHeaders("CC", "no array")
 	bad.Flags |= protocol.FlagExpiration | protocol.FlagUserID
@@ -39,8 +40,8 @@ func TestTTL7_OrderOfChecks(t *testing.T) {
 		publish protocol.BasicPublish
 		body    string
 		props   protocol.Properties
-		channel string // the channel.close
-		conn    string // the mail to the connection
+		channel string // the expected channel.close
+		conn    string // the expected mail to the connection
 	}{
 		{
 			name: "immediate", publish: protocol.BasicPublish{Exchange: "secret", Immediate: true}, body: long, props: request,
@@ -97,7 +98,7 @@ func TestTTL7_OrderOfChecks(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t, func(cfg *Config) { cfg.MaxMessage = 100 })
-			r.perms.Refused = []auth.Refusal{{User: "guest", Resource: auth.Resource{Kind: auth.Exchange, Name: "hidden"}, Permission: auth.Write}}
+			r.perms.Refused = []users.Refusal{{User: "guest", Resource: auth.Resource{Kind: auth.Exchange, Name: "hidden"}, Permission: auth.Write}}
 			r.perms.Topics = map[string][]string{"t": {"a.b"}, "x": {"one"}}
 			r.feed(content(&c.publish, c.body, c.props))
 			if c.conn != "" {
@@ -160,7 +161,7 @@ func TestPublish_RoutesFollowTheTopology(t *testing.T) {
 	r.balanced()
 }
 
-// A route that was found by the headers is not good for the next message.
+// A route found by headers is not reused for the next message.
 func TestPublish_RoutesByHeadersAreNotRemembered(t *testing.T) {
 	r := newRig(t)
 	r.feed(publish("h", "k", "red", withHeaders("color", "red")), publish("h", "k", "blue", withHeaders("color", "blue")),
@@ -227,7 +228,7 @@ func TestPublish_PermissionsMayChange(t *testing.T) {
 	r.perms.Topics = map[string][]string{"t": {"a.b"}}
 	r.feed(publish("x", "one", "3"))
 	r.sent("q1: enqueue 1 2", "q1: enqueue 3")
-	r.perms.Refused = []auth.Refusal{refuse(auth.Exchange, "x", auth.Write)}
+	r.perms.Refused = []users.Refusal{refuse(auth.Exchange, "x", auth.Write)}
 	r.perms.Changes++
 	r.feed(publish("t", "c", "4"), publish("x", "one", "5"))
 	r.sent("q1: enqueue 4")
@@ -255,7 +256,7 @@ func TestPublish_AdminExchangeNeedsATag_POL15(t *testing.T) {
 	}
 }
 
-// A message for several queues is copied once and charged to each of them.
+// A large message for several queues is copied once; its bytes stay charged until all queues have released it.
 func TestPublish_FanOutSharesWhatIsLarge(t *testing.T) {
 	for _, size := range []int{routing.ShareFrom - 200, routing.ShareFrom} {
 		r := newRig(t)
@@ -274,14 +275,13 @@ func TestPublish_FanOutSharesWhatIsLarge(t *testing.T) {
 	}
 }
 
-// An answer to an admin command goes where its asker may publish; to itself it may
-// always go.
+// An answer to an admin command may go only where the requester may publish; to the requester itself it is always allowed.
 func TestAnswersNeedPermissionToWrite(t *testing.T) {
 	r := newRig(t)
 	v := r.cfg.VHost
 	x := newExchange(topology.AdminExchange)
 	v.Publish(v.Directory().WithExchange(x))
-	r.perms.Refused = append(r.perms.Refused, auth.Refusal{User: "guest", Resource: auth.Resource{Kind: auth.Exchange}, Permission: auth.Write})
+	r.perms.Refused = append(r.perms.Refused, users.Refusal{User: "guest", Resource: auth.Resource{Kind: auth.Exchange}, Permission: auth.Write})
 	to := func(name string) protocol.Properties {
 		return protocol.Properties{Flags: protocol.FlagReplyTo, ReplyTo: name}
 	}

@@ -9,17 +9,17 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/internal/auth"
 	"candlemark/internal/budget"
+	"candlemark/internal/testkit/users"
 	"candlemark/protocol"
 )
 
-// silent is a peer that nobody needs to watch.
+// silent is a peer of the intake that is never evicted.
 type silent struct{}
 
 func (silent) Excused() bool { return true }
 func (silent) Evict()        {}
 
-// crowd is a rig at a broker where contents that are not whole, and transactions,
-// may hold a megabyte each.
+// crowd is a rig at a broker where incomplete contents and transactions are each limited to 1 MiB.
 type crowd struct {
 	*rig
 	intake *budget.Intake
@@ -32,7 +32,7 @@ func newCrowd(t *testing.T) *crowd {
 	return c
 }
 
-// fill has another connection hold so many bytes.
+// fill has another connection hold this number of bytes.
 func (c *crowd) fill(bytes int64) *budget.Arrival {
 	r := &budget.Arrival{}
 	if !r.Ask(c.intake.Of(silent{}), bytes, 0, nil) {
@@ -41,7 +41,7 @@ func (c *crowd) fill(bytes int64) *budget.Arrival {
 	return r
 }
 
-// hears takes what the intake has decided.
+// hears passes the decisions of the intake to the channel.
 func (c *crowd) hears(count int) {
 	c.t.Helper()
 	if len(c.later) != count {
@@ -54,7 +54,7 @@ func (c *crowd) hears(count int) {
 	}
 }
 
-// cut parts a stream of frames behind so many.
+// cut splits a stream after a number of frames.
 func cut(all []byte, frames int) (head, rest []byte) {
 	at := 0
 	for range frames {
@@ -71,8 +71,8 @@ func (c *crowd) holds(contents, transactions int64) {
 	}
 }
 
-// Nothing of a publish is kept that will be refused, and the client hears of it
-// when it is whole, as if it had been kept.
+// No bytes are kept of a publish that will be refused; the client gets the refusal when the content is complete, as if it had
+// been kept.
 func TestRoom_NothingIsKeptOfWhatIsRefused(t *testing.T) {
 	body := strings.Repeat("b", 100_000)
 	for name, c := range map[string]struct {
@@ -90,7 +90,7 @@ func TestRoom_NothingIsKeptOfWhatIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			whole, r := newCrowd(t), newCrowd(t)
 			for _, r := range []*crowd{whole, r} {
-				r.perms.Refused = []auth.Refusal{{User: "guest", Resource: auth.Resource{Kind: auth.Exchange, Name: "secret"}, Permission: auth.Write}}
+				r.perms.Refused = []users.Refusal{{User: "guest", Resource: auth.Resource{Kind: auth.Exchange, Name: "secret"}, Permission: auth.Write}}
 			}
 			head := slices.Concat(frame(&c.method), protocol.AppendHeaderFrame(nil, 1, uint64(len(body)), c.props.Append(nil)))
 			frames := protocol.AppendBodyFrames(nil, 1, []byte(body), 4096)
@@ -113,8 +113,8 @@ func TestRoom_NothingIsKeptOfWhatIsRefused(t *testing.T) {
 	}
 }
 
-// A content that finds no room waits with no more than the read that it began in.
-// Other contents of the connection do not, and it goes on when there is room.
+// A content without room waits, with only the read that it began in. Other contents of the connection do not wait, and it
+// continues when there is room.
 func TestRoom_Waits(t *testing.T) {
 	r := newCrowd(t)
 	other := r.fill(1 << 20)
@@ -146,7 +146,7 @@ func TestRoom_Waits(t *testing.T) {
 
 func len64(s string) int64 { return int64(len(s)) }
 
-// A content that comes in one read asks for no room, nor does a small one.
+// A content that arrives in one read does not ask for room, nor does a small one.
 func TestRoom_NotAsked(t *testing.T) {
 	r := newCrowd(t)
 	r.fill(1 << 20)
@@ -160,8 +160,7 @@ func TestRoom_NotAsked(t *testing.T) {
 	r.balanced()
 }
 
-// However a channel ends, nothing of what it has begun is left, whether it waits
-// for room or has it.
+// Everything that a channel has begun is released at its end, whether it waits for room or has it.
 func TestRoom_Ends(t *testing.T) {
 	for name, end := range map[string]func(c *crowd){
 		"with its connection": func(c *crowd) { c.turn(&mail.CloseChannel{}) },
@@ -216,8 +215,8 @@ func TestRoom_Refused(t *testing.T) {
 	r.balanced()
 }
 
-// Input that was read is processed even after the end of the connection, and a content that is complete in it goes to
-// its queue without asking for room.
+// Input that was read is processed even after the end of the connection, and a content completed by it goes to its queue without
+// asking for room.
 func TestRoom_WholeWhenTheConnectionEnds(t *testing.T) {
 	r := newCrowd(t)
 	r.fill(1 << 20)
@@ -232,7 +231,7 @@ func TestRoom_WholeWhenTheConnectionEnds(t *testing.T) {
 	r.balanced()
 }
 
-// Transactions are bounded, and give back what they hold however they end.
+// Transactions are limited, and release their bytes for every way in which they can end.
 func TestRoom_Transactions(t *testing.T) {
 	body := strings.Repeat("b", 500_000)
 	const each = 500_000 + 2 + 2 + tx.PublishBytes + tx.TargetBytes

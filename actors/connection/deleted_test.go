@@ -7,19 +7,20 @@ import (
 	"candlemark/actors/connection"
 	"candlemark/actors/mail"
 	"candlemark/internal/auth"
+	"candlemark/internal/testkit/users"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
 )
 
-// first says true the first time, as if something was deleted then.
+// first returns a function that is true only in its first call, as if the object was deleted then.
 func first() func() bool {
 	asked := 0
 	return func() bool { asked++; return asked == 1 }
 }
 
-// revoked lets a user into a virtual host once.
+// revoked is a permission check that grants access to a virtual host only once.
 type revoked struct {
-	auth.Fixed
+	users.Fixed
 	allowed func() bool
 }
 
@@ -69,8 +70,7 @@ func TestDeletedDuringHandshake(t *testing.T) {
 	}
 }
 
-// A close for a virtual host or a user is for its connections only, and not for
-// those that have not logged in.
+// A close for a virtual host or a user applies to its own connections only, and not to connections without a login.
 func TestCloseOfOthers(t *testing.T) {
 	forced := protocol.ConnectionErrorf(protocol.ConnectionForced, "vhost '/' is deleted")
 	running(t, nil, func(r *rig) {

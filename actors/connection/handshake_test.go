@@ -9,6 +9,7 @@ import (
 	"candlemark/actors/connection"
 	"candlemark/actors/mail"
 	"candlemark/internal/auth"
+	"candlemark/internal/testkit/users"
 	"candlemark/protocol"
 
 	"github.com/rs/zerolog"
@@ -28,7 +29,7 @@ func TestHandshakeOffers(t *testing.T) {
 		}
 		v, _ := start.ServerProperties.Get("capabilities")
 		able, _ := v.(protocol.Table)
-		if len(able) != 10 { // the nine of RabbitMQ, and one of the configuration
+		if len(able) != 10 { // the nine of RabbitMQ, and one from the configuration
 			t.Errorf("capabilities %v", able)
 		}
 		r.sendMethods(0, &protocol.ConnectionStartOk{Mechanism: "AMQPLAIN", Response: amqplain(t, "lim", "secret")})
@@ -38,7 +39,7 @@ func TestHandshakeOffers(t *testing.T) {
 	})
 }
 
-// TestHandshakeNames: the operator can have another product announced, and names the cluster.
+// TestHandshakeNames: the product and cluster name announced are those of the configuration.
 func TestHandshakeNames(t *testing.T) {
 	bubble(t, func(c *connection.Config) { c.Product, c.ClusterName = "RabbitMQ", "here" }, func(r *rig) {
 		r.send(protocol.ProtocolHeader[:])
@@ -141,15 +142,15 @@ func TestHandshakeLogin(t *testing.T) {
 	silent("no anonymous login", &protocol.ConnectionStartOk{ClientProperties: able, Mechanism: "ANONYMOUS", Response: []byte("guest")})
 }
 
-// guessed is an authenticator at which too many logins have failed.
-type guessed struct{ auth.Fixed }
+// guessed is an authenticator that throttles logins.
+type guessed struct{ users.Fixed }
 
 func (guessed) Authenticate(string, []byte, auth.Peer) (auth.User, error) {
 	return auth.User{}, auth.ErrThrottled
 }
 
-// TestHandshakeThrottled: a login that was not looked at is refused as a wrong one is,
-// and not logged, for it is counted elsewhere.
+// TestHandshakeThrottled: a throttled login is refused like one with a wrong password, and not logged, because it is counted
+// elsewhere.
 func TestHandshakeThrottled(t *testing.T) {
 	var log bytes.Buffer
 	bubble(t, func(c *connection.Config) { c.Authenticator, c.Log = &guessed{}, zerolog.New(&log) }, func(r *rig) {

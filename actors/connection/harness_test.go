@@ -20,9 +20,9 @@ import (
 	"candlemark/actors/connection"
 	"candlemark/actors/connection/lifecycle"
 	"candlemark/actors/mail"
-	"candlemark/internal/auth"
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
+	"candlemark/internal/testkit/users"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
 
@@ -32,19 +32,18 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// rig is one connection in a bubble: a client over net.Pipe, probes for the
-// channels and the vhost.
+// rig is one connection in a bubble: a client over net.Pipe, and probes for the channels and the vhost.
 type rig struct {
 	*client
 	t      *testing.T
 	system *actor.ActorSystem
 	conn   *actor.PID
-	events chan string   // what the probes saw
-	ended  chan struct{} // closed with the connection actor
+	events chan string   // mail received by the probes
+	ended  chan struct{} // closed when the connection actor ends
 	vhost  *topology.VHost
 }
 
-// bubble runs test on a connection that waits for its protocol header.
+// bubble runs test on a connection that expects its protocol header.
 func bubble(t *testing.T, change func(*connection.Config), test func(r *rig)) {
 	synctest.Test(t, func(t *testing.T) {
 		system := actor.NewActorSystemWithConfig(actor.Configure(
@@ -64,8 +63,8 @@ func bubble(t *testing.T, change func(*connection.Config), test func(r *rig)) {
 		cfg := connection.Config{
 			Settings: lifecycle.Settings{
 				Conn: ours, Clock: clock.New(), ProductVersion: "0.1",
-				Authenticator: &auth.Fixed{Passwords: map[string]string{"lim": "secret"}},
-				Permissions:   &auth.Fixed{NoVHost: map[string][]string{"lim": {"forbidden"}}},
+				Authenticator: &users.Fixed{Passwords: map[string]string{"lim": "secret"}},
+				Permissions:   &users.Fixed{NoVHost: map[string][]string{"lim": {"forbidden"}}},
 				VHost: func(name string) (*topology.VHost, bool) {
 					return r.vhost, name == "/" || name == "forbidden"
 				},
@@ -78,7 +77,7 @@ func bubble(t *testing.T, change func(*connection.Config), test func(r *rig)) {
 			change(&cfg)
 		}
 		if _, secured := cfg.Conn.(*tls.Conn); secured {
-			theirs = tls.Client(theirs, &tls.Config{InsecureSkipVerify: true}) // whoever it is
+			theirs = tls.Client(theirs, &tls.Config{InsecureSkipVerify: true}) // any certificate
 		}
 		r.client = newClient(t, theirs)
 		r.conn = system.Root.Spawn(actor.PropsFromProducer(func() actor.Actor { return connection.New(cfg) },
@@ -100,7 +99,7 @@ func bubble(t *testing.T, change func(*connection.Config), test func(r *rig)) {
 	})
 }
 
-// running is bubble with the handshake done.
+// running is bubble with a completed handshake.
 func running(t *testing.T, change func(*connection.Config), test func(r *rig)) {
 	bubble(t, change, func(r *rig) {
 		r.login(protocol.ConnectionTuneOk{ChannelMax: 2047, FrameMax: 131072})
@@ -117,7 +116,7 @@ func (r *rig) vhostProbe(ctx actor.Context) {
 	}
 }
 
-// expectEvents drains what the probes saw.
+// expectEvents takes the events of the probes.
 func (r *rig) expectEvents(want ...string) {
 	r.t.Helper()
 	synctest.Wait()
@@ -142,9 +141,8 @@ func (r *rig) isOver() {
 	}
 }
 
-// channelProbe stands for a channel. The methods it gets control it: basic.recover-async panics, basic.get raises a
-// connection error, basic.cancel hangs when told to close, basic.ack keeps the chunk, basic.reject has it stay after
-// channel.close.
+// channelProbe plays a channel. Methods control it: basic.recover-async makes it panic, basic.get raises a connection error,
+// basic.cancel has it ignore CloseChannel, basic.ack has it keep the chunk, basic.reject has it stay after channel.close.
 type channelProbe struct {
 	r            *rig
 	spec         connection.ChannelSpec
@@ -234,7 +232,7 @@ func (p *channelProbe) frames(runs [][]byte) (frames []protocol.Frame) {
 	return frames
 }
 
-// client speaks raw frames. Its goroutine reads all the time.
+// client sends and receives raw frames. Its goroutine reads all the time.
 type client struct {
 	net.Conn
 	t            *testing.T
@@ -272,7 +270,7 @@ func newClient(t *testing.T, conn net.Conn) *client {
 	return c
 }
 
-// stopReading leaves everything from now on but one byte unread.
+// stopReading has the client read at most one more byte.
 func (c *client) stopReading() { c.unresponsive.Store(true) }
 
 func (c *client) send(bytes []byte) {
@@ -294,7 +292,7 @@ func methodFrames(channel uint16, methods ...protocol.Method) (b []byte) {
 	return b
 }
 
-// receive is the next method, with its channel.
+// receive returns the next method, with its channel.
 func (c *client) receive() (uint16, protocol.Method) {
 	c.t.Helper()
 	f, ok := <-c.frames
@@ -321,7 +319,7 @@ func expect[T protocol.Method](c *client, channel uint16) T {
 	return got
 }
 
-// expectClose takes connection.close and does not answer it.
+// expectClose receives connection.close and does not answer it.
 func (c *client) expectClose(code uint16, text string, class, method uint16) {
 	c.t.Helper()
 	m := expect[*protocol.ConnectionClose](c, 0)
@@ -337,7 +335,7 @@ func (c *client) expectEOF() {
 	}
 }
 
-// takes measures virtual time.
+// takes checks that a call takes between least and most in virtual time.
 func takes(t *testing.T, least, most time.Duration, what func()) {
 	t.Helper()
 	begin := time.Now()
@@ -367,7 +365,7 @@ func (c *client) login(tune protocol.ConnectionTuneOk) {
 	expect[*protocol.ConnectionOpenOk](c, 0)
 }
 
-// sayOpen goes as far as connection.open.
+// sayOpen runs the handshake up to connection.open.
 func (c *client) sayOpen(tune protocol.ConnectionTuneOk, vhost string) {
 	c.t.Helper()
 	c.startOk(able, "lim", "secret")
@@ -388,7 +386,7 @@ func (r *rig) ask(query func(mail.Request) any) (any, error) {
 	return answer.Result()
 }
 
-// expectEventsInAnyOrder is expectEvents for what several actors saw.
+// expectEventsInAnyOrder is expectEvents for events of several actors.
 func (r *rig) expectEventsInAnyOrder(want ...string) {
 	r.t.Helper()
 	synctest.Wait()
@@ -402,7 +400,7 @@ func (r *rig) expectEventsInAnyOrder(want ...string) {
 	}
 }
 
-// expectFrames is expectEvents for one channel, however many mails they took.
+// expectFrames is expectEvents for the frames of one channel, in any number of mails.
 func (r *rig) expectFrames(prefix string, want ...string) {
 	r.t.Helper()
 	synctest.Wait()

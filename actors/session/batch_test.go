@@ -12,13 +12,14 @@ import (
 	"candlemark/internal/message"
 	"candlemark/internal/outbox"
 	"candlemark/internal/testkit/address"
+	"candlemark/internal/testkit/users"
 	"candlemark/internal/topology"
 	"candlemark/protocol/amqp10"
 
 	"github.com/rs/zerolog"
 )
 
-// crowded has a session with a link to a topic of so many queues.
+// crowded returns a session with a link to a topic of a number of queues.
 func crowded(queues int) (*state, *link) {
 	v := topology.NewVHost("/")
 	x := &topology.Exchange{Name: "crowd", Type: "fanout"}
@@ -32,14 +33,14 @@ func crowded(queues int) (*state, *link) {
 	s := &state{}
 	s.Me = address.Named("self")
 	s.init(Config{
-		Outbox: outbox.New(1<<20, nil), Gate: message.NewGate(1 << 30), VHost: v, User: auth.User{Name: "guest"}, Permissions: &auth.Fixed{},
+		Outbox: outbox.New(1<<20, nil), Gate: message.NewGate(1 << 30), VHost: v, User: auth.User{Name: "guest"}, Permissions: &users.Fixed{},
 		Clock: clock.New(), Log: zerolog.Nop(),
 	})
 	s.routes.BeginTurn()
 	return s, &link{publisher: &publisher{Link: incoming.Link{Target: incoming.Target{Entity: true, Exchange: []byte("crowd")}}}}
 }
 
-// batchOf encodes a batch of messages with these bodies, which have ids, so that they are published as they are.
+// batchOf encodes a batch of messages with these bodies. They have message ids, so that they are published unchanged.
 func batchOf(bodies ...string) (whole []byte) {
 	for _, body := range bodies {
 		m := append([]byte{0, 0x53, 0x73, 0xc0, 4, 1, 0xa1, 1, 'i'}, append(amqp10.AppendDataHead(nil, len(body)), body...)...)
@@ -48,7 +49,7 @@ func batchOf(bodies ...string) (whole []byte) {
 	return whole
 }
 
-// enqueued calls f for each message that a queue gets, and releases it.
+// enqueued calls f for each message sent to a queue, and releases it.
 func (s *state) enqueued(f func(m *message.Message)) {
 	s.flush()
 	for _, p := range s.Out {
@@ -62,7 +63,7 @@ func (s *state) enqueued(f func(m *message.Message)) {
 	s.Out = nil
 }
 
-// A message of a batch keeps no more memory than its own.
+// A message of a batch does not keep the memory of the whole batch.
 func TestBatch_Owned(t *testing.T) {
 	for _, owned := range []bool{false, true} {
 		s, l := crowded(2)
@@ -84,8 +85,8 @@ func TestBatch_Owned(t *testing.T) {
 	}
 }
 
-// A batch whose messages go to more queues together than batchSteps is refused as a whole, and no turn counts more than that for it; one below
-// goes to all of them.
+// A batch whose messages need more than batchSteps deliveries to queues is refused as a whole, at limited cost for the turn; a
+// smaller one is delivered to all queues.
 func TestBatch_Bound(t *testing.T) {
 	const queues = 500
 	body := make([]string, batchSteps/queues+1)

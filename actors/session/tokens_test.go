@@ -10,12 +10,13 @@ import (
 	"candlemark/internal/auth"
 	"candlemark/internal/clock"
 	"candlemark/internal/servicebus/grants"
+	"candlemark/internal/testkit/users"
 	"candlemark/internal/topology"
 )
 
-// counting counts the permissions that are looked up.
+// counting counts permission checks.
 type counting struct {
-	auth.Fixed
+	users.Fixed
 	n int
 }
 
@@ -25,7 +26,7 @@ func (c *counting) Check(u auth.User, vhost string, r auth.Resource, p auth.Perm
 	return c.Fixed.Check(u, vhost, r, p)
 }
 
-// A token that comes has the links checked that are below its address, however many others there are.
+// A new token triggers checks only of links below its address, however many others there are.
 func TestRecheck_Bound(t *testing.T) {
 	v := topology.NewVHost("/")
 	asked := &counting{}
@@ -47,7 +48,7 @@ func TestRecheck_Bound(t *testing.T) {
 			t.Fatalf("%d links are checked", asked.n)
 		}
 	}
-	asked.Refused = []auth.Refusal{{User: "key", Resource: auth.Resource{Kind: auth.Exchange, Name: "x7"}, Permission: auth.Write}}
+	asked.Refused = []users.Refusal{{User: "key", Resource: auth.Resource{Kind: auth.Exchange, Name: "x7"}, Permission: auth.Write}}
 	s.recheck.Add("x7")
 	recheckLinks(s)
 	if !s.links[7].closing || s.links[8].closing {

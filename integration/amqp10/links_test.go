@@ -10,6 +10,7 @@ import (
 
 	"candlemark/internal/auth"
 	"candlemark/internal/testkit"
+	"candlemark/internal/testkit/users"
 	protocol "candlemark/protocol/amqp10"
 	"candlemark/supervision"
 
@@ -82,8 +83,8 @@ func TestOutcomes(t *testing.T) {
 	})
 }
 
-// A message that is released, or modified without delivery-failed, does not count as delivered; modified annotations
-// come with the next delivery, and into the dead-letter queue.
+// A message that is released, or modified without delivery-failed, does not count as delivered; modified annotations are part of
+// the next delivery and of the dead letter.
 func TestOutcomes_Counts(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		ch := b.Connect().Open()
@@ -162,7 +163,7 @@ func TestDetach_GivesBack(t *testing.T) {
 	})
 }
 
-// A link gets what it has credit for, and a drain uses that up.
+// A link gets as many messages as it has credit, and a drain uses up the remaining credit.
 func TestCreditAndDrain(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		b.Connect().Open().Declare("q", nil)
@@ -181,7 +182,7 @@ func TestCreditAndDrain(t *testing.T) {
 		if err := r.IssueCredit(5); err != nil {
 			t.Fatal(err)
 		}
-		b.Advance(time.Second) // else the library sends the drain alone
+		b.Advance(time.Second) // otherwise the library sends only the drain
 		if err := r.DrainCredit(context.Background(), nil); err != nil {
 			t.Fatal(err)
 		}
@@ -197,7 +198,7 @@ func TestCreditAndDrain(t *testing.T) {
 	})
 }
 
-// Outcomes of what cannot be routed or taken, and anonymous senders.
+// Outcomes of messages that are unroutable or refused, and of those of anonymous senders.
 func TestPublisherOutcomes(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		ch := b.Connect().Open()
@@ -247,10 +248,10 @@ func stateOf(state amqp.DeliveryState) string {
 	return fmt.Sprintf("%T", state)
 }
 
-// A link that cannot be ends its session, and nobody else's.
+// An invalid attach ends its session and no other.
 func TestAttach_Refused(t *testing.T) {
 	testkit.Run(t, func(cfg *supervision.Config) {
-		cfg.Permissions = &auth.Fixed{Refused: []auth.Refusal{
+		cfg.Permissions = &users.Fixed{Refused: []users.Refusal{
 			{User: "guest", Resource: auth.Resource{Kind: auth.Queue, Name: "secret"}, Permission: auth.Read},
 			{User: "guest", Resource: auth.Resource{Kind: auth.Exchange, Name: "amq.fanout"}, Permission: auth.Write},
 		}}
@@ -292,7 +293,7 @@ func TestAttach_Refused(t *testing.T) {
 	})
 }
 
-// Links of a queue that is deleted are detached, those that receive from it and those that send to it; another one's go on.
+// Links that receive from or send to a deleted queue are detached; links of other queues stay attached.
 func TestQueueDeleted(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		ch := b.Connect().Open()
@@ -322,7 +323,7 @@ func TestQueueDeleted(t *testing.T) {
 	})
 }
 
-// A message to an exchange that is deleted is released, and its link is detached; links to others go on.
+// A message to a deleted exchange is released, and its link is detached; links to other exchanges stay attached.
 func TestExchangeDeleted(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		ch := b.Connect().Open()
@@ -330,7 +331,7 @@ func TestExchangeDeleted(t *testing.T) {
 		ch.Declare("q", nil)
 		ch.Bind("q", "", "x")
 		other := c.sender("/exchanges/amq.fanout", nil)
-		r := openRaw(b, opening()) // go-amqp may report the detach instead of the outcome before it
+		r := openRaw(b, opening()) // go-amqp may report the detach instead of the outcome that precedes it
 		r.send(1, beginning())
 		attach := sending(0, "")
 		attach.Target.Address = protocol.Some("/exchanges/x/k")
@@ -368,7 +369,7 @@ func TestExclusiveQueue(t *testing.T) {
 	})
 }
 
-// A larger message than the broker takes detaches the link.
+// A message larger than the broker's limit detaches the link.
 func TestMessageSizeExceeded(t *testing.T) {
 	testkit.Run(t, func(cfg *supervision.Config) { cfg.MaxMessage = 1 << 20 }, func(b *testkit.Bubble) {
 		c := connect(b, nil)
@@ -392,7 +393,7 @@ func TestMessageSizeExceeded(t *testing.T) {
 	})
 }
 
-// Consumers of higher priority come first.
+// Consumers of higher priority are served first.
 func TestPriority(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		b.Connect().Open().Declare("q", nil)
@@ -431,7 +432,8 @@ func TestConsumerTimeout_ADR10(t *testing.T) {
 	})
 }
 
-// A client may count the messages of a link from any number on (RabbitMQ's for Erlang begins just below 2³²); its credit is counted from there.
+// A client may choose the initial delivery-count of a link (RabbitMQ's client for Erlang begins just below 2³²); its credit
+// counts from there.
 func TestInitialDeliveryCount(t *testing.T) {
 	run(t, func(b *testkit.Bubble, _ *client) {
 		b.Connect().Open().Declare("q", nil)
@@ -460,14 +462,14 @@ func TestInitialDeliveryCount(t *testing.T) {
 	})
 }
 
-// A refused settled message detaches its link; on a link to nowhere the error has the delivery-tag.
+// A refused settled message detaches its link; on a link to the null target the error contains the delivery-tag.
 func TestRefused_DeliveryTag(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		ctx, to := context.Background(), "/exchanges/missing"
 		s := c.sender("", &amqp.SenderOptions{SettlementMode: amqp.SenderSettleModeMixed.Ptr()})
 		m := &amqp.Message{DeliveryTag: []byte("tag"), Properties: &amqp.MessageProperties{To: &to}, Data: [][]byte{nil}}
 		err := s.Send(ctx, m, &amqp.SendOptions{Settled: true})
-		if err == nil { // the client did not see the detach yet
+		if err == nil { // the client has not processed the detach yet
 			err = s.Send(ctx, amqp.NewMessage(nil), nil)
 		}
 		var link *amqp.LinkError

@@ -10,6 +10,7 @@ import (
 
 	"candlemark/internal/auth"
 	"candlemark/internal/testkit"
+	"candlemark/internal/testkit/users"
 	"candlemark/supervision"
 
 	"github.com/Azure/go-amqp"
@@ -67,7 +68,7 @@ func (p *pair) ask(verb, path string, body any) (code string, answer any) {
 	return *m.Properties.Subject, m.Value
 }
 
-// want runs a request whose answer must begin so, its body as fmt prints it.
+// want sends a request and fails the test unless its answer, the body as fmt prints it, begins with want.
 func (p *pair) want(verb, path string, body any, want string) {
 	p.Helper()
 	code, answer := p.ask(verb, path, body)
@@ -199,13 +200,13 @@ func TestManagement_Bindings(t *testing.T) {
 	})
 }
 
-// Permissions are those of 0-9-1; a request that is refused ends nothing. An exclusive queue belongs to the connection.
+// Permissions are those of 0-9-1; a refused request ends no link. An exclusive queue belongs to the connection.
 func TestManagement_Permissions(t *testing.T) {
-	refused := func(name string, p auth.Permission, kind auth.Kind) auth.Refusal {
-		return auth.Refusal{User: "guest", Resource: auth.Resource{Kind: kind, Name: name}, Permission: p}
+	refused := func(name string, p auth.Permission, kind auth.Kind) users.Refusal {
+		return users.Refusal{User: "guest", Resource: auth.Resource{Kind: kind, Name: name}, Permission: p}
 	}
 	testkit.Run(t, func(cfg *supervision.Config) {
-		cfg.Permissions = &auth.Fixed{Refused: []auth.Refusal{
+		cfg.Permissions = &users.Fixed{Refused: []users.Refusal{
 			refused("secret", auth.Configure, auth.Queue), refused("secret", auth.Read, auth.Queue), refused("secret", auth.Write, auth.Queue),
 			refused("amq.fanout", auth.Read, auth.Exchange), refused("dead", auth.Write, auth.Exchange),
 		}, Topics: map[string][]string{"amq.topic": {"closed.k"}, "amq.direct": {"closed.k"}}}
@@ -223,7 +224,7 @@ func TestManagement_Permissions(t *testing.T) {
 		p.want("GET", "/bindings?src=amq.fanout&dstq=q&key=k", nil, "403 read access to exchange 'amq.fanout'")
 		p.want("GET", "/bindings?src=amq.topic&dstq=q&key=k", nil, "200 []")
 		p.want("GET", "/bindings?src=amq.topic&dstq=q&key=closed.k", nil, "403 read access to topic 'closed.k' in exchange 'amq.topic'")
-		p.want("GET", "/bindings?src=amq.direct&dstq=q&key=closed.k", nil, "200 []") // topics are those of topic exchanges
+		p.want("GET", "/bindings?src=amq.direct&dstq=q&key=closed.k", nil, "200 []") // topic permissions apply to topic exchanges only
 		p.want("PUT", "/queues/q", map[string]any{"arguments": map[string]any{"x-dead-letter-exchange": "dead"}}, "403 write access to exchange 'dead'")
 		p.want("PUT", "/queues/q", map[string]any{"exclusive": true}, "201 ")
 		p.want("POST", "/bindings", map[string]any{"source": "amq.fanout", "destination_queue": "q", "binding_key": ""}, "403 read access to exchange 'amq.fanout'")
@@ -243,7 +244,7 @@ func TestManagement_Permissions(t *testing.T) {
 	})
 }
 
-// Requests that come together are run one after the other, and answered in this order; publishes behind one wait for it.
+// Pipelined requests are run one after the other and answered in order; a publish sent after a request waits for it.
 func TestManagement_Order(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		p := c.pair(20)
@@ -270,7 +271,8 @@ func TestManagement_Order(t *testing.T) {
 	})
 }
 
-// Answers wait for the client's credit. It gets no more credit for requests while they do, and a drain uses up what there is.
+// Answers wait for the client's credit. Until they are sent the client gets no more credit for requests, and a drain uses up the
+// remaining credit.
 func TestManagement_Credit(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		p := c.pair(-1)
@@ -321,7 +323,7 @@ func TestManagement_Credit(t *testing.T) {
 	})
 }
 
-// An invalid request, one that is too large, and one without a link for the answer detach the link, and nothing else.
+// An invalid request, one that is too large, and one without a link for the answer detach their link, and nothing else.
 func TestManagement_Refused(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		ch := b.Connect().Open()
@@ -337,7 +339,7 @@ func TestManagement_Refused(t *testing.T) {
 			s := c.sender(managementNode, &amqp.SenderOptions{Name: name})
 			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 			err := s.Send(ctx, &test.message, nil)
-			if name == "large" && err != nil && strings.Contains(err.Error(), "exceeds max") { // the library knows
+			if name == "large" && err != nil && strings.Contains(err.Error(), "exceeds max") { // the library knows the limit
 				err = nil
 			} else if condition(err) != test.want {
 				t.Errorf("%s: %v", name, err)

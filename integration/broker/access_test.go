@@ -11,14 +11,14 @@ import (
 
 	"candlemark/internal/auth"
 	"candlemark/internal/testkit"
+	"candlemark/internal/testkit/users"
 	"candlemark/supervision"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// lacking are users with one who may do everything in / but for what it is
-// refused. It may use the HTTP API.
-func lacking(name, password string, refused ...auth.Refusal) *auth.Users {
+// lacking returns users, one of whom has all permissions in / except the refused ones, and access to the HTTP API.
+func lacking(name, password string, refused ...users.Refusal) *auth.Users {
 	u := auth.NewGuest()
 	expressions := [3]string{".*", ".*", ".*"}
 	for _, r := range refused {
@@ -52,8 +52,7 @@ func exchange(name string, p auth.Permission) need {
 	return need{auth.Resource{Kind: auth.Exchange, Name: name}, p}
 }
 
-// operations are all that a channel can do with queues and exchanges: q, x
-// (topic), dlx and there are there.
+// operations are all operations of a channel on queues and exchanges. q, x (topic), dlx and there exist.
 var operations = []struct {
 	name  string
 	needs []need
@@ -136,7 +135,7 @@ func exchanging(name string, args amqp.Table) func(*amqp.Channel) error {
 	}
 }
 
-// publishing publishes and waits for the confirm, or for the channel's end.
+// publishing publishes and waits for the confirm, or for the end of the channel.
 func publishing(exchange, key string) func(*amqp.Channel) error {
 	return func(ch *amqp.Channel) error {
 		closed := ch.NotifyClose(make(chan *amqp.Error, 1))
@@ -166,7 +165,7 @@ func errOf(e *amqp.Error) error {
 	return e
 }
 
-// attempt does an operation as lim in a broker where guest has made everything.
+// attempt carries out an operation as lim in a broker in which guest has declared everything.
 func attempt(t *testing.T, users *auth.Users, do func(*amqp.Channel) error) (err error) {
 	t.Helper()
 	testkit.Run(t, func(c *supervision.Config) { c.Users = users }, func(b *testkit.Bubble) {
@@ -190,7 +189,7 @@ func attempt(t *testing.T, users *auth.Users, do func(*amqp.Channel) error) (err
 	return err
 }
 
-// only are users with one who may do nothing but what it needs.
+// only returns users, one of whom has no permissions except these.
 func only(needs ...need) *auth.Users {
 	u := lacking("lim", "l")
 	names := [3][]string{}
@@ -214,8 +213,7 @@ func only(needs ...need) *auth.Users {
 	return u
 }
 
-// Every operation is refused without any one of its permissions, and allowed
-// with just these (DL-3, DEC-14).
+// Every operation is refused if any one of its permissions is missing, and allowed with exactly these (DL-3, DEC-14).
 func TestPermissionMatrix(t *testing.T) {
 	for _, op := range operations {
 		t.Run(op.name, func(t *testing.T) {
@@ -225,7 +223,7 @@ func TestPermissionMatrix(t *testing.T) {
 			for _, n := range op.needs {
 				text := auth.Refuse(auth.User{Name: "lim"}, "/", n.resource, n.perm).Error()
 				_, text, _ = strings.Cut(text, ": ")
-				err := attempt(t, lacking("lim", "l", auth.Refusal{Resource: n.resource, Permission: n.perm}), op.do)
+				err := attempt(t, lacking("lim", "l", users.Refusal{Resource: n.resource, Permission: n.perm}), op.do)
 				if !isCode(err, amqp.AccessRefused, text) {
 					t.Errorf("without it:\n got %v\nwant %s", err, text)
 				}
@@ -234,8 +232,8 @@ func TestPermissionMatrix(t *testing.T) {
 	}
 }
 
-// Only who makes a queue with a dead-letter exchange in its arguments needs permissions for that: not who declares it again, and not for one that a
-// policy gives it (DL-3).
+// Permissions for a dead-letter exchange are checked only when a queue is created with it in its arguments, not when the queue is
+// redeclared, and not for a dead-letter exchange set by a policy (DL-3).
 func TestDL3_WhatIsNotChecked(t *testing.T) {
 	testkit.Run(t, func(c *supervision.Config) {
 		c.Users = only(queue("old", auth.Configure), queue("new", auth.Configure))
@@ -266,8 +264,7 @@ func TestDL3_WhatIsNotChecked(t *testing.T) {
 	})
 }
 
-// A passive declare takes any permission, and a queue named by the server one
-// for such names.
+// A passive declare needs any one permission; the declare of a queue named by the server needs a permission for such names.
 func TestPermissionsOfSpecialDeclares(t *testing.T) {
 	passive := func(ch *amqp.Channel) error {
 		if _, err := ch.QueueDeclarePassive("q", false, false, false, false, nil); err != nil {
@@ -332,7 +329,7 @@ func TestTopicPermissionMatrix(t *testing.T) {
 	}
 }
 
-// A revoked or granted permission counts from the next command on, also on a channel that has published before.
+// A granted or revoked permission takes effect with the next command, also on a channel that has published before.
 func TestPermissionsChangeUnderWay(t *testing.T) {
 	users := lacking("lim", "l")
 	testkit.Run(t, func(c *supervision.Config) { c.Users = users }, func(b *testkit.Bubble) {
@@ -382,7 +379,7 @@ func TestPermissionsChangeUnderWay(t *testing.T) {
 	})
 }
 
-// user-id is the user's own name, unless it may take others'.
+// user-id must be the user's own name, unless the user may impersonate others.
 func TestUserID(t *testing.T) {
 	as := func(name string) func(*amqp.Channel) error {
 		return func(ch *amqp.Channel) error {
@@ -411,11 +408,10 @@ func TestUserID(t *testing.T) {
 	}
 }
 
-// Topic permissions narrow what a user does itself, as in RabbitMQ: where the broker goes on, behind a binding between
-// exchanges or with a dead letter, nobody is asked. A binding that leads there takes the permission to write to the
-// topic exchange.
+// Topic permissions restrict only the user's own operations, as in RabbitMQ: they are not checked when a message is routed on, by
+// a binding between exchanges or as a dead letter. Such a binding needs write permission on the topic exchange.
 func TestTopicPermissionsEndAtTheFirstExchange(t *testing.T) {
-	limited := func(refused ...auth.Refusal) *auth.Users {
+	limited := func(refused ...users.Refusal) *auth.Users {
 		u := lacking("lim", "l", refused...)
 		if _, err := u.PutTopicGrant(auth.TopicGrant{User: "lim", VHost: "/", Exchange: "x", Write: "^own$", Read: "^own$"}); err != nil {
 			t.Fatal(err)
@@ -432,7 +428,7 @@ func TestTopicPermissionsEndAtTheFirstExchange(t *testing.T) {
 		_, err := ch.QueueDeclare("expiring", true, false, false, false, amqp.Table{"x-dead-letter-exchange": "x", "x-dead-letter-routing-key": "other"})
 		return err
 	}
-	write := auth.Refusal{User: "lim", Resource: exchange("x", auth.Write).resource, Permission: auth.Write}
+	write := users.Refusal{User: "lim", Resource: exchange("x", auth.Write).resource, Permission: auth.Write}
 	const refused = "ACCESS_REFUSED - write access to exchange 'x' in vhost '/' refused for user 'lim'"
 	for name, do := range map[string]func(*amqp.Channel) error{
 		"binding":     func(ch *amqp.Channel) error { return errors.Join(lead(ch), publishing("mine", "other")(ch)) },

@@ -6,6 +6,7 @@ import (
 
 	"candlemark/internal/auth"
 	"candlemark/internal/testkit"
+	"candlemark/internal/testkit/users"
 	"candlemark/supervision"
 
 	amqp "github.com/rabbitmq/amqp091-go"
@@ -73,7 +74,7 @@ func TestHTTPBindings(t *testing.T) {
 			if answer.Code != 201 || !strings.HasPrefix(location, "q%2F1/"+strings.ReplaceAll(test.key, "%", "%25")) {
 				t.Fatalf("%s: %d %s at %q", test.body, answer.Code, answer.Body, location)
 			}
-			// Where it is, as a client follows it.
+			// The location, resolved as clients resolve it.
 			at := strings.TrimSuffix(between, "q%2F1") + location
 			one := get[binding](w, at)
 			if !strings.HasPrefix(one.PropertiesKey, test.key) || one.Destination != "q/1" || one.Type != "queue" || one.Source != "x" {
@@ -86,7 +87,7 @@ func TestHTTPBindings(t *testing.T) {
 		if list := get[[]binding](w, "/api/queues/%2F/q%2F1/bindings"); len(list) != 6 || list[0].Source != "" || list[0].Key != "q/1" || list[0].PropertiesKey != "q%2F1" {
 			t.Errorf("%+v", list)
 		}
-		w.want(204, "", "DELETE", between+"/order.%2523", "") // escaped twice, as clients do with what they were told
+		w.want(204, "", "DELETE", between+"/order.%2523", "") // escaped twice, as by clients that escape the properties key
 		w.want(404, notThere, "DELETE", between+"/order.%2523", "")
 		w.want(204, "", "DELETE", between+"/a%20~b", "")
 		w.want(204, "", "DELETE", between+"/~", "")
@@ -145,18 +146,18 @@ func TestHTTPPublish(t *testing.T) {
 	})
 }
 
-// HTTP refuses a user's requests as a channel of that user would.
+// HTTP refuses a user's requests like a channel of that user.
 func TestHTTPPermissions(t *testing.T) {
-	queue := func(p auth.Permission) auth.Refusal {
-		return auth.Refusal{User: "lim", Resource: auth.Resource{Kind: auth.Queue, Name: "q"}, Permission: p}
+	queue := func(p auth.Permission) users.Refusal {
+		return users.Refusal{User: "lim", Resource: auth.Resource{Kind: auth.Queue, Name: "q"}, Permission: p}
 	}
-	exchange := func(name string, p auth.Permission) auth.Refusal {
-		return auth.Refusal{User: "lim", Resource: auth.Resource{Kind: auth.Exchange, Name: name}, Permission: p}
+	exchange := func(name string, p auth.Permission) users.Refusal {
+		return users.Refusal{User: "lim", Resource: auth.Resource{Kind: auth.Exchange, Name: name}, Permission: p}
 	}
 	const refused = `{"error":"not_authorised","reason":"Access refused."}`
 	for _, test := range []struct {
 		name               string
-		refusal            auth.Refusal
+		refusal            users.Refusal
 		method, path, body string
 		want               string
 	}{

@@ -7,14 +7,15 @@ import (
 
 	"candlemark/internal/auth"
 	"candlemark/internal/testkit"
+	"candlemark/internal/testkit/users"
 	"candlemark/protocol"
 	"candlemark/supervision"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// TestDL3_LeaveForWhatIsMade: a declare of what is being deleted at that moment, and is still there for everybody to see, makes it anew;
-// so it takes the permissions for its arguments.
+// TestDL3_LeaveForWhatIsMade: a declare of a queue whose deletion has begun but is not visible yet creates the queue again, so it
+// needs the permissions for its arguments.
 func TestDL3_LeaveForWhatIsMade(t *testing.T) {
 	queueLike := func(args amqp.Table) func(*amqp.Channel) error {
 		return func(ch *amqp.Channel) error {
@@ -25,7 +26,7 @@ func TestDL3_LeaveForWhatIsMade(t *testing.T) {
 	deleteQueue := func(ch *amqp.Channel) error { _, err := ch.QueueDelete("q", false, false, false); return err }
 	deleteExchange := func(ch *amqp.Channel) error { return ch.ExchangeDelete("x", false, false) }
 	for name, tc := range map[string]struct {
-		refused         auth.Refusal
+		refused         users.Refusal
 		delete, declare func(*amqp.Channel) error
 		want            string
 	}{
@@ -86,6 +87,6 @@ func TestDL3_LeaveForWhatIsMade(t *testing.T) {
 	}
 }
 
-func refusal(kind auth.Kind, name string, p auth.Permission) auth.Refusal {
-	return auth.Refusal{User: "lim", Resource: auth.Resource{Kind: kind, Name: name}, Permission: p}
+func refusal(kind auth.Kind, name string, p auth.Permission) users.Refusal {
+	return users.Refusal{User: "lim", Resource: auth.Resource{Kind: kind, Name: name}, Permission: p}
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestLoginsBySource: who has tried is remembered, the last of them only.
+// TestLoginsBySource: logins are counted by address, user and protocol; the number of such sources is bounded.
 func TestLoginsBySource(t *testing.T) {
 	u := NewUsers(Options{})
 	if err := u.Found(Guest()); err != nil {

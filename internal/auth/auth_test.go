@@ -77,32 +77,3 @@ func TestGuest(t *testing.T) {
 		t.Error("guest may do everything in / and nothing elsewhere")
 	}
 }
-
-func TestFixed(t *testing.T) {
-	secret := Resource{Exchange, "secret"}
-	f := &Fixed{
-		Passwords: map[string]string{"lim": "s"}, Tags: map[string][]string{"lim": {"policymaker"}},
-		NoVHost: map[string][]string{"lim": {"prod"}},
-		Refused: []Refusal{{"lim", secret, Write}, {"lim", Resource{Exchange, ""}, Read}},
-	}
-	u, err := f.Authenticate("PLAIN", []byte("\x00lim\x00s"), Peer{})
-	if err != nil || !u.HasTag("policymaker") || u.HasTag("administrator") {
-		t.Errorf("%+v %v", u, err)
-	}
-	if _, err := f.Authenticate("PLAIN", []byte("\x00lim\x00"), Peer{}); !errors.Is(err, ErrRefused) {
-		t.Error(err)
-	}
-	for want, err := range map[string]error{
-		"connection error 530: NOT_ALLOWED - access to vhost 'prod' refused for user 'lim'":                             f.VHostAccess(u, "prod"),
-		"channel error 403: ACCESS_REFUSED - write access to exchange 'secret' in vhost '/' refused for user 'lim'":     f.Check(u, "/", secret, Write),
-		"channel error 403: ACCESS_REFUSED - read access to exchange 'amq.default' in vhost '/' refused for user 'lim'": f.Check(u, "/", Resource{Exchange, ""}, Read),
-		"channel error 403: ACCESS_REFUSED - configure access to queue 'q' in vhost '/' refused for user 'lim'":         Refuse(u, "/", Resource{Queue, "q"}, Configure),
-	} {
-		if err == nil || err.Error() != want {
-			t.Errorf("\n got %v\nwant %s", err, want)
-		}
-	}
-	if f.VHostAccess(u, "/") != nil || f.Check(u, "/", secret, Read) != nil {
-		t.Error("what is not refused is allowed")
-	}
-}

@@ -94,7 +94,8 @@ func TestMechanisms(t *testing.T) {
 	}
 }
 
-// ANONYMOUS, by either name, is offered to clients of AMQP 1.0 whom it lets in: a user who is there, has that password and may come from there.
+// ANONYMOUS, under both of its names, is offered to clients of AMQP 1.0 if it lets them in: its user exists, has the
+// configured password and may log in from the client's address.
 func TestAnonymous(t *testing.T) {
 	far := Peer{AMQP10: true, Addr: &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1)}}
 	for name, test := range map[string]struct {

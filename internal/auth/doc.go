@@ -2,7 +2,7 @@
 //
 // Owns: Users, all users with their password hashes, tags and permissions, and the virtual hosts of these permissions.
 // Authenticator checks a SASL response, Permissions checks access to virtual hosts, to single queues and exchanges, and
-// to the routing keys of topic exchanges. Users is both; Fixed is both for tests.
+// to the routing keys of topic exchanges. Users is both.
 //
 // Connections and channels check often, from their own goroutines. So checks use an immutable snapshot, without
 // waiting; expressions are compiled when they are set. A change makes the next snapshot, numbered by a revision, which

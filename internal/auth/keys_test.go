@@ -9,7 +9,7 @@ import (
 	"candlemark/internal/servicebus/sas"
 )
 
-// A token is good with either key until it expires, and no longer once the keys are others.
+// A token signed with either key is accepted until it expires or the keys are replaced.
 func TestAccessKeys(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	from := Peer{Addr: &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 1}}
@@ -37,12 +37,12 @@ func TestAccessKeys(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for password, good := range map[string]bool{"one": true, "two": true, "three": false} { // as clients of AMQP without tokens have it
+	for password, good := range map[string]bool{"one": true, "two": true, "three": false} { // clients without tokens send a key as the password
 		if _, err := u.Authenticate("PLAIN", []byte("\x00key\x00"+password), from); (err == nil) != good {
 			t.Errorf("PLAIN with %q: %v", password, err)
 		}
 	}
-	// Other changes of the account leave the keys as they are, and new keys end the old ones, with the sessions that began with them.
+	// Other changes of the account keep the keys. New keys invalidate the old ones and the sessions opened with them.
 	login := u.Login("key")
 	if _, err := u.PutAccount(Account{Name: "key", Tags: []string{"management"}}); err != nil || in("one", "key") != nil || u.Login("key") != login {
 		t.Error(err, in("one", "key"))
@@ -63,7 +63,7 @@ func TestAccessKeys(t *testing.T) {
 	}
 }
 
-// Any token is good from this machine only, and only while there is the user.
+// With AnyToken, any token is accepted, but only from loopback and only if the user exists.
 func TestAnyToken(t *testing.T) {
 	u := NewUsers(Options{})
 	u.AnyToken("root")

@@ -19,14 +19,14 @@ func from(address string) Peer {
 	return Peer{Addr: a}
 }
 
-// attempt tries a password and says how long that took.
+// attempt tries a password and returns how long the login took.
 func attempt(u *Users, name, password string, peer Peer) (time.Duration, error) {
 	start := time.Now()
 	_, err := u.Authenticate("PLAIN", []byte("\x00"+name+"\x00"+password), peer)
 	return time.Since(start), err
 }
 
-// throttled has the users alice and bob, whose passwords are their names.
+// throttled returns Users with alice and bob, whose passwords are their names.
 func throttled(onRefusals func(string, int)) *Users {
 	u := NewUsers(Options{Throttled: onRefusals})
 	_ = u.Found(Guest())
@@ -38,7 +38,7 @@ func throttled(onRefusals func(string, int)) *Users {
 	return u
 }
 
-// looked returns how many of some logins had their passwords looked at.
+// looked returns how many of the logins had their passwords checked.
 func looked(errs ...error) (n int) {
 	for _, err := range errs {
 		if !errors.Is(err, ErrThrottled) {
@@ -48,8 +48,8 @@ func looked(errs ...error) (n int) {
 	return n
 }
 
-// TestGuessingIsSlow: whoever guesses one password, many at a time, and hangs up
-// instead of waiting, has no more looked at than time allows.
+// TestGuessingIsSlow: a client that guesses one password on many connections, and disconnects instead of waiting, has
+// no more passwords checked than the rate limit allows.
 func TestGuessingIsSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := throttled(nil)
@@ -83,7 +83,7 @@ func TestGuessingIsSlow(t *testing.T) {
 	})
 }
 
-// TestGuessingNamesIsSlow, also where one customer has a whole network.
+// TestGuessingNamesIsSlow asserts that guessing user names is limited, too, even from all addresses of an IPv6 network.
 func TestGuessingNamesIsSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := throttled(nil)
@@ -99,9 +99,8 @@ func TestGuessingNamesIsSlow(t *testing.T) {
 	})
 }
 
-// TestNobodyIsLockedOut: the right password is taken at once from elsewhere, from
-// the same place by those who came from there before, and by everybody after a bounded
-// time when the guessing is over.
+// TestNobodyIsLockedOut: during guessing, the right password is accepted at once from other addresses, and from the
+// same address for users who logged in from there before; afterwards, for all users within a bounded time.
 func TestNobodyIsLockedOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := throttled(nil)
@@ -110,7 +109,7 @@ func TestNobodyIsLockedOut(t *testing.T) {
 			t.Fatal(took, err)
 		}
 		var all sync.WaitGroup
-		for i := range 500 { // 300 names, most of them alice
+		for i := range 500 { // 300 distinct names and 200 times alice
 			name := "alice"
 			if i%5 < 3 {
 				name = fmt.Sprint(i)
@@ -138,7 +137,7 @@ func TestNobodyIsLockedOut(t *testing.T) {
 	})
 }
 
-// TestRightPasswordsNeverWait, however many and from however few places.
+// TestRightPasswordsNeverWait asserts that logins with the right password are never delayed, however many come from few addresses.
 func TestRightPasswordsNeverWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := throttled(nil)
@@ -157,7 +156,7 @@ func TestRightPasswordsNeverWait(t *testing.T) {
 	})
 }
 
-// TestThrottleIsBounded: no number of sources and names makes its tables grow.
+// TestThrottleIsBounded: the tables have a maximum size, whatever the number of sources and names.
 func TestThrottleIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := throttled(func(string, int) {})
@@ -173,7 +172,7 @@ func TestThrottleIsBounded(t *testing.T) {
 	})
 }
 
-// TestRefusalsAreReportedOnce, and counted.
+// TestRefusalsAreReportedOnce asserts that refusals are reported in intervals, with their number.
 func TestRefusalsAreReportedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reports := map[string][]int{}
@@ -186,7 +185,7 @@ func TestRefusalsAreReportedOnce(t *testing.T) {
 			}
 			all.Wait()
 		}
-		time.Sleep(time.Minute) // the last ones are reported, then it is quiet
+		time.Sleep(time.Minute) // the last refusals are reported, and the timer ends
 		u.throttle.mu.Lock()
 		defer u.throttle.mu.Unlock()
 		lines := reports["192.0.2.1/32"]

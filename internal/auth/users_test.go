@@ -14,7 +14,7 @@ import (
 	"candlemark/policies/pattern"
 )
 
-// populated has the virtual hosts / and dev, and app with permissions in /.
+// populated returns Users with the virtual hosts / and dev, and the user app with permissions in /.
 func populated(t *testing.T) *Users {
 	t.Helper()
 	u := NewGuest()
@@ -32,8 +32,7 @@ func login(u *Users, name, password string) error {
 	return err
 }
 
-// The hashes of one password under all algorithms, the first as RabbitMQ 4.0.5
-// has made it for guest.
+// Passwords are verified against hashes of all algorithms; the first hash was made by RabbitMQ 4.0.5 for guest.
 func TestPasswordHashes(t *testing.T) {
 	salted := func(algorithm string) []byte {
 		return append([]byte("salt"), hashes[algorithm]([]byte("saltguest"))...)
@@ -142,7 +141,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// The empty expression allows nothing, and those of Perl are understood.
+// The empty expression allows nothing; expressions may use Perl syntax such as look-ahead.
 func TestExpressionsOfGrants(t *testing.T) {
 	u := populated(t)
 	app := User{Name: "app"}
@@ -301,7 +300,7 @@ func TestObserver(t *testing.T) {
 	}
 }
 
-// Questions and changes at the same time, for the race detector.
+// Checks and changes run at the same time, for the race detector.
 func TestConcurrent(t *testing.T) {
 	u := populated(t)
 	var wg sync.WaitGroup
@@ -336,7 +335,7 @@ func BenchmarkCheck(b *testing.B) {
 	}
 }
 
-// New Users begin with those that they are given; virtual hosts that say nothing get the default type of queues.
+// Found creates the given first user, virtual host and permissions; new virtual hosts without a default queue type get the configured one.
 func TestFound(t *testing.T) {
 	u := NewUsers(Options{DefaultQueueType: "quorum"})
 	ops := Founder{Name: "ops", Password: "s3cret", VHost: "shop", Tags: []string{"monitoring"}, Configure: "^a", Write: ".*"}
@@ -361,7 +360,7 @@ func TestFound(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := u.PutVHost(VHost{Name: "vclassic"}); err != nil { // replaced, not made
+	if _, err := u.PutVHost(VHost{Name: "vclassic"}); err != nil { // replaces an existing virtual host
 		t.Fatal(err)
 	}
 	made, _ := u.VHost("v")

@@ -116,6 +116,7 @@ var rooms = map[string][]string{
 
 	"internal/testkit":        {"..."},
 	"internal/testkit/...":    {},
+	"internal/testkit/users":  {"internal/auth"},
 	"internal/tidy":           {},
 	"internal/topology":       {"protocol", "internal/erlang", "internal/queuestats", "internal/metrics", "internal/servicebus/filter", "internal/servicebus/view"},
 	"internal/topology/names": {},

@@ -7,6 +7,7 @@ import (
 	"candlemark/actors/channel/rights"
 	"candlemark/actors/mail"
 	"candlemark/internal/auth"
+	"candlemark/internal/testkit/users"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
 
@@ -15,16 +16,16 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func client(last string, refused ...auth.Refusal) *Client {
+func client(last string, refused ...users.Refusal) *Client {
 	v := topology.NewVHost("/")
 	v.Publish(v.Directory().WithQueue(&topology.Queue{Name: "q"}))
 	return &Client{
-		Rights:    &rights.Rights{User: auth.User{Name: "guest"}, VHost: v, Permissions: &auth.Fixed{Refused: refused}},
+		Rights:    &rights.Rights{User: auth.User{Name: "guest"}, VHost: v, Permissions: &users.Fixed{Refused: refused}},
 		LastQueue: last,
 	}
 }
 
-// The mail for each method, and the answer to the client at the end.
+// TestFor checks the mail for each method, and the client's answer to each reply.
 func TestFor(t *testing.T) {
 	for _, c := range []struct {
 		method protocol.Method
@@ -60,7 +61,7 @@ func TestFor(t *testing.T) {
 	}
 }
 
-// DEC-9: no name is the last declared queue, and with it no key that queue's name.
+// DEC-9: an empty queue name means the queue declared last; if the key is empty, too, it is the name of that queue.
 func TestFor_LastQueue(t *testing.T) {
 	r, err := client("last\n").For(&protocol.QueueBind{Exchange: "x", NoWait: true})
 	if err != nil || !r.NoWait {
@@ -76,9 +77,9 @@ func TestFor_LastQueue(t *testing.T) {
 	}
 }
 
-// A refusal leaves nothing to send.
+// A refused request produces no mail.
 func TestFor_Refused(t *testing.T) {
-	c := client("q", auth.Refusal{User: "guest", Resource: auth.Resource{Kind: auth.Exchange, Name: "x"}, Permission: auth.Read})
+	c := client("q", users.Refusal{User: "guest", Resource: auth.Resource{Kind: auth.Exchange, Name: "x"}, Permission: auth.Read})
 	if r, err := c.For(&protocol.QueueBind{Exchange: "x"}); r != nil || err == nil {
 		t.Errorf("%+v, %v", r, err)
 	}

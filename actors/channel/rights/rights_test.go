@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"candlemark/internal/auth"
+	"candlemark/internal/testkit/users"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
 
@@ -15,10 +16,10 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func rights(user auth.User, refused ...auth.Permission) *Rights {
 	v := topology.NewVHost("/")
 	v.Publish(v.Directory().WithExchange(&topology.Exchange{Name: "inner", Internal: true}))
-	f := &auth.Fixed{}
+	f := &users.Fixed{}
 	for _, p := range refused {
 		for _, kind := range []auth.Kind{auth.Queue, auth.Exchange} {
-			f.Refused = append(f.Refused, auth.Refusal{User: user.Name, Resource: auth.Resource{Kind: kind, Name: "a"}, Permission: p})
+			f.Refused = append(f.Refused, users.Refusal{User: user.Name, Resource: auth.Resource{Kind: kind, Name: "a"}, Permission: p})
 		}
 	}
 	return &Rights{User: user, VHost: v, Permissions: f}

@@ -11,6 +11,7 @@ import (
 	"candlemark/internal/auth"
 	"candlemark/internal/message"
 	"candlemark/internal/testkit/address"
+	"candlemark/internal/testkit/users"
 	"candlemark/internal/topology"
 
 	"go.uber.org/goleak"
@@ -40,13 +41,13 @@ type rig struct {
 	Batches
 	peers peers.Peers
 	gate  *message.Gate
-	perms *auth.Fixed
+	perms *users.Fixed
 	vhost *topology.VHost
 }
 
-// newRig has the queues a, b and, for replies, r.
+// newRig has the queues a and b, and r for replies.
 func newRig() *rig {
-	r := &rig{gate: message.NewGate(1 << 20), perms: &auth.Fixed{}, vhost: topology.NewVHost("/")}
+	r := &rig{gate: message.NewGate(1 << 20), perms: &users.Fixed{}, vhost: topology.NewVHost("/")}
 	d := r.vhost.Directory().WithExchange(&topology.Exchange{Type: "direct"})
 	for _, name := range []string{"a", "b"} {
 		d = d.WithQueue(queue(name))
@@ -62,7 +63,7 @@ func queue(name string) *topology.Queue {
 	return &topology.Queue{Name: name, PID: address.Named(name)}
 }
 
-// publish is one message to queues of the default exchange.
+// publish routes one message to queues of the default exchange.
 func (r *rig) publish(t *testing.T, number uint64, body, key string, more ...string) []*Target {
 	t.Helper()
 	x, _, err := r.Exchange(nil)
@@ -91,7 +92,7 @@ func (r *rig) check(t *testing.T, want ...string) {
 	r.sent = nil
 }
 
-// One batch for each queue of a turn, in the order in which they were first met.
+// A turn has one batch per queue, in the order of the first message for each.
 func TestBatches(t *testing.T) {
 	r := newRig()
 	r.publish(t, 1, "1", "b")
@@ -110,8 +111,7 @@ func TestBatches(t *testing.T) {
 	r.check(t)
 }
 
-// The last route is used again until the snapshot changes; permissions are looked
-// at once for a read.
+// The last route is reused until the snapshot changes; permissions are checked once per read.
 func TestRoutes_Remembered(t *testing.T) {
 	r := newRig()
 	r.publish(t, 0, "1", "a")
@@ -126,7 +126,7 @@ func TestRoutes_Remembered(t *testing.T) {
 		t.Errorf("%d queues are remembered", r.Len())
 	}
 	r.check(t, "a 3")
-	r.perms.Refused = []auth.Refusal{{User: "guest", Resource: auth.Resource{Kind: auth.Exchange}, Permission: auth.Write}}
+	r.perms.Refused = []users.Refusal{{User: "guest", Resource: auth.Resource{Kind: auth.Exchange}, Permission: auth.Write}}
 	r.publish(t, 0, "4", "a")
 	r.check(t, "a 4")
 	r.granted-- // as if the permissions had changed
@@ -136,7 +136,7 @@ func TestRoutes_Remembered(t *testing.T) {
 	}
 }
 
-// A requester is a target until the end of the turn.
+// The route to a requester is remembered only until the end of the turn.
 func TestRoutes_Requesters(t *testing.T) {
 	r := newRig()
 	name := r.vhost.AddRequester("x", queue("r").PID).Name

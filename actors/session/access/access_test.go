@@ -8,6 +8,7 @@ import (
 	"candlemark/internal/auth"
 	"candlemark/internal/clock"
 	"candlemark/internal/servicebus/grants"
+	"candlemark/internal/testkit/users"
 	"candlemark/internal/topology"
 
 	"go.uber.org/goleak"
@@ -15,11 +16,11 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// The cache of a sender is dropped when tokens change or expire, and when names change.
+// The sender's cache is invalidated when tokens change or expire, and when names change.
 func TestSender(t *testing.T) {
 	v := topology.NewVHost("/")
 	v.Publish(v.Directory().WithExchange(&topology.Exchange{Name: "topic", Type: "fanout"}))
-	refused := &auth.Fixed{Refused: []auth.Refusal{{User: "key", Resource: auth.Resource{Kind: auth.Exchange, Name: "topic"}, Permission: auth.Write}}}
+	refused := &users.Fixed{Refused: []users.Refusal{{User: "key", Resource: auth.Resource{Kind: auth.Exchange, Name: "topic"}, Permission: auth.Write}}}
 	a := &Access{Login: &rights.Rights{User: auth.User{Name: "login"}, VHost: v, Permissions: refused}, Tokens: &grants.Table{}, Clock: clock.New()}
 	var s Sender
 	check := func(want bool) {
