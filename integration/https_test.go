@@ -28,13 +28,13 @@ type web struct {
 	http    *http.Client
 }
 
-// browse makes a client of one broker that trusts an authority, and has a certificate of its own or none.
+// browse returns a client of a broker that trusts an authority, with a client certificate or none.
 func browse(t *testing.T, b *broker, a *testkit.Authority, own ...tls.Certificate) *web {
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: a.Roots(), Certificates: own}, DisableKeepAlives: true}
 	return &web{t, b.log.address("HTTP listener with TLS started"), &http.Client{Transport: transport, Timeout: patience}}
 }
 
-// get asks as guest with a password. Error: the connection could not be used.
+// get sends a request as guest with a password. err: the connection could not be used.
 func (w *web) get(path, password string) (status int, text string, err error) {
 	r, err := http.NewRequestWithContext(w.Context(), http.MethodGet, "https://"+w.address+path, nil)
 	if err != nil {
@@ -63,7 +63,7 @@ func (w *web) expect(path, password string, want int, texts ...string) {
 	}
 }
 
-// served returns the name in the certificate that the next client sees.
+// served returns the name in the certificate that the broker presents to a new client.
 func (w *web) served(a *testkit.Authority) string {
 	w.Helper()
 	conn, err := tls.Dial("tcp", w.address, &tls.Config{RootCAs: a.Roots()})
@@ -74,8 +74,8 @@ func (w *web) served(a *testkit.Authority) string {
 	return conn.ConnectionState().PeerCertificates[0].Subject.CommonName
 }
 
-// The API is served over TLS with the certificate that AMQP has, which may be replaced; logins, limits and checks
-// are as without TLS.
+// The API is served over TLS with AMQP's certificate, which can be replaced; logins, limits and health checks are the same as
+// without TLS.
 func TestHTTPS(t *testing.T) {
 	t.Parallel()
 	a, folder := testkit.NewAuthority(t), t.TempDir()
@@ -95,7 +95,7 @@ func TestHTTPS(t *testing.T) {
 		}
 	})
 	t.Run("idle connections keep nobody out", func(t *testing.T) {
-		for range 600 { // more than there may be; none of them shakes hands
+		for range 600 { // above the limit; none of them starts a handshake
 			conn, err := net.Dial("tcp", w.address)
 			if err != nil {
 				t.Fatal(err)
@@ -117,7 +117,7 @@ func TestHTTPS(t *testing.T) {
 		}
 	})
 	t.Run("renewed", func(t *testing.T) { browse(t, b, a).renewed(b, a, folder) })
-	t.Run("throttled", func(t *testing.T) { browse(t, b, a).throttled() }) // last: nobody else gets in after it
+	t.Run("throttled", func(t *testing.T) { browse(t, b, a).throttled() }) // last: later logins are refused
 }
 
 // renewed replaces the certificate.
@@ -134,7 +134,7 @@ func (w *web) renewed(b *broker, a *testkit.Authority, folder string) {
 	})
 	name("by SIGHUP", func(cert, key string) {
 		later(w.T, time.Minute, cert, key)
-		w.hangUp(b, "TLS certificate read again")
+		w.hangUp(b, "TLS certificate reloaded")
 	})
 	if got := w.served(a); got != "by SIGHUP" {
 		w.Errorf("served %q", got)
@@ -143,14 +143,14 @@ func (w *web) renewed(b *broker, a *testkit.Authority, folder string) {
 		if err := os.Remove(key); err != nil {
 			w.Fatal(err)
 		}
-		w.hangUp(b, "the TLS certificate stays as it was")
+		w.hangUp(b, "the TLS certificate and the settings are unchanged")
 	})
 	if got := w.served(a); got != "by SIGHUP" {
 		w.Errorf("served %q", got)
 	}
 }
 
-// throttled guesses passwords.
+// throttled guesses passwords until guesses are refused without a check.
 func (w *web) throttled() {
 	var guesses sync.WaitGroup
 	var refused atomic.Int32
@@ -177,7 +177,7 @@ func (w *web) hangUp(b *broker, want string) {
 	eventually(w.T, want, func() bool { return strings.Count(b.log.String(), want) > before })
 }
 
-// later makes files look changed.
+// later sets the files' modification times, so that they look changed.
 func later(t *testing.T, ahead time.Duration, files ...string) {
 	t.Helper()
 	for _, f := range files {
@@ -187,7 +187,7 @@ func later(t *testing.T, ahead time.Duration, files ...string) {
 	}
 }
 
-// With rabbitmq.conf's keys it has a certificate of its own, and asks clients for theirs.
+// Configured with rabbitmq.conf's keys, the HTTPS listener has its own certificate and requires client certificates.
 func TestHTTPSFromFile(t *testing.T) {
 	t.Parallel()
 	a, folder := testkit.NewAuthority(t), t.TempDir()

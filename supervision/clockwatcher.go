@@ -46,10 +46,10 @@ func (w *clockWatcher) look(c *clock.Clock) {
 	slept, set := c.Look()
 	if set != 0 {
 		w.node.cfg.Log.Warn().Int64("by_ms", set.Milliseconds()).Int64("skew_ms", c.Skew()).
-			Msg("the machine's clock was set; what waits in memory keeps its time")
+			Msg("the machine's clock was set; deadlines of messages in memory are not moved")
 	}
 	if slept != 0 {
-		w.node.cfg.Log.Info().Int64("slept_ms", slept.Milliseconds()).Msg("the machine has slept; what became due meanwhile is due now")
+		w.node.cfg.Log.Info().Int64("slept_ms", slept.Milliseconds()).Msg("the machine has slept; deadlines that passed meanwhile take effect now")
 	}
 	if slept != 0 || w.late { // a second time for queues that were not yet in their directory
 		w.node.sendToQueues(&mail.ClockJumped{})

@@ -57,7 +57,7 @@ func publishEvents(n *Node) (end func()) {
 		return func() {}
 	}
 	if _, found := n.VHost(n.cfg.EventsIn); !found {
-		n.cfg.Log.Warn().Str("vhost", n.cfg.EventsIn).Msg("the virtual host for events is not there: none are published until it is made")
+		n.cfg.Log.Warn().Str("vhost", n.cfg.EventsIn).Msg("the virtual host for events does not exist: no events are published until it is created")
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	p := &eventPublisher{node: n, stop: stop}
@@ -107,7 +107,7 @@ func (p *eventPublisher) publish(ctx context.Context, batch []events.Notificatio
 	targets := map[*topology.Queue][]message.Message{}
 	for _, e := range batch {
 		if e.Lost > 0 {
-			p.node.cfg.Log.Warn().Uint64("lost_events", e.Lost).Msg("events were not published: queues did not take them fast enough")
+			p.node.cfg.Log.Warn().Uint64("lost_events", e.Lost).Msg("events were not published: queues did not accept them fast enough")
 		}
 		m := eventMessage(e.Event)
 		queues := append(p.router.Route(d, x, m.RoutingKey, e.Headers), p.router.Histories()...)

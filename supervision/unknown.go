@@ -69,7 +69,7 @@ func (n *Node) dropAll(list []store.QueueID, names map[store.QueueID]store.Name)
 	}
 	if messages > 0 {
 		n.cfg.Log.Warn().Int("queues", len(list)).Int("messages", messages).Strs("first", titles).
-			Msg("the journal had messages of queues that are deleted; they are gone now")
+			Msg("messages of deleted queues were removed from the journal")
 	}
 }
 
@@ -85,7 +85,7 @@ func (n *Node) unknownQueues(list []store.QueueID, names map[store.QueueID]store
 			fmt.Fprintf(&text, ", %s has %d", store.Title(id, names), count)
 		}
 		n.cfg.Log.Error().Str("vhost", names[id].VHost).Str("queue", names[id].Queue).Uint64("number", uint64(id)).Int("messages", count).
-			Msg("the journal has messages of a queue that the definitions do not know")
+			Msg("the journal has messages of a queue that is not in the definitions")
 	}
 	if more := len(list) - unknownShown; more > 0 {
 		fmt.Fprintf(&text, ", and %d more, which the log names", more)

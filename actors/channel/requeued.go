@@ -19,7 +19,7 @@ func (s *state) requeued(m *mail.DeliveriesRequeued) {
 	}
 	if !m.Asked { // requests are logged elsewhere
 		s.cfg.Log.Warn().Str("queue", m.Name).Any("deliveries", m.Numbers).
-			Msg("deliveries were not acknowledged in time and went back to their queue")
+			Msg("deliveries were not acknowledged in time and were requeued")
 	}
 	s.output.Withdraw(m)
 	s.unacked.Return(&p.Queue, m)

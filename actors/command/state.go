@@ -75,7 +75,7 @@ func (s *state) enqueue(e *mail.Enqueue, now time.Duration) {
 		reply.Add(m.Number)
 		if deadLettered || m.Overlay.Dead() || string(m.Exchange) != topology.AdminExchange {
 			s.log.Warn().Bytes("exchange", m.Exchange).Bytes("routing_key", m.RoutingKey).
-				Msg("an admin command that was not published to " + topology.AdminExchange + " is dropped")
+				Msg("an admin command is dropped: it was not published to " + topology.AdminExchange)
 			continue
 		}
 		s.take(m, e.From, e.By, now)

@@ -206,7 +206,7 @@ func (s *state) drop(b *batch, l *pendingMessage) {
 func (s *state) warnOfCopy(c pendingCopy) {
 	if q := c.target; q.Action != nil && s.first("copy\x00"+q.Name+"\x00"+q.Action.ID) {
 		s.log.Warn().Str("queue", q.Name).Str("rule", q.Action.Rule).Str("from", c.message.batch.Queue).
-			Msg("dead letter, or message that is moved on, dropped for a rule: its action cannot be applied, or makes what the queue does not take; this rule is not logged again")
+			Msg("dead letter or forwarded message dropped for a rule: the rule's action failed, or the queue does not accept the result; logged once per rule")
 	}
 }
 
@@ -224,7 +224,7 @@ func (s *state) warn(o *message.Overlay, target string) {
 		return
 	}
 	s.log.Warn().Strs("queues", queues).
-		Msg("dead letter dropped: it would come back to a queue it died in without having been rejected; this cycle is not logged again")
+		Msg("dead letter dropped: it would return to a queue that dead-lettered it, without having been rejected; logged once per cycle")
 }
 
 // first reports whether a warning was not logged yet, or has been forgotten.

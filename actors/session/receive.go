@@ -182,7 +182,7 @@ func (s *state) returned(m *mail.DeliveriesRequeued) {
 	}
 	if !m.Asked { // requests are logged elsewhere
 		s.cfg.Log.Warn().Str("queue", m.Name).Any("deliveries", m.Numbers).
-			Msg("deliveries were not settled in time and went back to their queue")
+			Msg("deliveries were not settled in time and were requeued")
 	}
 	for _, w := range s.held {
 		if w.deliver != nil && mail.Same(w.deliver.Queue, m.Queue) {

@@ -158,7 +158,7 @@ func (s *shovel) carryOut(ctx actor.Context, a action) {
 	case a.begin:
 		s.begin(ctx)
 	case a.finish:
-		s.cfg.Log.Info().Msg("shovel has moved everything")
+		s.cfg.Log.Info().Msg("shovel finished")
 		s.cfg.Finished()
 	default:
 		if s.state.status.Phase == Terminated {

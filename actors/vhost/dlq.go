@@ -72,7 +72,7 @@ func (qs *queues) ensureDLQ(q *queue, done func()) {
 	}
 	r := qs.requests.ask(nil, func(_ bool, err error) {
 		if err != nil && !qs.isThere(name) {
-			qs.cfg.Log.Error().Err(err).Str("queue", q.queue.Name).Msg("a dead-letter queue cannot be made; what dies in the queue is lost")
+			qs.cfg.Log.Error().Err(err).Str("queue", q.queue.Name).Msg("a dead-letter queue cannot be created; dead letters of the queue are lost")
 		}
 		done()
 	})

@@ -196,7 +196,7 @@ func (xs *exchanges) askToRetire(x *exchange, m mail.RetireExchange, refused fun
 
 // died handles an exchange that ended unexpectedly.
 func (xs *exchanges) died(x *exchange) {
-	xs.cfg.Log.Error().Str("exchange", x.exchange.Name).Msg("an exchange ended by itself")
+	xs.cfg.Log.Error().Str("exchange", x.exchange.Name).Msg("an exchange actor stopped unexpectedly")
 	xs.requests.answerFor(x)
 	if x.phase == live {
 		xs.forget(x, func() {})

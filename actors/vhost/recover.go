@@ -183,7 +183,7 @@ func (r *recovery) recoverHolders() {
 			found[x] = true
 			return false
 		}
-		r.cfg.Log.Error().Str("queue", d.Name).Msg("stored messages have lost their delayed exchange; they are dropped")
+		r.cfg.Log.Error().Str("queue", d.Name).Msg("stored messages are dropped: their delayed exchange does not exist")
 		r.store(definitions.Change{Delete: []any{d}}, nil, r.forgotten)
 		r.retireMessages(store.QueueID(d.Incarnation))
 		return true

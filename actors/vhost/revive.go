@@ -56,7 +56,7 @@ func (qs *queues) fetch(q *queue, again bool) {
 func (qs *queues) fetched(m *fetched) {
 	q := m.queue
 	if m.err != nil {
-		qs.cfg.Log.Error().Err(m.err).Str("queue", q.queue.Name).Msg("the messages of a queue cannot be read back")
+		qs.cfg.Log.Error().Err(m.err).Str("queue", q.queue.Name).Msg("the messages of a queue cannot be read from the journal")
 		qs.markDown(q)
 	} else {
 		qs.start(q, m.messages, true)
@@ -110,7 +110,7 @@ func (qs *queues) opens(q *queue) func() {
 func (qs *queues) opened(q *queue) {
 	q.life.falls, q.life.began = 0, qs.now
 	if q.life.row > 0 {
-		qs.cfg.Log.Warn().Str("queue", q.queue.Name).Msg("a queue that panicked is back with what the journal had of it")
+		qs.cfg.Log.Warn().Str("queue", q.queue.Name).Msg("a queue was restored from the journal after a panic")
 	}
 	qs.comes(q)
 }
@@ -138,7 +138,7 @@ func (q *queue) notifyWaiting() {
 // start.
 func (qs *queues) markDown(q *queue) {
 	qs.cfg.Log.Error().Str("queue", q.queue.Name).Uint64("incarnation", q.queue.Incarnation).
-		Msg("a queue is down: it fails whenever its messages are read back; they are kept until it is deleted")
+		Msg("a queue is down: restoring it failed repeatedly; its messages are kept until it is deleted")
 	if q.deleting {
 		qs.forget(q)
 		q.notifyWaiting()

@@ -125,7 +125,7 @@ func (s *state) guard(received any) {
 		return
 	}
 	s.cfg.Log.Error().Type("mail", received).Interface("reason", reason).
-		Bytes("stack", debug.Stack()).Msg("the virtual host panicked over a mail")
+		Bytes("stack", debug.Stack()).Msg("the virtual host panicked while it handled a mail")
 	s.out.answer(mail.Failed, received)
 	if s.recovery != nil {
 		s.recovery.fail()

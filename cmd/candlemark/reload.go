@@ -59,16 +59,16 @@ func (r *reloader) reload() {
 	next, err := r.read()
 	if err != nil {
 		for line := range strings.Lines(err.Error()) {
-			r.log.Error().Str("error", strings.TrimSuffix(line, "\n")).Msg("the settings stay as they were")
+			r.log.Error().Str("error", strings.TrimSuffix(line, "\n")).Msg("the settings are unchanged")
 		}
 		return
 	}
 	if len(r.broker.certificates) > 0 {
 		if err := r.broker.reloadCertificates(); err != nil {
-			r.log.Error().Err(err).Msg("the TLS certificate stays as it was, and so do the settings")
+			r.log.Error().Err(err).Msg("the TLS certificate and the settings are unchanged")
 			return
 		}
-		r.log.Info().Msg("TLS certificate read again")
+		r.log.Info().Msg("TLS certificate reloaded")
 	}
 	logFiles(next, r.log)
 	for i, v := range next.Values {
@@ -79,7 +79,7 @@ func (r *reloader) reload() {
 			r.running[i] = v
 			r.log.Info().Str("setting", v.Name).Str("value", v.Text).Str("from", v.From).Msg("setting changed")
 		default:
-			r.log.Warn().Str("setting", v.Name).Str("from", v.From).Msg("setting has changed, which takes a restart")
+			r.log.Warn().Str("setting", v.Name).Str("from", v.From).Msg("a changed setting needs a restart")
 		}
 	}
 }

@@ -27,7 +27,7 @@ func usersFor(cfg config.Config, log zerolog.Logger) (*auth.Users, error) {
 		AnonymousUser: anonymous, AnonymousPassword: cfg.AnonymousPassword,
 		Loopback: cfg.LoopbackUsers, CertificateLogin: from, Mechanisms: cfg.Mechanisms, DefaultQueueType: cfg.DefaultQueueType,
 		Throttled: func(source string, refused int) {
-			log.Warn().Str("source", source).Int("refused", refused).Msg("too many failed logins: more are refused, their passwords are not looked at")
+			log.Warn().Str("source", source).Int("refused", refused).Msg("too many failed logins: further ones are refused without checking the password")
 		},
 	})
 	if cfg.LoadDefinitions != "" {
@@ -45,7 +45,7 @@ func (b *broker) setLoopback(cfg config.Config, log zerolog.Logger) {
 	names, known := cfg.LoopbackUsers, auth.Guest().Password
 	if cfg.OpenFirst && cfg.First.Password != known && b.users.HasPassword(cfg.First.Name, known) {
 		names = append(slices.Clone(names), cfg.First.Name)
-		log.Warn().Str("user", cfg.First.Name).Msg("the data folder is not new: the user keeps its well-known password, and can log in from this machine only")
+		log.Warn().Str("user", cfg.First.Name).Msg("the data folder is not new: the user's password is not changed from the well-known one, and logins are accepted from this machine only")
 	}
 	b.users.SetLoopback(names)
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// lines sends every line of a log on.
+// lines is a log writer that sends each line to a channel.
 type lines chan string
 
 func (l lines) Write(line []byte) (int, error) {
@@ -26,7 +26,7 @@ func TestHangupReadsTheCertificateAgain(t *testing.T) {
 	a, folder := testkit.NewAuthority(t), t.TempDir()
 	cert, key, _ := a.Write(folder, a.Issue(pkix.Name{CommonName: "x"}))
 	b, files := &broker{}, config.Certificate{Cert: cert, Key: key}
-	for range 2 { // two listeners share it
+	for range 2 { // two listeners share one certificate source
 		if _, err := b.certificateFor(files, zerolog.Nop()); err != nil || len(b.certificates) != 1 {
 			t.Fatal(len(b.certificates), err)
 		}
@@ -55,13 +55,13 @@ func TestHangupReadsTheCertificateAgain(t *testing.T) {
 	}
 	kill() // while the broker starts
 	hangups.follow(r.reload)
-	logged("TLS certificate read again")
+	logged("TLS certificate reloaded")
 	if err := os.Remove(key); err != nil {
 		t.Fatal(err)
 	}
 	kill()
-	logged("the TLS certificate stays as it was")
-	(&reloader{broker: &broker{}, read: read, log: zerolog.New(log)}).reload() // without TLS there is nothing to read
+	logged("the TLS certificate and the settings are unchanged")
+	(&reloader{broker: &broker{}, read: read, log: zerolog.New(log)}).reload() // without TLS no certificate is reloaded
 	if len(log) != 0 {
 		t.Error(<-log)
 	}

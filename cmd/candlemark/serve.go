@@ -98,14 +98,14 @@ func (b *broker) run(ctx context.Context, stop func(), log zerolog.Logger) int {
 	case <-b.process.asked:
 		log.Info().Msg("stopping at the request of an administrator")
 	case err := <-b.data.failed:
-		log.Error().Err(err).Msg("the journal failed: what it has is safe, nothing can be added; stopping")
+		log.Error().Err(err).Msg("the journal failed: its content is safe, but nothing can be added; stopping")
 		code = 1
 	case err := <-b.data.definitions.Failed():
-		log.Error().Err(err).Msg("the definitions failed: what was answered is safe, nothing can be added; stopping")
+		log.Error().Err(err).Msg("storing definitions failed: confirmed changes are safe, but nothing can be added; stopping")
 		code = 1
 	}
 	if err := b.stop(); err != nil {
-		log.Error().Err(err).Msg("stop was not clean")
+		log.Error().Err(err).Msg("the stop was not clean")
 		return 1
 	}
 	log.Info().Msg("stopped")

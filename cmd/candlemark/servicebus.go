@@ -48,7 +48,7 @@ func (b *broker) serveServiceBus(cfg config.Config, log zerolog.Logger) (err err
 		if err != nil {
 			return fmt.Errorf("servicebus-config: %s: %w", file, err)
 		}
-		log.Info().Str("file", file).Int("entities", len(all)).Msg("entities of Azure Service Bus are there")
+		log.Info().Str("file", file).Int("entities", len(all)).Msg("entities of Azure Service Bus are declared")
 	}
 	if cfg.ServiceBusHTTP != "" {
 		server := httpapi.NewServiceBusServer(b.node, b.users, vhost, serviceBusSockets, log)

@@ -98,7 +98,7 @@ func TestReloads(t *testing.T) {
 	}
 }
 
-// SIGHUP takes over everything or nothing, and leaves alone what has not changed.
+// SIGHUP applies either all changes of the file or none; settings that are unchanged in the file keep their values in the broker.
 func TestReload(t *testing.T) {
 	const first = "vm_memory_high_watermark.absolute = 1GB\ndisk_free_limit.absolute = 1MB\nheartbeat = 10\n"
 	file := confFile(t, filepath.Join(t.TempDir(), "c.conf"), first)
@@ -145,13 +145,13 @@ func TestReload(t *testing.T) {
 		t.Error("what has not changed in the file was set again:", disk)
 	}
 	reload("vm_memory_high_watermark.absolute = 2GB\nconnection_max = -1\nhearbeat = 20\n",
-		`:3: unknown key`, `:2: connection-max: -1 is negative`, "the settings stay as they were")
+		`:3: unknown key`, `:2: connection-max: -1 is negative`, "the settings are unchanged")
 	if memory, _ := limits(); memory.Bytes != 1_000_000_000 {
 		t.Error("half of a bad file was taken over:", memory)
 	}
 	log.Debug().Msg("unseen")
 	reload("vm_memory_high_watermark.absolute = 2GB\ndisk_free_limit.absolute = 2MB\nheartbeat = 20\nloopback_users = none\nconnection_max = 5\nlog.console.level = debug\n",
-		"setting=memory-high-watermark", "value=2000000000", "setting=log-level", "takes a restart", "setting=heartbeat")
+		"setting=memory-high-watermark", "value=2000000000", "setting=log-level", "needs a restart", "setting=heartbeat")
 	log.Debug().Msg("seen")
 	memory, disk := limits()
 	if memory.Bytes != 2_000_000_000 || disk.Bytes != 2_000_000 || !strings.Contains(out.String(), "seen") || strings.Contains(out.String(), "unseen") {
@@ -159,8 +159,8 @@ func TestReload(t *testing.T) {
 	}
 }
 
-// A user of old with the password that everybody knows does not come from elsewhere because a
-// variable has another one for a new data folder.
+// A user with a well-known password stays restricted to loopback, even if a variable sets another password for the
+// first user of a new data folder.
 func TestKnownPasswordStaysHere(t *testing.T) {
 	cfg := config.Default(os.Getenv)
 	cfg.LoopbackUsers, cfg.OpenFirst, cfg.First.Password = nil, true, "s3cret"

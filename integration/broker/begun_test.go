@@ -10,7 +10,7 @@ import (
 	"candlemark/protocol"
 )
 
-// begun returns a publish to queue q of which no more than some bytes have come.
+// begun returns a publish to queue q, of whose body only some bytes are sent.
 func begun(size, come int) []byte {
 	b := protocol.AppendMethodFrame(nil, 1, &protocol.BasicPublish{RoutingKey: "q"})
 	b = protocol.AppendHeaderFrame(b, 1, uint64(size), []byte{0, 0})
@@ -19,13 +19,13 @@ func begun(size, come int) []byte {
 
 func bodyOf(bytes int) []byte { return protocol.AppendBodyFrames(nil, 1, make([]byte, bytes), 131072) }
 
-// background writes while the broker may not read.
+// background writes without waiting for the broker to read.
 func (w *wire) background(b []byte) { go w.write(b) }
 
-const evicted = "connection 506 0/0 RESOURCE_ERROR - what was begun has not been ended in time while memory is short"
+const evicted = "connection 506 0/0 RESOURCE_ERROR - a message or transaction was not completed in time while memory was short"
 
-// A connection in the middle of a message when an alarm begins may end it, and is not read after that. One that begins
-// a message during the alarm holds nothing.
+// A connection that is in the middle of a message when an alarm begins may complete it, and is not read after that. A message
+// begun during the alarm takes no memory.
 func TestBegun_EndsDuringAnAlarm(t *testing.T) {
 	metered(t, func(b *testkit.Bubble, m *meter) {
 		reader := b.Connect().Open()
@@ -53,11 +53,11 @@ func TestBegun_EndsDuringAnAlarm(t *testing.T) {
 				during++
 			}
 		}
-		if during > 10<<20/100_000 { // what may be read behind the end before it is noticed
+		if during > 10<<20/100_000 { // number of messages that may be read before the end is noticed
 			t.Errorf("%d messages were taken during an alarm", during)
 		}
 		t.Logf("%d of 300 messages were taken during an alarm", during)
-		b.Advance(10 * time.Minute) // nobody is evicted
+		b.Advance(10 * time.Minute) // no connection is evicted
 		m.set(100, 1000)
 		for range 301 - during {
 			testkit.Receive(b, taken)
@@ -68,8 +68,8 @@ func TestBegun_EndsDuringAnAlarm(t *testing.T) {
 	})
 }
 
-// A connection that holds memory with an unfinished message or transaction during an alarm is closed within a minute.
-// Others stay.
+// A connection that holds memory with an unfinished message or transaction during an alarm is closed within about a minute. Other
+// connections stay open.
 func TestBegun_EvictedDuringAnAlarm(t *testing.T) {
 	metered(t, func(b *testkit.Bubble, m *meter) {
 		b.Log.Allow("")
@@ -82,7 +82,7 @@ func TestBegun_EvictedDuringAnAlarm(t *testing.T) {
 		}
 		w.say(begun(8<<20, 4<<20))
 		transaction.say(&protocol.TxSelect{}, whole{protocol.BasicPublish{RoutingKey: "q"}, protocol.Properties{}, "body"})
-		b.Advance(time.Hour) // nobody needs what they hold
+		b.Advance(time.Hour) // their memory is not needed
 		if heard := w.take() + transaction.take(); heard != "tx.select-ok" {
 			t.Fatal(heard)
 		}
@@ -110,8 +110,8 @@ func TestBegun_EvictedDuringAnAlarm(t *testing.T) {
 	})
 }
 
-// Nobody gets round an alarm by not ending a message: what is published beside it
-// is taken no further than the message is long.
+// An unfinished message does not exempt a connection from an alarm: it may publish no more on other channels than the length of
+// the message.
 func TestBegun_NoWayRoundAnAlarm(t *testing.T) {
 	metered(t, func(b *testkit.Bubble, m *meter) {
 		b.Log.Allow("")
@@ -140,8 +140,8 @@ func TestBegun_NoWayRoundAnAlarm(t *testing.T) {
 	})
 }
 
-// Without an alarm, contents share an eighth of the watermark. A connection that waits for a share waits at most a
-// minute for those that make no progress.
+// Without an alarm, incomplete contents share an eighth of the watermark. A connection waits at most about a minute for contents
+// that make no progress.
 func TestBegun_NobodyKeepsOthersOut(t *testing.T) {
 	metered(t, func(b *testkit.Bubble, _ *meter) {
 		b.Log.Allow("")
@@ -184,7 +184,7 @@ func TestBegun_NobodyKeepsOthersOut(t *testing.T) {
 	})
 }
 
-// Other traffic of a connection does not keep its share: each content has to make progress.
+// Other traffic of a connection does not preserve its share: each content has to make progress.
 func TestBegun_OtherTrafficKeepsNobodyOut(t *testing.T) {
 	metered(t, func(b *testkit.Bubble, _ *meter) {
 		b.Log.Allow("")

@@ -19,7 +19,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// again runs test after a stop in order, and after a crash.
+// again runs after following an orderly restart, and following a crash.
 func again(t *testing.T, before func(b *testkit.Bubble, ch *testkit.Channel), off time.Duration, after func(b *testkit.Bubble, ch *testkit.Channel)) {
 	t.Helper()
 	for name, start := range map[string]func(*testkit.Bubble, time.Duration){
@@ -65,7 +65,7 @@ func stores(b *testkit.Bubble, ch *testkit.Channel, exchange, key string, list .
 	}
 }
 
-// bindings lists all that are not to the default exchange.
+// bindings lists all bindings except those of the default exchange.
 func bindings(b *testkit.Bubble) (list []string) {
 	all, err := b.Node.Bindings(b.Context(), management.BindingFilter{})
 	if err != nil {
@@ -80,7 +80,7 @@ func bindings(b *testkit.Bubble) (list []string) {
 	return list
 }
 
-// defines makes everything of which some is to survive.
+// defines declares objects of all kinds, some of which must survive.
 func defines(b *testkit.Bubble, ch *testkit.Channel) {
 	b.Helper()
 	durable(b, ch, "kept", amqp.Table{"x-max-priority": int8(3)})
@@ -141,7 +141,7 @@ func TestDefinitionsSurvive(t *testing.T) {
 		if got := b.Describe("kept").Settings.MaxLength; got != 5 {
 			b.Errorf("max-length %d", got)
 		}
-		durable(b, ch, "deleted", nil) // its bindings do not come with the name
+		durable(b, ch, "deleted", nil) // the bindings of its namesake are not restored
 		if got := bindings(b); len(got) != len(want) {
 			b.Errorf("bindings %q", got)
 		}
@@ -158,7 +158,7 @@ func TestMessagesSurvive(t *testing.T) {
 		if d, _, err := ch.Get("q", false); err != nil || string(d.Body) != "1" {
 			b.Fatalf("%s %v", d.Body, err)
 		}
-		b.Advance(time.Second) // the delivery is written down
+		b.Advance(time.Second) // until the delivery is recorded
 	}, time.Hour, func(b *testkit.Bubble, ch *testkit.Channel) {
 		if n := b.Describe("q").Ready; n != 3 {
 			b.Errorf("%d messages", n)
@@ -178,15 +178,15 @@ func TestMessagesSurvive(t *testing.T) {
 	})
 }
 
-// The promise about the redelivered flag (durability.md): it is set after a crash on delivered messages that were
-// recorded, and after an orderly stop on all delivered ones, also if that was at once; never on a message that was not
-// delivered.
+// TestRedeliveredSurvives asserts the guarantee about the redelivered flag (durability.md): it is set after a crash on delivered
+// messages that were recorded, and after an orderly stop on all delivered ones, even if the stop followed at once; never on a
+// message that was not delivered.
 func TestRedeliveredSurvives(t *testing.T) {
 	const noted = 50*time.Millisecond + 2*time.Millisecond // segment.Options.Lag, and the write
 	for name, c := range map[string]struct {
 		wait  time.Duration
 		start func(*testkit.Bubble, time.Duration)
-		may   bool // be missing
+		may   bool // the flag may be missing
 	}{
 		"crash":        {noted, (*testkit.Bubble).Crash, false},
 		"early crash":  {0, (*testkit.Bubble).Crash, true},
@@ -237,7 +237,7 @@ func TestTTL26DueWhileAway(t *testing.T) {
 		if n := b.Describe("q").Ready; n != 1 {
 			b.Errorf("%d messages are left", n)
 		}
-		b.Advance(time.Second) // not for it to be due, but to arrive
+		b.Advance(time.Second) // until the dead letter arrives; it was due before
 		d := ch.Fetch("dead")
 		if d == nil {
 			b.Fatal("nothing was dead-lettered")
@@ -282,7 +282,7 @@ func checkDeath(b *testkit.Bubble, d *amqp.Delivery) {
 	}
 }
 
-// A lease begins anew with the broker.
+// A lease begins anew when the broker starts.
 func TestLEASE4Restart(t *testing.T) {
 	var started time.Duration
 	again(t, func(b *testkit.Bubble, ch *testkit.Channel) {
@@ -350,8 +350,7 @@ func TestFailedStore(t *testing.T) {
 	}
 }
 
-// While a definition is on its way to the disk, commands about that name wait,
-// others do not.
+// While a definition is being stored, commands about that name wait, others do not.
 func TestSlowStore(t *testing.T) {
 	testkit.RunStored(t, nil, func(b *testkit.Bubble) {
 		release := b.Meta.Hold()
@@ -379,11 +378,11 @@ func TestSlowStore(t *testing.T) {
 	})
 }
 
-// The broker ends between the two steps of a deletion: the definition is gone,
-// and with it the messages, also for a namesake.
+// If the broker ends between the two steps of a deletion, the definition is gone and the messages are deleted at the start; a
+// queue declared later by that name is empty.
 func TestOrphansAreRetired(t *testing.T) {
 	testkit.RunStored(t, nil, func(b *testkit.Bubble) {
-		b.Log.Allow("queues that are deleted")
+		b.Log.Allow("messages of deleted queues")
 		ch := b.Connect().Open()
 		durable(b, ch, "q", nil)
 		ch.Bind("q", "key", "amq.direct")
@@ -404,7 +403,7 @@ func TestOrphansAreRetired(t *testing.T) {
 	})
 }
 
-// Numbers of queues are given out once, also those of queues that nobody stored.
+// Numbers of queues (incarnations) are never reused, not even those of queues that were not stored.
 func TestIncarnations(t *testing.T) {
 	testkit.RunStored(t, nil, func(b *testkit.Bubble) {
 		last := uint64(0)
@@ -423,7 +422,7 @@ func TestIncarnations(t *testing.T) {
 	})
 }
 
-// Messages without any definitions are not taken for those of deleted queues.
+// Without any definitions, messages are not treated as those of deleted queues: the broker does not start.
 func TestNoDefinitions(t *testing.T) {
 	testkit.RunStored(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()
@@ -441,8 +440,7 @@ func TestNoDefinitions(t *testing.T) {
 	})
 }
 
-// A virtual host that is deleted takes everything along, and a namesake begins
-// with nothing.
+// A deleted virtual host is deleted with all its contents, and one created later by that name is empty.
 func TestDeletedVHostStaysDeleted(t *testing.T) {
 	testkit.RunStored(t, nil, func(b *testkit.Bubble) {
 		declare := func() {
@@ -469,8 +467,7 @@ func TestDeletedVHostStaysDeleted(t *testing.T) {
 	})
 }
 
-// A durable queue that panics is back with what the journal has; its consumers
-// were told.
+// A durable queue that panics is restored from the journal; its consumers were cancelled.
 func TestDurableQueueIsRebuilt(t *testing.T) {
 	f := &faults{}
 	testkit.RunStored(t, func(cfg *supervision.Config) { cfg.Fault = f.check }, func(b *testkit.Bubble) {
@@ -509,13 +506,12 @@ func TestDurableQueueIsRebuilt(t *testing.T) {
 }
 
 func allowPanics(b *testkit.Bubble) {
-	for _, text := range []string{"actor panicked", "a queue ended", "panicked is back", "541", "a queue is down"} {
+	for _, text := range []string{"actor panicked", "a queue ended", "restored from the journal after a panic", "541", "a queue is down"} {
 		b.Log.Allow(text)
 	}
 }
 
-// A queue that panics twice in replay is down, and all others are there
-// (PRO-16).
+// A queue that panics twice in replay is down, and all others are available (PRO-16).
 func TestQuarantine(t *testing.T) {
 	f := &faults{}
 	testkit.RunStored(t, func(cfg *supervision.Config) { cfg.Fault = f.check }, func(b *testkit.Bubble) {

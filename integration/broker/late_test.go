@@ -12,13 +12,13 @@ import (
 	"candlemark/supervision"
 )
 
-// A publish that was routed to a queue that is no more: taken and discarded if it
-// ended in order, refused if it failed (PRO-2).
+// A publish routed to a queue that has ended meanwhile is accepted and discarded if the queue was deleted in order, refused if it
+// failed (PRO-2).
 func TestLEASE8LatePublish(t *testing.T) {
 	for _, failed := range []bool{false, true} {
 		f := &faults{}
 		testkit.Run(t, func(cfg *supervision.Config) { cfg.Fault = f.check }, func(b *testkit.Bubble) {
-			b.Log.Allow("actor panicked", "a queue ended by a panic", "a queue ended without farewell", "INTERNAL_ERROR", "closing connection")
+			b.Log.Allow("actor panicked", "a queue ended by a panic", "a queue ended without notice", "INTERNAL_ERROR", "closing connection")
 			ch := b.Connect().Open()
 			ch.Declare("q", nil)
 			pid := b.Queue("q").PID

@@ -13,8 +13,7 @@ import (
 	"candlemark/supervision"
 )
 
-// numbered is a journal that notes the numbers of messages in the order in which they
-// are handed over.
+// numbered is a journal that records the numbers of messages in the order in which they are appended.
 type numbered struct {
 	journals.Journal
 	mu      sync.Mutex
@@ -32,8 +31,8 @@ func (j *numbered) Append(q journals.QueueID, records []journals.Record, done fu
 	j.Journal.Append(q, records, done)
 }
 
-// The number of a message is given out once, also if the clock was set back before a
-// crash, if the queue panics, and if the highest numbers were settled.
+// The number of a message is never reused, even if the clock was set back before a crash, if the queue panics, or if the highest
+// numbers were settled.
 func TestMessageNumbersAreNotGivenOutTwice(t *testing.T) {
 	l, j, f := &laptop{}, &numbered{}, &faults{}
 	testkit.RunStored(t, func(cfg *supervision.Config) {
@@ -43,7 +42,7 @@ func TestMessageNumbersAreNotGivenOutTwice(t *testing.T) {
 		j.Journal = cfg.Journal
 		cfg.Clock, cfg.Journal, cfg.Fault = clock.Of(l), j, f.check
 	}, func(b *testkit.Bubble) {
-		b.Log.Allow("actor panicked", "a queue ended by a panic", "a queue that panicked is back", "a queue ended without farewell", "closing connection", "was set")
+		b.Log.Allow("actor panicked", "a queue ended by a panic", "restored from the journal after a panic", "a queue ended without notice", "closing connection", "was set")
 		const lives, each = 3, 5
 		for range lives {
 			s := &stage{Bubble: b, faults: f}
@@ -56,7 +55,7 @@ func TestMessageNumbersAreNotGivenOutTwice(t *testing.T) {
 					m.DeliveryMode = 2
 					s.ch.Publish("", "q", m)
 				}
-				if got := s.ch.Drain("q"); len(got) == 0 { // the highest are settled
+				if got := s.ch.Drain("q"); len(got) == 0 { // the messages with the highest numbers are settled
 					t.Fatal("nothing is there")
 				}
 				f.arm(supervision.KindQueue, "*mail.Purge")

@@ -24,12 +24,11 @@ import (
 type faults struct {
 	mu    sync.Mutex
 	armed []string
-	// poison, unless empty, is in the names of those who panic whenever they wake.
+	// poison, unless empty, is part of the names of actors that panic on every *mail.Wake.
 	poison string
 }
 
-// arm has the next actor of the kind panic over a mail of the type, such as
-// *mail.Enqueue.
+// arm has the next actor of the kind panic on a message of the type, such as *mail.Enqueue.
 func (f *faults) arm(kind supervision.Kind, what string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -49,7 +48,7 @@ func (f *faults) check(who *actor.PID, what any) bool {
 	return true
 }
 
-// stage is a broker with a client to suffer, a bystander, and a fault to come.
+// stage is a broker with an affected client and a fault to inject.
 type stage struct {
 	*testkit.Bubble
 	*faults
@@ -57,7 +56,7 @@ type stage struct {
 	ch     *testkit.Channel
 }
 
-// dies checks how the broker ended the victim's connection.
+// dies checks the code with which the broker closed the client's connection.
 func (s *stage) dies(code int) {
 	s.Helper()
 	if e := testkit.Receive(s.Bubble, s.client.Closed); e == nil || e.Code != code {
@@ -65,7 +64,7 @@ func (s *stage) dies(code int) {
 	}
 }
 
-// fails checks that err is the end of the connection by 541.
+// fails checks that err is a close of the connection with code 541.
 func (s *stage) fails(err error) {
 	s.Helper()
 	var e *amqp.Error
@@ -75,7 +74,7 @@ func (s *stage) fails(err error) {
 	s.dies(541)
 }
 
-// again returns a new connection and channel for the victim.
+// again opens a new connection and channel for the affected client, and returns the channel.
 func (s *stage) again() *testkit.Channel {
 	s.Helper()
 	s.client = s.Connect()
@@ -83,7 +82,7 @@ func (s *stage) again() *testkit.Channel {
 	return s.ch
 }
 
-// bystander checks that somebody else's work goes on.
+// bystander checks that other clients are served.
 type bystander struct {
 	*testkit.Channel
 	deliveries <-chan amqp.Delivery
@@ -107,7 +106,7 @@ func (y *bystander) works(b *testkit.Bubble, body string) {
 var restartTable = []struct {
 	name   string
 	kind   supervision.Kind
-	what   string // the mail it panics over
+	what   string // the message on which it panics
 	before func(s *stage)
 	after  func(s *stage)
 }{
@@ -134,12 +133,12 @@ var restartTable = []struct {
 		}
 		go func() { _, _ = s.Connect().Open().QueuePurge("q", false) }()
 		for _, c := range confirms {
-			s.ch.Await(c) // either, but an answer
+			s.ch.Await(c) // ack or nack, but some answer
 		}
 		if tag := testkit.Receive(s.Bubble, s.ch.Cancelled); tag != "q-a" {
 			s.Errorf("cancelled %s", tag)
 		}
-		s.durable() // it is back
+		s.durable() // the queue is restored
 		s.ch.Tail("q")
 		s.ch.Send("", "q", testkit.Text("more"))
 	}},
@@ -194,7 +193,7 @@ var restartTable = []struct {
 	}, func(s *stage) {
 		s.ch.Send("", "q", testkit.Text("m"))
 		s.Advance(time.Second)
-		s.ch.Declare("q", nil) // a new one: the arguments differ
+		s.ch.Declare("q", nil) // a new queue: the arguments differ
 	}},
 	{"channel over what the client sent", supervision.KindChannel, "*mail.Inbound", func(s *stage) {
 		s.ch.Declare("q", nil)
@@ -227,7 +226,7 @@ var restartTable = []struct {
 		if _, err := s.client.Channel(); err == nil {
 			s.Error("the channel was opened")
 		}
-		s.dies(501) // the socket closed: what the client library makes of it
+		s.dies(501) // the client library's code for a closed socket
 		synctest.Wait()
 		if s.Queue("mine") != nil {
 			s.Error("the exclusive queue is still there")
@@ -270,7 +269,7 @@ var restartTable = []struct {
 	{"vhost over a deletion", supervision.KindVHost, "*mail.QueueRetiring", func(s *stage) {
 		s.ch.Declare("q", nil)
 	}, func(s *stage) {
-		if _, err := s.ch.QueueDelete("q", false, false, false); err != nil { // what was decided is carried out
+		if _, err := s.ch.QueueDelete("q", false, false, false); err != nil { // a deletion that was decided is carried out
 			s.Error(err)
 		}
 		s.ch.Declare("q", nil)
@@ -304,7 +303,7 @@ var restartTable = []struct {
 		r := testkit.Ask[*mail.PolicyReply](s.Bubble, s.Actor("policies"), func(r mail.Request) any {
 			return &mail.SetPolicy{Request: r, Policy: p}
 		})
-		if r.Err != nil { // it was in place before the mail about it failed, and that is sent again
+		if r.Err != nil { // the policy was applied before the notification of it failed, which is sent again
 			s.Error(r.Err)
 		}
 		s.SetPolicy("second", `{"pattern":"z","definition":{"max-length":1}}`)
@@ -361,7 +360,7 @@ var restartTable = []struct {
 	}},
 }
 
-// durable declares q, durable.
+// durable declares q as a durable queue.
 func (s *stage) durable() {
 	s.Helper()
 	if _, err := s.ch.QueueDeclare("q", true, false, false, false, nil); err != nil {
@@ -376,7 +375,7 @@ func (s *stage) queueFailed() {
 		s.Errorf("cancelled %s", tag)
 	}
 	synctest.Wait()
-	s.ch.Declare("q", amqp.Table{"x-max-length": 7}) // a new one: the arguments differ
+	s.ch.Declare("q", amqp.Table{"x-max-length": 7}) // a new queue: the arguments differ
 	s.ch.Send("", "q", testkit.Text("new"))
 	if got := s.ch.Drain("q"); len(got) != 1 {
 		s.Errorf("the new queue holds %v", got)
@@ -389,7 +388,7 @@ func deadLetterSetup(s *stage) {
 	s.ch.Confirms()
 }
 
-// deadLetterGoesOn: nothing is lost, in order; some may come twice.
+// deadLetterGoesOn checks that no dead letter is lost; some may arrive twice.
 func deadLetterGoesOn(s *stage) {
 	const count = 20
 	for i := range count {
@@ -411,8 +410,8 @@ func deadLetterGoesOn(s *stage) {
 	}
 }
 
-// Every kind of actor panics; its client learns what it must, everybody else
-// goes on, and the failure is counted and logged (ADR 2).
+// Actors of every kind panic; their clients are told what they need to know, all others are served, and the failure is counted
+// and logged (ADR 2).
 func TestRestartTable(t *testing.T) {
 	kinds := map[supervision.Kind]bool{}
 	for _, tc := range restartTable {
@@ -420,7 +419,7 @@ func TestRestartTable(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			f := &faults{}
 			testkit.Run(t, func(cfg *supervision.Config) { cfg.Fault = f.check }, func(b *testkit.Bubble) {
-				b.Log.Allow("actor panicked", "panicked over a mail", "a queue ended without farewell", "a queue ended by a panic",
+				b.Log.Allow("actor panicked", "panicked while it handled a mail", "a queue ended without notice", "a queue ended by a panic",
 					"INTERNAL_ERROR", "closing connection")
 				y := &bystander{Channel: b.Connect().Open()}
 				y.Declare("bystander", nil)
@@ -454,12 +453,11 @@ func TestRestartTable(t *testing.T) {
 	}
 }
 
-// The actors that go on with their state do so however often they panic, so
-// that no client can bring down what others work with.
+// Actors that resume with their state do so however often they panic, so that no client can bring down actors shared with others.
 func TestResumeHasNoLimit(t *testing.T) {
 	f := &faults{}
 	testkit.Run(t, func(cfg *supervision.Config) { cfg.Fault = f.check }, func(b *testkit.Bubble) {
-		b.Log.Allow("actor panicked", "panicked over a mail", "closing connection")
+		b.Log.Allow("actor panicked", "panicked while it handled a mail", "closing connection")
 		const times = 30
 		for range times {
 			f.arm(supervision.KindVHost, "*mail.DeclareQueue")
@@ -475,8 +473,7 @@ func TestResumeHasNoLimit(t *testing.T) {
 	})
 }
 
-// The dead-letter actor comes back however often it fails, after pauses, and
-// nothing that died meanwhile is lost.
+// The dead-letter actor is restarted however often it fails, after pauses, and no dead letter is lost meanwhile.
 func TestDeadLetterComesBack(t *testing.T) {
 	f := &faults{}
 	testkit.Run(t, func(cfg *supervision.Config) { cfg.Fault = f.check }, func(b *testkit.Bubble) {
@@ -505,7 +502,7 @@ func TestDeadLetterComesBack(t *testing.T) {
 	})
 }
 
-// The root has nobody above it: it goes on.
+// The root actor has no supervisor: it resumes.
 func TestRootSurvives(t *testing.T) {
 	f := &faults{}
 	testkit.Run(t, func(cfg *supervision.Config) { cfg.Fault = f.check }, func(b *testkit.Bubble) {
@@ -522,7 +519,7 @@ func TestRootSurvives(t *testing.T) {
 	})
 }
 
-// A broker whose root fails while it starts says so.
+// The start fails with an error if the root actor fails during it.
 func TestStartFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &faults{}

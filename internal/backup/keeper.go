@@ -119,7 +119,7 @@ func (k *Keeper) run(ctx context.Context, made bool, taken chan<- error) {
 			k.last.All += s.Size
 		}
 		k.mu.Unlock()
-		k.cfg.Log.Info().Str("folder", folder).Int("messages", c.Messages).Uint64("revision", c.Revision).Msg("backup begun")
+		k.cfg.Log.Info().Str("folder", folder).Int("messages", c.Messages).Uint64("revision", c.Revision).Msg("backup started")
 	}
 	taken <- err
 	if err == nil {

@@ -32,7 +32,7 @@ func NewAuthority(t *testing.T) *Authority {
 	return a
 }
 
-// sign makes a certificate for 127.0.0.1, clients and servers.
+// sign issues a certificate for 127.0.0.1 that is valid for clients and servers.
 func (a *Authority) sign(subject pkix.Name, root bool) (*x509.Certificate, *ecdsa.PrivateKey, []byte) {
 	a.t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -98,7 +98,7 @@ func (b *Bubble) Restart(off time.Duration) {
 	b.startNode()
 }
 
-// Crash does the same after the broker has lost its disk, so that an orderly stop leaves no trace.
+// Crash is Restart after a crash: the stores keep nothing that the orderly stop writes.
 func (b *Bubble) Crash(off time.Duration) {
 	b.Helper()
 	journal, defs := b.Journal.Reopen(options), b.Meta.Reopen()
@@ -111,7 +111,7 @@ func (b *Bubble) Crash(off time.Duration) {
 
 func (b *Bubble) stop() {
 	if b.Node == nil {
-		return // it did not start
+		return // it failed to start
 	}
 	if err := b.Node.Stop(context.Background()); err != nil {
 		b.Error("stop:", err)
@@ -119,14 +119,13 @@ func (b *Bubble) stop() {
 	b.Advance(time.Second) // for the library's own short-lived goroutines
 }
 
-// Advance lets d of virtual time pass, and everything that follows from it
-// happen.
+// Advance lets d of virtual time pass and waits until all goroutines are blocked.
 func (b *Bubble) Advance(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
 }
 
-// AdvanceTo goes to the moment d after the broker was started.
+// AdvanceTo advances to the moment d after the bubble began.
 func (b *Bubble) AdvanceTo(d time.Duration) { b.Advance(d - b.Elapsed()) }
 
 // Elapsed returns how much virtual time has passed since the bubble began.
@@ -168,7 +167,7 @@ func (b *Bubble) ConnectFew() *Client {
 	return b.connect("guest", "guest", 16)
 }
 
-// ConnectTo is Connect to another broker of the test's.
+// ConnectTo is Connect to another broker of the test.
 func (b *Bubble) ConnectTo(node *supervision.Node) *Client {
 	b.Helper()
 	return b.open(node, "guest", "guest", 0)
@@ -204,8 +203,8 @@ func Receive[T any](b *Bubble, from <-chan T) T {
 	return v
 }
 
-// TryReceive waits at most the given virtual time; false: nothing came, or the Go channel was closed. Without a time,
-// mail under way still arrives.
+// TryReceive waits at most the given virtual time; it returns false if no value arrives or the Go channel is closed.
+// Without a time, pending mail still arrives.
 func TryReceive[T any](from <-chan T, within time.Duration) (T, bool) {
 	timeout := time.NewTimer(max(within, 1))
 	defer timeout.Stop()
@@ -218,7 +217,7 @@ func TryReceive[T any](from <-chan T, within time.Duration) (T, bool) {
 	}
 }
 
-// Silent fails the test if something comes within the given virtual time.
+// Silent fails the test if a value arrives within the given virtual time.
 func Silent[T any](b *Bubble, from <-chan T, within time.Duration) {
 	b.Helper()
 	if v, ok := TryReceive(from, within); ok {

@@ -107,7 +107,7 @@ func (c *Channel) Get(queue string, autoAck bool) (amqp.Delivery, bool, error) {
 	return c.Channel.Get(queue, autoAck)
 }
 
-// Fetch is Get without acknowledgement, nil when the queue is empty.
+// Fetch is Get with automatic acknowledgement; it returns nil if the queue is empty.
 func (c *Channel) Fetch(queue string) *amqp.Delivery {
 	c.b.Helper()
 	d, ok, err := c.Get(queue, true)
@@ -120,7 +120,7 @@ func (c *Channel) Fetch(queue string) *amqp.Delivery {
 	return &d
 }
 
-// Drain fetches everything that is ready and returns the bodies.
+// Drain fetches all ready messages and returns their bodies.
 func (c *Channel) Drain(queue string) []string {
 	c.b.Helper()
 	bodies := []string{}

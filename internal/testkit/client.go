@@ -9,9 +9,9 @@ import (
 // Client is one connection to the broker.
 type Client struct {
 	*amqp.Connection
-	// Socket is the client's end, to be cut.
+	// Socket is the client's end of the connection; tests may close it.
 	Socket net.Conn
-	// Closed gets the reason why the broker, or a dead socket, ended the connection.
+	// Closed gets the reason why the broker, or a broken socket, closed the connection.
 	Closed <-chan *amqp.Error
 	b      *Bubble
 }

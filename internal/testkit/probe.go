@@ -20,7 +20,7 @@ type Probe struct {
 // Probe spawns a probe; it ends with Close.
 func (b *Bubble) Probe() *Probe { return b.probe(1 << 16) }
 
-// probe spawns a probe with room for that many mails.
+// probe spawns a probe with room for this many mails.
 func (b *Bubble) probe(room int) *Probe {
 	p := &Probe{mail: make(chan any, room), b: b}
 	p.PID = b.Node.System().Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
@@ -51,7 +51,7 @@ func (p *Probe) All() (all []any) {
 	return all
 }
 
-// Ask sends the mail that question makes and waits for an answer of type T.
+// Ask sends the mail returned by question and waits for an answer of type T.
 func Ask[T any](b *Bubble, to mail.Address, question func(mail.Request) any) T {
 	b.Helper()
 	p := b.probe(1)
@@ -65,7 +65,7 @@ func Ask[T any](b *Bubble, to mail.Address, question func(mail.Request) any) T {
 	return answer
 }
 
-// Describe asks a queue about itself, which renews no lease.
+// Describe requests the description of a queue, which renews no lease.
 func (b *Bubble) Describe(name string) *mail.QueueInfo {
 	b.Helper()
 	q := b.Queue(name)
@@ -75,13 +75,13 @@ func (b *Bubble) Describe(name string) *mail.QueueInfo {
 	return Ask[*mail.QueueInfo](b, q.PID, func(r mail.Request) any { return &mail.DescribeQueue{Request: r} })
 }
 
-// SetPolicy puts a policy in force in /; body is that of the HTTP API (POL-12).
+// SetPolicy sets a policy in /; body is that of the HTTP API (POL-12).
 func (b *Bubble) SetPolicy(name, body string) {
 	b.Helper()
 	b.SetPolicyIn("/", name, body)
 }
 
-// SetPolicyIn puts a policy in force in any virtual host.
+// SetPolicyIn sets a policy in any virtual host.
 func (b *Bubble) SetPolicyIn(vhost, name, body string) {
 	b.Helper()
 	p, err := policies.Parse(vhost, name, false, []byte(body))

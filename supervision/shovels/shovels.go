@@ -235,7 +235,7 @@ func (s *Shovels) finish(x *one, p parameters.Parameter) {
 	if _, err := s.delete(p); err == nil {
 		s.cfg.Done(p)
 	} else {
-		s.cfg.Log.Error().Err(err).Str("vhost", p.VHost).Str("shovel", p.Name).Msg("shovel is done and could not be deleted")
+		s.cfg.Log.Error().Err(err).Str("vhost", p.VHost).Str("shovel", p.Name).Msg("a finished shovel could not be deleted")
 	}
 }
 

@@ -158,7 +158,7 @@ func (o *Output) HeaderOf(d *mail.Delivery) []byte {
 	}
 	header, err := overlay.Header(raw)
 	if err != nil {
-		o.cfg.Log.Error().Err(err).Msg("message with an unreadable header is delivered as it came")
+		o.cfg.Log.Error().Err(err).Msg("a message with an unreadable header is delivered unchanged")
 		return raw
 	}
 	if overlay.Dead() && len(raw) <= maxMerged {

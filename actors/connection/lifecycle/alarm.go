@@ -52,4 +52,4 @@ func (b begun) Excused() bool { return b.l.reader.Crowded.Load() && b.l.Outbox.H
 func (b begun) Evict() { b.l.Post(&evicted{}) }
 
 var errEvicted = protocol.ConnectionErrorf(protocol.ResourceError,
-	"what was begun has not been ended in time while memory is short")
+	"a message or transaction was not completed in time while memory was short")

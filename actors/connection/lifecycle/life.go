@@ -183,7 +183,7 @@ func (l *Life) Open(p *Peer, pulse Pulse) error {
 func (l *Life) stop() {
 	defer func() {
 		if reason := recover(); reason != nil {
-			l.Log.Error().Interface("panic", reason).Msg("while a connection stopped")
+			l.Log.Error().Interface("panic", reason).Msg("a connection failed while it stopped")
 		}
 	}()
 	if l.timer != nil {

@@ -65,17 +65,17 @@ func (n *Notices) Log(log *zerolog.Logger, queue string) {
 	n.rare = nil
 	if r.Overdue > 0 {
 		log.Warn().Str("queue", queue).Int("messages", r.Overdue).Str("overdue-messages", r.Rule).
-			Msg("scheduled messages came due while the broker was down, and were given up")
+			Msg("scheduled messages came due while the broker was down, and were dropped or dead-lettered")
 	}
 	if r.Purged > 0 {
-		log.Info().Str("queue", queue).Int("messages", r.Purged).Msg("scheduled messages were dropped before their time")
+		log.Info().Str("queue", queue).Int("messages", r.Purged).Msg("scheduled messages were dropped before they were due")
 	}
 	if n := len(r.Damaged); n > 0 {
 		log.Error().Str("queue", queue).Int("messages", n).Uint64("first", r.Damaged[0]).
-			Uint64("last", r.Damaged[n-1]).Msg("messages are damaged in the journal, and lost")
+			Uint64("last", r.Damaged[n-1]).Msg("messages were lost because they are damaged in the journal")
 	}
 	if r.Unread != nil {
-		log.Error().Str("queue", queue).Err(r.Unread).Msg("messages cannot be read from the journal; trying again")
+		log.Error().Str("queue", queue).Err(r.Unread).Msg("messages cannot be read from the journal; the queue will try again")
 	}
 	if r.Broken != nil {
 		log.Error().Str("queue", queue).Err(r.Broken).Msg("the journal failed; persistent messages are refused")

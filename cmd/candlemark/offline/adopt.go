@@ -86,7 +86,7 @@ func (a *adoption) wanted(d *definitions.Definitions, queues []store.QueueID, na
 	for _, want := range a.queues {
 		found, err := unknownQueues(unknown, names, want)
 		if err == nil && len(found) == 0 {
-			err = fmt.Errorf("the journal has no messages of a queue %q that the definitions do not know", want)
+			err = fmt.Errorf("the journal has no messages of a queue %q that are not in the definitions", want)
 		}
 		if err != nil {
 			return nil, err
@@ -95,7 +95,7 @@ func (a *adoption) wanted(d *definitions.Definitions, queues []store.QueueID, na
 	}
 	switch {
 	case len(list) == 0:
-		err = errors.New("the journal has no messages of queues that the definitions do not know")
+		err = errors.New("the journal has no messages of queues that are not in the definitions")
 	case a.as == "" && a.vhost != "":
 		err = errors.New("--vhost goes with --as")
 	case a.as != "" && len(list) > 1:

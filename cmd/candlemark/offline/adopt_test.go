@@ -15,7 +15,7 @@ import (
 	"candlemark/internal/store/vfs"
 )
 
-// lostQueues makes a data folder as stored does, with names for some queues: 9 has none, and 4 is defined as //orders.
+// lostQueues makes a data folder as stored does, with recorded names for queues 10 to 13; queue 9 has none, and 4 is defined as //orders.
 func lostQueues(t *testing.T) string {
 	t.Helper()
 	dir := stored(t)
@@ -40,7 +40,7 @@ func lostQueues(t *testing.T) string {
 	return dir
 }
 
-// change stores one, and returns all definitions.
+// change stores a change, if it is not empty, and returns all definitions.
 func change(t *testing.T, dir string, c definitions.Change) *definitions.Definitions {
 	t.Helper()
 	defs, err := definitions.Open(dir)
@@ -60,8 +60,8 @@ func change(t *testing.T, dir string, c definitions.Change) *definitions.Definit
 	return d
 }
 
-// TestJournalAdopt: queues that the definitions do not know are declared by the names that the journal has of them, under the
-// numbers that it has their messages by; all of them or none; those whose names are not known or taken by the name that is given.
+// TestJournalAdopt: queues without definitions are declared under the names and numbers recorded in the journal, all of
+// them or none. Queues whose name is unknown or taken are declared only under a name given with --as.
 func TestJournalAdopt(t *testing.T) {
 	dir := lostQueues(t)
 	for _, tc := range []struct {
@@ -84,7 +84,7 @@ func TestJournalAdopt(t *testing.T) {
 		{"queue 'found' in vhost '/' (number 9): declared, with 2 messages", 0, []string{"--as", "found", "9"}},
 		{"queue 'orders.old' in vhost '/' (number 12): declared, with 1 messages", 0, []string{"--as", "orders.old", "//orders"}},
 		{"vhost 'gone': created, without permissions for any user\nqueue 'a' in vhost 'gone' (number 11): declared, with 1 messages\n", 0, nil},
-		{"no messages of queues that the definitions do not know", commandline.ExitSoftware, nil},
+		{"no messages of queues that are not in the definitions", commandline.ExitSoftware, nil},
 	} {
 		before := change(t, dir, definitions.Change{})
 		code, out, errs := journalVerb(append([]string{"adopt", "--data-dir", dir}, tc.args...)...)
@@ -111,7 +111,7 @@ func TestJournalAdopt(t *testing.T) {
 	}
 }
 
-// TestJournalAdoptWithoutDefinitions: where the file with the definitions is gone, adopting begins one as a new broker does.
+// TestJournalAdoptWithoutDefinitions: if the definitions file is missing, adopt creates it with the defaults of a new broker.
 func TestJournalAdoptWithoutDefinitions(t *testing.T) {
 	dir := stored(t)
 	if err := os.Remove(filepath.Join(dir, definitions.FileName)); err != nil {

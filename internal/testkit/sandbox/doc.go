@@ -2,6 +2,5 @@
 //
 // Owns: Tests, the tests of a package with HOME and the XDG folders in a new
 // folder, which must be empty when they have run. A program that they start
-// without being told where to write fails them, instead of opening what the user
-// has there.
+// with its default folders makes them fail, instead of using the user's files.
 package sandbox
