@@ -13,22 +13,22 @@ import (
 	"candlemark/protocol"
 )
 
-// The flood: transient messages of four times the watermark. They are so small
-// that even what is left of them in memory when they are paged out exceeds it.
+// The flood: transient messages of four times the watermark. They are so small that even the part that stays in memory after
+// paging exceeds it.
 const (
 	watermark     = 100_000_000
-	floodMargin   = 64_000_000 // that memory may exceed it by (docs/alarms.md)
+	floodMargin   = 64_000_000 // by which memory may exceed the watermark (docs/alarms.md)
 	flooders      = 4
 	floodBody     = 500
-	floodMessages = 4 * watermark / floodBody / flooders // of each
+	floodMessages = 4 * watermark / floodBody / flooders // per flooder
 	floodBatch    = 250
 )
 
-// flooder publishes as fast as it is let, and hears of alarms.
+// flooder publishes as fast as the broker reads, and records notifications of alarms.
 type flooder struct {
 	*rawClient
 	id      uint32
-	blocked chan string // reasons, "" for the end of an alarm
+	blocked chan string // reasons of alarms, "" for the end of one
 	done    chan error
 }
 
@@ -59,10 +59,10 @@ func (f *flooder) listen() {
 	}
 }
 
-// flood publishes all, numbered.
+// flood publishes floodMessages numbered messages.
 func (f *flooder) flood(queue string) {
 	var batch []byte
-	var numbers []int // where they stand
+	var numbers []int // offsets of the numbers in the batch
 	for range floodBatch {
 		batch = protocol.AppendMethodFrame(batch, 1, &protocol.BasicPublish{RoutingKey: queue})
 		batch = protocol.AppendHeaderFrame(batch, 1, floodBody, (&protocol.Properties{}).Append(nil))
@@ -82,7 +82,7 @@ func (f *flooder) flood(queue string) {
 	f.done <- nil
 }
 
-// memory returns the size of what the process holds that is no file's.
+// memory returns the resident memory of the process without that of mapped files.
 func (b *broker) memory() int64 {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", b.cmd.Process.Pid))
 	fields := strings.Fields(string(text))
@@ -94,7 +94,7 @@ func (b *broker) memory() int64 {
 	return (all - files) * int64(os.Getpagesize())
 }
 
-// watchMemory returns a function that returns the peak of memory since the call.
+// watchMemory returns a function that stops the measurement and returns the peak of memory since the call.
 func (b *broker) watchMemory() (most func() int64) {
 	stop, peak := make(chan struct{}), make(chan int64)
 	go func() {
@@ -117,7 +117,7 @@ func (b *broker) watchMemory() (most func() int64) {
 	}
 }
 
-// drain consumes a queue until all that was published has come, in order.
+// drain consumes a queue until all published messages have been delivered, in order.
 func (b *broker) drain(queue string) {
 	i := b.connectRaw(b.T)
 	i.login(0)
@@ -143,9 +143,9 @@ func (b *broker) drain(queue string) {
 	i.say(method(0, &protocol.ConnectionClose{ReplyCode: 200}))
 }
 
-// Transient messages of four times the watermark: publishers are blocked, memory
-// stays bounded, consumers and everybody else go on, and when they have drained
-// it publishing goes on. Nothing is lost.
+// TestFloodToFourTimesTheWatermark: under a flood of transient messages, publishers are blocked, memory stays bounded, and
+// consumers and all other clients are served. When consumers have drained the queue, publishers are unblocked. No message is
+// lost.
 func TestFloodToFourTimesTheWatermark(t *testing.T) {
 	if slices.Contains(buildFlags, "-race") {
 		t.Skip("the race detector multiplies memory")
@@ -167,7 +167,7 @@ func TestFloodToFourTimesTheWatermark(t *testing.T) {
 			t.Fatalf("publisher %d was blocked with reason %q", f.id, reason)
 		}
 	}
-	// Paging ends an alarm, until the publishers have brought the next one.
+	// Paging ends an alarm until the publishers have raised the next one.
 	eventually(t, "the check of alarms fails", func() bool {
 		status, text := b.ask("GET", "/api/health/checks/alarms", "")
 		return status == 503 && strings.Contains(string(text), `"resource":"memory"`)
@@ -191,7 +191,7 @@ func TestFloodToFourTimesTheWatermark(t *testing.T) {
 	for _, f := range all {
 		f.must(<-f.done)
 		news := "low on memory"
-		for news != "" { // it may have been blocked many times
+		for news != "" { // the publisher may have been blocked many times
 			news = <-f.blocked
 		}
 	}
@@ -203,7 +203,7 @@ func TestFloodToFourTimesTheWatermark(t *testing.T) {
 	c.holds("flood", "after")
 }
 
-// A full disk, or what an operator calls one, is an alarm like that.
+// TestDiskFreeLimit: free disk space below the configured limit raises an alarm in the same way.
 func TestDiskFreeLimit(t *testing.T) {
 	t.Parallel()
 	b := start(t, "--disk-free-limit", "1000000GB")

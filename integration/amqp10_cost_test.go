@@ -16,14 +16,15 @@ import (
 
 var costMessages = flag.Int("cost", 2_000, "how many messages TestAMQP10_Cost sends in each turn")
 
-// costs are the loads whose cost is compared: so many queues, each with a producer and a consumer, connections of their own, and so many
-// messages under way for each producer. 500 is what a link gets as credit.
+// costs are the loads whose cost is compared: a number of queues, each with a producer and a consumer on connections of their
+// own, and a number of unconfirmed messages per producer. 500 is the initial credit of a link.
 var costs = []struct {
 	name           string
 	queues, window int
 }{{"bulk", 1, 500}, {"chatty", 20, 1}}
 
-// The same messages arrive completely and in order over 0-9-1 and over 1.0. The CPU time of the broker is logged.
+// TestAMQP10_Cost asserts that the same messages arrive completely and in order over 0-9-1 and over 1.0, and logs the CPU time of
+// the broker.
 func TestAMQP10_Cost(t *testing.T) {
 	besideOthers(t, "cost")
 	protocols := []struct {
@@ -123,7 +124,7 @@ func receive091(b *broker, queue string, count, window int) error {
 			return err
 		}
 	}
-	return ch.Close() // behind the last acknowledgement
+	return ch.Close() // after the last acknowledgement
 }
 
 func session10(b *broker) (*amqp.Conn, *amqp.Session, error) {
@@ -186,5 +187,5 @@ func receive10(b *broker, queue string, count, window int) error {
 			return err
 		}
 	}
-	return r.Close(context.WithoutCancel(b.Context())) // behind the last disposition
+	return r.Close(context.WithoutCancel(b.Context())) // after the last disposition
 }

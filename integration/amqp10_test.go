@@ -47,7 +47,7 @@ func exchangeLarge(t *testing.T, conn *amqp.Conn) {
 	}
 }
 
-// A client of AMQP 1.0 on a real socket: large messages, and what the HTTP API shows of it.
+// A client of AMQP 1.0 on a real socket sends and receives large messages, and the HTTP API shows its connection.
 func TestAMQP10(t *testing.T) {
 	t.Parallel()
 	b := start(t)
@@ -70,7 +70,7 @@ func TestAMQP10(t *testing.T) {
 	eventually(t, "the connection is gone", func() bool { return string(b.request("GET", "/api/connections", "", http.StatusOK)) == "[]" })
 }
 
-// The same with TLS, and a login with a certificate.
+// The same with TLS, and a login by client certificate.
 func TestAMQP10_TLS(t *testing.T) {
 	t.Parallel()
 	a := testkit.NewAuthority(t)
@@ -91,7 +91,7 @@ func TestAMQP10_TLS(t *testing.T) {
 	}
 }
 
-// The page of a connection of AMQP 1.0 has the links of its sessions.
+// The page of an AMQP 1.0 connection lists the links of its sessions.
 func TestPageOfLinks(t *testing.T) {
 	t.Parallel()
 	br, b := newBrowser(t), start(t)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The walk in docs/ARCHITECTURE.md is the one that the broker takes.
+// The broker's trace of a message is the one shown in docs/ARCHITECTURE.md.
 func TestArchitectureShowsTheTrace(t *testing.T) {
 	golden, err := os.ReadFile("testdata/trace/publish.golden")
 	if err != nil {

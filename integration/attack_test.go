@@ -10,8 +10,7 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// Whatever an opened connection says that is no AMQP ends it with the right
-// code, and nobody else notices.
+// Invalid AMQP on an open connection ends the connection with the right code, and no other client is affected.
 func TestAttackOnOpenConnection(t *testing.T) {
 	t.Parallel()
 	b := start(t)
@@ -53,7 +52,7 @@ func TestAttackOnOpenConnection(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel() // out of step, the broker waits a while before it hangs up
+			t.Parallel() // when framing is lost, the broker waits a while before it closes the connection
 			i := b.connectRaw(t)
 			i.login(0)
 			i.open(1)
@@ -64,7 +63,7 @@ func TestAttackOnOpenConnection(t *testing.T) {
 	}
 }
 
-// A client that starts with another protocol is sent ours [AMQP 4.2.2].
+// A client that starts with another protocol header is sent the broker's [AMQP 4.2.2].
 func TestAttackWithWrongHeader(t *testing.T) {
 	t.Parallel()
 	b := start(t)
@@ -86,7 +85,7 @@ func TestAttackWithWrongHeader(t *testing.T) {
 	}
 }
 
-// A client that does not finish the handshake in time is cut off.
+// A client that does not finish the handshake in time is disconnected.
 func TestAttackBySilence(t *testing.T) {
 	t.Parallel()
 	b := start(t, "--handshake-timeout", "300ms")
@@ -131,8 +130,7 @@ func TestAttackOnLogin(t *testing.T) {
 	s.undisturbed(b)
 }
 
-// Sockets break in every way; the broker notices, and gives back what the
-// connection held.
+// Connections end abruptly in every way; the broker notices, and releases their resources.
 func TestAttackByLeaving(t *testing.T) {
 	t.Parallel()
 	b := start(t)
@@ -159,7 +157,7 @@ func TestAttackByLeaving(t *testing.T) {
 	}
 }
 
-// A heartbeat of one second and then silence: cut off after two.
+// With heartbeats of one second, a silent client is disconnected after two.
 func TestAttackByDeadClient(t *testing.T) {
 	t.Parallel()
 	b := start(t)

@@ -12,16 +12,16 @@ import (
 	"candlemark/protocol"
 )
 
-// attacker is a connection that says what it likes, and does not mind what becomes of it: every error is returned.
+// attacker is a connection that sends arbitrary bytes; every error is returned instead of failing the test.
 type attacker struct {
 	net.Conn
 	buf []byte
 }
 
-// attackTime is how long one thing that an attacker does may take, in all.
+// attackTime limits each single step of an attacker.
 const attackTime = 3 * time.Second
 
-// attack connects, as nobody if user is "".
+// attack connects; it does not log in if user is "".
 func (b *broker) attack(user string) (*attacker, error) {
 	conn, err := net.DialTimeout("tcp", b.amqp, attackTime)
 	if err != nil {
@@ -60,7 +60,7 @@ func (a *attacker) say(parts ...[]byte) error {
 	return err
 }
 
-// hear reads that many frames, whatever they are.
+// hear reads that many frames of any kind.
 func (a *attacker) hear(frames int) error {
 	for frames > 0 {
 		_, n, _, err := protocol.ParseFrame(a.buf, 0)
@@ -91,7 +91,7 @@ func (a *attacker) open(n int) error {
 	return nil
 }
 
-// opened connects with n channels.
+// opened connects and opens n channels.
 func (b *broker) opened(user string, n int) (*attacker, error) {
 	a, err := b.attack(user)
 	if err != nil {
@@ -104,12 +104,12 @@ func (b *broker) opened(user string, n int) (*attacker, error) {
 	return a, nil
 }
 
-// publishing returns a whole message.
+// publishing returns the frames of a whole message.
 func publishing(channel uint16, exchange, key string, body []byte) []byte {
 	return slices.Concat(begun(channel, exchange, key, len(body), nil), protocol.AppendBodyFrames(nil, channel, body, frameMax))
 }
 
-// begun returns a message without its body.
+// begun returns the method and header frames of a message, without its body.
 func begun(channel uint16, exchange, key string, size int, p *protocol.Properties) []byte {
 	if p == nil {
 		p = &protocol.Properties{}
@@ -120,7 +120,7 @@ func begun(channel uint16, exchange, key string, size int, p *protocol.Propertie
 
 var attackingHTTP = &http.Client{Timeout: attackTime, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 
-// browse makes a request and forgets the answer.
+// browse sends a request and discards the answer.
 func (b *broker) browse(user, method, path string, body io.Reader) error {
 	r, err := http.NewRequestWithContext(b.Context(), method, "http://"+b.http+path, body)
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus/admin"
 )
 
-// A queue and a subscription with RequiresSession that the administration client creates have sessions, for all their lives. (SESSION-1)
+// A queue and a subscription that the administration client creates with RequiresSession keep their sessions as long as they
+// exist. (SESSION-1)
 func TestAzureClient_SessionsAdministration(t *testing.T) {
 	t.Parallel()
 	b := start(t, "--servicebus-http", "127.0.0.1:0", "--servicebus-emulator")
@@ -77,7 +78,7 @@ func TestAzureClient_SessionsAdministration(t *testing.T) {
 	a.diesInSession("t", "s")
 }
 
-// diesInSession lists the only session of a subscription, locks it as the next one, and dead-letters its message.
+// diesInSession lists the only session of a subscription, locks it as the next session, and dead-letters its message.
 func (a *azure) diesInSession(topic, subscription string) {
 	a.Helper()
 	a.sends(topic, "two", "3")

@@ -14,7 +14,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
 )
 
-// withSessions returns a file of the emulator's with a queue that has sessions.
+// withSessions returns an emulator configuration file with a queue that has sessions.
 func withSessions(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "Config.json")
@@ -65,7 +65,7 @@ func (a *azure) lists(pager *runtime.Pager[azservicebus.ListSessionsResponse], w
 	}
 }
 
-// hasState fails the test unless a session has the state want; nil is none.
+// hasState fails the test unless a session has the state want; nil means none.
 func (a *azure) hasState(s *azservicebus.SessionReceiver, want []byte) {
 	a.Helper()
 	state, err := s.GetSessionState(a.ctx, nil)
@@ -74,7 +74,8 @@ func (a *azure) hasState(s *azservicebus.SessionReceiver, want []byte) {
 	}
 }
 
-// TestAzureClient_Sessions has Azure's own client for Go receive sessions: named and next ones, in order, with states and locks.
+// TestAzureClient_Sessions: Azure's own client for Go receives sessions, named ones and the next available, in order, with states
+// and locks.
 func TestAzureClient_Sessions(t *testing.T) {
 	a := azureOf(t, withSessions(t))
 	if err := a.sender("orders").SendMessage(a.ctx, &azservicebus.Message{Body: []byte("none")}, nil); err == nil {
@@ -136,7 +137,8 @@ func TestAzureClient_Sessions(t *testing.T) {
 	}
 }
 
-// TestAzureClient_SessionLost: who has not renewed the lock of a session in time has lost it, and another one gets it then, and not before.
+// TestAzureClient_SessionLost: a receiver that does not renew the lock of its session in time loses it; another receiver gets the
+// session at that time, not earlier.
 func TestAzureClient_SessionLost(t *testing.T) {
 	t.Parallel()
 	a := azureOf(t, withSessions(t))
@@ -149,7 +151,7 @@ func TestAzureClient_SessionLost(t *testing.T) {
 	if early := time.Until(ends); early > 0 {
 		t.Errorf("%s early", early)
 	}
-	short, cancel := context.WithTimeout(a.ctx, time.Second) // the client tries again after more seconds than the lock of the other one has
+	short, cancel := context.WithTimeout(a.ctx, time.Second) // the client retries after a delay that is longer than the other receiver's lock
 	defer cancel()
 	if err := one.CompleteMessage(short, kept, nil); err == nil {
 		t.Error("completed without the lock")
@@ -157,7 +159,7 @@ func TestAzureClient_SessionLost(t *testing.T) {
 	a.ok(other.CompleteMessage(a.ctx, a.gets(other, "1")[0], nil))
 }
 
-// TestAzureClient_SessionsJavaScript does the like with npm's @azure/service-bus.
+// TestAzureClient_SessionsJavaScript tests the same with the npm package @azure/service-bus.
 func TestAzureClient_SessionsJavaScript(t *testing.T) {
 	doAzureJavaScript(t, withSessions(t), "node/servicebus_sessions.js")
 }

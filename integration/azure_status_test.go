@@ -14,7 +14,7 @@ import (
 	"github.com/Azure/go-amqp"
 )
 
-// azureTo is Azure's own client, connected to a broker that runs with --servicebus-emulator.
+// azureTo connects Azure's own client to a broker that runs with --servicebus-emulator.
 func azureTo(t *testing.T, b *broker) *azure {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -27,13 +27,13 @@ func azureTo(t *testing.T, b *broker) *azure {
 	return &azure{t, ctx, client}
 }
 
-// isDisabled reports whether an error is that of an entity whose status forbids something.
+// isDisabled reports whether an error says that the status of an entity forbids the operation.
 func isDisabled(err error) bool {
 	var own *amqp.Error
 	return err != nil && (errors.As(err, &own) && own.Condition == "com.microsoft:entity-disabled" || strings.Contains(err.Error(), "entity-disabled"))
 }
 
-// change gives a queue a status.
+// change sets the status of a queue.
 func (a *azure) change(c *admin.Client, queue string, s admin.EntityStatus) {
 	a.Helper()
 	q, err := c.GetQueue(a.ctx, queue, nil)
@@ -43,8 +43,8 @@ func (a *azure) change(c *admin.Client, queue string, s admin.EntityStatus) {
 	a.ok(err)
 }
 
-// The status that the administration client of the Go SDK gives a queue counts for its messaging client, over a restart with the emulator's file, and
-// at another broker that gets the definitions.
+// The status that the administration client of the Go SDK sets on a queue applies to its messaging client, after a restart with
+// the emulator's file, and at another broker that imports the definitions.
 func TestAzureClient_Status_SBE1(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "data")

@@ -13,14 +13,14 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
 )
 
-// azure is a connection of Azure's own client to a broker with the entities of the emulator's file.
+// azure is a connection of Azure's own client to a broker with the entities of the emulator's configuration file.
 type azure struct {
 	*testing.T
 	ctx    context.Context
 	client *azservicebus.Client
 }
 
-// smallMessages is a setting that has messages of more than 2 MB be too large.
+// smallMessages is the setting that limits messages to 2 MB.
 const smallMessages = "--max-message-size=2000000"
 
 func connectAzure(t *testing.T) *azure {
@@ -28,7 +28,7 @@ func connectAzure(t *testing.T) *azure {
 	return azureOf(t, sampleConfig)
 }
 
-// azureOf is connectAzure with the entities of another file.
+// azureOf is connectAzure with the entities of another configuration file.
 func azureOf(t *testing.T, file string, flags ...string) *azure {
 	t.Helper()
 	b := start(t, append(flags, "--servicebus-config", file, "--servicebus-emulator")...)
@@ -202,7 +202,7 @@ func TestAzureClient_Scheduled(t *testing.T) {
 	a.ok(r.CompleteMessage(a.ctx, a.receive(r, "now"), nil))
 }
 
-// Dead-lettering with a reason, and batches.
+// Messages are dead-lettered with a reason, and sent in batches.
 func TestAzureClient_DeadLettersAndBatches(t *testing.T) {
 	t.Parallel()
 	a := connectAzure(t)
@@ -234,7 +234,7 @@ func TestAzureClient_DeadLettersAndBatches(t *testing.T) {
 	a.ok(s.SendMessageBatch(a.ctx, batch, nil))
 	body := &azservicebus.Message{Body: make([]byte, 1000)}
 	for n := 0; batch.AddMessage(body, nil) == nil; n++ {
-		if n > 1100 { // the batches that the SDK fills are below the limit, unless messages are tiny
+		if n > 1100 { // batches that the SDK fills stay below the broker's limit, unless messages are tiny
 			t.Fatal("a batch of more than 1 MiB")
 		}
 	}
@@ -260,7 +260,7 @@ func TestAzureClient_DeadLettersAndBatches(t *testing.T) {
 	}
 }
 
-// A topic's subscriptions get what their rules select; an entity that is not there is not found.
+// A topic's subscriptions get the messages that their rules select; a missing entity is reported as not found.
 func TestAzureClient_Links(t *testing.T) {
 	t.Parallel()
 	a := connectAzure(t)
@@ -274,12 +274,12 @@ func TestAzureClient_Links(t *testing.T) {
 	}
 }
 
-// Azure's client for JavaScript, likewise.
+// TestAzureClient_JavaScript tests the same with Azure's client for JavaScript.
 func TestAzureClient_JavaScript(t *testing.T) {
 	doAzureJavaScript(t, sampleConfig, "node/servicebus.js")
 }
 
-// doAzureJavaScript runs a program of it against a broker with the entities of a file.
+// doAzureJavaScript runs a program that uses this client against a broker with the entities of a file.
 func doAzureJavaScript(t *testing.T, file, program string) {
 	t.Helper()
 	t.Parallel()

@@ -16,7 +16,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus/admin"
 )
 
-// withDeadlines returns a file of the emulator's with queues that expire, forward, give up and drop duplicates.
+// withDeadlines returns an emulator configuration file with queues that expire messages, forward, limit deliveries and drop
+// duplicates.
 func withDeadlines(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "Config.json")
@@ -33,7 +34,8 @@ func withDeadlines(t *testing.T) string {
 	return path
 }
 
-// TestAzureClient_Deadlines has Azure's own client for Go send what expires, is scheduled, is forwarded, fails too often, or was sent before.
+// TestAzureClient_Deadlines: Azure's own client for Go sends messages that expire, are scheduled, are forwarded, are delivered
+// too often, or are duplicates.
 func TestAzureClient_Deadlines(t *testing.T) {
 	t.Parallel()
 	a := azureOf(t, withDeadlines(t))
@@ -50,7 +52,7 @@ func TestAzureClient_Deadlines(t *testing.T) {
 		return m
 	}
 
-	sends("brief", azservicebus.Message{Body: []byte("capped"), TimeToLive: to.Ptr(time.Hour)}) // by what the queue allows
+	sends("brief", azservicebus.Message{Body: []byte("capped"), TimeToLive: to.Ptr(time.Hour)}) // capped by the TTL of the queue
 	deadLettered("brief", "capped", "TTLExpiredException")
 
 	plain := a.receiver("plain", nil)
@@ -87,8 +89,8 @@ func TestAzureClient_Deadlines(t *testing.T) {
 	a.leads()
 }
 
-// leads sends what reaches a subscription: by the topic, at a time, forwarded, or as a dead letter. Messages expire by the TTL of the topic, and a lock
-// that was not renewed is lost.
+// leads sends messages that reach a subscription by the topic, at a scheduled time, forwarded, or as dead letters. Messages
+// expire by the TTL of the topic, and a lock that was not renewed is lost.
 func (a *azure) leads() {
 	a.Helper()
 	a.send("hasty", "m")
@@ -96,7 +98,7 @@ func (a *azure) leads() {
 	m := a.receive(one, "m")
 	late := make(chan error, 1)
 	go func() {
-		_, err := other.ReceiveMessages(a.ctx, 1, nil) // when the lock has ended
+		_, err := other.ReceiveMessages(a.ctx, 1, nil) // once the lock has expired
 		if early := time.Until(*m.LockedUntil); err == nil && early > 0 {
 			err = fmt.Errorf("received %v early", early)
 		}
@@ -143,12 +145,12 @@ func (a *azure) leads() {
 	}
 }
 
-// Azure's client for JavaScript, likewise.
+// TestAzureClient_DeadlinesJavaScript tests the same with Azure's client for JavaScript.
 func TestAzureClient_DeadlinesJavaScript(t *testing.T) {
 	doAzureJavaScript(t, withDeadlines(t), "node/servicebus_time.js")
 }
 
-// jsonOf returns v as JSON, which is alike for equal times of all zones, and for empty lists and none.
+// jsonOf returns v as JSON, so that equal times in different zones, and nil and empty slices, compare equal.
 func (a *azure) jsonOf(v any) string {
 	a.Helper()
 	text, err := json.Marshal(v)
@@ -156,7 +158,7 @@ func (a *azure) jsonOf(v any) string {
 	return string(text)
 }
 
-// TestAzureClient_Kinds: bodies and properties of all kinds come back as they were sent.
+// TestAzureClient_Kinds: bodies and properties of all kinds are received as they were sent.
 func TestAzureClient_Kinds(t *testing.T) {
 	t.Parallel()
 	a := azureOf(t, withDeadlines(t), smallMessages)
@@ -196,7 +198,7 @@ func TestAzureClient_Kinds(t *testing.T) {
 	a.annotated(r)
 }
 
-// annotated sends a message of its own kind in a batch, schedules one, and sends one that is too large.
+// annotated sends a raw AMQP message in a batch, schedules one, and sends one that is too large.
 func (a *azure) annotated(r *azservicebus.Receiver) {
 	a.Helper()
 	s, value := a.sender("plain"), &azservicebus.AMQPAnnotatedMessage{Body: azservicebus.AMQPAnnotatedMessageBody{Value: "text"}}
@@ -220,7 +222,7 @@ func (a *azure) annotated(r *azservicebus.Receiver) {
 	a.ok(s.SendMessage(a.ctx, &azservicebus.Message{Body: make([]byte, 1_900_000)}, nil))
 }
 
-// TestAzureClient_Idle: a queue that nobody uses ends by itself; subscriptions and rules are deleted.
+// TestAzureClient_Idle: an unused queue is deleted automatically; subscriptions and rules are deleted.
 func TestAzureClient_Idle(t *testing.T) {
 	t.Parallel()
 	b := start(t, "--servicebus-http", "127.0.0.1:0", "--servicebus-emulator")

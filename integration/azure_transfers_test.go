@@ -11,8 +11,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus/admin"
 )
 
-// A message that cannot be forwarded waits in its queue, and is counted so; its transfer dead-letter queue is empty,
-// and shows nothing of others. (SBE-4)
+// A message that cannot be forwarded waits in its queue and is counted as a transfer message; the transfer dead-letter queue is
+// empty and gives no access to other messages. (SBE-4)
 func TestAzureClient_Transfers(t *testing.T) {
 	t.Parallel()
 	b := start(t, "--servicebus-http", "127.0.0.1:0", "--servicebus-emulator")

@@ -12,7 +12,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// publisher publishes numbered messages to a queue of its own, and knows up to which all are confirmed.
+// publisher publishes numbered messages to a queue of its own, and records the number up to which all are confirmed.
 type publisher struct {
 	queue     string
 	confirmed atomic.Int64
@@ -34,11 +34,12 @@ func (p *publisher) work(c *client, stop <-chan struct{}) {
 		case <-stop:
 			return
 		}
-		p.confirmed.Store(n - 1) // of one queue, confirms come in order
+		p.confirmed.Store(n - 1) // confirms for one queue arrive in order
 	}
 }
 
-// churn declares durable queues, puts a message into each and deletes it again, so that definitions change with the messages.
+// churn declares durable queues, publishes a message to each and deletes it again, so that definitions and messages change
+// together.
 func churn(c *client, stop <-chan struct{}) {
 	for n := 0; ; n++ {
 		name := fmt.Sprint("short", n%5)
@@ -63,7 +64,7 @@ func churn(c *client, stop <-chan struct{}) {
 	}
 }
 
-// loaded starts publishers, of the queues a and b, and what else is going on in a broker; call end when the broker has ended.
+// loaded starts publishers to the queues a and b and other load; call end when the broker has ended.
 func (b *broker) loaded() (publishers []*publisher, end func()) {
 	b.Helper()
 	c := b.dial()
@@ -90,7 +91,7 @@ func (b *broker) loaded() (publishers []*publisher, end func()) {
 	}
 }
 
-// accounts fails unless a queue has the messages 1 to some number, each once and in order, and all that were confirmed.
+// accounts fails the test unless a queue has the messages 1 to n, each once and in order, among them all that were confirmed.
 func (p *publisher) accounts(c *client, confirmed int64) {
 	c.Helper()
 	q, err := c.QueueDeclarePassive(p.queue, true, false, false, false, nil)
@@ -106,9 +107,9 @@ func (p *publisher) accounts(c *client, confirmed int64) {
 	}
 }
 
-// TestBackup: a backup of a broker under load, whose queues come and go, has every message that was confirmed before, once, and a
-// broker starts on what is restored of it. A broker that is killed in the middle of a backup has everything, and what is there of
-// the backup is refused.
+// TestBackup: a backup of a broker under load, with queues being declared and deleted, has every message confirmed before it,
+// once, and a broker starts on the restored backup. A broker killed in the middle of a backup has lost nothing, and the
+// incomplete backup is refused.
 func TestBackup(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

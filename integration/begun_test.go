@@ -16,15 +16,14 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// Contents that have begun to arrive and are not whole, at a watermark that they
-// would pass many times over.
+// Incomplete contents, whose total size exceeds the watermark many times.
 const (
 	begunWatermark = 100_000_000
-	begunMargin    = 64_000_000 // that memory may exceed it by (docs/alarms.md)
+	begunMargin    = 64_000_000 // by which memory may exceed the watermark (docs/alarms.md)
 )
 
-// startSmall starts a broker with that watermark. At the end, memory must never
-// have been more than that and the margin.
+// startSmall starts a broker with that watermark. check fails the test if memory ever exceeded the watermark by more than the
+// margin.
 func startSmall(t *testing.T) (b *broker, check func()) {
 	if slices.Contains(buildFlags, "-race") {
 		t.Skip("the race detector multiplies memory")
@@ -45,21 +44,20 @@ func (b *broker) alarms() int {
 	return strings.Count(b.log.String(), "memory resource limit alarm set")
 }
 
-// heard has the bystander talk, if there is no alarm that keeps him from it.
+// heard checks that the bystander is served, unless an alarm blocks it.
 func (s *bystander) heard(b *broker) {
 	if strings.Contains(b.request("GET", "/api/nodes", "", 200), `"mem_alarm":false`) {
 		s.undisturbed(b)
 	}
 }
 
-// piece sends a part of a body, in frames as large as they may be.
+// piece sends a part of a body, in frames of maximum size.
 func (i *rawClient) piece(channel uint16, bytes int) {
 	i.say(protocol.AppendBodyFrames(nil, channel, make([]byte, bytes), frameMax))
 }
 
-// A user without any permission sends all but the last bytes of 4 MiB on each of
-// 36 channels. Nothing of it is held, and nobody notices. With its last byte each
-// is refused, as it would be by RabbitMQ.
+// TestBegun_ByWhoMayNot: a user without any permission sends all but the last bytes of 4 MiB on each of 36 channels. The broker
+// holds none of it, and other clients are unaffected. With its last byte each message is refused, as by RabbitMQ.
 func TestBegun_ByWhoMayNot(t *testing.T) {
 	t.Parallel()
 	b, check := startSmall(t)
@@ -98,7 +96,7 @@ func TestBegun_ByWhoMayNot(t *testing.T) {
 	check()
 }
 
-// large publishes messages of 6 MiB that are as durable as can be.
+// large publishes durable messages of 6 MiB.
 type large struct {
 	*rawClient
 	id int
@@ -106,7 +104,7 @@ type large struct {
 
 const largeBody = 6 << 20
 
-// publish sends one, stops when it has begun, and waits until it is confirmed.
+// publish sends one message, calls begun after its first part, and waits until it is confirmed.
 func (p *large) publish(begun func()) {
 	body := bytes.Repeat([]byte{byte(p.id)}, largeBody)
 	number.BigEndian.PutUint32(body, uint32(p.id))
@@ -137,7 +135,7 @@ func (p *large) publish(begun func()) {
 	}
 }
 
-// takeLarge consumes so many of them.
+// takeLarge consumes count of these messages.
 func (c *client) takeLarge(count int) {
 	c.must(c.Qos(1, 0, false))
 	from := c.consume("large", false)
@@ -153,9 +151,8 @@ func (c *client) takeLarge(count int) {
 	}
 }
 
-// Forty publishers send a large message each at once; none is whole before the
-// others have begun. All are confirmed and arrive whole,
-// whatever alarms come, and whoever else there is goes on meanwhile.
+// Forty publishers send a large message each concurrently; none is complete before all have begun. All are confirmed and arrive
+// whole, whatever alarms are raised, and other clients are served meanwhile.
 func TestBegun_ByMany(t *testing.T) {
 	t.Parallel()
 	b, check := startSmall(t)
@@ -200,8 +197,8 @@ func TestBegun_ByMany(t *testing.T) {
 	check()
 }
 
-// One connection whose contents do not fit into what all may hold together is
-// refused some, the others arrive.
+// If the contents of one connection exceed the memory shared by all incomplete contents, some of its messages are refused and the
+// others arrive.
 func TestBegun_OnOneConnection(t *testing.T) {
 	t.Parallel()
 	b, check := startSmall(t)
@@ -242,8 +239,7 @@ func TestBegun_OnOneConnection(t *testing.T) {
 	check()
 }
 
-// A transaction is refused what there is no room for, and those who have less
-// commit theirs.
+// A transaction that exceeds the available memory is refused; smaller transactions are committed.
 func TestBegun_Transaction(t *testing.T) {
 	t.Parallel()
 	b, check := startSmall(t)
@@ -285,8 +281,7 @@ func TestBegun_Transaction(t *testing.T) {
 	check()
 }
 
-// A client that is blocked and resets its connection is noticed, although it wanted
-// no heartbeats.
+// The reset of a blocked connection is detected, even without heartbeats.
 func TestBegun_ResetWhileBlocked(t *testing.T) {
 	t.Parallel()
 	b := start(t)
@@ -296,7 +291,7 @@ func TestBegun_ResetWhileBlocked(t *testing.T) {
 	b.verb(0, "set_vm_memory_high_watermark", "0")
 	i.say(method(1, &protocol.BasicPublish{RoutingKey: "mine"}), protocol.AppendHeaderFrame(nil, 1, 0, []byte{0, 0}))
 	expect[*protocol.ConnectionBlocked](i)
-	i.say(method(1, &protocol.BasicPublish{RoutingKey: "mine"})) // which nobody reads
+	i.say(method(1, &protocol.BasicPublish{RoutingKey: "mine"})) // not read by the broker while it is blocked
 	i.must(i.SetLinger(0))
 	i.must(i.Close())
 	c := b.dial()

@@ -17,25 +17,25 @@ import (
 	"candlemark/protocol"
 )
 
-// phase is how far a connection is when it says something broken.
+// phase is the state of a connection in which it sends invalid input.
 type phase uint8
 
 const (
-	silent   phase = iota // nothing was said yet
-	started               // connection.start has come
-	tuned                 // connection.tune has come
+	silent   phase = iota // nothing has been sent yet
+	started               // connection.start was received
+	tuned                 // connection.tune was received
 	opened                // channel 1 is open
-	midway                // a publish on channel 1 awaits its header
-	flooding              // and its body
+	midway                // a publish on channel 1 lacks its header
+	flooding              // a publish on channel 1 lacks its body
 )
 
-// broken is something that no client should say.
+// broken is an invalid input that no client should send.
 type broken struct {
 	at  phase
 	say []byte
 }
 
-// brokenSize is the length that the message of phase flooding announces.
+// brokenSize is the body size that the message of phase flooding announces.
 const brokenSize = 10
 
 // reach brings a connection to a phase.
@@ -62,12 +62,12 @@ func (i *rawClient) reach(at phase) {
 	}
 }
 
-// quiet is how long somebody is listened to who says nothing. Errors in a handshake
-// are answered after three seconds, so that guessing is slow.
+// quiet limits the wait for an answer. Errors in a handshake are answered after three seconds, to slow down guessing of
+// passwords.
 const quiet = 8 * time.Second
 
-// answer returns what comes back: refusals, the end, or a sign that all is well, on the
-// channel as well as on the connection.
+// answer returns the broker's reaction: refusals, the end of the connection, or evidence that the channel and the connection
+// still work.
 func (i *rawClient) answer(at phase) string {
 	if at >= opened {
 		i.say(method(1, &protocol.BasicQos{PrefetchCount: 7}), method(sentinel, &protocol.ChannelOpen{}))
@@ -102,7 +102,7 @@ func (i *rawClient) answer(at phase) string {
 			channel = true
 			say("channel.close %d %s", m.ReplyCode, m.ReplyText)
 			i.say(method(f.Channel, &protocol.ChannelCloseOk{}))
-		case *protocol.ChannelCloseOk: // the question on that channel may have come before it or behind
+		case *protocol.ChannelCloseOk: // may be sent before or after the answer on that channel
 			return say("%s", m.Key().String())
 		case *protocol.BasicQosOk:
 			channel = true
@@ -117,16 +117,15 @@ func (i *rawClient) answer(at phase) string {
 	return strings.TrimSpace(strings.Join(append(all, "goes on"), ", "))
 }
 
-// sentinel is a channel that is opened behind what is broken.
+// sentinel is a channel that is opened after the invalid input.
 const sentinel = 2000
 
-// atOnce is how many are broken at the same time; most of them wait.
+// atOnce is how many inputs are tested concurrently; most of them wait.
 const atOnce = 250
 
-// Some hundred kinds of what no client should say, at every stage of a connection:
-// frames, methods in states where they do not belong, arguments and tables that lie,
-// headers. Each is refused as the golden file says, nobody else notices, and memory
-// stays where it was.
+// TestBrokenInput: some hundred kinds of invalid input, in every state of a connection: frames, methods in wrong states,
+// inconsistent arguments and tables, headers. Each is refused as recorded in the golden file, other clients are unaffected, and
+// memory does not grow.
 func TestBrokenInput(t *testing.T) {
 	t.Parallel()
 	b := start(t)
@@ -166,7 +165,7 @@ func TestBrokenInput(t *testing.T) {
 	compareGolden(t, "testdata/broken.golden", got)
 }
 
-// compareGolden compares, or writes the file anew if that is asked for.
+// compareGolden compares got with a golden file, or rewrites the file if that was requested.
 func compareGolden(t *testing.T, path, got string) {
 	t.Helper()
 	if *update {
@@ -195,7 +194,7 @@ func compareGolden(t *testing.T, path, got string) {
 	}
 }
 
-// session returns all that an ordinary client says, from the first byte to the last.
+// session returns all bytes that an ordinary client sends, from the first to the last.
 func session() []byte {
 	args := protocol.Table{{Key: "x-expires", Value: int32(60000)}, {Key: "list", Value: protocol.Array{int32(1), "two", protocol.Table{{Key: "a", Value: true}}}}}
 	properties := protocol.Properties{ContentType: "text/plain", DeliveryMode: 2, Headers: args, Expiration: "60000", MessageID: "m"}
@@ -221,8 +220,7 @@ func session() []byte {
 	return p
 }
 
-// A session that ends at any of its bytes, or has any of its bytes wrong, harms
-// nobody but itself.
+// A session that is cut at any of its bytes, or has any of its bytes corrupted, affects no other client.
 func TestBrokenAtEveryByte(t *testing.T) {
 	t.Parallel()
 	b := start(t, "--handshake-timeout", "5s")
@@ -235,7 +233,7 @@ func TestBrokenAtEveryByte(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, _ = conn.Write(p)
-		if how%3 == 0 { // the others are cut off without a word
+		if how%3 == 0 { // the others disconnect without waiting for an answer
 			_ = conn.(*net.TCPConn).CloseWrite()
 			_ = conn.SetReadDeadline(time.Now().Add(patience))
 			for buf := make([]byte, 4096); err == nil; {

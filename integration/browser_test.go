@@ -20,21 +20,22 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// tab is a window with a page of a broker. It fails when the page writes an error to the console or asks anybody but the broker.
+// tab is a browser window with a page of a broker. It fails the test when the page writes an error to the console or sends a
+// request to any other host.
 type tab struct {
 	*testing.T
 	ctx    context.Context
 	broker *broker
-	close  func() // what the browser does not show it does not draw, either: one window at a time
-	// refused are parts of messages about answers that a test provokes, which the browser itself writes to the console.
+	close  func() // the browser renders only the visible window: one at a time
+	// refused are parts of error messages, written to the console by the browser, about answers that a test provokes.
 	refused []string
 
 	mu     sync.Mutex
 	errors []string
-	asking map[network.RequestID]struct{} // requests without an answer yet
+	asking map[network.RequestID]struct{} // pending requests
 }
 
-// look is how a page is looked at.
+// look is the size of a window.
 type look struct{ width, height int64 }
 
 var desktop = look{width: 1280, height: 900}
@@ -60,13 +61,13 @@ func (br *browser) open(b *broker, address string) *tab {
 	return w
 }
 
-// resize gives the window another size.
+// resize sets the size of the window.
 func (w *tab) resize(l look) {
 	w.Helper()
 	w.do(chromedp.EmulateViewport(l.width, l.height))
 }
 
-// scheme has the page shown as on a system with that color-scheme: light or dark.
+// scheme emulates a system with that color-scheme: light or dark.
 func (w *tab) scheme(name string) {
 	w.Helper()
 	if _, err := chromedp.Call(w.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
@@ -78,7 +79,7 @@ func (w *tab) scheme(name string) {
 
 func (w *tab) url(address string) string { return "http://" + w.broker.http + "/" + address }
 
-// listen notes what must not happen.
+// listen records events that must not happen.
 func (w *tab) listen(event any) {
 	note := func(format string, args ...any) {
 		w.mu.Lock()
@@ -108,7 +109,7 @@ func (w *tab) listen(event any) {
 	}
 }
 
-// count keeps the requests that are under way.
+// count keeps track of pending requests.
 func (w *tab) count(event any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -122,7 +123,7 @@ func (w *tab) count(event any) {
 	}
 }
 
-// complain returns what has happened that must not.
+// complain reports the recorded events, except expected ones, as errors of the test.
 func (w *tab) complain() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -143,7 +144,7 @@ func (w *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 	act(w, chromedp.Steps(actions...))
 }
 
-// act returns the value of an action.
+// act runs an action and returns its value.
 func act[T any](w *tab, action chromedp.Action[T]) T {
 	w.Helper()
 	ctx, cancel := context.WithTimeout(w.ctx, 4*patience)
@@ -166,7 +167,7 @@ func (w *tab) shown() string {
 	return text
 }
 
-// eval returns the value of an expression in the page.
+// eval evaluates an expression in the page and returns its value.
 func eval[T any](w *tab, expression string) T {
 	w.Helper()
 	return act(w, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
@@ -176,7 +177,7 @@ func eval[T any](w *tab, expression string) T {
 func (w *tab) until(expression string) {
 	w.Helper()
 	var err error
-	for range 30 { // looks of a second each, so that a process that is paused does not wait in vain
+	for range 30 { // slices of a second each, so that a pause of the process does not use up the whole time
 		ctx, cancel := context.WithTimeout(w.ctx, time.Second)
 		_, err = chromedp.Run(ctx, chromedp.Poll[bool](expression, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(0)))
 		if cancel(); err == nil {
@@ -186,7 +187,7 @@ func (w *tab) until(expression string) {
 	w.Fatalf("%s: %v; the page shows %q", expression, err, w.shown())
 }
 
-// sees waits for a text.
+// sees waits until the page contains a text.
 func (w *tab) sees(text string) {
 	w.Helper()
 	w.until(fmt.Sprintf("document.body.innerText.includes(%q)", text))
@@ -202,7 +203,7 @@ func (w *tab) fill(selector, text string) {
 	}
 }
 
-// click clicks the button, link or the like with that text, in the first element that a selector finds.
+// click clicks the button, link or similar element with that text, in the first element that matches a selector.
 func (w *tab) click(selector, text string) {
 	w.Helper()
 	find := fmt.Sprintf("[...document.querySelectorAll(%q)].find((e) => e.textContent.trim() === %q)", selector, text)
@@ -210,7 +211,7 @@ func (w *tab) click(selector, text string) {
 	_ = eval[bool](w, "("+find+".click(), true)")
 }
 
-// logIn fills the form in.
+// logIn fills in and submits the login form.
 func (w *tab) logIn(user, password string) {
 	w.Helper()
 	w.until("document.querySelector('.login') !== null")
@@ -233,7 +234,7 @@ func (w *tab) rows(column string) []string {
 	return eval[[]string](w, fmt.Sprintf("[...document.querySelectorAll('.items tbody [data-column=%s]')].map((e) => e.textContent)", column))
 }
 
-// shoot writes a picture of the whole page to the folder that CANDLEMARK_TEST_PICTURES names, if it names one.
+// shoot writes a screenshot of the whole page to the folder named by CANDLEMARK_TEST_PICTURES, if set.
 func (w *tab) shoot(name string) {
 	w.Helper()
 	folder := os.Getenv("CANDLEMARK_TEST_PICTURES")

@@ -11,7 +11,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// chromium is Debian's Chromium without windows: it needs less than half of the processor time of the whole one.
+// chromium is Debian's headless Chromium: it needs less than half of the CPU time of the full browser.
 var chromium = foreign{
 	name: "chromium", where: "Debian's chromium-headless-shell",
 	probe: []string{chromiumPath, "--version"},
@@ -19,14 +19,14 @@ var chromium = foreign{
 
 const chromiumPath = "/usr/bin/chromium-headless-shell"
 
-// browser is one of a test's, with windows that share nothing.
+// browser is a browser used by one test; its windows share no state.
 type browser struct {
 	*testing.T
 	ctx context.Context
 }
 
-// browsers are kept for the tests after those that started them: a start costs more than most tests of a page. No two tests have the
-// same one at a time, for one window at a time is drawn; their windows share nothing, and a browser of a test that failed is not used again.
+// browsers are reused by later tests: starting one costs more than most tests of a page. Tests do not use one concurrently,
+// because only one window at a time is rendered; windows share no state, and a browser is not reused after a failed test.
 var browsers struct {
 	mu   sync.Mutex
 	free []keptBrowser
@@ -37,7 +37,7 @@ type keptBrowser struct {
 	end func()
 }
 
-// newBrowser returns one that is the test's own until it ends.
+// newBrowser returns a browser that the test uses exclusively until its end.
 func newBrowser(t *testing.T) *browser {
 	t.Helper()
 	chromium.want(t)
@@ -68,7 +68,7 @@ func freeBrowser() (kept keptBrowser, ok bool) {
 	return kept, true
 }
 
-// startBrowser starts one whose folder is below the tests' own.
+// startBrowser starts a browser whose folder is inside the one of the tests.
 func startBrowser(t *testing.T) keptBrowser {
 	t.Helper()
 	home, err := os.MkdirTemp(binaryDir, "browser-")
@@ -79,13 +79,13 @@ func startBrowser(t *testing.T) keptBrowser {
 		chromedp.ExecPath(chromiumPath), chromedp.UserDataDir(filepath.Join(home, "profile")),
 		chromedp.Env("HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_CACHE_HOME="+home, "XDG_DATA_HOME="+home, "XDG_RUNTIME_DIR="+home), chromedp.Flag("disable-dev-shm-usage", true),
 		chromedp.WSURLReadTimeout(time.Minute))
-	if os.Getuid() == 0 { // as in containers, where its own sandbox cannot be had
+	if os.Getuid() == 0 { // as in containers, where Chromium's own sandbox is unavailable
 		options = append(options, chromedp.NoSandbox)
 	}
 	allocator, cancelAllocator := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, cancel := chromedp.NewContext(allocator)
 	kept := keptBrowser{ctx, sync.OnceFunc(func() {
-		_ = chromedp.Cancel(ctx) // waits until it is gone, as its folder is deleted
+		_ = chromedp.Cancel(ctx) // waits until the process has ended, because its folder is deleted
 		cancel()
 		cancelAllocator()
 	})}
@@ -96,7 +96,7 @@ func startBrowser(t *testing.T) keptBrowser {
 	return kept
 }
 
-// endBrowsers ends those that no test uses.
+// endBrowsers ends all unused browsers.
 func endBrowsers() {
 	for {
 		kept, ok := freeBrowser()

@@ -14,14 +14,14 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// maker declares, binds, unbinds and deletes its own queues and exchanges as fast
-// as it is answered, and knows what has to be there.
+// maker declares, binds, unbinds and deletes its own queues and exchanges as fast as the broker answers, and records which of
+// them must exist.
 type maker struct {
 	*testing.T
 	id     int
 	random *rand.Rand
-	have   map[string]bool // what was answered, by "kind name"
-	doubt  map[string]bool // what was asked for when the broker was killed
+	have   map[string]bool // confirmed by an answer, by "kind name"
+	doubt  map[string]bool // affected by the request that was pending when the broker was killed
 	done   int
 }
 
@@ -30,7 +30,7 @@ const (
 	makerNames = 150
 )
 
-// step makes one change. Dependent objects, such as the bindings of a queue, go with a deleted one.
+// step makes one change. Dependent objects, such as the bindings of a queue, are deleted with it.
 func (m *maker) step(c *client) error {
 	n, k := m.random.IntN(makerNames), m.random.IntN(makerNames)
 	queue, exchange := fmt.Sprintf("q%d.%d", m.id, n), fmt.Sprintf("x%d.%d", m.id, k)
@@ -97,7 +97,7 @@ func (m *maker) doubts(names []string) {
 	}
 }
 
-// There are as many names as there are in the lists of the broker.
+// names returns the names in the broker's lists of objects.
 func (b *broker) names() map[string]bool {
 	b.Helper()
 	all := map[string]bool{}
@@ -117,8 +117,8 @@ func (b *broker) names() map[string]bool {
 	return all
 }
 
-// A broker that is killed while thousands of definitions are made and deleted has
-// exactly what it had answered; what was under way is whole or not there at all.
+// A broker that is killed while thousands of definitions are created and deleted has exactly those that it had confirmed; a
+// pending change was made completely or not at all.
 func TestKilledWhileDeclaring(t *testing.T) {
 	t.Parallel()
 	seed := loggedSeed(t)
@@ -138,7 +138,7 @@ func TestKilledWhileDeclaring(t *testing.T) {
 				}
 			})
 		}
-		<-time.After(time.Duration(200+r.IntN(1200)) * time.Millisecond) // of the test's choosing
+		<-time.After(time.Duration(200+r.IntN(1200)) * time.Millisecond) // chosen by the test
 		b.kill()
 		working.Wait()
 		b = startIn(t, dir)
@@ -159,7 +159,7 @@ func TestKilledWhileDeclaring(t *testing.T) {
 	t.Logf("%d done", done)
 }
 
-// compare takes what is its own out of what is there.
+// compare checks that the maker's own objects exist, and removes them from there.
 func (m *maker) compare(there map[string]bool) {
 	m.Helper()
 	for name := range m.have {

@@ -12,10 +12,9 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// Queues end by lease, by their last consumer, and by command, while others
-// declare, use and fill them under the same few names, and a policy comes and
-// goes. Whatever happens, each confirm and each reply comes, and nothing fails
-// but what meets a queue that is not there.
+// Queues end by lease, with their last consumer, and by deletion, while other clients declare, use and fill queues with the same
+// few names, and a policy is set and cleared. Every publish is confirmed, every request answered, and the only errors are those
+// for missing queues.
 func TestFloodOfShortLivedQueues(t *testing.T) {
 	t.Parallel()
 	b := start(t)
@@ -68,7 +67,7 @@ func TestFloodOfShortLivedQueues(t *testing.T) {
 
 const churnNames = 3
 
-// churner runs random operations on the same queues as all others.
+// churner runs random operations on queues shared with other churners.
 type churner struct {
 	*testing.T
 	*rand.Rand
@@ -91,7 +90,7 @@ func (v *churner) open() (err error) {
 	return v.ch.Confirm(false)
 }
 
-// step does something; that the queue is not there is no error.
+// step runs one operation; a missing queue is not an error.
 func (v *churner) step() error {
 	done := make(chan error, 1)
 	go func() { done <- v.act(fmt.Sprint("churn.", v.IntN(churnNames))) }()
@@ -129,7 +128,7 @@ func (v *churner) act(queue string) error {
 		if _, err := v.ch.Consume(queue, "tag", v.IntN(2) == 0, false, false, false, nil); err != nil {
 			return err
 		}
-		if v.IntN(3) == 0 { // leave by the window
+		if v.IntN(3) == 0 { // end the consumer by closing its channel
 			if err := v.ch.Close(); err != nil {
 				return err
 			}
@@ -142,8 +141,7 @@ func (v *churner) act(queue string) error {
 	}
 }
 
-// declare makes the queue with a lease of a few ms, and with dead letters that
-// go round in a circle.
+// declare declares the queue with a lease of a few ms, and dead-lettering to one of the queues, so that cycles exist.
 func (v *churner) declare(queue string) error {
 	_, err := v.ch.QueueDeclare(queue, false, true, false, false, amqp.Table{
 		"x-expires": int32(4), "x-dead-letter-exchange": "", "x-dead-letter-routing-key": "churn.0",

@@ -11,7 +11,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// client is a connection with a channel in confirm mode, as applications have.
+// client is a connection with a channel in confirm mode, typical of applications.
 type client struct {
 	*testing.T
 	*amqp.Channel
@@ -19,7 +19,7 @@ type client struct {
 	returned chan amqp.Return
 }
 
-// dial connects until the test ends.
+// dial opens a connection, which is closed at the end of the test.
 func (b *broker) dial() *client {
 	b.Helper()
 	return b.dialWith(amqp.Config{})
@@ -37,7 +37,7 @@ func (b *broker) dialWith(cfg amqp.Config) *client {
 	return c
 }
 
-// open makes a fresh channel, when an error has closed the one before.
+// open opens a new channel after an error has closed the previous one.
 func (c *client) open() {
 	c.Helper()
 	var err error
@@ -75,7 +75,7 @@ func (c *client) queue(name string, args amqp.Table) string {
 	return q.Name
 }
 
-// put publishes and waits for the confirm.
+// put publishes a message, which must be confirmed.
 func (c *client) put(exchange, key string, m amqp.Publishing) {
 	c.Helper()
 	if !c.offer(exchange, key, false, m) {
@@ -83,7 +83,7 @@ func (c *client) put(exchange, key string, m amqp.Publishing) {
 	}
 }
 
-// offer publishes and returns what the confirm says.
+// offer publishes a message and returns whether it was acked.
 func (c *client) offer(exchange, key string, mandatory bool, m amqp.Publishing) bool {
 	c.Helper()
 	confirm, err := c.PublishWithDeferredConfirm(exchange, key, mandatory, false, m)
@@ -97,7 +97,7 @@ func (c *client) offer(exchange, key string, mandatory bool, m amqp.Publishing) 
 	}
 }
 
-// send puts bodies into a queue.
+// send publishes bodies to a queue.
 func (c *client) send(queue string, bodies ...string) {
 	c.Helper()
 	for _, body := range bodies {
@@ -128,7 +128,7 @@ func (c *client) next(from <-chan amqp.Delivery) amqp.Delivery {
 	}
 }
 
-// bodies takes as many deliveries as are wanted and compares.
+// bodies receives len(want) deliveries and compares their bodies.
 func (c *client) bodies(from <-chan amqp.Delivery, want ...string) {
 	c.Helper()
 	var got []string
@@ -140,7 +140,7 @@ func (c *client) bodies(from <-chan amqp.Delivery, want ...string) {
 	}
 }
 
-// holds checks what a queue holds by taking it.
+// holds checks the contents of a queue by consuming them.
 func (c *client) holds(queue string, want ...string) {
 	c.Helper()
 	var got []string
@@ -157,7 +157,7 @@ func (c *client) holds(queue string, want ...string) {
 	}
 }
 
-// taken takes all that a queue holds, in which nothing expires. A consumer does it, for a get waits for its answer.
+// taken consumes all messages of a queue, none of which may expire. It uses a consumer, because each get waits for its answer.
 func (c *client) taken(queue string) iter.Seq[*amqp.Delivery] {
 	c.Helper()
 	return func(yield func(*amqp.Delivery) bool) {
@@ -179,7 +179,7 @@ func (c *client) taken(queue string) iter.Seq[*amqp.Delivery] {
 	}
 }
 
-// exists asks for a queue. It renews its lease.
+// exists reports whether a queue exists. The passive declare renews its lease.
 func (c *client) exists(queue string) bool {
 	c.Helper()
 	_, err := c.QueueDeclarePassive(queue, false, false, false, false, nil)
@@ -195,14 +195,14 @@ func (c *client) exists(queue string) bool {
 	return false
 }
 
-// takes reports whether a publish to the queue finds it. It renews no lease.
+// takes reports whether a publish to the queue is routed. It renews no lease.
 func (c *client) takes(queue string) bool {
 	c.Helper()
 	if !c.offer("", queue, true, amqp.Publishing{Type: "probe"}) {
 		c.Fatal("a publish was refused")
 	}
 	select {
-	case <-c.returned: // comes before the confirm
+	case <-c.returned: // arrives before the confirm
 		return false
 	default:
 		return true

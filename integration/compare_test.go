@@ -11,7 +11,8 @@ import (
 
 var compareAll = flag.Bool("compare", false, "have TestAnswersOfRabbitMQ play all scripts of integration/compare, which takes two minutes")
 
-// TestAnswersOfRabbitMQ plays scripts of integration/compare to RabbitMQ and to ours: every difference must have its reason.
+// TestAnswersOfRabbitMQ runs the scripts of integration/compare against RabbitMQ and Candlemark: every difference must have a
+// documented reason.
 func TestAnswersOfRabbitMQ(t *testing.T) {
 	if !*compareAll {
 		t.Skip("-compare is not given")

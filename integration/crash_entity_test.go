@@ -17,28 +17,28 @@ import (
 
 const crashEntity = "entity"
 
-// entityBooks record the answers that clients of Azure Service Bus got from a queue whose broker is killed again and again.
+// entityBooks record the answers that clients of Azure Service Bus got from a queue whose broker is killed repeatedly.
 type entityBooks struct {
 	*testing.T
 	mu        sync.Mutex
 	next      int
-	confirmed []string             // bodies, which are the message-ids too, that were accepted
-	due       map[string]time.Time // of scheduled messages, by body
-	completed map[string]bool      // whose completion was asked for
-	deferred  map[int64]deferral   // by number
-	stored    time.Time            // when the latest accepted publish began: what the queue did before is stored, too
-	forgotten int                  // deferrals that a crash undid
+	confirmed []string             // bodies of accepted messages, which are also their message-ids
+	due       map[string]time.Time // scheduled messages by body
+	completed map[string]bool      // by body: completion was requested
+	deferred  map[int64]deferral   // by sequence number
+	stored    time.Time            // when the latest accepted publish began: all earlier changes of the queue are stored, too
+	forgotten int                  // deferrals undone by a crash
 }
 
 type deferral struct {
 	body  string
 	count uint32
-	at    time.Time // of the answer
-	kept  bool      // it was seen to be deferred after a restart, and is from then on
+	at    time.Time // when the deferral was answered
+	kept  bool      // was found deferred after a restart, so it must stay deferred
 }
 
-// TestCrashEntity_DEFER5_DUP2_DLY14 kills the broker under load: deferred messages are deferred, with their numbers and counts, what was accepted is
-// a duplicate, scheduled messages are there and not early, all in order.
+// TestCrashEntity_DEFER5_DUP2_DLY14 kills the broker under load: deferred messages stay deferred, with their numbers and counts;
+// accepted messages are detected as duplicates; scheduled messages are kept and not delivered early; all in order.
 func TestCrashEntity_DEFER5_DUP2_DLY14(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(loggedSeed(t), 2))
@@ -54,7 +54,7 @@ func TestCrashEntity_DEFER5_DUP2_DLY14(t *testing.T) {
 		k.round(b, time.Duration(500+r.IntN(1500))*time.Millisecond)
 		b = startIn(t, dir, "--servicebus-emulator")
 		k.check(b)
-		b.kill() // whatever the start has written
+		b.kill() // keep only what the start has written
 	}
 	b := startIn(t, dir, "--servicebus-emulator")
 	k.drain(b)
@@ -62,7 +62,7 @@ func TestCrashEntity_DEFER5_DUP2_DLY14(t *testing.T) {
 	t.Logf("%d confirmed, %d scheduled, %d deferred; crashes undid %d deferrals", len(k.confirmed), len(k.due), len(k.deferred), k.forgotten)
 }
 
-// connect returns a client that gives up when the broker is gone.
+// connect returns a client whose requests are cancelled when the broker is gone.
 func (k *entityBooks) connect(b *broker) (*azure, context.CancelFunc) {
 	k.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
@@ -77,7 +77,7 @@ func (k *entityBooks) connect(b *broker) (*azure, context.CancelFunc) {
 	return &azure{k.T, ctx, client}, cancel
 }
 
-// round works until the broker is killed.
+// round runs clients until the broker is killed.
 func (k *entityBooks) round(b *broker, length time.Duration) {
 	var working sync.WaitGroup
 	var cancels []context.CancelFunc
@@ -86,7 +86,7 @@ func (k *entityBooks) round(b *broker, length time.Duration) {
 		cancels = append(cancels, cancel)
 		working.Go(func() { work(a) })
 	}
-	<-time.After(length) // the moment is of the test's choosing
+	<-time.After(length) // chosen by the test
 	b.kill()
 	for _, cancel := range cancels {
 		cancel()
@@ -94,7 +94,7 @@ func (k *entityBooks) round(b *broker, length time.Duration) {
 	working.Wait()
 }
 
-// message returns the next one; its body sorts in the order of making.
+// message returns the next message; bodies sort in the order of creation.
 func (k *entityBooks) message(kind string) *azservicebus.Message {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -117,13 +117,13 @@ func (k *entityBooks) send(a *azure) {
 	}
 }
 
-// schedule schedules messages, some for a moment at which the broker is down.
+// schedule schedules messages, some for times at which the broker is down.
 func (k *entityBooks) schedule(a *azure) {
 	s := a.sender(crashEntity)
 	for n := 1; ; n++ {
 		m, at := k.message("due"), time.Now().Add(time.Duration(n%40)*100*time.Millisecond).Truncate(time.Millisecond)
 		k.mu.Lock()
-		k.due[*m.MessageID] = at // it may be accepted although nobody is told
+		k.due[*m.MessageID] = at // the message may be accepted without an answer
 		k.mu.Unlock()
 		if _, err := s.ScheduleMessages(a.ctx, []*azservicebus.Message{m}, at, nil); err != nil {
 			return
@@ -171,7 +171,7 @@ func (k *entityBooks) receive(a *azure) {
 	}
 }
 
-// arrived checks that a message is not early.
+// arrived checks that a message is not delivered early.
 func (k *entityBooks) arrived(m *azservicebus.ReceivedMessage) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -180,7 +180,7 @@ func (k *entityBooks) arrived(m *azservicebus.ReceivedMessage) {
 	}
 }
 
-// check looks at all that the queue has: numbers ascend, nothing is there twice, nothing is lost, what was deferred is.
+// check checks all messages of the queue: numbers ascend, none is duplicated, none is lost, and deferred ones are still deferred.
 func (k *entityBooks) check(b *broker) {
 	a, cancel := k.connect(b)
 	defer cancel()
@@ -207,7 +207,7 @@ func (k *entityBooks) check(b *broker) {
 			k.Errorf("%s is lost", body)
 		}
 	}
-	for number, d := range k.deferred { // the crash may have undone a publish that was not confirmed
+	for number, d := range k.deferred { // a crash may have undone a publish that was not confirmed
 		if !here[d.body] && !d.kept && !slices.Contains(k.confirmed, d.body) {
 			delete(k.deferred, number)
 		}
@@ -218,12 +218,12 @@ func (k *entityBooks) check(b *broker) {
 	_ = a.client.Close(a.ctx)
 }
 
-// peeked checks a message against what is known of it, and returns 1 if it has been deferred.
+// peeked checks a message against the recorded answers, and returns 1 if it is deferred.
 func (k *entityBooks) peeked(m *azservicebus.ReceivedMessage) int {
 	number, body := *m.SequenceNumber, string(m.Body)
 	d, known := k.deferred[number]
 	switch is := m.State == azservicebus.MessageStateDeferred; {
-	case is && !known: // the answer did not come
+	case is && !known: // the deferral was not answered
 		k.deferred[number] = deferral{body: body, count: m.DeliveryCount, kept: true}
 		return 1
 	case is && (d.body != body || d.count != m.DeliveryCount):
@@ -247,7 +247,7 @@ func (k *entityBooks) peeked(m *azservicebus.ReceivedMessage) int {
 	return 0
 }
 
-// drain sends everything again, which is dropped, and takes what is left.
+// drain sends all messages again, which are dropped as duplicates, and receives the remaining ones.
 func (k *entityBooks) drain(b *broker) {
 	a, cancel := k.connect(b)
 	defer cancel()
@@ -267,13 +267,13 @@ func (k *entityBooks) drain(b *broker) {
 			at = due
 		}
 	}
-	at = at.Add(100 * time.Millisecond) // all others are due before it
+	at = at.Add(100 * time.Millisecond) // later than all other due times
 	a.ok(s.SendMessage(a.ctx, &azservicebus.Message{Body: []byte(last), MessageID: &last, ScheduledEnqueueTime: &at}, nil))
 	k.takeReady(a, last)
 	k.takeDeferred(a)
 }
 
-// takeReady takes all that is ready, up to that message: in order, nothing twice, nothing lost.
+// takeReady receives all ready messages up to last: in order, none duplicated, none lost.
 func (k *entityBooks) takeReady(a *azure, last string) {
 	r := a.receiver(crashEntity, &azservicebus.ReceiverOptions{ReceiveMode: azservicebus.ReceiveModeReceiveAndDelete})
 	taken, before := map[string]bool{}, ""
@@ -308,7 +308,7 @@ func (k *entityBooks) takeReady(a *azure, last string) {
 	}
 }
 
-// takeDeferred receives all that is deferred by its number.
+// takeDeferred receives all deferred messages by their numbers.
 func (k *entityBooks) takeDeferred(a *azure) {
 	r := a.receiver(crashEntity, nil)
 	for number, d := range k.deferred {

@@ -12,22 +12,23 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
 )
 
-// crashQueue has sessions, see withSessions.
+// crashQueue has sessions; see withSessions.
 const crashQueue = "orders"
 
-// sessionBooks record the outcomes that one sender and one receiver of a session got whose broker is killed again and again. Bodies are numbers
-// from 1 on.
+// sessionBooks record the answers that one sender and one receiver of a session got while their broker was killed repeatedly.
+// Bodies are numbers from 1 on.
 type sessionBooks struct {
 	*entityBooks
 	session string
-	sent    int          // the newest
-	unsure  map[int]bool // sent, and nobody knows what became of them
-	// tried and stored are states, done is the newest message whose completion was asked for.
+	sent    int          // number of the latest message
+	unsure  map[int]bool // sent without a known outcome
+	// tried and stored are session states: the latest one sent, and the latest one confirmed. done is the latest message whose
+	// completion was requested.
 	tried, stored, done int
 }
 
-// TestCrashSessions_SESSION5_SESSION7 kills the broker under load: sessions are in order, none of their messages is lost, and their states are those
-// that were stored last.
+// TestCrashSessions_SESSION5_SESSION7 kills the broker under load: sessions are delivered in order, none of their messages is
+// lost, and their states are those stored last.
 func TestCrashSessions_SESSION5_SESSION7(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(loggedSeed(t), 3))
@@ -48,7 +49,7 @@ func TestCrashSessions_SESSION5_SESSION7(t *testing.T) {
 				working.Go(func() { work(a) })
 			}
 		}
-		<-time.After(time.Duration(300+r.IntN(700)) * time.Millisecond) // the moment is of the test's choosing
+		<-time.After(time.Duration(300+r.IntN(700)) * time.Millisecond) // chosen by the test
 		b.kill()
 		for _, cancel := range cancels {
 			cancel()
@@ -66,7 +67,7 @@ func TestCrashSessions_SESSION5_SESSION7(t *testing.T) {
 	b.stop()
 }
 
-// sendOn sends until the broker is gone, as much as is received in about that time.
+// sendOn sends until the broker is gone, at most as many messages as are received in about that time.
 func (k *sessionBooks) sendOn(a *azure) {
 	for n := 0; n < 7 && k.sends(a); n++ {
 	}
@@ -95,7 +96,7 @@ func (k *sessionBooks) sends(a *azure) bool {
 	return true
 }
 
-// receiveOn receives, stores each number as the state and completes, until the broker is gone.
+// receiveOn receives messages, stores the number of each as the session state and completes it, until the broker is gone.
 func (k *sessionBooks) receiveOn(a *azure) {
 	r, err := a.client.AcceptSessionForQueue(a.ctx, crashQueue, k.session, nil)
 	if err != nil {
@@ -109,13 +110,13 @@ func (k *sessionBooks) receiveOn(a *azure) {
 	}
 }
 
-// resumes checks the state of a session that somebody has locked again.
+// resumes checks the state of a session that was locked again.
 func (k *sessionBooks) resumes(a *azure, r *azservicebus.SessionReceiver) bool {
 	text, err := r.GetSessionState(a.ctx, nil)
 	if err != nil {
 		return false
 	}
-	state, _ := strconv.Atoi(string(text)) // none is 0
+	state, _ := strconv.Atoi(string(text)) // no state counts as 0
 	if state != k.stored && state != k.tried {
 		k.Errorf("the state of %s is %q, stored was %d, and %d tried", k.session, text, k.stored, k.tried)
 	}
@@ -123,7 +124,8 @@ func (k *sessionBooks) resumes(a *azure, r *azservicebus.SessionReceiver) bool {
 	return true
 }
 
-// one receives a message, which comes behind last, and nothing between is missing; less than 0 for any that follows what is completed.
+// one receives one message and checks that it follows last, with none missing between; if last is negative, that it follows the
+// completed ones.
 func (k *sessionBooks) one(a *azure, r *azservicebus.SessionReceiver, last *int) bool {
 	got, err := r.ReceiveMessages(a.ctx, 1, nil)
 	if err != nil || len(got) == 0 {
@@ -132,7 +134,7 @@ func (k *sessionBooks) one(a *azure, r *azservicebus.SessionReceiver, last *int)
 	n, _ := strconv.Atoi(string(got[0].Body))
 	from := *last
 	if from < 0 {
-		from = min(n-1, k.done) // what a crash has undone comes again
+		from = min(n-1, k.done) // completions undone by a crash: these messages are delivered again
 	}
 	if n <= from {
 		k.Errorf("%d of %s came behind %d", n, k.session, from)
@@ -152,7 +154,7 @@ func (k *sessionBooks) one(a *azure, r *azservicebus.SessionReceiver, last *int)
 	return r.CompleteMessage(a.ctx, got[0], nil) == nil
 }
 
-// receiveAll receives what is left, to the last message.
+// receiveAll receives the remaining messages, up to the last.
 func (k *sessionBooks) receiveAll(a *azure) {
 	r, err := a.client.AcceptSessionForQueue(a.ctx, crashQueue, k.session, nil)
 	a.ok(err)

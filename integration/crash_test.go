@@ -19,7 +19,7 @@ var (
 	crashSeed   = flag.Uint64("crash-seed", 0, "seed of TestCrash, 0 for any")
 )
 
-// loggedSeed returns the seed of a test's random numbers.
+// loggedSeed returns the seed of a test's random numbers, and logs it.
 func loggedSeed(t *testing.T) uint64 {
 	t.Helper()
 	seed := *crashSeed
@@ -30,11 +30,10 @@ func loggedSeed(t *testing.T) uint64 {
 	return seed
 }
 
-// order is a message by its producer's number, counted from 1.
+// order identifies a message by its producer and a number, counted from 1.
 type order struct{ producer, number uint32 }
 
-// body returns a message's content: its name, bytes that follow from it, and
-// their checksum.
+// body returns a message's body: its identification, bytes derived from it, and their checksum.
 func (o order) body() []byte {
 	r := rand.New(rand.NewPCG(uint64(o.producer), uint64(o.number)))
 	size := r.IntN(300)
@@ -55,7 +54,7 @@ func (o order) body() []byte {
 // queue returns the queue to which it is published.
 func (o order) queue() string { return crashQueues[int(o.number)%len(crashQueues)] }
 
-// parseOrder reads a body; false says that it is not what was sent.
+// parseOrder parses a body; it returns false if the body is damaged.
 func parseOrder(b []byte) (order, bool) {
 	if len(b) < 12 {
 		return order{}, false
@@ -65,32 +64,31 @@ func parseOrder(b []byte) (order, bool) {
 	return o, wire.BigEndian.Uint32(b[sum:]) == crc32.ChecksumIEEE(b[:sum])
 }
 
-// books record what producers and consumers know.
+// books record what producers sent and consumers received.
 type books struct {
 	*testing.T
 	mu        sync.Mutex
 	confirmed map[order]bool
 	acked     map[order]ack
 	stored    map[string]time.Time // by queue: when the latest confirmed publish began
-	again     int                  // came again although acknowledged
+	again     int                  // delivered again although acknowledged
 	next      [producers]uint32
 }
 
-// ack is an acknowledgement. The journal has it once it has a message that was published to the same queue afterwards.
+// ack is an acknowledgement. The journal has it if it has a message that was published to the same queue later.
 type ack struct {
 	queue string
-	read  time.Time // when the broker had read it; zero if that is not known, or the broker was killed before it was stored
-	kept  bool      // it was stored when the broker was killed
+	read  time.Time // when the broker had read it; zero if unknown, or if the broker was killed before it was stored
+	kept  bool      // it was stored before the broker was killed
 }
 
 const producers = 4
 
-// crashQueues are where producers publish in turn; what expires in the one called timed goes to dead.
+// crashQueues are the queues to which producers publish in turn; messages that expire in timed are dead-lettered to dead.
 var crashQueues = []string{"orders", "invoices", "timed", "dead"}
 
-// TestCrash kills the broker at random moments under load and accounts for every
-// message: what was confirmed is delivered or still there, whole and in order,
-// and what was acknowledged and stored does not come again.
+// TestCrash kills the broker at random moments under load and accounts for every message: confirmed messages were delivered or
+// are still queued, whole and in order, and messages whose acknowledgement was stored are not delivered again.
 func TestCrash(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(loggedSeed(t), 1))
@@ -114,7 +112,7 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// round works until the broker is killed.
+// round runs producers and consumers until the broker is killed.
 func (k *books) round(b *broker, length time.Duration) {
 	c := b.dial()
 	k.declare(c)
@@ -127,7 +125,7 @@ func (k *books) round(b *broker, length time.Duration) {
 		conn := b.dial()
 		working.Go(func() { k.consume(conn, q) })
 	}
-	<-time.After(length) // the moment is of the test's choosing
+	<-time.After(length) // chosen by the test
 	b.kill()
 	working.Wait()
 	for o, a := range k.acked {
@@ -147,7 +145,7 @@ func (k *books) declare(c *client) {
 	}
 }
 
-// produce publishes with up to 200 unconfirmed until the connection ends.
+// produce publishes, with up to 200 messages unconfirmed, until the connection ends.
 func (k *books) produce(c *client, p uint32) {
 	confirms := c.NotifyPublish(make(chan amqp.Confirmation, 256))
 	window := make(chan struct{}, 200)
@@ -193,10 +191,10 @@ func (k *books) produce(c *client, p uint32) {
 	}
 }
 
-// consume acknowledges now and then until the connection ends.
+// consume receives and acknowledges, several messages at a time, until the connection ends.
 func (k *books) consume(c *client, queue string) {
 	if err := c.Qos(100, 0, false); err != nil {
-		return // killed before it began
+		return // killed before consuming began
 	}
 	deliveries, err := c.Consume(queue, "", false, false, false, false, nil)
 	if err != nil {
@@ -210,7 +208,7 @@ func (k *books) consume(c *client, queue string) {
 			continue
 		}
 		k.acknowledged(pending, ack{queue: queue})
-		if d.Ack(true) != nil || c.Qos(100, 0, false) != nil { // the answer shows that what was said before is read
+		if d.Ack(true) != nil || c.Qos(100, 0, false) != nil { // the answer to qos shows that the ack before it was read
 			return
 		}
 		k.acknowledged(pending, ack{queue: queue, read: time.Now()})
@@ -226,7 +224,7 @@ func (k *books) acknowledged(orders []order, a ack) {
 	}
 }
 
-// received checks one delivery: it is whole, in order, and no old acquaintance.
+// received checks one delivery: it is whole, in order, and was not stored as acknowledged.
 func (k *books) received(d *amqp.Delivery, last map[uint32]uint32, queue string) order {
 	o, whole := parseOrder(d.Body)
 	if !whole || string(d.Body) != string(o.body()) {
@@ -247,7 +245,7 @@ func (k *books) received(d *amqp.Delivery, last map[uint32]uint32, queue string)
 	return o
 }
 
-// drain takes what is left.
+// drain receives the remaining messages.
 func (k *books) drain(b *broker) {
 	c := b.dial()
 	last := map[string]map[uint32]uint32{}

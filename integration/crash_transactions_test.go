@@ -14,14 +14,14 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// workers are how many clients commit beside each other; each has queues of its own, from which it receives.
+// workers is the number of clients that commit concurrently; each receives from a queue of its own.
 const workers = 3
 
-// The queues that transactions send to, both of them.
+// debit and credit are the queues to which each transaction sends.
 var debit, credit = "debit", "credit"
 
-// accounts records the outcomes that clients got for transactions whose broker is killed again and again. Each transaction settles one task and sends its own number and
-// that of the task to two queues.
+// accounts records the outcomes of transactions whose broker is killed repeatedly. Each transaction settles one task and sends
+// its own number and that of the task to two queues.
 type accounts struct {
 	*testing.T
 	mu        sync.Mutex
@@ -32,8 +32,8 @@ type accounts struct {
 	back      map[uint32]bool // rolled back
 }
 
-// TestCrashTransactions_TXN6 kills the broker under load: what was committed is in both queues, what was rolled back in none, and a task that is settled has its
-// messages. A task whose messages are there may come again.
+// TestCrashTransactions_TXN6 kills the broker under load: messages of committed transactions are in both queues, those of
+// rolled-back ones in none, and a settled task has its messages. A task that has its messages may be delivered again.
 func TestCrashTransactions_TXN6(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(loggedSeed(t), 4))
@@ -54,7 +54,7 @@ func TestCrashTransactions_TXN6(t *testing.T) {
 			})
 		}
 		eventually(t, "transactions end in both ways", k.bothWays)
-		<-time.After(time.Duration(300+r.IntN(700)) * time.Millisecond) // the moment is of the test's choosing
+		<-time.After(time.Duration(300+r.IntN(700)) * time.Millisecond) // chosen by the test
 		b.kill()
 		working.Wait()
 	}
@@ -95,7 +95,7 @@ func (k *accounts) fill(b *broker) {
 	}
 }
 
-// one makes a transaction, and reports whether the broker has answered.
+// one runs a transaction, and reports whether the broker has answered.
 func (k *accounts) one(x *transactor) bool {
 	m, err := x.next()
 	if err != nil {
@@ -128,21 +128,21 @@ func (k *accounts) one(x *transactor) bool {
 	defer k.mu.Unlock()
 	if back {
 		k.back[n] = true
-		x.got = append([]received{m}, x.got...) // it may be settled again
+		x.got = append([]received{m}, x.got...) // may be settled again
 	} else {
 		k.committed[n] = true
 	}
 	return true
 }
 
-// bothWays reports whether some have been committed and some rolled back.
+// bothWays reports whether some transactions have been committed and some rolled back.
 func (k *accounts) bothWays() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return len(k.committed) > 0 && len(k.back) > 0
 }
 
-// fails reports what is not the end of the broker.
+// fails reports a refusal as an error; a lost connection is none. It returns false.
 func (k *accounts) fails(err error, s amqp10.State) bool {
 	if err == nil {
 		k.Errorf("%+v", s)
@@ -150,7 +150,7 @@ func (k *accounts) fails(err error, s amqp10.State) bool {
 	return false
 }
 
-// check looks at what is left.
+// check checks the remaining messages.
 func (k *accounts) check(b *broker) {
 	ch := b.dial()
 	left := func(queue string) (bodies [][]byte) {
@@ -165,8 +165,8 @@ func (k *accounts) check(b *broker) {
 			bodies = append(bodies, d.Body)
 		}
 	}
-	there := map[uint32]int{} // queues that have the messages of a transaction
-	done := map[uint32]int{}  // likewise by task
+	there := map[uint32]int{} // by transaction: number of queues that have its message
+	done := map[uint32]int{}  // the same by task
 	for _, q := range []string{debit, credit} {
 		seen := map[uint32]bool{}
 		for _, body := range left(q) {

@@ -16,7 +16,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// The content of the damaged folder: messages in each of some queues, more than one segment holds.
+// The contents of the damaged folder: messages in several queues, more than fit into one segment.
 const (
 	damagedQueues  = 3
 	damageMessages = 800
@@ -26,7 +26,7 @@ const (
 
 func damageQueue(n int) string { return fmt.Sprint("q", n) }
 
-// undamaged makes the folder of a broker that was stopped, or killed.
+// undamaged returns the data folder of a broker that was stopped or killed.
 func undamaged(t *testing.T, end func(*broker)) (dir string) {
 	dir = filepath.Join(t.TempDir(), "data")
 	b := startIn(t, dir, "--segment-size", damageSegment)
@@ -80,7 +80,7 @@ func tool(t *testing.T, dir string, args ...string) (code int, out string) {
 	return cmd.ProcessState.ExitCode(), string(all)
 }
 
-// served takes all that a broker has and returns how many, of all queues. It fails unless they are intact and in order.
+// served consumes all messages of a broker and returns their number. It fails the test unless they are intact and in order.
 func (b *broker) served() (n int) {
 	b.Helper()
 	c := b.dial()
@@ -99,7 +99,7 @@ func (b *broker) served() (n int) {
 	return n
 }
 
-// losses returns the files that the log complains of, and how many messages are said to be lost.
+// losses returns the damaged files named in the log, and how many messages it reports as lost.
 func (j *journal) losses() (files []string, lost int) {
 	for line := range strings.Lines(j.String()) {
 		var e struct {
@@ -116,7 +116,7 @@ func (j *journal) losses() (files []string, lost int) {
 	return slices.Compact(files), lost
 }
 
-// the returns the files of a name in the journal's folder, by name.
+// the returns the files in the journal's folder that match a pattern, sorted by name.
 func the(dir, pattern string) []string {
 	all, err := filepath.Glob(filepath.Join(dir, "journal", pattern))
 	if err != nil {
@@ -125,7 +125,7 @@ func the(dir, pattern string) []string {
 	return all
 }
 
-// noise is as random as b is long.
+// noise overwrites b with pseudo-random bytes.
 func noise(b []byte) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range b {
@@ -140,21 +140,20 @@ func flip(at int) func([]byte) []byte {
 	}
 }
 
-// damage is a way to damage the files of a name in the journal's folder, which are
-// put first. It is found, unless nobody needs what it hit.
+// damage is a way to damage a file in the journal's folder, of those that match files. It must be reported if found is set.
 type damage struct {
 	files string
 	do    func(b []byte) []byte // nil to remove them
-	last  bool                  // file of that name, else the first
-	found string                // the file that must be complained of, "" for none
-	least int                   // messages lost, at least and at most
+	last  bool                  // damage the last file that matches, otherwise the first
+	found string                // beginning of the name of the file that must be reported, "" for none
+	least int                   // bounds of the number of lost messages
 	most  int
 }
 
 const (
 	seg1 = "0000000001.segment"
 	seg2 = "0000000002.segment"
-	in1  = 1624 // messages in the first
+	in1  = 1624 // messages in the first segment
 )
 
 var damages = map[string]damage{
@@ -189,14 +188,14 @@ func (h *damage) apply(t *testing.T, dir string) {
 	}
 }
 
-// Whatever becomes of the files of a broker that was stopped, the next start finds it, says where, keeps a copy, and
-// serves everything else, whole and in order. The tools find the same.
+// However the files of a stopped broker are damaged, the next start detects it, reports the place, keeps a copy, and serves all
+// other messages, whole and in order. The tools report the same.
 func TestDamagedJournal(t *testing.T) {
 	t.Parallel()
 	eachDamage(t, (*broker).stop, func(t *testing.T, h *damage, dir string) { h.check(t, dir, true) })
 }
 
-// So they do in the journal of a broker that was killed, and repair leaves a folder with nothing to find.
+// The tools report the same for the journal of a killed broker, and repair leaves a folder without errors.
 func TestDamagedJournal_Killed(t *testing.T) {
 	t.Parallel()
 	eachDamage(t, (*broker).kill, func(t *testing.T, h *damage, dir string) {
@@ -210,7 +209,7 @@ func TestDamagedJournal_Killed(t *testing.T) {
 	})
 }
 
-// eachDamage damages copies of a folder of a broker that has ended like that, and looks at each.
+// eachDamage damages copies of the folder of a broker that was ended by end, and checks each.
 func eachDamage(t *testing.T, end func(*broker), look func(t *testing.T, h *damage, dir string)) {
 	whole := undamaged(t, end)
 	for what, h := range damages {
@@ -226,7 +225,7 @@ func eachDamage(t *testing.T, end func(*broker), look func(t *testing.T, h *dama
 	}
 }
 
-// tools checks what those say that change nothing.
+// tools checks the read-only tools.
 func (h *damage) tools(t *testing.T, dir string) {
 	t.Helper()
 	if code, out := tool(t, dir, "journal", "check"); (code == 1) != (h.found != "") || !strings.Contains(out, h.found) {
@@ -237,8 +236,7 @@ func (h *damage) tools(t *testing.T, dir string) {
 	}
 }
 
-// check checks what a broker makes of the folder; reported: it must report
-// the damage.
+// check starts a broker on the folder and checks it; reported says that it must report the damage.
 func (h *damage) check(t *testing.T, dir string, reported bool) {
 	t.Helper()
 	b := startIn(t, dir)
@@ -258,6 +256,6 @@ func (h *damage) check(t *testing.T, dir string, reported bool) {
 	if kept := len(copies) > 0; err != nil || kept != (h.found != "" && h.do != nil) {
 		t.Errorf("in quarantine are %v %v", copies, err)
 	}
-	b.dial().send(damageQueue(0), "after") // it takes new ones
+	b.dial().send(damageQueue(0), "after") // new messages are accepted
 	b.stop()
 }

@@ -14,16 +14,16 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// source is a durable queue whose messages have to end up elsewhere.
+// source is a durable queue or exchange whose messages must arrive in other queues.
 type source struct {
 	kind, source string
-	exchange     string // that holds the messages, "" if the source is a queue
+	exchange     string // the exchange that holds the messages, "" if the source is a queue
 	delays       bool
 	targets      []string
 	deaths       string // queues and reasons of x-death, newest first
 }
 
-// publishing returns a message for it.
+// publishing returns a message for the source.
 func (g *source) publishing(n int) amqp.Publishing {
 	p := amqp.Publishing{DeliveryMode: amqp.Persistent, Body: []byte(strconv.Itoa(n))}
 	if g.delays {
@@ -32,7 +32,7 @@ func (g *source) publishing(n int) amqp.Publishing {
 	return p
 }
 
-// args returns those of a queue of a kind with a dead-letter exchange.
+// args returns the arguments of a queue of the source's kind with a dead-letter exchange.
 func (g *source) args(exchange, key string, ttl int) amqp.Table {
 	t := amqp.Table{"x-queue-type": g.kind, "x-dead-letter-exchange": exchange}
 	if key != "" {
@@ -48,7 +48,7 @@ func (g *source) args(exchange, key string, ttl int) amqp.Table {
 	return t
 }
 
-// sources record what producers and targets know.
+// sources record confirmed messages and check the targets.
 type sources struct {
 	*testing.T
 	dir       string // of the broker
@@ -59,10 +59,9 @@ type sources struct {
 	doubles   int
 }
 
-// dig declares, for a kind of queue, a chain of three, a queue of which all is
-// rejected, one whose dead go to two queues, an exchange and a queue that delay, a
-// queue that moves on what it gets, one with a dead-letter queue of its own, and for
-// quorum queues one whose exchange is not there yet.
+// dig declares, for one queue type, a chain of three queues, a queue all of whose messages are rejected, one that dead-letters to
+// two queues, an exchange and a queue with delays, a queue that forwards, one with a dead-letter queue of its own, and for quorum
+// queues one whose dead-letter exchange does not exist yet.
 func (y *sources) dig(c *client, kind string) {
 	declare := func(name string, args amqp.Table) string {
 		_, err := c.QueueDeclare(name, true, false, false, false, args)
@@ -140,13 +139,13 @@ func (y *sources) fill(c *client) {
 		}
 		window = window[1:]
 	}
-	for _, s := range window { // what is confirmed already counts
+	for _, s := range window { // the received confirms count
 		settle(s)
 	}
 }
 
-// reject rejects all that a queue has, one by one, or some of them many at once,
-// which leaves the last ones to the next who does so.
+// reject rejects all messages of a queue one by one, or some of them by multiple nacks, which leaves the last ones to a later
+// call.
 func reject(c *client, queue string, one bool) {
 	if c.Qos(100, 0, false) != nil {
 		return
@@ -167,7 +166,7 @@ func reject(c *client, queue string, one bool) {
 	}
 }
 
-// round works until the broker is killed, or now and then stopped.
+// round runs clients until the broker is killed, or sometimes stopped.
 func (y *sources) round(b *broker, length time.Duration, end func()) {
 	var working sync.WaitGroup
 	for range 2 {
@@ -178,13 +177,12 @@ func (y *sources) round(b *broker, length time.Duration, end func()) {
 		c := b.dial()
 		working.Go(func() { reject(c, kind+"-rejects", false) })
 	}
-	<-time.After(length) // the moment is of the test's choosing
+	<-time.After(length) // chosen by the test
 	end()
 	working.Wait()
 }
 
-// check takes what a target has until everything confirmed has come and its
-// source is empty.
+// check receives the messages of a target until all confirmed ones have arrived.
 func (y *sources) check(c *client, g *source, target string) {
 	c.must(c.Qos(1000, 0, false))
 	deliveries := c.consume(target, false)
@@ -216,13 +214,13 @@ func (y *sources) check(c *client, g *source, target string) {
 	}
 	y.Logf("%s: %d confirmed, %d came", target, len(y.confirmed[g.source]), len(seen))
 	go func() {
-		for d := range deliveries { // the unconfirmed and the doubles
+		for d := range deliveries { // unconfirmed messages and duplicates
 			_ = d.Ack(false)
 		}
 	}()
 }
 
-// deathsOf is x-death in short.
+// deathsOf returns a short form of x-death.
 func deathsOf(h amqp.Table) string {
 	var all []string
 	deaths, _ := h["x-death"].([]any)
@@ -233,9 +231,9 @@ func deathsOf(h amqp.Table) string {
 	return strings.Join(all, ", ")
 }
 
-// Messages expire and are rejected while the broker is killed again and again: whatever was confirmed is at last in
-// every place it may be, each with the deaths it died. Some may be there twice (DL-30, DL-31). Delayed messages arrive
-// too (DLY-3, DLY-14), and moved ones.
+// Messages expire and are rejected while the broker is killed repeatedly: every confirmed message finally arrives in every
+// target, with the right deaths. Some may be duplicated (DL-30, DL-31). Delayed messages (DLY-3, DLY-14) and forwarded ones
+// arrive, too.
 func TestDeadLettersAcrossCrashes(t *testing.T) {
 	t.Parallel()
 	y, b, r := declareSources(t)
@@ -244,7 +242,7 @@ func TestDeadLettersAcrossCrashes(t *testing.T) {
 		if r.IntN(4) == 0 {
 			end = b.stop
 		}
-		if r.IntN(3) == 0 { // so little that contents leave memory, and publishers wait
+		if r.IntN(3) == 0 { // so low that contents are paged out and publishers are blocked
 			flags = []string{"--memory-high-watermark", "30MB"}
 		}
 		y.round(b, time.Duration(200+r.IntN(500))*time.Millisecond, end)
@@ -253,7 +251,7 @@ func TestDeadLettersAcrossCrashes(t *testing.T) {
 	y.account(b)
 }
 
-// A start that is killed, wherever it was, is begun anew as if it had not been.
+// A start that was killed at any point has no effect on the next start.
 func TestKilledWhileStarting(t *testing.T) {
 	t.Parallel()
 	y, b, r := declareSources(t)
@@ -267,14 +265,14 @@ func TestKilledWhileStarting(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		<-time.After(time.Duration(r.IntN(100)) * time.Millisecond) // the moment is of the test's choosing
+		<-time.After(time.Duration(r.IntN(100)) * time.Millisecond) // chosen by the test
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	}
 	y.account(startIn(t, y.dir))
 }
 
-// declareSources begins the sources with their seed.
+// declareSources starts a broker and declares the sources, with a logged seed.
 func declareSources(t *testing.T) (*sources, *broker, *rand.Rand) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(loggedSeed(t), 2))
@@ -289,7 +287,7 @@ func declareSources(t *testing.T) (*sources, *broker, *rand.Rand) {
 	return y, b, random
 }
 
-// account takes everything out of the last broker.
+// account receives all messages of the last broker.
 func (y *sources) account(b *broker) {
 	y.Helper()
 	c := b.dial()

@@ -12,9 +12,8 @@ import (
 	"testing"
 )
 
-// Damaged definitions are never half used: the start fails at once and says which
-// file is damaged, and the messages are left alone. Where the bit hit nothing that
-// is used, all is there.
+// Damaged definitions are never used in part: the start fails at once and names the damaged file, and the messages are left
+// unchanged. If the flipped bit is in an unused place, everything is restored.
 func TestDamagedDefinitions(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
@@ -65,7 +64,7 @@ func TestDamagedDefinitions(t *testing.T) {
 	t.Logf("%d of %d refused", refused, len(damages))
 }
 
-// tryServe starts a broker that may refuse to start, and kills it when it has not.
+// tryServe starts a broker that may refuse to start, and kills it if it has started.
 func tryServe(t *testing.T, dir string) (log string, ready bool) {
 	t.Helper()
 	path, err := binary()

@@ -17,13 +17,13 @@ var delayFor = flag.Duration("delays", 2*time.Second, "how long TestDelays publi
 
 const (
 	delayPublishers = 4
-	delayPause      = delayPublishers * time.Millisecond // of each publisher: together 1,000 a second
-	delayUnused     = time.Second                        // for how long a hold queue that nobody uses stays
+	delayPause      = delayPublishers * time.Millisecond // between publishes of each publisher: 1,000 a second in total
+	delayUnused     = time.Second                        // lease of an unused hold queue beyond its TTL
 )
 
-// Delays as clients make them, at 1,000 a second and for 50 delays between 50 ms and 2.5 s: a durable hold queue for each, with TTL, dead-letter
-// exchange and lease, declared again at each publish. No message is early or lost, those of one publisher with one delay come in order, and the
-// hold queues go by themselves.
+// Delays as clients implement them, 1,000 messages a second with 50 different delays between 50 ms and 2.5 s: each delay has a
+// durable hold queue with TTL, dead-letter exchange and lease, redeclared at each publish. No message is early or lost, those of
+// one publisher with one delay arrive in order, and the hold queues expire.
 func TestDelays(t *testing.T) {
 	t.Parallel()
 	b := start(t)
@@ -80,8 +80,8 @@ func TestDelays(t *testing.T) {
 	}
 }
 
-// delay publishes so many messages at its pace, and waits for the confirms in the end. A body says whose message it is, its number, its delay in
-// ms and when it was sent.
+// delay publishes count messages at its rate, and waits for the confirms at the end. A body contains the publisher, the message's
+// number, its delay in ms and the time at which it was sent.
 func (c *client) delay(publisher, count int, began time.Time) {
 	pace := time.NewTicker(delayPause)
 	defer pace.Stop()

@@ -16,8 +16,8 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// A broker with few file descriptors refuses what is too much, goes on with who
-// is there, and lets others in as soon as somebody has gone.
+// A broker with few file descriptors refuses excess connections, serves the existing ones, and accepts others as soon as some are
+// closed.
 func TestDescriptorsRunOut(t *testing.T) {
 	t.Parallel()
 	const files = 60
@@ -47,12 +47,12 @@ func TestDescriptorsRunOut(t *testing.T) {
 			}
 			sockets = append(sockets, s)
 		}
-		// The connection and the request of the last round, closed a moment ago, may still hold a place.
+		// The connection and the request of the last round, just closed, may still count.
 		if in := waiting(sockets); in > files/2-1 || in < files/2-3 {
 			t.Errorf("round %d: %d sockets are in", round, in)
 		}
 		publish()
-		for range 40 { // one after the other, none is kept
+		for range 40 { // one after the other, each closed again
 			r, err := http.Get("http://" + b.http + "/api/overview")
 			if err != nil {
 				t.Fatal(err)
@@ -74,8 +74,7 @@ func TestDescriptorsRunOut(t *testing.T) {
 	}
 }
 
-// waiting is for how many sockets the broker waits, for a protocol header; it
-// has closed the others.
+// waiting returns the number of sockets on which the broker waits for a protocol header; it has closed the others.
 func waiting(sockets []net.Conn) int {
 	var in atomic.Int32
 	var all sync.WaitGroup
@@ -91,8 +90,7 @@ func waiting(sockets []net.Conn) int {
 	return int(in.Load())
 }
 
-// enters connects, trying again while the broker has not noticed that others
-// have gone.
+// enters connects, and retries while the broker has not noticed that other connections are closed.
 func (b *broker) enters() {
 	b.Helper()
 	var err error

@@ -20,8 +20,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// mount makes a file system until the test ends, or skips the test where that is
-// not allowed.
+// mount mounts a file system until the test ends, or skips the test if that is not permitted.
 func mount(t *testing.T, args ...string) (at string) {
 	t.Helper()
 	at = filepath.Join(t.TempDir(), "disk")
@@ -66,7 +65,7 @@ func ballast(t *testing.T, dir string) (name string) {
 // sender publishes numbered messages of 10 KiB with confirms until its
 // connection ends or the test stops it.
 type sender struct {
-	confirmed atomic.Int64 // numbers from 1 up to here are
+	confirmed atomic.Int64 // numbers from 1 up to this one are confirmed
 	sent      atomic.Int64
 	blocked   chan amqp.Blocking
 	stop      atomic.Bool
@@ -103,7 +102,7 @@ func (b *broker) sender(queue string) *sender {
 	return s
 }
 
-// awaitBlocked waits for a reason to be blocked.
+// awaitBlocked waits until the connection is blocked for a reason.
 func (s *sender) awaitBlocked(t *testing.T, reason string) {
 	t.Helper()
 	select {
@@ -116,7 +115,7 @@ func (s *sender) awaitBlocked(t *testing.T, reason string) {
 	}
 }
 
-// finish waits for the end of a sender.
+// finish waits until a sender has ended.
 func (s *sender) finish(t *testing.T) {
 	t.Helper()
 	ended := make(chan struct{})
@@ -131,7 +130,7 @@ func (s *sender) finish(t *testing.T) {
 	}
 }
 
-// numbers takes all that a queue holds.
+// numbers consumes a queue and returns the numbers of its messages.
 func (c *client) numbers(queue string) (all []int) {
 	c.Helper()
 	for d := range c.taken(queue) {
@@ -143,7 +142,7 @@ func (c *client) numbers(queue string) (all []int) {
 	return all
 }
 
-// keeps checks that all up to n are there, in order.
+// keeps checks that a queue has all numbers up to n, in order.
 func (c *client) keeps(queue string, n int64) {
 	c.Helper()
 	all := c.numbers(queue)
@@ -158,10 +157,9 @@ func (c *client) keeps(queue string, n int64) {
 	c.Logf("%s: %d confirmed, %d there", queue, n, len(all))
 }
 
-// A disk that others fill to the last byte while messages arrive stops the
-// publishers and nothing else: no confirmed message and no definition is lost,
-// also when the broker is killed and started on the full disk, and all goes on
-// when there is room.
+// A disk that other processes fill to the last byte while messages arrive blocks the publishers and no other clients: no
+// confirmed message and no definition is lost, even if the broker is killed and started on the full disk, and publishers are
+// unblocked when space is free again.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	disk := mount(t, "-t", "tmpfs", "-o", "size=300m", "tmpfs")
@@ -177,7 +175,7 @@ func TestDiskFull(t *testing.T) {
 	eventually(t, "some are confirmed", func() bool { return s.confirmed.Load() > 500 })
 	full := ballast(t, disk)
 	s.awaitBlocked(t, "low on disk")
-	// Declarations are answered one way or the other.
+	// Declarations are confirmed or refused.
 	var declared []string
 	for n := range 300 {
 		name := fmt.Sprint("late", n)
@@ -211,14 +209,13 @@ func TestDiskFull(t *testing.T) {
 	_, err := c.QueueDeclare("afterwards", true, false, false, false, nil)
 	c.must(err)
 	c.keeps("q", s.confirmed.Load())
-	// Messages got before the kill may be back: their removal need not have been written.
+	// Messages consumed before the kill may reappear: their removal need not have been written.
 	if n := int64(len(c.numbers("other"))) - again.confirmed.Load(); n < 0 || n > 1 {
 		t.Errorf("other: %d more than were confirmed", n)
 	}
 }
 
-// unreliable returns an ext4 file system on a disk that has less room than it says: what is beyond cannot be written,
-// as on a disk that dies.
+// unreliable returns an ext4 file system on a disk with less space than it reports: writes beyond it fail, as on a failing disk.
 func unreliable(t *testing.T, size string) (below, disk string) {
 	t.Helper()
 	below = mount(t, "-t", "tmpfs", "-o", "size="+size, "tmpfs")
@@ -230,7 +227,7 @@ func unreliable(t *testing.T, size string) (below, disk string) {
 	return below, mount(t, "-o", "loop", image)
 }
 
-// failed waits for the end that the broker makes of itself.
+// failed waits until the broker exits by itself.
 func (b *broker) failed() {
 	b.Helper()
 	select {
@@ -245,8 +242,7 @@ func (b *broker) failed() {
 	b.checkLog()
 }
 
-// A write that fails ends the broker, which says why; what it had confirmed is
-// there when the disk can be read again.
+// A failed write makes the broker exit with a reason in the log; confirmed messages are present when the disk is readable again.
 func TestDiskFails(t *testing.T) {
 	t.Parallel()
 	below, disk := unreliable(t, "100m")
@@ -270,7 +266,7 @@ func TestDiskFails(t *testing.T) {
 	b.stop()
 }
 
-// A file system that becomes read-only ends the broker too.
+// A file system that becomes read-only makes the broker exit, too.
 func TestDiskReadOnly(t *testing.T) {
 	t.Parallel()
 	for name, act := range map[string]func(*client) error{

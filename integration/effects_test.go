@@ -16,11 +16,11 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// effects is one interface to policies and what they do. Answers and refusals are JSON objects, without what only AMQP says.
+// effects is one interface to policies and their effects. Answers and refusals are JSON objects, without fields specific to AMQP.
 type effects struct {
 	name    string
 	explain func(kind, name string) map[string]any
-	// preview is given a definition, or "" to clear.
+	// preview previews a definition, or the removal if it is "".
 	preview func(name, pattern, definition string, operator bool) map[string]any
 	set     func(name, pattern, definition string, operator bool) map[string]any
 	clear   func(name string, operator bool) map[string]any
@@ -29,7 +29,7 @@ type effects struct {
 	undo    func(change string) map[string]any
 }
 
-// asker is somebody, whose password is the name, who asks about a virtual host.
+// asker is a user, whose password is its name, who makes requests about a virtual host.
 type asker struct {
 	*broker
 	user, vhost string
@@ -55,7 +55,7 @@ func (b asker) overHTTP() effects {
 	}
 }
 
-// store returns the part of a path that says of which sort a policy is.
+// store returns the part of a path for policies or operator policies.
 func store(operator bool) string {
 	if operator {
 		return "operator-policies"
@@ -63,7 +63,7 @@ func store(operator bool) string {
 	return "policies"
 }
 
-// kind is "policy" or, in words that are joined so, "operator policy".
+// kind returns "policy" or "operator_policy", as in verbs and commands.
 func kind(operator bool) string {
 	if operator {
 		return "operator_policy"
@@ -101,7 +101,7 @@ func (b asker) overAMQP() effects {
 	}
 }
 
-// changing adds how an interface changes policies, and what it knows of that.
+// changing adds the functions by which an interface changes policies and lists changes.
 func (b asker) changing(e *effects) {
 	vhost := url.PathEscape(b.vhost)
 	switch e.name {
@@ -135,7 +135,7 @@ func (b asker) changing(e *effects) {
 	case "amqp":
 		e.set = func(name, pattern, definition string, operator bool) map[string]any {
 			o := b.command(kind(operator)+".set", changeOf(name, pattern, definition))
-			delete(o, "replaced") // HTTP says it by its status, the command line not at all
+			delete(o, "replaced") // HTTP reports it by its status, the command line not at all
 			return o
 		}
 		e.clear = func(name string, operator bool) map[string]any {
@@ -150,7 +150,7 @@ func (b asker) changing(e *effects) {
 	}
 }
 
-// changeOf returns a policy, or that there is to be none, as JSON; a name is in it unless it is empty.
+// changeOf returns a policy, or its removal, as JSON; with a name unless name is empty.
 func changeOf(name, pattern, definition string) string {
 	o := map[string]any{"pattern": pattern, "definition": json.RawMessage(definition)}
 	if definition == "" {
@@ -170,7 +170,7 @@ func (b asker) fetch(method, path, body string) map[string]any {
 	return b.object(text)
 }
 
-// object reads an answer; of a refusal it keeps the reason.
+// object decodes an answer; of a refusal it keeps the reason.
 func (b asker) object(text []byte) map[string]any {
 	b.Helper()
 	o := map[string]any{}
@@ -186,7 +186,7 @@ func (b asker) object(text []byte) map[string]any {
 	return o
 }
 
-// policies reads a list of them; the command line has definitions as texts (POL-17).
+// policies decodes a list of policies; the command line has definitions as strings (POL-17).
 func (b asker) policies(text []byte) (list []any) {
 	b.Helper()
 	var all []map[string]any
@@ -206,10 +206,10 @@ func (b asker) policies(text []byte) (list []any) {
 	return list
 }
 
-// verbFailed finds what the command line says besides the reason, or in its place (POL-18).
+// verbFailed removes the text that the command line adds to a reason, or translates its own (POL-18).
 var verbFailed = strings.NewReplacer("Error:\n", "", "Parameter does not exist", "Not Found")
 
-// verb runs a verb. An error contains its output.
+// verb runs a command-line verb. An error contains its output.
 func (b asker) verb(args ...string) []byte {
 	b.Helper()
 	path, err := binary()
@@ -235,13 +235,13 @@ func (b asker) verb(args ...string) []byte {
 func (b asker) command(key, body string) map[string]any {
 	b.Helper()
 	c := b.dialWith(amqp.Config{Vhost: b.vhost, SASL: []amqp.Authentication{&amqp.PlainAuth{Username: b.user, Password: b.user}}})
-	const replies = "amq.rabbitmq.reply-to" // no queue that others would count
+	const replies = "amq.rabbitmq.reply-to" // no queue that would be counted by other requests
 	deliveries := c.consume(replies, true)
 	c.put("candlemark.admin", key, amqp.Publishing{ReplyTo: replies, Body: []byte(body)})
 	return b.object(c.next(deliveries).Body)
 }
 
-// same asks all interfaces and wants one answer.
+// same makes a request by all interfaces and checks that the answers are equal.
 func (b asker) same(what string, ask func(effects) map[string]any) map[string]any {
 	b.Helper()
 	var first map[string]any
@@ -257,7 +257,7 @@ func (b asker) same(what string, ask func(effects) map[string]any) map[string]an
 	return first
 }
 
-// TestEffectsThroughEveryInterface: the three interfaces say and refuse the same.
+// TestEffectsThroughEveryInterface: the three interfaces give the same answers and refusals.
 func TestEffectsThroughEveryInterface(t *testing.T) {
 	t.Parallel()
 	b := asker{start(t), "guest", "/"}
@@ -297,20 +297,20 @@ func TestEffectsThroughEveryInterface(t *testing.T) {
 	if q["next_expiry"] == nil || q["lease_expires_at"] != nil {
 		b.Errorf("%v, %v", q["next_expiry"], q["lease_expires_at"])
 	}
-	b.request("DELETE", "/api/policies/%2F/ttl", "", http.StatusNoContent) // the other one applies, which has a lease
+	b.request("DELETE", "/api/policies/%2F/ttl", "", http.StatusNoContent) // now the other policy applies, which has a lease
 	if q := b.fetch("GET", "/api/queues/%2F/effects", ""); q["lease_expires_at"] == nil {
 		b.Error("a lease and no end of it")
 	}
 }
 
-// TestPoliciesThroughEveryInterface_POL21: the three interfaces set, list, clear and undo, tell the history, and refuse, alike;
-// and what one has changed another takes back, also after the broker has been killed.
+// TestPoliciesThroughEveryInterface_POL21: the three interfaces set, list, clear and undo policies, show their history, and
+// refuse requests, alike; a change made by one can be undone by another, also after the broker has been killed.
 func TestPoliciesThroughEveryInterface_POL21(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
 	b := startIn(t, dir)
 	b.request("PUT", "/api/users/pat", `{"password":"pat","tags":"policymaker"}`, http.StatusCreated)
-	vhosts := []string{"vhost-a", "vhost-b", "vhost-c"} // so that all count from 1
+	vhosts := []string{"vhost-a", "vhost-b", "vhost-c"} // one for each interface, so that the changes of each are counted from 1
 	var first string
 	for i, vhost := range vhosts {
 		for _, user := range []string{"guest", "pat"} {
@@ -358,7 +358,7 @@ func TestPoliciesThroughEveryInterface_POL21(t *testing.T) {
 	}
 }
 
-// policyChanges changes policies by one interface, as an administrator and as a policymaker, 8 times, and returns all answers.
+// policyChanges makes 8 policy changes by one interface, as an administrator and as a policymaker, and returns all answers.
 func policyChanges(e, pat effects) (transcript []string) {
 	record := func(what string, answer any) { transcript = append(transcript, fmt.Sprint(what, ": ", answer)) }
 	record("set", e.set("ttl", "^q", `{"message-ttl":60000}`, false))                 // 1

@@ -16,7 +16,7 @@ func (c *client) durable(name string, args amqp.Table) string {
 	return name
 }
 
-// persistent puts persistent messages into a queue.
+// persistent publishes persistent messages to a queue.
 func (c *client) persistent(queue string, bodies ...string) {
 	c.Helper()
 	for _, body := range bodies {
@@ -24,8 +24,8 @@ func (c *client) persistent(queue string, bodies ...string) {
 	}
 }
 
-// The queue for dead letters is there when its queue is, under a policy that lets everything else expire; it survives a crash and its
-// queue.
+// A dead-letter queue exists as soon as its queue does, under a policy by which everything else expires; it survives a crash and
+// the deletion of its queue.
 func TestDL1_DeadLetterQueue(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
@@ -56,7 +56,7 @@ func TestDL1_DeadLetterQueue(t *testing.T) {
 		c.must(err)
 		return q.Messages == 2
 	})
-	c.durable("policy.dlq", nil) // may be declared as what it is
+	c.durable("policy.dlq", nil) // may be redeclared with its own properties
 	_, err := c.QueueDelete("policy", false, false, false)
 	c.must(err)
 	b.kill()
@@ -69,7 +69,7 @@ func TestDL1_DeadLetterQueue(t *testing.T) {
 	}
 	_, err = c.QueueDelete("argument19.dlq", false, false, false)
 	c.must(err)
-	c.persistent("argument19", "again") // perhaps before there is another one
+	c.persistent("argument19", "again") // perhaps before the dead-letter queue is recreated
 	_, err = c.QueueDeclarePassive("argument19.dlq", true, false, false, false, nil)
 	c.must(err)
 	if got := dead("argument19"); got != "again" {
@@ -77,8 +77,8 @@ func TestDL1_DeadLetterQueue(t *testing.T) {
 	}
 }
 
-// Messages are moved on by argument and by policy, what is there already too, unchanged, over four queues and no further; what does not
-// arrive stays, through a crash as well.
+// Messages are forwarded by argument and by policy, present ones too, unchanged, through four queues and no further; messages
+// that cannot be forwarded stay, also after a crash.
 func TestForward(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")

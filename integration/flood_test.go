@@ -8,8 +8,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// Channels come and go 2,000 times, with consumers and deliveries that nobody
-// acknowledged.
+// 2,000 channels are opened and closed, with consumers and unacked deliveries.
 func TestFloodOfChannels(t *testing.T) {
 	t.Parallel()
 	b := start(t)
@@ -31,7 +30,7 @@ func TestFloodOfChannels(t *testing.T) {
 	}
 	c.holds(q, "stays")
 	s.undisturbed(b)
-	var all []*amqp.Channel // as many at once as there may be
+	var all []*amqp.Channel // the maximum number at once
 	for range 2046 {
 		ch, err := c.conn.Channel()
 		c.must(err)
@@ -41,9 +40,8 @@ func TestFloodOfChannels(t *testing.T) {
 	c.must(all[0].Close())
 }
 
-// One reader does not read. That is its own problem, and the problem of nobody
-// else: a flood to another queue goes through, the bystander hears his messages,
-// and the slow reader gets everything when it reads again.
+// A client that does not read affects only itself: a flood to another queue is delivered, the bystander is served, and the slow
+// client gets everything when it reads again.
 func TestFloodPastASlowReader(t *testing.T) {
 	t.Parallel()
 	b := start(t)

@@ -13,18 +13,18 @@ import (
 	"time"
 )
 
-// python, like ruby and php below, is the one that Debian installs clients for.
+// python is the interpreter for which Debian installs clients, as are ruby and php below.
 const python = "/usr/bin/python3"
 
-// foreign is a client that others wrote, and scripts that do its main job. They
-// get the port of a broker and fail when anything is not as it should be.
+// foreign is a third-party client, with scripts that use its main functions. They get the port of a broker and fail if anything
+// is wrong.
 type foreign struct {
 	name    string
-	where   string   // who has it
+	where   string   // the package that contains it
 	probe   []string // fails if it is not installed
 	run     []string
 	scripts []string
-	env     []string // besides that of the test
+	env     []string // in addition to the environment of the test
 }
 
 const npm = "integration/testdata/node/package.json lists it: npm install it anywhere and have NODE_PATH name node_modules"
@@ -86,7 +86,7 @@ func TestForeignClients(t *testing.T) {
 	}
 }
 
-// want ends the test if the client is not there.
+// want skips or fails the test if the client is not installed.
 func (f *foreign) want(t *testing.T) {
 	t.Helper()
 	probe, _ := probes.LoadOrStore(strings.Join(f.probe, " "), sync.OnceValue(func() error {
@@ -105,10 +105,10 @@ func (f *foreign) want(t *testing.T) {
 	}
 }
 
-// probes remembers by command line what they said: many tests want the same client, and starting one takes long.
+// probes caches the results of probes by command line: many tests need the same client, and starting one is slow.
 var probes sync.Map // of func() error
 
-// do runs a script. Processes that it leaves running must not keep the test waiting.
+// do runs a script. The test does not wait for processes that the script leaves running.
 func (f *foreign) do(t *testing.T, script string, given ...string) {
 	t.Helper()
 	args := append(append(slices.Clone(f.run[1:]), "testdata/"+script), given...)

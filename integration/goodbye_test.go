@@ -14,9 +14,8 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// A graceful Close is graceful every time: a client must not see the end of the
-// stream before it has acted on close-ok. That is a race inside the client, so it
-// is run often.
+// A graceful Close always succeeds: a client must not see the end of the stream before it has processed close-ok. The client has
+// a race there, so the test repeats it many times.
 func TestCloseIsGraceful(t *testing.T) {
 	t.Parallel()
 	a := testkit.NewAuthority(t)
@@ -43,7 +42,7 @@ func TestCloseIsGraceful(t *testing.T) {
 					t.Fatalf("close %d: %v", n, err)
 				}
 				select {
-				case err := <-closed: // nil, for it is closed
+				case err := <-closed: // nil when the channel is closed
 					if err != nil {
 						t.Fatalf("close %d was reported as %v", n, err)
 					}
@@ -55,7 +54,7 @@ func TestCloseIsGraceful(t *testing.T) {
 	}
 }
 
-// A client that does not close the socket after close-ok is cut off, but not at once.
+// A client that does not close the socket after close-ok is disconnected, but not at once.
 func TestCloseIsLeftToTheClient(t *testing.T) {
 	t.Parallel()
 	b := start(t)

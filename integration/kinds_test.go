@@ -10,7 +10,7 @@ import (
 	"candlemark/protocol"
 )
 
-// brokenInput returns all kinds, by name.
+// brokenInput returns all kinds of invalid input, by name.
 func brokenInput() map[string]broken {
 	all := map[string]broken{}
 	add := func(name string, at phase, say []byte) {
@@ -30,7 +30,7 @@ func brokenInput() map[string]broken {
 
 type adder func(name string, at phase, say []byte)
 
-// raw returns a frame of which everything is free.
+// raw returns a frame with arbitrary fields.
 func raw(kind byte, channel uint16, size uint32, payload []byte, end byte) []byte {
 	f := []byte{kind, byte(channel >> 8), byte(channel), byte(size >> 24), byte(size >> 16), byte(size >> 8), byte(size)}
 	return append(append(f, payload...), end)
@@ -80,7 +80,7 @@ func brokenFrames(add adder) {
 	add("header alone", opened, protocol.AppendHeaderFrame(nil, 1, 0, []byte{0, 0}))
 }
 
-// every returns one of each method, in no useful state.
+// every returns one method of each type, with arguments that are invalid or refer to nothing.
 func every() []protocol.Method {
 	return []protocol.Method{
 		&protocol.ConnectionStart{}, &protocol.ConnectionStartOk{}, &protocol.ConnectionSecure{}, &protocol.ConnectionSecureOk{},
@@ -173,7 +173,7 @@ func brokenArguments(add adder) {
 	}
 }
 
-// tableOf returns a field table of any content, said to be so long.
+// tableOf returns a field table with any content, whose length field is too large by more.
 func tableOf(content []byte, more int) []byte {
 	n := uint32(len(content) + more)
 	return append([]byte{byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)}, content...)
@@ -181,7 +181,7 @@ func tableOf(content []byte, more int) []byte {
 
 func field(kind byte, value ...byte) []byte { return append([]byte{1, 'k', kind}, value...) }
 
-// nested returns a list in a list, or a table in a table, so many levels deep.
+// nested returns nested lists or tables, so many levels deep.
 func nested(kind byte, levels int) []byte {
 	head := []byte{1, 'k', kind}
 	var all []byte

@@ -17,14 +17,13 @@ var longMessages = flag.Int("long", 30_000, "how many messages TestLongQueue put
 
 const (
 	longBody   = 1024      // bytes
-	longWindow = 2000      // confirms outstanding, and prefetch
-	longMemory = 3 << 29   // bytes that the broker may take, 1.5 GiB
+	longWindow = 2000      // outstanding confirms, and prefetch
+	longMemory = 3 << 29   // memory that the broker may use, 1.5 GiB
 	longLimit  = "1400MiB" // its watermark
 )
 
-// A queue longer than memory: it is filled with confirmed persistent messages, the
-// broker is killed and started again, and all come, in order, none redelivered.
-// How long each part took is logged.
+// TestLongQueue: a queue longer than memory is filled with confirmed persistent messages, the broker is killed and started again,
+// and all are delivered, in order, none redelivered. The duration of each part is logged.
 func TestLongQueue(t *testing.T) {
 	besideOthers(t, "long")
 	dir := filepath.Join(t.TempDir(), "data")
@@ -49,7 +48,7 @@ func (b *broker) timed(what string, f func()) {
 	b.Logf("%s: %d messages in %v, %.0f/s", what, *longMessages, took, float64(*longMessages)/took.Seconds())
 }
 
-// spends checks the most memory that the broker has had.
+// spends checks the peak memory of the broker.
 func (b *broker) spends(during string) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", b.cmd.Process.Pid))
 	found := regexp.MustCompile(`VmHWM:\s*(\d+) kB`).FindSubmatch(text)

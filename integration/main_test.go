@@ -20,15 +20,15 @@ import (
 	"candlemark/internal/testkit/sandbox"
 )
 
-// patience is how long anything that must happen may take on a busy machine.
+// patience is the longest time that anything may take on a busy machine.
 const patience = time.Minute
 
 var buildFlags []string
 
-// binary builds candlemark at its first use.
+// binary builds candlemark at the first call.
 var binary = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(binaryDir, "candlemark")
-	args := append([]string{"build", "-ldflags=-s -w", "-o", path}, buildFlags...) // linking what debuggers read takes as long as the rest
+	args := append([]string{"build", "-ldflags=-s -w", "-o", path}, buildFlags...) // linking debug information takes as long as the rest of the build
 	cmd := exec.Command("go", append(args, "candlemark/cmd/candlemark")...)
 	cmd.Env = sandbox.Outside()
 	out, err := cmd.CombinedOutput()
@@ -42,14 +42,13 @@ var binaryDir string
 
 func TestMain(m *testing.M) { os.Exit(sandbox.Of(tests{m}).Run()) }
 
-// tests have a folder for the program.
+// tests creates a folder for the program and runs the tests.
 type tests struct{ *testing.M }
 
-// testsAtOnce is how many run at a time: they mostly wait for brokers and clients, which are other
-// processes.
+// testsAtOnce is the number of parallel tests: they mostly wait for brokers and clients, which are other processes.
 const testsAtOnce = "6"
 
-// besideOthers has a test run beside others, unless somebody measures with it by giving a flag: then it has the machine for itself.
+// besideOthers runs a test in parallel with others, unless the flag of that name is given for a measurement: then it runs alone.
 func besideOthers(t *testing.T, name string) {
 	t.Helper()
 	given := false
@@ -59,10 +58,10 @@ func besideOthers(t *testing.T, name string) {
 	}
 }
 
-// Run runs them and returns the exit code.
+// Run runs the tests and returns the exit code.
 func (t tests) Run() int {
-	_ = flag.Set("test.parallel", testsAtOnce) // whoever says -parallel is heard later
-	debug.SetGCPercent(400)                    // there is memory enough, and no time
+	_ = flag.Set("test.parallel", testsAtOnce) // -parallel, parsed later, overrides it
+	debug.SetGCPercent(400)                    // memory is plentiful, time is not
 	var err error
 	if binaryDir, err = os.MkdirTemp("", "candlemark-integration-"); err != nil {
 		panic(err)
@@ -72,14 +71,14 @@ func (t tests) Run() int {
 	return t.M.Run()
 }
 
-// broker is a process of its own.
+// broker is a broker in a process of its own.
 type broker struct {
 	*testing.T
 	amqp, http string // addresses
 	log        *journal
 	cmd        *exec.Cmd
 	exited     chan error
-	gone       bool // it was killed or stopped
+	gone       bool // has been killed or stopped
 }
 
 // start runs a broker until the test ends.
@@ -95,7 +94,7 @@ func startIn(t *testing.T, dir string, flags ...string) *broker {
 	return startWith(t, "", dir, flags...)
 }
 
-// startWith runs a broker as the last command of a line for the shell.
+// startWith runs a broker with the beginning of a shell command line, which can set variables or limits.
 func startWith(t *testing.T, line, dir string, flags ...string) *broker {
 	t.Helper()
 	path, err := binary()
@@ -121,7 +120,7 @@ func startWith(t *testing.T, line, dir string, flags ...string) *broker {
 		b.log.follow(stderr)
 	}()
 	go func() {
-		<-read // Wait would close the pipe under the reader
+		<-read // Wait would close the pipe while it is being read
 		b.exited <- b.cmd.Wait()
 	}()
 	t.Cleanup(b.stop)
@@ -136,7 +135,7 @@ func startWith(t *testing.T, line, dir string, flags ...string) *broker {
 	return b
 }
 
-// kill ends the broker as a power cut does, but for the disk's own memory.
+// kill ends the broker as a power cut does, except that the page cache survives.
 func (b *broker) kill() {
 	b.gone = true
 	_ = b.cmd.Process.Kill()
@@ -155,7 +154,7 @@ func (b *broker) stop() {
 	b.ended()
 }
 
-// ended waits until the broker has come to the end that it was asked for, and looks at how that went.
+// ended waits until the broker has ended as requested, and checks its exit status and its log.
 func (b *broker) ended() {
 	b.gone = true
 	select {
@@ -183,7 +182,7 @@ func (b *broker) checkLog() {
 	}
 }
 
-// journal holds what the broker has logged.
+// journal collects the broker's log.
 type journal struct {
 	mu    sync.Mutex
 	text  bytes.Buffer
@@ -196,7 +195,7 @@ func (j *journal) follow(stderr io.Reader) {
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
 		var entry struct{ Message, Address string }
-		_ = json.Unmarshal(lines.Bytes(), &entry) // a panic is no JSON
+		_ = json.Unmarshal(lines.Bytes(), &entry) // a panic is not JSON
 		j.mu.Lock()
 		if j.text.Len() < 1<<20 {
 			j.text.Write(append(lines.Bytes(), '\n'))
@@ -220,14 +219,14 @@ func (j *journal) address(message string) string {
 	return j.at[message]
 }
 
-// String is everything so far.
+// String returns the log so far.
 func (j *journal) String() string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.text.String()
 }
 
-// eventually polls until f says true.
+// eventually polls until f returns true.
 func eventually(t *testing.T, what string, f func() bool) {
 	t.Helper()
 	pause, end := 2*time.Millisecond, time.Now().Add(patience)
@@ -236,6 +235,6 @@ func eventually(t *testing.T, what string, f func() bool) {
 			t.Fatal("waited in vain:", what)
 		}
 		<-time.After(pause)
-		pause = min(pause*5/4, 50*time.Millisecond) // what takes long is asked for less often
+		pause = min(pause*5/4, 50*time.Millisecond) // slow conditions are polled less often
 	}
 }

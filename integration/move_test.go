@@ -17,7 +17,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// rabbit is RabbitMQ, as Debian's package rabbitmq-server has it, on free ports of this machine and in a folder of its own.
+// rabbit is RabbitMQ from Debian's package rabbitmq-server, on free ports of this machine and in a folder of its own.
 type rabbit struct {
 	*testing.T
 	env    []string
@@ -27,7 +27,7 @@ type rabbit struct {
 
 const rabbitPrograms = "/usr/lib/rabbitmq/bin"
 
-// startRabbit runs one until the test ends, or skips the test.
+// startRabbit runs RabbitMQ until the test ends, or skips the test.
 func startRabbit(t *testing.T) *rabbit {
 	t.Helper()
 	epmd, err := exec.LookPath("epmd")
@@ -70,7 +70,7 @@ func tryRabbit(t *testing.T, epmd string) *rabbit {
 		}
 		return path
 	}
-	// Its schedulers look for work in a loop before they sleep, which takes processor time from other tests.
+	// Its schedulers busy-wait before they sleep, which takes CPU time from other tests.
 	const local = "-kernel inet_dist_use_interface {127,0,0,1} +sbwt none +sbwtdcpu none +sbwtdio none"
 	r.env = append(os.Environ(), "HOME="+dir, "ERL_EPMD_ADDRESS=127.0.0.1", "ERL_EPMD_PORT="+ports[1], "RABBITMQ_DIST_PORT="+ports[2],
 		"RABBITMQ_NODENAME=moved@localhost", "RABBITMQ_MNESIA_BASE="+dir+"/mnesia", "RABBITMQ_LOG_BASE="+dir+"/log",
@@ -79,14 +79,14 @@ func tryRabbit(t *testing.T, epmd string) *rabbit {
 		"RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS="+local, "RABBITMQ_CTL_ERL_ARGS="+local)
 	r.run(epmd, "-port", ports[1], "-address", "127.0.0.1")
 	ended := r.run(rabbitPrograms + "/rabbitmq-server")
-	wait := time.After(3 * patience) // two busy processors took a minute
+	wait := time.After(3 * patience) // on two busy processors the start took a minute
 	every := time.NewTicker(200 * time.Millisecond)
 	defer every.Stop()
 	for {
 		if conn, err := amqp.Dial("amqp://guest:guest@" + r.amqp); err == nil {
 			product := conn.Properties["product"]
 			_ = conn.Close()
-			if product == "RabbitMQ" { // not another test's broker
+			if product == "RabbitMQ" { // not the broker of another test
 				return r
 			}
 		}
@@ -101,7 +101,7 @@ func tryRabbit(t *testing.T, epmd string) *rabbit {
 	}
 }
 
-// run starts a program, and ends it with all that it starts when the test does. The channel is closed when it ends.
+// run starts a program, and kills its process group when the test ends. The returned channel is closed when the program ends.
 func (r *rabbit) run(path string, args ...string) (ended <-chan struct{}) {
 	r.Helper()
 	output, err := os.OpenFile(r.output, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -147,7 +147,8 @@ func (r *rabbit) ctl(args ...string) string {
 	return string(out)
 }
 
-// mover publishes to the exchange "shop", one message after the other, each until it is confirmed, and reconnects when the test says so.
+// mover publishes to the exchange "shop", waits for the confirm of each message, and reconnects when the test changes the
+// address.
 type mover struct {
 	*testing.T
 	mu      sync.Mutex
@@ -162,7 +163,7 @@ func (m *mover) run(ctx context.Context) {
 		m.mu.Unlock()
 		conn, err := amqp.Dial("amqp://guest:guest@" + at)
 		if err != nil {
-			continue // it has just moved
+			continue // the address has just changed
 		}
 		m.publish(ctx, conn, at)
 		_ = conn.Close()
@@ -200,7 +201,7 @@ func (m *mover) to(address string) {
 	m.address = address
 }
 
-// fill gives the old broker queues of several kinds, and messages.
+// fill declares queues of several types in the old broker, and publishes messages.
 func (r *rabbit) fill() {
 	conn, err := amqp.Dial("amqp://guest:guest@" + r.amqp)
 	if err != nil {
@@ -247,11 +248,11 @@ func (r *rabbit) fill() {
 	}
 }
 
-// moved is how many messages each queue has, but for what is published meanwhile.
+// moved is the number of messages in each queue, without those published during the move.
 var moved = map[string]int{"orders": 3000, "jobs": 500, "mail": 300, "dead": 100, "kept": 200}
 
-// A RabbitMQ with definitions and messages of many kinds, and a publisher that does not stop, is moved as docs/moving-from-rabbitmq.md says.
-// Nothing is lost, though the new broker is killed in the middle.
+// A RabbitMQ with definitions and messages of many kinds, and with an active publisher, is moved as docs/moving-from-rabbitmq.md
+// describes. No message is lost, although the new broker is killed in the middle.
 func TestMoveFromRabbitMQ(t *testing.T) {
 	t.Parallel()
 	old := startRabbit(t)
@@ -304,7 +305,7 @@ func TestMoveFromRabbitMQ(t *testing.T) {
 	b.hasAll(m.sent)
 }
 
-// holds returns how many messages a queue has.
+// holds returns the number of messages in a queue.
 func (b *broker) holds(queue string) int {
 	b.Helper()
 	var q struct{ Messages int }
@@ -314,7 +315,7 @@ func (b *broker) holds(queue string) int {
 	return q.Messages
 }
 
-// hasAll takes what is in the queues: all that was there before, as it was, and all that was published since.
+// hasAll consumes the queues and checks that they have all messages from before the move, unchanged, and all published since.
 func (b *broker) hasAll(live int) {
 	b.Helper()
 	c := b.dial()
@@ -352,7 +353,7 @@ func (b *broker) hasAll(live int) {
 	}
 }
 
-// asItWas checks what a message is to have kept.
+// asItWas checks the properties that a message must keep.
 func (b *broker) asItWas(queue string, d *amqp.Delivery, last *uint8) {
 	b.Helper()
 	if strings.HasPrefix(string(d.Body), "live") {

@@ -14,14 +14,14 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// maxDoubled is how many messages a crash in the middle of a move may leave in both queues: a batch.
+// maxDoubled is how many messages a crash in the middle of a move may leave in both queues: one batch.
 const maxDoubled = 256
 
-// TestMoveCrash kills the broker at random moments of a move. Each message is in one of the queues, those of one batch in both; moved again until all
-// are moved, each is there, in order but for those that came twice.
+// TestMoveCrash kills the broker at random moments of a move. Each message is in one of the queues, those of one batch may be in
+// both; after repeated moves all are in the target, in order except for duplicates.
 func TestMoveCrash(t *testing.T) {
 	t.Parallel()
-	const all, kills = 6000, 4 // more than are moved at that rate until the last one
+	const all, kills = 6000, 4 // more than can be moved at that rate before the last kill
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 1))
@@ -38,7 +38,7 @@ func TestMoveCrash(t *testing.T) {
 	doubled := 0
 	for range kills {
 		b.request("POST", "/api/x/queues/%2F/dead/move", `{"to":{"queue":"to"},"rate":5000}`, 200)
-		<-time.After(time.Duration(30+r.IntN(250)) * time.Millisecond) // the moment is of the test's choosing
+		<-time.After(time.Duration(30+r.IntN(250)) * time.Millisecond) // chosen by the test
 		b.kill()
 		b = startIn(t, dir)
 		left, arrived := b.holds("dead"), b.holds("to")

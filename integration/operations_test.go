@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The commands of docs/operations.md, one after the other, as a shell has them.
+// The commands of docs/operations.md are run one after the other by a shell.
 func TestOperationsPage(t *testing.T) {
 	t.Parallel()
 	(&foreign{name: "curl", where: "Debian's curl", probe: []string{"curl", "--version"}}).want(t)

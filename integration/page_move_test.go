@@ -10,7 +10,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// died makes a durable queue whose messages have all died into a queue called dead.
+// died declares a durable queue and dead-letters all of its messages to a queue called dead.
 func died(b *broker, c *client, count int) {
 	b.Helper()
 	c.durable("dead", nil)
@@ -28,7 +28,8 @@ func died(b *broker, c *client, count int) {
 	c.durable("orders", nil)
 }
 
-// The page moves dead letters back to where they died: chosen ones, then all; it shows before what that would do, and then how far it is.
+// The page moves dead letters back to the queue where they died: selected ones, then all; it previews the effect and shows the
+// progress.
 func TestPageMove(t *testing.T) {
 	t.Parallel()
 	script := axeScript(t)
@@ -68,7 +69,7 @@ func TestPageMove(t *testing.T) {
 	}
 }
 
-// A broker that is killed while it moves loses none: the page goes on with what is left.
+// A broker that is killed during a move loses no message; the page can continue with the rest.
 func TestPageMoveCrash(t *testing.T) {
 	t.Parallel()
 	const all = 900
@@ -90,7 +91,7 @@ func TestPageMoveCrash(t *testing.T) {
 	}
 	w := begin(b, "200")
 	w.sees("Move 1: running.")
-	w.refused = append(w.refused, "127.0.0.1") // it is killed
+	w.refused = append(w.refused, "127.0.0.1") // the broker is killed
 	for b.holds("orders") == 0 {
 		b.holds("dead")
 	}

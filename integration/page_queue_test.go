@@ -29,10 +29,10 @@ func (b *broker) peeked(queue, state string) []peeked {
 	return all.Messages
 }
 
-// worked makes a queue with messages of each kind, of which one is held, and one whose messages have died twice.
+// worked declares a queue with messages of each kind, one of them unacked, and one whose messages are dead-lettered twice.
 func worked(b *broker) {
 	b.Helper()
-	c := b.dialWith(amqp.Config{Heartbeat: time.Minute}) // a process that is paused keeps its locks
+	c := b.dialWith(amqp.Config{Heartbeat: time.Minute}) // locks survive a pause of the process
 	c.queue("orders", amqp.Table{
 		"x-expires": int64(5_000_000), "x-delayed-messages": true, "x-consumer-timeout": int64(3_000_000), "x-message-ttl": int64(9_000_000), "x-dead-letter-exchange": "",
 		"x-dead-letter-routing-key": "dead",
@@ -53,7 +53,7 @@ func worked(b *broker) {
 	c.put("", "dead", amqp.Publishing{Body: []byte("dies")})
 }
 
-// One queue: its figures, settings, messages, locks and schedule are those of the API; looking changes nothing.
+// The page of a queue shows the figures, settings, messages, locks and schedule of the API; viewing it changes nothing.
 func TestPageQueue(t *testing.T) {
 	t.Parallel()
 	br, b := newBrowser(t), start(t)
@@ -74,7 +74,7 @@ func TestPageQueue(t *testing.T) {
 	t.Run("purge and delete", func(t *testing.T) { pagePurges(w, b) })
 }
 
-// pagePeeks looks at messages, of which none is taken or marked for it.
+// pagePeeks views messages, none of which is consumed or marked as redelivered.
 func pagePeeks(w *tab, b *broker) {
 	w.Helper()
 	const lease = "/api/queues/%2F/orders?columns=lease_expires_at,lease_renewed_at,lease_renewed_by"
@@ -136,12 +136,12 @@ func pageLocks(w *tab, b *broker) {
 	if m := b.peeked("orders", "ready")[0]; m.Payload != "held" || !m.Redelivered {
 		w.Errorf("%+v", m)
 	}
-	if _, ok, err := b.dialWith(amqp.Config{Heartbeat: time.Minute}).Get("orders", false); err != nil || !ok { // and is held again
+	if _, ok, err := b.dialWith(amqp.Config{Heartbeat: time.Minute}).Get("orders", false); err != nil || !ok { // locked again
 		w.Fatal(ok, err)
 	}
 }
 
-// pageSchedules gives a scheduled message another time, and cancels one.
+// pageSchedules reschedules a message, and cancels one.
 func pageSchedules(w *tab, b *broker) {
 	w.Helper()
 	before := b.peeked("orders", "scheduled")
@@ -153,7 +153,7 @@ func pageSchedules(w *tab, b *broker) {
 	w.until("document.querySelector('dialog') === null")
 	w.sees("is now due at ")
 	w.until("document.querySelector('tbody tr td:nth-child(2)').textContent === 'invoice-1'")
-	due := "document.querySelector('dialog input[name=due]')" // at a moment
+	due := "document.querySelector('dialog input[name=due]')" // at a date
 	w.click("tbody tr:last-child button", "Reschedule…")
 	_ = eval[bool](w, "("+due+".value = '2030-01-02T03:04:05', "+due+".dispatchEvent(new Event('input')), true)")
 	w.until("document.querySelector('dialog input[name=delay]').matches(':disabled')")
@@ -171,7 +171,7 @@ func pageSchedules(w *tab, b *broker) {
 	w.sees("Scheduled\n2")
 }
 
-// pageSettings checks where a setting comes from.
+// pageSettings checks the shown origin of a setting.
 func pageSettings(w *tab, b *broker) {
 	w.Helper()
 	w.click(".parts a", "Settings")
@@ -197,7 +197,7 @@ func pageSettings(w *tab, b *broker) {
 	w.sees("Operator policy\nroof")
 }
 
-// pagePublishes sends a message with all that the form has.
+// pagePublishes publishes a message with all fields of the form.
 func pagePublishes(w *tab, b *broker) {
 	w.Helper()
 	w.click("button", "Publish…")
@@ -219,7 +219,7 @@ func pagePublishes(w *tab, b *broker) {
 	}
 }
 
-// pagePurges asks before it purges and deletes.
+// pagePurges purges and deletes after a confirmation.
 func pagePurges(w *tab, b *broker) {
 	w.Helper()
 	w.sees("Scheduled\n3")
@@ -240,7 +240,7 @@ func pagePurges(w *tab, b *broker) {
 	b.request("GET", "/api/queues/%2F/orders", "", 404)
 }
 
-// Headers, payloads and names of a queue's messages are text.
+// Headers, payloads and names of messages are shown as text.
 func TestPageQueueShowsText(t *testing.T) {
 	t.Parallel()
 	br, b := newBrowser(t), start(t)
@@ -272,8 +272,8 @@ func TestPageQueueShowsText(t *testing.T) {
 	w.onlyText()
 }
 
-// Users that may not read the queue see its figures, and why they do not see its messages; a queue that is used by
-// looking says so.
+// Users who may not read the queue see its figures and the reason for which its messages are not shown; the page of a queue whose
+// lease is renewed by peeking says so.
 func TestPageQueueOfOtherUsers(t *testing.T) {
 	t.Parallel()
 	br, b := newBrowser(t), start(t)

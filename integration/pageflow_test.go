@@ -9,7 +9,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// sendsOn has queues that send messages on in all ways: a cycle, dead ends, forwarding and a ladder of delay queues.
+// sendsOn declares queues that send messages on in all ways: a cycle, dead ends, forwarding and a ladder of delay queues.
 func sendsOn(b *broker, levels int) {
 	b.Helper()
 	c := b.dial()
@@ -38,7 +38,7 @@ func sendsOn(b *broker, levels int) {
 	c.send("sales", "a", "b", "c", "d", "e")
 }
 
-// The graph shows what the API returns: cycles and dead ends are marked, ladders are one node.
+// The graph shows the flow of the API: cycles and dead ends are marked, ladders are one node.
 func TestPageFlow(t *testing.T) {
 	t.Parallel()
 	br, b := newBrowser(t), start(t)

@@ -13,10 +13,10 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// wrong is about a login that is refused, which the browser writes to the console.
+// wrong is part of the message about a refused login that the browser writes to the console.
 const wrong = "/api/x/session"
 
-// Logged-in users see the pages until the session ends; others see why not, and no dialog of the browser.
+// Logged-in users see the pages until the session ends; others see the reason of the refusal, and no dialog of the browser.
 func TestPagesLogIn(t *testing.T) {
 	t.Parallel()
 	br, b := newBrowser(t), start(t)
@@ -34,7 +34,7 @@ func TestPagesLogIn(t *testing.T) {
 		w.fill("input[name=username]", "")
 	}
 	w.logIn("ann", "a")
-	w.sees("of type quorum") // what the address asked for
+	w.sees("of type quorum") // the filter in the address
 	if cookies := eval[string](w, "document.cookie"); cookies != "" {
 		t.Errorf("scripts see the cookie %q", cookies)
 	}
@@ -81,7 +81,7 @@ func TestPagesOfOtherUsers(t *testing.T) {
 	}
 }
 
-// The strip shows the numbers of the API, and leads to the queues behind them.
+// The strip shows the numbers of the API, and links to the queues behind them.
 func TestPageNow(t *testing.T) {
 	t.Parallel()
 	br, b := newBrowser(t), start(t)
@@ -135,7 +135,7 @@ func TestPageNow(t *testing.T) {
 	w.sees("Publishers are blocked.")
 }
 
-// The server pages, sorts and filters; the address holds all of it.
+// Paging, sorting and filtering are done by the server; the address contains all parameters.
 func TestPageQueues(t *testing.T) {
 	t.Parallel()
 	br, b := newBrowser(t), start(t)
@@ -172,7 +172,7 @@ func TestPageQueues(t *testing.T) {
 	names(20, "q100")
 	_ = eval[bool](w, "(history.forward(), true)")
 	names(50, "q077")
-	w.click("thead button", "Next expiry") // only what has a deadline
+	w.click("thead button", "Next expiry") // only queues with a deadline
 	names(2, "q050")
 	w.sees("only queues with messages that expire")
 	w.click("nav a", "Queues")
@@ -194,7 +194,7 @@ func TestPageQueues(t *testing.T) {
 	t.Run("several", func(t *testing.T) { severalQueues(w, b, names) })
 }
 
-// columnsOfQueues chooses columns.
+// columnsOfQueues selects columns.
 func columnsOfQueues(w *tab) {
 	w.Helper()
 	_ = eval[bool](w, "([...document.querySelectorAll('.choice input')].find((e) => e.value === 'features').click(), true)")
@@ -207,7 +207,7 @@ func columnsOfQueues(w *tab) {
 	w.until("[...document.querySelectorAll('thead th')].some((e) => e.textContent === 'Ready')")
 }
 
-// queuesByKeyboard goes through the page with the keyboard alone.
+// queuesByKeyboard operates the page with the keyboard only.
 func queuesByKeyboard(w *tab, names func(int, string)) {
 	w.Helper()
 	_ = eval[bool](w, "(document.querySelector('input[type=search]').focus(), true)")
@@ -222,7 +222,7 @@ func queuesByKeyboard(w *tab, names func(int, string)) {
 	if got := strings.Join(order, ", "); got != ", Filters, Columns, Queues, Select all rows of this page, Name, Ready, Unacked" {
 		w.Error(got)
 	}
-	w.do(chromedp.KeyEvent(kb.Enter), chromedp.KeyEvent(kb.Enter), chromedp.KeyEvent(kb.Enter)) // one direction, the other one, none
+	w.do(chromedp.KeyEvent(kb.Enter), chromedp.KeyEvent(kb.Enter), chromedp.KeyEvent(kb.Enter)) // one direction, the other one, unsorted
 	w.do(chromedp.KeyEvent(kb.Tab, chromedp.KeyModifiers(kb.ModifierShift)), chromedp.KeyEvent(kb.Enter))
 	names(50, "q077")
 	if got := focused(); got != "Ready" {
@@ -242,7 +242,7 @@ func queuesByKeyboard(w *tab, names func(int, string)) {
 	}
 }
 
-// severalQueues are given a policy, purged and deleted.
+// severalQueues sets a policy for several queues, purges and deletes them.
 func severalQueues(w *tab, b *broker, names func(int, string)) {
 	w.Helper()
 	only := func(name string, n int) {
@@ -286,20 +286,21 @@ func severalQueues(w *tab, b *broker, names func(int, string)) {
 	w.click("button", "Delete…")
 	w.shoot("delete-dialog")
 	w.click("dialog button", "Delete")
-	w.sees("1 queue of 10 refused:") // it is not empty
+	w.sees("1 queue of 10 refused:") // one queue is not empty
 	w.sees("q008: ")
 	w.click("dialog button", "Close")
 	names(1, "q008")
 }
 
-// hostile are names that would be markup, scripts or addresses if anybody took them for that.
+// hostile are names that would be markup, scripts or addresses if they were not escaped.
 var hostile = []string{
 	`<img src=x onerror=window.hacked=1>`, `"><script>window.hacked=1</script>`, `'onmouseover='window.hacked=1`, `javascript:window.hacked=1`, `</title><svg onload=window.hacked=1>`,
 	`{{constructor.constructor("window.hacked=1")()}}`, `${window.hacked=1}`, `<iframe srcdoc="<script>parent.hacked=1</script>">`, `<a href=//evil.example>x</a>`, `&lt;b&gt;`, `../../api/users`,
 	`%3Cscript%3E`, "\u202Eeman\u202C", `#/queues?x=1`, `<style>*{display:none}</style>`, `name with  two spaces`, `\u003cscript\u003e`, `-->`, `]]>`, `__proto__`, `constructor`,
 }
 
-// onlyText asserts that nothing of what is hostile was taken for markup, or run. more are elements that this page has none of its own of either.
+// onlyText asserts that no hostile text was parsed as markup or run. more are selectors of further elements that the page itself
+// does not contain.
 func (w *tab) onlyText(more ...string) {
 	w.Helper()
 	wrong := strings.Join(append(more, "main img", "main script", "main iframe", "main style", "main b b", "main i", "header b", "header u"), ", ")
@@ -308,7 +309,7 @@ func (w *tab) onlyText(more ...string) {
 	}
 }
 
-// Names are text wherever they are shown.
+// Names are shown as text everywhere.
 func TestPagesShowText(t *testing.T) {
 	t.Parallel()
 	br, b := newBrowser(t), start(t)
@@ -344,7 +345,7 @@ func TestPagesShowText(t *testing.T) {
 	w.do(chromedp.Navigate(w.url("#/queues?policy=" + url.QueryEscape(hostile[1]) + "&vhost=" + url.QueryEscape(vhost))))
 	w.sees("with policy " + hostile[1])
 	w.sees("No queue is like that.")
-	w.do(chromedp.Navigate(w.url("#/__proto__/x"))) // no page: the first one is shown
+	w.do(chromedp.Navigate(w.url("#/__proto__/x"))) // an unknown page: the first one is shown
 	w.sees("Next: the queue ends (")
 	w.onlyText()
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// pick chooses an option of a list.
+// pick selects an option of a list.
 func (w *tab) pick(selector, value string) {
 	w.Helper()
 	set := "((e) => { e.value = " + quoted(value) + "; e.dispatchEvent(new Event('change', {bubbles: true})); return e.value === " + quoted(value) + "; })(document.querySelector(" + quoted(selector) + "))"
@@ -21,11 +21,11 @@ func (w *tab) pick(selector, value string) {
 }
 
 func quoted(text string) string {
-	b, _ := json.Marshal(text) // a text
+	b, _ := json.Marshal(text) // a JSON string
 	return string(b)
 }
 
-// upload chooses a file with that text.
+// upload selects a file with that content.
 func (w *tab) upload(text string) {
 	w.Helper()
 	file := filepath.Join(w.TempDir(), "definitions.json")
@@ -36,7 +36,7 @@ func (w *tab) upload(text string) {
 	w.until("document.querySelector('input[type=file]').files.length === 1")
 }
 
-// Definitions are imported after the page has shown the effect; an invalid file is reported, and changes nothing.
+// Definitions are imported after the page has shown the effect; an invalid file is reported and changes nothing.
 func TestPageDefinitions(t *testing.T) {
 	t.Parallel()
 	br, b := newBrowser(t), start(t)
@@ -93,7 +93,7 @@ func TestPageDefinitions(t *testing.T) {
 	w.onlyText()
 }
 
-// The node shows what the API does, and its thresholds and the level of the log are set.
+// The page of the node shows the values of the API, and sets its thresholds and the log level.
 func TestPageNode(t *testing.T) {
 	t.Parallel()
 	br, b := newBrowser(t), start(t)
@@ -149,7 +149,7 @@ func TestPageNode(t *testing.T) {
 	nodeOfMonitors(br, b)
 }
 
-// nodeOfMonitors looks at the page as a user who may change nothing.
+// nodeOfMonitors views the page as a user who may not change anything.
 func nodeOfMonitors(br *browser, b *broker) {
 	br.Helper()
 	b.request("PUT", "/api/users/mon", `{"password":"p","tags":"monitoring"}`, 201)
@@ -312,7 +312,7 @@ func TestPageShovels(t *testing.T) {
 	}
 }
 
-// The API's description is a page that one can search.
+// The API's description is a searchable page.
 func TestPageAPI(t *testing.T) {
 	t.Parallel()
 	br, b := newBrowser(t), start(t)

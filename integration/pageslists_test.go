@@ -13,26 +13,26 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// called connects with a name of the client's.
+// called connects with a client-provided name.
 func (b *broker) called(name string) *client {
 	b.Helper()
 	return b.dialWith(amqp.Config{Properties: amqp.Table{"connection_name": name, "product": "shop " + name}})
 }
 
-// at goes to an address of the pages without loading them anew.
+// at changes to an address of the pages without reloading.
 func (w *tab) at(address string) {
 	w.Helper()
 	_ = eval[bool](w, fmt.Sprintf("(location.hash = %q, true)", address))
 }
 
-// opens clicks what opens a dialog and waits until it is there.
+// opens clicks a button that opens a dialog and waits for the dialog.
 func (w *tab) opens(button string) {
 	w.Helper()
 	w.click("button", button)
 	w.until("document.querySelector('dialog[open]') !== null")
 }
 
-// Connections, channels and consumers are those of the API; a connection is closed with the reason that one gives.
+// Connections, channels and consumers are those of the API; a connection is closed with the entered reason.
 func TestPagesOfClients(t *testing.T) {
 	t.Parallel()
 	br, b := newBrowser(t), start(t)
@@ -82,7 +82,7 @@ func TestPagesOfClients(t *testing.T) {
 	}
 }
 
-// Exchanges are declared, bound, unbound and deleted; refusals of the broker are shown as they are.
+// Exchanges are declared, bound, unbound and deleted; refusals of the broker are shown unchanged.
 func TestPageExchanges(t *testing.T) {
 	t.Parallel()
 	br, b := newBrowser(t), start(t)
@@ -112,7 +112,7 @@ func TestPageExchanges(t *testing.T) {
 	w.click("button", "Delete exchange…")
 	w.sees("1 binding from it now")
 	w.click("dialog button", "Delete")
-	w.until("document.querySelector('dialog .error')?.textContent > ''") // it is in use
+	w.until("document.querySelector('dialog .error')?.textContent > ''") // the exchange is in use
 	w.click("dialog button", "Cancel")
 	w.click("button", "Unbind…")
 	w.click("dialog button", "Unbind")
@@ -128,7 +128,7 @@ func TestPageExchanges(t *testing.T) {
 	}
 }
 
-// The editor of a policy shows its effect before it is set, and a change is taken back.
+// The editor of a policy shows its effect before it is set, and a change is undone.
 func TestPagePolicies(t *testing.T) {
 	t.Parallel()
 	br, b := newBrowser(t), start(t)
@@ -147,7 +147,7 @@ func TestPagePolicies(t *testing.T) {
 	w.fill("dialog input[name=pattern]", "^orders(")
 	w.fill("dialog .rows input", "max-length")
 	w.fill("dialog .rows input:nth-child(2)", "1")
-	w.until("document.querySelector('dialog fieldset ~ .error')?.textContent > ''") // no expression
+	w.until("document.querySelector('dialog fieldset ~ .error')?.textContent > ''") // not a regular expression
 	if !eval[bool](w, "document.querySelector('dialog button[type=submit]').disabled") {
 		t.Error("it can be set without a preview")
 	}
@@ -176,7 +176,7 @@ func TestPagePolicies(t *testing.T) {
 	w.sees("Change 3 is taken back, by change 4.")
 	b.request("GET", "/api/policies/%2F/new", "", 404)
 	w.until("document.querySelectorAll('.part tbody tr').length === 4")
-	_ = eval[bool](w, "([...document.querySelectorAll('.part button')][1].click(), true)") // change 3 again
+	_ = eval[bool](w, "([...document.querySelectorAll('.part button')][1].click(), true)") // undo change 3 again
 	w.sees("Change 3 is not taken back: ")
 	w.click("nav a", "Policies")
 	w.until("[...document.querySelectorAll('[data-column=count]')].map((e) => e.textContent).join() === '3,2'")
@@ -186,7 +186,7 @@ func TestPagePolicies(t *testing.T) {
 	w.until("document.querySelector('dialog') === null && document.querySelectorAll('.items tbody tr').length === 1")
 }
 
-// A user with the tag management sees what is theirs, and is offered nothing that their tags do not allow.
+// A user with the tag management sees its own objects, and is offered no action that its tags do not permit.
 func TestListsOfOtherUsers(t *testing.T) {
 	t.Parallel()
 	br, b := newBrowser(t), start(t)
@@ -211,7 +211,7 @@ func TestListsOfOtherUsers(t *testing.T) {
 	}
 }
 
-// Virtual hosts and users are added, changed and deleted, by administrators only; events come as they happen.
+// Virtual hosts and users are added, changed and deleted, by administrators only; events are shown as they occur.
 func TestPagesOfAdministrators(t *testing.T) {
 	t.Parallel()
 	br, b := newBrowser(t), start(t)
@@ -244,7 +244,7 @@ func TestPagesOfAdministrators(t *testing.T) {
 	w.until("document.querySelector('[data-column=tags]')?.textContent === 'monitoring'")
 	w.shoot("users")
 	other := br.open(b, "#/users")
-	other.logIn(hostile[1], "p") // the password is as it was
+	other.logIn(hostile[1], "p") // the password is unchanged
 	other.sees("What is due")
 	if strings.Contains(other.shown(), "Users") {
 		t.Error("users are offered")
@@ -269,7 +269,7 @@ func TestPagesOfAdministrators(t *testing.T) {
 	w.onlyText()
 }
 
-// Names are text in these pages, too.
+// Names are shown as text in these pages, too.
 func TestListsShowText(t *testing.T) {
 	t.Parallel()
 	br, b := newBrowser(t), start(t)
@@ -305,7 +305,7 @@ func TestListsShowText(t *testing.T) {
 	w.do(chromedp.KeyEvent(kb.Escape))
 }
 
-// lists looks at each page of lists, and at what stands behind a row.
+// lists opens each page with a list, and the page of a row.
 func lists(w *tab, check func(page string)) {
 	w.Helper()
 	c := w.broker.called("worker")
@@ -350,7 +350,7 @@ func lists(w *tab, check func(page string)) {
 	unfolded(w, check)
 }
 
-// unfolded looks at what pages show when one asks for more.
+// unfolded opens the parts of pages that are closed at first.
 func unfolded(w *tab, check func(page string)) {
 	w.Helper()
 	w.at("#/node")

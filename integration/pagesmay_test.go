@@ -9,12 +9,12 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// offers are the labels of all that a page offers to do, and the parts of a queue that are offered to be looked at.
+// offers are the labels of all actions that a page offers, and the offered parts of a queue's page.
 const offers = `[...document.querySelectorAll('main button, main a.button, main .parts a')]
 	.filter((e) => e.checkVisibility() && !e.closest('thead, .pages') && /…$|^(Renew|Undo|Restart|History|Explain|Messages|Locks|Scheduled)$/.test(e.textContent))
 	.map((e) => e.textContent).sort().join(' ')`
 
-// offersAt goes to a page, waits until something is true there and nothing is asked any more, and compares what it offers.
+// offersAt opens a page, waits until a condition holds and no request is pending, and compares the offered actions.
 func (w *tab) offersAt(address, loaded, want string) {
 	w.Helper()
 	w.at(address)
@@ -25,11 +25,11 @@ func (w *tab) offersAt(address, loaded, want string) {
 	}
 }
 
-// quiet waits until no request is under way.
+// quiet waits until no request is pending.
 func (w *tab) quiet() {
 	w.Helper()
 	eventually(w.T, "answers", func() bool {
-		_ = eval[int](w, "new Promise((r) => requestAnimationFrame(() => r(1)))") // what answers have led to
+		_ = eval[int](w, "new Promise((r) => requestAnimationFrame(() => r(1)))") // lets the page process the answers
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		return len(w.asking) == 0
@@ -42,7 +42,7 @@ const (
 	rowsAreThere    = "document.querySelector('h1')?.textContent === %q && document.querySelector('.items tbody tr') !== null"
 )
 
-// mineAndYours are queues and exchanges of the same kind, of which users have permissions for some.
+// mineAndYours declares queues and exchanges of the same kind; users have permissions for some of them.
 func mineAndYours(b *broker) {
 	b.Helper()
 	c := b.dialWith(amqp.Config{Heartbeat: time.Minute})
@@ -68,7 +68,7 @@ func mineAndYours(b *broker) {
 	}
 }
 
-// pageOf logs a user in who has these permissions in a virtual host.
+// pageOf logs in as a user with these permissions in a virtual host.
 func pageOf(br *browser, b *broker, user, tags, vhost, grant string) *tab {
 	br.Helper()
 	b.request("PUT", "/api/users/"+user, `{"password":"p","tags":"`+tags+`"}`, 201)
@@ -81,8 +81,7 @@ func pageOf(br *browser, b *broker, user, tags, vhost, grant string) *tab {
 	return w
 }
 
-// Forbidden actions are not offered, and those that are offered work: the browser complains of any request that is
-// refused.
+// Forbidden actions are not offered, and offered ones work: the browser reports any refused request.
 func TestPagesOfferWhatWorks(t *testing.T) {
 	t.Parallel()
 	br, b := newBrowser(t), start(t)
@@ -95,13 +94,13 @@ func TestPagesOfferWhatWorks(t *testing.T) {
 	ownersWork(w, b)
 }
 
-// everyPage goes to all pages of the menu, where nothing may be refused.
+// everyPage opens all pages of the menu; no request may be refused.
 func (w *tab) everyPage() {
 	w.Helper()
 	for _, page := range eval[[]string](w, "[...document.querySelectorAll('header nav a, nav.parts a')].map((a) => a.getAttribute('href'))") {
 		w.at(page)
 		w.until(fmt.Sprintf("document.querySelector('main h1, main .strip') !== null && location.hash.startsWith(%q)", page))
-		if page != "#/events" { // whose answer does not end
+		if page != "#/events" { // its answer does not end
 			w.quiet()
 		}
 	}
@@ -132,14 +131,15 @@ func offeredToMonitors(w *tab) {
 	w.close()
 }
 
-// offeredToMakers is about policies, parameters and shovels of one of two virtual hosts, both of which a monitoring user sees.
+// offeredToMakers checks the actions on policies, parameters and shovels of one of two virtual hosts, both of which a monitoring
+// user sees.
 func offeredToMakers(w *tab) {
 	w.Helper()
 	w.everyPage()
 	w.offersAt("#/policies", fmt.Sprintf(rowsAreThere, "Policies"), "Add policy… Delete… Edit… Explain History")
 	w.opens("Edit…")
 	w.sees("Policy there in other")
-	w.until("document.querySelector('dialog button[type=submit]')?.disabled === false") // what it would do is told
+	w.until("document.querySelector('dialog button[type=submit]')?.disabled === false") // the preview has been shown
 	w.click("dialog button", "Set policy")
 	w.until("document.querySelector('dialog') === null")
 	w.click("main a.button", "History")
@@ -207,7 +207,7 @@ func offeredToOwners(w *tab) {
 	w.offersAt("#/exchanges/%2F/mine.x", fmt.Sprintf(exchangeIsThere, "mine.x"), "Add binding… Delete exchange… Unbind…")
 }
 
-// ownersWork does all that was offered.
+// ownersWork uses all offered actions.
 func ownersWork(w *tab, b *broker) {
 	w.Helper()
 	does := func(button, submit string) {
@@ -217,7 +217,7 @@ func ownersWork(w *tab, b *broker) {
 		w.until("document.querySelector('dialog') === null")
 		w.quiet()
 	}
-	w.opens("Add binding…") // at mine.x
+	w.opens("Add binding…") // on the page of mine.x
 	w.fill("dialog input[name=destination]", "mine")
 	w.fill("dialog input[name=key]", "other")
 	w.click("dialog button", "Bind")
@@ -254,7 +254,7 @@ func ownersWork(w *tab, b *broker) {
 	does("Purge…", "Purge")
 	w.click("main button", "Delete…")
 	w.click("dialog button", "Delete")
-	w.refused = []string{"status of 404"} // it is looked for, and is not there
+	w.refused = []string{"status of 404"} // the page requests the deleted queue
 	w.sees("There is no queue of this name, or not any more.")
 	b.request("GET", "/api/queues/%2F/mine", "", 404)
 	w.close()

@@ -12,10 +12,10 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// axe finds what keeps people from using a page.
+// axe detects accessibility problems of a page.
 var axe = foreign{name: "axe-core", where: npm, probe: []string{"node", "-e", "require('axe-core')"}}
 
-// lively has something due of each kind.
+// lively declares queues with pending deadlines of each kind.
 func lively(b *broker) {
 	c := b.dial()
 	c.queue("orders.new", amqp.Table{"x-dead-letter-exchange": "", "x-dead-letter-routing-key": "orders.dead"})
@@ -43,7 +43,7 @@ func lively(b *broker) {
 	}
 }
 
-// axeScript returns the script that has to run in a page before axe can look at it; the test is skipped if there is none.
+// axeScript returns axe's script, which must run in a page before it is checked; the test is skipped if axe is not installed.
 func axeScript(t *testing.T) string {
 	t.Helper()
 	axe.want(t)
@@ -58,13 +58,13 @@ func axeScript(t *testing.T) string {
 	return string(text)
 }
 
-// Each page is usable for everybody, in light and dark, and without scrolling sideways on a small screen.
+// Each page is accessible, in light and dark, and without horizontal scrolling on a small screen.
 func TestPagesForEverybody(t *testing.T) {
 	t.Parallel()
 	br, b, script := newBrowser(t), start(t), axeScript(t)
 	lively(b)
 	worked(b)
-	sendsOn(b, 4) // as few as make a ladder of the graph: what axe costs grows with the rows of the lists
+	sendsOn(b, 4) // the smallest ladder that the graph recognizes: axe's time grows with the rows of the lists
 	w := br.open(b, "")
 	pictures(w, func(page string) {
 		t.Helper()
@@ -80,7 +80,7 @@ func TestPagesForEverybody(t *testing.T) {
 	})
 }
 
-// pictures looks at all pages.
+// pictures opens all pages.
 func pictures(w *tab, check func(page string)) {
 	w.Helper()
 	w.until("document.querySelector('.login') !== null")
@@ -108,7 +108,7 @@ func pictures(w *tab, check func(page string)) {
 	lists(w, check)
 }
 
-// pictureQueue looks at all parts of a queue's page.
+// pictureQueue opens all parts of a queue's page.
 func pictureQueue(w *tab, check func(string)) {
 	w.Helper()
 	w.do(chromedp.Navigate(w.url("#/queue/%2F/orders")))
@@ -137,8 +137,9 @@ func pictureQueue(w *tab, check func(string)) {
 	check("queue-story")
 }
 
-// accessible asserts that a page is no wider than its window, says nothing that is not meant for people, and that axe finds nothing; of colours alone for a
-// page that was looked at in others, as TestColours wants nothing else to depend on them.
+// accessible asserts that a page is no wider than its window, shows no internal values such as NaN, and that axe finds no
+// problem. With colours only its colour rules run, for a page already checked in another scheme: TestColours ensures that nothing
+// else depends on the scheme.
 func accessible(w *tab, page string, width int, axe string, colours bool) {
 	w.Helper()
 	if wide := eval[int](w, "document.documentElement.scrollWidth"); wide > width {
@@ -147,11 +148,11 @@ func accessible(w *tab, page string, width int, axe string, colours bool) {
 	if wrong := eval[string](w, `document.body.innerText.match(/.*\b(NaN|undefined|Invalid Date|\[object).*/)?.[0] ?? ""`); wrong != "" {
 		w.Errorf("%s says %q", page, wrong)
 	}
-	if !eval[bool](w, "'axe' in window") { // it is large
+	if !eval[bool](w, "'axe' in window") { // the script is large
 		_ = eval[bool](w, axe+"; true")
 	}
 	options := "{resultTypes: ['violations']}"
-	if colours { // the rules about them that it has by default
+	if colours { // its default rules about colours
 		options = "{resultTypes: ['violations'], runOnly: ['color-contrast', 'link-in-text-block']}"
 	}
 	var found []struct {

@@ -12,7 +12,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// policyInterface is a way to policies. All three lead to the same registry.
+// policyInterface is an interface to policies. All three access the same registry.
 type policyInterface struct {
 	set   func(name, pattern, definition string)
 	clear func(name string)
@@ -45,7 +45,7 @@ func (b *broker) policyInterfaces() map[string]policyInterface {
 	}
 }
 
-// request asks the HTTP API and returns the body.
+// request sends a request to the HTTP API and returns the body.
 func (b *broker) request(method, path, body string, want int) string {
 	b.Helper()
 	status, text := b.ask(method, path, body)
@@ -55,13 +55,13 @@ func (b *broker) request(method, path, body string, want int) string {
 	return string(text)
 }
 
-// ask asks the HTTP API as guest.
+// ask sends a request to the HTTP API as guest.
 func (b *broker) ask(method, path, body string) (status int, text []byte) {
 	b.Helper()
 	return b.askAs("guest", method, path, body)
 }
 
-// askAs asks as a user whose password is the name.
+// askAs sends a request as a user whose password is its name.
 func (b *broker) askAs(user, method, path, body string) (status int, text []byte) {
 	b.Helper()
 	r, err := http.NewRequestWithContext(b.Context(), method, "http://"+b.http+path, strings.NewReader(body))
@@ -106,7 +106,7 @@ func (b *broker) exit(args ...string) (code int, out string) {
 	return cmd.ProcessState.ExitCode(), string(text)
 }
 
-// admin sends a command to the exchange candlemark.admin and takes the answer.
+// admin sends a command to the exchange candlemark.admin and returns the answer.
 func (b *broker) admin(key, body string) map[string]any {
 	b.Helper()
 	c := b.dial()
@@ -121,8 +121,8 @@ func (b *broker) admin(key, body string) map[string]any {
 	return answer
 }
 
-// A policy acts on the next message published, and its removal on the one after
-// that; what is in the queue keeps its deadline (TTL-24).
+// A policy applies to the next message published, and its removal to the one after that; queued messages keep their deadlines
+// (TTL-24).
 func TestPOL9_HotPolicyThroughEveryInterface(t *testing.T) {
 	t.Parallel()
 	b := start(t)
@@ -200,7 +200,7 @@ func TestPOL14_RefusedPolicies(t *testing.T) {
 	b.verb(64, "set_policy", "few")
 }
 
-// The lease is renewed by a change of the policy, not by looking (LEASE-4).
+// The lease is renewed by a change of the policy, not by read-only requests (LEASE-4).
 func TestLEASE4_LookingRenewsNothing(t *testing.T) {
 	t.Parallel()
 	b := start(t)

@@ -69,14 +69,14 @@ func TestPublishMandatory(t *testing.T) {
 		r.MessageId != "m" || string(r.Body) != "back" {
 		t.Errorf("%+v", r)
 	}
-	c.put("amq.direct", "nobody", amqp.Publishing{}) // vanishes
+	c.put("amq.direct", "nobody", amqp.Publishing{}) // unroutable: dropped
 	closed := c.NotifyClose(make(chan *amqp.Error, 1))
 	_, err := c.PublishWithDeferredConfirm("nowhere", "", false, false, amqp.Publishing{})
 	c.must(err)
 	c.fails(<-closed, amqp.NotFound, "NOT_FOUND - no exchange 'nowhere' in vhost '/'")
 }
 
-// Bodies of every size arrive as they were, in frames of every size: copied or, when they are large, referred to.
+// Bodies of every size arrive unchanged, in frames of every size: copied or, if large, passed by reference.
 func TestPublishBodiesOverManyFrames(t *testing.T) {
 	t.Parallel()
 	b := start(t)
@@ -107,7 +107,7 @@ func TestPublishTooLarge(t *testing.T) {
 	c := start(t).dial()
 	q := c.queue("", nil)
 	closed := c.NotifyClose(make(chan *amqp.Error, 1))
-	_, _ = c.PublishWithDeferredConfirm("", q, false, false, amqp.Publishing{Body: make([]byte, 17<<20)}) // may see the close
+	_, _ = c.PublishWithDeferredConfirm("", q, false, false, amqp.Publishing{Body: make([]byte, 17<<20)}) // may fail because of the close
 	c.fails(<-closed, amqp.PreconditionFailed, "larger than")
 	c.send(q, "small")
 	c.holds(q, "small")
@@ -157,7 +157,7 @@ func TestNackRequeueKeepsPositions(t *testing.T) {
 	if string(d.Body) != "1" || !d.Redelivered {
 		t.Errorf("%+v", d)
 	}
-	c.must(c.Close()) // gives 3 back
+	c.must(c.Close()) // requeues 3
 	c.open()
 	c.holds(q, "2", "3", "4")
 }
@@ -193,7 +193,7 @@ func TestCancelKeepsUnacknowledged(t *testing.T) {
 	c.holds(q)
 }
 
-// The connection dies, not the channel: everything comes back.
+// The connection is lost, not only the channel: all unacked messages are requeued.
 func TestLostConnectionGivesBack(t *testing.T) {
 	t.Parallel()
 	b := start(t)

@@ -68,7 +68,7 @@ func (r *rabbitmq) receive(c *rmq.Consumer, want string) rmq.IDeliveryContext {
 	return d
 }
 
-// Queues, exchanges and bindings as RabbitMQ's client declares, describes, purges and deletes them.
+// RabbitMQ's client declares, describes, purges and deletes queues, exchanges and bindings.
 func TestRabbitMQClient_Topology(t *testing.T) {
 	t.Parallel()
 	r := connectRabbitMQ(t, start(t))
@@ -122,10 +122,10 @@ func TestRabbitMQClient_Topology(t *testing.T) {
 	r.routes()
 }
 
-// routes has exchanges of the other types, bindings with arguments, and a publisher whose messages name where they go.
+// routes declares exchanges of the other types, bindings with arguments, and a publisher whose messages contain their addresses.
 func (r *rabbitmq) routes() {
 	r.Helper()
-	for range 2 { // the same again is no error
+	for range 2 { // redeclaring is no error
 		for _, x := range []rmq.IExchangeSpecification{
 			&rmq.DirectExchangeSpecification{Name: "d", IsAutoDelete: true}, &rmq.HeadersExchangeSpecification{Name: "h"},
 			&rmq.CustomExchangeSpecification{Name: "later", ExchangeTypeName: "x-delayed-message", Arguments: map[string]any{"x-delayed-type": "direct"}},
@@ -190,7 +190,7 @@ func (r *rabbitmq) routes() {
 	r.refuses()
 }
 
-// refuses has what is not there, or not supported, be refused with what the client knows it by.
+// refuses checks that missing and unsupported objects are refused with the errors that the client expects.
 func (r *rabbitmq) refuses() {
 	r.Helper()
 	var refused *amqp.Error
@@ -213,7 +213,7 @@ func (r *rabbitmq) refuses() {
 	}
 }
 
-// All outcomes, as publisher and as consumer, and deliveries that are settled when they are sent.
+// All outcomes, for a publisher and for a consumer, and deliveries that are sent settled.
 func TestRabbitMQClient_Outcomes(t *testing.T) {
 	t.Parallel()
 	r := connectRabbitMQ(t, start(t))
@@ -268,13 +268,13 @@ func TestRabbitMQClient_Outcomes(t *testing.T) {
 	}
 }
 
-// A requester without a queue of its own gets the answers to its requests.
+// A requester without a queue of its own gets the answers to its requests by direct reply-to.
 func TestRabbitMQClient_DirectReplyTo(t *testing.T) {
 	t.Parallel()
 	r := connectRabbitMQ(t, start(t))
 	_, err := r.m.DeclareQueue(r.ctx, &rmq.ClassicQueueSpecification{Name: "requests"})
 	r.ok(err)
-	asked := make(chan struct{}) // the client forgets an answer that is faster than the outcome of its request
+	asked := make(chan struct{}) // the client drops an answer that arrives before the outcome of its request
 	responder, err := r.conn.NewResponder(r.ctx, rmq.ResponderOptions{RequestQueue: "requests", Handler: func(_ context.Context, m *amqp.Message) (*amqp.Message, error) {
 		<-asked
 		return amqp.NewMessage(append([]byte("re: "), m.GetData()...)), nil

@@ -17,8 +17,8 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// adminLines are command lines of rabbitmqadmin, with | between words. CONNECTION is the name of one, DIR a folder. The
-// output of those behind a ! differs from one run to the next.
+// adminLines are command lines of rabbitmqadmin, with | between words. CONNECTION is replaced by a connection's name, DIR by a
+// folder. The output of lines with a ! differs between runs.
 const adminLines = `
 !list connections
 !list channels
@@ -109,7 +109,7 @@ list|dances
 declare|dance
 `
 
-// Debian's script and the program of ours by that name do and say the same, which testdata has.
+// Debian's script and Candlemark's program of that name have the same effects and output, which is stored in testdata.
 func TestRabbitmqadmin(t *testing.T) {
 	t.Parallel()
 	path, err := binary()
@@ -153,7 +153,7 @@ func TestRabbitmqadmin(t *testing.T) {
 	})
 }
 
-// adminResult has the end of a command line.
+// adminResult is the output and exit code of a command line.
 type adminResult struct {
 	Stdout, Stderr string
 	Code           int
@@ -174,7 +174,7 @@ func runAdmin(t *testing.T, program string, words []string) adminResult {
 
 var ofOneRun = regexp.MustCompile(`127\.0\.0\.1:\d+`)
 
-// administer runs all lines and compares what is written.
+// administer runs all lines and compares their output.
 func (b *broker) administer(t *testing.T, run func([][]string) []adminResult) {
 	t.Helper()
 	conn, err := amqp.Dial("amqp://guest:guest@" + b.amqp + "/")

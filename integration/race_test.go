@@ -2,5 +2,5 @@
 
 package integration
 
-// The broker is built with the race detector when the tests are.
+// The broker is built with the race detector if the tests are.
 func init() { buildFlags = append(buildFlags, "-race") }

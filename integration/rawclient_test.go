@@ -14,7 +14,7 @@ import (
 	"candlemark/protocol"
 )
 
-// rawClient is a socket on which a test writes any bytes.
+// rawClient is a socket to which a test writes arbitrary bytes.
 type rawClient struct {
 	*testing.T
 	*net.TCPConn
@@ -43,7 +43,7 @@ func (i *rawClient) must(err error) {
 	}
 }
 
-// say writes. The broker may have hung up already.
+// say writes. The broker may already have closed the connection.
 func (i *rawClient) say(parts ...[]byte) {
 	_, _ = i.Write(bytes.Join(parts, nil))
 }
@@ -58,7 +58,7 @@ func frameOf(kind byte, channel uint16, payload ...byte) []byte {
 	return append(append(f, payload...), protocol.FrameEnd)
 }
 
-// next reads one frame, heartbeats aside.
+// next reads one frame, skipping heartbeats.
 func (i *rawClient) next() (protocol.Frame, error) {
 	for {
 		f, n, _, err := protocol.ParseFrame(i.buf, 0)
@@ -100,7 +100,7 @@ func expect[T protocol.Method](i *rawClient) T {
 	return got
 }
 
-// login opens the connection with a heartbeat in s, or 0 if there is none.
+// login opens the connection with a heartbeat in s, 0 for none.
 func (i *rawClient) login(heartbeat uint16) {
 	i.Helper()
 	i.greet("guest")
@@ -110,7 +110,7 @@ func (i *rawClient) login(heartbeat uint16) {
 	expect[*protocol.ConnectionOpenOk](i)
 }
 
-// greet says everything up to the password.
+// greet sends the protocol header and connection.start-ok with the password.
 func (i *rawClient) greet(password string) {
 	i.Helper()
 	i.say(protocol.ProtocolHeader[:])
@@ -130,8 +130,8 @@ func (i *rawClient) open(channel uint16) {
 	expect[*protocol.ChannelOpenOk](i)
 }
 
-// mine declares an exclusive queue on channel 1. Others see by it whether the
-// broker has noticed that the connection is gone.
+// mine declares an exclusive queue on channel 1, by which others can detect whether the broker has noticed the end of the
+// connection.
 func (i *rawClient) mine(name string) {
 	i.Helper()
 	i.open(1)
@@ -139,7 +139,7 @@ func (i *rawClient) mine(name string) {
 	expect[*protocol.QueueDeclareOk](i)
 }
 
-// refused expects connection.close and then the end.
+// refused expects connection.close and then the end of the stream.
 func (i *rawClient) refused(code uint16, text string) {
 	i.Helper()
 	m := expect[*protocol.ConnectionClose](i)
@@ -150,7 +150,7 @@ func (i *rawClient) refused(code uint16, text string) {
 	i.over()
 }
 
-// over expects that nothing more comes before the end of the stream.
+// over expects the end of the stream without another frame.
 func (i *rawClient) over() {
 	i.Helper()
 	f, err := i.next()
@@ -162,7 +162,7 @@ func (i *rawClient) over() {
 	}
 }
 
-// answers expects exactly these bytes and then the end.
+// answers expects exactly these bytes and then the end of the stream.
 func (i *rawClient) answers(want []byte) {
 	i.Helper()
 	got, err := io.ReadAll(i)
@@ -174,7 +174,7 @@ func (i *rawClient) answers(want []byte) {
 	}
 }
 
-// bystander has a connection from before the trouble, with a consumer.
+// bystander is a connection opened before the disturbance, with a consumer.
 type bystander struct {
 	*client
 	queue string
@@ -199,7 +199,7 @@ func (b *broker) bystander() *bystander {
 	return s
 }
 
-// undisturbed publishes and consumes on the old connection, and on a new one.
+// undisturbed publishes and consumes on the existing connection, and opens a new one.
 func (s *bystander) undisturbed(b *broker) {
 	s.Helper()
 	s.mu.Lock()
@@ -219,5 +219,5 @@ func (s *bystander) undisturbed(b *broker) {
 	fresh.login(0)
 	fresh.say(method(0, &protocol.ConnectionClose{ReplyCode: 200}))
 	expect[*protocol.ConnectionCloseOk](fresh)
-	_ = fresh.Close() // again when the test ends
+	_ = fresh.Close() // closed again when the test ends
 }

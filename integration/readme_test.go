@@ -13,7 +13,7 @@ import (
 
 var goBlock = regexp.MustCompile("(?s)```go\n(.*?)```")
 
-// The program in the README does what it says, at another port.
+// The program in the README works as described, at another port.
 func TestReadme(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../README.md")

@@ -12,7 +12,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// begins puts something of everything that is durable into a broker.
+// begins creates durable objects of every kind in a broker.
 func (b *broker) begins() {
 	b.Helper()
 	b.request("PUT", "/api/vhosts/other", "", 201)
@@ -40,23 +40,23 @@ func (b *broker) begins() {
 		b.Fatalf("got %s", d.Body)
 	}
 	c.must(d.Ack(false))
-	c.ask("orders") // of one read, publishes go ahead of acknowledgements
-	// When this is confirmed, the ack before it is durable as well.
+	c.ask("orders") // publishes read together with an acknowledgement overtake it
+	// When this is confirmed, the preceding ack is durable as well.
 	c.put("", "orders", amqp.Publishing{Body: []byte("later"), DeliveryMode: amqp.Persistent, Expiration: "3600000"})
 }
 
-// ask returns when the queue has written to the journal all that its clients have sent and received.
+// ask returns when the queue has processed everything that its clients have sent and received.
 func (c *client) ask(queue string) {
 	c.Helper()
 	_, err := c.QueueDeclarePassive(queue, true, false, false, false, nil)
 	c.must(err)
 }
 
-// goesOn checks what another broker over the same data folder has of it.
+// goesOn checks what a new broker on the same data folder has restored.
 func (b *broker) goesOn() {
 	b.Helper()
 	c := b.dialWith(amqp.Config{SASL: []amqp.Authentication{&amqp.PlainAuth{Username: "alice", Password: "secret"}}})
-	if !c.exists("leased") { // asking for it renews it
+	if !c.exists("leased") { // the passive declare renews it
 		b.Error("the lease is not a full one")
 	}
 	want := []string{}
@@ -92,8 +92,7 @@ func (b *broker) goesOn() {
 	})
 }
 
-// Whatever ends a broker, the next one over its data folder goes on where it
-// stopped (TTL-26, LEASE-4).
+// However a broker ends, the next one on its data folder continues where it stopped (TTL-26, LEASE-4).
 func TestRestart(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(*broker){"kill": (*broker).kill, "stop": (*broker).stop} {
@@ -112,7 +111,7 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// A data folder has one broker at a time.
+// Only one broker at a time can use a data folder.
 func TestDataFolderInUse(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
@@ -127,7 +126,7 @@ func TestDataFolderInUse(t *testing.T) {
 	}
 }
 
-// shown are the lists that tell all that is defined, and what counts of each.
+// shown are the API's lists of all definitions, and the fields that are compared.
 var shown = map[string][]string{
 	"vhosts":             {"name", "description", "tags", "default_queue_type", "protected_from_deletion"},
 	"users":              {"name", "password_hash", "hashing_algorithm", "tags"},
@@ -174,7 +173,7 @@ func (b *broker) defined() string {
 	return strings.Join(all, "\n")
 }
 
-// defines makes something of everything, changes some of it and deletes some.
+// defines creates definitions of every kind, changes some and deletes some.
 func (b *broker) defines() {
 	b.Helper()
 	for _, x := range []struct {
@@ -239,8 +238,8 @@ func (b *broker) defines() {
 	c.must(c.ExchangeDelete("gone", false, false))
 }
 
-// Everything that is defined is the same behind a restart, and what was deleted stays so. Messages in a delayed
-// exchange stay, and come when they are due (DLY-3).
+// All definitions are the same after a restart, and deleted ones stay deleted. Messages in a delayed exchange are kept, and
+// delivered when they are due (DLY-3).
 func TestDefinitionsSurvive(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(*broker){"kill": (*broker).kill, "stop": (*broker).stop} {
@@ -253,7 +252,7 @@ func TestDefinitionsSurvive(t *testing.T) {
 			due := c.consume("due", true)
 			c.bodies(due, "1", "3")
 			c.ask("due")
-			c.put("", "q", amqp.Publishing{DeliveryMode: amqp.Persistent}) // and what was settled before it is durable
+			c.put("", "q", amqp.Publishing{DeliveryMode: amqp.Persistent}) // the preceding settlements are durable, too
 			before := b.defined()
 			b.request("DELETE", "/api/exchanges/other/temporary", "", 204)
 			end(b)
@@ -282,9 +281,9 @@ func TestDefinitionsSurvive(t *testing.T) {
 	}
 }
 
-// A stop ends every connection, and with its last consumer a durable auto-delete queue, and an auto-delete exchange
-// with its last binding; a crash leaves them as they were. RabbitMQ 3.10 does the same. Unacked messages are requeued
-// and marked as redelivered, and no others are.
+// A stop closes every connection, deletes a durable auto-delete queue with its last consumer, and an auto-delete exchange with
+// its last binding; a crash leaves them as they were. RabbitMQ 3.10 does the same. Unacked messages are requeued and marked as
+// redelivered, and no others are.
 func TestAutoDeleteOverRestarts(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(*broker){"kill": (*broker).kill, "stop": (*broker).stop} {
@@ -300,7 +299,7 @@ func TestAutoDeleteOverRestarts(t *testing.T) {
 					c.put("", q, amqp.Publishing{DeliveryMode: amqp.Persistent, Body: []byte(body)})
 				}
 			}
-			for i := range 100 { // in a stop, the broker waits for all that a queue's end brings about
+			for i := range 100 { // at a stop, the broker waits for all consequences of a queue's deletion
 				x := "x" + strconv.Itoa(i)
 				c.must(c.ExchangeDeclare(x, "fanout", true, true, false, false, nil))
 				c.must(c.QueueBind("consumed", "", x, false, nil))
@@ -309,7 +308,7 @@ func TestAutoDeleteOverRestarts(t *testing.T) {
 			c.next(c.consume("consumed", false))
 			c.next(c.consume("plain", false))
 			c.ask("consumed")
-			c.put("", "plain", amqp.Publishing{DeliveryMode: amqp.Persistent, Body: []byte("3")}) // and what the queue wrote before is durable
+			c.put("", "plain", amqp.Publishing{DeliveryMode: amqp.Persistent, Body: []byte("3")}) // what the queue wrote before is durable, too
 			closed := c.conn.NotifyClose(make(chan *amqp.Error, 1))
 			end(b)
 			if e := <-closed; name == "stop" && (e == nil || e.Code != amqp.ConnectionForced || !strings.Contains(e.Reason, "shutdown")) {

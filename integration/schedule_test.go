@@ -17,9 +17,9 @@ import (
 
 var manyScheduled = flag.Int("scheduled", 20_000, "how many messages TestDLY14_ManyScheduled schedules")
 
-// Persistent messages with random times within an hour: the broker is killed, and has
-// all of them, with their times, when it is back; they can be counted, listed, moved and
-// cancelled. How long that took is logged.
+// TestDLY14_ManyScheduled: persistent messages are scheduled for random times within an hour, and the broker is killed; after the
+// restart it has all of them, with their times, and they can be counted, listed, rescheduled and cancelled. The durations are
+// logged.
 func TestDLY14_ManyScheduled(t *testing.T) {
 	besideOthers(t, "scheduled")
 	dir := filepath.Join(t.TempDir(), "data")
@@ -87,7 +87,7 @@ func (c *client) scheduleMany() {
 	}
 }
 
-// expectScheduled asks for the counts.
+// expectScheduled checks the counts.
 func (b *broker) expectScheduled(want int) {
 	b.Helper()
 	var counts struct {

@@ -15,7 +15,7 @@ import (
 func TestServeStopClosesConnections(t *testing.T) {
 	t.Parallel()
 	var closed chan *amqp.Error
-	t.Run("broker", func(t *testing.T) { // which stops when it ends
+	t.Run("broker", func(t *testing.T) { // the broker stops when this subtest ends
 		b := start(t)
 		conn, err := amqp.Dial("amqp://guest:guest@" + b.amqp + "/")
 		if err != nil {

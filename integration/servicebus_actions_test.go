@@ -37,7 +37,7 @@ func (b *broker) azure() *azure {
 	return &azure{b.T, ctx, client}
 }
 
-// copies receives so many messages of the subscription.
+// copies receives count messages from the subscription.
 func (a *azure) copies(topic string, count int) (all []string) {
 	a.Helper()
 	r, err := a.client.NewReceiverForSubscription(topic, "s", &azservicebus.ReceiverOptions{ReceiveMode: azservicebus.ReceiveModeReceiveAndDelete})
@@ -65,7 +65,8 @@ func (a *azure) wants(topic string, want ...string) {
 	}
 }
 
-// A message that five rules select, two of them with an action, comes three times: also after a restart, and of clients of RabbitMQ.
+// A message selected by five rules, two of them with an action, is delivered three times: also after a restart, and if it is
+// published by a client of RabbitMQ.
 func TestServiceBusActions(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -84,7 +85,7 @@ func TestServiceBusActions(t *testing.T) {
 		}
 		send("a")
 		a.wants("t", "a: - <nil> bare", "a: half of order 5 half", "a: order 10 <nil>")
-		send("b") // and stays
+		send("b") // kept over the restart
 	})
 	b := startIn(t, data, flags...)
 	a := b.azure()
@@ -118,7 +119,7 @@ func TestServiceBusActions(t *testing.T) {
 	a.wants("t", "d: - <nil> bare", "d: order 1 <nil>", "d: order 5 given")
 }
 
-// administerActions adds a rule with an action by the administration client, and looks at it.
+// administerActions adds a rule with an action by the administration client, and reads it back.
 func administerActions(t *testing.T, b *broker) {
 	t.Helper()
 	ctx, c := context.Background(), administrator(b, "RootManageSharedAccessKey", "any")

@@ -16,7 +16,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus/admin"
 )
 
-// plainly sends what is meant for HTTPS to an address with plain HTTP.
+// plainly is an address to which HTTPS requests are sent over plain HTTP.
 type plainly string
 
 // Do implements policy.Transporter.
@@ -67,7 +67,7 @@ func status(err error) int {
 	return 0
 }
 
-// The Go SDK creates entities with a key, changes, lists and deletes them.
+// With a key, the Go SDK creates, changes, lists and deletes entities.
 func TestServiceBusGoAdministration(t *testing.T) {
 	t.Parallel()
 	b := start(t, "--servicebus-http", "127.0.0.1:0")
@@ -121,7 +121,7 @@ func TestServiceBusGoAdministration(t *testing.T) {
 	}
 }
 
-// goTopics has a topic with a subscription that forwards to the queue q.
+// goTopics creates a topic with a subscription that forwards to the queue q.
 func goTopics(t *testing.T, c *admin.Client) {
 	t.Helper()
 	ctx := context.Background()
@@ -183,7 +183,7 @@ func goTopics(t *testing.T, c *admin.Client) {
 	}
 }
 
-// counted returns how many items the pages of a pager have.
+// counted returns the number of items in all pages of a pager.
 func counted[P any](t *testing.T, pager *runtime.Pager[P], of func(P) int) (n int) {
 	t.Helper()
 	for pager.More() {
@@ -196,7 +196,7 @@ func counted[P any](t *testing.T, pager *runtime.Pager[P], of func(P) int) (n in
 	return n
 }
 
-// changeTopics changes the topic t and its subscription s, and lists them, with the queue q.
+// changeTopics changes and lists the topic t and its subscription s, and lists the queue q.
 func changeTopics(t *testing.T, c *admin.Client) {
 	t.Helper()
 	ctx := context.Background()
@@ -243,7 +243,7 @@ func changeTopics(t *testing.T, c *admin.Client) {
 	}
 }
 
-// So does that of npm, as the emulator lets it.
+// The npm package's administration client does the same, with the emulator's setting.
 func TestServiceBusNodeAdministration(t *testing.T) {
 	t.Parallel()
 	f := foreign{

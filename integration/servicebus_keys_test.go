@@ -25,7 +25,7 @@ type keyed struct {
 	name, key string
 }
 
-// may returns which operations the key is good for.
+// may returns the operations that the key permits.
 func (k *keyed) may(operations []string) string {
 	k.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -67,7 +67,7 @@ func (k *keyed) may(operations []string) string {
 	return strings.Join(good, ", ")
 }
 
-// TestServiceBus_EntityKeys_SBT5: each key of an entity is good for its rights there, and for nothing elsewhere.
+// TestServiceBus_EntityKeys_SBT5: each key of an entity grants its rights there, and none elsewhere.
 func TestServiceBus_EntityKeys_SBT5(t *testing.T) {
 	t.Parallel()
 	b := start(t, "--servicebus-http", "127.0.0.1:0")
@@ -117,7 +117,8 @@ func sameRule(a, b admin.AuthorizationRule) bool {
 	return *a.KeyName == *b.KeyName && *a.PrimaryKey == *b.PrimaryKey && *a.SecondaryKey == *b.SecondaryKey && slices.Equal(a.AccessRights, b.AccessRights)
 }
 
-// TestServiceBus_EntityKeysChange_SBT5: an update replaces the keys of an entity, who may not have a right gives none, and keys end with their entity.
+// TestServiceBus_EntityKeysChange_SBT5: an update replaces the keys of an entity, users cannot grant rights that they lack, and
+// keys are deleted with their entity.
 func TestServiceBus_EntityKeysChange_SBT5(t *testing.T) {
 	t.Parallel()
 	b := start(t, "--servicebus-http", "127.0.0.1:0")
@@ -182,7 +183,8 @@ func TestServiceBus_EntityKeysChange_SBT5(t *testing.T) {
 	}
 }
 
-// TestServiceBus_KeysOfAnotherCase_SBT5: a queue whose name differs from that of an entity in case gives no access to its keys.
+// TestServiceBus_KeysOfAnotherCase_SBT5: a queue whose name differs from an entity's only in case gives no access to the entity's
+// keys.
 func TestServiceBus_KeysOfAnotherCase_SBT5(t *testing.T) {
 	t.Parallel()
 	b := start(t, "--servicebus-http", "127.0.0.1:0")
@@ -194,7 +196,7 @@ func TestServiceBus_KeysOfAnotherCase_SBT5(t *testing.T) {
 	if _, err := administrator(b, "root", "secret").CreateQueue(ctx, "orders", &admin.CreateQueueOptions{Properties: &admin.QueueProperties{AuthorizationRules: rules}}); err != nil {
 		t.Fatal(err)
 	}
-	b.put("/api/queues/%2F/Orders", `{"durable":true}`) // as queue.declare does
+	b.put("/api/queues/%2F/Orders", `{"durable":true}`) // as by queue.declare
 	seen, err := mallory.GetQueue(ctx, "Orders", nil)
 	if err != nil || len(seen.AuthorizationRules) > 0 {
 		t.Errorf("%v, %d keys of another entity", err, len(seen.AuthorizationRules))

@@ -18,13 +18,13 @@ import (
 
 const sampleConfig = "../internal/servicebus/configfile/testdata/Config.json"
 
-// atom makes a request to the administration API with a token that is signed with nothing that the broker knows.
+// atom makes a request to the administration API with a token signed with a key unknown to the broker.
 func (b *broker) atom(method, path, body string, match bool) (status int, text string) {
 	b.Helper()
 	return b.atomAs("RootManageSharedAccessKey", "SAS_KEY_VALUE", method, path, body, match)
 }
 
-// atomAs makes a request with a token that is signed with a key.
+// atomAs makes a request with a token signed with a key.
 func (b *broker) atomAs(name, key, method, path, body string, match bool) (status int, text string) {
 	b.Helper()
 	r, err := http.NewRequest(method, "http://"+b.log.address("Service Bus listener started")+"/"+path, strings.NewReader(body))
@@ -47,14 +47,14 @@ func (b *broker) atomAs(name, key, method, path, body string, match bool) (statu
 	return answer.StatusCode, string(all)
 }
 
-// asked returns the answer of the HTTP API, whichever it is.
+// asked returns the answer of the HTTP API, whatever its status.
 func (b *broker) asked(path string) string {
 	b.Helper()
 	_, text := b.ask(http.MethodGet, path, "")
 	return string(text)
 }
 
-// element returns the text of an element of XML.
+// element returns the text of an XML element.
 func element(text, name string) string {
 	if m := regexp.MustCompile(`<(?:\w+:)?` + name + `(?: [^>]*)?>([^<]*)<`).FindStringSubmatch(text); m != nil {
 		return m[1]
@@ -62,7 +62,8 @@ func element(text, name string) string {
 	return ""
 }
 
-// The entities of the emulator's file are there after each start, as they are described, and RabbitMQ's clients use them.
+// The entities of the emulator's configuration file exist after each start, as described there, and RabbitMQ's clients can use
+// them.
 func TestServiceBusConfig(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -124,7 +125,7 @@ func described(kind, inside string) string {
 		inside + `</` + kind + `></content></entry>`
 }
 
-// The administration API creates, changes, lists and deletes.
+// The administration API creates, changes, lists and deletes entities.
 func TestServiceBusAdministration(t *testing.T) {
 	t.Parallel()
 	b := start(t, "--servicebus-http", "127.0.0.1:0", "--servicebus-emulator")
@@ -188,7 +189,7 @@ func TestServiceBusAdministration(t *testing.T) {
 	}
 }
 
-// A request has at most 256 KiB, a feed 100 entities.
+// A request is limited to 256 KiB, a feed to 100 entities.
 func TestServiceBusAdministrationIsBounded(t *testing.T) {
 	t.Parallel()
 	b := start(t, "--servicebus-http", "127.0.0.1:0", "--servicebus-emulator")
@@ -207,7 +208,7 @@ func TestServiceBusAdministrationIsBounded(t *testing.T) {
 	}
 }
 
-// Definitions bring entities, rules and access keys to another broker.
+// Definitions transfer entities, rules and access keys to another broker.
 func TestServiceBusDefinitions(t *testing.T) {
 	t.Parallel()
 	one := start(t, "--servicebus-config", sampleConfig, "--servicebus-http", "127.0.0.1:0", "--servicebus-emulator")
@@ -229,7 +230,7 @@ func TestServiceBusDefinitions(t *testing.T) {
 	}
 }
 
-// Without the emulator's setting a token needs a key of the broker's.
+// Without the emulator's setting a token must be signed with a key of the broker.
 func TestServiceBusWantsAKey(t *testing.T) {
 	t.Parallel()
 	b := start(t, "--servicebus-http", "127.0.0.1:0")
@@ -238,8 +239,7 @@ func TestServiceBusWantsAKey(t *testing.T) {
 	}
 }
 
-// A user that may configure only its own queues cannot forward to those of others, as with a declaration over 0-9-1
-// (DL-3).
+// A user that may configure only its own queues cannot forward to those of others, as in a declare over 0-9-1 (DL-3).
 func TestServiceBusForwardingIsPublishing(t *testing.T) {
 	t.Parallel()
 	b := start(t, "--servicebus-http", "127.0.0.1:0")
@@ -267,8 +267,8 @@ func TestServiceBusForwardingIsPublishing(t *testing.T) {
 	}
 }
 
-// TestServiceBusDelete_Rights: an entity is deleted with what belongs to it, and needs permission for as much as there is; without it
-// nothing is deleted.
+// TestServiceBusDelete_Rights: an entity is deleted with everything that belongs to it, and the deletion needs permission for all
+// of it; without permission nothing is deleted.
 func TestServiceBusDelete_Rights(t *testing.T) {
 	t.Parallel()
 	b := start(t, "--servicebus-http", "127.0.0.1:0")
@@ -286,8 +286,8 @@ func TestServiceBusDelete_Rights(t *testing.T) {
 		{"one", "DELETE", "one", "", 200},
 		{"one", "PUT", "one", elsewhere, 201},
 		{"all", "PUT", "forwards", "<ForwardTo>one</ForwardTo>", 201},
-		{"one", "DELETE", "one", "", 401}, // the exchange leads to it
-		{"one", "DELETE", "two", "", 401}, // it has dead letters
+		{"one", "DELETE", "one", "", 401}, // its forward exchange exists, which this user may not configure
+		{"one", "DELETE", "two", "", 401}, // its dead-letter queue exists, which this user may not configure
 		{"all", "GET", "one", "", 200},
 		{"all", "GET", "two", "", 200},
 		{"all", "DELETE", "forwards", "", 200},
@@ -310,7 +310,8 @@ func TestServiceBusDelete_Rights(t *testing.T) {
 	}
 }
 
-// A key that may not manage reads and changes nothing, nor does one that may elsewhere only, whichever way it writes the name of an entity.
+// A key without the right to manage can neither read nor change anything, nor can one with that right elsewhere only, in
+// whichever case it writes the name of an entity.
 func TestServiceBusAdministration_Rights(t *testing.T) {
 	t.Parallel()
 	b := start(t, "--servicebus-http", "127.0.0.1:0")

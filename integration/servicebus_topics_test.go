@@ -10,8 +10,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus/admin"
 )
 
-// TestServiceBus_ScheduledToTopic_DLY15: the administration API counts the messages that a topic holds, and they are
-// listed and cancelled over HTTP.
+// TestServiceBus_ScheduledToTopic_DLY15: the administration API counts the messages that a topic holds, and they can be listed
+// and cancelled over HTTP.
 func TestServiceBus_ScheduledToTopic_DLY15(t *testing.T) {
 	t.Parallel()
 	b := start(t, "--servicebus-http", "127.0.0.1:0", "--servicebus-emulator")
@@ -59,7 +59,8 @@ func TestServiceBus_ScheduledToTopic_DLY15(t *testing.T) {
 	holds(0, 0)
 }
 
-// TestServiceBus_Accessed_SBE10: queues and topics have no time of access before their first use; subscriptions have one from the beginning.
+// TestServiceBus_Accessed_SBE10: queues and topics have no access time before their first use; subscriptions have one from their
+// creation.
 func TestServiceBus_Accessed_SBE10(t *testing.T) {
 	t.Parallel()
 	b := start(t, "--servicebus-http", "127.0.0.1:0", "--servicebus-emulator")
@@ -99,7 +100,7 @@ func TestServiceBus_Accessed_SBE10(t *testing.T) {
 	}
 	hello := &azservicebus.Message{Body: []byte("hello")}
 	a.ok(a.sender("q").SendMessage(a.ctx, hello, nil))
-	a.ok(a.sender("t2").SendMessage(a.ctx, hello, nil)) // which has no subscription
+	a.ok(a.sender("t2").SendMessage(a.ctx, hello, nil)) // the topic has no subscription
 	_, err = a.sender("t3").ScheduleMessages(a.ctx, []*azservicebus.Message{hello}, time.Now().Add(time.Hour), nil)
 	a.ok(err)
 	_, err = a.sender("q3").ScheduleMessages(a.ctx, []*azservicebus.Message{hello}, time.Now().Add(time.Hour), nil)

@@ -21,8 +21,8 @@ func (b *broker) opens(user, password, vhost string) error {
 	return err
 }
 
-// A new data folder begins with the user and the virtual host that RabbitMQ's variables name;
-// in an old one they mean nothing.
+// A new data folder gets the user and the virtual host named by RabbitMQ's environment variables; in an existing one the
+// variables have no effect.
 func TestFirstUserFromVariables(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
@@ -41,7 +41,7 @@ func TestFirstUserFromVariables(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.SetBasicAuth("ops", "s3 cret")
-	if answer, err := http.DefaultClient.Do(r); err != nil || answer.StatusCode != http.StatusOK { // it is an administrator
+	if answer, err := http.DefaultClient.Do(r); err != nil || answer.StatusCode != http.StatusOK { // the user is an administrator
 		t.Error(answer, err)
 	}
 	b.stop()
@@ -54,7 +54,7 @@ func TestFirstUserFromVariables(t *testing.T) {
 	}
 }
 
-// A file with parts is read at the start and at SIGHUP; a bad one changes nothing.
+// A settings file with included parts is read at the start and at SIGHUP; an invalid one changes nothing.
 func TestSettingsFile(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

@@ -13,8 +13,8 @@ import (
 
 const mebibyte = 1 << 20
 
-// attacks each do what an attacker does once, from connecting to leaving. The user mallory may configure, write and read what begins
-// with "m" and amq.default, and has the tag management; nobody has no permissions at all.
+// attacks each carry out one attack, from connecting to disconnecting. The user mallory has permissions on names that begin with
+// "m" and may write to amq.default and candlemark.admin; nobody has no permissions at all. Both have the tag policymaker.
 var attacks = map[string]func(b *broker) error{
 	"the admin exchange is hijacked": func(b *broker) error {
 		return b.mallory(1, func(a *attacker) error {
@@ -157,7 +157,7 @@ var attacks = map[string]func(b *broker) error{
 			if err != nil {
 				return err
 			}
-			_ = a.login("guest\nWRN \x1b[31malarm is over", fmt.Sprint(n)) // of course not
+			_ = a.login("guest\nWRN \x1b[31malarm is over", fmt.Sprint(n)) // must fail
 			_ = a.Close()
 			_ = b.browse("guess"+fmt.Sprint(n), "GET", "/api/whoami", nil)
 		}
@@ -177,7 +177,7 @@ var attacks = map[string]func(b *broker) error{
 	},
 	"large bodies of nobody": func(b *broker) error {
 		var all sync.WaitGroup
-		body := make([]byte, 8*mebibyte) // one for all, for the bystander's client has the same collector
+		body := make([]byte, 8*mebibyte) // shared by all requests, because the bystander's client runs in the same process
 		for range 20 {
 			all.Go(func() { _ = b.browse("", "PUT", "/api/policies/%2F/p", bytes.NewReader(body)) })
 		}
@@ -201,7 +201,7 @@ var attacks = map[string]func(b *broker) error{
 	},
 }
 
-// mallory connects with n channels, does something, and leaves without a word.
+// mallory connects with n channels, calls do, and disconnects without a close.
 func (b *broker) mallory(n int, do func(a *attacker) error) error {
 	a, err := b.opened("mallory", n)
 	if err != nil {
@@ -211,7 +211,7 @@ func (b *broker) mallory(n int, do func(a *attacker) error) error {
 	return do(a)
 }
 
-// halves begins a message of 16 MiB on each of n channels, says half of it, and is silent.
+// halves begins a message of 16 MiB on each of n channels, sends half of it, and stops.
 func (b *broker) halves(user string, n int) error {
 	a, err := b.opened(user, n)
 	if err != nil {

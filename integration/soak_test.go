@@ -23,22 +23,22 @@ var (
 
 const (
 	soakWatermark = 400_000_000 // bytes
-	soakMargin    = 200_000_000 // bytes that memory may exceed it by under attack (docs/security.md)
-	soakRest      = 150_000_000 // bytes that the broker may hold when the attackers have left
+	soakMargin    = 200_000_000 // bytes by which memory may exceed the watermark under attack (docs/security.md)
+	soakRest      = 150_000_000 // bytes that the broker may use after the attackers have disconnected
 	soakEvery     = 10 * time.Millisecond
 )
 
-// silence waits for the peer to hang up, without reading much, for a second at most.
+// silence stays idle for a second, and then reads one byte if the peer has sent any.
 func (a *attacker) silence() error {
 	if err := a.SetDeadline(time.Now().Add(time.Second)); err != nil {
 		return err
 	}
-	<-time.After(time.Second) // of the attacker's choosing
+	<-time.After(time.Second) // chosen by the attacker
 	_, err := a.Read(make([]byte, 1))
 	return err
 }
 
-// attackHTTP begins a request and does not end it.
+// attackHTTP begins a request without ending it.
 func (b *broker) attackHTTP() (*attacker, error) {
 	conn, err := net.DialTimeout("tcp", b.http, attackTime)
 	if err != nil {
@@ -66,7 +66,8 @@ func (b *broker) watcher() *watcher {
 	return w
 }
 
-// publish goes on until stop is closed. Each message carries the time at which it was due to be sent, so that waiting is counted.
+// publish publishes until stop is closed. Each message contains its scheduled send time, so that delays of the publisher count as
+// lateness.
 func (w *watcher) publish(stop <-chan struct{}) {
 	confirms := w.from.NotifyPublish(make(chan amqp.Confirmation, 1<<16))
 	due := time.Now()
@@ -115,7 +116,7 @@ func (w *watcher) take(deliveries <-chan amqp.Delivery) {
 	}
 }
 
-// finish checks that everything has come.
+// finish checks that all messages have arrived.
 func (w *watcher) finish() {
 	w.from.put("", "bystander", amqp.Publishing{})
 	select {
@@ -132,7 +133,7 @@ func (w *watcher) finish() {
 	}
 }
 
-// startAttacked starts a broker with a watermark and the users that attack it.
+// startAttacked starts a broker with a watermark and the attacking users.
 func startAttacked(t *testing.T) *broker {
 	b := start(t, "--memory-high-watermark", strconv.Itoa(soakWatermark))
 	for _, user := range []string{"mallory", "nobody"} {
@@ -143,9 +144,9 @@ func startAttacked(t *testing.T) *broker {
 	return b
 }
 
-// attackUntil attacks until end, each attack at least once and all at the same time, beside a bystander who publishes
-// persistent messages and consumes them: nothing is lost, doubled or out of order, memory stays below the watermark and
-// a margin, and returns. How late the bystander's messages came is logged.
+// attackUntil attacks until end, each attack at least once and all concurrently, beside a bystander that publishes and consumes
+// persistent messages: none is lost, duplicated or out of order, memory stays below the watermark plus a margin, and is released
+// afterwards. The lateness of the bystander's messages is logged.
 func (b *broker) attackUntil(end time.Time, names ...string) {
 	w := b.watcher()
 	most, stop, rounds := b.watchMemory(), make(chan struct{}), make([]int, len(names))
@@ -154,9 +155,9 @@ func (b *broker) attackUntil(end time.Time, names ...string) {
 	for i, name := range names {
 		attacking.Go(func() {
 			for rounds[i] == 0 || time.Now().Before(end) {
-				_ = attacks[name](b) // what becomes of attackers is tested elsewhere
+				_ = attacks[name](b) // outcomes for attackers are tested elsewhere
 				rounds[i]++
-				<-time.After(100 * time.Millisecond) // so that the bystander has a processor at times
+				<-time.After(100 * time.Millisecond) // leaves CPU time for the bystander
 			}
 		})
 	}
@@ -176,21 +177,21 @@ func (b *broker) attackUntil(end time.Time, names ...string) {
 	if peak > soakWatermark+soakMargin {
 		b.Errorf("that is more than %d MB above it", soakMargin/1_000_000)
 	}
-	b.request("DELETE", "/api/vhosts/%2F", "", 204) // with the attackers' queues, which keep what is in them
+	b.request("DELETE", "/api/vhosts/%2F", "", 204) // deletes the attackers' queues with their messages, too
 	eventually(b.T, "memory to return", func() bool { return b.memory() < soakRest })
 	eventually(b.T, "the end of the alarm", func() bool {
 		return strings.Contains(b.request("GET", "/api/nodes", "", 200), `"mem_alarm":false`)
 	})
 }
 
-// All attacks at once, again and again.
+// All attacks concurrently and repeatedly.
 func TestSoakUnderAttack(t *testing.T) {
 	besideOthers(t, "soak")
 	startAttacked(t).attackUntil(time.Now().Add(*soakFor), slices.Sorted(maps.Keys(attacks))...)
 }
 
-// Each attack on a broker of its own. Where each is made but once, others go on beside it; -each shows how late it
-// makes the bystander's messages, and wants the machine for itself.
+// Each attack on a broker of its own. By default each is made once, in parallel with other tests; -each repeats it and measures
+// how late the bystander's messages are, and then needs the machine for itself.
 func TestEachAttack(t *testing.T) {
 	besideOthers(t, "each")
 	for _, name := range slices.Sorted(maps.Keys(attacks)) {

@@ -15,11 +15,10 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// lane is a queue with one who fills it and one who empties it, both busy until
-// the broker ends them.
+// lane is a queue with a producer and a consumer, both active until the broker closes their connections.
 type lane struct {
 	queue     string
-	confirmed atomic.Int64 // numbers up to here are
+	confirmed atomic.Int64 // numbers up to this one are confirmed
 	acked     map[int]time.Time
 }
 
@@ -82,7 +81,7 @@ func (l *lane) consume(url string) error {
 		if err != nil {
 			return err
 		}
-		if n > 90 || n%3 > 0 { // thirty stay unacknowledged
+		if n > 90 || n%3 > 0 { // thirty messages stay unacked
 			_ = d.Ack(false)
 			l.acked[n] = time.Now()
 		}
@@ -90,7 +89,7 @@ func (l *lane) consume(url string) error {
 	return nil
 }
 
-// left checks what another broker has of the queue.
+// left checks what the next broker has of the queue.
 func (l *lane) left(c *client, stopped time.Time) {
 	c.Helper()
 	have, last := map[int]bool{}, 0
@@ -114,9 +113,8 @@ func (l *lane) left(c *client, stopped time.Time) {
 	c.Logf("%s: %d confirmed, %d acknowledged, %d left", l.queue, l.confirmed.Load(), len(l.acked), len(have))
 }
 
-// A stop under load, with a client that does not answer and an HTTP request that never
-// ends: it takes no longer than it may, notifies everybody, loses nothing and
-// leaves a journal of which nothing has to be replayed.
+// A stop under load, with a client that does not answer and an HTTP request that never ends, does not exceed its time limit,
+// notifies every client, loses no message and leaves a journal without a part to replay.
 func TestStopUnderLoad(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
@@ -176,7 +174,7 @@ func TestStopUnderLoad(t *testing.T) {
 	c.fails(err, amqp.PreconditionFailed, "queue limit in vhost '/' (3) is reached")
 }
 
-// connectUnresponsive connects a client that does not answer once its connection is open.
+// connectUnresponsive connects a client that stops answering once its connection is open.
 func (b *broker) connectUnresponsive(url string) {
 	b.Helper()
 	m := &silenceable{}
@@ -192,7 +190,7 @@ func (b *broker) connectUnresponsive(url string) {
 	b.Cleanup(func() { _ = m.Close() })
 }
 
-// silenceable is a socket that discards what is written while on is set.
+// silenceable is a socket that discards writes while on is set.
 type silenceable struct {
 	net.Conn
 	on atomic.Bool

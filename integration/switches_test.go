@@ -12,7 +12,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// switched makes two queues with a switch on, by argument and by policy, and one without. All have these arguments.
+// switched declares two queues with a switch on, by argument and by policy, and one without. All have the arguments args.
 func (b *broker) switched(c *client, key string, value any, args amqp.Table) (on [2]string, off string) {
 	b.Helper()
 	with := maps.Clone(args)
@@ -28,19 +28,19 @@ func (b *broker) switched(c *client, key string, value any, args amqp.Table) (on
 	return on, off
 }
 
-// lease begins the lease of all queues of a name, now that they have what they are to have.
+// lease starts the lease of all queues of a prefix, after their messages have been published.
 func (b *broker) lease(name string, period time.Duration) {
 	b.Helper()
 	b.verb(0, "set_operator_policy", name, "^"+name+"[.]", fmt.Sprintf(`{"expires":%d}`, period.Milliseconds()), "--apply-to", "queues")
 }
 
-// is reports whether there is a queue, which renews no lease.
+// is reports whether a queue exists, without renewing its lease.
 func (b *broker) is(queue string) bool {
 	b.Helper()
 	return strings.Contains(b.request("GET", "/api/queues/%2F?columns=name", "", http.StatusOK), fmt.Sprintf("%q", queue))
 }
 
-// length returns how many messages are ready.
+// length returns the number of ready messages.
 func (c *client) length(queue string) int {
 	c.Helper()
 	q, err := c.QueueDeclarePassive(queue, false, false, false, false, nil)
@@ -96,7 +96,7 @@ func TestLEASE13_ExpiresDeadLettersBacklog(t *testing.T) {
 	}
 }
 
-// die returns how a message dies in a queue whose dead letters go to dead.
+// die publishes an expired message to a queue and returns its dead letter.
 func (c *client) die(queue string, m amqp.Publishing, deaths <-chan amqp.Delivery) amqp.Delivery {
 	c.Helper()
 	m.Expiration = "0"
@@ -181,6 +181,6 @@ func TestTTL18_ExpiryOrder(t *testing.T) {
 		if d, ok, err := c.Get(q, true); err != nil || !ok || string(d.Body) != "head" {
 			t.Errorf("%s: %s, %v", q, d.Body, err)
 		}
-		died(q) // now that it is the head
+		died(q) // now at the head
 	}
 }

@@ -78,7 +78,7 @@ func TestTTL16_RequeueAfterDeadline(t *testing.T) {
 	c := start(t).dial()
 	dead := c.queue("", nil)
 	q := c.queue("", toQueue(dead))
-	trigger := c.queue("", toQueue(dead)) // whose message dies later than the one that is held
+	trigger := c.queue("", toQueue(dead)) // its message expires later than the held one
 	c.put("", q, expiring(200*time.Millisecond, "held"))
 	held, _, err := c.Get(q, false)
 	c.must(err)
@@ -121,7 +121,7 @@ func TestDL20_XDeath(t *testing.T) {
 	}
 }
 
-// Messages are retried by rejecting them into a queue with a TTL, whose dead letters come back; x-death counts.
+// The retry pattern: rejected messages are dead-lettered to a queue with a TTL and from there back; x-death counts the attempts.
 func TestDL26_RetryLoop(t *testing.T) {
 	t.Parallel()
 	c := start(t).dial()
@@ -187,7 +187,7 @@ func TestLEASE4_IdleQueueEnds(t *testing.T) {
 	}
 }
 
-// Delays as clients make them: a queue for each, declared again at each publish.
+// Delays as clients implement them: a queue for each delay, redeclared at each publish.
 func TestHoldQueues(t *testing.T) {
 	t.Parallel()
 	c := start(t).dial()
@@ -207,7 +207,7 @@ func TestHoldQueues(t *testing.T) {
 	}
 }
 
-// A message-ttl for exchanges caps what they route; one for everything means queues.
+// A message-ttl policy for exchanges caps the TTL of messages that they route; one with apply-to all applies to queues only.
 func TestTTL9_PolicyOnExchange(t *testing.T) {
 	t.Parallel()
 	b := start(t)
@@ -232,7 +232,7 @@ func TestTTL9_PolicyOnExchange(t *testing.T) {
 	c.holds(events, "after")
 }
 
-// Settings of the queue that messages and consumers see the effect of, by argument and by policy.
+// Settings of a queue whose effects messages and consumers see, by argument and by policy.
 func TestTTL9_MomentsInHeaders(t *testing.T) {
 	t.Parallel()
 	b := start(t)
@@ -266,7 +266,7 @@ func TestTTL9_MomentsInHeaders(t *testing.T) {
 		if err := <-closed; err == nil || err.Code != 406 || !strings.Contains(err.Reason, "invalid header 'expires': 'soon' is no time") {
 			t.Errorf("%s: %v", q, err)
 		}
-		c.put("", dead, amqp.Publishing{Headers: amqp.Table{"expires": "soon"}}) // which does not look at it
+		c.put("", dead, amqp.Publishing{Headers: amqp.Table{"expires": "soon"}}) // this queue does not evaluate the header
 		c.next(deaths)
 	}
 }

@@ -18,8 +18,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// secured starts a broker that also listens with TLS, with a certificate of the
-// authority in folder.
+// secured starts a broker that also listens with TLS, with a certificate from an authority, stored in folder.
 func secured(t *testing.T, a *testkit.Authority, folder string, flags ...string) (b *broker, address string) {
 	t.Helper()
 	cert, key, ca := a.Write(folder, a.Issue(pkix.Name{CommonName: "broker"}))
@@ -27,7 +26,7 @@ func secured(t *testing.T, a *testkit.Authority, folder string, flags ...string)
 	return b, b.log.address("AMQP listener with TLS started")
 }
 
-// enter opens a connection with TLS.
+// enter opens a TLS connection.
 func (b *broker) enter(address string, a *testkit.Authority, login amqp.Authentication, own ...tls.Certificate) (*amqp.Connection, error) {
 	b.Helper()
 	return amqp.DialConfig("amqps://"+address+"/", amqp.Config{
@@ -35,22 +34,21 @@ func (b *broker) enter(address string, a *testkit.Authority, login amqp.Authenti
 	})
 }
 
-// insist asks for EXTERNAL whatever is offered.
+// insist requests EXTERNAL although it may not be offered.
 func (b *broker) insist(address string, a *testkit.Authority, own ...tls.Certificate) {
 	b.Helper()
 	conn, err := tls.Dial("tcp", address, &tls.Config{RootCAs: a.Roots(), Certificates: own})
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.Cleanup(func() { _ = conn.Close() }) // the broker may be gone
+	b.Cleanup(func() { _ = conn.Close() }) // the broker may have closed it
 	start := method(0, &protocol.ConnectionStartOk{Mechanism: "EXTERNAL", Locale: "en_US"})
 	if _, err := conn.Write(append(protocol.ProtocolHeader[:], start...)); err != nil {
 		b.Fatal(err)
 	}
 }
 
-// A client with a certificate logs in without a password, under the name that is
-// in it.
+// A client with a certificate logs in without a password, as the user named in the certificate.
 func TestExternalLogin(t *testing.T) {
 	t.Parallel()
 	a := testkit.NewAuthority(t)
@@ -101,7 +99,7 @@ func TestExternalLogin(t *testing.T) {
 	}
 }
 
-// Passwords do over TLS as well, and EXTERNAL is not on offer without it.
+// Password logins work over TLS as well, and EXTERNAL is not offered without TLS.
 func TestLoginOverTLS(t *testing.T) {
 	t.Parallel()
 	a := testkit.NewAuthority(t)
@@ -134,8 +132,7 @@ func TestLoginOverTLS(t *testing.T) {
 		t.Errorf("EXTERNAL without TLS: %v", err)
 	}
 
-	// A certificate that was renewed is served to the next client; who is there
-	// stays.
+	// A renewed certificate is presented to new clients; existing connections stay open.
 	cert, key, _ := a.Write(folder, a.Issue(pkix.Name{CommonName: "renewed"}))
 	for _, f := range []string{cert, key} {
 		if err := os.Chtimes(f, time.Time{}, time.Now().Add(time.Minute)); err != nil {
@@ -161,7 +158,7 @@ func TestLoginOverTLS(t *testing.T) {
 	c.bodies(deliveries, "still here")
 }
 
-// Clients without a required certificate, or without TLS, are cut off; others do not notice.
+// Clients without a required certificate, or without TLS, are disconnected; others are unaffected.
 func TestTLSRefused(t *testing.T) {
 	t.Parallel()
 	a := testkit.NewAuthority(t)

@@ -87,7 +87,7 @@ func TestExchangeToExchange(t *testing.T) {
 	}
 	q := c.queue("", nil)
 	c.must(c.ExchangeBind("back", "eu.#", "front", false, nil))
-	c.must(c.ExchangeBind("front", "#", "back", false, nil)) // a circle does not matter
+	c.must(c.ExchangeBind("front", "#", "back", false, nil)) // a cycle is harmless
 	c.must(c.QueueBind(q, "*.paid", "back", false, nil))
 	c.put("front", "eu.paid", amqp.Publishing{Body: []byte("yes")})
 	c.put("front", "us.paid", amqp.Publishing{Body: []byte("no")})

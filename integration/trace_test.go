@@ -20,17 +20,17 @@ import (
 
 var update = flag.Bool("update", os.Getenv("CANDLEMARK_REWRITE") != "", "write the golden files anew")
 
-// trace records mail as lines "from → to: Type".
+// trace records messages between actors as lines "from → to: Type".
 type trace struct {
 	mu    sync.Mutex
 	lines []string
 }
 
-// outside is who sends what does not come from an actor.
+// outside names the senders of messages that do not come from actors.
 var outside = map[string]string{"*mail.Inbound": "reader", "queue.appendDone": "journal", "queue.timerFired": "timer"}
 
-// numbers match what differs between runs or says nothing: the address of the
-// system, the serial numbers of channels, the incarnations of queues.
+// numbers match the parts of addresses that differ between runs or carry no information: the address of the system, the serial
+// numbers of channels, the incarnations of queues.
 var numbers = regexp.MustCompile(`^broker/(vhost/%2F/)?|(channel/\d+)\.\d+$|(queue/\w+)/\d+$`)
 
 func name(pid *actor.PID) string {
@@ -50,7 +50,7 @@ func (t *trace) record(from, to *actor.PID, what any) {
 	t.lines = append(t.lines, fmt.Sprintf("%s → %s: %s", sender, name(to), strings.TrimPrefix(kind, "*")))
 }
 
-// take returns what was recorded since the last call.
+// take returns the lines recorded since the last call.
 func (t *trace) take() []string {
 	synctest.Wait()
 	t.mu.Lock()
@@ -62,7 +62,7 @@ func (t *trace) take() []string {
 
 var connection = regexp.MustCompile(`connection/\d+`)
 
-// renumbered calls connections 1, 2, … in the order in which they appear.
+// renumbered renames connections to 1, 2, … in order of appearance.
 func renumbered(lines []string) []string {
 	known := map[string]string{}
 	for i, line := range lines {
@@ -120,8 +120,7 @@ func TestTracePublish(t *testing.T) {
 	})
 }
 
-// TestTraceExpiry follows one that nobody consumes: it expires and is
-// dead-lettered.
+// TestTraceExpiry follows a message without a consumer: it expires and is dead-lettered.
 func TestTraceExpiry(t *testing.T) {
 	tr := &trace{}
 	testkit.Run(t, func(cfg *supervision.Config) { cfg.Trace = tr.record }, func(b *testkit.Bubble) {

@@ -9,17 +9,17 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// transactor is a client of AMQP 1.0 for transactions, of one session: link 0 is the coordinator's, links 1 and up send to queues, and the last one receives.
-// Every error ends it.
+// transactor is an AMQP 1.0 client for transactions, with one session: link 0 is the coordinator's, the following ones send to
+// queues, and the last one receives. Any error ends it.
 type transactor struct {
 	conn net.Conn
 	in   []byte
-	ids  uint32 // deliveries that it has sent
+	ids  uint32 // number of deliveries sent
 	last uint32 // handle of the receiver
 	got  []received
 }
 
-// received is a delivery by its id.
+// received is a received message with its delivery-id.
 type received struct {
 	id   uint32
 	body []byte
@@ -100,7 +100,7 @@ func (x *transactor) header() error {
 	return nil
 }
 
-// want reads until a performative comes, and keeps the messages before it. Dispositions of what was received are passed over.
+// want reads until a performative arrives, and keeps messages received before it. Dispositions of received messages are skipped.
 func (x *transactor) want(code uint64) (amqp10.Composite, error) {
 	for {
 		f, n, _, err := amqp10.ParseFrame(x.in, 1<<20)
@@ -140,7 +140,7 @@ func (x *transactor) want(code uint64) (amqp10.Composite, error) {
 	}
 }
 
-// send sends a message, in a transaction unless that is nil, and returns its outcome.
+// send sends a message, in a transaction unless txn is nil, and returns its outcome.
 func (x *transactor) send(handle uint32, txn, message []byte) (amqp10.State, error) {
 	tr := &amqp10.Transfer{Handle: handle, DeliveryID: amqp10.Some(x.ids), DeliveryTag: wire.BigEndian.AppendUint32(nil, x.ids)}
 	x.ids++
@@ -168,7 +168,7 @@ func (x *transactor) coordinate(code uint64, fields ...any) (amqp10.State, error
 	return x.send(0, nil, amqp10.AppendSection(nil, amqp10.SectionValue, v))
 }
 
-// persistent returns a message with a body that is written down. Its body stands at its end.
+// persistent returns a durable message, which ends with its body.
 func persistent(body []byte) []byte {
 	m := amqp10.AppendSection(nil, amqp10.SectionHeader, mustList(true))
 	return append(amqp10.AppendDataHead(m, len(body)), body...)
@@ -189,7 +189,7 @@ func (x *transactor) accept(txn []byte, id uint32) error {
 	}}))
 }
 
-// next returns a message that was received, which it waits for.
+// next returns the next received message, waiting for it if necessary.
 func (x *transactor) next() (received, error) {
 	if len(x.got) == 0 {
 		if _, err := x.want(amqp10.CodeTransfer); err != nil {

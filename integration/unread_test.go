@@ -19,18 +19,17 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// unreadMargin is how many bytes of memory the broker may take beyond what it has
-// taken at rest, whatever one client does not read. The attacks ask for more than
-// ten times as much.
+// unreadMargin is the memory in bytes that the broker may use in addition to its memory at rest, whatever one client leaves
+// unread. The attacks request more than ten times as much.
 const unreadMargin = 150_000_000
 
-// attackUnread are clients that ask and do not read, each on a connection of its
-// own: what one of them says, over and over, and how often.
+// attackUnread are clients that send requests and do not read, each on a connection of its own: what each sends repeatedly, and
+// how often.
 var attackUnread = map[string]struct {
 	prepare []byte
 	say     func(n int) []byte
 	times   int
-	stays   bool // it is not cut off, for it is not sent much
+	stays   bool // it is not disconnected, because little is sent to it
 }{
 	"get and nack": {times: 2000, say: func(n int) []byte {
 		return append(method(1, &protocol.BasicGet{Queue: "big"}), method(1, &protocol.BasicNack{DeliveryTag: uint64(n), Requeue: true})...)
@@ -55,8 +54,8 @@ var attackUnread = map[string]struct {
 	}},
 }
 
-// Whatever a client asks for and does not read, the broker's memory stays, the
-// client is cut off in the end, and nobody else notices.
+// Whatever a client requests without reading, the broker's memory is bounded, the client is finally disconnected, and other
+// clients are unaffected.
 func TestUnread(t *testing.T) {
 	t.Parallel()
 	b := start(t, "--send-timeout", "3s")
@@ -68,14 +67,14 @@ func TestUnread(t *testing.T) {
 			i := b.connectRaw(t)
 			i.login(0)
 			i.open(1)
-			i.must(i.SetDeadline(time.Now().Add(3 * patience))) // a slow broker takes long to answer what the system holds unread
+			i.must(i.SetDeadline(time.Now().Add(3 * patience))) // a slow broker takes long to answer the requests buffered by the OS
 			i.say(attack.prepare)
 			cutOff := func() int { return strings.Count(b.log.String(), "the client has read nothing for 3s") }
 			earlier := cutOff()
 			n := 1
 			for ; n <= attack.times; n++ {
 				if _, err := i.Write(attack.say(n)); err != nil {
-					break // cut off, or the broker has had enough for now
+					break // disconnected, or the broker has stopped reading for now
 				}
 			}
 			s.undisturbed(b)
@@ -85,7 +84,7 @@ func TestUnread(t *testing.T) {
 			}
 			i.must(i.Close())
 		})
-		if most := peakMemory(t, b.cmd.Process.Pid); most > before+unreadMargin && !slices.Contains(buildFlags, "-race") { // it multiplies memory
+		if most := peakMemory(t, b.cmd.Process.Pid); most > before+unreadMargin && !slices.Contains(buildFlags, "-race") { // the race detector multiplies memory
 			t.Fatalf("%s: %d bytes of memory at most, %d before", name, most, before)
 		} else {
 			t.Logf("%s: %d bytes of memory at most, %d before", name, most, before)
@@ -94,7 +93,7 @@ func TestUnread(t *testing.T) {
 	s.undisturbed(b)
 }
 
-// peakMemory returns the most memory in bytes that a process has had, 0 where the system does not tell.
+// peakMemory returns the peak memory of a process in bytes, 0 if the OS does not report it.
 func peakMemory(t *testing.T, pid int) int {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	found := regexp.MustCompile(`VmHWM:\s*(\d+) kB`).FindSubmatch(text)
@@ -106,15 +105,14 @@ func peakMemory(t *testing.T, pid int) int {
 	return 1024 * kilobytes
 }
 
-// queueWith declares a queue with one message of that size.
+// queueWith declares a queue with one message of the given size.
 func (s *bystander) queueWith(name string, size int) {
 	s.Helper()
 	s.client.queue(name, nil)
 	s.put("", name, amqp.Publishing{Body: make([]byte, size)})
 }
 
-// A client that stops reading is cut off after the time that is set, over TCP as
-// with TLS, and what it had not acknowledged is there for others.
+// A client that stops reading is disconnected after the configured time, over TCP and TLS, and its unacked messages are requeued.
 func TestUnreadIsCutOff(t *testing.T) {
 	t.Parallel()
 	a := testkit.NewAuthority(t)
@@ -158,7 +156,7 @@ func TestUnreadIsCutOff(t *testing.T) {
 	}
 }
 
-// A client that says everything it has to say before it reads gets all answers.
+// A client that sends all requests before it reads gets all answers.
 func TestUnreadIsReadLater(t *testing.T) {
 	t.Parallel()
 	b := start(t)
@@ -168,7 +166,7 @@ func TestUnreadIsReadLater(t *testing.T) {
 	i := b.connectRaw(t)
 	i.login(0)
 	i.open(1)
-	for n := range times { // more than all buffers between us and the broker hold
+	for n := range times { // more than all buffers between client and broker can hold
 		i.say(attackUnread["get and nack"].say(n + 1))
 	}
 	i.say(method(1, &protocol.BasicQos{}))

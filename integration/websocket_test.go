@@ -18,7 +18,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// overWebSocket opens a connection at an address of a listener of HTTP, over TLS if there is an authority.
+// overWebSocket opens a connection to an HTTP listener, over TLS if there is an authority.
 func overWebSocket(ctx context.Context, address string, a *testkit.Authority, protocols ...string) (net.Conn, *http.Response, error) {
 	scheme, opts := "ws://", &library.DialOptions{Subprotocols: protocols}
 	if a != nil {
@@ -32,8 +32,8 @@ func overWebSocket(ctx context.Context, address string, a *testkit.Authority, pr
 	return library.NetConn(context.Background(), socket, library.MessageBinary), answer, nil
 }
 
-// A client of AMQP 0-9-1 publishes over WebSocket what fills many reads, consumes it in order and is shown with its own address and TLS. A
-// socket that breaks ends its connection.
+// A client of AMQP 0-9-1 over WebSocket publishes messages larger than a read, consumes them in order and is shown with its own
+// address and TLS. A broken socket ends its connection.
 func TestWebSocket(t *testing.T) {
 	t.Parallel()
 	authority := testkit.NewAuthority(t)
@@ -81,14 +81,14 @@ func TestWebSocket(t *testing.T) {
 				return strings.Count(shown, `"peer_host":"127.0.0.1"`) == 1 && strings.Contains(shown, tlsShown)
 			})
 			if err := socket.Close(); err != nil {
-				t.Log(err) // the broker may have been faster
+				t.Log(err) // the broker may have closed it first
 			}
 			eventually(t, "it is gone", func() bool { return b.asked("/api/connections") == "[]" })
 		})
 	}
 }
 
-// stalling is a connection that is not read any more from some time on.
+// stalling is a connection that stops reading at some time.
 type stalling struct {
 	net.Conn
 	from chan struct{}
@@ -98,13 +98,13 @@ func (s *stalling) Read(b []byte) (int, error) {
 	n, err := s.Conn.Read(b)
 	select {
 	case <-s.from:
-		select {} // its goroutine stays until the tests end
+		select {} // the goroutine blocks until the tests end
 	default:
 		return n, err
 	}
 }
 
-// A client over WebSocket that reads nothing is cut off, as any other is.
+// A client over WebSocket that does not read is disconnected like any other.
 func TestWebSocketUnread(t *testing.T) {
 	t.Parallel()
 	b := start(t, "--send-timeout", "1s")
@@ -124,14 +124,14 @@ func TestWebSocketUnread(t *testing.T) {
 	close(stall.from)
 	for range 64 {
 		if err := ch.Publish("", "nowhere", true, false, amqp.Publishing{Body: make([]byte, 1<<20)}); err != nil {
-			break // it is cut off already
+			break // already disconnected
 		}
 	}
 	eventually(t, "it is cut off", func() bool { return strings.Contains(b.log.String(), "the client has read nothing for 1s") })
 	eventually(t, "the other one is left", func() bool { return strings.Count(b.asked("/api/connections"), `"peer_host"`) == 1 })
 }
 
-// Azure's clients come over WebSocket as over TCP: the one for Go to the administration's listener.
+// Azure's clients work over WebSocket as over TCP: the client for Go connects to the administration's listener.
 func TestAzureClient_WebSocket(t *testing.T) {
 	t.Parallel()
 	b := start(t, "--servicebus-config", sampleConfig, "--servicebus-http", "127.0.0.1:0", "--servicebus-emulator")
@@ -155,7 +155,7 @@ func TestAzureClient_WebSocket(t *testing.T) {
 	eventually(t, "it is gone", func() bool { return b.asked("/api/connections") == "[]" })
 }
 
-// The one for JavaScript knows WebSocket over TLS only.
+// The client for JavaScript supports WebSocket over TLS only.
 func TestAzureClient_JavaScriptWebSocket(t *testing.T) {
 	t.Parallel()
 	f := foreign{name: "@azure/service-bus over ws", where: npm, probe: []string{"node", "-e", "require('@azure/service-bus'); require('ws')"}, run: []string{"node"}}
@@ -171,7 +171,8 @@ func TestAzureClient_JavaScriptWebSocket(t *testing.T) {
 	f.do(t, "node/servicebus.js", port, "wss")
 }
 
-// The one for Python, Debian's, knows another port than 5671 over WebSocket only, and TLS only. It logs in with MSSBCBS and has URLs for addresses.
+// Debian's client for Python supports ports other than 5671 over WebSocket only, and TLS only. It logs in with MSSBCBS and uses
+// URLs as addresses.
 func TestAzureClient_Python(t *testing.T) {
 	t.Parallel()
 	f := foreign{name: "azure-servicebus", where: "Debian's python3-azure", probe: []string{python, "-c", "import azure.servicebus"}, run: []string{python, "-B"}}

@@ -8,13 +8,12 @@ import (
 	"candlemark/policies/pattern"
 )
 
-// escaping is a name for which the pattern of doubtful takes too long.
+// escaping is a name for which matching the pattern doubtful exceeds the time limit.
 var escaping = strings.Repeat("a", 200) + "!"
 
 const doubtful = `^(a+)+(?=b)\\1$`
 
-// Nobody escapes an operator policy by the choice of a name, however often it is
-// tried, and other names are matched as before.
+// A queue cannot evade an operator policy by its name, however often this is tried, and other names are matched as before.
 func TestOperatorPolicyIsNotEscaped(t *testing.T) {
 	s := NewSet("/")
 	for i := range 3 {
@@ -44,7 +43,7 @@ func TestOperatorPolicyIsNotEscaped(t *testing.T) {
 			t.Errorf("%q applies to %q, %q is doubtful", e.OperatorPolicy, name, e.Doubtful)
 		}
 	}
-	// One of each sort has taken time, not all.
+	// Only the first policy of each kind has used up its time limits.
 	for _, list := range s.stores {
 		for i, p := range list {
 			if n := p.pattern.Timeouts(); i == 0 != (n == pattern.MaxTimeouts) || i > 0 && n > 0 {

@@ -7,7 +7,7 @@ import (
 	"candlemark/protocol"
 )
 
-// TestRouted_DL1: the route to the dead-letter queue, and who has none.
+// TestRouted_DL1 asserts the route to the dead-letter queue, and which queues have none.
 func TestRouted_DL1(t *testing.T) {
 	plain := SettingsFor(table("x-dead-letter-queue", true), Effective{})
 	for _, tt := range []struct {
@@ -37,7 +37,7 @@ func TestRouted_DL1(t *testing.T) {
 	}
 }
 
-// TestDuplicateWindow_DUP1: of argument and policy the lower counts; neither is none.
+// TestDuplicateWindow_DUP1: the lower of argument and policy is used; without either there is no window.
 func TestDuplicateWindow_DUP1(t *testing.T) {
 	if s := SettingsFor(nil, Effective{}); s.DuplicateWindow != 0 {
 		t.Errorf("%d without a window", s.DuplicateWindow)

@@ -11,7 +11,7 @@ import (
 	"candlemark/protocol"
 )
 
-// TestExplain says of each policy why it applies, or why it does not.
+// TestExplain asserts for each policy why it applies or does not.
 func TestExplain(t *testing.T) {
 	s := setOf(
 		parsed(t, "a", "^orders", `{"message-ttl":60}`, `"priority":1`),
@@ -52,7 +52,7 @@ queue-mode lazy/<nil>/<nil>: <nil> by  it changes nothing here
 	}
 }
 
-// TestExplainExchange: what counts for an exchange, and for what it holds.
+// TestExplainExchange asserts the effective settings of an exchange and of the messages that it holds.
 func TestExplainExchange(t *testing.T) {
 	s := setOf(
 		parsed(t, "p", "x", `{"message-ttl":60,"alternate-exchange":"ae","overdue-messages":"dead-letter","max-length":5}`, `"apply-to":"exchanges"`),
@@ -73,7 +73,7 @@ release-rate: 9 by argument
 	}
 }
 
-// TestExplainedDeadLetterQueue: the broker's own queue has none of the policies of its queue.
+// TestExplainedDeadLetterQueue: a policy for a queue does not apply to its dead-letter queue.
 func TestExplainedDeadLetterQueue(t *testing.T) {
 	s := setOf(parsed(t, "p", "^q", `{"max-length":5}`, `"priority":3`), parsed(t, "d", "dlq$", `{"max-length":6}`))
 	o := QueueObject("q.dlq", DeadLetterQueueArguments("q"))
@@ -83,7 +83,7 @@ func TestExplainedDeadLetterQueue(t *testing.T) {
 	}
 }
 
-// TestExplanationIsBounded: of many candidates so many are named.
+// TestExplanationIsBounded: at most MaxCandidates candidates are listed; the others are counted.
 func TestExplanationIsBounded(t *testing.T) {
 	s := NewSet("/")
 	for i := range MaxCandidates + 7 {
@@ -95,7 +95,7 @@ func TestExplanationIsBounded(t *testing.T) {
 	}
 }
 
-// TestSettingsAreThoseExplained: what an explanation says counts, given as arguments alone, leads to the same settings.
+// TestSettingsAreThoseExplained: the effective values of an explanation, given as arguments without policies, yield the same settings.
 func TestSettingsAreThoseExplained(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 7))
 	values := map[string][]any{

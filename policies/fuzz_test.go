@@ -7,8 +7,8 @@ import (
 	"candlemark/protocol"
 )
 
-// Whatever the body of a policy is, it is refused with a text, or the policy that it makes is the same when it is
-// read back from the form in which it is listed and stored (POL-13).
+// Any body of a policy is refused with a text, or yields a policy that is the same when it is read back from the form
+// in which it is listed and stored (POL-13).
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		`{"pattern":"^orders","definition":{"message-ttl":60000,"expires":1.5},"priority":-1,"apply-to":"queues"}`,
@@ -43,7 +43,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// Whatever arguments a declaration has, they are refused with a text, or give settings.
+// Any arguments of a declaration are refused with a text, or yield settings.
 func FuzzArguments(f *testing.F) {
 	for _, seed := range []protocol.Table{
 		{{Key: "x-message-ttl", Value: int32(1)}, {Key: "x-expires", Value: int64(1 << 40)}, {Key: "x-max-priority", Value: uint8(10)}},

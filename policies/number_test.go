@@ -9,7 +9,7 @@ import (
 
 func digits(n int) string { return strings.Repeat("9", n) }
 
-// A number is bounded where it comes in, at every depth.
+// The length of numbers in requests is bounded, at every depth; stored numbers may be longer.
 func TestLongNumbersAreRefused(t *testing.T) {
 	for _, body := range []string{
 		`{"pattern":"","definition":{"expires":1},"priority":` + digits(310) + `}`,
@@ -33,8 +33,7 @@ func TestLongNumbersAreRefused(t *testing.T) {
 	}
 }
 
-// Numbers that were stored before there was a bound are compared digit by digit: a
-// conversion would take 24 s for each.
+// Longer numbers that were stored before this bound existed are compared digit by digit: a conversion would take 24 s for each.
 func TestLongNumbersCompare(t *testing.T) {
 	long, longer := digits(900_000), digits(900_001)
 	ascending := []string{"-" + longer, "-" + long, "-1.7976931348623157e308", "-1.0", "0", "0.5", "1.7976931348623157e308", long[1:] + "8", long, longer}

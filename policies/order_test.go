@@ -7,10 +7,10 @@ import (
 	"candlemark/protocol"
 )
 
-// TestOrder_TTL4: of several arguments that are wrong the first is reported, in this order, wherever they stand.
+// TestOrder_TTL4: of several invalid arguments the first in this order is reported, whatever their order in the table.
 func TestOrder_TTL4(t *testing.T) {
 	wrong := []protocol.Field{
-		{Key: "x-dead-letter-exchange", Value: int32(1)}, // by its type, before everything (DL-2)
+		{Key: "x-dead-letter-exchange", Value: int32(1)}, // by its type, before all others (DL-2)
 		{Key: "x-queue-type", Value: "foo"},
 		{Key: "x-expires", Value: int32(0)},
 		{Key: "x-message-ttl", Value: int32(-1)},
@@ -32,7 +32,7 @@ func TestOrder_TTL4(t *testing.T) {
 					args = append(args, wrong[i])
 				}
 			}
-			args = append(args, protocol.Field{Key: "x-delivery-limit", Value: int32(1)}) // of another type: last of all (DEC-7)
+			args = append(args, protocol.Field{Key: "x-delivery-limit", Value: int32(1)}) // for another queue type: last of all (DEC-7)
 			err := ValidateQueueArguments("q", "/", args)
 			if err == nil || !strings.Contains(err.Text, "arg '"+wrong[first].Key+"'") {
 				t.Errorf("%s: %v", wrong[first].Key, err)

@@ -12,7 +12,7 @@ const (
 	notOne = "apply-to 'foo' unrecognised; should be one of: 'queues', 'classic_queues',  'quorum_queues', 'streams', 'exchanges', or 'all'"
 )
 
-// parsed makes a policy from its definition and other fields of the body.
+// parsed parses a policy from its definition and other fields of the body.
 func parsed(t *testing.T, name, pattern, definition string, more ...string) *Policy {
 	t.Helper()
 	p, err := Parse("/", name, false, body(pattern, definition, more...))

@@ -187,7 +187,7 @@ func TestSettingsOfThreeSources(t *testing.T) {
 	}
 }
 
-// TestHolderSettings_DLY13: what an exchange says about releasing, and nothing else.
+// TestHolderSettings_DLY13: a holder has the exchange's settings about releasing messages, and no others.
 func TestHolderSettings_DLY13(t *testing.T) {
 	e := setOf(parsed(t, "p", "", `{"overdue-messages":"drop","release-rate":5,"message-ttl":1}`)).Effective(KindExchange, "x")
 	want := none
@@ -224,7 +224,7 @@ func TestExchangeSettings(t *testing.T) {
 	}
 }
 
-// TestExchangeTTL_TTL9: a message-ttl is the exchange's only if the policy applies to nothing else.
+// TestExchangeTTL_TTL9: a message-ttl applies to an exchange only if the policy applies to exchanges only.
 func TestExchangeTTL_TTL9(t *testing.T) {
 	item := func(name, to, definition string) *Policy {
 		p, err := Parse("/", name, name == "operator", []byte(`{"pattern":"","apply-to":"`+to+`","definition":`+definition+`}`))

@@ -43,7 +43,7 @@ func TestPropertiesGolden(t *testing.T) {
 	}
 }
 
-// Each property alone, so that no two flags are mistaken for each other.
+// Each property is encoded alone, so that no two flags can be confused.
 func TestPropertiesOneByOne(t *testing.T) {
 	for flag := FlagContentType; flag >= FlagClusterID; flag >>= 1 {
 		p := everyProperty

@@ -52,7 +52,7 @@ func TestFramesGolden(t *testing.T) {
 	}
 }
 
-// Appending grows the caller's buffer and leaves what is in it alone.
+// Appending extends the caller's buffer and does not change its contents.
 func TestFramesAppend(t *testing.T) {
 	dst := AppendHeartbeat([]byte("before"))
 	dst = AppendMethodFrame(dst, 1, &ChannelCloseOk{})
@@ -117,7 +117,7 @@ func TestParseFrameErrors(t *testing.T) {
 	}
 }
 
-// Clients that forget the 8 bytes of overhead when they compare with frame_max are let through, as in RabbitMQ.
+// Clients that ignore the 8 bytes of overhead when they apply frame_max are accepted, as in RabbitMQ.
 func TestParseFrameLimit(t *testing.T) {
 	for size, ok := range map[int]bool{FrameMinSize - 8: true, FrameMinSize: true, FrameMinSize + 1: false} {
 		frame := AppendBodyFrames(nil, 1, make([]byte, size), 0)

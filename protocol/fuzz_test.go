@@ -65,7 +65,7 @@ func FuzzDecodeMethod(f *testing.F) {
 	})
 }
 
-// checkViews compares the views of the hot path with the method, nil when it could not be decoded.
+// checkViews compares the views of the hot path with the method, which is nil if it could not be decoded.
 func checkViews(t *testing.T, b []byte, m Method) {
 	class, method, _ := MethodKey(b)
 	switch {

@@ -48,7 +48,7 @@ func TestDecodeAck(t *testing.T) {
 	}
 }
 
-// Frames appended without a struct equal those of the struct.
+// Frames appended without a struct equal those appended from the struct.
 func TestHotFramesEqualTheirMethods(t *testing.T) {
 	long := bytes.Repeat([]byte("k"), 255)
 	for _, d := range []BasicDeliver{{}, {"ctag", 1 << 40, true, "x", "key"}, {string(long), 1, false, string(long), string(long)}} {
@@ -103,7 +103,7 @@ func TestHotPathDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// Whatever a table claims, decoding it takes memory in proportion to the bytes that are really there.
+// Decoding allocates memory in proportion to the bytes present, whatever sizes the table claims.
 func TestTableMemoryIsBounded(t *testing.T) {
 	voids := bytes.Repeat([]byte{0, 'V'}, 64<<10)
 	arrays := append(append([]byte{0, 'A'}, appendU32(nil, 100<<10)...), bytes.Repeat([]byte{'V'}, 100<<10)...)

@@ -10,8 +10,8 @@ import (
 
 var kv = Table{{Key: "k", Value: "v"}}
 
-// methodSamples has every method at least once, and those with several bits once per bit. The bytes were made from the specification
-// by other means than this package.
+// methodSamples has every method at least once, and methods with several bits once per bit. The bytes were derived from
+// the specification without this package.
 var methodSamples = []struct {
 	name   string
 	method Method
@@ -473,7 +473,7 @@ func TestDecodeMethodErrors(t *testing.T) {
 	}
 }
 
-// DEC-8: RabbitMQ does not look at the names of methods that carry content.
+// DEC-8: RabbitMQ does not validate the names in methods that carry content.
 func TestContentMethodsMayHoldAnyBytesDEC8(t *testing.T) {
 	for _, m := range []Method{
 		&BasicPublish{Exchange: "\xff", RoutingKey: "\xfe"},
@@ -507,7 +507,7 @@ func TestReservedArgumentsAreForgotten(t *testing.T) {
 	}
 }
 
-// Short strings of our own making are cut rather than sent broken.
+// Short strings that the broker composes are truncated instead of being sent malformed.
 func TestShortStringsAreCut(t *testing.T) {
 	long := string(bytes.Repeat([]byte("é"), 200))
 	m, err := DecodeMethod(payload(&ConnectionClose{ReplyText: long}))

@@ -57,7 +57,7 @@ func TestOriginalFromOutside(t *testing.T) {
 	}
 }
 
-// TestBrokenOriginal: sizes that do not fit are none.
+// TestBrokenOriginal: an original with invalid sizes is ignored.
 func TestBrokenOriginal(t *testing.T) {
 	for _, raw := range [][]byte{{}, {0}, {0, 1}, {0, 1, 0, 0, 0}, {0, 1, 0, 0, 0, 1}, {0, 1, 0xff, 0xff, 0xff, 0xff}, {0, 0, 'x', 0, 0, 0, 1}} {
 		if list, original := SplitOriginal(raw); original != nil || !bytes.Equal(list, raw) {

@@ -43,7 +43,7 @@ func TestTableGolden(t *testing.T) {
 	tests := []struct {
 		value  any
 		golden string // tag and value
-		name   string // ERR-5
+		name   string // as in ERR-5
 	}{
 		{true, "7401", "bool"},
 		{false, "7400", "bool"},
@@ -117,7 +117,7 @@ func TestTableRoundTrip(t *testing.T) {
 	}
 }
 
-// nested returns levels tables, each in the one before.
+// nested returns tables nested to this many levels.
 func nested(levels int) Table {
 	t := Table(nil)
 	for range levels - 1 {

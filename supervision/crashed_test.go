@@ -16,7 +16,7 @@ func TestCrashedQueues(t *testing.T) {
 	}
 	for n := range 3 * maxCrashed {
 		f.add(queue(n))
-		f.add(queue(n)) // once is enough
+		f.add(queue(n)) // the second time changes nothing
 		if !f.has(queue(n)) {
 			t.Fatalf("%d is forgotten", n)
 		}

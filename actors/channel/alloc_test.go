@@ -10,8 +10,8 @@ import (
 	"candlemark/protocol"
 )
 
-// perMessage is the number of allocations for one more message in a turn. The fixed cost of a turn, such as its mail,
-// does not count.
+// perMessage returns the number of allocations per additional message of a turn. The fixed cost of a turn, such as its mail, is
+// not counted.
 func perMessage(t *testing.T, turn func(n int)) float64 {
 	t.Helper()
 	const few, many = 10, 1010
@@ -22,7 +22,7 @@ func perMessage(t *testing.T, turn func(n int)) float64 {
 	return (cost(many) - cost(few)) / (many - few)
 }
 
-// step carries out a turn and takes part as queues and writer do.
+// step processes a mail and plays the queues and the writer.
 func (r *rig) step(received any) {
 	r.handle(received)
 	r.sendConfirms()
@@ -112,7 +112,7 @@ func TestAllocations_DeliverAndAck(t *testing.T) {
 				if noAck {
 					return
 				}
-				// Half of them one by one, the rest at once.
+				// Half of them are acked one by one, the rest by one ack with multiple set.
 				chunk := r.cfg.Gate.NewChunk(n*ackFrame + ackFrame)
 				acks := chunk.Buf[:0]
 				for i := range uint64(n / 2) {
@@ -131,7 +131,7 @@ func TestAllocations_DeliverAndAck(t *testing.T) {
 // ackFrame is the size of a basic.ack frame in bytes.
 const ackFrame = 21
 
-// A content in one read and one frame is never copied on its way to the queue.
+// A content that arrives in one read and one frame is not copied on its way to the queue.
 func TestPublish_OneFrameIsNotCopied(t *testing.T) {
 	r := newRig(t)
 	r.feed(publish("", "q1", "content"))

@@ -11,7 +11,7 @@ import (
 	"candlemark/protocol"
 )
 
-// Frames that do not belong where they come, with RabbitMQ's codes and texts.
+// Frames that are not expected in the current state are refused with RabbitMQ's codes and texts.
 func TestAssembler_UnexpectedFrames(t *testing.T) {
 	method := frame(&protocol.BasicPublish{RoutingKey: "q1"})
 	header := protocol.AppendHeaderFrame(nil, 1, 3, []byte{0, 0})
@@ -71,12 +71,12 @@ func TestAssembler_UnexpectedFrames(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)
 			r.feed(c.frames...)
-			if n := len(r.posts); n > 1 { // what was whole before the error goes its way
+			if n := len(r.posts); n > 1 { // contents complete before the error are routed
 				r.posts = r.posts[n-1:]
 			}
 			r.sent(c.want)
 			r.received()
-			// Nothing is run any more.
+			// Later input is ignored.
 			r.feed(publish("", "q1", "late"), frame(&protocol.BasicQos{}))
 			r.sent()
 			r.received()
@@ -84,8 +84,7 @@ func TestAssembler_UnexpectedFrames(t *testing.T) {
 	}
 }
 
-// splits are ways to cut a stream of frames into reads: one for all, one for
-// each frame, at random.
+// splits returns ways to cut a stream of frames into reads: one read for all, one per frame, and at random.
 func splits(frames [][]byte) map[string][][][]byte {
 	all := map[string][][][]byte{"one read": {frames}}
 	for _, f := range frames {

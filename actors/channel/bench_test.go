@@ -11,7 +11,7 @@ import (
 
 const benchBatch = 256
 
-// The channel's part of a publish with a confirm.
+// BenchmarkPublish measures the channel's part of a publish with a confirm.
 func BenchmarkPublish(b *testing.B) {
 	r := newRig(b)
 	r.confirms.Start()
@@ -28,7 +28,7 @@ func BenchmarkPublish(b *testing.B) {
 	}
 }
 
-// The channel's part of a delivery with its acknowledgement.
+// BenchmarkDeliverAck measures the channel's part of a delivery and its acknowledgement.
 func BenchmarkDeliverAck(b *testing.B) {
 	r := newRig(b)
 	r.consumes("a", "q1")

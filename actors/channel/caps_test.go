@@ -11,7 +11,7 @@ import (
 	"candlemark/protocol"
 )
 
-// ttls takes the TTLs of what each queue was sent, in order.
+// ttls takes the TTLs of the messages sent to each queue, in order.
 func (r *rig) ttls() map[string]string {
 	r.t.Helper()
 	found := map[string]string{}
@@ -27,8 +27,8 @@ func (r *rig) ttls() map[string]string {
 	return found
 }
 
-// TestTTL9_CappedExchange: the lowest of the message's own TTL and of the caps on its way, on a cached route and on any other, in a
-// transaction too.
+// TestTTL9_CappedExchange: the lowest of the message's own TTL and the caps on its route applies, on cached and uncached routes
+// and in transactions.
 func TestTTL9_CappedExchange(t *testing.T) {
 	r := newRig(t)
 	v := r.cfg.VHost
@@ -68,7 +68,7 @@ func TestTTL9_CappedExchange(t *testing.T) {
 	check(map[string]string{"q1": "c:10 c:60 ", "q2": "c:10 c:60 "})
 }
 
-// TestTTL6_MomentOfExpiry: a moment that a queue on the way would look at has to be one.
+// TestTTL6_MomentOfExpiry: a header from which a target queue takes the moment of expiry must hold a valid time.
 func TestTTL6_MomentOfExpiry(t *testing.T) {
 	r := newRig(t)
 	v := r.cfg.VHost

@@ -19,17 +19,16 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// fixture is one channel with its connection for parent, in a bubble. Connection,
-// queues and vhost are probes.
+// fixture is one channel actor in a bubble. Its parent (the connection), the queues and the vhost are probes.
 type fixture struct {
 	*rig // for its vhost, gate and outbox, and to build reads
 	root *actor.RootContext
 	pid  *actor.PID
-	seen map[string]chan any // mail by receiver
+	seen map[string]chan any // mail received, by receiver
 
 	mu   sync.Mutex
-	wire []string // what the client got
-	stop bool     // the writer does not write
+	wire []string // frames that the client received
+	stop bool     // the writer is paused
 }
 
 func withFixture(t *testing.T, limit int, test func(h *fixture)) {
@@ -49,7 +48,7 @@ func withFixture(t *testing.T, limit int, test func(h *fixture)) {
 		v := h.cfg.VHost
 		v.PID = h.probe("vhost", nil)
 		for q := range v.Directory().Queues() {
-			q.PID = h.probe(q.Name, nil) // before anybody routes
+			q.PID = h.probe(q.Name, nil) // before anything is routed
 		}
 		dispatcher := mailbox.NewDispatcher(2)
 		box := mailbox.New(h.undeliverable)
@@ -73,14 +72,14 @@ func withFixture(t *testing.T, limit int, test func(h *fixture)) {
 			synctest.Wait()
 			dispatcher.Stop()
 			system.Shutdown()
-			time.Sleep(10 * time.Second) // for a throttle of the library's that nobody can stop
+			time.Sleep(10 * time.Second) // a throttle of the actor library ends by itself within this time
 			h.balanced()
 		}()
 		test(h)
 	})
 }
 
-// undeliverable does as supervision does with mail whose receiver has ended.
+// undeliverable handles mail whose receiver has ended, like supervision.
 func (h *fixture) undeliverable(received any) {
 	switch m := received.(type) {
 	case *mail.Inbound:
@@ -92,7 +91,7 @@ func (h *fixture) undeliverable(received any) {
 	}
 }
 
-// probe records its mail, and stops a child that fails, as supervision does.
+// probe spawns an actor that records its mail and stops a child that fails, like supervision.
 func (h *fixture) probe(name string, started func(actor.Context)) *actor.PID {
 	seen := make(chan any, 100)
 	h.seen[name] = seen
@@ -119,7 +118,7 @@ func (h *fixture) probe(name string, started func(actor.Context)) *actor.PID {
 	return pid
 }
 
-// write is a writer that can be stopped.
+// write is a writer that can be paused.
 func (h *fixture) write(out *outbox.Outbox) {
 	for {
 		h.mu.Lock()
@@ -153,7 +152,7 @@ func (h *fixture) stopWriting(stop bool) {
 	h.stop = stop
 }
 
-// hears checks what the client got.
+// hears checks the frames that the client received.
 func (h *fixture) hears(want ...string) {
 	h.t.Helper()
 	synctest.Wait()
@@ -165,7 +164,7 @@ func (h *fixture) hears(want ...string) {
 	h.wire = nil
 }
 
-// gets is the next mail of a probe.
+// gets returns the next mail of a probe.
 func gets[T any](h *fixture, name string) T {
 	h.t.Helper()
 	synctest.Wait()
@@ -229,7 +228,7 @@ func TestShell_FromDeclareToClose(t *testing.T) {
 		}
 		gets[*mail.PeerGone](h, "connection")
 		h.hears("queue.declare-ok {Queue:q}")
-		h.says(&protocol.BasicQos{}) // to nobody
+		h.says(&protocol.BasicQos{}) // ignored
 		h.delivers("a", 1, "m")
 		h.hears()
 	})
@@ -257,7 +256,7 @@ func TestShell_ThirtySecondsWithoutAnAnswer(t *testing.T) {
 	})
 }
 
-// A client may take a day to read: what waits for it has no deadline.
+// TestShell_StalledClient: output that waits for a client to read has no deadline, even if the client stalls for a day.
 func TestShell_StalledClient(t *testing.T) {
 	withFixture(t, 100, func(h *fixture) {
 		h.consumes("a")
@@ -281,8 +280,7 @@ func TestShell_StalledClient(t *testing.T) {
 	})
 }
 
-// The news of a queue's end overtakes its last deliveries; the client does not
-// notice.
+// The notification of a queue's end overtakes its last deliveries; the client sees the usual order.
 func TestShell_QueueEnds(t *testing.T) {
 	withFixture(t, 1<<20, func(h *fixture) {
 		h.consumes("a")
@@ -294,7 +292,7 @@ func TestShell_QueueEnds(t *testing.T) {
 		h.root.Send(h.pid, reply)
 		_ = h.root.StopFuture(h.queue("q1")).Wait()
 		h.hears(concat(deliver("a", 1, "m1"), "basic.ack {DeliveryTag:1}", "basic.cancel {ConsumerTag:a NoWait:true}")...)
-		// It is still in the directory: what meets it is answered in its place.
+		// The queue is still in the directory: mail to it is answered on its behalf.
 		h.root.Send(h.pid, h.inbound(publish("", "q1", "late"), publish("", "q1", "later")))
 		h.hears("basic.ack {DeliveryTag:3 Multiple:true}")
 		h.says(&protocol.BasicAck{DeliveryTag: 1})
@@ -304,7 +302,7 @@ func TestShell_QueueEnds(t *testing.T) {
 	})
 }
 
-// panics is a permission check that fails over a queue of that name.
+// panics is a permission check that panics for a resource with this name.
 type panics struct {
 	auth.Permissions
 	name string
@@ -317,8 +315,8 @@ func (p panics) Check(_ auth.User, _ string, r auth.Resource, _ auth.Permission)
 	return nil
 }
 
-// After a panic the connection sees the channel end without a farewell, and so
-// do the queues that watch it; all credit comes back, and the outbox works.
+// After a panic, the connection and the queues that watch the channel receive PeerGone and nothing else; all credit is released,
+// and the outbox still works.
 func TestShell_Panic(t *testing.T) {
 	withFixture(t, 1<<20, func(h *fixture) {
 		h.consumes("a")

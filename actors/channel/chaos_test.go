@@ -17,17 +17,16 @@ import (
 type chaos struct {
 	*rig
 	rand    *rand.Rand
-	stream  [][]byte          // frames that the client will send
+	stream  [][]byte          // frames that the client will send next
 	number  map[string]uint64 // of the last delivery, by queue
-	settled map[string]bool   // queue and number
-	open    []*mail.Enqueue   // not answered
+	settled map[string]bool   // by queue and delivery number
+	open    []*mail.Enqueue   // batches without an answer
 	tag     uint64            // of the last delivery on the wire
 	written int
 }
 
-// Whatever happens in whatever order: every chunk and debt is given back once,
-// nothing is read after it was, tags grow by one on the wire, a delivery is
-// settled once, and commands never hang.
+// With random traffic, every chunk and every charge is released exactly once, released memory is not read, tags on the wire grow
+// by one, a delivery is settled once, and commands never hang.
 func TestChaos(t *testing.T) {
 	for range 40 {
 		seed := rand.Uint64()
@@ -100,7 +99,7 @@ func (c *chaos) act() {
 
 func (c *chaos) queueName() string { return fmt.Sprintf("q%d", 1+c.rand.IntN(3)) }
 
-// speak is one read from the socket, which may end within a content.
+// speak feeds one read from the socket, which may end within a content.
 func (c *chaos) speak() {
 	for len(c.stream) < 20 {
 		c.stream = append(c.stream, c.command()...)
@@ -138,7 +137,7 @@ func (c *chaos) command() [][]byte {
 	return c.publish(queue)
 }
 
-// publish is a content, perhaps of many frames.
+// publish returns the frames of one content, with any number of body frames.
 func (c *chaos) publish(key string) (frames [][]byte) {
 	m := &protocol.BasicPublish{RoutingKey: key, Mandatory: c.rand.IntN(3) == 0}
 	switch c.rand.IntN(6) {
@@ -157,7 +156,7 @@ func (c *chaos) publish(key string) (frames [][]byte) {
 	return frames
 }
 
-// answer answers the oldest command, a get perhaps with a message.
+// answer answers the oldest command; a basic.get may be answered with a message.
 func (c *chaos) answer() {
 	if len(c.asked) == 0 {
 		return
@@ -175,7 +174,7 @@ func (c *chaos) answer() {
 	c.succeed()
 }
 
-// deliver brings some consumer messages that are still in a publisher's read.
+// deliver delivers messages to a consumer whose bodies are still in a publisher's read chunk.
 func (c *chaos) deliver() {
 	for tag, x := range c.consumers {
 		q := x.Queue.Address.GetId()
@@ -194,7 +193,7 @@ func (c *chaos) deliver() {
 	}
 }
 
-// room has the writer call back, if anybody waits for it.
+// room runs the writer's callback if the channel waits for it.
 func (c *chaos) room() {
 	later := c.later
 	c.later = nil
@@ -203,7 +202,7 @@ func (c *chaos) room() {
 	}
 }
 
-// read is a client that reads: everything that is in the outbox.
+// read plays a client that reads everything in the outbox.
 func (c *chaos) read() {
 	for _, shown := range c.frames() {
 		var tag uint64
@@ -242,7 +241,7 @@ func (c *chaos) confirm() {
 	c.turn(reply)
 }
 
-// look checks what the channel sent.
+// look checks the mail that the channel sent.
 func (c *chaos) look() {
 	for _, p := range c.posts {
 		switch m := p.Mail.(type) {

@@ -17,15 +17,15 @@ func TestConfirms_OverTheChannel(t *testing.T) {
 	r.turn(&mail.EnqueueReply{Queue: pid("q1"), Ranges: []mail.Range{{First: 1, Last: 3}, {First: 5, Last: 5}}})
 	r.received("basic.ack {DeliveryTag:2 Multiple:true}", "basic.ack {DeliveryTag:5}")
 	r.turn(&mail.EnqueueReply{Queue: pid("q2"), Refused: true, Ranges: []mail.Range{{First: 3, Last: 3}}})
-	r.received("basic.nack {DeliveryTag:3}") // one of two refused it (DL-11)
+	r.received("basic.nack {DeliveryTag:3}") // one of its two queues refused it (DL-11)
 	r.turn(&mail.EnqueueReply{Queue: pid("q2"), Ranges: []mail.Range{{First: 4, Last: 4}}})
 	r.received("basic.ack {DeliveryTag:4}")
-	r.turn(&mail.PeerGone{Who: pid("q1")}) // it owes nothing
+	r.turn(&mail.PeerGone{Who: pid("q1")}) // no answer is outstanding
 	r.sent()
 	r.balanced()
 }
 
-// An actor that answers in a queue's place names it; only a publish without any answer is the broker's failure.
+// An actor that answers on behalf of a queue names that queue; only a publish without any answer is an internal error.
 func TestLEASE8_AnswerInTheQueuesPlace(t *testing.T) {
 	for _, cause := range []mail.Cause{mail.Gone, mail.Failed} {
 		r := newRig(t)

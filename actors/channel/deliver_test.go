@@ -12,7 +12,7 @@ import (
 	"candlemark/protocol"
 )
 
-// consumes attaches a consumer t to q1, with acknowledgements.
+// consumes attaches a consumer to a queue, with acknowledgements.
 func (r *rig) consumes(tag, queue string) {
 	r.t.Helper()
 	r.ask(&protocol.BasicConsume{Queue: queue, ConsumerTag: tag})
@@ -20,8 +20,7 @@ func (r *rig) consumes(tag, queue string) {
 	r.sent(queue + ": consume")
 }
 
-// delivers has a queue deliver bodies, with its numbers from first; 0 for no
-// acknowledgement.
+// delivers has a queue deliver bodies numbered from first; with first 0 they need no acknowledgement.
 func (r *rig) delivers(queue, tag string, first uint64, bodies ...string) {
 	r.t.Helper()
 	d := mail.NewDeliver(pid(queue), tag, first == 0)
@@ -65,7 +64,7 @@ func TestConsume_Tags(t *testing.T) {
 	}
 	r.ask(&protocol.BasicConsume{Queue: "q1", ConsumerTag: "t"})
 	r.posts, _ = nil, r.frames()
-	r.command(&protocol.BasicConsume{Queue: "gone", ConsumerTag: "t"}) // missed before the queue is
+	r.command(&protocol.BasicConsume{Queue: "gone", ConsumerTag: "t"}) // the tag is checked before the queue
 	r.sent("q1: channelgone", "connection: 530 60/20 NOT_ALLOWED - attempt to reuse consumer tag 't'")
 	r.received()
 }
@@ -89,13 +88,13 @@ func TestConsume_Missing(t *testing.T) {
 	r.received("channel.close {ReplyCode:404 ReplyText:NOT_FOUND - no queue 'nope' in vhost '/' Class:60 Method:20}")
 }
 
-// Tags count every delivery, settled or not, gets too.
+// Delivery tags count every delivery, with or without acknowledgement, including those of basic.get.
 func TestDelivery_TagsAndSettling(t *testing.T) {
 	r := newRig(t)
 	r.consumes("a", "q1")
 	r.consumes("b", "q2")
 	r.delivers("q1", "a", 1, "m1", "m2", "m3")
-	r.delivers("q2", "b", 0, "n") // as from a consumer without acknowledgements
+	r.delivers("q2", "b", 0, "n") // without acknowledgements
 	r.delivers("q2", "b", 1, "m5")
 	r.received(concat(deliver("a", 1, "m1"), deliver("a", 2, "m2"), deliver("a", 3, "m3"), deliver("b", 4, "n"), deliver("b", 5, "m5"))...)
 	r.command(&protocol.BasicGet{Queue: "q1"})
@@ -113,7 +112,7 @@ func TestDelivery_TagsAndSettling(t *testing.T) {
 	r.sent("q2: settle 1-1 ack", "q1: settle 4-5 ack")
 	r.command(&protocol.BasicNack{DeliveryTag: 8, Requeue: true}, &protocol.BasicNack{Multiple: true})
 	r.sent("q1: settle 6-6 nack", "q1: settle 7-7 discard")
-	r.command(&protocol.BasicAck{Multiple: true}, &protocol.BasicNack{Multiple: true, Requeue: true}) // of nothing
+	r.command(&protocol.BasicAck{Multiple: true}, &protocol.BasicNack{Multiple: true, Requeue: true}) // nothing is unacked
 	r.sent()
 	r.received()
 }
@@ -121,9 +120,9 @@ func TestDelivery_TagsAndSettling(t *testing.T) {
 func TestDEC15_UnknownDeliveryTag(t *testing.T) {
 	for _, m := range []protocol.Method{
 		&protocol.BasicAck{DeliveryTag: 5},
-		&protocol.BasicAck{DeliveryTag: 2}, // settled
+		&protocol.BasicAck{DeliveryTag: 2}, // settled already
 		&protocol.BasicAck{DeliveryTag: 2, Multiple: true},
-		&protocol.BasicAck{DeliveryTag: 4}, // needed none
+		&protocol.BasicAck{DeliveryTag: 4}, // needs no acknowledgement
 		&protocol.BasicAck{},
 		&protocol.BasicNack{DeliveryTag: 5, Multiple: true},
 		&protocol.BasicReject{DeliveryTag: 1 << 63},
@@ -145,7 +144,7 @@ func TestDEC15_UnknownDeliveryTag(t *testing.T) {
 			tag = m.DeliveryTag
 		}
 		r.command(m)
-		r.sent("q1: channelgone") // it settles nothing, all goes back
+		r.sent("q1: channelgone") // nothing is settled, everything is requeued
 		r.received(fmt.Sprintf("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - unknown delivery tag %d Class:60 Method:%d}", tag, m.Key().Method()))
 	}
 }
@@ -169,7 +168,7 @@ func TestRecover_ReturnsEverything(t *testing.T) {
 	}
 }
 
-// Settling what went with its queue is fine.
+// Settling deliveries of a queue that has ended is allowed.
 func TestLEASE6_AckAfterTheQueueWent(t *testing.T) {
 	r := newRig(t)
 	r.consumes("a", "q1")
@@ -188,7 +187,7 @@ func TestLEASE9_CancelNotice(t *testing.T) {
 		r := newRig(t, func(c *Config) { c.CancelNotify = announced })
 		r.consumes("a", "q1")
 		r.consumes("b", "q2")
-		r.turn(&mail.ConsumerCancelled{Queue: pid("q2"), Tag: "a"}) // not that queue's
+		r.turn(&mail.ConsumerCancelled{Queue: pid("q2"), Tag: "a"}) // the consumer is not on that queue
 		r.received()
 		r.turn(&mail.PeerGone{Who: pid("q1")})
 		if announced {
@@ -196,7 +195,7 @@ func TestLEASE9_CancelNotice(t *testing.T) {
 		} else {
 			r.received()
 		}
-		r.turn(&mail.ConsumerCancelled{Queue: pid("q1"), Tag: "a"}) // once is enough
+		r.turn(&mail.ConsumerCancelled{Queue: pid("q1"), Tag: "a"}) // the client is notified only once
 		r.command(&protocol.BasicCancel{ConsumerTag: "a"})
 		r.received("basic.cancel-ok {ConsumerTag:a}")
 		r.consumes("a", "q2")
@@ -204,7 +203,7 @@ func TestLEASE9_CancelNotice(t *testing.T) {
 	}
 }
 
-// A queue that ends while it is asked to cancel says both; the client hears both.
+// A consumer cancelled by the queue while basic.cancel is under way: the client receives both basic.cancel and cancel-ok.
 func TestCancel_MeetsTheQueuesEnd(t *testing.T) {
 	r := newRig(t)
 	r.consumes("a", "q1")
@@ -222,10 +221,10 @@ func TestDelivery_OfConsumersUnknown(t *testing.T) {
 	r.balanced()
 }
 
-// small is an outbox with room for a few small contents.
+// small configures an outbox with room for a few small contents.
 func small(c *Config) { c.Outbox = outbox.New(150, nil) }
 
-// ready is the mail of the writer's callback.
+// ready sends the mail of the writer's callback.
 func (r *rig) ready() {
 	r.t.Helper()
 	if len(r.later) != 1 {
@@ -245,7 +244,7 @@ func TestHeld_OrderAndTags(t *testing.T) {
 	r.turn(&mail.ConsumerCancelled{Queue: pid("q2"), Tag: "b"})
 	r.posts = nil
 	r.command(&protocol.BasicGet{Queue: "q1"})
-	r.sent() // what the client has not read is enough
+	r.sent() // the get waits until the client has read
 	r.received(concat(deliver("a", 1, "m1"), deliver("a", 2, "m2"), deliver("a", 3, "m3"))...)
 	r.ready()
 	r.received(concat(deliver("a", 4, "m4"), deliver("a", 5, "m5"), deliver("b", 6, "n1"))...)
@@ -253,7 +252,7 @@ func TestHeld_OrderAndTags(t *testing.T) {
 	r.ready()
 	r.received("basic.cancel {ConsumerTag:b NoWait:true}")
 	r.sent("q1: get")
-	// Deliveries behind the get's answer have later tags.
+	// Deliveries behind the get's answer have higher tags.
 	r.gives(6, "got")
 	r.delivers("q1", "a", 7, "m6")
 	r.received(concat("basic.get-ok {DeliveryTag:7}", "header 3", "body got", deliver("a", 8, "m6"))...)
@@ -261,14 +260,14 @@ func TestHeld_OrderAndTags(t *testing.T) {
 	r.sent("q1: settle 6-6 ack")
 	r.command(&protocol.BasicAck{DeliveryTag: 5, Multiple: true})
 	r.sent("q1: settle 1-5 ack")
-	r.turn(&mail.OutboxReady{}) // a late one does no harm
+	r.turn(&mail.OutboxReady{}) // a late notification has no effect
 	r.received()
 	if r.output.Len() != 0 || len(r.later) != 0 {
 		t.Errorf("held %d, posted %d", r.output.Len(), len(r.later))
 	}
 }
 
-// cancel-ok comes behind the deliveries, and later answers behind cancel-ok.
+// cancel-ok is sent after the held deliveries, and later answers after cancel-ok.
 func TestHeld_CancelOkWaits(t *testing.T) {
 	r := newRig(t, small)
 	r.consumes("a", "q1")
@@ -287,8 +286,7 @@ func TestHeld_CancelOkWaits(t *testing.T) {
 	r.balanced()
 }
 
-// The tag is free at once for a client that does not wait, and what is held back
-// belongs to the old consumer.
+// With no-wait the tag can be reused at once, and the deliveries held back belong to the old consumer.
 func TestHeld_TagUsedAgain(t *testing.T) {
 	r := newRig(t, small)
 	r.consumes("a", "q1")
@@ -307,7 +305,7 @@ func TestHeld_TagUsedAgain(t *testing.T) {
 	r.sent("q1: settle 1-4 ack", "q2: settle 1-1 ack")
 }
 
-// A delivery that waits does not hold up the publisher whose read it is in.
+// A waiting delivery does not hold the read chunk of its publisher.
 func TestHeld_LetsGoOfReads(t *testing.T) {
 	r := newRig(t, small)
 	r.consumes("a", "q1")
@@ -343,13 +341,13 @@ func TestHeld_EndsWithTheChannel(t *testing.T) {
 	r.posts = nil
 	r.succeed()
 	r.feed(publish("", "q2", "p"))
-	r.turn(&mail.CloseChannel{}) // the connection ends: nobody waits for room
+	r.turn(&mail.CloseChannel{}) // the connection ends: nothing waits for room
 	r.sent("q2: enqueue p", "q1: channelgone", "connection: closed 1 false")
 	r.received()
 	r.balanced()
 }
 
-// Messages passed to the outbox are returned to the queue's window, in batches.
+// Credit for messages passed to the outbox is returned to the queue's window in batches.
 func TestDelivery_Grants(t *testing.T) {
 	r := newRig(t)
 	r.consumes("a", "q1")
@@ -366,7 +364,7 @@ func TestDelivery_Grants(t *testing.T) {
 	r.sent(fmt.Sprintf("q1: grant a 3 %d", 2*len(big)+1))
 }
 
-// RabbitMQ's channel hears of the end of a queue that it deletes behind the answer.
+// A client that deletes a queue receives the answer before the cancel notices, as with RabbitMQ.
 func TestDelete_ThenTheNotice(t *testing.T) {
 	r := newRig(t)
 	r.consumes("a", "q1")
@@ -379,11 +377,11 @@ func TestDelete_ThenTheNotice(t *testing.T) {
 	r.received("queue.delete-ok {MessageCount:7}", "basic.cancel {ConsumerTag:a NoWait:true}", "basic.cancel {ConsumerTag:b NoWait:true}")
 }
 
-// The property list made for one dead letter is reused for the next only if that is the same, even when the memory of
-// the first is reused.
+// The property list built for one dead letter is reused for the next only if the lists are equal, even when the memory of the
+// first is reused.
 func TestDL20_HeadersOfManyDeadLetters(t *testing.T) {
 	r := newRig(t)
-	var o [3]*message.Overlay // none, and two histories
+	var o [3]*message.Overlay // none, and two death histories
 	for i, queue := range []string{"q1", "q2"} {
 		o[i+1] = o[0].Died(message.Death{Queue: queue, Reason: "expired", Time: 1})
 	}
@@ -401,7 +399,7 @@ func TestDL20_HeadersOfManyDeadLetters(t *testing.T) {
 	}
 }
 
-// TestReturning_DL9: basic.reject says that the delivery failed, basic.nack does not.
+// TestReturning_DL9: basic.reject counts as a failed delivery, basic.nack does not.
 func TestReturning_DL9(t *testing.T) {
 	r := newRig(t)
 	r.consumes("a", "q1")

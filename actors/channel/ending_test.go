@@ -14,7 +14,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// busy is a channel that holds something of q1 and q2 and waits for q3.
+// busy returns a channel with unacked deliveries of q1 and an unconfirmed publish to q2.
 func busy(t *testing.T) *rig {
 	r := newRig(t)
 	r.command(&protocol.ConfirmSelect{NoWait: true})
@@ -26,7 +26,7 @@ func busy(t *testing.T) *rig {
 	return r
 }
 
-// gone checks that the queues that know the channel were informed of its end.
+// gone checks that these queues were informed of the channel's end.
 func (r *rig) gone(queues []string, rest ...string) {
 	r.t.Helper()
 	want := map[string]bool{}
@@ -55,7 +55,7 @@ func TestClose_ByTheClient(t *testing.T) {
 	r.feed(frame(&protocol.BasicAck{DeliveryTag: 2}), publish("", "q2", "q"), frame(&protocol.ChannelClose{ReplyCode: 200}),
 		publish("", "q2", "late"), frame(&protocol.BasicQos{}))
 	r.gone([]string{"q1", "q2"}, "q2: enqueue q#2", "q1: settle 2-2 ack", "connection: closed 1 true")
-	r.received() // close-ok is the connection's
+	r.received() // close-ok is sent by the connection
 	r.turn(&mail.EnqueueReply{Queue: pid("q2"), Ranges: []mail.Range{{First: 1, Last: 2}}})
 	r.delivers("q1", "a", 4, "m4")
 	r.turn(&mail.CloseChannel{})
@@ -71,7 +71,7 @@ func TestClose_ByTheBroker(t *testing.T) {
 		r.feed(publish("", "q2", "q"), publish("missing", "", ""), publish("", "q2", "late"), open[:len(open)-30])
 		r.gone([]string{"q1", "q2"}, "q2: enqueue q#2")
 		r.received("channel.close {ReplyCode:404 ReplyText:NOT_FOUND - no exchange 'missing' in vhost '/' Class:60 Method:40}")
-		// Everything but the end is ignored now, whatever it is.
+		// All input but channel.close and close-ok is ignored now.
 		r.feed(open[len(open)-30:], frame(&protocol.BasicAck{DeliveryTag: 99}), frame(&protocol.QueueDeclare{}),
 			frame(&protocol.BasicRecover{}), protocol.AppendBodyFrames(nil, 1, []byte("x"), 0), publish("missing", "", ""))
 		r.turn(&mail.EnqueueReply{Queue: pid("q2"), Ranges: []mail.Range{{First: 1, Last: 2}}})
@@ -81,7 +81,7 @@ func TestClose_ByTheBroker(t *testing.T) {
 		r.delivers("q1", "a", 4, "m4")
 		r.sent()
 		r.received()
-		if both { // the client closed at the same time
+		if both { // the client closes at the same time
 			r.command(&protocol.ChannelClose{})
 			r.received("channel.close-ok")
 			r.sent()
@@ -101,15 +101,14 @@ func TestClose_WithTheConnection(t *testing.T) {
 	r.balanced()
 
 	r = busy(t)
-	r.command(&protocol.QueueDelete{IfEmpty: true}) // 404, the broker closes
+	r.command(&protocol.QueueDelete{IfEmpty: true}) // the broker closes the channel with 404
 	r.posts, _ = nil, r.frames()
 	r.turn(&mail.CloseChannel{})
 	r.sent("connection: closed 1 false")
 	r.balanced()
 }
 
-// Input from before connection.close is still processed, even behind a command that waits: that command may have
-// asked for no answer.
+// Input read before connection.close is still processed, even behind a waiting command, which may be a no-wait command.
 func TestClose_WithTheConnection_RunsWhatWasRead(t *testing.T) {
 	r := newRig(t)
 	r.feed(frame(&protocol.QueueDeclare{Queue: "q1", NoWait: true}), publish("", "q1", "a"),
@@ -124,7 +123,7 @@ func TestClose_WithTheConnection_RunsWhatWasRead(t *testing.T) {
 	r.balanced()
 }
 
-// A connection exception, of this channel or while it waits.
+// After a connection exception the channel ignores everything but the connection's CloseChannel.
 func TestClose_ConnectionError(t *testing.T) {
 	r := busy(t)
 	r.feed(publish("", "q2", "q"), frame(&protocol.BasicConsume{Queue: "q2", ConsumerTag: "a"}), publish("", "q2", "late"))
@@ -138,8 +137,7 @@ func TestClose_ConnectionError(t *testing.T) {
 	r.balanced()
 }
 
-// The queue that a command waits for is informed as well: it may just be taking a
-// message out for us.
+// The queue that a command waits for is informed, too: it may be removing a message for this channel.
 func TestClose_WhileAQueueIsAsked(t *testing.T) {
 	r := newRig(t)
 	r.command(&protocol.BasicGet{Queue: "q3"})
@@ -150,11 +148,11 @@ func TestClose_WhileAQueueIsAsked(t *testing.T) {
 	r.received()
 }
 
-// A queue that dies without having answered for what it was sent.
+// A queue ends without having confirmed all publishes.
 func TestClose_QueueFailsUnsaid(t *testing.T) {
 	r := busy(t)
 	r.turn(&mail.PeerGone{Who: pid("q2")})
-	r.sent("self: peergone") // an answer may be on its way
+	r.sent("self: peergone") // an answer may be under way
 	r.turn(&mail.PeerGone{Who: pid("q2")})
 	r.gone([]string{"q1"}, "connection: 541 0/0 INTERNAL_ERROR - queue process ended without confirming 1 messages")
 }
@@ -166,8 +164,7 @@ func TestClose_BrokenFrame(t *testing.T) {
 	r.balanced()
 }
 
-// A panic leaves the outbox unlocked and without half a content, and the shell
-// gives back what the mail in hand holds.
+// After a panic the outbox is unlocked and holds no incomplete content, and the shell releases the resources of the current mail.
 func TestPanic_GivesEverythingBack(t *testing.T) {
 	for name, fail := range map[string]func(r *rig){
 		"while a read is run": func(r *rig) {
@@ -178,7 +175,7 @@ func TestPanic_GivesEverythingBack(t *testing.T) {
 			m := r.inbound([]byte("read"))
 			r.turn(&mail.Deliver{Queue: pid("q1"), Tag: "a", NoAck: true, Chunk: m.Chunk, Items: []mail.Delivery{
 				{Number: 1, Message: message.Message{Exchange: []byte("x"), RoutingKey: []byte("k"), Header: []byte{0, 0}, Body: []byte("m1")}},
-				{Number: 2, Message: message.Message{Overlay: &message.Overlay{DropExpiration: true}}}, // has no header to lay over
+				{Number: 2, Message: message.Message{Overlay: &message.Overlay{DropExpiration: true}}}, // has no header to which the overlay could be applied
 			}})
 		},
 	} {
@@ -202,7 +199,7 @@ func TestPanic_GivesEverythingBack(t *testing.T) {
 			c.abort()
 			r.posts = nil
 			if name == "while a delivery is written" {
-				r.received(deliver("a", 1, "m1")...) // would hang if the outbox was locked
+				r.received(deliver("a", 1, "m1")...) // would hang if the outbox were locked
 			} else {
 				r.received()
 			}
@@ -213,8 +210,7 @@ func TestPanic_GivesEverythingBack(t *testing.T) {
 	}
 }
 
-// A client that receives a channel exception finds the messages that the channel held
-// in its queues again: the queues are informed first.
+// Queues are informed before channel.close is sent, so a client that receives it finds the channel's messages requeued.
 func TestException_QueuesAreInformedFirst(t *testing.T) {
 	r := newRig(t)
 	r.consumes("a", "q1")

@@ -8,7 +8,7 @@ import (
 	"candlemark/protocol"
 )
 
-// keeping makes a recent-history exchange, with a binding to a queue or without.
+// keeping makes a recent-history exchange, bound to a queue if it exists.
 func keeping(v *topology.VHost, name, queue string) {
 	x := &topology.Exchange{Name: name, Type: topology.RecentHistoryType, PID: pid("exchange/" + name)}
 	routes, _ := topology.NewRoutes(x.Type, nil)
@@ -19,7 +19,8 @@ func keeping(v *topology.VHost, name, queue string) {
 	v.Publish(v.Directory().WithExchange(x))
 }
 
-// TestDEC17_UnroutableAllTheSame: what is kept and goes to no queue is returned, and confirmed; who keeps it is not asked.
+// TestDEC17_UnroutableAllTheSame: a message that an exchange keeps but no queue receives is returned and confirmed; no answer of
+// the exchange is needed.
 func TestDEC17_UnroutableAllTheSame(t *testing.T) {
 	r := newRig(t)
 	keeping(r.cfg.VHost, "empty", "")
@@ -40,7 +41,8 @@ func TestDEC17_UnroutableAllTheSame(t *testing.T) {
 	r.balanced()
 }
 
-// TestDEC17_Transaction: the commit waits for queues only, and what it brings is of the table by which it was routed.
+// TestDEC17_Transaction: the commit waits for queues only, and messages carry the number of the routing table used at the
+// publish.
 func TestDEC17_Transaction(t *testing.T) {
 	r := newRig(t)
 	keeping(r.cfg.VHost, "empty", "")

@@ -12,7 +12,7 @@ import (
 	"candlemark/protocol"
 )
 
-// crowd gives the rig an exchange "crowd" with n queues that every key leads to.
+// crowd adds an exchange "crowd" with n queues, to which every key is routed.
 func (r *rig) crowd(n int) {
 	v := r.cfg.VHost
 	x := &topology.Exchange{Name: "crowd", Type: "topic"}
@@ -25,7 +25,7 @@ func (r *rig) crowd(n int) {
 	v.Publish(v.Directory().WithExchange(x))
 }
 
-// search does what the goroutine would.
+// search runs the search that a goroutine would run.
 func (r *rig) search() {
 	r.t.Helper()
 	if r.long == nil {
@@ -38,7 +38,7 @@ func (r *rig) search() {
 	r.later = nil
 }
 
-// carbons are keys that make the route of a publish long.
+// carbons returns n CC keys, which make the route of a publish long.
 func carbons(n int) protocol.Properties {
 	list := make(protocol.Array, n)
 	for i := range list {
@@ -47,8 +47,7 @@ func carbons(n int) protocol.Properties {
 	return withHeaders("CC", list)
 }
 
-// A publish whose route is too long for a turn keeps its place among what the
-// client sends, and the read chunk is free meanwhile.
+// A publish whose route takes too long for one turn keeps its position in the input, and the read chunk is released meanwhile.
 func TestLongRouteKeepsOrder(t *testing.T) {
 	for _, leaving := range []bool{false, true} {
 		t.Run(fmt.Sprint("leaving ", leaving), func(t *testing.T) {
@@ -86,7 +85,7 @@ func TestLongRouteKeepsOrder(t *testing.T) {
 	}
 }
 
-// A route with more steps than any message may take is refused, with the input behind it.
+// A route with more steps than the limit for a message is refused, and the input behind it is dropped.
 func TestTooLongRouteIsRefused(t *testing.T) {
 	r := newRig(t)
 	r.crowd(2000)
@@ -113,8 +112,7 @@ func TestEndOfChannelEndsTheSearch(t *testing.T) {
 	r.balanced()
 }
 
-// However much comes with one read: a turn ends after TurnSteps and one publish, and
-// what is left is run in further turns, in order.
+// A turn ends after TurnSteps and one publish, whatever the size of the read; the rest is processed in further turns, in order.
 func TestStepsOfATurnAreBounded(t *testing.T) {
 	r := newRig(t)
 	r.crowd(1000)
@@ -156,7 +154,7 @@ func TestStepsOfATurnAreBounded(t *testing.T) {
 	r.balanced()
 }
 
-// Commands that are answered one by one end a turn like routes do; what is left is run in further turns.
+// Commands with one answer each count for the turn like routing steps; the rest is processed in further turns.
 func TestAnswersOfATurnAreBounded(t *testing.T) {
 	r := newRig(t)
 	var frames [][]byte

@@ -7,8 +7,8 @@ import (
 	"candlemark/protocol"
 )
 
-// A publish can follow a queue's end by so little that its answer, which is
-// given in the queue's place, arrives behind the news of the end.
+// A publish can be sent just after a queue's end, so that the answer given on the queue's behalf arrives after the notification
+// of the end.
 func TestLEASE8_AnswerBehindTheEndOfAQueue(t *testing.T) {
 	r := newRig(t)
 	r.command(&protocol.ConfirmSelect{})

@@ -20,7 +20,7 @@ func (r *rig) consumersPID(tag string) mail.Address {
 	return pid("q1")
 }
 
-// The consumers of a channel share the limit; who offers first is allowed first.
+// The consumers of a channel share the limit; offers are served in order of arrival.
 func TestGlobalQos_Shared(t *testing.T) {
 	r := newRig(t)
 	r.command(global(3))
@@ -51,7 +51,7 @@ func TestGlobalQos_Shared(t *testing.T) {
 	r.sent("q1: allow 1")
 }
 
-// Requeued messages are ahead of waiting ones: their queue learns of them before it is allowed more.
+// A requeued message goes before waiting ones: its queue receives the settlement before it is allowed another message.
 func TestGlobalQos_RequeuedFirst(t *testing.T) {
 	r := newRig(t)
 	r.command(global(1))
@@ -66,7 +66,7 @@ func TestGlobalQos_RequeuedFirst(t *testing.T) {
 	r.sent("q1: settle 1-1 requeue", "q1: allow 1")
 }
 
-// Messages that are unacked when the limit is set count, as in RabbitMQ; a get never does.
+// Messages that are unacked when the limit is set count, as in RabbitMQ; those of basic.get never do.
 func TestGlobalQos_CountsWhatIsOut(t *testing.T) {
 	r := newRig(t)
 	r.consumes("a", "q1")
@@ -82,22 +82,21 @@ func TestGlobalQos_CountsWhatIsOut(t *testing.T) {
 	r.sent("q2: settle 1-1 ack")
 	r.command(&protocol.BasicAck{DeliveryTag: 2, Multiple: true})
 	r.sent("q1: settle 1-2 ack", "q1: allow 1")
-	r.command(global(4)) // wider
+	r.command(global(4)) // higher
 	r.sent()
 	r.offers("a", 5)
 	r.sent("q1: allow 2")
 	r.command(global(0))
 	r.sent("q1: limit false")
 	r.turn(&mail.Unused{Queue: pid("q1"), Messages: 3})
-	r.offers("a", 5) // from before the queue knew
+	r.offers("a", 5) // sent before the queue knew
 	r.sent()
 	if unacked, allowed := r.unacked.Limit.Load(); allowed != 0 || unacked != 1 {
 		t.Errorf("%+v", r.unacked.Limit)
 	}
 }
 
-// basic.qos without global sets what later consumers get, and takes the common
-// limit away, as in RabbitMQ.
+// basic.qos without global sets the prefetch of later consumers and removes the channel's limit, as in RabbitMQ.
 func TestQos_PerConsumer(t *testing.T) {
 	r := newRig(t)
 	r.command(global(5))
@@ -108,7 +107,7 @@ func TestQos_PerConsumer(t *testing.T) {
 	}
 }
 
-// A consumer that goes takes with it what it was allowed and will never get.
+// Messages allowed to a consumer and not delivered are free again when the consumer ends.
 func TestGlobalQos_CancelledConsumerFreesItsShare(t *testing.T) {
 	for name, end := range map[string]func(*rig){
 		"by the client": func(r *rig) { r.ask(&protocol.BasicCancel{ConsumerTag: "a"}) },
@@ -127,7 +126,7 @@ func TestGlobalQos_CancelledConsumerFreesItsShare(t *testing.T) {
 			end(r)
 			r.posts = nil
 			r.offers("b", 2)
-			r.sent("q2: allow 1") // m1 is still out
+			r.sent("q2: allow 1") // m1 is still unacked
 			r.command(&protocol.BasicAck{DeliveryTag: 1})
 			if unacked, allowed := r.unacked.Limit.Load(); allowed != 1 || unacked != 0 {
 				t.Errorf("%+v", r.unacked.Limit)
@@ -136,7 +135,7 @@ func TestGlobalQos_CancelledConsumerFreesItsShare(t *testing.T) {
 	}
 }
 
-// Remaining room is allowed to queues in advance; it comes back when another queue needs it.
+// Unused prefetch is allowed to queues in advance; it is reclaimed when another queue needs it.
 func TestGlobalQos_InAdvance_TTL20(t *testing.T) {
 	r := newRig(t)
 	r.command(global(2))
@@ -153,7 +152,7 @@ func TestGlobalQos_InAdvance_TTL20(t *testing.T) {
 	r.offers("c", 3)
 	r.sent("q1: reclaim")
 	r.offers("c", 4)
-	r.sent() // is under way
+	r.sent() // the reclaim is under way
 	r.turn(&mail.Unused{Queue: pid("q1"), Messages: 1})
 	r.sent("q3: allow 1")
 	r.offers("a", 0)
@@ -162,7 +161,7 @@ func TestGlobalQos_InAdvance_TTL20(t *testing.T) {
 	r.command(&protocol.BasicAck{DeliveryTag: 2, Multiple: true})
 	r.sent("q2: settle 1-1 ack", "q3: settle 1-1 ack", "q3: allow 1", "q1: allow 1")
 	r.delivers("q3", "c", 2, "m3")
-	r.command(global(1)) // which is used up
+	r.command(global(1)) // and it is used up
 	r.sent("q1: reclaim")
 	r.command(global(1))
 	r.sent()
@@ -171,7 +170,7 @@ func TestGlobalQos_InAdvance_TTL20(t *testing.T) {
 	}
 }
 
-// Consumers of one queue have what it was allowed in common.
+// Consumers of one queue share its allowance.
 func TestGlobalQos_ConsumersOfOneQueue(t *testing.T) {
 	r := newRig(t)
 	r.command(global(3))
@@ -190,7 +189,7 @@ func TestGlobalQos_ConsumersOfOneQueue(t *testing.T) {
 	}
 }
 
-// Celery's way to hold more tasks than it began with.
+// py-amqp clients (Celery) can change the prefetch of existing consumers.
 func TestQos_Resizes(t *testing.T) {
 	for product, want := range map[string][]string{"py-amqp": {"q1: resize 5"}, "": nil, "amqplib": nil} {
 		r := newRig(t, func(c *Config) { c.ClientProduct = product })

@@ -20,8 +20,7 @@ func replyTo(name string) protocol.Properties {
 	return protocol.Properties{Flags: protocol.FlagReplyTo | protocol.FlagCorrelationID, ReplyTo: name, CorrelationID: "c"}
 }
 
-// requests makes the channel a requester and returns the name that replies to it
-// go to, as it stands in a request.
+// requests makes the channel a requester and returns its reply name as it appears in the reply-to of a request.
 func (r *rig) requests(tag string) string {
 	r.t.Helper()
 	r.command(&protocol.BasicConsume{Queue: topology.ReplyName, ConsumerTag: tag, NoAck: true})
@@ -43,7 +42,7 @@ func (r *rig) partner() *rig {
 	return other
 }
 
-// pass hands what was sent to a requester over to it; the answers go back.
+// pass delivers the mail sent to a requester; its answers are passed back.
 func (r *rig) pass(to *rig) {
 	r.t.Helper()
 	there := r.posts
@@ -77,7 +76,7 @@ func TestReplyTo_RoundTrip(t *testing.T) {
 	other.command(&protocol.ConfirmSelect{NoWait: true})
 	other.feed(publish("", name, "a"), content(&protocol.BasicPublish{RoutingKey: name, Mandatory: true}, "b"),
 		publish("", "q2", "c", withHeaders("CC", protocol.Array{name, name})), publish("", name, "d"))
-	other.posts = other.posts[:1] // the rest is for q2
+	other.posts = other.posts[:1] // the rest is addressed to q2
 	other.pass(r)
 	r.received(concat(reply("t", 1, name, "a"), reply("t", 2, name, "b"), reply("t", 3, "q2", "c"), reply("t", 4, name, "d"))...)
 	other.received("basic.ack {DeliveryTag:2 Multiple:true}", "basic.ack {DeliveryTag:4}")
@@ -153,7 +152,7 @@ func TestReplyTo_TagsAreUsedOnce(t *testing.T) {
 	}
 }
 
-// Whatever a declare asks for, it is a question.
+// A declare of a reply name is always treated as passive.
 func TestReplyTo_Declare(t *testing.T) {
 	r := newRig(t)
 	name := r.requests("t")
@@ -174,7 +173,7 @@ func TestReplyTo_Declare(t *testing.T) {
 	other.received("channel.close {ReplyCode:404 ReplyText:NOT_FOUND - no queue '" + name + "' in vhost '/' Class:50 Method:10}")
 }
 
-// However a requester goes, its name is gone with it.
+// The name of a requester is removed with it, for every way in which it can end.
 func TestReplyTo_GoneRequester(t *testing.T) {
 	for name, leave := range map[string]func(r *rig){
 		"cancel":         func(r *rig) { r.command(&protocol.BasicCancel{ConsumerTag: "t"}) },
@@ -196,7 +195,7 @@ func TestReplyTo_GoneRequester(t *testing.T) {
 			other.feed(publish("", key, "in time"))
 			leave(r)
 			r.frames()
-			other.pass(r) // it was on its way: dropped, and confirmed
+			other.pass(r) // under way before the end: dropped and confirmed
 			r.received()
 			other.received("basic.ack {DeliveryTag:1}")
 			other.feed(publish("", key, "late"), content(&protocol.BasicPublish{RoutingKey: key, Mandatory: true}, "late"))
@@ -208,7 +207,7 @@ func TestReplyTo_GoneRequester(t *testing.T) {
 	}
 }
 
-// Mail in the mailbox of a channel that ends is answered, and so is the mail that caused a panic.
+// Mail left in the mailbox of a channel that ends is answered, and so is the mail that caused a panic.
 func TestReplyTo_MailboxIsAnswered(t *testing.T) {
 	r := newRig(t, func(c *Config) {
 		c.Log = zerolog.New(io.Discard).Hook(zerolog.HookFunc(func(*zerolog.Event, zerolog.Level, string) { panic("disk full") }))
@@ -242,7 +241,7 @@ func TestReplyTo_MailboxIsAnswered(t *testing.T) {
 	other.balanced()
 }
 
-// A reply to an earlier consumer of the same channel is not for the next.
+// A reply to an earlier consumer of a channel is not delivered to the next one.
 func TestReplyTo_NextConsumer(t *testing.T) {
 	r := newRig(t)
 	first := r.requests("t")
@@ -258,7 +257,7 @@ func TestReplyTo_NextConsumer(t *testing.T) {
 	other.balanced()
 }
 
-// A channel may answer itself, and neither watches nor notifies itself.
+// A channel can reply to itself, and neither watches nor notifies itself.
 func TestReplyTo_OneChannel(t *testing.T) {
 	r := newRig(t)
 	r.command(&protocol.ConfirmSelect{NoWait: true})
@@ -276,8 +275,7 @@ func TestReplyTo_OneChannel(t *testing.T) {
 	r.balanced()
 }
 
-// A requester that does not read gets so much and no more, and keeps nobody's
-// read chunk.
+// Replies held for a requester that does not read are limited, and hold no read chunk of other channels.
 func TestReplyTo_SlowRequester(t *testing.T) {
 	r := newRig(t, small)
 	name := r.requests("t")
@@ -288,7 +286,7 @@ func TestReplyTo_SlowRequester(t *testing.T) {
 		other.feed(content(&protocol.BasicPublish{RoutingKey: name}, big))
 		other.pass(r)
 	}
-	// The first filled the outbox, three wait, and there is no room for the rest.
+	// The first filled the outbox, three wait, and the rest exceeds the limit.
 	other.received("basic.ack {DeliveryTag:1}", "basic.ack {DeliveryTag:2}", "basic.ack {DeliveryTag:3}", "basic.ack {DeliveryTag:4}",
 		"basic.nack {DeliveryTag:5}", "basic.nack {DeliveryTag:6}")
 	other.balanced()
@@ -301,7 +299,7 @@ func TestReplyTo_SlowRequester(t *testing.T) {
 	}
 }
 
-// The channels of a connection share that bound.
+// The channels of a connection share that limit.
 func TestReplyTo_SlowRequesterOfManyChannels(t *testing.T) {
 	var waiting atomic.Int64
 	share := func(c *Config) { c.Replies = &waiting }

@@ -13,7 +13,7 @@ func (r *rig) takesBack(queue string, first, last uint64) {
 	r.turn(&mail.DeliveriesRequeued{Queue: pid(queue), Name: queue, Numbers: []mail.Range{{First: first, Last: last}}})
 }
 
-// has checks how many deliveries are late, and how many count under a limit.
+// has checks the number of late deliveries and of those that count towards the limit.
 func (r *rig) has(late, counted int) {
 	r.t.Helper()
 	if unacked, _ := r.unacked.Limit.Load(); r.unacked.Late() != late || unacked != counted {
@@ -21,8 +21,8 @@ func (r *rig) has(late, counted int) {
 	}
 }
 
-// TestReturned_ADR10: tags of deliveries that went back can still be settled,
-// alone and among others; the queue receives the settlement and ignores it.
+// TestReturned_ADR10: tags of requeued deliveries can still be settled, alone and with others; the queue receives the settlement
+// and ignores it.
 func TestReturned_ADR10(t *testing.T) {
 	r := newRig(t)
 	r.consumes("c", "q1")
@@ -44,8 +44,7 @@ func TestReturned_ADR10(t *testing.T) {
 	r.received("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - unknown delivery tag 2 Class:60 Method:80}")
 }
 
-// TestReturnedGlobalQos_ADR10: what went back counts no longer; another delivery
-// may come.
+// TestReturnedGlobalQos_ADR10: a requeued delivery does not count any more, so another message is allowed.
 func TestReturnedGlobalQos_ADR10(t *testing.T) {
 	r := newRig(t)
 	r.command(global(2))
@@ -58,12 +57,11 @@ func TestReturnedGlobalQos_ADR10(t *testing.T) {
 	r.sent("q1: allow 2")
 	r.takesBack("q1", 1, 1)
 	r.sent("q2: allow 1")
-	r.command(&protocol.BasicAck{DeliveryTag: 1}) // late: makes no room
+	r.command(&protocol.BasicAck{DeliveryTag: 1}) // late: frees nothing
 	r.sent("q1: settle 1-1 ack")
 }
 
-// TestReturnedUnwritten_ADR10: what waits for room is not written when it is back
-// in its queue, and leaves no gap in the tags.
+// TestReturnedUnwritten_ADR10: deliveries requeued while they wait for room are not written, and leave no gap in the tags.
 func TestReturnedUnwritten_ADR10(t *testing.T) {
 	r := newRig(t, small)
 	r.consumes("a", "q1")
@@ -84,8 +82,7 @@ func TestReturnedUnwritten_ADR10(t *testing.T) {
 	}
 }
 
-// TestReturnedInTransaction_ADR10: a settlement that waits for its commit can be
-// overtaken, too.
+// TestReturnedInTransaction_ADR10: a delivery can also be requeued while its settlement waits for the commit.
 func TestReturnedInTransaction_ADR10(t *testing.T) {
 	r := transactional(t)
 	r.command(&protocol.BasicAck{DeliveryTag: 2})
@@ -96,8 +93,7 @@ func TestReturnedInTransaction_ADR10(t *testing.T) {
 	r.has(0, 1)
 }
 
-// TestReturnedForEver_ADR10: a client that never settles anything is not served
-// for ever.
+// TestReturnedForEver_ADR10: the channel of a client that never settles anything is closed at a limit.
 func TestReturnedForEver_ADR10(t *testing.T) {
 	r := newRig(t)
 	r.consumes("a", "q1")
@@ -112,7 +108,7 @@ func TestReturnedForEver_ADR10(t *testing.T) {
 	r.received()
 	r.delivers("q1", "a", lateLimit+1, "m1")
 	r.frames()
-	r.takesBack("q9", lateLimit+1, lateLimit+1) // of nobody
+	r.takesBack("q9", lateLimit+1, lateLimit+1) // not a queue of this channel
 	r.posts = nil
 	r.takesBack("q1", lateLimit+1, lateLimit+1)
 	r.received("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - 100001 deliveries on channel 1 were never acknowledged}")

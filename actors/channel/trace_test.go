@@ -11,7 +11,7 @@ import (
 	"candlemark/protocol"
 )
 
-// traced is a rig whose virtual host is traced into the queue traces.
+// traced is a rig whose virtual host sends trace copies to the queue traces.
 func traced(t *testing.T) *rig {
 	r := newRig(t, func(c *Config) { c.ConnectionName, c.Node = "1.2.3.4:5 -> 6.7.8.9:10", "node@here" })
 	x := &topology.Exchange{Name: topology.TraceExchange, Type: "topic", Internal: true, PID: pid("trace")}
@@ -25,7 +25,7 @@ func traced(t *testing.T) *rig {
 	return r
 }
 
-// copies takes what was sent to the queue traces: key, body and headers.
+// copies takes the messages sent to the queue traces: keys, bodies and headers.
 func (r *rig) copies() (keys []string, bodies []string, tables []protocol.Table) {
 	r.t.Helper()
 	rest := r.posts[:0:0]
@@ -76,7 +76,7 @@ func TestTrace_Publish(t *testing.T) {
 	r.balanced()
 }
 
-// In a transaction the copy comes when the message does, not at its commit.
+// In a transaction the copy is sent at the publish, not at the commit.
 func TestTrace_Transaction(t *testing.T) {
 	r := traced(t)
 	r.command(&protocol.TxSelect{})
@@ -99,7 +99,7 @@ func TestTrace_Deliveries(t *testing.T) {
 	r.turn(&mail.Deliver{Queue: pid("q1"), Tag: "a", Chunk: m.Chunk, Items: []mail.Delivery{
 		{Number: 1, Message: message.Message{Exchange: []byte("x"), RoutingKey: []byte("k"), Header: []byte{0, 0}, Body: m.Runs[0], Overlay: o}},
 		{Number: 2, Redelivered: true, Message: message.Message{RoutingKey: []byte("q1"), Header: []byte{0, 0}}},
-		{Number: 3, Message: message.Message{Exchange: []byte(topology.TraceExchange), Header: []byte{0, 0}}}, // a copy itself
+		{Number: 3, Message: message.Message{Exchange: []byte(topology.TraceExchange), Header: []byte{0, 0}}}, // a trace copy itself
 	}})
 	r.overwrite()
 	keys, bodies, tables := r.copies()

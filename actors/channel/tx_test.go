@@ -31,7 +31,7 @@ func TestTx_CommitPublishesThenSettlesThenAnswers(t *testing.T) {
 	r.feed(publish("", "q2", big), frame(&protocol.BasicNack{DeliveryTag: 1}))
 	r.sent()
 	r.received()
-	r.balanced() // what waits is not in the read any more, and holds nobody up
+	r.balanced() // uncommitted messages are copied out of the read, so they hold no chunk
 	r.feed(frame(&protocol.TxCommit{}), publish("", "q1", "next"), frame(&protocol.BasicAck{DeliveryTag: 3}))
 	r.sent("q1: enqueue one#1 two#2", "q2: enqueue two#2 "+big+"#5", "q1: settle 2-2 ack 1-1 discard")
 	r.received("basic.return {ReplyCode:312 ReplyText:NO_ROUTE Exchange:void}", "header 4", "body back")
@@ -43,19 +43,19 @@ func TestTx_CommitPublishesThenSettlesThenAnswers(t *testing.T) {
 	r.sent()
 	r.command(&protocol.TxCommit{})
 	r.sent("q1: enqueue next#6", "q1: settle 3-3 ack")
-	r.turn(&mail.EnqueueReply{Queue: pid("q1"), Ranges: []mail.Range{{First: 1, Last: 6}}}) // an old answer, twice
+	r.turn(&mail.EnqueueReply{Queue: pid("q1"), Ranges: []mail.Range{{First: 1, Last: 6}}}) // an old answer, repeated
 	r.received()
 	r.turn(&mail.EnqueueReply{Queue: pid("q1"), Ranges: []mail.Range{{First: 6, Last: 6}}})
 	r.received("tx.commit-ok")
-	r.command(&protocol.TxCommit{}) // of nothing
+	r.command(&protocol.TxCommit{}) // an empty transaction
 	r.received("tx.commit-ok")
-	r.turn(&mail.PeerGone{Who: pid("q1")}) // it owes nothing
+	r.turn(&mail.PeerGone{Who: pid("q1")}) // no answer is outstanding
 	r.received("basic.cancel {ConsumerTag:a NoWait:true}")
 	r.balanced()
 }
 
-// Routed when it was published, as in RabbitMQ: a queue that goes before the
-// commit has taken it and discarded it.
+// The route is that at the publish, as in RabbitMQ: a queue deleted before the commit counts as having taken and discarded the
+// message.
 func TestTx_TheRouteIsThatOfThePublish(t *testing.T) {
 	r := newRig(t)
 	r.command(&protocol.TxSelect{})
@@ -114,17 +114,17 @@ func TestTx_Misuse(t *testing.T) {
 			t.Errorf("%q, want %q", received, want)
 		}
 	}
-	// Checks are made when it is published; unknown tags too.
+	// Checks are made at the publish, those of delivery tags too.
 	r := transactional(t)
 	r.feed(publish("", "q1", "one"), frame(&protocol.BasicAck{DeliveryTag: 1}), frame(&protocol.BasicAck{DeliveryTag: 1}))
 	r.received("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - unknown delivery tag 1 Class:60 Method:80}")
-	r.gone([]string{"q1", "q2"}) // nothing of the transaction
+	r.gone([]string{"q1", "q2"}) // nothing of the transaction is carried out
 	r = transactional(t)
 	r.feed(publish("missing", "", "one"))
 	r.received("channel.close {ReplyCode:404 ReplyText:NOT_FOUND - no exchange 'missing' in vhost '/' Class:60 Method:40}")
 }
 
-// basic.recover is at once, and only of what is not settled.
+// basic.recover takes effect at once, and only for deliveries that are not settled in the transaction.
 func TestTx_Recover(t *testing.T) {
 	r := transactional(t)
 	r.command(&protocol.BasicAck{DeliveryTag: 2}, &protocol.BasicRecover{Requeue: true})
@@ -135,7 +135,7 @@ func TestTx_Recover(t *testing.T) {
 	r.received("tx.commit-ok")
 }
 
-// The common limit counts what is settled only from the commit on.
+// The global limit counts settlements only from the commit on.
 func TestTx_GlobalQos(t *testing.T) {
 	r := transactional(t)
 	r.command(global(4))

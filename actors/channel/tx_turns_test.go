@@ -9,8 +9,8 @@ import (
 	"candlemark/protocol"
 )
 
-// turns feeds what is to end a transaction and lets it go on, turn after turn. It returns how many there were, and what
-// was sent in all; in none were more than tx.EndLimit things dealt with, and one publish.
+// turns feeds the end of a transaction and runs turns until it is complete. It returns the number of turns and the totals sent;
+// no turn may handle more than tx.EndLimit items and one publish.
 func (r *rig) turns(received any) (turns, published, settled int) {
 	r.t.Helper()
 	of := map[string]uint64{}
@@ -48,7 +48,7 @@ func (r *rig) turns(received any) (turns, published, settled int) {
 	return turns, published, settled
 }
 
-// large is a transaction of n publishes for two queues each, and as many acks.
+// large returns a transaction of n publishes to two queues each, and as many acks.
 func large(t *testing.T, n int) *rig {
 	r := newRig(t)
 	r.command(&protocol.TxSelect{})
@@ -73,7 +73,7 @@ func TestTx_EndsInTurns(t *testing.T) {
 		if turns < 6 || published != 2*n || settled != n {
 			t.Errorf("%d turns, %d messages, %d settled", turns, published, settled)
 		}
-		r.received() // the queues have not answered, and what is behind it waits
+		r.received() // the queues have not answered, and the input behind waits
 		for _, q := range []string{"q1", "q2"} {
 			r.turn(&mail.EnqueueReply{Queue: pid(q), Ranges: []mail.Range{{First: 1, Last: n}}})
 		}
@@ -92,7 +92,7 @@ func TestTx_EndsInTurns(t *testing.T) {
 	t.Run("answered meanwhile", func(t *testing.T) {
 		r := large(t, n)
 		r.command(&protocol.TxCommit{})
-		for _, q := range []string{"q1", "q2"} { // all at once, and not yet all sent
+		for _, q := range []string{"q1", "q2"} { // all answered in one mail, and not all sent yet
 			r.turn(&mail.EnqueueReply{Queue: pid(q), Refused: q == "q1", Ranges: []mail.Range{{First: 1, Last: n}}})
 		}
 		r.received()
@@ -103,7 +103,7 @@ func TestTx_EndsInTurns(t *testing.T) {
 		}
 		r.received("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - partial tx completion Class:90 Method:20}")
 	})
-	// The end of the channel, and what closes it, lets go of everything in one step.
+	// An error that ends the channel releases everything in one step.
 	t.Run("channel ends", func(t *testing.T) {
 		r := large(t, n)
 		r.command(&protocol.TxCommit{})

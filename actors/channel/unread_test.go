@@ -18,7 +18,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// gives answers the oldest basic.get, with a message of that number.
+// gives answers the oldest basic.get with a message of that number.
 func (r *rig) gives(number uint64, body string) {
 	r.t.Helper()
 	m := r.asked[0].(*mail.Get)
@@ -33,9 +33,8 @@ const roomOf = 1000
 
 func narrow(c *Config) { c.Outbox = outbox.New(roomOf, nil) }
 
-// readAll has a client that has not read until now read everything: in pieces of
-// what the outbox holds, of which none is larger than most bytes. served stands
-// for the queues, between two pieces.
+// readAll plays a client that begins to read: it takes the outbox piece by piece, none larger than most bytes. served plays the
+// queues between two pieces.
 func (r *rig) readAll(most int, served func()) (shown []string) {
 	r.t.Helper()
 	for {
@@ -62,8 +61,8 @@ func (r *rig) readAll(most int, served func()) (shown []string) {
 	}
 }
 
-// Whatever a client asks for without reading the answers, no more than the outbox
-// and one answer is held, and all come, in order, when it reads.
+// For a client that does not read, no more than the outbox and one answer is held, whatever it asks for; all answers follow in
+// order when it reads.
 func TestUnread_Answers(t *testing.T) {
 	const count = 500
 	body := strings.Repeat("x", 2000)
@@ -117,7 +116,7 @@ func TestUnread_Answers(t *testing.T) {
 	}
 }
 
-// Input behind a return that waits is not processed, and its content is charged to the connection.
+// Input behind a waiting return is not processed, and the returned content is charged to the connection.
 func TestUnread_ReturnIsCharged(t *testing.T) {
 	r := newRig(t, narrow)
 	r.command(&protocol.ConfirmSelect{})
@@ -143,8 +142,8 @@ func returned(size int) []string {
 	}
 }
 
-// A publisher that does not read its confirms goes on as long as they are acks,
-// which cost nothing until they are sent: all at once.
+// A publisher that does not read its confirms can continue as long as they are acks, which need no memory until they are sent as
+// one.
 func TestUnread_Acks(t *testing.T) {
 	const count = 200_000
 	r := newRig(t, narrow)
@@ -162,7 +161,7 @@ func TestUnread_Acks(t *testing.T) {
 	}
 }
 
-// Nacks are sent one by one: the publisher waits when there are many.
+// Nacks are sent one by one: the publisher waits when too many are pending.
 func TestUnread_Nacks(t *testing.T) {
 	const count = 20_000
 	r := newRig(t, narrow)
@@ -178,7 +177,7 @@ func TestUnread_Nacks(t *testing.T) {
 		}
 		r.posts = nil
 	}
-	for range count / 1000 { // of a turn
+	for range count / 1000 { // in turns of 1000
 		r.feed(bytes.Repeat(publish("", "q1", "x"), 1000))
 	}
 	refuse()
@@ -199,8 +198,7 @@ func TestUnread_Nacks(t *testing.T) {
 	}
 }
 
-// Of many channels that get at once, few take a message out of a queue before the
-// client reads; who ends passes its place on.
+// Of many channels with a basic.get, few take a message before the client reads; a channel that ends passes its turn on.
 func TestUnread_GetsOfManyChannels(t *testing.T) {
 	box := outbox.New(roomOf, nil)
 	var rigs []*rig
@@ -219,7 +217,7 @@ func TestUnread_GetsOfManyChannels(t *testing.T) {
 			if len(r.asked) == 0 || over[r] {
 				continue
 			}
-			if i%3 == 0 { // some end instead
+			if i%3 == 0 { // every third one ends
 				r.turn(&mail.CloseChannel{})
 				r.fail(internalError("enough"), nil)
 				over[r] = true
@@ -250,7 +248,7 @@ func TestUnread_GetsOfManyChannels(t *testing.T) {
 	}
 }
 
-// The end waits for no client.
+// The end of a channel does not wait for a client to read.
 func TestUnread_EndsAllTheSame(t *testing.T) {
 	for name, end := range map[string]func(*rig){
 		"connection": func(r *rig) { r.turn(&mail.CloseChannel{}) },
@@ -277,7 +275,7 @@ func TestUnread_EndsAllTheSame(t *testing.T) {
 	}
 }
 
-// The client's channel.close is carried out at once, and the confirms come first.
+// The client's channel.close is carried out at once, after the pending confirms are written.
 func TestUnread_ChannelClose(t *testing.T) {
 	r := newRig(t, narrow)
 	r.command(&protocol.ConfirmSelect{})
@@ -293,8 +291,7 @@ func TestUnread_ChannelClose(t *testing.T) {
 	}
 }
 
-// An exception is sent when there is room; what comes meanwhile waits or is
-// ignored.
+// An exception is sent when there is room; input in the meantime waits or is ignored.
 func TestUnread_Exception(t *testing.T) {
 	r := newRig(t, narrow)
 	for range 100 {

@@ -20,8 +20,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// bubble is a command actor between probes: a registry, a channel, and a queue for the
-// answers, all of which only record what they get.
+// bubble is a command actor with probes around it: a registry, a channel, and a queue for the answers. Probes only record their
+// mail.
 type bubble struct {
 	*testing.T
 	system                                 *actor.ActorSystem
@@ -65,7 +65,7 @@ func inBubble(t *testing.T, test func(b *bubble)) {
 	})
 }
 
-// publish sends commands as a channel does, numbered from 1.
+// publish sends commands as a channel would, numbered from 1.
 func (b *bubble) publish(from *probe, commands ...message.Message) {
 	e := &mail.Enqueue{From: from.pid, Messages: commands}
 	for i := range e.Messages {
@@ -74,7 +74,7 @@ func (b *bubble) publish(from *probe, commands ...message.Message) {
 	b.system.Root.Send(b.actor, e)
 }
 
-// publishing is a command with reply-to and correlation-id.
+// publishing returns a command with reply-to and correlation-id.
 func publishing(key, body string) message.Message {
 	p := protocol.Properties{
 		ReplyTo: "answers", CorrelationID: key, Flags: protocol.FlagReplyTo | protocol.FlagCorrelationID,
@@ -150,7 +150,7 @@ func TestCommandsAndAnswersInOrder(t *testing.T) {
 		b.reply(&mail.PolicyList{Reply: l.Done(nil), Policies: []*policies.Policy{s.Policy}})
 		b.answers.quiet()
 		b.reply(&mail.PolicyReply{Reply: s.Done(nil)})
-		b.reply(&mail.PolicyReply{Reply: s.Done(nil)}) // nobody waits for it
+		b.reply(&mail.PolicyReply{Reply: s.Done(nil)}) // a duplicate is ignored
 		b.expect("policy.set", `{"ok":true,"replaced":false}`)
 		b.expect("policy.list", `{"ok":true,"policies":[{"vhost":"/","name":"p","pattern":"^o","apply-to":"all",`+
 			`"definition":{"message-ttl":60000},"priority":2}]}`)
@@ -198,8 +198,7 @@ func TestRefusals_POL14_POL15(t *testing.T) {
 	})
 }
 
-// Operator policies are changed by administrators, and listed by whoever may
-// publish to the actor.
+// Operator policies can be changed by administrators, and listed by all users who can publish to the actor.
 func TestOperatorPolicies_POL15(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.system.Root.Send(b.actor, &mail.Enqueue{From: b.channel.pid, By: &mail.Publisher{User: "root", Tags: []string{"administrator"}}, Messages: []message.Message{
@@ -218,8 +217,7 @@ func TestOperatorPolicies_POL15(t *testing.T) {
 	})
 }
 
-// Nobody has checked who sent what came another way than by a publish to the
-// exchange itself.
+// Commands that were not published directly to the admin exchange are ignored, since their sender's permissions were not checked.
 func TestOnlyDirectPublishesAreObeyed(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		bound := publishing("policy.set", ttl)
@@ -278,6 +276,6 @@ func TestCreditIsGivenBack(t *testing.T) {
 		if gate.Used() != 0 {
 			t.Errorf("%d bytes are still charged", gate.Used())
 		}
-		b.channel.quiet() // nothing was numbered
+		b.channel.quiet() // the message had no publish number
 	})
 }

@@ -11,7 +11,7 @@ import (
 	"candlemark/internal/topology"
 )
 
-// bodies are the answers so far.
+// bodies takes the answers so far.
 func (b *bubble) bodies() (all []string) {
 	synctest.Wait()
 	for len(b.answers.got) > 0 {
@@ -20,8 +20,8 @@ func (b *bubble) bodies() (all []string) {
 	return all
 }
 
-// Unanswered commands are limited, per user and in total, and so is the number that is executed at once. Refused
-// commands are answered at once.
+// Unanswered commands are limited, per user and in total, and so are commands executed concurrently. Refused commands are
+// answered at once.
 func TestWaitingCommandsAreBounded(t *testing.T) {
 	withJobRunner(t, func(b *bubble, c *jobRunner) {
 		channels := []*probe{b.probe(), b.probe(), b.probe(), b.probe(), b.probe(), b.probe()}
@@ -63,7 +63,7 @@ func TestCommandsAndAnswersAreBounded(t *testing.T) {
 	})
 }
 
-// Answers that wait for an outstanding one are limited.
+// The bytes of answers held behind an outstanding one are limited.
 func TestHeldAnswersAreBounded(t *testing.T) {
 	s := state{vhost: topology.NewVHost("/"), first: 1, users: map[string]int{"alice": 11}}
 	for range 11 {

@@ -15,7 +15,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// jobRunner runs jobs when the test says so.
+// jobRunner completes jobs when the test says so.
 type jobRunner struct {
 	began chan Command
 	done  chan string
@@ -36,7 +36,7 @@ func withJobRunner(t *testing.T, test func(b *bubble, c *jobRunner)) {
 					return []byte(answer)
 				case <-ctx.Done():
 					if ctx.Err() == context.DeadlineExceeded {
-						time.Sleep(time.Millisecond) // too late by that
+						time.Sleep(time.Millisecond) // later than the answer timeout
 					}
 					return []byte(`{"late":true}`)
 				}
@@ -46,7 +46,7 @@ func withJobRunner(t *testing.T, test func(b *bubble, c *jobRunner)) {
 	})
 }
 
-// ask sends commands as a user does on a channel.
+// ask sends commands as a channel of user alice would.
 func (b *bubble) ask(from *probe, commands ...message.Message) {
 	b.system.Root.Send(b.actor, &mail.Enqueue{
 		From: from.pid, By: &mail.Publisher{User: "alice", Tags: []string{"management"}, Connection: b.deadLetter.pid}, Messages: commands,
@@ -65,14 +65,14 @@ func (c *jobRunner) next(b *bubble) Command {
 	}
 }
 
-// TestJobs: those of one channel one after the other, those of two at the same time;
-// answers in the order of the commands.
+// TestJobs: jobs of one channel run one after the other, those of two channels concurrently; answers keep the order of the
+// commands.
 func TestJobs(t *testing.T) {
 	withJobRunner(t, func(b *bubble, c *jobRunner) {
 		b.ask(b.channel, publishing("lock.renew", `{"queue":"q"}`), publishing("queue.peek", "2"))
 		b.ask(b.registry, publishing("scheduled.list", "3"))
 		m, other := c.next(b), c.next(b)
-		if m.Key != "lock.renew" { // goroutines begin in any order
+		if m.Key != "lock.renew" { // the goroutines may start in any order
 			m, other = other, m
 		}
 		if m.User.Name != "alice" || !m.User.HasTag("management") || m.Channel != b.channel.pid.Id || m.Connection != b.deadLetter.pid.Id ||
@@ -104,8 +104,7 @@ func TestJobs(t *testing.T) {
 	})
 }
 
-// TestJobsTakeTooLong: those that wait get an answer, and jobs that nobody waits for any more are not
-// begun.
+// TestJobsTakeTooLong: waiting commands are answered with a timeout, and jobs answered already are not started.
 func TestJobsTakeTooLong(t *testing.T) {
 	withJobRunner(t, func(b *bubble, c *jobRunner) {
 		b.ask(b.channel, publishing("queue.peek", "1"), publishing("queue.peek", "2"))
@@ -125,7 +124,7 @@ func TestJobsTakeTooLong(t *testing.T) {
 		}
 		c.done <- `{}`
 		b.expect("queue.peek", `{}`)
-		b.ask(b.channel, publishing("queue.peek", "4")) // and the actor ends over it
+		b.ask(b.channel, publishing("queue.peek", "4")) // the actor ends while it runs
 		c.next(b)
 	})
 }

@@ -11,7 +11,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// A publish after the answer is subject to the change (PRO-15).
+// A message published after the answer is subject to the changed policy (PRO-15).
 func TestPolicyOverAMQP(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()
@@ -48,8 +48,7 @@ func TestPolicyOverAMQP(t *testing.T) {
 	})
 }
 
-// The tag of the publisher is checked at the exchange: ways around that check
-// lead nowhere.
+// Commands that bypass the check of the publisher's tag, by dead-lettering or an exchange binding, are not executed.
 func TestNoWayAround(t *testing.T) {
 	const set = `{"name":"p","pattern":"","definition":{"message-ttl":1000}}`
 	testkit.Run(t, nil, func(b *testkit.Bubble) {

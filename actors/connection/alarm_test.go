@@ -12,14 +12,14 @@ import (
 	"candlemark/protocol"
 )
 
-// shortage is an alarm as the broker raises it.
+// shortage raises and ends alarms as the broker does.
 type shortage struct {
 	budget.Budget
 	*budget.Valve
 	r *rig
 }
 
-// begin raises it, or gives it another reason.
+// begin raises the alarm or changes its reason.
 func (s *shortage) begin(reason string) {
 	s.SetShut(true)
 	s.r.forward(&mail.Block{Reason: reason})
@@ -30,7 +30,7 @@ func (s *shortage) end() {
 	s.r.forward(&mail.Unblock{})
 }
 
-// short runs test on a connection of a broker that may run short.
+// short runs test on a connection with a valve that the test can shut.
 func short(t *testing.T, test func(r *rig, s *shortage)) {
 	s := &shortage{}
 	s.Valve = budget.NewValve(&s.Budget)
@@ -40,8 +40,7 @@ func short(t *testing.T, test func(r *rig, s *shortage)) {
 	})
 }
 
-// alarmed runs test on a connection with channel 1 that may want to hear of
-// alarms.
+// alarmed runs test on a connection with channel 1 whose client may announce the capability connection.blocked.
 func alarmed(t *testing.T, wants bool, test func(r *rig, s *shortage)) {
 	short(t, func(r *rig, s *shortage) {
 		r.startOk(protocol.Table{{Key: "capabilities", Value: protocol.Table{{Key: "connection.blocked", Value: wants}}}}, "lim", "secret")
@@ -66,7 +65,7 @@ func (r *rig) isShown(state string) {
 	}
 }
 
-// later writes what is not read yet.
+// later writes in the background; done when all is read.
 func (r *rig) later(b []byte) <-chan struct{} {
 	done := make(chan struct{})
 	go func() {
@@ -76,7 +75,7 @@ func (r *rig) later(b []byte) <-chan struct{} {
 	return done
 }
 
-// silent takes heartbeats for a while; nothing else may come.
+// silent waits for a while; only heartbeats may arrive.
 func (r *rig) silent(d time.Duration) {
 	r.t.Helper()
 	time.Sleep(d)
@@ -88,16 +87,16 @@ func (r *rig) silent(d time.Duration) {
 	}
 }
 
-// A client that publishes during an alarm is informed and not read until it is over; the publish itself is taken. Its
-// silence does not count for heartbeats.
+// A client that publishes during an alarm is notified and not read until the end of the alarm; the publish itself is accepted.
+// The heartbeat timeout does not count meanwhile.
 func TestBlocked_Publisher(t *testing.T) {
 	for _, wants := range []bool{true, false} {
 		alarmed(t, wants, func(r *rig, s *shortage) {
 			s.begin("low on memory")
 			r.isShown("blocking")
-			r.sendMethods(1, ack) // no publish: it is read as ever
+			r.sendMethods(1, ack) // not a publish: reading continues
 			r.expectEvents("1: basic.ack")
-			r.send(slices.Concat(contentFrames(1, 3), contentFrames(1, 4))) // in one read, which is taken whole
+			r.send(slices.Concat(contentFrames(1, 3), contentFrames(1, 4))) // both in one read, which is accepted as a whole
 			r.expectEvents("1: basic.publish frame(2,14) frame(3,3) basic.publish frame(2,14) frame(3,4)")
 			if wants {
 				if m := expect[*protocol.ConnectionBlocked](r.client, 0); m.Reason != "low on memory" {
@@ -105,7 +104,7 @@ func TestBlocked_Publisher(t *testing.T) {
 				}
 			}
 			r.isShown("blocked")
-			s.begin("low on disk & memory") // not told twice
+			s.begin("low on disk & memory") // not notified again
 			sent := r.later(contentFrames(1, 5))
 			r.silent(time.Minute)
 			r.expectEvents()
@@ -121,7 +120,7 @@ func TestBlocked_Publisher(t *testing.T) {
 	}
 }
 
-// A client that does not publish is not informed.
+// A client that does not publish is not notified.
 func TestBlocked_Consumer(t *testing.T) {
 	alarmed(t, true, func(r *rig, s *shortage) {
 		s.begin("low on memory")
@@ -132,7 +131,7 @@ func TestBlocked_Consumer(t *testing.T) {
 	})
 }
 
-// An alarm right behind another is announced again: the client was heard in between.
+// An alarm that directly follows another is announced again, because the client was unblocked in between.
 func TestBlocked_Again(t *testing.T) {
 	alarmed(t, true, func(r *rig, s *shortage) {
 		for range 3 {
@@ -144,7 +143,7 @@ func TestBlocked_Again(t *testing.T) {
 			s.begin("low on disk")
 			expect[*protocol.ConnectionUnblocked](r.client, 0)
 			var m protocol.Method
-			if len(r.client.frames) > 0 { // the reader had not begun to read again
+			if len(r.client.frames) > 0 { // the reader had not resumed reading
 				_, m = r.receive()
 			} else {
 				r.send(contentFrames(1, 1))
@@ -162,8 +161,7 @@ func TestBlocked_Again(t *testing.T) {
 	})
 }
 
-// An alarm that is there when a connection opens counts for it, and one that
-// lasts keeps nothing from ending.
+// An alarm raised before a connection opens applies to it, and does not prevent it from being closed.
 func TestBlocked_Opening(t *testing.T) {
 	short(t, func(r *rig, s *shortage) {
 		s.begin("low on memory")
@@ -182,7 +180,7 @@ func TestBlocked_Opening(t *testing.T) {
 	})
 }
 
-// A client that publishes later gets the reason that holds then.
+// A client that publishes after the reason changed receives the current reason.
 func TestBlocked_Reason(t *testing.T) {
 	alarmed(t, true, func(r *rig, s *shortage) {
 		s.begin("low on memory")
@@ -196,8 +194,7 @@ func TestBlocked_Reason(t *testing.T) {
 	})
 }
 
-// The reader may know of an alarm before the actor does; the client is told all
-// the same, once.
+// The reader may know of an alarm before the actor does; the client is still notified, once.
 func TestBlocked_NewsBehindTheReader(t *testing.T) {
 	alarmed(t, true, func(r *rig, s *shortage) {
 		for range 2 {
@@ -213,7 +210,7 @@ func TestBlocked_NewsBehindTheReader(t *testing.T) {
 			expect[*protocol.ConnectionUnblocked](r.client, 0)
 			r.isShown("running")
 		}
-		s.SetShut(true) // over before the actor hears of it
+		s.SetShut(true) // the alarm ends before the actor is informed
 		r.send(contentFrames(1, 1))
 		r.expectEvents("1: basic.publish frame(2,14) frame(3,1)")
 		r.system.Root.Send(r.conn, &mail.Block{Reason: "low on disk"})
@@ -225,8 +222,8 @@ func TestBlocked_NewsBehindTheReader(t *testing.T) {
 	})
 }
 
-// While queues hold too much, publishers wait without notice; a client that does not
-// publish is read. The alarm that follows is announced.
+// While queues hold too many bytes, publishers wait without notification; clients that do not publish are read. An alarm that
+// follows is announced.
 func TestBlocked_Flow(t *testing.T) {
 	for _, alarm := range []bool{false, true} {
 		alarmed(t, true, func(r *rig, s *shortage) {
@@ -258,7 +255,7 @@ func TestBlocked_Flow(t *testing.T) {
 	}
 }
 
-// Flow that is held keeps nothing from ending.
+// Flow control does not prevent a connection from being closed.
 func TestBlocked_FlowAndTheEnd(t *testing.T) {
 	alarmed(t, true, func(r *rig, s *shortage) {
 		s.SetMax(100)

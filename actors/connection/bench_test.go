@@ -11,7 +11,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// BenchmarkInbound is the way from the socket to a channel, per message.
+// BenchmarkInbound measures the path from the socket to a channel, per message.
 func BenchmarkInbound(b *testing.B) {
 	for _, size := range []int{16, 1024, 16384} {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {
@@ -42,8 +42,7 @@ func BenchmarkInbound(b *testing.B) {
 	}
 }
 
-// BenchmarkPing is one small frame there and one back, with and without the
-// write by the appender.
+// BenchmarkPing measures a round trip of small frames, with writes by the appender and by a writer.
 func BenchmarkPing(b *testing.B) {
 	for name, wrap := range map[string]wrapper{"direct": asItIs, "writer": hidden} {
 		b.Run(name, func(b *testing.B) {
@@ -64,8 +63,7 @@ func BenchmarkPing(b *testing.B) {
 	}
 }
 
-// BenchmarkOutbound is the way from a channel to the socket, per frame of 100
-// bytes.
+// BenchmarkOutbound measures the path from a channel to the socket, per frame of 100 bytes.
 func BenchmarkOutbound(b *testing.B) {
 	for name, wrap := range map[string]wrapper{"direct": asItIs, "writer": hidden} {
 		b.Run(name, func(b *testing.B) {
@@ -87,7 +85,7 @@ func BenchmarkOutbound(b *testing.B) {
 	}
 }
 
-// starter logs in.
+// starter is a sink that passes its PID and actor system to the test.
 type starter struct {
 	sink
 	channel chan<- *actor.PID

@@ -24,7 +24,7 @@ func contentFrames(channel uint16, body int) []byte {
 	return protocol.AppendBodyFrames(b, channel, make([]byte, body), 4096)
 }
 
-// One mail per channel and read, whatever the frames' order.
+// A read is passed on as one mail per channel, whatever the order of its frames.
 func TestFramesTravelInBatches(t *testing.T) {
 	running(t, nil, func(r *rig) {
 		r.openChannel(1)
@@ -40,7 +40,7 @@ func TestFramesTravelInBatches(t *testing.T) {
 	})
 }
 
-// The reader takes part in the work that few bytes make; with many there is more to read (ADR 56).
+// The reader carries out the turns that follow from a small read; after a large read it goes on reading (ADR 56).
 func TestReaderCarriesOn(t *testing.T) {
 	var carried atomic.Int32
 	change := func(cfg *connection.Config) {
@@ -58,7 +58,7 @@ func TestReaderCarriesOn(t *testing.T) {
 				t.Errorf("%d reads were carried on, want %d", got, n+1)
 			}
 		}
-		for range 20 { // reads double until they bring all that is there
+		for range 20 { // reads grow until one takes all available bytes
 			r.send(contentFrames(1, 60_000))
 		}
 		synctest.Wait()
@@ -71,7 +71,7 @@ func TestReaderCarriesOn(t *testing.T) {
 	})
 }
 
-// A frame that comes in pieces of any size arrives once and whole.
+// A frame that arrives in pieces of any size is passed on once, complete.
 func TestFramesInPieces(t *testing.T) {
 	for _, piece := range []int{1, 7, 1000, 5000} {
 		running(t, nil, func(r *rig) {
@@ -87,7 +87,7 @@ func TestFramesInPieces(t *testing.T) {
 	}
 }
 
-// The largest frame fits, with the 8 bytes that clients may count wrongly.
+// The largest frame is accepted, including the 8 bytes that clients may count wrongly.
 func TestFramesLarge(t *testing.T) {
 	running(t, nil, func(r *rig) {
 		r.openChannel(1)
@@ -142,7 +142,7 @@ func TestChannelSpec(t *testing.T) {
 	})
 }
 
-// A number can be opened again at once, also in the same write.
+// A channel number can be opened again at once, even in the same write.
 func TestChannelReuse(t *testing.T) {
 	running(t, nil, func(r *rig) {
 		r.openChannel(1)
@@ -155,8 +155,8 @@ func TestChannelReuse(t *testing.T) {
 	})
 }
 
-// After its channel.close the client must open before it goes on; a second
-// close-ok is forgiven, both sides may have closed at once.
+// After its channel.close the client must open the channel before it uses it; an extra close-ok is ignored, since both sides may
+// have closed at once.
 func TestChannelAfterClose(t *testing.T) {
 	running(t, nil, func(r *rig) {
 		r.openChannel(1)
@@ -169,7 +169,7 @@ func TestChannelAfterClose(t *testing.T) {
 	})
 }
 
-// A second close, too, is for a channel that is not there.
+// A second channel.close is for a channel that is not open.
 func TestChannelCloseTwice(t *testing.T) {
 	running(t, nil, func(r *rig) {
 		r.openChannel(1)
@@ -180,7 +180,7 @@ func TestChannelCloseTwice(t *testing.T) {
 	})
 }
 
-// When both sides close at once, the channel hears both, in order.
+// When both sides close at once, the channel receives both methods, in order.
 func TestChannelCloseCrossing(t *testing.T) {
 	running(t, nil, func(r *rig) {
 		r.openChannel(1)
@@ -190,7 +190,7 @@ func TestChannelCloseCrossing(t *testing.T) {
 	})
 }
 
-// An open waits for the channel that had the number, but not for ever.
+// An open waits for the previous channel of that number to end, up to a timeout.
 func TestChannelThatNeverEnds(t *testing.T) {
 	running(t, nil, func(r *rig) {
 		r.openChannel(1)
@@ -207,7 +207,7 @@ func TestFrameErrors(t *testing.T) {
 		code          uint16
 		text          string
 		class, method uint16
-		step          bool // the stream is still in step: close-ok is understood
+		step          bool // the framing is intact: close-ok is understood
 	}{
 		"garbage": {[]byte("GET / HTTP/1.1\r\n\r\n"), 501, "", 0, 0, false},
 		"oversized": {
@@ -241,7 +241,7 @@ func TestFrameErrors(t *testing.T) {
 					t.Errorf("%+v", m)
 				}
 				r.expectEvents("1: basic.ack", "close 1", "release")
-				go r.Write(contentFrames(1, 5000)) // what comes behind is nobody's
+				go r.Write(contentFrames(1, 5000)) // later input is dropped
 				if c.step {
 					go r.Write(methodFrames(0, &protocol.ConnectionCloseOk{}))
 					takes(t, 0, 0, r.isOver)
@@ -254,7 +254,7 @@ func TestFrameErrors(t *testing.T) {
 	}
 }
 
-// A frame that stops in the middle ends with the heartbeats or the socket.
+// An incomplete frame is discarded when the socket is closed.
 func TestFrameTruncated(t *testing.T) {
 	running(t, nil, func(r *rig) {
 		r.openChannel(1)

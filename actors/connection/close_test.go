@@ -16,8 +16,8 @@ func TestCloseByClient(t *testing.T) {
 		r.openChannel(1)
 		r.sendMethods(0, &protocol.ConnectionClose{ReplyCode: 200})
 		expect[*protocol.ConnectionCloseOk](r.client, 0)
-		r.expectEvents("close 1", "release") // before close-ok: the client may count on it
-		// It is the client's turn to close the socket; it does not.
+		r.expectEvents("close 1", "release") // before close-ok: clients rely on it
+		// The client should close the socket now; it does not.
 		takes(t, 3*time.Second, 3*time.Second, r.isOver)
 	})
 }
@@ -57,7 +57,7 @@ func TestCloseByServer(t *testing.T) {
 				r.system.Root.Send(r.conn, &mail.CloseConnection{Err: c.err})
 				r.expectClose(c.code, c.text, c.class, c.method)
 				r.expectEvents("close 1", "release")
-				r.sendMethods(1, ack) // forgotten
+				r.sendMethods(1, ack) // ignored
 				r.sendMethods(0, &protocol.ConnectionCloseOk{})
 				takes(t, 0, 0, r.isOver)
 				r.expectEvents()
@@ -72,11 +72,11 @@ func TestCloseByChannel(t *testing.T) {
 		r.sendMethods(1, &protocol.BasicGet{})
 		r.expectClose(540, "NOT_IMPLEMENTED - no get", 60, 70)
 		r.expectEvents("1: basic.get", "close 1", "release")
-		takes(t, 10*time.Second, 10*time.Second, r.isOver) // no close-ok comes
+		takes(t, 10*time.Second, 10*time.Second, r.isOver) // no close-ok is received
 	})
 }
 
-// Both sides close at once: each gets its answer.
+// When both sides close at once, each receives its close-ok.
 func TestCloseCrossing(t *testing.T) {
 	running(t, nil, func(r *rig) {
 		r.system.Root.Send(r.conn, &mail.CloseConnection{})
@@ -88,7 +88,7 @@ func TestCloseCrossing(t *testing.T) {
 	})
 }
 
-// The client closes while the channels give back for an error of ours.
+// The client closes while the broker closes its channels because of an error.
 func TestCloseOvertaken(t *testing.T) {
 	running(t, nil, func(r *rig) {
 		r.openChannel(1)
@@ -112,8 +112,8 @@ func TestCloseBySocket(t *testing.T) {
 	})
 }
 
-// Clients that open channels on several threads send opens behind their close:
-// they get no answer, and hold nothing up.
+// Clients that open channels on several threads may send channel.open behind connection.close: it is not answered and delays
+// nothing.
 func TestCloseBeforeOpens(t *testing.T) {
 	running(t, nil, func(r *rig) {
 		b := methodFrames(0, &protocol.ConnectionClose{ReplyCode: 200})
@@ -127,7 +127,7 @@ func TestCloseBeforeOpens(t *testing.T) {
 	})
 }
 
-// A channel that does not answer delays the end, but not for ever.
+// A channel that does not answer delays the end, up to a timeout.
 func TestCloseUnresponsiveChannel(t *testing.T) {
 	running(t, func(c *connection.Config) { c.CloseTimeout = 4 * time.Second }, func(r *rig) {
 		r.openChannel(1)
@@ -139,7 +139,7 @@ func TestCloseUnresponsiveChannel(t *testing.T) {
 	})
 }
 
-// A panic costs the connection, not more; the other channels give back.
+// A panic of a channel closes only its connection; the other channels release their messages.
 func TestClosePanic(t *testing.T) {
 	running(t, nil, func(r *rig) {
 		r.openChannel(1)
@@ -152,7 +152,7 @@ func TestClosePanic(t *testing.T) {
 	})
 }
 
-// A stop from above leaves nothing behind.
+// When supervision stops the connection, everything is released.
 func TestCloseStopped(t *testing.T) {
 	running(t, nil, func(r *rig) {
 		r.openChannel(1)
@@ -162,7 +162,7 @@ func TestCloseStopped(t *testing.T) {
 	})
 }
 
-// A client that does not read cannot hold the end up.
+// A client that does not read delays the end only up to a timeout.
 func TestCloseUnread(t *testing.T) {
 	running(t, nil, func(r *rig) {
 		r.openChannel(1)

@@ -19,7 +19,7 @@ import (
 	"candlemark/protocol"
 )
 
-// overTLS puts a rig's connection on TLS, as a listener does.
+// overTLS puts a rig's connection on TLS, as a listener would.
 func overTLS(t *testing.T) func(*connection.Config) {
 	config := &tls.Config{Certificates: []tls.Certificate{testkit.NewAuthority(t).Issue(pkix.Name{CommonName: "broker"})}}
 	return func(c *connection.Config) {
@@ -27,7 +27,7 @@ func overTLS(t *testing.T) func(*connection.Config) {
 	}
 }
 
-// runFor lets whole seconds pass while somebody looks at the clock.
+// runFor lets seconds of process run time pass, looking at the clock once a second.
 func runFor(c *clock.Clock, seconds int) {
 	for range seconds {
 		<-time.After(time.Second)
@@ -35,8 +35,8 @@ func runFor(c *clock.Clock, seconds int) {
 	}
 }
 
-// A client that does not read while the process is paused may read afterwards, with TLS and without; one that goes on
-// not to read is cut off when the process has run for SendTimeout, or a third of that later.
+// A client that does not read while the process is paused is not cut off for that, with or without TLS; if it still does not
+// read, it is cut off after SendTimeout of process run time, or up to a third later.
 func TestUnread_Pause(t *testing.T) {
 	for name, change := range map[string]func(*connection.Config){"TCP": func(*connection.Config) {}, "TLS": overTLS(t)} {
 		for _, reads := range []bool{true, false} {
@@ -46,7 +46,7 @@ func TestUnread_Pause(t *testing.T) {
 					runFor(c, 1)
 					r.openChannel(1)
 					r.stopReading()
-					r.sendMethods(0, ask) // of which TLS reads all, being asked for a byte
+					r.sendMethods(0, ask) // TLS reads all of it for one byte
 					synctest.Wait()
 					r.sendMethods(0, ask)
 					runFor(c, 10)
@@ -65,7 +65,7 @@ func TestUnread_Pause(t *testing.T) {
 						r.expectEvents("1: basic.qos")
 						return
 					}
-					runFor(c, 12) // the first byte was read, and TLS takes 5 s to send its alert
+					runFor(c, 12) // one byte was read, and TLS takes 5 s to send its alert
 					r.expectEvents("close 1", "release")
 				})
 			})
@@ -73,7 +73,7 @@ func TestUnread_Pause(t *testing.T) {
 	}
 }
 
-// A peer that reads a byte at a time gets everything of a record, however long that takes.
+// A peer that reads one byte at a time receives a whole record, however long that takes.
 func TestPatient_Slow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ours, theirs := net.Pipe()
@@ -104,7 +104,7 @@ func TestPatient_Slow(t *testing.T) {
 				t.Errorf("%d bytes, %v", n, err)
 			}
 		})
-		// Setting a deadline ends the patience: the end of TLS.
+		// Setting a deadline overrides the patience, as when TLS is closed.
 		takes(t, 5*time.Second, 5*time.Second, func() {
 			_ = p.SetWriteDeadline(time.Now().Add(5 * time.Second))
 			if _, err := p.Write(body); !errors.Is(err, os.ErrDeadlineExceeded) {

@@ -26,8 +26,7 @@ func (c *client) expectHeartbeat() {
 	}
 }
 
-// A silent connection gets a heartbeat every half interval, and is given up
-// after 2 to 2.5 intervals.
+// A silent connection receives a heartbeat every half interval, and is closed after 2 to 2.5 intervals.
 func TestHeartbeatDeadPeer(t *testing.T) {
 	beating(t, 10, func(r *rig) {
 		r.openChannel(1)
@@ -50,8 +49,7 @@ func TestHeartbeatDeadPeer(t *testing.T) {
 	})
 }
 
-// A peer is not held to be dead for what passed while the broker's process was paused:
-// it has its intervals anew.
+// The time for which the broker's process was paused does not count for the heartbeat timeout, which starts anew.
 func TestHeartbeatAfterPause(t *testing.T) {
 	var c *clock.Clock
 	bubble(t, func(cfg *connection.Config) { c = cfg.Clock }, func(r *rig) {
@@ -63,7 +61,7 @@ func TestHeartbeatAfterPause(t *testing.T) {
 				c.Look()
 			}
 		}
-		run(18) // three beats in silence
+		run(18) // three checks without input
 		<-time.After(time.Minute)
 		c.Look()
 		run(14)
@@ -80,18 +78,18 @@ func TestHeartbeatAfterPause(t *testing.T) {
 	})
 }
 
-// Any byte keeps it alive, and any frame of ours replaces a heartbeat.
+// Any byte received keeps a connection alive, and any frame sent replaces a heartbeat.
 func TestHeartbeatTraffic(t *testing.T) {
 	beating(t, 4, func(r *rig) {
 		for range 10 {
 			<-time.After(7 * time.Second)
 			r.send(protocol.AppendHeartbeat(nil))
 		}
-		<-time.After(time.Second) // off the beat
+		<-time.After(time.Second) // between two heartbeats
 		for len(r.frames) > 0 {
 			r.expectHeartbeat()
 		}
-		for id := uint16(1); id < 8; id++ { // an answer between any two beats
+		for id := uint16(1); id < 8; id++ { // an answer between any two heartbeats
 			r.openChannel(id)
 			<-time.After(2 * time.Second)
 		}
@@ -101,11 +99,10 @@ func TestHeartbeatTraffic(t *testing.T) {
 	})
 }
 
-// A peer that only listens gets one every half interval, exactly: a heartbeat of
-// ours is no traffic that would stand for the next one.
+// A peer that sends only heartbeats receives one exactly every half interval: a heartbeat sent does not replace the next one.
 func TestHeartbeatEveryHalfInterval(t *testing.T) {
 	beating(t, 10, func(r *rig) {
-		<-time.After(time.Second) // off the beat, and behind the handshake
+		<-time.After(time.Second) // between two heartbeats, and after the handshake
 		for len(r.frames) > 0 {
 			<-r.frames
 		}
@@ -121,7 +118,7 @@ func TestHeartbeatEveryHalfInterval(t *testing.T) {
 	})
 }
 
-// Half a frame is a sign of life as well.
+// Half a frame also counts as a sign of life.
 func TestHeartbeatHalfFrame(t *testing.T) {
 	beating(t, 4, func(r *rig) {
 		for _, b := range append(protocol.AppendHeartbeat(nil), protocol.AppendHeartbeat(nil)...) {
@@ -141,8 +138,8 @@ func TestHeartbeatNone(t *testing.T) {
 	})
 }
 
-// While a channel keeps what it got, the reader stops; the peer is not held to
-// be dead meanwhile, and everything arrives in the end.
+// While a channel keeps its chunks, the reader stops; the heartbeat timeout does not count meanwhile, and all input is processed
+// in the end.
 func TestCreditStopsTheReader(t *testing.T) {
 	const limit = 4 * (128<<10 + 4096)
 	var gate *message.Gate
@@ -169,7 +166,7 @@ func TestCreditStopsTheReader(t *testing.T) {
 			}
 			written <- sent
 		}()
-		<-time.After(time.Minute) // far beyond the heartbeats
+		<-time.After(time.Minute) // much longer than the heartbeat timeout
 		if used := gate.Used(); used < limit || used > 2*limit {
 			t.Errorf("%d bytes under way, the limit is %d", used, limit)
 		}

@@ -25,7 +25,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// tcp is a connection over a real socket, with the broker's own dispatcher.
+// tcp returns the client's end of a connection over a real socket, with the broker's own dispatcher.
 func tcp(t testing.TB, channel func(connection.ChannelSpec) actor.Actor, wrap wrapper, changes ...func(*connection.Config)) net.Conn {
 	system := actor.NewActorSystemWithConfig(actor.Configure(
 		actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return slog.New(slog.DiscardHandler) })))
@@ -83,12 +83,12 @@ type wrapper = func(net.Conn) net.Conn
 
 func asItIs(c net.Conn) net.Conn { return c }
 
-// plain hides the descriptor of a socket.
+// plain hides the file descriptor of a socket.
 type plain struct{ net.Conn }
 
 func hidden(c net.Conn) net.Conn { return plain{c} }
 
-// overTCP runs a test with each way to read a socket.
+// overTCP runs a test with each way of reading a socket.
 func overTCP(t *testing.T, test func(t *testing.T, wrap wrapper)) {
 	t.Run("goroutine", func(t *testing.T) { test(t, asItIs) })
 	t.Run("without descriptor", func(t *testing.T) { test(t, hidden) })
@@ -99,7 +99,7 @@ func overTCP(t *testing.T, test func(t *testing.T, wrap wrapper)) {
 	})
 }
 
-// dial does the handshake and opens channel 1.
+// dial performs the handshake and opens channel 1.
 func dial(t testing.TB, conn net.Conn) {
 	b := append([]byte{}, protocol.ProtocolHeader[:]...)
 	b = append(b, methodFrames(0, &protocol.ConnectionStartOk{Mechanism: "PLAIN", Response: []byte("\x00guest\x00guest")},
@@ -135,7 +135,7 @@ func readMethod(t testing.TB, conn net.Conn) protocol.Method {
 	return m
 }
 
-// closes logs in, and says close; close-ok comes.
+// closes logs in, sends connection.close and receives close-ok.
 func closes(t *testing.T, conn net.Conn) (begin time.Time) {
 	t.Helper()
 	dial(t, conn)
@@ -157,19 +157,18 @@ func TestTCPClose(t *testing.T) {
 	})
 }
 
-// quiet expects that nothing comes, not even the end of the stream, for as long
-// as the broker leaves it to the client to close the socket.
+// quiet checks that nothing arrives, not even EOF, while the broker leaves it to the client to close the socket.
 func quiet(t *testing.T, conn net.Conn, begin time.Time) {
 	t.Helper()
 	_ = conn.SetReadDeadline(time.Now().Add(200 * time.Millisecond))
 	n, err := conn.Read(make([]byte, 1))
-	late := time.Since(begin) >= 3*time.Second // the test was held up
+	late := time.Since(begin) >= 3*time.Second // the test was delayed
 	if !errors.Is(err, os.ErrDeadlineExceeded) && !(late && err == io.EOF) {
 		t.Fatalf("%d bytes, %v", n, err)
 	}
 }
 
-// The client sees our header and then the end at once, though we linger.
+// The client receives the broker's header and then EOF at once, although the broker lingers.
 func TestTCPWrongHeader(t *testing.T) {
 	overTCP(t, func(t *testing.T, wrap wrapper) {
 		conn := tcp(t, nil, wrap)
@@ -184,7 +183,7 @@ func TestTCPWrongHeader(t *testing.T) {
 	})
 }
 
-// An error is read by a client that goes on publishing regardless.
+// A client that goes on publishing after an error still receives connection.close.
 func TestTCPErrorIsRead(t *testing.T) {
 	overTCP(t, func(t *testing.T, wrap wrapper) {
 		conn := tcp(t, func(s connection.ChannelSpec) actor.Actor { return &sink{spec: s} }, wrap)
@@ -206,8 +205,7 @@ func TestTCPErrorIsRead(t *testing.T) {
 	})
 }
 
-// A client whose connection.close overtook what it still had to send for its
-// channels gets close-ok all the same, and no reset.
+// A client that sends more frames after its connection.close still receives close-ok, and no reset.
 func TestTCPCloseOvertakes(t *testing.T) {
 	overTCP(t, func(t *testing.T, wrap wrapper) {
 		conn := tcp(t, func(s connection.ChannelSpec) actor.Actor { return &sink{spec: s} }, wrap)
@@ -221,7 +219,7 @@ func TestTCPCloseOvertakes(t *testing.T) {
 	})
 }
 
-// Input for other channels, and behind it, is passed on in order when a frame in between has to be waited for.
+// When a frame has to wait, input for other channels and input behind it is passed on in order.
 func TestTCPOpensInBetween(t *testing.T) {
 	overTCP(t, func(t *testing.T, wrap wrapper) {
 		acks := make(chan int, 1000)
@@ -245,8 +243,7 @@ func TestTCPOpensInBetween(t *testing.T) {
 	})
 }
 
-// A client that publishes during an alarm is stopped, even if a frame that has to be waited for follows in the same
-// read.
+// A client that publishes during an alarm is not read any more, even if a frame that has to wait follows in the same read.
 func TestTCPAlarm(t *testing.T) {
 	overTCP(t, func(t *testing.T, wrap wrapper) {
 		valve := budget.NewValve(&budget.Budget{})
@@ -315,7 +312,7 @@ func (s *sink) Receive(ctx actor.Context) {
 	}
 }
 
-// flood fills the outbox with n frames as long as there is room.
+// flood writes n frames to the outbox while there is room.
 type flood struct{ n int }
 
 func (f *flood) run(ctx actor.Context, o *outbox.Outbox) {

@@ -17,8 +17,7 @@ import (
 
 var ask = &protocol.ConnectionUpdateSecret{NewSecret: []byte("x"), Reason: "to be answered"}
 
-// A client that reads nothing is cut off after 15 to 20 s, whatever it says, and
-// everything is given back.
+// A client that reads nothing is cut off after 15 to 20 s, even if it sends heartbeats, and everything is released.
 func TestUnread_CutOff(t *testing.T) {
 	beating(t, 60, func(r *rig) {
 		r.openChannel(1)
@@ -50,7 +49,7 @@ func TestUnread_ForEver(t *testing.T) {
 	})
 }
 
-// One that reads a little is slow, not dead.
+// A client that reads a little is slow, not dead.
 func TestUnread_Slow(t *testing.T) {
 	running(t, nil, func(r *rig) {
 		r.stopReading()
@@ -68,7 +67,7 @@ func TestUnread_Slow(t *testing.T) {
 	})
 }
 
-// A forced end waits for no reader.
+// A forced close does not wait for the client to read.
 func TestUnread_Forced(t *testing.T) {
 	running(t, func(c *connection.Config) { c.OutboxLimit = 10 }, func(r *rig) {
 		r.openChannel(1)
@@ -81,7 +80,7 @@ func TestUnread_Forced(t *testing.T) {
 	})
 }
 
-// The connection's own answers are limited like those of its channels: they continue when the client reads.
+// The connection's own answers are limited like those of its channels; they continue when the client reads.
 func TestUnread_Opens(t *testing.T) {
 	const cycles, limit = 300, 200
 	var opened atomic.Int32
@@ -111,12 +110,11 @@ func TestUnread_Opens(t *testing.T) {
 	})
 }
 
-// A channel that the broker closes hears the client's close and close-ok once,
-// however often they are said.
+// A channel that takes long to close receives the client's channel.close a limited number of times, however often it is sent.
 func TestUnread_ClosesAgain(t *testing.T) {
 	running(t, nil, func(r *rig) {
 		r.openChannel(1)
-		r.sendMethods(1, &protocol.BasicReject{}) // it takes its time
+		r.sendMethods(1, &protocol.BasicReject{}) // the channel takes long to close
 		r.expectEvents("1: basic.reject")
 		for range 50 {
 			r.sendMethods(1, &protocol.ChannelClose{})

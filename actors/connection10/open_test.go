@@ -12,7 +12,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// Of what a client says of itself, what fits a field table is shown.
+// Client properties that fit a field table are shown, others are left out.
 func TestTableOf(t *testing.T) {
 	table := tableOf(&amqp10.Open{ContainerID: "c", Properties: amqp10.Map{
 		{Key: amqp10.Symbol("product"), Value: "p"},

@@ -11,8 +11,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// BenchmarkDeadLetter routes batches of 512 messages that died for the first
-// time to one queue, and settles them; one operation is one message.
+// BenchmarkDeadLetter routes batches of 512 messages that are dead-lettered for the first time to one queue, and settles them;
+// one operation is one message.
 func BenchmarkDeadLetter(b *testing.B) {
 	v := topology.NewVHost("/")
 	q := &topology.Queue{Name: "dead", PID: address.Named("dead")}

@@ -10,8 +10,8 @@ import (
 	"candlemark/protocol"
 )
 
-// outcome is the next answer to a source: the ids that are taken care of, and
-// those that it keeps with the number of targets that have them.
+// outcome takes the next answer to a source: the ids that are done, and those that it retains, with the number of targets that
+// have them.
 func (h *fixture) outcome(source *probe) string {
 	h.t.Helper()
 	r := take[*mail.DeadLetterReply](h, source)
@@ -27,7 +27,7 @@ func caring(care mail.Guarantee, d *mail.DeadLetter) *mail.DeadLetter {
 	return d
 }
 
-// Messages that cannot be enqueued are dropped or returned, depending on the guarantee of the source.
+// Messages that cannot be enqueued are dropped or retained, depending on the guarantee of the source.
 func TestDL30Care(t *testing.T) {
 	const dropped, kept = "[{1 2}]", "[] 1:0 2:0"
 	for _, c := range []struct {
@@ -67,8 +67,7 @@ func TestDL30Care(t *testing.T) {
 	}
 }
 
-// A target that has a message does not get it again with the next attempt; when
-// all that are left have it, it is done.
+// A target that has a message does not get it again in the next attempt; the message is done when all remaining targets have it.
 func TestDL30Taken(t *testing.T) {
 	withFixture(t, func(h *fixture) {
 		source, a, b := h.queue("source"), h.queue("a"), h.queue("b")
@@ -111,7 +110,7 @@ func TestDL30Taken(t *testing.T) {
 	})
 }
 
-// A cycle is dropped whoever cares (DL-25).
+// A message in a cycle is dropped under any guarantee (DL-25).
 func TestDL25CycleIsNotKept(t *testing.T) {
 	withFixture(t, func(h *fixture) {
 		source := h.queue("source")
@@ -123,7 +122,7 @@ func TestDL25CycleIsNotKept(t *testing.T) {
 	})
 }
 
-// ruled makes a topic with a rule without an action to q, and one for each action.
+// ruled makes a topic with a rule to q without an action, and one rule per action.
 func (h *fixture) ruled(q *probe, actions ...string) {
 	x := &topology.Exchange{Name: "topic", Type: "x-rules"}
 	h.exchange(x, "", "plain", q)
@@ -137,7 +136,7 @@ func (h *fixture) ruled(q *probe, actions ...string) {
 	h.vhost.Bump()
 }
 
-// copies takes what q gets: by the rules of actions, "plain" for none.
+// copies takes the n copies sent to q, by the rules of their actions, "plain" for none.
 func (h *fixture) copies(q *probe, n int) map[string]*mail.Enqueue {
 	h.t.Helper()
 	got := map[string]*mail.Enqueue{}
@@ -152,7 +151,7 @@ func (h *fixture) copies(q *probe, n int) map[string]*mail.Enqueue {
 	return got
 }
 
-// TestRefusedCopy_SBR6: a target gets again what it has refused of the copies that the rules of a topic make for it, and nothing else.
+// TestRefusedCopy_SBR6: of the copies that a topic's rules make for a target, only those that it refused are sent again.
 func TestRefusedCopy_SBR6(t *testing.T) {
 	for _, refused := range []string{"plain", "one", "two"} {
 		withFixture(t, func(h *fixture) {
@@ -180,8 +179,8 @@ func TestRefusedCopy_SBR6(t *testing.T) {
 	}
 }
 
-// TestImpossibleCopy_SBR6: a copy that can never be made is done with, as if there were no such rule, whatever becomes of the others. It is logged once, and
-// the message ends in its queue also when it is the only one.
+// TestImpossibleCopy_SBR6: a copy that can never be made counts as done, as if the rule did not exist, whatever the outcome of
+// other copies. It is logged once, and the message is done even if that was its only copy.
 func TestImpossibleCopy_SBR6(t *testing.T) {
 	for _, c := range []mail.Guarantee{mail.Drop, mail.RetryRefused, mail.AtLeastOnce} {
 		withFixture(t, func(h *fixture) {
@@ -205,7 +204,7 @@ func TestImpossibleCopy_SBR6(t *testing.T) {
 			got = send(nil)
 			h.answer(got["plain"], true)
 			never(got["never"])
-			want := "[] 1:1" // the other one is not made again
+			want := "[] 1:1" // the impossible copy is not made again
 			if c == mail.Drop {
 				want = "[{1 1}]"
 			}
@@ -224,8 +223,8 @@ func TestImpossibleCopy_SBR6(t *testing.T) {
 	}
 }
 
-// TestDeliveryCountOfDeadLetters_DL9: a dead letter keeps the delivery count of its queue for Azure Service Bus clients (LOCK-8), but has no x-delivery-count
-// of its own.
+// TestDeliveryCountOfDeadLetters_DL9: a dead letter keeps the delivery count of its queue for Azure Service Bus clients (LOCK-8), but has
+// no x-delivery-count of its own.
 func TestDeliveryCountOfDeadLetters_DL9(t *testing.T) {
 	withFixture(t, func(h *fixture) {
 		source, target := h.queue("source"), h.queue("target")

@@ -17,7 +17,7 @@ import (
 func TestDL15DL17DL20Republished(t *testing.T) {
 	withFixture(t, func(h *fixture) {
 		source, target := h.queue("source"), h.queue("target")
-		h.exchange(&topology.Exchange{Name: "dlx", Type: "fanout", Internal: true}, "", "", target) // DL-14
+		h.exchange(&topology.Exchange{Name: "dlx", Type: "fanout", Internal: true}, "", "", target) // the exchange may be internal (DL-14)
 		d := pendingMessage(source, "expired", "dlx", 1, 2)
 		expiring(&d.Messages[0], "60")
 		d.Messages[0].Priority, d.Messages[0].Persistent = 4, true
@@ -52,8 +52,8 @@ func TestDL15DL17DL20Republished(t *testing.T) {
 	})
 }
 
-// TestTTL9_CapOfDeadLetterExchange: what goes through a capped exchange is capped as a publish is; what capped it before is not reported
-// as the publisher's own (DL-17).
+// TestTTL9_CapOfDeadLetterExchange: a capped exchange caps dead letters as it does publishes; an earlier cap is not reported as
+// the publisher's own expiration (DL-17).
 func TestTTL9_CapOfDeadLetterExchange(t *testing.T) {
 	withFixture(t, func(h *fixture) {
 		source, capped, free := h.queue("source"), h.queue("capped"), h.queue("free")
@@ -65,7 +65,7 @@ func TestTTL9_CapOfDeadLetterExchange(t *testing.T) {
 		dlx.Publish(routes)
 		d := pendingMessage(source, "expired", "dlx", 1, 2)
 		expiring(&d.Messages[0], "5000")
-		d.Messages[0].TTL, d.Messages[1].TTL = 60, 60 // by a cap
+		d.Messages[0].TTL, d.Messages[1].TTL = 60, 60 // capped before
 		h.send(d)
 		for p, want := range map[*probe]int64{capped: 70, free: message.NoTTL} {
 			e := take[*mail.Enqueue](h, p)
@@ -114,7 +114,7 @@ func TestOneMailPerTargetAndReplyWhenAllHaveAnswered(t *testing.T) {
 	})
 }
 
-// An answer to an earlier incarnation may end where the numbers of this one begin.
+// A range answered to an earlier incarnation may overlap the first numbers of this one; it settles nothing.
 func TestAnswersToAnEarlierIncarnationSettleNothing(t *testing.T) {
 	withFixture(t, func(h *fixture) {
 		source, target := h.queue("source"), h.queue("target")
@@ -192,7 +192,7 @@ func TestDL25DL26Cycles(t *testing.T) {
 	table := []struct {
 		name    string
 		before  []message.Death // oldest first
-		queue   string          // it dies in now
+		queue   string          // the queue that dead-letters it now
 		reason  string
 		target  string
 		dropped bool
@@ -348,7 +348,7 @@ func TestQueueExpiredIsCounted(t *testing.T) {
 	})
 }
 
-// TestManyExpire: those that expire while the actor has other things to do share a line.
+// TestManyExpire: queues that expire while the actor is busy are logged in one line.
 func TestManyExpire(t *testing.T) {
 	withFixture(t, func(h *fixture) {
 		for i := range 40 {
@@ -385,7 +385,7 @@ func TestPoisonCostsOneMessage(t *testing.T) {
 		source, target := h.queue("source"), h.queue("target")
 		x := &topology.Exchange{Name: "dlx", Type: "direct"}
 		h.exchange(x, "", "k", target)
-		r, _ := x.Routes().With(topology.Binding{Destination: "nobody", RoutingKey: "poison"}, topology.Target{}) // leads nowhere
+		r, _ := x.Routes().With(topology.Binding{Destination: "nobody", RoutingKey: "poison"}, topology.Target{}) // a target without a queue
 		x.Publish(r)
 		d := pendingMessage(source, "expired", "dlx", 1, 3)
 		d.Messages[1].RoutingKey = []byte("poison")
@@ -408,7 +408,7 @@ func TestRestartInformsTheSources(t *testing.T) {
 		source, other, target := h.queue("source"), h.queue("other"), h.queue("k")
 		h.send(pendingMessage(source, "expired", "", 1, 3))
 		old := take[*mail.Enqueue](h, target)
-		h.send((*mail.QueueExpired)(nil)) // panics
+		h.send((*mail.QueueExpired)(nil)) // causes a panic
 		if r := take[*mail.DeadLetterReply](h, source); !r.Lost || r.Incarnation != 3 {
 			t.Errorf("%+v", r)
 		}
@@ -422,7 +422,7 @@ func TestRestartInformsTheSources(t *testing.T) {
 	})
 }
 
-// An expiration of 0 is the publisher's own like any other.
+// An expiration of 0 is reported as the publisher's own, like any other.
 func TestDL17_ZeroIsAnExpiration(t *testing.T) {
 	withFixture(t, func(h *fixture) {
 		source, target := h.queue("source"), h.queue("target")

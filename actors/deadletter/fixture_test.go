@@ -23,7 +23,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// probe is a queue: it keeps its mail for the test.
+// probe plays a queue and records its mail.
 type probe struct {
 	queue *topology.Queue
 	mu    sync.Mutex
@@ -88,7 +88,7 @@ func (h *fixture) queue(name string) *probe {
 	return p
 }
 
-// exchange makes an exchange with bindings of key to each queue.
+// exchange makes an exchange with a binding to each queue, all with this key.
 func (h *fixture) exchange(x *topology.Exchange, alternate, key string, queues ...*probe) {
 	r, _ := topology.NewRoutes(x.Type, nil)
 	for _, q := range queues {
@@ -105,7 +105,7 @@ func (h *fixture) send(mails ...any) {
 	synctest.Wait()
 }
 
-// pendingMessage is a DeadLetter from queue from with n messages, numbered from first.
+// pendingMessage returns a DeadLetter of queue from with n messages, numbered from first.
 func pendingMessage(from *probe, reason, exchange string, first uint64, n int) *mail.DeadLetter {
 	d := &mail.DeadLetter{From: from.queue.PID, Queue: from.queue.Name, Incarnation: 3, Reason: reason, Exchange: exchange, Time: 1000}
 	for i := range uint64(n) {
@@ -116,7 +116,7 @@ func pendingMessage(from *probe, reason, exchange string, first uint64, n int) *
 	return d
 }
 
-// expiring gives a message an expiration of ms.
+// expiring gives a message an expiration in ms.
 func expiring(m *message.Message, ms string) {
 	p := protocol.Properties{Flags: protocol.FlagExpiration, Expiration: ms}
 	m.Header = p.Append(nil)
@@ -148,7 +148,7 @@ func (h *fixture) nothing(p *probe) {
 	}
 }
 
-// answer settles all of e.
+// answer confirms or refuses all messages of e.
 func (h *fixture) answer(e *mail.Enqueue, refused bool) {
 	r := &mail.EnqueueReply{Refused: refused}
 	for i := range e.Messages {

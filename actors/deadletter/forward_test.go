@@ -8,8 +8,8 @@ import (
 	"candlemark/internal/topology"
 )
 
-// TestForward: what a queue moves on did not die. It keeps everything but how often that happened, finds its way by its own key, also
-// back into the queue that it is from, and stays there while nobody takes it.
+// TestForward: forwarding is no death. A message keeps everything but its number of hops, is routed by its own key, even back to
+// its queue, and is retained while no target takes it.
 func TestForward(t *testing.T) {
 	withFixture(t, func(h *fixture) {
 		source, target := h.queue("source"), h.queue("target")

@@ -9,7 +9,7 @@ import (
 	"candlemark/internal/topology"
 )
 
-// keeping makes a recent-history exchange, which a probe plays, with bindings to queues.
+// keeping makes a recent-history exchange, played by a probe, with bindings to queues.
 func (h *fixture) keeping(name string, queues ...*probe) (x *topology.Exchange, keeper *probe) {
 	keeper = h.queue("amq.history." + name)
 	x = &topology.Exchange{Name: name, Type: topology.RecentHistoryType, PID: keeper.queue.PID}
@@ -18,7 +18,8 @@ func (h *fixture) keeping(name string, queues ...*probe) (x *topology.Exchange, 
 	return x, keeper
 }
 
-// TestDEC17_DeadLettersAreKept as what clients publish; a queue that wants somebody to have them still has them where only the exchange would.
+// TestDEC17_DeadLettersAreKept as publishes are; a source with the guarantee AtLeastOnce retains a message that only the exchange
+// would receive.
 func TestDEC17_DeadLettersAreKept(t *testing.T) {
 	withFixture(t, func(h *fixture) {
 		from, q := h.queue("from"), h.queue("q")
@@ -47,7 +48,7 @@ func TestDEC17_DeadLettersAreKept(t *testing.T) {
 	})
 }
 
-// TestDEC17_KeptOnce: what goes back to its queue because another target refuses it is not kept again when it comes again.
+// TestDEC17_KeptOnce: a message that is retried because another target refused it is not sent to the exchange again.
 func TestDEC17_KeptOnce(t *testing.T) {
 	withFixture(t, func(h *fixture) {
 		from, q := h.queue("from"), h.queue("q")
@@ -71,12 +72,12 @@ func TestDEC17_KeptOnce(t *testing.T) {
 	})
 }
 
-// TestDEC17_Replay: what an exchange has kept is routed as it is, also to a queue that it died in.
+// TestDEC17_Replay: replayed messages are routed unchanged, even to a queue that dead-lettered them.
 func TestDEC17_Replay(t *testing.T) {
 	withFixture(t, func(h *fixture) {
 		q, x := h.queue("q"), h.queue("the exchange")
 		h.exchange(&topology.Exchange{Name: "y", Type: "fanout"}, "", "", q)
-		m := pendingMessage(x, "", "y", 1, 2) // the second one has never died
+		m := pendingMessage(x, "", "y", 1, 2) // only the first one was dead-lettered before
 		m.Reason, m.Replay = "replayed", true
 		m.Messages[0].Overlay = (*message.Overlay)(nil).Died(message.Death{Queue: "q", Reason: "expired"})
 		before := m.Messages[0]

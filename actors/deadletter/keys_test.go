@@ -9,15 +9,14 @@ import (
 	"candlemark/internal/topology"
 )
 
-// copied is a dead letter with keys of CC and BCC besides its own k.
+// copied returns a dead letter with CC and BCC keys besides its own key k.
 func copied(from *probe, reason string) *mail.DeadLetter {
 	d := pendingMessage(from, reason, "dlx", 1, 1)
 	d.Messages[0].Overlay = &message.Overlay{CC: []string{"cc"}, BCC: []string{"bcc"}}
 	return d
 }
 
-// A dead letter goes where all keys of its publish lead, and the history has
-// those that are no secret.
+// A dead letter is routed by all keys of its publish, and its history lists all but the BCC keys.
 func TestDL15_AllOriginalKeys(t *testing.T) {
 	withFixture(t, func(h *fixture) {
 		source, own, cc, bcc := h.queue("source"), h.queue("own"), h.queue("cc"), h.queue("bcc")
@@ -37,7 +36,7 @@ func TestDL15_AllOriginalKeys(t *testing.T) {
 				t.Errorf("%s: key %s, %s", to.queue.Name, m.RoutingKey, got)
 			}
 		}
-		// It dies again, and still has all its keys.
+		// Dead-lettered again, it still has all its keys.
 		again := pendingMessage(own, "rejected", "dlx", 2, 1)
 		again.Messages[0] = last.Messages[0]
 		h.send(again)
@@ -49,8 +48,7 @@ func TestDL15_AllOriginalKeys(t *testing.T) {
 	})
 }
 
-// A dead-letter routing key is the only one from then on; the history still has
-// of those before.
+// A dead-letter routing key replaces all others; the history still lists the previous ones.
 func TestDL15_RoutingKeyReplacesAll(t *testing.T) {
 	withFixture(t, func(h *fixture) {
 		source, target := h.queue("source"), h.queue("target")
@@ -76,13 +74,13 @@ func TestDL15_RoutingKeyReplacesAll(t *testing.T) {
 	})
 }
 
-// Messages with the same routing key are routed alike only if their further keys are the same.
+// Messages with the same routing key share a route only if their CC and BCC keys are the same.
 func TestDL15_OtherKeys(t *testing.T) {
 	withFixture(t, func(h *fixture) {
 		source, target := h.queue("source"), h.queue("target")
 		h.exchange(&topology.Exchange{Name: "dlx", Type: "direct"}, "", "cc", target)
 		d := pendingMessage(source, "expired", "dlx", 1, 3)
-		d.Forward = true // which leaves messages their keys, in one overlay each
+		d.Forward = true // forwarding leaves the keys, in an overlay per message
 		d.Messages[0].Overlay = &message.Overlay{CC: []string{"cc"}}
 		d.Messages[2].Overlay = &message.Overlay{CC: []string{"cc"}}
 		h.send(d)

@@ -14,7 +14,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// crowd makes n queues, and an exchange of that name from which every key leads to all of them.
+// crowd makes n queues and an exchange "crowd" that routes every key to all of them.
 func (h *fixture) crowd(n int) []*probe {
 	x := &topology.Exchange{Name: "crowd", Type: "topic"}
 	var all []*probe
@@ -25,7 +25,7 @@ func (h *fixture) crowd(n int) []*probe {
 	return all
 }
 
-// withKeys gives each message n more routing keys.
+// withKeys gives each message n additional routing keys.
 func withKeys(d *mail.DeadLetter, n int) *mail.DeadLetter {
 	o := &message.Overlay{}
 	for i := range n {
@@ -37,7 +37,7 @@ func withKeys(d *mail.DeadLetter, n int) *mail.DeadLetter {
 	return d
 }
 
-// A route that is too long for a turn holds up its own queue, in order, and nobody else's.
+// A route that takes too long for one turn delays only its own source, whose order is kept.
 func TestLongRoutesOfDeadLetters(t *testing.T) {
 	withFixture(t, func(h *fixture) {
 		crowd, quick := h.crowd(20), h.queue("quick")
@@ -76,14 +76,14 @@ func TestLongRoutesOfDeadLetters(t *testing.T) {
 	})
 }
 
-// One turn is not long, however many messages and keys there are: other mail has its turn between.
+// Turns are limited, whatever the number of messages and keys; other mail is processed in between.
 func TestTurnsOfDeadLettersAreCut(t *testing.T) {
 	withFixture(t, func(h *fixture) {
 		target, source := h.queue("c"), h.queue("source")
 		h.exchange(&topology.Exchange{Name: "x", Type: "topic"}, "", "#", target)
-		h.send(withKeys(pendingMessage(source, "expired", "x", 1, 30), 2000)) // of 6,000 steps each
+		h.send(withKeys(pendingMessage(source, "expired", "x", 1, 30), 2000)) // 6,000 steps each
 		turns, next := 0, byte(1)
-		var room []message.Message // behind the messages of the last turn
+		var room []message.Message // spare capacity behind the messages of the last turn
 		for ; next <= 30; turns++ {
 			e := take[*mail.Enqueue](h, target)
 			if len(room) > 0 && &room[0] == &e.Messages[0] {
@@ -103,7 +103,7 @@ func TestTurnsOfDeadLettersAreCut(t *testing.T) {
 	})
 }
 
-// Each queue that a message goes to counts as a step of the turn.
+// Each target queue of a message counts as a step of the turn.
 func TestTurnsOfManyTargetsAreCut(t *testing.T) {
 	withFixture(t, func(h *fixture) {
 		const targets = 200
@@ -136,7 +136,7 @@ func TestTooLongRouteOfADeadLetter(t *testing.T) {
 	})
 }
 
-// An actor that stops does not wait for routes, and ends the search for them: a result would reach nobody.
+// An actor that stops does not wait for routes; it cancels the search, since the result would have no receiver.
 func TestEndWithALongRoute(t *testing.T) {
 	withFixture(t, func(h *fixture) {
 		h.crowd(200)
@@ -146,18 +146,18 @@ func TestEndWithALongRoute(t *testing.T) {
 				late.Add(1)
 			}
 		})
-		for i := range 3 { // which are searched one after the other
+		for i := range 3 { // searched one after the other
 			h.root.Send(h.pid, withKeys(pendingMessage(h.queue(fmt.Sprint("s", i)), "expired", "crowd", 1, 1), 10_000))
 		}
-		_ = h.root.PoisonFuture(h.pid).Wait() // which comes behind them
+		_ = h.root.PoisonFuture(h.pid).Wait() // stops behind them
 		synctest.Wait()
-		if n := late.Load(); n > 1 { // one may have been found at that moment
+		if n := late.Load(); n > 1 { // one may just have been found
 			t.Errorf("%d routes were found after the end", n)
 		}
 	})
 }
 
-// TestFinish: the answer comes when all targets have answered, at once if none has to; nothing is begun any more.
+// TestFinish: the answer is sent when all targets have answered, at once if none is outstanding; no new dead letters are routed.
 func TestFinish(t *testing.T) {
 	withFixture(t, func(h *fixture) {
 		source, target, node := h.queue("source"), h.queue("target"), h.queue("node")

@@ -13,11 +13,11 @@ import (
 	"candlemark/internal/topology"
 )
 
-// mixedWays is which of the queues a, b and c a routing key leads to.
+// mixedWays maps a routing key to the queues, of a, b and c, that it is routed to.
 var mixedWays = map[string]string{"a": "a", "b": "b", "ab": "ab", "c": "c", "abc": "abc", "nowhere": ""}
 
-// mixed makes the queues and the exchange dlx, from which b is reached directly, c
-// through an exchange with a cap, and a through one without, later than c.
+// mixed makes the queues and the exchange dlx. It routes to b directly, to c through an exchange with a cap, and to a through one
+// without, later than c.
 func (h *fixture) mixed() map[string]*probe {
 	targets := map[string]*probe{"a": h.queue("a"), "b": h.queue("b"), "c": h.queue("c")}
 	dlx, capped, free := &topology.Exchange{Name: "dlx", Type: "direct"}, &topology.Exchange{Name: "1", Type: "fanout"}, &topology.Exchange{Name: "2", Type: "fanout"}
@@ -41,7 +41,7 @@ func (h *fixture) mixed() map[string]*probe {
 	return targets
 }
 
-// mixedLetter is n messages in runs of the same key, and what each queue is to get.
+// mixedLetter returns n messages in runs of the same key, and the messages expected by each queue.
 func mixedLetter(r *rand.Rand, source *probe, n int) (d *mail.DeadLetter, want map[string][]string) {
 	d, want = pendingMessage(source, "expired", "dlx", 1, n), map[string][]string{}
 	keys := slices.Sorted(maps.Keys(mixedWays))
@@ -61,9 +61,8 @@ func mixedLetter(r *rand.Rand, source *probe, n int) (d *mail.DeadLetter, want m
 	return d, want
 }
 
-// Messages of one mail go to one queue, to several, through a cap, or nowhere, in
-// any order: each target gets its own, in order (DL-31), and every message is
-// answered. The actor makes the first target's mail out of that mail itself.
+// Messages of one mail are routed to one queue, to several, through a cap, or nowhere, in any order: each target gets its
+// messages in order (DL-31), and every message is answered once. The actor reuses that mail's slice for the first target.
 func TestDL31_Random_MixedTargets(t *testing.T) {
 	for seed := range uint64(40) {
 		withFixture(t, func(h *fixture) {
@@ -74,7 +73,7 @@ func TestDL31_Random_MixedTargets(t *testing.T) {
 			}
 			source, targets := h.queue("source"), h.mixed()
 			d, want := mixedLetter(r, source, n)
-			d.Forward = seed%2 == 1 // or moved on
+			d.Forward = seed%2 == 1 // or forwarded
 			h.send(d)
 			for name, p := range targets {
 				var got []string
@@ -106,7 +105,7 @@ func TestDL31_Random_MixedTargets(t *testing.T) {
 	}
 }
 
-// next takes the next batch for p, nil if there is none.
+// next takes the next batch of p, nil if there is none.
 func next(p *probe) *mail.Enqueue {
 	p.mu.Lock()
 	defer p.mu.Unlock()

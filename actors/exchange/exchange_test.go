@@ -21,14 +21,14 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// fixture is one exchange whose parent and asker is a probe, in a bubble.
+// fixture is one exchange in a bubble, whose parent and requester is a probe.
 type fixture struct {
 	t        *testing.T
 	root     *actor.RootContext
 	exchange *topology.Exchange
 	vhost    *topology.VHost
 	probe    *actor.PID
-	mails    chan any // what the probe got
+	mails    chan any // mail received by the probe
 	asked    uint64
 }
 
@@ -43,7 +43,7 @@ func withConfiguredFixture(t *testing.T, x *topology.Exchange, settings policies
 		system := actor.NewActorSystemWithConfig(actor.Configure(
 			actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return slog.New(slog.DiscardHandler) })))
 		h := &fixture{t: t, root: system.Root, exchange: x, vhost: topology.NewVHost("/"), mails: make(chan any, 100)}
-		// Mail to an actor that is gone is answered, as supervision does it.
+		// Mail to an actor that has ended is answered, as by supervision.
 		system.EventStream.Subscribe(func(event any) {
 			if late, ok := event.(*actor.DeadLetterEvent); ok {
 				actorlib.AnswerAll(h.root, []any{late.Message}, mail.Gone)
@@ -134,13 +134,13 @@ func TestBindingsArePublishedBeforeTheAnswer(t *testing.T) { // PRO-4
 		h.bind("l", a)
 		h.bind("k", b)
 		grown := h.vhost.Generation()
-		h.bind("k", b) // again
+		h.bind("k", b) // it exists already
 		if want := []string{"k->a", "k->b", "l->a"}; !slices.Equal(h.bindings(), want) || grown != before+3 || h.vhost.Generation() != grown {
 			t.Errorf("bindings %v, generations %d %d %d", h.bindings(), before, grown, h.vhost.Generation())
 		}
 		remove := topology.Binding{Destination: "a", RoutingKey: "k"}
 		h.send(&mail.RemoveBinding{Request: h.ask(), Binding: remove}, &mail.RemoveBinding{Request: h.ask(), Binding: remove})
-		for range 2 { // one that does not exist is fine
+		for range 2 { // removing a binding that does not exist is no error
 			if r := take[*mail.TopologyReply](h); r.Err != nil {
 				t.Error(r.Err)
 			}
@@ -202,7 +202,7 @@ func TestAutoDeleteSaysWhenUnused(t *testing.T) {
 			t.Errorf("%+v", u)
 		}
 		h.bind("k", q)
-		h.send(&mail.RetireExchange{Request: h.ask(), IfUnused: true}) // a Bind came between
+		h.send(&mail.RetireExchange{Request: h.ask(), IfUnused: true}) // a Bind arrived in between
 		e, ok := take[*mail.RetireExchangeReply](h).Err.(*protocol.ChannelError)
 		if !ok || e.Code != 406 || e.Text != "PRECONDITION_FAILED - exchange 'x' in vhost '/' in use" {
 			t.Errorf("%v", e)

@@ -21,7 +21,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// store is a recent-history exchange with queues that note what they get, in a bubble.
+// store is a recent-history exchange in a bubble, with queues that record their messages.
 type store struct {
 	*fixture
 	budget budget.Budget
@@ -42,12 +42,12 @@ func inStore(t *testing.T, length int64, test func(s *store)) {
 	})
 }
 
-// sink is a queue that answers, once it may.
+// sink is a queue that confirms its messages, at once or when told to.
 type sink struct {
 	*topology.Queue
 	got   []string
 	ttl   []int64
-	tags  []bool // whether they wanted an answer
+	tags  []bool // whether messages need a confirm
 	mails int
 	holds bool
 	owes  []func()
@@ -82,7 +82,7 @@ func (s *store) queue(name string) *sink {
 	return k
 }
 
-// answers gives the answers that it owes.
+// answers sends the confirms held back.
 func (k *sink) answers() {
 	owes := k.owes
 	k.owes = nil
@@ -97,7 +97,7 @@ func (s *store) stop(k *sink) {
 	synctest.Wait()
 }
 
-// published sends what was routed by a table.
+// published sends messages that were routed by a table.
 func (s *store) published(by *topology.Routes, bodies ...string) {
 	e := &mail.Enqueue{From: s.probe, Table: by.Number()}
 	for _, b := range bodies {
@@ -117,7 +117,7 @@ func (s *store) answered() error {
 	return take[*mail.TopologyReply](s.fixture).Err
 }
 
-// refusal is the text of an error that closes a channel.
+// refusal returns the text of an error that closes a channel.
 func refusal(err error) string {
 	if e, is := err.(*protocol.ChannelError); is {
 		return e.Text
@@ -132,15 +132,16 @@ func (k *sink) has(t *testing.T, want ...string) {
 	}
 }
 
-// TestDEC17_ReplayToNewBindings: each new binding brings what is kept, before anything that its table routes; one that is there does not.
+// TestDEC17_ReplayToNewBindings: each new binding gets the history replayed, before any message routed by its table; an existing
+// binding does not.
 func TestDEC17_ReplayToNewBindings(t *testing.T) {
 	inStore(t, 3, func(s *store) {
 		a, b := s.queue("a"), s.queue("b")
 		s.bind("", a.Queue)
 		s.published(s.exchange.Routes(), "1", "2", "3", "4")
 		s.bind("", b.Queue)
-		s.bind("", b.Queue)      // is there
-		s.bind("again", b.Queue) // another one
+		s.bind("", b.Queue)      // exists already
+		s.bind("again", b.Queue) // a new binding
 		a.has(t)
 		b.has(t, "2", "3", "4", "2", "3", "4")
 		if r := s.exchange.Routes(); r.Len() != 3 {
@@ -151,7 +152,7 @@ func TestDEC17_ReplayToNewBindings(t *testing.T) {
 	})
 }
 
-// TestDEC17_OnceToEveryBinding: whatever is routed by any table, each queue has each message once, by the publish or by a replay.
+// TestDEC17_OnceToEveryBinding: whatever table a message was routed by, each queue gets it once, by the publish or by a replay.
 func TestDEC17_OnceToEveryBinding(t *testing.T) {
 	inStore(t, 100, func(s *store) {
 		var tables []*topology.Routes
@@ -164,7 +165,7 @@ func TestDEC17_OnceToEveryBinding(t *testing.T) {
 			s.bind("", q.Queue)
 		}
 		tables = append(tables, s.exchange.Routes())
-		for i, by := range []int{5, 0, 3, 1, 5, 0, 4, 2} { // also what a transaction brings late
+		for i, by := range []int{5, 0, 3, 1, 5, 0, 4, 2} { // as a late commit would
 			body := fmt.Sprint("m", i)
 			s.published(tables[by], body)
 			for n := by; n < 5; n++ {
@@ -178,8 +179,8 @@ func TestDEC17_OnceToEveryBinding(t *testing.T) {
 	})
 }
 
-// TestDEC17_OneReplayAtATime: the next binding waits until the queue has what the last one brought; so a loop of binds holds no more
-// than one history.
+// TestDEC17_OneReplayAtATime: the next binding waits until the queue has confirmed the previous replay, so a loop of binds holds
+// no more than one history.
 func TestDEC17_OneReplayAtATime(t *testing.T) {
 	inStore(t, history.MaxLength, func(s *store) {
 		for range history.MaxLength / 1000 {
@@ -203,7 +204,7 @@ func TestDEC17_OneReplayAtATime(t *testing.T) {
 	})
 }
 
-// TestDEC17_QueueEnds: who waits for a queue that ends goes on, and a binding to it that waits is refused.
+// TestDEC17_QueueEnds: commands that wait for a queue that ends continue, and a waiting binding to that queue is refused.
 func TestDEC17_QueueEnds(t *testing.T) {
 	inStore(t, 5, func(s *store) {
 		s.published(s.exchange.Routes(), "1")
@@ -217,7 +218,7 @@ func TestDEC17_QueueEnds(t *testing.T) {
 			t.Error("no answer, or more than one")
 		}
 		s.send(&mail.RemoveBinding{Request: s.ask(), Binding: topology.Binding{Destination: "b", RoutingKey: "2"}})
-		for range 2 { // what was asked for, and what was to be bound
+		for range 2 { // the answers to the removal and to the removed bind
 			if err := s.answered(); err != nil {
 				t.Error(err)
 			}
@@ -241,7 +242,7 @@ func TestDEC17_QueueEnds(t *testing.T) {
 	})
 }
 
-// TestDEC17_MovedWhileItWaits: a queue that lives on in another actor gets there what it waits for.
+// TestDEC17_MovedWhileItWaits: when a queue moves to another actor, its waiting replay goes there.
 func TestDEC17_MovedWhileItWaits(t *testing.T) {
 	inStore(t, 5, func(s *store) {
 		s.published(s.exchange.Routes(), "1")
@@ -263,14 +264,14 @@ func TestDEC17_MovedWhileItWaits(t *testing.T) {
 	})
 }
 
-// TestDEC17_NoReplayInAnAlarm: a binding that brings messages is refused, any other one is not.
+// TestDEC17_NoReplayInAnAlarm: during an alarm a binding with messages to replay is refused, any other one is not.
 func TestDEC17_NoReplayInAnAlarm(t *testing.T) {
 	inStore(t, 5, func(s *store) {
 		q := s.queue("q")
 		s.valve.SetShut(true)
 		s.bind("empty", q.Queue)
 		s.published(s.exchange.Routes(), "1", "2")
-		s.bind("empty", q.Queue) // is there
+		s.bind("empty", q.Queue) // exists already
 		s.add("other", q.Queue)
 		const text = "PRECONDITION_FAILED - cannot bind to exchange 'x' in vhost '/' during a memory or disk alarm: the binding would bring messages"
 		if err := s.answered(); refusal(err) != text {
@@ -286,7 +287,7 @@ func TestDEC17_NoReplayInAnAlarm(t *testing.T) {
 	})
 }
 
-// TestDEC17_ReplayWaitsForMemory as a publish does, and no other command waits with it.
+// TestDEC17_ReplayWaitsForMemory like a publish, and commands that replay nothing do not wait.
 func TestDEC17_ReplayWaitsForMemory(t *testing.T) {
 	inStore(t, 5, func(s *store) {
 		q := s.queue("q")
@@ -314,7 +315,7 @@ func TestDEC17_ReplayWaitsForMemory(t *testing.T) {
 		}
 		s.valve.SetShut(false)
 		s.add("3", q.Queue)
-		s.send(&mail.RetireExchange{Request: s.ask()}) // nobody waits on
+		s.send(&mail.RetireExchange{Request: s.ask()}) // no replay waits any longer
 		for ended := false; !ended; {
 			m := <-s.mails // Terminated may come first
 			r, is := m.(*mail.TopologyReply)
@@ -326,7 +327,7 @@ func TestDEC17_ReplayWaitsForMemory(t *testing.T) {
 	})
 }
 
-// TestDEC17_ReplayToAnExchange is routed by the dead-letter actor, and the next one waits for that.
+// TestDEC17_ReplayToAnExchange is routed by the dead-letter actor, and the next replay waits for its answer.
 func TestDEC17_ReplayToAnExchange(t *testing.T) {
 	inStore(t, 1000, func(s *store) {
 		early := s.exchange.Routes()
@@ -365,7 +366,7 @@ func TestDEC17_ReplayToAnExchange(t *testing.T) {
 			t.Error(len(q.got))
 		}
 		s.published(early, "late")
-		for n := 4; n < 6; n++ { // one after the other
+		for n := 4; n < 6; n++ { // one at a time
 			if len(got) != n+1 || string(got[n].Messages[0].Body) != "late" || len(q.got) != 701 {
 				t.Fatal(len(got), len(q.got))
 			}
@@ -379,7 +380,7 @@ func TestDEC17_ReplayToAnExchange(t *testing.T) {
 	})
 }
 
-// TestDEC17_AnswersAndTime: who wants an answer gets it, and a replay leaves a message what is left of its time.
+// TestDEC17_AnswersAndTime: publishes that need a confirm get it, and replayed messages have their remaining TTL.
 func TestDEC17_AnswersAndTime(t *testing.T) {
 	inStore(t, 5, func(s *store) {
 		s.send(&mail.Enqueue{From: s.probe, Table: s.exchange.Routes().Number(), Messages: []message.Message{
@@ -398,8 +399,8 @@ func TestDEC17_AnswersAndTime(t *testing.T) {
 	})
 }
 
-// TestDEC17_LateMessagesHoldCredit: what comes late goes to one binding after the other, and its publisher's credit is held until all have
-// it; no binding overtakes it.
+// TestDEC17_LateMessagesHoldCredit: messages routed by an old table go to one newer binding at a time, and hold their publisher's
+// credit until all have them; no new binding overtakes them.
 func TestDEC17_LateMessagesHoldCredit(t *testing.T) {
 	inStore(t, 5, func(s *store) {
 		early := s.exchange.Routes().Number()

@@ -8,8 +8,8 @@ import (
 	"candlemark/internal/testkit/address"
 )
 
-// A command that its queue has not seen goes back to whoever can ask again, once; what
-// came of one that the queue had begun with nobody knows (ADR 32).
+// A command that its queue has not seen is returned once to the actor that can send it again; the outcome of a command that the
+// queue had begun is unknown (ADR 32).
 func TestUnseenCommandsGoBack(t *testing.T) {
 	channel, vhost := address.Named("channel"), address.Named("vhost")
 	asked := Request{ReplyTo: channel, ID: 7}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Numbers are found in whatever order they were added, and are few ranges where they are neighbours.
+// Numbers can be added in any order, and adjacent ones share a range.
 func TestDeliveriesRequeued(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 100 {

@@ -11,7 +11,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// Each benchmark runs with the default mailbox and dispatcher and with ours, and reports the CPU time of the whole
+// setup is the library's or our mailbox and dispatcher. Each benchmark runs with both, and reports the CPU time of the whole
 // process per operation besides the wall time.
 type setup struct {
 	name  string
@@ -53,7 +53,7 @@ func bench(b *testing.B, run func(b *testing.B, system *actor.ActorSystem, props
 
 type mail struct{ hops int }
 
-// BenchmarkSend is one producer that sends to one busy actor.
+// BenchmarkSend measures one producer that sends to one busy actor.
 func BenchmarkSend(b *testing.B) {
 	bench(b, func(b *testing.B, system *actor.ActorSystem, props func(actor.ReceiveFunc) *actor.Props) {
 		done := make(chan struct{})
@@ -73,7 +73,7 @@ func BenchmarkSend(b *testing.B) {
 	})
 }
 
-// BenchmarkPingPong is a mail that goes to and fro between two idle actors; one operation is a round trip.
+// BenchmarkPingPong passes a mail back and forth between two idle actors; one operation is a round trip.
 func BenchmarkPingPong(b *testing.B) {
 	bench(b, func(b *testing.B, system *actor.ActorSystem, props func(actor.ReceiveFunc) *actor.Props) {
 		done := make(chan struct{})
@@ -97,7 +97,7 @@ func BenchmarkPingPong(b *testing.B) {
 	})
 }
 
-// BenchmarkCall is a goroutine (a socket's reader) that wakes an idle actor, which answers through a Go channel.
+// BenchmarkCall measures a goroutine (such as a socket's reader) that wakes an idle actor, which answers through a Go channel.
 func BenchmarkCall(b *testing.B) {
 	bench(b, func(b *testing.B, system *actor.ActorSystem, props func(actor.ReceiveFunc) *actor.Props) {
 		reply := make(chan struct{}, 1)
@@ -114,7 +114,7 @@ func BenchmarkCall(b *testing.B) {
 	})
 }
 
-// BenchmarkPipeline is a stream of batches through three actors that work for some µs on each, 64 batches on their way.
+// BenchmarkPipeline sends batches through three actors that work on each for some µs, with 64 batches under way.
 func BenchmarkPipeline(b *testing.B) {
 	bench(b, func(b *testing.B, system *actor.ActorSystem, props func(actor.ReceiveFunc) *actor.Props) {
 		window := make(chan struct{}, 64)
@@ -140,7 +140,7 @@ func BenchmarkPipeline(b *testing.B) {
 	})
 }
 
-// BenchmarkGoroutine is the measure for a hop: starting a goroutine that answers through a Go channel.
+// BenchmarkGoroutine is the baseline for a hop: it starts a goroutine that answers through a Go channel.
 func BenchmarkGoroutine(b *testing.B) {
 	reply := make(chan struct{}, 1)
 	before := cpu()

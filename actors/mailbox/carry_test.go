@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// TestCarryRunsWhatItPosts has the caller of Carry run what its mail leads to, in order, while the workers are idle and stay so.
+// TestCarryRunsWhatItPosts: the caller of Carry runs the turns that its post schedules, in order, while the workers stay idle.
 func TestCarryRunsWhatItPosts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDispatcher(t, 2)
 		synctest.Wait()
-		var got []any // by one goroutine, or the race detector says so
+		var got []any // unsynchronized: the race detector checks that one goroutine runs all
 		d.Carry(func() {
 			for i := range 2 {
 				d.Schedule(func() {
@@ -28,7 +28,7 @@ func TestCarryRunsWhatItPosts(t *testing.T) {
 	})
 }
 
-// TestCarryLeavesItToWorkers has all workers at work: what is posted then is theirs, as without Carry.
+// TestCarryLeavesItToWorkers: when all workers are busy, turns posted in Carry are left to them.
 func TestCarryLeavesItToWorkers(t *testing.T) {
 	d := newDispatcher(t, 1)
 	begun, end, over := make(chan struct{}), make(chan struct{}), make(chan struct{})
@@ -48,7 +48,7 @@ func TestCarryLeavesItToWorkers(t *testing.T) {
 	<-over
 }
 
-// TestCarryEnds has a turn that goes on for ever: whoever carries it is let go, and the worker takes over.
+// TestCarryEnds: Carry returns in spite of an endless chain of turns, which a worker takes over.
 func TestCarryEnds(t *testing.T) {
 	d := newDispatcher(t, 1)
 	var stop atomic.Bool
@@ -67,7 +67,7 @@ func TestCarryEnds(t *testing.T) {
 	<-over
 }
 
-// TestCarryAfterPanic has a post that fails: what it had posted is done all the same, and so is all that comes later.
+// TestCarryAfterPanic: after a panic in Carry, turns already posted are still run, and so are all later ones.
 func TestCarryAfterPanic(t *testing.T) {
 	d := newDispatcher(t, 1)
 	for range 2 {
@@ -84,8 +84,8 @@ func TestCarryAfterPanic(t *testing.T) {
 	}
 }
 
-// TestNoWakeUpIsLost lets turns be posted by those who carry, by turns and by others, again and again until all is
-// idle, with workers that are few, and turns that take time or none. A turn that nobody comes for ends the bubble.
+// TestNoWakeUpIsLost posts turns from Carry, from turns and from other goroutines, repeatedly until all is idle, with few workers
+// and turns of different lengths. A turn that is never run ends the bubble with a deadlock.
 func TestNoWakeUpIsLost(t *testing.T) {
 	for seed := range uint64(300) {
 		synctest.Test(t, func(t *testing.T) { randomLoad(t, seed) })
@@ -97,7 +97,7 @@ func randomLoad(t *testing.T, seed uint64) {
 	d := newDispatcher(t, 1+int(seed%3))
 	var left sync.WaitGroup
 	var post func(depth int)
-	var mu sync.Mutex // of rnd
+	var mu sync.Mutex // guards rnd
 	number := func(n int) int {
 		mu.Lock()
 		defer mu.Unlock()
@@ -108,7 +108,7 @@ func randomLoad(t *testing.T, seed uint64) {
 		d.Schedule(func() {
 			defer left.Done()
 			if number(3) == 0 {
-				time.Sleep(time.Duration(number(300)) * time.Microsecond) // of the bubble: a turn that takes long
+				time.Sleep(time.Duration(number(300)) * time.Microsecond) // a long turn
 			}
 			for range number(4) {
 				if depth > 0 {

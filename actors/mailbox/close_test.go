@@ -10,7 +10,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// tally counts each mail under the way it ended.
+// tally counts the outcomes of each mail.
 type tally struct{ handled, left, late []atomic.Int32 }
 
 func newTally(n int) *tally {
@@ -26,8 +26,8 @@ func (c *tally) check(t *testing.T) {
 	}
 }
 
-// TestCloseRacesPosts closes while producers post, from the actor itself and from outside, and wants every mail to have
-// ended exactly once.
+// TestCloseRacesPosts closes a mailbox while producers post, from the actor itself and from outside: every mail has exactly one
+// outcome.
 func TestCloseRacesPosts(t *testing.T) {
 	const producers, each, rounds = 4, 200, 150
 	for _, inside := range []bool{true, false} {

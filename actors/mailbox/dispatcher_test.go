@@ -37,7 +37,7 @@ func TestDispatcherUsesAllWorkers(t *testing.T) {
 	together.Wait()
 }
 
-// TestBusyActorYields has one worker, an actor that mails itself for ever, and another that must get its turn.
+// TestBusyActorYields: with one worker, an actor that keeps sending mail to itself lets another one run.
 func TestBusyActorYields(t *testing.T) {
 	system, d := newSystem(t), newDispatcher(t, 1)
 	var stop atomic.Bool
@@ -67,7 +67,8 @@ func TestScheduleAfterStopStillRuns(t *testing.T) {
 	<-done
 }
 
-// TestStopRacesSchedule wants every turn to run, whichever side of Stop it fell on, also those that are carried and those that turns schedule.
+// TestStopRacesSchedule: every turn is run, whether scheduled before or after Stop, including those carried and those scheduled
+// by turns.
 func TestStopRacesSchedule(t *testing.T) {
 	for name, post := range map[string]func(d *mailbox.Dispatcher, turn func()){
 		"schedule": func(d *mailbox.Dispatcher, turn func()) { d.Schedule(turn) },
@@ -118,7 +119,7 @@ func TestDispatcherInBubble(t *testing.T) {
 	})
 }
 
-// TestSlowActorYields has one worker, and an actor each of whose mails takes long: another does not wait for all of them.
+// TestSlowActorYields: with one worker and an actor whose mails take long, another actor does not wait for all of them.
 func TestSlowActorYields(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		system, d := newSystem(t), newDispatcher(t, 1)
@@ -126,7 +127,7 @@ func TestSlowActorYields(t *testing.T) {
 		before.Store(-1)
 		slow := system.Root.Spawn(props(d, mailbox.New(func(any) {}), func(c actor.Context) {
 			if _, ok := c.Message().(int); ok {
-				time.Sleep(time.Millisecond) // stands for work
+				time.Sleep(time.Millisecond) // simulates work
 				handled.Add(1)
 			}
 		}))

@@ -12,8 +12,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// An address that somebody keeps does not keep the actor that had it, with children
-// or without.
+// A PID that is still referenced does not keep its ended actor in memory, with children or without.
 func TestKeptAddressKeepsNoActor(t *testing.T) {
 	system, d := newSystem(t), newDispatcher(t, 2)
 	for _, children := range []int{0, 3} {
@@ -30,7 +29,7 @@ func TestKeptAddressKeepsNoActor(t *testing.T) {
 				}
 			}))
 		}()
-		system.Root.Send(pid, 1) // so that the address knows its mailbox
+		system.Root.Send(pid, 1) // so that the PID caches its mailbox
 		if err := system.Root.StopFuture(pid).Wait(); err != nil {
 			t.Fatal(err)
 		}
@@ -74,8 +73,7 @@ func TestStoppedActorHandsOnItsMail(t *testing.T) {
 	}
 }
 
-// A stopping actor handles no more mail while its children end:
-// what it made meanwhile would never be stopped, nor the actor.
+// A stopping actor handles no more mail while its children end: children spawned meanwhile would never stop, and neither would it.
 func TestStoppingActorMakesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		system, d := newSystem(t), newDispatcher(t, 2)

@@ -8,7 +8,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// TestLoad counts mail that waits behind a turn that is under way, and behind turns that have not come.
+// TestLoad counts mail that waits behind a running turn, and behind scheduled turns.
 func TestLoad(t *testing.T) {
 	system, d := newSystem(t), newDispatcher(t, 1)
 	begun, goOn := make(chan struct{}), make(chan struct{})
@@ -32,7 +32,7 @@ func TestLoad(t *testing.T) {
 			}
 		}
 	}
-	spawn(4) // the first of them holds the only worker
+	spawn(4) // the first actor holds the only worker
 	spawn(7)
 	spawn(2)
 	if l := d.Load(); l != (mailbox.Load{Actors: 3, Mails: 3 + 7 + 2, Longest: 7}) {

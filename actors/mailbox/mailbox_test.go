@@ -28,7 +28,7 @@ func newDispatcher(t testing.TB, workers int) *mailbox.Dispatcher {
 	return d
 }
 
-// unwanted fails the test when the mailbox is closed and gets mail.
+// unwanted returns a handler that fails the test when a closed mailbox receives mail.
 func unwanted(t testing.TB) func(any) {
 	return func(mail any) { t.Errorf("undeliverable: %v", mail) }
 }
@@ -39,7 +39,7 @@ func props(d actor.Dispatcher, m *mailbox.Mailbox, receive actor.ReceiveFunc, mo
 	}, more...)...)
 }
 
-// manual is a dispatcher whose turns run when the test says so; throughput 4.
+// manual is a dispatcher whose turns run on request; its throughput is 4.
 type manual struct{ turns []func() }
 
 func (d *manual) Schedule(turn func()) { d.turns = append(d.turns, turn) }

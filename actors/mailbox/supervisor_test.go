@@ -11,7 +11,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// TestSupervisorDecides lets mail 2 of 5 panic and looks what becomes of the others.
+// TestSupervisorDecides has mail 2 of 5 panic and checks the outcome of the others.
 func TestSupervisorDecides(t *testing.T) {
 	for _, tc := range []struct {
 		directive             actor.Directive

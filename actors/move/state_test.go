@@ -18,7 +18,7 @@ var (
 	from = &topology.Queue{Name: "dead", PID: address.Named("dead")}
 )
 
-// core is a move in a virtual host with the default exchange and some queues.
+// core is the state of a move in a virtual host with the default exchange and some queues.
 type core struct {
 	*testing.T
 	state
@@ -41,7 +41,7 @@ func newCore(t *testing.T, job Job, queues ...string) *core {
 	return c
 }
 
-// one is the only mail of that kind, which is taken; others stay.
+// one takes the only mail of its type and leaves the others.
 func one[T any](c *core) (found T) {
 	c.Helper()
 	n := 0
@@ -60,7 +60,7 @@ func one[T any](c *core) (found T) {
 	return found
 }
 
-// brings answers the claim with messages that died in those queues, "" for none.
+// brings answers the claim with messages dead-lettered from these queues, "" for none.
 func (c *core) brings(more bool, queues ...string) {
 	c.Helper()
 	one[*mail.Claim](c)
@@ -92,7 +92,8 @@ func (c *core) counts(moved int64, kept map[string]int64) {
 	}
 }
 
-// Nothing is acknowledged before all is confirmed; what cannot go is put back, in one mail, in order; then the next batch comes.
+// Nothing is acknowledged before the whole batch is confirmed; messages that cannot be moved are put back, in the same mail, in
+// order; then the next batch is claimed.
 func TestBatch(t *testing.T) {
 	c := newCore(t, Job{To: To{Origin: true}}, "orders")
 	c.brings(true, "orders", "", "gone", "orders")
@@ -115,7 +116,7 @@ func TestBatch(t *testing.T) {
 	}
 }
 
-// A target that refuses or ends, and one that the user may not publish to, leave messages where they are.
+// Messages stay in their queue if the target refuses them or ends, or if the user may not publish to it.
 func TestRefusals(t *testing.T) {
 	c := newCore(t, Job{To: To{Queue: "to"}}, "to")
 	c.brings(true, "", "")
@@ -127,7 +128,7 @@ func TestRefusals(t *testing.T) {
 	c.gone(address.Named("to"), c.now)
 	c.counts(0, map[string]int64{Refused: 3})
 	one[*mail.Settle](c)
-	c.gone(address.Named("to"), c.now) // nothing of it is under way: no second claim
+	c.gone(address.Named("to"), c.now) // nothing is under way to it: no second claim
 	c.brings(true, "")
 	one[*mail.Enqueue](c)
 	c.gone(from.PID, c.now)
@@ -139,7 +140,7 @@ func TestRefusals(t *testing.T) {
 	c.counts(0, map[string]int64{Denied: 2})
 }
 
-// A rate bounds what goes in a second; a stop ends at once what only waits, and else behind the batch.
+// The rate limits messages per second; a stop takes effect at once while the move waits, otherwise after the batch.
 func TestRateAndStop(t *testing.T) {
 	c := newCore(t, Job{To: To{Queue: "to"}, Rate: 8}, "to")
 	if n := one[*mail.Claim](c).Limit; n != 2 {
@@ -168,7 +169,7 @@ func TestRateAndStop(t *testing.T) {
 	}
 }
 
-// A dry run sends nothing to anybody but questions, and counts by target; beyond a hundred names together.
+// A dry run sends only claims, and counts messages by target; targets beyond maxTargets are counted together.
 func TestDryRun(t *testing.T) {
 	var queues, died []string
 	for i := range maxTargets + 20 {
@@ -186,7 +187,8 @@ func TestDryRun(t *testing.T) {
 	}
 }
 
-// TestImpossibleCopyIsMoved_SBR6: a copy that a rule can never make keeps a message where it is only if nobody has another one.
+// TestImpossibleCopyIsMoved_SBR6: a message with a copy that can never be made stays in its queue only if no other copy was
+// taken.
 func TestImpossibleCopyIsMoved_SBR6(t *testing.T) {
 	for _, other := range []string{"taken", "refused", "unfit"} {
 		c := newCore(t, Job{To: To{Queue: "to"}}, "to")

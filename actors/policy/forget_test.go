@@ -6,7 +6,7 @@ import (
 	"candlemark/actors/mail"
 )
 
-// A deleted virtual host takes its policies along; who waits for it is answered.
+// The policies of a deleted virtual host are deleted, and waiting requests are answered.
 func TestForgetVHost(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		asker, vhost := b.probe(), b.probe()

@@ -42,14 +42,14 @@ func definition(p *policies.Policy) string {
 	return strings.TrimSuffix(strings.TrimPrefix(p.Definition.String(), `{"message-ttl":`), "}")
 }
 
-// by is a request of somebody.
+// by returns a request of a user through an interface.
 func (p *probe) by(id uint64, user, way string) mail.Request {
 	r := p.request(id)
 	r.By = &events.Origin{User: user, Source: "here", Interface: way}
 	return r
 }
 
-// changed is the number of the change that a command has made.
+// changed takes the answer to a command and returns the number of its change.
 func (p *probe) changed(id uint64) uint64 {
 	p.Helper()
 	r := next[*mail.PolicyReply](p)
@@ -59,7 +59,7 @@ func (p *probe) changed(id uint64) uint64 {
 	return r.Change
 }
 
-// TestHistory_POL21: each change has its line, also after a restart, and can be taken back; what changes nothing has none.
+// TestHistory_POL21: each change has an entry, even after a restart, and can be undone; a command that changes nothing has none.
 func TestHistory_POL21(t *testing.T) {
 	inStore(t, func(b *bubble, m *definitions.Memory) {
 		asker := b.probe()
@@ -121,8 +121,8 @@ func TestHistory_POL21(t *testing.T) {
 	})
 }
 
-// TestUndoInForce_POL21: an undo is answered when the virtual host has put it in force, and a change that could not be stored
-// is in no history.
+// TestUndoInForce_POL21: an undo is answered when the virtual host has put it in force, and a change that could not be stored is
+// not in the history.
 func TestUndoInForce_POL21(t *testing.T) {
 	inStore(t, func(b *bubble, m *definitions.Memory) {
 		asker, v := b.probe(), b.probe()
@@ -151,7 +151,7 @@ func TestUndoInForce_POL21(t *testing.T) {
 	})
 }
 
-// TestHistoryGoes: only the last changes are stored, and a deleted virtual host takes all along.
+// TestHistoryGoes: only the latest changes are stored, and the history of a deleted virtual host is deleted.
 func TestHistoryGoes(t *testing.T) {
 	inStore(t, func(b *bubble, m *definitions.Memory) {
 		asker := b.probe()

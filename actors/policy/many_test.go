@@ -8,7 +8,7 @@ import (
 	"candlemark/policies"
 )
 
-// Many policies are one change: the virtual host hears of them once, and they are stored together.
+// Policies set together are one change: the virtual host is notified once, and they are stored together.
 func TestSetPolicies(t *testing.T) {
 	inStore(t, func(b *bubble, m *definitions.Memory) {
 		asker, vhost := b.probe(), b.probe()
@@ -27,7 +27,7 @@ func TestSetPolicies(t *testing.T) {
 			t.Errorf("%v, %v", users, operators)
 		}
 		vhost.quiet()
-		asker.quiet() // until they are in force
+		asker.quiet() // not before they are in force
 		b.send(&mail.ApplyPoliciesReply{Reply: change.Done(nil)})
 		if r := next[*mail.PolicyReply](asker); r.ID != 1 || r.Err != nil || r.Revision == 0 {
 			t.Errorf("%+v", r)
@@ -43,7 +43,7 @@ func TestSetPolicies(t *testing.T) {
 		asker.lists(true, "/:c")
 
 		b.send(&mail.SetPolicies{Request: asker.request(3), VHost: "b", Policies: []*policies.Policy{b.policy("b", "d", `{"pattern":"","definition":{"expires":1}}`, false)}})
-		b.send(&mail.ForgetVHost{Request: asker.request(4), Name: "b"}) // also those that are about to come
+		b.send(&mail.ForgetVHost{Request: asker.request(4), Name: "b"}) // including those not stored yet
 		for id := range uint64(2) {
 			if r := next[*mail.PolicyReply](asker); r.ID != 3+id || r.Err != nil {
 				t.Errorf("%+v", r)

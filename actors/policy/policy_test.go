@@ -12,14 +12,14 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// bubble is a registry with the askers and vhosts of a test, all probes.
+// bubble is a registry with probes for requesters and vhosts.
 type bubble struct {
 	*testing.T
 	system   *actor.ActorSystem
 	registry *actor.PID
 }
 
-// resume lets the registry go on as supervision does.
+// resume resumes a registry that panicked, like supervision.
 type resume struct{}
 
 func (resume) HandleFailure(_ *actor.ActorSystem, s actor.Supervisor, child *actor.PID, _ *actor.RestartStatistics, _, _ any) {
@@ -47,7 +47,7 @@ func (b *bubble) stop(pid *actor.PID) {
 	}
 }
 
-// probe records the mail it gets.
+// probe records its mail.
 type probe struct {
 	*bubble
 	pid *actor.PID
@@ -90,7 +90,7 @@ func next[T any](p *probe) T {
 	}
 }
 
-// quiet fails when the probe has got mail.
+// quiet fails the test if the probe has received mail.
 func (p *probe) quiet() {
 	p.Helper()
 	synctest.Wait()
@@ -101,12 +101,12 @@ func (p *probe) quiet() {
 	}
 }
 
-// answer confirms a change in the place of a vhost.
+// answer confirms a change on behalf of a vhost.
 func (p *probe) answer(a *mail.ApplyPolicies) {
 	actorlib.Send(p.system.Root, a.ReplyTo, &mail.ApplyPoliciesReply{Reply: a.Done(nil)})
 }
 
-// starts makes the probe a vhost and takes its first policies.
+// starts registers the probe as a vhost and takes its first policies.
 func (p *probe) starts(name string) {
 	p.Helper()
 	p.send(&mail.VHostStarted{Name: name, PID: p.pid})
@@ -122,7 +122,7 @@ func (b *bubble) policy(vhost, name, body string, operator bool) *policies.Polic
 	return p
 }
 
-// The bodies of the tests' policies.
+// Bodies of policies.
 const (
 	minute = `{"pattern":"^o","definition":{"message-ttl":60000}}`
 	hour   = `{"pattern":"^o","definition":{"message-ttl":3600000}}`
@@ -164,8 +164,7 @@ func TestAnswersWhenInForce_POL9(t *testing.T) {
 	})
 }
 
-// An identical value that meets the change that brought it is in force only
-// with that change.
+// The answer to a repeated change waits until the first one is in force.
 func TestIdenticalWaitsForChangeUnderWay_POL9(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		v, asker := b.probe(), b.probe()
@@ -184,8 +183,7 @@ func TestIdenticalWaitsForChangeUnderWay_POL9(t *testing.T) {
 	})
 }
 
-// Changes do not wait for each other; the answer to a later one settles those
-// before it, and late answers settle nothing twice.
+// Changes do not wait for each other; the answer to a later one also settles earlier ones, and late answers settle nothing twice.
 func TestChangesUnderWayTogether(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		v, other, asker := b.probe(), b.probe(), b.probe()
@@ -218,7 +216,7 @@ func TestPoliciesBeforeAndAfterTheVHost(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		v, asker := b.probe(), b.probe()
 		b.send(&mail.SetPolicy{Request: asker.request(1), Policy: b.policy("/", "p", minute, false)})
-		next[*mail.PolicyReply](asker) // nobody has to obey
+		next[*mail.PolicyReply](asker) // no vhost has to apply it
 		b.send(&mail.VHostStarted{Name: "/", PID: v.pid})
 		a := next[*mail.ApplyPolicies](v)
 		if a.Set.Lookup(false, "p") == nil {
@@ -240,7 +238,7 @@ func TestPoliciesBeforeAndAfterTheVHost(t *testing.T) {
 	})
 }
 
-// The successor may be there before the death of its predecessor is known.
+// The successor of a vhost may start before the registry is notified of the end of its predecessor.
 func TestSuccessorAnswersForPredecessor(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		v, again, asker := b.probe(), b.probe(), b.probe()
@@ -302,7 +300,7 @@ func TestPanicAnswersTheCommand(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		asker := b.probe()
 		b.send(&mail.SetPolicy{Policy: b.policy("/", "p", minute, false)})
-		b.send(&mail.SetPolicy{Request: asker.request(1)}) // no policy in it
+		b.send(&mail.SetPolicy{Request: asker.request(1)}) // without a policy: causes a panic
 		if r := next[*mail.PolicyReply](asker); r.ID != 1 || r.Err == nil {
 			t.Errorf("%+v", r)
 		}

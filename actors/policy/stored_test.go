@@ -30,7 +30,7 @@ func inStore(t *testing.T, test func(b *bubble, m *definitions.Memory)) {
 	})
 }
 
-// begin starts a registry as the next process does.
+// begin starts a registry as after a restart of the process.
 func (b *bubble) begin(m *definitions.Memory) {
 	b.Helper()
 	d, err := m.Load()
@@ -44,7 +44,7 @@ func (b *bubble) begin(m *definitions.Memory) {
 	})
 }
 
-// list names the policies of all vhosts.
+// list returns the names of the policies of all vhosts.
 func (p *probe) list(operator bool) (names []string) {
 	p.Helper()
 	p.send(&mail.ListPolicies{Request: p.request(99), Operator: operator})
@@ -67,8 +67,7 @@ func (p *probe) lists(operator bool, want ...string) {
 	}
 }
 
-// Policies and operator policies are there again after a restart, with what was
-// changed and without what was deleted.
+// Policies and operator policies survive a restart, with changes and deletions.
 func TestPoliciesSurvive(t *testing.T) {
 	inStore(t, func(b *bubble, m *definitions.Memory) {
 		asker := b.probe()
@@ -97,8 +96,7 @@ func TestPoliciesSurvive(t *testing.T) {
 	})
 }
 
-// A policy takes effect, and is answered, when it is stored, and what comes
-// behind it not before.
+// A policy takes effect, and is answered, when it is stored; commands behind it wait for that.
 func TestStoredThenInForce(t *testing.T) {
 	inStore(t, func(b *bubble, m *definitions.Memory) {
 		asker, v := b.probe(), b.probe()
@@ -128,7 +126,7 @@ func TestStoredThenInForce(t *testing.T) {
 	})
 }
 
-// A change that cannot be stored has no effect, and the asker gets an error.
+// A change that cannot be stored has no effect, and the requester gets an error.
 func TestNotStored(t *testing.T) {
 	inStore(t, func(b *bubble, m *definitions.Memory) {
 		asker, v := b.probe(), b.probe()
@@ -159,8 +157,7 @@ func TestNotStored(t *testing.T) {
 	})
 }
 
-// The policies of a deleted vhost do not come back, also those under way when it
-// was deleted.
+// The policies of a deleted vhost do not return, including those under way when it was deleted.
 func TestForgottenForGood(t *testing.T) {
 	inStore(t, func(b *bubble, m *definitions.Memory) {
 		asker := b.probe()
@@ -186,13 +183,13 @@ func TestForgottenForGood(t *testing.T) {
 	})
 }
 
-// Commands that panic are answered when their turns come, and those behind them take effect.
+// Commands that panic are answered in order, and those behind them take effect.
 func TestPanicInLine(t *testing.T) {
 	inStore(t, func(b *bubble, m *definitions.Memory) {
 		asker := b.probe()
 		release := m.Hold()
 		b.send(&mail.SetPolicy{Request: asker.request(1), Policy: b.policy("/", "p", minute, false)})
-		b.send(&mail.SetPolicy{Request: asker.request(2)}) // no policy in it
+		b.send(&mail.SetPolicy{Request: asker.request(2)}) // without a policy: causes a panic
 		b.send(&mail.SetPolicy{Request: asker.request(3)})
 		b.send(&mail.ListPolicies{Request: asker.request(4)})
 		asker.quiet()

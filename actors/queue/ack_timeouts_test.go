@@ -36,8 +36,8 @@ func (c *core) returned() (numbers []uint64) {
 	return numbers
 }
 
-// TestConsumerTimeout_ADR10: a delivery that is not settled in time is back at its
-// position, the consumer is notified, and goes to another consumer.
+// TestConsumerTimeout_ADR10: a delivery that is not settled in time is requeued at its position, the consumer is notified, and
+// another consumer gets it.
 func TestConsumerTimeout_ADR10(t *testing.T) {
 	c := newCore(t, timeout(1000))
 	c.consume(ch1, "a", 2)
@@ -45,7 +45,7 @@ func TestConsumerTimeout_ADR10(t *testing.T) {
 	c.want("a", c.delivered("a"), "1", "2")
 	c.at(400)
 	c.settle(ch1, mail.Ack, 1, 1)
-	c.want("a", c.delivered("a"), "3") // until 1400
+	c.want("a", c.delivered("a"), "3") // its deadline is at 1400
 	c.at(999)
 	if n := len(c.returned()); n != 0 {
 		t.Fatalf("%d came back early", n)
@@ -69,8 +69,8 @@ func TestConsumerTimeout_ADR10(t *testing.T) {
 	}
 }
 
-// TestConsumerTimeoutEachOnItsOwn_ADR10: what the cancelled consumer still holds
-// has until its own time, and so has what a client cancelled.
+// TestConsumerTimeoutEachOnItsOwn_ADR10: the other deliveries of a cancelled consumer keep their own deadlines, whether the queue
+// or the client cancelled it.
 func TestConsumerTimeoutEachOnItsOwn_ADR10(t *testing.T) {
 	c := newCore(t, timeout(1000))
 	c.consume(ch1, "a", 0)
@@ -78,7 +78,7 @@ func TestConsumerTimeoutEachOnItsOwn_ADR10(t *testing.T) {
 	c.at(500)
 	c.put("2")
 	c.consume(ch2, "b", 0)
-	c.put("3", "4") // one each
+	c.put("3", "4") // one for each consumer
 	c.feed(&mail.CancelConsumer{Channel: ch2, Tag: "b"})
 	all[*mail.Deliver](c)
 	c.at(1000)
@@ -93,8 +93,7 @@ func TestConsumerTimeoutEachOnItsOwn_ADR10(t *testing.T) {
 	c.want("ready", c.ready(), "1", "2", "3", "4")
 }
 
-// TestConsumerTimeoutLowest_POL8: the lower of the queue's and the consumer's
-// counts; basic.get has the queue's.
+// TestConsumerTimeoutLowest_POL8: the lower timeout of the queue and the consumer applies; basic.get has the queue's.
 func TestConsumerTimeoutLowest_POL8(t *testing.T) {
 	for _, x := range []struct {
 		queue, own, want int64 // -1: never
@@ -124,8 +123,7 @@ func TestConsumerTimeoutLowest_POL8(t *testing.T) {
 	c.want("ready", c.ready(), "1")
 }
 
-// TestConsumerTimeoutFixed_ADR10: a delivery has the timeout that held when it was
-// made.
+// TestConsumerTimeoutFixed_ADR10: a delivery keeps the timeout in force when it was made.
 func TestConsumerTimeoutFixed_ADR10(t *testing.T) {
 	c := newCore(t, timeout(100))
 	c.consume(ch1, "a", 0)
@@ -139,7 +137,7 @@ func TestConsumerTimeoutFixed_ADR10(t *testing.T) {
 	c.wantNumbers("the second", c.returned(), 2)
 }
 
-// TestConsumerTimeoutWithoutAcks_ADR10: there is nothing to settle.
+// TestConsumerTimeoutWithoutAcks_ADR10: a consumer without acknowledgements has no timeout.
 func TestConsumerTimeoutWithoutAcks_ADR10(t *testing.T) {
 	c := newCore(t, timeout(1))
 	c.consume(ch1, "a", 0, noAck)
@@ -149,8 +147,7 @@ func TestConsumerTimeoutWithoutAcks_ADR10(t *testing.T) {
 	}
 }
 
-// TestConsumerTimeoutExpired_TTL22: what comes back past its deadline expires, and
-// one with a later deadline expires then.
+// TestConsumerTimeoutExpired_TTL22: a message requeued past its deadline expires at once, one with a later deadline expires then.
 func TestConsumerTimeoutExpired_TTL22(t *testing.T) {
 	c := newCore(t, timeout(100), dlx)
 	c.consume(ch1, "a", 0)
@@ -161,8 +158,7 @@ func TestConsumerTimeoutExpired_TTL22(t *testing.T) {
 	c.want("dead", c.seenOff(), "expired 2")
 }
 
-// TestConsumerTimeoutRetroactive_TTL25: a sweep over messages whose TTL changes
-// leaves what is unacknowledged alone.
+// TestConsumerTimeoutRetroactive_TTL25: the sweep over messages whose TTL changes does not affect the timeouts of unacked ones.
 func TestConsumerTimeoutRetroactive_TTL25(t *testing.T) {
 	c := newCore(t, timeout(100))
 	c.consume(ch1, "a", 0)
@@ -176,7 +172,7 @@ func TestConsumerTimeoutRetroactive_TTL25(t *testing.T) {
 	c.want("expired", c.ready())
 }
 
-// TestConsumerTimeoutAutoDelete_LEASE10: the last consumer has left.
+// TestConsumerTimeoutAutoDelete_LEASE10: the timeout of the last consumer ends an auto-delete queue.
 func TestConsumerTimeoutAutoDelete_LEASE10(t *testing.T) {
 	cfg := testConfig(settings(timeout(100)))
 	cfg.Queue.AutoDelete = true
@@ -187,7 +183,7 @@ func TestConsumerTimeoutAutoDelete_LEASE10(t *testing.T) {
 	one[*mail.QueueRetiring](c)
 }
 
-// TestConsumerTimeoutLease_LEASE4: the queue is unused from then on.
+// TestConsumerTimeoutLease_LEASE4: the lease of the queue counts from the timeout of its last consumer.
 func TestConsumerTimeoutLease_LEASE4(t *testing.T) {
 	c := newCore(t, timeout(100), expires(50))
 	c.consume(ch1, "a", 0)
@@ -200,8 +196,7 @@ func TestConsumerTimeoutLease_LEASE4(t *testing.T) {
 	one[*mail.QueueRetiring](c)
 }
 
-// TestConsumerTimeoutActive_DEC11: the next in line is active, and gets what came
-// back.
+// TestConsumerTimeoutActive_DEC11: the next consumer becomes active, and gets the requeued message.
 func TestConsumerTimeoutActive_DEC11(t *testing.T) {
 	c := newCore(t, timeout(100), single)
 	c.consume(ch1, "a", 1)
@@ -212,8 +207,7 @@ func TestConsumerTimeoutActive_DEC11(t *testing.T) {
 	c.want("b", c.delivered("b"), "1*")
 }
 
-// TestConsumerTimeoutTurns: a million that time out together come back a turn's
-// worth at a time.
+// TestConsumerTimeoutTurns: a turn requeues at most TurnLimit of the deliveries that time out together.
 func TestConsumerTimeoutTurns(t *testing.T) {
 	c := newCore(t, timeout(100))
 	c.put(bodies(1, 2*messages.TurnLimit+10)...)
@@ -236,8 +230,7 @@ func TestConsumerTimeoutTurns(t *testing.T) {
 	}
 }
 
-// TestConsumerTimeoutModel_ADR10: random settlements; every delivery ends once, on
-// time, by a settlement or by itself.
+// TestConsumerTimeoutModel_ADR10: with random settlements, every delivery ends once, by a settlement or on time by its timeout.
 func TestConsumerTimeoutModel_ADR10(t *testing.T) {
 	seed := rand.Uint64()
 	t.Log("seed", seed)

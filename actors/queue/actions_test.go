@@ -34,7 +34,8 @@ func (c *core) of(topic, rule, text string, messages ...message.Message) {
 	c.feed(&mail.Enqueue{From: publisher, Messages: messages, Action: a})
 }
 
-// TestActions_SBR6: a copy is kept as the action makes it, in the session that it has then; one that cannot be made is refused.
+// TestActions_SBR6: a copy is stored as the action changes it, in the session that it names then; a copy that cannot be made is
+// refused.
 func TestActions_SBR6(t *testing.T) {
 	c := newSessions(t)
 	c.by("r", "SET sys.SessionId = 'new'", ofSession("old", "1"), ofSession("other", "2"))
@@ -56,8 +57,8 @@ func TestActions_SBR6(t *testing.T) {
 	})
 }
 
-// TestActionsAreNoDuplicates_SBR6: copies of one message by several rules are not duplicates of each other, but of those of its publisher's next attempt,
-// whatever message-id the action gives them.
+// TestActionsAreNoDuplicates_SBR6: copies of one message by several rules are not duplicates of each other, but of the copies
+// made when the publisher sends it again, whatever message-id the action sets.
 func TestActionsAreNoDuplicates_SBR6(t *testing.T) {
 	c := newCore(t, window(1000))
 	for range 2 {
@@ -72,7 +73,7 @@ func TestActionsAreNoDuplicates_SBR6(t *testing.T) {
 	}
 }
 
-// TestActionsOfTopicsAreNoDuplicates_SBR6: copies by rules of the same name, of two topics, are not duplicates of each other.
+// TestActionsOfTopicsAreNoDuplicates_SBR6: copies by rules with the same name on two topics are not duplicates of each other.
 func TestActionsOfTopicsAreNoDuplicates_SBR6(t *testing.T) {
 	c := newCore(t, window(1000))
 	for range 2 {
@@ -82,7 +83,7 @@ func TestActionsOfTopicsAreNoDuplicates_SBR6(t *testing.T) {
 	c.want("ready", c.ready(), "one", "two")
 }
 
-// TestImpossibleCopies_SBR6: the refusal of a copy is final: it cannot be made, or names no session.
+// TestImpossibleCopies_SBR6: a copy that cannot be made, or that names no session, is refused for good (mail.ErrCopy).
 func TestImpossibleCopies_SBR6(t *testing.T) {
 	c := newSessions(t)
 	for text, want := range map[string]error{

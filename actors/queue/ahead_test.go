@@ -9,8 +9,8 @@ import (
 	"candlemark/policies"
 )
 
-// TestPeekByDeadline: ready messages that expire, soonest first, equal deadlines by their numbers; each once, whatever the page,
-// those of one ms in turns. Nothing is taken.
+// TestPeekByDeadline: the peek lists ready messages with a deadline, earliest first, equal deadlines by number, each once for any
+// page size, and takes none. Those of one ms may need several turns.
 func TestPeekByDeadline(t *testing.T) {
 	c := newCore(t)
 	c.turnLimit = 64
@@ -57,7 +57,7 @@ func TestPeekByDeadline(t *testing.T) {
 	}
 }
 
-// TestPeekByDeadlineOf: nothing to be shown, in strict mode as ever.
+// TestPeekByDeadlineOf: an empty queue has nothing to show, and strict mode changes nothing.
 func TestPeekByDeadlineOf(t *testing.T) {
 	c := newCore(t, strict)
 	if r := c.peek(mail.Peek{Cut: -1, ByDeadline: true}); len(r.Messages) != 0 || r.Next != nil {
@@ -68,7 +68,7 @@ func TestPeekByDeadlineOf(t *testing.T) {
 	c.want("strict", peeked(c.peek(mail.Peek{Cut: -1, ByDeadline: true})), "3", "2")
 }
 
-// TestLeaseShowsUses_LEASE4: what has renewed a lease last, and when.
+// TestLeaseShowsUses_LEASE4: a lease shows what renewed it last, and when.
 func TestLeaseShowsUses_LEASE4(t *testing.T) {
 	c := newCore(t, expires(1000), func(s *policies.QueueSettings) {
 		s.RenewedBy = policies.RenewedByPublish | policies.RenewedByPeek | policies.RenewedByUpdate

@@ -13,7 +13,7 @@ import (
 
 const benchBatch = 256
 
-// run is a turn without the test's bookkeeping.
+// run runs a turn without the test's bookkeeping.
 func (c *core) run(m any) {
 	c.handle(m, c.now)
 	_, commit := c.Journal.HandOver()
@@ -57,8 +57,7 @@ func fill(e *mail.Enqueue, ttl int64) *mail.Enqueue {
 	return e
 }
 
-// BenchmarkPass is a message from a publisher straight to a consumer without
-// acknowledgements.
+// BenchmarkPass passes messages from a publisher straight to a consumer without acknowledgements.
 func BenchmarkPass(b *testing.B) {
 	c := benchCore(noAck)
 	for i := 0; i < b.N; i += benchBatch {
@@ -67,7 +66,7 @@ func BenchmarkPass(b *testing.B) {
 	}
 }
 
-// BenchmarkAck is a message kept, delivered and acknowledged.
+// BenchmarkAck keeps, delivers and acknowledges messages.
 func BenchmarkAck(b *testing.B) {
 	c := benchCore(func(*mail.Consume) {})
 	n := uint64(0)
@@ -79,8 +78,7 @@ func BenchmarkAck(b *testing.B) {
 	}
 }
 
-// BenchmarkExpire is the end of a message among many that end within 2 s; its
-// arrival is not counted.
+// BenchmarkExpire measures the expiry of messages that expire within 2 s; their arrival is not counted.
 func BenchmarkExpire(b *testing.B) {
 	c := benchCore()
 	for i := 0; i < b.N; i += benchBatch {
@@ -93,8 +91,8 @@ func BenchmarkExpire(b *testing.B) {
 	}
 }
 
-// BenchmarkKeep is a message that is kept among up to 100,000 others: without a TTL, with the same one as all, or with one of its
-// own within an hour. Their end is not counted.
+// BenchmarkKeep measures keeping a message among up to 100,000 others: without a TTL, with the same TTL for all, or with TTLs of
+// up to one hour. Their expiry is not counted.
 func BenchmarkKeep(b *testing.B) {
 	for _, set := range []struct {
 		name string
@@ -127,8 +125,7 @@ func BenchmarkKeep(b *testing.B) {
 	}
 }
 
-// BenchmarkDeadLetter is a message that expires, is sent to the dead-letter actor and
-// answered; its arrival is not counted.
+// BenchmarkDeadLetter measures a message that expires, is sent to the dead-letter actor and answered; its arrival is not counted.
 func BenchmarkDeadLetter(b *testing.B) {
 	c := newCoreOf(nil, testConfig(settings(dlx)))
 	b.ReportAllocs()
@@ -161,7 +158,7 @@ func BenchmarkDeadLetter(b *testing.B) {
 	}
 }
 
-// BenchmarkPersist is a message that is written down, delivered and acknowledged.
+// BenchmarkPersist stores, delivers and acknowledges persistent messages.
 func BenchmarkPersist(b *testing.B) {
 	cfg := testConfig(settings())
 	cfg.Queue.Durable = true
@@ -181,7 +178,7 @@ func BenchmarkPersist(b *testing.B) {
 	}
 }
 
-// BenchmarkReport is the cost of the sums of all queues for each turn, whatever the number of messages.
+// BenchmarkReport measures the update of the sums of all queues per turn, which does not depend on the number of messages.
 func BenchmarkReport(b *testing.B) {
 	var sums metrics.Queues
 	cfg := testConfig(settings())

@@ -7,8 +7,8 @@ import (
 	"candlemark/internal/store"
 )
 
-// TestClaim: claimed messages are not delivered, nor can they be returned like a consumer's delivery; they are removed, or go back to their positions
-// as it was.
+// TestClaim: claimed messages are not delivered, and cannot be returned like a consumer's deliveries; they are removed, or put
+// back at their positions unchanged.
 func TestClaim(t *testing.T) {
 	c := newCore(t)
 	c.put("1", "2", "3")
@@ -30,7 +30,7 @@ func TestClaim(t *testing.T) {
 	c.want("as it was", c.delivered("a"), "1", "3")
 }
 
-// TestClaimTransient: what a move reads goes on as it was published.
+// TestClaimTransient: a claimed message is persistent only if it was published so.
 func TestClaimTransient(t *testing.T) {
 	for _, kind := range []store.Kind{store.Put, store.Spill} {
 		c := recovered(t, settings(), false, store.Recovered{Deadline: store.Never, TTL: -1})

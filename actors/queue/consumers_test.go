@@ -18,8 +18,7 @@ func bodies(from, to int) []string {
 	return list
 }
 
-// TestTurns_Fairness: consumers that can take get one each in turn, whether messages
-// wait or arrive.
+// TestTurns_Fairness: consumers that can take messages take turns, one message each, whether messages wait or arrive.
 func TestTurns_Fairness(t *testing.T) {
 	c := newCore(t)
 	for _, tag := range []string{"a", "b", "c"} {
@@ -63,7 +62,7 @@ func TestPrefetch(t *testing.T) {
 	c.want("three more", c.delivered("a"), bodies(5, 7)...)
 	c.settle(ch1, mail.Requeue, 5, 7)
 	c.want("the same again", c.delivered("a"), "5*", "6*", "7*")
-	c.get(ch1) // does not count
+	c.get(ch1) // does not count towards the prefetch
 	c.settle(ch1, mail.Reject, 8, 8)
 	c.want("one more", c.delivered("a"), "9")
 }
@@ -92,11 +91,10 @@ func TestWindow(t *testing.T) {
 	}
 	c.feed(&mail.Grant{Channel: ch1, Tag: "a", Messages: 3, Bytes: consumers.WindowBytes + 2})
 	c.want("delivered", c.delivered("a"), "behind")
-	c.feed(&mail.Grant{Channel: ch2, Tag: "a", Messages: 1}) // of nobody
+	c.feed(&mail.Grant{Channel: ch2, Tag: "a", Messages: 1}) // for an unknown consumer
 }
 
-// TestNumbers: a channel's deliveries are numbered over all its consumers and
-// gets, without gaps.
+// TestNumbers: the deliveries of a channel, by all its consumers and gets, are numbered without gaps.
 func TestNumbers(t *testing.T) {
 	c := newCore(t)
 	c.consume(ch1, "a", 1)
@@ -110,7 +108,7 @@ func TestNumbers(t *testing.T) {
 	c.wantNumbers("numbers", append(numbers, r.Delivery.Number), 1, 3, 2)
 }
 
-// TestSettleTwice_LEASE6: what was settled, or never delivered, is nothing to settle.
+// TestSettleTwice_LEASE6: settling a delivery that is settled already, or was never made, has no effect.
 func TestSettleTwice_LEASE6(t *testing.T) {
 	c := newCore(t)
 	c.put("1", "2")
@@ -123,7 +121,7 @@ func TestSettleTwice_LEASE6(t *testing.T) {
 	c.want("ready", c.ready(), "2")
 }
 
-// TestPositions_TTL16: what comes back stands where it stood (TTL-16).
+// TestPositions_TTL16: a requeued message returns to its position (TTL-16).
 func TestPositions_TTL16(t *testing.T) {
 	c := newCore(t)
 	c.put(bodies(1, 200)...)
@@ -144,8 +142,8 @@ func TestPositions_TTL16(t *testing.T) {
 	}
 }
 
-// TestChunk: a delivery straight from the publisher's bytes holds them until it
-// is written; a copy does not. One release each, as one more panics.
+// TestChunk: a delivery that refers to the publisher's chunk holds it until it is written; a copy does not. The chunk is released
+// exactly once, as a second release panics.
 func TestChunk(t *testing.T) {
 	for _, taken := range []bool{true, false} {
 		gate := message.NewGate(1000)
@@ -158,7 +156,7 @@ func TestChunk(t *testing.T) {
 		c.feed(&mail.Enqueue{From: publisher, Chunk: chunk, Messages: []message.Message{
 			{Body: chunk.Buf[:10], TTL: -1}, {Body: chunk.Buf[10:20], TTL: -1},
 		}})
-		chunk.Release() // the reader's
+		chunk.Release() // the reader's own reference
 		if held := gate.Used() > 0; held != taken {
 			t.Fatalf("held: %v, taken: %v", held, taken)
 		}
@@ -171,8 +169,7 @@ func TestChunk(t *testing.T) {
 	}
 }
 
-// offering makes a queue with three messages and a consumer under its channel's
-// common limit (PRO-8).
+// offering returns a queue with three messages and a consumer under its channel's global limit (PRO-8).
 func offering(t *testing.T, prefetch int) *core {
 	c := newCore(t)
 	c.consume(ch1, "a", prefetch, limited)
@@ -180,7 +177,7 @@ func offering(t *testing.T, prefetch int) *core {
 	return c
 }
 
-// stalled makes a queue with an allowance that its consumer cannot use now.
+// stalled returns a queue with an allowance that its consumer cannot use now.
 func stalled(t *testing.T) *core {
 	c := newCore(t)
 	c.consume(ch1, "a", 0, limited)
@@ -215,8 +212,8 @@ func TestOfferUnused(t *testing.T) {
 	}
 }
 
-// TestOfferInAdvance_TTL20: what may not wait is handed over under a common
-// limit, too, for the channel allows one message ahead of time.
+// TestOfferInAdvance_TTL20: a message with TTL 0 can be delivered under a global limit, too, because the channel allows one
+// message in advance.
 func TestOfferInAdvance_TTL20(t *testing.T) {
 	c := newCore(t)
 	c.consume(ch1, "a", 2, limited)
@@ -249,8 +246,7 @@ func TestOfferInAdvance_TTL20(t *testing.T) {
 	}
 }
 
-// A channel that was asked for one in advance is asked again when there is
-// something to wait for it.
+// A channel asked for one message in advance gets an offer when messages wait.
 func TestOfferOutweighsAdvance(t *testing.T) {
 	c := newCore(t)
 	c.consume(ch1, "a", 0, limited)
@@ -265,7 +261,7 @@ func TestOfferOutweighsAdvance(t *testing.T) {
 	}
 }
 
-// offers takes those of messages that are there.
+// offers takes the offers of waiting messages.
 func (c *core) offers() (offers []*mail.Offer) {
 	for _, o := range all[*mail.Offer](c) {
 		if o.Messages > 0 {
@@ -365,8 +361,7 @@ func TestOfferNoAck(t *testing.T) {
 	c.want("delivered", c.delivered("a"), "1")
 }
 
-// TestChannelGone_LEASE4: a channel's end detaches its consumers, and the others get what it
-// held.
+// TestChannelGone_LEASE4: a channel's end detaches its consumers, and its deliveries go to other consumers.
 func TestChannelGone_LEASE4(t *testing.T) {
 	c := newCore(t)
 	c.consume(ch1, "a", 2)
@@ -383,7 +378,7 @@ func TestChannelGone_LEASE4(t *testing.T) {
 
 func single(s *policies.QueueSettings) { s.SingleActiveConsumer = true }
 
-// TestSingleActive_DEC11_TTL20: the first in line has it all, until it leaves.
+// TestSingleActive_DEC11_TTL20: the first consumer gets all messages until it leaves.
 func TestSingleActive_DEC11_TTL20(t *testing.T) {
 	c := newCore(t, single, dlx)
 	for _, tag := range []string{"a", "b", "c"} {

@@ -12,7 +12,7 @@ func (c *core) credit(tag string, count, credit uint32, drain bool) {
 	c.feed(&mail.Credit{Channel: ch1, Tag: tag, DeliveryCount: count, Credit: credit, Drain: drain})
 }
 
-// A consumer with a credit of its own gets what that allows, counted from the deliveries that the client knows of.
+// A consumer with link credit gets the deliveries that it allows, counted from the delivery count that the client knows.
 func TestCredit(t *testing.T) {
 	c := newCore(t)
 	c.consume(ch1, "link", 0, credited)
@@ -20,9 +20,9 @@ func TestCredit(t *testing.T) {
 	c.want("without credit", c.delivered("link"))
 	c.credit("link", 0, 2, false)
 	c.want("2", c.delivered("link"), "1", "2")
-	c.credit("link", 0, 3, false) // sent before the client knew of those
+	c.credit("link", 0, 3, false) // sent before the client knew of these deliveries
 	c.want("1 more", c.delivered("link"), "3")
-	c.credit("link", 0, 1, false) // fewer than it has
+	c.credit("link", 0, 1, false) // less than was used already
 	c.want("none", c.delivered("link"))
 	c.credit("link", 3, 0, false)
 	c.settle(ch1, mail.Requeue, 1, 1)
@@ -31,7 +31,7 @@ func TestCredit(t *testing.T) {
 	c.want("in its position", c.delivered("link"), "1*")
 }
 
-// A consumer with credit takes turns with the others, including those without link credit.
+// A consumer with link credit takes turns with others, including those without link credit.
 func TestCredit_Fairness(t *testing.T) {
 	c := newCore(t)
 	c.consume(ch1, "link", 0, credited, noAck)
@@ -42,8 +42,8 @@ func TestCredit_Fairness(t *testing.T) {
 	c.want("other", c.delivered("other"), "1", "3", "5")
 }
 
-// Drain uses up the credit that no message is ready for, and the answer comes behind the deliveries; what is under way
-// when the client has changed its mind is not.
+// A drain uses up the credit left when no message is ready, and is answered after the deliveries; credit given after that is not
+// used up.
 func TestCredit_Drain(t *testing.T) {
 	c := newCore(t)
 	c.consume(ch1, "link", 0, credited)
@@ -66,13 +66,13 @@ func TestCredit_Drain(t *testing.T) {
 	if n := len(c.delivered("link")); n != 16 {
 		t.Errorf("%d deliveries", n)
 	}
-	c.credit("link", 32, 0xffff_ffff, false) // as much as can be
+	c.credit("link", 32, 0xffff_ffff, false) // the maximum
 	if n := len(c.delivered("link")); n != 4 {
 		t.Errorf("%d deliveries", n)
 	}
 }
 
-// The answer to an echo has the number of messages that are ready behind the deliveries of the credit; repeated ones in a turn get one.
+// The answer to an echo has the number of messages still ready after the deliveries of the credit; without an echo there is none.
 func TestCredit_Available(t *testing.T) {
 	c := newCore(t)
 	c.consume(ch1, "link", 0, credited)

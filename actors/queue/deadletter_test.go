@@ -77,8 +77,8 @@ func TestOverflow_DL10(t *testing.T) {
 	}
 }
 
-// TestConfirmsDoNotWaitForOthers_DL10: the transient message behind a refused
-// persistent one does not wait for the journal.
+// TestConfirmsDoNotWaitForOthers_DL10: a transient message behind a refused persistent one is confirmed without waiting for the
+// journal.
 func TestConfirmsDoNotWaitForOthers_DL10(t *testing.T) {
 	cfg := testConfig(settings(dlx, func(s *policies.QueueSettings) { s.MaxLengthBytes, s.Overflow = 5, "reject-publish-dlx" }))
 	cfg.Queue.Durable = true
@@ -134,7 +134,7 @@ func TestMaxLength_DL12(t *testing.T) {
 	})
 }
 
-// TestMaxLengthInTurns_DL12_TTL33: a policy holds at once, a turn's worth after the other.
+// TestMaxLengthInTurns_DL12_TTL33: a policy's limit applies at once, with at most TurnLimit messages dropped per turn.
 func TestMaxLengthInTurns_DL12_TTL33(t *testing.T) {
 	c := newCore(t)
 	batch := make([]message.Message, 3*messages.TurnLimit)
@@ -157,7 +157,7 @@ func TestMaxLengthInTurns_DL12_TTL33(t *testing.T) {
 	c.want("ready", c.ready(), fmt.Sprint(len(batch)-1))
 }
 
-// TestRejecting_DL10: with waiting consumers, and by bytes.
+// TestRejecting_DL10: a full queue rejects even with a waiting consumer, and by bytes.
 func TestRejecting_DL10(t *testing.T) {
 	t.Run("rejecting, whoever waits", func(t *testing.T) {
 		c := newCore(t, maxLength(0, "reject-publish"))
@@ -173,8 +173,8 @@ func TestRejecting_DL10(t *testing.T) {
 	})
 }
 
-// TestLetter_DL31: the source keeps its copy until the answer, sends in order,
-// at most so many at a time, and again after a failure.
+// TestLetter_DL31: the source keeps its copy until the answer, sends in order, with a limited number under way, and sends again
+// after a loss.
 func TestLetter_DL31(t *testing.T) {
 	const n = deadletters.Limit + 100
 	c := newCore(t, dlx, func(s *policies.QueueSettings) { s.HasDLK, s.DeadLetterRoutingKey = true, "rk" })
@@ -201,7 +201,7 @@ func TestLetter_DL31(t *testing.T) {
 	if len(ids) != deadletters.Limit || c.Backlog.Len() != n || c.Backlog.Ready() != 0 {
 		t.Fatalf("%d sent, %d kept", len(ids), c.Backlog.Len())
 	}
-	c.feed(&mail.DeadLetterReply{Incarnation: 6, IDs: ids}) // of an earlier queue of this name
+	c.feed(&mail.DeadLetterReply{Incarnation: 6, IDs: ids}) // of an earlier incarnation of the queue
 	if c.Backlog.Len() != n {
 		t.Fatal("another incarnation's answer counted")
 	}
@@ -221,8 +221,8 @@ func TestLetter_DL31(t *testing.T) {
 	}
 }
 
-// TestExchangeRemoved_DL13: dead letters that wait do not go to a default
-// exchange when the policy that named one is gone.
+// TestExchangeRemoved_DL13: waiting dead letters are not sent to the default exchange when the policy that named an exchange is
+// removed.
 func TestExchangeRemoved_DL13(t *testing.T) {
 	c := newCore(t, dlx, ttl(10))
 	batch := make([]message.Message, deadletters.Limit+10)
@@ -242,7 +242,7 @@ func TestExchangeRemoved_DL13(t *testing.T) {
 	}
 }
 
-// TestLetterKeepsTheMessage_DL18: what the message brought goes with it, its own priority too.
+// TestLetterKeepsTheMessage_DL18: a dead letter keeps the fields of its message, including its own priority.
 func TestLetterKeepsTheMessage_DL18(t *testing.T) {
 	c := newCore(t, dlx)
 	overlay := (*message.Overlay)(nil).Died(message.Death{Queue: "before", Reason: "rejected"})

@@ -25,7 +25,7 @@ func TestDeclare_DEC1_DEC5(t *testing.T) {
 		name      string
 		exclusive bool
 		change    []func(*mail.DeclareQueue)
-		want      string // the beginning of the text
+		want      string // a prefix of the text
 	}{
 		{"the same", false, nil, ""},
 		{"passive, whatever it says", false, []func(*mail.DeclareQueue){passive, durable}, ""},
@@ -74,7 +74,7 @@ func TestExclusiveAccess_DEC5(t *testing.T) {
 	}
 	one[*mail.QueueDeleteRefused](c)
 	c.want("ready", c.ready(), "a")
-	c.feed(&mail.DeleteQueue{}) // the broker itself
+	c.feed(&mail.DeleteQueue{}) // sent by the broker itself
 	one[*mail.QueueRetiring](c)
 }
 

@@ -12,7 +12,7 @@ import (
 	"candlemark/policies"
 )
 
-// deferring has the first n messages deferred.
+// deferring defers the first n messages.
 func (c *core) deferring(n int) {
 	c.t.Helper()
 	for range n {
@@ -39,7 +39,7 @@ func (c *core) describe1() *mail.QueueInfo {
 	return one[*mail.QueueInfo](c)
 }
 
-// TestDeferred_DEFER1: deferred messages are not delivered; they are kept, shown and counted, but not by limits.
+// TestDeferred_DEFER1: deferred messages are not delivered; they are kept, shown and counted, but do not count towards limits.
 func TestDeferred_DEFER1(t *testing.T) {
 	c := newCore(t, maxLength(2, "reject-publish"))
 	c.put("1", "2")
@@ -69,7 +69,8 @@ func TestDeferred_DEFER1(t *testing.T) {
 	}
 }
 
-// TestReceiveDeferred_DEFER2: by its number, by one at a time, with a lock; what comes back is deferred again and counted.
+// TestReceiveDeferred_DEFER2: a deferred message is received by its number, by one receiver at a time, with a lock; when
+// requeued, it is deferred again and counted.
 func TestReceiveDeferred_DEFER2(t *testing.T) {
 	c := newCore(t, timeout(1000), dlx)
 	c.put(bodies(1, 6)...)
@@ -110,7 +111,7 @@ func TestReceiveDeferred_DEFER2(t *testing.T) {
 	}
 }
 
-// TestReceiveBound_DEFER2: an answer has a bound, and says what it has not looked at.
+// TestReceiveBound_DEFER2: an answer is limited, and names the messages not looked at.
 func TestReceiveBound_DEFER2(t *testing.T) {
 	c := newCore(t)
 	c.put(bodies(1, mail.MaxClaimed+10)...)
@@ -132,7 +133,8 @@ func TestReceiveBound_DEFER2(t *testing.T) {
 	}
 }
 
-// TestReceiveRead_DEFER2: what is in the journal only is read first; what cannot be read, or is taken back meanwhile, is left out.
+// TestReceiveRead_DEFER2: a paged-out content is read first; messages that cannot be read, or are taken back meanwhile, are left
+// out.
 func TestReceiveRead_DEFER2(t *testing.T) {
 	for _, noAck := range []bool{false, true} {
 		cfg := testConfig(settings(timeout(1000)))
@@ -164,8 +166,8 @@ func TestReceiveRead_DEFER2(t *testing.T) {
 	}
 }
 
-// TestDeferredExpires_DEFER3: at its deadline, not before; an unacked one expires when it comes back; and no consumer gets it
-// late.
+// TestDeferredExpires_DEFER3: a deferred message expires at its deadline, not before; an unacked one expires when it is requeued;
+// none is received after its deadline.
 func TestDeferredExpires_DEFER3(t *testing.T) {
 	c := newCore(t, dlx, timeout(100))
 	c.publish(msg("1", 50), msg("2", 50), msg("3", 200), msg("4", -1))
@@ -198,8 +200,8 @@ func TestDeferredExpires_DEFER3(t *testing.T) {
 	n.want("at its new deadline", n.seenOff(), "expired 1")
 }
 
-// TestDeferredEnds_DEFER4: a purge drops them, a delete with if-empty does not, a lease ends over them, and a move leaves them
-// where they are.
+// TestDeferredEnds_DEFER4: a purge drops deferred messages, a delete with if-empty is refused because of them, the end of a lease
+// is not, and a move does not claim them.
 func TestDeferredEnds_DEFER4(t *testing.T) {
 	request := mail.Request{ReplyTo: ch1}
 	for _, most := range []uint16{1, 4096} {
@@ -214,7 +216,7 @@ func TestDeferredEnds_DEFER4(t *testing.T) {
 			t.Errorf("%d were claimed", n)
 		}
 		c.feed(&mail.ChannelGone{Channel: ch1})
-		c.deferring(1) // that one was at the head
+		c.deferring(1) // it was at the head
 		c.feed(&mail.Purge{Request: request, Connection: owner})
 		if n := one[*mail.PurgeReply](c).MessageCount; n != 5 || c.Backlog.Len() != 0 || c.Deferred.Len() != 0 {
 			t.Errorf("%d were purged, %d are left", n, c.Backlog.Len())
@@ -240,8 +242,8 @@ func TestDeferredEnds_DEFER4(t *testing.T) {
 	c.want("dead", c.seenOff(), "expired 2", "expired 1")
 }
 
-// TestDeferredOverdue_DEFER3: what is past its deadline expires before a purge, or a delete with if-empty, however many there are and
-// however late the timer is.
+// TestDeferredOverdue_DEFER3: messages past their deadlines expire before a purge, or a delete with if-empty, however many there
+// are and however late the timer is.
 func TestDeferredOverdue_DEFER3(t *testing.T) {
 	const n = 2*messages.TurnLimit + 10
 	request := mail.Request{ReplyTo: ch1}
@@ -272,8 +274,8 @@ func TestDeferredOverdue_DEFER3(t *testing.T) {
 	}
 }
 
-// TestDeferredSurvives_DEFER5: durable messages are deferred after a restart, with deadline and count, also those that were unacked
-// and what expired meanwhile.
+// TestDeferredSurvives_DEFER5: durable messages are still deferred after a restart, with their deadlines, including those that
+// were unacked.
 func TestDeferredSurvives_DEFER5(t *testing.T) {
 	cfg := testConfig(settings(dlx))
 	cfg.Queue.Durable = true
@@ -301,7 +303,7 @@ func TestDeferredSurvives_DEFER5(t *testing.T) {
 	}
 }
 
-// receive asks for deferred messages, and some others.
+// receive requests deferred messages, and an unknown number.
 func (m *model) receive() {
 	seqs, want := map[string]uint64{}, []*entry(nil)
 	m.Deferred.From(0, func(h uint32) bool {
@@ -318,7 +320,7 @@ func (m *model) receive() {
 			continue
 		}
 		if ask.Seqs = append(ask.Seqs, seq); m.due(e) {
-			continue // never late
+			continue // never after its deadline
 		}
 		want = append(want, e)
 		m.away = slices.DeleteFunc(m.away, func(x *entry) bool { return x == e })
@@ -339,7 +341,7 @@ func (m *model) receive() {
 	}
 }
 
-// deferredBodies are those of the deferred messages that are not locked.
+// deferredBodies returns the bodies of the deferred messages that are not locked.
 func (c *core) deferredBodies() (list []string) {
 	c.Deferred.From(0, func(h uint32) bool {
 		list = append(list, c.body(h))

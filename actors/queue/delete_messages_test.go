@@ -17,7 +17,7 @@ func (c *core) deletes(m mail.DeleteMessages) (int, error) {
 	return r.Count, r.Err
 }
 
-// TestDeleteMessages_SBE8: the oldest ready messages are deleted; what is locked, deferred, or too young stays.
+// TestDeleteMessages_SBE8: the oldest ready messages are deleted; locked, deferred and too recent ones stay.
 func TestDeleteMessages_SBE8(t *testing.T) {
 	for _, limit := range []uint16{1, 3, workLimit} {
 		c := newCore(t)
@@ -51,7 +51,8 @@ func TestDeleteMessages_SBE8(t *testing.T) {
 	}
 }
 
-// TestDeleteMessages_Sessions_SBE8: in a queue with sessions those of one that the asker's connection has locked.
+// TestDeleteMessages_Sessions_SBE8: in a queue with sessions, only messages of a session locked by the requesting connection are
+// deleted.
 func TestDeleteMessages_Sessions_SBE8(t *testing.T) {
 	c := newSessions(t)
 	c.sends("A 1", "B 2", "A 3", "A 4")
@@ -74,7 +75,7 @@ func TestDeleteMessages_Sessions_SBE8(t *testing.T) {
 	}
 }
 
-// TestDeleteMessages_Turns_SBE8: a turn examines a bounded number of messages, whichever sessions they are in.
+// TestDeleteMessages_Turns_SBE8: a turn examines a limited number of messages, whatever their sessions.
 func TestDeleteMessages_Turns_SBE8(t *testing.T) {
 	c := newSessions(t)
 	var batch []message.Message

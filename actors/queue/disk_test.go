@@ -8,21 +8,21 @@ import (
 	"candlemark/internal/store"
 )
 
-// disk is the journal of a core: it completes at once unless the core holds it.
+// disk plays the journal of a core: it completes at once unless the core holds commits.
 type disk struct {
-	puts     map[uint64]store.Record // messages it has
+	puts     map[uint64]store.Record // messages stored
 	released map[uint64]bool
-	deferred map[uint64]int64 // until when, 0 for good
+	deferred map[uint64]int64 // until this time, 0 for good
 	position store.Position
-	err      error // of the commits to come
-	reads    []any // under way: loaded, lookedUp
-	// late lets reads wait until the test says arrive.
+	err      error // of future commits
+	reads    []any // under way: loaded or lookedUp
+	// late has reads wait until arrive is called.
 	late bool
-	// bad says how the message cannot be read.
+	// bad holds the errors of messages that cannot be read.
 	bad map[uint64]error
 }
 
-// store takes a turn's records and orders.
+// store takes the records and read orders of a turn.
 func (c *core) store(list []store.Record, done *records.Commit) {
 	d := &c.disk
 	if d.err == nil {
@@ -46,17 +46,17 @@ func (c *core) store(list []store.Record, done *records.Commit) {
 	}
 }
 
-// settleCommit ends the oldest commit that is held.
+// settleCommit completes the oldest held commit.
 func (c *core) settleCommit() { c.commitDone(0, func(m any) { c.feed(m) }) }
 
-// commitDone has the core learn that a commit is done.
+// commitDone notifies the core of a completed commit.
 func (c *core) commitDone(i int, send func(any)) {
 	done := c.commits[i]
 	c.commits = slices.Delete(c.commits, i, i+1)
 	send(appendDone{done, c.disk.err})
 }
 
-// arrive ends the reads that are under way.
+// arrive completes the reads under way.
 func (c *core) arrive() {
 	for len(c.disk.reads) > 0 {
 		r := c.disk.reads[0]
@@ -121,7 +121,7 @@ func (d *disk) read(want []store.Ref) []store.Content {
 	return contents
 }
 
-// survivors are the messages that the next start finds.
+// survivors returns the messages that the next start finds.
 func (d *disk) survivors() (list []store.Recovered) {
 	for _, seq := range slices.Sorted(maps.Keys(d.puts)) {
 		r := d.puts[seq]

@@ -11,7 +11,7 @@ import (
 	"candlemark/internal/metrics"
 )
 
-// describe asks the queue for what it is.
+// describe returns the queue's description of itself.
 func (r *rig) describe() *mail.QueueInfo {
 	r.settled(&mail.DescribeQueue{Request: mail.Request{ReplyTo: r.channel.pid}})
 	all := got[*mail.QueueInfo](r.channel)
@@ -27,8 +27,8 @@ func (r *rig) wantDormant(when string, want bool) {
 
 func (r *rig) request() mail.Request { return mail.Request{ReplyTo: r.channel.pid} }
 
-// TestDormant: a queue that holds nothing is dormant, at once if it held nothing before, else when it was not used for a while.
-// All that clients can see of it goes on.
+// TestDormant: a queue becomes dormant when it holds nothing, at once if it held nothing before, otherwise after some time
+// without use. Clients see no difference.
 func TestDormant(t *testing.T) {
 	var sums metrics.Queues
 	bubble(t, settings(expires(3600_000), dlx), func(r *rig) { r.config.Metrics = &sums }, func(r *rig) {
@@ -69,7 +69,7 @@ func TestDormant(t *testing.T) {
 	})
 }
 
-// TestDormantLease_LEASE4: the lease of a dormant queue ends in time, and one without a lease waits for nothing.
+// TestDormantLease_LEASE4: the lease of a dormant queue ends on time, and without a lease it has no timer.
 func TestDormantLease_LEASE4(t *testing.T) {
 	bubble(t, settings(expires(60_000)), func(r *rig) { r.vhost.react = forget(0) }, func(r *rig) {
 		start := time.Now()
@@ -93,11 +93,12 @@ func TestDormantLease_LEASE4(t *testing.T) {
 	})
 }
 
-// TestNotDormant: a queue keeps its state while a channel may come back to it, but gives memory for messages back.
+// TestNotDormant: a queue with a consumer or a delivery is not dormant, and one whose channel may return keeps its state, but
+// releases memory of messages.
 func TestNotDormant(t *testing.T) {
 	for name, row := range map[string]struct {
-		hold  any // has it stay as it is
-		leave any // nil if nothing ends that
+		hold  any // keeps the queue awake
+		leave any // ends that
 	}{
 		"consumer":    {&mail.Consume{Tag: "c", NoAck: true}, &mail.ChannelGone{}},
 		"unacked get": {&mail.Get{}, &mail.ChannelGone{}},

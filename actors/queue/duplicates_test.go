@@ -15,7 +15,7 @@ func window(ms int64) func(*policies.QueueSettings) {
 	return func(s *policies.QueueSettings) { s.DuplicateWindow = ms }
 }
 
-// named is a message with that message-id, "" for none.
+// named returns a message with that message-id, "" for none.
 func named(body, id string, persistent bool) message.Message {
 	m := msg(body, message.NoTTL)
 	if id != "" {
@@ -25,7 +25,8 @@ func named(body, id string, persistent bool) message.Message {
 	return m
 }
 
-// TestDuplicates_DUP1: an id is not accepted again within the window, which is exact at its end; messages without one always are.
+// TestDuplicates_DUP1: an id is not accepted again within the window, whose end is exact; messages without an id are always
+// accepted.
 func TestDuplicates_DUP1(t *testing.T) {
 	c := newCore(t, window(1000), maxLength(5, "reject-publish"))
 	c.publish(named("1", "a", false), named("2", "a", false), named("3", "", false), named("4", "", false), named("5", "b", false))
@@ -58,7 +59,8 @@ func TestDuplicates_DUP1(t *testing.T) {
 	c.want("dead letters", c.ready(), "10", "11", "dead")
 }
 
-// TestDuplicatesMoved_DUP1: what a move brings is taken, also back into the queue that it is from; it is acknowledged there then.
+// TestDuplicatesMoved_DUP1: moved messages are accepted in any case, even when moved back into their own queue before the
+// original is acknowledged.
 func TestDuplicatesMoved_DUP1(t *testing.T) {
 	c := newCore(t, window(1000))
 	c.publish(named("1", "a", false))
@@ -69,8 +71,8 @@ func TestDuplicatesMoved_DUP1(t *testing.T) {
 	c.want("ready", c.ready(), "moved", "moved", "3")
 }
 
-// TestDuplicatesSurvive_DUP2: a restart knows the ids of persistent messages, gone or not, with their moments; a duplicate is
-// confirmed when the journal has what was accepted; what is over leaves nothing in the journal.
+// TestDuplicatesSurvive_DUP2: after a restart the ids of persistent messages are known, removed or not, with their times; a
+// duplicate is confirmed when the original is in the journal; ids past the window leave nothing in the journal.
 func TestDuplicatesSurvive_DUP2(t *testing.T) {
 	cfg := testConfig(settings(window(1000)))
 	cfg.Queue.Durable = true
@@ -110,7 +112,7 @@ func TestDuplicatesSurvive_DUP2(t *testing.T) {
 	}
 }
 
-// TestDuplicatesConfirm_DUP2: what is delivered or dropped at once is confirmed when the journal has its id.
+// TestDuplicatesConfirm_DUP2: a persistent message that is delivered or dropped at once is confirmed when the journal has its id.
 func TestDuplicatesConfirm_DUP2(t *testing.T) {
 	for _, direct := range []bool{true, false} {
 		cfg := testConfig(settings(window(1000)))
@@ -135,7 +137,7 @@ func TestDuplicatesConfirm_DUP2(t *testing.T) {
 	}
 }
 
-// TestDuplicatesRandom_DUP1: against a map.
+// TestDuplicatesRandom_DUP1 compares random publishes with a map.
 func TestDuplicatesRandom_DUP1(t *testing.T) {
 	seeded(t, 10, func(t *testing.T, seed uint64) {
 		rng := rand.New(rand.NewPCG(seed, 0))

@@ -13,7 +13,7 @@ func dropExpired(s *policies.QueueSettings) { s.DropExpired = true }
 func stampExpiry(s *policies.QueueSettings) { s.StampExpiry = true }
 func expiresAt(s *policies.QueueSettings)   { s.ExpiresAtHeader = "expires" }
 
-// headed is a message with one header.
+// headed returns a message with one header.
 func headed(body string, ttl int64, name string, v any) message.Message {
 	m := msg(body, ttl)
 	p := protocol.Properties{Flags: protocol.FlagHeaders, Headers: protocol.Table{{Key: name, Value: v}}}
@@ -21,7 +21,7 @@ func headed(body string, ttl int64, name string, v any) message.Message {
 	return m
 }
 
-// TestDropExpired_DL9: dead-letter-expired false takes expired messages out of what is dead-lettered, and nothing else.
+// TestDropExpired_DL9: with dead-letter-expired false, expired messages are dropped, and all others are still dead-lettered.
 func TestDropExpired_DL9(t *testing.T) {
 	c := newCore(t, ttl(100), dlx, dropExpired, maxLength(2, "drop-head"))
 	c.put("a", "b", "c")
@@ -41,7 +41,7 @@ func TestDropExpired_DL9(t *testing.T) {
 	}
 }
 
-// TestDropExpired_LEASE13: the backlog of a queue whose lease ends is dead-lettered all the same, if the settings say so.
+// TestDropExpired_LEASE13: the backlog of a queue whose lease ends is still dead-lettered, if the settings say so.
 func TestDropExpired_LEASE13(t *testing.T) {
 	c := newCore(t, expires(100), dlx, dropExpired, func(s *policies.QueueSettings) { s.ExpiresDeadLettersBacklog = true })
 	c.put("m")
@@ -50,7 +50,7 @@ func TestDropExpired_LEASE13(t *testing.T) {
 	c.want("backlog", c.seenOff(), "expired m")
 }
 
-// TestDropExpiredByPolicy_POL9: what is queued goes by the setting of the moment at which it expires.
+// TestDropExpiredByPolicy_POL9: the setting at the time of expiry applies to queued messages.
 func TestDropExpiredByPolicy_POL9(t *testing.T) {
 	c := newCore(t, ttl(100), dlx)
 	c.put("a")
@@ -63,7 +63,7 @@ func TestDropExpiredByPolicy_POL9(t *testing.T) {
 	c.want("dead-lettered", c.seenOff(), "expired b")
 }
 
-// TestExpiresAtHeader_TTL9 counts the header with the other TTLs, the lowest wins.
+// TestExpiresAtHeader_TTL9: the header counts like the other TTLs; the lowest applies.
 func TestExpiresAtHeader_TTL9(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -94,7 +94,7 @@ func TestExpiresAtHeader_TTL9(t *testing.T) {
 	}
 }
 
-// TestExpiresAtHeaderInThePast_TTL17: unlike a TTL of 0 it is not even delivered now.
+// TestExpiresAtHeaderInThePast_TTL17: unlike with a TTL of 0, the message is not delivered at all.
 func TestExpiresAtHeaderInThePast_TTL17(t *testing.T) {
 	for name, at := range map[string]int64{"now": start, "before": start - 1, "in 1969": -1} {
 		c := newCore(t, dlx, expiresAt)
@@ -110,7 +110,7 @@ func TestExpiresAtHeaderInThePast_TTL17(t *testing.T) {
 	}
 }
 
-// TestExpiresAtHeaderOfDeadLetters_DL17: a dead letter has left its deadline behind, as it has its expiration.
+// TestExpiresAtHeaderOfDeadLetters_DL17: the header does not apply to dead letters, nor does the expiration.
 func TestExpiresAtHeaderOfDeadLetters_DL17(t *testing.T) {
 	c := newCore(t, expiresAt)
 	m := headed("m", -1, "expires", int64(start-5))
@@ -119,10 +119,10 @@ func TestExpiresAtHeaderOfDeadLetters_DL17(t *testing.T) {
 	c.want("stays", c.ready(), "m")
 }
 
-// TestExpiresAtHeader_ADR19: the header goes by the wall clock, whatever that was set to since the broker started.
+// TestExpiresAtHeader_ADR19: the header refers to the wall clock, even if that was set since the broker started.
 func TestExpiresAtHeader_ADR19(t *testing.T) {
 	c := newCore(t, dlx, expiresAt, stampExpiry)
-	c.Skew = 3_600_000 // it was set an hour ahead
+	c.Skew = 3_600_000 // the clock was set an hour ahead
 	c.publish(headed("m", -1, "expires", int64(start+3_600_000+300)))
 	c.at(200)
 	r := c.get(ch1)
@@ -134,7 +134,7 @@ func TestExpiresAtHeader_ADR19(t *testing.T) {
 	c.want("dead", c.seenOff(), "expired m")
 }
 
-// TestExpiresAtHeaderKept_TTL25: a retroactive TTL does not extend it, now or after a restart.
+// TestExpiresAtHeaderKept_TTL25: a retroactive TTL does not extend the header's deadline.
 func TestExpiresAtHeaderKept_TTL25(t *testing.T) {
 	retroactive := func(s *policies.QueueSettings) { s.RetroactiveTTL = true }
 	c := newCore(t, expiresAt, ttl(100), retroactive)
@@ -146,7 +146,7 @@ func TestExpiresAtHeaderKept_TTL25(t *testing.T) {
 	c.want("at its deadline", c.ready())
 }
 
-// stamps are the headers x-enqueued-at and x-expires-at of a delivery.
+// stamps returns the headers x-enqueued-at and x-expires-at of a delivery.
 func stamps(t *testing.T, d mail.Delivery) (found [2]any) {
 	t.Helper()
 	all := headers(t, &d.Message)
@@ -155,7 +155,7 @@ func stamps(t *testing.T, d mail.Delivery) (found [2]any) {
 	return found
 }
 
-// TestStampExpiry_TTL11: deliveries tell the times in ms, in place of what the client sent under those names; the rest is unchanged.
+// TestStampExpiry_TTL11: deliveries carry both times in ms, which replace headers of the same names; the rest is unchanged.
 func TestStampExpiry_TTL11(t *testing.T) {
 	c := newCore(t, stampExpiry)
 	c.at(40)

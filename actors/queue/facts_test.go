@@ -14,7 +14,7 @@ import (
 func facts(m *mail.Consume) { m.Facts = true }
 func stays(m *mail.Consume) { m.Stays = true }
 
-// TestFacts_LOCK3: consumers that ask for it get number, enqueue time, expiry, lock and delivery count; others do not.
+// TestFacts_LOCK3: consumers that ask for facts get the number, enqueue time, expiry, lock and delivery count; others do not.
 func TestFacts_LOCK3(t *testing.T) {
 	c := newCore(t, timeout(5000))
 	c.Skew = 7
@@ -51,15 +51,15 @@ func TestFacts_LOCK3(t *testing.T) {
 	check(one[*mail.GetReply](c).Delivery.Facts)
 	c.consume(ch2, "none", 0, facts, noAck)
 	c.publish(msg("third", -1), msg("fourth", -1))
-	for i, d := range one[*mail.Deliver](c).Items { // they never were in the queue
+	for i, d := range one[*mail.Deliver](c).Items { // they were passed on without being kept
 		if *d.Facts != (mail.Facts{Seq: uint64(3 + i), Enqueued: start + 207}) {
 			t.Errorf("%+v", d.Facts)
 		}
 	}
 }
 
-// TestNumberedConfirms_LOCK3: a publisher that asks learns the numbers, of those that are stored when they are; what the queue
-// does not keep has none.
+// TestNumberedConfirms_LOCK3: a publisher that asks for numbers gets them with the confirms; messages that the queue does not
+// keep have number 0.
 func TestNumberedConfirms_LOCK3(t *testing.T) {
 	cfg := testConfig(settings(maxLength(4, "reject-publish")))
 	cfg.Queue.Durable = true
@@ -90,8 +90,8 @@ func TestNumberedConfirms_LOCK3(t *testing.T) {
 	}
 }
 
-// TestStays_LOCK4: a consumer that asked to stay is notified that its delivery went back, counted, at its moment and not before,
-// and gets the next one.
+// TestStays_LOCK4: a consumer that asked to stay is notified at the timeout of its delivery, and not before, that it was requeued
+// and counted, and gets the next one.
 func TestStays_LOCK4(t *testing.T) {
 	c := newCore(t, timeout(1000))
 	c.consume(ch1, "a", 1, stays, facts)
@@ -110,7 +110,7 @@ func TestStays_LOCK4(t *testing.T) {
 	}
 }
 
-// TestRenewedByLock_LOCK5_Several: locks of one request are renewed in one walk, those that are named twice once.
+// TestRenewedByLock_LOCK5_Several: all locks of a request are renewed in one pass, each once even if it is named twice.
 func TestRenewedByLock_LOCK5_Several(t *testing.T) {
 	c := newCore(t, timeout(1000))
 	c.consume(ch1, "a", 3, stays, facts)
@@ -130,7 +130,7 @@ func TestRenewedByLock_LOCK5_Several(t *testing.T) {
 	c.wantNumbers("the other one", c.returned(), 2)
 }
 
-// TestRenewedByLock_LOCK5: a lock can be renewed by its token until it ends, and not after that.
+// TestRenewedByLock_LOCK5: a lock can be renewed by its token until it ends, not afterwards.
 func TestRenewedByLock_LOCK5(t *testing.T) {
 	c := newCore(t, timeout(1000))
 	c.consume(ch1, "a", 1, stays, facts)
@@ -157,8 +157,7 @@ func TestRenewedByLock_LOCK5(t *testing.T) {
 	renew(f.Lock, 0, 0)
 }
 
-// TestPeekByNumber_LOCK6: page by page each message is seen once, in the order of the numbers, whatever its state, priority
-// and place.
+// TestPeekByNumber_LOCK6: paging shows each message once, in the order of the numbers, whatever its state, priority and position.
 func TestPeekByNumber_LOCK6(t *testing.T) {
 	seeded(t, 20, func(t *testing.T, seed uint64) {
 		rng := rand.New(rand.NewPCG(seed, 0))

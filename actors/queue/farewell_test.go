@@ -14,8 +14,8 @@ import (
 
 func withBacklog(s *policies.QueueSettings) { s.ExpiresDeadLettersBacklog = true }
 
-// TestKept_LEASE4: a declare that raced the end of the lease wins; what arrived
-// meanwhile is handled in order, each mail as if it came then.
+// TestKept_LEASE4: when a declare wins the race with the end of the lease, mail received meanwhile is handled in order, as if
+// each had just arrived.
 func TestKept_LEASE4(t *testing.T) {
 	c := newCore(t, expires(900))
 	c.at(900)
@@ -52,8 +52,7 @@ func TestKept_LEASE4(t *testing.T) {
 	}
 }
 
-// TestKeptConfirmsEveryBatch_LEASE8: two batches of persistent messages were parked, and each is
-// confirmed when it is stored.
+// TestKeptConfirmsEveryBatch_LEASE8: each parked batch of persistent messages is confirmed when it is stored.
 func TestKeptConfirmsEveryBatch_LEASE8(t *testing.T) {
 	cfg := testConfig(settings(expires(900)))
 	cfg.Queue.Durable = true
@@ -71,8 +70,7 @@ func TestKeptConfirmsEveryBatch_LEASE8(t *testing.T) {
 	}
 }
 
-// TestKeptAndDeleted_LEASE8: among what was parked is a delete; behind it mail waits
-// again.
+// TestKeptAndDeleted_LEASE8: when a delete is among the parked mail, the mail behind it waits again.
 func TestKeptAndDeleted_LEASE8(t *testing.T) {
 	c := newCore(t, expires(900))
 	c.at(900)
@@ -96,8 +94,8 @@ func TestKeptAndDeleted_LEASE8(t *testing.T) {
 	}
 }
 
-// TestVHostFails_LEASE8: the farewell is answered in its place, and the queue goes on, or
-// ends with it.
+// TestVHostFails_LEASE8: the farewell is answered on behalf of the vhost; the queue stays if the vhost failed, and ends if it is
+// gone.
 func TestVHostFails_LEASE8(t *testing.T) {
 	c := newCore(t, expires(900))
 	c.at(900)
@@ -119,8 +117,7 @@ func TestVHostFails_LEASE8(t *testing.T) {
 	}
 }
 
-// TestParkedIsAnswered_LEASE8: no publisher to a queue that ends waits for
-// ever.
+// TestParkedIsAnswered_LEASE8: all parked requests are answered when the queue ends.
 func TestParkedIsAnswered_LEASE8(t *testing.T) {
 	c := newCore(t, expires(900))
 	c.at(900)
@@ -135,7 +132,7 @@ func TestParkedIsAnswered_LEASE8(t *testing.T) {
 	for what, err := range map[string]error{
 		"consume": one[*mail.ConsumeReply](c).Err, "get": one[*mail.GetReply](c).Err, "purge": one[*mail.PurgeReply](c).Err,
 	} {
-		if missed := (*mail.Missed)(nil); !errors.As(err, &missed) || missed.Queue != "q" { // the channel looks again
+		if missed := (*mail.Missed)(nil); !errors.As(err, &missed) || missed.Queue != "q" { // the channel looks the queue up again
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -145,11 +142,10 @@ func TestParkedIsAnswered_LEASE8(t *testing.T) {
 	acks, nacks := c.confirmed()
 	c.wantNumbers("acks", acks, 5)
 	c.wantNumbers("nacks", nacks)
-	chunk.Release() // the reader's own: one more would panic
+	chunk.Release() // the reader's own reference: a second release would panic
 }
 
-// TestDeadLettersOutliveTheQueue_DL31: messages that died before their queue ended are dead-lettered,
-// however many there are.
+// TestDeadLettersOutliveTheQueue_DL31: messages that expired before their queue ended are dead-lettered, however many there are.
 func TestDeadLettersOutliveTheQueue_DL31(t *testing.T) {
 	const n = deadletters.Limit + 10
 	c := newCore(t, dlx, ttl(100), expires(200))
@@ -168,7 +164,7 @@ func TestDeadLettersOutliveTheQueue_DL31(t *testing.T) {
 	c.put("late")
 	acks, _ := c.confirmed()
 	c.wantNumbers("late, acks", acks, n+1)
-	// The first dead letters were parked: answered now, they make room for the rest.
+	// The first dead letters were under way: their answers make room for the rest.
 	if got := len(c.seenOff()); got != deadletters.Limit {
 		t.Fatalf("%d dead", got)
 	}
@@ -180,7 +176,8 @@ func TestDeadLettersOutliveTheQueue_DL31(t *testing.T) {
 	}
 }
 
-// TestBacklogIsDeadLettered_LEASE13: opt-in; also messages that come too late, in order.
+// TestBacklogIsDeadLettered_LEASE13: if the settings say so, the backlog is dead-lettered, including messages that arrive too
+// late.
 func TestBacklogIsDeadLettered_LEASE13(t *testing.T) {
 	cfg := testConfig(settings(dlx, expires(900), withBacklog))
 	cfg.Queue.Durable = true
@@ -272,8 +269,7 @@ func TestBacklogDiesInTurns_LEASE13_TTL33(t *testing.T) {
 	}
 }
 
-// TestFailsInTheMiddle_LEASE8: what a turn had decided before it failed, and what
-// is still true, is sent.
+// TestFailsInTheMiddle_LEASE8: mail posted by a turn before it failed is sent if it is still true.
 func TestFailsInTheMiddle_LEASE8(t *testing.T) {
 	cfg := testConfig(settings(dlx))
 	cfg.Queue.Durable = true
@@ -288,7 +284,7 @@ func TestFailsInTheMiddle_LEASE8(t *testing.T) {
 	chunk := gate.NewChunk(10)
 	c.consume(ch1, "a", 0, noAck)
 	c.posts = nil
-	c.commitDone(0, func(m any) { c.Written(m.(appendDone).commit, m.(appendDone).err) }) // the turn of a farewell, as far as it came
+	c.commitDone(0, func(m any) { c.Written(m.(appendDone).commit, m.(appendDone).err) }) // runs the turn of a farewell up to its failure
 	c.out.Posts = append(c.out.Posts, outbox.Post{To: ch1, Mail: &mail.Deliver{Chunk: chunk}}, outbox.Post{To: ch1, Mail: &mail.PurgeReply{}},
 		outbox.Post{To: deadLetterPID, Mail: &mail.DeadLetter{}})
 	c.fail(&mail.QueueForgotten{})
@@ -304,7 +300,7 @@ func TestFailsInTheMiddle_LEASE8(t *testing.T) {
 
 	c.out.Posts = []outbox.Post{{To: publisher, Mail: &mail.EnqueueReply{}}}
 	c.fail(&mail.Enqueue{})
-	if len(c.out.Posts) != 1 { // the consumer is told once more
+	if len(c.out.Posts) != 1 { // another ConsumerCancelled
 		t.Fatalf("%v", c.out.Posts)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"candlemark/internal/message"
 )
 
-// flood publishes batches of a hundred messages, each charged with a KiB to the gate that is returned, to a consumer that has taken
-// one message and has room for as many more as its prefetch says.
+// flood publishes batches of a hundred messages, each batch charged with 1 KiB to the gate returned. The consumer has taken one
+// message, and takes more when its prefetch is raised.
 func flood(t *testing.T, batches int) (*core, *message.Gate) {
 	c, gate := newCore(t), message.NewGate(1<<20)
 	c.feed(&mail.Consume{Channel: ch1, Tag: "x", Prefetch: 1})
@@ -32,7 +32,7 @@ func charged(c *core, gate *message.Gate, want int64) {
 	}
 }
 
-// TestFlow: a publisher that is faster than the consumers may go on in time, or when the queue has no reason to hold it up.
+// TestFlow: credit held back from a fast publisher is released after MaxDelay, or when the queue has no reason to hold it.
 func TestFlow(t *testing.T) {
 	for name, then := range map[string]func(c *core){
 		"in time":                func(c *core) { c.at(flowcontrol.MaxDelay) },
@@ -51,12 +51,12 @@ func TestFlow(t *testing.T) {
 	}
 }
 
-// TestFlow_Deliveries: it goes at the speed of the consumers.
+// TestFlow_Deliveries: credit is released as messages are delivered.
 func TestFlow_Deliveries(t *testing.T) {
 	c, gate := flood(t, 3)
 	for n := uint64(1); n <= 3; n++ {
 		c.feed(&mail.Resize{Channel: ch1, Prefetch: int(1 + 112*n)})
-		c.feed(again{}) // deliveries count when they are sent
+		c.feed(again{}) // deliveries count once they are sent
 		charged(c, gate, int64(3-n))
 	}
 }

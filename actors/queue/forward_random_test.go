@@ -10,7 +10,8 @@ import (
 	"candlemark/policies"
 )
 
-// mover plays the dead-letter actor and a consumer for a queue whose forward-to comes and goes, and records the outcome of each message.
+// mover plays the dead-letter actor and a consumer for a queue whose forward-to is set and removed repeatedly, and records the
+// outcome of each message.
 type mover struct {
 	*core
 	rng     *rand.Rand
@@ -18,20 +19,20 @@ type mover struct {
 	due     map[string]int64 // ms after the start, by body; -1 for never
 	fate    map[string]string
 	pending []sent
-	held    []string // by the consumer, in order of their numbers
-	first   uint64   // number of the last that it has settled
-	looked  int64    // when collect was called last, ms after the start
+	held    []string // deliveries of the consumer, in order of their numbers
+	first   uint64   // number of the last settled delivery
+	looked  int64    // time of the last collect, ms after the start
 	*times           // nil without scheduled messages and restarts
 }
 
-// sent is a message without an answer.
+// sent is a message that was sent and not answered.
 type sent struct {
 	id         uint64
 	body, fate string
 	round      uint64
 }
 
-// collect takes what the queue has sent.
+// collect takes the mail sent by the queue.
 func (m *mover) collect() {
 	for _, l := range all[*mail.DeadLetter](m.core) {
 		for _, d := range l.Messages {
@@ -60,7 +61,8 @@ func (m *mover) ends(body, fate string) {
 	}
 }
 
-// answer settles some of them: all that are asked for with a chance of one in keep to stay.
+// answer answers n messages, or all if there are fewer; with keep above 0, each forwarded one is retained with a chance of 1 in
+// keep.
 func (m *mover) answer(n, keep int) {
 	r := &mail.DeadLetterReply{Incarnation: 7}
 	for range min(n, len(m.pending)) {
@@ -93,7 +95,7 @@ func (m *mover) step() {
 	case 3, 4:
 		m.answer(1+m.rng.IntN(6), 3)
 	case 5:
-		m.pending = nil // the dead-letter actor has lost them
+		m.pending = nil // the dead-letter actor has lost all
 		m.feed(&mail.DeadLetterReply{Incarnation: 7, Lost: true, Epoch: m.DeadLetters.Counts().Epoch})
 	case 6:
 		s := settings(dlx)
@@ -109,7 +111,7 @@ func (m *mover) step() {
 	m.collect()
 }
 
-// settleOne has the consumer settle the first that it holds.
+// settleOne has the consumer settle its first delivery.
 func (m *mover) settleOne(how mail.Settlement) {
 	if len(m.held) == 0 {
 		return
@@ -126,7 +128,7 @@ func (m *mover) settleOne(how mail.Settlement) {
 	m.settle(ch1, how, m.first, m.first)
 }
 
-// TestForwardRandom: whatever happens, each message is moved on, consumed or dead-lettered, once.
+// TestForwardRandom: each message is forwarded, consumed or dead-lettered exactly once.
 func TestForwardRandom(t *testing.T) {
 	for seed := range uint64(300) {
 		m := &mover{

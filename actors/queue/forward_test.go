@@ -15,7 +15,7 @@ import (
 
 func forwardTo(s *policies.QueueSettings) { s.ForwardTo, s.HasForward = "to", true }
 
-// moved takes what was sent to be moved on: "body TTL", -1 for none.
+// moved takes the messages sent to be forwarded as "body TTL", -1 for none.
 func (c *core) moved() (bodies []string, ids []uint64) {
 	c.t.Helper()
 	for _, l := range all[*mail.DeadLetter](c) {
@@ -29,7 +29,8 @@ func (c *core) moved() (bodies []string, ids []uint64) {
 	return bodies, ids
 }
 
-// TestForward: messages are moved on in order, in spite of consumers and gets, and are gone when they have arrived elsewhere.
+// TestForward: messages are forwarded in order, even if there are consumers and gets, and are removed when they have arrived
+// elsewhere.
 func TestForward(t *testing.T) {
 	c := durableCore(t, forwardTo)
 	c.consume(ch1, "a", 10)
@@ -63,8 +64,8 @@ func TestForward(t *testing.T) {
 	}
 }
 
-// TestForwardBacklog_POL9: the policy moves on what is there, so many at a time; what waits for its turn lives as ever. When the policy
-// is gone the rest is for the consumers, which have waited.
+// TestForwardBacklog_POL9: the policy forwards the backlog, a limited number at a time; waiting messages expire as usual. When
+// the policy is removed, the rest goes to waiting consumers.
 func TestForwardBacklog_POL9(t *testing.T) {
 	c := newCore(t, dlx)
 	batch := make([]message.Message, deadletters.ForwardLimit+5)
@@ -95,7 +96,8 @@ func TestForwardBacklog_POL9(t *testing.T) {
 	}
 }
 
-// TestForwardTTL_TTL17: the deadline stays; a message that waits for the destination beyond it expires, and never arrives too late.
+// TestForwardTTL_TTL17: the deadline is kept; a message that waits for its destination beyond the deadline expires, and never
+// arrives late.
 func TestForwardTTL_TTL17(t *testing.T) {
 	c := newCore(t, ttl(100), dlx)
 	c.publish(msg("a", 60), msg("b", -1))
@@ -108,14 +110,14 @@ func TestForwardTTL_TTL17(t *testing.T) {
 	c.want("waits for the next attempt", c.seenOff())
 	c.at(1040)
 	c.want("too late", c.seenOff(), "expired a", "expired b")
-	c.publish(msg("c", 0)) // moved on at once, and kept
+	c.publish(msg("c", 0)) // forwarded at once, and retained
 	_, ids = c.moved()
 	c.keep(ids...)
 	c.at(3040)
 	c.want("now or never", c.seenOff(), "expired c")
 }
 
-// TestForwardIsNotEmpty_DEC6: messages that have not arrived elsewhere are in the queue, for its declarers and for a delete with if-empty.
+// TestForwardIsNotEmpty_DEC6: messages that have not arrived elsewhere count for declares and for a delete with if-empty.
 func TestForwardIsNotEmpty_DEC6(t *testing.T) {
 	c := newCore(t, forwardTo)
 	c.put("m")
@@ -131,7 +133,7 @@ func TestForwardIsNotEmpty_DEC6(t *testing.T) {
 	}
 }
 
-// TestForwardRetries: a message is sent again until the destination takes it, and not to one that has it.
+// TestForwardRetries: a message is sent again until all destinations have it, and not to those that have it already.
 func TestForwardRetries(t *testing.T) {
 	c := newCore(t, forwardTo)
 	c.put("m")
@@ -162,7 +164,7 @@ func TestForwardRetries(t *testing.T) {
 	}
 }
 
-// TestForwardHops_DL9: the fifth time it dies, or is dropped.
+// TestForwardHops_DL9: at the fifth hop a message is dead-lettered or dropped.
 func TestForwardHops_DL9(t *testing.T) {
 	for hops, want := range map[uint8]string{0: "forwarded m", 3: "forwarded m", 4: "hops m", 5: "hops m"} {
 		c := newCore(t, forwardTo, dlx)
@@ -180,7 +182,7 @@ func TestForwardHops_DL9(t *testing.T) {
 	}
 }
 
-// TestForward_LEASE4: a queue that moves its messages on is in use, as one with a consumer.
+// TestForward_LEASE4: a queue that forwards is in use, like one with a consumer.
 func TestForward_LEASE4(t *testing.T) {
 	c := newCore(t, expires(100), forwardTo)
 	c.at(1000)
@@ -195,7 +197,7 @@ func TestForward_LEASE4(t *testing.T) {
 	}
 }
 
-// TestForward_DL12: messages that do not arrive count against the limits.
+// TestForward_DL12: messages that have not arrived elsewhere count towards the limits.
 func TestForward_DL12(t *testing.T) {
 	c := newCore(t, forwardTo, dlx, maxLength(2, "drop-head"))
 	c.put("a", "b", "c")
@@ -213,7 +215,7 @@ func TestForward_DL12(t *testing.T) {
 	}
 }
 
-// TestForwardEnds_LEASE7: a queue that is deleted sends what is on its way once more, and drops the rest.
+// TestForwardEnds_LEASE7: a deleted queue sends messages under way once more, and drops the rest.
 func TestForwardEnds_LEASE7(t *testing.T) {
 	c := newCore(t, forwardTo)
 	c.put("a", "b")
@@ -234,7 +236,8 @@ func TestForwardEnds_LEASE7(t *testing.T) {
 	}
 }
 
-// TestForwardRecovered_TTL26: after a restart it goes on; what was on its way goes again, not redelivered.
+// TestForwardRecovered_TTL26: after a restart forwarding continues; messages under way are sent again, without being marked as
+// redelivered.
 func TestForwardRecovered_TTL26(t *testing.T) {
 	c := recovered(t, settings(forwardTo, dlx), true,
 		store.Recovered{Time: start - 100, Deadline: store.Never, TTL: -1}, store.Recovered{Time: start - 100, Deadline: start - 50, TTL: 50},

@@ -32,33 +32,31 @@ var (
 	owner, other  = actor.NewPID("local", "owner"), actor.NewPID("local", "other")
 )
 
-// start is when every core begins, in wall ms.
+// start is the start time of every core, in wall ms.
 const start = 1_800_000_000_000
 
-// core drives a state as the shell would, with the time in the test's hands.
+// core drives a state as the shell would, at a time set by the test.
 type core struct {
 	state
 	t       *testing.T
 	now     clock.Instant
 	posts   []outbox.Post
 	records []store.Record
-	commits []*records.Commit // that the journal has yet to answer, oldest first
+	commits []*records.Commit // not answered by the journal yet, oldest first
 	// hold keeps batches in the journal until the test settles them.
 	hold bool
 	disk disk
-	// pressed reports before each turn whether memory is so tight that all contents
-	// leave it.
+	// pressed is called before each turn; if it returns true, memory is tight and all contents are paged out.
 	pressed func() bool
-	// slow runs one turn a feed: again waits in waiting.
+	// slow runs only one turn per feed; waiting says that the next one is due.
 	slow, waiting bool
 	number        uint64
 	neverDormant  bool // the core is never made dormant
-	// lowered is how many deliveries a consumer held when its prefetch was
-	// lowered below that.
+	// lowered is the number of deliveries that a consumer held when its prefetch was set below that.
 	lowered int
 }
 
-// settings are those of a queue without arguments.
+// settings returns the settings of a queue without arguments, with changes.
 func settings(change ...func(*policies.QueueSettings)) policies.QueueSettings {
 	s := policies.SettingsFor(nil, policies.Effective{})
 	for _, f := range change {
@@ -99,7 +97,7 @@ func newCoreOf(t *testing.T, cfg Config) *core {
 	return c
 }
 
-// feed is one turn, and those that follow from it.
+// feed runs a turn for each mail, and the turns that follow from it.
 func (c *core) feed(mails ...any) {
 	for _, m := range mails {
 		for c.turn(m); ; c.turn(again{}) {
@@ -139,7 +137,7 @@ func (c *core) turn(m any) {
 	}
 }
 
-// makeDormant replaces a core that holds nothing with one resumed from its dormant state, as the shell does sooner or later.
+// makeDormant replaces a core that holds nothing by one resumed from its dormant state, like the shell.
 func (c *core) makeDormant() {
 	d, most := dormantState(&c.state), c.turnLimit
 	over, critical, shared := c.OverLimit, c.Critical, &Shared{VHost: c.vhost, Budget: c.Backlog.Budget}
@@ -148,7 +146,7 @@ func (c *core) makeDormant() {
 	c.turnLimit, c.OverLimit, c.Critical = most, over, critical
 }
 
-// check asserts what must hold after every turn.
+// check asserts the invariants after a turn.
 func (c *core) check() {
 	c.t.Helper()
 	holds, held, n := map[*consumers.Consumer]int{}, c.consumers.Unacked(), 0
@@ -178,7 +176,7 @@ func (c *core) check() {
 	}
 }
 
-// at moves time to ms after the start, firing the timer when it is due.
+// at moves the time to ms after the start, and fires the timer whenever it is due.
 func (c *core) at(ms int64) {
 	c.t.Helper()
 	target := max(c.now, clock.Instant((start+ms)*int64(time.Millisecond)))
@@ -195,10 +193,10 @@ func (c *core) at(ms int64) {
 	c.t.Fatalf("the timer fires for ever at %d", c.now)
 }
 
-// ms is how long ago the start was.
+// ms returns the time since the start in ms.
 func (c *core) ms() int64 { return c.now.Floor() - start }
 
-// all takes every mail of one type that was sent, in order.
+// all takes every mail of one type, in order.
 func all[T any](c *core) []T {
 	var found []T
 	rest := c.posts[:0:0]
@@ -223,7 +221,7 @@ func one[T any](c *core) T {
 	return found[0]
 }
 
-// msg is a message with a TTL of its own, -1 for none.
+// msg returns a message with a TTL, -1 for none.
 func msg(body string, ttl int64) message.Message {
 	return message.Message{RoutingKey: []byte("k"), Header: []byte{0, 0}, Body: []byte(body), TTL: ttl, Owned: true}
 }
@@ -235,7 +233,7 @@ func persistentMsg(body string, ttl int64) message.Message {
 	return m
 }
 
-// publish sends one batch; messages get publish numbers.
+// publish sends one batch, whose messages get publish numbers.
 func (c *core) publish(messages ...message.Message) {
 	for i := range messages {
 		c.number++
@@ -253,7 +251,7 @@ func (c *core) put(bodies ...string) {
 	c.publish(batch...)
 }
 
-// confirmed takes the publish numbers that were answered.
+// confirmed takes the publish numbers that were acked and nacked.
 func (c *core) confirmed() (acks, nacks []uint64) {
 	for _, r := range all[*mail.EnqueueReply](c) {
 		for _, x := range r.Ranges {
@@ -286,7 +284,7 @@ func (c *core) get(ch mail.Address) *mail.GetReply {
 	return one[*mail.GetReply](c)
 }
 
-// items takes all deliveries that were sent.
+// items takes all deliveries.
 func (c *core) items() (list []mail.Delivery) {
 	for _, d := range all[*mail.Deliver](c) {
 		list = append(list, d.Items...)
@@ -294,7 +292,7 @@ func (c *core) items() (list []mail.Delivery) {
 	return list
 }
 
-// delivered takes the bodies delivered to a consumer, redelivered ones marked.
+// delivered takes the bodies delivered to a consumer, redelivered ones marked with *.
 func (c *core) delivered(tag string) []string {
 	var bodies []string
 	for _, d := range all[*mail.Deliver](c) {
@@ -320,7 +318,7 @@ func (c *core) settle(ch mail.Address, how mail.Settlement, first, last uint64) 
 	c.feed(&mail.Settle{Channel: ch, Ranges: []mail.SettleRange{{First: first, Last: last, How: how}}})
 }
 
-// died takes what was sent to be dead-lettered, as "reason body", unanswered.
+// died takes the messages sent to be dead-lettered, as "reason body", without an answer.
 func (c *core) died() (dead []string, ids []mail.Range) {
 	for _, l := range all[*mail.DeadLetter](c) {
 		for _, d := range l.Messages {
@@ -331,7 +329,7 @@ func (c *core) died() (dead []string, ids []mail.Range) {
 	return dead, ids
 }
 
-// seenOff is died, with the dead-letter actor's answer.
+// seenOff is died followed by the dead-letter actor's answer.
 func (c *core) seenOff() []string {
 	dead, ids := c.died()
 	if len(ids) > 0 {
@@ -350,7 +348,7 @@ func (c *core) ready() []string {
 	return bodies
 }
 
-// body is that of a message, in memory or not.
+// body returns the body of a message, in memory or paged out.
 func (c *core) body(h uint32) string {
 	if c.Backlog.IsPaged(h) {
 		return string(c.disk.puts[c.Backlog.Entry(h).Seq].Body)
@@ -374,7 +372,7 @@ func (c *core) wantNumbers(what string, got []uint64, want ...uint64) {
 	}
 }
 
-// code is the reply code and text of a refusal.
+// code returns the reply code and text of a refusal, "" for other errors.
 func code(err error) string {
 	if e, ok := err.(*protocol.ChannelError); ok {
 		return e.Text
@@ -382,7 +380,7 @@ func code(err error) string {
 	return ""
 }
 
-// openChannels is how many channels consume or hold messages.
+// openChannels returns the number of channels that consume or hold messages.
 func (c *core) openChannels() (n int) {
 	c.consumers.Channels(func(*consumers.Channel) { n++ })
 	return n

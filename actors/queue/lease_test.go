@@ -8,7 +8,7 @@ import (
 	"candlemark/protocol"
 )
 
-// redeclare asks for the queue again.
+// redeclare returns a declare of the same queue.
 func redeclare(change ...func(*mail.DeclareQueue)) *mail.DeclareQueue {
 	m := &mail.DeclareQueue{Request: mail.Request{ReplyTo: ch1}, Name: "q", Connection: owner}
 	for _, f := range change {
@@ -159,8 +159,7 @@ func TestExclusiveExpires_LEASE11(t *testing.T) {
 	}
 }
 
-// TestFullQueueExpires_LEASE6_LEASE7: neither ready nor unacknowledged messages
-// keep a queue, and they are discarded.
+// TestFullQueueExpires_LEASE6_LEASE7: ready and unacknowledged messages do not keep a queue from expiring, and are discarded.
 func TestFullQueueExpires_LEASE6_LEASE7(t *testing.T) {
 	c := newCore(t, expires(900), dlx)
 	c.put("a", "b", "c")
@@ -253,7 +252,7 @@ func TestAutoDelete_LEASE10(t *testing.T) {
 	})
 }
 
-// TestExpiresIfEmpty_LEASE13: a queue with messages begins anew.
+// TestExpiresIfEmpty_LEASE13: the lease of a queue with messages starts again.
 func TestExpiresIfEmpty_LEASE13(t *testing.T) {
 	c := newCore(t, expires(900), func(s *policies.QueueSettings) { s.ExpiresIfEmpty = true })
 	c.at(500)
@@ -275,7 +274,7 @@ func TestExpiresIfEmpty_LEASE13(t *testing.T) {
 	if c.phase != live {
 		t.Fatal("ended before the renewed lease did")
 	}
-	c.at(3800) // found non-empty at 900, 1800 (get at 2000: 2900)
+	c.at(3800) // renewed because of messages at 900, 1800 and 2900 (after the get at 2000)
 	if c.phase == live {
 		t.Fatal("still there")
 	}
@@ -297,7 +296,7 @@ func TestLeaseRearms_LEASE13(t *testing.T) {
 	}
 }
 
-// TestRenewedBy_LEASE4: x-expires 900, an action at 600 ms, is the queue there at 1200 ms?
+// TestRenewedBy_LEASE4: x-expires 900, an action at 600 ms, does the queue exist at 1200 ms?
 func TestRenewedBy_LEASE4(t *testing.T) {
 	actions := map[policies.Renewals]func(c *core){
 		policies.RenewedByPublish: func(c *core) { c.put("m") },

@@ -25,7 +25,7 @@ func (c *core) renews(m mail.RenewLock) (count int, until int64) {
 	return r.Count, r.Locked - start
 }
 
-// TestLocksAreVisible_ADR10: the holder of each delivery, since when and until when.
+// TestLocksAreVisible_ADR10: each delivery is listed with its holder, its start and its deadline.
 func TestLocksAreVisible_ADR10(t *testing.T) {
 	c := newCore(t, timeout(5000))
 	c.at(1500)
@@ -59,8 +59,8 @@ func TestLocksAreVisible_ADR10(t *testing.T) {
 	}
 }
 
-// TestLocksAreRenewed_ADR10: by message, by delivery, by consumer; counted from then,
-// any number of times.
+// TestLocksAreRenewed_ADR10: locks are renewed by message, by delivery or by consumer, from the time of the renewal, any number
+// of times.
 func TestLocksAreRenewed_ADR10(t *testing.T) {
 	c := newCore(t, timeout(1000))
 	c.consume(ch1, "a", 2)
@@ -98,8 +98,8 @@ func TestLocksAreRenewed_ADR10(t *testing.T) {
 	}
 }
 
-// TestRenewalNeverShortens_ADR10: nor does it lock what is not; the timeout that holds
-// now counts.
+// TestRenewalNeverShortens_ADR10: a renewal uses the current timeout, never shortens a lock, and does not lock a delivery without
+// one.
 func TestRenewalNeverShortens_ADR10(t *testing.T) {
 	c := newCore(t, timeout(1000))
 	c.put("1", "2")
@@ -119,9 +119,8 @@ func TestRenewalNeverShortens_ADR10(t *testing.T) {
 	}
 }
 
-// TestExpiredGoesWhenItsLockEnds_TTL16: a message whose deadline passes while it is
-// held stays with its holder, and is gone the moment it would be back: dead-lettered,
-// redelivered to no consumer.
+// TestExpiredGoesWhenItsLockEnds_TTL16: a message whose deadline passes while it is locked stays with its holder, and expires at
+// the end of the lock: it is dead-lettered and not redelivered.
 func TestExpiredGoesWhenItsLockEnds_TTL16(t *testing.T) {
 	c := newCore(t, timeout(1000), dlx)
 	c.consume(ch1, "a", 1)
@@ -142,8 +141,7 @@ func TestExpiredGoesWhenItsLockEnds_TTL16(t *testing.T) {
 	c.want("b", c.delivered("b"), "2")
 }
 
-// TestDatesGoByTheWallClock_ADR19: what is shown is what the machine's clock says, also
-// when it was set meanwhile.
+// TestDatesGoByTheWallClock_ADR19: all dates shown are of the wall clock, even if that was set meanwhile.
 func TestDatesGoByTheWallClock_ADR19(t *testing.T) {
 	c := newCore(t, timeout(1000))
 	c.publish(msg("1", 5000))
@@ -168,15 +166,15 @@ func TestDatesGoByTheWallClock_ADR19(t *testing.T) {
 	c.wantNumbers("back", c.returned(), 1)
 }
 
-// takeBack has the delivery of a message returned for its holder, and reports whether there was one.
+// takeBack requests the return of a message's delivery, and reports whether there was one.
 func (c *core) takeBack(seq uint64) bool {
 	c.t.Helper()
 	c.feed(&mail.ReturnDelivery{Request: mail.Request{ReplyTo: owner}, Seq: seq})
 	return one[*mail.ReturnDeliveryReply](c).Found
 }
 
-// TestReturn_ADR10: a delivery that is returned on request is at its position, redelivered; its consumer is notified and may settle it, which
-// changes nothing. Its consumer stays, and may take as many as before.
+// TestReturn_ADR10: a delivery returned on request is requeued at its position as redelivered; its consumer is notified, and
+// settling it has no effect. The consumer stays, and the return frees its prefetch.
 func TestReturn_ADR10(t *testing.T) {
 	c := newCore(t)
 	c.consume(ch1, "a", 2)
@@ -194,7 +192,7 @@ func TestReturn_ADR10(t *testing.T) {
 	if got := all[*mail.ConsumerCancelled](c); len(got) > 0 {
 		t.Error("the consumer was cancelled")
 	}
-	d := one[*mail.Deliver](c) // it is the first again, and its consumer has room
+	d := one[*mail.Deliver](c) // redelivered to the same consumer
 	if len(d.Items) != 1 || string(d.Items[0].Message.Body) != "1" || !d.Items[0].Redelivered || d.Items[0].Number != 3 {
 		t.Errorf("%+v", d)
 	}
@@ -215,7 +213,7 @@ func TestReturn_ADR10(t *testing.T) {
 	c.want("ready", c.ready(), "3")
 }
 
-// TestReturnLate_TTL22: what comes back past its deadline expires, and what came back too often is dead-lettered (DL-9).
+// TestReturnLate_TTL22: a message returned past its deadline expires, and one returned too often is dead-lettered (DL-9).
 func TestReturnLate_TTL22(t *testing.T) {
 	c := newQuorum(t, dlx, func(s *policies.QueueSettings) { s.DeliveryLimit = 1 })
 	c.publish(msg("1", -1), msg("2", 100))
@@ -232,7 +230,7 @@ func TestReturnLate_TTL22(t *testing.T) {
 	c.want("dead", c.seenOff(), "expired 2")
 }
 
-// TestReturnAfterRestart_ADR16: the journal knows of what was returned, which is there after a restart, once.
+// TestReturnAfterRestart_ADR16: the return is recorded in the journal, and the message is there once after a restart.
 func TestReturnAfterRestart_ADR16(t *testing.T) {
 	c := durableCore(t)
 	c.publish(persistentMsg("1", -1))

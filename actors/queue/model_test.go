@@ -19,7 +19,7 @@ import (
 
 var seedFlag = flag.Uint64("seed", 0, "of the random tests, 0 for new ones")
 
-// seeded runs a test with n seeds, from the one that was asked for, or any.
+// seeded runs a test with n seeds, from the given one or at random.
 func seeded(t *testing.T, n int, test func(t *testing.T, seed uint64)) {
 	for i := range uint64(n) {
 		seed := *seedFlag + i
@@ -37,13 +37,13 @@ type entry struct {
 	priority   uint8
 	deadline   int64
 	persistent bool
-	came       bool // back, at least once
+	came       bool // returned at least once
 	deferred   bool
 	taker      *taker
 	gone       bool
 }
 
-// taker is a consumer, or with no tag a channel's gets.
+// taker is a consumer or, without a tag, the gets of a channel.
 type taker struct {
 	channel           mail.Address
 	tag               string
@@ -54,34 +54,34 @@ type taker struct {
 
 func (t *taker) full() bool { return t.prefetch > 0 && t.unacked == t.prefetch }
 
-// model is a queue as one would write it down: lists, and no cleverness.
+// model is a simple implementation of a queue with lists.
 type model struct {
 	*core
 	r           *rand.Rand
-	all         map[string]*entry // by body; what is gone stays
-	waiting     []*entry          // ready, in order; some may be due and not fired yet
+	all         map[string]*entry // by body; ended messages stay
+	waiting     []*entry          // ready, in order; some may be past their deadlines and not expired yet
 	held        map[string]map[uint64]*entry
-	used        map[string]map[uint64]bool // numbers, by channel
+	used        map[string]map[uint64]bool // delivery numbers, by channel
 	takers      []*taker
-	sole        *taker          // the single active one
-	away        []*entry        // deferred, and held by nobody; some may be due and not fired yet
-	locked      []*entry        // deferred, and received by a channel that is gone; the locks end in drain (LOCK-10, LOCK-11)
+	sole        *taker          // the single active consumer
+	away        []*entry        // deferred and not locked; some may be past their deadlines and not expired yet
+	locked      []*entry        // deferred, and received by a channel that has ended; their locks end in drain (LOCK-10, LOCK-11)
 	given       []*entry        // to be delivered in this turn, in order
 	deadLetters map[string]bool // to be dead-lettered in this turn, by reason and body
-	max         int             // ready messages, -1 for any number
+	max         int             // maximum number of ready messages, -1 for no limit
 	published   int
-	paged       int    // messages, over all turns
+	paged       int    // paged-out messages, summed over all turns
 	crowded     int    // turns under pressure that left messages waiting
 	what        string // the last command
 }
 
 func (m *model) due(e *entry) bool { return e.deadline <= m.now.Floor() }
 
-// living are the ready messages that are not due.
+// living returns the ready messages before their deadlines.
 func (m *model) living() []*entry { return slices.DeleteFunc(slices.Clone(m.waiting), m.due) }
 
-// visible are those that count after an expiry scan: strict mode looks no
-// further than the first that is not due (TTL-18).
+// visible returns the messages that count after an expiry scan: in strict mode it ends at the first one before its deadline
+// (TTL-18).
 func (m *model) visible() []*entry {
 	if !m.Settings.StrictExpiry {
 		return m.living()
@@ -93,8 +93,8 @@ func (m *model) visible() []*entry {
 	return slices.Clone(m.waiting[i:])
 }
 
-// active are the takers that may get something: all, or the one who was active
-// last if it is still there, else the first of the highest priority.
+// active returns the takers that may get messages: all, or the single active one if it is still there, otherwise the first of the
+// highest priority.
 func (m *model) active() []*taker {
 	if !m.Settings.SingleActiveConsumer || len(m.takers) == 0 {
 		return m.takers
@@ -133,14 +133,14 @@ func (m *model) die(reason string, e *entry) {
 	m.deadLetters[reason+" "+e.body] = true
 }
 
-// enforce drops the first ones above the limit.
+// enforce drops messages from the head while the limit is exceeded.
 func (m *model) enforce() {
 	for living := m.living(); m.max >= 0 && len(living) > m.max; living = living[1:] {
 		m.die("maxlen", living[0])
 	}
 }
 
-// dispatch gives ready messages to consumers that have room.
+// dispatch assigns ready messages to consumers with room.
 func (m *model) dispatch() {
 	for _, e := range m.living() {
 		if len(m.given) == m.capacity() {
@@ -251,7 +251,7 @@ func (m *model) cancel() {
 	m.feed(&mail.CancelConsumer{Channel: t.channel, Tag: t.tag})
 }
 
-// giveBack returns e to its place.
+// giveBack returns e to its position.
 func (m *model) giveBack(e *entry) {
 	e.came = true
 	if m.due(e) {
@@ -265,7 +265,7 @@ func (m *model) giveBack(e *entry) {
 	m.insert(e)
 }
 
-// settlements are those of consumers.
+// settlements are the ones used by consumers.
 var settlements = []mail.Settlement{mail.Ack, mail.Requeue, mail.Nack, mail.Reject, mail.Release, mail.Defer, mail.Discard}
 
 func (m *model) settle() {
@@ -293,7 +293,7 @@ func (m *model) settle() {
 				m.giveBack(e)
 			case mail.Reject, mail.Discard:
 				m.die("rejected", e)
-			case mail.PutBack, mail.Leave: // of moves, and of links whose locks outlive them
+			case mail.PutBack, mail.Leave: // only for moves, and for links whose locks outlive them
 			}
 		}
 	}
@@ -302,7 +302,7 @@ func (m *model) settle() {
 	m.feed(s)
 }
 
-// lock takes the deferred messages from a channel: they stay locked.
+// lock removes the deferred messages from an ending channel: they stay locked.
 func (m *model) lock(ch mail.Address) {
 	for n, e := range m.held[ch.GetId()] {
 		if e.deferred {
@@ -352,7 +352,7 @@ func (m *model) configure() {
 	m.feed(&mail.Configure{Settings: s})
 }
 
-// pass lets time go by, with the timer on time or late.
+// pass lets time pass, with the timer on time or late.
 func (m *model) pass() {
 	by := m.r.Int64N(30_000)
 	if m.r.IntN(2) == 0 {
@@ -372,7 +372,7 @@ func (m *model) pass() {
 	}
 }
 
-// observe compares what the queue did with what it should have done.
+// observe compares the queue's actions with the expected ones.
 func (m *model) observe() {
 	m.deliveries()
 	m.given = m.given[:0]
@@ -413,9 +413,9 @@ func (m *model) observe() {
 	m.replay()
 }
 
-// deliveries takes what consumers got in this turn.
+// deliveries takes the deliveries of this turn.
 func (m *model) deliveries() {
-	lowest := int8(127) // that got something
+	lowest := int8(127) // lowest priority that got a message
 	for _, d := range all[*mail.Deliver](m.core) {
 		i := slices.IndexFunc(m.takers, func(t *taker) bool { return t.tag == d.Tag })
 		if i < 0 {
@@ -448,7 +448,7 @@ func (m *model) deliveries() {
 	}
 }
 
-// replay: the records lead to the persistent messages that are there.
+// replay checks that the records lead to the existing persistent messages.
 func (m *model) replay() {
 	want := map[uint64]int64{}
 	for _, e := range m.all {
@@ -474,9 +474,9 @@ func (m *model) fail(format string, args ...any) {
 	m.t.Fatalf("%d ms, %s: %s", m.ms(), m.what, fmt.Sprintf(format, args...))
 }
 
-// TestModel runs random commands on a queue and on a model of it: never early,
-// none lost, order kept, positions restored, records true (TTL-9 to TTL-36). Under
-// pressure all contents leave memory in some turns, or in every one.
+// TestModel runs random commands on a queue and on a model: messages are never early or lost, order is kept, requeued ones return
+// to their positions, and records match (TTL-9 to TTL-36). Under pressure all contents are paged out in some turns, or in every
+// one.
 func TestModel(t *testing.T) {
 	seed, rounds := *seedFlag, 50
 	if seed == 0 {
@@ -517,7 +517,7 @@ func runModel(t *testing.T, seed uint64, pressure int) {
 	cfg.Queue.Durable = true
 	m.core = newCoreOf(t, cfg)
 	turns := rand.New(rand.NewPCG(seed, 1))
-	if seed%2 == 0 { // commands are cut into turns
+	if seed%2 == 0 { // cut commands into turns
 		m.turnLimit = uint16(1 + turns.IntN(3))
 	}
 	m.pressed = func() bool { return turns.IntN(2) < pressure }
@@ -550,13 +550,13 @@ func runModel(t *testing.T, seed uint64, pressure int) {
 		m.observe()
 	}
 	m.drain()
-	// A single active consumer without acks may take everything, so that nothing ever waits.
+	// A single active consumer without acks may take all messages at once, so that none ever waits.
 	if pressure == 0 && m.paged > 0 || m.crowded > 10 && m.paged == 0 {
 		m.fail("%d contents left memory", m.paged)
 	}
 }
 
-// drain takes everything that is left: nothing was lost.
+// drain takes all remaining messages and checks that none was lost.
 func (m *model) drain() {
 	m.what = "drain"
 	for len(m.takers) > 0 {

@@ -13,8 +13,8 @@ import (
 	"candlemark/protocol"
 )
 
-// TestRestart_DLY14: what is scheduled waits on, what was released stands where its
-// time puts it, with its TTL; transient messages are gone.
+// TestRestart_DLY14: after a restart scheduled messages still wait, released ones are positioned by their due times, with their
+// TTLs, and transient ones are gone.
 func TestRestart_DLY14(t *testing.T) {
 	c := durableCore(t, delaying)
 	lost := heldBack("lost", 1000)
@@ -48,7 +48,7 @@ func TestRestart_DLY14(t *testing.T) {
 	}
 }
 
-// TestOverdue_DLY13: what came due while the broker was down, and nothing else.
+// TestOverdue_DLY13: the policy applies only to messages that became due while the broker was down.
 func TestOverdue_DLY13(t *testing.T) {
 	for _, tt := range []struct {
 		policy string
@@ -75,7 +75,7 @@ func TestOverdue_DLY13(t *testing.T) {
 	}
 }
 
-// TestOverdueExpires_DLY13: due + TTL has passed: it is delivered by no policy.
+// TestOverdueExpires_DLY13: an overdue message whose TTL has passed, too, expires under any policy.
 func TestOverdueExpires_DLY13(t *testing.T) {
 	c := durableCore(t, delaying)
 	c.publish(withTTL(heldBack("m", 1000), 500))
@@ -83,7 +83,7 @@ func TestOverdueExpires_DLY13(t *testing.T) {
 	c.want("dead", c.seenOff(), "expired m")
 }
 
-// TestRevived_DLY13: after a panic nothing came due while the broker was down.
+// TestRevived_DLY13: after a panic no message is overdue, since the broker was not down.
 func TestRevived_DLY13(t *testing.T) {
 	c := durableCore(t, delaying)
 	c.publish(heldBack("m", 1000))
@@ -95,7 +95,7 @@ func TestRevived_DLY13(t *testing.T) {
 	next.want("ready", next.ready(), "m")
 }
 
-// TestReleaseRate_DLY13: no more than so many in a second, evenly, in order.
+// TestReleaseRate_DLY13: overdue messages are released evenly and in order, at most at the given rate.
 func TestReleaseRate_DLY13(t *testing.T) {
 	for _, n := range []int64{1, 7, 100, 5000} {
 		c := durableCore(t, delaying)
@@ -121,17 +121,17 @@ func TestReleaseRate_DLY13(t *testing.T) {
 	}
 }
 
-// chaos is a queue with scheduled messages, and a map that says when they are due.
+// chaos is a queue with scheduled messages, and maps of their due times.
 type chaos struct {
 	*core
 	r       *rand.Rand
 	tight   bool
 	next    int
 	waiting map[string]int64
-	came    map[string]int64 // and when they were due
+	came    map[string]int64 // released messages with their due times
 }
 
-// some is the name of a message that waits.
+// some returns the name of a random waiting message.
 func (x *chaos) some() (name string, ok bool) {
 	names := slices.Sorted(maps.Keys(x.waiting))
 	if len(names) == 0 {
@@ -140,7 +140,7 @@ func (x *chaos) some() (name string, ok bool) {
 	return names[x.r.IntN(len(names))], true
 }
 
-// pass notes what was released by now.
+// pass records the messages released by now.
 func (x *chaos) pass() {
 	for name, due := range x.waiting {
 		if due <= x.ms() {
@@ -166,7 +166,7 @@ func (x *chaos) step() {
 		delete(x.waiting, name)
 	case n < 13:
 		if name, there := x.some(); there {
-			x.waiting[name] = x.ms() + 1 + x.r.Int64N(5000) // what becomes due in the ms of a restart would be overdue
+			x.waiting[name] = x.ms() + 1 + x.r.Int64N(5000) // a message due in the ms of a restart would be overdue
 			if x.rescheduled(x.seqOf(name), "", x.waiting[name]) != 1 {
 				x.t.Fatal("not rescheduled")
 			}
@@ -182,7 +182,7 @@ func (x *chaos) step() {
 	}
 }
 
-// TestRandom_DLY14 does everything in any order, with restarts, and compares with a map.
+// TestRandom_DLY14 runs random commands, with restarts, and compares the results with a map.
 func TestRandom_DLY14(t *testing.T) {
 	seed := *seedFlag
 	if seed == 0 {
@@ -209,8 +209,8 @@ func TestRandom_DLY14(t *testing.T) {
 	}
 }
 
-// TestPressed_DLY14: contents leave memory, of what is there and of what comes, and a
-// release needs none of them; transient ones are forgotten by a restart.
+// TestPressed_DLY14: contents of existing and new messages are paged out, and a release does not need them; transient messages
+// are lost in a restart.
 func TestPressed_DLY14(t *testing.T) {
 	c := durableCore(t, delaying)
 	tight := false
@@ -247,8 +247,7 @@ func TestPressed_DLY14(t *testing.T) {
 	c.want("scheduled", c.pages(3), "kept 2000")
 }
 
-// TestReleasedOnItsWay_DLY14: released before the journal has it, a message is found
-// there all the same.
+// TestReleasedOnItsWay_DLY14: a message released before it is in the journal is still found there afterwards.
 func TestReleasedOnItsWay_DLY14(t *testing.T) {
 	c := durableCore(t, delaying)
 	c.hold = true

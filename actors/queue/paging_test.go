@@ -14,7 +14,7 @@ import (
 	"candlemark/policies"
 )
 
-// pressedCore is a durable queue whose contents leave memory in every turn.
+// pressedCore returns a durable queue that pages out all contents in every turn.
 func pressedCore(t *testing.T, change ...func(*policies.QueueSettings)) *core {
 	c := durableCore(t, change...)
 	c.pressed = func() bool { return true }
@@ -31,7 +31,7 @@ func (c *core) trust(ttl int64, bodies ...string) {
 	c.publish(batch...)
 }
 
-// damage makes one message unreadable.
+// damage makes a message unreadable.
 func (c *core) damage(body string, err error) {
 	for seq, r := range c.disk.puts {
 		if string(r.Body) == body {
@@ -43,7 +43,7 @@ func (c *core) damage(body string, err error) {
 	}
 }
 
-// reasonsOf lists why messages were removed, by the records.
+// reasonsOf lists the reasons for removals, from the records.
 func (c *core) reasonsOf() (why []store.Reason) {
 	for _, r := range c.records {
 		for n := r.First; r.Kind == store.Remove && n <= r.Last; n++ {
@@ -91,8 +91,7 @@ func TestUnreadableForNow(t *testing.T) {
 	c.want("delivered", c.delivered("x"), "a", "b")
 }
 
-// TestGetsWait: for a content, in order; those of a channel that is gone are
-// forgotten.
+// TestGetsWait: gets wait for contents, in order; those of an ended channel are dropped.
 func TestGetsWait(t *testing.T) {
 	c := pressedCore(t)
 	c.disk.late = true
@@ -113,7 +112,7 @@ func TestGetsWait(t *testing.T) {
 	c.want("got", bodies, "a", "b")
 }
 
-// TestExpiresWhileItIsRead_TTL17: it is not delivered, and not dead-lettered twice.
+// TestExpiresWhileItIsRead_TTL17: a message that expires while it is read is not delivered, and is dead-lettered once.
 func TestExpiresWhileItIsRead_TTL17(t *testing.T) {
 	c := pressedCore(t, dlx)
 	c.disk.late = true
@@ -127,8 +126,7 @@ func TestExpiresWhileItIsRead_TTL17(t *testing.T) {
 	c.want("delivered", c.delivered("x"), "b")
 }
 
-// TestDeadWaitAndComeBack_DL29: dead letters that were not taken leave memory, and
-// are read for the next attempt.
+// TestDeadWaitAndComeBack_DL29: dead letters that were not taken are paged out, and read for the next attempt.
 func TestDeadWaitAndComeBack_DL29(t *testing.T) {
 	c := pressedCore(t, dlx)
 	c.trust(10, "a", "b")
@@ -146,8 +144,7 @@ func TestDeadWaitAndComeBack_DL29(t *testing.T) {
 	}
 }
 
-// TestSpill: messages that are not to survive leave memory too, and the journal
-// forgets them with their queue.
+// TestSpill: transient messages are paged out, too, and the journal removes them with their queue.
 func TestSpill(t *testing.T) {
 	c := newCore(t)
 	c.pressed = func() bool { return true }
@@ -172,8 +169,8 @@ func TestSpill(t *testing.T) {
 	}
 }
 
-// TestFarewellOfWhatIsPaged_LEASE13: the backlog is dead-lettered, read back for
-// that; a request that waits for a content is answered that there is no queue.
+// TestFarewellOfWhatIsPaged_LEASE13: a paged-out backlog is read to be dead-lettered; a get that waits for a content gets an
+// error when the queue ends.
 func TestFarewellOfWhatIsPaged_LEASE13(t *testing.T) {
 	c := pressedCore(t, dlx, expires(1000), func(s *policies.QueueSettings) { s.ExpiresDeadLettersBacklog = true })
 	c.trust(-1, "a", "b")
@@ -193,8 +190,7 @@ func TestFarewellOfWhatIsPaged_LEASE13(t *testing.T) {
 	}
 }
 
-// TestMemoryIsBounded: of a long queue only what is soon to be delivered stays in
-// memory, with and without consumers.
+// TestMemoryIsBounded: only the next messages of a long queue stay in memory, with and without consumers.
 func TestMemoryIsBounded(t *testing.T) {
 	for _, persistent := range []bool{true, false} {
 		t.Run(fmt.Sprintf("persistent=%v", persistent), func(t *testing.T) {
@@ -238,7 +234,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
-// TestWrittenAndGone: what leaves in the turn that it came in is not written.
+// TestWrittenAndGone: a message that arrives and ends in one turn is not written.
 func TestWrittenAndGone(t *testing.T) {
 	c := durableCore(t, maxLength(2, ""))
 	c.hold = true
@@ -269,8 +265,7 @@ func TestWrittenAndGone(t *testing.T) {
 	}
 }
 
-// TestCreditUntilItIsStored: a publisher's bytes count as under way until the
-// journal has them.
+// TestCreditUntilItIsStored: a publisher's bytes are charged until the journal has stored them.
 func TestCreditUntilItIsStored(t *testing.T) {
 	c := durableCore(t)
 	c.hold = true
@@ -299,8 +294,8 @@ func TestCreditUntilItIsStored(t *testing.T) {
 	}
 }
 
-// TestNobodyOvertakes_TTL20: while the first message is read from the disk, one that comes waits behind it, though a consumer could take it; with
-// a TTL of 0 there is no consumer that can take it now.
+// TestNobodyOvertakes_TTL20: while the first message is read from the disk, a new one waits behind it even if a consumer has
+// room; one with a TTL of 0 expires.
 func TestNobodyOvertakes_TTL20(t *testing.T) {
 	c := pressedCore(t)
 	c.trust(-1, "a", "b")

@@ -12,7 +12,7 @@ import (
 	"candlemark/protocol"
 )
 
-// peek asks once; the answer may have to wait for the disk.
+// peek sends a peek and takes the answer, which may wait for the disk.
 func (c *core) peek(m mail.Peek) *mail.PeekReply {
 	c.t.Helper()
 	m.ReplyTo = ch1
@@ -20,7 +20,7 @@ func (c *core) peek(m mail.Peek) *mail.PeekReply {
 	return one[*mail.PeekReply](c)
 }
 
-// peeked are the messages of an answer: body, * for redelivered, ! for unacknowledged.
+// peeked formats the messages of an answer: body, * for redelivered, ! for unacknowledged, ? for unreadable.
 func peeked(r *mail.PeekReply) (texts []string) {
 	for _, m := range r.Messages {
 		text := string(m.Body)
@@ -38,14 +38,13 @@ func peeked(r *mail.PeekReply) (texts []string) {
 	return texts
 }
 
-// everything returns all that a queue shows of itself, without the time of the question.
+// everything returns the full description of a queue.
 func (c *core) everything() string {
 	c.feed(&mail.DescribeQueue{Request: mail.Request{ReplyTo: ch1}, Consumers: true})
 	return fmt.Sprintf("%+v", one[*mail.QueueInfo](c))
 }
 
-// TestPeekChangesNothing_LEASE4: a peek takes nothing, marks nothing, is not
-// counted and renews no lease.
+// TestPeekChangesNothing_LEASE4: a peek takes, marks and counts nothing, and does not renew the lease.
 func TestPeekChangesNothing_LEASE4(t *testing.T) {
 	c := newCore(t, expires(1000))
 	c.put("1", "2", "3", "4")
@@ -67,8 +66,7 @@ func TestPeekChangesNothing_LEASE4(t *testing.T) {
 	one[*mail.QueueRetiring](c)
 }
 
-// TestPeekShowsDeadlines_TTL9: also those of unacked messages, and none where there
-// is none.
+// TestPeekShowsDeadlines_TTL9: deadlines are shown, also for unacked messages; without one, 0 is shown.
 func TestPeekShowsDeadlines_TTL9(t *testing.T) {
 	c := newCore(t, timeout(70))
 	c.publish(msg("1", 50), msg("2", -1))
@@ -83,8 +81,7 @@ func TestPeekShowsDeadlines_TTL9(t *testing.T) {
 	}
 }
 
-// TestPeekExpiresNothing_TTL18: in strict mode what is behind the head stays, and is
-// shown with a deadline that has passed.
+// TestPeekExpiresNothing_TTL18: in strict mode a message behind the head stays, and is shown with its past deadline.
 func TestPeekExpiresNothing_TTL18(t *testing.T) {
 	c := newCore(t, strict)
 	c.publish(msg("1", -1), msg("2", 50))
@@ -96,7 +93,7 @@ func TestPeekExpiresNothing_TTL18(t *testing.T) {
 	}
 }
 
-// TestPeekPages: every message once, in the order of the queue.
+// TestPeekPages: paging shows every message once, in queue order.
 func TestPeekPages(t *testing.T) {
 	c := newCore(t, func(s *policies.QueueSettings) { s.MaxPriority = 5 })
 	var want []string
@@ -138,7 +135,7 @@ func TestPeekPages(t *testing.T) {
 	}
 }
 
-// TestPeekBytes: an answer is bounded, and one message too large for it comes alone.
+// TestPeekBytes: the bytes of an answer are limited; the rest follows on the next page.
 func TestPeekBytes(t *testing.T) {
 	c := newCore(t)
 	large := strings.Repeat("x", mail.PeekBytes/2+1)
@@ -153,7 +150,7 @@ func TestPeekBytes(t *testing.T) {
 	}
 }
 
-// TestPeekPagedOut: contents are read for the answer and stay out of memory.
+// TestPeekPagedOut: contents are read for the answer and stay paged out.
 func TestPeekPagedOut(t *testing.T) {
 	c := pressedCore(t)
 	c.trust(-1, "1", "2", "3", "4", "5")
@@ -173,8 +170,7 @@ func TestPeekPagedOut(t *testing.T) {
 	}
 }
 
-// TestPeekWhileTheQueueEnds_LEASE7: an answer that waits for the disk is given all the
-// same.
+// TestPeekWhileTheQueueEnds_LEASE7: a peek that waits for the disk is answered when the queue ends.
 func TestPeekWhileTheQueueEnds_LEASE7(t *testing.T) {
 	c := pressedCore(t)
 	c.trust(-1, "1")
@@ -188,7 +184,7 @@ func TestPeekWhileTheQueueEnds_LEASE7(t *testing.T) {
 	}
 }
 
-// TestPeekShowsWhatConsumersGet_DL9: the header with what the broker adds.
+// TestPeekShowsWhatConsumersGet_DL9: the header is shown with the broker's additions.
 func TestPeekShowsWhatConsumersGet_DL9(t *testing.T) {
 	c := newQuorum(t)
 	c.put("1")
@@ -201,7 +197,7 @@ func TestPeekShowsWhatConsumersGet_DL9(t *testing.T) {
 	}
 }
 
-// TestPeekManyUnacked: the first of very many.
+// TestPeekManyUnacked: paging works with very many unacked messages.
 func TestPeekManyUnacked(t *testing.T) {
 	c := newCore(t)
 	c.put(bodies(0, 2999)...)
@@ -219,8 +215,8 @@ func TestPeekManyUnacked(t *testing.T) {
 	}
 }
 
-// TestPeekScheduled_DLY11: behind what is in the queue, in the order of release, with
-// due times and without deadlines; also when it is paged out.
+// TestPeekScheduled_DLY11: scheduled messages are shown after all others, in the order of release, with due times and without
+// deadlines, in memory or paged out.
 func TestPeekScheduled_DLY11(t *testing.T) {
 	for name, c := range map[string]*core{"in memory": newCore(t, delaying), "paged out": pressedCore(t, delaying)} {
 		c.publish(withTTL(heldBack("b", 2000), 50), heldBack("a", 1000), heldBack("c", 2000))

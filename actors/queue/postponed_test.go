@@ -19,14 +19,14 @@ func retries(r retry.Settings) func(*policies.QueueSettings) {
 	return func(s *policies.QueueSettings) { s.Retry = r }
 }
 
-// postpone settles a delivery of ch1 that is to be delivered again at ms, in wall ms since the start.
+// postpone settles a delivery of ch1 to be delivered again at a time, in ms after the start.
 func (c *core) postpone(how mail.Settlement, number uint64, ms int64) {
 	c.t.Helper()
 	c.outcome(how, number, &mail.Outcome{Until: start + ms})
 }
 
-// TestRetries_RETRY1: a message that comes back is delivered again after the delay, not before, and as far as its deliveries
-// have failed after a longer one; what is behind it does not wait.
+// TestRetries_RETRY1: a returned message is delivered again after the delay, not before; the delay grows with its failed
+// deliveries, and messages behind it do not wait.
 func TestRetries_RETRY1(t *testing.T) {
 	c := newCore(t, retries(retry.Settings{Failed: true, Returned: true, Min: 1000, Max: 2500}))
 	c.put("1", "2")
@@ -51,14 +51,15 @@ func TestRetries_RETRY1(t *testing.T) {
 	c.at(now + 2500)
 	number++
 	c.want("again", c.delivered("a"), "1*")
-	c.settle(ch1, mail.Release, number, number) // five failures before
+	c.settle(ch1, mail.Release, number, number) // it failed five times before
 	c.at(now + 4999)
 	c.want("early", c.delivered("a"))
 	c.at(now + 5000)
 	c.want("released", c.delivered("a"), "1*")
 }
 
-// TestRetryTypes_RETRY1: only those come back late that the type names; channels and consumers that end count as failures.
+// TestRetryTypes_RETRY1: only returns of the configured types are delayed; those by ended channels and timeouts count as
+// failures.
 func TestRetryTypes_RETRY1(t *testing.T) {
 	for _, row := range []struct {
 		retry retry.Settings
@@ -101,7 +102,7 @@ func TestRetryTypes_RETRY1(t *testing.T) {
 	c.want("back", c.ready(), "1", "2", "3")
 }
 
-// TestUntil_RETRY2: a consumer can name the date, in queues of any settings; one that has passed says nothing.
+// TestUntil_RETRY2: a consumer can set the time, whatever the queue's settings; a past time is ignored.
 func TestUntil_RETRY2(t *testing.T) {
 	for _, how := range []mail.Settlement{mail.Requeue, mail.Release} {
 		c := newCore(t)
@@ -152,8 +153,8 @@ func TestUntil_RETRY2(t *testing.T) {
 	c.want("the last date of all", c.ready())
 }
 
-// TestWaits_RETRY3: a message that waits expires at its deadline, can be received by number, which ends the wait, counts for no limit,
-// and is dropped by a purge. A delivery limit comes before the delay.
+// TestWaits_RETRY3: a waiting message expires at its deadline, can be received by number, which ends the wait, does not count
+// towards limits, and is dropped by a purge. A delivery limit takes precedence over the delay.
 func TestWaits_RETRY3(t *testing.T) {
 	c := newCore(t, dlx, maxLength(1, "drop-head"))
 	c.publish(msg("1", 200))
@@ -190,8 +191,8 @@ func TestWaits_RETRY3(t *testing.T) {
 	c.want("dead at once", c.seenOff(), "delivery_limit 1")
 }
 
-// TestSurvives_RETRY4: after a restart messages wait until the same time; those whose time has come, and those that were
-// received, do not.
+// TestSurvives_RETRY4: after a restart messages wait until the same time; those whose time has passed, and those that were
+// received, do not wait.
 func TestSurvives_RETRY4(t *testing.T) {
 	cfg := testConfig(settings(dlx))
 	cfg.Queue.Durable = true
@@ -222,7 +223,7 @@ func TestSurvives_RETRY4(t *testing.T) {
 	again.want("deferred for good", again.deferredBodies(), "4", "5")
 }
 
-// TestSpilled_RETRY4: a message that is written because memory is tight waits until the same time for a queue that starts again.
+// TestSpilled_RETRY4: a message written to the journal because memory is tight is stored with the time until which it waits.
 func TestSpilled_RETRY4(t *testing.T) {
 	c := newCore(t)
 	c.put("1", "2")
@@ -237,19 +238,19 @@ func TestSpilled_RETRY4(t *testing.T) {
 	}
 }
 
-// returning is a message that consumers return at random.
+// returning is a message that a returner gets.
 type returning struct {
 	until, deadline int64
 	failures        uint32
 }
 
-// returner is a consumer that returns messages at random.
+// returner plays a consumer that returns messages at random.
 type returner struct {
 	*core
 	rng    *rand.Rand
 	all    map[string]*returning
 	number uint64
-	acks   bool // it acknowledges everything
+	acks   bool // acknowledge every delivery
 }
 
 func (x *returner) publish(body string) {
@@ -262,7 +263,7 @@ func (x *returner) publish(body string) {
 	x.core.publish(m)
 }
 
-// settleAll checks what died and what was delivered now, and settles the deliveries.
+// settleAll checks expiries and deliveries, and settles the deliveries.
 func (x *returner) settleAll() {
 	for settled := true; settled; {
 		for _, d := range x.seenOff() {
@@ -305,8 +306,8 @@ func (x *returner) settleOne(body string) {
 	x.feed(&mail.Settle{Channel: ch1, Ranges: []mail.SettleRange{r}})
 }
 
-// TestRandom_RETRY1_RETRY3: consumers that return messages at random get each again not before its time, and at it while the
-// timer is on time; each is acknowledged once or expires at its deadline.
+// TestRandom_RETRY1_RETRY3: with random returns, each message is delivered again at its time, never before and not after while
+// the timer is on time; each is acknowledged once or expires at its deadline.
 func TestRandom_RETRY1_RETRY3(t *testing.T) {
 	seeded(t, 20, func(t *testing.T, seed uint64) {
 		rng := rand.New(rand.NewPCG(seed, 0))

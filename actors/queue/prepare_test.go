@@ -8,7 +8,7 @@ import (
 	"candlemark/policies"
 )
 
-// prepares asks for the preparation of deliveries to ch1 and of messages, and returns the error.
+// prepares prepares deliveries to ch1 and messages, and returns the error.
 func (c *core) prepares(numbers []uint64, headers [][]byte, bytes int64) error {
 	c.t.Helper()
 	c.feed(&mail.PrepareWork{Request: mail.Request{ReplyTo: ch1, ID: 5}, Channel: ch1, Numbers: numbers, Headers: headers, Bytes: bytes})
@@ -19,7 +19,7 @@ func (c *core) prepares(numbers []uint64, headers [][]byte, bytes int64) error {
 	return reply.Err
 }
 
-// TestPrepare_TXN6: prepared deliveries are held, whatever the time and in spite of returns, until they are settled.
+// TestPrepare_TXN6: prepared deliveries stay locked until they are settled, beyond their timeout and in spite of return requests.
 func TestPrepare_TXN6(t *testing.T) {
 	c := newCore(t, timeout(1000))
 	c.put("1", "2", "3")
@@ -40,7 +40,7 @@ func TestPrepare_TXN6(t *testing.T) {
 	c.want("ready", c.ready(), "3")
 }
 
-// TestPrepareLost_TXN6: all is prepared, or nothing.
+// TestPrepareLost_TXN6: either all deliveries are prepared, or none.
 func TestPrepareLost_TXN6(t *testing.T) {
 	c := newCore(t, timeout(1000))
 	if err := c.prepares([]uint64{1}, nil, 0); !errors.Is(err, mail.ErrDeliveryLost) {
@@ -61,7 +61,7 @@ func TestPrepareLost_TXN6(t *testing.T) {
 	c.wantNumbers("back", c.returned(), 2)
 }
 
-// TestUnprepare_TXN6: what is not settled after all is locked as before, and back at once if that is over.
+// TestUnprepare_TXN6: released deliveries are locked as before, and requeued at once if their timeout has passed.
 func TestUnprepare_TXN6(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		c := newCore(t, timeout(1000))
@@ -89,7 +89,7 @@ func TestUnprepare_TXN6(t *testing.T) {
 	}
 }
 
-// TestPrepareGone_TXN6: what a channel had prepared comes back with the channel.
+// TestPrepareGone_TXN6: the prepared deliveries of a channel are requeued when it ends.
 func TestPrepareGone_TXN6(t *testing.T) {
 	c := newCore(t, timeout(1000))
 	c.put("1")
@@ -104,7 +104,8 @@ func TestPrepareGone_TXN6(t *testing.T) {
 	c.want("ready", c.ready(), "1")
 }
 
-// TestPrepareMessages_TXN6: a queue that refuses what is over its limits says so beforehand, and takes what it has agreed to.
+// TestPrepareMessages_TXN6: a queue with reject-publish refuses to prepare messages above its limit, and accepts those it has
+// prepared.
 func TestPrepareMessages_TXN6(t *testing.T) {
 	c := newCore(t, maxLength(2, "reject-publish"))
 	c.put("1")
@@ -126,7 +127,7 @@ func TestPrepareMessages_TXN6(t *testing.T) {
 	}
 }
 
-// TestPrepareSession_TXN6: messages have to name their session; a delivery that was prepared outlives the lock of its session.
+// TestPrepareSession_TXN6: prepared messages must name their session; a prepared delivery keeps its session locked.
 func TestPrepareSession_TXN6(t *testing.T) {
 	c := newSessions(t)
 	if err := c.prepares(nil, [][]byte{ofSession("s", "").Header, nil}, 2); !errors.Is(err, mail.ErrSessionNeeded) {
@@ -161,7 +162,7 @@ func TestPrepareSession_TXN6(t *testing.T) {
 	}
 }
 
-// TestPrepareRenewed_TXN6: the lock of a delivery that is prepared is renewed for the time behind a rollback, and ends then.
+// TestPrepareRenewed_TXN6: the lock of a prepared delivery can be renewed; after a rollback it lasts until that time.
 func TestPrepareRenewed_TXN6(t *testing.T) {
 	c := newCore(t, timeout(1000))
 	c.put("1")

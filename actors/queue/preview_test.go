@@ -10,14 +10,14 @@ import (
 
 func retroactive(s *policies.QueueSettings) { s.RetroactiveTTL = true }
 
-// preview asks what settings would do.
+// preview requests a preview of changed settings.
 func (c *core) preview(change ...func(*policies.QueueSettings)) changes.Messages {
 	c.t.Helper()
 	c.feed(&mail.PreviewSettings{Request: mail.Request{ReplyTo: other}, Settings: settings(change...)})
 	return one[*mail.SettingsPreview](c).Messages
 }
 
-// TestPreview_POL20: the preview shows what happens when the settings come.
+// TestPreview_POL20: the preview shows the effects of the settings when they are applied.
 func TestPreview_POL20(t *testing.T) {
 	begun := func() *core {
 		c := newCore(t, ttl(60_000))
@@ -59,7 +59,7 @@ func TestPreview_POL20(t *testing.T) {
 	}
 }
 
-// TestPreviewInTurns: the queue goes on while many messages are looked at, so many of them in a turn.
+// TestPreviewInTurns: a limited number of messages is examined per turn, and the queue handles other mail in between.
 func TestPreviewInTurns(t *testing.T) {
 	c := newCore(t, ttl(60_000))
 	for range 1000 {
@@ -83,7 +83,7 @@ func TestPreviewInTurns(t *testing.T) {
 	}
 }
 
-// TestPreviewsOneAtATime: a later request takes the place of an earlier waiting one, and none waits for ever.
+// TestPreviewsOneAtATime: a new request replaces a waiting one, and each of them is answered.
 func TestPreviewsOneAtATime(t *testing.T) {
 	c := newCore(t, ttl(60_000))
 	for range 300 {

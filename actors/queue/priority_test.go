@@ -13,15 +13,15 @@ func priorities(n uint8) func(*policies.QueueSettings) {
 	return func(s *policies.QueueSettings) { s.MaxPriority = n }
 }
 
-// of is a message with a priority.
+// of returns a message with a priority.
 func of(priority uint8, body string, ttl int64) message.Message {
 	m := msg(body, ttl)
 	m.Priority = priority
 	return m
 }
 
-// TestPriorityOrder_DEC11: the highest first, first come first served within one;
-// above the maximum is the maximum.
+// TestPriorityOrder_DEC11: higher priorities come first, equal ones in order of arrival; priorities above the maximum count as
+// the maximum.
 func TestPriorityOrder_DEC11(t *testing.T) {
 	for _, x := range []struct {
 		max  uint8
@@ -47,7 +47,7 @@ func TestPriorityOrder_DEC11(t *testing.T) {
 	}
 }
 
-// TestPriorityOfQuorumQueue_DEC11: 0 to 4 are one priority, 5 to 31 are one each.
+// TestPriorityOfQuorumQueue_DEC11: 0 to 4 are one priority, 5 to 31 are separate ones, and higher ones count as 31.
 func TestPriorityOfQuorumQueue_DEC11(t *testing.T) {
 	c := newQuorum(t)
 	for i, p := range []uint8{0, 4, 5, 1, 31, 9, 255, 4} {
@@ -76,8 +76,7 @@ func TestPriorityExpiry_TTL30(t *testing.T) {
 	}
 }
 
-// TestPriorityExpiry_TTL19: in strict mode only the head of the highest priority
-// that has any.
+// TestPriorityExpiry_TTL19: in strict mode a message expires only at the head of the highest priority with messages.
 func TestPriorityExpiry_TTL19(t *testing.T) {
 	c := newCore(t, priorities(3), strict, dlx)
 	c.publish(of(1, "low", 10), of(3, "high", 50), of(3, "behind", 20))
@@ -87,8 +86,7 @@ func TestPriorityExpiry_TTL19(t *testing.T) {
 	c.want("dead", c.seenOff(), "expired high", "expired behind", "expired low")
 }
 
-// TestPriorityLimit_DL12: the head goes, which is that of the highest priority,
-// as in RabbitMQ.
+// TestPriorityLimit_DL12: the head is dropped, which is that of the highest priority, as in RabbitMQ.
 func TestPriorityLimit_DL12(t *testing.T) {
 	c := newCore(t, priorities(5), maxLength(2, "drop-head"), dlx)
 	c.publish(of(1, "a", -1), of(5, "b", -1), of(5, "c", -1), of(0, "d", -1))
@@ -96,8 +94,7 @@ func TestPriorityLimit_DL12(t *testing.T) {
 	c.want("dead", c.seenOff(), "maxlen b", "maxlen c")
 }
 
-// TestRequeueAboveTheLimit_DL10: a queue that rejects drops nothing that it has
-// accepted.
+// TestRequeueAboveTheLimit_DL10: a queue that rejects publishes does not drop accepted messages.
 func TestRequeueAboveTheLimit_DL10(t *testing.T) {
 	for _, overflow := range []string{"reject-publish", "reject-publish-dlx"} {
 		c := newCore(t, maxLength(1, overflow), dlx)

@@ -10,14 +10,14 @@ import (
 	"candlemark/policies"
 )
 
-// deliveryCount is the x-delivery-count header of a delivery, nil without one.
+// deliveryCount returns the x-delivery-count header of a delivery, nil without one.
 func deliveryCount(t *testing.T, d mail.Delivery) any {
 	t.Helper()
 	v, _ := headers(t, &d.Message).Get("x-delivery-count")
 	return v
 }
 
-// counts takes the x-delivery-count of everything delivered.
+// deliveryCounts takes the x-delivery-count headers of all deliveries.
 func (c *core) deliveryCounts() (counts []any) {
 	for _, x := range c.items() {
 		counts = append(counts, deliveryCount(c.t, x))
@@ -25,8 +25,7 @@ func (c *core) deliveryCounts() (counts []any) {
 	return counts
 }
 
-// TestDeliveryCount_DL9: the header is there from the first redelivery on, however
-// the message came back, to consumers and to basic.get.
+// TestDeliveryCount_DL9: the header is set from the first redelivery on, for any kind of requeue, for consumers and basic.get.
 func TestDeliveryCount_DL9(t *testing.T) {
 	c := newQuorum(t)
 	c.consume(ch1, "a", 1)
@@ -60,8 +59,7 @@ func TestDeliveryCountClassic_DL9(t *testing.T) {
 	}
 }
 
-// TestDeliveryLimit_DL9: 20 redeliveries unless said otherwise; a policy counts at
-// once, and less than 0 is no limit.
+// TestDeliveryLimit_DL9: the default is 20 redeliveries; 0 allows none, and a negative limit is no limit.
 func TestDeliveryLimit_DL9(t *testing.T) {
 	limit := func(n int64) func(*policies.QueueSettings) {
 		return func(s *policies.QueueSettings) { s.DeliveryLimit = n }
@@ -69,7 +67,7 @@ func TestDeliveryLimit_DL9(t *testing.T) {
 	for _, x := range []struct {
 		name   string
 		change func(*policies.QueueSettings)
-		want   int // deliveries
+		want   int // number of deliveries
 	}{
 		{"default", func(*policies.QueueSettings) {}, 21},
 		{"0", limit(0), 1},
@@ -109,8 +107,7 @@ func TestDeliveryLimit_DL9(t *testing.T) {
 	c.want("dead", c.seenOff(), "delivery_limit 1")
 }
 
-// TestDeliveryLimitTimeout_ADR10: a message over which consumers hang reaches it,
-// too.
+// TestDeliveryLimitTimeout_ADR10: deliveries that time out count towards the limit, too.
 func TestDeliveryLimitTimeout_ADR10(t *testing.T) {
 	c := newQuorum(t, timeout(10), dlx, func(s *policies.QueueSettings) { s.DeliveryLimit = 2 })
 	c.put("1")
@@ -121,7 +118,7 @@ func TestDeliveryLimitTimeout_ADR10(t *testing.T) {
 	c.want("dead", c.seenOff(), "delivery_limit 1")
 }
 
-// TestDeadWithCount_LOCK8: the dead-letter actor gets the delivery count, which stays out of the copy's headers
+// TestDeadWithCount_LOCK8: the dead-letter actor gets the delivery count, which is not among the copy's headers
 // (TestDeliveryCountOfDeadLetters_DL9).
 func TestDeadWithCount_LOCK8(t *testing.T) {
 	c := newQuorum(t, dlx)
@@ -135,7 +132,7 @@ func TestDeadWithCount_LOCK8(t *testing.T) {
 	}
 }
 
-// TestFailed_DL9: classic queues count deliveries that failed for clients of AMQP 1.0 only.
+// TestFailed_DL9: classic queues count failed deliveries, only for clients of AMQP 1.0.
 func TestFailed_DL9(t *testing.T) {
 	c := newCore(t)
 	c.consume(ch1, "a", 1)
@@ -155,7 +152,8 @@ func TestFailed_DL9(t *testing.T) {
 	}
 }
 
-// TestFailedOfDead_DL9: dead letters have the count of deliveries that failed for clients of AMQP 1.0, and a rejection counts unless it is a discard.
+// TestFailedOfDead_DL9: dead letters have the count of failed deliveries for clients of AMQP 1.0, in which a reject counts and a
+// discard does not.
 func TestFailedOfDead_DL9(t *testing.T) {
 	for _, x := range []struct {
 		c    *core
@@ -174,8 +172,8 @@ func TestFailedOfDead_DL9(t *testing.T) {
 	}
 }
 
-// TestRequeueKeepsPosition_TTL16: also on quorum queues, where RabbitMQ 4 delivers
-// what came back first, in the order in which it came.
+// TestRequeueKeepsPosition_TTL16: requeued messages keep their positions on quorum queues, too, where RabbitMQ 4 delivers them in
+// the order in which they were requeued.
 func TestRequeueKeepsPosition_TTL16(t *testing.T) {
 	c := newQuorum(t)
 	c.put("1", "2", "3")
@@ -186,7 +184,7 @@ func TestRequeueKeepsPosition_TTL16(t *testing.T) {
 	c.want("ready", c.ready(), "1", "2", "3")
 }
 
-// TestZero_TTL23: on quorum queues a TTL of 0 is one of 1 ms.
+// TestZero_TTL23: on quorum queues a TTL of 0 counts as 1 ms.
 func TestZero_TTL23(t *testing.T) {
 	for name, c := range map[string]*core{
 		"message": newQuorum(t), "queue": newQuorum(t, ttl(0)),

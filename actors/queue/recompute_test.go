@@ -9,7 +9,7 @@ import (
 	"candlemark/actors/mail"
 )
 
-// TestForwardGivenUp: a message that comes back to a queue that forwards nothing any more goes to a waiting consumer at once.
+// TestForwardGivenUp: a message that returns to a queue that no longer forwards goes to a waiting consumer at once.
 func TestForwardGivenUp(t *testing.T) {
 	c := newCore(t, dlx, forwardTo)
 	c.consume(ch1, "a", 10)
@@ -22,7 +22,7 @@ func TestForwardGivenUp(t *testing.T) {
 	c.want("delivered", c.delivered("a"), "m")
 }
 
-// TestSpilledForNothing: what is dropped in the turn in which it was to be written is not under way to the journal.
+// TestSpilledForNothing: a message dropped in the turn in which it was to be written is not sent to the journal.
 func TestSpilledForNothing(t *testing.T) {
 	c := newCore(t, maxLength(0, "drop-head"))
 	c.pressed = func() bool { return true }
@@ -32,7 +32,7 @@ func TestSpilledForNothing(t *testing.T) {
 	}
 }
 
-// TestReleasedBeforeWritten_DLY9: a message that is released before the journal has it is found there afterwards, whatever else was
+// TestReleasedBeforeWritten_DLY9: a message released before it is in the journal is found there afterwards, whatever else was
 // written with it.
 func TestReleasedBeforeWritten_DLY9(t *testing.T) {
 	c := durableCore(t, delaying)
@@ -40,9 +40,9 @@ func TestReleasedBeforeWritten_DLY9(t *testing.T) {
 	a.Persistent = false
 	c.publish(a)
 	c.hold, c.pressed = true, func() bool { return true }
-	c.publish(heldBack("b", 10)) // a is written behind it
+	c.publish(heldBack("b", 10)) // a is written after b
 	written := make(chan struct{})
-	go func() { // as the journal does; what is read of a record meanwhile is something else
+	go func() { // like the journal; the turn must not access this field meanwhile
 		c.commits[0].Records[0].Position = 5
 		close(written)
 	}()
@@ -55,7 +55,7 @@ func TestReleasedBeforeWritten_DLY9(t *testing.T) {
 	}
 }
 
-// TestReleasedWhileWritten_DLY9: messages come due while the journal writes them.
+// TestReleasedWhileWritten_DLY9: messages become due while the journal writes them.
 func TestReleasedWhileWritten_DLY9(t *testing.T) {
 	bubble(t, settings(delaying), func(r *rig) {
 		r.config.Queue.Durable = true
@@ -87,8 +87,8 @@ func TestReleasedWhileWritten_DLY9(t *testing.T) {
 	})
 }
 
-// TestExpiresBeforeItsTime_TTL17: a moment of expiry that has passed when a scheduled message is due is no TTL of 0, which would be
-// delivered now.
+// TestExpiresBeforeItsTime_TTL17: a message whose moment of expiry has passed when it is due expires, unlike one with a TTL of 0,
+// which is delivered if possible.
 func TestExpiresBeforeItsTime_TTL17(t *testing.T) {
 	for _, pressed := range []bool{false, true} {
 		c := durableCore(t, delaying, dlx, expiresAt)
@@ -102,7 +102,7 @@ func TestExpiresBeforeItsTime_TTL17(t *testing.T) {
 	}
 }
 
-// TestForwardBytes: what is on its way elsewhere counts once.
+// TestForwardBytes: a message being forwarded is counted once.
 func TestForwardBytes(t *testing.T) {
 	c := newCore(t, forwardTo)
 	c.put("on its way")

@@ -10,11 +10,10 @@ import (
 	"candlemark/policies"
 )
 
-// recovered is a queue that was started with what a journal had; the bodies are
-// a, b and so on.
-// newest is a number behind which recovered queues number their messages.
+// newest is the number after which recovered queues number their messages.
 const newest = 1 << 40
 
+// recovered returns a queue started with the content of a journal; the bodies are a, b and so on.
 func recovered(t *testing.T, s policies.QueueSettings, asleep bool, messages ...store.Recovered) *core {
 	cfg := testConfig(s)
 	cfg.Queue.Durable, cfg.Asleep = true, asleep
@@ -88,8 +87,7 @@ func TestRecoveredRetroactively_TTL25(t *testing.T) {
 	})
 }
 
-// TestAsleep_LEASE4: it does nothing on its own and keeps mail for later; its
-// lease has its full period.
+// TestAsleep_LEASE4: a queue that is asleep does nothing by itself and keeps mail for later; its lease starts when it wakes.
 func TestAsleep_LEASE4(t *testing.T) {
 	c := recovered(t, settings(dlx, expires(1000)), true, store.Recovered{Time: start - 10, TTL: 5, Deadline: start - 5})
 	c.put("b")
@@ -122,7 +120,7 @@ func TestPolicyWhileAsleep(t *testing.T) {
 	}
 	effective := policies.NewSet("/").With(p).Effective(policies.KindClassicQueue, "q")
 	c.feed(&mail.Configure{Effective: effective, Settings: policies.SettingsFor(nil, effective)}, &mail.Wake{})
-	cfg.Queue.Stats.Set(&queuestats.Values{queuestats.Running: 1}) // as the shell does after a turn
+	cfg.Queue.Stats.Set(&queuestats.Values{queuestats.Running: 1}) // like the shell after a turn
 	if user, _ := cfg.Queue.Stats.Policies(); user != "p" || c.Settings.MaxLength != 5 {
 		t.Errorf("lists show the policy %q, with %+v", user, c.Settings)
 	}

@@ -25,7 +25,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// survivor holds what has to be the same after a restart.
+// survivor holds the properties that must be the same after a restart.
 type survivor struct {
 	deadline, ttl, enqueued int64
 	size                    int64
@@ -60,7 +60,7 @@ func (r *rig) survivors() map[uint64]survivor {
 			}
 			if until, ok := s.Deferred.Until(h); ok && e.Marks&backlog.Deferred != 0 {
 				m := all[e.Seq]
-				if m.until = until; until <= r.config.Clock.Now().Floor() { // ready in the next turn
+				if m.until = until; until <= r.config.Clock.Now().Floor() { // it becomes ready in the next turn
 					m.deferred, m.until = false, 0
 				}
 				all[e.Seq] = m
@@ -70,16 +70,16 @@ func (r *rig) survivors() map[uint64]survivor {
 	return all
 }
 
-// reopen is a restart of the broker: nothing is left but what the journal has.
+// reopen restarts the broker: only the journal's content is left.
 func (r *rig) reopen() {
 	_ = r.system.Root.StopFuture(r.queue).Wait()
 	r.journal = r.journal.Reopen(r.options)
 	r.config.Journal, r.config.Recovered = r.journal, r.journal.Take(7)
-	r.config.Newest += 1 << 44 // as a start does
+	r.config.Newest += 1 << 44 // like a start
 	r.spawn()
 }
 
-// traffic is a client at random.
+// traffic plays a client with random requests.
 type traffic struct {
 	*rig
 	rng    *rand.Rand
@@ -87,7 +87,7 @@ type traffic struct {
 	tags   int
 }
 
-// entrusted is message n: all of it follows from the number.
+// entrusted returns message n, whose fields can be checked from the number.
 func entrusted(n uint64, rng *rand.Rand) message.Message {
 	m := numbered(n, []int64{-1, 1 + rng.Int64N(500), 3600_000 + rng.Int64N(1000)}[rng.IntN(3)])
 	m.Body = fmt.Appendf(nil, "%d%*s", n, rng.IntN(300), "")
@@ -99,7 +99,7 @@ func entrusted(n uint64, rng *rand.Rand) message.Message {
 	return m
 }
 
-// whole reports whether d is message n, for some n, and which.
+// whole returns the number of a delivered message, and whether its fields match it.
 func whole(d mail.Delivery) (n uint64, ok bool) {
 	_, err := fmt.Sscan(string(d.Message.Body), &n)
 	ok = err == nil && string(d.Message.RoutingKey) == fmt.Sprint("key ", n)
@@ -109,7 +109,7 @@ func whole(d mail.Delivery) (n uint64, ok bool) {
 	return n, ok
 }
 
-// said makes up the outcome of a consumer, mostly none.
+// said returns a random outcome of a consumer, mostly none.
 func said(rng *rand.Rand) *mail.Outcome {
 	if rng.IntN(3) > 0 {
 		return nil
@@ -161,8 +161,8 @@ func (x *traffic) step() {
 	time.Sleep(time.Duration(x.rng.IntN(3000)) * time.Microsecond)
 }
 
-// TestReopen_TTL26: random commands, a journal that is late, and restarts, some of them with records on their way.
-// The journal returns the messages that the queue had, whether their contents were in memory or not.
+// TestReopen_TTL26: with random commands, a slow journal and restarts, some of them with records under way, the journal returns
+// the queue's messages, whether their contents were in memory or not.
 func TestReopen_TTL26(t *testing.T) {
 	seeded(t, 20, func(t *testing.T, seed uint64) {
 		rng := rand.New(rand.NewPCG(seed, 0))
@@ -184,8 +184,7 @@ func TestReopen_TTL26(t *testing.T) {
 	})
 }
 
-// surroundings are a slow journal, a dead-letter actor that forgets some, and
-// perhaps no memory.
+// surroundings sets up a slow journal, a dead-letter actor that does not answer every time, and perhaps too little memory.
 func (r *rig) surroundings(rng *rand.Rand) {
 	r.config.Queue.Durable = true
 	r.options.Delay = time.Duration(rng.IntN(20)) * time.Millisecond
@@ -194,7 +193,7 @@ func (r *rig) surroundings(rng *rand.Rand) {
 		r.config.Budget.Add(2)
 		r.config.Budget.SetLimit(1)
 	}
-	forgets := rand.New(rand.NewPCG(rng.Uint64(), 0)) // the actor's own
+	forgets := rand.New(rand.NewPCG(rng.Uint64(), 0)) // of the actor only
 	r.dead.react = func(ctx actor.Context, what any) {
 		if l, ok := what.(*mail.DeadLetter); ok && forgets.IntN(2) == 0 {
 			reply := &mail.DeadLetterReply{Incarnation: l.Incarnation}
@@ -206,7 +205,7 @@ func (r *rig) surroundings(rng *rand.Rand) {
 	}
 }
 
-// life is the time between two restarts.
+// life runs the time between two restarts.
 func (x *traffic) life() {
 	x.look(func(s *state) { s.Pager.Idle, s.Pager.Busy = 0, 0 })
 	for range 150 {
@@ -223,12 +222,12 @@ func (x *traffic) life() {
 	x.reopen()
 	after := x.survivors()
 	for seq, m := range before {
-		if now := x.config.Clock.Now().Floor(); m.until != 0 && min(m.until, m.deadline) <= now { // it is ready again meanwhile, or a dead letter
+		if now := x.config.Clock.Now().Floor(); m.until != 0 && min(m.until, m.deadline) <= now { // it has become ready or a dead letter
 			m.deferred, m.until = false, 0
 			before[seq] = m
 		}
 	}
-	maps.DeleteFunc(before, func(seq uint64, m survivor) bool { // it was overdue, and is dealt with
+	maps.DeleteFunc(before, func(seq uint64, m survivor) bool { // overdue messages have expired
 		_, there := after[seq]
 		return !there && m.deadline <= x.config.Clock.Now().Floor()
 	})
@@ -242,9 +241,9 @@ func (x *traffic) life() {
 	}
 }
 
-// drain gets what is left: all of it is there, and whole.
+// drain gets all remaining messages: each must be there and unchanged.
 func (x *traffic) drain() {
-	time.Sleep(time.Second) // nothing is postponed any more
+	time.Sleep(time.Second) // until no message is postponed
 	synctest.Wait()
 	ready := 0
 	x.look(func(s *state) { ready = s.Backlog.Ready() })
@@ -277,8 +276,8 @@ func (x *traffic) drain() {
 	}
 }
 
-// TestFailingJournal_LEASE8: at some point the journal starts to fail. Confirmed messages are there after the
-// restart; later ones are refused, and the queue takes no more persistent messages.
+// TestFailingJournal_LEASE8: the journal begins to fail at some point. Confirmed messages exist after the restart; later ones are
+// refused, and the queue accepts no more persistent messages.
 func TestFailingJournal_LEASE8(t *testing.T) {
 	for range 10 {
 		fails := 2 + rand.IntN(20)
@@ -324,8 +323,8 @@ func TestFailingJournal_LEASE8(t *testing.T) {
 	}
 }
 
-// TestReplayEqualsLive_LEASE8: the journal, late and sometimes failing, leads to the
-// messages that the queue has; what failed was refused (PRO-14).
+// TestReplayEqualsLive_LEASE8: the records of a slow journal, which may fail at times, lead to the queue's messages; messages
+// that could not be stored were refused (PRO-14).
 func TestReplayEqualsLive_LEASE8(t *testing.T) {
 	for _, failing := range []bool{false, true} {
 		t.Run(fmt.Sprintf("failing=%v", failing), func(t *testing.T) {
@@ -366,7 +365,7 @@ func replayOver(r *rig, failing bool) {
 		r.t.Fatalf("%d acks, %d nacks", len(acks), len(nacks))
 	}
 	kept := replayed(r.journal.Replay(7))
-	if failing { // the queue keeps what it took; the journal what it confirmed
+	if failing { // the queue keeps all accepted messages, the journal the confirmed ones
 		for seq := range kept {
 			if acks[seq-first] != 1 {
 				r.t.Errorf("%d is stored and was refused", seq)

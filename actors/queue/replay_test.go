@@ -6,7 +6,7 @@ import (
 	"candlemark/internal/store"
 )
 
-// kept is a message as the journal knows it.
+// keptMessage is a message in the journal.
 type keptMessage struct {
 	at   int64 // its deadline
 	body []byte
@@ -29,7 +29,7 @@ func replayed(records []store.Record) map[uint64]keptMessage {
 	return messages
 }
 
-// strike takes the range of r out of m, by the shorter way.
+// strike removes the numbers of r from m.
 func strike[V any](m map[uint64]V, r *store.Record) {
 	if r.Last-r.First > uint64(len(m)) {
 		maps.DeleteFunc(m, func(n uint64, _ V) bool { return r.First <= n && n <= r.Last })

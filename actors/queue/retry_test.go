@@ -10,7 +10,7 @@ import (
 	"candlemark/policies"
 )
 
-// insisting is a quorum queue with at-least-once dead-lettering (DL-30).
+// insisting configures at-least-once dead-lettering (DL-30).
 func insisting(s *policies.QueueSettings) {
 	dlx(s)
 	s.Overflow, s.DeadLetterAtLeastOnce, s.DeliveryLimit = "reject-publish", true, -1
@@ -22,7 +22,7 @@ func durableCore(t *testing.T, change ...func(*policies.QueueSettings)) *core {
 	return newCoreOf(t, cfg)
 }
 
-// letters takes what was sent to be dead-lettered.
+// letters takes the messages sent to be dead-lettered.
 func (c *core) letters() (bodies []string, ids []uint64, care mail.Guarantee) {
 	for _, l := range all[*mail.DeadLetter](c) {
 		care = l.Guarantee
@@ -33,7 +33,7 @@ func (c *core) letters() (bodies []string, ids []uint64, care mail.Guarantee) {
 	return bodies, ids, care
 }
 
-// keep is the dead-letter actor's answer that these stay.
+// keep answers as the dead-letter actor that these messages are retained.
 func (c *core) keep(ids ...uint64) {
 	m := &mail.DeadLetterReply{Incarnation: 7}
 	for _, id := range ids {
@@ -50,8 +50,8 @@ func (c *core) takenCareOf(ids ...uint64) {
 	c.feed(m)
 }
 
-// TestRetry_DL30: what could not be enqueued is sent again, ever later, and at
-// once when something got through.
+// TestRetry_DL30: messages that could not be enqueued are sent again, with growing delays, and at once when one of them was
+// taken.
 func TestRetry_DL30(t *testing.T) {
 	c := newQuorum(t, insisting, ttl(10))
 	c.put("a", "b")
@@ -90,7 +90,7 @@ func TestRetry_DL30(t *testing.T) {
 	}
 }
 
-// TestRetained_DL30: what stays counts against the limits, in messages and bytes.
+// TestRetained_DL30: retained messages count towards the limits, in messages and bytes.
 func TestRetained_DL30(t *testing.T) {
 	for name, limit := range map[string]func(*policies.QueueSettings){
 		"messages": func(s *policies.QueueSettings) { s.MaxLength = 2 },
@@ -116,7 +116,7 @@ func TestRetained_DL30(t *testing.T) {
 	}
 }
 
-// TestRetryRemembersTargets_DL30: those that have it are named.
+// TestRetryRemembersTargets_DL30: a retry names the targets that already have the message.
 func TestRetryRemembersTargets_DL30(t *testing.T) {
 	c := newQuorum(t, insisting, ttl(10))
 	c.put("a")
@@ -129,8 +129,7 @@ func TestRetryRemembersTargets_DL30(t *testing.T) {
 	}
 }
 
-// TestRetryClassic_DL29: a durable classic queue tries for a while, a transient
-// one once.
+// TestRetryClassic_DL29: a durable classic queue retries a limited number of times, a transient one not at all.
 func TestRetryClassic_DL29(t *testing.T) {
 	c := durableCore(t, dlx, ttl(10))
 	c.put("a")
@@ -158,7 +157,7 @@ func TestRetryClassic_DL29(t *testing.T) {
 	}
 }
 
-// TestRetryRounds_DL30: one limit's worth at a time, in turn.
+// TestRetryRounds_DL30: each round sends at most Limit messages, in turn.
 func TestRetryRounds_DL30(t *testing.T) {
 	c := newQuorum(t, insisting, ttl(10))
 	c.put(bodies(1, deadletters.Limit)...)
@@ -182,7 +181,7 @@ func TestRetryRounds_DL30(t *testing.T) {
 	}
 }
 
-// TestRetryEnds_LEASE7: with the queue, or with its dead-letter exchange.
+// TestRetryEnds_LEASE7: retries end with the queue, or with its dead-letter exchange.
 func TestRetryEnds_LEASE7(t *testing.T) {
 	waiting := func(t *testing.T) *core {
 		c := newQuorum(t, insisting, ttl(10), expires(5000))
@@ -225,7 +224,7 @@ func TestRetryEnds_LEASE7(t *testing.T) {
 			if len(ids) != 1 || care != mail.Drop || c.phase != draining {
 				t.Fatalf("%v, care %d, phase %d", ids, care, c.phase)
 			}
-			if refused { // it was on its way with more care
+			if refused { // the answer to an attempt with a stronger guarantee
 				c.keep(ids...)
 			} else {
 				c.takenCareOf(ids...)
@@ -237,8 +236,7 @@ func TestRetryEnds_LEASE7(t *testing.T) {
 	}
 }
 
-// TestRefusedIsDeadLettered_DL29: a full target with reject-publish-dlx has taken
-// care of a dead letter, so that it is not sent again.
+// TestRefusedIsDeadLettered_DL29: a full target with reject-publish-dlx confirms a dead letter, so that it is not sent again.
 func TestRefusedIsDeadLettered_DL29(t *testing.T) {
 	c := newCore(t, maxLength(0, "reject-publish-dlx"), dlx)
 	m := msg("a", -1)
@@ -250,7 +248,8 @@ func TestRefusedIsDeadLettered_DL29(t *testing.T) {
 	c.want("dead", c.seenOff(), "maxlen a")
 }
 
-// TestDeadLetterQueue_DL30: what dies in a queue with a dead-letter queue waits for that, durable or not, and without being in the way.
+// TestDeadLetterQueue_DL30: dead letters are retained until the dead-letter queue takes them, even in a transient queue, and do
+// not count towards its limit.
 func TestDeadLetterQueue_DL30(t *testing.T) {
 	c := newCore(t, ttl(10), maxLength(2, ""), func(s *policies.QueueSettings) {
 		s.DeadLetterQueue = true

@@ -16,8 +16,8 @@ func priority(v any) func(*mail.Consume) {
 	return func(m *mail.Consume) { m.Arguments = m.Arguments.Set("x-priority", v) }
 }
 
-// TestPriorities_DEC15: a consumer gets messages only while no consumer with a higher
-// priority can take them; those of one priority take turns.
+// TestPriorities_DEC15: a consumer gets messages only while no consumer with a higher priority can take them; consumers of one
+// priority take turns.
 func TestPriorities_DEC15(t *testing.T) {
 	c := newCore(t)
 	c.consume(ch1, "low", 0, priority(int8(-1)))
@@ -37,8 +37,8 @@ func TestPriorities_DEC15(t *testing.T) {
 	c.want("low", c.delivered("low"), "11")
 }
 
-// TestPrioritiesWithoutAcks_DEC15: the window counts as room, too, and who is
-// above everybody gets it all.
+// TestPrioritiesWithoutAcks_DEC15: without acknowledgements the window limits a consumer; within it the highest priority gets all
+// messages.
 func TestPrioritiesWithoutAcks_DEC15(t *testing.T) {
 	c := newCore(t)
 	c.consume(ch1, "low", 0, noAck)
@@ -55,7 +55,7 @@ func TestPrioritiesWithoutAcks_DEC15(t *testing.T) {
 	c.put("last")
 	c.want("nobody is above", c.delivered("low"), "last")
 	c.feed(&mail.ChannelGone{Channel: ch1})
-	if c.consumers.Len() != 0 { // and no ring is left (Check)
+	if c.consumers.Len() != 0 { // nor is a ring (see check)
 		t.Errorf("%d consumers are left", c.consumers.Len())
 	}
 }
@@ -77,8 +77,7 @@ func TestConsumerArguments_DEC15(t *testing.T) {
 	}
 }
 
-// TestArgumentsBeforeExclusiveUse_DEC15: RabbitMQ checks arguments before it asks
-// the queue.
+// TestArgumentsBeforeExclusiveUse_DEC15: arguments are checked before exclusive use, as in RabbitMQ.
 func TestArgumentsBeforeExclusiveUse_DEC15(t *testing.T) {
 	c := newCore(t)
 	c.consume(ch1, "a", 0, func(m *mail.Consume) { m.Exclusive = true })
@@ -98,7 +97,7 @@ func newQuorum(t *testing.T, change ...func(*policies.QueueSettings)) *core {
 	return newCoreOf(t, cfg)
 }
 
-// TestSuccession_DEC11: behind the active consumer the highest priority is next.
+// TestSuccession_DEC11: the highest priority follows the active consumer.
 func TestSuccession_DEC11(t *testing.T) {
 	c := newCore(t, single)
 	c.consume(ch1, "a", 0)
@@ -116,8 +115,8 @@ func TestSuccession_DEC11(t *testing.T) {
 	}
 }
 
-// TestTakeover_DEC11: on a quorum queue a higher priority takes over when the
-// active consumer holds nothing more.
+// TestTakeover_DEC11: on a quorum queue a consumer with a higher priority takes over when the active one holds no more
+// deliveries.
 func TestTakeover_DEC11(t *testing.T) {
 	c := newQuorum(t, single)
 	c.consume(ch1, "a", 5)
@@ -137,8 +136,7 @@ func TestTakeover_DEC11(t *testing.T) {
 	c.want("a is active again", c.delivered("a"), "3*", "4*")
 }
 
-// TestTakeoverReturnsAllowance_DEC11: what a channel allowed the one that makes
-// way goes back, also when it comes late.
+// TestTakeoverReturnsAllowance_DEC11: the allowance of a consumer that is replaced is returned, even if it arrives late.
 func TestTakeoverReturnsAllowance_DEC11(t *testing.T) {
 	c := newQuorum(t, single)
 	c.consume(ch1, "a", 0, limited)
@@ -153,7 +151,7 @@ func TestTakeoverReturnsAllowance_DEC11(t *testing.T) {
 	for _, u := range all[*mail.Unused](c) {
 		returned += u.Messages
 	}
-	if returned != 4 { // with the one that was kept from the first time
+	if returned != 4 { // including the one left from the first allowance
 		t.Errorf("%d returned", returned)
 	}
 	c.put("2")
@@ -173,8 +171,7 @@ func TestExclusiveOnSingleActive_DEC15(t *testing.T) {
 	}
 }
 
-// Under a common limit too, the channel of whoever has a higher priority is
-// offered first.
+// TestOfferByPriority: under global limits, too, the channel of the consumer with the highest priority gets the first offer.
 func TestOfferByPriority(t *testing.T) {
 	c := newCore(t)
 	c.consume(ch1, "a", 0, limited, priority(int32(1)))
@@ -184,8 +181,8 @@ func TestOfferByPriority(t *testing.T) {
 	c.wantOffers(ch2, ch1, other)
 }
 
-// Messages allowed by a channel go to its consumers as if each had been allowed: by priority, then in turn, even if
-// few are allowed at a time.
+// Messages allowed by a channel are shared by its consumers as usual: by priority, then in turn, even if few are allowed at a
+// time.
 func TestOfferSharedByConsumers(t *testing.T) {
 	c := newCore(t)
 	c.consume(ch1, "a", 0, limited)
@@ -201,8 +198,8 @@ func TestOfferSharedByConsumers(t *testing.T) {
 	c.want("b", c.delivered("b"), "4", "6")
 }
 
-// A consumer that comes after the one whose offer is open is offered for anew:
-// the channel has forgotten the offer with the last of its consumers.
+// A consumer attached after the one with an open offer left is offered again: the channel dropped the offer with its last
+// consumer.
 func TestOfferForgotten(t *testing.T) {
 	c := newCore(t)
 	c.put("1")

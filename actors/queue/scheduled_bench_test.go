@@ -26,8 +26,8 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// recoveredScheduled is a queue that came back with so many scheduled messages, due
-// at random times within an hour. Their contents are in the journal.
+// recoveredScheduled returns a queue recovered with n scheduled messages, due at random times within an hour. Their contents are
+// in the journal.
 func recoveredScheduled(n int) *core {
 	list := make([]store.Recovered, n)
 	for i := range list {
@@ -43,8 +43,7 @@ func recoveredScheduled(n int) *core {
 	return c
 }
 
-// BenchmarkScheduledRecovery is a restart with five million, from when the journal was
-// read on.
+// BenchmarkScheduledRecovery measures a restart with five million messages, after the journal was read.
 func BenchmarkScheduledRecovery(b *testing.B) {
 	for b.Loop() {
 		before := heap()
@@ -56,7 +55,7 @@ func BenchmarkScheduledRecovery(b *testing.B) {
 	}
 }
 
-// BenchmarkScheduled asks and changes a queue with five million scheduled messages.
+// BenchmarkScheduled queries and changes a queue with five million scheduled messages.
 func BenchmarkScheduled(b *testing.B) {
 	c := recoveredScheduled(benchScheduled)
 	ask := mail.Request{ReplyTo: ch1}
@@ -65,7 +64,7 @@ func BenchmarkScheduled(b *testing.B) {
 			c.run(&mail.DescribeQueue{Request: ask})
 		}
 	})
-	b.Run("page", func(b *testing.B) { // the queue's turn; the journal reads 1000 contents beside it
+	b.Run("page", func(b *testing.B) { // only the queue's turn; the journal also reads 1000 contents
 		for b.Loop() {
 			c.run(&mail.ListScheduled{Request: ask, After: mail.Cursor{Due: start + rand.Int64N(benchHour)}})
 			if len(c.out.lookups) != 1 {

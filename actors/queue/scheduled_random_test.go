@@ -13,21 +13,21 @@ import (
 	"candlemark/policies"
 )
 
-// times hold what a mover knows of its messages' times, and of what a restart may do to them.
+// times holds the times of a mover's messages, and the possible effects of a restart on them.
 type times struct {
-	release, own map[string]int64 // when it may be had, ms after the start; its TTL
-	kept         map[string]bool  // it is to survive: persistent and not refused
-	unwritten    map[string]bool  // its end is not, as the journal had failed
+	release, own map[string]int64 // earliest time of delivery in ms after the start; own TTL
+	kept         map[string]bool  // must survive: persistent and not refused
+	unwritten    map[string]bool  // ended while the journal was failing
 	numbers      map[uint64]string
 	overdue      string
-	settled      []func(*policies.QueueSettings) // of the queue at present
-	inDoubt      int                             // messages that came back although they had ended
+	settled      []func(*policies.QueueSettings) // the queue's current settings
+	inDoubt      int                             // number of messages that ended and returned
 }
 
-// shortest is the TTL that the queue gets at times.
+// shortest is the lowest TTL that the queue gets.
 const shortest = 40
 
-// punctual: nothing is early.
+// punctual checks that no message is early.
 func (m *mover) punctual() {
 	for _, p := range m.pending {
 		m.notBefore(p.body, p.fate)
@@ -74,7 +74,7 @@ func (m *mover) isPending(body string) bool {
 	return false
 }
 
-// living are the bodies of all messages in the queue.
+// living returns the bodies of all messages in the queue.
 func (m *mover) living() map[string]bool {
 	bodies := map[string]bool{}
 	b := &m.Backlog
@@ -95,7 +95,7 @@ func (m *mover) living() map[string]bool {
 	return bodies
 }
 
-// gone are messages that are not there any more without a known outcome.
+// gone returns messages that are not in the queue and have no recorded outcome.
 func (m *mover) gone() (bodies []string) {
 	living := m.living()
 	for i := range m.n {
@@ -121,7 +121,7 @@ func (m *mover) publishSome() {
 	m.publish(batch...)
 }
 
-// written ends what the journal has under way.
+// written completes all work of the journal.
 func (m *mover) written() {
 	m.disk.late, m.hold = false, false
 	for m.feed(again{}); len(m.commits) > 0; {
@@ -129,7 +129,7 @@ func (m *mover) written() {
 	}
 }
 
-// change cancels a scheduled message, or gives it another time.
+// change cancels or reschedules a scheduled message.
 func (m *mover) change() {
 	m.written()
 	m.feed(&mail.ListScheduled{Request: mail.Request{ReplyTo: ch1}})
@@ -157,7 +157,7 @@ func (m *mover) change() {
 	if cancelled {
 		m.ends(body, "cancelled")
 	} else if m.disk.err != nil {
-		m.release[body] = 0 // after a restart it may have its old time
+		m.release[body] = 0 // a restart may restore its old time
 	}
 }
 
@@ -173,7 +173,7 @@ func (m *mover) purge() {
 	}
 }
 
-// configure has the queue move its messages on, or not; have a TTL that counts for what is there, or not.
+// configure sets or removes forwarding, a retroactive TTL and a release rate, at random.
 func (m *mover) configure() {
 	m.settled = []func(*policies.QueueSettings){dlx, delaying, overdue(m.overdue), func(s *policies.QueueSettings) { s.RetroactiveTTL = true }}
 	if m.rng.IntN(2) == 0 {
@@ -188,12 +188,13 @@ func (m *mover) configure() {
 	m.feed(&mail.Configure{Settings: settings(m.settled...)})
 }
 
-// restart is one of the broker: what was to survive did, and what had ended is gone, unless the journal had failed before.
+// restart restarts the broker and checks that messages that must survive did, and that none that ended is back, unless the
+// journal was failing.
 func (m *mover) restart() {
 	m.collect()
 	before := m.living()
 	m.pending, m.held, m.first = nil, nil, 0
-	for _, body := range m.numbers { // nobody was told
+	for _, body := range m.numbers { // not answered
 		m.kept[body] = false
 	}
 	clear(m.numbers)
@@ -254,8 +255,8 @@ func (m *mover) stepInTime() {
 	m.collect()
 }
 
-// TestScheduledRandom_DLY14: whatever happens to scheduled messages, with the queue moving its messages on or not, with other TTLs for
-// what is there, with a journal that fails and with restarts: none is early, and each ends once. Under pressure contents leave memory.
+// TestScheduledRandom_DLY14: with forwarding set and removed, changing retroactive TTLs, a failing journal and restarts, no
+// scheduled message is early, and each ends once. Under pressure contents are paged out.
 func TestScheduledRandom_DLY14(t *testing.T) {
 	seeded(t, 200, func(t *testing.T, seed uint64) {
 		rng := rand.New(rand.NewPCG(seed, 1))
@@ -280,7 +281,7 @@ func TestScheduledRandom_DLY14(t *testing.T) {
 	})
 }
 
-// wind has everything end.
+// wind ends all messages.
 func (m *mover) wind() {
 	m.feed(&mail.Configure{Settings: settings(dlx, delaying, forwardTo)})
 	for m.collect(); len(m.pending)+len(m.held) > 0 || m.Backlog.Len() > 0 || m.Scheduled.Len() > 0; m.collect() {

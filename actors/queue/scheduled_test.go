@@ -26,7 +26,7 @@ func rate(n int64) func(*policies.QueueSettings) {
 	return func(s *policies.QueueSettings) { s.ReleaseRate = n }
 }
 
-// titled is a persistent message with headers and the message-id "id body".
+// titled returns a persistent message with headers and the message-id "id body".
 func titled(body string, headers ...any) message.Message {
 	var table protocol.Table
 	for i := 0; i < len(headers); i += 2 {
@@ -38,7 +38,7 @@ func titled(body string, headers ...any) message.Message {
 	return m
 }
 
-// heldBack is one with an x-delay.
+// heldBack is titled with an x-delay.
 func heldBack(body string, ms int64) message.Message { return titled(body, "x-delay", ms) }
 
 func withTTL(m message.Message, ttl int64) message.Message {
@@ -46,7 +46,7 @@ func withTTL(m message.Message, ttl int64) message.Message {
 	return m
 }
 
-// pages lists the scheduled messages as "body due", through pages of a size.
+// pages lists the scheduled messages as "body due", by pages of a given size.
 func (c *core) pages(limit int) (list []string) {
 	c.t.Helper()
 	m := &mail.ListScheduled{Request: mail.Request{ReplyTo: ch1}, Limit: limit}
@@ -69,7 +69,7 @@ func (c *core) pages(limit int) (list []string) {
 	}
 }
 
-// seqOf is the number of a scheduled message.
+// seqOf returns the number of a scheduled message.
 func (c *core) seqOf(body string) uint64 {
 	c.t.Helper()
 	c.feed(&mail.ListScheduled{Request: mail.Request{ReplyTo: ch1}})
@@ -109,7 +109,7 @@ func (c *core) info() *mail.QueueInfo {
 	return one[*mail.QueueInfo](c)
 }
 
-// restarted is the queue after a restart that takes so long, with what its disk has.
+// restarted returns the queue after a restart that takes off ms, with the content of its disk.
 func (c *core) restarted(off int64, change ...func(*policies.QueueSettings)) *core {
 	cfg := testConfig(settings(change...))
 	cfg.Queue.Durable, cfg.Recovered, cfg.Newest = true, c.disk.survivors(), c.Seq
@@ -119,7 +119,7 @@ func (c *core) restarted(off int64, change ...func(*policies.QueueSettings)) *co
 	return next
 }
 
-// TestScheduled_DLY8: what names a time is not there before it, and confirmed.
+// TestScheduled_DLY8: a message with a time is confirmed at once, and delivered at that time, not before.
 func TestScheduled_DLY8(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -158,7 +158,7 @@ func TestScheduled_DLY8(t *testing.T) {
 	}
 }
 
-// TestNotScheduled_DLY8: what is not to be held goes its way at once.
+// TestNotScheduled_DLY8: a message without a valid future time is delivered at once.
 func TestNotScheduled_DLY8(t *testing.T) {
 	was := heldBack("m", 500)
 	was.Overlay = &message.Overlay{Held: true}
@@ -181,7 +181,7 @@ func TestNotScheduled_DLY8(t *testing.T) {
 	}
 }
 
-// TestReleaseOrder_DLY9: by their times, then as they came, behind what is there.
+// TestReleaseOrder_DLY9: messages are released in order of due time, then of arrival, behind existing ones.
 func TestReleaseOrder_DLY9(t *testing.T) {
 	for _, pressed := range []bool{false, true} {
 		c := durableCore(t, delaying)
@@ -199,7 +199,7 @@ func TestReleaseOrder_DLY9(t *testing.T) {
 	}
 }
 
-// TestReleaseBeforeTheTimer_DLY9: what is due comes before what is published then.
+// TestReleaseBeforeTheTimer_DLY9: a due message comes before one published after its due time, even if the timer is late.
 func TestReleaseBeforeTheTimer_DLY9(t *testing.T) {
 	c := durableCore(t, delaying)
 	c.publish(heldBack("due", 100))
@@ -208,7 +208,7 @@ func TestReleaseBeforeTheTimer_DLY9(t *testing.T) {
 	c.want("ready", c.ready(), "due", "new")
 }
 
-// TestTTLBeginsWhenDue_DLY9: the message's and the queue's.
+// TestTTLBeginsWhenDue_DLY9: the TTLs of the message and the queue start at the due time.
 func TestTTLBeginsWhenDue_DLY9(t *testing.T) {
 	c := durableCore(t, delaying, dlx, ttl(80))
 	c.publish(withTTL(heldBack("own", 1000), 50), heldBack("queue's", 1000))
@@ -220,7 +220,7 @@ func TestTTLBeginsWhenDue_DLY9(t *testing.T) {
 	c.want("dead", c.seenOff(), "expired queue's")
 }
 
-// TestTTL0_DLY9: now or never, when it is due (TTL-20), wherever its content is.
+// TestTTL0_DLY9: a TTL of 0 applies at the due time (TTL-20), whether the content is in memory or not.
 func TestTTL0_DLY9(t *testing.T) {
 	for _, pressed := range []bool{false, true} {
 		c := durableCore(t, delaying, dlx)
@@ -249,7 +249,7 @@ func TestTTL0_DLY9(t *testing.T) {
 	c.want("delivered", c.delivered("x"), "m")
 }
 
-// TestReleasedOnce_DLY9: consumers and dead letters see −x-delay, and it is not scheduled again.
+// TestReleasedOnce_DLY9: consumers and dead letters get −x-delay, and the message is not scheduled again.
 func TestReleasedOnce_DLY9(t *testing.T) {
 	for _, pressed := range []bool{false, true} {
 		c := durableCore(t, delaying, dlx)
@@ -275,7 +275,7 @@ func TestReleasedOnce_DLY9(t *testing.T) {
 	}
 }
 
-// TestNoLimit_DLY8: scheduled messages count against none; released ones do.
+// TestNoLimit_DLY8: scheduled messages do not count towards limits; released ones do.
 func TestNoLimit_DLY8(t *testing.T) {
 	c := durableCore(t, delaying, dlx, maxLength(2, ""))
 	c.publish(heldBack("a", 100), heldBack("b", 100), heldBack("c", 100))
@@ -292,7 +292,7 @@ func TestNoLimit_DLY8(t *testing.T) {
 	c.want("what was confirmed comes in", c.ready(), "d", "a", "b")
 }
 
-// TestPriority_DLY9: they are released to their places.
+// TestPriority_DLY9: messages are released by priority.
 func TestPriority_DLY9(t *testing.T) {
 	c := durableCore(t, delaying, func(s *policies.QueueSettings) { s.MaxPriority = 5 })
 	high := heldBack("high", 200)
@@ -307,7 +307,7 @@ func TestPriority_DLY9(t *testing.T) {
 	c.want("ready", c.ready(), "high", "low")
 }
 
-// TestSettingIsTakenAway_DLY8: what is scheduled stays so.
+// TestSettingIsTakenAway_DLY8: scheduled messages stay scheduled.
 func TestSettingIsTakenAway_DLY8(t *testing.T) {
 	c := durableCore(t, delaying)
 	c.publish(heldBack("a", 100))
@@ -318,7 +318,7 @@ func TestSettingIsTakenAway_DLY8(t *testing.T) {
 	c.want("ready", c.ready(), "b", "a")
 }
 
-// TestPurge_DLY12: with what is ready; the journal forgets it, over several turns.
+// TestPurge_DLY12: a purge removes scheduled messages with the ready ones, in memory and in the journal.
 func TestPurge_DLY12(t *testing.T) {
 	c := durableCore(t, delaying)
 	for n := range 9000 {
@@ -337,7 +337,7 @@ func TestPurge_DLY12(t *testing.T) {
 	c.want("ready", c.ready(), "new")
 }
 
-// TestDelete_DLY12: they do not keep a queue, but from if-empty.
+// TestDelete_DLY12: scheduled messages prevent only a delete with if-empty.
 func TestDelete_DLY12(t *testing.T) {
 	c := durableCore(t, delaying)
 	c.publish(heldBack("a", 100), heldBack("b", 100))
@@ -351,7 +351,7 @@ func TestDelete_DLY12(t *testing.T) {
 	}
 }
 
-// TestLease_DLY12: it ends over scheduled messages, unless the settings say otherwise.
+// TestLease_DLY12: scheduled messages do not hold the lease, unless the settings say so.
 func TestLease_DLY12(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -378,7 +378,7 @@ func TestLease_DLY12(t *testing.T) {
 	}
 }
 
-// TestList_DLY11: every message once, in the order of release, by pages.
+// TestList_DLY11: paging lists every message once, in the order of release.
 func TestList_DLY11(t *testing.T) {
 	for _, pressed := range []bool{false, true} {
 		c := durableCore(t, delaying)
@@ -422,7 +422,7 @@ func TestCounts_DLY11(t *testing.T) {
 	}
 }
 
-// TestRearrange_DLY11: by number and by message-id, in memory or not.
+// TestRearrange_DLY11: messages are cancelled and rescheduled by number or message-id, in memory or not.
 func TestRearrange_DLY11(t *testing.T) {
 	for _, pressed := range []bool{false, true} {
 		c := durableCore(t, delaying)
@@ -455,7 +455,7 @@ func TestRearrange_DLY11(t *testing.T) {
 	}
 }
 
-// TestRearrangedFar_DLY11: not beyond 10 years.
+// TestRearrangedFar_DLY11: due times beyond 10 years are refused.
 func TestRearrangedFar_DLY11(t *testing.T) {
 	c := durableCore(t, delaying)
 	c.publish(heldBack("a", 1000))
@@ -469,7 +469,7 @@ func TestRearrangedFar_DLY11(t *testing.T) {
 	}
 }
 
-// TestRearrangeIsDurable_DLY11: the answer waits for the journal, and has an error if that fails.
+// TestRearrangeIsDurable_DLY11: the answer waits for the journal, and is an error if that fails.
 func TestRearrangeIsDurable_DLY11(t *testing.T) {
 	c := durableCore(t, delaying)
 	c.publish(heldBack("a", 1000), heldBack("b", 1000))
@@ -490,7 +490,7 @@ func TestRearrangeIsDurable_DLY11(t *testing.T) {
 	}
 }
 
-// TestScheduledIsNeverEarly_DLY9: what comes between two milliseconds is due at the later one, and not before it for a get.
+// TestScheduledIsNeverEarly_DLY9: a due time between two milliseconds is rounded up, and a get before it finds nothing.
 func TestScheduledIsNeverEarly_DLY9(t *testing.T) {
 	c := newCore(t, delaying)
 	c.now += clock.Instant(300 * time.Microsecond) // the delay is over at 101 ms, not 100

@@ -12,7 +12,7 @@ import (
 	"candlemark/protocol"
 )
 
-// A purge before the queue has read what it has leaves the states of sessions.
+// A purge before the queue has read its sessions keeps the states of sessions.
 func TestPurgeBeforeItIsRead_SESSION5(t *testing.T) {
 	cfg := sessionConfig()
 	c := newCoreOf(t, cfg)
@@ -35,7 +35,7 @@ func TestPurgeBeforeItIsRead_SESSION5(t *testing.T) {
 	}
 }
 
-// More than one turn settles what several channels hold is answered once, and nothing is held any more.
+// A settlement of several channels' deliveries that takes several turns is answered once, and none of them is held afterwards.
 func TestSettleLocked_LOCK7_SeveralChannels(t *testing.T) {
 	c := newCore(t)
 	for i := range 200 {
@@ -60,7 +60,8 @@ func TestSettleLocked_LOCK7_SeveralChannels(t *testing.T) {
 	}
 }
 
-// A receiver that has left while a deferred message of its session was held is not notified, because another one may have its tag.
+// A receiver that left while a deferred message of its session was held is not notified when the lock ends, because another one
+// may use its tag.
 func TestSessionLock_SESSION4_TagsComeAgain(t *testing.T) {
 	c := newSessions(t)
 	c.sends("a 1", "b 2")
@@ -81,7 +82,8 @@ func TestSessionLock_SESSION4_TagsComeAgain(t *testing.T) {
 	}
 }
 
-// A connection may have a part of the waiting receivers, which leaves room for others; all of them together have a bound. (SESSION-3)
+// A connection may have a limited number of waiting receivers, which leaves room for others; the total is limited, too.
+// (SESSION-3)
 func TestWaiting_SESSION3_Fair(t *testing.T) {
 	c := newSessions(t)
 	waits := func(connection int, tag string) bool {
@@ -113,8 +115,7 @@ func TestWaiting_SESSION3_Fair(t *testing.T) {
 	}
 }
 
-// Only the connection that holds a session may settle its messages, even if another one knows the lock. The holder is
-// informed.
+// Only the connection that holds a session may settle its messages, even if another one knows the lock. The holder is notified.
 func TestSettleLocked_LOCK7_OthersSession(t *testing.T) {
 	c := newSessions(t)
 	c.sends("a 1")
@@ -131,7 +132,7 @@ func TestSettleLocked_LOCK7_OthersSession(t *testing.T) {
 	}
 }
 
-// A session's lock that is over settles nothing, though its timer is late.
+// A session lock that has ended settles nothing, even if its timer is late.
 func TestSettleLocked_LOCK7_LateTimer(t *testing.T) {
 	c := newSessions(t)
 	c.sends("a 1")
@@ -144,7 +145,7 @@ func TestSettleLocked_LOCK7_LateTimer(t *testing.T) {
 	}
 }
 
-// A drain waits for what is read for it.
+// A drain is answered after the messages that are read for it are delivered.
 func TestDrain_SESSION2_PagedOut(t *testing.T) {
 	cfg := sessionConfig()
 	c := newCoreOf(t, cfg)
@@ -165,7 +166,7 @@ func TestDrain_SESSION2_PagedOut(t *testing.T) {
 	}
 }
 
-// TestSessionList_SESSION8_Turns: however many sessions there are, a turn looks at some.
+// TestSessionList_SESSION8_Turns: a turn examines a limited number of sessions.
 func TestSessionList_SESSION8_Turns(t *testing.T) {
 	c := newSessions(t)
 	var batch []message.Message

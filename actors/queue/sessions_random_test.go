@@ -13,23 +13,23 @@ import (
 	"candlemark/policies"
 )
 
-// sessionModel is a plain model of sessions: the holder of each message, and the order in which they are to come.
+// sessionModel is a simple model of sessions: their holders, and the order of their messages.
 type sessionModel struct {
 	*core
 	cfg     Config
 	rng     *rand.Rand
 	ids     []string
 	holder  map[string]string         // tag by session
-	session map[string]string         // and the other way
+	session map[string]string         // session by tag
 	ready   map[string][]int          // by session
-	held    map[string]map[uint64]int // by tag, the queue's numbers
+	held    map[string]map[uint64]int // by tag and delivery number
 	expires map[int]int64             // ms
 	gone    map[int]bool
 	tags    int
 }
 
-// TestSessionsRandom_SESSION2: receivers that come, go, are too late, abandon and complete; messages that expire; restarts. Each gets the first
-// message of its session, no receiver gets one of another session, none is lost, none comes after its deadline.
+// TestSessionsRandom_SESSION2: with random receivers, which may leave or time out, requeues, acks, expiries and restarts, each
+// receiver gets the messages of its own session in order, none is lost, and none is delivered after its deadline.
 func TestSessionsRandom_SESSION2(t *testing.T) {
 	seeded(t, 20, func(t *testing.T, seed uint64) {
 		m := &sessionModel{
@@ -76,7 +76,7 @@ func (m *sessionModel) step(i int) {
 			m.cancel(ch1, tag)
 			numbers := m.held[tag]
 			m.leave(tag)
-			for number := range numbers { // as the link does
+			for number := range numbers { // like the link
 				m.settle(ch1, mail.Requeue, number, number)
 			}
 			break
@@ -96,7 +96,7 @@ func (m *sessionModel) step(i int) {
 	}
 }
 
-// settleOne does something with a delivery.
+// settleOne acks or requeues a delivery.
 func (m *sessionModel) settleOne() {
 	for tag, numbers := range m.held {
 		for number, i := range numbers {
@@ -118,7 +118,7 @@ func (m *sessionModel) back(id string, i int) {
 	slices.Sort(m.ready[id])
 }
 
-// leave has a receiver hold nothing any more.
+// leave removes a receiver and returns its deliveries.
 func (m *sessionModel) leave(tag string) {
 	for _, i := range m.held[tag] {
 		m.back(m.session[tag], i)
@@ -139,7 +139,7 @@ func (m *sessionModel) replied(r *mail.ConsumeReply) {
 	m.holder[id], m.session[r.Tag], m.held[r.Tag] = r.Tag, id, map[uint64]int{}
 }
 
-// follow takes in what the queue has said, in its order.
+// follow applies the queue's mail to the model, in order.
 func (m *sessionModel) follow() {
 	for _, p := range m.posts {
 		switch x := p.Mail.(type) {
@@ -175,10 +175,10 @@ func (m *sessionModel) given(d *mail.Deliver) {
 	}
 }
 
-// finish has all locks end, and receives what is left: all that has not expired, in order.
+// finish lets all locks end, and receives the remaining messages: all that have not expired, in order.
 func (m *sessionModel) finish() {
 	m.now = max(m.now, clock.Instant(0))
-	for range 20 { // in steps that given can tell apart
+	for range 20 { // in steps below the tolerance of given
 		m.at(m.ms() + 100)
 		m.follow()
 	}

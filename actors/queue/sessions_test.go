@@ -14,7 +14,7 @@ import (
 	"candlemark/protocol"
 )
 
-// sessionConfig is that of a durable queue with sessions, locked for 1000 ms.
+// sessionConfig returns the configuration of a durable queue with sessions, which are locked for 1000 ms.
 func sessionConfig(change ...func(*policies.QueueSettings)) Config {
 	cfg := testConfig(settings(append(change, timeout(1000))...))
 	cfg.Queue.Durable = true
@@ -27,7 +27,7 @@ func newSessions(t *testing.T, change ...func(*policies.QueueSettings)) *core {
 	return newCoreOf(t, sessionConfig(change...))
 }
 
-// ofSession is a persistent message of a session.
+// ofSession returns a persistent message of a session.
 func ofSession(session, body string) message.Message {
 	m := msg(body, message.NoTTL)
 	m.Header = protocol.Properties{Flags: protocol.FlagAppID, AppID: session}.Append(nil)
@@ -43,7 +43,7 @@ func (c *core) sends(all ...string) {
 	}
 }
 
-// wants has a consumer of ch ask for a session, or with "*" for the next one within wait ms; nil for no answer yet.
+// wants has a consumer of ch request a session, or with "*" the next one within wait ms; it returns nil without an answer.
 func (c *core) wants(ch mail.Address, tag, session string, wait int64) *mail.ConsumeReply {
 	c.t.Helper()
 	c.applies(ch, tag, session, wait)
@@ -53,7 +53,7 @@ func (c *core) wants(ch mail.Address, tag, session string, wait int64) *mail.Con
 	return nil
 }
 
-// applies wants a session, and leaves the answer among the posts.
+// applies is wants, but leaves the answer among the posts.
 func (c *core) applies(ch mail.Address, tag, session string, wait int64) {
 	want := &mail.SessionRequest{ID: session, Wait: wait}
 	if session == "*" {
@@ -64,7 +64,7 @@ func (c *core) applies(ch mail.Address, tag, session string, wait int64) {
 	})
 }
 
-// granted is wants that is granted.
+// granted is wants for a session that must be granted.
 func (c *core) granted(ch mail.Address, tag, session string) string {
 	c.t.Helper()
 	r := c.wants(ch, tag, session, 0)
@@ -104,7 +104,8 @@ func (c *core) restartedAs(cfg Config) *core {
 	return next
 }
 
-// TestSessionNeeded_SESSION1: a message without an id, or with one that is too long, is refused with the reason; an empty one is one.
+// TestSessionNeeded_SESSION1: a message without a session id, or with one that is too long, is refused with the reason; an empty
+// id is valid.
 func TestSessionNeeded_SESSION1(t *testing.T) {
 	c := newSessions(t)
 	c.publish(msg("none", message.NoTTL), ofSession("", "empty"), ofSession(strings.Repeat("x", 128), "longest"), ofSession(strings.Repeat("x", 129), "longer"))
@@ -127,8 +128,8 @@ func TestSessionNeeded_SESSION1(t *testing.T) {
 	plain.want("without sessions", plain.ready(), "none")
 }
 
-// TestSessionOrder_SESSION2: each receiver gets its session's messages in order, several are served beside each other, and what is given back comes
-// before all that was not delivered.
+// TestSessionOrder_SESSION2: each receiver gets its session's messages in order, concurrently with others, and requeued messages
+// come before undelivered ones.
 func TestSessionOrder_SESSION2(t *testing.T) {
 	c := newSessions(t)
 	c.sends("a 1", "b 2", "a 3", "c 4", "b 5")
@@ -150,7 +151,7 @@ func TestSessionOrder_SESSION2(t *testing.T) {
 	c.want("the next one", c.delivered("again"), "1*", "3*", "7*", "9")
 }
 
-// TestConsumers_SESSION2: a receiver without a session is refused, as is one with a session on a queue without sessions.
+// TestConsumers_SESSION2: a receiver without a session is refused, and so is one with a session on a queue without sessions.
 func TestConsumers_SESSION2(t *testing.T) {
 	c := newSessions(t)
 	if r := c.consume(ch1, "a", 0); !errors.Is(r.Err, mail.ErrSessionNeeded) || !errors.As(r.Err, new(*protocol.ChannelError)) {
@@ -167,8 +168,8 @@ func TestConsumers_SESSION2(t *testing.T) {
 	}
 }
 
-// TestNextSession_SESSION3: the session that has been free and with messages for longest; without one a receiver waits, in order, and no longer than it asked
-// for; what it waits for has a bound. To wait holds the lease.
+// TestNextSession_SESSION3: the next session is the one that has been free with messages for longest; without one, receivers wait
+// in order, for at most their requested time and a maximum. Their number is limited, and a waiting one holds the lease.
 func TestNextSession_SESSION3(t *testing.T) {
 	c := newSessions(t, expires(100))
 	c.sends("a 1", "b 2", "a 3")
@@ -228,8 +229,8 @@ func TestNextSession_SESSION3(t *testing.T) {
 	}
 }
 
-// TestSessionLock_SESSION4: a lock ends at its moment, and not before; what its holder has goes back with a count, behind which the next one gets the
-// session; a renewal starts its time anew.
+// TestSessionLock_SESSION4: a lock ends at its time, not before; its holder's deliveries are requeued and counted, then the next
+// receiver gets the session; a renewal restarts its time.
 func TestSessionLock_SESSION4(t *testing.T) {
 	c := newSessions(t, func(s *policies.QueueSettings) { s.DeliveryLimit = 1 }, dlx)
 	c.sends("a 1", "a 2")
@@ -250,7 +251,7 @@ func TestSessionLock_SESSION4(t *testing.T) {
 	if len(all[*mail.ConsumerCancelled](c))+len(all[*mail.DeliveriesRequeued](c)) > 0 {
 		t.Fatal("early")
 	}
-	c.now += 1_000_000 // the timer is late, and nobody gets anything any more
+	c.now += 1_000_000 // even if the timer is late, the holder gets no more messages
 	c.sends("a 3")
 	c.want("late", c.delivered("1"))
 	if r := c.uses(mail.UseSession{ID: "a", Renew: true}); !errors.Is(r.Err, mail.ErrSessionLost) {
@@ -273,7 +274,7 @@ func TestSessionLock_SESSION4(t *testing.T) {
 	c.want("ready", c.ready(), "3")
 }
 
-// TestManyLocks_SESSION4: messages that are taken back in many turns are in order, and no receiver has the session meanwhile.
+// TestManyLocks_SESSION4: messages requeued in many turns are in order, and no receiver gets the session meanwhile.
 func TestManyLocks_SESSION4(t *testing.T) {
 	c := newSessions(t)
 	c.turnLimit = 7
@@ -291,7 +292,8 @@ func TestManyLocks_SESSION4(t *testing.T) {
 	c.want("behind it", c.delivered("c"), want...)
 }
 
-// TestSessionState_SESSION5: the state that receivers set is there for the next one, has bounds, and is in the journal before it is confirmed.
+// TestSessionState_SESSION5: a state set by one receiver is available to the next, is limited, and is in the journal before it is
+// confirmed.
 func TestSessionState_SESSION5(t *testing.T) {
 	cfg := sessionConfig()
 	c := newCoreOf(t, cfg)
@@ -334,7 +336,7 @@ func TestSessionState_SESSION5(t *testing.T) {
 	}
 }
 
-// TestDeferred_SESSION6: the holder of the session receives its deferred messages, and no others; they are locked as long as it is.
+// TestDeferred_SESSION6: only the holder of a session receives its deferred messages; they are locked as long as the session.
 func TestDeferred_SESSION6(t *testing.T) {
 	c := newSessions(t)
 	c.sends("a 1", "b 2", "a 3", "a 4")
@@ -368,7 +370,8 @@ func TestDeferred_SESSION6(t *testing.T) {
 	c.want("back, and deferred", received(receive("a", owner)), "3 3*")
 }
 
-// TestSessionsSurvive_SESSION7: messages stand in their sessions as before, deferred, scheduled and expiring ones too; none can be locked before all is read.
+// TestSessionsSurvive_SESSION7: after a restart messages keep their positions in their sessions, including scheduled and expiring
+// ones; no session can be locked before all are read.
 func TestSessionsSurvive_SESSION7(t *testing.T) {
 	cfg := sessionConfig(func(s *policies.QueueSettings) { s.DelayedMessages = true })
 	c := newCoreOf(t, cfg)
@@ -408,7 +411,8 @@ func TestSessionsSurvive_SESSION7(t *testing.T) {
 	c.want("b", c.delivered("b"), want...)
 }
 
-// TestSessionList_SESSION8: in the order in which they came, with messages or a state, a page at a time; or by the time of their states.
+// TestSessionList_SESSION8: sessions with messages or a state are listed in order of arrival, by pages, or by the time of their
+// states.
 func TestSessionList_SESSION8(t *testing.T) {
 	c := newSessions(t)
 	c.sends("b 1", "a 2", "b 3", "c 4")

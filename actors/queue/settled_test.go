@@ -14,7 +14,7 @@ import (
 	"candlemark/protocol"
 )
 
-// asks settles and takes the answer.
+// asks settles deliveries and takes the answer.
 func (c *core) asks(how mail.Settlement, ranges ...mail.Range) *mail.SettleReply {
 	c.t.Helper()
 	m := &mail.Settle{Channel: ch1, Asked: &mail.Request{ReplyTo: ch1, ID: 77}}
@@ -36,7 +36,7 @@ func (c *core) wantLost(r *mail.SettleReply, want ...mail.Range) {
 	}
 }
 
-// TestSettled_LOCK1: the answer names the deliveries that were held, also if that takes several turns.
+// TestSettled_LOCK1: the answer lists the deliveries that were not held any more, even if it takes several turns.
 func TestSettled_LOCK1(t *testing.T) {
 	for _, most := range []uint16{1, 3, 4096} {
 		c := newCore(t)
@@ -55,8 +55,8 @@ func TestSettled_LOCK1(t *testing.T) {
 	}
 }
 
-// TestSettledLate_LOCK1: a delivery that is not settled in time is lost at its deadline and not before, and so are
-// all when the channel or the queue is gone. Without a request there is no answer.
+// TestSettledLate_LOCK1: a delivery that is not settled in time is lost at its deadline, not before, and all are lost when the
+// channel or the queue ends. Without a request there is no answer.
 func TestSettledLate_LOCK1(t *testing.T) {
 	c := newCore(t, timeout(1000))
 	c.put("1", "2")
@@ -80,7 +80,7 @@ func TestSettledLate_LOCK1(t *testing.T) {
 	c.wantLost(one[*mail.SettleReply](c), mail.Range{First: 3, Last: 9})
 }
 
-// table is one of texts.
+// table returns a table of text fields.
 func table(fields ...string) (t protocol.Table) {
 	for i := 0; i < len(fields); i += 2 {
 		t = append(t, protocol.Field{Key: fields[i], Value: fields[i+1]})
@@ -92,7 +92,7 @@ func (c *core) outcome(how mail.Settlement, number uint64, o *mail.Outcome) {
 	c.feed(&mail.Settle{Channel: ch1, Ranges: []mail.SettleRange{{First: number, Last: number, How: how, Outcome: o}}})
 }
 
-// headers are those of a message as a client of 0-9-1 gets them.
+// headers returns the headers of a message as clients of 0-9-1 get them.
 func headers(t *testing.T, m *message.Message) protocol.Table {
 	t.Helper()
 	raw, err := m.Overlay.Header(m.Header)
@@ -106,7 +106,7 @@ func headers(t *testing.T, m *message.Message) protocol.Table {
 	return p.Headers
 }
 
-// TestRelease_LOCK2: a message that is released is at its place again, marked as redelivered, and no delivery is counted.
+// TestRelease_LOCK2: a released message returns to its position, marked as redelivered, and its delivery is not counted.
 func TestRelease_LOCK2(t *testing.T) {
 	c := newCore(t, func(s *policies.QueueSettings) { s.DeliveryLimit = 0 })
 	c.put("1", "2")
@@ -129,8 +129,8 @@ func TestRelease_LOCK2(t *testing.T) {
 	c.want("past its deadline", c.ready())
 }
 
-// TestAmended_LOCK2: what a consumer says of a message is merged, and its next receiver gets it; in memory or not, and after a
-// restart too.
+// TestAmended_LOCK2: annotations and properties set by consumers are merged and reach the next receiver, with the content in
+// memory or not, and after a restart.
 func TestAmended_LOCK2(t *testing.T) {
 	for _, pressed := range []bool{false, true} {
 		cfg := testConfig(settings())
@@ -170,7 +170,7 @@ func TestAmended_LOCK2(t *testing.T) {
 	}
 }
 
-// deliveries1 takes the only delivery that there is.
+// deliveries1 takes the only delivery.
 func (c *core) deliveries1() mail.Delivery {
 	c.t.Helper()
 	d := one[*mail.Deliver](c)
@@ -180,8 +180,8 @@ func (c *core) deliveries1() mail.Delivery {
 	return d.Items[0]
 }
 
-// TestAmendedAsRead_LOCK2: while the content of a message is read its delivery is held, so that it may be lost, and is settled
-// once.
+// TestAmendedAsRead_LOCK2: while the content for an amendment is read, the delivery is still held, so it can be lost; it is
+// settled once.
 func TestAmendedAsRead_LOCK2(t *testing.T) {
 	for _, row := range []struct {
 		name string
@@ -223,7 +223,8 @@ func TestAmendedAsRead_LOCK2(t *testing.T) {
 	}
 }
 
-// TestAmendedTransient_LOCK2: what need not survive a restart does not after an amendment either, also if that is known only once it is read.
+// TestAmendedTransient_LOCK2: an amendment does not make a transient message persistent, even if that is known only after it is
+// read.
 func TestAmendedTransient_LOCK2(t *testing.T) {
 	for _, kind := range []store.Kind{store.Put, store.Spill} {
 		c := recovered(t, settings(), false, store.Recovered{Deadline: store.Never, TTL: -1, Deferred: true})
@@ -240,8 +241,7 @@ func TestAmendedTransient_LOCK2(t *testing.T) {
 	}
 }
 
-// TestAmendedUnderWay_LOCK2: what the journal is told of a message first does not have its content leave memory when more was
-// said of it since.
+// TestAmendedUnderWay_LOCK2: a content is paged out only when the journal has the latest amendment.
 func TestAmendedUnderWay_LOCK2(t *testing.T) {
 	cfg := testConfig(settings())
 	cfg.Queue.Durable = true
@@ -268,7 +268,8 @@ func TestAmendedUnderWay_LOCK2(t *testing.T) {
 	}
 }
 
-// TestAmendedDies_LOCK2: the copy of a message that is rejected, or that is over its limit, carries what was said of it.
+// TestAmendedDies_LOCK2: the dead letter of a message that is rejected, or that exceeds the delivery limit, carries the
+// amendments.
 func TestAmendedDies_LOCK2(t *testing.T) {
 	for _, how := range []mail.Settlement{mail.Reject, mail.Requeue} {
 		c := newCore(t, dlx, func(s *policies.QueueSettings) { s.DeliveryLimit = 0 })
@@ -283,8 +284,8 @@ func TestAmendedDies_LOCK2(t *testing.T) {
 	}
 }
 
-// TestAmendedBound_LOCK2: an outcome that exceeds the limit is ignored as a whole, and the message is settled
-// nevertheless. Amendments count as memory.
+// TestAmendedBound_LOCK2: an outcome that exceeds the limit is ignored as a whole, but the message is still settled. Amendments
+// are counted as memory.
 func TestAmendedBound_LOCK2(t *testing.T) {
 	c := newCore(t)
 	c.put("1")

@@ -38,10 +38,10 @@ type rig struct {
 	fired   atomic.Int64
 	config  Config
 	spawn   func() // starts the queue
-	shell   *queue // to be looked at while it waits
+	shell   *queue // inspected while it is idle
 }
 
-// probe is an actor that writes down what it is sent, and when.
+// probe is an actor that records its mail with the time of arrival.
 type probe struct {
 	pid  *actor.PID
 	mail chan arrival
@@ -77,7 +77,7 @@ func newProbe(system *actor.ActorSystem, options ...actor.PropsOption) *probe {
 	return p
 }
 
-// got takes every mail of one type that the probe has.
+// got takes every mail of one type from the probe.
 func got[T any](p *probe) []T {
 	var found []T
 	for n := len(p.mail); n > 0; n-- {
@@ -91,7 +91,7 @@ func got[T any](p *probe) []T {
 	return found
 }
 
-// bubble runs test on a queue; change, unless nil, alters its surroundings first.
+// bubble runs test on a queue; change, unless nil, changes its configuration first.
 func bubble(t *testing.T, s policies.QueueSettings, change func(r *rig), test func(r *rig)) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &rig{t: t}
@@ -130,7 +130,7 @@ func bubble(t *testing.T, s policies.QueueSettings, change func(r *rig), test fu
 				_ = r.system.Root.StopFuture(p.pid).Wait()
 			}
 			_ = r.journal.Close()
-			time.Sleep(time.Minute) // the actor library counts undeliverable mail by the second
+			time.Sleep(time.Minute) // the actor library counts undeliverable mail per second
 			synctest.Wait()
 		}()
 		synctest.Wait()
@@ -138,7 +138,7 @@ func bubble(t *testing.T, s policies.QueueSettings, change func(r *rig), test fu
 	})
 }
 
-// setUp makes the config, and what answers mail to the dead as the broker does.
+// setUp makes the configuration, and returns a handler that answers undeliverable mail like the broker.
 func (r *rig) setUp(s policies.QueueSettings, change func(r *rig)) (late func(what any)) {
 	r.config = testConfig(s)
 	r.config.VHost.PID, r.config.VHost.DeadLetter = r.vhost.pid, r.dead.pid
@@ -170,20 +170,20 @@ func (r *rig) setUp(s policies.QueueSettings, change func(r *rig)) (late func(wh
 	return late
 }
 
-// send mails the queue.
+// send sends mails to the queue.
 func (r *rig) send(mails ...any) {
 	for _, m := range mails {
 		r.system.Root.Send(r.queue, m)
 	}
 }
 
-// settled sends and waits until all actors are idle.
+// settled sends mails and waits until all actors are idle.
 func (r *rig) settled(mails ...any) {
 	r.send(mails...)
 	synctest.Wait()
 }
 
-// forget answers the farewell as a vhost that knows of nothing newer.
+// forget answers a farewell like a vhost without newer mail for the queue.
 func forget(after time.Duration) func(ctx actor.Context, what any) {
 	return answer(&mail.QueueForgotten{}, after)
 }
@@ -207,7 +207,7 @@ func numbered(n uint64, ttl int64) message.Message {
 	return m
 }
 
-// answers counts how often each number was confirmed and refused.
+// answers returns how often each number was confirmed and refused.
 func answers(p *probe) (acks, nacks map[uint64]int) {
 	acks, nacks = map[uint64]int{}, map[uint64]int{}
 	for _, m := range got[*mail.EnqueueReply](p) {
@@ -224,8 +224,7 @@ func answers(p *probe) (acks, nacks map[uint64]int) {
 	return acks, nacks
 }
 
-// TestTimer_TTL30: a thousand deadlines in random order, each met to the
-// nanosecond.
+// TestTimer_TTL30: a thousand deadlines in random order are each met exactly, to the nanosecond.
 func TestTimer_TTL30(t *testing.T) {
 	bubble(t, settings(dlx), nil, func(r *rig) {
 		start := time.Now()
@@ -250,11 +249,10 @@ func TestTimer_TTL30(t *testing.T) {
 	})
 }
 
-// TestOneTimer_LEASE13: however often the earliest deadline changes, no more than one
-// firing is under way.
+// TestOneTimer_LEASE13: however often the earliest deadline changes, at most one firing is under way.
 func TestOneTimer_LEASE13(t *testing.T) {
 	bubble(t, settings(expires(500)), nil, func(r *rig) {
-		for ttl := int64(1000); ttl > 0; ttl-- { // ever earlier
+		for ttl := int64(1000); ttl > 0; ttl-- { // earlier each time
 			r.settled(batch(r.channel, msg("m", ttl)), redeclare())
 		}
 		time.Sleep(100 * time.Millisecond)
@@ -262,7 +260,7 @@ func TestOneTimer_LEASE13(t *testing.T) {
 		if n := r.fired.Load(); n != 100 {
 			t.Errorf("%d firings for 100 deadlines", n)
 		}
-		r.settled(&mail.Purge{}) // nothing to wait for but the lease
+		r.settled(&mail.Purge{}) // only the lease is left to wait for
 		time.Sleep(399 * time.Millisecond)
 		if n := r.fired.Load(); n > 101 {
 			t.Errorf("%d firings", n)
@@ -294,8 +292,8 @@ func TestLongLease_LEASE4(t *testing.T) {
 	})
 }
 
-// TestFarewellForgotten_LEASE8: mail races the deadline before, while and after the
-// vhost forgets the queue, and each publish is answered once (LEASE-8).
+// TestFarewellForgotten_LEASE8: mail races the deadline before, while and after the vhost forgets the queue; each publish is
+// answered once (LEASE-8).
 func TestFarewellForgotten_LEASE8(t *testing.T) {
 	bubble(t, settings(expires(100)), func(r *rig) {
 		r.config.Queue.Durable = true
@@ -332,8 +330,7 @@ func TestFarewellForgotten_LEASE8(t *testing.T) {
 	})
 }
 
-// TestFarewellKept_LEASE4: it was declared again in time; nothing that came meanwhile is
-// lost or turned round.
+// TestFarewellKept_LEASE4: the queue was declared again in time; mail received meanwhile is neither lost nor reordered.
 func TestFarewellKept_LEASE4(t *testing.T) {
 	bubble(t, settings(expires(100)), func(r *rig) {
 		r.vhost.react = answer(&mail.QueueKept{}, 3*time.Millisecond)
@@ -363,8 +360,7 @@ func TestFarewellKept_LEASE4(t *testing.T) {
 	})
 }
 
-// TestRacingMailIsDeadLettered_LEASE13: the backlog is dead-lettered, and all messages that race the
-// deadline.
+// TestRacingMailIsDeadLettered_LEASE13: the backlog and all messages that race the deadline are dead-lettered.
 func TestRacingMailIsDeadLettered_LEASE13(t *testing.T) {
 	bubble(t, settings(expires(100), dlx, withBacklog), func(r *rig) {
 		r.vhost.react = forget(3 * time.Millisecond)
@@ -379,7 +375,7 @@ func TestRacingMailIsDeadLettered_LEASE13(t *testing.T) {
 			}
 		}
 	}, func(r *rig) {
-		const n = 2100 // to 105 ms
+		const n = 2100 // up to 105 ms
 		for i := uint64(1); i <= n; i++ {
 			r.send(batch(r.channel, numbered(i, -1)))
 			if i%20 == 0 {
@@ -398,7 +394,7 @@ func TestRacingMailIsDeadLettered_LEASE13(t *testing.T) {
 		if len(acks) != n || len(nacks) != 0 {
 			t.Fatalf("%d acks, %d nacks", len(acks), len(nacks))
 		}
-		for i := 1; i <= n-40; i++ { // the last two ms come after its end
+		for i := 1; i <= n-40; i++ { // those of the last 2 ms arrive after its end
 			if dead[fmt.Sprintf("expired %d", i)] != 1 {
 				t.Fatalf("%d was dead-lettered %d times", i, dead[fmt.Sprintf("expired %d", i)])
 			}
@@ -406,8 +402,7 @@ func TestRacingMailIsDeadLettered_LEASE13(t *testing.T) {
 	})
 }
 
-// TestPanic: consumers are cancelled, publishes are refused, and every request that waits
-// is told (ADR 2).
+// TestPanic: consumers are cancelled, publishes are refused, and every waiting request is answered (ADR 2).
 func TestPanic(t *testing.T) {
 	faults := map[string]func(what any) bool{
 		"a publish":    func(what any) bool { e, ok := what.(*mail.Enqueue); return ok && e.Messages[0].Number == 3 },
@@ -439,7 +434,7 @@ func panicOver(r *rig, name string) {
 	stored := numbered(1, -1)
 	stored.Persistent = true
 	r.settled(batch(r.channel, stored, numbered(2, -1)))
-	flood := batch(r.channel, slices.Repeat([]message.Message{numbered(0, -1)}, 40)...) // whose credit is held
+	flood := batch(r.channel, slices.Repeat([]message.Message{numbered(0, -1)}, 40)...) // its credit is held back
 	third, fourth := batch(r.channel, numbered(3, -1)), batch(r.channel, numbered(4, -1))
 	for _, e := range []*mail.Enqueue{flood, third, fourth} {
 		chunk.Retain()
@@ -482,7 +477,7 @@ func panicOver(r *rig, name string) {
 	}
 }
 
-// TestChannelDies_TTL16: what it held comes back by watching it alone (PRO-7).
+// TestChannelDies_TTL16: a channel's deliveries are requeued when the watched channel ends, without a ChannelGone (PRO-7).
 func TestChannelDies_TTL16(t *testing.T) {
 	bubble(t, settings(), nil, func(r *rig) {
 		second := newProbe(r.system)
@@ -500,7 +495,7 @@ func TestChannelDies_TTL16(t *testing.T) {
 	})
 }
 
-// TestStop: the broker stops; no request is left without an answer.
+// TestStop: when the broker stops, every request is answered.
 func TestStop(t *testing.T) {
 	bubble(t, settings(), func(r *rig) {
 		r.config.Queue.Durable = true
@@ -517,8 +512,7 @@ func TestStop(t *testing.T) {
 	})
 }
 
-// TestBudget: a queue counts what it holds while it lives, and many small ones page
-// out as well when it is far too much.
+// TestBudget: a queue counts the memory that it holds until it ends, and a small one pages out only when far too much is used.
 func TestBudget(t *testing.T) {
 	for _, ends := range []string{"deleted", "stopped"} {
 		bubble(t, settings(), func(r *rig) { r.config.Budget = new(budget.Budget) }, func(r *rig) {
@@ -535,7 +529,7 @@ func TestBudget(t *testing.T) {
 				t.Errorf("%d bytes used, a small queue was trimmed", b.Used())
 			}
 			b.SetLimit(used / 2)
-			r.settled(&mail.Trim{}) // spills
+			r.settled(&mail.Trim{}) // writes contents to the journal
 			if r.settled(&mail.Trim{}); b.Used() >= used {
 				t.Errorf("%d bytes used, none left memory", b.Used())
 			}
@@ -552,7 +546,7 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// live lists the queue's persistent messages: sequence numbers and deadlines.
+// live returns the deadlines of the queue's persistent messages, by number.
 func (r *rig) live() map[uint64]int64 {
 	live := map[uint64]int64{}
 	r.look(func(s *state) {
@@ -565,7 +559,7 @@ func (r *rig) live() map[uint64]int64 {
 	return live
 }
 
-// look is a mail for the Fault hook: only the queue's own turn may see its state.
+// look is a mail handled by the Fault hook, since only the queue's own turn may access its state.
 type look struct {
 	at   func(s *state)
 	done chan struct{}
@@ -578,8 +572,8 @@ func (r *rig) look(at func(s *state)) {
 	<-l.done
 }
 
-// Many queues do nothing. One is what Go's size class of 1,792 bytes holds, with the
-// runtime's 8; the next one is 2,048.
+// Many queues are idle, so their size matters. 1784 bytes fit Go's size class of 1,792 bytes with 8 bytes of the runtime; the
+// next class is 2,048.
 func TestIdleQueueIsSmall(t *testing.T) {
 	if size := unsafe.Sizeof(queue{}); size > 1784 {
 		t.Errorf("a queue is %d bytes", size)

@@ -15,11 +15,11 @@ import (
 	"candlemark/internal/store"
 )
 
-// TestDeadline_TTL9_TTL10: min of queue and message TTL, from the instant of enqueue,
-// rounded up (TTL-9, TTL-10).
+// TestDeadline_TTL9_TTL10: the deadline is the enqueue time plus the lower of the queue's and the message's TTL, rounded up
+// (TTL-9, TTL-10).
 func TestDeadline_TTL9_TTL10(t *testing.T) {
 	tests := []struct {
-		queue, own, want int64 // ms; -1 none
+		queue, own, want int64 // ms; -1 for none
 	}{
 		{-1, -1, -1},
 		{1000, -1, 1000},
@@ -58,8 +58,7 @@ func TestDeadlineIsNeverEarly_TTL9_TTL14_TTL31(t *testing.T) {
 	c.want("at the deadline", c.ready())
 }
 
-// TestEachCopyOnItsOwn_TTL13: the deadline is this queue's, whatever the message
-// had elsewhere.
+// TestEachCopyOnItsOwn_TTL13: each queue computes its own deadline for its copy.
 func TestEachCopyOnItsOwn_TTL13(t *testing.T) {
 	m := msg("m", message.NoTTL)
 	a, b := newCore(t, ttl(10)), newCore(t)
@@ -89,8 +88,7 @@ func protocolHeader(expiration string) []byte {
 	return append([]byte{0x01, 0x00, byte(len(expiration))}, expiration...)
 }
 
-// TestDeadlineFromEnqueue_TTL12: the queue's turn counts, not when the message
-// was made.
+// TestDeadlineFromEnqueue_TTL12: the TTL starts in the queue's turn, not when the message was created.
 func TestDeadlineFromEnqueue_TTL12(t *testing.T) {
 	c := newCore(t)
 	m := msg("m", 300)
@@ -147,12 +145,12 @@ func TestRequeue_TTL16_TTL32(t *testing.T) {
 	}
 }
 
-// TestHandOver_TTL17: the timer is late, and nothing past its deadline leaks.
+// TestHandOver_TTL17: no message is delivered after its deadline, even if the timer is late.
 func TestHandOver_TTL17(t *testing.T) {
 	late := func(t *testing.T) *core {
 		c := newCore(t, dlx)
 		c.publish(msg("a", 100), msg("b", message.NoTTL), msg("c", 100))
-		c.now += clock.Instant(150 * time.Millisecond) // no timerFired
+		c.now += clock.Instant(150 * time.Millisecond) // without timerFired
 		return c
 	}
 	t.Run("get", func(t *testing.T) {
@@ -179,8 +177,7 @@ func TestHandOver_TTL17(t *testing.T) {
 	})
 }
 
-// TestGetCountExcludesExpired_TTL18: also in strict mode, where what became head
-// by the fetch is looked at before the reply.
+// TestGetCountExcludesExpired_TTL18: in strict mode, too, messages that become the head by the get are checked before the reply.
 func TestGetCountExcludesExpired_TTL18(t *testing.T) {
 	for _, mode := range []string{"eager", "strict"} {
 		c := newCore(t)
@@ -193,7 +190,7 @@ func TestGetCountExcludesExpired_TTL18(t *testing.T) {
 	}
 }
 
-// TestDeclareCountExcludesExpired_TTL30: also while the timer is late.
+// TestDeclareCountExcludesExpired_TTL30: expired messages are not counted, even while the timer is late.
 func TestDeclareCountExcludesExpired_TTL30(t *testing.T) {
 	c := newCore(t)
 	c.publish(msg("a", message.NoTTL), msg("b", 10), msg("c", message.NoTTL))
@@ -204,8 +201,7 @@ func TestDeclareCountExcludesExpired_TTL30(t *testing.T) {
 	}
 }
 
-// TestEagerOrder_TTL30: by deadline, whatever the position, with or without
-// TTLs before them.
+// TestEagerOrder_TTL30: messages expire by deadline, whatever their positions and the messages before them.
 func TestEagerOrder_TTL30(t *testing.T) {
 	c := newCore(t, dlx)
 	c.publish(msg("600", 600), msg("100", 100), msg("never", message.NoTTL), msg("300", 300))
@@ -230,7 +226,7 @@ func TestPriorities_TTL30(t *testing.T) {
 	c.want("behind higher ones", c.seenOff(), "expired low")
 }
 
-// TestEqualDeadlines_TTL31: queue order, also for those that went and came back.
+// TestEqualDeadlines_TTL31: messages with equal deadlines expire in queue order, including requeued ones.
 func TestEqualDeadlines_TTL31(t *testing.T) {
 	c := newCore(t, dlx, ttl(100))
 	c.put("a", "b", "c", "d")
@@ -242,7 +238,7 @@ func TestEqualDeadlines_TTL31(t *testing.T) {
 	c.want("dead", c.seenOff(), "expired a", "expired b", "expired c", "expired d")
 }
 
-// own is a message with a TTL of 0.
+// own returns a message with a TTL of 0.
 func own(body string) message.Message { return msg(body, 0) }
 
 func TestTTL0_TTL20(t *testing.T) {
@@ -335,8 +331,7 @@ func TestExpiryIsHandled_TTL28(t *testing.T) {
 	c.wantNumbers("nacks", nacks)
 }
 
-// TestBoundedTurns_TTL33: a great many expire in slices, and other mail comes
-// between.
+// TestBoundedTurns_TTL33: many messages expire over several turns, with other mail in between.
 func TestBoundedTurns_TTL33(t *testing.T) {
 	const n = 3*messages.TurnLimit + 5
 	fill := func(t *testing.T, c *core) {
@@ -385,7 +380,7 @@ func TestBoundedTurns_TTL33(t *testing.T) {
 	})
 }
 
-// TestStrict_TTL18: [2000 ms, 200 ms] go together, in queue order.
+// TestStrict_TTL18: in strict mode [2000 ms, 200 ms] expire together, in queue order.
 func TestStrict_TTL18(t *testing.T) {
 	c := newCore(t, dlx, strict)
 	c.publish(msg("a", 2000), msg("b", 200))
@@ -427,7 +422,7 @@ func TestStrictTriggers_TTL18(t *testing.T) {
 	}
 }
 
-// TestStrictPriorities_TTL19: lower ones are not looked at.
+// TestStrictPriorities_TTL19: lower priorities than that of the head do not expire.
 func TestStrictPriorities_TTL19(t *testing.T) {
 	c := newCore(t, dlx, strict)
 	c.Settings.MaxPriority = 2
@@ -455,8 +450,7 @@ func TestStrictOnAndOff_TTL18(t *testing.T) {
 	c.want("on time", c.ready(), "head")
 }
 
-// TestPolicyTTL_TTL24_TTL25: queued messages keep their deadline, or take the
-// new one counted from their enqueue.
+// TestPolicyTTL_TTL24_TTL25: queued messages keep their deadlines, or get new ones counted from their enqueue times.
 func TestPolicyTTL_TTL24_TTL25(t *testing.T) {
 	retroactive := func(on bool, ms int64) *mail.Configure {
 		s := settings(dlx, ttl(ms))
@@ -468,7 +462,7 @@ func TestPolicyTTL_TTL24_TTL25(t *testing.T) {
 		on     bool
 		before int64
 		after  int64
-		want   string // "body@ms" of what expires by 10 s
+		want   string // "body@ms" of the expiries up to 10 s
 	}{
 		{"TTL-24 set", false, -1, 1000, "own@400"},
 		{"TTL-24 removed", false, 1000, -1, "own@400 plain@1000"},

@@ -8,14 +8,14 @@ import (
 	"candlemark/policies"
 )
 
-// take attaches an entity's consumer and returns what it is delivered.
+// take attaches a consumer of an entity and returns its deliveries.
 func (c *core) take(ch mail.Address, tag string, change ...func(*mail.Consume)) (all []mail.Delivery) {
 	c.t.Helper()
 	c.consume(ch, tag, 0, append(change, facts, stays)...)
 	return c.items()
 }
 
-// detachLink cancels a consumer, whose link leaves the deliveries from first to last.
+// detachLink cancels a consumer and leaves the deliveries from first to last locked without a link.
 func (c *core) detachLink(ch mail.Address, tag string, first, last uint64) {
 	c.t.Helper()
 	c.feed(&mail.CancelConsumer{Request: mail.Request{ReplyTo: ch}, Channel: ch, Tag: tag})
@@ -33,8 +33,8 @@ func (c *core) settleLocked(how mail.Settlement, list ...mail.Delivery) bool {
 	return one[*mail.SettleLockedReply](c).Held
 }
 
-// TestLeave_LOCK10: deliveries that a link leaves stay locked until their locks end, even when the channel is gone; then
-// they are requeued at their positions and counted.
+// TestLeave_LOCK10: deliveries left by a link stay locked until their locks end, even if the channel ends; then they are requeued
+// at their positions and counted.
 func TestLeave_LOCK10(t *testing.T) {
 	c := newCore(t, timeout(1000))
 	c.put("1", "2")
@@ -63,7 +63,7 @@ func TestLeave_LOCK10(t *testing.T) {
 	}
 }
 
-// TestLeaveSettled_LOCK10: they are settled and renewed by the same locks as before, from everywhere.
+// TestLeaveSettled_LOCK10: they can be settled and renewed with the same locks as before, by any connection.
 func TestLeaveSettled_LOCK10(t *testing.T) {
 	c := newCore(t, timeout(5000), dlx)
 	c.put("1", "2", "3", "4")
@@ -72,7 +72,7 @@ func TestLeaveSettled_LOCK10(t *testing.T) {
 	c.feed(&mail.PeerGone{Who: ch1})
 	c.at(600)
 	m := mail.RenewLock{Locks: []mail.Lock{{Seq: got[3].Facts.Seq, Lock: got[3].Facts.Lock}}}
-	if n, until := c.renews(m); n != 1 || until != 1600 { // by the consumer's own timeout
+	if n, until := c.renews(m); n != 1 || until != 1600 { // with the consumer's own timeout
 		t.Errorf("%d until %d", n, until)
 	}
 	if !c.settleLocked(mail.Ack, got[0]) || c.settleLocked(mail.Ack, got[0], got[1]) || !c.settleLocked(mail.Reject, got[1]) {
@@ -92,8 +92,8 @@ func TestLeaveSettled_LOCK10(t *testing.T) {
 	}
 }
 
-// TestLeaveRequeues_LOCK10: deliveries without a lock that outlives their link are requeued at once: of other consumers,
-// of queues without a lock duration, those whose timer is late, and those that a channel does not name when it ends.
+// TestLeaveRequeues_LOCK10: deliveries whose locks cannot outlive the link are requeued at once: those of other kinds of
+// consumers, of queues without a lock duration, with a lock that has ended, and those not left explicitly when the channel ends.
 func TestLeaveRequeues_LOCK10(t *testing.T) {
 	for name, x := range map[string]struct {
 		ms     int64
@@ -112,7 +112,7 @@ func TestLeaveRequeues_LOCK10(t *testing.T) {
 	c.feed(&mail.ChannelGone{Channel: ch1})
 	c.want("not received", c.ready(), "2", "3")
 	c.take(ch2, "b")
-	c.now += 1000e6 // the timer has not fired
+	c.now += 1000e6 // timer late
 	c.settle(ch2, mail.Leave, 1, 1)
 	if c.Counts.TimedOut < 1 {
 		t.Error("not counted")
@@ -124,8 +124,8 @@ func TestLeaveRequeues_LOCK10(t *testing.T) {
 	}
 }
 
-// TestLeaveExpires_LOCK10: a message that expires while its lock has no link is dead-lettered when the lock ends; a purge leaves it; a
-// deletion does not.
+// TestLeaveExpires_LOCK10: a message that expires while it is locked without a link is dead-lettered when the lock ends; a purge
+// does not remove it, a deletion of the queue does.
 func TestLeaveExpires_LOCK10(t *testing.T) {
 	c := newCore(t, timeout(1000), dlx)
 	c.publish(msg("1", 300), msg("2", -1))
@@ -148,7 +148,7 @@ func TestLeaveExpires_LOCK10(t *testing.T) {
 	}
 }
 
-// TestLeavePrepared_LOCK10: a transaction that ends with its session leaves its deliveries locked, too.
+// TestLeavePrepared_LOCK10: deliveries of a transaction that ends with its session also stay locked.
 func TestLeavePrepared_LOCK10(t *testing.T) {
 	c := newCore(t, timeout(1000))
 	c.put("1")
@@ -165,7 +165,7 @@ func TestLeavePrepared_LOCK10(t *testing.T) {
 	c.want("ready", c.ready(), "1")
 }
 
-// TestLeaveMany_LOCK10: links that take, leave and end again and again leave one record, no more.
+// TestLeaveMany_LOCK10: links that repeatedly receive, leave and end share one record in the queue.
 func TestLeaveMany_LOCK10(t *testing.T) {
 	c := newCore(t, timeout(1000), func(s *policies.QueueSettings) { s.MaxLength = -1 })
 	for range 200 {
@@ -185,8 +185,8 @@ func TestLeaveMany_LOCK10(t *testing.T) {
 	}
 }
 
-// TestLeaveDeferred_LOCK10: a deferred message that was received by its number stays locked when the channel is gone, can be
-// renewed and settled by its lock, and is deferred again and counted when the lock ends.
+// TestLeaveDeferred_LOCK10: a deferred message received by its number stays locked when the channel ends, can be renewed and
+// settled by its lock, and is deferred again and counted when the lock ends.
 func TestLeaveDeferred_LOCK10(t *testing.T) {
 	c := newCore(t, timeout(1000))
 	c.put("1", "2")

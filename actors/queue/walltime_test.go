@@ -8,8 +8,8 @@ import (
 	"candlemark/internal/clock"
 )
 
-// TestSleep_TTL35: what has a deadline is overdue after the machine's sleep; leases
-// begin anew, and unacknowledged deliveries have the time that they had left.
+// TestSleep_TTL35: after a suspend of the machine, messages past their deadlines expire, leases start again, and unacknowledged
+// deliveries keep their remaining time.
 func TestSleep_TTL35(t *testing.T) {
 	const hour = 3_600_000
 	sleep := func(c *core) {

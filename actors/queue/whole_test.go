@@ -12,7 +12,7 @@ import (
 	"candlemark/protocol"
 )
 
-// whole publishes messages as one, and returns how many are acknowledged and refused.
+// whole publishes messages as one all-or-none batch, and returns the numbers of acks and nacks.
 func (c *core) whole(messages ...message.Message) (acks, nacks int) {
 	for i := range messages {
 		c.number++
@@ -30,7 +30,7 @@ func texts(bodies ...string) (list []message.Message) {
 	return list
 }
 
-// Messages that are published as one are taken all or none, and dead-lettered likewise.
+// An all-or-none batch is accepted or refused as a whole, and dead-lettered as a whole.
 func TestWhole_DL10(t *testing.T) {
 	bytes := func(s *policies.QueueSettings) { s.MaxLengthBytes, s.Overflow = 3, "reject-publish" }
 	for _, tt := range []struct {
@@ -59,7 +59,7 @@ func TestWhole_DL10(t *testing.T) {
 	c.want("drop-head", c.ready(), "2", "3")
 }
 
-// Duplicates, of what was accepted and within the batch, and scheduled messages take no room.
+// Duplicates, of accepted messages and within the batch, and scheduled messages need no room.
 func TestWholeCountsWhatComes_DL10(t *testing.T) {
 	c := newCore(t, window(1000), delaying, maxLength(3, "reject-publish"))
 	c.publish(named("1", "a", false))
@@ -76,7 +76,7 @@ func TestWholeCountsWhatComes_DL10(t *testing.T) {
 	c.want("ready", c.ready(), "1", "2", "3")
 }
 
-// Of a batch that does not fit those are dead-lettered that need room, as the rule's action makes them.
+// Of a batch that does not fit, the messages that need room are dead-lettered, as changed by the rule's action.
 func TestWholeOverflow_DL10(t *testing.T) {
 	c := newCore(t, window(1000), delaying, dlx, maxLength(3, "reject-publish-dlx"))
 	c.publish(named("1", "a", false))
@@ -113,7 +113,7 @@ func TestWholeOverflow_DL10(t *testing.T) {
 	}
 }
 
-// TestWholeOfCopies_DL10: a batch is judged as the rule's action makes it.
+// TestWholeOfCopies_DL10: the messages of a batch are checked as changed by the rule's action.
 func TestWholeOfCopies_DL10(t *testing.T) {
 	long := strings.Repeat("x", 200)
 	for text, want := range map[string]error{
@@ -150,7 +150,7 @@ func TestWholeOfCopies_DL10(t *testing.T) {
 	}
 }
 
-// One message that cannot be taken has all refused: without a session, or persistent when the disk is full.
+// One message that cannot be accepted causes all to be refused: one without a session, or a persistent one when the disk is full.
 func TestWholeIsRefusedForOne_DL10(t *testing.T) {
 	c := newSessions(t)
 	if acks, nacks := c.whole(ofSession("a", "1"), msg("2", -1), ofSession("a", "3")); acks != 0 || nacks != 3 || c.Backlog.Len() != 0 {

@@ -17,10 +17,10 @@ import (
 	"candlemark/policies"
 )
 
-// many is more than some turns' worth.
+// many is a number of messages that takes several turns.
 const many = 5*workLimit + 77
 
-// crowd is a core with many messages of ten priorities, every third of them transient.
+// crowd returns a core with many messages of ten priorities, every third of them transient.
 func crowd(t *testing.T, change ...func(*policies.QueueSettings)) *core {
 	c := durableCore(t, append(change, priorities(9))...)
 	var batch []message.Message
@@ -35,7 +35,7 @@ func crowd(t *testing.T, change ...func(*policies.QueueSettings)) *core {
 	return c
 }
 
-// held is that with all of them delivered to a channel.
+// held delivers all messages to one channel.
 func (c *core) held() *core {
 	c.consume(ch1, "a", 0)
 	for n := 0; c.Backlog.Ready() > 0; n++ {
@@ -55,8 +55,8 @@ func (c *core) held() *core {
 	return c
 }
 
-// inTurns feeds a mail, and others behind it, one turn at a time, and fails if one of
-// them does too much. It returns how many turns it took.
+// inTurns feeds a mail, and others behind it, one turn at a time, and fails if a turn does too much. It returns the number of
+// turns.
 func (c *core) inTurns(mails ...any) (turns int) {
 	c.t.Helper()
 	c.slow = true
@@ -87,16 +87,15 @@ func (c *core) inTurns(mails ...any) (turns int) {
 	return turns
 }
 
-// TestWork_TTL33: what takes long is cut into turns, each of them bounded, and mail
-// behind it finds it done.
+// TestWork_TTL33: long work is cut into turns of limited size, and mail behind it is handled when it is done.
 func TestWork_TTL33(t *testing.T) {
 	everything := []mail.SettleRange{{First: 1, Last: 1 << 60, How: mail.Requeue}}
 	requeue := &mail.Settle{Channel: ch1, Ranges: everything}
 	for name, tt := range map[string]struct {
 		core func() *core
 		mail any
-		turn int // at least
-		left int // messages
+		turn int // minimum number of turns
+		left int // messages left
 		then func(c *core)
 	}{
 		"purge with one that is held": {
@@ -233,8 +232,7 @@ func TestWork_TTL33(t *testing.T) {
 	}
 }
 
-// TestPurgeAtOnce: without unacked messages a purge is one turn, one record and no
-// memory, whatever there is.
+// TestPurgeAtOnce: without unacked messages a purge takes one turn and one record, whatever the number of messages.
 func TestPurgeAtOnce(t *testing.T) {
 	c := crowd(t, delaying)
 	c.publish(heldBack("later", 1000))
@@ -254,7 +252,7 @@ func TestPurgeAtOnce(t *testing.T) {
 	c.want("ready", c.ready(), "next")
 }
 
-// TestPurgeRecords: what is held parts the records of a purge, and nothing else does.
+// TestPurgeRecords: only unacked messages split the records of a purge.
 func TestPurgeRecords(t *testing.T) {
 	c := durableCore(t, priorities(9))
 	var batch []message.Message
@@ -277,7 +275,7 @@ func TestPurgeRecords(t *testing.T) {
 	}
 }
 
-// TestPurgeLeavesWhatHasExpired: however much is due, it expires and is not purged.
+// TestPurgeLeavesWhatHasExpired: messages past their deadlines expire and are not purged, however many there are.
 func TestPurgeLeavesWhatHasExpired(t *testing.T) {
 	c := newCore(t, dlx)
 	var batch []message.Message
@@ -295,8 +293,7 @@ func TestPurgeLeavesWhatHasExpired(t *testing.T) {
 	}
 }
 
-// TestWorkIsNotDelivered: messages that are being purged are not delivered, nor those that come back before
-// all of it has; and what a publisher sends meanwhile stands behind it.
+// TestWorkIsNotDelivered: messages being purged are not delivered, and messages published meanwhile come after the purge.
 func TestWorkIsNotDelivered(t *testing.T) {
 	c := crowd(t)
 	c.get(ch1)
@@ -306,7 +303,7 @@ func TestWorkIsNotDelivered(t *testing.T) {
 	c.want("delivered", c.delivered("b"), "new")
 }
 
-// TestWorkExpires_TTL17: what comes due while deliveries come back expires meanwhile.
+// TestWorkExpires_TTL17: messages that become due while deliveries are requeued expire meanwhile.
 func TestWorkExpires_TTL17(t *testing.T) {
 	c := crowd(t, dlx).held()
 	c.feed(&mail.CancelConsumer{Channel: ch1, Tag: "a"})
@@ -321,7 +318,7 @@ func TestWorkExpires_TTL17(t *testing.T) {
 	c.want("expired", c.seenOff(), "expired mortal")
 }
 
-// TestSleepAndAckTimeouts: a sleep of the machine extends any number of locks in one step.
+// TestSleepAndAckTimeouts: a suspend of the machine extends all locks at once.
 func TestSleepAndAckTimeouts(t *testing.T) {
 	c := newCore(t, func(s *policies.QueueSettings) { s.ConsumerTimeout = 60_000 })
 	c.put("a", "b")
@@ -342,7 +339,7 @@ func TestSleepAndAckTimeouts(t *testing.T) {
 	}
 }
 
-// TestWorkFails: the asker receives an error when the queue panics over the work, or is stopped.
+// TestWorkFails: the requester of unfinished work gets an error when the queue is stopped.
 func TestWorkFails(t *testing.T) {
 	bubble(t, settings(), nil, func(r *rig) {
 		request := mail.Request{ReplyTo: r.channel.pid}
@@ -361,7 +358,7 @@ func TestWorkFails(t *testing.T) {
 	})
 }
 
-// TestWorkRandom: cut into turns or not, commands lead to the same.
+// TestWorkRandom: random settlements cut into turns keep the counts and the journal consistent.
 func TestWorkRandom(t *testing.T) {
 	seeded(t, 5, func(t *testing.T, seed uint64) {
 		r := rand.New(rand.NewPCG(seed, 0))

@@ -8,7 +8,7 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// The broker keeps the name and the addresses of each link, so they are bounded.
+// The broker keeps the name and the addresses of each link, so their lengths are limited.
 func TestAttach_LongNames(t *testing.T) {
 	for _, c := range []struct {
 		name, address, replies int
@@ -27,7 +27,7 @@ func TestAttach_LongNames(t *testing.T) {
 				m.Role, m.Source.Address, m.Target.Address = amqp10.RoleReceiver, m.Target.Address, m.Source.Address
 			}
 			s.attach(m)
-			fails := c.fails && (receives || c.replies < entities.MaxLinkAddress) // who sends to a node has a source that is not kept
+			fails := c.fails && (receives || c.replies < entities.MaxLinkAddress) // the source of a sender to a node is not kept
 			if (s.phase != open) != fails || (len(s.links) == 0) != fails {
 				t.Errorf("%+v, receives %v: phase %v, %d links", c, receives, s.phase, len(s.links))
 			}

@@ -26,8 +26,8 @@ type anybody struct{}
 func (anybody) Excused() bool { return true }
 func (anybody) Evict()        {}
 
-// Incomplete work of a client is limited over all its links and together with that of others; whatever a link is
-// detached with, or completes, is free again.
+// A client's incomplete deliveries are limited, over all its links and together with other clients; those aborted, completed or
+// of a detached link are released.
 func TestUnfinished_Bound(t *testing.T) {
 	intake := budget.NewIntake()
 	intake.SetLimits(0, 1<<20)
@@ -61,8 +61,8 @@ func TestUnfinished_Bound(t *testing.T) {
 	}
 }
 
-// Answers that a client has no credit for count among what clients have begun, over all links; what is written, or dropped with its link, is
-// free again, and more requests may come.
+// Answers without link credit count towards the same limit, over all links; answers written, or dropped with their link, are
+// released, and more requests can follow.
 func TestAnswers_Bound(t *testing.T) {
 	intake := budget.NewIntake()
 	intake.SetLimits(0, 1<<20)
@@ -102,7 +102,7 @@ func TestAnswers_Bound(t *testing.T) {
 	}
 }
 
-// A client that drains its credit or asks for flows again and again, and does not read, has one answer of each kind waiting for each link.
+// When a client that does not read drains its credit or requests flows repeatedly, only one answer of each kind waits per link.
 func TestDrained_Bound(t *testing.T) {
 	s := &state{links: map[uint32]*link{}}
 	queue := &unacked.Queue{}
@@ -120,7 +120,7 @@ func TestDrained_Bound(t *testing.T) {
 	}
 }
 
-// The numbers of a batch's messages are those of the one queue that is asked for.
+// A batch takes the message numbers of the requested queue only.
 func TestNumbered(t *testing.T) {
 	var none *batches.Batch
 	none.Numbered(address.Named("q"), 0, 1)
@@ -132,7 +132,7 @@ func TestNumbered(t *testing.T) {
 	}
 }
 
-// A link for requests that is detached while its answer waits gets no credit when that is written or dropped.
+// A request link detached while its answer waits gets no credit when the answer is written or dropped.
 func TestAnswers_DetachedRequests(t *testing.T) {
 	s := &state{links: map[uint32]*link{}}
 	s.windows.Incoming = 10
@@ -156,7 +156,7 @@ func TestAnswers_DetachedRequests(t *testing.T) {
 	}
 }
 
-// Credit that a client gives before its link has a session is that of the link when it has one.
+// Credit given before a link has its session applies once it has one.
 func TestFlow_BeforeASession(t *testing.T) {
 	s := &state{links: map[uint32]*link{}, peers: peers.New(&outgoing.Mail{})}
 	s.eventPublisher.Events = nil

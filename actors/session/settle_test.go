@@ -14,8 +14,8 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// holding has a session with unsettled deliveries, one for each byte: 'e' on a link of Azure Service Bus's dialect, 'q' on one of RabbitMQ's, both of a
-// queue of that name.
+// holding returns a session with unsettled deliveries, one per byte: 'e' on a link of Azure Service Bus's dialect, 'q' on one of
+// RabbitMQ's, each from a queue of that name.
 func holding(dialects string) *state {
 	s := &state{settles: map[uint64]*settlement.Asked{}}
 	s.unacked = unacked.New(&s.Mail)
@@ -32,7 +32,7 @@ func holding(dialects string) *state {
 	return s
 }
 
-// sent returns the settlements that queues received, and the deliveries in the dispositions that the client received.
+// sent returns the settlements sent to queues, and the deliveries in the dispositions sent to the client.
 func (s *state) sent() (queues, client []string) {
 	s.unacked.Flush()
 	for _, p := range s.Out {
@@ -73,12 +73,13 @@ func TestDisposition_BothDialects(t *testing.T) {
 	}
 }
 
-// The client receives one disposition for each delivery, which says whether the queue still held it, also when links of one queue take turns.
+// The client receives one disposition for each delivery, which says whether the queue still held it, even when the links of a
+// queue take turns.
 func TestSettled_Lost(t *testing.T) {
 	for _, c := range []struct {
-		numbers []uint64 // of the queue's, by delivery
+		numbers []uint64 // the queue's numbers, by delivery
 		lost    []mail.Range
-		want    string // a delivery each: L is lost
+		want    string // one character per delivery: L is lost
 	}{
 		{[]uint64{1, 2, 3}, nil, "..."},
 		{[]uint64{1, 2, 3}, []mail.Range{{First: 1, Last: 3}}, "LLL"},
@@ -110,8 +111,8 @@ func TestSettled_Lost(t *testing.T) {
 	}
 }
 
-// A delivery that was settled by its lock is not late any more, even if there are many of them, and a client that
-// settles it on its link as well gets the answer that it is lost.
+// Deliveries settled by their locks do not count as late, however many there are; a client that settles one on its link as well
+// receives the answer that it is lost.
 func TestSettledElsewhere_Bound(t *testing.T) {
 	s := holding("eqe")
 	s.peers = peers.New(&s.Mail)
@@ -137,7 +138,7 @@ func TestSettledElsewhere_Bound(t *testing.T) {
 	}
 }
 
-// A message that one of its queues has refused is rejected for the reason that this queue gave, whichever answers last.
+// A message refused by one of its queues is rejected for the reason given by that queue, even if another queue answers last.
 func TestConfirmed_FirstReason(t *testing.T) {
 	refusal := &mail.EnqueueReply{Refused: true, Why: mail.ErrCopy, Ranges: []mail.Range{{First: 1, Last: 1}}}
 	acceptance := &mail.EnqueueReply{Ranges: []mail.Range{{First: 1, Last: 1}}}

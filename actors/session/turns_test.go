@@ -10,7 +10,7 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// frames are n frames of one read.
+// frames returns n frames in one read.
 func frames(s *state, n int, frame func(i int) []amqp10.Composite) *mail.Inbound {
 	var b []byte
 	for i := range n {
@@ -22,7 +22,7 @@ func frames(s *state, n int, frame func(i int) []amqp10.Composite) *mail.Inbound
 	return &mail.Inbound{Runs: [][]byte{b}, Chunk: chunk}
 }
 
-// Frames that the broker answers one by one end a turn like routes do; what is left is run in further turns.
+// Frames with one answer each count for the turn like routing steps; the rest is processed in further turns.
 func TestAnswersOfATurnAreBounded(t *testing.T) {
 	for name, frame := range map[string]func(i int) []amqp10.Composite{
 		"echo": func(int) []amqp10.Composite { return []amqp10.Composite{&amqp10.Flow{Echo: true}} },
@@ -63,7 +63,7 @@ func TestAnswersOfATurnAreBounded(t *testing.T) {
 	}
 }
 
-// Comparing the names of all queues with that of an entity counts for the turn.
+// Comparing an entity's name with those of all queues counts for the turn.
 func TestNamesOfATurnAreBounded(t *testing.T) {
 	s, _ := crowded(1)
 	s.cfg.HandleMax = handleMax

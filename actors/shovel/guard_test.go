@@ -29,7 +29,8 @@ func answer(method byte, tag uint64) []byte {
 	return frame(1, append(binary.BigEndian.AppendUint64([]byte{0, 60, 0, method}, tag), 0))
 }
 
-// A header that announces too much, and an answer for what was not published, end the connection, however they are cut into pieces.
+// A header with too large a size, and an answer to a message that was not published, end the connection, however the stream is
+// cut.
 func TestGuardRefuses(t *testing.T) {
 	body := frame(3, bytes.Repeat([]byte("x"), 100))
 	for _, c := range []struct {
@@ -66,7 +67,7 @@ func TestGuardRefuses(t *testing.T) {
 	}
 }
 
-// Nothing is read while too much is held; the time of that is not the other side's.
+// Nothing is read while too much is held; that time does not count for the read deadline.
 func TestGuardWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := net.Pipe()

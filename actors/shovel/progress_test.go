@@ -5,11 +5,11 @@ import (
 	"testing"
 )
 
-// sides stand in for source and destination.
+// sides plays source and destination.
 type sides struct {
 	*testing.T
-	open map[uint64]bool // deliveries that are not settled, and whether the destination has taken them
-	tags []uint64        // of publishes without an answer
+	open map[uint64]bool // unsettled deliveries, and whether the destination has taken them
+	tags []uint64        // unanswered publishes
 }
 
 func (s *sides) acknowledge(tag uint64, upTo bool) {
@@ -33,8 +33,8 @@ func (s *sides) giveBack(tags []uint64) {
 	}
 }
 
-// Whatever is answered in whatever way: what is acknowledged was taken by the destination, what it refused goes back, each once, and
-// exactly as many are moved as are to be.
+// With any order of answers, only messages taken by the destination are acknowledged, refused ones are returned, each once, and
+// exactly the requested number is moved.
 func TestProgress(t *testing.T) {
 	for seed := range uint64(300) {
 		random := rand.New(rand.NewPCG(seed, 1))

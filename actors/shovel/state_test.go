@@ -9,7 +9,7 @@ import (
 	"candlemark/internal/clock"
 )
 
-// The status that a shovel publishes, and its reaction to the end of a session; old sessions are ignored.
+// The test checks the status that a shovel publishes, and its reaction to the end of a session; mail of old sessions is ignored.
 func TestState(t *testing.T) {
 	s := state{reconnect: 5 * time.Second}
 	now := clock.Instant(time.Second)

@@ -13,11 +13,11 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// noStore is a store that nobody asks: that is the shell's to do.
+// noStore is a store that is never called, since only the shell calls it.
 type noStore struct{ definitions.Store }
 
-// The core runs without actors. A queue is stored before it starts, starts before it is published, and is published before its creator gets the answer;
-// nobody sees it before the shell publishes it.
+// The core runs without actors. A queue is stored before it starts, starts before it is published, and is published before its
+// creator gets the answer. Only the shell publishes it.
 func TestCoreDecidesInOrder(t *testing.T) {
 	vhost := topology.NewVHost("/")
 	s := newState(Config{
@@ -25,7 +25,7 @@ func TestCoreDecidesInOrder(t *testing.T) {
 		NewQueue:    func(QueueSpec) *actor.Props { return nil },
 		NewExchange: func(ExchangeSpec) *actor.Props { return nil },
 	})
-	change := &stored{} // the answer to what was to be stored last
+	change := &stored{} // the answer to the last store operation
 	asker, owner := mail.Request{ReplyTo: address.Named("channel")}, address.Named("connection")
 	s.handle(begin{address.Named("vhost"), func(parent mail.Address, name string) mail.Address { return address.Named(parent.GetId() + "/" + name) }})
 	s.out.take()

@@ -10,18 +10,18 @@ import (
 	"candlemark/protocol"
 )
 
-// wantsDeadLetterQueue are the arguments that ask for one.
+// wantsDeadLetterQueue are the arguments that request a dead-letter queue.
 var wantsDeadLetterQueue = protocol.Table{{Key: "x-dead-letter-queue", Value: true}}
 
-// delete has the newest queue of a name deleted.
+// delete deletes the newest queue of a name.
 func (h *fixture) delete(name string) {
 	h.t.Helper()
 	h.send(&mail.DeleteQueue{Name: name})
 	h.retire(name, 9, true)
 }
 
-// TestDeadLetterQueue_DL1: the queue is there before its source is, with a route to it; it outlives its source, and comes back when it
-// is deleted while it is wanted.
+// TestDeadLetterQueue_DL1: the dead-letter queue is created before its source, which is routed to it; it remains when its source
+// is deleted, and is recreated when it is deleted while needed.
 func TestDeadLetterQueue_DL1(t *testing.T) {
 	withFixture(t, func(h *fixture) {
 		h.send(&mail.DeclareQueue{Request: h.ask(), Name: "q", VHost: "/", Durable: true, Arguments: wantsDeadLetterQueue, Permission: mail.PermissionUnless(nil)})
@@ -51,7 +51,7 @@ func TestDeadLetterQueue_DL1(t *testing.T) {
 	})
 }
 
-// TestDeadLetterQueueOfClients_DL1: a queue of that name that is there is used as it is.
+// TestDeadLetterQueueOfClients_DL1: an existing queue of that name is used unchanged.
 func TestDeadLetterQueueOfClients_DL1(t *testing.T) {
 	withFixture(t, func(h *fixture) {
 		theirs := h.declare("q.dlq")
@@ -63,8 +63,8 @@ func TestDeadLetterQueueOfClients_DL1(t *testing.T) {
 	})
 }
 
-// TestDeadLetterQueueByPolicy_POL9: the policy is in force when the queue is there; who has one already, is one or is nobody else's gets
-// none, and an exchange that is set wins.
+// TestDeadLetterQueueByPolicy_POL9: the policy is in force once the queues exist; a queue that has a dead-letter queue, is one,
+// is exclusive or has a server-generated name gets none, and a configured exchange takes precedence.
 func TestDeadLetterQueueByPolicy_POL9(t *testing.T) {
 	withFixture(t, func(h *fixture) {
 		q := h.declare("q")
@@ -74,7 +74,7 @@ func TestDeadLetterQueueByPolicy_POL9(t *testing.T) {
 		before := h.vhost.Directory().QueueCount()
 		one := policySet(t, "p", "", `{"dead-letter-queue":true,"message-ttl":1000}`, policies.NewSet("/"))
 		h.send(&mail.ApplyPolicies{Request: h.ask(), Set: one})
-		h.nothing(q) // it waits until the other one has answered
+		h.nothing(q) // it waits for the other queue's answer
 		h.nothing(h.asker)
 		d := take[*mail.DeclareQueue](h, h.queue("q.dlq"))
 		h.send(&mail.DeclareQueueReply{Reply: d.Done(nil), Name: "q.dlq"})
@@ -85,7 +85,7 @@ func TestDeadLetterQueueByPolicy_POL9(t *testing.T) {
 		if got := h.vhost.Directory().QueueCount(); got != before+1 {
 			t.Errorf("%d queues came", got-before)
 		}
-		// The policy that matches the queue is not the dead-letter queue's; one for that alone is.
+		// A policy that matches the queue does not apply to its dead-letter queue; one that matches only that does.
 		dlq := h.queue("q.dlq")
 		h.nothing(dlq)
 		if s := h.specs["q.dlq"]; s.Settings.MessageTTL >= 0 || s.Effective.Policy != "" {
@@ -110,7 +110,7 @@ func TestDeadLetterQueueByPolicy_POL9(t *testing.T) {
 	})
 }
 
-// TestDeadLetterQueueRefused_DL1: a queue that nobody else can name has none.
+// TestDeadLetterQueueRefused_DL1: exclusive and server-named queues cannot have a dead-letter queue.
 func TestDeadLetterQueueRefused_DL1(t *testing.T) {
 	withFixture(t, func(h *fixture) {
 		h.send(&mail.DeclareQueue{Request: h.ask(), Name: "q", VHost: "/", Exclusive: true, Connection: h.asker.pid, Arguments: wantsDeadLetterQueue, Permission: mail.PermissionUnless(nil)})
@@ -127,7 +127,7 @@ func TestDeadLetterQueueRefused_DL1(t *testing.T) {
 	})
 }
 
-// TestDeadLetterLock_LOCK11: a dead-letter queue has the timeout of its queue for locks, and is informed of changes.
+// TestDeadLetterLock_LOCK11: the locks of a dead-letter queue have the timeout of its source, and it is informed of changes.
 func TestDeadLetterLock_LOCK11(t *testing.T) {
 	withFixture(t, func(h *fixture) {
 		args := append(slices.Clone(wantsDeadLetterQueue), protocol.Field{Key: "x-consumer-timeout", Value: int32(5000)})

@@ -10,7 +10,7 @@ import (
 	"candlemark/protocol"
 )
 
-// goes plays the end of a queue whose farewell the vhost has taken.
+// goes plays the end of a queue after its farewell.
 func (h *fixture) goes(name string) {
 	h.t.Helper()
 	h.mu.Lock()
@@ -20,8 +20,7 @@ func (h *fixture) goes(name string) {
 	synctest.Wait()
 }
 
-// Every queue is asked to end and is waited for, in whatever phase it is; then
-// whoever asked is answered and the actor stops.
+// Every queue is told to end and is waited for, whatever its phase; then the requester is answered and the actor stops.
 func TestEndVHost(t *testing.T) {
 	withFixture(t, func(h *fixture) {
 		live, removed, refusing, leaving := h.declare("live"), h.declare("removed"), h.declare("refusing"), h.declare("leaving")
@@ -72,12 +71,12 @@ func TestEndVHostWithoutQueues(t *testing.T) {
 	})
 }
 
-// Commands that come while it ends, or that waited for a name, find nothing.
+// Commands received while the vhost ends, or that waited for a name, are refused.
 func TestEndVHostRefusesCommands(t *testing.T) {
 	withFixture(t, func(h *fixture) {
 		h.declare("q")
 		h.send(&mail.DeleteQueue{Request: h.ask(), Name: "q", VHost: "/"})
-		h.send(&mail.DeclareQueue{Request: h.ask(), Name: "q", VHost: "/"}) // parked
+		h.send(&mail.DeclareQueue{Request: h.ask(), Name: "q", VHost: "/"}) // waits
 		h.nothing(h.asker)
 		h.send(&mail.EndVHost{Request: h.ask()})
 		const gone = "NOT_ALLOWED - the virtual host is gone"
@@ -104,7 +103,7 @@ func TestEndVHostRefusesCommands(t *testing.T) {
 	})
 }
 
-// An exchange that owes an answer is not waited for.
+// An exchange with an outstanding answer is not waited for.
 func TestEndVHostWithASilentExchange(t *testing.T) {
 	withFixture(t, func(h *fixture) {
 		x := h.declareExchange("x", false)

@@ -116,7 +116,7 @@ func TestBindAndUnbindRefused(t *testing.T) {
 		binding topology.Binding
 		code    uint16
 		text    string
-		unbind  string // "" success
+		unbind  string // "" for success
 	}{
 		{"no source", "x", to("q"), 404, "NOT_FOUND - no exchange 'x' in vhost '/'", ""},
 		{"neither", "x", to("p"), 404, "NOT_FOUND - no exchange 'x' in vhost '/'", ""},
@@ -175,7 +175,7 @@ func TestExchangeInUseIsKept(t *testing.T) {
 		h.send(&mail.DeleteExchange{Request: h.ask(), Name: "x", IfUnused: true},
 			&mail.Bind{Request: h.ask(), Source: "x", Binding: to("q")})
 		r := take[*mail.RetireExchange](h, x)
-		h.nothing(x) // the Bind waits for what becomes of the exchange
+		h.nothing(x) // the Bind waits for the outcome of the delete
 		h.send(&mail.RetireExchangeReply{Reply: r.Done(protocol.ChannelErrorf(406, "in use"))})
 		h.wantTopology(406, "PRECONDITION_FAILED - in use")
 		take[*mail.AddBinding](h, x)
@@ -206,7 +206,7 @@ func TestDeletedExchangeIsForgottenByItsSources(t *testing.T) {
 		if n := h.publishedExchange("x"); n == nil || n.Type != "topic" {
 			t.Error("the declare behind the delete was lost")
 		}
-		h.retire("q", 1, true) // the old x is not asked any more
+		h.retire("q", 1, true) // the old x is not informed any more
 		take[*mail.QueueForgotten](h, q)
 	})
 }
@@ -243,7 +243,7 @@ func TestExchangeThatDiesIsForgotten(t *testing.T) {
 		h.nothing(q)
 		h.system.Root.Stop(actorlib.PID(h.publishedExchange("x").PID))
 		synctest.Wait()
-		take[*mail.QueueForgotten](h, q) // its question is answered by its death
+		take[*mail.QueueForgotten](h, q) // the exchange's end counts as its answer
 		if h.publishedExchange("x") != nil {
 			t.Error("still published")
 		}

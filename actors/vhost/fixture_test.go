@@ -22,7 +22,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// probe is an actor that keeps its mail for the test.
+// probe is an actor that records its mail.
 type probe struct {
 	pid   *actor.PID
 	mu    sync.Mutex
@@ -55,7 +55,7 @@ type fixture struct {
 	asker  *probe
 
 	mu        sync.Mutex
-	queues    map[string]*probe // the newest of each name
+	queues    map[string]*probe // the newest probe of each name
 	exchanges map[string]*probe
 	specs     map[string]vhost.QueueSpec
 	asked     uint64
@@ -67,7 +67,7 @@ func withFixture(t *testing.T, test func(h *fixture)) {
 	withConfiguredFixture(t, func(*vhost.Config) {}, test)
 }
 
-// withConfiguredFixture is withFixture for a vhost whose configuration is changed.
+// withConfiguredFixture is withFixture with a changed configuration.
 func withConfiguredFixture(t *testing.T, change func(*vhost.Config), test func(h *fixture)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -129,7 +129,7 @@ func (h *fixture) newQueue(spec vhost.QueueSpec) *actor.Props {
 	return actor.PropsFromProducer(func() actor.Actor { return p })
 }
 
-// newExchange makes a probe that answers as an exchange without bindings does.
+// newExchange makes a probe that answers like an exchange without bindings.
 func (h *fixture) newExchange(spec vhost.ExchangeSpec) *actor.Props {
 	p := &probe{answer: agreeable}
 	h.mu.Lock()
@@ -150,7 +150,7 @@ func agreeable(ctx actor.Context, m any) {
 	}
 }
 
-// hold lets an exchange answer nothing by itself.
+// hold replaces the automatic answers of an exchange; with nil it answers nothing.
 func (h *fixture) hold(x *probe, answer func(actor.Context, any)) {
 	x.mu.Lock()
 	x.answer = answer
@@ -170,7 +170,7 @@ func (h *fixture) made(in map[string]*probe, name string) *probe {
 	return in[name]
 }
 
-// send posts mails to the vhost and waits until nothing moves.
+// send sends mails to the vhost and waits until all actors are idle.
 func (h *fixture) send(mails ...any) {
 	for _, m := range mails {
 		h.system.Root.Send(h.pid, m)
@@ -178,7 +178,7 @@ func (h *fixture) send(mails ...any) {
 	synctest.Wait()
 }
 
-// ask numbers a request of the asker.
+// ask returns a new request of the asker.
 func (h *fixture) ask() mail.Request {
 	h.asked++
 	return mail.Request{ReplyTo: h.asker.pid, ID: h.asked}
@@ -201,7 +201,7 @@ func (h *fixture) declareExchange(name string, autoDelete bool) *probe {
 	return h.exchange(name)
 }
 
-// bind binds a queue to an exchange and drops what that sends.
+// bind binds a queue or exchange to an exchange and drops the forwarded command.
 func (h *fixture) bind(source, to string, toExchange bool) {
 	h.t.Helper()
 	h.send(&mail.Bind{Request: h.ask(), Source: source, Binding: topology.Binding{Destination: to, ToExchange: toExchange}})
@@ -268,7 +268,7 @@ func (h *fixture) publishedExchange(name string) *topology.Exchange {
 	return h.vhost.Directory().Exchange([]byte(name))
 }
 
-// retire plays the farewell of the newest queue of that name.
+// retire sends the farewell of the newest queue of that name.
 func (h *fixture) retire(name string, handled uint64, deleted bool) {
 	h.t.Helper()
 	h.mu.Lock()

@@ -12,7 +12,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// slowStore answers a change when the test lets it.
+// slowStore completes a change when the test lets it.
 type slowStore struct {
 	definitions.Store
 	answers []func(uint64, error)
@@ -29,8 +29,8 @@ func (s *slowStore) answer() {
 	synctest.Wait()
 }
 
-// TestAwaitIdle: the answer comes when a queue that ends has gone from the disk and from
-// its exchange, when the exchange that thereby ends has gone, and when both have ended.
+// TestAwaitIdle: the answer is sent when a queue that ends is deleted from the disk and its exchange, the exchange that becomes
+// unused is deleted, too, and both actors have ended.
 func TestAwaitIdle(t *testing.T) {
 	var disk slowStore
 	withConfiguredFixture(t, func(cfg *vhost.Config) { cfg.Meta = &disk }, func(h *fixture) {

@@ -8,7 +8,8 @@ import (
 	"candlemark/protocol"
 )
 
-// TestPermission: a declare with such arguments needs permission only if it creates the object; for a binding the type of the actual source counts.
+// TestPermission: a declare with such arguments needs permission only if it creates the object; for a binding the actual type of
+// the source decides.
 func TestPermission(t *testing.T) {
 	no := mail.PermissionUnless(protocol.ChannelErrorf(protocol.AccessRefused, "no"))
 	dlx := protocol.Table{{Key: "x-dead-letter-exchange", Value: "dlx"}}
@@ -34,7 +35,7 @@ func TestPermission(t *testing.T) {
 			h.send(&mail.Bind{Request: h.ask(), Source: "amq.direct", Binding: b, Topic: tc.permission})
 			take[*mail.AddBinding](h, h.exchange("amq.direct"))
 		}
-		// The delete is before it in the line.
+		// The delete is processed before the declare.
 		h.send(&mail.DeleteQueue{Request: h.ask(), Name: "q", VHost: "/"},
 			&mail.DeclareQueue{Request: h.ask(), Name: "q", VHost: "/", Arguments: dlx, Permission: no})
 		take[*mail.DeleteQueue](h, q)

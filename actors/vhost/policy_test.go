@@ -19,7 +19,7 @@ func TestPOL9OnlyChangedMatchesAreInformed(t *testing.T) {
 		take[*mail.ApplyPoliciesReply](h, h.asker)
 		h.nothing(b)
 
-		two := policySet(t, "z", "^c", `{"message-ttl":1}`, one) // matches neither
+		two := policySet(t, "z", "^c", `{"message-ttl":1}`, one) // matches neither queue
 		h.send(&mail.ApplyPolicies{Request: h.ask(), Set: two})
 		take[*mail.ApplyPoliciesReply](h, h.asker)
 		h.nothing(a)
@@ -58,7 +58,7 @@ func TestApplyPoliciesWaitsForExchanges(t *testing.T) { // PRO-15
 		}
 		h.nothing(y)
 		h.nothing(h.asker)
-		two := one.Without(false, "p") // before the first is in force
+		two := one.Without(false, "p") // sent before the first is in force
 		h.send(&mail.ApplyPolicies{Request: h.ask(), Set: two})
 		h.send(&mail.ConfigureExchangeReply{Reply: c.Done(nil)})
 		h.nothing(h.asker)

@@ -33,7 +33,7 @@ func TestDeclareMakesPublishesAndForwards(t *testing.T) {
 		}
 		h.send(&mail.DeclareQueue{Request: h.ask(), Name: "ab", Passive: true, VHost: "/"})
 		take[*mail.DeclareQueue](h, q)
-		h.nothing(h.asker) // the queue answers
+		h.nothing(h.asker) // only the queue answers
 	})
 }
 
@@ -87,7 +87,7 @@ func TestDEC9ServerName(t *testing.T) {
 			if d := take[*mail.DeclareQueue](h, h.queue(q.Name)); d.Name != q.Name {
 				t.Errorf("forwarded with name %q", d.Name)
 			}
-			h.send(&mail.DeclareQueue{Request: h.ask(), Name: q.Name, VHost: "/"}) // DEC-8: a redeclare is fine
+			h.send(&mail.DeclareQueue{Request: h.ask(), Name: q.Name, VHost: "/"}) // DEC-8: redeclaring it is no error
 			take[*mail.DeclareQueue](h, h.queue(q.Name))
 		}
 		if count != 2 {
@@ -159,7 +159,7 @@ func TestFarewellAgainstRedeclare(t *testing.T) { // PRO-3
 		if h.published("q") != nil {
 			t.Error("a forgotten queue is still published")
 		}
-		h.retire("q", 2, false) // said again: it is forgotten, whatever it was
+		h.retire("q", 2, false) // repeated: it is forgotten again, in any case
 		take[*mail.QueueForgotten](h, q)
 	})
 }
@@ -211,7 +211,7 @@ func TestLEASE8AutoDeleteExchangeGoesWithItsLastQueue(t *testing.T) {
 		if !retire.IfUnused {
 			t.Error("a Bind that came between must keep it")
 		}
-		h.nothing(q) // delete-ok comes when the exchange is gone, too
+		h.nothing(q) // delete-ok is sent when the exchange is deleted, too
 		h.send(&mail.RetireExchangeReply{Reply: retire.Done(nil)})
 		if f := take[*mail.ForgetDestination](h, h.exchange("y")); f.Name != "x" || !f.ToExchange {
 			t.Errorf("%+v", f)
@@ -301,7 +301,7 @@ func TestDeadConnectionReleasesItsExclusiveQueues(t *testing.T) {
 		synctest.Wait()
 		take[*mail.DeleteQueue](h, h.queue("a"))
 		h.retire("a", 2, true)
-		// A declare that was under way when its connection died.
+		// A declare was under way when its connection ended.
 		h.send(&mail.DeclareQueue{Request: h.ask(), Name: "b", Exclusive: true, Connection: owner.pid, VHost: "/"})
 		take[*mail.DeclareQueue](h, h.queue("b"))
 		take[*mail.DeleteQueue](h, h.queue("b"))
@@ -330,9 +330,10 @@ func TestPanicCostsOneCommand(t *testing.T) {
 	})
 }
 
-// A queue that cannot be started has died: its declarer gets an error, its name is free, and later requests are carried out.
+// A queue that cannot be started counts as ended: its declarer gets an error, its name is free, and later requests are carried
+// out.
 func TestQueueThatCannotBeStarted(t *testing.T) {
-	broken := 2 // it is tried twice
+	broken := 2 // two attempts are made
 	var h *fixture
 	change := func(cfg *vhost.Config) {
 		make := cfg.NewQueue
@@ -358,7 +359,7 @@ func TestQueueThatCannotBeStarted(t *testing.T) {
 		}
 		h.declare("good")
 		h.declare("bad")
-		broken = 1 // the second attempt succeeds: whoever declared it is told that it failed, but it is there
+		broken = 1 // the second attempt succeeds: the declarer gets an error, but the queue exists
 		h.send(&mail.DeleteQueue{Name: "bad", VHost: "/"})
 		h.retire("bad", 9, true)
 		h.send(&mail.DeclareQueue{Request: h.ask(), Name: "bad", VHost: "/"})

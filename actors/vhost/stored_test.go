@@ -10,7 +10,7 @@ import (
 	"candlemark/policies"
 )
 
-// withStoredFixture runs test with a fixture whose vhost begins with stored definitions, once the policies are there.
+// withStoredFixture runs test on a vhost that starts with stored definitions and has its policies.
 func withStoredFixture(t *testing.T, stored vhost.Stored, test func(h *fixture)) {
 	t.Helper()
 	withConfiguredFixture(t, func(cfg *vhost.Config) { cfg.Stored = &stored }, func(h *fixture) {
@@ -26,7 +26,7 @@ func (h *fixture) awake(q *probe) {
 	h.send(&mail.WakeReply{Reply: w.Done(nil)})
 }
 
-// TestStoredQueueWithoutItsDeadLetterQueue: the dead-letter queue that is missing is made before a queue opens, and commands wait for
+// TestStoredQueueWithoutItsDeadLetterQueue: a missing dead-letter queue is created before its queue opens, and commands wait for
 // both.
 func TestStoredQueueWithoutItsDeadLetterQueue(t *testing.T) {
 	stored := vhost.Stored{Queues: []definitions.Queue{
@@ -44,7 +44,7 @@ func TestStoredQueueWithoutItsDeadLetterQueue(t *testing.T) {
 		for _, name := range []string{"q", "plain", "plain.dlq"} {
 			h.awake(h.queue(name))
 		}
-		h.nothing(dead) // it was never asleep
+		h.nothing(dead) // a new queue is not asleep
 		take[*mail.DeclareQueue](h, q)
 		if h.published("q.dlq") == nil || !h.published("q.dlq").Durable {
 			t.Errorf("%+v", h.published("q.dlq"))
@@ -52,7 +52,7 @@ func TestStoredQueueWithoutItsDeadLetterQueue(t *testing.T) {
 	})
 }
 
-// TestStoredDeadLetterQueueThatCannotBeMade: the queue opens without it.
+// TestStoredDeadLetterQueueThatCannotBeMade: its queue opens without it.
 func TestStoredDeadLetterQueueThatCannotBeMade(t *testing.T) {
 	stored := vhost.Stored{Queues: []definitions.Queue{{VHost: "/", Name: "q", Type: "classic", Incarnation: 1, Arguments: wantsDeadLetterQueue}}}
 	change := func(cfg *vhost.Config) {
@@ -66,7 +66,7 @@ func TestStoredDeadLetterQueueThatCannotBeMade(t *testing.T) {
 	})
 }
 
-// TestStoredQueueThatDiesWhileItIsOpened: it is opened once for each of its lives, and the virtual host is ready all the same.
+// TestStoredQueueThatDiesWhileItIsOpened: it is opened once after each start, and the virtual host becomes ready.
 func TestStoredQueueThatDiesWhileItIsOpened(t *testing.T) {
 	stored := vhost.Stored{Queues: []definitions.Queue{{VHost: "/", Name: "q", Type: "classic", Incarnation: 1}}}
 	change := func(cfg *vhost.Config) {

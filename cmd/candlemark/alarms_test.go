@@ -15,8 +15,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// fixed is a machine with 1 GB of memory, of which 100 MB are in use, and 2 GB of
-// free disk.
+// fixed is a Meter of a machine with 1 GB of memory, 100 MB of it in use, and 2 GB of free disk.
 type fixed struct{}
 
 func (fixed) Memory() int64                  { return 100_000_000 }
@@ -45,7 +44,7 @@ func serveFixed(t *testing.T) string {
 	return s.URL
 }
 
-// One session, with the texts and codes of RabbitMQ 3.10.
+// Runs one sequence of commands; texts and exit codes are those of RabbitMQ 3.10.
 func TestAlarmVerbs(t *testing.T) {
 	url := serveFixed(t)
 	const none, memory, disk = "Node candlemark@here reported no ", "Memory alarm on node candlemark@here\n", "Free disk space alarm on node candlemark@here\n"

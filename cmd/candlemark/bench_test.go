@@ -19,7 +19,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// measured runs candlemark bench against a broker, and returns what it prints.
+// measured runs candlemark bench against a broker and returns the exit code and the standard output.
 func measured(t *testing.T, b *broker, amqp string, args ...string) (code int, out string) {
 	t.Helper()
 	return measuredUntil(t.Context(), t, b, amqp, args...)
@@ -53,7 +53,7 @@ var short = map[string]string{
 	"bulk": "-z 0.3 --warmup 0.1 --verify -X 2 -Y 2 -x 2 -y 2 --ttl uniform:1m-2m --label a",
 }
 
-// variants of profiles.
+// variants are command lines that run profiles with further flags.
 var variants = map[string]string{
 	"queue mode":       "expiry -C 200 --mode queue --ttl 100ms",
 	"policy mode":      "expiry -C 200 --mode policy --ttl 100ms",
@@ -77,7 +77,7 @@ var variants = map[string]string{
 	"limits":           "stream -D 50 -q 5 -z 1m --max-backlog 100 -a",
 }
 
-// Every profile against one broker: nothing is lost, doubled, early or out of order, and the result has what it should.
+// All profiles run against one broker: no message is lost, duplicated, early or out of order, and results are complete.
 func TestBench(t *testing.T) {
 	b, err := startBroker(demoConfig(t.TempDir()), zerolog.Nop())
 	if err != nil {
@@ -112,7 +112,7 @@ func TestBench(t *testing.T) {
 	if code != 1 || strings.Count(out, "MISSED") != 2 {
 		t.Errorf("exit code %d: %s", code, out)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond) // as an interrupt does
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond) // ends the run as an interrupt does
 	defer cancel()
 	if code, out := measuredUntil(ctx, t, b, amqp, "sync", "-z", "1h", "--verify"); code != 0 || !strings.Contains(out, "nothing lost") {
 		t.Errorf("exit code %d: %s", code, out)
@@ -139,7 +139,7 @@ func TestBench(t *testing.T) {
 	}
 }
 
-// whole is a short run of a profile with a result that has everything.
+// whole runs a profile briefly and checks that its result has all fields.
 func whole(t *testing.T, b *broker, amqp, profile string) {
 	flags, special := short[profile]
 	if !special {
@@ -160,7 +160,7 @@ func whole(t *testing.T, b *broker, amqp, profile string) {
 	}
 }
 
-// compared are two brokers that are one.
+// compared runs a comparison in which both URLs lead to the same broker.
 func compared(t *testing.T, b *broker, amqp string) {
 	both := "amqp://" + amqp + ",amqp://" + amqp
 	code, out := measured(t, b, amqp, "sync", "-z", "0.1", "--rounds", "2", "--compare", both)
@@ -169,7 +169,7 @@ func compared(t *testing.T, b *broker, amqp string) {
 	}
 }
 
-// early are messages that expire before their time, because of a policy that the run does not know.
+// early checks that a run reports messages as early that expire too soon because of a policy unknown to the run.
 func early(t *testing.T, b *broker, amqp string) {
 	api, err := client.New("http://" + b.HTTP.String())
 	if err != nil {
@@ -189,7 +189,7 @@ func early(t *testing.T, b *broker, amqp string) {
 	}
 }
 
-// found are messages that somebody between the broker and the consumer drops or doubles.
+// found checks that a run reports messages that a proxy in front of the broker drops or duplicates.
 func found(t *testing.T, b *broker, amqp string) {
 	for fault, times := range map[string]int{`"lost":0,"doubled":1`: 2, `"lost":1,"doubled":0`: 0} {
 		between := newRepeater(t, amqp, times)
@@ -200,7 +200,8 @@ func found(t *testing.T, b *broker, amqp string) {
 	}
 }
 
-// newRepeater starts a proxy at the address that it returns. It forwards everything once, but the tenth delivery of a connection so many times.
+// newRepeater starts a proxy and returns its address. The proxy forwards all frames once, except that it sends the
+// tenth delivery of each connection the given number of times.
 func newRepeater(t *testing.T, to string, times int) (address string) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -236,7 +237,7 @@ func newRepeater(t *testing.T, to string, times int) (address string) {
 	return l.Addr().String()
 }
 
-// repeat forwards frames once, but the tenth message so many times.
+// repeat forwards all frames once, except that it sends the tenth message the given number of times.
 func repeat(to io.Writer, from io.Reader, times int) {
 	var in, message []byte
 	buf, count := make([]byte, 64<<10), 0

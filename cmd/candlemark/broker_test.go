@@ -12,7 +12,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// The demo's broker starts and stops with the settings it is given.
+// The broker of the demo starts with the demo's settings, and stops.
 func TestDemoBrokerStarts(t *testing.T) {
 	b, err := startBroker(demoConfig(t.TempDir()), zerolog.Nop())
 	if err != nil {
@@ -26,7 +26,7 @@ func TestDemoBrokerStarts(t *testing.T) {
 	}
 }
 
-// Metrics have a port of their own if it is asked for, where nobody logs in; on the API's they do.
+// A configured metrics port serves metrics without a login; the port of the API requires one.
 func TestMetricsPort(t *testing.T) {
 	cfg := demoConfig(t.TempDir())
 	cfg.Metrics = "127.0.0.1:0"
@@ -53,7 +53,7 @@ func TestMetricsPort(t *testing.T) {
 	}
 }
 
-// A broker whose journal fails notifies its clients, ends, and logs why.
+// A broker whose journal fails exits with code 1 and logs the reason.
 func TestFailedJournalEndsTheBroker(t *testing.T) {
 	var out bytes.Buffer
 	log := zerolog.New(&out)
@@ -67,7 +67,7 @@ func TestFailedJournalEndsTheBroker(t *testing.T) {
 	}
 }
 
-// A data folder serves one broker at a time.
+// Only one broker at a time can use a data folder.
 func TestDataFolderInUse(t *testing.T) {
 	dir := t.TempDir()
 	b, err := startBroker(demoConfig(dir), zerolog.Nop())

@@ -18,7 +18,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// fake is a broker with the virtual hosts / and dev that knows only policies.
+// fake is a broker that supports only policies, in the virtual hosts / and dev.
 type fake struct {
 	management.Broker
 	sets map[string]*policies.Set
@@ -26,7 +26,7 @@ type fake struct {
 
 func (f *fake) NodeName() string { return "candlemark@localhost" }
 
-// Events: nobody listens, nothing is recorded.
+// Events returns nil: there are no listeners, and nothing is recorded.
 func (f *fake) Events() *events.Hub { return nil }
 
 func (f *fake) WithTimeout(parent context.Context, d time.Duration) (context.Context, context.CancelFunc) {
@@ -62,7 +62,7 @@ func serveFake(t *testing.T) string {
 	return s.URL
 }
 
-// candlemark runs a command line; the API is given by the environment.
+// candlemark runs a command line with the API's URL in its environment.
 func candlemark(url string, args ...string) (stdout, stderr string, code int) {
 	var out, complaints bytes.Buffer
 	getenv := func(name string) string {
@@ -77,7 +77,7 @@ func candlemark(url string, args ...string) (stdout, stderr string, code int) {
 
 const header = "vhost\tname\tpattern\tapply-to\tdefinition\tpriority\n"
 
-// One session: every line is carried out on what those before it have left.
+// Runs one sequence of commands: each depends on the state left by those before it.
 func TestPolicyVerbs_POL16_POL17(t *testing.T) {
 	url := serveFake(t)
 	for _, step := range []struct{ line, stdout string }{
@@ -140,7 +140,7 @@ func TestPolicyVerbsFail_POL18(t *testing.T) {
 	for _, test := range []struct {
 		args   []string
 		code   int
-		stderr string // its beginning
+		stderr string // prefix of the output
 	}{
 		{[]string{"set_policy", "p", "q"}, 64, "Error (argument validation): not enough arguments.\nArguments given:\n\tset_policy p q\n\nUsage\n\n" +
 			"candlemark set_policy [-p <vhost>] [--priority <priority>] [--apply-to <apply-to>] <name> <pattern> <definition>\n"},
@@ -188,7 +188,7 @@ func TestNoBroker(t *testing.T) {
 	}
 }
 
-// The answering process need not be a broker.
+// An HTTP server that is not a broker causes an error message, not a crash.
 func TestStrangeAnswers(t *testing.T) {
 	for _, test := range []struct {
 		status int

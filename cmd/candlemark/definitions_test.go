@@ -18,7 +18,7 @@ const definitionsOfOps = `{
 	"queues": [{"name":"orders","vhost":"prod","durable":true,"arguments":{"x-queue-mode":"lazy"}}]
 }`
 
-// definitionsFile writes one.
+// definitionsFile writes a definitions file and returns its path.
 func definitionsFile(t *testing.T, text string) string {
 	file := filepath.Join(t.TempDir(), "definitions.json")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
@@ -27,7 +27,8 @@ func definitionsFile(t *testing.T, text string) string {
 	return file
 }
 
-// A new broker that loads definitions has nobody else; one that could not has nobody, and nobody can come in.
+// A new broker that loads definitions has only their users. If loading fails, the broker does not start and keeps no
+// users: its next start is that of a new broker.
 func TestLoadDefinitions(t *testing.T) {
 	cfg := demoConfig(t.TempDir())
 	for file, want := range map[string]string{
@@ -43,7 +44,7 @@ func TestLoadDefinitions(t *testing.T) {
 			}
 		}
 	}
-	// As if it were new.
+	// The next start without definitions creates guest.
 	cfg.LoadDefinitions = ""
 	started(t, cfg.DataDir, "", func(url string) {
 		expect(t, "http://guest:guest@"+url, 0, "/\n", "list_vhosts", "-s", "--no-table-headers")
@@ -52,7 +53,7 @@ func TestLoadDefinitions(t *testing.T) {
 	cfg = demoConfig(t.TempDir())
 	var log bytes.Buffer
 	cfg.LoadDefinitions = definitionsFile(t, definitionsOfOps)
-	for range 2 { // every start loads them
+	for range 2 { // definitions are loaded at every start
 		b, err := startBroker(cfg, zerolog.New(&log))
 		if err != nil {
 			t.Fatal(err)
@@ -71,7 +72,7 @@ func TestLoadDefinitions(t *testing.T) {
 	}
 }
 
-// started runs a broker for a while.
+// started runs a broker while it calls during.
 func started(t *testing.T, dir, definitions string, during func(address string)) {
 	t.Helper()
 	cfg := demoConfig(dir)
@@ -93,7 +94,7 @@ func expect(t *testing.T, url string, code int, out string, args ...string) {
 	}
 }
 
-// Definitions go out of one broker and into another by the command line.
+// Definitions exported from one broker by the command line can be imported into another.
 func TestDefinitionVerbs(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "out.json")
 	var exported string

@@ -67,7 +67,7 @@ func TestDemoLateness(t *testing.T) {
 	}
 }
 
-// A stall weighs as much as what would have happened meanwhile.
+// A stall counts as much in the percentiles as the wakeups missed during it.
 func TestDemoMetronome(t *testing.T) {
 	var m metronome
 	for range 900 {

@@ -24,7 +24,7 @@ func deployed(t *testing.T, name string) string {
 	return string(text)
 }
 
-// instructions returns the rest of the lines of the Dockerfile that begin with a word.
+// instructions returns the arguments of all instructions of this name in a Dockerfile.
 func instructions(file, name string) (list []string) {
 	for line := range strings.Lines(file) {
 		if rest, ok := strings.CutPrefix(line, name+" "); ok {
@@ -34,8 +34,8 @@ func instructions(file, name string) (list []string) {
 	return list
 }
 
-// TestDockerfile: the program knows what the image sets: it listens at all addresses on the ports that are exposed, keeps its
-// data in the volume, has the names that are linked, and its health check is a verb.
+// TestDockerfile: the image agrees with the program: all listeners use exposed ports on all addresses, the data folder
+// is the volume, the names of all tools are linked, and the health check runs an existing verb.
 func TestDockerfile(t *testing.T) {
 	file := deployed(t, "Dockerfile")
 	conf := filepath.Join(t.TempDir(), "candlemark.conf")
@@ -84,7 +84,7 @@ func TestDockerfile(t *testing.T) {
 	}
 }
 
-// TestDeploymentFiles: unit, compose file and StatefulSet name flags, variables, folders and paths that there are.
+// TestDeploymentFiles: systemd unit, compose file and StatefulSet use only existing flags and variables, and the right folders and paths.
 func TestDeploymentFiles(t *testing.T) {
 	unit, compose, kubernetes := deployed(t, "candlemark.service"), deployed(t, "compose.yaml"), deployed(t, "kubernetes.yaml")
 	start := regexp.MustCompile(`(?m)^ExecStart=/usr/bin/candlemark serve (.*)$`).FindStringSubmatch(unit)

@@ -11,8 +11,8 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// Events come as messages of the exchange for them and as server-sent events, with the same names and keys; the level of the
-// log can be changed, and the broker stopped by a verb.
+// Events are published to the event exchange and streamed as server-sent events, with the same names and keys. Verbs
+// change the log level and stop the broker.
 func TestEventsAndStop(t *testing.T) {
 	var out shared
 	cfg := demoConfig(t.TempDir())
@@ -53,7 +53,7 @@ func TestEventsAndStop(t *testing.T) {
 	}
 }
 
-// publishEvents makes changes and checks that the events of both interfaces report them; there may be further events.
+// publishEvents makes changes and checks that both interfaces report them; further events are allowed.
 func publishEvents(t *testing.T, address, url string) <-chan string {
 	t.Helper()
 	conn, err := amqp.Dial(address)
@@ -109,7 +109,7 @@ func publishEvents(t *testing.T, address, url string) <-chan string {
 	return heard
 }
 
-// listening hears events: their names, and what they are about. It ends when the stream does.
+// listening subscribes to the event stream and returns the event and object names. The channel is closed at the end of the stream.
 func listening(t *testing.T, url string) <-chan string {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)

@@ -19,8 +19,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// serveNode starts a broker with one client and returns its HTTP address and the
-// client.
+// serveNode starts a broker with one client and returns its HTTP address, the client's connection and a channel.
 func serveNode(t *testing.T) (url string, conn *amqp.Connection, ch *amqp.Channel) {
 	users, journal := auth.NewGuest(), memory.New(memory.Options{})
 	node, err := supervision.Start(supervision.Config{Users: users, Journal: journal, Log: zerolog.Nop(), ProductVersion: version})
@@ -42,14 +41,14 @@ func serveNode(t *testing.T) (url string, conn *amqp.Connection, ch *amqp.Channe
 	if conn, err = amqp.Dial("amqp://guest:guest@" + at.String()); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = conn.Close() }) // it may have been closed by a verb
+	t.Cleanup(func() { _ = conn.Close() }) // a verb may have closed it
 	if ch, err = conn.Channel(); err != nil {
 		t.Fatal(err)
 	}
 	return s.URL, conn, ch
 }
 
-// ports match what differs from one run to the next.
+// ports matches client addresses, which differ between runs.
 var ports = regexp.MustCompile(`127\.0\.0\.1:\d+`)
 
 func TestObjectVerbs(t *testing.T) {
@@ -155,7 +154,7 @@ func TestObjectVerbsRefused(t *testing.T) {
 	}
 }
 
-// Linked to the names of RabbitMQ's tools the program has their verbs only.
+// A program called by the name of one of RabbitMQ's tools has only that tool's verbs.
 func TestCalledByOtherNames(t *testing.T) {
 	url, _, _ := serveNode(t)
 	for _, test := range []struct {

@@ -17,11 +17,11 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// hostileText would forge a line, colour a terminal, or hide text. The JSON escapes of
-// it lists what the log may show.
+// hostileText contains text that would forge a line, colour a terminal, or hide text if it were logged unescaped. Its
+// JSON escapes list the characters that the log may not contain.
 const hostileText = "x\r\n2026-01-01T00:00:00.000Z INF all is well\n{\"level\":\"info\"}\x1b[31mred\x1b]0;title\a\x7f\u009b5m\u2028\u202ereversed\U000e0041\xff"
 
-// wellFormed complains about lines of a log that somebody else could have written.
+// wellFormed reports lines of a log that are not the broker's own, and unprintable characters.
 func wellFormed(t *testing.T, format, log string) {
 	t.Helper()
 	begins := regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\S+ (TRC|DBG|INF|WRN|ERR) [^ ]`)
@@ -60,7 +60,7 @@ func TestLogIsOursAlone(t *testing.T) {
 	}
 }
 
-// shared is a log that is read when nobody writes any more.
+// shared is a log buffer with a lock for writers; it is read after the last write.
 type shared struct {
 	mu sync.Mutex
 	bytes.Buffer
@@ -72,8 +72,8 @@ func (s *shared) Write(b []byte) (int, error) {
 	return s.Buffer.Write(b)
 }
 
-// TestClientsForgeNoLog: with names of users, virtual hosts, exchanges and queues, client
-// properties, mechanisms, headers and paths.
+// TestClientsForgeNoLog: names of users, virtual hosts, exchanges and queues, client properties, mechanisms, headers
+// and paths cannot forge log lines.
 func TestClientsForgeNoLog(t *testing.T) {
 	for _, format := range []string{"console", "json"} {
 		var out shared
@@ -102,7 +102,7 @@ func TestClientsForgeNoLog(t *testing.T) {
 	}
 }
 
-// requireWho complains unless the line of a closed channel has who did what, and the first line what runs.
+// requireWho checks that the lines about a closed channel, a connection, the journal and the start have all their fields.
 func requireWho(t *testing.T, log string) {
 	t.Helper()
 	for message, fields := range map[string]string{
@@ -121,7 +121,7 @@ func requireWho(t *testing.T, log string) {
 	}
 }
 
-// forge does what gets names of a client's into the log.
+// forge makes requests whose names get into the log.
 func forge(t *testing.T, b *broker) {
 	t.Helper()
 	url := "amqp://" + b.AMQP[0].String() + "/"

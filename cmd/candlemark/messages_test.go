@@ -10,10 +10,10 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// dates are times as the API shows them.
+// dates matches times as the API formats them.
 var dates = regexp.MustCompile(`\d{4}-\d\d-\d\dT[0-9:.]+\+00:00`)
 
-// session carries out lines that depend on each other.
+// session runs command lines that depend on each other and checks their output.
 func session(t *testing.T, url string, steps [][2]string) {
 	t.Helper()
 	for _, step := range steps {
@@ -25,7 +25,7 @@ func session(t *testing.T, url string, steps [][2]string) {
 	}
 }
 
-// refusals are lines that fail.
+// refusals runs command lines that must fail, and checks their errors.
 func refusals(t *testing.T, url string, steps []refusal) {
 	t.Helper()
 	for _, step := range steps {
@@ -56,7 +56,7 @@ func post(t *testing.T, ch *amqp.Channel, exchange, key string, messages ...amqp
 	}
 }
 
-// Looking on the command line: the table shows deadlines, JSON whole bodies.
+// TestPeekVerb_TTL9: the table of peeked messages shows deadlines, and the JSON output contains whole bodies.
 func TestPeekVerb_TTL9(t *testing.T) {
 	url, _, ch := serveNode(t)
 	if _, err := ch.QueueDeclare("q", false, false, false, false, amqp.Table{"x-consumer-timeout": 60_000}); err != nil {
@@ -94,7 +94,7 @@ func TestPeekVerb_TTL9(t *testing.T) {
 	})
 }
 
-// Scheduled messages on the command line, in a queue and in a delayed exchange.
+// TestScheduledVerbs_DLY11: the verbs handle scheduled messages of a queue and of a delayed exchange.
 func TestScheduledVerbs_DLY11(t *testing.T) {
 	url, _, ch := serveNode(t)
 	if _, err := ch.QueueDeclare("q", false, false, false, false, amqp.Table{"x-delayed-messages": true}); err != nil {

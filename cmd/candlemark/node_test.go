@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// each runs command lines, with | between words, one after the other.
+// each runs command lines, whose words are separated by |, in order and checks their output.
 func each(t *testing.T, url string, steps [][2]string) {
 	t.Helper()
 	for _, step := range steps {

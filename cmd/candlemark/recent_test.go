@@ -8,7 +8,7 @@ import (
 	"candlemark/internal/config"
 )
 
-// The last lines of the log are kept, so many and so many bytes of them.
+// The most recent lines of the log are kept, bounded in number and in bytes.
 func TestRecentLines(t *testing.T) {
 	r := &recentLines{}
 	for i := range 2 * maxRecentLines {

@@ -11,14 +11,14 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// recordedLine is a line of the log about a change.
+// recordedLine is a log line about a change.
 type recordedLine struct {
 	Level, Event, User, Source, Interface, Message string
 	What                                           map[string]any
 	Before                                         any
 }
 
-// onRecord returns the lines about changes that are in a log.
+// onRecord returns the log lines about changes.
 func onRecord(t *testing.T, log string) (lines []recordedLine) {
 	t.Helper()
 	for text := range strings.Lines(log) {
@@ -30,8 +30,7 @@ func onRecord(t *testing.T, log string) (lines []recordedLine) {
 	return lines
 }
 
-// Everything that somebody changes is on record, with who it was and by which way, and without passwords. Declarations
-// by AMQP clients are not.
+// All changes are on record with user, source and interface, and without passwords. Declarations by AMQP clients are not.
 func TestChangesAreOnRecord(t *testing.T) {
 	var out shared
 	cfg := demoConfig(t.TempDir())
@@ -122,7 +121,7 @@ amqp queue.deleted kept false
 http connection.close.requested NAME false
 `), "\n")
 
-// putAndImport asks over HTTP.
+// putAndImport makes changes over HTTP.
 func putAndImport(t *testing.T, url string) {
 	t.Helper()
 	for _, r := range [][3]string{
@@ -152,7 +151,7 @@ func ask(t *testing.T, method, url, body string) int {
 	return answer.StatusCode
 }
 
-// overAMQP does things as a client, whose connection is closed at last, and returns its name.
+// overAMQP makes changes as an AMQP client, closes its connection over HTTP, and returns the connection's name.
 func overAMQP(t *testing.T, address, url string) string {
 	t.Helper()
 	conn, err := amqp.Dial("amqp://" + address + "/")

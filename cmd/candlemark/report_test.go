@@ -11,7 +11,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Settings without secrets, certificates, and a report of everything.
+// The verbs print settings without secrets, the expiry of certificates, and a report of everything.
 func TestReportVerbs(t *testing.T) {
 	cfg := demoConfig(t.TempDir())
 	a := testkit.NewAuthority(t)
@@ -21,7 +21,7 @@ func TestReportVerbs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = b.stop() }) // the verbs are judged
+	t.Cleanup(func() { _ = b.stop() }) // the test checks only the verbs
 	url := "http://guest:guest@" + b.HTTP.String()
 	each(t, url, [][2]string{
 		{"environment", "Application environment of node http://127.0.0.1:* ...\n"},

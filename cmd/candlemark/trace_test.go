@@ -10,7 +10,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// The verbs print rabbitmqctl's texts, and the firehose obeys.
+// The verbs print rabbitmqctl's texts and switch the firehose on and off.
 func TestTraceVerbs(t *testing.T) {
 	url, _, ch := serveNode(t)
 	broker, err := client.New(url)

@@ -18,7 +18,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// keeper is a broker that knows only users and virtual hosts.
+// keeper is a broker that supports only users and virtual hosts.
 type keeper struct {
 	management.Broker
 	*auth.Users
@@ -59,7 +59,7 @@ func (k *keeper) DeleteUser(_ context.Context, name string) (bool, error) {
 	return k.DeleteAccount(name) == nil, nil
 }
 
-// serveKeeper starts the HTTP API over one and returns its address.
+// serveKeeper starts the HTTP API over a keeper and returns its address.
 func serveKeeper(t *testing.T) string {
 	k := &keeper{Users: auth.NewGuest()}
 	s := httptest.NewServer(httpapi.NewHandler(k, k.Users, zerolog.Nop()))
@@ -69,7 +69,7 @@ func serveKeeper(t *testing.T) string {
 
 const done = "Done. Don't forget to grant the user permissions to some virtual hosts! See set_permissions in 'candlemark help'.\n"
 
-// answer is the output for a line, whose words have | between them, and the exit code.
+// answer has a command line, whose words are separated by |, its expected outputs and exit code.
 type answer struct {
 	line, stdout, complaint string
 	code                    int
@@ -83,8 +83,8 @@ func (a answer) isGiven(t *testing.T, url string) {
 	}
 }
 
-// One session: every line is carried out on what those before it have left. The
-// titles, tables, complaints and exit codes are those of rabbitmqctl 3.10 and 4.
+// Runs one sequence of commands: each depends on the state left by those before it. Titles, tables, error messages and
+// exit codes are those of rabbitmqctl 3.10 and 4.
 func TestUserVerbs(t *testing.T) {
 	url := serveKeeper(t)
 	hash := "WE97NPrtXbUOiRP5mvwlzaflG3Se4qqIHi6BO7TbLvi8ehVr"

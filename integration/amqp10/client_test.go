@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// client is a session of go-amqp's.
+// client is a go-amqp client with one session.
 type client struct {
 	*testing.T
 	b       *testkit.Bubble
@@ -24,7 +24,7 @@ type client struct {
 	session *amqp.Session
 }
 
-// run has a broker and a client in a bubble.
+// run runs a test with a broker and a client in a bubble.
 func run(t *testing.T, test func(b *testkit.Bubble, c *client)) {
 	t.Helper()
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
@@ -34,7 +34,7 @@ func run(t *testing.T, test func(b *testkit.Bubble, c *client)) {
 	})
 }
 
-// dial opens a connection as guest, with what change does to the options.
+// dial opens a connection as guest; change may change its options.
 func dial(b *testkit.Bubble, change func(*amqp.ConnOptions)) (*amqp.Conn, error) {
 	return dialTo(b.Node, change)
 }
@@ -105,7 +105,7 @@ func (c *client) send(s *amqp.Sender, m *amqp.Message) amqp.DeliveryState {
 	return state
 }
 
-// put sends messages that must be accepted.
+// put sends messages and fails the test unless they are accepted.
 func (c *client) put(s *amqp.Sender, bodies ...string) {
 	c.Helper()
 	for _, body := range bodies {
@@ -115,7 +115,7 @@ func (c *client) put(s *amqp.Sender, bodies ...string) {
 	}
 }
 
-// next returns the next message, nil if none comes within a second.
+// next returns the next message, nil if none is delivered within a second.
 func (c *client) next(r *amqp.Receiver) *amqp.Message {
 	c.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
@@ -130,7 +130,7 @@ func (c *client) next(r *amqp.Receiver) *amqp.Message {
 	return m
 }
 
-// want receives these bodies and accepts them.
+// want receives messages with these bodies and accepts them.
 func (c *client) want(r *amqp.Receiver, bodies ...string) {
 	c.Helper()
 	for _, body := range bodies {

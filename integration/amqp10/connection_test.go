@@ -23,11 +23,11 @@ func TestOpen(t *testing.T) {
 		if p["product"] != "RabbitMQ" || p["version"] != "4.2.0" || !strings.HasPrefix(fmt.Sprint(p["product_version"]), "Candlemark") {
 			t.Errorf("%v", p)
 		}
-		_ = c.conn.Close() // the library does not know the error of a closed pipe
+		_ = c.conn.Close() // the library does not recognize the error of a closed pipe
 	})
 }
 
-// The broker says of itself what RabbitMQ does when a client logs in, here by AMQPLAIN, opens a connection and begins a session.
+// The broker answers as RabbitMQ does when a client logs in (here by AMQPLAIN), opens a connection and begins a session.
 func TestOpen_Answers(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ours, theirs := net.Pipe()
@@ -37,7 +37,7 @@ func TestOpen_Answers(t *testing.T) {
 		r.say(amqp10.SASLProtocolHeader[:])
 		r.header()
 		offered := r.want(amqp10.CodeSASLMechanisms).(*amqp10.SASLMechanisms).ServerMechanisms
-		if want := []amqp10.Symbol{"PLAIN", "AMQPLAIN"}; !slices.Equal(offered, want) { // guests without a password are a setting
+		if want := []amqp10.Symbol{"PLAIN", "AMQPLAIN"}; !slices.Equal(offered, want) { // passwordless guests (ANONYMOUS) need a setting
 			t.Errorf("%q", offered)
 		}
 		r.send(0, &amqp10.SASLInit{Mechanism: "AMQPLAIN", InitialResponse: []byte("\x05LOGINS\x00\x00\x00\x05guest\x08PASSWORDS\x00\x00\x00\x05guest")})
@@ -63,7 +63,7 @@ func TestOpen_Answers(t *testing.T) {
 	})
 }
 
-// A refused login leaves nothing: the sockets that may be open are free for others.
+// A refused login releases its socket, which counts against the limit of open sockets.
 func TestLogin_Refused(t *testing.T) {
 	testkit.Run(t, func(cfg *supervision.Config) { cfg.Limits = supervision.Limits{NoHeartbeat: true, Sockets: 1} }, func(b *testkit.Bubble) {
 		b.Log.Allow("login refused")
@@ -84,7 +84,7 @@ func TestLogin_Refused(t *testing.T) {
 	})
 }
 
-// The hostname names a virtual host, which must be there.
+// The hostname names a virtual host, which must exist.
 func TestVHost(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		b.Log.Allow("handshake failed")
@@ -103,7 +103,7 @@ func TestVHost(t *testing.T) {
 	})
 }
 
-// Clients get the reason when the broker stops or an administrator closes their connection.
+// Clients receive the reason when the broker stops or an administrator closes their connection.
 func TestForced(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		c := connect(b, nil)
@@ -119,7 +119,7 @@ func TestForced(t *testing.T) {
 	})
 }
 
-// Both sides of a quiet connection hear that the other is there; a dead client is noticed.
+// The broker sends empty frames on an idle connection, and detects a dead client.
 func TestIdle(t *testing.T) {
 	testkit.Run(t, func(cfg *supervision.Config) { cfg.Limits = supervision.Limits{Heartbeat: 20} }, func(b *testkit.Bubble) {
 		r := openRaw(b, &amqp10.Open{ContainerID: "c", MaxFrameSize: 1 << 16, IdleTimeout: amqp10.Some(uint32(3000))})
@@ -142,7 +142,7 @@ func TestIdle(t *testing.T) {
 	})
 }
 
-// raw is a client that says what the test wants.
+// raw is a client that sends frames of the test's choice.
 type raw struct {
 	*testing.T
 	net.Conn
@@ -215,7 +215,7 @@ func (r *raw) frame() (amqp10.Frame, error) {
 	}
 }
 
-// want reads frames until one with this code comes.
+// want reads frames until one with this code arrives.
 func (r *raw) want(code uint64) amqp10.Composite {
 	r.Helper()
 	for {

@@ -46,7 +46,7 @@ func (n *node) ask(operation string, body map[string]any) (code int32, answer ma
 	return code, answer
 }
 
-// messages returns those of an answer, with their lock tokens.
+// messages returns the messages of an answer, with their lock tokens.
 func (n *node) messages(answer map[string]any) (all []*amqp.Message, tokens []amqp.UUID) {
 	n.Helper()
 	list, _ := answer["messages"].([]any)
@@ -68,7 +68,7 @@ func (n *node) messages(answer map[string]any) (all []*amqp.Message, tokens []am
 	return all, tokens
 }
 
-// numbered receives deferred messages by their numbers, with locks, and returns the code, too.
+// numbered receives deferred messages by their sequence numbers, with locks, and returns the status code, too.
 func (n *node) numbered(numbers ...int64) (code int32, all []*amqp.Message, tokens []amqp.UUID) {
 	n.Helper()
 	code, answer := n.ask("receive-by-sequence-number", map[string]any{"sequence-numbers": numbers, "receiver-settle-mode": uint32(1)})
@@ -76,7 +76,7 @@ func (n *node) numbered(numbers ...int64) (code int32, all []*amqp.Message, toke
 	return code, all, tokens
 }
 
-// dispose settles and returns the code.
+// dispose settles messages by their lock tokens and returns the code.
 func (n *node) dispose(status string, tokens []amqp.UUID, more map[string]any) int32 {
 	n.Helper()
 	body := map[string]any{"disposition-status": status, "lock-tokens": tokens}
@@ -87,7 +87,7 @@ func (n *node) dispose(status string, tokens []amqp.UUID, more map[string]any) i
 	return code
 }
 
-// deferAll receives so many messages, defers them, and returns their numbers.
+// deferAll receives n messages, defers them, and returns their sequence numbers.
 func (c *client) deferAll(r *amqp.Receiver, n int) (numbers []int64) {
 	c.Helper()
 	for range n {
@@ -104,7 +104,8 @@ func (c *client) deferAll(r *amqp.Receiver, n int) (numbers []int64) {
 	return numbers
 }
 
-// Deferred messages are seen by who peeks, come to nobody but who names their numbers, and are settled by their tokens.
+// Deferred messages are visible to a peek, are delivered only when requested by sequence number, and are settled by their lock
+// tokens.
 func TestEntity_Deferred(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		entity(b)
@@ -155,7 +156,7 @@ func TestEntity_Deferred(t *testing.T) {
 	})
 }
 
-// leaves has one message dead-lettered, and receives another one without a lock.
+// leaves has one deferred message dead-lettered, and receives another one without a lock.
 func leaves(n *node, r *amqp.Receiver, at []int64) {
 	n.Helper()
 	_, all, tokens := n.numbered(at[0])
@@ -181,7 +182,8 @@ func leaves(n *node, r *amqp.Receiver, at []int64) {
 	}
 }
 
-// A deferred message whose lock runs out is deferred again, not before, even if the session ends (LOCK-10). Locks can be renewed.
+// A deferred message whose lock expires becomes deferred again, not earlier, even if the session ends (LOCK-10). Locks can be
+// renewed.
 func TestEntity_DeferredLocks(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		entity(b)
@@ -235,7 +237,7 @@ func TestEntity_DeferredLocks(t *testing.T) {
 	})
 }
 
-// Requests that make no sense are refused.
+// Invalid requests are refused.
 func TestEntity_DeferredRefusals(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		entity(b)

@@ -68,7 +68,7 @@ func TestEntity_DeleteMessages_SBE8(t *testing.T) {
 	})
 }
 
-// Of a queue with sessions, messages of a session that the connection has locked are deleted.
+// In a queue with sessions, only messages of a session that the connection has locked are deleted.
 func TestEntity_DeleteMessages_Sessions_SBE8(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		sessions(b)
@@ -94,7 +94,7 @@ func TestEntity_DeleteMessages_Sessions_SBE8(t *testing.T) {
 	})
 }
 
-// Deleted messages do not come back with a restart, or after a crash.
+// Deleted messages do not reappear after a restart or a crash.
 func TestEntity_DeleteMessages_Restart_SBE8(t *testing.T) {
 	for name, start := range map[string]func(*testkit.Bubble, time.Duration){"stop": (*testkit.Bubble).Restart, "crash": (*testkit.Bubble).Crash} {
 		t.Run(name, func(t *testing.T) {

@@ -23,7 +23,7 @@ func TestDetach_Order_LOCK9(t *testing.T) {
 			"detach": func(_ *client, r *amqp.Receiver) error { return r.Close(context.Background()) },
 			"end":    func(c *client, _ *amqp.Receiver) error { return c.session.Close(context.Background()) },
 			"close": func(c *client, _ *amqp.Receiver) error {
-				_ = c.conn.Close() // the pipe closes, too
+				_ = c.conn.Close() // the pipe is closed, too
 				return nil
 			},
 		} {
@@ -41,7 +41,7 @@ func TestDetach_Order_LOCK9(t *testing.T) {
 					if err := second.IssueCredit(messages); err != nil {
 						t.Fatal(err)
 					}
-					if arguments == nil { // it has the rest already
+					if arguments == nil { // the second receiver has the other half already
 						b.Advance(time.Second)
 						for i := messages / 2; i < messages; i++ {
 							c.want(second, fmt.Sprint(i))
@@ -80,7 +80,8 @@ func twoReceivers(b *testkit.Bubble, c *client, arguments amqp091.Table, message
 	return other, first, second
 }
 
-// A receiver that does not settle in time is detached, and its other messages are requeued before the next consumer gets any.
+// A receiver that does not settle in time is detached, and its other messages are requeued before another consumer gets any
+// message.
 func TestTimeout_Order_LOCK9(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		arguments := amqp091.Table{"x-single-active-consumer": true, "x-consumer-timeout": 10_000}
@@ -117,7 +118,7 @@ func TestTimeout_Order_LOCK9(t *testing.T) {
 	})
 }
 
-// Deliveries that a transaction is to settle stay with it when their link is detached.
+// Deliveries that a transaction settles stay with it when their link is detached.
 func TestDetach_Transaction_LOCK9(t *testing.T) {
 	for _, fail := range []bool{false, true} {
 		transacting(t, func(b *testkit.Bubble, c *client, x *transactor) {

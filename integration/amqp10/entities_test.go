@@ -13,12 +13,12 @@ import (
 	amqp091 "github.com/rabbitmq/amqp091-go"
 )
 
-// second returns the options of a receiver that locks messages, as clients of Azure Service Bus do.
+// second returns the options of a receiver that locks messages (rcv-settle-mode second), as clients of Azure Service Bus do.
 func second(credit int32) *amqp.ReceiverOptions {
 	return &amqp.ReceiverOptions{SettlementMode: amqp.ReceiverSettleModeSecond.Ptr(), Credit: credit}
 }
 
-// entity declares a queue as entities have it: locks of a minute, two deliveries, and a dead-letter queue.
+// entity declares a queue configured like a Service Bus entity: locks of a minute, two deliveries, and a dead-letter queue.
 func entity(b *testkit.Bubble) {
 	b.Helper()
 	_, err := b.Connect().Open().QueueDeclare("q", true, false, false, false, amqp091.Table{
@@ -34,7 +34,7 @@ func lockLost(err error) bool {
 	return errors.As(err, &e) && e.Condition == amqp.ErrCond(servicebus.LockLost)
 }
 
-// Messages of a plain name: the data that a receiver gets, and all that it can do with them.
+// A link to a plain entity name: the data that a receiver gets with a message, and all the outcomes that it can send.
 func TestEntity(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		entity(b)
@@ -90,8 +90,8 @@ func TestEntity(t *testing.T) {
 	})
 }
 
-// A client that settles after its lock has run out gets an error, and its link stays; too many deliveries and expired
-// messages have the reasons' names.
+// A client that settles after its lock has expired gets an error, and its link stays attached. Messages that were delivered too
+// often or expired are dead-lettered with Service Bus's names of the reasons.
 func TestEntity_LockLost(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		entity(b)
@@ -134,7 +134,8 @@ func TestEntity_LockLost(t *testing.T) {
 	})
 }
 
-// A link to what is not there is attached to nothing and detached; its session, and others on it, go on. Scheduled messages come at their time.
+// A link to a missing entity is attached with a null terminus and detached; its session and the other links of that stay open.
+// Scheduled messages are delivered at their time.
 func TestEntity_Links(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		entity(b)
@@ -168,7 +169,8 @@ func TestEntity_Links(t *testing.T) {
 	})
 }
 
-// A transfer dead-letter queue is there, and empty: what waits to be forwarded is in the queue. Credit is used up by a drain. (SBE-4)
+// A transfer dead-letter queue exists and is empty: messages that wait to be forwarded stay in the queue. A drain uses up credit.
+// (SBE-4)
 func TestEntity_TransferDeadLetters(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		entity(b)
@@ -206,8 +208,8 @@ func TestEntity_TransferDeadLetters(t *testing.T) {
 	})
 }
 
-// The node $cbs takes tokens: any from this machine if the setting allows it, else those of access keys. Answers come to the link whose target is
-// the reply-to.
+// The node $cbs accepts tokens: any from this machine if the setting allows it, otherwise those of access keys. An answer is sent
+// to the link whose target is the reply-to.
 func TestEntity_Tokens(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		ctx := context.Background()
@@ -257,7 +259,8 @@ func TestEntity_Tokens(t *testing.T) {
 	})
 }
 
-// An answer goes to the link whose target is the reply-to, otherwise to the one with that name, as clients for JavaScript have it, whose links have no target.
+// An answer is sent to the link whose target is the reply-to, otherwise to the link of that name, since links of clients for
+// JavaScript have no target.
 func TestEntity_AnswerByName(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		entity(b)
@@ -280,7 +283,7 @@ func TestEntity_AnswerByName(t *testing.T) {
 	})
 }
 
-// batch sends messages as one.
+// batch sends messages as one batch.
 func (c *client) batch(s *amqp.Sender, parts ...*amqp.Message) string {
 	c.Helper()
 	whole := &amqp.Message{Format: servicebus.BatchFormat}
@@ -320,7 +323,8 @@ func TestEntity_Batch(t *testing.T) {
 	})
 }
 
-// A queue that has no room for all of a batch takes nothing of it, whatever came by itself before; to several queues each decides for itself.
+// A queue without room for a whole batch accepts none of it, whatever was published singly before; if a batch is routed to
+// several queues, each decides for itself.
 func TestEntity_BatchThatDoesNotFit_DL10(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		ch := b.Connect().Open()

@@ -19,7 +19,8 @@ func zero(body string) []byte {
 	return append(amqp10.AppendDataHead(head, len(body)), body...)
 }
 
-// A message with a ttl of 0 is accepted, and delivered to a receiver that has credit for it; otherwise it expires at once, and so it does when it is requeued.
+// A message with a ttl of 0 is accepted, and delivered to a receiver that has credit for it; otherwise it expires at once. It
+// also expires when it is requeued.
 func TestZeroTTL_TTL20_TTL21_TTL22(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		entity(b)
@@ -66,7 +67,7 @@ func TestZeroTTL_TTL20_TTL21_TTL22(t *testing.T) {
 	})
 }
 
-// The TTL of a message in a transaction begins when it is discharged.
+// The TTL of a message sent in a transaction begins at the discharge.
 func TestTransaction_TTL12(t *testing.T) {
 	transacting(t, func(b *testkit.Bubble, _ *client, x *transactor) {
 		txn := x.declare()
@@ -115,7 +116,8 @@ func TestStamps_TTL11(t *testing.T) {
 	})
 }
 
-// A message with a time that cannot be read, or is too far, is rejected with the words that 0-9-1 has for it, if its queue would use the time; others take no notice.
+// A message with an invalid time, or one too far in the future, is rejected with the error text of 0-9-1 if its queue uses that
+// time; other queues ignore it.
 func TestBadTimes_TTL6_DLY2_DLY10(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		entity(b)

@@ -16,7 +16,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// ask asks the HTTP API as guest.
+// ask sends a request to the HTTP API as guest.
 func ask(b *testkit.Bubble, path string) string {
 	b.Helper()
 	r := httptest.NewRequest("GET", path, nil)
@@ -30,7 +30,7 @@ func ask(b *testkit.Bubble, path string) string {
 	return answer.Body.String()
 }
 
-// Connections, sessions and links are shown with what is under way on them.
+// Connections, sessions and links are shown with their unsettled messages and their credit.
 func TestSessionsAndLinksAreShown(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		b.Connect().Open().Declare("q", nil)
@@ -76,7 +76,7 @@ func TestSessionsAndLinksAreShown(t *testing.T) {
 	})
 }
 
-// Counters are kept per protocol, also after the clients are gone.
+// Counters are kept per protocol, also after the clients have disconnected.
 func TestFiguresByProtocol(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		figures := func() (m [management.Protocols]management.ByProtocol) {

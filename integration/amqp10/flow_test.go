@@ -18,7 +18,7 @@ import (
 	"github.com/Azure/go-amqp"
 )
 
-// meter is a machine with so many bytes of free disk.
+// meter is a machine with a settable number of bytes of free disk.
 type meter struct{ free atomic.Int64 }
 
 func (m *meter) Memory() int64       { return 1 << 20 }
@@ -29,7 +29,7 @@ func (m *meter) Collect()            {}
 func (m *meter) Release()            {}
 func (m *meter) Bound(int64)         {}
 
-// alarming runs test on a broker with a disk of its own, which becomes full and has room again.
+// alarming runs test on a broker whose disk the test can fill and free.
 func alarming(t *testing.T, test func(b *testkit.Bubble, full func(bool))) {
 	m := &meter{}
 	m.free.Store(1 << 40)
@@ -42,12 +42,12 @@ func alarming(t *testing.T, test func(b *testkit.Bubble, full func(bool))) {
 			if m.free.Store(1 << 40); full {
 				m.free.Store(0)
 			}
-			b.Advance(12 * time.Second) // an alarm of the disk outlasts its cause by 10 s, and clients have 15 s to read
+			b.Advance(12 * time.Second) // the disk alarm ends 10 s after its cause, and clients have 15 s to read
 		})
 	})
 }
 
-// In an alarm a client that publishes waits until it is over, and receives and settles on the same connection meanwhile.
+// During an alarm a publishing client waits until it is over, and can receive and settle on the same connection meanwhile.
 func TestAlarm(t *testing.T) {
 	alarming(t, func(b *testkit.Bubble, full func(bool)) {
 		c := connect(b, nil)
@@ -70,8 +70,8 @@ func TestAlarm(t *testing.T) {
 	})
 }
 
-// The windows of sessions are closed in an alarm, also of those that begin during it. Messages that were under way are accepted, up to the grace of the
-// connection, and nothing beyond, whatever the client's windows.
+// During an alarm the windows of sessions are closed, also of sessions that begin during it. Messages in flight are accepted up
+// to the grace of the connection, and no more, whatever windows the client assumes.
 func TestAlarm_Window(t *testing.T) {
 	alarming(t, func(b *testkit.Bubble, full func(bool)) {
 		x := openRaw(b, opening())
@@ -82,7 +82,7 @@ func TestAlarm_Window(t *testing.T) {
 			}
 		}
 		x.send(1, beginning(), sending(0, "q"))
-		x.want(amqp10.CodeFlow) // the credit
+		x.want(amqp10.CodeFlow) // the flow with the link credit
 		full(true)
 		flow(0)
 		x.send(2, beginning())
@@ -110,7 +110,8 @@ func TestAlarm_Window(t *testing.T) {
 	})
 }
 
-// A client gets no more transfers than its window has room for, not even parts of one message, and the rest when it has.
+// A client gets no more transfers than its window permits, not even parts of one message, and the rest when it opens the window
+// again.
 func TestWindow(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()
@@ -154,7 +155,7 @@ func TestWindow(t *testing.T) {
 	})
 }
 
-// The flow that answers an echo has the number of ready messages, behind the deliveries, and so has the answer to a drain.
+// The flow that answers an echo is sent after the deliveries and has the number of ready messages; so has the answer to a drain.
 func TestAvailable(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()
@@ -162,7 +163,7 @@ func TestAvailable(t *testing.T) {
 		for range 4 {
 			ch.Send("", "q", testkit.Text("m"))
 		}
-		synctest.Wait() // until the queue has them
+		synctest.Wait() // until the messages are in the queue
 		x := openRaw(b, &amqp10.Open{ContainerID: "c", MaxFrameSize: 512, ChannelMax: 10})
 		x.send(1, beginning())
 		x.want(amqp10.CodeBegin)
@@ -184,7 +185,7 @@ func TestAvailable(t *testing.T) {
 	})
 }
 
-// transfer returns the next one.
+// transfer returns the next transfer frame.
 func (r *raw) transfer() amqp10.Frame {
 	r.Helper()
 	for {

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// assembler makes bytes of the notation of testdata/violations.txt, which its head explains.
+// assembler encodes the notation of testdata/violations.txt, which is explained at the top of that file.
 type assembler struct{ words []string }
 
-// assemble panics at what is no notation.
+// assemble panics on invalid notation.
 func assemble(text string) []byte {
 	a := &assembler{strings.Fields(strings.NewReplacer("(", " ( ", ")", " ) ").Replace(text))}
 	var b []byte
@@ -79,7 +79,7 @@ func compound(kind string, parts [][]byte) (b []byte) {
 		return list(0xd0, b)
 	case kind == "map":
 		return list(0xd1, b)
-	case kind == "deep": // lists in lists
+	case kind == "deep": // nested lists
 		for range 100_000 / 9 {
 			parts = [][]byte{b}
 			b = list(0xd0, b)

@@ -8,8 +8,9 @@ import (
 	"candlemark/supervision"
 )
 
-// A message to an entity that is too large is rejected, whether it comes in one transfer or in many, and its link stays; if it comes settled, the link is detached.
-// Requests to nodes, and messages of RabbitMQ's dialect, detach their links.
+// A too large message to an entity is rejected, whether it is sent in one transfer or in many, and its link stays attached; if it
+// was sent settled, the link is detached. Requests to nodes and messages of RabbitMQ's dialect that are too large detach their
+// links.
 func TestEntity_TooLarge_SBE13(t *testing.T) {
 	testkit.Run(t, func(cfg *supervision.Config) { cfg.MaxMessage = 30_000 }, func(b *testkit.Bubble) {
 		entity(b)
@@ -18,7 +19,7 @@ func TestEntity_TooLarge_SBE13(t *testing.T) {
 		for _, w := range []struct {
 			address, name string
 			settled       bool
-			frames        uint32 // their size
+			frames        uint32 // maximum frame size
 			want          string
 		}{
 			{"q", "one transfer", false, 1 << 16, "rejected"},

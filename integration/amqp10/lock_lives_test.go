@@ -21,7 +21,7 @@ var endings = map[string]func(c *client, r *amqp.Receiver) error{
 }
 
 // Messages stay locked when the link that received them ends: they can be settled and renewed by their lock tokens, and are
-// delivered again when their locks end, not before. (LOCK-10)
+// delivered again when their locks expire, not earlier. (LOCK-10)
 func TestEntity_LockOutlivesItsLink(t *testing.T) {
 	for name, end := range endings {
 		t.Run(name, func(t *testing.T) {

@@ -11,13 +11,13 @@ import (
 	"github.com/Azure/go-amqp"
 )
 
-// tokenOf returns the lock token of a message as requests carry it.
+// tokenOf returns the lock token of a message in the form used in requests.
 func tokenOf(m *amqp.Message) amqp.UUID {
 	return amqp.UUID(servicebus.LockToken(m.DeliveryTag).UUID())
 }
 
-// A message is settled by its lock token from other links, sessions and connections: all messages of a request or none,
-// once, while the lock lasts. (LOCK-7)
+// A message is settled by its lock token from other links, sessions and connections, once and while its lock lasts; a request
+// settles all of its messages or none. (LOCK-7)
 func TestEntity_SettledElsewhere(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		entity(b)
@@ -78,8 +78,8 @@ func TestEntity_SettledElsewhere(t *testing.T) {
 	})
 }
 
-// A message in a dead-letter queue keeps the delivery count with which it came there, whatever its receivers do with it, on links, for who peeks, and when it was
-// deferred. (LOCK-8)
+// A message in a dead-letter queue keeps the delivery count with which it arrived there, whatever its receivers do with it: on
+// links, in a peek, and after it was deferred. (LOCK-8)
 func TestEntity_DeadLettersKeepTheirCount_LOCK8(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		entity(b)
@@ -137,8 +137,9 @@ func TestEntity_DeadLettersKeepTheirCount_LOCK8(t *testing.T) {
 	})
 }
 
-// A message of a queue without a consumer timeout, as dead-letter queues are, is locked for a minute for clients of Azure Service Bus, who get the end of the lock and can renew it; for others until
-// it is settled. A policy sets another time.
+// In a queue without a consumer timeout, such as a dead-letter queue, a message is locked for a minute for clients of Azure
+// Service Bus, which get the time at which the lock ends and can renew it; for other clients it is locked until it is settled. A
+// policy sets another time.
 func TestEntity_DefaultLock_LOCK11(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		entity(b)
@@ -196,8 +197,8 @@ func TestEntity_DefaultLock_LOCK11(t *testing.T) {
 	})
 }
 
-// Dead letters are locked for as long as the messages of their queue, also after a change of its policies and a restart; when the queue
-// is gone, for a minute.
+// Dead letters are locked for as long as messages of the queue they were dead-lettered from, also after a change of its policies
+// and a restart; for a minute when that queue has been deleted.
 func TestEntity_DeadLetterLock_LOCK11(t *testing.T) {
 	testkit.RunStored(t, nil, func(b *testkit.Bubble) {
 		c := connect(b, nil)
@@ -242,7 +243,7 @@ func TestEntity_DeadLetterLock_LOCK11(t *testing.T) {
 	})
 }
 
-// A deferred message that is received by its number is locked for a minute, too, in a queue without a timeout.
+// In a queue without a timeout, a deferred message that is received by its number is locked for a minute, too.
 func TestEntity_DeferredDefaultLock_LOCK11(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		b.Log.Allow("not settled in time")

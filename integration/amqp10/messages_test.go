@@ -25,7 +25,7 @@ func TestPublishAndReceive(t *testing.T) {
 	})
 }
 
-// Settled both ways: nobody waits for an outcome, and nothing is to be acknowledged.
+// TestSettled: neither a sender nor a receiver of settled messages has to wait for outcomes or send them.
 func TestSettled(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		b.Connect().Open().Declare("q", nil)
@@ -51,7 +51,7 @@ func TestSettled(t *testing.T) {
 	})
 }
 
-// A message larger than a frame comes in several, in both directions.
+// A message larger than a frame is split into several transfers, in both directions.
 func TestLarge(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		for _, frame := range []uint32{512, 4096, 65536, 1 << 20} {
@@ -74,7 +74,7 @@ func TestLarge(t *testing.T) {
 	})
 }
 
-// A message of AMQP 1.0 comes back as it was sent.
+// A message of AMQP 1.0 is received exactly as it was sent.
 func TestMessage_RoundTrip(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		b.Connect().Open().Declare("q", nil)
@@ -117,7 +117,7 @@ func TestMessage_RoundTrip(t *testing.T) {
 	})
 }
 
-// Bodies that are not one data section come back, too; a client of 0-9-1 gets the sections.
+// Bodies other than one data section are preserved, too; a client of 0-9-1 gets the encoded sections.
 func TestMessage_Bodies(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		ch := b.Connect().Open()

@@ -12,7 +12,7 @@ import (
 	amqp091 "github.com/rabbitmq/amqp091-go"
 )
 
-// topicWith declares a topic with a subscription, as the administration API makes them.
+// topicWith declares a topic with a subscription, as the administration API does.
 func topicWith(b *testkit.Bubble, topic, subscription string) {
 	b.Helper()
 	ch := b.Connect().Open()
@@ -31,7 +31,7 @@ func topicWith(b *testkit.Bubble, topic, subscription string) {
 	}
 }
 
-// Service Bus compares names without regard to case.
+// As in Service Bus, names of entities are case-insensitive.
 func TestEntity_Names_SBE5(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		entity(b)
@@ -64,7 +64,7 @@ func TestEntity_Names_SBE5(t *testing.T) {
 	})
 }
 
-// The client for .NET puts a slash before the addresses of its links, and puts a token for each of them first.
+// The client for .NET prefixes the addresses of its links with a slash, and puts a token for each of them first.
 func TestEntity_SlashInFront_SBE6(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		entity(b)
@@ -93,7 +93,7 @@ func TestEntity_SlashInFront_SBE6(t *testing.T) {
 		c.want(c.receiver("/q/$DeadLetterQueue", second(1)), "m")
 		c.put(c.sender("/t", nil), "e")
 		c.want(c.receiver("/t/Subscriptions/s", second(1)), "e")
-		c.put(c.sender("/queues/q", nil), "r") // still RabbitMQ's
+		c.put(c.sender("/queues/q", nil), "r") // an address of RabbitMQ's dialect
 		if _, err := c.begin().NewSender(context.Background(), "/other", nil); condition(err) != "amqp:invalid-field" {
 			t.Errorf("%v", err)
 		}
@@ -106,7 +106,7 @@ func TestEntity_SlashInFront_SBE6(t *testing.T) {
 	})
 }
 
-// Refusals of keys and tokens have Service Bus's texts, which its clients look for.
+// Refusals of keys and tokens have Service Bus's texts, which its clients parse.
 func TestEntity_RefusedInItsWords_SBT4(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		entity(b)

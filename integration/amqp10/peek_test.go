@@ -26,7 +26,7 @@ func (n *node) peek(from int64, count int32, more map[string]any) []*amqp.Messag
 	return all
 }
 
-// Ready, locked, deferred and scheduled messages are peeked at in the order of their numbers, page by page, and from any of them on.
+// Ready, locked, deferred and scheduled messages are peeked in the order of their numbers, page by page, starting at any number.
 func TestEntity_Peek_LOCK6(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		entity(b)
@@ -72,7 +72,8 @@ func TestEntity_Peek_LOCK6(t *testing.T) {
 	})
 }
 
-// A peek returns messages as they were sent, with bodies of any kind, their types and a footer; without bodies, if that is wanted, all else.
+// A peek returns messages as they were sent, with bodies of any kind, their types and a footer; on request it leaves out bodies
+// and footers, and returns the rest.
 func TestEntity_PeekAsSent_SBE11(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		entity(b)
@@ -113,7 +114,8 @@ func TestEntity_PeekAsSent_SBE11(t *testing.T) {
 	})
 }
 
-// A message that is peeked at shows its TTL: what is left of it by the queue's settings once it has a deadline, what its sender gave it while it is scheduled.
+// A peeked message shows its TTL: the remaining time by the queue's settings once it has a deadline, the sender's TTL while it is
+// scheduled.
 func TestEntity_PeekShowsTTL_SBE11(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		entity(b)

@@ -10,7 +10,7 @@ import (
 	"github.com/Azure/go-amqp"
 )
 
-// commands of clients of RabbitMQ, in order, which need one permission each, or two.
+// commands of clients of RabbitMQ, in order. Each needs one or two permissions.
 var commands = []struct {
 	name string
 	do   func(c *client) any

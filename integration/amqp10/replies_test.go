@@ -28,8 +28,8 @@ func reply(to, body string) *amqp.Message {
 	return &amqp.Message{Properties: &amqp.MessageProperties{To: &to, CorrelationID: "id"}, Data: [][]byte{[]byte(body)}}
 }
 
-// A requester names its address in a request; who answers sends there, over a link to it or one to nowhere. Each link has an address of its own,
-// also in one session, and replies come in their order.
+// A requester names its address in a request; a responder replies to that address, over a link to it or over an anonymous one.
+// Each link has an address of its own, even within one session, and replies are delivered in order.
 func TestDirectReplies(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		r, other := c.requester(10), c.requester(10)
@@ -56,7 +56,8 @@ func TestDirectReplies(t *testing.T) {
 	})
 }
 
-// Replies wait for credit as far as there is room; that a client is gone is reported to those who answer it and to those who ask it.
+// Replies wait for credit within a bound. When the requester is gone, both responders that reply and clients that query its
+// address are told.
 func TestDirectReplies_Gone(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		r := c.requester(-1)
@@ -96,7 +97,7 @@ func TestDirectReplies_Gone(t *testing.T) {
 	})
 }
 
-// Requesters and responders of both protocols understand each other.
+// Requesters and responders of both protocols interoperate.
 func TestDirectReplies_BothProtocols(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		old := b.Connect().Open()
@@ -138,7 +139,7 @@ func TestDirectReplies_BothProtocols(t *testing.T) {
 	})
 }
 
-// A requester that takes nothing holds as much as there is room for, and no more: what comes then is refused, until it reads.
+// For a requester without credit, replies are held up to a bound; further replies are rejected until it gives credit.
 func TestDirectReplies_Bound(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		r := c.requester(-1)

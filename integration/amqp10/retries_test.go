@@ -13,8 +13,8 @@ import (
 	amqp091 "github.com/rabbitmq/amqp091-go"
 )
 
-// TestDeliveryTime_RETRY2: a message that is modified with a date comes back at it, to the millisecond, with the annotation, and
-// the next message does not wait; after a restart of the broker it comes at the same date.
+// TestDeliveryTime_RETRY2: a message that is modified with a delivery time is delivered again at that time, to the millisecond,
+// with the annotation, and does not delay the next message; after a restart of the broker the time is the same.
 func TestDeliveryTime_RETRY2(t *testing.T) {
 	testkit.RunStored(t, nil, func(b *testkit.Bubble) {
 		if _, err := b.Connect().Open().QueueDeclare("q", true, false, false, false, nil); err != nil {
@@ -59,8 +59,8 @@ func TestDeliveryTime_RETRY2(t *testing.T) {
 	})
 }
 
-// TestDeliveryCounts_DL9: the delivery count after a client of 0-9-1 settled the first delivery, in queues of both types. A negative
-// acknowledgement is no failed delivery, but every requeue counts.
+// TestDeliveryCounts_DL9: the delivery count after a client of 0-9-1 settled the first delivery, in queues of both types. A
+// basic.nack does not count as a failed delivery, but every requeue does.
 func TestDeliveryCounts_DL9(t *testing.T) {
 	for _, kind := range []string{"classic", "quorum"} {
 		run(t, func(b *testkit.Bubble, c *client) {
@@ -102,7 +102,8 @@ func TestDeliveryCounts_DL9(t *testing.T) {
 	}
 }
 
-// TestDelayedRetries_RETRY1: by policy, for clients of both protocols; a changed policy counts for messages that come back later.
+// TestDelayedRetries_RETRY1: retries are delayed by policy for clients of both protocols; a changed policy applies to messages
+// requeued later.
 func TestDelayedRetries_RETRY1(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		ch := b.Connect().Open()

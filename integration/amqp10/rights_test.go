@@ -10,7 +10,7 @@ import (
 	"github.com/Azure/go-amqp"
 )
 
-// keyed is a client without permissions of its own that has put a token of a key for entities.
+// keyed returns a client without permissions of its own that has put tokens of a key for entities.
 func keyed(b *testkit.Bubble, key string, entities ...string) *client {
 	b.Helper()
 	c := login(b, "nobody")
@@ -23,7 +23,7 @@ func keyed(b *testkit.Bubble, key string, entities ...string) *client {
 	return c
 }
 
-// requestsFor returns requests to a node, by operation, for what a client holds, with all that names it.
+// requestsFor returns requests to a node, by operation, that name the messages and the session that a client holds.
 func requestsFor(locks []amqp.UUID, numbers []int64, session string) map[string]map[string]any {
 	return map[string]map[string]any{
 		"peek-message":               {"from-sequence-number": int64(0), "message-count": int32(10), "session-id": session},
@@ -41,7 +41,7 @@ func requestsFor(locks []amqp.UUID, numbers []int64, session string) map[string]
 	}
 }
 
-// mayNothing fails the test unless all requests, and all receivers, are refused for lack of rights.
+// mayNothing fails the test unless all requests and all receivers are refused for lack of rights.
 func (c *client) mayNothing(requests map[string]map[string]any) {
 	c.Helper()
 	for _, name := range []string{"q", "q/$DeadLetterQueue", "q/$Transfer/$DeadLetterQueue", "s", "events/Subscriptions/audit"} {
@@ -64,8 +64,9 @@ func (c *client) mayNothing(requests map[string]map[string]any) {
 	}
 }
 
-// A client that may send only can do nothing with what others hold, knowing all of it: lock tokens, numbers, sessions and their links; and one that may receive elsewhere can
-// do nothing by the node of that. The messages and states of others stay as they are. (SBT-2)
+// A client that may only send cannot affect messages and sessions held by others, even if it knows all lock tokens, numbers,
+// sessions and links; a client that may receive elsewhere cannot use the node of its own entity for that. Messages and session
+// states of others stay unchanged. (SBT-2)
 func TestRights_OfWhatOthersHold_SBT2(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		entity(b)

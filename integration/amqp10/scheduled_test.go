@@ -37,7 +37,7 @@ func (n *node) cancel(numbers ...int64) int32 {
 	return code
 }
 
-// Messages are scheduled all or none, and cancelled by their numbers.
+// A request schedules all of its messages or none; they are cancelled by their numbers.
 func TestEntity_Scheduled(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		entity(b)
@@ -81,7 +81,7 @@ func TestEntity_Scheduled(t *testing.T) {
 	})
 }
 
-// A topic holds messages that are scheduled by operation, and routes them when they are due.
+// A topic holds messages scheduled by operation, and routes them when they are due.
 func TestEntity_ScheduledToTopic_DLY15(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		topicWith(b, "Events", "early")
@@ -97,7 +97,7 @@ func TestEntity_ScheduledToTopic_DLY15(t *testing.T) {
 		if code := n.cancel(numbers[1], numbers[2]); code != 404 {
 			t.Error("one of them is cancelled:", code)
 		}
-		topicWith(b, "Events", "late") // its messages are routed when they are due
+		topicWith(b, "Events", "late") // created after the messages were scheduled: they are routed when due
 		early, late := c.receiver("Events/Subscriptions/early", second(5)), c.receiver("Events/Subscriptions/late", second(5))
 		b.Advance(time.Until(at) - time.Minute)
 		if m := c.next(early); m != nil {
@@ -146,7 +146,7 @@ func TestEntity_ScheduledToTopic_Restart_DLY15(t *testing.T) {
 	}
 }
 
-// A message that cannot be scheduled is refused, and no other of its request is published.
+// A message that cannot be scheduled is refused, and no other message of its request is scheduled either.
 func TestEntity_ScheduledRefusals(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		entity(b)
@@ -222,7 +222,7 @@ func TestEntity_NodeRights(t *testing.T) {
 			if code, _, _ := n.numbered(1); code != receives {
 				t.Errorf("%s receives: %d", name, code)
 			}
-			_ = c.conn.Close() // of a pipe
+			_ = c.conn.Close() // error of a closed pipe
 		}
 	})
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/Azure/go-amqp"
 )
 
-// everySession is the time with which clients ask for all sessions, not those only whose states have changed since.
+// everySession is the time by which clients request all sessions instead of those whose states have changed since.
 var everySession = time.UnixMilli(253402300800000)
 
 // listed returns the ids of a page of sessions.
@@ -27,7 +27,7 @@ func (n *node) listed(since time.Time, skip, top int32) (ids []string) {
 	return ids
 }
 
-// Sessions are listed on the wire page by page, and by the time when their states were stored.
+// Sessions are listed page by page, and by the time at which their states were stored.
 func TestSessionList_SESSION8_Wire(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		sessions(b)
@@ -69,7 +69,8 @@ func TestSessionList_SESSION8_Wire(t *testing.T) {
 	})
 }
 
-// A receiver that waits for a session and whose session or connection ends, waits no more: the next session is another one's.
+// A receiver that waits for a session stops waiting when its AMQP session or connection ends: the next session goes to another
+// receiver.
 func TestWaitingEnds_SESSION3_Wire(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		sessions(b)

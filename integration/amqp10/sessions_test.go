@@ -24,14 +24,14 @@ func sessions(b *testkit.Bubble) {
 	}
 }
 
-// nextSession returns the options of a receiver that locks the next session, and waits for it as long as that.
+// nextSession returns the options of a receiver that locks the next session, and waits for one as long as wait.
 func nextSession(wait time.Duration) *amqp.ReceiverOptions {
 	o := ofSession(nil)
 	o.Properties = map[string]any{"com.microsoft:timeout": uint32(wait / time.Millisecond)}
 	return o
 }
 
-// ofSession returns those of a receiver that locks a session, nil for the next one.
+// ofSession returns the options of a receiver that locks a session, the next one if id is nil.
 func ofSession(id any) *amqp.ReceiverOptions {
 	o := second(-1)
 	o.Filters = []amqp.LinkFilter{amqp.NewLinkFilter(sessionFilter, 0x00000137000000C, id)}

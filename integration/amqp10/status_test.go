@@ -18,7 +18,7 @@ import (
 
 const disabled = amqp.ErrCond(servicebus.EntityDisabled)
 
-// become gives an entity a status, as the administration API does.
+// become sets the status of an entity, as the administration API does.
 func become(b *testkit.Bubble, path string, s status.Status) {
 	b.Helper()
 	_, err := b.Node.PutParameter(context.Background(), parameters.Parameter{
@@ -29,7 +29,7 @@ func become(b *testkit.Bubble, path string, s status.Status) {
 	}
 }
 
-// attaches returns the conditions with which a sender and a receiver are refused.
+// attaches returns the conditions with which a sender and a receiver are refused, "ok" for an accepted one.
 func (c *client) attaches(to, from string) string {
 	c.Helper()
 	one := func(err error) string {
@@ -47,7 +47,8 @@ func (c *client) attaches(to, from string) string {
 	return one(err) + ", " + one(err2)
 }
 
-// Links are refused by what the status of their entity forbids; clients of RabbitMQ's dialect and of 0-9-1 hear nothing of it.
+// Links are refused if the status of their entity forbids them; the status does not affect clients of RabbitMQ's dialect and of
+// 0-9-1.
 func TestStatus_Attach_SBE1(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		entity(b)
@@ -80,7 +81,7 @@ func TestStatus_Attach_SBE1(t *testing.T) {
 	})
 }
 
-// Receiving from a subscription needs that its topic allows it, too; a topic sends to what is disabled.
+// Receiving from a subscription also needs a topic whose status allows it; a topic routes messages to disabled subscriptions.
 func TestStatus_Topics_SBE1(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		ch := b.Connect().Open()
@@ -119,7 +120,8 @@ func TestStatus_Topics_SBE1(t *testing.T) {
 	})
 }
 
-// Links that are attached are detached when the status changes, and what they have not settled stays locked; those of other entities stay.
+// Attached links are detached when a new status forbids them, and their unsettled messages stay locked; links of other entities
+// stay attached.
 func TestStatus_Detach_SBE2(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		entity(b)
@@ -148,7 +150,7 @@ func TestStatus_Detach_SBE2(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.want(again, "3")
-		b.Advance(time.Minute) // the locks of the others end, which outlive their link (LOCK-10)
+		b.Advance(time.Minute) // the other messages are unlocked, whose locks outlived their link (LOCK-10)
 		c.want(again, "1", "2")
 		become(b, "q", status.Active)
 		c.put(c.sender("q", nil), "5")
@@ -163,7 +165,7 @@ func TestStatus_Detach_SBE2(t *testing.T) {
 	})
 }
 
-// A receiver that waits for a session of a queue that is disabled meanwhile waits no more, and its connection goes on.
+// A receiver that waits for a session is refused when the queue is disabled meanwhile, and its connection stays open.
 func TestStatus_Waiting_SBE2(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		sessions(b)
@@ -187,7 +189,7 @@ func TestStatus_Waiting_SBE2(t *testing.T) {
 	})
 }
 
-// Requests to ENTITY/$management are refused by the status, but those that only look.
+// Requests to ENTITY/$management are refused by the status, except those that only read.
 func TestStatus_Node_SBE3(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		entity(b)

@@ -12,7 +12,7 @@ import (
 
 var temporary = []string{"temporary-queue"}
 
-// A request with the address of a temporary queue is answered there by another connection.
+// A request that carries the address of a temporary queue is answered to that address by another connection.
 func TestDEC18_TemporaryQueues(t *testing.T) {
 	run(t, func(b *testkit.Bubble, _ *client) {
 		c := connect(b, func(o *amqp.ConnOptions) { o.ContainerID = "box" })
@@ -46,7 +46,7 @@ func TestDEC18_TemporaryQueues(t *testing.T) {
 	})
 }
 
-// Temporary queues end with their link, session or connection.
+// Temporary queues are deleted with their link, session or connection.
 func TestDEC18_Ends(t *testing.T) {
 	run(t, func(b *testkit.Bubble, _ *client) {
 		c := connect(b, nil)

@@ -14,7 +14,7 @@ import (
 	"github.com/Azure/go-amqp"
 )
 
-// user adds a user with the password x, and with a primary access key, which is its name twice.
+// user adds a user with the password x and a primary access key, which is its name repeated.
 func user(b *testkit.Bubble, name, configure, write, read string) {
 	b.Helper()
 	_, err := b.Users.PutAccount(auth.Account{Name: name, Hash: auth.HashPassword("x")})
@@ -41,13 +41,13 @@ type cbs struct {
 func (c *client) cbs() *cbs {
 	c.Helper()
 	s := *c
-	s.session = c.begin() // as clients do
+	s.session = c.begin() // a session of its own, as clients do
 	return &cbs{
 		client: &s, kind: "servicebus.windows.net:sastoken", requests: s.sender("$cbs", nil), answers: s.receiver("$cbs", &amqp.ReceiverOptions{TargetAddress: "cbs"}),
 	}
 }
 
-// token returns one of a user's for a resource, good for so long.
+// token returns a token of a user for a resource, valid for the given time.
 func token(name, resource string, lasts time.Duration) string {
 	return sas.New("sb://host/"+resource, name, name+name, time.Now().Add(lasts))
 }
@@ -82,7 +82,8 @@ func (c *cbs) answered(audience, token string) (code int32, text string) {
 	return code, text
 }
 
-// operations of clients of Azure Service Bus, in order, return a condition or a code: another one than 401 if it was allowed.
+// operations of clients of Azure Service Bus, in order. Each returns a condition or a code: anything but 401 means that it was
+// allowed.
 var operations = []struct {
 	name string
 	do   func(c *client) any
@@ -165,7 +166,7 @@ const (
 	unlisted = "^$"
 )
 
-// The rights of the key that signed a token count at the token's entity only; without a token those of the login count.
+// The rights of the key that signed a token apply at the token's entity only; without a token, the rights of the login apply.
 func TestToken_Rights(t *testing.T) {
 	run(t, func(b *testkit.Bubble, _ *client) {
 		entity(b)
@@ -220,7 +221,8 @@ func TestToken_Rights(t *testing.T) {
 	})
 }
 
-// The longest scope counts, whichever token came first; another one for an address takes the place of the one before, also for links that are there.
+// The token of the longest scope applies, whichever was put first; a token replaces the previous one for the same address, also
+// for attached links.
 func TestToken_Scopes(t *testing.T) {
 	run(t, func(b *testkit.Bubble, _ *client) {
 		entity(b)
@@ -236,7 +238,7 @@ func TestToken_Scopes(t *testing.T) {
 		if got := x.allowed(); got != listens {
 			t.Error(got)
 		}
-		tokens.kind = "jwt" // of Microsoft Entra ID, which the broker does not know
+		tokens.kind = "jwt" // a token of Microsoft Entra ID, which the broker does not support
 		if code := tokens.put(address, "eyJhbGciOiJub25lIn0.e30."); code != 401 {
 			t.Error(code)
 		}
@@ -260,8 +262,8 @@ func TestToken_Scopes(t *testing.T) {
 	})
 }
 
-// A token that runs out detaches the links that it counts for, at that time; one that was renewed in time keeps them.
-// Unsettled messages are requeued.
+// An expired token detaches the links that depend on it, at the time of expiry; links whose token was renewed in time stay
+// attached. Unsettled messages are requeued.
 func TestToken_Expires(t *testing.T) {
 	run(t, func(b *testkit.Bubble, _ *client) {
 		entity(b)
@@ -289,10 +291,10 @@ func TestToken_Expires(t *testing.T) {
 			detached <- time.Now()
 		}()
 		b.Advance(time.Until(ends) - time.Minute)
-		if err := r.AcceptMessage(context.Background(), first); err == nil || !lockLost(err) { // locks are of a minute
+		if err := r.AcceptMessage(context.Background(), first); err == nil || !lockLost(err) { // locks last a minute
 			t.Error(err)
 		}
-		if code := tokens.put(address, token("manager", "q", 5*time.Minute)); code != 202 { // until 4 minutes later
+		if code := tokens.put(address, token("manager", "q", 5*time.Minute)); code != 202 { // expires 4 minutes after the first token
 			t.Fatal(code)
 		}
 		renewed := time.Now().Add(5 * time.Minute).Truncate(time.Second)
@@ -317,7 +319,7 @@ func TestToken_Expires(t *testing.T) {
 	})
 }
 
-// ended checks what a client with an old token may do, and that three messages are there for a new one.
+// ended checks that a client with an expired token is refused everything, and that a new token gives access to three messages.
 func ended(tokens *cbs, x *client, old string) {
 	x.Helper()
 	if got := x.allowed(); got != "" {
@@ -337,7 +339,7 @@ func ended(tokens *cbs, x *client, old string) {
 	}
 }
 
-// The development emulator's setting takes any token of who comes from this machine, for ever.
+// With the development emulator's setting, any token from this machine is accepted and never expires.
 func TestToken_Emulator(t *testing.T) {
 	run(t, func(b *testkit.Bubble, _ *client) {
 		entity(b)
@@ -358,7 +360,7 @@ func TestToken_Emulator(t *testing.T) {
 	})
 }
 
-// A message to an entity goes nowhere else, whatever it says of carbon copies: the key may not send there.
+// A message to an entity is routed to no other one, whatever its carbon-copy headers say: the key may not send there.
 func TestToken_CarbonCopies(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		entity(b)

@@ -12,7 +12,7 @@ import (
 	amqp091 "github.com/rabbitmq/amqp091-go"
 )
 
-// The firehose copies what links send and get, as it does with channels, and what is redelivered.
+// The firehose copies messages that links send and receive, as with channels, and redelivered ones.
 func TestFirehose(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		ch := b.Connect().Open()

@@ -16,7 +16,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// life is a queue that ends while a transaction has work for it: by a panic, from which it comes back, or because somebody deletes it.
+// life is a queue that ends while a transaction has work for it: by a panic, after which it is restarted, or by deletion.
 type life struct {
 	queue   string
 	deleted bool
@@ -41,8 +41,8 @@ func (l *life) ends(b *testkit.Bubble) {
 	b.Advance(time.Second)
 }
 
-// TestQueueGone_TXN6: work for a queue that has ended or crashed since, though it is back by now, is not committed, and what other queues had agreed to is
-// as it was.
+// TestQueueGone_TXN6: work for a queue that has ended or crashed since is not committed, even if the queue is back by now, and
+// the work that other queues had prepared is rolled back.
 func TestQueueGone_TXN6(t *testing.T) {
 	for _, deleted := range []bool{false, true} {
 		for _, name := range []string{"q", "held"} {
@@ -87,7 +87,7 @@ func (l *life) test(b *testkit.Bubble) {
 	c.want(c.receiver("/queues/held", nil), "1")
 }
 
-// begin has a client that holds a message of the queue held, delivery 0, and one of the queue safe.
+// begin returns a client that holds a message of the queue held, delivery 0, and one of the queue safe, delivery 1.
 func (l *life) begin(b *testkit.Bubble, c *client) *transactor {
 	ch := b.Connect().Open()
 	for _, q := range []string{"q", "held", "safe"} {
@@ -116,7 +116,8 @@ func (x *transactor) receives(handle uint32, from string) {
 	})
 }
 
-// TestRange_TXN3: a range of deliveries is answered by ranges, also where one was settled from elsewhere, which is lost and has the transaction rolled back.
+// TestRange_TXN3: a range of deliveries is answered by ranges, also if one of them was settled elsewhere: that one is lost, and
+// the transaction is rolled back.
 func TestRange_TXN3(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		entity(b)

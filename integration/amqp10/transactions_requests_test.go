@@ -7,7 +7,7 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// TestRequests_TXN5: a request to a node is refused in a transaction, which is rolled back.
+// TestRequests_TXN5: a request to a node within a transaction is refused, and the transaction is rolled back.
 func TestRequests_TXN5(t *testing.T) {
 	for _, node := range []string{"q/$management", "$cbs", "/management"} {
 		t.Run(node, func(t *testing.T) {

@@ -12,13 +12,13 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// transactor is a client that writes frames: session 1 has the coordinator, session 2 a sender of handle 0 to the queue q and a receiver of handle 1 from
-// the queue held.
+// transactor is a client that writes frames: session 1 has the coordinator, session 2 has a sender (handle 0) to the queue q and
+// a receiver (handle 1) from the queue held.
 type transactor struct {
 	*raw
 	t       *testing.T
-	ids     [3]uint32 // delivery-ids by session
-	settled bool      // what it sends
+	ids     [3]uint32 // next delivery-id by channel
+	settled bool      // its transfers are settled
 }
 
 func transacts(t *testing.T, b *testkit.Bubble, sendTo, receiveFrom string) *transactor {
@@ -43,14 +43,14 @@ func transacts(t *testing.T, b *testkit.Bubble, sendTo, receiveFrom string) *tra
 	return x
 }
 
-// transfer sends a message, in a transaction unless that is nil, and returns its outcome.
+// transfer sends a message, in a transaction unless txn is nil, and returns its outcome.
 func (x *transactor) transfer(channel uint16, txn []byte, message []byte) amqp10.State {
 	x.t.Helper()
 	x.post(channel, txn, message)
 	return x.want(amqp10.CodeDisposition).(*amqp10.Disposition).State
 }
 
-// post is transfer that waits for nothing.
+// post is transfer without waiting for the outcome.
 func (x *transactor) post(channel uint16, txn []byte, message []byte) {
 	x.postTo(0, channel, txn, message)
 }
@@ -86,7 +86,7 @@ func (x *transactor) declare() []byte {
 	return slices.Clone(s.TxnID)
 }
 
-// discharge returns the condition, or "".
+// discharge returns the condition of a refusal, or "".
 func (x *transactor) discharge(txn []byte, fail bool) string {
 	x.t.Helper()
 	return x.outcome(x.transfer(1, nil, x.coordinate(0x32, txn, fail)))
@@ -103,7 +103,7 @@ func (x *transactor) outcome(s amqp10.State) string {
 	return fmt.Sprintf("%x", s.Kind)
 }
 
-// put sends a body in a transaction, which has to be accepted for now.
+// put sends a body in a transaction, and fails the test unless it is provisionally accepted.
 func (x *transactor) put(txn []byte, body string) {
 	x.t.Helper()
 	s := x.transfer(2, txn, append(amqp10.AppendDataHead(nil, len(body)), body...))
@@ -112,7 +112,7 @@ func (x *transactor) put(txn []byte, body string) {
 	}
 }
 
-// settle settles a delivery in a transaction, and returns what is answered.
+// settle settles a delivery in a transaction, and returns the answer.
 func (x *transactor) settle(txn []byte, id uint32, how amqp10.StateKind) *amqp10.Disposition {
 	x.t.Helper()
 	x.send(2, &amqp10.Disposition{Role: amqp10.RoleReceiver, First: id, State: amqp10.State{
@@ -121,7 +121,7 @@ func (x *transactor) settle(txn []byte, id uint32, how amqp10.StateKind) *amqp10
 	return x.want(amqp10.CodeDisposition).(*amqp10.Disposition)
 }
 
-// transacting has a broker with messages in the queue held, a client that looks at queues, and one for transactions.
+// transacting runs a test with a broker with messages in the queue held, a client that inspects queues, and one for transactions.
 func transacting(t *testing.T, test func(b *testkit.Bubble, c *client, x *transactor)) {
 	t.Helper()
 	run(t, func(b *testkit.Bubble, c *client) {
@@ -141,7 +141,8 @@ func transacting(t *testing.T, test func(b *testkit.Bubble, c *client, x *transa
 	})
 }
 
-// TestCommit_TXN1: a transaction of the connection takes sends and settlements of another session than its coordinator's. Nothing happens before the discharge, and all of it then.
+// TestCommit_TXN1: a transaction of the connection takes sends and settlements of another session than its coordinator's. None
+// takes effect before the discharge, and all of them do then.
 func TestCommit_TXN1(t *testing.T) {
 	transacting(t, func(_ *testkit.Bubble, c *client, x *transactor) {
 		r := c.receiver("/queues/q", nil)
@@ -170,11 +171,11 @@ func TestCommit_TXN1(t *testing.T) {
 			t.Errorf("%s was rolled back", m.GetData())
 		}
 		_ = x.Close()
-		c.want(c.receiver("/queues/held", nil), "2") // and 1 is settled
+		c.want(c.receiver("/queues/held", nil), "2") // message 1 is settled
 	})
 }
 
-// TestPresettled_TXN8: a send that the client has settled is answered by nothing, and happens with its transaction or not at all.
+// TestPresettled_TXN8: a settled send is not answered, and takes effect with its transaction or not at all.
 func TestPresettled_TXN8(t *testing.T) {
 	transacting(t, func(_ *testkit.Bubble, c *client, x *transactor) {
 		r := c.receiver("/queues/q", nil)
@@ -206,7 +207,7 @@ func TestPresettled_TXN8(t *testing.T) {
 	})
 }
 
-// TestPermission_TXN2: the permission counts that there is when work comes; what is refused has the whole rolled back.
+// TestPermission_TXN2: permissions are checked when a send is received; a refused send has the whole transaction rolled back.
 func TestPermission_TXN2(t *testing.T) {
 	transacting(t, func(b *testkit.Bubble, c *client, x *transactor) {
 		b.Log.Allow("link detached")
@@ -238,7 +239,7 @@ func TestPermission_TXN2(t *testing.T) {
 	})
 }
 
-// TestRollback_TXN3: after a rollback nothing has happened, and deliveries may be settled again.
+// TestRollback_TXN3: work that is rolled back has no effect, and deliveries may be settled again.
 func TestRollback_TXN3(t *testing.T) {
 	transacting(t, func(_ *testkit.Bubble, c *client, x *transactor) {
 		txn := x.declare()
@@ -260,11 +261,12 @@ func TestRollback_TXN3(t *testing.T) {
 	})
 }
 
-// TestEnds_TXN4: who ends the coordinator's link, its session, a session with work or the connection has nothing done.
+// TestEnds_TXN4: a transaction is rolled back when the coordinator's link, its session, a session with work or the connection
+// ends, when it times out, and when a send is refused.
 func TestEnds_TXN4(t *testing.T) {
 	for name, row := range map[string]struct {
 		do   func(x *transactor)
-		want string // of the discharge; "gone" without
+		want string // condition of the discharge; "gone" if none is possible
 	}{
 		"link": {func(x *transactor) {
 			x.send(1, &amqp10.Detach{Closed: true})
@@ -312,7 +314,7 @@ func TestEnds_TXN4(t *testing.T) {
 	}
 }
 
-// TestUnknown_TXN5: work for a transaction that is not open is refused, and changes nothing.
+// TestUnknown_TXN5: work for a transaction that is not open is refused and has no effect.
 func TestUnknown_TXN5(t *testing.T) {
 	transacting(t, func(_ *testkit.Bubble, c *client, x *transactor) {
 		const unknown = "amqp:transaction:unknown-id"
@@ -334,7 +336,7 @@ func TestUnknown_TXN5(t *testing.T) {
 	})
 }
 
-// TestFullQueue_TXN6: a queue that refuses has the whole transaction rolled back.
+// TestFullQueue_TXN6: a message refused by a full queue has the whole transaction rolled back.
 func TestFullQueue_TXN6(t *testing.T) {
 	transacting(t, func(b *testkit.Bubble, c *client, x *transactor) {
 		ch := b.Connect().Open()
@@ -373,7 +375,7 @@ func TestFullQueue_TXN6(t *testing.T) {
 	})
 }
 
-// TestLimit_TXN7: a connection has so many transactions, and no more.
+// TestLimit_TXN7: the number of transactions of a connection is limited.
 func TestLimit_TXN7(t *testing.T) {
 	transacting(t, func(_ *testkit.Bubble, _ *client, x *transactor) {
 		first := x.declare()

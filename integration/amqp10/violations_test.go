@@ -35,7 +35,7 @@ func receiving(handle uint32, queue string) *amqp10.Attach {
 	}
 }
 
-// transferFrame returns one transfer with some bytes of a message.
+// transferFrame returns one transfer frame with some bytes of a message.
 func transferFrame(handle, id uint32, more bool, payload []byte) []byte {
 	b := amqp10.AppendFrame(nil, 1, &amqp10.Transfer{Handle: handle, DeliveryID: amqp10.Some(id), DeliveryTag: []byte{1}, More: more})
 	b = append(b, payload...)
@@ -43,8 +43,8 @@ func transferFrame(handle, id uint32, more bool, payload []byte) []byte {
 	return b
 }
 
-// TestViolations breaks the protocol in many ways: each is answered with its condition, where it belongs, and does nobody else
-// any harm.
+// TestViolations breaks the protocol in many ways: each violation ends the connection, session or link that it concerns with the
+// right condition, and affects no other client.
 func TestViolations(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		b.Log.Allow("closing connection")
@@ -57,7 +57,7 @@ func TestViolations(t *testing.T) {
 		defer func() { _ = bystander.conn.Close() }()
 		s, r := bystander.sender("/queues/q", nil), bystander.receiver("/queues/q", nil)
 		for name, v := range map[string]struct {
-			code uint64 // of what is answered
+			code uint64 // performative of the answer
 			want amqp10.Symbol
 			do   func(r *raw)
 		}{
@@ -89,7 +89,7 @@ func TestViolations(t *testing.T) {
 				r.send(1, sending(0, "stored"))
 				r.want(amqp10.CodeAttach)
 				var all []byte
-				for id := range uint32(1200) { // before the journal has any of them
+				for id := range uint32(1200) { // sent before the journal has written any of them
 					all = append(all, transferFrame(0, id, false, []byte{0, 0x53, 0x77, 0x40})...)
 				}
 				r.say(all)
@@ -124,8 +124,8 @@ func TestViolations(t *testing.T) {
 	})
 }
 
-// TestEndOfNoSession: clients end sessions whose begin they gave up before it was written, and may do so twice (go-amqp). It
-// costs the other sessions of the connection nothing, and the channel is free.
+// TestEndOfNoSession: a client (go-amqp) may end a session whose begin it cancelled before writing it, even twice. This does not
+// affect other sessions of the connection, and the channel can be used again.
 func TestEndOfNoSession(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		x := openRaw(b, opening())
@@ -143,14 +143,14 @@ func TestEndOfNoSession(t *testing.T) {
 	})
 }
 
-// violation is a line of testdata/violations.txt, or a case that it stands for.
+// violation is a line of testdata/violations.txt, or one of the cases that a line generates.
 type violation struct {
 	stage, want string
 	bytes       []byte
 	name        string
 }
 
-// violations reads the file.
+// violations reads testdata/violations.txt.
 func violations(t *testing.T) (all []violation) {
 	t.Helper()
 	text, err := os.ReadFile("testdata/violations.txt")
@@ -172,7 +172,7 @@ func violations(t *testing.T) (all []violation) {
 	return all
 }
 
-// varied returns the cases that a performative with all its fields stands for.
+// varied returns the cases generated from a performative with all its fields.
 func varied(cut bool, stage, want, text string) (all []violation) {
 	channel, rest, _ := strings.Cut(text, " ")
 	kind, rest, _ := strings.Cut(rest, " ")
@@ -183,7 +183,7 @@ func varied(cut bool, stage, want, text string) (all []violation) {
 	}
 	for i := range fields {
 		other := append([][]byte{}, fields...)
-		other[i] = unhex("00537f45") // a list with a descriptor that is not known
+		other[i] = unhex("00537f45") // a list with an unknown descriptor
 		b := compound(kind, other)
 		if cut {
 			whole := compound(kind, fields)
@@ -197,7 +197,7 @@ func varied(cut bool, stage, want, text string) (all []violation) {
 	return all
 }
 
-// reach does what a client does before it breaks the protocol.
+// reach brings a client to the stage at which it breaks the protocol.
 func reach(b *testkit.Bubble, stage string) *raw {
 	b.Helper()
 	link := map[string]*amqp10.Attach{"sender": sending(0, "q"), "receiver": receiving(0, "q"), "entity": sending(0, "q")}[stage]
@@ -236,7 +236,7 @@ func reach(b *testkit.Bubble, stage string) *raw {
 	return r
 }
 
-// answer returns the first answer to what a client did that ends something, or refuses a message.
+// answer returns the first answer that ends something or refuses a message.
 func (r *raw) answer(stage string) string {
 	if stage == "tcp" || stage == "header" {
 		r.in = nil
@@ -256,7 +256,7 @@ func (r *raw) answer(stage string) string {
 		}
 		p, _, err := f.Decode()
 		if err != nil {
-			continue // an empty one
+			continue // an empty frame
 		}
 		switch p := p.(type) {
 		case *amqp10.SASLOutcome:
@@ -277,7 +277,8 @@ func (r *raw) answer(stage string) string {
 	}
 }
 
-// TestViolations_Table breaks the protocol in more than 200 ways. Each is answered as it should be, takes no memory that stays, and does nobody else any harm.
+// TestViolations_Table breaks the protocol in more than 200 ways. Each violation is answered as specified, leaves no memory
+// allocated, and affects no other client.
 func TestViolations_Table(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		b.Log.Allow("closing connection", "handshake failed", "login refused", "session ended by the broker", "link detached")
@@ -297,7 +298,7 @@ func TestViolations_Table(t *testing.T) {
 		before := heap()
 		for _, v := range all {
 			x := reach(b, v.stage)
-			go func() { _, _ = x.Write(v.bytes) }() // which may end before all of it is read
+			go func() { _, _ = x.Write(v.bytes) }() // the broker may close the connection before it has read all of it
 			if got := x.answer(v.stage); got != v.want {
 				t.Errorf("%s\n\tis answered %q, want %q", v.name, got, v.want)
 			}

@@ -11,7 +11,8 @@ import (
 	amqp091 "github.com/rabbitmq/amqp091-go"
 )
 
-// A deferred message expires at its deadline, not before, and is dead-lettered; a purge drops it. It survives a restart and a crash with its deadline.
+// A deferred message expires at its deadline, not earlier, and is dead-lettered; a purge drops it. It survives a restart and a
+// crash with its deadline.
 func TestEntity_DeferredEnds_DEFER3_DEFER4_DEFER5(t *testing.T) {
 	for name, start := range map[string]func(*testkit.Bubble, time.Duration){"stop": (*testkit.Bubble).Restart, "crash": (*testkit.Bubble).Crash} {
 		t.Run(name, func(t *testing.T) {
@@ -27,7 +28,7 @@ func TestEntity_DeferredEnds_DEFER3_DEFER4_DEFER5(t *testing.T) {
 					c.send(c.sender("q", nil), m)
 				}
 				at := c.deferAll(c.receiver("q", second(2)), 2)
-				b.Advance(time.Second) // longer than changes take to be on disk
+				b.Advance(time.Second) // until the changes are on disk
 				start(b, time.Minute)
 				c = connect(b, nil)
 				defer func() { _ = c.conn.Close() }()
@@ -39,7 +40,7 @@ func TestEntity_DeferredEnds_DEFER3_DEFER4_DEFER5(t *testing.T) {
 				if i := b.Describe("q"); i.Deferred != 2 {
 					t.Errorf("%d deferred", i.Deferred)
 				}
-				b.Advance(3 * time.Millisecond) // one of them is of the time at which it came
+				b.Advance(3 * time.Millisecond) // the deadline of one message is relative to its arrival
 				if code, _, _ := n.numbered(at[0]); code != 404 {
 					t.Error("it has expired:", code)
 				}
@@ -58,7 +59,8 @@ func TestEntity_DeferredEnds_DEFER3_DEFER4_DEFER5(t *testing.T) {
 	}
 }
 
-// A lock that has ended renews nothing and settles nothing, also while another receiver has the message, whose lock stays as it is.
+// An expired lock can neither be renewed nor settle the message, also while another receiver holds the message, whose lock is
+// unaffected.
 func TestEntity_EndedLock_LOCK5(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		entity(b)
@@ -89,7 +91,8 @@ func TestEntity_EndedLock_LOCK5(t *testing.T) {
 	})
 }
 
-// The lock of a session ends on time, not before, also if it was renewed: its receiver is detached, and the next one gets the session, with its messages and state.
+// The lock of a session expires on time, not earlier, also if it was renewed: its receiver is detached, and the next receiver
+// gets the session with its messages and state.
 func TestSessionLock_SESSION4_SESSION5_Wire(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		sessions(b)
@@ -146,7 +149,8 @@ func TestSessionLock_SESSION4_SESSION5_Wire(t *testing.T) {
 	})
 }
 
-// A queue that nobody uses expires with messages that are locked or deferred; requests to its node are answered then. An exclusive queue expires while its connection is open.
+// An unused queue expires with its locked and deferred messages; later requests to its node are answered with an error. An
+// exclusive queue can expire while its connection is open.
 func TestLease_LEASE6_LEASE8_LEASE11(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		lease := amqp091.Table{"x-queue-type": "quorum", "x-consumer-timeout": int32(3_600_000), "x-expires": int32(60_000)}
@@ -157,7 +161,7 @@ func TestLease_LEASE6_LEASE8_LEASE11(t *testing.T) {
 		c.put(s, "deferred", "locked")
 		at := c.deferAll(r, 1)
 		m := c.next(r)
-		b.Advance(10 * time.Minute) // a link is use
+		b.Advance(10 * time.Minute) // an attached link counts as use
 		if i := b.Describe("q"); i.Unacked != 1 || i.Deferred != 1 {
 			t.Fatalf("%d locked, %d deferred", i.Unacked, i.Deferred)
 		}
@@ -165,7 +169,7 @@ func TestLease_LEASE6_LEASE8_LEASE11(t *testing.T) {
 			t.Fatal(err)
 		}
 		b.Advance(59 * time.Second)
-		if code := n.dispose("abandoned", []amqp.UUID{{1}}, nil); code != 410 { // which is no use
+		if code := n.dispose("abandoned", []amqp.UUID{{1}}, nil); code != 410 { // a request to the node does not count as use
 			t.Error(code)
 		}
 		b.Advance(2 * time.Second)
@@ -178,7 +182,7 @@ func TestLease_LEASE6_LEASE8_LEASE11(t *testing.T) {
 		if err := s.Send(context.Background(), amqp.NewMessage(nil), nil); err == nil {
 			t.Error("sent to a queue that has expired")
 		}
-		c.session = c.begin() // the link that was detached may have its handle yet
+		c.session = c.begin() // the detached link may still hold its handle
 		p := c.pair(5)
 		p.want("PUT", "/queues/mine", map[string]any{"exclusive": true, "arguments": map[string]any{"x-expires": uint32(1000)}}, "201 ")
 		b.Advance(990 * time.Millisecond)

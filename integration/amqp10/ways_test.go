@@ -12,7 +12,7 @@ import (
 	amqp091 "github.com/rabbitmq/amqp091-go"
 )
 
-// whole is a message of which 0-9-1 has no counterpart.
+// whole returns a message that cannot be represented in 0-9-1.
 func whole(id string) *amqp.Message {
 	subject, to := "s", "t"
 	return &amqp.Message{
@@ -22,7 +22,7 @@ func whole(id string) *amqp.Message {
 	}
 }
 
-// sameAs fails the test unless a message is the whole one, however it came.
+// sameAs fails the test unless a message equals the one of whole, whichever way it was delivered.
 func (c *client) sameAs(m *amqp.Message, way string) {
 	c.Helper()
 	if m == nil {
@@ -48,7 +48,7 @@ func (c *client) sameAs(m *amqp.Message, way string) {
 	}
 }
 
-// travels sends and settles whole messages.
+// travels sends and settles messages of whole.
 type travels struct{ *client }
 
 func (c travels) sends(to, way string, change func(m *amqp.Message)) {
@@ -112,7 +112,8 @@ func forwarding(b *testkit.Bubble) {
 	}
 }
 
-// A message stays as it was sent, with its types, whichever way it takes: scheduled, deferred, dead-lettered, expired, forwarded, by a topic, and over a restart.
+// A message stays as it was sent, with its types, whichever way it is delivered: scheduled, deferred, dead-lettered, expired,
+// forwarded, by a topic, and after a restart.
 func TestEntity_AsSent_OnAllWays(t *testing.T) {
 	testkit.RunStored(t, nil, func(b *testkit.Bubble) {
 		entity(b)

@@ -12,7 +12,8 @@ import (
 	"github.com/Azure/go-amqp"
 )
 
-// Bodies of all kinds come back from an entity as they were sent, and annotations of the broker's that a client sends without values, or with others, do no harm.
+// Bodies of all kinds are received from an entity as they were sent; annotations reserved for the broker that a client sends with
+// null or other values have no effect.
 func TestEntity_AsSent(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		entity(b)
@@ -50,7 +51,7 @@ func TestEntity_AsSent(t *testing.T) {
 	})
 }
 
-// The sections of a batch's envelope are those of its first message, for others on the way: only the messages inside count.
+// The sections of a batch's envelope are ignored (SDKs copy them from its first message): only the messages inside count.
 func TestEntity_BatchEnvelope(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		entity(b)
@@ -99,7 +100,7 @@ func TestEntity_Attached(t *testing.T) {
 	})
 }
 
-// Locks are renewed by an array of tokens; a lost one is answered in Service Bus's words.
+// Locks are renewed by an array of tokens; a lost lock is answered with Service Bus's error.
 func TestEntity_RenewedLocks(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		entity(b)

@@ -16,7 +16,8 @@ import (
 
 const adminName = topology.AdminExchange
 
-// atTheActor lists how somebody with all permissions tries to get between the users of the admin exchange and the broker.
+// atTheActor lists the ways in which a client with all permissions might intercept messages between users of the admin exchange
+// and the broker.
 var atTheActor = map[string]func(ch *testkit.Channel) error{
 	"declare a queue": func(ch *testkit.Channel) error {
 		_, err := ch.QueueDeclare(adminName, false, false, false, false, nil)
@@ -43,7 +44,7 @@ var atTheActor = map[string]func(ch *testkit.Channel) error{
 	"delete the exchange":    func(ch *testkit.Channel) error { return ch.ExchangeDelete(adminName, false, false) },
 }
 
-// checkAdminExchange sends a command and checks that its answer comes, and nothing else anywhere.
+// checkAdminExchange sends a command and checks that the answer arrives, and that no other queue gets anything.
 func checkAdminExchange(b *testkit.Bubble, ch *testkit.Channel) {
 	b.Helper()
 	ch.Declare("answers", nil)
@@ -61,7 +62,7 @@ func checkAdminExchange(b *testkit.Bubble, ch *testkit.Channel) {
 	}
 }
 
-// TestAdminExchangeIsNobodys: no declare, bind, unbind or delete comes between a command and the broker, now or after a start.
+// TestAdminExchangeIsNobodys: no declare, bind, unbind or delete can intercept commands to the broker, before or after a restart.
 func TestAdminExchangeIsNobodys(t *testing.T) {
 	again(t, func(b *testkit.Bubble, ch *testkit.Channel) {
 		durable(b, ch, "loot", nil)
@@ -71,7 +72,7 @@ func TestAdminExchangeIsNobodys(t *testing.T) {
 				b.Errorf("%s: %v", name, err)
 			}
 		}
-		if n, err := ch.QueueDelete(adminName, false, false, false); n != 0 || err != nil { // there is none
+		if n, err := ch.QueueDelete(adminName, false, false, false); n != 0 || err != nil { // the queue does not exist
 			b.Error(n, err)
 		}
 		if _, err := ch.QueueDelete("loot", false, false, false); err != nil {
@@ -81,8 +82,8 @@ func TestAdminExchangeIsNobodys(t *testing.T) {
 	}, 0, checkAdminExchange)
 }
 
-// TestAdminExchangeAndStoredHijack: definitions that a broker has stored when it let clients do that are of no effect; the messages of such
-// a queue are kept.
+// TestAdminExchangeAndStoredHijack: definitions of this kind that an older broker allowed and stored have no effect; the messages
+// of such a queue are kept.
 func TestAdminExchangeAndStoredHijack(t *testing.T) {
 	again(t, func(b *testkit.Bubble, ch *testkit.Channel) {
 		durable(b, ch, "loot2", nil)

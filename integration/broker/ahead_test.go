@@ -46,7 +46,7 @@ func (p *prospect) is(want ...string) string {
 	return ""
 }
 
-// Pending deadlines are counted by fate and time, each once, and the first is reported.
+// Pending deadlines are counted by fate and time, each once, and the earliest is reported.
 func TestAhead(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		b.Log.Allow("were not acknowledged in time")
@@ -84,7 +84,7 @@ func TestAhead(t *testing.T) {
 		if !reflect.DeepEqual(mail.AheadHorizons, management.AheadHorizons) || !reflect.DeepEqual(p.Horizons, management.AheadHorizons[:]) {
 			t.Error(p.Horizons)
 		}
-		// A repeated request soon gets the same answer.
+		// A request repeated shortly afterwards gets the same answer.
 		put("", "plain", "500", nil)
 		if again := get[prospect](w, "/api/x/ahead/%2F"); again.is("dropped 0:1 1:2 2:1 4:1 5:1 8:1 9:1", "dead_lettered 2:1", "scheduled 0:1 4:1", "queue_ends 4:1", "lock_returns 1:1") != "" {
 			t.Errorf("%+v", again)
@@ -101,7 +101,7 @@ func TestAhead(t *testing.T) {
 	})
 }
 
-// aheadOfOthers asks for users who see less.
+// aheadOfOthers makes requests as users who may see less.
 func aheadOfOthers(w *web) {
 	// A user without access sees nothing.
 	if got := w.ask("", "PUT", "/api/users/viewer", `{"password":"v","tags":"management"}`); got.Code != 201 {
@@ -126,7 +126,7 @@ func sum(list []int) (n int) {
 	return n
 }
 
-// No more queues are asked than MaxDue, those with messages that expire before others.
+// At most MaxDue queues are queried; those with expiring messages take precedence.
 func TestAheadIsBounded(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		w, ch := bubbleWeb(b), b.Connect().Open()
@@ -146,7 +146,7 @@ func TestAheadIsBounded(t *testing.T) {
 	})
 }
 
-// Lists of queues have those for which every condition holds.
+// Lists of queues contain those for which all conditions hold.
 func TestQueueFilters(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		w, ch := bubbleWeb(b), b.Connect().Open()

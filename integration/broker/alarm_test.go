@@ -14,14 +14,13 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// meter is a machine of 1,000 MB, half of which the broker may use, and a disk
-// of which 50 MB are to stay free.
+// meter is a machine of 1,000 MB of memory, half of which the broker may use, and a disk of which 50 MB must stay free.
 type meter struct {
 	mu           sync.Mutex
 	memory, disk int64 // MB
 	bound        int64
 	released     int
-	gives        int64 // MB that the next release gives back
+	gives        int64 // MB that the next release returns to the OS
 }
 
 const mb = 1_000_000
@@ -64,7 +63,7 @@ func (m *meter) Bound(bytes int64) {
 	m.bound = bytes / mb
 }
 
-// metered runs test on a broker that the meter says may run short.
+// metered runs test on a broker whose memory and disk are those of the meter.
 func metered(t *testing.T, test func(b *testkit.Bubble, m *meter)) {
 	m := &meter{memory: 100, disk: 1000}
 	testkit.Run(t, func(c *supervision.Config) {
@@ -75,7 +74,7 @@ func metered(t *testing.T, test func(b *testkit.Bubble, m *meter)) {
 	})
 }
 
-// publisher is a client that publishes in the background, and hears of alarms.
+// publisher is a client that publishes in the background, and receives notifications of alarms.
 type publisher struct {
 	*testkit.Channel
 	news <-chan amqp.Blocking
@@ -93,9 +92,8 @@ func (p publisher) hears(b *testkit.Bubble, reason string) {
 	}
 }
 
-// An alarm stops who publishes, before it or during it, and nobody else. Both
-// must be over before publishing goes on, and who was told of one does not hear
-// of the other.
+// An alarm blocks all publishers, connected before or during it, and no other clients. Publishing resumes when both alarms are
+// over; a publisher notified of one alarm is not notified of the other.
 func TestBlocked_Alarms(t *testing.T) {
 	metered(t, func(b *testkit.Bubble, m *meter) {
 		consumer := b.Connect()
@@ -113,10 +111,10 @@ func TestBlocked_Alarms(t *testing.T) {
 			testkit.Silent(b, p.news, time.Second)
 			p.Send("", "q", testkit.Text("during"))
 			p.hears(b, "low on memory")
-			testkit.Receive(b, taken) // what was read is taken
+			testkit.Receive(b, taken) // a message that was read is accepted
 			go p.Send("", "q", testkit.Text("waits"))
 		}
-		if ch.Fetch("q") != nil { // it is read and answered
+		if ch.Fetch("q") != nil { // the get is served during the alarm
 			t.Error("the queue is not empty")
 		}
 		m.set(501, 49)
@@ -134,7 +132,7 @@ func TestBlocked_Alarms(t *testing.T) {
 		testkit.Silent(b, old.news, 0)
 		testkit.Silent(b, taken, time.Second)
 		m.set(100, 50)
-		testkit.Silent(b, taken, 8*time.Second) // so long it outlasts its cause
+		testkit.Silent(b, taken, 8*time.Second) // the alarm ends 10 s after its cause
 		for _, p := range []publisher{old, fresh, third, fourth} {
 			p.hears(b, "")
 		}
@@ -149,8 +147,7 @@ func TestBlocked_Alarms(t *testing.T) {
 	})
 }
 
-// A memory alarm ends a twentieth below the watermark, so that it does not come
-// and go.
+// A memory alarm ends 5% below the watermark, so that it does not flap.
 func TestMemoryAlarm_Hysteresis(t *testing.T) {
 	metered(t, func(b *testkit.Bubble, m *meter) {
 		p := connectPublisher(b)
@@ -170,7 +167,7 @@ func TestMemoryAlarm_Hysteresis(t *testing.T) {
 	})
 }
 
-// Limits change at once, and are what they are called, not what they were.
+// Changed limits take effect at once, and the memory limit never exceeds the memory of the machine.
 func TestAlarms_ChangedLimits(t *testing.T) {
 	metered(t, func(b *testkit.Bubble, m *meter) {
 		for _, c := range []struct {
@@ -205,8 +202,7 @@ func TestAlarms_ChangedLimits(t *testing.T) {
 	})
 }
 
-// Memory is given back when it has grown and nothing happens any more, and in an
-// alarm, but not all the time.
+// Memory is released to the OS when it has grown and the broker is idle, and during an alarm, but at limited intervals.
 func TestAlarms_Release(t *testing.T) {
 	metered(t, func(b *testkit.Bubble, m *meter) {
 		count := func() int {
@@ -236,20 +232,20 @@ func TestAlarms_Release(t *testing.T) {
 		if n := count() - before; n < 15 || n > 25 {
 			t.Errorf("%d releases in ten minutes of an alarm", n)
 		}
-		if b.Log.Count("memory resource limit alarm set on node") != 1 { // before there was no need
+		if b.Log.Count("memory resource limit alarm set on node") != 1 { // the first alarm was averted by a release
 			t.Error("the log has no alarm")
 		}
 	})
 }
 
-// During an alarm queues hold half as much of contents in memory as without one, and the HTTP API shows how much they have paged out.
+// During an alarm queues keep half as much content in memory as otherwise, and the HTTP API shows how much they have paged out.
 func TestAlarms_QueuesPageOut(t *testing.T) {
 	metered(t, func(b *testkit.Bubble, m *meter) {
 		m.set(1, 1000)
 		b.Node.SetMemoryWatermark(config.Amount{Bytes: 8 * mb})
 		ch := b.Connect().Open()
 		ch.Declare("q", nil)
-		for range 30 { // 3 MB of the 4 MB that are allowed
+		for range 30 { // 3 MB of the permitted 4 MB
 			ch.Send("", "q", amqp.Publishing{Body: make([]byte, 100_000)})
 		}
 		b.Advance(10 * time.Second)

@@ -16,28 +16,28 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// The lives that pass in a churn test, and the bytes of live heap that one may
-// leave behind: less than the smallest actor, or even its address.
+// Numbers of cycles of a churn test, and the bytes of live heap that a cycle may leave: less than the smallest actor, or even its
+// address.
 const (
-	churnFirst  = 200 // until what grows with the number of lives at once has grown
+	churnFirst  = 200 // until all structures that grow with the number of concurrent objects have grown
 	churnCycles = 400
 	churnBound  = 100
 )
 
-// churn is a broker whose queue, client and channel stay while others come and go.
+// churn is a broker whose queue, client and channel stay while others are created and removed.
 type churn struct {
 	*testkit.Bubble
 	client *testkit.Client
-	ch     *testkit.Channel // living, in confirm mode
+	ch     *testkit.Channel // open for the whole test, in confirm mode
 }
 
-// visitor is a channel that comes and goes.
+// visitor is a short-lived channel.
 type visitor struct {
 	*amqp.Channel
 	c *churn
 }
 
-// open makes one; testkit's own has room for so many returned messages that it takes long.
+// open opens one; testkit's own channels have a large buffer for returned messages and are slow to open.
 func (c *churn) open(conn *amqp.Connection) visitor {
 	ch, err := conn.Channel()
 	if err == nil {
@@ -57,7 +57,7 @@ func (v visitor) publish(exchange, key, body string) {
 	}
 }
 
-// get fetches a message, which must be there.
+// get fetches a message, which must exist.
 func (v visitor) get(queue string, noAck bool) amqp.Delivery {
 	synctest.Wait()
 	d, ok, err := v.Get(queue, noAck)
@@ -67,7 +67,7 @@ func (v visitor) get(queue string, noAck bool) amqp.Delivery {
 	return d
 }
 
-// other opens a channel and closes it after its use.
+// other opens a channel, uses it and closes it.
 func (c *churn) other(use func(ch visitor)) {
 	ch := c.open(c.client.Connection)
 	use(ch)
@@ -76,7 +76,7 @@ func (c *churn) other(use func(ch visitor)) {
 	}
 }
 
-// fresh is a queue that comes and goes.
+// fresh declares a queue, uses it and deletes it.
 func (c *churn) fresh(args amqp.Table, use func(name string)) {
 	c.ch.Declare("fresh", args)
 	use("fresh")
@@ -89,14 +89,14 @@ func (c *churn) drop(name string) {
 	}
 }
 
-// cancel ends the newest consumer of a queue on a channel that has one.
+// cancel cancels a consumer by its tag.
 func (c *churn) cancel(ch *amqp.Channel, tag string) {
 	if err := ch.Cancel(tag, false); err != nil {
 		c.Fatal(err)
 	}
 }
 
-// consume has a channel consume a queue under a tag.
+// consume consumes a queue under the consumer tag "tag".
 func (c *churn) consume(ch *amqp.Channel, queue string) <-chan amqp.Delivery {
 	d, err := ch.Consume(queue, "tag", false, false, false, false, nil)
 	if err != nil {
@@ -105,8 +105,8 @@ func (c *churn) consume(ch *amqp.Channel, queue string) <-chan amqp.Delivery {
 	return d
 }
 
-// churns are the ways in which one actor comes to know another, each with a cycle
-// in which one of the two comes and goes. The queue "q" is there all the time.
+// churns are the ways in which one actor learns of another, each with a cycle in which one of the two is created and removed. The
+// queue "q" exists all the time.
 var churns = []struct {
 	name  string
 	start func(c *churn)
@@ -338,9 +338,9 @@ var churns = []struct {
 	}},
 }
 
-// Clients and queues that come and go leave nothing behind, whatever their relations to those that stay.
+// Short-lived clients and queues leave no memory allocated, whatever their relations to long-lived ones.
 func TestChurnLeavesNothing(t *testing.T) {
-	quiet := func(cfg *supervision.Config) { cfg.Log = zerolog.Nop() } // the test's log would grow
+	quiet := func(cfg *supervision.Config) { cfg.Log = zerolog.Nop() } // the captured log would grow
 	testkit.Run(t, quiet, func(b *testkit.Bubble) {
 		c := &churn{Bubble: b}
 		c.settle()
@@ -365,8 +365,7 @@ func TestChurnLeavesNothing(t *testing.T) {
 	})
 }
 
-// settle lets the registry of names grow to its size for ever: in every one of its
-// shards there has been a name.
+// settle brings the registry of names to its final size: each of its shards has held a name.
 func (c *churn) settle() {
 	registry := c.Node.System().ProcessRegistry
 	for range 400_000 {
@@ -378,13 +377,13 @@ func (c *churn) settle() {
 func (c *churn) pass(cycle func(*churn), times int) {
 	for range times {
 		cycle(c)
-		c.Advance(time.Second) // else the timers of all cycles fire at once, each in a goroutine of its own
+		c.Advance(time.Second) // otherwise the timers of all cycles fire at once, each in a goroutine of its own
 	}
 	c.Advance(time.Minute)
 }
 
-// heap returns how many bytes are alive. Values of package unique (policies of queues) are freed in several steps, one
-// of them in a goroutine of the runtime, so it collects until that frees nothing for a while.
+// heap returns the bytes of the live heap. Values of package unique (policies of queues) are freed in several steps, one of them
+// in a goroutine of the runtime, so heap collects garbage until several collections free nothing.
 func (c *churn) heap() int64 {
 	least := int64(math.MaxInt64)
 	for fruitless := 0; fruitless < 4; fruitless++ {

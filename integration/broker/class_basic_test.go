@@ -139,7 +139,7 @@ func TestClassAccess(t *testing.T) {
 	})
 }
 
-// DEC-5: whatever another connection wants of an exclusive queue.
+// DEC-5: all operations of another connection on an exclusive queue are refused.
 func TestClassQueue_Locked_DEC5(t *testing.T) {
 	const locked = " RESOURCE_LOCKED - cannot obtain exclusive access to locked queue 'q' in vhost '/'. It could be originally declared on another connection or the exclusive property value does not match that of the original declaration."
 	for want, m := range map[string]protocol.Method{

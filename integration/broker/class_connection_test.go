@@ -15,7 +15,7 @@ func method(class, id uint16, arguments ...byte) rawFrame {
 	return rawFrame{protocol.FrameMethod, append([]byte{byte(class >> 8), byte(class), byte(id >> 8), byte(id)}, arguments...)}
 }
 
-// on0 is something said on channel 0.
+// on0 is a method or frame sent on channel 0.
 func on0(what any) on { return on{0, what} }
 
 func TestClassConnection(t *testing.T) {
@@ -41,7 +41,7 @@ func TestClassConnection(t *testing.T) {
 	})
 }
 
-// A handshake that fails, in the answer to what came last.
+// Failed handshakes, by the answer to the last method or frame sent.
 func TestClassConnection_Handshake(t *testing.T) {
 	good, vhost := startOk("guest", "guest"), &protocol.ConnectionOpen{VirtualHost: "/"}
 	other := func(change func(*protocol.ConnectionStartOk)) *protocol.ConnectionStartOk {

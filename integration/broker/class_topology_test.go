@@ -7,7 +7,7 @@ import (
 	"candlemark/protocol"
 )
 
-// The methods as the tables write them.
+// Short forms of the methods for the tables.
 
 func declare(q string, arguments ...protocol.Field) *protocol.QueueDeclare {
 	return &protocol.QueueDeclare{Queue: q, Arguments: arguments}

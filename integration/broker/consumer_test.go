@@ -11,8 +11,8 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// A consumer that hangs loses its delivery and its subscription, and nothing
-// else: the channel works on, and what it settles late is ignored.
+// A consumer that does not acknowledge in time loses its delivery and its subscription, and nothing else: the channel stays
+// usable, and late acknowledgements are ignored.
 func TestADR10ConsumerTimeout(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		b.Log.Allow("not acknowledged in time")
@@ -50,7 +50,7 @@ func TestADR10ConsumerTimeout(t *testing.T) {
 		if info := b.Describe("q"); info.Counts.TimedOut != 1 || info.Counts.Late != 1 || info.Unacked != 0 || info.Ready != 0 {
 			b.Errorf("%+v", info.Counts)
 		}
-		// It may consume again, now with a time of its own.
+		// The client may consume again, now with its own timeout.
 		again, err := one.Consume("q", "again", false, false, false, false, amqp.Table{"x-consumer-timeout": 10})
 		if err != nil {
 			b.Fatal(err)
@@ -64,7 +64,7 @@ func TestADR10ConsumerTimeout(t *testing.T) {
 	})
 }
 
-// By policy, for what is delivered from then on (POL-9).
+// A consumer timeout set by policy applies to later deliveries (POL-9).
 func TestPOL9ConsumerTimeout(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		b.Log.Allow("not acknowledged in time")
@@ -83,7 +83,7 @@ func TestPOL9ConsumerTimeout(t *testing.T) {
 	})
 }
 
-// Higher priorities first, while they can take (DEC-15); a wrong one is refused.
+// Consumers of higher priority are served first while they have capacity (DEC-15); an invalid priority is refused.
 func TestDEC15ConsumerPriority(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		b.Log.Allow("channel closed by the broker")
@@ -117,8 +117,7 @@ func TestDEC15ConsumerPriority(t *testing.T) {
 	})
 }
 
-// x-delivery-count shows a client how often a message came back, until the limit
-// sends it away (DL-9).
+// x-delivery-count tells a client how often a message was redelivered, until the delivery limit dead-letters it (DL-9).
 func TestDL9DeliveryCount(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()

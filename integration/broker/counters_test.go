@@ -11,7 +11,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// strategies prints who died: disabled, at most once, at least once.
+// strategies prints counts by strategy: disabled, at most once, at least once.
 func strategies(d management.Deaths) string {
 	return fmt.Sprint(d.Disabled, d.AtMostOnce, d.AtLeastOnce)
 }
@@ -86,7 +86,7 @@ func TestTTL29_ByReasonAndStrategy(t *testing.T) {
 	})
 }
 
-// Messages that a queue takes along are no dead letters, nor are those that were purged or acknowledged (TTL-29, LEASE-7).
+// Messages lost with an expired queue are not counted as dead letters, nor are purged or acknowledged ones (TTL-29, LEASE-7).
 func TestTTL29_OthersDoNotCount(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()

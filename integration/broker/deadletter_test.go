@@ -44,7 +44,7 @@ func history(d amqp.Delivery) string {
 	return strings.Join(out, " ")
 }
 
-// a -> b -> c by three different reasons (DL-15 to DL-22).
+// A message passes from a to b to c for three different reasons (DL-15 to DL-22).
 func TestDL20Chain(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()
@@ -92,7 +92,7 @@ func TestDL20Chain(t *testing.T) {
 	})
 }
 
-// Cycles by DL-25: which last stop the message reaches, if any.
+// Cycles by DL-25: at which queue the message ends, if any.
 func TestDL25Cycles(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()
@@ -114,8 +114,7 @@ func TestDL25Cycles(t *testing.T) {
 		if n := b.Log.Count("cycle"); n != 2 {
 			t.Errorf("%d warnings of cycles", n)
 		}
-		// Rejected in work, expired in wait, back to work: the retry pattern goes
-		// on for ever (DL-26).
+		// The message is rejected in work, expires in wait, and returns to work: the retry pattern continues without end (DL-26).
 		deliveries := ch.Subscribe("work", 1)
 		from := b.Elapsed()
 		ch.Publish("", "work", testkit.Text("m"))
@@ -135,8 +134,7 @@ func TestDL25Cycles(t *testing.T) {
 	})
 }
 
-// Only the queue that closes the cycle goes without (DL-25); the others get
-// their copy.
+// Only the queue that would close the cycle gets no copy (DL-25); the other targets do.
 func TestDL25OtherTargets(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()
@@ -153,8 +151,8 @@ func TestDL25OtherTargets(t *testing.T) {
 	})
 }
 
-// The queue-per-delay pattern: delays of any order through a ladder of hold
-// queues, each message out at its own time, in order of publishing within a queue.
+// The queue-per-delay pattern: messages with different delays pass through hold queues; each is delivered at its own time, those
+// of one queue in order of publishing.
 func TestHoldQueues(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()
@@ -191,8 +189,8 @@ func TestHoldQueues(t *testing.T) {
 	})
 }
 
-// No exchange, an internal one, one that leads nowhere (DL-13, DL-14), and
-// overflow by each of its ways (DL-10).
+// A missing dead-letter exchange, an internal one, and one that routes nowhere (DL-13, DL-14), and dead-lettering by each
+// overflow behaviour (DL-10).
 func TestDL13Targets(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()
@@ -253,8 +251,8 @@ func TestDL10Overflow(t *testing.T) {
 	}
 }
 
-// A long chain of queues is walked without recursion (DL-31): the message is out
-// after as many TTLs, and remembers every stop.
+// A long chain of dead-letter queues is followed without recursion (DL-31): the message arrives at its end with all deaths in its
+// history.
 func TestDL31LongChain(t *testing.T) {
 	const hops = 300
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
@@ -280,10 +278,10 @@ func TestDL31LongChain(t *testing.T) {
 	})
 }
 
-// Death does not wait for the consumer of the dead-letter queue, and a queue
-// whose dead letters are many keeps its order (DL-31).
+// Dead-lettering does not wait for the consumer of the dead-letter queue, and a queue with many dead letters keeps their order
+// (DL-31).
 func TestDL31Order(t *testing.T) {
-	const count = 9000 // more than the dead-letter actor gets at a time
+	const count = 9000 // more than the dead-letter actor accepts at a time
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()
 		ch.Confirms()
@@ -307,8 +305,7 @@ func TestDL31Order(t *testing.T) {
 	})
 }
 
-// Dead letters go by all keys of their publish; BCC is seen by nobody (DL-15,
-// DL-16, DL-20).
+// Dead letters are routed by all routing keys of their publish; BCC is not visible to receivers (DL-15, DL-16, DL-20).
 func TestDL15_CarbonCopies(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()

@@ -9,8 +9,8 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// dies has a message expire in q, whose dead letters go to the default exchange
-// with the key dead, and returns it as it arrives there.
+// dies publishes a message that expires in q, whose dead letters are routed to dead by the default exchange, and returns the dead
+// letter.
 func dies(b *testkit.Bubble, ch *testkit.Channel, headers amqp.Table) amqp.Delivery {
 	ch.Send("", "q", amqp.Publishing{Headers: headers, Body: []byte("m")})
 	b.Advance(10 * ms)
@@ -21,8 +21,7 @@ func dies(b *testkit.Bubble, ch *testkit.Channel, headers amqp.Table) amqp.Deliv
 	return *d
 }
 
-// A client that publishes what it got begins anew, unless the queue is set to go
-// on counting.
+// The history begins anew for a message that a client republishes, unless the queue is configured to continue counting.
 func TestDL23_ClientHistory(t *testing.T) {
 	for _, tt := range []struct {
 		name      string

@@ -58,7 +58,7 @@ func everyKind(t *testing.T) string {
 	return compact.String()
 }
 
-// An export has nothing that the broker makes itself or that belongs to a connection.
+// An export contains nothing that the broker creates itself or that belongs to a connection.
 func TestDefinitions_LeftOut(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()
@@ -93,7 +93,7 @@ func TestDefinitions_LeftOut(t *testing.T) {
 	})
 }
 
-// Administrators may do it, whatever their permissions are; nobody else may.
+// Administrators may export and import, whatever their permissions are; other users may not.
 func TestDefinitions_Rights(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		for name, tags := range map[string][]string{"admin": {"administrator"}, "maker": {"policymaker"}, "watcher": {"monitoring"}} {
@@ -138,7 +138,7 @@ type importReport struct {
 	}
 }
 
-// A bad item stops nothing else, unless the import is to be strict; a dry run does nothing.
+// An invalid item does not affect the others, unless the import is strict; a dry run changes nothing.
 func TestDefinitions_BadItem(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		w := bubbleWeb(b)
@@ -192,7 +192,7 @@ func TestDefinitions_Merge(t *testing.T) {
 	})
 }
 
-// A form may bring the document; a body has a bound.
+// A form may contain the document; the size of a body is limited.
 func TestDefinitions_Bodies(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		w := bubbleWeb(b)
@@ -220,7 +220,7 @@ func TestDefinitions_Bodies(t *testing.T) {
 	})
 }
 
-// An import of the definitions of a deployment does what a dry run says: the broker refuses nothing else.
+// The dry run of an import of a deployment's definitions predicts its result: the broker refuses nothing else.
 func TestDefinitions_Deployments(t *testing.T) {
 	files, err := filepath.Glob("../../internal/httpapi/transfer/document/testdata/*.json")
 	if err != nil || len(files) == 0 {
@@ -247,7 +247,7 @@ func TestDefinitions_Deployments(t *testing.T) {
 	}
 }
 
-// Many queues come 64 at a time, and many policies at once: a virtual host hears of them one time.
+// Queues are declared 64 at a time, and policies all at once: a virtual host is notified of them one time.
 func TestDefinitions_Work(t *testing.T) {
 	var changes atomic.Int64
 	testkit.RunStored(t, func(cfg *supervision.Config) {

@@ -37,7 +37,7 @@ func held(body string, delay any) amqp.Publishing {
 	return amqp.Publishing{Body: []byte(body), DeliveryMode: amqp.Persistent, Headers: amqp.Table{"x-delay": delay}}
 }
 
-// holds returns how many messages an exchange says that it holds; -1 if it says nothing.
+// holds returns the number of messages that an exchange reports as held; -1 if it reports none.
 func holds(b *testkit.Bubble, exchange string) int {
 	b.Helper()
 	all, err := b.Node.Exchanges(b.Context(), "/")
@@ -86,7 +86,7 @@ func TestDLY1Declare(t *testing.T) {
 			}
 		}
 		for _, kind := range []string{"direct", "fanout", "topic", "headers", "direct"} {
-			if err := declareDelayed(c.Open(), "x", kind); err != nil { // the type within is not compared
+			if err := declareDelayed(c.Open(), "x", kind); err != nil { // the type of the inner exchange is not compared
 				t.Errorf("%s: %v", kind, err)
 			}
 		}
@@ -95,7 +95,7 @@ func TestDLY1Declare(t *testing.T) {
 	})
 }
 
-// Nobody reaches the queue in which messages wait.
+// Clients have no access to the queue in which messages are held.
 func TestDLY1HolderIsNobodys(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		c := b.Connect()
@@ -130,7 +130,7 @@ func TestDLY1HolderIsNobodys(t *testing.T) {
 			}
 		}
 		if _, err := ch.QueueDelete("amq.delayed.x", false, false, false); err != nil {
-			t.Error(err) // there is none, which is what was asked for
+			t.Error(err) // the queue does not exist, as requested
 		}
 		queues, err := b.Node.Queues(b.Context(), "/")
 		if err != nil || len(queues) != 1 {
@@ -180,7 +180,7 @@ func TestDLY2Values(t *testing.T) {
 	})
 }
 
-// 10 years, of which the plugin could not count 50 days.
+// A delay may be 10 years; RabbitMQ's plugin is limited to 50 days.
 func TestDLY2TenYears(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()
@@ -194,8 +194,7 @@ func TestDLY2TenYears(t *testing.T) {
 	})
 }
 
-// A message that is held counts as routed; when it is due, it is routed as if it
-// had come then.
+// A held message counts as routed; when it is due, it is routed as if it had been published then.
 func TestDLY3DLY4Routing(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()
@@ -232,7 +231,7 @@ func TestDLY3DLY4Routing(t *testing.T) {
 	})
 }
 
-// The time to live begins where the message goes to.
+// The TTL begins at the target queue.
 func TestDLY4TTLBeginsAtRelease(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()
@@ -268,7 +267,7 @@ func TestDLY4KeysAndOrder(t *testing.T) {
 			expectDrained(b, ch, q, "")
 		}
 		var want []string
-		for i := range 5000 { // those that are due together stay in order
+		for i := range 5000 { // messages with the same due time stay in order
 			body := fmt.Sprint(i)
 			want = append(want, body)
 			ch.Send("x", "k", held(body, int32(60_000)))
@@ -296,7 +295,7 @@ func TestDLY5Restart(t *testing.T) {
 		expectHeld(b, "x", 3)
 	}, 20*24*time.Hour, func(b *testkit.Bubble, ch *testkit.Channel) {
 		expectHeld(b, "x", 1)
-		b.Advance(4 * time.Second) // its TTL began when it was released
+		b.Advance(4 * time.Second) // the TTL began at the release
 		if d := ch.Fetch("q"); d == nil || string(d.Body) != "overdue" || d.Headers["x-delay"] != int64(-10_000) || d.Expiration != "5000" {
 			t.Errorf("%+v", d)
 		}
@@ -308,7 +307,7 @@ func TestDLY5Restart(t *testing.T) {
 	})
 }
 
-// A released message is not released again.
+// A released message is not held again.
 func TestDLY5ReleasedOnce(t *testing.T) {
 	again(t, func(b *testkit.Bubble, ch *testkit.Channel) {
 		delayed(b, ch, "x", "fanout", "q", "")
@@ -320,7 +319,7 @@ func TestDLY5ReleasedOnce(t *testing.T) {
 	})
 }
 
-// An exchange that goes takes along what it holds, and comes back empty.
+// A deleted exchange deletes its held messages, and is empty when declared again.
 func TestDLY5Deleted(t *testing.T) {
 	again(t, func(b *testkit.Bubble, ch *testkit.Channel) {
 		delayed(b, ch, "x", "fanout", "q", "")
@@ -345,8 +344,7 @@ func TestDLY5Deleted(t *testing.T) {
 	})
 }
 
-// A message is held wherever it comes from, and once for each exchange that it
-// comes by.
+// A message is held whichever way it reaches the exchange, and once for each such exchange on its way.
 func TestDLY6OtherWays(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()
@@ -367,9 +365,9 @@ func TestDLY6OtherWays(t *testing.T) {
 		if d := ch.Fetch("q"); d == nil || d.Exchange != "front" {
 			t.Errorf("%+v", d)
 		}
-		expectDrained(b, ch, "q2", "bound") // −x-delay: not held again
+		expectDrained(b, ch, "q2", "bound") // negative x-delay: not held again
 
-		// Each retry waits in the exchange; a cycle through it is none.
+		// Each retry is held in the exchange; a cycle through it is not dropped as one.
 		ch.Declare("work", amqp.Table{"x-dead-letter-exchange": "x", "x-dead-letter-routing-key": "work", "x-message-ttl": int32(50)})
 		ch.Bind("work", "work", "x")
 		ch.Send("", "work", held("dead", int32(1000)))
@@ -384,7 +382,7 @@ func TestDLY6OtherWays(t *testing.T) {
 	})
 }
 
-// Never early, none lost: 20,000 messages with delays all over ten seconds.
+// 20,000 messages with delays spread over ten seconds are never released early, and none is lost.
 func TestDLY4NeverEarlyNoneLost(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()

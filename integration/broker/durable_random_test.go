@@ -16,7 +16,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// whatIsDurable lists everything that is to survive a restart, as clients see it.
+// whatIsDurable lists all definitions that must survive a restart, as clients see them.
 func whatIsDurable(b *testkit.Bubble) (list []string) {
 	synctest.Wait()
 	kept := map[string]bool{}
@@ -51,7 +51,7 @@ func whatIsDurable(b *testkit.Bubble) (list []string) {
 	return list
 }
 
-// act does something to the definitions; most of it makes sense.
+// act makes a random change to the definitions; most changes are valid.
 func act(r *rand.Rand, ch *amqp.Channel) error {
 	pick := func(list ...string) string { return list[r.IntN(len(list))] }
 	queue, exchange := pick("a", "b", "c"), pick("x", "y", "z")
@@ -81,8 +81,8 @@ func act(r *rand.Rand, ch *amqp.Channel) error {
 	return ch.Cancel("t", false)
 }
 
-// Clients change definitions at the same time, while the store is slow and fails now and then, and actors panic. A
-// restart recovers exactly the final state.
+// Clients change definitions concurrently, while the store is slow and fails now and then, and actors panic. A restart recovers
+// exactly the final state.
 func TestDefinitionsAtRandom(t *testing.T) {
 	const rounds, clients, acts = 3, 4, 100
 	for range rounds {
@@ -129,7 +129,7 @@ func define(b *testkit.Bubble, r *rand.Rand, acts int) {
 	}
 }
 
-// shake makes the store slow, or fail, and a queue panic.
+// shake makes the store slow or fail, or a queue panic.
 func shake(b *testkit.Bubble, f *faults, r *rand.Rand, stop <-chan struct{}) {
 	for {
 		select {

@@ -9,8 +9,8 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// The cap of an exchange stays with a message: to the millisecond, over a restart and a crash, and under a retroactive
-// policy that allows more (TTL-9, TTL-25, TTL-26). Messages published before the cap are not capped.
+// The TTL cap of an exchange stays with a message: to the millisecond, after a restart and a crash, and under a retroactive
+// policy with a longer TTL (TTL-9, TTL-25, TTL-26). Messages published directly to the queue are not capped.
 func TestTTL9CapOfAnExchange(t *testing.T) {
 	again(t, func(b *testkit.Bubble, ch *testkit.Channel) {
 		b.SetPolicy("cap", `{"pattern":"^events$","apply-to":"exchanges","definition":{"message-ttl":10000}}`)
@@ -30,14 +30,14 @@ func TestTTL9CapOfAnExchange(t *testing.T) {
 		}{{"shorter", "4000", 5 * time.Second}, {"capped", "60000", 11 * time.Second}, {"beside it", "20000", 21 * time.Second}} {
 			a := testkit.Receive(b, arrivals)
 			original := a.Headers["x-death"].([]any)[0].(amqp.Table)["original-expiration"]
-			if string(a.Body) != want.body || a.At < want.at || a.At > want.at+20*ms || original != want.original { // its storing takes time
+			if string(a.Body) != want.body || a.At < want.at || a.At > want.at+20*ms || original != want.original { // the move to the dead-letter queue is stored first
 				t.Errorf("%s at %s with %v, want %+v", a.Body, a.At, original, want)
 			}
 		}
 	})
 }
 
-// A deadline stays while a message is moved on, over three queues and after waiting for the last (TTL-9, TTL-31).
+// A message keeps its deadline while it is forwarded through three queues, even if it waits for the last one (TTL-9, TTL-31).
 func TestTTL9ForwardKeepsDeadlines(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()
@@ -67,14 +67,15 @@ func TestTTL9ForwardKeepsDeadlines(t *testing.T) {
 				t.Errorf("%s at %s %v, want %+v", a.Body, a.At, a.Headers, want)
 			}
 		}
-		b.Advance(10 * time.Minute) // LEASE-4: forwarding is use
+		b.Advance(10 * time.Minute) // LEASE-4: forwarding counts as use
 		if b.Queue("second") == nil {
 			t.Error("the lease of a queue that moves its messages on has ended")
 		}
 	})
 }
 
-// The dead-letter queue of a queue that lives for a minute keeps what is in it, under a policy for all queues, for days (DL-1, LEASE-6).
+// The dead-letter queue of a queue with a lease of a minute keeps its messages for days, even if a policy for all queues sets a
+// lease and limits (DL-1, LEASE-6).
 func TestDL1DeadLetterQueueStays(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		client := b.Connect()

@@ -19,8 +19,8 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// Events of connections, channels, consumers, leases and the machine are published to amq.rabbitmq.event, each once and
-// in order, with the keys that RabbitMQ gives them (ADR 54).
+// Events of connections, channels, consumers, leases and the machine are published to amq.rabbitmq.event, each once and in order,
+// with RabbitMQ's keys (ADR 54).
 func TestEventExchange(t *testing.T) {
 	m := &meter{memory: 100, disk: 1000}
 	testkit.Run(t, func(c *supervision.Config) {
@@ -46,7 +46,7 @@ func TestEventExchange(t *testing.T) {
 		ch.Send("", "q", testkit.Text("m"))
 		b.Advance(899 * ms)
 		checkEvents(b, heard, "no lease ends early")
-		b.Advance(2 * ms) // the cancel was within a millisecond
+		b.Advance(2 * ms) // the cancel took less than a millisecond
 		checkEvents(b, heard, "a lease ends", "queue.deleted name=q vhost=/ user_who_performed_action=rmq-internal", "queue.lease.ended name=q vhost=/ messages=1 user_who_performed_action=rmq-internal")
 
 		ch.Declare("q", nil)
@@ -74,7 +74,7 @@ func TestEventExchange(t *testing.T) {
 	})
 }
 
-// listens binds a queue to the exchange for events and consumes it. It has read the events that this causes itself.
+// listens binds a queue to the event exchange, consumes it, and reads the events caused by that.
 func listens(b *testkit.Bubble) <-chan amqp.Delivery {
 	b.Helper()
 	ch := b.Connect().Open()
@@ -85,7 +85,7 @@ func listens(b *testkit.Bubble) <-chan amqp.Delivery {
 	return heard
 }
 
-// checkEvents checks which events have come since the last call, in any order, and some of their keys.
+// checkEvents checks which events have arrived since the last call, in any order, and some of their keys.
 func checkEvents(b *testkit.Bubble, heard <-chan amqp.Delivery, when string, want ...string) {
 	b.Helper()
 	synctest.Wait()
@@ -111,13 +111,13 @@ func checkEvents(b *testkit.Bubble, heard <-chan amqp.Delivery, when string, wan
 	}
 }
 
-// Events wait for queues that take them slowly, at most 4,096; what is more is lost, is counted, and the log says how many.
+// At most 4,096 events wait for a slow queue; further events are dropped and counted, and the log says how many.
 func TestRoomOfEventExchange(t *testing.T) {
 	const room, more = 4096, 500
 	var journal *memory.Journal
 	testkit.RunStored(t, func(c *supervision.Config) {
 		c.EventsIn = "/"
-		journal = memory.New(memory.Options{Delay: 2 * time.Second}) // events are persistent: the queue takes them when they are written
+		journal = memory.New(memory.Options{Delay: 2 * time.Second}) // events are persistent: the queue accepts them when they are written
 		c.Journal = journal
 	}, func(b *testkit.Bubble) {
 		b.Cleanup(func() { _ = journal.Close() })
@@ -132,11 +132,11 @@ func TestRoomOfEventExchange(t *testing.T) {
 				})
 			}
 		}
-		b.Advance(time.Minute) // the events of the queue are published
+		b.Advance(time.Minute) // until the events of the queue are published
 		publish(0, 1)
 		synctest.Wait()          // the publisher waits for the journal
-		publish(1, 1+room+more)  // while it does
-		b.Advance(2 * time.Hour) // 256 at a time
+		publish(1, 1+room+more)  // the publisher waits meanwhile
+		b.Advance(2 * time.Hour) // in batches of 256
 		publish(1+room+more, 2+room+more)
 		b.Advance(time.Minute)
 		var got []int64

@@ -10,7 +10,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// aheadOf is when messages of a queue, or of several, expire.
+// aheadOf is the forecast of expirations of one or several queues.
 type aheadOf struct {
 	Name      string         `json:"name"`
 	Count     int            `json:"messages_expiring"`
@@ -18,7 +18,7 @@ type aheadOf struct {
 	Histogram map[string]int `json:"expiry_histogram"`
 }
 
-// ahead has the list that goes with it, too.
+// ahead also contains lists of messages or queues.
 type ahead struct {
 	aheadOf
 	Messages []sight `json:"messages"`
@@ -45,8 +45,8 @@ type leasedQueue struct {
 	By      *string    `json:"lease_renewed_by"`
 }
 
-// Upcoming expirations of a queue, a virtual host and the broker are counted by horizons, which move with the time, and
-// listed, the next deadline first.
+// Upcoming expirations of a queue, a virtual host and the broker are counted by time horizon relative to the present, and listed
+// by deadline.
 func TestExpirations(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		w, ch := bubbleWeb(b), b.Connect().Open()
@@ -107,7 +107,7 @@ func TestExpirations(t *testing.T) {
 	})
 }
 
-// Leases are listed, the one that ends first at the beginning, with what has renewed them last.
+// Leases are listed by the time at which they end, with the action that renewed them last.
 func TestLeasesAreListed_LEASE4(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		w, ch := bubbleWeb(b), b.Connect().Open()
@@ -129,7 +129,7 @@ func TestLeasesAreListed_LEASE4(t *testing.T) {
 	})
 }
 
-// listByDeadline looks at the messages of soon.
+// listByDeadline checks the list of messages of the queue soon.
 func listByDeadline(w *web) {
 	w.Helper()
 	const soon = "/api/x/queues/%2F/soon/messages?order="

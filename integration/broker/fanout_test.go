@@ -10,8 +10,8 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// A body that goes to many queues is in memory once and counts once: 12 MB for 1,000
-// queues are no 12 GB, and no alarm at 500 MB. So do dead letters and what they were.
+// A body routed to many queues is stored in memory once and counted once: a body of 12 MB in 1,000 queues does not count as 12
+// GB, and raises no alarm at 500 MB. A dead letter shares the body of its original.
 func TestFanOutCountsOnce_Alarms(t *testing.T) {
 	for _, queues := range []int{400, 1000} {
 		for _, mode := range []uint8{amqp.Transient, amqp.Persistent} {

@@ -16,8 +16,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// shaken makes actors dawdle before their turns, so that mail meets in every
-// order.
+// shaken makes actors yield at random before each message, so that mail arrives in varying orders.
 func shaken(cfg *supervision.Config) {
 	cfg.Workers = 4
 	cfg.Fault = func(*actor.PID, any) bool {
@@ -28,9 +27,8 @@ func shaken(cfg *supervision.Config) {
 	}
 }
 
-// A queue's lease ends while publishers and declarers are at work. Whatever
-// order they meet in: every publish is answered with an ack, every declare is
-// answered, and the queue that the last declare left works (PRO-2, PRO-3).
+// A queue's lease ends while clients publish and declare. In every order of events, each publish is confirmed, each declare is
+// answered, and the queue works after the last declare (PRO-2, PRO-3).
 func TestFarewellRace(t *testing.T) {
 	const rounds, publishers, declarers = 60, 3, 2
 	for _, args := range []amqp.Table{{"x-expires": 50}, deadTo("dead", "x-expires", 50, "x-message-ttl", 1)} {
@@ -71,8 +69,7 @@ func TestFarewellRace(t *testing.T) {
 	}
 }
 
-// race has everybody act around the deadline: some exactly at it, some within a
-// millisecond of it, each several times.
+// race has all clients act around the deadline: some exactly at it, some within a millisecond of it, each several times.
 func race(b *testkit.Bubble, round int, deadline time.Duration, pubs, decs []*testkit.Channel, args amqp.Table) {
 	b.Helper()
 	near := func() time.Duration {
@@ -80,7 +77,7 @@ func race(b *testkit.Bubble, round int, deadline time.Duration, pubs, decs []*te
 		case 0:
 			return 0
 		case 1:
-			return (deadline + ms - 1).Truncate(ms) - deadline // where a rounded deadline falls
+			return (deadline + ms - 1).Truncate(ms) - deadline // the rounded deadline
 		}
 		return time.Duration(rand.IntN(int(2*ms))) - ms
 	}
@@ -129,8 +126,7 @@ func race(b *testkit.Bubble, round int, deadline time.Duration, pubs, decs []*te
 	}
 }
 
-// The same with consumers that come and go at an auto-delete queue: the consumer
-// whose consume is answered consumes, or gets a cancel.
+// The same with consumers of an auto-delete queue: a consumer whose consume is answered gets deliveries, or a cancel.
 func TestFarewellAutoDeleteRace(t *testing.T) {
 	testkit.Run(t, shaken, func(b *testkit.Bubble) {
 		pub, first, second := b.Connect().Open(), b.Connect().Open(), b.Connect().Open()
@@ -150,7 +146,7 @@ func TestFarewellAutoDeleteRace(t *testing.T) {
 			}
 			deliveries, err := second.Consume("q", "second", true, false, false, false, nil)
 			if err != nil {
-				second = b.Connect().Open() // gone between the two: 404
+				second = b.Connect().Open() // the queue was deleted between declare and consume: 404
 				synctest.Wait()
 				if b.Queue("q") != nil {
 					t.Fatalf("round %d: %v, but it is there", round, err)
@@ -166,7 +162,7 @@ func TestFarewellAutoDeleteRace(t *testing.T) {
 				t.Error("nack")
 			}
 			pub.Publish("", "q", testkit.Text("last"))
-			for d := range deliveries { // closed when the broker cancels
+			for d := range deliveries { // the channel is closed when the broker cancels the consumer
 				if string(d.Body) == "last" {
 					break
 				}
@@ -179,8 +175,7 @@ func TestFarewellAutoDeleteRace(t *testing.T) {
 	})
 }
 
-// Deleting and declaring by several clients at once: everybody is answered, and
-// bindings never outlive their queue.
+// Several clients delete and declare a queue concurrently: every request is answered, and bindings never outlive their queue.
 func TestDeleteDeclareRace(t *testing.T) {
 	testkit.Run(t, shaken, func(b *testkit.Bubble) {
 		setup := b.Connect().Open()
@@ -198,7 +193,7 @@ func TestDeleteDeclareRace(t *testing.T) {
 						return
 					}
 					if err := ch.QueueBind("q", "k", "x", false, nil); err != nil {
-						ch = b.Connect().Open() // somebody deleted it meanwhile
+						ch = b.Connect().Open() // another client has deleted the queue meanwhile
 						ch.Confirms()
 					}
 					if !ch.Publish("x", "k", testkit.Text("m")) {

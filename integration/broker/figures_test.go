@@ -15,7 +15,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// reportedFigures returns the figures that a queue should have reported, given its description.
+// reportedFigures returns the statistics that a queue should have reported, given its description.
 func reportedFigures(q *management.Queue) map[int]int64 {
 	received := map[int]int64{
 		queuestats.Running: 1, queuestats.Ready: int64(q.Ready), queuestats.Unacked: int64(q.Unacked), queuestats.ReadyBytes: q.ReadyBytes, queuestats.UnackedBytes: q.UnackedBytes,
@@ -28,7 +28,8 @@ func reportedFigures(q *management.Queue) map[int]int64 {
 	return received
 }
 
-// expectFigures checks that lists know what the queues themselves say. The figures are read first: who is asked tells anew.
+// expectFigures checks that the statistics used by lists equal the queues' own answers. The statistics are read first, because a
+// queue that is queried reports them again.
 func expectFigures(b *testkit.Bubble, when string) {
 	b.Helper()
 	names := b.Node.QueueNames("")
@@ -61,7 +62,7 @@ func expectFigures(b *testkit.Bubble, when string) {
 	}
 }
 
-// workload does something at random to queues.
+// workload performs random operations on queues.
 type workload struct {
 	*testkit.Bubble
 	*rand.Rand
@@ -135,8 +136,8 @@ func (w *workload) step() {
 	}
 }
 
-// The statistics by which lists sort and filter equal the queues' own answers: while they work, when they rest (ADR
-// 59), when they have got other policies, and after a restart.
+// The statistics by which lists sort and filter equal the queues' own answers: under load, at rest (ADR 59), after changes of
+// policies, and after a restart.
 func TestFiguresAreTheQueues(t *testing.T) {
 	for seed := range uint64(6) {
 		testkit.RunStored(t, nil, func(b *testkit.Bubble) {
@@ -172,7 +173,8 @@ func TestFiguresAreTheQueues(t *testing.T) {
 	}
 }
 
-// A page is the same whether its queues were chosen by what all say or by their figures, and asks those that it shows.
+// A page is the same whether its queues were selected by the answers of all queues or by their statistics; in the second case
+// only the queues of the page are queried.
 func TestPagesByFigures(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		w := &workload{Bubble: b, Rand: rand.New(rand.NewPCG(1, 2)), ch: b.Connect().Open()}
@@ -196,7 +198,7 @@ func TestPagesByFigures(t *testing.T) {
 			"messages_scheduled", "messages_expiring", "memory", "consumers", "type", "policy", "operator_policy", "durable", "state", "lease_expires_at", "name",
 		} {
 			for _, reverse := range []string{"", "&sort_reverse=true"} {
-				all := get[[]row](web, "/api/queues?sort="+sort+reverse) // which asks all of them
+				all := get[[]row](web, "/api/queues?sort="+sort+reverse) // queries all queues
 				var got []row
 				for n := 1; len(got) < len(all); n++ {
 					p := get[page](web, fmt.Sprintf("/api/queues?page=%d&page_size=5&sort=%s%s", n, sort, reverse))

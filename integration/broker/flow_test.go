@@ -12,13 +12,14 @@ import (
 	"candlemark/protocol"
 )
 
-// flooded is how many messages of a KiB somebody publishes who waits for nothing; a connection may have 4 MiB under way.
+// flooded is the number of messages of 1 KiB that flood publishes; atOnce is how many of them a connection may have in flight (4
+// MiB).
 const (
 	flooded = 30_000
 	atOnce  = 4 << 10
 )
 
-// flood publishes numbered messages to "q" as fast as the broker reads them, and closes the channel that it returns at the end.
+// flood publishes numbered messages to "q" as fast as the broker reads them; the returned channel is closed at the end.
 func flood(b *testkit.Bubble) <-chan struct{} {
 	w, done := openWire(b), make(chan struct{})
 	go func() {
@@ -38,7 +39,8 @@ func flood(b *testkit.Bubble) <-chan struct{} {
 	return done
 }
 
-// TestFlow_FastConsumer: a publisher that outruns a consumer goes at its speed, so what waits between them has a bound (ADR 60).
+// TestFlow_FastConsumer: a publisher faster than the consumer is slowed down to its speed, so the backlog between them is bounded
+// (ADR 60).
 func TestFlow_FastConsumer(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()
@@ -62,7 +64,7 @@ func TestFlow_FastConsumer(t *testing.T) {
 	})
 }
 
-// TestFlow_SlowConsumer: one that takes little does not hold a publisher up.
+// TestFlow_SlowConsumer: a very slow consumer does not slow down a publisher.
 func TestFlow_SlowConsumer(t *testing.T) {
 	for name, ack := range map[string]bool{"takes one and no more": false, "takes one every 10 ms": true} {
 		t.Run(name, func(t *testing.T) {

@@ -20,7 +20,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// fuzzedPaths are all that take a body or a query. They name the same objects each time, so that these do not
+// fuzzedPaths are all requests that take a body or a query. They name the same objects each time, so that objects do not
 // accumulate.
 var fuzzedPaths = []string{
 	"PUT /api/policies/v/p", "PUT /api/operator-policies/v/p", "PUT /api/parameters/c/v/n", "PUT /api/parameters/operator_policy/v/n",
@@ -35,19 +35,19 @@ var fuzzedPaths = []string{
 	"GET /api/x/queues/v/q/scheduled", "GET /api/x/queues/v/q/scheduled/counts", "GET /api/x/dead-letters",
 }
 
-// extremes are numbers at the edges of what is counted with, and beyond them.
+// extremes are numbers at the limits of integer and floating-point types, and beyond them.
 var extremes = []string{
 	"0", "-0", "-1", "2147483648", "4294967296", "9223372036854775807", "-9223372036854775808", "18446744073709551616", "1e309", "-1e309", "1e18",
 	"1e-400", "0.5", "255.5", strings.Repeat("9", 10_000),
 }
 
-// deep are values that nest far, and long strings.
+// deep are deeply nested values and long strings.
 var deep = []string{
 	strings.Repeat("[", 20_000), strings.Repeat("[", 5_000) + strings.Repeat("]", 5_000), strings.Repeat(`{"a":`, 5_000) + "1" + strings.Repeat("}", 5_000),
 	strings.Repeat("(", 3_000) + strings.Repeat(")*", 3_000), `"` + strings.Repeat("x", 70_000) + `"`, `"` + strings.Repeat(`\u0000`, 300) + `"`,
 }
 
-// alarmed is a log that fails the test when an actor panics.
+// alarmed is a log that records when an actor panics.
 type alarmed struct{ panics atomic.Pointer[string] }
 
 func (a *alarmed) Write(line []byte) (int, error) {
@@ -58,8 +58,7 @@ func (a *alarmed) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// Whatever somebody sends to the HTTP API is answered with JSON and without an error of the broker's own, and no
-// actor panics.
+// Any request to the HTTP API is answered with JSON and without an internal error, and no actor panics.
 func FuzzHTTP(f *testing.F) {
 	log := &alarmed{}
 	defs, journal, users := definitions.NewMemory(), memory.New(memory.Options{}), auth.NewGuest()
@@ -116,7 +115,7 @@ func FuzzHTTP(f *testing.F) {
 	})
 }
 
-// addSeeds has every path begin with requests as they should be, and with extreme ones.
+// addSeeds adds valid and extreme requests for every path.
 func addSeeds(f *testing.F) {
 	for i := range fuzzedPaths {
 		for _, body := range []string{

@@ -26,8 +26,9 @@ const (
 	newsBinds      = 12
 )
 
-// TestDEC17RecentHistory: whatever is published while queues are bound comes to each of them once, by the exchange or by way of another
-// one; what is dead-lettered to it is kept, too; a binding that would bring something is refused during an alarm.
+// TestDEC17RecentHistory: each message published while queues are being bound reaches each queue once, directly or through
+// another exchange; dead letters are kept in the history, too; during an alarm a binding that would deliver the history is
+// refused.
 func TestDEC17RecentHistory(t *testing.T) {
 	metered(t, func(b *testkit.Bubble, m *meter) {
 		main := connectPublisher(b)
@@ -87,7 +88,7 @@ func bindWhilePublishing(b *testkit.Bubble, main publisher) {
 				b.Fatal(err)
 			}
 		}
-		for k := range 20 { // so that binds come all the while
+		for k := range 20 { // so that publishes and binds overlap
 			main.Publish("news", "", testkit.Text(fmt.Sprintf("main-%d-%d", n, k)))
 			sent++
 		}

@@ -13,7 +13,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// A holder that panics is restored from the journal; the exchange does not notice.
+// A holder queue that panics is restored from the journal; the exchange is not affected.
 func TestDLY5HolderPanics(t *testing.T) {
 	f := &faults{}
 	testkit.RunStored(t, func(cfg *supervision.Config) { cfg.Fault = f.check }, func(b *testkit.Bubble) {
@@ -31,7 +31,7 @@ func TestDLY5HolderPanics(t *testing.T) {
 	})
 }
 
-// A transient exchange loses what it held, and goes on.
+// A transient exchange whose holder panics loses the held messages, and works on.
 func TestDLY5TransientHolderPanics(t *testing.T) {
 	f := &faults{}
 	testkit.Run(t, func(cfg *supervision.Config) { cfg.Fault = f.check }, func(b *testkit.Bubble) {
@@ -51,15 +51,14 @@ func TestDLY5TransientHolderPanics(t *testing.T) {
 		b.Advance(time.Second + 2*ms)
 		expectDrained(b, ch, "q", "m")
 		stores(b, ch, "x", "", held("m", int32(1000)))
-		if err := ch.QueueUnbind("q", "", "x", nil); err != nil { // auto-delete
+		if err := ch.QueueUnbind("q", "", "x", nil); err != nil { // the exchange is auto-delete
 			t.Fatal(err)
 		}
 		expectHeld(b, "x", -1)
 	})
 }
 
-// A holder that cannot be read back refuses; the exchange can be deleted and
-// made anew.
+// An exchange whose holder cannot be restored refuses messages; it can be deleted and declared again.
 func TestDLY5HolderIsDown(t *testing.T) {
 	f := &faults{}
 	testkit.RunStored(t, func(cfg *supervision.Config) { cfg.Fault = f.check }, func(b *testkit.Bubble) {

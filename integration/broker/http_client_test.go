@@ -23,8 +23,7 @@ type connection struct {
 	BytesOut                                 int            `json:"send_oct"`
 }
 
-// A connection is listed from the moment that the client knows it is open, to
-// its last one.
+// A connection is listed from the moment at which its open is answered until it is closed.
 func TestHTTPConnectionListed(t *testing.T) {
 	h := newHTTPBroker(t)
 	for range 50 {
@@ -110,7 +109,7 @@ type counted struct {
 	} `json:"publish_details"`
 }
 
-// Every message is counted where it passes, and a total outlives its channel.
+// Every message is counted at each place that it passes, and totals outlive their channels.
 func TestHTTPCounts(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		w, c := bubbleWeb(b), b.Connect()
@@ -132,7 +131,7 @@ func TestHTTPCounts(t *testing.T) {
 		d, _, err := ch.Get("q", false)
 		must(t, err)
 		must(t, d.Nack(false, true))
-		ch.Fetch("q") // without acknowledgement, and the one that came back
+		ch.Fetch("q") // with automatic acknowledgement; it is the requeued message
 		deliveries := ch.Subscribe("q", 2)
 		first := testkit.Receive(b, deliveries)
 		testkit.Receive(b, deliveries)

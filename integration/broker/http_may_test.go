@@ -13,13 +13,14 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// mayProbe has the request that a word of an object's may stands for: one that changes as little as it can, and its status if it is allowed.
+// mayProbe is the request that represents an action in an object's field "may": it changes as little as possible. status is the
+// answer if it is allowed.
 type mayProbe struct {
 	object, word, method, path, body string
 	status                           int
 }
 
-// mayProbes are those of a broker of mayObjects.
+// mayProbes are the probes for the objects of mayObjects.
 var mayProbes = func() (all []mayProbe) {
 	for _, q := range []string{"q", "own"} {
 		at, x := "/api/queues/%2F/"+q, "/api/x/queues/%2F/"+q
@@ -47,7 +48,7 @@ var mayProbes = func() (all []mayProbe) {
 	return all
 }()
 
-// mayObjects makes what is probed.
+// mayObjects declares the objects to probe.
 func mayObjects(b *testkit.Bubble) {
 	ch := b.Connect().Open()
 	ch.Confirms()
@@ -112,7 +113,7 @@ func TestHTTPMay(t *testing.T) {
 	}
 }
 
-// mayAsProbed asks what the user may do before each request, and makes the request.
+// mayAsProbed reads the user's permitted actions before each request, and makes the request.
 func mayAsProbed(w *web) {
 	w.Helper()
 	for _, p := range mayProbes {
@@ -124,7 +125,7 @@ func mayAsProbed(w *web) {
 	}
 }
 
-// Lists have the same fields as single objects, columns select them, and others are left out.
+// Lists have the same field "may" as single objects, and only on request; the parameter columns selects it like others.
 func TestHTTPMayInLists(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		b.Log.Allow("ACCESS_REFUSED")

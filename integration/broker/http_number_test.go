@@ -10,8 +10,8 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// Peeking by number shows messages in the order in which they came, wherever they are now (LOCK-6), and a publish with an id
-// that was accepted before is confirmed and dropped (DUP-1).
+// Peeking by number shows messages in the order of arrival, whatever their state (LOCK-6), and a publish with an id that was
+// already accepted is confirmed and dropped (DUP-1).
 func TestHTTPPeekByNumber_LOCK6_DUP1(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		w, ch := bubbleWeb(b), b.Connect().Open()

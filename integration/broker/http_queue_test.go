@@ -14,7 +14,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// PUT declares: 201, then 204, then 400 with RabbitMQ's text (DEC-1, DEC-4).
+// PUT declares a queue: 201, then 204, then 400 with RabbitMQ's text (DEC-1, DEC-4).
 func TestHTTPDeclareQueue_DEC4(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		w := bubbleWeb(b)
@@ -129,8 +129,7 @@ func TestHTTPGet(t *testing.T) {
 	})
 }
 
-// Declaring and getting over HTTP renew a lease like their methods; questions do
-// not (LEASE-4).
+// Declare and get over HTTP renew a lease like the AMQP methods; read-only requests do not (LEASE-4).
 func TestHTTPRenewal_LEASE4(t *testing.T) {
 	const get = `{"count":1,"ackmode":"ack_requeue_false","encoding":"auto"}`
 	for _, test := range []struct {
@@ -165,7 +164,7 @@ func TestHTTPRenewal_LEASE4(t *testing.T) {
 	}
 }
 
-// A channel that panics over a command costs that command.
+// A channel that panics in a command fails only that command.
 func TestHTTPCommandPanics(t *testing.T) {
 	var broken atomic.Bool
 	fault := func(c *supervision.Config) {

@@ -35,13 +35,12 @@ type waitingCounts struct {
 	Histogram map[string]int `json:"histogram"`
 }
 
-// later returns a message that is to be kept for so long.
+// later returns a message with a delay.
 func later(id string, delay time.Duration) amqp.Publishing {
 	return amqp.Publishing{Body: []byte("body of " + id), MessageId: id, Headers: amqp.Table{"x-delay": delay.Milliseconds()}, DeliveryMode: 2}
 }
 
-// queueAndExchange runs a test on a queue that keeps messages scheduled and on a delayed
-// exchange: the paths below are the same.
+// queueAndExchange runs a test on a queue with scheduled messages and on a delayed exchange: the subpaths are the same.
 func queueAndExchange(t *testing.T, test func(b *testkit.Bubble, w *web, path string, publish func(amqp.Publishing))) {
 	for _, kind := range []string{"queue", "exchange"} {
 		t.Run(kind, func(t *testing.T) {
@@ -128,7 +127,7 @@ func TestHTTPScheduled_DLY11(t *testing.T) {
 	})
 }
 
-// One is cancelled by its id, several by their message-id; what is gone is 404 (DLY-11).
+// A message is cancelled by its id, several by their message-id; a missing message is answered with 404 (DLY-11).
 func TestHTTPCancelScheduled_DLY11(t *testing.T) {
 	queueAndExchange(t, func(b *testkit.Bubble, w *web, path string, publish func(amqp.Publishing)) {
 		for _, id := range []string{"a", "twin", "b", "twin"} {
@@ -153,7 +152,7 @@ func TestHTTPCancelScheduled_DLY11(t *testing.T) {
 	})
 }
 
-// Another time: later, earlier, at once, as a date, as ms, or counted from now (DLY-11).
+// Messages are rescheduled: later, earlier, at once, as a date, as ms, or relative to now (DLY-11).
 func TestHTTPReschedule_DLY11(t *testing.T) {
 	queueAndExchange(t, func(b *testkit.Bubble, w *web, path string, publish func(amqp.Publishing)) {
 		for _, id := range []string{"a", "b", "c", "d"} {
@@ -192,7 +191,7 @@ func TestHTTPReschedule_DLY11(t *testing.T) {
 	})
 }
 
-// The same over AMQP, for who may read the queue (DLY-11).
+// The same over AMQP, for users who may read the queue (DLY-11).
 func TestScheduledOverAMQP_DLY11(t *testing.T) {
 	queueAndExchange(t, func(b *testkit.Bubble, w *web, path string, publish func(amqp.Publishing)) {
 		ask := asker(b, b.Connect().Open(), "answers")
@@ -224,7 +223,7 @@ func TestScheduledOverAMQP_DLY11(t *testing.T) {
 	})
 }
 
-// Peeking shows scheduled messages behind the others (DLY-11).
+// Peeking shows scheduled messages after the others (DLY-11).
 func TestHTTPPeekScheduled_DLY11(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		w, ch := bubbleWeb(b), b.Connect().Open()

@@ -59,7 +59,7 @@ func (h *httpBroker) dial(name string) *amqp.Connection {
 	return c
 }
 
-// exceptions are keys of RabbitMQ's that we have not, and why. A name stands for that key wherever it is.
+// exceptions are keys of RabbitMQ that Candlemark lacks, with reasons. A plain name stands for that key at every path.
 var exceptions = map[string]string{
 	"garbage_collection": "Erlang's", "reductions": "Erlang's", "reductions_details": "Erlang's", "context_switches": "Erlang's",
 	"context_switches_details": "Erlang's", "metrics_gc_queue_length": "Erlang's", "cowboy_opts": "of another HTTP server",
@@ -70,10 +70,10 @@ var exceptions = map[string]string{
 	"messages_dlx":        "dead letters on their way are among the unacknowledged", "message_bytes_dlx": "likewise",
 }
 
-// store are the beginnings of counters of RabbitMQ's message store and schema database.
+// store are the prefixes of counters of RabbitMQ's message store and schema database.
 var store = []string{"io_", "mnesia_", "msg_store_", "queue_index_"}
 
-// excepted returns why a key may be missing, "" if it may not.
+// excepted returns the reason for which a key may be missing, "" if it may not.
 func excepted(path string) string {
 	for key := range strings.SplitSeq(path, ".") {
 		if why := exceptions[strings.TrimSuffix(key, "[]")]; why != "" {
@@ -86,7 +86,7 @@ func excepted(path string) string {
 	return ""
 }
 
-// shape has what is at each path of replies: how often, and of which kinds.
+// shape counts, for each path in replies, the values of each kind.
 type shape map[string]map[string]int
 
 func (s shape) add(path string, v any) {
@@ -114,7 +114,7 @@ func (s shape) count(path string) (n int) {
 	return n
 }
 
-// compare reports what a line of RabbitMQ's shape, "path kind|kind", finds otherwise.
+// compare reports differences from a line of RabbitMQ's shape, "path kind|kind".
 func (s shape) compare(t *testing.T, request, line string) {
 	path, kinds, _ := strings.Cut(line, " ")
 	path, optional := strings.CutSuffix(path, "?")
@@ -136,11 +136,11 @@ func (s shape) compare(t *testing.T, request, line string) {
 		if there == 0 && s.count(parent) > 0 && len(s[parent]) > 0 && path == "[]" {
 			t.Errorf("%s is an empty list", request)
 		}
-	case there == 0 && of > 0, !optional && there < of && kinds != "list|null": // null as much as absent
+	case there == 0 && of > 0, !optional && there < of && kinds != "list|null": // null counts as absent
 		t.Errorf("%s%s: in %d of %d", request, path, there, of)
 	}
 	for kind := range s[path] {
-		// RabbitMQ's null says only that there was nothing; ours, that there is nothing now.
+		// null in either reply only says that there was no value.
 		if !slices.Contains(strings.Split(kinds, "|"), kind) && kinds != "null" && kind != "null" {
 			t.Errorf("%s%s is a %s, want %s", request, path, kind, kinds)
 		}
@@ -163,7 +163,7 @@ func kindOfJSON(v any) string {
 	return "null"
 }
 
-// Replies have every key of RabbitMQ 4.0.5's, with the same types, except for the listed ones.
+// Replies have every key of RabbitMQ 4.0.5 with the same types, except for the listed exceptions.
 func TestHTTPShapes(t *testing.T) {
 	h := newHTTPBroker(t)
 	h.node.Announce("http", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 15672}, nil)
@@ -213,7 +213,7 @@ func TestHTTPShapes(t *testing.T) {
 	}
 }
 
-// define makes the definitions that replies were taken from.
+// define creates the definitions that existed when RabbitMQ's replies were recorded.
 func (h *httpBroker) define() {
 	h.Helper()
 	for _, d := range []struct {
@@ -233,7 +233,7 @@ func (h *httpBroker) define() {
 	}
 }
 
-// furnish declares what the replies were taken from, and uses it.
+// furnish declares and uses the objects that existed when RabbitMQ's replies were recorded.
 func furnish(t *testing.T, conn *amqp.Connection) {
 	ch, err := conn.Channel()
 	must(t, err)

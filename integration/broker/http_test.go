@@ -15,7 +15,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// web asks a broker over HTTP, without a network between.
+// web sends requests to a broker's HTTP API without a network.
 type web struct {
 	*testing.T
 	handler http.Handler
@@ -27,7 +27,7 @@ func newWeb(t *testing.T, broker management.Broker, users *auth.Users) *web {
 
 func bubbleWeb(b *testkit.Bubble) *web { return newWeb(b.T, b.Node, b.Users) }
 
-// ask makes one request as "user:password", guest for "".
+// ask makes one request as "user:password"; "" means guest.
 func (w *web) ask(as, method, path, body string, header ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
 	r.RemoteAddr = "127.0.0.1:1"
@@ -52,7 +52,7 @@ func (w *web) want(status int, body, method, path, request string) {
 	}
 }
 
-// get reads what a GET answers.
+// get decodes the answer of a GET.
 func get[T any](w *web, path string) T {
 	w.Helper()
 	var v T
@@ -69,7 +69,7 @@ func reason(code, text string) string {
 
 const notThere = `{"error":"Object Not Found","reason":"Not Found"}`
 
-// decode reads an answer.
+// decode decodes an answer.
 func decode[T any](w *web, answer *httptest.ResponseRecorder) T {
 	w.Helper()
 	var v T

@@ -15,7 +15,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// sight is a message as the API shows it to who only looks.
+// sight is a message as the API shows it without consuming it.
 type sight struct {
 	ID            string         `json:"id"`
 	State         string         `json:"state"`
@@ -63,7 +63,7 @@ type holdings struct {
 
 const messagesOfQ = "/api/x/queues/%2F/q/messages"
 
-// ago is how long after now a time is, or -1 if there is none.
+// after returns the time from now until t, or -1 if there is none.
 func after(t *time.Time) time.Duration {
 	if t == nil {
 		return -1
@@ -71,8 +71,7 @@ func after(t *time.Time) time.Duration {
 	return time.Until(*t).Round(time.Second)
 }
 
-// Looking shows deadlines, takes nothing, marks nothing as redelivered and renews no
-// lease (LEASE-4, TTL-9).
+// A peek shows deadlines, consumes nothing, marks nothing as redelivered and renews no lease (LEASE-4, TTL-9).
 func TestHTTPPeek_LEASE4_TTL9(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		w, ch := bubbleWeb(b), b.Connect().Open()
@@ -114,7 +113,7 @@ func TestHTTPPeek_LEASE4_TTL9(t *testing.T) {
 		if got := get[sights](w, messagesOfQ+"?state=unacked"); len(got.Messages) != 1 {
 			t.Errorf("%+v", got)
 		}
-		b.Advance(99 * time.Second) // the get renewed the lease, and nothing since
+		b.Advance(99 * time.Second) // the get renewed the lease; later requests did not
 		get[sights](w, messagesOfQ)
 		b.Advance(2 * time.Second)
 		if b.Queue("q") != nil {
@@ -124,7 +123,7 @@ func TestHTTPPeek_LEASE4_TTL9(t *testing.T) {
 	})
 }
 
-// Errors have RabbitMQ's form.
+// Errors have RabbitMQ's format.
 func TestHTTPMessagesRefusals(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		w, ch := bubbleWeb(b), b.Connect().Open()
@@ -149,7 +148,7 @@ func TestHTTPMessagesRefusals(t *testing.T) {
 		w.want(404, reason("not_found", "no such delivery is locked: it was settled, or its lock ran out"), "POST", q+"/unacked/1/renew", "")
 		w.want(404, reason("not_found", "NOT_FOUND - no exchange 'none' in vhost '/'"), "GET", "/api/x/exchanges/%2F/none/scheduled", "")
 		w.want(400, reason("bad_request", "406 PRECONDITION_FAILED - exchange 'x' in vhost '/' delays no messages"), "GET", "/api/x/exchanges/%2F/x/scheduled", "")
-		w.want(400, "-", "GET", "/api/x/queues/%2F/mine/messages", "") // exclusive, as for get
+		w.want(400, "-", "GET", "/api/x/queues/%2F/mine/messages", "") // exclusive, refused as for basic.get
 		for _, test := range []struct{ method, path, body, reason string }{
 			{"GET", "/messages?limit=0", "", "limit is a number from 1 to 1000, not 0"},
 			{"GET", "/unacked?limit=1001", "", "limit is a number from 1 to 1000, not 1001"},
@@ -173,7 +172,7 @@ func TestHTTPMessagesRefusals(t *testing.T) {
 	})
 }
 
-// Users that may read the queue and use the API may peek; others may not (POL-15).
+// Users with read permission on the queue and access to the API may peek; others may not (POL-15).
 func TestHTTPMessagesPermissions(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		w, ch := bubbleWeb(b), b.Connect().Open()
@@ -211,7 +210,7 @@ func TestHTTPMessagesPermissions(t *testing.T) {
 	})
 }
 
-// Locks are visible with their holders, and can be renewed (ADR 10).
+// Locks are listed with their owners, and can be renewed (ADR 10).
 func TestHTTPLocks_ADR10(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		b.Log.Allow("were not acknowledged in time")
@@ -254,7 +253,7 @@ func TestHTTPLocks_ADR10(t *testing.T) {
 		if renewed.Renewed != 1 || after(renewed.Locked) != 60*time.Second {
 			t.Errorf("%+v", renewed)
 		}
-		b.Advance(51 * time.Second) // the second is over, the consumer cancelled
+		b.Advance(51 * time.Second) // the second lock has expired, the consumer is cancelled
 		if got := get[holdings](w, unacked).Deliveries; len(got) != 2 || *got[0].DeliveryTag != 1 {
 			t.Errorf("%+v", got)
 		}
@@ -271,8 +270,8 @@ func TestHTTPLocks_ADR10(t *testing.T) {
 	})
 }
 
-// A delivery can be taken back from who holds it, whose tag stays good and settles nothing any more; that takes more than
-// the permission to read (ADR 26).
+// A delivery can be requeued on behalf of its consumer, whose delivery tag stays valid but no longer settles anything; that needs
+// more than read permission (ADR 26).
 func TestHTTPReturn_ADR10(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		w, ch := bubbleWeb(b), b.Connect().Open()
@@ -309,7 +308,7 @@ func TestHTTPReturn_ADR10(t *testing.T) {
 		for _, settle := range []func(uint64) error{
 			func(tag uint64) error { return ch.Ack(tag, false) }, func(tag uint64) error { return ch.Ack(tag, false) },
 		} {
-			if err := settle(first.DeliveryTag); err != nil { // too late, and no error
+			if err := settle(first.DeliveryTag); err != nil { // too late, but not an error
 				t.Fatal(err)
 			}
 			first = again
@@ -324,8 +323,7 @@ func TestHTTPReturn_ADR10(t *testing.T) {
 	})
 }
 
-// A message that expired while it was locked goes the moment its lock ends (TTL-16),
-// and to nobody.
+// A message that expires while it is locked is dead-lettered the moment its lock ends (TTL-16), and not delivered again.
 func TestExpiredGoesWhenItsLockEnds_TTL16(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		b.Log.Allow("were not acknowledged in time")
@@ -352,7 +350,7 @@ func TestExpiredGoesWhenItsLockEnds_TTL16(t *testing.T) {
 	})
 }
 
-// asker asks the admin exchange and waits for the answer.
+// asker returns a function that sends a command to the admin exchange and waits for the answer.
 func asker(b *testkit.Bubble, ch *testkit.Channel, queue string) func(key, body string) string {
 	ch.Declare(queue, nil)
 	answers := b.Connect().Open().Tail(queue)
@@ -367,8 +365,7 @@ func asker(b *testkit.Bubble, ch *testkit.Channel, queue string) func(key, body 
 	}
 }
 
-// A client renews the lock of what it works on with what it knows: the delivery tag, on
-// the channel that it got it on (ADR 10).
+// A client renews the lock of a delivery by its delivery tag, on the channel that received it (ADR 10).
 func TestLockRenewalOverAMQP_ADR10(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		b.Log.Allow("were not acknowledged in time")
@@ -392,7 +389,7 @@ func TestLockRenewalOverAMQP_ADR10(t *testing.T) {
 		if got := ask("lock.renew", `{"delivery_tag":7}`); got != lost {
 			t.Error(got)
 		}
-		other := asker(b, b.Connect().Open(), "others") // where that tag means nothing
+		other := asker(b, b.Connect().Open(), "others") // the tag is invalid on this channel
 		if got := other("lock.renew", fmt.Sprintf(`{"delivery_tag":%d}`, d.DeliveryTag)); got != lost {
 			t.Error(got)
 		}
@@ -414,8 +411,7 @@ func TestLockRenewalOverAMQP_ADR10(t *testing.T) {
 	})
 }
 
-// Looking over AMQP needs no tag: the permission to read the queue decides. Policies
-// still need one (POL-15).
+// A peek over AMQP needs no user tag, but read permission on the queue. Policies still need a tag (POL-15).
 func TestPeekOverAMQP_POL15(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		b.Log.Allow("ACCESS_REFUSED")
@@ -456,7 +452,7 @@ func TestPeekOverAMQP_POL15(t *testing.T) {
 		if _, err := b.Users.PutGrant(auth.Grant{User: "reader", VHost: "/", Configure: ".*", Write: ".*", Read: ".*"}); err != nil {
 			t.Fatal(err)
 		}
-		if got := ask("queue.peek", `{"queue":"q2"}`); got != `{"ok":true,"messages":[],"next":null}` { // its own
+		if got := ask("queue.peek", `{"queue":"q2"}`); got != `{"ok":true,"messages":[],"next":null}` { // the user's own queue
 			t.Error(got)
 		}
 		ch.Send(topology.AdminExchange, "policy.list", amqp.Publishing{})
@@ -466,7 +462,7 @@ func TestPeekOverAMQP_POL15(t *testing.T) {
 	})
 }
 
-// A queue that panics over a question answers it all the same.
+// A request that reaches a queue after its end is answered with an error.
 func TestHTTPPeekOfAQueueThatEnds(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()
@@ -491,8 +487,7 @@ func TestHTTPPeekOfAQueueThatEnds(t *testing.T) {
 	})
 }
 
-// The example of docs/peek-and-locks.md: the answer comes on the same channel, without a
-// queue for it.
+// The example of docs/peek-and-locks.md: the answer arrives on the same channel, without a queue for it.
 func TestLockRenewalWithDirectReplyTo_ADR10(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()
@@ -519,7 +514,7 @@ func TestLockRenewalWithDirectReplyTo_ADR10(t *testing.T) {
 	})
 }
 
-// A transaction publishes commands when it is committed.
+// Commands published in a transaction take effect when it is committed.
 func TestLockRenewalInATransaction_ADR10(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		b.Log.Allow("were not acknowledged in time")

@@ -13,16 +13,16 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// resting is how long what is measured may take to give back what it does not need.
+// resting is the time in which idle objects may release memory that they do not need.
 const resting = 10 * time.Second
 
-// footprint has the bytes that live on the heap of the process, how many objects these are, and the resident bytes.
+// footprint is the live heap in bytes and objects, and the resident memory in bytes.
 type footprint struct{ live, objects, resident float64 }
 
-// measure gives back what is garbage, and counts the rest.
+// measure collects garbage and measures the rest.
 func measure(b *testing.B) footprint {
 	debug.FreeOSMemory()
-	debug.FreeOSMemory() // what a first collection took out of pools
+	debug.FreeOSMemory() // frees what the first collection removed from pools
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	statm, err := os.ReadFile("/proc/self/statm")
@@ -36,7 +36,7 @@ func measure(b *testing.B) footprint {
 	return footprint{float64(m.HeapAlloc), float64(m.HeapObjects), float64(pages * os.Getpagesize())}
 }
 
-// report returns what came on top of before, of each of n.
+// report reports the growth since before, for each of n.
 func (f footprint) report(b *testing.B, before footprint, n int, what string) {
 	b.ReportMetric((f.live-before.live)/float64(n), "B-live/"+what)
 	b.ReportMetric((f.objects-before.objects)/float64(n), "objects/"+what)
@@ -44,8 +44,8 @@ func (f footprint) report(b *testing.B, before footprint, n int, what string) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// BenchmarkIdleQueues is the memory of 100,000 queues with a lease: of those that nobody has used, and of those that had a message,
-// and a consumer that left. Run it with -benchtime 1x.
+// BenchmarkIdleQueues measures the memory of 100,000 queues with a lease: unused ones, and ones that had a message and a
+// consumer. Run it with -benchtime 1x.
 func BenchmarkIdleQueues(b *testing.B) {
 	const queues = 100_000
 	declare := func(b *testing.B, ch *amqp.Channel) {
@@ -76,7 +76,7 @@ func BenchmarkIdleQueues(b *testing.B) {
 	}
 }
 
-// use has a message with a TTL go through every queue, and another one expire.
+// use passes a message with a TTL through every queue, and lets another one expire.
 func use(b *testing.B, ch *amqp.Channel) {
 	const queues = 100_000
 	for i := range queues {

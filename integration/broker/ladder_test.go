@@ -15,23 +15,24 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// ladderLevels is how many levels a ladder has: delays of 1 s to 2^28 - 1 s, eight years and a half.
+// ladderLevels is the number of levels of a ladder: delays from 1 s to 2^28 - 1 s, eight and a half years.
 const ladderLevels = 28
 
-// ladder is how libraries delay messages with what RabbitMQ has got: level n is a topic exchange and a queue in which messages stay for 2^n s,
-// and die into the level below. The routing key has the delay in binary, and each level holds a message or passes it on by its digit.
+// ladder is the structure by which libraries delay messages with plain RabbitMQ: level n is a topic exchange and a queue in which
+// messages stay for 2^n s and are then dead-lettered to the level below. The routing key contains the delay in binary; depending
+// on its digit, a level holds a message or passes it on.
 type ladder struct {
 	level    func(n int) string
 	delivery string
 	queues   amqp.Table          // arguments, beside TTL and DLX
 	ttl      func(n int) int64   // of level n, ms
-	entry    func(delay int) int // the level that a message is published to
+	entry    func(delay int) int // the level to which a message is published
 }
 
-// seconds returns how long a message stays in level n, ms.
+// seconds returns the time in ms that a message stays in level n.
 func seconds(n int) int64 { return 1000 << n }
 
-// serviceBusLadder is NServiceBus's.
+// serviceBusLadder is the one of NServiceBus.
 var serviceBusLadder = ladder{
 	level:    func(n int) string { return fmt.Sprintf("nsb.v2.delay-level-%02d", n) },
 	delivery: "nsb.v2.delay-delivery",
@@ -40,7 +41,7 @@ var serviceBusLadder = ladder{
 	entry:    func(delay int) int { return bits.Len(uint(delay)) - 1 },
 }
 
-// celeryLadder is Celery's, which kombu builds.
+// celeryLadder is the one of Celery, built by kombu.
 func celeryLadder(kind string) ladder {
 	l := ladder{
 		level:    func(n int) string { return fmt.Sprint("celery_delayed_", n) },
@@ -55,7 +56,7 @@ func celeryLadder(kind string) ladder {
 	return l
 }
 
-// build declares everything, with a queue destination behind it.
+// build declares all levels, and a queue destination at the end.
 func (l ladder) build(t testing.TB, ch *amqp.Channel) {
 	t.Helper()
 	must := func(err error) {
@@ -65,7 +66,7 @@ func (l ladder) build(t testing.TB, ch *amqp.Channel) {
 		}
 	}
 	topic := func(name string) { must(ch.ExchangeDeclare(name, "topic", true, false, false, false, nil)) }
-	any := "" // the digits above the level's own
+	any := "" // matches the digits above the level's own
 	topic(l.delivery)
 	for n := ladderLevels - 1; n >= 0; n-- {
 		topic(l.level(n))
@@ -112,8 +113,8 @@ func eachLadder(t *testing.T, test func(b *testkit.Bubble, l ladder)) {
 	}
 }
 
-// Delays of a second to eight years and a half are over to the millisecond. A message dies once per digit that is set, and remembers each (DL-20,
-// DL-31).
+// Delays from a second to eight and a half years end at the right millisecond. A message is dead-lettered once per digit that is
+// set, and its history lists each level (DL-20, DL-31).
 func TestDL31Ladder(t *testing.T) {
 	delays := []int{
 		1, 2, 3, 10, 59, 60, 61, 3599, 3600, 86_400, 86_401, 604_800, 4*604_800 + 12_345, 31_536_000, 1<<27 - 1, 1 << 27, 1<<28 - 1,
@@ -127,7 +128,7 @@ func TestDL31Ladder(t *testing.T) {
 			l.send(ch, d, testkit.Text(strconv.Itoa(d)))
 		}
 		synctest.Wait()
-		client.Leave() // its heartbeats would take longer than eight years
+		client.Leave() // its heartbeats would slow down eight years of virtual time
 		for i, d := range delays {
 			due := time.Second + time.Duration(d)*time.Second
 			b.AdvanceTo(due - 1)
@@ -162,7 +163,7 @@ func TestDL31Ladder(t *testing.T) {
 	})
 }
 
-// Messages with the same delay keep their order through all levels, none is lost (DL-31).
+// Messages with the same delay keep their order through all levels, and none is lost (DL-31).
 func TestDL31LadderOrder(t *testing.T) {
 	const count = 2000
 	eachLadder(t, func(b *testkit.Bubble, l ladder) {
@@ -182,13 +183,13 @@ func TestDL31LadderOrder(t *testing.T) {
 	})
 }
 
-// A message that is rejected at its destination goes through the ladder again, for ever, with one entry of x-death for each level (DL-21, DL-25,
-// DL-26). One that its client publishes anew, x-death and all, starts afresh (DL-23).
+// A message rejected at its destination can pass through the ladder any number of times, with one entry of x-death for each level
+// (DL-21, DL-25, DL-26). The history begins anew if its client republishes it with its x-death (DL-23).
 func TestDL25LadderRetries(t *testing.T) {
 	eachLadder(t, func(b *testkit.Bubble, l ladder) {
 		ch := b.Connect().Open()
 		l.build(b.T, ch.Channel)
-		// A retry waits for 5 s: levels 2 and 0.
+		// A retry takes 5 s: levels 2 and 0.
 		if err := ch.ExchangeDeclare("retries", "fanout", true, false, false, false, nil); err != nil {
 			b.Fatal(err)
 		}
@@ -223,7 +224,8 @@ func TestDL25LadderRetries(t *testing.T) {
 	})
 }
 
-// A ladder whose end is its beginning lets nothing go round: once through each level, and out of it, with a warning (DL-25, DL-27).
+// A ladder whose end leads to its beginning does not loop: a message passes each level once and arrives; the copy that would pass
+// them again is dropped with a warning (DL-25, DL-27).
 func TestDL25LadderCycle(t *testing.T) {
 	eachLadder(t, func(b *testkit.Bubble, l ladder) {
 		ch := b.Connect().Open()
@@ -247,7 +249,7 @@ func TestDL25LadderCycle(t *testing.T) {
 	})
 }
 
-// BenchmarkLadder is how fast messages climb down all levels of a ladder, at 1 ms each: 28 deaths for each message.
+// BenchmarkLadder measures how fast messages pass all levels of a ladder of 1 ms each: 28 deaths for each message.
 func BenchmarkLadder(b *testing.B) {
 	for name, kind := range map[string]string{"classic": "classic", "quorum": "quorum"} {
 		b.Run(name, func(b *testing.B) {

@@ -13,7 +13,7 @@ import (
 
 const ms = time.Millisecond
 
-// ends checks that a queue is there until, and no longer than, a moment.
+// ends checks that a queue exists until a point in time, and no longer.
 func ends(b *testkit.Bubble, queue string, at time.Duration) {
 	b.Helper()
 	b.AdvanceTo(at - 1)
@@ -26,7 +26,7 @@ func ends(b *testkit.Bubble, queue string, at time.Duration) {
 	}
 }
 
-// closedWith checks that err is what the broker closed a channel with.
+// closedWith checks that err is the given error of a channel closed by the broker.
 func closedWith(b *testkit.Bubble, err error, code int, text string) {
 	b.Helper()
 	var e *amqp.Error
@@ -35,7 +35,7 @@ func closedWith(b *testkit.Bubble, err error, code int, text string) {
 	}
 }
 
-// leased is a queue with a lease of 900 ms, made at 0.
+// leased is a queue with a lease of 900 ms, declared at 0.
 type leased struct {
 	*testkit.Bubble
 	client *testkit.Client
@@ -54,7 +54,7 @@ func (l *leased) redeclare(passive, noWait bool, args amqp.Table) error {
 
 var leaseArgs = amqp.Table{"x-expires": 900}
 
-// The actions that renew a lease of 900 ms, done at 600 ms: all of LEASE-4 that are possible over AMQP.
+// Actions at 600 ms that renew a lease of 900 ms: all of LEASE-4 that are possible over AMQP.
 func TestLEASE4Renewal(t *testing.T) {
 	const kept, renewed = 900 * ms, 1500 * ms
 	get := func(l *leased) (err error) {
@@ -63,7 +63,7 @@ func TestLEASE4Renewal(t *testing.T) {
 	}
 	for _, tc := range []struct {
 		name   string
-		before func(l *leased) error // at 100 ms; what holds a message or a consumer
+		before func(l *leased) error // at 100 ms; prepares a held message or a consumer
 		act    func(l *leased) error // at 600 ms
 		ends   time.Duration
 	}{
@@ -136,8 +136,7 @@ func TestLEASE4Renewal(t *testing.T) {
 	}
 }
 
-// A queue that is published to ends all the same, unless it, or a policy, says that
-// publishing is a use.
+// Publishing does not renew the lease of a queue, unless an argument or a policy counts it as use.
 func TestLEASE4_RenewedByPublishing(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()
@@ -167,7 +166,7 @@ func consumes(l *leased) error {
 	return err
 }
 
-// A lease of two days, with a consumer in between for another two.
+// A lease of two days; a consumer keeps the queue for four days, and the lease begins anew when it leaves.
 func TestLEASE3Days(t *testing.T) {
 	const day = 24 * time.Hour
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
@@ -188,8 +187,7 @@ func TestLEASE3Days(t *testing.T) {
 	})
 }
 
-// LEASE-5: asking for somebody else's exclusive queue renews its lease, and
-// fails.
+// LEASE-5: a passive declare of another connection's exclusive queue renews its lease, and fails.
 func TestLEASE5PassiveOfExclusive(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()
@@ -201,12 +199,12 @@ func TestLEASE5PassiveOfExclusive(t *testing.T) {
 		_, err := other.QueueDeclarePassive("q", false, false, true, false, nil)
 		closedWith(b, err, 405, "RESOURCE_LOCKED - cannot obtain exclusive access to locked queue 'q' in vhost '/'. It could be "+
 			"originally declared on another connection or the exclusive property value does not match that of the original declaration.")
-		ends(b, "q", 1500*ms) // LEASE-11 too: the owner is there
+		ends(b, "q", 1500*ms) // LEASE-11: also while the owner is connected
 	})
 }
 
-// Messages do not keep a queue, held or not, and are not dead-lettered; who held
-// one may still settle it (LEASE-6, LEASE-7).
+// Messages, held or not, do not keep a queue alive, and are not dead-lettered when its lease ends; a held one may still be
+// settled (LEASE-6, LEASE-7).
 func TestLEASE6And7(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()
@@ -232,8 +230,7 @@ func TestLEASE6And7(t *testing.T) {
 	})
 }
 
-// The end of a lease is a deletion like any other (LEASE-8): routes, auto-delete
-// exchanges, errors.
+// The end of a lease has the effects of any deletion (LEASE-8): on routes, auto-delete exchanges, errors.
 func TestLEASE8Deletion(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()
@@ -258,7 +255,7 @@ func TestLEASE8Deletion(t *testing.T) {
 	})
 }
 
-// LEASE-10: an auto-delete queue that never had a consumer still has its lease.
+// LEASE-10: the lease of an auto-delete queue applies before its first consumer.
 func TestLEASE10AutoDelete(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()

@@ -11,8 +11,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// An auto-delete queue goes with its last consumer, however that leaves, and not
-// before it had one.
+// An auto-delete queue is deleted with its last consumer, however that ends, and not before it had one.
 func TestAutoDelete(t *testing.T) {
 	for name, leave := range map[string]func(*testkit.Client, *testkit.Channel) error{
 		"cancel":  func(_ *testkit.Client, ch *testkit.Channel) error { return ch.Cancel("q-a", false) },
@@ -49,8 +48,7 @@ func TestAutoDelete(t *testing.T) {
 	}
 }
 
-// Exclusive queues are gone when the client sees its connection closed, and soon
-// after a connection that was cut off.
+// Exclusive queues are deleted before the client sees its connection closed, and soon after a connection was cut.
 func TestExclusiveReleased(t *testing.T) {
 	for name, leave := range map[string]func(*testkit.Client){
 		"close": (*testkit.Client).Leave,
@@ -78,7 +76,7 @@ func TestExclusiveReleased(t *testing.T) {
 				}
 				ch = other.Open()
 				for _, q := range []string{"a", "b"} {
-					ch.Declare(q, nil) // not exclusive: it would be refused if the old one were there
+					ch.Declare(q, nil) // not exclusive: would be refused if the old queue existed
 				}
 				if n := b.VHost().Directory().Exchange([]byte("amq.direct")).Routes().Len(); n != 0 {
 					t.Errorf("%d bindings are left", n)
@@ -88,8 +86,7 @@ func TestExclusiveReleased(t *testing.T) {
 	}
 }
 
-// The consumers of a deleted queue are cancelled, in whatever channel they are
-// (LEASE-9), and what they hold may still be settled.
+// The consumers of a deleted queue are cancelled on all channels (LEASE-9), and messages that they hold may still be settled.
 func TestLEASE9CancelNotification(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		owner := b.Connect().Open()
@@ -115,7 +112,7 @@ func TestLEASE9CancelNotification(t *testing.T) {
 	})
 }
 
-// Unacked messages of a client that is cut off are requeued at their positions, as redelivered.
+// Unacked messages of a disconnected client are requeued at their positions, as redelivered.
 func TestUnackedReturnInOrder(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()

@@ -23,7 +23,7 @@ func limit(b *testkit.Bubble, set func(string, func(auth.Limits) auth.Limits) er
 	}
 }
 
-// refused opens a connection, which must not be let in.
+// refused opens a connection, which must be refused.
 func refused(b *testkit.Bubble, text string) {
 	b.Helper()
 	conn, err := enter(b, "guest", "guest", "/")
@@ -41,7 +41,7 @@ const (
 	nodeFull  = "connection refused: node connection limit (3) is reached"
 )
 
-// Connections above a limit stay, new ones are refused, and one that closes makes room at once.
+// Connections above a lowered limit stay, new ones are refused, and a closed connection frees its slot at once.
 func TestConnectionLimits(t *testing.T) {
 	testkit.Run(t, func(c *supervision.Config) { c.Limits.Connections = 3 }, func(b *testkit.Bubble) {
 		b.Log.Allow("limit (")
@@ -56,7 +56,7 @@ func TestConnectionLimits(t *testing.T) {
 		refused(b, userFull)
 		limit(b, b.Users.SetUserLimits, "guest", auth.MaxConnections, 3)
 		c = b.Connect()
-		for range 20 { // right behind close-ok there is room
+		for range 20 { // its slot is free as soon as close-ok is sent
 			c.Leave()
 			c = b.Connect()
 		}
@@ -138,12 +138,11 @@ func TestQueueLimit(t *testing.T) {
 	})
 }
 
-// Beyond the descriptors a connection is refused without a word, and there is
-// room again when one has gone.
+// Connections beyond the limit of descriptors are closed without an answer; a closed one makes room for another.
 func TestSocketLimit(t *testing.T) {
 	testkit.Run(t, func(c *supervision.Config) { c.Limits.Sockets = 2 }, func(b *testkit.Bubble) {
 		b.Log.Allow("a connection is refused")
-		ours, silent := net.Pipe() // has not even logged in
+		ours, silent := net.Pipe() // counts before it has logged in
 		b.Node.Connect(ours)
 		c := b.Connect()
 		for range 50 {

@@ -8,6 +8,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	debug.SetGCPercent(400) // there is memory enough, and no time
+	debug.SetGCPercent(400) // memory is plentiful, time is not
 	goleak.VerifyTestMain(m)
 }

@@ -19,7 +19,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// metricsOf returns the broker's numbers.
+// metricsOf returns the broker's metrics.
 func metricsOf(b *testkit.Bubble) management.Metrics {
 	b.Helper()
 	m, err := b.Node.Metrics(context.Background())
@@ -29,7 +29,7 @@ func metricsOf(b *testkit.Bubble) management.Metrics {
 	return m
 }
 
-// expectSums checks that the sums are what the queues themselves say, one by one.
+// expectSums checks that the totals equal the sums of the queues' own answers.
 func expectSums(b *testkit.Bubble, when string) {
 	b.Helper()
 	queues, err := b.Node.Queues(context.Background(), "")
@@ -59,7 +59,7 @@ func expectSums(b *testkit.Bubble, when string) {
 	}
 }
 
-// The sums that queues tell follow all that can happen to a message, and to a queue.
+// The totals reported by queues follow everything that can happen to a message and to a queue.
 func TestSumsOfAllQueues(t *testing.T) {
 	f := &faults{}
 	testkit.RunStored(t, func(cfg *supervision.Config) { cfg.Fault = f.check }, func(b *testkit.Bubble) {
@@ -111,7 +111,7 @@ func TestSumsOfAllQueues(t *testing.T) {
 	})
 }
 
-// Totals ask no queue, so that a scrape costs the same with any number of them.
+// Totals query no queue, so that a scrape costs the same with any number of queues.
 func TestTotalsAskNoQueue(t *testing.T) {
 	var asked atomic.Int64
 	count := func(_, _ *actor.PID, what any) {
@@ -190,8 +190,7 @@ func TestGlobalCounters(t *testing.T) {
 	})
 }
 
-// How late messages expire and are released is measured where it is done: here time stands still
-// until it is due.
+// Lateness of expirations and releases is measured where they happen: in a bubble it is zero.
 func TestLatenessIsMeasured(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()
@@ -216,7 +215,7 @@ func TestLatenessIsMeasured(t *testing.T) {
 	})
 }
 
-// The API's port shows metrics to those who may see what belongs to others.
+// The API's port serves metrics only to users who may see objects of others.
 func TestMetricsWantALogin(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		w := bubbleWeb(b)

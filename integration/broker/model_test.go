@@ -22,18 +22,17 @@ var (
 	runsFlag = flag.Int("runs", 12, "of the random tests, each with a seed of its own")
 )
 
-// model is a queue with a dead-letter queue behind it, in the plainest
-// form: a list, searched from the front. Times are ms.
+// model is a queue with a dead-letter queue, in the simplest form: a list, searched from the front. Times are in ms.
 type model struct {
 	now         int64
-	ttl, length int64 // the queue's, -1 for none
-	priorities  uint8 // the highest
-	common      int   // limit of all consumers that acknowledge, 0 for none
+	ttl, length int64 // of the queue, -1 for none
+	priorities  uint8 // highest priority
+	common      int   // shared prefetch limit of all consumers that acknowledge, 0 for none
 	all         []*entry
 	takers      []*taker
-	given       []*entry // to consumers, which of them is theirs to say
+	given       []*entry // dispatched to consumers; the broker chooses which of them gets a message
 	dead        []string // body and reason, in the order of death
-	atOnce      bool     // several came back dead, in any order
+	atOnce      bool     // several requeued messages died at once, in any order
 }
 
 type entry struct {
@@ -41,7 +40,7 @@ type entry struct {
 	priority    uint8
 	deadline    int64 // 1<<62 for none
 	held        bool
-	by          *taker // who holds it, nil for a get
+	by          *taker // the consumer that holds it, nil for a get
 	redelivered bool
 }
 
@@ -58,7 +57,7 @@ func (m *model) kill(e *entry, reason string) {
 	m.dead = append(m.dead, e.body+" "+reason)
 }
 
-// due returns the ready message that expires next, the first of several at once.
+// due returns the ready message that expires next, the first one of equal deadlines.
 func (m *model) due() (next *entry) {
 	for _, e := range m.all {
 		if !e.held && e.deadline <= m.now && (next == nil || e.deadline < next.deadline) {
@@ -68,7 +67,7 @@ func (m *model) due() (next *entry) {
 	return next
 }
 
-// advance goes to a later time; what is due dies in the order of deadlines.
+// advance advances the time; due messages expire in the order of deadlines.
 func (m *model) advance(ms int64) {
 	m.now += ms
 	for e := m.due(); e != nil; e = m.due() {
@@ -76,7 +75,7 @@ func (m *model) advance(ms int64) {
 	}
 }
 
-// ready returns the messages that nobody holds, the highest priority first.
+// ready returns the messages that are not held, the highest priority first.
 func (m *model) ready() (ready []*entry) {
 	for _, e := range m.all {
 		if !e.held {
@@ -93,7 +92,7 @@ func (m *model) limit() {
 	}
 }
 
-// holds counts what consumers hold, also such as are gone, or what one does.
+// holds counts the messages held by consumers, cancelled ones too, or by one consumer.
 func (m *model) holds(t *taker) (n int) {
 	for _, e := range m.all {
 		if e.held && e.by != nil && (t == nil || e.by == t) {
@@ -121,7 +120,7 @@ func (m *model) room() (n int) {
 	return n - len(m.given)
 }
 
-// dispatch gives what is ready to whoever has room.
+// dispatch dispatches ready messages to consumers with room.
 func (m *model) dispatch() {
 	for _, e := range m.ready() {
 		if m.room() <= 0 {
@@ -141,7 +140,7 @@ func (m *model) publish(body string, ttl int64, priority uint8) {
 		e.deadline = m.now + ttl
 	}
 	m.all = append(m.all, e)
-	if m.room() > 0 { // no message waits then
+	if m.room() > 0 { // no message is waiting then
 		e.held = true
 		m.given = append(m.given, e)
 		return
@@ -151,7 +150,7 @@ func (m *model) publish(body string, ttl int64, priority uint8) {
 	m.dispatch()
 }
 
-// requeue returns messages to their places, those past their deadline die.
+// requeue returns messages to their positions; those past their deadline expire.
 func (m *model) requeue(back []*entry) {
 	for _, e := range back {
 		e.held, e.by, e.redelivered = false, nil, true
@@ -169,8 +168,8 @@ type twin struct {
 	model
 	client *testkit.Client
 	ch     *testkit.Channel
-	held   []holding // in the order of tags
-	// of consumers to come
+	held   []holding // by delivery tag
+	// for consumers started later
 	prefetch int
 	rand     *rand.Rand
 	serial   int
@@ -182,8 +181,7 @@ type holding struct {
 	tag uint64
 }
 
-// TestModel runs random commands against the broker and the model. Run it again
-// with -seed to see a failure twice.
+// TestModel runs random commands against the broker and the model. Run it again with -seed to reproduce a failure.
 func TestModel(t *testing.T) {
 	runs := *runsFlag
 	if *seedFlag != 0 {
@@ -222,7 +220,7 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// either returns a number up to n, or -1.
+// either returns a random number up to n, or -1.
 func (w *twin) either(n int64) int64 {
 	if w.rand.IntN(2) == 0 {
 		return -1
@@ -270,7 +268,7 @@ func (w *twin) command() {
 	w.receive()
 }
 
-// consume starts a consumer. Setting a prefetch takes the common limit away.
+// consume starts a consumer. Setting a prefetch removes the shared limit.
 func (w *twin) consume() {
 	if len(w.takers) == 4 {
 		return
@@ -297,7 +295,7 @@ func (w *twin) consume() {
 	w.model.dispatch()
 }
 
-// cancel ends a consumer; what it holds stays with the channel.
+// cancel cancels a consumer; its unacked messages stay with the channel.
 func (w *twin) cancel() {
 	if len(w.takers) == 0 {
 		return
@@ -312,7 +310,7 @@ func (w *twin) cancel() {
 	w.takers = slices.Delete(w.takers, i, i+1)
 }
 
-// shareLimit sets, alters or removes the limit of all consumers together.
+// shareLimit sets, changes or removes the shared limit of all consumers.
 func (w *twin) shareLimit() {
 	n := w.rand.IntN(5)
 	w.note("common limit %d", n)
@@ -323,13 +321,13 @@ func (w *twin) shareLimit() {
 	w.model.dispatch()
 }
 
-// receive takes what consumers got. Which of them got a message is up to the
-// broker, but none above its prefetch, or while one of a higher priority had room
-// (those without acknowledgements need not wait until a common limit is asked).
+// receive receives the deliveries of consumers. The broker chooses the consumer of a message, but never exceeds its prefetch or
+// passes over one of higher priority that had room (consumers without acknowledgements may be served before others only while
+// there is no shared limit).
 func (w *twin) receive() {
 	lowest := 1 << 30
 	for _, t := range w.takers {
-		at := -1 // in what was given
+		at := -1 // index in m.given
 		for d, ok := w.next(t); ok; d, ok = w.next(t) {
 			if !t.noAck || w.model.common == 0 {
 				lowest = min(lowest, t.priority)
@@ -417,7 +415,7 @@ func (w *twin) get(noAck bool) {
 	w.held = append(w.held, holding{e, d.DeliveryTag})
 }
 
-// settle acknowledges, returns or rejects one held message, or all up to it.
+// settle acknowledges, requeues or rejects one held message, or all up to it.
 func (w *twin) settle() {
 	if len(w.held) == 0 {
 		return
@@ -454,7 +452,7 @@ func (w *twin) settle() {
 	}
 }
 
-// leave ends the channel in one of several ways; what it held returns.
+// leave closes the channel in one of several ways; its unacked messages are requeued.
 func (w *twin) leave() {
 	w.note("leave")
 	switch w.rand.IntN(3) {
@@ -479,7 +477,7 @@ func (w *twin) leave() {
 	w.model.requeue(back)
 }
 
-// compare looks at the queue and empties the dead-letter queue.
+// compare compares the queue with the model and empties the dead-letter queue.
 func (w *twin) compare() {
 	info := w.Describe("q")
 	if ready := len(w.model.ready()); info.Ready != ready || info.Unacked != len(w.held) {

@@ -14,7 +14,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// moved is the form of a move.
+// moved is the JSON form of a move.
 type moved struct {
 	ID, State, Reason, User string
 	Moved, Left             int64
@@ -23,7 +23,7 @@ type moved struct {
 	Ended                   *time.Time       `json:"ended_at"`
 }
 
-// moves has messages moved, and waits until that is over.
+// moves starts a move and waits until it is over.
 func (w *web) moves(b *testkit.Bubble, queue, body string) moved {
 	w.Helper()
 	m := decode[moved](w, w.ask("", "POST", "/api/x/queues/%2F/"+queue+"/move", body))
@@ -39,15 +39,15 @@ func (w *web) moves(b *testkit.Bubble, queue, body string) moved {
 	return m
 }
 
-// deadLettering makes a queue whose messages die into "dead", from where none goes on.
+// deadLettering declares a queue that dead-letters to the queue "dead".
 func deadLettering(b *testkit.Bubble, ch *testkit.Channel, queue string, args amqp.Table) {
 	b.Helper()
 	args["x-dead-letter-exchange"], args["x-dead-letter-routing-key"] = "", "dead"
 	ch.Declare(queue, args)
 }
 
-// Dead letters go back to where they died: in order, with the exchange, key, headers and history that they had, not
-// marked as redelivered, without the expiration that dead-lettering took. Messages without a history stay.
+// Dead letters are moved back to the queue in which they died: in order, with their original exchange, key, headers and history,
+// not marked as redelivered, without the expiration that dead-lettering removed. Messages without a history stay.
 func TestMoveToOrigin(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		w, ch := bubbleWeb(b), b.Connect().Open()
@@ -68,7 +68,7 @@ func TestMoveToOrigin(t *testing.T) {
 		ch.Publish("", "dead", testkit.Text("held"))
 		ch.Publish("", "dead", amqp.Publishing{Body: []byte("own"), Headers: amqp.Table{"x-death": []any{amqp.Table{"queue": "orders", "reason": "expired", "count": int64(1)}}}})
 		b.Advance(2 * time.Second)
-		held, ok, err := ch.Get("dead", false) // is left alone
+		held, ok, err := ch.Get("dead", false) // not moved, because it is unacked
 		if err != nil || !ok || string(held.Body) != "held" {
 			t.Fatal(held, ok, err)
 		}
@@ -96,7 +96,7 @@ func TestMoveToOrigin(t *testing.T) {
 	})
 }
 
-// expectMoved takes what was moved back to orders.
+// expectMoved consumes and checks the messages moved back to orders.
 func expectMoved(t *testing.T, ch *testkit.Channel, count int64) {
 	t.Helper()
 	var last string
@@ -119,8 +119,8 @@ func expectMoved(t *testing.T, ch *testkit.Channel, count int64) {
 	}
 }
 
-// Messages that a target refuses, or that are unroutable, stay unchanged at their positions and are counted; all others
-// move. TTLs begin anew.
+// Messages that a target refuses and unroutable ones stay unchanged at their positions and are counted; all others are moved.
+// TTLs begin anew.
 func TestMoveKeepsWhatIsRefused(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		w, ch := bubbleWeb(b), b.Connect().Open()
@@ -154,13 +154,13 @@ func TestMoveKeepsWhatIsRefused(t *testing.T) {
 		if got := ch.Drain("few"); !slices.Equal(got, []string{"5", "8"}) {
 			t.Error(got)
 		}
-		if got := ch.Drain("q"); !slices.Equal(got, []string{"3", "4", "6", "7", "9"}) { // also not beyond a delivery limit of 0
+		if got := ch.Drain("q"); !slices.Equal(got, []string{"3", "4", "6", "7", "9"}) { // not dead-lettered although the delivery limit is 0
 			t.Error(got)
 		}
 	})
 }
 
-// A move goes no faster than it may, and ends behind its batch when it is stopped; what comes meanwhile stays.
+// A move does not exceed its rate, and ends after the current batch when it is stopped; messages published meanwhile stay.
 func TestMoveRateAndStop(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		w, ch := bubbleWeb(b), b.Connect().Open()
@@ -201,7 +201,7 @@ func TestMoveRateAndStop(t *testing.T) {
 	})
 }
 
-// Users that may read the queue and publish to the target may move messages, and see and stop their own moves.
+// Users who may read the queue and publish to the target may move messages, and list and stop their own moves.
 func TestMovePermissions(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		w, ch := bubbleWeb(b), b.Connect().Open()
@@ -239,12 +239,12 @@ func TestMovePermissions(t *testing.T) {
 			t.Fatal(err)
 		}
 		try(toExchange, 401)
-		try(`{"exchange":"x"}`, 200) // by the key of each
+		try(`{"exchange":"x"}`, 200) // with the key of each message
 		mine := get[[]moved](w, "/api/x/moves")
 		if len(mine) != 1 || mine[0].Kept["access_refused"] != 1 || mine[0].User != "ann" {
 			t.Errorf("%+v", mine)
 		}
-		w.moves(b, "q", `{"to":"origin"}`) // another user's
+		w.moves(b, "q", `{"to":"origin"}`) // a move of another user
 		var hers []moved
 		if hers = decode[[]moved](w, w.ask("ann:a", "GET", "/api/x/moves", "")); len(hers) != 1 || hers[0].ID != mine[0].ID {
 			t.Errorf("%+v", hers)
@@ -283,7 +283,7 @@ func TestMoveRequests(t *testing.T) {
 	})
 }
 
-// So many moves run at a time, and so many that are over are remembered.
+// The numbers of concurrent moves and of remembered finished moves are limited.
 func TestMovesAreBounded(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		w, ch := bubbleWeb(b), b.Connect().Open()

@@ -10,7 +10,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// The answers of each overflow strategy, and the messages that it keeps and dead-letters (DL-10).
+// The answers of each overflow behaviour, and the messages that it keeps and dead-letters (DL-10).
 func TestDL10OverflowWithLimits(t *testing.T) {
 	for _, c := range []struct {
 		overflow, limit string
@@ -63,8 +63,8 @@ func TestDL10OverflowWithLimits(t *testing.T) {
 	}
 }
 
-// One target that rejects makes it a nack, although the others have stored the
-// message, and a mandatory message is not returned for it (DL-11).
+// A publish is answered with a nack if one target rejects it, although the others have stored it; a mandatory message is not
+// returned for that reason (DL-11).
 func TestDL11SeveralTargets(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()
@@ -78,7 +78,7 @@ func TestDL11SeveralTargets(t *testing.T) {
 			ch.Declare(name, args)
 			ch.Bind(name, "", "x")
 		}
-		// Answers may be asked for in any order and for many at once.
+		// Confirms may be awaited in any order and for many publishes at once.
 		var begun []*amqp.DeferredConfirmation
 		for i := range 100 {
 			begun = append(begun, ch.Begin("x", "", true, testkit.Text(fmt.Sprint(i))))
@@ -98,7 +98,7 @@ func TestDL11SeveralTargets(t *testing.T) {
 	})
 }
 
-// The lower limit of argument and policy counts (POL-8), and a policy holds for the next publish (POL-9).
+// The lower limit of argument and policy applies (POL-8), and a policy takes effect for the next publish (POL-9).
 func TestDL10OverflowByPolicy(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()

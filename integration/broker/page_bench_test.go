@@ -18,13 +18,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// asked is a request of a web page, and how often it makes it.
+// asked is a request of a web page and its interval.
 type asked struct {
 	path  string
 	every time.Duration
 }
 
-// openPages has the requests of web pages while they are open (internal/httpapi/ui/static/pages).
+// openPages are the requests that web pages make while they are open (internal/httpapi/ui/static/pages).
 var openPages = map[string][]asked{
 	"now": {
 		{"/api/overview?msg_rates_age=600&msg_rates_incr=5", 5 * time.Second},
@@ -40,9 +40,9 @@ var openPages = map[string][]asked{
 
 const queuesPage = "/api/queues?page=1&page_size=50&columns=name,vhost,type,messages_ready,messages_unacknowledged,next_expiry,policy"
 
-// BenchmarkPageOpen is a broker with 100,000 queues that takes 50,000 messages a second for 1,000 of them, with a web page open and
-// without, in turns of 5 s: how many messages it takes with the page for each that it takes without, the same for the CPU of the whole
-// process, and how long answers take.
+// BenchmarkPageOpen runs a broker with 100,000 queues that accepts 50,000 messages a second for 1,000 of them, alternately with
+// and without an open web page, for 5 s each. It reports the ratios of message rate and of CPU time of the whole process with and
+// without the page, and the latency of answers.
 func BenchmarkPageOpen(b *testing.B) {
 	const queues = 100_000
 	node, ch := benchBroker(b)
@@ -77,8 +77,8 @@ func BenchmarkPageOpen(b *testing.B) {
 	}
 }
 
-// publishPaced publishes 50,000 messages of 100 B a second for 5 s, or as many as go, to 1,000 queues in turn, and returns how many
-// went a second and the CPU-seconds of the process meanwhile.
+// publishPaced publishes 50,000 messages of 100 B a second for 5 s, or as many as possible, to 1,000 queues in turn, and returns
+// the rate per second and the CPU-seconds that the process used meanwhile.
 func publishPaced(b *testing.B, ch *amqp.Channel) (rate, cpu float64) {
 	const busy, each, every = 1_000, 100, 2 * time.Millisecond
 	began, used := time.Now(), cpuSeconds(b)
@@ -94,7 +94,7 @@ func publishPaced(b *testing.B, ch *amqp.Channel) (rate, cpu float64) {
 	return float64(n) / time.Since(began).Seconds(), cpuSeconds(b) - used
 }
 
-// cpuSeconds returns what this process has used of the CPU.
+// cpuSeconds returns the CPU time used by this process.
 func cpuSeconds(b *testing.B) float64 {
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
@@ -103,7 +103,7 @@ func cpuSeconds(b *testing.B) float64 {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano()).Seconds()
 }
 
-// openPage asks the API as a page does, until the function it returns is called, which returns how long each answer took.
+// openPage makes the requests of a page until the returned function is called, which returns the latency of each answer.
 func openPage(b *testing.B, api http.Handler, page []asked) func() []time.Duration {
 	var wg sync.WaitGroup
 	var mu sync.Mutex
@@ -127,7 +127,7 @@ func openPage(b *testing.B, api http.Handler, page []asked) func() []time.Durati
 	return func() []time.Duration { stop(); wg.Wait(); return answers }
 }
 
-// answer has a handler answer one request of guest's.
+// answer has a handler answer one request as guest.
 func answer(b *testing.B, h http.Handler, path string) {
 	r := httptest.NewRequest("GET", path, nil)
 	r.RemoteAddr = "127.0.0.1:1"

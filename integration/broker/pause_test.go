@@ -12,8 +12,8 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// pauseFor stops the process for d, as far as its clock can tell: nobody looks at it.
-// Timers fire meanwhile, which is the worst that can happen at resume.
+// pauseFor simulates a pause of the process for d: nothing can read the clock. Timers fire meanwhile, which is the worst case at
+// resume.
 func (l *laptop) pauseFor(b *testkit.Bubble, d time.Duration) {
 	resumed := make(chan struct{})
 	l.paused.Store(&resumed)
@@ -22,8 +22,8 @@ func (l *laptop) pauseFor(b *testkit.Bubble, d time.Duration) {
 	close(resumed)
 }
 
-// Commands that wait for the journal are answered however long the process was paused; without a pause a commit waits
-// for 30 s.
+// Commands that wait for the journal are answered however long the process was paused; without a pause a commit waits for at most
+// 30 s.
 func TestPauseIsNoWait(t *testing.T) {
 	for _, row := range []struct {
 		name           string

@@ -14,10 +14,10 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// manyQueues counts the queues in the benchmarks of policies.
+// manyQueues is the number of queues in the benchmarks of policies.
 const manyQueues = 10_000
 
-// benchQueues returns a broker with that many queues, and a channel of it.
+// benchQueues returns a broker with manyQueues queues, and a channel of it.
 func benchQueues(b *testing.B) (*supervision.Node, *amqp.Channel) {
 	node, ch := benchBroker(b)
 	for i := range manyQueues {
@@ -36,13 +36,13 @@ func benchPolicy(b *testing.B, definition string) *policies.Policy {
 	return p
 }
 
-// flow counts what ten queues deliver, of 10,000 messages a second.
+// flow counts the deliveries of ten queues that get 10,000 messages a second.
 type flow struct {
 	taken   atomic.Int64
-	longest atomic.Int64 // ns that a queue has delivered nothing, since it was last looked at
+	longest atomic.Int64 // longest time in ns without a delivery from a queue, since the last call of pause
 }
 
-// flows begins it.
+// flows starts the consumers and the publisher.
 func flows(b *testing.B, ch *amqp.Channel) *flow {
 	const busy = 10
 	f := &flow{}
@@ -89,19 +89,19 @@ func flows(b *testing.B, ch *amqp.Channel) *flow {
 	return f
 }
 
-// pause returns the longest time that a queue has delivered nothing since it was last asked, in ms.
+// pause returns the longest time in ms without a delivery from a queue since the last call.
 func (f *flow) pause() float64 { return float64(f.longest.Swap(0)) / 1e6 }
 
-// processorTime returns how much the process has used.
+// processorTime returns the CPU time used by the process.
 func processorTime() time.Duration {
 	var u syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkPolicyChange changes the policy of 10,000 queues while messages go through some of them: the time until that is
-// answered, and until all queues have been asked and obey it; and the longest time without a delivery in a second before a
-// change and in the second that begins with it.
+// BenchmarkPolicyChange changes the policy of 10,000 queues while messages pass through some of them. It measures the time until
+// the change is answered, the time until all queues have been queried and apply it, and the longest time without a delivery in
+// the second before a change and in the second after its start.
 func BenchmarkPolicyChange(b *testing.B) {
 	node, ch := benchQueues(b)
 	f := flows(b, ch)
@@ -157,7 +157,8 @@ func obey(b *testing.B, node *supervision.Node, ttl int) {
 	}
 }
 
-// BenchmarkPolicyPreview previews a policy that gives 100,000 messages in 10,000 queues another deadline: every queue is asked.
+// BenchmarkPolicyPreview previews a policy that changes the deadlines of 100,000 messages in 10,000 queues: every queue is
+// queried.
 func BenchmarkPolicyPreview(b *testing.B) {
 	const messages = 10
 	node, ch := benchQueues(b)

@@ -10,8 +10,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// A message-ttl policy holds for the next publish, and for none before it
-// (POL-9, POL-10, TTL-24).
+// A message-ttl policy applies to later publishes only (POL-9, POL-10, TTL-24).
 func TestTTL24PolicyChange(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()
@@ -52,7 +51,7 @@ func TestTTL24PolicyChange(t *testing.T) {
 	})
 }
 
-// The smaller of argument and policy holds (TTL-9, LEASE-2).
+// The smaller value of argument and policy applies (TTL-9, LEASE-2).
 func TestPOL8Merge(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()
@@ -78,8 +77,7 @@ func TestPOL8Merge(t *testing.T) {
 	})
 }
 
-// Any change of the matched policy restarts the lease, an equal value or another
-// queue's policy does not (LEASE-4, POL-9).
+// Any change of the matching policy restarts the lease; setting equal values or another queue's policy does not (LEASE-4, POL-9).
 func TestLEASE4PolicyChange(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(b *testkit.Bubble)
@@ -121,8 +119,7 @@ func TestLEASE4PolicyChange(t *testing.T) {
 	}
 }
 
-// Limits hold at once, and what is above them dies to the policy's exchange
-// (POL-9).
+// Changed limits take effect at once, and excess messages are dead-lettered to the policy's exchange (POL-9).
 func TestPOL9Limits(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()
@@ -143,8 +140,8 @@ func TestPOL9Limits(t *testing.T) {
 	})
 }
 
-// The snapshot of an exchange is there when the policy is answered: the next
-// publish takes the alternate exchange (PRO-15).
+// The new snapshot of an exchange is in use when the policy is answered: the next publish is routed to the alternate exchange
+// (PRO-15).
 func TestPolicyAlternateExchange(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()

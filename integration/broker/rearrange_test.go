@@ -11,8 +11,8 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// Permission to list scheduled messages is not enough to change them: that takes the permissions to publish there, or a
-// tag; over AMQP and HTTP alike.
+// Changing scheduled messages needs more than the permission to list them: permission to publish there, or a user tag; over AMQP
+// and HTTP alike.
 func TestRearrangingTakesMoreThanReading(t *testing.T) {
 	queueAndExchange(t, func(b *testkit.Bubble, w *web, path string, publish func(amqp.Publishing)) {
 		at, name := `"queue":"q"`, "q"
@@ -50,7 +50,7 @@ func TestRearrangingTakesMoreThanReading(t *testing.T) {
 				t.Errorf("%s cancels in %s: %d %s", as.name, name, got.Code, got.Body)
 			}
 			if as.name == "looker" {
-				continue // nor may it have answers sent to a queue
+				continue // not permitted to have answers sent to a queue
 			}
 			ask := asker(b, b.ConnectAs(as.name, as.name).Open(), "answers-"+as.name)
 			for _, key := range []string{"scheduled.reschedule", "scheduled.cancel"} {

@@ -17,7 +17,7 @@ import (
 
 const replyName = "amq.rabbitmq.reply-to"
 
-// requester returns a channel with a consumer of replies.
+// requester returns a channel with a consumer of direct replies.
 func requester(c *testkit.Client) (*testkit.Channel, <-chan amqp.Delivery) {
 	ch := c.Open()
 	return ch, ch.Tail(replyName)
@@ -27,8 +27,7 @@ func request(body string) amqp.Publishing {
 	return amqp.Publishing{Body: []byte(body), ReplyTo: replyName, CorrelationId: "id of " + body}
 }
 
-// Several requesters, on one connection and on others, call one server; each
-// gets the answers to its own calls, in order.
+// Several requesters, on one connection and on others, call one server; each gets the replies to its own calls, in order.
 func TestReplyTo_RPC(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		server := b.Connect().Open()
@@ -73,8 +72,7 @@ func TestReplyTo_RPC(t *testing.T) {
 	})
 }
 
-// A server may ask whether its client is still there, and learns it from a
-// mandatory reply, too.
+// A server can query whether its client still exists, and is also told by the return of a mandatory reply.
 func TestReplyTo_GoneClient(t *testing.T) {
 	for how, leave := range map[string]func(c *testkit.Client, ch *testkit.Channel){
 		"channel.close":    func(_ *testkit.Client, ch *testkit.Channel) { _ = ch.Close() },
@@ -121,7 +119,7 @@ func TestReplyTo_GoneClient(t *testing.T) {
 	}
 }
 
-// stallableSocket is a client's socket that the client can stop reading.
+// stallableSocket is a client's socket on which the client can stop reading.
 type stallableSocket struct {
 	net.Conn
 	stalled atomic.Bool
@@ -136,8 +134,7 @@ func (s *stallableSocket) Read(b []byte) (int, error) {
 	return s.Conn.Read(b)
 }
 
-// A client that does not read its answers delays nobody, and gets so many of
-// them kept and no more.
+// A client that does not read its replies delays no other client, and has a limited number of replies kept for it.
 func TestReplyTo_StalledClient(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		b.Log.Allow("client unexpectedly closed")
@@ -170,7 +167,7 @@ func TestReplyTo_StalledClient(t *testing.T) {
 				refused++
 			}
 		}
-		if refused < 20 || refused > 26 { // what is with the socket counts as read
+		if refused < 20 || refused > 26 { // messages in the socket count as read
 			t.Errorf("%d of 40 replies of 1 MiB were refused", refused)
 		}
 		close(socket.end)
@@ -179,7 +176,7 @@ func TestReplyTo_StalledClient(t *testing.T) {
 	})
 }
 
-// The answers of the broker's own administration come the same way.
+// Answers of the broker's own administration arrive in the same way.
 func TestReplyTo_Administration(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch, answers := requester(b.Connect())

@@ -15,13 +15,13 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// benchChannel returns a channel of a broker that lives as long as the benchmark.
+// benchChannel returns a channel of a broker that runs until the benchmark ends.
 func benchChannel(b *testing.B) *amqp.Channel {
 	_, ch := benchBroker(b)
 	return ch
 }
 
-// benchBroker is such a broker, and a channel of it.
+// benchBroker returns such a broker, and a channel of it.
 func benchBroker(b *testing.B) (*supervision.Node, *amqp.Channel) {
 	journal := memory.New(memory.Options{})
 	node, err := supervision.Start(supervision.Config{Users: auth.NewGuest(), Journal: journal, Log: zerolog.Nop()})
@@ -46,8 +46,8 @@ func benchBroker(b *testing.B) (*supervision.Node, *amqp.Channel) {
 	return node, ch
 }
 
-// BenchmarkRetroactivePolicy gives a million queued messages another deadline by a policy (TTL-25), while a consumer takes
-// them one by one: the longest time without a delivery before the policy and in the two seconds after it.
+// BenchmarkRetroactivePolicy changes the deadlines of a million queued messages by a policy (TTL-25), while a consumer takes them
+// one by one. It measures the longest time without a delivery before the policy and in the two seconds after it.
 func BenchmarkRetroactivePolicy(b *testing.B) {
 	const messages = 1_000_000
 	ch := benchChannel(b)

@@ -25,8 +25,7 @@ func insisting(b *testkit.Bubble, ch *testkit.Channel, more amqp.Table) {
 	}
 }
 
-// A message waits for its dead-letter exchange, for a binding, and for room in
-// the target, and arrives once (DL-30).
+// A dead letter waits for its exchange, for a binding, and for room in the target, and arrives once (DL-30).
 func TestDL30Waits(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()
@@ -67,7 +66,7 @@ func TestDL30Waits(t *testing.T) {
 	})
 }
 
-// At-least-once falls back when overflow is not reject-publish (DL-30).
+// At-least-once falls back to at-most-once when overflow is not reject-publish (DL-30).
 func TestDL30FallsBack(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()
@@ -84,7 +83,7 @@ func TestDL30FallsBack(t *testing.T) {
 	})
 }
 
-// A durable classic queue tries again when a target is full (DL-29).
+// A durable classic queue retries dead-lettering when a target is full (DL-29).
 func TestDL29Refused(t *testing.T) {
 	for _, durable := range []bool{true, false} {
 		testkit.Run(t, nil, func(b *testkit.Bubble) {

@@ -48,8 +48,7 @@ func TestPublishDeliverAckConfirm(t *testing.T) {
 	})
 }
 
-// Confirms come for every way in which a publish is dealt with, and a mandatory
-// message that nobody gets is returned before its ack (PRO-6).
+// Every publish is confirmed, whatever its outcome, and an unroutable mandatory message is returned before its ack (PRO-6).
 func TestConfirmsAndReturns(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()
@@ -96,8 +95,7 @@ func TestConfirmsAndReturns(t *testing.T) {
 	})
 }
 
-// Nothing is lost, doubled or reordered between many publishes and many
-// consumers with small windows.
+// No message is lost, duplicated or reordered between many publishes and many consumers with small prefetch.
 func TestOrderAndCompleteness(t *testing.T) {
 	const each, publishers = 2000, 4
 	testkit.Run(t, nil, func(b *testkit.Bubble) {

@@ -13,7 +13,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// keepsScheduled are the arguments of a queue that does.
+// keepsScheduled are the arguments of a queue that holds scheduled messages.
 var keepsScheduled = amqp.Table{"x-delayed-messages": true}
 
 // dated returns a persistent message with a header, and its body as message-id.
@@ -36,7 +36,7 @@ func expectScheduled(b *testkit.Bubble, queue string, want int) {
 	}
 }
 
-// page lists what an actor has scheduled.
+// page returns the messages that an actor has scheduled.
 func page(b *testkit.Bubble, of mail.Address) *mail.ScheduledPage {
 	b.Helper()
 	p := testkit.Ask[*mail.ScheduledPage](b, of, func(r mail.Request) any { return &mail.ListScheduled{Request: r} })
@@ -46,7 +46,7 @@ func page(b *testkit.Bubble, of mail.Address) *mail.ScheduledPage {
 	return p
 }
 
-// ids returns the message-ids of what an actor has scheduled, in order.
+// ids returns the message-ids that an actor has scheduled, in order.
 func ids(b *testkit.Bubble, of mail.Address) string {
 	b.Helper()
 	var list []string
@@ -70,7 +70,7 @@ func reschedules(b *testkit.Bubble, of mail.Address, id string, to time.Time) in
 	}).Count
 }
 
-// On classic and on quorum queues, by each header; confirmed at once, and never early.
+// Messages are scheduled in classic and in quorum queues, by each header; they are confirmed at once, and never delivered early.
 func TestDLY8Scheduled(t *testing.T) {
 	for _, kind := range []string{"classic", "quorum"} {
 		t.Run(kind, func(t *testing.T) {
@@ -103,7 +103,7 @@ func TestDLY8Scheduled(t *testing.T) {
 	}
 }
 
-// A policy counts for the next publish; what is scheduled stays so without it.
+// A policy applies to later publishes; scheduled messages stay scheduled without it.
 func TestDLY8Policy(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()
@@ -124,7 +124,7 @@ func TestDLY8Policy(t *testing.T) {
 	})
 }
 
-// An invalid time is refused before the message is routed, and only if a queue on the route would read it.
+// An invalid time is refused before the message is routed, and only if a queue on the route evaluates it.
 func TestDLY10Refused(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		c := b.Connect()
@@ -163,7 +163,7 @@ func TestDLY10Refused(t *testing.T) {
 	})
 }
 
-// Each queue decides for itself; in a transaction too.
+// Each queue on the route schedules or delivers independently; in a transaction, too.
 func TestDLY8Fanout(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()
@@ -192,8 +192,8 @@ func TestDLY8Fanout(t *testing.T) {
 	})
 }
 
-// A retry waits in a queue that dead letters come back to, once for each time it is
-// published with a delay.
+// A message whose delay has passed is not held again by the queue to which it is dead-lettered: each publish with a delay is held
+// once.
 func TestDLY9DeadLetter(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()
@@ -210,7 +210,7 @@ func TestDLY9DeadLetter(t *testing.T) {
 		if d := ch.Fetch("dead"); d == nil || d.Headers["x-delay"] != int64(-1000) || d.Headers["x-first-death-queue"] != "q" {
 			t.Fatalf("%+v", d)
 		}
-		// rescheduled to be earlier than its date, it is not held by the next queue
+		// A message rescheduled to be earlier than its date is not held by the next queue.
 		ch.Send("", "q", dated("n", "x-deliver-at", inFuture(time.Hour)))
 		synctest.Wait()
 		if reschedules(b, b.Queue("q").PID, "n", time.Now()) != 1 {
@@ -226,7 +226,7 @@ func TestDLY9DeadLetter(t *testing.T) {
 	})
 }
 
-// Purge and delete drop them, and count them; a lease ends over them.
+// Purge and delete drop scheduled messages, and count them; a lease ends in spite of them.
 func TestDLY12EndOfScheduled(t *testing.T) {
 	testkit.RunStored(t, nil, func(b *testkit.Bubble) {
 		c := b.Connect()
@@ -254,7 +254,7 @@ func TestDLY12EndOfScheduled(t *testing.T) {
 	})
 }
 
-// Crashes and restarts, with what is listed, cancelled and rescheduled.
+// Listing, cancelling and rescheduling work across crashes and restarts.
 func TestDLY14Restarts(t *testing.T) {
 	testkit.RunStored(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()
@@ -288,7 +288,7 @@ func TestDLY14Restarts(t *testing.T) {
 	})
 }
 
-// The treatment of messages that came due while the broker was down, by the queue's setting, and its speed.
+// Messages that came due while the broker was down are treated as the queue is configured, at its release rate.
 func TestDLY13Overdue(t *testing.T) {
 	testkit.RunStored(t, nil, func(b *testkit.Bubble) {
 		b.Log.Allow("came due while the broker was down")
@@ -333,7 +333,7 @@ func TestDLY13Rate(t *testing.T) {
 	})
 }
 
-// Messages held by a delayed exchange are listed, cancelled and rescheduled as well.
+// Messages held by a delayed exchange can be listed, cancelled and rescheduled, too.
 func TestDLY11Exchange(t *testing.T) {
 	testkit.RunStored(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()
@@ -364,7 +364,7 @@ func TestDLY11Exchange(t *testing.T) {
 	})
 }
 
-// An exchange's argument or policy says what becomes of what came due meanwhile.
+// An exchange's argument or policy determines the treatment of messages that came due while the broker was down.
 func TestDLY13Exchange(t *testing.T) {
 	testkit.RunStored(t, nil, func(b *testkit.Bubble) {
 		b.Log.Allow("came due while the broker was down")
@@ -390,7 +390,7 @@ func TestDLY13Exchange(t *testing.T) {
 		}
 		b.Restart(time.Hour)
 		ch = b.Connect().Open()
-		b.Advance(10 * ms) // contents are read back
+		b.Advance(10 * ms) // until contents are read back
 		expectDrained(b, ch, "d", "")
 		expectDrained(b, ch, "q", strings.TrimSpace(strings.Repeat("m ", 20)))
 		expectHeld(b, "dropping", 0)

@@ -13,8 +13,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// BenchmarkManyQueues is requests to a broker with 100,000 queues, while 50,000 messages a second go through 1,000 of them: a
-// scrape, and pages of the list of queues.
+// BenchmarkManyQueues measures requests to a broker with 100,000 queues, while 50,000 messages a second pass through 1,000 of
+// them: a scrape, and pages of the list of queues.
 func BenchmarkManyQueues(b *testing.B) {
 	const queues, busy = 100_000, 1_000
 	node, ch := benchBroker(b)

@@ -63,7 +63,7 @@ func (f *flowAnswer) lines() (lines []string) {
 	return lines
 }
 
-// Where queues send messages on is shown: by arguments and policies, as far as it goes, and how much went there.
+// The flow shows where queues forward and dead-letter messages by arguments and policies, over several steps, and how many.
 func TestFlow(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		w, ch := bubbleWeb(b), b.Connect().Open()
@@ -134,7 +134,7 @@ func TestFlow(t *testing.T) {
 	})
 }
 
-// A Flow has no more nodes than it may, and none of those that it has lacks what it leads to for want of room.
+// The number of nodes of a flow is limited; a queue is included only if its targets have room, too.
 func TestFlowIsBounded(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		w, ch := bubbleWeb(b), b.Connect().Open()
@@ -148,13 +148,13 @@ func TestFlowIsBounded(t *testing.T) {
 	})
 }
 
-// Levels of delay queues lead from one to the next.
+// The levels of delay queues are linked one to the next.
 func TestFlowOfLadder(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		w, ch := bubbleWeb(b), b.Connect().Open()
 		serviceBusLadder.build(t, ch.Channel)
 		f := get[flowAnswer](w, "/api/x/flow/%2F")
-		if f.Sources != ladderLevels+1 || f.Truncated || len(f.Nodes) != 2*ladderLevels+2 { // with delivery, destination and its retries; no queue leads to the highest exchange
+		if f.Sources != ladderLevels+1 || f.Truncated || len(f.Nodes) != 2*ladderLevels+2 { // including delivery, the destination and its retries; no queue sends to the highest exchange
 			t.Errorf("%d %v %d %q", f.Sources, f.Truncated, len(f.Nodes), f.lines())
 		}
 	})

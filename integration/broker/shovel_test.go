@@ -25,7 +25,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// putShovel makes a shovel in /, whose addresses are those of this broker unless value says otherwise.
+// putShovel declares a shovel in /, whose addresses are those of this broker unless value says otherwise.
 func putShovel(b *testkit.Bubble, name string, value map[string]any) {
 	b.Helper()
 	all := map[string]any{"src-uri": "amqp://", "dest-uri": "amqp://"}
@@ -44,7 +44,7 @@ func putShovel(b *testkit.Bubble, name string, value map[string]any) {
 	}
 }
 
-// theShovel returns the only one that there is, or nil if there is none.
+// theShovel returns the only shovel, or nil if there is none.
 func theShovel(b *testkit.Bubble) *management.Shovel {
 	b.Helper()
 	synctest.Wait()
@@ -55,7 +55,7 @@ func theShovel(b *testkit.Bubble) *management.Shovel {
 	return &list[0]
 }
 
-// state returns the only shovel's, and why.
+// state returns the state of the only shovel, and its reason.
 func state(b *testkit.Bubble) string {
 	b.Helper()
 	x := theShovel(b)
@@ -86,7 +86,7 @@ func fill(ch *testkit.Channel, queue string, from, to int) {
 	}
 }
 
-// bodies takes what is in a queue.
+// bodies empties a queue and returns the bodies.
 func bodies(b *testkit.Bubble, ch *testkit.Channel, queue string) (list []string) {
 	b.Helper()
 	for {
@@ -108,7 +108,7 @@ func numbers(from, to int) (list []string) {
 	return list
 }
 
-// A shovel moves all that is there, and what comes, in its order and as it is, and makes the queues that are not there.
+// A shovel moves all present and later messages, in order and unchanged, and declares missing queues.
 func TestShovel(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()
@@ -134,7 +134,7 @@ func TestShovel(t *testing.T) {
 		if got := b.Queue("b"); got == nil || !got.Durable {
 			t.Errorf("%+v", got)
 		}
-		d, _, err := ch.Get("b", true) // by its priority
+		d, _, err := ch.Get("b", true) // out of order by its priority
 		if err != nil || string(d.Body) != "whole" {
 			t.Fatalf("%q %v", d.Body, err)
 		}
@@ -152,14 +152,14 @@ func TestShovel(t *testing.T) {
 	})
 }
 
-// far is another broker, which the first reaches by the host "far".
+// far is another broker, which the first one reaches as host "far".
 type far struct {
 	b       *testkit.Bubble
 	journal *memory.Journal
 	meta    *definitions.Memory
 	mu      sync.Mutex
 	node    *supervision.Node // nil while it does not run
-	to      []net.Conn        // its connections with the first
+	to      []net.Conn        // its connections to the first broker
 }
 
 // runFar runs a test with two brokers.
@@ -213,7 +213,7 @@ func (f *far) stop(journal *memory.Journal, meta *definitions.Memory) {
 	_ = meta.Close()
 }
 
-// crash starts it again with what it had stored at this moment.
+// crash restarts it with the data stored at this moment.
 func (f *far) crash() {
 	f.b.Helper()
 	journal, meta := f.journal, f.meta
@@ -223,7 +223,7 @@ func (f *far) crash() {
 	f.start()
 }
 
-// cut cuts all connections between the two.
+// cut cuts all connections between the two brokers.
 func (f *far) cut() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -233,13 +233,13 @@ func (f *far) cut() {
 	f.to = nil
 }
 
-// channel opens one to it, for a moment.
+// channel opens a channel on a new connection to it.
 func (f *far) channel() *testkit.Channel {
 	f.b.Helper()
 	return f.b.ConnectTo(f.node).Open()
 }
 
-// With on-confirm nothing is lost, whichever side goes away in the middle, and little comes twice.
+// With on-confirm no message is lost, whichever side fails in the middle, and few are duplicated.
 func TestShovelLosesNothing(t *testing.T) {
 	const count, prefetch, times = 3000, 50, 12
 	for _, toFar := range []bool{true, false} {
@@ -291,7 +291,7 @@ func TestShovelLosesNothing(t *testing.T) {
 	}
 }
 
-// A shovel that is done is deleted.
+// A shovel that has finished is deleted.
 func TestShovelIsDone(t *testing.T) {
 	for _, c := range []struct {
 		value map[string]any
@@ -327,8 +327,7 @@ func TestShovelIsDone(t *testing.T) {
 	}
 }
 
-// Messages that the destination refuses are requeued, with a delay; the rest is acknowledged one by one, so that
-// nothing is lost.
+// Messages refused by the destination are requeued after a delay; the others are acknowledged one by one, so that none is lost.
 func TestShovelRefused(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()
@@ -350,7 +349,7 @@ func TestShovelRefused(t *testing.T) {
 	})
 }
 
-// Exchanges as source and destination, with and without keys; headers tell the way.
+// Exchanges as source and destination, with and without keys; headers record the path.
 func TestShovelOfExchanges(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()
@@ -388,7 +387,7 @@ func TestShovelOfExchanges(t *testing.T) {
 	})
 }
 
-// The status of a shovel that cannot work; it retries unless its settings say no. The status has no passwords.
+// The status of a shovel that cannot run; it retries unless configured otherwise. The status contains no passwords.
 func TestShovelTerminated(t *testing.T) {
 	runFar(t, func(b *testkit.Bubble, f *far) {
 		ch := b.Connect().Open()
@@ -431,7 +430,7 @@ func TestShovelTerminated(t *testing.T) {
 		}
 		await(b, "running")
 		b.Advance(time.Second)
-		// The queue of the destination goes: a message for it stays in the source.
+		// The queue of the destination is deleted: a message for it stays in the source.
 		if _, err := ch.QueueDelete("c", false, false, false); err != nil {
 			t.Fatal(err)
 		}
@@ -440,7 +439,7 @@ func TestShovelTerminated(t *testing.T) {
 		if got := bodies(b, ch, "a"); fmt.Sprint(got) != "[3]" {
 			t.Errorf("%v", got)
 		}
-		// That of the source goes.
+		// The queue of the source is deleted.
 		ch.Declare("c", nil)
 		b.Advance(10 * time.Second)
 		if _, err := ch.QueueDelete("a", false, false, false); err != nil {
@@ -450,7 +449,7 @@ func TestShovelTerminated(t *testing.T) {
 	})
 }
 
-// Shovels are there again after a start, end with their virtual host, and begin anew after a panic.
+// Shovels are restored at a start, are deleted with their virtual host, and restart after a panic.
 func TestShovelsLive(t *testing.T) {
 	poison := false
 	testkit.RunStored(t, func(cfg *supervision.Config) {
@@ -503,7 +502,7 @@ func TestShovelsLive(t *testing.T) {
 	})
 }
 
-// A shovel without a login does everything in this broker; one with a user what that one may.
+// A shovel without a login has all permissions in this broker; one with a user has that user's permissions.
 func TestShovelsUsers(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		b.Log.Allow("shovel terminated", "refused for user 'poor'")

@@ -19,15 +19,15 @@ import (
 	"candlemark/supervision"
 )
 
-// secured is a broker that shovels reach by amqps:// as well: at 127.0.0.1, for which it has a certificate, at "other", for which it has
-// none, and at "strict", where clients show theirs. At "silent" nobody answers.
+// secured is a broker that shovels can also reach by amqps://: at 127.0.0.1, for which it has a certificate, at "other", for
+// which it has none, and at "strict", where clients must present one. The host "silent" does not answer.
 type secured struct {
 	*testkit.Bubble
 	*testkit.Channel
 	serve, strict *tls.Config
 	mu            sync.Mutex
-	asked         []string // for which hosts, one of each connection
-	ca, own       string   // parts of addresses: who vouches, and the client's own certificate
+	asked         []string // server names sent by clients, one for each connection
+	ca, own       string   // parts of addresses: the trusted authority, and the client's own certificate
 	folder        string
 	authority     *testkit.Authority
 }
@@ -83,7 +83,8 @@ func runSecured(t *testing.T, test func(s *secured)) {
 	})
 }
 
-// moves has a shovel move ten messages by these addresses. Want is "" if it does; else why it says that it does not, and nothing is lost.
+// moves has a shovel move ten messages between these addresses. It fails the test unless that succeeds, if want is "", or is
+// refused for the reason want, without losing a message.
 func (s *secured) moves(from, to, want string) {
 	s.Helper()
 	fill(s.Channel, "a", 0, 10)
@@ -103,12 +104,12 @@ func (s *secured) moves(from, to, want string) {
 	}
 }
 
-// Both sides of a shovel are encrypted, with the settings that RabbitMQ's addresses have: who vouches for the other side, which name it has,
-// and who the shovel is.
+// Both sides of a shovel can be encrypted, with the settings of RabbitMQ's addresses: the trusted authority, the expected server
+// name, and the shovel's own certificate.
 func TestShovelOverTLS(t *testing.T) {
 	runSecured(t, func(s *secured) {
 		for _, row := range []struct{ host, settings, want, asked string }{
-			{"127.0.0.1", s.ca, "", ""}, // names that are addresses are not sent
+			{"127.0.0.1", s.ca, "", ""}, // IP addresses are not sent as server names
 			{"127.0.0.1", s.ca + "&verify=verify_peer&heartbeat=0&connection_timeout=5000&depth=2", "", ""},
 			{"127.0.0.1", "", "certificate signed by unknown authority", ""},
 			{"127.0.0.1", "verify=verify_none", "", ""},
@@ -135,7 +136,7 @@ func TestShovelOverTLS(t *testing.T) {
 			s.asked = nil
 			s.mu.Unlock()
 		}
-		// As whom, and from which end.
+		// Authentication by certificate, as destination and as source.
 		external := "amqps://strict?auth_mechanism=external&server_name_indication=disable&" + s.ca + "&" + s.own
 		if err := s.Users.DeleteAccount("CN=app"); err != nil {
 			s.Fatal(err)
@@ -146,8 +147,8 @@ func TestShovelOverTLS(t *testing.T) {
 	})
 }
 
-// Certificates are read anew for each session; a side that does not shake hands is given up after connection_timeout, and the next address
-// is tried.
+// Certificates are read again for each session; if a side does not complete the handshake, the shovel gives up after
+// connection_timeout and tries the next address.
 func TestShovelOverTLSLater(t *testing.T) {
 	runSecured(t, func(s *secured) {
 		fill(s.Channel, "a", 0, 10)
@@ -161,11 +162,11 @@ func TestShovelOverTLSLater(t *testing.T) {
 		if got := state(s.Bubble); got != "starting" {
 			s.Errorf("%s before the time is over", got)
 		}
-		s.Advance(30 * time.Second) // in which the broker gives up to write its alert to a client that writes, too, into a pipe without a buffer
+		s.Advance(30 * time.Second) // during which the broker gives up writing its TLS alert to a client that is writing, too, into an unbuffered pipe
 		if got := state(s.Bubble); !strings.Contains(got, "amqps://silent: no answer within 1.5s") || !strings.Contains(got, "unknown authority") {
 			s.Error(got)
 		}
-		s.authority.Write(s.folder, s.authority.Issue(pkix.Name{CommonName: "app"})) // in the place of the foreign ones
+		s.authority.Write(s.folder, s.authority.Issue(pkix.Name{CommonName: "app"})) // replaces the foreign certificate
 		s.Advance(2 * time.Minute)
 		if got := bodies(s.Bubble, s.Channel, "b"); state(s.Bubble) != "running" || fmt.Sprint(got) != fmt.Sprint(numbers(0, 10)) {
 			s.Errorf("%s: %v", state(s.Bubble), got)

@@ -18,12 +18,11 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// laptop is a machine that can be closed, and whose clock can be set.
+// laptop is a machine that can be suspended, and whose clock can be set.
 type laptop struct {
 	start      time.Time
 	set, slept atomic.Int64 // ns
-	// paused, unless nil, is closed when the process goes on: until then nobody gets to
-	// look at the clock.
+	// paused, unless nil, is closed when the process resumes: until then reading the clock blocks.
 	paused atomic.Pointer[chan struct{}]
 }
 
@@ -37,7 +36,7 @@ func (l *laptop) Now() (int64, time.Duration) {
 
 func (l *laptop) Boottime() (int64, bool) { return int64(time.Since(l.start)) + l.slept.Load(), true }
 
-// onLaptop runs a broker on one.
+// onLaptop runs a broker on a laptop.
 func onLaptop(t *testing.T, test func(b *testkit.Bubble, l *laptop), change ...func(*supervision.Config)) {
 	t.Helper()
 	l := &laptop{}
@@ -52,8 +51,8 @@ func onLaptop(t *testing.T, test func(b *testkit.Bubble, l *laptop), change ...f
 	}, func(b *testkit.Bubble) { test(b, l) })
 }
 
-// Deadlines that passed while the machine slept are due when it wakes; later ones come as much earlier (TTL-35). Nobody
-// loses a queue in its sleep.
+// Deadlines that passed while the machine was suspended are due when it wakes; later ones are due that much earlier (TTL-35). No
+// queue expires because of a suspend.
 func TestTTL35_Sleep(t *testing.T) {
 	onLaptop(t, func(b *testkit.Bubble, l *laptop) {
 		ch := b.Connect().Open()
@@ -71,7 +70,7 @@ func TestTTL35_Sleep(t *testing.T) {
 		ch.Send("later", "", held("held", int32(1_800_000)))
 		b.Advance(5 * time.Second)
 		l.slept.Add(int64(time.Hour - 5*time.Second))
-		b.Advance(time.Second) // somebody looks
+		b.Advance(time.Second) // until the broker reads the clock
 		var got []string
 		for range 4 {
 			a := testkit.Receive(b, arrivals)
@@ -98,11 +97,11 @@ func TestTTL35_SleepKeepsLeases(t *testing.T) {
 		b.Connect().Open().Declare("leased", amqp.Table{"x-expires": 10_000})
 		b.AdvanceTo(5500 * ms)
 		l.slept.Add(int64(time.Hour))
-		ends(b, "leased", 16*time.Second) // anew from when somebody looked, at 6 s
+		ends(b, "leased", 16*time.Second) // anew from the time at which the broker noticed the suspend, 6 s
 	})
 }
 
-// A clock that is set moves nothing in memory (TTL-35), only dates.
+// Setting the clock does not change deadlines in memory (TTL-35), only dates.
 func TestTTL35_ClockIsSet(t *testing.T) {
 	for _, by := range []time.Duration{24 * time.Hour, -24 * time.Hour, 87_600 * time.Hour} {
 		t.Run(by.String(), func(t *testing.T) {
@@ -142,8 +141,8 @@ func TestTTL35_ClockIsSet(t *testing.T) {
 	}
 }
 
-// A date in a message is one by the wall clock as it is when the message comes, and so is a date that is shown; how long a message waits is not.
-// A sleep counts for both (TTL-35).
+// A date in a message is compared with the wall clock at the arrival of the message, and dates are shown by the wall clock; how
+// long a message waits does not depend on the wall clock. A suspend counts for both (TTL-35).
 func TestTTL35_Dates(t *testing.T) {
 	onLaptop(t, func(b *testkit.Bubble, l *laptop) {
 		ch := b.Connect().Open()
@@ -188,18 +187,17 @@ func TestTTL35_Dates(t *testing.T) {
 	})
 }
 
-// A clock that was set, and then a restart, which goes by it: nothing is early that
-// was published after the clock was set, and nothing is held for longer than its TTL
-// (TTL-26, TTL-35). The message before was published 10 min before the clock was set
-// and 30 min before the restart, the one after 10 min before it; both have 1 h.
+// After the clock was set, a restart relies on it: no message published after the change expires early, and none is kept longer
+// than its TTL (TTL-26, TTL-35). The message "before" was published 10 min before the change and 30 min before the restart, the
+// message "after" 10 min before the restart; both have a TTL of 1 h.
 func TestTTL35_SetAndRestarted(t *testing.T) {
 	for _, row := range []struct {
 		by   time.Duration
-		want string // who expires, and how long after the restart
+		want string // which messages expire, and how long after the restart
 	}{
-		{10 * time.Minute, "before 20m0s, after 50m0s"}, // what time has passed by the wall clock
+		{10 * time.Minute, "before 20m0s, after 50m0s"}, // the elapsed time by the wall clock
 		{2 * time.Hour, "before 0s, after 50m0s"},
-		{-24 * time.Hour, "after 50m0s, before 1h0m0s"}, // its whole TTL: how much has passed, nobody knows
+		{-24 * time.Hour, "after 50m0s, before 1h0m0s"}, // its whole TTL, since the elapsed time is unknown
 	} {
 		t.Run(row.by.String(), func(t *testing.T) {
 			onLaptop(t, func(b *testkit.Bubble, l *laptop) {
@@ -228,7 +226,8 @@ func TestTTL35_SetAndRestarted(t *testing.T) {
 	}
 }
 
-// Whatever the clocks do, nothing is early, lost, or more than a second late, as far as the machine is awake (TTL-31, TTL-35).
+// However the clocks change, no message is delivered early, lost, or more than a second late in time that the machine is awake
+// (TTL-31, TTL-35).
 func TestTTL35_AtRandom(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -243,16 +242,16 @@ func TestTTL35_AtRandom(t *testing.T) {
 		ch.Declare("q", deadTo("dead"))
 		delayed(b, ch, "later", "fanout", "dead", "")
 		arrivals := b.Connect().Open().Watch("dead")
-		type sleep struct{ at, slept time.Duration } // from then on
+		type sleep struct{ at, slept time.Duration } // effective from at on
 		sleeps := []sleep{{}}
-		due := map[string]time.Duration{} // by body; in time asleep and awake
+		due := map[string]time.Duration{} // by body; in time suspended and awake
 		for i := range 500 {
 			b.Advance(time.Duration(r.IntN(5000)) * ms)
 			switch r.IntN(8) {
 			case 0:
 				l.slept.Add(int64(1+r.IntN(10_000)) * int64(time.Second))
 				sleeps = append(sleeps, sleep{b.Elapsed(), time.Duration(l.slept.Load())})
-				b.Advance(time.Second) // until somebody looks, nothing that comes is later than it seems
+				b.Advance(time.Second) // until the broker has noticed the suspend
 			case 1:
 				l.set.Add(int64(r.IntN(2_000_000)-1_000_000) * int64(time.Second))
 			}
@@ -271,7 +270,7 @@ func TestTTL35_AtRandom(t *testing.T) {
 			if delete(due, string(a.Body)); !ok {
 				t.Fatalf("%s came twice", a.Body)
 			}
-			awake := time.Duration(math.MaxInt64) // when it was due, by who was awake
+			awake := time.Duration(math.MaxInt64) // the due time on the clock that runs only while awake
 			for i, n := range sleeps {
 				if x := max(at-n.slept, n.at); i+1 == len(sleeps) || x < sleeps[i+1].at {
 					awake = x
@@ -304,7 +303,7 @@ func TestTTL34_TenYears(t *testing.T) {
 		ch.Send("", "strict", testkit.Expiring("m", fmt.Sprint(years)))
 		ch.Send("later", "", held("m", int64(years)))
 		synctest.Wait()
-		client.Leave() // its heartbeats would take longer than ten years
+		client.Leave() // its heartbeats would slow down ten years of virtual time
 		b.AdvanceTo(time.Second + years*ms - 1)
 		for queue, ready := range map[string]int{"own": 1, "queue's": 1, "strict": 1, "leased": 0, "dead": 0, "due": 0} {
 			if n := b.Describe(queue).Ready; n != ready {

@@ -14,7 +14,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// stallable is a client's socket that can stop reading.
+// stallable is a client's socket on which the client can stop reading.
 type stallable struct {
 	net.Conn
 	stalled atomic.Bool
@@ -28,9 +28,8 @@ func (s *stallable) Read(b []byte) (int, error) {
 	return s.Conn.Read(b)
 }
 
-// 50,000 messages for a consumer whose socket is stalled: what is on its way to it
-// stays within its window, nobody else waits for a moment, and when it reads
-// again nothing is missing (PRO-8).
+// A consumer whose socket is stalled is sent 50,000 messages: the messages in flight stay within its window, other clients are
+// not delayed, and nothing is missing when it reads again (PRO-8).
 func TestStalledConsumer(t *testing.T) {
 	for _, noAck := range []bool{false, true} {
 		t.Run(fmt.Sprint("without acknowledgements ", noAck), func(t *testing.T) {
@@ -94,7 +93,7 @@ func stalls(b *testkit.Bubble, noAck bool) {
 	complete(b, deliveries, count, noAck)
 }
 
-// complete takes count deliveries, in order, and settles them.
+// complete receives count deliveries, in order, and settles them.
 func complete(b *testkit.Bubble, deliveries <-chan amqp.Delivery, count int, noAck bool) {
 	for i := range count {
 		d, ok := testkit.TryReceive(deliveries, time.Minute)

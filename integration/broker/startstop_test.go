@@ -21,8 +21,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// start makes a broker on a real socket and returns its URL and the way to stop
-// it. The leak check at the end of the package sees what is left of it.
+// start starts a broker on a real socket and returns its URL and a function to stop it. The leak check at the end of the package
+// detects anything left over.
 func start(t *testing.T) (url string, stop func()) {
 	t.Helper()
 	guest := auth.NewGuest()
@@ -61,8 +61,7 @@ func TestStartStopIdle(t *testing.T) {
 	}
 }
 
-// The broker stops in the middle of other people's work: they get an error, and
-// every publish was confirmed or is known to be unanswered.
+// The broker stops while clients are working: they get an error, and every publish was confirmed or is known to be unconfirmed.
 func TestStartStopBusy(t *testing.T) {
 	const rounds, clients = 50, 4
 	for range rounds {
@@ -78,8 +77,7 @@ func TestStartStopBusy(t *testing.T) {
 	}
 }
 
-// work publishes and consumes until the broker ends it; started is called once
-// that goes well.
+// work publishes and consumes until the broker closes the connection; it calls started after 100 publishes, or on an error.
 func work(t *testing.T, url string, n int, started func()) {
 	conn, err := amqp.Dial(url)
 	if err != nil {
@@ -120,13 +118,12 @@ func work(t *testing.T, url string, n int, started func()) {
 			started()
 		}
 	}
-	if e := <-closed; e != nil && e.Code != amqp.ConnectionForced && e.Code != amqp.FrameError { // the latter: end of file
+	if e := <-closed; e != nil && e.Code != amqp.ConnectionForced && e.Code != amqp.FrameError { // FrameError: the client library's code for the end of the stream
 		t.Errorf("closed with %v", e)
 	}
 }
 
-// Clients that say nothing, and ones that have stopped reading, hold a stop up
-// for a bounded time.
+// Idle clients, and clients that have stopped reading, delay a stop for a bounded time.
 func TestStopWithStalledClients(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		guest := auth.NewGuest()
@@ -159,7 +156,7 @@ func TestStopWithStalledClients(t *testing.T) {
 		}
 		client.stalled.Store(true)
 		begun := time.Now()
-		_ = node.Stop(context.Background()) // whether it says that somebody had to be cut off is not the point
+		_ = node.Stop(context.Background()) // the error for forcibly closed connections does not matter here
 		if took := time.Since(begun); took > 30*time.Second {
 			t.Errorf("took %s", took)
 		}
@@ -168,8 +165,7 @@ func TestStopWithStalledClients(t *testing.T) {
 	})
 }
 
-// stallableConn is a socket whose owner stops reading when it is stalled: what comes
-// then is discarded.
+// stallableConn is a socket whose owner can stop reading: later data is discarded.
 type stallableConn struct {
 	net.Conn
 	stalled atomic.Bool
@@ -185,7 +181,7 @@ func (m *stallableConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Two brokers in one process have nothing in common (PRO-17).
+// Two brokers in one process share nothing (PRO-17).
 func TestTwoBrokers(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		guest := auth.NewGuest()

@@ -20,8 +20,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Everything that was confirmed to clients, or acknowledged by them, before a stop holds: queues that are behind with
-// their mail handle it, and the journal has it.
+// Everything that was confirmed to clients or acknowledged by them before a stop is kept: queues process their mailboxes, and the
+// journal has it.
 func TestStopSettles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		journal := memory.New(memory.Options{Delay: time.Millisecond})
@@ -49,7 +49,7 @@ func TestStopSettles(t *testing.T) {
 		must(err)
 		for range acked {
 			must((<-deliveries).Ack(false))
-			must(ch.Flow(true)) // a round trip, so that each ack is a mail of its own
+			must(ch.Flow(true)) // a round trip, so that each ack is a message of its own to the queue
 		}
 		for range late {
 			must(ch.PublishWithContext(t.Context(), "", "q", false, false, amqp.Publishing{DeliveryMode: 2, Body: []byte("late")}))
@@ -65,11 +65,11 @@ func TestStopSettles(t *testing.T) {
 		if left := again.Take(id); len(left) != messages-acked+late {
 			t.Errorf("%d messages are left, want %d", len(left), messages-acked+late)
 		}
-		time.Sleep(time.Second) // for the library's own goroutines
+		time.Sleep(time.Second) // for goroutines of the library
 	})
 }
 
-// TestStopSettles_Forwarded: a message that is being moved on when the broker stops is in one queue, not in both.
+// TestStopSettles_Forwarded: a message that is being forwarded when the broker stops is in one queue afterwards, not in both.
 func TestStopSettles_Forwarded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		journal := memory.New(memory.Options{Delay: time.Millisecond})
@@ -78,7 +78,7 @@ func TestStopSettles_Forwarded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		const messages = 1000 // more than are under way at a time
+		const messages = 1000 // more than are forwarded at a time
 		var ids [2]journals.QueueID
 		v, _ := node.VHost("/")
 		for i, args := range []amqp.Table{{"x-forward-to": "amq.fanout"}, nil} {
@@ -110,12 +110,12 @@ func TestStopSettles_Forwarded(t *testing.T) {
 		if from, to := len(again.Take(ids[0])), len(again.Take(ids[1])); from+to != messages {
 			t.Errorf("%d messages are in the one queue, %d in the other, of %d", from, to, messages)
 		}
-		time.Sleep(time.Second) // for the library's own goroutines
+		time.Sleep(time.Second) // for goroutines of the library
 	})
 }
 
-// slowStage returns a broker whose queues take 100 ms over what is settled, and who sent something to a queue 1 ms over
-// the answer, with a client.
+// slowStage returns a broker whose queues take 100 ms to process a settlement, and whose senders to queues take 1 ms to process
+// an answer, with a client.
 func slowStage(t *testing.T, journal journals.Journal) (*supervision.Node, *amqp.Connection) {
 	t.Helper()
 	node, err := supervision.Start(supervision.Config{
@@ -142,7 +142,7 @@ func slowStage(t *testing.T, journal journals.Journal) (*supervision.Node, *amqp
 	return node, conn
 }
 
-// levels remembers the levels of what is logged.
+// levels records the levels of log messages.
 type levels struct {
 	mu  sync.Mutex
 	bad []string
@@ -159,8 +159,8 @@ func (l *levels) WriteLevel(level zerolog.Level, line []byte) (int, error) {
 	return len(line), nil
 }
 
-// Neither a client that does not answer, nor one that does not even read, nor
-// one in its handshake holds the broker up; and nobody calls that an error.
+// A client that does not answer, one that does not read, and one in its handshake do not delay a stop beyond its limit, and none
+// of them is logged as an error.
 func TestStopIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		journal := memory.New(memory.Options{})
@@ -200,8 +200,7 @@ func TestStopIsBounded(t *testing.T) {
 	})
 }
 
-// gate is the client's side of a connection whose writes go nowhere once it is
-// shut.
+// gate is the client's side of a connection; once it is shut, its writes are discarded.
 type gate struct {
 	net.Conn
 	mu     sync.Mutex

@@ -11,8 +11,8 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// TestDeadLetterQueueThatIsNotStored: durable queues start whatever their dead-letter queues were, and what died while the broker was
-// off is in them.
+// TestDeadLetterQueueThatIsNotStored: durable queues start whether or not their dead-letter queues were stored, and messages that
+// expired while the broker was off are dead-lettered to those.
 func TestDeadLetterQueueThatIsNotStored(t *testing.T) {
 	for name, dlq := range map[string]func(b *testkit.Bubble, ch *testkit.Channel, name string){
 		"transient": func(b *testkit.Bubble, ch *testkit.Channel, name string) { ch.Declare(name, nil) },
@@ -45,7 +45,7 @@ func deadLetterQueueOfKind(t *testing.T, dlq func(b *testkit.Bubble, ch *testkit
 			stores(b, ch, "", name, persistent("dies", "1000"), persistent("stays", ""))
 		}
 	}, time.Minute, func(b *testkit.Bubble, ch *testkit.Channel) {
-		b.Advance(time.Second) // for the dead to be stored
+		b.Advance(time.Second) // until dead letters are stored
 		for i := range queues {
 			name := fmt.Sprintf("orders-%d", i)
 			if got := ch.Drain(name); !slices.Equal(got, []string{"stays"}) {
@@ -58,7 +58,8 @@ func deadLetterQueueOfKind(t *testing.T, dlq func(b *testkit.Bubble, ch *testkit
 	})
 }
 
-// TestDeadLetterQueuesByPolicyAtTheStart: a policy that came while they were stored is no reason for a queue to come without one.
+// TestDeadLetterQueuesByPolicyAtTheStart: at the start a queue gets its dead-letter queue by a policy, even if the policy was set
+// after the queue was stored.
 func TestDeadLetterQueuesByPolicyAtTheStart(t *testing.T) {
 	again(t, func(b *testkit.Bubble, ch *testkit.Channel) {
 		ch.Declare("q.dlq", nil)
@@ -67,7 +68,7 @@ func TestDeadLetterQueuesByPolicyAtTheStart(t *testing.T) {
 		b.SetPolicy("p", `{"pattern":"^(q|other)$","definition":{"dead-letter-queue":true}}`)
 		stores(b, ch, "", "q", persistent("dies", "1000"))
 	}, time.Minute, func(b *testkit.Bubble, ch *testkit.Channel) {
-		b.Advance(time.Second) // for the dead to be stored
+		b.Advance(time.Second) // until dead letters are stored
 		if got := ch.Drain("q.dlq"); !slices.Equal(got, []string{"dies"}) {
 			b.Errorf("q.dlq has %q", got)
 		}

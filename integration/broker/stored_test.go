@@ -12,7 +12,7 @@ import (
 	"candlemark/policies"
 )
 
-// policyNames returns those of a virtual host, all for "".
+// policyNames returns the names of policies of a virtual host, of all if vhost is "".
 func policyNames(b *testkit.Bubble, vhost string, operator bool) (names []string) {
 	b.Helper()
 	list, err := b.Node.ListPolicies(context.Background(), vhost, operator)
@@ -37,8 +37,7 @@ func setOperatorPolicy(b *testkit.Bubble, vhost, name, body string) {
 	}
 }
 
-// Users, permissions, virtual hosts with all that is said of them, policies and
-// parameters are after a restart what they were.
+// Users, permissions, virtual hosts with their settings, policies and parameters are unchanged after a restart.
 func TestUsersPoliciesParametersSurvive(t *testing.T) {
 	testkit.RunStored(t, nil, func(b *testkit.Bubble) {
 		makeVHost(b, auth.VHost{Name: "dev", Description: "d", Tags: []string{"x"}, DefaultQueueType: "quorum", Tracing: true})
@@ -91,8 +90,7 @@ func TestUsersPoliciesParametersSurvive(t *testing.T) {
 	})
 }
 
-// A deleted virtual host takes its policies along for good, also when one of its
-// name is made anew.
+// A deleted virtual host deletes its policies permanently, even if one by that name is created again.
 func TestDeletedDefinitionsStayDeleted(t *testing.T) {
 	testkit.RunStored(t, nil, func(b *testkit.Bubble) {
 		makeVHost(b, auth.VHost{Name: "dev"})
@@ -153,7 +151,7 @@ func TestDefinitionsNotStored(t *testing.T) {
 	})
 }
 
-// Changes that were answered survive a crash of the broker.
+// Changes that were confirmed survive a crash of the broker.
 func TestAnsweredDefinitionsSurviveACrash(t *testing.T) {
 	testkit.RunStored(t, nil, func(b *testkit.Bubble) {
 		makeVHost(b, auth.VHost{Name: "dev"})

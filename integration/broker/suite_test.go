@@ -12,7 +12,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// Messages published in a transaction have their deadlines from the commit (TTL-12).
+// The TTL of a message published in a transaction begins at the commit (TTL-12).
 func TestTTL12_FromTheCommit(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch, other := b.Connect().Open(), b.Connect().Open()
@@ -73,8 +73,7 @@ func TestTTL13_CopiesAreIndependent(t *testing.T) {
 	})
 }
 
-// The expectations of the test suites of RabbitMQ's Java client about expiry (TTL-37), for TTLs of queues and of
-// messages.
+// The expectations about expiry in the test suites of RabbitMQ's Java client (TTL-37), for TTLs of queues and of messages.
 func TestTTL37_JavaClientsSuite(t *testing.T) {
 	const ttl = 2000 * ms
 	tests := map[string]func(b *testkit.Bubble, ch *testkit.Channel, send func(body string)){
@@ -159,7 +158,7 @@ func TestTTL37_JavaClientsSuite(t *testing.T) {
 	}
 }
 
-// The consumer that is late to the party sees the first message only (TTL-37).
+// A consumer that subscribes late gets only the first message (TTL-37; "late to the party" in the Java suite).
 func TestTTL37_LateToTheParty(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()
@@ -175,8 +174,8 @@ func TestTTL37_LateToTheParty(t *testing.T) {
 	})
 }
 
-// LavinMQ has other ways to a delayed exchange, and drops the header. Here an exchange is delayed by its type alone, keeps the header with its sign
-// changed, and counts beyond 32 bits (DLY-7).
+// LavinMQ has other ways to declare a delayed exchange, and removes the header. In Candlemark only the type makes an exchange
+// delayed, the header is kept with its sign changed, and delays may exceed 32 bits (DLY-7).
 func TestDLY7_LavinMQsWays(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()

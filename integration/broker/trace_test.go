@@ -10,8 +10,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// The firehose, as its users see it: switched on, it copies what is published
-// and what is delivered, of running channels too; switched off, nothing.
+// While the firehose is switched on, it copies published and delivered messages, also of existing channels; otherwise none.
 func TestTrace_Firehose(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		conn := b.Connect()
@@ -24,7 +23,7 @@ func TestTrace_Firehose(t *testing.T) {
 		taken := ch.Tail("q")
 		ch.Send("x", "k", testkit.Text("before"))
 		testkit.Receive(b, taken)
-		b.Advance(0) // the channel has yet to look whether it is traced when the client has its message
+		b.Advance(0) // the channel reads the trace setting only after the client has its message
 		b.VHost().SetTracing(true)
 		ch.Send("x", "k", amqp.Publishing{Body: []byte("seen"), MessageId: "m", Headers: amqp.Table{"h": "v"}})
 		testkit.Receive(b, taken)

@@ -22,8 +22,8 @@ func deadTo(queue string, more ...any) amqp.Table {
 	return args
 }
 
-// A thousand messages in random order of their TTLs leave at their own
-// millisecond, wherever they stand and without a consumer (TTL-30, TTL-31).
+// A thousand messages with TTLs in random order each expire at their own millisecond, at any position and without a consumer
+// (TTL-30, TTL-31).
 func TestTTL30ExpiryAtAnyPosition(t *testing.T) {
 	const count = 1000
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
@@ -62,7 +62,7 @@ func TestTTL30ExpiryAtAnyPosition(t *testing.T) {
 	})
 }
 
-// A message is never early, also when it is published between two milliseconds.
+// A message never expires early, even if it is published between two milliseconds.
 func TestTTL31NeverEarly(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()
@@ -119,8 +119,7 @@ func TestTTL9QueueTTL(t *testing.T) {
 	}
 }
 
-// The property is delivered as it came (TTL-11), and not from its deadline on
-// (TTL-14, TTL-17).
+// The expiration property is delivered unchanged (TTL-11), but a message is not delivered after its deadline (TTL-14, TTL-17).
 func TestTTL17HandOver(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()
@@ -140,8 +139,8 @@ func TestTTL17HandOver(t *testing.T) {
 	})
 }
 
-// Unacknowledged messages do not expire (TTL-15); back in the queue they do, at
-// their original deadline, or at once if that has passed (TTL-16).
+// Unacked messages do not expire (TTL-15); when requeued they expire at their original deadline, or at once if it has passed
+// (TTL-16).
 func TestTTL16Requeue(t *testing.T) {
 	back := map[string]func(ch *testkit.Channel, d amqp.Delivery) error{
 		"nack":   func(_ *testkit.Channel, d amqp.Delivery) error { return d.Nack(false, true) },
@@ -182,7 +181,7 @@ func TestTTL16Requeue(t *testing.T) {
 	}
 }
 
-// A message that was acknowledged past its deadline is done (TTL-15).
+// A message acknowledged after its deadline is settled, not dead-lettered (TTL-15).
 func TestTTL15AckAfterDeadline(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()
@@ -217,14 +216,14 @@ func TestTTL20Zero(t *testing.T) {
 				ch.Declare("dead", nil)
 				ch.Declare("q", args)
 				dead := b.Connect().Open().Watch("dead")
-				ch.Send("", "q", zero) // nobody there
+				ch.Send("", "q", zero) // no consumer
 				testkit.Receive(b, dead)
 				if d := ch.Fetch("q"); d != nil {
 					t.Error("basic.get got a message with TTL 0")
 				}
 				sub := b.Connect().Open()
 				deliveries := sub.Subscribe("q", 1)
-				ch.Send("", "q", zero) // taken at once
+				ch.Send("", "q", zero) // delivered at once
 				d := testkit.Receive(b, deliveries)
 				ch.Send("", "q", zero) // the only credit is in use
 				testkit.Receive(b, dead)
@@ -244,8 +243,7 @@ func TestTTL20Zero(t *testing.T) {
 	}
 }
 
-// A long queue whose messages all expire at one moment keeps its order and
-// loses none of them (TTL-31, TTL-33, DL-31).
+// A long queue whose messages all expire at the same time keeps their order and loses none of them (TTL-31, TTL-33, DL-31).
 func TestTTL33ManyAtOnce(t *testing.T) {
 	const count = 10_000
 	testkit.Run(t, nil, func(b *testkit.Bubble) {

@@ -13,7 +13,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// typed is a broker with a queue "dead", and what makes queues of one type that dead-letter to it.
+// typed is a broker with a queue "dead", and a function to declare queues of one type that dead-letter to it.
 type typed struct {
 	*testkit.Bubble
 	*testkit.Channel
@@ -26,7 +26,7 @@ func (q *typed) queue(name string, more ...any) {
 	durable(q.Bubble, q.Channel, name, args)
 }
 
-// counts checks how many are ready in q, and then in dead.
+// counts checks the numbers of ready messages in q and in dead.
 func (q *typed) counts(at time.Duration, ready, dead int) {
 	q.Helper()
 	q.AdvanceTo(at)
@@ -35,10 +35,10 @@ func (q *typed) counts(at time.Duration, ready, dead int) {
 	}
 }
 
-// The rules for all queues hold for classic and quorum queues alike. RabbitMQ's quorum queues can do less: their leases
-// are looked at every five seconds, and are not renewed by a declare (LEASE-12).
+// The rules for queues apply to classic and quorum queues alike. RabbitMQ's quorum queues are more limited: their leases are
+// checked every five seconds, and a declare does not renew them (LEASE-12).
 func TestBothTypes(t *testing.T) {
-	const at = time.Second // when every test begins, a whole millisecond
+	const at = time.Second // start of every test, a whole millisecond
 	tests := map[string]func(q *typed){
 		"TTL-9 TTL-10 the shorter counts": func(q *typed) {
 			q.queue("q", "x-message-ttl", 300)
@@ -212,10 +212,10 @@ func TestBothTypes(t *testing.T) {
 			if got := q.Drain("dead"); !slices.Equal(got, []string{"0", "1"}) {
 				q.Errorf("dead: %v", got)
 			}
-			d, _, _ := q.Get("q", false) // counts no longer
+			d, _, _ := q.Get("q", false) // no longer counted as ready
 			q.Publish("", "q", testkit.Text("3"))
 			q.counts(at+50*ms, 1, 0)
-			_ = d.Nack(false, true) // and now it does: the head goes
+			_ = d.Nack(false, true) // counted again: the head is dropped
 			q.counts(at+50*ms, 1, 1)
 			if got := q.Drain("q"); !slices.Equal(got, []string{"3"}) {
 				q.Errorf("left: %v", got)
@@ -329,7 +329,7 @@ func TestBothTypes(t *testing.T) {
 	}
 }
 
-// The differences of quorum queues: a TTL of 0, the strategy, how overflow is decided, and the delivery limit.
+// Differences of quorum queues: a TTL of 0, the dead-lettering strategy, the overflow decision, and the delivery limit.
 func TestQuorumDiffers(t *testing.T) {
 	overflow := func(ack bool) func(q *typed) {
 		return func(q *typed) {

@@ -20,8 +20,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// TestOlderDefinitionsKeepMessages: a start over definitions that do not know queues of the journal is refused and says which, and what
-// they have is there when the newest definitions are back.
+// TestOlderDefinitionsKeepMessages: the broker refuses to start with definitions that lack queues of the journal, and names
+// these; their messages are present when the newest definitions are restored.
 func TestOlderDefinitionsKeepMessages(t *testing.T) {
 	older := definitions.NewMemory()
 	again(t, func(b *testkit.Bubble, ch *testkit.Channel) {
@@ -59,8 +59,8 @@ func TestOlderDefinitionsKeepMessages(t *testing.T) {
 	})
 }
 
-// TestDeletedQueueAtACrash: a broker that ends between the two steps of a deletion starts by itself, without the queue; and the
-// definitions forget it then.
+// TestDeletedQueueAtACrash: a broker that ends between the two steps of a deletion starts without the queue and without
+// intervention, and then removes it from the definitions.
 func TestDeletedQueueAtACrash(t *testing.T) {
 	again(t, func(b *testkit.Bubble, ch *testkit.Channel) {
 		durable(b, ch, "q", nil)
@@ -77,7 +77,7 @@ func TestDeletedQueueAtACrash(t *testing.T) {
 	})
 }
 
-// TestDeletedQueuesAreForgotten: the definitions remember a deleted queue only until its messages are gone.
+// TestDeletedQueuesAreForgotten: the definitions record a deleted queue only until its messages are deleted.
 func TestDeletedQueuesAreForgotten(t *testing.T) {
 	again(t, func(b *testkit.Bubble, ch *testkit.Channel) {
 		for range 20 {
@@ -98,7 +98,8 @@ func TestDeletedQueuesAreForgotten(t *testing.T) {
 	})
 }
 
-// TestNamesInTheJournal: the journal has the name of a durable queue from its first message on until it ends, and of no other.
+// TestNamesInTheJournal: the journal records the name of a durable queue from its first message until its end, and no other
+// names.
 func TestNamesInTheJournal(t *testing.T) {
 	name := journals.Name{VHost: "/", Queue: "q"}
 	again(t, func(b *testkit.Bubble, ch *testkit.Channel) {
@@ -128,8 +129,8 @@ func TestNamesInTheJournal(t *testing.T) {
 	})
 }
 
-// TestNamesAreRecordedByAStart: in a data folder without names the queues that have messages get theirs, names of queues that nobody
-// knows and that have none are forgotten, and a start that is refused shows a queue without a name by its number.
+// TestNamesAreRecordedByAStart: in a data folder without names, a start records the names of queues that have messages and
+// removes names of unknown queues without messages; a start that is refused reports a queue without a name by its number.
 func TestNamesAreRecordedByAStart(t *testing.T) {
 	var id journals.QueueID
 	again(t, func(b *testkit.Bubble, ch *testkit.Channel) {

@@ -28,7 +28,7 @@ func enter(b *testkit.Bubble, user, password, vhost string) (*amqp.Connection, e
 	return conn, err
 }
 
-// makeVHost makes one in which guest may do everything.
+// makeVHost creates a virtual host in which guest has all permissions.
 func makeVHost(b *testkit.Bubble, v auth.VHost) {
 	b.Helper()
 	if _, err := b.Node.PutVHost(context.Background(), v); err != nil {
@@ -96,7 +96,7 @@ func TestVHostsAreIsolated(t *testing.T) {
 	})
 }
 
-// Deleting takes everything along, gives clients the reason, and leaves the name free.
+// Deleting a virtual host deletes its contents, tells clients the reason, and makes the name available.
 func TestVHostDelete(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		b.Log.Allow("vhost 'dev' is deleted", "vhost dev not found")
@@ -145,8 +145,7 @@ func TestVHostDelete(t *testing.T) {
 	})
 }
 
-// While clients declare, publish and consume at full speed the vhost is deleted:
-// everybody gets an answer, nobody hangs.
+// The virtual host is deleted while clients declare, publish and consume at full speed: every client is answered, and none hangs.
 func TestVHostDeleteUnderLoad(t *testing.T) {
 	testkit.Run(t, shaken, func(b *testkit.Bubble) {
 		b.Log.Allow("vhost 'busy' is deleted", "the virtual host is gone", "Exception (")
@@ -177,7 +176,7 @@ func TestVHostDeleteUnderLoad(t *testing.T) {
 			}
 			removeVHost(b, "busy")
 			for range cap(done) {
-				// A client whose publish fails right behind its close-ok takes that for the end.
+				// A client whose publish fails directly after its close-ok reports that failure instead.
 				if err := testkit.Receive(b, done); !isCode(err, amqp.ConnectionForced, "CONNECTION_FORCED - vhost 'busy' is deleted") &&
 					!isCode(err, amqp.FrameError, "io: read/write on closed pipe") {
 					t.Errorf("closed with %v", err)
@@ -232,7 +231,7 @@ func TestVHostDefaultQueueType_DEC12(t *testing.T) {
 	})
 }
 
-// A broker starts with all the virtual hosts that it has, or none.
+// A broker starts with all of its virtual hosts, or not at all.
 func TestVHostsAtStart(t *testing.T) {
 	for _, names := range [][]string{{}, {"/", "a", "b"}} {
 		users := auth.NewUsers(auth.Options{})
@@ -252,7 +251,7 @@ func TestVHostsAtStart(t *testing.T) {
 	}
 }
 
-// A user who is deleted is logged out; its permissions end with it.
+// The connections of a deleted user are closed; its permissions end.
 func TestUserDelete(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		b.Log.Allow("user 'app' is deleted", "invalid credentials", "handshake failed")
@@ -266,7 +265,7 @@ func TestUserDelete(t *testing.T) {
 			t.Fatal(err)
 		}
 		closed := conn.NotifyClose(make(chan *amqp.Error, 1))
-		synctest.Wait() // else the user may be gone before the connection counts as its
+		synctest.Wait() // otherwise the user may be deleted before the connection is registered as its own
 		if found, err := b.Node.DeleteUser(context.Background(), "app"); !found || err != nil {
 			t.Fatal(found, err)
 		}

@@ -14,8 +14,8 @@ import (
 	"candlemark/protocol"
 )
 
-// wire is a client that sends exactly what the test gives it, on channel 1 unless it
-// is said on another, and notes what it hears.
+// wire is a client that sends exactly the frames given by the test, on channel 1 unless another is given, and records the
+// answers.
 type wire struct {
 	*testkit.Bubble
 	conn  net.Conn
@@ -23,8 +23,7 @@ type wire struct {
 	heard []string
 }
 
-// dialWire opens a connection; it is ready when the server has said
-// connection.start.
+// dialWire opens a connection; it returns after connection.start.
 func dialWire(b *testkit.Bubble) *wire {
 	ours, theirs := net.Pipe()
 	b.Node.Connect(ours)
@@ -55,7 +54,7 @@ func startOk(user, password string) *protocol.ConnectionStartOk {
 	}
 }
 
-// listen notes methods, with what distinguishes errors.
+// listen records methods, with the details of errors.
 func (w *wire) listen() {
 	var pending []byte
 	buf := make([]byte, 1<<16)
@@ -86,7 +85,7 @@ func (w *wire) listen() {
 	}
 }
 
-// inWords returns a method's name; for errors and returns also what they say.
+// inWords returns a method's name; for errors and returns also their codes and texts.
 func inWords(f protocol.Frame) string {
 	method, err := protocol.DecodeMethod(f.Payload)
 	if err != nil {
@@ -114,7 +113,7 @@ func (w *wire) hear(what string) {
 	w.heard = append(w.heard, what)
 }
 
-// take returns what was heard since the last time, once the broker is quiet.
+// take returns the answers received since the last call, once the broker is idle.
 func (w *wire) take() string {
 	synctest.Wait()
 	w.mu.Lock()
@@ -125,29 +124,29 @@ func (w *wire) take() string {
 }
 
 func (w *wire) write(b []byte) {
-	_, _ = w.conn.Write(b) // the broker may have hung up
+	_, _ = w.conn.Write(b) // the broker may have closed the connection
 }
 
-// on is something said on another channel.
+// on is a frame or method sent on another channel.
 type on struct {
 	channel uint16
 	what    any
 }
 
-// rawFrame is a frame of any kind.
+// rawFrame is a frame of any type.
 type rawFrame struct {
 	kind    uint8
 	payload []byte
 }
 
-// whole is a whole basic.publish.
+// whole is a complete basic.publish with header and body.
 type whole struct {
 	protocol.BasicPublish
 	protocol.Properties
 	body string
 }
 
-// say says several things, each when the broker is quiet.
+// say sends several items, each when the broker is idle.
 func (w *wire) say(things ...any) {
 	for _, thing := range things {
 		channel := uint16(1)
@@ -180,14 +179,14 @@ func frames(channel uint16, thing any) []byte {
 	panic(fmt.Sprintf("%T cannot be said", thing))
 }
 
-// row returns the answer to the last thing said, on a broker of its own.
+// row is a list of items to send to a broker of its own, and the answer to the last one.
 type row struct {
-	name string // with the rule
+	name string // including the rule
 	say  []any
 	want string
 }
 
-// play runs a table over connections with channel 1 open.
+// play runs the rows of a table, each on a connection with channel 1 open.
 func play(t *testing.T, rows []row) {
 	t.Helper()
 	for _, r := range rows {

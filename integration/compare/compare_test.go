@@ -34,7 +34,7 @@ func TestScriptsHaveNames(t *testing.T) {
 	}
 }
 
-// TestCompatibilityDocument keeps docs/compatibility.md equal to the table; CANDLEMARK_REWRITE=1 writes it anew.
+// TestCompatibilityDocument checks that docs/compatibility.md equals the table; CANDLEMARK_REWRITE=1 rewrites it.
 func TestCompatibilityDocument(t *testing.T) {
 	path := filepath.Join("..", "..", "docs", "compatibility.md")
 	if os.Getenv("CANDLEMARK_REWRITE") != "" {
@@ -129,7 +129,8 @@ func startBroker(t *testing.T) string {
 	return at.String()
 }
 
-// TestWithItself plays scripts of all areas against two brokers of ours: nothing may differ, and everything must be answered.
+// TestWithItself runs scripts of all areas against two Candlemark brokers: their answers must not differ, and every request must
+// be answered.
 func TestWithItself(t *testing.T) {
 	chosen, err := choose(scripts(), "^(connection/frame|channel|exchange/redeclare|queue/exclusive|bind|ack|tx|cancel|dead/again|copy|reply-to)/")
 	if err != nil {

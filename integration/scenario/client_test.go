@@ -10,7 +10,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// The order of what one client sees in the same millisecond.
+// The order in which events of one client in the same millisecond are listed.
 const (
 	answer = iota
 	returned
@@ -20,21 +20,21 @@ const (
 	closed
 )
 
-// client is one connection with one channel, which is in confirm mode, and in dialects of AMQP 1.0 one of these with a session.
+// client is a connection with a channel in confirm mode and, in dialects of AMQP 1.0, another connection with a session.
 type client struct {
 	*stage
 	name string
 	conn *testkit.Client
 	ch   *testkit.Channel
 	modern
-	// unacked settle deliveries by their body: func(fate) error.
+	// unacked maps bodies of deliveries to functions that settle them: func(fate) error.
 	unacked *sync.Map
 	tags    map[string]string // of consumers, by queue
-	// published are the bodies of the messages of the channel, the first of which has number 1.
+	// published are the bodies of the messages published on the channel; the first has number 1.
 	published []string
 }
 
-// named returns a client that is connected and has an open channel.
+// named returns the client of that name, connected and with an open channel.
 func (s *stage) named(name string) *client {
 	c := s.clients[name]
 	if c == nil {
@@ -69,7 +69,7 @@ func (c *client) open() {
 	}(c.ch.Returns)
 }
 
-// confirms returns how publishes were answered, in their order.
+// confirms records the confirms of publishes, in order.
 func (c *client) confirms(confirms <-chan amqp.Confirmation) {
 	for n := range confirms {
 		what := "refused"
@@ -80,7 +80,7 @@ func (c *client) confirms(confirms <-chan amqp.Confirmation) {
 	}
 }
 
-// follow records why the broker ended a channel or a connection, with all its channels.
+// follow records the reason for which the broker closed a channel, or a connection with all its channels.
 func (c *client) follow(why <-chan *amqp.Error, what string) {
 	if err, ok := <-why; ok && err.Server && !(what == "channel" && c.conn.IsClosed()) {
 		c.see(closed, what+" closed:", fmt.Sprint(err.Code, " ", err.Reason), "")
@@ -89,13 +89,12 @@ func (c *client) follow(why <-chan *amqp.Error, what string) {
 
 func (c *client) see(order int, what, item, tail string) { c.seeFrom("", order, what, item, tail) }
 
-// seeFrom is for what has an order only among what comes from the same queue.
+// seeFrom records an event that is ordered only relative to events of the same queue.
 func (c *client) seeFrom(queue string, order int, what, item, tail string) {
 	c.seen <- sight{at: c.Elapsed() - c.begin, who: c.name, order: order, queue: queue, what: what, item: item, tail: tail}
 }
 
-// try fails the test unless an error is the broker's, which is seen by the
-// channel that it closes.
+// try fails the test unless an error is the broker's, which is recorded by the channel that it closes.
 func (c *client) try(err error) bool {
 	if e, ok := err.(*amqp.Error); err != nil && (!ok || !e.Server) {
 		c.Fatalf("%s: %v", c.name, err)
@@ -103,7 +102,7 @@ func (c *client) try(err error) bool {
 	return err == nil
 }
 
-// got records a delivery, and keeps it if it is to be settled.
+// got records a delivery, and keeps it if it has to be settled.
 func (c *client) got(order int, queue string, d amqp.Delivery, unacked bool, tail string) {
 	if unacked {
 		c.unacked.Store(string(d.Body), func(to fate) error {
@@ -128,7 +127,7 @@ func (c *client) seeDelivery(order int, queue, body, tail string, redelivered bo
 	c.seeFrom(from, order, "got", body, " from "+queue+tail+history)
 }
 
-// history is x-death in brief, the most recent death first.
+// history is a short form of x-death, the most recent death first.
 func history(headers amqp.Table) (text string) {
 	deaths, _ := headers["x-death"].([]any)
 	for _, d := range deaths {
@@ -144,7 +143,7 @@ func history(headers amqp.Table) (text string) {
 	return text
 }
 
-// destination splits EXCHANGE/KEY; what has no slash is a queue.
+// destination splits EXCHANGE/KEY; a text without a slash is a queue.
 func destination(text string) (exchange, key string) {
 	if exchange, key, ok := strings.Cut(text, "/"); ok {
 		return exchange, key

@@ -8,28 +8,29 @@ import (
 	"testing"
 )
 
-// dialect is how clients publish, receive and settle. All else they do in AMQP 0-9-1.
+// dialect is how clients publish, receive and settle. For everything else they use AMQP 0-9-1.
 type dialect int
 
 const (
 	amqp091 dialect = iota
-	amqp10          // as RabbitMQ 4 speaks it
-	azure           // that of Azure Service Bus: queues are entities
+	amqp10          // as in RabbitMQ 4
+	azure           // as in Azure Service Bus: queues are entities
 )
 
 var dialectNames = map[dialect]string{amqp10: "AMQP 1.0", azure: "Service Bus"}
 
-// histories tell of dead letters, which clients of Service Bus do not see.
+// histories are texts about dead letters, which clients of Service Bus do not see.
 var histories = regexp.MustCompile(`, (expired|rejected|maxlen|delivery_limit) in \w+( \d+ times)?|, came back \d+ times`)
 
-// A file with counting says that clients of AMQP 1.0 see how often what is redelivered came back to its classic queues (DL-9).
+// A comment that matches counting says that clients of AMQP 1.0, unlike those of 0-9-1, see how often redelivered messages of the
+// file's classic queues came back (DL-9).
 var (
 	counting    = regexp.MustCompile(`(?m)^# In AMQP 1\.0 what is redelivered (came back \d+ times)`)
 	redelivered = regexp.MustCompile(`(?m)redelivered$`)
 )
 
-// TestDialects plays the files of testdata once more with clients of AMQP 1.0, who see the same at the same moments. A file in which they do not
-// says so: "# Not AMQP 1.0: why", "# Not Service Bus: why".
+// TestDialects plays the files of testdata with clients of AMQP 1.0, which must see the same events at the same times. A file
+// that differs contains "# Not AMQP 1.0: why" or "# Not Service Bus: why".
 func TestDialects(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {

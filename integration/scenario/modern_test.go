@@ -13,7 +13,7 @@ import (
 	classic "github.com/rabbitmq/amqp091-go"
 )
 
-// fate of a delivery that is settled.
+// fate is how a delivery is settled.
 type fate int
 
 const (
@@ -22,7 +22,7 @@ const (
 	requeue
 )
 
-// modern adds a session to the channel of a client, and a link for each queue and direction.
+// modern adds to a client a session of AMQP 1.0, with a link for each queue and direction.
 type modern struct {
 	conn10    *amqp.Conn
 	session   *amqp.Session
@@ -31,13 +31,13 @@ type modern struct {
 	receipts  chan publish
 }
 
-// publish is one whose outcome is awaited.
+// publish is a publish without an outcome yet.
 type publish struct {
 	body    string
 	receipt amqp.SendReceipt
 }
 
-// credit is that of a consumer without prefetch.
+// credit is the credit of a consumer without prefetch.
 const credit = 1000
 
 func (c *client) openSession() {
@@ -59,16 +59,16 @@ func (c *client) openSession() {
 	go c.outcomes(c.receipts)
 }
 
-// end ends the session.
+// endSession ends the session.
 func (c *client) endSession() {
 	if c.session != nil {
 		close(c.receipts)
-		_ = c.session.Close(context.Background()) // the broker may have ended it
+		_ = c.session.Close(context.Background()) // the broker may have ended it already
 		c.session = nil
 	}
 }
 
-// hangUp ends the connection.
+// hangUp closes the connection of AMQP 1.0.
 func (c *client) hangUp() {
 	c.endSession()
 	if c.conn10 != nil {
@@ -76,7 +76,7 @@ func (c *client) hangUp() {
 	}
 }
 
-// outcomes returns how publishes were answered, in their order.
+// outcomes records the outcomes of publishes, in order.
 func (c *client) outcomes(receipts <-chan publish) {
 	for p := range receipts {
 		state, err := p.receipt.Wait(context.Background())
@@ -91,7 +91,7 @@ func (c *client) outcomes(receipts <-chan publish) {
 	}
 }
 
-// address of a queue, or of an exchange with a key.
+// address returns the address of a queue, or of an exchange with a key.
 func (c *client) address(exchange, key string) string {
 	switch {
 	case exchange != "":
@@ -102,7 +102,7 @@ func (c *client) address(exchange, key string) string {
 	return "/queues/" + key
 }
 
-// send publishes in AMQP 1.0 what m says.
+// send publishes m over AMQP 1.0 with each of the bodies.
 func (c *client) send(exchange, key string, m classic.Publishing, bodies []string) {
 	c.Helper()
 	address := c.address(exchange, key)
@@ -170,7 +170,7 @@ func (c *client) receiver(queue string, settled bool, args classic.Table) *amqp.
 	return r
 }
 
-// received records a delivery, and keeps how it is settled, after which more happens.
+// received records a delivery, and keeps a function to settle it, which calls more afterwards.
 func (c *client) received(order int, queue string, r *amqp.Receiver, m *amqp.Message, settled bool, tail string, more func()) {
 	body := string(m.GetData())
 	if !settled {
@@ -185,20 +185,20 @@ func (c *client) received(order int, queue string, r *amqp.Receiver, m *amqp.Mes
 				err = r.ModifyMessage(ctx, m, &amqp.ModifyMessageOptions{DeliveryFailed: true})
 			}
 			if errors.As(err, new(*amqp.LinkError)) {
-				return nil // as an ack in 0-9-1 is not answered
+				return nil // as for an ack in 0-9-1, there is no answer
 			}
 			more()
 			return err
 		})
 	}
 	redelivered := !m.Header.FirstAcquirer
-	if m.Annotations["x-opt-deaths"] != nil { // a dead letter never is at its first acquirer, redelivered or not
+	if m.Annotations["x-opt-deaths"] != nil { // a dead letter is never at its first acquirer, redelivered or not
 		redelivered = m.Header.FirstAcquirer
 	}
 	c.seeDelivery(order, queue, body, tail, redelivered, deaths(m))
 }
 
-// deaths is x-opt-deaths as history has x-death.
+// deaths returns x-opt-deaths in the form of history.
 func deaths(m *amqp.Message) (text string) {
 	all, _ := m.Annotations["x-opt-deaths"].([]map[any]any)
 	for _, death := range all {
@@ -207,7 +207,7 @@ func deaths(m *amqp.Message) (text string) {
 			text += fmt.Sprintf(" %s times", n)
 		}
 	}
-	if m.Header.DeliveryCount > 0 && all == nil { // that of a dead letter continues, unlike x-delivery-count (DL-9)
+	if m.Header.DeliveryCount > 0 && all == nil { // the count of a dead letter continues, unlike x-delivery-count (DL-9)
 		text += fmt.Sprintf(", came back %v times", m.Header.DeliveryCount)
 	}
 	return text
@@ -222,11 +222,11 @@ func (c *client) take(queue string, unacked bool) {
 	}
 	c.Advance(0)
 	m := r.Prefetched()
-	if m == nil && c.Describe(queue).Ready > 0 { // it has to be read from the disk
+	if m == nil && c.Describe(queue).Ready > 0 { // it must be read from disk
 		c.Advance(time.Millisecond)
 		m = r.Prefetched()
 	}
-	if err := r.DrainCredit(context.Background(), nil); err != nil { // go-amqp drains with no credit
+	if err := r.DrainCredit(context.Background(), nil); err != nil { // go-amqp sends the drain with a link-credit of 0
 		c.Fatalf("%s: %v", c.name, err)
 	}
 	leave := func() {
@@ -244,7 +244,7 @@ func (c *client) take(queue string, unacked bool) {
 	}
 }
 
-// attach begins to consume.
+// attach starts a consumer.
 func (c *client) attach(queue string, settled bool, prefetch int, args classic.Table) {
 	c.Helper()
 	r := c.receiver(queue, settled, args)
@@ -279,7 +279,7 @@ func (c *client) attach(queue string, settled bool, prefetch int, args classic.T
 	}()
 }
 
-// detach ends a consumer; what it has unsettled goes back.
+// detach ends a consumer; its unsettled deliveries are requeued.
 func (c *client) detach(queue string) {
 	if err := c.receivers[queue].Close(context.Background()); err != nil {
 		c.Fatalf("%s: %v", c.name, err)

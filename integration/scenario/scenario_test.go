@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// rule is the id of one on a page of docs/spec.
+// rule is the id of a rule in docs/spec.
 var rule = regexp.MustCompile(`(?m)^#.*\b[A-Z]{2,5}-\d+`)
 
 // TestScenarios plays every file of testdata.
@@ -37,7 +37,7 @@ func TestScenarios(t *testing.T) {
 		if !rule.Match(text) {
 			t.Errorf("%s: no comment cites a rule of docs/spec", path)
 		}
-		// The library's own goroutines and timers stay outside the bubble.
+		// The library's own goroutines and timers must stay outside the bubble.
 		seen := play(t, read(t, string(text)), amqp091)
 		datadriven.RunTest(t, path, func(*testing.T, *datadriven.TestData) string {
 			next := seen[0]
@@ -56,7 +56,7 @@ func read(t *testing.T, text string) (directives []datadriven.TestData) {
 	return directives
 }
 
-// play carries out directives in a bubble and returns what was seen during each.
+// play runs directives in a bubble and returns the events seen during each.
 func play(t *testing.T, directives []datadriven.TestData, in dialect) (seen []string) {
 	testkit.RunStored(t, nil, func(b *testkit.Bubble) {
 		s := &stage{Bubble: b, clients: map[string]*client{}, dialect: in, begin: b.Elapsed()}
@@ -83,7 +83,7 @@ func play(t *testing.T, directives []datadriven.TestData, in dialect) (seen []st
 	return seen
 }
 
-// stage is a broker with the clients that were named so far.
+// stage is a broker with the clients named so far.
 type stage struct {
 	*testkit.Bubble
 	clients map[string]*client
@@ -92,17 +92,17 @@ type stage struct {
 	seen    chan sight
 }
 
-// sight is something that a client has seen.
+// sight is an event seen by a client.
 type sight struct {
 	at         time.Duration
 	who        string
-	order      int    // of what one client sees in the same millisecond
-	queue      string // it comes from: the order of deliveries of several queues is arbitrary
+	order      int    // among events of one client in the same millisecond
+	queue      string // source of a delivery; deliveries of different queues have no order
 	what       string
-	item, tail string // of equal sights the items are listed in one line
+	item, tail string // items of equal events are listed in one line
 }
 
-// do carries out one command and lets everything happen that follows from it.
+// do runs one command and waits for all its consequences.
 func (s *stage) do(c command) {
 	if s.seen == nil {
 		s.seen = make(chan sight, 1<<16)
@@ -125,7 +125,7 @@ func (s *stage) do(c command) {
 	s.Advance(0)
 }
 
-// sights returns what was seen since the last call.
+// sights returns the events seen since the last call.
 func (s *stage) sights() string {
 	var all []sight
 	for len(s.seen) > 0 {

@@ -17,20 +17,20 @@ import (
 	"github.com/cockroachdb/datadriven"
 )
 
-// command is one line. Words and options are removed as they are read; any that are left over are errors.
+// command is one line. Words and options are removed as they are read; leftover ones are errors.
 type command struct {
 	*stage
 	pos    string
 	who    string
 	args   []datadriven.CmdArg // with values
-	words  []string            // without
+	words  []string            // without values
 	client *client
 }
 
 // verbs are the clients' commands. They take words in this order, and options.
 var verbs = map[string]func(c *command){
 	"declare":  (*command).declare,  // QUEUE [durable] [exclusive] [auto-delete] [x-…=…]
-	"check":    (*command).check,    // QUEUE: a passive declare, which says how many messages are ready
+	"check":    (*command).check,    // QUEUE: a passive declare, which shows the number of ready messages
 	"exchange": (*command).exchange, // NAME TYPE [x-…=…]
 	"bind":     (*command).bind,     // QUEUE EXCHANGE/KEY
 	"publish":  (*command).publish,  // DESTINATION BODY… [persistent] [mandatory] [expiration=] [priority=] [id=] [x-…=…]
@@ -42,9 +42,9 @@ var verbs = map[string]func(c *command){
 	"requeue":  (*command).requeue,  // BODY…
 	"purge":    (*command).purge,    // QUEUE
 	"delete":   (*command).delete,   // QUEUE
-	"close":    (*command).close,    // the channel
+	"close":    (*command).close,    // closes the channel
 	"leave":    (*command).leave,    // closes the connection
-	"vanish":   (*command).vanish,   // cuts it
+	"vanish":   (*command).vanish,   // cuts the connection
 }
 
 // operations are the commands to the broker.
@@ -58,7 +58,7 @@ var operations = map[string]func(c *command){
 	"clear-policy":    func(c *command) { c.ClearPolicy(c.word("a name")) },
 }
 
-// positional removes the words without a value from the arguments.
+// positional removes the words without values from the arguments.
 func (c *command) positional() (words []string) {
 	c.args = slices.DeleteFunc(slices.Clone(c.args), func(a datadriven.CmdArg) bool {
 		if len(a.Vals) == 0 {
@@ -69,7 +69,7 @@ func (c *command) positional() (words []string) {
 	return words
 }
 
-// word takes the next word.
+// word removes and returns the next word.
 func (c *command) word(what string) string {
 	if len(c.words) == 0 {
 		c.Fatalf("%s: %s is missing", c.pos, what)
@@ -79,7 +79,7 @@ func (c *command) word(what string) string {
 	return first
 }
 
-// flag takes a word from wherever it stands.
+// flag removes a word at any position, and reports whether it was present.
 func (c *command) flag(name string) bool {
 	i := slices.Index(c.words, name)
 	if i >= 0 {
@@ -88,7 +88,7 @@ func (c *command) flag(name string) bool {
 	return i >= 0
 }
 
-// option takes the value of an option, "" if it is not there.
+// option removes an option and returns its value, "" if it is missing.
 func (c *command) option(name string) (value string) {
 	c.args = slices.DeleteFunc(c.args, func(a datadriven.CmdArg) bool {
 		if a.Key == name {
@@ -152,7 +152,7 @@ func value(text string) any {
 func (c *command) declare() {
 	durable, exclusive, autoDelete := c.flag("durable"), c.flag("exclusive"), c.flag("auto-delete")
 	args := c.table()
-	if c.dialect == azure { // else messages are locked for a minute (LOCK-11)
+	if c.dialect == azure { // otherwise messages are locked for a minute (LOCK-11)
 		args["x-consumer-timeout"] = int64(315360000000)
 	}
 	_, err := c.client.ch.QueueDeclare(c.word("a queue"), durable, autoDelete, exclusive, false, args)
@@ -242,7 +242,7 @@ func (c *command) cancel() {
 	c.client.try(c.client.ch.Cancel(c.client.tags[queue], false))
 }
 
-// settle ends the deliveries of the messages that are named.
+// settle settles the deliveries of the named messages.
 func (c *command) settle(to fate) {
 	for len(c.words) > 0 {
 		body := c.word("a body")
@@ -300,7 +300,7 @@ func (c *command) restart() {
 
 func (c *command) crash() {
 	for _, client := range c.clients {
-		client.conn.Cut() // nobody is told
+		client.conn.Cut() // connections are cut without a close
 		client.hangUp()
 	}
 	clear(c.clients)
@@ -328,7 +328,7 @@ func (c *command) operator(text string) {
 	c.seen <- sight{at: c.Elapsed() - c.begin, who: "operator", what: text}
 }
 
-// policy puts one in force: all options but three are of its definition.
+// policy sets a policy: all options except three belong to its definition.
 func (c *command) policy(operator bool) {
 	name := c.word("a name")
 	body := map[string]any{"pattern": c.option("pattern"), "priority": c.number("priority")}

@@ -20,15 +20,14 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(sandbox.Of(m).Run()) }
 
-// far says to the program with coverage how far it is to go.
+// far tells the program with coverage how far to play a walk.
 const far = "CANDLEMARK_TEST_WALK"
 
-// actors are the packages whose files count.
+// actors are the packages whose files are counted.
 const actors = "candlemark/actors/connection,candlemark/actors/channel,candlemark/actors/channel/assembler,candlemark/actors/channel/output,candlemark/actors/channel/routing,candlemark/actors/exchange,candlemark/actors/vhost," +
 	"candlemark/actors/queue/messages,candlemark/actors/queue,candlemark/actors/deadletter"
 
-// walks are played by the program with coverage; whole includes the end, which
-// is what it is about.
+// walks are played by the program with coverage; whole includes the last step, which is the one measured.
 var walks = []struct {
 	name  string
 	files int
@@ -38,7 +37,7 @@ var walks = []struct {
 	{"expiry", 6, expiry},
 }
 
-// publish is one message for a consumer who is waiting.
+// publish delivers one message to a waiting consumer.
 func publish(b *testkit.Bubble, whole bool) {
 	publisher, consumer := b.Connect().Open(), b.Connect().Open()
 	publisher.Declare("orders", nil)
@@ -52,7 +51,7 @@ func publish(b *testkit.Bubble, whole bool) {
 	b.Advance(time.Second)
 }
 
-// expiry is the end of one that nobody consumes.
+// expiry lets a message without a consumer expire.
 func expiry(b *testkit.Bubble, whole bool) {
 	publisher := b.Connect().Open()
 	publisher.Declare("dead", nil)
@@ -67,7 +66,7 @@ func expiry(b *testkit.Bubble, whole bool) {
 	}
 }
 
-// TestFilesOnTheWay compares the lists of docs/ARCHITECTURE.md with what runs.
+// TestFilesOnTheWay compares the lists of files in docs/ARCHITECTURE.md with the files that run.
 func TestFilesOnTheWay(t *testing.T) {
 	if until := os.Getenv(far); until != "" {
 		for _, w := range walks {
@@ -107,7 +106,7 @@ func listed(t *testing.T, name string) (files []string) {
 	return files
 }
 
-// block is a run of statements without a branch.
+// block is a sequence of statements without a branch.
 type block struct {
 	at         string // FILE:FROM,TO, the file from the root
 	statements int
@@ -142,7 +141,7 @@ func ran(t *testing.T, program, name, until string) map[block]bool {
 	return blocks
 }
 
-// only counts by file the statements that ran only in the whole walk.
+// only counts by file the statements that run only in the whole walk.
 func only(whole, before map[block]bool) map[string]int {
 	statements := map[string]int{}
 	for b := range whole {

@@ -17,12 +17,12 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// contents are those of a small cut.
+// contents are the files of a small cut.
 var contents = map[string]string{
 	"definitions.db": strings.Repeat("definitions", 1000), "journal/0000000003.segment": strings.Repeat("messages", 3000), "journal/checkpoint-0000000001": "",
 }
 
-// cut counts in released what is given back.
+// cut returns a cut of contents that counts released files in released.
 func cut(released *int) *Cut {
 	c := &Cut{Manifest: Manifest{Version: "1.2.3", Node: "candlemark@test", Messages: 7, Revision: 9}}
 	for _, name := range []string{"definitions.db", "journal/0000000003.segment", "journal/checkpoint-0000000001"} {
@@ -34,7 +34,7 @@ func cut(released *int) *Cut {
 	return c
 }
 
-// folder makes an empty one.
+// folder returns a file system with an empty folder /backup.
 func folder(t *testing.T, seed uint64) *vfs.Memory {
 	t.Helper()
 	m := vfs.NewMemory(seed)
@@ -53,7 +53,7 @@ func copied(m *vfs.Memory) error {
 	return err
 }
 
-// same fails unless a restored folder has what was there, and nothing else.
+// same fails unless a restored folder holds exactly contents.
 func same(t *testing.T, m *vfs.Memory, dir string) {
 	t.Helper()
 	top, err := m.List(dir)
@@ -84,7 +84,7 @@ func content(t *testing.T, m *vfs.Memory, path string) []byte {
 	return b
 }
 
-// TestBackupAndRestore: what was copied comes back, once and only into an empty folder; a second backup does not go on top of it.
+// TestBackupAndRestore: a backup is restored, only into an empty folder; a second backup into the same folder is refused.
 func TestBackupAndRestore(t *testing.T) {
 	m := folder(t, 1)
 	if err := copied(m); err != nil {
@@ -111,8 +111,8 @@ func TestBackupAndRestore(t *testing.T) {
 	}
 }
 
-// TestCrashes: whenever the plug is pulled while a backup is written, it is whole or refused; and while it is restored, the folder
-// is whole or refused.
+// TestCrashes: after a power cut during a backup the backup is complete or refused; after one during a restore the
+// folder is complete or refused.
 func TestCrashes(t *testing.T) {
 	for _, restoring := range []bool{false, true} {
 		finished := 0
@@ -161,8 +161,8 @@ func TestCrashes(t *testing.T) {
 	}
 }
 
-// TestDamagedBackup: a backup with a bit that is not what was written, or with a file that is missing, longer or shorter, is refused
-// and nothing is restored; or what is wrong is no more than a text of the manifest.
+// TestDamagedBackup: a backup with a flipped bit, or with a file that is missing, longer or shorter, is refused, and
+// nothing is restored. A flipped bit in the manifest may go unnoticed if all files are restored unchanged.
 func TestDamagedBackup(t *testing.T) {
 	files := []string{ManifestName, "definitions.db", "journal-0000000003.segment", "journal-checkpoint-0000000001"}
 	refused := func(m *vfs.Memory, what string) bool {
@@ -216,7 +216,7 @@ func TestDamagedBackup(t *testing.T) {
 	}
 }
 
-// TestRefusedManifests: a manifest that no version has written, or a newer one, is refused.
+// TestRefusedManifests: a manifest of a newer version or with invalid contents is refused.
 func TestRefusedManifests(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"format":2,"version":"9.9"}`: "newer version (9.9)", `{}`: "names no files", `{"format":1}`: "names no files",
@@ -237,7 +237,7 @@ func TestRefusedManifests(t *testing.T) {
 	}
 }
 
-// TestFailedBackup: a backup for which there is no room, that is cancelled, or that the disk fails, leaves nothing behind.
+// TestFailedBackup: a backup that fails for lack of space or by a disk error, or is cancelled, leaves no files behind.
 func TestFailedBackup(t *testing.T) {
 	broken := errors.New("broken")
 	m := folder(t, 1)

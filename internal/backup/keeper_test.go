@@ -14,7 +14,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// stuck is a file that is copied until it is let go, or until the backup is cancelled.
+// stuck is a source whose copy blocks until goOn is closed.
 type stuck struct{ goOn chan struct{} }
 
 func (s *stuck) WriteTo(w io.Writer) (int64, error) {
@@ -26,7 +26,8 @@ func (s *stuck) WriteTo(w io.Writer) (int64, error) {
 	return int64(n), err
 }
 
-// TestKeeperRefusesFolders: a backup goes into a folder of its own, named from the root, that nobody else reads.
+// TestKeeperRefusesFolders: a backup is refused unless its folder is new or empty, has an absolute path and is outside
+// the data folder; the folder is made accessible to its owner only.
 func TestKeeperRefusesFolders(t *testing.T) {
 	dir := t.TempDir()
 	data := filepath.Join(dir, "data")
@@ -77,8 +78,8 @@ func TestKeeperRefusesFolders(t *testing.T) {
 	}
 }
 
-// TestKeeperRunsOne: one backup runs at a time; it can be cancelled, by Close too, and leaves nothing then; one that cannot be taken
-// has failed.
+// TestKeeperRunsOne: one backup runs at a time. A backup cancelled by CancelBackup or Close leaves no files behind. A
+// backup whose cut fails has failed.
 func TestKeeperRunsOne(t *testing.T) {
 	dir := t.TempDir()
 	var file *stuck
@@ -121,7 +122,7 @@ func TestKeeperRunsOne(t *testing.T) {
 	if _, err := k.StartBackup(ended, first); err != nil {
 		t.Fatal(err)
 	}
-	cancel() // whoever asked may go
+	cancel() // the request that started the backup may end
 	close(file.goOn)
 	k.working.Wait()
 	if b := k.Backup(); b.State != management.BackupFinished {

@@ -13,7 +13,7 @@ import (
 	"candlemark/internal/bench/verify"
 )
 
-// Exit codes, by what a run found.
+// The exit code depends on the findings of a run.
 func TestExit(t *testing.T) {
 	for name, c := range map[string]struct {
 		found  verify.Findings
@@ -41,7 +41,7 @@ func TestExit(t *testing.T) {
 	}
 }
 
-// The rows of the table are command lines.
+// The rows of the table contain valid command lines.
 func TestTable(t *testing.T) {
 	for _, row := range profile.Table {
 		if _, err := profile.Parse(strings.Fields(row.Command)); err != nil || row.Work == "" {
@@ -63,7 +63,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// Two brokers beside each other.
+// The results of two brokers are shown side by side.
 func TestComparison(t *testing.T) {
 	side := func(broker string, rates ...float64) (all []*report.Result) {
 		for _, rate := range rates {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// conn is a connection with contents that ask in turn.
+// conn is a connection whose contents request room.
 type conn struct {
 	*Arrivals
 	excused bool
@@ -55,8 +55,7 @@ func (i *Intake) holds(t *testing.T, contents, transactions int64) {
 	}
 }
 
-// Contents get room up to the limit, the others wait their turn, whatever their
-// size, and one of any size gets room when nothing is held.
+// Contents get room up to the limit; the others wait in order, whatever their size. If nothing is held, a content of any size gets room.
 func TestIntake_OldestFirst(t *testing.T) {
 	i := newIntake(25*mb, 0)
 	a, b, c, d := i.connect(), i.connect(), i.connect(), i.connect()
@@ -75,7 +74,7 @@ func TestIntake_OldestFirst(t *testing.T) {
 	b.hears(t, "2 true")
 	c.hears(t)
 	i.holds(t, 30*mb, 0)
-	third.Return() // it waits no more
+	third.Return() // cancels the waiting request
 	if c.Stuck() || b.Stuck() || b.Held() != 30*mb {
 		t.Error("it is stuck")
 	}
@@ -84,7 +83,7 @@ func TestIntake_OldestFirst(t *testing.T) {
 	}
 }
 
-// The free allowance is for all contents of a connection together.
+// All contents of a connection share one free allowance.
 func TestIntake_FreeOnce(t *testing.T) {
 	i := newIntake(mb, 0)
 	other, a := i.connect(), i.connect()
@@ -109,27 +108,26 @@ func TestIntake_FreeOnce(t *testing.T) {
 	i.holds(t, mb, 0)
 }
 
-// A connection that waits with one content and holds room with another goes
-// beyond the limit if everybody does so, up to twice of it; then contents are
-// refused.
+// If all connections wait, a connection that waits with one content and holds room with another may exceed the limit,
+// up to twice the limit; beyond it, contents are refused.
 func TestIntake_EverybodyWaits(t *testing.T) {
 	i := newIntake(10*mb, 0)
 	a, b := i.connect(), i.connect()
 	_, _ = a.ask(5*mb, 1)
 	second, _ := b.ask(5*mb, 2)
 	a.ask(5*mb, 3)
-	a.hears(t) // b may end
+	a.hears(t) // b is still able to finish
 	b.ask(8*mb, 4)
 	a.hears(t, "3 true")
 	b.hears(t)
 	i.holds(t, 15*mb, 0)
 	a.ask(3*mb, 5)
-	b.hears(t, "4 false") // the oldest, and too large
-	a.hears(t)            // b goes on
+	b.hears(t, "4 false") // the oldest request, and too large
+	a.hears(t)            // b can continue
 	second.Return()
 	a.hears(t, "5 true")
 	i.holds(t, 13*mb, 0)
-	for n := range uint64(36) { // nothing else is held
+	for n := range uint64(36) { // while nothing else is held
 		a.ask(16*mb, n)
 	}
 	if len(a.heard) != 36 || a.heard[35] != "35 false" || a.Stuck() {
@@ -137,7 +135,7 @@ func TestIntake_EverybodyWaits(t *testing.T) {
 	}
 }
 
-// During an alarm nobody begins, but for those who could not end otherwise.
+// During an alarm no content gets room, except on a connection that could otherwise not finish the contents for which it holds room.
 func TestIntake_Paused(t *testing.T) {
 	i := newIntake(10*mb, 0)
 	a, b := i.connect(), i.connect()
@@ -157,8 +155,8 @@ func TestIntake_Paused(t *testing.T) {
 	b.hears(t, "2 true")
 }
 
-// A connection that holds room while others wait has to make progress with each content, unless the broker does not
-// read it.
+// A connection that holds room while others wait is evicted unless each of its contents progresses; connections that
+// the broker does not read are excused.
 func TestIntake_Eviction(t *testing.T) {
 	i := newIntake(12*mb, 10*mb)
 	slow, fast, excused, transaction := i.connect(), i.connect(), i.connect(), i.connect()
@@ -172,7 +170,7 @@ func TestIntake_Eviction(t *testing.T) {
 	pass := func(d time.Duration, short bool) {
 		for end := at + d; at < end; at += time.Second {
 			goesOn.Came(SlowestRate)
-			steady.Came(10 * SlowestRate) // which makes up for nothing
+			steady.Came(10 * SlowestRate) // fast progress of one content does not make up for the other
 			i.Look(at, short)
 		}
 	}
@@ -191,7 +189,7 @@ func TestIntake_Eviction(t *testing.T) {
 	pass(time.Hour, false)
 	late := i.connect()
 	pass(2*time.Second, true)
-	late.Keep(mb) // has less time, so is judged later
+	late.Keep(mb) // it began to hold room later, so it is judged later
 	lately, _ := late.ask(FreeArrival+1, 5)
 	pass(Window, true)
 	if transaction.evicted != 1 || late.evicted != 0 {
@@ -205,7 +203,7 @@ func TestIntake_Eviction(t *testing.T) {
 	}
 }
 
-// Transactions are refused what they find no room for.
+// Transactions for which there is no room are refused.
 func TestIntake_Transactions(t *testing.T) {
 	i := newIntake(mb, 10*mb)
 	a, b := i.connect(), i.connect()
@@ -222,7 +220,7 @@ func TestIntake_Transactions(t *testing.T) {
 	i.holds(t, 0, 2*mb)
 }
 
-// Nobody has bounds without an intake.
+// Without an intake there are no limits.
 func TestIntake_Nil(t *testing.T) {
 	var i *Intake
 	a := i.Of(nil)
@@ -234,8 +232,7 @@ func TestIntake_Nil(t *testing.T) {
 	r.Return()
 }
 
-// Whatever connections do, each of their contents gets its turn or is refused, in
-// bounded room, and nothing is left in the end.
+// With random requests and returns, each content is admitted or refused within the limits, and in the end nothing is held.
 func TestIntake_Random(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	i := newIntake(20*mb, 0)

@@ -27,7 +27,7 @@ func TestRoom(t *testing.T) {
 	none.Return(5)
 }
 
-// TestRoomOfMany: nobody gets what another one has.
+// TestRoomOfMany: concurrent users never hold the same room twice.
 func TestRoomOfMany(t *testing.T) {
 	var r Room
 	r.SetLimit(1000)

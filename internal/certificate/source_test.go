@@ -13,8 +13,7 @@ import (
 	"candlemark/internal/testkit"
 )
 
-// shake has a client and a server shake hands, and returns the name in the
-// server's certificate.
+// shake runs a TLS handshake and returns the common name of the server's certificate.
 func shake(t *testing.T, server, client *tls.Config) (name string, errServer, errClient error) {
 	t.Helper()
 	ours, theirs := net.Pipe()
@@ -24,7 +23,7 @@ func shake(t *testing.T, server, client *tls.Config) (name string, errServer, er
 	go func() {
 		s := tls.Server(ours, server)
 		err := s.Handshake()
-		if err == nil { // with TLS 1.3 the client hears of a refusal when it reads
+		if err == nil { // with TLS 1.3 the client gets a refusal at its first read
 			_, err = s.Write([]byte{1})
 		}
 		done <- err
@@ -40,7 +39,7 @@ func shake(t *testing.T, server, client *tls.Config) (name string, errServer, er
 	return name, <-done, errClient
 }
 
-// touch makes a file look changed, however coarse the clock of the file system.
+// touch changes the modification times of files by ahead, so that they differ even if the file system's clock is coarse.
 func touch(t *testing.T, ahead time.Duration, files ...string) {
 	t.Helper()
 	for _, f := range files {
@@ -83,7 +82,7 @@ func TestCertificateFollowsItsFiles(t *testing.T) {
 		t.Error("rubbish was read")
 	}
 	a.Write(folder, a.Issue(pkix.Name{CommonName: "third"}))
-	touch(t, 2*time.Minute, cert, key) // as long as the rubbish: only who is told can know
+	touch(t, 2*time.Minute, cert, key) // Reload needs no handshake to read them
 	if err := s.Reload(); err != nil {
 		t.Error(err)
 	}
@@ -94,7 +93,7 @@ func TestCertificateFollowsItsFiles(t *testing.T) {
 	want("third")
 }
 
-// All of several sources are read again, or none.
+// Either all of several sources are reloaded, or none.
 func TestReloadIsAllOrNothing(t *testing.T) {
 	a, one, two := testkit.NewAuthority(t), t.TempDir(), t.TempDir()
 	open := func(folder string) *Source {
@@ -154,7 +153,7 @@ func TestPeersAreChecked(t *testing.T) {
 	}
 }
 
-// Only the versions that were chosen are spoken.
+// Only the configured TLS versions are accepted.
 func TestVersions(t *testing.T) {
 	a := testkit.NewAuthority(t)
 	cert, key, _ := a.Write(t.TempDir(), a.Issue(pkix.Name{CommonName: "x"}))

@@ -20,7 +20,7 @@ func BenchmarkLook(b *testing.B) {
 	}
 }
 
-// BenchmarkAt is a timer more, and one that is called off, beside so many that wait.
+// BenchmarkAt stops a timer and starts another, while many others are pending.
 func BenchmarkAt(b *testing.B) {
 	for _, waiting := range []int{0, 100_000} {
 		b.Run(strconv.Itoa(waiting), func(b *testing.B) {

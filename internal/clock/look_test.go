@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// laptop is a machine whose clock can be set and that can sleep, in virtual time.
+// laptop is a machine in virtual time whose wall clock can be set and that can be suspended.
 type laptop struct {
 	start      time.Time
 	set, slept time.Duration
-	blind      bool          // has no clock that goes on in its sleep
-	between    time.Duration // passes between two readings
+	blind      bool          // has no clock that counts time asleep
+	between    time.Duration // time before each reading
 	readings   int
-	behind     time.Duration // passes behind the second one
+	behind     time.Duration // time after every second reading
 }
 
 func (l *laptop) Now() (int64, time.Duration) {
@@ -45,8 +45,8 @@ func (d *delayed) Now() (int64, time.Duration) {
 
 func (*delayed) Boottime() (int64, bool) { return 0, false }
 
-// A process that is held up while it takes the base reading is never ahead of the wall clock: messages with a date
-// would be early until the broker restarts. The reading is repeated to be exact.
+// The clock is never ahead of the wall clock, even if the process is paused while it takes the base reading: otherwise
+// messages with a date would be early until a restart. Slow readings are repeated for precision.
 func TestBaseReading_PRO13(t *testing.T) {
 	for readings, behind := range map[int]time.Duration{0: 0, 1: 0, 3: 0, 1000: time.Millisecond} {
 		synctest.Test(t, func(t *testing.T) {
@@ -58,7 +58,7 @@ func TestBaseReading_PRO13(t *testing.T) {
 	}
 }
 
-// A wall clock that is set moves nothing but Skew; a sleep is a leap of the present (TTL-35).
+// Setting the wall clock changes only Skew; time asleep advances the clock by as much (TTL-35).
 func TestTTL35_Look(t *testing.T) {
 	const hour = time.Hour
 	for _, row := range []struct {
@@ -106,7 +106,7 @@ func TestTTL35_Look(t *testing.T) {
 	}
 }
 
-// A process that is held up behind the readings takes no clock for set (TTL-35).
+// A pause after the readings is not mistaken for a set clock (TTL-35).
 func TestTTL35_HeldUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &laptop{start: time.Now(), readings: 1}
@@ -120,7 +120,7 @@ func TestTTL35_HeldUp(t *testing.T) {
 	})
 }
 
-// Short sleeps add up, and what was set comes back (TTL-35).
+// Short sleeps add up, and a clock that is set back again has no skew (TTL-35).
 func TestTTL35_AddsUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &laptop{start: time.Now()}
@@ -149,7 +149,7 @@ func TestTTL35_AddsUp(t *testing.T) {
 	})
 }
 
-// The process's own machine: it has not slept, and nobody has set its clock, while this ran.
+// On the real machine no sleep and no set clock is reported while the test runs.
 func TestTTL35_System(t *testing.T) {
 	c := New()
 	for range 10 {

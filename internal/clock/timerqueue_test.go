@@ -13,7 +13,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// virtualTimer fires by the virtual time of a bubble.
+// virtualTimer is a wakeup in the virtual time of a bubble.
 type virtualTimer struct {
 	rings chan struct{}
 	gone  chan struct{}
@@ -43,7 +43,7 @@ func (b *virtualTimer) wait() bool {
 
 func (b *virtualTimer) close() { close(b.gone) }
 
-// inTime runs test with a clock that such a wakeup makes punctual.
+// inTime runs test with a clock whose timer queue uses a virtualTimer.
 func inTime(t *testing.T, test func(t *testing.T, c *Clock)) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(123_456 * time.Nanosecond) // virtual: moves the bubble's clock off a whole ms
@@ -53,8 +53,7 @@ func inTime(t *testing.T, test func(t *testing.T, c *Clock)) {
 	})
 }
 
-// TTL-31: a call is made in the very moment that its millisecond begins, in
-// whichever order calls were asked for and called off.
+// TTL-31: a call is made exactly at the beginning of its millisecond, in whichever order calls are scheduled and stopped.
 func TestAt_Random(t *testing.T) {
 	for seed := range uint64(50) {
 		inTime(t, func(t *testing.T, c *Clock) {
@@ -91,12 +90,12 @@ func TestAt_Random(t *testing.T) {
 	}
 }
 
-// Calls that are to come when the wakeup is taken away come all the same.
+// Calls that are pending when the wakeup is closed are still made.
 func TestAt_Close(t *testing.T) {
 	inTime(t, func(t *testing.T, c *Clock) {
 		made := make(chan string, 2)
 		start := c.Now().Ceil()
-		for _, ms := range []int64{1, 500} { // soon, and later
+		for _, ms := range []int64{1, 500} { // short and long
 			c.At(start+ms, func() { made <- fmt.Sprint(ms, " ", c.Now().Floor()-start) })
 		}
 		off := c.At(start+400, func() { t.Error("a call was made that was called off") })
@@ -113,7 +112,7 @@ func TestAt_Close(t *testing.T) {
 	})
 }
 
-// Timers of the system keep the promise: none early, none lost.
+// With the system's timers no call is early or lost.
 func TestSharpen(t *testing.T) {
 	c := New()
 	if err := c.EnablePreciseTimers(); err != nil {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// runFor lets d pass, which is whole seconds, while somebody looks.
+// runFor lets d, whole seconds, pass with a Look in each second.
 func (c *Clock) runFor(d time.Duration) {
 	for range d / time.Second {
 		time.Sleep(time.Second)
@@ -18,13 +18,13 @@ func (c *Clock) runFor(d time.Duration) {
 	synctest.Wait()
 }
 
-// pauseFor stops the process for d: nobody looks, and time passes.
+// pauseFor lets d pass without a Look, as if the process were stopped.
 func (c *Clock) pauseFor(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
 }
 
-// waiting runs test with a clock at which somebody has looked, and a wait of 30 s.
+// waiting runs test with a clock after its first Look, and a wait of 30 s.
 func waiting(t *testing.T, test func(t *testing.T, c *Clock, w *Wait, called *atomic.Bool)) {
 	synctest.Test(t, func(t *testing.T) {
 		c := Of(&laptop{start: time.Now()})
@@ -68,7 +68,7 @@ func TestWait(t *testing.T) {
 	}
 }
 
-// Many pauses cost 2 s each at most.
+// Each of many pauses counts for at most 2 s.
 func TestWaitManyPauses(t *testing.T) {
 	waiting(t, func(t *testing.T, c *Clock, _ *Wait, called *atomic.Bool) {
 		for range 9 {
@@ -86,7 +86,7 @@ func TestWaitManyPauses(t *testing.T) {
 	})
 }
 
-// Where nobody looks, all time counts.
+// Without Looks all time counts.
 func TestWaitWithoutLooks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := New()
@@ -109,7 +109,7 @@ func TestWaitWithoutLooks(t *testing.T) {
 
 func TestWaitStop(t *testing.T) {
 	waiting(t, func(t *testing.T, c *Clock, w *Wait, called *atomic.Bool) {
-		c.pauseFor(time.Minute) // it has looked once that it is too early
+		c.pauseFor(time.Minute) // longer than the wait, but paused time does not count
 		c.Look()
 		if !w.Stop() || w.Stop() {
 			t.Error("what Stop says")

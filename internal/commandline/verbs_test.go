@@ -8,8 +8,8 @@ import (
 	"candlemark/internal/commandline/verb"
 )
 
-// Every row is sound: one name each, options that there are, defaults among the columns, and a title in which nothing
-// is left to be filled in.
+// Every row is valid: its name is unique, its options exist, its default columns are among its columns, and its title
+// has no placeholder left.
 func TestRows(t *testing.T) {
 	known := verb.NewOptions(func(string) string { return "" })
 	for i := range verbs {
@@ -49,7 +49,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// Values replace names once: braces within a value stay.
+// Placeholders are replaced once: braces within values stay.
 func TestExpand(t *testing.T) {
 	o := verb.NewOptions(func(string) string { return "" })
 	c := verb.NewCall(verbNamed("set_permissions"), o, "here", []string{"{vhost}", "{read}", "w", "r"})

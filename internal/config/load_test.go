@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// environ returns an environment in which no file of this machine's is read, unless it names one.
+// environ returns an environment in which no file of this machine is read, unless CANDLEMARK_CONFIG is among the variables.
 func environ(variables map[string]string) []string {
 	all := []string{"CANDLEMARK_CONFIG=none"}
 	for name, value := range variables {
@@ -21,7 +21,7 @@ func environ(variables map[string]string) []string {
 	return all
 }
 
-// write makes files in a new folder, and the folders that they are in.
+// write creates files, with their parent folders, in a new folder.
 func write(t *testing.T, files map[string]string) (folder string) {
 	t.Helper()
 	folder = t.TempDir()
@@ -38,7 +38,7 @@ func write(t *testing.T, files map[string]string) (folder string) {
 	return folder
 }
 
-// load reads a file with some more settings.
+// load loads settings from a file with this content, an environment and arguments.
 func load(t *testing.T, content string, environ []string, args ...string) (*Settings, error) {
 	t.Helper()
 	flags := flag.NewFlagSet("serve", flag.ContinueOnError)
@@ -46,13 +46,13 @@ func load(t *testing.T, content string, environ []string, args ...string) (*Sett
 	return Load(flags, append(args, "--config", filepath.Join(write(t, map[string]string{"c.conf": content}), "c.conf")), environ)
 }
 
-// value finds a setting.
+// value returns the setting of this name.
 func (s *Settings) value(name string) Value {
 	i := slices.IndexFunc(s.Values, func(v Value) bool { return v.Name == name })
 	return s.Values[i]
 }
 
-// Each key means what it does in RabbitMQ.
+// Each key of RabbitMQ's format has its meaning in RabbitMQ.
 func TestKeys(t *testing.T) {
 	for _, c := range []struct{ content, setting, want string }{
 		{"heartbeat = 30", "heartbeat", "30"},
@@ -184,7 +184,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// Keys of RabbitMQ's without a meaning are logged, each in a line, unless they ask for what is the case.
+// Each key of RabbitMQ without a meaning here causes a warning, unless its value asks for the actual behaviour.
 func TestForeignKeys(t *testing.T) {
 	s, err := load(t, `cluster_formation.peer_discovery_backend = classic_config
 cluster_formation.classic_config.nodes.1 = rabbit@a
@@ -205,7 +205,7 @@ heartbeat = 10`, nil)
 	}
 }
 
-// A flag goes before a variable, that before a file, that before the default; lists do not add up.
+// A flag overrides a variable, a variable the file, and the file the default; lists are replaced, not joined.
 func TestPrecedence(t *testing.T) {
 	const content = "heartbeat = 10\nlisteners.tcp.a = 127.0.0.1:1\nlisteners.tcp.b = 127.0.0.1:2"
 	ours := map[string]string{"CANDLEMARK_HEARTBEAT": "20", "CANDLEMARK_AMQP": "127.0.0.1:3", "CANDLEMARK_DEFAULT_USER": "a", "RABBITMQ_DEFAULT_USER": "b", "RABBITMQ_DEFAULT_VHOST": "v"}
@@ -248,7 +248,7 @@ func TestUnknownVariables(t *testing.T) {
 	}
 }
 
-// Parts are read behind the file, in the order of their names; only the system's file may be absent.
+// Files in conf.d are read after the main file, in the order of their names; only the system's file may be missing.
 func TestFiles(t *testing.T) {
 	folder := write(t, map[string]string{
 		"c.conf": "heartbeat = 1\nframe_max = 5000", "conf.d/20.conf": "heartbeat = 20", "conf.d/10.conf": "heartbeat = 10\nchannel_max = 7", "conf.d/no.txt": "bad",
@@ -276,7 +276,8 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// Variables that name the first user, or its password, let it come from anywhere; a file does not.
+// If variables set the name or password of the first user, the user may log in from any address; settings in a file do
+// not have this effect.
 func TestFirstUserFromAnywhere(t *testing.T) {
 	for _, c := range []struct {
 		content string
@@ -304,7 +305,7 @@ func TestFirstUserFromAnywhere(t *testing.T) {
 	}
 }
 
-// Every setting can be given in a file, but for the file itself, and names are not used twice.
+// Every setting except the path of the file can be set in a file, and no key or variable is used twice.
 func TestTable(t *testing.T) {
 	seen := map[string]bool{}
 	for i := range settings {

@@ -10,8 +10,7 @@ import (
 
 const page = "../../docs/configuration.md"
 
-// TestPage keeps the tables of docs/configuration.md equal to those of the code;
-// CANDLEMARK_REWRITE=1 writes them anew.
+// TestPage keeps the tables of docs/configuration.md equal to those of the code; CANDLEMARK_REWRITE=1 rewrites them.
 func TestPage(t *testing.T) {
 	content, err := os.ReadFile(page)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"candlemark/internal/auth"
 )
 
-// One client declares a queue after the other; or many do at a time, and share
-// what the disk does.
+// BenchmarkDeclare declares queues one after the other from one client, or from many clients at a time, whose changes
+// are committed in groups.
 func BenchmarkDeclare(b *testing.B) {
 	for _, clients := range []int{1, 100} {
 		b.Run(fmt.Sprint("clients=", clients), func(b *testing.B) {

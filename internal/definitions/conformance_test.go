@@ -22,13 +22,13 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(sandbox.Of(m)) }
 
-// keeper is a Meta whose next process can be had.
+// keeper is a Store that can be reopened, as by the next process.
 type keeper struct {
 	Store
 	reopen func(t *testing.T) *keeper
 }
 
-// both runs a test with either implementation.
+// both runs a test with both implementations.
 func both(t *testing.T, test func(t *testing.T, m *keeper)) {
 	t.Run("memory", func(t *testing.T) { test(t, memoryKeeper(t, NewMemory())) })
 	t.Run("file", func(t *testing.T) { test(t, fileKeeper(t, t.TempDir())) })
@@ -103,7 +103,7 @@ func policy(vhost, name string, operator bool) *policies.Policy {
 	return p
 }
 
-// sample has one of everything in a virtual host, every field set.
+// sample has one object of each kind in a virtual host, with all fields set.
 func sample(vhost string) *Definitions {
 	return &Definitions{
 		Incarnation: 7,
@@ -133,7 +133,7 @@ func sample(vhost string) *Definitions {
 	}
 }
 
-// change puts all of it.
+// change returns a change that puts all objects.
 func (d *Definitions) change() (c Change) {
 	v := reflect.ValueOf(*d)
 	for i := range v.NumField() {
@@ -146,8 +146,7 @@ func (d *Definitions) change() (c Change) {
 	return c
 }
 
-// Everything comes back as it was, argument tables with their wire types, and a
-// sample leaves no field out.
+// All definitions are loaded unchanged, argument tables with their wire types. No field of sample is empty.
 func TestEverythingSurvives(t *testing.T) {
 	both(t, func(t *testing.T, m *keeper) {
 		want := sample("/")
@@ -176,7 +175,7 @@ func TestEverythingSurvives(t *testing.T) {
 	}
 }
 
-// equal compares policies by their own rule, changes by their content.
+// equal compares policies with Equal, and the history by content.
 func equal(a, b *Definitions) bool {
 	x, y := *a, *b
 	same := slices.EqualFunc(x.Policies, y.Policies, (*policies.Policy).Equal) &&
@@ -211,8 +210,7 @@ func TestListsAreSorted(t *testing.T) {
 	})
 }
 
-// Many who do not wait are answered in order, each with a revision of its own,
-// and the last value counts.
+// Concurrent changes are answered in order, each with its own revision, and the last value is kept.
 func TestOrderAndRevisions(t *testing.T) {
 	const n = 2000
 	both(t, func(t *testing.T, m *keeper) {
@@ -242,7 +240,7 @@ func TestOrderAndRevisions(t *testing.T) {
 	})
 }
 
-// The highest incarnation is never lower than it was.
+// The highest incarnation never decreases.
 func TestIncarnation(t *testing.T) {
 	both(t, func(t *testing.T, m *keeper) {
 		m.must(t, put(auth.VHost{Name: "/"}, Queue{VHost: "/", Name: "q", Incarnation: 9}))
@@ -256,7 +254,7 @@ func TestIncarnation(t *testing.T) {
 	})
 }
 
-// A change is all or nothing, beside others in the same group.
+// A change is stored completely or not at all, even in a group with others.
 func TestAllOrNothing(t *testing.T) {
 	wrong := []any{
 		42,
@@ -286,7 +284,7 @@ func TestAllOrNothing(t *testing.T) {
 	})
 }
 
-// Nothing can be put where no virtual host is, in the order of the changes.
+// An object cannot be put into a virtual host that does not exist at this point of the change.
 func TestNothingWithoutAVHost(t *testing.T) {
 	both(t, func(t *testing.T, m *keeper) {
 		q := Queue{VHost: "v", Name: "q"}

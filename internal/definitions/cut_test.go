@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestCut: a copy of the file is what the definitions were at the moment, whatever is stored meanwhile; and nothing is stored while
-// that moment lasts.
+// TestCut: a copy of the file holds the definitions at the moment of the cut, even if changes are stored before it is
+// written; and nothing is stored while the function passed to Cut runs.
 func TestCut(t *testing.T) {
 	f, err := Open(t.TempDir())
 	if err != nil {
@@ -44,7 +44,7 @@ func TestCut(t *testing.T) {
 	if err := <-stored; err != nil {
 		t.Fatal(err)
 	}
-	const more = 200 // so many that some have to wait for the release
+	const more = 200 // enough that some wait for the release
 	for n := uint64(52); n < 52+more; n++ {
 		f.Apply(stepTo(n), func(_ uint64, err error) { stored <- err })
 	}
@@ -66,7 +66,7 @@ func TestCut(t *testing.T) {
 	store(252, 253)
 }
 
-// isCopy opens a file, which is to have some definitions and to take the next change.
+// isCopy opens a file and checks that it has these definitions and accepts the next change.
 func isCopy(t *testing.T, file []byte, want *Definitions) {
 	t.Helper()
 	dir := t.TempDir()

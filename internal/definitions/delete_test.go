@@ -8,8 +8,7 @@ import (
 	"candlemark/protocol"
 )
 
-// A virtual host takes everything in it along, and nothing of those whose names
-// begin alike.
+// Deleting a virtual host deletes all its objects, and none of a virtual host whose name has the same prefix.
 func TestVHostTakesAllAlong(t *testing.T) {
 	both(t, func(t *testing.T, m *keeper) {
 		want := sample("/ab")
@@ -29,7 +28,7 @@ func TestVHostTakesAllAlong(t *testing.T) {
 	})
 }
 
-// A thing is deleted by what it is known by, and what is not there in silence.
+// An object is deleted by its identifying fields; deleting a missing object is no error.
 func TestDelete(t *testing.T) {
 	d := sample("/")
 	for _, v := range d.change().Put[1:] {
@@ -48,7 +47,7 @@ func TestDelete(t *testing.T) {
 	}
 }
 
-// nameOf leaves only what v is known by.
+// nameOf returns v with its identifying fields only.
 func nameOf(v any) any {
 	switch v := v.(type) {
 	case auth.Account:
@@ -63,7 +62,7 @@ func nameOf(v any) any {
 	return v
 }
 
-// The bindings of a queue or exchange end with it, those of namesakes stay.
+// The bindings of a queue or exchange are deleted with it; bindings of an exchange or queue of the same name stay.
 func TestBindingsEndWithEitherEnd(t *testing.T) {
 	bind := func(vhost, source, destination string, toExchange bool) Binding {
 		return Binding{VHost: vhost, Source: source, Destination: destination, ToExchange: toExchange, RoutingKey: "k"}
@@ -107,7 +106,7 @@ func TestBindingsEndWithEitherEnd(t *testing.T) {
 	}
 }
 
-// Arguments tell bindings apart by types and values, not by their order.
+// Bindings are distinguished by types and values of their arguments, not by their order.
 func TestBindingIdentity(t *testing.T) {
 	bind := func(t protocol.Table) Binding {
 		return Binding{VHost: "/", Source: "s", Destination: "d", Arguments: t}

@@ -15,7 +15,7 @@ import (
 
 var errDisk = errors.New("input/output error")
 
-// A write that fails is reported to its caller, and stores nothing.
+// A failed write is reported to its caller and stores nothing.
 func TestFailedWrite(t *testing.T) {
 	both(t, func(t *testing.T, m *keeper) {
 		m.must(t, put(auth.VHost{Name: "/"}))
@@ -41,7 +41,7 @@ func TestFailedWrite(t *testing.T) {
 	})
 }
 
-// After a failure nobody knows what the disk has, unless that was full.
+// After a failed commit the contents of the disk are unknown, and all further changes fail, unless the disk was full.
 func TestFailureIsFinal(t *testing.T) {
 	for _, tt := range []struct {
 		fault error
@@ -115,8 +115,7 @@ func TestFolderIsLocked(t *testing.T) {
 	}
 }
 
-// A flipped bit is found, or was where nothing is stored: what is opened is what
-// was written.
+// A flipped bit is detected, or is in unused space: definitions that can be opened are those that were written.
 func TestDamage(t *testing.T) {
 	dir := t.TempDir()
 	m := fileKeeper(t, dir)
@@ -147,7 +146,7 @@ func TestDamage(t *testing.T) {
 			found++
 			continue
 		}
-		// One of the two meta pages may be lost: then the other one counts.
+		// One of the two meta pages may be damaged: then the other one is used.
 		got, err := f.Load()
 		if err != nil {
 			found++
@@ -181,7 +180,7 @@ func TestNewerVersion(t *testing.T) {
 	}
 }
 
-// A file of format 1 has no table for the history of policies: it gets one with the first change, and is of the format of now.
+// A file of format 1 has no table of the history of policies; the first change adds it, and the file has the current format.
 func TestOldFormat(t *testing.T) {
 	dir := t.TempDir()
 	m := fileKeeper(t, dir)
@@ -208,7 +207,7 @@ func TestOldFormat(t *testing.T) {
 	}
 }
 
-// The remains of a file that was never complete are not read as one.
+// The remains of a new file that was not completed are ignored.
 func TestEmptyFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new")
 	if err := os.MkdirAll(dir, 0o700); err != nil {

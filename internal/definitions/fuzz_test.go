@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// Whatever stands in a table of the definitions is refused, or it is something that can be written, and that reads
-// the same when it was.
+// Any content of a table is refused, or it can be written again in a form that can be read.
 func FuzzRecord(f *testing.F) {
 	seeds := map[table][]string{
 		vhosts:      {`{"description":"d","tags":["a"],"limits":{"max-queues":1}}`},
@@ -57,7 +56,7 @@ func FuzzRecord(f *testing.F) {
 	})
 }
 
-// The names in a key come back, and a key sorts as its names do.
+// The names can be restored from their key, and keys sort in the order of their names.
 func FuzzKey(f *testing.F) {
 	f.Add("/", "q", "a\x00b")
 	f.Add("", "\x00\x01", "\xff")
@@ -68,6 +67,6 @@ func FuzzKey(f *testing.F) {
 		if (a < b) != (bytes.Compare(join(a), join(b)) < 0) {
 			t.Fatalf("the keys of %q and %q sort otherwise", a, b)
 		}
-		split([]byte(a + b + c)) // no key, perhaps
+		split([]byte(a + b + c)) // may be no key: must not panic
 	})
 }

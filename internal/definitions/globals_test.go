@@ -13,7 +13,7 @@ func TestGlobals(t *testing.T) {
 	both(t, func(t *testing.T, m *keeper) {
 		g := NewGlobals(m, m.all(t).Globals)
 		steps := []struct {
-			name, value string // "" deletes
+			name, value string // value "" means delete
 			was         bool
 		}{{"a", `{ "x": [1, 2.50] }`, false}, {"b", `null`, false}, {"a", `"<>"`, true}, {"b", "", true}, {"b", "", false}}
 		for i, s := range steps {

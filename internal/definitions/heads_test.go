@@ -10,7 +10,7 @@ import (
 	"candlemark/internal/auth"
 )
 
-// TestEveryBitOfTheMetaPages: a file in which one bit of a meta page is flipped has the newest definitions, or is refused.
+// TestEveryBitOfTheMetaPages: a file with one flipped bit in a meta page has the newest definitions or is refused.
 func TestEveryBitOfTheMetaPages(t *testing.T) {
 	dir := t.TempDir()
 	f, err := Open(dir)
@@ -61,7 +61,7 @@ func TestEveryBitOfTheMetaPages(t *testing.T) {
 	}
 }
 
-// TestEnded: whatever ends a queue leaves its incarnation, until it learns that nothing is left of that.
+// TestEnded: the incarnation of a queue that is deleted or replaced is listed as ended until it is removed from this list.
 func TestEnded(t *testing.T) {
 	both(t, func(t *testing.T, m *keeper) {
 		put := func(v ...any) { m.must(t, Change{Put: v}) }
@@ -80,7 +80,7 @@ func TestEnded(t *testing.T) {
 		want()
 		m.must(t, remove(q("a", 0)))
 		want(1)
-		put(q("b", 5)) // another one of that name
+		put(q("b", 5)) // a new queue of the same name
 		want(1, 2)
 		m.must(t, remove(Ended(1), q("c", 3)))
 		want(2, 3)

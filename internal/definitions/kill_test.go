@@ -14,8 +14,8 @@ import (
 
 const killDir = "CANDLEMARK_TEST_KILL_DIR"
 
-// writer is the process that is killed: it names on its output every change that
-// is durable. Each moves the one queue on and keeps as many bindings.
+// writer runs in the process that is killed: it prints the revision of each durable change. Each change replaces the
+// only queue and its two bindings.
 func writer(dir string) {
 	f, err := Open(dir)
 	if err != nil {
@@ -40,7 +40,7 @@ func writer(dir string) {
 	}
 }
 
-// stepTo returns the change that makes a revision, in which a queue has its number.
+// stepTo returns the change with a revision, which is also the name and the incarnation of its queue.
 func stepTo(revision uint64) Change {
 	if revision == 1 {
 		return put(auth.VHost{Name: "/"})
@@ -55,8 +55,7 @@ func stepTo(revision uint64) Change {
 	}
 }
 
-// Killed at any moment, nothing that was said to be durable is lost, and no
-// change is there by half.
+// If the process is killed at any moment, no change reported as durable is lost, and no change is stored partly.
 func TestKill(t *testing.T) {
 	if dir := os.Getenv(killDir); dir != "" {
 		writer(dir)
@@ -81,8 +80,7 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// killedAfter kills a writer once it has said n changes, and returns the last one
-// that it said.
+// killedAfter kills a writer that has reported n changes, and returns the last revision that it reported.
 func killedAfter(t *testing.T, dir string, n int) (said uint64) {
 	t.Helper()
 	c := exec.Command(os.Args[0], "-test.run=^TestKill$")

@@ -49,7 +49,7 @@ func TestParameters(t *testing.T) {
 	})
 }
 
-// A component has at most so many parameters in a virtual host; each can still be replaced.
+// The parameters of a component in a virtual host are bounded in number; at the limit, existing ones can still be replaced.
 func TestParametersAreCounted(t *testing.T) {
 	ps := NewParameters(nil, nil)
 	put := func(vhost string, i int) error {

@@ -8,7 +8,7 @@ import (
 	"candlemark/internal/auth"
 )
 
-// users returns those of the next start.
+// users returns the users after the next start.
 func (k *keeper) users(t *testing.T) *auth.Users {
 	t.Helper()
 	u := auth.NewGuest()
@@ -18,8 +18,7 @@ func (k *keeper) users(t *testing.T) *auth.Users {
 	return u
 }
 
-// Users, permissions and virtual hosts are after a restart what they were before
-// it; a new broker's guest does not come back.
+// Users, permissions and virtual hosts are unchanged after a restart; a deleted guest is not created again.
 func TestUsersSurvive(t *testing.T) {
 	both(t, func(t *testing.T, m *keeper) {
 		u := m.users(t)
@@ -84,7 +83,7 @@ func TestUsersRefuseWhatIsNotStored(t *testing.T) {
 	}
 }
 
-// Permissions that are for nobody are not loaded, and nothing else with them.
+// If permissions have no user or no virtual host, or are invalid, loading fails and loads nothing.
 func TestUsersThatDoNotFit(t *testing.T) {
 	good := sample("v")
 	for name, d := range map[string]*Definitions{

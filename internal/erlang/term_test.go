@@ -31,7 +31,7 @@ func TestAMQPTerm(t *testing.T) {
 	}
 }
 
-// Measured with Erlang/OTP 25.
+// The expected terms were printed by Erlang/OTP 25.
 func TestFloatTerm(t *testing.T) {
 	tests := []struct {
 		value float64

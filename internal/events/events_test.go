@@ -12,7 +12,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// lines counts those that are written of records of a level or a higher one.
+// lines counts written records from a level upwards.
 type lines struct {
 	from  Record
 	count int
@@ -27,7 +27,7 @@ func named(name string) func() *Event {
 	return func() *Event { return &Event{Name: name, Fields: protocol.Table{{Key: "name", Value: "x"}}} }
 }
 
-// Events without a reader are not built, and those that are recorded have one line.
+// Events that nothing needs are not built, and each recorded event is written once.
 func TestWhatIsRecorded(t *testing.T) {
 	client, admin := &Origin{Interface: AMQP}, &Origin{Interface: CommandLine}
 	imported, start := &Origin{Interface: Import}, &Origin{Interface: Settings}
@@ -63,7 +63,7 @@ func TestWhatIsRecorded(t *testing.T) {
 	}
 }
 
-// A slow listener has a bounded number of events waiting, and gets the number of missed ones in their place.
+// A slow listener has a bounded number of pending events; the next event after a gap has the number of lost ones.
 func TestSlowListener(t *testing.T) {
 	h := hub(nil)
 	slow := h.Listen(2, func(e *Event) bool { return e.Name != "unwanted" }, nil)
@@ -126,7 +126,7 @@ func TestOriginOf(t *testing.T) {
 	}
 }
 
-// Patterns are those of topic exchanges.
+// Patterns match as the binding keys of topic exchanges do.
 func TestPattern(t *testing.T) {
 	for pattern, names := range map[string]string{
 		"#": "queue.created user.tags.set x", "queue.*": "queue.created", "*.created": "queue.created", "queue.created": "queue.created",

@@ -19,8 +19,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// users: guest is an administrator, maker a policymaker without access to the
-// vhost dev, viewer may only look, and plain has no business here.
+// users: guest is an administrator, maker a policymaker without access to the virtual host dev, viewer has only the tag
+// management, and plain has no tag.
 var users = someUsers()
 
 func someUsers() *auth.Users {
@@ -40,7 +40,7 @@ func someUsers() *auth.Users {
 	return u
 }
 
-// do makes one request; as is "user:password" or "" for nobody.
+// do makes a request as "user:password", or without a login if as is "".
 func do(t *testing.T, h http.Handler, as, method, path, body string) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
@@ -55,7 +55,7 @@ func do(t *testing.T, h http.Handler, as, method, path, body string) *httptest.R
 
 const guest = "guest:guest"
 
-// The items that RabbitMQ 4.0.5 shows for these policies.
+// JSON of these policies as returned by RabbitMQ 4.0.5.
 const (
 	ttlBody = `{"pattern":"^orders\\.","definition":{"message-ttl":500000,"expires":3600000},"priority":1,"apply-to":"queues"}`
 	ttlItem = `{"vhost":"/","name":"ttl","pattern":"^orders\\.","apply-to":"queues",` +
@@ -72,7 +72,7 @@ func badRequest(reason ...any) string {
 	return string(jsonencode.Marshal(refusal{"bad_request", reason}))
 }
 
-// step is one request and what comes back.
+// step is a request and its expected answer.
 type step struct {
 	method, path, body string
 	status             int
@@ -212,7 +212,7 @@ func TestListsShowWhatOneMaySee_POL15(t *testing.T) {
 	}
 }
 
-// Guest may only come from this machine.
+// Guest may log in from loopback addresses only.
 func TestGuestFromAfar(t *testing.T) {
 	h := NewHandler(newFake("/"), auth.NewGuest(), zerolog.Nop())
 	for peer, want := range map[string]int{

@@ -10,7 +10,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// short is a broker that may be short of something.
+// short is a broker with a given state of memory and disk.
 type short struct {
 	*fake
 	machine management.Machine
@@ -26,7 +26,7 @@ func (s *short) SetDiskFreeLimit(to config.Amount) {
 	s.machine.DiskFreeLimit, s.machine.DiskLimit = to, to.Of(1000)
 }
 
-// RabbitMQ 4.0 and 3.10 answer the same.
+// The answers are those of RabbitMQ 4.0 and 3.10.
 func TestHealthChecks_Alarms(t *testing.T) {
 	disk, memory := `{"node":"candlemark@here","resource":"disk space"}`, `{"node":"candlemark@here","resource":"memory"}`
 	for _, c := range []struct {

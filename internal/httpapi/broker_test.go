@@ -17,7 +17,7 @@ import (
 	"candlemark/protocol"
 )
 
-// fake is a broker in memory; what it does not do itself panics.
+// fake is a broker in memory; methods that it does not implement panic.
 type fake struct {
 	management.Broker
 	sets    map[string]*policies.Set // by vhost
@@ -41,7 +41,7 @@ func newFake(vhosts ...string) *fake {
 
 func (f *fake) NodeName() string { return "candlemark@here" }
 
-// Events: nobody listens, nothing is recorded.
+// Events returns nil: there are no listeners, and nothing is recorded.
 func (f *fake) Events() *events.Hub { return nil }
 
 func (f *fake) WithTimeout(parent context.Context, d time.Duration) (context.Context, context.CancelFunc) {

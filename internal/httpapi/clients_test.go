@@ -11,7 +11,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// crowd is a broker with clients.
+// crowd is a broker with two connections.
 type crowd struct {
 	*fake
 	closed []string
@@ -55,8 +55,8 @@ func (c *crowd) Exchanges(context.Context, string) ([]management.Exchange, error
 	return []management.Exchange{{VHost: "/", Name: "x"}, {VHost: "dev", Name: "x"}, {VHost: "dev", Name: "y"}}, c.err
 }
 
-// TestFiguresOfOthers: who is no monitor sees neither totals of virtual hosts that it may not
-// open, nor consumers, addresses and limits of others.
+// TestFiguresOfOthers: users without the tag monitoring see neither totals of virtual hosts without access nor
+// consumers, addresses and limits of other users.
 func TestFiguresOfOthers(t *testing.T) {
 	c := &crowd{fake: newFake("/", "dev")}
 	connections, _ := c.Connections(context.Background())
@@ -101,8 +101,7 @@ func TestFiguresOfOthers(t *testing.T) {
 	}
 }
 
-// Users without the tag monitoring see and close their own connections; with it they see those of others; an
-// administrator ends it.
+// Users without the tag monitoring see and close only their own connections; administrators see and close all.
 func TestClientsOfOthers(t *testing.T) {
 	c := &crowd{fake: newFake("/", "dev")}
 	h := NewHandler(c, users, zerolog.Nop())

@@ -9,7 +9,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// serving is a broker in some state of service.
+// serving is a broker with a given service state.
 type serving struct {
 	*fake
 	service management.Service
@@ -17,7 +17,7 @@ type serving struct {
 
 func (s *serving) Service() management.Service { return s.service }
 
-// Probes need no login and learn no figures; who has logged in sees them.
+// Health checks need no login, except those that return figures.
 func TestServiceChecks(t *testing.T) {
 	const check = "/api/health/checks/"
 	full := management.Service{Open: true, Connections: 5, Limit: 5}

@@ -28,7 +28,7 @@ func readKeys(t *testing.T, w *httptest.ResponseRecorder) (k shownKeys) {
 	return k
 }
 
-// Access keys are made, shown to administrators alone, replaced and deleted.
+// Access keys can be created, rotated and deleted; only administrators can read them.
 func TestAccessKeys(t *testing.T) {
 	f := newFake("/")
 	f.users = someUsers()
@@ -81,7 +81,7 @@ func TestAccessKeys(t *testing.T) {
 	}
 }
 
-// forgetful deletes users.
+// forgetful is a fake that implements DeleteUser.
 type forgetful struct{ *fake }
 
 func (f *forgetful) DeleteUser(_ context.Context, name string) (bool, error) {

@@ -10,11 +10,11 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// described has the operations, paths and components of openapi.yaml, as far as its lines tell.
+// described has the operations, paths and components of openapi.yaml, as found by matching its lines.
 type described struct {
-	operations map[string]bool // "get /api/queues/{}": whether it takes no login
+	operations map[string]bool // "get /api/queues/{}": whether it needs no login
 	paths      map[string]string
-	components map[string]bool // "schemas/Queue": whether something refers to it
+	components map[string]bool // "schemas/Queue": whether it is referred to
 	references []string
 }
 
@@ -61,10 +61,10 @@ func describedPaths() described {
 	return d
 }
 
-// Every route is described, and everything that is described is served: without a login where the document says so.
+// Every route is described, every described operation is served, and it needs a login unless the document says otherwise.
 func TestOpenAPI(t *testing.T) {
 	d := describedPaths()
-	apart := map[string][]string{ // one route, but several are described
+	apart := map[string][]string{ // routes that are described as several operations
 		"GET /api/connections/{}/{}":    {"GET /api/connections/{}/channels", "GET /api/connections/{}/sessions", "GET /api/connections/username/{}"},
 		"DELETE /api/connections/{}/{}": {"DELETE /api/connections/username/{}"},
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// host is a broker with a machine.
+// host is a broker with a given machine state.
 type host struct {
 	*fake
 	machine management.Machine
@@ -21,7 +21,7 @@ type host struct {
 
 func (h *host) Machine(context.Context) (management.Machine, error) { return h.machine, nil }
 
-// answers has some steps done; the answers have what is wanted in them.
+// answers runs steps as guest and checks the status and a part of each answer.
 func answers(t *testing.T, h http.Handler, steps []step) {
 	t.Helper()
 	for _, s := range steps {
@@ -31,7 +31,7 @@ func answers(t *testing.T, h http.Handler, steps []step) {
 	}
 }
 
-// Rarely used paths answer as those of RabbitMQ with a single node.
+// Rarely used paths have the answers of a RabbitMQ cluster with one node.
 func TestOperations(t *testing.T) {
 	f := &host{fake: newFixture(t)}
 	f.machine.Memory = management.Memory{Resident: 1000, Objects: 500, Messages: 300, Arriving: 1, Free: 200, Runtime: 100}
@@ -86,7 +86,7 @@ func TestOperations(t *testing.T) {
 	})
 }
 
-// A virtual host that is protected is there until that is taken away.
+// A protected virtual host can be deleted only after the protection is removed.
 func TestProtectedVHost(t *testing.T) {
 	f := newFixture(t)
 	h := NewHandler(f, f.users, zerolog.Nop())
@@ -103,7 +103,7 @@ func TestProtectedVHost(t *testing.T) {
 	})
 }
 
-// A login by form is held to the same as every other one, and hands out nothing.
+// A login by form has the same requirements as any other, and sets no cookie.
 func TestLoginForm(t *testing.T) {
 	f := newFixture(t)
 	if _, err := f.users.PutAccount(auth.Account{Name: "app", Hash: auth.HashPassword("a")}); err != nil {
@@ -124,7 +124,7 @@ func TestLoginForm(t *testing.T) {
 	} {
 		r := httptest.NewRequest("POST", "/api/login", strings.NewReader(c.form))
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		r.SetBasicAuth("guest", "guest") // says nothing here
+		r.SetBasicAuth("guest", "guest") // ignored by this path
 		r.RemoteAddr = "127.0.0.1:1"
 		w := httptest.NewRecorder()
 		if h.ServeHTTP(w, r); w.Code != c.status || !strings.Contains(w.Body.String(), c.want) || w.Header().Get("Set-Cookie") != "" {
@@ -133,7 +133,7 @@ func TestLoginForm(t *testing.T) {
 	}
 }
 
-// Logins are counted, and forgotten by administrators.
+// Login attempts are counted, and administrators can reset the counts.
 func TestLoginAttempts(t *testing.T) {
 	f := newFixture(t)
 	if _, err := f.users.PutAccount(auth.Account{Name: "mon", Hash: auth.HashPassword("m"), Tags: []string{"monitoring"}}); err != nil {

@@ -44,7 +44,7 @@ func TestParameters(t *testing.T) {
 	})
 }
 
-// Parameters of what are plugins of RabbitMQ are checked, and kept as they came.
+// Parameters of components that are plugins in RabbitMQ are validated and stored unchanged.
 func TestParametersOfComponents(t *testing.T) {
 	f := newFixture(t)
 	if _, err := f.users.PutAccount(auth.Account{Name: "maker", Hash: auth.HashPassword("maker"), Tags: []string{"policymaker"}}); err != nil {
@@ -76,7 +76,7 @@ func TestParametersOfComponents(t *testing.T) {
 		{"DELETE", "/api/parameters/federation-upstream-set/%2F/u", ``, 404, absent},
 		{"DELETE", "/api/parameters/shovel/mine/s", ``, 204, ``},
 	})
-	// A shovel enters this broker without a login, so that its maker must be let in himself.
+	// A shovel connects to this broker without a login, so its creator must have access to the virtual host.
 	for uri, status := range map[string]int{"amqp:///mine": 201, "amqp://": 400, "amqp:///none": 400, "amqp://elsewhere": 204} {
 		body := `{"value":{"src-uri":"amqp:///mine","src-queue":"a","dest-uri":"` + uri + `","dest-queue":"b"}}`
 		if w := do(t, h, "maker:maker", "PUT", "/api/parameters/shovel/mine/x", body); w.Code != status && w.Code/100 != status/100 {
@@ -130,7 +130,7 @@ func TestGlobalParameters(t *testing.T) {
 	}
 }
 
-// Each setting is changed by the same users, whichever path the change takes.
+// The same users may change a setting through each of its paths.
 func TestSettingsAreChangedByWhoMay(t *testing.T) {
 	f := newFixture(t)
 	for name, tag := range map[string]string{"maker": "policymaker", "watcher": "monitoring", "viewer": "management"} {

@@ -11,17 +11,18 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// variable is a part of a path that clients choose.
+// variable matches a variable part of a path.
 var variable = regexp.MustCompile(`:\w+|\{\w+\}`)
 
-// served reports whether a request with some value for each variable of a path gets to a handler of its own.
+// served reports whether a path, with a value for each variable, has a handler for the method.
 func served(h http.Handler, method, path string) bool {
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest(method, variable.ReplaceAllString(path, "x"), nil))
 	return w.Code != http.StatusMethodNotAllowed && !(w.Code == http.StatusNotFound && w.Header().Get("WWW-Authenticate") == "")
 }
 
-// TestRoutesOfRabbitMQ: we have each of them, or say why not. Without a login a route that is there asks for one.
+// TestRoutesOfRabbitMQ: each route of RabbitMQ is served, or testdata says why not. Requests have no login: a route
+// that exists asks for one.
 func TestRoutesOfRabbitMQ(t *testing.T) {
 	text, err := os.ReadFile("testdata/rabbitmq-routes.txt")
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// growing has a queue to which somebody publishes.
+// growing is a broker with a queue whose number of messages a test increases.
 type growing struct {
 	*serving
 	published atomic.Int64
@@ -33,7 +33,7 @@ func (g *growing) Queues(ctx context.Context, vhost string) ([]management.Queue,
 	return []management.Queue{q}, err
 }
 
-// figure is the JSON form of a rate, as a client reads it.
+// figure is the JSON form of a rate as decoded by a client.
 type figure struct {
 	Rate    float64
 	Samples []struct{ Sample, Timestamp int64 }
@@ -48,7 +48,7 @@ type sampled struct {
 	} `json:"message_stats"`
 }
 
-// asker asks as guest.
+// asker returns a function that makes a GET request as guest.
 func asker(t *testing.T, h http.Handler) func(path string, into any) {
 	return func(path string, into any) {
 		t.Helper()
@@ -61,7 +61,7 @@ func asker(t *testing.T, h http.Handler) func(path string, into any) {
 	}
 }
 
-// RabbitMQ's parameters bring samples of the past, also of the time in which nobody asked; other answers have none.
+// Requests with RabbitMQ's parameters get samples, also from the time between requests; other answers have none.
 func TestSamples(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		samples, err := config.Default(func(string) string { return "" }).SampleSpans()

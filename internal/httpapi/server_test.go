@@ -10,7 +10,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// A server without one of these can be held by idle clients for ever.
+// Without any one of these limits, idle clients could occupy the server forever.
 func TestServerHasLimits(t *testing.T) {
 	s := NewServer(newFake("/"), users, 10, config.Samples{}, zerolog.Nop())
 	if s.ReadHeaderTimeout == 0 || s.ReadTimeout == 0 || s.WriteTimeout <= rest.Patience || s.IdleTimeout == 0 || s.MaxHeaderBytes == 0 || s.ConnState == nil {
@@ -18,7 +18,7 @@ func TestServerHasLimits(t *testing.T) {
 	}
 }
 
-// Two sections that both have a method of a path would hide each other.
+// If two sections served the same method and path, one would hide the other.
 func TestRoutesAreThereOnce(t *testing.T) {
 	seen := map[string]bool{}
 	for _, r := range routes() {

@@ -15,7 +15,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// sessionFixture has a clock and listeners.
+// sessionFixture is a broker with a clock and an event hub.
 type sessionFixture struct {
 	*fake
 	hub *events.Hub
@@ -38,7 +38,7 @@ func (s *sessionFixture) Events() *events.Hub { return s.hub }
 
 func (s *sessionFixture) Now() int64 { return time.Now().UnixMilli() }
 
-// ask makes a request of a browser that has a cookie, with headers by turns of name and value.
+// ask makes a request as a browser with a cookie does; headers are names and values in turn.
 func (s *sessionFixture) ask(method, path, body string, cookie *http.Cookie, headers ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, "http://localhost:15672"+path, strings.NewReader(body))
 	r.RemoteAddr = "127.0.0.1:9"
@@ -69,13 +69,13 @@ func (s *sessionFixture) logIn(t *testing.T, form string) *http.Cookie {
 	return cookies[0]
 }
 
-// known reports whether the broker knows who a cookie belongs to.
+// known reports whether the cookie authenticates as ann.
 func (s *sessionFixture) known(cookie *http.Cookie) bool {
 	w := s.ask("GET", "/api/whoami", "", cookie)
 	return w.Code == http.StatusOK && strings.Contains(w.Body.String(), `"ann"`)
 }
 
-// A token stands for name and password, in a cookie that scripts and other sites do not get.
+// A session cookie replaces name and password; scripts cannot read it, and requests from other sites do not carry it.
 func TestSession(t *testing.T) {
 	s := newSessionFixture(t)
 	cookie := s.logIn(t, annsForm)
@@ -88,13 +88,13 @@ func TestSession(t *testing.T) {
 	if w := s.ask("GET", mySelf, "", cookie); !strings.HasPrefix(w.Body.String(), `{"name":"ann","tags":["administrator"],"expires_at":"20`) {
 		t.Error(w.Body)
 	}
-	// A request without a session gets an answer that says so, without an error.
+	// Without a session, the answer has null values and no error status.
 	for _, c := range []*http.Cookie{nil, {Name: cookie.Name, Value: "x"}} {
 		if w := s.ask("GET", mySelf, "", c); w.Code != 200 || w.Body.String() != `{"name":null,"tags":[],"expires_at":null}` || w.Header().Get("WWW-Authenticate") != "" {
 			t.Errorf("%d %s", w.Code, w.Body)
 		}
 	}
-	// HTTP basic authentication counts, whatever cookie comes with it.
+	// HTTP basic authentication takes precedence over a cookie.
 	r := func(password string) *httptest.ResponseRecorder {
 		q := httptest.NewRequest("GET", "/api/whoami", nil)
 		q.AddCookie(cookie)
@@ -126,7 +126,7 @@ func TestSession(t *testing.T) {
 	}
 }
 
-// Over TLS the cookie goes over nothing else.
+// The cookie of a login over TLS is marked as secure.
 func TestSessionOverTLS(t *testing.T) {
 	s := newSessionFixture(t)
 	server := httptest.NewTLSServer(s.h)
@@ -143,7 +143,7 @@ func TestSessionOverTLS(t *testing.T) {
 	}
 }
 
-// A request that another site can have a browser send changes nothing, even with the cookie.
+// Requests that another site can make a browser send change nothing, even with the cookie.
 func TestSessionIsNotForged(t *testing.T) {
 	s := newSessionFixture(t)
 	cookie := s.logIn(t, annsForm)
@@ -169,7 +169,7 @@ func TestSessionIsNotForged(t *testing.T) {
 		if w.Code != test.status || !strings.Contains(w.Body.String(), test.says) || w.Header().Get("Access-Control-Allow-Headers") != "" {
 			t.Errorf("%s %s %v: %d %s", test.method, test.path, test.headers, w.Code, w.Body)
 		}
-		// The browser of the pages asks for no name and password in a dialog.
+		// Requests of the UI get no WWW-Authenticate, so that the browser opens no password dialog.
 		pages := len(test.headers) > 0 && test.headers[0] == ours
 		if asks := w.Header().Get("WWW-Authenticate") != ""; asks != (w.Code == 401 && !pages) {
 			t.Errorf("%s %s %v: asks for a password %v", test.method, test.path, test.headers, asks)
@@ -183,7 +183,7 @@ func TestSessionIsNotForged(t *testing.T) {
 	}
 }
 
-// A session is over when time says so, or when its user is not the one any more who has logged in.
+// A session ends by time, or if the user's password is changed, the user is deleted, or has no more tag that permits the API.
 func TestSessionsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSessionFixture(t)
@@ -202,7 +202,7 @@ func TestSessionsEnd(t *testing.T) {
 			"used": func() {},
 			"password": func() {
 				account("other", "administrator")
-				account("ann", "administrator") // the old one again, but the session was somebody's who knew it then
+				account("ann", "administrator") // the old password again, but sessions begun before the change stay ended
 			},
 			"deleted": func() {
 				known, _ := s.users.Account("ann")
@@ -220,7 +220,7 @@ func TestSessionsEnd(t *testing.T) {
 			if end(); s.known(cookie) != (what == "used") {
 				t.Errorf("%s: is known %v", what, what != "used")
 			}
-			account("", "administrator") // what is over does not begin again
+			account("", "administrator") // an ended session does not become valid again
 			if s.known(cookie) != (what == "used") {
 				t.Errorf("%s: is known again", what)
 			}
@@ -241,7 +241,7 @@ func TestSessionsEnd(t *testing.T) {
 	})
 }
 
-// An answer that goes on ends with the session it was asked for in.
+// A streaming answer ends when the session of its request ends.
 func TestStreamsEndWithSessions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSessionFixture(t)

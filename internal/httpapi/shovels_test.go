@@ -12,7 +12,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Shovels have RabbitMQ's shapes. Passwords are only in parameters, as there, and there only for those who may set them.
+// Shovels have RabbitMQ's JSON. As in RabbitMQ, passwords are returned only in parameters, and only to users who may set these.
 func TestShovels(t *testing.T) {
 	f := newFixture(t)
 	if _, err := f.users.PutAccount(auth.Account{Name: "watch", Hash: auth.HashPassword("watch"), Tags: []string{"monitoring"}}); err != nil {

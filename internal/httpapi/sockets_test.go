@@ -21,7 +21,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// peer is a connection from an address, and whether it was closed.
+// peer is a connection from an address that records whether it was closed.
 type peer struct {
 	net.Conn
 	from   string
@@ -38,10 +38,10 @@ func (p *peer) Close() error {
 	return nil
 }
 
-// TestSockets: who has nothing to show goes first, the oldest of them; who is at work
-// stays; and an address does not get all places.
+// TestSockets: to make room, connections without a login are closed first, then idle ones, the oldest first; connections
+// that serve a request are not closed; and one address cannot use all places.
 func TestSockets(t *testing.T) {
-	s := newSockets(8) // 6 of an address
+	s := newSockets(8) // at most 6 per address
 	var all []*peer
 	enter := func(from string) *peer {
 		p := &peer{from: from}
@@ -66,16 +66,16 @@ func TestSockets(t *testing.T) {
 	works(idle)
 	s.changed(idle, http.StateIdle)
 	second, third, fourth := enter("[::ffff:192.0.2.1]:4"), enter("192.0.2.1:5"), enter("192.0.2.1:6")
-	s.changed(first, http.StateActive) // a byte of a request: that is nothing
-	s.changed(first, http.StateIdle)   // whoever it was has not logged in: now it is the youngest
+	s.changed(first, http.StateActive) // part of a request is not an authenticated request
+	s.changed(first, http.StateIdle)   // no authenticated request either, but it is now the most recently used
 	expect()
 	fifth := enter("192.0.2.1:7")
 	expect(second)
 	one, two := enter("[2001:db8::1]:1"), enter("[2001:db8::2]:1")
 	expect(second)
-	afar := enter("203.0.113.1:1") // no place at all is left
+	afar := enter("203.0.113.1:1") // all 8 places are in use
 	expect(second, third)
-	s.changed(third, http.StateClosed) // as the server says of each that was closed
+	s.changed(third, http.StateClosed) // reported by the server for each closed connection
 	for _, p := range []*peer{first, fourth, fifth, one, two} {
 		works(p)
 	}
@@ -101,8 +101,8 @@ func TestSockets(t *testing.T) {
 	}
 }
 
-// TestIdleConnectionsKeepNobodyOut: neither connections that say nothing, nor those that
-// began a request, nor those that were refused and stay open.
+// TestIdleConnectionsKeepNobodyOut: idle connections, those with an incomplete request, and refused ones that stay open
+// do not prevent others from being served.
 func TestIdleConnectionsKeepNobodyOut(t *testing.T) {
 	server := NewServer(newFake("/"), someUsers(), 8, config.Samples{}, zerolog.Nop())
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -152,9 +152,9 @@ func TestIdleConnectionsKeepNobodyOut(t *testing.T) {
 	}
 }
 
-// TestHangUpWaitsForNobody: the last words of TLS would wait for a client who reads nothing.
+// TestHangUpWaitsForNobody: closing a connection does not wait until the client reads the TLS close_notify.
 func TestHangUpWaitsForNobody(t *testing.T) {
-	ours, theirs := net.Pipe() // nothing is written until somebody reads it
+	ours, theirs := net.Pipe() // writes block until the peer reads
 	defer theirs.Close()
 	s := newSockets(1)
 	conn := tls.Server(ours, &tls.Config{MinVersion: tls.VersionTLS12})
@@ -165,7 +165,7 @@ func TestHangUpWaitsForNobody(t *testing.T) {
 	}
 }
 
-// TestServerLog: who knocks at the port of TLS with something else is no error of ours.
+// TestServerLog: failed TLS handshakes are logged at the level debug, other errors at the level error.
 func TestServerLog(t *testing.T) {
 	var text strings.Builder
 	s := NewServer(newFake("/"), users, 10, config.Samples{}, zerolog.New(&text))
@@ -176,14 +176,14 @@ func TestServerLog(t *testing.T) {
 	}
 }
 
-// exchanging has an exchange.
+// exchanging is a fake with one exchange.
 type exchanging struct{ *fake }
 
 func (exchanging) Exchanges(context.Context, string) ([]management.Exchange, error) {
 	return []management.Exchange{{VHost: "/", Name: "x", Type: "direct"}}, nil
 }
 
-// unread is a body that nobody may read.
+// unread is a body that must not be read.
 type unread struct{ *testing.T }
 
 func (u unread) Read([]byte) (int, error) {
@@ -192,8 +192,8 @@ func (u unread) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
-// TestBodiesAreReadLast: who has no login, no right, or says that it will send too
-// much is refused before its body costs anything.
+// TestBodiesAreReadLast: a request without a login, without permission, or with too large a Content-Length is refused
+// before its body is read.
 func TestBodiesAreReadLast(t *testing.T) {
 	f := newFixture(t)
 	_, errUser := f.users.PutAccount(auth.Account{Name: "viewer", Hash: auth.HashPassword("v"), Tags: []string{"management"}})
@@ -229,7 +229,7 @@ func TestBodiesAreReadLast(t *testing.T) {
 	}
 }
 
-// TestCrossSiteRequestsChangeNothing: what a browser sends for another site's page.
+// TestCrossSiteRequestsChangeNothing: requests that a browser sends for a page of another site are refused, except GET.
 func TestCrossSiteRequestsChangeNothing(t *testing.T) {
 	f := newFixture(t)
 	h := NewHandler(f, f.users, zerolog.Nop())

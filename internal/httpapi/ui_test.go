@@ -8,7 +8,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// The pages are there without a login, and what was served before is as it was.
+// The pages are served without a login, and all other paths answer as without the UI.
 func TestPagesAreServed(t *testing.T) {
 	h := NewHandler(&serving{fake: newFake("/")}, users, zerolog.Nop())
 	for path, want := range map[string]struct {

@@ -18,7 +18,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// newFixture returns a broker with users of its own: guest, and what a test makes.
+// newFixture returns a broker with its own users, at first only guest.
 func newFixture(t *testing.T) *fake {
 	t.Helper()
 	f := newFake("/")
@@ -150,7 +150,7 @@ func TestTopicPermissions(t *testing.T) {
 	})
 }
 
-// A valid change that cannot be stored is a failure of the broker, and has no effect.
+// A valid change that cannot be stored gets 500 and has no effect.
 func TestNotStored(t *testing.T) {
 	f := newFixture(t)
 	h := NewHandler(f, f.users, zerolog.Nop())
@@ -205,8 +205,8 @@ func TestVHosts(t *testing.T) {
 	})
 }
 
-// Everything about users and virtual hosts is the administrator's, but for the list of virtual hosts. Users with the
-// tag monitoring see all of them.
+// Only administrators may read and change users and virtual hosts. The exception is the list of virtual hosts, of which
+// users with the tag monitoring see all.
 func TestDefinitionsAreTheAdministrators(t *testing.T) {
 	f := newFixture(t)
 	f.sets["dev"] = policies.NewSet("dev")
@@ -244,7 +244,7 @@ func TestDefinitionsAreTheAdministrators(t *testing.T) {
 	}
 }
 
-// The bodies that RabbitMQ 4.0.5 has sent for the same users and permissions.
+// The bodies equal those of RabbitMQ 4.0.5 for the same users and permissions.
 func TestDefinitionsAsRabbitMQ(t *testing.T) {
 	f := newFixture(t)
 	run(t, NewHandler(f, f.users, zerolog.Nop()), []step{
@@ -277,7 +277,7 @@ func TestDefinitionsAsRabbitMQ(t *testing.T) {
 	}
 }
 
-// TestGuessingIsRefusedOverHTTP with another status than for a wrong password.
+// TestGuessingIsRefusedOverHTTP asserts that throttled logins get 429 with Retry-After, not 401.
 func TestGuessingIsRefusedOverHTTP(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := NewHandler(newFake("/"), someUsers(), zerolog.Nop())

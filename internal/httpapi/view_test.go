@@ -14,7 +14,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// fleet are queues that differ in name, vhost and messages.
+// fleet is a broker with queues that differ in name, virtual host and number of messages.
 func fleet() *fake {
 	f := newFake("/", "dev")
 	for i, name := range []string{"Orders", "audit", "orders.dead", "x%y"} {
@@ -56,7 +56,7 @@ func TestLists(t *testing.T) {
 	}
 }
 
-// summary lists the names in a list and the figures around it.
+// summary formats the names in a list and the numbers of its page.
 func summary(t *testing.T, body []byte) string {
 	var page struct {
 		Filtered int `json:"filtered_count"`
@@ -141,13 +141,13 @@ func TestListsOfOthers(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"/api/feature-flags", "/api/deprecated-features", "/api/deprecated-features/used"} {
-		if w := do(t, h, "viewer:v", "GET", path, ""); w.Code != 200 { // as in RabbitMQ 4.0.5: any tag will do
+		if w := do(t, h, "viewer:v", "GET", path, ""); w.Code != 200 { // any tag is sufficient, as in RabbitMQ 4.0.5
 			t.Errorf("%s: %d %s", path, w.Code, w.Body)
 		}
 	}
 }
 
-// A number in a query that is too large gets an error.
+// A page or page size that is too large causes an error.
 func TestPageBeyondAllPages(t *testing.T) {
 	h := NewHandler(fleet(), users, zerolog.Nop())
 	for query, want := range map[string]int{
@@ -166,7 +166,7 @@ func TestPageBeyondAllPages(t *testing.T) {
 	}
 }
 
-// The work of a filter is bounded before it begins, and in all.
+// The cost of a filter is bounded: expensive expressions and too many columns are refused.
 func TestCostOfAFilterIsBounded(t *testing.T) {
 	h := NewHandler(fleet(), users, zerolog.Nop())
 	for filter, want := range map[string]int{

@@ -8,8 +8,8 @@ import (
 	"candlemark/protocol"
 )
 
-// TestAmended_LOCK2: the newest under a name counts, nobody can claim a death, too much is left out as a whole, and all of it
-// is there again when it was stored, also behind a death.
+// TestAmended_LOCK2: the newest value of a name is kept, x-death cannot be set, amendments that exceed MaxAmended are
+// ignored as a whole, and stored amendments are restored, also after a death.
 func TestAmended_LOCK2(t *testing.T) {
 	field := func(key string, value any) protocol.Table { return protocol.Table{{Key: key, Value: value}} }
 	var none *Overlay
@@ -47,7 +47,7 @@ func TestAmended_LOCK2(t *testing.T) {
 	}
 }
 
-// TestTyped_LOCK2: encodings of AMQP 1.0 count, are stored with the values, and are no headers.
+// TestTyped_LOCK2: encodings of AMQP 1.0 count towards MaxAmended, are stored with their values, and do not appear in headers.
 func TestTyped_LOCK2(t *testing.T) {
 	field := func(key string, value any) protocol.Table { return protocol.Table{{Key: key, Value: value}} }
 	typed := func(n int) Typed { return Typed{Value: int64(7), Encoded: make([]byte, n)} }

@@ -13,7 +13,7 @@ import (
 func TestChunk_ChargedUntilTheLastRelease(t *testing.T) {
 	for _, size := range []int{1, 2 << 10, 8 << 10, 8<<10 + 1, 16 << 10, 100 << 10, 256 << 10, 256<<10 + 1, 1 << 20} {
 		g := message.NewGate(1 << 30)
-		for range 3 { // the second time perhaps with a buffer that was used before
+		for range 3 { // later rounds may reuse a buffer
 			c := g.NewChunk(size)
 			if n := len(c.Buf); n < size || n > max(2*size, 16<<10) || g.Used() != int64(n) {
 				t.Fatalf("asked for %d, got %d, charged %d", size, n, g.Used())
@@ -50,8 +50,7 @@ func TestChunk_NilHasNothingToCount(t *testing.T) {
 	c.Release()
 }
 
-// Two chunks that live at the same time never share memory, however often
-// buffers come back.
+// Two chunks in use at the same time never share memory, however often buffers are reused.
 func TestChunk_BuffersAreNotShared(t *testing.T) {
 	g := message.NewGate(1 << 40)
 	var users sync.WaitGroup
@@ -95,7 +94,7 @@ func TestGate_ClosedAboveItsLimit(t *testing.T) {
 		begin := time.Now()
 		time.Sleep(time.Second)
 		g.Charge(50)
-		g.Refund(50) // no less than before
+		g.Refund(50) // still above the limit
 		time.Sleep(time.Second)
 		g.Refund(1)
 		if at := <-passed; at.Sub(begin) != 2*time.Second {
@@ -104,11 +103,11 @@ func TestGate_ClosedAboveItsLimit(t *testing.T) {
 	})
 }
 
-// A token from an earlier opening lets nobody through.
+// A token left from an earlier opening does not let a waiter pass a closed gate.
 func TestGate_OldTokens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := message.NewGate(10)
-		for range 5 { // nobody waits
+		for range 5 { // without a waiter
 			g.Charge(20)
 			g.Refund(20)
 		}
@@ -127,7 +126,7 @@ func TestGate_OldTokens(t *testing.T) {
 	})
 }
 
-// A reader that charges and waits, and others that give back: it always goes on.
+// A reader that charges and waits never blocks forever while other goroutines release chunks.
 func TestGate_NeverStuck(t *testing.T) {
 	g := message.NewGate(1000)
 	chunks := make(chan *message.Chunk, 1000)
@@ -156,7 +155,7 @@ func TestGate_NeverStuck(t *testing.T) {
 func TestDebt_IsSettledOnce(t *testing.T) {
 	g := message.NewGate(1)
 	var d message.Debt
-	d.Settle() // owes nothing
+	d.Settle() // nothing is owed
 	d.Owe(g, 5)
 	d.Owe(g, 7)
 	if g.Used() != 12 {

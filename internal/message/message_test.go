@@ -11,8 +11,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// An owned message does not change with the read it came in, and its parts do
-// not run into each other.
+// An owned message does not change when the buffer that it was read into is reused, and appending to one part does not overwrite the next.
 func TestMessage_Own(t *testing.T) {
 	read := []byte("exchangekeyheaderbody")
 	m := message.Message{Exchange: read[:8], RoutingKey: read[8:11], Header: read[11:17], Body: read[17:], Number: 3, TTL: 60000}
@@ -40,8 +39,7 @@ func TestMessage_Own(t *testing.T) {
 	}
 }
 
-// The publisher's own bytes are sent as they came unless there is something to
-// add; then all of them are still there.
+// The publisher's properties are sent byte for byte unless something is added; then all of them are kept.
 func TestOverlay_PropertiesAreKept(t *testing.T) {
 	own := protocol.Properties{
 		Flags: 0xFFFC, ContentType: "text/plain", ContentEncoding: "gzip", DeliveryMode: 2, Priority: 9, CorrelationID: "c", ReplyTo: "r",
@@ -90,7 +88,7 @@ func TestOverlay_FormatTTL(t *testing.T) {
 	}
 }
 
-// died makes a history of deaths, oldest first: queue, reason, queue, reason…
+// died makes an overlay with deaths, oldest first: queue, reason, queue, reason…
 func died(deaths ...string) *message.Overlay {
 	var o *message.Overlay
 	for i := 0; i < len(deaths); i += 2 {
@@ -99,7 +97,7 @@ func died(deaths ...string) *message.Overlay {
 	return o
 }
 
-// The consequences that DL-26 lists, and what they follow from.
+// Cycles are those that DL-25 defines, including the cases that DL-26 lists.
 func TestDL25_DL26_Cycles(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -127,7 +125,7 @@ func TestDL25_DL26_Cycles(t *testing.T) {
 	}
 }
 
-// LavinMQ calls it a cycle only when the reason is the same, too. We do as RabbitMQ: the queue alone counts.
+// LavinMQ detects a cycle only if the reasons are equal, too; Candlemark compares only queues, as RabbitMQ does.
 func TestDL28_ReasonsDoNotCount(t *testing.T) {
 	for _, c := range []struct {
 		died   *message.Overlay

@@ -2,7 +2,7 @@ package message
 
 import "testing"
 
-// TestMoved: hops add up over deaths until a consumer has rejected the message, and nobody sees them.
+// TestMoved: hops are counted across deaths until a consumer rejects the message, and do not appear in headers.
 func TestMoved(t *testing.T) {
 	o := (*Overlay)(nil).Moved().Moved()
 	raw := []byte{0, 0}

@@ -69,7 +69,7 @@ func TestDL22FirstAndLastDeath(t *testing.T) {
 	var o *message.Overlay
 	o = o.Died(message.Death{Queue: "a", Reason: "expired", Exchange: "x"})
 	o = o.Died(message.Death{Queue: "b", Reason: "maxlen", Exchange: "dlx"})
-	o = o.Died(message.Death{Queue: "a", Reason: "expired", Exchange: "dlx2"}) // repeated: the exchange is that of now
+	o = o.Died(message.Death{Queue: "a", Reason: "expired", Exchange: "dlx2"}) // repeated death: the last exchange is the new one
 	_, values := headers(t, o, protocol.Properties{})
 	for key, want := range map[string]string{
 		"x-first-death-queue": "a", "x-first-death-reason": "expired", "x-first-death-exchange": "x",
@@ -150,7 +150,7 @@ func TestDL15_KeysAreRemembered(t *testing.T) {
 	}
 }
 
-// A delayed message keeps the mark that it was delayed, and is not delayed again.
+// A message that was delayed has a negative x-delay, and is not delayed again.
 func TestDLY4Released(t *testing.T) {
 	p := protocol.Properties{Flags: protocol.FlagHeaders, Headers: protocol.Table{{Key: "x-delay", Value: "5"}, {Key: "a", Value: int32(1)}}}
 	raw := p.Append(nil)

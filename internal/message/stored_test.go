@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// overlays are of every kind.
+// overlays returns overlays of every kind.
 func overlays() []*Overlay {
 	dead := (&Overlay{CC: []string{"a", ""}, BCC: []string{"b"}}).Died(Death{
 		Queue: "q", Reason: "expired", Exchange: "x", RoutingKeys: []string{"k", "a"}, Time: 1_800_000_000, OriginalExpiration: "10",

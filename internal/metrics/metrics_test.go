@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Several queues tell what has changed; the sum is that of what they last said, whoever ended meanwhile.
+// Queues report changes of their numbers; the total is the sum of the latest reports, and queues that end leave only their counters in it.
 func TestSumsFollowTheQueues(t *testing.T) {
 	var all Queues
 	type reporter struct {
@@ -54,7 +54,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// A run of values is the same histogram as the values one by one.
+// Values recorded in runs give the same histogram as single values.
 func TestRunsAreTheValues(t *testing.T) {
 	var all Queues
 	var one Lateness
@@ -74,10 +74,10 @@ func TestRunsAreTheValues(t *testing.T) {
 	if n := len(want.Counts); want.Counts[0] != 7 || want.Counts[1] != 1 || want.Counts[n-2] != 1 || want.Counts[n-1] != 2 || want.Count() != 11 {
 		t.Errorf("%+v", want)
 	}
-	(&Late{}).Expired(1, 2) // nobody listens
+	(&Late{}).Expired(1, 2) // without a Share
 }
 
-// Bounds are included, as Prometheus has it, and nothing is beyond the last bucket.
+// Upper bounds are inclusive, as in Prometheus, and the last bucket contains all larger values.
 func TestSizes(t *testing.T) {
 	var a, b, sum Published
 	for _, bytes := range []int{0, 100, 101, 1000, 50_000_000, 100_000_000, 100_000_001} {

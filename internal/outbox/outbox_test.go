@@ -168,11 +168,10 @@ func TestDirectFinish(t *testing.T) {
 	}
 }
 
-// Many appenders, a socket that takes what it likes: every appender's bytes
-// arrive once, whole and in its order.
+// Many appenders write to a socket that accepts random amounts: the bytes of each appender are sent once, complete and in its order.
 func TestOrderUnderLoad(t *testing.T) {
 	const appenders, each = 8, 5000
-	var sent []byte // whoever has the writing has it
+	var sent []byte // used only by the current writer
 	var writers sync.WaitGroup
 	var o *Outbox
 	o = NewDirect(1<<16, func() {

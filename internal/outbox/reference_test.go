@@ -6,12 +6,12 @@ import (
 	"testing"
 )
 
-// refer appends body between a byte that says so and one that says that it has ended.
+// refer appends body between '<' and '>'.
 func refer(o *Outbox, body []byte) {
 	o.End(append(o.Refer(append(o.Begin(), '<'), body), '>'))
 }
 
-// written returns all that the writer gets.
+// written returns all bytes that are taken for writing.
 func written(o *Outbox) (all []byte) {
 	for v := o.TakeVector(); len(v) > 0; v = o.TakeVector() {
 		for _, piece := range v {
@@ -65,7 +65,7 @@ func TestReferCopies(t *testing.T) {
 		}
 		body := make([]byte, c.size)
 		refer(o, body)
-		body[0] = 'x' // which nobody does, but it shows
+		body[0] = 'x' // not permitted, but shows whether the body was copied
 		if got := written(o); len(got) != c.size+2 || (got[1] == 'x') == c.copies {
 			t.Errorf("%s: %d bytes, %q", name, len(got), got[:2])
 		}
@@ -90,7 +90,7 @@ func TestReferencesTakeRoom(t *testing.T) {
 	}
 }
 
-// A failed append, because the appender panics or the outbox is closed, leaves no reference.
+// An append that is abandoned, or comes after Close, leaves no reference.
 func TestReferencesInVain(t *testing.T) {
 	o := New(1<<20, nil)
 	o.Reference()

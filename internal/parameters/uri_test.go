@@ -47,7 +47,7 @@ func TestParseURI(t *testing.T) {
 			}
 			continue
 		}
-		if c.shown == "amqp:///" { // a virtual host without a name, as in RabbitMQ
+		if c.shown == "amqp:///" { // an empty name of a virtual host, as in RabbitMQ
 			if u.VHost != "" {
 				t.Errorf("%+v", u)
 			}
@@ -64,7 +64,7 @@ func TestParseURI(t *testing.T) {
 	}
 }
 
-// TestRedacted: nothing of a login or of the settings behind "?" is shown, wherever "@" stands.
+// TestRedacted: neither the login nor the query of an address is shown, wherever it contains "@".
 func TestRedacted(t *testing.T) {
 	for address, want := range map[string]string{
 		"amqp://u:p@far:1/v?password=s@ecret": "amqp://far:1/v",

@@ -10,7 +10,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// The errors about values have RabbitMQ's words, except for addresses, where passwords are hidden.
+// The errors about values have RabbitMQ's texts, except for addresses, whose passwords are hidden.
 func TestValidate(t *testing.T) {
 	const good = `"src-uri":"amqp://","src-queue":"a","dest-uri":"amqp://far","dest-queue":"b"`
 	for _, c := range []struct{ component, value, want string }{

@@ -45,7 +45,7 @@ func TestModel(t *testing.T) {
 	})
 }
 
-// takeRange takes a range in both, and gives some of it back in any order.
+// takeRange takes a range from map and model, and restores some of it in random order.
 func takeRange(t *testing.T, r *rand.Rand, l *Map[int], model map[uint64]int, step int) {
 	t.Helper()
 	first := r.Uint64N(l.Last() + 1)
@@ -91,7 +91,7 @@ func TestRestoreOnlyWhatWasTaken(t *testing.T) {
 	}
 }
 
-// One value that is never taken must not keep memory for those that pass it.
+// A value that is never taken does not keep memory allocated for later values that have been taken.
 func TestMemoryFollowsTheLiving(t *testing.T) {
 	var l Map[int]
 	l.Append(-1)

@@ -2,8 +2,7 @@ package seqmap
 
 import "testing"
 
-// TestSome: a walk in parts finds each value once, in order, and is through when it
-// says so; so does taking in parts.
+// TestSome: iterating in parts visits each value once, in order, and the last part returns 0; so does taking in parts.
 func TestSome(t *testing.T) {
 	var l Map[uint64]
 	for n := range uint64(1000) {

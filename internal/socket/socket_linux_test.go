@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// pair returns a connection that a loop waits for, and its peer.
+// pair returns a connection taken by the loops, and its peer.
 func pair(t *testing.T, l *socket.Loops) (*socket.Conn, *net.TCPConn) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -51,16 +51,16 @@ func newLoops(t *testing.T, carry func(post func())) *socket.Loops {
 
 func plainly(post func()) { post() }
 
-// echo writes back what it reads, until there is an end or stop says so.
+// echo writes back all input until an error or the byte stop.
 type echo struct {
 	conn *socket.Conn
-	stop byte // after which it pauses; 0 for never
+	stop byte // byte after which it pauses; 0 for never
 	got  []byte
 	over chan error
 }
 
 func (e *echo) Fill() int {
-	b := make([]byte, 16) // less than there may be
+	b := make([]byte, 16) // may be shorter than the available input
 	n, err := e.conn.TryRead(b)
 	e.got = b[:n]
 	if err != nil && !errors.Is(err, socket.ErrNotNow) {
@@ -94,7 +94,7 @@ func expect(t *testing.T, r io.Reader, want string) {
 	}
 }
 
-// TestListenAndPause has the loop and a goroutine read in turns; nothing is lost and all is in order.
+// TestListenAndPause lets the loop and a goroutine read in turns; nothing is lost or reordered.
 func TestListenAndPause(t *testing.T) {
 	c, peer := pair(t, newLoops(t, plainly))
 	for range 100 {
@@ -113,7 +113,7 @@ func TestListenAndPause(t *testing.T) {
 	}
 }
 
-// TestEnds are those that a client that listens is to notice: each is reported once, and the descriptor is given back.
+// TestEnds: each end of a connection is reported to its listener once, and the descriptor is closed.
 func TestEnds(t *testing.T) {
 	for name, test := range map[string]struct {
 		end  func(c *socket.Conn, peer *net.TCPConn)
@@ -151,7 +151,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestWaits are those of Read and Write: for the peer, for a deadline that was set before or comes meanwhile, for Close.
+// TestWaits: Read and Write wait for the peer, for a deadline that was set before or is set meanwhile, and for Close.
 func TestWaits(t *testing.T) {
 	c, peer := pair(t, newLoops(t, plainly))
 	much := bytes.Repeat([]byte("0123456789abcdef"), 1<<19)
@@ -168,7 +168,7 @@ func TestWaits(t *testing.T) {
 		t.Error("it was not what was written")
 	}
 
-	must(t, c.SetDeadline(time.Now().Add(-time.Second))) // it counts, whatever could be read or written
+	must(t, c.SetDeadline(time.Now().Add(-time.Second))) // a deadline in the past fails even calls that would not block
 	if _, err := peer.Write([]byte("there is something")); err != nil {
 		t.Error(err)
 	}
@@ -210,8 +210,8 @@ func TestWaits(t *testing.T) {
 	}
 }
 
-// TestManyTogether opens, uses and closes connections from many goroutines, so that descriptors are used again while events
-// of their predecessors are on their way. Each gets what it has sent.
+// TestManyTogether opens, uses and closes connections from many goroutines, so that descriptors are reused while events
+// of earlier connections are pending. Each client gets back its own bytes.
 func TestManyTogether(t *testing.T) {
 	l := newLoops(t, plainly)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -254,7 +254,7 @@ func TestManyTogether(t *testing.T) {
 	serving.Wait()
 }
 
-// TestRounds: what has been read is handed to carry, unless there is so much that more may be behind it.
+// TestRounds: input is handled in carry, unless there is so much of it that more may be available.
 func TestRounds(t *testing.T) {
 	carried := make(chan bool, 10)
 	l := newLoops(t, func(post func()) { carried <- true; post() })
@@ -276,7 +276,7 @@ func TestRounds(t *testing.T) {
 	r.may <- true
 }
 
-// reads reads when it may, and reports how much.
+// reads reads when it is told to, and reports the number of bytes.
 type reads struct {
 	conn    *socket.Conn
 	may     chan bool
@@ -296,7 +296,7 @@ func (r *reads) Fill() int {
 
 func (r *reads) Handle() { r.handled <- r.n }
 
-// TestWriteVector has many more pieces written than one system call takes, to a peer that reads slowly.
+// TestWriteVector writes many more pieces than one system call accepts.
 func TestWriteVector(t *testing.T) {
 	c, peer := pair(t, newLoops(t, plainly))
 	var v [][]byte

@@ -15,12 +15,12 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// lines is a protocol whose frames are of three bytes. It records its calls.
+// lines is a protocol with frames of three bytes that records its calls.
 type lines struct {
 	*Reader
 	publishes bool // every frame is a message
 	calls     []string
-	err       error // of the next frame
+	err       error // returned for the next frame
 	grace     uint64
 	again     chan struct{}
 }
@@ -46,7 +46,7 @@ func (l *lines) Recovered(reason any) {
 	}
 }
 
-// reads runs a reader, with the test's end of its socket.
+// reads runs a reader while do uses the other end of its socket, and returns the recorded calls.
 func reads(t *testing.T, l *lines, do func(peer net.Conn, valve *budget.Valve, stop func())) []string {
 	t.Helper()
 	synctest.Test(t, func(*testing.T) {
@@ -74,7 +74,7 @@ func write(peer net.Conn, text string) {
 	synctest.Wait()
 }
 
-// Input is handed out in whole frames, in order, until the socket ends.
+// Input is dispatched in whole frames, in order, until the socket is closed.
 func TestReader(t *testing.T) {
 	calls := reads(t, &lines{}, func(peer net.Conn, _ *budget.Valve, _ func()) {
 		write(peer, "onetw")
@@ -85,7 +85,7 @@ func TestReader(t *testing.T) {
 	}
 }
 
-// An error of the protocol, or the end of the connection, has it say farewell; what comes behind it is forgotten.
+// After a protocol error, or when it is stopped, the reader calls Farewell, and later input is discarded.
 func TestReaderFarewell(t *testing.T) {
 	for name, l := range map[string]*lines{"error": {err: errors.New("no frame")}, "end": {}} {
 		calls := reads(t, l, func(peer net.Conn, _ *budget.Valve, stop func()) {
@@ -130,7 +130,7 @@ func TestReaderAlarm(t *testing.T) {
 	}
 }
 
-// A publishing connection is read for its grace in each alarm, and no further.
+// During each alarm a publishing connection is read up to its grace, and no further.
 func TestReaderGrace(t *testing.T) {
 	l := &lines{publishes: true, grace: 7}
 	calls := reads(t, l, func(peer net.Conn, valve *budget.Valve, _ func()) {

@@ -14,7 +14,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// manager listens as a service manager does.
+// manager listens on a socket as systemd does.
 func manager(t *testing.T) (path string, next func() string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "notify")
@@ -37,7 +37,8 @@ func environment(values map[string]string) func(string) string {
 	return func(name string) string { return values[name] }
 }
 
-// TestNotifier: messages come as they are, signs of life only while the broker works, and none are sent where the environment asks for none.
+// TestNotifier: notifications are sent unchanged, watchdog messages only while the broker works, and nothing is sent
+// that the environment does not ask for.
 func TestNotifier(t *testing.T) {
 	path, next := manager(t)
 	n := New(environment(map[string]string{"NOTIFY_SOCKET": path, "WATCHDOG_USEC": "2000", "WATCHDOG_PID": strconv.Itoa(os.Getpid())}))

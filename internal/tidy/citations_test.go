@@ -22,11 +22,11 @@ var (
 	recordName  = regexp.MustCompile(`^docs/adr/([0-9]{4})-`)
 	citedPage   = regexp.MustCompile(`[\w./-]*\w\.md\b`)
 	address     = regexp.MustCompile(`https?://\S+`)
-	// outside are documents that were there before the repository.
+	// outside are documents that existed before the repository.
 	outside = regexp.MustCompile(`\b(?:DESIGN|STYLE)\b|§`)
 )
 
-// sources returns the files in which citations are looked for: all text but the tests of this package, which hold wrong citations.
+// sources returns the files that may contain citations: all text except the tests of this package, which contain wrong citations.
 func (h *repository) sources() (texts map[string]string, err error) {
 	texts = map[string]string{}
 	err = fs.WalkDir(h.fsys, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -47,7 +47,7 @@ func (h *repository) sources() (texts map[string]string, err error) {
 	return texts, err
 }
 
-// checkCitations wants every rule, decision record and document that is cited anywhere to be in the repository.
+// checkCitations wants every rule, decision record and document that is cited to be in the repository.
 func checkCitations(h *repository) (complaints []string) {
 	texts, err := h.sources()
 	if err != nil {
@@ -81,7 +81,7 @@ func checkCitations(h *repository) (complaints []string) {
 	return complaints
 }
 
-// hints are parts of all that can be a citation: few lines have one, and looking for them is quick.
+// hints are substrings: each citation contains one of them, few lines do, and they are found quickly.
 var hints = append(strings.Split(families, "|"), "ADR", "adr/", ".md", "DESIGN", "STYLE", "§")
 
 func hint(line string) bool {
@@ -112,7 +112,7 @@ func citations(name, line string) (cited []string) {
 			}
 		}
 	}
-	if strings.Contains(line, ".md") && !strings.HasSuffix(name, ".md") { // documents are for checkLinks
+	if strings.Contains(line, ".md") && !strings.HasSuffix(name, ".md") { // checkLinks checks these
 		cited = append(cited, citedPage.FindAllString(address.ReplaceAllString(line, ""), -1)...)
 	}
 	return append(cited, outside.FindAllString(line, -1)...)
@@ -136,7 +136,7 @@ func inName(test string) (cited []string) {
 
 func recordID(number string) string { return "ADR " + strings.TrimLeft(number, "0") }
 
-// isPage reports whether a document that a file cites is there: from the root, from docs, or beside the file.
+// isPage reports whether a cited document exists: relative to the root, to docs, or to the citing file.
 func (h *repository) isPage(from, cited string) bool {
 	if !strings.HasSuffix(cited, ".md") {
 		return false

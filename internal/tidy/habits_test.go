@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// checkSleep: sleeping is not waiting. In tests it only moves the virtual time of a synctest bubble; an actor never
-// sleeps, because it would take the worker of others with it.
+// checkSleep: sleeping is not waiting. In tests time.Sleep may only move the virtual time of a synctest bubble; an
+// actor never sleeps, because it would block a worker that other actors share.
 func checkSleep(h *repository) (complaints []string) {
 	for _, f := range h.files {
 		bubble := f.imports("testing/synctest")

@@ -9,18 +9,18 @@ import (
 	"strings"
 )
 
-// topLevel is all that the root holds besides hidden files; more needs a decision record.
+// topLevel are the files and folders of the root that are not hidden; further ones need a decision record.
 var topLevel = []string{
 	"actors/", "cmd/", "docs/", "integration/", "internal/", "policies/", "protocol/", "supervision/",
 	"CHANGELOG.md", "LICENSE", "README.md", "Taskfile.yml", "go.mod", "go.sum", "tools.mod", "tools.sum",
 }
 
-// drawers are package names that say nothing about what is inside.
+// drawers are package names that do not describe the contents.
 var drawers = []string{
 	"base", "common", "helper", "helpers", "interfaces", "misc", "models", "shared", "types", "util", "utils",
 }
 
-// built matches what builds leave behind, as .gitignore does.
+// built matches output of builds, as .gitignore does.
 var built = regexp.MustCompile(`\.(test|out|prof)$`)
 
 func checkTopLevel(h *repository) (complaints []string) {
@@ -49,7 +49,7 @@ func checkPackageNames(h *repository) (complaints []string) {
 
 const docLimit = 60
 
-// checkDocFile wants one doc.go with the package comment in every package, and no second comment elsewhere.
+// checkDocFile wants a doc.go with the package comment in every package, and no other package comment.
 func checkDocFile(h *repository) (complaints []string) {
 	for dir, files := range h.packages() {
 		found := false

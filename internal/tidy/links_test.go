@@ -12,10 +12,10 @@ import (
 var (
 	link    = regexp.MustCompile(`\]\(([^()\s]+)\)`)
 	heading = regexp.MustCompile(`(?m)^#+ (.+)$`)
-	unheard = regexp.MustCompile(`[^\pL\pN _-]`) // what the anchor of a heading leaves out
+	unheard = regexp.MustCompile(`[^\pL\pN _-]`) // omitted in the anchor of a heading
 )
 
-// checkLinks wants what the documents link to: the file, and behind a # its heading or, in a file of tests, the test.
+// checkLinks wants the targets of links in documents to exist: the file, and after a # its heading or, in a test file, the test.
 func checkLinks(h *repository) (complaints []string) {
 	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md"} {
 		names, err := fs.Glob(h.fsys, pattern)
@@ -37,7 +37,7 @@ func checkLinks(h *repository) (complaints []string) {
 	return complaints
 }
 
-// leads reports whether a link from a document leads to something that is there.
+// leads reports whether the target of a link exists.
 func (h *repository) leads(from, target string) bool {
 	name, part, _ := strings.Cut(target, "#")
 	if name == "" {

@@ -15,7 +15,7 @@ import (
 
 const module = "candlemark"
 
-// rules are all repository rules; each returns one line per breach, with the place first.
+// rules are all repository rules; each returns one line per violation, which begins with the place.
 var rules = []struct {
 	name  string
 	check func(*repository) []string

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// leaves are the packages of the cellar that any actor may use.
+// leaves are the low-level packages that any actor may import.
 var leaves = []string{
 	"protocol", "protocol/amqp10", "policies/...", "internal/auth", "internal/budget", "internal/clock", "internal/events", "internal/queuestats", "internal/seqmap", "internal/message",
 	"internal/metrics", "internal/outbox", "internal/jsonencode", "internal/topology", "internal/topology/timeheaders",
 }
 
-// rooms says for each package what it may import of ours. "..." at the end stands for everything below.
-// A parent may always import the packages below it. A package that has no line here is not part of the repository yet.
+// rooms lists for each package which of our packages it may import. "..." at the end stands for all packages below. A
+// parent may always import the packages below it. A package without a line here is not part of the repository yet.
 var rooms = map[string][]string{
 	"actors/connection/connevents":   {"protocol", "actors/mail", "internal/events"},
 	"internal/servicebus/sas":        {},
@@ -133,7 +133,7 @@ var rooms = map[string][]string{
 	"internal/httpapi/rest":       {"protocol", "internal/auth", "internal/config", "internal/events", "internal/httpapi/forms", "internal/httpapi/session", "internal/management", "internal/jsonencode"},
 	"internal/httpapi/session":    {},
 	"internal/httpapi/ui":         {},
-	"internal/httpapi/...": { // a section; they do not know each other
+	"internal/httpapi/...": { // a section; sections do not import each other
 		"protocol", "policies/...", "internal/auth", "internal/config", "internal/events", "internal/queuestats", "internal/httpapi/forms", "internal/httpapi/rest",
 		"internal/management", "internal/metrics", "internal/parameters", "internal/jsonencode", "internal/servicebus/...",
 	},
@@ -231,14 +231,14 @@ var rooms = map[string][]string{
 	"actors/queue/wheel":       {},
 }
 
-// testRooms lists what tests may import besides; "integration" alone sees everything.
+// testRooms lists what tests may import in addition; "integration" alone may import everything.
 var testRooms = []string{"internal/testkit/...", "actors/mailbox", "internal/store/memory"}
 
 func actorOf(more ...string) []string {
 	return append(append([]string{"actors/mail", "actors/actorlib"}, leaves...), more...)
 }
 
-// room returns the line of a folder: its own, or the nearest "..." above it.
+// room returns the line for a folder: its own, or that of the nearest "..." above it.
 func room(dir string) ([]string, bool) {
 	if allowed, ok := rooms[dir]; ok {
 		return allowed, true
@@ -259,7 +259,7 @@ func covers(pattern, dir string) bool {
 	return strings.HasPrefix(dir+"/", prefix)
 }
 
-// checkImports keeps the star: actors meet in actors/mail only, and nothing below looks up.
+// checkImports enforces the star: actors share only actors/mail, and lower packages do not import higher ones.
 func checkImports(h *repository) (complaints []string) {
 	for _, f := range h.files {
 		allowed, ok := room(f.dir)
@@ -294,13 +294,13 @@ const browserLibrary = "github.com/chromedp/"
 
 const actorLibrary = "github.com/asynkron/protoactor-go"
 
-// addressLibrary connects our addresses with it: who imports it knows the library, too.
+// addressLibrary connects our addresses with the actor library: a package that imports it depends on the library, too.
 const addressLibrary = module + "/actors/actorlib"
 
-// actorRooms may know the actor library.
+// actorRooms may import the actor library.
 var actorRooms = []string{"actors/...", "supervision/...", "integration/...", "internal/testkit"}
 
-// pureRooms are below actorRooms, and do not know it: they are the cores of actors, or tell others through functions.
+// pureRooms are below actorRooms and may not import it: they are the cores of actors, or call others through function values.
 var pureRooms = []string{
 	"actors/channel/assembler", "actors/channel/confirms", "actors/channel/outgoing", "actors/channel/output", "actors/channel/peers", "actors/channel/qos",
 	"actors/channel/replies", "actors/channel/requests", "actors/channel/rights", "actors/channel/routing", "actors/channel/trace",
@@ -313,12 +313,12 @@ var pureRooms = []string{
 	"actors/session/access", "actors/session/answers", "actors/session/batches", "actors/session/entities", "actors/session/incoming", "actors/session/management", "actors/session/settlement", "actors/session/sessionevents", "actors/session/temporary", "actors/session/tokens", "actors/session/transfers", "actors/session/window", "actors/vhost/refusal", "supervision/queries", "supervision/resources", "supervision/shovels",
 }
 
-// shells are the only files of their packages that know it: others are the core of an actor, or know addresses only.
+// shells are the only files of their packages that may import it: the others are the core of an actor, or use only addresses.
 var shells = map[string]string{
 	"actors/command": "actor.go", "actors/deadletter": "deadletter.go", "actors/policy": "policy.go", "actors/vhost": "vhost.go",
 }
 
-// checkActorLibrary keeps protoactor where actors are, and of it only package actor; state.go, the core, never sees it.
+// checkActorLibrary permits protoactor only in packages with actors, and only its package actor; state.go, the core, never imports it.
 func checkActorLibrary(h *repository) (complaints []string) {
 	for _, f := range h.files {
 		at := func(pattern string) bool { return covers(pattern, f.dir) }

@@ -8,7 +8,7 @@ import (
 	"testing/fstest"
 )
 
-// wrong holds, for each rule, a file that breaks it and what the complaint must say; nothing means that it must not.
+// wrong holds, for each rule, a file and the expected complaint; "" means that the file must be accepted.
 var wrong = []struct{ rule, path, source, complaint string }{
 	{"imports", "actors/queue/a.go", `package queue; import "candlemark/actors/vhost"`, "may not import actors/vhost"},
 	{"imports", "actors/queue/a.go", `package queue; import "candlemark/actors/mail"`, ""},
@@ -127,7 +127,7 @@ var wrong = []struct{ rule, path, source, complaint string }{
 	{"citations", "protocol/a.go", "package protocol // [AMQP §4.2]", "cites §"},
 }
 
-// sound is a tree in which everything that is cited is there.
+// sound is a tree in which all citations resolve.
 var sound = fstest.MapFS{
 	"docs/spec/ttl.md": {Data: []byte("# TTL\n\n## TTL-1\n\nA TTL (ADR 7).\n\n- Source: ours\n- Tests: [TestA](../../protocol/a_test.go#TestA_TTL1)\n\n" +
 		"## TTL-2\n\nAs [TTL-1](#ttl-1).\n\n- Source: ours\n- Tests: [FuzzA](../../protocol/a_test.go#FuzzA)\n")},
@@ -135,7 +135,7 @@ var sound = fstest.MapFS{
 	"protocol/a_test.go": {Data: []byte("package protocol\n\n// TTL-1, TTL-2 (ADR 7, docs/spec/ttl.md)\nfunc TestA_TTL1() {}\nfunc FuzzA() {}\n")},
 }
 
-// Citations that resolve are nothing to complain of; without the page, the test or the record they are.
+// Citations that resolve cause no complaint; without the page, the test or the record they do.
 func TestCitationsResolve(t *testing.T) {
 	for without, want := range map[string]string{
 		"": "", "docs/spec/ttl.md": "cites TTL-2", "docs/adr/0007-a.md": "cites ADR 7", "protocol/a_test.go": "the test of TTL-2 is not there",

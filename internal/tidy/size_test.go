@@ -6,17 +6,17 @@ import (
 )
 
 const (
-	softLimit     = 250 // lines of a file from which on TestRepository -v mentions it
+	softLimit     = 250 // lines of a file above which TestRepository -v mentions it
 	fileLimit     = 400
 	testFileLimit = 600
 	functionLimit = 60
 
 	packageLimit = 2500 // lines of a package, without tests
-	filesLimit   = 25   // likewise
-	methodsLimit = 60   // of one type
+	filesLimit   = 25   // files of a package, without tests
+	methodsLimit = 60   // methods of one type
 )
 
-// checkPackageSize counts what the product consists of: integration is tests and their tools.
+// checkPackageSize counts only code of the product: integration contains tests and their tools.
 func checkPackageSize(h *repository) (complaints []string) {
 	for dir, files := range h.packages() {
 		if covers("integration/...", dir) {
@@ -29,7 +29,7 @@ func checkPackageSize(h *repository) (complaints []string) {
 	return complaints
 }
 
-// tooLarge says by what a package exceeds a limit, "" if it does not.
+// tooLarge returns the limit that a package exceeds and by how much, or "".
 func tooLarge(files []*file) string {
 	lines, count, methods := 0, 0, map[string]int{}
 	for _, f := range files {
@@ -107,7 +107,7 @@ func checkFunctionLength(h *repository) (complaints []string) {
 	return complaints
 }
 
-// lines returns how many line ends a node holds.
+// lines returns how many line ends a node contains.
 func (h *repository) lines(n ast.Node) int {
 	return h.set.Position(n.End()).Line - h.set.Position(n.Pos()).Line
 }

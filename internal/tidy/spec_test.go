@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// families are the first parts of the ids of rules. Each has its page in docs/spec.
+// families are the prefixes of rule ids. Each has its page in docs/spec.
 const families = `ERR|TTL|LEASE|LOCK|DEFER|DUP|SESSION|DLY|DL|POL|DEC|DEF|PRO|SBE|SBR|SBT|TXN`
 
-// ruleHeading begins a rule on a page of docs/spec. The rule extends to the next one.
+// ruleHeading matches the heading of a rule on a page of docs/spec. The rule extends to the next one.
 var ruleHeading = regexp.MustCompile(`(?m)^#+ ((?:` + families + `)-[0-9]+)$`)
 
-// statedRule is one rule as its page has it.
+// statedRule is a rule as stated on its page.
 type statedRule struct {
 	id, page string
 	text     string // without the heading
@@ -46,8 +46,8 @@ func (h *repository) statedRules() ([]statedRule, error) {
 // testLink is a link from a page of docs/spec to a test.
 var testLink = regexp.MustCompile(`\]\(([^()\s]+_test\.go#(?:Test|Fuzz)\w+)\)`)
 
-// checkProofs wants every rule to be stated once, with its source and with links to tests that are there. checkLinks
-// checks the other links of a page.
+// checkProofs wants every rule to be stated once, with its source and with links to existing tests. checkLinks checks
+// the other links of a page.
 func checkProofs(h *repository) (complaints []string) {
 	all, err := h.statedRules()
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"unicode"
 )
 
-// retired are words of our own that the field has standard ones for: a dead letter, a job, a timeout, an index, an
+// retired matches words of our own for which standard terms exist: a dead letter, a job, a timeout, an index, an
 // interface, a map.
 var retired = regexp.MustCompile(`(?i:\b(?:bury|buries|buried|hearse|errands?|afterthoughts?|parcels?|agenda|watchman|spoilt|oust\w*|waning|` +
 	`loans?|lends?|lending|lent|deeds?|doomed|dying|doors?|ledgers?|graves?|graveyard|goodbye|tellers?|untold|foretold|vandals?|besieg\w*)\b|` +
@@ -116,7 +116,7 @@ func checkRetiredWords(h *repository) (complaints []string) {
 	return complaints
 }
 
-// wordFault holds what is wrong with a word: the parts that are retired, or the name of a bound; "" if nothing is.
+// wordFault holds the retired part of a word and a wrong name of a bound in it; "" if there is none.
 type wordFault struct{ retired, bound string }
 
 // wellKnown are methods whose meaning the standard library has fixed.
@@ -127,8 +127,8 @@ var wellKnown = map[string]bool{
 	"MarshalJSON": true, "UnmarshalJSON": true, "MarshalText": true, "UnmarshalText": true,
 }
 
-// checkDocComments wants a docstring on every exported function, method, type, constant and variable. A method may go
-// without when an interface of its package has it, or the standard library fixes what it means.
+// checkDocComments wants a docstring on every exported function, method, type, constant and variable. A method needs
+// none if an interface of its package has it, or if the standard library defines its meaning.
 func checkDocComments(h *repository) (complaints []string) {
 	for _, files := range h.packages() {
 		explained := explainedMethods(files)
@@ -171,8 +171,7 @@ func (h *repository) checkSpecs(d *ast.GenDecl) (complaints []string) {
 	return complaints
 }
 
-// explainedMethods returns the methods of all interfaces of a package; the interface is the place to say what they
-// mean.
+// explainedMethods returns the methods of all interfaces of a package; they are documented there.
 func explainedMethods(files []*file) map[string]bool {
 	explained := make(map[string]bool)
 	for _, f := range files {
@@ -207,7 +206,7 @@ var (
 	issue = regexp.MustCompile(`#\d+`)
 )
 
-// checkNotes wants an issue's number where something is left to do.
+// checkNotes wants the number of an issue in every note about remaining work.
 func checkNotes(h *repository) (complaints []string) {
 	for _, f := range h.files {
 		for _, group := range f.tree.Comments {

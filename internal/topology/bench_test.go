@@ -7,7 +7,7 @@ import (
 	"candlemark/protocol"
 )
 
-// many makes a table of n bindings to n queues.
+// many returns a table with n bindings to n queues.
 func many(b *testing.B, kind string, n int) *Routes {
 	b.Helper()
 	r := newRoutes(b, kind)
@@ -22,7 +22,7 @@ func oneOf(i int) (Binding, Target) {
 	return Binding{Destination: name, RoutingKey: fmt.Sprintf("device.%d.up", i), Arguments: table("device", int64(i))}, Target{Queue: &Queue{Name: name}}
 }
 
-// One binding more, and away again, at 100,000.
+// BenchmarkBind adds a binding to 100,000 others, and removes it.
 func BenchmarkBind(b *testing.B) {
 	for _, kind := range []string{"direct", "fanout", "topic", "headers"} {
 		b.Run(kind, func(b *testing.B) {
@@ -51,7 +51,7 @@ func BenchmarkDeclare(b *testing.B) {
 	}
 }
 
-// One publish that reaches one queue, or three for fanout, among few and among many bindings.
+// BenchmarkRoute routes to one queue, or to three for fanout, with few and with many bindings.
 func BenchmarkRoute(b *testing.B) {
 	for _, n := range []int{3, 100_000} {
 		for _, kind := range []string{"direct", "topic", "headers"} {

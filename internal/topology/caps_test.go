@@ -7,7 +7,7 @@ import (
 	"candlemark/protocol"
 )
 
-// caps returns what the route to each queue caps.
+// caps returns the TTL cap of the route to each queue.
 func (h *fixture) caps(x *Exchange, key string, headers protocol.Table) map[string]int64 {
 	h.t.Helper()
 	queues := h.router.Route(h.directory, x, []byte(key), func() protocol.Table { return headers })
@@ -29,7 +29,7 @@ func (h *fixture) caps(x *Exchange, key string, headers protocol.Table) map[stri
 //	  └──────────┼──────────────┘
 //	             └──▶ headers ──▶ q4
 //
-// in which every queue has the lowest cap of the ways that lead to it.
+// and asserts that every queue has the lowest cap of all routes to it.
 func TestCaps_TTL9(t *testing.T) {
 	h := newFixture(t)
 	plain, long, short := h.exchange("plain", "topic"), h.exchange("long", "fanout"), h.exchange("short", "fanout")
@@ -75,7 +75,7 @@ func TestCaps_TTL9(t *testing.T) {
 	}
 }
 
-// TestCapsOfCircles_TTL9: exchanges that are bound in a circle, and an alternate exchange.
+// TestCapsOfCircles_TTL9: caps are found for exchanges that are bound in a circle, and through an alternate exchange.
 func TestCapsOfCircles_TTL9(t *testing.T) {
 	h := newFixture(t)
 	a, b := h.exchange("a", "fanout"), h.exchange("b", "direct")

@@ -8,8 +8,8 @@ import (
 	"candlemark/protocol"
 )
 
-// A publish with a delay ends in the holders of the delayed exchanges on its
-// way, and neither bindings nor alternate exchanges there count.
+// A publish with a delay is routed to the holders of the delayed exchanges on its route; their bindings and alternate
+// exchanges are not used.
 func TestDLY3DLY6Router(t *testing.T) {
 	h := newFixture(t)
 	front, late, alternate := h.exchange("front", "fanout"), h.exchange("late", "direct"), h.exchange("alternate", "fanout")

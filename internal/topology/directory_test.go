@@ -40,7 +40,7 @@ func TestDirectoryFindsByName(t *testing.T) {
 	}
 }
 
-// Both forms of the tree, and the changes between them.
+// Snapshots of both forms of the tree are unchanged after later additions and removals.
 func TestDirectorySnapshotsStay(t *testing.T) {
 	all := []*Directory{{}}
 	var want []string
@@ -144,7 +144,7 @@ func TestRoutesKnowTheirBindings(t *testing.T) {
 	}
 }
 
-// Readers route while two writers change everything; what no writer touches must always be found. Run with -race.
+// Readers route while two writers change everything; queues and bindings that no writer changes must always be found. Run with -race.
 func TestReadersNeverWait(t *testing.T) {
 	v, h := NewVHost("/"), newFixture(t)
 	exchanges := []*Exchange{h.exchange("d", "direct"), h.exchange("f", "fanout"), h.exchange("t", "topic"), h.exchange("h", "headers")}

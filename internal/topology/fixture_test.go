@@ -47,13 +47,13 @@ func newRoutes(t testing.TB, kind string) *Routes {
 	return r
 }
 
-// bind binds a queue and publishes.
+// bind binds a queue and publishes the table.
 func (h *fixture) bind(x *Exchange, queue, key string, args protocol.Table) {
 	h.t.Helper()
 	h.change(x, Binding{Destination: queue, RoutingKey: key, Arguments: args}, Target{Queue: h.queue(queue)})
 }
 
-// bindExchange binds an exchange and publishes.
+// bindExchange binds an exchange and publishes the table.
 func (h *fixture) bindExchange(x, to *Exchange, key string) {
 	h.t.Helper()
 	h.change(x, Binding{Destination: to.Name, ToExchange: true, RoutingKey: key}, Target{Exchange: to})
@@ -74,7 +74,7 @@ func (h *fixture) route(x *Exchange, key string, headers protocol.Table) []strin
 	return namesOf(h.t, h.router.Route(h.directory, x, []byte(key), func() protocol.Table { return headers }))
 }
 
-// namesOf sorts and fails when a queue comes twice.
+// namesOf returns the sorted names, and fails on a duplicate.
 func namesOf(t testing.TB, queues []*Queue) []string {
 	t.Helper()
 	list := make([]string, len(queues))

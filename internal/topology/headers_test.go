@@ -112,7 +112,7 @@ func TestHeadersValuesOfOneClassAreEqual(t *testing.T) {
 				h := newFixture(t)
 				x := h.exchange("x", "headers")
 				h.bind(x, "q", "", table("x-match", match, "first", "1", "h", test.a))
-				// first must hold for all only: it is what the binding is found by there.
+				// With all, first must match as well: the binding is found by it.
 				first := map[string]any{"all": "1", "any": "2"}[match]
 				if got := len(h.route(x, "", table("first", first, "h", test.b))) == 1; got != test.want {
 					t.Errorf("%#v and %#v: equal %v", test.a, test.b, got)

@@ -17,13 +17,13 @@ func (h *fixture) keeping(name string) *Exchange {
 	return x
 }
 
-// grow publishes the next table, with a queue more.
+// grow publishes the next table, with one more queue.
 func (h *fixture) grow(x *Exchange, queue string) {
 	r, _ := x.Routes().With(Binding{Destination: queue}, Target{Queue: h.queue(queue)})
 	x.Publish(r.WithHistory(x))
 }
 
-// kept returns the histories of a route, and the caps of their TTLs.
+// kept returns the number of queues of a route, its histories, and the caps of their TTLs.
 func (h *fixture) kept(x *Exchange) (queues int, histories []string, caps []int64) {
 	queues = len(h.router.Route(h.directory, x, []byte("k"), nil))
 	for _, q := range h.router.Histories() {
@@ -53,7 +53,7 @@ func TestDEC17_Routes(t *testing.T) {
 	}
 }
 
-// TestDEC17_Tables: a publish says by which table it was routed, and which bindings are not in that.
+// TestDEC17_Tables: a route reports the table that it used, and Between returns the bindings that were added by later tables.
 func TestDEC17_Tables(t *testing.T) {
 	h := newFixture(t)
 	x := h.keeping("x")
@@ -87,7 +87,7 @@ func TestDEC17_Tables(t *testing.T) {
 	}
 }
 
-// TestDEC17_Caps_TTL9: what is kept is capped by the exchanges on the way there, and by the one that keeps it.
+// TestDEC17_Caps_TTL9: the TTL of a kept message is capped by the exchanges on its route and by the exchange that keeps it.
 func TestDEC17_Caps_TTL9(t *testing.T) {
 	h := newFixture(t)
 	x, y := h.keeping("x"), h.keeping("y")

@@ -124,8 +124,8 @@ func (d generator) headers(n int) protocol.Table {
 	return t
 }
 
-// Random bindings come and go; the table must always say what the plain list says, and every snapshot taken on the way must still say
-// at the end what it said when it was taken.
+// Random bindings are added and removed; the table always equals the plain list, and in the end every snapshot still
+// equals the list at its time.
 func TestModel(t *testing.T) {
 	for _, kind := range []string{"direct", "fanout", "topic", "headers"} {
 		t.Run(kind, func(t *testing.T) {
@@ -137,7 +137,7 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// state is a table beside the list it should equal.
+// state is a table and the list that it must equal.
 type state struct {
 	routes *Routes
 	model  model

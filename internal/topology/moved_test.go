@@ -6,7 +6,7 @@ import (
 	"candlemark/protocol"
 )
 
-// A queue that lives on in another actor takes its bindings along, in tables of every type.
+// A queue that moves to another actor keeps its bindings, in tables of every type.
 func TestWithMoved(t *testing.T) {
 	for _, kind := range []string{"direct", "fanout", "topic", "headers"} {
 		t.Run(kind, func(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"candlemark/protocol"
 )
 
-// picking is an exchange that leads each message to one of its queues.
+// picking is an exchange that routes each message to one of its queues.
 type picking struct {
 	*Exchange
 	routes *Routes
@@ -36,7 +36,7 @@ func (x *picking) unbind(b Binding) {
 	x.Publish(x.routes)
 }
 
-// to returns the queue of a message, or "" if there is none.
+// to returns the queue to which a message is routed, or "".
 func (x *picking) to(t *testing.T, key string, headers protocol.Table) string {
 	t.Helper()
 	switch list := x.router.Route(x.dir, x.Exchange, []byte(key), func() protocol.Table { return headers }); len(list) {
@@ -61,7 +61,7 @@ func (x *picking) all(t *testing.T) (by []string, count map[string]int) {
 	return by, count
 }
 
-// Weights are kept within 5 %, and only what a binding takes or leaves moves.
+// Queues get messages by weight within 5 %, and only keys that a new or removed binding affects move.
 func TestDEC16ConsistentHash(t *testing.T) {
 	x := newPicking(ConsistentHashType, nil)
 	if got := x.to(t, "k", nil); got != "" {
@@ -95,7 +95,7 @@ func TestDEC16ConsistentHash(t *testing.T) {
 	}
 }
 
-// The same key goes to the same queue after a restart, and in the next version.
+// The same key is routed to the same queue after a restart, and in the next version.
 func TestDEC16SameInEveryProcess(t *testing.T) {
 	for kind, want := range map[string]string{ConsistentHashType: "q2 q0 q0 q2", ModulusHashType: "q1 q1 q3 q4"} {
 		x := newPicking(kind, nil)
@@ -163,7 +163,7 @@ func TestDEC16HashedBy(t *testing.T) {
 	}
 }
 
-// Every queue gets about as much, and a copy of an exchange behind is led where the first one was: its TTL is capped likewise.
+// All queues get about the same number of messages, and the caps are those of the queue that was drawn.
 func TestDEC16Random(t *testing.T) {
 	for _, kind := range []string{RandomType, LocalRandomType} {
 		x := newPicking(kind, nil)
@@ -190,7 +190,7 @@ func TestDEC16Random(t *testing.T) {
 	}
 }
 
-// Behind another exchange the way to a capped queue is found again by the same chance.
+// If the exchange is behind another one, the caps are found by the same random draw as the queue.
 func TestDEC16RandomBehindAnother(t *testing.T) {
 	x := newPicking(RandomType, nil)
 	for i := range 16 {

@@ -53,14 +53,14 @@ func TestExpiringQueues(t *testing.T) {
 	a.Stats.Set(expiring(false))
 	v.expire("b")
 	a.Stats.Set(expiring(true))
-	again := v.queue("a") // another one of that name
+	again := v.queue("a") // a new queue of the same name
 	a.Stats.Set(expiring(true))
 	v.expire("b")
 	again.Stats.Set(expiring(true))
 	v.expire("a", "b")
 	v.Publish(v.Directory().WithoutQueue("b"))
 	v.expire("a")
-	v.Publish(v.Directory().WithQueue(b)) // it comes back
+	v.Publish(v.Directory().WithQueue(b)) // published again
 	b.Stats.Set(expiring(true))
 	v.expire("a", "b")
 	var none *QueueStats

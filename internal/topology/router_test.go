@@ -22,7 +22,7 @@ func TestDirectMatches(t *testing.T) {
 	h.expect(x, "ab")
 	h.expect(x, "*")
 
-	// q2 stays at b as long as one of its two bindings does.
+	// q2 matches b until both of its bindings are removed.
 	r, _ := x.Routes().Without(Binding{Destination: "q2", RoutingKey: "b"})
 	x.Publish(r)
 	h.expect(x, "b", "q2")
@@ -66,8 +66,8 @@ func TestRouteFollowsExchanges(t *testing.T) {
 	a, b, c := h.exchange("a", "direct"), h.exchange("b", "topic"), h.exchange("c", "fanout")
 	h.bindExchange(a, b, "k.1")
 	h.bindExchange(b, c, "k.*")
-	h.bindExchange(c, a, "") // a circle
-	h.bindExchange(c, c, "") // a smaller one
+	h.bindExchange(c, a, "") // a cycle
+	h.bindExchange(c, c, "") // a self-loop
 	h.bind(a, "qa", "k.1", nil)
 	h.bind(b, "qb", "#", nil)
 	h.bind(c, "qc", "", nil)
@@ -112,19 +112,19 @@ func TestDEC14AlternateExchange(t *testing.T) {
 	h.bind(c, "qc", "", nil)
 	h.expect(a, "c", "qc")
 
-	alternate(c, "a") // loops are cut
+	alternate(c, "a") // cycles are cut
 	alternate(b, "a")
 	h.expect(a, "c")
 
 	alternate(a, "missing")
 	h.expect(a, "b")
 
-	alternate(a, "b") // evaluated at each exchange: a finds b itself, b finds nothing
+	alternate(a, "b") // evaluated at each exchange: a matches b; b matches nothing and uses c
 	alternate(b, "c")
 	h.bindExchange(a, b, "x")
 	h.expect(a, "x", "qc")
 
-	alternate(a, "") // none any more
+	alternate(a, "") // removed
 	h.expect(a, "b")
 	if got := a.Routes().Alternate; got != "" {
 		t.Errorf("alternate %q", got)
@@ -173,7 +173,7 @@ func TestRouteAllKeys(t *testing.T) {
 	}
 }
 
-// In steady state a publish is routed without a single allocation, also when it has many queues.
+// In steady state routing does not allocate, not even to many queues.
 func TestRouteDoesNotAllocate(t *testing.T) {
 	h := newFixture(t)
 	d, f, p, many, over := h.exchange("d", "direct"), h.exchange("f", "fanout"), h.exchange("p", "topic"), h.exchange("many", "fanout"), h.exchange("over", "direct")

@@ -52,7 +52,7 @@ func TestRules_SBR1(t *testing.T) {
 	}
 }
 
-// A message that several rules of a subscription select arrives once.
+// A message that several rules of a queue select is routed to it once.
 func TestRulesOfOneQueue_SBR1(t *testing.T) {
 	h := newFixture(t)
 	x := h.exchange("x", filter.ExchangeType)
@@ -68,7 +68,7 @@ func TestRulesOfOneQueue_SBR1(t *testing.T) {
 	}
 }
 
-// Rules of a queue without action bring one copy together, each with an action one of its own.
+// Rules of a queue without an action yield one copy in all; each rule with an action yields a copy of its own.
 func TestRulesWithActions_SBR6(t *testing.T) {
 	h := newFixture(t)
 	x := h.exchange("x", filter.ExchangeType)
@@ -112,7 +112,7 @@ func TestRulesWithActions_SBR6(t *testing.T) {
 	}
 }
 
-// Each binding's action has an id of its own, the same whenever its exchange is made.
+// The action of each binding has its own ID, which is the same whenever its exchange is created.
 func TestActionsHaveIDs_SBR6(t *testing.T) {
 	ids := map[string]string{}
 	for _, exchange := range []string{"x", "y", "x"} {
@@ -139,7 +139,7 @@ func TestActionsHaveIDs_SBR6(t *testing.T) {
 	}
 }
 
-// Copies count among the steps, each message anew.
+// Copies count as steps of the route.
 func TestActionsAreBounded_SBR6(t *testing.T) {
 	h := newFixture(t)
 	x := h.exchange("x", filter.ExchangeType)
@@ -151,7 +151,7 @@ func TestActionsAreBounded_SBR6(t *testing.T) {
 	}
 }
 
-// Copies of a message with large properties count for more: what queues have to read and write for one message is bounded.
+// Copies of a message with large properties count as more steps: the data that queues have to read and write for one message is bounded.
 func TestCopiesOfLargePropertiesAreBounded_SBR6(t *testing.T) {
 	const size = 94 << 10
 	h := newFixture(t)
@@ -177,7 +177,7 @@ func TestCopiesOfLargePropertiesAreBounded_SBR6(t *testing.T) {
 	}
 }
 
-// The cost of rules is counted among the steps of the route.
+// The cost of rules counts as steps of the route.
 func TestRulesAreBounded_SBR2(t *testing.T) {
 	h := newFixture(t)
 	x := h.exchange("x", filter.ExchangeType)

@@ -79,7 +79,7 @@ func TestTopicManyWords(t *testing.T) {
 	}
 }
 
-// Trying every way to spread the words over the '#' would take 10^20 steps and never end.
+// Trying all ways to distribute the words over the '#' would take 10^20 steps and never end.
 func TestTopicManyHashesStayCheap(t *testing.T) {
 	h := newFixture(t)
 	x := h.exchange("x", "topic")

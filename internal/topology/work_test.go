@@ -9,7 +9,7 @@ import (
 	"candlemark/protocol"
 )
 
-// slowTopic binds n queues so that a key of many words leads to as many nodes as can be.
+// slowTopic binds n queues such that a key of many words leads to as many nodes as possible.
 func slowTopic(h *fixture, x *Exchange, n int) {
 	r := x.Routes()
 	for i := range n {
@@ -34,7 +34,7 @@ func manyKeys(n int) (keys [][]byte) {
 	return keys
 }
 
-// slowHeaders binds so that a message with the headers sent is compared with every binding.
+// slowHeaders makes bindings all of which are compared with a message that has the headers sent.
 func slowHeaders(h *fixture) (rules *Exchange, sent protocol.Table) {
 	rules = h.exchange("rules", "headers")
 	sent = table("all", "same")
@@ -48,7 +48,7 @@ func slowHeaders(h *fixture) (rules *Exchange, sent protocol.Table) {
 	return rules, sent
 }
 
-// slowCaps makes exchanges of which each lowers the cap of all that follow it.
+// slowCaps makes exchanges each of which lowers the cap of all exchanges after it.
 func slowCaps(h *fixture) *Exchange {
 	circle := h.exchange("circle", "fanout")
 	circle.Publish(circle.Routes().WithMaxTTL(1_000_000))
@@ -63,7 +63,7 @@ func slowCaps(h *fixture) *Exchange {
 	return circle
 }
 
-// Whatever is bound and whatever the keys: one route is not more than TurnSteps, and a Long one not more than MaxSteps.
+// For any bindings and keys, a route takes at most TurnSteps steps, and a Long one at most MaxSteps.
 func TestWorkOfARouteIsBounded(t *testing.T) {
 	h := newFixture(t)
 	topics := h.exchange("topics", "topic")
@@ -126,7 +126,7 @@ func TestLongRouteIsStopped(t *testing.T) {
 	v := NewVHost("/")
 	v.Publish(h.directory)
 	waits := v.Long(x, manyKeys(1), nil, nil)
-	v.lane <- struct{}{} // another one is under way
+	v.lane <- struct{}{} // another route is running
 	waits.Stop()
 	if _, ok := waits.Find(); ok {
 		t.Error("a route that nobody wants waited and was found")

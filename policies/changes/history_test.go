@@ -10,14 +10,14 @@ import (
 	"candlemark/policies"
 )
 
-// story is a set with its history.
+// story is a set of policies with its history.
 type story struct {
 	*testing.T
 	set *policies.Set
 	log Log
 }
 
-// become makes the set another one; of are the policies that have changed, and perhaps others.
+// become replaces the set; of are the policies that may have changed.
 func (s *story) become(next *policies.Set, of ...*policies.Policy) {
 	s.Helper()
 	edits := Between(s.set, next, of)
@@ -34,7 +34,7 @@ func (s *story) put(name string, length int, operator bool) {
 	s.become(s.set.With(p), p)
 }
 
-// undo wants an error, "" for none, and then these policies.
+// undo undoes a change, expects an error, "" for none, and then these policies.
 func (s *story) undo(id uint64, fault, want string) {
 	s.Helper()
 	next, of, err := s.log.Undo(s.set, id, true)
@@ -53,7 +53,8 @@ func (s *story) undo(id uint64, fault, want string) {
 	}
 }
 
-// TestUndo_POL21 takes back what was set, replaced and cleared, and undoing; and refuses what is not any more as it was left.
+// TestUndo_POL21 undoes changes that set, replaced and cleared policies, and undone changes; undoing is refused if a
+// policy was changed later.
 func TestUndo_POL21(t *testing.T) {
 	s := &story{T: t, set: policies.NewSet("/")}
 	s.put("a", 1, false)                                             // 1
@@ -64,7 +65,7 @@ func TestUndo_POL21(t *testing.T) {
 	s.undo(1, "policy 'a' is not any more as change 1 has left it: change 4 came later", `cap {"max-length":9}`)
 	s.undo(4, "", both) // 5
 	s.undo(4, "policy 'a' is not any more as change 4 has left it: change 5 came later", both)
-	s.undo(2, "", `a {"max-length":1}, cap {"max-length":9}`) // 6: it is as 2 has left it
+	s.undo(2, "", `a {"max-length":1}, cap {"max-length":9}`) // 6: the policy is as change 2 left it
 	s.undo(6, "", both)                                       // 7
 	s.undo(99, ErrUnknown.Error(), both)
 	if _, _, err := s.log.Undo(s.set, 3, false); !errors.Is(err, ErrOperator) {
@@ -79,7 +80,7 @@ func TestUndo_POL21(t *testing.T) {
 	}
 }
 
-// TestUndoOfMany_POL21 is all or nothing.
+// TestUndoOfMany_POL21 asserts that a change of several policies is undone completely or not at all.
 func TestUndoOfMany_POL21(t *testing.T) {
 	s := &story{T: t, set: policies.NewSet("/")}
 	s.put("a", 1, false)
@@ -95,7 +96,7 @@ func TestUndoOfMany_POL21(t *testing.T) {
 	s.undo(2, "", `a {"max-length":1}`)
 }
 
-// TestHistoryIsBounded: so many changes, and so large ones; numbers go on.
+// TestHistoryIsBounded: the number and the size of kept changes are bounded; the numbers of changes continue.
 func TestHistoryIsBounded(t *testing.T) {
 	s := &story{T: t, set: policies.NewSet("/")}
 	for n := range MaxKept + 5 {
@@ -123,7 +124,7 @@ func TestHistoryIsBounded(t *testing.T) {
 	}
 }
 
-// TestStoredChange is read as it was written.
+// TestStoredChange asserts that a change is read as it was written.
 func TestStoredChange(t *testing.T) {
 	o := parsed(t, "o", `{"pattern":"<.>","definition":{"max-length":1}}`, true)
 	a := parsed(t, "a", `{"pattern":"x","definition":{"expires":1},"priority":3}`, false)

@@ -18,7 +18,7 @@ func parsed(t *testing.T, name, body string, operator bool) *policies.Policy {
 	return p
 }
 
-// TestImpact: which objects are hit, what they lose, and what becomes of each key.
+// TestImpact asserts which objects are affected, which policies no longer apply to them, and how each key changes.
 func TestImpact(t *testing.T) {
 	before := policies.NewSet("/").
 		With(parsed(t, "low", `{"pattern":"^q","definition":{"message-ttl":50,"expires":900}}`, false)).
@@ -56,7 +56,7 @@ func TestImpact(t *testing.T) {
 	}
 }
 
-// TestClearedOperatorPolicy: the limit goes, and the user's own value comes back.
+// TestClearedOperatorPolicy: the limit is removed, and the user's own value applies again.
 func TestClearedOperatorPolicy(t *testing.T) {
 	before := policies.NewSet("/").
 		With(parsed(t, "p", `{"pattern":"q","definition":{"max-length":9}}`, false)).
@@ -69,7 +69,7 @@ func TestClearedOperatorPolicy(t *testing.T) {
 	}
 }
 
-// TestPreviewIsBounded: many objects are counted, and so many named.
+// TestPreviewIsBounded: all affected objects are counted, but only MaxListed are listed.
 func TestPreviewIsBounded(t *testing.T) {
 	before, after := policies.NewSet("/"), policies.NewSet("/").With(parsed(t, "p", `{"pattern":".","definition":{"max-length":9}}`, false))
 	var p Preview
@@ -85,7 +85,7 @@ func TestPreviewIsBounded(t *testing.T) {
 	}
 }
 
-// TestMessagesAddUp: the earliest of the new deadlines counts, and what is not exact in one queue is not in all.
+// TestMessagesAddUp: the earliest new deadline is kept, and the sum is inexact if one queue's numbers are.
 func TestMessagesAddUp(t *testing.T) {
 	m := Messages{Retimed: 1, Earliest: 9}
 	m.Add(Messages{Retimed: 2, Expiring: 3, Dropped: 4})

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestDelay_RETRY1: delays grow with the number of failed deliveries up to the longest one.
+// TestDelay_RETRY1: delays grow with the number of failed deliveries up to the maximum.
 func TestDelay_RETRY1(t *testing.T) {
 	all := Settings{Failed: true, Returned: true, Min: 10, Max: 35}
 	for _, c := range []struct {

@@ -11,11 +11,11 @@ import (
 	"github.com/Azure/go-amqp"
 )
 
-// The codec of a client that others wrote must understand what ours encodes, and ours what that encodes.
+// Our codec must read what the codec of an independent client encodes, and the client must read what ours encodes.
 
 const randomMessages = 2000
 
-// randomValue returns a value of one of the types that the client has, with at most so many levels.
+// randomValue returns a value of one of the client's types, with at most this many levels.
 func randomValue(r *rand.Rand, levels int) any {
 	kinds := 18
 	if levels > 1 {
@@ -82,7 +82,7 @@ func randomMap(r *rand.Rand, levels int) Map {
 	return m
 }
 
-// clients returns a value as the client has it.
+// clients converts a value to the client's type.
 func clients(v any) any {
 	switch v := v.(type) {
 	case Timestamp:
@@ -112,7 +112,7 @@ func clients(v any) any {
 	return v
 }
 
-// clientsAnnotations are annotations as the client has them.
+// clientsAnnotations converts annotations to the client's type.
 func clientsAnnotations(v Value) amqp.Annotations {
 	if v == nil {
 		return nil
@@ -171,7 +171,7 @@ func randomMessage(t *testing.T, r *rand.Rand) []byte {
 	return b
 }
 
-// clientsMessage returns a message that our codec reads, as the client has it.
+// clientsMessage decodes a message with our codec and converts it to the client's type.
 func clientsMessage(t *testing.T, b []byte) *amqp.Message {
 	t.Helper()
 	s, err := ScanSections(b)

@@ -17,7 +17,7 @@ func unhex(t testing.TB, s string) []byte {
 	return b
 }
 
-// refused wants an *Error with a condition.
+// refused fails unless err is an *Error with this condition.
 func refused(t testing.TB, err error, condition Symbol) {
 	t.Helper()
 	var e *Error
@@ -119,7 +119,7 @@ func TestFrameDecodeRefusals(t *testing.T) {
 	}
 }
 
-// joined returns the frames of a message, parsed, with their transfers and the payload put together.
+// joined parses the frames of a message, and returns its transfers and the joined payload.
 func joined(t *testing.T, b []byte, maxSize uint32) (transfers []Transfer, payload []byte) {
 	t.Helper()
 	for len(b) > 0 {

@@ -81,7 +81,7 @@ func FuzzDecodeValue(f *testing.F) {
 	})
 }
 
-// checkEntries compares the view of a map with the map.
+// checkEntries compares the entries of a view with a map.
 func checkEntries(t *testing.T, view Value, m Map) {
 	i := 0
 	for key, value := range view.Entries() {
@@ -157,7 +157,7 @@ func FuzzSections(f *testing.F) {
 	})
 }
 
-// rebuilt returns the message encoded from what its sections hold; nil if header or properties are refused.
+// rebuilt encodes a message again from its sections; it returns nil if header or properties are refused.
 func rebuilt(t *testing.T, s *Sections) []byte {
 	h, err := s.Header()
 	var p Properties

@@ -14,8 +14,8 @@ var (
 	someMode = Some(ReceiverSecond)
 )
 
-// composites have performatives, SASL frames and what they hold, with what a field list of the specification encodes to. Performatives and errors
-// have all of their fields.
+// composites are performatives, SASL frames and the types that they contain, with their encodings by the field lists of
+// the specification. Performatives and errors are encoded with all of their fields.
 var composites = []struct {
 	name   string
 	value  Composite
@@ -102,7 +102,7 @@ func TestComposites(t *testing.T) {
 	}
 }
 
-// Encodings that peers may send in place of ours.
+// Peers may send other encodings than ours.
 func TestCompositesOtherEncodings(t *testing.T) {
 	for name, tt := range map[string]struct {
 		encoded string
@@ -132,7 +132,7 @@ func TestCompositesOtherEncodings(t *testing.T) {
 	}
 }
 
-// A struct that is used again has nothing of what it held before.
+// Decoding into a used struct leaves nothing of its earlier contents.
 func TestDecodeIntoUsedStructs(t *testing.T) {
 	for _, tt := range composites {
 		empty := performative(uint64(AppendComposite(nil, tt.value)[2]))
@@ -153,9 +153,9 @@ func TestDecodeIntoUsedStructs(t *testing.T) {
 
 func TestCompositesBounds(t *testing.T) {
 	for name, tt := range map[string]struct {
-		value   Composite // what is encoded …
-		into    Composite // … and must not be accepted as
-		encoded string    // or these bytes
+		value   Composite // is encoded, if not nil
+		into    Composite // type that must not be accepted
+		encoded string    // used if value is nil
 	}{
 		"a tag of 33 bytes":           {&Transfer{DeliveryTag: make([]byte, 33)}, new(Transfer), ""},
 		"a max-frame-size of 511":     {&Open{MaxFrameSize: 511}, new(Open), ""},

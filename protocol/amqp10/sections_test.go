@@ -141,7 +141,7 @@ func TestScanSectionsRefusals(t *testing.T) {
 	for i := range order {
 		for j := range i + 1 {
 			if i == j && i == 5 {
-				continue // data may come several times
+				continue // several data sections are allowed
 			}
 			_, err := ScanSections(join(order[i], order[j]))
 			refused(t, err, DecodeError)
@@ -199,7 +199,7 @@ func TestScanSectionsRefusals(t *testing.T) {
 		}
 		refused(t, s.Properties(new(Properties)), InvalidField)
 	}
-	for _, id := range []any{int64(1), int32(1), uint32(1), uint8(1), int8(-1)} { // no ids by the specification, but clients send them
+	for _, id := range []any{int64(1), int32(1), uint32(1), uint8(1), int8(-1)} { // not permitted as ids by the specification, but sent by clients
 		s, err := ScanSections(section(t, SectionProperties, List{id}))
 		if err != nil || s.Properties(new(Properties)) != nil {
 			t.Errorf("%T: %v", id, err)

@@ -14,17 +14,17 @@ import (
 	"github.com/Azure/go-amqp"
 )
 
-// echo is the least server that a client can publish to and consume from: it hands out the message that it was sent last.
+// echo is a minimal server that a client can publish to and consume from: it delivers the message that it received last.
 type echo struct {
 	conn    net.Conn
 	in      []byte
 	links   map[uint32]*Attach // by the client's handle
 	message []byte
 	sent    uint32
-	states  []StateKind // of what was handed out
+	states  []StateKind // of the deliveries
 }
 
-const smallFrames = MinMaxFrameSize // so that messages take several
+const smallFrames = MinMaxFrameSize // so small that a message takes several
 
 // header reads a protocol header.
 func (e *echo) header(want [8]byte) error {
@@ -58,7 +58,7 @@ func (e *echo) frame() (f Frame, p Composite, payload []byte, err error) {
 	}
 }
 
-// serve plays the server until the client closes.
+// serve runs the server until the client closes.
 func (e *echo) serve() error {
 	if err := e.header(SASLProtocolHeader); err != nil {
 		return err
@@ -92,13 +92,13 @@ func (e *echo) serve() error {
 		}
 		out = e.answer(f.Channel, p, payload)
 		if _, ok := p.(*Close); ok {
-			_, _ = e.conn.Write(out) // the client may not wait for it
+			_, _ = e.conn.Write(out) // the client may have closed the socket already
 			return nil
 		}
 	}
 }
 
-// answer returns the frames that answer one.
+// answer returns the frames that answer a frame.
 func (e *echo) answer(channel uint16, p Composite, payload []byte) []byte {
 	switch p := p.(type) {
 	case *Open:
@@ -141,7 +141,7 @@ func (e *echo) answer(channel uint16, p Composite, payload []byte) []byte {
 	return nil
 }
 
-// A client that others wrote logs in, publishes, consumes, settles and leaves.
+// An independent client logs in, publishes, consumes, settles and closes.
 func TestClientSession(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -176,7 +176,7 @@ func TestClientSession(t *testing.T) {
 	if err := session.Close(ctx); err != nil {
 		t.Fatal(err)
 	}
-	_ = conn.Close() // which may complain of the pipe that it has closed itself
+	_ = conn.Close() // may report that the client has already closed the pipe
 	if err := <-served; err != nil {
 		t.Fatal(err)
 	}

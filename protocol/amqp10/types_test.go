@@ -97,7 +97,7 @@ func TestTypesGolden(t *testing.T) {
 	}
 }
 
-// Encodings that peers may send in place of the smallest one.
+// Peers may send other encodings than the smallest one.
 func TestTypesOtherEncodings(t *testing.T) {
 	for name, tt := range map[string]struct {
 		encoded string
@@ -138,7 +138,7 @@ func TestTypesOtherEncodings(t *testing.T) {
 	}
 }
 
-// deep returns a value of so many levels.
+// deep returns a value with this many levels.
 func deep(levels int) []byte {
 	b := []byte{0x40}
 	for range levels - 1 {
@@ -314,7 +314,7 @@ func TestValueLookup(t *testing.T) {
 	}
 }
 
-// Whatever a value claims, decoding it takes memory in proportion to the bytes that are really there.
+// Decoding allocates memory in proportion to the bytes present, whatever sizes the value claims.
 func TestDecodeMemoryIsBounded(t *testing.T) {
 	list := func(elements []byte, each int) []byte {
 		b := append([]byte{0xd0, 0, 0, 0, 0, 0, 0, 0, 0}, elements...)

@@ -5,22 +5,21 @@ import (
 	"time"
 )
 
-// nothing is a Meter that does nothing.
+// nothing is a Meter whose Collect does nothing.
 type nothing struct{ Meter }
 
 func (nothing) Collect() {}
 
-// Memory that queues have given up goes back within ten seconds, even if the garbage
-// lives on for a while, if only entries were left of the messages, and however long
-// nothing happened before.
+// Memory released by queues is returned to the OS within 10 s, even if it stays uncollected for a while, if only the
+// entries of messages were in memory, and however long nothing happened before.
 func TestRelease_AfterDelete(t *testing.T) {
 	const messages, unused = 2_000_000, 40 << 20
 	for _, c := range []struct {
 		name   string
-		each   int64 // bytes of a message in memory beside its entry
+		each   int64 // bytes of a message in memory, besides its entry
 		before time.Duration
-		lives  time.Duration // how long what was given up does
-		parts  int64         // it is given up in so many, one a second
+		lives  time.Duration // how long released memory stays uncollected
+		parts  int64         // number of parts in which it is released, one per second
 	}{
 		{"at once", 200, 10 * time.Second, 0, 1},
 		{"after an hour", 200, time.Hour, 0, 1},
@@ -34,7 +33,7 @@ func TestRelease_AfterDelete(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			full := messages * (c.each + entrySize)
 			var g release
-			memory, left, releases := unused+full, int64(0), 0 // left: when what was collected has gone back
+			memory, left, releases := unused+full, int64(0), 0 // left: memory once the collected garbage has been returned
 			for at := pace; at <= c.before+10*time.Second; at += pace {
 				held, alive := full, full
 				if since := at - c.before; since >= 0 {

@@ -10,7 +10,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A content header alone makes the broker allocate nothing to speak of.
+// Memory grows with the body bytes received, not with the size that the content header announces.
 func TestAssembler_MemoryFollowsWhatCame(t *testing.T) {
 	var a Assembler
 	method := protocol.AppendMethodFrame(nil, 1, &protocol.BasicPublish{})

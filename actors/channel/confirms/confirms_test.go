@@ -15,14 +15,13 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// judge checks the confirms of a publisher: every number once, and never more than
-// is true.
+// judge checks the confirms of a publisher: each number is confirmed once, and only after all queues have answered.
 type judge struct {
 	t         *testing.T
-	waits     map[uint64]int  // queues that have not answered, by number
-	refused   map[uint64]bool // by any of them
+	waits     map[uint64]int  // number of queues that have not answered, by publish number
+	refused   map[uint64]bool // refused by any queue
 	confirmed map[uint64]bool
-	first     uint64 // all before it were confirmed
+	first     uint64 // all numbers below it were confirmed
 }
 
 func newJudge(t *testing.T) *judge {
@@ -73,7 +72,7 @@ func (j *judge) settle(n uint64, nack bool) {
 	j.confirmed[n] = true
 }
 
-// done checks that everything settled was confirmed.
+// done checks that every settled number was confirmed.
 func (j *judge) done() {
 	for n, waits := range j.waits {
 		if waits == 0 && n >= j.first && !j.confirmed[n] {
@@ -82,7 +81,7 @@ func (j *judge) done() {
 	}
 }
 
-// Publishes to up to three queues, answered in ranges in any order.
+// Publishes go to up to three queues, which answer in ranges in any order.
 func TestConfirms_Model(t *testing.T) {
 	for range 10 {
 		seed := rand.Uint64()
@@ -94,7 +93,7 @@ func confirmsModel(t *testing.T, random *rand.Rand) {
 	var c Confirms
 	c.Start()
 	j := newJudge(t)
-	queues := make([][]uint64, 3) // the numbers that each has not answered
+	queues := make([][]uint64, 3) // unanswered numbers of each queue
 	for step := range 1500 {
 		if step < 1300 && random.IntN(2) == 0 {
 			for range 1 + random.IntN(50) {
@@ -148,7 +147,7 @@ func confirmsModel(t *testing.T, random *rand.Rand) {
 	}
 }
 
-// A queue that fails may answer twice, or for numbers long forgotten.
+// A queue that fails may answer twice, or for numbers that are settled already.
 func TestConfirms_AnswersThatNobodyWaitsFor(t *testing.T) {
 	var c Confirms
 	c.Start()
@@ -188,7 +187,7 @@ func TestConfirms_LargeRingIsLetGo(t *testing.T) {
 	}
 }
 
-// A gap in the confirms that waits for room costs nothing beyond its ring.
+// Out-of-order confirms that are put off need no memory beyond the ring.
 func TestPutOff_OutOfOrder(t *testing.T) {
 	var c Confirms
 	c.Start()

@@ -47,7 +47,7 @@ func newRig() *rig {
 	return r
 }
 
-// reads has the client read until nothing is left, and returns the names of methods.
+// reads reads everything as the client and returns the names of the methods.
 func (r *rig) reads(t *testing.T) (names []string) {
 	t.Helper()
 	for b := r.box.Take(); b != nil; b = r.box.Take() {
@@ -79,7 +79,7 @@ func deliver(numbers ...uint64) *mail.Deliver {
 	return d
 }
 
-// Output without room waits in order; answers stop the input, unsolicited methods do not.
+// Output without room waits in order; waiting answers stop the input, unsolicited methods do not.
 func TestOutput_Order(t *testing.T) {
 	r := newRig()
 	c := &Consumer{Queue: &unacked.Queue{}, Name: "q"}
@@ -102,7 +102,7 @@ func TestOutput_Order(t *testing.T) {
 	}
 }
 
-// Drop gives everything back, and nothing waits for who leaves.
+// Leave releases all held output and charges, and later output does not wait.
 func TestOutput_Leave(t *testing.T) {
 	r := newRig()
 	c := &Consumer{Queue: &unacked.Queue{}}
@@ -128,7 +128,7 @@ func TestOutput_Withdraw(t *testing.T) {
 	r.held[0].deliver.Queue = address.Named("queue")
 	r.Withdraw(&mail.DeliveriesRequeued{Queue: r.held[0].deliver.Queue, Numbers: []mail.Range{{First: 1, Last: 2}}})
 	r.reads(t)
-	if r.written != 2 || r.unacked.Len() != 2 { // the first was written before
+	if r.written != 2 || r.unacked.Len() != 2 { // the first one was written before
 		t.Errorf("%d written", r.written)
 	}
 }

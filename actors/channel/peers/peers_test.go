@@ -13,7 +13,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// watcher notes what it is asked for. It is the peer "self", too.
+// watcher records calls. It is also the peer "self".
 type watcher struct {
 	self  mail.Address
 	heard []string
@@ -34,7 +34,7 @@ func (w *watcher) check(t *testing.T, want ...string) {
 	w.heard = nil
 }
 
-// A peer that ended is gone only when nothing can be under way any more.
+// A peer that ended is reported as gone only when none of its answers can be under way.
 func TestPeers_Gone(t *testing.T) {
 	w := &watcher{self: address.Named("self")}
 	s := New(w)
@@ -63,7 +63,7 @@ func TestPeers_Gone(t *testing.T) {
 	w.check(t)
 }
 
-// Queues are informed that the channel is gone; channels that only take replies are not.
+// Queues are informed that the channel is gone; channels that only receive replies are not.
 func TestPeers_Leave(t *testing.T) {
 	w := &watcher{self: address.Named("self")}
 	s := New(w)

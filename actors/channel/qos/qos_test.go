@@ -14,7 +14,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// sender notes what is sent.
+// sender records the mail sent.
 type sender struct{ sent []string }
 
 func (s *sender) Self() mail.Address { return nil }
@@ -44,7 +44,7 @@ func TestLimit_OffersInOrder(t *testing.T) {
 	l.Attach(a)
 	l.Attach(a)
 	l.Attach(b)
-	l.Offered(a, 5) // nobody asked
+	l.Offered(a, 5) // no limit is set
 	s.check(t)
 	l.Set(3)
 	s.check(t, "a Limit", "b Limit")
@@ -53,11 +53,11 @@ func TestLimit_OffersInOrder(t *testing.T) {
 	s.check(t, "a Allow 2", "b Allow 1")
 	l.Delivered(a)
 	l.Offered(a, 4)
-	s.check(t, "b Reclaim") // of its one, which it may not need
+	s.check(t, "b Reclaim") // of its one message, which it may not need
 	l.Unused(b, 1)
 	s.check(t, "a Allow 1")
 	l.Detach(a)
-	l.Detach(a) // the two that it was allowed will never come
+	l.Detach(a) // the two messages allowed to it will not be delivered
 	l.Allow()
 	if unacked, allowed := l.Load(); unacked != 1 || allowed != 0 {
 		t.Errorf("%d unacked, %d allowed", unacked, allowed)
@@ -66,8 +66,8 @@ func TestLimit_OffersInOrder(t *testing.T) {
 	s.check(t, "b Limit")
 }
 
-// However offers, deliveries and settlements come, no more is out than the limit,
-// and an offer waits only while all of it is out or asked back.
+// With any order of offers, deliveries and settlements, deliveries never exceed the limit, and an offer waits only while the
+// limit is used up or reclaimed.
 func TestLimit_Random(t *testing.T) {
 	seed := rand.Uint64()
 	random := rand.New(rand.NewPCG(seed, 1))

@@ -56,7 +56,7 @@ func TestConsumer(t *testing.T) {
 		if cause := c.Take(reply()); cause != mail.Gone || c.InHand() != nil || counts.DeliverNoAck != 1 {
 			t.Errorf("cause %d, %d delivered", cause, counts.DeliverNoAck)
 		}
-		out.Leave() // what comes then is dropped
+		out.Leave() // later replies are dropped
 	}
 	c.End()
 	c.End()

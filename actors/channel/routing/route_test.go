@@ -6,7 +6,7 @@ import (
 	"candlemark/internal/message"
 )
 
-// TestFound: a route that was kept leads where it led when it was found, and is not remembered as that of the last key.
+// TestFound: a stored route keeps its targets, and is not remembered as the route of the last key.
 func TestFound(t *testing.T) {
 	r := newRig()
 	x, _, err := r.Exchange(nil)

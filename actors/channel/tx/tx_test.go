@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// sender notes settlements.
+// sender records settlements.
 type sender struct{ sent []string }
 
 func (s *sender) Self() mail.Address { return nil }
@@ -27,7 +27,7 @@ func (s *sender) Send(_ mail.Address, what any) {
 	}
 }
 
-// begun is a transaction with messages for two queues each, and settlements.
+// begun returns a transaction with publishes to two queues each, and settlements.
 func begun(t *testing.T, publishes, settles int) (*Tx, *unacked.Deliveries, *sender) {
 	t.Helper()
 	s := &sender{}
@@ -61,7 +61,7 @@ func TestTx_Commit(t *testing.T) {
 		if publishes, settles := x.Len(); publishes+settles != 0 || x.Ending() != nil {
 			t.Error(publishes, settles, x.Ending())
 		}
-		if round == 1 { // of nothing
+		if round == 1 { // an empty transaction
 			if got != nil || x.Waits() {
 				t.Error(got, x.Waits())
 			}
@@ -98,7 +98,7 @@ func TestTx_Rollback(t *testing.T) {
 	}
 }
 
-// The end takes as many turns as it needs (ADR 29); answers do not end it before.
+// The end takes as many turns as it needs (ADR 29); answers do not end it earlier.
 func TestTx_Turns(t *testing.T) {
 	x, d, _ := begun(t, EndLimit, EndLimit)
 	x.Commit(&protocol.TxCommit{})

@@ -12,7 +12,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// sender notes settlements.
+// sender records settlements.
 type sender struct{ sent []string }
 
 func (s *sender) Self() mail.Address { return nil }
@@ -61,7 +61,7 @@ func TestDeliveries(t *testing.T) {
 	check(2, 2)
 	gone.Gone = true
 	d.SettleRange(1, 6, mail.Ack)
-	check(0, 0, fmt.Sprint(11, 14, mail.Ack)) // in one range, and nothing to who is gone
+	check(0, 0, fmt.Sprint(11, 14, mail.Ack)) // in one range, and nothing to the queue that is gone
 	if d.Acked() != 5 || d.Len() != 0 {
 		t.Errorf("%d acked, %d left", d.Acked(), d.Len())
 	}

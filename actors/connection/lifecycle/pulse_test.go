@@ -11,14 +11,14 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// The pulses of both protocols, check by check.
+// The test checks the pulses of both protocols, check by check.
 func TestPulse(t *testing.T) {
 	const s = time.Second
 	heartbeats := Pulse{Every: 5 * s, Limit: 20 * s, Sends: true} // of 0-9-1, every 10 s
 	tests := map[string]struct {
 		pulse    Pulse
-		readings []Readings // without the writes of heartbeats
-		want     string     // of each check: b for a heartbeat, d for dead, - for neither
+		readings []Readings // not counting written heartbeats
+		want     string     // result of each check: b for send a heartbeat, d for dead, - for neither
 	}{
 		"0-9-1, silence":         {heartbeats, make([]Readings, 4), "bbbd"},
 		"0-9-1, input":           {heartbeats, []Readings{{}, {}, {}, {Read: 1}, {Read: 1}, {Read: 1}, {Read: 1}, {Read: 1}}, "bbbbbbbd"},

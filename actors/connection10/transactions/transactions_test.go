@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// connection is one with three sessions, a to c; the coordinator's link is of c.
+// connection has three sessions, a to c; the coordinator's link is on session c.
 type connection struct {
 	*testing.T
 	Table
@@ -31,7 +31,7 @@ func open(t *testing.T) *connection {
 	return c
 }
 
-// sent lists what was sent since: steps as "session step", answers as "declared" or "discharged" with their conditions.
+// sent lists the mail since the last call: steps as "session step", answers as "declared" or "discharged" with their conditions.
 func (c *connection) sent() (all []string) {
 	for _, p := range c.Out {
 		switch m := p.What.(type) {
@@ -62,7 +62,7 @@ func (c *connection) want(what string, want ...string) {
 	}
 }
 
-// declare opens a transaction at a time, on a link of session c.
+// declare declares a transaction at a given time, on a link of session c.
 func (c *connection) declare(link uint32, now int64) []byte {
 	c.Helper()
 	c.Declare(&mail.DeclareTransaction{Session: c.sessions[2], Link: link}, now)
@@ -90,7 +90,7 @@ func TestCommit_TXN6(t *testing.T) {
 	c.discharge(id, false)
 	c.want("discharge", "a prepare", "b prepare", "c prepare")
 	c.step(0, id, mail.PrepareTransaction, true, nil)
-	c.step(0, id, mail.PrepareTransaction, true, nil) // twice
+	c.step(0, id, mail.PrepareTransaction, true, nil) // a duplicate
 	c.step(2, id, mail.PrepareTransaction, false, nil)
 	c.want("one is missing")
 	if !c.Known.Has(id) {
@@ -144,11 +144,11 @@ func TestRollback_TXN4(t *testing.T) {
 	c.want("late")
 }
 
-// A transaction is rolled back when the link that declared it ends, or its session.
+// A transaction is rolled back when the link that declared it, or its session, ends.
 func TestAbandon_TXN4(t *testing.T) {
 	c := open(t)
 	first, second, third := c.declare(1, 0), c.declare(2, 0), c.declare(2, 0)
-	c.discharge(third, false) // goes on
+	c.discharge(third, false) // not rolled back
 	c.sent()
 	c.Abandon(&mail.AbandonTransactions{Session: c.sessions[0], Link: 2}, c.sessions)
 	c.want("another's link")
@@ -167,7 +167,7 @@ func TestAbandon_TXN4(t *testing.T) {
 	c.want("what was discharged before", append(forgotten, "discharged")...)
 }
 
-// A session that ends with work has the transaction rolled back; without, it is not waited for.
+// A transaction is rolled back when a session with work in it ends; a session without work is not waited for.
 func TestSessionEnds_TXN4(t *testing.T) {
 	rollback := append(forgotten, "discharged amqp:transaction:rollback")
 	for _, before := range []bool{true, false} {
@@ -240,7 +240,7 @@ func TestLimit_TXN7(t *testing.T) {
 	}
 }
 
-// A session that ends while it publishes has the rest of the commit not done: what it was to send may be lost.
+// When a session ends while it publishes, the rest of the commit is not carried out: its messages may be lost.
 func TestGoneWhilePublishing_TXN4(t *testing.T) {
 	c := open(t)
 	id := c.declare(0, 0)
@@ -254,7 +254,7 @@ func TestGoneWhilePublishing_TXN4(t *testing.T) {
 	c.want("nobody knows", "b forget", "c forget", "discharged amqp:internal-error")
 }
 
-// A session that ends, or fails, when it is prepared has the transaction rolled back.
+// When a prepared session ends or fails, the transaction is rolled back.
 func TestLostBehindPrepare_TXN4(t *testing.T) {
 	for _, ends := range []func(c *connection, id []byte){
 		func(c *connection, id []byte) {

@@ -13,7 +13,7 @@ import (
 	"candlemark/protocol"
 )
 
-// at is a moment in ms, and a part of one.
+// at returns a time in ms, with fractions.
 func at(ms float64) clock.Instant { return clock.Instant(ms * float64(time.Millisecond)) }
 
 func text(body string) *message.Message {
@@ -53,7 +53,7 @@ func TestDEC17_TheLastOnesInOrder(t *testing.T) {
 	}
 }
 
-// TestDEC17_OwnMemory: what is kept does not depend on the block it came in.
+// TestDEC17_OwnMemory: kept messages are copied out of the block that they arrived in.
 func TestDEC17_OwnMemory(t *testing.T) {
 	h := New(1, nil)
 	block := []byte("body")
@@ -85,7 +85,7 @@ func TestDEC17_NoStore(t *testing.T) {
 	}
 }
 
-// TestDEC17_TimeIsNotGivenAnew: what is left is never less than it should be, and never more by a whole ms or more.
+// TestDEC17_TimeIsNotGivenAnew: the TTL left at a replay is never too short, and too long by less than 1 ms.
 func TestDEC17_TimeIsNotGivenAnew(t *testing.T) {
 	h := New(20, nil)
 	m := text("a")
@@ -116,7 +116,7 @@ func TestDEC17_TimeIsNotGivenAnew(t *testing.T) {
 	}
 }
 
-// TestHistoryIsBounded: by length and by bytes, whatever was declared.
+// TestHistoryIsBounded: length and bytes are limited, whatever was declared.
 func TestHistoryIsBounded(t *testing.T) {
 	h := New(1<<62, nil)
 	for range MaxLength + 5 {
@@ -139,7 +139,8 @@ func TestHistoryIsBounded(t *testing.T) {
 	}
 }
 
-// TestHistoriesAreBoundedTogether: who wants to keep one more lets its own oldest go, or does not keep it; the room is given back.
+// TestHistoriesAreBoundedTogether: a history that wants to keep a message without room drops its own oldest ones, or does not
+// keep it; cleared room can be used again.
 func TestHistoriesAreBoundedTogether(t *testing.T) {
 	var room budget.Room
 	room.SetLimit(10 * MessageBytes)

@@ -8,8 +8,8 @@ import (
 	"candlemark/actors/queue/consumers"
 )
 
-// TestAtRandom: a delivery is over at its time, not early and not late by more than a call, unless it
-// is stopped; renewing and postponing move that.
+// TestAtRandom: a delivery times out at its time, not early and in the first call after it, unless it is stopped; renewals and
+// postponements move that time.
 func TestAtRandom(t *testing.T) {
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 0))
@@ -33,7 +33,7 @@ func TestAtRandom(t *testing.T) {
 				}
 			}
 			if r.IntN(20) == 0 {
-				l.Postpone(77) // the machine slept so long
+				l.Postpone(77) // the machine was suspended for 77 ms
 				now += 77
 				for n := range open {
 					until[n] += 77

@@ -100,7 +100,7 @@ func TestRestartedSegmentHasNoPlaces(t *testing.T) {
 	}
 }
 
-// TestPageOutOfSurvivors: all remaining messages can be paged out, even though a removal compacts the contents of its block.
+// TestPageOutOfSurvivors: paging out may squeeze the sparse block of a message, but does not copy that message.
 func TestPageOutOfSurvivors(t *testing.T) {
 	var b Backlog
 	var left []Handle

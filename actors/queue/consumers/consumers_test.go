@@ -17,8 +17,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var channels = []mail.Address{address.Named("a"), address.Named("b"), address.Named("c")}
 
-// TestSet makes random changes: the consumers that can take a message, and no others, are in its ring,
-// no consumer holds more than its prefetch, and none that can take is passed over for a lower priority.
+// TestSet makes random changes: the ring contains exactly the consumers that can take a message, no consumer holds more than its
+// prefetch, and none that can take one is passed over for a lower priority.
 func TestSet(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 0))
@@ -67,7 +67,7 @@ func TestSet(t *testing.T) {
 				}
 			case 13:
 				s.AnswerCredit(r.IntN(3))
-			case 11: // not below what it holds
+			case 11: // not below the number that it holds
 				if c != nil && !slices.ContainsFunc(c.Channel.consumers, func(x *Consumer) bool { return x.unacked > 3 }) {
 					s.Resize(&mail.Resize{Channel: c.Channel.Address, Prefetch: 3})
 				}
@@ -80,7 +80,7 @@ func TestSet(t *testing.T) {
 	}
 }
 
-// any is one of the consumers, nil if there is none.
+// any returns a random consumer, nil if there is none.
 func (s *Set) any(r *rand.Rand) *Consumer {
 	var list []*Consumer
 	s.Consumers(func(c *Consumer) { list = append(list, c) })
@@ -90,7 +90,7 @@ func (s *Set) any(r *rand.Rand) *Consumer {
 	return list[r.IntN(len(list))]
 }
 
-// deliverNext gives a message to the consumer whose turn it is.
+// deliverNext delivers a message to the next consumer.
 func (s *Set) deliverNext() (err error) {
 	next := s.Next()
 	if next == nil {

@@ -12,7 +12,7 @@ import (
 	"candlemark/protocol"
 )
 
-// start is the broker's time in these tests, in wall ms.
+// start is the broker's start time in these tests, in wall ms.
 const start = 1_800_000_000_000
 
 func header(headers protocol.Table) []byte {
@@ -26,7 +26,7 @@ func table(more ...any) (t protocol.Table) {
 	return t
 }
 
-// TestTimes: each kind of queue looks for its own headers, and dates are by the wall clock.
+// TestTimes: each kind of queue reads its own headers, and dates are of the wall clock.
 func TestTimes(t *testing.T) {
 	const skew = 5000
 	all := table("x-delay", int64(100), "x-deliver-at", int64(start+skew+300), "my-time", int64(start+skew+500), "gone", int64(start+skew+700))
@@ -64,7 +64,7 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// TestThereAndBack: what is paged out and read again is what was published; what cannot be that is refused.
+// TestThereAndBack: a content paged out and read again equals the published one; other content is refused.
 func TestThereAndBack(t *testing.T) {
 	m := message.Message{Exchange: []byte("x"), RoutingKey: []byte("k"), Header: header(nil), Body: []byte("body"), TTL: 5, Priority: 9, Persistent: true}
 	var kept backlog.Record

@@ -9,8 +9,8 @@ import (
 	"candlemark/policies"
 )
 
-// TestTurn_PRO12: a turn without an exchange drops Limit messages, and says whether there are more; a queue that has ended
-// has no other turn.
+// TestTurn_PRO12: without an exchange a turn drops at most Limit messages, and reports whether there are more; a queue that has
+// ended drops all in one turn.
 func TestTurn_PRO12(t *testing.T) {
 	f := newFixture(func(s *policies.QueueSettings) { s.HasDLX = false })
 	add := func(n int) {
@@ -41,7 +41,7 @@ func TestTurn_PRO12(t *testing.T) {
 	}
 }
 
-// TestRemainingTTL: what is moved on keeps its deadline, and without one its own TTL; a dead letter has none left to keep.
+// TestRemainingTTL: a forwarded message keeps its deadline or, without one, its own TTL; a dead letter keeps its own TTL.
 func TestRemainingTTL(t *testing.T) {
 	f := newFixture(func(s *policies.QueueSettings) { s.HasForward, s.ForwardTo = true, "x" })
 	f.Forward(f.push(1000), false)
@@ -58,7 +58,7 @@ func TestRemainingTTL(t *testing.T) {
 	f.want(t, "TTLs", got, "1 600", "2 "+own, "3 "+own)
 }
 
-// TestRoundsWithinTheLimit_PRO12: those that come back make room for others, and come again when there is room.
+// TestRoundsWithinTheLimit_PRO12: retained messages make room for others, and are sent again when there is room.
 func TestRoundsWithinTheLimit_PRO12(t *testing.T) {
 	f := newFixture()
 	for range Limit + 2 {
@@ -83,7 +83,7 @@ func TestRoundsWithinTheLimit_PRO12(t *testing.T) {
 	f.want(t, "no room", f.sent())
 	f.Answered(&mail.DeadLetterReply{Incarnation: 7, IDs: []mail.Range{{First: 100, Last: 200}}}, at(3000))
 	next, _ := f.Next()
-	if next != start+7000 { // what came back for the first time says nothing of those that wait
+	if next != start+7000 { // a first return does not delay the round of those that wait
 		t.Errorf("the next round is at %d ms", next-start)
 	}
 	f.Retry(at(7000), 0)
@@ -97,7 +97,7 @@ func TestRoundsWithinTheLimit_PRO12(t *testing.T) {
 	}
 }
 
-// TestRoomToForward: ForwardLimit are on their way, no more.
+// TestRoomToForward: at most ForwardLimit messages are being forwarded.
 func TestRoomToForward(t *testing.T) {
 	f := newFixture(func(s *policies.QueueSettings) { s.HasForward, s.ForwardTo = true, "x" })
 	for i := range ForwardLimit {

@@ -17,19 +17,19 @@ import (
 	"candlemark/policies"
 )
 
-// start is the broker's time in these tests, in wall ms.
+// start is the broker's start time in these tests, in wall ms.
 const start = 1_800_000_000_000
 
 func at(ms int64) clock.Instant { return clock.Instant((start + ms) * int64(time.Millisecond)) }
 
-// fixture is a queue of messages that are named by their numbers.
+// fixture is a queue whose messages are named by their numbers.
 type fixture struct {
 	*Set
 	settings policies.QueueSettings
 	messages backlog.Backlog
 	pager    paging.Pager
 	out      outbox.Outbox
-	did      []string // by the queue
+	did      []string // calls of the owner's methods
 	seq      uint64
 }
 
@@ -72,7 +72,7 @@ func (f *fixture) Return(h backlog.Handle) {
 	f.messages.Return(h)
 }
 
-// push makes a taken message, with a deadline in ms from the start.
+// push makes a taken message with a deadline in ms after the start.
 func (f *fixture) push(deadline int64) backlog.Handle {
 	f.seq++
 	h := f.messages.Push(&backlog.Record{Header: []byte{0, 0}, Body: []byte("body"), Deadline: start + deadline, Seq: f.seq})
@@ -80,7 +80,7 @@ func (f *fixture) push(deadline int64) backlog.Handle {
 	return h
 }
 
-// sent takes what was sent: the reason and the ids of each mail.
+// sent takes the mail sent: the reason and the ids of each.
 func (f *fixture) sent() (list []string) {
 	for _, p := range f.out.Posts {
 		m := p.Mail.(*mail.DeadLetter)
@@ -109,8 +109,8 @@ func (f *fixture) keep(ids ...uint64) *mail.DeadLetterReply {
 	return r
 }
 
-// TestRuns_DL31: one mail for each run of one reason; they stay until they are answered, and an answer to an earlier queue of
-// that name is none.
+// TestRuns_DL31: each run of messages with one reason is one mail; they stay until they are answered, and an answer to an earlier
+// incarnation is ignored.
 func TestRuns_DL31(t *testing.T) {
 	f := newFixture()
 	f.Add(f.push(0), store.Expired)
@@ -129,7 +129,7 @@ func TestRuns_DL31(t *testing.T) {
 	}
 }
 
-// TestLimit_PRO12: so many are with the dead-letter actor; without an exchange all are dropped.
+// TestLimit_PRO12: at most Limit messages are with the dead-letter actor; without an exchange the rest is dropped.
 func TestLimit_PRO12(t *testing.T) {
 	f := newFixture()
 	for range Limit + 2 {
@@ -143,7 +143,7 @@ func TestLimit_PRO12(t *testing.T) {
 	f.want(t, "done", f.did, fmt.Sprint("drop ", Limit+1), fmt.Sprint("drop ", Limit+2))
 }
 
-// TestRounds_DL29: each round that brings nothing waits twice as long; one that brings something starts anew.
+// TestRounds_DL29: the delay doubles with each round in which nothing is taken; it starts again when something is.
 func TestRounds_DL29(t *testing.T) {
 	f := newFixture()
 	f.Add(f.push(0), store.Expired)
@@ -171,7 +171,7 @@ func TestRounds_DL29(t *testing.T) {
 	}
 }
 
-// TestLost: what the actor had is sent again, in order; not for an older loss.
+// TestLost: messages that the dead-letter actor lost are sent again, in order; an older loss is ignored.
 func TestLost(t *testing.T) {
 	f := newFixture()
 	f.Add(f.push(0), store.Expired)
@@ -189,7 +189,7 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// TestForward: what is moved on comes back when there is nowhere to go, and expires when its deadline has come.
+// TestForward: a forwarded message returns when forwarding is off, and expires at its deadline.
 func TestForward(t *testing.T) {
 	f := newFixture(func(s *policies.QueueSettings) { s.HasForward, s.ForwardTo = true, "x" })
 	f.Forward(f.push(50), false)
@@ -214,7 +214,7 @@ func TestForward(t *testing.T) {
 	}
 }
 
-// TestDatesAreByTheWall_TTL35: x-death has the time of the wall clock, which was set while the broker ran.
+// TestDatesAreByTheWall_TTL35: x-death has the time of the wall clock, even if that was set while the broker ran.
 func TestDatesAreByTheWall_TTL35(t *testing.T) {
 	f := newFixture()
 	f.Add(f.push(0), store.Expired)

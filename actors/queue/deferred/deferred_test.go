@@ -8,7 +8,7 @@ import (
 	"candlemark/actors/queue/backlog"
 )
 
-// TestNone_DEFER2: no set is an empty one.
+// TestNone_DEFER2: a nil set is an empty one.
 func TestNone_DEFER2(t *testing.T) {
 	var none *Set
 	none.From(0, func(backlog.Handle) bool { t.Error("a message of no set"); return false })
@@ -17,8 +17,8 @@ func TestNone_DEFER2(t *testing.T) {
 	}
 }
 
-// TestSet_DEFER2: random additions and removals against a map; numbers come in order, deadlines are exact, and what is gone
-// leaves nothing behind.
+// TestSet_DEFER2: random additions and removals are compared with a map; numbers are in order, deadlines are exact, and removed
+// messages leave no memory behind.
 func TestSet_DEFER2(t *testing.T) {
 	rng := rand.New(rand.NewPCG(rand.Uint64(), 1))
 	var b backlog.Backlog
@@ -30,7 +30,7 @@ func TestSet_DEFER2(t *testing.T) {
 		h := b.Push(&backlog.Record{Seq: seq, Body: make([]byte, 3), Deadline: now + 1 + rng.Int64N(3000)})
 		b.Take(h)
 		out = append(out, h)
-		if rng.IntN(2) == 0 { // in any order
+		if rng.IntN(2) == 0 { // in random order
 			i := rng.IntN(len(out))
 			h = out[i]
 			out = slices.Delete(out, i, i+1)
@@ -94,7 +94,7 @@ func checkOrder(t *testing.T, s *Set, after uint64, there map[uint64]backlog.Han
 	})
 }
 
-// TestFirst_DEFER4: taking the first one does not look at removed ones again, so that a purge takes one step for each.
+// TestFirst_DEFER4: taking the first message skips removed ones only once, so that a purge takes one step per message.
 func TestFirst_DEFER4(t *testing.T) {
 	var b backlog.Backlog
 	s := New(&b)
@@ -118,8 +118,8 @@ func TestFirst_DEFER4(t *testing.T) {
 	}
 }
 
-// TestForget_DEFER2: numbers that are gone are cleared away together, once they are more than half of all and 64, so that taking
-// a message out costs the same however many there are.
+// TestForget_DEFER2: removed numbers are cleared together, once they exceed 64 and half of all, so that the cost of a removal
+// does not depend on the number of messages.
 func TestForget_DEFER2(t *testing.T) {
 	var b backlog.Backlog
 	s := New(&b)
@@ -139,7 +139,7 @@ func TestForget_DEFER2(t *testing.T) {
 	}
 }
 
-// TestAdvance_DEFER2: the room for what expires together is used again unless it is much.
+// TestAdvance_DEFER2: the buffer for messages that expire together is reused unless it is large.
 func TestAdvance_DEFER2(t *testing.T) {
 	for _, n := range []int{64, 65} {
 		var b backlog.Backlog
@@ -155,7 +155,7 @@ func TestAdvance_DEFER2(t *testing.T) {
 	}
 }
 
-// TestNext_DEFER2: what is deferred while nothing else is does not wake the queue ahead of its time.
+// TestNext_DEFER2: deferring messages does not wake the queue before their earliest deadline.
 func TestNext_DEFER2(t *testing.T) {
 	const now = 1_000_000
 	var b backlog.Backlog

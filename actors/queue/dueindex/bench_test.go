@@ -42,7 +42,7 @@ func BenchmarkFill(b *testing.B) {
 	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/benchEntries, "B/entry")
 }
 
-// BenchmarkFive does each thing with five million entries in the index.
+// BenchmarkFive measures each operation with five million entries in the index.
 func BenchmarkFive(b *testing.B) {
 	e := random()
 	a := filled(e)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// entries is a store in which a handle is its own number.
+// entries is a store in which a handle is the index of an entry.
 type entries struct {
 	dues []int64
 	seqs []uint64
@@ -15,7 +15,7 @@ type entries struct {
 func (e *entries) Deadline(h uint32) int64 { return e.dues[h] }
 func (e *entries) Seq(h uint32) uint64     { return e.seqs[h] }
 
-// TestModel_DLY11 compares an index with a sorted list while entries come in all orders, go and change.
+// TestModel_DLY11 compares an index with a sorted list while entries are added in any order, removed and changed.
 func TestModel_DLY11(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
@@ -108,7 +108,7 @@ func check(t *testing.T, a *Index[*entries], e *entries, want []uint32, r *rand.
 	}
 }
 
-// TestAddAll_DLY11: as one by one, and it goes on as usual.
+// TestAddAll_DLY11: the result equals that of adding entries one by one, also for later additions and removals.
 func TestAddAll_DLY11(t *testing.T) {
 	for _, n := range []int{0, 1, leafSize, leafSize + 1, 5000} {
 		e := &entries{dues: []int64{0}, seqs: []uint64{0}}
@@ -137,7 +137,7 @@ func TestAddAll_DLY11(t *testing.T) {
 	}
 }
 
-// TestDueOnceRemoved_DLY11: what is not in the index cannot be removed from it.
+// TestDueOnceRemoved_DLY11: removing an entry that is not in the index panics.
 func TestDueOnceRemoved_DLY11(t *testing.T) {
 	e := &entries{dues: []int64{0, 5, 5}, seqs: []uint64{0, 1, 2}}
 	a := New(e)

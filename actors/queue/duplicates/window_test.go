@@ -2,7 +2,7 @@ package duplicates
 
 import "testing"
 
-// TestBound_DUP3: so many ids and no more; the oldest goes first, and its note with it.
+// TestBound_DUP3: the number of ids is limited to MaxIDs; the oldest is dropped first, together with its note.
 func TestBound_DUP3(t *testing.T) {
 	w := New()
 	var forgotten []uint64

@@ -11,12 +11,12 @@ import (
 	"candlemark/policies"
 )
 
-// start is the broker's time in these tests, in wall ms.
+// start is the broker's start time in these tests, in wall ms.
 const start = 1_800_000_000_000
 
 func at(ms int64) clock.Instant { return clock.Instant((start + ms) * int64(time.Millisecond)) }
 
-// fixture is a queue of messages that are named by their numbers.
+// fixture is a queue whose messages are named by their numbers.
 type fixture struct {
 	Expiry
 	messages backlog.Backlog
@@ -52,15 +52,15 @@ func (f *fixture) want(t *testing.T, want ...uint64) {
 	f.ended = nil
 }
 
-// TestAnyPosition_TTL30: expiry goes by the deadlines, wherever messages stand, and by the order of the queue among equal
-// ones; a limit's worth at a time (TTL-33).
+// TestAnyPosition_TTL30: messages expire by deadline, whatever their positions, and in queue order for equal ones; at most a
+// limit per call (TTL-33).
 func TestAnyPosition_TTL30(t *testing.T) {
 	f := newFixture(func(*policies.QueueSettings) {})
 	f.push(-1)
 	again := f.push(50)
 	f.push(50)
 	f.push(20)
-	f.Remove(again) // and back
+	f.Remove(again) // removed and added again
 	f.Add(again)
 	if next, ok := f.Next(); !ok || next > start+20 {
 		t.Errorf("next at %d", next-start)
@@ -81,7 +81,7 @@ func TestAnyPosition_TTL30(t *testing.T) {
 	}
 }
 
-// TestHeadOnly_TTL18: strict mode waits until what has expired is the head.
+// TestHeadOnly_TTL18: in strict mode a message expires only at the head.
 func TestHeadOnly_TTL18(t *testing.T) {
 	f := newFixture(func(s *policies.QueueSettings) { s.StrictExpiry = true })
 	f.push(50)
@@ -98,7 +98,7 @@ func TestHeadOnly_TTL18(t *testing.T) {
 	f.want(t, 1, 2)
 }
 
-// TestFirst: what is past its deadline is not found, and ends; too many of them hide the rest.
+// TestFirst: messages past their deadlines are not found, and expire; more of them than the limit hide the rest.
 func TestFirst(t *testing.T) {
 	f := newFixture(func(*policies.QueueSettings) {})
 	f.push(10)
@@ -119,7 +119,7 @@ func TestFirst(t *testing.T) {
 	}
 }
 
-// TestTTL: the lower of two, and on quorum queues not 0 (TTL-23).
+// TestTTL: the lower TTL applies, and on quorum queues at least 1 ms (TTL-23).
 func TestTTL(t *testing.T) {
 	for _, row := range []struct {
 		queue, own int64
@@ -138,7 +138,7 @@ func TestTTL(t *testing.T) {
 	}
 }
 
-// TestRecompute_TTL25: deadlines follow retroactive settings, and messages go on the wheel when strict mode ends.
+// TestRecompute_TTL25: deadlines follow retroactive settings, and messages are added to the wheel when strict mode ends.
 func TestRecompute_TTL25(t *testing.T) {
 	f := newFixture(func(s *policies.QueueSettings) { s.StrictExpiry = true })
 	f.push(100)
@@ -164,7 +164,7 @@ func TestRecompute_TTL25(t *testing.T) {
 	}
 }
 
-// TestCounts: known exactly, wherever the horizons are, in strict mode too; what is taken or ends is not counted.
+// TestCounts: counts are exact for any horizon, in strict mode too; taken and expired messages are not counted.
 func TestCounts(t *testing.T) {
 	for _, strict := range []bool{false, true} {
 		f := newFixture(func(s *policies.QueueSettings) { s.StrictExpiry = strict })
@@ -179,22 +179,21 @@ func TestCounts(t *testing.T) {
 		if c, want := f.Counts(start), (Counts{Count: 10, Within: [5]int{2, 2, 2, 2, 2}, Next: start + 999}); c != want {
 			t.Errorf("%+v, want %+v", c, want)
 		}
-		f.Advance(at(900), 100, f.end) // nothing
+		f.Advance(at(900), 100, f.end) // expires nothing
 		if c, want := f.Counts(start+59_001), (Counts{Count: 10, Within: [5]int{5, 0, 2, 2, 1}, Next: start + 999}); c != want {
 			t.Errorf("%+v, want %+v", c, want)
 		}
 	}
 }
 
-// TestScan goes over messages by their deadlines, a list at a time, those of the same ms in parts, and begins anew when some have
-// left.
+// TestScan visits messages by deadline, one list per step, those of one ms in parts, and restarts when some were removed.
 func TestScan(t *testing.T) {
 	f := newFixture(func(*policies.QueueSettings) {})
 	for i := range 300 {
 		f.push(int64(1 + i*i*37%100_000))
 	}
 	f.push(-1)
-	const many = 5000 // more than a list has that is wider than a ms
+	const many = 5000 // more than any list wider than 1 ms has
 	same := make([]backlog.Handle, 0, many)
 	for range many {
 		same = append(same, f.push(200_000))

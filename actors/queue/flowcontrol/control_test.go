@@ -8,14 +8,14 @@ import (
 	"candlemark/internal/message"
 )
 
-// publisher is a connection that sends batches, and may have only so much under way.
+// publisher is a connection that sends batches, charged to a gate.
 type publisher struct {
 	*testing.T
 	gate    *message.Gate
 	control flowcontrol.Control
 }
 
-// sends has it send a batch of so many messages, which the queue takes and is done with.
+// sends publishes a batch of a number of messages, which the queue takes and releases.
 func (p *publisher) sends(messages int, delivered uint64, now int64) {
 	chunk := p.gate.NewChunk(1 << 10)
 	e := &mail.Enqueue{Chunk: chunk, Messages: make([]message.Message, messages)}
@@ -23,7 +23,7 @@ func (p *publisher) sends(messages int, delivered uint64, now int64) {
 	e.Release()
 }
 
-// holds releases the credit that is due, and checks how many batches are still charged.
+// holds releases the credit that is due, and checks the number of batches that are still charged.
 func (p *publisher) holds(want int, all bool, delivered uint64, now int64) {
 	p.Helper()
 	p.control.Release(all, delivered, now)

@@ -10,7 +10,7 @@ import (
 	"candlemark/internal/store"
 )
 
-// TestLowest keeps the lowest of many, in order, without keeping many.
+// TestLowest: the lowest numbers are kept, in order, with few others.
 func TestLowest(t *testing.T) {
 	l := lowest[int]{limit: 3, compare: cmp.Compare[int]}
 	for _, n := range rand.New(rand.NewPCG(1, 0)).Perm(1000) {
@@ -23,7 +23,7 @@ func TestLowest(t *testing.T) {
 	}
 }
 
-// TestFound: contents are read as they stand in the journal, and go where they belong; what is gone is left out.
+// TestFound: contents are read in journal order, and assigned to their messages; messages that are gone are left out.
 func TestFound(t *testing.T) {
 	b := &backlog.Backlog{}
 	var m missing
@@ -35,7 +35,7 @@ func TestFound(t *testing.T) {
 	for i, ref := range m.refs() {
 		contents[i].Seq = ref.Seq
 	}
-	contents[1].Err = store.ErrUnknown // the one at 20
+	contents[1].Err = store.ErrUnknown // the one at place 20
 	list = found(m, list, contents, func(s *string, c *store.Content) { *s += string(rune('0' + c.Seq)) })
 	if !slices.Equal(list, []string{"a1", "b2"}) {
 		t.Error(list)

@@ -57,7 +57,7 @@ func TestLease(t *testing.T) {
 	}
 }
 
-// TestLazyTimer_LEASE13 arms as an owner does: only when the timer fires or nothing is armed.
+// TestLazyTimer_LEASE13 sets the timer as an owner does: only when it fires or is not set.
 func TestLazyTimer_LEASE13(t *testing.T) {
 	var l Lease
 	l.SetPeriod(1000, 0, Started)
@@ -95,7 +95,7 @@ func TestAccessors(t *testing.T) {
 	if at, by := l.LastUse(); at != 8 || by != Got {
 		t.Errorf("last use %d, %v", at, by)
 	}
-	l.Renew(8, Declared) // of two in one ms the later one is told
+	l.Renew(8, Declared) // of two uses in one ms the later one is shown
 	if at, by := l.LastUse(); at != 8 || by != Declared {
 		t.Errorf("last use %d, %v", at, by)
 	}

@@ -14,7 +14,7 @@ import (
 	"candlemark/policies"
 )
 
-// start is the broker's time in these tests, in wall ms.
+// start is the broker's start time in these tests, in wall ms.
 const start = 1_800_000_000_000
 
 func at(ms int64) clock.Instant { return clock.Instant((start + ms) * int64(time.Millisecond)) }
@@ -47,7 +47,7 @@ func (f *fixture) put(n int, ttl int64) {
 	}
 }
 
-// records are those of the turn, by kind.
+// records takes the numbers of records of the turn, by kind.
 func (f *fixture) records() map[store.Kind]int {
 	n := map[store.Kind]int{}
 	list, _ := f.Journal.HandOver()
@@ -57,8 +57,8 @@ func (f *fixture) records() map[store.Kind]int {
 	return n
 }
 
-// TestEveryEndIsWritten: an expiry, an overflow and a purge take messages out of the journal; with an exchange they stay
-// until they are taken care of, but for those that are purged.
+// TestEveryEndIsWritten: expiry, overflow and purge remove messages from the journal; with a dead-letter exchange, expired and
+// overflowing ones stay until they are answered.
 func TestEveryEndIsWritten(t *testing.T) {
 	for _, dead := range []bool{false, true} {
 		f := newFixture()
@@ -86,7 +86,8 @@ func TestEveryEndIsWritten(t *testing.T) {
 	}
 }
 
-// TestRequeue_TTL16: back at its place with its deadline, or at its end.
+// TestRequeue_TTL16: a requeued message returns to its position with its deadline, or ends if that or the delivery limit has
+// passed.
 func TestRequeue_TTL16(t *testing.T) {
 	f := newFixture(func(s *policies.QueueSettings) { s.DeliveryLimit = 1 })
 	f.put(2, 10)
@@ -94,7 +95,7 @@ func TestRequeue_TTL16(t *testing.T) {
 	for _, row := range []struct {
 		now   int64
 		ready int
-	}{{0, 2}, {0, 1}} { // the second time it is over the limit
+	}{{0, 2}, {0, 1}} { // over the delivery limit the second time
 		f.Expiry.Remove(h)
 		f.Backlog.Take(h)
 		if f.Requeue(h, 0, true, at(row.now)); f.Backlog.Ready() != row.ready {
@@ -109,7 +110,8 @@ func TestRequeue_TTL16(t *testing.T) {
 	}
 }
 
-// TestLastDeadLetters_LEASE13: a queue that the vhost has forgotten dead-letters its backlog, scheduled messages too, if its settings say so.
+// TestLastDeadLetters_LEASE13: a queue that the vhost has forgotten dead-letters its backlog, including scheduled messages, if
+// its settings say so.
 func TestLastDeadLetters_LEASE13(t *testing.T) {
 	f := newFixture(dlx, func(s *policies.QueueSettings) { s.DelayedMessages, s.DropExpired = true, true })
 	f.put(TurnLimit, -1)
@@ -132,7 +134,7 @@ func TestLastDeadLetters_LEASE13(t *testing.T) {
 	}
 }
 
-// TestRestored_DLY14: what was released stands where its time puts it, and what was not waits on.
+// TestRestored_DLY14: released messages are positioned by their due times, and others stay scheduled.
 func TestRestored_DLY14(t *testing.T) {
 	f := newFixture()
 	f.Restore([]store.Recovered{

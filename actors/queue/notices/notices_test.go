@@ -11,7 +11,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// TestSaidOnce: what happened is said once, and nothing else.
+// TestSaidOnce: each event is logged once, and nothing else is.
 func TestSaidOnce(t *testing.T) {
 	var n Notices
 	n.Purged(0)

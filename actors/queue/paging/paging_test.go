@@ -12,12 +12,12 @@ import (
 	"candlemark/internal/store"
 )
 
-// start is the broker's time in these tests, in wall ms.
+// start is the broker's start time in these tests, in wall ms.
 const start = 1_800_000_000_000
 
 func at(ms int64) clock.Instant { return clock.Instant((start + ms) * int64(time.Millisecond)) }
 
-// fixture is a queue of messages with bodies of 1000 bytes.
+// fixture is a queue of messages with 1000-byte bodies.
 type fixture struct {
 	Pager
 	Memory
@@ -44,7 +44,7 @@ func (f *fixture) push(n int, persistent bool) {
 	}
 }
 
-// write has the journal take what there is.
+// write stores all pending records in the journal.
 func (f *fixture) write() {
 	list, c := f.journal.HandOver()
 	if c == nil {
@@ -57,7 +57,7 @@ func (f *fixture) write() {
 	f.Written(f.Memory, c)
 }
 
-// read has the journal read what is ordered, and counts it.
+// read completes the ordered reads, and counts them.
 func (f *fixture) read(err error) (n int, failed error) {
 	refs, handles := f.Orders()
 	contents := make([]store.Content, len(refs))
@@ -67,7 +67,7 @@ func (f *fixture) read(err error) (n int, failed error) {
 	return len(refs), f.Loaded(&f.messages, handles, contents, at(0), false, func(h backlog.Handle) { f.damaged = append(f.damaged, f.messages.Seq(h)) })
 }
 
-// TestWindowStays: what is written leaves memory but for about a window, persistent or not, when memory is tight.
+// TestWindowStays: when memory is tight, stored contents except for about a window are paged out, persistent or not.
 func TestWindowStays(t *testing.T) {
 	for _, persistent := range []bool{true, false} {
 		f := newFixture(10_000)
@@ -87,7 +87,7 @@ func TestWindowStays(t *testing.T) {
 	}
 }
 
-// TestWindow: smaller for queues without consumers, and when there are too many queues.
+// TestWindow: the window is smaller for queues without consumers, and when there are too many queues.
 func TestWindow(t *testing.T) {
 	p := New()
 	for _, row := range []struct {
@@ -100,7 +100,7 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// TestReadAhead: half a window at a time, and no content twice; a failure makes a pause.
+// TestReadAhead: half a window is read at a time, and no content twice; a failure causes a pause.
 func TestReadAhead(t *testing.T) {
 	f := newFixture(0)
 	f.push(100, true)

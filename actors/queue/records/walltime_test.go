@@ -8,11 +8,10 @@ import (
 	"candlemark/internal/store"
 )
 
-// start is the broker's time at which these tests begin, in wall ms.
+// start is the broker's start time in these tests, in wall ms.
 const start = 1_800_000_000_000
 
-// TestWrittenByTheWall_TTL35: what is written down goes by the wall clock, which
-// was set while the broker ran.
+// TestWrittenByTheWall_TTL35: times in the journal are of the wall clock, even if that was set while the broker ran.
 func TestWrittenByTheWall_TTL35(t *testing.T) {
 	const hour = 3_600_000
 	list := []store.Record{
@@ -33,13 +32,13 @@ func TestWrittenByTheWall_TTL35(t *testing.T) {
 	}
 }
 
-// TestReadByTheWall_TTL35: what the journal has goes by the wall clock as it was
-// then. A clock that was set back meanwhile holds nothing for longer than its TTL.
+// TestReadByTheWall_TTL35: times in the journal are of the wall clock when they were written. If it was set back since, no
+// message is kept for longer than its TTL.
 func TestReadByTheWall_TTL35(t *testing.T) {
 	for _, row := range []struct {
 		name                     string
 		skew                     int64
-		time, deadline           int64 // ms from the start
+		time, deadline           int64 // ms after the start
 		wantTime, wantedDeadline int64
 	}{
 		{"as it was", 0, -500, 100, -500, 100},

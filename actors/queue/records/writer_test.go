@@ -12,7 +12,7 @@ import (
 	"candlemark/internal/testkit/address"
 )
 
-// publisher is the address of any publisher.
+// publisher is the address of a publisher.
 var publisher mail.Address = address.Named("publisher")
 
 type fixture struct {
@@ -47,7 +47,7 @@ func (f *fixture) put() backlog.Handle {
 	return h
 }
 
-// kinds are those of records, with the first and the last number of each.
+// kinds returns the kind of each record, with its first and last number.
 func kinds(list []store.Record) (got [][3]uint64) {
 	for i := range list {
 		got = append(got, [3]uint64{uint64(list[i].Kind), list[i].First, list[i].Last})
@@ -72,7 +72,7 @@ const (
 	retire   = uint64(store.Retire)
 )
 
-// TestRecordsJoin: what became of neighbours is one record, and needs no answer.
+// TestRecordsJoin: events of adjacent messages are joined to one record, and need no commit.
 func TestRecordsJoin(t *testing.T) {
 	f := newFixture(true)
 	a, b, d := f.put(), f.put(), f.put()
@@ -80,14 +80,14 @@ func TestRecordsJoin(t *testing.T) {
 	f.Writer.Remove(f.Entry(a), store.Acked)
 	f.Writer.Remove(f.Entry(b), store.Acked)
 	f.Note(store.Returned, f.Entry(d))
-	f.Note(store.Returned, f.Entry(f.push())) // the journal has it not
+	f.Note(store.Returned, f.Entry(f.push())) // not in the journal
 	if c := f.want(t, [3]uint64{remove, 1, 2}, [3]uint64{returned, 3, 3}); c != nil {
 		t.Error("a commit without messages")
 	}
 	f.want(t)
 }
 
-// TestLeftInTheSameTurn: a message that came and left in one turn is not written.
+// TestLeftInTheSameTurn: a message that arrives and ends in one turn is not written.
 func TestLeftInTheSameTurn(t *testing.T) {
 	f := newFixture(true)
 	f.put()
@@ -106,7 +106,7 @@ func TestLeftInTheSameTurn(t *testing.T) {
 	}
 }
 
-// TestWaitersAreInformed: when the journal is done, in any order, or has failed.
+// TestWaitersAreInformed when a commit is done or has failed, in any order.
 func TestWaitersAreInformed(t *testing.T) {
 	f := newFixture(true)
 	replies := []*mail.EnqueueReply{{}, {}}
@@ -131,7 +131,7 @@ func TestWaitersAreInformed(t *testing.T) {
 	}
 }
 
-// TestHandlesFollow: a commit knows the message's new handle, whether it is in order or was spilled behind the others.
+// TestHandlesFollow: a commit has the new handle of a moved message, both of a put and of a spill.
 func TestHandlesFollow(t *testing.T) {
 	f := newFixture(true)
 	old := f.push()
@@ -153,7 +153,8 @@ func TestHandlesFollow(t *testing.T) {
 	}
 }
 
-// TestNothingIsWrittenOfWhatNobodyKnows: a queue that ends answers waiting publishers, and retires if the journal has any of it.
+// TestNothingIsWrittenOfWhatNobodyKnows: when a queue ends, waiting publishers are answered, nothing more is written, and it is
+// retired if the journal has any of its messages.
 func TestNothingIsWrittenOfWhatNobodyKnows(t *testing.T) {
 	f := newFixture(true)
 	a := f.put()
@@ -175,7 +176,7 @@ func TestNothingIsWrittenOfWhatNobodyKnows(t *testing.T) {
 	f.want(t)
 }
 
-// TestPanic: waiting publishers learn that their messages were lost, except for the publisher of the mail in hand.
+// TestPanic: waiting publishers are told that their messages were lost, except for the publisher of the current mail.
 func TestPanic(t *testing.T) {
 	f := newFixture(true)
 	waiting, inHand := &mail.EnqueueReply{}, &mail.EnqueueReply{}
@@ -206,7 +207,7 @@ func TestPutAgainAfterAnError(t *testing.T) {
 	f.want(t)
 }
 
-// TestMarksOfSpills: what became of a message before it was written is written behind it.
+// TestMarksOfSpills: marks set before a message is written are recorded after it.
 func TestMarksOfSpills(t *testing.T) {
 	f := newFixture(true)
 	a, b := f.push(), f.push()

@@ -19,7 +19,7 @@ func header(id string) []byte {
 	return (&protocol.Properties{Flags: protocol.FlagMessageID, MessageID: id}).Append(nil)
 }
 
-// fixture is a schedule of persistent messages with ids.
+// fixture is a schedule of persistent messages with message-ids.
 type fixture struct {
 	*Schedule
 	w   records.Writer
@@ -36,7 +36,7 @@ func (f *fixture) enqueue(id string, due int64) {
 	f.Enqueue(&r, content.Times{Due: timeheaders.Due{At: due}, ID: store.HashID(id)}, &f.w, false)
 }
 
-// order are the numbers in the order of release.
+// order returns the numbers in the order of release.
 func (f *fixture) order() (list []uint64) {
 	f.Behind(0, 0, func(h backlog.Handle) bool {
 		list = append(list, f.Messages.Seq(h))
@@ -45,8 +45,8 @@ func (f *fixture) order() (list []uint64) {
 	return list
 }
 
-// TestChange_DLY11: by number and by message-id, in memory or not; of those that are not, what has gone meanwhile and what
-// only has the same hash stays as it is.
+// TestChange_DLY11: messages are changed by number or by message-id, in memory or not; of those not in memory, ones that are
+// gone, or that only have the same hash, are not changed.
 func TestChange_DLY11(t *testing.T) {
 	f := newFixture()
 	for i, id := range []string{"a", "b", "c", "b"} {
@@ -72,7 +72,7 @@ func TestChange_DLY11(t *testing.T) {
 	}
 }
 
-// TestMove_DLY9: a message keeps its number; its TTL begins when it was due.
+// TestMove_DLY9: a released message keeps its number, and its TTL starts at its due time.
 func TestMove_DLY9(t *testing.T) {
 	f := newFixture()
 	f.enqueue("a", 100)
@@ -105,7 +105,7 @@ func TestMove_DLY9(t *testing.T) {
 	}
 }
 
-// TestWithHash: a change of a message-id looks at no more messages than a turn has time for.
+// TestWithHash: a change by message-id covers at most changeLimit messages.
 func TestWithHash(t *testing.T) {
 	f := newFixture()
 	for range changeLimit + 1 {
@@ -117,7 +117,7 @@ func TestWithHash(t *testing.T) {
 	}
 }
 
-// TestNone: a queue without scheduled messages has no Schedule.
+// TestNone: the nil Schedule of a queue without scheduled messages is empty.
 func TestNone(t *testing.T) {
 	var x *Schedule
 	want, _ := x.Change(&Change{}, nil, 0, "a")

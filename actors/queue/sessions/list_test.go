@@ -11,8 +11,8 @@ import (
 	"candlemark/actors/queue/consumers"
 )
 
-// TestPage_SESSION8: a list that is made in steps has each session once that is there all the while, in order, and none that had gone before it came by;
-// a step looks at no more than it may.
+// TestPage_SESSION8: a list made in steps contains each session that exists all the time once, in order; a step adds at most the
+// given number.
 func TestPage_SESSION8(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 300 {

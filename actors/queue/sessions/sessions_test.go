@@ -14,7 +14,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// TestStateBounds_SESSION5: sessions of a queue have so many states, and so many bytes of them; what is replaced or removed makes room.
+// TestStateBounds_SESSION5: the number and the bytes of session states are limited; a replaced or removed state makes room.
 func TestStateBounds_SESSION5(t *testing.T) {
 	var b backlog.Backlog
 	s := New(&b, func(*consumers.Consumer, bool) {})
@@ -46,7 +46,8 @@ func TestStateBounds_SESSION5(t *testing.T) {
 	}
 }
 
-// TestOrder_SESSION2: random deliveries, returns and removals against a list for each session; what is gone leaves nothing behind.
+// TestOrder_SESSION2: random deliveries, returns and removals are compared with a list per session; removed messages leave no
+// memory behind.
 func TestOrder_SESSION2(t *testing.T) {
 	rng := rand.New(rand.NewPCG(rand.Uint64(), 1))
 	var b backlog.Backlog
@@ -90,7 +91,7 @@ func TestOrder_SESSION2(t *testing.T) {
 			taken[id] = slices.Delete(taken[id], i, i+1)
 		case n < 9 && len(taken[id]) > 0:
 			taken[id] = gone(taken[id], rng.IntN(len(taken[id])))
-		case len(ready[id]) > 0: // it expires, anywhere
+		case len(ready[id]) > 0: // it expires, at any position
 			ready[id] = gone(ready[id], rng.IntN(len(ready[id])))
 		}
 		if x := s.byID[id]; len(x.ready) > 2*x.count+65 || !runs[holders[id]] && len(ready[id]) > 0 {
@@ -108,7 +109,7 @@ func TestOrder_SESSION2(t *testing.T) {
 	}
 }
 
-// TestEnds_SESSION4: locks and waits end in the order of their times, not of their arrival.
+// TestEnds_SESSION4: locks and waits end in the order of their times, whatever the order in which they began.
 func TestEnds_SESSION4(t *testing.T) {
 	s := New(new(backlog.Backlog), func(*consumers.Consumer, bool) {})
 	a, b := &consumers.Consumer{Tag: "a"}, &consumers.Consumer{Tag: "b"}
@@ -128,7 +129,7 @@ func TestEnds_SESSION4(t *testing.T) {
 	}
 }
 
-// TestLockEnds_SESSION4: the holder of a session is delivered nothing from the ms on in which its lock ends.
+// TestLockEnds_SESSION4: the holder of a session gets no more messages from the ms in which its lock ends.
 func TestLockEnds_SESSION4(t *testing.T) {
 	var b backlog.Backlog
 	s := New(&b, func(*consumers.Consumer, bool) {})
@@ -144,7 +145,7 @@ func TestLockEnds_SESSION4(t *testing.T) {
 	}
 }
 
-// TestFree_SESSION4: a session that is free is offered only if it has a ready message.
+// TestFree_SESSION4: a free session is offered only if it has a ready message.
 func TestFree_SESSION4(t *testing.T) {
 	for _, ready := range []bool{false, true} {
 		var b backlog.Backlog
@@ -162,8 +163,8 @@ func TestFree_SESSION4(t *testing.T) {
 	}
 }
 
-// TestPlaces_SESSION2: the places of a message that was ready more than once are cleared away together, so that giving a message back costs the
-// same however many there are.
+// TestPlaces_SESSION2: outdated entries of a message that became ready repeatedly are cleared together, so that the cost of a
+// return does not depend on the number of messages.
 func TestPlaces_SESSION2(t *testing.T) {
 	var b backlog.Backlog
 	s := New(&b, func(*consumers.Consumer, bool) {})
@@ -178,7 +179,7 @@ func TestPlaces_SESSION2(t *testing.T) {
 	}
 }
 
-// TestBytes: every message and every session counts.
+// TestBytes: every message and every session is counted.
 func TestBytes(t *testing.T) {
 	s := New(new(backlog.Backlog), func(*consumers.Consumer, bool) {})
 	for i := range 6 {

@@ -9,7 +9,8 @@ import (
 	"candlemark/internal/testkit/address"
 )
 
-// TestWaitingBounds: a connection has MaxOfOne of the MaxWaiting places of a queue, and each that is given up is there for another.
+// TestWaitingBounds: one connection may use MaxOfOne of the MaxWaiting places of a queue; a released place can be taken by
+// another waiter.
 func TestWaitingBounds(t *testing.T) {
 	var b backlog.Backlog
 	s := New(&b, func(*consumers.Consumer, bool) {})
@@ -70,7 +71,7 @@ func TestIdle(t *testing.T) {
 	}
 	var b backlog.Backlog
 	s := New(&b, func(*consumers.Consumer, bool) {})
-	s.Expect(1) // a message whose session is not read yet
+	s.Expect(1) // a message whose session was not read yet
 	if s.Idle() {
 		t.Error("idle with a message")
 	}

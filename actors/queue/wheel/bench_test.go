@@ -7,7 +7,7 @@ import (
 
 const benchEntries = 1_000_000
 
-// deadlineSets are the loads of a queue: one TTL for all, a TTL of their own for each.
+// deadlineSets are the loads of a queue: equal TTLs, and different ones.
 var deadlineSets = []struct {
 	name string
 	at   func(i int) int64
@@ -57,7 +57,7 @@ func BenchmarkCancel(b *testing.B) {
 	})
 }
 
-// BenchmarkExpire wakes as a queue does, at each Next.
+// BenchmarkExpire wakes at each Next, like a queue.
 func BenchmarkExpire(b *testing.B) {
 	perEntry(b, insertAll, func(w *Wheel[*entries]) {
 		for w.Len() > 0 {
@@ -68,7 +68,7 @@ func BenchmarkExpire(b *testing.B) {
 	})
 }
 
-// BenchmarkQuestions asks for a histogram: four counts and the earliest deadline of a million.
+// BenchmarkQuestions measures a histogram: four counts and the earliest deadline of a million entries.
 func BenchmarkQuestions(b *testing.B) {
 	for _, set := range deadlineSets {
 		b.Run(set.name, func(b *testing.B) {
@@ -89,7 +89,7 @@ func BenchmarkQuestions(b *testing.B) {
 	}
 }
 
-// BenchmarkExpireLate finds everything overdue by days.
+// BenchmarkExpireLate measures entries that are overdue by days.
 func BenchmarkExpireLate(b *testing.B) {
 	perEntry(b, insertAll, func(w *Wheel[*entries]) {
 		for w.Advance(epoch+7*86_400_000, 4096, func(uint32) {}) {

@@ -59,7 +59,7 @@ func (m *model) remove(h uint32) {
 	m.wheel.Remove(h)
 }
 
-// fired checks one firing: never early, on the wheel, first of its deadline; and now and then changes the wheel meanwhile.
+// fired checks one firing: not early, on the wheel, first of its deadline; at random it changes the wheel in the callback.
 func (m *model) fired(h uint32) {
 	order, on := m.added[h]
 	deadline := m.entries.deadlines[h]
@@ -108,7 +108,7 @@ func (m *model) advance(step int64, limit int) {
 	m.check()
 }
 
-// check compares what can be asked.
+// check compares the results of queries.
 func (m *model) check() {
 	if m.wheel.Len() != len(m.added) {
 		m.t.Fatalf("Len %d, want %d", m.wheel.Len(), len(m.added))
@@ -124,7 +124,7 @@ func (m *model) check() {
 	}
 }
 
-// ask compares the questions about deadlines, as of now.
+// ask compares the queries about deadlines at the current time.
 func (m *model) ask() {
 	var all []int64
 	for h := range m.added {
@@ -201,7 +201,7 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// TestModelOfMany has lists that are split, many times over, and goes over them as time passes.
+// TestModelOfMany has lists that are split many times, and advances over them.
 func TestModelOfMany(t *testing.T) {
 	rng := rand.New(rand.NewPCG(seed(t), 2))
 	for range 10 {

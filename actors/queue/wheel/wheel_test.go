@@ -10,7 +10,7 @@ import (
 
 const epoch = int64(1_800_000_000_000)
 
-// filled returns a wheel at epoch with one entry for each deadline, counted from epoch; handles start at 1.
+// filled returns a wheel at epoch with one entry per deadline, in ms after epoch; handles start at 1.
 func filled(deadlines ...int64) (*Wheel[*entries], *entries) {
 	e := newEntries(len(deadlines))
 	w := New(e)
@@ -111,7 +111,7 @@ func TestBoundedAdvance_TTL33(t *testing.T) {
 	}
 }
 
-// A call that may fire nothing opens nothing, so what is added before the next one still comes in the order of deadlines.
+// A call with a limit of 0 opens no list, so entries added before the next call still fire in order of deadline.
 func TestAdvanceOfNothing_TTL31(t *testing.T) {
 	w, e := filled(2, 1)
 	w.Remove(2)
@@ -163,7 +163,7 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// The list that is being emptied is found from its own ms on, and not from the next.
+// The list being emptied is found from its own ms, not from the next one.
 func TestFrom_Opened(t *testing.T) {
 	w, _ := filled(10, 10, 10, 500)
 	w.Advance(epoch+10, 1, func(uint32) {})

@@ -7,7 +7,7 @@ import (
 	"candlemark/internal/clock"
 )
 
-// TestNobodySeesHalf: mail waits until the work is done, in order, and behind mail that waited before.
+// TestNobodySeesHalf: mail waits until the work is done, in order, behind mail that already waited.
 func TestNobodySeesHalf(t *testing.T) {
 	var p Pending
 	var did []any
@@ -44,7 +44,7 @@ func TestNobodySeesHalf(t *testing.T) {
 	}
 }
 
-// TestOneStep: work that a turn has room for is done in it, and may start other work at its end.
+// TestOneStep: work that fits in one turn is completed in it, and may start other work at its end.
 func TestOneStep(t *testing.T) {
 	var p Pending
 	next := &Work{Step: func(clock.Instant) bool { return false }}

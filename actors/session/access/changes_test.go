@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Changes concern the addresses that they cover; so many that they are not kept apart concern all.
+// Changes concern the addresses that they cover; with too many changes to keep apart, all addresses are concerned.
 func TestChanges(t *testing.T) {
 	var c Changes
 	if c.Any() || c.Concern("q") {

@@ -12,8 +12,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A message received in parts takes hardly more memory than is counted, while incomplete and when complete: a queue
-// keeps it as it is.
+// A message received in parts takes hardly more memory than is counted, both incomplete and complete, since a queue keeps it
+// unchanged.
 func TestParts_Memory(t *testing.T) {
 	for _, c := range []struct{ whole, frame int }{
 		{135_000, 131_000}, {1 << 20, 131_000}, {1<<20 + 1, 1 << 19}, {300_000, 400}, {5000, 1}, {100, 60}, {2, 1}, {3 << 20, 1 << 20},

@@ -10,7 +10,7 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// Each tag that was added is reported once, when it is taken.
+// Each tag added is reported exactly once, when it is taken.
 func TestElsewhere(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
@@ -50,7 +50,7 @@ func TestElsewhere(t *testing.T) {
 	}
 }
 
-// However many there are, and however apart, what is kept is bounded; neighbours take the room of one.
+// The number of ranges kept is limited; adjacent tags share a range.
 func TestElsewhere_Bound(t *testing.T) {
 	var e Elsewhere
 	for tag := range uint64(1_000_000) {

@@ -28,7 +28,8 @@ func condition(err error) amqp10.Symbol {
 	return ""
 }
 
-// TestBounds_TXN7: a transaction has so much work and no more, and its messages count among what clients have begun; what is beyond that has it rolled back.
+// TestBounds_TXN7: the work of a transaction is limited, and its messages count towards the limit of incomplete work; a
+// transaction that exceeds a limit is rolled back.
 func TestBounds_TXN7(t *testing.T) {
 	intake := budget.NewIntake()
 	intake.SetLimits(0, 1<<20)
@@ -76,7 +77,7 @@ func TestClose_TXN5(t *testing.T) {
 	}
 }
 
-// Work that comes when the transaction is over, for a route was looked for, is refused and holds nothing.
+// Work that arrives after the end of the transaction, because a route was searched, is refused and holds nothing.
 func TestTooLate_TXN7(t *testing.T) {
 	var known transactions.Known
 	known.Set([]byte{1}, true)
@@ -99,7 +100,7 @@ func TestTooLate_TXN7(t *testing.T) {
 	}
 }
 
-// TestBytes_TXN7: messages count with their queues, settlements with what they say; all is given back when the work is forgotten.
+// TestBytes_TXN7: messages count with their queues, settlements with their outcomes; all bytes are released with the work.
 func TestBytes_TXN7(t *testing.T) {
 	queues := func(n int) []*topology.Queue { return make([]*topology.Queue, n) }
 	for name, c := range map[string]struct {
@@ -131,8 +132,8 @@ func TestBytes_TXN7(t *testing.T) {
 	}
 }
 
-// TestTargets_TXN7: as many queues as MaxTargets fit, those of message histories with the others, and are counted from zero again when the
-// messages are forgotten.
+// TestTargets_TXN7: up to MaxTargets target queues fit, including message histories; the count restarts at zero when the work is
+// dropped.
 func TestTargets_TXN7(t *testing.T) {
 	intake := budget.NewIntake()
 	intake.SetLimits(0, 1<<30)
@@ -157,7 +158,7 @@ func TestTargets_TXN7(t *testing.T) {
 	}
 }
 
-// TestWorkOfBothKinds_TXN7: messages and settlements count together, and each of them is work.
+// TestWorkOfBothKinds_TXN7: messages and settlements are counted together, and each of them is work.
 func TestWorkOfBothKinds_TXN7(t *testing.T) {
 	intake := budget.NewIntake()
 	intake.SetLimits(0, 1<<30)

@@ -10,7 +10,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// Windows of any size are counted from what the client has seen.
+// Windows of any size are counted from the last transfer that the client knows of.
 func TestWindows(t *testing.T) {
 	for _, c := range []struct{ sent, seen, window, want uint32 }{
 		{0, 0, 5, 5}, {3, 0, 5, 2}, {7, 0, 5, 0}, {7, 7, 5, 5}, {2, 0xffff_ffff, 5, 2}, {10, 4, 0xffff_ffff, 0xffff_fff9}, {10, 10, 0x7fff_ffff, 0x7fff_ffff},
@@ -27,7 +27,7 @@ func TestWindows(t *testing.T) {
 	}
 }
 
-// The credit of a link may be any number, and is counted from the messages that the client has seen.
+// Link credit may be any number, and is counted from the last delivery that the client knows of.
 func TestAccount(t *testing.T) {
 	for _, c := range []struct{ sent, seen, credit, want uint32 }{
 		{0, 0, 1, 1},

@@ -108,7 +108,8 @@ func TestJournalVerbRefuses(t *testing.T) {
 	}
 }
 
-// TestJournalDrop: messages are dropped by the number of a queue that nobody knows, or by one of the broker's own names; nothing else is.
+// TestJournalDrop: messages are dropped only of queues without a definition, given by number, and of the broker's
+// internal queues, given by name.
 func TestJournalDrop(t *testing.T) {
 	dir := stored(t)
 	defs, err := definitions.Open(dir)
@@ -147,7 +148,7 @@ func TestJournalDrop(t *testing.T) {
 	}
 }
 
-// TestJournalDropByName: messages are dropped by the name that the journal has of a queue, also when a queue of this name is defined.
+// TestJournalDropByName: messages of a queue are dropped by the name recorded in the journal, even if a queue of this name is defined.
 func TestJournalDropByName(t *testing.T) {
 	dir := stored(t)
 	j, _, err := segment.Open(vfs.OS, filepath.Join(dir, segment.Folder), segment.Options{SegmentSize: 1 << 20})

@@ -8,7 +8,7 @@ import (
 	"candlemark/internal/bench/wire"
 )
 
-// A message through the book and the histograms of a consumer.
+// BenchmarkStreamTake records one message in a consumer's queue and histograms.
 func BenchmarkStreamTake(b *testing.B) {
 	run := NewRun(1, wire.Config{})
 	s := NewStream(run, 0, &verify.Queue{}, false)
@@ -24,7 +24,7 @@ func BenchmarkStreamTake(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(seq), "ns/message")
 }
 
-// A confirm of 500 messages.
+// BenchmarkWindow settles 500 messages with one confirm.
 func BenchmarkWindow(b *testing.B) {
 	w := newWindow(1000, math.MaxUint64, NewRun(1, wire.Config{}).Confirm.Shard(0))
 	n := 0

@@ -71,7 +71,7 @@ func TestHead(t *testing.T) {
 	}
 }
 
-// Confirms one by one, several at once, twice, and for nothing; who waits goes on when there is room.
+// Confirms of one message, of several, repeated ones and unknown ones are handled; a blocked reserve returns when the window has room.
 func TestWindowOfConfirms(t *testing.T) {
 	run := NewRun(1, wire.Config{})
 	w := newWindow(4, math.MaxUint64, run.Confirm.Shard(0))
@@ -85,7 +85,7 @@ func TestWindowOfConfirms(t *testing.T) {
 	}()
 	now := wire.Now()
 	w.confirm(&wire.Event{Kind: wire.Ack, Tag: 2}, now)
-	w.confirm(&wire.Event{Kind: wire.Nack, Tag: 2}, now) // again
+	w.confirm(&wire.Event{Kind: wire.Nack, Tag: 2}, now) // repeated
 	w.confirm(&wire.Event{Kind: wire.Ack, Tag: 99}, now)
 	w.confirm(&wire.Event{Kind: wire.Nack, Tag: 3, Flag: true}, now) // 1 and 3
 	if n := <-more; n != 3 {
@@ -104,7 +104,7 @@ func TestWindowOfConfirms(t *testing.T) {
 	}
 }
 
-// In AMQP 1.0 publishes wait for credit, too, and confirms are for ranges.
+// In AMQP 1.0 publishes also wait for link credit, and confirms cover ranges.
 func TestWindowOfCredit(t *testing.T) {
 	run := NewRun(1, wire.Config{})
 	for _, size := range []int{0, 8} {
@@ -127,8 +127,7 @@ func TestWindowOfCredit(t *testing.T) {
 	}
 }
 
-// Latency counts from when a message should have been sent: a producer that was held up for a second has that second in each of
-// the messages that it sends then.
+// Latency is measured from the scheduled send time: if a producer stalls for a second, all messages that it sends then include that second.
 func TestLatencyFromSchedule(t *testing.T) {
 	run := NewRun(1, wire.Config{})
 	s := NewStream(run, 0, &verify.Queue{}, true)
@@ -140,7 +139,7 @@ func TestLatencyFromSchedule(t *testing.T) {
 	}
 }
 
-// A message before its time is early, and a second copy is doubled; nothing is due before there is a policy.
+// A message that arrives before its TTL has passed is early, and a second copy is a duplicate; before notBefore nothing is due.
 func TestLate(t *testing.T) {
 	book, all, second := &verify.Queue{AnyOrder: true}, stats.NewSigned(), stats.NewSigned()
 	notBefore := int64(0)
@@ -162,10 +161,10 @@ func TestLate(t *testing.T) {
 	}
 }
 
-// TestProducersTakeTurns: a hundred producers that send one message a second each do not do so at once.
+// TestProducersTakeTurns: the sends of a hundred producers at one message a second are spread over the second.
 func TestProducersTakeTurns(t *testing.T) {
 	r := NewRun(1, wire.Config{})
-	r.Stop.Store(true) // none waits
+	r.Stop.Store(true) // producers do not wait for their start
 	var starts []float64
 	for id := range uint32(100) {
 		now := wire.Now()

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestFewThreads: only some of many producers have a thread of the system's.
+// TestFewThreads: of many producers, only maxTied are locked to an OS thread.
 func TestFewThreads(t *testing.T) {
 	var pacers []pacer
 	var wg sync.WaitGroup

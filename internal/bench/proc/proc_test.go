@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A process has a name with anything in it.
+// Process names may contain any characters.
 func TestParse(t *testing.T) {
 	const line = "7 (a) b) c) S 3 1 1 0 -1 0 0 0 0 0 100 20 3 4 20 0 9 0 100 200 300 0 0 0\n"
 	s, ok := parse([]byte(line))
@@ -23,7 +23,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// The process that listens at a port is found, and costs something.
+// Find returns the process that listens on a port, and its resource usage can be sampled.
 func TestFind(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

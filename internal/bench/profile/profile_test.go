@@ -14,7 +14,7 @@ import (
 	"candlemark/protocol"
 )
 
-// Every profile is sound, and what its user says counts more than what it says.
+// Every profile is valid, and flags of the command line override its own.
 func TestProfiles(t *testing.T) {
 	for _, p := range Profiles {
 		s, err := Parse([]string{p.Name, "-x", "7", "--verify"})
@@ -58,7 +58,7 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-// Steps of a value add up, and are what --compare hands on.
+// Repeated flags for steps are joined, and handed on in this form by --compare.
 func TestPlans(t *testing.T) {
 	s, err := Parse(strings.Fields("-vr 1000:2 -vr 0:1,500:0.5 -L 70 -vl 20:1 -r 5"))
 	if err != nil {

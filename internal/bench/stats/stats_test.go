@@ -39,7 +39,7 @@ func TestQuantiles(t *testing.T) {
 	}
 }
 
-// An interval is what came since the last one; the time to warm up does not count; values out of range count as its ends.
+// An interval contains the values since the last one; warm-up values are discarded; values out of range count as the nearest bound.
 func TestIntervals(t *testing.T) {
 	r := NewRecorder()
 	r.Shard(1).Record(1000, 1000, 2000)

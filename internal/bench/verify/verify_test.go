@@ -39,7 +39,7 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// Two consumers of a queue see each their own order; a message for both is doubled.
+// Each consumer of a queue has its own order; a message delivered to two of them is a duplicate.
 func TestReaders(t *testing.T) {
 	q := &Queue{}
 	var a, b Reader
@@ -51,7 +51,7 @@ func TestReaders(t *testing.T) {
 	}
 }
 
-// A missing number takes a bit for each number behind it, at most Window of them.
+// The set needs one bit per number since the first missing one, for at most Window numbers.
 func TestWindow(t *testing.T) {
 	q := &Queue{AnyOrder: true}
 	var r Reader
@@ -61,7 +61,7 @@ func TestWindow(t *testing.T) {
 	if n := len(q.from[1].words); n > 2*Window/64+1 {
 		t.Errorf("%d words", n)
 	}
-	q.Take(&r, []ID{{Producer: 1, Seq: 0}}) // given up
+	q.Take(&r, []ID{{Producer: 1, Seq: 0}}) // already outside the window, so it counts as a duplicate
 	if got, _ := q.Findings(); got.Doubled != 1 {
 		t.Errorf("%+v", got)
 	}
@@ -71,7 +71,7 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// The set is that of a map, whatever comes.
+// For random numbers the set equals a Go map.
 func TestSet(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	var s seen

@@ -18,7 +18,7 @@ func deliveries(n int) (stream []byte) {
 	return stream
 }
 
-// endless reads a stream over and over.
+// endless repeats a stream forever.
 type endless struct {
 	all []byte
 	bytes.Reader
@@ -33,7 +33,7 @@ func (e *endless) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A delivery, from bytes.
+// BenchmarkNext reads a delivery from bytes.
 func BenchmarkNext(b *testing.B) {
 	c := &Conn{in: NewInput(&endless{all: deliveries(1000)}, 256<<10)}
 	var ev Event
@@ -45,7 +45,7 @@ func BenchmarkNext(b *testing.B) {
 	}
 }
 
-// A message of a batch.
+// BenchmarkBatch encodes a message of a batch.
 func BenchmarkBatch(b *testing.B) {
 	batch := (&Conn{}).Batch(64, &Publish{Channel: 1, Key: "bench.q", Body: make([]byte, 100)})
 	b.ReportAllocs()

@@ -10,8 +10,8 @@ import (
 	"candlemark/protocol"
 )
 
-// Everything that is not asked for, byte by byte: deliveries with bodies of several frames and of none, confirms, a return, a
-// heartbeat, a close.
+// Next reads all frames that a broker sends on its own, also byte by byte: deliveries with long and empty bodies,
+// confirms, a return, a heartbeat, a close.
 func TestNext(t *testing.T) {
 	long := bytes.Repeat([]byte("x"), 10_000)
 	var in []byte
@@ -63,7 +63,7 @@ func FuzzNext(f *testing.F) {
 	})
 }
 
-// A change of one body is in that message only.
+// A change to one body of a batch affects only that message.
 func TestBatch(t *testing.T) {
 	p := Publish{Channel: 3, Exchange: "x", Key: "k", Mandatory: true, Body: make([]byte, 5000)}
 	b := (&Conn{FrameMax: protocol.FrameMinSize}).Batch(3, &p)

@@ -13,7 +13,7 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// Everything that a broker sends to links, byte by byte: credit, confirms of ranges, a message in several frames, ends.
+// Next reads all frames that a broker sends on links, also byte by byte: credit, confirms of ranges, a message in several frames, ends.
 func TestNext(t *testing.T) {
 	var in []byte
 	add := func(ch uint16, p amqp10.Composite) { in = amqp10.AppendFrame(in, ch, p) }
@@ -57,7 +57,7 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// Numbers of 32 bits go round; publishes are counted in 64.
+// The 32-bit delivery numbers wrap around; publishes are counted in 64 bits.
 func TestNear(t *testing.T) {
 	for _, c := range []struct {
 		to   uint64
@@ -70,7 +70,7 @@ func TestNear(t *testing.T) {
 	}
 }
 
-// Each message of a batch has a number of its own, and what is changed in one body is in that message only.
+// Each message of a batch has its own delivery number, and a change to one body affects only that message.
 func TestBatch(t *testing.T) {
 	c := &Conn{frameMax: amqp10.MinMaxFrameSize, links: []*link{{next: 1<<32 - 2}}}
 	b := c.Batch(3, &wire.Publish{Channel: 1, Key: "k", Body: make([]byte, 600)})
@@ -86,7 +86,7 @@ func TestBatch(t *testing.T) {
 	}
 }
 
-// A message that begins as the one before has a body and a flag of its own.
+// A message whose head equals that of the previous one still gets its own body and flag.
 func TestAlike(t *testing.T) {
 	type message struct {
 		attempts uint32
@@ -110,7 +110,7 @@ func TestAlike(t *testing.T) {
 	}
 }
 
-// The window of a session is counted in frames: as many as messages really have, whatever their number is.
+// The window of a session is counted in frames: the computed number of frames per message is the real one for all delivery numbers.
 func TestFrames(t *testing.T) {
 	for _, body := range []int{0, 100, 1900, 2000, 2048, 4000, 130_000} {
 		for _, most := range []uint32{minFrame, frameMax} {

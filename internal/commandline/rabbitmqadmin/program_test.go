@@ -41,7 +41,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// A flag goes before the file, that before the environment; an address before all of them.
+// A flag overrides the file, the file the environment, and a URL all of them.
 func TestWhereItConnects(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "conf")
 	const content = "# comment\n[default]\nhostname = one\n\n[far]\nHostname: two\nport=81\nusername = ops\nverbose = False\nssl = True\n"
@@ -76,7 +76,7 @@ func TestWhereItConnects(t *testing.T) {
 	}
 }
 
-// api answers with what is known of a path, for guest only.
+// api answers known paths, for guest only.
 func api(w http.ResponseWriter, r *http.Request) {
 	user, password, _ := r.BasicAuth()
 	answers := map[string]string{
@@ -138,10 +138,10 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// A certificate is trusted if it is signed by whom the options name, and for the host that they name, unless they say otherwise.
+// A certificate is trusted only if it is signed by the given CA and valid for the given host, unless options disable these checks.
 func TestTLS(t *testing.T) {
 	s := httptest.NewUnstartedServer(http.HandlerFunc(api))
-	s.Config.ErrorLog = log.New(io.Discard, "", 0) // it tells of refused handshakes
+	s.Config.ErrorLog = log.New(io.Discard, "", 0) // discards messages about refused handshakes
 	s.StartTLS()
 	defer s.Close()
 	own := filepath.Join(t.TempDir(), "ca.pem")

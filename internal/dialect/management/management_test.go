@@ -14,7 +14,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// request encodes and reads one.
+// request encodes a request and reads it.
 func request(t *testing.T, verb, path string, body any) *Request {
 	t.Helper()
 	v, err := amqp10.Append(nil, body)
@@ -75,7 +75,7 @@ func TestOperation(t *testing.T) {
 	}
 }
 
-// A name has 255 bytes at most, however long it is encoded.
+// A name has at most 255 bytes, whatever the length of its encoding.
 func TestOperation_LongNames(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -89,7 +89,7 @@ func TestOperation_LongNames(t *testing.T) {
 	}
 }
 
-// Arguments come as a table, and one that cannot is refused.
+// Arguments are converted to a table; if they cannot be, the request is refused.
 func TestOperation_Arguments(t *testing.T) {
 	arguments := amqp10.Map{{Key: amqp10.Symbol("x-expires"), Value: uint64(5)}, {Key: "x-list", Value: amqp10.List{"a", int32(1)}}}
 	o, err := request(t, "PUT", "/queues/q", amqp10.Map{{Key: "arguments", Value: arguments}}).Operation("/")
@@ -107,7 +107,7 @@ func TestOperation_Arguments(t *testing.T) {
 	}
 }
 
-// A binding is found by the hash in its location, and by no other one.
+// A binding is found only by the hash in its location.
 func TestBindings_Location(t *testing.T) {
 	x := &topology.Exchange{Name: "x", Type: "headers"}
 	routes, _ := topology.NewRoutes("headers", nil)
@@ -139,7 +139,7 @@ func TestBindings_Location(t *testing.T) {
 	}
 }
 
-// Refusals have the code of what was wanted, and the text without the name of the exception.
+// Refusals have the status code for the operation, and the text without the name of the error code.
 func TestRefused(t *testing.T) {
 	declare, other := &Operation{Kind: DeclareQueue}, &Operation{Kind: Bind}
 	for _, c := range []struct {
@@ -164,7 +164,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// Whatever comes, reading it does not fail in another way than by an error, and an answer can be read.
+// For any input, reading a request does not panic, and its answer can be read.
 func FuzzRequest(f *testing.F) {
 	f.Add("PUT", "/queues/q", []byte{0x40})
 	f.Add("GET", "/bindings?src=x&dstq=q&key=", []byte{0x40})

@@ -8,7 +8,7 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// A rule of a request is one that filter knows, and what is none is refused.
+// The rule in a request is converted to a filter.Rule; an invalid rule is refused.
 func TestRuleOfRequest_SBR4(t *testing.T) {
 	rule := func(description amqp10.Map) *Request {
 		return &Request{Body: amqp10.Map{{Key: "rule-name", Value: "r"}, {Key: "rule-description", Value: description}}}

@@ -21,7 +21,7 @@ func TestLockToken(t *testing.T) {
 	}
 }
 
-// A batch that is too large for its messages is refused as one that is too large for its bytes.
+// A batch with too many messages is refused with the same condition as one with too many bytes.
 func TestBatch_SBE7(t *testing.T) {
 	section := func(b []byte, data string) []byte { return append(amqp10.AppendDataHead(b, len(data)), data...) }
 	got, err := Batch(section(section(nil, "one"), ""))

@@ -12,7 +12,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// message returns one whose body is a described list.
+// message returns a message whose body is a described list.
 func message(t *testing.T, descriptor any, fields ...any) []byte {
 	t.Helper()
 	v, err := amqp10.Append(nil, amqp10.Described{Descriptor: descriptor, Value: amqp10.List(fields)})

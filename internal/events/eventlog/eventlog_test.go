@@ -29,7 +29,7 @@ func hub(out *bytes.Buffer, level zerolog.Level) *events.Hub {
 	})
 }
 
-// A line has who, where from, by which way, what, and what was before.
+// A line has the user, source, interface, changed object and previous value.
 func TestRecord(t *testing.T) {
 	var out bytes.Buffer
 	by := &events.Origin{User: "ann", Source: "10.0.0.1:5", Interface: events.HTTP}
@@ -42,7 +42,7 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// A line has a bounded size and stays JSON, and users and passwords of URIs do not stand in it.
+// A line has a bounded size, is valid JSON, and contains no users and passwords of URIs.
 func TestRecordsAreBoundedAndHaveNoSecrets(t *testing.T) {
 	var out bytes.Buffer
 	long := strings.Repeat("é", 1<<20)

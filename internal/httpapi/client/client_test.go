@@ -11,8 +11,7 @@ import (
 	"testing"
 )
 
-// The bytes sent: names escaped, the login, the body of POL-12. TestPasswordsAreNotPrinted, whatever is wrong with an
-// address.
+// TestPasswordsAreNotPrinted: an error about an invalid address does not contain its password.
 func TestPasswordsAreNotPrinted(t *testing.T) {
 	for _, address := range []string{
 		"guest:s3cret@127.0.0.1:15672", "http://guest:s3cret@127.0.0.1:x", "http//guest:s3cret@host", "http://guest:s3cret@[::1", "ftp://guest:s3cret@host",
@@ -24,6 +23,7 @@ func TestPasswordsAreNotPrinted(t *testing.T) {
 	}
 }
 
+// TestRequests_POL12: a request has escaped names, the login and the body of POL-12.
 func TestRequests_POL12(t *testing.T) {
 	var got []string
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -95,7 +95,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestAddressFrom: in a container a client is the user whom the broker began with.
+// TestAddressFrom: without a URL, the client logs in as the first user that the environment sets, as in a container.
 func TestAddressFrom(t *testing.T) {
 	for want, env := range map[string]map[string]string{
 		"http://guest:guest@127.0.0.1:15672":  {},

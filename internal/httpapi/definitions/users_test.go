@@ -8,7 +8,7 @@ import (
 	"candlemark/internal/jsonencode"
 )
 
-// A PUT of a user is two steps. If the user is deleted between them, the PUT gets 400 and nothing is left behind.
+// A PUT of a user has two steps. If the user is deleted between them, the answer is 400, and neither user nor permissions are left.
 func TestUserDeletedWhileItIsPut(t *testing.T) {
 	users := auth.NewUsers(auth.Options{})
 	_ = users.Found(auth.Guest())

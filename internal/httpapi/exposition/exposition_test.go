@@ -23,13 +23,13 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// fake is a broker with some numbers.
+// fake is a broker with fixed metrics.
 type fake struct {
 	management.Broker
 	metrics management.Metrics
 	due     *management.ExpiryCounts
 	err     error
-	asked   []string // virtual hosts, for queues
+	asked   []string // virtual hosts whose queues were requested
 	wait    chan struct{}
 }
 
@@ -93,7 +93,7 @@ func (f *fake) Channels(ctx context.Context) ([]management.Channel, error) {
 	return []management.Channel{{Connection: &list[0], Number: 7, VHost: "/", Unacked: 6}}, err
 }
 
-// scraped asks for a page as Prometheus does that knows only the text format, and takes it apart.
+// scraped requests a page in the text format as Prometheus does, and parses it.
 func scraped(t *testing.T, f *fake, path string) map[string]*dto.MetricFamily {
 	t.Helper()
 	answer := request(f, path, "text/plain;version=0.0.4")
@@ -113,7 +113,7 @@ func request(f *fake, path, accept string) *httptest.ResponseRecorder {
 	return answer
 }
 
-// value finds a number by its family and its labels, name and value in turn.
+// value finds a value by its family and its labels, which are names and values in turn.
 func value(t *testing.T, families map[string]*dto.MetricFamily, name string, labels ...string) float64 {
 	t.Helper()
 	for _, m := range families[name].GetMetric() {
@@ -183,7 +183,7 @@ func TestOverviewDashboardFindsItsSeries(t *testing.T) {
 		"prometheus_client_version", "", "product_name", "Candlemark", "product_version", "0.1.0")
 }
 
-// Panels join on rabbitmq_identity_info, whose one series has no label that others have.
+// Panels join on rabbitmq_identity_info: it has one series, and no other family but rabbitmq_build_info has labels like its own.
 func TestLabelsJoin(t *testing.T) {
 	for _, path := range []string{wholePath, objectsPath} {
 		for name, f := range scraped(t, newFake(), path) {
@@ -241,7 +241,7 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// Panels select the buckets by these texts, which Prometheus gets because it asks for OpenMetrics.
+// Panels select these values of le, which Prometheus gets because it requests OpenMetrics.
 func TestBucketsByName(t *testing.T) {
 	answer := request(newFake(), wholePath, "application/openmetrics-text;version=1.0.0,text/plain;q=0.5")
 	body := answer.Body.String()
@@ -264,7 +264,7 @@ func TestTextByDefault(t *testing.T) {
 	}
 }
 
-// Messages that expire, by when they do: of all queues unless too many would be asked, and of each.
+// Messages due to expire are counted by remaining time, for all queues, unless too many queues would be read, and for each queue.
 func TestDue(t *testing.T) {
 	f := newFake()
 	f.due = nil
@@ -294,7 +294,7 @@ func TestDue(t *testing.T) {
 	}
 }
 
-// No family comes twice, on any page: Prometheus would refuse all of it.
+// No page has a family twice: Prometheus would reject the whole page.
 func TestFamiliesComeOnce(t *testing.T) {
 	for _, path := range []string{wholePath, objectsPath, chosenPath + "?family=queue_coarse_metrics&family=channel_metrics"} {
 		seen := map[string]bool{}
@@ -332,7 +332,7 @@ func TestPerObject(t *testing.T) {
 	}
 }
 
-// Only what is asked for is asked for, and shown.
+// Only the chosen families and virtual hosts are read from the broker and shown.
 func TestChosenFamilies(t *testing.T) {
 	f := newFake()
 	families := scraped(t, f, chosenPath+"?family=queue_coarse_metrics&family=queue_consumer_count&vhost=dev&vhost=dev")
@@ -351,7 +351,7 @@ func TestChosenFamilies(t *testing.T) {
 	}
 }
 
-// The dashboard that comes with the broker reads what there is.
+// The dashboard shipped with the broker uses only existing series.
 func TestOwnDashboardFindsItsSeries(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/deploy/grafana.json")
 	if err != nil {
@@ -386,7 +386,7 @@ func TestCompressed(t *testing.T) {
 	}
 }
 
-// A port without a login answers so many at a time.
+// The number of concurrent scrapes is bounded; further ones get 503.
 func TestScrapesAreBounded(t *testing.T) {
 	for path, most := range map[string]int{wholePath: wholeAtATime, objectsPath: objectsAtATime, chosenPath: objectsAtATime} {
 		f := newFake()

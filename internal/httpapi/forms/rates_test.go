@@ -38,7 +38,7 @@ func TestRates(t *testing.T) {
 	})
 }
 
-// A counter that began anew has no negative rate.
+// If a counter decreases, the queue is a new one of this name, and its rates are 0.
 func TestStatsOfAnotherQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := (&Rates{}).LookOf("")

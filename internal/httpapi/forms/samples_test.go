@@ -45,7 +45,7 @@ func TestSamples(t *testing.T) {
 		if got := look(query, 1); times(got.Range) != "1@0 " || got.Avg != 1 || got.AvgRate != 0 {
 			t.Errorf("first: %+v", got.Range)
 		}
-		for n := range 5 { // somebody else, who does not ask for samples
+		for n := range 5 { // requests without samples
 			time.Sleep(5 * time.Second)
 			look("", float64(n+2))
 		}
@@ -58,7 +58,7 @@ func TestSamples(t *testing.T) {
 		if got := look("lengths_age=60&lengths_incr=1", 9); len(got.Samples) != 6 {
 			t.Errorf("in steps that are too short: %s", times(got.Range))
 		}
-		time.Sleep(12 * time.Second) // nobody looks
+		time.Sleep(12 * time.Second) // no request in between
 		if got := look(query, 0); times(got.Range)[:4] != "0@0 " {
 			t.Errorf("after a gap: %s", times(got.Range))
 		}
@@ -77,7 +77,7 @@ func TestSamples(t *testing.T) {
 	})
 }
 
-// Samples of the whole broker go back further, more sparsely.
+// Samples of the whole broker are kept longer, at longer intervals.
 func TestSamplesOfTheOverview(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &Rates{Samples: someSamples}
@@ -95,7 +95,7 @@ func TestSamplesOfTheOverview(t *testing.T) {
 	})
 }
 
-// Counts that began anew are counts of something else.
+// If a count decreases, it belongs to a new object, and earlier samples are dropped.
 func TestSamplesOfCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &Rates{Samples: someSamples}
@@ -120,7 +120,7 @@ func TestSamplesOfCounts(t *testing.T) {
 	})
 }
 
-// However many objects there are: so many have samples, and so many samples are in an answer.
+// The number of objects with samples, and of samples in an answer, is bounded.
 func TestSamplesAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &Rates{Samples: someSamples}
@@ -164,7 +164,7 @@ func TestSamplesAreBounded(t *testing.T) {
 	})
 }
 
-// An object is looked at every 5 s while somebody wants its samples, and no longer; after Close nothing is.
+// An object is sampled every 5 s as long as its samples are requested, and no longer; after Close none is.
 func TestRefresh(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, looks := &Rates{Samples: someSamples}, 0

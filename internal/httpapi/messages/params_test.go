@@ -16,11 +16,11 @@ func TestPayloadsAreCutBetweenCharacters(t *testing.T) {
 	}{
 		{"hello", "auto", "hello", "string"},
 		{"", "auto", "", "string"},
-		{"h\xc3", "auto", "h", "string"},         // of é
-		{"h\xe2\x82", "auto", "h", "string"},     // of €
-		{"h\xf0\x9f\x98", "auto", "h", "string"}, // of a face
-		{"\xe2\x82", "auto", "4oI=", "base64"},   // nothing whole
-		{"h\xff", "auto", "aP8=", "base64"},      // begins no character
+		{"h\xc3", "auto", "h", "string"},         // first byte of é
+		{"h\xe2\x82", "auto", "h", "string"},     // first bytes of €
+		{"h\xf0\x9f\x98", "auto", "h", "string"}, // first bytes of an emoji
+		{"\xe2\x82", "auto", "4oI=", "base64"},   // no complete character
+		{"h\xff", "auto", "aP8=", "base64"},      // not the beginning of a character
 		{"h\xf0\x9f\x98\x98\xff", "auto", "aPCfmJj/", "base64"},
 		{"\xff hello", "auto", "/yBoZWxsbw==", "base64"},
 		{"hello", "base64", "aGVsbG8=", "base64"},
@@ -41,7 +41,7 @@ func TestTimesOfSchedules_DLY11(t *testing.T) {
 		{`{"due":"1800000000000"}`, management.When{MS: 1_800_000_000_000}, ""},
 		{`{"due":"2027-01-15T08:00:00Z"}`, management.When{MS: 1_800_000_000_000}, ""},
 		{`{"due":"2027-01-15T09:00:00.25+01:00"}`, management.When{MS: 1_800_000_000_250}, ""},
-		{`{"due":"2027-01-15T08:00:00.0000001Z"}`, management.When{MS: 1_800_000_000_001}, ""}, // never early
+		{`{"due":"2027-01-15T08:00:00.0000001Z"}`, management.When{MS: 1_800_000_000_001}, ""}, // rounded up: never early
 		{`{"delay":0}`, management.When{MS: 0, Relative: true}, ""},
 		{`{"delay":"90000"}`, management.When{MS: 90_000, Relative: true}, ""},
 		{`{}`, management.When{}, "either due or delay has to be given"},
@@ -86,8 +86,8 @@ func TestCursorsComeBack(t *testing.T) {
 	}
 }
 
-// Payloads that JSON would make much longer are sent as base64, and a decimal has few digits (TestDecimalsAreShort): so
-// the bytes that a queue counts for an answer bound what the answer has.
+// Payloads that would be much longer in JSON are sent as base64, and decimals have few digits (TestDecimalsAreShort):
+// so the bytes that a queue counts for an answer bound its size.
 func TestPeekedIsNotMuchLargerThanWhatItShows(t *testing.T) {
 	for _, body := range []string{strings.Repeat("\x00", 3000), strings.Repeat("\"\\", 1500), strings.Repeat("\u2028", 1000), "a\nb\tc"} {
 		item := jsonencode.Marshal(peeked(&management.Peeked{Body: []byte(body)}, "auto"))

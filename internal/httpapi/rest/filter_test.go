@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The work of a filter ends with the request.
+// Filtering stops when the request is cancelled.
 func TestFilterEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	looked := 0

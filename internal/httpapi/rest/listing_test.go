@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A page takes no more objects than it shows, if the keys know by what it is sorted.
+// Only the objects on a page are read from the broker, if the sort value can be derived from the keys.
 func TestPageTakesNoMoreThanItShows(t *testing.T) {
 	type item struct {
 		Name string `json:"name"`
@@ -69,7 +69,7 @@ func (l loud) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string]string{"word": l.Word + "!"})
 }
 
-// Items are sorted by the values in their JSON.
+// Sort values found by reflection equal those in the item's JSON.
 func TestWhatIsSortedBy(t *testing.T) {
 	type Inside struct {
 		Depth int `json:"depth"`

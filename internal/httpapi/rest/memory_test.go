@@ -15,7 +15,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// stub is a broker that has a name and time.
+// stub is a broker with only a name and timeouts.
 type stub struct{ management.Broker }
 
 func (stub) NodeName() string { return "candlemark@here" }
@@ -24,8 +24,7 @@ func (stub) WithTimeout(parent context.Context, d time.Duration) (context.Contex
 	return context.WithTimeout(parent, d)
 }
 
-// TestRoomForBodies: what requests hold is bounded, for all and for each user, and
-// given back.
+// TestRoomForBodies: the memory held by requests is bounded, in all and for each user, and is released.
 func TestRoomForBodies(t *testing.T) {
 	a := New(stub{}, nil, config.Samples{}, zerolog.Nop())
 	begin := func(user string, body io.Reader, length int64) (*Request, *httptest.ResponseRecorder) {
@@ -63,7 +62,7 @@ func TestRoomForBodies(t *testing.T) {
 	if a.memory.used != 0 || len(a.memory.by) != 0 {
 		t.Errorf("%d bytes are left, %v", a.memory.used, a.memory.by)
 	}
-	// A request that has sent nothing yet holds next to nothing, whatever its Content-Length.
+	// A request that has sent only one byte holds little memory, whatever its Content-Length.
 	slow, body := io.Pipe()
 	r, _ := begin("slow", slow, maxPublish)
 	read := make(chan bool)
@@ -84,7 +83,7 @@ func TestRoomForBodies(t *testing.T) {
 	}
 }
 
-// TestRoomIsGivenBack by the handler, whatever the answer is.
+// TestRoomIsGivenBack asserts that the handler releases the memory of a request, whatever the answer is.
 func TestRoomIsGivenBack(t *testing.T) {
 	users := auth.NewUsers(auth.Options{})
 	_ = users.Found(auth.Guest())
@@ -108,7 +107,7 @@ func TestRoomIsGivenBack(t *testing.T) {
 	}
 }
 
-// A login with a form holds memory before its user is known, and returns it all.
+// A login by form holds memory before its user is known, and releases all of it.
 func TestMemoryOfLogins(t *testing.T) {
 	users := auth.NewUsers(auth.Options{})
 	if err := users.Found(auth.Guest()); err != nil {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// So many listen at a time, of a user and in all, and whoever leaves makes room.
+// The number of streams is bounded, for each user and in all; streams that end make room for others.
 func TestStreams(t *testing.T) {
 	for connections, want := range map[int]struct{ all, ofUser int }{512: {64, 16}, 64: {16, 4}, 8: {2, 1}, 1: {1, 1}} {
 		s := newStreams()

@@ -8,7 +8,7 @@ import (
 
 const start = 1_800_000_000_000
 
-// A session ends when nobody has used it for a while, and some time after it began whether it is used or not.
+// A session ends after an idle time, and after its maximum lifetime even if it is used.
 func TestSessionsEnd(t *testing.T) {
 	var all Table
 	token, s := all.Begin("ann", 7, start)
@@ -43,7 +43,7 @@ func TestSessionsEnd(t *testing.T) {
 	}
 }
 
-// One user cannot take what others need, and all together are bounded; who was idle for longest goes.
+// The numbers of sessions of one user and of all users are bounded; a new session ends the one that has been idle for longest.
 func TestSessionsAreBounded(t *testing.T) {
 	var all Table
 	first, _ := all.Begin("ann", 1, start)

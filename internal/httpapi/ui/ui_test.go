@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(sandbox.Of(m).Run()) }
 
-// The tests of the modules pass in node's test runner.
+// The tests of the JavaScript modules pass in Node's test runner.
 func TestComputing(t *testing.T) {
 	if _, err := exec.LookPath("node"); err != nil {
 		if os.Getenv("CANDLEMARK_REQUIRE_CLIENTS") == "1" {
@@ -49,7 +49,7 @@ func get(f http.Handler, header ...string) *httptest.ResponseRecorder {
 	return w
 }
 
-// A file comes whole or packed, each with a tag of its own, and not again if it is there already.
+// A file is sent plain or compressed, each with its own ETag, and is not sent again to clients that have it.
 func TestFiles(t *testing.T) {
 	page := Handlers()["/{$}"]
 	plain, packed := get(page), get(page, "Accept-Encoding", "br;q=1, gzip;q=0.5")
@@ -86,11 +86,11 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// maxBytes is how large all files together may be.
+// maxBytes is the maximum size of all files together.
 const maxBytes = 250 << 10
 
-// No file loads anything from elsewhere, and no markup has scripts, styles or handlers in it, which the policy would not
-// let pass. Names and payloads become text: nothing makes markup of a string.
+// No file loads anything from other hosts, and no markup contains scripts, styles or handlers, which the
+// Content-Security-Policy would block. Names and payloads are inserted as text: no markup is made from strings.
 func TestWhatFilesMayHave(t *testing.T) {
 	forbidden := map[string]*regexp.Regexp{
 		"an address elsewhere":  regexp.MustCompile(`(?:https?:)?//[\w.]+\.\w+/`),
@@ -136,7 +136,7 @@ func TestWhatFilesMayHave(t *testing.T) {
 	}
 }
 
-// In the dark only colours are others: whatever else the tests of the pages look at, they look at in light alone.
+// Dark mode changes only colours: therefore the other tests of the pages use light mode only.
 func TestColours(t *testing.T) {
 	css, _ := static.ReadFile("static/app.css")
 	_, rest, found := strings.Cut(string(css), "@media (prefers-color-scheme: dark) {\n  :root {\n")

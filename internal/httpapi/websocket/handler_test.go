@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// discarding takes connections, and reads them to their end.
+// discarding accepts connections and discards all input.
 type discarding struct{}
 
 func (discarding) Patient(socket net.Conn) net.Conn { return socket }
@@ -76,7 +76,8 @@ func TestWebSocketRefuses(t *testing.T) {
 	}
 }
 
-// A peer that announces a message without end, of a kind that AMQP does not have, or behind which it is refused, keeps no socket.
+// A socket is closed even if its peer has announced a message of enormous length, whether the message is of the wrong
+// kind or the connection is refused while it is received.
 func TestWebSocketFarewell(t *testing.T) {
 	for name, opcode := range map[string]byte{"text": 0x81, "binary": 0x82} {
 		t.Run(name, func(t *testing.T) {
@@ -105,7 +106,7 @@ func TestWebSocketFarewell(t *testing.T) {
 	}
 }
 
-// taking hands on what it is given.
+// taking sends each connection to a channel.
 type taking chan net.Conn
 
 func (taking) Patient(socket net.Conn) net.Conn { return socket }

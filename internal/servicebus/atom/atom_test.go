@@ -35,7 +35,7 @@ func TestThereAndBack(t *testing.T) {
 		}
 		for _, p := range []**bool{&got.EnableBatchedOperations, &got.SupportOrdering, &got.DeadLetteringOnFilterEvaluationExceptions} {
 			if *p != nil && **p {
-				*p = nil // the default, written out
+				*p = nil // the default, which is always written
 			}
 		}
 		if got.EnableBatchedOperations != nil {
@@ -55,7 +55,7 @@ func TestThereAndBack(t *testing.T) {
 	}
 }
 
-// TestOrder: the parser of the client for .NET takes elements in this order only, and that for JavaScript one namespace of CountDetails.
+// TestOrder: the .NET client accepts elements only in this order, and the JavaScript client accepts only one namespace in CountDetails.
 func TestOrder(t *testing.T) {
 	for kind, want := range map[entity.Kind]string{
 		entity.Queue: "LockDuration MaxSizeInMegabytes RequiresDuplicateDetection RequiresSession DefaultMessageTimeToLive DeadLetteringOnMessageExpiration " +
@@ -84,7 +84,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestKeysThereAndBack_SBT5: access keys of an entity are read as they are written.
+// TestKeysThereAndBack_SBT5: access keys of an entity that are written can be read.
 func TestKeysThereAndBack_SBT5(t *testing.T) {
 	want := []admin.Key{
 		{Name: "a", Rights: []sas.Right{sas.Manage, sas.Send, sas.Listen}, Keys: sas.Keys{Primary: "<1>", Secondary: "2"}},
@@ -128,7 +128,7 @@ func TestRulesThereAndBack(t *testing.T) {
 	}
 }
 
-// TestParameters_SBE9: filter and action have those that they mention; the filter also has those that neither does.
+// TestParameters_SBE9: filter and action each list the parameters that they use; the filter also lists those that neither uses.
 func TestParameters_SBE9(t *testing.T) {
 	value := filter.Of("v")
 	for _, c := range []struct {

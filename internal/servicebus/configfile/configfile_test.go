@@ -75,7 +75,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestDocumented: the file in the documentation can be used as it is, and ends with its code block.
+// TestDocumented: the code block in docs/servicebus.md is a valid file.
 func TestDocumented(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/servicebus.md")
 	if err != nil {

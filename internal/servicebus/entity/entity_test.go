@@ -39,7 +39,7 @@ func TestParseAddress(t *testing.T) {
 		"t/Subscriptions/s/$DeadLetterQueue": {Entity: "t", Subscription: "s", Sub: DeadLetters}, "q/$management": {Entity: "q", Management: true},
 		"q/$Transfer/$DeadLetterQueue": {Entity: "q", Sub: TransferDeadLetters}, "$cbs": {Entity: "$cbs"}, "": {},
 		"amqps://host:5671/q/$management": {Entity: "q", Management: true}, "sb://host/": {}, "sb://host": {},
-		"ȺȺȺȺȺȺȺȺȺȺȺȺȺ/subscriptions/x": {Entity: "ȺȺȺȺȺȺȺȺȺȺȺȺȺ", Subscription: "x"}, "İ/subscriptions/x": {Entity: "İ", Subscription: "x"}, // other lengths in lower case
+		"ȺȺȺȺȺȺȺȺȺȺȺȺȺ/subscriptions/x": {Entity: "ȺȺȺȺȺȺȺȺȺȺȺȺȺ", Subscription: "x"}, "İ/subscriptions/x": {Entity: "İ", Subscription: "x"}, // the lower-case name has another length
 		"t/ſubscriptions/x": {Entity: "t/ſubscriptions/x"}, "\xff/subscriptions/x": {Entity: "\xff", Subscription: "x"},
 	} {
 		if got := ParseAddress(path); got != want {
@@ -80,7 +80,7 @@ func TestCheckName(t *testing.T) {
 
 func topics(name string) bool { return name == "t" }
 
-// The objects made of a description are described by it again.
+// The policy and the arguments made from a description can be converted back to it.
 func TestThereAndBack(t *testing.T) {
 	full := New(Queue, "", "q")
 	full.LockDuration, full.DefaultMessageTimeToLive, full.AutoDeleteOnIdle = 30*Second, Hour, 5*Minute

@@ -7,7 +7,7 @@ import (
 	"candlemark/protocol"
 )
 
-// Expressions at the bounds of length, depth and cost are accepted, and beyond them refused; siblings do not add depth.
+// Expressions at the limits of length, depth and cost are accepted, beyond them refused; adjacent operands do not add to the depth.
 func TestBounds_SBR2(t *testing.T) {
 	many := func(n int, text, between string) string { return strings.Repeat(text+between, n-1) + text }
 	for source, want := range map[string]bool{
@@ -31,7 +31,7 @@ func TestBounds_SBR2(t *testing.T) {
 	}
 }
 
-// The last step counts: an expression that takes MaxSteps is decided, one that takes one more is unknown.
+// An expression that takes exactly MaxSteps steps is evaluated; with one more step its result is unknown.
 func TestSteps_SBR2(t *testing.T) {
 	e, err := Parse("a LIKE '%b'", nil)
 	if err != nil {
@@ -56,7 +56,7 @@ func TestSteps_SBR2(t *testing.T) {
 	}
 }
 
-// Times are in seconds, and what is too late for ms ends there.
+// Timestamps in seconds are converted to ms; those too large for ms are capped.
 func TestTimes(t *testing.T) {
 	if v := Of(protocol.Timestamp(7)); v.Kind != Time || v.Int != 7000 {
 		t.Errorf("%+v", v)
@@ -66,7 +66,7 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// An action costs what its copy, its nodes, the texts that it makes and the properties of the message cost.
+// The cost of an action is the sum of the costs of the copy, its nodes, the texts that it creates, and the properties of the message.
 func TestCost_SBR6(t *testing.T) {
 	cost := func(text string) int {
 		a, err := ParseAction(text, nil)
@@ -90,7 +90,7 @@ func TestCost_SBR6(t *testing.T) {
 	}
 }
 
-// System and user properties of one name are two, and the name of the rule is set unless the action sets it.
+// System and user properties of the same name are distinct, and the name of the rule is set unless the action sets it.
 func TestActionNames_SBR6(t *testing.T) {
 	a, err := ParseAction("SET sys.Label = 'system'; SET Label = 'user'; SET sys.To = 'x'; SET RULENAME = 'mine'", nil)
 	if err != nil {

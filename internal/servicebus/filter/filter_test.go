@@ -93,7 +93,7 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-// Beyond the steps an expression is unknown, whatever it says.
+// If an expression exceeds the maximum number of steps, its result is unknown, even under NOT.
 func TestMatchIsBounded(t *testing.T) {
 	m := sent{"a": strings.Repeat("a", 1<<20)}
 	for _, source := range []string{"a LIKE '%a%a%a%b'", "NOT (a LIKE '%a%a%a%b')", "a + a = 'x'", "NOT (a + a = 'x')"} {
@@ -113,7 +113,7 @@ func TestMatchDoesNotAllocate(t *testing.T) {
 		t.Fatal(err)
 	}
 	var m Message = order
-	if n := testing.AllocsPerRun(100, func() { e.Match(m) }); n > 2 { // the names of sys. in this test
+	if n := testing.AllocsPerRun(100, func() { e.Match(m) }); n > 2 { // allocated by sent for the names of system properties
 		t.Errorf("%v allocations", n)
 	}
 }
@@ -149,13 +149,13 @@ func TestAction(t *testing.T) {
 		t.Errorf("%+v", one)
 	}
 	for _, source := range []string{strings.Repeat("REMOVE a;", MaxStatements+1), "SET a = newid", "SET a = newid(1)", "", "quantity = 1", "SET quantity", "SET 5 = 1", "SET a = b = 1", "SET sys.Nothing = 1", "REMOVE", "SET a = 1 2"} {
-		if _, err := ParseAction(source, nil); (err == nil) != (source == "SET a = newid") { // a property
+		if _, err := ParseAction(source, nil); (err == nil) != (source == "SET a = newid") { // newid without parentheses is a property
 			t.Errorf("%q: %v", source, err)
 		}
 	}
 }
 
-// A text that grows with each statement ends at MaxText, beyond which it is removed.
+// A text that doubles with each statement is bounded by MaxText; a property that would exceed it is removed.
 func TestActionIsBounded_SBR6(t *testing.T) {
 	a, err := ParseAction("SET a = 'xxxxxxxx'"+strings.Repeat("; SET a = a + a", MaxStatements-1), nil)
 	if err != nil {

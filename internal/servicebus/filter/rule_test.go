@@ -27,7 +27,7 @@ func TestRuleArguments(t *testing.T) {
 	}
 }
 
-// Bindings of RabbitMQ's clients need not name the kind.
+// Arguments of bindings by RabbitMQ's clients need not name the kind of the filter.
 func TestRuleOf(t *testing.T) {
 	for want, args := range map[FilterKind]protocol.Table{
 		True: nil, Correlation: {{Key: "color", Value: "red"}}, SQL: {{Key: argSQL, Value: "a = 1"}}, False: {{Key: argFilter, Value: "false"}},
@@ -59,7 +59,8 @@ func TestRuleOf(t *testing.T) {
 	}
 }
 
-// TestNewRules_SBR6: what can never be set, and parameters with two values, are refused when a rule is made. Rules that were made before stay as they were.
+// TestNewRules_SBR6: Validate refuses new rules with values that can never be set, or with two values of a parameter;
+// RuleOf still accepts existing ones.
 func TestNewRules_SBR6(t *testing.T) {
 	long := strings.Repeat("x", MaxField+1)
 	action := func(text string, parameters ...protocol.Field) protocol.Table {

@@ -15,7 +15,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// The longest scope that covers an address counts, by whole parts and without regard to case; one of the same scope takes the place of another.
+// The grant with the longest scope that covers an address is used. Scopes match whole path segments and ignore case; a
+// new grant replaces the one with the same scope.
 func TestAt(t *testing.T) {
 	var table Table
 	if table.At("q") != nil || table.Next() != Never {
@@ -93,7 +94,7 @@ func TestPut_Bound(t *testing.T) {
 	}
 }
 
-// A token costs the same however many there are, also one that takes the place of another; nothing is left of that.
+// Put allocates as much for each token with many grants as with one, also when it replaces a grant; replaced grants leave no entry.
 func TestPut_Cost(t *testing.T) {
 	bytes := func(n int) uint64 {
 		var table Table
@@ -121,7 +122,7 @@ func TestPut_Cost(t *testing.T) {
 	}
 }
 
-// Any order of puts and ends: what has ended is reported once, the newest grant of a scope counts.
+// For any order of puts and ends, each ended grant is reported once, and the newest grant of a scope is used.
 func TestEndsRandom(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 100 {

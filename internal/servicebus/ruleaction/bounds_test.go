@@ -9,8 +9,7 @@ import (
 	"candlemark/protocol"
 )
 
-// A text and the name of a property may have filter.MaxField bytes; with one more there is no copy, and the message is
-// unchanged.
+// A text or the name of a property may have filter.MaxField bytes; with one more byte no copy is made.
 func TestTextBounds_SBR6(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
@@ -33,8 +32,7 @@ func TestTextBounds_SBR6(t *testing.T) {
 	}
 }
 
-// A copy without application properties has an empty section of them, and a property list has at most
-// message.MaxHeader bytes.
+// A copy without application properties has no header table, and a property list has at most message.MaxHeader bytes.
 func TestHeaderBounds_SBR6(t *testing.T) {
 	header := func(n int) ([]byte, bool) {
 		p := protocol.Properties{Flags: protocol.FlagHeaders}

@@ -118,7 +118,7 @@ func TestApplyOriginal_SBR6(t *testing.T) {
 	}
 }
 
-// Properties that the broker added later are seen by the action, and replaced.
+// Properties that were added by amendments are visible to the action, and can be replaced.
 func TestApplyAmended_SBR6(t *testing.T) {
 	m := message.Message{Header: sent().Append(nil)}
 	m.Overlay = m.Overlay.Amended(nil, protocol.Table{{Key: "color", Value: "blue"}, {Key: "kept", Value: true}})
@@ -140,7 +140,7 @@ func TestApplyAmended_SBR6(t *testing.T) {
 	}
 }
 
-// If the properties of a copy are too large there is no copy, and the message is unchanged.
+// If the properties of a copy are too large, no copy is made, and the message is unchanged.
 func TestApplyIsBounded_SBR6(t *testing.T) {
 	p := sent()
 	p.Headers = append(p.Headers, protocol.Field{Key: "large", Value: strings.Repeat("x", message.MaxHeader-100)})

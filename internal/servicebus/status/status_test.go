@@ -12,7 +12,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// The status of the entity, and for subscriptions that of their topic too, decides which operations are allowed.
+// The status of an entity, and for subscriptions also that of their topic, determines which operations are allowed.
 func TestStatus_SBE1(t *testing.T) {
 	var none *Table
 	if !none.Sends("/", "q") || !none.Receives("/", "q") || none.Generation() != 0 {
@@ -47,7 +47,7 @@ func TestStatus_SBE1(t *testing.T) {
 	}
 }
 
-// Watchers are called for changes, and for nothing else.
+// Watchers are called only for changes.
 func TestWatch(t *testing.T) {
 	table := &Table{}
 	var changes []string

@@ -20,8 +20,7 @@ func put(seq uint64) []store.Record {
 	return []store.Record{{Kind: store.Put, First: seq, Last: seq}}
 }
 
-// run appends n batches, one a millisecond, and returns what became of each and
-// when the test let it.
+// run appends n batches, one per millisecond, and returns the result and the completion time of each, and the records kept.
 func run(o Options, n int) (fates []error, times []time.Duration, kept []store.Record) {
 	j := New(o)
 	start := time.Now()

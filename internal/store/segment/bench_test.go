@@ -18,8 +18,8 @@ func cpu() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkAppend appends as queues do: 10 of them append in batches of 20, with 1,000
-// messages outstanding all told, and acknowledge 20,000 behind.
+// BenchmarkAppend appends as queues do: 10 queues append batches of 20, with 1,000 messages outstanding in all, and
+// remove messages 20,000 later.
 func BenchmarkAppend(b *testing.B) {
 	for _, size := range []int{16, 100, 1 << 10, 100 << 10} {
 		for _, acks := range []bool{true, false} {
@@ -79,8 +79,7 @@ func benchmarkAppend(b *testing.B, size int, acks bool) {
 	must(b, j.Close())
 }
 
-// BenchmarkRecover opens a journal with a million messages after a crash and after
-// a clean end.
+// BenchmarkRecover opens a journal with a million messages after a crash and after a clean shutdown.
 func BenchmarkRecover(b *testing.B) {
 	for _, size := range []int{100, 1 << 10} {
 		b.Run(fmt.Sprintf("%dB", size), func(b *testing.B) {
@@ -111,7 +110,7 @@ func BenchmarkRecover(b *testing.B) {
 	}
 }
 
-// BenchmarkRead reads a long queue back from its head, in runs of 2,000.
+// BenchmarkRead reads a long queue from its head, in runs of 2,000.
 func BenchmarkRead(b *testing.B) {
 	const run, all = 2000, 100_000
 	for _, size := range []int{100, 1 << 10} {
@@ -146,7 +145,7 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// BenchmarkOneOutstanding is the wait of a publisher with one message outstanding.
+// BenchmarkOneOutstanding measures the latency of a publisher with one message outstanding.
 func BenchmarkOneOutstanding(b *testing.B) {
 	j, _, err := Open(vfs.OS, b.TempDir()+"/journal", Options{})
 	must(b, err)

@@ -14,24 +14,23 @@ import (
 	"candlemark/internal/store/vfs"
 )
 
-// bounded checks the length that durability.md promises: four times what lives, two
-// segments for each of the four, the next segment, and the spare files.
+// bounded checks the length that durability.md promises: four times the sum of the live bytes and two segments, the
+// next segment, and the spare files.
 func (o *opened) bounded() {
 	o.t.Helper()
-	synctest.Wait() // when less lives, the log follows
+	synctest.Wait() // the log shrinks after the live bytes
 	s := o.Stats()
 	if limit := lastBound*(s.LiveBytes+2*smallSegment) + (1+maxSpares)*smallSegment; s.Bytes > limit {
 		o.t.Fatalf("%d bytes of journal, the bound is %d: %+v", s.Bytes, limit, s)
 	}
 }
 
-// The log is never longer than its bound, however fast it is written to and however
-// seldom the keeper would look by itself.
+// The log never exceeds its bound, however fast records are appended and however rarely the keeper would run by itself.
 func TestLogIsBoundedUnderLoad(t *testing.T) {
 	for name, c := range map[string]struct {
-		each      int // message stays
-		long      int // bytes of the ones that go
-		short     int // and of those that stay
+		each      int // every each-th message stays; 0: none
+		long      int // body size of removed messages
+		short     int // body size of messages that stay
 		restarted bool
 	}{
 		"nothing stays":       {each: 0, long: 1000},
@@ -79,7 +78,7 @@ func TestLogIsBoundedUnderLoad(t *testing.T) {
 	}
 }
 
-// leave leaves so many bytes free on a disk of no limit.
+// leave leaves this many bytes free on a disk that had no limit.
 func leave(t *testing.T, fs *vfs.Memory, bytes uint64) {
 	t.Helper()
 	free, err := fs.Free("/data")
@@ -87,8 +86,8 @@ func leave(t *testing.T, fs *vfs.Memory, bytes uint64) {
 	fs.SetCapacity(math.MaxInt64 - free + bytes)
 }
 
-// stranded makes a journal of full segments on a disk without a free byte; in each of
-// them few messages live.
+// stranded makes a journal of full segments with few live messages each, on a disk without a free byte. It returns the
+// number of these messages.
 func stranded(t *testing.T, fs *vfs.Memory, o Options) (*opened, int) {
 	j := open(t, fs, "/data/journal", o)
 	body := strings.Repeat("y", 1000)
@@ -104,12 +103,11 @@ func stranded(t *testing.T, fs *vfs.Memory, o Options) (*opened, int) {
 	return j, int(last / 50)
 }
 
-// unnamed undoes what a crash undoes that comes before the new name of the oldest
-// checkpoint, by which it becomes the spare file, is durable.
+// unnamed restores the state after a crash in which the renaming of the oldest checkpoint to the spare file was not durable.
 func unnamed(t *testing.T, fs *vfs.Memory) {
 	names, err := fs.List("/data/journal")
 	must(t, err)
-	for _, name := range names { // in order
+	for _, name := range names { // sorted
 		if n, ok := recovery.Numbered(name, "checkpoint-", ""); ok && slices.Contains(names, index.CheckpointSpare) {
 			must(t, fs.Rename("/data/journal/"+index.CheckpointSpare, "/data/journal/"+index.CheckpointName(n-1)))
 			must(t, fs.SyncDir("/data/journal"))
@@ -118,9 +116,8 @@ func unnamed(t *testing.T, fs *vfs.Memory) {
 	}
 }
 
-// A full disk on which little lives frees itself, also when it is full to the last
-// byte, and after a restart: stragglers have a file to be moved to, and checkpoints one to
-// be written to.
+// A full disk with few live messages frees itself, even if it has no free byte, and after a restart: a file is reserved
+// for stragglers to be moved to, and one for checkpoints.
 func TestFullDiskWithStragglersGoesOn(t *testing.T) {
 	for _, restarted := range []string{"", "killed", "killed before a new name is durable"} {
 		bubble(t, func(t *testing.T, fs *vfs.Memory) {
@@ -142,7 +139,7 @@ func TestFullDiskWithStragglersGoesOn(t *testing.T) {
 					t.Fatalf("%d of %d are back", got, live)
 				}
 			}
-			for i := range uint64(20) { // more than the last segment has room for
+			for i := range uint64(20) { // more than fits into the last segment
 				j.must(1, messages(10_000+i*10, 10_009+i*10, strings.Repeat("n", 1000))...)
 			}
 			time.Sleep(10 * time.Hour)
@@ -160,8 +157,7 @@ func TestFullDiskWithStragglersGoesOn(t *testing.T) {
 	}
 }
 
-// A disk that is full of what lives lets acknowledgements be written, so that it
-// empties, also after a crash.
+// On a disk that is full of live messages, acknowledgements can still be written, so that it can be drained, also after a crash.
 func TestFullDiskCanBeDrained(t *testing.T) {
 	bubble(t, func(t *testing.T, fs *vfs.Memory) {
 		o := Options{SegmentSize: smallSegment, Settle: time.Hour}
@@ -187,21 +183,20 @@ func TestFullDiskCanBeDrained(t *testing.T) {
 	})
 }
 
-// A disk that is full before the first checkpoint was due has room for all that free
-// segments.
+// A disk that becomes full before the first checkpoint has room for everything that is needed to free segments.
 func TestFullDiskBeforeTheFirstCheckpoint(t *testing.T) {
 	bubble(t, func(t *testing.T, fs *vfs.Memory) {
 		j := open(t, fs, "/data/journal", Options{SegmentSize: smallSegment, Settle: time.Minute})
 		synctest.Wait()
 		leave(t, fs, 0)
-		for i := range uint64(100) { // far more than there is room for, but nothing stays
+		for i := range uint64(100) { // far more than fits, but all are removed
 			j.must(1, append(messages(i*10, i*10+9, strings.Repeat("f", 1000)), run(store.Remove, i*10, i*10+9))...)
 		}
 		j.close()
 	})
 }
 
-// Nothing that the keeper does or waits for holds up the end.
+// Close is not delayed by the keeper, whatever it does or waits for.
 func TestCloseInterruptsTheKeeper(t *testing.T) {
 	for name, act := range map[string]func(*opened, *vfs.Memory){
 		"resting": func(j *opened, _ *vfs.Memory) {
@@ -213,7 +208,7 @@ func TestCloseInterruptsTheKeeper(t *testing.T) {
 		},
 		"without room for what it moves": func(j *opened, fs *vfs.Memory) {
 			fs.SetCapacity(1)
-			for f, ok := j.stock.Take(1); ok; f, ok = j.stock.Take(1) { // as a folder of an older version may be
+			for f, ok := j.stock.Take(1); ok; f, ok = j.stock.Take(1) { // as in the folder of an older version
 				_ = fs.Remove(f.Name)
 			}
 			for i := range uint64(40) {
@@ -236,7 +231,7 @@ func TestCloseInterruptsTheKeeper(t *testing.T) {
 	}
 }
 
-// A body that several queues share is still written once when it is moved.
+// A body shared by several queues is still written once when it is moved.
 func TestSharedBodiesStaySharedWhenMoved(t *testing.T) {
 	bubble(t, func(t *testing.T, fs *vfs.Memory) {
 		j := open(t, fs, "/data/journal", Options{SegmentSize: 1 << 20, Settle: time.Hour})
@@ -249,7 +244,7 @@ func TestSharedBodiesStaySharedWhenMoved(t *testing.T) {
 		}
 		j.must(100, messages(1, 900, strings.Repeat("y", 900))...)
 		j.must(100, run(store.Remove, 1, 900))
-		j.must(100, messages(1001, 1900, strings.Repeat("y", 900))...) // another segment
+		j.must(100, messages(1001, 1900, strings.Repeat("y", 900))...) // to begin another segment
 		j.log.Lock()
 		var first *index.Segment
 		for _, s := range j.table.list() {

@@ -10,7 +10,7 @@ import (
 	"candlemark/internal/store/vfs"
 )
 
-// journal reopens on the same files.
+// journal is a segment.Journal with a Reopen on the same files.
 type journal struct {
 	*segment.Journal
 	fs  vfs.FS

@@ -21,8 +21,7 @@ var (
 
 const lag = 20 * time.Millisecond
 
-// crashing returns the journal as crash runs want it: with segments so short that all of them are begun, emptied and
-// recycled many times.
+// crashing returns the journal for crash runs: its segments are so short that all of them are begun, emptied and recycled many times.
 func crashing(seed uint64) storetest.Crashing {
 	random := rand.New(rand.NewPCG(seed, 2))
 	size := int64(16<<10) << random.IntN(5)

@@ -33,14 +33,14 @@ func (c *Cut) copyTo(t *testing.T, fs vfs.FS, dir string) {
 
 const cutQueues = 3
 
-// cutLoad publishes and settles in some queues.
+// cutLoad publishes and removes messages in several queues.
 type cutLoad struct {
-	turns     chan struct{} // one is taken for each message
+	turns     chan struct{} // receives once for each message
 	mu        sync.Mutex
-	put, gone [cutQueues]uint64 // durable: all below, from 1
+	put, gone [cutQueues]uint64 // all numbers from 1 below these are durable
 }
 
-// run is for one queue, until stop is closed.
+// run is the load of one queue, until stop is closed.
 func (l *cutLoad) run(j *opened, seed uint64, q int, stop <-chan struct{}) {
 	random := rand.New(rand.NewPCG(seed, uint64(q)))
 	id := store.QueueID(q + 1)
@@ -72,8 +72,9 @@ func (l *cutLoad) now() (put, gone [cutQueues]uint64) {
 	return l.put, l.gone
 }
 
-// TestCut: while others publish and settle, and segments are freed, moved and used again, a copy of the journal is what it was at a
-// moment: all that was durable before, nothing that was gone before, each message once and readable, also after a crash of its own.
+// TestCut: while messages are published and settled, and segments are freed, moved and recycled, a copy of the journal
+// is its state at one moment. It has all messages that were durable before and none that was removed before, each once
+// and readable, also after a crash of the copy.
 func TestCut(t *testing.T) {
 	for seed := range uint64(8) {
 		m := vfs.NewMemory(seed)
@@ -90,7 +91,7 @@ func TestCut(t *testing.T) {
 				<-load.turns
 			}
 			done := make(chan struct{})
-			go func() { // the load goes on
+			go func() { // keeps the load running
 				for {
 					select {
 					case <-load.turns:
@@ -102,7 +103,7 @@ func TestCut(t *testing.T) {
 			kept, left := load.now()
 			c, err := j.Cut()
 			must(t, err)
-			upTo, settled := load.now() // what may be there, besides what is on its way
+			upTo, settled := load.now() // limits of what the cut may contain, besides appends in progress
 			other := vfs.NewMemory(seed)
 			c.copyTo(t, other, "/journal")
 			checkCut(t, other, "/journal", c.Messages, kept[:], left[:], upTo[:], settled[:])
@@ -133,11 +134,11 @@ func checkCut(t *testing.T, m *vfs.Memory, dir string, count int, kept, left, up
 				numbers = append(numbers, one.Seq)
 				want = append(want, store.Ref{Seq: one.Seq, At: one.At})
 			}
-			if len(numbers) == 0 && kept[q] == 1 { // its goroutine had no turn yet
+			if len(numbers) == 0 && kept[q] == 1 { // its goroutine has not run yet
 				continue
 			}
-			// One append of each queue may have been on its way.
-			first, last := numbers[0], numbers[len(numbers)-1] // empty only before its first
+			// One append per queue may have been in progress.
+			first, last := numbers[0], numbers[len(numbers)-1] // numbers is empty only before the first message
 			if len(numbers) != int(last-first+1) || first < max(left[q], 1) || first > settled[q]+20 || last+1 < kept[q] || last > upTo[q] {
 				t.Fatalf("queue %d: %d to %d, %d messages; durable before: %d to %d, after: %d to %d", q, first, last, len(numbers), left[q], kept[q], settled[q], upTo[q])
 			}
@@ -159,7 +160,7 @@ func checkCut(t *testing.T, m *vfs.Memory, dir string, count int, kept, left, up
 	}
 }
 
-// TestCutOfNothing: a journal that is new or empty has one too, and one that is closed or has failed has none.
+// TestCutOfNothing: a new or empty journal can be cut; a closed or failed one cannot.
 func TestCutOfNothing(t *testing.T) {
 	m := vfs.NewMemory(1)
 	must(t, m.MakeDir("/data"))
@@ -193,7 +194,7 @@ func TestCutOfNothing(t *testing.T) {
 	failing.log.Lock()
 	failing.gather()
 	failing.log.Unlock()
-	for range 2 { // it fails meanwhile, and before
+	for range 2 { // first while the journal fails, then after it has failed
 		if _, err := failing.Cut(); err == nil {
 			t.Error("a journal that has failed")
 		}
@@ -201,7 +202,7 @@ func TestCutOfNothing(t *testing.T) {
 	m.Fail(nil)
 }
 
-// TestCutWaitsForNoRoom: on a full disk, where appends wait, there is a cut all the same. And Close waits for its files.
+// TestCutWaitsForNoRoom: on a full disk, while appends wait, the journal can be cut. Close waits until the files of the cut are released.
 func TestCutWaitsForNoRoom(t *testing.T) {
 	m := vfs.NewMemory(1)
 	must(t, m.MakeDir("/data"))

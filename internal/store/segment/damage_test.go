@@ -27,7 +27,7 @@ func flip(t *testing.T, m vfs.FS, path string, at int64) {
 	must(t, errors.Join(err, f.Sync(), f.Close()))
 }
 
-// kill ends a journal as a power cut does.
+// kill ends a journal as a power failure does.
 func (o *opened) kill(m *vfs.Memory) {
 	m.CrashAfter(0)
 	_ = o.Close()
@@ -84,7 +84,7 @@ func TestDamageIsFoundAndNamed(t *testing.T) {
 						lost = append(lost, l.Seq)
 					}
 				}
-				// A message that was not in a checkpoint yet has no name when its record cannot be read.
+				// If a message was not in a checkpoint yet and its record is unreadable, its number is unknown.
 				if got := 3 - len(j.Take(5)); got != len(c.lost) || clean && !slices.Equal(lost, c.lost) || len(j.report.Damages) != 1 {
 					t.Errorf("%d lost, named %v: %v", got, lost, j.report.Damages)
 				}
@@ -146,8 +146,8 @@ func TestTornTailIsCut(t *testing.T) {
 	}
 }
 
-// TestTornTail_AtPage: what stands at the beginning of a page behind the last batch may be from an earlier use of the
-// file. It is a torn batch if its head or its first record belongs there.
+// TestTornTail_AtPage: bytes at the beginning of a page after the last batch may be from an earlier use of the file.
+// They are a torn batch if the batch head or the first record belongs to this place.
 func TestTornTail_AtPage(t *testing.T) {
 	for name, before := range map[string]int{"first batch": 0, "second page": 1} {
 		for at, what := range map[int64]string{9: "head of batch", format.BatchHead + 20: "record"} {

@@ -10,9 +10,8 @@ import (
 	"candlemark/internal/store/vfs"
 )
 
-// TestNothingFirst: what begins a segment may turn out to change nothing. The next
-// batch begins it then, with header and name, or gives the file back if it is too
-// short for it.
+// TestNothingFirst: the batch that begins a segment may turn out to be empty. Then the next batch begins it, with
+// header and name, or returns the file if it is too short.
 func TestNothingFirst(t *testing.T) {
 	const size = 16 << 10
 	for name, body := range map[string]int{"fits": 100, "too long": 3 * size} {

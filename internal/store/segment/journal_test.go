@@ -15,11 +15,11 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	debug.SetGCPercent(400) // there is memory enough, and no time
+	debug.SetGCPercent(400) // trades memory for speed
 	goleak.VerifyTestMain(m)
 }
 
-// opened is a journal with the helpers that tests want.
+// opened is a journal with helpers for tests.
 type opened struct {
 	*Journal
 	t      *testing.T
@@ -37,7 +37,7 @@ func open(t *testing.T, fs vfs.FS, dir string, o Options) *opened {
 	return o2
 }
 
-// openWithoutKeeper is for a test that writes the checkpoints itself: one goroutine at a time may.
+// openWithoutKeeper is for tests that write checkpoints themselves: only one goroutine at a time may do so.
 func openWithoutKeeper(t *testing.T, fs vfs.FS, dir string, o Options) *opened {
 	t.Helper()
 	j, report, err := load(fs, dir, o)
@@ -47,7 +47,7 @@ func openWithoutKeeper(t *testing.T, fs vfs.FS, dir string, o Options) *opened {
 	return &opened{j, t, report}
 }
 
-// append appends and waits.
+// append appends records and waits for the result.
 func (o *opened) append(q store.QueueID, records ...store.Record) error {
 	done := make(chan error, 1)
 	o.Append(q, records, func(err error) { done <- err })

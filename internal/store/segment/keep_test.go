@@ -54,7 +54,7 @@ func TestEmptySegmentsAreRecycledWhereverTheyStand(t *testing.T) {
 	})
 }
 
-// TestOtherSegmentSize: a journal is opened with other sizes than its files have, shorter and longer ones.
+// TestOtherSegmentSize: a journal can be opened with a segment size that is shorter or longer than that of its files.
 func TestOtherSegmentSize(t *testing.T) {
 	bubble(t, func(t *testing.T, fs *vfs.Memory) {
 		body := strings.Repeat("z", 1000)
@@ -67,7 +67,7 @@ func TestOtherSegmentSize(t *testing.T) {
 			j.must(1, messages(first, first+199, body)...)
 			j.must(1, run(store.Remove, first, first+189))
 			time.Sleep(10 * time.Second)
-			if s := j.Stats(); s.Live != 10*(i+1) || s.Bytes > firstBound*(s.LiveBytes+2*size)+4*size+16*smallSegment { // a longer file stays
+			if s := j.Stats(); s.Live != 10*(i+1) || s.Bytes > firstBound*(s.LiveBytes+2*size)+4*size+16*smallSegment { // longer files are kept
 				t.Errorf("%d bytes: %+v", size, s)
 			}
 			j.close()
@@ -221,7 +221,7 @@ func TestFanOutIsWrittenOnce(t *testing.T) {
 		m := message(1, body)
 		var wait sync.WaitGroup
 		var put [10][]store.Record
-		j.log.Lock() // until all are there: a body is shared within a batch
+		j.log.Lock() // until all are appended: a body is shared only within a batch
 		for q := range put {
 			put[q] = []store.Record{m}
 			wait.Add(1)
@@ -250,7 +250,7 @@ func TestFanOutIsWrittenOnce(t *testing.T) {
 func TestBytesOfRecycledFilesAreNotTaken(t *testing.T) {
 	bubble(t, func(t *testing.T, m *vfs.Memory) {
 		j := open(t, m, "/data/journal", Options{SegmentSize: smallSegment})
-		for i := range uint64(30) { // equal batches, so that old ones stand exactly where new ones are expected
+		for i := range uint64(30) { // equal batches, so that old ones are exactly where new ones are expected
 			j.must(1, messages(i*40, i*40+39, strings.Repeat("r", 1000))...)
 			j.must(1, run(store.Remove, i*40, i*40+39))
 			time.Sleep(3 * time.Second)
@@ -274,7 +274,7 @@ func TestFullDiskFreesItself(t *testing.T) {
 		leave(t, fs, 8*smallSegment)
 		body := strings.Repeat("f", 1000)
 		var wait sync.WaitGroup
-		for i := range uint64(100) { // far more than there is room for, but nothing stays
+		for i := range uint64(100) { // far more than fits, but all are removed
 			wait.Add(1)
 			j.Append(1, append(messages(i*10, i*10+9, body), run(store.Remove, i*10, i*10+9)), func(err error) {
 				if err != nil {
@@ -291,8 +291,8 @@ func TestFullDiskFreesItself(t *testing.T) {
 	})
 }
 
-// TestNothingIsDurableBehindAFailure: a batch that is empty is no success when the one before it has failed. A checkpoint that
-// waits for it says what was in that one, too.
+// TestNothingIsDurableBehindAFailure: an empty batch after a failed one fails, too: a checkpoint that waits for the
+// empty batch includes changes of the failed one.
 func TestNothingIsDurableBehindAFailure(t *testing.T) {
 	m := vfs.NewMemory(1)
 	must(t, m.MakeDir("/data"))
@@ -310,7 +310,7 @@ func TestNothingIsDurableBehindAFailure(t *testing.T) {
 	if err := <-failures; !errors.Is(err, broken) {
 		t.Fatal(err)
 	}
-	j.log.Lock() // the second message is in the state that a checkpoint has now
+	j.log.Lock() // a checkpoint taken now would include the second message
 	done := j.log.endBatch()
 	j.log.Unlock()
 	close(goOn)

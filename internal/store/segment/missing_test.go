@@ -14,8 +14,7 @@ import (
 	"candlemark/internal/store/vfs"
 )
 
-// long makes a journal of some segments with ten messages each, before there is a
-// checkpoint.
+// long makes a journal of several segments with ten messages each, without a checkpoint.
 func long(t *testing.T) (*vfs.Memory, *opened) {
 	m := vfs.NewMemory(1)
 	must(t, m.MakeDir("/data"))
@@ -26,8 +25,7 @@ func long(t *testing.T) (*vfs.Memory, *opened) {
 	return m, j
 }
 
-// A segment that is gone, or of which nothing can be read, is missed also when no
-// checkpoint knows of it: batches are numbered.
+// A segment that is missing or completely unreadable is detected even if no checkpoint lists it, because batches are numbered.
 func TestSegmentIsMissed(t *testing.T) {
 	overwrite := func(b []byte, at int64) func(*testing.T, vfs.FS, string) {
 		return func(t *testing.T, fs vfs.FS, path string) {
@@ -42,7 +40,7 @@ func TestSegmentIsMissed(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		damage func(*testing.T, vfs.FS, string)
-		lost   bool // what is in it
+		lost   bool // whether its messages are lost
 	}{
 		"removed": {remove, true},
 		"emptied": {func(t *testing.T, fs vfs.FS, path string) {

@@ -19,7 +19,8 @@ import (
 
 var orders = store.Name{VHost: "/", Queue: "orders"}
 
-// TestNameIsDurableWithTheFirstMessage: nobody waits for a name, and it is there whenever a message that came behind it is.
+// TestNameIsDurableWithTheFirstMessage: appends of names are not waited for, and a name is durable whenever a later
+// message of the queue is.
 func TestNameIsDurableWithTheFirstMessage(t *testing.T) {
 	for seed := range uint64(20) {
 		m := vfs.NewMemory(seed)
@@ -36,8 +37,8 @@ func TestNameIsDurableWithTheFirstMessage(t *testing.T) {
 	}
 }
 
-// TestNameOutlivesItsSegment: a name is kept when the segment in which it was written is used again, until the queue ends; and it is
-// written once.
+// TestNameOutlivesItsSegment: a name is kept until the queue ends, even if the segment that contains it is recycled;
+// and it is written once.
 func TestNameOutlivesItsSegment(t *testing.T) {
 	m := vfs.NewMemory(1)
 	must(t, m.MakeDir("/data"))
@@ -67,7 +68,7 @@ func TestNameOutlivesItsSegment(t *testing.T) {
 	j.close()
 }
 
-// TestCheckpointsWithoutNames: a folder of the version before names has all its messages and no names, and gets them.
+// TestCheckpointsWithoutNames: a folder of a version without names is read completely, has no names, and accepts new ones.
 func TestCheckpointsWithoutNames(t *testing.T) {
 	m := vfs.NewMemory(1)
 	must(t, m.MakeDir("/data"))
@@ -96,7 +97,7 @@ func TestCheckpointsWithoutNames(t *testing.T) {
 	j.close()
 }
 
-// beforeNames makes a checkpoint that has no names one of version 3.
+// beforeNames converts a checkpoint that contains no names to version 3.
 func beforeNames(t *testing.T, m *vfs.Memory, path string) {
 	f, err := m.Open(path)
 	must(t, err)
@@ -106,14 +107,14 @@ func beforeNames(t *testing.T, m *vfs.Memory, path string) {
 	b := make([]byte, binary.LittleEndian.Uint64(head[10:]))
 	_, err = f.ReadAt(b, 0)
 	must(t, err)
-	b = b[:len(b)-5] // the count and the sum
+	b = b[:len(b)-5] // without the number of names and the checksum
 	b[8] = 3
 	binary.LittleEndian.PutUint64(b[10:], uint64(len(b)+4))
 	_, err = f.WriteAt(binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, format.Castagnoli)), 0)
 	must(t, errors.Join(err, f.Sync(), f.Close()))
 }
 
-// TestCheckpointNamesAreBounded: a length in a checkpoint is no reason to take memory.
+// TestCheckpointNamesAreBounded: a length in a checkpoint that exceeds the bytes after it causes an error, not an allocation.
 func TestCheckpointNamesAreBounded(t *testing.T) {
 	b := index.EncodeCheckpoint(index.Checkpoint{Index: index.NewIndex()})
 	b = b[:len(b)-5]
@@ -125,7 +126,7 @@ func TestCheckpointNamesAreBounded(t *testing.T) {
 	}
 }
 
-// FuzzRecord: whatever bytes stand where a record should, decoding ends within them; and what was encoded is decoded.
+// FuzzRecord: for any bytes in place of a record, decoding stays within them; and a decoded record can be encoded and decoded again.
 func FuzzRecord(f *testing.F) {
 	const seed, at = 7, 4096
 	put := message(3, "")
@@ -143,7 +144,7 @@ func FuzzRecord(f *testing.F) {
 		f.Add(format.AppendRun(nil, seed, at, 9, &r), true)
 	}
 	f.Fuzz(func(t *testing.T, b []byte, whole bool) {
-		if len(b) > 4 && whole { // as if it had been written so
+		if len(b) > 4 && whole { // with a valid checksum
 			n := int64(format.RunSize)
 			if k := store.Kind(b[4] & 15); k == store.Put || k == store.Spill || k == store.Named {
 				n = format.FrontSize(b)

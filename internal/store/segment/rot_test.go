@@ -21,7 +21,7 @@ import (
 
 var rotTrials = flags.Int("rot-trials", 200, "how many bits are flipped")
 
-// rotting is a folder that was worked on and then lost a bit.
+// rotting is a folder in which one bit is flipped after a journal was used there.
 type rotting struct {
 	*testing.T
 	fs     *vfs.Memory
@@ -29,17 +29,16 @@ type rotting struct {
 	model  storetest.Model
 	o      Options
 	where  string
-	// unclean: the journal was not closed, so what is damaged at the end of the log
-	// cannot be distinguished from what was under way.
+	// unclean: the journal was not closed, so damage at the end of the log cannot be distinguished from an incomplete write.
 	unclean bool
-	// exact: the bit was in one of two checkpoints, so that nothing is missing.
+	// exact: the bit is in one of two checkpoints, so that no message is lost.
 	exact bool
 }
 
 const rotDir = "data/journal"
 
-// TestRot: a bit that turns around in what was written, is found by Check or Open,
-// and no message is served that is not what was written.
+// TestRot: a flipped bit in data that was written is detected by Check or Open, and no message is returned with
+// contents that were not written.
 func TestRot(t *testing.T) {
 	for seed := range uint64(*rotTrials) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -65,7 +64,7 @@ func (r *rotting) open() (*Journal, recovery.Report) {
 	return j, report
 }
 
-// work fills the folder.
+// work appends records, and closes and reopens the journal now and then.
 func (r *rotting) work() {
 	j, _ := r.open()
 	last := map[store.QueueID]uint64{}
@@ -94,8 +93,7 @@ func (r *rotting) work() {
 	r.model.Forget()
 }
 
-// flip turns a bit around, of what a segment or a checkpoint says. The zeros that
-// fill up a page say nothing.
+// flip flips a bit in the used part of a segment or a checkpoint. Zeros that fill a page are not used.
 func (r *rotting) flip() {
 	state, err := recovery.Inspect(r.fs, rotDir)
 	if err != nil || len(state.Report.Damages) > 0 {
@@ -108,7 +106,7 @@ func (r *rotting) flip() {
 	var parts []part
 	for seq, s := range state.Known {
 		parts = append(parts, part{index.SegmentName(seq), vfs.Extent{Length: 2 * format.HeaderSize}})
-		for range 3 { // that is where most of it is
+		for range 3 { // most data is there
 			if s.End > format.BatchesFrom {
 				parts = append(parts, part{index.SegmentName(seq), vfs.Extent{At: format.BatchesFrom, Length: s.End - format.BatchesFrom}})
 			}
@@ -120,7 +118,7 @@ func (r *rotting) flip() {
 		head := make([]byte, index.CheckpointHead)
 		_, err = f.ReadAt(head, 0)
 		must(r, err)
-		size := int64(binary.LittleEndian.Uint64(head[10:])) // what is behind says nothing
+		size := int64(binary.LittleEndian.Uint64(head[10:])) // later bytes are not used
 		parts = append(parts, part{index.CheckpointName(number), vfs.Extent{Length: size}})
 	}
 	if len(parts) == 0 {
@@ -136,7 +134,7 @@ func (r *rotting) flip() {
 	r.where = fmt.Sprintf("%s at %d", p.name, at)
 }
 
-// look starts the journal again.
+// look checks and reopens the journal.
 func (r *rotting) look() {
 	checked, err := recovery.Check(r.fs, rotDir)
 	if err != nil {
@@ -175,7 +173,7 @@ func (r *rotting) look() {
 			}
 		}
 	}
-	// Records behind the last checkpoint are known only from themselves: the message of an unreadable one is unknown.
+	// Records after the last checkpoint are known only from the log: the message of an unreadable one is unknown.
 	if most := map[bool]int{true: 1}[r.unclean]; len(unnamed) > most && report.TornTail == 0 {
 		r.Errorf("%s: lost and not named: %v; %v", r.where, unnamed, report.Damages)
 	}

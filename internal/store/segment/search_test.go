@@ -10,12 +10,12 @@ import (
 	"candlemark/internal/store/vfs"
 )
 
-// A body that looks like the heads of long messages everywhere is searched in linear
-// time when its own head is damaged, and what stands behind it is found.
+// A body that looks like heads of long messages everywhere is searched in linear time if its own head is damaged, and
+// the record after it is found.
 func TestHostileBodyIsSearchedOnce(t *testing.T) {
 	const length = 1 << 20
 	hostile := make([]byte, length)
-	for i := 0; i+format.PutHead <= length; i += format.PutHead + 4 { // each claims half of what follows
+	for i := 0; i+format.PutHead <= length; i += format.PutHead + 4 { // each claims half of the remaining bytes
 		hostile[i+4] = format.Version<<4 | byte(store.Put)
 		binary.LittleEndian.PutUint32(hostile[i+60:], uint32(length-i)/2)
 	}
@@ -54,7 +54,7 @@ func TestHostileBodyIsSearchedOnce(t *testing.T) {
 	}
 }
 
-// A body that thousands of messages have is summed up once.
+// The checksum of a body that thousands of messages share is computed once.
 func TestSharedBodyIsSummedUpOnce(t *testing.T) {
 	m := vfs.NewMemory(1)
 	must(t, m.MakeDir("/data"))

@@ -7,14 +7,14 @@ import (
 	"candlemark/internal/store/vfs"
 )
 
-// TestSharedBodyOnceInABatch: a body that went to many queues is written once in a
-// batch, however large it is, and counts once against what a batch takes.
+// TestSharedBodyOnceInABatch: a body that goes to many queues is written once per batch, however large it is, and
+// counts once towards the limit of the batch.
 func TestSharedBodyOnceInABatch(t *testing.T) {
 	const queues = 1000
 	for _, size := range []int{1 << 20, batchLimit - 200, 12_000_000} {
 		j := open(t, vfs.NewMemory(1), "journal", Options{})
 		body := make([]byte, size)
-		j.log.Lock() // until all are there
+		j.log.Lock() // until all are appended
 		done := make(chan error, queues)
 		var records [queues][]store.Record
 		for q := range store.QueueID(queues) {

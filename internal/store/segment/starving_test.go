@@ -13,8 +13,8 @@ import (
 	"candlemark/internal/store/vfs"
 )
 
-// TestMoveTakesTheLongerFile: a message that needs a longer segment waits for a file of that length, a move takes the file before
-// the writer does, and the message gets another one.
+// TestMoveTakesTheLongerFile: if a message waits for a file of a longer segment, and a move takes the file first, the
+// message gets another one.
 func TestMoveTakesTheLongerFile(t *testing.T) {
 	m := vfs.NewMemory(1)
 	must(t, m.MakeDir("/data"))
@@ -22,7 +22,7 @@ func TestMoveTakesTheLongerFile(t *testing.T) {
 	large := message(1, strings.Repeat("x", 4*smallSegment))
 	need := format.RoundUp(format.BatchesFrom + format.BatchHead + format.PutSize(&large))
 
-	j.log.Lock() // the writer waits for it meanwhile, the stock does not
+	j.log.Lock() // blocks the writer, but not the stock
 	if j.extend(need, false) {
 		t.Fatal("there was a file of that length")
 	}
@@ -45,8 +45,8 @@ func TestMoveTakesTheLongerFile(t *testing.T) {
 	j.close()
 }
 
-// TestWriterRestsWhileMovesLackRoom: on a full disk moves lack a segment before anything else does. Appends wait until
-// the keeper gives up, and the writer does not run in circles meanwhile, for which virtual time would stand still.
+// TestWriterRestsWhileMovesLackRoom: on a full disk, moves are the first to lack a segment. Appends wait until the
+// keeper gives up; meanwhile the writer does not spin, which would stop virtual time.
 func TestWriterRestsWhileMovesLackRoom(t *testing.T) {
 	bubble(t, func(t *testing.T, fs *vfs.Memory) {
 		j := openWithoutKeeper(t, fs, "/data/journal", Options{SegmentSize: smallSegment})

@@ -12,7 +12,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// twin is the journal in memory. Its Reopen stands for a restart.
+// twin is the journal in memory; its Reopen simulates a restart.
 type twin struct{ *memory.Journal }
 
 func (j twin) Reopen(t *testing.T) storetest.Reopener {

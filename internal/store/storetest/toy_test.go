@@ -16,8 +16,8 @@ import (
 	"candlemark/internal/store/vfs"
 )
 
-// toy is the least that survives a crash: one file, one sync for each append. It
-// shows that the crash runs ask for nothing that cannot be had.
+// toy is the simplest journal that survives a crash: one file, and one sync per append. It shows that the crash runs do
+// not demand the impossible.
 type toy struct {
 	*memory.Journal
 	mu     sync.Mutex
@@ -105,7 +105,7 @@ func TestCrashRunsOfAToy(t *testing.T) {
 	c := storetest.Crashing{Open: openToy}
 	for name, fault := range storetest.DiskFaults {
 		if fault == storetest.FullDisk {
-			continue // it fails where it is to wait
+			continue // the toy fails where it should wait
 		}
 		for seed := range uint64(10) {
 			t.Run(fmt.Sprintf("%s/%d", name, seed), func(t *testing.T) { c.Run(t, seed, fault) })

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// outcomes crashes many times and counts what was left.
+// outcomes crashes 500 times and counts the different results.
 func outcomes(t *testing.T, prepare func(m *Memory), look func(m *Memory) string) map[string]int {
 	t.Helper()
 	seen := map[string]int{}
@@ -33,7 +33,7 @@ func TestCrashKeepsWhatWasSynced(t *testing.T) {
 		if got[:300] != strings.Repeat("s", 300) || got[3000:] != strings.Repeat("s", 2000)+string(make([]byte, 3192)) {
 			t.Fatalf("what was synced is gone: %q", got)
 		}
-		// Runs, without their lengths.
+		// The runs of equal bytes, without their lengths.
 		var runs []byte
 		for _, b := range []byte(got[:5000]) {
 			if len(runs) == 0 || runs[len(runs)-1] != b {
@@ -169,8 +169,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestFailedSync: what a failed Sync did not write, the next one does not write
-// either, though it says so.
+// TestFailedSync: data that a failed Sync did not write is not written by the next Sync either, although that one succeeds.
 func TestFailedSync(t *testing.T) {
 	broken := errors.New("broken")
 	seen := outcomes(t, func(m *Memory) {

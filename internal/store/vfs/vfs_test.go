@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// both runs a test on the disk and in memory.
+// both runs a test with the disk and with the file system in memory.
 func both(t *testing.T, test func(t *testing.T, f FS, dir string)) {
 	t.Run("disk", func(t *testing.T) { test(t, OS, t.TempDir()) })
 	t.Run("memory", func(t *testing.T) {
@@ -132,7 +132,7 @@ func TestNames(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// TestFullDisk needs a file system with little room, which is not there everywhere.
+// TestFullDisk needs a small file system, which CANDLEMARK_SMALL_DISK names.
 func TestFullDisk(t *testing.T) {
 	dir := os.Getenv("CANDLEMARK_SMALL_DISK")
 	if dir == "" {

@@ -11,8 +11,7 @@ type run func() int
 
 func (f run) Run() int { return f() }
 
-// TestUserFoldersStayEmpty: what is left where a program looks for the user's folders
-// fails the tests, and no setting of the user's own broker reaches them.
+// TestUserFoldersStayEmpty: files left in one of the user's folders fail the tests, and no setting of the user's own broker reaches them.
 func TestUserFoldersStayEmpty(t *testing.T) {
 	for _, name := range append(folders, inside) {
 		t.Setenv(name, "")
@@ -39,7 +38,7 @@ func TestUserFoldersStayEmpty(t *testing.T) {
 			if err := os.MkdirAll(wrote, 0o700); err != nil {
 				t.Error(err)
 			}
-			return Of(run(func() int { return 0 })).Run() // a program within a program
+			return Of(run(func() int { return 0 })).Run() // a test program started by a test
 		})).Run()
 		if code == 0 {
 			t.Errorf("a folder in %s was not seen", name)

@@ -122,7 +122,7 @@ func raw(t *testing.T, name string, v any) []byte {
 	return table
 }
 
-// TestExpiryOf_TTL5: an expiry is never early, at any distance, and by the wall clock.
+// TestExpiryOf_TTL5: an expiry is never early, may be arbitrarily far away, and is converted from the wall clock.
 func TestExpiryOf_TTL5(t *testing.T) {
 	for _, tt := range []struct {
 		v    any

@@ -10,8 +10,9 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// annotationsAfter returns the annotations of a message that a client of AMQP 1.0 has sent with sent, and that another one gets, apart from exchange and
-// routing key. change may change the headers meanwhile.
+// annotationsAfter converts a message with the annotations sent to 0-9-1 and back, and returns the annotations that a
+// consumer gets, without exchange and routing key. own are annotations of the broker; change may change the headers in
+// between.
 func annotationsAfter(t *testing.T, sent amqp10.Map, own amqp10.Map, change func(protocol.Table) protocol.Table) amqp10.Map {
 	t.Helper()
 	footer := amqp10.AppendSection(nil, amqp10.SectionFooter, encode(t, amqp10.Map{{Key: amqp10.Symbol("sum"), Value: "1"}}))
@@ -25,7 +26,7 @@ func annotationsAfter(t *testing.T, sent amqp10.Map, own amqp10.Map, change func
 		t.Fatal(err)
 	}
 	raw := protocol.WithOriginal(AppendOriginal(p.Append(nil), encoded, &s), len(p.Append(nil)))
-	if p, err = protocol.DecodeProperties(raw); err != nil { // as the queue has it
+	if p, err = protocol.DecodeProperties(raw); err != nil { // as read from the queue
 		t.Fatal(err)
 	}
 	if change != nil {
@@ -46,7 +47,8 @@ func annotationsAfter(t *testing.T, sent amqp10.Map, own amqp10.Map, change func
 	return got[min(len(got), map[bool]int{true: 2}[own == nil]):]
 }
 
-// TestAnnotationsKeepTheirTypes: annotations come back with the values and types that they were sent with, also those that no header can carry.
+// TestAnnotationsKeepTheirTypes: annotations are delivered with the values and types with which they were sent, even
+// those that no header can hold.
 func TestAnnotationsKeepTheirTypes(t *testing.T) {
 	sent := amqp10.Map{
 		{Key: amqp10.Symbol("x-opt-string"), Value: "s"},
@@ -60,8 +62,8 @@ func TestAnnotationsKeepTheirTypes(t *testing.T) {
 		{Key: amqp10.Symbol("x-opt-map"), Value: amqp10.Map{{Key: amqp10.Symbol("k"), Value: true}}},
 		{Key: amqp10.Symbol("x-opt-decimals"), Value: amqp10.List{amqp10.Decimal32{4}}},
 		{Key: amqp10.Symbol("without-prefix"), Value: int64(5)},
-		{Key: amqp10.Symbol("x-opt-decimal"), Value: amqp10.Decimal64{8}}, // which is no header
-		{Key: amqp10.Symbol("x-opt-infinite"), Value: math.Inf(1)},        // nor are these
+		{Key: amqp10.Symbol("x-opt-decimal"), Value: amqp10.Decimal64{8}}, // cannot be a header
+		{Key: amqp10.Symbol("x-opt-infinite"), Value: math.Inf(1)},        // neither can these
 		{Key: amqp10.Symbol("x-opt-infinite-float"), Value: float32(math.Inf(-1))},
 	}
 	if got := annotationsAfter(t, sent, nil, nil); !reflect.DeepEqual(got, sent) {
@@ -69,7 +71,8 @@ func TestAnnotationsKeepTheirTypes(t *testing.T) {
 	}
 }
 
-// TestAnnotationsThatWereChanged: a header that was set, or deleted, since the message was sent counts, and so does what the broker says itself.
+// TestAnnotationsThatWereChanged: a header that was set or deleted after publishing overrides the annotation, and so do
+// the broker's own annotations.
 func TestAnnotationsThatWereChanged(t *testing.T) {
 	ulong := func(key string, v uint64) amqp10.Map { return amqp10.Map{{Key: amqp10.Symbol(key), Value: v}} }
 	set := func(v any) func(protocol.Table) protocol.Table {

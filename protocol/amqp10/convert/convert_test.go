@@ -24,7 +24,7 @@ func encode(t testing.TB, v any) []byte {
 	return b
 }
 
-// scan converts m and scans what became of it.
+// scan converts m and scans the result.
 func scan(t testing.TB, m *Message, d Delivery) amqp10.Sections {
 	t.Helper()
 	head, rest := Append(nil, nil, m, d)
@@ -36,12 +36,12 @@ func scan(t testing.TB, m *Message, d Delivery) amqp10.Sections {
 	return s
 }
 
-// TestOriginal: what comes back to a client of AMQP 1.0 is the bare message that another has sent, byte for byte.
+// TestOriginal: a client of AMQP 1.0 gets the bare message of another one byte for byte.
 func TestOriginal(t *testing.T) {
 	properties := amqp10.AppendComposite(nil, &amqp10.Properties{MessageID: encode(t, uint64(7)), Subject: amqp10.Text("s")})
 	application := amqp10.AppendSection(nil, amqp10.SectionApplicationProperties, encode(t, amqp10.Map{{Key: "n", Value: uint64(1)}, {Key: "x-mine", Value: int8(2)}}))
 	data := func(s string) []byte { return append(amqp10.AppendDataHead(nil, len(s)), s...) }
-	odd := []byte("\x00\x80\x00\x00\x00\x00\x00\x00\x00\x75\xb0\x00\x00\x00\x03odd") // a data section in larger encodings than it needs
+	odd := []byte("\x00\x80\x00\x00\x00\x00\x00\x00\x00\x75\xb0\x00\x00\x00\x03odd") // a data section in larger encodings than necessary
 	footer := amqp10.AppendSection(nil, amqp10.SectionFooter, encode(t, amqp10.Map{{Key: amqp10.Symbol("sum"), Value: "1"}}))
 	value := amqp10.AppendSection(nil, amqp10.SectionValue, encode(t, amqp10.List{"a", uint64(1)}))
 	for name, bare := range map[string][][]byte{
@@ -74,8 +74,8 @@ func TestOriginal(t *testing.T) {
 	}
 }
 
-// TestFooterOfEncodedBody: consumers of 0-9-1 receive an encoded body with its footer, in the type amqp-1.0, and it remains one on the way back. Journals
-// have messages whose body is without it.
+// TestFooterOfEncodedBody: consumers of 0-9-1 receive an encoded body with its footer and the type amqp-1.0, and on the
+// way back both are encoded sections again. Journals contain older messages whose body is without the footer.
 func TestFooterOfEncodedBody(t *testing.T) {
 	value := amqp10.AppendSection(nil, amqp10.SectionValue, encode(t, int64(-1)))
 	footer := amqp10.AppendSection(nil, amqp10.SectionFooter, encode(t, amqp10.Map{{Key: amqp10.Symbol("x-my footer"), Value: uint8(255)}}))
@@ -96,7 +96,7 @@ func TestFooterOfEncodedBody(t *testing.T) {
 	}
 }
 
-// TestOriginalThatDoesNotFit: a body of another length, or a broken original, and the message is made of its properties.
+// TestOriginalThatDoesNotFit: if the body has another length, or the original is broken, the message is made from its properties.
 func TestOriginalThatDoesNotFit(t *testing.T) {
 	s := message(t, amqp10.AppendDataHead(nil, 0))
 	good := AppendOriginal(nil, amqp10.AppendDataHead(nil, 0), s)
@@ -220,7 +220,7 @@ func TestTo10Headers(t *testing.T) {
 	}
 }
 
-// A header that AMQP 1.0 cannot hold is left out, and nothing with it.
+// A header that AMQP 1.0 cannot hold is left out, and no other.
 func TestTo10NestedTooDeeply(t *testing.T) {
 	var deep any = "x"
 	for range 127 {
@@ -387,7 +387,7 @@ func TestUUIDs(t *testing.T) {
 	}
 }
 
-// Whatever a message is, what it is converted to can be read.
+// Any message that can be converted can be read and converted back.
 func FuzzConvert(f *testing.F) {
 	s := section(f, amqp10.SectionApplicationProperties, amqp10.Map{{Key: "k", Value: amqp10.List{"x", nil}}})
 	f.Add(s)
@@ -412,7 +412,7 @@ func FuzzConvert(f *testing.F) {
 	})
 }
 
-// Names of direct replies become addresses and names again; any other reply-to stays.
+// Names of direct reply queues are converted to addresses and back; any other reply-to stays as it is.
 func TestReplyTo(t *testing.T) {
 	for name, address := range map[string]string{
 		"amq.rabbitmq.reply-to.abc": "/queues/amq.rabbitmq.reply-to.abc", "mine": "mine", "/queues/mine": "/queues/mine", "amq.rabbitmq.reply-to": "amq.rabbitmq.reply-to", "": "",

@@ -7,7 +7,7 @@ import (
 	"candlemark/protocol/amqp10/hotpath"
 )
 
-// Nothing of one frame remains in the next one, and errors are reported.
+// Nothing of one frame remains in the next one, and bytes after a performative cause an error.
 func TestDecode(t *testing.T) {
 	var d hotpath.Decoder
 	decode := func(p amqp10.Composite, more ...byte) (amqp10.Composite, []byte, error) {

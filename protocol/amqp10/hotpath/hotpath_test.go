@@ -53,7 +53,7 @@ func same(t *testing.T, b []byte) (known bool) {
 }
 
 // Common encodings are handled. With any byte changed or any suffix cut off, the result equals that of the general
-// decoder, or is left to it.
+// decoder, or the fast decoder declines.
 func TestUsual(t *testing.T) {
 	for name, b := range usual() {
 		if !same(t, b) {

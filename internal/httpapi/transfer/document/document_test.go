@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// fresh returns a new broker.
+// fresh returns the objects of a new broker.
 func fresh() Present {
 	p := Present{
 		Users: map[string]bool{"guest": true}, VHosts: map[string]auth.VHost{"/": {Name: "/"}},
@@ -30,7 +30,7 @@ func fresh() Present {
 	return p
 }
 
-// report writes what is reported about a plan.
+// report formats the warnings and verdicts of a plan.
 func report(p *Plan) string {
 	var b strings.Builder
 	for _, w := range p.Warnings {
@@ -49,7 +49,7 @@ func report(p *Plan) string {
 	return b.String()
 }
 
-// The definitions of deployments as they are found, each with what becomes of every item.
+// Definitions of typical deployments are judged, and the verdict on each item equals the golden report.
 func TestReports(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.json")
 	if err != nil || len(files) != 5 {
@@ -82,7 +82,7 @@ func TestReports(t *testing.T) {
 	}
 }
 
-// One item in a broker with some things in it, and what is said about it.
+// Each case judges one item for a broker with existing objects.
 func TestJudge(t *testing.T) {
 	present := func() Present {
 		p := fresh()
@@ -196,7 +196,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// Items may refer to earlier items of the document, and not to missing ones.
+// Items may refer to other items of the document, unless these are missing or not imported.
 func TestItemsRestOnEarlierOnes(t *testing.T) {
 	p := judged(t, `{
 		"bindings": [
@@ -228,7 +228,7 @@ bindings ignored [w] amq.topic → stream
 	}
 }
 
-// Into one virtual host come its contents, whatever virtual host they name.
+// All objects are imported into the given virtual host, whatever virtual host they name.
 func TestIntoOneVHost(t *testing.T) {
 	p := judged(t, `{"users":[{"name":"u","tags":""}],"queues":[{"name":"q","durable":true},{"name":"r","vhost":"elsewhere","durable":true}]}`, "/")
 	want := "warning: section \"users\" is not imported into one virtual host\nqueues taken [/] q\nqueues taken [/] r\n"

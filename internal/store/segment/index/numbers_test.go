@@ -7,7 +7,7 @@ import (
 	"candlemark/internal/store"
 )
 
-// Messages that came back cost bits, also in a checkpoint, which has them again.
+// The counts of returned messages take only bits per message in memory and in a checkpoint, from which they are restored.
 func TestReturnedMessagesCostLittle(t *testing.T) {
 	x := NewIndex()
 	seg := &Segment{Seq: 1, Size: 1 << 30, End: 1 << 30, Over: true}
