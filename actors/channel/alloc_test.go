@@ -4,7 +4,6 @@ import (
 	"slices"
 	"testing"
 
-	"candlemark/actors/channel/outgoing"
 	"candlemark/actors/mail"
 	"candlemark/internal/message"
 	"candlemark/protocol"
@@ -34,7 +33,7 @@ func (r *rig) step(received any) {
 			}
 			m.Release()
 		}
-		r.Out[i] = outgoing.Post{}
+		r.Out[i] = mail.Post{}
 	}
 	r.Out = r.Out[:0]
 	r.watches()

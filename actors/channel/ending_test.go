@@ -6,7 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"candlemark/actors/channel/outgoing"
 	"candlemark/actors/mail"
 	"candlemark/internal/message"
 	"candlemark/protocol"
@@ -33,7 +32,7 @@ func (r *rig) gone(queues []string, rest ...string) {
 	for _, q := range queues {
 		want[q+": channelgone"] = true
 	}
-	var others []outgoing.Post
+	var others []mail.Post
 	for _, p := range r.posts {
 		if text := p.To.GetId() + ": channelgone"; want[text] {
 			if _, is := p.Mail.(*mail.ChannelGone); is {
@@ -216,7 +215,7 @@ func TestException_QueuesAreInformedFirst(t *testing.T) {
 	r.consumes("a", "q1")
 	r.handle(r.inbound(frame(&protocol.BasicAck{DeliveryTag: 99})))
 	r.received()
-	if !slices.ContainsFunc(r.Out, func(p outgoing.Post) bool { _, is := p.Mail.(*mail.ChannelGone); return is }) {
+	if !slices.ContainsFunc(r.Out, func(p mail.Post) bool { _, is := p.Mail.(*mail.ChannelGone); return is }) {
 		t.Error("the queue is not informed of the end of the channel")
 	}
 	r.part()

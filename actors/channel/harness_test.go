@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"candlemark/actors/channel/outgoing"
 	"candlemark/actors/mail"
 	"candlemark/internal/auth"
 	"candlemark/internal/clock"
@@ -32,10 +31,10 @@ type rig struct {
 	state
 	t     testing.TB
 	perms *users.Fixed
-	posts []outgoing.Post // mail sent and not checked yet
-	later []any           // mail posted outside of a turn
-	asked []any           // commands that expect an answer, oldest first
-	reads []*read         // chunks of the reader
+	posts []mail.Post // mail sent and not checked yet
+	later []any       // mail posted outside of a turn
+	asked []any       // commands that expect an answer, oldest first
+	reads []*read     // chunks of the reader
 
 	answers []mail.Range // of the last batch, see step
 }
@@ -247,7 +246,7 @@ func (r *rig) sent(want ...string) {
 }
 
 // describe formats a mail. A batch is taken and released, as by a queue.
-func (r *rig) describe(p outgoing.Post) string {
+func (r *rig) describe(p mail.Post) string {
 	to := p.To.GetId() + ": "
 	switch m := p.Mail.(type) {
 	case *mail.Enqueue:

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"candlemark/actors/channel/outgoing"
 	"candlemark/actors/mail"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
@@ -169,7 +168,7 @@ func TestAnswersOfATurnAreBounded(t *testing.T) {
 			t.Fatalf("a turn of %d answers", n)
 		}
 		answers += n
-		again = slices.ContainsFunc(r.posts, func(p outgoing.Post) bool { _, is := p.Mail.(resumeWork); return is })
+		again = slices.ContainsFunc(r.posts, func(p mail.Post) bool { _, is := p.Mail.(resumeWork); return is })
 		if r.posts = nil; again {
 			r.turn(resumeWork{})
 		}

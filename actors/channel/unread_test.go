@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"candlemark/actors/channel/confirms"
-	"candlemark/actors/channel/outgoing"
 	"candlemark/actors/mail"
 	"candlemark/internal/message"
 	"candlemark/internal/outbox"
@@ -255,7 +254,7 @@ func TestUnread_EndsAllTheSame(t *testing.T) {
 		"panic": func(r *rig) {
 			c := channel{state: r.state}
 			c.abort()
-			r.posts = append(r.posts, outgoing.Post{To: pid("connection"), Mail: &mail.ChannelClosed{ID: 1}})
+			r.posts = append(r.posts, mail.Post{To: pid("connection"), Mail: &mail.ChannelClosed{ID: 1}})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

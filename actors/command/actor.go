@@ -105,7 +105,7 @@ func (d *commandActor) carryOut(ctx actor.Context) {
 	posts := d.state.out
 	d.state.out = nil
 	for _, p := range posts {
-		actorlib.Send(ctx, p.to, p.what)
+		actorlib.Send(ctx, p.To, p.Mail)
 	}
 	begun := d.state.begun
 	d.state.begun = nil

@@ -41,7 +41,7 @@ type state struct {
 	// gaps.
 	queue []command
 	first uint64
-	out   []post
+	out   mail.Posts
 	users map[string]int // number of commands in queue by user
 	held  int            // bytes of answers in queue
 	// lines are the jobs of each channel, by its name; ready are the first jobs of each channel that have not started,
@@ -60,12 +60,6 @@ type command struct {
 	answer               []byte // nil before it is known
 }
 
-// post is a mail to be sent.
-type post struct {
-	to   mail.Address
-	what any
-}
-
 // enqueue handles a batch of commands and confirms it.
 func (s *state) enqueue(e *mail.Enqueue, now time.Duration) {
 	reply := &mail.EnqueueReply{Queue: s.self}
@@ -81,7 +75,7 @@ func (s *state) enqueue(e *mail.Enqueue, now time.Duration) {
 		s.take(m, e.From, e.By, now)
 	}
 	if len(reply.Ranges) > 0 {
-		s.send(e.From, reply)
+		s.out.Send(e.From, reply)
 	}
 }
 
@@ -122,7 +116,7 @@ func (s *state) take(m *message.Message, from mail.Address, by *mail.Publisher, 
 	if by != nil {
 		r.By = by.Origin
 	}
-	s.send(s.registry, what.mail(r))
+	s.out.Send(s.registry, what.mail(r))
 }
 
 // tooMuch refuses a command that exceeds the limits.
@@ -230,7 +224,7 @@ func (s *state) publish(c *command) {
 		p.CorrelationID = string(c.correlation)
 		p.Flags |= protocol.FlagCorrelationID
 	}
-	s.send(q.PID, &mail.Enqueue{From: s.self, Queue: q.PID, Messages: []message.Message{{
+	s.out.Send(q.PID, &mail.Enqueue{From: s.self, Queue: q.PID, Messages: []message.Message{{
 		RoutingKey: c.replyTo, Header: p.Append(nil), Body: c.answer, TTL: message.NoTTL, Owned: true,
 	}}})
 }
@@ -247,11 +241,5 @@ func (s *state) deadline() (time.Duration, bool) {
 func (s *state) expire(now time.Duration) {
 	for len(s.queue) > 0 && now >= s.queue[0].deadline {
 		s.answer(s.first, failure{"timeout", "the broker did not answer in time"})
-	}
-}
-
-func (s *state) send(to mail.Address, what any) {
-	if to != nil {
-		s.out = append(s.out, post{to, what})
 	}
 }

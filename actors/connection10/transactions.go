@@ -38,7 +38,7 @@ func transact(c *connection, m any) {
 		t.Expire(now, sessions)
 	}
 	for _, p := range t.Out {
-		actorlib.Send(c.Root, p.To, p.What)
+		actorlib.Send(c.Root, p.To, p.Mail)
 	}
 	t.Out = nil
 	stopTransactions(c)

@@ -34,11 +34,11 @@ func BenchmarkDeadLetter(b *testing.B) {
 			d.Add(m, nil)
 		}
 		s.take(d)
-		e := s.out.posts[0].what.(*mail.Enqueue)
+		e := s.out.Posts[0].Mail.(*mail.Enqueue)
 		s.enqueued(&mail.EnqueueReply{Ranges: []mail.Range{{First: e.Messages[0].Number, Last: e.Messages[turnLimit-1].Number}}})
 		e.Release()
-		clear(s.out.posts)
-		s.out.posts, s.out.watch = s.out.posts[:0], s.out.watch[:0]
+		clear(s.out.Posts)
+		s.out.Posts, s.out.watch = s.out.Posts[:0], s.out.watch[:0]
 	}
 	if s.copies.Len() != 0 {
 		b.Fatal("not all was settled")

@@ -216,7 +216,7 @@ func TestImpossibleCopy_SBR6(t *testing.T) {
 			if got := h.outcome(source); got != "[{1 1}]" {
 				t.Errorf("%v, alone: %s", c, got)
 			}
-			if n := strings.Count(h.log.String(), "its action cannot be applied"); n != 1 {
+			if n := strings.Count(h.log.String(), "the rule's action failed"); n != 1 {
 				t.Errorf("logged %d times: %s", n, h.log.String())
 			}
 		})

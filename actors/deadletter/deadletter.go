@@ -86,8 +86,8 @@ func (d *deadletter) carryOut(ctx actor.Context) {
 	for _, pid := range out.watch {
 		actorlib.Watch(ctx, pid)
 	}
-	for _, p := range out.posts {
-		actorlib.Send(ctx, p.to, p.what)
+	for _, p := range out.Posts {
+		actorlib.Send(ctx, p.To, p.Mail)
 	}
 	for _, b := range out.search {
 		if b.waiting != nil {
@@ -95,9 +95,9 @@ func (d *deadletter) carryOut(ctx actor.Context) {
 		}
 	}
 	clear(out.watch)
-	clear(out.posts)
+	clear(out.Posts)
 	clear(out.search)
-	out.watch, out.posts, out.search = out.watch[:0], out.posts[:0], out.search[:0]
+	out.watch, out.Posts, out.search = out.watch[:0], out.Posts[:0], out.search[:0]
 }
 
 // search runs on a goroutine.

@@ -25,7 +25,7 @@ func (s *state) queueExpired(m *mail.QueueExpired) {
 	s.stats.Discarded.Add(uint64(m.Discarded))
 	e := &s.expired
 	if e.queues == 0 {
-		s.send(s.self, reportExpired{})
+		s.out.Send(s.self, reportExpired{})
 	}
 	e.queues++
 	e.discarded += m.Discarded

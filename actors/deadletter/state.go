@@ -44,14 +44,9 @@ type state struct {
 
 // outcome holds the effects of a turn, in order.
 type outcome struct {
-	watch  []mail.Address
-	posts  []post
+	watch []mail.Address
+	mail.Posts
 	search []*batch // batches whose next route needs a search
-}
-
-type post struct {
-	to   mail.Address
-	what any
 }
 
 // batch is one DeadLetter mail.
@@ -91,10 +86,6 @@ func (s *state) init(cfg Config, base uint64) {
 	s.watched, s.warned = map[string]struct{}{}, map[string]struct{}{}
 	s.targetBatches.index = map[*topology.Queue]int{}
 	s.router.init()
-}
-
-func (s *state) send(to mail.Address, what any) {
-	s.out.posts = append(s.out.posts, post{to, what})
 }
 
 // take queues a batch after the unfinished ones.
@@ -164,7 +155,7 @@ func (s *state) step() {
 	}
 	if s.ready() != nil {
 		s.continuing = true
-		s.send(s.self, continueBatch{})
+		s.out.Send(s.self, continueBatch{})
 	}
 }
 
@@ -226,7 +217,7 @@ func (s *state) finish(m *mail.FinishDeadLetters) {
 // finished answers FinishDeadLetters once all targets have answered.
 func (s *state) finished() {
 	if s.finishing != nil && s.copies.Len() == 0 {
-		s.send(s.finishing.Answer(mail.Gone))
+		s.out.Send(s.finishing.Answer(mail.Gone))
 	}
 }
 
@@ -310,7 +301,7 @@ func (b *batch) answering() *mail.DeadLetterReply {
 // answer sends the results of b to its source; b may be nil.
 func (s *state) answer(b *batch) {
 	if b != nil && b.reply != nil {
-		s.send(b.From, b.reply)
+		s.out.Send(b.From, b.reply)
 		b.reply = nil
 	}
 }
@@ -325,7 +316,7 @@ func (s *state) reportLost() {
 	report := func(b *batch) {
 		if r := (round{b.From.GetId(), b.Epoch}); !reported[r] {
 			reported[r] = true
-			s.send(b.From, &mail.DeadLetterReply{Incarnation: b.Incarnation, Lost: true, Epoch: b.Epoch})
+			s.out.Send(b.From, &mail.DeadLetterReply{Incarnation: b.Incarnation, Lost: true, Epoch: b.Epoch})
 		}
 	}
 	for _, b := range s.batches {

@@ -83,7 +83,7 @@ func (p *targetBatches) send(s *state) {
 			s.watched[pid.GetId()] = struct{}{}
 			s.out.watch = append(s.out.watch, pid)
 		}
-		s.send(pid, &mail.Enqueue{From: s.self, Queue: pid, Table: x.target.Table, Action: x.target.Action, Messages: x.messages})
+		s.out.Send(pid, &mail.Enqueue{From: s.self, Queue: pid, Table: x.target.Table, Action: x.target.Action, Messages: x.messages})
 	}
 	if len(p.list) > 0 {
 		p.pending = p.list[0].pending

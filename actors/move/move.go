@@ -97,8 +97,8 @@ func (x *move) carryOut(ctx actor.Context) {
 			actorlib.Watch(ctx, w)
 		}
 	}
-	for _, p := range s.out.posts {
-		actorlib.Send(ctx, p.to, p.what)
+	for _, p := range s.out.Posts {
+		actorlib.Send(ctx, p.To, p.Mail)
 	}
 	self, root := ctx.Self(), ctx.ActorSystem().Root
 	if s.out.again {

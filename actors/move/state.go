@@ -111,16 +111,11 @@ type state struct {
 
 // outcome holds the effects of a turn.
 type outcome struct {
-	posts []post
+	mail.Posts
 	watch []mail.Address
 	again bool  // another turn of routing is needed
 	wait  int64 // ms until tick, 0 for none
 	ended bool
-}
-
-type post struct {
-	to   mail.Address
-	what any
 }
 
 func (s *state) begin(job Job, self mail.Address, now clock.Instant) {
@@ -142,13 +137,11 @@ func (s *state) size() int {
 
 func (s *state) claim(now clock.Instant) {
 	s.began, s.asking, s.waiting = now, true, false
-	s.send(s.job.From.PID, &mail.Claim{
+	s.out.Send(s.job.From.PID, &mail.Claim{
 		Request: mail.Request{ReplyTo: s.self}, After: s.after, Newest: s.newest, Seqs: s.job.IDs, Limit: s.size(), Look: s.job.DryRun,
 		Queue: s.job.From.Name, VHost: s.job.VHost.Name,
 	})
 }
-
-func (s *state) send(to mail.Address, what any) { s.out.posts = append(s.out.posts, post{to, what}) }
 
 // claimed handles a batch.
 func (s *state) claimed(m *mail.ClaimReply, now clock.Instant) {
@@ -198,7 +191,7 @@ func (s *state) route(now clock.Instant) {
 	}
 	for _, q := range order {
 		s.out.watch = append(s.out.watch, q.PID)
-		s.send(q.PID, batches[q])
+		s.out.Send(q.PID, batches[q])
 	}
 	s.out.again = s.next < len(s.batch)
 	s.settle(now)
@@ -279,7 +272,7 @@ func (s *state) settle(now clock.Instant) {
 	}
 	s.status = next
 	if len(s.batch) > 0 && !s.job.DryRun {
-		s.send(s.job.From.PID, settled)
+		s.out.Send(s.job.From.PID, settled)
 	}
 	n := len(s.batch)
 	s.batch, s.next = nil, 0

@@ -45,16 +45,16 @@ func newCore(t *testing.T, job Job, queues ...string) *core {
 func one[T any](c *core) (found T) {
 	c.Helper()
 	n := 0
-	kept := c.out.posts[:0]
-	for _, p := range c.out.posts {
-		if m, is := p.what.(T); is {
+	kept := c.out.Posts[:0]
+	for _, p := range c.out.Posts {
+		if m, is := p.Mail.(T); is {
 			found = m
 			n++
 			continue
 		}
 		kept = append(kept, p)
 	}
-	if c.out.posts = kept; n != 1 {
+	if c.out.Posts = kept; n != 1 {
 		c.Fatalf("%d of %T, and %v", n, found, kept)
 	}
 	return found
@@ -101,8 +101,8 @@ func TestBatch(t *testing.T) {
 	if m := e.Messages[0]; !e.Moved || len(e.Messages) != 2 || string(m.Exchange) != "e" || string(m.RoutingKey) != "first" || m.Overlay.CC != nil || len(m.Overlay.Deaths) != 1 {
 		t.Errorf("%+v", e)
 	}
-	if len(c.out.posts) > 0 {
-		t.Errorf("%v is sent before the target has answered", c.out.posts)
+	if len(c.out.Posts) > 0 {
+		t.Errorf("%v is sent before the target has answered", c.out.Posts)
 	}
 	c.answers(e, false)
 	want := []mail.SettleRange{{First: 1, Last: 1}, {First: 2, Last: 3, How: mail.PutBack}, {First: 4, Last: 4}}
@@ -146,7 +146,7 @@ func TestRateAndStop(t *testing.T) {
 	if n := one[*mail.Claim](c).Limit; n != 2 {
 		t.Errorf("%d at a time", n)
 	}
-	c.send(from.PID, &mail.Claim{})
+	c.out.Send(from.PID, &mail.Claim{})
 	c.brings(true, "", "")
 	c.now += 50e6
 	c.answers(one[*mail.Enqueue](c), false)
@@ -178,8 +178,8 @@ func TestDryRun(t *testing.T) {
 	}
 	c := newCore(t, Job{To: To{Origin: true}, DryRun: true}, queues...)
 	c.brings(false, died...)
-	if len(c.out.posts) > 0 || len(c.copies) > 0 {
-		t.Errorf("%v", c.out.posts)
+	if len(c.out.Posts) > 0 || len(c.copies) > 0 {
+		t.Errorf("%v", c.out.Posts)
 	}
 	c.counts(maxTargets+20, map[string]int64{})
 	if len(c.status.Targets) != maxTargets+1 || c.status.Targets[others] != 20 || c.status.Targets["q3"] != 1 {

@@ -133,5 +133,5 @@ func (s *state) history(vhost string) changes.Log {
 
 // refuse answers a command whose change was refused or could not be stored.
 func (s *state) refuse(r mail.Request, err error) {
-	s.send(r.ReplyTo, &mail.PolicyReply{Reply: r.Done(err)})
+	s.out.Send(r.ReplyTo, &mail.PolicyReply{Reply: r.Done(err)})
 }

@@ -115,7 +115,7 @@ func (r *registry) serve(c *command, o outcome) {
 	case *mail.ListPolicies:
 		s.list(m)
 	case *mail.DescribePolicies:
-		s.send(m.ReplyTo, &mail.PoliciesInfo{Reply: m.Done(nil), Set: s.known(m.VHost), History: s.history(m.VHost)})
+		s.out.Send(m.ReplyTo, &mail.PoliciesInfo{Reply: m.Done(nil), Set: s.known(m.VHost), History: s.history(m.VHost)})
 	}
 }
 
@@ -137,7 +137,7 @@ func (r *registry) changed(c *command, o outcome, asked mail.Request, found bool
 func (r *registry) carryOut(ctx actor.Context) {
 	s := &r.state
 	for ; len(s.out) > 0; s.out = s.out[1:] {
-		actorlib.Send(ctx, s.out[0].to, s.out[0].mail)
+		actorlib.Send(ctx, s.out[0].To, s.out[0].Mail)
 	}
 	s.out = nil
 }
@@ -154,7 +154,7 @@ func (r *registry) answerPanic(ctx actor.Context) {
 	switch {
 	case r.serving != nil:
 		goesOn = true
-		r.state.send(r.serving.mail.Answer(mail.Failed))
+		r.state.out.Send(r.serving.mail.Answer(mail.Failed))
 		r.state.drop(r.serving)
 		r.serving = nil
 	case len(r.state.out) == 0:

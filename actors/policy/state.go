@@ -18,13 +18,7 @@ type state struct {
 	waits  map[uint64]*vhost // by number of the unconfirmed ApplyPolicies
 	// commands are the commands that have not taken effect, in order of arrival.
 	commands []*command
-	out      []post
-}
-
-// post is a mail to be sent.
-type post struct {
-	to   mail.Address
-	mail any
+	out      mail.Posts
 }
 
 // vhost is the registry's record of a virtual host.
@@ -77,7 +71,7 @@ func (s *state) vhost(name string) *vhost {
 func (s *state) carryOut(c *command, r mail.Request, found bool, revision uint64) {
 	answer := &mail.PolicyReply{Reply: r.Done(nil), Found: found, Revision: revision}
 	if c.next == nil && s.vhosts[c.vhost] == nil {
-		s.send(r.ReplyTo, answer)
+		s.out.Send(r.ReplyTo, answer)
 		return
 	}
 	v := s.vhost(c.vhost)
@@ -98,7 +92,7 @@ func (s *state) apply(v *vhost) {
 	s.change++
 	v.change = s.change
 	s.waits[v.change] = v
-	s.send(v.pid, &mail.ApplyPolicies{Request: mail.Request{ReplyTo: s.self, ID: v.change}, Set: v.set})
+	s.out.Send(v.pid, &mail.ApplyPolicies{Request: mail.Request{ReplyTo: s.self, ID: v.change}, Set: v.set})
 }
 
 // applied handles a confirmation: the change and all earlier ones are in force.
@@ -116,7 +110,7 @@ func (s *state) applied(change uint64) {
 func (s *state) answerWaiting(v *vhost) {
 	n := 0
 	for ; n < len(v.waiting) && v.waiting[n].change <= v.confirmed; n++ {
-		s.send(v.waiting[n].to, v.waiting[n].answer)
+		s.out.Send(v.waiting[n].to, v.waiting[n].answer)
 	}
 	v.waiting = slices.Delete(v.waiting, 0, n)
 }
@@ -130,7 +124,7 @@ func (s *state) forgetVHost(m *mail.ForgetVHost, o outcome) {
 		s.answerWaiting(v)
 		delete(s.vhosts, m.Name)
 	}
-	s.send(m.ReplyTo, &mail.PolicyReply{Reply: m.Done(o.err), Revision: o.revision})
+	s.out.Send(m.ReplyTo, &mail.PolicyReply{Reply: m.Done(o.err), Revision: o.revision})
 }
 
 // started sends a vhost its policies. Commands that waited for its predecessor now wait for it.
@@ -172,7 +166,7 @@ func (s *state) list(m *mail.ListPolicies) {
 		if v := s.vhosts[m.VHost]; v != nil {
 			answer.Policies = v.set.Policies(m.Operator)
 		}
-		s.send(m.ReplyTo, answer)
+		s.out.Send(m.ReplyTo, answer)
 		return
 	}
 	for _, v := range s.vhosts {
@@ -181,7 +175,7 @@ func (s *state) list(m *mail.ListPolicies) {
 	slices.SortStableFunc(answer.Policies, func(a, b *policies.Policy) int {
 		return cmp.Or(comparePriorities(a, b), cmp.Compare(a.VHost, b.VHost), cmp.Compare(a.Name, b.Name))
 	})
-	s.send(m.ReplyTo, answer)
+	s.out.Send(m.ReplyTo, answer)
 }
 
 // comparePriorities compares priorities as floats, which between vhosts affects only the order of a list.
@@ -189,11 +183,4 @@ func comparePriorities(a, b *policies.Policy) int {
 	x, _ := a.Priority.Float64()
 	y, _ := b.Priority.Float64()
 	return cmp.Compare(x, y)
-}
-
-// send adds a mail, unless to is nil.
-func (s *state) send(to mail.Address, m any) {
-	if to != nil {
-		s.out = append(s.out, post{to, m})
-	}
 }

@@ -5,7 +5,6 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/lease"
-	"candlemark/actors/queue/outbox"
 	"candlemark/actors/queue/work"
 	"candlemark/internal/clock"
 	"candlemark/internal/topology"
@@ -154,7 +153,7 @@ func (s *state) forgotten(now clock.Instant) {
 // fail ends the queue after a panic. cause is the mail that it was handling, nil for none. Consumers are cancelled, and
 // publishers that wait for the journal are told that their messages are not stored.
 func (s *state) fail(cause any) {
-	s.out.Posts = slices.DeleteFunc(s.out.Posts, func(p outbox.Post) bool { return !outlives(p.Mail, cause) })
+	s.out.Posts = slices.DeleteFunc(s.out.Posts, func(p mail.Post) bool { return !outlives(p.Mail, cause) })
 	s.consumers.Discard()
 	s.consumers.CancelAll()
 	s.Journal.Fail()

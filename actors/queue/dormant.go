@@ -115,20 +115,20 @@ func dormantState(s *state) dormant {
 // resume rebuilds the core from d.
 func resume(s *state, d *dormant, cfg *Shared, self mail.Address) {
 	s.queue, s.vhost, s.self = d.queue, cfg.VHost, self
-	s.Set.Init(d.queue, cfg.VHost, self, d.settings.Value(), cfg.Budget, &s.out.Outbox)
+	s.Set.Init(d.queue, cfg.VHost, self, d.settings.Value(), cfg.Budget, &s.out.Posts)
 	s.Continue(d.past)
 	s.effective, s.lease, s.used, s.handled, s.Seq = d.effective, d.lease, d.used, d.handled, d.seq
-	s.consumers = consumers.New(&s.out.Outbox, self, s.Settings.SingleActiveConsumer && !sessions.Enabled(d.queue.Arguments), s.Quorum)
+	s.consumers = consumers.New(&s.out.Posts, self, s.Settings.SingleActiveConsumer && !sessions.Enabled(d.queue.Arguments), s.Quorum)
 	s.consumers.Pause(s.Settings.HasForward)
 	s.turnLimit = workLimit
 	s.deliveries = deliveries.New(deliveries.Parts{
-		Name: d.queue.Name, Self: self, Messages: &s.Set, Consumers: &s.consumers, Pending: &s.pending, Limit: &s.turnLimit, Out: &s.out.Outbox, Owner: s,
+		Name: d.queue.Name, Self: self, Messages: &s.Set, Consumers: &s.consumers, Pending: &s.pending, Limit: &s.turnLimit, Out: &s.out.Posts, Owner: s,
 	})
 	if sessions.Enabled(d.queue.Arguments) {
 		messages.EnableSessions(&s.Set, sessions.New(&s.Backlog, s.consumers.Run))
 	}
 	s.receivers = receivers.New(receivers.Parts{
-		Name: d.queue.Name, Self: self, Messages: &s.Set, Consumers: &s.consumers, Takes: &s.deliveries, Pending: &s.pending, Limit: &s.turnLimit, Out: &s.out.Outbox, Owner: s,
+		Name: d.queue.Name, Self: self, Messages: &s.Set, Consumers: &s.consumers, Takes: &s.deliveries, Pending: &s.pending, Limit: &s.turnLimit, Out: &s.out.Posts, Owner: s,
 	})
 	if cfg.Metrics != nil {
 		s.Late.Share = cfg.Metrics.Of(metrics.KindOf(s.queue.Type, s.Holds), s.queue.Incarnation)

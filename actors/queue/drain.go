@@ -2,7 +2,6 @@ package queue
 
 import (
 	"candlemark/actors/mail"
-	"candlemark/actors/queue/outbox"
 	"candlemark/internal/clock"
 	"candlemark/internal/store"
 )
@@ -29,14 +28,14 @@ func (s *state) handleLate(received any, now clock.Instant) {
 				s.EndReady(s.Keep(x, s.Expiry.Deadline(x.TTL, now), now), store.Expired)
 			}
 		}
-		answerGone(&s.out.Outbox, m)
+		answerGone(&s.out.Posts, m)
 	case mail.Answerable:
-		answerGone(&s.out.Outbox, m)
+		answerGone(&s.out.Posts, m)
 	}
 }
 
 // answerGone answers mail that was sent to a deleted queue.
-func answerGone(out *outbox.Outbox, m mail.Answerable) {
+func answerGone(out *mail.Posts, m mail.Answerable) {
 	if to, reply := m.Answer(mail.Gone); to != nil {
 		out.Send(to, reply)
 	}

@@ -7,7 +7,6 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/deadletters"
 	"candlemark/actors/queue/messages"
-	"candlemark/actors/queue/outbox"
 	"candlemark/internal/message"
 	"candlemark/policies"
 )
@@ -285,8 +284,8 @@ func TestFailsInTheMiddle_LEASE8(t *testing.T) {
 	c.consume(ch1, "a", 0, noAck)
 	c.posts = nil
 	c.commitDone(0, func(m any) { c.Written(m.(appendDone).commit, m.(appendDone).err) }) // runs the turn of a farewell up to its failure
-	c.out.Posts = append(c.out.Posts, outbox.Post{To: ch1, Mail: &mail.Deliver{Chunk: chunk}}, outbox.Post{To: ch1, Mail: &mail.PurgeReply{}},
-		outbox.Post{To: deadLetterPID, Mail: &mail.DeadLetter{}})
+	c.out.Posts = append(c.out.Posts, mail.Post{To: ch1, Mail: &mail.Deliver{Chunk: chunk}}, mail.Post{To: ch1, Mail: &mail.PurgeReply{}},
+		mail.Post{To: deadLetterPID, Mail: &mail.DeadLetter{}})
 	c.fail(&mail.QueueForgotten{})
 	c.posts = c.out.Posts
 	acks, nacks := c.confirmed()
@@ -298,7 +297,7 @@ func TestFailsInTheMiddle_LEASE8(t *testing.T) {
 		t.Fatalf("%v, %d bytes charged", c.posts, gate.Used())
 	}
 
-	c.out.Posts = []outbox.Post{{To: publisher, Mail: &mail.EnqueueReply{}}}
+	c.out.Posts = []mail.Post{{To: publisher, Mail: &mail.EnqueueReply{}}}
 	c.fail(&mail.Enqueue{})
 	if len(c.out.Posts) != 1 { // another ConsumerCancelled
 		t.Fatalf("%v", c.out.Posts)

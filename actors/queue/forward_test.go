@@ -7,7 +7,6 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/deadletters"
-	"candlemark/actors/queue/outbox"
 	"candlemark/internal/message"
 	"candlemark/internal/store"
 	"candlemark/policies"
@@ -47,7 +46,7 @@ func TestForward(t *testing.T) {
 		if string(d.Exchange) != "orig" || string(d.RoutingKey) != "k" || d.Overlay != m.Overlay || !d.Persistent {
 			t.Errorf("%+v", d)
 		}
-		c.posts = append(c.posts, outbox.Post{To: deadLetterPID, Mail: l})
+		c.posts = append(c.posts, mail.Post{To: deadLetterPID, Mail: l})
 	}
 	bodies, ids := c.moved()
 	c.want("moved", bodies, "a -1", "b 0", "c 70")

@@ -8,7 +8,6 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/consumers"
-	"candlemark/actors/queue/outbox"
 	"candlemark/actors/queue/records"
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
@@ -40,7 +39,7 @@ type core struct {
 	state
 	t       *testing.T
 	now     clock.Instant
-	posts   []outbox.Post
+	posts   []mail.Post
 	records []store.Record
 	commits []*records.Commit // not answered by the journal yet, oldest first
 	// hold keeps batches in the journal until the test settles them.
@@ -297,7 +296,7 @@ func (c *core) delivered(tag string) []string {
 	var bodies []string
 	for _, d := range all[*mail.Deliver](c) {
 		if d.Tag != tag {
-			c.posts = append(c.posts, outbox.Post{To: ch1, Mail: d})
+			c.posts = append(c.posts, mail.Post{To: ch1, Mail: d})
 			continue
 		}
 		for _, x := range d.Items {

@@ -25,5 +25,5 @@ func deleteMessages(s *state, m *mail.DeleteMessages, now clock.Instant) {
 }
 
 func purgeParts(s *state) purge.Parts {
-	return purge.Parts{Messages: &s.Set, Pending: &s.pending, Out: &s.out.Outbox, Limit: int(s.turnLimit)}
+	return purge.Parts{Messages: &s.Set, Pending: &s.pending, Out: &s.out.Posts, Limit: int(s.turnLimit)}
 }

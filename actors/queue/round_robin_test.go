@@ -7,7 +7,6 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/consumers"
-	"candlemark/actors/queue/outbox"
 	"candlemark/policies"
 	"candlemark/protocol"
 )
@@ -213,7 +212,7 @@ func TestOfferForgotten(t *testing.T) {
 func (c *core) wantOffers(channels ...mail.Address) {
 	c.t.Helper()
 	var offered []string
-	c.posts = slices.DeleteFunc(c.posts, func(p outbox.Post) bool {
+	c.posts = slices.DeleteFunc(c.posts, func(p mail.Post) bool {
 		o, offer := p.Mail.(*mail.Offer)
 		if offer && o.Messages > 0 {
 			offered = append(offered, p.To.GetId())

@@ -10,7 +10,6 @@ import (
 	"candlemark/actors/queue/inspect"
 	"candlemark/actors/queue/lease"
 	"candlemark/actors/queue/messages"
-	"candlemark/actors/queue/outbox"
 	"candlemark/actors/queue/receivers"
 	"candlemark/actors/queue/work"
 	"candlemark/internal/clock"
@@ -49,7 +48,7 @@ type state struct {
 type outcome struct {
 	// Posts are sent first, in order, deliveries last. Mail that may be sent only when records are durable is not
 	// included: it waits in the commit (records), whose end is a mail.
-	outbox.Outbox
+	mail.Posts
 	// done are batches to release once the mail about them is sent.
 	done []*mail.Enqueue
 	// watch are new channels to watch.

@@ -45,8 +45,8 @@ func TestCoreDecidesInOrder(t *testing.T) {
 		for _, e := range s.out.take() {
 			kind := strings.TrimPrefix(fmt.Sprintf("%T", e), "vhost.")
 			switch e := e.(type) {
-			case post:
-				kind = fmt.Sprintf("%T>%s", e.mail, strings.TrimPrefix(e.to.GetId(), "vhost/"))
+			case mail.Post:
+				kind = fmt.Sprintf("%T>%s", e.Mail, strings.TrimPrefix(e.To.GetId(), "vhost/"))
 			case storing:
 				change.then = e.then
 			case func():

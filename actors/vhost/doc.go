@@ -41,7 +41,7 @@
 //
 // The core (state) never blocks: continuations after answers of exchanges or the store are kept as functions. It
 // consists of queues, exchanges, bindings, matcher and recovery, which own their state, and leaves mail, spawns and
-// changes to the shell, in a single order (outbox.go, ADR 45).
+// changes to the shell, in a single order (effects.go, ADR 45).
 //
 // Deadlines: none.
 //

@@ -7,7 +7,7 @@ import "candlemark/actors/mail"
 type owners map[string]map[*queue]struct{}
 
 // add records the owner of a queue, if it has one.
-func (s owners) add(q *queue, out *outbox) {
+func (s owners) add(q *queue, out *effects) {
 	pid := q.queue.Owner
 	if pid == nil {
 		return
@@ -20,7 +20,7 @@ func (s owners) add(q *queue, out *outbox) {
 }
 
 // remove is called when a queue has been deleted.
-func (s owners) remove(q *queue, out *outbox) {
+func (s owners) remove(q *queue, out *effects) {
 	pid := q.queue.Owner
 	if pid == nil {
 		return

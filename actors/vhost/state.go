@@ -27,7 +27,7 @@ type shared struct {
 	incarnation uint64
 	serverName  func() string // generates a name for a queue declared without one
 
-	out      outbox
+	out      effects
 	requests requests
 	children children
 	storing  int               // changes under way to the store

@@ -11,7 +11,7 @@ import (
 )
 
 // state is the core of the actor. It imports no actor system, no clock and no disk: the shell passes the time and
-// carries out the effects in its outbox.
+// carries out its effects.
 type state struct {
 	shared
 	failure  any  // value of a command's panic in this turn

@@ -132,8 +132,8 @@ func (v *vhost) try(ctx actor.Context, effect, received any) (done bool) {
 	defer v.core.guard(received)
 	cfg, self, root := &v.core.cfg, ctx.Self(), ctx.ActorSystem().Root
 	switch e := effect.(type) {
-	case post:
-		actorlib.Send(ctx, e.to, e.mail)
+	case mail.Post:
+		actorlib.Send(ctx, e.To, e.Mail)
 	case func():
 		e()
 	case spawning:

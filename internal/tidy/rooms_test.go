@@ -183,11 +183,11 @@ var rooms = map[string][]string{
 		"protocol", "policies", "actors/mail", "actors/channel/requests", "internal/auth", "internal/dialect/management", "internal/topology",
 	},
 	"actors/queue/schedule": {
-		"actors/mail", "actors/queue/backlog", "actors/queue/content", "actors/queue/dueindex", "actors/queue/expiry", "actors/queue/outbox",
+		"actors/mail", "actors/queue/backlog", "actors/queue/content", "actors/queue/dueindex", "actors/queue/expiry",
 		"actors/queue/records", "internal/budget", "internal/store", "internal/topology", "internal/topology/timeheaders", "policies", "protocol",
 	},
 	"actors/queue/messages": {
-		"policies", "actors/mail", "actors/queue/backlog", "actors/queue/content", "actors/queue/deadletters", "actors/queue/deferred", "actors/queue/duplicates", "actors/queue/expiry", "actors/queue/notices", "actors/queue/outbox", "actors/queue/paging", "actors/queue/records",
+		"policies", "actors/mail", "actors/queue/backlog", "actors/queue/content", "actors/queue/deadletters", "actors/queue/deferred", "actors/queue/duplicates", "actors/queue/expiry", "actors/queue/notices", "actors/queue/paging", "actors/queue/records",
 		"actors/queue/schedule", "actors/queue/sessions", "internal/budget", "internal/clock", "internal/queuestats", "internal/message", "internal/metrics", "internal/servicebus/ruleaction", "internal/servicebus/filter", "internal/store", "internal/topology", "protocol",
 	},
 	"actors/queue/claims": {
@@ -196,25 +196,25 @@ var rooms = map[string][]string{
 	"actors/queue/notices": {"internal/store"},
 	"actors/queue/work":    {"actors/mail", "internal/clock"},
 	"actors/queue/purge": {
-		"actors/mail", "actors/queue/backlog", "actors/queue/messages", "actors/queue/outbox", "actors/queue/work", "internal/clock", "internal/store",
+		"actors/mail", "actors/queue/backlog", "actors/queue/messages", "actors/queue/work", "internal/clock", "internal/store",
 	},
 	"actors/queue/deliveries": {
-		"policies", "actors/mail", "actors/queue/acktimeouts", "actors/queue/backlog", "actors/queue/consumers", "actors/queue/content", "actors/queue/messages", "actors/queue/outbox",
+		"policies", "actors/mail", "actors/queue/acktimeouts", "actors/queue/backlog", "actors/queue/consumers", "actors/queue/content", "actors/queue/messages",
 		"actors/queue/sessions", "actors/queue/work", "internal/clock", "internal/message", "internal/store", "protocol",
 	},
 	"actors/queue/sessions": {"protocol", "actors/mail", "actors/queue/backlog", "actors/queue/consumers", "internal/store"},
 	"actors/queue/receivers": {
-		"actors/mail", "actors/queue/backlog", "actors/queue/consumers", "actors/queue/deliveries", "actors/queue/messages", "actors/queue/outbox", "actors/queue/paging", "actors/queue/sessions",
+		"actors/mail", "actors/queue/backlog", "actors/queue/consumers", "actors/queue/deliveries", "actors/queue/messages", "actors/queue/paging", "actors/queue/sessions",
 		"actors/queue/work", "internal/clock", "internal/store",
 	},
 	"actors/queue/duplicates":  {"protocol"},
 	"actors/queue/deferred":    {"actors/queue/backlog", "actors/queue/wheel", "internal/store"},
 	"actors/queue/acktimeouts": {"actors/queue/backlog", "actors/queue/consumers", "actors/queue/wheel", "internal/store"},
 	"actors/queue/backlog":     {"internal/budget", "internal/message", "actors/queue/wheel"},
-	"actors/queue/consumers":   {"protocol", "actors/mail", "actors/queue/outbox", "internal/seqmap"},
+	"actors/queue/consumers":   {"protocol", "actors/mail", "internal/seqmap"},
 	"actors/queue/content":     {"protocol", "actors/mail", "actors/queue/backlog", "internal/clock", "internal/message", "internal/store", "internal/topology/timeheaders"},
 	"actors/queue/deadletters": {
-		"policies", "actors/mail", "actors/queue/backlog", "actors/queue/content", "actors/queue/outbox", "actors/queue/paging",
+		"policies", "actors/mail", "actors/queue/backlog", "actors/queue/content", "actors/queue/paging",
 		"internal/clock", "internal/seqmap", "internal/store", "internal/topology",
 	},
 	"actors/queue/dueindex": {},
@@ -225,9 +225,8 @@ var rooms = map[string][]string{
 	},
 	"actors/queue/flowcontrol": {"actors/mail", "internal/message"},
 	"actors/queue/lease":       {},
-	"actors/queue/outbox":      {"actors/mail"},
-	"actors/queue/paging":      {"actors/queue/backlog", "actors/queue/content", "actors/queue/outbox", "actors/queue/records", "actors/queue/schedule", "internal/clock", "internal/store"},
-	"actors/queue/records":     {"actors/mail", "actors/queue/backlog", "actors/queue/content", "actors/queue/outbox", "internal/clock", "internal/message", "internal/store"},
+	"actors/queue/paging":      {"actors/mail", "actors/queue/backlog", "actors/queue/content", "actors/queue/records", "actors/queue/schedule", "internal/clock", "internal/store"},
+	"actors/queue/records":     {"actors/mail", "actors/queue/backlog", "actors/queue/content", "internal/clock", "internal/message", "internal/store"},
 	"actors/queue/wheel":       {},
 }
 
@@ -308,7 +307,7 @@ var pureRooms = []string{
 	"actors/connection/connevents", "actors/connection10/transactions", "actors/exchange/history", "actors/mail",
 	"actors/queue/acktimeouts", "actors/queue/backlog", "actors/queue/claims", "actors/queue/consumers", "actors/queue/content", "actors/queue/deadletters",
 	"actors/queue/deferred", "actors/queue/deliveries", "actors/queue/duplicates", "actors/queue/expiry", "actors/queue/flowcontrol", "actors/queue/inspect", "actors/queue/lease", "actors/queue/messages", "actors/queue/notices",
-	"actors/queue/outbox", "actors/queue/paging", "actors/queue/purge", "actors/queue/receivers", "actors/queue/records", "actors/queue/schedule", "actors/queue/sessions", "actors/queue/wheel", "actors/queue/work",
+	"actors/queue/paging", "actors/queue/purge", "actors/queue/receivers", "actors/queue/records", "actors/queue/schedule", "actors/queue/sessions", "actors/queue/wheel", "actors/queue/work",
 	"actors/session/config", "actors/session/transactions",
 	"actors/session/access", "actors/session/answers", "actors/session/batches", "actors/session/entities", "actors/session/incoming", "actors/session/management", "actors/session/settlement", "actors/session/sessionevents", "actors/session/temporary", "actors/session/tokens", "actors/session/transfers", "actors/session/window", "actors/vhost/refusal", "supervision/queries", "supervision/resources", "supervision/shovels",
 }

@@ -5,14 +5,8 @@ import "candlemark/actors/mail"
 // Mail is the mail of a turn, in order.
 type Mail struct {
 	Me             mail.Address // the actor
-	Out            []Post
+	Out            mail.Posts
 	watch, unwatch []mail.Address
-}
-
-// Post is one mail.
-type Post struct {
-	To   mail.Address
-	Mail any
 }
 
 // Self implements qos.Sender.
@@ -25,17 +19,13 @@ func (m *Mail) Watch(who mail.Address) { m.watch = append(m.watch, who) }
 func (m *Mail) Unwatch(who mail.Address) { m.unwatch = append(m.unwatch, who) }
 
 // Send implements qos.Sender. Mail without a recipient is dropped.
-func (m *Mail) Send(to mail.Address, what any) {
-	if to != nil {
-		m.Out = append(m.Out, Post{to, what})
-	}
-}
+func (m *Mail) Send(to mail.Address, what any) { m.Out.Send(to, what) }
 
 // CarryOut passes each mail to send, and empties m.
 func (m *Mail) CarryOut(send func(to mail.Address, what any)) {
 	for i, p := range m.Out {
 		send(p.To, p.Mail)
-		m.Out[i] = Post{}
+		m.Out[i] = mail.Post{}
 	}
 	m.Out = m.Out[:0]
 }

@@ -18,16 +18,10 @@ const (
 	Life = 120_000
 )
 
-// Post is mail to be sent.
-type Post struct {
-	To   mail.Address
-	What any
-}
-
 // Table holds the transactions of a connection. The zero value is empty.
 type Table struct {
 	Known  transactions.Known // transactions that can get more work
-	Out    []Post             // in order; emptied by the sender
+	Out    mail.Posts         // in order; emptied by the sender
 	open   []*transaction     // in the order of declaration, and so of deadline
 	serial uint64
 }
@@ -53,7 +47,7 @@ func (t *Table) Declare(m *mail.DeclareTransaction, now int64) {
 		t.open = slices.DeleteFunc(t.open, func(x *transaction) bool { return x.over })
 	}
 	if len(t.open) >= MaxOpen {
-		t.send(m.ReplyTo, &mail.DeclareTransactionReply{
+		t.Out.Send(m.ReplyTo, &mail.DeclareTransactionReply{
 			Reply: m.Done(amqp10.Errorf(amqp10.ResourceLimitExceeded, "a connection has at most %d transactions", MaxOpen)),
 		})
 		return
@@ -62,7 +56,7 @@ func (t *Table) Declare(m *mail.DeclareTransaction, now int64) {
 	id := binary.BigEndian.AppendUint64(nil, t.serial)
 	t.open = append(t.open, &transaction{id: string(id), session: m.Session, link: m.Link, deadline: now + Life})
 	t.Known.Set(id, true)
-	t.send(m.ReplyTo, &mail.DeclareTransactionReply{Reply: m.Done(nil), ID: id})
+	t.Out.Send(m.ReplyTo, &mail.DeclareTransactionReply{Reply: m.Done(nil), ID: id})
 }
 
 // Discharge commits or rolls back a transaction. sessions are all sessions of the connection.
@@ -70,7 +64,7 @@ func (t *Table) Discharge(m *mail.DischargeTransaction, sessions []mail.Address)
 	x := t.find(string(m.ID))
 	switch {
 	case x == nil || x.asked != nil:
-		t.send(m.ReplyTo, &mail.DischargeTransactionReply{Reply: m.Done(transactions.ErrUnknown())})
+		t.Out.Send(m.ReplyTo, &mail.DischargeTransactionReply{Reply: m.Done(transactions.ErrUnknown())})
 	case x.over:
 		x.asked, x.err = m, amqp10.Errorf(transactions.Timeout, "the transaction has taken longer than %d s", Life/1000)
 		t.end(x, sessions)
@@ -90,7 +84,7 @@ func (t *Table) Discharge(m *mail.DischargeTransaction, sessions []mail.Address)
 func (t *Table) begin(x *transaction, step mail.TransactionStep, who, sessions []mail.Address) {
 	x.step, x.waits = step, slices.Clone(who)
 	for _, s := range who {
-		t.send(s, &mail.StepTransaction{ID: x.id, Step: step})
+		t.Out.Send(s, &mail.StepTransaction{ID: x.id, Step: step})
 	}
 	t.proceed(x, sessions)
 }
@@ -141,14 +135,14 @@ func (t *Table) end(x *transaction, sessions []mail.Address) {
 	t.forget(x, sessions)
 	t.open = slices.DeleteFunc(t.open, func(y *transaction) bool { return x == y })
 	if x.asked != nil {
-		t.send(x.asked.ReplyTo, &mail.DischargeTransactionReply{Reply: x.asked.Done(x.err)})
+		t.Out.Send(x.asked.ReplyTo, &mail.DischargeTransactionReply{Reply: x.asked.Done(x.err)})
 	}
 }
 
 func (t *Table) forget(x *transaction, sessions []mail.Address) {
 	t.Known.Set([]byte(x.id), false)
 	for _, s := range sessions {
-		t.send(s, &mail.StepTransaction{ID: x.id, Step: mail.ForgetTransaction})
+		t.Out.Send(s, &mail.StepTransaction{ID: x.id, Step: mail.ForgetTransaction})
 	}
 }
 
@@ -236,5 +230,3 @@ func (t *Table) find(id string) *transaction {
 	}
 	return nil
 }
-
-func (t *Table) send(to mail.Address, what any) { t.Out = append(t.Out, Post{to, what}) }

@@ -34,7 +34,7 @@ func open(t *testing.T) *connection {
 // sent lists the mail since the last call: steps as "session step", answers as "declared" or "discharged" with their conditions.
 func (c *connection) sent() (all []string) {
 	for _, p := range c.Out {
-		switch m := p.What.(type) {
+		switch m := p.Mail.(type) {
 		case *mail.StepTransaction:
 			all = append(all, p.To.GetId()+" "+[...]string{"prepare", "publish", "settle", "forget"}[m.Step])
 		case *mail.DeclareTransactionReply:
@@ -65,8 +65,8 @@ func (c *connection) want(what string, want ...string) {
 // declare declares a transaction at a given time, on a link of session c.
 func (c *connection) declare(link uint32, now int64) []byte {
 	c.Helper()
-	c.Declare(&mail.DeclareTransaction{Session: c.sessions[2], Link: link}, now)
-	id := c.Out[0].What.(*mail.DeclareTransactionReply).ID
+	c.Declare(&mail.DeclareTransaction{Request: mail.Request{ReplyTo: c.sessions[2]}, Session: c.sessions[2], Link: link}, now)
+	id := c.Out[0].Mail.(*mail.DeclareTransactionReply).ID
 	c.want("declare", "declared")
 	if !c.Known.Has(id) {
 		c.Error("not known")
@@ -75,7 +75,7 @@ func (c *connection) declare(link uint32, now int64) []byte {
 }
 
 func (c *connection) discharge(id []byte, fail bool) {
-	c.Discharge(&mail.DischargeTransaction{ID: id, Fail: fail}, c.sessions)
+	c.Discharge(&mail.DischargeTransaction{Request: mail.Request{ReplyTo: c.sessions[2]}, ID: id, Fail: fail}, c.sessions)
 }
 
 func (c *connection) step(session int, id []byte, step mail.TransactionStep, work bool, err error) {
@@ -230,7 +230,7 @@ func TestLimit_TXN7(t *testing.T) {
 	for i := range MaxOpen {
 		c.declare(0, int64(i))
 	}
-	c.Declare(&mail.DeclareTransaction{Session: c.sessions[2]}, 0)
+	c.Declare(&mail.DeclareTransaction{Request: mail.Request{ReplyTo: c.sessions[2]}, Session: c.sessions[2]}, 0)
 	c.want("one more", "declared amqp:resource-limit-exceeded")
 	c.Expire(Life, c.sessions)
 	c.sent()

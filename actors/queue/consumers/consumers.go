@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"candlemark/actors/mail"
-	"candlemark/actors/queue/outbox"
 	"candlemark/internal/seqmap"
 	"candlemark/protocol"
 )
@@ -94,7 +93,7 @@ func (c *Consumer) room() int {
 
 // Set holds the consumers of a queue, and its channels.
 type Set struct {
-	out          *outbox.Outbox
+	out          *mail.Posts
 	queue        mail.Address
 	singleActive bool // the queue has x-single-active-consumer
 	takeover     bool // by a consumer of higher priority
@@ -117,7 +116,7 @@ type Set struct {
 
 // New returns the empty set of a queue. singleActive: one consumer at a time gets messages (DEC-11); takeover: a
 // consumer of higher priority replaces it.
-func New(out *outbox.Outbox, queue mail.Address, singleActive, takeover bool) Set {
+func New(out *mail.Posts, queue mail.Address, singleActive, takeover bool) Set {
 	return Set{out: out, queue: queue, singleActive: singleActive, takeover: takeover}
 }
 

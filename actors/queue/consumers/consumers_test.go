@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"candlemark/actors/mail"
-	"candlemark/actors/queue/outbox"
 	"candlemark/internal/testkit/address"
 
 	"go.uber.org/goleak"
@@ -22,7 +21,7 @@ var channels = []mail.Address{address.Named("a"), address.Named("b"), address.Na
 func TestSet(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 0))
-		s := New(&outbox.Outbox{}, address.Named("queue"), seed%2 == 0, seed%4 == 0)
+		s := New(&mail.Posts{}, address.Named("queue"), seed%2 == 0, seed%4 == 0)
 		for range 300 {
 			channel := channels[r.IntN(len(channels))]
 			switch c := s.any(r); r.IntN(14) {

@@ -49,12 +49,12 @@ func TestRemainingTTL(t *testing.T) {
 	f.Add(f.push(1000), store.Rejected)
 	f.Flush(at(400), 0, 1)
 	var got []string
-	for _, p := range f.out.Posts {
+	for _, p := range f.out {
 		for _, m := range p.Mail.(*mail.DeadLetter).Messages {
 			got = append(got, fmt.Sprint(m.Number, " ", m.TTL))
 		}
 	}
-	own := fmt.Sprint(f.out.Posts[1].Mail.(*mail.DeadLetter).Messages[0].TTL)
+	own := fmt.Sprint(f.out[1].Mail.(*mail.DeadLetter).Messages[0].TTL)
 	f.want(t, "TTLs", got, "1 600", "2 "+own, "3 "+own)
 }
 
@@ -117,7 +117,7 @@ func TestLossesAreCounted(t *testing.T) {
 	f.Add(f.push(0), store.Expired)
 	for want := range uint64(3) {
 		f.Flush(at(0), 0, 1)
-		if m := f.out.Posts[0].Mail.(*mail.DeadLetter); m.Epoch != want || f.Counts().Epoch != want {
+		if m := f.out[0].Mail.(*mail.DeadLetter); m.Epoch != want || f.Counts().Epoch != want {
 			t.Errorf("epoch %d, want %d", m.Epoch, want)
 		}
 		f.sent()

@@ -3,7 +3,6 @@ package deadletters
 import (
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
-	"candlemark/actors/queue/outbox"
 	"candlemark/actors/queue/paging"
 	"candlemark/internal/clock"
 	"candlemark/internal/seqmap"
@@ -41,7 +40,7 @@ type Parts struct {
 	Settings *policies.QueueSettings
 	Messages *backlog.Backlog
 	Pager    *paging.Pager
-	Out      *outbox.Outbox
+	Out      *mail.Posts
 }
 
 // Set holds the dead letters of a queue. A nil *Set is an empty set and valid for all methods except Add and Forward.

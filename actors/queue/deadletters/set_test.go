@@ -8,7 +8,6 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
-	"candlemark/actors/queue/outbox"
 	"candlemark/actors/queue/paging"
 	"candlemark/internal/clock"
 	"candlemark/internal/store"
@@ -28,7 +27,7 @@ type fixture struct {
 	settings policies.QueueSettings
 	messages backlog.Backlog
 	pager    paging.Pager
-	out      outbox.Outbox
+	out      mail.Posts
 	did      []string // calls of the owner's methods
 	seq      uint64
 }
@@ -82,7 +81,7 @@ func (f *fixture) push(deadline int64) backlog.Handle {
 
 // sent takes the mail sent: the reason and the ids of each.
 func (f *fixture) sent() (list []string) {
-	for _, p := range f.out.Posts {
+	for _, p := range f.out {
 		m := p.Mail.(*mail.DeadLetter)
 		line := m.Reason
 		for i := range m.Messages {
@@ -219,7 +218,7 @@ func TestDatesAreByTheWall_TTL35(t *testing.T) {
 	f := newFixture()
 	f.Add(f.push(0), store.Expired)
 	f.Flush(at(999), -3_600_000, 1)
-	if m := f.out.Posts[0].Mail.(*mail.DeadLetter); m.Time != start/1000-3600 {
+	if m := f.out[0].Mail.(*mail.DeadLetter); m.Time != start/1000-3600 {
 		t.Errorf("date %d", m.Time)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/consumers"
 	"candlemark/actors/queue/messages"
-	"candlemark/actors/queue/outbox"
 	"candlemark/actors/queue/work"
 	"candlemark/internal/clock"
 	"candlemark/internal/store"
@@ -28,7 +27,7 @@ type Parts struct {
 	Consumers *consumers.Set
 	Pending   *work.Pending
 	Limit     *uint16 // limit of messages per turn
-	Out       *outbox.Outbox
+	Out       *mail.Posts
 	Owner     Owner
 }
 

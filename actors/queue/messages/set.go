@@ -9,7 +9,6 @@ import (
 	"candlemark/actors/queue/duplicates"
 	"candlemark/actors/queue/expiry"
 	"candlemark/actors/queue/notices"
-	"candlemark/actors/queue/outbox"
 	"candlemark/actors/queue/paging"
 	"candlemark/actors/queue/records"
 	"candlemark/actors/queue/schedule"
@@ -56,14 +55,14 @@ type Set struct {
 	queue      *topology.Queue
 	vhost      *topology.VHost
 	self       mail.Address
-	out        *outbox.Outbox
+	out        *mail.Posts
 	draining   bool // the vhost has forgotten the queue
 	ended      bool // and it waits for no answers
 	moreDead   bool // its backlog is dead-lettered, too
 }
 
 // Init initialises the empty Set of a queue, which must not be copied afterwards.
-func (s *Set) Init(q *topology.Queue, v *topology.VHost, self mail.Address, settings policies.QueueSettings, b *budget.Budget, out *outbox.Outbox) {
+func (s *Set) Init(q *topology.Queue, v *topology.VHost, self mail.Address, settings policies.QueueSettings, b *budget.Budget, out *mail.Posts) {
 	s.queue, s.vhost, s.self, s.out, s.Settings = q, v, self, out, settings
 	s.Quorum = policies.KindOf(q.Arguments) == policies.KindQuorumQueue
 	s.Holds = q.Holds()

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"candlemark/actors/mail"
-	"candlemark/actors/queue/outbox"
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
 	"candlemark/internal/store"
@@ -22,7 +21,7 @@ func at(ms int64) clock.Instant { return clock.Instant((start + ms) * int64(time
 // fixture is a durable queue of persistent messages.
 type fixture struct {
 	Set
-	out outbox.Outbox
+	out mail.Posts
 }
 
 func newFixture(change ...func(*policies.QueueSettings)) *fixture {
@@ -125,7 +124,7 @@ func TestLastDeadLetters_LEASE13(t *testing.T) {
 	if !f.DeadLetterBacklog() || f.DeadLetterBacklog() || f.DeadLetters.Counts().Len != TurnLimit+1 {
 		t.Errorf("%+v", f.DeadLetters.Counts())
 	}
-	if f.DeadLetters.Flush(at(0), 0, 1); f.out.Posts[0].Mail.(*mail.DeadLetter).Guarantee != mail.Drop {
+	if f.DeadLetters.Flush(at(0), 0, 1); f.out[0].Mail.(*mail.DeadLetter).Guarantee != mail.Drop {
 		t.Error("somebody would have to wait")
 	}
 	f.Retire()

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
-	"candlemark/actors/queue/outbox"
 	"candlemark/actors/queue/records"
 	"candlemark/internal/clock"
 	"candlemark/internal/store"
@@ -28,7 +28,7 @@ type fixture struct {
 }
 
 func newFixture(idle int64) *fixture {
-	f := &fixture{Pager: New(), journal: records.New(&outbox.Outbox{}, true, false)}
+	f := &fixture{Pager: New(), journal: records.New(&mail.Posts{}, true, false)}
 	f.Idle = idle
 	f.Memory = Memory{Messages: &f.messages, Journal: &f.journal, OverLimit: true}
 	return f

@@ -4,7 +4,6 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/messages"
-	"candlemark/actors/queue/outbox"
 	"candlemark/actors/queue/work"
 	"candlemark/internal/clock"
 )
@@ -13,7 +12,7 @@ import (
 type Parts struct {
 	Messages *messages.Set
 	Pending  *work.Pending
-	Out      *outbox.Outbox
+	Out      *mail.Posts
 	Limit    int // of messages per turn
 }
 

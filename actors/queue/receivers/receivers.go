@@ -6,7 +6,6 @@ import (
 	"candlemark/actors/queue/consumers"
 	"candlemark/actors/queue/deliveries"
 	"candlemark/actors/queue/messages"
-	"candlemark/actors/queue/outbox"
 	"candlemark/actors/queue/sessions"
 	"candlemark/actors/queue/work"
 	"candlemark/internal/clock"
@@ -34,7 +33,7 @@ type Parts struct {
 	Takes     *deliveries.Deliveries
 	Pending   *work.Pending
 	Limit     *uint16 // limit of messages per turn
-	Out       *outbox.Outbox
+	Out       *mail.Posts
 	Owner     Owner
 }
 

@@ -6,7 +6,6 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/content"
-	"candlemark/actors/queue/outbox"
 	"candlemark/internal/store"
 )
 
@@ -18,7 +17,7 @@ type Writer struct {
 	Removed func(seq uint64)
 	// Until, unless nil, returns the time until which a deferred message is postponed, in wall ms; false if it is not.
 	Until    func(h backlog.Handle) (ms int64, ok bool)
-	out      *outbox.Outbox
+	out      *mail.Posts
 	commit   *Commit        // this turn's, nil for none
 	marks    []store.Record // this turn's records of changes
 	underWay []*Commit      // commits in the journal, oldest first
@@ -31,7 +30,7 @@ type Writer struct {
 }
 
 // New returns the Writer of a durable or transient queue. spilled: the journal has had a Spill of the queue.
-func New(out *outbox.Outbox, durable, spilled bool) Writer {
+func New(out *mail.Posts, durable, spilled bool) Writer {
 	return Writer{out: out, durable: durable, spilled: spilled}
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
-	"candlemark/actors/queue/outbox"
 	"candlemark/internal/store"
 	"candlemark/internal/testkit/address"
 )
@@ -17,7 +16,7 @@ var publisher mail.Address = address.Named("publisher")
 
 type fixture struct {
 	Writer
-	out outbox.Outbox
+	out mail.Posts
 	backlog.Backlog
 	seq uint64
 }
@@ -30,7 +29,7 @@ func newFixture(durable bool) *fixture {
 }
 
 func (f *fixture) replies() (list []*mail.EnqueueReply) {
-	for _, p := range f.out.Posts {
+	for _, p := range f.out {
 		list = append(list, p.Mail.(*mail.EnqueueReply))
 	}
 	return list

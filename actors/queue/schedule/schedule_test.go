@@ -4,10 +4,10 @@ import (
 	"slices"
 	"testing"
 
+	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/content"
 	"candlemark/actors/queue/expiry"
-	"candlemark/actors/queue/outbox"
 	"candlemark/actors/queue/records"
 	"candlemark/internal/store"
 	"candlemark/internal/topology/timeheaders"
@@ -27,7 +27,7 @@ type fixture struct {
 }
 
 func newFixture() *fixture {
-	return &fixture{Schedule: New(nil), w: records.New(&outbox.Outbox{}, true, false)}
+	return &fixture{Schedule: New(nil), w: records.New(&mail.Posts{}, true, false)}
 }
 
 func (f *fixture) enqueue(id string, due int64) {

@@ -5,19 +5,14 @@ import (
 	"candlemark/internal/definitions"
 )
 
-// outbox lists the effects of a turn, in the order in which the core decided them: an actor is spawned before it is
+// effects lists the effects of a turn, in the order in which the core decided them: an actor is spawned before it is
 // published, and is published before others are informed.
-type outbox struct {
-	// effects have one of the types below, or are func() for a change of published or stored state.
-	effects []any
+type effects struct {
+	// list has values of mail.Post and of the types below, and functions that change published or stored state.
+	list []any
 }
 
 type (
-	// post is a mail to be sent.
-	post struct {
-		to   mail.Address
-		mail any
-	}
 	// spawning spawns a child. The core has computed its address; the shell replaces it with the child's own.
 	spawning struct {
 		props props
@@ -43,31 +38,31 @@ type (
 	leaving struct{}
 )
 
-func (o *outbox) add(effect any) { o.effects = append(o.effects, effect) }
+func (o *effects) add(effect any) { o.list = append(o.list, effect) }
 
-// take returns the effects and empties the outbox.
-func (o *outbox) take() []any {
-	effects := o.effects
-	o.effects = nil
+// take returns the effects and empties the list.
+func (o *effects) take() []any {
+	effects := o.list
+	o.list = nil
 	return effects
 }
 
-func (o *outbox) send(to mail.Address, m any) { o.add(post{to, m}) }
+func (o *effects) send(to mail.Address, m any) { o.add(mail.Post{To: to, Mail: m}) }
 
 // reply sends an answer, if one was requested.
-func (o *outbox) reply(r mail.Request, answer any) {
+func (o *effects) reply(r mail.Request, answer any) {
 	if r.ReplyTo != nil {
 		o.send(r.ReplyTo, answer)
 	}
 }
 
 // done answers with TopologyReply.
-func (o *outbox) done(r mail.Request, err error) {
+func (o *effects) done(r mail.Request, err error) {
 	o.reply(r, &mail.TopologyReply{Reply: r.Done(err)})
 }
 
 // answer answers commands that are not executed.
-func (o *outbox) answer(cause mail.Cause, commands ...any) {
+func (o *effects) answer(cause mail.Cause, commands ...any) {
 	for _, m := range commands {
 		if a, ok := m.(mail.Answerable); ok {
 			if to, reply := a.Answer(cause); to != nil {
