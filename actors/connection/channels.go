@@ -10,10 +10,10 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// link is one opened channel. The actor keeps it until the channel has closed, the reader until the client opens its
+// channel is one opened channel. The actor keeps it until the channel has closed, the reader until the client opens its
 // number again.
-type link struct {
-	lifecycle.Link
+type channel struct {
+	lifecycle.Child
 
 	// For the reader only:
 	closing bool     // the client has sent close or close-ok
@@ -25,7 +25,7 @@ type link struct {
 // openChannel asks the actor for a channel. The reply, nil if the connection is closing, must not block.
 type openChannel struct {
 	id    uint16
-	reply chan<- *link
+	reply chan<- *channel
 }
 
 // openChannel spawns the channel and answers the client, or waits until the number is free: the client may reuse it as
@@ -35,7 +35,7 @@ func (c *connection) openChannel(ctx actor.Context, m *openChannel) {
 		m.reply <- nil
 		return
 	}
-	if c.Links[m.id] != nil {
+	if c.Children[m.id] != nil {
 		if c.opens == nil {
 			c.opens = make(map[uint16]*openChannel)
 		}
@@ -48,13 +48,13 @@ func (c *connection) openChannel(ctx actor.Context, m *openChannel) {
 		m.reply <- nil
 		return
 	}
-	c.Add(&l.Link)
+	c.Add(&l.Child)
 	c.sendOn(m.id, &protocol.ChannelOpenOk{})
 	m.reply <- l
 }
 
-func (c *connection) spawnChannel(ctx actor.Context, id uint16) (*link, error) {
-	if n := len(c.Links); c.session.ChannelMax != 0 && n >= int(c.session.ChannelMax) {
+func (c *connection) spawnChannel(ctx actor.Context, id uint16) (*channel, error) {
+	if n := len(c.Children); c.session.ChannelMax != 0 && n >= int(c.session.ChannelMax) {
 		return nil, protocol.ConnectionErrorf(protocol.NotAllowed,
 			"number of channels opened (%d) has reached the negotiated channel_max (%d)", n, c.session.ChannelMax)
 	}
@@ -65,7 +65,7 @@ func (c *connection) spawnChannel(ctx actor.Context, id uint16) (*link, error) {
 			Capabilities: c.session.capabilities, ClientProduct: c.session.product, Log: &c.Log, By: c.session.By,
 		})
 	})
-	return &link{Link: lifecycle.Link{ID: id, PID: pid}}, err
+	return &channel{Child: lifecycle.Child{ID: id, PID: pid}}, err
 }
 
 // channelClosed frees a number.
@@ -83,8 +83,8 @@ func (c *connection) channelClosed(ctx actor.Context, m *mail.ChannelClosed) {
 	c.DeleteExclusiveQueues(ctx)
 }
 
-// LinkFailed implements lifecycle.Protocol.
-func (c *connection) LinkFailed(ctx actor.Context, l *lifecycle.Link) {
+// ChildFailed implements lifecycle.Protocol.
+func (c *connection) ChildFailed(ctx actor.Context, l *lifecycle.Child) {
 	c.channelClosed(ctx, &mail.ChannelClosed{ID: l.ID, Channel: l.PID})
 	c.Fail(ctx, fmt.Errorf("channel %d failed", l.ID))
 }

@@ -20,7 +20,7 @@ func New(cfg Config) actor.Actor {
 }
 
 var words = lifecycle.Words{
-	Protocol: "AMQP 0-9-1", Links: "channels", Link: "channel", Silent: "missed heartbeats from client",
+	Protocol: "AMQP 0-9-1", Children: "channels", Child: "channel", Silent: "missed heartbeats from client",
 }
 
 // connection is the actor. The fields below the line belong to its turns; the reader uses only the fields above.

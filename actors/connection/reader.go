@@ -16,16 +16,16 @@ type reader struct {
 	// For the reader only:
 	session  *session // nil until the handshake is done
 	frameMax uint32
-	links    map[uint16]*link
-	current  *link   // channel of the current run of frames
-	touched  []*link // channels with runs to be sent
-	opening  chan *link
+	channels map[uint16]*channel
+	current  *channel   // channel of the current run of frames
+	touched  []*channel // channels with runs to be sent
+	opening  chan *channel
 	handled  chan struct{}
 }
 
 func (r *reader) init(c *connection) {
 	r.c = c
-	r.opening, r.handled = make(chan *link, 1), make(chan struct{}, 1)
+	r.opening, r.handled = make(chan *channel, 1), make(chan struct{}, 1)
 	c.InitReader(r, r.flush)
 }
 

@@ -14,14 +14,14 @@ const openPatience = 30 * time.Second
 
 // route handles a frame that does not belong to the current run. It returns the channel that gets the frame, nil if
 // there is none or the frame was handled.
-func (r *reader) route(f protocol.Frame) (*link, error) {
+func (r *reader) route(f protocol.Frame) (*channel, error) {
 	if f.Channel == 0 {
 		return nil, r.control(f)
 	}
 	if f.Type == protocol.FrameHeartbeat {
 		return nil, f.Unexpected()
 	}
-	l := r.links[f.Channel]
+	l := r.channels[f.Channel]
 	switch {
 	case l == nil:
 		return nil, r.begin(f)
@@ -90,16 +90,16 @@ func (r *reader) begin(f protocol.Frame) error {
 	if l == nil {
 		return err
 	}
-	if r.links == nil {
-		r.links = make(map[uint16]*link)
+	if r.channels == nil {
+		r.channels = make(map[uint16]*channel)
 	}
-	r.links[f.Channel] = l
+	r.channels[f.Channel] = l
 	return nil
 }
 
-// open asks the actor for a channel. It returns no link and no error if the connection is closing; the actor is not
+// open asks the actor for a channel. It returns no channel and no error if the connection is closing; the actor is not
 // asked then, as at most one reply may stay unread.
-func (r *reader) open(id uint16) (*link, error) {
+func (r *reader) open(id uint16) (*channel, error) {
 	if lifecycle.IsClosed(r.c.Stopping) {
 		return nil, nil
 	}
@@ -118,7 +118,7 @@ func (r *reader) open(id uint16) (*link, error) {
 
 // late handles a frame after the client's channel.close or close-ok. When both sides close at once another close-ok
 // is due; the frame is passed on as a copy, so that no credit is lost if the channel ends meanwhile.
-func (r *reader) late(l *link, f protocol.Frame) error {
+func (r *reader) late(l *channel, f protocol.Frame) error {
 	if !ofClassChannel(f) {
 		if l.Ended.Load() {
 			return r.begin(f)
@@ -197,7 +197,7 @@ func (r *reader) flush() {
 }
 
 // inbound returns the mail with the channel's runs.
-func (l *link) inbound() *mail.Inbound {
+func (l *channel) inbound() *mail.Inbound {
 	if len(l.more) > 0 {
 		return &mail.Inbound{Runs: append(append(make([][]byte, 0, 1+len(l.more)), l.first), l.more...)}
 	}

@@ -21,7 +21,7 @@ func New(cfg Config) actor.Actor {
 }
 
 var words = lifecycle.Words{
-	Protocol: "AMQP 1-0", Logged: "AMQP 1.0", Links: "sessions", Link: "the session of channel",
+	Protocol: "AMQP 1-0", Logged: "AMQP 1.0", Children: "sessions", Child: "the session of channel",
 	Silent: "missed frames from client within its idle time-out",
 }
 
@@ -93,14 +93,14 @@ func (c *connection) Heartbeat(b []byte) []byte { return amqp10.AppendHeartbeat(
 func (c *connection) Alarmed() {
 	if blocked := c.Alarm.Reason != ""; blocked != c.blocked {
 		c.blocked = blocked
-		for _, l := range c.Links {
+		for _, l := range c.Children {
 			c.tellAlarm(l)
 		}
 	}
 }
 
 // tellAlarm informs a session about an alarm or its end.
-func (c *connection) tellAlarm(l *lifecycle.Link) {
+func (c *connection) tellAlarm(l *lifecycle.Child) {
 	if c.blocked {
 		c.Root.Send(l.PID, &mail.Block{Reason: c.Alarm.Reason})
 	} else {

@@ -20,17 +20,17 @@ type reader struct {
 	peer     *peer // nil until the handshake is done
 	opening  bool  // the protocol headers have been exchanged
 	frameMax uint32
-	links    map[uint16]*link
-	current  *link   // session of the current run of frames
-	touched  []*link // sessions with runs to be sent
-	began    chan *link
+	sessions map[uint16]*session
+	current  *session   // session of the current run of frames
+	touched  []*session // sessions with runs to be sent
+	began    chan *session
 	handled  chan struct{}
 }
 
 func (r *reader) init(c *connection) {
 	r.c = c
-	r.began, r.handled = make(chan *link, 1), make(chan struct{}, 1)
-	r.links = map[uint16]*link{}
+	r.began, r.handled = make(chan *session, 1), make(chan struct{}, 1)
+	r.sessions = map[uint16]*session{}
 	r.Grace = alarmGrace
 	c.InitReader(r, r.flush)
 }

@@ -14,7 +14,7 @@ const beginPatience = 30 * time.Second
 
 // route handles a frame that does not belong to the current run. It returns the session that gets the frame, nil if
 // there is none or the frame was handled.
-func (r *reader) route(f amqp10.Frame) (*link, error) {
+func (r *reader) route(f amqp10.Frame) (*session, error) {
 	if f.Type != amqp10.FrameAMQP {
 		return nil, amqp10.Errorf(amqp10.FramingError, "a SASL frame behind SASL")
 	}
@@ -25,7 +25,7 @@ func (r *reader) route(f amqp10.Frame) (*link, error) {
 	if !ok {
 		return nil, amqp10.Errorf(amqp10.DecodeError, "a frame without a performative")
 	}
-	l := r.links[f.Channel]
+	l := r.sessions[f.Channel]
 	switch {
 	case code == amqp10.CodeClose:
 		if _, _, err := f.Decode(); err != nil {
@@ -86,7 +86,7 @@ func (r *reader) begin(f amqp10.Frame) error {
 	select {
 	case l := <-r.began:
 		if l != nil {
-			r.links[f.Channel] = l
+			r.sessions[f.Channel] = l
 		}
 	case <-r.c.Stopping:
 	case <-late:

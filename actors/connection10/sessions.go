@@ -8,10 +8,10 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// link is one session. The actor keeps it until the session has ended, the
+// session is one session. The actor keeps it until the session has ended, the
 // reader until the client begins another on its channel.
-type link struct {
-	lifecycle.Link
+type session struct {
+	lifecycle.Child
 
 	// For the reader only:
 	closing bool     // the client has sent end
@@ -22,7 +22,7 @@ type link struct {
 type beginSession struct {
 	channel uint16
 	begin   Begin
-	reply   chan<- *link
+	reply   chan<- *session
 }
 
 // beginSession spawns the session, which answers the client itself, or waits until the channel is free: the client may
@@ -32,7 +32,7 @@ func (c *connection) beginSession(ctx actor.Context, m *beginSession) {
 		m.reply <- nil
 		return
 	}
-	if c.Links[m.channel] != nil {
+	if c.Children[m.channel] != nil {
 		c.begins[m.channel] = m
 		return
 	}
@@ -42,21 +42,21 @@ func (c *connection) beginSession(ctx actor.Context, m *beginSession) {
 		m.reply <- nil
 		return
 	}
-	c.Add(&l.Link)
+	c.Add(&l.Child)
 	if c.blocked {
-		c.tellAlarm(&l.Link)
+		c.tellAlarm(&l.Child)
 	}
 	m.reply <- l
 }
 
-func (c *connection) spawnSession(ctx actor.Context, m *beginSession) (*link, error) {
+func (c *connection) spawnSession(ctx actor.Context, m *beginSession) (*session, error) {
 	pid, err := c.Spawn(ctx, m.channel, func() *actor.Props {
 		return c.cfg.NewSession(SessionSpec{
 			Channel: m.channel, Begin: m.begin, Connection: c.Self, Name: c.Name, Container: c.peer.open.ContainerID, Outbox: c.Outbox, Gate: c.Gate, Arrivals: c.Arrivals,
 			FrameMax: c.peer.FrameMax, VHost: c.peer.VHost, User: c.peer.User, Peer: c.reader.whom(), By: c.peer.By, Tokens: &c.tokens.table, Transactions: &c.work.Known, Log: &c.Log,
 		})
 	})
-	return &link{Link: lifecycle.Link{ID: m.channel, PID: pid}}, err
+	return &session{Child: lifecycle.Child{ID: m.channel, PID: pid}}, err
 }
 
 // sessionEnded frees a channel.
@@ -72,8 +72,8 @@ func (c *connection) sessionEnded(ctx actor.Context, m *mail.ChannelClosed) {
 	c.DeleteExclusiveQueues(ctx)
 }
 
-// LinkFailed implements lifecycle.Protocol.
-func (c *connection) LinkFailed(ctx actor.Context, l *lifecycle.Link) {
+// ChildFailed implements lifecycle.Protocol.
+func (c *connection) ChildFailed(ctx actor.Context, l *lifecycle.Child) {
 	transact(c, &sessionFailed{l.PID})
 	c.sessionEnded(ctx, &mail.ChannelClosed{ID: l.ID, Channel: l.PID})
 	c.Fail(ctx, amqp10.Errorf(amqp10.InternalError, "the session of channel %d failed", l.ID))

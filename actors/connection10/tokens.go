@@ -50,7 +50,7 @@ func (c *connection) tokenDue() {
 
 // announceAccess makes the sessions check links to addresses in the given scopes again.
 func (c *connection) announceAccess(scopes ...string) {
-	for _, l := range c.Links {
+	for _, l := range c.Children {
 		c.Root.Send(l.PID, &mail.AccessChanged{Scopes: scopes})
 	}
 }

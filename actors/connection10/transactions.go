@@ -15,8 +15,8 @@ type sessionFailed struct{ pid mail.Address }
 func transact(c *connection, m any) {
 	t := &c.work
 	now := c.cfg.Clock.Now().Floor()
-	sessions := make([]mail.Address, 0, len(c.Links))
-	for _, l := range c.Links {
+	sessions := make([]mail.Address, 0, len(c.Children))
+	for _, l := range c.Children {
 		sessions = append(sessions, l.PID)
 	}
 	switch m := m.(type) {

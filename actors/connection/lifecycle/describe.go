@@ -21,7 +21,7 @@ func (l *Life) describe(m *mail.DescribeConnection) {
 		BytesIn: l.reader.Input.Octets.Load(), Reads: uint64(l.reader.Input.Reads.Load()),
 		BytesOut: l.writer.Octets.Load(), Writes: uint64(l.writer.Writes.Load()),
 	}
-	for id, k := range l.Links {
+	for id, k := range l.Children {
 		info.Channels = append(info.Channels, mail.ChannelLink{ID: id, PID: k.PID})
 	}
 	slices.SortFunc(info.Channels, func(a, b mail.ChannelLink) int { return cmp.Compare(a.ID, b.ID) })

@@ -65,7 +65,7 @@ func (l *Life) Close(ctx actor.Context) {
 	l.State = Closing
 	l.leaveRunning()
 	l.Arm(l.cfg.CloseTimeout)
-	for _, k := range l.Links {
+	for _, k := range l.Children {
 		l.Root.Send(k.PID, &mail.CloseChannel{})
 	}
 	l.DeleteExclusiveQueues(ctx)
@@ -83,7 +83,7 @@ func (l *Life) leaveRunning() {
 // DeleteExclusiveQueues deletes the exclusive queues of a closing connection once no channel or session is left:
 // clients expect them to be deleted when the connection is closed.
 func (l *Life) DeleteExclusiveQueues(ctx actor.Context) {
-	if l.State != Closing || len(l.Links) > 0 || l.released {
+	if l.State != Closing || len(l.Children) > 0 || l.released {
 		return
 	}
 	l.released = true

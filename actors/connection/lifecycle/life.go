@@ -28,8 +28,8 @@ type Protocol interface {
 	Alarmed()
 	// Fail ends a running connection with an error for the client.
 	Fail(ctx actor.Context, err error)
-	// LinkFailed is called when a channel or session has ended without ChannelClosed.
-	LinkFailed(ctx actor.Context, l *Link)
+	// ChildFailed is called when a channel or session has ended without ChannelClosed.
+	ChildFailed(ctx actor.Context, l *Child)
 	// SendClose sends the last frame. answered: the client has closed the connection, and nothing follows. hurried: the
 	// client may not be reading.
 	SendClose() (answered, hurried bool)
@@ -41,8 +41,8 @@ type Protocol interface {
 type Words struct {
 	Protocol string // in answers to DescribeConnection
 	Logged   string // in the log, "" for none
-	Links    string // "channels" or "sessions"
-	Link     string // one of them, before its number
+	Children string // "channels" or "sessions"
+	Child    string // one of them, before its number
 	Silent   string // reason for closing the connection of a silent peer
 }
 
@@ -69,14 +69,14 @@ type Life struct {
 	over     chan struct{} // of an alarm; capacity 1: a token means "check again"
 
 	// ---
-	State  State
-	Links  map[uint16]*Link
-	Alarm  Alarm
-	Leaves bool // the actor stops after its last channel or session
-	Passed bool // another actor has the socket
+	State    State
+	Children map[uint16]*Child
+	Alarm    Alarm
+	Leaves   bool // the actor stops after its last channel or session
+	Passed   bool // another actor has the socket
 
 	peer     *Peer  // nil until the handshake is done
-	serial   uint64 // links opened so far, for unique names
+	serial   uint64 // channels or sessions opened so far, for unique names
 	lost     bool   // the socket is dead
 	released bool   // the vhost has released its queues
 	pulse    Pulse
@@ -192,13 +192,13 @@ func (l *Life) stop() {
 	l.protocol.Stop()
 	l.Outbox.Close()
 	l.leaveRunning()
-	for _, k := range l.Links {
+	for _, k := range l.Children {
 		l.forget(k)
 	}
 	if l.peer != nil {
 		connevents.Closed(l.cfg.Events, l.peer.By, l.Self.Id, l.info)
 	}
-	clear(l.Links)
+	clear(l.Children)
 	l.Turnover.Lock()
 	close(l.Done)
 	l.Turnover.Unlock()

@@ -32,8 +32,8 @@ func (l *Life) timerFired(ctx actor.Context, m *timerFired) {
 	case Running:
 		l.beat(ctx)
 	case Closing:
-		l.Log.Warn().Int(l.words.Links, len(l.Links)).Msg(l.words.Links + " or vhost do not answer, closing without them")
-		for _, k := range l.Links {
+		l.Log.Warn().Int(l.words.Children, len(l.Children)).Msg(l.words.Children + " or vhost do not answer, closing without them")
+		for _, k := range l.Children {
 			ctx.Stop(k.PID)
 		}
 		l.becomeClosed(ctx)

@@ -10,8 +10,8 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// Link is one open channel or session.
-type Link struct {
+// Child is one open channel or session.
+type Child struct {
 	ID    uint16
 	PID   *actor.PID
 	Ended atomic.Bool
@@ -29,34 +29,34 @@ func (l *Life) Spawn(ctx actor.Context, id uint16, props func() *actor.Props) (*
 	pid, err := ctx.SpawnNamed(props(), fmt.Sprintf("channel/%d.%d", id, l.serial))
 	if err != nil {
 		l.discount()
-		return nil, fmt.Errorf("spawning %s %d: %w", l.words.Link, id, err)
+		return nil, fmt.Errorf("spawning %s %d: %w", l.words.Child, id, err)
 	}
 	return pid, nil
 }
 
 // Add adds a channel or session that was spawned.
-func (l *Life) Add(k *Link) {
-	if l.Links == nil {
-		l.Links = make(map[uint16]*Link)
+func (l *Life) Add(k *Child) {
+	if l.Children == nil {
+		l.Children = make(map[uint16]*Child)
 	}
-	l.Links[k.ID] = k
+	l.Children[k.ID] = k
 	connevents.Channel(l.cfg.Events, "channel.created", l.peer.By, k.ID, k.PID.Id, l.info)
 }
 
 // Remove frees the number of a channel or session that has ended. It reports whether the number belonged to who; nil
 // matches any actor.
 func (l *Life) Remove(id uint16, who mail.Address) bool {
-	k := l.Links[id]
+	k := l.Children[id]
 	if k == nil || who != nil && !mail.Same(k.PID, who) {
 		return false
 	}
 	k.Ended.Store(true)
-	delete(l.Links, id)
+	delete(l.Children, id)
 	l.forget(k)
 	return true
 }
 
-func (l *Life) forget(k *Link) {
+func (l *Life) forget(k *Child) {
 	connevents.Channel(l.cfg.Events, "channel.closed", l.peer.By, k.ID, k.PID.Id, l.info)
 	l.discount()
 }
@@ -69,9 +69,9 @@ func (l *Life) discount() {
 
 // peerGone handles the end of an actor.
 func (l *Life) peerGone(ctx actor.Context, who mail.Address) {
-	for _, k := range l.Links {
+	for _, k := range l.Children {
 		if mail.Same(k.PID, who) {
-			l.protocol.LinkFailed(ctx, k)
+			l.protocol.ChildFailed(ctx, k)
 			return
 		}
 	}
