@@ -25,7 +25,7 @@ var histories = regexp.MustCompile(`, (expired|rejected|maxlen|delivery_limit) i
 // A comment that matches counting says that clients of AMQP 1.0, unlike those of 0-9-1, see how often redelivered messages of the
 // file's classic queues came back (DL-9).
 var (
-	counting    = regexp.MustCompile(`(?m)^# In AMQP 1\.0 what is redelivered (came back \d+ times)`)
+	counting    = regexp.MustCompile(`(?m)^# In AMQP 1\.0 redelivered messages (came back \d+ times)`)
 	redelivered = regexp.MustCompile(`(?m)redelivered$`)
 )
 

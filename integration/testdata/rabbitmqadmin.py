@@ -1,5 +1,5 @@
-# Runs the script that is named with each of the argument lists on standard input, which is cheaper than as many processes,
-# and writes what each wrote and its exit code.
+# Runs the named script with each of the argument lists on standard input, in one process because that is cheaper than one each,
+# and writes the output and the exit code of each run.
 import contextlib
 import io
 import json

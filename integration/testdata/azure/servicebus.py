@@ -45,5 +45,5 @@ try:
     with client.get_queue_sender("none") as sender:
         sender.send_messages(ServiceBusMessage("lost"))
     raise AssertionError("sent to a missing queue")
-except ServiceBusAuthenticationError as refused:  # for each refused token, with the code of the refusal
+except ServiceBusAuthenticationError as refused:  # the SDK raises it for any refused token, with the status code in its text
     assert "404" in str(refused), refused

@@ -1,4 +1,4 @@
-"""Celery: a worker of its own process, results over rpc://, control, ETA, expiry, warm shutdown."""
+"""Celery: a worker in its own process, results over rpc://, control, ETA, expiry, warm shutdown."""
 import os
 import signal
 import subprocess
@@ -10,7 +10,7 @@ os.environ["BROKER"] = f"amqp://guest:guest@127.0.0.1:{sys.argv[1]}//"
 os.environ["C_FORCE_ROOT"] = "1"
 os.chdir(os.path.dirname(os.path.abspath(__file__)))
 
-from celery import group  # noqa: E402 the broker's address comes first
+from celery import group  # noqa: E402 the broker's address must be set first
 from tasks import add, app, fail, now, third_time_lucky  # noqa: E402
 
 PATIENCE = 30
@@ -32,12 +32,12 @@ def eventually(what, f):
 
 
 def asked():
-    """A question to workers, which the first one answers."""
+    """Returns an inspector of workers that takes the first answer."""
     return app.control.inspect(timeout=2, limit=1)
 
 
 def waiting(queue):
-    """How many tasks are ready in a queue."""
+    """Returns the number of tasks ready in a queue."""
     with app.connection_for_write() as connection:
         return connection.default_channel.queue_declare(queue, passive=True).message_count
 
@@ -63,7 +63,7 @@ def results():
 
 
 def countdown():
-    """Held until their time, more than the prefetch, and nothing else has to wait for them."""
+    """The worker holds tasks until they are due, more than its prefetch, and other tasks do not wait for them."""
     for _ in range(HELD):
         now.apply_async(countdown=HOUR)
     eventually("the worker holds all", lambda: [
@@ -76,7 +76,7 @@ def countdown():
 
 
 def expires():
-    """The broker drops what nobody took in time."""
+    """The broker drops a task that no worker consumed before it expired."""
     late = add.apply_async((1, 1), queue="later", expires=0.2)
     eventually("it expires", lambda: waiting("later") == 0)
     app.control.add_consumer("later", reply=True, timeout=PATIENCE, limit=1)
@@ -85,11 +85,11 @@ def expires():
 
 
 def shutdown(worker):
-    """What the worker still holds goes back."""
+    """Tasks that the worker holds at its shutdown are requeued."""
     worker.send_signal(signal.SIGTERM)
     try:
         equal(worker.wait(PATIENCE), 0)
-    except subprocess.TimeoutExpired:  # Celery before 5.3 hangs if the signal comes at a bad moment (celery/celery#7339)
+    except subprocess.TimeoutExpired:  # Celery before 5.3 can hang after the signal (celery/celery#7339)
         print("the worker does not end, and is killed", file=sys.stderr)
         os.killpg(worker.pid, signal.SIGKILL)
         worker.wait()
@@ -118,7 +118,7 @@ def main():
             raise
         finally:
             if worker.poll() is None:
-                os.killpg(worker.pid, signal.SIGKILL)  # its processes, too
+                os.killpg(worker.pid, signal.SIGKILL)  # with its child processes
                 worker.wait()
 
 

@@ -1,4 +1,4 @@
-"""What the worker knows. It prefetches as many tasks as it has processes, 2."""
+"""The tasks of the worker. It prefetches as many tasks as it has processes: 2."""
 import os
 import time
 

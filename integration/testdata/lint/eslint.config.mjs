@@ -1,4 +1,4 @@
-// What tsc does not see. Names that are not defined are its business.
+// Rules for errors that tsc does not report. It reports undefined names, so no-undef is not among them.
 const rules = [
   'array-callback-return', 'constructor-super', 'default-case-last', 'dot-notation', 'eqeqeq', 'for-direction', 'getter-return', 'no-async-promise-executor', 'no-caller', 'no-class-assign', 'no-compare-neg-zero',
   'no-cond-assign', 'no-const-assign', 'no-constant-binary-expression', 'no-constant-condition', 'no-constructor-return', 'no-control-regex', 'no-debugger', 'no-dupe-class-members', 'no-dupe-else-if', 'no-dupe-keys',

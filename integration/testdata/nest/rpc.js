@@ -50,7 +50,7 @@ class Answers {
   }
 }
 
-// What TypeScript's decorators would do.
+// handle applies the decorators to a method, as TypeScript would.
 function handle(method, decorator) {
   Payload()(Answers.prototype, method, 0);
   Ctx()(Answers.prototype, method, 1);

@@ -103,7 +103,7 @@ const jobs = {
 
   async refused(connection) {
     const ch = await connection.createChannel();
-    ch.on('error', () => {}); // the answer says it
+    ch.on('error', () => {}); // checkQueue rejects with the same error
     await assert.rejects(ch.checkQueue('not.there'), { code: 404 });
     const other = await connection.createChannel();
     await other.assertExchange('node', 'topic', { durable: false, autoDelete: true });

@@ -1,4 +1,4 @@
-// Runs a script's main function: the program fails if that does, or takes too long.
+// Runs a script's main function; the program fails if the function fails or takes longer than a minute.
 module.exports = (main) => {
   setTimeout(() => {
     console.error('it takes too long');

@@ -1,4 +1,5 @@
-// npm's @azure/service-bus, over WebSocket with a second argument: send a batch, peek, receive with locks, renew, abandon, defer, schedule, cancel, complete, dead-letter, receive and delete, rules.
+// npm's @azure/service-bus, over WebSocket if there is a second argument: send a batch, peek, receive with locks, renew,
+// abandon, defer, schedule, cancel, complete, dead-letter, receive and delete, rules.
 const assert = require('node:assert');
 const { ServiceBusClient } = require('@azure/service-bus');
 
@@ -53,7 +54,7 @@ async function main() {
   await client.close();
 }
 
-// A subscription's rules are added, listed and removed, and select.
+// Rules of a subscription are added, listed and removed, and select its messages.
 async function rules(client) {
   const manager = client.createRuleManager('events', 'all');
   const list = async () => (await manager.getRules()).sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -85,7 +86,7 @@ async function rules(client) {
   await assert.rejects(client.createRuleManager('events', 'none').getRules());
 }
 
-// A correlation filter compares all fields; the message comes back with them.
+// A correlation filter compares all its fields; the message is received with the same values.
 async function allFields(client, manager, receiver) {
   const message = { correlationId: 'c', messageId: 'm', to: 't', replyTo: 'r', subject: 's', sessionId: 'i', replyToSessionId: 'j', contentType: 'text/x' };
   await manager.createRule('allFields', message);
@@ -99,7 +100,7 @@ async function allFields(client, manager, receiver) {
   await manager.deleteRule('allFields');
 }
 
-// A rule with an action brings a copy of its own.
+// A rule with an action delivers a separate copy, changed by the action.
 async function acts(client, manager, list, receiver) {
   const text = "SET n = n * 2; SET sys.To = 'there'; SET sys.CorrelationId = newid(); REMOVE gift";
   await manager.createRule('acts', { sqlExpression: 'n > 0' }, { sqlExpression: text });

@@ -6,7 +6,7 @@ const { ServiceBusAdministrationClient } = require('@azure/service-bus');
 
 const port = Number(process.argv[2]);
 
-// What is meant for HTTPS goes to the port with plain HTTP: the client has no setting for that.
+// HTTPS requests are sent to the port over plain HTTP: the client has no setting for plain HTTP.
 https.request = (options, done) => http.request({
   host: '127.0.0.1', port, method: options.method, path: options.path, headers: options.headers,
 }, done);
@@ -17,7 +17,7 @@ async function all(pages) {
   return items;
 }
 
-// changes changes a topic, its subscription and a rule of that, and lists them.
+// changes updates and lists a topic, its subscription and a rule of the subscription.
 async function changes(c, rule) {
   const topic = await c.getTopic('js-topic');
   Object.assign(topic, { defaultMessageTimeToLive: 'PT2H', userMetadata: 'mine', status: 'SendDisabled' });
@@ -45,7 +45,7 @@ async function changes(c, rule) {
   assert.deepStrictEqual(await all(c.listSubscriptions('js-topic')), []);
 }
 
-// everything creates a queue with all properties that there are.
+// everything creates a queue with many properties at once and reads them back.
 async function everything(c) {
   const given = {
     lockDuration: 'PT45S', maxSizeInMegabytes: 2048, maxMessageSizeInKilobytes: 1024, requiresDuplicateDetection: true, requiresSession: true, defaultMessageTimeToLive: 'P1D',

@@ -1,4 +1,4 @@
-// npm's @azure/service-bus: sessions by name and the next one, order, state, locks, a subscription, deferral.
+// npm's @azure/service-bus: sessions by name and the next available one, order, state, locks, subscribe, deferral.
 const assert = require('node:assert');
 const { ServiceBusClient } = require('@azure/service-bus');
 

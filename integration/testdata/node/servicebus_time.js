@@ -20,7 +20,7 @@ async function one(receiver, body) {
   return message;
 }
 
-// The queue's default is also the ceiling of a message's own TTL.
+// The queue's default TTL is also the maximum of a message's own TTL.
 async function expires(client) {
   await client.createSender('brief').sendMessages([{ body: 'default' }, { body: 'capped', timeToLive: 3600000 }, { body: 'own', timeToLive: 10 }]);
   const dead = client.createReceiver('brief', { subQueueType: 'deadLetter', ...once });
@@ -66,7 +66,7 @@ async function fails(client) {
     assert.ok(message.lockedUntilUtc > new Date());
     await dead.abandonMessage(message);
   }
-  await new Promise((resolve, reject) => { // the client renews locks meanwhile, and so needs their ends
+  await new Promise((resolve, reject) => { // subscribe renews locks and reports an error for a delivery without the end of its lock
     dead.subscribe({ processMessage: async (message) => resolve(message), processError: async ({ error }) => reject(error) });
   });
 }
@@ -84,7 +84,7 @@ async function duplicates(client) {
   assert.deepStrictEqual(bodies, ['first', 'another']);
 }
 
-// A batch that is full takes no more; the receiver that subscribes gets all of it, in order.
+// A full batch accepts no further message; a receiver that subscribes gets all of its messages, in order.
 async function batches(client) {
   const sender = client.createSender('batches');
   const batch = await sender.createMessageBatch({ maxSizeInBytes: 2000 });
@@ -109,7 +109,7 @@ async function batches(client) {
   await kinds(sender, client.createReceiver('batches', once));
 }
 
-// Messages with a value or a sequence as body, and one that is too large.
+// Messages with a value, a sequence or data as body are received as sent; one that is too large is rejected.
 async function kinds(sender, receiver) {
   for (const [bodyType, body] of [['value', { a: 1 }], ['sequence', [1, 'x']], ['data', 'text']]) {
     await sender.sendMessages({ body, bodyType, properties: { subject: 's' }, messageAnnotations: { mine: 5 } });

@@ -92,7 +92,7 @@ $jobs = [
         equal($q->get() ?: null, null);
     },
 
-    // A queue per delay, which outlives its messages a little; declaring it again renews its lease.
+    // Each delay has a queue, which expires some time after its messages; redeclaring it renews its lease.
     'delayed as Symfony does' => function (AMQPChannel $ch): void {
         $x = new AMQPExchange($ch);
         $x->setName('php.delays');

@@ -7,7 +7,7 @@ def confirmed(ch):
     ch.confirm_delivery()
     queue = common.queue(ch)
     for i in range(100):
-        ch.basic_publish("", queue, str(i))  # raises when it is refused
+        ch.basic_publish("", queue, str(i))  # raises an exception if the publish is refused
     common.equal([int(b) for b in common.drain(ch, queue)], list(range(100)))
 
 

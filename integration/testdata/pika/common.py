@@ -1,4 +1,4 @@
-"""What the scripts share: each is given the port of a broker and runs its jobs, one after the other."""
+"""Functions shared by the scripts. Each script gets the port of a broker as its argument and runs its jobs one after the other."""
 import sys
 import time
 
@@ -36,7 +36,7 @@ def drain(ch, queue):
 
 
 def wait(ch, queue, count):
-    """The next deliveries, with when they came."""
+    """Returns the next deliveries, each with its time of arrival."""
     got = []
     for method, properties, body in ch.consume(queue, auto_ack=True, inactivity_timeout=PATIENCE):
         if method is None:
@@ -53,7 +53,7 @@ def equal(got, want):
 
 
 def refused(code, text, f, *args, **kwargs):
-    """The call closes its channel with this error."""
+    """Checks that the broker closes the channel of the call with this error."""
     try:
         f(*args, **kwargs)
     except pika.exceptions.ChannelClosedByBroker as e:

@@ -1,4 +1,4 @@
-"""TTL at any position, dead letters, x-death, queues that end, delays."""
+"""TTL at any position, dead letters, x-death, queues that expire or are deleted, delays."""
 import time
 
 import common
@@ -103,7 +103,7 @@ def delayed(ch):
 
 
 def signed(long):
-    """pika reads a long without its sign."""
+    """Restores the sign of a long, which pika decodes as unsigned."""
     return long - (1 << 64) if long >= 1 << 63 else long
 
 

@@ -15,7 +15,7 @@ def equal(got, want):
 
 
 class Transactions(MessagingHandler, TransactionHandler):
-    """Receives from a queue in turns: aborts what it does with the first message, then commits all."""
+    """Receives messages one by one, each in a transaction that also sends: aborts the first transaction and commits the others."""
 
     def __init__(self, url, source, target, messages):
         super().__init__(prefetch=0, auto_accept=False)

@@ -86,7 +86,7 @@ def rpc(ch)
   equal Timeout.timeout(PATIENCE) { Array.new(100) { answers.pop } }, Array.new(100) { |i| [i.to_s, "Q#{i}"] }
 end
 
-# As Sneakers does it.
+# Retries through a queue with a TTL, as Sneakers does.
 def retried(ch)
   work = ch.fanout("ruby.work", auto_delete: true)
   failed = ch.fanout("ruby.failed", auto_delete: true)
