@@ -1,4 +1,4 @@
-// What queues are asked to do after a question: purge and delete, one or several at once.
+// Purging and deleting of one or several queues, after a confirmation dialog.
 
 import { path, request } from './api.js';
 import { dialog, el } from './dom.js';
@@ -8,7 +8,7 @@ const sum = (items, key) => items.reduce((n, q) => n + (q[key] ?? 0), 0);
 const messagesIn = (items) => format.plural(sum(items, 'messages'), 'message');
 const scheduledIn = (items) => sum(items, 'messages_scheduled') > 0 && ` Besides, ${format.plural(sum(items, 'messages_scheduled'), 'scheduled message')}.`;
 
-/** eachOf asks the API for each queue in turn, and returns what is shown then: nothing when all went well. */
+/** eachOf calls ask for each queue in turn, and returns the list of failures to show, null if there are none. */
 async function eachOf(items, ask, asking) {
   const failed = [];
   for (const q of items) {

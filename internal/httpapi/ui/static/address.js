@@ -1,6 +1,6 @@
-// The address behind #: which page, and the page's state. Nothing here knows of the page.
+// The fragment of the address (#…): the name of a page and its state. Independent of the page.
 
-/** parse takes #/queues/%2F/name?x=1 apart. */
+/** parse splits #/queues/%2F/name?x=1 into parts and parameters. */
 export function parse(hash) {
   const [path, ...rest] = hash.replace(/^#?\/?/, '').split('?');
   return { parts: path.split('/').filter(Boolean).map(decode), params: new URLSearchParams(rest.join('?')) };
@@ -10,11 +10,11 @@ function decode(part) {
   try {
     return decodeURIComponent(part);
   } catch {
-    return part; // typed by the user
+    return part; // an invalid escape, typed by the user
   }
 }
 
-/** href is the other way. */
+/** href is the inverse of parse. */
 export function href(parts, params = null) {
   const text = params?.toString();
   return '#/' + parts.map(encodeURIComponent).join('/') + (text ? '?' + text : '');

@@ -1,6 +1,6 @@
 // Requests to the API of this broker, and polling while the page is visible.
 
-/** Refusal is an answer that is none, with the API's own text. */
+/** Refusal is a failed request, with the status and the reason of the API; status 0 if there was no answer. */
 export class Refusal extends Error {
   constructor(status, reason) {
     super(reason);
@@ -15,19 +15,20 @@ export function onLost(f) {
   lost = f;
 }
 
-/** skew is by how many ms the broker's clock is ahead of the browser's, if it is by more than its answers show. */
+/** skew is the number of ms by which the broker's clock is ahead of the browser's; 0 for up to 2 s, as the Date header has whole seconds. */
 let skew = 0;
 
 /** brokerNow is the broker's time, in ms. */
 export const brokerNow = () => Date.now() + skew;
 
-/** path is an address below the page's, with each part escaped. */
+/** path is an address relative to the page's: the first part as it is, the others escaped. */
 export function path(...parts) {
   return parts.map((part, i) => (i === 0 ? part : encodeURIComponent(part))).join('/');
 }
 
 /**
- * request sends one and returns what the answer has. Options: query, body (JSON), raw (a body as it is), form, headers, signal, read (of JSON, unless it is the browser's), quiet (a 401 is no end of the session).
+ * request sends a request and returns the parsed body of the answer. Options: query, body (sent as JSON), raw (a body sent as it is), form, headers,
+ * signal, read (the parser, JSON.parse by default), quiet (a 401 does not end the session).
  * @param {string} method @param {string} address @param {any} [options]
  */
 export async function request(method, address, { query, body, raw, form, headers: more, signal, quiet, read = JSON.parse } = {}) {
@@ -44,7 +45,7 @@ export async function request(method, address, { query, body, raw, form, headers
     if (error.name === 'AbortError') throw error;
     throw new Refusal(0, 'the broker does not answer');
   }
-  const ahead = Date.parse(answer.headers.get('Date')) + 500 - Date.now(); // it has whole seconds
+  const ahead = Date.parse(answer.headers.get('Date')) + 500 - Date.now(); // the header has whole seconds
   if (!Number.isNaN(ahead)) skew = Math.abs(ahead) > 2000 ? ahead : 0;
   const text = await answer.text();
   let value = null;
@@ -62,9 +63,9 @@ export async function request(method, address, { query, body, raw, form, headers
 export const get = (address, options) => request('GET', address, options);
 
 /**
- * poll calls f, with a signal that aborts it, now and again so many ms (at least a second) after it was called, when it is done. It rests
- * while the page is hidden, and waits longer while the broker refuses, and 20 times as long as an answer took: what is expensive is asked for
- * seldom. report is called with each error, and with null on success.
+ * poll calls f, with an AbortSignal, at once and then ms (at least 1000) milliseconds after the start of the last call, once that has ended. It
+ * pauses while the page is hidden. The interval is at least 20 times the duration of the last call, so that expensive requests are rare, and doubles
+ * with each failure in a row, up to 16 times. report is called with each error other than an abort, and with null on success.
  */
 export function poll(f, ms, report) {
   let timer = 0, running = null, ended = false, failures = 0;
@@ -83,7 +84,7 @@ export function poll(f, ms, report) {
         report(error);
       }
     }
-    if (running !== mine) return; // asked anew meanwhile
+    if (running !== mine) return; // now() has started another call
     running = null;
     const took = Date.now() - began, pause = Math.max(ms, 1000, 20 * took) * 2 ** Math.min(failures, 4);
     if (!ended) timer = setTimeout(run, pause - took);
@@ -92,7 +93,7 @@ export function poll(f, ms, report) {
   document.addEventListener('visibilitychange', shown);
   run();
   return {
-    /** now asks at once, and forgets what was asked before. */
+    /** now aborts the running call and starts another at once. */
     now() {
       running?.abort();
       running = null;

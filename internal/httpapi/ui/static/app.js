@@ -1,4 +1,4 @@
-// Starts: determines the logged-in user, and shows the form to log in or the page of the address.
+// The entry point: determines the logged-in user, and shows the login form or the page of the address.
 
 import { get, onLost, request } from './api.js';
 import { el, text } from './dom.js';
@@ -19,7 +19,10 @@ import { queue } from './pages/queue.js';
 import { queues } from './pages/queues.js';
 import { shovels } from './pages/shovels.js';
 
-/** pages by the first part of their address, in the order of the menu: {title, show(main, context), tags (that one of which it takes)}. One with below belongs to that one of the menu, those of a group stand in a menu of their own. */
+/**
+ * pages by the first part of their address, in the order of the menu: {title, show(main, context), tags (one of them is required)}. below is the menu
+ * entry of a page that has none of its own; pages with a group are in a second menu.
+ */
 /** @type {Object<string, any>} */
 const pages = {
   now, queues, queue, connections, channels, consumers, exchanges, flow, policies, events, node,
@@ -29,7 +32,7 @@ const pages = {
 const session = 'api/x/session';
 let router = null;
 
-/** shell shows the menu and the page of the address to who has logged in. */
+/** shell shows the menu and the page of the address to a logged-in user. */
 function shell(user) {
   const main = el('main', { id: 'main', tabindex: -1 });
   const state = el('span', { class: 'state', role: 'status' }), broker = el('span', { class: 'node' });
@@ -39,7 +42,7 @@ function shell(user) {
   const grouped = links.filter(([, , group]) => group), group = 'Admin', first = el('a', { href: grouped[0]?.[1].getAttribute('href') }, group);
   const more = el('nav', { class: 'parts', 'aria-label': group, hidden: true }, grouped.map(([, a]) => a));
   const logOut = async () => {
-    await request('DELETE', session).catch(() => {}); // the page forgets who it was all the same
+    await request('DELETE', session).catch(() => {}); // the login form is shown even if this fails
     begin('');
   };
   document.body.replaceChildren(
@@ -54,7 +57,7 @@ function shell(user) {
     user,
     /** may returns whether the user has one of these tags, or is an administrator. */
     may,
-    /** report shows in the head how the asking goes. */
+    /** report shows an error of polling in the header, and nothing for null. */
     report: (error) => {
       state.classList.toggle('failing', error !== null);
       text(state, error ? `${error.message} (${clock(Date.now())})` : '');
@@ -74,7 +77,7 @@ function shell(user) {
   get('api/overview', { query: { columns: 'node,cluster_name' } }).then((o) => text(broker, o.cluster_name ?? o.node), () => {});
 }
 
-/** begin shows the form to log in. */
+/** begin ends the page and shows the login form, with a message. */
 function begin(why) {
   router?.stop();
   router = null;
@@ -103,7 +106,7 @@ function begin(why) {
   name.focus();
 }
 
-/** refusal shows why a login was refused, with the API's own text. */
+/** refusal returns why a login was refused, with the reason of the API. */
 function refusal(error) {
   const hints = {
     Not_Authorized: 'User or password is not right',
@@ -112,7 +115,7 @@ function refusal(error) {
   return hints[error.message] ? `${hints[error.message]} (${error.message}).` : `${error.message}.`;
 }
 
-/** closeMenus closes open menus without focus. */
+/** closeMenus closes open menus on Escape and on clicks outside them. */
 function closeMenus(event) {
   for (const menu of document.querySelectorAll('details.menu[open]')) {
     const inside = menu.contains(event.target);

@@ -1,4 +1,4 @@
-// A chart of lines over time, with its figures as a table for screen readers.
+// A line chart over time, with its values as a table for screen readers.
 
 import { brokerNow } from './api.js';
 import { el, svg, text } from './dom.js';
@@ -7,7 +7,7 @@ import { ticks, timeTicks } from './scale.js';
 
 const high = 150, left = 40, bottom = 20, top = 8;
 
-/** LineChart draws series, {name, kind, points: [[ms, value], …]}, over the last so many ms. */
+/** LineChart draws series, {name, kind, points: [[ms, value], …]}, over the last span ms. */
 export class LineChart {
   constructor(title, span) {
     this.title = title;
@@ -28,7 +28,7 @@ export class LineChart {
     this.series = series;
     const wide = Math.max(this.element.clientWidth, 200), now = brokerNow();
     const first = Math.min(...series.flatMap((s) => s.points.slice(0, 1).map(([at]) => at)));
-    const from = Math.max(now - this.span, Math.min(first, now - 60e3)); // what began lately fills the picture all the same
+    const from = Math.max(now - this.span, Math.min(first, now - 60e3)); // a series shorter than the span fills the width, if it has at least 60 s
     const values = series.flatMap((s) => s.points.filter(([at]) => at >= from).map(([, v]) => v));
     const scale = ticks(Math.max(...values, 1), 3), most = scale[scale.length - 1];
     const x = (at) => left + ((at - from) / (now - from)) * (wide - left - 6), y = (v) => high - bottom - (v / most) * (high - bottom - top);
@@ -65,7 +65,7 @@ export class LineChart {
   }
 }
 
-/** Sparkline is a small line of the last values of something, kept by the page. */
+/** Sparkline is a small line chart of the last 24 values that were added. */
 export class Sparkline {
   constructor() {
     this.values = [];
@@ -76,7 +76,7 @@ export class Sparkline {
   }
 
   add(value) {
-    if (this.values.length === 1 && this.values[0] === 0) this.values = []; // the first look at a queue sees no rate
+    if (this.values.length === 1 && this.values[0] === 0) this.values = []; // the first answer about a queue has no rate yet
     this.values = [...this.values, value ?? 0].slice(-24);
     const most = Math.max(...this.values, 1);
     this.line.setAttribute('points', this.values.map((v, i) => `${48 - (this.values.length - 1 - i) * 2},${(13 - (v / most) * 12).toFixed(1)}`).join(' '));

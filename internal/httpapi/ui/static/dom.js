@@ -1,15 +1,15 @@
-// Elements. Children that are strings become text: data of the API is never read as markup.
+// Elements. Children that are strings become text nodes: data of the API is never parsed as markup.
 
 import { brokerNow } from './api.js';
 
 const svgSpace = 'http://www.w3.org/2000/svg';
 
-/** el makes an element of HTML: attributes, listeners (onclick: f) and children. */
+/** el makes an HTML element: attributes, listeners (onclick: f) and children. */
 export function el(tag, attributes, ...children) {
   return fill(document.createElement(tag), attributes, children);
 }
 
-/** svg makes one of SVG. */
+/** svg makes an SVG element in the same way. */
 export function svg(tag, attributes, ...children) {
   return fill(document.createElementNS(svgSpace, tag), attributes, children);
 }
@@ -25,12 +25,12 @@ function fill(e, attributes, children) {
   return e;
 }
 
-/** text sets the text of an element, if it is another one: what has the focus or is selected stays so. */
+/** text sets the text of an element only if it differs, so that focus and selection are kept. */
 export function text(e, value) {
   if (e.textContent !== value) e.textContent = value;
 }
 
-/** when shows a moment of the API, a text or in ms, as one sees it from now, with the exact one on hover. A deadline is never past: what it was for is under way. */
+/** when shows a time of the API, a string or ms, relative to now, with the exact time on hover. A past deadline is shown as now: its action is under way. */
 export function when(format, at, deadline = false) {
   if (at === null || at === undefined) return el('span', { class: 'none' }, '–');
   const ms = new Date(at).getTime();
@@ -45,15 +45,15 @@ function setRelative(format, e) {
   text(e, format.relative(e.className === 'deadline' ? Math.max(at, now) : at, now));
 }
 
-/** tick brings moments that are shown up to date. */
+/** tick updates the relative times below root. */
 export function tick(format, root) {
   for (const e of root.querySelectorAll('time')) setRelative(format, e);
 }
 
-/** stay, returned by what a dialog runs, leaves it open as it is. */
+/** stay, returned by the run function of a dialog, leaves the dialog open and unchanged. */
 export const stay = Symbol('stay');
 
-/** dialog opens one with a form; run is called with the form's data and returns what is shown instead, nothing to close it, or stay. */
+/** dialog opens a dialog with a form; run is called with the form's data and returns content that replaces the body, nothing to close the dialog, or stay. */
 export function dialog(title, body, action, run, danger = false) {
   const message = el('p', { class: 'error', role: 'alert' });
   const submit = el('button', { class: danger ? 'danger' : 'primary', type: 'submit' }, action);

@@ -1,12 +1,12 @@
-// Server-sent events taken apart. Nothing here knows of the page.
+// Parsers of server-sent events and log lines. Independent of the page.
 
-/** EventStream reads pieces of text as they come. */
+/** EventStream parses a stream that arrives in pieces of text. */
 export class EventStream {
   constructor() {
     this.rest = '';
   }
 
-  /** add returns the events that a piece completes: {event, data}. Comments are none. */
+  /** add returns the events completed by a piece: {event, data}. Comments and events without data are skipped. */
   add(piece) {
     const blocks = (this.rest + piece).split('\n\n');
     this.rest = blocks.pop();
@@ -22,14 +22,14 @@ export class EventStream {
   }
 }
 
-/** spoken is an event in words: its fields besides name, time and user, in the order of the broker. */
+/** spoken is the text of an event: its non-empty fields other than name, time and user, in the order of the broker. */
 export function spoken(fields) {
   const known = ['event', 'timestamp_in_ms', 'user_who_performed_action'];
   return Object.entries(fields).filter(([key, value]) => !known.includes(key) && value !== '' && value !== null && JSON.stringify(value) !== '{}')
     .map(([key, value]) => `${key}: ${typeof value === 'string' ? value : JSON.stringify(value)}`).join(', ');
 }
 
-/** logged is a line of the log, {id, line}, taken apart: {id, time, level, message, rest}. One that is no JSON is its message. */
+/** logged parses a log line {id, line} into {id, time, level, message, rest}. A line that is not JSON is the message. */
 export function logged({ id, line }) {
   try {
     const { time, level, message, event, ...rest } = JSON.parse(line);

@@ -1,19 +1,19 @@
-// The graph of how queues send messages on: ladders folded, cycles and dead ends found, and where everything is drawn. Nothing here knows of the page.
+// The graph of the routes on which queues pass messages on: folding of ladders, search for cycles and dead ends, layout. Independent of the page.
 
-/** box is the size of a node, gap the distance between them. */
+/** box is the size of a node, gap the distance between nodes. */
 export const box = { width: 200, height: 38 }, gap = { x: 130, y: 14 };
 
-/** A ladder has at least so many levels. */
+/** rungs is the minimum number of queues of a ladder that dead-letter to the level below. */
 const rungs = 4;
 
-/** identity identifies an edge, whatever places its nodes have. */
+/** identity identifies an edge, independently of the indices of its nodes. */
 export const identity = (edge, nodes) => JSON.stringify([nodes[edge.from].kind, nodes[edge.from].name, edge.kind, nodes[edge.to].kind, nodes[edge.to].name]);
 
 const family = (name) => /^(.*?)(\d+)(\D*)$/.exec(name)?.slice(1) ?? null;
 
 /**
- * fold makes one node of each ladder of delay queues: queues and exchanges whose names differ in a number only, of which at least four queues
- * dead-letter to the level below. Edges between the same two nodes become one.
+ * fold merges each ladder of delay queues into one node: queues and exchanges whose names differ only in a number, where at least four queues
+ * dead-letter to the level below. Edges of the same kind between the same two nodes are merged too.
  */
 export function fold({ nodes, edges }) {
   const key = (n) => {
@@ -57,7 +57,7 @@ export function fold({ nodes, edges }) {
   return { nodes: shown, edges: [...merged.values()] };
 }
 
-/** cyclesOf is, for each node, the number of the cycle that it is in, or -1; two that lead to each other are in the same. */
+/** cyclesOf returns for each node the number of its cycle, or -1; nodes that can reach each other are in the same cycle. */
 export function cyclesOf(count, edges) {
   const out = leads(count, edges), index = new Array(count).fill(-1), low = [], on = [], stack = [], cycle = new Array(count).fill(-1);
   let next = 0, cycles = 0;
@@ -87,21 +87,21 @@ function leads(count, edges, from = 'from', to = 'to') {
   return out;
 }
 
-/** deadEnd says why messages end at a node, '' if they do not. */
+/** deadEnd returns why messages are dropped at a node, '' if they are not. */
 export function deadEnd(node, i, edges) {
   if (node.missing) return `no such ${node.kind}`;
   if (node.kind !== 'exchange' || node.name === '' || edges.some((e) => e.from === i)) return '';
   return edges.some((e) => e.to === i && e.routing_key !== undefined) ? 'no binding takes the key' : 'no binding';
 }
 
-/** ranksOf is the layer of each node: behind all that lead to it, but for edges that go back, which a walk from those to which nothing leads finds. */
+/** ranksOf returns the layer of each node, behind all its predecessors. Back edges, found by a depth-first walk that begins at nodes without predecessors, do not count. */
 export function ranksOf(count, edges) {
   const out = leads(count, edges), into = new Array(count).fill(0), state = new Array(count).fill(0), order = [], forward = Array.from({ length: count }, () => []);
   for (const e of edges) if (e.from !== e.to) into[e.to]++;
   const walk = (v) => {
     state[v] = 1;
     for (const w of out[v]) {
-      if (state[w] === 1) continue; // back
+      if (state[w] === 1) continue; // a back edge
       forward[v].push(w);
       if (state[w] === 0) walk(w);
     }
@@ -114,7 +114,7 @@ export function ranksOf(count, edges) {
   return rank;
 }
 
-/** layout places each node: {x, y} of its upper left corner, and the size of all. What does not hang together stands one below the other, the largest first. */
+/** layout returns the upper left corner {x, y} of each node, and the total size. Parts without edges between them are placed below each other, the largest first. */
 export function layout(count, edges) {
   const part = partsOf(count, edges), rank = ranksOf(count, edges), out = leads(count, edges), into = leads(count, edges, 'to', 'from');
   const places = [], step = box.height + gap.y;
@@ -155,7 +155,7 @@ function partsOf(count, edges) {
   return [...parts.values()].sort((a, b) => b.length - a.length);
 }
 
-/** sweep orders each layer by where its neighbours are, there and back, so that few edges cross. */
+/** sweep sorts each layer by the mean position of its nodes' neighbours, forwards and backwards in turn, so that few edges cross. */
 function sweep(layers, into, out) {
   const place = new Map(), note = (layer) => layer.forEach((v, i) => place.set(v, i / layer.length));
   layers.forEach(note);
@@ -167,7 +167,7 @@ function sweep(layers, into, out) {
   for (let i = 0; i < 4; i++) (i % 2 ? layers.toReversed() : layers).forEach((layer) => arrange(layer, i % 2 ? out : into));
 }
 
-/** curve is the path of an edge between two places. Those that go back, or to the same layer, go around below. */
+/** curve is the SVG path of an edge between two places. Edges to the same layer or an earlier one run below the nodes. */
 export function curve(from, to) {
   const x1 = from.x + box.width, y1 = from.y + box.height / 2, x2 = to.x, y2 = to.y + box.height / 2, bow = gap.x / 2;
   if (x2 > x1) return `M${x1} ${y1}C${x1 + bow} ${y1} ${x2 - bow} ${y2} ${x2} ${y2}`;
@@ -175,7 +175,7 @@ export function curve(from, to) {
   return `M${x1} ${y1}C${x1 + bow} ${y1} ${x1 + bow} ${low} ${x1} ${low}L${x2} ${low}C${x2 - bow} ${low} ${x2 - bow} ${y2} ${x2} ${y2}`;
 }
 
-/** flows are the messages per second of an edge, by reason, between two looks that are so many ms apart; zeros are left out. */
+/** flows are the messages per second of an edge, by reason, from two counts taken ms milliseconds apart; zeros are left out. */
 export function flows(before, now, ms) {
   const found = {};
   for (const [reason, n] of Object.entries(now ?? {})) {

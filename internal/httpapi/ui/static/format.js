@@ -1,8 +1,8 @@
-// Numbers, bytes, durations and moments as text. Nothing here knows of the page.
+// Numbers, bytes, durations and times as text. Independent of the page.
 
 const minute = 60e3, hour = 60 * minute, day = 24 * hour;
 
-/** number is 1234567 as "1,234,567"; "–" for none. */
+/** number is 1234567 as "1,234,567"; "–" for a missing number. */
 export function number(n) {
   if (n === null || n === undefined || Number.isNaN(n)) return '–';
   const [whole, part] = String(Math.abs(n)).split('.');
@@ -30,7 +30,7 @@ export function rate(x) {
   return number(Math.abs(x) < 100 ? Math.round(x * 10) / 10 : Math.round(x)) + '/s';
 }
 
-/** bytes are in powers of 1024. */
+/** bytes is a number of bytes, in units that are powers of 1024. */
 export function bytes(n) {
   if (n === null || n === undefined) return '–';
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
@@ -61,7 +61,7 @@ function two(ms, large, largeName, small, smallName) {
   return rest % per ? `${text} ${rest % per} ${smallName}` : text;
 }
 
-/** countdown is the time until a moment as it runs: "0:09.3", "4:10", "3:05:00", "2 d 4 h". */
+/** countdown is the remaining time: "0:09.3", "4:10", "3:05:00", "2 d 4 h". */
 export function countdown(ms) {
   if (ms <= 0) return 'now';
   if (ms >= 2 * day) return duration(ms);
@@ -71,7 +71,7 @@ export function countdown(ms) {
   return h > 0 ? `${h}:${two(m)}:${two(Math.floor(s) % 60)}` : `${m}:${two(Math.floor(s) % 60)}`;
 }
 
-/** relative is a moment as seen from now, both in ms: "in 5 s", "3 min ago". */
+/** relative is a time relative to now, both in ms: "in 5 s", "3 min ago". */
 export function relative(at, now) {
   const ms = at - now;
   if (Math.abs(ms) < 500) return 'now';
@@ -79,7 +79,7 @@ export function relative(at, now) {
   return ms > 0 ? `in ${duration(rough)}` : `${duration(rough)} ago`;
 }
 
-/** moment is a time in ms to the ms, in the zone of the browser. */
+/** moment is a time in ms as date and time with milliseconds, in the browser's time zone. */
 export function moment(at) {
   const d = new Date(at), p = (n, w = 2) => String(n).padStart(w, '0');
   const offset = -d.getTimezoneOffset(), sign = offset < 0 ? '−' : '+', off = Math.abs(offset);
@@ -87,7 +87,7 @@ export function moment(at) {
     `${p(d.getMilliseconds(), 3)} UTC${sign}${p(Math.floor(off / 60))}:${p(off % 60)}`;
 }
 
-/** clock is the time of day of a moment. */
+/** clock is the time of day of a time in ms. */
 export function clock(at) {
   const d = new Date(at), p = (n) => String(n).padStart(2, '0');
   return `${p(d.getHours())}:${p(d.getMinutes())}:${p(d.getSeconds())}`;

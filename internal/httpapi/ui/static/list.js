@@ -1,4 +1,4 @@
-// Lists that are described: a page of the API in a table, and the page of one of its items behind each row.
+// Lists made from a description: a table of one page of the API, and a page for a single item.
 
 import { href } from './address.js';
 import { get, path, poll } from './api.js';
@@ -26,39 +26,39 @@ export function words(value) {
 /** link leads to the page of an item. */
 export const link = (parts, shown) => el('a', { class: 'name', href: href(parts) }, shown);
 
-/** marks are the letters that RabbitMQ's pages have for what is true of an item. */
+/** marks shows the features of an item, with the abbreviations of RabbitMQ's pages. */
 export function marks(item) {
   const all = [[item.durable, 'D', 'durable'], [item.auto_delete, 'AD', 'auto-delete'], [item.exclusive, 'Ex', 'exclusive'], [item.internal, 'I', 'internal']];
   const args = Object.entries(item.arguments ?? {}).map(([k, v]) => `${k}: ${JSON.stringify(v)}`);
   return el('span', null, all.filter(([is]) => is).map(([, mark, title]) => el('abbr', { title }, mark)), args.length > 0 && el('abbr', { title: args.join('\n') }, 'Args'));
 }
 
-/** button is one that does something; danger says that it takes something away. */
+/** button makes a button; danger marks a destructive action. */
 export const button = (label, onclick, danger = false) => el('button', { type: 'button', class: danger ? 'danger' : null, onclick }, label);
 
-/** field is a field of a form, for what is no prose. */
+/** field makes a form field for names and values: without spell checking and completion. */
 export const field = (name, label, more) => el('label', null, label, el('input', { name, spellcheck: 'false', autocomplete: 'off', autocapitalize: 'none', ...more }));
 
-/** choose is one of several values in a form. */
+/** choose makes a form field for one of several values. */
 export const choose = (name, label, values, more) => el('label', null, label, el('select', { name, ...more }, values.map((v) => el('option', { value: v }, v))));
 
-/** buttons is a column of buttons, which stay while the item behind them changes; may, if there is one, reports whether an item has any. */
+/** buttons makes a column of buttons, which are kept when their item is updated; may, if given, reports whether an item has buttons. */
 export const buttons = (make, may = null) => ({ key: 'actions', label: 'Actions', shown: true, fields: [], cell: (item, kept) => {
   kept.item = item;
   return may && !may(item) ? '' : kept.actions ??= el('span', { class: 'inline' }, make(() => kept.item));
 } });
 
-/** vhostsOf are the names of the virtual hosts that the user may see, or of those where the user may do something: configure, write, read, policy. */
+/** vhostsOf returns the names of the virtual hosts that the user may see, or of those where the user has a right: configure, write, read, policy. */
 export const vhostsOf = async (may = '') => (await get('api/x/vhosts')).filter((v) => !may || v.may.includes(may)).map((v) => v.name);
 
-/** offered shows an element when there are virtual hosts, or there is the one of that name, where the user may do something. */
+/** offered shows an element only if the user has a right in the virtual host, or in any virtual host if none is given. */
 export function offered(element, may, vhost) {
   element.hidden = true;
   vhostsOf(may).then((names) => { element.hidden = vhost === undefined ? names.length === 0 : !names.includes(vhost); }, () => {});
   return element;
 }
 
-/** section is a page that shows a list, and, for an address with more parts, one(main, context, parts), which returns how to end it. */
+/** section is a page that shows list, or one if the address has more parts: functions of (main, context, parts) that return a function to end them. */
 export function section(title, list, one) {
   return {
     title, show(main, context) {
@@ -77,9 +77,9 @@ export function section(title, list, one) {
 }
 
 /**
- * listOf shows what a spec says: columns, key and size as ServerTable has them; address(filters) that is asked; fields that are asked for besides;
- * all(vhost, signal) in place of address where the API has no pages; vhosts: false for no choice of a virtual host; tools(asking), elements above the table; nothing, said of an empty list;
- * seen(page, table), called for each page; left(), called at the end.
+ * listOf makes a list from spec: columns, key and size as in ServerTable; address(vhost) of the API; fields to request besides those of the columns;
+ * all(vhost, signal) in place of address where the API has no paging; vhosts: false for no choice of a virtual host; tools(asking), elements above
+ * the table; nothing, the text for an empty list; seen(page, table), called for each page; left(), called at the end.
  */
 export function listOf(title, spec) {
   spec = { size: 50, filters: ['vhost'], fields: [], ...spec };
@@ -129,7 +129,10 @@ export function listOf(title, spec) {
   };
 }
 
-/** keepAsking calls show, which asks and fills the table, now and every 5 s; failed says why it cannot. first goes to the first page, when there is no such page any more. */
+/**
+ * keepAsking calls show, which requests a page and fills the table, now and every 5 s; failed shows errors. first is called if the page no longer
+ * exists, to go to the first page.
+ */
 export function keepAsking(table, failed, context, show, first) {
   const asking = poll(async (signal) => {
     try {
@@ -151,7 +154,7 @@ export function keepAsking(table, failed, context, show, first) {
   };
 }
 
-/** Facts are names and values; set shows them anew and leaves what is the same as it is. */
+/** Facts are names and values; set updates only the values that have changed. */
 export class Facts {
   constructor() {
     this.element = el('dl', { class: 'factgrid card' });
@@ -172,7 +175,7 @@ export class Facts {
   }
 }
 
-/** Rows are a table without pages: columns are [label, cell(item)]. Rows are made anew only when something has changed. */
+/** Rows is a table without paging: columns are [label, cell(item)]. The rows are rebuilt only if an item has changed. */
 export class Rows {
   title; columns; nothing; before; body;
 
@@ -196,7 +199,7 @@ export class Rows {
   }
 }
 
-/** watch asks for one thing every 5 s, and says so when it is gone or refused. back is the list that it is of, null for none. */
+/** watch calls ask for one item every 5 s, and shows if it does not exist or is refused. back is the list that the item belongs to, null for none. */
 export function watch(main, context, title, back, ask) {
   const failed = el('p', { class: 'error', role: 'alert' }), tools = el('div', { class: 'actions' }), body = el('div');
   main.append(back ? el('nav', { 'aria-label': 'Back' }, el('a', { href: href([back[0]]) }, `‹ ${back[1]}`)) : '', el('div', { class: 'row' }, el('h1', { class: 'breaks' }, title), tools), failed, body);
@@ -217,8 +220,8 @@ export function watch(main, context, title, back, ask) {
   return { body, tools, failed, asking, end };
 }
 
-/** inVHost is the address of a list of all, or of one virtual host. */
+/** inVHost is the address of a list of all virtual hosts or of one. */
 export const inVHost = (all) => (vhost) => (vhost === undefined ? all : path(all, vhost));
 
-/** ofVHost is the same for lists below the virtual host's own address. */
+/** ofVHost is the same for lists whose address begins with that of the virtual host. */
 export const ofVHost = (name) => (vhost) => (vhost === undefined ? `api/${name}` : `${path('api/vhosts', vhost)}/${name}`);

@@ -1,30 +1,30 @@
-// The contents of a message: its history from x-death, its payload as text, JSON and hex. Nothing here knows of the page.
+// The contents of a message: its history from x-death, its payload as text, JSON and hex. Independent of the page.
 
 import { number, plural } from './format.js';
 
-/** exact reads JSON in which numbers beyond 2^53 stay as they are written, where the browser exposes them. */
+/** exact parses JSON with integers beyond 2^53 as BigInt, if the browser exposes their source text. */
 export function exact(text) {
   return JSON.parse(text, /** @type {any} */ ((_, value, context) =>
     typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(context?.source ?? '') ? BigInt(context.source) : value));
 }
 
-/** pretty is a value as JSON over several lines, or in one. */
+/** pretty is a value as JSON on several lines, or on one if indent is 0. */
 export function pretty(value, indent = 2) {
   return JSON.stringify(value, (_, v) => (typeof v === 'bigint' ? /** @type {any} */ (JSON).rawJSON?.(String(v)) ?? String(v) : v), indent);
 }
 
-/** shown is a value of a header or property in one line: texts as they are, all else as JSON. */
+/** shown is a value of a header or property on one line: strings as they are, other values as JSON. */
 export function shown(value) {
   return typeof value === 'string' || typeof value === 'bigint' ? String(value) : pretty(value, 0);
 }
 
-/** payloadOf are the bytes of a payload in the form of the API. */
+/** payloadOf decodes the payload of a message of the API into bytes. */
 export function payloadOf(message) {
   if (message.payload_encoding !== 'base64') return new TextEncoder().encode(message.payload ?? '');
   return Uint8Array.from(atob(message.payload ?? ''), (c) => c.charCodeAt(0));
 }
 
-/** asText is the bytes as UTF-8, null if they are none. cut says that the end is missing, and with it perhaps a part of a character. */
+/** asText decodes UTF-8, null if the bytes are invalid. cut says that the end is missing, so that the last character may be incomplete. */
 export function asText(bytes, cut = false) {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: cut });
@@ -33,7 +33,7 @@ export function asText(bytes, cut = false) {
   }
 }
 
-/** asJSON is a text as JSON over several lines, null if it is none. */
+/** asJSON is a JSON text on several lines, null if the text is not JSON. */
 export function asJSON(text) {
   try {
     return pretty(exact(text));
@@ -42,7 +42,7 @@ export function asJSON(text) {
   }
 }
 
-/** hex has 16 bytes a line: where they stand, the bytes, and the printable ones of ASCII. */
+/** hex is a hex dump with 16 bytes per line: offset, bytes, printable ASCII characters. */
 export function hex(bytes) {
   const lines = [];
   for (let at = 0; at < bytes.length; at += 16) {
@@ -58,8 +58,8 @@ const reasons = {
 };
 
 /**
- * story is the history of a message by x-death, the oldest step first: [{text, at}], at in ms, which ends the text, or null. Empty if it has none, or one of another
- * form: clients may send what they like.
+ * story is the history of a message from x-death, the oldest step first: [{text, at}], at is a time in ms to show after the text, or null. It is empty if
+ * x-death is missing or malformed: clients may set it to any value.
  */
 export function story(message) {
   const deaths = message.properties?.headers?.['x-death'];
@@ -85,7 +85,7 @@ function keysOf(keys) {
   return `, routing key${keys.length > 1 ? 's' : ''} ${keys.map((k) => (k === '' ? '(empty)' : k)).join(', ')}`;
 }
 
-/** momentOf is a time of x-death, in seconds, as ms. */
+/** momentOf converts a time of x-death from seconds to ms, null if it is invalid. */
 function momentOf(time) {
   const ms = Number(time) * 1e3;
   return Number.isFinite(ms) && Math.abs(ms) < 8.64e15 && time !== null && time !== '' ? ms : null;

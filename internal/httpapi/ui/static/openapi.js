@@ -1,6 +1,6 @@
-// The description of the API, as far as its YAML goes: maps and lists by indentation or in braces, texts in quotes or without, and folded ones. Nothing here knows of the page.
+// The description of the API, and a parser for the subset of YAML it uses: block and flow maps and lists; plain, quoted and folded strings. Independent of the page.
 
-/** parseYAML reads such a document. */
+/** parseYAML parses such a document. */
 export function parseYAML(text) {
   const lines = text.split('\n').map((line) => ({ indent: line.search(/\S/), line: line.trim() })).filter(({ line }) => line !== '' && !line.startsWith('#'));
   let at = 0;
@@ -36,7 +36,7 @@ export function parseYAML(text) {
   return lines.length ? block(lines[0].indent) : null;
 }
 
-/** flow reads what stands in one line. */
+/** flow parses a value that is on one line. */
 function flow(text) {
   let i = 0;
   const blanks = () => {
@@ -82,7 +82,7 @@ function flow(text) {
   return one(() => false);
 }
 
-/** operationsOf are the operations that a description has: {method, path, tag, summary, parameters, body, answers}, with what $ref names in its place. */
+/** operationsOf returns the operations of a description: {method, path, tag, summary, description, open, parameters, body, answers}, with each $ref resolved. */
 export function operationsOf(document) {
   const find = (o) => (o?.$ref ? o.$ref.split('/').slice(1).reduce((at, key) => at?.[key], document) : o);
   return Object.entries(document.paths).flatMap(([path, item]) => Object.entries(item).filter(([method]) => method !== 'parameters').map(([method, o]) => ({
@@ -92,7 +92,7 @@ export function operationsOf(document) {
   })));
 }
 
-/** outline is a schema as text, so many levels deep. */
+/** outline is a schema as text, with references resolved for at most deep levels. */
 export function outline(schema, document, deep = 3, margin = '') {
   if (schema?.$ref) {
     const name = schema.$ref.split('/').pop();

@@ -1,8 +1,8 @@
-// What policies say and would do, as text. Nothing here knows of the page.
+// Policies and the consequences of their changes, as text. Independent of the page.
 
 import { number, plural } from './format.js';
 
-/** parsed reads JSON that somebody has typed. */
+/** parsed parses JSON typed by the user. */
 export function parsed(text, what = 'definition') {
   try {
     return JSON.parse(text);
@@ -11,7 +11,7 @@ export function parsed(text, what = 'definition') {
   }
 }
 
-/** previewSentences returns the sentences about a preview. */
+/** previewSentences returns sentences that describe a preview. */
 export function previewSentences(p) {
   const m = p.messages, messages = (n) => `${plural(n, 'message')}.`;
   const to = p.exchanges ? `${plural(p.queues, 'queue')} and ${plural(p.exchanges, 'exchange')}` : plural(p.queues, 'queue');
@@ -24,13 +24,13 @@ export function previewSentences(p) {
   return said;
 }
 
-/** change is what became of a key: "max-length: none → 5". */
+/** change describes the change of a key: "max-length: none → 5". */
 export function change(s) {
   const one = (v) => (v === null || v === undefined ? 'none' : typeof v === 'string' ? v : JSON.stringify(v));
   return `${s.key}: ${one(s.before)} → ${one(s.after)}`;
 }
 
-/** definitionOf makes a definition of rows [key, value]: a value that is a number, true, false or a list is one, all else a text. */
+/** definitionOf makes a definition from rows [key, value]: a value that is JSON other than null is parsed, any other value is a string. */
 export function definitionOf(rows) {
   const entries = [];
   for (const [key, typed] of rows) {
@@ -54,12 +54,12 @@ function valueOf(typed) {
   }
 }
 
-/** rowsOf is the other way: what would be read as something else is in quotes. */
+/** rowsOf is the inverse of definitionOf: strings that would be parsed as something else are quoted. */
 export function rowsOf(definition) {
   return Object.entries(definition).map(([key, value]) => [key, typeof value === 'string' && valueOf(value) === value ? value : JSON.stringify(value)]);
 }
 
-/** changed returns a sentence about a change of the history. */
+/** changed returns a sentence that describes a change in the history. */
 export function changed(c) {
   const kind = c.operator ? 'operator policy' : 'policy';
   const what = (p) => `“${p.pattern}”, ${p['apply-to']}, priority ${number(p.priority)}, ${JSON.stringify(p.definition)}`;

@@ -22,7 +22,7 @@ function shown(p) {
     ].filter(Boolean).join('; '))), p.hit > items.length && el('li', null, `and ${plural(p.hit - items.length, 'object')} more`)))];
 }
 
-/** Definition is edited as rows of keys and values, or as JSON. */
+/** Definition is the editor of a definition, as rows of keys and values or as JSON. */
 class Definition {
   constructor(definition, changed) {
     this.list = el('div', { class: 'rows' });
@@ -73,7 +73,7 @@ class Definition {
   }
 }
 
-/** edit creates or changes a policy after showing the consequences. What is typed is previewed a second after the last key. */
+/** edit creates or changes a policy after showing the consequences. The preview is requested one second after the last input. */
 export async function edit(context, policy, asking) {
   const vhosts = policy ? [policy.vhost] : await vhostsOf('policy').catch(() => ['/']);
   const p = policy ?? { name: '', pattern: '', 'apply-to': 'all', priority: 0, definition: {}, operator: false };

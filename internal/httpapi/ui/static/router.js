@@ -1,8 +1,8 @@
-// Which page is shown. The address has its state, so that a copied address shows the same.
+// The router of pages. The address has the state of a page, so that a copied address shows the same.
 
 import { href, parse } from './address.js';
 
-/** Router shows the page of the address, by the first part of it; other parts are another page of the same kind. A page is a function of (main, context) that returns how to end it. */
+/** Router shows the page named by the first part of the address, anew if other parts change. Its show(main, context) returns a function that ends the page. */
 export class Router {
   pages; first; main; context; end; changed; shown;
 
@@ -26,9 +26,9 @@ export class Router {
     this.changed = null;
     this.end = this.pages[name].show(this.main, {
       ...this.context, params, parts,
-      /** onChange is called with a new state of the same page. */
+      /** onChange sets the function to call with a new state of the same page. */
       onChange: (f) => { this.changed = f; },
-      /** keep writes the page's state into the address, as a step back or in place of the last one. */
+      /** keep writes the page's state into the address, as a new history entry or in place of the current one. */
       keep: (to, step = true) => {
         const address = href(of, to);
         if (address === location.hash) return;

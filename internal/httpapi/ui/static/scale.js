@@ -10,7 +10,7 @@ export function ticks(max, n = 4) {
   return all;
 }
 
-/** timeTicks are moments on round seconds or minutes between two, at most n. */
+/** timeTicks are about n times at round seconds, minutes or hours between from and to. */
 export function timeTicks(from, to, n = 6) {
   const step = [5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21600, 43200, 86400].map((s) => s * 1e3)
     .find((s) => (to - from) / s <= n) ?? 86400e3;
@@ -19,7 +19,7 @@ export function timeTicks(from, to, n = 6) {
   return all;
 }
 
-/** ratesOf are [time, change per second] between samples of a count, the oldest first. A count that began anew has none there. */
+/** ratesOf are [time, change per second] between samples of a count, the oldest first. Intervals in which the count was reset are left out. */
 export function ratesOf(samples) {
   const all = [];
   for (let i = samples.length - 2; i >= 0; i--) {
@@ -30,8 +30,8 @@ export function ratesOf(samples) {
 }
 
 /**
- * quantile of a histogram: the bound below which the share q of all values lies, exact to the bucket. bounds are included in their
- * buckets; counts have one more, without a bound. null without values, Infinity for the last bucket.
+ * quantile is the upper bound of the bucket of a histogram that contains the quantile q. Bounds are inclusive; counts has one more bucket,
+ * without a bound. The result is null without values, and Infinity for the last bucket.
  */
 export function quantile(q, bounds, counts) {
   const total = counts.reduce((sum, n) => sum + n, 0);
@@ -44,7 +44,7 @@ export function quantile(q, bounds, counts) {
   return Infinity;
 }
 
-/** since is the difference between two counts; the whole second one after a restart. */
+/** since is the difference between two lists of counts, or the second list after a restart. */
 export function since(before, now) {
   if (!before || now.some((n, i) => n < before[i])) return now;
   return now.map((n, i) => n - before[i]);

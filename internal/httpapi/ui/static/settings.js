@@ -7,9 +7,9 @@ const defaults = {
 };
 
 /**
- * settings has a row for each key: {key, value, source, argument, policy, operator, note}. explained is the API's answer about the queue's
- * policies, null for users who do not get one: then who of argument and policies counts is not known where both say something, and value and
- * source are null; policy has what policies and operator policies say together.
+ * settings has a row for each key: {key, value, source, argument, policy, operator, note}. explained is the API's explanation of the queue's
+ * policies, null for users who may not read it. Then policy is the combined value of policy and operator policy, and value and source are null
+ * if an argument and a policy both set the key.
  */
 export function settings(queue, explained) {
   const rows = explained ? explained.settings.map((s) => ({
@@ -31,7 +31,7 @@ function unexplained(queue) {
   });
 }
 
-/** says are the values that argument and policies of a queue give a key, of which one counts. */
+/** says are the values of a key in the arguments and the policies of a queue, of which one is effective. */
 export function says(queue, key) {
   return [queue.arguments?.[`x-${key}`], queue.effective_policy_definition?.[key]].filter((v) => v !== undefined && v !== null);
 }
@@ -40,8 +40,8 @@ const classes = ['within_1s', 'within_1m', 'within_1h', 'within_1d', 'later'];
 const horizons = [1e3, 60e3, 3600e3, 86400e3];
 
 /**
- * dueIn has the messages due in a queue, in the form of /api/x/ahead: messages and scheduled ones as the queue counts them, its end, and those locks
- * that are given, moments in ms. Everything past is due within the first second.
+ * dueIn has the messages due in a queue, in the form of /api/x/ahead: expiring and scheduled messages from the queue's histograms, the end of its
+ * lease, and the given ends of locks, in ms. Times in the past count as due within the first second.
  */
 export function dueIn(queue, locks, now) {
   const none = () => classes.map(() => 0), counted = (histogram) => classes.map((c) => histogram?.[c] ?? 0);
@@ -65,14 +65,14 @@ export function msOf(n, unit) {
   return /^\d+(\.\d+)?$/.test(n.trim()) ? Math.round(Number(n) * { ms: 1, s: 1e3, min: 60e3, h: 3600e3, d: 86400e3 }[unit]) : NaN;
 }
 
-/** redacted is the value of a parameter with addresses that name no users, passwords and settings, as the API shows those of shovels. */
+/** redacted is the value of a parameter without users, passwords and query parameters in addresses, as the API shows addresses of shovels. */
 export function redacted(value) {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return value;
   const without = (address) => (typeof address === 'string' ? address.replace(/^([^:]*:\/\/)?(?:[^]*@)?([^?]*)[^]*$/, '$1$2') : address);
   return Object.fromEntries(Object.entries(value).map(([key, v]) => [key, ['src-uri', 'dest-uri', 'uri'].includes(key) ? (Array.isArray(v) ? v.map(without) : without(v)) : v]));
 }
 
-/** shovelOf is the parameter that makes a shovel, of what a form has: what is not given is left out, numbers are such. */
+/** shovelOf makes the parameter of a shovel from a form: an empty routing key is left out, numeric texts become numbers. */
 export function shovelOf(form) {
   const value = { 'ack-mode': form['ack-mode'], 'reconnect-delay': Number(form['reconnect-delay']), 'src-delete-after': /^\d+$/.test(form['src-delete-after']) ? Number(form['src-delete-after']) : form['src-delete-after'] };
   for (const p of ['src', 'dest']) {

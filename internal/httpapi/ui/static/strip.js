@@ -1,10 +1,10 @@
-// The strip: the messages due from now to never, by outcome.
+// The strip: a bar chart of the messages due, by time and outcome.
 
 import { el, svg } from './dom.js';
 import { number, plural, short } from './format.js';
 import { Axis, height, stack } from './timeaxis.js';
 
-/** fates in the order of their stack, from below: key in the API, words, and the filter of queues that leads to those behind it. */
+/** fates in the order of their stack, from the bottom: the key in the API, the name, and the filter that finds their queues. */
 export const fates = [
   { key: 'dead_lettered', name: 'dead-lettered', filter: 'expires_within' },
   { key: 'dropped', name: 'dropped', filter: 'expires_within' },
@@ -16,7 +16,7 @@ export const fates = [
 const high = 170, bottom = 22, top = 16, room = high - bottom - top;
 const ever = 10 * 365 * 86400e3;
 
-/** Strip shows an answer of /api/x/ahead. link makes the address of what stands behind a bar from filters, null for none; leads says what that is. */
+/** Strip shows an answer of /api/x/ahead. link(filters) is the address to which a bar links, null for none; leads is the text of the links. */
 export class Strip {
   constructor(link, leads = 'Show the queues.') {
     this.link = link;

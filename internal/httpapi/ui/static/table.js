@@ -1,13 +1,13 @@
-// A table that the server pages, sorts and filters. Its state stands in the address (tablestate.js).
+// A table that the server pages, sorts and filters. Its state is kept in the address (tablestate.js).
 
 import { el, text } from './dom.js';
 import { number } from './format.js';
 import { columnsOf, pageSizes, sorted } from './tablestate.js';
 
 /**
- * ServerTable has a row for each item of a page. spec: columns ({key, label, title, sort, num, shown, always, cell(item, before)}),
- * key(item), filters. change(state, step) is called with each new state; picked() of what is selected. Rows stay the same elements while their item is
- * there, so that the focus stays where it is.
+ * ServerTable has a row for each item of a page. spec: columns ({key, label, title, sort, num, shown, always, cell(item, kept)}), key(item), filters;
+ * kept is an object of the row. change(state, step) is called with each new state, picked(items) with the selected items. The elements of a row are
+ * kept while its item is on the page, so that the focus is kept.
  */
 export class ServerTable {
   spec; change; picked; rows; chosen; items;
@@ -33,7 +33,7 @@ export class ServerTable {
       el('nav', { class: 'pages', 'aria-label': `${title}, pages` }, this.count, this.size, this.back, this.on));
   }
 
-  /** set shows the controls of a state; items come with show. */
+  /** set updates the controls to a state; show fills in the items. */
   set(state) {
     this.state = state;
     if (document.activeElement !== this.name) this.name.value = state.name;
@@ -77,7 +77,7 @@ export class ServerTable {
     }), c.choice ?? c.label)));
   }
 
-  /** typed waits until typing stops. */
+  /** typed applies the filter 250 ms after the last input. */
   typed() {
     clearTimeout(this.typing);
     this.typing = setTimeout(() => this.change({ ...this.state, name: this.name.value, regex: this.regex.checked, page: 1 }, false), 250);
@@ -115,7 +115,7 @@ export class ServerTable {
     this.selectionChanged();
   }
 
-  /** arrange moves rows without taking the focus from one of them. */
+  /** arrange moves rows and keeps the focus if one of them has it. */
   arrange(rows) {
     const focus = /** @type {HTMLElement} */ (document.activeElement);
     this.body.replaceChildren(...rows);
@@ -152,7 +152,7 @@ export class ServerTable {
     this.selectionChanged();
   }
 
-  /** selected are the items whose rows are. */
+  /** selected are the items whose rows are selected. */
   selected() {
     return this.items.filter((item) => this.chosen.has(this.spec.key(item)));
   }
@@ -165,7 +165,7 @@ export class ServerTable {
   }
 }
 
-/** table is one whose rows are all there: texts or elements; none is said where there are none. */
+/** table makes a table without paging: cells are texts or elements; none is the text if there are no rows. */
 export function table(title, heads, rows, none) {
   if (rows.length === 0) return el('p', { class: 'empty card' }, none);
   return el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': title }, el('table', null, el('caption', { class: 'sr' }, title),

@@ -1,10 +1,10 @@
-// The state of a table as it stands in the address, and as the API is asked for it. Nothing here knows of the page.
+// The state of a table, in the form of the address and of the API. Independent of the page.
 
 export const pageSizes = [25, 50, 100, 250, 500];
 
 /**
- * read takes the state out of parameters of an address. spec has the columns ({key, sort, shown}), the filters (names of
- * parameters) and the size of a page. What is wrong there counts as missing.
+ * read returns the state from parameters of an address. spec has the columns ({key, sort, shown}), the filters (names of
+ * parameters) and the size of a page. Invalid parameters count as missing.
  */
 export function read(params, spec) {
   const sorts = spec.columns.filter((c) => c.sort).map((c) => c.key);
@@ -29,7 +29,7 @@ export function read(params, spec) {
   };
 }
 
-/** write is the state as parameters of an address: only what differs from the default. */
+/** write is the state as parameters of an address: only values that differ from the default. */
 export function write(state, spec) {
   const p = new URLSearchParams();
   if (state.name) p.set('name', state.name);
@@ -45,14 +45,14 @@ export function write(state, spec) {
   return p;
 }
 
-/** columnsOf are those that are shown, in the order of the table. */
+/** columnsOf are the columns that are shown, in the order of the table. */
 export function columnsOf(state, spec) {
   return spec.columns.filter((c) => c.always || (state.cols ? state.cols.includes(c.key) : c.shown));
 }
 
 /**
- * query is the state as the API understands it. A column may say what must be there to sort by it (needs): what has no
- * deadline is not before the first deadline.
+ * query is the state as parameters of the API. Sorting by a column may add filters (needs), so that items without a deadline
+ * are not sorted before the first deadline.
  */
 export function query(state, spec) {
   const q = { page: state.page, page_size: state.size };
@@ -73,7 +73,7 @@ export function at(item, field) {
   return field.split('.').reduce((value, key) => value?.[key], item);
 }
 
-/** pageOf is a page of items that the API has returned all at once, as it would have answered for one. */
+/** pageOf is one page of items that the API has returned all at once, in the form of the API's pages. */
 export function pageOf(items, state, spec) {
   const all = items.filter((item) => matches(item.name, state));
   const column = spec.columns.find((c) => c.key === state.sort);
@@ -91,11 +91,11 @@ function matches(name, state) {
   try {
     return new RegExp(state.name, 'i').test(name);
   } catch {
-    return false; // it is being typed
+    return false; // incomplete while it is being typed
   }
 }
 
-/** sorted is the state after a click on the head of a column: its own direction first, then the other one, then none. */
+/** sorted is the state after a click on the head of a column: its default direction first, then the opposite, then unsorted. */
 export function sorted(state, column) {
   const begins = column.desc ?? false;
   let sort = column.key, desc = begins;
@@ -106,7 +106,7 @@ export function sorted(state, column) {
   return { ...state, sort, desc, page: 1 };
 }
 
-/** exactly is an expression that matches these names and no others. */
+/** exactly is a regular expression that matches these names and no others. */
 export function exactly(names) {
   const escaped = names.map((name) => name.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
   return escaped.length === 1 ? `^${escaped[0]}$` : `^(?:${escaped.join('|')})$`;

@@ -1,11 +1,11 @@
-// Virtual hosts, and users with their permissions: for administrators.
+// Virtual hosts, and for administrators users with their permissions.
 
 import { get, path, request } from '../api.js';
 import { dialog, el } from '../dom.js';
 import { button, buttons, choose, field, figure, listOf, section, vhostsOf, word } from '../list.js';
 
 const named = (item) => el('span', { class: 'name' }, item.name);
-/** tagsOf reads tags that are typed with commas. */
+/** tagsOf normalises a list of tags separated by commas. */
 const tagsOf = (text) => text.split(',').map((t) => t.trim()).filter(Boolean).join(',');
 
 function vhosts(main, context) {

@@ -34,7 +34,7 @@ const consumerColumns = [
   ['Exclusive', (c) => words(c.exclusive)], ['Prefetch', (c) => format.number(c.prefetch_count)], ['Active', (c) => words(c.active)],
 ];
 
-/** linkColumns are those of links of AMQP 1.0, in either direction. */
+/** linkColumns are the columns of AMQP 1.0 links, in either direction. */
 const linkColumns = [
   ['Session', (l) => format.number(l.session)], ['Handle', (l) => format.number(l.handle)], ['Link', (l) => el('span', { class: 'name' }, l.link_name)], ['Client', (l) => l.role],
   ['Address', (l) => el('span', { class: 'name' }, l.address || 'in each message')], ['Credit', (l) => format.number(l.credit)], ['Delivery count', (l) => format.number(l.delivery_count)],

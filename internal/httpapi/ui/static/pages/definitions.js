@@ -5,14 +5,14 @@ import { el, text } from '../dom.js';
 import { number, plural } from '../format.js';
 import { button, Rows, vhostsOf } from '../list.js';
 
-/** verdicts are those of the report, the worst first. */
+/** verdicts of the report, the worst first. */
 const verdicts = ['refused', 'ignored', 'risky', 'approximated', 'taken'];
 
 export const definitions = { title: 'Definitions', group: 'Admin', tags: ['administrator'], show };
 
 function vhostSelect(label, all) {
   const select = el('select', null, el('option', { value: '' }, all));
-  vhostsOf().then((names) => select.append(...names.map((n) => el('option', { value: `/${n}` }, n))), () => {}); // a name may be empty
+  vhostsOf().then((names) => select.append(...names.map((n) => el('option', { value: `/${n}` }, n))), () => {}); // the / distinguishes an empty name from all
   return [select, el('label', null, label, select)];
 }
 
@@ -74,7 +74,7 @@ function upload() {
     may();
   };
   const check = button('Check', async () => {
-    checked = await file.files[0].arrayBuffer().catch(() => null); // what is checked is what is imported, whatever becomes of the file
+    checked = await file.files[0].arrayBuffer().catch(() => null); // the checked bytes are imported, even if the file changes
     if (!checked) return text(wrong, 'The browser cannot read the file any more: choose it again.');
     await send({ dry_run: 'true' }, 'Nothing was changed', (r) => report(r, `Nothing is changed yet. ${plural(r.items.length, 'item')}:`));
   });

@@ -1,4 +1,4 @@
-// Events as they come. An EventSource hears only names that it knows beforehand; this reads the stream itself.
+// Events as they arrive. An EventSource receives only events whose names are registered beforehand; therefore this page parses the stream itself.
 
 import { el, text, tick, when } from '../dom.js';
 import { EventStream, spoken } from '../eventstream.js';

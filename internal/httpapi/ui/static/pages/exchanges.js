@@ -1,4 +1,4 @@
-// Exchanges, and what is bound to them.
+// Exchanges and their bindings.
 
 import { get, path, request } from '../api.js';
 import { dialog, el } from '../dom.js';
@@ -74,7 +74,7 @@ function bind(vhost, source, asking) {
 
 function unbind(vhost, b, asking) {
   dialog('Delete this binding?', el('p', null, `From ${b.source} to ${b.destination_type} ${b.destination}, routing key “${b.routing_key}”. Messages that are in queues stay there.`), 'Unbind', async () => {
-    const key = b.properties_key; // escaped as the API has it, and once more for the address
+    const key = b.properties_key; // already escaped by the API; path escapes it once more
     await request('DELETE', `${path('api/bindings', vhost)}/e/${path(encodeURIComponent(b.source), b.destination_type === 'queue' ? 'q' : 'e', b.destination, key)}`);
     asking.now();
   }, true);

@@ -1,4 +1,4 @@
-// Flow: where queues send messages on to, drawn from left to right.
+// Flow: a graph of the routes on which queues pass messages on, drawn from left to right.
 
 import { href } from '../address.js';
 import { get, path, poll } from '../api.js';
@@ -15,13 +15,13 @@ const amount = (counts, rates) => Object.entries(counts ?? {}).map(([reason, n])
 
 export const flow = { title: 'Flow', show };
 
-/** addressOf is the page of a node, null for what has none. */
+/** addressOf is the address of a node's page, null if it has none. */
 function addressOf(node, vhost) {
   if (node.missing || node.kind === 'ladder') return null;
   return href(node.kind === 'queue' ? ['queue', vhost, node.name] : ['exchanges', vhost, node.name || 'amq.default']);
 }
 
-/** along says what an edge is, but for its ends. */
+/** along describes an edge, without its two nodes. */
 function along(e) {
   const keys = (e.binding_keys ?? []).map((k) => `“${k}”`).join(', ');
   return [kinds[e.kind], e.routing_key !== undefined && `with the key “${e.routing_key}”`, e.bindings > 0 && `${format.plural(e.bindings, 'key')}: ${keys}${e.bindings > 3 ? ', …' : ''}`, e.unroutable && 'no binding takes the key'].filter(Boolean).join(', ');

@@ -1,4 +1,4 @@
-// Of a queue: who holds which message until when, and which wait for their time.
+// Parts of the page of a queue: the locks of unacked messages, and the scheduled messages.
 
 import { get, poll, request } from '../api.js';
 import { dialog, el, when } from '../dom.js';
@@ -8,7 +8,7 @@ import { table } from '../table.js';
 
 const size = 100;
 
-/** Pager goes on through an answer of which each page names the next one. */
+/** Pager pages through a list of which each page has the cursor of the next one. */
 export class Pager {
   constructor(change) {
     this.afters = [null];
@@ -19,7 +19,7 @@ export class Pager {
     this.update(0, null, '');
   }
 
-  /** after is where the page begins that is shown. */
+  /** after is the cursor of the shown page, null for the first page. */
   get after() {
     return this.afters.at(-1);
   }
@@ -36,7 +36,7 @@ export class Pager {
   }
 }
 
-/** listed asks for a list and shows it, page by page, every 5 s. A row that somebody works in stays as it is. */
+/** listed requests one page of a list every 5 s and shows it. The focus stays on the same button. */
 function listed(where, about, address, key, what, draw) {
   const container = el('div');
   const pager = new Pager(() => asking.now()), failed = el('p', { class: 'error', role: 'alert' });
@@ -98,7 +98,7 @@ export function scheduled(where, about) {
 
 const nameOf = (m) => (m.message_id ? `${m.id} (message_id ${m.message_id})` : m.id);
 
-/** refresh reports a change and asks for all anew. */
+/** refresh reports a change, and requests the list and the queue again. */
 function refresh(about, asking, what) {
   about.say(what);
   asking.now();
@@ -126,7 +126,7 @@ function cancel(about, m, asking) {
   }, true);
 }
 
-/** duration is a field for a number with its unit. */
+/** duration makes a field for a number and its unit. */
 export function duration(name, label, value = '') {
   return el('span', { class: 'duration' }, el('input', { name, value, inputmode: 'decimal', pattern: '[0-9]+([.][0-9]+)?', autocomplete: 'off', 'aria-label': label }),
     el('select', { name: `${name}-unit`, 'aria-label': `${label}, unit` }, [['ms', 'ms'], ['s', 's'], ['min', 'min'], ['h', 'h'], ['d', 'd']].map(([v, t]) => el('option', { value: v, selected: v === 'min' }, t))));

@@ -1,4 +1,4 @@
-// Of a queue: its messages, looked at without taking them, and one more for a test.
+// A part of the page of a queue: peeking at its messages, and publishing a message.
 
 import { get, path, request } from '../api.js';
 import { dialog, el, text, when } from '../dom.js';
@@ -12,7 +12,7 @@ const size = 50, most = 20000;
 const states = [['', 'all'], ['ready', 'ready'], ['unacked', 'unacked'], ['scheduled', 'scheduled']];
 const columns = ['Message', 'State', 'Time left', 'Came', 'Exchange', 'Routing key', 'Bytes', 'Redelivered', 'Payload'];
 
-/** messages peeks once, and again only when somebody says so: a peek may renew a lease, if the queue wants that. */
+/** messages peeks once, and again only on request: a peek may renew the lease, if the queue is set so. */
 export function messages(where, about, params) {
   let stopped = new AbortController();
   const failed = el('p', { class: 'error', role: 'alert' }), container = el('div'), warning = el('p', { class: 'hint' });
@@ -42,7 +42,7 @@ export function messages(where, about, params) {
     stopped = new AbortController();
     const byDeadline = order.value === 'deadline';
     state.disabled = byDeadline;
-    if (byDeadline) state.value = 'ready'; // only those expire
+    if (byDeadline) state.value = 'ready'; // only ready messages expire
     try {
       const answer = await get(about.x('messages'), {
         query: { limit: size, truncate: most, after: pager.after, order: order.value, state: byDeadline ? null : state.value || null }, signal: stopped.signal, read: exact,
@@ -68,7 +68,7 @@ export function messages(where, about, params) {
   };
 }
 
-/** list has a box for each message that can be moved, if pick is given. */
+/** list makes the table of messages, with a checkbox for each message that can be moved if pick is given. */
 function list(all, pick) {
   if (all.length === 0) return el('p', { class: 'empty card' }, 'There are no such messages.');
   const rows = all.flatMap((m) => {
@@ -90,7 +90,7 @@ function list(all, pick) {
 
 const value = (v) => el('span', { class: 'value' }, v);
 
-/** timeLeft is when something becomes of a message. */
+/** timeLeft shows the next deadline of a message: due, end of lock, or expiry. */
 function timeLeft(m) {
   if (m.due) return el('span', null, 'due ', when(format, m.due, true));
   if (m.state === 'unacked') return m.lock_expires_at ? el('span', null, 'lock ends ', when(format, m.lock_expires_at, true)) : 'held by a consumer';
@@ -104,7 +104,7 @@ function beginning(m) {
   return read === null ? `${format.plural(m.payload_bytes, 'byte')}, not text` : read.replace(/\s+/g, ' ') + (whole ? '' : '…');
 }
 
-/** details of a message are made when they are opened. */
+/** details of a message are made when its row is first opened. */
 function details(m) {
   const { headers, ...properties } = m.properties, steps = story(m);
   const moments = Object.fromEntries(['enqueued_at', 'expires_at', 'due', 'lock_expires_at'].filter((key) => m[key]).map((key) => [key, format.moment(Date.parse(m[key]))]));

@@ -1,4 +1,4 @@
-// Of a queue: moving messages elsewhere, and how far that is.
+// A part of the page of a queue: moving messages elsewhere, and the progress of moves.
 
 import { get, path, poll, request } from '../api.js';
 import { dialog, el, stay, text } from '../dom.js';
@@ -20,7 +20,7 @@ function outcome(m) {
     m.moved + m.left === 0 && el('li', null, 'No message is there to be moved.'));
 }
 
-/** move asks where to, shows what that would do, and begins. ids are messages, or nothing for all that are ready. */
+/** move asks for the target, shows the result of a dry run, and starts the move. ids are the messages to move, null for all ready ones. */
 export function move(about, ids, begun) {
   const field = (name, label, title) => el('label', null, label, el('input', { name, title, spellcheck: 'false', autocomplete: 'off' }));
   const container = el('div', { role: 'status' });
@@ -66,11 +66,11 @@ export function move(about, ids, begun) {
   look();
 }
 
-/** movesOf shows those of the queue, while there are some; it returns how to ask at once, and how to end. */
+/** movesOf shows the last three moves of the queue, and calls ended after a move has ended. It returns its poll. */
 export function movesOf(where, about, ended) {
   const all = el('div');
   where.append(all);
-  let over = null; // moves, when they were asked for last
+  let over = null; // the ids of the ended moves in the last answer
   const stop = async (m) => {
     try {
       await request('DELETE', path('api/x/moves', m.id));

@@ -1,4 +1,4 @@
-// Node: what the process uses, its thresholds and alarms, listeners, feature flags, settings and the level of the log.
+// Node: resources of the process, thresholds and alarms, listeners, feature flags, settings, and the log with its level.
 
 import { get, path, poll, request } from '../api.js';
 import { dialog, el, when } from '../dom.js';
@@ -9,13 +9,13 @@ import { alarm } from './now.js';
 
 export const node = { title: 'Node', tags: ['monitoring'], show };
 
-/** thresholds are what publishers are blocked by: where each is set, and its words. */
+/** thresholds beyond which publishers are blocked: the address of each in the API, and its texts. */
 const thresholds = [
   { at: 'api/memory-high-watermark', name: 'Memory high watermark', by: 'relative', share: 'a share of the memory, 0 to 1', of: 'of the memory', size: '2GiB' },
   { at: 'api/disk-free-limit', name: 'Disk free limit', by: 'mem_relative', share: 'a multiple of the memory', of: 'times the memory', size: '1GB' },
 ];
 const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'disabled'];
-/** parts of the memory that are not always 0, with what they are here. */
+/** memoryParts are the parts of the memory that are not always 0, with their meaning in this broker. */
 const memoryParts = { queue_procs: 'Messages in queues', connection_other: 'Contents under way', other_proc: 'All other objects', other_system: 'Runtime', allocated_unused: 'Allocated, not used' };
 
 function show(main, context) {

@@ -1,4 +1,4 @@
-// Now: what the broker does at present, and what is due.
+// Now: the present activity of the broker, and the next deadlines.
 
 import { brokerNow, get, poll } from '../api.js';
 import { LineChart } from '../chart.js';
@@ -55,7 +55,7 @@ function show(main, context) {
   };
 }
 
-/** alarm shows in a banner which alarms last. */
+/** alarm shows the active alarms in a banner. */
 export function alarm(banner, node) {
   const alarms = [];
   if (node.mem_alarm) alarms.push(`Memory alarm: ${format.bytes(node.mem_used)} in use, above the watermark of ${format.bytes(node.mem_limit)}. Publishers are blocked.`);
@@ -151,7 +151,7 @@ class Due {
   }
 }
 
-/** Late shows how late messages leave, over the last five minutes that the page was open. */
+/** Late shows how long after their deadlines messages leave, over at most the last five minutes for which the page was open. */
 class Late {
   constructor() {
     this.looks = [];

@@ -1,4 +1,4 @@
-// Policies and operator policies: what there is, what a change would do, why an object has what it has, and the way back.
+// Policies and operator policies: the list, previews of changes, explanations of effective settings, and the history with undo.
 
 import { get, path, poll, request } from '../api.js';
 import { href } from '../address.js';
@@ -9,11 +9,11 @@ import { changed } from '../policy.js';
 import { edit, removePolicy } from '../policyeditor.js';
 
 const identity = (p) => JSON.stringify([p.operator, p.vhost, p.name]);
-/** mayChange returns whether the user may change a policy, if some may be changed in its virtual host. */
+/** mayChange returns whether the user, who may change policies in the virtual host, may change a policy of this kind. */
 const mayChange = (context, p) => !p.operator || context.may();
 const pathOf = (p, ...more) => path(p.operator ? 'api/x/operator-policies' : 'api/x/policies', p.vhost, p.name, ...more);
 
-/** Counts asks, one policy after the other, to how many objects each applies: as many as would lose it. */
+/** Counts requests the number of objects to which each policy applies, one policy after the other, from a preview of its deletion. */
 class Counts {
   table; page;
 
@@ -82,7 +82,7 @@ function list(main, context) {
   return show(main, context);
 }
 
-/** chooser is a form that leads to an address. */
+/** chooser makes a form that calls go with its data. */
 function chooser(fields, go, label) {
   return el('form', { class: 'tools', onsubmit: (event) => { event.preventDefault(); go(new FormData(event.target)); } }, fields, el('button', { type: 'submit' }, label));
 }

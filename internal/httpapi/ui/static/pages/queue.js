@@ -1,4 +1,4 @@
-// Queue: one queue, its messages, those due, and their holders.
+// Queue: the page of one queue, with its messages, deadlines and locks.
 
 import { deleteAll, purgeAll } from '../actions.js';
 import { brokerNow, get, path, poll } from '../api.js';
@@ -18,7 +18,7 @@ import { messages, publish } from './messages.js';
 const minutes = 10 * 60e3, maxLocks = 1000;
 const lines = [['published', 'publish_details', 'in'], ['delivered', 'deliver_get_details', 'out'], ['acknowledged', 'ack_details', 'ack']];
 
-/** parts of the page, in the order of its menu: each is a function of (where, about) that returns how to end it; needs is the right that it takes. */
+/** parts of the page, in the order of its menu: show(where, about, params) returns a function that ends the part; needs is the right it requires. */
 const parts = {
   overview: { title: 'Overview', show: overview }, messages: { title: 'Messages', show: messages, needs: 'read' }, locks: { title: 'Locks', show: locks, needs: 'read' },
   scheduled: { title: 'Scheduled', show: scheduled, needs: 'read' }, settings: { title: 'Settings', show: settingsOf }, bindings: { title: 'Bindings', show: bindings }, consumers: { title: 'Consumers', show: consumers },
@@ -34,7 +34,7 @@ class About {
     Object.assign(this, { vhost, name, context, queue: null, listeners: new Set() });
   }
 
-  /** api is an address of the API's about the queue; x says that it is one of our own. */
+  /** api is an address of the queue in the API, x one of our extensions of it. */
   api(...rest) {
     return path('api/queues', this.vhost, this.name, ...rest);
   }
@@ -43,7 +43,7 @@ class About {
     return path('api/x/queues', this.vhost, this.name, ...rest);
   }
 
-  /** may returns whether the user may do something with the queue; nothing while the queue is not known. */
+  /** may returns whether the user may do something with the queue; false until the queue is known. */
   may(what) {
     return this.queue?.may.includes(what) ?? false;
   }
@@ -53,7 +53,7 @@ class About {
     return href(['queue', this.vhost, this.name], new URLSearchParams(show === 'overview' ? state : { show, ...state }));
   }
 
-  /** subscribe calls f with the queue now, if it is known, and after each update; it returns a function that ends that. */
+  /** subscribe calls f with the queue now, if it is known, and after each update; it returns a function to unsubscribe. */
   subscribe(f) {
     this.listeners.add(f);
     if (this.queue) f(this.queue);
@@ -88,7 +88,7 @@ function show(main, context) {
   let end = () => {}, current = null, wanted = context.params;
   const go = (params) => {
     const key = parts[params.get('show')] ? params.get('show') : 'overview', at = params.toString();
-    if (at === current || !about.queue) return; // parts ask for what the user may see
+    if (at === current || !about.queue) return; // parts depend on the rights of the user, which the queue has
     current = at;
     end();
     where.replaceChildren();
@@ -106,7 +106,7 @@ function show(main, context) {
       const q = await get(about.api(), { query: { may: true, msg_rates_age: 600, msg_rates_incr: 5 }, signal });
       text(failed, '');
       about.queue = q;
-      buttons.disabled = false; // the questions show numbers
+      buttons.disabled = false; // the dialogs show numbers of the queue
       offer();
       figures.show(q);
       go(wanted);
@@ -138,7 +138,7 @@ function refused(where) {
   return () => {};
 }
 
-/** Figures are the numbers at the top, and what the queue is. */
+/** Figures are the numbers at the top. */
 class Figures {
   constructor() {
     this.values = {};

@@ -1,4 +1,4 @@
-// Queues: all of them, paged, sorted and filtered by the broker.
+// Queues: a table of all queues, paged, sorted and filtered by the broker.
 
 import { deleteAll, purgeAll } from '../actions.js';
 import { get, path, request } from '../api.js';
@@ -24,7 +24,7 @@ const speed = (key, label, title, of) => ({
   },
 });
 
-/** spec says what the table may show: fields are those that the API is asked for. */
+/** spec describes the table: fields are those to request from the API. */
 const spec = {
   columns: [
     { key: 'name', label: 'Name', sort: 'name', always: true, cell: (q) => el('a', { class: 'name', href: href(['queue', q.vhost, q.name]) }, q.name), fields: ['name', 'vhost'] },
@@ -124,7 +124,7 @@ function chip(name, value, remove) {
   return el('li', null, el('button', { type: 'button', title: 'Remove this filter', 'aria-label': `Remove the filter: ${words[name]} ${shown}`, onclick: remove }, `${words[name]} ${shown} ×`));
 }
 
-/** filterMenu has what is filtered by besides the name. */
+/** filterMenu is the menu of all filters except the name. */
 function filterMenu(add) {
   const menu = el('details', { class: 'menu' });
   const close = (name, value) => {
@@ -147,7 +147,7 @@ function filterMenu(add) {
   return menu;
 }
 
-/** setPolicy shows what a policy for the selected queues would do, then sets it. */
+/** setPolicy shows a preview of a policy for the selected queues, then sets it. */
 function setPolicy(items, asking) {
   const vhost = items[0].vhost, field = (name, label, value, more) => el('label', null, label, el('input', { name, value, required: true, spellcheck: 'false', autocomplete: 'off', ...more }));
   const definition = el('textarea', { name: 'definition', rows: 4, required: true, spellcheck: 'false', placeholder: '{"message-ttl": 60000}' });

@@ -1,4 +1,4 @@
-// Shovels: what they do, and adding, restarting and deleting them.
+// Shovels: their state, and adding, restarting and deleting them.
 
 import { get, path, request } from '../api.js';
 import { dialog, el } from '../dom.js';
