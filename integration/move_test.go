@@ -72,7 +72,7 @@ func tryRabbit(t *testing.T, epmd string) *rabbit {
 	}
 	// Its schedulers busy-wait before they sleep, which takes CPU time from other tests.
 	const local = "-kernel inet_dist_use_interface {127,0,0,1} +sbwt none +sbwtdcpu none +sbwtdio none"
-	r.env = append(os.Environ(), "HOME="+dir, "ERL_EPMD_ADDRESS=127.0.0.1", "ERL_EPMD_PORT="+ports[1], "RABBITMQ_DIST_PORT="+ports[2],
+	r.env = append(os.Environ(), "HOME="+dir, "ERL_CRASH_DUMP="+dir+"/erl_crash.dump", "ERL_EPMD_ADDRESS=127.0.0.1", "ERL_EPMD_PORT="+ports[1], "RABBITMQ_DIST_PORT="+ports[2],
 		"RABBITMQ_NODENAME=moved@localhost", "RABBITMQ_MNESIA_BASE="+dir+"/mnesia", "RABBITMQ_LOG_BASE="+dir+"/log",
 		"RABBITMQ_CONF_ENV_FILE=/dev/null", "RABBITMQ_ENABLED_PLUGINS_FILE="+file("plugins", "[]."),
 		"RABBITMQ_CONFIG_FILE="+file("rabbitmq.conf", "listeners.tcp.1 = "+r.amqp+"\nlog.console = true\nlog.file = false\n"),

@@ -33,7 +33,7 @@ var outside = os.Environ()
 func Outside() []string { return slices.Clone(outside) }
 
 // Run runs the tests and returns the exit code: not 0 when one failed, or when
-// something is left in the user's folders.
+// something is left in the user's folders or beside the source of the package.
 func (t *Tests) Run() int {
 	if os.Getenv(inside) != "" {
 		return t.inner.Run()
@@ -58,11 +58,26 @@ func (t *Tests) Run() int {
 	if err := os.Setenv("CANDLEMARK_CONFIG", "none"); err != nil { // the system's file belongs to a broker of the user
 		return complain(err)
 	}
+	before := sourceFiles()
 	code := t.inner.Run()
+	if added := slices.DeleteFunc(sourceFiles(), func(name string) bool { return slices.Contains(before, name) }); len(added) > 0 {
+		return complain(fmt.Errorf("tests wrote to the folder of their package:\n%s", strings.Join(added, "\n")))
+	}
 	if left := leftIn(dir); len(left) > 0 {
 		return complain(fmt.Errorf("tests wrote to the user's folders:\n%s", strings.Join(left, "\n")))
 	}
 	return code
+}
+
+// sourceFiles lists the folder of the package, in which its tests run, without profiles and test programs of the go command.
+func sourceFiles() (names []string) {
+	list, _ := os.ReadDir(".") // it exists
+	for _, f := range list {
+		if ext := filepath.Ext(f.Name()); ext != ".test" && ext != ".out" && ext != ".prof" {
+			names = append(names, f.Name())
+		}
+	}
+	return names
 }
 
 func complain(err error) int {

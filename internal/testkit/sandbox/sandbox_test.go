@@ -48,3 +48,23 @@ func TestUserFoldersStayEmpty(t *testing.T) {
 		}
 	}
 }
+
+// TestPackageFolderStaysClean: a file that is left beside the source of the package fails the tests.
+func TestPackageFolderStaysClean(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, name := range append(folders, inside) {
+		t.Setenv(name, "")
+	}
+	for name, want := range map[string]int{"erl_crash.dump": 1, "cpu.prof": 0} {
+		t.Setenv(inside, "")
+		code := Of(run(func() int {
+			if err := os.WriteFile(name, nil, 0o600); err != nil {
+				t.Error(err)
+			}
+			return 0
+		})).Run()
+		if code != want {
+			t.Errorf("exit code %d with %s, want %d", code, name, want)
+		}
+	}
+}
