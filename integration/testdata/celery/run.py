@@ -24,15 +24,17 @@ def equal(got, want):
 
 
 def eventually(what, f):
+    """Calls a function until it returns something true, and returns that."""
     end = time.monotonic() + PATIENCE
-    while not f():
+    while not (got := f()):
         if time.monotonic() > end:
             raise AssertionError("waited in vain: " + what)
         time.sleep(0.05)
+    return got
 
 
 def asked():
-    """Returns an inspector of workers that takes the first answer."""
+    """Returns an inspector of workers that takes the first answer. A busy machine may answer later than its timeout."""
     return app.control.inspect(timeout=2, limit=1)
 
 
@@ -44,9 +46,9 @@ def waiting(queue):
 
 def controlled():
     eventually("the worker answers a ping", lambda: asked().ping())
-    stats, = asked().stats().values()
+    stats, = eventually("the worker reports statistics", lambda: asked().stats()).values()
     equal(stats["prefetch_count"], 2)
-    queues, = asked().active_queues().values()
+    queues, = eventually("the worker lists its queues", lambda: asked().active_queues()).values()
     equal([q["name"] for q in queues], ["celery"])
 
 

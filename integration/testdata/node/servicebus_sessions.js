@@ -6,10 +6,12 @@ const queue = 'orders';
 const patience = { maxWaitTimeInMs: 20000 };
 
 async function main() {
-  const client = new ServiceBusClient(
+  const connect = (timeoutInMs) => new ServiceBusClient(
     `Endpoint=sb://127.0.0.1:${process.argv[2]};SharedAccessKeyName=any;SharedAccessKey=SAS_KEY_VALUE;UseDevelopmentEmulator=true;`,
-    { retryOptions: { maxRetries: 0, timeoutInMs: 3000 } },
+    { retryOptions: { maxRetries: 0, timeoutInMs } },
   );
+  const client = connect(20000);
+  const impatient = connect(3000);
   const sender = client.createSender(queue);
   await assert.rejects(sender.sendMessages({ body: 'none' }));
   await sender.sendMessages([{ body: 'one', sessionId: 'a' }, { body: 'two', sessionId: 'a' }]);
@@ -19,7 +21,7 @@ async function main() {
   await assert.rejects(client.acceptSession(queue, 'a'), { code: 'SessionCannotBeLocked' });
   const b = await client.acceptNextSession(queue);
   assert.strictEqual(b.sessionId, 'b');
-  await assert.rejects(client.acceptNextSession(queue), { code: 'ServiceTimeout' });
+  await assert.rejects(impatient.acceptNextSession(queue), { code: 'ServiceTimeout' });
   assert.deepStrictEqual((await a.peekMessages(10)).map((m) => m.body), ['one', 'two']);
   const [one] = await a.receiveMessages(1, patience);
   assert.deepStrictEqual([one.body, one.sessionId], ['one', 'a']);
@@ -53,6 +55,7 @@ async function main() {
   const [dead] = await client.createReceiver(queue, { subQueueType: 'deadLetter' }).receiveMessages(1, patience);
   assert.deepStrictEqual([dead.body, dead.sessionId, dead.deadLetterReason, dead.applicationProperties.code], ['two', 'a', 'bad', 8]);
   await assert.rejects(client.createReceiver(queue).receiveMessages(1, patience));
+  await impatient.close();
   await client.close();
 }
 
