@@ -210,8 +210,9 @@ func TestAzureClient_DeadLettersAndBatches(t *testing.T) {
 	r := a.receiver(queue, nil)
 	a.send(queue, "dead")
 	reason, why := "bad", "it is"
+	received := a.receive(r, "dead")
 	began := time.Now()
-	a.ok(r.DeadLetterMessage(a.ctx, a.receive(r, "dead"), &azservicebus.DeadLetterOptions{
+	a.ok(r.DeadLetterMessage(a.ctx, received, &azservicebus.DeadLetterOptions{
 		Reason: &reason, ErrorDescription: &why, PropertiesToModify: map[string]any{"code": int64(8)},
 	}))
 	if took := time.Since(began); took > 4*time.Second {

@@ -64,7 +64,7 @@ func (i *rawClient) reach(at phase) {
 
 // quiet limits the wait for an answer. Errors in a handshake are answered after three seconds, to slow down guessing of
 // passwords.
-const quiet = 8 * time.Second
+const quiet = 12 * time.Second
 
 // answer returns the broker's reaction: refusals, the end of the connection, or evidence that the channel and the connection
 // still work.
@@ -128,7 +128,7 @@ const atOnce = 250
 // memory does not grow.
 func TestBrokenInput(t *testing.T) {
 	t.Parallel()
-	b := start(t)
+	b := start(t, "--handshake-timeout", "1m") // longer than quiet
 	s := b.bystander()
 	s.must(s.QueueBind(s.queue, "", "amq.headers", false, map[string]any{"x-match": "all", "never": "there"}))
 	all := brokenInput()

@@ -156,7 +156,13 @@ func act[T any](w *tab, action chromedp.Action[T]) T {
 	return v
 }
 
-// shown returns the text of the page.
+// text returns the text of the page.
+func (w *tab) text() string {
+	w.Helper()
+	return eval[string](w, "document.body.innerText")
+}
+
+// shown returns the text of the page for the message of a failure, or the error if the page does not answer.
 func (w *tab) shown() string {
 	ctx, cancel := context.WithTimeout(w.ctx, 5*time.Second)
 	defer cancel()
@@ -177,7 +183,7 @@ func eval[T any](w *tab, expression string) T {
 func (w *tab) until(expression string) {
 	w.Helper()
 	var err error
-	for range 30 { // slices of a second each, so that a pause of the process does not use up the whole time
+	for range 240 { // slices of a second each, so that a pause of the process does not use up the whole time
 		ctx, cancel := context.WithTimeout(w.ctx, time.Second)
 		_, err = chromedp.Run(ctx, chromedp.Poll[bool](expression, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(0)))
 		if cancel(); err == nil {

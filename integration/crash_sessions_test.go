@@ -165,5 +165,8 @@ func (k *sessionBooks) receiveAll(a *azure) {
 		if !k.one(a, r, &last) {
 			k.Fatalf("%s ends at %d of %d", k.session, last, k.sent)
 		}
+		if last%100 == 0 {
+			a.ok(r.RenewSessionLock(a.ctx, nil))
+		}
 	}
 }

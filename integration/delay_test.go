@@ -18,7 +18,7 @@ var delayFor = flag.Duration("delays", 2*time.Second, "how long TestDelays publi
 const (
 	delayPublishers = 4
 	delayPause      = delayPublishers * time.Millisecond // between publishes of each publisher: 1,000 a second in total
-	delayUnused     = time.Second                        // lease of an unused hold queue beyond its TTL
+	delayUnused     = 10 * time.Second                   // lease of an unused hold queue beyond its TTL
 )
 
 // Delays as clients implement them, 1,000 messages a second with 50 different delays between 50 ms and 2.5 s: each delay has a

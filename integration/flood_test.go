@@ -2,6 +2,7 @@ package integration
 
 import (
 	"testing"
+	"time"
 
 	"candlemark/protocol"
 
@@ -85,6 +86,7 @@ func TestFloodPastASlowReader(t *testing.T) {
 	}
 	s.undisturbed(b)
 
+	slow.must(slow.SetDeadline(time.Now().Add(patience)))
 	for n := 0; n < count*size; {
 		f, err := slow.next()
 		slow.must(err)

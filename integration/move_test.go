@@ -248,6 +248,24 @@ func (r *rabbit) fill() {
 	}
 }
 
+// ready returns the number of ready messages in all queues.
+func (r *rabbit) ready() (n int) {
+	r.Helper()
+	conn, err := amqp.Dial("amqp://guest:guest@" + r.amqp)
+	if err != nil {
+		r.Fatal(err)
+	}
+	defer conn.Close()
+	c := &client{T: r.T, conn: conn}
+	c.open()
+	for queue := range moved {
+		q, err := c.QueueDeclarePassive(queue, true, false, false, false, nil)
+		c.must(err)
+		n += q.Messages
+	}
+	return n
+}
+
 // moved is the number of messages in each queue, without those published during the move.
 var moved = map[string]int{"orders": 3000, "jobs": 500, "mail": 300, "dead": 100, "kept": 200}
 
@@ -286,6 +304,7 @@ func TestMoveFromRabbitMQ(t *testing.T) {
 	b = startIn(t, dir)
 	eventually(t, "messages come again", func() bool { return b.holds("orders") > moved["orders"] })
 	m.to(b.amqp)
+	eventually(t, "the old queues have nothing ready", func() bool { return old.ready() == 0 }) // ctl takes seconds on a busy machine
 	eventually(t, "the old queues are empty", func() bool {
 		for _, line := range strings.Split(strings.TrimSpace(old.ctl("list_queues", "name", "messages", "--no-table-headers")), "\n") {
 			if !strings.HasSuffix(line, "\t0") {

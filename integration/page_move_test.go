@@ -58,7 +58,7 @@ func TestPageMove(t *testing.T) {
 	w.click("dialog button", "Show what it would do")
 	w.sees("no queue 'none' in vhost '/'")
 	_ = eval[bool](w, "((s) => { s.value = 'origin'; s.dispatchEvent(new Event('input', { bubbles: true })); return true; })(document.querySelector('dialog select[name=to]'))")
-	w.fill("dialog input[name=rate]", "4")
+	w.fill("dialog input[name=rate]", "1")
 	w.click("dialog button", "Show what it would do")
 	w.sees("18 messages would go to orders")
 	w.click("dialog button", "Move 18 messages")
@@ -89,7 +89,7 @@ func TestPageMoveCrash(t *testing.T) {
 		w.until("document.querySelector('dialog') === null")
 		return w
 	}
-	w := begin(b, "200")
+	w := begin(b, "20")
 	w.sees("Move 1: running.")
 	w.refused = append(w.refused, "127.0.0.1") // the broker is killed
 	for b.holds("orders") == 0 {

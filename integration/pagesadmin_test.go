@@ -100,8 +100,8 @@ func TestPageNode(t *testing.T) {
 	w := br.open(b, "#/node").asGuest()
 	w.sees("Candlemark 0.1.0")
 	w.sees("0.4 of the memory")
-	if !strings.Contains(w.shown(), strings.Split(b.amqp, ":")[1]) {
-		t.Error(w.shown())
+	if !strings.Contains(w.text(), strings.Split(b.amqp, ":")[1]) {
+		t.Error(w.text())
 	}
 	w.refused = []string{"/api/disk-free-limit", "/api/memory-high-watermark"}
 	w.click("tr:nth-child(2) button", "Change…")
@@ -158,7 +158,7 @@ func nodeOfMonitors(br *browser, b *broker) {
 	w.sees("Alarms and thresholds")
 	w.sees("debug")
 	for _, offered := range []string{"Change…", "Log level…", "Settings"} {
-		if strings.Contains(w.shown(), offered) {
+		if strings.Contains(w.text(), offered) {
 			br.Errorf("%s is offered", offered)
 		}
 	}
@@ -196,8 +196,8 @@ func TestPageLimits(t *testing.T) {
 	w = br.open(b, "#/limits")
 	w.logIn("man", "p")
 	w.sees("3 connections")
-	if strings.Contains(w.shown(), "100 channels") || strings.Contains(w.shown(), "Set") || strings.Contains(w.shown(), "Clear") {
-		t.Error(w.shown())
+	if strings.Contains(w.text(), "100 channels") || strings.Contains(w.text(), "Set") || strings.Contains(w.text(), "Clear") {
+		t.Error(w.text())
 	}
 }
 
@@ -240,7 +240,7 @@ func TestPageParameters(t *testing.T) {
 	w.sees("The shovel ends with it.")
 	w.click("dialog button", "Delete")
 	w.sees("Nothing is like that.")
-	if text := w.shown(); strings.Contains(text, "secret") {
+	if text := w.text(); strings.Contains(text, "secret") {
 		t.Error(text)
 	}
 	w.onlyText()
@@ -250,7 +250,7 @@ func TestPageParameters(t *testing.T) {
 	w = br.open(b, "#/parameters")
 	w.logIn("maker", "p")
 	w.sees("motd")
-	if strings.Contains(w.shown(), "Edit…") {
+	if strings.Contains(w.text(), "Edit…") {
 		t.Error("global parameters can be changed")
 	}
 	w.opens("Add parameter…")
@@ -299,7 +299,7 @@ func TestPageShovels(t *testing.T) {
 	w.sees("has moved 3 messages")
 	w.click("dialog button", "Delete")
 	w.until("location.hash === '#/shovels' && document.querySelectorAll('.items tbody tr').length === 1")
-	if text := w.shown(); strings.Contains(text, "secret") {
+	if text := w.text(); strings.Contains(text, "secret") {
 		t.Error(text)
 	}
 	w.close()
@@ -307,7 +307,7 @@ func TestPageShovels(t *testing.T) {
 	w = br.open(b, "#/shovels")
 	w.logIn("mon", "p")
 	w.sees("broken")
-	if text := w.shown(); strings.Contains(text, "Delete…") || strings.Contains(text, "Restart") || strings.Contains(text, "Add shovel") {
+	if text := w.text(); strings.Contains(text, "Delete…") || strings.Contains(text, "Restart") || strings.Contains(text, "Add shovel") {
 		t.Error(text)
 	}
 }

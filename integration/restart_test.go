@@ -40,6 +40,7 @@ func (b *broker) begins() {
 		b.Fatalf("got %s", d.Body)
 	}
 	c.must(d.Ack(false))
+	c.ask("leased") // renews its lease
 	c.ask("orders") // publishes read together with an acknowledgement overtake it
 	// When this is confirmed, the preceding ack is durable as well.
 	c.put("", "orders", amqp.Publishing{Body: []byte("later"), DeliveryMode: amqp.Persistent, Expiration: "3600000"})

@@ -162,7 +162,7 @@ func TestLoginOverTLS(t *testing.T) {
 func TestTLSRefused(t *testing.T) {
 	t.Parallel()
 	a := testkit.NewAuthority(t)
-	b, address := secured(t, a, t.TempDir(), "--tls-verify-peer", "--tls-fail-if-no-peer-cert", "--handshake-timeout", "1s")
+	b, address := secured(t, a, t.TempDir(), "--tls-verify-peer", "--tls-fail-if-no-peer-cert", "--handshake-timeout", "10s")
 	guest := &amqp.PlainAuth{Username: "guest", Password: "guest"}
 	if _, err := b.enter(address, a, guest); err == nil {
 		t.Error("no certificate")

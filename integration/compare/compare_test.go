@@ -138,7 +138,7 @@ func TestWithItself(t *testing.T) {
 	}
 	n := &bench{
 		a: startBroker(t), b: startBroker(t), quiet: 20 * time.Millisecond, patient: 10 * time.Second,
-		tries: 4, workers: 16, epoch: time.Now().Unix(),
+		tries: 8, workers: 16, epoch: time.Now().Unix(),
 	}
 	var seen strings.Builder
 	if verdicts := n.run(chosen); report(&seen, verdicts, false) {

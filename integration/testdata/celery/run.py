@@ -13,7 +13,7 @@ os.chdir(os.path.dirname(os.path.abspath(__file__)))
 from celery import group  # noqa: E402 the broker's address must be set first
 from tasks import add, app, fail, now, third_time_lucky  # noqa: E402
 
-PATIENCE = 30
+PATIENCE = 120
 HOUR = 3600
 HELD = 12  # six times the prefetch
 
@@ -90,7 +90,7 @@ def shutdown(worker):
     """Tasks that the worker holds at its shutdown are requeued."""
     worker.send_signal(signal.SIGTERM)
     try:
-        equal(worker.wait(PATIENCE), 0)
+        equal(worker.wait(30), 0)
     except subprocess.TimeoutExpired:  # Celery before 5.3 can hang after the signal (celery/celery#7339)
         print("the worker does not end, and is killed", file=sys.stderr)
         os.killpg(worker.pid, signal.SIGKILL)

@@ -96,7 +96,7 @@ def delayed(ch):
     for delay in (300, 150):
         hold = f"py.hold.{delay}"
         ch.queue_declare(hold, arguments={
-            "x-message-ttl": delay, "x-expires": delay + 500, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": target})
+            "x-message-ttl": delay, "x-expires": delay + 10_000, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": target})
         ch.basic_publish("", hold, str(delay))
     for at, _, _, body in common.wait(ch, target, 2):
         if at - began < int(body) / 1000:

@@ -55,7 +55,7 @@ func (s *bystander) stop() (err error) {
 	if s.producer != nil {
 		err = errors.Join(s.publish.Wait(), s.producer.Finish(patience))
 		sent := s.producer.Lanes[0].Sent
-		until(s.Drain, func() bool { return s.run.Got.Load() >= sent })
+		until(s.Drain, func() bool { return s.book.Came() >= sent })
 		found, _ := s.book.Findings()
 		found.Lost = s.book.Missing(0, sent)
 		s.result.Verify.Add(found)

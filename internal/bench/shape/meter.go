@@ -95,12 +95,13 @@ func (m *meter) pause(d time.Duration) {
 	}
 }
 
-// drained waits until enough messages have come, or none came for so long, or done is closed.
-func (m *meter) drained(enough int64, long time.Duration, done <-chan struct{}) {
+// drained waits until enough messages have come, or none came for so long, or done is closed. came counts them, without
+// duplicates.
+func (m *meter) drained(came func() int64, enough int64, long time.Duration, done <-chan struct{}) {
 	look := time.NewTicker(2 * time.Millisecond)
 	defer look.Stop()
 	got, since := int64(-1), time.Now()
-	for m.b.run.Got.Load() < enough {
+	for came() < enough {
 		if now := m.b.run.Got.Load(); now != got {
 			got, since = now, time.Now()
 		} else if time.Since(since) > long {

@@ -100,6 +100,14 @@ func (s *stream) copies() int64 {
 	return 1
 }
 
+// came returns how many messages have come from all queues, without duplicates.
+func (s *stream) came() (n int64) {
+	for _, book := range s.books {
+		n += book.Came()
+	}
+	return n
+}
+
 func (s *stream) startConsumers() error {
 	channels := s.ConsumerChannels
 	for i := range s.Consumers {
@@ -169,7 +177,7 @@ func (s *stream) work() error {
 		r.Returned += l.Returned.Load()
 	}
 	if s.Consumers > 0 && s.TTL.IsZero() && s.Producers > 0 {
-		s.meter.drained((r.Sent-r.Refused-r.Returned)*s.copies(), s.Drain, consumed)
+		s.meter.drained(s.came, (r.Sent-r.Refused-r.Returned)*s.copies(), s.Drain, consumed)
 	}
 	t3 := s.read()
 	err := s.leave()

@@ -70,7 +70,7 @@ func (t *timed) publish(how load.Publishing) error {
 
 // settled waits until all sent messages have arrived, except but.
 func (t *timed) settled(but int64) {
-	t.meter.drained(t.run.Sent.Load()-but, t.Drain+t.TTL.Max(), t.consume.Done())
+	t.meter.drained(t.book.Came, t.run.Sent.Load()-but, t.Drain+t.TTL.Max(), t.consume.Done())
 }
 
 // finish ends the consumer and fills in the result; err is an earlier error.

@@ -100,6 +100,16 @@ func (q *Queue) TakeForeign(n int64) {
 	q.mu.Unlock()
 }
 
+// Came returns how many different messages have come.
+func (q *Queue) Came() (n int64) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, s := range q.from {
+		n += s.count
+	}
+	return n
+}
+
 // Missing returns how many of the messages that a producer sent have not come.
 func (q *Queue) Missing(producer uint32, sent int64) int64 {
 	q.mu.Lock()

@@ -29,7 +29,7 @@ func TestFindings(t *testing.T) {
 	} {
 		q := &Queue{AnyOrder: tc.any}
 		take(q, &Reader{}, 7, tc.seqs...)
-		if got, _ := q.Findings(); got != tc.want || q.Missing(7, 4) != tc.missing || q.Missing(8, 5) != 5 {
+		if got, _ := q.Findings(); got != tc.want || q.Missing(7, 4) != tc.missing || q.Missing(8, 5) != 5 || q.Came() != 4-tc.missing {
 			t.Errorf("%s: %+v, %d missing", name, got, q.Missing(7, 4))
 		}
 		found, _ := q.Findings()
