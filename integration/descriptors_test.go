@@ -44,17 +44,10 @@ func TestDescriptorsRunOut(t *testing.T) {
 			for _, s := range sockets {
 				_ = s.Close()
 			}
-			sockets = nil
 		}
 		eventually(t, "there are as many sockets as possible", func() bool { // those of the last round may still count
 			leave()
-			for range 2 * files {
-				s, err := net.Dial("tcp", b.amqp)
-				if err != nil {
-					t.Fatal(err)
-				}
-				sockets = append(sockets, s)
-			}
+			sockets = b.sockets(2 * files)
 			in := waiting(sockets)
 			t.Logf("round %d: %d sockets are in", round, in)
 			return in <= files/2-1 && in >= files/2-3
@@ -78,6 +71,19 @@ func TestDescriptorsRunOut(t *testing.T) {
 	if n := strings.Count(b.log.String(), "a connection is refused"); n < 1 || n > 3 {
 		t.Errorf("%d lines about it in the log", n)
 	}
+}
+
+// sockets returns connections without a protocol header.
+func (b *broker) sockets(n int) (all []net.Conn) {
+	b.Helper()
+	for range n {
+		s, err := net.Dial("tcp", b.amqp)
+		if err != nil {
+			b.Fatal(err)
+		}
+		all = append(all, s)
+	}
+	return all
 }
 
 // waiting returns the number of sockets on which the broker waits for a protocol header; it has closed the others.

@@ -282,16 +282,16 @@ func TestTTL9_MomentsInHeaders(t *testing.T) {
 		}
 		c.must(d.Nack(false, true))
 	}
-	var dying []string
+	var died []string
 	for range 2 {
 		d := c.next(deaths)
 		if time.Now().Before(at) || d.Headers["x-expires-at"] != nil {
 			t.Errorf("%s died at %v: %v", d.Body, time.Now(), d.Headers)
 		}
-		dying = append(dying, string(d.Body))
+		died = append(died, string(d.Body))
 	}
-	if slices.Sort(dying); !slices.Equal(dying, []string{byArgument, byPolicy}) {
-		t.Error(dying)
+	if slices.Sort(died); !slices.Equal(died, []string{byArgument, byPolicy}) {
+		t.Error(died)
 	}
 	for _, q := range []string{byArgument, byPolicy} {
 		c.put("", q, amqp.Publishing{Body: []byte("no moment"), Headers: amqp.Table{"expires": nil}})
