@@ -90,25 +90,9 @@ func TestBench(t *testing.T) {
 		}
 	}()
 	amqp := b.AMQP[0].String()
-	t.Run("beside each other", func(t *testing.T) {
-		for _, p := range profile.Profiles {
-			t.Run(p.Name, func(t *testing.T) {
-				t.Parallel()
-				whole(t, b, amqp, p.Name)
-			})
-		}
-		for name, line := range variants {
-			t.Run(name, func(t *testing.T) {
-				t.Parallel()
-				if code, out := measured(t, b, amqp, append(strings.Fields(line), "--verify")...); code != 0 || !strings.Contains(out, "nothing lost") {
-					t.Errorf("exit code %d: %s", code, out)
-				}
-			})
-		}
-	})
+	t.Run("beside each other", func(t *testing.T) { besideEachOther(t, b, amqp) })
 	t.Run("compare", func(t *testing.T) { compared(t, b, amqp) })
 	t.Run("early", func(t *testing.T) { early(t, b, amqp) })
-	t.Run("faults", func(t *testing.T) { found(t, b, amqp) })
 	code, out := measured(t, b, amqp, "sync", "-z", "0.1", "--slo", "p0.latency=1ns,p99.nothing=1s")
 	if code != 1 || strings.Count(out, "MISSED") != 2 {
 		t.Errorf("exit code %d: %s", code, out)
@@ -136,6 +120,30 @@ func TestBench(t *testing.T) {
 	}
 	defer api.Close()
 	nothingLeft(t, api)
+}
+
+// besideEachOther runs all profiles, variants and faults in parallel.
+func besideEachOther(t *testing.T, b *broker, amqp string) {
+	for _, p := range profile.Profiles {
+		t.Run(p.Name, func(t *testing.T) {
+			t.Parallel()
+			whole(t, b, amqp, p.Name)
+		})
+	}
+	for fault, times := range faults {
+		t.Run(fault, func(t *testing.T) {
+			t.Parallel()
+			found(t, b, amqp, fault, times)
+		})
+	}
+	for name, line := range variants {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if code, out := measured(t, b, amqp, append(strings.Fields(line), "--verify")...); code != 0 || !strings.Contains(out, "nothing lost") {
+				t.Errorf("exit code %d: %s", code, out)
+			}
+		})
+	}
 }
 
 // nothingLeft waits until the broker has no queues: those of delays expire after 5.2 s.
@@ -214,14 +222,15 @@ func early(t *testing.T, b *broker, amqp string) {
 	}
 }
 
+// faults are the findings of a run and how often a proxy in front of the broker forwards a message.
+var faults = map[string]int{`"lost":0,"doubled":1`: 2, `"lost":1,"doubled":0`: 0}
+
 // found checks that a run reports messages that a proxy in front of the broker drops or duplicates.
-func found(t *testing.T, b *broker, amqp string) {
-	for fault, times := range map[string]int{`"lost":0,"doubled":1`: 2, `"lost":1,"doubled":0`: 0} {
-		between := newRepeater(t, amqp, times)
-		code, out := measured(t, b, between, "sync", "-a", "-C", "50", "--verify", "--json", "--drain", "10s")
-		if code != 1 || !strings.Contains(out, fault) {
-			t.Errorf("exit code %d, without %s: %s", code, fault, out)
-		}
+func found(t *testing.T, b *broker, amqp, fault string, times int) {
+	between := newRepeater(t, amqp, times)
+	code, out := measured(t, b, between, "sync", "-a", "-C", "50", "--verify", "--json", "--drain", "10s")
+	if code != 1 || !strings.Contains(out, fault) {
+		t.Errorf("exit code %d, without %s: %s", code, fault, out)
 	}
 }
 
