@@ -27,12 +27,18 @@ func (b *broker) dial() *client {
 
 func (b *broker) dialWith(cfg amqp.Config) *client {
 	b.Helper()
-	conn, err := amqp.DialConfig("amqp://guest:guest@"+b.amqp+"/", cfg)
+	return dialTo(b.T, b.amqp, cfg)
+}
+
+// dialTo connects to a broker of any kind.
+func dialTo(t *testing.T, address string, cfg amqp.Config) *client {
+	t.Helper()
+	conn, err := amqp.DialConfig("amqp://guest:guest@"+address+"/", cfg)
 	if err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
-	b.Cleanup(func() { _ = conn.Close() }) // may be closed already
-	c := &client{T: b.T, conn: conn}
+	t.Cleanup(func() { _ = conn.Close() }) // may be closed already
+	c := &client{T: t, conn: conn}
 	c.open()
 	return c
 }

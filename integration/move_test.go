@@ -203,13 +203,7 @@ func (m *mover) to(address string) {
 
 // fill declares queues of several types in the old broker, and publishes messages.
 func (r *rabbit) fill() {
-	conn, err := amqp.Dial("amqp://guest:guest@" + r.amqp)
-	if err != nil {
-		r.Fatal(err)
-	}
-	defer conn.Close()
-	c := &client{T: r.T, conn: conn}
-	c.open()
+	c := dialTo(r.T, r.amqp, amqp.Config{})
 	c.must(c.ExchangeDeclare("shop", "direct", true, false, false, false, nil))
 	for name, args := range map[string]amqp.Table{
 		"orders": {"x-dead-letter-exchange": "", "x-dead-letter-routing-key": "dead"},
@@ -248,16 +242,9 @@ func (r *rabbit) fill() {
 	}
 }
 
-// ready returns the number of ready messages in all queues.
-func (r *rabbit) ready() (n int) {
-	r.Helper()
-	conn, err := amqp.Dial("amqp://guest:guest@" + r.amqp)
-	if err != nil {
-		r.Fatal(err)
-	}
-	defer conn.Close()
-	c := &client{T: r.T, conn: conn}
-	c.open()
+// ready returns the number of ready messages in all moved queues.
+func (c *client) ready() (n int) {
+	c.Helper()
 	for queue := range moved {
 		q, err := c.QueueDeclarePassive(queue, true, false, false, false, nil)
 		c.must(err)
@@ -304,7 +291,8 @@ func TestMoveFromRabbitMQ(t *testing.T) {
 	b = startIn(t, dir)
 	eventually(t, "messages come again", func() bool { return b.holds("orders") > moved["orders"] })
 	m.to(b.amqp)
-	eventually(t, "the old queues have nothing ready", func() bool { return old.ready() == 0 }) // ctl takes seconds on a busy machine
+	source := dialTo(t, old.amqp, amqp.Config{})
+	eventually(t, "the old queues have nothing ready", func() bool { return source.ready() == 0 }) // ctl takes seconds on a busy machine
 	eventually(t, "the old queues are empty", func() bool {
 		for _, line := range strings.Split(strings.TrimSpace(old.ctl("list_queues", "name", "messages", "--no-table-headers")), "\n") {
 			if !strings.HasSuffix(line, "\t0") {

@@ -166,15 +166,9 @@ func whole(t *testing.T, b *broker, amqp, profile string) {
 	if !special {
 		flags = short[""]
 	}
-	args := append([]string{profile, "--json"}, strings.Fields(flags)...)
-	if profile == "mass-expiry" {
-		args = append(args, "--lead", "")
-	}
 	var r map[string]any
 	for lead := 1500 * time.Millisecond; r == nil; lead *= 2 {
-		if profile == "mass-expiry" {
-			args[len(args)-1] = lead.String()
-		}
+		args := append([]string{profile, "--json", "--lead", lead.String()}, strings.Fields(flags)...) // only mass-expiry uses --lead
 		code, out, complaint := measuredUntil(t.Context(), b, amqp, args...)
 		err := json.Unmarshal([]byte(out), &r)
 		if brief := strings.Contains(complaint, "longer than --lead") || r["sent"] == 0.0 && profile != "idle"; brief && lead < time.Minute {
