@@ -95,7 +95,8 @@ func TestStoppingActorMakesNothing(t *testing.T) {
 			}
 		}))
 		end := system.Root.StopFuture(pid)
-		<-held // the parent waits for its child
+		<-held
+		synctest.Wait() // the parent waits for its child
 		system.Root.Send(pid, "late")
 		if first, second := <-late, <-late; first != "left" || second != "late" {
 			t.Errorf("got %v and %v", first, second)

@@ -90,6 +90,7 @@ func TestFiguresByProtocol(t *testing.T) {
 		ch := b.Connect().Open()
 		ch.Declare("q", nil)
 		ch.Send("", "q", testkit.Text("0"))
+		b.Advance(0)
 		c := connect(b, nil)
 		s, r := c.sender("/queues/q", nil), c.receiver("/queues/q", nil)
 		c.put(s, "1", "2")

@@ -312,6 +312,7 @@ func TestQueueDeleted(t *testing.T) {
 		if condition(err) != amqp.ErrCond("amqp:resource-deleted") {
 			t.Error(err)
 		}
+		b.Advance(0) // the sender's link is detached by mail of its own
 		if err := s.Send(context.Background(), amqp.NewMessage([]byte("m")), nil); condition(err) != amqp.ErrCond("amqp:resource-deleted") {
 			t.Error(err)
 		}

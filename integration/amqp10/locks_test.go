@@ -239,6 +239,7 @@ func TestEntity_DeadLetterLock_LOCK11(t *testing.T) {
 		if _, err := b.Connect().Open().QueueDelete("q", false, false, false); err != nil {
 			t.Fatal(err)
 		}
+		b.Advance(0) // q.dlq is told after the queue
 		locked(c, time.Minute)
 	})
 }

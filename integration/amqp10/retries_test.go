@@ -136,6 +136,7 @@ func TestDelayedRetries_RETRY1(t *testing.T) {
 		if err := r.ModifyMessage(context.Background(), m, &amqp.ModifyMessageOptions{DeliveryFailed: true}); err != nil {
 			t.Fatal(err)
 		}
+		synctest.Wait() // the policy takes another way to the queue
 		b.SetPolicy("retries", `{"pattern":"^q$","apply-to":"queues","definition":{"delayed-retry-type":"disabled"}}`)
 		returned := time.Now()
 		for m = nil; m == nil && time.Since(returned) < 10*time.Second; {

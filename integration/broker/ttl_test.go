@@ -133,8 +133,8 @@ func TestTTL17HandOver(t *testing.T) {
 			t.Fatalf("got %+v", d)
 		}
 		time.Sleep(time.Millisecond) // not settled: the queue's timer and the get race
-		if d := ch.Fetch("q"); d != nil {
-			t.Errorf("got %+v at its deadline", d)
+		if d, ok, err := ch.Channel.Get("q", true); ok || err != nil {
+			t.Errorf("got %+v, %v at its deadline", d, err)
 		}
 	})
 }

@@ -74,8 +74,8 @@ func TestBothTypes(t *testing.T) {
 			q.Send("", "q", testkit.Expiring("m", "100"))
 			synctest.Wait()
 			time.Sleep(100 * ms) // not settled: the queue's timer and the get race
-			if d := q.Fetch("q"); d != nil {
-				q.Errorf("got %s", d.Body)
+			if d, ok, err := q.Channel.Channel.Get("q", true); ok || err != nil {
+				q.Errorf("got %s, %v", d.Body, err)
 			}
 		},
 		"TTL-20 TTL-21 TTL-23 nobody takes it": func(q *typed) {
