@@ -2,6 +2,7 @@ package testkit
 
 import (
 	"context"
+	"errors"
 	"net"
 	"testing"
 	"testing/synctest"
@@ -9,6 +10,7 @@ import (
 
 	"candlemark/internal/auth"
 	"candlemark/internal/definitions"
+	"candlemark/internal/parameters"
 	"candlemark/internal/store/memory"
 	"candlemark/internal/topology"
 	"candlemark/supervision"
@@ -76,6 +78,7 @@ func (b *Bubble) startNode() {
 		// The client library's heartbeats poll a timer channel that is due, which Go's
 		// race detector does not survive in a bubble (docs/CONTRIBUTING.md).
 		Limits: supervision.Limits{NoHeartbeat: true},
+		Dial:   unreachable,
 	}
 	if b.Meta != nil {
 		cfg.Meta = b.Meta
@@ -87,6 +90,11 @@ func (b *Bubble) startNode() {
 	if b.Node, err = supervision.Start(cfg); err != nil {
 		b.Fatal("start:", err)
 	}
+}
+
+// unreachable replaces the network for shovels. A name that is looked up in a bubble ends the process in the next one.
+func unreachable(context.Context, *parameters.URI) (net.Conn, error) {
+	return nil, errors.New("a bubble has no network")
 }
 
 // Restart stops the broker and starts it again, after off of virtual time, with its stored data.
