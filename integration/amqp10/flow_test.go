@@ -212,6 +212,7 @@ func TestMaxMessageSize_Receiver(t *testing.T) {
 		if condition(err) != amqp.ErrCondMessageSizeExceeded {
 			t.Fatalf("%v", err)
 		}
+		synctest.Wait() // until it is requeued
 		c.want(c.receiver("/queues/q", nil), strings.Repeat("x", 2001), "behind it")
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -451,14 +452,10 @@ func TestShovelTerminated(t *testing.T) {
 
 // Shovels are restored at a start, are deleted with their virtual host, and restart after a panic.
 func TestShovelsLive(t *testing.T) {
-	poison := false
+	var poison atomic.Bool
 	testkit.RunStored(t, func(cfg *supervision.Config) {
 		cfg.Fault = func(who *actor.PID, what any) bool {
-			if strings.HasPrefix(who.Id, "broker/shovel/") && poison {
-				poison = false
-				return true
-			}
-			return false
+			return strings.HasPrefix(who.Id, "broker/shovel/") && poison.CompareAndSwap(true, false)
 		}
 	}, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()
@@ -473,7 +470,7 @@ func TestShovelsLive(t *testing.T) {
 		fill(ch, "a", 0, 10)
 		b.Advance(time.Second)
 		b.Log.Allow("actor panicked")
-		poison = true
+		poison.Store(true)
 		if found, err := b.Node.RestartShovel(context.Background(), "/", "s"); !found || err != nil {
 			t.Fatal(found, err)
 		}
