@@ -179,13 +179,15 @@ func eval[T any](w *tab, expression string) T {
 	return act(w, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 }
 
-// until waits until an expression is true.
+// until waits until an expression is true. An exception counts as false, as when an element is not there yet: a poll throws it
+// in the page, which would be the page's fault.
 func (w *tab) until(expression string) {
 	w.Helper()
 	var err error
+	check := fmt.Sprintf("(() => { try { return %s } catch { return false } })()", expression)
 	for range 240 { // slices of a second each, so that a pause of the process does not use up the whole time
 		ctx, cancel := context.WithTimeout(w.ctx, time.Second)
-		_, err = chromedp.Run(ctx, chromedp.Poll[bool](expression, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(0)))
+		_, err = chromedp.Run(ctx, chromedp.Poll[bool](check, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(0)))
 		if cancel(); err == nil {
 			return
 		}
