@@ -21,7 +21,12 @@ func New(log zerolog.Logger, json func(protocol.Table) []byte) *Log { return &Lo
 
 // Enabled implements events.Log.
 func (l *Log) Enabled(record events.Record) bool {
-	return record != events.Unrecorded && levelOf(record) >= l.log.GetLevel()
+	if record == events.Unrecorded {
+		return false
+	}
+	line := l.log.WithLevel(levelOf(record)) // nil also if the log's sampler drops that level
+	defer line.Discard()
+	return line.Enabled()
 }
 
 func levelOf(record events.Record) zerolog.Level {

@@ -86,3 +86,21 @@ func TestLevels(t *testing.T) {
 		}
 	}
 }
+
+// sampler is a level that can change while the broker runs, as that of its log.
+type sampler zerolog.Level
+
+func (s sampler) Sample(level zerolog.Level) bool { return level >= zerolog.Level(s) }
+
+// Events that a sampler drops are not built.
+func TestLevelOfSampler(t *testing.T) {
+	var out bytes.Buffer
+	log := New(zerolog.New(&out).Sample(sampler(zerolog.InfoLevel)), func(protocol.Table) []byte { return []byte("{}") })
+	h, built := events.NewHub(events.Config{Log: log, Now: func() int64 { return 1 }}), 0
+	for _, record := range []events.Record{events.Routine, events.Change} {
+		h.Publish(record, func() *events.Event { built++; return &events.Event{Name: "n"} })
+	}
+	if built != 1 || strings.Count(out.String(), "\n") != 1 {
+		t.Errorf("%d built: %s", built, out.String())
+	}
+}
