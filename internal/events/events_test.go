@@ -18,8 +18,12 @@ type lines struct {
 	count int
 }
 
-func (l *lines) Enabled(record Record) bool { return record >= l.from }
-func (l *lines) Write(Record, *Event)       { l.count++ }
+func (l *lines) Line(record Record) func(*Event) {
+	if record < l.from {
+		return nil
+	}
+	return func(*Event) { l.count++ }
+}
 
 func hub(log Log) *Hub { return NewHub(Config{Log: log, Now: func() int64 { return 1700000000123 }}) }
 

@@ -45,10 +45,8 @@ func (e *Event) Headers() protocol.Table {
 
 // Log writes lines for events.
 type Log interface {
-	// Enabled reports whether events with that record get a line.
-	Enabled(record Record) bool
-	// Write writes the line of an event, for whose record it is enabled.
-	Write(record Record, e *Event)
+	// Line returns the function that writes the line of one event with that record, nil if such events get none.
+	Line(record Record) (write func(*Event))
 }
 
 // Config configures a Hub.
@@ -74,14 +72,18 @@ func (h *Hub) Publish(record Record, event func() *Event) {
 	if h == nil {
 		return
 	}
-	recorded, wanted := h.cfg.Log != nil && h.cfg.Log.Enabled(record), h.Wanted()
-	if !recorded && !wanted {
+	var write func(*Event)
+	if h.cfg.Log != nil {
+		write = h.cfg.Log.Line(record)
+	}
+	wanted := h.Wanted()
+	if write == nil && !wanted {
 		return
 	}
 	e := event()
 	e.At = h.cfg.Now()
-	if recorded {
-		h.cfg.Log.Write(record, e)
+	if write != nil {
+		write(e)
 	}
 	if wanted {
 		for _, l := range *h.listeners.Load() {

@@ -19,29 +19,32 @@ type Log struct {
 // New writes to log. json returns the JSON form of a field table.
 func New(log zerolog.Logger, json func(protocol.Table) []byte) *Log { return &Log{log, json} }
 
-// Enabled implements events.Log.
-func (l *Log) Enabled(record events.Record) bool {
-	if record == events.Unrecorded {
-		return false
+// Line implements events.Log.
+func (l *Log) Line(record events.Record) func(*events.Event) {
+	line := l.begin(record)
+	if !line.Enabled() {
+		return nil
 	}
-	line := l.log.WithLevel(levelOf(record)) // nil also if the log's sampler drops that level
-	defer line.Discard()
-	return line.Enabled()
+	return func(e *events.Event) { l.write(line, e) }
 }
 
-func levelOf(record events.Record) zerolog.Level {
-	if record == events.Change {
-		return zerolog.InfoLevel
+// begin begins a line, nil if the logger's level or its sampler drops it.
+func (l *Log) begin(record events.Record) *zerolog.Event {
+	switch record {
+	case events.Change:
+		return l.log.Info()
+	case events.Routine:
+		return l.log.Debug()
+	case events.Unrecorded:
 	}
-	return zerolog.DebugLevel
+	return nil
 }
 
 // maxRecorded is the maximum size in bytes of the JSON of the new state, and of the old one, in a line.
 const maxRecorded = 4000
 
-// Write implements events.Log.
-func (l *Log) Write(record events.Record, e *events.Event) {
-	line := l.log.WithLevel(levelOf(record)).Str("event", e.Name)
+func (l *Log) write(line *zerolog.Event, e *events.Event) {
+	line = line.Str("event", e.Name)
 	if by := e.By; by != nil {
 		line = line.Str("user", by.User).Str("source", by.Source).Str("interface", by.Interface)
 	} else {
