@@ -93,6 +93,10 @@ func TestBench(t *testing.T) {
 	t.Run("beside each other", func(t *testing.T) { besideEachOther(t, b, amqp) })
 	t.Run("compare", func(t *testing.T) { compared(t, b, amqp) })
 	t.Run("early", func(t *testing.T) { early(t, b, amqp) })
+	// 100 messages take longer than --lead only because of their rate
+	if code, out, complaint := measuredUntil(t.Context(), b, amqp, "mass-expiry", "-C", "100", "-r", "200", "--lead", "400ms"); code == 0 || !strings.Contains(complaint, "longer than --lead") {
+		t.Errorf("exit code %d: %s, %s", code, out, complaint)
+	}
 	code, out := measured(t, b, amqp, "sync", "-z", "0.1", "--slo", "p0.latency=1ns,p99.nothing=1s")
 	if code != 1 || strings.Count(out, "MISSED") != 2 {
 		t.Errorf("exit code %d: %s", code, out)

@@ -126,7 +126,7 @@ func (b *Bench) massExpiry() (err error) {
 	return nil
 }
 
-// fill publishes everything; each message is due at a random moment.
+// fill publishes everything, at the rate of a producer if there is one; each message is due at a random moment.
 func (m *mass) fill() error {
 	conn, err := m.dial()
 	if err != nil {
@@ -136,16 +136,21 @@ func (m *mass) fill() error {
 	body := make([]byte, max(m.Size, m.MaxSize))
 	p := wire.Publish{Channel: 1, Key: m.queue, Properties: m.Properties}
 	var buf []byte
+	rate, start := m.ProducerRate(), wire.Now()
 	for i := range m.PublishCount {
-		left := time.Duration(m.first + random.Int64N(int64(m.Within)) - wire.Now())
+		now := wire.Now()
+		left := time.Duration(m.first + random.Int64N(int64(m.Within)) - now)
 		load.Expiring(&p, max(left, time.Millisecond))
 		p.Body = body[:m.Size+random.IntN(len(body)-m.Size+1)]
-		if buf, _ = p.Append(buf, conn.FrameMax); len(buf) > 32<<10 || i == m.PublishCount-1 {
+		buf, _ = p.Append(buf, conn.FrameMax)
+		wait := rate.When(float64(i+1)) - time.Duration(now-start)
+		if len(buf) > 32<<10 || wait > 0 || i == m.PublishCount-1 {
 			if _, err := conn.Write(buf); err != nil {
 				return conn.Why(err)
 			}
 			m.result.Sent, buf = i+1, buf[:0]
 			m.run.Sent.Store(i + 1)
+			m.meter.pause(wait)
 			if m.Context.Err() != nil {
 				break
 			}
