@@ -253,6 +253,9 @@ func TestDefinitionsSurvive(t *testing.T) {
 			due := c.consume("due", true)
 			c.bodies(due, "1", "3")
 			c.ask("due")
+			eventually(t, "the exchange no longer holds what it has released", func() bool {
+				return strings.Contains(b.request("GET", "/api/exchanges/%2F/later", "", 200), `"messages_delayed":2`)
+			})
 			c.put("", "q", amqp.Publishing{DeliveryMode: amqp.Persistent}) // the preceding settlements are durable, too
 			before := b.defined()
 			b.request("DELETE", "/api/exchanges/other/temporary", "", 204)
