@@ -2,6 +2,7 @@ package policies
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"candlemark/internal/erlang"
@@ -116,10 +117,9 @@ func ValidateQueueArguments(name, vhost string, args protocol.Table) *protocol.C
 // validate checks the values of arguments known to this kind of queue, then that there are none known only to other
 // kinds.
 func validate(known []argument, name, vhost string, kind Kind, args protocol.Table) *protocol.ChannelError {
-	foreign := map[string]bool{}
-	for _, a := range known {
+	for i := range known {
+		a := &known[i]
 		if !a.known.has(kind) {
-			foreign[a.key] = true
 			continue
 		}
 		v, ok := args.Get(a.key)
@@ -131,7 +131,7 @@ func validate(known []argument, name, vhost string, kind Kind, args protocol.Tab
 		}
 	}
 	for _, f := range args {
-		if foreign[f.Key] {
+		if slices.ContainsFunc(known, func(a argument) bool { return a.key == f.Key && !a.known.has(kind) }) {
 			return preconditionFailed("invalid arg '%s' for %s of queue type %s",
 				f.Key, queueText(name, vhost), kind.module())
 		}

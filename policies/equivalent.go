@@ -40,7 +40,7 @@ func Equivalent(name, vhost string, current, received QueueDeclaration) *protoco
 	if current.Exclusive != received.Exclusive {
 		return ResourceLocked(name, vhost)
 	}
-	c := comparison{resource: queueText(name, vhost)}
+	c := comparison{resource: func() string { return queueText(name, vhost) }}
 	// Exclusive queues are never durable, whatever was asked for (DEC-5).
 	c.flags("durable", current.Durable && !current.Exclusive, received.Durable && !received.Exclusive)
 	c.flags("auto_delete", current.AutoDelete, received.AutoDelete)
@@ -71,7 +71,7 @@ type ExchangeDeclaration struct {
 // alternate-exchange, and how it releases held messages. Nil when they are the same, else 406 for the first difference
 // (DEC-4).
 func EquivalentExchange(name, vhost string, current, received ExchangeDeclaration) *protocol.ChannelError {
-	c := comparison{resource: exchangeText(name, vhost)}
+	c := comparison{resource: func() string { return exchangeText(name, vhost) }}
 	if current.Type != received.Type {
 		c.differ("type", "'"+received.Type+"'", "'"+current.Type+"'")
 	}
@@ -84,14 +84,14 @@ func EquivalentExchange(name, vhost string, current, received ExchangeDeclaratio
 
 // comparison keeps the first difference.
 type comparison struct {
-	resource string
+	resource func() string // the object's name for the error
 	err      *protocol.ChannelError
 }
 
 func (c *comparison) differ(key, received, current string) {
 	if c.err == nil {
 		c.err = preconditionFailed("inequivalent arg '%s' for %s: received %s but current is %s",
-			key, c.resource, received, current)
+			key, c.resource(), received, current)
 	}
 }
 
@@ -104,6 +104,9 @@ func (c *comparison) flags(key string, current, received bool) {
 // arguments compares the listed ones. Integers of all types are equal by value
 // (DEC-3).
 func (c *comparison) arguments(keys []string, current, received protocol.Table) {
+	if current.Equal(received) {
+		return
+	}
 	for _, key := range keys {
 		was, isSet := current.Get(key)
 		now, isGiven := received.Get(key)

@@ -1,6 +1,8 @@
 package policies
 
 import (
+	"strings"
+
 	"candlemark/policies/retry"
 	"candlemark/protocol"
 )
@@ -229,7 +231,8 @@ func ExchangeSettingsFor(args protocol.Table, e Effective) ExchangeSettings {
 // lowestOf returns the lower of argument and policy, unset without both.
 func lowestOf(args protocol.Table, e Effective, key string) int64 {
 	value := int64(unset)
-	argument, hasArgument := intArgument(args, "x-"+key)
+	v, _ := argumentFor(args, key)
+	argument, hasArgument := protocol.Int64(v)
 	policy, hasPolicy := e.Int(key)
 	switch {
 	case hasArgument && hasPolicy:
@@ -244,18 +247,29 @@ func lowestOf(args protocol.Table, e Effective, key string) int64 {
 
 // textOf returns the argument or, if there is none, the policy's value.
 func textOf(args protocol.Table, e Effective, key string) (string, bool) {
-	if s, ok := stringArgument(args, "x-"+key); ok {
+	v, _ := argumentFor(args, key)
+	if s, ok := v.(string); ok {
 		return s, true
 	}
 	return e.Text(key)
 }
 
 func flagOf(args protocol.Table, e Effective, key string) bool {
-	if v, ok := args.Get("x-" + key); ok {
+	if v, ok := argumentFor(args, key); ok {
 		return v == true
 	}
 	value, _ := e.Flag(key)
 	return value
+}
+
+// argumentFor returns the argument with a policy's key: x- and the key.
+func argumentFor(args protocol.Table, key string) (any, bool) {
+	for i := range args {
+		if name, ok := strings.CutPrefix(args[i].Key, "x-"); ok && name == key {
+			return args[i].Value, true
+		}
+	}
+	return nil, false
 }
 
 func stringArgument(args protocol.Table, key string) (string, bool) {

@@ -1,6 +1,9 @@
 package protocol
 
-import "slices"
+import (
+	"reflect"
+	"slices"
+)
 
 // Table is a field table; order and duplicate keys are kept. The Go type of a value determines its wire tag, so that
 // every value is sent as it was received:
@@ -59,6 +62,19 @@ func (t Table) Delete(key string) Table {
 		return t
 	}
 	return slices.DeleteFunc(slices.Clone(t), func(f Field) bool { return f.Key == key })
+}
+
+// Equal reports whether t and u have the same fields in the same order, with values of the same types.
+func (t Table) Equal(u Table) bool {
+	return slices.EqualFunc(t, u, func(a, b Field) bool { return a.Key == b.Key && equal(a.Value, b.Value) })
+}
+
+func equal(a, b any) bool {
+	switch a.(type) {
+	case []byte, Table, Array:
+		return reflect.DeepEqual(a, b)
+	}
+	return a == b
 }
 
 // TypeName returns the name that RabbitMQ gives the type of a field value in its reply texts (ERR-5); "undefined" for a Go value that

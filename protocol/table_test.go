@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -186,6 +187,30 @@ func TestTableGetSetDelete(t *testing.T) {
 	}
 	if want := (Table{{"a", "1"}, {"b", "2"}, {"a", "3"}}); !reflect.DeepEqual(base, want) {
 		t.Errorf("the table itself changed: %v", base)
+	}
+}
+
+func TestTableEqual(t *testing.T) {
+	again, err := DecodeTable(encode(t, everyType))
+	if err != nil || !everyType.Equal(again) {
+		t.Errorf("differs from itself, %v", err)
+	}
+	for i, f := range everyType {
+		for _, other := range everyType {
+			changed := slices.Clone(everyType)
+			changed[i].Value = other.Value
+			if same := reflect.DeepEqual(f.Value, other.Value); everyType.Equal(changed) != same {
+				t.Errorf("%s with the value of %s: equal is %v", f.Key, other.Key, !same)
+			}
+		}
+	}
+	for _, other := range []Table{nil, everyType[1:], append(slices.Clone(everyType), Field{"V", nil}), {{"n", int64(1)}}} {
+		if everyType.Equal(other) || other.Equal(everyType) {
+			t.Errorf("equals %v", other)
+		}
+	}
+	if (Table{{"n", int8(1)}}).Equal(Table{{"n", int64(1)}}) || !(Table{}).Equal(nil) {
+		t.Error("types differ, or no fields are not equal")
 	}
 }
 

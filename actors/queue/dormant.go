@@ -109,7 +109,11 @@ func idle(s *state) bool {
 
 // dormantState returns the state to keep of an idle core in which no channel is recorded.
 func dormantState(s *state) dormant {
-	return dormant{s.queue, unique.Make(s.Settings), s.effective, s.lease, s.used, s.handled, s.Seq, s.Past()}
+	settings := s.settings
+	if s.Settings != settings.Value() {
+		settings = unique.Make(s.Settings)
+	}
+	return dormant{s.queue, settings, s.effective, s.lease, s.used, s.handled, s.Seq, s.Past()}
 }
 
 // resume rebuilds the core from d.
@@ -117,7 +121,7 @@ func resume(s *state, d *dormant, cfg *Shared, self mail.Address) {
 	s.queue, s.vhost, s.self = d.queue, cfg.VHost, self
 	s.Set.Init(d.queue, cfg.VHost, self, d.settings.Value(), cfg.Budget, &s.out.Posts)
 	s.Continue(d.past)
-	s.effective, s.lease, s.used, s.handled, s.Seq = d.effective, d.lease, d.used, d.handled, d.seq
+	s.settings, s.effective, s.lease, s.used, s.handled, s.Seq = d.settings, d.effective, d.lease, d.used, d.handled, d.seq
 	s.consumers = consumers.New(&s.out.Posts, self, s.Settings.SingleActiveConsumer && !sessions.Enabled(d.queue.Arguments), s.Quorum)
 	s.consumers.Pause(s.Settings.HasForward)
 	s.turnLimit = workLimit

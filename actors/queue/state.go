@@ -24,6 +24,7 @@ type state struct {
 	vhost        *topology.VHost
 	self         mail.Address
 	effective    unique.Handle[matched]
+	settings     unique.Handle[policies.QueueSettings] // as they were when the state was built
 	phase        phase
 	dueNow       bool   // handle deadlines at the end of this turn
 	consumerLeft bool   // in this turn, or while a command was in progress

@@ -2,7 +2,6 @@ package vhost
 
 import (
 	"net/url"
-	"reflect"
 	"strconv"
 	"strings"
 
@@ -22,7 +21,7 @@ func childName(kind, name string, incarnation uint64) string {
 // alike returns args or, if equal, the arguments of the last queue created: many queues have the same arguments, and so
 // share the memory.
 func (qs *queues) alike(args protocol.Table) protocol.Table {
-	if !reflect.DeepEqual(args, qs.arguments) {
+	if !args.Equal(qs.arguments) {
 		qs.arguments = args
 	}
 	return qs.arguments
