@@ -71,10 +71,10 @@ func (t Table) Equal(u Table) bool {
 
 func equal(a, b any) bool {
 	switch a.(type) {
-	case []byte, Table, Array:
-		return reflect.DeepEqual(a, b)
+	case bool, string, int8, uint8, int16, uint16, int32, uint32, int64, float32, float64, Timestamp:
+		return a == b
 	}
-	return a == b
+	return reflect.DeepEqual(a, b)
 }
 
 // TypeName returns the name that RabbitMQ gives the type of a field value in its reply texts (ERR-5); "undefined" for a Go value that

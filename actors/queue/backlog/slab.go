@@ -127,7 +127,11 @@ func (s *slab) room(size int) uint32 {
 		id = uint32(len(s.blocks))
 		s.blocks = append(s.blocks, block{})
 	}
-	s.blocks[id] = block{data: make([]byte, 0, length)}
+	data := make([]byte, 0, length)
+	if length == maxBlock {
+		_ = populate(data[:length]) // without it, writing maps the pages one by one
+	}
+	s.blocks[id] = block{data: data}
 	s.held += int64(length)
 	s.current = id
 	return id

@@ -20,8 +20,9 @@ const (
 	maxList = 4096
 )
 
-// Links chains an entry into a list of the wheel. The zero value is an entry off the wheel. Only the wheel changes
-// it.
+// Links chains an entry into a circular list of the wheel. The zero value is an entry off the wheel. Only the wheel
+// changes it. Prev of a list's first entry has no meaning, so that adding an entry does not touch the first one, which
+// is rarely in the processor's cache.
 type Links struct{ Prev, Next uint32 }
 
 // Store holds the caller's entries. A handle is at least 1.
@@ -95,38 +96,32 @@ func (w *Wheel[S]) Remove(h uint32) {
 		return
 	}
 	w.count--
-	tail := w.unlink(h, links)
 	at := max(w.store.Deadline(h), w.base)
 	if w.opened != 0 && at == w.base {
 		w.left--
-		if w.opened == h {
-			w.opened = tail
-		}
+		w.opened = w.unlink(h, links, w.opened)
 		return
 	}
 	i := w.levelOf(at)
-	if w.forget(w.level[i], i, at, h, tail); w.level[i].count == 0 {
+	if w.removeFrom(w.level[i], i, h, links, at); w.level[i].count == 0 {
 		w.busy &^= 1 << i
 	}
 }
 
-// forget removes h, which was the last of its list if tail is the new last, from the counts of l and of the levels
-// below.
-func (w *Wheel[S]) forget(l *level, i int, at int64, h, tail uint32) {
+// removeFrom removes h from its list on level i, or on one below.
+func (w *Wheel[S]) removeFrom(l *level, i int, h uint32, links *Links, at int64) {
 	slot := slotOf(at, i)
 	l.count--
 	if inside := l.inside(slot); inside != nil {
-		if w.forget(inside, i-1, at, h, tail); inside.count == 0 {
+		if w.removeFrom(inside, i-1, h, links, at); inside.count == 0 {
 			l.empty(slot)
 			w.spare = inside
 		}
 		return
 	}
 	l.sizes[slot]--
-	if l.tails[slot] == h {
-		if l.tails[slot] = tail; tail == 0 {
-			l.empty(slot)
-		}
+	if l.tails[slot] = w.unlink(h, links, l.tails[slot]); l.tails[slot] == 0 {
+		l.empty(slot)
 	}
 }
 
@@ -176,10 +171,7 @@ func (w *Wheel[S]) Advance(now int64, limit int, fire func(h uint32)) (more bool
 // fireFirst fires the first entry of the opened list.
 func (w *Wheel[S]) fireFirst(fire func(h uint32)) {
 	h := w.store.Links(w.opened).Next
-	tail := w.unlink(h, w.store.Links(h))
-	if w.opened == h {
-		w.opened = tail
-	}
+	w.opened = w.unlink(h, w.store.Links(h), w.opened)
 	w.left--
 	w.count--
 	fire(h)
@@ -339,27 +331,34 @@ func (l *level) empty(slot int) {
 	}
 }
 
-// link appends h to the circular list that ends with tail (0: an empty list).
+// link appends h to the list that ends with tail (0: an empty list).
 func (w *Wheel[S]) link(h uint32, links *Links, tail uint32) {
 	if tail == 0 {
-		*links = Links{Prev: h, Next: h}
+		*links = Links{Next: h}
 		return
 	}
 	last := w.store.Links(tail)
-	head := last.Next
-	*links = Links{Prev: tail, Next: head}
+	*links = Links{Prev: tail, Next: last.Next}
 	last.Next = h
-	w.store.Links(head).Prev = h
 }
 
-// unlink removes h from its list and returns the tail of the list if h had been its tail (0: the list is empty now).
-func (w *Wheel[S]) unlink(h uint32, links *Links) (tail uint32) {
+// unlink removes h from the list that ends with tail and returns the list's tail then (0: it is empty).
+func (w *Wheel[S]) unlink(h uint32, links *Links, tail uint32) uint32 {
 	prev, next := links.Prev, links.Next
 	*links = Links{}
 	if next == h {
 		return 0
 	}
-	w.store.Links(prev).Next = next
-	w.store.Links(next).Prev = prev
-	return prev
+	last := w.store.Links(tail)
+	switch {
+	case last.Next == h: // the first entry
+		last.Next = next
+	case tail == h:
+		w.store.Links(prev).Next = next
+		return prev
+	default:
+		w.store.Links(prev).Next = next
+		w.store.Links(next).Prev = prev
+	}
+	return tail
 }
