@@ -129,6 +129,10 @@ func TestHTTPPublish(t *testing.T) {
 			return `{"routing_key":"` + key + `","properties":` + properties + `,"payload":"x","payload_encoding":"string"}`
 		}
 		w.want(200, `{"routed":false}`, "POST", x, plain("nowhere", `[]`))
+		w.want(200, `{"routed":true}`, "POST", "/api/exchanges/%2f//publish", plain("q", `{}`)) // the default exchange under its own name
+		if d := ch.Fetch("q"); d == nil || string(d.Body) != "x" {
+			t.Error("a publish to an empty segment did not arrive")
+		}
 		w.want(400, reason("bad_request", "rejected Unable to publish message. Check queue limits."), "POST", x, plain("full", `{}`))
 		w.want(400, reason("bad_request", "406 PRECONDITION_FAILED - user_id property set to 'me' but authenticated user was 'guest'"), "POST", x, plain("q", `{"user_id":"me"}`))
 		w.want(400, `{"error":"bad_request","reason":["not_int","priority"]}`, "POST", x, plain("q", `{"priority":"high"}`))

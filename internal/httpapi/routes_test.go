@@ -41,3 +41,27 @@ func TestRoutesOfRabbitMQ(t *testing.T) {
 		}
 	}
 }
+
+// TestEmptySegmentsAreServed: an empty or dotted segment of a path is a name like any other; ServeMux would redirect to a
+// different path.
+func TestEmptySegmentsAreServed(t *testing.T) {
+	h := NewHandler(&serving{fake: newFake("/")}, users, zerolog.Nop())
+	for _, r := range routes() {
+		for _, at := range variable.FindAllStringIndex(r.Path, -1) {
+			for _, segment := range []string{"", ".", "..", "%2E"} {
+				path := r.Path[:at[0]] + segment + r.Path[at[1]:]
+				w := httptest.NewRecorder()
+				h.ServeHTTP(w, httptest.NewRequest(r.Method, variable.ReplaceAllString(path, "x"), nil))
+				if w.Code/100 == 3 || segment != "" && w.Code == http.StatusNotFound && w.Header().Get("WWW-Authenticate") == "" {
+					t.Errorf("%s %s: %d, to %q", r.Method, path, w.Code, w.Header().Get("Location"))
+				}
+			}
+		}
+	}
+	for _, path := range []string{"//api/overview", "/api//overview", "/api/./overview", "/x/../api/overview"} {
+		w := httptest.NewRecorder()
+		if h.ServeHTTP(w, httptest.NewRequest("GET", path, nil)); w.Code != http.StatusNotFound {
+			t.Errorf("GET %s: %d, to %q", path, w.Code, w.Header().Get("Location"))
+		}
+	}
+}

@@ -129,8 +129,8 @@ docs/http-api.md, which comes with the broker, and described in <a href="/api/op
 }
 
 // shim makes ServeMux match escaped paths. ServeMux would take the segment %2F, which is the virtual host /, for a
-// slash; so it gets the escapes as plain text, and handlers undo one level of escaping in parts of the path. A slash at
-// the end is ignored, as in RabbitMQ.
+// slash, and would redirect from empty segments and dots to another path; so it gets all these as plain text, and handlers undo one level
+// of escaping in parts of the path. A slash at the end is ignored, as in RabbitMQ.
 func shim(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		inner := *r
@@ -138,12 +138,26 @@ func shim(next http.Handler) http.Handler {
 		*inner.URL = *r.URL
 		path := r.URL.EscapedPath()
 		if len(path) > 1 {
-			path = strings.TrimSuffix(path, "/")
+			path = segments(strings.TrimSuffix(path, "/"))
 		}
 		inner.URL.Path = path
 		inner.URL.RawPath = strings.ReplaceAll(path, "%", "%25")
 		next.ServeHTTP(w, &inner)
 	})
+}
+
+// segments returns an escaped path with texts for the segments from which ServeMux would redirect.
+func segments(path string) string {
+	parts := strings.Split(path, "/")
+	for i, part := range parts[1:] {
+		switch part {
+		case "":
+			parts[i+1] = rest.EmptySegment
+		case ".", "..":
+			parts[i+1] = strings.ReplaceAll(part, ".", "%2E")
+		}
+	}
+	return strings.Join(parts, "/")
 }
 
 // methods are the handlers of one path.

@@ -133,9 +133,16 @@ func (r *Request) Record(name, vhost string, fields protocol.Table, before any) 
 	})
 }
 
-// Part returns a part of the path, "" if it has none of that name.
+// EmptySegment stands for an empty segment of a path, which ServeMux does not match. No escaped path contains it.
+const EmptySegment = "%-"
+
+// Part returns a part of the path, "" if it is empty or there is none of that name.
 func (r *Request) Part(name string) string {
-	part, _ := url.PathUnescape(r.PathValue(name)) // it was parsed before
+	value := r.PathValue(name)
+	if value == EmptySegment {
+		return ""
+	}
+	part, _ := url.PathUnescape(value) // it was parsed before
 	return part
 }
 
