@@ -60,6 +60,16 @@ func (d Definition) String() string { return string(appendJSON(nil, d)) }
 // as they were given (POL-13).
 func (d Definition) MarshalJSON() ([]byte, error) { return appendJSON(nil, d), nil }
 
+// ForRabbitMQ returns the settings that RabbitMQ knows; d itself if these are all. RabbitMQ refuses a policy with any other.
+func (d Definition) ForRabbitMQ() Definition {
+	if !slices.ContainsFunc(d, isOwn) {
+		return d
+	}
+	return slices.DeleteFunc(slices.Clone(d), isOwn)
+}
+
+func isOwn(e Entry) bool { return slices.Contains(own, e.Key) }
+
 func (d Definition) sort() {
 	slices.SortFunc(d, func(a, b Entry) int { return cmp.Compare(a.Key, b.Key) })
 }

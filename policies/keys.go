@@ -45,6 +45,12 @@ const (
 	keyDuplicates     = "duplicate-detection-window"
 )
 
+// own are the keys that RabbitMQ does not know.
+var own = []string{
+	keyExpiryOrder, keyRetroactiveTTL, keyExpiresIfEmpty, keyExpiresToDLX, keyDeathCount, keyDeathContinue, keyDelayed, keyDeliverAt, keyOverdue,
+	keyReleaseRate, keyStampExpiry, keyExpiresAt, keyDeathOfExpired, keyDeathQueue, keyForwardTo, keyRenewedBy, keyDuplicates,
+}
+
 // The string values that have a meaning here.
 const (
 	expiryOrderEager   = "eager"

@@ -58,6 +58,63 @@ func everyKind(t *testing.T) string {
 	return compact.String()
 }
 
+// RabbitMQ's sections contain nothing that its import would refuse (DEF-10): no component, setting or exchange type of our own.
+func TestDEF10_SectionsOfOurOwn(t *testing.T) {
+	testkit.Run(t, nil, func(b *testkit.Bubble) {
+		w := bubbleWeb(b)
+		w.want(204, "", "POST", "/api/definitions", `{
+			"parameters": [{"vhost":"/","component":"operator_policy","name":"limit","value":{"pattern":"^q","definition":{"max-length":5}}}],
+			"policies": [
+				{"vhost":"/","name":"mixed","pattern":"^q","definition":{"delayed-messages":true,"max-length":7}},
+				{"vhost":"/","name":"ours","pattern":"^r","definition":{"forward-to":"x"}},
+				{"vhost":"/","name":"theirs","pattern":"^s","definition":{"expires":60000}}
+			],
+			"exchanges": [
+				{"vhost":"/","name":"late","type":"x-delayed-message","durable":true,"auto_delete":false,"internal":false,"arguments":{"x-delayed-type":"direct"}},
+				{"vhost":"/","name":"x","type":"fanout","durable":true,"auto_delete":false,"internal":false,"arguments":{}}
+			],
+			"queues": [{"vhost":"/","name":"q","durable":true,"auto_delete":false,"arguments":{}}],
+			"bindings": [
+				{"vhost":"/","source":"late","destination":"q","destination_type":"queue","routing_key":"1","arguments":{}},
+				{"vhost":"/","source":"x","destination":"late","destination_type":"exchange","routing_key":"2","arguments":{}},
+				{"vhost":"/","source":"x","destination":"q","destination_type":"queue","routing_key":"3","arguments":{}}
+			]
+		}`)
+		type named struct {
+			Name       string         `json:"name"`
+			Key        string         `json:"routing_key"`
+			Definition map[string]any `json:"definition"`
+		}
+		var export map[string]json.RawMessage
+		if err := json.Unmarshal(w.ask("", "GET", "/api/definitions", "").Body.Bytes(), &export); err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]string{}
+		for section, text := range export {
+			var items []named
+			if json.Unmarshal(text, &items) != nil {
+				continue
+			}
+			for _, i := range items {
+				got[section] += i.Name + i.Key
+				if i.Definition != nil {
+					got[section] += fmt.Sprint(i.Definition)
+				}
+				got[section] += " "
+			}
+		}
+		for section, want := range map[string]string{
+			"policies": "mixedmap[max-length:7] theirsmap[expires:60000] ", "exchanges": "x ", "bindings": "3 ", "parameters": "limit ",
+			"candlemark_policies": "mixedmap[delayed-messages:true max-length:7] oursmap[forward-to:x] ", "candlemark_exchanges": "late ",
+			"candlemark_bindings": "1 2 ", "candlemark_parameters": "",
+		} {
+			if got[section] != want {
+				t.Errorf("%s: %q, want %q", section, got[section], want)
+			}
+		}
+	})
+}
+
 // An export contains nothing that the broker creates itself or that belongs to a connection.
 func TestDefinitions_LeftOut(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
@@ -80,9 +137,9 @@ func TestDefinitions_LeftOut(t *testing.T) {
 			`"metadata":{"description":"Default virtual host","tags":[],"default_queue_type":"classic"},"description":"Default virtual host",` +
 			`"default_queue_type":"classic","limits":[],"parameters":[],"policies":[],` +
 			`"queues":[{"name":"held","durable":true,"auto_delete":false,"arguments":{"x-queue-type":"classic"}},{"name":"q","durable":false,"auto_delete":false,"arguments":{"x-dead-letter-queue":true,"x-queue-type":"classic"}}],` +
-			`"exchanges":[{"name":"later","type":"x-delayed-message","durable":true,"auto_delete":false,"internal":false,"arguments":{"x-delayed-type":"fanout"}}],` +
-			`"bindings":[{"source":"amq.direct","destination":"q","destination_type":"queue","routing_key":"k","arguments":{}},` +
-			`{"source":"later","destination":"held","destination_type":"queue","routing_key":"","arguments":{}}]}`
+			`"exchanges":[],"bindings":[{"source":"amq.direct","destination":"q","destination_type":"queue","routing_key":"k","arguments":{}}],` +
+			`"candlemark_exchanges":[{"name":"later","type":"x-delayed-message","durable":true,"auto_delete":false,"internal":false,"arguments":{"x-delayed-type":"fanout"}}],` +
+			`"candlemark_bindings":[{"source":"later","destination":"held","destination_type":"queue","routing_key":"","arguments":{}}]}`
 		w := bubbleWeb(b)
 		w.want(200, want, "GET", "/api/definitions/%2F", "")
 		if got := w.ask("", "GET", "/api/definitions?download=all.json", "").Header().Get("Content-Disposition"); got != "attachment; filename=all.json" {

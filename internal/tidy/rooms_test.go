@@ -140,7 +140,7 @@ var rooms = map[string][]string{
 
 	"internal/commandline/rabbitmqadmin": {"internal/httpapi/client"},
 
-	"internal/httpapi/transfer/document": {"protocol", "policies/...", "internal/auth", "internal/httpapi/rest", "internal/parameters", "internal/jsonencode", "internal/servicebus/sas", "internal/topology"},
+	"internal/httpapi/transfer/document": {"protocol", "policies/...", "internal/auth", "internal/httpapi/rest", "internal/parameters", "internal/jsonencode", "internal/servicebus/filter", "internal/servicebus/sas", "internal/topology"},
 
 	"supervision/ask": {"actors/actorlib", "actors/mail", "internal/clock"},
 	"supervision/localchannel": {

@@ -22,7 +22,7 @@ import (
 const rabbitVersion = "4.0.5"
 
 func headOf(o management.Overview, format string) head {
-	return head{rabbitVersion, rabbitVersion, "Candlemark", o.ProductVersion, format}
+	return head{rabbitVersion, rabbitVersion, document.Product, o.ProductVersion, format}
 }
 
 func exportAll(r *rest.Request) (any, error) {
@@ -42,6 +42,7 @@ func exportAll(r *rest.Request) (any, error) {
 		c.Topics = append(c.Topics, topic(g))
 	}
 	c.Parameters, c.objects, err = within(r.Context(), r, "")
+	c.own = takeOwn(&c.Parameters, &c.objects)
 	attach(r)
 	return c, err
 }
@@ -64,6 +65,7 @@ func exportOne(r *rest.Request) (any, error) {
 		s.Limits = v.Limits
 	}
 	s.Parameters, s.objects, err = within(r.Context(), r, r.VHost)
+	s.own = takeOwn(&s.Parameters, &s.objects)
 	attach(r)
 	return s, err
 }

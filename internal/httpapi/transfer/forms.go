@@ -30,6 +30,7 @@ type (
 		Parameters  []parameter `json:"parameters"`
 		Globals     []global    `json:"global_parameters"`
 		objects
+		own
 	}
 	single struct {
 		head
@@ -41,12 +42,20 @@ type (
 		Limits           any         `json:"limits"` // an empty list without any, as in RabbitMQ
 		Parameters       []parameter `json:"parameters"`
 		objects
+		own
 	}
 	objects struct {
 		Policies  []policy   `json:"policies"`
 		Queues    []queue    `json:"queues"`
 		Exchanges []exchange `json:"exchanges"`
 		Bindings  []binding  `json:"bindings"`
+	}
+	// own are items that RabbitMQ cannot import. It ignores sections that it does not know.
+	own struct {
+		OwnParameters []parameter `json:"candlemark_parameters,omitempty"`
+		OwnPolicies   []policy    `json:"candlemark_policies,omitempty"`
+		OwnExchanges  []exchange  `json:"candlemark_exchanges,omitempty"`
+		OwnBindings   []binding   `json:"candlemark_bindings,omitempty"`
 	}
 	user struct {
 		Name      string      `json:"name"`

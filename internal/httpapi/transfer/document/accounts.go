@@ -2,14 +2,18 @@ package document
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"candlemark/internal/servicebus/sas"
 
 	"candlemark/internal/auth"
 	"candlemark/internal/httpapi/rest"
+	"candlemark/internal/jsonencode"
 	"candlemark/policies"
 	"candlemark/policies/pattern"
 )
@@ -40,9 +44,9 @@ func (j *judge) user(b *rest.Body, i *Item) {
 		}
 	}
 	if !isEmpty(b, "limits") {
-		var err error
-		a.Limits, err = auth.ParseUserLimits(b.Fields["limits"])
-		b.Fail(err)
+		limits, problems := validLimits(b.Fields["limits"], auth.ParseUserLimits)
+		a.Limits = limits
+		noteLimits(i, problems)
 	}
 	b.Decode("access_keys", &a.Keys, rest.TupleOf("not_a_map", "access_keys"))
 	b.Fail(a.Validate())
@@ -75,47 +79,87 @@ func (j *judge) algorithm(b *rest.Body) string {
 	return auth.SHA256
 }
 
-func (j *judge) described(b *rest.Body) (v auth.VHost, stream bool) {
+// described returns a virtual host and whether its queues are streams by default. Without a field that is not valid it is
+// imported all the same, since the objects in it need it.
+func (j *judge) described(b *rest.Body, i *Item) (v auth.VHost, stream bool) {
 	before := j.VHosts[b.Text("name")]
 	metadata := &rest.Body{}
-	if b.Has("metadata") {
+	optional(b, i, "metadata", func(b *rest.Body) {
 		b.Decode("metadata", &metadata.Fields, rest.TupleOf("not_a_map", "metadata"))
-	}
-	either := func(key string) *rest.Body {
+	})
+	v = auth.VHost{Name: b.Text("name"), Tags: []string{}, DefaultQueueType: before.DefaultQueueType, Tracing: before.Tracing, Protected: before.Protected}
+	either := func(key string, read func(*rest.Body)) {
 		if b.Has(key) {
-			return b
+			optional(b, i, key, read)
+		} else {
+			optional(metadata, i, key, read)
 		}
-		return metadata
 	}
-	v = auth.VHost{
-		Name: b.Text("name"), Description: either("description").Text("description"), Tags: either("tags").Tags(),
-		DefaultQueueType: before.DefaultQueueType, Tracing: before.Tracing, Protected: before.Protected,
-	}
-	switch kind := either("default_queue_type").Text("default_queue_type"); kind {
-	case "", "undefined":
-	case "stream":
-		stream = true
-	default:
-		v.DefaultQueueType = kind
-	}
-	if protection := either("protected_from_deletion"); protection.Has("protected_from_deletion") {
-		v.Protected = protection.Flag("protected_from_deletion")
-	}
-	if b.Has("tracing") {
-		v.Tracing = b.Flag("tracing")
-	}
+	either("description", func(b *rest.Body) { v.Description = b.Text("description") })
+	either("tags", func(b *rest.Body) { v.Tags = b.Tags() })
+	either("default_queue_type", func(b *rest.Body) {
+		switch kind := b.Text("default_queue_type"); kind {
+		case "", "undefined":
+		case "stream":
+			stream = true
+		default:
+			b.Fail(auth.VHost{Name: "/", DefaultQueueType: kind}.Validate())
+			if b.Err == nil {
+				v.DefaultQueueType = kind
+			}
+		}
+	})
+	either("protected_from_deletion", func(b *rest.Body) { v.Protected = b.Flag("protected_from_deletion") })
+	optional(b, i, "tracing", func(b *rest.Body) { v.Tracing = b.Flag("tracing") })
 	if !isEmpty(b, "limits") {
-		var err error
-		v.Limits, err = auth.ParseVHostLimits(b.Fields["limits"])
-		b.Fail(err)
+		limits, problems := validLimits(b.Fields["limits"], auth.ParseVHostLimits)
+		v.Limits = limits
+		noteLimits(i, problems)
 	}
-	b.Fail(metadata.Err)
 	b.Fail(v.Validate())
 	return v, stream
 }
 
+// optional reads a field, if present, of an item that is imported without it if it is not valid.
+func optional(b *rest.Body, i *Item, key string, read func(*rest.Body)) {
+	if !b.Has(key) {
+		return
+	}
+	one := &rest.Body{Fields: b.Fields}
+	if read(one); one.Err != nil {
+		i.Note(Approximated, key+" is left out: "+oneLine(one.Err))
+	}
+}
+
+// noteLimits notes the limits that are left out.
+func noteLimits(i *Item, problems []error) {
+	for _, problem := range problems {
+		i.Note(Approximated, "a limit is left out: "+oneLine(problem))
+	}
+}
+
+// validLimits returns those limits of an object that are valid, nil for none, and what is wrong with the others.
+func validLimits(raw json.RawMessage, parse func([]byte) (auth.Limits, error)) (limits auth.Limits, problems []error) {
+	var given map[string]json.RawMessage
+	if json.Unmarshal(raw, &given) != nil {
+		_, err := parse(raw)
+		return nil, []error{err}
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		switch one, err := parse(jsonencode.Marshal(map[string]json.RawMessage{name: given[name]})); {
+		case err != nil:
+			problems = append(problems, err)
+		case limits == nil:
+			limits = one
+		default:
+			maps.Copy(limits, one)
+		}
+	}
+	return limits, problems
+}
+
 func (j *judge) vhost(b *rest.Body, i *Item) {
-	v, stream := j.described(b)
+	v, stream := j.described(b, i)
 	i.Name = v.Name
 	if b.Err != nil {
 		return

@@ -6,9 +6,16 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"candlemark/internal/httpapi/rest"
 )
+
+// Product is the name of the program in a document that it exports.
+const Product = "Candlemark"
+
+// ownPrefix begins the names of sections with items that RabbitMQ cannot import; they continue the section of the rest of the name (DEF-10).
+const ownPrefix = "candlemark_"
 
 // MaxItems is how many items all sections of a document may have together.
 const MaxItems = 250_000
@@ -16,6 +23,7 @@ const MaxItems = 250_000
 // Document is a document that was read.
 type Document struct {
 	version  string // of the RabbitMQ that wrote it, "" for none
+	ours     bool   // a broker of this kind wrote it
 	sections map[string][]json.RawMessage
 	warnings []string
 }
@@ -44,11 +52,13 @@ func Read(text []byte) (*Document, error) {
 			d.version = version
 		}
 	}
+	var product string
+	d.ours = json.Unmarshal(keys["product_name"], &product) == nil && product == Product
 	count := 0
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
 		switch {
 		case slices.Contains(origin, key):
-		case sectionNamed(key) == nil:
+		case sectionNamed(strings.TrimPrefix(key, ownPrefix)) == nil:
 			d.warnings = append(d.warnings, fmt.Sprintf("section %q is not known: it is ignored", key))
 		default:
 			var items []json.RawMessage

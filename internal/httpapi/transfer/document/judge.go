@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"candlemark/internal/httpapi/rest"
+	"candlemark/policies"
 )
 
 // section is a list of the document.
@@ -27,12 +28,14 @@ var sections = []section{
 	{"permissions", "user vhost configure write read", false, (*judge).permission},
 	{"topic_permissions", "user vhost exchange write read", false, (*judge).topicPermission},
 	{"parameters", "vhost component name value", true, (*judge).parameter},
-	{"global_parameters", "name value component", false, (*judge).global},
+	{globalParameters, "name value component", false, (*judge).global},
 	{"policies", "vhost name pattern apply-to definition priority", true, (*judge).policy},
 	{"exchanges", "name vhost type durable auto_delete internal arguments", true, (*judge).exchange},
 	{"queues", "name vhost type durable auto_delete exclusive arguments", true, (*judge).queue},
 	{"bindings", "source vhost destination destination_type routing_key arguments properties_key", true, (*judge).binding},
 }
+
+const globalParameters = "global_parameters"
 
 func sectionNamed(name string) *section {
 	for i := range sections {
@@ -47,6 +50,7 @@ func sectionNamed(name string) *section {
 type judge struct {
 	Present
 	version string
+	ours    bool   // Candlemark wrote the document
 	only    string // the virtual host that everything is for, "" if items say it themselves
 	// Queues and exchanges that are not imported, so that what leads to them is not, either.
 	noQueue, noExchange map[Name]bool
@@ -55,10 +59,10 @@ type judge struct {
 // Judge returns a verdict on each item of a document, for a broker with the objects in present; with a vhost all
 // items are for that one.
 func Judge(d *Document, present Present, vhost string) *Plan {
-	j := &judge{Present: present, version: d.version, only: vhost, noQueue: map[Name]bool{}, noExchange: map[Name]bool{}}
+	j := &judge{Present: present, version: d.version, ours: d.ours, only: vhost, noQueue: map[Name]bool{}, noExchange: map[Name]bool{}}
 	p := &Plan{Items: []Item{}, Warnings: slices.Clone(d.warnings)}
 	for _, s := range sections {
-		items := d.sections[s.name]
+		items, from := slices.Concat(d.sections[s.name], d.sections[ownPrefix+s.name]), len(p.Items)
 		if vhost != "" && !s.inOne && len(items) > 0 {
 			p.Warnings = append(p.Warnings, fmt.Sprintf("section %q is not imported into one virtual host", s.name))
 			continue
@@ -67,11 +71,32 @@ func Judge(d *Document, present Present, vhost string) *Plan {
 		for n, raw := range items {
 			p.Items = append(p.Items, j.item(&s, n, raw, strange))
 		}
+		if d.sections[ownPrefix+s.name] != nil {
+			p.Items = withoutReplaced(p.Items, from)
+		}
 		for _, key := range slices.Sorted(maps.Keys(strange)) {
 			p.Warnings = append(p.Warnings, fmt.Sprintf("%s: the key %q is not known: it is ignored (items: %d)", s.name, key, strange[key]))
 		}
 	}
 	return p
+}
+
+// withoutReplaced returns the items without those from an index on that a later policy of the same name replaces.
+func withoutReplaced(items []Item, from int) []Item {
+	type name struct{ vhost, name string }
+	last := map[name]int{}
+	for n, i := range items[from:] {
+		if _, policy := i.Value.(*policies.Policy); policy {
+			last[name{i.VHost, i.Name}] = from + n
+		}
+	}
+	kept := items[:from]
+	for n, i := range items[from:] {
+		if _, policy := i.Value.(*policies.Policy); !policy || last[name{i.VHost, i.Name}] == from+n {
+			kept = append(kept, i)
+		}
+	}
+	return kept
 }
 
 // item judges the n-th of a section, and counts its unknown keys.
@@ -86,6 +111,9 @@ func (j *judge) item(s *section, n int, raw json.RawMessage, strange map[string]
 	for key := range b.Fields {
 		if !slices.Contains(known, key) {
 			strange[key]++
+		}
+		if !(s.name == globalParameters && j.ours) {
+			b.Fields[key] = withObjects(b.Fields[key], objectLevels[key])
 		}
 	}
 	s.judge(j, b, &i)

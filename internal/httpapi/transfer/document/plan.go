@@ -64,7 +64,12 @@ func (i *Item) Note(v Verdict, text string) {
 
 // Refuse records the error of a refused item.
 func (i *Item) Refuse(err error) {
-	i.Note(Refused, strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' }), ": "))
+	i.Note(Refused, oneLine(err))
+}
+
+// oneLine returns the text of an error without line breaks.
+func oneLine(err error) string {
+	return strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' }), ": ")
 }
 
 // VHostLimits are the limits of a virtual host.

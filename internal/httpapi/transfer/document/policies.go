@@ -72,11 +72,15 @@ func (j *judge) parameter(b *rest.Body, i *Item) {
 			judgePolicy(fields, true, i)
 		}
 	case auth.VHostLimits:
-		limits, err := auth.ParseVHostLimits(b.Fields["value"])
-		if isEmpty(b, "value") {
-			limits, err = auth.Limits{}, nil
+		limits, problems := auth.Limits{}, []error(nil)
+		if !isEmpty(b, "value") {
+			limits, problems = validLimits(b.Fields["value"], auth.ParseVHostLimits)
 		}
-		b.Fail(err)
+		if limits == nil {
+			b.Fail(problems[0])
+			return
+		}
+		noteLimits(i, problems)
 		i.Value = VHostLimits{vhost, limits}
 	case auth.Policies:
 		b.Fail(errors.New("policies may not be set using this method"))

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"candlemark/internal/httpapi/rest"
+	"candlemark/internal/servicebus/filter"
 	"candlemark/internal/topology"
 	"candlemark/policies"
 	"candlemark/protocol"
@@ -34,6 +35,9 @@ const (
 func System(name string) bool {
 	return name == "" || strings.HasPrefix(name, reserved) || name == topology.AdminExchange
 }
+
+// OwnType reports whether RabbitMQ 4.3 has no exchanges of a type that there are here (DEF-10).
+func OwnType(kind string) bool { return kind == topology.DelayedType || kind == filter.ExchangeType }
 
 func (j *judge) exchange(b *rest.Body, i *Item) {
 	x := &protocol.ExchangeDeclare{
