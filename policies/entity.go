@@ -143,6 +143,12 @@ func DeadLettersFrom(args protocol.Table) string {
 	return queue
 }
 
+// IsDeadLetterQueue reports whether a queue of that name and arguments is the dead-letter queue of another queue.
+func IsDeadLetterQueue(name string, args protocol.Table) bool {
+	of := DeadLettersFrom(args)
+	return of != "" && DeadLetterQueueOf(of) == name
+}
+
 // Routed returns the settings with the route to the queue's dead-letter queue. A dead-letter exchange that is also set
 // takes precedence; then there is no such queue, and DeadLetterQueue is false.
 func (q QueueSettings) Routed(queue string) QueueSettings {

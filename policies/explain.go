@@ -23,8 +23,8 @@ func QueueObject(name string, args protocol.Table) Object {
 // NotBy returns the names whose user policies do not apply to the object: a dead-letter queue that the broker made
 // has its own policies, not those of its queue.
 func (o *Object) NotBy() []string {
-	if of := DeadLettersFrom(o.Arguments); of != "" && o.Kind != KindExchange && DeadLetterQueueOf(of) == o.Name {
-		return []string{of}
+	if o.Kind != KindExchange && IsDeadLetterQueue(o.Name, o.Arguments) {
+		return []string{DeadLettersFrom(o.Arguments)}
 	}
 	return nil
 }

@@ -36,6 +36,8 @@ type Settlement uint8
 // position as redelivered, but the delivery does not count. Defer: kept for delivery by number (DEFER-1); the delivery
 // does not count either. Leave: the link has ended; the message stays locked until its lock ends if the lock outlives
 // the link (LOCK-10), otherwise as Requeue. Nack: as Requeue, but not a failed delivery for delayed retries (RETRY-1).
+// ToDeadLetters: as Reject, but never drops the message: a queue that cannot dead-letter it refuses with a
+// *NotDeadLettered, and the delivery stays; without Settle.Asked it is settled with Release instead (SBE-14).
 const (
 	Ack Settlement = iota
 	Requeue
@@ -46,7 +48,23 @@ const (
 	Leave
 	Discard
 	Nack
+	ToDeadLetters
 )
+
+// NotDeadLettered is the error for messages that their queue cannot dead-letter.
+type NotDeadLettered struct {
+	Queue string
+	// Again: the queue is itself a dead-letter queue. Otherwise it has neither a dead-letter queue nor an exchange.
+	Again bool
+}
+
+// Error implements error.
+func (e *NotDeadLettered) Error() string {
+	if e.Again {
+		return "messages of the dead-letter queue '" + e.Queue + "' cannot be dead-lettered again"
+	}
+	return "queue '" + e.Queue + "' has no dead-letter queue"
+}
 
 // Answer implements Answerable: a queue that has ended or failed holds no deliveries.
 func (s *Settle) Answer(Cause) (Address, any) {
@@ -61,7 +79,7 @@ func (s *Settle) Answer(Cause) (Address, any) {
 }
 
 // SettleReply answers Settle when the queue has settled the deliveries. Like all acknowledgements, it does not wait for the
-// journal.
+// journal. With an error nothing has changed.
 type SettleReply struct {
 	Reply
 	// Lost are the numbers that the channel no longer held: they were not settled in time, or the queue has ended. They

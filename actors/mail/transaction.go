@@ -74,6 +74,8 @@ type PrepareWork struct {
 	Numbers []uint64 // deliveries to the channel
 	Headers [][]byte // one for each message
 	Bytes   int64    // size of all bodies
+	// DeadLetters: some of the deliveries will be settled with ToDeadLetters.
+	DeadLetters bool
 }
 
 // Answer implements Answerable. A queue that has crashed restarts with a new address: deliveries by the old address

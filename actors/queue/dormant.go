@@ -126,7 +126,7 @@ func resume(s *state, d *dormant, cfg *Shared, self mail.Address) {
 	s.consumers.Pause(s.Settings.HasForward)
 	s.turnLimit = workLimit
 	s.deliveries = deliveries.New(deliveries.Parts{
-		Name: d.queue.Name, Self: self, Messages: &s.Set, Consumers: &s.consumers, Pending: &s.pending, Limit: &s.turnLimit, Out: &s.out.Posts, Owner: s,
+		Name: d.queue.Name, Arguments: d.queue.Arguments, Self: self, Messages: &s.Set, Consumers: &s.consumers, Pending: &s.pending, Limit: &s.turnLimit, Out: &s.out.Posts, Owner: s,
 	})
 	if sessions.Enabled(d.queue.Arguments) {
 		messages.EnableSessions(&s.Set, sessions.New(&s.Backlog, s.consumers.Run))

@@ -146,10 +146,11 @@ func (s *state) disposition(m *amqp10.Disposition) {
 	if !ok {
 		return
 	}
-	var asked, others []uint64
+	var asked []settlement.Owned[*link]
+	var others []uint64
 	s.owners.TakeRange(first, last, func(tag uint64, l *link) {
 		if l.consumer != nil && l.consumer.entity {
-			asked = append(asked, tag)
+			asked = append(asked, settlement.Owned[*link]{Tag: tag, Link: l})
 		} else if !m.Settled { // it expects an answer
 			others = append(others, tag)
 		}

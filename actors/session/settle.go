@@ -2,6 +2,7 @@ package session
 
 import (
 	"candlemark/actors/channel/peers"
+	"candlemark/actors/channel/unacked"
 	"candlemark/actors/mail"
 	"candlemark/actors/session/batches"
 	"candlemark/actors/session/entities"
@@ -11,12 +12,12 @@ import (
 
 // settleEntity settles deliveries of links of Azure Service Bus's dialect, and asks the queues which of them they still
 // held.
-func settleEntity(s *state, tags []uint64, m *amqp10.Disposition) {
-	if len(tags) == 0 {
+func settleEntity(s *state, owned []settlement.Owned[*link], m *amqp10.Disposition) {
+	if len(owned) == 0 {
 		return
 	}
 	how, outcome := entities.Settlement(&m.State)
-	all := settlement.Take(&s.unacked, tags, m.State, how)
+	all := settlement.Take(&s.unacked, owned, m.State, how)
 	s.unacked.Flush() // earlier settlements come first
 	for _, x := range all {
 		if x.Queue.Gone {
@@ -42,10 +43,26 @@ func entitySettled(s *state, m *mail.SettleReply) {
 		return
 	}
 	delete(s.settles, m.Number())
-	held := entities.Lost(m.Lost)
-	if s.phase == open {
-		x.Report(func(n uint64) bool { return m.Failure() != nil || held(n) }, s.reply)
+	if s.phase != open {
+		return
 	}
+	if err := m.Failure(); err != nil {
+		x.Refuse(entities.ErrorOf(err), s.reply, func(o settlement.Owned[*link], u unacked.Delivery) { keepUnsettled(s, o, u) })
+		return
+	}
+	x.Report(entities.Lost(m.Lost), s.reply)
+}
+
+// keepUnsettled restores a delivery that its queue has refused to settle. If its link has ended, it is left as the
+// others of the link were.
+func keepUnsettled(s *state, o settlement.Owned[*link], u unacked.Delivery) {
+	if s.links[o.Link.handle] == o.Link && o.Link.consumer != nil {
+		s.unacked.Keep(o.Tag, u)
+		s.owners.Restore(o.Tag, o.Link)
+		return
+	}
+	s.unacked.Settle(u, mail.Leave, nil)
+	s.unacked.Flush()
 }
 
 // lostWith answers instead of a queue that has ended.
@@ -59,7 +76,7 @@ func lostWith(s *state, p *peers.Peer) {
 }
 
 // lost informs a client that its queue no longer held any of the deliveries.
-func lost(s *state, x *settlement.Asked) {
+func lost(s *state, x *settlement.Asked[*link]) {
 	if s.phase == open {
 		x.Report(func(uint64) bool { return true }, s.reply)
 	}

@@ -17,7 +17,7 @@ import (
 // holding returns a session with unsettled deliveries, one per byte: 'e' on a link of Azure Service Bus's dialect, 'q' on one of
 // RabbitMQ's, each from a queue of that name.
 func holding(dialects string) *state {
-	s := &state{settles: map[uint64]*settlement.Asked{}}
+	s := &state{settles: map[uint64]*settlement.Asked[*link]{}}
 	s.unacked = unacked.New(&s.Mail)
 	links := map[byte]*link{}
 	for _, d := range []byte(dialects) {
@@ -87,11 +87,11 @@ func TestSettled_Lost(t *testing.T) {
 		{[]uint64{1, 2, 3, 4}, []mail.Range{{First: 1, Last: 1}, {First: 2, Last: 2}, {First: 4, Last: 4}}, "LL.L"},
 		{[]uint64{5, 6, 1, 2, 9}, []mail.Range{{First: 6, Last: 6}, {First: 1, Last: 2}}, ".LLL."},
 	} {
-		x := &settlement.Asked{State: amqp10.State{Kind: amqp10.Accepted}, Numbers: c.numbers}
+		x := &settlement.Asked[*link]{State: amqp10.State{Kind: amqp10.Accepted}, Numbers: c.numbers}
 		for id := range c.numbers {
 			x.IDs = append(x.IDs, uint32(id))
 		}
-		s := &state{settles: map[uint64]*settlement.Asked{3: x}}
+		s := &state{settles: map[uint64]*settlement.Asked[*link]{3: x}}
 		entitySettled(s, &mail.SettleReply{Reply: mail.Reply{ID: 3}, Lost: c.lost})
 		got := ""
 		for _, r := range s.replies {
@@ -107,6 +107,30 @@ func TestSettled_Lost(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("%v of %v: %s, want %s", c.lost, c.numbers, got, c.want)
+		}
+	}
+}
+
+// Deliveries that a queue refuses to dead-letter are rejected with the reason, and unacked as before; if their link has ended
+// meanwhile, the queue is told so.
+func TestRefused_SBE14(t *testing.T) {
+	for _, attached := range []bool{true, false} {
+		s := holding("ee")
+		l, _ := s.owners.Get(1)
+		s.links = map[uint32]*link{}
+		s.disposition(&amqp10.Disposition{Role: amqp10.RoleReceiver, First: 0, Last: amqp10.Some(uint32(1)), State: amqp10.State{Kind: amqp10.Rejected}})
+		if attached {
+			s.links[l.handle] = l
+		}
+		s.Out = nil
+		entitySettled(s, &mail.SettleReply{Reply: mail.Reply{ID: 1, Err: &mail.NotDeadLettered{Queue: "e", Again: true}}})
+		d, _ := s.replies[0].(*amqp10.Disposition)
+		if len(s.replies) != 1 || d.State.Error.Condition != amqp10.NotAllowed || !d.Settled || d.Last.Or(0) != 1 {
+			t.Errorf("%+v", s.replies)
+		}
+		queues, _ := s.sent()
+		if kept := s.unacked.Len() == 2 && s.owners.Len() == 2 && len(queues) == 0; kept != attached {
+			t.Errorf("attached %v: %d unacked, %d owners, queues received %q", attached, s.unacked.Len(), s.owners.Len(), queues)
 		}
 	}
 }

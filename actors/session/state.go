@@ -66,8 +66,8 @@ type state struct {
 	publishes      batches.Unconfirmed[*link] // unconfirmed, by publish number
 	outcomes       []outcome                  // to be sent
 
-	jobs    []func()                     // to be run on goroutines
-	settles map[uint64]*settlement.Asked // unanswered by queues, by request
+	jobs    []func()                            // to be run on goroutines
+	settles map[uint64]*settlement.Asked[*link] // unanswered by queues, by request
 
 	elsewhere settlement.Elsewhere
 
@@ -120,7 +120,7 @@ func (r *result) Failure() error { return r.err }
 
 func (s *state) init(cfg Config) {
 	s.cfg, s.used = cfg, cfg.Clock.Now()
-	s.links, s.settles = map[uint32]*link{}, map[uint64]*settlement.Asked{}
+	s.links, s.settles = map[uint32]*link{}, map[uint64]*settlement.Asked[*link]{}
 	s.rights = rights.Rights{User: cfg.User, VHost: cfg.VHost, Permissions: cfg.Permissions}
 	s.client = requests.Client{Rights: &s.rights, Connection: cfg.Connection}
 	s.peers = peers.New(&s.Mail)

@@ -113,6 +113,17 @@ func (d *Deliveries) Account(u Delivery, how mail.Settlement) (q *Queue, number 
 	return u.queue, u.number
 }
 
+// Keep puts a delivery back that was removed and accounted for with another settlement than Ack.
+func (d *Deliveries) Keep(tag uint64, u Delivery) {
+	if !u.got {
+		d.Limit.Delivered(&u.queue.Queue)
+	}
+	if u.late {
+		d.late++
+	}
+	d.byTag.Restore(tag, u)
+}
+
 func (d *Deliveries) settle(u Delivery, how mail.Settlement, outcome *mail.Outcome) {
 	q, number := d.Account(u, how)
 	if q.Gone {

@@ -19,7 +19,7 @@ func (d *Deliveries) amends(r *mail.SettleRange) bool {
 	switch r.How {
 	case mail.Requeue, mail.Nack, mail.Release, mail.Defer:
 		return true
-	case mail.Reject, mail.Discard:
+	case mail.Reject, mail.Discard, mail.ToDeadLetters:
 		return d.Messages.ShouldDeadLetter(store.Rejected)
 	case mail.Ack, mail.PutBack, mail.Leave:
 	}

@@ -9,6 +9,7 @@ import (
 	"candlemark/actors/queue/work"
 	"candlemark/internal/clock"
 	"candlemark/internal/store"
+	"candlemark/protocol"
 )
 
 // Owner is the queue. LookUp reads contents from the journal without keeping them in memory, and calls found in a later
@@ -22,6 +23,7 @@ type Owner interface {
 // Parts are the parts of a queue that its deliveries use.
 type Parts struct {
 	Name      string // of the queue
+	Arguments protocol.Table
 	Self      mail.Address
 	Messages  *messages.Set
 	Consumers *consumers.Set

@@ -11,6 +11,12 @@ import (
 
 // SettleLocked settles deliveries by their locks, if all of them are held, and informs their channels.
 func (d *Deliveries) SettleLocked(m *mail.SettleLocked, now clock.Instant) {
+	if m.How == mail.ToDeadLetters {
+		if err := d.refusal(); err != nil {
+			d.Out.Send(m.ReplyTo, &mail.SettleLockedReply{Reply: m.Done(err)})
+			return
+		}
+	}
 	want := setOf(m.Locks) // true: not found
 	var found []consumers.Unsettled
 	theirs := func(u *consumers.Unsettled) bool {

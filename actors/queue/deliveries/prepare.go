@@ -28,6 +28,11 @@ func (d *Deliveries) prepare(m *mail.PrepareWork, now clock.Instant) error {
 	if len(m.Numbers) == 0 {
 		return nil
 	}
+	if m.DeadLetters {
+		if err := d.refusal(); err != nil {
+			return err
+		}
+	}
 	h := d.Consumers.Channel(m.Channel)
 	if h == nil {
 		return mail.ErrDeliveryLost

@@ -18,13 +18,18 @@ func (d *Deliveries) Settle(m *mail.Settle, now clock.Instant) {
 		d.Out.Send(m.Answer(mail.Gone))
 		return
 	}
+	ranges, refused := d.deadLettered(m.Ranges)
+	if refused != nil && m.Asked != nil {
+		d.Out.Send(m.Asked.ReplyTo, &mail.SettleReply{Reply: m.Asked.Done(refused)})
+		return
+	}
 	var t *tally
 	if m.Asked != nil {
 		t = &tally{asked: m, open: 1, end: func(lost []mail.Range) {
 			d.Out.Send(m.Asked.ReplyTo, &mail.SettleReply{Reply: m.Asked.Done(nil), Lost: lost})
 		}}
 	}
-	if rest := d.settleSome(h, m.Ranges, t, now); len(rest) > 0 {
+	if rest := d.settleSome(h, ranges, t, now); len(rest) > 0 {
 		d.settleLater(h, m, rest, t)
 	} else {
 		t.done()
@@ -127,7 +132,7 @@ func (d *Deliveries) settleOne(u consumers.Delivery, r *mail.SettleRange, now cl
 		set.Requeue(u.Message, d.retryAt(r), true, now)
 	case mail.Nack:
 		set.Requeue(u.Message, d.retryAt(r), false, now)
-	case mail.Reject:
+	case mail.Reject, mail.ToDeadLetters:
 		set.Backlog.Entry(u.Message).Marks |= backlog.Failed
 		set.End(u.Message, store.Rejected)
 	case mail.Discard:

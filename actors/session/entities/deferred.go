@@ -114,7 +114,7 @@ func (a *asked) disposition() (how mail.Settlement, outcome *mail.Outcome, ok bo
 				more = more.Set(property, text)
 			}
 		}
-		return mail.Reject, outcomeOf(more), true
+		return mail.ToDeadLetters, outcomeOf(more), true
 	}
 	return 0, nil, false
 }

@@ -137,7 +137,7 @@ func Settlement(state *amqp10.State) (how mail.Settlement, outcome *mail.Outcome
 	case state.Kind == amqp10.Accepted:
 		return mail.Ack, nil
 	case state.Kind == amqp10.Rejected:
-		how, properties = mail.Reject, servicebus.DeadLettering(state.Error)
+		how, properties = mail.ToDeadLetters, servicebus.DeadLettering(state.Error)
 	case state.Kind == amqp10.Modified && state.UndeliverableHere:
 		how, properties = mail.Defer, servicebus.Modified(state)
 	case state.Kind == amqp10.Modified:

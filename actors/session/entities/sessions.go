@@ -63,6 +63,10 @@ func ErrorOf(err error) *amqp10.Error {
 			return &amqp10.Error{Condition: known.condition, Description: known.err.Error()}
 		}
 	}
+	var stays *mail.NotDeadLettered
+	if errors.As(err, &stays) {
+		return &amqp10.Error{Condition: amqp10.NotAllowed, Description: stays.Error()}
+	}
 	return dialect.ErrorOf(err)
 }
 

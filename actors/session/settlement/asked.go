@@ -9,24 +9,41 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
+// Owned is the tag of an unacked delivery, and the link that has it.
+type Owned[Link any] struct {
+	Tag  uint64
+	Link Link
+}
+
 // Asked holds deliveries of one queue that a client has settled, until the queue reports which of them it still held.
-type Asked struct {
+type Asked[Link any] struct {
 	Queue   *unacked.Queue
 	State   amqp10.State
 	Numbers []uint64 // the queue's numbers
 	IDs     []uint32 // delivery ids
+	held    []held[Link]
 }
 
-// Take removes deliveries, by their tags, from the unacked ones, and returns them by queue.
-func Take(all *unacked.Deliveries, tags []uint64, state amqp10.State, how mail.Settlement) (asked []*Asked) {
-	for _, tag := range tags {
-		all.Take(tag, tag, func(_ uint64, u unacked.Delivery) {
+// held is a delivery that the queue may refuse to settle.
+type held[Link any] struct {
+	Owned[Link]
+	unacked.Delivery
+}
+
+// Take removes deliveries from the unacked ones, and returns them by queue.
+func Take[Link any](all *unacked.Deliveries, owned []Owned[Link], state amqp10.State, how mail.Settlement) (asked []*Asked[Link]) {
+	for _, o := range owned {
+		all.Take(o.Tag, o.Tag, func(_ uint64, u unacked.Delivery) {
 			q, number := all.Account(u, how)
-			i := slices.IndexFunc(asked, func(x *Asked) bool { return x.Queue == q })
+			i := slices.IndexFunc(asked, func(x *Asked[Link]) bool { return x.Queue == q })
 			if i < 0 {
-				i, asked = len(asked), append(asked, &Asked{Queue: q, State: state})
+				i, asked = len(asked), append(asked, &Asked[Link]{Queue: q, State: state})
 			}
-			asked[i].Numbers, asked[i].IDs = append(asked[i].Numbers, number), append(asked[i].IDs, uint32(tag-1))
+			x := asked[i]
+			x.Numbers, x.IDs = append(x.Numbers, number), append(x.IDs, uint32(o.Tag-1))
+			if how == mail.ToDeadLetters {
+				x.held = append(x.held, held[Link]{o, u})
+			}
 		})
 	}
 	return asked
@@ -34,15 +51,31 @@ func Take(all *unacked.Deliveries, tags []uint64, state amqp10.State, how mail.S
 
 // Report sends dispositions of the deliveries: deliveries that the queue no longer held, as reported in order by lost,
 // are rejected. A successful dead-lettering is sent without the error, which clients would mistake for a failure.
-func (x *Asked) Report(lost func(number uint64) bool, send func(amqp10.Composite)) {
-	dispositions := Dispositions{Send: send}
+func (x *Asked[Link]) Report(lost func(number uint64) bool, send func(amqp10.Composite)) {
 	gone := amqp10.State{Kind: amqp10.Rejected, Error: servicebus.ErrLockLost()}
-	for i, id := range x.IDs {
-		state := amqp10.State{Kind: x.State.Kind}
+	x.report(send, func(i int) amqp10.State {
 		if lost(x.Numbers[i]) {
-			state = gone
+			return gone
 		}
-		dispositions.Add(id, true, state)
+		return amqp10.State{Kind: x.State.Kind}
+	})
+}
+
+// Refuse reports to the client that the queue has refused to settle the deliveries, and calls keep for each: it is
+// unacked as before.
+func (x *Asked[Link]) Refuse(why *amqp10.Error, send func(amqp10.Composite), keep func(o Owned[Link], u unacked.Delivery)) {
+	refused := amqp10.State{Kind: amqp10.Rejected, Error: why}
+	x.report(send, func(int) amqp10.State { return refused })
+	for _, h := range x.held {
+		keep(h.Owned, h.Delivery)
+	}
+}
+
+// report sends the states of the deliveries.
+func (x *Asked[Link]) report(send func(amqp10.Composite), stateOf func(i int) amqp10.State) {
+	dispositions := Dispositions{Send: send}
+	for i, id := range x.IDs {
+		dispositions.Add(id, true, stateOf(i))
 	}
 	dispositions.Flush()
 }

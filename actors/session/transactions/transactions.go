@@ -198,6 +198,7 @@ func (x *Transaction[Link]) Prepare(self mail.Address, ask func(queue mail.Addre
 		q, number := x.Settles[i].Delivery.Of()
 		m := of(q.Address)
 		m.Numbers = append(m.Numbers, number)
+		m.DeadLetters = m.DeadLetters || x.Settles[i].How == mail.ToDeadLetters
 	}
 	x.Waits = len(x.Prepared)
 	for i, m := range x.Prepared {
