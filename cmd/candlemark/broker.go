@@ -141,7 +141,7 @@ func (b *broker) serveHTTP(cfg config.Config, log zerolog.Logger) (err error) {
 		}
 	}
 	if cfg.Metrics != "" {
-		server := httpapi.NewMetricsServer(b.node, metricsSockets)
+		server := httpapi.NewMetricsServer(b.node, metricsSockets, cfg.MetricsPerObject)
 		b.Metrics, err = b.listenHTTP("http/prometheus", cfg.Metrics, nil, server, log)
 	}
 	return err

@@ -44,6 +44,8 @@ type Config struct {
 	HTTPSOwn Certificate
 	// Metrics is the address of a port that answers scrapes without a login; empty for none.
 	Metrics string
+	// MetricsPerObject: there /metrics has the metrics of all objects.
+	MetricsPerObject bool
 	// SamplesOverview and SamplesObjects are texts such as 3600/60: see SampleSpans.
 	SamplesOverview, SamplesObjects []string
 	// DataDir is the folder that the broker owns.

@@ -19,7 +19,7 @@ type foreign struct {
 // than its file demands, or unreachable for its clients; the others only affect speed, logging, or how nodes find each
 // other.
 var elsewhere = []foreign{
-	{keys: []string{"auth_backends.*", "auth_backends.*.authn", "auth_backends.*.authz"}, same: []string{"internal", "rabbit_auth_backend_internal"}, refused: true, why: "only the internal database of users and permissions is supported"},
+	{keys: []string{"auth_backends.*", "auth_backends.*.authn", "auth_backends.*.authz", "http_dispatch.auth_backends.*", "http_dispatch.auth_backends.*.authn", "http_dispatch.auth_backends.*.authz"}, same: []string{"internal", "rabbit_auth_backend_internal"}, refused: true, why: "only the internal database of users and permissions is supported"},
 	{keys: []string{"auth_ldap.**", "auth_http.**", "auth_oauth2.**", "auth_cache.**"}, why: "only the internal database of users and permissions is supported"},
 	{
 		keys: []string{
@@ -31,7 +31,6 @@ var elsewhere = []foreign{
 	},
 	{keys: []string{"proxy_protocol"}, same: []string{"false"}, refused: true, why: "the PROXY protocol is not supported"},
 	{keys: []string{"management.listener.ssl", "management.listener.ssl_opts", "management.listener.ssl_opts.**"}, same: []string{"false", "none"}, refused: true, why: "set management.ssl.port and the other management.ssl keys"},
-	{keys: []string{"management.listener.port", "management.listener.ip"}, refused: true, why: "set management.tcp.port and management.tcp.ip"},
 	{keys: []string{"management.ssl.password"}, refused: true, why: "certificate and key must be PEM files, the key unencrypted"},
 	{keys: []string{"management.path_prefix"}, same: []string{"/"}, refused: true, why: "the HTTP API is at /api"},
 	{keys: []string{"management.disable_basic_auth", "management.oauth_enabled", "management.oauth_disable_basic_auth"}, same: []string{"false"}, refused: true, why: "the HTTP API supports user and password only"},
@@ -51,12 +50,13 @@ var elsewhere = []foreign{
 	{keys: []string{"default_users.**"}, why: "users come from definitions"},
 	{keys: []string{"default_policies.**", "default_limits.**"}, refused: true, why: "operator policies and limits are set on the running broker"},
 	{keys: []string{"channel_max_per_node", "consumer_max_per_channel", "vhost_max", "session_max_per_connection", "link_max_per_session", "cluster_queue_limit", "cluster_exchange_limit", "runtime_parameters.**", "ranch_connection_max"}, same: []string{"infinity"}, refused: true, why: "this limit is not supported"},
+	{keys: []string{"channel_tx_message_max"}, why: "uncommitted transactions are bounded by their memory"},
 	{keys: []string{"consumer_timeout"}, same: []string{"undefined"}, why: "there is no consumer timeout unless an argument or a policy sets consumer-timeout"},
 
 	{keys: []string{"cluster_formation.**", "cluster_partition_handling", "cluster_partition_handling.**", "cluster_keepalive_interval", "cluster_tags.*", "node_tags.*", "net_ticktime", "distribution.**", "kernel.**", "delegate_count", "mirroring_sync_batch_size", "mirroring_sync_max_throughput", "queue_master_locator", "queue_leader_locator", "prevent_startup_if_node_was_reset"}, why: "clustering is not supported"},
 	{keys: []string{"quorum_queue.**", "raft.**", "ra.**", "aten.**", "metadata_store.**", "mnesia_table_loading_retry_timeout", "mnesia_table_loading_retry_limit", "classic_queue.**", "queue_index_embed_msgs_below", "message_store_shutdown_timeout"}, why: "the storage engine is a different one"},
-	{keys: []string{"stream.**", "osiris.**", "mqtt.**", "web_mqtt.**", "stomp.**", "web_stomp.**", "amqp1_0.**", "amqp10_client.**", "amqp_client.**", "trust_store.**", "federation.**", "shovel.**", "event_exchange.protocol", "aws.**"}, why: "this plugin does not exist here"},
-	{keys: []string{"erlang.**", "vm_args.**", "hipe_compile", "background_gc_enabled", "background_gc_target_interval", "sysmon_handler.**", "default_worker_pool_size", "num_acceptors.**", "socket_writer.**", "tcp_listen_options.**", "memory_monitor_interval", "vm_memory_calculation_strategy"}, why: "it is specific to the Erlang VM"},
+	{keys: []string{"stream.**", "osiris.**", "mqtt.**", "web_mqtt.**", "stomp.**", "web_stomp.**", "amqp1_0.**", "amqp10_client.**", "amqp_client.**", "trust_store.**", "federation.**", "shovel.**", "event_exchange.protocol", "aws.**", "tracing.**"}, why: "this plugin does not exist here"},
+	{keys: []string{"erlang.**", "vm_args.**", "hipe_compile", "background_gc_enabled", "background_gc_target_interval", "sysmon_handler.**", "default_worker_pool_size", "num_acceptors.**", "socket_writer.**", "tcp_listen_options.**", "credentials_obfuscation.**", "listeners.startup_delay", "memory_monitor_interval", "vm_memory_calculation_strategy"}, why: "it is specific to the Erlang VM"},
 	{keys: []string{"vm_memory_high_watermark_paging_ratio"}, why: "queues page out above half of the watermark"},
 	{keys: []string{"total_memory_available_override_value"}, refused: true, why: "set vm_memory_high_watermark.absolute"},
 	{keys: []string{"log.console"}, same: []string{"true"}, why: "the log is written to standard error"},
@@ -72,7 +72,7 @@ var elsewhere = []foreign{
 	},
 	{
 		keys: []string{
-			"collect_statistics", "collect_statistics_interval", "management_agent.*", "management.rates_mode", "management.sample_retention_policies.detailed.*",
+			"collect_statistics", "collect_statistics_interval", "management_agent.*", "management.rates_mode", "management.sample_retention_policies.*.*",
 			"management.db_cache_multiplier", "management.disable_stats", "management.enable_queue_totals",
 		},
 		why: "statistics of the HTTP API work differently",
@@ -81,7 +81,7 @@ var elsewhere = []foreign{
 		keys: []string{
 			"management.ssl.max_connections", "management.ssl.backlog", "management.ssl.compress", "management.ssl.idle_timeout", "management.ssl.inactivity_timeout",
 			"management.ssl.request_timeout", "management.ssl.shutdown_timeout", "management.ssl.max_keepalive", "management.tcp.max_connections", "management.tcp.compress", "management.tcp.idle_timeout", "management.tcp.inactivity_timeout", "management.tcp.request_timeout",
-			"management.tcp.shutdown_timeout", "management.tcp.max_keepalive", "management.listener.server.**", "management.http_log_dir", "management.http.**",
+			"management.tcp.shutdown_timeout", "management.tcp.max_keepalive", "management.listener.server.**", "management.http_log_dir", "http_dispatch.access_log_dir", "management.http.**",
 			"management.delegate_count", "management.login_session_timeout", "management.cors.**", "management.csp.policy", "management.hsts.policy", "management.headers.*",
 			"management.definitions.**", "management.credential_encryption_secret", "management.require_auth_for_api_reference",
 		},
@@ -89,11 +89,11 @@ var elsewhere = []foreign{
 	},
 	{keys: []string{"management.restrictions.**"}, same: []string{"false"}, refused: true, why: "restrictions are not supported"},
 	{keys: []string{"prometheus.path"}, same: []string{"/metrics"}, refused: true, why: "metrics are at /metrics"},
-	{keys: []string{"prometheus.return_per_object_metrics"}, same: []string{"false"}, refused: true, why: "per-object metrics are at /metrics/per-object"},
+	{keys: []string{"prometheus.authentication.enabled"}, same: []string{"false"}, refused: true, why: "the metrics port has no login: scrape /metrics of the HTTP API"},
 	{keys: []string{"prometheus.ssl.**"}, refused: true, why: "metrics are not served over TLS"},
 	{
 		keys: []string{
-			"prometheus.tcp.compress", "prometheus.tcp.idle_timeout", "prometheus.tcp.inactivity_timeout", "prometheus.tcp.request_timeout",
+			"prometheus.tcp.listener", "prometheus.tcp.max_connections", "prometheus.tcp.compress", "prometheus.tcp.idle_timeout", "prometheus.tcp.inactivity_timeout", "prometheus.tcp.request_timeout",
 			"prometheus.tcp.shutdown_timeout", "prometheus.tcp.max_keepalive", "prometheus.filter_aggregated_queue_metrics_pattern",
 		},
 		why: "limits of the metrics port are fixed",
@@ -105,21 +105,43 @@ var elsewhere = []foreign{
 	{keys: []string{"product.version", "motd_file", "reverse_dns_lookups", "vhost_restart_strategy", "consumer_disconnected_timeout", "deprecated_features.**", "queue_types.**", "exchange_types.**", "channel_interceptor.**", "message_interceptors.**"}, why: "this feature does not exist here"},
 }
 
-// judge returns a warning or an error for a line whose key is not in settings.
-func (l line) judge() (warning string, refusal error) {
-	for _, f := range elsewhere {
+// family returns the entry of elsewhere for a line whose key is not in settings, nil if the value asks for what happens anyway. Error: the
+// key is unknown, or the setting is refused.
+func (l line) family() (*foreign, error) {
+	for i := range elsewhere {
+		f := &elsewhere[i]
 		if !slices.ContainsFunc(f.keys, func(pattern string) bool { return fits(pattern, l.key) }) {
 			continue
 		}
 		switch {
 		case slices.Contains(f.same, l.value):
-			return "", nil
+			return nil, nil
 		case f.refused:
-			return "", fmt.Errorf("%s: %s = %s: %s", l.place, l.key, l.value, f.why)
+			return nil, fmt.Errorf("%s: %s = %s: %s", l.place, l.key, l.value, f.why)
 		}
-		return fmt.Sprintf("%s: %s has no effect here: %s", l.place, l.key, f.why), nil
+		return f, nil
 	}
-	return "", fmt.Errorf("%s: unknown key %q%s", l.place, l.key, didYouMean(l.key, l.candidates()))
+	return nil, fmt.Errorf("%s: unknown key %q%s", l.place, l.key, didYouMean(l.key, l.candidates()))
+}
+
+// warn adds one warning for each family of lines without effect, in the order of their first lines.
+func (l *loader) warn(lines []line, families []*foreign) {
+	for i, f := range families {
+		if f == nil || slices.Contains(families[:i], f) {
+			continue
+		}
+		more := 0
+		for _, other := range families[i+1:] {
+			if other == f {
+				more++
+			}
+		}
+		names, verb := lines[i].key, "has"
+		if more > 0 {
+			names, verb = fmt.Sprintf("%s and %d more", names, more), "have"
+		}
+		l.Warnings = append(l.Warnings, fmt.Sprintf("%s: %s %s no effect here: %s", lines[i].place, names, verb, f.why))
+	}
 }
 
 // candidates returns all known keys, with the segments of the line for their stars.

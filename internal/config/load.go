@@ -154,17 +154,17 @@ func (l *loader) fromFiles(name string) {
 			}
 		}
 	}
+	families := make([]*foreign, len(lines))
 	for j, at := range lines {
 		if known[j] {
 			continue
 		}
-		warning, err := at.judge()
-		if err != nil {
+		var err error
+		if families[j], err = at.family(); err != nil {
 			l.failed = append(l.failed, err)
-		} else if warning != "" {
-			l.Warnings = append(l.Warnings, warning)
 		}
 	}
+	l.warn(lines, families)
 }
 
 // apply sets a value from a line.

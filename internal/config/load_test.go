@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -184,7 +185,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// Each key of RabbitMQ without a meaning here causes a warning, unless its value asks for the actual behaviour.
+// Each family of keys of RabbitMQ without a meaning here causes one warning, unless the values ask for the actual behaviour.
 func TestForeignKeys(t *testing.T) {
 	s, err := load(t, `cluster_formation.peer_discovery_backend = classic_config
 cluster_formation.classic_config.nodes.1 = rabbit@a
@@ -200,10 +201,36 @@ heartbeat = 10`, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(s.Warnings) != 6 || !strings.HasSuffix(s.Warnings[2], ":5: log.file.level has no effect here: there is one log, on standard error, with one level") {
+	if len(s.Warnings) != 5 || !strings.HasSuffix(s.Warnings[0], ":1: cluster_formation.peer_discovery_backend and 1 more have no effect here: clustering is not supported") ||
+		!strings.HasSuffix(s.Warnings[1], ":5: log.file.level has no effect here: there is one log, on standard error, with one level") {
 		t.Errorf("%d warnings:\n%s", len(s.Warnings), strings.Join(s.Warnings, "\n"))
 	}
 }
+
+// Each key of the schemas of RabbitMQ 4.3 and its plugins is known: taken, without effect, or refused with the reason.
+func TestKeysOfRabbitMQ(t *testing.T) {
+	text, err := os.ReadFile("testdata/rabbitmq-keys.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := 0
+	for name := range strings.FieldsSeq(string(text)) {
+		count++
+		one := line{key: variablePart.ReplaceAllString(name, "1"), value: "1"}
+		taken := slices.ContainsFunc(settings, func(s setting) bool {
+			return slices.ContainsFunc(s.keys, func(k key) bool { return k.matches(one.key) })
+		})
+		if _, err := one.family(); !taken && err != nil && strings.Contains(err.Error(), "unknown key") {
+			t.Error(err)
+		}
+	}
+	if count < 800 {
+		t.Error(count)
+	}
+}
+
+// variablePart matches a part of a key in a schema that stands for any name.
+var variablePart = regexp.MustCompile(`\$\w+`)
 
 // A flag overrides a variable, a variable the file, and the file the default; lists are replaced, not joined.
 func TestPrecedence(t *testing.T) {

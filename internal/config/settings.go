@@ -140,7 +140,7 @@ var settings = []setting{
 	},
 	{
 		name: "http", define: text(func(c *Config) *string { return &c.HTTP }),
-		keys: []key{{"management.tcp.port", port}, {"management.tcp.ip", host("15672")}}, help: "`address` of the HTTP API; empty for none",
+		keys: []key{{"management.listener.port", port}, {"management.listener.ip", host("15672")}, {"management.tcp.port", port}, {"management.tcp.ip", host("15672")}}, help: "`address` of the HTTP API; empty for none",
 	},
 	{
 		name: "https", define: text(func(c *Config) *string { return &c.HTTPS }),
@@ -173,6 +173,10 @@ var settings = []setting{
 	{
 		name: "metrics", define: text(func(c *Config) *string { return &c.Metrics }),
 		keys: []key{{"prometheus.tcp.port", port}, {"prometheus.tcp.ip", host("15692")}}, help: "`address` of a metrics endpoint without login, for Prometheus; empty for none",
+	},
+	{
+		name: "metrics-per-object", define: truth(func(c *Config) *bool { return &c.MetricsPerObject }), keys: plain("prometheus.return_per_object_metrics"),
+		help: "whether /metrics of that endpoint has the metrics of each queue, connection and channel, as /metrics/per-object",
 	},
 	{
 		name: "samples-overview", define: texts(func(c *Config) *[]string { return &c.SamplesOverview }),

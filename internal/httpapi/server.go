@@ -47,9 +47,10 @@ func (l serverLog) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// NewMetricsServer returns the server of a separate port for scrapes without a login. The rest is as with NewServer.
-func NewMetricsServer(broker management.Broker, connections int) *http.Server {
-	return newServer(sameOrigin(exposition.NewHandler(broker)), newSockets(connections))
+// NewMetricsServer returns the server of a separate port for scrapes without a login, with the metrics of each object at
+// /metrics if that is wanted. The rest is as with NewServer.
+func NewMetricsServer(broker management.Broker, connections int, perObject bool) *http.Server {
+	return newServer(sameOrigin(exposition.NewHandler(broker, perObject)), newSockets(connections))
 }
 
 // NewServiceBusServer returns the server of a separate port for the administration API of Azure Service Bus, for the

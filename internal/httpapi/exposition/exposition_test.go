@@ -109,7 +109,7 @@ func request(f *fake, path, accept string) *httptest.ResponseRecorder {
 	answer := httptest.NewRecorder()
 	r := httptest.NewRequest(http.MethodGet, path, nil)
 	r.Header.Set("Accept", accept)
-	NewHandler(f).ServeHTTP(answer, r)
+	NewHandler(f, false).ServeHTTP(answer, r)
 	return answer
 }
 
@@ -332,6 +332,15 @@ func TestPerObject(t *testing.T) {
 	}
 }
 
+// The setting prometheus.return_per_object_metrics has the metrics of each object at /metrics.
+func TestPerObjectEverywhere(t *testing.T) {
+	answer := httptest.NewRecorder()
+	NewHandler(newFake(), true).ServeHTTP(answer, httptest.NewRequest("GET", wholePath, nil))
+	if page := answer.Body.String(); !strings.Contains(page, `rabbitmq_queue_messages{vhost="/",queue="a"} 3`) || !strings.Contains(page, `rabbitmq_endpoint="per-object"`) {
+		t.Errorf("%.500s", page)
+	}
+}
+
 // Only the chosen families and virtual hosts are read from the broker and shown.
 func TestChosenFamilies(t *testing.T) {
 	f := newFake()
@@ -376,7 +385,7 @@ func TestCompressed(t *testing.T) {
 	answer := httptest.NewRecorder()
 	r := httptest.NewRequest(http.MethodGet, wholePath, nil)
 	r.Header.Set("Accept-Encoding", "gzip")
-	NewHandler(newFake()).ServeHTTP(answer, r)
+	NewHandler(newFake(), false).ServeHTTP(answer, r)
 	packed, err := gzip.NewReader(answer.Body)
 	if err != nil || answer.Header().Get("Content-Encoding") != "gzip" {
 		t.Fatal(err, answer.Header())
@@ -391,7 +400,7 @@ func TestScrapesAreBounded(t *testing.T) {
 	for path, most := range map[string]int{wholePath: wholeAtATime, objectsPath: objectsAtATime, chosenPath: objectsAtATime} {
 		f := newFake()
 		f.wait = make(chan struct{})
-		h := NewHandler(f)
+		h := NewHandler(f, false)
 		codes := make(chan int)
 		for range most + 3 {
 			go func() {

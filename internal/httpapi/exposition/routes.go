@@ -40,11 +40,15 @@ const (
 	objectsAtATime = 1
 )
 
-// NewHandler answers scrapes without authentication.
-func NewHandler(b management.Broker) http.Handler {
+// NewHandler answers scrapes without authentication. With perObject it has the metrics of each object at /metrics, too.
+func NewHandler(b management.Broker, perObject bool) http.Handler {
 	objects := make(chan struct{}, objectsAtATime)
 	mux := http.NewServeMux()
-	mux.Handle("GET "+wholePath, anybodys(b, whole, make(chan struct{}, wholeAtATime)))
+	if perObject {
+		mux.Handle("GET "+wholePath, anybodys(b, eachObject, objects))
+	} else {
+		mux.Handle("GET "+wholePath, anybodys(b, whole, make(chan struct{}, wholeAtATime)))
+	}
 	mux.Handle("GET "+objectsPath, anybodys(b, eachObject, objects))
 	mux.Handle("GET "+chosenPath, anybodys(b, chosen, objects))
 	return mux
