@@ -43,7 +43,8 @@ func (b *broker) serveServiceBus(cfg config.Config, log zerolog.Logger) (err err
 		}
 		all, err := configfile.Parse(text)
 		if err == nil {
-			err = configfile.Apply(ctx, &entities.Manager{Broker: b.node, VHost: vhost}, all)
+			report := func(r entities.Replaced) { log.Warn().Str("file", file).Msg(r.String()) }
+			err = configfile.Apply(ctx, &entities.Manager{Broker: b.node, VHost: vhost, Report: report}, all)
 		}
 		if err != nil {
 			return fmt.Errorf("servicebus-config: %s: %w", file, err)

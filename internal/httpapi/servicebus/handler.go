@@ -74,9 +74,13 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	by := &events.Origin{User: user.Name, Source: r.RemoteAddr, Interface: events.HTTP}
+	report := func(p admin.Replaced) {
+		h.log.Warn().Str("user", user.Name).Str("peer", r.RemoteAddr).Msg(p.String())
+		w.Header().Set("Warning", "199 candlemark "+strconv.QuoteToASCII(p.String()))
+	}
 	asked := &request{
 		Request: r.WithContext(events.WithOrigin(ctx, by)),
-		Manager: &admin.Manager{Broker: h.broker, VHost: h.vhost, User: &user, Users: h.users, Keys: h.users.By(by)},
+		Manager: &admin.Manager{Broker: h.broker, VHost: h.vhost, User: &user, Users: h.users, Keys: h.users.By(by), Report: report},
 		base:    "http://" + r.Host + "/", now: h.broker.Now(),
 	}
 	response, err := asked.route(path)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"candlemark/internal/auth"
 	"candlemark/internal/management"
@@ -27,8 +28,25 @@ type Manager struct {
 	// User makes the changes, as far as Users permit; nil stands for the broker itself, which may do everything.
 	User  *auth.User
 	Users auth.Permissions
+	// Report, unless nil, is called with user policies that no longer apply to an entity because its own does (SBE-15).
+	Report func(Replaced)
 	// Keys has the keys of entities; nil to leave them alone.
 	Keys *auth.Users
+}
+
+// Replaced is a user policy that no longer applies to an entity.
+type Replaced struct {
+	Path, Policy string   // of the entity's queue or exchange; the name of the policy
+	Looser       []string // its limits that the entity's policy does not keep
+}
+
+// String describes it for administrators.
+func (r Replaced) String() string {
+	text := fmt.Sprintf("policy '%s' does not apply to '%s', because the policy of the entity does", r.Policy, r.Path)
+	if len(r.Looser) == 0 {
+		return text
+	}
+	return text + ", without its limits " + strings.Join(r.Looser, ", ") + "; limits in operator policies apply to entities"
 }
 
 // MayConfigure checks the permission to configure an entity, by its actual name.

@@ -174,6 +174,14 @@ func (m *Manager) listTopics(ctx context.Context, wanted func(name string) bool)
 	if err != nil {
 		return nil, err
 	}
+	limits, err := m.Broker.ListPolicies(ctx, m.VHost, true)
+	if err != nil {
+		return nil, err
+	}
+	operators := policies.NewSet(m.VHost)
+	for _, p := range limits {
+		operators = operators.With(p)
+	}
 	caps := map[string]int64{}
 	for _, p := range made {
 		v, _ := policies.Effective{Definition: p.Definition}.Int("message-ttl")
@@ -193,6 +201,9 @@ func (m *Manager) listTopics(ctx context.Context, wanted func(name string) bool)
 		ttl, capped := caps[x.Policy]
 		if !capped || x.Policy != entity.PolicyName(x.Name) {
 			ttl = -1
+		}
+		if s := policies.ExchangeSettingsFor(nil, operators.Effective(policies.KindExchange, x.Name)); s.HasMaxTTL && (ttl < 0 || s.MaxTTL < ttl) {
+			ttl = s.MaxTTL
 		}
 		e := Entity{
 			Description: entity.OfExchange(x.Name, x.Arguments, ttl, extras.of(x.Name)), Subscriptions: subscriptions[strings.ToLower(x.Name)],

@@ -144,20 +144,43 @@ func (m *Manager) settle(ctx context.Context, d *entity.Description) (undo func(
 			return undo, err
 		}
 	}
-	p, err := d.Policy(m.VHost, isTopic)
-	switch {
-	case err != nil:
-		return undo, invalid(err)
-	case p == nil:
-		_, err = m.Broker.ClearPolicy(ctx, m.VHost, entity.PolicyName(d.Path()), false)
-	default:
-		err = m.Broker.SetPolicies(ctx, m.VHost, []*policies.Policy{p})
-	}
-	if err != nil {
+	if err := m.setPolicy(ctx, d, isTopic); err != nil {
 		return undo, err
 	}
 	_, err = m.Broker.PutParameter(ctx, m.parameter(d.Path(), d.Kept().Marshal()))
 	return undo, err
+}
+
+// setPolicy sets the policy of an entity, and reports the policy that no longer applies to it as a result.
+func (m *Manager) setPolicy(ctx context.Context, d *entity.Description, isTopic func(name string) bool) error {
+	name := entity.PolicyName(d.Path())
+	all, err := m.Broker.ListPolicies(ctx, m.VHost, false)
+	if err != nil {
+		return err
+	}
+	var before *policies.Policy
+	if i := slices.IndexFunc(all, func(p *policies.Policy) bool { return p.Name == name }); i >= 0 {
+		before = all[i]
+	}
+	p, err := d.Policy(m.VHost, isTopic, before)
+	switch {
+	case err != nil:
+		return invalid(err)
+	case p == nil:
+		_, err = m.Broker.ClearPolicy(ctx, m.VHost, name, false)
+		return err
+	}
+	if err := m.Broker.SetPolicies(ctx, m.VHost, []*policies.Policy{p}); err != nil || m.Report == nil {
+		return err
+	}
+	kind := policies.KindQuorumQueue
+	if d.Kind == entity.Topic {
+		kind = policies.KindExchange
+	}
+	if replaced, looser := policies.Replaced(all, p, kind, d.Path()); replaced != nil {
+		m.Report(Replaced{d.Path(), replaced.Name, looser})
+	}
+	return nil
 }
 
 func (m *Manager) parameter(path string, value []byte) parameters.Parameter {

@@ -97,7 +97,7 @@ func TestThereAndBack(t *testing.T) {
 		if err := d.Validate(); err != nil {
 			t.Error(err)
 		}
-		p, err := d.Policy("/", topics)
+		p, err := d.Policy("/", topics, nil)
 		if err != nil {
 			t.Fatal(d.Path(), err)
 		}
@@ -120,11 +120,11 @@ func TestThereAndBack(t *testing.T) {
 	if got.TopicIdle, got.TopicMegabytes = 0, 0; err != nil || got != topic {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if p, err := topic.Policy("/", topics); err != nil || p == nil {
+	if p, err := topic.Policy("/", topics, nil); err != nil || p == nil {
 		t.Error(p, err)
 	}
 	plain := New(Topic, "", "t")
-	if p, err := plain.Policy("/", topics); err != nil || p != nil {
+	if p, err := plain.Policy("/", topics, nil); err != nil || p != nil {
 		t.Error(p, err)
 	}
 	if v, _ := forwards.Arguments(&topic).Get(argDuplicates); v != int64(Minute) {

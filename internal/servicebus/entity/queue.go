@@ -3,6 +3,7 @@ package entity
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
 
 	"candlemark/internal/servicebus/filter"
@@ -17,14 +18,11 @@ const (
 	argSessions   = "x-sessions"
 )
 
-// policyPrefix begins the names of policies of entities.
-const policyPrefix = "servicebus:"
-
 // policyPriority gives them precedence over users' policies, unless those have a higher one.
 const policyPriority = 100
 
 // PolicyName returns the name of the policy of an entity's queue or exchange.
-func PolicyName(path string) string { return policyPrefix + path }
+func PolicyName(path string) string { return policies.EntityPrefix + path }
 
 // ForwardExchange returns the name of the exchange that leads only to a queue, for messages forwarded to the queue.
 func ForwardExchange(queue string) string { return queue + forwardExchange }
@@ -48,23 +46,37 @@ func (d *Description) Arguments(topic *Description) (t protocol.Table) {
 	return t
 }
 
+// properties are the settings of a policy that follow from properties of the entity.
+var properties = []string{
+	"message-ttl", "consumer-timeout", "delivery-limit", "delayed-messages", "dead-letter-expired", "expires", "expires-renewed-by", "max-length-bytes",
+	"dead-letter-queue", "dead-letter-exchange", "dead-letter-routing-key", "forward-to",
+}
+
 // Policy returns the policy of the entity, with the properties that can be changed; nil if it needs none. isTopic
-// reports whether a name belongs to a topic. Error: that of policies, for a name that no policy can have.
-func (d *Description) Policy(vhost string, isTopic func(name string) bool) (*policies.Policy, error) {
-	settings, applies := map[string]any{}, "queues"
+// reports whether a name belongs to a topic. before is the policy of that name so far, nil for none: it keeps settings
+// that an administrator has added to it (SBE-15). Error: that of policies, for a name that no policy can have.
+func (d *Description) Policy(vhost string, isTopic func(name string) bool, before *policies.Policy) (*policies.Policy, error) {
+	settings, applies, pattern := map[string]any{}, "queues", "^"+regexp.QuoteMeta(d.Path())+"$"
 	if d.DefaultMessageTimeToLive < Forever {
 		settings["message-ttl"] = int64(d.DefaultMessageTimeToLive)
 	}
 	if d.Kind == Topic {
 		applies = "exchanges"
-		if len(settings) == 0 {
-			return nil, nil
-		}
 	} else {
 		d.queueSettings(settings, isTopic)
 	}
+	if before != nil && before.Pattern == pattern {
+		for _, e := range before.Definition {
+			if _, set := settings[e.Key]; !set && !slices.Contains(properties, e.Key) {
+				settings[e.Key] = e.Value
+			}
+		}
+	}
+	if len(settings) == 0 {
+		return nil, nil
+	}
 	body, err := json.Marshal(map[string]any{
-		"pattern": "^" + regexp.QuoteMeta(d.Path()) + "$", "definition": settings, "priority": policyPriority, "apply-to": applies,
+		"pattern": pattern, "definition": settings, "priority": policyPriority, "apply-to": applies,
 	})
 	if err != nil {
 		return nil, err
