@@ -149,6 +149,7 @@ const (
 	seg1 = "0000000001.segment"
 	seg2 = "0000000002.segment"
 	in1  = 1624 // messages in the first segment
+	in2  = damagedQueues*damageMessages - in1
 )
 
 var damages = map[string]damage{
@@ -162,6 +163,9 @@ var damages = map[string]damage{
 	"an empty segment":                    {"*.segment", func([]byte) []byte { return nil }, false, seg1, in1 - 2, in1 + 2},
 	"something else of that name":         {"*.segment", func([]byte) []byte { b := make([]byte, 1e6); noise(b); return b }, false, seg1, in1 - 2, in1 + 2},
 	"no first segment":                    {"*.segment", nil, false, seg1, in1 - 2, in1 + 2},
+	"no last segment":                     {"*.segment", nil, true, seg2, in2 - 2, in2 + 2},
+	"an empty last segment":               {"*.segment", func([]byte) []byte { return nil }, true, seg2, in2 - 2, in2 + 2},
+	"a last segment cut at 4 MiB":         {"*.segment", func(b []byte) []byte { return b[:4<<20] }, true, seg2, in2 - 411, in2 - 400},
 	"a bit of the checkpoint":             {"checkpoint-*", flip(30), true, "checkpoint-", 0, 0},
 	"no last checkpoint":                  {"checkpoint-*", nil, true, "", 0, 0},
 }

@@ -75,6 +75,9 @@ func startBroker(cfg config.Config, log zerolog.Logger) (_ *broker, err error) {
 		return nil, err
 	}
 	b.data.serves(b.node)
+	if err := b.data.claim(); err != nil {
+		return nil, err
+	}
 	if err := b.loadDefinitions(cfg, log); err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"candlemark/internal/backup"
@@ -26,6 +27,7 @@ type data struct {
 	node        atomic.Pointer[supervision.Node] // nil while it starts
 	backups     *backup.Keeper
 	full        atomic.Bool // the journal waits for room
+	quarantine  string      // the folder
 	// failed gets, once, the reason why nothing more can be stored.
 	failed chan error
 }
@@ -33,7 +35,8 @@ type data struct {
 // openData opens the data folder, which is created if missing. The file of the definitions is its lock, so it comes
 // first. segmentSize is in bytes.
 func openData(dir string, segmentSize uint, log zerolog.Logger) (*data, error) {
-	d := &data{log: log, failed: make(chan error, 1)}
+	path := filepath.Join(dir, segment.Folder)
+	d := &data{log: log, quarantine: recovery.QuarantineOf(path), failed: make(chan error, 1)}
 	if err := backup.CheckFolder(vfs.OS, dir); err != nil {
 		return nil, fmt.Errorf("data folder: %w", err)
 	}
@@ -42,7 +45,7 @@ func openData(dir string, segmentSize uint, log zerolog.Logger) (*data, error) {
 		return nil, fmt.Errorf("data folder: %w", err)
 	}
 	var report recovery.Report
-	d.journal, report, err = segment.Open(vfs.OS, filepath.Join(dir, segment.Folder), segment.Options{
+	d.journal, report, err = segment.Open(vfs.OS, path, segment.Options{
 		SegmentSize: int64(segmentSize),
 
 		OnFailure: func(err error) { d.failed <- err },
@@ -51,6 +54,9 @@ func openData(dir string, segmentSize uint, log zerolog.Logger) (*data, error) {
 	})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("data folder: %w", err), d.definitions.Close())
+	}
+	if err := d.missed(&report); err != nil {
+		return nil, errors.Join(fmt.Errorf("data folder: %w", err), d.journal.Close(), d.definitions.Close())
 	}
 	d.backups = backup.NewKeeper(backup.Config{DataDir: dir, Take: d.cut, Log: log})
 	for _, damage := range report.Damages {
@@ -65,12 +71,47 @@ func openData(dir string, segmentSize uint, log zerolog.Logger) (*data, error) {
 	return d, nil
 }
 
+// missed reports that the journal is not the one that belongs to the definitions, or that these are missing.
+func (d *data) missed(report *recovery.Report) error {
+	expected, err := d.definitions.Journal()
+	if err != nil {
+		return err
+	}
+	report.Expect(expected)
+	if d.definitions.Made() && report.Journal != 0 {
+		d.log.Error().Str("file", definitions.FileName).Msg("the definitions that belong to the journal are not there")
+	}
+	return nil
+}
+
+// claim stores which journal belongs to the definitions. It is called when the broker has started, with the journal as
+// it is. Without room the next start does it.
+func (d *data) claim() error {
+	stored, err := d.definitions.Journal()
+	id := d.journal.Stats().Journal
+	if err != nil || id == stored || id == 0 {
+		return err
+	}
+	_, err = definitions.Wait(d.definitions, definitions.Change{Put: []any{definitions.Journal(id)}})
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return nil
+	}
+	return err
+}
+
 func (d *data) onDamage(damage recovery.Damage) {
 	event := d.log.Error().Str("file", damage.File).Int64("offset_bytes", damage.Offset).Str("text", damage.Text)
 	if n := len(damage.Messages); n > 0 {
 		event = event.Int("lost_messages", n).Uint64("queue", uint64(damage.Messages[0].Queue))
 	}
-	event.Msg("the journal is damaged; a copy of the file is in the folder quarantine")
+	if damage.Unread > 0 {
+		event = event.Int("unread_records", damage.Unread)
+	}
+	text := "the journal is damaged"
+	if _, err := vfs.OS.Stat(filepath.Join(d.quarantine, damage.File)); err == nil {
+		text += "; a copy of the file is in the folder quarantine"
+	}
+	event.Msg(text)
 }
 
 // onFull reports to the node whether the disk is full.

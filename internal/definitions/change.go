@@ -77,7 +77,8 @@ func (w *work) prepare(c Change) (removed, written []slot, err error) {
 	}
 	for _, v := range c.Put {
 		p, vhost := slot{value: v}, ""
-		if _, ok := v.(Incarnation); ok {
+		switch v.(type) {
+		case Incarnation, Journal:
 			written = append(written, p)
 			continue
 		}
@@ -102,8 +103,12 @@ func (w *work) make(removed, written []slot) error {
 		}
 	}
 	for _, p := range written {
-		if v, ok := p.value.(Incarnation); ok {
+		switch v := p.value.(type) {
+		case Incarnation:
 			w.incarnation = max(w.incarnation, uint64(v))
+			continue
+		case Journal:
+			w.journal = uint64(v)
 			continue
 		}
 		if v, ok := p.value.(Queue); ok {

@@ -16,7 +16,8 @@ type counts struct {
 	lines       uint64 // in all tables, to detect lost ones
 	// ended are the incarnations of queues that were deleted and may have messages
 	// in the journal.
-	ended []uint64
+	ended   []uint64
+	journal uint64 // identity, 0 for none
 }
 
 type countsRecord struct {
@@ -25,6 +26,7 @@ type countsRecord struct {
 	Incarnation uint64   `json:"incarnation"`
 	Lines       uint64   `json:"lines"`
 	Ended       []uint64 `json:"ended,omitempty"`
+	Journal     uint64   `json:"journal,omitempty"`
 }
 
 var countsKey = join("counts")
@@ -45,11 +47,11 @@ func readCounts(t tables) (counts, error) {
 	if r.Format > formatVersion {
 		return counts{}, ErrNewer
 	}
-	return counts{r.Revision, r.Incarnation, r.Lines, r.Ended}, nil
+	return counts{r.Revision, r.Incarnation, r.Lines, r.Ended, r.Journal}, nil
 }
 
 func (c counts) write(t tables) error {
-	content, err := json.Marshal(countsRecord{formatVersion, c.revision, c.incarnation, c.lines, c.ended})
+	content, err := json.Marshal(countsRecord{formatVersion, c.revision, c.incarnation, c.lines, c.ended, c.journal})
 	if err != nil {
 		return err
 	}
@@ -62,7 +64,7 @@ func load(t tables) (*Definitions, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Definitions{Revision: known.revision, Incarnation: known.incarnation, Ended: known.ended}
+	d := &Definitions{Revision: known.revision, Incarnation: known.incarnation, Ended: known.ended, Journal: known.journal}
 	var found uint64
 	for _, in := range allTables {
 		if in == broker {

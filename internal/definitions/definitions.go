@@ -29,7 +29,7 @@ type Store interface {
 
 // Change is a set of changes that are stored together. Values are auth.VHost, auth.Account, auth.Grant,
 // auth.TopicGrant, Exchange, Queue, Binding, *policies.Policy, *changes.Change, Parameter, Global and, in Put,
-// Incarnation, in Delete, Ended. Deletions come first; then Put replaces values of the same identity.
+// Incarnation and Journal, in Delete, Ended. Deletions come first; then Put replaces values of the same identity.
 type Change struct {
 	Put []any
 	// Delete needs only the keys of the values. Missing values are ignored. Deleting a virtual host deletes everything
@@ -53,6 +53,8 @@ type Definitions struct {
 	// Ended are the incarnations of queues that were deleted, in that order, until they are in Change.Delete: the
 	// journal may drop their messages. They are recorded together with the deletion, whatever caused it.
 	Ended []uint64
+	// Journal is the identity of the journal that has the messages of the queues; 0 before it was put.
+	Journal uint64
 
 	VHosts      []auth.VHost
 	Accounts    []auth.Account
@@ -96,6 +98,9 @@ type Parameter = parameters.Parameter
 
 // Incarnation raises Definitions.Incarnation to its value, for queues that are not stored.
 type Incarnation uint64
+
+// Journal replaces Definitions.Journal.
+type Journal uint64
 
 // Ended removes an incarnation from Definitions.Ended: the journal has no more messages of it.
 type Ended uint64

@@ -18,6 +18,7 @@ type File struct {
 	last   atomic.Uint64 // revision
 	broken error         // why nothing more can be stored; used only by the line's goroutine
 	failed chan error    // gets broken, once
+	made   bool          // by Open
 
 	commit func(*bolt.Tx) error // (*bolt.Tx).Commit, except in tests
 }
@@ -45,6 +46,21 @@ func (f *File) Failed() <-chan error { return f.failed }
 
 // Revision implements Store.
 func (f *File) Revision() uint64 { return f.last.Load() }
+
+// Made reports whether Open has created the file, because it was missing.
+func (f *File) Made() bool { return f.made }
+
+// Journal returns Definitions.Journal. Errors: as of Load.
+func (f *File) Journal() (id uint64, err error) {
+	err = guarded(func() error {
+		return f.db.View(func(tx *bolt.Tx) error {
+			known, err := readCounts(fileTables{tx})
+			id = known.journal
+			return err
+		})
+	})
+	return id, err
+}
 
 // Close implements Store.
 func (f *File) Close() error {

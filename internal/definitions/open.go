@@ -31,7 +31,7 @@ func Open(dir string) (*File, error) {
 	f := &File{commit: (*bolt.Tx).Commit, failed: make(chan error, 1)}
 	f.line = newLine(f.store)
 	err := guarded(func() error {
-		if err := found(dir, path); err != nil {
+		if err := f.found(dir, path); err != nil {
 			return err
 		}
 		return f.open(path)
@@ -117,7 +117,7 @@ func openFile(path string) (*bolt.DB, error) {
 
 // found creates an empty file if there is none. The file gets its name when it is complete, so that an incomplete file
 // after a power failure is never taken for damage.
-func found(dir, path string) error {
+func (f *File) found(dir, path string) error {
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -136,9 +136,11 @@ func found(dir, path string) error {
 		return err
 	}
 	// Not a rename, which could replace the file of another broker.
-	if err := os.Link(temporary.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
+	err = os.Link(temporary.Name(), path)
+	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
+	f.made = err == nil
 	return errors.Join(syncFolder(dir), syncFolder(filepath.Dir(dir)))
 }
 

@@ -111,7 +111,8 @@ var rooms = map[string][]string{
 
 	"internal/store/segment/format":   {"internal/store"},
 	"internal/store/segment/index":    {"internal/store", "internal/store/vfs", "internal/store/segment/format"},
-	"internal/store/segment/recovery": {"internal/store", "internal/store/vfs", "internal/store/segment/format", "internal/store/segment/index"},
+	"internal/store/segment/progress": {"internal/store/vfs", "internal/store/segment/format"},
+	"internal/store/segment/recovery": {"internal/store", "internal/store/vfs", "internal/store/segment/format", "internal/store/segment/index", "internal/store/segment/progress"},
 	"internal/store/segment/spare":    {"internal/store/vfs"},
 
 	"internal/testkit":        {"..."},

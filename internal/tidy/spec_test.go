@@ -8,7 +8,7 @@ import (
 )
 
 // families are the prefixes of rule ids. Each has its page in docs/spec.
-const families = `ERR|TTL|LEASE|LOCK|DEFER|DUP|SESSION|DLY|DL|POL|DEC|DEF|PRO|SBE|SBR|SBT|TXN`
+const families = `ERR|TTL|LEASE|LOCK|DEFER|DUP|SESSION|DLY|DL|POL|DEC|DEF|PRO|SBE|SBR|SBT|TXN|DUR`
 
 // ruleHeading matches the heading of a rule on a page of docs/spec. The rule extends to the next one.
 var ruleHeading = regexp.MustCompile(`(?m)^#+ ((?:` + families + `)-[0-9]+)$`)

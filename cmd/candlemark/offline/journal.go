@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -82,7 +83,7 @@ func (t *Tool) Journal(args []string) int {
 // inspect runs the verbs that do not use the definitions.
 func (t *Tool) inspect(verb, dir string) int {
 	stdout, stderr := t.Stdout, t.Stderr
-	unlock, err := lockData(dir)
+	belongs, unlock, err := lockData(dir)
 	if err != nil {
 		fmt.Fprintln(stderr, "candlemark journal:", err)
 		return commandline.ExitUnavailable
@@ -92,7 +93,9 @@ func (t *Tool) inspect(verb, dir string) int {
 	path := filepath.Join(dir, segment.Folder)
 	switch verb {
 	case "check":
-		report, err = recovery.Check(vfs.OS, path)
+		if report, err = recovery.Check(vfs.OS, path); errors.Is(err, fs.ErrNotExist) && belongs.journal != 0 {
+			report, err = recovery.Missing(), nil
+		}
 	case "repair":
 		report, err = segment.Repair(vfs.OS, path)
 	case "dump":
@@ -107,7 +110,23 @@ func (t *Tool) inspect(verb, dir string) int {
 		fmt.Fprintln(stderr, "candlemark journal:", err)
 		return commandline.ExitSoftware
 	}
+	belongs.expect(&report)
 	return printReport(stdout, report)
+}
+
+// belonging states which journal belongs to the definitions.
+type belonging struct {
+	journal uint64 // its identity, 0 if it is not known
+	missing bool   // there are no definitions
+}
+
+// expect adds damage if the journal is not the one of the definitions, or has been in use with definitions that are
+// missing.
+func (b belonging) expect(report *recovery.Report) {
+	report.Expect(b.journal)
+	if b.missing && report.Journal != 0 {
+		report.Damages = append(report.Damages, recovery.Damage{File: definitions.FileName, Text: "the file is not there, with the definitions of queues and users"})
+	}
 }
 
 // withJournal changes the journal of a broker that is not running, and returns the exit code.
@@ -133,21 +152,22 @@ func withJournal(dir string, stderr io.Writer, change func(definitions.Store, st
 	return 0
 }
 
-// lockData keeps brokers out of a data folder. One whose definitions are damaged
-// cannot be locked, but no broker runs on it either.
-func lockData(dir string) (unlock func(), err error) {
+// lockData keeps brokers out of a data folder, and reads what the definitions say about the journal. A folder whose
+// definitions are damaged cannot be locked, but no broker runs on it either.
+func lockData(dir string) (b belonging, unlock func(), err error) {
 	unlock = func() {}
 	if _, err := os.Stat(filepath.Join(dir, definitions.FileName)); err != nil {
-		return unlock, nil
+		return belonging{missing: errors.Is(err, fs.ErrNotExist)}, unlock, nil
 	}
 	defs, err := definitions.Open(dir)
 	if errors.Is(err, definitions.ErrInUse) {
-		return unlock, err
+		return b, unlock, err
 	}
 	if err == nil {
 		unlock = func() { _ = defs.Close() }
+		b.journal, err = defs.Journal()
 	}
-	return unlock, nil
+	return b, unlock, err
 }
 
 func printReport(out io.Writer, r recovery.Report) int {

@@ -79,9 +79,11 @@ func (t *Tool) restore(ctx context.Context, from, to string, check bool) (code i
 		return 0, err
 	}
 	report, err := recovery.Check(vfs.OS, filepath.Join(to, segment.Folder))
-	if err = errors.Join(err, defs.Close()); err != nil {
+	journal, err2 := defs.Journal()
+	if err = errors.Join(err, err2, defs.Close()); err != nil {
 		return 0, err
 	}
+	report.Expect(journal)
 	fmt.Fprintf(t.Stdout, "restored to %s\n", to)
 	return printReport(t.Stdout, report), nil
 }

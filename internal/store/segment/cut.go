@@ -9,6 +9,7 @@ import (
 	"candlemark/internal/store"
 	"candlemark/internal/store/segment/format"
 	"candlemark/internal/store/segment/index"
+	"candlemark/internal/store/segment/progress"
 )
 
 // Cut is a snapshot of the journal: a folder with its files, under their names, is a journal that was closed at that
@@ -82,8 +83,14 @@ func cut(j *Journal) (*Cut, error) {
 	}
 	slices.SortFunc(c.Files, func(a, b *CutFile) int { return cmp.Compare(a.Name, b.Name) })
 	b := index.EncodeCheckpoint(point)
-	c.Files = append(c.Files, &CutFile{index.CheckpointName(1), int64(len(b)), bytes.NewReader(b), func() {}})
+	note := progress.Contents(progress.Mark{Journal: j.progress.Now().Journal, Newest: l.fresh - 1, Checkpoint: 1})
+	c.Files = append(c.Files, made(index.CheckpointName(1), b), made(progress.Name, note))
 	return c, nil
+}
+
+// made returns a file that exists only in the cut.
+func made(name string, b []byte) *CutFile {
+	return &CutFile{name, int64(len(b)), bytes.NewReader(b), func() {}}
 }
 
 // endBatch ends the batch being filled, with the log locked; the channel gets its result. It works even while Appends

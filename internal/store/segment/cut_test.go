@@ -171,7 +171,7 @@ func TestCutOfNothing(t *testing.T) {
 		dir := fmt.Sprintf("/copy%d/journal", round)
 		c.copyTo(t, m, dir)
 		copied := open(t, m, dir, Options{})
-		if len(copied.Queues()) != 0 || len(copied.report.Damages) > 0 || c.Messages != 0 || len(c.Files) != 1 {
+		if len(copied.Queues()) != 0 || len(copied.report.Damages) > 0 || c.Messages != 0 || len(c.Files) != 2 {
 			t.Errorf("%d files, %+v", len(c.Files), copied.report)
 		}
 		copied.must(1, message(1, "a"))

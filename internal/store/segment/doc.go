@@ -1,9 +1,9 @@
 // Package segment is the journal on disk: one log for all queues, in files of 64 MiB, with one group commit (ADR 14).
 // Below it: format encodes the files, index records live messages and checkpoints, recovery reads a folder, spare keeps
-// files for the next segments.
+// files for the next segments, progress notes how far the log was written.
 //
-// Owns: the folder journal/ (NNNNNNNNNN.segment, spare-N, checkpoint-N, next-checkpoint), the index of the live
-// messages of each segment, and the copies of damaged files in quarantine/.
+// Owns: the folder journal/ (NNNNNNNNNN.segment, spare-N, checkpoint-N, next-checkpoint, progress), the index of the
+// live messages of each segment, and the copies of damaged files in quarantine/.
 //
 // Mail: none. Append queues records; a writer encodes them into a batch, writes and
 // syncs it and calls done, while a second goroutine encodes the next. A keeper
@@ -20,6 +20,9 @@
 //     segments. So an incomplete batch with nothing valid after it is the one that was being written: no done was
 //     called for it, and cutting it off loses nothing. An incomplete batch with a higher number after it was once
 //     durable: that is damage. It is reported, its file is copied to quarantine/, and its readable records are applied.
+//     The end of the log is noted in the file progress (ADR 106): the newest segment, synced before its first batch is
+//     written, and the last durable batch, in marks that are written after its sync and not synced themselves. So a mark
+//     is never ahead of the log, and what is missing before a mark is damage, too.
 //  2. Sums are CRC32C, seeded with the number of the segment and a random salt of
 //     its process and keyed with the offset: old bytes of a recycled file, or bytes in
 //     the wrong place, are never taken for records.

@@ -8,13 +8,14 @@ import (
 	"candlemark/internal/store"
 	"candlemark/internal/store/segment/format"
 	"candlemark/internal/store/segment/index"
+	"candlemark/internal/store/segment/progress"
 	"candlemark/internal/store/segment/recovery"
 	"candlemark/internal/store/segment/spare"
 	"candlemark/internal/store/vfs"
 )
 
 // Folder is the name of the journal's folder in the data folder of a broker.
-const Folder = "journal"
+const Folder = recovery.Folder
 
 // Options of a Journal. Zero values mean the defaults.
 type Options struct {
@@ -93,11 +94,12 @@ type Journal struct {
 	kick     chan struct{} // wakes the writer, capacity 1
 	help     chan struct{} // wakes the helper, capacity 1
 
-	log   log
-	table *table
-	stock *spare.Stock
-	moved moved
-	keep  keeper
+	log      log
+	table    *table
+	stock    *spare.Stock
+	progress *progress.File
+	moved    moved
+	keep     keeper
 
 	completions completions
 	recovered   recovered
@@ -214,6 +216,7 @@ func (j *Journal) Close() error {
 	}
 	j.stock.Close()
 	j.table.close()
+	j.progress.Close()
 	return err
 }
 

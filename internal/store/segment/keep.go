@@ -10,6 +10,7 @@ import (
 	"candlemark/internal/store"
 	"candlemark/internal/store/segment/format"
 	"candlemark/internal/store/segment/index"
+	"candlemark/internal/store/segment/progress"
 	"candlemark/internal/store/vfs"
 )
 
@@ -207,6 +208,8 @@ func (j *Journal) install(s snapshot) error {
 	}
 	j.counters.checkpoints.Add(1)
 	k.numbers = slices.Insert(k.numbers, 0, number)
+	j.progress.Change(func(m *progress.Mark) { m.Checkpoint = number })
+	j.progress.Write(true)
 	errs := []error{k.takeOld(j.dir), k.spare.Prepare(len(s.bytes))}
 	opened := int(s.segment - min(k.previous, s.segment))
 	var gone []*index.Segment

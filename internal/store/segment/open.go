@@ -9,6 +9,7 @@ import (
 
 	"candlemark/internal/store/segment/format"
 	"candlemark/internal/store/segment/index"
+	"candlemark/internal/store/segment/progress"
 	"candlemark/internal/store/segment/recovery"
 	"candlemark/internal/store/segment/spare"
 	"candlemark/internal/store/vfs"
@@ -43,9 +44,10 @@ func load(fs vfs.FS, dir string, o Options) (*Journal, recovery.Report, error) {
 		return nil, recovery.Report{}, fmt.Errorf("journal: %w", err)
 	}
 	j := newJournal(fs, dir, o, r)
-	if err := errors.Join(r.Preserve(o.Quarantine), j.prepare(r)); err != nil {
+	if err := j.prepare(r); err != nil {
 		j.stock.Close()
 		j.table.close()
+		j.progress.Close()
 		return nil, recovery.Report{}, fmt.Errorf("journal: %w", err)
 	}
 	r.Report.Duration = time.Since(start)
@@ -60,6 +62,7 @@ func newJournal(fs vfs.FS, dir string, o Options, r *recovery.Recovery) *Journal
 	j.keep.kick, j.keep.press, j.keep.stop = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{})
 	j.keep.pause, j.keep.spare = o.Settle, index.NewCheckpointFile(fs, dir, r.SpareCheckpoint)
 	j.keep.numbers, j.keep.previous = r.Checkpoints, r.Begin
+	j.progress = progress.New(fs, dir, progress.Mark{Journal: rand.Uint64() | 1, Newest: r.Highest}, j.fail)
 	j.stock = spare.New(spare.Config{
 		FS: fs, Dir: dir, Size: o.SegmentSize, Small: smallOf(o.SegmentSize), Number: r.HighSpare,
 		Full: o.OnFull, Fail: j.fail, Got: func() { wake(j.kick); wake(j.keep.kick) },
@@ -79,9 +82,15 @@ func newJournal(fs vfs.FS, dir string, o Options, r *recovery.Recovery) *Journal
 	return j
 }
 
-// prepare puts the folder in order before anything is written to the log: it makes the replayed records durable and
-// writes a checkpoint.
+// prepare puts the folder in order before anything is written to the log: it copies damaged files, makes the replayed
+// records durable and writes a checkpoint.
 func (j *Journal) prepare(r *recovery.Recovery) error {
+	if err := r.Preserve(j.options.Quarantine); err != nil {
+		return err
+	}
+	if err := j.progress.Open(); err != nil {
+		return err
+	}
 	last := r.Tail
 	if r.Clean {
 		last = r.Known[r.Begin]

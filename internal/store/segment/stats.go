@@ -12,12 +12,13 @@ type counters struct {
 	took                                                         metrics.Lateness
 }
 
-// Stats are figures of a journal; all but the first four count from Open.
+// Stats are figures of a journal; all but the first five count from Open.
 type Stats struct {
-	Segments    int   // files of the log
-	Bytes       int64 // of all segments and spare files
-	Live        int   // messages
-	LiveBytes   int64 // of live messages in the log
+	Journal     uint64 // its identity, 0 while there is no room to store it
+	Segments    int    // files of the log
+	Bytes       int64  // of all segments and spare files
+	Live        int    // messages
+	LiveBytes   int64  // of live messages in the log
 	Batches     uint64
 	Records     uint64
 	Reads       uint64 // messages
@@ -34,7 +35,7 @@ func (j *Journal) Stats() Stats {
 	s := Stats{
 		Batches: j.counters.batches.Load(), Records: j.counters.records.Load(), Reads: j.counters.reads.Load(), Written: j.counters.bytes.Load(),
 		Checkpoints: j.counters.checkpoints.Load(), Recycled: j.counters.recycled.Load(), Moved: j.counters.moved.Load(),
-		Commits: j.counters.took.Buckets(),
+		Commits: j.counters.took.Buckets(), Journal: j.progress.Journal(),
 	}
 	list := j.table.list()
 	s.Segments, s.Bytes = len(list), j.stock.Bytes()

@@ -8,6 +8,7 @@ import (
 
 	"candlemark/internal/store/segment/format"
 	"candlemark/internal/store/segment/index"
+	"candlemark/internal/store/segment/progress"
 )
 
 // errFull is the error of Appends that waited for room when the journal was closed.
@@ -30,6 +31,7 @@ func (j *Journal) run() {
 		} else {
 			j.complete()
 		}
+		j.progress.Write(false)
 	}
 }
 
@@ -46,6 +48,7 @@ func (j *Journal) nextBatch() *batch {
 			}
 			return b
 		}
+		j.progress.Write(true)
 		if state == waiting && lag == nil {
 			lag = time.NewTimer(j.options.Lag)
 			lagged = lag.C
@@ -129,6 +132,16 @@ func (j *Journal) commit(b *batch) {
 	j.counters.records.Add(uint64(b.records))
 	j.counters.bytes.Add(uint64(format.RoundUp(b.end()) - b.start))
 	j.counters.moved.Add(uint64(len(b.moved)))
+	j.progress.Change(b.reached)
+}
+
+// reached changes a mark: the batch is durable.
+func (b *batch) reached(m *progress.Mark) {
+	if m.Segment != b.seg.Seq {
+		m.Segment, m.First, m.Records = b.seg.Seq, b.number, 0
+	}
+	m.Batch, m.End = b.number, b.end()
+	m.Records += uint64(b.records)
 }
 
 // open gives a spare file the header and the name of its segment. The header is synced first, so that a torn header
@@ -144,7 +157,11 @@ func (j *Journal) open(s *index.Segment) error {
 		return err
 	}
 	s.Spare = ""
-	return j.fs.SyncDir(j.dir)
+	if err := j.fs.SyncDir(j.dir); err != nil {
+		return err
+	}
+	j.progress.Change(func(m *progress.Mark) { m.Newest = s.Seq })
+	return j.progress.Sync()
 }
 
 // fail stops a journal whose disk can no longer be trusted. The operator is informed first.

@@ -107,7 +107,7 @@ func (w *Walker) Next(number uint64, each func(*Entry)) (uint64, bool) {
 			return number, false
 		}
 		w.Damage(w.At, "the last batches of a segment are not what was written")
-		w.miss(info, false, w.Until)
+		w.miss(info, ok && info.Number == w.Limit-1, w.Until)
 		return w.step(w.Limit, w.Until, each)
 	}
 	return number, false

@@ -6,11 +6,16 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"candlemark/internal/store"
+	"candlemark/internal/store/segment/progress"
 	"candlemark/internal/store/vfs"
 )
+
+// Folder is the name of the journal's folder in the data folder of a broker.
+const Folder = "journal"
 
 // Damage is a place where a file differs from the written bytes.
 type Damage struct {
@@ -63,6 +68,30 @@ type Report struct {
 	// Names of queues, as far as they were recorded.
 	Names    map[store.QueueID]store.Name
 	Duration time.Duration
+	// Journal is the identity of the journal, 0 if it has none yet, as that of an older version.
+	Journal uint64
+	empty   bool // there was neither a segment nor a checkpoint
+}
+
+// Missing is the report about a folder that does not exist.
+func Missing() Report { return Report{empty: true} }
+
+// Expect adds damage if the journal is not the expected one, by its identity; 0 if it is not known.
+func (r *Report) Expect(journal uint64) {
+	d := Damage{File: progress.Name}
+	switch {
+	case journal == 0 || journal == r.Journal:
+		return
+	case r.Journal != 0:
+		d.Text = "this is not the journal that belongs to the definitions"
+	case r.empty:
+		d.File, d.Text = Folder, "the journal that belongs to the definitions is not there, with all its messages"
+	case slices.ContainsFunc(r.Damages, func(o Damage) bool { return o.File == progress.Name }):
+		return
+	default:
+		d.Text = "the file is not there; segments and batches that are missing at the end of the log may not be noticed"
+	}
+	r.Damages = append(r.Damages, d)
 }
 
 // QuarantineOf returns the folder that damaged files are copied to, beside the journal's folder.

@@ -12,6 +12,7 @@ import (
 
 	"candlemark/internal/store/segment/format"
 	"candlemark/internal/store/segment/index"
+	"candlemark/internal/store/segment/progress"
 	"candlemark/internal/store/vfs"
 )
 
@@ -25,11 +26,13 @@ type folder struct {
 	// SpareCheckpoint is the size of the file for the next checkpoint, or 0 if there is none.
 	SpareCheckpoint int64
 	Leftovers       []string // files of unfinished checkpoints
-	highest         uint64   // highest number in the name of a segment
+	Highest         uint64   // highest number in the name of a segment
 	HighSpare       int      // highest number in the name of a spare file
 	Damages         []Damage
 	// unknown are segments without a readable header; size is that of the file.
 	unknown []*index.Segment
+	// Mark states how far the log was written; it is zero if there is none, as in the folder of an older version.
+	Mark progress.Mark
 }
 
 // Look lists the folder and reads the headers.
@@ -41,7 +44,7 @@ func Look(fs vfs.FS, dir string) (*folder, error) {
 	}
 	for _, name := range names {
 		if number, ok := Numbered(name, "", ".segment"); ok {
-			f.highest = max(f.highest, number)
+			f.Highest = max(f.Highest, number)
 			err = errors.Join(err, f.header(number))
 		} else if number, ok := Numbered(name, "checkpoint-", ""); ok {
 			f.Checkpoints = append(f.Checkpoints, number)
@@ -57,7 +60,20 @@ func Look(fs vfs.FS, dir string) (*folder, error) {
 	}
 	slices.SortFunc(f.Segments, func(a, b *index.Segment) int { return cmp.Compare(a.Seq, b.Seq) })
 	slices.SortFunc(f.Checkpoints, func(a, b uint64) int { return cmp.Compare(b, a) })
-	return f, err
+	return f, errors.Join(err, f.mark())
+}
+
+// mark reads how far the log was written.
+func (f *folder) mark() (err error) {
+	f.Mark, err = progress.Read(f.fs, f.dir)
+	switch {
+	case errors.Is(err, progress.ErrDamaged):
+		f.Damages = append(f.Damages, Damage{File: progress.Name, Text: "the file is not what was written; segments and batches that are missing at the end of the log may not be noticed"})
+		return nil
+	case notThere(err):
+		return nil
+	}
+	return err
 }
 
 // Numbered returns the number in the name of a file between prefix and suffix.

@@ -19,7 +19,7 @@ func (r *Recovery) missing() {
 			}
 			d := gone[s.Seg]
 			if d == nil {
-				d = &Damage{File: index.SegmentName(s.Seg.Seq), Text: "segment is not there"}
+				d = &Damage{File: index.SegmentName(s.Seg.Seq), Text: notThereText}
 				gone[s.Seg] = d
 			}
 			d.Messages = append(d.Messages, lost(id, s.Seqs())...)
@@ -28,8 +28,22 @@ func (r *Recovery) missing() {
 		q.Drop()
 	}
 	for _, d := range gone {
-		r.Damages = append(r.Damages, *d)
+		r.damaged(*d)
 	}
+}
+
+// notThereText is the text of the damage that a segment is missing.
+const notThereText = "segment is not there"
+
+// damaged adds damage, joined with damage at the same place.
+func (r *Recovery) damaged(d Damage) {
+	i := slices.IndexFunc(r.Damages, func(o Damage) bool { return o.File == d.File && o.Offset == d.Offset })
+	if i < 0 {
+		r.Damages = append(r.Damages, d)
+		return
+	}
+	r.Damages[i].Messages = append(r.Damages[i].Messages, d.Messages...)
+	r.Damages[i].Unread = max(r.Damages[i].Unread, d.Unread)
 }
 
 // gap finds batches that are missing before a segment; batches are numbered without gaps. Only a later checkpoint knows
@@ -38,13 +52,52 @@ func (r *Recovery) gap(s *index.Segment, first uint64) {
 	if first <= max(r.Number, 1) || r.fellBack && len(r.Checkpoints) == 0 {
 		return
 	}
-	d := Damage{File: index.SegmentName(s.Seq - 1), Text: "segment is not there"}
-	if r.Known[s.Seq-1] != nil {
+	d := Damage{File: index.SegmentName(s.Seq - 1), Text: notThereText}
+	switch before := r.Known[s.Seq-1]; {
+	case before != nil && before.End == format.BatchesFrom:
+		d.Offset, d.Text = before.End, "its batches are not there"
+	case before != nil:
 		d = Damage{File: index.SegmentName(s.Seq), Offset: format.BatchesFrom, Text: "batches in front of it are missing"}
 	}
+	r.alsoDamaged(d)
+}
+
+// alsoDamaged adds damage of a file that has no other.
+func (r *Recovery) alsoDamaged(d Damage) {
 	if !slices.ContainsFunc(r.Damages, func(o Damage) bool { return o.File == d.File }) {
 		r.Damages = append(r.Damages, d)
 	}
+}
+
+// wasWritten reports whether batches that were durable follow the ones replayed so far, in this segment.
+func (r *Recovery) wasWritten(s *index.Segment) bool {
+	return s.Seq == r.Mark.Segment && r.Number <= r.Mark.Batch
+}
+
+// there reports whether a segment has a file, even an unreadable one.
+func (r *Recovery) there(seq uint64) bool {
+	return r.Known[seq] != nil || slices.ContainsFunc(r.unknown, func(s *index.Segment) bool { return s.Seq == seq })
+}
+
+// end finds segments and batches that are missing at the end of the log: the mark says that they were durable. Earlier
+// segments than the one where replay begins may have been recycled.
+func (r *Recovery) end() {
+	m := &r.Mark
+	if m.Newest > 0 && m.Newest >= r.Begin && !r.there(m.Newest) {
+		r.damaged(Damage{File: index.SegmentName(m.Newest), Text: notThereText})
+	}
+	if m.Batch == 0 || r.Number > m.Batch {
+		return
+	}
+	d := Damage{File: index.SegmentName(m.Segment), Unread: int(m.Records), Text: notThereText}
+	if s := r.Known[m.Segment]; s != nil {
+		d.Offset, d.Text = s.End, "the last batches are not there"
+	}
+	r.damaged(d)
+	if r.Number < m.First && r.Known[m.Segment-1] == nil {
+		r.alsoDamaged(Damage{File: index.SegmentName(m.Segment - 1), Text: notThereText})
+	}
+	r.Number = m.Batch + 1
 }
 
 // guess looks for the seed of a segment whose header is lost and that no checkpoint knows. Its salt is that of its

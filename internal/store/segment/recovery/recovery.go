@@ -37,17 +37,19 @@ func (f *folder) Recover() (*Recovery, error) {
 		return nil, err
 	}
 	r.reconcile()
-	r.Clean = r.Clean && !r.fellBack && r.highest <= r.Begin
+	r.Clean = r.Clean && !r.fellBack && r.Highest <= r.Begin
 	if !r.Clean {
 		if err := r.replay(); err != nil {
 			return nil, err
 		}
 	}
+	r.end()
 	r.missing()
 	if err := r.scan(); err != nil {
 		return nil, err
 	}
 	r.Report.Clean = r.Clean
+	r.Report.Journal, r.Report.empty = r.Mark.Journal, len(r.Known)+len(r.unknown)+len(r.folder.Checkpoints) == 0
 	r.Report.Segments = len(r.Known)
 	r.Report.HighestQueue = r.Index.Highest
 	r.Report.Names = maps.Clone(r.Index.Names)
@@ -76,6 +78,10 @@ func (r *Recovery) load() error {
 		}
 		r.Damages = append(r.Damages, Damage{File: index.CheckpointName(number), Text: text})
 	}
+	if number := r.Mark.Checkpoint; number > 0 && !r.fellBack {
+		r.fellBack = true
+		r.Damages = append(r.Damages, Damage{File: index.CheckpointName(number), Text: "no checkpoint is there; messages that were settled may return"})
+	}
 	r.Checkpoints = nil
 	return nil
 }
@@ -97,10 +103,10 @@ func (r *Recovery) reconcile() {
 			r.Known[s.Seq] = s
 		}
 	}
-	if r.highest >= r.Fresh {
-		r.Fresh = r.highest + 1
+	if r.Highest >= r.Fresh {
+		r.Fresh = r.Highest + 1
 	}
-	r.Fresh = max(r.Fresh, 1)
+	r.Fresh = max(r.Fresh, r.Mark.Newest+1)
 }
 
 // replay applies the records after the checkpoint.
@@ -112,6 +118,7 @@ func (r *Recovery) replay() error {
 		}
 	}
 	firsts := make([]uint64, len(todo)+1) // the first batch of each, or of the next that has any
+	empty := make([]bool, len(todo)+1)    // it has no batch
 	next := uint64(math.MaxUint64)
 	firsts[len(todo)] = next
 	for i, s := range slices.Backward(todo) {
@@ -120,7 +127,7 @@ func (r *Recovery) replay() error {
 			if err != nil {
 				return err
 			}
-			if found {
+			if empty[i] = !found; found {
 				next = first
 			}
 		}
@@ -130,7 +137,7 @@ func (r *Recovery) replay() error {
 		if firsts[i] != firsts[i+1] {
 			r.gap(s, firsts[i])
 		}
-		if err := r.replaySegment(s, firsts[i+1]); err != nil {
+		if err := r.replaySegment(s, firsts[i+1], r.Known[s.Seq+1] == nil || empty[i+1]); err != nil {
 			return err
 		}
 	}
@@ -163,34 +170,27 @@ func (r *Recovery) opened(s *index.Segment, do func() error) error {
 	return errors.Join(err, f.Close())
 }
 
-func (r *Recovery) replaySegment(s *index.Segment, limit uint64) error {
+// replaySegment replays a segment. limit is the number of the first batch after it; gap: the next segment is missing or
+// has no batches.
+func (r *Recovery) replaySegment(s *index.Segment, limit uint64, gap bool) error {
 	from := int64(format.BatchesFrom)
 	if s.Seq == r.Begin {
 		from = r.Offset
 	}
 	return r.opened(s, func() error {
 		w := s.Walker(from)
-		w.Limit, w.Gap = limit, r.Known[s.Seq+1] == nil
+		w.Limit, w.Gap = limit, gap
 		w.Damage = func(at int64, text string) {
 			r.Damages = append(r.Damages, Damage{File: index.SegmentName(s.Seq), Offset: at, Text: text})
 		}
-		for {
-			number, ok := w.Next(r.Number, func(e *format.Entry) {
-				r.Report.Records++
-				r.Index.Replay(s, e)
-			})
-			if w.Unread > 0 { // no checkpoint knows them, so they have no names
-				r.Damages[len(r.Damages)-1].Unread += w.Unread
-				w.Unread = 0
-			}
-			if !ok {
-				break
-			}
-			r.Number = number
-			r.Tail = s
+		r.replayBatches(s, w)
+		torn := limit == math.MaxUint64
+		if r.wasWritten(s) {
+			w.Limit, w.Until, torn = r.Mark.Batch+1, r.Mark.End, false // the file may have become shorter
+			r.replayBatches(s, w)
 		}
-		s.End = w.At
-		if limit == math.MaxUint64 {
+		s.End = min(w.At, s.Size)
+		if torn {
 			r.Report.TornTail = w.Torn()
 		}
 		if w.Fault != nil {
@@ -198,4 +198,23 @@ func (r *Recovery) replaySegment(s *index.Segment, limit uint64) error {
 		}
 		return nil
 	})
+}
+
+// replayBatches replays the batches of a segment up to the first one that does not count.
+func (r *Recovery) replayBatches(s *index.Segment, w *format.Walker) {
+	for {
+		number, ok := w.Next(r.Number, func(e *format.Entry) {
+			r.Report.Records++
+			r.Index.Replay(s, e)
+		})
+		if w.Unread > 0 { // no checkpoint knows them, so they have no names
+			r.Damages[len(r.Damages)-1].Unread += w.Unread
+			w.Unread = 0
+		}
+		if !ok {
+			return
+		}
+		r.Number = number
+		r.Tail = s
+	}
 }
