@@ -2,50 +2,116 @@ package supervision
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 
 	"candlemark/actors/connection"
 	"candlemark/actors/mail"
 	"candlemark/internal/auth"
 	"candlemark/internal/parameters"
+	"candlemark/internal/topology"
+	"candlemark/supervision/shovels"
 
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// directConnection is a connection from the broker to itself. It needs no listener, and clients cannot open one.
+// directConnection is a connection from a shovel to this broker. It needs no listener, and clients cannot open one.
 type directConnection struct {
 	net.Conn
 	name string
-	// user is logged in without credentials; nil: credentials are checked.
-	user *auth.User
-	// free: the user may do everything.
-	free bool
+	// user is logged in without credentials; nil: credentials are checked by login, for a client that is on this machine
+	// only if trusted.
+	user    *auth.User
+	login   auth.Authenticator
+	trusted bool
+	// Permissions of the user.
+	permissions auth.Permissions
+	// impersonates: it may publish messages with the user-ids of others.
+	impersonates bool
 }
 
-// nobody is a user without a name, "none" as in RabbitMQ. It publishes messages for other users.
-var nobody = auth.User{Name: "none", Tags: []string{"impersonator"}}
+// nobody is the user of shovels that the operator has set, "none" as in RabbitMQ.
+var nobody = auth.User{Name: "none"}
 
-// dial connects a shovel to a broker: to this one if the address names none. Then a user without a password is
-// accepted, and without a user everything in that virtual host is allowed, as in RabbitMQ: the creator's permissions
-// were checked (parameters.Validate).
-func dial(ctx context.Context, n *Node, to *parameters.URI) (net.Conn, error) {
-	switch {
-	case !to.Local() && n.cfg.Dial != nil:
-		return n.cfg.Dial(ctx, to)
-	case !to.Local():
-		return (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort(to.Host, fmt.Sprint(to.Port)))
+// Reasons why a shovel does not run (ACC-1, ACC-2, ACC-4).
+var (
+	errNoSetter = errors.New("it is not known who has set this shovel, and so what it may do in this broker: set it again, or give its address a user and a password")
+	errNoLogin  = errors.New("an address of this machine needs a user and a password")
+)
+
+// dial connects a shovel to a broker. An address that leads to this broker becomes a direct connection.
+func dial(ctx context.Context, n *Node, to *parameters.URI, as shovels.Login) (conn net.Conn, direct bool, err error) {
+	if to.Local() {
+		conn, err = dialDirect(n, to, as)
+		return conn, true, err
 	}
-	i := &directConnection{name: fmt.Sprintf("shovel-%d", n.directConnections.Add(1))}
+	if n.cfg.Dial != nil {
+		conn, err = n.cfg.Dial(ctx, to)
+		return conn, false, err
+	}
+	machine := shovels.Machine{Lookup: lookup, Interfaces: net.InterfaceAddrs, Listeners: func() []net.Addr { return listenerAddresses(n) }}
+	place, err := machine.Find(ctx, to.Host, uint16(to.Port))
 	switch {
-	case to.User == "":
-		i.user, i.free = &nobody, true
-	case !to.HasPassword:
-		account, known := n.cfg.Users.Account(to.User)
+	case err != nil:
+		return nil, false, err
+	case place.Broker:
+		conn, err = dialDirect(n, to, as)
+		return conn, true, err
+	case place.Machine && to.NoLogin: // guest's password is well known
+		return nil, false, errNoLogin
+	}
+	var failures []error
+	for _, at := range place.Addresses {
+		if conn, err = new(net.Dialer).DialContext(ctx, "tcp", at.String()); err == nil {
+			return conn, false, nil
+		}
+		failures = append(failures, err)
+	}
+	return nil, false, errors.Join(failures...)
+}
+
+func lookup(ctx context.Context, host string) ([]netip.Addr, error) {
+	return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+}
+
+// listenerAddresses returns the addresses of the listeners for AMQP.
+func listenerAddresses(n *Node) (all []net.Addr) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, l := range n.listeners {
+		all = append(all, l.Addr())
+	}
+	return all
+}
+
+// dialDirect connects a shovel to this broker, with the rights of who has set it or of the user in its address.
+func dialDirect(n *Node, to *parameters.URI, as shovels.Login) (net.Conn, error) {
+	setter, known := n.cfg.Users.Account(as.Setter.User)
+	rules := as.Setter.Operator || known && (auth.User{Tags: setter.Tags}).HasTag("administrator")
+	i := &directConnection{
+		name: fmt.Sprintf("shovel-%d", n.directConnections.Add(1)), login: n.cfg.Authenticator, permissions: shovelPermissions{n.cfg.Permissions},
+		impersonates: as.Checked, trusted: rules || known && to.User == setter.Name,
+	}
+	switch {
+	case !to.NoLogin && to.HasPassword:
+	case as.Setter == parameters.Setter{}:
+		return nil, errNoSetter
+	case to.NoLogin && as.Setter.Operator:
+		i.user, i.permissions, i.impersonates = &nobody, shovelPermissions{auth.Unchecked{}}, true
+	case to.NoLogin, to.User == as.Setter.User, rules:
+		name := to.User
+		if to.NoLogin {
+			name = as.Setter.User
+		}
+		account, known := n.cfg.Users.Account(name)
 		if !known {
-			return nil, fmt.Errorf("there is no user '%s'", to.User)
+			return nil, fmt.Errorf("there is no user '%s'", name)
 		}
 		i.user = &auth.User{Name: account.Name, Tags: account.Tags}
+	default:
+		return nil, fmt.Errorf("user '%s' needs a password: user '%s' has set the shovel", to.User, as.Setter.User)
 	}
 	var far net.Conn
 	far, i.Conn = net.Pipe()
@@ -53,20 +119,45 @@ func dial(ctx context.Context, n *Node, to *parameters.URI) (net.Conn, error) {
 	return far, nil
 }
 
+// mayShovel returns why a parameter may not have a shovel: its setter could no longer set it.
+func mayShovel(n *Node, p parameters.Parameter) error {
+	if p.Setter.User == "" {
+		return nil // the operator, or not known
+	}
+	name := p.Setter.User
+	account, known := n.cfg.Users.Account(name)
+	user := auth.User{Name: name, Tags: account.Tags}
+	switch {
+	case !known:
+		return fmt.Errorf("user '%s', who has set the shovel, does not exist", name)
+	case !user.MayChange(auth.Policies):
+		return fmt.Errorf("user '%s', who has set the shovel, may no longer set shovels", name)
+	case !user.HasTag("administrator") && n.cfg.Permissions.VHostAccess(user, p.VHost) != nil:
+		return fmt.Errorf("user '%s', who has set the shovel, has no access to virtual host '%s'", name, p.VHost)
+	}
+	return nil
+}
+
+// shovelPermissions are the permissions of a user whose shovel connects: it cannot send admin commands (ACC-3).
+type shovelPermissions struct{ auth.Permissions }
+
+// Check implements auth.Permissions.
+func (p shovelPermissions) Check(user auth.User, vhost string, r auth.Resource, perm auth.Permission) error {
+	if r.Name == topology.AdminExchange {
+		return auth.Refuse(user, vhost, r, perm)
+	}
+	return p.Permissions.Check(user, vhost, r, perm)
+}
+
 // admit configures the login and timeouts of the connection. The shovel reads when it has room, however long that
 // takes; both ends are in this process, so neither can fail unnoticed.
 func (i *directConnection) admit(cfg *connection.Config) {
-	cfg.NoHeartbeat, cfg.SendTimeout = true, -1
-	if i.user != nil {
-		cfg.Authenticator = i
-	}
-	if i.free {
-		cfg.Permissions = auth.Unchecked{}
-		spawn := cfg.NewChannel
-		cfg.NewChannel = func(s connection.ChannelSpec) *actor.Props {
-			s.Permissions = auth.Unchecked{}
-			return spawn(s)
-		}
+	cfg.NoHeartbeat, cfg.SendTimeout, cfg.Handover = true, -1, nil
+	cfg.Authenticator, cfg.Permissions = i, i.permissions
+	spawn := cfg.NewChannel
+	cfg.NewChannel = func(s connection.ChannelSpec) *actor.Props {
+		s.Permissions = i.permissions
+		return spawn(s)
 	}
 }
 
@@ -84,9 +175,24 @@ func (n directName) String() string { return string(n) }
 // Mechanisms implements auth.Authenticator.
 func (i *directConnection) Mechanisms(auth.Peer) []string { return []string{"PLAIN"} }
 
-// Authenticate implements auth.Authenticator.
-func (i *directConnection) Authenticate(string, []byte, auth.Peer) (auth.User, error) {
-	return *i.user, nil
+// Authenticate implements auth.Authenticator. Of the user's tags only impersonator counts (ACC-1).
+func (i *directConnection) Authenticate(mechanism string, response []byte, peer auth.Peer) (auth.User, error) {
+	user := auth.User{}
+	if i.user != nil {
+		user = *i.user
+	} else {
+		var err error
+		peer.Elsewhere = !i.trusted
+		if user, err = i.login.Authenticate(mechanism, response, peer); err != nil {
+			return user, err
+		}
+	}
+	impersonates := i.impersonates || user.HasTag("impersonator")
+	user.Tags = nil
+	if impersonates {
+		user.Tags = []string{"impersonator"}
+	}
+	return user, nil
 }
 
 // spawn makes the root spawn a single actor.

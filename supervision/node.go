@@ -65,6 +65,8 @@ type Config struct {
 	Fault func(who *actor.PID, what any) bool
 	// Dial, if set, connects shovels to other brokers instead of the network. For tests.
 	Dial func(ctx context.Context, to *parameters.URI) (net.Conn, error)
+	// ShovelFiles is the folder with the files that addresses of shovels may name; "" for none.
+	ShovelFiles string
 	// Handshake is how long a client may take to open its connection; 10 s.
 	Handshake time.Duration
 	// SendTimeout is how long a client may read nothing that it is sent; 15 s, negative for no limit.

@@ -77,7 +77,10 @@ func (n *Node) load() error {
 			return spawn(ctx, n, KindShovel, func() actor.Actor { return shovel.New(cfg) })
 		},
 		Done: func(p parameters.Parameter) { n.parameterEvent(context.Background(), "parameter.cleared", p, p.Value) },
-		Dial: func(ctx context.Context, to *parameters.URI) (net.Conn, error) { return dial(ctx, n, to) }, Cluster: n.clusterName, MaxMessage: n.cfg.MaxMessage, Clock: n.clock, Log: n.cfg.Log,
+		Dial: func(ctx context.Context, to *parameters.URI, as shovels.Login) (net.Conn, bool, error) {
+			return dial(ctx, n, to, as)
+		},
+		Allowed: func(p parameters.Parameter) error { return mayShovel(n, p) }, Changed: n.cfg.Users.Replaced, Read: shovels.NewFiles(n.cfg.ShovelFiles).Read, Cluster: n.clusterName, MaxMessage: n.cfg.MaxMessage, Clock: n.clock, Log: n.cfg.Log,
 	})
 	n.recovery.all = len(d.Queues)
 	if err := n.reserve(d); err != nil {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"time"
 
 	"candlemark/internal/parameters"
@@ -29,17 +28,18 @@ const (
 // end is one of the two connections of a session.
 type end struct {
 	uri    *parameters.URI
+	direct bool // to this broker
 	conn   *amqp.Connection
 	guard  *guard
 	ch     *amqp.Channel
 	closed <-chan *amqp.Error // receives the error of the channel, also when the connection ends
 }
 
-// connect tries the addresses in order.
-func (s *session) connect(uris []*parameters.URI, room int64) (*end, error) {
+// connect tries the addresses in order. checked is for Config.Dial.
+func (s *session) connect(uris []*parameters.URI, room int64, checked bool) (*end, error) {
 	var failures []error
 	for _, u := range uris {
-		e, err := s.open(u, room)
+		e, err := s.open(u, room, checked)
 		if err == nil {
 			return e, nil
 		}
@@ -52,14 +52,14 @@ func (s *session) connect(uris []*parameters.URI, room int64) (*end, error) {
 }
 
 // open connects to an address, logs in, and opens a channel.
-func (s *session) open(u *parameters.URI, room int64) (*end, error) {
+func (s *session) open(u *parameters.URI, room int64, checked bool) (*end, error) {
 	limit := u.Timeout
 	if limit == 0 {
 		limit = patience
 	}
 	ctx, cancel := s.Clock.WithTimeout(s.ctx, limit)
 	defer cancel()
-	e, err := s.enter(ctx, u, room)
+	e, err := s.enter(ctx, u, room, checked)
 	if err != nil && ctx.Err() != nil && s.ctx.Err() == nil {
 		err = fmt.Errorf("no answer within %s", limit)
 	}
@@ -67,21 +67,23 @@ func (s *session) open(u *parameters.URI, room int64) (*end, error) {
 }
 
 // enter opens a connection; it fails when ctx ends.
-func (s *session) enter(ctx context.Context, u *parameters.URI, room int64) (*end, error) {
-	plain, err := s.Dial(ctx, u)
+func (s *session) enter(ctx context.Context, u *parameters.URI, room int64, checked bool) (*end, error) {
+	conn, direct, err := s.Dial(ctx, u, checked)
 	if err != nil {
 		return nil, err
 	}
+	plain := conn
 	defer context.AfterFunc(ctx, func() { _ = plain.Close() })()
-	conn, err := encrypted(ctx, plain, u)
-	if err != nil {
-		return nil, err
-	}
-	e := &end{uri: u, guard: newGuard(conn, s.MaxMessage, room)}
 	cfg := amqp.Config{
 		SASL: logins(u), Vhost: u.VHost, FrameSize: frameMax, Heartbeat: u.Heartbeat, Locale: "en_US",
 		Properties: amqp.Table{"product": "Candlemark", "connection_name": "Shovel " + s.Work.Name},
 	}
+	if direct { // in this process, so that it needs neither
+		cfg.SASL, cfg.Heartbeat = []amqp.Authentication{&amqp.PlainAuth{Username: u.User, Password: u.Password}}, 0
+	} else if conn, err = s.encrypted(ctx, plain, u); err != nil {
+		return nil, err
+	}
+	e := &end{uri: u, direct: direct, guard: newGuard(conn, s.MaxMessage, room)}
 	if e.conn, err = amqp.Open(e.guard, cfg); err == nil {
 		e.ch, err = e.conn.Channel()
 	}
@@ -95,7 +97,7 @@ func (s *session) enter(ctx context.Context, u *parameters.URI, room int64) (*en
 
 // logins returns the login mechanisms, the best first.
 func logins(u *parameters.URI) (ways []amqp.Authentication) {
-	if u.Local() || len(u.Mechanisms) == 0 {
+	if len(u.Mechanisms) == 0 {
 		return []amqp.Authentication{&amqp.PlainAuth{Username: u.User, Password: u.Password}}
 	}
 	for _, name := range u.Mechanisms {
@@ -112,11 +114,12 @@ func logins(u *parameters.URI) (ways []amqp.Authentication) {
 }
 
 // encrypted performs a TLS handshake if the address requires it.
-func encrypted(ctx context.Context, conn net.Conn, u *parameters.URI) (net.Conn, error) {
+func (s *session) encrypted(ctx context.Context, conn net.Conn, u *parameters.URI) (net.Conn, error) {
 	if u.TLS == nil {
 		return conn, nil
 	}
-	cfg, err := u.TLS.Config(os.ReadFile) // loaded each time, since certificates are renewed
+	// The files are read each time, since certificates are renewed.
+	cfg, err := u.TLS.Config(func(name string) ([]byte, error) { return s.Read(ctx, name) })
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}

@@ -20,7 +20,9 @@ type session struct {
 	*Config
 	ctx    context.Context
 	number uint64
-	report func(what any)
+	// changed is closed when Allowed has to be asked again.
+	changed <-chan struct{}
+	report  func(what any)
 
 	source, destination *end
 	progress            *progress
@@ -75,10 +77,16 @@ func (s *session) cut() {
 
 // prepare connects to both sides and starts to consume.
 func (s *session) prepare() (err error) {
-	if s.source, err = s.connect(s.Work.From.URIs, holding); err != nil {
+	s.changed = s.Changed()
+	if err := s.Allowed(); err != nil {
+		return err
+	}
+	if s.source, err = s.connect(s.Work.From.URIs, holding, false); err != nil {
 		return fmt.Errorf("failed to connect to source: %w", err)
 	}
-	if s.destination, err = s.connect(s.Work.To.URIs, -1); err != nil {
+	// Messages from this broker have user-ids that were checked when they were published.
+	checked := s.source.direct && s.Work.Properties.UserID == nil
+	if s.destination, err = s.connect(s.Work.To.URIs, -1, checked); err != nil {
 		return fmt.Errorf("failed to connect to destination: %w", err)
 	}
 	s.route = s.routed()
@@ -161,6 +169,9 @@ func (s *session) step() error {
 	select {
 	case <-s.ctx.Done():
 		return s.ctx.Err()
+	case <-s.changed:
+		s.changed = s.Changed()
+		return s.Allowed()
 	case d, more := <-in:
 		if !more {
 			return s.sourceEnded()
@@ -297,8 +308,17 @@ func (s *session) destinationEnded() error {
 	return s.because(s.destination, "destination", errors.New("channel ended"))
 }
 
-// because returns why a side failed: the error with which its connection ended, otherwise the given error.
+// because returns why a side failed: the error with which its connection ended, otherwise the given error. The library
+// refuses to write to a closed channel before it reports why that was closed, which it does soon.
 func (s *session) because(e *end, side string, otherwise error) error {
+	if errors.Is(otherwise, amqp.ErrClosed) {
+		select {
+		case err := <-e.closed:
+			return closedBy(side, err)
+		case <-s.ctx.Done():
+			return s.ctx.Err()
+		}
+	}
 	select {
 	case err := <-e.closed:
 		if err != nil {

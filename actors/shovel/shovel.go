@@ -16,8 +16,15 @@ import (
 // Config configures a shovel.
 type Config struct {
 	Work *parameters.Work
-	// Dial connects to the broker of an address, without encryption.
-	Dial func(ctx context.Context, to *parameters.URI) (net.Conn, error)
+	// Dial connects to the broker of an address, without encryption. direct: it is this broker, by a connection that
+	// needs none; its user is decided there. checked: the user-ids of all messages to be published were checked before.
+	Dial func(ctx context.Context, to *parameters.URI, checked bool) (conn net.Conn, direct bool, err error)
+	// Allowed returns why the shovel must not run, nil if it may; Changed returns a channel that is closed before the
+	// answer changes. A session ends when Allowed returns an error (ACC-4).
+	Allowed func() error
+	Changed func() <-chan struct{}
+	// Read reads a file that an address names (ACC-5). It returns soon after ctx has ended.
+	Read func(ctx context.Context, name string) ([]byte, error)
 	// Cluster is the name of this broker, for headers.
 	Cluster func() string
 	// MaxMessage is the maximum size of a body, in bytes.

@@ -26,8 +26,14 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// putShovel declares a shovel in /, whose addresses are those of this broker unless value says otherwise.
+// putShovel declares a shovel in / as guest, whose addresses are those of this broker unless value says otherwise.
 func putShovel(b *testkit.Bubble, name string, value map[string]any) {
+	b.Helper()
+	putShovelAs(b, parameters.Setter{User: "guest"}, name, value)
+}
+
+// putShovelAs is putShovel for another user.
+func putShovelAs(b *testkit.Bubble, by parameters.Setter, name string, value map[string]any) {
 	b.Helper()
 	all := map[string]any{"src-uri": "amqp://", "dest-uri": "amqp://"}
 	for key, v := range value {
@@ -40,7 +46,7 @@ func putShovel(b *testkit.Bubble, name string, value map[string]any) {
 	if err := parameters.Validate(parameters.Shovel, name, text, nil); err != nil {
 		b.Fatal(err)
 	}
-	if _, err := b.Node.PutParameter(context.Background(), parameters.Parameter{Component: parameters.Shovel, VHost: "/", Name: name, Value: text}); err != nil {
+	if _, err := b.Node.PutParameter(context.Background(), parameters.Parameter{Component: parameters.Shovel, VHost: "/", Name: name, Value: text, Setter: by}); err != nil {
 		b.Fatal(err)
 	}
 }
@@ -404,7 +410,7 @@ func TestShovelTerminated(t *testing.T) {
 			{map[string]any{"src-uri": "amqp:///none"}, `failed to connect to source: amqp:///none: Exception (530) Reason: "NOT_ALLOWED - vhost none not found"`},
 			{map[string]any{"src-queue": "c", "src-predeclared": true}, `failed to set up the source: Exception (404) Reason: "NOT_FOUND - no queue 'c' in vhost '/'"`},
 			{map[string]any{"dest-queue": "c", "dest-predeclared": true}, `failed to set up the destination: Exception (404) Reason: "NOT_FOUND - no queue 'c' in vhost '/'"`},
-			{map[string]any{"dest-uri": "amqps://far?cacertfile=/nowhere"}, "failed to connect to destination: amqps://far: cacertfile: open /nowhere: no such file or directory"},
+			{map[string]any{"dest-uri": "amqps://far?cacertfile=/nowhere"}, "failed to connect to destination: amqps://far: cacertfile: no files are read: shovel-files names no folder"},
 			{map[string]any{"src-protocol": "amqp10", "src-address": "a", "src-queue": nil}, "AMQP 1.0 is not spoken by shovels here: use amqp091"},
 		} {
 			value := map[string]any{"src-queue": "a", "dest-queue": "b", "reconnect-delay": 0}
@@ -481,7 +487,7 @@ func TestShovelsLive(t *testing.T) {
 			t.Errorf("%v", got)
 		}
 		makeVHost(b, auth.VHost{Name: "v"})
-		p := parameters.Parameter{Component: "shovel", VHost: "v", Name: "t", Value: []byte(`{"src-uri":"amqp:///v","src-queue":"a","dest-uri":"amqp:///v","dest-queue":"b"}`)}
+		p := parameters.Parameter{Component: "shovel", VHost: "v", Name: "t", Value: []byte(`{"src-uri":"amqp:///v","src-queue":"a","dest-uri":"amqp:///v","dest-queue":"b"}`), Setter: parameters.Setter{User: "guest"}}
 		if _, err := b.Node.PutParameter(context.Background(), p); err != nil {
 			t.Fatal(err)
 		}

@@ -56,10 +56,10 @@ func (s *secured) dial(_ context.Context, to *parameters.URI) (net.Conn, error) 
 
 func runSecured(t *testing.T, test func(s *secured)) {
 	t.Helper()
-	s := &secured{}
-	testkit.Run(t, func(c *supervision.Config) { c.Dial = s.dial }, func(b *testkit.Bubble) {
+	s := &secured{folder: t.TempDir()}
+	testkit.Run(t, func(c *supervision.Config) { c.Dial, c.ShovelFiles = s.dial, s.folder }, func(b *testkit.Bubble) {
 		b.Log.Allow("shovel terminated", "login refused", "closed the connection", "handshake")
-		s.Bubble, s.authority, s.folder = b, testkit.NewAuthority(b.T), b.TempDir()
+		s.Bubble, s.authority = b, testkit.NewAuthority(b.T)
 		s.serve = &tls.Config{Certificates: []tls.Certificate{s.authority.Issue(pkix.Name{CommonName: "broker"})}}
 		s.serve.GetConfigForClient = func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
 			s.mu.Lock()
@@ -113,8 +113,11 @@ func TestShovelOverTLS(t *testing.T) {
 			{"127.0.0.1", s.ca + "&verify=verify_peer&heartbeat=0&connection_timeout=5000&depth=2", "", ""},
 			{"127.0.0.1", "", "certificate signed by unknown authority", ""},
 			{"127.0.0.1", "verify=verify_none", "", ""},
-			{"127.0.0.1", "cacertfile=" + s.folder + "/none", "cacertfile: open ", ""},
+			{"127.0.0.1", "cacertfile=" + s.folder + "/none", "cacertfile: " + s.folder + "/none: no such file or directory", ""},
 			{"127.0.0.1", "cacertfile=" + s.folder + "/key", "cacertfile: no certificate in ", ""},
+			{"127.0.0.1", "cacertfile=ca", "", ""}, // relative to the folder
+			{"127.0.0.1", "cacertfile=/dev/zero", "cacertfile: files are read only from the folder that shovel-files names", ""},
+			{"127.0.0.1", "verify=verify_none&certfile=" + s.folder + "/../cert&keyfile=key", "certfile: files are read only from the folder that shovel-files names", ""},
 			{"other", s.ca, "certificate is not valid for any names, but wanted to match other", "other"},
 			{"other", "verify=verify_none", "", "other"},
 			{"other", s.ca + "&server_name_indication=127.0.0.1", "", ""},
@@ -125,7 +128,7 @@ func TestShovelOverTLS(t *testing.T) {
 			{"strict", s.ca + "&server_name_indication=disable", "failed to connect to source: amqps://strict: ", ""},
 			{"strict", s.ca + "&server_name_indication=disable&" + s.own, "", ""},
 			{"strict", s.ca + "&server_name_indication=disable&auth_mechanism=external&" + s.own, "", ""},
-			{"strict", s.ca + "&server_name_indication=disable&certfile=" + s.folder + "/none&keyfile=" + s.folder + "/none", "certfile: open ", ""},
+			{"strict", s.ca + "&server_name_indication=disable&certfile=" + s.folder + "/none&keyfile=" + s.folder + "/none", "certfile: " + s.folder + "/none: no such file or directory", ""},
 		} {
 			address := "amqps://" + row.host + "?" + row.settings
 			s.moves(address, address, row.want)

@@ -18,6 +18,8 @@ type Peer struct {
 	TLS bool
 	// Certificate is the client's, verified; nil without one.
 	Certificate *x509.Certificate
+	// Elsewhere: the client is not on this machine, although its address may be: a proxy or a shovel connects for it.
+	Elsewhere bool
 	// Gone ends the wait of a login when the client has gone; nil if that is not known.
 	Gone <-chan struct{}
 
@@ -42,5 +44,5 @@ func PeerOf(conn net.Conn) Peer {
 // local reports whether the peer is on this machine.
 func (p Peer) local() bool {
 	tcp, ok := p.Addr.(*net.TCPAddr)
-	return !ok || tcp.IP.IsLoopback()
+	return !p.Elsewhere && (!ok || tcp.IP.IsLoopback())
 }

@@ -22,7 +22,7 @@ func (u *Users) Stored() Stored {
 func (u *Users) Load(s Stored) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	next := &snapshot{revision: u.Revision() + 1, users: map[string]*user{}, vhosts: map[string]VHost{}}
+	next := &snapshot{revision: u.Revision() + 1, replaced: make(chan struct{}), users: map[string]*user{}, vhosts: map[string]VHost{}}
 	for _, v := range s.VHosts {
 		v.Tags = list(v.Tags)
 		next.vhosts[v.Name] = v
@@ -55,7 +55,7 @@ func (u *Users) Load(s Stored) error {
 		}
 		topics[g.VHost][g.Exchange] = compiled
 	}
-	u.now.Store(next)
+	close(u.now.Swap(next).replaced)
 	return nil
 }
 

@@ -71,6 +71,7 @@ var (
 // snapshot is the state at one time. It is immutable.
 type snapshot struct {
 	revision uint64
+	replaced chan struct{} // closed when the next one is in effect
 	users    map[string]*user
 	vhosts   map[string]VHost
 }
@@ -94,7 +95,7 @@ type Change struct {
 func NewUsers(o Options) *Users {
 	u := &Users{keeper: &keeper{options: o, throttle: newThrottle(o.Throttled)}}
 	u.everything, _ = pattern.Compile(".*")
-	u.now.Store(&snapshot{})
+	u.now.Store(&snapshot{replaced: make(chan struct{})})
 	u.SetLoopback(o.Loopback)
 	return u
 }
@@ -170,6 +171,9 @@ func (u *Users) Revision() uint64 { return u.now.Load().revision }
 // Generation implements Permissions.
 func (u *Users) Generation() uint64 { return u.Revision() }
 
+// Replaced returns a channel that is closed by the next change, once it is in effect.
+func (u *Users) Replaced() <-chan struct{} { return u.now.Load().replaced }
+
 // change calls f to turn a copy of the newest snapshot into the next one. f replaces the maps that it changes. If c
 // stays empty, there is no change.
 func (u *Users) change(f func(next *snapshot, c *Change) error) error {
@@ -177,7 +181,7 @@ func (u *Users) change(f func(next *snapshot, c *Change) error) error {
 	defer u.mu.Unlock()
 	before := u.now.Load()
 	next := *before
-	next.revision++
+	next.revision, next.replaced = before.revision+1, make(chan struct{})
 	c := Change{Revision: next.revision}
 	if err := f(&next, &c); err != nil {
 		return err
@@ -191,6 +195,7 @@ func (u *Users) change(f func(next *snapshot, c *Change) error) error {
 		}
 	}
 	u.now.Store(&next)
+	close(before.replaced)
 	u.publish(before, c)
 	return nil
 }

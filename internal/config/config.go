@@ -52,6 +52,8 @@ type Config struct {
 	DataDir string
 	// SegmentSize is the size of a file of the journal in bytes, from 4 MiB to 1 GiB.
 	SegmentSize uint
+	// ShovelFiles is the folder with the files that addresses of shovels may name; empty for none.
+	ShovelFiles string
 	// LoadDefinitions is a file with definitions to be imported at the start; empty for none.
 	LoadDefinitions string
 	// ServiceBusConfig is a file with entities of Azure Service Bus; empty for none. ServiceBusHTTP is the address of

@@ -202,6 +202,10 @@ var settings = []setting{
 		help: "definitions `file`, imported at each start; a new broker has only the users in it",
 	},
 	{
+		name: "shovel-files", define: text(func(c *Config) *string { return &c.ShovelFiles }), keys: plain("shovel.files"),
+		help: "`folder` with the certificates and keys that addresses of shovels may name; empty for none",
+	},
+	{
 		name: "servicebus-config", define: text(func(c *Config) *string { return &c.ServiceBusConfig }), keys: plain("servicebus.config"),
 		help: "`file` with queues, topics and subscriptions in the format of the Azure Service Bus emulator, applied at each start",
 	},

@@ -12,6 +12,7 @@ import (
 	"candlemark/internal/servicebus/sas"
 
 	"candlemark/internal/auth"
+	"candlemark/internal/parameters"
 	"candlemark/internal/testkit/sandbox"
 	"candlemark/policies"
 	"candlemark/policies/changes"
@@ -128,7 +129,7 @@ func sample(vhost string) *Definitions {
 			VHost: vhost, ID: 9, At: 1 << 40, By: changes.By{User: "ann", Interface: "http"}, Undoes: 7, Count: 3,
 			Edits: []changes.Edit{{After: policy(vhost, "a", false)}, {Before: policy(vhost, "b", true)}, {Before: policy(vhost, "c", true), After: policy(vhost, "c", true)}},
 		}, {VHost: vhost, ID: 10, Count: 4000}},
-		Parameters: []Parameter{{Component: "shovel", VHost: vhost, Name: "p", Value: json.RawMessage(`{"a":[1,2.0]}`)}},
+		Parameters: []Parameter{{Component: "shovel", VHost: vhost, Name: "p", Value: json.RawMessage(`{"a":[1,2.0]}`), Setter: parameters.Setter{User: "u", Operator: true}}},
 		Globals:    []Global{{Name: "cluster_name", Value: json.RawMessage(`"rabbit <1>"`)}},
 	}
 }

@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// formatVersion is the version of the tables and their keys. Records have their own. Version 1 had no history of
-// policies.
-const formatVersion = 2
+// formatVersion is the version of the tables, their keys and their contents. Version 1 had no history of policies,
+// version 2 did not record who has set a parameter.
+const formatVersion = 3
 
 // counts are numbers about the definitions as a whole.
 type counts struct {

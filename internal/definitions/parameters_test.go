@@ -21,8 +21,8 @@ func TestParameters(t *testing.T) {
 		}{
 			{Parameter{Component: "shovel", VHost: "b", Name: "x", Value: []byte(`1`)}, false},
 			{Parameter{Component: "shovel", VHost: "a", Name: "x", Value: []byte(`{ "k": 2.50 }`)}, false},
-			{Parameter{Component: "shovel", VHost: "a", Name: "x", Value: []byte(`{"k":3}`)}, true},
-			{Parameter{Component: "federation-upstream", VHost: "a", Name: "x", Value: []byte(`4`)}, false},
+			{Parameter{Component: "shovel", VHost: "a", Name: "x", Value: []byte(`{"k":3}`), Setter: parameters.Setter{User: "u\n{}"}}, true},
+			{Parameter{Component: "federation-upstream", VHost: "a", Name: "x", Value: []byte(`4`), Setter: parameters.Setter{Operator: true}}, false},
 		} {
 			if created, err := ps.Put(s.p); created == s.was || err != nil {
 				t.Errorf("step %d: %t, %v", i, created, err)
@@ -33,7 +33,11 @@ func TestParameters(t *testing.T) {
 		}
 		m = m.reopen(t)
 		ps = NewParameters(m, m.all(t).Parameters)
-		if got, want := fmt.Sprintf("%s", ps.All("")), "[{federation-upstream a x 4} {shovel a x {\"k\":3}} {shovel b x 1}]"; got != want {
+		got, want := "", "federation-upstream a x 4 { true}, shovel a x {\"k\":3} {u\n{} false}, shovel b x 1 { false}, "
+		for _, p := range ps.All("") {
+			got += fmt.Sprintf("%s %s %s %s %v, ", p.Component, p.VHost, p.Name, p.Value, p.Setter)
+		}
+		if got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 		if found, err := ps.Delete(Parameter{Component: "shovel", VHost: "a", Name: "x"}); !found || err != nil {

@@ -6,11 +6,14 @@ import (
 	"encoding/json"
 	"errors"
 	"hash/crc32"
+	"io"
+	"slices"
 	"strconv"
 
 	"candlemark/internal/servicebus/sas"
 
 	"candlemark/internal/auth"
+	"candlemark/internal/parameters"
 	"candlemark/policies"
 	"candlemark/policies/changes"
 	"candlemark/protocol"
@@ -20,7 +23,7 @@ import (
 //
 //	│ version 1 │ CRC-32C of table, key and content 4 │ content … │
 //
-// The content is JSON without the parts of the key.
+// The content is JSON without the parts of the key; that of a parameter has a second text (parameterContent).
 const (
 	recordVersion = 1
 	recordHead    = 1 + 4 // bytes
@@ -126,7 +129,7 @@ func content(v any) ([]byte, error) {
 	case Binding:
 		v = bindingRecord{wire(x.Arguments)}
 	case Parameter:
-		return valid(x.Value)
+		return parameterContent(x)
 	case Global:
 		return valid(x.Value)
 	}
@@ -138,6 +141,29 @@ func valid(value json.RawMessage) ([]byte, error) {
 		return nil, errors.New("the value of a parameter is no JSON")
 	}
 	return value, nil
+}
+
+// parameterContent encodes a parameter: its value and, if that is known, who has set it, as two texts of JSON. Files of
+// formats before 3 have the value only.
+func parameterContent(p Parameter) ([]byte, error) {
+	encoded, err := valid(p.Value)
+	if err != nil || p.Setter == (parameters.Setter{}) {
+		return encoded, err
+	}
+	setter, err := json.Marshal(p.Setter)
+	return slices.Concat(encoded, []byte("\n"), setter), err
+}
+
+// readParameter undoes parameterContent.
+func readParameter(content []byte, p *Parameter) error {
+	d := json.NewDecoder(bytes.NewReader(content))
+	if err := d.Decode(&p.Value); err != nil {
+		return err
+	}
+	if err := d.Decode(&p.Setter); !errors.Is(err, io.EOF) {
+		return err
+	}
+	return nil
 }
 
 // seal makes the record of a content.
@@ -199,7 +225,10 @@ func (d *Definitions) read(in table, names []string, content []byte) error {
 			return Binding{names[0], names[1], names[2][1:], names[2][0] == 'x', names[3], protocol.Table(r.Arguments)}
 		})
 	case values:
-		d.Parameters = append(d.Parameters, Parameter{Component: names[1], VHost: names[0], Name: names[2], Value: bytes.Clone(content)})
+		p := Parameter{Component: names[1], VHost: names[0], Name: names[2]}
+		err := readParameter(content, &p)
+		d.Parameters = append(d.Parameters, p)
+		return err
 	case globals:
 		d.Globals = append(d.Globals, Global{names[0], bytes.Clone(content)})
 	case rules:

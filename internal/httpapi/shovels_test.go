@@ -27,13 +27,13 @@ func TestShovels(t *testing.T) {
 	f.parameters = []parameters.Parameter{{Component: "shovel", VHost: "/", Name: "s", Value: value}}
 	since := time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local).UnixMilli()
 	f.shovels = []management.Shovel{
-		{VHost: "/", Name: "s", Work: work, State: "running", Since: since, From: "amqp://", To: "amqps://far/v", Forwarded: 7, Pending: 2, ToTake: 3, ToMove: 5},
+		{VHost: "/", Name: "s", Work: work, State: "running", Since: since, From: "amqp://", To: "amqps://far/v", Setter: parameters.Setter{User: "ann"}, Forwarded: 7, Pending: 2, ToTake: 3, ToMove: 5},
 		{VHost: "/", Name: "t", State: "terminated", Reason: "no", Since: since, ToMove: -1},
 	}
-	const s = `{"node":"candlemark@here","timestamp":"2026-01-02 03:04:05","name":"s","vhost":"/","type":"dynamic","state":"running","src_uri":"amqp://",` +
+	const s = `{"node":"candlemark@here","timestamp":"2026-01-02 03:04:05","name":"s","vhost":"/","type":"dynamic","state":"running","user_who_performed_action":"ann","src_uri":"amqp://",` +
 		`"src_protocol":"amqp091","dest_protocol":"amqp091","dest_uri":"amqps://far/v","src_queue":"a","dest_exchange":"x","dest_exchange_key":"k",` +
 		`"blocked_status":"running","forwarded":7,"pending":2,"remaining":5,"remaining_unacked":3}`
-	const other = `{"node":"candlemark@here","timestamp":"2026-01-02 03:04:05","name":"t","vhost":"/","type":"dynamic","state":"terminated","reason":"no"}`
+	const other = `{"node":"candlemark@here","timestamp":"2026-01-02 03:04:05","name":"t","vhost":"/","type":"dynamic","state":"terminated","reason":"no","user_who_performed_action":null}`
 	run(t, h, []step{
 		{"GET", "/api/shovels", ``, 200, `[` + s + `,` + other + `]`},
 		{"GET", "/api/shovels/%2F", ``, 200, `[` + s + `,` + other + `]`},

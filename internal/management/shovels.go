@@ -30,6 +30,8 @@ type Shovel struct {
 	// State is starting, running, blocked or terminated, Reason why the latter; it names no password. Since is in ms since 1970.
 	State, Reason string
 	Since         int64
+	// Setter is who has set it.
+	Setter parameters.Setter
 	// From and To are the addresses of one that runs, without user and password.
 	From, To string
 	// Forwarded counts messages since it was started, Pending those that are not confirmed. ToTake and ToMove are still to be taken and to

@@ -20,12 +20,13 @@ type URI struct {
 	Host  string
 	Port  int
 	VHost string
-	// User is "" for the address of this broker without one: everything is allowed there. Elsewhere it is guest, if the address does not say.
-	User, Password string
-	HasPassword    bool
-	Heartbeat      time.Duration // 0 for what the other side wants
-	Timeout        time.Duration // of connecting; 0 for the usual one
-	TLS            *TLS          // nil without
+	// User is "" for an address of this broker that names none. For others that name none it is guest, with its
+	// well-known password, and NoLogin is true.
+	User, Password       string
+	HasPassword, NoLogin bool
+	Heartbeat            time.Duration // 0 for what the other side wants
+	Timeout              time.Duration // of connecting; 0 for the usual one
+	TLS                  *TLS          // nil without
 	// Mechanisms are those by which to log in, the best first: plain, amqplain, external. Empty for the usual ones.
 	Mechanisms []string
 }
@@ -42,7 +43,8 @@ type TLS struct {
 	Name string
 }
 
-// Local reports whether it is this broker.
+// Local reports whether it names no host, and therefore this broker. One with a host may lead to this broker, too
+// (ACC-2).
 func (u *URI) Local() bool { return u.Host == "" }
 
 // String returns the address without user, password and settings.
@@ -89,7 +91,11 @@ func ParseURI(address string) (*URI, error) {
 	case !slices.Contains([]string{"amqp", "amqps"}, strings.ToLower(p.Scheme)):
 		return nil, fmt.Errorf("{unexpected_uri_scheme,%q}", p.Scheme)
 	case p.Opaque != "" || strings.Contains(strings.TrimPrefix(p.EscapedPath(), "/"), "/"):
-		return nil, fmt.Errorf("{invalid_vhost,%q}", strings.TrimPrefix(p.EscapedPath(), "/"))
+		name := strings.TrimPrefix(p.EscapedPath(), "/")
+		if strings.Contains(name, "@") { // the end of a password with "/" in it
+			name = "…"
+		}
+		return nil, fmt.Errorf("{invalid_vhost,%q}", name)
 	}
 	u := &URI{Host: p.Hostname(), VHost: "/"}
 	if p.Path != "" {
@@ -99,6 +105,7 @@ func ParseURI(address string) (*URI, error) {
 		u.User = p.User.Username()
 		u.Password, u.HasPassword = p.User.Password()
 	}
+	u.NoLogin = u.User == "" && !u.HasPassword
 	if strings.EqualFold(p.Scheme, "amqps") {
 		u.TLS = &TLS{Verify: true, Name: u.Host}
 	}
@@ -122,7 +129,7 @@ func (u *URI) place(port string) (err error) {
 			return fmt.Errorf("{port_out_of_range,%s}", port)
 		}
 	}
-	if u.User == "" && !u.HasPassword {
+	if u.NoLogin {
 		u.User, u.Password, u.HasPassword = "guest", "guest", true
 	}
 	return nil
@@ -267,19 +274,22 @@ func Redacted(value json.RawMessage) json.RawMessage {
 	return value
 }
 
-// withoutLogin returns an address, or what should be one, without what may be a password.
+// withoutLogin returns an address, or what should be one, without what may be a password: one with an unescaped "/" or
+// "?" hides the rest, and "@" in the query hides the port.
 func withoutLogin(address string) string {
-	if u, err := url.Parse(address); err == nil && u.Host != "" {
-		return u.Scheme + "://" + u.Host + u.EscapedPath()
-	}
 	scheme, rest, ok := strings.Cut(address, "://")
 	if !ok {
 		scheme, rest = "", address
 	}
+	rest, query, _ := strings.Cut(rest, "?")
 	if at := strings.LastIndex(rest, "@"); at >= 0 {
 		rest = rest[at+1:]
+	} else if strings.Contains(query, "@") {
+		rest, _, _ = strings.Cut(rest, "/")
+		if at := strings.LastIndex(rest, ":"); at > strings.LastIndex(rest, "]") {
+			rest = rest[:at]
+		}
 	}
-	rest, _, _ = strings.Cut(rest, "?")
 	if ok {
 		return scheme + "://" + rest
 	}

@@ -1,6 +1,7 @@
 package parameters
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
@@ -53,6 +54,9 @@ func TestParseURI(t *testing.T) {
 			}
 			continue
 		}
+		if u.NoLogin != (!strings.Contains(c.address, "@") && u.HasPassword == !u.Local()) {
+			t.Errorf("%s: %+v", c.address, u)
+		}
 		if u.String() != c.shown || u.User != c.user || u.Password != c.password || u.Local() != (u.Port == 0) {
 			t.Errorf("%s: %s %+v", c.address, u, u)
 		}
@@ -71,6 +75,12 @@ func TestRedacted(t *testing.T) {
 		"amqp://far?password=s@ecret":         "amqp://far",
 		"amqp://u:p@/v":                       "amqp:///v",
 		"u:p@far":                             "far",
+		"amqp://u:p/q@far/v":                  "amqp://far/v",
+		"amqp://u:p?q@far/v":                  "amqp://u",
+		"amqp://u:p#q@far/v":                  "amqp://far/v",
+		"amqp://u:p@q@[::1]:2/v":              "amqp://[::1]:2/v",
+		"amqp:///v?password=s@ecret":          "amqp://",
+		"amqp://[::1]?password=s@ecret":       "amqp://[::1]",
 	} {
 		if got := string(Redacted([]byte(`{"src-uri":"` + address + `"}`))); got != `{"src-uri":"`+want+`"}` {
 			t.Errorf("%s: %s", address, got)

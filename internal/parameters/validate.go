@@ -30,6 +30,15 @@ const (
 type Parameter struct {
 	Component, VHost, Name string
 	Value                  json.RawMessage
+	Setter                 Setter
+}
+
+// Setter is who has set a parameter, with whose rights a shovel runs (ACC-1). The zero value: it is not known, as of
+// parameters stored by versions that did not record it.
+type Setter struct {
+	User string `json:"user,omitempty"`
+	// Operator: the settings of the broker have set it, no user.
+	Operator bool `json:"operator,omitempty"`
 }
 
 // Known reports whether the component has parameters that are kept here.
@@ -45,9 +54,9 @@ func MaxOf(component string) int {
 	return MaxParameters
 }
 
-// Validate checks a parameter of a known component. enter returns an error if the user has no access to a virtual
-// host; a nil enter permits all. A shovel may enter those of this broker without a login.
-func Validate(component, name string, value json.RawMessage, enter func(vhost string) error) error {
+// Validate checks a parameter of a known component. enter returns an error if the user must not use an address of this
+// broker (URI.Local); a nil enter permits all.
+func Validate(component, name string, value json.RawMessage, enter func(*URI) error) error {
 	v := validator{name: name, enter: enter}
 	switch {
 	case len(value) > MaxValue:
@@ -90,7 +99,7 @@ func TooMany(component string) error {
 // validator collects errors, in RabbitMQ's order.
 type validator struct {
 	name       string
-	enter      func(vhost string) error
+	enter      func(*URI) error
 	complaints []string
 }
 
@@ -170,11 +179,13 @@ func (v *validator) uri(key string, value json.RawMessage) string {
 		return strings.Replace(text, "should be binary", "should be list", 1)
 	}
 	u, err := ParseURI(text(value))
-	switch {
-	case err != nil:
+	if err != nil {
 		return fmt.Sprintf("%q not a valid URI: %s", withoutLogin(text(value)), err)
-	case u.Local() && v.enter != nil && v.enter(u.VHost) != nil:
-		return v.enter(u.VHost).Error()
+	}
+	if u.Local() && v.enter != nil {
+		if err := v.enter(u); err != nil {
+			return err.Error()
+		}
 	}
 	return ""
 }
@@ -241,10 +252,13 @@ func text(value json.RawMessage) (s string) {
 	return s
 }
 
-// term returns a JSON value as Erlang shows it.
+// term returns a JSON value as Erlang shows it, with addresses that have no logins.
 func term(value json.RawMessage) string {
 	switch kindOf(value) {
 	case '"':
+		if s := text(value); strings.Contains(s, "://") {
+			return erlang.Binary(withoutLogin(s))
+		}
 		return erlang.Binary(text(value))
 	case '{':
 		var fields map[string]json.RawMessage

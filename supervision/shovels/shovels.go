@@ -29,12 +29,25 @@ type Config struct {
 	End   func(mail.Address)
 	// Done is called with the parameter of a shovel that has deleted itself.
 	Done func(p parameters.Parameter)
-	// Dial connects to the broker of an address, Cluster is the name of this one.
-	Dial       func(ctx context.Context, to *parameters.URI) (net.Conn, error)
-	Cluster    func() string
+	// Dial connects to the broker of an address: see shovel.Config.
+	Dial func(ctx context.Context, to *parameters.URI, as Login) (conn net.Conn, direct bool, err error)
+	// Allowed returns why a parameter may not have a shovel, nil if it may; Changed returns a channel that is closed before the
+	// answer changes.
+	Allowed func(p parameters.Parameter) error
+	Changed func() <-chan struct{}
+	// Read reads a file that an address names.
+	Read       func(ctx context.Context, name string) ([]byte, error)
+	Cluster    func() string // the name of this broker
 	MaxMessage uint64
 	Clock      *clock.Clock
 	Log        zerolog.Logger
+}
+
+// Login identifies a shovel to this broker.
+type Login struct {
+	Setter parameters.Setter
+	// Checked: it publishes only messages whose user-ids this broker has checked before.
+	Checked bool
 }
 
 // Shovels are the shovels of a broker.
@@ -176,7 +189,7 @@ func (x *one) describe(p parameters.Parameter) management.Shovel {
 	}
 	return management.Shovel{
 		VHost: p.VHost, Name: p.Name, Work: x.work, State: string(status.Phase), Reason: status.Reason, Since: status.Since,
-		From: status.From, To: status.To, Forwarded: counts.Forwarded, Pending: counts.Pending, ToTake: counts.ToTake, ToMove: counts.ToMove,
+		Setter: p.Setter, From: status.From, To: status.To, Forwarded: counts.Forwarded, Pending: counts.Pending, ToTake: counts.ToTake, ToMove: counts.ToMove,
 	}
 }
 
@@ -207,7 +220,11 @@ func (s *Shovels) put(ctx context.Context, p parameters.Parameter) {
 func (s *Shovels) spawn(ctx context.Context, x *one, before *shovel.Handle, p parameters.Parameter) (err error) {
 	handle := shovel.NewHandle()
 	cfg := shovel.Config{
-		Work: x.work, Dial: s.cfg.Dial, Cluster: s.cfg.Cluster, MaxMessage: s.cfg.MaxMessage, Clock: s.cfg.Clock,
+		Work: x.work, Cluster: s.cfg.Cluster, MaxMessage: s.cfg.MaxMessage, Clock: s.cfg.Clock,
+		Dial: func(ctx context.Context, to *parameters.URI, checked bool) (net.Conn, bool, error) {
+			return s.cfg.Dial(ctx, to, Login{p.Setter, checked})
+		},
+		Allowed: func() error { return s.cfg.Allowed(p) }, Changed: s.cfg.Changed, Read: s.cfg.Read,
 		Log: s.cfg.Log.With().Str("vhost", p.VHost).Str("shovel", p.Name).Logger(), Handle: handle,
 		Finished: func() { s.finished.Go(func() { s.finish(x, p) }) },
 	}

@@ -100,12 +100,16 @@ func putParameter(r *rest.Request) (created bool, err error) {
 	}
 }
 
-// putComponent stores a parameter of a component. A user whose shovel connects to a virtual host of this broker needs
-// access to it.
+// putComponent stores a parameter of a component, which the user of the request has set. It refuses addresses of this
+// broker that the user may not use, as the broker does when a shovel connects (ACC-1).
 func putComponent(r *rest.Request, p parameters.Parameter) (created bool, err error) {
-	err = parameters.Validate(p.Component, p.Name, p.Value, func(vhost string) error {
-		if _, there := r.Users.VHost(vhost); !there || r.Users.VHostAccess(r.User, vhost) != nil {
-			return fmt.Errorf("user %q may not connect to vhost %q", r.User.Name, vhost)
+	p.Setter.User = r.User.Name
+	err = parameters.Validate(p.Component, p.Name, p.Value, func(u *parameters.URI) error {
+		if _, there := r.Users.VHost(u.VHost); !there || r.Users.VHostAccess(r.User, u.VHost) != nil {
+			return fmt.Errorf("user %q may not connect to vhost %q", r.User.Name, u.VHost)
+		}
+		if !u.NoLogin && !u.HasPassword && u.User != r.User.Name && !r.User.HasTag("administrator") {
+			return fmt.Errorf("user %q may not connect as user %q without a password", r.User.Name, u.User)
 		}
 		return nil
 	})

@@ -3,6 +3,7 @@ package shovels
 import (
 	"time"
 
+	"candlemark/internal/httpapi/forms"
 	"candlemark/internal/httpapi/rest"
 	"candlemark/internal/management"
 	"candlemark/internal/parameters"
@@ -38,6 +39,8 @@ type item struct {
 	Type      string `json:"type"`
 	State     string `json:"state"`
 	Reason    string `json:"reason,omitempty"`
+	// User has set the shovel, whose rights it has: null for the operator's settings, and if that is not known.
+	User *string `json:"user_who_performed_action"`
 	*running
 }
 
@@ -70,7 +73,7 @@ var shovels = rest.Resource[item]{
 func form(node string, s *management.Shovel) item {
 	i := item{
 		Node: node, Timestamp: time.UnixMilli(s.Since).Format(time.DateTime), Name: s.Name, VHost: s.VHost, Type: "dynamic", State: s.State,
-		Reason: s.Reason,
+		Reason: s.Reason, User: forms.OrNull(s.Setter.User),
 	}
 	if s.From == "" || s.Work == nil {
 		return i

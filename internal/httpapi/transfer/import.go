@@ -60,7 +60,7 @@ func presentIn(ctx context.Context, broker management.Broker, users *auth.Users)
 	return p, err
 }
 
-// Carry executes a plan for a user, who needs no permissions. Items that the broker refuses are marked in the plan; the
+// Carry executes a plan for a user, who needs no permissions; the zero value stands for the operator of the broker. Items that the broker refuses are marked in the plan; the
 // rest goes on. The user of the audit log is in ctx. The error is that of ctx; then it is unknown how much of the rest
 // was done.
 func Carry(ctx context.Context, broker management.Broker, users *auth.Users, by auth.User, p *document.Plan) error {
@@ -85,7 +85,7 @@ func Carry(ctx context.Context, broker management.Broker, users *auth.Users, by 
 		}
 	}
 	for _, item := range c.shovels {
-		if _, err := c.broker.PutParameter(ctx, item.Value.(parameters.Parameter)); err != nil {
+		if err := c.putParameter(ctx, item.Value.(parameters.Parameter)); err != nil {
 			refuse(item, err)
 		}
 	}
@@ -144,7 +144,7 @@ func (c *carrier) put(ctx context.Context, item *document.Item) (err error) {
 			c.shovels = append(c.shovels, item)
 			return nil
 		}
-		_, err = c.broker.PutParameter(ctx, v)
+		err = c.putParameter(ctx, v)
 	case document.Global:
 		_, err = c.broker.PutGlobal(ctx, v.Name, v.Value)
 	case *policies.Policy:
@@ -153,6 +153,13 @@ func (c *carrier) put(ctx context.Context, item *document.Item) (err error) {
 		at := batch{item.Section, item.VHost}
 		c.methods[at] = append(c.methods[at], item)
 	}
+	return err
+}
+
+// putParameter puts a parameter, which the user of the import has set, or the operator if there is none.
+func (c *carrier) putParameter(ctx context.Context, p parameters.Parameter) error {
+	p.Setter = parameters.Setter{User: c.by.Name, Operator: c.by.Name == ""}
+	_, err := c.broker.PutParameter(ctx, p)
 	return err
 }
 
