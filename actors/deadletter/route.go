@@ -119,6 +119,9 @@ func (s *state) routeOne(b *batch, i int, dir *topology.Directory, x *topology.E
 		s.targetBatches.add(q, m, l, capOf(caps, i))
 	}
 	if l.copies == 0 {
+		if len(had) == 0 { // cycles only
+			b.answering().Dropped++
+		}
 		b.done(l.id)
 		return
 	}
@@ -198,6 +201,7 @@ func (s *state) drop(b *batch, l *pendingMessage) {
 	s.log.Error().Str("queue", b.Queue).Uint64("id", l.id).Interface("reason", reason).
 		Bytes("stack", debug.Stack()).Msg("dead letter dropped: it made the dead-letter actor panic")
 	if l.copies == 0 {
+		b.answering().Dropped++
 		b.done(l.id)
 	}
 }

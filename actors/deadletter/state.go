@@ -252,7 +252,9 @@ func (l *pendingMessage) copyDone(target *topology.Queue, what fate) {
 	case l.refused:
 		b.keep(l.id, l.taken)
 		return
-	case !l.lost:
+	case l.lost:
+		b.answering().Dropped++
+	default:
 		b.stats.Confirmed.Add(1)
 	}
 	b.done(l.id)
@@ -280,6 +282,7 @@ func (b *batch) done(id uint64) {
 func (b *batch) noTarget(id uint64, count *atomic.Uint64) {
 	switch {
 	case b.Guarantee != mail.AtLeastOnce:
+		b.answering().Dropped++
 		if count.Add(1); count == &b.stats.NoExchange { // as if there were no dead-lettering
 			b.answering().Add(id)
 			return

@@ -265,6 +265,9 @@ type QueueInfo struct {
 	Postponed               int    // deferred messages that are ready again at some time (RETRY-1)
 	OldestUnacked           int64  // time of the oldest unacked delivery, wall ms rounded down to a second; 0 for none
 	Ahead                   *Ahead // if requested
+	DeadLetters             int    // messages that are dead letters until their targets have taken them
+	Retrying                int    // dead letters that were not taken, and wait for the next attempt
+	NextAttempt             int64  // time of that attempt, wall ms, 0 for none
 	Down                    bool   // the queue could not be restarted: all other fields are unknown
 }
 

@@ -110,6 +110,7 @@ func (d *DeadLetter) Answer(f Cause) (Address, any) {
 type DeadLetterReply struct {
 	Incarnation uint64
 	IDs         []Range
+	Dropped     int // number of messages of IDs that some target, or all, did not get
 	Retained    []Retained
 	Lost        bool
 	Epoch       uint64 // with Lost: the epoch of the DeadLetter; dead letters of later epochs were already sent again

@@ -159,21 +159,37 @@ type QueueCrashed struct {
 // handled. If the vhost has forwarded more it answers with QueueKept, otherwise with QueueForgotten once name and
 // bindings are unpublished. Deleted: the cause is a DeleteQueue; the queue is not kept, and later commands wait in the
 // vhost for the next incarnation.
+//
+// With Ending the queue still has messages that must arrive elsewhere (LEASE-14): the vhost answers with QueueEnding once
+// name and bindings are unpublished, and the queue sends another QueueRetiring when it has none left.
 type QueueRetiring struct {
 	Name        string
 	Incarnation uint64
 	Queue       Address
 	Handled     uint64
 	Deleted     bool
+	Ending      string // topology.Queue.Ending, "" for no such messages
+	// Lost is the number of messages that were to arrive elsewhere and are lost.
+	Lost int
 }
 
-// Answer implements Answerable: without its vhost the queue has no owner and may end; a vhost that failed while
-// handling this mail still has the queue.
+// Answer implements Answerable: without its vhost the queue has no owner and may end, unless it would lose messages; a
+// vhost that failed while handling this mail still has the queue.
 func (r *QueueRetiring) Answer(f Cause) (Address, any) {
-	if f == Gone {
-		return r.Queue, &QueueForgotten{}
+	switch {
+	case f != Gone:
+		return r.Queue, &QueueKept{}
+	case r.Ending != "":
+		return nil, nil
 	}
-	return r.Queue, &QueueKept{}
+	return r.Queue, &QueueForgotten{}
+}
+
+// QueueHeldUp: a queue that is ending has not sent all of its messages within a time, or a target refuses some. From the
+// queue to its vhost, once: declarations of its name no longer wait for its end.
+type QueueHeldUp struct {
+	Name        string
+	Incarnation uint64
 }
 
 // QueueDeleteRefused: the conditions of a DeleteQueue were not met, and it was answered; the vhost may forward the

@@ -21,6 +21,9 @@ func (q *queue) abort(ctx actor.Context) {
 		q.cfg.Log.Error().Str("queue", s.queue.Name).Int("messages", s.Backlog.Len()).Int("consumers", s.consumers.Len()).
 			Msg("a queue ended by a panic; messages that are not in the journal are lost")
 	}
+	if n := s.farewell.dropped(s); s.farewell.begun && n > 0 { // after a restart only further losses are counted
+		q.cfg.Log.Warn().Str("queue", s.queue.Name).Int("messages", n).Msg("dead letters of a queue that is ending did not reach all of their targets")
+	}
 	// The records of a queue that does not survive a restart are deleted from the journal.
 	if s.Journal.Spilled() && s.queue != nil && !s.queue.Durable {
 		q.cfg.Journal.Append(idOf(s.queue), []store.Record{{Kind: store.Retire, Time: s.Journal.At}}, nil)

@@ -238,7 +238,7 @@ func TestDeferredEnds_DEFER4(t *testing.T) {
 	c.deferring(1)
 	c.feed(&mail.ChannelGone{Channel: ch2})
 	c.at(200)
-	c.feed(&mail.QueueForgotten{})
+	c.vhostAnswers()
 	c.want("dead", c.seenOff(), "expired 2", "expired 1")
 }
 

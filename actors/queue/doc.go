@@ -7,12 +7,12 @@
 // inspect answers queries. The queue of a delayed exchange only releases messages that are due.
 //
 // Takes: Enqueue Settle Consume CancelConsumer Grant Credit Allow Reclaim Limit Resize Get ReceiveDeferred Purge
-// ChannelGone from channels; DeclareQueue DeleteQueue Configure Wake QueueForgotten QueueKept from its vhost;
+// ChannelGone from channels; DeclareQueue DeleteQueue Configure Wake QueueForgotten QueueKept QueueEnding from its vhost;
 // DeadLetterReply from the dead-letter actor; Trim ClockJumped from supervision; DescribeQueue Peek ListUnacked
 // RenewLock SettleLocked ReturnDelivery PrepareWork ReleaseWork Claim PreviewSettings UseSession ListSessions
 // ListScheduled CancelScheduled Reschedule DeleteMessages from any actor; timerFired appendDone loaded lookedUp again
 // PeerGone from itself. Sends: EnqueueReply Deliver Offer Unused ConsumerCancelled ConsumerTimedOut DeliveriesRequeued
-// and the replies to the commands above; DeadLetter and QueueExpired; QueueRetiring and QueueDeleteRefused to its
+// and the replies to the commands above; DeadLetter and QueueExpired; QueueRetiring QueueHeldUp and QueueDeleteRefused to its
 // vhost.
 //
 // The shell (queue.go) has the mailbox, the clock and one timer. The core (state.go and the files beside it) is
@@ -37,13 +37,14 @@
 //
 // States of the queue:
 //
-//	          Wake         lease over, deleted,          QueueForgotten       nothing
-//	asleep ────────▶ live ───unused────────▶ retiring ───────────▶ draining ──sent───▶ ended
-//	                      ◀────────────── QueueKept
+//	          Wake         lease over, deleted,          QueueForgotten
+//	asleep ────────▶ live ───unused────────▶ retiring ───────────────▶ ended
+//	            QueueKept ◀───────────────── │      ▲ nothing left
+//	                             QueueEnding └▶ ending
 //
-// asleep: recovered, mail is parked. retiring: the vhost decides, all mail is parked. draining: the name no longer
-// leads to the queue, publishes count as routed and are discarded, but dead letters are sent first. ended: the mailbox
-// is closed and the mail left in it is answered.
+// asleep: recovered, mail is parked. closing, before retiring: a command deletes the queue, its dead letters are sent
+// once more. retiring: the vhost decides. Mail is parked in these phases. ending: the queue is unpublished and sends the
+// messages that must arrive elsewhere (LEASE-14), also after a restart. ended: its mailbox is closed and emptied.
 //
 // One timer serves all deadlines: of each ready message, of each delivery (consumer timeout), of the next attempt to
 // send dead letters that no target took, of the next attempt to read contents, and of the lease. Expiry is eager, at

@@ -46,7 +46,7 @@ func TestDropExpired_LEASE13(t *testing.T) {
 	c := newCore(t, expires(100), dlx, dropExpired, func(s *policies.QueueSettings) { s.ExpiresDeadLettersBacklog = true })
 	c.put("m")
 	c.at(100)
-	c.feed(&mail.QueueForgotten{})
+	c.vhostAnswers()
 	c.want("backlog", c.seenOff(), "expired m")
 }
 

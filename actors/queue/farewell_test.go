@@ -8,6 +8,7 @@ import (
 	"candlemark/actors/queue/deadletters"
 	"candlemark/actors/queue/messages"
 	"candlemark/internal/message"
+	"candlemark/internal/topology"
 	"candlemark/policies"
 )
 
@@ -155,9 +156,8 @@ func TestDeadLettersOutliveTheQueue_DL31(t *testing.T) {
 	c.publish(batch...)
 	c.at(200)
 	c.confirmed()
-	one[*mail.QueueRetiring](c)
-	c.feed(&mail.QueueForgotten{})
-	if c.phase != draining {
+	c.vhostAnswers()
+	if c.phase != ending {
 		t.Fatalf("phase %d with %d dead letters", c.phase, c.DeadLetters.Counts().Len)
 	}
 	c.put("late")
@@ -170,13 +170,13 @@ func TestDeadLettersOutliveTheQueue_DL31(t *testing.T) {
 	if got := len(c.seenOff()); got != n-deadletters.Limit {
 		t.Fatalf("%d dead", got)
 	}
-	if c.phase != ended || c.Backlog.Len() != 0 {
+	if c.vhostAnswers(); c.phase != ended || c.Backlog.Len() != 0 {
 		t.Fatalf("phase %d, %d left", c.phase, c.Backlog.Len())
 	}
 }
 
-// TestBacklogIsDeadLettered_LEASE13: if the settings say so, the backlog is dead-lettered, including messages that arrive too
-// late.
+// TestBacklogIsDeadLettered_LEASE13: if the settings say so, the backlog is dead-lettered in order, including deliveries that are
+// not settled and messages that arrive too late.
 func TestBacklogIsDeadLettered_LEASE13(t *testing.T) {
 	cfg := testConfig(settings(dlx, expires(900), withBacklog))
 	cfg.Queue.Durable = true
@@ -185,40 +185,38 @@ func TestBacklogIsDeadLettered_LEASE13(t *testing.T) {
 	c.get(ch1)
 	c.at(900)
 	c.put("parked")
-	c.feed(&mail.QueueForgotten{})
-	if c.phase != draining {
-		t.Fatalf("phase %d", c.phase)
+	if m := one[*mail.QueueRetiring](c); m.Ending != topology.EndedLease {
+		t.Fatalf("%+v", m)
 	}
-	if m := one[*mail.QueueExpired](c); m.Discarded != 1 {
-		t.Fatalf("discarded %d", m.Discarded)
-	}
+	c.feed(&mail.QueueEnding{})
+	c.hold = true
 	c.publish(persistentMsg("late", -1))
 	acks, nacks := c.confirmed()
-	c.wantNumbers("acks", acks, 1, 2, 3, 4, 5)
+	c.wantNumbers("acks", acks, 1, 2, 3, 4)
+	c.settleCommit()
+	acks, _ = c.confirmed()
+	c.wantNumbers("acks", acks, 5)
 	c.wantNumbers("nacks", nacks)
 	dead, ids := c.died()
-	got := map[string]bool{}
-	for _, d := range dead {
-		got[d] = true
-	}
-	if len(dead) != 4 || !got["expired b"] || !got["expired c"] || !got["expired parked"] || !got["expired late"] {
-		t.Fatalf("dead %q", dead)
-	}
-	if len(c.records) != 0 {
-		t.Fatalf("a queue that nobody knows wrote down %v", c.records)
+	c.want("dead", dead, "expired a", "expired b", "expired c", "expired parked", "expired late")
+	c.settle(ch1, mail.Ack, 1, 1)
+	if c.phase != ending || c.Backlog.Len() != 5 {
+		t.Fatalf("phase %d, %d messages", c.phase, c.Backlog.Len())
 	}
 	c.feed(&mail.DeadLetterReply{Incarnation: 7, IDs: ids})
-	if c.phase != ended {
-		t.Fatalf("phase %d", c.phase)
+	if m := one[*mail.QueueRetiring](c); m.Ending != "" || m.Deleted {
+		t.Fatalf("%+v", m)
 	}
-	c.handle(&mail.Enqueue{From: publisher, Messages: []message.Message{msg("last", -1)}}, c.now)
-	c.posts = c.out.Posts
-	c.want("left in the mailbox", c.diedOnly(), "expired last")
-}
-
-func (c *core) diedOnly() []string {
-	dead, _ := c.died()
-	return dead
+	c.publish(persistentMsg("too late", -1))
+	c.feed(&mail.QueueForgotten{})
+	if m := one[*mail.QueueExpired](c); m.Discarded != 0 || c.phase != ended {
+		t.Fatalf("discarded %d, phase %d", m.Discarded, c.phase)
+	}
+	c.handle(&mail.Enqueue{From: publisher, Messages: []message.Message{{Number: 7}}}, c.now)
+	c.posts = append(c.posts, c.out.Posts...)
+	acks, nacks = c.confirmed()
+	c.wantNumbers("acks", acks)
+	c.wantNumbers("nacks", nacks, 6, 7) // nothing can be promised any more
 }
 
 func TestBacklogIsDiscarded_LEASE7_LEASE13(t *testing.T) {
@@ -234,7 +232,7 @@ func TestBacklogIsDiscarded_LEASE7_LEASE13(t *testing.T) {
 		c := newCore(t, e.exchange, expires(900), withBacklog)
 		c.put("a")
 		e.end(c)
-		c.feed(&mail.QueueForgotten{})
+		c.vhostAnswers()
 		if dead := c.seenOff(); c.phase != ended || len(dead) > 0 {
 			t.Errorf("%s: phase %d, dead %q", name, c.phase, dead)
 		}
@@ -251,12 +249,13 @@ func TestBacklogDiesInTurns_LEASE13_TTL33(t *testing.T) {
 	c.publish(batch...)
 	c.at(900)
 	c.slow = true
-	c.feed(&mail.QueueForgotten{})
+	c.vhostAnswers()
 	if got := n - c.Backlog.Ready(); got != messages.TurnLimit {
 		t.Fatalf("%d died in one turn", got)
 	}
 	dead := 0
 	for c.phase != ended {
+		c.vhostAnswers()
 		dead += len(c.seenOff())
 		if c.waiting {
 			c.waiting = false

@@ -169,7 +169,7 @@ func (c *core) check() {
 	if n != c.consumers.Len() || n == 0 && c.consumers.Next() != nil {
 		c.t.Fatalf("%d consumers, %d counted", n, c.consumers.Len())
 	}
-	if c.phase < draining && (c.Backlog.Len() != c.Backlog.Ready()+held+c.DeadLetters.Counts().Len+c.Deferred.Len()) {
+	if c.phase < ended && (c.Backlog.Len() != c.Backlog.Ready()+held+c.DeadLetters.Counts().Len+c.Deferred.Len()) {
 		c.t.Fatalf("%d messages: %d ready, %d unacked, %d dead letters, %d deferred",
 			c.Backlog.Len(), c.Backlog.Ready(), held, c.DeadLetters.Counts().Len, c.Deferred.Len())
 	}
@@ -377,6 +377,21 @@ func code(err error) string {
 		return e.Text
 	}
 	return ""
+}
+
+// vhostAnswers answers what the queue asks its vhost about its end.
+func (c *core) vhostAnswers() {
+	for {
+		asked := all[*mail.QueueRetiring](c)
+		if len(asked) == 0 {
+			return
+		}
+		if asked[0].Ending != "" {
+			c.feed(&mail.QueueEnding{})
+		} else {
+			c.feed(&mail.QueueForgotten{})
+		}
+	}
 }
 
 // openChannels returns the number of channels that consume or hold messages.

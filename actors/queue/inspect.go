@@ -60,7 +60,7 @@ func claim(s *state, m *mail.Claim, now clock.Instant) {
 
 // leased describes the lease and when it ends if the queue is not used; the zero value if there is none.
 func leased(s *state) (l mail.Lease) {
-	if l.Period = s.lease.Period(); l.Period == 0 || s.phase >= draining {
+	if l.Period = s.lease.Period(); l.Period == 0 || s.phase >= ending {
 		return mail.Lease{}
 	}
 	at, by := s.lease.LastUse()
@@ -73,7 +73,8 @@ func leased(s *state) (l mail.Lease) {
 
 // describe answers DescribeQueue. It changes nothing and does not renew the lease (LEASE-4).
 func (s *state) describe(m *mail.DescribeQueue) {
-	forwarding := s.DeadLetters.Counts().ForwardingBytes
+	letters := s.DeadLetters.Counts()
+	forwarding := letters.ForwardingBytes
 	info := &mail.QueueInfo{
 		Reply: m.Done(nil), Name: s.queue.Name,
 		Ready: s.Shown(), Unacked: s.consumers.Unacked(), Consumers: s.consumers.Len(),
@@ -81,6 +82,14 @@ func (s *state) describe(m *mail.DescribeQueue) {
 		Paged: s.Backlog.Paged(), PagedBytes: s.Backlog.PagedBytes(),
 		Memory: s.Taken(), LastUse: s.used, Counts: s.Counts, Effective: s.effective.Value().effective(), Settings: s.Settings,
 		Arguments: s.queue.Arguments, Durable: s.queue.Durable, AutoDelete: s.queue.AutoDelete, Exclusive: s.queue.Exclusive,
+		DeadLetters: letters.Len, Retrying: letters.Waiting,
+	}
+	if at, ok := s.DeadLetters.Next(); ok {
+		info.NextAttempt = at + s.Skew
+	}
+	if s.phase == ending { // its messages are those that have not arrived
+		info.Ready += letters.Len - letters.Forwarding
+		info.ReadyBytes, info.UnackedBytes = info.ReadyBytes+info.UnackedBytes, 0
 	}
 	if x := s.Scheduled; x != nil {
 		info.Scheduled = x.Counts(s.Journal.At, s.Skew)

@@ -11,7 +11,7 @@ func (q *queue) publishFigures() {
 	now := numbersOf(s)
 	v := s.Stats(&now)
 	v[queuestats.Timed] += int64(s.deliveries.Timeouts.Len())
-	if at, ends := s.lease.Deadline(); ends && s.phase < draining {
+	if at, ends := s.lease.Deadline(); ends && s.phase < ending {
 		v[queuestats.LeaseEnds] = at + s.Skew
 	}
 	s.queue.Stats.Set(&v)
@@ -44,7 +44,12 @@ func publishPolicies(s *state) {
 func numbersOf(s *state) metrics.Numbers {
 	n := s.Numbers()
 	n[metrics.Unacked], n[metrics.Consumers] = int64(s.consumers.Unacked()), int64(s.consumers.Len())
-	if s.Settings.Expires > 0 && s.phase < draining {
+	if s.phase == ending { // as in describe
+		letters := s.DeadLetters.Counts()
+		n[metrics.Ready] += int64(letters.Len - letters.Forwarding)
+		n[metrics.ReadyBytes], n[metrics.UnackedBytes] = n[metrics.ReadyBytes]+n[metrics.UnackedBytes], 0
+	}
+	if s.Settings.Expires > 0 && s.phase < ending {
 		n[metrics.Leased] = 1
 	}
 	return n

@@ -175,9 +175,9 @@ func TestFarewellOfWhatIsPaged_LEASE13(t *testing.T) {
 	c := pressedCore(t, dlx, expires(1000), func(s *policies.QueueSettings) { s.ExpiresDeadLettersBacklog = true })
 	c.trust(-1, "a", "b")
 	c.at(1000)
-	c.feed(&mail.QueueForgotten{})
+	c.vhostAnswers()
 	c.want("dead", c.seenOff(), "expired a", "expired b")
-	if c.phase != ended {
+	if c.vhostAnswers(); c.phase != ended {
 		t.Errorf("phase %d", c.phase)
 	}
 

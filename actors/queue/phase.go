@@ -17,11 +17,13 @@ const (
 	live phase = iota
 	// asleep: recovered, but actors on which it depends are not ready; mail is parked.
 	asleep
+	// closing: a command deletes the queue, and its dead letters are sent for the last time; mail is parked.
+	closing
 	// retiring: the queue has asked the vhost to forget it; mail is parked until the vhost answers.
 	retiring
-	// draining: forgotten by the vhost; dead letters are not settled yet.
-	draining
-	// ended: the shell closes the mailbox.
+	// ending: unpublished by the vhost; the queue sends the messages that must arrive elsewhere.
+	ending
+	// ended: forgotten by the vhost; the shell closes the mailbox.
 	ended
 )
 
@@ -31,17 +33,20 @@ func (p *phase) becomeAsleep() bool { return p.become(asleep, live) }
 // becomeLive: the queue was woken, or kept by the vhost.
 func (p *phase) becomeLive() bool { return p.become(live, asleep, retiring) }
 
-// becomeRetiring: its lease is over, or it is to be deleted.
-func (p *phase) becomeRetiring() bool { return p.become(retiring, live) }
+// becomeClosing: it is to be deleted, and has dead letters.
+func (p *phase) becomeClosing() bool { return p.become(closing, live) }
 
-// becomeDraining: the vhost has forgotten it.
-func (p *phase) becomeDraining() bool { return p.become(draining, retiring) }
+// becomeRetiring: its lease is over, or it is to be deleted, or it has nothing left to send.
+func (p *phase) becomeRetiring() bool { return p.become(retiring, live, closing, ending) }
 
-// becomeEnded: all dead letters are settled.
-func (p *phase) becomeEnded() bool { return p.become(ended, draining) }
+// becomeEnding: the vhost has unpublished it, now or before a restart.
+func (p *phase) becomeEnding() bool { return p.become(ending, asleep, retiring) }
+
+// becomeEnded: the vhost has forgotten it.
+func (p *phase) becomeEnded() bool { return p.become(ended, retiring) }
 
 // becomeAborted ends the queue in any phase.
-func (p *phase) becomeAborted() bool { return p.become(ended, live, asleep, retiring, draining) }
+func (p *phase) becomeAborted() bool { return p.become(ended, live, asleep, closing, retiring, ending) }
 
 // become changes the phase if it is one of from, and reports whether it did. The same trigger may come twice.
 func (p *phase) become(next phase, from ...phase) bool {
@@ -62,6 +67,10 @@ func (s *state) handleAsleep(received any, now clock.Instant) {
 	case *mail.DescribeQueue:
 		s.describe(m)
 	case *mail.Wake:
+		if s.queue.Ending != "" {
+			s.farewell.resume(s, m, now)
+			return
+		}
 		s.dueNow = s.phase.becomeLive() // messages may have become due meanwhile
 		s.waking = m
 		s.lease.Renew(now.Ceil(), lease.Started) // restarts the full period (LEASE-4)

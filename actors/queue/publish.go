@@ -177,7 +177,7 @@ func (s *state) accept(m *message.Message, times content.Times, chunk *message.C
 		c = nil
 	}
 	switch {
-	case s.Settings.HasForward && !over && s.CanForward(m):
+	case s.Settings.HasForward && !over && s.phase == live && s.CanForward(m):
 		s.Forward(s.Keep(m, deadline, now), late)
 		return s.Journal.Keeps(m.Persistent)
 	case over || s.Backlog.Ready() > 0 || c == nil:

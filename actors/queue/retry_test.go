@@ -219,18 +219,24 @@ func TestRetryEnds_LEASE7(t *testing.T) {
 	for _, refused := range []bool{false, true} {
 		t.Run(fmt.Sprint("the queue goes, refused ", refused), func(t *testing.T) {
 			c := waiting(t)
-			c.feed(&mail.DeleteQueue{Request: mail.Request{ReplyTo: ch1}}, &mail.QueueForgotten{})
+			c.feed(&mail.DeleteQueue{Request: mail.Request{ReplyTo: ch1}})
 			_, ids, care := c.letters()
-			if len(ids) != 1 || care != mail.Drop || c.phase != draining {
+			if len(ids) != 1 || care != mail.Drop || c.phase != closing {
 				t.Fatalf("%v, care %d, phase %d", ids, care, c.phase)
 			}
+			want := 0
 			if refused { // the answer to an attempt with a stronger guarantee
 				c.keep(ids...)
+				want = 1
 			} else {
 				c.takenCareOf(ids...)
 			}
-			if c.phase != ended {
-				t.Errorf("phase %d", c.phase)
+			if m := one[*mail.QueueRetiring](c); !m.Deleted || m.Ending != "" || m.Lost != want {
+				t.Errorf("%+v", m)
+			}
+			c.feed(&mail.QueueForgotten{})
+			if r := one[*mail.DeleteQueueReply](c); c.phase != ended || r.MessageCount != want {
+				t.Errorf("phase %d, %d messages", c.phase, r.MessageCount)
 			}
 		})
 	}

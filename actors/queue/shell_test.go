@@ -185,7 +185,14 @@ func (r *rig) settled(mails ...any) {
 
 // forget answers a farewell like a vhost without newer mail for the queue.
 func forget(after time.Duration) func(ctx actor.Context, what any) {
-	return answer(&mail.QueueForgotten{}, after)
+	ends, forgotten := answer(&mail.QueueEnding{}, after), answer(&mail.QueueForgotten{}, after)
+	return func(ctx actor.Context, what any) {
+		if m, ok := what.(*mail.QueueRetiring); ok && m.Ending != "" {
+			ends(ctx, what)
+		} else {
+			forgotten(ctx, what)
+		}
+	}
 }
 
 func answer(with any, after time.Duration) func(ctx actor.Context, what any) {

@@ -39,7 +39,7 @@ type state struct {
 	gets         []*mail.Get          // waiting for a content
 	handled      uint64               // number of the vhost's commands, for the end of the queue (PRO-3)
 	waking       *mail.Wake           // to be answered when nothing is overdue
-	deletion     deleteReason
+	farewell     farewell
 	preview      *inspect.Preview // nil if none is in progress
 	out          outcome
 }
@@ -63,7 +63,9 @@ type outcome struct {
 
 func (s *state) init(cfg *Config, self mail.Address, now clock.Instant) {
 	resume(s, &dormant{queue: cfg.Queue, settings: unique.Make(cfg.Settings), effective: matchedBy(cfg.Effective)}, cfg.Shared, self)
-	s.lease.SetPeriod(period(s.Settings.Expires), now.Ceil(), lease.Started)
+	if s.queue.Ending == "" {
+		s.lease.SetPeriod(period(s.Settings.Expires), now.Ceil(), lease.Started)
+	}
 	if s.Settings.HasForward {
 		s.lease.Hold()
 	}
@@ -86,20 +88,23 @@ func period(expires int64) int64 { return max(expires, 0) }
 // act handles one mail. endTurn does the steps that follow from it.
 func (s *state) act(received any, now clock.Instant) {
 	switch s.phase {
-	case live:
+	case live, ending:
 		if s.pending.Waits() && !ownMail(received) {
 			s.pending.Park(received)
+			return
+		}
+		if s.phase == ending && s.farewell.handle(s, received, now) {
 			return
 		}
 	case asleep:
 		s.handleAsleep(received, now)
 		return
-	case retiring:
+	case closing, retiring:
 		if s.park(received) {
 			return
 		}
-	case draining, ended:
-		s.handleLate(received, now)
+	case ended:
+		s.handleLate(received)
 		return
 	}
 	if s.Scheduled != nil && s.phase == live && s.pending.Work() == nil {
@@ -192,7 +197,9 @@ func (s *state) control(received any, now clock.Instant) {
 	case *mail.Trim:
 		s.Pager.Asked = true
 	case *mail.QueueForgotten:
-		s.forgotten(now)
+		s.farewell.forgotten(s)
+	case *mail.QueueEnding:
+		s.farewell.begin(s, now)
 	case *mail.QueueKept:
 		s.kept(now)
 	default:

@@ -34,8 +34,11 @@ func (s *state) endTurn(now clock.Instant) (more bool) {
 		s.DeadLetters.Flush(now, s.Skew, int(s.turnLimit))
 	case s.phase == live:
 		more = s.proceed(now)
-	case s.phase == draining:
-		more = s.drain(now)
+	case s.phase == closing:
+		more = s.farewell.lastAttempts(s, now)
+	case s.phase == ending:
+		more = s.farewell.turn(s, now)
+	case s.phase == ended || s.farewell.command != nil: // nothing more is sent
 	default:
 		more = s.DeadLetters.Flush(now, s.Skew, int(s.turnLimit))
 	}
@@ -71,7 +74,7 @@ func (s *state) proceed(now clock.Instant) (more bool) {
 	more = s.distribute(now) || more
 	more = more || s.Unfinished
 	if s.consumerLeft && s.queue.AutoDelete && s.consumers.Len() == 0 {
-		s.retire(autoDeleted, nil) // LEASE-10
+		s.farewell.retire(s, autoDeleted) // LEASE-10
 	}
 	s.consumerLeft = false
 	if due {
@@ -95,6 +98,9 @@ func (s *state) distribute(now clock.Instant) (more bool) {
 // deadline returns the queue's earliest deadline, in wall ms; false if there is none. While the vhost decides about
 // the queue there is none.
 func (s *state) deadline() (int64, bool) {
+	if s.phase == closing || s.phase == ending {
+		return s.farewell.deadline(s)
+	}
 	if s.phase != live || s.pending.Work() != nil {
 		return 0, false
 	}
@@ -140,7 +146,7 @@ func (s *state) endLease(now clock.Instant) {
 		s.lease.Renew(now.Ceil(), by)
 		return
 	}
-	s.retire(leaseRanOut, nil)
+	s.farewell.retire(s, leaseRanOut)
 }
 
 // renewedBy renews the lease for a use that counts only if expires-renewed-by names it (LEASE-4).

@@ -35,7 +35,7 @@ func continuePreview(s *state, now clock.Instant) (more bool) {
 	switch {
 	case s.preview == nil:
 		return false
-	case s.phase >= draining:
+	case s.phase >= ending:
 		dropPreview(s, mail.Gone)
 		return false
 	}

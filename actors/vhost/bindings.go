@@ -102,7 +102,7 @@ func (bs *bindings) ends(source string, b *topology.Binding) (e ends, err error)
 		return e, nil
 	}
 	to := bs.queues.named(b.Destination)
-	if to == nil {
+	if to == nil || to.phase == ending || to.phase == down && to.queue.Ending != "" {
 		return e, bs.rules.NoQueue(b.Destination)
 	}
 	e.to, e.target.Queue = &to.name, to.queue

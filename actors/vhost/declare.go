@@ -56,6 +56,10 @@ func (qs *queues) declare(m *mail.DeclareQueue) {
 		err = qs.refuse(&d, serverNamed)
 	case q.phase == down:
 		err = mail.QueueDown(d.Name, qs.vhost)
+	case q.phase == ending:
+		if err = qs.awaitEnd(q, &d); err == nil {
+			return
+		}
 	}
 	switch {
 	case err != nil:
@@ -145,7 +149,7 @@ func (qs *queues) abandon(q *queue) {
 
 // comes continues commands that waited for a queue that is now live.
 func (qs *queues) comes(q *queue) {
-	q.phase = live
+	q.settle()
 	if q.deleting {
 		qs.end(q, &mail.DeleteQueue{Name: q.queue.Name, VHost: qs.vhost})
 	}

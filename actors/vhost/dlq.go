@@ -103,7 +103,7 @@ func (qs *queues) ensureAllDLQs(done func()) {
 // ensureDLQAgain creates a deleted dead-letter queue again.
 func (qs *queues) ensureDLQAgain(deleted string) {
 	of, isOne := strings.CutSuffix(deleted, policies.DeadLetterQueueSuffix)
-	if q := qs.byName[of]; isOne && q != nil && (q.phase == live || q.phase == coming || q.phase == crashed) {
+	if q := qs.byName[of]; isOne && q != nil && (q.phase == live || q.phase == ending || q.phase == coming || q.phase == crashed) {
 		qs.ensureDLQ(q, func() {})
 	}
 }

@@ -6,10 +6,10 @@
 //
 // Takes: DeclareQueue DeleteQueue AwaitQueue DeclareExchange DeleteExchange Bind Unbind from channels;
 // ReleaseConnection from connections; ApplyPolicies from the policy registry; EndVHost from the root; AwaitIdle from a
-// node that stops; QueueRetiring QueueCrashed QueueDeleteRefused DeleteQueueReply WakeReply from its queues;
+// node that stops; QueueRetiring QueueHeldUp QueueCrashed QueueDeleteRefused DeleteQueueReply WakeReply from its queues;
 // ExchangeUnused ForgetDestinationReply RetireExchangeReply ConfigureExchangeReply TopologyReply from its exchanges; sweepOn
 // stored fetched PeerGone from itself. Sends: the answers to these, except that queues answer forwarded commands, and
-// exchanges answer commands that became an AddBinding or RemoveBinding, unless durable; QueueForgotten QueueKept
+// exchanges answer commands that became an AddBinding or RemoveBinding, unless durable; QueueForgotten QueueKept QueueEnding
 // Configure Wake to queues; VHostStarted to the registry.
 //
 // States of a queue in this actor (an exchange has the same, with retiring instead of deleting):
@@ -20,6 +20,9 @@
 //	 │   QueueDeleteRefused                                  │
 //	 └───────────────────────────────────────────────────────┘
 //	    QueueRetiring, nothing forwarded that it has not seen
+//
+// A queue that retires with messages to be sent is first stored as ending and unpublished (ending.go). Then it has no
+// bindings, and clients can only delete it; it retires again when it has sent them (LEASE-14).
 //
 // A durable object is coming until its definition is stored; only then is it created and the command answered. It is
 // deleted from the store before it is forgotten, so that after a crash it exists completely or not at all. Bindings are

@@ -31,7 +31,7 @@ func exchangeStored(vhost string, x *topology.Exchange) definitions.Exchange {
 func queueStored(vhost string, q *topology.Queue) definitions.Queue {
 	return definitions.Queue{
 		VHost: vhost, Name: q.Name, Type: q.Type, Incarnation: q.Incarnation,
-		AutoDelete: q.AutoDelete, Arguments: q.Arguments,
+		AutoDelete: q.AutoDelete, Arguments: q.Arguments, Ending: q.Ending,
 	}
 }
 

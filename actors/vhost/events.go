@@ -19,8 +19,8 @@ func (s *shared) publishEvent(name string, by *events.Origin, durable bool, fiel
 	})
 }
 
-// publishQueueEvent publishes an event of a queue that is visible to clients.
-func (s *shared) publishQueueEvent(name string, by *events.Origin, q *topology.Queue) {
+// publishQueueEvent publishes an event of a queue that is visible to clients, with further fields.
+func (s *shared) publishQueueEvent(name string, by *events.Origin, q *topology.Queue, more ...protocol.Field) {
 	if q.Holds() {
 		return
 	}
@@ -37,7 +37,7 @@ func (s *shared) publishQueueEvent(name string, by *events.Origin, q *topology.Q
 		if q.Owner != nil {
 			fields = append(fields, protocol.Field{Key: "owner_pid", Value: q.Owner.GetId()})
 		}
-		return fields
+		return append(fields, more...)
 	})
 }
 

@@ -154,7 +154,7 @@ func (xs *exchanges) retireUnused(x *exchange, unused bool, done func()) {
 // retire ends a live exchange and calls done when it is forgotten, or has refused because it is in use. In between, a
 // durable exchange is deleted from the store.
 func (xs *exchanges) retire(x *exchange, ifUnused bool, done func(error)) {
-	x.phase = ending
+	x.phase = asked
 	refused := func(err error) {
 		x.phase = live
 		done(err)

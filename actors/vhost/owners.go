@@ -41,6 +41,9 @@ func (qs *queues) releaseConnection(m *mail.ReleaseConnection) {
 func (qs *queues) release(connection mail.Address, done func()) {
 	g := newBarrier(done)
 	for q := range qs.owners[connection.GetId()] {
+		if q.queue.Ending != "" { // its messages arrive without the connection
+			continue
+		}
 		g.begin()
 		qs.deleteAnyway(q, mail.Request{}, g.end)
 	}

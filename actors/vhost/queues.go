@@ -4,6 +4,7 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/internal/definitions"
 	"candlemark/internal/store"
+	"candlemark/protocol"
 )
 
 // forward forwards a command to the queue, which answers.
@@ -42,7 +43,7 @@ func (qs *queues) await(m *mail.AwaitQueue) {
 }
 
 func (qs *queues) end(q *queue, d *mail.DeleteQueue) {
-	d.Via, q.phase, q.by = qs.self, ending, d.By
+	d.Via, q.phase, q.by = qs.self, asked, d.By
 	qs.out.send(q.queue.PID, d)
 	q.forwarded++
 }
@@ -53,14 +54,14 @@ func (qs *queues) lives(q *queue) bool { return qs.children.of(q.queue.PID) != n
 // deleteRefused: the conditions of a DeleteQueue were not met.
 func (qs *queues) deleteRefused(m *mail.QueueDeleteRefused) {
 	q := qs.byName[m.Name]
-	if q == nil || q.queue.Incarnation != m.Incarnation || q.phase != ending {
+	if q == nil || q.queue.Incarnation != m.Incarnation || q.phase != asked {
 		return
 	}
 	if q.deleting {
 		qs.end(q, &mail.DeleteQueue{Name: m.Name, VHost: qs.vhost})
 		return
 	}
-	q.phase = live
+	q.settle()
 	qs.unpark(&q.name)
 }
 
@@ -71,9 +72,12 @@ func (qs *queues) retiring(m *mail.QueueRetiring) {
 	case q == nil || q.queue.Incarnation != m.Incarnation || !mail.Same(m.Queue, q.queue.PID):
 		qs.out.send(m.Queue, &mail.QueueForgotten{})
 	case q.phase == forgetting:
-	case !m.Deleted && q.forwarded > m.Handled:
+	case !m.Deleted && q.queue.Ending == "" && q.forwarded > m.Handled:
 		qs.out.send(m.Queue, &mail.QueueKept{})
+	case m.Ending != "":
+		qs.beginEnd(q, m.Ending)
 	default:
+		q.lost = m.Lost
 		qs.forget(q)
 	}
 }
@@ -82,7 +86,7 @@ func (qs *queues) retiring(m *mail.QueueRetiring) {
 func (qs *queues) died(q *queue) {
 	qs.cfg.Log.Error().Str("queue", q.queue.Name).Msg("a queue ended without notice")
 	if q.phase == crashed {
-		q.phase = live
+		q.settle()
 	}
 	switch {
 	case q.phase == forgetting: // deletion continues without the actor
@@ -143,7 +147,11 @@ func (qs *queues) remove(q *queue) {
 	} else {
 		qs.retireMessages(messages)
 	}
-	qs.publishQueueEvent("queue.deleted", q.by, q.queue)
+	var lost []protocol.Field
+	if q.lost > 0 {
+		lost = []protocol.Field{{Key: "lost_messages", Value: int64(q.lost)}}
+	}
+	qs.publishQueueEvent("queue.deleted", q.by, q.queue, lost...)
 	qs.abandon(q)
 	qs.followLock(q)
 	qs.ensureDLQAgain(q.queue.Name)
@@ -154,10 +162,10 @@ func (qs *queues) deleteAnyway(q *queue, r mail.Request, gone func()) {
 	q.gone, q.deleting = append(q.gone, gone), true
 	d := &mail.DeleteQueue{Request: r, Name: q.queue.Name, VHost: qs.vhost}
 	switch q.phase {
-	case live:
+	case live, ending:
 		qs.end(q, d)
 	case down:
 		qs.deleteDown(q, d)
-	case ending, forgetting, coming, crashed: // the request is handled when these phases end
+	case asked, forgetting, coming, crashed: // the request is handled when these phases end
 	}
 }

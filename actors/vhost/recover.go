@@ -98,7 +98,7 @@ func (r *recovery) recoverQueue() {
 	d := &r.Queues[r.next]
 	r.next++
 	q := &queue{kind: policies.KindOf(d.Arguments), queue: &topology.Queue{
-		Name: d.Name, Incarnation: d.Incarnation, Type: d.Type, Arguments: d.Arguments, Durable: true, AutoDelete: d.AutoDelete,
+		Name: d.Name, Incarnation: d.Incarnation, Type: d.Type, Arguments: d.Arguments, Durable: true, AutoDelete: d.AutoDelete, Ending: d.Ending,
 		Stats: r.cfg.VHost.NewQueueStats(d.Name), Sent: new(metrics.Sent),
 	}}
 	if d.Type == topology.HolderType {

@@ -125,9 +125,12 @@ type phase uint8
 const (
 	// live: commands are executed at once.
 	live phase = iota
-	// ending: it was asked to end, but may refuse.
+	// asked: it was asked to end, but may refuse.
+	asked
+	// ending: a queue whose end has begun is unpublished and sends the messages that must arrive elsewhere; then it is
+	// forgotten (LEASE-14).
 	ending
-	// forgetting: it is ending; the name is unpublished and its bindings are being removed.
+	// forgetting: the name is unpublished and its bindings are being removed.
 	forgetting
 	// coming: its definition is being stored, or its messages are read back; it cannot be used yet.
 	coming
@@ -148,9 +151,10 @@ type name struct {
 	user, operator *policies.Policy
 }
 
-// park parks a command unless the object is live or does not exist, and reports whether it did.
+// park parks a command until the object is live or does not exist, and reports whether it did. Queues that are down or
+// ending refuse most commands instead.
 func (n *name) park(command any) bool {
-	if n.phase == live || n.phase == down {
+	if n.phase == live || n.phase == down || n.phase == ending {
 		return false
 	}
 	n.parked = append(n.parked, command)
@@ -164,6 +168,10 @@ type queue struct {
 	kind  policies.Kind
 	// deleting: its owner has ended, and it is deleted unconditionally.
 	deleting bool
+	// heldUp: it is ending, and declarations do not wait for that.
+	heldUp bool
+	// lost is the number of messages that were to arrive elsewhere and are lost with it.
+	lost int
 	// wantsDLQ: it has a dead-letter queue created by the broker.
 	wantsDLQ bool
 	// lock is the DeadLetterLock of its settings.

@@ -98,6 +98,8 @@ func (s *state) event(received any) {
 	switch m := received.(type) {
 	case *mail.QueueRetiring:
 		s.queues.retiring(m)
+	case *mail.QueueHeldUp:
+		s.queues.isHeldUp(m)
 	case *mail.QueueCrashed:
 		s.queues.crashed(m)
 	case *mail.QueueDeleteRefused:

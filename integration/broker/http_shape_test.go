@@ -67,7 +67,7 @@ var exceptions = map[string]string{
 	"ra_open_file_metrics": "of another store", "open_files": "of another store", "messages_ready_high": "of another store",
 	"messages_ready_normal": "of another store", "messages_ready_returned": "of another store", "publishers": "queues do not know who publishes",
 	"GET /api/extensions": "there are no pages in a browser that could have any",
-	"messages_dlx":        "dead letters on their way are among the unacknowledged", "message_bytes_dlx": "likewise",
+	"message_bytes_dlx":   "the bytes of dead letters on their way are among the unacknowledged ones",
 }
 
 // store are the prefixes of counters of RabbitMQ's message store and schema database.

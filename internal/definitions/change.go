@@ -115,6 +115,11 @@ func (w *work) make(removed, written []slot) error {
 			if err := w.endBut(v.Incarnation, p.key); err != nil {
 				return err
 			}
+			if v.Ending != "" {
+				if err := w.unbindQueue(v); err != nil {
+					return err
+				}
+			}
 		}
 		if err := w.write(p.in, p.key, p.content); err != nil {
 			return err
@@ -154,7 +159,7 @@ func (w *work) drop(p slot) error {
 		if err := w.endBut(0, p.key); err != nil {
 			return err
 		}
-		if err := w.clear(leading, join(v.VHost, destination(v.Name, false)), w.unbind(bindings)); err != nil {
+		if err := w.unbindQueue(v); err != nil {
 			return err
 		}
 	case Exchange:
@@ -192,6 +197,11 @@ func (w *work) endBut(incarnation uint64, key []byte) error {
 		w.ended = append(w.ended, r.Incarnation)
 	}
 	return nil
+}
+
+// unbindQueue deletes all bindings to a queue.
+func (w *work) unbindQueue(q Queue) error {
+	return w.clear(leading, join(q.VHost, destination(q.Name, false)), w.unbind(bindings))
 }
 
 // unbind erases the other line of a binding.

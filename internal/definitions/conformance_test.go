@@ -119,7 +119,10 @@ func sample(vhost string) *Definitions {
 		Grants:      []auth.Grant{{User: "ann", VHost: vhost, Configure: "^c<", Write: ".*", Read: "r"}},
 		TopicGrants: []auth.TopicGrant{{User: "ann", VHost: vhost, Exchange: "amq.topic", Write: "w", Read: "r"}},
 		Exchanges:   []Exchange{{VHost: vhost, Name: "x\x00", Type: "topic", AutoDelete: true, Internal: true, Arguments: everyType}},
-		Queues:      []Queue{{VHost: vhost, Name: "q\xff", Type: "quorum", Incarnation: 7, AutoDelete: true, Arguments: everyType}},
+		Queues: []Queue{
+			{VHost: vhost, Name: "ends", Type: "classic", Incarnation: 6, AutoDelete: true, Arguments: everyType, Ending: "lease"},
+			{VHost: vhost, Name: "q\xff", Type: "quorum", Incarnation: 7, AutoDelete: true, Arguments: everyType},
+		},
 		Bindings: []Binding{
 			{VHost: vhost, Source: "x\x00", Destination: "q\xff", RoutingKey: "a.\x00\x01#", Arguments: everyType},
 			{VHost: vhost, Source: "x\x00", Destination: "q\xff", ToExchange: true, RoutingKey: ""},
@@ -308,6 +311,30 @@ func TestNothingWithoutAVHost(t *testing.T) {
 		}
 		if d := m.all(t); len(d.Queues)+len(d.VHosts) != 0 {
 			t.Errorf("left: %+v", d)
+		}
+	})
+}
+
+// A queue that is ending keeps its incarnation, and loses its bindings; nothing is recorded as deleted (LEASE-14).
+func TestEndingQueuesLoseTheirBindings_LEASE14(t *testing.T) {
+	both(t, func(t *testing.T, m *keeper) {
+		q, other := Queue{VHost: "/", Name: "q", Type: "classic", Incarnation: 9}, Queue{VHost: "/", Name: "other", Type: "classic", Incarnation: 10}
+		to := func(queue string) Binding {
+			return Binding{VHost: "/", Source: "amq.direct", Destination: queue, RoutingKey: "k"}
+		}
+		m.must(t, put(auth.VHost{Name: "/"}, q, other, to("q"), to("other")))
+		q.Ending = "lease"
+		m.must(t, put(q))
+		for range 2 {
+			d := m.all(t)
+			if len(d.Queues) != 2 || d.Queues[1].Ending != "lease" || d.Queues[1].Incarnation != 9 || len(d.Ended) != 0 || len(d.Bindings) != 1 || d.Bindings[0].Destination != "other" {
+				t.Errorf("%+v", d)
+			}
+			m = m.reopen(t)
+		}
+		m.must(t, remove(q))
+		if d := m.all(t); len(d.Queues) != 1 || len(d.Ended) != 1 {
+			t.Errorf("%+v", d)
 		}
 	})
 }

@@ -83,6 +83,8 @@ type Queue struct {
 	Incarnation uint64
 	AutoDelete  bool
 	Arguments   protocol.Table
+	// Ending is topology.Queue.Ending, "" for a queue that is not ending. A queue that is put with it loses its bindings.
+	Ending string
 }
 
 // Binding is a durable binding; it is identified by all of its fields, except the order of the arguments.

@@ -82,6 +82,7 @@ type (
 		Incarnation uint64 `json:"incarnation"`
 		AutoDelete  bool   `json:"auto_delete,omitempty"`
 		Arguments   wire   `json:"arguments,omitempty"`
+		Ending      string `json:"ending,omitempty"` // earlier versions ignore it
 	}
 	bindingRecord struct {
 		Arguments wire `json:"arguments,omitempty"`
@@ -125,7 +126,7 @@ func content(v any) ([]byte, error) {
 	case Exchange:
 		v = exchangeRecord{x.Type, x.AutoDelete, x.Internal, wire(x.Arguments)}
 	case Queue:
-		v = queueRecord{x.Type, x.Incarnation, x.AutoDelete, wire(x.Arguments)}
+		v = queueRecord{x.Type, x.Incarnation, x.AutoDelete, wire(x.Arguments), x.Ending}
 	case Binding:
 		v = bindingRecord{wire(x.Arguments)}
 	case Parameter:
@@ -218,7 +219,7 @@ func (d *Definitions) read(in table, names []string, content []byte) error {
 		})
 	case queues:
 		return readInto(content, &d.Queues, func(r queueRecord) Queue {
-			return Queue{names[0], names[1], r.Type, r.Incarnation, r.AutoDelete, protocol.Table(r.Arguments)}
+			return Queue{names[0], names[1], r.Type, r.Incarnation, r.AutoDelete, protocol.Table(r.Arguments), r.Ending}
 		})
 	case bindings:
 		return readInto(content, &d.Bindings, func(r bindingRecord) Binding {

@@ -33,7 +33,8 @@ type Queues interface {
 type QueueName struct {
 	VHost, Name, Type              string
 	Durable, AutoDelete, Exclusive bool
-	*queuestats.Stats              // of the end of its last turn; nil for none
+	Ending                         bool // it sends its last messages and can no longer be used (LEASE-14)
+	*queuestats.Stats                   // of the end of its last turn; nil for none
 }
 
 // Queue describes a queue.
@@ -73,7 +74,13 @@ type Queue struct {
 	Postponed      int
 	Sessions       int   // with messages or a state, or locked
 	OldestUnacked  int64 // wall ms since when a message has been unacked for longest, to the s, 0 for none
-	// State is "running", or "down" for a queue that does not answer.
+	// DeadLetters are messages that are dead letters until all targets have taken them; Retrying of them were not taken, and
+	// wait for the next attempt, at NextAttempt in wall ms, 0 for none.
+	DeadLetters, Retrying int
+	NextAttempt           int64
+	// Ending: it sends its last messages and can no longer be used (LEASE-14). They are counted as ready.
+	Ending bool
+	// State is "running", "ending", or "down" for a queue that does not answer.
 	State string
 	// Details are nil in lists.
 	Details *QueueDetails

@@ -2,6 +2,7 @@ package topology
 
 import (
 	"iter"
+	"slices"
 
 	"candlemark/internal/metrics"
 	"candlemark/internal/servicebus/filter"
@@ -40,15 +41,25 @@ type Queue struct {
 	Action *filter.Action
 	// Sent counts the messages that the queue has sent on; nil for internal queues.
 	Sent *metrics.Sent
+	// Ending is why the queue is ending (LEASE-14), one of the constants below; "" if it is not. No route leads to a
+	// queue that is ending.
+	Ending string
 }
+
+// The values of Queue.Ending. They are stored.
+const (
+	EndedLease  = "lease"       // its lease is over
+	EndedUnused = "auto-delete" // its last consumer has left
+)
 
 // Directory maps the names of one vhost to its queues and exchanges. It is immutable; the zero value is empty. A change costs O(log n).
 type Directory struct {
 	queues    names.Map[*Queue]
+	ending    names.Map[*Queue]
 	exchanges names.Map[*Exchange]
 }
 
-// Queue finds a queue, or nil if there is none of that name. It does not allocate.
+// Queue finds a queue, or nil if there is none of that name, or it is ending. It does not allocate.
 func (d *Directory) Queue(name []byte) *Queue {
 	q, _ := d.queues.Get(name)
 	return q
@@ -61,23 +72,41 @@ func (d *Directory) Exchange(name []byte) *Exchange {
 	return x
 }
 
+// Listed finds a queue that lists show: also one that is ending.
+func (d *Directory) Listed(name []byte) *Queue {
+	if q := d.Queue(name); q != nil {
+		return q
+	}
+	q, _ := d.ending.Get(name)
+	return q
+}
+
 // WithQueue returns d with q, which replaces any other queue of its name.
 func (d *Directory) WithQueue(q *Queue) *Directory {
-	return &Directory{queues: d.queues.With(q.Name, q), exchanges: d.exchanges}
+	next := *d
+	if q.Ending != "" {
+		next.queues, _ = d.queues.Without(q.Name)
+		next.ending = d.ending.With(q.Name, q)
+	} else {
+		next.queues = d.queues.With(q.Name, q)
+		next.ending, _ = d.ending.Without(q.Name)
+	}
+	return &next
 }
 
 // WithoutQueue returns d without the queue of that name; d itself when there is none.
 func (d *Directory) WithoutQueue(name string) *Directory {
 	queues, found := d.queues.Without(name)
-	if !found {
+	ending, ends := d.ending.Without(name)
+	if !found && !ends {
 		return d
 	}
-	return &Directory{queues: queues, exchanges: d.exchanges}
+	return &Directory{queues: queues, ending: ending, exchanges: d.exchanges}
 }
 
 // WithExchange returns d with x, which replaces any other exchange of its name.
 func (d *Directory) WithExchange(x *Exchange) *Directory {
-	return &Directory{queues: d.queues, exchanges: d.exchanges.With(x.Name, x)}
+	return &Directory{queues: d.queues, ending: d.ending, exchanges: d.exchanges.With(x.Name, x)}
 }
 
 // WithoutExchange returns d without the exchange of that name; d itself when there is none.
@@ -86,16 +115,41 @@ func (d *Directory) WithoutExchange(name string) *Directory {
 	if !found {
 		return d
 	}
-	return &Directory{queues: d.queues, exchanges: exchanges}
+	return &Directory{queues: d.queues, ending: d.ending, exchanges: exchanges}
 }
 
-// Queues yields all queues, sorted by the bytes of their names.
+// Queues yields all queues that are not ending, sorted by the bytes of their names.
 func (d *Directory) Queues() iter.Seq[*Queue] { return d.queues.Under("") }
+
+// AllListed yields all queues that lists show, also those that are ending, sorted by the bytes of their names.
+func (d *Directory) AllListed() iter.Seq[*Queue] {
+	if d.ending.Len() == 0 {
+		return d.Queues()
+	}
+	return func(yield func(*Queue) bool) {
+		ending := slices.Collect(d.ending.Under(""))
+		for q := range d.Queues() {
+			for ; len(ending) > 0 && ending[0].Name < q.Name; ending = ending[1:] {
+				if !yield(ending[0]) {
+					return
+				}
+			}
+			if !yield(q) {
+				return
+			}
+		}
+		for _, q := range ending {
+			if !yield(q) {
+				return
+			}
+		}
+	}
+}
 
 // Keepers yields everything that keeps messages: all queues, and the holders of delayed exchanges.
 func (d *Directory) Keepers() iter.Seq[*Queue] {
 	return func(yield func(*Queue) bool) {
-		for q := range d.Queues() {
+		for q := range d.AllListed() {
 			if !yield(q) {
 				return
 			}
@@ -111,8 +165,8 @@ func (d *Directory) Keepers() iter.Seq[*Queue] {
 // Exchanges yields all exchanges, sorted by the bytes of their names.
 func (d *Directory) Exchanges() iter.Seq[*Exchange] { return d.exchanges.Under("") }
 
-// QueueCount returns the number of queues.
-func (d *Directory) QueueCount() int { return d.queues.Len() }
+// QueueCount returns the number of queues that lists show.
+func (d *Directory) QueueCount() int { return d.queues.Len() + d.ending.Len() }
 
 // ExchangeCount returns the number of exchanges, including the default exchange if it was added.
 func (d *Directory) ExchangeCount() int { return d.exchanges.Len() }

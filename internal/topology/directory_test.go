@@ -2,6 +2,7 @@ package topology
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"sync"
 	"testing"
@@ -203,4 +204,37 @@ func TestReadersNeverWait(t *testing.T) {
 	writers.Wait()
 	close(done)
 	readers.Wait()
+}
+
+// TestEnding_LEASE14: a queue that is ending is listed in its place, and is no queue otherwise.
+func TestEnding_LEASE14(t *testing.T) {
+	d := &Directory{}
+	for _, name := range []string{"b", "a", "d", "c"} {
+		d = d.WithQueue(&Queue{Name: name})
+	}
+	ending := d.WithQueue(&Queue{Name: "b", Ending: EndedLease}).WithQueue(&Queue{Name: "e", Ending: EndedUnused}).WithExchange(&Exchange{Name: "x"})
+	names := func(all iter.Seq[*Queue]) (list string) {
+		for q := range all {
+			list += q.Name
+		}
+		return list
+	}
+	for _, row := range []struct{ what, got, want string }{
+		{"before", names(d.AllListed()), "abcd"},
+		{"queues", names(ending.Queues()), "acd"},
+		{"listed", names(ending.AllListed()), "abcde"},
+		{"keepers", names(ending.Keepers()), "abcde"},
+		{"again", names(ending.WithQueue(&Queue{Name: "b"}).Queues()), "abcd"},
+		{"gone", names(ending.WithoutQueue("b").WithoutExchange("x").AllListed()), "acde"},
+	} {
+		if row.got != row.want {
+			t.Errorf("%s: %s, want %s", row.what, row.got, row.want)
+		}
+	}
+	if ending.Queue([]byte("b")) != nil || ending.Listed([]byte("b")) == nil || ending.Listed([]byte("a")) == nil || ending.QueueCount() != 5 {
+		t.Error("it is a queue, or not listed")
+	}
+	for range ending.AllListed() {
+		break
+	}
 }

@@ -24,7 +24,7 @@ type queuesOf struct {
 func (qs *Queries) those(vhost string, wanted func(*topology.Queue) bool) (list []queuesOf) {
 	for _, v := range qs.cfg.VHosts.List(vhost) {
 		of := queuesOf{VHost: v}
-		for q := range v.Directory().Queues() {
+		for q := range v.Directory().AllListed() {
 			if wanted(q) {
 				of.queues = append(of.queues, q)
 			}
@@ -66,8 +66,10 @@ func (qs *Queries) QueueNames(vhost string) (names []management.QueueName) {
 	for _, v := range qs.cfg.VHosts.List(vhost) {
 		d := v.Directory()
 		names = slices.Grow(names, d.QueueCount())
-		for q := range d.Queues() {
-			name := management.QueueName{VHost: v.Name, Name: q.Name, Type: q.Type, Durable: q.Durable, AutoDelete: q.AutoDelete, Exclusive: q.Exclusive}
+		for q := range d.AllListed() {
+			name := management.QueueName{
+				VHost: v.Name, Name: q.Name, Type: q.Type, Durable: q.Durable, AutoDelete: q.AutoDelete, Exclusive: q.Exclusive, Ending: q.Ending != "",
+			}
 			if q.Stats != nil {
 				name.Stats = &q.Stats.Stats
 			}
@@ -91,7 +93,7 @@ func (qs *Queries) QueuesNamed(ctx context.Context, names []management.QueueName
 		if in == nil {
 			continue
 		}
-		if q := in.Queue([]byte(name.Name)); q != nil {
+		if q := in.Listed([]byte(name.Name)); q != nil {
 			of := &list[len(list)-1]
 			of.queues = append(of.queues, q)
 		}
@@ -131,7 +133,7 @@ func (qs *Queries) Queue(ctx context.Context, vhost, name string) (management.Qu
 	if !ok {
 		return management.Queue{}, notFound
 	}
-	q := v.Directory().Queue([]byte(name))
+	q := v.Directory().Listed([]byte(name))
 	if q == nil {
 		return management.Queue{}, notFound
 	}
@@ -198,7 +200,7 @@ func (qs *Queries) describe(ctx context.Context, v *topology.VHost, queues []*to
 func shown(vhost string, q *topology.Queue, info *mail.QueueInfo) management.Queue {
 	s := management.Queue{
 		VHost: vhost, Name: q.Name, Type: q.Type, Durable: q.Durable, AutoDelete: q.AutoDelete,
-		Exclusive: q.Exclusive, Arguments: q.Arguments, State: "down", DeliveryLimit: -1,
+		Exclusive: q.Exclusive, Arguments: q.Arguments, State: "down", DeliveryLimit: -1, Ending: q.Ending != "",
 	}
 	if info == nil {
 		return s
@@ -212,6 +214,10 @@ func shown(vhost string, q *topology.Queue, info *mail.QueueInfo) management.Que
 	s.IdleSince, s.Counts = info.LastUse, countsShown(info.Counts)
 	s.Expiring, s.Lease = management.ExpiryCounts(info.Expiring), management.Lease(info.Lease)
 	s.OldestUnacked, s.Deferred, s.Postponed, s.Sessions = info.OldestUnacked, info.Deferred, info.Postponed, info.Sessions
+	if s.Ending {
+		s.State = "ending"
+	}
+	s.DeadLetters, s.Retrying, s.NextAttempt = info.DeadLetters, info.Retrying, info.NextAttempt
 	s.TimedOut, s.Late, s.Scheduled = info.Counts.TimedOut, info.Counts.Late, management.ScheduledCounts(info.Scheduled)
 	return s
 }

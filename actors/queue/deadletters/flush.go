@@ -9,18 +9,22 @@ import (
 )
 
 // Flush sends dead letters to the dead-letter actor in order, at most Limit of them under way, and examines about limit
-// of them. It reports whether more could be sent. A queue that has ended does not wait for answers, and dead letters
-// whose exchange is gone need none. Dates are skew ms ahead of now.
+// of them. It reports whether more could be sent. Dead letters whose exchange is gone need no answers. Dates are skew ms
+// ahead of now.
 func (l *Set) Flush(now clock.Instant, skew int64, limit int) (more bool) {
 	if l == nil {
 		return false
 	}
 	b := batch{now: now, skew: skew}
-	for n := 0; (l.out < Limit || !l.Settings.HasDLX || l.ended) && l.sent < l.all.Last(); n++ {
-		if n == max(limit, Limit) && !l.ended {
+	for n := 0; (l.out < Limit || !l.Settings.HasDLX) && l.sent < l.all.Last(); n++ {
+		if n == max(limit, Limit) {
 			return true
 		}
-		if x, ok := l.all.Get(l.sent + 1); ok && !l.add(&b, l.sent+1, x) {
+		x, ok := l.all.Get(l.sent + 1)
+		if ok && l.waits(x) {
+			return false
+		}
+		if ok && !l.add(&b, l.sent+1, x) {
 			first, last := l.sent+1, min(l.all.Last(), l.sent+uint64(Limit-l.out))
 			l.order(func(yield func(uint64) bool) {
 				for id := first; id <= last && yield(id); id++ {
@@ -45,13 +49,20 @@ type batch struct {
 // if the content has to be read first.
 func (l *Set) add(b *batch, id uint64, x deadLetter) bool {
 	switch {
+	case x.reason == store.Forwarded && l.Last:
+		l.await(id, b.now) // it is discarded with the queue
+		return true
 	case x.reason == store.Forwarded:
 		if l.cancelForward(id, x, b.now) {
 			return true
 		}
+	case l.waits(x):
+		l.await(id, b.now)
+		return true
 	case !l.Settings.HasDLX:
 		l.all.Take(id)
 		l.uncount(x)
+		l.lost++
 		l.Owner.Drop(x.message, x.reason)
 		return true
 	}
@@ -61,6 +72,7 @@ func (l *Set) add(b *batch, id uint64, x deadLetter) bool {
 		}
 		l.all.Take(id)
 		l.uncount(x)
+		l.lost++
 		l.Owner.Remove(x.message, store.Damaged)
 		return true
 	}
@@ -82,6 +94,11 @@ func (l *Set) add(b *batch, id uint64, x deadLetter) bool {
 	}
 	b.mail.Add(m, x.taken)
 	return true
+}
+
+// waits reports whether a dead letter waits for a dead-letter exchange.
+func (l *Set) waits(x deadLetter) bool {
+	return l.Waits && !l.Settings.HasDLX && x.reason != store.Forwarded
 }
 
 // newMail returns a mail for dead letters for the given reason; date is the time for x-death, in s since 1970.
@@ -115,12 +132,9 @@ func (l *Set) cancelForward(id uint64, x deadLetter, now clock.Instant) bool {
 	}
 	l.all.Take(id)
 	l.uncount(x)
-	switch {
-	case late:
+	if late {
 		l.Owner.End(x.message, store.Expired)
-	case l.draining: // as for all ready messages of a draining queue
-		l.Owner.Remove(x.message, store.Purged)
-	default:
+	} else {
 		l.Owner.Return(x.message)
 	}
 	return true

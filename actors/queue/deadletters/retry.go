@@ -33,7 +33,7 @@ type retries struct {
 // guarantee returns the guarantee to request for a message.
 func (l *Set) guarantee(x deadLetter) mail.Guarantee {
 	switch {
-	case l.draining:
+	case l.Last:
 		return mail.Drop
 	case l.Settings.DeadLetterAtLeastOnce || l.Settings.DeadLetterQueue || x.reason == store.Forwarded:
 		return mail.AtLeastOnce
@@ -50,15 +50,21 @@ func (l *Set) kept(k mail.Retained, now clock.Instant) {
 		return
 	}
 	l.out--
-	if l.draining { // there is no next round
+	if l.Last && x.reason != store.Forwarded { // there is no next round
+		l.lost++
 		l.discard(x)
 		return
 	}
 	x.tries = min(x.tries+1, RetryLimit)
 	x.taken = k.Taken
 	l.all.Restore(k.ID, x)
+	l.await(k.ID, now)
+}
+
+// await adds a message to the next round.
+func (l *Set) await(id uint64, now clock.Instant) {
 	r := &l.retries
-	r.ids = append(r.ids, k.ID)
+	r.ids = append(r.ids, id)
 	if r.at == 0 {
 		r.delay = max(r.delay, MinRetryDelay)
 		r.at = now.Ceil() + r.delay

@@ -9,8 +9,7 @@ import (
 	"candlemark/policies"
 )
 
-// TestTurn_PRO12: without an exchange a turn drops at most Limit messages, and reports whether there are more; a queue that has
-// ended drops all in one turn.
+// TestTurn_PRO12: without an exchange a turn drops at most Limit messages, and reports whether there are more.
 func TestTurn_PRO12(t *testing.T) {
 	f := newFixture(func(s *policies.QueueSettings) { s.HasDLX = false })
 	add := func(n int) {
@@ -33,11 +32,45 @@ func TestTurn_PRO12(t *testing.T) {
 	if !f.Flush(at(0), 0, Limit+9) || len(f.did) != Limit+9 {
 		t.Errorf("%d dropped by a turn of %d", len(f.did), Limit+9)
 	}
+}
+
+// TestWaits_LEASE14: the dead letters of a queue that is ending wait while there is no exchange, also those that were sent before.
+func TestWaits_LEASE14(t *testing.T) {
+	f := newFixture()
+	f.Waits = true
+	f.Add(f.push(0), store.Expired)
 	f.Flush(at(0), 0, 1)
-	f.Set.End(true)
-	add(Limit + 1)
-	if f.Flush(at(0), 0, 1) || len(f.did) != Limit+1 {
-		t.Errorf("the last turn dropped %d", len(f.did))
+	f.sent()
+	f.Answered(f.keep(1), at(0))
+	f.settings.HasDLX = false
+	f.Add(f.push(0), store.Expired)
+	for _, ms := range []int64{0, 1000, 100_000} {
+		f.Flush(at(ms), 0, 1)
+		f.Retry(at(ms), 0)
+	}
+	if c := f.Counts(); len(f.sent())+len(f.did) > 0 || c.Len != 2 || c.Waiting != 1 || c.Lost != 0 {
+		t.Errorf("%q, %+v", f.did, c)
+	}
+	f.settings.HasDLX = true
+	f.RetryNow(at(100_000))
+	f.Flush(at(100_000), 0, 1)
+	f.Retry(at(100_000), 0)
+	f.want(t, "sent", f.sent(), "expired 2", "expired 1")
+}
+
+// TestLast_LEASE15: with the last attempt a message that is refused is lost, and counted with those that were dropped.
+func TestLast_LEASE15(t *testing.T) {
+	f := newFixture()
+	f.Last = true
+	for range 3 {
+		f.Add(f.push(0), store.Expired)
+	}
+	f.Flush(at(0), 0, 1)
+	r := f.keep(2)
+	r.IDs, r.Dropped = []mail.Range{{First: 1, Last: 1}, {First: 3, Last: 3}}, 1
+	f.Answered(r, at(0))
+	if c := f.Counts(); c.Len != 0 || c.Lost != 2 {
+		t.Errorf("%+v", c)
 	}
 }
 

@@ -46,13 +46,17 @@ type Parts struct {
 // Set holds the dead letters of a queue. A nil *Set is an empty set and valid for all methods except Add and Forward.
 type Set struct {
 	Parts
-	draining, ended bool
-	all             seqmap.Map[deadLetter]
-	bytes           int64  // of bodies
-	sent            uint64 // the highest number sent to the dead-letter actor
-	out             int    // number of unanswered dead letters
-	epoch           uint64 // how often the dead-letter actor has lost its dead letters
-	retries         retries
+	// Last makes every attempt the last one: the queue is deleted.
+	Last bool
+	// Waits keeps dead letters while there is no dead-letter exchange: the queue is ending.
+	Waits   bool
+	lost    int // number of messages that some target, or all, did not get
+	all     seqmap.Map[deadLetter]
+	bytes   int64  // of bodies
+	sent    uint64 // the highest number sent to the dead-letter actor
+	out     int    // number of unanswered dead letters
+	epoch   uint64 // how often the dead-letter actor has lost its dead letters
+	retries retries
 	// forwarding counts messages that are forwarded, not dead-lettered.
 	forwarding      int
 	forwardingBytes int64
@@ -89,14 +93,6 @@ func (l *Set) Past() Past {
 	return Past{l.all.Last(), l.epoch, l.retries.delay}
 }
 
-// End is called when the vhost has forgotten the queue: every attempt is the last one. If entirely is set, it does not
-// wait for answers.
-func (l *Set) End(entirely bool) {
-	if l != nil {
-		l.draining, l.ended = true, entirely
-	}
-}
-
 // Add adds a taken message as a dead letter.
 func (l *Set) Add(h backlog.Handle, why store.Reason) {
 	l.bytes += l.Messages.Size(h)
@@ -126,6 +122,9 @@ type Counts struct {
 	// UnderWay counts messages that the dead-letter actor has not answered, Epoch how often it has lost some.
 	UnderWay int
 	Epoch    uint64
+	// Waiting counts messages that wait for the next attempt, Lost those that some target, or all, did not get since the
+	// queue has had dead letters.
+	Waiting, Lost int
 }
 
 // Counts returns the counts. They are maintained, not computed.
@@ -133,7 +132,7 @@ func (l *Set) Counts() Counts {
 	if l == nil {
 		return Counts{}
 	}
-	return Counts{l.all.Len(), l.bytes, l.forwarding, l.forwardingBytes, l.out, l.epoch}
+	return Counts{l.all.Len(), l.bytes, l.forwarding, l.forwardingBytes, l.out, l.epoch, len(l.retries.ids), l.lost}
 }
 
 // Retained returns the messages, and the bytes of bodies, that count against the queue's limits: retained dead letters
@@ -178,6 +177,7 @@ func (l *Set) Answered(m *mail.DeadLetterReply, now clock.Instant) {
 		return
 	}
 	again := false
+	l.lost += m.Dropped
 	for _, r := range m.IDs {
 		l.all.TakeRange(r.First, r.Last, func(_ uint64, x deadLetter) {
 			l.out--

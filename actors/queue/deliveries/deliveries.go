@@ -137,3 +137,27 @@ func (d *Deliveries) release(u consumers.Delivery) {
 	d.forgetUnowned(u.Message)
 	d.Consumers.Release(u)
 }
+
+// Abandon takes deliveries from their channels, some in each turn, and calls end for their messages. It leaves those that a
+// move holds or a transaction is about to settle. It reports whether others may be left.
+func (d *Deliveries) Abandon(end func(backlog.Handle)) (more bool) {
+	left := int(*d.Limit)
+	d.Consumers.Channels(func(h *consumers.Channel) {
+		if h.Claims || left <= 0 {
+			return
+		}
+		var numbers []uint64
+		h.Unacked.Some(1, left, func(n uint64, u consumers.Delivery) {
+			if !d.IsPrepared(u.Message) {
+				numbers = append(numbers, n)
+			}
+		})
+		for _, n := range numbers {
+			u, _ := h.Unacked.Take(n)
+			d.release(u)
+			end(u.Message)
+		}
+		left -= len(numbers)
+	})
+	return left <= 0
+}

@@ -22,7 +22,7 @@ func (s *Set) Page(now clock.Instant, live bool) (more bool) {
 	if s.Backlog.Paged() > 0 && s.Consumed && live {
 		s.Pager.ReadAhead(s.Memory(), now)
 	}
-	return s.OverLimit && !s.draining && s.Pager.Trim(s.Memory())
+	return s.OverLimit && !s.closing && s.Pager.Trim(s.Memory())
 }
 
 // HasContent reports whether the content of h, a ready message to be delivered now, is in memory; otherwise it requests
@@ -37,7 +37,7 @@ func (s *Set) HasContent(h backlog.Handle, now clock.Instant) bool {
 
 // Loaded stores contents read from the journal.
 func (s *Set) Loaded(handles []backlog.Handle, contents []store.Content, now clock.Instant) {
-	if err := s.Pager.Loaded(&s.Backlog, handles, contents, now, s.draining, s.dropDamaged); err != nil {
+	if err := s.Pager.Loaded(&s.Backlog, handles, contents, now, s.closing, s.dropDamaged); err != nil {
 		s.Notices.Rare().Unread = err
 	}
 }

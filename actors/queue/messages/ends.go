@@ -10,10 +10,10 @@ import (
 	"candlemark/protocol"
 )
 
-// ShouldDeadLetter reports whether messages that end for the reason why are dead-lettered. A queue whose lease ended
-// may be set to dead-letter its backlog regardless of whether expired messages are.
+// ShouldDeadLetter reports whether messages that end for the reason why are dead-lettered. A queue that is ending
+// dead-letters them regardless of whether expired messages are, and even if there is no exchange at present.
 func (s *Set) ShouldDeadLetter(why store.Reason) bool {
-	return s.Settings.HasDLX && (why != store.Expired || !s.Settings.DropExpired || s.moreDead)
+	return s.ending || s.Settings.HasDLX && (why != store.Expired || !s.Settings.DropExpired)
 }
 
 // EndReady ends a ready message: it is dropped, or dead-lettered if there is an exchange. The caller must have taken
@@ -194,9 +194,7 @@ func (s *Set) ensureDeadLetters() *deadletters.Set {
 			Owner: s, Queue: s.queue, VHost: s.vhost, Self: s.self, Settings: &s.Settings,
 			Messages: &s.Backlog, Pager: &s.Pager, Out: s.out,
 		})
-		if s.draining {
-			s.DeadLetters.End(s.ended)
-		}
+		s.DeadLetters.Last, s.DeadLetters.Waits = s.closing, s.ending
 	}
 	return s.DeadLetters
 }
@@ -263,16 +261,28 @@ func (s *Set) PurgeScheduled(at *backlog.Handle, limit int) (done bool) {
 	return *at == 0
 }
 
-// Drain is called when the vhost has forgotten the queue: no more records are written. deadLetter: its backlog will
-// be dead-lettered, by DeadLetterBacklog.
-func (s *Set) Drain(deadLetter bool) {
-	s.draining, s.moreDead = true, deadLetter
-	s.DeadLetters.End(false)
-	s.Pager.End()
-	s.Journal.Close()
+// SetEnd sets how the queue ends, if it does. closing: a command deletes it, so each of its dead letters is sent once more,
+// and contents that cannot be read now are lost. ending: all messages that end are dead-lettered, and wait for an
+// exchange if there is none (LEASE-14).
+func (s *Set) SetEnd(closing, ending bool) {
+	if s.closing, s.ending = closing, ending; closing {
+		s.Pager.End()
+	}
+	if s.DeadLetters != nil {
+		s.DeadLetters.Last, s.DeadLetters.Waits = closing, ending
+	}
 }
 
-// DeadLetterBacklog dead-letters messages of a draining queue, the scheduled ones last, up to a turn's limit, and
+// Left returns the number of all messages, scheduled and dead-lettered ones included.
+func Left(s *Set) int { return s.Backlog.Len() + s.Scheduled.Len() }
+
+// Discard removes ready, deferred and scheduled messages, some of them in each turn, and reports whether more are left; at
+// is its place among the scheduled ones.
+func Discard(s *Set, at *backlog.Handle) (more bool) {
+	return s.PurgeReady(TurnLimit) == TurnLimit || !PurgeDeferred(s, TurnLimit) || !s.PurgeScheduled(at, TurnLimit)
+}
+
+// DeadLetterBacklog dead-letters messages of a queue that is ending, the scheduled ones last, up to a turn's limit, and
 // reports whether more are left.
 func (s *Set) DeadLetterBacklog() (more bool) {
 	for range TurnLimit {
@@ -294,9 +304,8 @@ func (s *Set) DeadLetterBacklog() (more bool) {
 	return s.Backlog.Ready() > 0 || s.Scheduled.Len() > 0 || s.Deferred.Len() > 0
 }
 
-// Retire ends a queue that has drained.
+// Retire is called when the vhost has forgotten the queue: waiting senders are answered, and no more records are written.
 func (s *Set) Retire() {
-	s.ended = true
-	s.DeadLetters.End(true)
+	s.Journal.Close()
 	s.Journal.Retire()
 }

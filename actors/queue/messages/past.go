@@ -39,7 +39,7 @@ func (s *Set) Empty() bool { return s.Backlog.Len() == 0 && s.Scheduled.Len() ==
 
 // Idle reports whether there are no messages, and nothing is under way.
 func (s *Set) Idle() bool {
-	return s.Empty() && s.Duplicates.Len() == 0 && s.Sessions.Idle() && s.Journal.Idle() && !s.Unfinished && !s.draining
+	return s.Empty() && s.Duplicates.Len() == 0 && s.Sessions.Idle() && s.Journal.Idle() && !s.Unfinished
 }
 
 // Shrink releases memory that is needed only for messages. It may be called between two turns if the Set is Idle.

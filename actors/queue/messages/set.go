@@ -56,9 +56,8 @@ type Set struct {
 	vhost      *topology.VHost
 	self       mail.Address
 	out        *mail.Posts
-	draining   bool // the vhost has forgotten the queue
-	ended      bool // and it waits for no answers
-	moreDead   bool // its backlog is dead-lettered, too
+	closing    bool // the queue is being deleted: its dead letters are sent for the last time
+	ending     bool // it is ending: what is dead-lettered waits for that, whatever the settings
 }
 
 // Init initialises the empty Set of a queue, which must not be copied afterwards.

@@ -109,8 +109,8 @@ func TestRequeue_TTL16(t *testing.T) {
 	}
 }
 
-// TestLastDeadLetters_LEASE13: a queue that the vhost has forgotten dead-letters its backlog, including scheduled messages, if
-// its settings say so.
+// TestLastDeadLetters_LEASE13: a queue that is ending dead-letters its backlog, including scheduled messages, whatever its
+// settings say about expired ones.
 func TestLastDeadLetters_LEASE13(t *testing.T) {
 	f := newFixture(dlx, func(s *policies.QueueSettings) { s.DelayedMessages, s.DropExpired = true, true })
 	f.put(TurnLimit, -1)
@@ -120,13 +120,20 @@ func TestLastDeadLetters_LEASE13(t *testing.T) {
 	times.Due.At = start + 1000
 	f.KeepScheduled(m, times, at(0))
 	f.records()
-	f.Drain(true)
+	f.SetEnd(false, true)
 	if !f.DeadLetterBacklog() || f.DeadLetterBacklog() || f.DeadLetters.Counts().Len != TurnLimit+1 {
 		t.Errorf("%+v", f.DeadLetters.Counts())
 	}
+	f.Settings.HasDLX = false
+	if f.DeadLetters.Flush(at(0), 0, 1); len(f.out) > 0 || f.DeadLetters.Counts().Len != TurnLimit+1 {
+		t.Error("they do not wait for the exchange")
+	}
+	f.Settings.HasDLX = true
+	f.SetEnd(true, true)
 	if f.DeadLetters.Flush(at(0), 0, 1); f.out[0].Mail.(*mail.DeadLetter).Guarantee != mail.Drop {
 		t.Error("somebody would have to wait")
 	}
+	f.records()
 	f.Retire()
 	if n := f.records(); len(n) != 1 || n[store.Retire] != 1 {
 		t.Error(n)

@@ -23,6 +23,7 @@ type Rare struct {
 	Overdue int      // scheduled messages given up by Rule (DLY-13)
 	Rule    string
 	Purged  int // scheduled messages dropped with the queue or by a purge (DLY-12)
+	Lost    int // messages that were to arrive elsewhere and were lost with the queue (LEASE-14)
 }
 
 // Rare returns the turn's rare events, for adding.
@@ -40,6 +41,13 @@ func (n *Notices) Dropped(why store.Reason) { n.dropped[why]++ }
 func (n *Notices) Purged(messages int) {
 	if messages > 0 {
 		n.Rare().Purged += messages
+	}
+}
+
+// Lost counts messages that were to arrive elsewhere and are lost with the queue.
+func (n *Notices) Lost(messages int) {
+	if messages > 0 {
+		n.Rare().Lost += messages
 	}
 }
 
@@ -69,6 +77,10 @@ func (n *Notices) Log(log *zerolog.Logger, queue string) {
 	}
 	if r.Purged > 0 {
 		log.Info().Str("queue", queue).Int("messages", r.Purged).Msg("scheduled messages were dropped before they were due")
+	}
+	if r.Lost > 0 {
+		log.Warn().Str("queue", queue).Int("messages", r.Lost).
+			Msg("a queue has ended before its dead letters or forwarded messages had all arrived; these are lost")
 	}
 	if n := len(r.Damaged); n > 0 {
 		log.Error().Str("queue", queue).Int("messages", n).Uint64("first", r.Damaged[0]).

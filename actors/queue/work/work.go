@@ -55,6 +55,9 @@ func (p *Pending) Step(now clock.Instant) (done bool) {
 	return done
 }
 
+// Empty reports whether there is neither work nor waiting mail.
+func (p *Pending) Empty() bool { return p.work == nil && len(p.parked) == 0 }
+
 // Waits reports whether mail has to wait for the work, or for mail that waits already.
 func (p *Pending) Waits() bool { return p.work != nil || len(p.parked) > 0 && !p.resumed }
 

@@ -28,6 +28,12 @@ func (r *Rules) NoQueue(name string) error {
 	return protocol.ChannelErrorf(protocol.NotFound, "no queue '%s' in vhost '%s'", name, r.VHost)
 }
 
+// Ending returns the error for a queue that cannot be declared because an earlier one of that name is ending.
+func (r *Rules) Ending(name string) error {
+	return protocol.ChannelErrorf(protocol.ResourceLocked, "queue '%s' in vhost '%s' is ending: its name is free when all of its "+
+		"messages have been dead-lettered, or when it is deleted", name, r.VHost)
+}
+
 // NoExchange returns the error for an exchange that does not exist.
 func (r *Rules) NoExchange(name string) error {
 	return protocol.ChannelErrorf(protocol.NotFound, "no exchange '%s' in vhost '%s'", name, r.VHost)

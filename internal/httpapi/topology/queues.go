@@ -49,6 +49,9 @@ type queueItem struct {
 	Scheduled      int                 `json:"messages_scheduled"`
 	Deferred       int                 `json:"messages_deferred"`
 	Delayed        int                 `json:"messages_delayed"`
+	DeadLetters    int                 `json:"messages_dlx"`
+	Retrying       int                 `json:"messages_dlx_retrying"`
+	NextAttempt    *string             `json:"dlx_next_attempt_at"`
 	Unacked        int                 `json:"messages_unacknowledged"`
 	UnackedRate    forms.Rate          `json:"messages_unacknowledged_details"`
 	UnackedRAM     int                 `json:"messages_unacknowledged_ram"`
@@ -126,7 +129,7 @@ func queueForm(r *rest.Request, q *management.Queue) queueItem {
 		OperatorPolicy: forms.OrNull(q.Effective.OperatorPolicy), Policy: forms.OrNull(q.Effective.Policy),
 		State: q.State, Type: q.Type, VHost: q.VHost, May: mayQueue(r, q),
 		Persistent: q.Persistent, BytesStored: q.PersistentBytes,
-		TimedOut: q.TimedOut, Late: q.Late, Scheduled: q.Scheduled.Count, Deferred: q.Deferred, Delayed: q.Postponed, Sessions: q.Sessions, NextDue: forms.Optional(q.Scheduled.NextDue),
+		TimedOut: q.TimedOut, Late: q.Late, Scheduled: q.Scheduled.Count, Deferred: q.Deferred, Delayed: q.Postponed, Sessions: q.Sessions, DeadLetters: q.DeadLetters, Retrying: q.Retrying, NextAttempt: forms.Optional(q.NextAttempt), NextDue: forms.Optional(q.Scheduled.NextDue),
 		OldestUnacked: forms.Optional(q.OldestUnacked), NextExpiry: forms.Optional(q.Expiring.Next), Expiring: q.Expiring.Count, Expiries: forms.HistogramOf(q.Expiring.Within),
 		LeaseExpires: forms.Optional(q.Lease.Ends), LeaseRenewed: forms.Optional(q.Lease.Renewed), LeaseUse: forms.OrNull(q.Lease.By),
 	}

@@ -66,5 +66,8 @@ func stateKey(q *management.QueueName) rest.Key {
 	if q.Get(queuestats.Running) == 0 {
 		return rest.OfText("down")
 	}
+	if q.Ending {
+		return rest.OfText("ending")
+	}
 	return rest.OfText("running")
 }

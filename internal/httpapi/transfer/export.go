@@ -147,6 +147,9 @@ func (o *objects) fill(ctx context.Context, broker management.Broker, vhost stri
 	own := map[document.Name]bool{} // queues that are left out, and may be bound
 	for i := range queues {
 		q := &queues[i]
+		if q.Ending {
+			continue
+		}
 		if q.Exclusive || strings.HasPrefix(q.Name, "amq.") {
 			own[document.Name{VHost: q.VHost, Name: q.Name}] = true
 			continue

@@ -53,6 +53,9 @@ func presentIn(ctx context.Context, broker management.Broker, users *auth.Users)
 	queues, err := broker.Queues(ctx, "")
 	for i := range queues {
 		q := &queues[i]
+		if q.Ending { // a declaration waits for that, or is refused
+			continue
+		}
 		p.Queues[document.Name{VHost: q.VHost, Name: q.Name}] = policies.QueueDeclaration{
 			Durable: q.Durable, AutoDelete: q.AutoDelete, Exclusive: q.Exclusive, Arguments: q.Arguments,
 		}

@@ -39,7 +39,7 @@ func (k kept) of(path string) (e entity.Extra) {
 func (m *Manager) queueNames(kind entity.Kind, topic string) (names []management.QueueName) {
 	for _, q := range m.Broker.QueueNames(m.VHost) {
 		of, in, _ := entity.OfQueue(q.Name)
-		if of == kind && !q.Exclusive && !entity.IsDeadLetters(q.Name) && (kind == entity.Queue || entity.Same(in, topic)) {
+		if of == kind && !q.Exclusive && !q.Ending && !entity.IsDeadLetters(q.Name) && (kind == entity.Queue || entity.Same(in, topic)) {
 			names = append(names, q)
 		}
 	}
@@ -189,7 +189,7 @@ func (m *Manager) listTopics(ctx context.Context, wanted func(name string) bool)
 	}
 	subscriptions := map[string]int{}
 	for _, q := range m.Broker.QueueNames(m.VHost) {
-		if kind, topic, _ := entity.OfQueue(q.Name); kind == entity.Subscription && !entity.IsDeadLetters(q.Name) {
+		if kind, topic, _ := entity.OfQueue(q.Name); kind == entity.Subscription && !q.Ending && !entity.IsDeadLetters(q.Name) {
 			subscriptions[strings.ToLower(topic)]++
 		}
 	}
