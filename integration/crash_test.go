@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"math/rand/v2"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -51,8 +52,22 @@ func (o order) body() []byte {
 	return wire.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b))
 }
 
-// queue returns the queue to which it is published.
+// queue returns the queue, or the delayed exchange, to which it is published.
 func (o order) queue() string { return crashQueues[int(o.number)%len(crashQueues)] }
+
+// publish publishes the message: without a delivery mode where every message is stored.
+func (o order) publish(c *client) error {
+	m := amqp.Publishing{Body: o.body()}
+	exchange, key := "", o.queue()
+	switch key {
+	case "quorum":
+	case "later":
+		exchange, m.Headers = key, amqp.Table{"x-delay": int32(o.number % 300)}
+	default:
+		m.DeliveryMode = amqp.Persistent
+	}
+	return c.PublishWithContext(context.Background(), exchange, key, false, false, m)
+}
 
 // parseOrder parses a body; it returns false if the body is damaged.
 func parseOrder(b []byte) (order, bool) {
@@ -84,11 +99,16 @@ type ack struct {
 
 const producers = 4
 
-// crashQueues are the queues to which producers publish in turn; messages that expire in timed are dead-lettered to dead.
-var crashQueues = []string{"orders", "invoices", "timed", "dead"}
+// crashQueues are the queues to which producers publish in turn; messages that expire in timed are dead-lettered to dead, and
+// those held by the exchange later are released to the queue released.
+var crashQueues = []string{"orders", "invoices", "timed", "dead", "quorum", "later"}
+
+// crashConsumed are the queues that are consumed.
+var crashConsumed = []string{"orders", "invoices", "dead", "quorum", "released"}
 
 // TestCrash kills the broker at random moments under load and accounts for every message: confirmed messages were delivered or
-// are still queued, whole and in order, and messages whose acknowledgement was stored are not delivered again, except dead letters.
+// are still queued, whole and in order, and messages whose acknowledgement was stored are not delivered again, except dead letters
+// and released ones. Messages to a quorum queue and to a delayed exchange have no delivery mode (STORE-1).
 func TestCrash(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(loggedSeed(t), 1))
@@ -121,7 +141,7 @@ func (k *books) round(b *broker, length time.Duration) {
 		conn := b.dial()
 		working.Go(func() { k.produce(conn, p) })
 	}
-	for _, q := range []string{"orders", "invoices", "dead"} {
+	for _, q := range crashConsumed {
 		conn := b.dial()
 		working.Go(func() { k.consume(conn, q) })
 	}
@@ -136,13 +156,16 @@ func (k *books) round(b *broker, length time.Duration) {
 }
 
 func (k *books) declare(c *client) {
-	args := map[string]amqp.Table{"timed": {
-		"x-message-ttl": 150, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": "dead",
-	}}
-	for _, q := range crashQueues {
-		_, err := c.QueueDeclare(q, true, false, false, false, args[q])
+	quorum := amqp.Table{"x-queue-type": "quorum"}
+	for q, args := range map[string]amqp.Table{
+		"orders": nil, "invoices": nil, "dead": nil, "quorum": quorum, "released": quorum,
+		"timed": {"x-message-ttl": 150, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": "dead"},
+	} {
+		_, err := c.QueueDeclare(q, true, false, false, false, args)
 		c.must(err)
 	}
+	c.must(c.ExchangeDeclare("later", "x-delayed-message", true, false, false, false, amqp.Table{"x-delayed-type": "fanout"}))
+	c.must(c.QueueBind("released", "", "later", false, nil))
 }
 
 // produce publishes, with up to 200 messages unconfirmed, until the connection ends.
@@ -181,8 +204,7 @@ func (k *books) produce(c *client, p uint32) {
 		k.mu.Lock()
 		began[o] = time.Now()
 		k.mu.Unlock()
-		err := c.PublishWithContext(context.Background(), "", o.queue(), false, false,
-			amqp.Publishing{DeliveryMode: amqp.Persistent, Body: o.body()})
+		err := o.publish(c)
 		if n++; err != nil {
 			<-read
 			k.next[p] = n
@@ -230,7 +252,7 @@ func (k *books) received(d *amqp.Delivery, last map[uint32]uint32, queue string)
 	if !whole || string(d.Body) != string(o.body()) {
 		k.Errorf("a damaged message in %s: %x", queue, d.Body)
 	}
-	if before := last[o.producer]; o.number <= before && queue != "dead" {
+	if before := last[o.producer]; o.number <= before && queue != "dead" && queue != "released" {
 		k.Errorf("%s: %d of producer %d came behind %d", queue, o.number, o.producer, before)
 	}
 	last[o.producer] = o.number
@@ -238,7 +260,7 @@ func (k *books) received(d *amqp.Delivery, last map[uint32]uint32, queue string)
 	defer k.mu.Unlock()
 	if a, ok := k.acked[o]; ok {
 		k.again++
-		// A crash may create a dead letter again, because its removal from the first queue may not have been stored.
+		// A crash may create a dead letter or release a message again, because its removal may not have been stored.
 		if a.kept && a.queue == o.queue() {
 			k.Errorf("%v came again from %s, although a later message of %s was stored", o, queue, a.queue)
 		}
@@ -250,15 +272,13 @@ func (k *books) received(d *amqp.Delivery, last map[uint32]uint32, queue string)
 func (k *books) drain(b *broker) {
 	c := b.dial()
 	last := map[string]map[uint32]uint32{}
-	for _, q := range crashQueues {
-		last[q] = map[uint32]uint32{}
-	}
-	eventually(k.T, "timed to be empty", func() bool {
+	eventually(k.T, "timed and later to be empty", func() bool {
 		q, err := c.QueueDeclarePassive("timed", true, false, false, false, nil)
 		c.must(err)
-		return q.Messages == 0
+		return q.Messages == 0 && strings.Contains(b.request("GET", "/api/exchanges/%2F/later", "", 200), `"messages_delayed":0`)
 	})
-	for _, q := range []string{"orders", "invoices", "dead"} {
+	for _, q := range crashConsumed {
+		last[q] = map[uint32]uint32{}
 		for d := range c.taken(q) {
 			o := k.received(d, last[q], q)
 			if _, before := k.acked[o]; !before {

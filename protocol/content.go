@@ -54,8 +54,22 @@ type Scan struct {
 	HasTimestamp  bool
 }
 
-// Persistent reports whether the message asks to survive a restart.
-func (s *Scan) Persistent() bool { return s.DeliveryMode == 2 }
+// Persistent reports whether raw properties, which have been checked, have the delivery mode 2.
+func Persistent(raw []byte) bool {
+	if len(raw) < 2 || binary.BigEndian.Uint16(raw)&FlagDeliveryMode == 0 {
+		return false
+	}
+	flags, at, end := binary.BigEndian.Uint16(raw), uint64(2), uint64(len(raw))
+	for _, flag := range [...]uint16{FlagContentType, FlagContentEncoding} { // the properties before it
+		if flags&flag != 0 && at < end {
+			at += 1 + uint64(raw[at])
+		}
+	}
+	if flags&FlagHeaders != 0 && at+4 <= end {
+		at += 4 + uint64(binary.BigEndian.Uint32(raw[at:]))
+	}
+	return at < end && raw[at] == 2
+}
 
 // ScanProperties walks once over raw properties and allocates nothing. It checks everything, the headers included, so
 // that checked properties can be forwarded safely to consumers; invalid ones are *ConnectionError 501 (RabbitMQ answers

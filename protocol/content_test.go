@@ -67,6 +67,23 @@ func TestPropertiesOneByOne(t *testing.T) {
 	}
 }
 
+// TestPersistent: the delivery mode is found behind any properties, and before any others.
+func TestPersistent(t *testing.T) {
+	every := everyProperty
+	for flags := range 1 << 4 {
+		for mode := range uint8(4) {
+			every.Flags, every.DeliveryMode = uint16(flags)<<12|FlagPriority|FlagClusterID, mode
+			raw := every.Append(nil)
+			if got, want := Persistent(raw), flags&1 != 0 && mode == 2; got != want {
+				t.Errorf("%04x, mode %d: %v", every.Flags, mode, got)
+			}
+			for n := range raw { // never panics
+				Persistent(raw[:n])
+			}
+		}
+	}
+}
+
 func TestScanProperties(t *testing.T) {
 	got, err := ScanProperties(everyProperty.Append(nil))
 	want := Scan{
@@ -77,11 +94,8 @@ func TestScanProperties(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v", got, err)
 	}
-	if !got.Persistent() {
-		t.Error("delivery mode 2 is persistent")
-	}
 	got, err = ScanProperties([]byte{0, 0})
-	if err != nil || !reflect.DeepEqual(got, Scan{}) || got.Persistent() {
+	if err != nil || !reflect.DeepEqual(got, Scan{}) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	// TTL-5: present but empty is not the same as absent.

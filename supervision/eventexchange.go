@@ -142,6 +142,6 @@ func eventMessage(e *events.Event) message.Message {
 		Headers: e.Headers(), Timestamp: protocol.Timestamp(e.At / 1000), DeliveryMode: 2,
 	}
 	return message.Message{
-		Exchange: []byte(eventExchange), RoutingKey: []byte(e.Name), Header: p.Append(nil), TTL: message.NoTTL, Persistent: true, Owned: true,
+		Exchange: []byte(eventExchange), RoutingKey: []byte(e.Name), Header: p.Append(nil), TTL: message.NoTTL, Owned: true,
 	}
 }

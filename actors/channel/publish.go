@@ -56,7 +56,7 @@ func (s *state) check(a *assembler.Assembler, c *checked) error {
 	}
 	c.exchange = x
 	m.Exchange, m.RoutingKey, m.Header = a.Publish.Exchange, a.Publish.RoutingKey, a.Properties
-	m.TTL, m.Priority, m.Persistent = message.NoTTL, scan.Priority, scan.Persistent()
+	m.TTL, m.Priority = message.NoTTL, scan.Priority
 	if string(scan.ReplyTo) == topology.ReplyName {
 		m.Header, err = s.replies.Address(m.Header)
 	}

@@ -137,10 +137,10 @@ func TestPublish_WhatTheQueueGets(t *testing.T) {
 	batch := r.posts[0].Mail.(*mail.Enqueue)
 	m := batch.Messages[0]
 	if string(m.Exchange) != "x" || string(m.RoutingKey) != "one" || string(m.Header) != string(p.Append(nil)) || string(m.Body) != "body" ||
-		m.TTL != 60000 || m.Priority != 7 || !m.Persistent || m.Number != 0 || m.Owned || m.Overlay != nil {
+		m.TTL != 60000 || m.Priority != 7 || !m.Persistent() || m.Number != 0 || m.Owned || m.Overlay != nil {
 		t.Errorf("%+v", m)
 	}
-	if m = batch.Messages[1]; m.TTL != message.NoTTL || m.Persistent || len(m.Body) != 0 || m.Priority != 0 {
+	if m = batch.Messages[1]; m.TTL != message.NoTTL || m.Persistent() || len(m.Body) != 0 || m.Priority != 0 {
 		t.Errorf("%+v", m)
 	}
 	if batch.From != r.Self() || batch.Queue.GetId() != "q1" {

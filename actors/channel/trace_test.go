@@ -38,7 +38,7 @@ func (r *rig) copies() (keys []string, bodies []string, tables []protocol.Table)
 		for _, m := range e.Messages {
 			p, err := protocol.DecodeProperties(m.Header)
 			if err != nil || p.Flags != protocol.FlagHeaders || string(m.Exchange) != topology.TraceExchange || m.Number != 0 ||
-				m.TTL != message.NoTTL || m.Persistent {
+				m.TTL != message.NoTTL || m.Persistent() {
 				r.t.Errorf("%+v %v", m, err)
 			}
 			keys, bodies, tables = append(keys, string(m.RoutingKey)), append(bodies, string(m.Body)), append(tables, p.Headers)

@@ -20,12 +20,12 @@ func TestDL15DL17DL20Republished(t *testing.T) {
 		h.exchange(&topology.Exchange{Name: "dlx", Type: "fanout", Internal: true}, "", "", target) // the exchange may be internal (DL-14)
 		d := pendingMessage(source, "expired", "dlx", 1, 2)
 		expiring(&d.Messages[0], "60")
-		d.Messages[0].Priority, d.Messages[0].Persistent = 4, true
+		d.Messages[0].Priority = 4
 		h.send(d)
 		e := take[*mail.Enqueue](h, target)
 		m := &e.Messages[0]
 		if len(e.Messages) != 2 || string(m.Exchange) != "dlx" || string(m.RoutingKey) != "k" || m.TTL != message.NoTTL ||
-			m.Priority != 4 || !m.Persistent || !m.Owned || !m.Overlay.DropExpiration || m.Number == 0 {
+			m.Priority != 4 || !m.Persistent() || !m.Owned || !m.Overlay.DropExpiration || m.Number == 0 {
 			t.Errorf("%+v", m)
 		}
 		want := message.Death{

@@ -116,9 +116,9 @@ func pendingMessage(from *probe, reason, exchange string, first uint64, n int) *
 	return d
 }
 
-// expiring gives a message an expiration in ms.
+// expiring makes a message persistent, with an expiration in ms.
 func expiring(m *message.Message, ms string) {
-	p := protocol.Properties{Flags: protocol.FlagExpiration, Expiration: ms}
+	p := protocol.Properties{Flags: protocol.FlagExpiration | protocol.FlagDeliveryMode, Expiration: ms, DeliveryMode: 2}
 	m.Header = p.Append(nil)
 	m.TTL, _ = strconv.ParseInt(ms, 10, 64)
 }

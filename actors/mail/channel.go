@@ -20,7 +20,7 @@ type Inbound struct {
 // Range is an interval of numbers, both ends included.
 type Range struct{ First, Last uint64 }
 
-// EnqueueReply settles messages by Number: taken (and stored, if persistent in a durable queue) or refused. From a
+// EnqueueReply settles messages by Number: taken, and on disk if the queue stores them (STORE-2), or refused. From a
 // queue to the sender of an Enqueue.
 type EnqueueReply struct {
 	Queue   Address // nil if another actor answers for the queue
@@ -251,7 +251,7 @@ type QueueInfo struct {
 	Paged      int
 	PagedBytes int64
 	LastUse    int64 // wall ms, of the last mail other than a query
-	// Persistent counts persistent messages, with PersistentBytes of bodies.
+	// Persistent counts stored messages (STORE-3), with PersistentBytes of bodies.
 	Persistent      int
 	PersistentBytes int64
 	// ExclusiveTag is the tag of the exclusive consumer, ActiveTag that of the single active consumer; "" for none.

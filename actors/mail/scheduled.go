@@ -44,7 +44,7 @@ type ScheduledMessage struct {
 	Exchange      string // exchange to which it was published
 	RoutingKey    string
 	Bytes         int64 // of the body
-	Persistent    bool
+	Persistent    bool  // it is stored (STORE-3)
 	Priority      uint8 // property priority
 	// Unreadable: the content is in the journal and cannot be read at present; only Seq, Due, Enqueued and Bytes are
 	// set.

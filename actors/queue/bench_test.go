@@ -169,7 +169,7 @@ func BenchmarkPersist(b *testing.B) {
 	for i := 0; i < b.N; i += benchBatch {
 		e := fill(mail.NewEnqueue(publisher, queuePID), -1)
 		for k := range e.Messages {
-			e.Messages[k].Persistent, e.Messages[k].Number = true, n+uint64(k)+1
+			e.Messages[k].Header, e.Messages[k].Number = []byte{0x10, 0, 2}, n+uint64(k)+1
 		}
 		c.run(e)
 		c.run(&mail.Grant{Channel: ch1, Tag: "a", Messages: benchBatch, Bytes: 100 * benchBatch})

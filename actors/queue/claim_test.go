@@ -30,16 +30,19 @@ func TestClaim(t *testing.T) {
 	c.want("as it was", c.delivered("a"), "1", "3")
 }
 
-// TestClaimTransient: a claimed message is persistent only if it was published so.
+// TestClaimTransient: a claimed message has the delivery mode with which it was published, whether it is stored or was
+// only paged out.
 func TestClaimTransient(t *testing.T) {
 	for _, kind := range []store.Kind{store.Put, store.Spill} {
-		c := recovered(t, settings(), false, store.Recovered{Deadline: store.Never, TTL: -1})
-		r := c.disk.puts[1]
-		r.Kind = kind
-		c.disk.puts[1] = r
-		c.feed(&mail.Claim{Request: mail.Request{ReplyTo: ch1}, Limit: 1})
-		if got := one[*mail.ClaimReply](c).Messages; len(got) != 1 || got[0].Message.Persistent != (kind == store.Put) {
-			t.Errorf("%d: %+v", kind, got)
+		for _, mode := range []byte{1, 2} {
+			c := recovered(t, settings(), false, store.Recovered{Deadline: store.Never, TTL: -1})
+			r := c.disk.puts[1]
+			r.Kind, r.Header = kind, []byte{0x10, 0, mode}
+			c.disk.puts[1] = r
+			c.feed(&mail.Claim{Request: mail.Request{ReplyTo: ch1}, Limit: 1})
+			if got := one[*mail.ClaimReply](c).Messages; len(got) != 1 || got[0].Message.Persistent() != (mode == 2) {
+				t.Errorf("%d, mode %d: %+v", kind, mode, got)
+			}
 		}
 	}
 }

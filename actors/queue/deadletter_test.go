@@ -85,7 +85,7 @@ func TestConfirmsDoNotWaitForOthers_DL10(t *testing.T) {
 	c := newCoreOf(t, cfg)
 	c.hold = true
 	long := msg("long one", -1)
-	long.Persistent = true
+	setPersistent(&long, true)
 	c.publish(long, msg("b", -1))
 	acks, nacks := c.confirmed()
 	c.wantNumbers("acks", acks, 2)
@@ -247,14 +247,14 @@ func TestLetterKeepsTheMessage_DL18(t *testing.T) {
 	c := newCore(t, dlx)
 	overlay := (*message.Overlay)(nil).Died(message.Death{Queue: "before", Reason: "rejected"})
 	m := message.Message{
-		Exchange: []byte("x"), RoutingKey: []byte("rk"), Header: []byte{0x08, 0x00, 9}, Body: []byte("b"),
-		Overlay: overlay, TTL: 10, Priority: 9, Persistent: true,
+		Exchange: []byte("x"), RoutingKey: []byte("rk"), Header: []byte{0x18, 0x00, 2, 9}, Body: []byte("b"),
+		Overlay: overlay, TTL: 10, Priority: 9,
 	}
 	c.publish(m)
 	c.at(10)
 	d := one[*mail.DeadLetter](c).Messages[0]
 	if string(d.Exchange) != "x" || string(d.RoutingKey) != "rk" || string(d.Body) != "b" || d.Overlay != overlay ||
-		d.TTL != 10 || d.Priority != 9 || !d.Persistent || !d.Owned || string(d.Header) != string(m.Header) {
+		d.TTL != 10 || d.Priority != 9 || !d.Persistent() || !d.Owned || string(d.Header) != string(m.Header) {
 		t.Fatalf("%+v", d)
 	}
 }

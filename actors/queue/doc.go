@@ -31,7 +31,7 @@
 // A deferred message is taken but held by no consumer (deferred). With forward-to, ready messages are moved on and
 // wait among the dead letters.
 //
-// The content of a message is in memory, or paged out: in the journal only. Persistent messages of durable queues are
+// The content of a message is in memory, or paged out: in the journal only. Messages that the queue stores (STORE-1) are
 // in the journal anyway; copies of other messages are written (Spill) while memory is tight. Operations that need a
 // paged-out content wait until it is read back (paging).
 //
@@ -53,7 +53,7 @@
 // (work.go), and mail from peers waits until it ends. All deadlines are in the broker's time; dates that enter or leave
 // are shifted by the skew of the wall clock (walltime.go, ADR 19).
 //
-// A restart loses transient messages, all messages of a queue that is not durable, and the consumers of unacked
+// A restart loses messages that are not stored, and the consumers of unacked
 // deliveries, which are requeued as redelivered. Deadlines that a policy changed follow from the settings and the
 // time of each record. A panic cancels the consumers. After a failure of the journal the queue refuses messages that
 // have to be stored, continues with those it has, and drops none.

@@ -21,7 +21,7 @@ func named(body, id string, persistent bool) message.Message {
 	if id != "" {
 		m.Header = protocol.Properties{Flags: protocol.FlagMessageID, MessageID: id}.Append(nil)
 	}
-	m.Persistent = persistent
+	setPersistent(&m, persistent)
 	return m
 }
 

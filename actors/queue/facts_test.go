@@ -68,7 +68,8 @@ func TestNumberedConfirms_LOCK3(t *testing.T) {
 	all[*mail.EnqueueReply](c)
 	e := &mail.Enqueue{From: publisher, Numbered: true}
 	for i, m := range []message.Message{msg("1", -1), msg("2", -1), msg("never", 0), msg("3", -1), msg("over", -1)} {
-		m.Number, m.Persistent = uint64(10+i), i == 1
+		setPersistent(&m, i == 1)
+		m.Number = uint64(10 + i)
 		e.Messages = append(e.Messages, m)
 	}
 	c.feed(e)

@@ -274,7 +274,7 @@ func TestFailsInTheMiddle_LEASE8(t *testing.T) {
 	c := newCoreOf(t, cfg)
 	c.hold = true
 	stored := msg("m", -1)
-	stored.Persistent = true
+	setPersistent(&stored, true)
 	c.publish(stored)
 	stored.Body = []byte("n")
 	c.publish(stored)

@@ -36,14 +36,15 @@ func TestForward(t *testing.T) {
 	c.consume(ch1, "b", 0, noAck)
 	c.consume(ch2, "c", 10, limited)
 	m := msg("c", 70)
-	m.Persistent, m.Exchange, m.Overlay = true, []byte("orig"), &message.Overlay{CC: []string{"cc"}, Hops: 3}
+	setPersistent(&m, true)
+	m.Exchange, m.Overlay = []byte("orig"), &message.Overlay{CC: []string{"cc"}, Hops: 3}
 	c.publish(msg("a", -1), msg("b", 0), m)
 	if acks, _ := c.confirmed(); len(acks) != 3 {
 		t.Errorf("acks %v", acks)
 	}
 	for _, l := range all[*mail.DeadLetter](c) {
 		d := l.Messages[len(l.Messages)-1]
-		if string(d.Exchange) != "orig" || string(d.RoutingKey) != "k" || d.Overlay != m.Overlay || !d.Persistent {
+		if string(d.Exchange) != "orig" || string(d.RoutingKey) != "k" || d.Overlay != m.Overlay || !d.Persistent() {
 			t.Errorf("%+v", d)
 		}
 		c.posts = append(c.posts, mail.Post{To: deadLetterPID, Mail: l})

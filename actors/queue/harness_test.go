@@ -228,8 +228,21 @@ func msg(body string, ttl int64) message.Message {
 // persistentMsg is msg with the delivery mode persistent.
 func persistentMsg(body string, ttl int64) message.Message {
 	m := msg(body, ttl)
-	m.Persistent = true
+	setPersistent(&m, true)
 	return m
+}
+
+// setPersistent sets the delivery mode of a message.
+func setPersistent(m *message.Message, persistent bool) {
+	p, err := protocol.DecodeProperties(m.Header)
+	if err != nil {
+		panic(err)
+	}
+	if p.DeliveryMode = 1; persistent {
+		p.DeliveryMode = 2
+	}
+	p.Flags |= protocol.FlagDeliveryMode
+	m.Header = p.Append(nil)
 }
 
 // publish sends one batch, whose messages get publish numbers.

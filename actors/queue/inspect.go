@@ -96,7 +96,7 @@ func (s *state) describe(m *mail.DescribeQueue) {
 		info.Paged += x.Messages.Paged()
 		info.PagedBytes += x.Messages.PagedBytes()
 	}
-	info.Persistent, info.PersistentBytes = s.Backlog.Persistent()
+	info.Persistent, info.PersistentBytes = s.Backlog.Stored()
 	info.Expiring, info.Lease = expiring(s), leased(s)
 	if since, is := s.consumers.Oldest(); is {
 		info.OldestUnacked = int64(since)*1000 + s.Skew

@@ -157,11 +157,12 @@ func (m *model) publish() {
 		own := []int64{-1, -1, 0, 1, m.r.Int64N(100), m.r.Int64N(20)}[m.r.IntN(6)]
 		m.published++
 		x := msg(strconv.Itoa(m.published), own)
-		x.Priority, x.Persistent, x.Owned = uint8(m.r.IntN(6)), m.r.IntN(2) == 0, m.r.IntN(2) == 0
+		setPersistent(&x, m.r.IntN(2) == 0)
+		x.Priority, x.Owned = uint8(m.r.IntN(6)), m.r.IntN(2) == 0
 		batch[i] = x
 		e := &entry{
 			body: string(x.Body), order: m.published, priority: m.Settings.PriorityOf(x.Priority),
-			deadline: store.Never, persistent: x.Persistent,
+			deadline: store.Never, persistent: x.Persistent(),
 		}
 		m.all[e.body] = e
 		ttl := own

@@ -18,7 +18,7 @@ import (
 func TestRestart_DLY14(t *testing.T) {
 	c := durableCore(t, delaying)
 	lost := heldBack("lost", 1000)
-	lost.Persistent = false
+	setPersistent(&lost, false)
 	c.publish(lost, heldBack("released", 200), withTTL(heldBack("mortal", 200), 5000), heldBack("waits", 9000), heldBack("moved", 50_000))
 	c.rescheduled(0, "id moved", 8000)
 	c.at(100)
@@ -217,7 +217,7 @@ func TestPressed_DLY14(t *testing.T) {
 	c.pressed = func() bool { return tight }
 	transient := func(body string) message.Message {
 		m := heldBack(body, 1000)
-		m.Persistent = false
+		setPersistent(&m, false)
 		return m
 	}
 	c.publish(heldBack("a", 1000), transient("b"))

@@ -26,7 +26,7 @@ func (c *core) trust(ttl int64, bodies ...string) {
 	batch := make([]message.Message, len(bodies))
 	for i, b := range bodies {
 		batch[i] = msg(b, ttl)
-		batch[i].Persistent = true
+		setPersistent(&batch[i], true)
 	}
 	c.publish(batch...)
 }
@@ -199,7 +199,9 @@ func TestMemoryIsBounded(t *testing.T) {
 			for range 20_000 / 50 {
 				var batch []message.Message
 				for range 50 {
-					batch = append(batch, message.Message{Header: []byte{0, 0}, Body: body, TTL: -1, Persistent: persistent})
+					m := message.Message{Header: []byte{0, 0}, Body: body, TTL: -1}
+					setPersistent(&m, persistent)
+					batch = append(batch, m)
 				}
 				c.OverLimit = c.Backlog.Contents() > 4<<20
 				c.publish(batch...)
@@ -272,7 +274,8 @@ func TestCreditUntilItIsStored(t *testing.T) {
 	gate := message.NewGate(1000)
 	publish := func(persistent bool) {
 		m := msg("m", -1)
-		m.Persistent, m.Owned = persistent, false
+		setPersistent(&m, persistent)
+		m.Owned = false
 		c.feed(&mail.Enqueue{From: publisher, Messages: []message.Message{m}, Chunk: gate.NewChunk(500)})
 	}
 	publish(false)

@@ -42,7 +42,7 @@ func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
 			times = reader.Times(m, now)
 		}
 		switch {
-		case s.Journal.Err() != nil && s.Journal.Keeps(m.Persistent):
+		case s.Journal.Err() != nil && s.Journal.Stores(m):
 			noteReply(&refused, s, e, m.Number, before)
 			continue
 		case times.Due.At > now.Floor():
@@ -58,13 +58,13 @@ func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
 			}
 			noteReply(&refused, s, e, m.Number, before)
 			continue
-		case s.accept(m, times, e.Chunk, now) || id != 0 && s.Journal.Keeps(m.Persistent): // its id was written
+		case s.accept(m, times, e.Chunk, now) || id != 0 && s.Journal.Stores(m): // its id was written
 			noteReply(&stored, s, e, m.Number, before)
 		default:
 			noteReply(&taken, s, e, m.Number, before)
 		}
 		if id != 0 {
-			messages.Remember(&s.Set, id, m.Persistent, now)
+			messages.Remember(&s.Set, id, m, now)
 		}
 	}
 	holdCredit(s, e, now)
@@ -179,7 +179,7 @@ func (s *state) accept(m *message.Message, times content.Times, chunk *message.C
 	switch {
 	case s.Settings.HasForward && !over && s.phase == live && s.CanForward(m):
 		s.Forward(s.Keep(m, deadline, now), late)
-		return s.Journal.Keeps(m.Persistent)
+		return s.Journal.Stores(m)
 	case over || s.Backlog.Ready() > 0 || c == nil:
 		if late && !s.ShouldDeadLetter(store.Expired) {
 			s.Notices.Dropped(store.Expired)
@@ -190,12 +190,12 @@ func (s *state) accept(m *message.Message, times content.Times, chunk *message.C
 		return false
 	default:
 		s.deliver(c, s.Keep(m, deadline, now), now)
-		return s.Journal.Keeps(m.Persistent)
+		return s.Journal.Stores(m)
 	}
 	if h := s.Keep(m, deadline, now); late {
 		s.EndReady(h, store.Expired)
 	} else {
 		s.Wait(h)
 	}
-	return s.Journal.Keeps(m.Persistent)
+	return s.Journal.Stores(m)
 }

@@ -37,7 +37,7 @@ func TestSpilledForNothing(t *testing.T) {
 func TestReleasedBeforeWritten_DLY9(t *testing.T) {
 	c := durableCore(t, delaying)
 	a := heldBack("a", 1000)
-	a.Persistent = false
+	setPersistent(&a, false)
 	c.publish(a)
 	c.hold, c.pressed = true, func() bool { return true }
 	c.publish(heldBack("b", 10)) // a is written after b

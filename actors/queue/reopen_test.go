@@ -50,7 +50,7 @@ func (r *rig) survivors() map[uint64]survivor {
 		})
 		s.Backlog.Sweep(1, 1<<30, func(h uint32) {
 			e := s.Backlog.Entry(h)
-			if !e.Persistent {
+			if !e.Stored {
 				return
 			}
 			enqueued, ttl := s.Backlog.Times(h)
@@ -92,7 +92,8 @@ func entrusted(n uint64, rng *rand.Rand) message.Message {
 	m := numbered(n, []int64{-1, 1 + rng.Int64N(500), 3600_000 + rng.Int64N(1000)}[rng.IntN(3)])
 	m.Body = fmt.Appendf(nil, "%d%*s", n, rng.IntN(300), "")
 	m.RoutingKey = fmt.Appendf(nil, "key %d", n)
-	m.Persistent, m.Priority = rng.IntN(4) > 0, uint8(rng.IntN(3))
+	setPersistent(&m, rng.IntN(4) > 0)
+	m.Priority = uint8(rng.IntN(3))
 	if n%3 == 0 {
 		m.Overlay = &message.Overlay{CC: []string{strconv.FormatUint(n, 10)}}
 	}
@@ -293,7 +294,7 @@ func TestFailingJournal_LEASE8(t *testing.T) {
 			rng := rand.New(rand.NewPCG(rand.Uint64(), 0))
 			for n := range uint64(200) {
 				m := numbered(n+1, -1)
-				m.Persistent = n%5 > 0
+				setPersistent(&m, n%5 > 0)
 				r.send(batch(r.channel, m))
 				time.Sleep(time.Duration(rng.IntN(3000)) * time.Microsecond)
 			}
@@ -351,7 +352,7 @@ func replayOver(r *rig, failing bool) {
 	request := mail.Request{ReplyTo: r.channel.pid}
 	for i := uint64(1); i <= n; i++ {
 		m := numbered(i, []int64{-1, 1 + rand.Int64N(50), 3600_000 + rand.Int64N(1000)}[i%3])
-		m.Persistent = i%4 != 0
+		setPersistent(&m, i%4 != 0)
 		r.send(batch(r.channel, m))
 		if i%5 == 0 && !failing {
 			r.send(&mail.Get{Request: request, Channel: r.channel.pid, NoAck: i%2 == 0})

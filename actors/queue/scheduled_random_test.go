@@ -112,9 +112,9 @@ func (m *mover) publishSome() {
 		body := fmt.Sprint("m", m.n)
 		delay, ttl := []int64{0, 1, 30, 300, 3000}[m.rng.IntN(5)], []int64{-1, 0, 5, 50, 2000}[m.rng.IntN(5)]
 		x := withTTL(heldBack(body, delay), ttl)
-		x.Persistent = m.rng.IntN(4) > 0
+		setPersistent(&x, m.rng.IntN(4) > 0)
 		m.n++
-		m.release[body], m.own[body], m.kept[body] = m.ms()+delay, ttl, x.Persistent
+		m.release[body], m.own[body], m.kept[body] = m.ms()+delay, ttl, x.Persistent()
 		m.numbers[m.number+uint64(len(batch))+1] = body
 		batch = append(batch, x)
 	}

@@ -33,8 +33,8 @@ func titled(body string, headers ...any) message.Message {
 		table = append(table, protocol.Field{Key: headers[i].(string), Value: headers[i+1]})
 	}
 	m := msg(body, message.NoTTL)
-	m.Persistent = true
 	m.Header = protocol.Properties{Flags: protocol.FlagHeaders | protocol.FlagMessageID, Headers: table, MessageID: "id " + body}.Append(nil)
+	setPersistent(&m, true)
 	return m
 }
 

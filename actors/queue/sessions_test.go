@@ -31,7 +31,7 @@ func newSessions(t *testing.T, change ...func(*policies.QueueSettings)) *core {
 func ofSession(session, body string) message.Message {
 	m := msg(body, message.NoTTL)
 	m.Header = protocol.Properties{Flags: protocol.FlagAppID, AppID: session}.Append(nil)
-	m.Persistent = true
+	setPersistent(&m, true)
 	return m
 }
 

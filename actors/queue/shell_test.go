@@ -309,7 +309,7 @@ func TestFarewellForgotten_LEASE8(t *testing.T) {
 		const n = 4000
 		for i := uint64(1); i <= n; i++ {
 			m := numbered(i, -1)
-			m.Persistent = i%2 == 0
+			setPersistent(&m, i%2 == 0)
 			r.send(batch(r.channel, m))
 			if i%20 == 0 {
 				time.Sleep(time.Millisecond)
@@ -439,7 +439,7 @@ func panicOver(r *rig, name string) {
 	request := mail.Request{ReplyTo: r.channel.pid}
 	r.settled(&mail.Consume{Request: request, Channel: r.channel.pid, Tag: "x", Prefetch: 1})
 	stored := numbered(1, -1)
-	stored.Persistent = true
+	setPersistent(&stored, true)
 	r.settled(batch(r.channel, stored, numbered(2, -1)))
 	flood := batch(r.channel, slices.Repeat([]message.Message{numbered(0, -1)}, 40)...) // its credit is held back
 	third, fourth := batch(r.channel, numbered(3, -1)), batch(r.channel, numbered(4, -1))
@@ -509,7 +509,7 @@ func TestStop(t *testing.T) {
 		r.options.Delay = time.Hour
 	}, func(r *rig) {
 		m := numbered(1, -1)
-		m.Persistent = true
+		setPersistent(&m, true)
 		r.settled(batch(r.channel, m))
 		_ = r.system.Root.StopFuture(r.vhost.pid).Wait()
 		synctest.Wait()
@@ -558,7 +558,7 @@ func (r *rig) live() map[uint64]int64 {
 	live := map[uint64]int64{}
 	r.look(func(s *state) {
 		s.Backlog.Sweep(1, 1<<30, func(h uint32) {
-			if e := s.Backlog.Entry(h); e.Persistent {
+			if e := s.Backlog.Entry(h); e.Stored {
 				live[e.Seq] = e.Deadline
 			}
 		})

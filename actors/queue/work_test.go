@@ -26,7 +26,8 @@ func crowd(t *testing.T, change ...func(*policies.QueueSettings)) *core {
 	var batch []message.Message
 	for n := range many {
 		m := msg(fmt.Sprint(n), message.NoTTL)
-		m.Priority, m.Persistent = uint8(n%10), n%3 > 0
+		setPersistent(&m, n%3 > 0)
+		m.Priority = uint8(n % 10)
 		batch = append(batch, m)
 	}
 	c.publish(batch...)
@@ -258,7 +259,8 @@ func TestPurgeRecords(t *testing.T) {
 	var batch []message.Message
 	for n := range many {
 		m := msg(fmt.Sprint(n), message.NoTTL)
-		m.Priority, m.Persistent = uint8(n%10), true
+		setPersistent(&m, true)
+		m.Priority = uint8(n % 10)
 		batch = append(batch, m)
 	}
 	c.publish(batch...)
@@ -380,7 +382,7 @@ func TestWorkRandom(t *testing.T) {
 		}
 		persistent := 0
 		c.Backlog.Sweep(1, 1<<30, func(h uint32) {
-			if c.Backlog.Entry(h).Persistent {
+			if c.Backlog.Entry(h).Stored {
 				persistent++
 			}
 		})

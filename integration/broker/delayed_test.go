@@ -300,7 +300,7 @@ func TestDLY5Restart(t *testing.T) {
 			t.Errorf("%+v", d)
 		}
 		b.AdvanceTo(40*24*time.Hour - ms)
-		expectDrained(b, ch, "q", "")
+		expectDrained(b, ch, "q", "transient") // all are stored (STORE-1)
 		b.Advance(time.Second)
 		expectDrained(b, ch, "q", "due")
 		expectHeld(b, "x", 0)

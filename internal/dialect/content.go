@@ -15,17 +15,16 @@ import (
 
 // Content is an AMQP 1.0 message in the broker's form.
 type Content struct {
-	Header     []byte // property list, with the original
-	Headers    []byte // the table in it
-	Body       []byte // may alias the encoded message
-	CC         []string
-	BadCC      *amqp10.Error // set if the annotation x-cc is not a list of routing keys
-	UserID     []byte
-	HasUserID  bool
-	To         string // address, "" when absent
-	TTL        int64  // ms, -1 for none
-	Priority   uint8
-	Persistent bool
+	Header    []byte // property list, with the original
+	Headers   []byte // the table in it
+	Body      []byte // may alias the encoded message
+	CC        []string
+	BadCC     *amqp10.Error // set if the annotation x-cc is not a list of routing keys
+	UserID    []byte
+	HasUserID bool
+	To        string // address, "" when absent
+	TTL       int64  // ms, -1 for none
+	Priority  uint8
 }
 
 // scheduled is the annotation by which clients of Azure Service Bus schedule a message, and deliverAt the broker's
@@ -53,7 +52,7 @@ func read(encoded []byte, s *amqp10.Sections, entity bool) (c Content, err error
 	if at, ok := s.MessageAnnotations.Lookup(scheduled).Timestamp(); ok && entity {
 		p.Headers, p.Flags = p.Headers.Set(deliverAt, int64(at)), p.Flags|protocol.FlagHeaders
 	}
-	c.Body, c.Priority, c.Persistent, c.TTL = body, p.Priority, p.DeliveryMode == 2, -1
+	c.Body, c.Priority, c.TTL = body, p.Priority, -1
 	c.To, c.UserID, c.HasUserID = string(from.To), from.UserID, from.UserID != nil
 	if p.Has(protocol.FlagExpiration) {
 		c.TTL, _ = strconv.ParseInt(p.Expiration, 10, 64) // a uint32

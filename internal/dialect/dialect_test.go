@@ -46,7 +46,7 @@ func TestBareMessage(t *testing.T) {
 	} {
 		sent := append(amqp10.AppendComposite(nil, &amqp10.Header{Durable: true, TTL: amqp10.Some[uint32](5)}), bare...)
 		c, err := dialect.Read(sent, false)
-		if err != nil || c.TTL != 5 || c.To != "/queues/q" || !c.Persistent {
+		if err != nil || c.TTL != 5 || c.To != "/queues/q" || !protocol.Persistent(c.Header) {
 			t.Fatalf("%s: %+v, %v", name, c, err)
 		}
 		m := &message.Message{RoutingKey: []byte("q"), Header: c.Header, Body: c.Body}
@@ -82,7 +82,7 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%x: %v", append(once, body...), err)
 		}
-		if string(again.Body) != string(c.Body) || again.TTL != c.TTL || again.Persistent != c.Persistent || again.To != c.To {
+		if string(again.Body) != string(c.Body) || again.TTL != c.TTL || protocol.Persistent(again.Header) != protocol.Persistent(c.Header) || again.To != c.To {
 			t.Errorf("%+v\n%+v", c, again)
 		}
 	})

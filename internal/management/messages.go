@@ -129,7 +129,7 @@ type Scheduled struct {
 	Due, Enqueued                   int64 // wall ms
 	MessageID, Exchange, RoutingKey string
 	Bytes                           int64
-	Persistent                      bool
+	Persistent                      bool // it is stored (STORE-3)
 	Priority                        uint8
 	Unreadable                      bool
 }

@@ -52,7 +52,7 @@ type Queue struct {
 	// Paged messages, with bodies of PagedBytes, have their contents on disk alone.
 	Paged      int
 	PagedBytes int64
-	// Persistent messages, with bodies of PersistentBytes.
+	// Persistent counts stored messages (STORE-3), with bodies of PersistentBytes.
 	Persistent      int
 	PersistentBytes int64
 	// ExclusiveTag is that of the exclusive consumer, ActiveTag that of the single active one, or "" if there is none.

@@ -1,5 +1,7 @@
 package message
 
+import "candlemark/protocol"
+
 // Message is one AMQP content with the arguments of its method. Its slices alias the read chunk it arrived in unless
 // Owned is set; they are never written to.
 type Message struct {
@@ -15,8 +17,6 @@ type Message struct {
 	// (TTL-5, TTL-9).
 	TTL      int64
 	Priority uint8 // priority property, 0 without one
-	// Persistent is delivery-mode 2.
-	Persistent bool
 	// Owned reports whether the slices do not alias a read chunk: a queue may keep them instead of copying (PRO-11).
 	Owned bool
 	// Share counts the memory of a content above ShareFrom for all its holders; nil for a content not yet held or sent
@@ -30,6 +30,9 @@ const MaxHeader = 120 << 10
 
 // NoTTL is the TTL of a message without expiration property.
 const NoTTL = -1
+
+// Persistent reports whether the delivery-mode is 2.
+func (m *Message) Persistent() bool { return protocol.Persistent(m.Header) }
 
 // Size returns the bytes of content that the message adds to a queue.
 func (m *Message) Size() int {

@@ -16,7 +16,7 @@ const (
 	Unacked                // unacked messages
 	ReadyBytes             // bytes of bodies
 	UnackedBytes           // bytes of bodies
-	Persistent             // persistent messages, ready and unacked
+	Persistent             // stored messages (STORE-3), ready and unacked
 	PersistentBytes        // bytes of bodies
 	Memory                 // bytes of memory held by messages
 	Scheduled              // scheduled messages that are not yet due

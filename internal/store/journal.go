@@ -21,7 +21,7 @@ type Kind uint8
 const (
 	// Put: a message was taken in. It has one sequence number.
 	Put Kind = iota + 1
-	// Spill: a transient message was moved from memory to the journal. It is read back like a Put, and a restart
+	// Spill: a message that is not to survive a restart was moved from memory to the journal. It is read back like a Put, and a restart
 	// forgets it.
 	Spill
 	// Delivered: messages went to consumers and are not settled. They come back with the redelivered flag.

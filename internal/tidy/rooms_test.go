@@ -227,7 +227,7 @@ var rooms = map[string][]string{
 	"actors/queue/flowcontrol": {"actors/mail", "internal/message"},
 	"actors/queue/lease":       {},
 	"actors/queue/paging":      {"actors/mail", "actors/queue/backlog", "actors/queue/content", "actors/queue/records", "actors/queue/schedule", "internal/clock", "internal/store"},
-	"actors/queue/records":     {"actors/mail", "actors/queue/backlog", "actors/queue/content", "internal/clock", "internal/message", "internal/store"},
+	"actors/queue/records":     {"policies", "actors/mail", "actors/queue/backlog", "actors/queue/content", "internal/clock", "internal/message", "internal/store", "internal/topology"},
 	"actors/queue/wheel":       {},
 }
 

@@ -28,8 +28,8 @@ type Backlog struct {
 	kept kept
 	rare *rareParts // nil if there are none
 
-	count, ready, paged, persistent                uint32 // limited by the number of handles
-	bytes, readyBytes, pagedBytes, persistentBytes int64
+	count, ready, paged, stored                uint32 // limited by the number of handles
+	bytes, readyBytes, pagedBytes, storedBytes int64
 }
 
 // Push appends r to the ready messages of its priority, and returns its handle. Slices are copied unless r is Shared.
@@ -41,13 +41,13 @@ func (b *Backlog) Push(r *Record) Handle {
 		Seq:           r.Seq,
 		DeliveryCount: r.DeliveryCount,
 		Redelivered:   r.Redelivered,
-		Persistent:    r.Persistent,
+		Stored:        r.Stored,
 		body:          uint32(len(r.Body)),
 	}
 	b.fill(h, e, r)
 	b.count++
 	b.bytes += int64(len(r.Body))
-	countPersistent(b, e, 1)
+	countStored(b, e, 1)
 	b.markReady(h, e)
 	return h
 }
@@ -120,7 +120,7 @@ func (b *Backlog) Remove(h Handle) {
 	}
 	b.count--
 	b.bytes -= int64(e.body)
-	countPersistent(b, e, -1)
+	countStored(b, e, -1)
 	seg.used &^= bit(h)
 	if seg.paged&bit(h) != 0 {
 		seg.paged &^= bit(h)
@@ -153,7 +153,7 @@ func (b *Backlog) Get(h Handle, r *Record) {
 	}
 	e := &seg.entries[h&segmentMask]
 	r.Deadline, r.Seq, r.DeliveryCount = e.Deadline, e.Seq, e.DeliveryCount
-	r.Priority, r.Redelivered, r.Persistent = seg.priority, e.Redelivered, e.Persistent
+	r.Priority, r.Redelivered, r.Stored = seg.priority, e.Redelivered, e.Stored
 	r.Released = e.Marks&Released != 0
 	if e.flags&flagKept != 0 {
 		b.kept.get(e.block, r)
@@ -191,25 +191,25 @@ func (b *Backlog) Len() int { return int(b.count) }
 // Ready returns the number of ready messages.
 func (b *Backlog) Ready() int { return int(b.ready) }
 
-// countPersistent adds n, 1 or -1, to the count of persistent messages if e is persistent.
-func countPersistent(b *Backlog, e *Entry, n int) {
-	if e.Persistent {
-		b.persistent = uint32(int(b.persistent) + n)
-		b.persistentBytes += int64(n) * int64(e.body)
+// countStored adds n, 1 or -1, to the count of stored messages if e is stored.
+func countStored(b *Backlog, e *Entry, n int) {
+	if e.Stored {
+		b.stored = uint32(int(b.stored) + n)
+		b.storedBytes += int64(n) * int64(e.body)
 	}
 }
 
-// SetPersistent changes whether a message is persistent.
-func (b *Backlog) SetPersistent(h Handle, persistent bool) {
+// SetStored changes whether a message survives a restart.
+func (b *Backlog) SetStored(h Handle, stored bool) {
 	e := b.Entry(h)
-	countPersistent(b, e, -1)
-	e.Persistent = persistent
-	countPersistent(b, e, 1)
+	countStored(b, e, -1)
+	e.Stored = stored
+	countStored(b, e, 1)
 }
 
-// Persistent returns the number of persistent messages, and the size of their bodies.
-func (b *Backlog) Persistent() (messages int, bytes int64) {
-	return int(b.persistent), b.persistentBytes
+// Stored returns the number of messages that survive a restart, and the size of their bodies.
+func (b *Backlog) Stored() (messages int, bytes int64) {
+	return int(b.stored), b.storedBytes
 }
 
 // Bytes returns the total length of the bodies, ready and taken.

@@ -239,7 +239,7 @@ func randomRecord(rng *rand.Rand, priorities int) Record {
 		Priority:   uint8(rng.IntN(priorities)),
 
 		DeliveryCount: rng.Uint32N(5),
-		Redelivered:   rng.IntN(2) == 0, Persistent: rng.IntN(2) == 0,
+		Redelivered:   rng.IntN(2) == 0, Stored: rng.IntN(2) == 0,
 		Shared: rng.IntN(4) == 0,
 	}
 	if rng.IntN(8) == 0 {

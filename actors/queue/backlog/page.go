@@ -47,12 +47,12 @@ func (b *Backlog) PushPaged(r *Record, body uint32, place uint64) Handle {
 	e := b.Entry(h)
 	*e = Entry{
 		Deadline: r.Deadline, Seq: r.Seq, DeliveryCount: r.DeliveryCount,
-		Redelivered: r.Redelivered, Persistent: r.Persistent, body: body,
+		Redelivered: r.Redelivered, Stored: r.Stored, body: body,
 	}
 	b.SetPlace(h, place)
 	b.count++
 	b.bytes += int64(body)
-	countPersistent(b, e, 1)
+	countStored(b, e, 1)
 	b.unload(h, e, r.Enqueued, r.TTL)
 	b.markReady(h, e)
 	return h

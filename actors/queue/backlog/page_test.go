@@ -8,7 +8,7 @@ import (
 
 // paged returns a message whose content is in the journal.
 func paged(seq uint64) *Record {
-	return &Record{Deadline: math.MaxInt64, TTL: NoTTL, Enqueued: 1_800_000_000_000, Seq: seq, Persistent: true}
+	return &Record{Deadline: math.MaxInt64, TTL: NoTTL, Enqueued: 1_800_000_000_000, Seq: seq, Stored: true}
 }
 
 // inUse returns the heap growth caused by f.
@@ -125,23 +125,23 @@ func TestPageOutOfSurvivors(t *testing.T) {
 	}
 }
 
-// TestPersistentCounts: persistent messages are counted whether their content is in memory or not, even if they become persistent
+// TestStoredCounts: stored messages are counted whether their content is in memory or not, even if they become stored
 // later.
-func TestPersistentCounts(t *testing.T) {
+func TestStoredCounts(t *testing.T) {
 	var b Backlog
 	want := func(messages int, bytes int64) {
 		t.Helper()
-		if n, size := b.Persistent(); n != messages || size != bytes {
+		if n, size := b.Stored(); n != messages || size != bytes {
 			t.Errorf("%d messages with %d bytes, want %d with %d", n, size, messages, bytes)
 		}
 	}
-	first := b.Push(&Record{Body: []byte("12345"), Persistent: true})
+	first := b.Push(&Record{Body: []byte("12345"), Stored: true})
 	second := b.Push(&Record{Body: []byte("123")})
-	third := b.PushPaged(&Record{Persistent: true}, 7, 1)
+	third := b.PushPaged(&Record{Stored: true}, 7, 1)
 	want(2, 12)
-	b.SetPersistent(third, false)
-	b.SetPersistent(second, true)
-	b.SetPersistent(second, true)
+	b.SetStored(third, false)
+	b.SetStored(second, true)
+	b.SetStored(second, true)
 	want(2, 8)
 	b.SetPlace(first, 2)
 	b.PageOut(first)

@@ -31,8 +31,8 @@ type Record struct {
 	DeliveryCount uint32
 	// Priority is its effective priority, 0 in a queue without priorities.
 	Priority uint8
-	// Redelivered and Persistent are set by the caller; the latter is changed by SetPersistent.
-	Redelivered, Persistent bool
+	// Redelivered and Stored are set by the caller; Stored, for a message that survives a restart, is changed by SetStored.
+	Redelivered, Stored bool
 	// Released is set by Get for a message with the mark Released; Push ignores it.
 	Released bool
 	// Shared: the slices are immutable and not pooled, so Push may keep them without copying (PRO-11).
@@ -52,8 +52,8 @@ type Entry struct {
 	Seq uint64
 	// DeliveryCount is the number of deliveries that were requeued.
 	DeliveryCount uint32
-	// Redelivered and Persistent are set by the caller.
-	Redelivered, Persistent bool
+	// Redelivered and Stored are set by the caller.
+	Redelivered, Stored bool
 	// Marks are set by the caller.
 	Marks Marks
 
@@ -73,8 +73,8 @@ type Entry struct {
 type Marks uint8
 
 const (
-	// Stored: the journal has it, or is about to.
-	Stored Marks = 1 << iota
+	// Written: the journal has it, or is about to.
+	Written Marks = 1 << iota
 	// Loading: it is being read back.
 	Loading
 	// Damaged: it cannot be read back.

@@ -23,7 +23,7 @@ func (b *Backlog) squeeze() {
 	for at := 0; at < len(data) && b.slab.blocks[id].live > 0; {
 		h := binary.LittleEndian.Uint32(data[at:])
 		size := int(binary.LittleEndian.Uint16(data[at+4:]))
-		if e := b.stored(h); e != nil && e.flags&flagKept == 0 && e.block == id && int(e.offset) == at {
+		if e := b.present(h); e != nil && e.flags&flagKept == 0 && e.block == id && int(e.offset) == at {
 			e.block, e.offset = b.slab.copy(data[at : at+size])
 			b.slab.release(id, size)
 		}
@@ -31,8 +31,8 @@ func (b *Backlog) squeeze() {
 	}
 }
 
-// stored returns the entry of h, nil if h is not in use or is paged out.
-func (b *Backlog) stored(h Handle) *Entry {
+// present returns the entry of h, nil if h is not in use or is paged out.
+func (b *Backlog) present(h Handle) *Entry {
 	s := int(h >> segmentBits)
 	if s >= len(b.segments) {
 		return nil

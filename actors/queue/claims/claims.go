@@ -75,7 +75,7 @@ func (c *Claim) show(b *backlog.Backlog, h backlog.Handle, at int) {
 	shown := mail.ClaimedMessage{}
 	if b.IsPaged(h) {
 		_, ttl := b.Times(h)
-		shown.Message.TTL, shown.Message.Priority, shown.Message.Persistent = ttl, b.Priority(h), b.Entry(h).Persistent
+		shown.Message.TTL, shown.Message.Priority = ttl, b.Priority(h)
 		c.Want = append(c.Want, store.Ref{Seq: b.Seq(h), At: store.Position(b.Place(h))})
 		c.missing = append(c.missing, at)
 	} else {
@@ -109,7 +109,7 @@ func (c *Claim) Found(contents []store.Content) {
 			m.Unreadable = true
 			continue
 		}
-		r.TTL, r.Priority, r.Persistent = m.Message.TTL, m.Message.Priority, contents[i].Record.Kind == store.Put
+		r.TTL, r.Priority = m.Message.TTL, m.Message.Priority
 		r.Released = contents[i].Record.Due != 0
 		m.Message = content.Message(&r)
 	}

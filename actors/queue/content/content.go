@@ -12,18 +12,18 @@ import (
 const largeBody = 8 << 10
 
 // Keep fills a zero record of the backlog with a message that was enqueued at now and expires at deadline, both wall
-// ms. priority is its priority in the queue.
-func Keep(r *backlog.Record, m *message.Message, seq uint64, deadline, now int64, priority uint8) {
+// ms. priority is its priority in the queue; stored: it survives a restart.
+func Keep(r *backlog.Record, m *message.Message, seq uint64, deadline, now int64, priority uint8, stored bool) {
 	r.Exchange, r.RoutingKey, r.Header, r.Body, r.Overlay = m.Exchange, m.RoutingKey, m.Header, m.Body, m.Overlay
 	r.Deadline, r.TTL, r.Enqueued, r.Priority = deadline, m.TTL, now, priority
-	r.Persistent, r.Seq, r.Shared, r.Share = m.Persistent, seq, m.Owned, m.Share
+	r.Stored, r.Seq, r.Shared, r.Share = stored, seq, m.Owned, m.Share
 }
 
 // Recovered returns the backlog's record of a message from the journal. priority is its priority in the queue.
 func Recovered(m *store.Recovered, priority uint8) backlog.Record {
 	return backlog.Record{
 		Deadline: m.Deadline, TTL: m.TTL, Enqueued: m.Time, Seq: m.Seq, DeliveryCount: m.Deliveries,
-		Priority: priority, Redelivered: m.Redelivered, Persistent: true,
+		Priority: priority, Redelivered: m.Redelivered, Stored: true,
 	}
 }
 
@@ -37,7 +37,7 @@ func Message(r *backlog.Record) (m message.Message) {
 // show is Message into a zero message.
 func show(m *message.Message, r *backlog.Record) {
 	m.Exchange, m.RoutingKey, m.Header, m.Body, m.Overlay = r.Exchange, r.RoutingKey, r.Header, r.Body, Overlay(r)
-	m.TTL, m.Priority, m.Persistent, m.Owned, m.Share = r.TTL, r.Priority, r.Persistent, true, r.Share
+	m.TTL, m.Priority, m.Owned, m.Share = r.TTL, r.Priority, true, r.Share
 }
 
 // Overlay returns the headers that the broker adds to a stored message, nil for none.
@@ -64,7 +64,7 @@ func PageIn(b *backlog.Backlog, h backlog.Handle, r *store.Record) bool {
 		return false
 	}
 	b.PageIn(h, &content)
-	b.SetPersistent(h, r.Kind == store.Put)
+	b.SetStored(h, r.Kind == store.Put)
 	return true
 }
 

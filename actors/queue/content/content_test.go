@@ -66,9 +66,9 @@ func TestTimes(t *testing.T) {
 
 // TestThereAndBack: a content paged out and read again equals the published one; other content is refused.
 func TestThereAndBack(t *testing.T) {
-	m := message.Message{Exchange: []byte("x"), RoutingKey: []byte("k"), Header: header(nil), Body: []byte("body"), TTL: 5, Priority: 9, Persistent: true}
+	m := message.Message{Exchange: []byte("x"), RoutingKey: []byte("k"), Header: header(nil), Body: []byte("body"), TTL: 5, Priority: 9}
 	var kept backlog.Record
-	Keep(&kept, &m, 3, store.Never, start, 4)
+	Keep(&kept, &m, 3, store.Never, start, 4, true)
 	b := &backlog.Backlog{}
 	h := b.PushPaged(&kept, uint32(len(m.Body)), 1)
 	stored := store.Record{Kind: store.Put, Exchange: m.Exchange, RoutingKey: m.RoutingKey, Header: m.Header, Body: m.Body}

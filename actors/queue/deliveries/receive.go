@@ -92,7 +92,7 @@ func (x *receiving) delivery(h backlog.Handle, r *backlog.Record) mail.Delivery 
 	e := set.Backlog.Entry(h)
 	r.Seq, r.Deadline, r.DeliveryCount, r.Redelivered = e.Seq, e.Deadline, e.DeliveryCount, e.Redelivered
 	r.Enqueued, r.TTL = set.Backlog.Times(h)
-	r.Priority, r.Persistent = set.Backlog.Priority(h), e.Persistent
+	r.Priority = set.Backlog.Priority(h)
 	var delivery mail.Delivery
 	set.Style().Deliver(&delivery, r)
 	delivery.Facts = set.Style().Facts(r)
@@ -109,7 +109,7 @@ func (x *receiving) found(contents []store.Content, now clock.Instant) {
 			x.putBack(delivery, now)
 			continue
 		}
-		x.Messages.Backlog.SetPersistent(h, c.Record.Kind == store.Put)
+		x.Messages.Backlog.SetStored(h, c.Record.Kind == store.Put)
 		r.Released = c.Record.Due != 0
 		delivery.Message = x.delivery(h, &r).Message
 		if x.asked.NoAck {

@@ -78,7 +78,7 @@ func (v *View) scheduledMessage(h backlog.Handle) mail.ScheduledMessage {
 	e := b.Entry(h)
 	enqueued, _ := b.Times(h)
 	m := mail.ScheduledMessage{
-		Seq: e.Seq, Due: e.Deadline + v.Style.Skew, Enqueued: enqueued + v.Style.Skew, Bytes: b.Size(h), Persistent: e.Persistent,
+		Seq: e.Seq, Due: e.Deadline + v.Style.Skew, Enqueued: enqueued + v.Style.Skew, Bytes: b.Size(h), Persistent: e.Stored,
 	}
 	if !b.IsPaged(h) {
 		var r backlog.Record

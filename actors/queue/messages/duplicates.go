@@ -24,13 +24,13 @@ func Duplicate(s *Set, m *message.Message, by *filter.Action, now clock.Instant)
 	return id, is, stored
 }
 
-// Remember stores the id of a message that is accepted now. If the message is written to the journal, so is the id.
-func Remember(s *Set, id uint64, persistent bool, now clock.Instant) {
+// Remember keeps the id of a message that is accepted now. If the message is stored, so is the id.
+func Remember(s *Set, id uint64, m *message.Message, now clock.Instant) {
 	if s.Duplicates == nil {
 		s.Duplicates = duplicates.New()
 	}
 	until, seq := now.Ceil()+s.Settings.DuplicateWindow, uint64(0)
-	if s.Journal.Keeps(persistent) {
+	if s.Journal.Stores(m) {
 		s.Seq++
 		seq = s.Seq
 		s.Journal.Remember(seq, id, now.Ceil(), until)

@@ -61,7 +61,7 @@ func RefusesAll(s *Set, list []message.Message, by *filter.Action, now clock.Ins
 		switch {
 		case by != nil && !ruleaction.Apply(by, &m), s.Sessions != nil && !HasSession(&m):
 			return true, Unfit(by)
-		case s.Journal.Err() != nil && s.Journal.Keeps(m.Persistent):
+		case s.Journal.Err() != nil && s.Journal.Stores(&m):
 			return true, nil
 		case reader.Looks() && reader.Times(&m, now).Due.At > now.Floor(): // scheduled messages are not limited
 		default:

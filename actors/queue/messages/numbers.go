@@ -28,10 +28,10 @@ func (s *Set) Numbers() metrics.Numbers {
 
 // Stats returns the statistics of the messages of a queue with metrics n.
 func (s *Set) Stats(n *metrics.Numbers) queuestats.Values {
-	persistent, bytes := s.Backlog.Persistent()
+	stored, bytes := s.Backlog.Stored()
 	return queuestats.Values{
 		queuestats.Running: 1, queuestats.Ready: n[metrics.Ready], queuestats.Unacked: n[metrics.Unacked], queuestats.ReadyBytes: n[metrics.ReadyBytes],
-		queuestats.UnackedBytes: n[metrics.UnackedBytes], queuestats.Persistent: int64(persistent), queuestats.PersistentBytes: bytes,
+		queuestats.UnackedBytes: n[metrics.UnackedBytes], queuestats.Persistent: int64(stored), queuestats.PersistentBytes: bytes,
 		queuestats.Memory: s.Taken(), queuestats.Scheduled: n[metrics.Scheduled], queuestats.Deferred: n[metrics.Deferred], queuestats.Timed: n[metrics.Scheduled], queuestats.Expiring: int64(s.Expiry.Len()),
 		queuestats.Consumers: n[metrics.Consumers], queuestats.Leased: n[metrics.Leased],
 	}

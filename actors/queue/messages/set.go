@@ -73,7 +73,7 @@ func (s *Set) Init(q *topology.Queue, v *topology.VHost, self mail.Address, sett
 
 // newJournal creates the writer of records.
 func newJournal(s *Set, spilled bool) {
-	s.Journal = records.New(s.out, s.queue.Durable, spilled)
+	s.Journal = records.New(s.out, records.RuleOf(s.queue), spilled)
 	if s.Sessions != nil {
 		s.Journal.Removed = s.Sessions.Gone
 	}
@@ -85,18 +85,17 @@ func EnableSessions(s *Set, all *sessions.Set) { s.Sessions, s.Journal.Removed =
 // Shown returns the number of messages that clients see as ready, including forwarded ones that have not arrived.
 func (s *Set) Shown() int { return s.Backlog.Ready() + s.DeadLetters.Counts().Forwarding }
 
-// Keep adds a copy of a message to the backlog as ready, and writes it to the journal if it is persistent in a durable
-// queue.
+// Keep adds a copy of a message to the backlog as ready, and writes it to the journal if it is to be stored.
 func (s *Set) Keep(m *message.Message, deadline int64, now clock.Instant) backlog.Handle {
 	s.Seq++
 	var r backlog.Record
-	content.Keep(&r, m, s.Seq, deadline, now.Ceil(), s.Settings.PriorityOf(m.Priority))
+	content.Keep(&r, m, s.Seq, deadline, now.Ceil(), s.Settings.PriorityOf(m.Priority), s.Journal.Stores(m))
 	h := s.Backlog.Push(&r)
 	if s.Sessions != nil {
 		joinSession(s, m)
 		s.Sessions.Enter(s.Seq, h)
 	}
-	if s.Journal.Keeps(m.Persistent) {
+	if r.Stored {
 		s.Journal.Put(&s.Backlog, h)
 	}
 	return h
@@ -105,7 +104,7 @@ func (s *Set) Keep(m *message.Message, deadline int64, now clock.Instant) backlo
 // Wait leaves a ready message waiting for a consumer or its expiry; its content is paged out if memory is tight.
 func (s *Set) Wait(h backlog.Handle) {
 	s.Expiry.Add(h)
-	if s.OverLimit && s.Backlog.Entry(h).Marks&backlog.Stored == 0 && s.Pager.Crowded(s.Memory()) {
+	if s.OverLimit && s.Backlog.Entry(h).Marks&backlog.Written == 0 && s.Pager.Crowded(s.Memory()) {
 		s.Journal.Spill(&s.Backlog, h, false)
 	}
 }
@@ -122,7 +121,7 @@ func (s *Set) KeepScheduled(m *message.Message, times content.Times, now clock.I
 		joinSession(s, m)
 	}
 	var r backlog.Record
-	content.Keep(&r, m, s.Seq, due.At, now.Ceil(), s.Settings.PriorityOf(m.Priority))
+	content.Keep(&r, m, s.Seq, due.At, now.Ceil(), s.Settings.PriorityOf(m.Priority), s.Journal.Stores(m))
 	return s.ensureScheduled().Enqueue(&r, times, &s.Journal, s.OverLimit)
 }
 
@@ -207,7 +206,7 @@ func (s *Set) Restore(recovered []store.Recovered) {
 // restoreOne restores a message that was in the queue.
 func (s *Set) restoreOne(m *store.Recovered) {
 	r := content.Recovered(m, s.Settings.PriorityOf(m.Priority))
-	marks := backlog.Stored
+	marks := backlog.Written
 	switch {
 	case m.Due != 0:
 		backlog.Disorder(&s.Backlog)

@@ -38,10 +38,13 @@ func newFixture(change ...func(*policies.QueueSettings)) *fixture {
 
 func dlx(s *policies.QueueSettings) { s.HasDLX, s.DeadLetterExchange = true, "dlx" }
 
+// persistent are properties with the delivery mode 2.
+var persistent = []byte{0x10, 0, 2}
+
 // put keeps n messages with a TTL.
 func (f *fixture) put(n int, ttl int64) {
 	for range n {
-		m := &message.Message{Header: []byte{0, 0}, Body: []byte("body"), TTL: ttl, Persistent: true, Owned: true}
+		m := &message.Message{Header: persistent, Body: []byte("body"), TTL: ttl, Owned: true}
 		f.Wait(f.Keep(m, f.Expiry.Deadline(ttl, at(0)), at(0)))
 	}
 }
@@ -114,7 +117,7 @@ func TestRequeue_TTL16(t *testing.T) {
 func TestLastDeadLetters_LEASE13(t *testing.T) {
 	f := newFixture(dlx, func(s *policies.QueueSettings) { s.DelayedMessages, s.DropExpired = true, true })
 	f.put(TurnLimit, -1)
-	m := &message.Message{Header: []byte{0, 0}, Body: []byte("later"), TTL: -1, Persistent: true}
+	m := &message.Message{Header: persistent, Body: []byte("later"), TTL: -1}
 	r := f.Reader()
 	times := r.Times(m, at(0))
 	times.Due.At = start + 1000

@@ -111,7 +111,7 @@ func (p *Pager) trim(m Memory, t *backlog.Trimming, b *backlog.Backlog, window, 
 func pageOut(m Memory, b *backlog.Backlog, h backlog.Handle) bool {
 	if b.Place(h) != 0 {
 		b.PageOut(h)
-	} else if b.Entry(h).Marks&backlog.Stored == 0 {
+	} else if b.Entry(h).Marks&backlog.Written == 0 {
 		m.Journal.Spill(b, h, b != m.Messages)
 	}
 	return m.Journal.Spilling() <= spillLimit

@@ -28,17 +28,17 @@ type fixture struct {
 }
 
 func newFixture(idle int64) *fixture {
-	f := &fixture{Pager: New(), journal: records.New(&mail.Posts{}, true, false)}
+	f := &fixture{Pager: New(), journal: records.New(&mail.Posts{}, records.StorePersistent, false)}
 	f.Idle = idle
 	f.Memory = Memory{Messages: &f.messages, Journal: &f.journal, OverLimit: true}
 	return f
 }
 
-func (f *fixture) push(n int, persistent bool) {
+func (f *fixture) push(n int, stored bool) {
 	for range n {
 		f.seq++
-		h := f.messages.Push(&backlog.Record{Header: []byte{0, 0}, Body: make([]byte, 1000), Deadline: store.Never, Seq: f.seq, Persistent: persistent})
-		if persistent {
+		h := f.messages.Push(&backlog.Record{Header: []byte{0, 0}, Body: make([]byte, 1000), Deadline: store.Never, Seq: f.seq, Stored: stored})
+		if stored {
 			f.journal.Put(&f.messages, h)
 		}
 	}

@@ -48,7 +48,7 @@ func (r *Receivers) setState(m *mail.UseSession, reply *mail.UseSessionReply) {
 		return
 	}
 	seq := uint64(0)
-	if m.State != nil && journal.Keeps(true) {
+	if m.State != nil && journal.StoresNotes() {
 		r.Messages.Seq++
 		seq = r.Messages.Seq
 		journal.NoteDown(seq, m.ID, m.State)

@@ -6,6 +6,7 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/content"
+	"candlemark/internal/message"
 	"candlemark/internal/store"
 )
 
@@ -24,14 +25,14 @@ type Writer struct {
 	spilling int64          // bytes of Spill under way
 	again    map[uint64]int // number of Puts under way for messages put again
 	err      error          // error of the journal
-	durable  bool           // of the queue
-	spilled  bool           // the journal has had a Spill
+	rule     Rule
+	spilled  bool // the journal has had a Spill
 	closed   bool
 }
 
-// New returns the Writer of a durable or transient queue. spilled: the journal has had a Spill of the queue.
-func New(out *mail.Posts, durable, spilled bool) Writer {
-	return Writer{out: out, durable: durable, spilled: spilled}
+// New returns the Writer of a queue that stores messages by rule. spilled: the journal has had a Spill of the queue.
+func New(out *mail.Posts, rule Rule, spilled bool) Writer {
+	return Writer{out: out, rule: rule, spilled: spilled}
 }
 
 // Idle reports whether nothing is under way, and the journal has not failed.
@@ -66,11 +67,14 @@ func (w *Writer) Spilled() bool { return w.spilled }
 // Spilling returns how many bytes of transient messages are under way.
 func (w *Writer) Spilling() int64 { return w.spilling }
 
-// Keeps reports whether a message is written to the journal. Nothing is written for a queue that the vhost has
+// Stores reports whether a message that enters the queue now is stored. Nothing is, for a queue that the vhost has
 // forgotten.
-func (w *Writer) Keeps(persistent bool) bool { return persistent && w.durable && !w.closed }
+func (w *Writer) Stores(m *message.Message) bool { return !w.closed && w.rule.Stores(m) }
 
-// Put writes a message of b that survives a restart, and returns its record.
+// StoresNotes reports whether notes are stored.
+func (w *Writer) StoresNotes() bool { return !w.closed && w.rule != StoreNothing }
+
+// Put writes a message of b that is stored, and returns its record.
 func (w *Writer) Put(b *backlog.Backlog, h backlog.Handle) *store.Record {
 	return w.write(store.Put, b, h)
 }
@@ -102,7 +106,7 @@ func (w *Writer) Spill(b *backlog.Backlog, h backlog.Handle, scheduled bool) {
 // memory until the new record is durable.
 func (w *Writer) PutAgain(b *backlog.Backlog, h backlog.Handle) {
 	e := b.Entry(h)
-	if e.Marks&backlog.Stored == 0 {
+	if e.Marks&backlog.Written == 0 {
 		return
 	}
 	if b.Place(h) != 0 {
@@ -112,7 +116,7 @@ func (w *Writer) PutAgain(b *backlog.Backlog, h backlog.Handle) {
 		return
 	}
 	kind := store.Spill
-	if w.Keeps(e.Persistent) {
+	if e.Stored {
 		kind = store.Put
 	}
 	r := w.write(kind, b, h)
@@ -141,7 +145,7 @@ func (w *Writer) putAgain(c *Commit) {
 }
 
 func (w *Writer) write(kind store.Kind, b *backlog.Backlog, h backlog.Handle) *store.Record {
-	b.Entry(h).Marks |= backlog.Stored
+	b.Entry(h).Marks |= backlog.Written
 	var r backlog.Record
 	b.Get(h, &r)
 	return w.committing().add(kind, h, &r, content.Overlay(&r))
@@ -157,7 +161,7 @@ func (w *Writer) committing() *Commit {
 
 // Note writes a change of a message, if it is in the journal.
 func (w *Writer) Note(kind store.Kind, e *backlog.Entry) {
-	if e.Marks&backlog.Stored != 0 && !w.closed {
+	if e.Marks&backlog.Written != 0 && !w.closed {
 		w.mark(kind, e.Seq, 0)
 	}
 }
@@ -171,21 +175,21 @@ func (w *Writer) Remove(e *backlog.Entry, why store.Reason) {
 	if w.again != nil {
 		delete(w.again, e.Seq)
 	}
-	if e.Marks&backlog.Stored != 0 && !w.closed && !w.commit.unwrite(e.Seq) {
+	if e.Marks&backlog.Written != 0 && !w.closed && !w.commit.unwrite(e.Seq) {
 		w.mark(store.Remove, e.Seq, why)
 	}
 }
 
 // RemoveAll writes that all messages up to number last are removed.
 func (w *Writer) RemoveAll(last uint64, why store.Reason) {
-	if last > 0 && (w.durable || w.spilled) {
+	if last > 0 && (w.rule != StoreNothing || w.spilled) {
 		w.marks = append(w.marks, store.Record{Kind: store.Remove, Time: w.At, First: 1, Last: last, Why: why})
 	}
 }
 
 // Reschedule writes the new due time of a message, if it is in the journal.
 func (w *Writer) Reschedule(e *backlog.Entry, due int64) {
-	if e.Marks&backlog.Stored != 0 {
+	if e.Marks&backlog.Written != 0 {
 		w.marks = append(w.marks, store.Record{Kind: store.Rescheduled, Time: w.At, First: e.Seq, Last: e.Seq, Due: due})
 	}
 }
@@ -199,7 +203,7 @@ func (w *Writer) until(h backlog.Handle) (int64, bool) {
 
 // Postpone writes that a message is deferred until a time, if it is in the journal.
 func (w *Writer) Postpone(e *backlog.Entry, until int64) {
-	if e.Marks&backlog.Stored != 0 && !w.closed {
+	if e.Marks&backlog.Written != 0 && !w.closed {
 		w.join(store.Record{Kind: store.Postponed, First: e.Seq, Until: until})
 	}
 }
@@ -229,7 +233,7 @@ func (w *Writer) Close() {
 
 // Retire writes that the queue is gone with all its records.
 func (w *Writer) Retire() {
-	if w.durable || w.spilled {
+	if w.rule != StoreNothing || w.spilled {
 		w.marks = append(w.marks, store.Record{Kind: store.Retire, Time: w.At})
 	}
 }

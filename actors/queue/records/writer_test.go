@@ -7,6 +7,7 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
+	"candlemark/internal/message"
 	"candlemark/internal/store"
 	"candlemark/internal/testkit/address"
 )
@@ -21,9 +22,9 @@ type fixture struct {
 	seq uint64
 }
 
-func newFixture(durable bool) *fixture {
+func newFixture(rule Rule) *fixture {
 	f := &fixture{}
-	f.Writer = New(&f.out, durable, false)
+	f.Writer = New(&f.out, rule, false)
 	f.At = start
 	return f
 }
@@ -73,7 +74,7 @@ const (
 
 // TestRecordsJoin: events of adjacent messages are joined to one record, and need no commit.
 func TestRecordsJoin(t *testing.T) {
-	f := newFixture(true)
+	f := newFixture(StorePersistent)
 	a, b, d := f.put(), f.put(), f.put()
 	f.want(t, [3]uint64{put, 1, 1}, [3]uint64{put, 2, 2}, [3]uint64{put, 3, 3})
 	f.Writer.Remove(f.Entry(a), store.Acked)
@@ -88,7 +89,7 @@ func TestRecordsJoin(t *testing.T) {
 
 // TestLeftInTheSameTurn: a message that arrives and ends in one turn is not written.
 func TestLeftInTheSameTurn(t *testing.T) {
-	f := newFixture(true)
+	f := newFixture(StorePersistent)
 	f.put()
 	b := f.put()
 	f.put()
@@ -107,7 +108,7 @@ func TestLeftInTheSameTurn(t *testing.T) {
 
 // TestWaitersAreInformed when a commit is done or has failed, in any order.
 func TestWaitersAreInformed(t *testing.T) {
-	f := newFixture(true)
+	f := newFixture(StorePersistent)
 	replies := []*mail.EnqueueReply{{}, {}}
 	var commits []*Commit
 	failed := 0
@@ -132,7 +133,7 @@ func TestWaitersAreInformed(t *testing.T) {
 
 // TestHandlesFollow: a commit has the new handle of a moved message, both of a put and of a spill.
 func TestHandlesFollow(t *testing.T) {
-	f := newFixture(true)
+	f := newFixture(StorePersistent)
 	old := f.push()
 	a := f.put()
 	f.Spill(&f.Backlog, old, false)
@@ -155,12 +156,12 @@ func TestHandlesFollow(t *testing.T) {
 // TestNothingIsWrittenOfWhatNobodyKnows: when a queue ends, waiting publishers are answered, nothing more is written, and it is
 // retired if the journal has any of its messages.
 func TestNothingIsWrittenOfWhatNobodyKnows(t *testing.T) {
-	f := newFixture(true)
+	f := newFixture(StorePersistent)
 	a := f.put()
 	f.Confirm(&mail.Enqueue{From: publisher}, &mail.EnqueueReply{})
 	f.HandOver()
 	f.Close()
-	if len(f.replies()) != 1 || f.replies()[0].Refused || f.Keeps(true) {
+	if len(f.replies()) != 1 || f.replies()[0].Refused || f.Stores(&message.Message{Header: []byte{0x10, 0, 2}}) {
 		t.Error("not closed")
 	}
 	f.Writer.Remove(f.Entry(a), store.Expired)
@@ -169,7 +170,7 @@ func TestNothingIsWrittenOfWhatNobodyKnows(t *testing.T) {
 	f.want(t)
 	f.Retire()
 	f.want(t, [3]uint64{retire, 0, 0})
-	f = newFixture(false)
+	f = newFixture(StoreNothing)
 	f.Retire()
 	f.RemoveAll(7, store.Purged)
 	f.want(t)
@@ -177,7 +178,7 @@ func TestNothingIsWrittenOfWhatNobodyKnows(t *testing.T) {
 
 // TestPanic: waiting publishers are told that their messages were lost, except for the publisher of the current mail.
 func TestPanic(t *testing.T) {
-	f := newFixture(true)
+	f := newFixture(StorePersistent)
 	waiting, inHand := &mail.EnqueueReply{}, &mail.EnqueueReply{}
 	f.put()
 	f.Confirm(&mail.Enqueue{From: publisher}, waiting)
@@ -192,7 +193,7 @@ func TestPanic(t *testing.T) {
 
 // TestPutAgainAfterAnError: records that can no longer be written to the journal stay in memory.
 func TestPutAgainAfterAnError(t *testing.T) {
-	f := newFixture(true)
+	f := newFixture(StorePersistent)
 	h := f.put()
 	_, c := f.HandOver()
 	f.Done(c, nil)
@@ -208,7 +209,7 @@ func TestPutAgainAfterAnError(t *testing.T) {
 
 // TestMarksOfSpills: marks set before a message is written are recorded after it.
 func TestMarksOfSpills(t *testing.T) {
-	f := newFixture(true)
+	f := newFixture(StorePersistent)
 	a, b := f.push(), f.push()
 	f.Entry(a).Marks |= backlog.Deferred
 	f.Entry(b).Marks |= backlog.Released

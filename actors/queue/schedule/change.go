@@ -71,7 +71,7 @@ func (x *Schedule) changeAll(c *Change, w *records.Writer) {
 func (x *Schedule) change(c *Change, w *records.Writer, h backlog.Handle) {
 	e := x.Messages.Entry(h)
 	c.Count++
-	c.Stored = c.Stored || e.Marks&backlog.Stored != 0
+	c.Stored = c.Stored || e.Marks&backlog.Written != 0
 	if c.Due == 0 {
 		x.Drop(w, h, store.Cancelled)
 		return

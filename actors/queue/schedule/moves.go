@@ -16,7 +16,7 @@ func (x *Schedule) Enqueue(r *backlog.Record, times content.Times, w *records.Wr
 	x.due.Add(h)
 	x.chain(h, times.ID)
 	switch {
-	case w.Keeps(r.Persistent):
+	case r.Stored:
 		written := w.Put(&x.Messages.Backlog, h)
 		if written.Due = r.Deadline; times.Due.Dated {
 			written.Deadline = store.Never
@@ -35,7 +35,7 @@ func (x *Schedule) Restore(list []*store.Recovered, s *policies.QueueSettings) {
 		r := content.Recovered(m, s.PriorityOf(m.Priority))
 		r.Deadline, r.DeliveryCount = m.Due, 0
 		h := x.Messages.PushPaged(&r, m.Body, uint64(m.At))
-		x.Messages.Entry(h).Marks = backlog.Stored
+		x.Messages.Entry(h).Marks = backlog.Written
 		x.chain(h, m.MessageID)
 		handles = append(handles, h)
 	}
@@ -52,8 +52,8 @@ func (x *Schedule) Drop(w *records.Writer, h backlog.Handle, why store.Reason) {
 // time, and so does its TTL (DLY-9), as computed by e. The content is not needed.
 func (x *Schedule) Move(h backlog.Handle, b *backlog.Backlog, e *expiry.Expiry, w *records.Writer) (to backlog.Handle) {
 	entry := x.Messages.Entry(h)
-	due, marks, place, paged := entry.Deadline, entry.Marks&backlog.Stored, x.Messages.Place(h), x.Messages.IsPaged(h)
-	r := backlog.Record{Seq: entry.Seq, Priority: x.Messages.Priority(h), Persistent: entry.Persistent}
+	due, marks, place, paged := entry.Deadline, entry.Marks&backlog.Written, x.Messages.Place(h), x.Messages.IsPaged(h)
+	r := backlog.Record{Seq: entry.Seq, Priority: x.Messages.Priority(h), Stored: entry.Stored}
 	size := x.Messages.Size(h)
 	if paged {
 		_, r.TTL = x.Messages.Times(h)

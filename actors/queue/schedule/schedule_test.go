@@ -27,12 +27,12 @@ type fixture struct {
 }
 
 func newFixture() *fixture {
-	return &fixture{Schedule: New(nil), w: records.New(&mail.Posts{}, true, false)}
+	return &fixture{Schedule: New(nil), w: records.New(&mail.Posts{}, records.StorePersistent, false)}
 }
 
 func (f *fixture) enqueue(id string, due int64) {
 	f.seq++
-	r := backlog.Record{Header: header(id), Body: []byte("body"), Deadline: due, TTL: 7, Seq: f.seq, Persistent: true}
+	r := backlog.Record{Header: header(id), Body: []byte("body"), Deadline: due, TTL: 7, Seq: f.seq, Stored: true}
 	f.Enqueue(&r, content.Times{Due: timeheaders.Due{At: due}, ID: store.HashID(id)}, &f.w, false)
 }
 

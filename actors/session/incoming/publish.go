@@ -46,7 +46,7 @@ func (d *Publish) Check(to *Target, payload []byte, routes *routing.Routes, a *a
 		return &LinkError{c.BadCC}
 	}
 	m.Exchange, m.RoutingKey = to.Exchange, to.Key
-	m.Header, m.Body, m.TTL, m.Priority, m.Persistent = c.Header, c.Body, c.TTL, c.Priority, c.Persistent
+	m.Header, m.Body, m.TTL, m.Priority = c.Header, c.Body, c.TTL, c.Priority
 	if to.Entity {
 		return d.checkEntity(to, routes, a)
 	}
