@@ -41,7 +41,9 @@ func (n *Node) registryProps() *actor.Props {
 
 func (n *Node) deadLetterProps(v *topology.VHost) *actor.Props {
 	return n.props(func(func() []any) actor.Actor {
-		return deadletter.New(deadletter.Config{VHost: v, Stats: &n.Deaths, Events: n.events, Log: n.cfg.Log.With().Str("vhost", v.Name).Logger()})
+		return deadletter.New(deadletter.Config{
+			VHost: v, Stats: &n.Deaths, Events: n.events, Log: n.cfg.Log.With().Str("vhost", v.Name).Logger(), Copies: n.monitor.Copies(), Clock: n.clock,
+		})
 	})
 }
 
@@ -161,7 +163,7 @@ func sessionProps(n *Node, s connection10.SessionSpec) *actor.Props {
 	}
 	return n.props(func(close func() []any) actor.Actor {
 		return session.New(session.Config{
-			Channel: s.Channel, Connection: s.Connection, ConnectionName: s.Name, Container: s.Container, Node: n.cfg.Name, Outbox: s.Outbox, Gate: s.Gate, Arrivals: s.Arrivals,
+			Channel: s.Channel, Connection: s.Connection, ConnectionName: s.Name, Container: s.Container, Node: n.cfg.Name, Outbox: s.Outbox, Gate: s.Gate, Arrivals: s.Arrivals, Copies: n.monitor.Copies(),
 			FrameMax: s.FrameMax, NextOutgoingID: s.Begin.NextOutgoingID, IncomingWindow: s.Begin.IncomingWindow, HandleMax: s.Begin.HandleMax,
 			VHost: s.VHost, User: s.User, By: s.By, Events: n.events, Permissions: n.cfg.Permissions, Token: token, Tokens: s.Tokens, Statuses: n.Shovels.Statuses(), Transactions: s.Transactions, MaxMessage: n.cfg.MaxMessage, Clock: n.clock,
 			Log: s.Log.With().Uint16("channel", s.Channel).Logger(), Post: n.asker.Post, Ended: n.SessionEnded, Close: close,
@@ -180,7 +182,7 @@ func (n *Node) channelProps(s connection.ChannelSpec) *actor.Props {
 	}
 	return n.props(func(close func() []any) actor.Actor {
 		return channel.New(channel.Config{
-			ID: s.ID, Connection: s.Connection, ConnectionName: s.Name, Node: n.cfg.Name, Outbox: s.Outbox, Gate: s.Gate, Arrivals: s.Arrivals, Replies: s.Replies, FrameMax: s.FrameMax,
+			ID: s.ID, Connection: s.Connection, ConnectionName: s.Name, Node: n.cfg.Name, Outbox: s.Outbox, Gate: s.Gate, Arrivals: s.Arrivals, Copies: n.monitor.Copies(), Replies: s.Replies, FrameMax: s.FrameMax,
 			VHost: s.VHost, User: s.User, ClientProduct: s.ClientProduct, CancelNotify: s.Capabilities.ConsumerCancelNotify,
 			By: s.By, Events: n.events, Permissions: s.Permissions, MaxMessage: n.cfg.MaxMessage, Clock: n.clock,
 			Log:  s.Log.With().Uint16("channel", s.ID).Logger(),

@@ -32,6 +32,7 @@ type Config struct {
 	Outbox               *outbox.Outbox
 	Gate                 *message.Gate
 	Arrivals             *budget.Arrivals // the connection's; nil for no limit
+	Copies               *budget.Copies   // permits publishes for several queues while publishers wait; nil for no limit
 	// Replies counts the bytes of waiting direct replies over all channels of the connection; nil to count for this
 	// channel only.
 	Replies  *atomic.Int64
@@ -99,7 +100,7 @@ func (c *channel) carryOut(ctx actor.Context) {
 	c.CarryOut(func(to mail.Address, what any) { actorlib.Send(ctx, to, what) })
 	c.part()
 	c.watchOver(ctx)
-	if c.long != nil && !c.long.begun {
+	if c.long != nil && c.long.Long != nil && !c.long.begun {
 		c.long.begun = true
 		go c.long.find(ctx.Self(), c.cfg.Post)
 	}

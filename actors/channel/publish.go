@@ -89,8 +89,12 @@ func (s *state) publish(a *assembler.Assembler) error {
 	if err != nil {
 		return err
 	}
-	if s.routes.Over() {
+	switch copies := len(targets) - 1; {
+	case s.routes.Over():
 		s.routeLong(c.exchange, m, c.keys, a.Publish.Mandatory)
+		return nil
+	case copies > 0 && mustAsk(s):
+		publishLater(s, c.exchange, m, c.keys, a.Publish.Mandatory, copies)
 		return nil
 	}
 	return s.routed(c.exchange, targets, m, c.properties.Headers, a.Publish.Mandatory)

@@ -47,6 +47,9 @@ func (s *state) stamp(b *batch, m *message.Message) {
 	}
 	m.Overlay = d.overlay
 	m.TTL = message.NoTTL
+	if b.Reason == rejected { // as if it were published
+		m.Spread = 0
+	}
 }
 
 // published returns the TTL that the publisher set, NoTTL if there is none or it was removed by an earlier

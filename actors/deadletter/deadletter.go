@@ -5,6 +5,8 @@ import (
 
 	"candlemark/actors/actorlib"
 	"candlemark/actors/mail"
+	"candlemark/internal/budget"
+	"candlemark/internal/clock"
 	"candlemark/internal/events"
 	"candlemark/internal/topology"
 
@@ -21,6 +23,9 @@ type Config struct {
 	Events *events.Hub
 	// Log has the name of the virtual host.
 	Log zerolog.Logger
+	// Copies permits copies; nil for no limit.
+	Copies *budget.Copies
+	Clock  *clock.Clock
 }
 
 // continueBatch continues a batch that was cut short in an earlier turn.
@@ -33,14 +38,17 @@ type searched struct {
 }
 
 // deadletter is the shell.
-type deadletter struct{ state state }
+type deadletter struct {
+	state state
+	clock *clock.Clock
+}
 
 // New returns the actor.
 func New(cfg Config) actor.Actor {
 	if cfg.Stats == nil {
 		cfg.Stats = &Stats{}
 	}
-	d := &deadletter{}
+	d := &deadletter{clock: cfg.Clock}
 	d.state.init(cfg, rand.Uint64()>>1)
 	return d
 }
@@ -49,6 +57,7 @@ func New(cfg Config) actor.Actor {
 func (d *deadletter) Receive(ctx actor.Context) {
 	defer actorlib.AnswerPanic(ctx)
 	s := &d.state
+	s.now = d.clock.Now().Floor()
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
 		s.self = ctx.Self()
@@ -58,6 +67,8 @@ func (d *deadletter) Receive(ctx actor.Context) {
 		s.logExpired()
 	case continueBatch:
 		s.step()
+	case askAgain:
+		s.again()
 	case searched:
 		s.searched(m.batch, m.route)
 	case *mail.EnqueueReply:
@@ -94,10 +105,14 @@ func (d *deadletter) carryOut(ctx actor.Context) {
 			go search(b, b.waiting, ctx.Self(), ctx.ActorSystem().Root)
 		}
 	}
+	if out.await {
+		self, root := ctx.Self(), ctx.ActorSystem().Root
+		d.state.price.Await(func() { root.Send(self, askAgain{}) })
+	}
 	clear(out.watch)
 	clear(out.Posts)
 	clear(out.search)
-	out.watch, out.Posts, out.search = out.watch[:0], out.Posts[:0], out.search[:0]
+	out.watch, out.Posts, out.search, out.await = out.watch[:0], out.Posts[:0], out.search[:0], false
 }
 
 // search runs on a goroutine.

@@ -12,6 +12,8 @@ import (
 	"candlemark/actors/actorlib"
 	"candlemark/actors/deadletter"
 	"candlemark/actors/mail"
+	"candlemark/internal/budget"
+	"candlemark/internal/clock"
 	"candlemark/internal/message"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
@@ -48,6 +50,8 @@ type fixture struct {
 	pid    *actor.PID
 	stats  *deadletter.Stats
 	log    bytes.Buffer
+	held   budget.Budget
+	price  *budget.Copies // without a limit, see scarce
 	probes []*probe
 }
 
@@ -58,6 +62,7 @@ func withFixture(t *testing.T, test func(h *fixture)) {
 		system := actor.NewActorSystemWithConfig(actor.Configure(
 			actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return slog.New(slog.DiscardHandler) })))
 		h := &fixture{t: t, root: system.Root, vhost: topology.NewVHost("/"), stats: &deadletter.Stats{}}
+		h.price = budget.NewCopies(&h.held, budget.NewValve(&h.held))
 		strategy := actor.NewOneForOneStrategy(10, time.Minute, actor.DefaultDecider)
 		h.pid = system.Root.WithGuardian(strategy).Spawn(h.props())
 		h.vhost.Publish(h.vhost.Directory().WithExchange(&topology.Exchange{Type: "direct"}))
@@ -76,8 +81,20 @@ func withFixture(t *testing.T, test func(h *fixture)) {
 // props make a dead-letter actor.
 func (h *fixture) props() *actor.Props {
 	return actor.PropsFromProducer(func() actor.Actor {
-		return deadletter.New(deadletter.Config{VHost: h.vhost, Stats: h.stats, Log: zerolog.New(&h.log)})
+		return deadletter.New(deadletter.Config{VHost: h.vhost, Stats: h.stats, Log: zerolog.New(&h.log), Clock: clock.New(), Copies: h.price})
 	})
+}
+
+// scarce makes memory scarce, and uses up the copies that may be made at once; false ends that.
+func (h *fixture) scarce(is bool) {
+	if !is {
+		h.price.SetMax(0)
+		return
+	}
+	h.held.Count(1)
+	for h.price.SetMax(1); h.price.Ask(1); {
+		h.held.Count(1)
+	}
 }
 
 func (h *fixture) queue(name string) *probe {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"runtime/debug"
 	"slices"
-	"strings"
 
 	"candlemark/actors/mail"
 	"candlemark/internal/message"
@@ -12,10 +11,6 @@ import (
 	"candlemark/internal/topology/timeheaders"
 	"candlemark/protocol"
 )
-
-// warnings is the maximum number of warnings, about cycles and rules, that are remembered; beyond it they are reset
-// and may be logged again.
-const warnings = 1000
 
 // router routes messages one at a time.
 type router struct {
@@ -25,6 +20,7 @@ type router struct {
 	headers func() protocol.Table // method value of decode, created once
 	last    stamped
 	moved   moved
+	divided divided
 	found   []*topology.Queue // queues of the last message
 	steady  bool              // another message with the same overlay and key has the same queues, in this turn
 	key     []byte            // of the last message, if steady
@@ -60,22 +56,16 @@ func (s *state) route(b *batch, end int) {
 	if b.HasKey {
 		key = []byte(b.RoutingKey)
 	}
-	for b.next < end && b.waiting == nil && s.steps < topology.TurnSteps {
+	for b.next < end && b.waiting == nil && !b.held && s.steps < topology.TurnSteps {
 		b.next++
 		s.routeOne(b, b.next-1, dir, x, exchange, key)
 	}
 	s.router.found, s.router.steady, s.router.key = nil, false, nil
 }
 
-// routeOne stamps and routes one message.
-func (s *state) routeOne(b *batch, i int, dir *topology.Directory, x *topology.Exchange, exchange, key []byte) {
-	l, m := &b.pending[i], &b.Messages[i]
-	l.batch, l.id = b, m.Number
-	defer s.drop(b, l)
-	found := b.found
-	b.found = nil
+// prepare makes a message what its targets get: it is stamped, unless it is no dead letter.
+func (s *state) prepare(b *batch, m *message.Message, exchange, key []byte) {
 	switch {
-	case found != nil: // it has waited for its route
 	case b.Release:
 		m.Overlay = m.Overlay.Released(timeheaders.DelayOf(m.Header)) // so that it is not delayed again (DLY-4)
 	case b.Forward:
@@ -88,20 +78,38 @@ func (s *state) routeOne(b *batch, i int, dir *topology.Directory, x *topology.E
 			m.RoutingKey = key // otherwise all of its own keys (DL-15)
 		}
 	}
+}
+
+// routeOne prepares and routes one message.
+func (s *state) routeOne(b *batch, i int, dir *topology.Directory, x *topology.Exchange, exchange, key []byte) {
+	l, m := &b.pending[i], &b.Messages[i]
+	l.batch, l.id = b, m.Number
+	defer s.drop(b, l)
+	found, prepared := b.found, b.prepared
+	b.found, b.prepared = nil, false
+	if !prepared { // it has not waited for its route, or for permission to be copied
+		s.prepare(b, m, exchange, key)
+	}
 	targets, histories, caps := s.targets(dir, x, b, m, found)
 	if b.waiting != nil {
-		b.next = i
+		b.next, b.prepared = i, true
 		return
 	}
 	if len(targets) == 0 && (len(histories) == 0 || b.Guarantee == mail.AtLeastOnce) {
 		b.noTarget(l.id, &b.stats.Unroutable)
 		return
 	}
+	had := b.Taken[l.id]
+	has := lookup(had)
+	if len(targets)+len(had) > 1 && !s.admit(b, l, m, b.receivers(m, targets, has), len(had)) {
+		if b.held {
+			b.next, b.prepared, b.found = i, true, found
+		}
+		return
+	}
 	if len(histories) > 0 {
 		targets = slices.Concat(targets, histories)
 	}
-	had := b.Taken[l.id]
-	has := lookup(had)
 	if len(targets) > 1 { // one of its own copies may displace m
 		s.copy = *m
 		m, l.several = &s.copy, true
@@ -111,9 +119,9 @@ func (s *state) routeOne(b *batch, i int, dir *topology.Directory, x *topology.E
 		if has != nil && has(mail.TargetOf(q)) {
 			continue
 		}
-		if !b.Release && !b.Forward && !b.Replay && m.Overlay.Cycle(q.Name) {
+		if b.closesCycle(m, q) {
 			b.stats.Cycles.Add(1)
-			s.warn(m.Overlay, q.Name)
+			s.warnOfCycle(m.Overlay, q.Name)
 			continue
 		}
 		s.targetBatches.add(q, m, l, capOf(caps, i))
@@ -124,6 +132,9 @@ func (s *state) routeOne(b *batch, i int, dir *topology.Directory, x *topology.E
 		}
 		b.done(l.id)
 		return
+	}
+	if l.several {
+		s.unanswered += l.copies
 	}
 	b.stats.Routed.Add(1)
 }
@@ -142,8 +153,8 @@ func (s *state) targets(
 	dir *topology.Directory, x *topology.Exchange, b *batch, m *message.Message, found *topology.LongRoute,
 ) (queues, histories []*topology.Queue, caps []int64) {
 	if found != nil {
-		if found.Err != nil {
-			s.log.Warn().Str("queue", b.Queue).Str("exchange", x.Name).Err(found.Err).Msg("a dead letter cannot be routed")
+		if found.Err != nil && s.warnings.may(unroutable, s.now) {
+			s.warnings.line(s.log, unroutable).Str("queue", b.Queue).Str("exchange", x.Name).Err(found.Err).Msg("a dead letter cannot be routed")
 		}
 		return found.Queues, found.Histories, found.Caps
 	}
@@ -204,41 +215,4 @@ func (s *state) drop(b *batch, l *pendingMessage) {
 		b.answering().Dropped++
 		b.done(l.id)
 	}
-}
-
-// warnOfCopy logs, once, that an action fails for some messages.
-func (s *state) warnOfCopy(c pendingCopy) {
-	if q := c.target; q.Action != nil && s.first("copy\x00"+q.Name+"\x00"+q.Action.ID) {
-		s.log.Warn().Str("queue", q.Name).Str("rule", q.Action.Rule).Str("from", c.message.batch.Queue).
-			Msg("dead letter or forwarded message dropped for a rule: the rule's action failed, or the queue does not accept the result; logged once per rule")
-	}
-}
-
-// warn logs a cycle, but only once (DL-27).
-func (s *state) warn(o *message.Overlay, target string) {
-	queues := []string{target}
-	for _, d := range o.Deaths {
-		queues = append(queues, d.Queue)
-		if d.Queue == target {
-			break
-		}
-	}
-	cycle := strings.Join(queues, "\x00")
-	if !s.first(cycle) {
-		return
-	}
-	s.log.Warn().Strs("queues", queues).
-		Msg("dead letter dropped: it would return to a queue that dead-lettered it, without having been rejected; logged once per cycle")
-}
-
-// first reports whether a warning was not logged yet, or has been forgotten.
-func (s *state) first(warning string) bool {
-	if _, known := s.warned[warning]; known {
-		return false
-	}
-	if len(s.warned) == warnings {
-		clear(s.warned)
-	}
-	s.warned[warning] = struct{}{}
-	return true
 }

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"candlemark/actors/mail"
+	"candlemark/internal/budget"
 	"candlemark/internal/events"
 	"candlemark/internal/message"
 	"candlemark/internal/seqmap"
@@ -24,11 +25,12 @@ type state struct {
 	events *events.Hub
 	log    zerolog.Logger
 	self   mail.Address
+	price  *budget.Copies
+	now    int64 // time of the current mail, ms
 
-	batches []*batch // unfinished, oldest first
+	sources sources
 	copies  seqmap.Map[pendingCopy]
 	watched map[string]struct{} // targets, by actor id
-	warned  map[string]struct{} // warnings that were logged
 	// base is added to the numbers of copies. It is random, so that answers to an earlier incarnation do not match
 	// copies of this one.
 	base          uint64
@@ -39,6 +41,10 @@ type state struct {
 	continuing    bool            // a continueBatch is in the mailbox
 	expired       expired
 	finishing     *mail.FinishDeadLetters // no new work is started
+	unanswered    int                     // copies of messages with several targets
+	heldAt        uint64                  // generation of the topology when held batches were last looked at
+	awaiting      bool                    // askAgain follows
+	warnings      warnings
 	out           outcome
 }
 
@@ -47,6 +53,7 @@ type outcome struct {
 	watch []mail.Address
 	mail.Posts
 	search []*batch // batches whose next route needs a search
+	await  bool     // askAgain is wanted
 }
 
 // batch is one DeadLetter mail.
@@ -59,6 +66,12 @@ type batch struct {
 	// queues continue meanwhile.
 	waiting *topology.Long
 	found   *topology.LongRoute
+	// held: the next message waits for permission to be copied, that many times; permitted is how many copies it may
+	// have.
+	held              bool
+	copies, permitted int
+	// prepared: the next message is stamped, as it has waited.
+	prepared bool
 	// reply collects the messages settled in this turn; nil for none.
 	reply *mail.DeadLetterReply
 }
@@ -82,18 +95,18 @@ type pendingCopy struct {
 
 func (s *state) init(cfg Config, base uint64) {
 	s.base = base
-	s.vhost, s.stats, s.log, s.events = cfg.VHost, cfg.Stats, cfg.Log, cfg.Events
-	s.watched, s.warned = map[string]struct{}{}, map[string]struct{}{}
+	s.vhost, s.stats, s.log, s.events, s.price = cfg.VHost, cfg.Stats, cfg.Log, cfg.Events, cfg.Copies
+	s.watched = map[string]struct{}{}
 	s.targetBatches.index = map[*topology.Queue]int{}
 	s.router.init()
 }
 
-// take queues a batch after the unfinished ones.
+// take queues a batch after the unfinished ones of its source.
 func (s *state) take(d *mail.DeadLetter) {
 	if s.finishing != nil {
 		return
 	}
-	s.batches = append(s.batches, &batch{
+	s.sources.add(&batch{
 		DeadLetter: d, pending: make([]pendingMessage, len(d.Messages)), stats: s.stats.ByReason(d.Reason),
 	})
 	if !s.continuing {
@@ -103,38 +116,22 @@ func (s *state) take(d *mail.DeadLetter) {
 
 // searched sets the route for which a batch waits.
 func (s *state) searched(b *batch, route topology.LongRoute) {
-	if !slices.Contains(s.batches, b) {
+	if !s.sources.found(b) {
 		return // from an earlier incarnation
 	}
-	b.waiting, b.found = nil, &route
-	if !s.continuing {
+	if b.found = &route; !s.continuing {
 		s.step()
 	}
 }
 
-// ready returns the oldest batch that neither waits for a route nor follows a batch of the same queue that does; nil
-// for none.
-func (s *state) ready() *batch {
-	var waiting map[string]bool
-	for _, b := range s.batches {
-		if b.waiting == nil && !waiting[b.From.GetId()] {
-			return b
-		}
-		if waiting == nil {
-			waiting = map[string]bool{}
-		}
-		waiting[b.From.GetId()] = true
-	}
-	return nil
-}
-
-// step routes messages of the oldest batch, up to a turn's limit.
+// step routes messages of the next source's oldest batch, up to a turn's limit.
 func (s *state) step() {
 	s.continuing, s.steps = false, 0
-	b := s.ready()
-	if b == nil {
+	from := s.sources.take()
+	if from == nil {
 		return
 	}
+	b := from.batches[0]
 	end := min(len(b.Messages), b.next+turnLimit)
 	s.targetBatches.backing = b.Messages[b.next:b.next:end]
 	if end == len(b.Messages) {
@@ -148,12 +145,14 @@ func (s *state) step() {
 	s.answer(b)
 	if b.next == len(b.Messages) {
 		b.Messages = nil // now owned by the targets
-		s.router.last, s.router.moved, s.copy = stamped{}, moved{}, message.Message{}
-		if s.batches = slices.DeleteFunc(s.batches, func(x *batch) bool { return x == b }); len(s.batches) == 0 {
-			s.batches = nil
-		}
+		s.router.last, s.router.moved, s.router.divided, s.copy = stamped{}, moved{}, divided{}, message.Message{}
+		from.batches[0] = nil
+		from.batches = from.batches[1:]
 	}
-	if s.ready() != nil {
+	if s.sources.put(from); b.held {
+		s.hold(from)
+	}
+	if len(s.sources.next) > 0 {
 		s.continuing = true
 		s.out.Send(s.self, continueBatch{})
 	}
@@ -169,11 +168,15 @@ func (s *state) enqueued(m *mail.EnqueueReply) {
 	case m.Refused:
 		fate = refused
 	}
+	several := 0
 	for _, r := range m.Ranges {
 		if r.First <= s.base {
 			continue
 		}
 		s.copies.TakeRange(r.First-s.base, r.Last-s.base, func(_ uint64, c pendingCopy) {
+			if c.message.several {
+				several++
+			}
 			if last != c.message.batch {
 				s.answer(last)
 				last = c.message.batch
@@ -185,6 +188,7 @@ func (s *state) enqueued(m *mail.EnqueueReply) {
 		})
 	}
 	s.answer(last)
+	s.answeredCopies(several)
 	s.finished()
 }
 
@@ -198,19 +202,24 @@ func (s *state) targetGone(who mail.Address) {
 		}
 		return true
 	})
+	several := 0
 	for _, n := range numbers {
 		c, _ := s.copies.Take(n)
+		if c.message.several {
+			several++
+		}
 		c.message.batch.stats.LostTargets.Add(1)
 		c.message.copyDone(c.target, refused)
 		s.answer(c.message.batch)
 	}
+	s.answeredCopies(several)
 	s.finished()
 }
 
 // finish drops batches that are not yet routed.
 func (s *state) finish(m *mail.FinishDeadLetters) {
 	s.abandon()
-	s.batches, s.finishing = nil, m
+	s.sources, s.finishing = sources{}, m
 	s.finished()
 }
 
@@ -322,9 +331,7 @@ func (s *state) reportLost() {
 			s.out.Send(b.From, &mail.DeadLetterReply{Incarnation: b.Incarnation, Lost: true, Epoch: b.Epoch})
 		}
 	}
-	for _, b := range s.batches {
-		report(b)
-	}
+	s.sources.each(report)
 	s.abandon()
 	s.copies.Each(func(_ uint64, c pendingCopy) bool {
 		report(c.message.batch)
@@ -332,12 +339,14 @@ func (s *state) reportLost() {
 	})
 }
 
-// abandon ends the searches for routes.
+// abandon ends the searches for routes, and the waiting for permission.
 func (s *state) abandon() {
-	for _, b := range s.batches {
+	s.stats.Waiting.Add(-int64(len(s.sources.held)))
+	s.sources.held = nil
+	s.sources.each(func(b *batch) {
 		if b.waiting != nil {
 			b.waiting.Stop()
 			b.waiting = nil
 		}
-	}
+	})
 }

@@ -7,8 +7,9 @@ import "sync/atomic"
 type Stats struct {
 	Expired, Rejected, MaxLen, DeliveryLimit ReasonStats // by reason (DL-9)
 
-	// Hops are messages that were forwarded too often.
-	Hops ReasonStats
+	// Hops are messages that were forwarded too often, Copies those that could not be forwarded because they would have
+	// had too many copies (DL-32).
+	Hops, Copies ReasonStats
 	// Forwarded are not dead letters, but messages that queues have forwarded.
 	Forwarded ReasonStats
 	// Delayed are not dead letters, but messages that delayed exchanges have released (DLY-4).
@@ -16,6 +17,9 @@ type Stats struct {
 	// Replayed are not dead letters, but messages that recent-history exchanges have sent to other exchanges
 	// (DEC-17).
 	Replayed ReasonStats
+
+	// Waiting is the number of queues, and exchanges, with a message that waits until it may be copied (DL-33).
+	Waiting atomic.Int64
 
 	// QueuesExpired counts expired queues, Discarded the messages discarded with them (LEASE-7).
 	QueuesExpired, Discarded atomic.Uint64
@@ -37,6 +41,9 @@ type ReasonStats struct {
 	// Kept counts attempts after which a message stayed in its queue, to be retried (DL-30); they are counted nowhere
 	// else.
 	Kept atomic.Uint64
+	// Exceeded are messages that were not sent on because they would have had too many copies (DL-32). Forwarded ones
+	// return to their queue, and are counted nowhere else; others are dropped.
+	Exceeded atomic.Uint64
 	// Cycles are copies dropped because of a cycle (DL-25), Refused copies not taken by a target or whose action failed
 	// (SBR-6), LostTargets copies whose target ended without an answer.
 	Cycles, Refused, LostTargets atomic.Uint64
@@ -44,6 +51,7 @@ type ReasonStats struct {
 
 // The pseudo-reasons for releases, forwarding and replays.
 const (
+	rejected  = "rejected"
 	replayed  = "replayed"
 	delayed   = "delayed"
 	forwarded = "forwarded"
@@ -52,7 +60,7 @@ const (
 // ByReason returns the counts of a reason as named in mail and x-death.
 func (s *Stats) ByReason(reason string) *ReasonStats {
 	switch reason {
-	case "rejected":
+	case rejected:
 		return &s.Rejected
 	case "maxlen":
 		return &s.MaxLen
@@ -60,6 +68,8 @@ func (s *Stats) ByReason(reason string) *ReasonStats {
 		return &s.DeliveryLimit
 	case "hops":
 		return &s.Hops
+	case "copies":
+		return &s.Copies
 	case forwarded:
 		return &s.Forwarded
 	case replayed:

@@ -12,7 +12,7 @@ type DeadLetter struct {
 	From        Address
 	Queue       string // name of the queue
 	Incarnation uint64
-	Reason      string // "expired", "rejected", "maxlen", "delivery_limit" (DL-9), "hops"
+	Reason      string // "expired", "rejected", "maxlen", "delivery_limit" (DL-9), "hops", "copies"
 	Exchange    string // the dead-letter exchange, "" is the default exchange
 	RoutingKey  string // if HasKey; otherwise each message keeps its own key (DL-15)
 	HasKey      bool
@@ -112,8 +112,10 @@ type DeadLetterReply struct {
 	IDs         []Range
 	Dropped     int // number of messages of IDs that some target, or all, did not get
 	Retained    []Retained
-	Lost        bool
-	Epoch       uint64 // with Lost: the epoch of the DeadLetter; dead letters of later epochs were already sent again
+	// Exceeded are forwarded messages that would have too many copies (DL-32); the queue ends them.
+	Exceeded []uint64
+	Lost     bool
+	Epoch    uint64 // with Lost: the epoch of the DeadLetter; dead letters of later epochs were already sent again
 }
 
 // Retained is a dead letter that its queue has to keep and retry later.

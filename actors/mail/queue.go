@@ -22,6 +22,8 @@ type Enqueue struct {
 	Chunk *message.Chunk
 	// Debt is the credit of reassembled bodies.
 	Debt message.Debt
+	// Copies counts the messages that were published to several queues.
+	Copies message.Transit
 	// Numbered requests the queue's numbers of the messages (EnqueueReply.Seqs).
 	Numbered bool
 	// AllOrNone makes a queue take all messages or none (DL-10).
@@ -48,6 +50,7 @@ func (e *Enqueue) Release() {
 	e.Chunk.Release()
 	e.Chunk = nil
 	e.Debt.Settle()
+	e.Copies.End()
 	recycle(&messagePool, e.Messages)
 	e.Messages = nil
 }

@@ -25,7 +25,19 @@ func publishBatch(s *state, whole *delivery, payload []byte) {
 		s.refuse(whole, err)
 		return
 	}
-	publishAll(s, whole.batch, all)
+	copies := 0
+	for i := range all {
+		copies += max(all[i].found.Queues()-1, 0)
+	}
+	if copies > 0 && mustAsk(s) {
+		for i := range all {
+			all[i].Message.Own()
+		}
+	}
+	whenPermitted(s, copies, len(payload), func() {
+		publishAll(s, whole.batch, all)
+		s.flush()
+	})
 }
 
 // publishNumbered publishes messages sent to an address to a queue or to the holder of a topic (DLY-15), all or none,

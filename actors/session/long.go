@@ -8,11 +8,11 @@ import (
 	"candlemark/protocol"
 )
 
-// long is a search for a route that exceeds a turn. It runs on its own goroutine. All input after the publish waits for
-// it, so that order is kept.
+// long is a search for a route that exceeds a turn, which runs on its own goroutine, or a publish for several queues that
+// waits because publishers wait. All input after the publish waits for it, so that order is kept.
 type long struct {
-	*topology.Long
-	debt message.Debt // credit charged for the waiting message
+	*topology.Long              // nil without a search
+	debt           message.Debt // credit charged for the waiting message
 }
 
 // resumeWork: a turn ended before all input was processed.
@@ -33,12 +33,7 @@ func (s *state) mustRest() bool {
 
 // routeLong starts the search for the route of a message, which is published when the search ends.
 func (s *state) routeLong(routed *delivery) {
-	d := new(*routed)
-	d.Message.Own()
-	d.Content.Headers = nil
-	if scan, err := protocol.ScanProperties(d.Message.Header); err == nil {
-		d.Content.Headers = scan.Headers
-	}
+	d := kept(routed)
 	l := &long{Long: s.routes.Long(d.To, &d.Message, d.Keys, d.Content.Headers)}
 	l.debt.Owe(s.cfg.Gate, d.Message.Size())
 	s.long = l
@@ -55,6 +50,58 @@ func (s *state) routeLong(routed *delivery) {
 	})
 }
 
+// kept returns a copy of a delivery that outlives the turn.
+func kept(d *delivery) *delivery {
+	d = new(*d)
+	d.Message.Own()
+	d.Content.Headers = nil
+	if scan, err := protocol.ScanProperties(d.Message.Header); err == nil {
+		d.Content.Headers = scan.Headers
+	}
+	return d
+}
+
+// publishLater makes a message wait until it may have that many copies. It is routed then.
+func publishLater(s *state, routed *delivery, copies int) {
+	d := kept(routed)
+	whenPermitted(s, copies, d.Message.Size(), func() {
+		targets, err := d.Find(&d.link.publisher.Target, s.routes)
+		switch {
+		case err != nil:
+			s.refuse(d, err)
+		case s.routes.Over():
+			s.routeLong(d)
+		default:
+			s.routed(d, targets)
+		}
+		s.flush()
+	})
+}
+
+// mustAsk reports whether publishes for several queues need permission: publishers wait, or many are in transit.
+func mustAsk(s *state) bool {
+	return s.cfg.Copies != nil && (s.cfg.Copies.Held() || !s.cfg.Gate.CopiesOpen())
+}
+
+// whenPermitted calls then when that many copies may be made; all input waits, and bytes are charged meanwhile.
+func whenPermitted(s *state, copies, bytes int, then func()) {
+	if copies <= 0 || !mustAsk(s) || s.cfg.Gate.CopiesOpen() && s.cfg.Copies.Ask(copies) {
+		then()
+		return
+	}
+	l := &long{}
+	l.debt.Owe(s.cfg.Gate, bytes)
+	s.long = l
+	id := s.request(func(any, error) {
+		s.long.stop()
+		s.long = nil
+		whenPermitted(s, copies, bytes, then)
+	}).ID
+	s.await.patient = true
+	self, post := s.Self(), s.cfg.Post
+	s.cfg.Copies.Await(func() { post(self, &result{id: id}) })
+}
+
 // find runs on the goroutine of the search. The result of a stopped search is ignored.
 func (l *long) find() (any, error) {
 	route, _ := l.Find()
@@ -63,8 +110,11 @@ func (l *long) find() (any, error) {
 
 // stop ends the search for a route, if there is one.
 func (l *long) stop() {
-	if l != nil {
-		l.Stop()
-		l.debt.Settle()
+	if l == nil {
+		return
 	}
+	if l.Long != nil {
+		l.Stop()
+	}
+	l.debt.Settle()
 }

@@ -135,6 +135,8 @@ func (s *state) publish(d *delivery, payload []byte) {
 		s.refuse(d, err)
 	case s.routes.Over():
 		s.routeLong(d)
+	case len(targets) > 1 && mustAsk(s):
+		publishLater(s, d, len(targets)-1)
 	default:
 		s.routed(d, targets)
 	}

@@ -8,6 +8,8 @@ type DeadLetters struct {
 	DeliveryLimit Deaths `json:"delivery_limit"`
 	// Hops are those that queues have moved on too often.
 	Hops Deaths `json:"hops"`
+	// Copies are those that queues could not move on because they would have had too many copies.
+	Copies Deaths `json:"copies"`
 	// QueuesExpired are leases that ran out, Discarded the messages that went with those queues.
 	QueuesExpired uint64 `json:"queues_expired"`
 	Discarded     uint64 `json:"messages_discarded_with_queues"`
@@ -29,6 +31,8 @@ type Deaths struct {
 	Cycles      uint64 `json:"cycles"`
 	Refused     uint64 `json:"refused"`
 	LostTargets uint64 `json:"lost_targets"`
+	// TooManyCopies are messages that were dropped because the broker has made too many copies of them.
+	TooManyCopies uint64 `json:"too_many_copies"`
 	// Kept counts attempts after which a message stayed in its queue, to be tried again.
 	Kept uint64 `json:"kept"`
 }

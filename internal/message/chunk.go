@@ -9,10 +9,15 @@ import (
 // Gate bounds the bytes of one connection that are between its socket and the queues (ADR 7). The reader waits at it
 // before it reads more; the release of the last reference to a chunk opens it.
 type Gate struct {
-	limit int64
-	used  atomic.Int64
-	wake  chan struct{} // capacity 1: a token means "check again"
+	limit  int64
+	used   atomic.Int64
+	copies atomic.Int64  // of publishes for several queues
+	wake   chan struct{} // capacity 1: a token means "check again"
 }
+
+// copiesInTransit is the number of copies of one connection's publishes for several queues that may be on their way:
+// they take memory in mail, but no bytes of the connection's input.
+const copiesInTransit = 1 << 15
 
 // NewGate returns a gate that is closed while more than limit bytes are in use.
 func NewGate(limit int64) *Gate {
@@ -49,6 +54,31 @@ func (g *Gate) Wait(done <-chan struct{}) bool {
 		}
 	}
 	return true
+}
+
+// CopiesOpen reports whether further publishes for several queues may be sent. Nil has no bound.
+func (g *Gate) CopiesOpen() bool { return g == nil || g.copies.Load() <= copiesInTransit }
+
+// Transit counts copies of publishes for several queues on their way to one queue. The zero value counts none.
+type Transit struct {
+	gate   *Gate
+	copies int64
+}
+
+// Begin counts n copies; it is called at most once. A nil gate counts nothing.
+func (t *Transit) Begin(gate *Gate, n int) {
+	if gate != nil && n > 0 {
+		t.gate, t.copies = gate, int64(n)
+		gate.copies.Add(t.copies)
+	}
+}
+
+// End is called when the queue has taken them; later calls do nothing.
+func (t *Transit) End() {
+	if t.gate != nil {
+		t.gate.copies.Add(-t.copies)
+		*t = Transit{}
+	}
 }
 
 // Chunk is a piece of a connection's input. It begins with one reference, the reader's own. An actor that sends slices

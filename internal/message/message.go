@@ -17,6 +17,8 @@ type Message struct {
 	// (TTL-5, TTL-9).
 	TTL      int64
 	Priority uint8 // priority property, 0 without one
+	// Spread is the binary logarithm, rounded up, of the number of queues to which it was published (DL-32).
+	Spread uint8
 	// Owned reports whether the slices do not alias a read chunk: a queue may keep them instead of copying (PRO-11).
 	Owned bool
 	// Share counts the memory of a content above ShareFrom for all its holders; nil for a content not yet held or sent

@@ -35,6 +35,11 @@ type Overlay struct {
 	Held bool
 	// Hops is the number of times queues have forwarded the message (forward-to) since a consumer rejected it.
 	Hops uint8
+	// Copied: the broker has sent it to several queues at once, or it is one of many messages of a publish, and since
+	// then no consumer has rejected it. Copies is the number of further copies that it and its descendants may have
+	// (DL-32).
+	Copied bool
+	Copies uint32
 	// EnqueuedAt and ExpiresAt are shown to consumers of a queue that stamps its deliveries, in wall ms, as
 	// x-enqueued-at and x-expires-at, which is absent for 0. They belong to one delivery and are never stored.
 	EnqueuedAt, ExpiresAt int64
@@ -70,7 +75,7 @@ func (o *Overlay) Died(d Death) *Overlay {
 		next = *o.lasting()
 		next.First, next.DropExpiration = o.First, true
 		if d.Reason != "rejected" { // not checked yet
-			next.Hops = o.Hops
+			next.Hops, next.Copied, next.Copies = o.Hops, o.Copied, o.Copies
 		}
 		next.DiedAfter = o.DeliveryCount
 		before = o.Deaths
@@ -109,7 +114,8 @@ func (o *Overlay) After(history *Overlay) *Overlay {
 		return history
 	}
 	next := o.lasting()
-	next.Deaths, next.First, next.Last, next.Hops = history.Deaths, history.First, history.Last, o.Hops
+	next.Deaths, next.First, next.Last = history.Deaths, history.First, history.Last
+	next.Hops, next.Copied, next.Copies = o.Hops, o.Copied, o.Copies
 	return next
 }
 

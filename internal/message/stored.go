@@ -21,6 +21,7 @@ const (
 	markReturned
 	markFailed
 	markTyped
+	markCopied
 )
 
 // ErrOverlay: the stored bytes are not an overlay, or one of a later version.
@@ -30,8 +31,8 @@ var ErrOverlay = errors.New("message: not an overlay of a known version")
 //
 //	version, a uvarint of bits for DropExpiration, AddDeathCount, Delayed, Held, Hops and amendments; then DeliveryCount,
 //	the deaths, First, Last, CC, BCC and, if there are any, Delayed, Hops, Annotations and Properties (field tables, then
-//	those of their encodings if there are Typed values), DiedAfter and Failed, with numbers as uvarints, texts after their
-//	length and lists after their count
+//	those of their encodings if there are Typed values), DiedAfter, Failed and Copies, with numbers as uvarints, texts
+//	after their length and lists after their count
 func (o *Overlay) Append(dst []byte) []byte {
 	if o == nil {
 		return dst
@@ -65,6 +66,9 @@ func (o *Overlay) Append(dst []byte) []byte {
 	if o.Failed != 0 {
 		dst = binary.AppendUvarint(dst, uint64(o.Failed))
 	}
+	if o.Copied {
+		dst = binary.AppendUvarint(dst, uint64(o.Copies))
+	}
 	return dst
 }
 
@@ -83,6 +87,7 @@ func (o *Overlay) marks() (marks uint64) {
 		{o.DiedAfter != 0, markReturned},
 		{o.Failed != 0, markFailed},
 		{o.typed(), markTyped},
+		{o.Copied, markCopied},
 	} {
 		if m.is {
 			marks |= m.mark
@@ -132,7 +137,7 @@ func DecodeOverlay(data []byte) (*Overlay, error) {
 		return nil, ErrOverlay
 	}
 	d := decoder{rest: data[1:]}
-	marks := d.number(2*markTyped - 1)
+	marks := d.number(2*markCopied - 1)
 	o := &Overlay{DropExpiration: marks&markDrop != 0, AddDeathCount: marks&markCount != 0, DeliveryCount: uint32(d.number(math.MaxUint32))}
 	if n := d.count(); n > 0 {
 		o.Deaths = make([]Death, n)
@@ -161,6 +166,9 @@ func DecodeOverlay(data []byte) (*Overlay, error) {
 	}
 	if marks&markFailed != 0 {
 		o.Failed = uint32(d.number(math.MaxUint32))
+	}
+	if o.Copied = marks&markCopied != 0; o.Copied {
+		o.Copies = uint32(d.number(math.MaxUint32))
 	}
 	if d.bad || len(d.rest) > 0 {
 		return nil, ErrOverlay

@@ -23,6 +23,8 @@ func overlays() []*Overlay {
 		{Delayed: 315_360_000_000, AddDeathCount: true},
 		{Held: true},
 		{Hops: 4},
+		{Copied: true},
+		{Copied: true, Copies: math.MaxUint32, Failed: 2},
 		{DiedAfter: math.MaxUint32},
 		{DiedAfter: 1, Hops: 4, Delayed: 7},
 		{Failed: math.MaxUint32, DiedAfter: 3},

@@ -12,6 +12,7 @@ const (
 	MaxLen
 	DeliveryLimit
 	Hops
+	Copies
 	Forwarded
 
 	Reasons
@@ -19,7 +20,7 @@ const (
 
 // String returns the word of x-death.
 func (w Why) String() string {
-	return [...]string{"expired", "rejected", "maxlen", "delivery_limit", "hops", "forwarded"}[w]
+	return [...]string{"expired", "rejected", "maxlen", "delivery_limit", "hops", "copies", "forwarded"}[w]
 }
 
 // Sent counts the messages that one queue has sent on, by reason, since the queue began or the broker was started. The zero

@@ -60,6 +60,7 @@ const (
 	Cancelled
 	Forwarded // by forward-to
 	Exhausted // forwarded too often
+	Copied    // too many copies, when it was to be forwarded
 )
 
 // Never is the deadline of a message that does not expire.

@@ -17,6 +17,7 @@ import (
 // Shares of the memory watermark, explained in docs/adr/0017.
 const (
 	pageFrom       = 2        // queues page out from this fraction of the watermark
+	copyShare      = 5. / 8   // above it, of contents and entries, copies that the broker makes are rationed (docs/adr/0108)
 	flowShare      = 2. / 3   // above it publishers are temporarily not read
 	boundShare     = 0.9      // the collector keeps garbage below it
 	minBound       = 64 << 20 // bytes, or the collector would run all the time
@@ -59,6 +60,7 @@ type Monitor struct {
 	meter  Meter
 	budget budget.Budget
 	valve  *budget.Valve
+	copies *budget.Copies
 	intake *budget.Intake
 	kept   budget.Room
 	began  time.Time
@@ -77,6 +79,7 @@ type Monitor struct {
 func NewMonitor(cfg Config, b Broker) *Monitor {
 	a := &Monitor{cfg: cfg, broker: b, meter: cfg.Meter, began: time.Now(), intake: budget.NewIntake()}
 	a.valve = budget.NewValve(&a.budget)
+	a.copies = budget.NewCopies(&a.budget, a.valve)
 	if cfg.Meter == nil {
 		a.meter, cfg.Watermark = System{Directory: "."}, config.Share(1)
 	}
@@ -89,6 +92,9 @@ func (a *Monitor) Budget() *budget.Budget { return &a.budget }
 
 // Valve holds the flow of connections while queues hold too much.
 func (a *Monitor) Valve() *budget.Valve { return a.valve }
+
+// Copies rations the copies that the broker makes of messages while queues hold much.
+func (a *Monitor) Copies() *budget.Copies { return a.copies }
 
 // Intake decides whose content may be kept while it arrives.
 func (a *Monitor) Intake() *budget.Intake { return a.intake }
@@ -106,6 +112,7 @@ func (a *Monitor) set(watermark, diskFree config.Amount) {
 	}
 	a.bound()
 	a.valve.SetMax(max(int64(float64(s.limit)*flowShare), 1))
+	a.copies.SetMax(max(int64(float64(s.limit)*copyShare), 1))
 	begun := max(s.limit/begunShare, 1)
 	a.intake.SetLimits(begun, max(begun, int64(a.broker.MaxMessage)+minTransaction))
 	a.kept.SetLimit(max(s.limit/historyShare, 1))
@@ -182,7 +189,7 @@ func (a *Monitor) look() time.Duration {
 }
 
 // held returns approximately the bytes of messages in memory.
-func (a *Monitor) held() int64 { return a.budget.Used() + a.budget.Messages()*entrySize }
+func (a *Monitor) held() int64 { return a.budget.Used() + a.budget.Messages()*budget.EntryBytes }
 
 func (a *Monitor) read() reading {
 	a.now = reading{at: time.Since(a.began), memory: a.meter.Memory(), full: a.valve.Full()}

@@ -6,7 +6,6 @@ import "time"
 const (
 	worthwhile = 128 << 20   // bytes: less memory is not worth a release
 	noticeable = 16 << 20    // bytes that memory must have grown, or queues released
-	entrySize  = 58          // approximate bytes of a message without its content
 	pace       = time.Second // minimum time between two releases, and the first pause
 	longPause  = 5 * time.Minute
 	alarmPause = 30 * time.Second // the longest pause during an alarm

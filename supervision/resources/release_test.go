@@ -3,6 +3,8 @@ package resources
 import (
 	"testing"
 	"time"
+
+	"candlemark/internal/budget"
 )
 
 // nothing is a Meter whose Collect does nothing.
@@ -31,7 +33,7 @@ func TestRelease_AfterDelete(t *testing.T) {
 		{"in parts, garbage lives", 200, time.Hour, 2 * time.Second, 4},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			full := messages * (c.each + entrySize)
+			full := messages * (c.each + budget.EntryBytes)
 			var g release
 			memory, left, releases := unused+full, int64(0), 0 // left: memory once the collected garbage has been returned
 			for at := pace; at <= c.before+10*time.Second; at += pace {

@@ -3,6 +3,7 @@ package routing
 import (
 	"slices"
 
+	"candlemark/internal/message"
 	"candlemark/internal/topology"
 )
 
@@ -12,6 +13,9 @@ type Route struct {
 	queues, histories []*topology.Queue
 	caps              []int64
 }
+
+// Queues returns the number of queues.
+func (r *Route) Queues() int { return len(r.queues) }
 
 // Stored returns the last route, which leads to targets, for later use.
 func (r *Routes) Stored(targets []*Target) Route {
@@ -23,4 +27,12 @@ func (r *Routes) Stored(targets []*Target) Route {
 func (r *Routes) Again(x *topology.Exchange, key []byte, more [][]byte, f *Route) []*Target {
 	r.routed = false
 	return r.Aim(x, key, more, f.queues, f.histories, f.caps)
+}
+
+// share makes the queues of a message share its content.
+func share(m *message.Message) {
+	m.Own()
+	if m.Share == nil && m.Size() > message.ShareFrom {
+		m.Share = message.NewShare(m.Size())
+	}
 }

@@ -229,6 +229,8 @@ type Target struct {
 	Queue *topology.Queue
 	peer  *peers.Peer
 	batch *mail.Enqueue
+	// copies is the number of messages in batch that have several targets.
+	copies int
 }
 
 // Batches collects the messages that are sent to queues at the end of a turn. It is created by NewBatches.
@@ -301,11 +303,15 @@ func Queues(targets []*Target) []*topology.Queue {
 // Add adds the message to the batch of each of its queues, with its TTL limited by the exchanges on the route
 // (TTL-9). A message that is not Owned is in chunk.
 func (b *Batches) Add(m *message.Message, targets []*Target, caps []int64, chunk *message.Chunk) {
-	if len(targets) > 1 && m.Size() >= ShareFrom {
-		m.Own()
-		if m.Share == nil && m.Size() > message.ShareFrom {
-			m.Share = message.NewShare(m.Size())
+	if len(targets) > 1 {
+		m.Spread = message.SpreadOf(len(targets))
+		if m.Size() >= ShareFrom {
+			share(m)
 		}
+	}
+	several := 0
+	if len(targets) > 1 {
+		several = 1
 	}
 	for i, t := range targets {
 		if t.batch == nil {
@@ -325,6 +331,7 @@ func (b *Batches) Add(m *message.Message, targets []*Target, caps []int64, chunk
 			e.Debt.Owe(b.gate, m.Size())
 		}
 		e.Messages = append(e.Messages, *m)
+		t.copies += several
 		if caps != nil {
 			e.Messages[len(e.Messages)-1].Cap(caps[i])
 		}
@@ -354,6 +361,8 @@ func (b *Batches) Keep(m *message.Message, histories []*Target, caps []int64, ch
 // Flush sends every queue its batch. A batch must be flushed before the read chunk with its messages is released.
 func (b *Batches) Flush() {
 	for i, t := range b.touched {
+		t.batch.Copies.Begin(b.gate, t.copies)
+		t.copies = 0
 		b.out.Send(t.Queue.PID, t.batch)
 		t.batch = nil
 		b.touched[i] = nil

@@ -54,8 +54,9 @@ func (b *Backlog) Push(r *Record) Handle {
 
 // fill stores the content of h in memory.
 func (b *Backlog) fill(h Handle, e *Entry, r *Record) {
+	e.flags = r.Spread << spreadShift
 	if size := recordSize(r); size > maxRecord || r.Shared && size > maxCopied {
-		e.flags = flagKept
+		e.flags |= flagKept
 		e.block = b.kept.add(r, h, b.Budget)
 	} else {
 		e.block, e.offset = b.slab.add(r, h, size)
@@ -154,7 +155,7 @@ func (b *Backlog) Get(h Handle, r *Record) {
 	e := &seg.entries[h&segmentMask]
 	r.Deadline, r.Seq, r.DeliveryCount = e.Deadline, e.Seq, e.DeliveryCount
 	r.Priority, r.Redelivered, r.Stored = seg.priority, e.Redelivered, e.Stored
-	r.Released = e.Marks&Released != 0
+	r.Released, r.Spread = e.Marks&Released != 0, e.flags>>spreadShift
 	if e.flags&flagKept != 0 {
 		b.kept.get(e.block, r)
 	} else {

@@ -31,6 +31,8 @@ type Record struct {
 	DeliveryCount uint32
 	// Priority is its effective priority, 0 in a queue without priorities.
 	Priority uint8
+	// Spread is message.Message.Spread; it is lost when the message is paged out, unless its overlay contains it.
+	Spread uint8
 	// Redelivered and Stored are set by the caller; Stored, for a message that survives a restart, is changed by SetStored.
 	Redelivered, Stored bool
 	// Released is set by Get for a message with the mark Released; Push ignores it.
@@ -57,7 +59,7 @@ type Entry struct {
 	// Marks are set by the caller.
 	Marks Marks
 
-	// flags tell where the rest of the message is.
+	// flags tell where the rest of the message is; the upper bits are its Spread.
 	flags uint8
 	// body is the length of the body.
 	body uint32
@@ -90,4 +92,6 @@ const (
 const (
 	flagKept    = 1 << iota // content is in Backlog.kept, not in the slab
 	flagOverlay             // rareParts.overlays has an overlay
+
+	spreadShift = iota
 )

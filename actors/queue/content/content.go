@@ -16,7 +16,7 @@ const largeBody = 8 << 10
 func Keep(r *backlog.Record, m *message.Message, seq uint64, deadline, now int64, priority uint8, stored bool) {
 	r.Exchange, r.RoutingKey, r.Header, r.Body, r.Overlay = m.Exchange, m.RoutingKey, m.Header, m.Body, m.Overlay
 	r.Deadline, r.TTL, r.Enqueued, r.Priority = deadline, m.TTL, now, priority
-	r.Stored, r.Seq, r.Shared, r.Share = stored, seq, m.Owned, m.Share
+	r.Stored, r.Seq, r.Shared, r.Share, r.Spread = stored, seq, m.Owned, m.Share, m.Spread
 }
 
 // Recovered returns the backlog's record of a message from the journal. priority is its priority in the queue.
@@ -37,7 +37,7 @@ func Message(r *backlog.Record) (m message.Message) {
 // show is Message into a zero message.
 func show(m *message.Message, r *backlog.Record) {
 	m.Exchange, m.RoutingKey, m.Header, m.Body, m.Overlay = r.Exchange, r.RoutingKey, r.Header, r.Body, Overlay(r)
-	m.TTL, m.Priority, m.Owned, m.Share = r.TTL, r.Priority, true, r.Share
+	m.TTL, m.Priority, m.Owned, m.Share, m.Spread = r.TTL, r.Priority, true, r.Share, r.Spread
 }
 
 // Overlay returns the headers that the broker adds to a stored message, nil for none.
@@ -46,6 +46,16 @@ func Overlay(r *backlog.Record) *message.Overlay {
 		return r.Overlay.Released(timeheaders.DelayOf(r.Header))
 	}
 	return r.Overlay
+}
+
+// Stored returns the overlay with which a message is written to the journal: it includes the message's spread, if that
+// matters.
+func Stored(r *backlog.Record) *message.Overlay {
+	o := Overlay(r)
+	if r.Spread > message.FreeSpread && (o == nil || !o.Copied) {
+		return o.WithCopies(message.CopiesOf(r.Spread))
+	}
+	return o
 }
 
 // Read converts a content that was read from the journal; false if it is corrupt.

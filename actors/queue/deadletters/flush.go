@@ -16,7 +16,7 @@ func (l *Set) Flush(now clock.Instant, skew int64, limit int) (more bool) {
 		return false
 	}
 	b := batch{now: now, skew: skew}
-	for n := 0; (l.out < Limit || !l.Settings.HasDLX) && l.sent < l.all.Last(); n++ {
+	for n := 0; (l.hasRoom() || !l.Settings.HasDLX) && l.sent < l.all.Last(); n++ {
 		if n == max(limit, Limit) {
 			return true
 		}
@@ -77,6 +77,7 @@ func (l *Set) add(b *batch, id uint64, x deadLetter) bool {
 		return true
 	}
 	l.out++
+	l.outBytes += l.Messages.Size(x.message)
 	guarantee := l.guarantee(x)
 	if b.mail == nil || b.reason != x.reason || b.mail.Guarantee != guarantee || len(b.mail.Messages) == mail.DeadLetterBatch {
 		b.reason, b.mail = x.reason, l.newMail(x.reason, (b.now.Floor()+b.skew)/1000)
@@ -121,6 +122,7 @@ func (l *Set) newMail(why store.Reason, date int64) *mail.DeadLetter {
 // Reasons are the reasons of x-death (DL-9).
 var Reasons = map[store.Reason]string{
 	store.Expired: "expired", store.Rejected: "rejected", store.Overflowed: "maxlen", store.Exceeded: "delivery_limit", store.Exhausted: "hops",
+	store.Copied: "copies",
 }
 
 // cancelForward takes back a message that is no longer to be forwarded: it becomes ready, or expires if it is past its

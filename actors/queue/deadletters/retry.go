@@ -49,7 +49,7 @@ func (l *Set) kept(k mail.Retained, now clock.Instant) {
 	if !ok {
 		return
 	}
-	l.out--
+	l.answered(x)
 	if l.Last && x.reason != store.Forwarded { // there is no next round
 		l.lost++
 		l.discard(x)
@@ -82,6 +82,10 @@ func (l *Set) Retry(now clock.Instant, skew int64) {
 	b := batch{now: now, skew: skew}
 	r.reading = false
 	for i, id := range r.ids[:n] {
+		if !l.hasRoom() {
+			n = i
+			break
+		}
 		if x, ok := l.all.Get(id); ok && !l.add(&b, id, x) {
 			l.order(slices.Values(r.ids[i:n]), now)
 			r.ids, r.reading = r.ids[i:], true

@@ -159,3 +159,49 @@ func TestLossesAreCounted(t *testing.T) {
 		f.Answered(lost, at(0))
 	}
 }
+
+// TestExceeded_DL32: a message that could not be forwarded because of its copies ends with the reason copies.
+func TestExceeded_DL32(t *testing.T) {
+	f := newFixture(func(s *policies.QueueSettings) { s.HasForward, s.ForwardTo = true, "x" })
+	for range 3 {
+		f.Forward(f.push(1000), false)
+	}
+	f.Flush(at(0), 0, 1)
+	f.want(t, "sent", f.sent(), "forwarded 1 2 3")
+	f.Answered(&mail.DeadLetterReply{Incarnation: 7, IDs: []mail.Range{{First: 2, Last: 2}}, Exceeded: []uint64{1, 3, 9}}, at(0))
+	f.Flush(at(0), 0, 1)
+	f.want(t, "done", f.did, "remove 2", "end 1", "end 3")
+	f.want(t, "dead-lettered", f.sent(), "copies 4 5")
+	if c := f.Counts(); c.Forwarding != 0 || c.UnderWay != 2 || c.Len != 2 {
+		t.Errorf("%+v", c)
+	}
+}
+
+// TestTransitIsBounded_DL33: while memory is tight, only some bytes are under way, at least one message; a retry waits,
+// too.
+func TestTransitIsBounded_DL33(t *testing.T) {
+	f := newFixture()
+	f.pager.Idle = 10 // bodies have 4 bytes
+	for range 6 {
+		f.Add(f.push(0), store.Expired)
+	}
+	f.memory.OverLimit = true
+	f.Flush(at(0), 0, 1)
+	f.want(t, "a window", f.sent(), "expired 1 2 3")
+	f.pager.Idle = 0
+	f.Answered(f.keep(1, 2), at(0))
+	f.Flush(at(0), 0, 1)
+	f.want(t, "no room", f.sent())
+	f.Answered(&mail.DeadLetterReply{Incarnation: 7, IDs: []mail.Range{{First: 3, Last: 3}}}, at(0))
+	f.Retry(at(1000), 0)
+	f.want(t, "one", f.sent(), "expired 1")
+	f.memory.OverLimit = false
+	f.Flush(at(1000), 0, 1)
+	f.want(t, "the rest", f.sent(), "expired 4 5 6")
+	f.Retry(at(3000), 0)
+	f.want(t, "the last", f.sent(), "expired 2")
+	f.Answered(&mail.DeadLetterReply{Incarnation: 7, Lost: true}, at(3000))
+	f.memory.OverLimit = true
+	f.Flush(at(3000), 0, 1)
+	f.want(t, "again", f.sent(), "expired 1")
+}

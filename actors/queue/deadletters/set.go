@@ -40,6 +40,7 @@ type Parts struct {
 	Settings *policies.QueueSettings
 	Messages *backlog.Backlog
 	Pager    *paging.Pager
+	Memory   func() paging.Memory
 	Out      *mail.Posts
 }
 
@@ -49,14 +50,15 @@ type Set struct {
 	// Last makes every attempt the last one: the queue is deleted.
 	Last bool
 	// Waits keeps dead letters while there is no dead-letter exchange: the queue is ending.
-	Waits   bool
-	lost    int // number of messages that some target, or all, did not get
-	all     seqmap.Map[deadLetter]
-	bytes   int64  // of bodies
-	sent    uint64 // the highest number sent to the dead-letter actor
-	out     int    // number of unanswered dead letters
-	epoch   uint64 // how often the dead-letter actor has lost its dead letters
-	retries retries
+	Waits    bool
+	lost     int // number of messages that some target, or all, did not get
+	all      seqmap.Map[deadLetter]
+	bytes    int64  // of bodies
+	sent     uint64 // the highest number sent to the dead-letter actor
+	out      int    // number of unanswered dead letters
+	outBytes int64  // of their bodies
+	epoch    uint64 // how often the dead-letter actor has lost its dead letters
+	retries  retries
 	// forwarding counts messages that are forwarded, not dead-lettered.
 	forwarding      int
 	forwardingBytes int64
@@ -170,6 +172,17 @@ func (l *Set) uncount(x deadLetter) {
 	}
 }
 
+// hasRoom reports whether another message may be sent to the dead-letter actor.
+func (l *Set) hasRoom() bool {
+	return l.out < Limit && (l.out == 0 || l.outBytes < l.Pager.Transit(l.Memory()))
+}
+
+// answered counts a message that is no longer with the dead-letter actor.
+func (l *Set) answered(x deadLetter) {
+	l.out--
+	l.outBytes -= l.Messages.Size(x.message)
+}
+
 // Answered handles an answer of the dead-letter actor: it has settled some dead letters, returns others to be retried,
 // or has failed and needs all unanswered dead letters again.
 func (l *Set) Answered(m *mail.DeadLetterReply, now clock.Instant) {
@@ -180,13 +193,20 @@ func (l *Set) Answered(m *mail.DeadLetterReply, now clock.Instant) {
 	l.lost += m.Dropped
 	for _, r := range m.IDs {
 		l.all.TakeRange(r.First, r.Last, func(_ uint64, x deadLetter) {
-			l.out--
+			l.answered(x)
 			again = again || x.tries > 0
 			l.discard(x)
 		})
 	}
 	for _, k := range m.Retained {
 		l.kept(k, now)
+	}
+	for _, id := range m.Exceeded {
+		if x, ok := l.all.Take(id); ok {
+			l.answered(x)
+			l.uncount(x)
+			l.Owner.End(x.message, store.Copied)
+		}
 	}
 	if again {
 		l.RetryNow(now)
@@ -199,7 +219,7 @@ func (l *Set) Answered(m *mail.DeadLetterReply, now clock.Instant) {
 // resend schedules all unanswered messages to be sent again, along with those to be retried.
 func (l *Set) resend() {
 	l.epoch++
-	l.out, l.sent, l.retries = 0, l.all.Last(), retries{}
+	l.out, l.outBytes, l.sent, l.retries = 0, 0, l.all.Last(), retries{}
 	l.all.Each(func(n uint64, _ deadLetter) bool {
 		l.sent = n - 1
 		return false

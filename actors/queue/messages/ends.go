@@ -49,6 +49,7 @@ func (s *Set) End(h backlog.Handle, why store.Reason) {
 // deaths are the metrics of each reason.
 var deaths = [...]metrics.Why{
 	store.Expired: metrics.Expired, store.Rejected: metrics.Rejected, store.Overflowed: metrics.MaxLen, store.Exceeded: metrics.DeliveryLimit, store.Exhausted: metrics.Hops,
+	store.Copied: metrics.Copies,
 }
 
 // Drop implements deadletters.Owner.
@@ -192,7 +193,7 @@ func (s *Set) ensureDeadLetters() *deadletters.Set {
 	if s.DeadLetters == nil {
 		s.DeadLetters = deadletters.New(deadletters.Parts{
 			Owner: s, Queue: s.queue, VHost: s.vhost, Self: s.self, Settings: &s.Settings,
-			Messages: &s.Backlog, Pager: &s.Pager, Out: s.out,
+			Messages: &s.Backlog, Pager: &s.Pager, Memory: s.Memory, Out: s.out,
 		})
 		s.DeadLetters.Last, s.DeadLetters.Waits = s.closing, s.ending
 	}

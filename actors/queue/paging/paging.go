@@ -1,6 +1,8 @@
 package paging
 
 import (
+	"math"
+
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/records"
 	"candlemark/actors/queue/schedule"
@@ -65,6 +67,15 @@ func (p *Pager) window(m Memory) int64 {
 		bytes /= criticalShare
 	}
 	return bytes
+}
+
+// Transit returns the number of bytes of messages that may be on their way to other queues at a time: while memory is
+// tight, no more than what stays in memory of the next messages.
+func (p *Pager) Transit(m Memory) int64 {
+	if !m.OverLimit {
+		return math.MaxInt64
+	}
+	return p.window(m)
 }
 
 // Crowded reports whether contents have to be paged out.

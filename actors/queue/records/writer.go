@@ -148,7 +148,7 @@ func (w *Writer) write(kind store.Kind, b *backlog.Backlog, h backlog.Handle) *s
 	b.Entry(h).Marks |= backlog.Written
 	var r backlog.Record
 	b.Get(h, &r)
-	return w.committing().add(kind, h, &r, content.Overlay(&r))
+	return w.committing().add(kind, h, &r, content.Stored(&r))
 }
 
 // committing returns the turn's commit.

@@ -28,6 +28,7 @@ type Config struct {
 	Outbox         *outbox.Outbox
 	Gate           *message.Gate
 	Arrivals       *budget.Arrivals // the connection's; nil for no limit
+	Copies         *budget.Copies   // permits messages for several queues while publishers wait; nil for no limit
 	FrameMax       uint32           // largest frame that the client accepts, in bytes
 	// NextOutgoingID, IncomingWindow and HandleMax are the values in the client's begin.
 	NextOutgoingID, IncomingWindow, HandleMax uint32

@@ -61,6 +61,7 @@ func own(w *writer, m *management.Metrics) {
 			{"refused", r.of.Refused},
 			{"lost_target", r.of.LostTargets},
 			{"kept", r.of.Kept},
+			{"too_many_copies", r.of.TooManyCopies},
 		} {
 			w.counter("candlemark_dead_letter_outcomes_total", "What became of dead letters", o.count, "reason", r.name, "outcome", o.outcome)
 		}
