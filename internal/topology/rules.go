@@ -18,6 +18,13 @@ type rules struct {
 	actions    int            // number of rules with an action
 }
 
+// The expressions of an exchange have ruleSteps for a message together, divided evenly, but at least leastRuleSteps each:
+// an expensive one is at the expense of who bound it, not of publishers or other subscriptions.
+const (
+	ruleSteps      = MaxSteps / 2
+	leastRuleSteps = 100
+)
+
 type sqlRule struct {
 	*filter.Expression
 	target Target
@@ -104,9 +111,10 @@ func (m *rules) find(r *Router) {
 	if m.correlated.conditions.len() > 0 {
 		r.collectBy(&m.correlated, &of.headers)
 	}
+	limit := min(max(ruleSteps/max(m.sql.len(), 1), leastRuleSteps), filter.MaxSteps)
 	for rule := range m.sql.under("") {
-		yes, steps := rule.Match(&of.message)
-		if !r.spend(1 + steps) {
+		yes, steps := rule.MatchWithin(&of.message, limit)
+		if !r.spend(1 + min(steps, limit)) {
 			return
 		}
 		if yes {

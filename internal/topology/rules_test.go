@@ -189,6 +189,24 @@ func TestRulesAreBounded_SBR2(t *testing.T) {
 	}
 }
 
+// TestCostlyRulesClosePublishersNot_SBR2: however many expensive rules a subscriber binds, the route is found, and the
+// rules of others match as before.
+func TestCostlyRulesClosePublishersNot_SBR2(t *testing.T) {
+	for _, rules := range []int{300, 2000} {
+		h := newFixture(t)
+		x := h.exchange("x", filter.ExchangeType)
+		h.bind(x, "victim", "rule", table("x-rule-sql", "color = 'red' AND color LIKE 'r%'"))
+		for i := range rules {
+			h.bind(x, fmt.Sprint("q", i), "rule", table("x-rule-sql", "'"+strings.Repeat("a", 300)+"' LIKE '%"+strings.Repeat("a", 70)+"b'"))
+		}
+		h.router.pause = func() bool { return true }
+		got := h.route(x, "", table("color", "red"))
+		if h.router.Over() || h.router.Steps() > MaxSteps*3/4 || !strings.Contains(fmt.Sprint(got), "victim") {
+			t.Errorf("%d rules: over %v after %d steps, to %v", rules, h.router.Over(), h.router.Steps(), got)
+		}
+	}
+}
+
 func TestValidateRules(t *testing.T) {
 	check := func(args protocol.Table) error {
 		if err := ValidateBinding(filter.ExchangeType, Binding{RoutingKey: "r", Arguments: args}, nil); err != nil {

@@ -118,7 +118,7 @@ func (a *Action) Cost(properties int) int {
 // action sets it. A property is removed if its statement fails or has no value.
 func (a *Action) Run(m Message) []Change {
 	r := running{Message: m}
-	v := evaluation{a.nodes, &r, 0}
+	v := evaluation{a.nodes, &r, 0, MaxSteps}
 	for _, s := range a.statements {
 		var c Change
 		if to := &a.nodes[s.to]; to.op == opSystem {

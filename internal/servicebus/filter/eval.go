@@ -16,9 +16,12 @@ const (
 )
 
 // Match reports whether a message is selected, and the number of steps taken.
-func (e *Expression) Match(m Message) (yes bool, steps int) {
-	v := evaluation{e.nodes, m, 0}
-	yes = v.of(e.root).isTrue() && v.steps <= MaxSteps
+func (e *Expression) Match(m Message) (yes bool, steps int) { return e.MatchWithin(m, MaxSteps) }
+
+// MatchWithin is Match with a limit of steps, at most MaxSteps, beyond which the result is unknown.
+func (e *Expression) MatchWithin(m Message, limit int) (yes bool, steps int) {
+	v := evaluation{e.nodes, m, 0, limit}
+	yes = v.of(e.root).isTrue() && v.steps <= limit
 	return yes, v.steps
 }
 
@@ -27,12 +30,13 @@ type evaluation struct {
 	nodes   []node
 	message Message
 	steps   int
+	limit   int // of steps
 }
 
 // spend counts steps; false if there were too many.
 func (v *evaluation) spend(n int) bool {
 	v.steps += n
-	return v.steps <= MaxSteps
+	return v.steps <= v.limit
 }
 
 func (v *evaluation) of(at int32) Value {

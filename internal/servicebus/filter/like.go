@@ -24,7 +24,7 @@ func (v *evaluation) like(n *node) Value {
 
 // matches compares a text with a pattern: % stands for any text, _ for any character, and the character after escape
 // for itself. After a mismatch only the last % is extended by one character, so the steps are at most the product of
-// the lengths; ok is false beyond MaxSteps.
+// the lengths; ok is false beyond the limit of steps.
 func (v *evaluation) matches(of, pattern string, escape rune) (found, ok bool) {
 	again, resume := "", -1 // pattern after the last %, and the offset where it must match
 	at := 0
