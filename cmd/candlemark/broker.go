@@ -17,6 +17,7 @@ import (
 	"candlemark/internal/config"
 	"candlemark/internal/events"
 	"candlemark/internal/httpapi"
+	"candlemark/internal/httpapi/site"
 	"candlemark/internal/management"
 	"candlemark/supervision"
 	"candlemark/supervision/resources"
@@ -128,7 +129,7 @@ func (b *broker) serveHTTP(cfg config.Config, log zerolog.Logger) (err error) {
 	if err != nil {
 		return err
 	}
-	server := httpapi.NewServer(b.node, b.users, resources.HTTPSockets(), samples, log) // with the same limits for both listeners together
+	server := httpapi.NewServer(b.node, b.users, sitesOf(cfg), resources.HTTPSockets(), samples, log) // with the same limits for both listeners together
 	if cfg.HTTP != "" {
 		if b.HTTP, err = b.listenHTTP("http", cfg.HTTP, nil, server, log); err != nil {
 			return err
@@ -144,10 +145,15 @@ func (b *broker) serveHTTP(cfg config.Config, log zerolog.Logger) (err error) {
 		}
 	}
 	if cfg.Metrics != "" {
-		server := httpapi.NewMetricsServer(b.node, metricsSockets, cfg.MetricsPerObject)
+		server := httpapi.NewMetricsServer(b.node, sitesOf(cfg), metricsSockets, cfg.MetricsPerObject)
 		b.Metrics, err = b.listenHTTP("http/prometheus", cfg.Metrics, nil, server, log)
 	}
 	return err
+}
+
+// sitesOf returns the rules for requests from pages of other sites.
+func sitesOf(cfg config.Config) *site.Rules {
+	return site.New(site.Config{Hosts: cfg.HTTPHosts, Proxied: cfg.HTTPProxied})
 }
 
 // metricsSockets is the maximum number of connections of the port for metrics.

@@ -52,7 +52,7 @@ func (b *broker) serveServiceBus(cfg config.Config, log zerolog.Logger) (err err
 		log.Info().Str("file", file).Int("entities", len(all)).Msg("entities of Azure Service Bus are declared")
 	}
 	if cfg.ServiceBusHTTP != "" {
-		server := httpapi.NewServiceBusServer(b.node, b.users, vhost, serviceBusSockets, log)
+		server := httpapi.NewServiceBusServer(b.node, b.users, sitesOf(cfg), vhost, serviceBusSockets, log)
 		b.ServiceBus, err = b.listenHTTP(serviceBusListener, cfg.ServiceBusHTTP, nil, server, log)
 	}
 	return err

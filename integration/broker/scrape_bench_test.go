@@ -8,6 +8,7 @@ import (
 
 	"candlemark/internal/auth"
 	"candlemark/internal/httpapi"
+	"candlemark/internal/httpapi/site"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 	"github.com/rs/zerolog"
@@ -49,7 +50,7 @@ func BenchmarkManyQueues(b *testing.B) {
 		handler http.Handler
 		path    string
 	}{
-		"scrape":              {httpapi.NewMetricsServer(node, 4, false).Handler, "/metrics"},
+		"scrape":              {httpapi.NewMetricsServer(node, site.New(site.Config{}), 4, false).Handler, "/metrics"},
 		"page":                {api, "/api/queues?page=1&page_size=100"},
 		"page of the longest": {api, "/api/queues?page=1&page_size=100&sort=messages&sort_reverse=true"},
 		"page by a name":      {api, "/api/queues?page=1&page_size=100&name=99&use_regex=false"},

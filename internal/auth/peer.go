@@ -26,9 +26,18 @@ type Peer struct {
 	version, suite uint16 // of TLS
 }
 
+// Foreign is a connection of a client that may not be on this machine, although its address is.
+type Foreign interface {
+	// Elsewhere reports whether it is not.
+	Elsewhere() bool
+}
+
 // PeerOf returns the other end of a connection. A TLS connection must have completed its handshake.
 func PeerOf(conn net.Conn) Peer {
 	p := Peer{Addr: conn.RemoteAddr()}
+	if f, ok := conn.(Foreign); ok {
+		p.Elsewhere = f.Elsewhere()
+	}
 	secured, ok := conn.(interface{ ConnectionState() tls.ConnectionState })
 	if !ok {
 		return p

@@ -40,6 +40,10 @@ type Config struct {
 	HTTP string
 	// HTTPS is the address of the HTTP API over TLS; empty for none.
 	HTTPS string
+	// HTTPHosts are names of the broker for browsers, besides those of this machine: see site.Config.
+	HTTPHosts []string
+	// HTTPProxied: HTTP requests from this machine may be those of strangers.
+	HTTPProxied bool
 	// HTTPSOwn is the certificate only for HTTPS; without files HTTPS uses that of TLS: see WebCertificate.
 	HTTPSOwn Certificate
 	// Metrics is the address of a port that answers scrapes without a login; empty for none.

@@ -147,6 +147,14 @@ var settings = []setting{
 		keys: []key{{"management.ssl.port", port}, {"management.ssl.ip", host("15671")}}, help: "`address` of the HTTP API over TLS; empty for none",
 	},
 	{
+		name: "http-allowed-hosts", define: texts(func(c *Config) *[]string { return &c.HTTPHosts }), keys: []key{{name: "management.allowed_hosts.*"}},
+		help: "host `name` at which browsers may use the HTTP API, besides localhost, IP addresses and the machine's host name; *.example.com for all below, * for any name; may be repeated",
+	},
+	{
+		name: "http-behind-proxy", define: truth(func(c *Config) *bool { return &c.HTTPProxied }), keys: plain("management.behind_proxy"),
+		help: "a proxy on this machine passes on HTTP requests of others: no request counts as one from this machine, so that loopback users cannot use the HTTP API",
+	},
+	{
 		name: "https-cert", define: text(func(c *Config) *string { return &c.HTTPSOwn.Cert }),
 		keys: plain("management.ssl.certfile"), help: "`file` with the certificate for HTTPS, PEM; if not set, HTTPS uses all TLS settings of AMQP",
 	},

@@ -12,6 +12,7 @@ import (
 
 	"candlemark/internal/config"
 	"candlemark/internal/httpapi/rest"
+	"candlemark/internal/httpapi/site"
 	"candlemark/internal/management"
 
 	"github.com/rs/zerolog"
@@ -71,7 +72,7 @@ func TestSamples(t *testing.T) {
 		g := &growing{serving: &serving{fake: newFake("/")}}
 		a := rest.New(g, someUsers(), samples, zerolog.Nop())
 		defer a.Close()
-		get := asker(t, handlerOf(nil, a))
+		get := asker(t, handlerOf(nil, a, site.New(site.Config{Hosts: []string{"*"}})))
 		const query = "?lengths_age=60&lengths_incr=5&msg_rates_age=60&msg_rates_incr=5"
 		var q sampled
 		get("/api/queues/%2F/q"+query, &q)

@@ -12,6 +12,7 @@ import (
 	"candlemark/internal/httpapi/exposition"
 	"candlemark/internal/httpapi/rest"
 	"candlemark/internal/httpapi/servicebus"
+	"candlemark/internal/httpapi/site"
 	"candlemark/internal/httpapi/ui"
 	"candlemark/internal/httpapi/websocket"
 	"candlemark/internal/management"
@@ -23,12 +24,12 @@ import (
 const maxHeaders = 16 << 10
 
 // NewServer returns the HTTP server of the API with all its limits, including the number of connections, which all its
-// listeners share. The caller opens the listeners, with TLS or without, and shuts the server down.
-func NewServer(broker management.Broker, users *auth.Users, connections int, samples config.Samples, log zerolog.Logger) *http.Server {
+// listeners share, and the rules for requests from pages of other sites. The caller opens the listeners, with TLS or without, and shuts the server down.
+func NewServer(broker management.Broker, users *auth.Users, rules *site.Rules, connections int, samples config.Samples, log zerolog.Logger) *http.Server {
 	a, open := rest.New(broker, users, samples, log), newSockets(connections)
 	a.Busy = open.works
 	a.Streams.Share(connections)
-	s := newServer(handlerOf(broker, a), open)
+	s := newServer(handlerOf(broker, a, rules), open)
 	s.RegisterOnShutdown(a.Close)
 	s.ErrorLog = stdlog.New(serverLog{log}, "", 0)
 	return s
@@ -49,15 +50,15 @@ func (l serverLog) Write(line []byte) (int, error) {
 
 // NewMetricsServer returns the server of a separate port for scrapes without a login, with the metrics of each object at
 // /metrics if that is wanted. The rest is as with NewServer.
-func NewMetricsServer(broker management.Broker, connections int, perObject bool) *http.Server {
-	return newServer(sameOrigin(exposition.NewHandler(broker, perObject)), newSockets(connections))
+func NewMetricsServer(broker management.Broker, rules *site.Rules, connections int, perObject bool) *http.Server {
+	return newServer(guarded(rules, exposition.NewHandler(broker, perObject)), newSockets(connections))
 }
 
 // NewServiceBusServer returns the server of a separate port for the administration API of Azure Service Bus, for the
 // entities in a virtual host. The rest is as with NewServer.
-func NewServiceBusServer(broker management.Broker, users *auth.Users, vhost string, connections int, log zerolog.Logger) *http.Server {
+func NewServiceBusServer(broker management.Broker, users *auth.Users, rules *site.Rules, vhost string, connections int, log zerolog.Logger) *http.Server {
 	entities, socket := servicebus.NewHandler(broker, users, vhost, log), websocket.NewHandler(broker)
-	return newServer(sameOrigin(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return newServer(guarded(rules, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.TrimSuffix(r.URL.Path, "/") == websocket.Path { // some clients add a slash
 			socket.ServeHTTP(w, r)
 		} else {
@@ -79,12 +80,13 @@ func newServer(handler http.Handler, open *sockets) *http.Server {
 	return s
 }
 
-// NewHandler returns the handler of the API and the pages, for the caller's server. It keeps no samples.
+// NewHandler returns the handler of the API and the pages, for the caller's server, which may have any name. It keeps no
+// samples.
 func NewHandler(broker management.Broker, users *auth.Users, log zerolog.Logger) http.Handler {
-	return handlerOf(broker, rest.New(broker, users, config.Samples{}, log))
+	return handlerOf(broker, rest.New(broker, users, config.Samples{}, log), site.New(site.Config{Hosts: []string{"*"}}))
 }
 
-func handlerOf(broker management.Sockets, a *rest.API) http.Handler {
+func handlerOf(broker management.Sockets, a *rest.API, rules *site.Rules) http.Handler {
 	paths := map[string]methods{}
 	for _, r := range routes() {
 		if paths[r.Path] == nil {
@@ -104,18 +106,14 @@ func handlerOf(broker management.Sockets, a *rest.API) http.Handler {
 	for path, file := range ui.Handlers() {
 		mux.Handle(path, methods{"GET": file})
 	}
-	return sameOrigin(shim(mux))
+	return guarded(rules, shim(mux))
 }
 
-// sameOrigin refuses changing requests that a browser sends for a page of another site. Other clients send neither
-// Sec-Fetch-Site nor Origin.
-func sameOrigin(next http.Handler) http.Handler {
-	protection := http.NewCrossOriginProtection()
-	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Connection", "close") // the body is not read
-		rest.WriteError(w, rest.Refuse(http.StatusForbidden, "forbidden", "cross-origin request refused"))
-	}))
-	return protection.Handler(next)
+// guarded admits the requests that the rules of sites admit.
+func guarded(rules *site.Rules, next http.Handler) http.Handler {
+	return rules.Guard(next, func(w http.ResponseWriter, why site.Refusal) {
+		rest.WriteError(w, rest.Refuse(http.StatusForbidden, "forbidden", string(why)))
+	})
 }
 
 // welcome answers at the path where RabbitMQ has a page about its API.

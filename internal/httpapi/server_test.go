@@ -6,13 +6,14 @@ import (
 
 	"candlemark/internal/config"
 	"candlemark/internal/httpapi/rest"
+	"candlemark/internal/httpapi/site"
 
 	"github.com/rs/zerolog"
 )
 
 // Without any one of these limits, idle clients could occupy the server forever.
 func TestServerHasLimits(t *testing.T) {
-	s := NewServer(newFake("/"), users, 10, config.Samples{}, zerolog.Nop())
+	s := NewServer(newFake("/"), users, site.New(site.Config{}), 10, config.Samples{}, zerolog.Nop())
 	if s.ReadHeaderTimeout == 0 || s.ReadTimeout == 0 || s.WriteTimeout <= rest.Patience || s.IdleTimeout == 0 || s.MaxHeaderBytes == 0 || s.ConnState == nil {
 		t.Errorf("%+v", s)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"candlemark/internal/auth"
 	"candlemark/internal/config"
+	"candlemark/internal/httpapi/site"
 	"candlemark/internal/management"
 
 	"github.com/rs/zerolog"
@@ -104,7 +105,7 @@ func TestSockets(t *testing.T) {
 // TestIdleConnectionsKeepNobodyOut: idle connections, those with an incomplete request, and refused ones that stay open
 // do not prevent others from being served.
 func TestIdleConnectionsKeepNobodyOut(t *testing.T) {
-	server := NewServer(newFake("/"), someUsers(), 8, config.Samples{}, zerolog.Nop())
+	server := NewServer(newFake("/"), someUsers(), site.New(site.Config{}), 8, config.Samples{}, zerolog.Nop())
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -168,7 +169,7 @@ func TestHangUpWaitsForNobody(t *testing.T) {
 // TestServerLog: failed TLS handshakes are logged at the level debug, other errors at the level error.
 func TestServerLog(t *testing.T) {
 	var text strings.Builder
-	s := NewServer(newFake("/"), users, 10, config.Samples{}, zerolog.New(&text))
+	s := NewServer(newFake("/"), users, site.New(site.Config{}), 10, config.Samples{}, zerolog.New(&text))
 	s.ErrorLog.Print("http: TLS handshake error from 192.0.2.1:1: EOF")
 	s.ErrorLog.Print("http: panic serving 192.0.2.1:1: oops")
 	if got := text.String(); strings.Count(got, `"level":"debug"`) != 1 || strings.Count(got, `"level":"error"`) != 1 || strings.Contains(got, `\n`) {
@@ -229,7 +230,7 @@ func TestBodiesAreReadLast(t *testing.T) {
 	}
 }
 
-// TestCrossSiteRequestsChangeNothing: requests that a browser sends for a page of another site are refused, except GET.
+// TestCrossSiteRequestsChangeNothing: requests that a browser sends for a page of another site are refused.
 func TestCrossSiteRequestsChangeNothing(t *testing.T) {
 	f := newFixture(t)
 	h := NewHandler(f, f.users, zerolog.Nop())
@@ -245,7 +246,7 @@ func TestCrossSiteRequestsChangeNothing(t *testing.T) {
 		{"PUT", "", "http://other.example", 403},
 		{"PUT", "", "null", 403},
 		{"DELETE", "cross-site", "", 403},
-		{"GET", "cross-site", "http://other.example", 200},
+		{"GET", "cross-site", "http://other.example", 403},
 		{"PUT", "", "http://example.com", 204},
 	} {
 		r := httptest.NewRequest(c.method, "/api/policies/%2F/p", strings.NewReader(ttlBody))

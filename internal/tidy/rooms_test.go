@@ -131,11 +131,12 @@ var rooms = map[string][]string{
 	"internal/httpapi":            {"protocol", "policies", "internal/auth", "internal/config", "internal/events", "internal/queuestats", "internal/management", "internal/parameters", "internal/jsonencode", "internal/servicebus/sas"},
 	"internal/httpapi/client":     {"protocol", "internal/events"},
 	"internal/httpapi/forms":      {"protocol", "internal/config", "internal/management", "internal/jsonencode"},
-	"internal/httpapi/rest":       {"protocol", "internal/auth", "internal/config", "internal/events", "internal/httpapi/forms", "internal/httpapi/session", "internal/management", "internal/jsonencode"},
+	"internal/httpapi/rest":       {"protocol", "internal/auth", "internal/config", "internal/events", "internal/httpapi/forms", "internal/httpapi/session", "internal/httpapi/site", "internal/management", "internal/jsonencode"},
+	"internal/httpapi/site":       {},
 	"internal/httpapi/session":    {},
 	"internal/httpapi/ui":         {},
 	"internal/httpapi/...": { // a section; sections do not import each other
-		"protocol", "policies/...", "internal/auth", "internal/config", "internal/events", "internal/queuestats", "internal/httpapi/forms", "internal/httpapi/rest",
+		"protocol", "policies/...", "internal/auth", "internal/config", "internal/events", "internal/queuestats", "internal/httpapi/forms", "internal/httpapi/rest", "internal/httpapi/site",
 		"internal/management", "internal/metrics", "internal/parameters", "internal/jsonencode", "internal/servicebus/...",
 	},
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"candlemark/internal/auth"
+	"candlemark/internal/httpapi/site"
 )
 
 // managers are the tags that permit using the API.
@@ -80,7 +81,7 @@ func (r *Request) login() (auth.User, error) {
 
 // peer returns the origin of the request. Anything but an IP address counts as remote.
 func (r *Request) peer() auth.Peer {
-	peer := auth.Peer{HTTP: true, Addr: &net.TCPAddr{}, Gone: r.Context().Done()}
+	peer := auth.Peer{HTTP: true, Elsewhere: site.Elsewhere(r.Context()), Addr: &net.TCPAddr{}, Gone: r.Context().Done()}
 	if at, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
 		peer.Addr = net.TCPAddrFromAddrPort(at)
 	}

@@ -15,6 +15,7 @@ import (
 	"candlemark/internal/auth"
 	"candlemark/internal/events"
 	"candlemark/internal/httpapi/rest"
+	"candlemark/internal/httpapi/site"
 	"candlemark/internal/management"
 	"candlemark/internal/servicebus/admin"
 	"candlemark/internal/servicebus/atom"
@@ -106,7 +107,7 @@ func (h *handler) enter(r *http.Request, path string) (auth.User, error) {
 	if text == "" {
 		return auth.User{}, errNoToken
 	}
-	peer := auth.Peer{HTTP: true, TLS: r.TLS != nil, Gone: r.Context().Done()}
+	peer := auth.Peer{HTTP: true, Elsewhere: site.Elsewhere(r.Context()), TLS: r.TLS != nil, Gone: r.Context().Done()}
 	if at, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
 		peer.Addr = net.TCPAddrFromAddrPort(at)
 	} else {

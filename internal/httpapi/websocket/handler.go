@@ -6,14 +6,13 @@ import (
 	"crypto/tls"
 	"net"
 	"net/http"
-	"net/netip"
-	"net/url"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"candlemark/internal/httpapi/site"
 	"candlemark/internal/management"
 
 	library "github.com/coder/websocket"
@@ -25,15 +24,11 @@ const Path = "/$servicebus/websocket"
 // protocols are the names that AMQP has among those of WebSocket: the registered one, and the one of earlier drafts, which Azure's SDKs use.
 var protocols = []string{"amqp", "AMQPWSB10"}
 
-// NewHandler makes the handler of Path. Errors: 426 for a request that is none of WebSocket, 403 for a browser's from the page of another
-// site, 400 for one that asks for other protocols only.
+// NewHandler makes the handler of Path, for requests that passed site.Rules. Errors: 426 for a request that is none of WebSocket, 403 for a
+// browser's from the page of another site, 400 for one that asks for other protocols only.
 func NewHandler(broker management.Sockets) http.Handler {
 	leaving := new(atomic.Int64)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !knownSite(r) {
-			http.Error(w, "cross-origin request refused", http.StatusForbidden)
-			return
-		}
 		if wanted := r.Header.Values("Sec-WebSocket-Protocol"); len(wanted) > 0 && !slices.ContainsFunc(wanted, known) {
 			http.Error(w, "AMQP is spoken here: Sec-WebSocket-Protocol amqp or AMQPWSB10", http.StatusBadRequest)
 			return
@@ -43,7 +38,7 @@ func NewHandler(broker management.Sockets) http.Handler {
 		if err != nil {
 			return // it has answered
 		}
-		c := &conn{Conn: library.NetConn(context.Background(), socket, library.MessageBinary), frames: socket, socket: below.socket, leaving: leaving}
+		c := &conn{Conn: library.NetConn(context.Background(), socket, library.MessageBinary), frames: socket, socket: below.socket, leaving: leaving, elsewhere: site.Elsewhere(r.Context())}
 		if r.TLS != nil {
 			broker.Connect(&secure{c, *r.TLS})
 		} else {
@@ -60,22 +55,6 @@ func known(header string) bool {
 		}
 	}
 	return false
-}
-
-// knownSite reports whether a request comes from no browser, or from one of the broker's pages under a host name that
-// belongs to this machine: with TLS the certificate proves that. Otherwise another site could use a browser whose
-// machine may log in as anonymous. The library refuses pages of other sites.
-func knownSite(r *http.Request) bool {
-	origin := r.Header.Get("Origin")
-	if origin == "" || r.TLS != nil {
-		return true
-	}
-	u, err := url.Parse(origin)
-	if err != nil {
-		return false
-	}
-	_, err = netip.ParseAddr(u.Hostname())
-	return err == nil || strings.EqualFold(u.Hostname(), "localhost")
 }
 
 // hijacker has the library write to a socket that is patient.
@@ -106,8 +85,13 @@ type conn struct {
 	frames  *library.Conn
 	socket  net.Conn
 	leaving *atomic.Int64 // connections that say farewell
-	closing sync.Once
+	// elsewhere: the client is not on this machine.
+	elsewhere bool
+	closing   sync.Once
 }
+
+// Elsewhere implements auth.Foreign.
+func (c *conn) Elsewhere() bool { return c.elsewhere }
 
 // NetConn returns the socket, by which the broker sees that the peer is gone.
 func (c *conn) NetConn() net.Conn { return c.socket }
