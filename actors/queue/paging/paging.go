@@ -70,12 +70,12 @@ func (p *Pager) window(m Memory) int64 {
 }
 
 // Transit returns the number of bytes of messages that may be on their way to other queues at a time: while memory is
-// tight, no more than what stays in memory of the next messages.
+// tight, no more than what stays in memory of the next messages, but at least the smallest window.
 func (p *Pager) Transit(m Memory) int64 {
 	if !m.OverLimit {
 		return math.MaxInt64
 	}
-	return p.window(m)
+	return max(p.window(m), WindowIdle/criticalShare)
 }
 
 // Crowded reports whether contents have to be paged out.
