@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus/admin"
 )
@@ -37,7 +37,7 @@ func TestServiceBus_Policies_SBE15(t *testing.T) {
 	b.put("/api/policies/%2F/mine", `{"pattern":"^[qt]","priority":1,"definition":{"max-length":5,"message-ttl":1000}}`)
 	c := administrator(b, "root", "secret")
 	var answer *http.Response
-	ctx := runtime.WithCaptureResponse(context.Background(), &answer)
+	ctx := policy.WithCaptureResponse(context.Background(), &answer)
 	loose := admin.QueueProperties{
 		DefaultMessageTimeToLive: to.Ptr("P14D"), AutoDeleteOnIdle: to.Ptr("P7D"), MaxDeliveryCount: to.Ptr(int32(1000)), MaxSizeInMegabytes: to.Ptr(int32(5120)),
 	}
