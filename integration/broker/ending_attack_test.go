@@ -83,7 +83,7 @@ func TestEverythingIsDeadLettered_LEASE13(t *testing.T) {
 }
 
 // The broker is killed or stopped at random moments around the end of leases: each confirmed message arrives (LEASE-14). Targets are
-// full at times, deleted and made again.
+// full at times.
 func TestRandomEnds_LEASE14(t *testing.T) {
 	for range 12 {
 		testkit.RunStored(t, nil, randomEnds)
