@@ -34,7 +34,7 @@ var walks = []struct {
 	play  func(b *testkit.Bubble, whole bool)
 }{
 	{"publish", 8, publish},
-	{"expiry", 6, expiry},
+	{"expiry", 7, expiry},
 }
 
 // publish delivers one message to a waiting consumer.
