@@ -294,7 +294,7 @@ func (m *model) settle() {
 				m.giveBack(e)
 			case mail.Reject, mail.Discard:
 				m.die("rejected", e)
-			case mail.PutBack, mail.Leave: // only for moves, and for links whose locks outlive them
+			case mail.PutBack, mail.Leave, mail.ToDeadLetters: // only for moves, links whose locks outlive them, and Service Bus
 			}
 		}
 	}
