@@ -188,7 +188,7 @@ func TestDL33_CopiesTrickle(t *testing.T) {
 		for range 500 {
 			time.Sleep(20 * time.Millisecond)
 			synctest.Wait()
-			for len(crowd[0].mails) > 0 {
+			for crowd[0].waiting() > 0 {
 				n := len(take[*mail.Enqueue](h, crowd[0]).Messages)
 				h.held.Count(10 * int64(n)) // nobody consumes them
 				made += n
@@ -233,7 +233,7 @@ func TestDL33_UnansweredAreBounded(t *testing.T) {
 		made, single := 0, 0
 		collect := func() {
 			for _, p := range crowd {
-				for len(p.mails) > 0 {
+				for p.waiting() > 0 {
 					e := take[*mail.Enqueue](h, p)
 					if sent = append(sent, e); e.Messages[0].Overlay.Dead() {
 						single += len(e.Messages)

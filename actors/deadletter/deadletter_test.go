@@ -286,7 +286,7 @@ func TestOrderAcrossTurns(t *testing.T) {
 			h.answer(m.(*mail.Enqueue), false)
 		}
 		settled := uint64(0)
-		for len(source.mails) > 0 {
+		for source.waiting() > 0 {
 			for _, r := range take[*mail.DeadLetterReply](h, source).IDs {
 				settled += r.Last - r.First + 1
 			}

@@ -42,6 +42,13 @@ func (p *probe) Receive(ctx actor.Context) {
 	}
 }
 
+// waiting returns how many mails have not been taken.
+func (p *probe) waiting() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.mails)
+}
+
 // fixture is one dead-letter actor with queues and exchanges, in a bubble.
 type fixture struct {
 	t      *testing.T
