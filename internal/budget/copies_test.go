@@ -1,6 +1,7 @@
 package budget
 
 import (
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -78,26 +79,26 @@ func TestCopies_DL33(t *testing.T) {
 		if b.Add(1); !c.Scarce() || !c.Ask(copyBurst) || c.Ask(copyBurst) {
 			t.Error("not rationed")
 		}
-		woken := 0
-		c.Await(func() { woken++ })
-		c.Await(func() { woken++ })
+		var woken atomic.Int32
+		c.Await(func() { woken.Add(1) })
+		c.Await(func() { woken.Add(1) })
 		time.Sleep(2 * copyWake)
 		synctest.Wait()
-		if woken != 2 {
-			t.Errorf("%d woken", woken)
+		if woken.Load() != 2 {
+			t.Errorf("%d woken", woken.Load())
 		}
 		for c.Ask(1) {
 		}
 		b.Count(10 * copyBurst)
-		c.Await(func() { woken++ })
+		c.Await(func() { woken.Add(1) })
 		time.Sleep(copyAnyway - 3*copyWake)
 		synctest.Wait()
-		if woken != 2 {
+		if woken.Load() != 2 {
 			t.Error("woken without room")
 		}
 		time.Sleep(4 * copyWake)
 		synctest.Wait()
-		if woken != 3 {
+		if woken.Load() != 3 {
 			t.Error("never woken")
 		}
 		b.Count(-10 * copyBurst)
