@@ -294,11 +294,29 @@ func TestMovesAreBounded(t *testing.T) {
 			ch.Publish("", "q", testkit.Text("m"))
 		}
 		const slow = `{"to":{"queue":"to"},"rate":0.001}`
-		for range management.MaxMoves {
-			w.want(200, "-", "POST", "/api/x/queues/%2F/q/move", slow)
-			b.Advance(time.Second)
+		// Each user has a share, so that one cannot take all places (ACC-10).
+		var users []string
+		for i := range management.MaxMoves/management.MaxMovesOfUser + 1 {
+			users = append(users, fmt.Sprint("mover", i))
+			if _, err := b.Users.PutAccount(auth.Account{Name: users[i], Hash: auth.HashPassword("pw"), Tags: []string{"management"}}); err != nil {
+				t.Fatal(err)
+			}
+			grant(b, users[i], ".*")
 		}
-		w.want(400, "-", "POST", "/api/x/queues/%2F/q/move", slow)
+		move := func(user, want string) {
+			t.Helper()
+			if got := w.ask(user+":pw", "POST", "/api/x/queues/%2F/q/move", slow); !strings.Contains(got.Body.String(), want) {
+				t.Errorf("%s: %d %s", user, got.Code, got.Body)
+			}
+		}
+		for _, user := range users[:len(users)-1] {
+			for range management.MaxMovesOfUser {
+				move(user, `"running"`)
+				b.Advance(time.Second)
+			}
+			move(user, "4 moves of user '"+user+"' are under way")
+		}
+		move(users[len(users)-1], "16 moves are under way")
 		for _, m := range get[[]moved](w, "/api/x/moves") {
 			w.want(204, "", "DELETE", "/api/x/moves/"+m.ID, "")
 		}

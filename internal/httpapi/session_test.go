@@ -1,6 +1,8 @@
 package httpapi
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -40,7 +42,12 @@ func (s *sessionFixture) Now() int64 { return time.Now().UnixMilli() }
 
 // ask makes a request as a browser with a cookie does; headers are names and values in turn.
 func (s *sessionFixture) ask(method, path, body string, cookie *http.Cookie, headers ...string) *httptest.ResponseRecorder {
-	r := httptest.NewRequest(method, "http://localhost:15672"+path, strings.NewReader(body))
+	return s.askIn(context.Background(), method, path, body, cookie, headers...)
+}
+
+// askIn is ask for a client that leaves when ctx ends.
+func (s *sessionFixture) askIn(ctx context.Context, method, path, body string, cookie *http.Cookie, headers ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequestWithContext(ctx, method, "http://localhost:15672"+path, strings.NewReader(body))
 	r.RemoteAddr = "127.0.0.1:9"
 	if cookie != nil {
 		r.AddCookie(cookie)
@@ -260,6 +267,66 @@ func TestStreamsEndWithSessions(t *testing.T) {
 			t.Error("goes on without a session")
 		}
 	})
+}
+
+// A streaming answer ends at once when its user is deleted, or gets another password or other tags, however the user logged in,
+// and has no event of that change.
+func TestStreamsEndWithUsers_ACC9(t *testing.T) {
+	for _, by := range []string{"cookie", "password"} {
+		for what, change := range map[string]func(u *auth.Users, a auth.Account) error{
+			"deleted": func(u *auth.Users, _ auth.Account) error { return u.DeleteAccount("ann") },
+			"made anew": func(u *auth.Users, a auth.Account) error {
+				err := u.DeleteAccount("ann")
+				_, errPut := u.PutAccount(a)
+				return errors.Join(err, errPut)
+			},
+			"tag": func(u *auth.Users, a auth.Account) error {
+				a.Tags = []string{"management"}
+				_, err := u.PutAccount(a)
+				return err
+			},
+			"password": func(u *auth.Users, a auth.Account) error {
+				a.Hash = auth.HashPassword("other")
+				_, err := u.PutAccount(a)
+				return err
+			},
+			"another user": func(u *auth.Users, a auth.Account) error {
+				a.Name = "someone"
+				_, err := u.PutAccount(a)
+				return err
+			},
+		} {
+			synctest.Test(t, func(t *testing.T) {
+				s := newSessionFixture(t)
+				s.users.PublishTo(s.hub)
+				cookie, headers := s.logIn(t, annsForm), []string{}
+				if by == "password" {
+					cookie, headers = nil, []string{"Authorization", "Basic YW5uOmFubg=="}
+				}
+				ended, w := false, (*httptest.ResponseRecorder)(nil)
+				leave, stop := context.WithCancel(context.Background())
+				defer stop()
+				go func() {
+					w = s.askIn(leave, "GET", "/api/x/events", "", cookie, headers...)
+					ended = true
+				}()
+				synctest.Wait()
+				account, _ := s.users.Account("ann")
+				if err := change(s.users, account); err != nil {
+					t.Fatal(err)
+				}
+				synctest.Wait()
+				if want := what != "another user"; ended != want {
+					t.Errorf("%s, %s: ended %t", by, what, ended)
+				}
+				stop()
+				synctest.Wait()
+				if got := strings.Contains(w.Body.String(), "event: user."); got != (what == "another user") {
+					t.Errorf("%s, %s: %s", by, what, w.Body)
+				}
+			})
+		}
+	}
 }
 
 // Logging in with the form is a login like any other: counted, logged, and slow for clients that guess.

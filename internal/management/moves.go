@@ -1,13 +1,20 @@
 package management
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // Limits on moves.
 const (
-	MaxMoves      = 16   // that run
-	MaxMovesEnded = 100  // that are remembered
-	MaxMovedIDs   = 1000 // messages that are named
+	MaxMoves       = 16   // that run
+	MaxMovesOfUser = 4    // of them of one user
+	MaxMovesEnded  = 100  // that are remembered
+	MaxMovedIDs    = 1000 // messages that are named
 )
+
+// ErrBusy: the user has as many queries of this kind waiting as it may.
+var ErrBusy = errors.New("too many such requests of this user are waiting")
 
 // Moves is the part of the broker that moves messages of a queue to other places (ADR 64).
 type Moves interface {

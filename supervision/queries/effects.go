@@ -27,12 +27,11 @@ func (qs *Queries) ExplainPolicies(ctx context.Context, vhost, name string, exch
 
 // PreviewPolicy implements management.PolicyEffects.
 func (qs *Queries) PreviewPolicy(ctx context.Context, p *policies.Policy, clear bool) (preview *changes.Preview, found bool, err error) {
-	select {
-	case qs.previewing <- struct{}{}:
-		defer func() { <-qs.previewing }()
-	case <-ctx.Done():
-		return nil, false, ctx.Err()
+	leave, err := qs.previewing.take(ctx)
+	if err != nil {
+		return nil, false, err
 	}
+	defer leave()
 	known, err := qs.policies(ctx, p.VHost)
 	if err != nil {
 		return nil, false, err

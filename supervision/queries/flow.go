@@ -22,12 +22,11 @@ const (
 // Flow implements management.Topology. It asks the registry for policies, and no queue. Like previews, only one is made
 // at a time.
 func (qs *Queries) Flow(ctx context.Context, vhost, name string) (management.Flow, error) {
-	select {
-	case qs.previewing <- struct{}{}:
-		defer func() { <-qs.previewing }()
-	case <-ctx.Done():
-		return management.Flow{}, ctx.Err()
+	leave, err := qs.previewing.take(ctx)
+	if err != nil {
+		return management.Flow{}, err
 	}
+	defer leave()
 	v, ok := qs.cfg.VHosts.Find(vhost)
 	if !ok {
 		return management.Flow{}, protocol.ChannelErrorf(protocol.NotFound, "vhost '%s' not found", vhost)

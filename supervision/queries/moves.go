@@ -125,33 +125,49 @@ func (ms *Moves) publisher(user auth.User, v *topology.VHost) func(exchange, key
 	}
 }
 
-// add gives a move its number, unless too many are running, and forgets the ones that finished first.
+// add gives a move its number, unless too many are running, of all users or of this one (ACC-10).
 func (ms *Moves) add(m *moving) error {
 	ms.mu.Lock()
 	defer ms.mu.Unlock()
-	running := 0
+	running, own := 0, 0
 	for _, x := range ms.list {
 		if !x.over() {
 			running++
+			if x.of.User == m.of.User {
+				own++
+			}
 		}
 	}
-	if running >= management.MaxMoves {
+	switch {
+	case own >= management.MaxMovesOfUser:
+		return protocol.ChannelErrorf(protocol.PreconditionFailed, "%d moves of user '%s' are under way, which are as many as may be", own, m.of.User)
+	case running >= management.MaxMoves:
 		return protocol.ChannelErrorf(protocol.PreconditionFailed, "%d moves are under way, which are as many as may be", running)
 	}
-	ended := len(ms.list) - running
-	ms.list = slices.DeleteFunc(ms.list, func(x *moving) bool {
-		if ended < management.MaxMovesEnded || !x.over() {
-			return false
-		}
-		ended--
-		return true
-	})
+	for len(ms.list)-running >= management.MaxMovesEnded {
+		ms.forget()
+	}
 	if !m.of.How.DryRun {
 		ms.last++
 		m.of.ID = strconv.FormatUint(ms.last, 10)
 	}
 	ms.list = append(ms.list, m)
 	return nil
+}
+
+// forget forgets the first finished move of the user who has most of them. The mutex is held.
+func (ms *Moves) forget() {
+	ended, most := map[string]int{}, ""
+	for _, x := range ms.list {
+		if x.over() {
+			if ended[x.of.User]++; ended[x.of.User] > ended[most] {
+				most = x.of.User
+			}
+		}
+	}
+	if i := slices.IndexFunc(ms.list, func(x *moving) bool { return x.over() && x.of.User == most }); i >= 0 {
+		ms.list = slices.Delete(ms.list, i, i+1)
+	}
 }
 
 func (ms *Moves) began(m *moving, pid mail.Address) {

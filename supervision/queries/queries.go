@@ -41,8 +41,8 @@ type Queries struct {
 	Sums   metrics.Queues
 	Deaths deadletter.Stats // for DeadLetters
 	totals totals
-	// previewing is held during a preview; capacity 1.
-	previewing chan struct{}
+	// previewing is held during a preview.
+	previewing *turns
 	// looking guards the last answer to Ahead; capacity 1.
 	looking chan struct{}
 	ahead   lookedAhead
@@ -55,7 +55,7 @@ type Churn struct {
 
 // New makes the queries of one broker.
 func New(cfg Config) *Queries {
-	qs := &Queries{cfg: cfg, Moves: &Moves{}, previewing: make(chan struct{}, 1), looking: make(chan struct{}, 1)}
+	qs := &Queries{cfg: cfg, Moves: &Moves{}, previewing: newTurns(), looking: make(chan struct{}, 1)}
 	qs.qs = qs
 	return qs
 }

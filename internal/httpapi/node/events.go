@@ -83,14 +83,18 @@ func (s *stream) run(r *rest.Request, plain *http.Request, l *events.Listener) {
 	_ = s.control.SetReadDeadline(time.Time{}) // nothing more is read, so there must be no deadline
 	ticks := time.NewTicker(keepAlive)
 	defer ticks.Stop()
-	for sent := s.write(": events\n\n"); sent; {
+	changed := r.Users.Replaced()
+	for sent := r.IsStill() && s.write(": events\n\n"); sent; {
 		select {
 		case <-plain.Context().Done():
 			return
 		case <-r.Streams.Ended():
 			return
-		case e := <-l.C:
-			sent = s.lost(e.Lost) && s.event(e.Event)
+		case <-changed:
+			changed = r.Users.Replaced()
+			sent = r.IsStill()
+		case e := <-l.C: // the event of a change that ends the stream is not sent
+			sent = r.IsStill() && s.lost(e.Lost) && s.event(e.Event)
 		case <-ticks.C:
 			sent = r.IsStill() && s.lost(l.Missed()) && s.write(": still here\n\n")
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"candlemark/internal/jsonencode"
+	"candlemark/internal/management"
 )
 
 // Handler answers a request: with a value, which is sent as JSON with 200, with nil for 204, with Stored, Unavailable
@@ -40,6 +41,9 @@ func (r *Request) respond(v any, err error) {
 				return // the client has gone
 			}
 			r.log.Error().Err(err).Str("method", r.Method).Str("path", r.URL.Path).Msg("HTTP request failed")
+		}
+		if errors.Is(err, management.ErrBusy) {
+			r.W.Header().Set("Retry-After", "1")
 		}
 		v = reply{status, body}
 	}

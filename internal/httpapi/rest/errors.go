@@ -10,6 +10,7 @@ import (
 
 	"candlemark/internal/auth"
 	"candlemark/internal/jsonencode"
+	"candlemark/internal/management"
 	"candlemark/protocol"
 )
 
@@ -76,6 +77,8 @@ func StatusOf(err error) (int, failure) {
 		return known.status, known.failure
 	case errors.As(err, &channel) && channel.Code == protocol.NotFound:
 		return StatusOf(ErrNotFound)
+	case errors.Is(err, management.ErrBusy):
+		return http.StatusServiceUnavailable, failure{"service_unavailable", err.Error()}
 	case errors.Is(err, context.DeadlineExceeded):
 		return http.StatusServiceUnavailable, failure{"timeout", "the broker did not answer in time"}
 	}

@@ -113,6 +113,7 @@ type Request struct {
 	held        int64         // bytes of memory
 	holder      string        // the user who holds them, "" before the login; a login with a form changes User
 	token       string        // of the session of the user, "" for none
+	admitted    uint64        // auth.Users.Login of the user, from before the password was checked
 	plain       *http.Request // as it came
 }
 

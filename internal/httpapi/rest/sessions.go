@@ -70,20 +70,20 @@ func (r *Request) resume() (auth.User, error) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead && !r.ofPages() {
 		return auth.User{}, errForged
 	}
-	r.token = c.Value
+	r.token, r.admitted = c.Value, s.Login
 	return user, nil
 }
 
-// IsStill reports whether the user of a request that goes on is who it was: not logged out, with the same tags.
+// IsStill reports whether the user of a request that goes on is who it was: not logged out, the same account with the
+// same password and tags (ACC-9).
 func (r *Request) IsStill() bool {
 	if r.token != "" {
-		s, found := r.sessions.Look(r.token, r.Broker.Now())
-		if !found || r.Users.Login(s.User) != s.Login {
+		if _, found := r.sessions.Look(r.token, r.Broker.Now()); !found {
 			return false
 		}
 	}
-	now, known := r.Users.Account(r.User.Name)
-	return known && slices.Equal(now.Tags, r.User.Tags)
+	now, err := r.Users.Again(r.User.Name, r.admitted, r.peer())
+	return err == nil && slices.Equal(now.Tags, r.User.Tags)
 }
 
 // BeginSession logs in with the username and password of a form of the web pages, and sets a cookie with a token. It
