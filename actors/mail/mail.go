@@ -71,6 +71,11 @@ func NotStored() error {
 	return protocol.ConnectionErrorf(protocol.InternalError, "the definition could not be stored")
 }
 
+// NotRecorded returns the error for a change of messages that the journal has not stored: the log has the reason.
+func NotRecorded() error {
+	return protocol.ConnectionErrorf(protocol.InternalError, "the journal failed: it is not known whether the change will survive a restart")
+}
+
 // Missed is the error of a command whose queue ended before it handled the command. The sender asks the virtual host
 // (AwaitQueue) and then retries.
 type Missed struct{ Queue string } // its name

@@ -8,6 +8,8 @@ type Settle struct {
 	Ranges  []SettleRange
 	// Asked requests SettleReply, which lists the deliveries that were no longer held; nil for no reply.
 	Asked *Request
+	// Durable makes the reply wait for the journal (DUR-3).
+	Durable bool
 }
 
 // SettleRange is an interval of deliveries, by the queue's numbers for that channel, both ends included.
@@ -79,7 +81,7 @@ func (s *Settle) Answer(Cause) (Address, any) {
 }
 
 // SettleReply answers Settle when the queue has settled the deliveries. Like all acknowledgements, it does not wait for the
-// journal. With an error nothing has changed.
+// journal, unless Settle asks for that. With an error nothing has changed or, if the journal has failed, it is not known.
 type SettleReply struct {
 	Reply
 	// Lost are the numbers that the channel no longer held: they were not settled in time, or the queue has ended. They

@@ -4,7 +4,7 @@
 // Owns: its progress, and the claimed messages that are not settled: one batch of at most mail.MaxClaimed messages.
 // The queue owns a message until all its targets have confirmed it.
 //
-// Takes: Claimed from the queue, EnqueueReply from targets, Stop from any actor, again and tick from itself. Sends:
+// Takes: ClaimReply and SettleReply from the queue, EnqueueReply from targets, Stop from any actor, again and tick from itself. Sends:
 // Claim and Settle to the queue, Enqueue to targets.
 //
 // States: running → finished, stopped or failed. A message that is unroutable, is refused by a target, or may not be

@@ -65,6 +65,8 @@ func (x *move) Receive(ctx actor.Context) {
 		s.begin(x.cfg.Job, ctx.Self(), now)
 	case *mail.ClaimReply:
 		s.claimed(m, now)
+	case *mail.SettleReply:
+		s.settledAll(m.Failure(), now)
 	case *mail.EnqueueReply:
 		s.enqueued(m, now)
 	case *actor.Terminated:

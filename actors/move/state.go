@@ -102,9 +102,10 @@ type state struct {
 	next     int // index of the next item to route
 	began    clock.Instant
 	copies   map[uint64]copied
-	number   uint64 // number of the last copy
-	asking   bool   // Claimed is outstanding
-	waiting  bool   // waits for the start of the next batch
+	number   uint64  // number of the last copy
+	asking   bool    // Claimed is outstanding
+	settled  *Status // with the batch whose SettleReply is outstanding, nil for none
+	waiting  bool    // waits for the start of the next batch
 	stopping bool
 	out      outcome
 }
@@ -243,10 +244,10 @@ func (s *state) gone(who mail.Address, now clock.Instant) {
 
 // settle settles the batch when all its messages are answered, and continues with the next batch.
 func (s *state) settle(now clock.Instant) {
-	if s.status.Phase != Running || s.asking || s.waiting || s.next < len(s.batch) || len(s.copies) > 0 {
+	if s.status.Phase != Running || s.asking || s.waiting || s.settled != nil || s.next < len(s.batch) || len(s.copies) > 0 {
 		return
 	}
-	settled := &mail.Settle{Channel: s.self}
+	settled := &mail.Settle{Channel: s.self, Asked: &mail.Request{ReplyTo: s.self}, Durable: true}
 	next := s.status
 	next.Targets, next.Kept = cloned(next.Targets), cloned(next.Kept)
 	for i := range s.batch {
@@ -270,13 +271,25 @@ func (s *state) settle(now clock.Instant) {
 			settled.Ranges = append(settled.Ranges, mail.SettleRange{First: x.Number, Last: x.Number, How: how})
 		}
 	}
-	s.status = next
+	s.settled = &next
 	if len(s.batch) > 0 && !s.job.DryRun {
 		s.out.Send(s.job.From.PID, settled)
+		return
 	}
+	s.settledAll(nil, now)
+}
+
+// settledAll continues with the next batch: the queue has settled this one, and the journal has that (DUR-3).
+func (s *state) settledAll(err error, now clock.Instant) {
+	if s.status.Phase != Running || s.settled == nil {
+		return
+	}
+	s.status, s.settled = *s.settled, nil
 	n := len(s.batch)
 	s.batch, s.next = nil, 0
 	switch {
+	case err != nil:
+		s.end(Failed, err.Error(), now)
 	case !s.more:
 		s.end(Finished, "", now)
 	case s.stopping:

@@ -76,6 +76,13 @@ func (c *core) brings(more bool, queues ...string) {
 	c.claimed(m, c.now)
 }
 
+// settles has the queue settle a batch, durably.
+func (c *core) settles() {
+	c.Helper()
+	one[*mail.Settle](c)
+	c.settledAll(nil, c.now)
+}
+
 // answers has a target confirm or refuse a batch.
 func (c *core) answers(e *mail.Enqueue, refused bool) {
 	reply := &mail.EnqueueReply{Queue: e.Queue, Refused: refused}
@@ -106,9 +113,12 @@ func TestBatch(t *testing.T) {
 	}
 	c.answers(e, false)
 	want := []mail.SettleRange{{First: 1, Last: 1}, {First: 2, Last: 3, How: mail.PutBack}, {First: 4, Last: 4}}
-	if got := one[*mail.Settle](c).Ranges; fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("%v, want %v", got, want)
+	settle := one[*mail.Settle](c)
+	if got := settle.Ranges; fmt.Sprint(got) != fmt.Sprint(want) || settle.Asked == nil || !settle.Durable {
+		t.Errorf("%+v, want %v", settle, want)
 	}
+	c.counts(0, nil) // not before the journal has it (DUR-3)
+	c.settledAll(nil, c.now)
 	c.counts(2, map[string]int64{NoOrigin: 1, Unroutable: 1})
 	c.brings(false)
 	if c.status.Phase != Finished || !c.out.ended {
@@ -121,13 +131,13 @@ func TestRefusals(t *testing.T) {
 	c := newCore(t, Job{To: To{Queue: "to"}}, "to")
 	c.brings(true, "", "")
 	c.answers(one[*mail.Enqueue](c), true)
+	c.settles()
 	c.counts(0, map[string]int64{Refused: 2})
-	one[*mail.Settle](c)
 	c.brings(true, "")
 	one[*mail.Enqueue](c)
 	c.gone(address.Named("to"), c.now)
+	c.settles()
 	c.counts(0, map[string]int64{Refused: 3})
-	one[*mail.Settle](c)
 	c.gone(address.Named("to"), c.now) // nothing is under way to it: no second claim
 	c.brings(true, "")
 	one[*mail.Enqueue](c)
@@ -137,7 +147,20 @@ func TestRefusals(t *testing.T) {
 	}
 	c = newCore(t, Job{To: To{Exchange: "", HasKey: true, Key: "to"}, May: func(string, string) error { return errors.New("no") }}, "to")
 	c.brings(false, "", "")
+	c.settles()
 	c.counts(0, map[string]int64{Denied: 2})
+}
+
+// A move whose queue cannot store that the messages left it has failed.
+func TestNotRecorded_DUR3(t *testing.T) {
+	c := newCore(t, Job{To: To{Queue: "to"}}, "to")
+	c.brings(true, "")
+	c.answers(one[*mail.Enqueue](c), false)
+	one[*mail.Settle](c)
+	c.settledAll(mail.NotRecorded(), c.now)
+	if c.status.Phase != Failed || !c.out.ended || len(c.out.Posts) > 0 {
+		t.Errorf("%+v", c.status)
+	}
 }
 
 // The rate limits messages per second; a stop takes effect at once while the move waits, otherwise after the batch.
@@ -150,7 +173,7 @@ func TestRateAndStop(t *testing.T) {
 	c.brings(true, "", "")
 	c.now += 50e6
 	c.answers(one[*mail.Enqueue](c), false)
-	one[*mail.Settle](c)
+	c.settles()
 	if c.out.wait != 200 {
 		t.Errorf("waits %d ms", c.out.wait)
 	}
@@ -162,7 +185,7 @@ func TestRateAndStop(t *testing.T) {
 		t.Fatalf("%+v", c.status)
 	}
 	c.answers(one[*mail.Enqueue](c), false)
-	one[*mail.Settle](c)
+	c.settles()
 	c.counts(3, map[string]int64{})
 	if c.status.Phase != Stopped {
 		t.Errorf("%+v", c.status)
@@ -205,6 +228,7 @@ func TestImpossibleCopyIsMoved_SBR6(t *testing.T) {
 		}
 		answer(number, "unfit")
 		answer(number+1, other)
+		c.settles()
 		if other == "taken" {
 			c.counts(1, map[string]int64{})
 		} else {

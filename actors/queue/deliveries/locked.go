@@ -80,7 +80,9 @@ func (d *Deliveries) settleFound(m *mail.SettleLocked, found []consumers.Unsettl
 		ranges[u.Channel] = append(ranges[u.Channel], mail.SettleRange{First: u.Number, Last: u.Number, How: m.How, Outcome: m.Outcome})
 	}
 	t := &tally{asked: m, open: 1, end: func(lost []mail.Range) {
-		d.Out.Send(m.ReplyTo, &mail.SettleLockedReply{Reply: m.Done(nil), Held: len(lost) == 0})
+		d.whenDurable(true, func(err error) {
+			d.Out.Send(m.ReplyTo, &mail.SettleLockedReply{Reply: m.Done(err), Held: len(lost) == 0})
+		})
 	}}
 	for _, h := range order {
 		d.Out.Send(h.Address, returned[h])

@@ -26,7 +26,9 @@ func (d *Deliveries) Settle(m *mail.Settle, now clock.Instant) {
 	var t *tally
 	if m.Asked != nil {
 		t = &tally{asked: m, open: 1, end: func(lost []mail.Range) {
-			d.Out.Send(m.Asked.ReplyTo, &mail.SettleReply{Reply: m.Asked.Done(nil), Lost: lost})
+			d.whenDurable(m.Durable, func(err error) {
+				d.Out.Send(m.Asked.ReplyTo, &mail.SettleReply{Reply: m.Asked.Done(err), Lost: lost})
+			})
 		}}
 	}
 	if rest := d.settleSome(h, ranges, t, now); len(rest) > 0 {
@@ -34,6 +36,22 @@ func (d *Deliveries) Settle(m *mail.Settle, now clock.Instant) {
 	} else {
 		t.done()
 	}
+}
+
+// whenDurable calls f at once or, if wait is set, when all records of the queue are durable. The error says that the
+// journal has failed.
+func (d *Deliveries) whenDurable(wait bool, f func(error)) {
+	if !wait {
+		f(nil)
+		return
+	}
+	d.Messages.Journal.AwaitAll(func(failed bool) {
+		if failed {
+			f(mail.NotRecorded())
+			return
+		}
+		f(nil)
+	})
 }
 
 // settleLater continues settlements that exceed one turn.

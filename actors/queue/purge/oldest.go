@@ -80,9 +80,9 @@ func (x *oldest) meant(h backlog.Handle) bool {
 
 // end answers when the deletions are in the journal.
 func (x *oldest) end(clock.Instant) {
-	x.Messages.Journal.Await(func(failed bool) {
+	x.Messages.Journal.AwaitAll(func(failed bool) { // DUR-3
 		if failed {
-			x.reply.Err = mail.NotStored()
+			x.reply.Err = mail.NotRecorded()
 		}
 		x.Out.Send(x.asked.ReplyTo, x.reply)
 	})

@@ -43,7 +43,12 @@ func All(p Parts, m *mail.Purge, now clock.Instant) {
 		End: func(clock.Instant) {
 			reply.MessageCount += kept
 			s.Notices.Purged(kept)
-			p.Out.Send(m.ReplyTo, reply)
+			s.Journal.AwaitAll(func(failed bool) { // DUR-3
+				if failed {
+					reply.Err = mail.NotRecorded()
+				}
+				p.Out.Send(m.ReplyTo, reply)
+			})
 		},
 	}, now)
 }

@@ -27,12 +27,14 @@ type Writer struct {
 	err      error          // error of the journal
 	rule     Rule
 	spilled  bool // the journal has had a Spill
+	loose    bool // the newest records in the journal have no commit, so their end is not reported
 	closed   bool
 }
 
 // New returns the Writer of a queue that stores messages by rule. spilled: the journal has had a Spill of the queue.
 func New(out *mail.Posts, rule Rule, spilled bool) Writer {
-	return Writer{out: out, rule: rule, spilled: spilled}
+	loose := rule != StoreNothing || spilled // records of before it was dormant
+	return Writer{out: out, rule: rule, spilled: spilled, loose: loose}
 }
 
 // Idle reports whether nothing is under way, and the journal has not failed.
@@ -265,6 +267,16 @@ func (w *Writer) Await(f func(failed bool)) {
 	c.waiting = append(c.waiting, f)
 }
 
+// AwaitAll calls f when all records so far are durable, or have failed (DUR-3); at once if the end of none is
+// outstanding, as for a queue whose messages are not in the journal.
+func (w *Writer) AwaitAll(f func(failed bool)) {
+	if w.closed || w.commit == nil && len(w.marks)+len(w.underWay) == 0 && !w.loose {
+		f(false)
+		return
+	}
+	w.Await(f) // commits end in order
+}
+
 // HandOver returns the turn's records for the journal, and the commit whose end the journal has to report, nil for
 // none.
 func (w *Writer) HandOver() (list []store.Record, c *Commit) {
@@ -282,9 +294,9 @@ func (w *Writer) HandOver() (list []store.Record, c *Commit) {
 	case c != nil:
 		c.Records = append(c.Records, w.marks...)
 		w.underWay = append(w.underWay, c)
-		list = c.Records
+		list, w.loose = c.Records, false
 	case len(w.marks) > 0:
-		list = slices.Clone(w.marks)
+		list, w.loose = slices.Clone(w.marks), true
 	}
 	if w.marks = w.marks[:0]; cap(w.marks) > 64 {
 		w.marks = nil
