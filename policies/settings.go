@@ -131,9 +131,9 @@ func (q *QueueSettings) PriorityOf(priority uint8) uint8 {
 }
 
 // Retimes reports whether replacing before by these settings changes deadlines of queued messages, or which of them are
-// checked: a TTL that applies to them (TTL-25), or expiry that is no longer strict.
+// checked: a TTL that applies to them, or no longer does (TTL-25), or expiry that is no longer strict.
 func (q *QueueSettings) Retimes(before *QueueSettings) bool {
-	ttl := q.RetroactiveTTL && (!before.RetroactiveTTL || before.MessageTTL != q.MessageTTL)
+	ttl := q.RetroactiveTTL != before.RetroactiveTTL || q.RetroactiveTTL && before.MessageTTL != q.MessageTTL
 	return ttl || before.StrictExpiry && !q.StrictExpiry
 }
 

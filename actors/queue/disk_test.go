@@ -11,7 +11,7 @@ import (
 // disk plays the journal of a core: it completes at once unless the core holds commits.
 type disk struct {
 	puts     map[uint64]store.Record // messages stored
-	released map[uint64]bool
+	released map[uint64]store.TTLThen
 	deferred map[uint64]int64 // until this time, 0 for good
 	position store.Position
 	err      error // of future commits
@@ -70,7 +70,7 @@ func (d *disk) apply(records []store.Record) {
 		d.puts = map[uint64]store.Record{}
 	}
 	if d.released == nil {
-		d.released = map[uint64]bool{}
+		d.released = map[uint64]store.TTLThen{}
 	}
 	if d.deferred == nil {
 		d.deferred = map[uint64]int64{}
@@ -94,7 +94,7 @@ func (d *disk) apply(records []store.Record) {
 			clear(d.puts)
 		case store.Released:
 			for n := r.First; n <= r.Last; n++ {
-				d.released[n] = true
+				d.released[n] = r.TTLThen
 			}
 		case store.Deferred, store.Postponed:
 			for n := r.First; n <= r.Last; n++ {
@@ -130,9 +130,10 @@ func (d *disk) survivors() (list []store.Recovered) {
 			continue
 		}
 		until, deferred := d.deferred[seq]
+		ttl, released := d.released[seq]
 		m := store.Recovered{
 			Seq: seq, At: r.Position, Deadline: r.Deadline, TTL: r.TTL, Time: r.Time, Body: uint32(len(r.Body)), Priority: r.Priority,
-			Due: r.Due, Released: d.released[seq], Deferred: deferred, Until: until, Note: r.Note,
+			Due: r.Due, Released: released, TTLThen: ttl, Deferred: deferred, Until: until, Note: r.Note,
 		}
 		if m.Due != 0 {
 			m.MessageID = store.IDHash(r.Header)

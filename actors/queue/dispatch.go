@@ -29,7 +29,7 @@ func (s *state) dispatch(now clock.Instant) (more bool) {
 		if !ok {
 			continue
 		}
-		if s.Backlog.Deadline(h) <= now.Floor() {
+		if s.Expiry.Retime(h) <= now.Floor() {
 			if died++; died > messages.TurnLimit {
 				more = true
 				break

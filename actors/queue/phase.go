@@ -5,7 +5,6 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/lease"
-	"candlemark/actors/queue/messages"
 	"candlemark/internal/clock"
 )
 
@@ -62,8 +61,7 @@ func (s *state) handleAsleep(received any, now clock.Instant) {
 	switch m := received.(type) {
 	case *mail.Configure:
 		before := applySettings(s, m, now)
-		for s.Expiry.Follow(&before); s.Expiry.Recompute(messages.TurnLimit); {
-		}
+		s.Expiry.Follow(&before) // the sweep begins when it wakes
 	case *mail.DescribeQueue:
 		s.describe(m)
 	case *mail.Wake:

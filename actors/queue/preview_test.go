@@ -33,13 +33,13 @@ func TestPreview_POL20(t *testing.T) {
 		want   changes.Messages
 	}{
 		"not retroactive":  {[]func(*policies.QueueSettings){ttl(10)}, changes.Messages{}},
-		"shorter":          {[]func(*policies.QueueSettings){ttl(20_000), retroactive}, changes.Messages{Retimed: 3, Earliest: start + 20_000}},
-		"gone for some":    {[]func(*policies.QueueSettings){ttl(2_500), retroactive}, changes.Messages{Retimed: 4, Expiring: 2, Earliest: start + 2_500}},
-		"longer":           {[]func(*policies.QueueSettings){ttl(80_000), retroactive}, changes.Messages{Retimed: 3, Earliest: start + 80_000}},
-		"none":             {[]func(*policies.QueueSettings){retroactive}, changes.Messages{Retimed: 3, Earliest: start + 92_000}},
-		"strict":           {[]func(*policies.QueueSettings){ttl(2_500), retroactive, strict}, changes.Messages{Retimed: 4, Expiring: 2, AtMost: true, Earliest: start + 2_500}},
+		"shorter":          {[]func(*policies.QueueSettings){ttl(20_000), retroactive}, changes.Messages{Retimed: 3, Earliest: start + 20_000, Undoable: 3, UndoableUntil: start + 20_000}},
+		"gone for some":    {[]func(*policies.QueueSettings){ttl(2_500), retroactive}, changes.Messages{Retimed: 4, Expiring: 2, Earliest: start + 2_500, Undoable: 2, UndoableUntil: start + 4_500}},
+		"longer":           {[]func(*policies.QueueSettings){ttl(80_000), retroactive}, changes.Messages{Retimed: 3, Earliest: start + 80_000, Undoable: 3, UndoableUntil: start + 80_000}},
+		"none":             {[]func(*policies.QueueSettings){retroactive}, changes.Messages{Retimed: 3, Earliest: start + 92_000, Undoable: 3, UndoableUntil: start + 92_000}},
+		"strict":           {[]func(*policies.QueueSettings){ttl(2_500), retroactive, strict}, changes.Messages{Retimed: 4, Expiring: 2, AtMost: true, Earliest: start + 2_500, Undoable: 2, UndoableUntil: start + 4_500}},
 		"fewer":            {[]func(*policies.QueueSettings){ttl(60_000), maxLength(1, "drop-head")}, changes.Messages{Dropped: 3}},
-		"fewer, some gone": {[]func(*policies.QueueSettings){ttl(2_500), retroactive, maxLength(1, "drop-head")}, changes.Messages{Retimed: 4, Expiring: 2, Dropped: 1, Earliest: start + 2_500}},
+		"fewer, some gone": {[]func(*policies.QueueSettings){ttl(2_500), retroactive, maxLength(1, "drop-head")}, changes.Messages{Retimed: 4, Expiring: 2, Dropped: 1, Earliest: start + 2_500, Undoable: 2, UndoableUntil: start + 4_500}},
 		"refused":          {[]func(*policies.QueueSettings){ttl(60_000), maxLength(1, "reject-publish")}, changes.Messages{}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -56,6 +56,27 @@ func TestPreview_POL20(t *testing.T) {
 				t.Errorf("%d of 4 are gone", gone)
 			}
 		})
+	}
+}
+
+// TestPreviewOfUndo_POL20: the preview of the end of a retroactive TTL counts the messages that get back the deadline of
+// their entry, and undoing it would give them the present one again; those that have expired are not among them.
+func TestPreviewOfUndo_POL20(t *testing.T) {
+	c := newCore(t, dlx, ttl(60_000))
+	c.publish(msg("a", -1), msg("b", 5_000), msg("c", 100), msg("d", -1))
+	c.get(ch1)
+	c.become(dlx, ttl(2_000), retroactive)
+	c.at(1000) // c has expired, and waits for its dead-letter exchange
+	c.at(1999)
+	if got, want := c.preview(dlx, ttl(60_000)), (changes.Messages{Retimed: 3, Restored: 3, Earliest: start + 5_000, Undoable: 3, UndoableUntil: start + 5_000}); got != want {
+		t.Errorf("got %+v\nwant %+v", got, want)
+	}
+	if got, want := c.preview(dlx, ttl(3_000), retroactive), (changes.Messages{Retimed: 3, Earliest: start + 3_000, Undoable: 3, UndoableUntil: start + 3_000}); got != want {
+		t.Errorf("got %+v\nwant %+v", got, want)
+	}
+	c.at(2000)
+	if got, want := c.preview(dlx, ttl(60_000)), (changes.Messages{Retimed: 1, Restored: 1, Earliest: start + 60_000, Undoable: 1, UndoableUntil: start + 60_000}); got != want {
+		t.Errorf("only the unacknowledged one is left: got %+v\nwant %+v", got, want)
 	}
 }
 

@@ -32,7 +32,7 @@ const (
 	Remove
 	// Retire: the queue ended; nothing of it remains.
 	Retire
-	// Released: scheduled messages came due and are now in the queue like any other.
+	// Released: scheduled messages came due and are now in the queue like any other. Its Time is not kept.
 	Released
 	// Rescheduled: a scheduled message got a new due time, Due. It has one sequence number, and its Time is not kept.
 	Rescheduled
@@ -99,9 +99,20 @@ type Record struct {
 	Due int64
 	// Until is the time when postponed messages are ready again, wall ms. In a Put or Spill the journal sets it.
 	Until int64
+	// TTLThen, of a Released, is the queue's TTL at that time. In a Put or Spill the journal sets it.
+	TTLThen TTLThen
 	// Position of a Put or Spill is filled in by the journal before it calls done.
 	Position Position
 }
+
+// TTLThen is the TTL that a queue had at some time; 0 if that is not known.
+type TTLThen int64
+
+// Then returns the TTLThen of a TTL in ms, negative for none.
+func Then(ttl int64) TTLThen { return TTLThen(max(ttl, -1) + 2) }
+
+// TTL returns the TTL in ms, negative for none; ok is false if it is not known.
+func (t TTLThen) TTL() (ms int64, ok bool) { return int64(t) - 2, t != 0 }
 
 // Journal makes records durable and reads them back. It is safe for concurrent use, and never calls a function of the
 // caller from within a call of its own methods.
@@ -159,6 +170,7 @@ type Recovered struct {
 	// was released.
 	Due      int64
 	Released bool
+	TTLThen  TTLThen // the queue's TTL at the release
 	// Deferred: it is delivered only by number; if Until is not 0, only before Until, wall ms.
 	Deferred bool
 	Until    int64

@@ -30,15 +30,41 @@ type Messages struct {
 	Retimed, Expiring, Dropped int
 	AtMost                     bool
 	Earliest                   int64 // of the new deadlines, wall ms, 0 for none
+	// Of the retimed ones, Restored get back the deadline fixed at their entry, and Undoable do not expire at once: if
+	// the change is undone before their new deadlines, they have their present ones again. If AtMost, others may be
+	// Undoable, too. UndoableUntil is the earliest of these deadlines, wall ms, 0 for none.
+	Restored, Undoable int
+	UndoableUntil      int64
 }
 
 // Add adds the counts of another queue.
 func (m *Messages) Add(of Messages) {
 	m.Retimed, m.Expiring, m.Dropped = m.Retimed+of.Retimed, m.Expiring+of.Expiring, m.Dropped+of.Dropped
 	m.AtMost = m.AtMost || of.AtMost
-	if of.Earliest != 0 && (m.Earliest == 0 || of.Earliest < m.Earliest) {
-		m.Earliest = of.Earliest
+	m.Restored, m.Undoable = m.Restored+of.Restored, m.Undoable+of.Undoable
+	m.Earliest, m.UndoableUntil = earlier(m.Earliest, of.Earliest), earlier(m.UndoableUntil, of.UndoableUntil)
+}
+
+// Retime counts a message that would get another deadline, in wall ms, 0 for none. expires: it would expire at once;
+// restored: the deadline is the one fixed at its entry.
+func (m *Messages) Retime(deadline int64, expires, restored bool) {
+	m.Retimed++
+	m.Earliest = earlier(m.Earliest, deadline)
+	if restored {
+		m.Restored++
 	}
+	if !expires {
+		m.Undoable++
+		m.UndoableUntil = earlier(m.UndoableUntil, deadline)
+	}
+}
+
+// earlier returns the earlier of two times, 0 being none.
+func earlier(a, b int64) int64 {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
 }
 
 // Of returns the impact on an object, if the change affects it: other policies apply, or their contents have changed

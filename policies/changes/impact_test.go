@@ -93,4 +93,14 @@ func TestMessagesAddUp(t *testing.T) {
 	if m != (Messages{Retimed: 3, Expiring: 3, Dropped: 4, AtMost: true, Earliest: 5}) {
 		t.Errorf("%+v", m)
 	}
+	m = Messages{}
+	m.Retime(0, false, true)
+	m.Retime(7, true, true)
+	m.Retime(9, false, false)
+	other := Messages{}
+	other.Retime(8, false, true)
+	m.Add(other)
+	if m != (Messages{Retimed: 4, Restored: 3, Earliest: 7, Undoable: 3, UndoableUntil: 8}) {
+		t.Errorf("%+v", m)
+	}
 }

@@ -23,6 +23,9 @@
 // bytes and allows everything but Get until its content is back. The times from its content stay in the entry
 // (page.go).
 //
+// A message whose deadline was changed later also keeps the one from its entry, in an array of its segment (retimed.go),
+// which takes 8 bytes for each of 64 messages.
+//
 // Entries and blocks hold no pointers, so a long queue costs the garbage collector next to nothing.
 //
 // A restart loses everything; the queue pushes the messages in the journal again, paged out.

@@ -7,6 +7,7 @@ type rareParts struct {
 	overlays map[Handle]*message.Overlay
 	extra    int64 // bytes of amendments in overlays
 	disorder bool  // messages are not in the order of their numbers
+	retimed  retimed
 }
 
 // withRare returns the rarely used parts of b, which it creates if there are none yet.
@@ -17,12 +18,20 @@ func withRare(b *Backlog) *rareParts {
 	return b.rare
 }
 
-// size returns the bytes that are counted.
+// size returns the bytes of overlays that are counted.
 func (o *rareParts) size() int64 {
 	if o == nil {
 		return 0
 	}
 	return o.extra
+}
+
+// memory returns the bytes that are counted.
+func (o *rareParts) memory() int64 {
+	if o == nil {
+		return 0
+	}
+	return o.extra + o.retimed.size()
 }
 
 // SetOverlay replaces the overlay of h; nil removes it.

@@ -125,8 +125,8 @@ func (b *Backlog) PagedBytes() int64 { return b.pagedBytes }
 // Contents returns the size of the contents in memory, including those shared with other queues.
 func (b *Backlog) Contents() int64 { return b.slab.live + b.kept.bytes + b.kept.shared + b.rare.size() }
 
-// Held returns the bytes of memory allocated for Contents.
-func (b *Backlog) Held() int64 { return b.slab.held + b.kept.bytes + b.kept.shared + b.rare.size() }
+// Held returns the bytes of memory allocated for Contents, and for the entry deadlines of retimed messages.
+func (b *Backlog) Held() int64 { return b.slab.held + b.kept.bytes + b.kept.shared + b.rare.memory() }
 
 // Counted returns the part of Held that Budget does not include.
-func (b *Backlog) Counted() int64 { return b.slab.held + b.kept.counted + b.rare.size() }
+func (b *Backlog) Counted() int64 { return b.slab.held + b.kept.counted + b.rare.memory() }

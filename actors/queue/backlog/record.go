@@ -19,7 +19,7 @@ type Record struct {
 	Header, Body []byte
 	// Overlay is added to the header by the broker, nil for nothing.
 	Overlay *message.Overlay
-	// Deadline is the time, in wall ms, at which it expires in this queue, math.MaxInt64 for never (TTL-9).
+	// Deadline is the time, in wall ms, at which it expires in this queue, math.MaxInt64 for never (TTL-9, TTL-25).
 	Deadline int64
 	// TTL is the message's own, in ms, NoTTL for none (TTL-5).
 	TTL int64
@@ -44,7 +44,7 @@ type Record struct {
 }
 
 // Entry is the fixed part of a stored message. Exported fields may be changed in place, Deadline only while the entry
-// is off the wheel. A pointer to it is valid until the next Push or Remove.
+// is off the wheel, and with Retime where Entered is needed. A pointer to it is valid until the next Push or Remove.
 type Entry struct {
 	// Deadline is the time, in wall ms, at which the message expires, math.MaxInt64 for never.
 	Deadline int64
@@ -87,6 +87,8 @@ const (
 	Deferred
 	// Failed: it was rejected, so that its last delivery counts.
 	Failed
+	// Ended: it has expired, was rejected or dropped, and waits for its dead-letter exchange.
+	Ended
 )
 
 const (

@@ -130,6 +130,9 @@ func (b *Backlog) vacate(s uint32) {
 	if l.count == 0 {
 		release(b, &b.segments[l.open])
 	}
+	if b.rare != nil {
+		delete(b.rare.retimed, s)
+	}
 	if b.count == 0 {
 		b.rare = nil
 		if len(b.segments) > keepSegments {
@@ -144,7 +147,7 @@ func (b *Backlog) Memory() int64 {
 	return int64(b.tables)*8 +
 		int64(cap(b.segments))*int64(unsafe.Sizeof(segment{})) +
 		int64(cap(b.lists))*int64(unsafe.Sizeof(list{})) +
-		b.slab.memory() + b.kept.memory() + b.rare.size()
+		b.slab.memory() + b.kept.memory() + b.rare.memory()
 }
 
 // size returns the size of the arrays in units of 8 bytes.

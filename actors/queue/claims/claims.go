@@ -31,7 +31,7 @@ func Take(m *mail.Claim, set *messages.Set, of *consumers.Set, open func() *cons
 	if c.Reply.Newest == 0 {
 		c.Reply.Newest = set.Seq
 	}
-	handles := c.choose(m, &set.Backlog, now)
+	handles := c.choose(m, set, now)
 	var holder *consumers.Channel
 	if len(handles) > 0 && !m.Look {
 		holder = open()
@@ -50,7 +50,8 @@ func Take(m *mail.Claim, set *messages.Set, of *consumers.Set, open func() *cons
 }
 
 // choose finds the messages and records its progress.
-func (c *Claim) choose(m *mail.Claim, b *backlog.Backlog, now clock.Instant) (handles []backlog.Handle) {
+func (c *Claim) choose(m *mail.Claim, set *messages.Set, now clock.Instant) (handles []backlog.Handle) {
+	b := &set.Backlog
 	looked, bytes, limit := 0, int64(0), min(max(m.Limit, 1), mail.MaxClaimed)
 	b.Behind(backlog.Spot(m.After.Seq), func(h backlog.Handle) bool {
 		if looked == look || len(handles) == limit || bytes >= mail.ClaimBytes {
@@ -61,7 +62,7 @@ func (c *Claim) choose(m *mail.Claim, b *backlog.Backlog, now clock.Instant) (ha
 		c.Reply.Next = mail.Cursor{Seq: uint64(b.Spot(h))}
 		e := b.Entry(h)
 		_, wanted := m.Seqs[e.Seq]
-		if e.Seq <= c.Reply.Newest && (wanted || m.Seqs == nil) && e.Deadline > now.Floor() {
+		if e.Seq <= c.Reply.Newest && (wanted || m.Seqs == nil) && set.Expiry.Retime(h) > now.Floor() {
 			handles = append(handles, h)
 			bytes += b.Size(h)
 		}

@@ -128,7 +128,7 @@ var Reasons = map[store.Reason]string{
 // cancelForward takes back a message that is no longer to be forwarded: it becomes ready, or expires if it is past its
 // deadline. It reports whether it did.
 func (l *Set) cancelForward(id uint64, x deadLetter, now clock.Instant) bool {
-	late := l.Messages.Deadline(x.message) <= now.Floor() && (!x.now || x.tries > 0)
+	late := l.Deadline(x.message) <= now.Floor() && (!x.now || x.tries > 0)
 	if l.Settings.HasForward && !late {
 		return false
 	}
@@ -144,7 +144,7 @@ func (l *Set) cancelForward(id uint64, x deadLetter, now clock.Instant) bool {
 
 // remainingTTL returns the TTL for a forwarded message, which keeps its deadline.
 func (l *Set) remainingTTL(h backlog.Handle, own int64, now clock.Instant) int64 {
-	if at := l.Messages.Deadline(h); at != store.Never {
+	if at := l.Deadline(h); at != store.Never {
 		return max(at-now.Ceil(), 0)
 	}
 	return own

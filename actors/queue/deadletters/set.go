@@ -39,6 +39,8 @@ type Parts struct {
 	Self     mail.Address
 	Settings *policies.QueueSettings
 	Messages *backlog.Backlog
+	// Deadline returns the deadline of a message under the present settings, in wall ms.
+	Deadline func(h backlog.Handle) int64
 	Pager    *paging.Pager
 	Memory   func() paging.Memory
 	Out      *mail.Posts
@@ -98,6 +100,7 @@ func (l *Set) Past() Past {
 // Add adds a taken message as a dead letter.
 func (l *Set) Add(h backlog.Handle, why store.Reason) {
 	l.bytes += l.Messages.Size(h)
+	l.Messages.Entry(h).Marks |= backlog.Ended
 	l.all.Append(deadLetter{message: h, reason: why})
 }
 

@@ -43,7 +43,7 @@ func newFixture(change ...func(*policies.QueueSettings)) *fixture {
 	v.DeadLetter = address.Named("dead letters")
 	f.Set = New(Parts{
 		Owner: f, Queue: &topology.Queue{Name: "q", Incarnation: 7, Durable: true}, VHost: v, Settings: &f.settings,
-		Messages: &f.messages, Pager: &f.pager, Out: &f.out, Memory: func() paging.Memory { return f.memory },
+		Messages: &f.messages, Deadline: f.messages.Deadline, Pager: &f.pager, Out: &f.out, Memory: func() paging.Memory { return f.memory },
 	})
 	return f
 }

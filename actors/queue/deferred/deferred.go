@@ -178,15 +178,20 @@ func (s *Set) Next() (int64, bool) {
 	return at, ok
 }
 
-// Advance removes messages past their deadline and then those whose time to be ready has come, about limit of each, and
-// calls end or ready for each. It reports whether others may be left.
-func (s *Set) Advance(now int64, limit int, end, ready func(backlog.Handle)) (more bool) {
+// Advance removes messages past their deadline, if over confirms it, and then those whose time to be ready has come,
+// about limit of each, and calls end or ready for each. over may move a message to another deadline (Lift). It reports
+// whether others may be left.
+func (s *Set) Advance(now int64, limit int, over func(backlog.Handle) bool, end, ready func(backlog.Handle)) (more bool) {
 	if s == nil {
 		return false
 	}
 	more = s.wheel.Advance(now, limit, func(h uint32) { s.due = append(s.due, h) })
 	for _, h := range s.due {
-		s.forget(h)
+		if !over(h) {
+			s.wheel.Add(h)
+			continue
+		}
+		s.Take(h)
 		end(h)
 	}
 	if s.due = s.due[:0]; cap(s.due) > 64 {

@@ -12,13 +12,13 @@ import (
 func TestNone_DEFER2(t *testing.T) {
 	var none *Set
 	none.From(0, func(backlog.Handle) bool { t.Error("a message of no set"); return false })
-	if _, ok := none.Next(); ok || none.Len() != 0 || none.Bytes() != 0 || none.Postponed() != 0 || none.Advance(1, 1, nil, nil) {
+	if _, ok := none.Next(); ok || none.Len() != 0 || none.Bytes() != 0 || none.Postponed() != 0 || none.Advance(1, 1, nil, nil, nil) {
 		t.Error("no set is not empty")
 	}
 }
 
-// TestSet_DEFER2: random additions and removals are compared with a map; numbers are in order, deadlines are exact, and removed
-// messages leave no memory behind.
+// TestSet_DEFER2: random additions and removals are compared with a map; numbers are in order, deadlines are exact, also those
+// that change when they are due, and removed messages leave no memory behind.
 func TestSet_DEFER2(t *testing.T) {
 	rng := rand.New(rand.NewPCG(rand.Uint64(), 1))
 	var b backlog.Backlog
@@ -59,7 +59,7 @@ func TestSet_DEFER2(t *testing.T) {
 			delete(there, b.Seq(h))
 			delete(until, b.Seq(h))
 		}
-		s.Advance(now, 1<<20, func(h backlog.Handle) {
+		s.Advance(now, 1<<20, s.moved(now, rng), func(h backlog.Handle) {
 			if b.Deadline(h) > now {
 				t.Fatalf("%d is due at %d, at %d", b.Seq(h), b.Deadline(h), now)
 			}
@@ -77,6 +77,17 @@ func TestSet_DEFER2(t *testing.T) {
 		if s.Len() != len(there) || s.Bytes() != 3*int64(len(there)) || len(s.order) > 2*len(there)+65 {
 			t.Fatalf("%d, %d bytes, %d numbers, want %d", s.Len(), s.Bytes(), len(s.order), len(there))
 		}
+	}
+}
+
+// moved gives some messages that are due another deadline, due or not, and reports whether a message still is.
+func (s *Set) moved(now int64, rng *rand.Rand) func(h backlog.Handle) bool {
+	return func(h backlog.Handle) bool {
+		if rng.IntN(4) == 0 && s.Lift(h) {
+			backlog.Retime(s.messages, h, now-1+rng.Int64N(4))
+			s.Drop(h)
+		}
+		return s.messages.Deadline(h) <= now
 	}
 }
 
@@ -149,7 +160,7 @@ func TestAdvance_DEFER2(t *testing.T) {
 			b.Take(h)
 			s.Add(h, 0)
 		}
-		if s.Advance(10, 1000, func(backlog.Handle) {}, nil); (cap(s.due) > 0) != (n == 64) {
+		if s.Advance(10, 1000, func(backlog.Handle) bool { return true }, func(backlog.Handle) {}, nil); (cap(s.due) > 0) != (n == 64) {
 			t.Errorf("room for %d after %d", cap(s.due), n)
 		}
 	}

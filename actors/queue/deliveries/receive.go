@@ -43,7 +43,7 @@ func (d *Deliveries) Receive(m *mail.ReceiveDeferred, now clock.Instant) {
 		if id, is := d.Messages.Sessions.Of(seq); x.who != nil && (!is || id != *x.session) {
 			continue
 		}
-		if h, ok := d.Messages.Deferred.Find(seq); ok && d.Messages.Backlog.Deadline(h) > now.Floor() {
+		if h, ok := d.Messages.Deferred.Find(seq); ok && d.Messages.Expiry.Retime(h) > now.Floor() {
 			bytes += d.Messages.Backlog.Size(h)
 			x.take(h, now)
 		}
@@ -124,7 +124,7 @@ func (x *receiving) found(contents []store.Content, now clock.Instant) {
 func (x *receiving) still(d *mail.Delivery, now clock.Instant) (backlog.Handle, bool) {
 	if x.asked.NoAck {
 		h, ok := x.Messages.Deferred.Find(d.Facts.Seq)
-		return h, ok && x.Messages.Backlog.Deadline(h) > now.Floor()
+		return h, ok && x.Messages.Expiry.Retime(h) > now.Floor()
 	}
 	u, ok := x.by.Unacked.Get(d.Number)
 	return u.Message, ok

@@ -47,11 +47,12 @@ func (e *Expiry) Len() int { return e.wheel.Len() }
 
 // TTL returns the lower of the message's own TTL and the queue's, in ms; negative for none. On quorum queues 0 counts
 // as 1 (TTL-23).
-func (e *Expiry) TTL(own int64) int64 { return e.ttl(e.settings, own) }
+func (e *Expiry) TTL(own int64) int64 { return e.Lower(e.settings.MessageTTL, own) }
 
-func (e *Expiry) ttl(by *policies.QueueSettings, own int64) int64 {
-	if q := by.MessageTTL; q >= 0 && (own < 0 || q < own) {
-		own = q
+// Lower is TTL for another TTL of the queue, negative for none.
+func (e *Expiry) Lower(ttl, own int64) int64 {
+	if ttl >= 0 && (own < 0 || ttl < own) {
+		own = ttl
 	}
 	if own == 0 && e.quorum {
 		return 1
@@ -59,13 +60,51 @@ func (e *Expiry) ttl(by *policies.QueueSettings, own int64) int64 {
 	return own
 }
 
-// Retimed returns the deadline of a message, ready or not, under the given settings.
-func (e *Expiry) Retimed(h backlog.Handle, by *policies.QueueSettings) int64 {
-	if !by.RetroactiveTTL || !by.Retimes(e.settings) {
-		return e.messages.Deadline(h)
+// By returns the deadline of a message, ready or not, under the given settings: they alone decide whether it is the one
+// fixed at its entry (TTL-24) or counted anew (TTL-25).
+func (e *Expiry) By(by *policies.QueueSettings, h backlog.Handle) int64 {
+	if !by.RetroactiveTTL {
+		return backlog.Entered(e.messages, h)
 	}
 	enqueued, own := e.messages.Times(h)
-	return store.After(enqueued, e.ttl(by, own))
+	return store.After(enqueued, e.Lower(by.MessageTTL, own))
+}
+
+// Present returns the deadline of a message under the present settings. It changes nothing.
+func (e *Expiry) Present(h backlog.Handle) int64 {
+	if e.sweep == 0 {
+		return e.messages.Deadline(h)
+	}
+	return e.By(e.settings, h)
+}
+
+// Retime is Present, and moves the message to that deadline if a sweep has not reached it yet. Whatever depends on the
+// deadline asks for it here, so that no message expires by settings that are no longer in force.
+func (e *Expiry) Retime(h backlog.Handle) int64 {
+	if e.sweep != 0 {
+		e.Apply(h)
+	}
+	return e.messages.Deadline(h)
+}
+
+// Apply moves a message to its deadline under the present settings.
+func (e *Expiry) Apply(h backlog.Handle) {
+	to := e.By(e.settings, h)
+	if to == e.messages.Deadline(h) {
+		return
+	}
+	ready := e.messages.IsReady(h)
+	if ready {
+		e.Remove(h)
+	}
+	other := !ready && e.Others != nil && e.Others.Lift(h)
+	backlog.Retime(e.messages, h, to)
+	if ready {
+		e.Add(h)
+	}
+	if other {
+		e.Others.Drop(h)
+	}
 }
 
 // Deadline returns the deadline, in wall ms, of a message with its own TTL that arrives now. It is fixed when the
@@ -110,6 +149,9 @@ func (e *Expiry) Advance(now clock.Instant, limit int, end func(backlog.Handle))
 	if len(e.due) == 0 {
 		return more
 	}
+	if e.sweep != 0 {
+		e.due = slices.DeleteFunc(e.due, func(h backlog.Handle) bool { return !e.still(h, now) })
+	}
 	e.sortDue()
 	for _, h := range e.due {
 		end(h)
@@ -118,6 +160,17 @@ func (e *Expiry) Advance(now clock.Instant, limit int, end func(backlog.Handle))
 		e.due = nil
 	}
 	return more
+}
+
+// still reports whether a message that the wheel has fired is due under the present settings. Otherwise it is on the
+// wheel again.
+func (e *Expiry) still(h backlog.Handle, now clock.Instant) bool {
+	if e.Retime(h) <= now.Floor() {
+		e.wheel.Remove(h)
+		return true
+	}
+	e.wheel.Add(h)
+	return false
 }
 
 // sortDue restores queue order among equal deadlines (TTL-31): on the wheel, a requeued message follows those that
@@ -144,7 +197,7 @@ func (e *Expiry) First(now clock.Instant, limit int, end func(backlog.Handle)) (
 		if !ok {
 			return 0, false, false
 		}
-		if e.messages.Deadline(h) > now.Floor() {
+		if e.Retime(h) > now.Floor() {
 			return h, true, false
 		}
 		e.Remove(h)
@@ -166,22 +219,6 @@ func (e *Expiry) Recompute(limit int) (more bool) {
 	if e.sweep == 0 {
 		return false
 	}
-	e.sweep = e.messages.Sweep(e.sweep, limit, func(h backlog.Handle) {
-		ready := e.messages.IsReady(h)
-		if ready {
-			e.Remove(h)
-		}
-		other := !ready && e.Others != nil && e.Others.Lift(h)
-		if e.settings.RetroactiveTTL {
-			enqueued, own := e.messages.Times(h)
-			e.messages.Entry(h).Deadline = store.After(enqueued, e.TTL(own))
-		}
-		if ready {
-			e.Add(h)
-		}
-		if other {
-			e.Others.Drop(h)
-		}
-	})
+	e.sweep = e.messages.Sweep(e.sweep, limit, e.Apply)
 	return e.sweep != 0
 }

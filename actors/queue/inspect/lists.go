@@ -36,7 +36,7 @@ func (v *View) unsettled(u consumers.Unsettled) mail.UnackedDelivery {
 	e := v.Messages.Entry(u.Message)
 	d := mail.UnackedDelivery{
 		Seq: e.Seq, Channel: u.Channel.Address, Number: u.Number, Delivered: int64(u.Since)*1000 + v.Style.Skew,
-		Locked: v.wall(max(v.AckTimeouts.Until(u.Message), v.Sessions.Until(u.Consumer))), Expires: v.wall(e.Deadline), Size: v.Messages.Size(u.Message),
+		Locked: v.wall(max(v.AckTimeouts.Until(u.Message), v.Sessions.Until(u.Consumer))), Expires: v.wall(v.Expiry.Present(u.Message)), Size: v.Messages.Size(u.Message),
 		DeliveryCount: e.DeliveryCount, Redelivered: e.Redelivered,
 	}
 	if u.Consumer != nil {

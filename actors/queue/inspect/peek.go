@@ -165,9 +165,13 @@ func (p *peeking) behind(unacked []backlog.Handle) []backlog.Handle {
 func (p *peeking) entry(b *backlog.Backlog, h backlog.Handle) mail.PeekedMessage {
 	e := b.Entry(h)
 	enqueued, _ := b.Times(h)
+	deadline := e.Deadline // of a scheduled message, when it is due
+	if b == p.Messages {
+		deadline = p.Expiry.Present(h)
+	}
 	return mail.PeekedMessage{
 		Seq: e.Seq, Priority: b.Priority(h), DeliveryCount: e.DeliveryCount, Redelivered: e.Redelivered,
-		Size: b.Size(h), Enqueued: enqueued + p.Style.Skew, Expires: p.wall(e.Deadline),
+		Size: b.Size(h), Enqueued: enqueued + p.Style.Skew, Expires: p.wall(deadline),
 	}
 }
 

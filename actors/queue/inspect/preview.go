@@ -33,14 +33,20 @@ func (p *Preview) Step(b *backlog.Backlog, e *expiry.Expiry, now clock.Instant, 
 	by, r := &p.Asked.Settings, &p.reply
 	if p.at != 0 {
 		p.at = b.Sweep(p.at, limit, func(h backlog.Handle) {
-			before, after := b.Deadline(h), e.Retimed(h, by)
-			if after != before {
-				if r.Retimed++; after != store.Never && (r.Earliest == 0 || after+skew < r.Earliest) {
-					r.Earliest = after + skew
-				}
+			if b.Entry(h).Marks&backlog.Ended != 0 {
+				return
 			}
-			if after <= now.Floor() && b.IsReady(h) {
+			before, after := e.Present(h), e.By(by, h)
+			expires := after <= now.Floor() && b.IsReady(h)
+			if expires {
 				r.Expiring++
+			}
+			if after != before {
+				at := int64(0)
+				if after != store.Never {
+					at = after + skew
+				}
+				r.Retime(at, expires, after == backlog.Entered(b, h))
 			}
 		})
 		if p.at != 0 {

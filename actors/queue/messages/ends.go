@@ -84,7 +84,7 @@ func (s *Set) Requeue(h backlog.Handle, until int64, failed bool, now clock.Inst
 	e.Redelivered = true
 	e.DeliveryCount++
 	s.Journal.Note(store.Returned, e)
-	if limit := s.Settings.DeliveryLimit; limit >= 0 && int64(e.DeliveryCount) > limit && e.Deadline > now.Floor() { // DL-9, quorum queues
+	if limit := s.Settings.DeliveryLimit; limit >= 0 && int64(e.DeliveryCount) > limit && s.Expiry.Retime(h) > now.Floor() { // DL-9, quorum queues
 		s.End(h, store.Exceeded)
 		return
 	}
@@ -103,7 +103,7 @@ func comeBack(s *Set, h backlog.Handle, until int64, failed bool, now clock.Inst
 		if delay := s.Settings.Retry.Delay(failed, e.DeliveryCount); delay > 0 && until <= now.Floor() {
 			until = store.After(now.Ceil(), delay)
 		}
-		if until > now.Floor() && e.Deadline > now.Floor() {
+		if until > now.Floor() && s.Expiry.Retime(h) > now.Floor() {
 			postpone(s, h, until)
 			return
 		}
@@ -150,7 +150,7 @@ func TakeDeferred(s *Set, h backlog.Handle) {
 // AdvanceDeferred ends the deferred messages past their deadline and makes those postponed until now ready, up to a
 // turn's limit. It reports whether others may be left.
 func (s *Set) AdvanceDeferred(now clock.Instant) (more bool) {
-	return s.Deferred.Advance(now.Floor(), TurnLimit, func(h backlog.Handle) {
+	return s.Deferred.Advance(now.Floor(), TurnLimit, func(h backlog.Handle) bool { return s.Expiry.Retime(h) <= now.Floor() }, func(h backlog.Handle) {
 		s.Late.Expired(s.Backlog.Deadline(h), int64(now))
 		s.End(h, store.Expired)
 	}, s.Return)
@@ -181,7 +181,7 @@ func (s *Set) Amend(h backlog.Handle, annotations, properties protocol.Table) {
 
 // PutBack returns a claimed message to its position, with its original deadline.
 func (s *Set) PutBack(h backlog.Handle, now clock.Instant) {
-	if s.Backlog.Entry(h).Deadline <= now.Floor() {
+	if s.Expiry.Retime(h) <= now.Floor() {
 		s.End(h, store.Expired)
 		return
 	}
@@ -193,7 +193,7 @@ func (s *Set) ensureDeadLetters() *deadletters.Set {
 	if s.DeadLetters == nil {
 		s.DeadLetters = deadletters.New(deadletters.Parts{
 			Owner: s, Queue: s.queue, VHost: s.vhost, Self: s.self, Settings: &s.Settings,
-			Messages: &s.Backlog, Pager: &s.Pager, Memory: s.Memory, Out: s.out,
+			Messages: &s.Backlog, Deadline: s.Expiry.Retime, Pager: &s.Pager, Memory: s.Memory, Out: s.out,
 		})
 		s.DeadLetters.Last, s.DeadLetters.Waits = s.closing, s.ending
 	}

@@ -137,7 +137,7 @@ func (s *Set) ensureScheduled() *schedule.Schedule {
 func (s *Set) Release(h backlog.Handle) backlog.Handle {
 	h = s.Scheduled.Move(h, &s.Backlog, &s.Expiry, &s.Journal)
 	e := s.Backlog.Entry(h)
-	s.Journal.Note(store.Released, e)
+	s.Journal.Release(e, s.Settings.MessageTTL)
 	e.Marks |= backlog.Released
 	s.Sessions.Enter(e.Seq, h)
 	return h
@@ -207,13 +207,14 @@ func (s *Set) Restore(recovered []store.Recovered) {
 func (s *Set) restoreOne(m *store.Recovered) {
 	r := content.Recovered(m, s.Settings.PriorityOf(m.Priority))
 	marks := backlog.Written
-	switch {
-	case m.Due != 0:
+	if m.Due != 0 {
 		backlog.Disorder(&s.Backlog)
-		r.Enqueued, r.Deadline = m.Due, store.After(m.Due, s.Expiry.TTL(m.TTL))
+		ttl, known := m.TTLThen.TTL()
+		if !known { // released by a version that did not write it
+			ttl = s.Settings.MessageTTL
+		}
+		r.Enqueued, r.Deadline = m.Due, store.After(m.Due, s.Expiry.Lower(ttl, m.TTL))
 		marks |= backlog.Released
-	case s.Settings.RetroactiveTTL:
-		r.Deadline = store.After(m.Time, s.Expiry.TTL(m.TTL))
 	}
 	if s.Holds {
 		r.Deadline = store.Never // it goes to its exchange
@@ -227,7 +228,9 @@ func (s *Set) restoreOne(m *store.Recovered) {
 		if ensureDeferred(s).Add(h, 0); m.Until != 0 {
 			s.Deferred.Postpone(h, m.Until)
 		}
+		s.Expiry.Apply(h)
 		return
 	}
+	s.Expiry.Apply(h)
 	s.Expiry.Add(h)
 }

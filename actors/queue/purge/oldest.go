@@ -51,7 +51,7 @@ func (x *oldest) step(now clock.Instant) (done bool) {
 	s.Backlog.Behind(x.spot, func(h backlog.Handle) bool {
 		n++
 		x.spot = s.Backlog.Spot(h)
-		if x.meant(h) && s.Backlog.Deadline(h) > now.Floor() {
+		if x.meant(h) && s.Expiry.Retime(h) > now.Floor() {
 			x.found = append(x.found, h)
 		}
 		return n < x.Limit && x.reply.Count+len(x.found) < x.asked.Limit

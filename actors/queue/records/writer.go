@@ -123,8 +123,12 @@ func (w *Writer) PutAgain(b *backlog.Backlog, h backlog.Handle) {
 	}
 	r := w.write(kind, b, h)
 	if r.Again = true; e.Marks&backlog.Released != 0 {
+		ttl := int64(-1)
+		if r.Deadline != store.Never {
+			ttl = max(r.Deadline-r.Time, 0)
+		}
 		r.Due = r.Time
-		w.mark(store.Released, e.Seq, 0)
+		w.Release(e, ttl)
 	}
 	if w.again == nil {
 		w.again = map[uint64]int{}
@@ -150,6 +154,7 @@ func (w *Writer) write(kind store.Kind, b *backlog.Backlog, h backlog.Handle) *s
 	b.Entry(h).Marks |= backlog.Written
 	var r backlog.Record
 	b.Get(h, &r)
+	r.Deadline = backlog.Entered(b, h)
 	return w.committing().add(kind, h, &r, content.Stored(&r))
 }
 
@@ -165,6 +170,14 @@ func (w *Writer) committing() *Commit {
 func (w *Writer) Note(kind store.Kind, e *backlog.Entry) {
 	if e.Marks&backlog.Written != 0 && !w.closed {
 		w.mark(kind, e.Seq, 0)
+	}
+}
+
+// Release writes that a scheduled message, if it is in the journal, came due in a queue with that TTL in ms, negative for
+// none.
+func (w *Writer) Release(e *backlog.Entry, ttl int64) {
+	if e.Marks&backlog.Written != 0 && !w.closed {
+		w.join(store.Record{Kind: store.Released, First: e.Seq, TTLThen: store.Then(ttl)})
 	}
 }
 
@@ -218,7 +231,7 @@ func (w *Writer) mark(kind store.Kind, seq uint64, why store.Reason) {
 // join adds a record of one message, merged with the previous one if possible.
 func (w *Writer) join(next store.Record) {
 	if n := len(w.marks); n > 0 {
-		if r := &w.marks[n-1]; r.Kind == next.Kind && r.Why == next.Why && r.Until == next.Until && r.Last+1 == next.First {
+		if r := &w.marks[n-1]; r.Kind == next.Kind && r.Why == next.Why && r.Until == next.Until && r.TTLThen == next.TTLThen && r.Last+1 == next.First {
 			r.Last = next.First
 			return
 		}

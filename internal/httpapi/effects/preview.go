@@ -38,11 +38,14 @@ type countForm struct {
 }
 
 type queuedForm struct {
-	Retimed  int     `json:"retimed"`
-	Expiring int     `json:"expire_at_once"`
-	AtMost   bool    `json:"at_most"`
-	Dropped  int     `json:"dropped_at_once"`
-	Earliest *string `json:"earliest_deadline"`
+	Retimed       int     `json:"retimed"`
+	Restored      int     `json:"restored"`
+	Expiring      int     `json:"expire_at_once"`
+	AtMost        bool    `json:"at_most"`
+	Dropped       int     `json:"dropped_at_once"`
+	Earliest      *string `json:"earliest_deadline"`
+	Undoable      int     `json:"undoable"`
+	UndoableUntil *string `json:"undoable_until"`
 }
 
 type impactForm struct {
@@ -119,7 +122,9 @@ func counts(list []changes.Count) []countForm {
 }
 
 func queued(m *changes.Messages) queuedForm {
-	return queuedForm{m.Retimed, m.Expiring, m.AtMost, m.Dropped, forms.Optional(m.Earliest)}
+	return queuedForm{
+		m.Retimed, m.Restored, m.Expiring, m.AtMost, m.Dropped, forms.Optional(m.Earliest), m.Undoable, forms.Optional(m.UndoableUntil),
+	}
 }
 
 func impact(i *changes.Impact) impactForm {

@@ -17,6 +17,7 @@ type message struct {
 	record      store.Record
 	redelivered bool
 	released    bool
+	ttlThen     store.TTLThen
 	deferred    bool
 	until       int64
 	deliveries  uint32
@@ -61,7 +62,7 @@ func (q *queue) markOne(n uint64, r *store.Record) {
 	case store.Delivered:
 		m.redelivered = true
 	case store.Released:
-		m.released = true
+		m.released, m.ttlThen = true, r.TTLThen
 	case store.Deferred, store.Postponed:
 		m.deferred, m.until = true, r.Until
 	case store.Rescheduled:
@@ -85,7 +86,7 @@ func (q *queue) list() []store.Recovered {
 		list = append(list, store.Recovered{
 			Seq: r.First, At: r.Position, Deadline: r.Deadline, TTL: r.TTL, Time: r.Time, Priority: r.Priority,
 			Body: uint32(len(r.Body)), Redelivered: m.redelivered, Deliveries: m.deliveries,
-			Due: r.Due, Released: m.released, Deferred: m.deferred, Until: m.until, Note: r.Note, MessageID: idOf(r),
+			Due: r.Due, Released: m.released, TTLThen: m.ttlThen, Deferred: m.deferred, Until: m.until, Note: r.Note, MessageID: idOf(r),
 		})
 	}
 	slices.SortFunc(list, func(a, b store.Recovered) int { return cmp.Compare(a.Seq, b.Seq) })

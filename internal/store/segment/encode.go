@@ -175,7 +175,7 @@ func (j *Journal) encodePut(q *index.Queue, r *store.Record, from *index.Segment
 			r.Due = due
 		}
 		m = s.Marks(r.First)
-		r.Until = m.Until
+		r.Until, r.TTLThen = m.Until, m.TTLThen
 	}
 	if !l.batch.shares(r, l.tail, &l.bodies) && !j.room(format.PutSize(r), move) {
 		return false

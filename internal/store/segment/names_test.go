@@ -132,8 +132,9 @@ func FuzzRecord(f *testing.F) {
 	put := message(3, "")
 	due := put
 	due.Due = 99
-	name := store.Naming(orders)
-	for _, r := range []*store.Record{&put, &due, &name} {
+	name, then := store.Naming(orders), due
+	then.TTLThen = store.Then(5)
+	for _, r := range []*store.Record{&put, &due, &then, &name} {
 		f.Add(format.AppendFront(nil, seed, at, 9, r, format.Marks{}), true)
 	}
 	for kind := store.Delivered; kind <= store.Deferred; kind++ {
@@ -141,6 +142,9 @@ func FuzzRecord(f *testing.F) {
 			continue
 		}
 		r := run(kind, 1, 5)
+		if kind == store.Released {
+			r.TTLThen = store.Then(-1)
+		}
 		f.Add(format.AppendRun(nil, seed, at, 9, &r), true)
 	}
 	f.Fuzz(func(t *testing.T, b []byte, whole bool) {
@@ -169,7 +173,7 @@ func FuzzRecord(f *testing.F) {
 		case store.Delivered, store.Returned, store.Remove, store.Retire, store.Released, store.Rescheduled, store.Deferred, store.Postponed:
 			again = format.AppendRun(nil, seed, at, e.Queue, &e.Record)
 		}
-		if e2, ok := format.Decode(again, seed, at); !ok || e2.Queue != e.Queue || e2.Record.Kind != e.Record.Kind || e2.Record.Name() != e.Record.Name() {
+		if e2, ok := format.Decode(again, seed, at); !ok || e2.Queue != e.Queue || e2.Record.Kind != e.Record.Kind || e2.Record.TTLThen != e.Record.TTLThen || e2.Record.Name() != e.Record.Name() {
 			t.Fatalf("%+v is %+v", e, e2)
 		}
 	})

@@ -137,7 +137,8 @@ func (s State) Apply(r *store.Record) {
 		}
 		if r.Again {
 			m := s[r.First]
-			m.Deliveries, m.Redelivered, m.Released, m.Deferred, m.Until = was.Deliveries, was.Redelivered, was.Released, was.Deferred, was.Until
+			m.Deliveries, m.Redelivered, m.Deferred, m.Until = was.Deliveries, was.Redelivered, was.Deferred, was.Until
+			m.Released, m.TTLThen = was.Released, was.TTLThen
 			s[r.First] = m
 		}
 	case store.Retire:
@@ -156,7 +157,7 @@ func (s State) Apply(r *store.Record) {
 				m.Deliveries++
 				m.Redelivered = true
 			case store.Released:
-				m.Released = true
+				m.Released, m.TTLThen = true, r.TTLThen
 			case store.Deferred, store.Postponed:
 				m.Deferred, m.Until = true, r.Until
 			case store.Rescheduled:

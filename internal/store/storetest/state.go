@@ -141,13 +141,16 @@ func scheduled(d *harness) {
 		want = append(want, r)
 		d.append(1, r)
 	}
-	add(run(store.Released, 3, 12))
+	add(released(3, 12, 5000))
 	add(reschedule(20, epoch+77))
 	add(reschedule(25, epoch+78))
 	add(reschedule(25, epoch+79))
-	add(run(store.Released, 25, 25))
+	add(released(25, 25, -1))
+	add(released(26, 28, 0))
+	add(run(store.Released, 29, 29)) // of a version without the TTL
+	add(released(27, 27, 1<<50))
 	add(run(store.Remove, 10, 10))
-	add(run(store.Released, 10, 10)) // missing ones do not matter
+	add(released(10, 10, 7)) // missing ones do not matter
 	add(run(store.Deferred, 8, 14))
 	add(run(store.Deferred, 30, 30))
 	add(postpone(12, 13, epoch+81))
@@ -158,7 +161,7 @@ func scheduled(d *harness) {
 	add(reschedule(10, epoch))
 	add(Spill(1, 45, 10))
 	add(reschedule(45, epoch+80))
-	add(run(store.Released, 45, 45))
+	add(released(45, 45, 8))
 	d.expect("recall", d.recall(1), want...)
 	for i := range 40 { // stragglers
 		records := puts(1, uint64(1000+i*100), uint64(1099+i*100), 500)
@@ -194,7 +197,7 @@ func putAgain(d *harness) {
 	}
 	add(run(store.Delivered, 3, 12))
 	add(run(store.Returned, 4, 5))
-	add(run(store.Released, 5, 5))
+	add(released(5, 5, 9))
 	add(run(store.Deferred, 4, 7))
 	for _, r := range []store.Record{postpone(5, 5, epoch+76), postpone(33, 33, epoch+75), reschedule(20, epoch+77), run(store.Remove, 10, 10)} {
 		add(r)

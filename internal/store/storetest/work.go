@@ -148,7 +148,7 @@ func decideOne(random *rand.Rand, q store.QueueID, last map[store.QueueID]uint64
 	case n < 75:
 		return run(store.Remove, first, to)
 	case n < 78:
-		return run(store.Released, first, to)
+		return released(first, to, []int64{-1, 0, 5000, random.Int64N(1 << 40)}[random.IntN(4)])
 	case n < 79 && random.IntN(2) == 0:
 		return run(store.Deferred, first, to)
 	case n < 79:
@@ -186,6 +186,13 @@ func again(now State, seq uint64) store.Record {
 }
 
 // postpone postpones messages.
+// released is the record of messages that came due, when their queue had a TTL in ms, negative for none.
+func released(first, last uint64, ttl int64) store.Record {
+	r := run(store.Released, first, last)
+	r.TTLThen = store.Then(ttl)
+	return r
+}
+
 func postpone(first, last uint64, until int64) store.Record {
 	return store.Record{Kind: store.Postponed, First: first, Last: last, Until: until}
 }

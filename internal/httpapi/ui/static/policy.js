@@ -1,6 +1,6 @@
 // Policies and the consequences of their changes, as text. Independent of the page.
 
-import { number, plural } from './format.js';
+import { moment, number, plural } from './format.js';
 
 /** parsed parses JSON typed by the user. */
 export function parsed(text, what = 'definition') {
@@ -18,8 +18,10 @@ export function previewSentences(p) {
   const said = [p.clear ? `Applies to ${to} now.` : p.replaces ? `Replaces the policy of that name. Changes something for ${to}.` : `Applies to ${to}.`];
   for (const l of p.loses ?? []) said.push(`Counts no more: policy ${l.name}, for ${plural(l.objects, 'object')}.`);
   if (m.retimed) said.push(`With another deadline: ${messages(m.retimed)}`);
+  if (m.restored) said.push(`With the deadline of their entry again: ${messages(m.restored)}`);
   if (m.expire_at_once) said.push(`Expire at once: ${m.at_most ? 'up to ' : ''}${messages(m.expire_at_once)}`);
   if (m.dropped_at_once) said.push(`Dropped at once, above the length: ${messages(m.dropped_at_once)}`);
+  if (m.undoable) said.push(`An undo gives back the present deadline: ${plural(m.undoable, 'message')}${m.undoable_until ? `, before ${moment(m.undoable_until)}` : ''}.`);
   if (p.queues_unanswered) said.push(`Without an answer: ${plural(p.queues_unanswered, 'queue')}.`);
   return said;
 }

@@ -322,13 +322,13 @@ test('definitions as rows and back', () => {
 });
 
 test('previews and changes in words', () => {
-  const none = { retimed: 0, expire_at_once: 0, dropped_at_once: 0, at_most: false };
+  const none = { retimed: 0, restored: 0, expire_at_once: 0, dropped_at_once: 0, at_most: false, undoable: 0, undoable_until: null };
   assert.deepEqual(previewSentences({ queues: 1, exchanges: 0, loses: [], messages: none }), ['Applies to 1 queue.']);
   assert.deepEqual(previewSentences({ queues: 2, exchanges: 1, clear: true, loses: [{ name: 'p', objects: 3 }], messages: none }),
     ['Applies to 2 queues and 1 exchange now.', 'Counts no more: policy p, for 3 objects.']);
-  assert.deepEqual(previewSentences({ queues: 1, replaces: true, queues_unanswered: 1, loses: [], messages: { retimed: 2, expire_at_once: 1, dropped_at_once: 1, at_most: true } }), [
-    'Replaces the policy of that name. Changes something for 1 queue.', 'With another deadline: 2 messages.', 'Expire at once: up to 1 message.',
-    'Dropped at once, above the length: 1 message.', 'Without an answer: 1 queue.']);
+  assert.deepEqual(previewSentences({ queues: 1, replaces: true, queues_unanswered: 1, loses: [], messages: { retimed: 2, restored: 1, expire_at_once: 1, dropped_at_once: 1, at_most: true, undoable: 1, undoable_until: '2027-01-15T08:00:00.250Z' } }), [
+    'Replaces the policy of that name. Changes something for 1 queue.', 'With another deadline: 2 messages.', 'With the deadline of their entry again: 1 message.', 'Expire at once: up to 1 message.',
+    'Dropped at once, above the length: 1 message.', `An undo gives back the present deadline: 1 message, before ${moment('2027-01-15T08:00:00.250Z')}.`, 'Without an answer: 1 queue.']);
   equal(change, [[{ key: 'a', before: null, after: 5 }, 'a: none → 5'], [{ key: 'a', before: 'x', after: [1] }, 'a: x → [1]']]);
   const p = { pattern: '^a', 'apply-to': 'all', priority: 1, definition: { a: 1 } };
   equal(changed, [[{ name: 'n', before: null, after: p }, 'policy n set: “^a”, all, priority 1, {"a":1}'], [{ name: 'n', operator: true, before: p, after: null }, 'operator policy n deleted: “^a”, all, priority 1, {"a":1}']]);

@@ -32,7 +32,7 @@ func decodeWith(b []byte, at int64, sum func(to int64) uint32) (e Entry, ok bool
 	kind, v := store.Kind(b[4]&15), b[4]>>4
 	switch kind {
 	case store.Put, store.Spill:
-		if v < Version || v > versionUntil {
+		if v < Version || v > versionTTL {
 			return e, false
 		}
 		return decodePut(b, at, kind, sum)
@@ -46,7 +46,7 @@ func decodeWith(b []byte, at int64, sum func(to int64) uint32) (e Entry, ok bool
 	default:
 		return e, false
 	}
-	if v != Version {
+	if v != Version && (v != versionReleased || kind != store.Released) {
 		return e, false
 	}
 	if little.Uint32(b) != placed(sum(RunSize), at) {
@@ -62,6 +62,9 @@ func decodeWith(b []byte, at int64, sum func(to int64) uint32) (e Entry, ok bool
 	}
 	if kind == store.Postponed {
 		e.Record.Until, e.Record.Time = e.Record.Time, 0
+	}
+	if v == versionReleased {
+		e.Record.TTLThen, e.Record.Time = store.TTLThen(e.Record.Time), 0
 	}
 	return e, true
 }
@@ -92,6 +95,10 @@ func decodePut(b []byte, at int64, kind store.Kind, sum func(to int64) uint32) (
 	if v >= versionUntil {
 		e.Until = int64(little.Uint64(b[PutHead+dueSize:]))
 		e.Record.Until = e.Until
+	}
+	if v >= versionTTL {
+		e.TTLThen = store.TTLThen(little.Uint64(b[PutHead+2*dueSize:]))
+		e.Record.TTLThen = e.TTLThen
 	}
 	cut := func(n int) []byte {
 		part := rest[:n:n]

@@ -21,7 +21,7 @@ import (
 //	| magic "CmB1" | sum  | number  | length | records | records…, length bytes
 //
 // A run (Delivered, Returned, Remove, Retire, Released, Deferred, Rescheduled, Postponed; for the last two, time is
-// when the messages are due or ready again):
+// when the messages are due or ready again; a Released of version 2 has the TTL of the queue there):
 //
 //	 0     4             5   6     7   8       16      24     32
 //	| sum | version,kind | 0 | why | 0 | queue | first | last | time |
@@ -46,6 +46,11 @@ import (
 //	 76    84      92
 //	| due | until | exchange | key | header | overlay | body |
 //
+// One that was released has version 4, with the same and the TTL of the queue at its release:
+//
+//	 76    84      92    100
+//	| due | until | ttl | exchange | key | header | overlay | body |
+//
 // A name (Named) is encoded as a message with the virtual host as exchange and the queue as key; all else in it is 0.
 //
 // The sum of a message covers everything but the body, which has its own. A body that another message of the batch
@@ -63,9 +68,11 @@ const (
 	PutHead   = 76
 	dueSize   = 8
 
-	Version      = 1
-	versionDue   = 2 // a scheduled message
-	versionUntil = 3 // a postponed message
+	Version         = 1
+	versionDue      = 2 // a scheduled message
+	versionUntil    = 3 // a postponed message
+	versionTTL      = 4 // a released message
+	versionReleased = 2 // a run with the TTL of the queue
 )
 
 // Flags of a message.
@@ -123,6 +130,8 @@ func DecodeHeader(b []byte) (seq, salt uint64, size int64, ok bool) {
 // putVersion returns the format version for a message.
 func putVersion(r *store.Record) byte {
 	switch {
+	case r.TTLThen != 0:
+		return versionTTL
 	case r.Until != 0:
 		return versionUntil
 	case r.Due != 0:
@@ -149,7 +158,12 @@ func AppendRun(b []byte, seed uint32, at int64, q store.QueueID, r *store.Record
 		little.PutUint64(head[32:], uint64(r.Due))
 	case store.Postponed:
 		little.PutUint64(head[32:], uint64(r.Until))
-	case store.Put, store.Spill, store.Delivered, store.Returned, store.Remove, store.Retire, store.Released, store.Named, store.Deferred:
+	case store.Released:
+		if r.TTLThen != 0 {
+			head[4] = versionReleased<<4 | byte(r.Kind)
+			little.PutUint64(head[32:], uint64(r.TTLThen))
+		}
+	case store.Put, store.Spill, store.Delivered, store.Returned, store.Remove, store.Retire, store.Named, store.Deferred:
 	}
 	little.PutUint32(head[0:], SumAt(seed, head[4:], at))
 	return append(b, head[:]...)
@@ -159,7 +173,8 @@ func AppendRun(b []byte, seed uint32, at int64, q store.QueueID, r *store.Record
 type Marks struct {
 	Flags      byte
 	Deliveries uint32
-	Until      int64 // as in the Record
+	Until      int64         // as in the Record
+	TTLThen    store.TTLThen // likewise
 	BodyAt     int64
 	BodySum    uint32
 }
@@ -192,6 +207,9 @@ func AppendFront(b []byte, seed uint32, at int64, q store.QueueID, r *store.Reco
 	}
 	if v >= versionUntil {
 		b = little.AppendUint64(b, uint64(r.Until))
+	}
+	if v >= versionTTL {
+		b = little.AppendUint64(b, uint64(r.TTLThen))
 	}
 	b = append(b, r.Exchange...)
 	b = append(b, r.RoutingKey...)

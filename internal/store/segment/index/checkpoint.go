@@ -22,19 +22,21 @@ import (
 // The length is that of everything but the rest, which is old contents of a longer file. The numbers: place of the end
 // (segment, offset), next batch, next segment, highest queue; count of segments and for each number, seed, size, end;
 // count of sets and for each queue, segment, count of words and for each word its distance to the previous word and
-// bits (all live; some delivered; some released; some returned; some deferred), then the live, the delivered and the
-// released ones, their sizes, how often they were returned (see numbers.append) and the deferred ones; count of
-// rescheduled messages and for each number and due time, and the same for postponed ones with the time when they are
-// ready again; after the sets the count of names and for each the queue, the virtual host and the name, both with their
+// bits (all live; some delivered; some released; some returned; some deferred; some released with a known TTL), then the
+// live, the delivered and the released ones, their sizes, how often they were returned (see numbers.append), the deferred
+// ones and, as numbers, the places of the TTLs of the queue at their release; count of rescheduled messages and for each
+// number and due time, and the same for postponed ones with the time when they are ready again; the count of these TTLs
+// and the TTLs; after the sets the count of names and for each the queue, the virtual host and the name, both with their
 // lengths.
 //
-// Version 5 has no postponed messages, version 4 no deferred ones either, version 3 no names either. Versions 1 and 2
+// Version 6 has no TTLs, version 5 no postponed messages either, version 4 no deferred ones either, version 3 no names
+// either. Versions 1 and 2
 // also lack the length and the rest. They have a fifth number for each segment, the number of messages ever written to
 // it; their words have no sizes, and the words of a set are followed by the count of returned messages and for each
 // number and count. Version 1 also lacks released and rescheduled messages.
 const (
 	checkpointMagic   = "CmCheck1"
-	checkpointVersion = 6
+	checkpointVersion = 7
 	CheckpointHead    = 18 // bytes, before the numbers
 )
 
@@ -113,9 +115,9 @@ func (s *Set) append(b []byte, q store.QueueID) []byte {
 			continue
 		}
 		all, some, released := w.live == ^uint64(0), w.delivered != 0, w.released != 0
-		returned, away := s.counts.sum(i, w.live) > 0, s.away.plane(0, i)&w.live
+		returned, away, then := s.counts.sum(i, w.live) > 0, s.away.plane(0, i)&w.live, s.then.sum(i, w.live) > 0
 		b = binary.AppendUvarint(b, w.base-last)
-		b = append(b, flag(all)|flag(some)<<1|flag(released)<<2|flag(returned)<<3|flag(away != 0)<<4)
+		b = append(b, flag(all)|flag(some)<<1|flag(released)<<2|flag(returned)<<3|flag(away != 0)<<4|flag(then)<<5)
 		if !all {
 			b = binary.LittleEndian.AppendUint64(b, w.live)
 		}
@@ -132,6 +134,9 @@ func (s *Set) append(b []byte, q store.QueueID) []byte {
 		if away != 0 {
 			b = binary.LittleEndian.AppendUint64(b, away)
 		}
+		if then {
+			b = s.then.append(b, i, w.live)
+		}
 		last = w.base
 	}
 	for _, times := range [...]map[uint64]int64{s.dues, s.until} {
@@ -139,6 +144,10 @@ func (s *Set) append(b []byte, q store.QueueID) []byte {
 		for seq, at := range times {
 			b = binary.AppendUvarint(binary.AppendUvarint(b, seq), uint64(at))
 		}
+	}
+	b = binary.AppendUvarint(b, uint64(len(s.ttls)))
+	for _, ttl := range s.ttls {
+		b = binary.AppendUvarint(b, uint64(ttl))
 	}
 	return b
 }
@@ -294,6 +303,9 @@ func readSet(s *scanner, seg *Segment, version byte, mean int64) *Set {
 		if how&16 != 0 {
 			one.away.put(0, i, binary.LittleEndian.Uint64(s.take(8))&w.live)
 		}
+		if how&32 != 0 {
+			one.then.read(s, i, w.live)
+		}
 	}
 	if version < 3 {
 		for n := s.number(); n > 0 && !s.bad; n-- {
@@ -301,19 +313,27 @@ func readSet(s *scanner, seg *Segment, version byte, mean int64) *Set {
 			one.count(seq, uint32(s.number()))
 		}
 	}
-	if version == 1 {
-		return one
-	}
-	for n := s.number(); n > 0 && !s.bad; n-- {
-		seq := s.number()
-		one.setDue(seq, int64(s.number()))
-	}
-	if version < 6 {
-		return one
-	}
-	for n := s.number(); n > 0 && !s.bad; n-- {
-		seq := s.number()
-		one.postpone(seq, seq, int64(s.number()))
-	}
+	one.readTimes(s, version)
 	return one
+}
+
+// readTimes decodes the times behind the words of a set.
+func (s *Set) readTimes(from *scanner, version byte) {
+	each := func(since byte, do func()) {
+		if version < since {
+			return
+		}
+		for n := from.number(); n > 0 && !from.bad; n-- {
+			do()
+		}
+	}
+	each(2, func() {
+		seq := from.number()
+		s.setDue(seq, int64(from.number()))
+	})
+	each(6, func() {
+		seq := from.number()
+		s.postpone(seq, seq, int64(from.number()))
+	})
+	each(7, func() { s.ttls = append(s.ttls, store.TTLThen(from.number())) })
 }

@@ -79,7 +79,7 @@ func (q *Queue) Move(seg *Segment, seq uint64, spill bool, size int64, m format.
 		s.deliver(seq, seq)
 	}
 	if m.Flags&format.FlagReleased != 0 {
-		s.markReleased(seq, seq)
+		s.markReleased(seq, seq, m.TTLThen)
 	}
 	if m.Flags&format.FlagDeferred != 0 {
 		s.markDeferred(seq, seq)
@@ -156,6 +156,7 @@ func (s *Set) Marks(seq uint64) (m format.Marks) {
 	}
 	if w.released&bit != 0 {
 		m.Flags |= format.FlagReleased
+		m.TTLThen = s.ttlThen(seq)
 	}
 	if s.isDeferred(seq) {
 		m.Flags |= format.FlagDeferred
@@ -183,7 +184,7 @@ func (x *Index) Apply(q *Queue, r *store.Record) bool {
 	case store.Returned:
 		return q.mark(r, (*Set).giveBack)
 	case store.Released:
-		return q.mark(r, (*Set).markReleased)
+		return q.mark(r, func(s *Set, first, last uint64) int { return s.markReleased(first, last, r.TTLThen) })
 	case store.Deferred:
 		return q.mark(r, (*Set).markDeferred)
 	case store.Postponed:

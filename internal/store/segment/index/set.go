@@ -5,6 +5,8 @@ import (
 	"math/bits"
 	"slices"
 	"sort"
+
+	"candlemark/internal/store"
 )
 
 // word holds the state of 64 consecutive sequence numbers: 32 B, so that a long queue costs 4 bits a message.
@@ -20,11 +22,13 @@ type Set struct {
 	Seg    *Segment
 	spill  bool
 	Live   int
-	bytes  int64            // of the live messages in the segment
-	words  []word           // by ascending base
-	sizes  numbers          // in the segment, in multiples of sizeUnit
-	counts numbers          // deliveries that came back
-	away   numbers          // 1 for deferred messages
+	bytes  int64   // of the live messages in the segment
+	words  []word  // by ascending base
+	sizes  numbers // in the segment, in multiples of sizeUnit
+	counts numbers // deliveries that came back
+	away   numbers // 1 for deferred messages
+	then   numbers // of released messages: the place of the queue's TTL at that time in ttls, from 1; 0 if not known
+	ttls   []store.TTLThen
 	dues   map[uint64]int64 // due times of rescheduled messages
 	until  map[uint64]int64 // when postponed messages are ready again
 }
@@ -56,6 +60,7 @@ func (s *Set) add(seq uint64, size int64) {
 			s.sizes.insert(i)
 			s.counts.insert(i)
 			s.away.insert(i)
+			s.then.insert(i)
 		}
 	}
 	bit := uint64(1) << (seq % 64)
@@ -105,6 +110,7 @@ func (s *Set) remove(first, last uint64) (n int) {
 		s.sizes.clear(i, gone)
 		s.counts.clear(i, gone)
 		s.away.clear(i, gone)
+		s.then.clear(i, gone)
 		w.live &^= gone
 		w.delivered &^= gone
 		w.released &^= gone
@@ -147,13 +153,46 @@ func (s *Set) deliver(first, last uint64) (n int) {
 	return n
 }
 
-// markReleased marks a run as released and returns how many of it are live.
-func (s *Set) markReleased(first, last uint64) (n int) {
-	s.each(first, last, func(_ int, w *word, mask uint64) {
-		n += bits.OnesCount64(w.live & mask)
-		w.released |= w.live & mask
+// markReleased marks a run as released, when its queue had that TTL, and returns how many of it are live.
+func (s *Set) markReleased(first, last uint64, ttl store.TTLThen) (n int) {
+	place := uint64(0)
+	s.each(first, last, func(i int, w *word, mask uint64) {
+		live := w.live & mask
+		if n += bits.OnesCount64(live); live == 0 {
+			return
+		}
+		if place == 0 && ttl != 0 {
+			place = s.placeOf(ttl)
+		}
+		w.released |= live
+		s.then.clear(i, live)
+		s.then.add(i, live, place)
 	})
 	return n
+}
+
+// maxSought is how many of the last TTLs are searched for one that is there already.
+const maxSought = 16
+
+// placeOf returns the place of a TTL in ttls, from 1.
+func (s *Set) placeOf(ttl store.TTLThen) uint64 {
+	for i := len(s.ttls); i > max(len(s.ttls)-maxSought, 0); i-- {
+		if s.ttls[i-1] == ttl {
+			return uint64(i)
+		}
+	}
+	s.ttls = append(s.ttls, ttl)
+	return uint64(len(s.ttls))
+}
+
+// ttlThen returns the TTL that the queue had when a message was released.
+func (s *Set) ttlThen(seq uint64) (ttl store.TTLThen) {
+	s.each(seq, seq, func(i int, w *word, mask uint64) {
+		if n := s.then.sum(i, w.live&mask); n > 0 && n <= uint64(len(s.ttls)) {
+			ttl = s.ttls[n-1]
+		}
+	})
+	return ttl
 }
 
 // markDeferred marks a run as deferred and returns how many of it are live.
@@ -243,7 +282,7 @@ func (s *Set) copy() Set {
 	c := *s
 	c.Seg = &Segment{} // do not count the messages twice
 	c.words = slices.Clone(s.words)
-	c.sizes, c.counts, c.away = numbers{}, s.counts.clone(), s.away.clone()
+	c.sizes, c.counts, c.away, c.then, c.ttls = numbers{}, s.counts.clone(), s.away.clone(), s.then.clone(), slices.Clip(s.ttls)
 	c.dues, c.until = maps.Clone(s.dues), maps.Clone(s.until)
 	return c
 }
