@@ -105,7 +105,7 @@ func (n *Node) vhostProps(v *topology.VHost) *actor.Props {
 func queueProps(n *Node, v *topology.VHost, log *zerolog.Logger) func(vhost.QueueSpec) *actor.Props {
 	var next vhost.QueueSpec
 	shared := &queue.Shared{
-		VHost: v, Metrics: &n.Sums, Journal: n.cfg.Journal, Budget: n.monitor.Budget(), Clock: n.clock, Log: log,
+		VHost: v, Metrics: &n.Sums, Journal: n.cfg.Journal, Budget: n.monitor.Budget(), Clock: n.clock, Log: log, Post: n.asker.Post,
 		Died: func(reason string, count uint64) { n.Deaths.ByReason(reason).Disabled.Add(count) },
 	}
 	props := propsOfMany(n, func(close func() []any) actor.Actor {
@@ -140,7 +140,7 @@ func connectionSettings(n *Node, conn net.Conn) lifecycle.Settings {
 	return lifecycle.Settings{
 		Conn: conn, Authenticator: n.cfg.Authenticator, Permissions: n.cfg.Permissions, Quota: n.quota, VHost: n.VHost, Carry: n.dispatcher.Carry,
 		Clock: n.clock, Log: n.cfg.Log, Events: n.events, ProductVersion: n.cfg.ProductVersion, HandshakeTimeout: n.cfg.Handshake, SendTimeout: n.cfg.SendTimeout,
-		FrameMax: n.cfg.Limits.Frame, InFlightLimit: n.monitor.InFlight(), Valve: n.monitor.Valve(), Intake: n.monitor.Intake(),
+		FrameMax: n.cfg.Limits.Frame, InFlightLimit: n.monitor.InFlight(), Valve: n.monitor.Valve(), Intake: n.monitor.Intake(), Unread: n.monitor.Unread(),
 	}
 }
 
@@ -163,7 +163,7 @@ func sessionProps(n *Node, s connection10.SessionSpec) *actor.Props {
 	}
 	return n.props(func(close func() []any) actor.Actor {
 		return session.New(session.Config{
-			Channel: s.Channel, Connection: s.Connection, ConnectionName: s.Name, Container: s.Container, Node: n.cfg.Name, Outbox: s.Outbox, Gate: s.Gate, Arrivals: s.Arrivals, Copies: n.monitor.Copies(),
+			Channel: s.Channel, Connection: s.Connection, ConnectionName: s.Name, Container: s.Container, Node: n.cfg.Name, Outbox: s.Outbox, Gate: s.Gate, Arrivals: s.Arrivals, Copies: n.monitor.Copies(), Unread: s.Unread,
 			FrameMax: s.FrameMax, NextOutgoingID: s.Begin.NextOutgoingID, IncomingWindow: s.Begin.IncomingWindow, HandleMax: s.Begin.HandleMax,
 			VHost: s.VHost, User: s.User, By: s.By, Events: n.events, Permissions: n.cfg.Permissions, Token: token, Tokens: s.Tokens, Statuses: n.Shovels.Statuses(), Transactions: s.Transactions, MaxMessage: n.cfg.MaxMessage, Clock: n.clock,
 			Log: s.Log.With().Uint16("channel", s.Channel).Logger(), Post: n.asker.Post, Ended: n.SessionEnded, Close: close,
@@ -182,7 +182,7 @@ func (n *Node) channelProps(s connection.ChannelSpec) *actor.Props {
 	}
 	return n.props(func(close func() []any) actor.Actor {
 		return channel.New(channel.Config{
-			ID: s.ID, Connection: s.Connection, ConnectionName: s.Name, Node: n.cfg.Name, Outbox: s.Outbox, Gate: s.Gate, Arrivals: s.Arrivals, Copies: n.monitor.Copies(), Replies: s.Replies, FrameMax: s.FrameMax,
+			ID: s.ID, Connection: s.Connection, ConnectionName: s.Name, Node: n.cfg.Name, Outbox: s.Outbox, Gate: s.Gate, Arrivals: s.Arrivals, Copies: n.monitor.Copies(), Unread: s.Unread, Replies: s.Replies, FrameMax: s.FrameMax,
 			VHost: s.VHost, User: s.User, ClientProduct: s.ClientProduct, CancelNotify: s.Capabilities.ConsumerCancelNotify,
 			By: s.By, Events: n.events, Permissions: s.Permissions, MaxMessage: n.cfg.MaxMessage, Clock: n.clock,
 			Log:  s.Log.With().Uint16("channel", s.ID).Logger(),

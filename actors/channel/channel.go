@@ -33,6 +33,7 @@ type Config struct {
 	Gate                 *message.Gate
 	Arrivals             *budget.Arrivals // the connection's; nil for no limit
 	Copies               *budget.Copies   // permits publishes for several queues while publishers wait; nil for no limit
+	Unread               *budget.Output   // the connection's; nil for no limit
 	// Replies counts the bytes of waiting direct replies over all channels of the connection; nil to count for this
 	// channel only.
 	Replies  *atomic.Int64
@@ -180,6 +181,7 @@ func (c *channel) abort() {
 	c.output.Drop()
 	c.dropBegun()
 	c.batches.Release()
+	c.unread.Close()
 }
 
 // internalError returns the connection exception for a failure of the broker (541).

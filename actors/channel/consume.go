@@ -44,7 +44,7 @@ func (s *state) consume(m *protocol.BasicConsume) error {
 	c := &output.Consumer{Queue: &s.peers.Of(q.PID).Queue, Name: q.Name}
 	ask := &mail.Consume{
 		Channel: s.Self(), Tag: tag, NoAck: m.NoAck, Exclusive: m.Exclusive, Prefetch: s.prefetch,
-		Arguments: m.Arguments, Limited: s.unacked.Limit.Messages() > 0, Connection: s.cfg.Connection,
+		Arguments: m.Arguments, Limited: s.unacked.Limit.Messages() > 0, Connection: s.cfg.Connection, Unread: s.unread,
 		Queue: q.Name, VHost: s.cfg.VHost.Name,
 	}
 	ask.Request = s.request(m, func(any) {

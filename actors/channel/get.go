@@ -6,8 +6,8 @@ import (
 )
 
 // get sends basic.get to the queue when it is this channel's turn: however many gets a connection's channels request,
-// only a few are under way, so that few messages are out of their queues. On a connection that is ending no more
-// messages are taken.
+// only a few are under way, so that few messages are out of their queues. If the client has to read before it gets the
+// message (PRO-20), the queue is asked again then. On a connection that is ending no more messages are taken.
 func (s *state) get(m *protocol.BasicGet) error {
 	name, err := s.client.Named(m.Queue)
 	if err != nil {
@@ -18,15 +18,24 @@ func (s *state) get(m *protocol.BasicGet) error {
 		return err
 	}
 	p := &s.peers.Of(q.PID).Queue
+	var got func(r *mail.GetReply)
 	ask := func() bool {
 		if !s.output.Claim() {
 			return false
 		}
 		s.Send(q.PID, &mail.Get{
-			Request: s.request(m, func(reply any) { s.output.Get(p, q.Name, reply.(*mail.GetReply)) }),
-			Channel: s.Self(), NoAck: m.NoAck, Connection: s.cfg.Connection, Queue: q.Name, VHost: s.cfg.VHost.Name,
+			Request: s.request(m, func(reply any) { got(reply.(*mail.GetReply)) }),
+			Channel: s.Self(), NoAck: m.NoAck, Connection: s.cfg.Connection, Unread: s.unread, Queue: q.Name, VHost: s.cfg.VHost.Name,
 		})
 		return true
+	}
+	got = func(r *mail.GetReply) {
+		if r.Crowded == 0 {
+			s.output.Get(p, q.Name, r)
+			return
+		}
+		s.output.Forgo() // others may get smaller messages
+		s.output.InTurn(func() bool { return s.output.Roomy(r.Crowded) && ask() })
 	}
 	s.output.InTurn(ask)
 	return nil

@@ -18,6 +18,7 @@ import (
 	"candlemark/actors/channel/tx"
 	"candlemark/actors/channel/unacked"
 	"candlemark/actors/mail"
+	"candlemark/internal/budget"
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
 	"candlemark/internal/metrics"
@@ -69,6 +70,7 @@ type state struct {
 	published metrics.Published
 	used      clock.Instant // when the last frame or delivery came
 	output    output.Output
+	unread    *budget.Part // charged with deliveries until they are in the outbox; nil for no limit
 
 	await  *await
 	asked  uint64          // number of the last command that waited
@@ -97,6 +99,7 @@ func (s *state) init(cfg Config) {
 	if cfg.Replies == nil {
 		s.cfg.Replies = new(atomic.Int64)
 	}
+	s.unread = cfg.Unread.Part()
 	s.rights = rights.Rights{User: cfg.User, VHost: cfg.VHost, Permissions: cfg.Permissions}
 	s.client = requests.Client{Rights: &s.rights, Connection: cfg.Connection}
 	s.replies = replies.New(cfg.VHost, &s.output)
@@ -111,7 +114,7 @@ func (s *state) init(cfg Config) {
 	s.unacked = unacked.New(&s.Mail)
 	s.consumers = map[string]*output.Consumer{}
 	s.output = output.New(output.Config{
-		Outbox: cfg.Outbox, ID: cfg.ID, FrameMax: cfg.FrameMax, Gate: cfg.Gate, Replies: s.cfg.Replies, Log: cfg.Log,
+		Outbox: cfg.Outbox, ID: cfg.ID, FrameMax: cfg.FrameMax, Gate: cfg.Gate, Replies: s.cfg.Replies, Unread: s.unread, Log: cfg.Log,
 		Ready: func() { s.cfg.Post(s.Self(), &mail.OutboxReady{}) }, VHost: cfg.VHost, Trace: s.traceDeliveries,
 	}, &s.Mail, &s.unacked, &s.counts)
 	s.decided = func(number uint64, granted bool) { s.cfg.Post(s.Self(), decision{number, granted}) }

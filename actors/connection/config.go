@@ -42,6 +42,7 @@ type ChannelSpec struct {
 	Outbox        *outbox.Outbox
 	Gate          *message.Gate
 	Arrivals      *budget.Arrivals
+	Unread        *budget.Output
 	Replies       *atomic.Int64 // bytes of waiting direct replies
 	FrameMax      uint32        // negotiated; bytes of a whole frame
 	VHost         *topology.VHost

@@ -45,6 +45,7 @@ type SessionSpec struct {
 	Outbox     *outbox.Outbox
 	Gate       *message.Gate
 	Arrivals   *budget.Arrivals
+	Unread     *budget.Output
 	FrameMax   uint32 // largest frame that the client accepts, in bytes
 	VHost      *topology.VHost
 	User       auth.User

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"candlemark/internal/budget"
 	"candlemark/internal/message"
 	"candlemark/policies"
 	"candlemark/protocol"
@@ -60,10 +61,44 @@ type Deliver struct {
 	Chunk *message.Chunk
 	// Written counts the items that the channel has processed.
 	Written int
+	// Unread has been charged with the items, until Paid, Drop or Release; nil if nothing is charged.
+	Unread *budget.Part
+	wrote  int64 // charge of items that were processed and are not Paid
+}
+
+// Wrote counts the next item as processed: its content is in the outbox. Paid or Release must follow soon.
+func (d *Deliver) Wrote() {
+	d.wrote += int64(d.Items[d.Written].Charge())
+	d.Written++
+}
+
+// Paid returns the charge of the items that were processed.
+func (d *Deliver) Paid() {
+	d.Unread.Return(d.wrote)
+	d.wrote = 0
+}
+
+// Drop removes the items that are not processed yet, from the given one on, and for which drop returns true.
+func (d *Deliver) Drop(from int, drop func(*Delivery) bool) {
+	kept, back := d.Items[:from], int64(0)
+	for i := from; i < len(d.Items); i++ {
+		if x := d.Items[i]; drop(&x) {
+			back += int64(x.Charge())
+		} else {
+			kept = append(kept, x)
+		}
+	}
+	clear(d.Items[len(kept):])
+	d.Items = kept
+	d.Unread.Return(back)
 }
 
 // Release releases the batch's chunk and returns the slice of messages to the pool. A second call does nothing.
 func (d *Deliver) Release() {
+	for d.Written < len(d.Items) {
+		d.Wrote()
+	}
+	d.Paid()
 	d.Chunk.Release()
 	d.Chunk = nil
 	recycle(&deliveryPool, d.Items)
@@ -92,6 +127,15 @@ type Delivery struct {
 	Redelivered bool
 	Facts       *Facts // nil unless requested
 }
+
+// overhead is the approximate size of a delivery on its way without its content, in bytes.
+const overhead = 256
+
+// Charge returns the bytes that the delivery is charged with until its content is in the outbox.
+func (d *Delivery) Charge() int { return ChargeOf(d.Message.Size()) }
+
+// ChargeOf returns the Charge of the delivery of a message of that Size.
+func ChargeOf(size int) int { return size + overhead }
 
 // Facts are details of a delivery for consumers that request them (LOCK-3). Times are wall ms.
 type Facts struct {
@@ -199,8 +243,10 @@ type ConsumerTimedOut struct {
 // GetReply answers Get. Empty: there was no message.
 type GetReply struct {
 	Reply
-	Queue        Address
-	Empty        bool
+	Queue Address
+	Empty bool
+	// Crowded is the charge of a message that was not taken because Get.Unread has no room for it; 0 otherwise.
+	Crowded      int64
 	Delivery     Delivery
 	MessageCount int
 }

@@ -1,6 +1,7 @@
 package mail
 
 import (
+	"candlemark/internal/budget"
 	"candlemark/internal/events"
 	"candlemark/internal/message"
 	"candlemark/internal/servicebus/filter"
@@ -100,6 +101,8 @@ type Consume struct {
 	Session *SessionRequest
 	// Connection is the channel's connection, for exclusive queues (DEC-5).
 	Connection Address
+	// Unread is charged with the deliveries, which wait in the queue while it has no room; nil for no limit (PRO-8).
+	Unread *budget.Part
 	// Names of the queue and its vhost, for errors.
 	Queue, VHost string
 }
@@ -134,6 +137,10 @@ type Grant struct {
 	Messages int
 	Bytes    int
 }
+
+// UnreadRoom: the client of a channel has read so much that its consumers, which waited for that, may get messages again
+// (PRO-20). From any goroutine; no reply.
+type UnreadRoom struct{ Channel Address }
 
 // Credit sets the link credit of a consumer that is Credited: how many more messages it may get after DeliveryCount
 // of them, counted from 0 and modulo 2^32 as in AMQP 1.0. From a channel; no reply except, with Echo or Drain, CreditTaken.
@@ -187,10 +194,12 @@ type ChannelGone struct{ Channel Address }
 // Get asks for one message. From a channel; GetReply comes back.
 type Get struct {
 	Request
-	Channel      Address
-	NoAck        bool
-	Facts        bool // requests the Facts of the delivery
-	Connection   Address
+	Channel    Address
+	NoAck      bool
+	Facts      bool // requests the Facts of the delivery
+	Connection Address
+	// Unread must have room for the message, and is charged with it; nil for no limit.
+	Unread       *budget.Part
 	Queue, VHost string
 }
 

@@ -46,7 +46,7 @@ func (s *state) consume(m *mail.Consume, now clock.Instant) {
 	own := policies.ConsumerSettingsFor(m.Arguments)
 	c := &consumers.Consumer{
 		Channel: s.channel(m.Channel), Tag: m.Tag, NoAck: m.NoAck, Prefetch: m.Prefetch, Limited: m.Limited && !m.NoAck, Credited: m.Credited,
-		Facts: m.Facts, Stays: m.Stays,
+		Facts: m.Facts, Stays: m.Stays, Unread: m.Unread,
 		Arguments: m.Arguments, Priority: own.Priority, Timeout: own.Timeout,
 	}
 	if m.NoAck {

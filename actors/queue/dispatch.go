@@ -38,6 +38,9 @@ func (s *state) dispatch(now clock.Instant) (more bool) {
 			s.Expire(h, now)
 			continue
 		}
+		if !s.consumers.Admits(c, mail.ChargeOf(int(s.Backlog.Size(h)))) {
+			continue
+		}
 		if s.Sessions != nil && s.Backlog.IsPaged(h) {
 			s.receivers.Read(c, now)
 			continue
@@ -74,14 +77,14 @@ func (s *state) deliver(c *consumers.Consumer, h backlog.Handle, now clock.Insta
 			s.deliveries.Lock(facts, c.Channel, number)
 		}
 	}
-	_, d := s.consumers.Deliver(c, len(r.Body))
+	_, d := s.consumers.Deliver(c, len(r.Body), mail.ChargeOf(len(r.Exchange)+len(r.RoutingKey)+len(r.Header)+len(r.Body)))
 	d.Number, d.Facts = number, facts
 	s.Style().Deliver(d, &r)
 }
 
 // deliverDirect delivers a new message to a consumer without acknowledgements; the message never enters the backlog.
 func (s *state) deliverDirect(c *consumers.Consumer, m *message.Message, chunk *message.Chunk, deadline int64, now clock.Instant) {
-	all, d := s.consumers.Deliver(c, len(m.Body))
+	all, d := s.consumers.Deliver(c, len(m.Body), mail.ChargeOf(m.Size()))
 	d.Message = *m
 	if s.Settings.StampExpiry {
 		d.Message.Overlay = s.Style().Stamp(m.Overlay, now.Ceil(), deadline)

@@ -122,7 +122,7 @@ func resume(s *state, d *dormant, cfg *Shared, self mail.Address) {
 	s.Set.Init(d.queue, cfg.VHost, self, d.settings.Value(), cfg.Budget, &s.out.Posts)
 	s.Continue(d.past)
 	s.settings, s.effective, s.lease, s.used, s.handled, s.Seq = d.settings, d.effective, d.lease, d.used, d.handled, d.seq
-	s.consumers = consumers.New(&s.out.Posts, self, s.Settings.SingleActiveConsumer && !sessions.Enabled(d.queue.Arguments), s.Quorum)
+	s.consumers = consumers.New(&s.out.Posts, self, cfg.Post, s.Settings.SingleActiveConsumer && !sessions.Enabled(d.queue.Arguments), s.Quorum)
 	s.consumers.Pause(s.Settings.HasForward)
 	s.turnLimit = workLimit
 	s.deliveries = deliveries.New(deliveries.Parts{

@@ -26,7 +26,12 @@ func (s *state) get(m *mail.Get, now clock.Instant) {
 	}
 	s.ExpireDue(now)
 	h, ok := s.First(now)
-	if ok {
+	if needs := int64(0); ok {
+		if needs = int64(mail.ChargeOf(int(s.Backlog.Size(h)))); !m.Unread.Room(needs) {
+			reply.Crowded = needs
+			s.out.Send(m.ReplyTo, reply)
+			return
+		}
 		if !s.HasContent(h, now) {
 			s.gets = append(s.gets, m)
 			return
@@ -52,6 +57,7 @@ func (s *state) fetch(h backlog.Handle, m *mail.Get, reply *mail.GetReply, now c
 	s.Backlog.Get(h, &r)
 	reply.Empty, reply.Delivery = false, mail.Delivery{}
 	s.Style().Deliver(&reply.Delivery, &r)
+	m.Unread.Take(int64(reply.Delivery.Charge()))
 	if r.Redelivered {
 		s.Counts.Redeliver++
 	}

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"candlemark/actors/mail"
+	"candlemark/actors/queue/consumers"
 	"candlemark/actors/queue/content"
 	"candlemark/actors/queue/flowcontrol"
 	"candlemark/actors/queue/lease"
@@ -172,9 +173,9 @@ func (s *state) accept(m *message.Message, times content.Times, chunk *message.C
 	}
 	deadline := s.Expiry.Deadline(m.TTL, now)
 	late := over || deadline <= now.Floor() // TTL 0: deliver at once or expire (TTL-20)
-	c := s.consumers.Next()
-	if s.Sessions != nil { // the holder of its session gets it at the end of the turn
-		c = nil
+	var c *consumers.Consumer
+	if s.Sessions == nil { // otherwise the holder of its session gets it at the end of the turn
+		c = s.consumers.NextFor(mail.ChargeOf(m.Size()))
 	}
 	switch {
 	case s.Settings.HasForward && !over && s.phase == live && s.CanForward(m):

@@ -54,6 +54,8 @@ type Shared struct {
 	// nil if not needed.
 	Died func(reason string, count uint64)
 	Log  *zerolog.Logger
+	// Post sends mail from any goroutine.
+	Post func(to mail.Address, what any)
 	// Fault, unless nil, is called with each mail before it is handled, so that tests can make the queue panic.
 	Fault func(received any)
 }

@@ -106,7 +106,7 @@ func (s *state) releaseOne(h backlog.Handle, now clock.Instant) {
 		s.Forward(h, true)
 		return
 	}
-	c := s.consumers.Next()
+	c := s.consumers.NextFor(mail.ChargeOf(int(s.Backlog.Size(h))))
 	if c != nil && s.Sessions == nil && s.Backlog.Ready() == 1 && !never && !s.Backlog.IsPaged(h) {
 		s.deliver(c, h, now)
 		return

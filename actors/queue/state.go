@@ -117,16 +117,8 @@ func (s *state) act(received any, now clock.Instant) {
 		s.deliveries.Settle(m, now)
 	case *mail.Grant:
 		s.consumers.Grant(m)
-	case *mail.Credit:
-		s.consumers.Credit(m)
-	case *mail.Reclaim:
-		s.consumers.Reclaim(m)
-	case *mail.Allow:
-		s.consumers.Allow(m)
-	case *mail.Limit:
-		s.consumers.Limit(m)
-	case *mail.Resize:
-		s.consumers.Resize(m)
+	case *mail.Credit, *mail.Reclaim, *mail.Allow, *mail.Limit, *mail.Resize, *mail.UnreadRoom:
+		s.consumers.Adjust(m)
 	case timerFired:
 		s.dueNow = true
 	case again:

@@ -153,7 +153,7 @@ func attachConsumer(s *state, m *amqp10.Attach) error {
 	peer := s.peers.Of(q.PID)
 	ask := &mail.Consume{
 		Channel: s.Self(), Tag: strconv.Itoa(int(m.Handle)), NoAck: m.SndSettleMode == amqp10.SenderSettled, Arguments: args, Credited: true,
-		Facts: entities.Of(m), Stays: entities.Of(m), Session: session, Connection: s.cfg.Connection, Queue: q.Name, VHost: s.cfg.VHost.Name,
+		Facts: entities.Of(m), Stays: entities.Of(m), Session: session, Connection: s.cfg.Connection, Unread: s.unread, Queue: q.Name, VHost: s.cfg.VHost.Name,
 	}
 	if session != nil {
 		s.asked++

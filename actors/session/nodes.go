@@ -80,8 +80,7 @@ func ask(s *state, d *delivery, n *node, request []byte) {
 	s.settle(d, amqp10.State{Kind: amqp10.Accepted})
 }
 
-// giveAnswer writes an answer as soon as the client has credit for it. Waiting answers are counted in the broker's
-// intake.
+// giveAnswer writes an answer as soon as the client has credit for it. Waiting answers are unread output (PRO-20).
 func giveAnswer(s *state, l *link, replyTo string, message []byte) {
 	if l.publisher == nil {
 		return
@@ -91,10 +90,11 @@ func giveAnswer(s *state, l *link, replyTo string, message []byte) {
 		s.failLink(l, amqp10.Errorf(amqp10.PreconditionFailed, "no link of the session receives answers of '%s'", l.publisher.node.address))
 		return
 	}
-	if ok, limit := s.cfg.Arrivals.Keep(int64(len(message))); !ok {
-		s.failLink(l, amqp10.Errorf(amqp10.ResourceLimitExceeded, "no room for answers beyond %d bytes of what clients have begun", limit))
+	if !s.unread.Room(int64(len(message))) {
+		s.failLink(l, amqp10.Errorf(amqp10.ResourceLimitExceeded, "no room for an answer of %d bytes beside what the client has not read", len(message)))
 		return
 	}
+	s.unread.Take(int64(len(message)))
 	to.answers.Waiting = append(to.answers.Waiting, &nodeAnswer{Message: message, Of: l})
 	holdAnswers(s, to)
 }
@@ -161,7 +161,7 @@ func (s *state) dropAnswer(a *nodeAnswer) *link {
 	if a == nil {
 		return nil
 	}
-	s.cfg.Arrivals.Drop(int64(len(a.Message)))
+	s.unread.Return(int64(len(a.Message)))
 	switch {
 	case a.Of == nil:
 		s.replyBytes -= len(a.Message)

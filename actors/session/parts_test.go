@@ -61,13 +61,13 @@ func TestUnfinished_Bound(t *testing.T) {
 	}
 }
 
-// Answers without link credit count towards the same limit, over all links; answers written, or dropped with their link, are
+// Answers without link credit count as unread output, over all links; answers written, or dropped with their link, are
 // released, and more requests can follow.
-func TestAnswers_Bound(t *testing.T) {
-	intake := budget.NewIntake()
-	intake.SetLimits(0, 1<<20)
+func TestPRO20_Answers(t *testing.T) {
+	unread := budget.NewUnread()
+	unread.SetLimit(4 << 20) // a quarter for one connection
 	s := &state{links: map[uint32]*link{}}
-	s.cfg.Arrivals = intake.Of(anybody{})
+	s.unread = unread.Of("user", nil).Part()
 	s.windows.Incoming = 1 << 30
 	large := &node{address: "n", run: func(_ *state, _ []byte, done func(string, []byte)) error {
 		done("", make([]byte, 64<<10))
@@ -97,7 +97,7 @@ func TestAnswers_Bound(t *testing.T) {
 		t.Errorf("%d are written, %d wait", len(s.held), len(answering.answers.Waiting))
 	}
 	s.detach(&amqp10.Detach{Handle: 9, Closed: true})
-	if left := s.cfg.Arrivals.Held(); left != 0 || len(s.held) != 0 || s.links[1].publisher.Open != 0 {
+	if left := unread.Used(); left != 0 || len(s.held) != 0 || s.links[1].publisher.Open != 0 {
 		t.Errorf("%d bytes, %d answers are left", left, len(s.held))
 	}
 }

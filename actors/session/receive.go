@@ -109,7 +109,7 @@ func (s *state) withdraw(l *link) {
 		}
 		if w.deliver != nil {
 			if begun { // the current message already has its number
-				w.deliver.Written++
+				w.deliver.Wrote()
 			}
 			sendBack(s, l.consumer, w.deliver)
 		}

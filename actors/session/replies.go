@@ -58,13 +58,11 @@ func holdReplies(s *state, l *link, m *mail.Enqueue) bool {
 		head, body := s.encode(nil, l, &mail.Delivery{Message: m.Messages[i]}, l.answers.Requester.Name)
 		text := slices.Concat(head, body)
 		ok := s.replyBytes+kept == 0 || s.replyBytes+kept+len(text) <= replyLimit
-		if ok {
-			ok, _ = s.cfg.Arrivals.Keep(int64(len(text)))
-		}
-		if !ok {
-			s.cfg.Arrivals.Drop(int64(kept))
+		if !ok || !s.unread.Room(int64(len(text))) {
+			s.unread.Return(int64(kept))
 			return false
 		}
+		s.unread.Take(int64(len(text)))
 		kept += len(text)
 		list = append(list, &nodeAnswer{Message: text})
 	}

@@ -130,4 +130,5 @@ func (s *session) abort() {
 	s.dropBegun()
 	s.dropHeld()
 	s.batches.Release()
+	s.unread.Close()
 }

@@ -20,6 +20,7 @@ import (
 	"candlemark/actors/session/settlement"
 	work "candlemark/actors/session/transactions"
 	"candlemark/actors/session/window"
+	"candlemark/internal/budget"
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
 	"candlemark/internal/metrics"
@@ -79,6 +80,7 @@ type state struct {
 	sending    sending           // the first of held, partly written
 	scratch    []byte
 
+	unread    *budget.Part       // charged with deliveries until they are in the outbox, and with answers; nil for no limit
 	replies   []amqp10.Composite // waiting for room; input is stopped until they are written
 	wantsRoom bool               // OutboxReady will arrive
 	counts    mail.Counts
@@ -119,7 +121,7 @@ func (r *result) Number() uint64 { return r.id }
 func (r *result) Failure() error { return r.err }
 
 func (s *state) init(cfg Config) {
-	s.cfg, s.used = cfg, cfg.Clock.Now()
+	s.cfg, s.used, s.unread = cfg, cfg.Clock.Now(), cfg.Unread.Part()
 	s.links, s.settles = map[uint32]*link{}, map[uint64]*settlement.Asked[*link]{}
 	s.rights = rights.Rights{User: cfg.User, VHost: cfg.VHost, Permissions: cfg.Permissions}
 	s.client = requests.Client{Rights: &s.rights, Connection: cfg.Connection}

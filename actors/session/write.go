@@ -27,13 +27,11 @@ type writing struct {
 
 // drop drops deliveries that were requeued, except a message that is partly written.
 func (w *writing) drop(m *mail.DeliveriesRequeued, inHand bool) {
-	d := w.deliver
-	from := d.Written
+	from := w.deliver.Written
 	if inHand {
 		from++
 	}
-	left := slices.DeleteFunc(d.Items[from:], func(x mail.Delivery) bool { return m.Covers(x.Number) })
-	d.Items = d.Items[:from+len(left)]
+	w.deliver.Drop(from, func(x *mail.Delivery) bool { return m.Covers(x.Number) })
 }
 
 // reply writes a frame in order; input waits for it.
@@ -66,6 +64,9 @@ func (s *state) write() {
 			}
 			return b
 		})
+		if len(s.held) > 0 && s.held[0].deliver != nil {
+			s.held[0].deliver.Paid()
+		}
 		if written {
 			outcomesWritten(s) // which may have added replies
 		}
@@ -133,7 +134,7 @@ func (s *state) appendWriting(b []byte, w *writing) (_ []byte, blocked bool) {
 		if b = s.appendTransfers(b, d.Message.Owned); s.sending.of != nil {
 			return b, true
 		}
-		m.Written++
+		m.Wrote()
 		s.wrote(c, m, d)
 	}
 	m.Release()

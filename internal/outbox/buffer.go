@@ -1,6 +1,10 @@
 package outbox
 
-import "sync"
+import (
+	"sync"
+
+	"candlemark/internal/budget"
+)
 
 const (
 	firstBuffer   = 4 << 10
@@ -14,6 +18,8 @@ type buffer struct {
 	refs     []reference // in order
 	referred int         // bytes of refs
 	vector   [][]byte    // all of it, once it is being written
+	unread   *budget.Part
+	owed     int64 // bytes that unread is charged with
 }
 
 // reference is a body that is written before b[at].
@@ -26,8 +32,31 @@ var buffers = sync.Pool{New: func() any { return &buffer{b: make([]byte, 0, firs
 
 func newBuffer() *buffer { return buffers.Get().(*buffer) }
 
+// charge charges unread with what was appended to a buffer of that size, and returns its size.
+func (b *buffer) charge(unread *budget.Part, before int) (size int) {
+	size = b.size()
+	if unread != nil {
+		b.unread = unread
+		b.owed += int64(size - before)
+		unread.Take(int64(size - before))
+	}
+	return size
+}
+
+// wrote returns the charge of bytes that were written. Some may have been appended before anything was charged.
+func (b *buffer) wrote(bytes int64) {
+	bytes = min(bytes, b.owed)
+	b.owed -= bytes
+	b.unread.Return(bytes)
+}
+
 func (b *buffer) release() {
-	if b == nil || cap(b.b) > maxBuffer || cap(b.refs) > maxReferences {
+	if b == nil {
+		return
+	}
+	b.wrote(b.owed)
+	b.unread = nil
+	if cap(b.b) > maxBuffer || cap(b.refs) > maxReferences {
 		return
 	}
 	b.b = b.b[:0]

@@ -3,6 +3,8 @@ package outbox
 import (
 	"slices"
 	"sync"
+
+	"candlemark/internal/budget"
 )
 
 // maxDirect is the maximum number of bytes that an appender writes itself: more bytes mean load, when actors should not
@@ -27,11 +29,13 @@ type Outbox struct {
 	try   TryWrite
 
 	mu      sync.Mutex
-	pending *buffer // being filled; nil if empty
-	mark    int     // length of pending at Begin
-	current *buffer // being written; used only by the writing goroutine
-	spilled int     // >= 0: current.b[spilled:] was refused by TryWrite
-	writing bool    // a goroutine is writing
+	pending *buffer      // being filled; nil if empty
+	mark    int          // length of pending at Begin
+	counted int          // size of pending when it was last charged
+	unread  *budget.Part // charged with what is appended; nil for no limit
+	current *buffer      // being written; used only by the writing goroutine
+	spilled int          // >= 0: current.b[spilled:] was refused by TryWrite
+	writing bool         // a goroutine is writing
 	closed  bool
 	waiting []func() // to be called when pending is swapped out
 	drained func()   // from Finish
@@ -57,6 +61,17 @@ func NewDirect(limit int, start func(), try TryWrite) *Outbox {
 // other methods.
 func (o *Outbox) Reference() { o.references = true }
 
+// Charge charges unread with everything that is appended from now on, until the writer reports it as Wrote. While unread
+// is pressed, the outbox has less room.
+func (o *Outbox) Charge(unread *budget.Part) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.unread = unread
+	if o.pending != nil {
+		o.counted = o.pending.size() // from before
+	}
+}
+
 // Begin locks the outbox and returns the buffer to append to. End must follow
 // soon, whatever happens: code that may panic in between defers it.
 func (o *Outbox) Begin() []byte {
@@ -70,7 +85,15 @@ func (o *Outbox) Begin() []byte {
 
 // RoomFor reports whether more may be appended to b, the buffer from Begin, which may have grown since. Only between
 // Begin and End. A closed outbox has no room.
-func (o *Outbox) RoomFor(b []byte) bool { return !o.closed && len(b)+o.pending.referred < o.limit }
+func (o *Outbox) RoomFor(b []byte) bool { return !o.closed && o.takes(len(b)+o.pending.referred) }
+
+// takes reports whether more may be appended to that many bytes.
+func (o *Outbox) takes(bytes int) bool {
+	return bytes < min(o.limit, pressedLimit) || bytes < o.limit && !o.unread.Pressed()
+}
+
+// hasRoom is RoomFor outside of Begin and End. mu is held.
+func (o *Outbox) hasRoom() bool { return !o.closed && (o.pending == nil || o.takes(o.pending.size())) }
 
 // Refer appends body to b, the buffer from Begin, perhaps as a reference: body must never be modified again. More must
 // be appended after it. Only between Begin and End.
@@ -87,8 +110,11 @@ func (o *Outbox) Refer(b, body []byte) []byte {
 func (o *Outbox) HasRoom() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return !o.closed && (o.pending == nil || o.pending.size() < o.limit)
+	return o.hasRoom()
 }
+
+// pressedLimit is the limit in bytes while the client's user, or all clients together, have no room for unread output.
+const pressedLimit = 64 << 10
 
 // overhang is the number of bytes by which the last message of a full buffer usually exceeds the limit.
 const overhang = 4 << 10
@@ -106,6 +132,7 @@ func (o *Outbox) End(b []byte) {
 	}
 	o.pending.b = b
 	o.pending.truncate()
+	o.counted = o.pending.charge(o.unread, o.counted)
 	if len(b) == 0 {
 		o.pending.release()
 		o.pending = nil
@@ -129,11 +156,10 @@ func (o *Outbox) End(b []byte) {
 // post mail. Not to be called between Begin and End. A closed outbox never calls it.
 func (o *Outbox) WhenRoom(f func()) {
 	o.mu.Lock()
-	room := o.pending == nil || o.pending.size() < o.limit
+	room := o.hasRoom()
 	if !room && !o.closed {
 		o.waiting = append(o.waiting, f)
 	}
-	room = room && !o.closed
 	o.mu.Unlock()
 	if room {
 		f()
@@ -181,6 +207,9 @@ func (o *Outbox) TakeVector() [][]byte {
 	return v
 }
 
+// Wrote reports that the socket has accepted bytes of what was taken. It belongs to the writer.
+func (o *Outbox) Wrote(bytes int) { o.current.wrote(int64(bytes)) }
+
 // direct is an appender's own attempt to write. The caller holds the write turn.
 func (o *Outbox) direct(roomy []func()) {
 	for _, f := range roomy {
@@ -222,7 +251,7 @@ func (o *Outbox) next() (v [][]byte, calls []func()) {
 // swap makes the gathered output the current buffer and returns the waiting functions to call. mu is held.
 func (o *Outbox) swap() []func() {
 	o.current.release()
-	o.current, o.pending = o.pending, nil
+	o.current, o.pending, o.counted = o.pending, nil, 0
 	roomy := o.waiting
 	o.waiting = nil
 	return roomy

@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"testing"
+
+	"candlemark/internal/budget"
 )
 
 func put(o *Outbox, s string) { o.End(append(o.Begin(), s...)) }
@@ -215,5 +218,43 @@ func TestAppendAllocatesNothing(t *testing.T) {
 	frame := make([]byte, 100)
 	if n := testing.AllocsPerRun(100, func() { o.End(append(o.Begin(), frame...)) }); n > 0.5 {
 		t.Errorf("%v allocations", n)
+	}
+}
+
+// The client's unread output is charged with what is appended, until the socket has accepted it; what was appended before is not.
+// While its user has no room left, the outbox takes little.
+func TestPRO20_Charge(t *testing.T) {
+	const limit = 1 << 20
+	unread := budget.NewUnread()
+	unread.SetLimit(limit)
+	client := unread.Of("user", nil)
+	part, rest := client.Part(), client.Part()
+	o := New(200<<10, nil)
+	put(o, strings.Repeat("a", 100<<10))
+	o.Charge(part)
+	put(o, strings.Repeat("b", 50<<10))
+	if unread.Used() != 0 {
+		t.Errorf("%d bytes are charged", unread.Used())
+	}
+	put(o, strings.Repeat("c", 100<<10))
+	if used := unread.Used(); used < 80<<10 || used > 200<<10 {
+		t.Errorf("%d bytes are charged", used)
+	}
+	o.Take()
+	o.Wrote(230 << 10)
+	put(o, strings.Repeat("d", 70<<10))
+	if !o.HasRoom() {
+		t.Error("no room")
+	}
+	rest.Take(limit)
+	if o.HasRoom() {
+		t.Error("there is room for more though the user has none")
+	}
+	rest.Return(limit)
+	o.Wrote(20 << 10)
+	o.Take()
+	o.Wrote(70 << 10)
+	if o.Take() != nil || unread.Used() != 0 || !part.Room(budget.FreeUnread) {
+		t.Errorf("%d bytes are left", unread.Used())
 	}
 }

@@ -15,8 +15,12 @@ import (
 // SendTimeout is the default time for which a peer may read nothing.
 const SendTimeout = 15 * time.Second
 
-// writeTries is the number of write deadlines within SendTimeout: progress is visible only when one has passed.
-const writeTries = 3
+// Progress is visible only when a write deadline has passed: there are writeTries within SendTimeout, and one every
+// writeStep at least.
+const (
+	writeTries = 3
+	writeStep  = time.Second
+)
 
 // Patience limits the time for which a peer may read nothing, measured while the process runs (ADR 33).
 type Patience struct {
@@ -36,7 +40,7 @@ func (p *Patience) write(conn net.Conn, do func() (int, error)) (n int, err erro
 	}
 	began := p.clock.Ran()
 	for rest := p.timeout; rest > 0; rest = p.timeout - (p.clock.Ran() - began) {
-		_ = conn.SetWriteDeadline(time.Now().Add(min(rest, p.timeout/writeTries))) // a failure shows in Write
+		_ = conn.SetWriteDeadline(time.Now().Add(min(rest, p.timeout/writeTries, writeStep))) // a failure shows in Write
 		n, err = do()
 		if !errors.Is(err, os.ErrDeadlineExceeded) {
 			return n, err

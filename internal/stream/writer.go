@@ -88,6 +88,7 @@ func (w *Writer) wrote(n int) int {
 	if n > 0 {
 		w.Writes.Add(1)
 		w.Octets.Add(uint64(n))
+		w.Outbox.Wrote(n)
 	}
 	return n
 }

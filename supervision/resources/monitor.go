@@ -27,6 +27,7 @@ const (
 	minTransaction = 1 << 20 // bytes besides the largest message
 	historyShare   = 16      // recent-history exchanges may keep this fraction of the bytes
 	begunShare     = 8       // incomplete contents may take this fraction of the bytes, and transactions the same
+	unreadShare    = 8       // output that clients do not read may take this fraction of the bytes
 )
 
 // Config configures the limits of memory and disk.
@@ -62,6 +63,7 @@ type Monitor struct {
 	valve  *budget.Valve
 	copies *budget.Copies
 	intake *budget.Intake
+	unread *budget.Unread
 	kept   budget.Room
 	began  time.Time
 	stop   chan struct{} // nil if not watching
@@ -70,14 +72,15 @@ type Monitor struct {
 	mu        sync.Mutex
 	shortage  alarmState
 	release   release
-	now       reading       // the last
+	now       reading // the last
+	cut       cutOffs
 	announced alarmState    // the published state
 	trimmed   time.Duration // time when queues were last asked to page out
 }
 
 // NewMonitor returns a monitor that does not watch yet.
 func NewMonitor(cfg Config, b Broker) *Monitor {
-	a := &Monitor{cfg: cfg, broker: b, meter: cfg.Meter, began: time.Now(), intake: budget.NewIntake()}
+	a := &Monitor{cfg: cfg, broker: b, meter: cfg.Meter, began: time.Now(), intake: budget.NewIntake(), unread: budget.NewUnread()}
 	a.valve = budget.NewValve(&a.budget)
 	a.copies = budget.NewCopies(&a.budget, a.valve)
 	if cfg.Meter == nil {
@@ -99,6 +102,9 @@ func (a *Monitor) Copies() *budget.Copies { return a.copies }
 // Intake decides whose content may be kept while it arrives.
 func (a *Monitor) Intake() *budget.Intake { return a.intake }
 
+// Unread bounds the output that clients do not read.
+func (a *Monitor) Unread() *budget.Unread { return a.unread }
+
 // Histories bounds the messages that recent-history exchanges keep: they cannot leave memory, so they must not prolong
 // an alarm.
 func (a *Monitor) Histories() *budget.Room { return &a.kept }
@@ -115,6 +121,7 @@ func (a *Monitor) set(watermark, diskFree config.Amount) {
 	a.copies.SetMax(max(int64(float64(s.limit)*copyShare), 1))
 	begun := max(s.limit/begunShare, 1)
 	a.intake.SetLimits(begun, max(begun, int64(a.broker.MaxMessage)+minTransaction))
+	a.unread.SetLimit(max(s.limit/unreadShare, 1))
 	a.kept.SetLimit(max(s.limit/historyShare, 1))
 	a.meter.Bound(max(int64(float64(s.limit)*boundShare), minBound))
 }
@@ -184,6 +191,7 @@ func (a *Monitor) look() time.Duration {
 	a.announce()
 	a.valve.Relieve()
 	a.intake.Look(a.broker.Clock.Ran(), a.shortage.memory)
+	a.cutOff(r.at)
 	a.trim(r.at)
 	return a.shortage.next(r)
 }

@@ -33,6 +33,7 @@ func (o *Output) get(q *unacked.Queue, name string, r *mail.GetReply) bool {
 		return false
 	}
 	o.Forgo()
+	o.cfg.Unread.Return(int64(d.Charge()))
 	if d.Number == 0 {
 		o.counts.GetNoAck++
 	} else {

@@ -2,7 +2,6 @@ package output
 
 import (
 	"bytes"
-	"slices"
 
 	"candlemark/actors/channel/unacked"
 	"candlemark/actors/mail"
@@ -55,6 +54,9 @@ func (o *Output) DeliverReplies(c *Consumer, tag string, m *mail.Enqueue) bool {
 	for i := range m.Messages {
 		bytes += m.Messages[i].Size() + replyOverhead
 	}
+	if !o.cfg.Unread.Room(int64(bytes)) {
+		return false
+	}
 	if waiting := o.countReplies(bytes); waiting > bytes && waiting > ReplyLimit {
 		o.countReplies(-bytes)
 		return false
@@ -71,6 +73,7 @@ func (o *Output) DeliverReplies(c *Consumer, tag string, m *mail.Enqueue) bool {
 // countReplies adds bytes of waiting replies, and returns the number over all channels of the connection.
 func (o *Output) countReplies(bytes int) int {
 	o.replyBytes += bytes
+	o.cfg.Unread.Take(int64(bytes)) // or returns it
 	return int(o.cfg.Replies.Add(int64(bytes)))
 }
 
@@ -81,8 +84,7 @@ func (o *Output) Withdraw(m *mail.DeliveriesRequeued) {
 		if d == nil || !mail.Same(d.Queue, m.Queue) {
 			continue
 		}
-		waiting := slices.DeleteFunc(d.Items[d.Written:], func(x mail.Delivery) bool { return m.Covers(x.Number) })
-		d.Items = d.Items[:d.Written+len(waiting)]
+		d.Drop(d.Written, func(x *mail.Delivery) bool { return m.Covers(x.Number) })
 	}
 }
 
@@ -118,7 +120,10 @@ func (o *Output) write(c *Consumer, m *mail.Deliver) bool {
 func (o *Output) encode(c *Consumer, m *mail.Deliver) (size int) {
 	out, id := o.cfg.Outbox, o.cfg.ID
 	b := out.Begin()
-	defer func() { out.End(b) }()
+	defer func() {
+		out.End(b)
+		m.Paid()
+	}()
 	start := len(b)
 	for m.Written < len(m.Items) && out.RoomFor(b) {
 		d := &m.Items[m.Written]
@@ -131,7 +136,7 @@ func (o *Output) encode(c *Consumer, m *mail.Deliver) (size int) {
 		b = protocol.AppendHeaderFrame(b, id, uint64(len(d.Message.Body)), header)
 		b = o.appendBody(b, &d.Message)
 		size += len(d.Message.Body)
-		m.Written++
+		m.Wrote()
 		if left := len(m.Items) - m.Written; left > 0 && cap(b)-len(b) < len(b)-start { // items usually have similar sizes
 			b = out.Grow(b, left*(len(b)-start))
 		}

@@ -7,6 +7,7 @@ import (
 	"candlemark/actors/channel/qos"
 	"candlemark/actors/channel/unacked"
 	"candlemark/actors/mail"
+	"candlemark/internal/budget"
 	"candlemark/internal/message"
 	"candlemark/internal/outbox"
 	"candlemark/internal/topology"
@@ -22,6 +23,7 @@ type Config struct {
 	FrameMax uint32 // bytes, 0 for no limit
 	Gate     *message.Gate
 	Replies  *atomic.Int64 // bytes of waiting replies over all channels of the connection
+	Unread   *budget.Part  // charged with messages and replies that wait; nil for no limit
 	Log      zerolog.Logger
 	// Ready is called from any goroutine when there is room again, or a get can be sent.
 	Ready func()
@@ -43,6 +45,7 @@ type Output struct {
 	stops, replyBytes int
 	owed              message.Debt
 	wantsRoom         bool // Ready will be called when there is room
+	wantsRead         bool // Ready will be called when the client has read
 	claims            bool // has a place among the connection's gets
 	leaving           bool
 }
@@ -63,7 +66,7 @@ func New(cfg Config, out qos.Sender, deliveries *unacked.Deliveries, counts *mai
 
 // HasRoom records that there is room again. The caller writes confirms first and then calls Resume, as deliveries might
 // otherwise use up the room every time.
-func (o *Output) HasRoom() { o.wantsRoom = false }
+func (o *Output) HasRoom() { o.wantsRoom, o.wantsRead = false, false }
 
 // Full reports whether output waits for room.
 func (o *Output) Full() bool { return o.wantsRoom }
@@ -180,6 +183,18 @@ func (o *Output) Notice(m protocol.Method) {
 
 func (o *Output) say(m protocol.Method) bool {
 	return o.Offer(func(b []byte) []byte { return protocol.AppendMethodFrame(b, o.cfg.ID, m) })
+}
+
+// Roomy reports whether a message with the given charge may be requested. Otherwise Ready is called when it may.
+func (o *Output) Roomy(charge int64) bool {
+	if o.cfg.Unread.Room(charge) {
+		return true
+	}
+	if !o.wantsRead {
+		o.wantsRead = true
+		o.cfg.Unread.WhenRoom(charge, o.cfg.Ready)
+	}
+	return false
 }
 
 // Claim takes a place among the gets of the connection. If all are taken it returns false, and Ready is called when one

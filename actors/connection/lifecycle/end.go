@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"errors"
 	"time"
 
 	"candlemark/actors/actorlib"
@@ -49,7 +50,11 @@ func (l *Life) lose(ctx actor.Context, err error) {
 	l.Outbox.Close()
 	switch l.State {
 	case Running:
-		l.Log.Warn().Err(err).Msg("client unexpectedly closed TCP connection")
+		if errors.Is(err, errUnread) { // the monitor logs how many
+			l.Log.Debug().Err(err).Msg("connection cut off")
+		} else {
+			l.Log.Warn().Err(err).Msg("client unexpectedly closed TCP connection")
+		}
 		l.Close(ctx)
 	case Starting, Closed:
 		l.Leave(ctx)

@@ -54,6 +54,7 @@ type Life struct {
 	Gate     *message.Gate
 	Arrivals *budget.Arrivals
 	Outbox   *outbox.Outbox
+	Unread   *budget.Output // nil until the connection is open, and without a limit
 	Self     *actor.PID
 	Root     *actor.RootContext
 	Turnover sync.Mutex    // held to send from a goroutine, and to close one of:
@@ -90,10 +91,14 @@ type (
 	drained    struct{}               // all output is written
 	heldUp     struct{}               // the reader has met a publish during an alarm and has stopped reading
 	evicted    struct{}               // the connection must end because of its incomplete work
+	cutOff     struct{}               // the connection must end because its client does not read
 	timerFired struct{ armed uint64 } // mail of the connection's one timer
 )
 
-var errPanic = errors.New("the broker failed")
+var (
+	errPanic  = errors.New("the broker failed")
+	errUnread = errors.New("the client does not read, and others need the memory")
+)
 
 // Init initialises the Life of a connection; the defaults of its settings are already set.
 func (l *Life) Init(cfg *Settings, p Protocol, r *stream.Reader, w *Words) {
@@ -143,6 +148,8 @@ func (l *Life) Handle(ctx actor.Context) {
 		l.timerFired(ctx, m)
 	case *evicted:
 		l.protocol.Fail(ctx, errEvicted)
+	case *cutOff:
+		l.lose(ctx, errUnread)
 	case *mail.PeerGone:
 		l.peerGone(ctx, m.Who)
 	case *mail.CloseConnection:
@@ -175,6 +182,8 @@ func (l *Life) Open(p *Peer, pulse Pulse) error {
 	}
 	line.Str("product", Cut(p.Text("product"))).Msg("connection opened")
 	connevents.Created(l.cfg.Events, p.By, l.Self.Id, l.info)
+	l.Unread = l.cfg.Unread.Of(p.User.Name, func() { l.Post(&cutOff{}) })
+	l.Outbox.Charge(l.Unread.Part())
 	l.startPulse(pulse)
 	return l.cfg.outdated(p)
 }
@@ -191,6 +200,7 @@ func (l *Life) stop() {
 	}
 	l.protocol.Stop()
 	l.Outbox.Close()
+	l.Unread.Close()
 	l.leaveRunning()
 	for _, k := range l.Children {
 		l.forget(k)

@@ -46,6 +46,8 @@ type Settings struct {
 	Valve *budget.Valve
 	// Intake limits incomplete work of clients; nil for no limits.
 	Intake *budget.Intake
+	// Unread limits the output that clients do not read; nil for no limit but OutboxLimit and the windows of consumers.
+	Unread *budget.Unread
 	// OutboxLimit is the limit of unwritten bytes for channels or sessions; 512 KiB.
 	OutboxLimit int
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"candlemark/actors/mail"
+	"candlemark/internal/budget"
 	"candlemark/internal/seqmap"
 	"candlemark/protocol"
 )
@@ -20,9 +21,11 @@ type Channel struct {
 	Address   mail.Address
 	Unacked   seqmap.Map[Delivery] // by delivery number
 	consumers []*Consumer
-	allowed   int   // number of messages that the channel allows its limited consumers to get
-	offered   offer // the open offer
-	Claims    bool  // of a move, which takes messages without consuming
+	allowed   int         // number of messages that the channel allows its limited consumers to get
+	offered   offer       // the open offer
+	Claims    bool        // of a move, which takes messages without consuming
+	crowded   []*Consumer // consumers that wait until their client has read
+	waits     bool        // mail.UnreadRoom will come
 }
 
 // Consuming reports whether the channel has consumers.
@@ -50,6 +53,8 @@ type Consumer struct {
 	asks      bool // is in Set.asking
 	draining  bool // gives up the rest of its credit when nothing is ready
 	Arguments protocol.Table
+	// Unread is charged with its deliveries; nil for no limit.
+	Unread *budget.Part
 	// Connection of the channel and Link name; for sessions.
 	Connection mail.Address
 	Link       string
@@ -61,6 +66,8 @@ type Consumer struct {
 	delivered  uint32 // delivery-count of its link, including drained credit
 	messages   int    // in its window
 	bytes      int
+	owed       int  // bytes that Unread is not charged with yet
+	crowded    bool // waits until its client has read
 	gone       bool
 	stopped    bool          // gets no more messages
 	deliver    *mail.Deliver // collected in this turn
@@ -79,7 +86,7 @@ func (c *Consumer) Stopped() bool { return c.stopped }
 func (c *Consumer) Holds() int { return c.unacked }
 
 func (c *Consumer) canTake() bool {
-	return !c.gone && !c.stopped && (!c.Session || c.runs) && (c.Prefetch == 0 || c.unacked < c.Prefetch) &&
+	return !c.gone && !c.stopped && !c.crowded && (!c.Session || c.runs) && (c.Prefetch == 0 || c.unacked < c.Prefetch) &&
 		c.messages < WindowMessages && c.bytes < WindowBytes && (!c.Limited || c.Channel.allowed > 0) && (!c.Credited || c.credit > 0)
 }
 
@@ -95,6 +102,7 @@ func (c *Consumer) room() int {
 type Set struct {
 	out          *mail.Posts
 	queue        mail.Address
+	post         func(to mail.Address, what any)
 	singleActive bool // the queue has x-single-active-consumer
 	takeover     bool // by a consumer of higher priority
 	paused       bool // no consumer gets messages
@@ -114,10 +122,10 @@ type Set struct {
 	left         []*Consumer // detached consumers of sessions that may have unacked deliveries
 }
 
-// New returns the empty set of a queue. singleActive: one consumer at a time gets messages (DEC-11); takeover: a
-// consumer of higher priority replaces it.
-func New(out *mail.Posts, queue mail.Address, singleActive, takeover bool) Set {
-	return Set{out: out, queue: queue, singleActive: singleActive, takeover: takeover}
+// New returns the empty set of a queue. post sends mail from any goroutine. singleActive: one consumer at a time gets
+// messages (DEC-11); takeover: a consumer of higher priority replaces it.
+func New(out *mail.Posts, queue mail.Address, post func(to mail.Address, what any), singleActive, takeover bool) Set {
+	return Set{out: out, queue: queue, post: post, singleActive: singleActive, takeover: takeover}
 }
 
 // Len returns the number of consumers.
@@ -236,6 +244,7 @@ func (s *Set) detach(c *Consumer) {
 	}
 	s.refresh(c)
 	c.Channel.consumers = without(c.Channel.consumers, c)
+	c.Channel.crowded = without(c.Channel.crowded, c)
 	s.limited = without(s.limited, c)
 	if !slices.ContainsFunc(c.Channel.consumers, func(x *Consumer) bool { return x.Limited }) {
 		c.Channel.offered = noOffer // the channel drops it, too

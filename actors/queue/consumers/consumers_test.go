@@ -1,12 +1,14 @@
 package consumers
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"candlemark/actors/mail"
+	"candlemark/internal/budget"
 	"candlemark/internal/testkit/address"
 
 	"go.uber.org/goleak"
@@ -21,15 +23,14 @@ var channels = []mail.Address{address.Named("a"), address.Named("b"), address.Na
 func TestSet(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 0))
-		s := New(&mail.Posts{}, address.Named("queue"), seed%2 == 0, seed%4 == 0)
+		clients := newClients()
+		s := New(&clients.out, address.Named("queue"), clients.post, seed%2 == 0, seed%4 == 0)
 		for range 300 {
 			channel := channels[r.IntN(len(channels))]
-			switch c := s.any(r); r.IntN(14) {
+			switch c := s.any(r); r.IntN(15) {
 			case 0:
 				h, _ := s.Open(channel)
-				s.Attach(&Consumer{
-					Channel: h, Tag: "t", Limited: r.IntN(2) == 0, Credited: r.IntN(3) == 0, Prefetch: r.IntN(4), Priority: r.Int64N(3),
-				}, !s.InUse(true) && r.IntN(4) == 0)
+				s.Attach(anyConsumer(r, h, clients.parts[channel]), !s.InUse(true) && r.IntN(4) == 0)
 			case 1:
 				if c != nil {
 					s.Cancel(c)
@@ -47,7 +48,7 @@ func TestSet(t *testing.T) {
 					h.Unacked.TakeSome(1, h.Unacked.Last(), 1, func(_ uint64, d Delivery) { s.Release(d) })
 				}
 			case 7:
-				if err := s.deliverNext(); err != nil {
+				if err := s.deliverNext(r.IntN(40_000)); err != nil {
 					t.Fatalf("seed %d: %v", seed, err)
 				}
 			case 8:
@@ -66,16 +67,23 @@ func TestSet(t *testing.T) {
 				}
 			case 13:
 				s.AnswerCredit(r.IntN(3))
+			case 14:
+				clients.reads(channel, r.IntN(100_000))
 			case 11: // not below the number that it holds
 				if c != nil && !slices.ContainsFunc(c.Channel.consumers, func(x *Consumer) bool { return x.unacked > 3 }) {
 					s.Resize(&mail.Resize{Channel: c.Channel.Address, Prefetch: 3})
 				}
 			}
-			s.Flush()
-			if err := s.check(); err != nil {
+			if err := errors.Join(clients.gets(&s), s.check(), clients.check(&s)); err != nil {
 				t.Fatalf("seed %d: %v", seed, err)
 			}
 		}
+	}
+}
+
+func anyConsumer(r *rand.Rand, h *Channel, unread *budget.Part) *Consumer {
+	return &Consumer{
+		Channel: h, Unread: unread, Tag: "t", Limited: r.IntN(2) == 0, Credited: r.IntN(3) == 0, Prefetch: r.IntN(4), Priority: r.Int64N(3),
 	}
 }
 
@@ -89,9 +97,9 @@ func (s *Set) any(r *rand.Rand) *Consumer {
 	return list[r.IntN(len(list))]
 }
 
-// deliverNext delivers a message to the next consumer.
-func (s *Set) deliverNext() (err error) {
-	next := s.Next()
+// deliverNext delivers a message of a size to the next consumer.
+func (s *Set) deliverNext(size int) (err error) {
+	next := s.NextFor(mail.ChargeOf(size))
 	if next == nil {
 		return nil
 	}
@@ -101,7 +109,8 @@ func (s *Set) deliverNext() (err error) {
 		}
 	})
 	s.Hold(next.Channel, Delivery{Message: 1, Consumer: next})
-	s.Deliver(next, 0)
+	_, d := s.Deliver(next, 0, mail.ChargeOf(size))
+	d.Message.Body = make([]byte, size)
 	if next.Prefetch > 0 && next.unacked > next.Prefetch {
 		err = fmt.Errorf("%d of %d", next.unacked, next.Prefetch)
 	}

@@ -10,6 +10,24 @@ import (
 // deliveries, so that credit for messages under way when the client changes the credit is not granted twice [AMQP 1.0
 // transport 2.6.7].
 
+// Adjust handles mail of a channel about what its consumers may get.
+func (s *Set) Adjust(m any) {
+	switch m := m.(type) {
+	case *mail.Credit:
+		s.Credit(m)
+	case *mail.Reclaim:
+		s.Reclaim(m)
+	case *mail.Allow:
+		s.Allow(m)
+	case *mail.Limit:
+		s.Limit(m)
+	case *mail.Resize:
+		s.Resize(m)
+	case *mail.UnreadRoom:
+		s.roomy(m)
+	}
+}
+
 // Credit sets the link credit of a consumer.
 func (s *Set) Credit(m *mail.Credit) {
 	c := s.Find(m.Channel, m.Tag)

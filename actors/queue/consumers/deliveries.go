@@ -8,17 +8,21 @@ import (
 	"candlemark/actors/mail"
 )
 
-// Deliver assigns a message, whose body has the given length in bytes, to c, the next consumer, and advances to the
-// following one. The deliveries to a consumer in one turn form one mail. It returns that mail, and the new delivery in
-// it, which the caller has to fill.
-func (s *Set) Deliver(c *Consumer, body int) (*mail.Deliver, *mail.Delivery) {
+// Deliver assigns a message, whose body has the given length in bytes and whose delivery has the given charge, to c, the
+// next consumer, and advances to the following one. The deliveries to a consumer in one turn form one mail. It returns
+// that mail, and the new delivery in it, which the caller has to fill.
+func (s *Set) Deliver(c *Consumer, body, charge int) (*mail.Deliver, *mail.Delivery) {
 	if c.deliver == nil {
 		c.deliver = mail.NewDeliver(s.queue, c.Tag, c.NoAck)
+		c.deliver.Unread = c.Unread
 		s.touched = append(s.touched, c)
 	}
 	c.deliver.Items = append(c.deliver.Items, mail.Delivery{})
 	c.messages++
 	c.bytes += body
+	if c.owed += charge; c.owed > maxOwed {
+		c.pay()
+	}
 	c.ring.advance(c)
 	if c.Credited {
 		c.useOwnCredit()
@@ -34,6 +38,7 @@ func (s *Set) Deliver(c *Consumer, body int) (*mail.Deliver, *mail.Delivery) {
 // without acknowledgements.
 func (s *Set) Flush() (withAcks, without uint64) {
 	for i, c := range s.touched {
+		c.pay()
 		if n := uint64(len(c.deliver.Items)); c.NoAck {
 			without += n
 		} else {
@@ -51,6 +56,7 @@ func (s *Set) Flush() (withAcks, without uint64) {
 // Discard drops the deliveries of this turn.
 func (s *Set) Discard() {
 	for _, c := range s.touched {
+		c.pay()
 		c.deliver.Release()
 	}
 	s.touched = nil

@@ -29,6 +29,7 @@ type Config struct {
 	Gate           *message.Gate
 	Arrivals       *budget.Arrivals // the connection's; nil for no limit
 	Copies         *budget.Copies   // permits messages for several queues while publishers wait; nil for no limit
+	Unread         *budget.Output   // the connection's; nil for no limit
 	FrameMax       uint32           // largest frame that the client accepts, in bytes
 	// NextOutgoingID, IncomingWindow and HandleMax are the values in the client's begin.
 	NextOutgoingID, IncomingWindow, HandleMax uint32
