@@ -261,6 +261,9 @@ func (r *rig) describe(p mail.Post) string {
 		return text
 	case *mail.Settle:
 		text := to + "settle"
+		if m.Durable {
+			text = to + "store"
+		}
 		for _, x := range m.Ranges {
 			text += fmt.Sprintf(" %d-%d %s", x.First, x.Last, settled[x.How])
 		}

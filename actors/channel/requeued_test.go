@@ -89,7 +89,7 @@ func TestReturnedInTransaction_ADR10(t *testing.T) {
 	r.takesBack("q1", 1, 3)
 	r.has(3, 1)
 	r.command(&protocol.TxRollback{}, &protocol.BasicAck{DeliveryTag: 3, Multiple: true}, &protocol.TxCommit{})
-	r.sent("q1: settle 1-3 ack")
+	r.sent("q1: store 1-3 ack")
 	r.has(0, 1)
 }
 

@@ -132,6 +132,10 @@ func (s *state) handle(received any) {
 		s.deliver(m)
 	case *mail.EnqueueReply:
 		s.settled(m)
+	case *mail.SettleReply:
+		if s.tx != nil && s.tx.Settled(m.Failure()) {
+			s.committed(s.await.method)
+		}
 	case *mail.Enqueue:
 		s.Send(m.Answer(s.replies.Take(m)))
 	case *mail.Offer:

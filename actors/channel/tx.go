@@ -33,7 +33,7 @@ func notTransactional() error {
 	return protocol.ChannelErrorf(protocol.PreconditionFailed, "channel is not transactional")
 }
 
-// commit publishes, settles, and waits until the queues have stored the messages. Deadlines start now (TTL-12).
+// commit publishes, settles, and waits until the queues have stored both (DUR-3). Deadlines start now (TTL-12).
 func (s *state) commit(m *protocol.TxCommit) error {
 	if s.tx == nil {
 		return notTransactional()
@@ -60,7 +60,7 @@ func (s *state) endTx() {
 		return
 	}
 	m := s.tx.Ending()
-	if s.tx.Advance(&s.unacked, func(p *tx.Publish) {
+	if s.tx.Advance(&s.unacked, s.Self(), func(p *tx.Publish) {
 		s.deliverTo(s.batches.Targets(p.Queues), s.batches.Targets(p.Histories), p.Caps, &p.Message, p.Mandatory)
 	}) {
 		s.request(m, nil)

@@ -33,16 +33,20 @@ func TestTx_CommitPublishesThenSettlesThenAnswers(t *testing.T) {
 	r.received()
 	r.balanced() // uncommitted messages are copied out of the read, so they hold no chunk
 	r.feed(frame(&protocol.TxCommit{}), publish("", "q1", "next"), frame(&protocol.BasicAck{DeliveryTag: 3}))
-	r.sent("q1: enqueue one#1 two#2", "q2: enqueue two#2 "+big+"#5", "q1: settle 2-2 ack 1-1 discard")
+	r.sent("q1: enqueue one#1 two#2", "q2: enqueue two#2 "+big+"#5", "q1: store 2-2 ack 1-1 discard")
 	r.received("basic.return {ReplyCode:312 ReplyText:NO_ROUTE Exchange:void}", "header 4", "body back")
 	r.turn(&mail.EnqueueReply{Queue: pid("q2"), Ranges: []mail.Range{{First: 2, Last: 2}, {First: 5, Last: 5}}})
 	r.turn(&mail.EnqueueReply{Queue: pid("q1"), Ranges: []mail.Range{{First: 1, Last: 1}}})
 	r.received()
 	r.turn(&mail.EnqueueReply{Queue: pid("q1"), Ranges: []mail.Range{{First: 2, Last: 2}}})
+	r.received()
+	r.turn(&mail.SettleReply{})
 	r.received("tx.commit-ok")
 	r.sent()
 	r.command(&protocol.TxCommit{})
-	r.sent("q1: enqueue next#6", "q1: settle 3-3 ack")
+	r.sent("q1: enqueue next#6", "q1: store 3-3 ack")
+	r.turn(&mail.SettleReply{})
+	r.turn(&mail.SettleReply{})                                                             // an old answer, repeated
 	r.turn(&mail.EnqueueReply{Queue: pid("q1"), Ranges: []mail.Range{{First: 1, Last: 6}}}) // an old answer, repeated
 	r.received()
 	r.turn(&mail.EnqueueReply{Queue: pid("q1"), Ranges: []mail.Range{{First: 6, Last: 6}}})
@@ -80,8 +84,11 @@ func TestTx_Rollback(t *testing.T) {
 	r.received("tx.rollback-ok")
 	r.sent()
 	r.command(&protocol.BasicAck{DeliveryTag: 4, Multiple: true}, &protocol.TxCommit{})
+	r.sent("q1: store 1-3 ack", "q2: store 1-1 ack")
+	r.turn(&mail.SettleReply{})
+	r.received()
+	r.turn(&mail.SettleReply{})
 	r.received("tx.commit-ok")
-	r.sent("q1: settle 1-3 ack", "q2: settle 1-1 ack")
 	r.balanced()
 }
 
@@ -95,6 +102,26 @@ func TestTx_PartialCompletion(t *testing.T) {
 	r.received("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - partial tx completion Class:90 Method:20}")
 	r.gone([]string{"q1", "q2"})
 	r.balanced()
+}
+
+// The answer waits until the journal has the settlements; if it fails, the transaction has failed. A queue that has ended
+// is not asked.
+func TestTx_SettlementsOnly_DUR3(t *testing.T) {
+	r := transactional(t)
+	r.command(&protocol.BasicAck{DeliveryTag: 4, Multiple: true}, &protocol.TxCommit{})
+	r.sent("q1: store 1-3 ack", "q2: store 1-1 ack")
+	_, gone := (&mail.Settle{Asked: &mail.Request{}}).Answer(mail.Gone)
+	r.turn(gone)
+	r.received()
+	r.turn(&mail.SettleReply{Reply: mail.Reply{Err: mail.NotRecorded()}})
+	r.received("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - partial tx completion Class:90 Method:20}")
+	r = transactional(t)
+	r.command(&protocol.BasicAck{DeliveryTag: 4, Multiple: false})
+	r.turn(&mail.PeerGone{Who: pid("q2")})
+	r.frames()
+	r.command(&protocol.TxCommit{})
+	r.sent()
+	r.received("tx.commit-ok")
 }
 
 func TestTx_Misuse(t *testing.T) {
@@ -131,7 +158,8 @@ func TestTx_Recover(t *testing.T) {
 	r.received("basic.recover-ok")
 	r.sent("q1: settle 1-1 nack 3-3 nack", "q2: settle 1-1 nack")
 	r.command(&protocol.TxCommit{})
-	r.sent("q1: settle 2-2 ack")
+	r.sent("q1: store 2-2 ack")
+	r.turn(&mail.SettleReply{})
 	r.received("tx.commit-ok")
 }
 
@@ -144,5 +172,5 @@ func TestTx_GlobalQos(t *testing.T) {
 	r.command(&protocol.BasicAck{Multiple: true})
 	r.sent()
 	r.command(&protocol.TxCommit{})
-	r.sent("q1: allow 4", "q1: settle 1-3 ack", "q2: settle 1-1 ack")
+	r.sent("q1: allow 4", "q1: store 1-3 ack", "q2: store 1-1 ack")
 }

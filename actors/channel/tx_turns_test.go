@@ -77,6 +77,10 @@ func TestTx_EndsInTurns(t *testing.T) {
 		for _, q := range []string{"q1", "q2"} {
 			r.turn(&mail.EnqueueReply{Queue: pid(q), Ranges: []mail.Range{{First: 1, Last: n}}})
 		}
+		r.received() // of several turns, each with an answer (DUR-3)
+		for range (n + tx.EndLimit - 1) / tx.EndLimit {
+			r.turn(&mail.SettleReply{})
+		}
 		r.received("tx.commit-ok", "tx.select-ok")
 		r.balanced()
 	})
@@ -100,6 +104,9 @@ func TestTx_EndsInTurns(t *testing.T) {
 			if r.tx != nil {
 				r.turn(resumeWork{})
 			}
+		}
+		for range (n + tx.EndLimit - 1) / tx.EndLimit {
+			r.turn(&mail.SettleReply{})
 		}
 		r.received("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - partial tx completion Class:90 Method:20}")
 	})

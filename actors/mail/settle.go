@@ -80,8 +80,8 @@ func (s *Settle) Answer(Cause) (Address, any) {
 	return s.Asked.ReplyTo, reply
 }
 
-// SettleReply answers Settle when the queue has settled the deliveries. Like all acknowledgements, it does not wait for the
-// journal, unless Settle asks for that. With an error nothing has changed or, if the journal has failed, it is not known.
+// SettleReply answers Settle when the queue has settled the deliveries and, if Durable is set, stored that. With an error
+// nothing has changed or, if the journal has failed, it is not known.
 type SettleReply struct {
 	Reply
 	// Lost are the numbers that the channel no longer held: they were not settled in time, or the queue has ended. They

@@ -10,8 +10,8 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// settleEntity settles deliveries of links of Azure Service Bus's dialect, and asks the queues which of them they still
-// held.
+// settleEntity settles deliveries of links of Azure Service Bus's dialect. If the client expects an answer, the queues are
+// asked which of them they still held, when their journal has the settlement (DUR-3).
 func settleEntity(s *state, owned []settlement.Owned[*link], m *amqp10.Disposition) {
 	if len(owned) == 0 {
 		return
@@ -30,7 +30,7 @@ func settleEntity(s *state, owned []settlement.Owned[*link], m *amqp10.Dispositi
 		if !m.Settled {
 			s.asked++
 			s.settles[s.asked] = x
-			command.Asked = &mail.Request{ReplyTo: s.Self(), ID: s.asked, By: s.cfg.By}
+			command.Asked, command.Durable = &mail.Request{ReplyTo: s.Self(), ID: s.asked, By: s.cfg.By}, true
 		}
 		s.Send(x.Queue.Address, command)
 	}
@@ -39,7 +39,8 @@ func settleEntity(s *state, owned []settlement.Owned[*link], m *amqp10.Dispositi
 // entitySettled informs the client of a queue's answer.
 func entitySettled(s *state, m *mail.SettleReply) {
 	x := s.settles[m.Number()]
-	if x == nil { // the client's session has ended
+	if x == nil { // of a transaction, or the client's session has ended
+		s.work.Answered(m.Number(), m.Failure())
 		return
 	}
 	delete(s.settles, m.Number())

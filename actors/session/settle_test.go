@@ -37,6 +37,9 @@ func (s *state) sent() (queues, client []string) {
 	s.unacked.Flush()
 	for _, p := range s.Out {
 		for _, r := range p.Mail.(*mail.Settle).Ranges {
+			if m := p.Mail.(*mail.Settle); m.Durable != (m.Asked != nil) { // DUR-3
+				queues = append(queues, "an answer of unknown value")
+			}
 			queues = append(queues, fmt.Sprint(p.To.GetId(), r.First, "-", r.Last))
 		}
 	}

@@ -165,7 +165,7 @@ func (s *state) handle(what any) {
 	case *mail.ConsumerTimedOut:
 		timedOut(s, m)
 	case *mail.PrepareWorkReply:
-		s.work.Answered(m)
+		s.work.Answered(m.Number(), m.Failure())
 	case *mail.DischargeTransactionReply:
 		s.work.Discharged(m)
 	case *mail.ConsumerCancelled:

@@ -483,9 +483,9 @@ func TestDurableQueueIsRebuilt(t *testing.T) {
 		}
 		deliveries := ch.Subscribe("q", 1)
 		testkit.Receive(b, deliveries)
-		f.arm(supervision.KindQueue, "*mail.Purge")
-		if _, err := b.Connect().Open().QueuePurge("q", false); err == nil {
-			t.Error("purged")
+		f.arm(supervision.KindQueue, "*mail.DeleteQueue")
+		if _, err := b.Connect().Open().QueueDelete("q", false, true, false); err == nil {
+			t.Error("deleted, although it is not empty")
 		}
 		testkit.Receive(b, ch.Cancelled)
 		b.Advance(time.Second)

@@ -19,11 +19,11 @@ type Tx struct {
 	// The method of a commit or rollback in progress, otherwise nil, and how many publishes and settles are done.
 	ending          protocol.Method
 	published, done int
-	// While tx.commit waits: the number of outstanding answers for the publishes from first to last, and whether one
-	// was a refusal.
-	left        int
-	first, last uint64
-	refused     bool
+	// While tx.commit waits: the number of outstanding answers for the publishes from first to last, and for
+	// settlements, and whether one was a refusal.
+	left, settling int
+	first, last    uint64
+	refused        bool
 }
 
 // Publish is a waiting message and its route. Caps are TTL limits, first of its Queues, then of its Histories.
@@ -93,7 +93,7 @@ func (t *Tx) Forget() {
 
 // Commit starts a commit.
 func (t *Tx) Commit(m *protocol.TxCommit) {
-	t.first, t.left, t.refused = t.last+1, t.targets, false
+	t.first, t.left, t.settling, t.refused = t.last+1, t.targets, 0, false
 	t.last += uint64(len(t.publishes))
 	t.ending = m
 }
@@ -108,10 +108,11 @@ func (t *Tx) Rollback(m *protocol.TxRollback) {
 func (t *Tx) Ending() protocol.Method { return t.ending }
 
 // Advance continues a commit or rollback up to a turn's limit: it calls publish for each message, in order, then
-// settles the deliveries in d, or restores them in a rollback. It reports whether more is left; otherwise the
-// transaction is empty and can be used again.
-func (t *Tx) Advance(d *unacked.Deliveries, publish func(p *Publish)) (more bool) {
+// settles the deliveries in d, with durable answers to self, or restores them in a rollback. It reports whether more is
+// left; otherwise the transaction is empty and can be used again.
+func (t *Tx) Advance(d *unacked.Deliveries, self mail.Address, publish func(p *Publish)) (more bool) {
 	_, keep := t.ending.(*protocol.TxCommit)
+	request := func() mail.Request { return mail.Request{ReplyTo: self} }
 	for left := EndLimit; t.published < len(t.publishes) || t.done < len(t.settles); left-- {
 		if left <= 0 {
 			return true
@@ -126,10 +127,10 @@ func (t *Tx) Advance(d *unacked.Deliveries, publish func(p *Publish)) (more bool
 		}
 		x := t.settles[t.done]
 		t.done++
-		if keep {
-			d.Settle(x.delivery, x.how, nil)
-		} else {
+		if !keep {
 			d.Restore(x.tag, x.delivery)
+		} else if d.SettleDurably(x.delivery, x.how, nil, request) {
+			t.settling++
 		}
 	}
 	t.Forget()
@@ -144,11 +145,22 @@ func (t *Tx) Answered(r mail.Range, refused bool) (last bool) {
 	}
 	t.left = max(t.left-int(r.Last-r.First+1), 0)
 	t.refused = t.refused || refused
-	return t.left == 0 && t.ending == nil
+	return !t.Waits() && t.ending == nil
+}
+
+// Settled counts a queue's answer to settlements of a commit, and reports whether all answers have arrived. An error
+// counts as a refusal.
+func (t *Tx) Settled(err error) (last bool) {
+	if t.settling == 0 {
+		return false
+	}
+	t.settling--
+	t.refused = t.refused || err != nil
+	return !t.Waits() && t.ending == nil
 }
 
 // Waits reports whether answers to a commit are outstanding.
-func (t *Tx) Waits() bool { return t.left > 0 }
+func (t *Tx) Waits() bool { return t.left > 0 || t.settling > 0 }
 
-// Refused reports whether a queue refused a message of the last commit.
+// Refused reports whether a queue refused a message of the last commit, or could not store a settlement.
 func (t *Tx) Refused() bool { return t.refused }

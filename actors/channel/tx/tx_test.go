@@ -52,7 +52,7 @@ func TestTx_Commit(t *testing.T) {
 	for round := range uint64(2) {
 		x.Commit(&protocol.TxCommit{})
 		var got []string
-		if x.Advance(d, func(p *Publish) {
+		if x.Advance(d, nil, func(p *Publish) {
 			got = append(got, fmt.Sprintf("%s#%d %v", p.Message.Body, p.Message.Number, p.Message.Owned))
 		}) {
 			t.Error("more to do")
@@ -73,10 +73,13 @@ func TestTx_Commit(t *testing.T) {
 		for i, c := range []struct {
 			r             mail.Range
 			refused, last bool
-		}{{mail.Range{First: 1, Last: 2}, false, false}, {mail.Range{First: 3, Last: 3}, true, false}, {mail.Range{First: 1, Last: 1}, true, false}, {mail.Range{First: 2, Last: 2}, false, true}} {
+		}{{mail.Range{First: 1, Last: 2}, false, false}, {mail.Range{First: 3, Last: 3}, true, false}, {mail.Range{First: 1, Last: 1}, true, false}, {mail.Range{First: 2, Last: 2}, false, false}} {
 			if !x.Waits() || x.Answered(c.r, c.refused) != c.last {
 				t.Errorf("answer %d", i)
 			}
+		}
+		if !x.Waits() || !x.Settled(nil) || x.Settled(nil) { // DUR-3
+			t.Error("the settlements")
 		}
 		if x.Waits() || !x.Refused() {
 			t.Errorf("waits %v, refused %v", x.Waits(), x.Refused())
@@ -90,7 +93,7 @@ func TestTx_Commit(t *testing.T) {
 func TestTx_Rollback(t *testing.T) {
 	x, d, s := begun(t, 2, 3)
 	x.Rollback(&protocol.TxRollback{})
-	if x.Advance(d, func(*Publish) { t.Error("published") }) || x.Waits() || d.Len() != 3 {
+	if x.Advance(d, nil, func(*Publish) { t.Error("published") }) || x.Waits() || d.Len() != 3 {
 		t.Errorf("waits %v, %d unacked", x.Waits(), d.Len())
 	}
 	if d.Flush(); s.sent != nil {
@@ -103,7 +106,7 @@ func TestTx_Turns(t *testing.T) {
 	x, d, _ := begun(t, EndLimit, EndLimit)
 	x.Commit(&protocol.TxCommit{})
 	turns, published, before := 1, 0, 0
-	for x.Advance(d, func(p *Publish) { published++ }) {
+	for x.Advance(d, nil, func(p *Publish) { published++ }) {
 		if n := published - before; n > EndLimit/3+1 {
 			t.Errorf("%d publishes to two queues each in a turn", n)
 		}

@@ -99,6 +99,20 @@ func (d *Deliveries) Settle(u Delivery, how mail.Settlement, outcome *mail.Outco
 	d.settle(u, how, outcome)
 }
 
+// SettleDurably does the same as Settle, and has the queue answer with a SettleReply when its journal has the settlement
+// (DUR-3). It reports whether that is a further answer: the settlements of one Flush share one, and a queue that has
+// ended sends none.
+func (d *Deliveries) SettleDurably(u Delivery, how mail.Settlement, outcome *mail.Outcome, request func() mail.Request) (answer bool) {
+	d.settle(u, how, outcome)
+	m := u.queue.settle
+	if m == nil || m.Durable {
+		return false
+	}
+	r := request()
+	m.Asked, m.Durable = &r, true
+	return true
+}
+
 // Account counts a removed delivery as settled, and returns its queue, which is not informed, and its number there.
 func (d *Deliveries) Account(u Delivery, how mail.Settlement) (q *Queue, number uint64) {
 	if !u.got {

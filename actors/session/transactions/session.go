@@ -226,18 +226,44 @@ func (s *Session[Link]) Step(m *mail.StepTransaction) {
 	case m.Step == mail.PublishTransaction:
 		s.publish(x)
 	default:
-		dispositions := settlement.Dispositions{Send: s.Reply}
-		for i := range x.Settles {
-			one := &x.Settles[i]
-			if s.Unacked.Settle(one.Delivery, one.How, one.Outcome); !one.Settled {
-				dispositions.Add(uint32(one.Tag-1), true, one.State)
-			}
-		}
-		dispositions.Flush()
-		x.Settles, x.Prepared, x.ending = nil, nil, false
-		s.Unacked.Flush()
-		s.stepped(m.ID, m.Step, true, nil)
+		s.settle(x)
 	}
+}
+
+// settle settles the deliveries. Queues answer when they have stored that (DUR-3).
+func (s *Session[Link]) settle(x *Transaction[Link]) {
+	for i := range x.Settles {
+		s.Unacked.SettleDurably(x.Settles[i].Delivery, x.Settles[i].How, x.Settles[i].Outcome, func() mail.Request { return s.ask(x) })
+	}
+	x.settled, x.Settles, x.Prepared, x.ending = x.Settles, nil, nil, false
+	s.Unacked.Flush()
+	if x.Waits == 0 {
+		s.settled(x, nil)
+	}
+}
+
+// settled informs the client, and the connection.
+func (s *Session[Link]) settled(x *Transaction[Link], err error) {
+	dispositions := settlement.Dispositions{Send: s.Reply}
+	for i := range x.settled {
+		if one := &x.settled[i]; !one.Settled && err == nil {
+			dispositions.Add(uint32(one.Tag-1), true, one.State)
+		}
+	}
+	dispositions.Flush()
+	x.settled = nil
+	s.stepped(string(x.ID), mail.SettleTransaction, true, err)
+}
+
+// ask returns a request to a queue, whose answer the transaction awaits.
+func (s *Session[Link]) ask(x *Transaction[Link]) mail.Request {
+	r := s.Number()
+	if s.asks == nil {
+		s.asks = map[uint64]*Transaction[Link]{}
+	}
+	s.asks[r.ID] = x
+	x.Waits++
+	return r
 }
 
 func (s *Session[Link]) stepped(id string, step mail.TransactionStep, has bool, err error) {
@@ -256,12 +282,8 @@ func (s *Session[Link]) Prepare(m *mail.StepTransaction) {
 	s.ending, x.ending = x, true
 	err := x.Err()
 	if err == nil {
-		if s.asks == nil {
-			s.asks = map[uint64]*Transaction[Link]{}
-		}
 		x.Prepare(s.Self, func(queue mail.Address, p *mail.PrepareWork) {
-			p.Request = s.Number()
-			s.asks[p.ID] = x
+			p.Request = s.ask(x)
 			s.Send(queue, p)
 		})
 	}
@@ -270,18 +292,29 @@ func (s *Session[Link]) Prepare(m *mail.StepTransaction) {
 	}
 }
 
-// Answered handles the answer of a queue.
-func (s *Session[Link]) Answered(m *mail.PrepareWorkReply) {
-	x := s.asks[m.Number()]
+// Answered handles the answer of a queue to a preparation or a settlement. A settlement that a queue could not store is an
+// error of the discharge.
+func (s *Session[Link]) Answered(number uint64, err error) {
+	x := s.asks[number]
 	if x == nil {
 		return
 	}
-	delete(s.asks, m.Number())
-	if m.Err != nil {
-		x.Break(amqp10.Errorf(transactions.Rollback, "%v", m.Err))
+	delete(s.asks, number)
+	if x.Waits--; err != nil && x.err == nil {
+		condition := transactions.Rollback
+		if x.settled != nil {
+			condition = amqp10.InternalError
+		}
+		x.Break(amqp10.Errorf(condition, "%v", err))
 	}
-	if x.Waits--; x.Waits == 0 {
+	switch {
+	case x.Waits > 0:
+	case x.settled == nil:
 		s.stepped(string(x.ID), mail.PrepareTransaction, true, x.Err())
+	case x.err != nil:
+		s.settled(x, x.err)
+	default:
+		s.settled(x, nil)
 	}
 }
 

@@ -64,9 +64,10 @@ type Transaction[Link any] struct {
 	Waits   int
 	err     *amqp10.Error // why it cannot be committed
 	targets int
-	kept    int64 // bytes of messages and settlements
-	ending  bool  // its commit is in progress
-	dead    bool  // it was removed
+	kept    int64              // bytes of messages and settlements
+	ending  bool               // its commit is in progress
+	settled []Settlement[Link] // those which queues have not stored yet
+	dead    bool               // it was removed
 	of      *budget.Arrivals
 }
 
@@ -200,7 +201,6 @@ func (x *Transaction[Link]) Prepare(self mail.Address, ask func(queue mail.Addre
 		m.Numbers = append(m.Numbers, number)
 		m.DeadLetters = m.DeadLetters || x.Settles[i].How == mail.ToDeadLetters
 	}
-	x.Waits = len(x.Prepared)
 	for i, m := range x.Prepared {
 		ask(x.asked[i], m)
 	}

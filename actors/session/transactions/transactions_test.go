@@ -2,11 +2,15 @@ package transactions
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
+	"candlemark/actors/channel/unacked"
+	"candlemark/actors/mail"
 	"candlemark/internal/budget"
 	"candlemark/internal/dialect/transactions"
 	"candlemark/internal/message"
+	"candlemark/internal/testkit/address"
 	"candlemark/internal/topology"
 	"candlemark/protocol/amqp10"
 
@@ -185,3 +189,51 @@ func TestWorkOfBothKinds_TXN7(t *testing.T) {
 		t.Error("a settlement is no work")
 	}
 }
+
+// The discharge continues, and the client receives the dispositions, when all queues have stored the settlements.
+func TestSettleWaits_DUR3(t *testing.T) {
+	for _, failure := range []error{nil, mail.NotRecorded()} {
+		posts, known := &mail.Posts{}, transactions.Known{}
+		known.Set([]byte{1}, true)
+		all := unacked.New(sender{posts})
+		n, dispositions := uint64(0), 0
+		s := Session[int]{Connection: address.Named("connection"), Unacked: &all, Reply: func(amqp10.Composite) { dispositions++ }, Send: posts.Send, Number: func() mail.Request {
+			n++
+			return mail.Request{ID: n}
+		}}
+		x, err := s.Join([]byte{1}, &known, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"a", "b", "a"} {
+			q := &unacked.Queue{}
+			q.Address = address.Named(name)
+			if i := slices.IndexFunc(x.Settles, func(one Settlement[int]) bool { of, _ := one.Delivery.Of(); return mail.Same(of.Address, q.Address) }); i >= 0 {
+				q, _ = x.Settles[i].Delivery.Of()
+			}
+			tag := all.Tag(q, uint64(len(x.Settles)+1), true)
+			all.Take(tag, tag, func(_ uint64, u unacked.Delivery) {
+				x.Settles = append(x.Settles, Settlement[int]{Tag: tag, Delivery: u})
+			})
+		}
+		s.Step(&mail.StepTransaction{ID: string([]byte{1}), Step: mail.SettleTransaction})
+		if n != 2 || len((*posts)) != 2 {
+			t.Fatalf("%d answers requested, %d mails", n, len((*posts)))
+		}
+		s.Answered(2, failure)
+		if dispositions > 0 || len((*posts)) != 2 {
+			t.Fatal("it did not wait for the other queue")
+		}
+		s.Answered(1, nil)
+		s.Answered(1, nil) // repeated
+		last, ok := (*posts)[len((*posts))-1].Mail.(*mail.StepTransactionReply)
+		if len((*posts)) != 3 || !ok || last.Step != mail.SettleTransaction || (last.Err == nil) != (failure == nil) || (dispositions > 0) != (failure == nil) {
+			t.Errorf("%+v, %d dispositions", (*posts)[2], dispositions)
+		}
+	}
+}
+
+// sender is the session as the unacked deliveries see it.
+type sender struct{ *mail.Posts }
+
+func (sender) Self() mail.Address { return address.Named("session") }
