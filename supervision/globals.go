@@ -5,12 +5,14 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
+	"slices"
 
 	"candlemark/internal/definitions"
 	"candlemark/internal/events"
 	"candlemark/internal/jsonencode"
 	"candlemark/internal/management"
 	"candlemark/internal/parameters"
+	"candlemark/internal/redact"
 	"candlemark/protocol"
 	"candlemark/supervision/shovels"
 )
@@ -50,7 +52,7 @@ func (k *parameterKeeper) Globals() map[string]json.RawMessage { return k.global
 func (k *parameterKeeper) PutGlobal(ctx context.Context, name string, value json.RawMessage) (created bool, err error) {
 	before := k.globals.All()[name]
 	if created, err = k.globals.Put(name, value); err == nil {
-		k.parameterEvent(ctx, "parameter.set", parameters.Parameter{Name: name}, before, valueField(value))
+		k.parameterEvent(ctx, "parameter.set", parameters.Parameter{Name: name}, before, value)
 	}
 	return created, err
 }
@@ -59,7 +61,7 @@ func (k *parameterKeeper) PutGlobal(ctx context.Context, name string, value json
 func (k *parameterKeeper) DeleteGlobal(ctx context.Context, name string) (found bool, err error) {
 	before := k.globals.All()[name]
 	if found, err = k.globals.Delete(name); found && err == nil {
-		k.parameterEvent(ctx, "parameter.cleared", parameters.Parameter{Name: name}, before)
+		k.parameterEvent(ctx, "parameter.cleared", parameters.Parameter{Name: name}, before, nil)
 	}
 	return found, err
 }
@@ -68,7 +70,7 @@ func (k *parameterKeeper) DeleteGlobal(ctx context.Context, name string) (found 
 func (k *parameterKeeper) PutParameter(ctx context.Context, p parameters.Parameter) (created bool, err error) {
 	before := k.parameter(p)
 	if created, err = k.Shovels.PutParameter(ctx, p); err == nil {
-		k.parameterEvent(ctx, "parameter.set", p, before, valueField(p.Value))
+		k.parameterEvent(ctx, "parameter.set", p, before, p.Value)
 	}
 	return created, err
 }
@@ -77,7 +79,7 @@ func (k *parameterKeeper) PutParameter(ctx context.Context, p parameters.Paramet
 func (k *parameterKeeper) DeleteParameter(ctx context.Context, p parameters.Parameter) (found bool, err error) {
 	before := k.parameter(p)
 	if found, err = k.Shovels.DeleteParameter(ctx, p); found && err == nil {
-		k.parameterEvent(ctx, "parameter.cleared", p, before)
+		k.parameterEvent(ctx, "parameter.cleared", p, before, nil)
 	}
 	return found, err
 }
@@ -92,24 +94,31 @@ func (k *parameterKeeper) parameter(p parameters.Parameter) json.RawMessage {
 	return nil
 }
 
-// valueField returns a value without the users and passwords of URIs.
-func valueField(value json.RawMessage) protocol.Field {
-	var v any
-	_ = json.Unmarshal(value, &v) // validated earlier
-	return protocol.Field{Key: "value", Value: string(events.Redacted(jsonencode.Marshal(v)))}
+// publicGlobals are the global parameters whose values are recorded. Others may be anything, also secrets (ACC-11).
+var publicGlobals = []string{"cluster_name", "cluster_tags", clusterID}
+
+// recorded returns the value of a parameter as events have it, without secrets. Component "" is that of global parameters.
+func recorded(component, name string, value json.RawMessage) json.RawMessage {
+	if component == "" && !slices.Contains(publicGlobals, name) {
+		return jsonencode.Marshal(redact.Mark)
+	}
+	return redact.JSON(value)
 }
 
 // parameterEvent publishes the event of a change of a parameter of a component, or of a global parameter if component is
-// "".
-func (k *parameterKeeper) parameterEvent(ctx context.Context, event string, p parameters.Parameter, before json.RawMessage, more ...protocol.Field) {
+// "". There is no before of a new parameter, and no after of a deleted one.
+func (k *parameterKeeper) parameterEvent(ctx context.Context, event string, p parameters.Parameter, before, after json.RawMessage) {
 	by := events.OriginOf(ctx)
 	k.events.Publish(by.Asked(), func() *events.Event {
-		e := &events.Event{Name: event, VHost: p.VHost, By: by, Fields: append(protocol.Table{{Key: "name", Value: p.Name}}, more...)}
+		e := &events.Event{Name: event, VHost: p.VHost, By: by, Fields: protocol.Table{{Key: "name", Value: p.Name}}}
 		if p.Component != "" {
 			e.Fields = append(protocol.Table{{Key: "component", Value: p.Component}, {Key: "vhost", Value: p.VHost}}, e.Fields...)
 		}
+		if after != nil {
+			e.Fields = append(e.Fields, protocol.Field{Key: "value", Value: string(recorded(p.Component, p.Name, after))})
+		}
 		if before != nil {
-			e.Before = before
+			e.Before = recorded(p.Component, p.Name, before)
 		}
 		return e
 	})

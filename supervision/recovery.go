@@ -76,7 +76,9 @@ func (n *Node) load() error {
 		Spawn: func(ctx context.Context, cfg shovel.Config) (mail.Address, error) {
 			return spawn(ctx, n, KindShovel, func() actor.Actor { return shovel.New(cfg) })
 		},
-		Done: func(p parameters.Parameter) { n.parameterEvent(context.Background(), "parameter.cleared", p, p.Value) },
+		Done: func(p parameters.Parameter) {
+			n.parameterEvent(context.Background(), "parameter.cleared", p, p.Value, nil)
+		},
 		Dial: func(ctx context.Context, to *parameters.URI, as shovels.Login) (net.Conn, bool, error) {
 			return dial(ctx, n, to, as)
 		},

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"candlemark/internal/config"
+	"candlemark/internal/redact"
 
 	"github.com/rs/zerolog"
 )
@@ -43,7 +44,19 @@ func logger(out io.Writer, cfg config.Config) (zerolog.Logger, *logLevel, error)
 	if cfg.LogFormat == "console" {
 		out = zerolog.ConsoleWriter{Out: out, NoColor: true, TimeFormat: zerolog.TimeFieldFormat}
 	}
-	return zerolog.New(io.MultiWriter(processLog, out)).Level(zerolog.TraceLevel).Sample(level).With().Timestamp().Logger(), level, nil
+	return zerolog.New(discreet{io.MultiWriter(processLog, out)}).Level(zerolog.TraceLevel).Sample(level).With().Timestamp().Logger(), level, nil
+}
+
+// discreet removes secrets from log lines (ACC-11): errors and the reasons of panics may contain what a peer has sent. Each
+// Write is one line.
+type discreet struct{ out io.Writer }
+
+// Write implements io.Writer.
+func (d discreet) Write(line []byte) (int, error) {
+	if _, err := io.WriteString(d.out, redact.Text(string(line))); err != nil {
+		return 0, err
+	}
+	return len(line), nil
 }
 
 // printable escapes everything unprintable in log lines; each Write is one line. So names, properties and texts of

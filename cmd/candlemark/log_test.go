@@ -181,3 +181,26 @@ func forge(t *testing.T, b *broker) {
 		_ = answer.Body.Close()
 	}
 }
+
+// Lines have no secrets, whatever has put them there; the same lines are shown over HTTP.
+func TestLogHasNoSecrets_ACC11(t *testing.T) {
+	for _, format := range []string{"console", "json"} {
+		var out bytes.Buffer
+		log, _, err := logger(&out, config.Config{LogLevel: "info", LogFormat: format})
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := uint64(0)
+		for _, line := range processLog.after(0) {
+			last = line.ID
+		}
+		log.Error().Any("reason", errors.New("cannot use amqp://u:s3cret@far?a=s3cret")).Str("path", "/x?y=1&token=s3cret").Msg("panic at amqps://s3cret@far")
+		text := out.String()
+		for _, line := range processLog.after(last) {
+			text += line.Text
+		}
+		if strings.Contains(text, "s3cret") || strings.Count(text, "amqps://***@far") != 2 || strings.Count(text, "y=1&token=***") != 2 {
+			t.Error(text)
+		}
+	}
+}

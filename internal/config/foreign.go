@@ -3,6 +3,8 @@ package config
 import (
 	"fmt"
 	"slices"
+
+	"candlemark/internal/redact"
 )
 
 // foreign is a key of RabbitMQ for something that does not exist here.
@@ -117,7 +119,7 @@ func (l line) family() (*foreign, error) {
 		case slices.Contains(f.same, l.value):
 			return nil, nil
 		case f.refused:
-			return nil, fmt.Errorf("%s: %s = %s: %s", l.place, l.key, l.value, f.why)
+			return nil, fmt.Errorf("%s: %s = %s: %s", l.place, l.key, redact.Value(l.key, l.value), f.why)
 		}
 		return f, nil
 	}

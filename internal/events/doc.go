@@ -11,7 +11,7 @@
 // The originator of a change is an Origin. It travels with requests over HTTP in their context and with commands to
 // actors in mail.Request; nil is the broker itself.
 //
-// Events contain no passwords or hashes; text that looks like the user and password of a URI is removed (Redacted).
+// Events contain no secrets (ACC-11): Publish removes from their fields what looks like one, and the log from Before.
 //
 // Deadlines: none.
 package events

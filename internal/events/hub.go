@@ -1,9 +1,7 @@
 package events
 
 import (
-	"bytes"
 	"cmp"
-	"regexp"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -81,6 +79,7 @@ func (h *Hub) Publish(record Record, event func() *Event) {
 		return
 	}
 	e := event()
+	e.Fields = shownTable(e.Fields)
 	e.At = h.cfg.Now()
 	if write != nil {
 		write(e)
@@ -99,16 +98,6 @@ func (h *Hub) Wanted() bool {
 	}
 	all := h.listeners.Load()
 	return all != nil && slices.ContainsFunc(*all, func(l *Listener) bool { return l.idle == nil || !l.idle() })
-}
-
-var credentials = regexp.MustCompile(`://[^"\s]*@`)
-
-// Redacted returns JSON without text in the place of users and passwords of URIs.
-func Redacted(text []byte) []byte {
-	if !bytes.Contains(text, []byte("://")) {
-		return text
-	}
-	return credentials.ReplaceAllLiteral(text, []byte("://***@"))
 }
 
 // Notification is an event that a listener gets.

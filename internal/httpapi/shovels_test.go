@@ -39,7 +39,7 @@ func TestShovels(t *testing.T) {
 		{"GET", "/api/shovels/%2F", ``, 200, `[` + s + `,` + other + `]`},
 		{"GET", "/api/shovels/%2F?columns=name", ``, 200, `[{"name":"s"},{"name":"t"}]`},
 		{"GET", "/api/shovels/none", ``, 404, absent},
-		{"GET", "/api/shovels/vhost/%2F/s", ``, 200, `{"value":{"dest-exchange":"x","dest-exchange-key":"k","dest-uri":["amqps://far/v"],"src-queue":"a","src-uri":"amqp://"},"vhost":"/","component":"shovel","name":"s"}`},
+		{"GET", "/api/shovels/vhost/%2F/s", ``, 200, `{"value":{"dest-exchange":"x","dest-exchange-key":"k","dest-uri":["amqps://***@far/v?***"],"src-queue":"a","src-uri":"amqp://"},"vhost":"/","component":"shovel","name":"s"}`},
 		{"GET", "/api/shovels/vhost/%2F/u", ``, 404, absent},
 		{"DELETE", "/api/shovels/vhost/%2F/s/restart", ``, 204, ``},
 		{"DELETE", "/api/shovels/vhost/%2F/u/restart", ``, 404, absent},

@@ -117,7 +117,7 @@ func properties(key string, value json.RawMessage) string {
 
 func deleteAfter(key string, value json.RawMessage) string {
 	if _, ok := after(value); !ok {
-		return fmt.Sprintf("%s should be a number greater than or equal to 0, \"never\" or \"queue-length\", actually was %s", key, term(value))
+		return fmt.Sprintf("%s should be a number greater than or equal to 0, \"never\" or \"queue-length\", actually was %s", key, term(key, value))
 	}
 	return ""
 }

@@ -3,7 +3,6 @@ package parameters
 import (
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -86,7 +85,7 @@ func (u *URI) usualPort() int {
 func ParseURI(address string) (*URI, error) {
 	p, err := url.Parse(address)
 	switch {
-	case err != nil:
+	case err != nil || p.Host == "" && !strings.Contains(address, "://") && strings.Contains(p.Path, "@"): // the end of a login
 		return nil, errors.New("unable_to_parse_uri")
 	case !slices.Contains([]string{"amqp", "amqps"}, strings.ToLower(p.Scheme)):
 		return nil, fmt.Errorf("{unexpected_uri_scheme,%q}", p.Scheme)
@@ -248,50 +247,4 @@ func (t *TLS) Config(read func(name string) ([]byte, error)) (*tls.Config, error
 func whole(text string) bool {
 	_, err := strconv.ParseUint(text, 10, 8)
 	return err == nil
-}
-
-// Redacted returns a value with addresses that name no users, passwords and settings.
-func Redacted(value json.RawMessage) json.RawMessage {
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(value, &fields) != nil || fields == nil {
-		return value
-	}
-	for _, key := range []string{"src-uri", "dest-uri", "uri"} {
-		var list []string
-		switch {
-		case fields[key] == nil:
-			continue
-		case json.Unmarshal(fields[key], &list) == nil:
-			for i := range list {
-				list[i] = withoutLogin(list[i])
-			}
-			fields[key], _ = json.Marshal(list) // texts
-		default:
-			fields[key], _ = json.Marshal(withoutLogin(text(fields[key]))) // a text
-		}
-	}
-	value, _ = json.Marshal(fields) // that were JSON
-	return value
-}
-
-// withoutLogin returns an address, or what should be one, without what may be a password: one with an unescaped "/" or
-// "?" hides the rest, and "@" in the query hides the port.
-func withoutLogin(address string) string {
-	scheme, rest, ok := strings.Cut(address, "://")
-	if !ok {
-		scheme, rest = "", address
-	}
-	rest, query, _ := strings.Cut(rest, "?")
-	if at := strings.LastIndex(rest, "@"); at >= 0 {
-		rest = rest[at+1:]
-	} else if strings.Contains(query, "@") {
-		rest, _, _ = strings.Cut(rest, "/")
-		if at := strings.LastIndex(rest, ":"); at > strings.LastIndex(rest, "]") {
-			rest = rest[:at]
-		}
-	}
-	if ok {
-		return scheme + "://" + rest
-	}
-	return rest
 }

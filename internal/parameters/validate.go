@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"candlemark/internal/erlang"
+	"candlemark/internal/redact"
 	"candlemark/internal/servicebus/entity"
 )
 
@@ -118,7 +119,7 @@ type rule struct {
 func (v *validator) object(value json.RawMessage, rules []rule) {
 	fields := map[string]json.RawMessage{}
 	if json.Unmarshal(value, &fields) != nil || fields == nil {
-		v.complain("%s not a list %s", v.name, term(value))
+		v.complain("%s not a list %s", v.name, term("", value))
 		return
 	}
 	var wrong []string
@@ -137,7 +138,7 @@ func (v *validator) object(value json.RawMessage, rules []rule) {
 	if len(fields) > 0 {
 		var strange []string
 		for _, key := range slices.Sorted(maps.Keys(fields)) {
-			strange = append(strange, "{"+erlang.Binary(key)+","+term(fields[key])+"}")
+			strange = append(strange, "{"+erlang.Binary(key)+","+term(key, fields[key])+"}")
 		}
 		v.complain("Unrecognised terms [%s] in %s", strings.Join(strange, ","), v.name)
 	}
@@ -149,7 +150,7 @@ func (v *validator) object(value json.RawMessage, rules []rule) {
 func (v *validator) list(value json.RawMessage) {
 	var items []json.RawMessage
 	if json.Unmarshal(value, &items) != nil || items == nil {
-		v.complain("%s should be list, actually was %s", v.name, term(value))
+		v.complain("%s should be list, actually was %s", v.name, term("", value))
 		return
 	}
 	for _, item := range items {
@@ -169,7 +170,7 @@ func (v *validator) uris(key string, value json.RawMessage) string {
 		}
 	}
 	if list == nil {
-		return fmt.Sprintf("%s should be list, actually was %s", key, term(value))
+		return fmt.Sprintf("%s should be list, actually was %s", key, term(key, value))
 	}
 	return ""
 }
@@ -180,7 +181,7 @@ func (v *validator) uri(key string, value json.RawMessage) string {
 	}
 	u, err := ParseURI(text(value))
 	if err != nil {
-		return fmt.Sprintf("%q not a valid URI: %s", withoutLogin(text(value)), err)
+		return fmt.Sprintf("%q not a valid URI: %s", redact.Address(text(value)), err)
 	}
 	if u.Local() && v.enter != nil {
 		if err := v.enter(u); err != nil {
@@ -194,7 +195,7 @@ func binary(key string, value json.RawMessage) string { return ofKind(key, value
 
 func flag(key string, value json.RawMessage) string {
 	if s := string(bytes.TrimSpace(value)); s != "true" && s != "false" {
-		return fmt.Sprintf("%s should be boolean, actually was %s", key, term(value))
+		return fmt.Sprintf("%s should be boolean, actually was %s", key, term(key, value))
 	}
 	return ""
 }
@@ -202,7 +203,7 @@ func flag(key string, value json.RawMessage) string {
 func number(key string, value json.RawMessage) string {
 	var n json.Number
 	if json.Unmarshal(value, &n) != nil || kindOf(value) == '"' || n == "" {
-		return fmt.Sprintf("%s should be a number, actually was %s", key, term(value))
+		return fmt.Sprintf("%s should be a number, actually was %s", key, term(key, value))
 	}
 	return ""
 }
@@ -228,13 +229,13 @@ func oneOf(words ...string) func(string, json.RawMessage) string {
 		for i, word := range words {
 			quoted[i] = erlang.Binary(word)
 		}
-		return fmt.Sprintf("%s should be one of [%s], actually was %s", key, strings.Join(quoted, ","), term(value))
+		return fmt.Sprintf("%s should be one of [%s], actually was %s", key, strings.Join(quoted, ","), term(key, value))
 	}
 }
 
 func ofKind(key string, value json.RawMessage, begins byte, called string) string {
 	if kindOf(value) != begins {
-		return fmt.Sprintf("%s should be %s, actually was %s", key, called, term(value))
+		return fmt.Sprintf("%s should be %s, actually was %s", key, called, term(key, value))
 	}
 	return ""
 }
@@ -252,20 +253,20 @@ func text(value json.RawMessage) (s string) {
 	return s
 }
 
-// term returns a JSON value as Erlang shows it, with addresses that have no logins.
-func term(value json.RawMessage) string {
+// term returns the JSON value of a key as Erlang shows it, without secrets.
+func term(key string, value json.RawMessage) string {
+	if redact.Secret(key) {
+		return redact.Mark
+	}
 	switch kindOf(value) {
 	case '"':
-		if s := text(value); strings.Contains(s, "://") {
-			return erlang.Binary(withoutLogin(s))
-		}
-		return erlang.Binary(text(value))
+		return erlang.Binary(redact.Value(key, text(value)).(string))
 	case '{':
 		var fields map[string]json.RawMessage
 		_ = json.Unmarshal(value, &fields) // it is part of a document that was read
 		items := []string{}
 		for _, key := range slices.Sorted(maps.Keys(fields)) {
-			items = append(items, erlang.Binary(key)+" => "+term(fields[key]))
+			items = append(items, erlang.Binary(key)+" => "+term(key, fields[key]))
 		}
 		return "#{" + strings.Join(items, ",") + "}"
 	case '[':
@@ -273,7 +274,7 @@ func term(value json.RawMessage) string {
 		_ = json.Unmarshal(value, &list) // likewise
 		items := make([]string, len(list))
 		for i := range list {
-			items[i] = term(list[i])
+			items[i] = term(key, list[i])
 		}
 		return "[" + strings.Join(items, ",") + "]"
 	}

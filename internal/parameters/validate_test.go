@@ -33,7 +33,7 @@ func TestValidate(t *testing.T) {
 		{Shovel, `{"src-uri":7,"src-queue":"a","dest-uri":["amqp://a",8]}`, "dest-uri should be list, actually was 8\nsrc-uri should be list, actually was 7"},
 		{Shovel, `{"src-uri":"http://u:secret@h","src-queue":"a","dest-uri":"amqp://u:secret@h/a/b?x"}`, "\"amqp://h/a/b\" not a valid URI: {invalid_vhost,\"a/b\"}\n\"http://h\" not a valid URI: {unexpected_uri_scheme,\"http\"}"},
 		{Shovel, `{"src-uri":"amqp:///closed","src-queue":"a","dest-uri":"amqp://h","dest-queue":"` + strings.Repeat("q", 256) + `"}`, "dest-queue should be less than 255 bytes, actually was 256\nnot you"},
-		{Shovel, `{"src-uri":["amqp://u:12/secret@h/v","amqp:///closed"],"src-queue":"a","dest-uri":"amqp://h","src-url":"amqp://u:secret@h/v?password=secret"}`, "Unrecognised terms [{<<\"src-url\">>,<<\"amqp://h/v\">>}] in s\n\"amqp://h/v\" not a valid URI: {invalid_vhost,\"…\"}"},
+		{Shovel, `{"src-uri":["amqp://u:12/secret@h/v","amqp:///closed"],"src-queue":"a","dest-uri":"amqp://h","src-url":"amqp://u:secret@h/v?password=secret"}`, "Unrecognised terms [{<<\"src-url\">>,<<\"amqp://***@h/v?***\">>}] in s\n\"amqp://h/v\" not a valid URI: {invalid_vhost,\"…\"}"},
 		{Shovel, `{` + good + `,"src-exchange-key":"` + strings.Repeat("k", MaxValue) + `"}`, "the value of s has 65636 bytes, more than 65536"},
 		{Upstream, `{"uri":["amqp://a","amqps://b?verify=verify_none"],"exchange":"e","expires":1,"queue-type":"quorum","trust-user-id":true}`, ""},
 		{Upstream, `{"max-hops":"2"}`, "max-hops should be a number, actually was <<\"2\">>\nKey \"uri\" not found in s"},

@@ -18,7 +18,7 @@ var leaves = []string{
 var rooms = map[string][]string{
 	"actors/connection/connevents":   {"protocol", "actors/mail", "internal/events"},
 	"internal/servicebus/sas":        {},
-	"internal/events/eventlog":       {"protocol", "internal/events", "internal/jsonencode"},
+	"internal/events/eventlog":       {"protocol", "internal/events", "internal/jsonencode", "internal/redact"},
 	"internal/servicebus/grants":     {"internal/auth", "internal/servicebus/sas"},
 	"internal/servicebus/filter":     {"protocol"},
 	"internal/servicebus/status":     {"internal/servicebus/entity"},
@@ -88,10 +88,11 @@ var rooms = map[string][]string{
 	"internal/budget":                {},
 	"internal/certificate":           {},
 	"internal/clock":                 {},
-	"internal/config":                {"internal/suggest"},
+	"internal/config":                {"internal/redact", "internal/suggest"},
 	"internal/erlang":                {"protocol"},
-	"internal/events":                {"protocol", "internal/jsonencode"},
+	"internal/events":                {"protocol", "internal/redact"},
 	"internal/queuestats":            {"policies"},
+	"internal/redact":                {"internal/jsonencode"},
 	"internal/seqmap":                {},
 	"internal/message":               {"protocol"},
 	"internal/dialect":               {"protocol", "protocol/amqp10", "protocol/amqp10/convert", "internal/message"},
@@ -102,7 +103,7 @@ var rooms = map[string][]string{
 	"internal/suggest":               {},
 	"internal/stream":                {"internal/budget", "internal/clock", "internal/message", "internal/outbox", "internal/socket"},
 	"internal/systemd":               {},
-	"internal/parameters":            {"internal/erlang", "internal/servicebus/entity"},
+	"internal/parameters":            {"internal/erlang", "internal/redact", "internal/servicebus/entity"},
 	"internal/metrics":               {},
 	"internal/outbox":                {"internal/budget"},
 	"internal/jsonencode":            {},
@@ -131,18 +132,18 @@ var rooms = map[string][]string{
 	"internal/httpapi":            {"protocol", "policies", "internal/auth", "internal/config", "internal/events", "internal/queuestats", "internal/management", "internal/parameters", "internal/jsonencode", "internal/servicebus/sas"},
 	"internal/httpapi/client":     {"protocol", "internal/events"},
 	"internal/httpapi/forms":      {"protocol", "internal/config", "internal/management", "internal/jsonencode"},
-	"internal/httpapi/rest":       {"protocol", "internal/auth", "internal/config", "internal/events", "internal/httpapi/forms", "internal/httpapi/session", "internal/httpapi/site", "internal/management", "internal/jsonencode"},
+	"internal/httpapi/rest":       {"protocol", "internal/auth", "internal/config", "internal/events", "internal/httpapi/forms", "internal/httpapi/session", "internal/httpapi/site", "internal/management", "internal/redact", "internal/jsonencode"},
 	"internal/httpapi/site":       {},
 	"internal/httpapi/session":    {},
 	"internal/httpapi/ui":         {},
 	"internal/httpapi/...": { // a section; sections do not import each other
 		"protocol", "policies/...", "internal/auth", "internal/config", "internal/events", "internal/queuestats", "internal/httpapi/forms", "internal/httpapi/rest", "internal/httpapi/site",
-		"internal/management", "internal/metrics", "internal/parameters", "internal/jsonencode", "internal/servicebus/...",
+		"internal/management", "internal/metrics", "internal/parameters", "internal/redact", "internal/jsonencode", "internal/servicebus/...",
 	},
 
 	"internal/commandline/rabbitmqadmin": {"internal/httpapi/client"},
 
-	"internal/httpapi/transfer/document": {"protocol", "policies/...", "internal/auth", "internal/httpapi/rest", "internal/parameters", "internal/jsonencode", "internal/servicebus/filter", "internal/servicebus/sas", "internal/topology"},
+	"internal/httpapi/transfer/document": {"protocol", "policies/...", "internal/auth", "internal/httpapi/rest", "internal/parameters", "internal/redact", "internal/jsonencode", "internal/servicebus/filter", "internal/servicebus/sas", "internal/topology"},
 
 	"supervision/ask": {"actors/actorlib", "actors/mail", "internal/clock"},
 	"supervision/localchannel": {

@@ -5,6 +5,7 @@ import (
 
 	"candlemark/internal/events"
 	"candlemark/internal/jsonencode"
+	"candlemark/internal/redact"
 	"candlemark/protocol"
 
 	"github.com/rs/zerolog"
@@ -52,14 +53,13 @@ func (l *Log) write(line *zerolog.Event, e *events.Event) {
 	}
 	line = line.RawJSON("what", recorded(l.json(e.Fields)))
 	if e.Before != nil {
-		line = line.RawJSON("before", recorded(jsonencode.Marshal(e.Before)))
+		line = line.RawJSON("before", recorded(redact.JSON(jsonencode.Marshal(e.Before))))
 	}
 	line.Msg("on record")
 }
 
 // recorded returns JSON in the form for a line.
 func recorded(text []byte) []byte {
-	text = events.Redacted(text)
 	if len(text) > maxRecorded {
 		text = jsonencode.Marshal(map[string]any{"size_bytes": len(text), "begins": string(bytes.ToValidUTF8(text[:maxRecorded], nil))})
 	}

@@ -7,6 +7,7 @@ import (
 
 	"candlemark/internal/auth"
 	"candlemark/internal/httpapi/rest"
+	"candlemark/internal/redact"
 )
 
 // accountItem is the JSON form of a user.
@@ -86,7 +87,7 @@ func accountOf(b *rest.Body, name string) auth.Account {
 		wanted.Algorithm = algorithm
 		var err error
 		if wanted.Hash, err = base64.StdEncoding.DecodeString(hash); err != nil {
-			b.Fail(rest.TupleOf("not_base64", hash))
+			b.Fail(rest.TupleOf("not_base64", redact.Mark))
 		}
 	}
 	return wanted

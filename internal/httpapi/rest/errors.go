@@ -11,6 +11,7 @@ import (
 	"candlemark/internal/auth"
 	"candlemark/internal/jsonencode"
 	"candlemark/internal/management"
+	"candlemark/internal/redact"
 	"candlemark/protocol"
 )
 
@@ -68,15 +69,23 @@ func Invalid(err error) error {
 	return Complaint(err.Error())
 }
 
-// StatusOf returns the status and the body that an error is answered with.
+// StatusOf returns the status and the body that an error is answered with. Its text has no secrets of the request (ACC-11).
 func StatusOf(err error) (int, failure) {
+	status, body := statusOf(err)
+	if text, ok := body.Reason.(string); ok {
+		body.Reason = redact.Text(text)
+	}
+	return status, body
+}
+
+func statusOf(err error) (int, failure) {
 	var known *refusal
 	var channel *protocol.ChannelError
 	switch {
 	case errors.As(err, &known):
 		return known.status, known.failure
 	case errors.As(err, &channel) && channel.Code == protocol.NotFound:
-		return StatusOf(ErrNotFound)
+		return statusOf(ErrNotFound)
 	case errors.Is(err, management.ErrBusy):
 		return http.StatusServiceUnavailable, failure{"service_unavailable", err.Error()}
 	case errors.Is(err, context.DeadlineExceeded):

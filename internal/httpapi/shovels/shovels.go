@@ -1,12 +1,14 @@
 package shovels
 
 import (
+	"encoding/json"
 	"time"
 
 	"candlemark/internal/httpapi/forms"
 	"candlemark/internal/httpapi/rest"
 	"candlemark/internal/management"
 	"candlemark/internal/parameters"
+	"candlemark/internal/redact"
 )
 
 // Routes are those of RabbitMQ's plugins. As there, permission to see shovels is not enough to end them; that takes the
@@ -108,13 +110,13 @@ type parameter struct {
 	Name      string `json:"name"`
 }
 
-// shown answers with the parameter of a shovel, without users and passwords: who monitors need not know them.
+// shown answers with the parameter of a shovel, without its secrets: who monitors need not know them.
 func shown(r *rest.Request) (any, error) {
 	p, err := find(r)
 	if err != nil {
 		return nil, err
 	}
-	return parameter{parameters.Redacted(p.Value), p.VHost, p.Component, p.Name}, nil
+	return parameter{json.RawMessage(redact.JSON(p.Value)), p.VHost, p.Component, p.Name}, nil
 }
 
 func find(r *rest.Request) (*parameters.Parameter, error) {

@@ -14,6 +14,7 @@ import (
 	"candlemark/internal/auth"
 	"candlemark/internal/httpapi/rest"
 	"candlemark/internal/jsonencode"
+	"candlemark/internal/redact"
 	"candlemark/policies"
 	"candlemark/policies/pattern"
 )
@@ -39,7 +40,7 @@ func (j *judge) user(b *rest.Body, i *Item) {
 	case hash != "":
 		var err error
 		if a.Hash, err = base64.StdEncoding.DecodeString(hash); err != nil {
-			b.Fail(rest.TupleOf("not_base64", hash))
+			b.Fail(rest.TupleOf("not_base64", redact.Mark))
 			return
 		}
 	}

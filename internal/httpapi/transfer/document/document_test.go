@@ -97,7 +97,7 @@ func TestJudge(t *testing.T) {
 		{"users", `{"name":"u","password":"p","administrator":true}`, "taken"},
 		{"users", `{"name":"u","password":"p"}`, "refused tags_not_present"},
 		{"users", `{"name":"","tags":""}`, "refused user cannot be an empty string"},
-		{"users", `{"name":"u","password_hash":"*","tags":""}`, `refused ["not_base64","*"]`},
+		{"users", `{"name":"u","password_hash":"*","tags":""}`, `refused ["not_base64","***"]`},
 		{"users", `{"name":"u","password_hash":"AAAAAAAA","hashing_algorithm":"rot13","tags":""}`, "refused the password hashing algorithm 'rot13' is not known"},
 		{"users", `{"name":"u","password":"p","tags":"","limits":{"max-connections":1}}`, "taken"},
 		{"users", `{"name":"u","password":"p","tags":"","limits":{"x":1}}`, "approximated a limit is left out: Unrecognised terms [{<<\"x\">>,1}] in user-limits"},
