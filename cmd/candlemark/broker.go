@@ -29,9 +29,6 @@ import (
 // that the broker follows.
 var version = "0.1.0"
 
-// nodeName is the name of the only node.
-const nodeName = "candlemark@localhost"
-
 // broker is a node with its data and its HTTP server.
 type broker struct {
 	process      *process
@@ -55,7 +52,7 @@ func startBroker(cfg config.Config, log zerolog.Logger) (_ *broker, err error) {
 		return nil, err
 	}
 	if b.data, err = openData(cfg.DataDir, cfg.SegmentSize, log); err != nil {
-		return nil, err
+		return nil, remedied(err, "", "")
 	}
 	defer func() {
 		if err != nil {
@@ -66,7 +63,7 @@ func startBroker(cfg config.Config, log zerolog.Logger) (_ *broker, err error) {
 		log.Warn().Err(err).Msg("messages may expire a millisecond late on this system")
 	}
 	if b.node, err = supervision.Start(supervision.Config{
-		Users: b.users, Meta: b.data.definitions, Journal: b.data.journal, Backups: b.data.backups, Product: cfg.ProductName, ProductVersion: version, Name: nodeName, DataDirectory: cfg.DataDir, EventsIn: cfg.EventsIn, ShovelFiles: cfg.ShovelFiles, Process: b.process, Log: log,
+		Users: b.users, Meta: b.data.definitions, Journal: b.data.journal, Backups: b.data.backups, Product: cfg.ProductName, ProductVersion: version, Name: cfg.FullNode(), DataDirectory: cfg.DataDir, EventsIn: cfg.EventsIn, ShovelFiles: cfg.ShovelFiles, Process: b.process, Log: log,
 		Handshake: cfg.Handshake, SendTimeout: cmp.Or(cfg.SendTimeout, -1), MaxMessage: uint64(cfg.Limits.Message), Limits: limitsFor(cfg.Limits), Clock: b.clock,
 		Alarms: resources.Config{
 			Meter:     resources.System{Directory: cfg.DataDir, Untouched: heapReserve},
@@ -102,7 +99,7 @@ func startBroker(cfg config.Config, log zerolog.Logger) (_ *broker, err error) {
 				log.Warn().Err(err).Msg("no IPv6 on this machine")
 				continue
 			}
-			return nil, fmt.Errorf("amqp: %w", err)
+			return nil, fmt.Errorf("amqp: %w", remedied(err, "amqp", address))
 		}
 		b.AMQP = append(b.AMQP, at)
 		log.Info().Stringer("address", at).Msg("AMQP listener started")
@@ -163,7 +160,8 @@ const metricsSockets = 16
 func (b *broker) listenHTTP(name, address string, secure *tls.Config, server *http.Server, log zerolog.Logger) (net.Addr, error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		setting := map[string]string{"http/prometheus": "metrics", serviceBusListener: "servicebus-http"}[name]
+		return nil, fmt.Errorf("%s: %w", name, remedied(err, cmp.Or(setting, name), address))
 	}
 	b.node.Announce(name, l.Addr(), secure)
 	started := "HTTP listener started"

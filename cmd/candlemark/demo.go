@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -13,6 +11,7 @@ import (
 	"time"
 
 	"candlemark/internal/config"
+	"candlemark/internal/flaghelp"
 
 	"github.com/rs/zerolog"
 )
@@ -25,16 +24,15 @@ const demoLimit = 50 * time.Second
 // observes another broker in the same way and prints both; what that one does
 // differently does not count.
 func demo(args []string) int {
-	flags := flag.NewFlagSet("candlemark demo", flag.ContinueOnError)
+	flags := flaghelp.New("candlemark demo")
 	against := flags.String("against", "", "AMQP `URL` of another broker to compare with")
 	againstHTTP := flags.String("against-http", "", "`URL` of that broker's HTTP API, needed to test policies")
+	const usage = "candlemark demo [--against amqp://... [--against-http http://...]]\n"
 	switch err := flags.Parse(args); {
-	case errors.Is(err, flag.ErrHelp):
-		return 0
 	case err != nil:
-		return 64
+		return flaghelp.Exit(err, flags, usage+"\nStarts a broker and shows what it does with time, in half a minute.\n\n", os.Stdout, os.Stderr)
 	case flags.NArg() > 0 || *against == "" && *againstHTTP != "":
-		fmt.Fprintln(os.Stderr, "candlemark demo [--against amqp://... [--against-http http://...]]")
+		fmt.Fprint(os.Stderr, usage)
 		return 64
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

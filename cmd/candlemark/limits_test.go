@@ -23,7 +23,7 @@ func TestLimitVerbs(t *testing.T) {
 		{`-q|set_vhost_limits|{"max-queues":3}`, "", "", 0},
 		{`-q|list_vhost_limits`, "{\"max-queues\":3}\n", "", 0},
 		{`clear_vhost_limits`, "Clearing vhost \"/\" limits ...\n", "", 0},
-		{`-q|list_vhost_limits`, "", "", 0},
+		{`-q|list_vhost_limits`, "\n", "", 0},
 		{`-q|list_vhost_limits|--global`, "", "", 0},
 		{`clear_vhost_limits|-p|nope`, "Clearing vhost \"nope\" limits ...\n", "Error:\nParameter does not exist\n", 69},
 		{`set_user_limits|guest|{"max-connections": 5}`, "Setting user limits to \"{\"max-connections\": 5}\" for user \"guest\" ...\n", "", 0},

@@ -26,9 +26,13 @@ func (l *logLevel) Sample(of zerolog.Level) bool { return int32(of) >= l.Load() 
 
 // set takes the name of a level.
 func (l *logLevel) set(name string) error {
+	name, err := config.Level(name)
+	if err != nil {
+		return err
+	}
 	level, err := zerolog.ParseLevel(name)
 	if err != nil {
-		return fmt.Errorf("log-level: %w", err)
+		panic(err) // a level without a name of zerolog
 	}
 	l.Store(int32(level))
 	return nil

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"io"
 	"maps"
@@ -16,6 +15,7 @@ import (
 	"candlemark/internal/commandline"
 	"candlemark/internal/commandline/rabbitmqadmin"
 	"candlemark/internal/config"
+	"candlemark/internal/flaghelp"
 
 	"github.com/rs/zerolog"
 )
@@ -30,6 +30,8 @@ var own = map[string]func(args []string) int{
 	"restore": func(args []string) int { return onFolder().Restore(context.Background(), args) },
 	"config":  settings,
 	admin:     func(args []string) int { return administer(os.Getenv, os.Stdout, os.Stderr, args) },
+
+	commandline.Plugins: func(args []string) int { return plugins(os.Getenv, os.Stdout, os.Stderr, args) },
 }
 
 // onFolder returns the tool for the data folder of a broker that is not running.
@@ -39,9 +41,7 @@ func onFolder() *offline.Tool {
 
 // foundersOf returns the users that serve would create there.
 func foundersOf(dir string) (*auth.Users, error) {
-	flags := flag.NewFlagSet("candlemark", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	settings, err := config.Load(flags, []string{"--data-dir", dir}, os.Environ())
+	settings, err := config.Load(flaghelp.New("candlemark"), []string{"--data-dir", dir}, os.Environ())
 	if err != nil {
 		return nil, err
 	}
@@ -56,8 +56,18 @@ func administer(getenv func(string) string, stdout, stderr io.Writer, args []str
 	return p.Run(args)
 }
 
+// plugins has the verbs of rabbitmq-plugins.
+func plugins(getenv func(string) string, stdout, stderr io.Writer, args []string) int {
+	p := program(getenv, stdout, stderr)
+	p.Plugins = true
+	if len(args) > 0 && args[0] == "help" || slices.Equal(args, []string{"--help"}) {
+		return p.Help(args[1:])
+	}
+	return p.Run(args)
+}
+
 // tools are names of RabbitMQ tools that the program may be called by; then it has only their verbs.
-var tools = []string{"rabbitmqctl", "rabbitmq-diagnostics"}
+var tools = []string{"rabbitmqctl", "rabbitmq-diagnostics", "rabbitmq-queues", "rabbitmq-upgrade"}
 
 func main() { os.Exit(called(os.Args, os.Getenv, os.Stdout, os.Stderr)) }
 
@@ -66,10 +76,24 @@ func called(argv []string, getenv func(string) string, stdout, stderr io.Writer)
 	switch name := strings.TrimSuffix(filepath.Base(argv[0]), ".exe"); {
 	case name == admin:
 		return administer(getenv, stdout, stderr, argv[1:])
+	case name == commandline.Plugins:
+		return plugins(getenv, stdout, stderr, argv[1:])
 	case slices.Contains(tools, name):
-		return program(getenv, stdout, stderr).Run(argv[1:])
+		return tool(program(getenv, stdout, stderr), argv[1:])
 	}
 	return run(argv[1:], getenv, stdout, stderr)
+}
+
+// tool runs the command line of one of tools: its version is the version of RabbitMQ that the broker announces.
+func tool(p *commandline.Program, args []string) int {
+	p.Own = nil
+	switch {
+	case len(args) == 0, args[0] == "help":
+		return p.Help(args[min(1, len(args)):])
+	case args[len(args)-1] == "version":
+		args = append([]string{"-q", "server_version"}, args[:len(args)-1]...)
+	}
+	return p.Run(args)
 }
 
 // stdin is where verbs read passwords.
@@ -78,7 +102,18 @@ var stdin io.Reader = os.Stdin
 // program has the verbs of rabbitmqctl.
 func program(getenv func(string) string, stdout, stderr io.Writer) *commandline.Program {
 	return &commandline.Program{
-		Own:    "candlemark serve [--help]\ncandlemark demo [--help]\ncandlemark bench [<profile>] [--help]\n" + offline.JournalUsage + "\n" + offline.RestoreUsage + "\n" + settingsUsage + "\ncandlemark rabbitmqadmin [--help]\ncandlemark completion bash|zsh|fish\ncandlemark version\n",
+		Own: [][2]string{
+			{"serve", "Runs the broker"},
+			{"demo", "Starts a broker and shows what it does with time"},
+			{"bench [<profile>]", "Runs load tests"},
+			{"config check|show", "Checks the settings, or shows them with their sources"},
+			{"journal check|dump|repair|adopt|drop", "Inspects and repairs the messages of a stopped broker"},
+			{"restore <backup>", "Restores a backup to a new data folder, or checks it"},
+			{admin, "Has the commands of RabbitMQ's tool rabbitmqadmin"},
+			{commandline.Plugins, "Has the commands of RabbitMQ's tool rabbitmq-plugins"},
+			{"completion bash|zsh|fish", "Prints a completion script for a shell"},
+			{"version", "Shows the version"},
+		},
 		Getenv: getenv, Stdin: stdin, Stdout: stdout, Stderr: stderr,
 	}
 }
@@ -87,7 +122,7 @@ func program(getenv func(string) string, stdout, stderr io.Writer) *commandline.
 func run(args []string, getenv func(string) string, stdout, stderr io.Writer) int {
 	p := program(getenv, stdout, stderr)
 	if len(args) == 0 {
-		p.Usage(stderr)
+		fmt.Fprintln(stderr, "No command is given: candlemark serve runs the broker, candlemark help lists all commands")
 		return commandline.ExitUsage
 	}
 	if verb := own[args[0]]; verb != nil {

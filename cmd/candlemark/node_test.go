@@ -1,7 +1,10 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -90,7 +93,7 @@ func TestMoreUserVerbs(t *testing.T) {
 		{"-s|list_vhosts|name|description|tags", "/\tDefault virtual host\t[]\nv\tfor tests\t[a, b]\n"},
 		{"-q|close_all_user_connections|u|why", "Closed 0 connections\n"},
 		{"-q|close_all_user_connections|guest|why", "Closed 1 connections\n"},
-		{"-s|list_vhosts|--formatter|csv|name|tags", "/,[]\nv,\"[a, b]\"\n"},
+		{"-s|list_vhosts|--formatter|csv|name|tags", "\"name\",\"tags\"\n\"/\",\"[]\"\n\"v\",\"[a, b]\"\n"},
 		{"-q|list_vhosts|--formatter|pretty_table", "┌──────┐\n│ name │\n├──────┤\n│ /    │\n├──────┤\n│ v    │\n└──────┘\n"},
 	})
 	for !conn.IsClosed() {
@@ -101,5 +104,74 @@ func TestMoreUserVerbs(t *testing.T) {
 	}
 	if _, stderr, code := candlemark(url, "authenticate_user", "u", "secret"); code == 0 {
 		t.Errorf("a cleared password still opens: %q", stderr)
+	}
+}
+
+// RabbitMQ's commands about clusters answer as on a single node, or say what to use instead.
+func TestClusterVerbs(t *testing.T) {
+	url, _, _ := serveNode(t)
+	pid := strconv.Itoa(os.Getpid())
+	own := filepath.Join(t.TempDir(), "pid")
+	if err := os.WriteFile(own, []byte(pid+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	each(t, url, [][2]string{
+		{"-q|wait|--pid|" + pid, "Applications 'rabbit_and_plugins' are running on node http://127.0.0.1:*\n"},
+		{"-q|wait|" + own, "Applications 'rabbit_and_plugins' are running on node http://127.0.0.1:*\n"},
+		{"-q|start_app", ""},
+		{"-q|is_running", "RabbitMQ on node candlemark@localhost is fully booted and running\n"},
+		{"-q|is_booting", "RabbitMQ on node candlemark@localhost is fully booted (check with is_running), stopped or has not started booting yet\n"},
+		{"-q|node_health_check", "Health check passed\n"},
+		{"-q|enable_feature_flag|all", ""},
+		{"-q|enable_feature_flag|stream_queue", ""},
+		{"-q|list_unresponsive_queues", ""},
+		{"-q|await_online_nodes|1", ""},
+		{"-q|check_if_node_is_quorum_critical", "Node candlemark@localhost seems to be the only one in a single node cluster, the check does not apply\n"},
+		{"-q|list_vhost_limits", "\n"},
+		{"-q|list_vhost_limits|--formatter|json", "[]\n"},
+		{"list_vhosts|--formatter|csv", "\"name\"\n\"/\"\n"},
+	})
+	for line, want := range map[string]string{
+		"-q|enable_feature_flag|nosuch":  "Error:\nThis feature flag is not supported by node ",
+		"-q|quorum_status|nosuch":        "Error:\nqueue 'nosuch' was not found in virtual host '/'\n",
+		"-q|await_online_nodes|2":        "Error:\nError: not enough nodes joined ",
+		"-q|await_online_nodes|x":        "Error (argument validation): Bad argument: the number of nodes is a whole number\n",
+		"stop_app":                       "\nCommand 'stop_app' not found. \nIn Candlemark: the broker cannot stop without its process: use stop\n",
+		"-q|quorum_status|nosuch|second": "Error (argument validation): too many arguments.\n",
+	} {
+		if _, stderr, code := candlemark(url, strings.Split(line, "|")...); code == 0 || !strings.HasPrefix(stderr, want) {
+			t.Errorf("%s: exit %d, %q", line, code, stderr)
+		}
+	}
+	if _, stderr, code := candlemark("http://127.0.0.1:1", "-q", "wait", "--pid", "999999999"); code != 69 || stderr != "Error:\nprocess not running: 999999999\n" {
+		t.Errorf("exit %d, %q", code, stderr)
+	}
+}
+
+func TestPluginVerbs(t *testing.T) {
+	url, _, _ := serveNode(t)
+	for _, c := range []struct {
+		line, stdout, stderr string
+		code                 int
+	}{
+		{"-q|list|-E|-m", "rabbitmq_management\n", "", 0},
+		{"-n|candlemark|list|-E|-m|shovel", "Listing plugins with pattern \"shovel\" ...\n", "", 0},
+		{"-q|list|-m|rabbitmq_shovel", "rabbitmq_shovel\nrabbitmq_shovel_management\n", "", 0},
+		{"-q|list|shovel$", " Configured: E = explicitly enabled; e = implicitly enabled\n | Status: * = running on candlemark@localhost\n |/\n[e*] rabbitmq_shovel\n", "", 0},
+		{"-q|is_enabled|rabbitmq_management", "Plugin rabbitmq_management is enabled on node candlemark@localhost\n", "", 0},
+		{"-q|is_enabled|rabbitmq_shovel|rabbitmq_prometheus", "Plugins rabbitmq_shovel, rabbitmq_prometheus are enabled on node candlemark@localhost\n", "", 0},
+		{"-q|is_enabled|rabbitmq_mqtt", "", "Error:\nPlugin rabbitmq_mqtt is not enabled on node candlemark@localhost. Enabled plugins and dependencies: rabbitmq_amqp1_0, ", 69},
+		{"-q|enable|--online|rabbitmq_shovel", "Plugin rabbitmq_shovel is part of the broker on node candlemark@localhost: nothing changed\n", "", 0},
+		{"-q|enable|rabbitmq_mqtt", "", "Error:\nPlugin rabbitmq_mqtt is not supported: ", 69},
+		{"-q|disable|--online|rabbitmq_management", "Plugin rabbitmq_management is part of the broker on node candlemark@localhost and cannot be disabled: nothing changed\n", "", 0},
+		{"-q|disable|rabbitmq_mqtt", "", "", 0},
+		{"-q|list_queues", "", "\nCommand 'list_queues' not found. \nrabbitmq-plugins --help lists all commands\n", 64},
+	} {
+		var stdout, stderr strings.Builder
+		args := append([]string{"/usr/sbin/rabbitmq-plugins", "--url", url}, strings.Split(c.line, "|")...)
+		code := called(args, func(string) string { return "" }, &stdout, &stderr)
+		if code != c.code || stdout.String() != c.stdout || !strings.HasPrefix(stderr.String(), c.stderr) || c.stderr == "" && stderr.String() != "" {
+			t.Errorf("%s: exit %d, %q, %q", c.line, code, &stdout, &stderr)
+		}
 	}
 }

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 	"sync/atomic"
 
 	"candlemark/internal/config"
@@ -39,21 +37,8 @@ func (p *process) LogLevel() string { return zerolog.Level(p.level.Load()).Strin
 // Log implements management.Process.
 func (p *process) Log(after uint64) []management.LogLine { return processLog.after(after) }
 
-// rabbitLevels maps RabbitMQ's names of levels to those here.
-var rabbitLevels = map[string]string{"notice": "info", "warning": "warn", "critical": "fatal", "alert": "fatal", "emergency": "fatal", "none": "disabled"}
-
 // SetLogLevel implements management.Process.
-func (p *process) SetLogLevel(name string) error {
-	name = strings.ToLower(name)
-	if ours, known := rabbitLevels[name]; known {
-		name = ours
-	}
-	switch name {
-	case "trace", "debug", "info", "warn", "error", "fatal", "disabled":
-		return p.level.set(name)
-	}
-	return fmt.Errorf("%q is not a log level: trace, debug, info, warning, error, critical or none", name)
-}
+func (p *process) SetLogLevel(name string) error { return p.level.set(name) }
 
 // Shutdown implements management.Process.
 func (p *process) Shutdown() {

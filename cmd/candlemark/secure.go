@@ -102,7 +102,7 @@ func (b *broker) serveTLS(cfg config.Config, log zerolog.Logger) (err error) {
 	for _, address := range cfg.AMQPS {
 		at, err := b.node.ListenTLS(address, source.Config())
 		if err != nil {
-			return fmt.Errorf("amqps: %w", err)
+			return fmt.Errorf("amqps: %w", remedied(err, "amqps", address))
 		}
 		b.AMQPS = append(b.AMQPS, at)
 		log.Info().Stringer("address", at).Msg("AMQP listener with TLS started")

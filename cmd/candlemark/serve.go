@@ -2,10 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
-	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"runtime"
@@ -13,6 +10,7 @@ import (
 	"syscall"
 
 	"candlemark/internal/config"
+	"candlemark/internal/flaghelp"
 	"candlemark/internal/systemd"
 
 	"github.com/rs/zerolog"
@@ -22,9 +20,10 @@ import (
 // can be stored (ADR 14).
 func serve(args []string) int {
 	defer runtime.KeepAlive(reserveHeap())
-	settings, err := config.Load(flag.NewFlagSet("candlemark serve", flag.ContinueOnError), args, os.Environ())
-	if errors.Is(err, flag.ErrHelp) {
-		return 0
+	flags := flaghelp.New("candlemark serve")
+	settings, err := config.Load(flags, args, os.Environ())
+	if settings == nil {
+		return flaghelp.Exit(err, flags, "candlemark serve [<flags>]\n\nRuns the broker until SIGINT or SIGTERM.\n\n", os.Stdout, os.Stderr)
 	}
 	if err != nil {
 		for line := range strings.Lines(err.Error()) {
@@ -50,9 +49,7 @@ func serve(args []string) int {
 	}
 	b.process.holds(settings.Values)
 	r := &reloader{broker: b, running: settings.Values, level: level, log: log, read: func() (*config.Settings, error) {
-		flags := flag.NewFlagSet("candlemark serve", flag.ContinueOnError)
-		flags.SetOutput(io.Discard)
-		return config.Load(flags, args, os.Environ())
+		return config.Load(flaghelp.New("candlemark serve"), args, os.Environ())
 	}}
 	manager := systemd.New(os.Getenv)
 	notify := func(what string) {
@@ -66,7 +63,7 @@ func serve(args []string) int {
 		b.process.holds(r.running)
 		notify(systemd.Ready)
 	})
-	log.Info().Msg("Server startup complete")
+	b.logReady(settings.First, log)
 	notify(systemd.Ready)
 	defer manager.Watch(func(ctx context.Context) error {
 		_, err := b.node.ListPolicies(ctx, "", false) // an actor answers
@@ -80,11 +77,26 @@ func serve(args []string) int {
 
 // logStart logs the start and the limits.
 func logStart(c config.Config, log zerolog.Logger) {
-	log.Info().Str("version", version).Str("go", runtime.Version()).Str("node", nodeName).Str("data_dir", c.DataDir).
+	log.Info().Str("version", version).Str("go", runtime.Version()).Str("node", c.FullNode()).Str("data_dir", c.DataDir).
 		Int("connection_max", c.Limits.Connections).Uint("channel_max", c.Limits.Channels).
 		Uint("frame_max_bytes", c.Limits.Frame).Uint("max_message_size_bytes", c.Limits.Message).Uint("heartbeat_s", c.Limits.Heartbeat).
 		Stringer("memory_high_watermark", c.MemoryWatermark).Stringer("disk_free_limit", c.DiskFreeLimit).
 		Int("processors", runtime.GOMAXPROCS(0)).Msg("Candlemark starts")
+}
+
+// logReady logs that clients are served, at which addresses, and the login if it is the default one.
+func (b *broker) logReady(first config.FirstUser, log zerolog.Logger) {
+	line := log.Info()
+	if b.HTTP != nil {
+		line = line.Str("web", "http://"+b.HTTP.String()+"/")
+	}
+	if len(b.AMQP) > 0 {
+		line = line.Str("amqp", "amqp://"+b.AMQP[0].String())
+	}
+	if first.Name == "guest" && first.Password == "guest" && b.users.HasPassword("guest", "guest") {
+		line = line.Str("login", "guest/guest")
+	}
+	line.Msg("Server startup complete")
 }
 
 // run waits for the end of a broker and returns the exit code. stop is called

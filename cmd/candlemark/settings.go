@@ -1,8 +1,6 @@
 package main
 
 import (
-	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -11,6 +9,7 @@ import (
 
 	"candlemark/internal/commandline"
 	"candlemark/internal/config"
+	"candlemark/internal/flaghelp"
 
 	"github.com/rs/zerolog"
 )
@@ -39,15 +38,10 @@ func inspectSettings(args, environ []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, settingsUsage)
 		return commandline.ExitUsage
 	}
-	flags := flag.NewFlagSet("candlemark config "+verb, flag.ContinueOnError)
-	flags.SetOutput(stderr)
+	flags := flaghelp.New("candlemark config " + verb)
 	s, err := config.Load(flags, args, environ)
-	if errors.Is(err, flag.ErrHelp) {
-		return 0
-	}
 	if s == nil {
-		fmt.Fprintln(stderr, err)
-		return commandline.ExitUsage
+		return flaghelp.Exit(err, flags, settingsUsage+"\n\n", stdout, stderr)
 	}
 	for _, w := range s.Warnings {
 		fmt.Fprintln(stderr, "warning:", w)
@@ -66,7 +60,11 @@ func inspectSettings(args, environ []string, stdout, stderr io.Writer) int {
 	for _, file := range s.Files {
 		fmt.Fprintln(stdout, file)
 	}
-	fmt.Fprintf(stdout, "%d files read, all settings are valid\n", len(s.Files))
+	files := "files"
+	if len(s.Files) == 1 {
+		files = "file"
+	}
+	fmt.Fprintf(stdout, "%d %s read, all settings are valid\n", len(s.Files), files)
 	return 0
 }
 

@@ -40,8 +40,8 @@ func TestConfigVerbs(t *testing.T) {
 		code           int
 		stdout, stderr []string
 	}{
-		{"check " + good, "", 0, []string{good + "\n1 files read, all settings are valid"}, []string{warning}},
-		{"check", "CANDLEMARK_CONFIG=" + good, 0, []string{"1 files read"}, []string{warning}},
+		{"check " + good, "", 0, []string{good + "\n1 file read, all settings are valid"}, []string{warning}},
+		{"check", "CANDLEMARK_CONFIG=" + good, 0, []string{"1 file read"}, []string{warning}},
 		{"check", "CANDLEMARK_CONFIG=none", 0, []string{"0 files read"}, nil},
 		{"check " + bad, "", 65, nil, []string{bad + `:1: unknown key "hearbeat"; did you mean "heartbeat"?`, bad + ":2: frame-max: 1 is not between"}},
 		{"check " + pattern, "", 65, nil, []string{"default user: "}},

@@ -41,5 +41,5 @@ func bash(out io.Writer, own []string) {
 	for i := range verbs {
 		fmt.Fprintf(out, "\t*:%s) words=%s ;;\n", verbs[i].Name, quoted(strings.Join(verbs[i].Words(), " ")))
 	}
-	fmt.Fprint(out, "\tesac\n\tCOMPREPLY=($(compgen -W \"$words\" -- \"${COMP_WORDS[COMP_CWORD]}\"))\n}\ncomplete -F _candlemark candlemark rabbitmqctl rabbitmq-diagnostics\n")
+	fmt.Fprint(out, "\tesac\n\tCOMPREPLY=($(compgen -W \"$words\" -- \"${COMP_WORDS[COMP_CWORD]}\"))\n}\ncomplete -F _candlemark candlemark rabbitmqctl rabbitmq-diagnostics rabbitmq-queues rabbitmq-upgrade\n")
 }

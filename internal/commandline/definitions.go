@@ -15,7 +15,7 @@ import (
 
 var definitionVerbs = []verb.Row{
 	{
-		Name: "export_definitions", About: "Exports all definitions, or those of a virtual host, to a file, or - for standard output", Arguments: "[<file>]",
+		Name: "export_definitions", Options: "vhost", About: "Exports all definitions, or those of a virtual host, to a file, or - for standard output", Arguments: "[<file>]",
 		Bare: func(c *verb.Call) bool { return file(c) == standard },
 		Title: func(c *verb.Call) string {
 			return fmt.Sprintf("Exporting definitions in JSON to %s ...", place(c, "output"))
@@ -23,7 +23,7 @@ var definitionVerbs = []verb.Row{
 		Run: exportDefinitions,
 	},
 	{
-		Name: "import_definitions", About: "Imports definitions from a file, or - for standard input, and reports the result", Arguments: "[<file>]", Options: "dry-run strict",
+		Name: "import_definitions", About: "Imports definitions from a file, or - for standard input, and reports the result", Arguments: "[<file>]", Options: "vhost dry-run strict",
 		Title: func(c *verb.Call) string {
 			return fmt.Sprintf("Importing definitions in JSON from %s ...", place(c, "input"))
 		},

@@ -13,13 +13,13 @@ import (
 var effectVerbs = slices.Concat(previewVerbs(false), previewVerbs(true), []verb.Row{
 	{
 		Name: "explain_policy", About: "Explains which policies apply to a queue and the source of each setting", Arguments: "<queue>",
-		Options: "exchange no-table-headers", Title: verb.Titled("Explaining the policies"),
+		Options: "vhost exchange no-table-headers", Title: verb.Titled("Explaining the policies"),
 		Run: shown(of("policy"),
 			format.Section{List: "candidates", Above: "Policies that might apply:", Columns: "operator name priority apply-to pattern applies why"},
 			format.Section{List: "settings", Above: "Settings:", Columns: "key value source argument policy operator_policy note"}),
 	},
 	{
-		Name: "list_policy_history", About: "Lists recent changes of policies: time, user, interface, before and after", Options: "no-table-headers",
+		Name: "list_policy_history", About: "Lists recent changes of policies: time, user, interface, before and after", Options: "vhost no-table-headers",
 		Title: verb.Text(`Listing changes of policies for vhost "{vhost}" ...`),
 		Run: shown(func(ctx context.Context, broker *client.Client, c *verb.Call) (client.Object, error) {
 			o, err := broker.Get(ctx, "x", "policy-history", c.VHost)
@@ -30,7 +30,7 @@ var effectVerbs = slices.Concat(previewVerbs(false), previewVerbs(true), []verb.
 		}, format.Section{List: "changes", Columns: "id time user interface undoes policies changed"}),
 	},
 	{
-		Name: "undo_policy_change", About: "Undoes a change of policies, if they have not changed since", Arguments: "<change>",
+		Name: "undo_policy_change", Options: "vhost", About: "Undoes a change of policies, if they have not changed since", Arguments: "<change>",
 		Title: verb.Text(`Undoing change {change} of policies for vhost "{vhost}" ...`),
 		Run: shown(func(ctx context.Context, broker *client.Client, c *verb.Call) (client.Object, error) {
 			return broker.Change(ctx, "POST", nil, nil, "x", "policy-history", c.VHost, c.Arguments[0], "undo")
@@ -74,13 +74,13 @@ func previewVerbs(operator bool) []verb.Row {
 	return []verb.Row{
 		{
 			Name: "preview_" + infix + "policy", About: "Shows the effects of setting " + one + ", without changing anything",
-			Arguments: "<name> <pattern> <definition>", Options: "priority apply-to no-table-headers",
+			Arguments: "<name> <pattern> <definition>", Options: "vhost priority apply-to no-table-headers",
 			Title: verb.Text("Previewing " + kind + ` "{name}" for vhost "{vhost}" ...`),
 			Run:   shown(previewed(operator, func(c *verb.Call) (any, error) { return policyOf(c) }), sections...),
 		},
 		{
 			Name: "preview_clear_" + infix + "policy", About: "Shows the effects of clearing " + one + ", without changing anything",
-			Arguments: "<name>", Options: "no-table-headers", Title: verb.Text("Previewing the removal of " + kind + ` "{name}" on vhost "{vhost}" ...`),
+			Arguments: "<name>", Options: "vhost no-table-headers", Title: verb.Text("Previewing the removal of " + kind + ` "{name}" on vhost "{vhost}" ...`),
 			Run: shown(previewed(operator, func(*verb.Call) (any, error) { return map[string]bool{"clear": true}, nil }), sections...),
 		},
 	}

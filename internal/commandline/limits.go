@@ -13,12 +13,12 @@ import (
 
 var limitVerbs = []verb.Row{
 	{
-		Name: "set_vhost_limits", About: "Sets the limits of a virtual host", Arguments: "<definition>",
+		Name: "set_vhost_limits", Options: "vhost", About: "Sets the limits of a virtual host", Arguments: "<definition>",
 		Title: verb.Text(`Setting vhost limits to "{definition}" for vhost "{vhost}" ...`), Run: setVHostLimits,
 	},
-	{Name: "clear_vhost_limits", About: "Removes the limits of a virtual host", Title: verb.Text(`Clearing vhost "{vhost}" limits ...`), Run: clearVHostLimits},
+	{Name: "clear_vhost_limits", Options: "vhost", About: "Removes the limits of a virtual host", Title: verb.Text(`Clearing vhost "{vhost}" limits ...`), Run: clearVHostLimits},
 	{
-		Name: "list_vhost_limits", About: "Lists the limits of virtual hosts", Options: "global no-table-headers",
+		Name: "list_vhost_limits", About: "Lists the limits of virtual hosts", Options: "vhost global no-table-headers",
 		Title: everybodys("Listing limits for all vhosts ...", `Listing limits for vhost "{vhost}" ...`),
 		Run: func(ctx context.Context, broker *client.Client, c *verb.Call) error {
 			return limitedVHost.show(ctx, broker, c, c.VHost)
@@ -104,10 +104,16 @@ func (l limited) put(ctx context.Context, broker *client.Client, name string, de
 func (l limited) show(ctx context.Context, broker *client.Client, c *verb.Call, name string) error {
 	if !c.Global {
 		limits, err := l.of(ctx, broker, name)
-		if err != nil || limits == nil && l.key == limitedVHost.key {
+		switch {
+		case err != nil:
 			return err
+		case limits != nil || l.key != limitedVHost.key:
+			c.Say("%s", encoded(limits))
+		case c.JSON:
+			c.Say("[]")
+		default:
+			c.Say("") // an empty line, as rabbitmqctl
 		}
-		c.Say("%s", encoded(limits))
 		return nil
 	}
 	list, err := broker.List(ctx, l.path)

@@ -8,7 +8,7 @@ import (
 
 var listVerbs = []verb.Row{
 	{
-		Name: "list_queues", About: "Lists the queues of a virtual host", Options: "no-table-headers online offline local",
+		Name: "list_queues", About: "Lists the queues of a virtual host", Options: "vhost no-table-headers online offline local",
 		Columns: `name durable auto_delete arguments policy operator_policy effective_policy_definition
 			exclusive messages_ready messages_unacknowledged messages messages_scheduled messages_deferred messages_delayed messages_dlx messages_dlx_retrying dlx_next_attempt_at sessions next_due next_expiry messages_expiring expiry_histogram lease_expires_at lease_renewed_at lease_renewed_by messages_ready_ram messages_unacknowledged_ram messages_ram
 			message_bytes message_bytes_ready message_bytes_unacknowledged message_bytes_ram consumers
@@ -18,12 +18,12 @@ var listVerbs = []verb.Row{
 		Run:      verb.Listed("queues", "{vhost}").Table(),
 	},
 	{
-		Name: "list_exchanges", About: "Lists the exchanges of a virtual host", Options: "no-table-headers",
+		Name: "list_exchanges", About: "Lists the exchanges of a virtual host", Options: "vhost no-table-headers",
 		Columns: "name type durable auto_delete internal arguments policy", Defaults: "name type",
 		Title: verb.Text("Listing exchanges for vhost {vhost} ..."), Run: verb.Listed("exchanges", "{vhost}").Table(),
 	},
 	{
-		Name: "list_bindings", About: "Lists the bindings of a virtual host", Options: "no-table-headers", Columns: bindingColumns, Defaults: bindingColumns,
+		Name: "list_bindings", About: "Lists the bindings of a virtual host", Options: "vhost no-table-headers", Columns: bindingColumns, Defaults: bindingColumns,
 		Title: verb.Text("Listing bindings for vhost {vhost}..."),
 		Run: verb.Listed("bindings", "{vhost}").With(func(o client.Object) {
 			o["source_name"], o["source_kind"] = o["source"], "exchange"
@@ -58,7 +58,7 @@ var listVerbs = []verb.Row{
 		Run:      verb.Listed("x/links").Table(),
 	},
 	{
-		Name: "list_consumers", About: "Lists the consumers of a virtual host", Options: "no-table-headers",
+		Name: "list_consumers", About: "Lists the consumers of a virtual host", Options: "vhost no-table-headers",
 		Columns:  "queue_name channel_pid consumer_tag ack_required prefetch_count active activity_status arguments",
 		Defaults: "queue_name channel_pid consumer_tag ack_required prefetch_count active arguments",
 		Title:    verb.Text("Listing consumers in vhost {vhost} ..."),

@@ -14,14 +14,14 @@ import (
 
 var messageVerbs = []verb.Row{
 	{
-		Name: "peek", About: "Shows messages of a queue with their deadlines, without consuming them", Arguments: "<queue>", Options: "no-table-headers state order truncate limit",
+		Name: "peek", About: "Shows messages of a queue with their deadlines, without consuming them", Arguments: "<queue>", Options: "vhost no-table-headers state order truncate limit",
 		Columns: `id state enqueued_at expires_at due lock_expires_at redelivered delivery_count priority exchange routing_key
 			properties payload_bytes payload payload_encoding`,
 		Defaults: "id state expires_at redelivered routing_key payload_bytes payload",
 		Title:    verb.Titled("Peeking at messages"), Run: paged("messages", "messages", peekQuery).Table(),
 	},
 	{
-		Name: "list_unacked", About: "Lists unacknowledged deliveries of a queue and when their locks expire", Arguments: "<queue>", Options: "no-table-headers limit",
+		Name: "list_unacked", About: "Lists unacknowledged deliveries of a queue and when their locks expire", Arguments: "<queue>", Options: "vhost no-table-headers limit",
 		Columns: `id consumer_tag channel connection delivery_tag delivered_at lock_expires_at expires_at payload_bytes
 			delivery_count redelivered`,
 		Defaults: "id consumer_tag channel delivery_tag delivered_at lock_expires_at",
@@ -31,23 +31,23 @@ var messageVerbs = []verb.Row{
 		}).Table(),
 	},
 	{
-		Name: "list_scheduled", About: "Lists scheduled messages", Arguments: "<queue>", Options: "no-table-headers exchange limit",
+		Name: "list_scheduled", About: "Lists scheduled messages", Arguments: "<queue>", Options: "vhost no-table-headers exchange limit",
 		Columns:  "id due enqueued_at message_id exchange routing_key payload_bytes persistent priority",
 		Defaults: "id due message_id routing_key payload_bytes",
 		Title:    verb.Titled("Listing scheduled messages"), Run: paged("scheduled", "messages", nil).Table(),
 	},
 	{
-		Name: "count_scheduled", About: "Counts scheduled messages", Arguments: "<queue>", Options: "exchange no-table-headers",
+		Name: "count_scheduled", About: "Counts scheduled messages", Arguments: "<queue>", Options: "vhost exchange no-table-headers",
 		Title: verb.Titled("Counting scheduled messages"), Run: countScheduled,
 	},
-	{Name: "renew_lock", About: "Renews the lock of a delivery (restarts its consumer timeout)", Arguments: "<queue> <id>", Title: verb.Titled("Renewing the lock of message {id}"), Run: renewLock},
-	{Name: "return_lock", About: "Requeues a message that a consumer has locked", Arguments: "<queue> <id>", Title: verb.Titled("Returning message {id}"), Run: returnLock},
+	{Name: "renew_lock", Options: "vhost", About: "Renews the lock of a delivery (restarts its consumer timeout)", Arguments: "<queue> <id>", Title: verb.Titled("Renewing the lock of message {id}"), Run: renewLock},
+	{Name: "return_lock", Options: "vhost", About: "Requeues a message that a consumer has locked", Arguments: "<queue> <id>", Title: verb.Titled("Returning message {id}"), Run: returnLock},
 	{
-		Name: "cancel_scheduled", About: "Cancels scheduled messages", Arguments: "<queue> [<id>]", Options: "exchange message-id",
+		Name: "cancel_scheduled", About: "Cancels scheduled messages", Arguments: "<queue> [<id>]", Options: "vhost exchange message-id",
 		Title: verb.Titled("Cancelling scheduled messages"), Run: cancelScheduled,
 	},
 	{
-		Name: "reschedule", About: "Reschedules scheduled messages", Arguments: "<queue> [<id>] [<due>]", Options: "exchange message-id delay",
+		Name: "reschedule", About: "Reschedules scheduled messages", Arguments: "<queue> [<id>] [<due>]", Options: "vhost exchange message-id delay",
 		Title: verb.Titled("Rescheduling messages"), Run: reschedule,
 	},
 }

@@ -13,7 +13,7 @@ import (
 var moveVerbs = []verb.Row{
 	{
 		Name: "move_messages", About: "Moves messages of a queue back to their origin, to a queue or to an exchange", Arguments: "<queue> <to> [<id> ...]",
-		Options: "rate dry-run", Title: verb.Titled("Moving messages"), Run: moveMessages,
+		Options: "vhost rate dry-run", Title: verb.Titled("Moving messages"), Run: moveMessages,
 	},
 	{
 		Name: "list_moves", About: "Lists running and recent moves of messages", Options: "no-table-headers",

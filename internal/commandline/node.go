@@ -97,12 +97,20 @@ const retryEvery = 100 * time.Millisecond
 
 // awaitStartup asks until there is an answer; a refusal is one, too.
 func awaitStartup(ctx context.Context, broker *client.Client, _ *verb.Call) error {
+	return awaited(ctx, broker, func() error { return nil })
+}
+
+// awaited asks until there is an answer, or ended returns an error.
+func awaited(ctx context.Context, broker *client.Client, ended func() error) error {
 	again := time.NewTicker(retryEvery)
 	defer again.Stop()
 	for {
 		_, err := broker.Get(ctx, "overview")
 		var refused *client.Error
 		if err == nil || errors.As(err, &refused) {
+			return err
+		}
+		if err := ended(); err != nil {
 			return err
 		}
 		select {

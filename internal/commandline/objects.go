@@ -13,11 +13,11 @@ import (
 
 var objectVerbs = []verb.Row{
 	{
-		Name: "delete_queue", About: "Deletes a queue", Arguments: "<queue_name>", Options: "if-empty e if-unused u",
+		Name: "delete_queue", About: "Deletes a queue", Arguments: "<queue_name>", Options: "vhost if-empty e if-unused u",
 		Title: titleOfDeleteQueue, Run: deleteQueue,
 	},
 	{
-		Name: "purge_queue", About: "Purges all ready messages of a queue", Arguments: "<queue>", Title: verb.Text("Purging queue '{queue}' in vhost '{vhost}' ..."),
+		Name: "purge_queue", Options: "vhost", About: "Purges all ready messages of a queue", Arguments: "<queue>", Title: verb.Text("Purging queue '{queue}' in vhost '{vhost}' ..."),
 		Run: verb.Deletes("queues", "{vhost}", "{queue}", "contents").IfMissing(verb.Misuse("Queue not found")),
 	},
 	{
@@ -28,7 +28,7 @@ var objectVerbs = []verb.Row{
 		}).IfMissing(verb.Complaint("no such connection: {connection pid}")),
 	},
 	{
-		Name: "close_all_connections", About: "Closes all connections, of a virtual host or of the broker", Arguments: "<explanation>", Options: "global limit",
+		Name: "close_all_connections", About: "Closes all connections, of a virtual host or of the broker", Arguments: "<explanation>", Options: "vhost global limit",
 		Title: titleOfCloseAll, Run: closeAll,
 	},
 	{
@@ -43,8 +43,8 @@ var objectVerbs = []verb.Row{
 			return closeThose(ctx, broker, c, mine, c.Arguments[1])
 		},
 	},
-	{Name: "trace_on", About: "Starts message tracing: copies published and delivered messages to amq.rabbitmq.trace", Title: verb.Text(`Starting tracing for vhost "{vhost}" ...`), Run: verb.InOrder(traced(true), verb.Says("Trace enabled for vhost {vhost}"))},
-	{Name: "trace_off", About: "Stops message tracing", Title: verb.Text(`Stopping tracing for vhost "{vhost}" ...`), Run: verb.InOrder(traced(false), verb.Says("Trace disabled for vhost {vhost}"))},
+	{Name: "trace_on", Options: "vhost", About: "Starts message tracing: copies published and delivered messages to amq.rabbitmq.trace", Title: verb.Text(`Starting tracing for vhost "{vhost}" ...`), Run: verb.InOrder(traced(true), verb.Says("Trace enabled for vhost {vhost}"))},
+	{Name: "trace_off", Options: "vhost", About: "Stops message tracing", Title: verb.Text(`Stopping tracing for vhost "{vhost}" ...`), Run: verb.InOrder(traced(false), verb.Says("Trace disabled for vhost {vhost}"))},
 }
 
 // traced switches the firehose.

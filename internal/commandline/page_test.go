@@ -49,7 +49,7 @@ func TestPage(t *testing.T) {
 
 func TestCompletion(t *testing.T) {
 	for shell, parts := range map[string][]string{
-		"bash": {"1:*) words='serve ", " list_queues ", "\t*:delete_queue) words='--if-empty --if-unused --formatter", "complete -F _candlemark candlemark"},
+		"bash": {"1:*) words='serve ", " list_queues ", "\t*:delete_queue) words='--vhost --if-empty --if-unused --formatter", "complete -F _candlemark candlemark"},
 		"zsh":  {"bashcompinit\n", "complete -F _candlemark candlemark"},
 		"fish": {"-a list_queues -d 'Lists the queues of a virtual host'\n", "-n '__fish_seen_subcommand_from list_users' -a '--no-table-headers "},
 	} {

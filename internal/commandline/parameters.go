@@ -11,17 +11,17 @@ import (
 
 var parameterVerbs = []verb.Row{
 	{
-		Name: "set_parameter", Arguments: "<component_name> <name> <value>", About: "Sets a parameter of a component",
+		Name: "set_parameter", Options: "vhost", Arguments: "<component_name> <name> <value>", About: "Sets a parameter of a component",
 		Title: verb.Text(`Setting runtime parameter "{name}" for component "{component_name}" to "{value}" in vhost "{vhost}" ...`),
 		Run:   putsValue("parameters", "{component_name}", "{vhost}", "{name}"),
 	},
 	{
-		Name: "clear_parameter", Arguments: "<component_name> <name>", About: "Removes a parameter of a component",
+		Name: "clear_parameter", Options: "vhost", Arguments: "<component_name> <name>", About: "Removes a parameter of a component",
 		Title: verb.Text(`Clearing runtime parameter "{name}" for component "{component_name}" on vhost "{vhost}" ...`),
 		Run:   verb.Deletes("parameters", "{component_name}", "{vhost}", "{name}").IfMissing(verb.Complaint("Parameter does not exist")),
 	},
 	{
-		Name: "list_parameters", About: "Lists the parameters of a virtual host", Options: "no-table-headers",
+		Name: "list_parameters", About: "Lists the parameters of a virtual host", Options: "vhost no-table-headers",
 		Title: verb.Text(`Listing runtime parameters for vhost "{vhost}" ...`),
 		Run:   verb.Rows(parametersListed).With(valueAsText).Table("component", "name", "value"),
 	},
@@ -43,11 +43,11 @@ var parameterVerbs = []verb.Row{
 		Run: verb.Listed("shovels").With(func(o client.Object) { format.Shovel(o) }).Table(format.ShovelColumns...),
 	},
 	{
-		Name: "restart_shovel", Arguments: "<name>", About: "Restarts a shovel", Title: verb.Text("Restarting dynamic Shovel {name} in virtual host {vhost} on node {broker}"),
+		Name: "restart_shovel", Options: "vhost", Arguments: "<name>", About: "Restarts a shovel", Title: verb.Text("Restarting dynamic Shovel {name} in virtual host {vhost} on node {broker}"),
 		Run: verb.Deletes("shovels", "vhost", "{vhost}", "{name}", "restart").IfMissing(verb.Complaint("Shovel with the given name was not found on the target node '{broker}' and / or virtual host '{vhost}'")),
 	},
 	{
-		Name: "delete_shovel", Arguments: "<name>", About: "Removes a shovel", Title: verb.Text("Deleting shovel {name} in vhost {vhost}"),
+		Name: "delete_shovel", Options: "vhost", Arguments: "<name>", About: "Removes a shovel", Title: verb.Text("Deleting shovel {name} in vhost {vhost}"),
 		Run: verb.Deletes("shovels", "vhost", "{vhost}", "{name}").IfMissing(verb.Complaint("Shovel with the given name was not found on the target node '{broker}' and / or virtual host '{vhost}'")),
 	},
 }

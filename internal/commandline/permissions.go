@@ -13,19 +13,19 @@ import (
 
 var permissionVerbs = []verb.Row{
 	{
-		Name: "set_permissions", About: "Sets the permissions of a user in a virtual host: configure, write, read", Arguments: "<username> <conf> <write> <read>",
+		Name: "set_permissions", Options: "vhost", About: "Sets the permissions of a user in a virtual host: configure, write, read", Arguments: "<username> <conf> <write> <read>",
 		Title: verb.Text(`Setting permissions for user "{username}" in vhost "{vhost}" ...`),
 		Run: verb.InOrder(sound("'", 1), holder, verb.Puts(
 			verb.Fields(map[string]string{"configure": "{conf}", "write": "{write}", "read": "{read}"}), "permissions", "{vhost}", "{username}",
 		)),
 	},
 	{
-		Name: "clear_permissions", About: "Removes the permissions of a user in a virtual host", Arguments: "<username>",
+		Name: "clear_permissions", Options: "vhost", About: "Removes the permissions of a user in a virtual host", Arguments: "<username>",
 		Title: verb.Text(`Clearing permissions for user "{username}" in vhost "{vhost}" ...`),
 		Run:   verb.InOrder(holder, verb.Deletes("permissions", "{vhost}", "{username}").IfMissing(nil)),
 	},
 	{
-		Name: "list_permissions", About: "Lists the permissions in a virtual host", Options: "no-table-headers", Title: verb.Text(`Listing permissions for vhost "{vhost}" ...`),
+		Name: "list_permissions", About: "Lists the permissions in a virtual host", Options: "vhost no-table-headers", Title: verb.Text(`Listing permissions for vhost "{vhost}" ...`),
 		Run: verb.Listed("vhosts", "{vhost}", "permissions").Table("user", "configure", "write", "read"),
 	},
 	{
@@ -34,14 +34,14 @@ var permissionVerbs = []verb.Row{
 		Run:   verb.Listed("users", "{username}", "permissions").Table("vhost", "configure", "write", "read").IfMissing(noSuchUser),
 	},
 	{
-		Name: "set_topic_permissions", About: "Sets the topic permissions of a user: routing keys for a topic exchange", Arguments: "<username> <exchange> <write> <read>",
+		Name: "set_topic_permissions", Options: "vhost", About: "Sets the topic permissions of a user: routing keys for a topic exchange", Arguments: "<username> <exchange> <write> <read>",
 		Title: verb.Text(`Setting topic permissions on "{exchange}" for user "{username}" in vhost "{vhost}" ...`),
 		Run: verb.InOrder(sound("\"", 2), holder, verb.Puts(
 			verb.Fields(map[string]string{"exchange": "{exchange}", "write": "{write}", "read": "{read}"}), "topic-permissions", "{vhost}", "{username}",
 		)),
 	},
 	{
-		Name: "clear_topic_permissions", About: "Removes topic permissions of a user in a virtual host", Arguments: "<username> [<exchange>]",
+		Name: "clear_topic_permissions", Options: "vhost", About: "Removes topic permissions of a user in a virtual host", Arguments: "<username> [<exchange>]",
 		Title: verb.OneOrTwo(
 			`Clearing topic permissions for user "{username}" in vhost "{vhost}" ...`,
 			`Clearing topic permissions on "{exchange}" for user "{username}" in vhost "{vhost}" ...`,
@@ -49,7 +49,7 @@ var permissionVerbs = []verb.Row{
 		Run: verb.InOrder(holder, verb.Action(clearTopic).IfMissing(nil)),
 	},
 	{
-		Name: "list_topic_permissions", About: "Lists the topic permissions in a virtual host", Options: "no-table-headers", Title: verb.Text(`Listing topic permissions for vhost "{vhost}" ...`),
+		Name: "list_topic_permissions", About: "Lists the topic permissions in a virtual host", Options: "vhost no-table-headers", Title: verb.Text(`Listing topic permissions for vhost "{vhost}" ...`),
 		Run: verb.Listed("vhosts", "{vhost}", "topic-permissions").Table("user", "exchange", "write", "read"),
 	},
 	{

@@ -26,18 +26,18 @@ func policyVerbsOf(operator bool) []verb.Row {
 	}
 	return []verb.Row{
 		{
-			Name: "set_" + infix + "policy", About: about.set, Arguments: "<name> <pattern> <definition>", Options: "priority apply-to",
+			Name: "set_" + infix + "policy", About: about.set, Arguments: "<name> <pattern> <definition>", Options: "vhost priority apply-to",
 			Title: verb.Text("Setting " + set + ` "{name}" for pattern "{pattern}" to "{definition}" with priority "{priority}" for vhost "{vhost}" ...`),
 			Run:   setPolicy(operator),
 		},
 		{
-			Name: "clear_" + infix + "policy", About: about.clear, Arguments: "<name>", Title: verb.Text("Clearing " + clear + ` "{name}" on vhost "{vhost}" ...`),
+			Name: "clear_" + infix + "policy", Options: "vhost", About: about.clear, Arguments: "<name>", Title: verb.Text("Clearing " + clear + ` "{name}" on vhost "{vhost}" ...`),
 			Run: verb.Action(func(ctx context.Context, broker *client.Client, c *verb.Call) error {
 				return broker.ClearPolicy(ctx, c.VHost, c.Arguments[0], operator)
 			}).IfMissing(verb.Complaint("Parameter does not exist")),
 		},
 		{
-			Name: "list_" + infix + "policies", About: about.list, Options: "no-table-headers", Title: verb.Text("Listing " + list + ` for vhost "{vhost}" ...`),
+			Name: "list_" + infix + "policies", About: about.list, Options: "vhost no-table-headers", Title: verb.Text("Listing " + list + ` for vhost "{vhost}" ...`),
 			Run: policiesListed(operator).Table("vhost", "name", "pattern", "apply-to", "definition", "priority"),
 		},
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"syscall"
 	"time"
 
 	"candlemark/internal/commandline/format"
@@ -30,8 +31,10 @@ const defaultURL = "http://guest:guest@127.0.0.1:15672"
 
 // Program is a command line with the verbs of rabbitmqctl.
 type Program struct {
-	// Own are additional lines of the usage text.
-	Own            string
+	// Own are lines about other commands, which the help begins with: command and meaning.
+	Own [][2]string
+	// Plugins: the program is rabbitmq-plugins, with the commands of that tool only.
+	Plugins        bool
 	Getenv         func(string) string
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
@@ -46,10 +49,13 @@ func (p *Program) Run(args []string) int {
 	if len(rest) > 0 {
 		name, rest = rest[0], rest[1:]
 	}
-	v := verbNamed(name)
+	v := named(p.rows(), name)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		return p.Help(args)
+	case err == nil && name == "":
+		fmt.Fprintf(stderr, "No command is given: %s lists all\n", p.helpCommand())
+		return verb.ExitUsage
 	case err == nil && v == nil:
 		return p.unknown(name)
 	}
@@ -72,7 +78,7 @@ func (p *Program) Run(args []string) int {
 	defer broker.Close()
 	c := verb.NewCall(v, o, broker.Address(), rest)
 	c.In, c.Out = p.Stdin, stdout
-	if bare := v.Bare != nil && v.Bare(c); !bare && !o.Quiet && !o.Silent && !c.JSON {
+	if bare := v.Bare != nil && v.Bare(c); !bare && !o.Quiet && !o.Silent && !c.ForPrograms() {
 		fmt.Fprintln(stdout, v.Title(c))
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(o.Timeout)*time.Second)
@@ -117,24 +123,13 @@ func objection(o *verb.Options, v *verb.Row, arguments []string, err error) stri
 	return v.Objection(arguments)
 }
 
-// Usage writes the lines of usage of everything.
-func (p *Program) Usage(out io.Writer) {
-	fmt.Fprint(out, "Usage\n\n"+p.Own)
-	for i := range verbs {
-		fmt.Fprintln(out, verbs[i].Usage())
+// rows returns the verbs of the program.
+func (p *Program) rows() []verb.Row {
+	if p.Plugins {
+		return pluginVerbs
 	}
-	fmt.Fprint(out, "\n"+everyVerb)
+	return verbs
 }
-
-// everyVerb is the help of the options of all verbs.
-const everyVerb = "Options of all commands for a running broker\n\n" +
-	"--url <url>             the broker's HTTP API; default $CANDLEMARK_HTTP_URL or " + defaultURL + "\n" +
-	"-p, --vhost <vhost>     the virtual host, default /\n" +
-	"--formatter <form>      format of lists: table, pretty_table, csv, json\n" +
-	"-n, --node <node>       fail if the broker has another node name\n" +
-	"-q, --quiet             no title\n" +
-	"-s, --silent            no title and no table header\n" +
-	"-t, --timeout <s>       timeout in seconds, default 60\n"
 
 // report prints why a verb failed and returns the exit code (POL-18).
 func report(stderr io.Writer, c *verb.Call, broker *client.Client, err error) int {
@@ -162,6 +157,8 @@ func report(stderr io.Writer, c *verb.Call, broker *client.Client, err error) in
 	case errors.Is(err, context.DeadlineExceeded):
 		fmt.Fprintf(stderr, "Error: the broker at %s did not answer in time\n", broker.Address())
 		return verb.ExitTempFail
+	case errors.Is(err, syscall.ECONNREFUSED):
+		fmt.Fprintf(stderr, "Error: no broker answers at %s. Is it running? --url names another address\n", broker.Address())
 	default:
 		fmt.Fprintf(stderr, "Error: unable to perform an operation on the broker at %s: %s\n", broker.Address(), err)
 	}

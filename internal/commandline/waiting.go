@@ -12,7 +12,7 @@ import (
 
 var waitingVerbs = []verb.Row{
 	{
-		Name: "list_expiring", About: "Lists queues with expiring messages and how many expire when, by next deadline", Options: "no-table-headers limit",
+		Name: "list_expiring", About: "Lists queues with expiring messages and how many expire when, by next deadline", Options: "vhost no-table-headers limit",
 		Columns:  "name vhost messages_expiring next_expiry within_1s within_1m within_1h within_1d later",
 		Defaults: "name next_expiry messages_expiring within_1s within_1m within_1h within_1d later",
 		Title:    verb.Text("Listing queues with messages that expire for vhost {vhost} ..."),
@@ -23,7 +23,7 @@ var waitingVerbs = []verb.Row{
 		}).Table(),
 	},
 	{
-		Name: "list_leases", About: "Lists queues with a queue TTL, by expiry", Options: "no-table-headers limit",
+		Name: "list_leases", About: "Lists queues with a queue TTL, by expiry", Options: "vhost no-table-headers limit",
 		Columns:  "name vhost expires_after_ms lease_expires_at lease_renewed_at lease_renewed_by consumers messages",
 		Defaults: "name lease_expires_at lease_renewed_by lease_renewed_at",
 		Title:    verb.Text("Listing queues with a lease for vhost {vhost} ..."),

@@ -30,6 +30,8 @@ type Config struct {
 	OpenFirst bool
 	// DefaultQueueType is the default for virtual hosts without their own; empty for classic.
 	DefaultQueueType string
+	// Node is the node's name; FullNode completes it.
+	Node string
 	// ClusterName is set at the start; empty to keep the current name.
 	ClusterName string
 	// ProductName is the product name sent to clients over AMQP; some clients depend on it.
@@ -73,7 +75,7 @@ type Config struct {
 	// DiskFreeLimit is the free disk space below which publishers are blocked.
 	DiskFreeLimit Amount
 	Limits        Limits
-	// LogLevel is trace, debug, info, warn or error.
+	// LogLevel is a name that Level knows.
 	LogLevel string
 	// LogFormat is console or json.
 	LogFormat string
@@ -162,6 +164,9 @@ func (p *problems) between(setting string, value, lower, upper uint) {
 	}
 }
 
+// minWatermark is the smallest memory watermark in bytes; with fewer a share was meant.
+const minWatermark = 1 << 20
+
 func (c Config) problems() (wrong problems) {
 	listens := func(setting string, addresses ...string) {
 		for _, a := range addresses {
@@ -191,6 +196,9 @@ func (c Config) problems() (wrong problems) {
 	if c.DataDir == "" {
 		wrong.add("data-dir", "no folder")
 	}
+	if c.Node != "" && !nodeNames.MatchString(c.Node) {
+		wrong.add("node-name", "%q is not a name of a node, such as rabbit@host", c.Node)
+	}
 	wrong.between("segment-size", c.SegmentSize, minSegment, maxSegment)
 	if n := len(c.ProductName); n == 0 || n > 255 {
 		wrong.add("product-name", "%d bytes are not between 1 and 255", n)
@@ -201,11 +209,16 @@ func (c Config) problems() (wrong problems) {
 	if c.SendTimeout < 0 {
 		wrong.add("send-timeout", "%v is negative", c.SendTimeout)
 	}
+	if m := c.MemoryWatermark; !m.Relative && m.Bytes < minWatermark {
+		wrong.add("memory-high-watermark", "%d bytes are too few: it is a share of the memory from 0 to 1, or a size such as 2GB", m.Bytes)
+	}
 	c.First.check(&wrong)
 	wrong.among("default-queue-type", c.DefaultQueueType, "", "classic", "quorum")
 	c.Limits.check(&wrong)
 	c.checkSamples(&wrong)
-	wrong.among("log-level", strings.ToLower(c.LogLevel), "trace", "debug", "info", "warn", "error", "disabled")
+	if _, err := Level(c.LogLevel); err != nil {
+		wrong.add("log-level", "%v", err)
+	}
 	if c.LogFormat != "console" && c.LogFormat != "json" {
 		wrong.add("log-format", "%q is neither console nor json", c.LogFormat)
 	}

@@ -165,9 +165,8 @@ func password(value, _, _ string) (string, error) {
 	return value, nil
 }
 
-// level reads RabbitMQ's levels of the log.
-var level = choice("debug", "debug", "info", "info", "notice", "info", "warning", "warn", "warn", "warn", "error", "error",
-	"critical", "error", "alert", "error", "emergency", "error", "none", "disabled", "trace", "trace")
+// level reads a level of the log.
+func level(value, _, _ string) (string, error) { return Level(value) }
 
 // verification reads whether certificates of clients are checked, tlsVersion a version of TLS.
 var (

@@ -140,7 +140,7 @@ func TestRefused(t *testing.T) {
 		{"default_pass = 'a' b", ":1: default_pass: a value between single quotes"},
 		{"heartbeat = often", `:1: heartbeat = "often": parse error (heartbeat interval proposed to clients, in seconds; 0 for none)`},
 		{"heartbeat = 65536", ":1: heartbeat: 65536 is not between 0 and 65535"},
-		{"log.console.level = inof", `:1: log.console.level = "inof": "inof" is none of debug`},
+		{"log.console.level = inof", `:1: log.console.level = "inof": "inof" is not a log level: trace`},
 		{"log.console.level = inof", `did you mean "info"?`},
 		{"listeners.tcp.default = here", `:1: listeners.tcp.default = "here": "here" is neither a port nor an address and a port`},
 		{"listeners.tcp.default = 127.0.0.1:99999", "does not end with a port, 0 to 65535"},

@@ -131,6 +131,10 @@ var settings = []setting{
 		keys: []key{{"default_queue_type", queueType}}, help: "default queue type of virtual hosts that do not set one: classic or quorum",
 	},
 	{
+		name: "node-name", also: []string{"RABBITMQ_NODENAME"}, define: text(func(c *Config) *string { return &c.Node }), keys: plain("node_name"),
+		help: "`name` of the node, such as rabbit@host, which tools name it by; without @ the machine's short host name is added; if not set, rabbit@ and that host name",
+	},
+	{
 		name: "cluster-name", noFlag: true, define: text(func(c *Config) *string { return &c.ClusterName }),
 		keys: plain("cluster_name"), help: "cluster name, set at each start; empty to keep the current name",
 	},
@@ -270,7 +274,7 @@ var settings = []setting{
 	},
 	{
 		name: "log-level", reload: true, define: text(func(c *Config) *string { return &c.LogLevel }),
-		keys: []key{{"log.default.level", level}, {"log.level", level}, {"log.console.level", level}}, help: "log level: trace, debug, info, warn or error",
+		keys: []key{{"log.default.level", level}, {"log.level", level}, {"log.console.level", level}}, help: "log level: trace, debug, info, warning, error, critical or none",
 	},
 	{
 		name: "log-format", define: text(func(c *Config) *string { return &c.LogFormat }),

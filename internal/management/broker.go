@@ -77,7 +77,7 @@ type PolicyEffects interface {
 
 // Overview describes the broker as a whole.
 type Overview struct {
-	Node           string // "candlemark@host"
+	Node           string // "rabbit@host"
 	ClusterName    string
 	ProductVersion string // Candlemark's own
 	Listeners      []Listener

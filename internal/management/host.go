@@ -12,7 +12,7 @@ import (
 type Host interface {
 	// Events returns what happens to the objects of the broker.
 	Events() *events.Hub
-	// NodeName is "candlemark@host".
+	// NodeName is "rabbit@host".
 	NodeName() string
 	// Now returns the broker's time in wall ms, which never goes back and goes on while the machine sleeps.
 	Now() int64

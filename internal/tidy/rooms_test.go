@@ -101,6 +101,7 @@ var rooms = map[string][]string{
 	"internal/dialect/management":    {"protocol", "protocol/amqp10", "protocol/amqp10/convert", "internal/topology"},
 	"internal/definitions":           {"protocol", "policies/...", "internal/auth", "internal/parameters", "internal/servicebus/entity", "internal/servicebus/sas", "internal/servicebus/status"},
 	"internal/suggest":               {},
+	"internal/flaghelp":              {},
 	"internal/stream":                {"internal/budget", "internal/clock", "internal/message", "internal/outbox", "internal/socket"},
 	"internal/systemd":               {},
 	"internal/parameters":            {"internal/erlang", "internal/redact", "internal/servicebus/entity"},

@@ -2,7 +2,6 @@ package offline
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"io/fs"
@@ -13,6 +12,7 @@ import (
 	"candlemark/internal/commandline"
 	"candlemark/internal/config"
 	"candlemark/internal/definitions"
+	"candlemark/internal/flaghelp"
 	"candlemark/internal/store"
 	"candlemark/internal/store/segment"
 	"candlemark/internal/store/segment/recovery"
@@ -52,20 +52,13 @@ func (t *Tool) Journal(args []string) int {
 		fmt.Fprintln(stderr, JournalUsage)
 		return commandline.ExitUsage
 	}
-	flags := flag.NewFlagSet("candlemark journal", flag.ContinueOnError)
-	flags.SetOutput(stderr)
-	flags.Usage = func() {
-		fmt.Fprint(stderr, journalHelp)
-		flags.PrintDefaults()
-	}
+	flags := flaghelp.New("candlemark journal")
 	dir := flags.String("data-dir", config.DataDir(t.Getenv), "data `folder` of the broker")
 	a := adoption{founders: t.Founders}
 	a.options(flags)
 	switch err := flags.Parse(args[1:]); {
-	case errors.Is(err, flag.ErrHelp):
-		return 0
 	case err != nil:
-		return commandline.ExitUsage
+		return flaghelp.Exit(err, flags, journalHelp, stdout, stderr)
 	case flags.NArg() > 0 && args[0] != "drop" && args[0] != "adopt", flags.NArg() == 0 && args[0] == "drop",
 		a.as+a.vhost+a.arguments != "" && args[0] != "adopt":
 		fmt.Fprintln(stderr, JournalUsage)

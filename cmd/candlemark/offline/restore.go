@@ -3,7 +3,6 @@ package offline
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"path/filepath"
 
@@ -11,6 +10,7 @@ import (
 	"candlemark/internal/commandline"
 	"candlemark/internal/config"
 	"candlemark/internal/definitions"
+	"candlemark/internal/flaghelp"
 	"candlemark/internal/store/segment"
 	"candlemark/internal/store/segment/recovery"
 	"candlemark/internal/store/vfs"
@@ -25,22 +25,13 @@ const restoreHelp = RestoreUsage + "\n\n" +
 // Restore creates a data folder from a backup, and returns the exit code: 0 if all is well, 1 if something was damaged
 // when the backup was taken.
 func (t *Tool) Restore(ctx context.Context, args []string) int {
-	flags := flag.NewFlagSet("candlemark restore", flag.ContinueOnError)
-	flags.SetOutput(t.Stderr)
-	flags.Usage = func() {
-		fmt.Fprint(t.Stderr, restoreHelp)
-		flags.PrintDefaults()
-	}
+	flags := flaghelp.New("candlemark restore")
 	dir := flags.String("data-dir", config.DataDir(t.Getenv), "data `folder` to restore to")
 	check := flags.Bool("check", false, "only check the backup and list its contents")
 	var folders []string
 	for len(args) > 0 {
-		err := flags.Parse(args)
-		if errors.Is(err, flag.ErrHelp) {
-			return 0
-		}
-		if err != nil {
-			return commandline.ExitUsage
+		if err := flags.Parse(args); err != nil {
+			return flaghelp.Exit(err, flags, restoreHelp, t.Stdout, t.Stderr)
 		}
 		if args = flags.Args(); len(args) > 0 { // options may follow it
 			folders, args = append(folders, args[0]), args[1:]

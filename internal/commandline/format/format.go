@@ -2,7 +2,6 @@ package format
 
 import (
 	"bytes"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"slices"
@@ -46,8 +45,18 @@ func writeTabs(out io.Writer, l List) error {
 	return nil
 }
 
+// writeCSV puts quotation marks around every value, as rabbitmqctl.
 func writeCSV(out io.Writer, l List) error {
-	return csv.NewWriter(out).WriteAll(l.cells())
+	for _, line := range l.cells() {
+		quoted := make([]string, len(line))
+		for i, text := range line {
+			quoted[i] = `"` + strings.ReplaceAll(text, `"`, `""`) + `"`
+		}
+		if _, err := io.WriteString(out, strings.Join(quoted, ",")+"\n"); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // writeBoxes draws lines around everything.

@@ -31,6 +31,8 @@ type Options struct {
 	// Of the check of certificates.
 	Within int
 	Unit   string
+	// Of the wait for a process.
+	PID int
 }
 
 // everywhere are the options of every verb.
@@ -42,7 +44,10 @@ func NewOptions(getenv func(string) string) *Options {
 	o.SetOutput(io.Discard)
 	o.Usage = func() {}
 	for _, name := range []string{"p", "vhost"} {
-		o.StringVar(&o.VHost, name, "/", "")
+		o.StringVar(&o.VHost, name, "/", "`name` of the virtual host, default /")
+	}
+	for _, name := range []string{"P", "pid"} {
+		o.IntVar(&o.PID, name, 0, "`number` of the broker's process")
 	}
 	for _, name := range []string{"q", "quiet"} {
 		o.BoolVar(&o.Quiet, name, false, "")
@@ -83,14 +88,32 @@ func NewOptions(getenv func(string) string) *Options {
 	o.IntVar(&o.Within, "within", 4, "`number` of units")
 	o.StringVar(&o.Unit, "unit", "weeks", "the `unit` of --within: days, weeks, months, years")
 	o.Bool("only-down", false, "only links that are down")
-	// Of a cluster, which this is not.
-	for _, name := range []string{"online", "offline", "local", "l", "longnames"} {
-		o.Bool(name, false, "no effect on a single node")
-	}
+	o.tools()
 	for _, name := range []string{"n", "node"} {
 		o.StringVar(&o.Node, name, "", "")
 	}
 	return o
+}
+
+// tools defines options of RabbitMQ's tools for plugins and clusters, most of which have no effect here.
+func (o *Options) tools() {
+	for _, name := range []string{"v", "verbose"} {
+		o.Bool(name, false, "no effect")
+	}
+	for _, name := range []string{"m", "minimal"} {
+		o.Bool(name, false, "only names")
+	}
+	for _, name := range []string{"E", "enabled"} {
+		o.Bool(name, false, "only explicitly enabled ones")
+	}
+	o.Bool("implicitly-enabled", false, "only enabled ones, which are all")
+	// Of a cluster, which this is not, and of features that have no equivalent.
+	for _, name := range []string{"online", "offline", "local", "all", "l", "longnames", "opt-in", "used"} {
+		o.Bool(name, false, "no effect on a single node")
+	}
+	for _, name := range []string{"vhost-pattern", "queue-pattern", "queue-timeout"} {
+		o.String(name, "", "no effect on a single node")
+	}
 }
 
 // Take parses options from any position and returns the rest. Words after -- are not options.

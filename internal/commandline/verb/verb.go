@@ -1,6 +1,7 @@
 package verb
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"regexp"
@@ -12,6 +13,8 @@ import (
 // Row is a row of the table of verbs of package commandline.
 type Row struct {
 	Name string
+	// Tool is the program with the verb, candlemark if empty.
+	Tool string
 	// About says in a line what the verb does, in the third person and without a period.
 	About string
 	// Arguments as usage shows them: those in brackets may be left out, of the last before [...] there may be any number.
@@ -41,7 +44,11 @@ func (v *Row) Parameters() (names []string, least int, more bool) {
 			least++
 		}
 	}
-	if more = strings.HasSuffix(v.Arguments, "[...]"); more {
+	switch {
+	case strings.HasSuffix(v.Arguments, " ...]"): // the last one may be left out or repeated
+		more = true
+	case strings.HasSuffix(v.Arguments, "[...]"):
+		more = true
 		least--
 	}
 	return names, least, more
@@ -49,16 +56,22 @@ func (v *Row) Parameters() (names []string, least int, more bool) {
 
 // Usage returns the command line of a verb.
 func (v *Row) Usage() string {
-	text := "candlemark " + v.Name + " [-p <vhost>]"
+	text := cmp.Or(v.Tool, "candlemark") + " " + v.Name
 	known := NewOptions(func(string) string { return "" })
 	for _, option := range strings.Fields(v.Options) {
+		if option == "vhost" {
+			text += " [-p <vhost>]"
+			continue
+		}
 		if f, ok := known.Lookup(option).Value.(interface{ IsBoolFlag() bool }); ok && f.IsBoolFlag() {
 			if len(option) > 1 {
 				text += " [--" + option + "]"
 			}
 			continue
 		}
-		text += " [--" + option + " <" + option + ">]"
+		if len(option) > 1 {
+			text += " [--" + option + " <" + option + ">]"
+		}
 	}
 	if v.Arguments != "" {
 		text += " " + v.Arguments
@@ -112,7 +125,7 @@ type Call struct {
 
 // NewCall returns the call of a verb, without its input and output.
 func NewCall(v *Row, o *Options, broker string, arguments []string) *Call {
-	c := &Call{Options: o, Broker: broker, Arguments: arguments, JSON: o.Formatter == "json", Headers: !o.noHeaders && !o.Silent}
+	c := &Call{Options: o, Broker: broker, Arguments: arguments, JSON: o.Formatter == "json", Headers: !o.noHeaders && (!o.Silent || o.Formatter == "csv")}
 	names, _, more := v.Parameters()
 	if v.Columns != "" {
 		c.Arguments, c.chosen = arguments[:len(names)], arguments[len(names):]
@@ -139,6 +152,9 @@ func NewCall(v *Row, o *Options, broker string, arguments []string) *Call {
 	c.values = strings.NewReplacer(pairs...)
 	return c
 }
+
+// ForPrograms reports whether the output has a form for programs, so that nothing but the list belongs to it.
+func (c *Call) ForPrograms() bool { return c.JSON || c.Formatter == "csv" }
 
 // Expand puts what was given in place of {names}: of arguments and of vhost, broker, user, timeout, priority.
 func (c *Call) Expand(text string) string { return c.values.Replace(text) }
@@ -194,7 +210,7 @@ func Titled(what string) func(*Call) string {
 
 // Words returns the options and columns that may follow a verb.
 func (v *Row) Words() (words []string) {
-	for _, option := range append(strings.Fields(v.Options), "formatter", "help", "quiet", "silent", "timeout", "url", "vhost") {
+	for _, option := range append(strings.Fields(v.Options), "formatter", "help", "quiet", "silent", "timeout", "url") {
 		if len(option) > 1 {
 			words = append(words, "--"+option)
 		}

@@ -82,7 +82,7 @@ func nodeForm(r *rest.Request, m *management.Machine, o *management.Overview) no
 	item := nodeItem{
 		Applications: []struct{}{}, Mechanisms: []mechanism{}, ClusterLinks: []struct{}{}, ConfigFiles: []string{},
 		Contexts: contexts(o), Directory: m.DataDirectory, DiskFree: m.DiskFree, DiskFreeRate: f[0], DiskLimit: m.DiskLimit, DiskAlarm: m.DiskAlarm,
-		Plugins: []string{"rabbitmq_management"}, ExchangeTypes: exchangeTypes(), FilesMax: m.FilesMax, FilesUsed: m.FilesUsed, FilesRate: f[1],
+		Plugins: plugins, ExchangeTypes: exchangeTypes(), FilesMax: m.FilesMax, FilesUsed: m.FilesUsed, FilesRate: f[1],
 		Freed: m.Freed, FreedRate: f[2], Collections: m.Collections, CollectionsRate: f[3], LogFiles: []string{"<stdout>"},
 		MemoryStrategy: "rss", MemoryLimit: m.MemoryLimit, MemoryAlarm: m.MemoryAlarm, MemoryUsed: m.MemoryUsed, MemoryRate: f[4], Name: o.Node, TickTime: 60,
 		PID: strconv.Itoa(os.Getpid()), Partitions: []struct{}{}, TasksMax: tasksMax, Tasks: m.Tasks, TasksRate: f[5],
