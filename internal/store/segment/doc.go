@@ -45,10 +45,13 @@
 //  8. After a crash the last segment is synced, so that the replayed records stay, and the log continues in a new
 //     segment: torn bytes are never overwritten. After a clean Close it continues where it ended.
 //  9. After an error of write or sync the state of the page cache is unknown: nothing is retried, and every unfinished
-//     Append fails (fail-stop).
+//     Append fails (fail-stop). Lack of room is the exception (DUR-4, ADR 101): the whole batch is written again from
+//     memory, and its sync covers all of it; batches before it are durable, and none is written after it until then. If
+//     the journal is closed before there is room, the index has records that the log does not have, so the last
+//     checkpoint is not written.
 //
-// States: open, full, failed, closed. Full means no room for another segment, on the disk or within the length limit:
-// appends wait, nothing fails.
+// States: open, full, failed, closed. Full means no room for another segment, on the disk or within the length limit, or
+// for a batch in reserved room: appends wait, nothing fails.
 //
 // Deadlines: records without done are written within Options.Lag (50 ms); a full disk is tried again every 200 ms;
 // Close waits for neither pauses nor room.

@@ -95,6 +95,7 @@ type Journal struct {
 	help     chan struct{} // wakes the helper, capacity 1
 
 	log      log
+	commits  commits
 	table    *table
 	stock    *spare.Stock
 	progress *progress.File

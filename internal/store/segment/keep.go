@@ -203,7 +203,10 @@ func (j *Journal) install(s snapshot) error {
 	if len(k.numbers) > 0 {
 		number = k.numbers[0] + 1
 	}
-	if err := errors.Join(k.takeOld(j.dir), k.spare.Write(number, s.bytes)); err != nil {
+	if err := k.takeOld(j.dir); err != nil {
+		return err
+	}
+	if err := k.spare.Write(number, s.bytes); err != nil {
 		return err
 	}
 	j.counters.checkpoints.Add(1)
@@ -227,13 +230,14 @@ func (j *Journal) install(s snapshot) error {
 }
 
 // takeOld turns all but the two newest checkpoints into the spare file. A crash can leave one too many.
-func (k *keeper) takeOld(dir string) (err error) {
-	for len(k.numbers) > 2 && err == nil {
-		last := len(k.numbers) - 1
-		err = k.spare.Take(filepath.Join(dir, index.CheckpointName(k.numbers[last])))
+func (k *keeper) takeOld(dir string) error {
+	for last := len(k.numbers) - 1; last > 1; last-- {
+		if err := k.spare.Take(filepath.Join(dir, index.CheckpointName(k.numbers[last]))); err != nil {
+			return err
+		}
 		k.numbers = k.numbers[:last]
 	}
-	return err
+	return nil
 }
 
 // maxSpares is the number of spare files kept for a log that grows fast.

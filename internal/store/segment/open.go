@@ -79,6 +79,7 @@ func newJournal(fs vfs.FS, dir string, o Options, r *recovery.Recovery) *Journal
 		j.table.add(s)
 	}
 	j.log.batch = &batch{}
+	j.commits = commits{Journal: j, opened: r.Fresh - 1}
 	return j
 }
 

@@ -2,13 +2,8 @@ package segment
 
 import (
 	"errors"
-	"fmt"
 	"sync"
 	"time"
-
-	"candlemark/internal/store/segment/format"
-	"candlemark/internal/store/segment/index"
-	"candlemark/internal/store/segment/progress"
 )
 
 // errFull is the error of Appends that waited for room when the journal was closed.
@@ -24,7 +19,7 @@ func (j *Journal) run() {
 			j.complete()
 			return
 		}
-		j.commit(b)
+		j.commits.commit(b)
 		j.completions.push(b)
 		if j.more() {
 			wake(j.help)
@@ -108,60 +103,6 @@ func (j *Journal) more() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return len(j.pending) > 0
-}
-
-// commit makes a batch durable, or fails the journal.
-func (j *Journal) commit(b *batch) {
-	if b.err = j.failure(); b.err != nil || b.records == 0 {
-		return // an empty one fails too: a checkpoint that waits for it contains records that failed before
-	}
-	began := time.Now()
-	if b.seg.Spare != "" {
-		b.err = j.open(b.seg)
-	}
-	if b.err == nil {
-		b.err = b.write()
-	}
-	if b.err != nil {
-		b.err = fmt.Errorf("journal: %w", b.err)
-		j.fail(b.err)
-		return
-	}
-	j.counters.took.Observe(time.Since(began))
-	j.counters.batches.Add(1)
-	j.counters.records.Add(uint64(b.records))
-	j.counters.bytes.Add(uint64(format.RoundUp(b.end()) - b.start))
-	j.counters.moved.Add(uint64(len(b.moved)))
-	j.progress.Change(b.reached)
-}
-
-// reached changes a mark: the batch is durable.
-func (b *batch) reached(m *progress.Mark) {
-	if m.Segment != b.seg.Seq {
-		m.Segment, m.First, m.Records = b.seg.Seq, b.number, 0
-	}
-	m.Batch, m.End = b.number, b.end()
-	m.Records += uint64(b.records)
-}
-
-// open gives a spare file the header and the name of its segment. The header is synced first, so that a torn header
-// means damage.
-func (j *Journal) open(s *index.Segment) error {
-	if _, err := s.File.WriteAt(format.EncodeHeader(s.Seq, j.salt, s.Size), 0); err != nil {
-		return err
-	}
-	if err := s.File.Sync(); err != nil {
-		return err
-	}
-	if err := j.fs.Rename(s.Spare, j.table.path(s.Seq)); err != nil {
-		return err
-	}
-	s.Spare = ""
-	if err := j.fs.SyncDir(j.dir); err != nil {
-		return err
-	}
-	j.progress.Change(func(m *progress.Mark) { m.Newest = s.Seq })
-	return j.progress.Sync()
 }
 
 // fail stops a journal whose disk can no longer be trusted. The operator is informed first.

@@ -30,12 +30,16 @@ const (
 	ShortWrite           // one write is incomplete
 	FailedName           // a Create, Rename, Remove or SyncDir fails
 	FailedRead           // some reads fail
+	NoRoom               // for a while, some writes and syncs fail for lack of room, although it was reserved
 )
+
+// full reports whether Appends may wait for room, and fail if the journal is closed meanwhile.
+func (f DiskFault) full() bool { return f == FullDisk || f == NoRoom }
 
 // DiskFaults are all kinds, by name.
 var DiskFaults = map[string]DiskFault{
 	"crashes": NoFault, "full disk": FullDisk, "failed sync": FailedSync, "short write": ShortWrite,
-	"failed name": FailedName, "failed read": FailedRead,
+	"failed name": FailedName, "failed read": FailedRead, "no room": NoRoom,
 }
 
 // Run starts a journal several times, each time with random work and a crash at the end, all decided by the seed, and
@@ -44,7 +48,8 @@ func (c Crashing) Run(t *testing.T, seed uint64, fault DiskFault) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &life{
 			T: t, c: c, fault: fault, fs: vfs.NewMemory(seed), random: rand.New(rand.NewPCG(seed, 1)),
-			last: map[store.QueueID]uint64{},
+			chance: rand.New(rand.NewPCG(seed, 2)),
+			last:   map[store.QueueID]uint64{},
 		}
 		t.Cleanup(func() { // nothing of a failed run may stay in the bubble
 			if l.j != nil {
@@ -74,6 +79,7 @@ type life struct {
 	fault  DiskFault
 	fs     *vfs.Memory
 	random *rand.Rand
+	chance *rand.Rand // of the disk, whose operations are in no fixed order
 	j      store.Journal
 	book   book
 	last   map[store.QueueID]uint64 // last numbers given out
@@ -185,7 +191,7 @@ func (l *life) close() {
 	if l.book.complaint != "" {
 		l.Fatalf("life %d: %s", l.lives, l.book.complaint)
 	}
-	if l.book.wrong != nil && !l.book.failed && !l.fs.Crashed() && (err == nil || l.fault != FullDisk) {
+	if l.book.wrong != nil && !l.book.failed && !l.fs.Crashed() && (err == nil || !l.fault.full()) {
 		l.Fatalf("life %d: append: %v", l.lives, l.book.wrong)
 	}
 	if err == nil && !l.fs.Crashed() && !l.book.failed {

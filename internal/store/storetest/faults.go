@@ -44,6 +44,15 @@ func (l *life) planFaults() {
 		l.fs.Fail(once(vfs.Fault{Err: errDisk, Written: written}, vfs.Write))
 	case FailedName:
 		l.fs.Fail(once(vfs.Fault{Err: errDisk}, vfs.Create, vfs.Rename, vfs.Remove, vfs.SyncDir))
+	case NoRoom:
+		left := 1 + l.random.IntN(1<<l.random.IntN(6))
+		l.fs.Fail(func(o vfs.Operation) *vfs.Fault {
+			if o.Number <= at || left == 0 || !slices.Contains([]vfs.Kind{vfs.Write, vfs.Sync, vfs.Rename, vfs.SyncDir, vfs.Remove}, o.Kind) || l.chance.IntN(4) == 0 {
+				return nil
+			}
+			left--
+			return &vfs.Fault{Err: vfs.ErrFull, Written: l.chance.IntN(3000)}
+		})
 	case FailedRead:
 		n := 0
 		l.fs.Fail(func(o vfs.Operation) *vfs.Fault {

@@ -23,7 +23,7 @@ func (l *life) work() {
 			l.fanOut()
 		case n < 86:
 			l.read()
-		case n < 88 && l.fault != FullDisk: // it would wait behind records that wait for room
+		case n < 88 && !l.fault.full(): // it would wait behind records that wait for room
 			l.recall()
 		case n < 94:
 			time.Sleep(time.Duration(l.random.IntN(5)) * time.Millisecond)
@@ -93,11 +93,14 @@ func (l *life) recall() {
 // settle lets the clock pass the lag: everything is durable then.
 func (l *life) settle() {
 	time.Sleep(l.c.Lag + time.Millisecond)
+	if l.fault == NoRoom && !l.book.isFull() {
+		time.Sleep(time.Second) // the alarm may be on its way
+	}
 	if l.book.isFull() {
 		if l.random.IntN(2) == 0 {
 			return
 		}
-		l.fs.SetCapacity(1 << 40)
+		l.endFaults()
 		time.Sleep(time.Second)
 	}
 	l.book.mu.Lock()

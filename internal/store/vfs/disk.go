@@ -46,7 +46,7 @@ func (disk) Rename(from, to string) error {
 	return full(os.Rename(from, to))
 }
 
-func (disk) Remove(name string) error { return os.Remove(name) }
+func (disk) Remove(name string) error { return full(os.Remove(name)) }
 
 func (disk) List(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
@@ -84,7 +84,7 @@ func (disk) SyncDir(dir string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(d.Sync(), d.Close())
+	return full(errors.Join(d.Sync(), d.Close()))
 }
 
 func (disk) Stat(name string) (int64, error) {

@@ -19,6 +19,8 @@ type CheckpointFile struct {
 	fs   vfs.FS
 	dir  string
 	size int64 // of the file, 0 if it does not exist
+	// renamed: its name may not be durable yet.
+	renamed bool
 }
 
 // NewCheckpointFile returns the file, which has size bytes, 0 if it does not exist.
@@ -45,6 +47,9 @@ func (c *CheckpointFile) Write(number uint64, b []byte) error {
 	if c.size < need {
 		return fmt.Errorf("%w: for a checkpoint of %d bytes", vfs.ErrFull, len(b))
 	}
+	if err := c.settle(); err != nil {
+		return err
+	}
 	f, err := c.fs.Open(c.path())
 	if err != nil {
 		return err
@@ -53,8 +58,22 @@ func (c *CheckpointFile) Write(number uint64, b []byte) error {
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
+	if err := c.fs.Rename(c.path(), filepath.Join(c.dir, CheckpointName(number))); err != nil {
+		return err
+	}
 	c.size = 0
-	return errors.Join(c.fs.Rename(c.path(), filepath.Join(c.dir, CheckpointName(number))), c.fs.SyncDir(c.dir))
+	return c.fs.SyncDir(c.dir)
+}
+
+// settle makes the name of the file durable. Before, nothing may be written into it: after a crash it could be taken for
+// a damaged checkpoint.
+func (c *CheckpointFile) settle() error {
+	if !c.renamed {
+		return nil
+	}
+	err := c.fs.SyncDir(c.dir)
+	c.renamed = err != nil
+	return err
 }
 
 // Take makes the file of a checkpoint that is no longer needed the spare file.
@@ -66,11 +85,14 @@ func (c *CheckpointFile) Take(path string) error {
 	if err == nil && size <= c.size {
 		return c.fs.Remove(path)
 	}
-	// The name must be durable before anything is written, or the file could be taken for a damaged checkpoint.
-	if err = errors.Join(err, c.fs.Rename(path, c.path()), c.fs.SyncDir(c.dir)); err == nil {
-		c.size = size
+	if err == nil {
+		err = c.fs.Rename(path, c.path())
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	c.size, c.renamed = size, true
+	return c.settle()
 }
 
 // Prepare reserves room for the checkpoint after one of n bytes.

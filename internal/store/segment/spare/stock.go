@@ -40,9 +40,9 @@ type Stock struct {
 	stop chan struct{}
 	wake chan struct{} // capacity 1
 
-	// short: there was no room for the last file. closing: the journal is being closed, so Run tries once more. failed:
-	// that try failed.
-	short, closing, failed atomic.Bool
+	// short: there is no room for a file, or in one (lacking). closing: the journal is being closed, so Run tries once
+	// more. failed: that try failed.
+	short, lacking, closing, failed atomic.Bool
 
 	mu     sync.Mutex
 	files  []File
@@ -57,8 +57,16 @@ func New(cfg Config) *Stock {
 	return &Stock{cfg: cfg, stop: make(chan struct{}), wake: make(chan struct{}, 1), number: cfg.Number}
 }
 
-// Short reports whether there was no room for the last file.
+// Short reports whether there was no room for the last file, or in a file.
 func (s *Stock) Short() bool { return s.short.Load() }
+
+// Lacks sets whether the disk has no room for what is written into a file, although the room was reserved: file systems
+// that copy on write may do that (DUR-4). The disk counts as full meanwhile.
+func (s *Stock) Lacks(room bool) {
+	if s.lacking.Swap(room) != room {
+		s.look()
+	}
+}
 
 // Small returns the size of the file kept for moves, bytes.
 func (s *Stock) Small() int64 { return s.cfg.Small }
@@ -88,8 +96,8 @@ func (s *Stock) Run(retry time.Duration) {
 	for {
 		size := s.missing()
 		if size == 0 {
-			if s.short.CompareAndSwap(true, false) {
-				s.cfg.Full(false)
+			if lacking := s.lacking.Load(); s.short.CompareAndSwap(!lacking, lacking) {
+				s.cfg.Full(lacking)
 			}
 			select {
 			case <-s.wake:
@@ -229,11 +237,20 @@ func (s *Stock) Put(from string, size int64, file vfs.File) error {
 		}
 		return s.cfg.FS.Remove(from)
 	}
-	if err := errors.Join(s.cfg.FS.Rename(from, name), s.cfg.FS.SyncDir(s.cfg.Dir)); err != nil {
+	err := s.cfg.FS.Rename(from, name)
+	if err == nil {
+		from, err = name, s.cfg.FS.SyncDir(s.cfg.Dir)
+	}
+	if errors.Is(err, vfs.ErrFull) { // it must not be used before its name is durable
+		if file != nil {
+			_ = file.Close()
+		}
+		return s.cfg.FS.Remove(from)
+	}
+	if err != nil {
 		return err
 	}
 	if file == nil {
-		var err error
 		if file, err = s.cfg.FS.Open(name); err != nil {
 			return err
 		}
