@@ -17,6 +17,9 @@ func (n *Node) PutVHost(ctx context.Context, v auth.VHost) (created bool, err er
 		return false, err
 	}
 	defer n.unlockVHosts()
+	if err := n.counted.checkVHost(n.cfg.Users, v.Name); err != nil {
+		return false, err
+	}
 	if created, err = users.PutVHost(v); err != nil {
 		return false, err
 	}

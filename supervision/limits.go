@@ -1,6 +1,9 @@
 package supervision
 
 import (
+	"fmt"
+	"sync/atomic"
+
 	"candlemark/internal/auth"
 )
 
@@ -13,15 +16,37 @@ type Limits struct {
 	Frame       uint32 // bytes, 4096 or more; 131072
 	Heartbeat   uint16 // s; 60
 	NoHeartbeat bool
+	// NodeChannels are the channels and sessions of all connections, Consumers those of a channel; 0 for no limit.
+	NodeChannels, Consumers int
+	Sessions                uint16 // of an AMQP 1.0 connection; 64
+	Links                   uint32 // of a session; 256
+	// VHosts, Queues and Exchanges are those of the whole broker; 0 for no limit.
+	VHosts, Queues, Exchanges int
+	// Parameters are the maximum numbers of parameters by component, in all virtual hosts; "policy" and
+	// "operator_policy" are those of policies.
+	Parameters map[string]int
+}
+
+// counted are the limits of the broker's definitions that can change while it runs; 0 for no limit.
+type counted struct{ vhosts, queues, exchanges atomic.Int64 }
+
+// SetLimits changes the limits of open connections and channels, of virtual hosts, queues and exchanges. Objects above
+// them stay. Other limits are ignored.
+func (n *Node) SetLimits(l Limits) {
+	n.quota.SetNode(orAny(l.Connections), orAny(l.NodeChannels))
+	n.counted.set(l)
+}
+
+func (c *counted) set(l Limits) {
+	c.vhosts.Store(int64(l.VHosts))
+	c.queues.Store(int64(l.Queues))
+	c.exchanges.Store(int64(l.Exchanges))
 }
 
 // quota returns a quota with the limits of node, virtual hosts and users.
 func (l Limits) quota(users *auth.Users) *auth.Quota {
-	return auth.NewQuota(users, orAny(l.Connections))
+	return auth.NewQuota(users, orAny(l.Connections), orAny(l.NodeChannels))
 }
-
-// SetConnectionMax changes Limits.Connections. Open connections stay.
-func (n *Node) SetConnectionMax(limit int) { n.quota.SetConnections(orAny(limit)) }
 
 // orAny converts a limit, of which 0 means none, to a limit for a quota.
 func orAny(limit int) int {
@@ -35,4 +60,37 @@ func orAny(limit int) int {
 func (n *Node) maxQueues(vhost string) (limit int64, limited bool) {
 	v, _ := n.cfg.Users.VHost(vhost)
 	return v.Limits.Of(auth.MaxQueues)
+}
+
+// allQueues returns the limit of the queues of all virtual hosts, and whether it is reached.
+func (c *counted) allQueues(n *Node) (limit int64, reached bool) {
+	if limit = c.queues.Load(); limit == 0 {
+		return 0, false
+	}
+	count := 0
+	for _, v := range n.vhosts.List("") {
+		count += v.Directory().QueueCount()
+	}
+	return limit, int64(count) >= limit
+}
+
+// allExchanges does the same as allQueues for exchanges, including predefined ones.
+func (c *counted) allExchanges(n *Node) (limit int64, reached bool) {
+	if limit = c.exchanges.Load(); limit == 0 {
+		return 0, false
+	}
+	count := 0
+	for _, v := range n.vhosts.List("") {
+		count += v.Directory().ExchangeCount()
+	}
+	return limit, int64(count) >= limit
+}
+
+// checkVHost refuses a new virtual host beyond the limit, in RabbitMQ's words.
+func (c *counted) checkVHost(users *auth.Users, name string) error {
+	limit := c.vhosts.Load()
+	if _, known := users.VHost(name); known || limit == 0 || int64(len(users.VHosts())) < limit {
+		return nil
+	}
+	return auth.TooManyVHosts(fmt.Sprintf("cannot create vhost '%s': vhost limit of %d is reached", name, limit))
 }

@@ -92,6 +92,7 @@ type Node struct {
 
 	cfg          Config
 	quota        *auth.Quota
+	counted      counted
 	sockets      *resources.Sockets
 	monitor      *resources.Monitor
 	started      clock.Instant
@@ -159,6 +160,7 @@ func Start(cfg Config) (*Node, error) {
 		return nil, err
 	}
 	n.quota = cfg.Limits.quota(cfg.Users)
+	n.counted.set(cfg.Limits)
 	n.events = newHub(n)
 	cfg.Users.PublishTo(n.events)
 	n.strategy = &strategy{log: cfg.Log, failures: n.Failures, crashed: n.crashed}

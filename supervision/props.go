@@ -34,7 +34,7 @@ import (
 func (n *Node) registryProps() *actor.Props {
 	return n.props(func(func() []any) actor.Actor {
 		return policy.New(policy.Config{
-			Meta: n.cfg.Meta, Stored: n.recovery.policies, History: n.recovery.history, Now: n.wallTime, Log: n.cfg.Log, Events: n.events,
+			Limits: n.cfg.Limits.Parameters, Meta: n.cfg.Meta, Stored: n.recovery.policies, History: n.recovery.history, Now: n.wallTime, Log: n.cfg.Log, Events: n.events,
 		})
 	})
 }
@@ -82,6 +82,8 @@ func (n *Node) vhostProps(v *topology.VHost) *actor.Props {
 			VHost: v, Registry: n.registry, Close: close, Log: log, Events: n.events, Further: eventExchanges(n, v.Name),
 			SystemExchanges: systemExchanges,
 			MaxQueues:       func() (int64, bool) { return n.maxQueues(v.Name) },
+			AllQueues:       func() (int64, bool) { return n.counted.allQueues(n) },
+			AllExchanges:    func() (int64, bool) { return n.counted.allExchanges(n) },
 			Incarnation:     func() uint64 { return n.incarnations.Add(1) },
 			Meta:            n.cfg.Meta, Stored: n.takeStored(v.Name), Messages: n.messages, Retire: n.retire,
 			NewDown: func() *actor.Props {
@@ -139,7 +141,7 @@ func (n *Node) connectionProps(conn net.Conn) *actor.Props {
 func connectionSettings(n *Node, conn net.Conn) lifecycle.Settings {
 	return lifecycle.Settings{
 		Conn: conn, Authenticator: n.cfg.Authenticator, Permissions: n.cfg.Permissions, Quota: n.quota, VHost: n.VHost, Carry: n.dispatcher.Carry,
-		Clock: n.clock, Log: n.cfg.Log, Events: n.events, ProductVersion: n.cfg.ProductVersion, HandshakeTimeout: n.cfg.Handshake, SendTimeout: n.cfg.SendTimeout,
+		Clock: n.clock, Log: n.cfg.Log, Events: n.events, Node: n.cfg.Name, ProductVersion: n.cfg.ProductVersion, HandshakeTimeout: n.cfg.Handshake, SendTimeout: n.cfg.SendTimeout,
 		FrameMax: n.cfg.Limits.Frame, InFlightLimit: n.monitor.InFlight(), Valve: n.monitor.Valve(), Intake: n.monitor.Intake(), Unread: n.monitor.Unread(),
 	}
 }
@@ -148,7 +150,7 @@ func connectionSettings(n *Node, conn net.Conn) lifecycle.Settings {
 // the socket.
 func connection10Props(n *Node, conn net.Conn, read []byte) *actor.Props {
 	cfg := connection10.Config{
-		Settings: connectionSettings(n, conn), Read: read, NewSession: func(s connection10.SessionSpec) *actor.Props { return sessionProps(n, s) }, Container: n.clusterName(), Node: n.cfg.Name, SessionMax: n.cfg.Limits.Channels, Statuses: n.Shovels.Statuses(), Silence: n.cfg.Limits.Heartbeat, NoSilence: n.cfg.Limits.NoHeartbeat,
+		Settings: connectionSettings(n, conn), Read: read, NewSession: func(s connection10.SessionSpec) *actor.Props { return sessionProps(n, s) }, Container: n.clusterName(), SessionMax: n.cfg.Limits.Sessions, EntitySessionMax: n.cfg.Limits.Channels, LinkMax: n.cfg.Limits.Links, Statuses: n.Shovels.Statuses(), Silence: n.cfg.Limits.Heartbeat, NoSilence: n.cfg.Limits.NoHeartbeat,
 	}
 	return n.props(func(func() []any) actor.Actor { return connection10.New(cfg) })
 }
@@ -182,9 +184,9 @@ func (n *Node) channelProps(s connection.ChannelSpec) *actor.Props {
 	}
 	return n.props(func(close func() []any) actor.Actor {
 		return channel.New(channel.Config{
-			ID: s.ID, Connection: s.Connection, ConnectionName: s.Name, Node: n.cfg.Name, Outbox: s.Outbox, Gate: s.Gate, Arrivals: s.Arrivals, Copies: n.monitor.Copies(), Unread: s.Unread, Replies: s.Replies, FrameMax: s.FrameMax,
+			ID: s.ID, Connection: s.Connection, ConnectionName: s.Name, Node: n.cfg.Name, Outbox: s.Outbox, Gate: s.Gate, Arrivals: s.Arrivals, Copies: n.monitor.Copies(), Unread: s.Unread, Replies: s.Replies, Consumers: s.Consumers, FrameMax: s.FrameMax,
 			VHost: s.VHost, User: s.User, ClientProduct: s.ClientProduct, CancelNotify: s.Capabilities.ConsumerCancelNotify,
-			By: s.By, Events: n.events, Permissions: s.Permissions, MaxMessage: n.cfg.MaxMessage, Clock: n.clock,
+			By: s.By, Events: n.events, Permissions: s.Permissions, MaxMessage: n.cfg.MaxMessage, MaxConsumers: n.cfg.Limits.Consumers, Clock: n.clock,
 			Log:  s.Log.With().Uint16("channel", s.ID).Logger(),
 			Post: n.asker.Post, Ended: n.ChannelEnded, Close: close,
 		})

@@ -71,7 +71,7 @@ func (n *Node) load() error {
 		return fmt.Errorf("definitions: %w", err)
 	}
 	n.Shovels = shovels.New(shovels.Config{
-		Parameters: definitions.NewParameters(m, d.Parameters), VHost: func(name string) bool { _, is := n.cfg.Users.VHost(name); return is },
+		Parameters: definitions.NewParameters(m, d.Parameters, n.cfg.Limits.Parameters), VHost: func(name string) bool { _, is := n.cfg.Users.VHost(name); return is },
 		Lock: n.lockVHosts, Unlock: n.unlockVHosts, End: func(who mail.Address) { n.system.Root.Stop(actorlib.PID(who)) },
 		Spawn: func(ctx context.Context, cfg shovel.Config) (mail.Address, error) {
 			return spawn(ctx, n, KindShovel, func() actor.Actor { return shovel.New(cfg) })

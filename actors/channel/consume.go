@@ -27,6 +27,16 @@ func (s *state) consume(m *protocol.BasicConsume) error {
 	if _, used := s.consumers[tag]; used || name != topology.ReplyName && s.replies.Is(tag) {
 		return protocol.ConnectionErrorf(protocol.NotAllowed, "attempt to reuse consumer tag '%s'", tag)
 	}
+	n := len(s.consumers)
+	if s.replies.Name() != "" {
+		n++
+	}
+	if s.cfg.MaxConsumers > 0 && n >= s.cfg.MaxConsumers {
+		return protocol.ConnectionErrorf(protocol.NotAllowed, "reached maximum (%d) of consumers per channel", s.cfg.MaxConsumers)
+	}
+	if all := s.cfg.Consumers; all != nil && all.Load() >= MaxOfConnection {
+		return protocol.ChannelErrorf(protocol.PreconditionFailed, "the channels of a connection can have %d consumers together", MaxOfConnection)
+	}
 	if name == topology.ReplyName {
 		tag, err := s.replies.Begin(m, s.Self())
 		if err == nil && !m.NoWait {
@@ -49,6 +59,7 @@ func (s *state) consume(m *protocol.BasicConsume) error {
 	}
 	ask.Request = s.request(m, func(any) {
 		s.consumers[tag] = c
+		s.countConsumers(1)
 		s.unacked.Limit.Attach(&c.Queue.Queue)
 		s.events.consumer(ask)
 		if !m.NoWait {
@@ -57,6 +68,13 @@ func (s *state) consume(m *protocol.BasicConsume) error {
 	})
 	s.Send(q.PID, ask)
 	return nil
+}
+
+// countConsumers adds to the number of consumers of the connection.
+func (s *state) countConsumers(n int) {
+	if s.cfg.Consumers != nil {
+		s.cfg.Consumers.Add(int64(n))
+	}
 }
 
 // cancel ends a consumer. It is not an error if the consumer does not exist (LEASE-9). The queue answers after its last
@@ -89,6 +107,7 @@ func (s *state) cancel(m *protocol.BasicCancel) error {
 func (s *state) forget(tag string, c *output.Consumer) {
 	if s.consumers[tag] == c {
 		delete(s.consumers, tag)
+		s.countConsumers(-1)
 		s.events.consumerGone(tag, c)
 		s.unacked.Limit.Detach(&c.Queue.Queue)
 	}

@@ -81,6 +81,7 @@ func (s *state) giveBack() {
 	for tag, c := range s.consumers {
 		s.events.consumerGone(tag, c)
 	}
+	s.countConsumers(-len(s.consumers))
 	clear(s.consumers)
 	s.unacked.Clear()
 	s.output.Drop()

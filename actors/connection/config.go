@@ -44,6 +44,7 @@ type ChannelSpec struct {
 	Arrivals      *budget.Arrivals
 	Unread        *budget.Output
 	Replies       *atomic.Int64 // bytes of waiting direct replies
+	Consumers     *atomic.Int64 // consumers of all channels
 	FrameMax      uint32        // negotiated; bytes of a whole frame
 	VHost         *topology.VHost
 	User          auth.User

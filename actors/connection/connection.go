@@ -28,6 +28,7 @@ type connection struct {
 	lifecycle.Life
 	cfg     Config
 	replies atomic.Int64 // bytes of direct replies that wait in its channels
+	held    atomic.Int64 // consumers of its channels
 	reader  reader
 
 	// ---

@@ -28,8 +28,11 @@ type Config struct {
 	Statuses     *status.Table // statuses of Azure Service Bus entities; nil if all are active
 
 	Container  string // the broker's container id, the name of the cluster
-	Node       string // name of the node
-	SessionMax uint16 // open sessions; 2047
+	SessionMax uint16 // open sessions; 64
+	// LinkMax is the maximum number of links of a session; 256. EntitySessionMax is SessionMax after a login with
+	// ANONYMOUS: Azure Service Bus's SDKs begin a session for each link; 2047.
+	LinkMax          uint32
+	EntitySessionMax uint16
 	// Silence is how long, in s, a client may send nothing; 60. The announced idle time-out is half of that.
 	Silence   uint16
 	NoSilence bool // no limit
@@ -61,14 +64,16 @@ type SessionSpec struct {
 type Begin struct {
 	NextOutgoingID                 uint32
 	IncomingWindow, OutgoingWindow uint32 // transfers
-	HandleMax                      uint32
+	HandleMax                      uint32 // negotiated
 }
 
 func (cfg *Config) setDefaults() {
 	cfg.SetDefaults()
 	cfg.DefaultVHost = cmp.Or(cfg.DefaultVHost, "/")
 	cfg.Container = cmp.Or(cfg.Container, "candlemark")
-	cfg.SessionMax = cmp.Or(cfg.SessionMax, 2047)
+	cfg.SessionMax, cfg.EntitySessionMax = cmp.Or(cfg.SessionMax, 64), cmp.Or(cfg.EntitySessionMax, 2047)
+	cfg.LinkMax = cmp.Or(cfg.LinkMax, 256)
+	cfg.Node = cmp.Or(cfg.Node, "candlemark@localhost")
 	cfg.Silence = cmp.Or(cfg.Silence, 60)
 	if cfg.NoSilence {
 		cfg.Silence = 0

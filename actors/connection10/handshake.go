@@ -111,6 +111,7 @@ func (r *reader) login(p *peer) error {
 		r.c.send(&amqp10.SASLOutcome{Result: amqp10.SASLAuthFailed})
 		return errRefused
 	}
+	r.anonymous = p.Mechanism == "ANONYMOUS" || p.Mechanism == "MSSBCBS"
 	connevents.Login(r.c.cfg.Events, p.User.Name, nil, where)
 	r.c.send(&amqp10.SASLOutcome{Result: amqp10.SASLOK})
 	return nil
@@ -140,8 +141,16 @@ func (r *reader) open(p *peer) error {
 	if p.idle != 0 && p.idle < minIdleTimeout {
 		return amqp10.Errorf(amqp10.InvalidField, "idle-time-out of %v is shorter than %v", p.idle, minIdleTimeout)
 	}
-	p.ChannelMax = min(p.open.ChannelMax, r.c.cfg.SessionMax-1)
+	p.ChannelMax = min(p.open.ChannelMax, r.sessionMax()-1)
 	return nil
+}
+
+// sessionMax returns the maximum number of open sessions.
+func (r *reader) sessionMax() uint16 {
+	if r.anonymous {
+		return max(r.c.cfg.SessionMax, r.c.cfg.EntitySessionMax)
+	}
+	return r.c.cfg.SessionMax
 }
 
 // enter checks the user's access to a virtual host: the one named by a hostname "vhost:NAME", otherwise the default.

@@ -9,7 +9,7 @@ import (
 // product_version is the broker's own version.
 func (c *connection) ourOpen() *amqp10.Open {
 	o := &amqp10.Open{
-		ContainerID: c.cfg.Container, MaxFrameSize: c.cfg.FrameMax, ChannelMax: c.cfg.SessionMax - 1,
+		ContainerID: c.cfg.Container, MaxFrameSize: c.cfg.FrameMax, ChannelMax: c.reader.sessionMax() - 1,
 		OfferedCapabilities: []amqp10.Symbol{"LINK_PAIR_V1_0", "ANONYMOUS-RELAY"},
 		Properties: amqp10.Map{
 			{Key: amqp10.Symbol("product"), Value: "RabbitMQ"},

@@ -17,14 +17,16 @@ type reader struct {
 	c *connection
 
 	// For the reader only:
-	peer     *peer // nil until the handshake is done
-	opening  bool  // the protocol headers have been exchanged
-	frameMax uint32
-	sessions map[uint16]*session
-	current  *session   // session of the current run of frames
-	touched  []*session // sessions with runs to be sent
-	began    chan *session
-	handled  chan struct{}
+	peer    *peer // nil until the handshake is done
+	opening bool  // the protocol headers have been exchanged
+	// anonymous: the client has logged in with ANONYMOUS.
+	anonymous bool
+	frameMax  uint32
+	sessions  map[uint16]*session
+	current   *session   // session of the current run of frames
+	touched   []*session // sessions with runs to be sent
+	began     chan *session
+	handled   chan struct{}
 }
 
 func (r *reader) init(c *connection) {

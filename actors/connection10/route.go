@@ -79,7 +79,7 @@ func (r *reader) begin(f amqp10.Frame) error {
 		return nil
 	}
 	r.c.Post(&beginSession{channel: f.Channel, begin: Begin{
-		NextOutgoingID: m.NextOutgoingID, IncomingWindow: m.IncomingWindow, OutgoingWindow: m.OutgoingWindow, HandleMax: m.HandleMax,
+		NextOutgoingID: m.NextOutgoingID, IncomingWindow: m.IncomingWindow, OutgoingWindow: m.OutgoingWindow, HandleMax: min(m.HandleMax, r.c.cfg.LinkMax-1),
 	}, reply: r.began})
 	late := make(chan struct{})
 	defer r.c.cfg.Clock.After(beginPatience, func() { close(late) }).Stop()

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"fmt"
 	"sync/atomic"
 
 	"candlemark/actors/mail"
@@ -58,10 +59,16 @@ func (s *state) begin(c *command, at int64) (stored definitions.Change, err erro
 	case *mail.SetPolicy:
 		c.vhost = m.Policy.VHost
 		set := s.known(c.vhost)
+		if err := s.full(set, m.Policy); err != nil {
+			return stored, err
+		}
 		return s.edit(c, set.With(m.Policy), []*policies.Policy{m.Policy}, at, m.By, 0), nil
 	case *mail.SetPolicies:
 		c.vhost = m.VHost
 		set := s.known(c.vhost)
+		if err := s.full(set, m.Policies...); err != nil {
+			return stored, err
+		}
 		for _, p := range m.Policies {
 			set = set.With(p)
 		}
@@ -87,6 +94,29 @@ func (s *state) begin(c *command, at int64) (stored definitions.Change, err erro
 		}
 	}
 	return stored, nil
+}
+
+// full returns an error if there is no room for all policies that are not in the set yet, in RabbitMQ's words.
+func (s *state) full(set *policies.Set, all ...*policies.Policy) error {
+	for i, component := range [...]string{"policy", "operator_policy"} {
+		limit, limited := s.limits[component]
+		if !limited {
+			continue
+		}
+		added, count := 0, 0
+		for _, p := range all {
+			if p.Operator == (i == 1) && set.Lookup(p.Operator, p.Name) == nil {
+				added++
+			}
+		}
+		for _, v := range s.vhosts {
+			count += len(v.set.Policies(i == 1))
+		}
+		if added > 0 && count+added > limit {
+			return &policies.ValidationError{Text: fmt.Sprintf("component %s is limited to %d", component, limit)}
+		}
+	}
+	return nil
 }
 
 // edit sets the new policies of the command's virtual host.

@@ -14,6 +14,9 @@ import (
 
 // Config configures the registry.
 type Config struct {
+	// Limits are the maximum numbers of policies in all virtual hosts: "policy" of user, "operator_policy" of operator
+	// policies.
+	Limits map[string]int
 	// Meta stores policies; nil for a registry without storage.
 	Meta definitions.Store
 	// Stored are the initial policies, History their stored changes.
@@ -38,7 +41,7 @@ type stored struct{ again bool }
 
 // New returns the actor.
 func New(cfg Config) actor.Actor {
-	return &registry{cfg: cfg, state: newState(cfg.Stored, cfg.History)}
+	return &registry{cfg: cfg, state: newState(cfg.Limits, cfg.Stored, cfg.History)}
 }
 
 // Receive handles one mail: the core decides, then the outcome is carried out.

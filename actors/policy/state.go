@@ -12,6 +12,7 @@ import (
 // state is the core of the registry.
 type state struct {
 	self   mail.Address
+	limits map[string]int // see Config.Limits
 	vhosts map[string]*vhost
 	// change is the number of the last ApplyPolicies, over all vhosts.
 	change uint64
@@ -40,8 +41,8 @@ type waiter struct {
 }
 
 // newState returns the core with the stored policies, and their stored changes.
-func newState(stored []*policies.Policy, history []*changes.Change) state {
-	s := state{vhosts: map[string]*vhost{}, waits: map[uint64]*vhost{}}
+func newState(limits map[string]int, stored []*policies.Policy, history []*changes.Change) state {
+	s := state{limits: limits, vhosts: map[string]*vhost{}, waits: map[uint64]*vhost{}}
 	for _, p := range stored {
 		v := s.vhost(p.VHost)
 		v.set = v.set.With(p)

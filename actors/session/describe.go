@@ -34,7 +34,7 @@ func (s *state) counted() mail.Counts {
 func sessionInfo(s *state) *mail.SessionInfo {
 	w := &s.windows
 	info := &mail.SessionInfo{
-		HandleMax: min(s.cfg.HandleMax, handleMax), NextIncomingID: w.NextIncoming, IncomingWindow: w.Incoming,
+		HandleMax: s.cfg.HandleMax, NextIncomingID: w.NextIncoming, IncomingWindow: w.Incoming,
 		NextOutgoingID: w.NextOutgoing, RemoteIncomingWindow: w.RemoteIncoming,
 	}
 	unsettled := map[*link]int{}

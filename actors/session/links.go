@@ -59,7 +59,7 @@ func (s *state) attach(m *amqp10.Attach) {
 	case err != nil:
 		s.fail(err)
 		return
-	case m.Handle > handleMax || m.Handle > s.cfg.HandleMax:
+	case m.Handle > s.cfg.HandleMax:
 		s.failConnection(amqp10.Errorf(amqp10.FramingError, "handle %d is higher than the negotiated handle-max", m.Handle))
 		return
 	case s.links[m.Handle] != nil:

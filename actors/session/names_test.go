@@ -18,7 +18,7 @@ func TestAttach_LongNames(t *testing.T) {
 	} {
 		for _, receives := range []bool{false, true} {
 			s, _ := crowded(1)
-			s.cfg.HandleMax = handleMax
+			s.cfg.HandleMax = 255
 			address := func(n int) amqp10.Optional[string] {
 				return amqp10.Some(strings.Repeat("x", n-len("/$management")) + "/$management")
 			}

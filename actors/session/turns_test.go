@@ -38,7 +38,7 @@ func TestAnswersOfATurnAreBounded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, _ := crowded(1)
-			s.cfg.HandleMax = handleMax
+			s.cfg.HandleMax = 255
 			s.links[0] = &link{publisher: &publisher{Link: incoming.Link{Credit: 10}}}
 			s.handle(frames(s, 4000, frame))
 			turns, before, most := 0, uint64(0), 0
@@ -66,7 +66,7 @@ func TestAnswersOfATurnAreBounded(t *testing.T) {
 // Comparing an entity's name with those of all queues counts for the turn.
 func TestNamesOfATurnAreBounded(t *testing.T) {
 	s, _ := crowded(1)
-	s.cfg.HandleMax = handleMax
+	s.cfg.HandleMax = 255
 	d := s.cfg.VHost.Directory()
 	for i := range 1000 {
 		d = d.WithQueue(&topology.Queue{Name: fmt.Sprint("other", i)})

@@ -2,14 +2,11 @@ package session
 
 import "candlemark/protocol/amqp10"
 
-// handleMax is the highest handle of a session, which limits its links.
-const handleMax = 255
-
 // begin answers the client's begin.
 func (s *state) begin() {
 	s.reply(&amqp10.Begin{
 		RemoteChannel: amqp10.Some(s.cfg.Channel), NextOutgoingID: s.windows.NextOutgoing,
-		IncomingWindow: s.windows.Incoming, OutgoingWindow: 1<<31 - 1, HandleMax: handleMax,
+		IncomingWindow: s.windows.Incoming, OutgoingWindow: 1<<31 - 1, HandleMax: s.cfg.HandleMax,
 	})
 	s.write()
 }

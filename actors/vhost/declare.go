@@ -2,6 +2,7 @@ package vhost
 
 import (
 	"candlemark/actors/mail"
+	"candlemark/actors/vhost/refusal"
 	"candlemark/internal/definitions"
 	"candlemark/internal/metrics"
 	"candlemark/internal/store"
@@ -82,11 +83,18 @@ func (qs *queues) freeName() string {
 
 // refuse returns why a queue that does not exist may not be created.
 func (qs *queues) refuse(d *mail.DeclareQueue, serverNamed bool) error {
-	if err := qs.rules.NewQueue(d, serverNamed); err != nil || qs.cfg.MaxQueues == nil {
+	if err := qs.rules.NewQueue(d, serverNamed); err != nil {
 		return err
 	}
-	if limit, limited := qs.cfg.MaxQueues(); limited && int64(qs.count()) >= limit {
-		return qs.rules.TooMany(d.Name, limit)
+	if qs.cfg.MaxQueues != nil {
+		if limit, limited := qs.cfg.MaxQueues(); limited && int64(qs.count()) >= limit {
+			return qs.rules.TooMany(d.Name, limit)
+		}
+	}
+	if qs.cfg.AllQueues != nil {
+		if limit, reached := qs.cfg.AllQueues(); reached {
+			return refusal.TooManyQueues(d.Name, limit)
+		}
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ func (xs *exchanges) declare(m *mail.DeclareExchange) {
 	var err error
 	switch {
 	case x == nil:
-		if err = xs.rules.NewExchange(&d); err == nil {
+		if err = xs.refuse(&d); err == nil {
 			xs.make(&d)
 			return
 		}
@@ -57,6 +57,17 @@ func (xs *exchanges) declare(m *mail.DeclareExchange) {
 		err = xs.rules.OtherExchange(x.exchange, &d)
 	}
 	xs.out.done(d.Request, err)
+}
+
+// refuse returns why an exchange that does not exist may not be created.
+func (xs *exchanges) refuse(d *mail.DeclareExchange) error {
+	if err := xs.rules.NewExchange(d); err != nil || xs.cfg.AllExchanges == nil {
+		return err
+	}
+	if limit, reached := xs.cfg.AllExchanges(); reached {
+		return xs.rules.TooManyExchanges(d.Name, limit)
+	}
+	return nil
 }
 
 // make creates an exchange and answers; a durable exchange is stored first.

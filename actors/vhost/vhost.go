@@ -28,6 +28,9 @@ type Config struct {
 	Further []mail.DeclareExchange
 	// MaxQueues returns the current limit of queues; nil for no limit.
 	MaxQueues func() (limit int64, limited bool)
+	// AllQueues and AllExchanges return the current limits for all virtual hosts, and whether they are reached; nil for
+	// no limits.
+	AllQueues, AllExchanges func() (limit int64, reached bool)
 	// Registry gets VHostStarted, nil for none.
 	Registry mail.Address
 	// Incarnation returns the number for a new queue, unique for the life of the data folder; nil counts from 1.

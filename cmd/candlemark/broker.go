@@ -217,8 +217,11 @@ func (b *broker) leaveHTTP(ctx context.Context, server *http.Server) error {
 
 // limitsFor returns the limits of a node.
 func limitsFor(l config.Limits) supervision.Limits {
+	components, _ := l.ParameterLimits() // checked before
 	return supervision.Limits{
 		Connections: l.Connections, Channels: uint16(l.Channels), Frame: uint32(l.Frame),
 		Heartbeat: uint16(l.Heartbeat), NoHeartbeat: l.Heartbeat == 0,
+		NodeChannels: l.NodeChannels, Consumers: l.Consumers, Sessions: uint16(l.Sessions), Links: uint32(l.Links),
+		VHosts: l.VHosts, Queues: l.Queues, Exchanges: l.Exchanges, Parameters: components,
 	}
 }

@@ -26,8 +26,11 @@ var reloads = map[string]func(r *reloader, c config.Config){
 	"loopback-users":        func(r *reloader, c config.Config) { r.broker.setLoopback(c, r.log) },
 	"memory-high-watermark": func(r *reloader, c config.Config) { r.broker.node.SetMemoryWatermark(c.MemoryWatermark) },
 	"disk-free-limit":       func(r *reloader, c config.Config) { r.broker.node.SetDiskFreeLimit(c.DiskFreeLimit) },
-	"connection-max":        func(r *reloader, c config.Config) { r.broker.node.SetConnectionMax(c.Limits.Connections) },
+	"connection-max":        setLimits, "channel-max-per-node": setLimits, "vhost-max": setLimits, "cluster-queue-limit": setLimits, "cluster-exchange-limit": setLimits,
 }
+
+// setLimits applies those of the limits that can change.
+func setLimits(r *reloader, c config.Config) { r.broker.node.SetLimits(limitsFor(c.Limits)) }
 
 // hangups receives the SIGHUPs of the process, which no longer end it. All of them before the call of follow count as
 // one.

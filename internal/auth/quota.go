@@ -13,22 +13,25 @@ type Quota struct {
 
 	mu          sync.Mutex
 	connections int            // of the node, negative for no limit
+	nodeMax     int            // channels of the node, likewise
 	open        int            // connections
+	opened      int            // channels
 	byVHost     map[string]int // likewise
 	byUser      map[string]int // likewise
 	channels    map[string]int // by user
 }
 
-// NewQuota returns a Quota for the current limits in users. connections is the node's own limit, negative for none.
-func NewQuota(users *Users, connections int) *Quota {
-	return &Quota{users: users, connections: connections, byVHost: map[string]int{}, byUser: map[string]int{}, channels: map[string]int{}}
+// NewQuota returns a Quota for the current limits in users. connections and channels are the node's own limits,
+// negative for none.
+func NewQuota(users *Users, connections, channels int) *Quota {
+	return &Quota{users: users, connections: connections, nodeMax: channels, byVHost: map[string]int{}, byUser: map[string]int{}, channels: map[string]int{}}
 }
 
-// SetConnections changes the node's own limit, negative for none. Open connections stay, even above the limit.
-func (q *Quota) SetConnections(limit int) {
+// SetNode changes the node's own limits, negative for none. Open connections and channels stay, even above them.
+func (q *Quota) SetNode(connections, channels int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.connections = limit
+	q.connections, q.nodeMax = connections, channels
 }
 
 // Connect counts a new connection. Error: a *protocol.ConnectionError 530; then it is not counted. Otherwise call
@@ -65,16 +68,21 @@ func (q *Quota) Disconnect(user, vhost string) {
 	less(q.byUser, user)
 }
 
-// OpenChannel counts a new channel. Error: a *protocol.ConnectionError 530; then it is not counted. Otherwise call
-// CloseChannel once.
-func (q *Quota) OpenChannel(user string) error {
+// OpenChannel counts a new channel, or AMQP 1.0 session, of the node of that name. Error: a *protocol.ConnectionError
+// 530; then it is not counted. Otherwise call CloseChannel once.
+func (q *Quota) OpenChannel(user, node string) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if limit, reached := q.of(user).Reached(MaxChannels, q.channels[user]); reached {
 		return protocol.ConnectionErrorf(protocol.NotAllowed,
 			"number of channels opened for user '%s' has reached the maximum allowed user limit of (%d)", user, limit)
 	}
+	if q.nodeMax >= 0 && q.opened >= q.nodeMax {
+		return protocol.ConnectionErrorf(protocol.NotAllowed,
+			"number of channels opened on node '%s' has reached the maximum allowed limit of (%d)", node, q.nodeMax)
+	}
 	q.channels[user]++
+	q.opened++
 	return nil
 }
 
@@ -83,6 +91,7 @@ func (q *Quota) CloseChannel(user string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	less(q.channels, user)
+	q.opened--
 }
 
 // of returns the limits of a user.

@@ -7,7 +7,7 @@ import (
 
 func TestQuota(t *testing.T) {
 	u := NewGuest()
-	q := NewQuota(u, 3)
+	q := NewQuota(u, 3, -1)
 	limit := func(name string, n int64) func(Limits) Limits {
 		return func(l Limits) Limits {
 			l[name] = n
@@ -27,9 +27,9 @@ func TestQuota(t *testing.T) {
 		expect(q.Connect("guest", "/"), "")
 	}
 	expect(q.Connect("guest", "/"), "connection refused: node connection limit (3) is reached")
-	q.SetConnections(-1)
+	q.SetNode(-1, -1)
 	expect(q.Connect("guest", "/"), "")
-	q.SetConnections(3)
+	q.SetNode(3, -1)
 	expect(q.Connect("guest", "/"), "connection refused: node connection limit (3) is reached")
 	q.Disconnect("guest", "/")
 	q.Disconnect("guest", "/")
@@ -43,15 +43,19 @@ func TestQuota(t *testing.T) {
 	q.Disconnect("guest", "/")
 	q.Disconnect("guest", "/")
 	expect(q.Connect("guest", "/"), "")
-	expect(q.OpenChannel("guest"), "")
-	expect(q.OpenChannel("guest"), "number of channels opened for user 'guest' has reached the maximum allowed user limit of (1)")
-	expect(q.OpenChannel("other"), "")
+	expect(q.OpenChannel("guest", "n"), "")
+	expect(q.OpenChannel("guest", "n"), "number of channels opened for user 'guest' has reached the maximum allowed user limit of (1)")
+	expect(q.OpenChannel("other", "n"), "")
 	q.CloseChannel("guest")
-	expect(q.OpenChannel("guest"), "")
+	expect(q.OpenChannel("guest", "n"), "")
+	q.SetNode(-1, 2)
+	expect(q.OpenChannel("third", "n"), "number of channels opened on node 'n' has reached the maximum allowed limit of (2)")
 	q.CloseChannel("guest")
+	expect(q.OpenChannel("third", "n"), "")
+	q.CloseChannel("third")
 	q.CloseChannel("other")
 	q.Disconnect("guest", "/")
-	if q.open != 0 || len(q.byVHost)+len(q.byUser)+len(q.channels) != 0 {
+	if q.open != 0 || q.opened != 0 || len(q.byVHost)+len(q.byUser)+len(q.channels) != 0 {
 		t.Fatalf("%+v", q)
 	}
 }

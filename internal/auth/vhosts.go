@@ -23,6 +23,12 @@ type VHost struct {
 	Limits Limits
 }
 
+// TooManyVHosts is the reason why there is no room for another virtual host.
+type TooManyVHosts string
+
+// Error implements error.
+func (e TooManyVHosts) Error() string { return string(e) }
+
 // PutVHost creates or replaces a virtual host; it keeps its limits if the given ones are nil. The error describes an
 // invalid virtual host.
 func (u *Users) PutVHost(v VHost) (created bool, err error) {

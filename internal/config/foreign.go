@@ -51,7 +51,7 @@ var elsewhere = []foreign{
 	{keys: []string{"password_hashing_module"}, same: []string{"rabbit_password_hashing_sha256"}, why: "new passwords are hashed with SHA-256"},
 	{keys: []string{"default_users.**"}, why: "users come from definitions"},
 	{keys: []string{"default_policies.**", "default_limits.**"}, refused: true, why: "operator policies and limits are set on the running broker"},
-	{keys: []string{"channel_max_per_node", "consumer_max_per_channel", "vhost_max", "session_max_per_connection", "link_max_per_session", "cluster_queue_limit", "cluster_exchange_limit", "runtime_parameters.**", "ranch_connection_max"}, same: []string{"infinity"}, refused: true, why: "this limit is not supported"},
+	{keys: []string{"ranch_connection_max"}, same: []string{"infinity"}, refused: true, why: "this limit is not supported"},
 	{keys: []string{"channel_tx_message_max"}, why: "uncommitted transactions are bounded by their memory"},
 	{keys: []string{"consumer_timeout"}, same: []string{"undefined"}, why: "there is no consumer timeout unless an argument or a policy sets consumer-timeout"},
 

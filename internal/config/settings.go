@@ -257,6 +257,39 @@ var settings = []setting{
 		help: "maximum number of channels of a connection, 1 to 65535",
 	},
 	{
+		name: "channel-max-per-node", reload: true, define: number(func(c *Config) *int { return &c.Limits.NodeChannels }),
+		keys: []key{{"channel_max_per_node", orInfinity}}, help: "maximum number of channels and AMQP 1.0 sessions of all connections; 0 for no limit",
+	},
+	{
+		name: "consumer-max-per-channel", define: number(func(c *Config) *int { return &c.Limits.Consumers }),
+		keys: []key{{"consumer_max_per_channel", orInfinity}}, help: "maximum number of consumers of a channel; 0 for no limit",
+	},
+	{
+		name: "session-max-per-connection", define: natural(func(c *Config) *uint { return &c.Limits.Sessions }),
+		keys: plain("session_max_per_connection"), help: "maximum number of AMQP 1.0 sessions of a connection, 1 to 65535; for logins with ANONYMOUS or MSSBCBS, as of Azure Service Bus's SDKs, channel-max if that is more",
+	},
+	{
+		name: "link-max-per-session", define: natural(func(c *Config) *uint { return &c.Limits.Links }),
+		keys: plain("link_max_per_session"), help: "maximum number of AMQP 1.0 links of a session, 1 to 4294967295",
+	},
+	{
+		name: "vhost-max", reload: true, define: number(func(c *Config) *int { return &c.Limits.VHosts }),
+		keys: []key{{"vhost_max", orInfinity}}, help: "maximum number of virtual hosts; 0 for no limit",
+	},
+	{
+		name: "cluster-queue-limit", reload: true, define: number(func(c *Config) *int { return &c.Limits.Queues }),
+		keys: []key{{"cluster_queue_limit", orInfinity}}, help: "maximum number of queues in all virtual hosts; 0 for no limit",
+	},
+	{
+		name: "cluster-exchange-limit", reload: true, define: number(func(c *Config) *int { return &c.Limits.Exchanges }),
+		keys: []key{{"cluster_exchange_limit", orInfinity}}, help: "maximum number of exchanges in all virtual hosts, including predefined ones; 0 for no limit",
+	},
+	{
+		name: "parameter-limits", define: texts(func(c *Config) *[]string { return &c.Limits.Parameters }),
+		keys: []key{{"runtime_parameters.limits.*", ofComponent}},
+		help: "maximum number of parameters of a `component` in all virtual hosts, as component=number; policy and operator_policy are components, too; may be repeated",
+	},
+	{
 		name: "frame-max", define: natural(func(c *Config) *uint { return &c.Limits.Frame }),
 		keys: []key{{"frame_max", orMax(maxFrame)}}, help: "maximum frame size in bytes, 4096 to 16777216",
 	},

@@ -22,15 +22,17 @@ type Parameters struct {
 	mu   sync.Mutex // held while the next snapshot is made
 
 	statuses status.Table // of entities, from their parameters
+	limits   map[string]int
 }
 
 type parameterKey struct{ vhost, component, name string }
 
 func keyOf(p Parameter) parameterKey { return parameterKey{p.VHost, p.Component, p.Name} }
 
-// NewParameters returns Parameters with the values stored in m. With a nil m nothing is stored.
-func NewParameters(m Store, stored []Parameter) *Parameters {
-	ps := &Parameters{meta: m}
+// NewParameters returns Parameters with the values stored in m. With a nil m nothing is stored. limits are the maximum
+// numbers of parameters in all virtual hosts, by component; others have no limit there.
+func NewParameters(m Store, stored []Parameter, limits map[string]int) *Parameters {
+	ps := &Parameters{meta: m, limits: limits}
 	all := map[parameterKey]Parameter{}
 	for _, p := range stored {
 		all[keyOf(p)] = p
@@ -66,12 +68,15 @@ func (ps *Parameters) All(vhost string) []Parameter {
 	return list
 }
 
-// Put creates or replaces a parameter. Errors: parameters.TooMany, or auth.ErrNotStored.
+// Put creates or replaces a parameter. Errors: parameters.TooMany, parameters.Full, or auth.ErrNotStored.
 func (ps *Parameters) Put(p Parameter) (created bool, err error) {
 	err = ps.change(Change{Put: []any{p}}, func(next map[parameterKey]Parameter) error {
 		_, there := next[keyOf(p)]
 		if created = !there; created && ps.count(p.VHost, p.Component) >= parameters.MaxOf(p.Component) {
 			return parameters.TooMany(p.Component)
+		}
+		if limit, limited := ps.limits[p.Component]; limited && created && ps.count("", p.Component) >= limit {
+			return parameters.Full(p.Component, limit)
 		}
 		next[keyOf(p)] = p
 		return nil
@@ -79,9 +84,10 @@ func (ps *Parameters) Put(p Parameter) (created bool, err error) {
 	return created, err
 }
 
+// count returns the number of parameters of a component in a virtual host, or in all for "".
 func (ps *Parameters) count(vhost, component string) (n int) {
 	for key := range *ps.now.Load() {
-		if key.vhost == vhost && key.component == component {
+		if (vhost == "" || key.vhost == vhost) && key.component == component {
 			n++
 		}
 	}

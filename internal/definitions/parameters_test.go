@@ -14,7 +14,7 @@ func TestParameters(t *testing.T) {
 		if _, err := Wait(m, Change{Put: []any{auth.VHost{Name: "a"}, auth.VHost{Name: "b"}}}); err != nil {
 			t.Fatal(err)
 		}
-		ps := NewParameters(m, m.all(t).Parameters)
+		ps := NewParameters(m, m.all(t).Parameters, nil)
 		for i, s := range []struct {
 			p   Parameter
 			was bool
@@ -32,7 +32,7 @@ func TestParameters(t *testing.T) {
 			t.Error(err)
 		}
 		m = m.reopen(t)
-		ps = NewParameters(m, m.all(t).Parameters)
+		ps = NewParameters(m, m.all(t).Parameters, nil)
 		got, want := "", "federation-upstream a x 4 { true}, shovel a x {\"k\":3} {u\n{} false}, shovel b x 1 { false}, "
 		for _, p := range ps.All("") {
 			got += fmt.Sprintf("%s %s %s %s %v, ", p.Component, p.VHost, p.Name, p.Value, p.Setter)
@@ -55,7 +55,7 @@ func TestParameters(t *testing.T) {
 
 // The parameters of a component in a virtual host are bounded in number; at the limit, existing ones can still be replaced.
 func TestParametersAreCounted(t *testing.T) {
-	ps := NewParameters(nil, nil)
+	ps := NewParameters(nil, nil, nil)
 	put := func(vhost string, i int) error {
 		_, err := ps.Put(Parameter{Component: "shovel", VHost: vhost, Name: fmt.Sprint(i), Value: []byte(`1`)})
 		return err

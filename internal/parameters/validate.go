@@ -92,6 +92,11 @@ func refuse(complaints ...string) error {
 // NotFound is about a component that has no parameters.
 func NotFound(component string) error { return refuse("component " + component + " not found") }
 
+// Full is the refusal of a parameter of a component that has reached its limit in all virtual hosts.
+func Full(component string, limit int) error {
+	return refuse(fmt.Sprintf("component %s is limited to %d", component, limit))
+}
+
 // TooMany is the refusal of a parameter of a component that has the maximum number in a virtual host.
 func TooMany(component string) error {
 	return refuse(fmt.Sprintf("component %s is limited to %d per virtual host", component, MaxOf(component)))

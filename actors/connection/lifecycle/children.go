@@ -20,7 +20,7 @@ type Child struct {
 // Spawn counts a channel or session towards its user's limit, and spawns it.
 func (l *Life) Spawn(ctx actor.Context, id uint16, props func() *actor.Props) (*actor.PID, error) {
 	if q := l.cfg.Quota; q != nil {
-		if err := q.OpenChannel(l.peer.User.Name); err != nil {
+		if err := q.OpenChannel(l.peer.User.Name, l.cfg.Node); err != nil {
 			return nil, err
 		}
 	}

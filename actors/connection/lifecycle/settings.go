@@ -31,6 +31,7 @@ type Settings struct {
 	Log    zerolog.Logger
 	Events *events.Hub // receives events of the connection and its channels or sessions; nil for none
 
+	Node           string // name of the node, in errors
 	ProductVersion string // version in the broker's properties
 
 	HandshakeTimeout time.Duration // from accept to open; 10 s

@@ -13,8 +13,11 @@ const MaxIDs = 100_000
 // Slack is how long an expired id may be kept, in ms.
 const Slack = 1000
 
-// each is the approximate size of an id, in bytes.
-const each = 24 + 40
+// ScarceIDs is the number of ids that a queue keeps of those while memory is scarce (Keep).
+const ScarceIDs = 1000
+
+// each is the approximate size of an id, in bytes, with its entries in a growing map and a growing list.
+const each = 160
 
 // ID returns a hash of the message-id in raw properties and a suffix, 0 if there is no message-id. Collisions are
 // negligible.
@@ -79,6 +82,13 @@ func (w *Window) Add(id uint64, until int64, seq uint64, forget func(seq uint64)
 	w.order = append(w.order, note{id, k})
 	w.ids[id] = k
 	for len(w.ids) > MaxIDs || len(w.order)-w.first > 2*MaxIDs {
+		w.drop(forget)
+	}
+}
+
+// Keep removes the oldest ids above a number, limit at most.
+func (w *Window) Keep(most, limit int, forget func(seq uint64)) {
+	for n := 0; len(w.ids) > most && n < limit; n++ {
 		w.drop(forget)
 	}
 }

@@ -35,3 +35,23 @@ func TestBound_DUP3(t *testing.T) {
 		t.Error("something of nothing")
 	}
 }
+
+// While memory is scarce a window is reduced to its newest ids, in steps.
+func TestKeep_DUP3(t *testing.T) {
+	w, forgotten := New(), 0
+	for id := range uint64(5000) {
+		w.Add(id+1, 1000, id+1, func(uint64) {})
+	}
+	for range 3 {
+		w.Keep(ScarceIDs, 1500, func(uint64) { forgotten++ })
+	}
+	if seen, _ := w.Seen(4000, 0); seen || w.Len() != ScarceIDs || forgotten != 4000 {
+		t.Errorf("%d ids, %d forgotten", w.Len(), forgotten)
+	}
+	if seen, _ := w.Seen(4001, 0); !seen {
+		t.Error("a newer id is gone")
+	}
+	if w.Bytes() != ScarceIDs*each {
+		t.Errorf("%d bytes", w.Bytes())
+	}
+}

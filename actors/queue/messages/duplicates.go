@@ -36,6 +36,9 @@ func Remember(s *Set, id uint64, m *message.Message, now clock.Instant) {
 		s.Journal.Remember(seq, id, now.Ceil(), until)
 	}
 	s.Duplicates.Add(id, until, seq, s.Journal.Forget)
+	if s.Critical { // otherwise the ids of many queues would keep a memory alarm in effect
+		s.Duplicates.Keep(duplicates.ScarceIDs, TurnLimit, s.Journal.Forget)
+	}
 }
 
 // ForgetDuplicates removes expired ids, or all if the queue no longer has a window, up to a turn's limit. It reports

@@ -37,9 +37,10 @@ func (s *Set) Stats(n *metrics.Numbers) queuestats.Values {
 	}
 }
 
-// Taken returns the memory used by all messages, scheduled ones included, in bytes.
+// Taken returns the memory used by all messages, scheduled ones included, by the ids of its duplicate detection window
+// and by its sessions with their states, in bytes.
 func (s *Set) Taken() int64 {
-	n := s.Backlog.Memory()
+	n := s.Backlog.Memory() + s.Duplicates.Bytes() + s.Sessions.Bytes()
 	if s.Scheduled != nil {
 		n += s.Scheduled.Memory()
 	}

@@ -31,7 +31,7 @@ type Config struct {
 	Copies         *budget.Copies   // permits messages for several queues while publishers wait; nil for no limit
 	Unread         *budget.Output   // the connection's; nil for no limit
 	FrameMax       uint32           // largest frame that the client accepts, in bytes
-	// NextOutgoingID, IncomingWindow and HandleMax are the values in the client's begin.
+	// NextOutgoingID and IncomingWindow are the values in the client's begin, HandleMax is the negotiated one.
 	NextOutgoingID, IncomingWindow, HandleMax uint32
 
 	VHost       *topology.VHost

@@ -96,6 +96,17 @@ func (r *Rules) TooMany(name string, limit int64) error {
 		"cannot declare queue '%s': queue limit in vhost '%s' (%d) is reached", name, r.VHost, limit)
 }
 
+// TooManyQueues returns the error for a queue beyond the limit of all virtual hosts.
+func TooManyQueues(name string, limit int64) error {
+	return protocol.ChannelErrorf(protocol.PreconditionFailed, "cannot declare queue '%s': queue limit in cluster (%d) is reached", name, limit)
+}
+
+// TooManyExchanges returns the error for an exchange beyond the limit of all virtual hosts.
+func (r *Rules) TooManyExchanges(name string, limit int64) error {
+	return protocol.ChannelErrorf(protocol.PreconditionFailed,
+		"cannot declare exchange '%s' in vhost '%s': exchange limit of %d is reached", name, r.VHost, limit)
+}
+
 // Locked refuses access to another connection's exclusive queue (DEC-5); q may be nil. A nil connection is the broker
 // itself, which is never refused.
 func (r *Rules) Locked(q *topology.Queue, connection mail.Address) error {

@@ -41,6 +41,10 @@ func storePolicy(r *rest.Request, operator bool, written json.RawMessage) (creat
 		return false, rest.Complaint(err.Error())
 	}
 	replaced, err := r.Broker.SetPolicy(r.Context(), p)
+	var full *policies.ValidationError
+	if errors.As(err, &full) {
+		err = rest.Complaint(full.Reason())
+	}
 	return !replaced, err
 }
 

@@ -102,6 +102,9 @@ func putVHost(r *rest.Request) (bool, error) {
 		return false, b.Err
 	}
 	created, err := r.Broker.PutVHost(r.Context(), v)
+	if full := auth.TooManyVHosts(""); errors.As(err, &full) {
+		err = rest.Complaint(full.Error())
+	}
 	if err == nil && created {
 		_, err = r.Users.PutGrant(auth.Grant{User: r.User.Name, VHost: v.Name, Configure: ".*", Write: ".*", Read: ".*"})
 	}
