@@ -67,6 +67,9 @@ func TestExternalLogin(t *testing.T) {
 			}
 			_, err := b.enter(address, a, &amqp.ExternalAuth{}, own)
 			refused(err, "user '", own)
+			if log := b.log.String(); !strings.Contains(log, `"certificate_subject":"CN=app,O=Candle\\, Mark"`) || !strings.Contains(log, `"certificate_issuer":"`) {
+				t.Errorf("the log does not name the certificate: %s", log)
+			}
 			name := url.PathEscape(user)
 			b.request("PUT", "/api/users/"+name, `{"tags":""}`, http.StatusCreated)
 			b.request("PUT", "/api/permissions/%2F/"+name, `{"configure":".*","write":".*","read":".*"}`, http.StatusCreated)

@@ -115,7 +115,7 @@ func (h *handshake) start() error {
 	if err != nil {
 		if h.unlogged = errors.Is(err, auth.ErrThrottled); !h.unlogged {
 			connevents.Login(h.c.cfg.Events, "", err, where)
-			h.c.Log.Error().Err(err).Str("mechanism", m.Mechanism).Msg("login refused")
+			lifecycle.LogRefusal(&h.c.Log, m.Mechanism, peer, err)
 		}
 		return protocol.ConnectionErrorf(protocol.AccessRefused,
 			"Login was refused using authentication mechanism %s. For details see the broker logfile.", m.Mechanism)

@@ -106,7 +106,7 @@ func (r *reader) login(p *peer) error {
 	if err != nil {
 		if !errors.Is(err, auth.ErrThrottled) {
 			connevents.Login(r.c.cfg.Events, "", err, where)
-			r.c.Log.Error().Err(err).Str("mechanism", lifecycle.Cut(p.Mechanism)).Msg("login refused")
+			lifecycle.LogRefusal(&r.c.Log, p.Mechanism, peer, err)
 		}
 		r.c.send(&amqp10.SASLOutcome{Result: amqp10.SASLAuthFailed})
 		return errRefused

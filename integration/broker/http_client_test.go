@@ -1,7 +1,9 @@
 package broker
 
 import (
+	"net"
 	"net/url"
+	"runtime"
 	"testing"
 	"time"
 
@@ -23,7 +25,38 @@ type connection struct {
 	BytesOut                                 int            `json:"send_oct"`
 }
 
-// A connection is listed from the moment at which its open is answered until it is closed.
+// lasting is a socket that stays open when the client closes it.
+type lasting struct{ net.Conn }
+
+// Close implements net.Conn.
+func (lasting) Close() error { return nil }
+
+// A closed connection is listed as closing while its socket is open.
+func TestHTTPConnectionClosing(t *testing.T) {
+	h := newHTTPBroker(t)
+	var socket net.Conn
+	c, err := amqp.DialConfig("amqp://guest:guest@"+h.at.String()+"/", amqp.Config{Dial: func(network, address string) (net.Conn, error) {
+		var err error
+		socket, err = net.Dial(network, address)
+		return lasting{socket}, err
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = socket.Close() }()
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if list := get[[]connection](h.web, "/api/connections"); len(list) != 1 || list[0].State != "closing" {
+		t.Errorf("%+v", list)
+	}
+	_ = socket.Close() // the client is done with it
+	for len(get[[]connection](h.web, "/api/connections")) > 0 {
+		runtime.Gosched()
+	}
+}
+
+// A connection is listed from the moment at which its open is answered until its socket is closed.
 func TestHTTPConnectionListed(t *testing.T) {
 	h := newHTTPBroker(t)
 	for range 50 {
@@ -49,8 +82,14 @@ func TestHTTPConnectionListed(t *testing.T) {
 		if err := c.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if list := get[[]connection](h.web, "/api/connections"); len(list) != 0 {
-			t.Fatalf("still there: %+v", list)
+		for {
+			list := get[[]connection](h.web, "/api/connections")
+			if len(list) == 0 {
+				break
+			}
+			if list[0].State != "closing" {
+				t.Fatalf("still there: %+v", list)
+			}
 		}
 	}
 }
@@ -74,6 +113,9 @@ func TestHTTPCloseConnection(t *testing.T) {
 			}
 		case <-time.After(10 * time.Second):
 			t.Fatal("not closed")
+		}
+		for h.ask("", "GET", path, "").Code == 200 { // the client closes its socket
+			runtime.Gosched()
 		}
 		h.want(404, notThere, "GET", path, "")
 		h.want(404, notThere, "DELETE", path, "")

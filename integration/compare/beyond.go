@@ -32,6 +32,7 @@ The broker announces 4.0.5. Where later versions differ:
 | | RabbitMQ 4.0.5 | Candlemark |
 | --- | --- | --- |
 | ` + "`ANONYMOUS`" + ` | offered; logs in as ` + "`anonymous_login_user`" + `, guest by default, without a password | not offered over AMQP 0-9-1, and there is no setting for it: guest is an administrator, and RabbitMQ recommends switching it off in production. No client of AMQP 0-9-1 uses it by default |
+| ` + "`EXTERNAL`" + ` | always offered over TLS if the plugin is enabled | offered only to clients whose verified certificate names a user that may log in; a refusal is logged with the certificate's subject, issuer and serial number |
 | a wrong password over HTTP | 401 ` + "`{\"error\":\"not_authorized\",\"reason\":\"Not_Authorized\"}`" + ` (3.10: ` + "`Login failed`" + `) | the same, with ` + "`WWW-Authenticate`" + ` as HTTP requires |
 | no password over HTTP | 401 with ` + "`WWW-Authenticate`" + `, without a body | the same, with the body above |
 | a value of the wrong type over HTTP | a list, ` + "`[\"not_boolean\",7]`" + ` | the same |
@@ -42,6 +43,7 @@ The broker announces 4.0.5. Where later versions differ:
 | | RabbitMQ 4.0.5 | Candlemark |
 | --- | --- | --- |
 | an import with an invalid item | stops there, with 400; earlier items are imported | 400 as well, but all other items are imported; none with ` + "`?strict=true`" + ` ([definitions](definitions.md)) |
+| federation | a plugin | not supported: upstreams are kept without effect; the dry run of an import, the log at each start, ` + "`federation-links`" + ` (` + "`not_running`" + `), ` + "`federation_status`" + ` and the page Parameters say so |
 | a queue that would exceed ` + "`max-queues`" + ` | nothing is imported | it is refused, the others are imported |
 | ` + "`internal_cluster_id`" + ` in an export | included | omitted: it identifies one broker |
 

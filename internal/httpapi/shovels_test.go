@@ -24,7 +24,11 @@ func TestShovels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.parameters = []parameters.Parameter{{Component: "shovel", VHost: "/", Name: "s", Value: value}}
+	f.parameters = []parameters.Parameter{
+		{Component: "shovel", VHost: "/", Name: "s", Value: value},
+		{Component: "federation-upstream", VHost: "/", Name: "up", Value: []byte(`{"uri":"amqp://u:secret@far","expires":1}`)},
+	}
+	const link = `{"node":"candlemark@here","vhost":"/","upstream":"up","uri":"amqp://***@far","status":"not_running","error":"federation does not run here"}`
 	since := time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local).UnixMilli()
 	f.shovels = []management.Shovel{
 		{VHost: "/", Name: "s", Work: work, State: "running", Since: since, From: "amqp://", To: "amqps://far/v", Setter: parameters.Setter{User: "ann"}, Forwarded: 7, Pending: 2, ToTake: 3, ToMove: 5},
@@ -45,10 +49,10 @@ func TestShovels(t *testing.T) {
 		{"DELETE", "/api/shovels/vhost/%2F/u/restart", ``, 404, absent},
 		{"DELETE", "/api/shovels/vhost/%2F/s", ``, 204, ``},
 		{"DELETE", "/api/shovels/vhost/%2F/s", ``, 404, absent},
-		{"GET", "/api/federation-links", ``, 200, `[]`},
-		{"GET", "/api/federation-links/%2F", ``, 200, `[]`},
-		{"GET", "/api/federation-links/state/down", ``, 200, `[]`},
-		{"GET", "/api/federation-links/%2F/state/down", ``, 200, `[]`},
+		{"GET", "/api/federation-links", ``, 200, `[` + link + `]`},
+		{"GET", "/api/federation-links/%2F", ``, 200, `[` + link + `]`},
+		{"GET", "/api/federation-links/state/down", ``, 200, `[` + link + `]`},
+		{"GET", "/api/federation-links/%2F/state/down", ``, 200, `[` + link + `]`},
 		{"DELETE", "/api/federation-links/vhost/%2F/1/n/restart", ``, 404, absent},
 	})
 	for request, status := range map[string]int{"GET /api/shovels": 200, "DELETE /api/shovels/vhost/%2F/s": 401, "DELETE /api/shovels/vhost/%2F/s/restart": 401} {

@@ -13,7 +13,10 @@ import (
 	"candlemark/internal/servicebus/entity"
 )
 
-// The components. Federation does not run here: its parameters are kept.
+// NoFederation says why the parameters of Upstream and UpstreamSet have no effect.
+const NoFederation = "federation does not run here"
+
+// The components. The parameters of federation are kept without effect (NoFederation).
 const (
 	Shovel      = "shovel"
 	Upstream    = "federation-upstream"

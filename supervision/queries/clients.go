@@ -25,7 +25,8 @@ type clients struct {
 	byID map[string]*client
 }
 
-// clients asks all connections for their details. Those still in their handshake, or already ending, are left out.
+// clients asks all connections for their details. Those without a login, and those still in their handshake, are left
+// out. A connection that is closed is shown as closing while its socket is open.
 func (qs *Queries) clients(ctx context.Context) (*clients, error) {
 	pids, err := qs.cfg.Connections(ctx)
 	if err != nil {
@@ -36,6 +37,9 @@ func (qs *Queries) clients(ctx context.Context) (*clients, error) {
 		qs.cfg.Asker.Post(pids[i], &mail.DescribeConnection{Request: r})
 	}, func(answer any) {
 		info := answer.(*mail.ConnectionInfo)
+		if info.State == "closed" && info.User != "" {
+			info.State = "closing"
+		}
 		if info.Err == nil && info.State != "starting" && info.State != "closed" {
 			c := &client{pid: pids[info.ID], shown: connectionShown(info), channels: info.Channels}
 			all.list = append(all.list, c)

@@ -195,6 +195,9 @@ func (x *one) describe(p parameters.Parameter) management.Shovel {
 
 // put starts the shovel that a parameter defines, if any, and replaces an earlier one.
 func (s *Shovels) put(ctx context.Context, p parameters.Parameter) {
+	if p.Component == parameters.Upstream {
+		s.cfg.Log.Warn().Str("vhost", p.VHost).Str("upstream", p.Name).Msg("the federation upstream has no effect: " + parameters.NoFederation)
+	}
 	if p.Component != parameters.Shovel {
 		return
 	}

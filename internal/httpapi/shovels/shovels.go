@@ -20,17 +20,14 @@ var Routes = []rest.Route{
 	rest.Delete("/api/shovels/vhost/{vhost}/{name}", rest.In(rest.Policymaker), rest.Found(end)),
 	rest.Delete("/api/shovels/vhost/{vhost}/{name}/restart", rest.In(rest.Policymaker), rest.Found(restart)),
 
-	rest.Get("/api/federation-links", rest.Monitor, none),
-	rest.Get("/api/federation-links/{vhost}", rest.In(rest.Monitor), none),
-	rest.Get("/api/federation-links/state/down", rest.Monitor, none),
-	rest.Get("/api/federation-links/{vhost}/state/down", rest.In(rest.Monitor), none),
+	rest.Get("/api/federation-links", rest.Monitor, links.List),
+	rest.Get("/api/federation-links/{vhost}", rest.In(rest.Monitor), links.List),
+	rest.Get("/api/federation-links/state/down", rest.Monitor, links.List),
+	rest.Get("/api/federation-links/{vhost}/state/down", rest.In(rest.Monitor), links.List),
 	rest.Delete("/api/federation-links/vhost/{vhost}/{id}/{node}/restart", rest.In(rest.Policymaker), func(*rest.Request) (any, error) {
 		return nil, rest.ErrNotFound
 	}),
 }
-
-// none answers with a list of nothing: federation does not run here.
-var none = rest.Always([]struct{}{})
 
 // item is the JSON form of a shovel.
 type item struct {

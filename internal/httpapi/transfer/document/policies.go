@@ -39,7 +39,7 @@ var idle = map[string]string{
 const (
 	oneNode      = "there is one node"
 	noStreams    = "there are no streams"
-	noFederation = "federation does not run here"
+	noFederation = parameters.NoFederation
 )
 
 // destructive are settings of policies that can remove messages or queues.
