@@ -66,7 +66,7 @@ func startBroker(cfg config.Config, log zerolog.Logger) (_ *broker, err error) {
 		Users: b.users, Meta: b.data.definitions, Journal: b.data.journal, Backups: b.data.backups, Product: cfg.ProductName, ProductVersion: version, Name: cfg.FullNode(), DataDirectory: cfg.DataDir, EventsIn: cfg.EventsIn, ShovelFiles: cfg.ShovelFiles, Process: b.process, Log: log,
 		Handshake: cfg.Handshake, SendTimeout: cmp.Or(cfg.SendTimeout, -1), MaxMessage: uint64(cfg.Limits.Message), Limits: limitsFor(cfg.Limits), Clock: b.clock,
 		Alarms: resources.Config{
-			Meter:     resources.System{Directory: cfg.DataDir, Untouched: heapReserve},
+			Meter:     resources.System{Directory: cfg.DataDir, Untouched: heapReserve, Most: int64(cfg.MemoryTotal)},
 			Watermark: cfg.MemoryWatermark, DiskFree: cfg.DiskFreeLimit,
 		},
 	}); err != nil {

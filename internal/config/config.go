@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"math"
 	"net"
 	"path/filepath"
 	"slices"
@@ -70,6 +71,8 @@ type Config struct {
 	Handshake time.Duration
 	// SendTimeout is how long a client may read nothing that it is sent; 0 for no limit.
 	SendTimeout time.Duration
+	// MemoryTotal is the memory in bytes of which MemoryWatermark is a share; 0 for that of the machine or container.
+	MemoryTotal uint
 	// MemoryWatermark is the memory in use above which publishers are blocked.
 	MemoryWatermark Amount
 	// DiskFreeLimit is the free disk space below which publishers are blocked.
@@ -208,6 +211,9 @@ func (c Config) problems() (wrong problems) {
 	}
 	if c.SendTimeout < 0 {
 		wrong.add("send-timeout", "%v is negative", c.SendTimeout)
+	}
+	if m := c.MemoryTotal; m > 0 && m < minWatermark || m > math.MaxInt64 {
+		wrong.add("memory-total", "%d is not a number of bytes from 1048576", m)
 	}
 	if m := c.MemoryWatermark; !m.Relative && m.Bytes < minWatermark {
 		wrong.add("memory-high-watermark", "%d bytes are too few: it is a share of the memory from 0 to 1, or a size such as 2GB", m.Bytes)

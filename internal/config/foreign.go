@@ -60,7 +60,6 @@ var elsewhere = []foreign{
 	{keys: []string{"stream.**", "osiris.**", "mqtt.**", "web_mqtt.**", "stomp.**", "web_stomp.**", "amqp1_0.**", "amqp10_client.**", "amqp_client.**", "trust_store.**", "federation.**", "shovel.**", "event_exchange.protocol", "aws.**", "tracing.**"}, why: "this plugin does not exist here"},
 	{keys: []string{"erlang.**", "vm_args.**", "hipe_compile", "background_gc_enabled", "background_gc_target_interval", "sysmon_handler.**", "default_worker_pool_size", "num_acceptors.**", "socket_writer.**", "tcp_listen_options.**", "credentials_obfuscation.**", "listeners.startup_delay", "memory_monitor_interval", "vm_memory_calculation_strategy"}, why: "it is specific to the Erlang VM"},
 	{keys: []string{"vm_memory_high_watermark_paging_ratio"}, why: "queues page out above half of the watermark"},
-	{keys: []string{"total_memory_available_override_value"}, refused: true, why: "set vm_memory_high_watermark.absolute"},
 	{keys: []string{"log.console"}, same: []string{"true"}, why: "the log is written to standard error"},
 	{keys: []string{"log.console.stdio"}, same: []string{"stderr"}, why: "the log is written to standard error"},
 	{keys: []string{"log.file", "log.exchange", "log.syslog", "log.journald"}, same: []string{"false"}, why: "the log is written to standard error"},

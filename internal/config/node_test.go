@@ -52,3 +52,13 @@ func TestSmallWatermark(t *testing.T) {
 		}
 	}
 }
+
+func TestMemoryTotal(t *testing.T) {
+	s, err := load(t, "total_memory_available_override_value = 2GB\nvm_memory_high_watermark.relative = 0.5", nil)
+	if err != nil || s.MemoryTotal != 2e9 {
+		t.Errorf("%d, %v", s.MemoryTotal, err)
+	}
+	if _, err := load(t, "", nil, "--memory-total", "1000"); err == nil {
+		t.Error("1000 bytes")
+	}
+}

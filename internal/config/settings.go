@@ -238,6 +238,10 @@ var settings = []setting{
 		keys: []key{{"send_timeout", milliseconds}}, help: "disconnect a client that does not read for this long; 0 for no limit",
 	},
 	{
+		name: "memory-total", define: natural(func(c *Config) *uint { return &c.MemoryTotal }), keys: []key{{"total_memory_available_override_value", bytes}},
+		help: "memory in bytes of which the watermarks are shares; 0 for that of the machine or container",
+	},
+	{
 		name: "memory-high-watermark", reload: true, define: size(func(c *Config) *Amount { return &c.MemoryWatermark }, ParseWatermark, ""),
 		keys: []key{{"vm_memory_high_watermark.relative", share}, {"vm_memory_high_watermark.absolute", bytes}},
 		help: "block publishers above this memory usage: a `share` of the machine's or container's memory, 0 to 1, or a size such as 2GB",

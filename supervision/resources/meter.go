@@ -33,10 +33,11 @@ type Meter interface {
 }
 
 // System is the Meter of this process. Directory is the folder of the broker's data; Untouched bytes of the process's
-// reserved memory are never used.
+// reserved memory are never used. Most is the result of Total in bytes, 0 for that of the machine or the container.
 type System struct {
 	Directory string
 	Untouched int64
+	Most      int64
 }
 
 // Memory implements Meter. Pages mapped from files do not count, as the system drops them when it needs memory. If the
@@ -51,7 +52,10 @@ func (System) Memory() int64 {
 }
 
 // Total implements Meter.
-func (System) Total() int64 {
+func (s System) Total() int64 {
+	if s.Most > 0 {
+		return s.Most
+	}
 	total := machineMemory()
 	limit, err := memlimit.FromCgroup()
 	if err != nil || limit == 0 || limit > math.MaxInt64 {
