@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"candlemark/internal/auth"
-	"candlemark/internal/config"
 	"candlemark/internal/management"
 	"candlemark/internal/store/segment"
 	"candlemark/supervision/queries"
@@ -88,16 +87,6 @@ func (n *Node) Machine(context.Context) (management.Machine, error) {
 	m.Mechanisms, m.DataDirectory = n.cfg.Authenticator.Mechanisms(auth.Peer{}), n.cfg.DataDirectory
 	return m, nil
 }
-
-// SetMemoryWatermark implements management.Host.
-func (n *Node) SetMemoryWatermark(to config.Amount) { n.monitor.SetMemoryWatermark(to) }
-
-// SetDiskFreeLimit implements management.Host.
-func (n *Node) SetDiskFreeLimit(to config.Amount) { n.monitor.SetDiskFreeLimit(to) }
-
-// JournalFull reports that the journal waits for room on the disk, or no longer does. While it waits there is a disk
-// alarm, whatever its limit.
-func (n *Node) JournalFull(full bool) { n.monitor.JournalFull(full) }
 
 // announced is a listener of another part of the program.
 type announced struct {

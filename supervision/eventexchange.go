@@ -94,6 +94,9 @@ func (p *eventPublisher) run(ctx context.Context) {
 				batch = append(batch, <-p.listener.C)
 			}
 			p.publish(ctx, batch)
+			for _, e := range batch {
+				p.listener.Done(e)
+			}
 		}
 	}
 }

@@ -86,6 +86,7 @@ type Node struct {
 	*queries.Queries
 	*localchannel.Commands
 	parameterKeeper
+	monitored
 	stream.Patience
 	management.Backups
 	management.Process
@@ -94,7 +95,6 @@ type Node struct {
 	quota        *auth.Quota
 	counted      counted
 	sockets      *resources.Sockets
-	monitor      *resources.Monitor
 	started      clock.Instant
 	clock        *clock.Clock
 	system       *actor.ActorSystem

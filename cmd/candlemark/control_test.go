@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"candlemark/internal/auth"
+	"candlemark/internal/budget"
 	"candlemark/internal/events"
 	"candlemark/internal/httpapi"
 	"candlemark/internal/management"
@@ -23,6 +24,8 @@ type fake struct {
 	management.Broker
 	sets map[string]*policies.Set
 }
+
+func (f *fake) Unread() *budget.Unread { return nil }
 
 func (f *fake) NodeName() string { return "candlemark@localhost" }
 

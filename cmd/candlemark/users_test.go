@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"candlemark/internal/auth"
+	"candlemark/internal/budget"
 	"candlemark/internal/commandline"
 	"candlemark/internal/events"
 	"candlemark/internal/httpapi"
@@ -23,6 +24,8 @@ type keeper struct {
 	management.Broker
 	*auth.Users
 }
+
+func (k *keeper) Unread() *budget.Unread { return nil }
 
 func (k *keeper) NodeName() string { return "candlemark@localhost" }
 

@@ -112,6 +112,38 @@ func TestSlowListener(t *testing.T) {
 	}
 }
 
+// Events that wait for a listener are bounded by their bytes, too; one may have any size.
+func TestSlowListenerHoldsLittle_ACC12(t *testing.T) {
+	h := hub(nil)
+	l := h.Listen(100, nil, nil)
+	defer l.Close()
+	large := func() *Event {
+		return &Event{Name: "large", Fields: protocol.Table{{Key: "arguments", Value: protocol.Table{{Key: "a", Value: protocol.Array{strings.Repeat("x", 60_000)}}}}}}
+	}
+	for range 5 {
+		h.Publish(Unrecorded, large)
+	}
+	if len(l.C) != 1 {
+		t.Fatalf("%d events of 60 KB wait", len(l.C))
+	}
+	l.Done(<-l.C)
+	h.Publish(Unrecorded, large)
+	if e := <-l.C; e.Lost != 4 {
+		t.Errorf("%d lost", e.Lost)
+	}
+	h.Publish(Unrecorded, large)
+	if n := l.Missed(); n != 1 { // the last one is not done yet
+		t.Errorf("%d lost", n)
+	}
+	l.held = 0
+	h.Publish(Unrecorded, func() *Event {
+		return &Event{Name: "huge", Fields: protocol.Table{{Key: "b", Value: []byte(strings.Repeat("x", 1<<20))}}}
+	})
+	if len(l.C) != 1 {
+		t.Error("a huge event is lost although nothing waits")
+	}
+}
+
 func TestHeaders(t *testing.T) {
 	e := &Event{Name: "n", Fields: protocol.Table{{Key: "name", Value: "x"}}, At: 5}
 	if got := fmt.Sprint(e.Headers()); got != "[{name x} {user_who_performed_action rmq-internal} {timestamp_in_ms 5}]" {

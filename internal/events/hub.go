@@ -31,7 +31,8 @@ type Event struct {
 	// Before is the previous state for the log, of any type with a JSON form; nil for none.
 	Before any
 	// At is the time of Publish, in ms since 1970.
-	At int64
+	At   int64
+	size int // in bytes, about
 }
 
 // Headers returns the fields as headers of messages of RabbitMQ's event exchange.
@@ -85,6 +86,7 @@ func (h *Hub) Publish(record Record, event func() *Event) {
 		write(e)
 	}
 	if wanted {
+		e.size = eventSize + sizeOf(e.Fields)
 		for _, l := range *h.listeners.Load() {
 			l.notify(e)
 		}
@@ -114,10 +116,19 @@ type Listener struct {
 	idle  func() bool
 
 	mu   sync.Mutex
+	held int // bytes of the events in C, and of those that were not passed to Done
 	lost uint64
 }
 
-// Listen returns a listener that buffers up to room events; the caller closes it. It gets the events for which wants
+// eventSize is the size of an event without its fields, in bytes. The events that wait for a listener take at most usualSize for
+// each place, or are one.
+const (
+	eventSize = 128
+	usualSize = 1 << 10
+)
+
+// Listen returns a listener that buffers up to room events, of 1 KiB each on average; the caller closes it, and calls Done for
+// each one that it has taken from C. It gets the events for which wants
 // returns true, nil for all. While idle returns true, nil for never, it need not get any. Both functions are called by
 // the publishers of events, and must neither block nor publish.
 func (h *Hub) Listen(room int, wants func(*Event) bool, idle func() bool) *Listener {
@@ -150,12 +161,24 @@ func (l *Listener) notify(e *Event) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.held > 0 && l.held+e.size > cap(l.C)*usualSize {
+		l.lost++
+		return
+	}
 	select {
 	case l.C <- Notification{e, l.lost}:
+		l.held += e.size
 		l.lost = 0
 	default:
 		l.lost++
 	}
+}
+
+// Done makes room for another event.
+func (l *Listener) Done(n Notification) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.held -= n.size
 }
 
 // Missed returns the number of events missed after the last one in C, and resets it.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"candlemark/internal/auth"
+	"candlemark/internal/budget"
 	"candlemark/internal/events"
 	"candlemark/internal/management"
 	"candlemark/internal/parameters"
@@ -38,6 +39,8 @@ func newFake(vhosts ...string) *fake {
 	}
 	return f
 }
+
+func (f *fake) Unread() *budget.Unread { return nil }
 
 func (f *fake) NodeName() string { return "candlemark@here" }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"candlemark/internal/budget"
 	"candlemark/internal/config"
 	"candlemark/internal/events"
 )
@@ -19,6 +20,8 @@ type Host interface {
 	// WithTimeout is like that of package context, but the time that counts is the
 	// one that the broker runs: not the one that its process is paused.
 	WithTimeout(parent context.Context, d time.Duration) (context.Context, context.CancelFunc)
+	// Unread bounds what the clients of the HTTP API do not read; nil: nothing does.
+	Unread() *budget.Unread
 	// Machine measures what the process uses and may use.
 	Machine(ctx context.Context) (Machine, error)
 	// Service reports whether clients can connect over AMQP.

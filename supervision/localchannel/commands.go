@@ -38,6 +38,13 @@ func (c *Commands) Run(ctx context.Context, by auth.User, vhost string, m protoc
 	return w.next(ctx)
 }
 
+// The cost of a message that was got besides its body, in bytes: of itself and its names, and of each byte of its
+// properties, which are decoded.
+const (
+	messageCost    = 1 << 10
+	propertiesCost = 8
+)
+
 // Get implements management.Commands.
 func (c *Commands) Get(ctx context.Context, by auth.User, vhost, queue string, how management.Fetch) ([]management.Fetched, error) {
 	w, err := c.open(ctx, by, vhost, c.cfg.Permissions)
@@ -60,7 +67,7 @@ func (c *Commands) Get(ctx context.Context, by auth.User, vhost, queue string, h
 		if one.Properties, one.Body, err = w.content(ctx); err != nil {
 			return nil, err
 		}
-		bytes += len(one.Body)
+		bytes += messageCost + propertiesCost*w.properties + len(one.Body)
 		list = append(list, one)
 	}
 	if how.Discard {

@@ -25,7 +25,9 @@ type localChannel struct {
 	out     *outbox.Outbox
 	wake    chan struct{} // the outbox has output
 	read    []byte        // output of the channel not parsed yet
-	ended   bool
+	// properties is the size of those of the last content, in bytes.
+	properties int
+	ended      bool
 }
 
 const (
@@ -132,6 +134,7 @@ func (w *localChannel) content(ctx context.Context) (p protocol.Properties, body
 	if err != nil {
 		return p, nil, err
 	}
+	w.properties = len(h.Properties)
 	if p, err = protocol.DecodeProperties(h.Properties); err != nil {
 		return p, nil, err
 	}

@@ -15,7 +15,7 @@ var Routes = slices.Concat(
 )
 
 var accountRoutes = []rest.Route{
-	rest.Get("/api/users", rest.Administrator, accounts.List),
+	rest.Get("/api/users", rest.Administrator, accounts.List).Large(),
 	rest.Get("/api/users/without-permissions", rest.Administrator, without.List),
 	rest.Post("/api/users/bulk-delete", rest.Administrator, deleteAccounts),
 	rest.Get("/api/users/{name}", rest.Administrator, accounts.One),
@@ -23,14 +23,14 @@ var accountRoutes = []rest.Route{
 	rest.Delete("/api/users/{name}", rest.Administrator, rest.Found(deleteAccount)),
 	rest.Get("/api/auth/hash_password/{name}", rest.Administrator, hashPassword),
 
-	rest.Get("/api/permissions", rest.Administrator, grants.List),
+	rest.Get("/api/permissions", rest.Administrator, grants.List).Large(),
 	rest.Get("/api/users/{name}/permissions", ofUser, grants.List),
 	rest.Get("/api/vhosts/{vhost}/permissions", rest.In(rest.Administrator), grants.List),
 	rest.Get("/api/permissions/{vhost}/{name}", rest.Administrator, grants.One),
 	rest.Put("/api/permissions/{vhost}/{name}", rest.Administrator, rest.Created(putGrant)),
 	rest.Delete("/api/permissions/{vhost}/{name}", rest.Administrator, rest.Found(deleteGrant)),
 
-	rest.Get("/api/topic-permissions", rest.Administrator, topicGrants.List),
+	rest.Get("/api/topic-permissions", rest.Administrator, topicGrants.List).Large(),
 	rest.Get("/api/users/{name}/topic-permissions", ofUser, topicGrants.List),
 	rest.Get("/api/vhosts/{vhost}/topic-permissions", rest.In(rest.Administrator), topicGrants.List),
 	rest.Get("/api/topic-permissions/{vhost}/{name}", rest.Administrator, topicGrants.Some),
@@ -50,14 +50,14 @@ var accountRoutes = []rest.Route{
 }
 
 var parameterRoutes = []rest.Route{
-	rest.Get("/api/parameters", rest.Policymaker, listed.List),
-	rest.Get("/api/parameters/{component}", rest.Policymaker, listed.List),
-	rest.Get("/api/parameters/{component}/{vhost}", rest.In(rest.Policymaker), listed.List),
+	rest.Get("/api/parameters", rest.Policymaker, listed.List).Large(),
+	rest.Get("/api/parameters/{component}", rest.Policymaker, listed.List).Large(),
+	rest.Get("/api/parameters/{component}/{vhost}", rest.In(rest.Policymaker), listed.List).Large(),
 	rest.Get("/api/parameters/{component}/{vhost}/{name}", rest.Policymaker, listed.One),
 	rest.Put("/api/parameters/{component}/{vhost}/{name}", rest.Into(parameterChanger), rest.Created(putParameter)),
 	rest.Delete("/api/parameters/{component}/{vhost}/{name}", parameterChanger, rest.Found(deleteParameter)),
 
-	rest.Get("/api/global-parameters", rest.Policymaker, globals.List),
+	rest.Get("/api/global-parameters", rest.Policymaker, globals.List).Large(),
 	rest.Get("/api/global-parameters/{name}", rest.Policymaker, globals.One),
 	rest.Put("/api/global-parameters/{name}", rest.Changer(auth.GlobalParameters), rest.Created(putGlobal)),
 	rest.Delete("/api/global-parameters/{name}", rest.Changer(auth.GlobalParameters), rest.Found(deleteGlobal)),
@@ -79,8 +79,8 @@ var limitRoutes = []rest.Route{
 func policyRoutes(path string, operator bool, maker rest.Rule) []rest.Route {
 	policies := policiesOf(operator)
 	return []rest.Route{
-		rest.Get(path, rest.Anybody, policies.List),
-		rest.Get(path+"/{vhost}", rest.In(rest.Visitor), policies.List),
+		rest.Get(path, rest.Anybody, policies.List).Large(),
+		rest.Get(path+"/{vhost}", rest.In(rest.Visitor), policies.List).Large(),
 		rest.Get(path+"/{vhost}/{name}", maker, policies.One),
 		rest.Put(path+"/{vhost}/{name}", rest.Into(maker), rest.Created(setPolicy(operator))),
 		rest.Delete(path+"/{vhost}/{name}", maker, rest.Found(clearPolicy(operator))),

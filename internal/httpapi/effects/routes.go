@@ -15,7 +15,7 @@ var Routes = []rest.Route{
 	rest.Get("/api/x/exchanges/{vhost}/{name}/policy", maker(false), does(explain, false, "exchange")),
 	rest.Post("/api/x/policies/{vhost}/{name}/preview", maker(false), does(preview, false, "name")),
 	rest.Post("/api/x/operator-policies/{vhost}/{name}/preview", maker(true), does(preview, true, "name")),
-	rest.Get("/api/x/policy-history/{vhost}", maker(false), does(history, false, "")),
+	rest.Get("/api/x/policy-history/{vhost}", maker(false), does(history, false, "")).Large(),
 	rest.Post("/api/x/policy-history/{vhost}/{name}/undo", maker(false), does(undo, false, "id")),
 }
 

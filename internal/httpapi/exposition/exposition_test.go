@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"candlemark/internal/auth"
+	"candlemark/internal/budget"
 	"candlemark/internal/management"
 	"candlemark/internal/metrics"
 
@@ -58,6 +59,8 @@ func newFake() *fake {
 	f.due = &management.ExpiryCounts{}
 	return f
 }
+
+func (f *fake) Unread() *budget.Unread { return nil }
 
 func (f *fake) WithTimeout(parent context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(parent, d)

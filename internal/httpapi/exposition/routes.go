@@ -11,9 +11,9 @@ import (
 
 // Routes are for monitoring systems with a login.
 var Routes = []rest.Route{
-	rest.Get(wholePath, rest.Monitor, scrape(whole)),
-	rest.Get(objectsPath, rest.Monitor, scrape(eachObject)),
-	rest.Get(chosenPath, rest.Monitor, scrape(chosen)),
+	rest.Get(wholePath, rest.Monitor, scrape(whole)).Large(),
+	rest.Get(objectsPath, rest.Monitor, scrape(eachObject)).Large(),
+	rest.Get(chosenPath, rest.Monitor, scrape(chosen)).Large(),
 }
 
 // The paths, as in RabbitMQ.
@@ -29,7 +29,10 @@ type question func(ctx context.Context, b management.Broker, r *http.Request) (p
 func scrape(ask question) rest.Handler {
 	return func(r *rest.Request) (any, error) {
 		p, err := ask(r.Context(), r.Broker, r.Request)
-		return rest.Stream(p.send), err
+		if err != nil {
+			return nil, err
+		}
+		return rest.Raw(p.rendered(r.W.Header(), r.Request)), nil
 	}
 }
 
@@ -54,26 +57,44 @@ func NewHandler(b management.Broker, perObject bool) http.Handler {
 	return mux
 }
 
-// anybodys answers scrapes while there is room.
+// anybodys answers scrapes while there is room. A client that reads slowly takes none.
 func anybodys(b management.Broker, ask question, room chan struct{}) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		select {
-		case room <- struct{}{}:
-			defer func() { <-room }()
-		default:
-			w.Header().Set("Retry-After", "1")
-			http.Error(w, "too many scrapes at a time", http.StatusServiceUnavailable)
-			return
-		}
+	collect := func(w http.ResponseWriter, r *http.Request) (body []byte, err error) {
+		defer func() { <-room }()
 		ctx, cancel := b.WithTimeout(r.Context(), rest.Patience)
 		defer cancel()
 		p, err := ask(ctx, b, r)
 		if err != nil {
+			return nil, err
+		}
+		return p.rendered(w.Header(), r), nil
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		out := rest.NewOutput(w, b.Unread(), "")
+		defer out.Close()
+		select {
+		case room <- struct{}{}:
+		default:
+			tooMany(w)
+			return
+		}
+		if !out.Admits() {
+			<-room
+			tooMany(w)
+			return
+		}
+		body, err := collect(w, r)
+		if err != nil {
 			http.Error(w, "the broker did not answer", http.StatusServiceUnavailable)
 			return
 		}
-		p.send(w, r)
+		out.Write(body)
 	})
+}
+
+func tooMany(w http.ResponseWriter) {
+	w.Header().Set("Retry-After", "1")
+	http.Error(w, "too many scrapes at a time", http.StatusServiceUnavailable)
 }
 
 // whole is about the broker as a whole.

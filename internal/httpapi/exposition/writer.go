@@ -1,13 +1,12 @@
 package exposition
 
 import (
+	"bytes"
 	"compress/gzip"
 	"io"
 	"net/http"
 	"strings"
-	"time"
 
-	"candlemark/internal/httpapi/rest"
 	"candlemark/internal/metrics"
 
 	dto "github.com/prometheus/client_model/go"
@@ -27,30 +26,33 @@ type page func(*writer)
 // formats are the formats that a scrape may request.
 var formats = []expfmt.Format{expfmt.FmtOpenMetrics_1_0_0, expfmt.FmtOpenMetrics_0_0_1, expfmt.FmtText}
 
-// send answers a scrape in the requested format.
-func (p page) send(w http.ResponseWriter, r *http.Request) {
-	// The broker's own time does not count against the client.
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(rest.Writing)) // if it supports deadlines
+// rendered returns the answer to a scrape in the requested format, and sets its headers.
+func (p page) rendered(h http.Header, r *http.Request) []byte {
 	format := expfmt.NegotiateAccept(r.Header, formats...)
-	w.Header().Set("Content-Type", string(format))
-	w.Header().Set("Cache-Control", "no-cache")
-	w.Header().Set("Vary", "accept, accept-encoding")
-	var to io.Writer = w
+	h.Set("Content-Type", string(format))
+	h.Set("Cache-Control", "no-cache")
+	h.Set("Vary", "accept, accept-encoding")
+	var body bytes.Buffer
+	var to io.Writer = &body
+	var packed *gzip.Writer
 	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
-		w.Header().Set("Content-Encoding", "gzip")
-		packed, _ := gzip.NewWriterLevel(w, gzip.BestSpeed) // a valid level
-		defer func() { _ = packed.Close() }()               // the client may have gone
+		h.Set("Content-Encoding", "gzip")
+		packed, _ = gzip.NewWriterLevel(&body, gzip.BestSpeed) // a valid level
 		to = packed
 	}
 	if r.Method == http.MethodHead {
-		return
+		return nil
 	}
 	out := &writer{encoder: expfmt.NewEncoder(to, format)}
 	p(out)
 	out.begin(nil)
-	if c, ok := out.encoder.(expfmt.Closer); ok && out.err == nil {
+	if c, ok := out.encoder.(expfmt.Closer); ok {
 		_ = c.Close()
 	}
+	if packed != nil {
+		_ = packed.Close()
+	}
+	return body.Bytes()
 }
 
 // begin writes the family that was open.

@@ -14,9 +14,9 @@ import (
 	"candlemark/protocol"
 )
 
-// maxFetched is the approximate limit of the bodies of one request in bytes: it ends with the message that exceeds the
+// maxFetched is the approximate limit of the messages of one request in bytes: it ends with the message that exceeds the
 // limit.
-const maxFetched = 64 << 20
+const maxFetched = 8 << 20
 
 // fetchedItem is the form of a message that was got.
 type fetchedItem struct {
@@ -44,10 +44,14 @@ func fetch(r *rest.Request) (any, error) {
 	if b.Err != nil {
 		return nil, b.Err
 	}
+	if err := r.Turn(); err != nil { // not before the body is there
+		return nil, err
+	}
 	messages, err := r.Broker.Get(r.Context(), r.User, r.VHost, r.Name, how)
 	items := make([]fetchedItem, len(messages))
 	for i := range messages {
 		items[i] = fetched(&messages[i], encoding, cut)
+		messages[i] = management.Fetched{} // so that the body is held once
 	}
 	return items, declinedMessage(err)
 }

@@ -95,6 +95,7 @@ func (s *stream) run(r *rest.Request, plain *http.Request, l *events.Listener) {
 			sent = r.IsStill()
 		case e := <-l.C: // the event of a change that ends the stream is not sent
 			sent = r.IsStill() && s.lost(e.Lost) && s.event(e.Event)
+			l.Done(e)
 		case <-ticks.C:
 			sent = r.IsStill() && s.lost(l.Missed()) && s.write(": still here\n\n")
 		}

@@ -39,7 +39,7 @@ var Routes = []rest.Route{
 	rest.Get("/api/x/events", rest.Anybody, listen),
 	rest.Get("/api/x/log-level", rest.Monitor, logLevel),
 	rest.Put("/api/x/log-level", rest.Administrator, setLogLevel),
-	rest.Get("/api/x/log", rest.Monitor, logLines),
+	rest.Get("/api/x/log", rest.Monitor, logLines).Large(),
 	rest.Get("/api/x/settings", rest.Administrator, settings),
 	rest.Post("/api/x/shutdown", rest.Administrator, shutdown),
 	rest.Get("/api/x/dead-letters", rest.Monitor, deadLetters),

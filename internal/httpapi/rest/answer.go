@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"candlemark/internal/budget"
 	"candlemark/internal/jsonencode"
 	"candlemark/internal/management"
 )
@@ -51,26 +52,62 @@ func (r *Request) respond(v any, err error) {
 	case nil:
 		r.W.WriteHeader(http.StatusNoContent)
 	case Stream:
+		r.collected()
 		v(r.W, r.plain)
+	case Raw:
+		r.collected()
+		r.send(http.StatusOK, v)
+	case *series:
+		r.continued(v)
 	case reply:
 		if v.body == nil {
 			r.W.WriteHeader(v.status)
 			return
 		}
-		answer(r.W, v.status, v.body)
+		r.marshalled(v.status, v.body)
 	default:
-		answer(r.W, http.StatusOK, v)
+		r.marshalled(http.StatusOK, v)
 	}
 }
 
-// answer sends v as JSON.
-func answer(w http.ResponseWriter, status int, v any) {
+// Raw is an answer with 200 whose headers the handler has set.
+type Raw []byte
+
+// marshalled sends v as JSON.
+func (r *Request) marshalled(status int, v any) {
 	body := jsonencode.Marshal(Form(v))
+	r.collected()
+	headers(r.W)
+	r.send(status, body)
+}
+
+// send sends a body; what is large counts for the user until the client has read it.
+func (r *Request) send(status int, body []byte) {
+	if r.out == nil && len(body) > budget.FreeUnread {
+		r.out = r.open()
+	}
+	if r.out == nil {
+		send(r.W, status, body)
+		return
+	}
+	r.W.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	r.W.WriteHeader(status)
+	if r.Method != http.MethodHead {
+		r.out.Write(body)
+	}
+}
+
+// headers sets those of answers in JSON.
+func headers(w http.ResponseWriter) {
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Cache-Control", "no-cache")
 	h.Set("Vary", "accept, accept-encoding, origin")
-	h.Set("Content-Length", strconv.Itoa(len(body)))
+}
+
+// send sends a small body.
+func send(w http.ResponseWriter, status int, body []byte) {
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	// Pauses of the broker do not count against the client.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(Writing)) // if it supports deadlines
 	w.WriteHeader(status)
@@ -80,7 +117,8 @@ func answer(w http.ResponseWriter, status int, v any) {
 // WriteError answers with an error.
 func WriteError(w http.ResponseWriter, err error) {
 	status, body := StatusOf(err)
-	answer(w, status, body)
+	headers(w)
+	send(w, status, jsonencode.Marshal(body))
 }
 
 // Unavailable returns the answer 503 with a body.

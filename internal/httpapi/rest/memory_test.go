@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"candlemark/internal/auth"
+	"candlemark/internal/budget"
 	"candlemark/internal/config"
 	"candlemark/internal/management"
 
@@ -17,6 +18,8 @@ import (
 
 // stub is a broker with only a name and timeouts.
 type stub struct{ management.Broker }
+
+func (stub) Unread() *budget.Unread { return nil }
 
 func (stub) NodeName() string { return "candlemark@here" }
 

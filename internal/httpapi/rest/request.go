@@ -38,6 +38,8 @@ type API struct {
 	memory memory
 	// sessions are those of users who have logged in with a form.
 	sessions session.Table
+	// lists and imports are the turns of large requests.
+	lists, imports gate
 }
 
 // New returns the API of a broker, which keeps samples. Close it.
@@ -60,6 +62,7 @@ type Route struct {
 	allowed      Rule // nil: no authentication
 	handle       Handler
 	slow         bool
+	gate         func(*API) *gate // nil: it needs no turn
 }
 
 // Get is the route for GET and HEAD of a path.
@@ -115,6 +118,9 @@ type Request struct {
 	token       string        // of the session of the user, "" for none
 	admitted    uint64        // auth.Users.Login of the user, from before the password was checked
 	plain       *http.Request // as it came
+	out         *Output       // nil unless the answer is large
+	turn        *gate         // where it has a turn, nil for none
+	turnOf      string        // the user whose turn it is
 }
 
 // origin returns the user and address of the request.
@@ -151,7 +157,11 @@ func (r *Request) Part(name string) string {
 func (a *API) Serve(to Route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, plain *http.Request) {
 		r := &Request{Request: plain, API: a, W: w, Users: a.Users, Rates: a.rates.LookOf(plain.URL.RawQuery), plain: plain}
-		defer func() { r.memory.give(r.holder, r.held) }()
+		defer func() {
+			r.memory.give(r.holder, r.held)
+			r.collected()
+			r.out.Close()
+		}()
 		r.respond(r.call(to))
 	})
 }
@@ -174,6 +184,11 @@ func (r *Request) call(to Route) (any, error) {
 	r.Request = r.WithContext(ctx)
 	if to.allowed != nil {
 		if err := to.allowed(r); err != nil {
+			return nil, err
+		}
+	}
+	if to.gate != nil {
+		if err := r.begin(to.gate(r.API)); err != nil {
 			return nil, err
 		}
 	}

@@ -154,6 +154,9 @@ func (l Listing[K, F]) Answer(r *Request) (any, error) {
 		return nil, err
 	}
 	keys, total := l.Keys, len(l.Keys)
+	if v.page == 0 && len(v.sort) == 0 && len(keys) > atOnce {
+		return l.series(&v)
+	}
 	if v.page == 0 {
 		items, err := l.Get(keys)
 		if err != nil {
@@ -200,6 +203,21 @@ func (l Listing[K, F]) Answer(r *Request) (any, error) {
 		Filtered: count, Count: len(part), Items: v.cut(part), Page: v.page,
 		Pages: (count + v.size - 1) / v.size, Size: v.size, Total: total,
 	}, nil
+}
+
+// series returns the whole list in its own order, or the reverse.
+func (l Listing[K, F]) series(v *view) (any, error) {
+	keys := l.Keys
+	if v.reverse {
+		slices.Reverse(keys)
+	}
+	s := &series{count: len(keys), next: func(from, to int) (any, error) {
+		items, err := l.Get(keys[from:to])
+		return v.cut(items), err
+	}}
+	var err error
+	s.first, err = s.next(0, atOnce)
+	return s, err
 }
 
 // sorted are keys by what they know, those that are equal in the order that they have.

@@ -4,10 +4,10 @@ import "candlemark/internal/httpapi/rest"
 
 // Routes are about definitions as a whole.
 var Routes = []rest.Route{
-	rest.Get("/api/definitions", rest.Administrator, exportAll).Slow(),
-	rest.Post("/api/definitions", rest.Administrator, post).Slow(),
-	rest.Get("/api/all-configuration", rest.Administrator, exportAll).Slow(), // RabbitMQ's name of old
-	rest.Post("/api/all-configuration", rest.Administrator, post).Slow(),
-	rest.Get("/api/definitions/{vhost}", rest.Administrator, exportOne).Slow(),
-	rest.Post("/api/definitions/{vhost}", rest.Into(rest.Administrator), post).Slow(),
+	rest.Get("/api/definitions", rest.Administrator, exportAll).Slow().Large(),
+	rest.Post("/api/definitions", rest.Administrator, post).Slow().Import(),
+	rest.Get("/api/all-configuration", rest.Administrator, exportAll).Slow().Large(), // RabbitMQ's name of old
+	rest.Post("/api/all-configuration", rest.Administrator, post).Slow().Import(),
+	rest.Get("/api/definitions/{vhost}", rest.Administrator, exportOne).Slow().Large(),
+	rest.Post("/api/definitions/{vhost}", rest.Into(rest.Administrator), post).Slow().Import(),
 }

@@ -1,0 +1,165 @@
+package rest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"candlemark/internal/auth"
+	"candlemark/internal/budget"
+	"candlemark/internal/config"
+
+	"github.com/rs/zerolog"
+)
+
+// A user collects one answer at a time, all users four; the others wait in turn, and a place that nobody waits for is free.
+func TestGate_ACC12(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var g gate
+		var began []string
+		ask := func(user string, wait time.Duration) {
+			ctx, cancel := context.WithTimeout(context.Background(), wait)
+			go func() {
+				defer cancel()
+				if err := g.enter(ctx, user); err != nil {
+					began = append(began, user+" gave up")
+					return
+				}
+				began = append(began, user)
+				if user != "greedy" { // who therefore leaves first
+					time.Sleep(time.Second / 10)
+				}
+				time.Sleep(time.Second)
+				g.leave(user)
+			}()
+			synctest.Wait()
+		}
+		for range 5 {
+			ask("greedy", time.Minute)
+		}
+		for i := range 4 {
+			ask(fmt.Sprint("u", i), time.Minute)
+		}
+		ask("u4", time.Second/2)
+		time.Sleep(time.Minute)
+		if got := fmt.Sprint(began); got != "[greedy u0 u1 u2 u4 gave up greedy u3 greedy greedy greedy]" {
+			t.Error(got)
+		}
+		if len(g.running) != 0 || len(g.waiting) != 0 {
+			t.Errorf("%v %v", g.running, g.waiting)
+		}
+	})
+}
+
+// roomy is a stub with a budget for what clients do not read.
+type roomy struct {
+	stub
+	unread *budget.Unread
+}
+
+func (r roomy) Unread() *budget.Unread { return r.unread }
+
+// unreading is a client whose socket takes small answers, and that reads nothing of others.
+type unreading struct {
+	http.ResponseWriter
+	gone chan struct{}
+	off  bool
+}
+
+func (u *unreading) SetWriteDeadline(at time.Time) error {
+	if at.Before(time.Now()) && !u.off {
+		u.off = true
+		close(u.gone)
+	}
+	return nil
+}
+
+func (u *unreading) Write(b []byte) (int, error) {
+	if len(b) < 1000 {
+		return u.ResponseWriter.Write(b)
+	}
+	select {
+	case <-u.gone:
+	case <-time.After(writing(4 << 20)):
+	}
+	return 0, errors.New("nobody reads")
+}
+
+// TestUnreadAnswers_ACC12: a hundred requests for 4 MB each whose clients do not read make the broker hold the share of their
+// user, and do not keep others from reading; whoever reads nothing is cut off when others of the user wait.
+func TestUnreadAnswers_ACC12(t *testing.T) {
+	const limit, size = 16 << 20, 4 << 20
+	synctest.Test(t, func(t *testing.T) {
+		b := roomy{unread: budget.NewUnread()}
+		b.unread.SetLimit(limit)
+		a := New(b, nil, config.Samples{}, zerolog.Nop())
+		made, refused := 0, 0
+		ask := func(user string, w http.ResponseWriter) {
+			r := &Request{Request: httptest.NewRequest("GET", "/", nil), API: a, W: w, User: auth.User{Name: user}}
+			err := r.begin(&a.lists)
+			if err == nil {
+				made++
+			}
+			r.respond(Raw(make([]byte, size)), err)
+			r.collected()
+			r.out.Close()
+		}
+		for range 100 {
+			go func() {
+				w := httptest.NewRecorder()
+				ask("deaf", &unreading{w, make(chan struct{}), false})
+				if w.Code == http.StatusServiceUnavailable && w.Header().Get("Retry-After") == "1" {
+					refused++
+				}
+			}()
+		}
+		synctest.Wait()
+		if used := b.unread.Used(); used > limit/2+size || made > limit/2/size+1 || made == 0 {
+			t.Errorf("%d answers with %d bytes", made, used)
+		}
+		w := httptest.NewRecorder()
+		ask("other", w)
+		if w.Body.Len() != size {
+			t.Errorf("another user gets %d bytes", w.Body.Len())
+		}
+		at, all := time.Duration(0), made
+		for range 9 {
+			time.Sleep(time.Second)
+			at += time.Second
+			b.unread.Look(at)
+			synctest.Wait()
+		}
+		if made <= all {
+			t.Error("nobody was cut off")
+		}
+		for range 300 {
+			time.Sleep(time.Second)
+			at += time.Second
+			b.unread.Look(at)
+		}
+		synctest.Wait()
+		if used := b.unread.Used(); used != 0 || refused < 90 || made+refused != 101 {
+			t.Errorf("%d bytes, %d made, %d refused", used, made, refused)
+		}
+	})
+}
+
+// A list in parts is one list, whichever parts are empty.
+func TestJoined_ACC12(t *testing.T) {
+	for want, parts := range map[string][]string{
+		"[1,2,3]": {"[1,2]", "[3]"}, "[3]": {"[]", "[3]"}, "[1]": {"[1]", "[]"}, "[]": {"[]", "[]"}, "[2,3]": {"[]", "[2]", "[]", "[3]", "[]"}, "[4]": {"[4]"},
+	} {
+		got, some := "", false
+		for i, part := range parts {
+			got += string(joined([]byte(part), i == 0, i == len(parts)-1, &some))
+		}
+		if got != want {
+			t.Errorf("%q: %s", parts, got)
+		}
+	}
+}
