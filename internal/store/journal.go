@@ -119,8 +119,8 @@ func (t TTLThen) TTL() (ms int64, ok bool) { return int64(t) - 2, t != 0 }
 type Journal interface {
 	// Append hands over records without waiting. The records and everything they point at belong to the journal until
 	// it calls done, exactly once, from one of its goroutines: with nil when all of them are durable, or with an error
-	// when their state is unknown. Calls for one queue complete in order. With a nil done the records are durable
-	// within Lag.
+	// when their state is unknown. Calls for one queue complete in order. With a nil done the records are in the file
+	// soon, and durable within Lag (DUR-5).
 	Append(q QueueID, records []Record, done func(error))
 	// Read fetches messages of one queue, wherever the journal has moved them to. done gets one Content for each, in
 	// the order of want, from a goroutine of the journal. Long runs in the order of their positions are fastest.

@@ -24,11 +24,14 @@ type batch struct {
 	records int
 	buf     []byte // head and records without the pieces
 	apart   []piece
-	dones   []completion
-	moved   []movement
-	urgent  bool // an append waits for it
-	closed  bool // it takes no more records
-	err     error
+	// out, pieces and written: how much of buf, apart and the batch is in the file, in bytes, pieces and bytes.
+	out, pieces int
+	written     int64
+	dones       []completion
+	moved       []movement
+	urgent      bool // an append waits for it
+	closed      bool // it takes no more records
+	err         error
 }
 
 // piece is a body that follows a number of bytes of buf in the batch.
@@ -125,39 +128,68 @@ func (b *batch) put(q store.QueueID, r *store.Record, m format.Marks, bodies *bo
 // seal makes the batch ready to be written.
 func (b *batch) seal() {
 	if b.records > 0 {
-		format.PutBatchHead(b.buf, b.seg.Seed, b.start, b.number, b.size-format.BatchHead, b.records)
+		b.setHead(false)
 	}
+}
+
+// setHead fills in the head. ahead: the batch before it may not be durable.
+func (b *batch) setHead(ahead bool) {
+	format.PutBatchHead(b.buf, b.seg.Seed, b.start, b.number, b.size-format.BatchHead, b.records, ahead)
 }
 
 // zeros fill up the page behind a batch, so that the kernel need not read it first.
 var zeros [format.PageSize]byte
 
-// write writes and syncs the batch.
-func (b *batch) write() error {
-	at, from := b.start, 0
-	write := func(p []byte) error {
-		if len(p) == 0 {
-			return nil
-		}
-		_, err := b.seg.File.WriteAt(p, at)
-		at += int64(len(p))
+// flush writes what is not in the file yet, and zeros up to the page. If the file has the head of a shorter batch, the
+// new head follows the new records, so that the shorter batch is there until the longer one is.
+func (b *batch) flush() error {
+	longer := b.written > 0
+	if err := b.writeOn(); err != nil || !longer {
 		return err
 	}
-	for _, p := range b.apart {
-		if err := write(b.buf[from:p.at]); err != nil {
+	_, err := b.seg.File.WriteAt(b.buf[:format.BatchHead], b.start)
+	return err
+}
+
+func (b *batch) writeOn() error {
+	if b.flushed() {
+		return nil
+	}
+	for ; b.pieces < len(b.apart); b.pieces++ {
+		p := &b.apart[b.pieces]
+		if err := b.write(b.buf[b.out:p.at], 0); err != nil {
 			return err
 		}
-		from = p.at
-		if err := write(p.body); err != nil {
+		b.out = p.at
+		if err := b.write(p.body, 0); err != nil {
 			return err
 		}
 	}
 	padding := (format.PageSize - b.end()%format.PageSize) % format.PageSize
-	if err := write(append(b.buf[from:], zeros[:padding]...)); err != nil {
-		return err
+	err := b.write(b.buf[b.out:], padding)
+	if err == nil {
+		b.out = len(b.buf)
 	}
-	return b.seg.File.Sync()
+	return err
 }
+
+// write writes the next bytes of the batch, and zeros behind them.
+func (b *batch) write(p []byte, padding int64) error {
+	if int64(len(p))+padding == 0 {
+		return nil
+	}
+	_, err := b.seg.File.WriteAt(append(p, zeros[:padding]...), b.start+b.written)
+	if err == nil {
+		b.written += int64(len(p))
+	}
+	return err
+}
+
+// flushed reports whether all of the batch's records are in the file.
+func (b *batch) flushed() bool { return b.written == b.size }
+
+// rewind makes flush write everything again.
+func (b *batch) rewind() { b.out, b.pieces, b.written = 0, 0, 0 }
 
 // bodyCache finds bodies that the batch already contains, as when one message went to several queues. It is small and
 // keeps only the latest ones.

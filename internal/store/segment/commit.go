@@ -14,8 +14,7 @@ import (
 // commits is the writer's part of a journal that makes batches durable.
 type commits struct {
 	*Journal
-	opened  uint64 // the highest number of a segment whose name is durable
-	lastTry bool   // the journal was being closed when a batch was tried last
+	lastTry bool // the journal was being closed when a batch was tried last
 }
 
 // commit makes a batch durable, or fails the journal. Without room for it, it waits and writes the batch again (DUR-4).
@@ -25,6 +24,7 @@ func (c *commits) commit(b *batch) {
 	}
 	began := time.Now()
 	for b.err = c.write(b); errors.Is(b.err, vfs.ErrFull); b.err = c.write(b) {
+		c.log.again(b)
 		if !c.awaitRoom() {
 			b.err = c.giveUp()
 			return
@@ -55,12 +55,20 @@ func (b *batch) reached(m *progress.Mark) {
 
 // write writes and syncs a batch; if it is the first of its segment, the segment gets its name before.
 func (c *commits) write(b *batch) error {
-	if b.seg.Seq > c.opened {
+	if b.seg.Seq > c.log.opened { // only the writer changes it
 		if err := c.open(b.seg); err != nil {
 			return err
 		}
 	}
-	return b.write()
+	if err := b.flush(); err != nil {
+		return err
+	}
+	c.log.reached(b.number, b.number-1)
+	if err := b.seg.File.Sync(); err != nil {
+		return err
+	}
+	c.log.reached(b.number, b.number)
+	return nil
 }
 
 // open gives a spare file the header and the name of its segment. The header is synced first, so that a torn header
@@ -85,7 +93,9 @@ func (c *commits) open(s *index.Segment) error {
 	if err := c.progress.Sync(); err != nil {
 		return err
 	}
-	c.opened = s.Seq
+	c.log.Lock()
+	c.log.opened = s.Seq
+	c.log.Unlock()
 	return nil
 }
 

@@ -18,10 +18,13 @@ type log struct {
 	tail   *index.Segment // nil at first
 	number uint64         // of the next batch
 	fresh  uint64         // the lowest number that no segment has had
-	batch  *batch         // being filled
-	taken  []pending
-	next   int       // of taken
-	moves  []pending // of the keeper, ahead of all others
+	opened uint64         // the highest number of a segment whose name is durable
+	// The highest number of a batch that is in its file, and of one that is durable.
+	flushed, durable uint64
+	batch            *batch // being filled
+	taken            []pending
+	next             int       // of taken
+	moves            []pending // of the keeper, ahead of all others
 	// starving: all records but moves wait for a segment of so many bytes, because there is no file or the log is too
 	// long. granted: nothing more can be freed, so they may use the file kept for moves. cramped: moves lack a segment
 	// too; need is its minimum length.

@@ -21,7 +21,7 @@ const Folder = recovery.Folder
 type Options struct {
 	// SegmentSize in bytes, 64 MiB by default; rounded up to pages.
 	SegmentSize int64
-	// Lag is how long records without done may stay in memory, 50 ms by default.
+	// Lag is how long records without done may wait for their sync, 50 ms by default.
 	Lag time.Duration
 	// Settle is the least time between two checkpoints, 1 s by default.
 	Settle time.Duration
@@ -96,6 +96,7 @@ type Journal struct {
 
 	log      log
 	commits  commits
+	early    early
 	table    *table
 	stock    *spare.Stock
 	progress *progress.File
@@ -154,7 +155,11 @@ func (j *Journal) add(p pending) {
 	if help {
 		j.waiting = 0
 	}
+	early := j.early.wakes(&p)
 	j.mu.Unlock()
+	if early {
+		wake(j.early.kick)
+	}
 	if kick {
 		wake(j.kick)
 	}

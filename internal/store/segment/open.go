@@ -79,7 +79,9 @@ func newJournal(fs vfs.FS, dir string, o Options, r *recovery.Recovery) *Journal
 		j.table.add(s)
 	}
 	j.log.batch = &batch{}
-	j.commits = commits{Journal: j, opened: r.Fresh - 1}
+	j.commits.Journal, j.log.opened = j, r.Fresh-1
+	j.log.flushed, j.log.durable = j.log.number-1, j.log.number-1
+	j.early = early{Journal: j, kick: make(chan struct{}, 1), rests: true}
 	return j
 }
 
@@ -188,8 +190,9 @@ func (j *Journal) heal(r *recovery.Recovery, seq uint64) error {
 
 // start starts all goroutines except the keeper.
 func (j *Journal) start() {
-	j.workers.Add(2)
+	j.workers.Add(3)
 	go j.assist()
+	go j.early.run()
 	go func() {
 		defer j.workers.Done()
 		j.stock.Run(j.options.Retry)

@@ -46,17 +46,11 @@ func put(t *testing.T, m vfs.FS, name string, b []byte) {
 	must(t, m.SyncDir(journalDir))
 }
 
-// died returns the files of a journal whose process was killed: what was written is there, synced or not.
-func died(t *testing.T, m *vfs.Memory) *vfs.Memory {
-	t.Helper()
-	other := vfs.NewMemory(1)
-	must(t, other.MakeDir(journalDir))
-	names, err := m.List(journalDir)
-	must(t, err)
-	for _, name := range names {
-		put(t, other, name, contents(t, m, name))
-	}
-	return other
+// died kills the process of a journal: what it wrote is there, synced or not.
+func died(m *vfs.Memory, j *opened) {
+	m.CrashAfter(0)
+	_ = j.Close()
+	m.Kill()
 }
 
 // written returns a journal of several segments with n messages and an older copy of the newest segment. stopped: it was
@@ -80,7 +74,8 @@ func written(t *testing.T, stopped bool) (m *vfs.Memory, n uint64, newest string
 		for j.progress.Behind() { // the mark is written after the append is done
 			runtime.Gosched()
 		}
-		return died(t, m), n, newest, older
+		died(m, j)
+		return m, n, newest, older
 	}
 	j.close()
 	return m, n, newest, older
@@ -155,7 +150,7 @@ func TestEndOfTheLogIsMissed(t *testing.T) {
 					t.Errorf("%d of %d are lost: %v %s %+v %+v", lost, n, j.report.Damages, newest, wasMark, checked)
 				}
 				j.must(5, message(1000, "goes on"))
-				m = died(t, m)
+				died(m, j)
 				if j = open(t, m, journalDir, Options{SegmentSize: 64 << 10}); len(j.Take(5)) != len(got)+1 {
 					t.Errorf("%+v", j.report)
 				}
@@ -176,7 +171,7 @@ func TestDurableBatchIsNotTorn(t *testing.T) {
 	for j.progress.Behind() {
 		runtime.Gosched()
 	}
-	m = died(t, m)
+	died(m, j)
 	_, at := format.PlaceOf(put[1].Position)
 	flip(t, m, firstSegment, at+30)
 	j = open(t, m, journalDir, Options{})

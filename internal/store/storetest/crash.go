@@ -170,6 +170,10 @@ func (l *life) end() {
 		l.fs.CrashAfter(0)
 	}
 	l.close()
+	if l.fault == NoFault && l.random.IntN(3) == 0 {
+		l.fs.Kill()
+		return
+	}
 	l.fs.Crash()
 }
 

@@ -138,6 +138,15 @@ func (m *Memory) Crash() {
 	m.names = maps.Clone(m.durable)
 }
 
+// Kill reduces nothing: everything that was written is kept, as the kernel does when it ends a process. It ends the failures started by
+// CrashAfter; open files stay unusable.
+func (m *Memory) Kill() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.epoch++
+	m.frozen, m.freezeAt = false, math.MaxInt
+}
+
 // settleNames decides which changes of names a crash keeps: none, all, the first ones, or any.
 func (m *Memory) settleNames() {
 	way, first := m.random.IntN(4), m.random.IntN(len(m.changes)+1)

@@ -20,6 +20,9 @@ import (
 //	 0              4      8         16       20        24
 //	| magic "CmB1" | sum  | number  | length | records | records…, length bytes
 //
+// The highest bit of records is set while the batch is written ahead: the one before it was not durable yet. The head is
+// written again without it before the batch is durable.
+//
 // A run (Delivered, Returned, Remove, Retire, Released, Deferred, Rescheduled, Postponed; for the last two, time is
 // when the messages are due or ready again; a Released of version 2 has the TTL of the queue there):
 //
@@ -219,8 +222,14 @@ func AppendFront(b []byte, seed uint32, at int64, q store.QueueID, r *store.Reco
 	return b
 }
 
-// PutBatchHead fills in the head of a batch whose records follow.
-func PutBatchHead(b []byte, seed uint32, at int64, number uint64, length int64, records int) {
+// aheadBit marks the head of a batch that is written ahead.
+const aheadBit = 1 << 31
+
+// PutBatchHead fills in the head of a batch whose records follow. ahead: the batch before it may not be durable.
+func PutBatchHead(b []byte, seed uint32, at int64, number uint64, length int64, records int, ahead bool) {
+	if ahead {
+		records |= aheadBit
+	}
 	little.PutUint32(b[0:], batchMagic)
 	little.PutUint64(b[8:], number)
 	little.PutUint32(b[16:], uint32(length))
@@ -234,6 +243,7 @@ type batchInfo struct {
 	Number  uint64
 	length  int64 // of its records, bytes
 	records int
+	ahead   bool
 }
 
 func (i batchInfo) end() int64 { return i.at + BatchHead + i.length }
@@ -242,7 +252,8 @@ func decodeBatchHead(b []byte, seed uint32, at int64) (info batchInfo, ok bool) 
 	if len(b) < BatchHead || little.Uint32(b) != batchMagic || little.Uint32(b[4:]) != SumAt(seed, b[8:BatchHead], at) {
 		return batchInfo{}, false
 	}
-	return batchInfo{at, little.Uint64(b[8:]), int64(little.Uint32(b[16:])), int(little.Uint32(b[20:]))}, true
+	records := little.Uint32(b[20:])
+	return batchInfo{at, little.Uint64(b[8:]), int64(little.Uint32(b[16:])), int(records &^ aheadBit), records&aheadBit != 0}, true
 }
 
 // RoundUp returns the next end of a page.

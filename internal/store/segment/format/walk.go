@@ -95,7 +95,7 @@ func (w *Walker) Next(number uint64, each func(*Entry)) (uint64, bool) {
 	if w.Fault != nil {
 		return number, false // unreadable bytes are not known to be damaged
 	}
-	if behind, found := w.Search(from); w.Fault == nil && found && behind.Number >= number && behind.Number < w.Limit {
+	if behind, found := w.proof(from, number); w.Fault == nil && found && behind.Number >= number && behind.Number < w.Limit {
 		w.Damage(w.At, "a batch is not what was written")
 		w.records(w.At, behind.at)
 		w.miss(info, ok, behind.at)
@@ -133,6 +133,19 @@ func (w *Walker) step(number uint64, to int64, each func(*Entry)) (uint64, bool)
 		each(&w.entries[i])
 	}
 	return number, true
+}
+
+// proof finds the next head from an offset which proves that the batch with a number was durable. Of those that were
+// written ahead, the next one and the batch itself do not: the latter is farther behind than expected if the file has an
+// earlier, shorter version of the batch before it, which was being synced.
+func (w *Walker) proof(from int64, number uint64) (batchInfo, bool) {
+	for {
+		info, ok := w.Search(from)
+		if !ok || !info.ahead || info.Number > number+1 {
+			return info, ok
+		}
+		from = info.at + 1
+	}
 }
 
 // Search finds the next head of a batch from an offset.
