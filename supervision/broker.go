@@ -74,6 +74,9 @@ func (n *Node) NodeName() string { return n.cfg.Name }
 // Now implements management.Host.
 func (n *Node) Now() int64 { return n.clock.Now().Ceil() }
 
+// Wall implements management.Host.
+func (n *Node) Wall() int64 { return n.clock.Wall() }
+
 // WithTimeout implements management.Broker.
 func (n *Node) WithTimeout(parent context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	return n.clock.WithTimeout(parent, d)

@@ -27,12 +27,9 @@ const (
 // newHub returns the source of a node's events.
 func newHub(n *Node) *events.Hub {
 	return events.NewHub(events.Config{
-		Log: eventlog.New(n.cfg.Log, func(t protocol.Table) []byte { return jsonencode.Marshal(forms.Object(t)) }), Now: n.wallTime,
+		Log: eventlog.New(n.cfg.Log, func(t protocol.Table) []byte { return jsonencode.Marshal(forms.Object(t)) }), Now: n.clock.Wall,
 	})
 }
-
-// wallTime returns the wall time in ms since 1970.
-func (n *Node) wallTime() int64 { return n.clock.Now().Floor() + n.clock.Skew() }
 
 // eventExchanges returns the exchanges of a virtual host for events.
 func eventExchanges(n *Node, vhost string) []mail.DeclareExchange {

@@ -34,7 +34,7 @@ import (
 func (n *Node) registryProps() *actor.Props {
 	return n.props(func(func() []any) actor.Actor {
 		return policy.New(policy.Config{
-			Limits: n.cfg.Limits.Parameters, Meta: n.cfg.Meta, Stored: n.recovery.policies, History: n.recovery.history, Now: n.wallTime, Log: n.cfg.Log, Events: n.events,
+			Limits: n.cfg.Limits.Parameters, Meta: n.cfg.Meta, Stored: n.recovery.policies, History: n.recovery.history, Now: n.clock.Wall, Log: n.cfg.Log, Events: n.events,
 		})
 	})
 }
@@ -160,7 +160,7 @@ func sessionProps(n *Node, s connection10.SessionSpec) *actor.Props {
 	var token func(text string) (auth.User, sas.Token, error)
 	if users, ok := n.cfg.Authenticator.(*auth.Users); ok {
 		token = func(text string) (auth.User, sas.Token, error) {
-			return users.AuthenticateToken(text, time.UnixMilli(n.clock.Now().Floor()+n.clock.Skew()), s.Peer)
+			return users.AuthenticateToken(text, time.UnixMilli(n.clock.Wall()), s.Peer)
 		}
 	}
 	return n.props(func(close func() []any) actor.Actor {

@@ -203,5 +203,5 @@ func (n *Node) retire(of store.QueueID) {
 			}
 		}
 	}
-	n.cfg.Journal.Append(of, []store.Record{{Kind: store.Retire, Time: n.clock.Now().Floor()}}, done)
+	n.cfg.Journal.Append(of, []store.Record{{Kind: store.Retire, Time: n.clock.Wall()}}, done)
 }

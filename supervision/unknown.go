@@ -50,7 +50,7 @@ func (n *Node) retireEnded(d *definitions.Definitions) error {
 	}
 	for id := range names {
 		if _, is := defined[id]; !is { // it has no messages, and no queue will remove its name from the journal
-			n.cfg.Journal.Append(id, []store.Record{{Kind: store.Retire, Time: n.clock.Now().Floor()}}, nil)
+			n.cfg.Journal.Append(id, []store.Record{{Kind: store.Retire, Time: n.clock.Wall()}}, nil)
 		}
 	}
 	return nil

@@ -8,7 +8,7 @@ func (s *state) describe(m *mail.DescribeChannel) {
 		Reply: m.Done(nil), Number: s.cfg.ID, User: s.cfg.User.Name, VHost: s.cfg.VHost.Name,
 		Running: s.phase == open, Confirm: s.confirms.On(), Prefetch: s.prefetch, GlobalPrefetch: s.unacked.Limit.Messages(),
 		Consumers: len(s.consumers), Unacked: max(s.unacked.Len()-s.unacked.Late(), 0), Unconfirmed: s.confirms.Unconfirmed(), Counts: s.counted(),
-		Published: s.published, LastUse: s.used.Floor() + s.cfg.Clock.Skew(),
+		Published: s.published, LastUse: s.cfg.Clock.Date(s.used.Floor()),
 	}
 	if s.tx != nil {
 		info.Transactional = true

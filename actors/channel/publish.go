@@ -105,7 +105,7 @@ func (s *state) routed(x *topology.Exchange, targets []*routing.Target, m *messa
 	s.routes.Count(len(targets))
 	s.routes.Routed(x, len(targets))
 	if headers != nil {
-		if err := routing.CheckMoments(targets, headers, s.cfg.Clock); err != nil {
+		if err := s.routes.CheckMoments(targets, headers); err != nil {
 			return err
 		}
 	}

@@ -122,7 +122,7 @@ func (s *state) init(cfg Config) {
 
 // handle is one turn of the core.
 func (s *state) handle(received any) {
-	s.routes.BeginTurn()
+	s.routes.BeginTurn(s.cfg.Clock)
 	switch m := received.(type) {
 	case *mail.Inbound:
 		s.used = s.cfg.Clock.Now()

@@ -51,7 +51,7 @@
 // any position (wheel); strict mode looks at the head only. Operations on many messages (expiry, overflow, new
 // deadlines, trims) take several turns of messages.TurnLimit; so does a command about more than workLimit messages
 // (work.go), and mail from peers waits until it ends. All deadlines are in the broker's time; dates that enter or leave
-// are shifted by the skew of the wall clock (walltime.go, ADR 19).
+// are converted to dates of the wall clock (walltime.go, ADR 19).
 //
 // A restart loses messages that are not stored, and the consumers of unacked
 // deliveries, which are requeued as redelivered. Deadlines that a policy changed follow from the settings and the

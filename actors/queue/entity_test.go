@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"candlemark/actors/mail"
+	"candlemark/internal/clock"
 	"candlemark/internal/message"
 	"candlemark/policies"
 	"candlemark/protocol"
@@ -122,7 +123,7 @@ func TestExpiresAtHeaderOfDeadLetters_DL17(t *testing.T) {
 // TestExpiresAtHeader_ADR19: the header refers to the wall clock, even if that was set since the broker started.
 func TestExpiresAtHeader_ADR19(t *testing.T) {
 	c := newCore(t, dlx, expiresAt, stampExpiry)
-	c.Skew = 3_600_000 // the clock was set an hour ahead
+	c.Dates = clock.Ahead(3_600_000) // the clock was set an hour ahead
 	c.publish(headed("m", -1, "expires", int64(start+3_600_000+300)))
 	c.at(200)
 	r := c.get(ch1)

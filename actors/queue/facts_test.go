@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"candlemark/actors/mail"
+	"candlemark/internal/clock"
 	"candlemark/internal/message"
 	"candlemark/policies"
 )
@@ -17,7 +18,7 @@ func stays(m *mail.Consume) { m.Stays = true }
 // TestFacts_LOCK3: consumers that ask for facts get the number, enqueue time, expiry, lock and delivery count; others do not.
 func TestFacts_LOCK3(t *testing.T) {
 	c := newCore(t, timeout(5000))
-	c.Skew = 7
+	c.Dates = clock.Ahead(7)
 	c.consume(ch2, "other", 0)
 	c.put("first")
 	if d := c.deliveries1(); d.Facts != nil {

@@ -107,8 +107,8 @@ func (f *farewell) dropped(s *state) int { return s.DeadLetters.Counts().Lost - 
 func (f *farewell) lastAttempts(s *state, now clock.Instant) (more bool) {
 	s.dueNow = false
 	s.Pager.Resume(now)
-	s.DeadLetters.Retry(now, s.Skew)
-	more = s.DeadLetters.Flush(now, s.Skew, int(s.turnLimit))
+	s.DeadLetters.Retry(now, s.Dates)
+	more = s.DeadLetters.Flush(now, s.Dates, int(s.turnLimit))
 	if f.waited(letters(s), now) {
 		f.ask(s, "")
 		return false
@@ -207,9 +207,9 @@ func (f *farewell) turn(s *state, now clock.Instant) (more bool) {
 		more = f.empty(s, now)
 		if due {
 			s.Pager.Resume(now)
-			s.DeadLetters.Retry(now, s.Skew)
+			s.DeadLetters.Retry(now, s.Dates)
 		}
-		more = s.DeadLetters.Flush(now, s.Skew, int(s.turnLimit)) || more
+		more = s.DeadLetters.Flush(now, s.Dates, int(s.turnLimit)) || more
 	}
 	letters := s.DeadLetters.Counts()
 	if f.pause <= now.Floor() {
@@ -284,7 +284,7 @@ func (f *farewell) forgotten(s *state) {
 	}
 	if f.cause == leaseRanOut {
 		s.out.Send(s.vhost.DeadLetter, &mail.QueueExpired{
-			Queue: s.queue.Name, Incarnation: s.queue.Incarnation, Discarded: discarded, Time: (s.Journal.At + s.Skew) / 1000,
+			Queue: s.queue.Name, Incarnation: s.queue.Incarnation, Discarded: discarded, Time: s.Dates.Date(s.Journal.At) / 1000,
 		})
 	}
 	s.Notices.Lost(lost)

@@ -99,7 +99,7 @@ func (s *state) contentsRead(m loaded, now clock.Instant) {
 	s.Sessions.Resume()
 	if s.phase == live && s.pending.Work() == nil {
 		s.resumeGets(now)
-		s.DeadLetters.Retry(now, s.Skew)
+		s.DeadLetters.Retry(now, s.Dates)
 	}
 }
 

@@ -44,7 +44,7 @@ func (s *state) answerWith(asked mail.Answerable, a inspect.Answer) {
 func expiring(s *state) mail.ExpiryCounts {
 	c := mail.ExpiryCounts(s.Expiry.Counts(s.Journal.At))
 	if c.Next != 0 {
-		c.Next += s.Skew
+		c.Next = s.Dates.Date(c.Next)
 	}
 	return c
 }
@@ -64,9 +64,9 @@ func leased(s *state) (l mail.Lease) {
 		return mail.Lease{}
 	}
 	at, by := s.lease.LastUse()
-	l.Renewed, l.By = at+s.Skew, by.String()
+	l.Renewed, l.By = s.Dates.Date(at), by.String()
 	if at, ends := s.lease.Deadline(); ends {
-		l.Ends = at + s.Skew
+		l.Ends = s.Dates.Date(at)
 	}
 	return l
 }
@@ -80,26 +80,26 @@ func (s *state) describe(m *mail.DescribeQueue) {
 		Ready: s.Shown(), Unacked: s.consumers.Unacked(), Consumers: s.consumers.Len(),
 		ReadyBytes: s.Backlog.ReadyBytes() + forwarding, UnackedBytes: s.Backlog.Bytes() - s.Backlog.ReadyBytes() - forwarding - s.Deferred.Bytes(), Deferred: s.Deferred.Len(), Postponed: s.Deferred.Postponed(), Sessions: s.Sessions.Len(),
 		Paged: s.Backlog.Paged(), PagedBytes: s.Backlog.PagedBytes(),
-		Memory: s.Taken(), LastUse: s.used, Counts: s.Counts, Effective: s.effective.Value().effective(), Settings: s.Settings,
+		Memory: s.Taken(), LastUse: s.Dates.Date(s.used), Counts: s.Counts, Effective: s.effective.Value().effective(), Settings: s.Settings,
 		Arguments: s.queue.Arguments, Durable: s.queue.Durable, AutoDelete: s.queue.AutoDelete, Exclusive: s.queue.Exclusive,
 		DeadLetters: letters.Len, Retrying: letters.Waiting,
 	}
 	if at, ok := s.DeadLetters.Next(); ok {
-		info.NextAttempt = at + s.Skew
+		info.NextAttempt = s.Dates.Date(at)
 	}
 	if s.phase == ending { // its messages are those that have not arrived
 		info.Ready += letters.Len - letters.Forwarding
 		info.ReadyBytes, info.UnackedBytes = info.ReadyBytes+info.UnackedBytes, 0
 	}
 	if x := s.Scheduled; x != nil {
-		info.Scheduled = x.Counts(s.Journal.At, s.Skew)
+		info.Scheduled = x.Counts(s.Journal.At, s.Dates)
 		info.Paged += x.Messages.Paged()
 		info.PagedBytes += x.Messages.PagedBytes()
 	}
 	info.Persistent, info.PersistentBytes = s.Backlog.Stored()
 	info.Expiring, info.Lease = expiring(s), leased(s)
 	if since, is := s.consumers.Oldest(); is {
-		info.OldestUnacked = int64(since)*1000 + s.Skew
+		info.OldestUnacked = s.Dates.Date(int64(since) * 1000)
 	}
 	if m.Ahead {
 		info.Ahead = s.view().Ahead(s.Journal.At)

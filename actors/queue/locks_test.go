@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"candlemark/actors/mail"
+	"candlemark/internal/clock"
 	"candlemark/internal/store"
 	"candlemark/policies"
 )
@@ -145,7 +146,7 @@ func TestExpiredGoesWhenItsLockEnds_TTL16(t *testing.T) {
 func TestDatesGoByTheWallClock_ADR19(t *testing.T) {
 	c := newCore(t, timeout(1000))
 	c.publish(msg("1", 5000))
-	c.Skew = 3_600_000
+	c.Dates = clock.Ahead(3_600_000)
 	c.get(ch1)
 	const set = start + 3_600_000
 	if m := c.peek(mail.Peek{}).Messages[0]; m.Enqueued != set || m.Expires != set+5000 || m.Locked != set+1000 {

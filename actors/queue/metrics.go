@@ -12,7 +12,7 @@ func (q *queue) publishFigures() {
 	v := s.Stats(&now)
 	v[queuestats.Timed] += int64(s.deliveries.Timeouts.Len())
 	if at, ends := s.lease.Deadline(); ends && s.phase < ending {
-		v[queuestats.LeaseEnds] = at + s.Skew
+		v[queuestats.LeaseEnds] = at
 	}
 	s.queue.Stats.Set(&v)
 	if share := s.Late.Share; share != nil {

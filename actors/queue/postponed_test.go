@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"candlemark/actors/mail"
+	"candlemark/internal/clock"
 	"candlemark/internal/store"
 	"candlemark/policies"
 	"candlemark/policies/retry"
@@ -139,7 +140,7 @@ func TestUntil_RETRY2(t *testing.T) {
 	c.at(1000)
 	c.want("but the settings do", c.ready(), "1", "2")
 	c = newCore(t)
-	c.Skew = 700 // the clock was set
+	c.Dates = clock.Ahead(700) // the clock was set
 	c.put("1")
 	c.get(ch1)
 	c.postpone(mail.Requeue, 1, 1000)
@@ -147,7 +148,7 @@ func TestUntil_RETRY2(t *testing.T) {
 	c.want("early", c.ready())
 	c.at(300)
 	c.want("at its date", c.ready(), "1")
-	c.Skew = -700 // it was set back
+	c.Dates = clock.Ahead(-700) // it was set back
 	c.get(ch1)
 	c.postpone(mail.Requeue, 2, math.MaxInt64-start)
 	c.want("the last date of all", c.ready())

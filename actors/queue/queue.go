@@ -173,8 +173,8 @@ func (q *queue) turn(ctx actor.Context, received any) {
 // start initialises the core, and reports whether it has work to do at once.
 func (q *queue) start(ctx actor.Context) bool {
 	now, slept := q.cfg.Clock.Read()
-	q.slept, q.state.Skew = slept, q.cfg.Clock.Skew()
-	q.begin.Recovered = records.FromWall(q.begin.Recovered, q.state.Skew, now)
+	q.slept, q.state.Dates = slept, q.cfg.Clock.Dates()
+	q.begin.Recovered = records.FromWall(q.begin.Recovered, q.state.Dates.Read(), now)
 	q.state.init(q.begin, ctx.Self(), now)
 	q.begin = nil
 	return q.state.Backlog.Len() > 0 || q.state.Scheduled.Len() > 0
@@ -184,7 +184,7 @@ func (q *queue) start(ctx actor.Context) bool {
 func (q *queue) carryOut(ctx actor.Context) {
 	s := &q.state
 	list, c := s.Journal.HandOver()
-	records.ToWall(list, s.Skew)
+	records.ToWall(list, s.Dates.Skew())
 	q.post(ctx)
 	for _, w := range s.out.watch {
 		actorlib.Watch(ctx, w)

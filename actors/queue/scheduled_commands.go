@@ -57,7 +57,7 @@ func (l lookedUp) Answer(f mail.Cause) (mail.Address, any) {
 
 // reschedule gives messages a new due time, which is in wall-clock time.
 func (s *state) reschedule(m *mail.Reschedule, now clock.Instant) {
-	due := clock.FromDate(m.Due, s.Skew)
+	due := s.Dates.Deadline(m.Due)
 	if m.Due < 1 || due-now.Ceil() > timeheaders.MaxDelay {
 		s.out.Send(m.ReplyTo, &mail.ChangeScheduledReply{Reply: m.Done(protocol.ChannelErrorf(protocol.PreconditionFailed,
 			"a message cannot be due at %d: milliseconds since 1970 within the next 10 years are expected", m.Due))})

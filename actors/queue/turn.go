@@ -31,7 +31,7 @@ func (s *state) endTurn(now clock.Instant) (more bool) {
 	case s.phase == asleep:
 	case s.pending.Work() != nil:
 		more = true
-		s.DeadLetters.Flush(now, s.Skew, int(s.turnLimit))
+		s.DeadLetters.Flush(now, s.Dates, int(s.turnLimit))
 	case s.phase == live:
 		more = s.proceed(now)
 	case s.phase == closing:
@@ -40,7 +40,7 @@ func (s *state) endTurn(now clock.Instant) (more bool) {
 		more = s.farewell.turn(s, now)
 	case s.phase == ended || s.farewell.command != nil: // nothing more is sent
 	default:
-		more = s.DeadLetters.Flush(now, s.Skew, int(s.turnLimit))
+		more = s.DeadLetters.Flush(now, s.Dates, int(s.turnLimit))
 	}
 	more = continuePreview(s, now) || more || s.Unfinished
 	s.Unfinished = false
@@ -68,7 +68,7 @@ func (s *state) proceed(now clock.Instant) (more bool) {
 		s.Pager.Resume(now)
 		s.Sessions.Resume()
 		s.resumeGets(now)
-		s.DeadLetters.Retry(now, s.Skew)
+		s.DeadLetters.Retry(now, s.Dates)
 	}
 	s.receivers.Turn(now)
 	more = s.distribute(now) || more
@@ -90,9 +90,9 @@ func (s *state) proceed(now clock.Instant) (more bool) {
 // distribute sends dead letters and delivers ready messages. It flushes dead letters twice: messages that are no longer
 // forwarded become ready, and dispatch may find expired ones.
 func (s *state) distribute(now clock.Instant) (more bool) {
-	more = s.DeadLetters.Flush(now, s.Skew, int(s.turnLimit))
+	more = s.DeadLetters.Flush(now, s.Dates, int(s.turnLimit))
 	dispatching := s.dispatch(now)
-	return more || s.DeadLetters.Flush(now, s.Skew, int(s.turnLimit)) || dispatching
+	return more || s.DeadLetters.Flush(now, s.Dates, int(s.turnLimit)) || dispatching
 }
 
 // deadline returns the queue's earliest deadline, in wall ms; false if there is none. While the vhost decides about

@@ -40,7 +40,7 @@ func continuePreview(s *state, now clock.Instant) (more bool) {
 		return false
 	}
 	kept, _ := s.DeadLetters.Retained()
-	answer := s.preview.Step(&s.Backlog, &s.Expiry, now, int(s.turnLimit), kept, s.Skew)
+	answer := s.preview.Step(&s.Backlog, &s.Expiry, now, int(s.turnLimit), kept, s.Dates)
 	if answer == nil {
 		return true
 	}

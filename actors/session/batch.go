@@ -1,7 +1,6 @@
 package session
 
 import (
-	"candlemark/actors/channel/routing"
 	"candlemark/actors/session/batches"
 	"candlemark/actors/session/incoming"
 	"candlemark/internal/dialect/servicebus"
@@ -94,7 +93,7 @@ func tryRoute(s *state, d *delivery, message []byte, maxSteps int) error {
 	case s.routes.Over() || s.routes.Steps() > maxSteps:
 		return amqp10.Errorf(amqp10.ResourceLimitExceeded, "a batch to more queues than fit in a turn")
 	case d.Content.Headers != nil:
-		return routing.CheckMoments(targets, d.Content.Headers, s.cfg.Clock)
+		return s.routes.CheckMoments(targets, d.Content.Headers)
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ func crowded(queues int) (*state, *link) {
 		Outbox: outbox.New(1<<20, nil), Gate: message.NewGate(1 << 30), VHost: v, User: auth.User{Name: "guest"}, Permissions: &users.Fixed{},
 		Clock: clock.New(), Log: zerolog.Nop(),
 	})
-	s.routes.BeginTurn()
+	s.routes.BeginTurn(s.cfg.Clock)
 	return s, &link{publisher: &publisher{Link: incoming.Link{Target: incoming.Target{Entity: true, Exchange: []byte("crowd")}}}}
 }
 

@@ -12,7 +12,7 @@ func describe(s *state, m *mail.DescribeChannel) {
 	info := &mail.ChannelInfo{
 		Reply: m.Done(nil), Number: s.cfg.Channel, User: s.cfg.User.Name, VHost: s.cfg.VHost.Name,
 		Running: s.phase == open, Confirm: true, Unacked: max(s.unacked.Len()-s.unacked.Late(), 0), Unconfirmed: s.publishes.Len(),
-		Counts: s.counted(), Published: s.published, LastUse: s.used.Floor() + s.cfg.Clock.Skew(), Session: sessionInfo(s),
+		Counts: s.counted(), Published: s.published, LastUse: s.cfg.Clock.Date(s.used.Floor()), Session: sessionInfo(s),
 	}
 	info.Uncommitted, info.AcksUncommitted = s.work.Len()
 	for _, l := range s.links {

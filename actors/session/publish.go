@@ -179,7 +179,7 @@ func (s *state) routed(d *delivery, targets []*routing.Target) {
 	s.routes.Count(len(targets))
 	s.routes.Routed(d.To, len(targets))
 	if d.Content.Headers != nil {
-		if err := routing.CheckMoments(targets, d.Content.Headers, s.cfg.Clock); err != nil {
+		if err := s.routes.CheckMoments(targets, d.Content.Headers); err != nil {
 			s.refuse(d, err)
 			return
 		}

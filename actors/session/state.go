@@ -140,7 +140,7 @@ func (s *state) init(cfg Config) {
 
 // handle is one turn of the core.
 func (s *state) handle(what any) {
-	s.routes.BeginTurn()
+	s.routes.BeginTurn(s.cfg.Clock)
 	switch m := what.(type) {
 	case *mail.Inbound:
 		s.used = s.cfg.Clock.Now()

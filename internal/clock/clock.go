@@ -1,7 +1,6 @@
 package clock
 
 import (
-	"math"
 	"sync/atomic"
 	"time"
 )
@@ -15,6 +14,7 @@ type Clock struct {
 	boot    int64        // Boottime at base
 	slept   atomic.Int64 // ns, as far as noticed
 	skew    atomic.Int64 // ns
+	told    int64        // the skew after the last Look
 	seen    atomic.Pointer[seen]
 	alarm   *timerQueue // nil: the runtime's timers are used
 }
@@ -56,15 +56,14 @@ func (c *Clock) Read() (now Instant, slept time.Duration) {
 }
 
 // Skew returns how many ms the machine's wall clock is ahead of the broker's time, because it was set since: 0 if by
-// less than a second. Dates that enter or leave the broker must be converted by it.
-func (c *Clock) Skew() int64 { return c.skew.Load() / int64(time.Millisecond) }
-
-// FromDate converts a date in wall ms to the broker's time. Dates that are too far ahead for it become the last one.
-func FromDate(ms, skew int64) int64 {
-	if skew < 0 && ms > math.MaxInt64+skew {
-		return math.MaxInt64
+// less than a second. Look and Dates read the clocks. Dates that enter or leave the broker are converted by Dates.
+func (c *Clock) Skew() int64 {
+	ns := c.skew.Load()
+	ms := ns / int64(time.Millisecond)
+	if ns < ms*int64(time.Millisecond) { // rounded down, so that no date is early
+		ms--
 	}
-	return ms - skew
+	return ms
 }
 
 // Until returns the time until the wall-clock millisecond ms begins; not positive if it has begun.

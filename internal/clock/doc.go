@@ -6,14 +6,15 @@
 // Every actor of a broker reads the same Clock, so that two actors never
 // disagree about what is due.
 //
-// States: only the results of Look: how long the machine has slept, by how much
+// States: only what was read from the machine's clocks: how long the machine has slept, by how much
 // its wall clock was set (Skew), and how long the process was paused.
 //
 // Deadlines: they are milliseconds of the broker's time, which is wall time as
 // the broker started with it. An instant is rounded up when a deadline is
 // computed from it and rounded down when it is compared with one, so nothing is
 // ever early (TTL-31). Setting the machine's clock neither hastens nor delays
-// messages in memory (TTL-35); dates that come in or go out are converted by Skew.
+// messages in memory (TTL-35); dates that come in or go out are converted by Dates,
+// which reads the machine's clocks when a date comes in.
 // After a sleep Now advances, and timers that were armed before are late: the
 // caller of Look notifies their owners (ADR 19). Waits for an answer are no
 // deadlines: they count the time that the process ran (After, WithTimeout, ADR 33).

@@ -22,30 +22,46 @@ type Machine interface {
 }
 
 // Look compares the machine's clocks. It returns how long the machine has slept since the last Look, by which Now advances, and by how
-// much its wall clock was set, which changes only Skew. It also detects pauses of the process, by the time since the last Look (Paused).
-// One goroutine at a time may call it, every LookEvery.
+// much its wall clock was set since then, which changes only Skew. It also detects pauses of the process, by the time since the last Look
+// (Paused). One goroutine at a time may call it, every LookEvery.
 func (c *Clock) Look() (slept, set time.Duration) {
-	wall, awake := c.machine.Now()
-	boot, has := c.machine.Boottime()
-	passed := time.Since(c.base) // between the readings, so that it is as accurate
-	wallThen, awakeThen := c.machine.Now()
-	c.looked(passed, passed)
-	took := awakeThen - awake
-	if took > maxSpread || (time.Duration(wallThen-wall)-took).Abs() > maxSpread {
-		return 0, 0 // delayed, set, or asleep between the readings: left to the next look
+	r, ok := c.look()
+	c.looked(r.passed, r.passed)
+	if !ok {
+		return 0, 0 // left to the next look
 	}
-	if known := time.Duration(c.slept.Load()); has {
-		if s := time.Duration(boot-c.boot) - passed; s-known >= minSleep {
-			slept = s - known
-			c.slept.Store(int64(s))
-		}
-	}
-	skew := wallThen - c.wall - int64(passed) - c.slept.Load()
-	if by := time.Duration(skew - c.skew.Load()); by.Abs() >= minStep {
+	slept = r.slept - time.Duration(c.slept.Swap(int64(r.slept)))
+	c.adopt(r.skew)
+	if by := time.Duration(c.skew.Load() - c.told); by.Abs() >= minStep {
 		set = by
-		c.skew.Store(skew)
+		c.told += int64(by)
 	}
 	return slept, set
+}
+
+// reading is the result of reading all clocks of the machine.
+type reading struct {
+	passed time.Duration // since the base, without sleep
+	slept  time.Duration // since the base, without sleeps that are too short
+	skew   int64         // ns by which the wall clock is ahead
+}
+
+// look reads the machine's clocks; false if they could not be compared: the process was delayed, the wall clock was set
+// or the machine slept between the readings.
+func (c *Clock) look() (r reading, ok bool) {
+	wall, awake := c.machine.Now()
+	boot, has := c.machine.Boottime()
+	r.passed = time.Since(c.base) // between the readings, so that it is as accurate
+	wallThen, awakeThen := c.machine.Now()
+	if took := awakeThen - awake; took > maxSpread || (time.Duration(wallThen-wall)-took).Abs() > maxSpread {
+		return r, false
+	}
+	r.slept = time.Duration(c.slept.Load())
+	if s := time.Duration(boot-c.boot) - r.passed; has && s-r.slept >= minSleep {
+		r.slept = s
+	}
+	r.skew = wallThen - c.wall - int64(r.passed+r.slept)
+	return r, true
 }
 
 // system is the machine that the process runs on.

@@ -15,8 +15,10 @@ type Host interface {
 	Events() *events.Hub
 	// NodeName is "rabbit@host".
 	NodeName() string
-	// Now returns the broker's time in wall ms, which never goes back and goes on while the machine sleeps.
+	// Now returns the broker's time in ms, which never goes back and goes on while the machine sleeps: for durations. Wall
+	// returns the present date, in ms of the machine's wall clock, with which dates are compared (TTL-35).
 	Now() int64
+	Wall() int64
 	// WithTimeout is like that of package context, but the time that counts is the
 	// one that the broker runs: not the one that its process is paused.
 	WithTimeout(parent context.Context, d time.Duration) (context.Context, context.CancelFunc)

@@ -25,7 +25,7 @@ const (
 	Timed                  // scheduled messages and deliveries with a settlement deadline
 	Consumers
 	Leased    // 1 for a queue with a lease
-	LeaseEnds // end of the lease in wall ms, 0 while the queue is in use
+	LeaseEnds // end of the lease in ms of the broker's time, 0 while the queue is in use
 
 	count
 )

@@ -29,7 +29,7 @@ var rooms = map[string][]string{
 	"internal/servicebus/atom":       {"protocol", "internal/servicebus/..."},
 	"internal/servicebus/admin":      {"protocol", "policies", "internal/auth", "internal/management", "internal/parameters", "internal/servicebus/..."},
 	"internal/topology/instant":      {"protocol"},
-	"internal/topology/timeheaders":  {"protocol", "internal/topology/instant"},
+	"internal/topology/timeheaders":  {"protocol", "internal/clock", "internal/topology/instant"},
 	"internal/topology/canonical":    {"protocol"},
 	"protocol":                       {},
 	"protocol/amqp10":                {},
@@ -188,7 +188,7 @@ var rooms = map[string][]string{
 	},
 	"actors/queue/schedule": {
 		"actors/mail", "actors/queue/backlog", "actors/queue/content", "actors/queue/dueindex", "actors/queue/expiry",
-		"actors/queue/records", "internal/budget", "internal/store", "internal/topology", "internal/topology/timeheaders", "policies", "protocol",
+		"actors/queue/records", "internal/budget", "internal/clock", "internal/store", "internal/topology", "internal/topology/timeheaders", "policies", "protocol",
 	},
 	"actors/queue/messages": {
 		"policies", "actors/mail", "actors/queue/backlog", "actors/queue/content", "actors/queue/deadletters", "actors/queue/deferred", "actors/queue/duplicates", "actors/queue/expiry", "actors/queue/notices", "actors/queue/paging", "actors/queue/records",

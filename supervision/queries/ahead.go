@@ -105,7 +105,7 @@ func (qs *Queries) addAhead(a *management.Ahead, info *mail.QueueInfo) {
 	a.Next.Earlier(management.Deadline{At: info.Ahead.NextLock, Fate: management.LockReturns, VHost: a.VHost, Name: name, Exchange: name != info.Name})
 	if ends := info.Lease.Ends; ends != 0 {
 		a.Next.Earlier(management.Deadline{At: ends, Fate: management.QueueEnds, VHost: a.VHost, Name: name, Exchange: name != info.Name})
-		now := qs.cfg.Asker.Clock.Now().Ceil() + qs.cfg.Asker.Clock.Skew()
+		now := qs.cfg.Asker.Clock.Date(qs.cfg.Asker.Clock.Now().Ceil())
 		class := 0
 		for class < len(mail.AheadHorizons) && ends-now > mail.AheadHorizons[class] {
 			class++

@@ -213,14 +213,14 @@ func (ms *Moves) StopMove(ctx context.Context, by management.Asker, id string) (
 
 // shownMove returns the current status of a move.
 func (ms *Moves) shownMove(m *moving) management.MoveStatus {
-	status, shown, skew := m.handle.Status(), m.of, ms.qs.cfg.Asker.Clock.Skew()
+	status, shown, dates := m.handle.Status(), m.of, ms.qs.cfg.Asker.Clock.Dates()
 	shown.State, shown.Reason, shown.Moved = string(status.Phase), status.Reason, status.Moved
 	shown.Targets, shown.Kept = maps.Clone(status.Targets), maps.Clone(status.Kept)
 	if status.Started != 0 {
-		shown.Started = status.Started + skew
+		shown.Started = dates.Date(status.Started)
 	}
 	if status.Ended != 0 {
-		shown.Ended = status.Ended + skew
+		shown.Ended = dates.Date(status.Ended)
 	}
 	return shown
 }

@@ -206,7 +206,7 @@ func (qs *Queries) Exchanges(ctx context.Context, vhost string) ([]management.Ex
 			}
 			shown.In, shown.Out = x.Published()
 			if at := x.LastPublish(); at != 0 {
-				shown.LastUse = at + qs.cfg.Asker.Clock.Skew()
+				shown.LastUse = qs.cfg.Asker.Clock.Date(at)
 			}
 			if user, _ := set.Match(policies.KindExchange, x.Name); user != nil {
 				shown.Policy = user.Name

@@ -71,7 +71,9 @@ func (qs *Queries) Reschedule(ctx context.Context, by management.Asker, at manag
 	}
 	due = when.MS
 	if when.Relative {
-		now := qs.cfg.Asker.Clock.Now().Ceil() + qs.cfg.Asker.Clock.Skew()
+		dates := qs.cfg.Asker.Clock.Dates()
+		dates.Read()
+		now := dates.Date(qs.cfg.Asker.Clock.Now().Ceil())
 		due = now + min(when.MS, math.MaxInt64-now)
 	}
 	answer, _, err := inquire[*mail.ChangeScheduledReply](ctx, qs, by, at, func(r mail.Request) any {

@@ -176,19 +176,19 @@ func (s *Shovels) ListShovels(vhost string) []management.Shovel {
 		x := s.running[name{p.VHost, p.Name}]
 		s.mu.Unlock()
 		if p.Component == parameters.Shovel && x != nil {
-			list = append(list, x.describe(p))
+			list = append(list, x.describe(p, s.cfg.Clock.Dates()))
 		}
 	}
 	return list
 }
 
-func (x *one) describe(p parameters.Parameter) management.Shovel {
+func (x *one) describe(p parameters.Parameter, dates clock.Dates) management.Shovel {
 	status, counts := x.status, shovel.Counts{ToTake: -1, ToMove: -1}
 	if x.handle != nil {
 		status, counts = x.handle.Status(), x.handle.Counts()
 	}
 	return management.Shovel{
-		VHost: p.VHost, Name: p.Name, Work: x.work, State: string(status.Phase), Reason: status.Reason, Since: status.Since,
+		VHost: p.VHost, Name: p.Name, Work: x.work, State: string(status.Phase), Reason: status.Reason, Since: dates.Date(status.Since),
 		Setter: p.Setter, From: status.From, To: status.To, Forwarded: counts.Forwarded, Pending: counts.Pending, ToTake: counts.ToTake, ToMove: counts.ToMove,
 	}
 }

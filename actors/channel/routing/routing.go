@@ -21,6 +21,8 @@ type Routes struct {
 	batches *Batches
 	router  topology.Router
 	steps   int // in this turn
+	clock   *clock.Clock
+	dates   clock.Dates // of this turn
 	headers headers
 
 	valid      bool
@@ -87,8 +89,8 @@ func NewRoutes(r *rights.Rights, b *Batches) *Routes {
 	return x
 }
 
-// BeginTurn resets the count of steps.
-func (r *Routes) BeginTurn() { r.steps = 0 }
+// BeginTurn resets the count of steps, and lets the next date be judged by the clocks of this turn.
+func (r *Routes) BeginTurn(c *clock.Clock) { r.steps, r.clock, r.dates = 0, c, c.Dates() }
 
 // AnswerSteps is the number of steps counted for a command or frame that may be answered at once, as an answer often
 // costs a separate write to the socket.
@@ -280,10 +282,10 @@ func (b *Batches) Targets(queues []*topology.Queue) []*Target {
 
 // CheckMoments refuses a message with an invalid time in its headers, if a queue on its route would schedule or
 // expire it by that header (DLY-10, TTL-6).
-func CheckMoments(targets []*Target, headers []byte, c *clock.Clock) error {
+func (r *Routes) CheckMoments(targets []*Target, headers []byte) error {
 	for _, t := range targets {
 		if m := t.Queue.Schedules.Config(); m != nil {
-			if err := m.Check(headers, c.Now().Ceil(), c.Skew()); err != nil {
+			if err := m.Check(headers, r.clock.Now().Ceil(), &r.dates); err != nil {
 				return err
 			}
 		}

@@ -33,11 +33,11 @@ func (l *Life) info() *mail.ConnectionInfo {
 	p := l.peer
 	if p == nil {
 		info := l.Where("", nil)
-		info.ConnectedAt = l.since.Floor()
+		info.ConnectedAt = l.cfg.Clock.Date(l.since.Floor())
 		return info
 	}
 	info := l.Where(p.Mechanism, p.TLS)
-	info.ConnectedAt, info.User, info.VHost, info.ClientProperties = l.since.Floor(), p.User.Name, p.VHost.Name, p.Properties
+	info.ConnectedAt, info.User, info.VHost, info.ClientProperties = l.cfg.Clock.Date(l.since.Floor()), p.User.Name, p.VHost.Name, p.Properties
 	info.ChannelMax, info.FrameMax, info.Heartbeat = p.ChannelMax, p.FrameMax, p.Heartbeat
 	return info
 }

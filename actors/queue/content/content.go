@@ -3,6 +3,7 @@ package content
 import (
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
+	"candlemark/internal/clock"
 	"candlemark/internal/message"
 	"candlemark/internal/store"
 	"candlemark/internal/topology/timeheaders"
@@ -92,9 +93,9 @@ func CountDead(m *message.Message, requeued uint32, rejected bool) {
 
 // Style is how a queue presents its messages to consumers.
 type Style struct {
-	Counts bool  // with the header x-delivery-count, as quorum queues do; otherwise only clients of AMQP 1.0 see the count (DL-9)
-	Stamps bool  // with the times of enqueueing and expiry
-	Skew   int64 // ms by which dates are ahead of the broker's time (clock.Skew)
+	Counts bool // with the header x-delivery-count, as quorum queues do; otherwise only clients of AMQP 1.0 see the count (DL-9)
+	Stamps bool // with the times of enqueueing and expiry
+	Dates  clock.Dates
 }
 
 // Deliver fills a delivery, zero except for its number, with a stored message as a consumer gets it.
@@ -113,9 +114,9 @@ func (s Style) Deliver(d *mail.Delivery, r *backlog.Record) {
 
 // Facts returns the Facts of a stored message that is about to be delivered.
 func (s Style) Facts(r *backlog.Record) *mail.Facts {
-	f := &mail.Facts{Seq: r.Seq, Enqueued: r.Enqueued + s.Skew, DeliveryCount: r.DeliveryCount}
+	f := &mail.Facts{Seq: r.Seq, Enqueued: s.Dates.Date(r.Enqueued), DeliveryCount: r.DeliveryCount}
 	if r.Deadline > 0 && r.Deadline != store.Never {
-		f.Expires = r.Deadline + s.Skew
+		f.Expires = s.Dates.Date(r.Deadline)
 	}
 	return f
 }
@@ -127,7 +128,7 @@ func (s Style) Stamp(o *message.Overlay, enqueued, deadline int64) *message.Over
 	}
 	expires := int64(0)
 	if deadline > 0 && deadline != store.Never {
-		expires = deadline + s.Skew
+		expires = s.Dates.Date(deadline)
 	}
-	return o.Stamped(enqueued+s.Skew, expires)
+	return o.Stamped(s.Dates.Date(enqueued), expires)
 }

@@ -53,7 +53,8 @@ func TestTimes(t *testing.T) {
 			Times{Due: timeheaders.Due{At: start + 300, Dated: true}, ID: id, Expires: start + 700, Dated: true},
 		},
 	} {
-		row.reader.Skew = skew
+		dates := clock.Ahead(skew)
+		row.reader.Dates = &dates
 		m := message.Message{Header: header(row.headers), Overlay: row.overlay}
 		if got := row.reader.Times(&m, clock.Instant(start*int64(time.Millisecond))); got != row.want {
 			t.Errorf("%s: %+v, want %+v", name, got, row.want)

@@ -25,7 +25,7 @@ type Reader struct {
 	Holds, Schedules bool
 	DeliverAt        string
 	ExpiresAt        string // the header with the time of expiry, "" for none
-	Skew             int64  // ms by which dates are ahead of the broker's time (clock.Skew)
+	Dates            *clock.Dates
 }
 
 // Looks reports whether the queue has to read any times.
@@ -44,7 +44,7 @@ func (r *Reader) Times(m *message.Message, now clock.Instant) (t Times) {
 		t.Due.At = store.After(now.Ceil(), timeheaders.DelayIn(scan.Headers))
 	case !r.Schedules || m.Overlay != nil && (m.Overlay.Held || m.Overlay.Delayed != 0):
 	default: // an invalid value delays nothing
-		t.Due, _ = timeheaders.DueOf(scan.Headers, r.DeliverAt, now.Ceil(), r.Skew)
+		t.Due, _ = timeheaders.DueOf(scan.Headers, r.DeliverAt, now.Ceil(), r.Dates)
 	}
 	if t.Due.At > now.Floor() && len(scan.MessageID) > 0 {
 		t.ID = store.HashID(scan.MessageID)
@@ -69,7 +69,7 @@ func (r *Reader) expiry(o *message.Overlay, headers []byte) (at int64, ok bool) 
 	if r.ExpiresAt == "" || o.Undated() {
 		return 0, false
 	}
-	at, ok, _ = timeheaders.ExpiryOf(headers, r.ExpiresAt, r.Skew)
+	at, ok, _ = timeheaders.ExpiryOf(headers, r.ExpiresAt, r.Dates)
 	return at, ok
 }
 

@@ -9,13 +9,12 @@ import (
 )
 
 // Flush sends dead letters to the dead-letter actor in order, at most Limit of them under way, and examines about limit
-// of them. It reports whether more could be sent. Dead letters whose exchange is gone need no answers. Dates are skew ms
-// ahead of now.
-func (l *Set) Flush(now clock.Instant, skew int64, limit int) (more bool) {
+// of them. It reports whether more could be sent. Dead letters whose exchange is gone need no answers.
+func (l *Set) Flush(now clock.Instant, dates clock.Dates, limit int) (more bool) {
 	if l == nil {
 		return false
 	}
-	b := batch{now: now, skew: skew}
+	b := batch{now: now, dates: dates}
 	for n := 0; (l.hasRoom() || !l.Settings.HasDLX) && l.sent < l.all.Last(); n++ {
 		if n == max(limit, Limit) {
 			return true
@@ -40,7 +39,7 @@ func (l *Set) Flush(now clock.Instant, skew int64, limit int) (more bool) {
 // batch collects one mail for each run of dead letters that are treated alike.
 type batch struct {
 	now    clock.Instant
-	skew   int64
+	dates  clock.Dates
 	mail   *mail.DeadLetter
 	reason store.Reason
 }
@@ -80,7 +79,7 @@ func (l *Set) add(b *batch, id uint64, x deadLetter) bool {
 	l.outBytes += l.Messages.Size(x.message)
 	guarantee := l.guarantee(x)
 	if b.mail == nil || b.reason != x.reason || b.mail.Guarantee != guarantee || len(b.mail.Messages) == mail.DeadLetterBatch {
-		b.reason, b.mail = x.reason, l.newMail(x.reason, (b.now.Floor()+b.skew)/1000)
+		b.reason, b.mail = x.reason, l.newMail(x.reason, b.dates.Date(b.now.Floor())/1000)
 		b.mail.Guarantee = guarantee
 		l.Out.Send(l.VHost.DeadLetter, b.mail)
 	}

@@ -71,15 +71,14 @@ func (l *Set) await(id uint64, now clock.Instant) {
 	}
 }
 
-// Retry resends dead letters that were returned, if it is time: the oldest first, at most Limit at a time. Dates are
-// skew ms ahead of now.
-func (l *Set) Retry(now clock.Instant, skew int64) {
+// Retry resends dead letters that were returned, if it is time: the oldest first, at most Limit at a time.
+func (l *Set) Retry(now clock.Instant, dates clock.Dates) {
 	if l == nil || l.retries.at == 0 || l.retries.at > now.Floor() {
 		return
 	}
 	r := &l.retries
 	n := max(min(len(r.ids), Limit-l.out), 0)
-	b := batch{now: now, skew: skew}
+	b := batch{now: now, dates: dates}
 	r.reading = false
 	for i, id := range r.ids[:n] {
 		if !l.hasRoom() {

@@ -6,6 +6,7 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/paging"
+	"candlemark/internal/clock"
 	"candlemark/internal/store"
 	"candlemark/policies"
 )
@@ -21,16 +22,16 @@ func TestTurn_PRO12(t *testing.T) {
 	}
 	add(2*Limit + 1)
 	for i, more := range []bool{true, true, false} {
-		if got := f.Flush(at(0), 0, 1); got != more || len(f.did) != min((i+1)*Limit, 2*Limit+1) {
+		if got := f.Flush(at(0), clock.Dates{}, 1); got != more || len(f.did) != min((i+1)*Limit, 2*Limit+1) {
 			t.Errorf("turn %d: %d dropped, more %v", i, len(f.did), got)
 		}
 	}
 	add(Limit)
-	if f.Flush(at(0), 0, 1) || len(f.did) != Limit {
+	if f.Flush(at(0), clock.Dates{}, 1) || len(f.did) != Limit {
 		t.Errorf("%d dropped, and more", len(f.did))
 	}
 	add(Limit + 10)
-	if !f.Flush(at(0), 0, Limit+9) || len(f.did) != Limit+9 {
+	if !f.Flush(at(0), clock.Dates{}, Limit+9) || len(f.did) != Limit+9 {
 		t.Errorf("%d dropped by a turn of %d", len(f.did), Limit+9)
 	}
 }
@@ -40,22 +41,22 @@ func TestWaits_LEASE14(t *testing.T) {
 	f := newFixture()
 	f.Waits = true
 	f.Add(f.push(0), store.Expired)
-	f.Flush(at(0), 0, 1)
+	f.Flush(at(0), clock.Dates{}, 1)
 	f.sent()
 	f.Answered(f.keep(1), at(0))
 	f.settings.HasDLX = false
 	f.Add(f.push(0), store.Expired)
 	for _, ms := range []int64{0, 1000, 100_000} {
-		f.Flush(at(ms), 0, 1)
-		f.Retry(at(ms), 0)
+		f.Flush(at(ms), clock.Dates{}, 1)
+		f.Retry(at(ms), clock.Dates{})
 	}
 	if c := f.Counts(); len(f.sent())+len(f.did) > 0 || c.Len != 2 || c.Waiting != 1 || c.Lost != 0 {
 		t.Errorf("%q, %+v", f.did, c)
 	}
 	f.settings.HasDLX = true
 	f.RetryNow(at(100_000))
-	f.Flush(at(100_000), 0, 1)
-	f.Retry(at(100_000), 0)
+	f.Flush(at(100_000), clock.Dates{}, 1)
+	f.Retry(at(100_000), clock.Dates{})
 	f.want(t, "sent", f.sent(), "expired 2", "expired 1")
 }
 
@@ -66,7 +67,7 @@ func TestLast_LEASE15(t *testing.T) {
 	for range 3 {
 		f.Add(f.push(0), store.Expired)
 	}
-	f.Flush(at(0), 0, 1)
+	f.Flush(at(0), clock.Dates{}, 1)
 	r := f.keep(2)
 	r.IDs, r.Dropped = []mail.Range{{First: 1, Last: 1}, {First: 3, Last: 3}}, 1
 	f.Answered(r, at(0))
@@ -81,7 +82,7 @@ func TestRemainingTTL(t *testing.T) {
 	f.Forward(f.push(1000), false)
 	f.Forward(f.push(store.Never-start), false)
 	f.Add(f.push(1000), store.Rejected)
-	f.Flush(at(400), 0, 1)
+	f.Flush(at(400), clock.Dates{}, 1)
 	var got []string
 	for _, p := range f.out {
 		for _, m := range p.Mail.(*mail.DeadLetter).Messages {
@@ -98,29 +99,29 @@ func TestRoundsWithinTheLimit_PRO12(t *testing.T) {
 	for range Limit + 2 {
 		f.Add(f.push(0), store.Expired)
 	}
-	f.Flush(at(0), 0, 1)
+	f.Flush(at(0), clock.Dates{}, 1)
 	f.Answered(f.keep(1, 2, 3), at(0))
 	if n := f.Counts().UnderWay; n != Limit-3 {
 		t.Errorf("%d under way", n)
 	}
-	f.Flush(at(0), 0, 1)
+	f.Flush(at(0), clock.Dates{}, 1)
 	f.sent()
 	if n := f.Counts().UnderWay; n != Limit-1 {
 		t.Errorf("%d under way", n)
 	}
-	f.Retry(at(1000), 0)
+	f.Retry(at(1000), clock.Dates{})
 	f.want(t, "room for one", f.sent(), "expired 1")
 	if next, ok := f.Next(); !ok || next != start+3000 {
 		t.Errorf("the next round is at %d ms", next-start)
 	}
-	f.Retry(at(3000), 0)
+	f.Retry(at(3000), clock.Dates{})
 	f.want(t, "no room", f.sent())
 	f.Answered(&mail.DeadLetterReply{Incarnation: 7, IDs: []mail.Range{{First: 100, Last: 200}}}, at(3000))
 	next, _ := f.Next()
 	if next != start+7000 { // a first return does not delay the round of those that wait
 		t.Errorf("the next round is at %d ms", next-start)
 	}
-	f.Retry(at(7000), 0)
+	f.Retry(at(7000), clock.Dates{})
 	f.want(t, "room for all", f.sent(), "expired 2 3")
 	if next, ok := f.Next(); ok {
 		t.Errorf("nobody waits, and the next round is at %d ms", next-start)
@@ -150,7 +151,7 @@ func TestLossesAreCounted(t *testing.T) {
 	f := newFixture()
 	f.Add(f.push(0), store.Expired)
 	for want := range uint64(3) {
-		f.Flush(at(0), 0, 1)
+		f.Flush(at(0), clock.Dates{}, 1)
 		if m := f.out[0].Mail.(*mail.DeadLetter); m.Epoch != want || f.Counts().Epoch != want {
 			t.Errorf("epoch %d, want %d", m.Epoch, want)
 		}
@@ -167,10 +168,10 @@ func TestExceeded_DL32(t *testing.T) {
 	for range 3 {
 		f.Forward(f.push(1000), false)
 	}
-	f.Flush(at(0), 0, 1)
+	f.Flush(at(0), clock.Dates{}, 1)
 	f.want(t, "sent", f.sent(), "forwarded 1 2 3")
 	f.Answered(&mail.DeadLetterReply{Incarnation: 7, IDs: []mail.Range{{First: 2, Last: 2}}, Exceeded: []uint64{1, 3, 9}}, at(0))
-	f.Flush(at(0), 0, 1)
+	f.Flush(at(0), clock.Dates{}, 1)
 	f.want(t, "done", f.did, "remove 2", "end 1", "end 3")
 	f.want(t, "dead-lettered", f.sent(), "copies 4 5")
 	if c := f.Counts(); c.Forwarding != 0 || c.UnderWay != 2 || c.Len != 2 {
@@ -188,13 +189,13 @@ func TestTransitIsBounded_DL33(t *testing.T) {
 	}
 	f.memory.OverLimit = true
 	for range 2 {
-		f.Flush(at(0), 0, 1)
+		f.Flush(at(0), clock.Dates{}, 1)
 		if n := f.Counts().UnderWay; n != most {
 			t.Errorf("%d under way", n)
 		}
 	}
 	f.Answered(&mail.DeadLetterReply{Incarnation: 7, IDs: []mail.Range{{First: 1, Last: most}}}, at(0))
-	f.Flush(at(0), 0, 1)
+	f.Flush(at(0), clock.Dates{}, 1)
 	if n := f.Counts().UnderWay; n != messages-most {
 		t.Errorf("%d under way", n)
 	}

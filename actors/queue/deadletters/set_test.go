@@ -116,7 +116,7 @@ func TestRuns_DL31(t *testing.T) {
 	f.Add(f.push(0), store.Expired)
 	f.Add(f.push(0), store.Expired)
 	f.Add(f.push(0), store.Rejected)
-	f.Flush(at(0), 0, 1)
+	f.Flush(at(0), clock.Dates{}, 1)
 	f.want(t, "sent", f.sent(), "expired 1 2", "rejected 3")
 	f.Answered(&mail.DeadLetterReply{Incarnation: 6, IDs: []mail.Range{{First: 1, Last: 3}}}, at(0))
 	if c := f.Counts(); c.Len != 3 || c.UnderWay != 3 || c.Bytes != 12 {
@@ -135,11 +135,11 @@ func TestLimit_PRO12(t *testing.T) {
 	for range Limit + 2 {
 		f.Add(f.push(0), store.Expired)
 	}
-	if f.Flush(at(0), 0, 1) || f.Counts().UnderWay != Limit {
+	if f.Flush(at(0), clock.Dates{}, 1) || f.Counts().UnderWay != Limit {
 		t.Errorf("%+v", f.Counts())
 	}
 	f.settings.HasDLX = false
-	f.Flush(at(0), 0, 1)
+	f.Flush(at(0), clock.Dates{}, 1)
 	f.want(t, "done", f.did, fmt.Sprint("drop ", Limit+1), fmt.Sprint("drop ", Limit+2))
 }
 
@@ -148,7 +148,7 @@ func TestRounds_DL29(t *testing.T) {
 	f := newFixture()
 	f.Add(f.push(0), store.Expired)
 	f.Add(f.push(0), store.Expired)
-	f.Flush(at(0), 0, 1)
+	f.Flush(at(0), clock.Dates{}, 1)
 	now := int64(0)
 	for i, wait := range []int64{1000, 2000, 4000, 8000, 16_000, MaxRetryDelay, MaxRetryDelay} {
 		f.sent()
@@ -157,10 +157,10 @@ func TestRounds_DL29(t *testing.T) {
 		if next -= start; !ok || next-now != wait {
 			t.Fatalf("round %d after %d ms, want %d", i, next-now, wait)
 		}
-		f.Retry(at(next-1), 0)
+		f.Retry(at(next-1), clock.Dates{})
 		f.want(t, "early", f.sent())
 		now = next
-		f.Retry(at(now), 0)
+		f.Retry(at(now), clock.Dates{})
 		f.want(t, "sent", f.sent(), "expired 1 2")
 	}
 	r := f.keep(2)
@@ -176,12 +176,12 @@ func TestLost(t *testing.T) {
 	f := newFixture()
 	f.Add(f.push(0), store.Expired)
 	f.Add(f.push(0), store.Expired)
-	f.Flush(at(0), 0, 1)
+	f.Flush(at(0), clock.Dates{}, 1)
 	f.sent()
 	f.Answered(f.keep(2), at(0))
 	for _, want := range [][]string{{"expired 1 2"}, nil} {
 		f.Answered(&mail.DeadLetterReply{Incarnation: 7, Lost: true}, at(0))
-		f.Flush(at(0), 0, 1)
+		f.Flush(at(0), clock.Dates{}, 1)
 		f.want(t, "sent", f.sent(), want...)
 	}
 	if _, ok := f.Next(); ok {
@@ -195,13 +195,13 @@ func TestForward(t *testing.T) {
 	f.Forward(f.push(50), false)
 	f.Forward(f.push(0), false)
 	f.Forward(f.push(0), true)
-	f.Flush(at(0), 0, 1)
+	f.Flush(at(0), clock.Dates{}, 1)
 	f.want(t, "sent", f.sent(), "forwarded 1 3", "expired 4")
 	f.want(t, "done", f.did, "end 2")
 	f.settings.HasForward, f.did = false, nil
 	f.Answered(f.keep(1), at(0))
 	f.RetryNow(at(0))
-	f.Retry(at(0), 0)
+	f.Retry(at(0), clock.Dates{})
 	f.want(t, "done", f.did, "return 1")
 	if c := f.Counts(); c.Forwarding != 1 || c.ForwardingBytes != 4 || c.Len != 2 {
 		t.Errorf("%+v", c)
@@ -218,7 +218,7 @@ func TestForward(t *testing.T) {
 func TestDatesAreByTheWall_TTL35(t *testing.T) {
 	f := newFixture()
 	f.Add(f.push(0), store.Expired)
-	f.Flush(at(999), -3_600_000, 1)
+	f.Flush(at(999), clock.Ahead(-3_600_000), 1)
 	if m := f.out[0].Mail.(*mail.DeadLetter); m.Time != start/1000-3600 {
 		t.Errorf("date %d", m.Time)
 	}
@@ -228,11 +228,11 @@ func TestDatesAreByTheWall_TTL35(t *testing.T) {
 func TestNoneAtAll(t *testing.T) {
 	var l *Set
 	l.Answered(&mail.DeadLetterReply{}, 0)
-	l.Retry(0, 0)
+	l.Retry(0, clock.Dates{})
 	l.RetryNow(0)
 	l.Each(nil)
 	n, _ := l.Retained()
-	if _, ok := l.Next(); ok || n != 0 || l.Counts() != (Counts{}) || !l.CanForward() || l.Flush(0, 0, 1) {
+	if _, ok := l.Next(); ok || n != 0 || l.Counts() != (Counts{}) || !l.CanForward() || l.Flush(0, clock.Dates{}, 1) {
 		t.Error("there is something")
 	}
 }

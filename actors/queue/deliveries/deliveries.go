@@ -71,7 +71,7 @@ func (d *Deliveries) Lock(f *mail.Facts, by *consumers.Channel, number uint64) {
 	u := consumers.Unsettled{Delivery: taken, Channel: by, Number: number}
 	f.Lock = u.Lock()
 	if until := max(d.Timeouts.Until(taken.Message), d.Messages.Sessions.Until(taken.Consumer)); until != 0 {
-		f.Locked = until + d.Messages.Skew
+		f.Locked = d.Messages.Dates.Date(until)
 	}
 }
 

@@ -24,7 +24,7 @@ func (d *Deliveries) Renew(m *mail.RenewLock, now clock.Instant) {
 		reply.Count++
 		until := d.extend(u.Message, now.Ceil(), d.lockTime(u.Message, u.Consumer))
 		if until != 0 {
-			until += d.Messages.Skew
+			until = d.Messages.Dates.Date(until)
 		}
 		if until != 0 && (reply.Locked == 0 || until < reply.Locked) {
 			reply.Locked = until

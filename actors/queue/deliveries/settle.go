@@ -170,7 +170,7 @@ func (d *Deliveries) retryAt(r *mail.SettleRange) int64 {
 	if r.Outcome == nil || r.Outcome.Until == 0 {
 		return 0
 	}
-	return clock.FromDate(r.Outcome.Until, d.Messages.Skew)
+	return d.Messages.Dates.Deadline(r.Outcome.Until)
 }
 
 // GiveUpOf requeues, at their positions, the deliveries of a cancelled consumer, over several turns if necessary, and

@@ -20,7 +20,7 @@ func (v View) Ahead(now int64) *mail.Ahead {
 		a.Scheduled[last] = v.Scheduled.Len() - scheduled
 	}
 	if at, is := v.AckTimeouts.First(); is {
-		a.NextLock = at + v.Style.Skew
+		a.NextLock = v.Style.Dates.Date(at)
 	}
 	return a
 }

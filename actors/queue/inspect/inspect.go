@@ -65,7 +65,7 @@ func (v *View) wall(deadline int64) int64 {
 	if deadline == store.Never || deadline == 0 {
 		return 0
 	}
-	return deadline + v.Style.Skew
+	return v.Style.Dates.Date(deadline)
 }
 
 // lowest keeps the lowest values, up to a limit.

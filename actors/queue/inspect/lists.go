@@ -35,7 +35,7 @@ func (v View) ListUnacked(m *mail.ListUnacked) Query {
 func (v *View) unsettled(u consumers.Unsettled) mail.UnackedDelivery {
 	e := v.Messages.Entry(u.Message)
 	d := mail.UnackedDelivery{
-		Seq: e.Seq, Channel: u.Channel.Address, Number: u.Number, Delivered: int64(u.Since)*1000 + v.Style.Skew,
+		Seq: e.Seq, Channel: u.Channel.Address, Number: u.Number, Delivered: v.Style.Dates.Date(int64(u.Since) * 1000),
 		Locked: v.wall(max(v.AckTimeouts.Until(u.Message), v.Sessions.Until(u.Consumer))), Expires: v.wall(v.Expiry.Present(u.Message)), Size: v.Messages.Size(u.Message),
 		DeliveryCount: e.DeliveryCount, Redelivered: e.Redelivered,
 	}
@@ -55,7 +55,7 @@ func (v View) ListScheduled(m *mail.ListScheduled) Answer {
 	}
 	var later missing
 	limit := limitOf(m.Limit)
-	x.Behind(m.After.Due-v.Style.Skew, m.After.Seq, func(h backlog.Handle) bool {
+	x.Behind(v.Style.Dates.Deadline(m.After.Due), m.After.Seq, func(h backlog.Handle) bool {
 		if n := len(page.Messages); n == limit {
 			last := &page.Messages[n-1]
 			page.Next = &mail.Cursor{Due: last.Due, Seq: last.Seq}
@@ -78,7 +78,7 @@ func (v *View) scheduledMessage(h backlog.Handle) mail.ScheduledMessage {
 	e := b.Entry(h)
 	enqueued, _ := b.Times(h)
 	m := mail.ScheduledMessage{
-		Seq: e.Seq, Due: e.Deadline + v.Style.Skew, Enqueued: enqueued + v.Style.Skew, Bytes: b.Size(h), Persistent: e.Stored,
+		Seq: e.Seq, Due: v.Style.Dates.Date(e.Deadline), Enqueued: v.Style.Dates.Date(enqueued), Bytes: b.Size(h), Persistent: e.Stored,
 	}
 	if !b.IsPaged(h) {
 		var r backlog.Record

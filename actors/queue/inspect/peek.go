@@ -171,7 +171,7 @@ func (p *peeking) entry(b *backlog.Backlog, h backlog.Handle) mail.PeekedMessage
 	}
 	return mail.PeekedMessage{
 		Seq: e.Seq, Priority: b.Priority(h), DeliveryCount: e.DeliveryCount, Redelivered: e.Redelivered,
-		Size: b.Size(h), Enqueued: enqueued + p.Style.Skew, Expires: p.wall(deadline),
+		Size: b.Size(h), Enqueued: p.Style.Dates.Date(enqueued), Expires: p.wall(deadline),
 	}
 }
 
@@ -190,10 +190,9 @@ func (p *peeking) show(b *backlog.Backlog, h backlog.Handle, m mail.PeekedMessag
 
 // fill adds the content of a message as a consumer would get it.
 func (p *peeking) fill(m *mail.PeekedMessage, r *backlog.Record) {
-	skew := p.Style.Skew
-	r.DeliveryCount, r.Enqueued, r.Deadline = m.DeliveryCount, m.Enqueued-skew, store.Never
+	r.DeliveryCount, r.Enqueued, r.Deadline = m.DeliveryCount, p.Style.Dates.Deadline(m.Enqueued), store.Never
 	if m.Expires != 0 {
-		r.Deadline = m.Expires - skew
+		r.Deadline = p.Style.Dates.Deadline(m.Expires)
 	}
 	var d mail.Delivery
 	p.Style.Deliver(&d, r)

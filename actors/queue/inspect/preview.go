@@ -28,8 +28,8 @@ func NewPreview(m *mail.PreviewSettings, now *policies.QueueSettings) *Preview {
 }
 
 // Step examines about limit messages; it returns nil until the preview is complete. kept is the number of dead letters
-// that count for max-length; dates are skew ms ahead of the queue's time.
-func (p *Preview) Step(b *backlog.Backlog, e *expiry.Expiry, now clock.Instant, limit int, kept, skew int64) *mail.SettingsPreview {
+// that count for max-length.
+func (p *Preview) Step(b *backlog.Backlog, e *expiry.Expiry, now clock.Instant, limit int, kept int64, dates clock.Dates) *mail.SettingsPreview {
 	by, r := &p.Asked.Settings, &p.reply
 	if p.at != 0 {
 		p.at = b.Sweep(p.at, limit, func(h backlog.Handle) {
@@ -44,7 +44,7 @@ func (p *Preview) Step(b *backlog.Backlog, e *expiry.Expiry, now clock.Instant, 
 			if after != before {
 				at := int64(0)
 				if after != store.Never {
-					at = after + skew
+					at = dates.Date(after)
 				}
 				r.Retime(at, expires, after == backlog.Entered(b, h))
 			}

@@ -44,8 +44,8 @@ type Set struct {
 	Late        metrics.Late
 	// Seq is the highest number of any message so far.
 	Seq uint64
-	// Skew is the number of ms by which dates are ahead of the broker's time (clock.Skew).
-	Skew int64
+	// Dates converts dates in this turn.
+	Dates clock.Dates
 	// OverLimit: the budget of all queues is exceeded; Critical: by far; Consumed: the queue has consumers.
 	OverLimit, Critical, Consumed bool
 	// Holds: the queue holds the messages of a delayed exchange; Quorum: a quorum queue.
@@ -162,14 +162,14 @@ func (s *Set) NeedsContent(h backlog.Handle) bool {
 
 // Style returns how the queue presents its messages to consumers.
 func (s *Set) Style() content.Style {
-	return content.Style{Counts: s.Quorum, Stamps: s.Settings.StampExpiry, Skew: s.Skew}
+	return content.Style{Counts: s.Quorum, Stamps: s.Settings.StampExpiry, Dates: clock.Ahead(s.Dates.Skew())}
 }
 
 // Reader returns the reader of the times in headers that matter to the queue.
 func (s *Set) Reader() content.Reader {
 	return content.Reader{
 		Holds: s.Holds, Schedules: s.Settings.DelayedMessages, DeliverAt: s.Settings.DeliverAtHeader,
-		ExpiresAt: s.Settings.ExpiresAtHeader, Skew: s.Skew,
+		ExpiresAt: s.Settings.ExpiresAtHeader, Dates: &s.Dates,
 	}
 }
 

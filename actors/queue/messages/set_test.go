@@ -128,12 +128,12 @@ func TestLastDeadLetters_LEASE13(t *testing.T) {
 		t.Errorf("%+v", f.DeadLetters.Counts())
 	}
 	f.Settings.HasDLX = false
-	if f.DeadLetters.Flush(at(0), 0, 1); len(f.out) > 0 || f.DeadLetters.Counts().Len != TurnLimit+1 {
+	if f.DeadLetters.Flush(at(0), clock.Dates{}, 1); len(f.out) > 0 || f.DeadLetters.Counts().Len != TurnLimit+1 {
 		t.Error("they do not wait for the exchange")
 	}
 	f.Settings.HasDLX = true
 	f.SetEnd(true, true)
-	if f.DeadLetters.Flush(at(0), 0, 1); f.out[0].Mail.(*mail.DeadLetter).Guarantee != mail.Drop {
+	if f.DeadLetters.Flush(at(0), clock.Dates{}, 1); f.out[0].Mail.(*mail.DeadLetter).Guarantee != mail.Drop {
 		t.Error("somebody would have to wait")
 	}
 	f.records()

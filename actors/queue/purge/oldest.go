@@ -21,7 +21,7 @@ type oldest struct {
 
 // Oldest deletes ready messages from the head of the queue (SBE-8).
 func Oldest(p Parts, m *mail.DeleteMessages, now clock.Instant) {
-	x := &oldest{Parts: p, asked: m, before: clock.FromDate(m.Before, p.Messages.Skew), reply: &mail.DeleteMessagesReply{Reply: m.Done(nil)}}
+	x := &oldest{Parts: p, asked: m, before: p.Messages.Dates.Deadline(m.Before), reply: &mail.DeleteMessagesReply{Reply: m.Done(nil)}}
 	if x.reply.Err = x.locked(now); x.reply.Err != nil {
 		p.Out.Send(m.ReplyTo, x.reply)
 		return

@@ -79,7 +79,7 @@ func (r *Receivers) answer(w *sessions.Waiter, answer sessions.Answer, id string
 	r.Messages.Sessions.Lock(id, w.Consumer, until)
 	r.Owner.HoldLease(false, now)
 	r.Out.Send(m.ReplyTo, &mail.ConsumeReply{
-		Reply: m.Done(nil), Queue: r.Self, Tag: m.Tag, Session: &mail.SessionLocked{ID: id, Until: until + r.Messages.Skew},
+		Reply: m.Done(nil), Queue: r.Self, Tag: m.Tag, Session: &mail.SessionLocked{ID: id, Until: r.Messages.Dates.Date(until)},
 	})
 }
 

@@ -28,7 +28,7 @@ func (r *Receivers) Use(m *mail.UseSession, now clock.Instant) {
 	default:
 		reply.State = set.State(m.ID)
 	}
-	reply.Until = until + r.Messages.Skew
+	reply.Until = r.Messages.Dates.Date(until)
 	r.Out.Send(m.ReplyTo, reply)
 }
 
@@ -83,7 +83,7 @@ func (r *Receivers) List(m *mail.ListSessions, now clock.Instant) {
 	}
 	since, limit := m.Since, m.Limit
 	if since != 0 {
-		since = max(clock.FromDate(since, r.Messages.Skew), 1)
+		since = max(r.Messages.Dates.Deadline(since), 1)
 	}
 	if limit < 1 || limit > mail.MaxSessions {
 		limit = mail.MaxSessions
@@ -133,7 +133,7 @@ func (r *Receivers) found(c *store.Content) bool {
 	case c.Record.Note && set.NewerThan(string(c.Record.RoutingKey), c.Seq): // read again, after the others
 		r.Messages.Journal.Forget(c.Seq)
 	case c.Record.Note:
-		if before := set.SetState(string(c.Record.RoutingKey), c.Record.Body, c.Seq, c.Record.Time-r.Messages.Skew); before != 0 {
+		if before := set.SetState(string(c.Record.RoutingKey), c.Record.Body, c.Seq, r.Messages.Dates.Deadline(c.Record.Time)); before != 0 {
 			r.Messages.Journal.Forget(before) // left by a crash between two records
 		}
 	default:

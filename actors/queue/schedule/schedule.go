@@ -5,6 +5,7 @@ import (
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/dueindex"
 	"candlemark/internal/budget"
+	"candlemark/internal/clock"
 	"candlemark/internal/store"
 )
 
@@ -118,11 +119,11 @@ func (x *Schedule) Memory() int64 {
 // Due returns the number of messages due at or before ms (wall ms).
 func (x *Schedule) Due(ms int64) int { return x.due.Until(ms) }
 
-// Counts returns the counts at now (DLY-11). They are maintained, not computed; dates are skew ms ahead of now.
-func (x *Schedule) Counts(now, skew int64) (c mail.ScheduledCounts) {
+// Counts returns the counts at now (DLY-11). They are maintained, not computed.
+func (x *Schedule) Counts(now int64, dates clock.Dates) (c mail.ScheduledCounts) {
 	c.Count, c.Bytes = x.due.Len(), x.Messages.Bytes()
 	if _, due, ok := x.due.First(); ok {
-		c.NextDue = due + skew
+		c.NextDue = dates.Date(due)
 	}
 	c.Overdue = x.due.Until(now)
 	before := 0

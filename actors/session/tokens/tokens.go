@@ -79,7 +79,7 @@ func refusal(t *checked, err error) string {
 func (n *Node) put(scope string, good *checked, answer func(code int32, text string)) {
 	put := &mail.PutToken{Scope: scope, User: good.user.Name, Tags: good.user.Tags}
 	if !good.token.Expires.IsZero() {
-		put.Ends = good.token.Expires.UnixMilli() - n.Access.Clock.Skew()
+		put.Ends = n.Access.Clock.Deadline(good.token.Expires.UnixMilli())
 	}
 	put.Request = n.Ask(func(_ any, err error) {
 		if err != nil {

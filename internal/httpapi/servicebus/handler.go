@@ -82,7 +82,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	asked := &request{
 		Request: r.WithContext(events.WithOrigin(ctx, by)),
 		Manager: &admin.Manager{Broker: h.broker, VHost: h.vhost, User: &user, Users: h.users, Keys: h.users.By(by), Report: report},
-		base:    "http://" + r.Host + "/", now: h.broker.Now(),
+		base:    "http://" + r.Host + "/", now: h.broker.Wall(),
 	}
 	response, err := asked.route(path)
 	if err != nil {
@@ -113,7 +113,7 @@ func (h *handler) enter(r *http.Request, path string) (auth.User, error) {
 	} else {
 		peer.Addr = &net.TCPAddr{} // from anywhere
 	}
-	user, token, err := h.users.AuthenticateToken(text, time.UnixMilli(h.broker.Now()), peer)
+	user, token, err := h.users.AuthenticateToken(text, time.UnixMilli(h.broker.Wall()), peer)
 	switch {
 	case err != nil:
 		return user, err
@@ -151,7 +151,7 @@ func (h *handler) failed(r *http.Request, err error) answer {
 	case code == protocol.PreconditionFailed:
 		status = http.StatusBadRequest
 	}
-	return answer{status, "application/xml; charset=utf-8", atom.Failure(status, text, time.UnixMilli(h.broker.Now()))}
+	return answer{status, "application/xml; charset=utf-8", atom.Failure(status, text, time.UnixMilli(h.broker.Wall()))}
 }
 
 // unauthorized returns why a key may not do what a request asks for, in Service Bus's words. SDKs take 401 for a missing right, and 403 for a quota.

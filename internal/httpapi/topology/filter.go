@@ -43,19 +43,19 @@ func filterOf(q url.Values) (f queueFilter, err error) {
 	return f, err
 }
 
-// lets reports whether a queue is let through that may be, now that it was asked. now is in wall ms.
+// lets reports whether a queue is let through that may be, now that it was asked. now is the present date.
 func (f *queueFilter) lets(q *management.Queue, now int64) bool {
 	within := func(ms, at int64) bool { return ms < 0 || at != 0 && at-now <= ms }
 	return within(f.expires, q.Expiring.Next) && within(f.released, q.Scheduled.NextDue) &&
 		(f.unackedLonger < 0 || q.OldestUnacked != 0 && now-q.OldestUnacked >= f.unackedLonger)
 }
 
-// may reports whether a queue can be let through, as far as that is known without asking it. now is in wall ms.
-func (f *queueFilter) may(q *management.QueueName, now int64) bool {
+// may reports whether a queue can be let through, as far as that is known without asking it. now returns the broker's time.
+func (f *queueFilter) may(q *management.QueueName, now func() int64) bool {
 	user, operator := q.Policies()
 	ends := q.Get(queuestats.LeaseEnds)
 	return (f.kind == nil || q.Type == *f.kind) && (f.policy == nil || user == *f.policy || *f.policy != "" && operator == *f.policy) &&
-		(f.leaseEnds < 0 || ends != 0 && ends-now <= f.leaseEnds) && (f.expires < 0 || q.Get(queuestats.Expiring) > 0) &&
+		(f.leaseEnds < 0 || ends != 0 && ends-now() <= f.leaseEnds) && (f.expires < 0 || q.Get(queuestats.Expiring) > 0) &&
 		(f.released < 0 || q.Get(queuestats.Scheduled) > 0) && (f.unackedLonger < 0 || q.Get(queuestats.Unacked) > 0)
 }
 

@@ -182,11 +182,7 @@ func listQueues[F any](r *rest.Request, form func(*rest.Request, *management.Que
 	if err != nil {
 		return nil, err
 	}
-	now := int64(0)
-	if f.leaseEnds >= 0 || f.asks() {
-		now = r.Broker.Now()
-	}
-	keys := slices.DeleteFunc(r.Broker.QueueNames(r.VHost), func(q management.QueueName) bool { return !r.Sees(q.VHost) || !f.may(&q, now) })
+	keys := slices.DeleteFunc(r.Broker.QueueNames(r.VHost), func(q management.QueueName) bool { return !r.Sees(q.VHost) || !f.may(&q, r.Broker.Now) })
 	forms := func(all []management.Queue) []F {
 		return rest.Forms(all, rest.All, func(q *management.Queue) F { return form(r, q) })
 	}
@@ -203,6 +199,7 @@ func listQueues[F any](r *rest.Request, form func(*rest.Request, *management.Que
 	if err != nil {
 		return nil, err
 	}
+	now := r.Broker.Wall()
 	return rest.Listing[management.Queue, F]{
 		Keys: slices.DeleteFunc(all, func(q management.Queue) bool { return !f.lets(&q, now) }), Name: func(q *management.Queue) string { return q.Name },
 		By: map[string]func(*management.Queue) rest.Key{

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"candlemark/internal/clock"
 	"candlemark/internal/topology/instant"
 	"candlemark/protocol"
 )
@@ -52,14 +53,14 @@ func (s *Schedules) Config() *Config {
 
 // Check returns an error if a header that the queue honours has an invalid time (DLY-10, TTL-6). The parameters and the
 // error are those of DueOf.
-func (m *Config) Check(headers []byte, now, skew int64) error {
+func (m *Config) Check(headers []byte, now int64, dates *clock.Dates) error {
 	if m.Schedules {
-		if _, err := DueOf(headers, m.DeliverAt, now, skew); err != nil {
+		if _, err := DueOf(headers, m.DeliverAt, now, dates); err != nil {
 			return err
 		}
 	}
 	if m.ExpiresAt != "" {
-		_, _, err := ExpiryOf(headers, m.ExpiresAt, skew)
+		_, _, err := ExpiryOf(headers, m.ExpiresAt, dates)
 		return err
 	}
 	return nil
@@ -75,10 +76,10 @@ type Due struct {
 
 // DueOf returns when a message with these headers, an encoded table, is due if it arrives at now (ms of the broker's
 // time, rounded up): after x-delay, or at the time in x-deliver-at or in the header called more (unless ""); the latest
-// of several. Headers without a value are ignored. skew is the wall clock minus the broker's time in ms. The error is a
+// of several. Headers without a value are ignored. The error is a
 // 406 for a value that Delay or instant.Parse refuses, for a number that seems to be in seconds, and for more than
 // MaxDelay (DLY-10).
-func DueOf(headers []byte, more string, now, skew int64) (due Due, err error) {
+func DueOf(headers []byte, more string, now int64, dates *clock.Dates) (due Due, err error) {
 	v, found, err := protocol.LookupField(headers, DelayHeader)
 	if err != nil {
 		return Due{}, err
@@ -96,12 +97,12 @@ func DueOf(headers []byte, more string, now, skew int64) (due Due, err error) {
 		if name == "" {
 			continue
 		}
-		at, err := momentIn(headers, name, skew)
+		at, err := momentIn(headers, name, dates)
 		if err != nil {
 			return Due{}, err
 		}
 		if at > now && at-now > MaxDelay {
-			return Due{}, badMoment(name, "%d is more than 10 years away", at+skew)
+			return Due{}, badMoment(name, "%d is more than 10 years away", dates.Date(at))
 		}
 		if at > now && at > due.At {
 			due = Due{at, true}
@@ -113,8 +114,8 @@ func DueOf(headers []byte, more string, now, skew int64) (due Due, err error) {
 // ExpiryOf returns the time in ms of the broker's time at which a message with these headers expires by the header
 // called name; ok is false if the header is absent or has no value. The error is that of DueOf, except that the time
 // may be any distance away.
-func ExpiryOf(headers []byte, name string, skew int64) (at int64, ok bool, err error) {
-	at, err = momentIn(headers, name, skew)
+func ExpiryOf(headers []byte, name string, dates *clock.Dates) (at int64, ok bool, err error) {
+	at, err = momentIn(headers, name, dates)
 	return at, err == nil && at != noMoment, err
 }
 
@@ -122,7 +123,7 @@ func ExpiryOf(headers []byte, name string, skew int64) (at int64, ok bool, err e
 const noMoment = math.MinInt64
 
 // momentIn returns the time in a header in ms of the broker's time, noMoment if it is absent.
-func momentIn(headers []byte, name string, skew int64) (int64, error) {
+func momentIn(headers []byte, name string, dates *clock.Dates) (int64, error) {
 	v, found, err := protocol.LookupField(headers, name)
 	if err != nil || !found || v == nil {
 		return noMoment, err
@@ -137,7 +138,7 @@ func momentIn(headers []byte, name string, skew int64) (int64, error) {
 	if fraction(v) { // round up: never early
 		ms++
 	}
-	return ms - skew, nil
+	return max(dates.Deadline(ms), noMoment+1), nil
 }
 
 // fraction reports whether a value has a fraction of a millisecond, which instant.Parse truncates.

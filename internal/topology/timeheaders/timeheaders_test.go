@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"candlemark/internal/clock"
 	"candlemark/protocol"
 )
 
@@ -63,7 +64,8 @@ func TestDueOf_DLY8_DLY10(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			due, err := DueOf(scan.Headers, tt.more, now, tt.skew)
+			dates := clock.Ahead(tt.skew)
+			due, err := DueOf(scan.Headers, tt.more, now, &dates)
 			if tt.refused != "" {
 				if err == nil || !strings.Contains(err.Error(), tt.refused) {
 					t.Errorf("%v, want %s", err, tt.refused)
@@ -103,7 +105,7 @@ func TestSchedules_DLY8(t *testing.T) {
 		for _, name := range []string{"x-deliver-at", "x-delay", "eta", "expires", "other"} {
 			var err error
 			if m := s.Config(); m != nil {
-				err = m.Check(raw(t, name, "soon"), 1_800_000_000_000, 0)
+				err = m.Check(raw(t, name, "soon"), 1_800_000_000_000, &clock.Dates{})
 			}
 			if (err != nil) != slices.Contains(tt.refuses, name) {
 				t.Errorf("%+v: %s: %v", tt.m, name, err)
@@ -138,7 +140,8 @@ func TestExpiryOf_TTL5(t *testing.T) {
 		{v: "soon", text: "'soon' is no time"},
 		{v: int64(1_800_000_000), text: "before 1973"},
 	} {
-		at, ok, err := ExpiryOf(raw(t, "e", tt.v), "e", 1000)
+		dates := clock.Ahead(1000)
+		at, ok, err := ExpiryOf(raw(t, "e", tt.v), "e", &dates)
 		if ok != tt.ok || ok && at != tt.want || (err != nil) != (tt.text != "") || err != nil && !strings.Contains(err.Error(), tt.text) {
 			t.Errorf("%v: %d, %v, %v", tt.v, at, ok, err)
 		}
