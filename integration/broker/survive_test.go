@@ -133,3 +133,42 @@ func TestSTORE1_DeadLetters(t *testing.T) {
 		expectDrained(b, ch, "q", "")
 	})
 }
+
+// Transient messages of quorum queues that were purged, or acknowledged in a transaction, do not come back over a power cut right
+// after the answer; without an answer they may.
+func TestAnswersSurvive_DUR3(t *testing.T) {
+	for name, end := range map[string]func(ch *testkit.Channel) error{
+		"purge": func(ch *testkit.Channel) error {
+			_, err := ch.QueuePurge("q", false)
+			return err
+		},
+		"commit": func(ch *testkit.Channel) error {
+			if err := ch.Tx(); err != nil {
+				return err
+			}
+			for range 3 {
+				d, _, err := ch.Get("q", false)
+				if err == nil {
+					err = d.Ack(false)
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return ch.TxCommit()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			testkit.RunStored(t, nil, func(b *testkit.Bubble) {
+				ch := b.Connect().Open()
+				durable(b, ch, "q", amqp.Table{"x-queue-type": "quorum"})
+				stores(b, ch, "", "q", testkit.Text("1"), testkit.Text("2"), testkit.Text("3"))
+				if err := end(b.Connect().Open()); err != nil {
+					b.Fatal(err)
+				}
+				b.Crash(0)
+				expectDrained(b, b.Connect().Open(), "q", "")
+			})
+		})
+	}
+}
