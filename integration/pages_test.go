@@ -198,12 +198,12 @@ func TestPageQueues(t *testing.T) {
 // columnsOfQueues selects columns.
 func columnsOfQueues(w *tab) {
 	w.Helper()
-	_ = eval[bool](w, "([...document.querySelectorAll('.choice input')].find((e) => e.value === 'features').click(), true)")
-	w.until("[...document.querySelectorAll('thead th')].some((e) => e.textContent === 'Features')")
+	_ = eval[bool](w, "([...document.querySelectorAll('.choice input')].find((e) => e.value === 'operator').click(), true)")
+	w.until("[...document.querySelectorAll('thead th')].some((e) => e.textContent === 'Operator policy')")
 	_ = eval[bool](w, "([...document.querySelectorAll('.choice input')].find((e) => e.value === 'ready').click(), true)")
 	w.until("![...document.querySelectorAll('thead th')].some((e) => e.textContent === 'Ready')")
 	w.do(chromedp.Reload())
-	w.until("[...document.querySelectorAll('thead th')].some((e) => e.textContent === 'Features')")
+	w.until("[...document.querySelectorAll('thead th')].some((e) => e.textContent === 'Operator policy')")
 	w.click("nav a", "Queues")
 	w.until("[...document.querySelectorAll('thead th')].some((e) => e.textContent === 'Ready')")
 }

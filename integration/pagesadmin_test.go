@@ -290,7 +290,7 @@ func TestPageShovels(t *testing.T) {
 	}
 	w.shoot("shovels")
 	w.click("a.name", "broken")
-	w.sees("src-uri\namqp://127.0.0.1:1")
+	w.sees("src-uri\namqp://***@127.0.0.1:1")
 	w.click(".parts a", "Shovels")
 	w.click("a.name", "mine")
 	w.sees("Forwarded\n3")

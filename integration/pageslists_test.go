@@ -375,3 +375,37 @@ func unfolded(w *tab, check func(page string)) {
 		w.until("document.querySelector('dialog') === null")
 	}
 }
+
+// A queue is declared on the page of queues; its row shows what it does with time, mutes zeros and keeps both ends of a long name. The
+// number of a duration has room, and buttons of locks are within the window. Another user who logs in begins at the first page.
+func TestPageQueueDetails(t *testing.T) {
+	t.Parallel()
+	br, b := newBrowser(t), start(t)
+	w := br.open(b, "#/queues").asGuest()
+	w.opens("Add queue…")
+	w.fill("dialog input[name=name]", "orders.of.the.whole.company.2026.eu-west-1")
+	w.fill("dialog textarea", `{"x-message-ttl": 90000, "x-dead-letter-exchange": "", "x-delayed-messages": true}`)
+	w.click("dialog button", "Add")
+	w.until("document.querySelector('.items tbody .tail')?.textContent === '.eu-west-1'")
+	if text := eval[string](w, "document.querySelector('.items tbody tr').textContent"); !strings.Contains(text, "TTL") || !strings.Contains(text, "DLX") || !strings.Contains(text, "running") {
+		t.Error(text)
+	}
+	if title := eval[string](w, "[...document.querySelectorAll('.items abbr')].find((e) => e.textContent === 'TTL').title"); title != "message-ttl: 1 min 30 s" {
+		t.Error(title)
+	}
+	if zeros := eval[int](w, "document.querySelectorAll('.items .zero').length"); zeros == 0 {
+		t.Error("zeros are not muted")
+	}
+	b.request("POST", "/api/exchanges/%2F/amq.default/publish", `{"routing_key":"orders.of.the.whole.company.2026.eu-west-1","payload":"x","payload_encoding":"string","properties":{"headers":{"x-delay":600000}}}`, 200)
+	w.click(".items tbody a", "orders.of.the.whole.company.2026.eu-west-1")
+	w.click(".parts a", "Scheduled")
+	w.opens("Reschedule…")
+	if width := eval[float64](w, "document.querySelector('dialog .duration input').getBoundingClientRect().width"); width < 60 {
+		t.Errorf("the number has %v px", width)
+	}
+	w.click("dialog button", "Cancel")
+	b.request("PUT", "/api/users/other", `{"password":"p","tags":"management"}`, 201)
+	w.click("header button", "Log out")
+	w.logIn("other", "p")
+	w.until("location.hash === '#/' || location.hash === ''")
+}

@@ -31,9 +31,12 @@ const pages = {
 
 const session = 'api/x/session';
 let router = null;
+let before = null; // the last user
 
 /** shell shows the menu and the page of the address to a logged-in user. */
 function shell(user) {
+  if (before !== null && before !== user.name) history.replaceState(null, '', '#/');
+  before = user.name;
   const main = el('main', { id: 'main', tabindex: -1 });
   const state = el('span', { class: 'state', role: 'status' }), broker = el('span', { class: 'node' });
   const may = (...tags) => user.tags.includes('administrator') || tags.some((tag) => user.tags.includes(tag));

@@ -45,6 +45,12 @@ function setRelative(format, e) {
   text(e, format.relative(e.className === 'deadline' ? Math.max(at, now) : at, now));
 }
 
+/** figure is a number; zeros are muted. */
+export const figure = (format, n) => (n === 0 ? el('span', { class: 'zero' }, '0') : format.number(n));
+
+/** nameParts are the parts of a name that is shortened in its middle. */
+export const nameParts = (name) => (name.length > 24 ? [el('span', { class: 'head' }, name.slice(0, -10)), el('span', { class: 'tail' }, name.slice(-10))] : [name]);
+
 /** tick updates the relative times below root. */
 export function tick(format, root) {
   for (const e of root.querySelectorAll('time')) setRelative(format, e);

@@ -2,7 +2,7 @@
 
 import { href } from './address.js';
 import { get, path, poll } from './api.js';
-import { el, text, tick, when } from './dom.js';
+import { el, figure as shownFigure, nameParts, text, tick, when } from './dom.js';
 import * as format from './format.js';
 import { ServerTable } from './table.js';
 import { at, columnsOf, pageOf, query, read, write } from './tablestate.js';
@@ -11,7 +11,7 @@ const column = (key, label, field, cell, more) => ({ key, label, sort: field, sh
 
 /** word, figure, size, speed, moment are columns of a field of the API: text, a number, bytes, a rate, a time. */
 export const word = (key, label, field, more) => column(key, label, field, words, more);
-export const figure = (key, label, field, more) => column(key, label, field, format.number, { num: true, desc: true, ...more });
+export const figure = (key, label, field, more) => column(key, label, field, (n) => shownFigure(format, n), { num: true, desc: true, ...more });
 export const size = (key, label, field, more) => column(key, label, field, format.bytes, { num: true, desc: true, ...more });
 export const speed = (key, label, field, more) => column(key, label, field, format.rate, { num: true, desc: true, ...more });
 export const moment = (key, label, field, more) => column(key, label, field, (t) => when(format, t), { num: true, ...more });
@@ -24,11 +24,11 @@ export function words(value) {
 }
 
 /** link leads to the page of an item. */
-export const link = (parts, shown) => el('a', { class: 'name', href: href(parts) }, shown);
+export const link = (parts, shown) => el('a', { class: 'name', title: shown.length > 24 ? shown : null, href: href(parts) }, nameParts(shown));
 
-/** marks shows the features of an item, with the abbreviations of RabbitMQ's pages. */
-export function marks(item) {
-  const all = [[item.durable, 'D', 'durable'], [item.auto_delete, 'AD', 'auto-delete'], [item.exclusive, 'Ex', 'exclusive'], [item.internal, 'I', 'internal']];
+/** marks shows the features of an item, with the abbreviations of RabbitMQ's pages, and more. */
+export function marks(item, more = []) {
+  const all = [[item.durable, 'D', 'durable'], [item.auto_delete, 'AD', 'auto-delete'], [item.exclusive, 'Ex', 'exclusive'], [item.internal, 'I', 'internal'], ...more];
   const args = Object.entries(item.arguments ?? {}).map(([k, v]) => `${k}: ${JSON.stringify(v)}`);
   return el('span', null, all.filter(([is]) => is).map(([, mark, title]) => el('abbr', { title }, mark)), args.length > 0 && el('abbr', { title: args.join('\n') }, 'Args'));
 }

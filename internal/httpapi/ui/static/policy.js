@@ -1,6 +1,8 @@
 // Policies and the consequences of their changes, as text. Independent of the page.
 
-import { moment, number, plural } from './format.js';
+import { duration, moment, number, plural } from './format.js';
+
+const times = ['message-ttl', 'expires', 'consumer-timeout', 'duplicate-detection-window'];
 
 /** parsed parses JSON typed by the user. */
 export function parsed(text, what = 'definition') {
@@ -28,7 +30,7 @@ export function previewSentences(p) {
 
 /** change describes the change of a key: "max-length: none → 5". */
 export function change(s) {
-  const one = (v) => (v === null || v === undefined ? 'none' : typeof v === 'string' ? v : JSON.stringify(v));
+  const one = (v) => (v === null || v === undefined ? 'none' : typeof v === 'string' ? v : times.includes(s.key) && typeof v === 'number' ? `${duration(v)} (${number(v)} ms)` : JSON.stringify(v));
   return `${s.key}: ${one(s.before)} → ${one(s.after)}`;
 }
 

@@ -13,10 +13,17 @@ const applyTo = ['all', 'queues', 'classic_queues', 'quorum_queues', 'streams', 
 
 const address = (p, preview) => (preview ? path(p.operator ? 'api/x/operator-policies' : 'api/x/policies', p.vhost, p.name, 'preview') : path(p.operator ? 'api/operator-policies' : 'api/policies', p.vhost, p.name));
 
+/** consequences are the sentences of a preview; losses and their button are marked. */
+export function consequences(p, submit) {
+  const lost = p.messages.expire_at_once || p.messages.dropped_at_once;
+  submit.className = lost ? 'danger' : 'primary';
+  return previewSentences(p).map((s) => el('p', { class: /^(Expire|Dropped) at once/.test(s) ? 'error' : null }, s));
+}
+
 /** shown is the content of a preview: its sentences, and the objects. */
-function shown(p) {
+function shown(p, submit) {
   const most = 100, items = p.items.slice(0, most);
-  return [...previewSentences(p).map((s) => el('p', null, s)), items.length > 0 && el('details', { class: 'figures' }, el('summary', null, 'Objects'), el('ul', { class: 'names', tabindex: 0 },
+  return [...consequences(p, submit), items.length > 0 && el('details', { class: 'figures' }, el('summary', null, 'Objects'), el('ul', { class: 'names', tabindex: 0 },
     items.map((i) => el('li', null, [`${i.kind} ${i.name}`, i.loses_policy && `loses ${i.loses_policy}`, i.loses_operator_policy && `loses ${i.loses_operator_policy}`, ...i.settings.map(change),
       i.retimed ? `${plural(i.retimed, 'message')} with another deadline` : '', i.expire_at_once ? `${plural(i.expire_at_once, 'message')} expire at once` : '', i.dropped_at_once ? `${plural(i.dropped_at_once, 'message')} dropped` : '',
     ].filter(Boolean).join('; '))), p.hit > items.length && el('li', null, `and ${plural(p.hit - items.length, 'object')} more`)))];
@@ -105,7 +112,7 @@ export async function edit(context, policy, asking) {
       if (mine !== turn) return;
       seen = { at, body };
       submit.disabled = false;
-      said.replaceChildren(...shown(found).filter(Boolean));
+      said.replaceChildren(...shown(found, submit).filter(Boolean));
     } catch (error) {
       if (mine === turn) text(wrong, error.message);
     }
@@ -134,7 +141,8 @@ export function removePolicy(policy, asking) {
   const submit = box.querySelector('button[type=submit]');
   submit.disabled = true;
   request('POST', address(policy, true), { body: { clear: true } }).then((found) => {
-    said.replaceChildren(...shown({ ...found, clear: true }).filter(Boolean));
+    said.replaceChildren(...shown({ ...found, clear: true }, submit).filter(Boolean));
+    submit.className = 'danger';
     submit.disabled = false;
   }, (error) => said.replaceChildren(el('p', { class: 'error' }, error.message)));
 }

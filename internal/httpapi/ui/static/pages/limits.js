@@ -77,7 +77,7 @@ function shownParameters(main, context) {
     columns: [
       { key: 'name', label: 'Name', sort: 'name', always: true, fields: [], cell: (p) => el('span', { class: 'name' }, p.name) }, word('component', 'Component', 'component'), word('vhost', 'Virtual host', 'vhost'),
       { key: 'value', label: 'Value', shown: true, fields: [], cell: (p) => el('code', { class: 'wrap breaks' }, JSON.stringify(valueOf(p))) },
-      { key: 'state', label: 'State', shown: true, fields: [], cell: (p) => (p.component.startsWith('federation-') ? el('span', { class: 'warning', title: 'Federation is not supported: the parameter is kept without effect' }, 'not running') : '') },
+      { key: 'state', label: 'State', shown: true, fields: [], cell: (p) => (p.component.startsWith('federation-') ? 'not running' : '') },
       buttons((p) => [button('Edit…', () => set(p())), button('Delete…', () => remove(p()), true)], may),
     ],
     tools: (again) => {

@@ -2,18 +2,19 @@
 
 import { deleteAll, purgeAll } from '../actions.js';
 import { get, path, request } from '../api.js';
-import { href } from '../address.js';
 import { Sparkline } from '../chart.js';
-import { dialog, el, stay, text, when } from '../dom.js';
+import { dialog, el, figure as shownFigure, stay, text, when } from '../dom.js';
 import * as format from '../format.js';
-import { button, keepAsking } from '../list.js';
-import { parsed, previewSentences } from '../policy.js';
+import { button, choose, field, keepAsking, link, marks, offered, vhostsOf } from '../list.js';
+import { parsed } from '../policy.js';
+import { consequences } from '../policyeditor.js';
+import { says } from '../settings.js';
 import { ServerTable } from '../table.js';
 import { exactly, columnsOf, query, read, write } from '../tablestate.js';
 
 const ever = String(10 * 365 * 86400e3);
 
-const figure = (key, label, title, field, more) => ({ key, label, title, sort: field, num: true, desc: true, cell: (q) => format.number(q[field]), fields: [field], ...more });
+const figure = (key, label, title, field, more) => ({ key, label, title, sort: field, num: true, desc: true, cell: (q) => shownFigure(format, q[field]), fields: [field], ...more });
 const moment = (key, label, title, field, more) => ({ key, label, title, sort: field, num: true, cell: (q) => when(format, q[field], key !== 'oldest'), fields: [field], ...more });
 const speed = (key, label, title, of) => ({
   key, label, title, sort: `message_stats.${of}_details.rate`, num: true, desc: true, shown: key !== 'ack', fields: [`message_stats.${of}_details.rate`],
@@ -27,7 +28,7 @@ const speed = (key, label, title, of) => ({
 /** spec describes the table: fields are those to request from the API. */
 const spec = {
   columns: [
-    { key: 'name', label: 'Name', sort: 'name', always: true, cell: (q) => el('a', { class: 'name', href: href(['queue', q.vhost, q.name]) }, q.name), fields: ['name', 'vhost'] },
+    { key: 'name', label: 'Name', sort: 'name', always: true, cell: (q) => link(['queue', q.vhost, q.name], q.name), fields: ['name', 'vhost'] },
     figure('ready', 'Ready', 'Messages that wait for a consumer', 'messages_ready', { shown: true }),
     figure('unacked', 'Unacked', 'Messages that consumers have and did not settle', 'messages_unacknowledged', { shown: true }),
     figure('total', 'Total', 'Ready and unacked', 'messages'),
@@ -47,8 +48,8 @@ const spec = {
     { key: 'policy', label: 'Policy', sort: 'policy', cell: (q) => q.policy ?? '', fields: ['policy'], shown: true },
     { key: 'operator', label: 'Operator policy', sort: 'operator_policy', cell: (q) => q.operator_policy ?? '', fields: ['operator_policy'] },
     { key: 'vhost', label: 'Virtual host', sort: 'vhost', cell: (q) => q.vhost, fields: [], shown: true },
-    { key: 'features', label: 'Features', cell: features, fields: ['durable', 'auto_delete', 'exclusive', 'arguments'] },
-    { key: 'state', label: 'State', sort: 'state', cell: (q) => q.state, fields: ['state'] },
+    { key: 'features', label: 'Features', cell: features, fields: ['durable', 'auto_delete', 'exclusive', 'arguments', 'effective_policy_definition'], shown: true },
+    { key: 'state', label: 'State', sort: 'state', cell: (q) => q.state, fields: ['state'], shown: true },
   ],
   filters: ['vhost', 'type', 'policy', 'expires_within', 'scheduled_within', 'lease_ends_within', 'unacked_longer_than'],
   size: 50,
@@ -65,10 +66,26 @@ const words = {
 
 export const queues = { title: 'Queues', show };
 
+const itself = (v) => v || 'the default exchange';
+/** badges are [mark, key, value as text]. */
+const badges = [['TTL', 'message-ttl', format.duration], ['Exp', 'expires', format.duration], ['DLX', 'dead-letter-exchange', itself], ['Fwd', 'forward-to', itself]];
+
+async function addQueue(asking) {
+  const args = el('textarea', { name: 'arguments', rows: 4, spellcheck: 'false' });
+  dialog('Add a queue', [choose('vhost', 'Virtual host', await vhostsOf('configure').catch(() => ['/'])), field('name', 'Name', { required: true }), choose('type', 'Type', ['classic', 'quorum']),
+    el('label', { class: 'check' }, el('input', { type: 'checkbox', name: 'durable', checked: true }), 'Durable'),
+    el('label', { class: 'check' }, el('input', { type: 'checkbox', name: 'auto_delete' }), 'Auto-delete'), el('label', null, 'Arguments, as JSON', args)], 'Add', async (form) => {
+    const own = form.get('arguments').trim() ? parsed(form.get('arguments'), 'arguments') : {};
+    await request('PUT', path('api/queues', form.get('vhost'), form.get('name')), { body: { durable: form.has('durable'), auto_delete: form.has('auto_delete'), arguments: { 'x-queue-type': form.get('type'), ...own } } });
+    asking.now();
+  });
+}
+
 function features(q) {
-  const marks = [[q.durable, 'D', 'durable'], [q.auto_delete, 'AD', 'auto-delete'], [q.exclusive, 'Ex', 'exclusive']];
-  const args = Object.entries(q.arguments ?? {}).map(([k, v]) => `${k}: ${JSON.stringify(v)}`);
-  return el('span', null, marks.filter(([is]) => is).map(([, mark, title]) => el('abbr', { title }, mark)), args.length > 0 && el('abbr', { title: args.join('\n') }, 'Args'));
+  return marks(q, badges.map(([mark, key, shown]) => {
+    const value = says(q, key).find((v) => v !== false);
+    return [value !== undefined, mark, `${key}: ${value === undefined ? '' : shown(value)}`];
+  }));
 }
 
 function show(main, context) {
@@ -88,7 +105,7 @@ function show(main, context) {
   });
   const add = filterMenu((name, value) => go({ ...state, filters: { ...state.filters, [name]: value }, page: 1 }, true));
   table.extra.append(add);
-  main.append(el('h1', null, 'Queues'), table.tools, chips, bar, failed, table.element);
+  main.append(el('div', { class: 'row' }, el('h1', null, 'Queues'), offered(button('Add queue…', () => addQueue(asking)), 'configure')), table.tools, chips, bar, failed, table.element);
 
   const go = (next, step) => {
     state = next;
@@ -149,13 +166,13 @@ function filterMenu(add) {
 
 /** setPolicy shows a preview of a policy for the selected queues, then sets it. */
 function setPolicy(items, asking) {
-  const vhost = items[0].vhost, field = (name, label, value, more) => el('label', null, label, el('input', { name, value, required: true, spellcheck: 'false', autocomplete: 'off', ...more }));
+  const vhost = items[0].vhost;
   const definition = el('textarea', { name: 'definition', rows: 4, required: true, spellcheck: 'false', placeholder: '{"message-ttl": 60000}' });
   let seen = null;
   const container = el('div', { class: 'preview', role: 'status' });
   const box = dialog(`Policy for ${format.plural(items.length, 'queue')} in ${vhost}`, [
     el('p', { class: 'hint' }, 'A policy counts for all names that its pattern matches. Of several the one with the highest priority counts.'),
-    field('name', 'Name', ''), field('pattern', 'Pattern', exactly(items.map((q) => q.name))), field('priority', 'Priority', '0', { inputmode: 'numeric', pattern: '-?[0-9]+' }),
+    field('name', 'Name', { required: true }), field('pattern', 'Pattern', { required: true, value: exactly(items.map((q) => q.name)) }), field('priority', 'Priority', { required: true, value: '0', inputmode: 'numeric', pattern: '-?[0-9]+' }),
     el('label', null, 'Definition', definition), container,
   ], 'Preview', async (form) => {
     const policy = { pattern: form.get('pattern'), priority: Number(form.get('priority')), 'apply-to': 'queues', definition: parsed(form.get('definition')) };
@@ -163,8 +180,8 @@ function setPolicy(items, asking) {
     if (seen !== asked) {
       const p = await request('POST', path('api/x/policies', vhost, form.get('name'), 'preview'), { body: policy });
       seen = asked;
-      container.replaceChildren(...previewSentences(p).map((s) => el('p', null, s)));
       const submit = box.querySelector('button[type=submit]');
+      container.replaceChildren(...consequences(p, submit));
       text(submit, 'Set policy');
       return stay;
     }
@@ -174,6 +191,8 @@ function setPolicy(items, asking) {
   });
   box.addEventListener('input', () => {
     seen = null;
-    text(box.querySelector('button[type=submit]'), 'Preview');
+    const submit = box.querySelector('button[type=submit]');
+    submit.className = 'primary';
+    text(submit, 'Preview');
   });
 }
