@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,16 +23,22 @@ import (
 func TestGate_ACC12(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g gate
+		var mu sync.Mutex
 		var began []string
+		begin := func(what string) {
+			mu.Lock()
+			defer mu.Unlock()
+			began = append(began, what)
+		}
 		ask := func(user string, wait time.Duration) {
 			ctx, cancel := context.WithTimeout(context.Background(), wait)
 			go func() {
 				defer cancel()
 				if err := g.enter(ctx, user); err != nil {
-					began = append(began, user+" gave up")
+					begin(user + " gave up")
 					return
 				}
-				began = append(began, user)
+				begin(user)
 				if user != "greedy" { // who therefore leaves first
 					time.Sleep(time.Second / 10)
 				}
@@ -47,6 +55,7 @@ func TestGate_ACC12(t *testing.T) {
 		}
 		ask("u4", time.Second/2)
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		if got := fmt.Sprint(began); got != "[greedy u0 u1 u2 u4 gave up greedy u3 greedy greedy greedy]" {
 			t.Error(got)
 		}
@@ -68,13 +77,12 @@ func (r roomy) Unread() *budget.Unread { return r.unread }
 type unreading struct {
 	http.ResponseWriter
 	gone chan struct{}
-	off  bool
+	cut  sync.Once
 }
 
 func (u *unreading) SetWriteDeadline(at time.Time) error {
-	if at.Before(time.Now()) && !u.off {
-		u.off = true
-		close(u.gone)
+	if at.Before(time.Now()) {
+		u.cut.Do(func() { close(u.gone) })
 	}
 	return nil
 }
@@ -98,12 +106,12 @@ func TestUnreadAnswers_ACC12(t *testing.T) {
 		b := roomy{unread: budget.NewUnread()}
 		b.unread.SetLimit(limit)
 		a := New(b, nil, config.Samples{}, zerolog.Nop())
-		made, refused := 0, 0
+		var made, refused atomic.Int64
 		ask := func(user string, w http.ResponseWriter) {
 			r := &Request{Request: httptest.NewRequest("GET", "/", nil), API: a, W: w, User: auth.User{Name: user}}
 			err := r.begin(&a.lists)
 			if err == nil {
-				made++
+				made.Add(1)
 			}
 			r.respond(Raw(make([]byte, size)), err)
 			r.collected()
@@ -112,29 +120,29 @@ func TestUnreadAnswers_ACC12(t *testing.T) {
 		for range 100 {
 			go func() {
 				w := httptest.NewRecorder()
-				ask("deaf", &unreading{w, make(chan struct{}), false})
+				ask("deaf", &unreading{ResponseWriter: w, gone: make(chan struct{})})
 				if w.Code == http.StatusServiceUnavailable && w.Header().Get("Retry-After") == "1" {
-					refused++
+					refused.Add(1)
 				}
 			}()
 		}
 		synctest.Wait()
-		if used := b.unread.Used(); used > limit/2+size || made > limit/2/size+1 || made == 0 {
-			t.Errorf("%d answers with %d bytes", made, used)
+		if used := b.unread.Used(); used > limit/2+size || made.Load() > limit/2/size+1 || made.Load() == 0 {
+			t.Errorf("%d answers with %d bytes", made.Load(), used)
 		}
 		w := httptest.NewRecorder()
 		ask("other", w)
 		if w.Body.Len() != size {
 			t.Errorf("another user gets %d bytes", w.Body.Len())
 		}
-		at, all := time.Duration(0), made
+		at, all := time.Duration(0), made.Load()
 		for range 9 {
 			time.Sleep(time.Second)
 			at += time.Second
 			b.unread.Look(at)
 			synctest.Wait()
 		}
-		if made <= all {
+		if made.Load() <= all {
 			t.Error("nobody was cut off")
 		}
 		for range 300 {
@@ -143,8 +151,8 @@ func TestUnreadAnswers_ACC12(t *testing.T) {
 			b.unread.Look(at)
 		}
 		synctest.Wait()
-		if used := b.unread.Used(); used != 0 || refused < 90 || made+refused != 101 {
-			t.Errorf("%d bytes, %d made, %d refused", used, made, refused)
+		if used := b.unread.Used(); used != 0 || refused.Load() < 90 || made.Load()+refused.Load() != 101 {
+			t.Errorf("%d bytes, %d made, %d refused", used, made.Load(), refused.Load())
 		}
 	})
 }
