@@ -84,6 +84,7 @@ func (n *Node) vhostProps(v *topology.VHost) *actor.Props {
 			MaxQueues:       func() (int64, bool) { return n.maxQueues(v.Name) },
 			AllQueues:       func() (int64, bool) { return n.counted.allQueues(n) },
 			AllExchanges:    func() (int64, bool) { return n.counted.allExchanges(n) },
+			Objects:         n.monitor.Objects(),
 			Incarnation:     func() uint64 { return n.incarnations.Add(1) },
 			Meta:            n.cfg.Meta, Stored: n.takeStored(v.Name), Messages: n.messages, Retire: n.retire,
 			NewDown: func() *actor.Props {
@@ -94,7 +95,7 @@ func (n *Node) vhostProps(v *topology.VHost) *actor.Props {
 				return n.props(func(close func() []any) actor.Actor {
 					return exchange.New(exchange.Config{
 						Exchange: s.Exchange, VHost: s.VHost, Settings: s.Settings, Events: n.events, Close: close,
-						Clock: n.clock, Room: n.monitor.Histories(), Valve: n.monitor.Valve(),
+						Clock: n.clock, Room: n.monitor.Histories(), Valve: n.monitor.Valve(), Objects: n.monitor.Objects().Definitions("", v.Name),
 					})
 				})
 			},
@@ -142,7 +143,7 @@ func connectionSettings(n *Node, conn net.Conn) lifecycle.Settings {
 	return lifecycle.Settings{
 		Conn: conn, Authenticator: n.cfg.Authenticator, Permissions: n.cfg.Permissions, Quota: n.quota, VHost: n.VHost, Carry: n.dispatcher.Carry,
 		Clock: n.clock, Log: n.cfg.Log, Events: n.events, Node: n.cfg.Name, ProductVersion: n.cfg.ProductVersion, HandshakeTimeout: n.cfg.Handshake, SendTimeout: n.cfg.SendTimeout,
-		FrameMax: n.cfg.Limits.Frame, InFlightLimit: n.monitor.InFlight(), Valve: n.monitor.Valve(), Intake: n.monitor.Intake(), Unread: n.monitor.Unread(),
+		FrameMax: n.cfg.Limits.Frame, InFlightLimit: n.monitor.InFlight(), Valve: n.monitor.Valve(), Intake: n.monitor.Intake(), Unread: n.monitor.Unread(), Objects: n.monitor.Objects(),
 	}
 }
 
@@ -165,7 +166,7 @@ func sessionProps(n *Node, s connection10.SessionSpec) *actor.Props {
 	}
 	return n.props(func(close func() []any) actor.Actor {
 		return session.New(session.Config{
-			Channel: s.Channel, Connection: s.Connection, ConnectionName: s.Name, Container: s.Container, Node: n.cfg.Name, Outbox: s.Outbox, Gate: s.Gate, Arrivals: s.Arrivals, Copies: n.monitor.Copies(), Unread: s.Unread,
+			Channel: s.Channel, Connection: s.Connection, ConnectionName: s.Name, Container: s.Container, Node: n.cfg.Name, Outbox: s.Outbox, Gate: s.Gate, Arrivals: s.Arrivals, Copies: n.monitor.Copies(), Unread: s.Unread, Objects: s.Objects,
 			FrameMax: s.FrameMax, NextOutgoingID: s.Begin.NextOutgoingID, IncomingWindow: s.Begin.IncomingWindow, HandleMax: s.Begin.HandleMax,
 			VHost: s.VHost, User: s.User, By: s.By, Events: n.events, Permissions: n.cfg.Permissions, Token: token, Tokens: s.Tokens, Statuses: n.Shovels.Statuses(), Transactions: s.Transactions, MaxMessage: n.cfg.MaxMessage, Clock: n.clock,
 			Log: s.Log.With().Uint16("channel", s.Channel).Logger(), Post: n.asker.Post, Ended: n.SessionEnded, Close: close,
@@ -184,7 +185,7 @@ func (n *Node) channelProps(s connection.ChannelSpec) *actor.Props {
 	}
 	return n.props(func(close func() []any) actor.Actor {
 		return channel.New(channel.Config{
-			ID: s.ID, Connection: s.Connection, ConnectionName: s.Name, Node: n.cfg.Name, Outbox: s.Outbox, Gate: s.Gate, Arrivals: s.Arrivals, Copies: n.monitor.Copies(), Unread: s.Unread, Replies: s.Replies, Consumers: s.Consumers, FrameMax: s.FrameMax,
+			ID: s.ID, Connection: s.Connection, ConnectionName: s.Name, Node: n.cfg.Name, Outbox: s.Outbox, Gate: s.Gate, Arrivals: s.Arrivals, Copies: n.monitor.Copies(), Unread: s.Unread, Replies: s.Replies, Objects: s.Objects, FrameMax: s.FrameMax,
 			VHost: s.VHost, User: s.User, ClientProduct: s.ClientProduct, CancelNotify: s.Capabilities.ConsumerCancelNotify,
 			By: s.By, Events: n.events, Permissions: s.Permissions, MaxMessage: n.cfg.MaxMessage, MaxConsumers: n.cfg.Limits.Consumers, Clock: n.clock,
 			Log:  s.Log.With().Uint16("channel", s.ID).Logger(),

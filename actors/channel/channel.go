@@ -23,10 +23,6 @@ import (
 // answerTimeout is how long a command waits for its answer (PRO-5), not counting time while the machine sleeps.
 const answerTimeout = 30 * time.Second
 
-// MaxOfConnection is the maximum number of consumers of all channels of a connection: the broker keeps their tags and
-// arguments as long as they consume.
-const MaxOfConnection = 20_000
-
 // Config configures a channel.
 type Config struct {
 	ID         uint16
@@ -41,12 +37,11 @@ type Config struct {
 	// Replies counts the bytes of waiting direct replies over all channels of the connection; nil to count for this
 	// channel only.
 	Replies *atomic.Int64
-	// Consumers counts the consumers of all channels of the connection, of which there are at most MaxOfConnection; nil for
-	// no limit.
-	Consumers *atomic.Int64
-	FrameMax  uint32 // bytes, 0 for no limit
-	VHost     *topology.VHost
-	User      auth.User
+	// Objects of the connection are charged with consumers and with what the channel knows of queues; nil for no limit.
+	Objects  *budget.Holder
+	FrameMax uint32 // bytes, 0 for no limit
+	VHost    *topology.VHost
+	User     auth.User
 	// By identifies the client in events about its changes; nil for the broker itself.
 	By *events.Origin
 	// Events receives events of consumers and purges; nil for none.

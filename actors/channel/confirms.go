@@ -21,7 +21,7 @@ func (s *state) settled(m *mail.EnqueueReply) {
 			s.committed(s.await.method)
 		}
 		if p != nil {
-			p.Answered(int(r.Last - r.First + 1))
+			s.peers.Answered(p, int(r.Last-r.First+1))
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"candlemark/actors/channel/output"
 	"candlemark/actors/channel/requests"
 	"candlemark/actors/mail"
+	"candlemark/internal/budget"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
 )
@@ -34,8 +35,9 @@ func (s *state) consume(m *protocol.BasicConsume) error {
 	if s.cfg.MaxConsumers > 0 && n >= s.cfg.MaxConsumers {
 		return protocol.ConnectionErrorf(protocol.NotAllowed, "reached maximum (%d) of consumers per channel", s.cfg.MaxConsumers)
 	}
-	if all := s.cfg.Consumers; all != nil && all.Load() >= MaxOfConnection {
-		return protocol.ChannelErrorf(protocol.PreconditionFailed, "the channels of a connection can have %d consumers together", MaxOfConnection)
+	size := budget.PriceConsumer + int64(len(tag)) + m.Arguments.Memory()
+	if err := s.cfg.Objects.Room(size + budget.PricePeer); err != nil {
+		return protocol.ChannelErrorf(protocol.PreconditionFailed, "no more consumers: %v", err)
 	}
 	if name == topology.ReplyName {
 		tag, err := s.replies.Begin(m, s.Self())
@@ -51,7 +53,7 @@ func (s *state) consume(m *protocol.BasicConsume) error {
 	if tag == "" {
 		tag = requests.Generated("amq.ctag-")
 	}
-	c := &output.Consumer{Queue: &s.peers.Of(q.PID).Queue, Name: q.Name}
+	c := &output.Consumer{Queue: &s.peers.Of(q.PID).Queue, Name: q.Name, Memory: size}
 	ask := &mail.Consume{
 		Channel: s.Self(), Tag: tag, NoAck: m.NoAck, Exclusive: m.Exclusive, Prefetch: s.prefetch,
 		Arguments: m.Arguments, Limited: s.unacked.Limit.Messages() > 0, Connection: s.cfg.Connection, Unread: s.unread,
@@ -59,7 +61,7 @@ func (s *state) consume(m *protocol.BasicConsume) error {
 	}
 	ask.Request = s.request(m, func(any) {
 		s.consumers[tag] = c
-		s.countConsumers(1)
+		s.cfg.Objects.Hold(size)
 		s.unacked.Limit.Attach(&c.Queue.Queue)
 		s.events.consumer(ask)
 		if !m.NoWait {
@@ -68,13 +70,6 @@ func (s *state) consume(m *protocol.BasicConsume) error {
 	})
 	s.Send(q.PID, ask)
 	return nil
-}
-
-// countConsumers adds to the number of consumers of the connection.
-func (s *state) countConsumers(n int) {
-	if s.cfg.Consumers != nil {
-		s.cfg.Consumers.Add(int64(n))
-	}
 }
 
 // cancel ends a consumer. It is not an error if the consumer does not exist (LEASE-9). The queue answers after its last
@@ -107,7 +102,7 @@ func (s *state) cancel(m *protocol.BasicCancel) error {
 func (s *state) forget(tag string, c *output.Consumer) {
 	if s.consumers[tag] == c {
 		delete(s.consumers, tag)
-		s.countConsumers(-1)
+		s.cfg.Objects.Hold(-c.Memory)
 		s.events.consumerGone(tag, c)
 		s.unacked.Limit.Detach(&c.Queue.Queue)
 	}

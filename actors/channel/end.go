@@ -80,8 +80,8 @@ func (s *state) giveBack() {
 	s.peers.Leave()
 	for tag, c := range s.consumers {
 		s.events.consumerGone(tag, c)
+		s.cfg.Objects.Hold(-c.Memory)
 	}
-	s.countConsumers(-len(s.consumers))
 	clear(s.consumers)
 	s.unacked.Clear()
 	s.output.Drop()

@@ -2,6 +2,7 @@ package channel
 
 import (
 	"candlemark/actors/mail"
+	"candlemark/internal/budget"
 	"candlemark/protocol"
 )
 
@@ -16,6 +17,11 @@ func (s *state) get(m *protocol.BasicGet) error {
 	q, err := s.rights.Readable(name)
 	if err != nil || s.leaving {
 		return err
+	}
+	if s.peers.Find(q.PID) == nil {
+		if err := s.cfg.Objects.Room(budget.PricePeer); err != nil {
+			return protocol.ChannelErrorf(protocol.PreconditionFailed, "no messages of more queues: %v", err)
+		}
 	}
 	p := &s.peers.Of(q.PID).Queue
 	var got func(r *mail.GetReply)

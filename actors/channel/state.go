@@ -103,7 +103,7 @@ func (s *state) init(cfg Config) {
 	s.rights = rights.Rights{User: cfg.User, VHost: cfg.VHost, Permissions: cfg.Permissions}
 	s.client = requests.Client{Rights: &s.rights, Connection: cfg.Connection}
 	s.replies = replies.New(cfg.VHost, &s.output)
-	s.peers = peers.New(&s.Mail)
+	s.peers = peers.New(&s.Mail, cfg.Objects)
 	s.batches = routing.NewBatches(&s.Mail, &s.peers,
 		&mail.Publisher{User: cfg.User.Name, Tags: cfg.User.Tags, Connection: cfg.Connection, Origin: cfg.By}, cfg.Gate)
 	s.routes = routing.NewRoutes(&s.rights, &s.batches)

@@ -60,7 +60,7 @@ func (c *connection) spawnChannel(ctx actor.Context, id uint16) (*channel, error
 	}
 	pid, err := c.Spawn(ctx, id, func() *actor.Props {
 		return c.cfg.NewChannel(ChannelSpec{
-			ID: id, Connection: c.Self, Name: c.Name, Outbox: c.Outbox, Gate: c.Gate, Arrivals: c.Arrivals, Unread: c.Unread, Replies: &c.replies, Consumers: &c.held,
+			ID: id, Connection: c.Self, Name: c.Name, Outbox: c.Outbox, Gate: c.Gate, Arrivals: c.Arrivals, Unread: c.Unread, Replies: &c.replies, Objects: c.Objects,
 			FrameMax: c.session.FrameMax, VHost: c.session.VHost, User: c.session.User,
 			Capabilities: c.session.capabilities, ClientProduct: c.session.product, Log: &c.Log, By: c.session.By,
 		})

@@ -44,8 +44,8 @@ type ChannelSpec struct {
 	Arrivals      *budget.Arrivals
 	Unread        *budget.Output
 	Replies       *atomic.Int64 // bytes of waiting direct replies
-	Consumers     *atomic.Int64 // consumers of all channels
-	FrameMax      uint32        // negotiated; bytes of a whole frame
+	Objects       *budget.Holder
+	FrameMax      uint32 // negotiated; bytes of a whole frame
 	VHost         *topology.VHost
 	User          auth.User
 	Permissions   auth.Permissions // nil for the broker itself

@@ -28,7 +28,6 @@ type connection struct {
 	lifecycle.Life
 	cfg     Config
 	replies atomic.Int64 // bytes of direct replies that wait in its channels
-	held    atomic.Int64 // consumers of its channels
 	reader  reader
 
 	// ---

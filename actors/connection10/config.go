@@ -49,6 +49,7 @@ type SessionSpec struct {
 	Gate       *message.Gate
 	Arrivals   *budget.Arrivals
 	Unread     *budget.Output
+	Objects    *budget.Holder
 	FrameMax   uint32 // largest frame that the client accepts, in bytes
 	VHost      *topology.VHost
 	User       auth.User

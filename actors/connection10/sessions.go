@@ -52,7 +52,7 @@ func (c *connection) beginSession(ctx actor.Context, m *beginSession) {
 func (c *connection) spawnSession(ctx actor.Context, m *beginSession) (*session, error) {
 	pid, err := c.Spawn(ctx, m.channel, func() *actor.Props {
 		return c.cfg.NewSession(SessionSpec{
-			Channel: m.channel, Begin: m.begin, Connection: c.Self, Name: c.Name, Container: c.peer.open.ContainerID, Outbox: c.Outbox, Gate: c.Gate, Arrivals: c.Arrivals, Unread: c.Unread,
+			Channel: m.channel, Begin: m.begin, Connection: c.Self, Name: c.Name, Container: c.peer.open.ContainerID, Outbox: c.Outbox, Gate: c.Gate, Arrivals: c.Arrivals, Unread: c.Unread, Objects: c.Objects,
 			FrameMax: c.peer.FrameMax, VHost: c.peer.VHost, User: c.peer.User, Peer: c.reader.whom(), By: c.peer.By, Tokens: &c.tokens.table, Transactions: &c.work.Known, Log: &c.Log,
 		})
 	})

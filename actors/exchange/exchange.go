@@ -28,6 +28,8 @@ type Config struct {
 	Clock *clock.Clock
 	Room  *budget.Room
 	Valve *budget.Valve
+	// Objects is charged with bindings; nil for no limit.
+	Objects *budget.Holder
 	// Close closes the actor's mailbox and returns the mail left in it.
 	Close func() []any
 }
@@ -161,11 +163,15 @@ func (x *exchange) publish(routes *topology.Routes) bool {
 	if x.keeper != nil {
 		routes = routes.WithHistory(x.cfg.Exchange)
 	}
+	x.cfg.Objects.Hold(memory(routes) - memory(x.routes))
 	x.routes = routes
 	x.cfg.Exchange.Publish(routes)
 	x.cfg.VHost.Bump()
 	return true
 }
+
+// memory returns the number of bytes that the objects are charged with for the bindings of a table.
+func memory(r *topology.Routes) int64 { return int64(r.Len())*budget.PriceBinding + r.Texts() }
 
 func configured(r *topology.Routes, s policies.ExchangeSettings) *topology.Routes {
 	alternate, ttl := "", int64(-1)

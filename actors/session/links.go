@@ -27,6 +27,7 @@ type link struct {
 	answers   *answers.Link[*link]
 	opening   *entities.Opening
 	temporary string // the link's own queue, which ends with the link; "" for none
+	size      int64  // in bytes of memory
 	writer    dialect.Writer
 }
 
@@ -64,9 +65,10 @@ func (s *state) attach(m *amqp10.Attach) {
 		return
 	case s.links[m.Handle] != nil:
 		err = amqp10.Errorf(amqp10.HandleInUse, "handle %d is already associated with a link", m.Handle)
+	case roomFor(s, m) != nil:
+		err = roomFor(s, m)
 	case m.Coordinator != nil && m.Role == amqp10.RoleSender:
 		attachCoordinator(s, m)
-		return
 	case m.RcvSettleMode != amqp10.ReceiverFirst && m.SndSettleMode != amqp10.SenderSettled && !entities.Of(m): // otherwise nothing is left to settle
 		err = amqp10.Errorf(amqp10.NotImplemented, "rcv-settle-mode second is not supported")
 	case dialect.IsDynamic(m):
@@ -78,7 +80,9 @@ func (s *state) attach(m *amqp10.Attach) {
 	}
 	if err != nil {
 		attachFailed(s, m, err)
+		return
 	}
+	attached(s, m)
 }
 
 // attachPublisher attaches a link on which the client sends.
@@ -191,6 +195,7 @@ func consumes(s *state, m *amqp10.Attach, ask *mail.Consume, peer *peers.Peer, g
 	dialect.Outcomes(answer.Source)
 	entities.Grant(answer, m, got)
 	s.reply(answer)
+	attached(s, m)
 }
 
 // detach handles the client's detach, or its answer to the broker's.

@@ -1,10 +1,12 @@
 package session
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"candlemark/actors/session/entities"
+	"candlemark/internal/budget"
 	"candlemark/protocol/amqp10"
 )
 
@@ -32,5 +34,43 @@ func TestAttach_LongNames(t *testing.T) {
 				t.Errorf("%+v, receives %v: phase %v, %d links", c, receives, s.phase, len(s.links))
 			}
 		}
+	}
+}
+
+// A session's links take room of its connection according to what the broker keeps of them; beyond that they are refused, and
+// a link that ends makes room.
+func TestAttach_Room_PRO21(t *testing.T) {
+	s, _ := crowded(1)
+	s.cfg.HandleMax = 1000
+	objects := budget.NewObjects()
+	objects.SetLimit(1)
+	s.cfg.Objects = objects.Connection("guest", "/")
+	attach := func(handle uint32) {
+		address := amqp10.Some("q/$management")
+		s.attach(&amqp10.Attach{
+			Name: fmt.Sprint(handle), Handle: handle, Role: amqp10.RoleReceiver, Target: &amqp10.Target{Address: address},
+			Source: &amqp10.Source{Address: address}, Properties: amqp10.Map{{Key: amqp10.Symbol("k"), Value: strings.Repeat("x", 1_000_000)}},
+		})
+		s.attachments.count(s)
+	}
+	for handle := range uint32(16) {
+		attach(handle)
+	}
+	if held := s.cfg.Objects.Held(); len(s.links) != 16 || held < 16_000_000 {
+		t.Fatalf("%d links, %d bytes, %+v", len(s.links), held, s.links[0])
+	}
+	s.detach(&amqp10.Detach{Handle: 3, Closed: true})
+	attach(3)
+	if len(s.links) != 16 || s.phase != open {
+		t.Fatalf("%d links, phase %v", len(s.links), s.phase)
+	}
+	attach(16)
+	if s.phase == open && s.links[16] != nil && !s.links[16].closing {
+		t.Errorf("%d links, %d bytes", len(s.links), s.cfg.Objects.Held())
+	}
+	s.giveBack()
+	s.attachments.count(s)
+	if held := s.cfg.Objects.Held(); held != 0 {
+		t.Errorf("%d bytes are left", held)
 	}
 }

@@ -158,7 +158,7 @@ func TestAnswers_DetachedRequests(t *testing.T) {
 
 // Credit given before a link has its session applies once it has one.
 func TestFlow_BeforeASession(t *testing.T) {
-	s := &state{links: map[uint32]*link{}, peers: peers.New(&outgoing.Mail{})}
+	s := &state{links: map[uint32]*link{}, peers: peers.New(&outgoing.Mail{}, nil)}
 	s.eventPublisher.Events = nil
 	attach := &amqp10.Attach{Handle: 1, Role: amqp10.RoleReceiver, Source: &amqp10.Source{Address: amqp10.Some("q")}}
 	s.links[1] = &link{handle: 1, opening: &entities.Opening{Attach: attach, Ask: &mail.Consume{Request: mail.Request{ID: 7}, Facts: true}, Queue: address.Named("q")}}

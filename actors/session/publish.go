@@ -233,6 +233,6 @@ func (s *state) confirmed(m *mail.EnqueueReply) {
 		conclude(s, p.Batch, outcome{p.Link, p.ID, state})
 	})
 	if p := s.peers.Find(m.Queue); p != nil {
-		p.Answered(answered)
+		s.peers.Answered(p, answered)
 	}
 }

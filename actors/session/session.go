@@ -57,6 +57,7 @@ func (s *session) Receive(ctx actor.Context) {
 
 // carryOut sends the mail of the turn, in order.
 func (s *session) carryOut(ctx actor.Context) {
+	s.attachments.count(&s.state)
 	s.CarryOut(func(to mail.Address, what any) { actorlib.Send(ctx, to, what) })
 	s.watchOver(ctx)
 	for _, job := range s.jobs {

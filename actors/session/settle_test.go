@@ -142,7 +142,7 @@ func TestRefused_SBE14(t *testing.T) {
 // receives the answer that it is lost.
 func TestSettledElsewhere_Bound(t *testing.T) {
 	s := holding("eqe")
-	s.peers = peers.New(&s.Mail)
+	s.peers = peers.New(&s.Mail, nil)
 	queue := s.peers.Of(address.Named("e"))
 	l, _ := s.owners.Get(1)
 	l.consumer.queue = &queue.Queue

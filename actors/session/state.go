@@ -64,6 +64,7 @@ type state struct {
 	resting        bool  // resumeWork is in the mailbox
 	recheck        access.Changes
 	peers          peers.Peers
+	attachments    attachments
 	publishes      batches.Unconfirmed[*link] // unconfirmed, by publish number
 	outcomes       []outcome                  // to be sent
 
@@ -125,7 +126,7 @@ func (s *state) init(cfg Config) {
 	s.links, s.settles = map[uint32]*link{}, map[uint64]*settlement.Asked[*link]{}
 	s.rights = rights.Rights{User: cfg.User, VHost: cfg.VHost, Permissions: cfg.Permissions}
 	s.client = requests.Client{Rights: &s.rights, Connection: cfg.Connection}
-	s.peers = peers.New(&s.Mail)
+	s.peers = peers.New(&s.Mail, cfg.Objects)
 	s.batches = routing.NewBatches(&s.Mail, &s.peers,
 		&mail.Publisher{User: cfg.User.Name, Tags: cfg.User.Tags, Connection: cfg.Connection, Origin: cfg.By}, cfg.Gate)
 	s.routes = routing.NewRoutes(&s.rights, &s.batches)

@@ -38,6 +38,12 @@ func (bs *bindings) bind(m *mail.Bind) {
 		}
 		err = cmp.Or(bs.rules.Locked(e.target.Queue, b.Connection), refusal.Binding(e.source.exchange, b.Binding, e.target))
 	}
+	if err == nil {
+		full := bs.room(b.By, bindingMemory(b.Binding), "bind to exchange '%s' in vhost '%s'", b.Source, bs.vhost)
+		if full != nil && !e.source.exchange.Routes().Has(b.Binding) {
+			err = full
+		}
+	}
 	switch {
 	case err != nil:
 		bs.out.done(b.Request, err)

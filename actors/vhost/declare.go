@@ -96,7 +96,7 @@ func (qs *queues) refuse(d *mail.DeclareQueue, serverNamed bool) error {
 			return refusal.TooManyQueues(d.Name, limit)
 		}
 	}
-	return nil
+	return qs.room(d.By, queueMemory(d.Name, d.Arguments), "declare queue '%s' in vhost '%s'", d.Name, qs.vhost)
 }
 
 // make creates a queue and forwards the command; a durable queue is stored first.
@@ -110,6 +110,7 @@ func (qs *queues) make(d *mail.DeclareQueue) {
 	if d.Exclusive {
 		q.queue.Owner = d.Connection
 	}
+	q.paid.holder = qs.holder(d.By)
 	qs.settings(q)
 	qs.ensureDLQ(q, func() {}) // the DLQ is stored, and so exists, before the queue
 	if !q.queue.Durable {
@@ -152,6 +153,7 @@ func (qs *queues) abandon(q *queue) {
 		gone()
 	}
 	q.notifyWaiting()
+	q.paid.pay(0)
 	qs.unpark(&q.name)
 }
 
@@ -174,6 +176,10 @@ func (qs *queues) start(q *queue, messages []store.Recovered, asleep bool) {
 		Queue: q.queue, VHost: qs.cfg.VHost, Effective: effective, Settings: settings,
 		Messages: messages, Asleep: asleep, Revived: q.life.number > 1, Newest: q.life.newest,
 	}), id, q, &q.queue.PID)
+	if q.paid.holder == nil {
+		q.paid.holder = qs.holder(nil)
+	}
+	q.paid.pay(queueMemory(q.queue.Name, q.queue.Arguments))
 	qs.byName[q.queue.Name] = q
 	qs.owners.add(q, &qs.out)
 	qs.show(q)

@@ -35,6 +35,7 @@ func (s *state) leave() {
 	s.stopping = true
 	for _, x := range slices.Collect(maps.Values(s.exchanges.byName)) {
 		s.requests.answerFor(x)
+		x.paid.pay(0)
 		s.unpark(&x.name)
 	}
 	s.publish(&topology.Directory{})

@@ -61,18 +61,21 @@ func (xs *exchanges) declare(m *mail.DeclareExchange) {
 
 // refuse returns why an exchange that does not exist may not be created.
 func (xs *exchanges) refuse(d *mail.DeclareExchange) error {
-	if err := xs.rules.NewExchange(d); err != nil || xs.cfg.AllExchanges == nil {
+	if err := xs.rules.NewExchange(d); err != nil {
 		return err
 	}
-	if limit, reached := xs.cfg.AllExchanges(); reached {
-		return xs.rules.TooManyExchanges(d.Name, limit)
+	if xs.cfg.AllExchanges != nil {
+		if limit, reached := xs.cfg.AllExchanges(); reached {
+			return xs.rules.TooManyExchanges(d.Name, limit)
+		}
 	}
-	return nil
+	return xs.room(d.By, exchangeMemory(d.Name, d.Arguments), "declare exchange '%s' in vhost '%s'", d.Name, xs.vhost)
 }
 
 // make creates an exchange and answers; a durable exchange is stored first.
 func (xs *exchanges) make(d *mail.DeclareExchange) {
 	x := newExchange(d)
+	x.paid.holder = xs.holder(d.By)
 	xs.queues.newHolder(x)
 	if !d.Durable {
 		xs.start(x)
@@ -121,6 +124,10 @@ func (xs *exchanges) start(x *exchange) {
 		Exchange: x.exchange, VHost: xs.cfg.VHost, Settings: policies.ExchangeSettingsFor(x.exchange.Arguments, effective),
 	})
 	xs.spawn(props, childName("exchange", of, xs.incarnate()), x, &x.exchange.PID)
+	if x.paid.holder == nil {
+		x.paid.holder = xs.holder(nil)
+	}
+	x.paid.pay(exchangeMemory(of, x.exchange.Arguments))
 	xs.byName[of] = x
 	if x.holder != nil {
 		xs.queues.start(x.holder, nil, false)
@@ -224,6 +231,7 @@ func (xs *exchanges) forget(x *exchange, done func()) {
 	xs.bindings.removeTo(&x.name, x.exchange.Name, true, func() {
 		xs.queues.dropHolder(x, func() {
 			delete(xs.byName, x.exchange.Name)
+			x.paid.pay(0)
 			xs.publishExchangeEvent("exchange.deleted", x.by, x.exchange)
 			done()
 			xs.unpark(&x.name)

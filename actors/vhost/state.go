@@ -5,6 +5,7 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/actors/vhost/refusal"
+	"candlemark/internal/budget"
 	"candlemark/internal/definitions"
 	"candlemark/internal/events"
 	"candlemark/internal/store"
@@ -28,6 +29,7 @@ type shared struct {
 	serverName  func() string // generates a name for a queue declared without one
 
 	out      effects
+	holders  map[string]*budget.Holder // by user, "" for the broker itself
 	requests requests
 	children children
 	storing  int               // changes under way to the store
@@ -144,6 +146,7 @@ const (
 type name struct {
 	phase  phase
 	parked []any // commands, in order; empty while live
+	paid   charge
 	// sources are the exchanges that may have a binding to it; nil for none.
 	sources map[*exchange]struct{}
 	by      *events.Origin // the user who deletes it; nil for the broker itself

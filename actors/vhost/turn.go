@@ -5,6 +5,7 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/actors/vhost/refusal"
+	"candlemark/internal/budget"
 	"candlemark/internal/store"
 	"candlemark/internal/topology"
 	"candlemark/policies"
@@ -27,7 +28,7 @@ type begin struct {
 
 func newState(cfg Config) *state {
 	s := &state{shared: shared{
-		cfg: cfg, vhost: cfg.VHost.Name, rules: refusal.Rules{VHost: cfg.VHost.Name, System: cfg.SystemExchanges}, directory: &topology.Directory{}, serverName: refusal.ServerName,
+		cfg: cfg, vhost: cfg.VHost.Name, rules: refusal.Rules{VHost: cfg.VHost.Name, System: cfg.SystemExchanges}, directory: &topology.Directory{}, holders: map[string]*budget.Holder{}, serverName: refusal.ServerName,
 		requests: requests{open: map[uint64]pendingRequest{}}, children: children{known: map[string]any{}, leaving: map[string]store.QueueID{}},
 	}}
 	s.run = s.handle

@@ -5,6 +5,7 @@ import (
 
 	"candlemark/actors/actorlib"
 	"candlemark/actors/mail"
+	"candlemark/internal/budget"
 	"candlemark/internal/definitions"
 	"candlemark/internal/events"
 	"candlemark/internal/store"
@@ -31,6 +32,8 @@ type Config struct {
 	// AllQueues and AllExchanges return the current limits for all virtual hosts, and whether they are reached; nil for
 	// no limits.
 	AllQueues, AllExchanges func() (limit int64, reached bool)
+	// Objects limits the memory of queues, exchanges and bindings; nil for no limit.
+	Objects *budget.Objects
 	// Registry gets VHostStarted, nil for none.
 	Registry mail.Address
 	// Incarnation returns the number for a new queue, unique for the life of the data folder; nil counts from 1.

@@ -2,11 +2,9 @@ package broker
 
 import (
 	"net/http"
-	"strconv"
 	"strings"
 	"testing"
 
-	"candlemark/actors/channel"
 	"candlemark/internal/testkit"
 	"candlemark/supervision"
 
@@ -82,30 +80,4 @@ func limitedOverHTTP(b *testkit.Bubble) {
 	answers(http.StatusBadRequest, "component policy is limited to 1", "/api/policies/two/p", `{"pattern":"x","definition":{"max-length":1}}`)
 	answers(http.StatusCreated, "", "/api/parameters/servicebus-entity/%2F/q", `{"value":{}}`)
 	answers(http.StatusBadRequest, "component servicebus-entity is limited to 1", "/api/parameters/servicebus-entity/two/q", `{"value":{}}`)
-}
-
-// The channels of a connection have a bounded number of consumers together; ending some, or a channel, makes room.
-func TestConsumersOfConnection(t *testing.T) {
-	testkit.Run(t, nil, func(b *testkit.Bubble) {
-		b.Log.Allow("channel exception", "consumers together")
-		c := b.Connect()
-		first := c.Open()
-		first.Declare("q", nil)
-		for i := range channel.MaxOfConnection {
-			if _, err := first.Consume("q", strconv.Itoa(i), true, false, false, true, nil); err != nil {
-				t.Fatal(i, err)
-			}
-		}
-		second := c.Open()
-		if _, err := second.Consume("q", "more", true, false, false, false, nil); err == nil || !strings.Contains(err.Error(), "can have 20000 consumers together") {
-			t.Errorf("one more: %v", err)
-		}
-		if err := first.Cancel("0", false); err != nil {
-			t.Fatal(err)
-		}
-		third := c.Open()
-		if _, err := third.Consume("q", "instead", true, false, false, false, nil); err != nil {
-			t.Errorf("instead of another: %v", err)
-		}
-	})
 }

@@ -52,7 +52,7 @@ var rooms = map[string][]string{
 	"actors/channel/confirms":        {"protocol", "actors/mail"},
 	"actors/channel/output":          {"protocol", "actors/mail", "actors/channel/confirms", "actors/channel/qos", "actors/channel/unacked", "internal/budget", "internal/message", "internal/outbox", "internal/topology"},
 	"actors/channel/outgoing":        {"actors/mail"},
-	"actors/channel/peers":           {"actors/mail", "actors/channel/qos", "actors/channel/unacked"},
+	"actors/channel/peers":           {"actors/mail", "actors/channel/qos", "actors/channel/unacked", "internal/budget"},
 	"actors/channel/routing":         {"protocol", "actors/mail", "actors/channel/peers", "actors/channel/rights", "internal/auth", "internal/clock", "internal/message", "internal/topology"},
 	"actors/channel/qos":             {"actors/mail"},
 	"actors/channel/replies":         {"protocol", "actors/mail", "actors/channel/output", "actors/channel/requests", "actors/channel/unacked", "internal/message", "internal/outbox", "internal/topology"},

@@ -39,6 +39,7 @@ type Routes struct {
 
 	alternate []byte // the same, in the form that Directory.Exchange takes
 	bindings  tree[*bound]
+	texts     int64 // bytes of names, keys and arguments
 	matcher   matcher
 	history   *Queue // of an exchange that keeps the messages it routes, else nil
 }
@@ -104,6 +105,7 @@ func (r *Routes) With(b Binding, dest Target) (*Routes, bool) {
 	e := &bound{Binding: b, target: dest, id: id, dest: id[:n], since: r.Number() + 1}
 	c := *r
 	c.bindings = r.bindings.with(id, e)
+	c.texts += b.Memory()
 	c.matcher = r.matcher.with(e)
 	return &c, true
 }
@@ -170,6 +172,7 @@ func (r *Routes) Target(b Binding) Target {
 // drop removes a binding from a table that is not published yet.
 func (r *Routes) drop(e *bound) {
 	r.bindings, _ = r.bindings.without(e.id)
+	r.texts -= e.Memory()
 	r.matcher = r.matcher.without(e)
 }
 
@@ -213,6 +216,14 @@ func (r *Routes) bindingsUnder(prefix string) iter.Seq[Binding] {
 
 // Len returns the number of bindings.
 func (r *Routes) Len() int { return r.bindings.len() }
+
+// Texts returns the approximate size of the bindings' names, keys and arguments, in bytes.
+func (r *Routes) Texts() int64 { return r.texts }
+
+// Memory returns the approximate size of the binding's names, key and arguments, in bytes.
+func (b Binding) Memory() int64 {
+	return int64(len(b.Destination)+2*len(b.RoutingKey)) + b.Arguments.Memory()
+}
 
 // Same reports whether both are the same binding.
 func (b Binding) Same(other Binding) bool {

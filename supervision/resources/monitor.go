@@ -28,6 +28,7 @@ const (
 	historyShare   = 16      // recent-history exchanges may keep this fraction of the bytes
 	begunShare     = 8       // incomplete contents may take this fraction of the bytes, and transactions the same
 	unreadShare    = 8       // output that clients do not read may take this fraction of the bytes
+	objectShare    = 2       // objects may take this fraction of the bytes
 )
 
 // Config configures the limits of memory and disk.
@@ -56,18 +57,19 @@ type Broker struct {
 
 // Monitor watches memory and disk in its own goroutine.
 type Monitor struct {
-	cfg    Config
-	broker Broker
-	meter  Meter
-	budget budget.Budget
-	valve  *budget.Valve
-	copies *budget.Copies
-	intake *budget.Intake
-	unread *budget.Unread
-	kept   budget.Room
-	began  time.Time
-	stop   chan struct{} // nil if not watching
-	gone   chan struct{}
+	cfg     Config
+	broker  Broker
+	meter   Meter
+	budget  budget.Budget
+	valve   *budget.Valve
+	copies  *budget.Copies
+	intake  *budget.Intake
+	unread  *budget.Unread
+	objects *budget.Objects
+	kept    budget.Room
+	began   time.Time
+	stop    chan struct{} // nil if not watching
+	gone    chan struct{}
 
 	mu        sync.Mutex
 	shortage  alarmState
@@ -80,7 +82,7 @@ type Monitor struct {
 
 // NewMonitor returns a monitor that does not watch yet.
 func NewMonitor(cfg Config, b Broker) *Monitor {
-	a := &Monitor{cfg: cfg, broker: b, meter: cfg.Meter, began: time.Now(), intake: budget.NewIntake(), unread: budget.NewUnread()}
+	a := &Monitor{cfg: cfg, broker: b, meter: cfg.Meter, began: time.Now(), intake: budget.NewIntake(), unread: budget.NewUnread(), objects: budget.NewObjects()}
 	a.valve = budget.NewValve(&a.budget)
 	a.copies = budget.NewCopies(&a.budget, a.valve)
 	if cfg.Meter == nil {
@@ -105,6 +107,9 @@ func (a *Monitor) Intake() *budget.Intake { return a.intake }
 // Unread bounds the output that clients do not read.
 func (a *Monitor) Unread() *budget.Unread { return a.unread }
 
+// Objects bounds what connections have open, queues, exchanges and bindings.
+func (a *Monitor) Objects() *budget.Objects { return a.objects }
+
 // Histories bounds the messages that recent-history exchanges keep: they cannot leave memory, so they must not prolong
 // an alarm.
 func (a *Monitor) Histories() *budget.Room { return &a.kept }
@@ -122,6 +127,7 @@ func (a *Monitor) set(watermark, diskFree config.Amount) {
 	begun := max(s.limit/begunShare, 1)
 	a.intake.SetLimits(begun, max(begun, int64(a.broker.MaxMessage)+minTransaction))
 	a.unread.SetLimit(max(s.limit/unreadShare, 1))
+	a.objects.SetLimit(s.limit / objectShare)
 	a.kept.SetLimit(max(s.limit/historyShare, 1))
 	a.meter.Bound(max(int64(float64(s.limit)*boundShare), minBound))
 }

@@ -19,6 +19,8 @@ const (
 type Consumer struct {
 	Queue *unacked.Queue // nil for the consumer of direct replies
 	Name  string         // name of the queue
+	// Memory is the number of bytes that the connection's objects are charged with.
+	Memory int64
 	// Messages and bytes passed to the outbox and not yet granted to the queue again.
 	written, bytes int
 }

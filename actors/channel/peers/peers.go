@@ -4,12 +4,14 @@ import (
 	"candlemark/actors/channel/qos"
 	"candlemark/actors/channel/unacked"
 	"candlemark/actors/mail"
+	"candlemark/internal/budget"
 )
 
 // Peer is the channel's record of a queue.
 type Peer struct {
 	unacked.Queue
 	requester   bool // a channel that consumes direct replies, perhaps this one
+	target      bool // so far only a target of publishes
 	unconfirmed int  // unanswered publishes
 	published   int  // publishes to be confirmed, since the start
 	looked      int  // value of published when the queue was last found gone
@@ -20,9 +22,6 @@ func (p *Peer) Published() {
 	p.unconfirmed++
 	p.published++
 }
-
-// Answered counts answers to publishes.
-func (p *Peer) Answered(n int) { p.unconfirmed -= n }
 
 // Unconfirmed returns the number of unanswered publishes.
 func (p *Peer) Unconfirmed() int { return p.unconfirmed }
@@ -38,32 +37,98 @@ type Watcher interface {
 
 // Peers are the peers of a channel. They are created by New.
 type Peers struct {
-	out  Watcher
-	byID map[string]*Peer
+	out     Watcher
+	objects *budget.Holder // nil for no limit
+	byID    map[string]*Peer
+	targets int // peers that are only targets
+	sweep   int // number of them from which those that have answered are forgotten if there is no room
 }
 
-// New returns the Peers of a new channel.
-func New(out Watcher) Peers { return Peers{out: out, byID: map[string]*Peer{}} }
+// minTargets is the number of targets that a channel remembers at least.
+const minTargets = 4
+
+// New returns the Peers of a new channel. objects is charged with them.
+func New(out Watcher, objects *budget.Holder) Peers {
+	return Peers{out: out, objects: objects, byID: map[string]*Peer{}, sweep: minTargets}
+}
 
 // Of returns the record of a queue, created if necessary.
 func (s *Peers) Of(queue mail.Address) *Peer {
 	p := s.Find(queue)
 	if p == nil {
-		p = &Peer{}
-		p.Address = queue
-		s.byID[queue.GetId()] = p
-		if !mail.Same(queue, s.out.Self()) {
-			s.out.Watch(queue)
-		}
+		return s.add(queue)
+	}
+	if p.target {
+		p.target = false
+		s.targets--
 	}
 	return p
 }
 
-// OfTarget does the same as Of for the target of a publish, which may be a consumer of direct replies.
+// OfTarget does the same as Of for the target of a publish, which may be a consumer of direct replies. If there is no room
+// for more, it forgets targets that have answered everything: they become Gone, and may be added again (PRO-21).
 func (s *Peers) OfTarget(target mail.Address, requester bool) *Peer {
-	p := s.Of(target)
+	p := s.Find(target)
+	if p == nil {
+		if s.targets >= s.sweep && !s.objects.Spare(budget.PricePeer) {
+			s.forgetTargets()
+		}
+		p = s.add(target)
+		p.target = true
+		s.targets++
+	}
 	p.requester = requester
 	return p
+}
+
+// add adds a record. It exists even if there is no room for it.
+func (s *Peers) add(queue mail.Address) *Peer {
+	p := &Peer{}
+	p.Address = queue
+	s.byID[queue.GetId()] = p
+	s.objects.Hold(budget.PricePeer)
+	if !mail.Same(queue, s.out.Self()) {
+		s.out.Watch(queue)
+	}
+	return p
+}
+
+// Answered counts answers of a peer to publishes.
+func (s *Peers) Answered(p *Peer, n int) {
+	p.unconfirmed -= n
+	if s.targets > minTargets && p.idle() && !s.objects.Spare(budget.PricePeer) {
+		s.forget(p)
+	}
+}
+
+// forgetTargets forgets targets without unanswered publishes.
+func (s *Peers) forgetTargets() {
+	for _, p := range s.byID {
+		if p.idle() {
+			s.forget(p)
+		}
+	}
+	s.sweep = max(minTargets, 2*s.targets)
+}
+
+// idle reports whether nothing would be lost with the record.
+func (p *Peer) idle() bool { return p.target && p.unconfirmed == 0 && !p.Gone }
+
+// forget forgets an idle peer.
+func (s *Peers) forget(p *Peer) {
+	s.remove(p)
+	if !mail.Same(p.Address, s.out.Self()) {
+		s.out.Unwatch(p.Address)
+	}
+}
+
+func (s *Peers) remove(p *Peer) {
+	p.Gone = true
+	delete(s.byID, p.Address.GetId())
+	s.objects.Hold(-budget.PricePeer)
+	if p.target {
+		s.targets--
+	}
 }
 
 // Find returns the record of a queue, nil if there is none.
@@ -82,8 +147,7 @@ func (s *Peers) Gone(who mail.Address) *Peer {
 		s.out.Send(s.out.Self(), &mail.PeerGone{Who: who})
 		return nil
 	}
-	p.Gone = true
-	delete(s.byID, who.GetId())
+	s.remove(p)
 	return p
 }
 
@@ -103,5 +167,7 @@ func (s *Peers) Leave() {
 			s.out.Send(p.Address, &mail.ChannelGone{Channel: s.out.Self()})
 		}
 	}
+	s.objects.Hold(-budget.PricePeer * int64(len(s.byID)))
 	clear(s.byID)
+	s.targets = 0
 }

@@ -53,7 +53,7 @@ func newRig() *rig {
 		d = d.WithQueue(queue(name))
 	}
 	r.vhost.Publish(d)
-	r.peers = peers.New(&r.watcher)
+	r.peers = peers.New(&r.watcher, nil)
 	r.Batches = NewBatches(&r.watcher, &r.peers, nil, r.gate)
 	r.Routes = NewRoutes(&rights.Rights{User: auth.User{Name: "guest"}, VHost: r.vhost, Permissions: r.perms}, &r.Batches)
 	return r

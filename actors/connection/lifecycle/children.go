@@ -6,6 +6,8 @@ import (
 
 	"candlemark/actors/connection/connevents"
 	"candlemark/actors/mail"
+	"candlemark/internal/budget"
+	"candlemark/protocol"
 
 	"github.com/asynkron/protoactor-go/actor"
 )
@@ -19,11 +21,15 @@ type Child struct {
 
 // Spawn counts a channel or session towards its user's limit, and spawns it.
 func (l *Life) Spawn(ctx actor.Context, id uint16, props func() *actor.Props) (*actor.PID, error) {
+	if err := l.Objects.Room(budget.PriceChannel); err != nil {
+		return nil, protocol.ConnectionErrorf(protocol.NotAllowed, "no more %s: %v", l.words.Children, err)
+	}
 	if q := l.cfg.Quota; q != nil {
 		if err := q.OpenChannel(l.peer.User.Name, l.cfg.Node); err != nil {
 			return nil, err
 		}
 	}
+	l.Objects.Hold(budget.PriceChannel)
 	// The serial makes names unique: a number may be reused before the name of its last owner is free.
 	l.serial++
 	pid, err := ctx.SpawnNamed(props(), fmt.Sprintf("channel/%d.%d", id, l.serial))
@@ -62,6 +68,7 @@ func (l *Life) forget(k *Child) {
 }
 
 func (l *Life) discount() {
+	l.Objects.Hold(-budget.PriceChannel)
 	if l.cfg.Quota != nil {
 		l.cfg.Quota.CloseChannel(l.peer.User.Name)
 	}

@@ -55,6 +55,7 @@ type Life struct {
 	Arrivals *budget.Arrivals
 	Outbox   *outbox.Outbox
 	Unread   *budget.Output // nil until the connection is open, and without a limit
+	Objects  *budget.Holder // likewise
 	Self     *actor.PID
 	Root     *actor.RootContext
 	Turnover sync.Mutex    // held to send from a goroutine, and to close one of:
@@ -184,6 +185,7 @@ func (l *Life) Open(p *Peer, pulse Pulse) error {
 	connevents.Created(l.cfg.Events, p.By, l.Self.Id, l.info)
 	l.Unread = l.cfg.Unread.Of(p.User.Name, func() { l.Post(&cutOff{}) })
 	l.Outbox.Charge(l.Unread.Part())
+	l.Objects = l.cfg.Objects.Connection(p.User.Name, p.VHost.Name)
 	l.startPulse(pulse)
 	return l.cfg.outdated(p)
 }
@@ -201,6 +203,7 @@ func (l *Life) stop() {
 	l.protocol.Stop()
 	l.Outbox.Close()
 	l.Unread.Close()
+	l.Objects.Close()
 	l.leaveRunning()
 	for _, k := range l.Children {
 		l.forget(k)

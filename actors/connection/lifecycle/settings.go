@@ -49,6 +49,8 @@ type Settings struct {
 	Intake *budget.Intake
 	// Unread limits the output that clients do not read; nil for no limit but OutboxLimit and the windows of consumers.
 	Unread *budget.Unread
+	// Objects limits what connections have open; nil for no limit.
+	Objects *budget.Objects
 	// OutboxLimit is the limit of unwritten bytes for channels or sessions; 512 KiB.
 	OutboxLimit int
 }

@@ -30,6 +30,7 @@ type Config struct {
 	Arrivals       *budget.Arrivals // the connection's; nil for no limit
 	Copies         *budget.Copies   // permits messages for several queues while publishers wait; nil for no limit
 	Unread         *budget.Output   // the connection's; nil for no limit
+	Objects        *budget.Holder   // the connection's, charged with links and with what the session knows of queues; nil for no limit
 	FrameMax       uint32           // largest frame that the client accepts, in bytes
 	// NextOutgoingID and IncomingWindow are the values in the client's begin, HandleMax is the negotiated one.
 	NextOutgoingID, IncomingWindow, HandleMax uint32

@@ -1,0 +1,53 @@
+package session
+
+import (
+	"candlemark/internal/budget"
+	"candlemark/protocol/amqp10"
+)
+
+// attachments counts the links for which the connection's objects are charged.
+type attachments struct {
+	links int // those that are counted
+	bytes int64
+}
+
+// sizeOf returns the bytes of memory of a link.
+func sizeOf(m *amqp10.Attach) int64 {
+	size := budget.PriceLink + int64(len(m.Name)) + m.Properties.Memory() + m.Unsettled.Memory()
+	if m.Source != nil {
+		size += int64(len(m.Source.Address.Or(""))) + m.Source.Filter.Memory() + m.Source.DynamicNodeProperties.Memory()
+	}
+	if m.Target != nil {
+		size += int64(len(m.Target.Address.Or(""))) + m.Target.DynamicNodeProperties.Memory()
+	}
+	return size
+}
+
+// roomFor returns why there is no room for a link.
+func roomFor(s *state, m *amqp10.Attach) error {
+	if err := s.cfg.Objects.Room(sizeOf(m) + budget.PricePeer); err != nil {
+		return amqp10.Errorf(amqp10.ResourceLimitExceeded, "no more links: %v", err)
+	}
+	return nil
+}
+
+// attached counts the link of an attach, if it exists.
+func attached(s *state, m *amqp10.Attach) {
+	if l := s.links[m.Handle]; l != nil {
+		l.size = sizeOf(m)
+		s.attachments.links = -1
+	}
+}
+
+// count charges the connection's objects with the links, if they have changed.
+func (a *attachments) count(s *state) {
+	if a.links == len(s.links) {
+		return
+	}
+	bytes := int64(0)
+	for _, l := range s.links {
+		bytes += max(l.size, budget.PriceLink)
+	}
+	s.cfg.Objects.Hold(bytes - a.bytes)
+	a.links, a.bytes = len(s.links), bytes
+}

@@ -1,0 +1,119 @@
+package broker
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"candlemark/internal/config"
+	"candlemark/internal/testkit"
+	"candlemark/supervision"
+	"candlemark/supervision/resources"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+// objectsRun runs test on a broker on which all objects together, those of a user, a virtual host and a connection may take 16 MiB.
+func objectsRun(t *testing.T, test func(b *testkit.Bubble)) {
+	testkit.RunStored(t, func(c *supervision.Config) {
+		c.Alarms = resources.Config{Meter: &meter{memory: 1, disk: 1000}, Watermark: config.Amount{Bytes: 20 * mb}, DiskFree: config.Amount{Bytes: 50 * mb}}
+	}, func(b *testkit.Bubble) {
+		b.Log.Allow("channel exception", "objects of")
+		test(b)
+	})
+}
+
+// large are arguments that take about 100 KB.
+var large = amqp.Table{"k": strings.Repeat("x", 100_000)}
+
+// fillUp calls do until it fails, which must be for lack of room, and returns how often it succeeded.
+func fillUp(b *testkit.Bubble, what string, do func(n int) error) (count int) {
+	b.Helper()
+	for n := range 500 {
+		err := do(n)
+		if err == nil {
+			continue
+		}
+		if !strings.Contains(err.Error(), "PRECONDITION_FAILED") && !strings.Contains(err.Error(), "Exception (406)") || !strings.Contains(err.Error(), "may take at most 16777216 bytes") {
+			b.Errorf("%s: %v", what, err)
+		}
+		if n < 50 || n > 200 {
+			b.Errorf("%d %s", n, what)
+		}
+		return n
+	}
+	b.Fatalf("500 %s", what)
+	return 0
+}
+
+// Consumers, queues, exchanges and bindings take room according to their arguments. Existing objects may be declared again, and
+// the end of some makes room. A restart keeps what exists.
+func TestPRO21_Objects(t *testing.T) {
+	objectsRun(t, func(b *testkit.Bubble) {
+		consumersFill(b)
+		ch := b.Connect().Open()
+		queue := func(n int) error {
+			_, err := ch.QueueDeclare(fmt.Sprint("q", n), true, false, false, false, large)
+			return err
+		}
+		n := fillUp(b, "queues", queue)
+		ch = b.Connect().Open()
+		if err := queue(0); err != nil {
+			b.Errorf("a queue that exists: %v", err)
+		}
+		b.Restart(time.Second)
+		ch = b.Connect().Open()
+		if err := queue(n - 1); err != nil {
+			b.Errorf("a queue that exists: %v", err)
+		}
+		if err := queue(n); err == nil {
+			b.Error("another queue after a restart")
+		}
+		ch = b.Connect().Open()
+		for n := range n {
+			if _, err := ch.QueueDelete(fmt.Sprint("q", n), false, false, false); err != nil {
+				b.Fatal(err)
+			}
+		}
+
+		exchange := func(n int) error {
+			return ch.ExchangeDeclare(fmt.Sprint("x", n), "headers", true, false, false, false, large)
+		}
+		n = fillUp(b, "exchanges", exchange)
+		ch = b.Connect().Open()
+		for n := range n {
+			if err := ch.ExchangeDelete(fmt.Sprint("x", n), false, false); err != nil {
+				b.Fatal(err)
+			}
+		}
+		ch.Declare("q", nil)
+		bind := func(n int) error { return ch.QueueBind("q", fmt.Sprint(n), "amq.headers", false, large) }
+		n = fillUp(b, "bindings", bind)
+		ch = b.Connect().Open()
+		if err := bind(0); err != nil {
+			b.Errorf("a binding that exists: %v", err)
+		}
+		if err := ch.QueueUnbind("q", "1", "amq.headers", large); err != nil {
+			b.Error(err)
+		}
+		if err := bind(n); err != nil {
+			b.Errorf("instead of another: %v", err)
+		}
+	})
+}
+
+// consumersFill is TestPRO21_Objects for consumers.
+func consumersFill(b *testkit.Bubble) {
+	ch := b.Connect().Open()
+	ch.Declare("q", nil)
+	consume := func(n int) error {
+		_, err := ch.Consume("q", fmt.Sprint(n), true, false, false, false, large)
+		return err
+	}
+	n := fillUp(b, "consumers", consume)
+	ch = b.Connect().Open() // the channel has ended, and with it its consumers
+	if again := fillUp(b, "consumers", consume); again != n {
+		b.Errorf("%d, then %d consumers", n, again)
+	}
+}
