@@ -184,3 +184,102 @@ func adopts(t *testing.T, dir, folder string, confirmed []int64) {
 		(&publisher{queue: name}).accounts(c, confirmed[i])
 	}
 }
+
+// held declares a queue whose messages are on their way to the queues "at KIND", which has them, and "full KIND", which
+// refuses them: a stored message is in its queue until all its copies have arrived.
+var held = map[string]func(c *client, exchange string){
+	"dead letters": func(c *client, exchange string) {
+		c.declares("from dead letters", amqp.Table{
+			"x-queue-type": "quorum", "x-dead-letter-strategy": "at-least-once", "x-overflow": "reject-publish", "x-message-ttl": 0, "x-dead-letter-exchange": exchange,
+		})
+		c.publishes("", "from dead letters", 7)
+	},
+	"forwards": func(c *client, exchange string) {
+		c.declares("from forwards", amqp.Table{"x-forward-to": exchange})
+		c.publishes("", "from forwards", 7)
+	},
+	"an ending queue": func(c *client, exchange string) {
+		c.declares("from an ending queue", amqp.Table{"x-expires": 500, "x-expires-dead-letters-backlog": true, "x-dead-letter-exchange": exchange})
+		c.publishes("", "from an ending queue", 7)
+	},
+	"a delayed exchange": func(c *client, exchange string) {
+		c.must(c.ExchangeDeclare("later", "x-delayed-message", true, false, false, false, amqp.Table{"x-delayed-type": "fanout"}))
+		c.must(c.ExchangeBind(exchange, "", "later", false, nil))
+		for i := range 7 {
+			c.put("later", "", amqp.Publishing{DeliveryMode: amqp.Persistent, Headers: amqp.Table{"x-delay": int32(1)}, Body: fmt.Append(nil, i)})
+		}
+	},
+	"a chain": func(c *client, exchange string) {
+		c.must(c.ExchangeDeclare("links", "fanout", true, false, false, false, nil))
+		for _, name := range []string{"from a chain", "link"} {
+			to := map[string]string{"from a chain": "links", "link": exchange}[name]
+			c.declares(name, amqp.Table{"x-forward-to": to})
+		}
+		c.declares("full link", amqp.Table{"x-max-length": 0, "x-overflow": "reject-publish"})
+		c.must(c.QueueBind("link", "", "links", false, nil))
+		c.must(c.QueueBind("full link", "", "links", false, nil))
+		c.publishes("", "from a chain", 7)
+	},
+}
+
+func (c *client) declares(name string, args amqp.Table) {
+	c.Helper()
+	_, err := c.QueueDeclare(name, true, false, false, false, args)
+	c.must(err)
+}
+
+// publishes sends n messages and awaits their confirms.
+func (c *client) publishes(exchange, key string, n int) {
+	c.Helper()
+	for i := range n {
+		c.put(exchange, key, amqp.Publishing{DeliveryMode: amqp.Persistent, Body: fmt.Append(nil, i)})
+	}
+}
+
+func (c *client) counted(name string) int {
+	c.Helper()
+	q, err := c.QueueDeclarePassive(name, true, false, false, false, nil)
+	c.must(err)
+	return q.Messages
+}
+
+// TestBackupHasDeadLettersOnce_DUR6: messages that one of two targets has taken, while the other one refuses them, are in a backup once: as
+// dead letters, forwarded ones, those of a queue that is ending, and such that were forwarded further.
+func TestBackupHasDeadLettersOnce_DUR6(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	b := startIn(t, filepath.Join(dir, "data"))
+	c := b.dial()
+	b.request("PUT", "/api/policies/%2f/full", `{"pattern":"^full ","apply-to":"queues","definition":{"max-length":0}}`, 201)
+	for kind, begin := range held {
+		c.must(c.ExchangeDeclare("to "+kind, "fanout", true, false, false, false, nil))
+		c.declares("at "+kind, nil)
+		c.must(c.QueueBind("at "+kind, "", "to "+kind, false, nil))
+		if kind != "a chain" { // there the first exchange has a target that refuses
+			c.declares("full "+kind, amqp.Table{"x-overflow": "reject-publish"})
+			c.must(c.QueueBind("full "+kind, "", "to "+kind, false, nil))
+		}
+		begin(c, "to "+kind)
+	}
+	for kind := range held {
+		eventually(t, kind+" are on their way", func() bool { return c.counted("at "+kind) == 7 })
+	}
+	folder := filepath.Join(dir, "backup")
+	b.verb(0, "backup", folder)
+	b.stop()
+	if code, out := tool(t, filepath.Join(dir, "restored"), "restore", folder); code != 0 {
+		t.Fatalf("restore: %d %s", code, out)
+	}
+	b = startIn(t, filepath.Join(dir, "restored"))
+	c = b.dial()
+	b.request("DELETE", "/api/policies/%2f/full", "", 204)
+	for kind := range held {
+		if kind != "a chain" {
+			eventually(t, kind+" have arrived", func() bool { return c.counted("full "+kind) == 7 })
+		}
+		eventually(t, kind+" have arrived again", func() bool { return c.counted("at "+kind) >= 7 })
+		if n := c.counted("at " + kind); n != 7 {
+			t.Errorf("%s: %d messages of 7", kind, n)
+		}
+	}
+}

@@ -31,7 +31,7 @@ func BenchmarkDeadLetter(b *testing.B) {
 		d := &mail.DeadLetter{From: from, Queue: "orders", Reason: "expired", Exchange: "dlx", Time: 1}
 		for i := range turnLimit {
 			m.Number = uint64(i + 1)
-			d.Add(m, nil)
+			d.Add(m, 0, nil)
 		}
 		s.take(d)
 		e := s.out.Posts[0].Mail.(*mail.Enqueue)

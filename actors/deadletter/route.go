@@ -83,7 +83,7 @@ func (s *state) prepare(b *batch, m *message.Message, exchange, key []byte) {
 // routeOne prepares and routes one message.
 func (s *state) routeOne(b *batch, i int, dir *topology.Directory, x *topology.Exchange, exchange, key []byte) {
 	l, m := &b.pending[i], &b.Messages[i]
-	l.batch, l.id = b, m.Number
+	l.batch, l.id, l.stored = b, m.Number, b.storedAs(i)
 	defer s.drop(b, l)
 	found, prepared := b.found, b.prepared
 	b.found, b.prepared = nil, false

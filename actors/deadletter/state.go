@@ -80,10 +80,11 @@ type batch struct {
 type pendingMessage struct {
 	batch   *batch
 	id      uint64
-	copies  int  // number of unanswered copies
-	refused bool // by at least one target
-	lost    bool // at least one copy was lost
-	several bool // it has several targets, which are recorded as they take it if the queue retries
+	stored  uint64 // its number in the journal, 0 for none
+	copies  int    // number of unanswered copies
+	refused bool   // by at least one target
+	lost    bool   // at least one copy was lost
+	several bool   // it has several targets, which are recorded as they take it if the queue retries
 	taken   []mail.Target
 }
 
@@ -99,6 +100,23 @@ func (s *state) init(cfg Config, base uint64) {
 	s.watched = map[string]struct{}{}
 	s.targetBatches.index = map[*topology.Queue]int{}
 	s.router.init()
+}
+
+// advance drops the messages before next, which are routed.
+func (b *batch) advance() {
+	b.Messages, b.pending = slices.Clone(b.Messages[b.next:]), b.pending[b.next:]
+	if b.Stored != nil {
+		b.Stored = b.Stored[b.next:]
+	}
+	b.next = 0
+}
+
+// storedAs returns the number by which its queue has stored a message, 0 for none.
+func (b *batch) storedAs(i int) uint64 {
+	if b.Stored == nil {
+		return 0
+	}
+	return b.Stored[i]
 }
 
 // take queues a batch after the unfinished ones of its source.
@@ -139,7 +157,7 @@ func (s *state) step() {
 	}
 	s.route(b, end)
 	if b.next < end { // the memory behind it belongs to the first target's batch
-		b.Messages, b.pending, b.next = slices.Clone(b.Messages[b.next:]), b.pending[b.next:], 0
+		b.advance()
 	}
 	s.targetBatches.send(s)
 	s.answer(b)

@@ -71,6 +71,15 @@ func (p *targetBatch) add(m *message.Message, l *pendingMessage, cap int64) {
 	l.copies++
 }
 
+// origins returns the stored messages of which the copies are made, all of one queue.
+func origins(of []*pendingMessage) []uint64 {
+	list := make([]uint64, len(of))
+	for i, l := range of {
+		list[i] = l.stored
+	}
+	return list
+}
+
 // send numbers the copies and posts the batches.
 func (p *targetBatches) send(s *state) {
 	for i := range p.list {
@@ -83,7 +92,11 @@ func (p *targetBatches) send(s *state) {
 			s.watched[pid.GetId()] = struct{}{}
 			s.out.watch = append(s.out.watch, pid)
 		}
-		s.out.Send(pid, &mail.Enqueue{From: s.self, Queue: pid, Table: x.target.Table, Action: x.target.Action, Messages: x.messages})
+		e := &mail.Enqueue{From: s.self, Queue: pid, Table: x.target.Table, Action: x.target.Action, Messages: x.messages}
+		if b := x.pending[0].batch; b.Stored != nil {
+			e.Origin, e.Origins = b.Incarnation, origins(x.pending)
+		}
+		s.out.Send(pid, e)
 	}
 	if len(p.list) > 0 {
 		p.pending = p.list[0].pending

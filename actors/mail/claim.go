@@ -46,6 +46,8 @@ type ClaimedMessage struct {
 	Message message.Message
 	// Number is the queue's number of the delivery, 0 if the message was only listed.
 	Number uint64
+	// Stored is the sequence number by which the queue has stored it, 0 if it has not.
+	Stored uint64
 	// Unreadable: the content is in the journal and cannot be read at present.
 	Unreadable bool
 }

@@ -34,6 +34,9 @@ type DeadLetter struct {
 	// Messages have the queue's numbers, which the reply returns. The receiver may modify them and pass them on; their
 	// contents are owned, not in a read chunk.
 	Messages []message.Message
+	// Stored has, for each of Messages, the sequence number by which the queue has stored it, 0 if it has not; nil if
+	// none is stored.
+	Stored []uint64
 	// Taken are the targets that took a message in an earlier attempt, by the message's number; nil if there are
 	// none.
 	Taken map[uint64][]Target
@@ -82,11 +85,17 @@ const (
 )
 
 // Add appends a message, with the targets that have already taken it.
-func (d *DeadLetter) Add(m message.Message, taken []Target) {
+func (d *DeadLetter) Add(m message.Message, stored uint64, taken []Target) {
 	if d.Messages == nil {
 		d.Messages = newMessages()
 	}
 	d.Messages = append(d.Messages, m)
+	if stored != 0 || d.Stored != nil {
+		for len(d.Stored) < len(d.Messages)-1 {
+			d.Stored = append(d.Stored, 0)
+		}
+		d.Stored = append(d.Stored, stored)
+	}
 	if len(taken) > 0 {
 		if d.Taken == nil {
 			d.Taken = map[uint64][]Target{}

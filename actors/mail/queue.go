@@ -33,6 +33,10 @@ type Enqueue struct {
 	Moved bool
 	// Prepared: the queue has accepted the messages in advance (PrepareWork), so none exceeds its limits.
 	Prepared bool
+	// Origins has, for each of Messages, the number of the stored message of which it is a copy, in the queue with the
+	// incarnation Origin, 0 for none; nil if there are none. That queue removes it when all its copies have arrived.
+	Origin  uint64
+	Origins []uint64
 	// By is the publisher, set only if the receiver is the actor of admin commands.
 	By *Publisher
 }

@@ -176,7 +176,7 @@ func (s *state) route(now clock.Instant) {
 			}
 			e := batches[q]
 			if e == nil {
-				e = &mail.Enqueue{From: s.self, Queue: q.PID, Table: q.Table, Action: q.Action, Moved: true}
+				e = &mail.Enqueue{From: s.self, Queue: q.PID, Table: q.Table, Action: q.Action, Moved: true, Origin: s.job.From.Incarnation}
 				batches[q], order = e, append(order, q)
 			}
 			copy := i.Message
@@ -187,7 +187,7 @@ func (s *state) route(now clock.Instant) {
 			copy.Number = s.number
 			s.copies[s.number] = copied{i, q.PID}
 			i.copies++
-			e.Messages = append(e.Messages, copy)
+			e.Messages, e.Origins = append(e.Messages, copy), append(e.Origins, i.Stored)
 		}
 	}
 	for _, q := range order {

@@ -26,7 +26,7 @@ func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
 	for i := range e.Messages {
 		m := &e.Messages[i]
 		var times content.Times
-		before, id := s.Seq, uint64(0)
+		before, id := begun(s, e, i), uint64(0)
 		if s.Settings.DuplicateWindow > 0 && !e.Moved {
 			var is, written bool
 			if id, is, written = messages.Duplicate(&s.Set, m, e.Action, now); is {
@@ -74,6 +74,14 @@ func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
 	replyToSender(s, e, refused, true, nil)
 	replyToSender(s, e, unfit, true, messages.Unfit(e.Action))
 	s.Journal.Confirm(e, stored)
+}
+
+// begun notes of which stored message the next one is a copy, and returns the last number of the queue before it.
+func begun(s *state, e *mail.Enqueue, i int) uint64 {
+	if e.Origins != nil {
+		s.Journal.Origin = store.Origin{Queue: store.QueueID(e.Origin), Seq: e.Origins[i]}
+	}
+	return s.Seq
 }
 
 // refuses prepares the queue for a batch. If the batch is to be taken all or none and one message cannot be taken, it

@@ -101,8 +101,18 @@ type Record struct {
 	Until int64
 	// TTLThen, of a Released, is the queue's TTL at that time. In a Put or Spill the journal sets it.
 	TTLThen TTLThen
+	// Origin, of a new Put, is the stored message of another queue of which it is a copy: that one is removed when all its
+	// copies have arrived. A snapshot of the journal leaves the copy out as long as the origin is there. It is not
+	// written.
+	Origin Origin
 	// Position of a Put or Spill is filled in by the journal before it calls done.
 	Position Position
+}
+
+// Origin names a message of a queue. The zero value names none.
+type Origin struct {
+	Queue QueueID
+	Seq   uint64
 }
 
 // TTLThen is the TTL that a queue had at some time; 0 if that is not known.

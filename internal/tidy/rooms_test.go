@@ -195,7 +195,7 @@ var rooms = map[string][]string{
 		"actors/queue/schedule", "actors/queue/sessions", "internal/budget", "internal/clock", "internal/queuestats", "internal/message", "internal/metrics", "internal/servicebus/ruleaction", "internal/servicebus/filter", "internal/store", "internal/topology", "protocol",
 	},
 	"actors/queue/claims": {
-		"actors/mail", "actors/queue/backlog", "actors/queue/consumers", "actors/queue/content", "actors/queue/messages", "internal/clock", "internal/store",
+		"actors/mail", "actors/queue/backlog", "actors/queue/consumers", "actors/queue/content", "actors/queue/messages", "actors/queue/records", "internal/clock", "internal/store",
 	},
 	"actors/queue/notices": {"internal/store"},
 	"actors/queue/work":    {"actors/mail", "internal/clock"},
@@ -218,7 +218,7 @@ var rooms = map[string][]string{
 	"actors/queue/consumers":   {"protocol", "actors/mail", "internal/budget", "internal/seqmap"},
 	"actors/queue/content":     {"protocol", "actors/mail", "actors/queue/backlog", "internal/clock", "internal/message", "internal/store", "internal/topology/timeheaders"},
 	"actors/queue/deadletters": {
-		"policies", "actors/mail", "actors/queue/backlog", "actors/queue/content", "actors/queue/paging",
+		"policies", "actors/mail", "actors/queue/backlog", "actors/queue/content", "actors/queue/paging", "actors/queue/records",
 		"internal/clock", "internal/seqmap", "internal/store", "internal/topology",
 	},
 	"actors/queue/dueindex": {},

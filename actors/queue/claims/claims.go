@@ -9,6 +9,7 @@ import (
 	"candlemark/actors/queue/consumers"
 	"candlemark/actors/queue/content"
 	"candlemark/actors/queue/messages"
+	"candlemark/actors/queue/records"
 	"candlemark/internal/clock"
 	"candlemark/internal/store"
 )
@@ -42,6 +43,7 @@ func Take(m *mail.Claim, set *messages.Set, of *consumers.Set, open func() *cons
 		if holder != nil {
 			set.Expiry.Remove(h)
 			set.Backlog.Take(h)
+			c.Reply.Messages[i].Stored = records.StoredAs(set.Backlog.Entry(h))
 			c.Reply.Messages[i].Number = of.Hold(holder, consumers.Delivery{Message: h, Since: uint32(now.Floor() / 1000)})
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/content"
+	"candlemark/actors/queue/records"
 	"candlemark/internal/clock"
 	"candlemark/internal/store"
 )
@@ -92,7 +93,7 @@ func (l *Set) add(b *batch, id uint64, x deadLetter) bool {
 	} else {
 		content.CountDead(&m, r.DeliveryCount, l.Messages.Entry(x.message).Marks&backlog.Failed != 0)
 	}
-	b.mail.Add(m, x.taken)
+	b.mail.Add(m, records.StoredAs(l.Messages.Entry(x.message)), x.taken)
 	return true
 }
 

@@ -17,7 +17,9 @@ type Writer struct {
 	// Removed, unless nil, is called for every message that is removed, in the journal or not.
 	Removed func(seq uint64)
 	// Until, unless nil, returns the time until which a deferred message is postponed, in wall ms; false if it is not.
-	Until    func(h backlog.Handle) (ms int64, ok bool)
+	Until func(h backlog.Handle) (ms int64, ok bool)
+	// Origin is that of the messages that are put from now on, until Confirm.
+	Origin   store.Origin
 	out      *mail.Posts
 	commit   *Commit        // this turn's, nil for none
 	marks    []store.Record // this turn's records of changes
@@ -155,7 +157,17 @@ func (w *Writer) write(kind store.Kind, b *backlog.Backlog, h backlog.Handle) *s
 	var r backlog.Record
 	b.Get(h, &r)
 	r.Deadline = backlog.Entered(b, h)
-	return w.committing().add(kind, h, &r, content.Stored(&r))
+	x := w.committing().add(kind, h, &r, content.Stored(&r))
+	x.Origin = w.Origin
+	return x
+}
+
+// StoredAs returns the sequence number of a message that survives a restart, 0 for others.
+func StoredAs(e *backlog.Entry) uint64 {
+	if !e.Stored || e.Marks&backlog.Written == 0 {
+		return 0
+	}
+	return e.Seq
 }
 
 // committing returns the turn's commit.
@@ -268,6 +280,7 @@ func (w *Writer) Follow(seq uint64, from, to backlog.Handle) {
 // Confirm makes the turn's commit, if any, send reply, unless nil, to a publisher when it ends, and return the
 // publisher's credit.
 func (w *Writer) Confirm(e *mail.Enqueue, reply *mail.EnqueueReply) {
+	w.Origin = store.Origin{}
 	if c := w.commit; c != nil {
 		c.to, c.reply = e.From, reply
 		c.chunk, c.debt = e.DetachCredit()

@@ -13,7 +13,8 @@ import (
 )
 
 // Cut is a snapshot of the journal: a folder with its files, under their names, is a journal that was closed at that
-// moment. It contains everything that was durable when it was requested. Its files are not reused until they are
+// moment. It contains everything that was durable when it was requested, except copies of messages that are there, too
+// (store.Record.Origin). Its files are not reused until they are
 // released, and Close waits for that.
 type Cut struct {
 	Files    []*CutFile
@@ -56,10 +57,12 @@ func (j *Journal) Cut() (*Cut, error) {
 
 // cut pins the files of a journal whose log is locked. The files returned with an error must be released too.
 func cut(j *Journal) (*Cut, error) {
-	l, c := &j.log, &Cut{Messages: j.log.index.Stored()}
+	l := &j.log
+	once := l.index.Once()
+	c := &Cut{Messages: once.Stored()}
 	point := index.Checkpoint{
 		Clean: true, Number: l.number, Begin: l.fresh, Offset: format.BatchesFrom, Fresh: l.fresh,
-		Index: l.index, Segments: map[uint64]*index.Segment{},
+		Index: once, Segments: map[uint64]*index.Segment{},
 	}
 	if l.tail != nil {
 		l.tail.End = l.endOf(l.tail)

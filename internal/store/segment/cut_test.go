@@ -244,3 +244,48 @@ func TestCutWaitsForNoRoom(t *testing.T) {
 	}
 	<-closed
 }
+
+// TestCutOnce_DUR6: as long as a message is stored, its copies in other queues are not in a cut, nor the copies of these; later each is.
+func TestCutOnce_DUR6(t *testing.T) {
+	m := vfs.NewMemory(1)
+	must(t, m.MakeDir("/data"))
+	j := open(t, m, "/data/journal", Options{SegmentSize: 64 << 10, Settle: 1})
+	copyOf := func(q store.QueueID, seq uint64) store.Record {
+		r := message(1, fmt.Sprint("copy of ", q, " ", seq))
+		r.Origin = store.Origin{Queue: q, Seq: seq}
+		return r
+	}
+	has := func(want ...int) {
+		t.Helper()
+		c, err := j.Cut()
+		must(t, err)
+		other := vfs.NewMemory(1)
+		n := c.Messages
+		c.copyTo(t, other, "/journal")
+		k := open(t, other, "/journal", Options{SegmentSize: 64 << 10})
+		var got []int
+		for q := range store.QueueID(5) {
+			if list := k.Take(q); len(list) > 0 {
+				got = append(got, int(q))
+				if c := k.read(q, store.Ref{Seq: list[0].Seq, At: list[0].At}); len(list) != 1 || c[0].Err != nil {
+					t.Errorf("queue %d has %d, %v", q, len(list), c[0].Err)
+				}
+			}
+		}
+		k.close()
+		if n != len(want) || !slices.Equal(got, want) {
+			t.Errorf("%d messages in %v, want %v", n, got, want)
+		}
+	}
+	j.must(1, message(1, "original"))
+	j.must(2, copyOf(1, 1))
+	j.must(3, copyOf(1, 1))
+	has(1)
+	j.must(4, copyOf(2, 1)) // dead-lettered further
+	has(1)
+	j.must(2, run(store.Remove, 1, 1))
+	has(1)
+	j.must(1, run(store.Remove, 1, 1))
+	has(3, 4)
+	j.close()
+}

@@ -188,6 +188,9 @@ func (j *Journal) encodePut(q *index.Queue, r *store.Record, from *index.Segment
 	size := l.batch.size - before
 	if m.Flags == 0 { // the message is new
 		q.Put(l.tail, r.First, r.Kind == store.Spill, size)
+		if r.Origin.Seq != 0 {
+			l.index.Copies.Put(store.Origin{Queue: q.Id, Seq: r.First}, r.Origin)
+		}
 		return true
 	}
 	l.batch.moved = append(l.batch.moved, movement{q.Id, r.First, r.Position})

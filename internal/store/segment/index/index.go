@@ -1,6 +1,7 @@
 package index
 
 import (
+	"math"
 	"slices"
 	"sort"
 
@@ -14,6 +15,7 @@ type Index struct {
 	Queues  map[store.QueueID]*Queue
 	Names   map[store.QueueID]store.Name
 	Highest store.QueueID // ever seen
+	Copies  Copies
 }
 
 // Queue indexes the live messages of a queue: one set for each segment (and another for spilled messages), in the order
@@ -169,8 +171,10 @@ func (s *Set) Marks(seq uint64) (m format.Marks) {
 func (x *Index) Apply(q *Queue, r *store.Record) bool {
 	switch r.Kind {
 	case store.Remove:
+		x.Copies.remove(q.Id, r.First, r.Last)
 		return q.Remove(r.First, r.Last) > 0
 	case store.Retire:
+		x.Copies.remove(q.Id, 0, math.MaxUint64)
 		for _, s := range q.Sets {
 			s.Seg.count(-s.Live, -s.bytes)
 		}
