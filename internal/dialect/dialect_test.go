@@ -43,8 +43,13 @@ func TestBareMessage(t *testing.T) {
 		"data":              bytes.Join([][]byte{properties, application, data}, nil),
 		"data and a footer": bytes.Join([][]byte{properties, application, data, footer}, nil),
 		"data twice":        bytes.Join([][]byte{properties, data, data}, nil),
+
+		"a footer before the data": bytes.Join([][]byte{properties, footer, data}, nil),
 	} {
 		sent := append(amqp10.AppendComposite(nil, &amqp10.Header{Durable: true, TTL: amqp10.Some[uint32](5)}), bare...)
+		if name == "a footer before the data" {
+			bare = bytes.Join([][]byte{properties, data, footer}, nil)
+		}
 		c, err := dialect.Read(sent, false)
 		if err != nil || c.TTL != 5 || c.To != "/queues/q" || !protocol.Persistent(c.Header) {
 			t.Fatalf("%s: %+v, %v", name, c, err)

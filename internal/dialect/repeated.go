@@ -35,6 +35,12 @@ func (r *Reader) Read(encoded []byte, entity bool) (c Content, err error) {
 	}
 	s, err := amqp10.ScanSections(encoded)
 	if err != nil {
+		if ordered, ok := amqp10.FooterLast(encoded); ok { // rhea writes it so
+			encoded = ordered
+			s, err = amqp10.ScanSections(encoded)
+		}
+	}
+	if err != nil {
 		return c, err
 	}
 	isData := s.BodyKind == amqp10.SectionData

@@ -1,6 +1,9 @@
 package amqp10
 
-import "iter"
+import (
+	"iter"
+	"slices"
+)
 
 // Text is a string that aliases the encoded bytes.
 type Text []byte
@@ -84,7 +87,7 @@ type Sections struct {
 	header     []byte // the whole sections
 	properties []byte
 
-	DeliveryAnnotations   Value // a map with symbols, or numbers, as keys
+	DeliveryAnnotations   Value // a map with symbols, strings or integers as keys
 	MessageAnnotations    Value // likewise
 	ApplicationProperties Value // a map with strings as keys
 	Footer                Value // as annotations
@@ -129,6 +132,23 @@ func ScanSections(b []byte) (s Sections, err error) {
 	return s, nil
 }
 
+// FooterLast returns a message whose footer stands before its body, where some clients put it, with the footer at its end; false for other messages.
+func FooterLast(b []byte) (ordered []byte, ok bool) {
+	for c := (cursor{b: b}); len(c.b) > 0; {
+		at := len(b) - len(c.b)
+		code := c.descriptor()
+		c.value()
+		end := len(b) - len(c.b)
+		switch {
+		case c.fault != sound:
+			return nil, false
+		case code == SectionFooter:
+			return slices.Concat(b[:at], b[end:], b[at:end]), end < len(b)
+		}
+	}
+	return nil, false
+}
+
 // follows reports whether a section may follow another, 0 at the start.
 func follows(code, last uint64) bool {
 	switch code {
@@ -157,7 +177,7 @@ func (s *Sections) add(code uint64, section []byte, v Value) bool {
 		return v.Type() == TypeList
 	case SectionApplicationProperties:
 		s.ApplicationProperties = v
-		return keyed(v, TypeString, TypeString)
+		return applicationKeys(v)
 	case SectionFooter:
 		s.Footer = v
 		return annotations(v)
@@ -171,16 +191,23 @@ func (s *Sections) add(code uint64, section []byte, v Value) bool {
 	return code == SectionValue || code == SectionData && v.Type() == TypeBinary || code == SectionSequence && v.Type() == TypeList
 }
 
-// annotations reports whether v is a map as annotations are. By the specification keys are symbols or ulongs, but there
-// are clients that send their numbers as long.
+// annotations reports whether v is a map as annotations and footers are. By the specification keys are symbols or ulongs, but there are
+// clients that send strings, above all in footers, and other integers.
 func annotations(v Value) bool {
-	return keyed(v, TypeSymbol, TypeULong) || keyed(v, TypeSymbol, TypeLong)
+	for key := range v.Entries() {
+		switch key.Type() {
+		case TypeSymbol, TypeString, TypeULong, TypeLong, TypeUInt, TypeInt, TypeUShort, TypeShort, TypeUByte, TypeByte:
+		default:
+			return false
+		}
+	}
+	return v.Type() == TypeMap
 }
 
-// keyed reports whether v is a map with keys of two types.
-func keyed(v Value, one, other Type) bool {
+// applicationKeys reports whether v is a map with strings as keys.
+func applicationKeys(v Value) bool {
 	for key := range v.Entries() {
-		if t := key.Type(); t != one && t != other {
+		if key.Type() != TypeString {
 			return false
 		}
 	}

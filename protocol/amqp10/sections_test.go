@@ -166,8 +166,8 @@ func TestScanSectionsRefusals(t *testing.T) {
 	for name, message := range map[string][]byte{
 		"a header that is a map":        section(t, SectionHeader, Map{}),
 		"annotations that are a list":   section(t, SectionMessageAnnotations, List{}),
-		"annotations with string keys":  section(t, SectionMessageAnnotations, Map{{"k", true}}),
-		"delivery annotations":          section(t, SectionDeliveryAnnotations, Map{{"k", true}}),
+		"annotations with boolean keys": section(t, SectionMessageAnnotations, Map{{true, true}}),
+		"delivery annotations":          section(t, SectionDeliveryAnnotations, Map{{1.5, true}}),
 		"properties that are a map":     section(t, SectionProperties, Map{}),
 		"symbols as application keys":   section(t, SectionApplicationProperties, Map{{Symbol("k"), true}}),
 		"null for application":          section(t, SectionApplicationProperties, nil),
@@ -203,6 +203,40 @@ func TestScanSectionsRefusals(t *testing.T) {
 		s, err := ScanSections(section(t, SectionProperties, List{id}))
 		if err != nil || s.Properties(new(Properties)) != nil {
 			t.Errorf("%T: %v", id, err)
+		}
+	}
+}
+
+// TestKeys: keys of annotations and footers that the specification does not permit, but clients send.
+func TestKeys(t *testing.T) {
+	m := Map{{"k", "string"}, {Symbol("s"), "symbol"}, {uint64(1), "ulong"}, {int64(-1), "long"}, {uint32(2), "uint"}, {int32(3), "int"}}
+	for _, code := range []uint64{SectionDeliveryAnnotations, SectionMessageAnnotations, SectionFooter} {
+		b := section(t, code, m)
+		s, err := ScanSections(b)
+		if err != nil {
+			t.Errorf("%#x: %v", code, err)
+			continue
+		}
+		v := map[uint64]Value{SectionDeliveryAnnotations: s.DeliveryAnnotations, SectionMessageAnnotations: s.MessageAnnotations, SectionFooter: s.Footer}[code]
+		if !reflect.DeepEqual(v.Decode(), m) || !bytes.HasSuffix(b, v) {
+			t.Errorf("%#x: %v", code, v.Decode())
+		}
+		if text, _ := v.Lookup("k").Text(); string(text) != "string" {
+			t.Errorf("%#x: k is %q", code, text)
+		}
+	}
+}
+
+// TestFooterLast: a footer before the body comes to the end of the message.
+func TestFooterLast(t *testing.T) {
+	properties := AppendComposite(nil, &Properties{Subject: Text("s")})
+	data, footer := section(t, SectionData, []byte("x")), section(t, SectionFooter, Map{{"k", true}})
+	if got, ok := FooterLast(join(properties, footer, data, data)); !ok || !bytes.Equal(got, join(properties, data, data, footer)) {
+		t.Errorf("%x, %v", got, ok)
+	}
+	for _, b := range [][]byte{nil, join(properties, data, footer), footer, data, join(data, footer[:3]), {1}} {
+		if got, ok := FooterLast(b); ok {
+			t.Errorf("%x became %x", b, got)
 		}
 	}
 }

@@ -208,14 +208,14 @@ const jobs = {
     };
     const bodies = ['text', { a: [1, true, null] }, sequence_section([1, 'x']), data_section(Buffer.from('bytes'))];
     for (const [priority, body] of bodies.entries()) {
-      const message = { ...sent, priority, body, application_properties: { n: types.wrap_uint(5), flag: true }, message_annotations: { 'x-mine': 'yes' } };
+      const message = { ...sent, priority, body, application_properties: { n: types.wrap_uint(5), flag: true }, message_annotations: { 'x-mine': 'yes' }, footer: { sum: 'text' } };
       assert.strictEqual(await send(to, message), 'accepted');
     }
     const low = await receiver(connection, '/queues/rhea-k', { properties: { 'rabbitmq:priority': types.wrap_int(-5) } });
     for (const [priority, body] of [...bodies.entries()].reverse()) {
       const { message, delivery } = await receive(low);
       assert.deepStrictEqual(message.body, body);
-      assert.deepStrictEqual([message.priority, message.application_properties, message.message_annotations['x-mine']], [priority, { n: 5, flag: true }, 'yes']);
+      assert.deepStrictEqual([message.priority, message.application_properties, message.message_annotations['x-mine'], message.footer], [priority, { n: 5, flag: true }, 'yes', { sum: 'text' }]);
       for (const key of ['message_id', 'to', 'subject', 'reply_to', 'correlation_id', 'content_type', 'group_id', 'group_sequence', 'reply_to_group_id', 'ttl']) {
         assert.deepStrictEqual(Number(message[key]) || message[key], Number(sent[key]) || sent[key], key);
       }

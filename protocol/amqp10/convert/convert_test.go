@@ -42,7 +42,7 @@ func TestOriginal(t *testing.T) {
 	application := amqp10.AppendSection(nil, amqp10.SectionApplicationProperties, encode(t, amqp10.Map{{Key: "n", Value: uint64(1)}, {Key: "x-mine", Value: int8(2)}}))
 	data := func(s string) []byte { return append(amqp10.AppendDataHead(nil, len(s)), s...) }
 	odd := []byte("\x00\x80\x00\x00\x00\x00\x00\x00\x00\x75\xb0\x00\x00\x00\x03odd") // a data section in larger encodings than necessary
-	footer := amqp10.AppendSection(nil, amqp10.SectionFooter, encode(t, amqp10.Map{{Key: amqp10.Symbol("sum"), Value: "1"}}))
+	footer := amqp10.AppendSection(nil, amqp10.SectionFooter, encode(t, amqp10.Map{{Key: amqp10.Symbol("sum"), Value: "1"}, {Key: "text", Value: int32(2)}}))
 	value := amqp10.AppendSection(nil, amqp10.SectionValue, encode(t, amqp10.List{"a", uint64(1)}))
 	for name, bare := range map[string][][]byte{
 		"data":           {properties, application, data("body")},
