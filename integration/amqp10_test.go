@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509/pkix"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -126,4 +127,34 @@ func TestPageOfLinks(t *testing.T) {
 	}
 	w.shoot("links")
 	w.onlyText()
+}
+
+// TestWithoutSASL: a client that does not use SASL is logged in with ANONYMOUS where that is offered; elsewhere it is told to log in.
+func TestWithoutSASL(t *testing.T) {
+	t.Parallel()
+	for name, flags := range map[string][]string{"offered": nil, "not offered": {"--anonymous-login-user", "none"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+			defer cancel()
+			b := start(t, flags...)
+			if flags == nil {
+				b.request("PUT", "/api/queues/%2F/q", `{"durable":true}`, http.StatusCreated)
+			}
+			conn, err := amqp.Dial(ctx, "amqp://"+b.amqp, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = conn.Close() }()
+			if flags == nil {
+				exchangeLarge(t, conn)
+				return
+			}
+			<-conn.Done()
+			var refused *amqp.ConnError
+			if !errors.As(conn.Err(), &refused) || refused.RemoteErr == nil || refused.RemoteErr.Condition != amqp.ErrCondUnauthorizedAccess {
+				t.Error(conn.Err())
+			}
+		})
+	}
 }

@@ -31,7 +31,6 @@ type peer struct {
 
 // Errors of the handshake that are not sent as close.
 var (
-	errNoSASL     = errors.New("client did not begin with SASL")
 	errBadHeader  = errors.New("client did not send an AMQP 1.0 protocol header")
 	errRefused    = errors.New("login refused")
 	errClientLeft = errors.New("client closed the connection during the handshake")
@@ -43,7 +42,15 @@ func (r *reader) handshake() (*peer, error) {
 	p := &peer{}
 	p.Heartbeat = r.c.cfg.Silence
 	p.TLS = auth.PeerOf(r.Input.Conn).Info()
-	for _, step := range []func(*peer) error{r.sasl, r.login, r.open, r.enter} {
+	got, err := r.header()
+	if err != nil {
+		return nil, err
+	}
+	steps := []func(*peer) error{r.offer, r.login, r.header10, r.open, r.enter}
+	if got == amqp10.ProtocolHeader {
+		steps = []func(*peer) error{r.answer, r.withoutSASL, r.open, r.enter}
+	}
+	for _, step := range steps {
 		if err := step(p); err != nil {
 			return nil, err
 		}
@@ -63,21 +70,13 @@ func (r *reader) header() (got [8]byte, err error) {
 	return got, nil
 }
 
-// sasl starts SASL, which is also required of clients that begin without it.
-func (r *reader) sasl(*peer) error {
-	got, err := r.header()
-	if err != nil {
-		return err
-	}
-	out := r.c.Outbox
-	if got != amqp10.SASLProtocolHeader {
-		out.End(append(out.Begin(), amqp10.SASLProtocolHeader[:]...))
-		return errNoSASL
-	}
+// offer starts SASL.
+func (r *reader) offer(*peer) error {
 	var offered []amqp10.Symbol
 	for _, name := range r.c.cfg.Authenticator.Mechanisms(r.whom()) {
 		offered = append(offered, amqp10.Symbol(name))
 	}
+	out := r.c.Outbox
 	b := append(out.Begin(), amqp10.SASLProtocolHeader[:]...)
 	out.End(amqp10.AppendFrame(b, 0, &amqp10.SASLMechanisms{ServerMechanisms: offered}))
 	return nil
@@ -90,45 +89,72 @@ func (r *reader) whom() auth.Peer {
 	return peer
 }
 
-// login logs the client in.
+// login logs the client in by SASL.
 func (r *reader) login(p *peer) error {
 	init, err := next[*amqp10.SASLInit](r, amqp10.FrameSASL)
 	if err != nil {
 		return err
 	}
-	p.Mechanism = string(init.Mechanism)
+	outcome := &amqp10.SASLOutcome{Result: amqp10.SASLOK}
+	if err = r.authenticate(p, string(init.Mechanism), init.InitialResponse); err != nil {
+		outcome.Result = amqp10.SASLAuthFailed
+	}
+	r.c.send(outcome)
+	return err
+}
+
+// authenticate logs the client in. The error, errRefused, is logged already.
+func (r *reader) authenticate(p *peer, mechanism string, response []byte) (err error) {
+	p.Mechanism = mechanism
 	peer := r.whom()
 	where := func() *mail.ConnectionInfo { return r.c.Where(p.Mechanism, p.TLS) }
-	insists := p.Mechanism == "EXTERNAL" && peer.TLS // EXTERNAL was not offered; the log has the reason
-	if err = errRefused; insists || slices.Contains(r.c.cfg.Authenticator.Mechanisms(peer), p.Mechanism) {
-		p.User, err = r.c.cfg.Authenticator.Authenticate(p.Mechanism, init.InitialResponse, peer)
+	insists := mechanism == "EXTERNAL" && peer.TLS // EXTERNAL was not offered; the log has the reason
+	if err = errRefused; insists || slices.Contains(r.c.cfg.Authenticator.Mechanisms(peer), mechanism) {
+		p.User, err = r.c.cfg.Authenticator.Authenticate(mechanism, response, peer)
 	}
 	if err != nil {
 		if !errors.Is(err, auth.ErrThrottled) {
 			connevents.Login(r.c.cfg.Events, "", err, where)
 			lifecycle.LogRefusal(&r.c.Log, p.Mechanism, peer, err)
 		}
-		r.c.send(&amqp10.SASLOutcome{Result: amqp10.SASLAuthFailed})
 		return errRefused
 	}
 	r.anonymous = p.Mechanism == "ANONYMOUS" || p.Mechanism == "MSSBCBS"
 	connevents.Login(r.c.cfg.Events, p.User.Name, nil, where)
-	r.c.send(&amqp10.SASLOutcome{Result: amqp10.SASLOK})
 	return nil
 }
 
-// open reads the second protocol header and the client's open.
-func (r *reader) open(p *peer) error {
+// header10 reads the protocol header that follows SASL.
+func (r *reader) header10(p *peer) error {
 	got, err := r.header()
 	if err != nil {
 		return err
 	}
-	out := r.c.Outbox
-	out.End(append(out.Begin(), amqp10.ProtocolHeader[:]...))
-	if got != amqp10.ProtocolHeader {
-		return errBadHeader
+	if err := r.answer(p); err != nil || got == amqp10.ProtocolHeader {
+		return err
 	}
+	r.opening = false
+	return errBadHeader
+}
+
+// answer sends the protocol header.
+func (r *reader) answer(*peer) error {
 	r.opening = true
+	r.c.Outbox.End(append(r.c.Outbox.Begin(), amqp10.ProtocolHeader[:]...))
+	return nil
+}
+
+// withoutSASL logs in a client that does not use SASL, with ANONYMOUS [AMQP 1.0 security 5.3].
+func (r *reader) withoutSASL(p *peer) error {
+	if r.authenticate(p, "ANONYMOUS", nil) != nil {
+		return errors.Join(errRefused, amqp10.Errorf(amqp10.UnauthorizedAccess,
+			"a login is required: use SASL with a user and a password, since a login with ANONYMOUS is not possible here"))
+	}
+	return nil
+}
+
+// open reads the client's open.
+func (r *reader) open(p *peer) (err error) {
 	if p.open, err = next[*amqp10.Open](r, amqp10.FrameAMQP); err != nil {
 		return err
 	}
@@ -204,7 +230,7 @@ func (r *reader) refuse(err error) {
 	if errors.As(err, &socket) {
 		return
 	}
-	if !errors.Is(err, errRefused) { // otherwise already logged
+	if !errors.Is(err, errRefused) { // otherwise it is logged already
 		r.c.Log.Error().Err(err).Msg("handshake failed")
 	}
 	if r.opening {

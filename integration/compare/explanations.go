@@ -30,8 +30,8 @@ var explanations = []explanation{
 		"3.10 against 4.x: AMQP 0-8 is no longer supported",
 	},
 	{
-		"connection/header/amqp-1-0", texts(`protocol header "AMQP\x00\x00\t\x01"`), texts(`protocol header "AMQP\x03\x01\x00\x00"`),
-		"3.10 against 4.x: AMQP 1.0 needs no plugin, but requires a login, so the answer is the SASL header",
+		"connection/header/amqp-1-0", texts(`protocol header "AMQP\x00\x00\t\x01"`), texts(`protocol header "AMQP\x00\x01\x00\x00"`),
+		"3.10 against 4.x: AMQP 1.0 needs no plugin; a client that does not use SASL is served as ANONYMOUS, where RabbitMQ answers with the SASL header",
 	},
 	{"connection/tune/all-zero", nil, texts("530 … negotiated frame_max = 0 is higher than the maximum allowed value (131072)"), tune530},
 	{"connection/tune/frame-too-small", nil, texts("530 … negotiated frame_max = 4095 is lower than the minimum allowed value (4096)"), tune530},
