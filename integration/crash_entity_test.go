@@ -153,7 +153,7 @@ func (k *entityBooks) receive(a *azure) {
 					return
 				}
 				k.mu.Lock()
-				k.deferred[*m.SequenceNumber] = deferral{body: string(m.Body), count: m.DeliveryCount, at: time.Now()}
+				k.deferred[*m.SequenceNumber] = deferral{body: string(m.Body), count: m.DeliveryCount + 1, at: time.Now()} // to defer counts
 				k.mu.Unlock()
 			case i%4 == 1:
 				k.mu.Lock()

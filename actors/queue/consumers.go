@@ -71,11 +71,14 @@ func (s *state) cancel(m *mail.CancelConsumer, now clock.Instant) {
 		return
 	}
 	s.detach(c, now)
-	if !m.Requeue {
+	switch {
+	case m.Requeue:
+		s.deliveries.GiveUpOf(c, m, now, reply)
+	case c.Session:
+		s.deliveries.GiveUpNumbered(c, m, now, reply)
+	default:
 		reply()
-		return
 	}
-	s.deliveries.GiveUpOf(c, m, now, reply)
 }
 
 // detach removes a consumer. Its unacked deliveries stay with the channel.

@@ -64,9 +64,24 @@ func TestDeferred_DEFER1(t *testing.T) {
 	if info := c.describe1(); info.Deferred != 1 || info.Ready != 0 || info.Unacked != 2 || info.UnackedBytes != 2 {
 		t.Errorf("%d deferred, %d ready, %d unacked of %d bytes", info.Deferred, info.Ready, info.Unacked, info.UnackedBytes)
 	}
-	if r := c.receive(false, 1).Deliveries[0]; r.Facts.DeliveryCount != 0 {
-		t.Error("to be deferred counts")
+	if r := c.receive(false, 1).Deliveries[0]; r.Facts.DeliveryCount != 1 {
+		t.Error("to be deferred does not count")
 	}
+}
+
+// TestDeferredTooOften_DEFER1: deferring counts as a delivery, with the queue's limit.
+func TestDeferredTooOften_DEFER1(t *testing.T) {
+	c := newQuorum(t, dlx, func(s *policies.QueueSettings) { s.DeliveryLimit = 2 })
+	c.put("1")
+	c.deferring(1)
+	for count := uint32(1); count <= 2; count++ {
+		d := c.receive(false, 1).Deliveries[0]
+		if d.Facts.DeliveryCount != count {
+			t.Errorf("%d, want %d", d.Facts.DeliveryCount, count)
+		}
+		c.settle(ch1, mail.Defer, d.Number, d.Number)
+	}
+	c.want("dead", c.seenOff(), "delivery_limit 1")
 }
 
 // TestReceiveDeferred_DEFER2: a deferred message is received by its number, by one receiver at a time, with a lock; when
@@ -79,13 +94,13 @@ func TestReceiveDeferred_DEFER2(t *testing.T) {
 	c.want("held", received(c.receive(false, 1, 3)))
 	c.settle(ch1, mail.Requeue, 1, 1)
 	again := c.receive(false, 3)
-	if c.want("abandoned", received(again), "3 3*"); again.Deliveries[0].Facts.DeliveryCount != 1 || again.Deliveries[0].Facts.Locked != start+1000 {
+	if c.want("abandoned", received(again), "3 3*"); again.Deliveries[0].Facts.DeliveryCount != 2 || again.Deliveries[0].Facts.Locked != start+1000 {
 		t.Errorf("%+v", again.Deliveries[0].Facts)
 	}
 	c.at(999)
 	c.want("locked", received(c.receive(false, 1)))
 	c.at(1000)
-	if again = c.receive(false, 1); len(again.Deliveries) != 1 || again.Deliveries[0].Facts.DeliveryCount != 1 {
+	if again = c.receive(false, 1); len(again.Deliveries) != 1 || again.Deliveries[0].Facts.DeliveryCount != 2 {
 		t.Fatalf("%+v", again.Deliveries)
 	}
 	number := again.Deliveries[0].Number

@@ -370,6 +370,36 @@ func TestDeferred_SESSION6(t *testing.T) {
 	c.want("back, and deferred", received(receive("a", owner)), "3 3*")
 }
 
+// TestReceivedByNumber_SESSION4: when a receiver leaves, its session is free at once, also if another channel has received messages for it by their
+// numbers: they are deferred again.
+func TestReceivedByNumber_SESSION4(t *testing.T) {
+	c := newSessions(t)
+	var all []string
+	for i := range 20 {
+		all = append(all, fmt.Sprint("a ", i))
+	}
+	c.turnLimit = 3
+	c.sends(all...)
+	c.granted(ch1, "a", "a")
+	c.settle(ch1, mail.Defer, 1, 20)
+	id, seqs := "a", []uint64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
+	receive := func() *mail.ReceiveDeferredReply {
+		c.feed(&mail.ReceiveDeferred{Request: mail.Request{ReplyTo: ch2}, Channel: ch2, Connection: owner, Seqs: seqs, Session: &id})
+		return one[*mail.ReceiveDeferredReply](c)
+	}
+	if r := receive(); len(r.Deliveries) != 10 || r.Deliveries[0].Facts.DeliveryCount != 1 {
+		t.Fatalf("%+v", r.Deliveries)
+	}
+	c.cancel(ch1, "a")
+	if r := c.wants(ch1, "b", "a", 0); r.Err != nil {
+		t.Fatal(r.Err)
+	}
+	all2 := receive()
+	if len(all2.Deliveries) != 10 || all2.Deliveries[0].Facts.DeliveryCount != 2 {
+		t.Errorf("%+v", all2)
+	}
+}
+
 // TestSessionsSurvive_SESSION7: after a restart messages keep their positions in their sessions, including scheduled and expiring
 // ones; no session can be locked before all are read.
 func TestSessionsSurvive_SESSION7(t *testing.T) {

@@ -210,7 +210,7 @@ func TestLeaveDeferred_LOCK10(t *testing.T) {
 	if c.want("deferred", c.deferredBodies(), "2"); c.Counts.TimedOut != 1 || c.settleLocked(mail.Ack, got[1]) {
 		t.Errorf("%+v", c.Counts)
 	}
-	if d := c.receive(false, 2).Deliveries; len(d) != 1 || d[0].Facts.DeliveryCount != 1 {
+	if d := c.receive(false, 2).Deliveries; len(d) != 1 || d[0].Facts.DeliveryCount != 2 {
 		t.Errorf("%+v", d)
 	}
 }

@@ -108,7 +108,7 @@ func (c *client) deferAll(r *amqp.Receiver, n int) (numbers []int64) {
 // tokens.
 func TestEntity_Deferred(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
-		entity(b)
+		entityOf(b, 9)
 		c.put(c.sender("q", nil), "1", "2", "3", "4")
 		r, n := c.receiver("q", second(4)), c.node("q")
 		at := c.deferAll(r, 4)
@@ -120,7 +120,7 @@ func TestEntity_Deferred(t *testing.T) {
 			t.Fatalf("%+v", all)
 		}
 		code, all, tokens := n.numbered(at[1], at[0], 999)
-		if code != 200 || len(all) != 2 || len(tokens) != 2 || string(all[0].GetData()) != "2" || all[0].Annotations["x-opt-sequence-number"] != at[1] || all[0].Header.DeliveryCount != 0 {
+		if code != 200 || len(all) != 2 || len(tokens) != 2 || string(all[0].GetData()) != "2" || all[0].Annotations["x-opt-sequence-number"] != at[1] || all[0].Header.DeliveryCount != 1 {
 			t.Fatalf("%d: %+v %v", code, all, tokens)
 		}
 		if until, _ := all[0].Annotations["x-opt-locked-until"].(time.Time); time.Until(until).Round(time.Second) != time.Minute {
@@ -146,7 +146,7 @@ func TestEntity_Deferred(t *testing.T) {
 			t.Error(code)
 		}
 		code, all, tokens = n.numbered(at[0])
-		if code != 200 || all[0].Header.DeliveryCount != 1 || all[0].ApplicationProperties["again"] != "yes" || all[0].ApplicationProperties["why"] != "later" {
+		if code != 200 || all[0].Header.DeliveryCount != 2 || all[0].ApplicationProperties["again"] != "yes" || all[0].ApplicationProperties["why"] != "later" {
 			t.Fatalf("%d: %+v", code, all)
 		}
 		if code := n.dispose("defered", tokens, nil); code != 200 {
@@ -160,7 +160,7 @@ func TestEntity_Deferred(t *testing.T) {
 func leaves(n *node, r *amqp.Receiver, at []int64) {
 	n.Helper()
 	_, all, tokens := n.numbered(at[0])
-	if len(all) != 1 || all[0].Header.DeliveryCount != 1 {
+	if len(all) != 1 || all[0].Header.DeliveryCount != 3 {
 		n.Fatalf("%+v", all)
 	}
 	if code := n.dispose("suspended", tokens, map[string]any{"deadletter-reason": "bad", "deadletter-description": "why"}); code != 200 {
@@ -186,7 +186,7 @@ func leaves(n *node, r *amqp.Receiver, at []int64) {
 // renewed.
 func TestEntity_DeferredLocks(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
-		entity(b)
+		entityOf(b, 9)
 		b.Log.Allow("not settled in time")
 		c.put(c.sender("q", nil), "m", "other")
 		at := c.deferAll(c.receiver("q", second(2)), 2)
@@ -228,7 +228,7 @@ func TestEntity_DeferredLocks(t *testing.T) {
 		}
 		b.Advance(time.Second)
 		_, all, tokens = n.numbered(at...)
-		if len(all) != 2 || all[0].Header.DeliveryCount != 1 || all[1].Header.DeliveryCount != 1 {
+		if len(all) != 2 || all[0].Header.DeliveryCount != 2 || all[1].Header.DeliveryCount != 2 {
 			t.Fatalf("%+v", all)
 		}
 		if code := n.dispose("completed", tokens, nil); code != 200 {

@@ -21,8 +21,14 @@ func second(credit int32) *amqp.ReceiverOptions {
 // entity declares a queue configured like a Service Bus entity: locks of a minute, two deliveries, and a dead-letter queue.
 func entity(b *testkit.Bubble) {
 	b.Helper()
+	entityOf(b, 1)
+}
+
+// entityOf declares it with another delivery limit.
+func entityOf(b *testkit.Bubble, limit int32) {
+	b.Helper()
 	_, err := b.Connect().Open().QueueDeclare("q", true, false, false, false, amqp091.Table{
-		"x-queue-type": "quorum", "x-delivery-limit": int32(1), "x-consumer-timeout": int32(60000), "x-dead-letter-queue": true, "x-delayed-messages": true,
+		"x-queue-type": "quorum", "x-delivery-limit": limit, "x-consumer-timeout": int32(60000), "x-dead-letter-queue": true, "x-delayed-messages": true,
 	})
 	if err != nil {
 		b.Fatal(err)

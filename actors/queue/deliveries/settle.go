@@ -151,7 +151,9 @@ func (d *Deliveries) settleOne(u consumers.Delivery, r *mail.SettleRange, now cl
 	case mail.Nack:
 		set.Requeue(u.Message, d.retryAt(r), false, now)
 	case mail.Reject, mail.ToDeadLetters:
-		set.Backlog.Entry(u.Message).Marks |= backlog.Failed
+		if e := set.Backlog.Entry(u.Message); e.Marks&backlog.Deferred == 0 { // to receive by number counts when it is returned (DEFER-2)
+			e.Marks |= backlog.Failed
+		}
 		set.End(u.Message, store.Rejected)
 	case mail.Discard:
 		set.End(u.Message, store.Rejected)
@@ -195,6 +197,31 @@ func (d *Deliveries) GiveUpOf(c *consumers.Consumer, m *mail.CancelConsumer, now
 				d.Messages.Requeue(u.Message, 0, true, now)
 			}
 			return next == 0
+		},
+		End: func(clock.Instant) { end() },
+	}, now)
+}
+
+// GiveUpNumbered requeues the deliveries that were received by number for the session of a cancelled consumer, whichever channels hold them, except
+// those that a transaction settles, over several turns if necessary, and then calls end (SESSION-4).
+func (d *Deliveries) GiveUpNumbered(c *consumers.Consumer, asked mail.Answerable, now clock.Instant, end func()) {
+	all := d.Consumers.Scan(int(*d.Limit))
+	d.Pending.Start(&work.Work{
+		Expires: true, Asked: asked,
+		Step: func(now clock.Instant) (done bool) {
+			if c.Holds() == 0 {
+				return true
+			}
+			var back []consumers.Unsettled
+			done = all.Step(func(u consumers.Unsettled) {
+				if u.Consumer == c && d.deferred(u.Message) && !d.IsPrepared(u.Message) {
+					back = append(back, u)
+				}
+			})
+			for _, u := range back {
+				d.TakeBack(u.Channel, u.Number, &mail.DeliveriesRequeued{}, now) // channels do not know deliveries by number
+			}
+			return done
 		},
 		End: func(clock.Instant) { end() },
 	}, now)

@@ -80,15 +80,22 @@ func (s *Set) Remove(h backlog.Handle, why store.Reason) {
 // at once (TTL-16, TTL-22). It is not delivered again before until, in wall ms of the broker; 0 selects the delay of
 // the queue's settings, which depends on failed (RETRY-1).
 func (s *Set) Requeue(h backlog.Handle, until int64, failed bool, now clock.Instant) {
+	if counted(s, h, now) {
+		comeBack(s, h, until, failed, now)
+	}
+}
+
+// counted counts a delivery of an unacked message. It returns false if that was one too many, with which the message has ended.
+func counted(s *Set, h backlog.Handle, now clock.Instant) bool {
 	e := s.Backlog.Entry(h)
 	e.Redelivered = true
 	e.DeliveryCount++
 	s.Journal.Note(store.Returned, e)
 	if limit := s.Settings.DeliveryLimit; limit >= 0 && int64(e.DeliveryCount) > limit && s.Expiry.Retime(h) > now.Floor() { // DL-9, quorum queues
 		s.End(h, store.Exceeded)
-		return
+		return false
 	}
-	comeBack(s, h, until, failed, now)
+	return true
 }
 
 // GiveBack does the same as Requeue for a delivery that does not count (LOCK-2).
@@ -120,12 +127,14 @@ func postpone(s *Set, h backlog.Handle, until int64) {
 	s.Deferred.Postpone(h, until)
 }
 
-// Defer makes an unacked message deferred (DEFER-1), or expires it if it is past its deadline.
+// Defer makes an unacked message deferred, which counts as a delivery (DEFER-1), or expires it if it is past its deadline.
 func (s *Set) Defer(h backlog.Handle, now clock.Instant) {
+	if !counted(s, h, now) {
+		return
+	}
 	e := s.Backlog.Entry(h)
 	e.Marks |= backlog.Deferred
 	s.Journal.Note(store.Deferred, e)
-	e.Redelivered = true
 	s.PutBack(h, now)
 }
 
