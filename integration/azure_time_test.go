@@ -161,7 +161,7 @@ func (a *azure) jsonOf(v any) string {
 // TestAzureClient_Kinds: bodies and properties of all kinds are received as they were sent.
 func TestAzureClient_Kinds(t *testing.T) {
 	t.Parallel()
-	a := azureOf(t, withDeadlines(t), smallMessages)
+	a := azureOf(t, withDeadlines(t), smallMessages...)
 	r := a.receiver("plain", &azservicebus.ReceiverOptions{ReceiveMode: azservicebus.ReceiveModeReceiveAndDelete})
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	for _, body := range []azservicebus.AMQPAnnotatedMessageBody{

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"candlemark/internal/servicebus/sas"
 	"candlemark/internal/testkit"
 )
 
@@ -218,4 +219,31 @@ func TestHTTPSFromFile(t *testing.T) {
 		t.Error(err)
 	}
 	browse(t, b, a, a.Issue(pkix.Name{CommonName: "client"})).expect("/api/whoami", "guest", 200)
+}
+
+// The administration API of Azure Service Bus is served over TLS, with the certificate for HTTPS, and names itself so.
+func TestServiceBusHTTPS(t *testing.T) {
+	t.Parallel()
+	a := testkit.NewAuthority(t)
+	cert, key, _ := a.Write(t.TempDir(), a.Issue(pkix.Name{CommonName: "web"}))
+	b := start(t, "--https-cert", cert, "--https-key", key, "--servicebus-https", "127.0.0.1:0", "--servicebus-http", "127.0.0.1:0", "--servicebus-emulator")
+	address := b.log.address("Service Bus listener with TLS started")
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: a.Roots()}, DisableKeepAlives: true}, Timeout: patience}
+	if status, text := b.atom("PUT", "q", described("QueueDescription", ""), false); status != http.StatusCreated {
+		t.Fatal(text)
+	}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+address+"/q", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", sas.New("https://localhost/", "RootManageSharedAccessKey", "SAS_KEY_VALUE", time.Now().Add(time.Hour)))
+	answer, err := client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != http.StatusOK || !strings.Contains(string(text), `<id>https://`+address+`/q</id>`) {
+		t.Errorf("%d %s %v", answer.StatusCode, text, err)
+	}
 }

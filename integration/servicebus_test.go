@@ -114,7 +114,7 @@ func TestServiceBusConfig(t *testing.T) {
 		t.Errorf("%q, created %s", seen, created)
 	}
 	_, got = b.atom("GET", "events/Subscriptions/red/Rules", "", false)
-	if n := strings.Count(got, "<entry"); n != 2 || !strings.Contains(got, `i:type="CorrelationFilter"`) || !strings.Contains(got, "<SqlExpression>color = &#39;red&#39;<") {
+	if n := strings.Count(got, "<entry"); n != 2 || !strings.Contains(got, `i:type="CorrelationFilter"`) || !strings.Contains(got, "<SqlExpression>color = 'red'<") {
 		t.Errorf("%d rules in %s", n, got)
 	}
 }
@@ -205,6 +205,20 @@ func TestServiceBusAdministrationIsBounded(t *testing.T) {
 		if _, got := b.atom("GET", "$Resources/Queues"+query, "", false); strings.Count(got, "<entry") != want {
 			t.Errorf("%q: %d entities", query, strings.Count(got, "<entry"))
 		}
+	}
+	query, found := "?api-version=2021-05", 0
+	for query != "" {
+		_, got := b.atom("GET", "$Resources/Queues"+query, "", false)
+		found, query = found+strings.Count(got, "<entry"), ""
+		if m := regexp.MustCompile(`<link rel="next" href="[^"?]*/\$Resources/Queues(\?[^"]*)"`).FindStringSubmatch(got); m != nil {
+			query = strings.ReplaceAll(m[1], "&amp;", "&")
+			if !strings.Contains(query, "api-version=2021-05") {
+				t.Error(query)
+			}
+		}
+	}
+	if found != 101 {
+		t.Errorf("%d entities by links", found)
 	}
 }
 

@@ -52,11 +52,13 @@ type Config struct {
 	Name           string // of the node, as the HTTP API shows it
 	DataDirectory  string // the data folder as the HTTP API shows it; "" for none
 	// EventsIn is the virtual host in which events are published to amq.rabbitmq.event, or "" if there is none.
-	EventsIn    string
-	Log         zerolog.Logger
-	MaxMessage  uint64        // largest body in bytes; 16 MiB
-	StopTimeout time.Duration // for connections to leave; 10 s
-	Workers     int           // of the dispatcher; GOMAXPROCS
+	EventsIn   string
+	Log        zerolog.Logger
+	MaxMessage uint64 // largest body in bytes; 16 MiB
+	// MaxEntityMessage is the largest message to an entity of Azure Service Bus that sets no maximum, in bytes; 256 KiB.
+	MaxEntityMessage uint64
+	StopTimeout      time.Duration // for connections to leave; 10 s
+	Workers          int           // of the dispatcher; GOMAXPROCS
 	// Trace, if set, is called for every mail sent, from several goroutines; from is nil for readers, timers and other
 	// non-actor goroutines. For tests: it adds a middleware to every send.
 	Trace func(from, to *actor.PID, what any)
@@ -137,6 +139,7 @@ func (cfg *Config) setDefaults() {
 	if cfg.Permissions == nil {
 		cfg.Permissions = cfg.Users
 	}
+	cfg.MaxEntityMessage = cmp.Or(cfg.MaxEntityMessage, 256<<10)
 	if cfg.MaxMessage == 0 {
 		cfg.MaxMessage = 16 << 20
 	}

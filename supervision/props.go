@@ -168,7 +168,7 @@ func sessionProps(n *Node, s connection10.SessionSpec) *actor.Props {
 		return session.New(session.Config{
 			Channel: s.Channel, Connection: s.Connection, ConnectionName: s.Name, Container: s.Container, Node: n.cfg.Name, Outbox: s.Outbox, Gate: s.Gate, Arrivals: s.Arrivals, Copies: n.monitor.Copies(), Unread: s.Unread, Objects: s.Objects,
 			FrameMax: s.FrameMax, NextOutgoingID: s.Begin.NextOutgoingID, IncomingWindow: s.Begin.IncomingWindow, HandleMax: s.Begin.HandleMax,
-			VHost: s.VHost, User: s.User, By: s.By, Events: n.events, Permissions: n.cfg.Permissions, Token: token, Tokens: s.Tokens, Statuses: n.Shovels.Statuses(), Transactions: s.Transactions, MaxMessage: n.cfg.MaxMessage, Clock: n.clock,
+			VHost: s.VHost, User: s.User, By: s.By, Events: n.events, Permissions: n.cfg.Permissions, Token: token, Tokens: s.Tokens, Statuses: n.Shovels.Statuses(), Transactions: s.Transactions, MaxMessage: n.cfg.MaxMessage, MaxEntityMessage: n.cfg.MaxEntityMessage, Clock: n.clock,
 			Log: s.Log.With().Uint16("channel", s.Channel).Logger(), Post: n.asker.Post, Ended: n.SessionEnded, Close: close,
 		})
 	})

@@ -20,6 +20,7 @@ import (
 	"candlemark/policies/changes"
 	"candlemark/supervision/shovels"
 
+	"candlemark/internal/servicebus/numbers"
 	"github.com/asynkron/protoactor-go/actor"
 )
 
@@ -36,10 +37,6 @@ type recovery struct {
 
 // progressEvery is the interval of log lines about the progress of a start.
 const progressEvery = time.Second
-
-// incarnationsAtStart is the number of incarnations that a start reserves: those of transient queues are not stored,
-// and must not be used again.
-const incarnationsAtStart = 1 << 32
 
 var errNoDefinitions = errors.New("the journal has messages, but there are no definitions of their queues: " +
 	"bring back the file with the definitions, or declare the queues again with `candlemark journal adopt --data-dir <folder>`, " +
@@ -129,24 +126,17 @@ func (n *Node) reserve(d *definitions.Definitions) error {
 		last = max(last, uint64(id))
 	}
 	n.incarnations.Store(last)
-	n.starts = last / incarnationsAtStart
+	n.starts = last / numbers.PerStart
 	if n.cfg.Meta == nil {
 		return nil
 	}
-	_, err := definitions.Wait(n.cfg.Meta, definitions.Change{Put: []any{definitions.Incarnation(last + incarnationsAtStart)}})
+	_, err := definitions.Wait(n.cfg.Meta, definitions.Change{Put: []any{definitions.Incarnation(last + numbers.PerStart)}})
 	return err
 }
 
-// Numbers of messages. In old versions they were times in ns since 1970; now they begin above such times, in the year
-// 2043, with a range for each start.
-const (
-	numbersBegin = 1 << 61
-	numbersEach  = 1 << 44 // half a year at a million messages a second
-)
-
 // numbered returns the number after which queues number their messages: those of earlier starts are lower, whatever the
-// machine's clock shows (ADR 28).
-func (n *Node) numbered() uint64 { return numbersBegin + n.starts*numbersEach }
+// machine's clock shows (ADR 28). In old versions numbers were times in ns since 1970; now they begin above such times, in the year 2043.
+func (n *Node) numbered() uint64 { return numbers.Begin + n.starts*numbers.Each }
 
 // recovered waits until all virtual hosts are ready, and logs the progress.
 func (n *Node) recovered(ready <-chan error, vhosts int) error {

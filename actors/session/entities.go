@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"errors"
 
 	"candlemark/actors/mail"
@@ -25,7 +26,17 @@ func toEntity(s *state, p *publisher, address string) error {
 	}
 	exchange, key, err := may.MaySend(name)
 	p.Entity, p.Address, p.Exchange, p.Key = true, address, []byte(exchange), []byte(key)
+	p.MaxMessageSize = maxEntityMessage(s, cmp.Or(exchange, key))
 	return err
+}
+
+// maxEntityMessage returns the size of the largest message or batch to an entity, in bytes (SBE-17).
+func maxEntityMessage(s *state, name string) uint64 {
+	largest := s.cfg.MaxEntityMessage
+	if kilobytes := s.cfg.Statuses.Maximum(s.cfg.VHost.Name, name); kilobytes > 0 {
+		largest = uint64(kilobytes) << 10
+	}
+	return min(largest, s.cfg.MaxMessage)
 }
 
 // attachFailed refuses a link: the link is attached without target or source and then detached. Some errors in RabbitMQ's dialect end the session instead.

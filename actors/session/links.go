@@ -13,6 +13,7 @@ import (
 	"candlemark/actors/session/settlement"
 	"candlemark/actors/session/window"
 	"candlemark/internal/dialect"
+	"candlemark/internal/servicebus/numbers"
 	"candlemark/protocol/amqp10"
 )
 
@@ -29,6 +30,14 @@ type link struct {
 	temporary string // the link's own queue, which ends with the link; "" for none
 	size      int64  // in bytes of memory
 	writer    dialect.Writer
+}
+
+// numbers returns the numbering of the queue from which the client receives.
+func (l *link) numbers() (of numbers.Of) {
+	if l.consumer != nil {
+		of = l.consumer.numbers
+	}
+	return of
 }
 
 // account returns the credit account of a link on which the client receives; nil for others.
@@ -162,14 +171,14 @@ func attachConsumer(s *state, m *amqp10.Attach) error {
 	if session != nil {
 		s.asked++
 		ask.Request = mail.Request{ReplyTo: s.Self(), ID: s.asked, By: s.cfg.By}
-		s.links[m.Handle] = &link{handle: m.Handle, name: m.Name, address: m.Source.Address.Or(""), opening: &entities.Opening{Attach: m, Ask: ask, Queue: q.PID}}
+		s.links[m.Handle] = &link{handle: m.Handle, name: m.Name, address: m.Source.Address.Or(""), opening: &entities.Opening{Attach: m, Ask: ask, Queue: q.PID, Numbers: numbers.OfQueue(q)}}
 		s.Send(q.PID, ask)
 		return nil
 	}
 	ask.Request = s.request(func(_ any, err error) {
 		switch {
 		case err == nil:
-			consumes(s, m, ask, peer, nil)
+			consumes(s, m, ask, peer, numbers.OfQueue(q), nil)
 		case m.Source.Dynamic:
 			temporaryOf(s).Drop(name)
 			attachFailed(s, m, err)
@@ -182,10 +191,10 @@ func attachConsumer(s *state, m *amqp10.Attach) error {
 }
 
 // consumes answers attach once the queue has attached the consumer.
-func consumes(s *state, m *amqp10.Attach, ask *mail.Consume, peer *peers.Peer, got *mail.SessionLocked) {
+func consumes(s *state, m *amqp10.Attach, ask *mail.Consume, peer *peers.Peer, of numbers.Of, got *mail.SessionLocked) {
 	s.links[m.Handle] = &link{handle: m.Handle, name: m.Name, address: m.Source.Address.Or(""), writer: dialect.NewWriter(m.Handle), consumer: &consumer{
 		queue: &peer.Queue, name: ask.Queue, tag: ask.Tag, noAck: ask.NoAck, entity: ask.Facts, deadLetters: ask.Facts && entities.FromDeadLetters(m),
-		maxMessageSize: m.MaxMessageSize.Or(0),
+		numbers: of, maxMessageSize: m.MaxMessageSize.Or(0),
 	}}
 	if m.Source.Dynamic {
 		s.links[m.Handle].temporary = ask.Queue

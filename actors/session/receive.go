@@ -8,6 +8,7 @@ import (
 	"candlemark/actors/session/entities"
 	"candlemark/actors/session/settlement"
 	"candlemark/actors/session/window"
+	"candlemark/internal/servicebus/numbers"
 	"candlemark/protocol/amqp10"
 )
 
@@ -18,8 +19,9 @@ type consumer struct {
 	name           string // name of the queue
 	tag            string
 	noAck          bool
-	entity         bool   // the link uses Azure Service Bus's dialect
-	deadLetters    bool   // the queue is also a dead-letter queue
+	entity         bool // the link uses Azure Service Bus's dialect
+	deadLetters    bool // the queue is also a dead-letter queue
+	numbers        numbers.Of
 	leaving        bool   // the client has detached the link
 	maxMessageSize uint64 // largest message that the client accepts, in bytes; 0 for no limit
 	// Messages and bytes passed to the outbox and not yet granted to the queue again.
@@ -212,7 +214,7 @@ func accepted(s *state, m *mail.ConsumeReply) {
 				attachFailed(s, o.Attach, m.Err)
 				return
 			}
-			consumes(s, o.Attach, o.Ask, s.peers.Of(o.Queue), m.Session)
+			consumes(s, o.Attach, o.Ask, s.peers.Of(o.Queue), o.Numbers, m.Session)
 			if o.Flow != nil {
 				s.creditGiven(s.links[l.handle], o.Flow)
 			}

@@ -143,7 +143,7 @@ func (s *state) appendWriting(b []byte, w *writing) (_ []byte, blocked bool) {
 
 // encode appends the head of a delivery of a queue to dst, returns its body, and traces it.
 func (s *state) encode(dst []byte, l *link, d *mail.Delivery, queue string) (head, body []byte) {
-	head, body, err := l.writer.Append(dst, &d.Message, entities.DeliveryOf(d, l.consumer != nil && l.consumer.deadLetters))
+	head, body, err := l.writer.Append(dst, &d.Message, entities.DeliveryOf(d, l.numbers(), l.consumer != nil && l.consumer.deadLetters))
 	if err != nil {
 		s.cfg.Log.Error().Err(err).Msg("a message with an unreadable header is delivered without the header")
 		body = d.Message.Body

@@ -42,7 +42,8 @@ type broker struct {
 	AMQP, AMQPS []net.Addr
 	HTTP, HTTPS net.Addr
 	Metrics     net.Addr
-	ServiceBus  net.Addr // its administration API
+	// The administration API of Azure Service Bus.
+	ServiceBus, ServiceBusTLS net.Addr
 }
 
 // startBroker starts everything, or nothing.
@@ -51,12 +52,16 @@ func startBroker(cfg config.Config, log zerolog.Logger) (_ *broker, err error) {
 	if b.users, err = usersFor(cfg, log); err != nil {
 		return nil, err
 	}
+	drop := dropper(cfg.DataDir)
 	if b.data, err = openData(cfg.DataDir, cfg.SegmentSize, log); err != nil {
 		return nil, remedied(err, "", "")
 	}
+	filled := false
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, b.stop())
+			if err = errors.Join(err, b.stop()); !filled {
+				err = errors.Join(err, drop())
+			}
 		}
 	}()
 	if err := b.clock.EnablePreciseTimers(); err != nil {
@@ -64,7 +69,7 @@ func startBroker(cfg config.Config, log zerolog.Logger) (_ *broker, err error) {
 	}
 	if b.node, err = supervision.Start(supervision.Config{
 		Users: b.users, Meta: b.data.definitions, Journal: b.data.journal, Backups: b.data.backups, Product: cfg.ProductName, ProductVersion: version, Name: cfg.FullNode(), DataDirectory: cfg.DataDir, EventsIn: cfg.EventsIn, ShovelFiles: cfg.ShovelFiles, Process: b.process, Log: log,
-		Handshake: cfg.Handshake, SendTimeout: cmp.Or(cfg.SendTimeout, -1), MaxMessage: uint64(cfg.Limits.Message), Limits: limitsFor(cfg.Limits), Clock: b.clock,
+		Handshake: cfg.Handshake, SendTimeout: cmp.Or(cfg.SendTimeout, -1), MaxMessage: uint64(cfg.Limits.Message), MaxEntityMessage: uint64(cfg.ServiceBusMessage), Limits: limitsFor(cfg.Limits), Clock: b.clock,
 		Alarms: resources.Config{
 			Meter:     resources.System{Directory: cfg.DataDir, Untouched: heapReserve, Most: int64(cfg.MemoryTotal)},
 			Watermark: cfg.MemoryWatermark, DiskFree: cfg.DiskFreeLimit,
@@ -73,25 +78,35 @@ func startBroker(cfg config.Config, log zerolog.Logger) (_ *broker, err error) {
 		return nil, err
 	}
 	b.data.serves(b.node)
-	if err := b.data.claim(); err != nil {
+	if err := b.fill(cfg, log); err != nil {
 		return nil, err
 	}
+	filled = true // from here on, clients can store something
+	for _, serve := range []func(config.Config, zerolog.Logger) error{b.serveHTTP, b.serveServiceBus, b.serveTLS, b.serveAMQP} {
+		if err := serve(cfg, log); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+// fill stores what the settings define.
+func (b *broker) fill(cfg config.Config, log zerolog.Logger) error {
+	if err := b.data.claim(); err != nil {
+		return err
+	}
 	if err := b.loadDefinitions(cfg, log); err != nil {
-		return nil, err
+		return err
 	}
 	b.setLoopback(cfg, log)
 	if err := b.setClusterName(cfg.ClusterName); err != nil {
-		return nil, err
+		return err
 	}
-	if err := b.serveHTTP(cfg, log); err != nil {
-		return nil, err
-	}
-	if err := b.serveServiceBus(cfg, log); err != nil {
-		return nil, err
-	}
-	if err := b.serveTLS(cfg, log); err != nil {
-		return nil, err
-	}
+	return b.loadEntities(cfg, log)
+}
+
+// serveAMQP serves AMQP without TLS.
+func (b *broker) serveAMQP(cfg config.Config, log zerolog.Logger) error {
 	for _, address := range cfg.AMQP {
 		at, err := b.node.Listen(address)
 		if err != nil {
@@ -99,12 +114,12 @@ func startBroker(cfg config.Config, log zerolog.Logger) (_ *broker, err error) {
 				log.Warn().Err(err).Msg("no IPv6 on this machine")
 				continue
 			}
-			return nil, fmt.Errorf("amqp: %w", remedied(err, "amqp", address))
+			return fmt.Errorf("amqp: %w", remedied(err, "amqp", address))
 		}
 		b.AMQP = append(b.AMQP, at)
 		log.Info().Stringer("address", at).Msg("AMQP listener started")
 	}
-	return b, nil
+	return nil
 }
 
 // setClusterName sets the name of the cluster, unless it is empty.
@@ -160,7 +175,7 @@ const metricsSockets = 16
 func (b *broker) listenHTTP(name, address string, secure *tls.Config, server *http.Server, log zerolog.Logger) (net.Addr, error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
-		setting := map[string]string{"http/prometheus": "metrics", serviceBusListener: "servicebus-http"}[name]
+		setting := map[string]string{"http/prometheus": "metrics", serviceBusListener: "servicebus-http", serviceBusTLSListener: "servicebus-https"}[name]
 		return nil, fmt.Errorf("%s: %w", name, remedied(err, cmp.Or(setting, name), address))
 	}
 	b.node.Announce(name, l.Addr(), secure)
@@ -168,8 +183,11 @@ func (b *broker) listenHTTP(name, address string, secure *tls.Config, server *ht
 	if secure != nil {
 		l, started = tls.NewListener(l, secure), "HTTP listener with TLS started"
 	}
-	if name == serviceBusListener {
+	switch name {
+	case serviceBusListener:
 		started = "Service Bus listener started"
+	case serviceBusTLSListener:
+		started = "Service Bus listener with TLS started"
 	}
 	if !slices.Contains(b.http, server) {
 		b.http = append(b.http, server)

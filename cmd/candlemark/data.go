@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync/atomic"
@@ -30,6 +32,26 @@ type data struct {
 	quarantine  string      // the folder
 	// failed gets, once, the reason why nothing more can be stored.
 	failed chan error
+}
+
+// dropper returns a function that removes what a start that fails has left in a data folder which was not there, or was empty, when dropper
+// was called: the next start is again one with a new folder.
+func dropper(dir string) func() error {
+	before, err := os.ReadDir(dir)
+	missing := errors.Is(err, fs.ErrNotExist)
+	if !missing && (err != nil || len(before) > 0) {
+		return func() error { return nil }
+	}
+	return func() error {
+		if missing {
+			return os.RemoveAll(dir)
+		}
+		left, err := os.ReadDir(dir)
+		for _, e := range left {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, e.Name())))
+		}
+		return err
+	}
 }
 
 // openData opens the data folder, which is created if missing. The file of the definitions is its lock, so it comes

@@ -23,11 +23,37 @@ const rootKey = "RootManageSharedAccessKey"
 // serviceBusSockets is the maximum number of connections of the administration API.
 const serviceBusSockets = 64
 
-// serviceBusListener is the name of the API's listener.
-const serviceBusListener = "http/servicebus"
+// serviceBusListener and serviceBusTLSListener are the names of the API's listeners.
+const (
+	serviceBusListener    = "http/servicebus"
+	serviceBusTLSListener = "https/servicebus"
+)
 
-// serveServiceBus applies the settings for Azure Service Bus, in the first virtual host of a new broker.
+// serveServiceBus serves the administration API of Azure Service Bus, for the first virtual host of a new broker.
 func (b *broker) serveServiceBus(cfg config.Config, log zerolog.Logger) (err error) {
+	if cfg.ServiceBusHTTP == "" && cfg.ServiceBusHTTPS == "" {
+		return nil
+	}
+	premium := cfg.ServiceBusMessage > config.StandardMessage
+	server := httpapi.NewServiceBusServer(b.node, b.users, sitesOf(cfg), cfg.First.VHost, premium, serviceBusSockets, log) // with the same limits for both listeners together
+	if cfg.ServiceBusHTTP != "" {
+		if b.ServiceBus, err = b.listenHTTP(serviceBusListener, cfg.ServiceBusHTTP, nil, server, log); err != nil {
+			return err
+		}
+	}
+	if cfg.ServiceBusHTTPS != "" {
+		source, err := b.certificateFor(cfg.WebCertificate(), log)
+		if err != nil {
+			return err
+		}
+		b.ServiceBusTLS, err = b.listenHTTP(serviceBusTLSListener, cfg.ServiceBusHTTPS, source.Config(), server, log)
+		return err
+	}
+	return nil
+}
+
+// loadEntities applies the settings for Azure Service Bus, in the first virtual host of a new broker.
+func (b *broker) loadEntities(cfg config.Config, log zerolog.Logger) (err error) {
 	vhost := cfg.First.VHost
 	ctx := events.WithOrigin(context.Background(), &events.Origin{Source: cfg.ServiceBusConfig, Interface: events.Settings})
 	if cfg.ServiceBusEmulator {
@@ -51,11 +77,7 @@ func (b *broker) serveServiceBus(cfg config.Config, log zerolog.Logger) (err err
 		}
 		log.Info().Str("file", file).Int("entities", len(all)).Msg("entities of Azure Service Bus are declared")
 	}
-	if cfg.ServiceBusHTTP != "" {
-		server := httpapi.NewServiceBusServer(b.node, b.users, sitesOf(cfg), vhost, serviceBusSockets, log)
-		b.ServiceBus, err = b.listenHTTP(serviceBusListener, cfg.ServiceBusHTTP, nil, server, log)
-	}
-	return err
+	return nil
 }
 
 // emulate makes any token from this machine valid as that of an access key with all rights, which is created with

@@ -1,8 +1,11 @@
 package amqp10
 
 import (
+	"context"
 	"testing"
 
+	"candlemark/internal/parameters"
+	status "candlemark/internal/servicebus/entity"
 	"candlemark/internal/testkit"
 	"candlemark/protocol/amqp10"
 	"candlemark/supervision"
@@ -56,6 +59,34 @@ func TestEntity_TooLarge_SBE13(t *testing.T) {
 		}
 		if i := b.Describe("q"); i.Ready != 2 {
 			t.Errorf("%d messages", i.Ready)
+		}
+	})
+}
+
+// TestEntity_MaxMessageSize_SBE17: links to entities have the maximum of the tier, or the one that the entity sets, within that of the broker.
+func TestEntity_MaxMessageSize_SBE17(t *testing.T) {
+	testkit.Run(t, func(cfg *supervision.Config) { cfg.MaxMessage = 4 << 20 }, func(b *testkit.Bubble) {
+		c := connect(b, nil)
+		defer func() { _ = c.conn.Close() }()
+		entity(b)
+		for _, w := range []struct {
+			kilobytes int64 // of the entity
+			address   string
+			want      uint64
+		}{
+			{0, "q", 256 << 10}, {256, "q", 256 << 10}, {1024, "q", 1 << 20}, {4096, "q", 4 << 20}, {100_000, "q", 4 << 20}, {0, "q", 256 << 10}, {1024, "/queues/q", 4 << 20},
+		} {
+			_, err := b.Node.PutParameter(context.Background(), parameters.Parameter{
+				Component: status.Component, VHost: "/", Name: "q", Value: status.Extra{MaxMessageSizeInKilobytes: w.kilobytes}.Marshal(),
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := c.sender(w.address, nil)
+			if got := s.MaxMessageSize(); got != w.want {
+				t.Errorf("%s with %d: %d, want %d", w.address, w.kilobytes, got, w.want)
+			}
+			_ = s.Close(context.Background())
 		}
 	})
 }

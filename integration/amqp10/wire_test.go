@@ -80,7 +80,7 @@ func TestEntity_Attached(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		entity(b)
 		sessions(b)
-		if s := c.sender("q", nil); s.MaxMessageSize() == 0 || s.Properties()["com.microsoft:max-message-batch-size"] != uint64(1<<20) {
+		if s := c.sender("q", nil); s.MaxMessageSize() == 0 || s.Properties()["com.microsoft:max-message-batch-size"] != uint64(256<<10) {
 			t.Errorf("%d, %v", s.MaxMessageSize(), s.Properties())
 		}
 		c.sendsTo("s", "A", "m")

@@ -63,10 +63,12 @@ type Config struct {
 	ShovelFiles string
 	// LoadDefinitions is a file with definitions to be imported at the start; empty for none.
 	LoadDefinitions string
-	// ServiceBusConfig is a file with entities of Azure Service Bus; empty for none. ServiceBusHTTP is the address of
-	// their administration API; empty for none. ServiceBusEmulator: any token from this machine is valid.
-	ServiceBusConfig, ServiceBusHTTP string
-	ServiceBusEmulator               bool
+	// ServiceBusConfig is a file with entities of Azure Service Bus; empty for none. ServiceBusHTTP and ServiceBusHTTPS are the addresses of
+	// their administration API, without and with TLS; empty for none. ServiceBusEmulator: any token from this machine is valid.
+	ServiceBusConfig, ServiceBusHTTP, ServiceBusHTTPS string
+	ServiceBusEmulator                                bool
+	// ServiceBusMessage is the maximum size of a message or batch to an entity without a maximum of its own, in bytes.
+	ServiceBusMessage uint
 	// Handshake is how long a client may take to open its connection.
 	Handshake time.Duration
 	// SendTimeout is how long a client may read nothing that it is sent; 0 for no limit.
@@ -103,9 +105,10 @@ func Default(getenv func(string) string) Config {
 		DataDir:   dataDir(getenv),
 		Handshake: 10 * time.Second,
 
-		SegmentSize: 64 << 20,
-		SendTimeout: 15 * time.Second,
-		ProductName: "Candlemark",
+		SegmentSize:       64 << 20,
+		ServiceBusMessage: StandardMessage,
+		SendTimeout:       15 * time.Second,
+		ProductName:       "Candlemark",
 
 		TLS:           TLS{Certificate: Certificate{Versions: []string{"1.2", "1.3"}}, LoginFrom: "distinguished_name", SANType: "dns"},
 		HTTPSOwn:      Certificate{Versions: []string{"1.2", "1.3"}},
@@ -170,6 +173,15 @@ func (p *problems) between(setting string, value, lower, upper uint) {
 // minWatermark is the smallest memory watermark in bytes; with fewer a share was meant.
 const minWatermark = 1 << 20
 
+// StandardMessage is the maximum size of a message in the Standard tier of Azure Service Bus, in bytes.
+const StandardMessage = 256 << 10
+
+// checkSizes records errors in the sizes of files and messages.
+func (c Config) checkSizes(wrong *problems) {
+	wrong.between("segment-size", c.SegmentSize, minSegment, maxSegment)
+	wrong.between("servicebus-max-message-size", c.ServiceBusMessage, 1024, 100<<20)
+}
+
 func (c Config) problems() (wrong problems) {
 	listens := func(setting string, addresses ...string) {
 		for _, a := range addresses {
@@ -180,7 +192,7 @@ func (c Config) problems() (wrong problems) {
 	}
 	listens("amqp", c.AMQP...)
 	listens("amqps", c.AMQPS...)
-	for setting, address := range map[string]string{"http": c.HTTP, "https": c.HTTPS, "metrics": c.Metrics, "servicebus-http": c.ServiceBusHTTP} {
+	for setting, address := range map[string]string{"http": c.HTTP, "https": c.HTTPS, "metrics": c.Metrics, "servicebus-http": c.ServiceBusHTTP, "servicebus-https": c.ServiceBusHTTPS} {
 		if address != "" {
 			listens(setting, address)
 		}
@@ -202,7 +214,7 @@ func (c Config) problems() (wrong problems) {
 	if c.Node != "" && !nodeNames.MatchString(c.Node) {
 		wrong.add("node-name", "%q is not a name of a node, such as rabbit@host", c.Node)
 	}
-	wrong.between("segment-size", c.SegmentSize, minSegment, maxSegment)
+	c.checkSizes(&wrong)
 	if n := len(c.ProductName); n == 0 || n > 255 {
 		wrong.add("product-name", "%d bytes are not between 1 and 255", n)
 	}

@@ -226,6 +226,14 @@ var settings = []setting{
 		help: "`address` of the administration API of Azure Service Bus; empty for none",
 	},
 	{
+		name: "servicebus-https", define: text(func(c *Config) *string { return &c.ServiceBusHTTPS }), keys: plain("servicebus.https"),
+		help: "`address` of the administration API of Azure Service Bus over TLS, with the certificate for HTTPS; empty for none",
+	},
+	{
+		name: "servicebus-max-message-size", define: natural(func(c *Config) *uint { return &c.ServiceBusMessage }), keys: plain("servicebus.max_message_size"),
+		help: "maximum size in bytes of a message or batch to an entity of Azure Service Bus that sets no MaxMessageSizeInKilobytes, 1024 to 104857600: 262144 as in the Standard tier, more as in Premium",
+	},
+	{
 		name: "servicebus-emulator", define: truth(func(c *Config) *bool { return &c.ServiceBusEmulator }), keys: plain("servicebus.emulator"),
 		help: "accept any Azure Service Bus token from this machine and grant it all rights; for development only",
 	},

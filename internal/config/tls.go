@@ -77,7 +77,9 @@ func (c Config) checkWeb(wrong *problems) {
 			wrong.add(setting, "https-cert and https-key are needed: without them HTTPS uses all TLS settings of AMQP")
 		}
 	}
-	if c.HTTPS != "" && (c.TLS.Cert == "" || c.TLS.Key == "") {
-		wrong.add("https", "https-cert and https-key are needed, or tls-cert and tls-key")
+	for setting, address := range map[string]string{"https": c.HTTPS, "servicebus-https": c.ServiceBusHTTPS} {
+		if address != "" && (c.TLS.Cert == "" || c.TLS.Key == "") {
+			wrong.add(setting, "https-cert and https-key are needed, or tls-cert and tls-key")
+		}
 	}
 }

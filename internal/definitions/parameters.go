@@ -50,6 +50,7 @@ func (ps *Parameters) updateStatus(what any) {
 	if p, is := what.(Parameter); is && p.Component == parameters.Entity {
 		extra, _ := entity.ParseExtra(p.Value) // none if it cannot be read
 		ps.statuses.Set(p.VHost, p.Name, extra.Status)
+		ps.statuses.SetMaximum(p.VHost, p.Name, extra.MaxMessage())
 	}
 }
 

@@ -66,9 +66,11 @@ func Append(dst []byte, m *message.Message, d Delivery) (head, body []byte, err 
 		case e.TTL != AsSent:
 			p.Flags &^= protocol.FlagExpiration
 		}
-		amended = append(convert.Map(e.Properties), amended...)
-		for _, f := range e.Properties { // as in a 0-9-1 message
-			p.Headers, p.Flags = p.Headers.Set(f.Key, f.Value), p.Flags|protocol.FlagHeaders
+		for _, f := range e.Properties {
+			if _, set := amended.Get(f.Key); !set { // a client's value counts
+				amended = append(amended, convert.Map(protocol.Table{f})...)
+				p.Headers, p.Flags = p.Headers.Set(f.Key, f.Value), p.Flags|protocol.FlagHeaders // as in a 0-9-1 message
+			}
 		}
 	}
 	var room [4][]byte

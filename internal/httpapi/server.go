@@ -55,9 +55,9 @@ func NewMetricsServer(broker management.Broker, rules *site.Rules, connections i
 }
 
 // NewServiceBusServer returns the server of a separate port for the administration API of Azure Service Bus, for the
-// entities in a virtual host. The rest is as with NewServer.
-func NewServiceBusServer(broker management.Broker, users *auth.Users, rules *site.Rules, vhost string, connections int, log zerolog.Logger) *http.Server {
-	entities, socket := servicebus.NewHandler(broker, users, vhost, log), websocket.NewHandler(broker)
+// entities in a virtual host; premium is the tier that it names. The rest is as with NewServer.
+func NewServiceBusServer(broker management.Broker, users *auth.Users, rules *site.Rules, vhost string, premium bool, connections int, log zerolog.Logger) *http.Server {
+	entities, socket := servicebus.NewHandler(broker, users, vhost, premium, log), websocket.NewHandler(broker)
 	return newServer(guarded(rules, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.TrimSuffix(r.URL.Path, "/") == websocket.Path { // some clients add a slash
 			socket.ServeHTTP(w, r)

@@ -46,8 +46,10 @@ type Config struct {
 	Statuses     *status.Table       // of entities; nil if all are active
 	Transactions *transactions.Known // of the connection
 	MaxMessage   uint64              // largest message in bytes, with its properties
-	Clock        *clock.Clock
-	Log          zerolog.Logger
+	// MaxEntityMessage is the largest message or batch to an entity of Azure Service Bus that sets no maximum, in bytes.
+	MaxEntityMessage uint64
+	Clock            *clock.Clock
+	Log              zerolog.Logger
 	// Ended, unless nil, is called at the end of the session with its virtual host and counts.
 	Ended func(vhost string, counts mail.Counts, more *metrics.Published)
 	// Post sends mail from any goroutine.

@@ -4,13 +4,14 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/internal/dialect"
 	"candlemark/internal/dialect/servicebus"
+	"candlemark/internal/servicebus/numbers"
 	"candlemark/internal/topology"
 	"candlemark/protocol/amqp10"
 )
 
 // receive answers with deferred messages. Messages that do not exist or do not fit are omitted.
 func (a *asked) receive(q *topology.Queue) {
-	numbers, ok := a.Numbers()
+	seqs, ok := numbersOf(a, q)
 	mode, given := a.Field("receiver-settle-mode").(uint32)
 	if !ok || !given || mode > 1 {
 		a.answer(400, "sequence-numbers and a receiver-settle-mode are wanted", amqp10.InvalidField, nil)
@@ -25,8 +26,18 @@ func (a *asked) receive(q *topology.Queue) {
 			}
 			a.received(q, reply.(*mail.ReceiveDeferredReply).Deliveries)
 		}),
-		Channel: a.Self, Seqs: numbers, NoAck: mode == 0, Session: a.session(), Link: a.Text("associated-link-name"), Connection: a.Connection, Queue: q.Name, VHost: a.vhost(),
+		Channel: a.Self, Seqs: seqs, NoAck: mode == 0, Session: a.session(), Link: a.Text("associated-link-name"), Connection: a.Connection, Queue: q.Name, VHost: a.vhost(),
 	})
+}
+
+// numbersOf returns the sequence numbers of a request, as the queue counts them.
+func numbersOf(a *asked, q *topology.Queue) (seqs []uint64, ok bool) {
+	shown, ok := a.Numbers()
+	from := numbers.OfQueue(q)
+	for _, n := range shown {
+		seqs = append(seqs, from.Number(n))
+	}
+	return seqs, ok
 }
 
 func (a *asked) received(q *topology.Queue, all []mail.Delivery) {
@@ -34,7 +45,7 @@ func (a *asked) received(q *topology.Queue, all []mail.Delivery) {
 	for i := range all {
 		d := &all[i]
 		entry := amqp10.Map{{Key: "message", Value: nil}}
-		facts := factsOf(d, servicebus.IsDeadLetters(a.Address))
+		facts := factsOf(d, numbers.OfQueue(q), servicebus.IsDeadLetters(a.Address))
 		facts.Deferred = true
 		if d.Number != 0 {
 			facts.Token = servicebus.NewLockToken(d.Facts.Lock, d.Facts.Seq)

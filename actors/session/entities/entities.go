@@ -6,6 +6,7 @@ import (
 	"candlemark/internal/dialect"
 	"candlemark/internal/dialect/servicebus"
 	"candlemark/internal/message"
+	"candlemark/internal/servicebus/numbers"
 	"candlemark/protocol"
 	"candlemark/protocol/amqp10"
 )
@@ -102,20 +103,20 @@ func Nothing(m *amqp10.Attach) *amqp10.Attach {
 	return n
 }
 
-// DeliveryOf returns the broker's additions to a delivery. deadLetters is set if it comes from a dead-letter queue.
-func DeliveryOf(d *mail.Delivery, deadLetters bool) dialect.Delivery {
+// DeliveryOf returns the broker's additions to a delivery from a queue with those numbers. deadLetters is set if it comes from a dead-letter queue.
+func DeliveryOf(d *mail.Delivery, from numbers.Of, deadLetters bool) dialect.Delivery {
 	to := dialect.Delivery{Redelivered: d.Redelivered}
 	if d.Facts != nil {
-		to.Entity = servicebus.Describe(factsOf(d, deadLetters))
+		to.Entity = servicebus.Describe(factsOf(d, from, deadLetters))
 	}
 	return to
 }
 
-func factsOf(d *mail.Delivery, deadLetters bool) servicebus.Facts {
+func factsOf(d *mail.Delivery, from numbers.Of, deadLetters bool) servicebus.Facts {
 	f := d.Facts
-	facts := servicebus.Facts{Seq: f.Seq, Enqueued: f.Enqueued, Expires: f.Expires, Locked: f.Locked, DeliveryCount: f.DeliveryCount}
+	facts := servicebus.Facts{Seq: from.Shown(f.Seq), Enqueued: f.Enqueued, Expires: f.Expires, Locked: f.Locked, DeliveryCount: f.DeliveryCount}
 	if o := d.Message.Overlay; o != nil {
-		facts.DiedIn, facts.DiedOf = o.Last.Queue, o.Last.Reason
+		facts.DiedIn, facts.DiedOf, facts.Scheduled = o.Last.Queue, o.Last.Reason, o.Held && !o.Dead()
 	}
 	if deadLetters { // deliveries from it are not counted (LOCK-8)
 		facts.DeliveryCount = diedAfter(d.Message.Overlay)

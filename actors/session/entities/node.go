@@ -7,6 +7,7 @@ import (
 	"candlemark/actors/session/access"
 	"candlemark/internal/dialect"
 	"candlemark/internal/dialect/servicebus"
+	"candlemark/internal/servicebus/numbers"
 	"candlemark/internal/topology"
 	"candlemark/policies"
 	"candlemark/protocol"
@@ -161,7 +162,8 @@ func (a *asked) empty() {
 
 // peek answers with messages, by ascending number.
 func (a *asked) peek(q *topology.Queue) {
-	from, _ := a.Field("from-sequence-number").(int64)
+	first, _ := a.Field("from-sequence-number").(int64)
+	from := numbers.OfQueue(q)
 	count, _ := a.Field(servicebus.MessageCount).(int32)
 	withoutBody, _ := a.Field("omit-message-body").(bool)
 	a.Send(q.PID, &mail.Peek{
@@ -172,7 +174,7 @@ func (a *asked) peek(q *topology.Queue) {
 			}
 			list := amqp10.List{}
 			for _, m := range reply.(*mail.PeekReply).Messages {
-				if encoded, ok := peeked(&m, servicebus.IsDeadLetters(a.Address)); ok {
+				if encoded, ok := peeked(&m, from, servicebus.IsDeadLetters(a.Address)); ok {
 					if withoutBody {
 						encoded = servicebus.WithoutBody(encoded)
 					}
@@ -185,13 +187,13 @@ func (a *asked) peek(q *topology.Queue) {
 			}
 			a.answer(200, "OK", "", amqp10.Map{{Key: "messages", Value: list}})
 		}),
-		After: mail.Cursor{Seq: uint64(max(from-1, 0))}, Limit: int(max(count, 1)), ByNumber: true, Session: a.session(), Link: a.Text("associated-link-name"), Connection: a.Connection, Cut: -1, Whole: true, Queue: q.Name, VHost: a.vhost(),
+		After: mail.Cursor{Seq: max(from.Number(first), 1) - 1}, Limit: int(max(count, 1)), ByNumber: true, Session: a.session(), Link: a.Text("associated-link-name"), Connection: a.Connection, Cut: -1, Whole: true, Queue: q.Name, VHost: a.vhost(),
 	})
 }
 
-// peeked encodes a message as its receiver would get it; deadLetters is set if it is in a dead-letter queue. ok is
+// peeked encodes a message of a queue with those numbers as its receiver would get it; deadLetters is set if it is in a dead-letter queue. ok is
 // false if it cannot be read at present.
-func peeked(m *mail.PeekedMessage, deadLetters bool) (encoded []byte, ok bool) {
+func peeked(m *mail.PeekedMessage, from numbers.Of, deadLetters bool) (encoded []byte, ok bool) {
 	if m.Unreadable {
 		return nil, false
 	}
@@ -199,9 +201,9 @@ func peeked(m *mail.PeekedMessage, deadLetters bool) (encoded []byte, ok bool) {
 	if deadLetters {
 		count = m.DiedAfter
 	}
-	facts := servicebus.Facts{Seq: m.Seq, Enqueued: m.Enqueued, Expires: m.Expires, Due: m.Due, DeliveryCount: count, Deferred: m.Deferred}
+	facts := servicebus.Facts{Seq: from.Shown(m.Seq), Enqueued: m.Enqueued, Expires: m.Expires, Due: m.Due, DeliveryCount: count, Deferred: m.Deferred}
 	if o := m.Message.Overlay; o != nil {
-		facts.DiedIn, facts.DiedOf = o.Last.Queue, o.Last.Reason
+		facts.DiedIn, facts.DiedOf, facts.Scheduled = o.Last.Queue, o.Last.Reason, o.Held && !o.Dead()
 	}
 	head, body, err := dialect.Append(nil, &m.Message, dialect.Delivery{Redelivered: m.Redelivered, Entity: servicebus.Describe(facts)})
 	return append(head, body...), err == nil

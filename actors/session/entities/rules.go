@@ -1,6 +1,8 @@
 package entities
 
 import (
+	"slices"
+
 	"candlemark/actors/mail"
 	"candlemark/actors/session/access"
 	"candlemark/internal/auth"
@@ -44,7 +46,7 @@ func (a *asked) rules(may *access.Rights) {
 				return
 			}
 		}
-		a.missing(a.Queue + "/" + entity.Rules + "/" + name)
+		a.missing(rulePath(a.Queue, name))
 	default:
 		a.listRules(all)
 	}
@@ -69,6 +71,10 @@ func (a *asked) mayRule(may *access.Rights, topic string) error {
 	return err
 }
 
+func rulePath(subscription, name string) string {
+	return subscription + "/" + entity.Rules + "/" + name
+}
+
 // missing answers that an object does not exist, in words that tell clients that retrying is useless.
 func (a *asked) missing(path string) {
 	a.answer(404, "The messaging entity '"+path+"' could not be found.", servicebus.EntityNotFound, nil)
@@ -86,6 +92,7 @@ func rulesOf(x *topology.Exchange, queue string) (all []bound) {
 			all = append(all, bound{r, b})
 		}
 	}
+	slices.SortStableFunc(all, func(a, b bound) int { return filter.CompareNames(a.Name, b.Name) })
 	return all
 }
 
@@ -103,7 +110,7 @@ func (a *asked) addRule(x *topology.Exchange, q *topology.Queue, all []bound) {
 	}
 	for i := range all {
 		if entity.Same(all[i].Name, r.Name) {
-			a.answer(409, "there is a rule '"+r.Name+"'", servicebus.EntityExists, nil)
+			a.answer(409, "The messaging entity '"+rulePath(a.Queue, r.Name)+"' already exists.", servicebus.EntityExists, nil)
 			return
 		}
 	}

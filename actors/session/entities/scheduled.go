@@ -4,6 +4,7 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/actors/session/access"
 	"candlemark/internal/dialect/servicebus"
+	"candlemark/internal/servicebus/numbers"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
 	"candlemark/protocol/amqp10"
@@ -45,14 +46,15 @@ func (a *asked) schedule(q *topology.Queue) {
 		a.answer(400, "messages are wanted", amqp10.InvalidField, nil)
 		return
 	}
-	a.Publish(q, messages, func(numbers []uint64, err error) {
+	a.Publish(q, messages, func(seqs []uint64, err error) {
 		if err != nil {
 			a.failed(err)
 			return
 		}
 		list := amqp10.Array{Of: amqp10.TypeLong}
-		for _, n := range numbers {
-			list.Values = append(list.Values, int64(n))
+		from := numbers.OfQueue(q)
+		for _, n := range seqs {
+			list.Values = append(list.Values, from.Shown(n))
 		}
 		a.answer(200, "OK", "", amqp10.Map{{Key: "sequence-numbers", Value: list}})
 	})
@@ -60,7 +62,7 @@ func (a *asked) schedule(q *topology.Queue) {
 
 // cancel cancels scheduled messages, all or none.
 func (a *asked) cancel(q *topology.Queue) {
-	numbers, ok := a.Numbers()
+	seqs, ok := numbersOf(a, q)
 	if !ok {
 		a.answer(400, "sequence-numbers are wanted", amqp10.InvalidField, nil)
 		return
@@ -79,7 +81,7 @@ func (a *asked) cancel(q *topology.Queue) {
 			}
 			a.answer(200, "OK", "", nil)
 		}),
-		Seqs: numbers, Queue: q.Name, VHost: a.vhost(),
+		Seqs: seqs, Queue: q.Name, VHost: a.vhost(),
 	})
 }
 

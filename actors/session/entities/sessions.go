@@ -6,16 +6,18 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/internal/dialect"
 	"candlemark/internal/dialect/servicebus"
+	"candlemark/internal/servicebus/numbers"
 	"candlemark/internal/topology"
 	"candlemark/protocol/amqp10"
 )
 
 // Opening is a link that waits for a session of a queue; the client's other input continues.
 type Opening struct {
-	Attach *amqp10.Attach
-	Ask    *mail.Consume
-	Queue  mail.Address
-	Flow   *amqp10.Flow // the client's last flow, applied when the link has a session; nil for none
+	Attach  *amqp10.Attach
+	Ask     *mail.Consume
+	Queue   mail.Address
+	Numbers numbers.Of
+	Flow    *amqp10.Flow // the client's last flow, applied when the link has a session; nil for none
 }
 
 // Cancel returns the command that ends the wait.

@@ -58,7 +58,7 @@ func (n *Node) Run(request []byte, done func(replyTo string, answer []byte)) err
 		case !good.token.Covers(scope):
 			answer(401, "the token is not for '"+scope+"'")
 		case !n.Access.IsThere(scope): // clients accept no other answer in this case
-			answer(404, "the entity of '"+scope+"' is not there")
+			answer(404, "The messaging entity '"+scope+"' could not be found.")
 		default:
 			n.put(scope, good, answer)
 		}

@@ -16,22 +16,25 @@ async function main() {
   const peeked = await receiver.peekMessages(10);
   assert.deepStrictEqual(peeked.map((m) => [m.body, m.subject, m.to]), [['one', undefined, undefined], ['two', 's', 't']]);
   const [bare] = await receiver.peekMessages(1, { fromSequenceNumber: peeked[0].sequenceNumber, omitMessageBody: true });
-  assert.deepStrictEqual([bare.body.length, bare.applicationProperties, bare.state], [0, { n: 1 }, 'active']);
+  assert.deepStrictEqual([bare.body, bare.applicationProperties, bare.state], [undefined, { n: 1 }, 'active']);
+  assert.deepStrictEqual(peeked.map((m) => Number(m.sequenceNumber)), [1, 2]);
   const [one] = await receiver.receiveMessages(1, patience);
   assert.strictEqual(one.body, 'one');
   assert.ok(one.lockedUntilUtc > new Date() && one.enqueuedTimeUtc && one.sequenceNumber && one.messageId);
   assert.ok(await receiver.renewMessageLock(one) >= one.enqueuedTimeUtc);
-  await receiver.abandonMessage(one, { again: true });
+  await receiver.abandonMessage(one, { again: true, 'x-own': 1 });
   const [again] = await receiver.receiveMessages(1, patience);
+  assert.strictEqual(again._rawAmqpMessage.messageAnnotations['x-own'], undefined); // properties are no annotations
+  delete again.applicationProperties['x-own'];
   assert.strictEqual(again.body, 'one');
   assert.strictEqual(again.deliveryCount, 1);
   assert.deepStrictEqual(again.applicationProperties, { n: 1, again: true });
   await receiver.deferMessage(again);
   const [late] = await receiver.receiveDeferredMessages([again.sequenceNumber]);
-  assert.deepStrictEqual([late.body, late.state], ['one', 'deferred']);
+  assert.deepStrictEqual([late.body, late.state, late.deliveryCount], ['one', 'deferred', 2]);
   await receiver.abandonMessage(late);
   const [later] = await receiver.receiveDeferredMessages([again.sequenceNumber]);
-  assert.strictEqual(later.deliveryCount, 2);
+  assert.strictEqual(later.deliveryCount, 3);
   await receiver.completeMessage(later);
   await assert.rejects(receiver.receiveDeferredMessages([again.sequenceNumber]), { code: 'MessageNotFound' });
   const sender = client.createSender(queue);
@@ -41,6 +44,7 @@ async function main() {
   assert.deepStrictEqual(waiting.map((m) => [m.body, m.sequenceNumber.toString()]), [['later', number.toString()], ['latest', other.toString()]]);
   await sender.cancelScheduledMessages([number, other]);
   await assert.rejects(sender.cancelScheduledMessages(number), { code: 'MessageNotFound' });
+  await scheduled(client);
   const [two] = await receiver.receiveMessages(1, patience);
   assert.strictEqual(two.body, 'two');
   await receiver.deadLetterMessage(two, { deadLetterReason: 'bad', deadLetterErrorDescription: 'why', code: 8 });
@@ -49,15 +53,52 @@ async function main() {
   assert.deepStrictEqual([last.body, last.deadLetterReason, last.deadLetterErrorDescription, last.deadLetterSource], ['two', 'bad', 'why', queue]);
   assert.deepStrictEqual(last.applicationProperties, { code: 8, DeadLetterReason: 'bad', DeadLetterErrorDescription: 'why' });
   assert.deepStrictEqual(await client.createReceiver(queue, { subQueueType: 'transferDeadLetter' }).peekMessages(1), []);
+  await annotated(client);
+  if (!process.argv[3]) await withSignature();
   await rules(client);
-  await assert.rejects(client.createReceiver('none').receiveMessages(1, patience), { code: 'ServiceCommunicationProblem' });
+  for (const missing of [
+    client.createReceiver('none').receiveMessages(1, patience), client.createSender('none').sendMessages({ body: 'x' }), client.acceptSession('none', 's'),
+  ]) await assert.rejects(missing, { code: 'MessagingEntityNotFound' });
+  await client.close();
+}
+
+// Messages that were scheduled say so when they arrive, in a queue and in a subscription.
+async function scheduled(client) {
+  const at = () => new Date(Date.now() + 4000);
+  await client.createSender('orders').scheduleMessages({ body: 'x' }, at());
+  await client.createSender('events').scheduleMessages({ body: 'x' }, at());
+  await client.createSender('events').sendMessages({ body: 'x', scheduledEnqueueTimeUtc: at() });
+  for (const from of [['orders'], ['events', 'all'], ['events', 'all']]) {
+    const [m] = await client.createReceiver(...from, { receiveMode: 'receiveAndDelete' }).receiveMessages(1, patience);
+    assert.strictEqual(m.state, 'scheduled');
+  }
+}
+
+// The sections of an annotated message arrive as sent, among them a footer, whose keys are strings.
+async function annotated(client) {
+  const sent = { body: Buffer.from('b'), bodyType: 'data', footer: { propFooter: 'foot', n: 1 }, messageAnnotations: { propMsgAnnotate: 'a' }, applicationProperties: { p: 'a' } };
+  await client.createSender(queue).sendMessages(sent);
+  const receiver = client.createReceiver(queue, { receiveMode: 'receiveAndDelete' });
+  for (const [m] of [await receiver.peekMessages(1), await receiver.receiveMessages(1, patience)]) {
+    const { footer, messageAnnotations, applicationProperties, bodyType } = m._rawAmqpMessage;
+    assert.deepStrictEqual([footer, messageAnnotations.propMsgAnnotate, applicationProperties, bodyType], [sent.footer, 'a', { p: 'a' }, 'data']);
+  }
+}
+
+// With a signature instead of a key, the client does not use SASL.
+async function withSignature() {
+  const resource = encodeURIComponent(`sb://127.0.0.1:${process.argv[2]}/${queue}`);
+  const signature = `SharedAccessSignature sr=${resource}&sig=any&se=${Math.floor(Date.now() / 1000) + 3600}&skn=RootManageSharedAccessKey`;
+  const client = new ServiceBusClient(`Endpoint=sb://127.0.0.1:${process.argv[2]};SharedAccessSignature=${signature};UseDevelopmentEmulator=true;`);
+  await client.createSender(queue).sendMessages({ body: 'signed' });
+  assert.strictEqual((await client.createReceiver(queue, { receiveMode: 'receiveAndDelete' }).receiveMessages(1, patience))[0].body, 'signed');
   await client.close();
 }
 
 // Rules of a subscription are added, listed and removed, and select its messages.
 async function rules(client) {
   const manager = client.createRuleManager('events', 'all');
-  const list = async () => (await manager.getRules()).sort((a, b) => (a.name < b.name ? -1 : 1));
+  const list = async () => manager.getRules();
   const names = async () => (await list()).map((r) => r.name);
   assert.deepStrictEqual(await names(), ['$Default']);
   await manager.createRule('bySQL', { sqlExpression: "color = 'red'" });
@@ -66,7 +107,11 @@ async function rules(client) {
   const [fields, sql] = await list();
   assert.deepStrictEqual([fields.name, fields.filter.subject, fields.filter.applicationProperties], ['byFields', 'order', { n: 1, gift: true }]);
   assert.deepStrictEqual([sql.name, sql.filter.sqlExpression], ['bySQL', "color = 'red'"]);
-  await assert.rejects(manager.createRule('BYSQL', { sqlExpression: '1=1' }), { code: 'MessagingEntityAlreadyExists' });
+  await assert.rejects(manager.createRule('BYSQL', { sqlExpression: '1=1' }), { code: 'MessagingEntityAlreadyExists', message: /The messaging entity 'events\/Subscriptions\/all\/Rules\/BYSQL' already exists/ });
+  await manager.createRule('zulu', { subject: 'z' });
+  await manager.createRule('Alpha', { subject: 'a' });
+  assert.deepStrictEqual(await names(), ['Alpha', 'byFields', 'bySQL', 'zulu']);
+  for (const name of ['zulu', 'Alpha']) await manager.deleteRule(name);
   await assert.rejects(manager.createRule('broken', { sqlExpression: 'color =' }));
   await assert.rejects(manager.createRule('broken', { sqlExpression: '1=1' }, { sqlExpression: 'SET a' }), /character 6/);
   await assert.rejects(manager.deleteRule('$Default'), { code: 'MessagingEntityNotFound' });

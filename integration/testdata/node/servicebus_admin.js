@@ -8,7 +8,7 @@ const port = Number(process.argv[2]);
 
 // HTTPS requests are sent to the port over plain HTTP: the client has no setting for plain HTTP.
 https.request = (options, done) => http.request({
-  host: '127.0.0.1', port, method: options.method, path: options.path, headers: options.headers,
+  host: '127.0.0.1', port, method: options.method, path: options.path, headers: { ...options.headers, host: 'localhost:5300' },
 }, done);
 
 async function all(pages) {
@@ -55,7 +55,7 @@ async function everything(c) {
   await c.createQueue('full', given);
   const got = await c.getQueue('full');
   assert.match(got.forwardDeadLetteredMessagesTo, /js$/);
-  for (const [key, value] of Object.entries({ ...given, forwardDeadLetteredMessagesTo: got.forwardDeadLetteredMessagesTo })) assert.deepStrictEqual(got[key], value, key);
+  for (const [key, value] of Object.entries({ ...given, maxSizeInMegabytes: 16 * 2048, forwardDeadLetteredMessagesTo: got.forwardDeadLetteredMessagesTo })) assert.deepStrictEqual(got[key], value, key);
   await c.deleteQueue('full');
 }
 
@@ -92,7 +92,7 @@ async function main() {
   assert.deepStrictEqual([acts.action.sqlExpression, acts.action.sqlParameters], ['SET a = @x; REMOVE b', { '@x': 5 }]);
   const names = [];
   for await (const r of c.listRules('js-topic', 's')) names.push(r.name);
-  assert.deepStrictEqual(names.sort(), ['$Default', 'acts', 'fields', 'sql']);
+  assert.deepStrictEqual(names, ['$Default', 'acts', 'fields', 'sql']);
   await c.deleteRule('js-topic', 's', '$Default');
   assert.strictEqual((await c.getTopicRuntimeProperties('js-topic')).subscriptionCount, 1);
   const queues = [];
@@ -102,7 +102,60 @@ async function main() {
   await c.deleteTopic('js-topic');
   assert.strictEqual(await c.subscriptionExists('js-topic', 's'), false);
   await c.deleteQueue('js');
-  assert.strictEqual((await c.getNamespaceProperties()).messagingSku, 'Standard');
+  const namespace = await c.getNamespaceProperties();
+  assert.deepStrictEqual([namespace.messagingSku, namespace.name], ['Standard', 'localhost']);
+  await pages(c);
+  await asWritten(c);
+}
+
+// pages lists entities in pages, as far as the last one, from a token, and finds all of them without pages.
+async function pages(c) {
+  const made = [];
+  for (let i = 0; i < 5; i += 1) {
+    made.push((await c.createQueue(`page${i}`)).name);
+    await c.createTopic(`topic${i}`);
+    await c.createSubscription('topic0', `s${i}`);
+    await c.createRule('topic0', 's0', `r${i}`, { subject: 's' });
+  }
+  for (const [iterate, count] of [[() => c.listQueues(), 5], [() => c.listTopics(), 5], [() => c.listSubscriptions('topic0'), 5], [() => c.listRules('topic0', 's0'), 6]]) {
+    const found = [];
+    const sizes = [];
+    let token;
+    for await (const page of iterate().byPage({ maxPageSize: 2 })) {
+      found.push(...page.map((one) => one.name || one.subscriptionName));
+      sizes.push(page.length);
+      token = token || page.continuationToken;
+    }
+    assert.strictEqual(new Set(found).size, count);
+    assert.deepStrictEqual(sizes, count === 6 ? [2, 2, 2] : [2, 2, 1]);
+    const rest = await iterate().byPage({ continuationToken: token, maxPageSize: 9 }).next();
+    assert.deepStrictEqual(rest.value.map((one) => one.name || one.subscriptionName), found.slice(2));
+    assert.strictEqual((await all(iterate())).length, count);
+  }
+  assert.deepStrictEqual((await all(c.listQueues())).map((q) => q.name), made);
+}
+
+// asWritten reads what was written, character by character, and writes it back.
+async function asWritten(c) {
+  const text = { sqlExpression: "color = 'it''s \"red\"' AND n < 3 AND m > 1" };
+  await c.createRule('topic0', 's0', 'quotes', text, { sqlExpression: "SET a = '\"b\"&<'" });
+  const rule = await c.getRule('topic0', 's0', 'quotes');
+  assert.deepStrictEqual([rule.filter.sqlExpression, rule.action.sqlExpression], [text.sqlExpression, "SET a = '\"b\"&<'"]);
+  assert.deepStrictEqual((await c.updateRule('topic0', 's0', rule)).filter.sqlExpression, text.sqlExpression);
+  await c.createRule('topic0', 's0', 'fields', { subject: "it's", applicationProperties: { "k'y": 'v\'al"ue' } });
+  const { filter } = await c.getRule('topic0', 's0', 'fields');
+  assert.deepStrictEqual([filter.subject, filter.applicationProperties], ["it's", { "k'y": 'v\'al"ue' }]);
+  const forwards = await c.createQueue('forwards', { forwardTo: 'SB://LOCALHOST/PAGE0', forwardDeadLetteredMessagesTo: 'Page1', userMetadata: "it's" });
+  assert.deepStrictEqual([forwards.forwardTo, forwards.forwardDeadLetteredMessagesTo, forwards.userMetadata], ['sb://localhost/PAGE0', 'sb://localhost/Page1', "it's"]);
+  const topic = await c.getTopic('topic1');
+  assert.strictEqual((await c.updateTopic({ ...topic, duplicateDetectionHistoryTimeWindow: 'PT2M' })).duplicateDetectionHistoryTimeWindow, 'PT2M');
+  await c.createTopic('detects', { requiresDuplicateDetection: true });
+  await assert.rejects(c.updateTopic({ ...(await c.getTopic('detects')), duplicateDetectionHistoryTimeWindow: 'PT2M' }), /DuplicateDetectionHistoryTimeWindow property of an existing Topic cannot be changed/);
+  await assert.rejects(c.createQueue('page0'), /The messaging entity 'sb:.*page0' already exists/);
+  await assert.rejects(c.deleteQueue('none'), /The messaging entity 'sb:.*none' could not be found/);
+  for (const size of [1023, 102401]) {
+    await assert.rejects(c.createQueue('large', { maxMessageSizeInKilobytes: size }), /value for 'MaxMessageSizeInKilobytes' must be between 1024 and 102400/);
+  }
 }
 
 require('./run')(main);

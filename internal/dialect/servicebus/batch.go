@@ -5,8 +5,12 @@ import "candlemark/protocol/amqp10"
 // BatchFormat is the message-format of several messages in one, each in a data section.
 const BatchFormat = 0x80013700
 
-// MaxBatchMessages is the maximum number of messages in a batch, as in Azure Service Bus.
-const MaxBatchMessages = 4500
+// MaxBatchMessages is the maximum number of messages in a batch: what fits into a batch of the Premium tier, 1 MiB, if each takes the least
+// possible, 10 bytes with its data section. MaxScheduled is that of a request that schedules messages, as in Azure Service Bus.
+const (
+	MaxBatchMessages = 1 << 20 / 10
+	MaxScheduled     = 4500
+)
 
 // maxBatchSize is the maximum size of batches in bytes that clients are told, the same as Azure Service Bus's. Messages
 // of usual sizes reach it long before MaxBatchMessages.

@@ -1,8 +1,6 @@
 package servicebus
 
 import (
-	"slices"
-
 	"candlemark/internal/dialect"
 	"candlemark/protocol"
 	"candlemark/protocol/amqp10"
@@ -10,12 +8,13 @@ import (
 
 // Facts are the facts of a delivery (mail.Facts).
 type Facts struct {
-	Seq                       uint64
+	Seq                       int64 // as clients see it (SBE-18)
 	Enqueued, Expires, Locked int64 // wall ms, 0 for none
 	Due                       int64 // of a scheduled message
 	DeliveryCount             uint32
 	DiedIn, DiedOf            string // queue and reason of the last death, "" for none
 	Deferred                  bool
+	Scheduled                 bool      // it was a scheduled message
 	Token                     LockToken // of a message received by its number, else zero
 }
 
@@ -30,19 +29,21 @@ func Describe(f Facts) *dialect.Entity {
 	annotate := func(key amqp10.Symbol, value any) {
 		e.Annotations = append(e.Annotations, amqp10.Entry{Key: key, Value: value})
 	}
-	annotate("x-opt-sequence-number", int64(f.Seq))
+	annotate("x-opt-sequence-number", f.Seq)
 	annotate("x-opt-enqueued-time", amqp10.Timestamp(f.Enqueued))
 	if f.Locked != 0 {
 		annotate("x-opt-locked-until", amqp10.Timestamp(f.Locked))
 	}
-	if f.Deferred {
+	switch {
+	case f.Deferred:
 		annotate("x-opt-message-state", int32(1))
+	case f.Due != 0 || f.Scheduled:
+		annotate("x-opt-message-state", int32(2))
 	}
 	if f.Token != (LockToken{}) {
 		e.Instructions = amqp10.Map{{Key: amqp10.Symbol("x-opt-lock-token"), Value: f.Token.UUID()}}
 	}
 	if f.Due != 0 {
-		annotate("x-opt-message-state", int32(2))
 		annotate("x-opt-scheduled-enqueue-time", amqp10.Timestamp(f.Due))
 		e.TTL = dialect.AsSent // it has no deadline yet
 	}
@@ -58,12 +59,11 @@ func Describe(f Facts) *dialect.Entity {
 	return e
 }
 
-// WithoutBody returns an encoded message with a body of one empty data section. The footer, which describes the body,
-// is left out too.
+// WithoutBody returns an encoded message without its body and without its footer, which describes the body.
 func WithoutBody(message []byte) []byte {
 	s, err := amqp10.ScanSections(message)
 	if err != nil {
 		return message
 	}
-	return amqp10.AppendDataHead(slices.Clip(message[:s.BareEnd-len(s.Body())]), 0)
+	return message[:s.BareEnd-len(s.Body())]
 }

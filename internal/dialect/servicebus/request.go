@@ -92,11 +92,11 @@ func (r *Request) LockTokens() (tokens []LockToken, ok bool) {
 }
 
 // Numbers returns the sequence numbers of the body; ok is false if there are none, or too many.
-func (r *Request) Numbers() (numbers []uint64, ok bool) {
+func (r *Request) Numbers() (numbers []int64, ok bool) {
 	values := r.values("sequence-numbers")
 	for _, v := range values {
 		if n, isLong := v.(int64); isLong && n > 0 {
-			numbers = append(numbers, uint64(n))
+			numbers = append(numbers, n)
 		}
 	}
 	return numbers, len(numbers) > 0 && len(numbers) == len(values)
@@ -119,10 +119,10 @@ func (r *Request) Deletion(maxCount int32) (limit int, before int64, ok bool) {
 	return int(n), before, n > 0 && n <= maxCount
 }
 
-// Messages returns the encoded messages of the body; ok is false if there are none, or more than MaxBatchMessages.
+// Messages returns the encoded messages of the body; ok is false if there are none, or more than MaxScheduled.
 func (r *Request) Messages() (all [][]byte, ok bool) {
 	list, _ := r.Field("messages").(amqp10.List)
-	if len(list) > MaxBatchMessages {
+	if len(list) > MaxScheduled {
 		return nil, false
 	}
 	for _, v := range list {

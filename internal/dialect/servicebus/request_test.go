@@ -28,8 +28,8 @@ func TestRequestBounds(t *testing.T) {
 		{"sequence-numbers", amqp10.Array{Values: list(1000, int64(1))}, true},
 		{"sequence-numbers", amqp10.Array{Values: list(1001, int64(1))}, false},
 		{"sequence-numbers", list(1, int64(0)), false},
-		{"messages", list(MaxBatchMessages, message), true},
-		{"messages", list(MaxBatchMessages+1, message), false},
+		{"messages", list(MaxScheduled, message), true},
+		{"messages", list(MaxScheduled+1, message), false},
 		{"messages", append(list(1, message), amqp10.Map{}), false},
 		{"messages", nil, false},
 	} {

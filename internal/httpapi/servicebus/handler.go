@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
+	"math"
 	"net"
 	"net/http"
 	"net/netip"
@@ -30,23 +32,25 @@ const maxEntries = 100
 
 // handler serves the API of one virtual host.
 type handler struct {
-	broker management.Broker
-	users  *auth.Users
-	vhost  string
-	log    zerolog.Logger
+	broker  management.Broker
+	users   *auth.Users
+	vhost   string
+	premium bool
+	log     zerolog.Logger
 }
 
-// NewHandler makes the API for the entities of a virtual host.
-func NewHandler(broker management.Broker, users *auth.Users, vhost string, log zerolog.Logger) http.Handler {
-	return &handler{broker, users, vhost, log}
+// NewHandler makes the API for the entities of a virtual host. The namespace is of the Premium tier or, if premium is false, of Standard.
+func NewHandler(broker management.Broker, users *auth.Users, vhost string, premium bool, log zerolog.Logger) http.Handler {
+	return &handler{broker, users, vhost, premium, log}
 }
 
 // request is a request of a user that may manage entities.
 type request struct {
 	*http.Request
 	*admin.Manager
-	base string // the address of the API
-	now  int64  // wall ms
+	premium bool   // the tier
+	base    string // the address of the API
+	now     int64  // wall ms
 }
 
 // answer goes back for a request.
@@ -82,13 +86,21 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	asked := &request{
 		Request: r.WithContext(events.WithOrigin(ctx, by)),
 		Manager: &admin.Manager{Broker: h.broker, VHost: h.vhost, User: &user, Users: h.users, Keys: h.users.By(by), Report: report},
-		base:    "http://" + r.Host + "/", now: h.broker.Wall(),
+		premium: h.premium, base: baseOf(r), now: h.broker.Wall(),
 	}
 	response, err := asked.route(path)
 	if err != nil {
 		response = h.failed(r, err)
 	}
 	reply(w, response)
+}
+
+// baseOf returns the address of the API, as the client has named it.
+func baseOf(r *http.Request) string {
+	if r.TLS != nil {
+		return "https://" + r.Host + "/"
+	}
+	return "http://" + r.Host + "/"
 }
 
 func reply(w http.ResponseWriter, a answer) {
@@ -136,9 +148,9 @@ func (h *handler) failed(r *http.Request, err error) answer {
 		status, text = http.StatusUnauthorized, "InvalidSignature: the token is not accepted"
 		h.log.Warn().Err(err).Str("peer", r.RemoteAddr).Msg("HTTP access denied")
 	case errors.Is(err, admin.ErrNotFound):
-		status, text = http.StatusNotFound, "SubCode=40400. Not Found. The entity does not exist."
+		status, text = http.StatusNotFound, "SubCode=40400. Not Found. "+messagingEntity(r)+" could not be found."
 	case errors.Is(err, admin.ErrExists):
-		status, text = http.StatusConflict, "SubCode=40900. Conflict. The entity exists already."
+		status, text = http.StatusConflict, "SubCode=40900. Conflict. "+messagingEntity(r)+" already exists."
 	case errors.Is(err, admin.ErrInvalid), errors.Is(err, errBadRequest):
 		status, text = http.StatusBadRequest, "SubCode=40000. Bad Request. "+text
 	case errors.As(err, &tooLarge):
@@ -152,6 +164,11 @@ func (h *handler) failed(r *http.Request, err error) answer {
 		status = http.StatusBadRequest
 	}
 	return answer{status, "application/xml; charset=utf-8", atom.Failure(status, text, time.UnixMilli(h.broker.Wall()))}
+}
+
+// messagingEntity names the entity of a request in the words by which SDKs recognize errors (SBE-16).
+func messagingEntity(r *http.Request) string {
+	return "The messaging entity 'sb://" + r.Host + "/" + strings.Trim(r.URL.Path, "/") + "'"
 }
 
 // unauthorized returns why a key may not do what a request asks for, in Service Bus's words. SDKs take 401 for a missing right, and 403 for a quota.
@@ -188,19 +205,44 @@ func (r *request) body() ([]byte, error) {
 	return io.ReadAll(http.MaxBytesReader(nil, r.Body, atom.MaxBody))
 }
 
+// page is the part of a list that is wanted.
+type page struct {
+	query     url.Values
+	skip, top int
+}
+
 // page returns which part of a list is wanted.
-func (r *request) page() (skip, top int, err error) {
-	query, err := url.ParseQuery(r.URL.RawQuery)
-	if err != nil {
-		return 0, 0, errBadRequest
+func (r *request) page() (p page, err error) {
+	if p.query, err = url.ParseQuery(r.URL.RawQuery); err != nil {
+		return p, errBadRequest
 	}
-	top = maxEntries
-	for name, to := range map[string]*int{"$skip": &skip, "$top": &top} {
-		if text := query.Get(name); text != "" {
-			if *to, err = strconv.Atoi(text); err != nil || *to < 0 {
-				return 0, 0, errBadRequest
+	p.top = maxEntries
+	for name, to := range map[string]*int{"$skip": &p.skip, "$top": &p.top} {
+		if text := p.query.Get(name); text != "" {
+			if *to, err = strconv.Atoi(text); err != nil || *to < 0 || *to > math.MaxInt32 {
+				return p, errBadRequest
 			}
 		}
 	}
-	return skip, min(top, maxEntries), nil
+	p.top = min(p.top, maxEntries)
+	return p, nil
+}
+
+// listed returns the answer with a page, whose entries were found with one more than the page may have: a link to the next page stands for it.
+func listed[T any](r *request, p page, title string, found []T, put func(l *atom.List, page []T)) answer {
+	address := func(skip int) string {
+		query := maps.Clone(p.query)
+		query.Set("$skip", strconv.Itoa(skip))
+		query.Set("$top", strconv.Itoa(p.top))
+		return strings.TrimSuffix(r.base, "/") + r.URL.EscapedPath() + "?" + query.Encode()
+	}
+	l := &atom.List{Title: title, Base: r.base, At: r.now, Self: address(p.skip)}
+	if len(found) > p.top {
+		found = found[:p.top]
+		if p.top > 0 {
+			l.Next = address(p.skip + p.top)
+		}
+	}
+	put(l, found)
+	return answer{http.StatusOK, atom.FeedType, atom.Feed(l)}
 }

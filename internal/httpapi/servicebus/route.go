@@ -2,7 +2,9 @@ package servicebus
 
 import (
 	"errors"
+	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 
 	"candlemark/internal/servicebus/admin"
@@ -26,7 +28,7 @@ func (r *request) route(path string) (answer, error) {
 	case allTopics:
 		return r.list(entity.Topic, "", "Topics")
 	case namespace:
-		return entry(http.StatusOK, atom.Namespace(r.base, strings.Split(r.Host, ":")[0], r.now)), nil
+		return entry(http.StatusOK, atom.Namespace(r.base, namespaceOf(r.Host), r.premium, r.now)), nil
 	}
 	topic, rest, in := cutFold(path, "/"+entity.Subscriptions)
 	subscription, rule, inRules := cutFold(strings.TrimPrefix(rest, "/"), "/"+entity.Rules)
@@ -53,23 +55,35 @@ func cutFold(path, at string) (before, after string, found bool) {
 	return path[:i], path[i+len(at):], true
 }
 
+// namespaceOf returns the name of the namespace: the first label of the host's name, or an address as it is.
+func namespaceOf(host string) string {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	if _, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil {
+		return host
+	}
+	name, _, _ := strings.Cut(host, ".")
+	return name
+}
+
 func entry(status int, body []byte) answer { return answer{status, atom.ContentType, body} }
 
 // nothing returns the answer to a question for what does not exist.
 func (r *request) nothing() answer {
-	return answer{http.StatusOK, atom.FeedType, atom.Feed(r.base, "Publicly Listed Services", r.now, nil, "", nil)}
+	return answer{http.StatusOK, atom.FeedType, atom.Feed(&atom.List{Title: "Publicly Listed Services", Base: r.base, At: r.now, Self: r.base})}
 }
 
 func (r *request) list(kind entity.Kind, topic, title string) (answer, error) {
 	if r.Method != http.MethodGet {
 		return answer{}, errBadRequest
 	}
-	skip, top, err := r.page()
+	p, err := r.page()
 	if err != nil {
 		return answer{}, err
 	}
-	all, err := r.List(r.Context(), kind, topic, skip, top)
-	return answer{http.StatusOK, atom.FeedType, atom.Feed(r.base, title, r.now, all, "", nil)}, err
+	all, err := r.List(r.Context(), kind, topic, p.skip, p.top+1)
+	return listed(r, p, title, all, func(l *atom.List, page []admin.Entity) { l.Entities = page }), err
 }
 
 // entity carries out a request for an entity. At paths of queues there may be topics.
@@ -158,12 +172,14 @@ func (r *request) rules(topic, subscription string) (answer, error) {
 	if r.Method != http.MethodGet {
 		return answer{}, errBadRequest
 	}
-	skip, top, err := r.page()
+	p, err := r.page()
 	if err != nil {
 		return answer{}, err
 	}
-	rules, err := r.Rules(r.Context(), topic, subscription, skip, top)
-	return answer{http.StatusOK, atom.FeedType, atom.Feed(r.base, "Rules", r.now, nil, entity.SubscriptionQueue(topic, subscription), rules)}, err
+	rules, err := r.Rules(r.Context(), topic, subscription, p.skip, p.top+1)
+	return listed(r, p, "Rules", rules, func(l *atom.List, page []filter.Rule) {
+		l.Subscription, l.Rules = entity.SubscriptionQueue(topic, subscription), page
+	}), err
 }
 
 func (r *request) rule(topic, subscription, name string) (answer, error) {

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"slices"
 
 	"candlemark/internal/management"
 	"candlemark/internal/servicebus/entity"
@@ -47,10 +48,11 @@ func (m *Manager) bindings(ctx context.Context, topic, subscription string) (rul
 			rules = append(rules, bound{r, b})
 		}
 	}
+	slices.SortStableFunc(rules, func(a, b bound) int { return filter.CompareNames(a.Name, b.Name) })
 	return rules, s.Topic, s.Name, err
 }
 
-// Rules returns the rules of a subscription by name: top of them after the first skip. Error: ErrNotFound.
+// Rules returns the rules of a subscription in the order of filter.CompareNames: top of them after the first skip. Error: ErrNotFound.
 func (m *Manager) Rules(ctx context.Context, topic, subscription string, skip, top int) ([]filter.Rule, error) {
 	all, _, _, err := m.bindings(ctx, topic, subscription)
 	rules := []filter.Rule{}

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"candlemark/internal/servicebus/admin"
 	"candlemark/internal/servicebus/entity"
@@ -20,10 +21,10 @@ func TestThereAndBack(t *testing.T) {
 	full := entity.New(entity.Queue, "", "q")
 	full.LockDuration, full.DefaultMessageTimeToLive, full.AutoDeleteOnIdle = 30*entity.Second, entity.Hour, entity.Day
 	full.MaxDeliveryCount, full.MaxSizeInMegabytes, full.RequiresDuplicateDetection = 3, 2048, true
-	full.ForwardDeadLetteredMessagesTo, full.ForwardDeadLettersSB, full.UserMetadata, full.Status = "dead", true, "<&>", entity.SendDisabled
+	full.ForwardDeadLetteredMessagesTo, full.ForwardDeadLettersAddress, full.UserMetadata, full.Status = "dead", "sb://localhost:5300/dead", "<&>'\"", entity.SendDisabled
 	full.EnableBatchedOperations, full.RequiresSession, full.DeadLetteringOnMessageExpiration = &no, true, true
 	forwards := entity.New(entity.Subscription, "t", "s")
-	forwards.ForwardTo = "q"
+	forwards.ForwardTo, forwards.ForwardToAddress = "q", "https://localhost:5300/q"
 	for _, d := range []entity.Description{full, forwards, entity.New(entity.Queue, "", "q"), entity.New(entity.Topic, "", "t")} {
 		text := Entry(base, &admin.Entity{Description: d, Counts: admin.Counts{Active: 1, DeadLetters: 2, Scheduled: 3, Transfers: 4}})
 		if err := xml.Unmarshal(text, new(element)); err != nil {
@@ -44,7 +45,7 @@ func TestThereAndBack(t *testing.T) {
 		if got != d {
 			t.Errorf("got %+v\nwant %+v\n%s", got, d, text)
 		}
-		if want := "<ForwardDeadLetteredMessagesTo>sb://localhost:5300/dead<"; strings.Contains(string(text), want) != d.ForwardDeadLettersSB {
+		if want := "<ForwardDeadLetteredMessagesTo>sb://localhost:5300/dead<"; strings.Contains(string(text), want) != (d.ForwardDeadLetteredMessagesTo != "") {
 			t.Errorf("%s is not in %s", want, text)
 		}
 		for _, want := range []string{"<d2p1:ScheduledMessageCount>3<", "<d2p1:TransferMessageCount>4<", "<MessageCount>10<"} {
@@ -193,4 +194,71 @@ func FuzzRead(f *testing.F) {
 		_, _ = ReadRule(text, "r")
 		_, _ = ReadKeys(text, entity.Queue)
 	})
+}
+
+// TestAddresses_SBE9: forwarding addresses are returned as they were set, with scheme and host in lower case.
+func TestAddresses_SBE9(t *testing.T) {
+	for set, want := range map[string]string{
+		"SB://LOCALHOST:5300/DEAD": "sb://localhost:5300/DEAD", "sb://other.example/dead": "sb://other.example/dead", "https://localhost:5300/dead": "https://localhost:5300/dead",
+		"dead": "https://localhost:5300/dead", "sb://" + strings.Repeat("h", maxAddress) + "/dead": "https://localhost:5300/dead",
+	} {
+		body := `<entry><content><QueueDescription><ForwardTo>` + set + `</ForwardTo></QueueDescription></content></entry>`
+		d, _, err := ReadEntity([]byte(body), entity.New(entity.Queue, "", "q"), nil)
+		if err != nil || !entity.Same(d.ForwardTo, "dead") {
+			t.Errorf("%q, %v", d.ForwardTo, err)
+		}
+		d.ForwardTo = "dead" // the name of the entity
+		if text := string(Entry(base, &admin.Entity{Description: d})); !strings.Contains(text, "<ForwardTo>"+want+"<") {
+			t.Errorf("%s: %s is not in %s", set, want, text)
+		}
+		d.ForwardTo = "another" // changed otherwise since then
+		if text := string(Entry(base, &admin.Entity{Description: d})); !strings.Contains(text, "<ForwardTo>https://localhost:5300/another<") {
+			t.Errorf("%s: %s", set, text)
+		}
+	}
+	d := entity.New(entity.Queue, "", "q")
+	d.ForwardTo, d.ForwardToSB = "dead", true // set with an earlier version
+	if text := string(Entry(base, &admin.Entity{Description: d})); !strings.Contains(text, "<ForwardTo>sb://localhost:5300/dead<") {
+		t.Error(text)
+	}
+}
+
+// TestTexts_SBE16: quotes are characters, no references by number, except for a carriage return.
+func TestTexts_SBE16(t *testing.T) {
+	const odd = "it's \"<&>\" \t\n\r \x01 é"
+	r := filter.Rule{Name: "r", Filter: filter.SQL, SQL: odd, Action: odd}
+	text := string(RuleEntry(base, "t/Subscriptions/s", &r))
+	if want := "it's &quot;&lt;&amp;&gt;&quot; \t\n&#13; \uFFFD é"; strings.Count(text, want) != 2 {
+		t.Errorf("%s is not in %s", want, text)
+	}
+	if got, err := ReadRule([]byte(text), "r"); err != nil || got.SQL != strings.ReplaceAll(odd, "\x01", "\uFFFD") || got.Action != got.SQL {
+		t.Errorf("%q, %v", got.SQL, err)
+	}
+	if text := string(Failure(400, "it's", time.UnixMilli(0))); !strings.Contains(text, "it's Timestamp:1970-01-01T00:00:00Z<") {
+		t.Error(text)
+	}
+	if text := string(Feed(&List{Base: base, Self: base + "a?b=1&c=2", Next: base + "a?b=3&c=4"})); !strings.Contains(text,
+		`<link rel="self" href="http://localhost:5300/a?b=1&amp;c=2"/><link rel="next" href="http://localhost:5300/a?b=3&amp;c=4"/>`) {
+		t.Error(text)
+	}
+}
+
+// TestPartitioned_SBE9: a new entity with partitions has 16 times the size that was set; one that is changed has the size that is set.
+func TestPartitioned_SBE9(t *testing.T) {
+	body := func(size string) []byte {
+		return []byte(`<entry><content><QueueDescription>` + size + `<EnablePartitioning>true</EnablePartitioning></QueueDescription></content></entry>`)
+	}
+	set, none := "<MaxSizeInMegabytes>1024</MaxSizeInMegabytes>", "<MaxSizeInMegabytes>16384</MaxSizeInMegabytes>"
+	made, _, _ := ReadEntity(body(set), entity.New(entity.Queue, "", "q"), nil)
+	unlimited, _, _ := ReadEntity(body(""), entity.New(entity.Queue, "", "q"), nil)
+	changed, _, _ := ReadEntity(body(set), entity.New(entity.Queue, "", "q"), &made)
+	back, _, _ := ReadEntity(body(none), entity.New(entity.Queue, "", "q"), &unlimited)
+	if made.MaxSizeInMegabytes != 16384 || unlimited.MaxSizeInMegabytes != 0 || changed.MaxSizeInMegabytes != 1024 || back.MaxSizeInMegabytes != 0 {
+		t.Error(made.MaxSizeInMegabytes, unlimited.MaxSizeInMegabytes, changed.MaxSizeInMegabytes, back.MaxSizeInMegabytes)
+	}
+	for _, d := range []entity.Description{made, unlimited} {
+		if text := string(Entry(base, &admin.Entity{Description: d})); !strings.Contains(text, none) {
+			t.Error(text)
+		}
+	}
 }

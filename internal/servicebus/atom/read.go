@@ -99,13 +99,16 @@ func ReadEntity(body []byte, d entity.Description, before *entity.Description) (
 	read(&r, "MaxDeliveryCount", &d.MaxDeliveryCount, number)
 	read(&r, "MaxSizeInMegabytes", &d.MaxSizeInMegabytes, number)
 	read(&r, "MaxMessageSizeInKilobytes", &d.MaxMessageSizeInKilobytes, number)
-	read(&r, "ForwardTo", &d.ForwardTo, path)
-	read(&r, "ForwardTo", &d.ForwardToSB, isSB)
-	read(&r, "ForwardDeadLetteredMessagesTo", &d.ForwardDeadLetteredMessagesTo, path)
-	read(&r, "ForwardDeadLetteredMessagesTo", &d.ForwardDeadLettersSB, isSB)
+	read(&r, "ForwardTo", &d.ForwardTo, named)
+	read(&r, "ForwardTo", &d.ForwardToAddress, written)
+	read(&r, "ForwardDeadLetteredMessagesTo", &d.ForwardDeadLetteredMessagesTo, named)
+	read(&r, "ForwardDeadLetteredMessagesTo", &d.ForwardDeadLettersAddress, written)
 	read(&r, "UserMetadata", &d.UserMetadata, asIs)
 	read(&r, "Status", &d.Status, func(s string) (entity.Status, error) { return entity.Status(s), nil })
-	if before != nil && before.MaxSizeInMegabytes == 0 && d.MaxSizeInMegabytes == entity.DefaultMegabytes {
+	switch {
+	case before == nil && d.EnablePartitioning:
+		d.MaxSizeInMegabytes *= entity.Partitions
+	case before != nil && before.MaxSizeInMegabytes == 0 && d.MaxSizeInMegabytes == entity.ShownMegabytes(before.EnablePartitioning):
 		d.MaxSizeInMegabytes = 0 // as it was given
 	}
 	var rules []filter.Rule
@@ -142,18 +145,34 @@ func number(s string) (int64, error)  { return strconv.ParseInt(s, 10, 64) }
 func pointer(s string) (*bool, error) { v, err := strconv.ParseBool(s); return &v, err }
 
 // path returns the name of an entity, whose whole address clients send.
-func path(s string) (string, error) {
+func path(s string) string {
 	if _, rest, found := strings.Cut(s, "://"); found {
 		_, s, _ = strings.Cut(rest, "/")
 	}
-	return strings.Trim(s, "/"), nil
+	return strings.Trim(s, "/")
+}
+
+func named(s string) (string, error) { return path(s), nil }
+
+// maxAddress is the largest address that is returned as it was set, in bytes.
+const maxAddress = 512
+
+// written returns an address as it is returned to clients: as it was set, but with scheme and host in lower case, as in Service Bus (SBE-9).
+// It returns "" for a mere name.
+func written(s string) (string, error) {
+	at := strings.Index(s, "://")
+	if at < 0 || len(s) > maxAddress {
+		return "", nil
+	}
+	end := len(s)
+	if slash := strings.IndexByte(s[at+3:], '/'); slash >= 0 {
+		end = at + 3 + slash
+	}
+	return strings.ToLower(s[:end]) + s[end:], nil
 }
 
 // sbScheme begins addresses of entities, which may also begin with https.
 const sbScheme = "sb://"
-
-// isSB reports whether an address has that scheme.
-func isSB(s string) (bool, error) { return strings.HasPrefix(strings.ToLower(s), sbScheme), nil }
 
 // IsTopic reports whether an entry describes a topic.
 func IsTopic(body []byte) bool {

@@ -2,10 +2,10 @@ package atom
 
 import (
 	"bytes"
-	"encoding/xml"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"candlemark/internal/servicebus/admin"
 	"candlemark/internal/servicebus/entity"
@@ -30,8 +30,30 @@ const (
 // writer writes XML.
 type writer struct{ bytes.Buffer }
 
-func (w *writer) raw(s string)    { w.WriteString(s) }
-func (w *writer) escape(s string) { _ = xml.EscapeText(&w.Buffer, []byte(s)) } // never fails
+func (w *writer) raw(s string) { w.WriteString(s) }
+
+// escape writes a text, which may also be the value of an attribute. Only what XML requires is escaped: the SDK for JavaScript does not
+// understand references to characters by number (SBE-16).
+func (w *writer) escape(s string) {
+	for _, r := range s {
+		switch {
+		case r == '&':
+			w.raw("&amp;")
+		case r == '<':
+			w.raw("&lt;")
+		case r == '>':
+			w.raw("&gt;")
+		case r == '"':
+			w.raw("&quot;")
+		case r == '\r': // otherwise a reader makes it a line feed
+			w.raw("&#13;")
+		case r < ' ' && r != '\t' && r != '\n', r == 0xfffe, r == 0xffff:
+			w.WriteRune(utf8.RuneError) // XML cannot have them
+		default:
+			w.WriteRune(r)
+		}
+	}
+}
 
 func (w *writer) open(name, attributes string) {
 	if attributes != "" {
@@ -69,13 +91,17 @@ func (w *writer) entry(base, path, name string, updated int64, content func()) {
 	w.shut("title")
 	w.text("published", entity.Moment(updated))
 	w.text("updated", entity.Moment(updated))
-	w.raw(`<link rel="self" href="`)
-	w.escape(base + path)
-	w.raw(`"/>`)
+	w.link("self", base+path)
 	w.open("content", `type="application/xml"`)
 	content()
 	w.shut("content")
 	w.shut("entry")
+}
+
+func (w *writer) link(rel, href string) {
+	w.raw(`<link rel="` + rel + `" href="`)
+	w.escape(href)
+	w.raw(`"/>`)
 }
 
 func (w *writer) entity(base string, e *admin.Entity) {
@@ -96,22 +122,25 @@ func (w *writer) entity(base string, e *admin.Entity) {
 
 func megabytes(e *admin.Entity) int64 {
 	if e.MaxSizeInMegabytes == 0 {
-		return entity.DefaultMegabytes
+		return entity.ShownMegabytes(e.EnablePartitioning)
 	}
 	return e.MaxSizeInMegabytes
 }
 
-// address returns the address of an entity that messages are forwarded to, or "" for none. It has the scheme https, or
+// address returns the address of an entity that messages are forwarded to, or "" for none: as it was set, or else with the scheme https, or
 // sb if it was set with that, as in Service Bus, even if the API is served over another (SBE-9).
-func address(base, name string, sb bool) string {
+func address(base, name, given string, sb bool) string {
 	scheme := "https://"
 	switch {
 	case name == "":
 		return ""
+	case entity.Same(path(given), name):
+		return given
 	case sb:
 		scheme = sbScheme
 	}
-	return scheme + strings.TrimPrefix(base, "http://") + name
+	_, host, _ := strings.Cut(base, "://")
+	return scheme + host + name
 }
 
 func (w *writer) queue(base string, e *admin.Entity) {
@@ -129,7 +158,7 @@ func (w *writer) queue(base string, e *admin.Entity) {
 	w.flag("IsAnonymousAccessible", false)
 	w.keys(e.Keys)
 	w.text("Status", string(e.Status))
-	w.optional("ForwardTo", address(base, e.ForwardTo, e.ForwardToSB))
+	w.optional("ForwardTo", address(base, e.ForwardTo, e.ForwardToAddress, e.ForwardToSB))
 	w.optional("UserMetadata", e.UserMetadata)
 	w.moments(e)
 	w.flag("SupportOrdering", orTrue(e.SupportOrdering))
@@ -138,7 +167,7 @@ func (w *writer) queue(base string, e *admin.Entity) {
 	w.flag("EnablePartitioning", e.EnablePartitioning)
 	w.text("EntityAvailabilityStatus", "Available")
 	w.flag("EnableExpress", e.EnableExpress)
-	w.optional("ForwardDeadLetteredMessagesTo", address(base, e.ForwardDeadLetteredMessagesTo, e.ForwardDeadLettersSB))
+	w.optional("ForwardDeadLetteredMessagesTo", address(base, e.ForwardDeadLetteredMessagesTo, e.ForwardDeadLettersAddress, e.ForwardDeadLettersSB))
 	w.kilobytes(e)
 }
 
@@ -178,13 +207,13 @@ func (w *writer) subscription(base string, e *admin.Entity) {
 	w.number("MaxDeliveryCount", e.MaxDeliveryCount)
 	w.flag("EnableBatchedOperations", orTrue(e.EnableBatchedOperations))
 	w.text("Status", string(e.Status))
-	w.optional("ForwardTo", address(base, e.ForwardTo, e.ForwardToSB))
+	w.optional("ForwardTo", address(base, e.ForwardTo, e.ForwardToAddress, e.ForwardToSB))
 	w.moments(e)
 	w.optional("UserMetadata", e.UserMetadata)
 	w.counts(e)
 	w.text("AutoDeleteOnIdle", e.AutoDeleteOnIdle.String())
 	w.text("EntityAvailabilityStatus", "Available")
-	w.optional("ForwardDeadLetteredMessagesTo", address(base, e.ForwardDeadLetteredMessagesTo, e.ForwardDeadLettersSB))
+	w.optional("ForwardDeadLetteredMessagesTo", address(base, e.ForwardDeadLetteredMessagesTo, e.ForwardDeadLettersAddress, e.ForwardDeadLettersSB))
 }
 
 func (w *writer) moments(e *admin.Entity) {
@@ -236,32 +265,53 @@ func (w *writer) ruleEntry(base, subscription string, r *filter.Rule) {
 	w.entry(base, subscription+"/"+entity.Rules+"/"+r.Name, r.Name, 0, func() { w.rule("RuleDescription", r) })
 }
 
-// Feed writes a list of entities, or of rules of a subscription with that path.
-func Feed(base, title string, at int64, all []admin.Entity, subscription string, rules []filter.Rule) []byte {
+// List is a page of a list of entities, or of rules of a subscription.
+type List struct {
+	Title, Base  string
+	At           int64  // ms since 1970
+	Self, Next   string // addresses of this page and of the next one; "" if there is none
+	Entities     []admin.Entity
+	Subscription string // the path of the subscription of the rules
+	Rules        []filter.Rule
+}
+
+// Feed writes a page of a list (SBE-16).
+func Feed(l *List) []byte {
 	var w writer
 	w.open("feed", `xmlns="`+space+`"`)
 	w.open("title", `type="text"`)
-	w.escape(title)
+	w.escape(l.Title)
 	w.shut("title")
-	w.text("id", base)
-	w.text("updated", entity.Moment(at))
-	for i := range all {
-		w.entity(base, &all[i])
+	w.text("id", l.Self)
+	w.text("updated", entity.Moment(l.At))
+	w.link("self", l.Self)
+	if l.Next != "" {
+		w.link("next", l.Next)
 	}
-	for i := range rules {
-		w.ruleEntry(base, subscription, &rules[i])
+	for i := range l.Entities {
+		w.entity(l.Base, &l.Entities[i])
+	}
+	for i := range l.Rules {
+		w.ruleEntry(l.Base, l.Subscription, &l.Rules[i])
 	}
 	w.shut("feed")
 	return w.Bytes()
 }
 
-// Namespace writes the description of the namespace.
-func Namespace(base, name string, at int64) []byte {
+// Namespace writes the description of the namespace, of the Premium tier or of Standard.
+func Namespace(base, name string, premium bool, at int64) []byte {
 	var w writer
+	tier := "Standard"
+	if premium {
+		tier = "Premium"
+	}
 	w.entry(base, "$namespaceinfo", name, at, func() {
 		w.open("NamespaceInfo", `xmlns="`+connect+`" xmlns:i="`+instance+`"`)
 		w.text("CreatedTime", entity.Moment(at))
-		w.text("MessagingSKU", "Standard")
+		w.text("MessagingSKU", tier)
+		if premium {
+			w.number("MessagingUnits", 1)
+		}
 		w.text("ModifiedTime", entity.Moment(at))
 		w.text("Name", name)
 		w.text("NamespaceType", "Messaging")
@@ -277,5 +327,5 @@ func Failure(status int, text string, at time.Time) []byte {
 	w.number("Code", int64(status))
 	w.text("Detail", text+" Timestamp:"+at.UTC().Format(time.RFC3339))
 	w.shut("Error")
-	return bytes.ReplaceAll(w.Bytes(), []byte("&#39;"), []byte("'")) // SDKs show the body as it is, and quotes need no escape there
+	return w.Bytes()
 }

@@ -53,7 +53,10 @@ type Description struct {
 type Extra struct {
 	Status       Status `json:"status,omitempty"`
 	UserMetadata string `json:"user_metadata,omitempty"`
-	// ForwardToSB and ForwardDeadLettersSB: the forwarding address was set, and is shown, with the scheme sb instead of
+	// ForwardToAddress and ForwardDeadLettersAddress are the forwarding addresses as they were set, "" if only a name was.
+	ForwardToAddress          string `json:"forward_to_address,omitempty"`
+	ForwardDeadLettersAddress string `json:"forward_dead_letters_address,omitempty"`
+	// ForwardToSB and ForwardDeadLettersSB: a forwarding address set with an earlier version is shown with the scheme sb instead of
 	// https.
 	ForwardToSB          bool `json:"forward_to_sb,omitempty"`
 	ForwardDeadLettersSB bool `json:"forward_dead_letters_sb,omitempty"`
@@ -62,8 +65,9 @@ type Extra struct {
 	Updated int64 `json:"updated,omitempty"`
 	// These properties are returned as they were set, and have no effect. TopicIdle and TopicMegabytes are
 	// AutoDeleteOnIdle and MaxSizeInMegabytes of a topic, 0 for none: an exchange does not end by itself and keeps no
-	// messages.
+	// messages. UnusedWindow is the DuplicateDetectionHistoryTimeWindow of an entity without duplicate detection, 0 for the default.
 	TopicIdle                                 Duration `json:"auto_delete_on_idle,omitempty"`
+	UnusedWindow                              Duration `json:"duplicate_detection_history_time_window,omitempty"`
 	TopicMegabytes                            int64    `json:"max_size_in_megabytes,omitempty"`
 	EnableBatchedOperations                   *bool    `json:"enable_batched_operations,omitempty"`
 	EnablePartitioning                        bool     `json:"enable_partitioning,omitempty"`
@@ -82,7 +86,22 @@ const (
 	DefaultMegabytes = 1024
 	// MaxMetadata is the maximum size of UserMetadata in bytes.
 	MaxMetadata = 1024
+	// Partitions is how many times the MaxSizeInMegabytes that is set a new entity with EnablePartitioning gets, as in Service Bus.
+	Partitions = 16
+	// StandardKilobytes is the MaxMessageSizeInKilobytes of all entities of Service Bus's Standard tier.
+	StandardKilobytes = 256
+	// minKilobytes and maxKilobytes are the bounds of MaxMessageSizeInKilobytes.
+	minKilobytes = 1024
+	maxKilobytes = 102_400
 )
+
+// ShownMegabytes returns the size shown for an entity without a limit.
+func ShownMegabytes(partitioned bool) int64 {
+	if partitioned {
+		return DefaultMegabytes * Partitions
+	}
+	return DefaultMegabytes
+}
 
 // New returns an entity of that name with the defaults.
 func New(kind Kind, topic, name string) Description {
@@ -151,6 +170,9 @@ func (d *Description) Validate() error {
 	}
 	if d.MaxSizeInMegabytes < 0 || d.MaxSizeInMegabytes > maxMegabytes {
 		complain("MaxSizeInMegabytes is %d, not between 0 and %d", d.MaxSizeInMegabytes, maxMegabytes)
+	}
+	if n := d.MaxMessageSizeInKilobytes; n != 0 && n != StandardKilobytes && (n < minKilobytes || n > maxKilobytes) {
+		complain("The value for 'MaxMessageSizeInKilobytes' must be between %d and %d", minKilobytes, maxKilobytes) // in Service Bus's words
 	}
 	if len(d.UserMetadata) > MaxMetadata {
 		complain("UserMetadata has more than %d bytes", MaxMetadata)

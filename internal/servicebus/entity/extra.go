@@ -32,6 +32,9 @@ func ParseExtra(value []byte) (e Extra, err error) {
 // Kept returns the part of the description that a parameter stores.
 func (d *Description) Kept() Extra {
 	e := d.Extra
+	if e.UnusedWindow = 0; !d.RequiresDuplicateDetection && d.DuplicateDetectionHistoryTimeWindow != DefaultDuplicateHistory {
+		e.UnusedWindow = d.DuplicateDetectionHistoryTimeWindow
+	}
 	if e.TopicIdle, e.TopicMegabytes = 0, 0; d.Kind != Topic {
 		return e
 	}
@@ -39,6 +42,14 @@ func (d *Description) Kept() Extra {
 		e.TopicIdle = d.AutoDeleteOnIdle
 	}
 	return e
+}
+
+// MaxMessage returns the maximum size of a message that the entity sets, in KiB; 0 for none, as which the value of all entities of the Standard tier counts.
+func (e Extra) MaxMessage() int64 {
+	if e.MaxMessageSizeInKilobytes <= StandardKilobytes {
+		return 0
+	}
+	return e.MaxMessageSizeInKilobytes
 }
 
 // Marshal returns the value of a parameter.

@@ -174,6 +174,9 @@ func OfExchange(name string, args protocol.Table, ttl int64, extra Extra) Descri
 }
 
 func (d *Description) duplicates(args protocol.Table) {
+	if d.UnusedWindow > 0 {
+		d.DuplicateDetectionHistoryTimeWindow = d.UnusedWindow
+	}
 	v, _ := args.Get(argDuplicates)
 	if window, ok := protocol.Int64(v); ok && window > 0 {
 		d.RequiresDuplicateDetection, d.DuplicateDetectionHistoryTimeWindow = true, Duration(window)

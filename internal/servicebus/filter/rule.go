@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,6 +14,17 @@ const ExchangeType = "x-rules"
 
 // DefaultRule is the name of the initial rule of a subscription.
 const DefaultRule = "$Default"
+
+// CompareNames compares names of rules in the order in which they are listed: DefaultRule first, then ascending, without regard to case.
+func CompareNames(a, b string) int {
+	rank := func(name string) int {
+		if strings.EqualFold(name, DefaultRule) {
+			return 0
+		}
+		return 1
+	}
+	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(strings.ToLower(a), strings.ToLower(b)))
+}
 
 // The arguments of a binding. Arguments that do not begin with "x-" are application properties that a correlation
 // filter compares.

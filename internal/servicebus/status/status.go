@@ -21,6 +21,7 @@ type Table struct {
 type snapshot struct {
 	generation uint64
 	statuses   map[key]entity.Status
+	kilobytes  map[key]int64 // the maximum sizes of messages of entities that set one
 }
 
 type key struct{ vhost, path string }
@@ -67,7 +68,7 @@ func (t *Table) Set(vhost, path string, status entity.Status) {
 		t.mu.Unlock()
 		return
 	}
-	next := &snapshot{s.generation + 1, maps.Clone(s.statuses)}
+	next := &snapshot{s.generation + 1, maps.Clone(s.statuses), s.kilobytes}
 	if next.statuses == nil {
 		next.statuses = map[key]entity.Status{}
 	}
@@ -82,13 +83,35 @@ func (t *Table) Set(vhost, path string, status entity.Status) {
 	}
 }
 
+// SetMaximum sets the maximum size of a message to the entity of a path, in KiB; 0 for none (SBE-17). Links that are attached keep theirs.
+func (t *Table) SetMaximum(vhost, path string, kilobytes int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := t.snapshot()
+	if s.kilobytes[key{vhost, path}] == kilobytes {
+		return
+	}
+	next := &snapshot{s.generation, s.statuses, maps.Clone(s.kilobytes)}
+	if next.kilobytes == nil {
+		next.kilobytes = map[key]int64{}
+	}
+	if next.kilobytes[key{vhost, path}] = kilobytes; kilobytes == 0 {
+		delete(next.kilobytes, key{vhost, path})
+	}
+	t.now.Store(next)
+}
+
+// Maximum returns the maximum size of a message to the queue or topic of that name, in KiB, 0 if it sets none.
+func (t *Table) Maximum(vhost, name string) int64 { return t.snapshot().kilobytes[key{vhost, name}] }
+
 // Forget removes the statuses of a deleted virtual host, without notifying watchers.
 func (t *Table) Forget(vhost string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	s := t.snapshot()
-	next := &snapshot{s.generation + 1, maps.Clone(s.statuses)}
+	next := &snapshot{s.generation + 1, maps.Clone(s.statuses), maps.Clone(s.kilobytes)}
 	maps.DeleteFunc(next.statuses, func(k key, _ entity.Status) bool { return k.vhost == vhost })
+	maps.DeleteFunc(next.kilobytes, func(k key, _ int64) bool { return k.vhost == vhost })
 	t.now.Store(next)
 }
 

@@ -106,7 +106,7 @@ func appendAnnotations(dst []byte, m *Message, own amqp10.Map) []byte {
 		dst, count = appendText(amqp10.AppendSymbol(dst, "x-basic-type"), []byte(p.Type)), count+2
 	}
 	headers := m.Properties.Headers
-	kept, given := entriesFor(keptAnnotations(m.Original), len(headers)), byName(m.Annotations)
+	kept, given, amended := entriesFor(keptAnnotations(m.Original), len(headers)), byName(m.Annotations), byName(m.Amended)
 	if m.Properties.Has(protocol.FlagHeaders) && len(headers) > 0 {
 		application := entriesFor(applicationProperties(m.Original), len(headers)) // which are headers, too
 		for _, f := range headers {
@@ -116,6 +116,8 @@ func appendAnnotations(dst []byte, m *Message, own amqp10.Map) []byte {
 			}
 			if as, is := given[key]; is {
 				add(key, as)
+			} else if _, is := amended[f.Key]; is {
+				continue
 			} else if as := kept.get(key); as != nil && isHeader(as, f.Value) {
 				dst, count = append(amqp10.AppendSymbol(dst, key), as...), count+2
 			} else {
@@ -234,7 +236,8 @@ func appendProperties(dst []byte, p *protocol.Properties) []byte {
 	return amqp10.AppendComposite(dst, &to)
 }
 
-// appendApplicationProperties appends the headers that are no annotations, if there are any. Those of given have the values of given.
+// appendApplicationProperties appends the headers that are no annotations, if there are any. Those of given are application properties whatever
+// their names, with the values of given.
 func appendApplicationProperties(dst []byte, p *protocol.Properties, given map[string]any) []byte {
 	if !p.Has(protocol.FlagHeaders) {
 		return dst
@@ -245,11 +248,11 @@ func appendApplicationProperties(dst []byte, p *protocol.Properties, given map[s
 	count := 0
 	for _, f := range p.Headers {
 		v, ok := to10(f.Value)
-		if _, _, is := annotation(f); is || !ok || !scalar(f.Value) || strings.HasPrefix(f.Key, "x-") {
-			continue
-		}
-		if as, is := given[f.Key]; is {
+		as, is := given[f.Key]
+		if is {
 			v = as
+		} else if _, _, is := annotation(f); is || !ok || !scalar(f.Value) || strings.HasPrefix(f.Key, "x-") {
+			continue
 		}
 		if grown, err := amqp10.Append(amqp10.AppendString(dst, f.Key), v); err == nil {
 			dst, count = grown, count+2
