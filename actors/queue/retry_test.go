@@ -157,6 +157,40 @@ func TestRetryClassic_DL29(t *testing.T) {
 	}
 }
 
+// TestRetriesTakeTheirTime_DL29: rounds that begin at once, because a full target takes one dead letter after the other, do not use
+// up the retries of the others.
+func TestRetriesTakeTheirTime_DL29(t *testing.T) {
+	c := durableCore(t, dlx, ttl(10))
+	c.put(bodies(1, 30)...)
+	c.at(10)
+	_, ids, _ := c.letters()
+	c.keep(ids...)
+	c.at(1010)
+	for i := range 20 {
+		dead, ids, care := c.letters()
+		if len(dead) != 30-i || care != mail.RetryRefused {
+			t.Fatalf("round %d: %d, care %d", i, len(dead), care)
+		}
+		c.keep(ids[1:]...)
+		c.takenCareOf(ids[0])
+		c.at(c.ms() + 1)
+	}
+	for {
+		dead, ids, care := c.letters()
+		if len(dead) != 10 || care != mail.Drop && c.ms() > 2*deadletters.RetrySpan {
+			t.Fatalf("after %d ms: %d, care %d", c.ms(), len(dead), care)
+		}
+		if care == mail.Drop {
+			break
+		}
+		c.keep(ids...)
+		c.at(c.ms() + deadletters.MaxRetryDelay)
+	}
+	if c.ms() < deadletters.RetrySpan {
+		t.Errorf("given up after %d ms", c.ms())
+	}
+}
+
 // TestRetryRounds_DL30: each round sends at most Limit messages, in turn.
 func TestRetryRounds_DL30(t *testing.T) {
 	c := newQuorum(t, insisting, ttl(10))

@@ -166,6 +166,7 @@ func TestEndingIsCutShort_LEASE15(t *testing.T) {
 		if n, err := ch.QueueDelete("q", false, false, false); n != 2 || err != nil {
 			b.Errorf("%d lost, %v", n, err)
 		}
+		b.Advance(time.Millisecond) // the line may follow the answer
 		if b.Log.Count(`"messages":2,"message":"a queue has ended before its dead letters`) != 1 {
 			b.Error("the loss is not logged")
 		}

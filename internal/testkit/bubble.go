@@ -110,7 +110,7 @@ func (b *Bubble) Restart(off time.Duration) {
 func (b *Bubble) Crash(off time.Duration) {
 	b.Helper()
 	journal, defs := b.Journal.Reopen(options), b.Meta.Reopen()
-	b.Log.Allow("definition could not be")
+	b.Log.Allow("definition could not be", "journal is closed") // by what still writes
 	b.stop()
 	b.Journal, b.Meta = journal, defs
 	b.Advance(off)

@@ -78,7 +78,7 @@ func (l *Set) add(b *batch, id uint64, x deadLetter) bool {
 	}
 	l.out++
 	l.outBytes += l.Messages.Size(x.message)
-	guarantee := l.guarantee(x)
+	guarantee := l.guarantee(x, b.now)
 	if b.mail == nil || b.reason != x.reason || b.mail.Guarantee != guarantee || len(b.mail.Messages) == mail.DeadLetterBatch {
 		b.reason, b.mail = x.reason, l.newMail(x.reason, b.dates.Date(b.now.Floor())/1000)
 		b.mail.Guarantee = guarantee

@@ -17,9 +17,13 @@ const (
 	MaxRetryDelay = 30_000
 )
 
-// RetryLimit is the number of retries by a classic queue, about two minutes in all, before the last attempt. A quorum
-// queue with at-least-once never gives up (DL-30).
-const RetryLimit = 8
+// RetryLimit is the number of retries by a classic queue before the last attempt, and RetrySpan the least time in ms that they take:
+// rounds that begin sooner, because a target took another dead letter, do not shorten it (DL-29). A quorum queue with at-least-once
+// never gives up (DL-30).
+const (
+	RetryLimit = 8
+	RetrySpan  = 120_000
+)
 
 // retries holds dead letters not taken by their exchange or a target.
 type retries struct {
@@ -31,13 +35,13 @@ type retries struct {
 }
 
 // guarantee returns the guarantee to request for a message.
-func (l *Set) guarantee(x deadLetter) mail.Guarantee {
+func (l *Set) guarantee(x deadLetter, now clock.Instant) mail.Guarantee {
 	switch {
 	case l.Last:
 		return mail.Drop
 	case l.Settings.DeadLetterAtLeastOnce || l.Settings.DeadLetterQueue || x.reason == store.Forwarded:
 		return mail.AtLeastOnce
-	case l.Queue.Durable && x.tries < RetryLimit:
+	case l.Queue.Durable && (x.tries < RetryLimit || now.Floor() < x.since+RetrySpan):
 		return mail.RetryRefused
 	}
 	return mail.Drop
@@ -54,6 +58,9 @@ func (l *Set) kept(k mail.Retained, now clock.Instant) {
 		l.lost++
 		l.discard(x)
 		return
+	}
+	if x.tries == 0 {
+		x.since = now.Floor()
 	}
 	x.tries = min(x.tries+1, RetryLimit)
 	x.taken = k.Taken

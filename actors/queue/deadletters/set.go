@@ -70,6 +70,7 @@ type deadLetter struct {
 	message backlog.Handle
 	reason  store.Reason
 	tries   uint8         // how often it was returned
+	since   int64         // wall ms of the first return
 	now     bool          // forwarded with a TTL of 0
 	taken   []mail.Target // targets that have taken it
 }
