@@ -187,12 +187,12 @@ func offeredToReaders(w *tab) {
 func offeredToOwners(w *tab) {
 	w.Helper()
 	const parts = "Locks Messages Publish… Purge… Scheduled"
-	w.offersAt("#/queues?name=yours", "document.querySelectorAll('.items tbody tr').length === 1", "")
+	w.offersAt("#/queues?name=yours", "document.querySelectorAll('.items tbody tr').length === 1", "Add queue…")
 	w.selectRows()
-	w.offersAt("#/queues?name=yours", "document.body.innerText.includes('1 queue selected')", "")
-	w.offersAt("#/queues", "document.querySelectorAll('.items tbody tr').length === 2", "")
+	w.offersAt("#/queues?name=yours", "document.body.innerText.includes('1 queue selected')", "Add queue…")
+	w.offersAt("#/queues", "document.querySelectorAll('.items tbody tr').length === 2", "Add queue…")
 	w.selectRows()
-	w.offersAt("#/queues", "document.body.innerText.includes('2 queues selected')", "Delete… Purge…")
+	w.offersAt("#/queues", "document.body.innerText.includes('2 queues selected')", "Add queue… Delete… Purge…")
 	w.click("button", "Delete…")
 	w.sees("Delete 1 queue?")
 	w.click("dialog button", "Cancel")

@@ -16,7 +16,7 @@ export const exchanges = section('Exchanges', listOf('Exchanges', {
   columns: [
     { key: 'name', label: 'Name', sort: 'name', always: true, fields: ['name', 'vhost'], cell: (e) => exchangeLink(e.vhost, e.name) },
     word('vhost', 'Virtual host', 'vhost'), word('type', 'Type', 'type'),
-    { key: 'features', label: 'Features', shown: true, fields: ['durable', 'auto_delete', 'internal', 'arguments'], cell: marks },
+    { key: 'features', label: 'Features', shown: true, fields: ['durable', 'auto_delete', 'internal', 'arguments'], cell: (e) => marks(e) },
     speed('in', 'Message rate in', 'message_stats.publish_in_details.rate'), speed('out', 'Message rate out', 'message_stats.publish_out_details.rate'),
   ],
   key: (e) => JSON.stringify([e.vhost, e.name]), address: inVHost('api/exchanges'), nothing: 'There are no exchanges that you may see.',
