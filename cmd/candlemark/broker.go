@@ -56,7 +56,7 @@ func startBroker(cfg config.Config, log zerolog.Logger) (_ *broker, err error) {
 	if b.data, err = openData(cfg.DataDir, cfg.SegmentSize, log); err != nil {
 		return nil, remedied(err, "", "")
 	}
-	filled := false
+	filled := b.data.definitions.Revision() > 0 // by another broker, between the look at the folder and its lock
 	defer func() {
 		if err != nil {
 			if err = errors.Join(err, b.stop()); !filled {
