@@ -67,7 +67,7 @@ const words = {
 export const queues = { title: 'Queues', show };
 
 const itself = (v) => v || 'the default exchange';
-/** badges: [mark, key, value as text]. */
+/** @type {any[]} mark, key, text */
 const badges = [['TTL', 'message-ttl', format.duration], ['Exp', 'expires', format.duration], ['DLX', 'dead-letter-exchange', itself], ['Fwd', 'forward-to', itself]];
 
 async function addQueue(asking) {
