@@ -60,10 +60,7 @@ func administer(getenv func(string) string, stdout, stderr io.Writer, args []str
 func plugins(getenv func(string) string, stdout, stderr io.Writer, args []string) int {
 	p := program(getenv, stdout, stderr)
 	p.Plugins = true
-	if len(args) > 0 && args[0] == "help" || slices.Equal(args, []string{"--help"}) {
-		return p.Help(args[1:])
-	}
-	return p.Run(args)
+	return tool(p, args)
 }
 
 // tools are names of RabbitMQ tools that the program may be called by; then it has only their verbs.
@@ -84,14 +81,11 @@ func called(argv []string, getenv func(string) string, stdout, stderr io.Writer)
 	return run(argv[1:], getenv, stdout, stderr)
 }
 
-// tool runs the command line of one of tools: its version is the version of RabbitMQ that the broker announces.
+// tool runs the command line of one of RabbitMQ's tools.
 func tool(p *commandline.Program, args []string) int {
 	p.Own = nil
-	switch {
-	case len(args) == 0, args[0] == "help":
+	if len(args) == 0 || args[0] == "help" {
 		return p.Help(args[min(1, len(args)):])
-	case args[len(args)-1] == "version":
-		args = append([]string{"-q", "server_version"}, args[:len(args)-1]...)
 	}
 	return p.Run(args)
 }

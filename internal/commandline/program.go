@@ -31,7 +31,7 @@ const defaultURL = "http://guest:guest@127.0.0.1:15672"
 
 // Program is a command line with the verbs of rabbitmqctl.
 type Program struct {
-	// Own are lines about other commands, which the help begins with: command and meaning.
+	// Own are lines about other commands, which the help begins with: command and meaning; nil for RabbitMQ's tools.
 	Own [][2]string
 	// Plugins: the program is rabbitmq-plugins, with the commands of that tool only.
 	Plugins        bool
@@ -48,6 +48,9 @@ func (p *Program) Run(args []string) int {
 	var name string
 	if len(rest) > 0 {
 		name, rest = rest[0], rest[1:]
+	}
+	if name == "version" && p.Own == nil { // RabbitMQ's tools show their version, which is that of the broker
+		name, o.Quiet = "server_version", true
 	}
 	v := named(p.rows(), name)
 	switch {

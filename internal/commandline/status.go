@@ -23,13 +23,7 @@ var statusVerbs = []verb.Row{
 	},
 	{
 		Name: "check_running", About: "Fails if the broker is not running", Title: verb.Text("Checking if RabbitMQ is running on node {broker} ..."),
-		Run: func(ctx context.Context, broker *client.Client, c *verb.Call) error {
-			o, err := broker.Get(ctx, "overview")
-			if err == nil {
-				c.Say("RabbitMQ on node %s is fully booted and running", verb.Cell(o["node"]))
-			}
-			return err
-		},
+		Run: fullyBooted("RabbitMQ on node {node} is fully booted and running"),
 	},
 }
 
