@@ -4,7 +4,6 @@ import (
 	number "encoding/binary"
 	"fmt"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -147,7 +146,7 @@ func (b *broker) drain(queue string) {
 // consumers and all other clients are served. When consumers have drained the queue, publishers are unblocked. No message is
 // lost.
 func TestFloodToFourTimesTheWatermark(t *testing.T) {
-	if slices.Contains(buildFlags, "-race") {
+	if racing {
 		t.Skip("the race detector multiplies memory")
 	}
 	t.Parallel()

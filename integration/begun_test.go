@@ -25,7 +25,7 @@ const (
 // startSmall starts a broker with that watermark. check fails the test if memory ever exceeded the watermark by more than the
 // margin.
 func startSmall(t *testing.T) (b *broker, check func()) {
-	if slices.Contains(buildFlags, "-race") {
+	if racing {
 		t.Skip("the race detector multiplies memory")
 	}
 	b = start(t, "--memory-high-watermark", strconv.Itoa(begunWatermark))

@@ -155,7 +155,7 @@ func TestBrokenInput(t *testing.T) {
 	}
 	working.Wait()
 	s.undisturbed(b)
-	if n := most(); n > 150<<20 && !slices.Contains(buildFlags, "-race") {
+	if n := most(); n > 150<<20 && !racing {
 		t.Errorf("memory came to %d bytes", n)
 	}
 	got := strings.Join(answers, "")
@@ -258,7 +258,7 @@ func TestBrokenAtEveryByte(t *testing.T) {
 	}
 	s.undisturbed(b)
 	eventually(t, "the session's queue is gone with its connections", func() bool { return !s.takes("session") })
-	if n := most(); n > 150<<20 && !slices.Contains(buildFlags, "-race") {
+	if n := most(); n > 150<<20 && !racing {
 		t.Errorf("memory came to %d bytes", n)
 	}
 	t.Logf("%d connections", 4*len(whole))

@@ -37,7 +37,8 @@ func dialTo(t *testing.T, address string, cfg amqp.Config) *client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = conn.Close() }) // may be closed already
+	// It may be closed already. A blocked connection gets no answer.
+	t.Cleanup(func() { _ = conn.CloseDeadline(time.Now().Add(patience)) })
 	c := &client{T: t, conn: conn}
 	c.open()
 	return c

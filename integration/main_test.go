@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -24,6 +25,17 @@ import (
 const patience = time.Minute
 
 var buildFlags []string
+
+// racing says that the tests and the broker are built with the race detector, which multiplies memory.
+var racing bool
+
+// watermarkAt returns flags for a high watermark of memory, none with the race detector.
+func watermarkAt(bytes int64) []string {
+	if racing {
+		return nil
+	}
+	return []string{"--memory-high-watermark", strconv.FormatInt(bytes, 10)}
+}
 
 // binary builds candlemark at the first call.
 var binary = sync.OnceValues(func() (string, error) {

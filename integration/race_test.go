@@ -3,4 +3,4 @@
 package integration
 
 // The broker is built with the race detector if the tests are.
-func init() { buildFlags = append(buildFlags, "-race") }
+func init() { buildFlags, racing = append(buildFlags, "-race"), true }

@@ -171,7 +171,7 @@ func (b *broker) attackUntil(end time.Time, names ...string) {
 	}
 	peak := most()
 	b.Logf("memory came to %d MB at a watermark of %d MB", peak/1e6, soakWatermark/1_000_000)
-	if slices.Contains(buildFlags, "-race") {
+	if racing {
 		return // the race detector multiplies memory
 	}
 	if peak > soakWatermark+soakMargin {

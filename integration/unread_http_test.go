@@ -34,7 +34,7 @@ func (b *broker) deaf(user, method, path, body string) (end func()) {
 // reading; lists in parts are whole.
 func TestLargeAnswers_ACC12(t *testing.T) {
 	t.Parallel()
-	b := start(t, "--memory-high-watermark", "400MB")
+	b := start(t, watermarkAt(400_000_000)...)
 	c := b.dial()
 	for _, name := range []string{"deaf", "other"} {
 		b.request("PUT", "/api/users/"+name, `{"password":"`+name+`","tags":"management"}`, 201)
@@ -72,7 +72,7 @@ func TestLargeAnswers_ACC12(t *testing.T) {
 	if status != 200 {
 		t.Errorf("%d %s", status, text)
 	}
-	if used := most() - rest; used > answersMargin {
+	if used := most() - rest; used > answersMargin && !racing {
 		t.Errorf("answers took %d MB", used/1e6)
 	}
 }
