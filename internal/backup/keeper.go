@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"candlemark/internal/events"
 	"candlemark/internal/management"
 	"candlemark/internal/store/vfs"
 
@@ -32,11 +33,16 @@ type Keeper struct {
 	working sync.WaitGroup
 	bytes   atomic.Int64
 
-	mu     sync.Mutex
-	last   management.Backup
-	cancel context.CancelFunc // of the running backup, nil for none
-	closed bool
+	mu      sync.Mutex
+	last    management.Backup
+	user    string             // of last
+	refused bool               // another user was refused while it ran
+	cancel  context.CancelFunc // of the running backup, nil for none
+	closed  bool
 }
+
+// turnOfOthers is how long after its backup a user waits for those who were refused meanwhile (ACC-10).
+const turnOfOthers = time.Minute
 
 var _ management.Backups = (*Keeper)(nil)
 
@@ -50,21 +56,22 @@ var errClosed = errors.New("the broker is stopping")
 
 // StartBackup implements management.Backups.
 func (k *Keeper) StartBackup(ctx context.Context, folder string) (management.Backup, error) {
-	k.mu.Lock()
-	if k.closed || k.cancel != nil {
-		defer k.mu.Unlock()
-		if k.closed {
-			return management.Backup{}, errClosed
-		}
-		return management.Backup{}, management.ErrBackupRunning
+	user := ""
+	if by := events.OriginOf(ctx); by != nil {
+		user = by.User
 	}
-	made, err := k.prepare(filepath.Clean(folder))
+	k.mu.Lock()
+	err := k.admit(user)
+	made := false
+	if err == nil {
+		made, err = k.prepare(filepath.Clean(folder))
+	}
 	if err != nil {
 		k.mu.Unlock()
 		return management.Backup{}, err
 	}
 	running, cancel := context.WithCancel(context.Background())
-	k.cancel = cancel
+	k.cancel, k.user, k.refused = cancel, user, false
 	k.last = management.Backup{State: management.BackupRunning, Folder: filepath.Clean(folder)}
 	k.bytes.Store(0)
 	k.working.Add(1)
@@ -77,6 +84,21 @@ func (k *Keeper) StartBackup(ctx context.Context, folder string) (management.Bac
 		err = ctx.Err()
 	}
 	return k.Backup(), err
+}
+
+// admit refuses a backup while another one runs, and one of the user of the last backup while it is the turn of others. The
+// mutex is held.
+func (k *Keeper) admit(user string) error {
+	switch {
+	case k.closed:
+		return errClosed
+	case k.cancel != nil:
+		k.refused = k.refused || user != k.user
+		return management.ErrBackupRunning
+	case k.refused && user == k.user && time.Since(k.last.Ended) < turnOfOthers:
+		return management.ErrBackupOfOthers
+	}
+	return nil
 }
 
 // Backup implements management.Backups.

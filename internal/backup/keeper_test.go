@@ -8,7 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"candlemark/internal/events"
 	"candlemark/internal/management"
 
 	"github.com/rs/zerolog"
@@ -134,4 +136,39 @@ func TestKeeperRunsOne(t *testing.T) {
 	close(file.goOn)
 	k.Close()
 	k.Close()
+}
+
+// TestBackupsTakeTurns_ACC10: a user who takes one backup after the other does not keep those out who were refused meanwhile.
+func TestBackupsTakeTurns_ACC10(t *testing.T) {
+	released := 0
+	k := NewKeeper(Config{DataDir: t.TempDir(), Take: func() (*Cut, error) { return cut(&released), nil }, Log: zerolog.Nop()})
+	defer k.Close()
+	start := func(user string) error {
+		ctx := events.WithOrigin(t.Context(), &events.Origin{User: user})
+		_, err := k.StartBackup(ctx, filepath.Join(t.TempDir(), "backup"))
+		return err
+	}
+	take := func(user string, want error) {
+		t.Helper()
+		if err := start(user); !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", user, err, want)
+		}
+		k.working.Wait()
+	}
+	take("greedy", nil)
+	take("greedy", nil)  // nobody else wants one
+	k.cancel = func() {} // as if one of his were running
+	take("greedy", management.ErrBackupRunning)
+	k.cancel = nil
+	take("greedy", nil) // he was refused himself
+	k.cancel = func() {}
+	take("other", management.ErrBackupRunning)
+	k.cancel = nil
+	take("greedy", management.ErrBackupOfOthers)
+	take("other", nil)
+	take("greedy", nil)
+	k.cancel = func() {}
+	take("other", management.ErrBackupRunning)
+	k.cancel, k.last.Ended = nil, time.Now().Add(-turnOfOthers)
+	take("greedy", nil) // the other one did not come
 }

@@ -86,7 +86,7 @@ func (h *Hub) Publish(record Record, event func() *Event) {
 		write(e)
 	}
 	if wanted {
-		e.size = eventSize + sizeOf(e.Fields)
+		e.size = eventSize + int(e.Fields.Memory())
 		for _, l := range *h.listeners.Load() {
 			l.notify(e)
 		}

@@ -55,30 +55,3 @@ func shownValue(name string, value any) (shown any, same bool) {
 	}
 	return value, true
 }
-
-// sizeOf returns about how many bytes a table takes.
-func sizeOf(t protocol.Table) (bytes int) {
-	for _, f := range t {
-		bytes += fieldSize + len(f.Key) + sizeOfValue(f.Value)
-	}
-	return bytes
-}
-
-// fieldSize is the size of a field without its key and its value, in bytes.
-const fieldSize = 32
-
-func sizeOfValue(value any) (bytes int) {
-	switch v := value.(type) {
-	case string:
-		return len(v)
-	case []byte:
-		return len(v)
-	case protocol.Table:
-		return sizeOf(v)
-	case protocol.Array:
-		for _, one := range v {
-			bytes += fieldSize + sizeOfValue(one)
-		}
-	}
-	return bytes
-}

@@ -10,8 +10,8 @@ import (
 // a time.
 type Backups interface {
 	// StartBackup begins a backup and returns when its snapshot is taken, which contains everything confirmed before
-	// the call. The folder must be absolute, and missing or empty. Errors: ErrBackupRunning, and, for an unsuitable
-	// folder, one that wraps ErrBackupFolder. The backup continues when ctx ends.
+	// the call. The folder must be absolute, and missing or empty. Errors: ErrBackupRunning, ErrBackupOfOthers, and, for an
+	// unsuitable folder, one that wraps ErrBackupFolder. The backup continues when ctx ends. Its user is that of the origin of ctx.
 	StartBackup(ctx context.Context, folder string) (Backup, error)
 	// Backup returns the one that runs, or the last one.
 	Backup() Backup
@@ -42,5 +42,7 @@ type Backup struct {
 // Errors of StartBackup.
 var (
 	ErrBackupRunning = errors.New("a backup is running")
-	ErrBackupFolder  = errors.New("no backup can be written there")
+	// ErrBackupOfOthers: the last backup was the user's, and others, who were refused meanwhile, are next (ACC-10).
+	ErrBackupOfOthers = errors.New("the next backup is another user's, who was refused while yours ran: wait for a minute")
+	ErrBackupFolder   = errors.New("no backup can be written there")
 )

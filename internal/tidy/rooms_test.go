@@ -85,7 +85,7 @@ var rooms = map[string][]string{
 	"internal/bench/wire":            {"protocol", "internal/parameters"},
 	"internal/bench/wire10":          {"protocol", "protocol/amqp10", "protocol/amqp10/hotpath", "internal/bench/wire"},
 	"internal/socket":                {},
-	"internal/backup":                {"internal/management", "internal/store/vfs"},
+	"internal/backup":                {"internal/events", "internal/management", "internal/store/vfs"},
 	"internal/budget":                {},
 	"internal/certificate":           {},
 	"internal/clock":                 {},
