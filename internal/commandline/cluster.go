@@ -34,7 +34,7 @@ var clusterVerbs = []verb.Row{
 		Run: verb.InOrder(healthy("virtual-hosts"), healthy("local-alarms"), verb.Says("Health check passed")),
 	},
 	{
-		Name: "enable_feature_flag", Arguments: "<feature_flag>", Options: "opt-in", About: "Fails if there is no such feature flag, as all are enabled; all for every one",
+		Name: "enable_feature_flag", Arguments: "<feature_flag>", Options: "opt-in", About: "Fails unless the argument is a feature flag or all; has no other effect, as all flags are enabled",
 		Title: func(c *verb.Call) string {
 			if c.Arguments[0] == "all" {
 				return "Enabling all feature flags ..."
@@ -53,7 +53,7 @@ var clusterVerbs = []verb.Row{
 		Run:   verb.InOrder(fullyBooted(""), verb.Says("Cluster reported no deprecated features in use")),
 	},
 	{
-		Name: "await_online_nodes", Arguments: "<count>", About: "Waits until so many nodes are online, of which there is one", Check: wholeNumber,
+		Name: "await_online_nodes", Arguments: "<count>", About: "Waits until the given number of nodes is online; a broker has one node", Check: wholeNumber,
 		Title: verb.Text("Will wait for at least {count} nodes to join the cluster of {broker}. Timeout: {timeout} seconds."), Run: awaitNodes,
 	},
 	{

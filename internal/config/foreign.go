@@ -102,7 +102,7 @@ var elsewhere = []foreign{
 	{keys: []string{"definitions.import_backend"}, same: []string{"local_filesystem"}, refused: true, why: "definitions are loaded from a file"},
 	{keys: []string{"definitions.skip_if_unchanged"}, same: []string{"false"}, why: "definitions are imported at every start"},
 	{keys: []string{"definitions.**"}, refused: true, why: "definitions are loaded from a file"},
-	{keys: []string{"initial_frame_max"}, why: "it is 4096 bytes"},
+	{keys: []string{"initial_frame_max"}, why: "the initial maximum frame size is 4096 bytes"},
 	{keys: []string{"product.version", "motd_file", "reverse_dns_lookups", "vhost_restart_strategy", "consumer_disconnected_timeout", "deprecated_features.**", "queue_types.**", "exchange_types.**", "channel_interceptor.**", "message_interceptors.**"}, why: "this feature does not exist here"},
 }
 

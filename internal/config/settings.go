@@ -51,7 +51,7 @@ var settings = []setting{
 	},
 	{
 		name: "tls-key", define: text(func(c *Config) *string { return &c.TLS.Key }),
-		keys: plain("ssl_options.keyfile"), help: "`file` with its private key, PEM",
+		keys: plain("ssl_options.keyfile"), help: "`file` with the private key for AMQP over TLS, PEM",
 	},
 	{
 		name: "tls-ca", define: text(func(c *Config) *string { return &c.TLS.CA }),
@@ -92,7 +92,7 @@ var settings = []setting{
 	},
 	{
 		name: "anonymous-login-pass", noFlag: true, secret: true, define: text(func(c *Config) *string { return &c.AnonymousPassword }),
-		keys: []key{{"anonymous_login_pass", password}}, help: "that user's password; if it does not match, logins with ANONYMOUS fail",
+		keys: []key{{"anonymous_login_pass", password}}, help: "password of the user for logins with ANONYMOUS; if it does not match, these logins fail",
 	},
 	{
 		name: "loopback-users", reload: true, define: texts(func(c *Config) *[]string { return &c.LoopbackUsers }),
@@ -104,7 +104,7 @@ var settings = []setting{
 	},
 	{
 		name: "default-pass", noFlag: true, secret: true, also: []string{"RABBITMQ_DEFAULT_PASS"}, define: text(func(c *Config) *string { return &c.First.Password }),
-		keys: []key{{"default_pass", password}}, help: "that user's password",
+		keys: []key{{"default_pass", password}}, help: "password of the first user",
 	},
 	{
 		name: "default-vhost", noFlag: true, also: []string{"RABBITMQ_DEFAULT_VHOST"}, define: text(func(c *Config) *string { return &c.First.VHost }),
@@ -112,19 +112,19 @@ var settings = []setting{
 	},
 	{
 		name: "default-user-tags", noFlag: true, define: texts(func(c *Config) *[]string { return &c.First.Tags }),
-		keys: []key{{"default_user_tags.*", member}}, help: "that user's tags; none for no tag",
+		keys: []key{{"default_user_tags.*", member}}, help: "tags of the first user; none for no tag",
 	},
 	{
 		name: "default-permissions-configure", noFlag: true, define: text(func(c *Config) *string { return &c.First.Configure }),
-		keys: plain("default_permissions.configure"), help: "that user's configure permission in that virtual host, a regular expression",
+		keys: plain("default_permissions.configure"), help: "configure permission of the first user in the first virtual host, a regular expression",
 	},
 	{
 		name: "default-permissions-write", noFlag: true, define: text(func(c *Config) *string { return &c.First.Write }),
-		keys: plain("default_permissions.write"), help: "its write permission, a regular expression",
+		keys: plain("default_permissions.write"), help: "write permission of the first user there, a regular expression",
 	},
 	{
 		name: "default-permissions-read", noFlag: true, define: text(func(c *Config) *string { return &c.First.Read }),
-		keys: plain("default_permissions.read"), help: "its read permission, a regular expression",
+		keys: plain("default_permissions.read"), help: "read permission of the first user there, a regular expression",
 	},
 	{
 		name: "default-queue-type", noFlag: true, define: text(func(c *Config) *string { return &c.DefaultQueueType }),
@@ -132,7 +132,7 @@ var settings = []setting{
 	},
 	{
 		name: "node-name", also: []string{"RABBITMQ_NODENAME"}, define: text(func(c *Config) *string { return &c.Node }), keys: plain("node_name"),
-		help: "`name` of the node, such as rabbit@host, which tools name it by; without @ the machine's short host name is added; if not set, rabbit@ and that host name",
+		help: "`name` of the node, such as rabbit@host, by which tools address it; without @ the machine's short host name is added; if not set, rabbit@ and that host name",
 	},
 	{
 		name: "cluster-name", noFlag: true, define: text(func(c *Config) *string { return &c.ClusterName }),
@@ -164,7 +164,7 @@ var settings = []setting{
 	},
 	{
 		name: "https-key", define: text(func(c *Config) *string { return &c.HTTPSOwn.Key }),
-		keys: plain("management.ssl.keyfile"), help: "`file` with its private key, PEM",
+		keys: plain("management.ssl.keyfile"), help: "`file` with the private key for HTTPS, PEM",
 	},
 	{
 		name: "https-ca", define: text(func(c *Config) *string { return &c.HTTPSOwn.CA }),
