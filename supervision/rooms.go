@@ -64,9 +64,9 @@ func (n *Node) sendToQueues(what any) {
 	}
 }
 
-// connections returns the addresses of all connections.
-func (n *Node) connections(ctx context.Context) ([]mail.Address, error) {
-	return askRoot(ctx, n, func(reply chan<- []mail.Address) any { return listConnections{reply} })
+// connections returns the addresses of the connections of a name, of all for "".
+func (n *Node) connections(ctx context.Context, name string) ([]mail.Address, error) {
+	return askRoot(ctx, n, func(reply chan<- []mail.Address) any { return listConnections{name, reply} })
 }
 
 // spawnLocalChannel makes the root spawn a channel without a connection.

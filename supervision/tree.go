@@ -6,6 +6,7 @@ import (
 
 	"candlemark/actors/actorlib"
 	"candlemark/actors/connection"
+	"candlemark/actors/connection/lifecycle"
 	"candlemark/actors/mail"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -14,8 +15,9 @@ import (
 // tree is the root actor: it spawns the others and counts connections.
 type tree struct {
 	node        *Node
-	ready       chan<- error // gets nil or an error for every virtual host at the start
-	connections map[string]*actor.PID
+	ready       chan<- error              // gets nil or an error for every virtual host at the start
+	connections map[string]openConnection // by the ids of their actors
+	named       map[string]*actor.PID     // connections by name, the newest if there are two
 	serial      uint64
 	vhosts      map[string]*vhostTree // virtual hosts by name
 	alarm       *mail.Block           // nil without one
@@ -44,15 +46,24 @@ type openLocalChannel struct {
 	reply chan<- mail.Address
 }
 
-// listConnections asks for the addresses of all connections.
-type listConnections struct{ reply chan<- []mail.Address }
+// openConnection is the actor of a connection.
+type openConnection struct {
+	pid  *actor.PID
+	name string
+}
+
+// listConnections asks for the addresses of the connections of a name, of all for "".
+type listConnections struct {
+	name  string
+	reply chan<- []mail.Address
+}
 
 // Receive handles one mail.
 func (t *tree) Receive(ctx actor.Context) {
 	defer t.survive(ctx)
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
-		t.connections, t.vhosts = map[string]*actor.PID{}, map[string]*vhostTree{}
+		t.connections, t.named, t.vhosts = map[string]openConnection{}, map[string]*actor.PID{}, map[string]*vhostTree{}
 		if err := t.spawnInitial(ctx); err != nil {
 			t.ready <- err
 		}
@@ -83,14 +94,10 @@ func (t *tree) Receive(ctx actor.Context) {
 	case openChild:
 		m.reply <- t.openChild(ctx, m)
 	case listConnections:
-		list := make([]mail.Address, 0, len(t.connections))
-		for _, pid := range t.connections {
-			list = append(list, pid)
-		}
-		m.reply <- list
+		m.reply <- t.list(m.name)
 	case *actor.Terminated:
 		if _, ours := t.connections[m.Who.Id]; ours {
-			delete(t.connections, m.Who.Id)
+			t.dismiss(m.Who)
 			t.node.Churn.ConnectionsClosed.Add(1)
 			t.node.sockets.Leave()
 			t.checkEmpty()
@@ -149,7 +156,7 @@ func (t *tree) accept(ctx actor.Context, conn net.Conn) {
 		t.node.refuseConnection(conn)
 		return
 	}
-	t.admit(ctx, pid)
+	t.admit(ctx, pid, conn)
 	t.node.Churn.ConnectionsOpened.Add(1)
 }
 
@@ -165,16 +172,41 @@ func (t *tree) handOver(ctx actor.Context, m handover) {
 		_ = m.conn.Close()
 		return
 	}
-	delete(t.connections, m.from.GetId())
-	t.admit(ctx, pid)
+	t.dismiss(m.from)
+	t.admit(ctx, pid, m.conn)
 }
 
 // admit counts a connection, and notifies it of the alarm.
-func (t *tree) admit(ctx actor.Context, pid *actor.PID) {
-	t.connections[pid.Id] = pid
+func (t *tree) admit(ctx actor.Context, pid *actor.PID, conn net.Conn) {
+	c := openConnection{pid, lifecycle.NameOf(conn)}
+	t.connections[pid.Id], t.named[c.name] = c, pid
 	if t.alarm != nil {
 		ctx.Send(pid, t.alarm)
 	}
+}
+
+// dismiss forgets a connection.
+func (t *tree) dismiss(pid mail.Address) {
+	c := t.connections[pid.GetId()]
+	delete(t.connections, pid.GetId())
+	if mail.Same(t.named[c.name], pid) {
+		delete(t.named, c.name)
+	}
+}
+
+// list returns the connections of a name, all for "".
+func (t *tree) list(name string) []mail.Address {
+	if name != "" {
+		if pid := t.named[name]; pid != nil {
+			return []mail.Address{pid}
+		}
+		return nil
+	}
+	list := make([]mail.Address, 0, len(t.connections))
+	for _, c := range t.connections {
+		list = append(list, c.pid)
+	}
+	return list
 }
 
 // receive spawns a local channel; nil if that fails.
@@ -193,8 +225,8 @@ func (t *tree) receive(ctx actor.Context, m openLocalChannel) mail.Address {
 
 // sendAll sends mail to all connections.
 func (t *tree) sendAll(ctx actor.Context, what any) {
-	for _, pid := range t.connections {
-		ctx.Send(pid, what)
+	for _, c := range t.connections {
+		ctx.Send(c.pid, what)
 	}
 }
 

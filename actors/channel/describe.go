@@ -1,6 +1,11 @@
 package channel
 
-import "candlemark/actors/mail"
+import (
+	"maps"
+	"slices"
+
+	"candlemark/actors/mail"
+)
 
 // describe answers DescribeChannel. It changes nothing.
 func (s *state) describe(m *mail.DescribeChannel) {
@@ -13,6 +18,13 @@ func (s *state) describe(m *mail.DescribeChannel) {
 	if s.tx != nil {
 		info.Transactional = true
 		info.Uncommitted, info.AcksUncommitted = s.tx.Len()
+	}
+	if m.Queues {
+		of := map[string]bool{}
+		for _, c := range s.consumers {
+			of[c.Name] = true
+		}
+		info.Queues = slices.Collect(maps.Keys(of))
 	}
 	s.Send(m.ReplyTo, info)
 }

@@ -6,7 +6,10 @@ import (
 )
 
 // DescribeChannel asks a channel for ChannelInfo. From the administrator.
-type DescribeChannel struct{ Request }
+type DescribeChannel struct {
+	Request
+	Queues bool // and for ChannelInfo.Queues
+}
 
 // Answer implements Answerable: the answer for a channel that has ended has an error.
 func (d *DescribeChannel) Answer(Cause) (Address, any) {
@@ -28,6 +31,7 @@ type ChannelInfo struct {
 	Uncommitted, AcksUncommitted    int // publishes and acks that wait for tx.commit
 	Counts                          Counts
 	Published                       metrics.Published
+	Queues                          []string     // that it has consumers of, if requested
 	LastUse                         int64        // wall ms, of the last frame or delivery, or of the start
 	Session                         *SessionInfo // in AMQP 1.0; nil for a channel of 0-9-1
 }

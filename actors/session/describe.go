@@ -2,6 +2,7 @@ package session
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"candlemark/actors/mail"
@@ -15,10 +16,15 @@ func describe(s *state, m *mail.DescribeChannel) {
 		Counts: s.counted(), Published: s.published, LastUse: s.cfg.Clock.Date(s.used.Floor()), Session: sessionInfo(s),
 	}
 	info.Uncommitted, info.AcksUncommitted = s.work.Len()
+	of := map[string]bool{}
 	for _, l := range s.links {
 		if l.consumer != nil {
 			info.Consumers++
+			of[l.consumer.name] = true
 		}
+	}
+	if m.Queues {
+		info.Queues = slices.Collect(maps.Keys(of))
 	}
 	s.Send(m.ReplyTo, info)
 }

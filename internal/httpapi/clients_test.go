@@ -2,10 +2,14 @@ package httpapi
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"sync"
 	"testing"
 
 	"candlemark/internal/auth"
 	"candlemark/internal/management"
+	"candlemark/internal/queuestats"
 	"candlemark/protocol"
 
 	"github.com/rs/zerolog"
@@ -15,13 +19,15 @@ import (
 type crowd struct {
 	*fake
 	closed []string
+	asked  []string // names of connections
 }
 
-func (c *crowd) Connections(context.Context) ([]management.Connection, error) {
-	return []management.Connection{
+func (c *crowd) Connections(_ context.Context, name string) ([]management.Connection, error) {
+	c.asked = append(c.asked, name)
+	return slices.DeleteFunc([]management.Connection{
 		{Name: "a", User: "guest", VHost: "/", State: "running", ClientProperties: protocol.Table{{Key: "connection_name", Value: "mine"}}},
 		{Name: "b", User: "viewer", VHost: "dev", State: "running"},
-	}, c.err
+	}, func(k management.Connection) bool { return name != "" && k.Name != name }), c.err
 }
 
 func (c *crowd) CloseConnection(_ context.Context, name, reason string) (bool, error) {
@@ -34,21 +40,40 @@ func (c *crowd) CloseConnectionsOf(_ context.Context, user, reason string) error
 	return c.err
 }
 
-func (c *crowd) Channels(ctx context.Context) ([]management.Channel, error) {
-	list, err := c.Connections(ctx)
-	return []management.Channel{
-		{Connection: &list[0], Number: 1, User: "guest", VHost: "/"},
-		{Connection: &list[1], Number: 2, User: "viewer", VHost: "dev"},
-	}, err
+func (c *crowd) Channels(ctx context.Context, connection string) (all []management.Channel, err error) {
+	list, err := c.Connections(ctx, connection)
+	for i := range list {
+		k := &list[i]
+		all = append(all, management.Channel{Connection: k, Number: map[string]int{"a": 1, "b": 2}[k.Name], User: k.User, VHost: k.VHost, Consumers: 1})
+	}
+	return all, err
+}
+
+func (c *crowd) ChannelNumbered(ctx context.Context, connection string, number int) (found management.Channel, consumers []management.Consumer, is bool, err error) {
+	all, err := c.Channels(ctx, connection)
+	if len(all) == 0 || all[0].Number != number {
+		return found, nil, false, err
+	}
+	consumers = []management.Consumer{{Queue: "q", Tag: map[string]string{"a": "t1", "b": "t2"}[connection], Connection: all[0].Connection, Channel: number}}
+	return all[0], consumers, true, err
 }
 
 func (c *crowd) Consumers(ctx context.Context, _ string) ([]management.Consumer, error) {
-	list, err := c.Connections(ctx)
+	list, err := c.Connections(ctx, "")
 	return []management.Consumer{
 		{Queue: "q", VHost: "/", Tag: "t1", Connection: &list[0], Channel: 1},
 		{Queue: "q", VHost: "dev", Tag: "t2", Connection: &list[1], Channel: 2},
 		{Queue: "q", VHost: "/", Tag: "t3"},
 	}, err
+}
+
+func (c *crowd) QueueNames(string) (names []management.QueueName) {
+	for i := range c.queues {
+		q, s := &c.queues[i], &queuestats.Stats{}
+		s.Set(&queuestats.Values{queuestats.Ready: int64(q.Ready), queuestats.Unacked: int64(q.Unacked)})
+		names = append(names, management.QueueName{VHost: q.VHost, Name: q.Name, Stats: s})
+	}
+	return names
 }
 
 func (c *crowd) Exchanges(context.Context, string) ([]management.Exchange, error) {
@@ -59,7 +84,7 @@ func (c *crowd) Exchanges(context.Context, string) ([]management.Exchange, error
 // consumers, addresses and limits of other users.
 func TestFiguresOfOthers(t *testing.T) {
 	c := &crowd{fake: newFake("/", "dev")}
-	connections, _ := c.Connections(context.Background())
+	connections, _ := c.Connections(context.Background(), "")
 	consumers, _ := c.Consumers(context.Background(), "")
 	c.queues = []management.Queue{
 		{VHost: "/", Name: "q", Ready: 3, Unacked: 1, Details: &management.QueueDetails{Consumers: consumers[:2], Owner: &connections[0]}},
@@ -153,4 +178,57 @@ func TestClientsOfOthers(t *testing.T) {
 	if len(c.closed) != 3 || c.closed[0] != "b: Closed via management plugin" || c.closed[2] != "all of viewer: Closed via management plugin" {
 		t.Errorf("%q", c.closed)
 	}
+}
+
+// TestOneIsAsked_ACC12: a request about one connection or channel asks no other one.
+func TestOneIsAsked_ACC12(t *testing.T) {
+	c := &crowd{fake: newFake("/", "dev")}
+	h := NewHandler(c, users, zerolog.Nop())
+	for path, want := range map[string]int{
+		"/api/connections/a": 200, "/api/connections/a/channels": 200, "/api/connections/a/sessions": 200, "/api/channels/a%20(1)": 200,
+		"/api/connections/none": 404, "/api/channels/a%20(7)": 404, "/api/channels/a": 404, "/api/channels/a%20(1": 404,
+	} {
+		c.asked = nil
+		w := do(t, h, guest, "GET", path, "")
+		if got := fmt.Sprint(c.asked); w.Code != want || slices.Contains(c.asked, "") {
+			t.Errorf("%s: %d, asked %s", path, w.Code, got)
+		}
+	}
+}
+
+// lookingAhead is a broker that does not say what comes before done is closed.
+type lookingAhead struct {
+	*crowd
+	looking sync.WaitGroup
+	done    chan struct{}
+}
+
+func (l *lookingAhead) Ahead(context.Context) ([]management.Ahead, error) {
+	l.looking.Done()
+	<-l.done
+	return nil, nil
+}
+
+// TestAheadHasNoTurn_ACC12: requests for what comes that wait, of many users, keep nobody from a list.
+func TestAheadHasNoTurn_ACC12(t *testing.T) {
+	l := &lookingAhead{crowd: &crowd{fake: newFake("/")}, done: make(chan struct{})}
+	u := someUsers()
+	var waiting sync.WaitGroup
+	for i := range 5 {
+		name := fmt.Sprint("u", i)
+		if _, err := u.PutAccount(auth.Account{Name: name, Hash: auth.HashPassword("p"), Tags: []string{"monitoring"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h := NewHandler(l, u, zerolog.Nop())
+	l.looking.Add(5)
+	for i := range 5 {
+		waiting.Go(func() { do(t, h, fmt.Sprintf("u%d:p", i), "GET", "/api/x/ahead", "") })
+	}
+	l.looking.Wait()
+	if w := do(t, h, guest, "GET", "/api/connections", ""); w.Code != 200 {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	close(l.done)
+	waiting.Wait()
 }

@@ -180,8 +180,11 @@ func TestServerLog(t *testing.T) {
 // exchanging is a fake with one exchange.
 type exchanging struct{ *fake }
 
-func (exchanging) Exchanges(context.Context, string) ([]management.Exchange, error) {
-	return []management.Exchange{{VHost: "/", Name: "x", Type: "direct"}}, nil
+func (exchanging) Exchange(_ context.Context, vhost, name string) (*management.Exchange, error) {
+	if vhost != "/" || name != "x" {
+		return nil, nil
+	}
+	return &management.Exchange{VHost: "/", Name: "x", Type: "direct"}, nil
 }
 
 // unread is a body that must not be read.

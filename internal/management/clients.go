@@ -11,15 +11,17 @@ import (
 // Clients is the part of the broker for connections, channels and consumers.
 type Clients interface {
 	// Connections describes those that are open, from their connection.open-ok
-	// to their last word, sorted by name.
-	Connections(ctx context.Context) ([]Connection, error)
+	// to their last word, sorted by name; if a name is given, the one of that name.
+	Connections(ctx context.Context, name string) ([]Connection, error)
 	// CloseConnection closes the connection of that name with CONNECTION_FORCED and the reason. Found reports whether
 	// there was one. It does not wait for the end.
 	CloseConnection(ctx context.Context, name, reason string) (found bool, err error)
 	// CloseConnectionsOf does so with all connections of a user.
 	CloseConnectionsOf(ctx context.Context, user, reason string) error
 	// Channels describes all channels of those connections, in their order.
-	Channels(ctx context.Context) ([]Channel, error)
+	Channels(ctx context.Context, connection string) ([]Channel, error)
+	// ChannelNumbered describes one channel, and its consumers.
+	ChannelNumbered(ctx context.Context, connection string, number int) (c Channel, consumers []Consumer, found bool, err error)
 	// Consumers describes those of the queues of a vhost, of all for "".
 	Consumers(ctx context.Context, vhost string) ([]Consumer, error)
 }
@@ -58,6 +60,7 @@ type Channel struct {
 	Uncommitted, AcksUncommitted int
 	Counts                       Counts
 	Published                    metrics.Published
+	Queues                       []string // that it has consumers of; of one channel only
 	IdleSince                    int64    // wall ms
 	Session                      *Session // of AMQP 1.0; nil for a channel of 0-9-1
 }

@@ -11,6 +11,8 @@ type Topology interface {
 	// Exchanges returns those of a vhost, of all for "", sorted by vhost and
 	// name, the default exchange first.
 	Exchanges(ctx context.Context, vhost string) ([]Exchange, error)
+	// Exchange describes one; nil if it does not exist.
+	Exchange(ctx context.Context, vhost, name string) (*Exchange, error)
 	// Bindings returns those that the filter lets through, sorted by vhost,
 	// source, kind of destination, destination, and key. Every queue is bound to
 	// the default exchange by its name (DEC-10).

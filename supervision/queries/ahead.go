@@ -25,12 +25,11 @@ type lookedAhead struct {
 
 // Ahead implements management.Queues.
 func (qs *Queries) Ahead(ctx context.Context) ([]management.Ahead, error) {
-	select {
-	case qs.looking <- struct{}{}:
-		defer func() { <-qs.looking }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	leave, err := qs.looking.take(ctx)
+	if err != nil {
+		return nil, err
 	}
+	defer leave()
 	now := int64(qs.cfg.Asker.Clock.Now())
 	if last := &qs.ahead; last.list != nil && now-last.at < max(aheadFresh, aheadShare*last.took) {
 		return last.list, nil

@@ -3,12 +3,15 @@ package queries
 import (
 	"cmp"
 	"context"
+	"iter"
 	"slices"
 
 	"candlemark/actors/mail"
 	"candlemark/internal/auth"
 	"candlemark/internal/events"
 	"candlemark/internal/management"
+	"candlemark/internal/queuestats"
+	"candlemark/internal/topology"
 	"candlemark/protocol"
 )
 
@@ -25,15 +28,33 @@ type clients struct {
 	byID map[string]*client
 }
 
-// clients asks all connections for their details. Those without a login, and those still in their handshake, are left
-// out. A connection that is closed is shown as closing while its socket is open.
-func (qs *Queries) clients(ctx context.Context) (*clients, error) {
-	pids, err := qs.cfg.Connections(ctx)
+// clients asks the connections of a name, all for "", for their details: see ask.
+func (qs *Queries) clients(ctx context.Context, name string) (*clients, error) {
+	pids, err := qs.cfg.Connections(ctx, name)
 	if err != nil {
 		return nil, err
 	}
+	return qs.ask(ctx, pids)
+}
+
+// owners asks the connections of those channels.
+func (qs *Queries) owners(ctx context.Context, channels iter.Seq[mail.Address]) (*clients, error) {
+	var pids []mail.Address
+	known := map[string]bool{}
+	for channel := range channels {
+		if id := ownerOf(channel); id != "" && !known[id] {
+			known[id] = true
+			pids = append(pids, qs.cfg.Asker.System.NewLocalPID(id))
+		}
+	}
+	return qs.ask(ctx, pids)
+}
+
+// ask asks connections for their details. Those without a login, and those still in their handshake, are left
+// out. A connection that is closed is shown as closing while its socket is open.
+func (qs *Queries) ask(ctx context.Context, pids []mail.Address) (*clients, error) {
 	all := &clients{byID: map[string]*client{}}
-	err = qs.cfg.Asker.All(ctx, len(pids), func(i int, r mail.Request) {
+	err := qs.cfg.Asker.All(ctx, len(pids), func(i int, r mail.Request) {
 		qs.cfg.Asker.Post(pids[i], &mail.DescribeConnection{Request: r})
 	}, func(answer any) {
 		info := answer.(*mail.ConnectionInfo)
@@ -63,8 +84,8 @@ func connectionShown(info *mail.ConnectionInfo) management.Connection {
 }
 
 // Connections implements management.Clients.
-func (qs *Queries) Connections(ctx context.Context) ([]management.Connection, error) {
-	all, err := qs.clients(ctx)
+func (qs *Queries) Connections(ctx context.Context, name string) ([]management.Connection, error) {
+	all, err := qs.clients(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -77,17 +98,18 @@ func (qs *Queries) Connections(ctx context.Context) ([]management.Connection, er
 
 // CloseConnection implements management.Clients.
 func (qs *Queries) CloseConnection(ctx context.Context, name, reason string) (found bool, err error) {
-	return qs.closeThose(ctx, reason, func(c *management.Connection) bool { return c.Name == name })
+	return qs.closeThose(ctx, name, reason, func(*management.Connection) bool { return true })
 }
 
 // CloseConnectionsOf implements management.Clients.
 func (qs *Queries) CloseConnectionsOf(ctx context.Context, user, reason string) error {
-	_, err := qs.closeThose(ctx, reason, func(c *management.Connection) bool { return c.User == user })
+	_, err := qs.closeThose(ctx, "", reason, func(c *management.Connection) bool { return c.User == user })
 	return err
 }
 
-func (qs *Queries) closeThose(ctx context.Context, reason string, those func(*management.Connection) bool) (found bool, err error) {
-	all, err := qs.clients(ctx)
+// closeThose closes those of the connections of a name, of all for "".
+func (qs *Queries) closeThose(ctx context.Context, name, reason string, those func(*management.Connection) bool) (found bool, err error) {
+	all, err := qs.clients(ctx, name)
 	if err != nil {
 		return false, err
 	}
@@ -127,16 +149,52 @@ func (qs *Queries) publishScheduled(ctx context.Context, name string, at managem
 }
 
 // Channels implements management.Clients.
-func (qs *Queries) Channels(ctx context.Context) ([]management.Channel, error) {
-	all, err := qs.clients(ctx)
+func (qs *Queries) Channels(ctx context.Context, connection string) ([]management.Channel, error) {
+	all, err := qs.clients(ctx, connection)
 	if err != nil {
 		return nil, err
 	}
-	return qs.channels(ctx, all)
+	return qs.channels(ctx, all, false)
 }
 
-// channels asks all channels of the connections. Channels that end meanwhile are left out.
-func (qs *Queries) channels(ctx context.Context, all *clients) ([]management.Channel, error) {
+// ChannelNumbered implements management.Clients.
+func (qs *Queries) ChannelNumbered(ctx context.Context, connection string, number int) (c management.Channel, consumers []management.Consumer, found bool, err error) {
+	all, err := qs.clients(ctx, connection)
+	if err != nil {
+		return c, nil, false, err
+	}
+	for _, of := range all.list {
+		of.channels = slices.DeleteFunc(of.channels, func(l mail.ChannelLink) bool { return int(l.ID) != number })
+	}
+	list, err := qs.channels(ctx, all, true)
+	if err != nil || len(list) == 0 {
+		return c, nil, false, err
+	}
+	c = list[0]
+	consumers, err = qs.consumersOf(ctx, &c)
+	consumers = slices.DeleteFunc(consumers, func(k management.Consumer) bool {
+		return k.Connection == nil || k.Connection.Name != c.Connection.Name || k.Channel != number
+	})
+	return c, consumers, true, err
+}
+
+// consumersOf returns the consumers of the queues from which a channel gets messages.
+func (qs *Queries) consumersOf(ctx context.Context, c *management.Channel) ([]management.Consumer, error) {
+	v, there := qs.cfg.VHosts.Find(c.VHost)
+	if !there || len(c.Queues) == 0 {
+		return nil, nil
+	}
+	var queues []*topology.Queue
+	for _, name := range c.Queues {
+		if q := v.Directory().Queue([]byte(name)); q != nil {
+			queues = append(queues, q)
+		}
+	}
+	return qs.consumers(ctx, v, queues)
+}
+
+// channels asks all channels of the connections, also for their queues if that is wanted. Channels that end meanwhile are left out.
+func (qs *Queries) channels(ctx context.Context, all *clients, queues bool) ([]management.Channel, error) {
 	var pids []mail.Address
 	var owners []*client
 	for _, c := range all.list {
@@ -146,7 +204,7 @@ func (qs *Queries) channels(ctx context.Context, all *clients) ([]management.Cha
 	}
 	infos := make([]*mail.ChannelInfo, len(pids))
 	err := qs.cfg.Asker.All(ctx, len(pids), func(i int, r mail.Request) {
-		qs.cfg.Asker.Post(pids[i], &mail.DescribeChannel{Request: r})
+		qs.cfg.Asker.Post(pids[i], &mail.DescribeChannel{Request: r, Queues: queues})
 	}, func(answer any) {
 		info := answer.(*mail.ChannelInfo)
 		infos[info.ID] = info
@@ -163,7 +221,7 @@ func (qs *Queries) channels(ctx context.Context, all *clients) ([]management.Cha
 		shown = append(shown, management.Channel{
 			Connection: &owners[i].shown, Number: int(info.Number), VHost: info.VHost, User: info.User, State: state,
 			Confirm: info.Confirm, Prefetch: info.Prefetch, GlobalPrefetch: info.GlobalPrefetch,
-			Consumers: info.Consumers, Unacked: info.Unacked, Unconfirmed: info.Unconfirmed, Counts: countsShown(info.Counts), Published: info.Published,
+			Consumers: info.Consumers, Unacked: info.Unacked, Unconfirmed: info.Unconfirmed, Counts: countsShown(info.Counts), Published: info.Published, Queues: info.Queues,
 			Transactional: info.Transactional, Uncommitted: info.Uncommitted, AcksUncommitted: info.AcksUncommitted, IdleSince: info.LastUse, Session: sessionShown(info.Session),
 		})
 	}
@@ -186,24 +244,52 @@ func sessionShown(info *mail.SessionInfo) *management.Session {
 
 // Consumers implements management.Clients.
 func (qs *Queries) Consumers(ctx context.Context, vhost string) ([]management.Consumer, error) {
-	all, err := qs.clients(ctx)
-	if err != nil {
-		return nil, err
-	}
 	var shown []management.Consumer
 	for _, v := range qs.cfg.VHosts.List(vhost) {
-		queues := slices.Collect(v.Directory().Queues())
-		list, infos, err := qs.describe(ctx, v, queues, true)
+		var queues []*topology.Queue
+		for q := range v.Directory().Queues() {
+			if q.Stats == nil || q.Stats.Get(queuestats.Consumers) > 0 {
+				queues = append(queues, q)
+			}
+		}
+		some, err := qs.consumers(ctx, v, queues)
 		if err != nil {
 			return nil, err
 		}
-		for i, info := range infos {
-			if info != nil {
-				shown = append(shown, all.consumers(v.Name, list[i].Name, info)...)
-			}
+		shown = append(shown, some...)
+	}
+	return shown, nil
+}
+
+// consumers asks queues for their consumers, and the connections of these.
+func (qs *Queries) consumers(ctx context.Context, v *topology.VHost, queues []*topology.Queue) (shown []management.Consumer, err error) {
+	list, infos, err := qs.describe(ctx, v, queues, true)
+	if err != nil {
+		return nil, err
+	}
+	owners, err := qs.owners(ctx, channelsOf(infos...))
+	if err != nil {
+		return nil, err
+	}
+	for i, info := range infos {
+		if info != nil {
+			shown = append(shown, owners.consumers(v.Name, list[i].Name, info)...)
 		}
 	}
 	return shown, nil
+}
+
+// channelsOf returns the channels of the consumers of queues. Some infos may be nil.
+func channelsOf(infos ...*mail.QueueInfo) iter.Seq[mail.Address] {
+	return func(yield func(mail.Address) bool) {
+		for _, info := range infos {
+			for i := 0; info != nil && i < len(info.List); i++ {
+				if !yield(info.List[i].Channel) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // consumers returns the consumers of one queue.

@@ -141,7 +141,13 @@ func (qs *Queries) Unacked(ctx context.Context, by management.Asker, at manageme
 	if err != nil || len(page.Deliveries) == 0 {
 		return nil, false, err
 	}
-	clients, err := qs.clients(ctx)
+	clients, err := qs.owners(ctx, func(yield func(mail.Address) bool) {
+		for i := range page.Deliveries {
+			if !yield(page.Deliveries[i].Channel) {
+				return
+			}
+		}
+	})
 	if err != nil {
 		return nil, false, err
 	}
@@ -245,11 +251,15 @@ func (qs *Queries) ReturnDelivery(ctx context.Context, by management.Asker, at m
 	return answer.Found, nil
 }
 
+// ownerOf returns the id of the actor of a channel's connection, with which the channel's begins; "" for no channel.
+func ownerOf(channel mail.Address) string {
+	parent, _, _ := strings.Cut(mail.ID(channel), "/channel/")
+	return parent
+}
+
 // owner returns the connection of a channel, nil if it has none any more, and the channel's number.
 func (all *clients) owner(channel mail.Address) (*management.Connection, int) {
-	// A channel's name begins with its connection's.
-	parent, _, _ := strings.Cut(mail.ID(channel), "/channel/")
-	owner := all.byID[parent]
+	owner := all.byID[ownerOf(channel)]
 	if owner == nil {
 		return nil, 0
 	}

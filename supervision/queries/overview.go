@@ -2,6 +2,7 @@ package queries
 
 import (
 	"context"
+	"iter"
 	"sync"
 
 	"candlemark/actors/deadletter"
@@ -118,7 +119,7 @@ func (qs *Queries) Metrics(ctx context.Context) (m management.Metrics, err error
 	}
 	total := qs.totals.before()
 	o.VHosts = qs.totals.within(qs.cfg.VHosts.List(""))
-	clients, err := qs.clients(ctx)
+	clients, err := qs.clients(ctx, "")
 	if err != nil {
 		return m, err
 	}
@@ -127,7 +128,7 @@ func (qs *Queries) Metrics(ctx context.Context) (m management.Metrics, err error
 		v.BytesIn, v.BytesOut = v.BytesIn+c.shown.BytesIn, v.BytesOut+c.shown.BytesOut
 		o.VHosts[c.shown.VHost] = v
 	}
-	channels, err := qs.channels(ctx, clients)
+	channels, err := qs.channels(ctx, clients, false)
 	if err != nil {
 		return m, err
 	}
@@ -185,42 +186,65 @@ func countsShown(c mail.Counts) management.Counts {
 }
 
 // Exchanges implements management.Topology.
-func (qs *Queries) Exchanges(ctx context.Context, vhost string) ([]management.Exchange, error) {
-	var all []management.Exchange
+func (qs *Queries) Exchanges(ctx context.Context, vhost string) (all []management.Exchange, err error) {
 	for _, v := range qs.cfg.VHosts.List(vhost) {
-		list, err := qs.ListPolicies(ctx, v.Name, false)
+		some, err := qs.exchanges(ctx, v, v.Directory().Exchanges())
 		if err != nil {
 			return nil, err
 		}
-		set := policies.NewSet(v.Name)
-		for _, p := range list {
-			set = set.With(p)
-		}
-		rules, first := refusal.Rules{VHost: v.Name, System: qs.cfg.SystemExchanges}, len(all)
-		var holders []*topology.Queue // of the delayed ones
-		for x := range v.Directory().Exchanges() {
-			shown := management.Exchange{
-				VHost: v.Name, Name: x.Name, Type: x.Type, Durable: x.Durable, AutoDelete: x.AutoDelete,
-				Internal: x.Internal, Arguments: x.Arguments,
-				Permanent: rules.DeleteExchange(x.Name) != nil, System: rules.Ends(x.Name, &topology.Binding{}) != nil,
-			}
-			shown.In, shown.Out = x.Published()
-			if at := x.LastPublish(); at != 0 {
-				shown.LastUse = qs.cfg.Asker.Clock.Date(at)
-			}
-			if user, _ := set.Match(policies.KindExchange, x.Name); user != nil {
-				shown.Policy = user.Name
-			}
-			all = append(all, shown)
-			if q := x.Holder(); q != nil {
-				holders = append(holders, q)
-			}
-		}
-		if err := qs.countDelayed(ctx, all[first:], holders); err != nil {
-			return nil, err
-		}
+		all = append(all, some...)
 	}
 	return all, nil
+}
+
+// Exchange implements management.Topology.
+func (qs *Queries) Exchange(ctx context.Context, vhost, name string) (*management.Exchange, error) {
+	v, there := qs.cfg.VHosts.Find(vhost)
+	if !there {
+		return nil, nil
+	}
+	x := v.Directory().Exchange([]byte(name))
+	if x == nil {
+		return nil, nil
+	}
+	one, err := qs.exchanges(ctx, v, func(yield func(*topology.Exchange) bool) { yield(x) })
+	if err != nil {
+		return nil, err
+	}
+	return &one[0], nil
+}
+
+// exchanges describes some exchanges of a virtual host.
+func (qs *Queries) exchanges(ctx context.Context, v *topology.VHost, some iter.Seq[*topology.Exchange]) (all []management.Exchange, err error) {
+	list, err := qs.ListPolicies(ctx, v.Name, false)
+	if err != nil {
+		return nil, err
+	}
+	set := policies.NewSet(v.Name)
+	for _, p := range list {
+		set = set.With(p)
+	}
+	rules := refusal.Rules{VHost: v.Name, System: qs.cfg.SystemExchanges}
+	var holders []*topology.Queue // of the delayed ones
+	for x := range some {
+		shown := management.Exchange{
+			VHost: v.Name, Name: x.Name, Type: x.Type, Durable: x.Durable, AutoDelete: x.AutoDelete,
+			Internal: x.Internal, Arguments: x.Arguments,
+			Permanent: rules.DeleteExchange(x.Name) != nil, System: rules.Ends(x.Name, &topology.Binding{}) != nil,
+		}
+		shown.In, shown.Out = x.Published()
+		if at := x.LastPublish(); at != 0 {
+			shown.LastUse = qs.cfg.Asker.Clock.Date(at)
+		}
+		if user, _ := set.Match(policies.KindExchange, x.Name); user != nil {
+			shown.Policy = user.Name
+		}
+		all = append(all, shown)
+		if q := x.Holder(); q != nil {
+			holders = append(holders, q)
+		}
+	}
+	return all, qs.countDelayed(ctx, all, holders)
 }
 
 // countDelayed returns how many messages each delayed exchange holds (DLY-5). One whose holder does not answer has no

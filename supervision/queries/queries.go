@@ -22,8 +22,8 @@ type Config struct {
 	Permissions auth.Permissions
 	// SystemExchanges are the broker's own exchanges in each virtual host.
 	SystemExchanges []mail.DeclareExchange
-	// Connections returns the addresses of all connections. The error is that of the context.
-	Connections func(context.Context) ([]mail.Address, error)
+	// Connections returns the addresses of the connections of a name, of all for "". The error is that of the context.
+	Connections func(ctx context.Context, name string) ([]mail.Address, error)
 	// SpawnMove makes the actor of a move.
 	SpawnMove func(context.Context, move.Config) (mail.Address, error)
 	// Events gets the events of closed connections, cancelled messages and moves; nil: none.
@@ -43,8 +43,8 @@ type Queries struct {
 	totals totals
 	// previewing is held during a preview.
 	previewing *turns
-	// looking guards the last answer to Ahead; capacity 1.
-	looking chan struct{}
+	// looking guards the last answer to Ahead.
+	looking *turns
 	ahead   lookedAhead
 }
 
@@ -55,7 +55,7 @@ type Churn struct {
 
 // New makes the queries of one broker.
 func New(cfg Config) *Queries {
-	qs := &Queries{cfg: cfg, Moves: &Moves{}, previewing: newTurns(), looking: make(chan struct{}, 1)}
+	qs := &Queries{cfg: cfg, Moves: &Moves{}, previewing: newTurns(), looking: newTurns()}
 	qs.qs = qs
 	return qs
 }

@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"cmp"
+	"net"
 	"slices"
 
 	"candlemark/actors/actorlib"
@@ -9,6 +10,11 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/internal/auth"
 )
+
+// NameOf returns the name of the connection with that socket: "127.0.0.1:1234 -> 127.0.0.1:5672".
+func NameOf(conn net.Conn) string {
+	return conn.RemoteAddr().String() + " -> " + conn.LocalAddr().String()
+}
 
 // describe answers DescribeConnection.
 func (l *Life) describe(m *mail.DescribeConnection) {

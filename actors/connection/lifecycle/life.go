@@ -104,7 +104,7 @@ var (
 // Init initialises the Life of a connection; the defaults of its settings are already set.
 func (l *Life) Init(cfg *Settings, p Protocol, r *stream.Reader, w *Words) {
 	l.cfg, l.protocol, l.reader, l.words = cfg, p, r, w
-	l.Name = cfg.Conn.RemoteAddr().String() + " -> " + cfg.Conn.LocalAddr().String()
+	l.Name = NameOf(cfg.Conn)
 	l.since = cfg.Clock.Now()
 	l.Stopping, l.Done, l.over = make(chan struct{}), make(chan struct{}), make(chan struct{}, 1)
 	l.Log = cfg.Log.With().Str("conn", l.Name).Logger()

@@ -43,33 +43,35 @@ func channelForm(r *rest.Request, c *management.Channel) channelItem {
 
 // channels lists the channels of the path's virtual host, or of all.
 func channels(r *rest.Request) (any, error) {
-	return listChannels(r, func(c *management.Channel) bool { return r.VHost == "" || c.VHost == r.VHost })
+	return listChannels(r, "", func(c *management.Channel) bool { return r.VHost == "" || c.VHost == r.VHost })
 }
 
-// listChannels lists the wanted channels. Users without the tag monitoring see only their own.
-func listChannels(r *rest.Request, wanted func(*management.Channel) bool) (any, error) {
-	all, err := r.Broker.Channels(r.Context())
+// listChannels lists the wanted channels of a connection, of all for "". Users without the tag monitoring see only their own.
+func listChannels(r *rest.Request, connection string, wanted func(*management.Channel) bool) (any, error) {
+	all, err := r.Broker.Channels(r.Context(), connection)
 	visible := func(c *management.Channel) bool { return wanted(c) && r.OwnsChannel(c) }
 	return rest.ListForms(r, all, err, visible, func(c *management.Channel) channelItem { return channelForm(r, c) }, func(c *channelItem) string { return c.Name })
 }
 
 // channel describes one, with its consumers.
 func channel(r *rest.Request) (any, error) {
-	all, err := r.Broker.Channels(r.Context())
-	c, err := rest.Find(all, err, func(c *management.Channel) bool { return forms.ChannelName(c.Connection.Name, c.Number) == r.Name })
-	if err == nil && !r.OwnsChannel(c) {
-		err = rest.ErrNotAuthorised
+	connection, number := forms.ChannelNamed(r.Name)
+	if connection == "" {
+		return nil, rest.ErrNotFound
 	}
-	if err != nil {
+	c, consumers, found, err := r.Broker.ChannelNumbered(r.Context(), connection, number)
+	switch {
+	case err != nil:
 		return nil, err
+	case !found:
+		return nil, rest.ErrNotFound
+	case !r.OwnsChannel(&c):
+		return nil, rest.ErrNotAuthorised
 	}
-	consumers, err := r.Broker.Consumers(r.Context(), c.VHost)
 	return rest.One(r, struct {
 		channelItem
 		ConsumerDetails []forms.Consumer `json:"consumer_details"`
 		Publishes       []struct{}       `json:"publishes"`  // per exchange, which the broker does not count
 		Deliveries      []struct{}       `json:"deliveries"` // per queue, likewise
-	}{channelForm(r, c), rest.Forms(consumers, func(k *management.Consumer) bool {
-		return k.Connection != nil && k.Connection.Name == c.Connection.Name && k.Channel == c.Number
-	}, forms.ConsumerOf(r.Node)), []struct{}{}, []struct{}{}}), err
+	}{channelForm(r, &c), rest.Forms(consumers, rest.All, forms.ConsumerOf(r.Node)), []struct{}{}, []struct{}{}}), nil
 }

@@ -124,13 +124,13 @@ func reasonOf(r *rest.Request) string {
 }
 
 func listConnections(r *rest.Request, visible func(*management.Connection) bool) (any, error) {
-	all, err := r.Broker.Connections(r.Context())
+	all, err := r.Broker.Connections(r.Context(), "")
 	return rest.ListForms(r, all, err, visible, func(c *management.Connection) connectionItem { return connectionForm(r, c) }, func(c *connectionItem) string { return c.Name })
 }
 
 // findConnection finds the connection of the path for a user who may see it.
 func findConnection(r *rest.Request) (*management.Connection, error) {
-	all, err := r.Broker.Connections(r.Context())
+	all, err := r.Broker.Connections(r.Context(), r.Name)
 	c, err := rest.Find(all, err, func(c *management.Connection) bool { return c.Name == r.Name })
 	if err == nil && !r.Owns(c) {
 		err = rest.ErrNotAuthorised
@@ -168,5 +168,5 @@ func connectionChannels(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return listChannels(r, func(ch *management.Channel) bool { return ch.Connection.Name == c.Name })
+	return listChannels(r, c.Name, func(*management.Channel) bool { return true })
 }

@@ -47,10 +47,10 @@ func sessions(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := r.Broker.Channels(r.Context())
+	all, err := r.Broker.Channels(r.Context(), c.Name)
 	items := []sessionItem{}
 	for i := range all {
-		if all[i].Session != nil && all[i].Connection.Name == c.Name {
+		if all[i].Session != nil {
 			items = append(items, sessionForm(&all[i]))
 		}
 	}
@@ -91,7 +91,7 @@ type linkItem struct {
 
 // links lists the links of all sessions that the user may see.
 func links(r *rest.Request) (any, error) {
-	all, err := r.Broker.Channels(r.Context())
+	all, err := r.Broker.Channels(r.Context(), "")
 	items := []linkItem{}
 	for i := range all {
 		if c := &all[i]; c.Session != nil && r.OwnsChannel(c) {

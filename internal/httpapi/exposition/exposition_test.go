@@ -87,12 +87,12 @@ func (f *fake) Due(context.Context) (*management.ExpiryCounts, error) {
 	return f.due, f.err
 }
 
-func (f *fake) Connections(context.Context) ([]management.Connection, error) {
+func (f *fake) Connections(context.Context, string) ([]management.Connection, error) {
 	return []management.Connection{{Name: "1 -> 2", VHost: "/", BytesIn: 8}}, f.err
 }
 
-func (f *fake) Channels(ctx context.Context) ([]management.Channel, error) {
-	list, err := f.Connections(ctx)
+func (f *fake) Channels(ctx context.Context, _ string) ([]management.Channel, error) {
+	list, err := f.Connections(ctx, "")
 	return []management.Channel{{Connection: &list[0], Number: 7, VHost: "/", Unacked: 6}}, err
 }
 

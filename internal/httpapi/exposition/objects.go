@@ -76,13 +76,13 @@ func find(ctx context.Context, b management.Broker, wanted func(group string) bo
 		}
 	}
 	if wants(connectionColumns, wanted) {
-		if connections, err = b.Connections(ctx); err != nil {
+		if connections, err = b.Connections(ctx, ""); err != nil {
 			return nil, err
 		}
 		connections = slices.DeleteFunc(connections, func(c management.Connection) bool { return !in(c.VHost) })
 	}
 	if wants(channelColumns, wanted) {
-		if channels, err = b.Channels(ctx); err != nil {
+		if channels, err = b.Channels(ctx, ""); err != nil {
 			return nil, err
 		}
 		channels = slices.DeleteFunc(channels, func(c management.Channel) bool { return !in(c.VHost) })

@@ -2,6 +2,7 @@ package forms
 
 import (
 	"strconv"
+	"strings"
 
 	"candlemark/internal/management"
 )
@@ -64,6 +65,17 @@ type ConnectionLink struct {
 // ChannelName returns the name of a channel in paths and lists.
 func ChannelName(connection string, number int) string {
 	return connection + " (" + strconv.Itoa(number) + ")"
+}
+
+// ChannelNamed is the inverse of ChannelName; connection "" for what is no such name.
+func ChannelNamed(name string) (connection string, number int) {
+	at := max(strings.LastIndex(name, " ("), 0)
+	connection = name[:at]
+	number, err := strconv.Atoi(strings.Trim(name[at:], " ()"))
+	if err != nil || ChannelName(connection, number) != name {
+		return "", 0
+	}
+	return connection, number
 }
 
 // LinkTo names a connection.

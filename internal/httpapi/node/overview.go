@@ -7,6 +7,7 @@ import (
 	"candlemark/internal/httpapi/forms"
 	"candlemark/internal/httpapi/rest"
 	"candlemark/internal/management"
+	"candlemark/internal/queuestats"
 )
 
 // rabbitVersion is the level of RabbitMQ that the broker follows; clients branch
@@ -173,23 +174,15 @@ func retention(s config.Samples) map[string][]int {
 // own connections with their channels; nothing about the broker itself.
 func seen(r *rest.Request, o management.Overview) (management.Overview, error) {
 	ctx := r.Context()
-	queues, err := r.Broker.Queues(ctx, "")
-	if err != nil {
-		return o, err
-	}
 	exchanges, err := r.Broker.Exchanges(ctx, "")
 	if err != nil {
 		return o, err
 	}
-	connections, err := r.Broker.Connections(ctx)
+	connections, err := r.Broker.Connections(ctx, "")
 	if err != nil {
 		return o, err
 	}
-	channels, err := r.Broker.Channels(ctx)
-	if err != nil {
-		return o, err
-	}
-	consumers, err := r.Broker.Consumers(ctx, "")
+	channels, err := r.Broker.Channels(ctx, "")
 	if err != nil {
 		return o, err
 	}
@@ -198,13 +191,17 @@ func seen(r *rest.Request, o management.Overview) (management.Overview, error) {
 		Exchanges:   rest.Count(exchanges, func(x *management.Exchange) bool { return r.Sees(x.VHost) }),
 		Connections: rest.Count(connections, func(c *management.Connection) bool { return r.Owns(c) }),
 		Channels:    rest.Count(channels, func(c *management.Channel) bool { return r.OwnsChannel(c) }),
-		Consumers:   rest.Count(consumers, func(c *management.Consumer) bool { return r.Owns(c.Connection) }),
 	}
-	for i := range queues {
-		if q := &queues[i]; r.Sees(q.VHost) {
+	for i := range channels {
+		if c := &channels[i]; r.OwnsChannel(c) {
+			seen.Consumers += c.Consumers
+		}
+	}
+	for _, q := range r.Broker.QueueNames("") {
+		if r.Sees(q.VHost) {
 			seen.Queues++
-			seen.Ready += q.Ready
-			seen.Unacked += q.Unacked
+			seen.Ready += int(q.Get(queuestats.Ready))
+			seen.Unacked += int(q.Get(queuestats.Unacked))
 		}
 	}
 	return seen, nil

@@ -8,7 +8,7 @@ import (
 
 // Routes are about the broker as a whole, its machine and its health.
 var Routes = []rest.Route{
-	rest.Get("/api/overview", rest.Anybody, overview),
+	rest.Get("/api/overview", rest.Anybody, overview).Large(),
 	rest.Get("/api/whoami", rest.Anybody, whoAmI),
 	rest.Get("/api/nodes", rest.Monitor, nodes.List),
 	rest.Get("/api/nodes/{name}", rest.Monitor, nodes.One),

@@ -14,14 +14,22 @@ import (
 const (
 	collections = 4                // that run at a time
 	collectTime = 10 * time.Second // to wait for a place and for room, running time
+	turnTime    = 3 * time.Second  // after which a turn no longer keeps other users waiting
 )
 
-// gate bounds the requests that run at a time: collections in all, and one of each user. Others wait in the order in which
-// they came. Safe for concurrent use.
+// gate bounds the requests that run at a time: one of each user, and collections in all, of which those are not counted that
+// have run for turnTime. Others wait in the order in which they came. Safe for concurrent use.
 type gate struct {
 	mu      sync.Mutex
-	running map[string]bool // by user
+	running map[string]*turn // by user
+	counted int              // of running
 	waiting []*waiter
+}
+
+// turn is a request that runs.
+type turn struct {
+	late  *time.Timer
+	freed bool // it is not counted any more
 }
 
 type waiter struct {
@@ -54,20 +62,38 @@ func (g *gate) enter(ctx context.Context, user string) error {
 func (g *gate) leave(user string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.running[user].late.Stop()
+	g.free(g.running[user])
 	delete(g.running, user)
 	g.admit()
+}
+
+// free has a turn not counted any more. The mutex is held.
+func (g *gate) free(t *turn) {
+	if !t.freed {
+		t.freed = true
+		g.counted--
+	}
 }
 
 // admit admits those that may run. The mutex is held.
 func (g *gate) admit() {
 	if g.running == nil {
-		g.running = map[string]bool{}
+		g.running = map[string]*turn{}
 	}
 	g.waiting = slices.DeleteFunc(g.waiting, func(w *waiter) bool {
-		if len(g.running) >= collections || g.running[w.user] {
+		if g.counted >= collections || g.running[w.user] != nil {
 			return false
 		}
-		g.running[w.user] = true
+		t := &turn{}
+		t.late = time.AfterFunc(turnTime, func() {
+			g.mu.Lock()
+			defer g.mu.Unlock()
+			g.free(t)
+			g.admit()
+		})
+		g.running[w.user] = t
+		g.counted++
 		close(w.enter)
 		return true
 	})

@@ -59,8 +59,38 @@ func TestGate_ACC12(t *testing.T) {
 		if got := fmt.Sprint(began); got != "[greedy u0 u1 u2 u4 gave up greedy u3 greedy greedy greedy]" {
 			t.Error(got)
 		}
-		if len(g.running) != 0 || len(g.waiting) != 0 {
-			t.Errorf("%v %v", g.running, g.waiting)
+		if len(g.running) != 0 || g.counted != 0 || len(g.waiting) != 0 {
+			t.Errorf("%v %d %v", g.running, g.counted, g.waiting)
+		}
+	})
+}
+
+// Turns that last keep other users waiting for turnTime, and their own users until they end.
+func TestSlowTurns_ACC12(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var g gate
+		ctx, cancel := context.WithTimeout(t.Context(), collectTime)
+		defer cancel()
+		for i := range collections {
+			if err := g.enter(ctx, fmt.Sprint("slow", i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range 2 * collections {
+			began, user := time.Now(), fmt.Sprint("u", i)
+			if err := g.enter(ctx, user); err != nil || time.Since(began) != turnTime && i == 0 || time.Since(began) != 0 && i > 0 {
+				t.Error(i, err, time.Since(began))
+			}
+			g.leave(user)
+		}
+		if err := g.enter(ctx, "slow0"); err == nil {
+			t.Error("a user has two turns")
+		}
+		for i := range collections {
+			g.leave(fmt.Sprint("slow", i))
+		}
+		if len(g.running) != 0 || g.counted != 0 {
+			t.Errorf("%v %d", g.running, g.counted)
 		}
 	})
 }

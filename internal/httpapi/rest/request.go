@@ -208,7 +208,9 @@ func ExchangeNamed(part string) string {
 
 // FindExchange finds the exchange of the path.
 func FindExchange(r *Request) (*management.Exchange, error) {
-	all, err := r.Broker.Exchanges(r.Context(), r.VHost)
-	name := ExchangeNamed(r.Name)
-	return Find(all, err, func(x *management.Exchange) bool { return x.Name == name && r.VHost != "" })
+	x, err := r.Broker.Exchange(r.Context(), r.VHost, ExchangeNamed(r.Name))
+	if err == nil && x == nil {
+		err = ErrNotFound
+	}
+	return x, err
 }

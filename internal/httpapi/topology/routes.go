@@ -24,8 +24,8 @@ var Routes = []rest.Route{
 	rest.Get("/api/x/vhosts", rest.Anybody, vhosts),
 	rest.Get("/api/x/expirations", rest.Anybody, expirations).Large(),
 	rest.Get("/api/x/expirations/{vhost}", rest.In(rest.Visitor), expirations).Large(),
-	rest.Get("/api/x/ahead", rest.Anybody, ahead).Large(),
-	rest.Get("/api/x/ahead/{vhost}", rest.In(rest.Visitor), ahead).Large(),
+	rest.Get("/api/x/ahead", rest.Anybody, ahead), // the broker has turns for it
+	rest.Get("/api/x/ahead/{vhost}", rest.In(rest.Visitor), ahead),
 	rest.Get("/api/x/flow/{vhost}", rest.In(rest.Visitor), flow),
 	rest.Get("/api/x/leases", rest.Anybody, leases).Large(),
 	rest.Get("/api/x/leases/{vhost}", rest.In(rest.Visitor), leases).Large(),
