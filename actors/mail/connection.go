@@ -61,4 +61,5 @@ type ConnectionInfo struct {
 	Channels         []ChannelLink // ascending by number
 	Peer, Local      Endpoint
 	Traffic          Traffic
+	Memory           int64 // bytes of what it has open, and of output that the client has not read
 }

@@ -117,3 +117,31 @@ func consumersFill(b *testkit.Bubble) {
 		b.Errorf("%d, then %d consumers", n, again)
 	}
 }
+
+// TestConnectionMemory_PRO21: the memory of a connection is what it has open.
+func TestConnectionMemory_PRO21(t *testing.T) {
+	objectsRun(t, func(b *testkit.Bubble) {
+		memory := func() int64 {
+			all, err := b.Node.Connections(b.Context(), "")
+			if err != nil || len(all) != 1 {
+				b.Fatal(all, err)
+			}
+			return all[0].Memory
+		}
+		ch := b.Connect().Open()
+		ch.Declare("q", nil)
+		before := memory()
+		if _, err := ch.Consume("q", "tag", true, false, false, false, large); err != nil {
+			b.Fatal(err)
+		}
+		if after := memory(); before < 4000 || before > 10_000 || after < before+100_000 || after > before+110_000 {
+			b.Errorf("%d bytes, with a consumer %d", before, after)
+		}
+		if err := ch.Cancel("tag", false); err != nil {
+			b.Fatal(err)
+		}
+		if after := memory(); after > before+1000 {
+			b.Errorf("%d bytes without the consumer, %d before", after, before)
+		}
+	})
+}

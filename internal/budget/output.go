@@ -52,6 +52,14 @@ func (o *Output) Part() *Part {
 	return p
 }
 
+// Used returns the unread bytes.
+func (o *Output) Used() int64 {
+	if o == nil {
+		return 0
+	}
+	return max(o.used.Load(), 0)
+}
+
 // Excuse tells whether a lack of progress is the broker's fault.
 func (o *Output) Excuse(excused bool) {
 	if o != nil {

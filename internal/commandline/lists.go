@@ -34,7 +34,7 @@ var listVerbs = []verb.Row{
 		Name: "list_connections", About: "Lists connections", Options: "no-table-headers",
 		Columns: `pid name port host peer_port peer_host ssl ssl_protocol ssl_key_exchange ssl_cipher ssl_hash
 			peer_cert_subject peer_cert_issuer peer_cert_validity state channels protocol auth_mechanism user vhost container_id timeout frame_max
-			channel_max client_properties recv_oct recv_cnt send_oct send_cnt send_pend connected_at`,
+			channel_max client_properties recv_oct recv_cnt send_oct send_cnt send_pend connected_at memory`,
 		Defaults: "user peer_host peer_port state",
 		Title:    verb.Text("Listing connections ..."),
 		// Where RabbitMQ has the number of a process, a connection has its name.

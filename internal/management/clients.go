@@ -43,6 +43,7 @@ type Connection struct {
 	ClientProperties  protocol.Table
 	BytesIn, BytesOut uint64
 	Reads, Writes     uint64        // system calls
+	Memory            int64         // bytes of what it has open (PRO-21), and of output that the client has not read (PRO-20)
 	TLS               *auth.TLSInfo // nil without
 }
 

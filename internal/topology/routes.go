@@ -222,7 +222,11 @@ func (r *Routes) Texts() int64 { return r.texts }
 
 // Memory returns the approximate size of the binding's names, key and arguments, in bytes.
 func (b Binding) Memory() int64 {
-	return int64(len(b.Destination)+2*len(b.RoutingKey)) + b.Arguments.Memory()
+	bytes := int64(len(b.Destination)+2*len(b.RoutingKey)) + b.Arguments.Memory()
+	if len(b.Arguments) > 0 {
+		bytes += filter.Memory(b.RoutingKey, b.Arguments)
+	}
+	return bytes
 }
 
 // Same reports whether both are the same binding.

@@ -3,10 +3,12 @@ package topology
 import (
 	"fmt"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
+	"candlemark/internal/budget"
 	"candlemark/internal/servicebus/filter"
 	"candlemark/protocol"
 )
@@ -232,4 +234,56 @@ func TestValidateRules(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "rule 'r': SQL filter: at character 5: the end instead of a value") {
 		t.Error(err)
 	}
+}
+
+// TestRulesArePriced_PRO21: the price of a binding covers what its compiled rule takes, and is not far above it.
+func TestRulesArePriced_PRO21(t *testing.T) {
+	const count = 300
+	conditions := func(i int) (args protocol.Table) {
+		for k := range 30 {
+			args = append(args, protocol.Field{Key: fmt.Sprint("key", k), Value: fmt.Sprint("value", i, k)})
+		}
+		return args
+	}
+	for name, args := range map[string]func(i int) protocol.Table{
+		"a short expression": func(i int) protocol.Table { return table("x-rule-sql", fmt.Sprint("a = ", i)) },
+		"a long expression": func(i int) protocol.Table {
+			return table("x-rule-sql", strings.Repeat("a=1 or ", 140)+fmt.Sprint("b=", i))
+		},
+		"texts": func(i int) protocol.Table {
+			return table("x-rule-sql", "a in ('"+strings.Repeat("x','", 240)+fmt.Sprint(i)+"')")
+		},
+		"an action": func(i int) protocol.Table {
+			return table("x-rule-action", strings.Repeat("set a=1+1;", 30)+fmt.Sprint("set b=", i))
+		},
+		"a correlation":        conditions,
+		"a headers exchange's": func(i int) protocol.Table { return append(conditions(i), protocol.Field{Key: "x-match", Value: "all"}) },
+	} {
+		h := newFixture(t)
+		kind := filter.ExchangeType
+		if strings.Contains(name, "headers") {
+			kind = "headers"
+		}
+		r, q := newRoutes(t, kind), h.queue("q")
+		before, added := heap(), false
+		for i := range count {
+			if r, added = r.With(Binding{Destination: "q", RoutingKey: fmt.Sprint(i), Arguments: args(i)}, Target{Queue: q}); !added {
+				t.Fatal(name)
+			}
+		}
+		taken := (heap() - before) / count
+		price := budget.PriceBinding + r.Texts()/count
+		if price < taken || price > 2*taken+2*budget.PriceBinding {
+			t.Errorf("%s: the price is %d, %d bytes are taken", name, price, taken)
+		}
+		runtime.KeepAlive(r)
+	}
+}
+
+func heap() int64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }

@@ -34,11 +34,11 @@ func (qs *Queries) clients(ctx context.Context, name string) (*clients, error) {
 	if err != nil {
 		return nil, err
 	}
-	return qs.ask(ctx, pids)
+	return askConnections(ctx, qs, pids)
 }
 
 // owners asks the connections of those channels.
-func (qs *Queries) owners(ctx context.Context, channels iter.Seq[mail.Address]) (*clients, error) {
+func owners(ctx context.Context, qs *Queries, channels iter.Seq[mail.Address]) (*clients, error) {
 	var pids []mail.Address
 	known := map[string]bool{}
 	for channel := range channels {
@@ -47,12 +47,12 @@ func (qs *Queries) owners(ctx context.Context, channels iter.Seq[mail.Address]) 
 			pids = append(pids, qs.cfg.Asker.System.NewLocalPID(id))
 		}
 	}
-	return qs.ask(ctx, pids)
+	return askConnections(ctx, qs, pids)
 }
 
-// ask asks connections for their details. Those without a login, and those still in their handshake, are left
+// askConnections asks connections for their details. Those without a login, and those still in their handshake, are left
 // out. A connection that is closed is shown as closing while its socket is open.
-func (qs *Queries) ask(ctx context.Context, pids []mail.Address) (*clients, error) {
+func askConnections(ctx context.Context, qs *Queries, pids []mail.Address) (*clients, error) {
 	all := &clients{byID: map[string]*client{}}
 	err := qs.cfg.Asker.All(ctx, len(pids), func(i int, r mail.Request) {
 		qs.cfg.Asker.Post(pids[i], &mail.DescribeConnection{Request: r})
@@ -79,7 +79,7 @@ func connectionShown(info *mail.ConnectionInfo) management.Connection {
 		Host: info.Local.Host, Port: info.Local.Port, PeerHost: info.Peer.Host, PeerPort: info.Peer.Port,
 		Channels: len(info.Channels), ChannelMax: int(info.ChannelMax), FrameMax: int(info.FrameMax), Heartbeat: int(info.Heartbeat),
 		ConnectedAt: info.ConnectedAt, ClientProperties: info.ClientProperties, TLS: (*auth.TLSInfo)(info.TLS),
-		BytesIn: info.Traffic.BytesIn, BytesOut: info.Traffic.BytesOut, Reads: info.Traffic.Reads, Writes: info.Traffic.Writes,
+		BytesIn: info.Traffic.BytesIn, BytesOut: info.Traffic.BytesOut, Reads: info.Traffic.Reads, Writes: info.Traffic.Writes, Memory: info.Memory,
 	}
 }
 
@@ -98,17 +98,17 @@ func (qs *Queries) Connections(ctx context.Context, name string) ([]management.C
 
 // CloseConnection implements management.Clients.
 func (qs *Queries) CloseConnection(ctx context.Context, name, reason string) (found bool, err error) {
-	return qs.closeThose(ctx, name, reason, func(*management.Connection) bool { return true })
+	return closeThose(ctx, qs, name, reason, func(*management.Connection) bool { return true })
 }
 
 // CloseConnectionsOf implements management.Clients.
 func (qs *Queries) CloseConnectionsOf(ctx context.Context, user, reason string) error {
-	_, err := qs.closeThose(ctx, "", reason, func(c *management.Connection) bool { return c.User == user })
+	_, err := closeThose(ctx, qs, "", reason, func(c *management.Connection) bool { return c.User == user })
 	return err
 }
 
 // closeThose closes those of the connections of a name, of all for "".
-func (qs *Queries) closeThose(ctx context.Context, name, reason string, those func(*management.Connection) bool) (found bool, err error) {
+func closeThose(ctx context.Context, qs *Queries, name, reason string, those func(*management.Connection) bool) (found bool, err error) {
 	all, err := qs.clients(ctx, name)
 	if err != nil {
 		return false, err
@@ -154,7 +154,7 @@ func (qs *Queries) Channels(ctx context.Context, connection string) ([]managemen
 	if err != nil {
 		return nil, err
 	}
-	return qs.channels(ctx, all, false)
+	return describeChannels(ctx, qs, all, false)
 }
 
 // ChannelNumbered implements management.Clients.
@@ -166,12 +166,12 @@ func (qs *Queries) ChannelNumbered(ctx context.Context, connection string, numbe
 	for _, of := range all.list {
 		of.channels = slices.DeleteFunc(of.channels, func(l mail.ChannelLink) bool { return int(l.ID) != number })
 	}
-	list, err := qs.channels(ctx, all, true)
+	list, err := describeChannels(ctx, qs, all, true)
 	if err != nil || len(list) == 0 {
 		return c, nil, false, err
 	}
 	c = list[0]
-	consumers, err = qs.consumersOf(ctx, &c)
+	consumers, err = consumersOf(ctx, qs, &c)
 	consumers = slices.DeleteFunc(consumers, func(k management.Consumer) bool {
 		return k.Connection == nil || k.Connection.Name != c.Connection.Name || k.Channel != number
 	})
@@ -179,7 +179,7 @@ func (qs *Queries) ChannelNumbered(ctx context.Context, connection string, numbe
 }
 
 // consumersOf returns the consumers of the queues from which a channel gets messages.
-func (qs *Queries) consumersOf(ctx context.Context, c *management.Channel) ([]management.Consumer, error) {
+func consumersOf(ctx context.Context, qs *Queries, c *management.Channel) ([]management.Consumer, error) {
 	v, there := qs.cfg.VHosts.Find(c.VHost)
 	if !there || len(c.Queues) == 0 {
 		return nil, nil
@@ -190,11 +190,11 @@ func (qs *Queries) consumersOf(ctx context.Context, c *management.Channel) ([]ma
 			queues = append(queues, q)
 		}
 	}
-	return qs.consumers(ctx, v, queues)
+	return consumersIn(ctx, qs, v, queues)
 }
 
-// channels asks all channels of the connections, also for their queues if that is wanted. Channels that end meanwhile are left out.
-func (qs *Queries) channels(ctx context.Context, all *clients, queues bool) ([]management.Channel, error) {
+// describeChannels asks all channels of the connections, also for their queues if that is wanted. Channels that end meanwhile are left out.
+func describeChannels(ctx context.Context, qs *Queries, all *clients, queues bool) ([]management.Channel, error) {
 	var pids []mail.Address
 	var owners []*client
 	for _, c := range all.list {
@@ -252,7 +252,7 @@ func (qs *Queries) Consumers(ctx context.Context, vhost string) ([]management.Co
 				queues = append(queues, q)
 			}
 		}
-		some, err := qs.consumers(ctx, v, queues)
+		some, err := consumersIn(ctx, qs, v, queues)
 		if err != nil {
 			return nil, err
 		}
@@ -261,13 +261,13 @@ func (qs *Queries) Consumers(ctx context.Context, vhost string) ([]management.Co
 	return shown, nil
 }
 
-// consumers asks queues for their consumers, and the connections of these.
-func (qs *Queries) consumers(ctx context.Context, v *topology.VHost, queues []*topology.Queue) (shown []management.Consumer, err error) {
+// consumersIn asks queues for their consumers, and the connections of these.
+func consumersIn(ctx context.Context, qs *Queries, v *topology.VHost, queues []*topology.Queue) (shown []management.Consumer, err error) {
 	list, infos, err := qs.describe(ctx, v, queues, true)
 	if err != nil {
 		return nil, err
 	}
-	owners, err := qs.owners(ctx, channelsOf(infos...))
+	owners, err := owners(ctx, qs, channelsOf(infos...))
 	if err != nil {
 		return nil, err
 	}

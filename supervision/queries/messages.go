@@ -141,7 +141,7 @@ func (qs *Queries) Unacked(ctx context.Context, by management.Asker, at manageme
 	if err != nil || len(page.Deliveries) == 0 {
 		return nil, false, err
 	}
-	clients, err := qs.owners(ctx, func(yield func(mail.Address) bool) {
+	clients, err := owners(ctx, qs, func(yield func(mail.Address) bool) {
 		for i := range page.Deliveries {
 			if !yield(page.Deliveries[i].Channel) {
 				return

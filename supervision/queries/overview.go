@@ -128,7 +128,7 @@ func (qs *Queries) Metrics(ctx context.Context) (m management.Metrics, err error
 		v.BytesIn, v.BytesOut = v.BytesIn+c.shown.BytesIn, v.BytesOut+c.shown.BytesOut
 		o.VHosts[c.shown.VHost] = v
 	}
-	channels, err := qs.channels(ctx, clients, false)
+	channels, err := describeChannels(ctx, qs, clients, false)
 	if err != nil {
 		return m, err
 	}
@@ -188,7 +188,7 @@ func countsShown(c mail.Counts) management.Counts {
 // Exchanges implements management.Topology.
 func (qs *Queries) Exchanges(ctx context.Context, vhost string) (all []management.Exchange, err error) {
 	for _, v := range qs.cfg.VHosts.List(vhost) {
-		some, err := qs.exchanges(ctx, v, v.Directory().Exchanges())
+		some, err := describeExchanges(ctx, qs, v, v.Directory().Exchanges())
 		if err != nil {
 			return nil, err
 		}
@@ -207,15 +207,15 @@ func (qs *Queries) Exchange(ctx context.Context, vhost, name string) (*managemen
 	if x == nil {
 		return nil, nil
 	}
-	one, err := qs.exchanges(ctx, v, func(yield func(*topology.Exchange) bool) { yield(x) })
+	one, err := describeExchanges(ctx, qs, v, func(yield func(*topology.Exchange) bool) { yield(x) })
 	if err != nil {
 		return nil, err
 	}
 	return &one[0], nil
 }
 
-// exchanges describes some exchanges of a virtual host.
-func (qs *Queries) exchanges(ctx context.Context, v *topology.VHost, some iter.Seq[*topology.Exchange]) (all []management.Exchange, err error) {
+// describeExchanges describes some exchanges of a virtual host.
+func describeExchanges(ctx context.Context, qs *Queries, v *topology.VHost, some iter.Seq[*topology.Exchange]) (all []management.Exchange, err error) {
 	list, err := qs.ListPolicies(ctx, v.Name, false)
 	if err != nil {
 		return nil, err
@@ -244,12 +244,12 @@ func (qs *Queries) exchanges(ctx context.Context, v *topology.VHost, some iter.S
 			holders = append(holders, q)
 		}
 	}
-	return all, qs.countDelayed(ctx, all, holders)
+	return all, countDelayed(ctx, qs, all, holders)
 }
 
 // countDelayed returns how many messages each delayed exchange holds (DLY-5). One whose holder does not answer has no
 // number.
-func (qs *Queries) countDelayed(ctx context.Context, all []management.Exchange, holders []*topology.Queue) error {
+func countDelayed(ctx context.Context, qs *Queries, all []management.Exchange, holders []*topology.Queue) error {
 	held := make(map[string]*mail.QueueInfo, len(holders))
 	err := qs.cfg.Asker.All(ctx, len(holders), func(i int, r mail.Request) {
 		qs.cfg.Asker.Post(holders[i].PID, &mail.DescribeQueue{Request: r})

@@ -157,7 +157,7 @@ func (qs *Queries) details(ctx context.Context, vhost string, q *topology.Queue,
 	if len(info.List) == 0 && q.Owner == nil {
 		return d, nil
 	}
-	clients, err := qs.owners(ctx, func(yield func(mail.Address) bool) {
+	clients, err := owners(ctx, qs, func(yield func(mail.Address) bool) {
 		if q.Owner == nil || yield(q.Owner) {
 			channelsOf(info)(yield)
 		}

@@ -23,6 +23,7 @@ func (l *Life) describe(m *mail.DescribeConnection) {
 	}
 	info := l.info()
 	info.Reply, info.State = m.Done(nil), l.shown()
+	info.Memory = l.Objects.Held() + l.Unread.Used()
 	info.Traffic = mail.Traffic{
 		BytesIn: l.reader.Input.Octets.Load(), Reads: uint64(l.reader.Input.Reads.Load()),
 		BytesOut: l.writer.Octets.Load(), Writes: uint64(l.writer.Writes.Load()),

@@ -19,6 +19,7 @@ type connectionItem struct {
 	ContainerID  *string      `json:"container_id,omitempty"` // of AMQP 1.0
 	FrameMax     int          `json:"frame_max"`
 	Host         string       `json:"host"`
+	Memory       int64        `json:"memory"`
 	Name         string       `json:"name"`
 	Node         string       `json:"node"`
 	CertIssuer   *string      `json:"peer_cert_issuer"`
@@ -53,7 +54,7 @@ func connectionForm(r *rest.Request, c *management.Connection) connectionItem {
 	f := r.Rates.Data("connection "+c.Name, float64(c.BytesIn), float64(c.BytesOut))
 	item := connectionItem{
 		Mechanism: c.Mechanism, ChannelMax: c.ChannelMax, Channels: c.Channels, Properties: forms.Object(c.ClientProperties),
-		ConnectedAt: c.ConnectedAt, FrameMax: c.FrameMax, Host: c.Host, Name: c.Name, Node: r.Node,
+		ConnectedAt: c.ConnectedAt, FrameMax: c.FrameMax, Host: c.Host, Memory: c.Memory, Name: c.Name, Node: r.Node,
 		PeerHost: c.PeerHost, PeerPort: c.PeerPort, Port: c.Port, Protocol: c.Protocol,
 		Reads: c.Reads, BytesIn: c.BytesIn, BytesInRate: f[0], Writes: c.Writes, BytesOut: c.BytesOut, BytesOutRate: f[1],
 		State: c.State, Timeout: c.Heartbeat, Type: "network", User: c.User, Doer: c.User, VHost: c.VHost,

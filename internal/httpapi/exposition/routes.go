@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"sync"
 
 	"candlemark/internal/httpapi/rest"
 	"candlemark/internal/management"
@@ -60,7 +61,6 @@ func NewHandler(b management.Broker, perObject bool) http.Handler {
 // anybodys answers scrapes while there is room. A client that reads slowly takes none.
 func anybodys(b management.Broker, ask question, room chan struct{}) http.Handler {
 	collect := func(w http.ResponseWriter, r *http.Request) (body []byte, err error) {
-		defer func() { <-room }()
 		ctx, cancel := b.WithTimeout(r.Context(), rest.Patience)
 		defer cancel()
 		p, err := ask(ctx, b, r)
@@ -78,8 +78,9 @@ func anybodys(b management.Broker, ask question, room chan struct{}) http.Handle
 			tooMany(w)
 			return
 		}
+		leave := sync.OnceFunc(func() { <-room })
+		defer leave()
 		if !out.Admits() {
-			<-room
 			tooMany(w)
 			return
 		}
@@ -88,7 +89,7 @@ func anybodys(b management.Broker, ask question, room chan struct{}) http.Handle
 			http.Error(w, "the broker did not answer", http.StatusServiceUnavailable)
 			return
 		}
-		out.Write(body)
+		out.Write(body, leave)
 	})
 }
 

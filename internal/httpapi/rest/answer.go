@@ -55,7 +55,6 @@ func (r *Request) respond(v any, err error) {
 		r.collected()
 		v(r.W, r.plain)
 	case Raw:
-		r.collected()
 		r.send(http.StatusOK, v)
 	case *series:
 		r.continued(v)
@@ -76,25 +75,26 @@ type Raw []byte
 // marshalled sends v as JSON.
 func (r *Request) marshalled(status int, v any) {
 	body := jsonencode.Marshal(Form(v))
-	r.collected()
 	headers(r.W)
 	r.send(status, body)
 }
 
-// send sends a body; what is large counts for the user until the client has read it.
+// send sends a body, and ends the turn; what is large counts for the user until the client has read it.
 func (r *Request) send(status int, body []byte) {
 	if r.out == nil && len(body) > budget.FreeUnread {
 		r.out = r.open()
 	}
 	if r.out == nil {
+		r.collected()
 		send(r.W, status, body)
 		return
 	}
 	r.W.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	r.W.WriteHeader(status)
-	if r.Method != http.MethodHead {
-		r.out.Write(body)
+	if r.Method == http.MethodHead {
+		body = nil
 	}
+	r.out.Write(body, r.collected)
 }
 
 // headers sets those of answers in JSON.

@@ -56,10 +56,11 @@ func (o *Output) await(ctx context.Context) error {
 }
 
 // Write writes a part of the answer, and keeps no more of it than the client has not read, but for a factor of two. The caller
-// must not keep it either. It reports whether the client still reads.
-func (o *Output) Write(b []byte) bool {
+// must not keep it either. It calls charged when the part counts for the user, and reports whether the client still reads.
+func (o *Output) Write(b []byte, charged func()) bool {
 	left := int64(len(b))
 	o.part.Take(left)
+	charged()
 	defer func() { o.part.Return(left) }()
 	_ = o.control.SetWriteDeadline(time.Now().Add(writing(len(b)))) // if it supports deadlines
 	if o.gone.Load() {

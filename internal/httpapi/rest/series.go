@@ -31,10 +31,9 @@ func (r *Request) continued(s *series) {
 	for from := 0; ; {
 		body := jsonencode.Marshal(part)
 		part = nil
-		r.collected()
 		first := from == 0
 		from = min(from+atOnce, s.count)
-		if !r.out.Write(joined(body, first, from == s.count, &some)) || from == s.count {
+		if !r.out.Write(joined(body, first, from == s.count, &some), r.collected) || from == s.count {
 			return
 		}
 		var err error

@@ -57,6 +57,12 @@ var filterKinds = [...]string{"true", "false", "sql", "correlation"}
 // String returns the word for the kind in arguments.
 func (k FilterKind) String() string { return filterKinds[k] }
 
+// Sizes in bytes, measured with many rules.
+const (
+	nodeBytes      = 112 // of an expression
+	conditionBytes = 40  // of a correlation
+)
+
 // MaxProperties is the maximum number of conditions of a correlation filter, and of parameters of an expression.
 const MaxProperties = 64
 
@@ -131,6 +137,30 @@ func RuleOf(key string, args protocol.Table) (Rule, error) {
 		r.Filter = FilterKind(at)
 	}
 	return r, r.understood()
+}
+
+// Memory returns approximately how many bytes the compiled rule of a binding with that key takes; 0 if there is none.
+func Memory(key string, args protocol.Table) int64 {
+	r, err := RuleOf(key, args)
+	if err != nil {
+		return 0
+	}
+	nodes := 0
+	if r.Filter == SQL {
+		if e, err := Parse(r.SQL, r.Parameters); err == nil {
+			nodes += cap(e.nodes)
+		}
+	}
+	if a := r.Change(); a != nil {
+		nodes += cap(a.nodes)
+	}
+	conditions := len(r.Properties)
+	for _, v := range r.System {
+		if v.Kind != Absent {
+			conditions++
+		}
+	}
+	return int64(nodes)*nodeBytes + int64(conditions)*conditionBytes
 }
 
 // Change returns the rule's action, or nil if there is none. The rule must be valid.
