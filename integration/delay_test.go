@@ -110,3 +110,29 @@ func (c *client) delay(publisher, count int, began time.Time) {
 		c.Error("a publish was refused")
 	}
 }
+
+// What a deleted virtual host still held is said: messages in queues, and those that waited for their time in delayed exchanges and queues.
+func TestDLY5_DeletedVHost(t *testing.T) {
+	t.Parallel()
+	b := start(t)
+	publish := func(exchange, key string) {
+		b.request("POST", "/api/exchanges/v/"+exchange+"/publish", fmt.Sprintf(`{"properties":{"headers":{"x-delay":3600000}},"routing_key":%q,"payload":"m","payload_encoding":"string"}`, key), 200)
+	}
+	b.request("PUT", "/api/vhosts/v", "", 201)
+	b.request("PUT", "/api/exchanges/v/x", `{"type":"x-delayed-message","arguments":{"x-delayed-type":"fanout"}}`, 201)
+	b.request("PUT", "/api/queues/v/q", `{}`, 201)
+	b.request("PUT", "/api/queues/v/scheduled", `{"arguments":{"x-delayed-messages":true}}`, 201)
+	publish("x", "")
+	publish("x", "")
+	publish("amq.default", "q")
+	publish("amq.default", "scheduled")
+	eventually(t, "the figures", func() bool {
+		return strings.Contains(b.request("GET", "/api/vhosts/v", "", 200), `"messages_scheduled":3,`)
+	})
+	if out := b.verb(0, "delete_vhost", "v"); !strings.Contains(out, "Virtual host was deleted with 1 messages, and 3 that waited for their time\n") {
+		t.Error(out)
+	}
+	if out := b.request("GET", "/metrics", "", 200); !strings.Contains(out, `candlemark_lost_messages_total{object="exchange"} 2`) {
+		t.Error(out)
+	}
+}

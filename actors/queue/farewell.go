@@ -46,6 +46,7 @@ type farewell struct {
 	pause     int64 // when the vhost is asked again, ms; 0 for not
 	discarded int   // messages that were not dead-lettered
 	lost      int   // Counts.Lost of its dead letters, when it began
+	gone      int   // messages lost with the queue, once it has ended
 	at        backlog.Handle
 }
 
@@ -89,10 +90,10 @@ func (f *farewell) ask(s *state, ending string) {
 	})
 }
 
-// losses returns the number of messages that were to arrive elsewhere and are lost.
+// losses returns the number of messages that were to arrive elsewhere and are lost: all that a delayed exchange holds (DLY-5).
 func (f *farewell) losses(s *state) int {
 	switch {
-	case f.cut:
+	case f.cut || s.queue.Holds():
 		return f.dropped(s) + messages.Left(&s.Set)
 	case f.command != nil:
 		return f.dropped(s) + letters(s)
@@ -275,8 +276,12 @@ func (f *farewell) forgotten(s *state) {
 	if !f.cut {
 		count += f.dropped(s) - s.consumers.Unacked()
 	}
+	f.gone = lost
 	s.consumers.CancelAll()
-	s.Notices.Purged(s.Scheduled.Len())
+	if !s.queue.Holds() { // the vhost reports these
+		s.Notices.Purged(s.Scheduled.Len())
+		s.Notices.Lost(lost)
+	}
 	s.ClearScheduled()
 	s.Retire()
 	if c := f.command; c != nil {
@@ -287,7 +292,6 @@ func (f *farewell) forgotten(s *state) {
 			Queue: s.queue.Name, Incarnation: s.queue.Incarnation, Discarded: discarded, Time: s.Dates.Date(s.Journal.At) / 1000,
 		})
 	}
-	s.Notices.Lost(lost)
 	f.leaveWaiting(s)
 	for _, m := range s.pending.All() {
 		s.handleLate(m)

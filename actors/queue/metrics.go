@@ -49,6 +49,7 @@ func numbersOf(s *state) metrics.Numbers {
 		n[metrics.Ready] += int64(letters.Len - letters.Forwarding)
 		n[metrics.ReadyBytes], n[metrics.UnackedBytes] = n[metrics.ReadyBytes]+n[metrics.UnackedBytes], 0
 	}
+	n[metrics.Lost] = int64(s.farewell.gone)
 	if s.Settings.Expires > 0 && s.phase < ending {
 		n[metrics.Leased] = 1
 	}

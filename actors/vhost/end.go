@@ -36,6 +36,9 @@ func (s *state) leave() {
 	for _, x := range slices.Collect(maps.Values(s.exchanges.byName)) {
 		s.requests.answerFor(x)
 		x.paid.pay(0)
+		if x.holder != nil && x.holder.lost > 0 {
+			s.exchanges.deleted(x)
+		}
 		s.unpark(&x.name)
 	}
 	s.publish(&topology.Directory{})

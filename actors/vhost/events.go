@@ -41,9 +41,17 @@ func (s *shared) publishQueueEvent(name string, by *events.Origin, q *topology.Q
 	})
 }
 
-func (s *shared) publishExchangeEvent(name string, by *events.Origin, x *topology.Exchange) {
+// lostMessages is the field of an event of a deleted object with messages that were to arrive elsewhere.
+func lostMessages(n int) []protocol.Field {
+	if n == 0 {
+		return nil
+	}
+	return []protocol.Field{{Key: "lost_messages", Value: int64(n)}}
+}
+
+func (s *shared) publishExchangeEvent(name string, by *events.Origin, x *topology.Exchange, more ...protocol.Field) {
 	s.publishEvent(name, by, x.Durable, func() protocol.Table {
-		return protocol.Table{
+		return append(protocol.Table{
 			{Key: "name", Value: x.Name},
 			{Key: "vhost", Value: s.vhost},
 			{Key: "type", Value: x.Type},
@@ -51,6 +59,6 @@ func (s *shared) publishExchangeEvent(name string, by *events.Origin, x *topolog
 			{Key: "auto_delete", Value: x.AutoDelete},
 			{Key: "internal", Value: x.Internal},
 			{Key: "arguments", Value: x.Arguments},
-		}
+		}, more...)
 	})
 }

@@ -232,7 +232,7 @@ func (xs *exchanges) forget(x *exchange, done func()) {
 		xs.queues.dropHolder(x, func() {
 			delete(xs.byName, x.exchange.Name)
 			x.paid.pay(0)
-			xs.publishExchangeEvent("exchange.deleted", x.by, x.exchange)
+			xs.deleted(x)
 			done()
 			xs.unpark(&x.name)
 		})

@@ -12,6 +12,7 @@ func (qs *queues) newHolder(x *exchange) {
 	if x.exchange.HasHolder() {
 		holdFor(x, &queue{queue: &topology.Queue{
 			Name: topology.HolderName(x.exchange.Name), Incarnation: qs.incarnate(), Type: topology.HolderType, Durable: x.exchange.Durable,
+			Stats: qs.cfg.VHost.NewQueueStats(topology.HolderName(x.exchange.Name)),
 		}})
 	}
 }
@@ -57,13 +58,22 @@ func (qs *queues) dropHolder(x *exchange, done func()) {
 		done()
 		return
 	}
-	qs.deleteAnyway(q, mail.Request{ReplyTo: qs.self}, done)
+	qs.deleteAnyway(q, mail.Request{}, done)
 }
 
-// holderDropped logs how many messages were deleted with a delayed exchange.
-func (qs *queues) holderDropped(m *mail.DeleteQueueReply) {
-	if m.MessageCount > 0 {
-		qs.cfg.Log.Warn().Str("exchange", topology.HeldFor(m.Queue)).Int("messages", m.MessageCount).
-			Msg("a delayed exchange was deleted with messages that were not due yet")
+// reportHeld logs how many messages were deleted with a delayed exchange.
+func (qs *queues) reportHeld(q *queue) {
+	if q.lost > 0 {
+		qs.cfg.Log.Warn().Str("exchange", topology.HeldFor(q.queue.Name)).Int("messages", q.lost).
+			Msg("a delayed exchange was deleted with messages that were not due yet; these are lost")
 	}
+}
+
+// deleted publishes that an exchange is gone and how many messages it held.
+func (xs *exchanges) deleted(x *exchange) {
+	lost := 0
+	if x.holder != nil {
+		lost = x.holder.lost
+	}
+	xs.publishExchangeEvent("exchange.deleted", x.by, x.exchange, lostMessages(lost)...)
 }

@@ -4,7 +4,6 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/internal/definitions"
 	"candlemark/internal/store"
-	"candlemark/protocol"
 )
 
 // forward forwards a command to the queue, which answers.
@@ -147,11 +146,10 @@ func (qs *queues) remove(q *queue) {
 	} else {
 		qs.retireMessages(messages)
 	}
-	var lost []protocol.Field
-	if q.lost > 0 {
-		lost = []protocol.Field{{Key: "lost_messages", Value: int64(q.lost)}}
+	if q.holdsFor != nil {
+		qs.reportHeld(q)
 	}
-	qs.publishQueueEvent("queue.deleted", q.by, q.queue, lost...)
+	qs.publishQueueEvent("queue.deleted", q.by, q.queue, lostMessages(q.lost)...)
 	qs.abandon(q)
 	qs.followLock(q)
 	qs.ensureDLQAgain(q.queue.Name)

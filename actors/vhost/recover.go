@@ -60,8 +60,8 @@ func (r *recovery) begin() {
 	for i := range r.Exchanges {
 		r.recoverExchange(&r.Exchanges[i])
 	}
-	r.Exchanges = nil
 	r.recoverHolders()
+	r.Exchanges = nil
 	r.Queues = slices.DeleteFunc(r.Queues, r.isOrphan)
 	r.gather = barrier{left: len(r.Queues) + 1, done: r.recoverBindings}
 	r.reading = map[*queue]struct{}{}
@@ -179,9 +179,14 @@ func (r *recovery) recoverHolders() {
 		if d.Type != topology.HolderType {
 			return false
 		}
-		if x := r.exchanges.byName[topology.HeldFor(d.Name)]; x != nil && x.exchange.HasHolder() {
+		of := topology.HeldFor(d.Name)
+		if x := r.exchanges.byName[of]; x != nil && x.exchange.HasHolder() {
 			found[x] = true
 			return false
+		}
+		if slices.ContainsFunc(r.Exchanges, func(x definitions.Exchange) bool { return x.Name == of }) {
+			r.cfg.Log.Error().Str("queue", d.Name).Msg("the messages of a delayed exchange that cannot be restored stay in the journal")
+			return true
 		}
 		r.cfg.Log.Error().Str("queue", d.Name).Msg("stored messages are dropped: their delayed exchange does not exist")
 		r.store(definitions.Change{Delete: []any{d}}, nil, r.forgotten)

@@ -163,6 +163,7 @@ func (qs *queues) deleteDown(q *queue, d *mail.DeleteQueue) {
 			qs.unpark(&q.name)
 			return
 		}
+		qs.cfg.Log.Warn().Str("queue", q.queue.Name).Msg("a queue that was down is deleted, with all messages of it in the journal")
 		q.gone = append(q.gone, func() { qs.out.reply(d.Request, &mail.DeleteQueueReply{Reply: d.Done(nil)}) })
 		qs.children.letGo(q.queue.PID, 0)
 		qs.out.add(stopping{q.queue.PID})

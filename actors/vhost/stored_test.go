@@ -83,3 +83,23 @@ func TestStoredQueueThatDiesWhileItIsOpened(t *testing.T) {
 		take[*mail.DeclareQueue](h, h.queue("q"))
 	})
 }
+
+// TestStoredHolderIsKept_DLY5: the messages of an exchange that cannot be restored, as one of a later version, are kept.
+func TestStoredHolderIsKept_DLY5(t *testing.T) {
+	for _, row := range []struct {
+		exchanges []definitions.Exchange
+		retired   int
+	}{{[]definitions.Exchange{{VHost: "/", Name: "x", Type: "unknown"}}, 0}, {nil, 1}} {
+		retired := 0
+		stored := vhost.Stored{Exchanges: row.exchanges, Queues: []definitions.Queue{{VHost: "/", Name: "amq.delayed.x", Type: "delayed", Incarnation: 7}}}
+		withConfiguredFixture(t, func(cfg *vhost.Config) {
+			cfg.Stored, cfg.Retire = &stored, func(of store.QueueID) { retired += int(of) / 7 }
+		}, func(h *fixture) {
+			h.send(&mail.ApplyPolicies{Set: policies.NewSet("/")})
+			h.send(&mail.DeclareExchange{Request: h.ask(), Name: "amq.direct", Passive: true})
+			if retired != row.retired {
+				t.Errorf("%v: %d queues are gone from the journal", row.exchanges, retired)
+			}
+		})
+	}
+}

@@ -109,8 +109,6 @@ func (s *state) event(received any) {
 		s.exchanges.unused(m)
 	case *mail.ForgetDestinationReply:
 		s.requests.answered(m.ID, m.Unused, m.Err)
-	case *mail.DeleteQueueReply:
-		s.queues.holderDropped(m)
 	case answer:
 		s.requests.answered(m.Number(), false, m.Failure())
 	case begin:

@@ -325,6 +325,7 @@ func TestDLY5Deleted(t *testing.T) {
 		delayed(b, ch, "x", "fanout", "q", "")
 		ch.Confirms()
 		ch.Publish("x", "", held("lost", int32(1000)))
+		b.Log.Allow("not due yet")
 		if err := ch.ExchangeDelete("x", false, false); err != nil {
 			t.Fatal(err)
 		}

@@ -1,11 +1,13 @@
 package broker
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
 	"candlemark/internal/auth"
 	"candlemark/internal/management"
+	"candlemark/internal/metrics"
 	"candlemark/internal/testkit"
 	"candlemark/protocol"
 	"candlemark/supervision"
@@ -124,4 +126,56 @@ func TestDLY5DeletedWithItsVHost(t *testing.T) {
 			t.Errorf("%v, %v", list, err)
 		}
 	})
+}
+
+// The loss of messages that a deleted exchange held is logged, counted, and in its event: if it is deleted by a command,
+// as unused, or with its virtual host.
+func TestDLY5LossIsReported(t *testing.T) {
+	for name, end := range map[string]func(b *testkit.Bubble, ch *amqp.Channel){
+		"deleted": func(b *testkit.Bubble, ch *amqp.Channel) {
+			if err := ch.ExchangeDelete("x", false, false); err != nil {
+				b.Fatal(err)
+			}
+		},
+		"unused": func(b *testkit.Bubble, ch *amqp.Channel) {
+			if err := ch.QueueUnbind("q", "", "x", nil); err != nil {
+				b.Fatal(err)
+			}
+		},
+		"with its virtual host": func(b *testkit.Bubble, _ *amqp.Channel) { removeVHost(b, "v") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			testkit.RunStored(t, func(c *supervision.Config) { c.EventsIn = "/" }, func(b *testkit.Bubble) {
+				makeVHost(b, auth.VHost{Name: "v"})
+				conn, ch := openIn(b, "v")
+				defer func() { _ = conn.Close() }()
+				must(t, ch.ExchangeDeclare("x", "x-delayed-message", true, true, false, false, amqp.Table{"x-delayed-type": "fanout"}))
+				_, err := ch.QueueDeclare("q", true, false, false, false, nil)
+				must(t, err)
+				must(t, ch.QueueBind("q", "", "x", false, nil))
+				for range 3 {
+					must(t, ch.PublishWithContext(b.Context(), "x", "", false, false, held("lost", int32(60_000))))
+				}
+				events := b.Connect().Open()
+				events.Declare("events", nil)
+				events.Bind("events", "exchange.deleted", "amq.rabbitmq.event")
+				b.Advance(ms)
+				if o, err := b.Node.Overview(b.Context()); err != nil || o.VHosts["v"].Held != 3 {
+					t.Errorf("before, %d are shown; %v", o.VHosts["v"].Held, err)
+				}
+				b.Log.Allow("not due yet")
+				end(b, ch)
+				b.Advance(ms)
+				if n := b.Log.Count(`"exchange":"x","messages":3,"message":"a delayed exchange was deleted`); n != 1 {
+					t.Errorf("it is logged %d times", n)
+				}
+				if n := metricsOf(b).Queues[metrics.Holder][metrics.Lost]; n != 3 {
+					t.Errorf("%d are counted", n)
+				}
+				if d := events.Fetch("events"); d == nil || d.Headers["name"] != "x" || fmt.Sprint(d.Headers["lost_messages"]) != "3" {
+					t.Errorf("the event is %+v", d)
+				}
+			})
+		})
+	}
 }

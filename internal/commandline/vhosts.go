@@ -15,7 +15,7 @@ var vhostVerbs = []verb.Row{
 		Name: "add_vhost", About: "Creates a virtual host", Arguments: "<vhost>", Options: "description tags default-queue-type",
 		Title: verb.Text(`Adding vhost "{vhost}" ...`), Run: addVHost,
 	},
-	{Name: "delete_vhost", About: "Deletes a virtual host with everything in it", Arguments: "<vhost>", Title: verb.Text(`Deleting vhost "{vhost}" ...`), Run: deleteVHost},
+	{Name: "delete_vhost", About: "Deletes a virtual host with everything in it, and says how many messages that were", Arguments: "<vhost>", Title: verb.Text(`Deleting vhost "{vhost}" ...`), Run: deleteVHost},
 	{
 		Name: "enable_vhost_deletion_protection", About: "Protects a virtual host from deletion", Arguments: "<vhost>",
 		Title: verb.Text(`Protecting virtual host "{vhost}" from removal by updating its metadata...`), Run: verb.Posts("vhosts", "{vhost}", "deletion", "protection"),
@@ -36,12 +36,18 @@ var vhostVerbs = []verb.Row{
 	},
 }
 
-// deleteVHost says of a protected one what rabbitmqctl does.
+// deleteVHost says of a protected one what rabbitmqctl does, and how many messages went with it, as far as known before.
 func deleteVHost(ctx context.Context, broker *client.Client, c *verb.Call) error {
-	err := broker.Delete(ctx, "vhosts", c.Arguments[0])
+	v, err := broker.Get(ctx, "vhosts", c.Arguments[0])
+	if err == nil {
+		err = broker.Delete(ctx, "vhosts", c.Arguments[0])
+	}
 	var refused *client.Error
 	if errors.As(err, &refused) && refused.Status == http.StatusPreconditionFailed {
 		return verb.Fail(verb.ExitData, "Cannot delete this virtual host: it is protected from deletion. To lift the protection, inspect and update its metadata")
+	}
+	if held, scheduled := verb.Cell(v["messages"]), verb.Cell(v["messages_scheduled"]); err == nil && (held != "0" || scheduled != "0") {
+		c.Say("Virtual host was deleted with %s messages, and %s that waited for their time", held, scheduled)
 	}
 	return err
 }

@@ -174,7 +174,7 @@ func noTraffic(ready, unacked int) string {
 	}
 	return `"message_stats":{` + strings.TrimSuffix(none, ",") + `},` +
 		fmt.Sprintf(`"messages":%d,"messages_details":{"rate":0},"messages_ready":%d,"messages_ready_details":{"rate":0},"messages_unacknowledged":%d,`, ready+unacked, ready, unacked) +
-		`"messages_unacknowledged_details":{"rate":0},"recv_oct":0,"recv_oct_details":{"rate":0},"send_oct":0,"send_oct_details":{"rate":0},`
+		`"messages_unacknowledged_details":{"rate":0},"messages_scheduled":0,"recv_oct":0,"recv_oct_details":{"rate":0},"send_oct":0,"send_oct_details":{"rate":0},`
 }
 
 func TestVHosts(t *testing.T) {

@@ -98,6 +98,7 @@ type Overview struct {
 type Traffic struct {
 	Counts            Counts // of all channels since the broker started
 	BytesIn, BytesOut uint64 // of connections that are open
+	Held              int    // messages in delayed exchanges and topics
 }
 
 // Churn counts what came and went since the broker started. A declared queue is

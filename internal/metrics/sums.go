@@ -27,6 +27,7 @@ const (
 	Acked
 	Redelivered
 	TimedOut // deliveries not settled in time
+	Lost     // messages that were to arrive elsewhere and ended with their queue, or with their delayed exchange
 
 	numbers
 

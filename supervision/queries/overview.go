@@ -10,6 +10,7 @@ import (
 	"candlemark/actors/vhost/refusal"
 	"candlemark/internal/management"
 	"candlemark/internal/metrics"
+	"candlemark/internal/queuestats"
 	"candlemark/internal/topology"
 	"candlemark/policies"
 )
@@ -101,7 +102,24 @@ func (qs *Queries) Lateness() (expired, released metrics.Buckets) {
 // Overview returns current and past counts. Callers add the names of the broker and its listeners.
 func (qs *Queries) Overview(ctx context.Context) (management.Overview, error) {
 	m, err := qs.Metrics(ctx)
+	for _, v := range qs.cfg.VHosts.List("") {
+		if n := held(v); n > 0 {
+			t := m.VHosts[v.Name]
+			t.Held = n
+			m.VHosts[v.Name] = t
+		}
+	}
 	return m.Overview, err
+}
+
+// held returns how many messages the delayed exchanges and topics of a virtual host hold, as they have reported.
+func held(v *topology.VHost) (n int) {
+	for x := range v.Directory().Exchanges() {
+		if q := x.Holder(); q != nil && q.Stats != nil {
+			n += int(q.Stats.Get(queuestats.Scheduled) + q.Stats.Get(queuestats.Ready))
+		}
+	}
+	return n
 }
 
 // Metrics returns the metrics of queues, channels and connections without asking a queue. Callers add those of the

@@ -26,6 +26,7 @@ type vhostItem struct {
 	ReadyRate        forms.Rate        `json:"messages_ready_details"`
 	Unacked          int               `json:"messages_unacknowledged"`
 	UnackedRate      forms.Rate        `json:"messages_unacknowledged_details"`
+	Scheduled        int               `json:"messages_scheduled"` // also those of delayed exchanges
 	BytesIn          uint64            `json:"recv_oct"`
 	BytesInRate      forms.Rate        `json:"recv_oct_details"`
 	BytesOut         uint64            `json:"send_oct"`
@@ -82,7 +83,9 @@ func describe(r *rest.Request, name string, t management.Traffic) (vhostItem, er
 	for i := range queues {
 		item.Ready += queues[i].Ready
 		item.Unacked += queues[i].Unacked
+		item.Scheduled += queues[i].Scheduled.Count
 	}
+	item.Scheduled += t.Held
 	item.Messages = item.Ready + item.Unacked
 	f := r.Rates.Lengths("vhost "+name, float64(item.Messages), float64(item.Ready), float64(item.Unacked))
 	item.MessagesRate, item.ReadyRate, item.UnackedRate = f[0], f[1], f[2]

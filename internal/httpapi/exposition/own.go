@@ -22,6 +22,17 @@ func due(w *writer, c *management.ExpiryCounts) {
 	w.gauge("candlemark_next_expiry_timestamp_seconds", "When the next message expires, since 1970, 0 if none does", float64(c.Next)/1000)
 }
 
+// lost writes how many messages ended with a deleted object, although they were to go elsewhere.
+func lost(w *writer, m *management.Metrics) {
+	queues := m.Queues[metrics.Classic][metrics.Lost] + m.Queues[metrics.Quorum][metrics.Lost]
+	for _, of := range []struct {
+		object string
+		count  int64
+	}{{"queue", queues}, {"exchange", m.Queues[metrics.Holder][metrics.Lost]}} {
+		w.counter("candlemark_lost_messages_total", "Messages that were to be sent on or released, and ended with their queue or exchange", uint64(of.count), "object", of.object)
+	}
+}
+
 // own writes the metrics that other brokers do not have.
 func own(w *writer, m *management.Metrics) {
 	var n metrics.Numbers
@@ -36,6 +47,7 @@ func own(w *writer, m *management.Metrics) {
 	w.counter("candlemark_queue_leases_expired_total", "Queues that ended because they were unused", m.DeadLetters.QueuesExpired)
 	w.counter("candlemark_queue_leases_discarded_messages_total", "Messages that went with those queues", m.DeadLetters.Discarded)
 	w.counter("candlemark_delivery_timeouts_total", "Deliveries requeued because they were not settled in time", uint64(n[metrics.TimedOut]))
+	lost(w, m)
 	w.gauge("candlemark_paged_messages", "Messages whose content is on disk alone", float64(n[metrics.Paged]))
 	w.gauge("candlemark_paged_bytes", "Bytes of bodies that are on disk alone", float64(n[metrics.PagedBytes]))
 

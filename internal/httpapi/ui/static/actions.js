@@ -6,9 +6,9 @@ import * as format from './format.js';
 
 const sum = (items, key) => items.reduce((n, q) => n + (q[key] ?? 0), 0);
 const messagesIn = (items) => format.plural(sum(items, 'messages'), 'message');
-const scheduledIn = (items) => sum(items, 'messages_scheduled') > 0 && ` Besides, ${format.plural(sum(items, 'messages_scheduled'), 'scheduled message')}.`;
+export const scheduledIn = (items, n = sum(items, 'messages_scheduled')) => n > 0 && ` Besides, ${format.plural(n, 'scheduled message')}.`;
 
-/** eachOf calls ask for each queue in turn, and returns the list of failures to show, null if there are none. */
+/** eachOf calls ask for each queue in turn, and returns the failures to show, null for none. */
 async function eachOf(items, ask, asking) {
   const failed = [];
   for (const q of items) {

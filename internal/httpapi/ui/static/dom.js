@@ -59,7 +59,7 @@ export function tick(format, root) {
 /** stay, returned by the run function of a dialog, leaves the dialog open and unchanged. */
 export const stay = Symbol('stay');
 
-/** dialog opens a dialog with a form; run is called with the form's data and returns content that replaces the body, nothing to close the dialog, or stay. */
+/** dialog opens a dialog with a form; run gets the form's data and returns content that replaces the body, nothing to close the dialog, or stay. */
 export function dialog(title, body, action, run, danger = false) {
   const message = el('p', { class: 'error', role: 'alert' });
   const submit = el('button', { class: danger ? 'danger' : 'primary', type: 'submit' }, action);

@@ -94,7 +94,7 @@ export function deadEnd(node, i, edges) {
   return edges.some((e) => e.to === i && e.routing_key !== undefined) ? 'no binding takes the key' : 'no binding';
 }
 
-/** ranksOf returns the layer of each node, behind all its predecessors. Back edges, found by a depth-first walk that begins at nodes without predecessors, do not count. */
+/** ranksOf returns the layer of each node, behind its predecessors. Back edges of a depth-first walk from nodes without predecessors do not count. */
 export function ranksOf(count, edges) {
   const out = leads(count, edges), into = new Array(count).fill(0), state = new Array(count).fill(0), order = [], forward = Array.from({ length: count }, () => []);
   for (const e of edges) if (e.from !== e.to) into[e.to]++;
@@ -114,7 +114,7 @@ export function ranksOf(count, edges) {
   return rank;
 }
 
-/** layout returns the upper left corner {x, y} of each node, and the total size. Parts without edges between them are placed below each other, the largest first. */
+/** layout returns the upper left corner {x, y} of each node, and the total size. Parts without edges between them are below each other, the largest first. */
 export function layout(count, edges) {
   const part = partsOf(count, edges), rank = ranksOf(count, edges), out = leads(count, edges), into = leads(count, edges, 'to', 'from');
   const places = [], step = box.height + gap.y;
@@ -167,7 +167,7 @@ function sweep(layers, into, out) {
   for (let i = 0; i < 4; i++) (i % 2 ? layers.toReversed() : layers).forEach((layer) => arrange(layer, i % 2 ? out : into));
 }
 
-/** curve is the SVG path of an edge between two places. Edges to the same layer or an earlier one run below the nodes. */
+/** curve is the SVG path of an edge between two places. Edges to no later layer run below the nodes. */
 export function curve(from, to) {
   const x1 = from.x + box.width, y1 = from.y + box.height / 2, x2 = to.x, y2 = to.y + box.height / 2, bow = gap.x / 2;
   if (x2 > x1) return `M${x1} ${y1}C${x1 + bow} ${y1} ${x2 - bow} ${y2} ${x2} ${y2}`;

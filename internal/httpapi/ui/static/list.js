@@ -48,7 +48,7 @@ export const buttons = (make, may = null) => ({ key: 'actions', label: 'Actions'
   return may && !may(item) ? '' : kept.actions ??= el('span', { class: 'inline' }, make(() => kept.item));
 } });
 
-/** vhostsOf returns the names of the virtual hosts that the user may see, or of those where the user has a right: configure, write, read, policy. */
+/** vhostsOf returns the virtual hosts that the user may see, or where the user has a right: configure, write, read, policy. */
 export const vhostsOf = async (may = '') => (await get('api/x/vhosts')).filter((v) => !may || v.may.includes(may)).map((v) => v.name);
 
 /** offered shows an element only if the user has a right in the virtual host, or in any virtual host if none is given. */
@@ -199,7 +199,7 @@ export class Rows {
   }
 }
 
-/** watch calls ask for one item every 5 s, and shows if it does not exist or is refused. back is the list that the item belongs to, null for none. */
+/** watch calls ask for one item every 5 s, and shows if it does not exist or is refused. back is its list, null for none. */
 export function watch(main, context, title, back, ask) {
   const failed = el('p', { class: 'error', role: 'alert' }), tools = el('div', { class: 'actions' }), body = el('div');
   main.append(back ? el('nav', { 'aria-label': 'Back' }, el('a', { href: href([back[0]]) }, `‹ ${back[1]}`)) : '', el('div', { class: 'row' }, el('h1', { class: 'breaks' }, title), tools), failed, body);

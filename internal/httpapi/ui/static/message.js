@@ -24,7 +24,7 @@ export function payloadOf(message) {
   return Uint8Array.from(atob(message.payload ?? ''), (c) => c.charCodeAt(0));
 }
 
-/** asText decodes UTF-8, null if the bytes are invalid. cut says that the end is missing, so that the last character may be incomplete. */
+/** asText decodes UTF-8, null if the bytes are invalid. cut: the end is missing, so the last character may be incomplete. */
 export function asText(bytes, cut = false) {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: cut });

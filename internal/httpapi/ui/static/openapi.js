@@ -1,4 +1,4 @@
-// The description of the API, and a parser for the subset of YAML it uses: block and flow maps and lists; plain, quoted and folded strings. Independent of the page.
+// The description of the API, and a parser for the YAML in it: block and flow maps and lists; plain, quoted and folded strings. Independent of the page.
 
 /** parseYAML parses such a document. */
 export function parseYAML(text) {

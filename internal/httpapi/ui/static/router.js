@@ -2,7 +2,7 @@
 
 import { href, parse } from './address.js';
 
-/** Router shows the page named by the first part of the address, anew if other parts change. Its show(main, context) returns a function that ends the page. */
+/** Router shows the page named by the first part of the address, anew if other parts change. show(main, context) returns a function that ends it. */
 export class Router {
   pages; first; main; context; end; changed; shown;
 

@@ -19,7 +19,7 @@ export function timeTicks(from, to, n = 6) {
   return all;
 }
 
-/** ratesOf are [time, change per second] between samples of a count, the oldest first. Intervals in which the count was reset are left out. */
+/** ratesOf are [time, change per second] between samples of a count, the oldest first. Intervals with a reset of the count are left out. */
 export function ratesOf(samples) {
   const all = [];
   for (let i = samples.length - 2; i >= 0; i--) {

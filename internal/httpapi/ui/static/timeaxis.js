@@ -55,7 +55,7 @@ function name(ms) {
   return `${ms} ms`;
 }
 
-/** height is the share of the whole height for a count: logarithmic, so that one message is visible beside a million. */
+/** height is the share of the height for a count: logarithmic, so that one message is visible beside a million. */
 export function height(n, most) {
   if (n <= 0) return 0;
   return 0.12 + 0.88 * (most > 1 ? Math.log(n) / Math.log(most) : 1);

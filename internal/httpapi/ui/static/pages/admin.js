@@ -1,5 +1,6 @@
 // Virtual hosts, and for administrators users with their permissions.
 
+import { scheduledIn } from '../actions.js';
 import { get, path, request } from '../api.js';
 import { dialog, el } from '../dom.js';
 import { button, buttons, choose, field, figure, listOf, section, vhostsOf, word } from '../list.js';
@@ -10,7 +11,7 @@ const tagsOf = (text) => text.split(',').map((t) => t.trim()).filter(Boolean).jo
 
 function vhosts(main, context) {
   let asking = null;
-  const remove = (v) => dialog(`Delete virtual host ${v.name}?`, el('p', null, `All its queues, exchanges, policies and permissions go with it, and its connections are closed. It holds ${v.messages ?? 0} messages now.`), 'Delete', async () => {
+  const remove = (v) => dialog(`Delete virtual host ${v.name}?`, el('p', null, `All its queues, exchanges, policies and permissions go with it, and its connections are closed. It holds ${v.messages ?? 0} messages now.`, scheduledIn([v])), 'Delete', async () => {
     await request('DELETE', path('api/vhosts', v.name));
     asking.now();
   }, true);
@@ -20,7 +21,7 @@ function vhosts(main, context) {
     asking.now();
   });
   return listOf('Virtual hosts', {
-    filters: [], vhosts: false, address: () => 'api/vhosts', fields: ['name', 'messages'], key: (v) => v.name, nothing: 'There are none that you may see.',
+    filters: [], vhosts: false, address: () => 'api/vhosts', fields: ['name', 'messages', 'messages_scheduled'], key: (v) => v.name, nothing: 'There are none that you may see.',
     columns: [
       { key: 'name', label: 'Name', sort: 'name', always: true, fields: [], cell: named }, word('description', 'Description', 'description'), { ...word('tags', 'Tags', 'tags'), cell: (v) => v.tags.join(', ') },
       word('type', 'Default queue type', 'default_queue_type'), figure('ready', 'Ready', 'messages_ready'), figure('unacked', 'Unacked', 'messages_unacknowledged'),

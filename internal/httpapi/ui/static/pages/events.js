@@ -1,4 +1,4 @@
-// Events as they arrive. An EventSource receives only events whose names are registered beforehand; therefore this page parses the stream itself.
+// Events as they arrive. An EventSource receives only events of registered names; therefore this page parses the stream itself.
 
 import { el, text, tick, when } from '../dom.js';
 import { EventStream, spoken } from '../eventstream.js';

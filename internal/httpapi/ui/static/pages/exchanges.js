@@ -39,7 +39,7 @@ async function add(asking) {
 }
 
 function exchange(main, context, [vhost, name]) {
-  const at = path('api/exchanges', vhost, name), facts = new Facts(), real = name === 'amq.default' ? '' : name;
+  const at = path('api/exchanges', vhost, name), facts = new Facts(), real = name === 'amq.default' ? '' : name, now = {};
   const remove = real === '' ? () => 'implicit' : (b) => (b.may.includes('unbind') ? button('Unbind…', () => unbind(vhost, b, w.asking), true) : '');
   const common = [['Routing key', (b) => el('span', { class: 'name' }, b.routing_key)], ['Arguments', (b) => (Object.keys(b.arguments).length ? words(b.arguments) : '')]];
   const to = new Rows('Bindings from this exchange', [
@@ -51,11 +51,12 @@ function exchange(main, context, [vhost, name]) {
     const flow = (of) => `${format.rate(s[`${of}_details`]?.rate ?? 0)}, ${format.number(s[of] ?? 0)} in all`;
     facts.set([['Type', e.type], ['Virtual host', e.vhost], ['Features', marks(e)], ['Arguments', Object.keys(e.arguments).length ? words(e.arguments) : ''],
       ['Messages in', flow('publish_in')], ['Messages out', flow('publish_out')], ...(may('policy') && real ? [['Policy', link(['policies', 'explain', vhost, 'exchange', real], 'Explain')]] : [])]);
+    now.held = e.messages_delayed;
     for (const [word, b] of Object.entries(buttons)) b.hidden = !may(word);
     to.show(await ask(`${at}/bindings/source`));
     if (real) from.show(await ask(`${at}/bindings/destination`));
   });
-  const buttons = { bind: button('Add binding…', () => bind(vhost, real, w.asking)), delete: button('Delete exchange…', () => removeExchange(vhost, real, to), true) };
+  const buttons = { bind: button('Add binding…', () => bind(vhost, real, w.asking)), delete: button('Delete exchange…', () => removeExchange(vhost, real, to, now.held), true) };
   for (const b of Object.values(buttons)) b.hidden = true;
   w.tools.append(...Object.values(buttons));
   w.body.append(facts.element, to.element, real ? from.element : '');
@@ -80,8 +81,8 @@ function unbind(vhost, b, asking) {
   }, true);
 }
 
-function removeExchange(vhost, name, to) {
-  dialog('Delete this exchange?', [el('p', null, `${name} goes with its bindings: ${format.plural(to.body.childElementCount, 'binding')} from it now.`),
+function removeExchange(vhost, name, to, held) {
+  dialog('Delete this exchange?', [el('p', null, `${name} goes with its bindings: ${format.plural(to.body.childElementCount, 'binding')} from it now.`, held > 0 && ` Lost with it: ${format.plural(held, 'delayed message')}.`),
     el('label', { class: 'check' }, el('input', { type: 'checkbox', name: 'if-unused', checked: true }), 'only if nothing is bound to it')],
   'Delete', async (form) => {
     await request('DELETE', path('api/exchanges', vhost, name), { query: { 'if-unused': form.has('if-unused') ? 'true' : null } });

@@ -1,4 +1,4 @@
-// Policies and operator policies: the list, previews of changes, explanations of effective settings, and the history with undo.
+// Policies and operator policies: list, previews, explanations of effective settings, and history with undo.
 
 import { get, path, poll, request } from '../api.js';
 import { href } from '../address.js';
@@ -13,7 +13,7 @@ const identity = (p) => JSON.stringify([p.operator, p.vhost, p.name]);
 const mayChange = (context, p) => !p.operator || context.may();
 const pathOf = (p, ...more) => path(p.operator ? 'api/x/operator-policies' : 'api/x/policies', p.vhost, p.name, ...more);
 
-/** Counts requests the number of objects to which each policy applies, one policy after the other, from a preview of its deletion. */
+/** Counts asks, one after the other, to how many objects each policy applies, by a preview of its deletion. */
 class Counts {
   table; page;
 

@@ -18,7 +18,7 @@ import { messages, publish } from './messages.js';
 const minutes = 10 * 60e3, maxLocks = 1000;
 const lines = [['published', 'publish_details', 'in'], ['delivered', 'deliver_get_details', 'out'], ['acknowledged', 'ack_details', 'ack']];
 
-/** parts of the page, in the order of its menu: show(where, about, params) returns a function that ends the part; needs is the right it requires. */
+/** parts of the page, in the order of its menu: show(where, about, params) returns a function that ends it; needs is the right for it. */
 const parts = {
   overview: { title: 'Overview', show: overview }, messages: { title: 'Messages', show: messages, needs: 'read' }, locks: { title: 'Locks', show: locks, needs: 'read' },
   scheduled: { title: 'Scheduled', show: scheduled, needs: 'read' }, settings: { title: 'Settings', show: settingsOf }, bindings: { title: 'Bindings', show: bindings }, consumers: { title: 'Consumers', show: consumers },
