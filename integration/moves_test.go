@@ -80,6 +80,62 @@ func TestMoveCrash(t *testing.T) {
 	b.stop()
 }
 
+// TestBackupHasMovedOnce_DUR6: backups that are taken while messages move between two queues have each of them once, in one of the two.
+func TestBackupHasMovedOnce_DUR6(t *testing.T) {
+	t.Parallel()
+	const all, backups = 5000, 4
+	dir := t.TempDir()
+	b := startIn(t, filepath.Join(dir, "data"))
+	c := b.dial()
+	c.durable("a", nil)
+	c.durable("b", amqp.Table{"x-queue-type": "quorum"})
+	bodies := make([]string, all)
+	for i := range bodies {
+		bodies[i] = strconv.Itoa(i)
+	}
+	c.persistent("a", bodies...)
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for from, to := "a", "b"; ; from, to = to, from {
+			b.request("POST", "/api/x/queues/%2F/"+from+"/move", fmt.Sprintf(`{"to":{"queue":%q}}`, to), 200)
+			for b.holds(from) > 0 {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+			}
+		}
+	}()
+	for i := range backups {
+		b.verb(0, "backup", filepath.Join(dir, fmt.Sprint("backup", i)))
+	}
+	close(stop)
+	<-stopped
+	b.stop()
+	for i := range backups {
+		restored := filepath.Join(dir, fmt.Sprint("restored", i))
+		if code, out := tool(t, restored, "restore", filepath.Join(dir, fmt.Sprint("backup", i))); code != 0 {
+			t.Fatalf("restore: %d %s", code, out)
+		}
+		b := startIn(t, restored)
+		c := b.dial()
+		seen, left := map[string]int{}, map[string]int{}
+		for _, name := range []string{"a", "b"} {
+			for d := range c.taken(name) {
+				seen[string(d.Body)]++
+				left[name]++
+			}
+		}
+		if len(seen) != all || left["a"]+left["b"] != all {
+			t.Errorf("backup %d has %d of %d messages, %v", i, len(seen), all, left)
+		}
+		t.Logf("backup %d: %v", i, left)
+		b.stop()
+	}
+}
+
 // The command line moves messages.
 func TestMoveVerbs(t *testing.T) {
 	t.Parallel()

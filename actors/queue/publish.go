@@ -187,8 +187,10 @@ func (s *state) accept(m *message.Message, times content.Times, chunk *message.C
 	}
 	switch {
 	case s.Settings.HasForward && !over && s.phase == live && s.CanForward(m):
-		s.Forward(s.Keep(m, deadline, now), late)
-		return s.Journal.Stores(m)
+		h := s.Keep(m, deadline, now)
+		stored = s.Backlog.Entry(h).Stored
+		s.Forward(h, late)
+		return stored
 	case over || s.Backlog.Ready() > 0 || c == nil:
 		if late && !s.ShouldDeadLetter(store.Expired) {
 			s.Notices.Dropped(store.Expired)
@@ -198,13 +200,17 @@ func (s *state) accept(m *message.Message, times content.Times, chunk *message.C
 		s.deliverDirect(c, m, chunk, deadline, now)
 		return false
 	default:
-		s.deliver(c, s.Keep(m, deadline, now), now)
-		return s.Journal.Stores(m)
+		h := s.Keep(m, deadline, now)
+		stored = s.Backlog.Entry(h).Stored
+		s.deliver(c, h, now)
+		return stored
 	}
-	if h := s.Keep(m, deadline, now); late {
+	h := s.Keep(m, deadline, now)
+	stored = s.Backlog.Entry(h).Stored
+	if late {
 		s.EndReady(h, store.Expired)
 	} else {
 		s.Wait(h)
 	}
-	return s.Journal.Stores(m)
+	return stored
 }
