@@ -27,6 +27,7 @@ func (n *Node) openRooms() {
 		Asker: n.asker, VHosts: &n.vhosts, Registry: n.registry, Permissions: n.cfg.Permissions, Connections: n.connections, Events: n.events,
 		SystemExchanges: systemExchanges,
 		SpawnMove: func(ctx context.Context, cfg move.Config) (mail.Address, error) {
+			cfg.Copies = n.monitor.Copies()
 			return spawn(ctx, n, KindMove, func() actor.Actor { return move.New(cfg) })
 		},
 	})

@@ -24,10 +24,11 @@ type Config struct {
 	// Events receives events of bindings; nil for none.
 	Events *events.Hub
 	// For an exchange that keeps messages: the clock; the room shared with all other exchanges, nil for no limit; the
-	// valve for which bindings with kept messages wait, nil for none.
-	Clock *clock.Clock
-	Room  *budget.Room
-	Valve *budget.Valve
+	// valve for which bindings with kept messages wait, and what permits the copies for them, nil for none.
+	Clock  *clock.Clock
+	Room   *budget.Room
+	Valve  *budget.Valve
+	Copies *budget.Copies
 	// Objects is charged with bindings; nil for no limit.
 	Objects *budget.Holder
 	// Close closes the actor's mailbox and returns the mail left in it.

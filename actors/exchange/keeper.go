@@ -44,7 +44,7 @@ func (l *late) release() {
 	l.debt.Settle()
 }
 
-// room: queues may take more messages, or an alarm has started.
+// room: queues may take more messages or copies, or an alarm has started.
 type room struct{}
 
 // Answer implements mail.Answerable: there is no answer.
@@ -165,6 +165,11 @@ func (x *exchange) bindPending(ctx actor.Context, m *mail.AddBinding) {
 					root.Send(self, room{})
 				}
 			}()
+			return
+		case !x.cfg.Copies.Ask(k.history.Len()): // the exchange keeps the originals
+			k.busy = true
+			self, root := ctx.Self(), ctx.ActorSystem().Root
+			x.cfg.Copies.Await(func() { root.Send(self, room{}) })
 			return
 		}
 		x.replay(ctx, m.Target, k.history.Replay(now))

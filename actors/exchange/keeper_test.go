@@ -26,6 +26,7 @@ type store struct {
 	*fixture
 	budget budget.Budget
 	valve  *budget.Valve
+	copies *budget.Copies
 	room   budget.Room
 }
 
@@ -35,7 +36,8 @@ func inStore(t *testing.T, length int64, test func(s *store)) {
 	s.valve = budget.NewValve(&s.budget)
 	x := &topology.Exchange{Name: "x", Type: topology.RecentHistoryType, Arguments: protocol.Table{{Key: "x-recent-history-length", Value: length}}}
 	withConfiguredFixture(t, x, policies.ExchangeSettings{}, func(c *exchange.Config) {
-		c.Clock, c.Room, c.Valve = clock.New(), &s.room, s.valve
+		s.copies = budget.NewCopies(&s.budget, s.valve) // with the time of the bubble
+		c.Clock, c.Room, c.Valve, c.Copies = clock.New(), &s.room, s.valve, s.copies
 	}, func(h *fixture) {
 		s.fixture = h
 		test(s)
@@ -321,6 +323,37 @@ func TestDEC17_ReplayWaitsForMemory(t *testing.T) {
 			r, is := m.(*mail.TopologyReply)
 			if ended = is; is && refusal(r.Err) != "NOT_FOUND - no exchange 'x' in vhost '/'" {
 				t.Error(r.Err)
+			}
+		}
+		s.stop(q)
+	})
+}
+
+// TestDL33_ReplayWaits: while copies are rationed, a replay waits for permission, and an alarm refuses it.
+func TestDL33_ReplayWaits(t *testing.T) {
+	inStore(t, 5, func(s *store) {
+		q := s.queue("q")
+		s.published(s.exchange.Routes(), "1", "2")
+		s.budget.Count(1)
+		for s.copies.SetMax(1); s.copies.Ask(1); { // the ration is used up
+			s.budget.Count(1)
+		}
+		s.add("", q.Queue)
+		q.has(t)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		q.has(t, "1", "2") // a few are permitted in any case
+		for s.copies.Ask(1) {
+			s.budget.Count(1)
+		}
+		s.add("again", q.Queue)
+		s.valve.SetShut(true)
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		q.has(t, "1", "2")
+		for _, refused := range []bool{false, true} {
+			if err := s.answered(); (err != nil) != refused {
+				t.Error(err)
 			}
 		}
 		s.stop(q)

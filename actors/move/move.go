@@ -37,7 +37,7 @@ func (h *Handle) Status() Status { return *h.status.Load() }
 // Ended returns a channel that is closed when the move is over.
 func (h *Handle) Ended() <-chan struct{} { return h.ended }
 
-// Stop asks a move to end after the current batch.
+// Stop asks a move to end after the current batch, or before the messages of it that wait for permission to be copied.
 type Stop struct{}
 
 type (
@@ -73,7 +73,7 @@ func (x *move) Receive(ctx actor.Context) {
 		delete(x.watched, m.Who.Id)
 		s.gone(m.Who, now)
 	case again:
-		s.route(now)
+		s.again(now)
 	case tick:
 		s.tick(now)
 	case Stop:
@@ -105,6 +105,9 @@ func (x *move) carryOut(ctx actor.Context) {
 	self, root := ctx.Self(), ctx.ActorSystem().Root
 	if s.out.again {
 		ctx.Send(self, again{})
+	}
+	if s.out.await {
+		x.cfg.Copies.Await(func() { root.Send(self, again{}) })
 	}
 	if ms := s.out.wait; ms > 0 {
 		x.timer = x.cfg.Clock.After(time.Duration(ms)*time.Millisecond, func() { root.Send(self, tick{}) })

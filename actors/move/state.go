@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"candlemark/actors/mail"
+	"candlemark/internal/budget"
 	"candlemark/internal/clock"
 	"candlemark/internal/message"
 	"candlemark/internal/topology"
@@ -21,6 +22,8 @@ type Job struct {
 	Rate float64
 	// DryRun counts the messages that would be moved, and moves none.
 	DryRun bool
+	// Copies permits messages for several queues; nil for no limit.
+	Copies *budget.Copies
 	// May checks whether the user may publish to an exchange with a key.
 	May func(exchange, key string) error
 }
@@ -51,6 +54,7 @@ const (
 	Refused    = "refused"        // a target did not take it: the target is full, down, or was deleted meanwhile
 	Unreadable = "unreadable"     // its content in the journal cannot be read
 	TooLong    = "too_many_bindings"
+	TooMany    = "too_many_copies" // it may not be sent to that many queues any more (DL-32)
 )
 
 // maxTargets is the number of targets that are counted by name; further targets are counted together.
@@ -78,6 +82,7 @@ type item struct {
 	copies  int  // unconfirmed copies
 	taken   bool // by at least one target
 	unfit   bool // an action failed for a target: the message is moved if another target takes it
+	left    bool // not tried: the move was stopped
 	reason  string
 	targets []string
 }
@@ -106,6 +111,8 @@ type state struct {
 	asking   bool    // Claimed is outstanding
 	settled  *Status // with the batch whose SettleReply is outstanding, nil for none
 	waiting  bool    // waits for the start of the next batch
+	held     bool    // the next item waits for permission to be copied
+	awaiting bool    // again follows when it is worth asking for permission
 	stopping bool
 	out      outcome
 }
@@ -115,6 +122,7 @@ type outcome struct {
 	mail.Posts
 	watch []mail.Address
 	again bool  // another turn of routing is needed
+	await bool  // again is wanted when copies may be permitted
 	wait  int64 // ms until tick, 0 for none
 	ended bool
 }
@@ -164,11 +172,19 @@ func (s *state) claimed(m *mail.ClaimReply, now clock.Instant) {
 
 // route routes items of the batch, up to a turn's limit.
 func (s *state) route(now clock.Instant) {
+	if s.held = false; s.status.Phase != Running {
+		return
+	}
 	batches, order := map[*topology.Queue]*mail.Enqueue{}, []*topology.Queue{}
 	for steps := 0; s.next < len(s.batch) && steps < topology.TurnSteps; s.next++ {
 		i := &s.batch[s.next]
 		queues, caps := s.router.plan(i)
 		steps += 1 + s.router.Steps()
+		if len(queues) > 1 && !s.job.DryRun {
+			if queues = s.permitted(i, queues); s.held {
+				break
+			}
+		}
 		for at, q := range queues {
 			i.targets = append(i.targets, q.Name)
 			if s.job.DryRun {
@@ -194,7 +210,7 @@ func (s *state) route(now clock.Instant) {
 		s.out.watch = append(s.out.watch, q.PID)
 		s.out.Send(q.PID, batches[q])
 	}
-	s.out.again = s.next < len(s.batch)
+	s.out.again = s.next < len(s.batch) && !s.held
 	s.settle(now)
 }
 
@@ -205,6 +221,7 @@ func (s *state) enqueued(m *mail.EnqueueReply, now clock.Instant) {
 			s.answered(n, m.Refused, errors.Is(m.Why, mail.ErrCopy))
 		}
 	}
+	s.out.again = s.out.again || s.held && !s.awaiting && len(s.copies) < maxCopies/2
 	s.settle(now)
 }
 
@@ -256,10 +273,13 @@ func (s *state) settle(now clock.Instant) {
 		if x.unfit && !x.taken {
 			x.reason = Refused
 		}
-		if x.reason != "" {
+		switch {
+		case x.left:
+			how = mail.PutBack
+		case x.reason != "":
 			how = mail.PutBack
 			next.Kept[x.reason]++
-		} else {
+		default:
 			next.Moved++
 			for _, name := range x.targets {
 				count(next.Targets, name)
@@ -319,9 +339,16 @@ func (s *state) tick(now clock.Instant) {
 	}
 }
 
-// stop ends the move after the current batch.
+// stop ends the move after the current batch. Messages that wait for permission to be copied stay in the queue.
 func (s *state) stop(now clock.Instant) {
 	s.stopping = true
+	if s.held {
+		for i := s.next; i < len(s.batch); i++ {
+			s.batch[i].left = true
+		}
+		s.held, s.more, s.next = false, true, len(s.batch)
+		s.settle(now)
+	}
 	if s.status.Phase == Running && s.waiting {
 		s.end(Stopped, "", now)
 	}
@@ -329,7 +356,7 @@ func (s *state) stop(now clock.Instant) {
 
 func (s *state) end(phase Phase, reason string, now clock.Instant) {
 	s.status.Phase, s.status.Reason, s.status.Ended = phase, reason, now.Floor()
-	s.out.ended, s.out.again, s.out.wait = true, false, 0
+	s.out.ended, s.out.again, s.out.await, s.out.wait = true, false, false, 0
 }
 
 func cloned(of map[string]int64) map[string]int64 {
