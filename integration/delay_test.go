@@ -111,7 +111,8 @@ func (c *client) delay(publisher, count int, began time.Time) {
 	}
 }
 
-// What a deleted virtual host still held is said: messages in queues, and those that waited for their time in delayed exchanges and queues.
+// The deletion of a virtual host says how many messages it held: those in queues, and those that waited for their time in delayed exchanges
+// and queues.
 func TestDLY5_DeletedVHost(t *testing.T) {
 	t.Parallel()
 	b := start(t)
