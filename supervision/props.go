@@ -116,7 +116,7 @@ func queueProps(n *Node, v *topology.VHost, log *zerolog.Logger) func(vhost.Queu
 		next = vhost.QueueSpec{}
 		return queue.New(queue.Config{
 			Shared: shared, Queue: s.Queue, Effective: s.Effective, Settings: s.Settings, Recovered: s.Messages,
-			Asleep: s.Asleep, Revived: s.Revived, Newest: max(s.Newest, n.numbered()), Close: close,
+			Asleep: s.Asleep, Revived: s.Revived, Newest: max(s.Newest, n.numbered()), Notes: s.Notes, Close: close,
 		})
 	})
 	return func(s vhost.QueueSpec) *actor.Props {

@@ -68,7 +68,8 @@ func (q *queue) reportCrash(ctx actor.Context) {
 func (q *queue) returnBudget() {
 	q.cfg.Budget.Add(-q.budgetBytes)
 	q.cfg.Budget.Count(-q.budgetCount)
-	q.budgetBytes, q.budgetCount = 0, 0
+	q.notes.Hold(-q.noted)
+	q.budgetBytes, q.budgetCount, q.noted = 0, 0, 0
 	q.withdrawFigures()
 	q.state.Backlog.Clear()
 	q.state.ClearScheduled()

@@ -37,6 +37,7 @@ type awake struct {
 	reported    metrics.Numbers
 	failedOn    any   // the mail that caused a panic
 	budgetBytes int64 // bytes that the queue has added to the budget
+	noted       int64 // bytes that the holder of its notes is charged with
 	budgetCount int64 // messages that the queue has added to the budget's count
 	reading     int   // outstanding reads of the journal
 }
@@ -69,6 +70,7 @@ func (q *queue) rest() {
 	}
 	q.dormant = dormantState(&q.state)
 	q.cfg.Budget.Add(-q.budgetBytes)
+	q.notes.Hold(-q.noted)
 	q.hadMessages = false
 	*q.awake = awake{}
 	spare.Put(q.awake)

@@ -1,8 +1,10 @@
 package queue
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"candlemark/actors/mail"
@@ -57,6 +59,41 @@ func TestDuplicates_DUP1(t *testing.T) {
 		return m
 	}())
 	c.want("dead letters", c.ready(), "10", "11", "dead")
+}
+
+// TestNotesAreBounded_DUP3_SESSION5: without room for more, a window keeps as many ids as it has, the newest ones, and larger session
+// states are refused.
+func TestNotesAreBounded_DUP3_SESSION5(t *testing.T) {
+	c := newCore(t, window(1000))
+	c.Scarce = true
+	for i := range 3 {
+		c.publish(named(fmt.Sprint("first", i), fmt.Sprint("first", i), false))
+	}
+	if c.Duplicates.Len() != 1 {
+		t.Errorf("%d ids of none", c.Duplicates.Len())
+	}
+	c.Scarce = false
+	for i := range 10 {
+		c.publish(named(fmt.Sprint(i), fmt.Sprint(i), false))
+	}
+	c.Scarce = true
+	c.publish(named("new", "new", false), named("newer", "newer", false))
+	c.publish(named("twice", "newer", false))
+	if c.Duplicates.Len() != 11 || c.Counts.Duplicates != 1 {
+		t.Errorf("%d ids, %d dropped", c.Duplicates.Len(), c.Counts.Duplicates)
+	}
+
+	s := newCoreOf(t, sessionConfig())
+	s.granted(ch1, "a", "a")
+	s.uses(mail.UseSession{ID: "a", Set: true, State: []byte("state")})
+	s.Full = errors.New("at most 7 bytes")
+	for state, refused := range map[string]bool{"larger": true, "other": false, "": false} {
+		r := s.uses(mail.UseSession{ID: "a", Set: true, State: []byte(state)})
+		if refused != errors.Is(r.Err, mail.ErrSessionsFull) || refused && !strings.Contains(r.Err.Error(), "at most 7 bytes") {
+			t.Errorf("%q: %v", state, r.Err)
+		}
+		s.uses(mail.UseSession{ID: "a", Set: true, State: []byte("state")})
+	}
 }
 
 // TestDuplicatesMoved_DUP1: moved messages are accepted in any case, even when moved back into their own queue before the

@@ -36,6 +36,8 @@ type Config struct {
 	Asleep bool
 	// Revived marks a restart after a panic: the broker was not down, so nothing has become overdue.
 	Revived bool
+	// Notes pays for the ids of the duplicate detection window and for session states (PRO-21); nil for no limit.
+	Notes *budget.Holder
 	// Close closes the actor's mailbox and returns the mail left in it.
 	Close func() []any
 }
@@ -67,6 +69,7 @@ type queue struct {
 	begin        *Config // nil after its start
 	cfg          *Shared
 	close        func() []any
+	notes        *budget.Holder
 	timer        *clock.Timer
 	armed        int64 // deadline of the timer in wall ms, 0 when it is not armed
 	gen          uint32
@@ -90,7 +93,7 @@ type appendDone struct {
 
 // New returns the actor. It needs a mailbox of package actors/mailbox.
 func New(cfg Config) actor.Actor {
-	return &queue{begin: &cfg, cfg: cfg.Shared, close: cfg.Close}
+	return &queue{begin: &cfg, cfg: cfg.Shared, close: cfg.Close, notes: cfg.Notes}
 }
 
 // Receive handles one mail. Between mails the queue may be dormant.
@@ -166,6 +169,9 @@ func (q *queue) turn(ctx actor.Context, received any) {
 		q.cfg.Fault(received)
 	}
 	q.state.OverLimit, q.state.Critical = q.cfg.Budget.OverLimit(), q.cfg.Budget.Critical()
+	if q.state.Settings.DuplicateWindow > 0 || q.state.Sessions != nil {
+		q.state.Scarce, q.state.Full = !q.notes.Spare(1), q.notes.Room(1)
+	}
 	q.state.handle(received, q.now())
 	q.carryOut(ctx)
 }

@@ -66,6 +66,9 @@ func (q *queue) account() {
 	bytes := s.Backlog.Counted() + s.Scheduled.Counted() + s.Duplicates.Bytes() + s.Sessions.Bytes()
 	q.cfg.Budget.Add(bytes - q.budgetBytes)
 	q.budgetBytes = bytes
+	noted := s.Duplicates.Bytes() + s.Sessions.StateBytes()
+	q.notes.Hold(noted - q.noted)
+	q.noted = noted
 	count := int64(s.Backlog.Len() + s.Scheduled.Len())
 	q.cfg.Budget.Count(count - q.budgetCount)
 	q.budgetCount = count

@@ -172,13 +172,13 @@ func (qs *queues) start(q *queue, messages []store.Recovered, asleep bool) {
 	id := q.renew()
 	effective, settings := qs.settings(q)
 	qs.matched(&q.name, q.queue.Name, effective)
-	qs.spawn(propsOf(qs.cfg.NewQueue, QueueSpec{
-		Queue: q.queue, VHost: qs.cfg.VHost, Effective: effective, Settings: settings,
-		Messages: messages, Asleep: asleep, Revived: q.life.number > 1, Newest: q.life.newest,
-	}), id, q, &q.queue.PID)
 	if q.paid.holder == nil {
 		q.paid.holder = qs.holder(nil)
 	}
+	qs.spawn(propsOf(qs.cfg.NewQueue, QueueSpec{
+		Queue: q.queue, VHost: qs.cfg.VHost, Effective: effective, Settings: settings,
+		Messages: messages, Asleep: asleep, Revived: q.life.number > 1, Newest: q.life.newest, Notes: q.paid.renew(),
+	}), id, q, &q.queue.PID)
 	q.paid.pay(queueMemory(q.queue.Name, q.queue.Arguments))
 	qs.byName[q.queue.Name] = q
 	qs.owners.add(q, &qs.out)

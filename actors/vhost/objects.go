@@ -13,11 +13,22 @@ import (
 type charge struct {
 	holder *budget.Holder
 	bytes  int64
+	notes  *budget.Holder // of a queue that has an actor
 }
 
 func (c *charge) pay(bytes int64) {
 	c.holder.Hold(bytes - c.bytes)
 	c.bytes = bytes
+	if bytes == 0 {
+		c.notes.Close()
+	}
+}
+
+// renew returns the holder of the notes of a queue whose actor starts.
+func (c *charge) renew() *budget.Holder {
+	c.notes.Close()
+	c.notes = c.holder.Notes()
+	return c.notes
 }
 
 // holder returns what pays for the definitions of a user; nil is the broker itself.

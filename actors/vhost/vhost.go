@@ -71,6 +71,8 @@ type QueueSpec struct {
 	Asleep, Revived bool
 	// Newest is at least the highest number of any of its messages since the broker started.
 	Newest uint64
+	// Notes pays for what the queue keeps besides its messages.
+	Notes *budget.Holder
 }
 
 // ExchangeSpec describes an exchange to be created. Exchange.PID is set after the actor was spawned.

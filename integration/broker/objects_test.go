@@ -145,3 +145,52 @@ func TestConnectionMemory_PRO21(t *testing.T) {
 		}
 	})
 }
+
+// TestNotes_PRO21: the ids of many duplicate detection windows take half of what a user may have, so that other objects find room;
+// they count in the memory of their queues, and the end of the queues makes room.
+func TestNotes_PRO21(t *testing.T) {
+	const queues, most = 100, 8 << 20
+	objectsRun(t, func(b *testkit.Bubble) {
+		ch := b.Connect().Open()
+		if err := ch.ExchangeDeclare("x", "fanout", false, false, false, false, nil); err != nil {
+			b.Fatal(err)
+		}
+		window := amqp.Table{"x-duplicate-detection-window": 3_600_000, "x-max-length": 1}
+		for i := range queues {
+			ch.Declare(fmt.Sprint("q", i), window)
+			ch.Bind(fmt.Sprint("q", i), "", "x")
+		}
+		for i := range 1000 {
+			ch.Send("x", "", amqp.Publishing{MessageId: fmt.Sprint(i)})
+		}
+		all, err := b.Node.Queues(b.Context(), "/")
+		if err != nil {
+			b.Fatal(err)
+		}
+		memory := int64(0)
+		for i := range all {
+			memory += all[i].Memory
+		}
+		if memory > most+most/4 || memory < most/2 {
+			b.Errorf("the ids take %d bytes", memory)
+		}
+		queue := func(n int) error {
+			_, err := ch.QueueDeclare(fmt.Sprint("more", n), false, false, false, false, large)
+			return err
+		}
+		before := fillUp(b, "queues beside ids", queue)
+		ch = b.Connect().Open()
+		for _, q := range all {
+			if _, err := ch.QueueDelete(q.Name, false, false, false); err != nil {
+				b.Fatal(err)
+			}
+		}
+		more := 0
+		for queue(before+more) == nil && more < 200 {
+			more++
+		}
+		if more < before/2 {
+			b.Errorf("%d queues beside ids, then %d more", before, more)
+		}
+	})
+}

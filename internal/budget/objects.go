@@ -47,11 +47,13 @@ func (o *Objects) Used() int64 {
 	return o.used
 }
 
-// Holder pays for objects: a connection, or a user for what it has declared in a virtual host. Nil has no limits.
+// Holder pays for objects: a connection, a user for what it has declared in a virtual host, or a queue for what it notes. Nil
+// has no limits.
 type Holder struct {
 	of          *Objects
 	user, vhost string
 	connection  bool
+	notes       bool
 
 	// Under the lock of Objects:
 	held   int64
@@ -75,6 +77,15 @@ func (o *Objects) Definitions(user, vhost string) *Holder {
 	return &Holder{of: o, user: user, vhost: vhost}
 }
 
+// Notes returns the holder of what a queue keeps besides its messages, which counts for the holder's user and virtual host.
+// Without a user only the virtual host and all count. Close it.
+func (h *Holder) Notes() *Holder {
+	if h == nil {
+		return nil
+	}
+	return &Holder{of: h.of, user: h.user, vhost: h.vhost, notes: true}
+}
+
 // Room returns why the holder may not have objects of that many bytes more, nil if it may.
 func (h *Holder) Room(bytes int64) error { return h.room(bytes, 1) }
 
@@ -83,7 +94,7 @@ func (h *Holder) Spare(bytes int64) bool { return h.room(bytes, 2) == nil }
 
 // room is Room as if everything were so many times as large.
 func (h *Holder) room(bytes, times int64) error {
-	if h == nil || !h.connection && h.user == "" {
+	if h == nil || !h.connection && !h.notes && h.user == "" {
 		return nil
 	}
 	o := h.of
@@ -93,7 +104,7 @@ func (h *Holder) room(bytes, times int64) error {
 	case o.all == 0:
 	case h.connection && times*(h.held+bytes) > o.each:
 		return full("a connection", o.each)
-	case times*(o.users[h.user]+bytes) > o.one:
+	case times*(o.users[h.user]+bytes) > o.one && (h.user != "" || h.connection):
 		return full("user '"+h.user+"'", o.one)
 	case times*(o.vhosts[h.vhost]+bytes) > o.one:
 		return full("virtual host '"+h.vhost+"'", o.one)

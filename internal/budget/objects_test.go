@@ -52,6 +52,30 @@ func TestObjects_PRO21(t *testing.T) {
 	}
 }
 
+// What queues note counts for the user and the virtual host, also after a restart, when the user is not known.
+func TestObjects_Notes_PRO21(t *testing.T) {
+	o := NewObjects()
+	o.SetLimit(512 * mb)
+	of := o.Definitions("eve", "a")
+	notes := of.Notes()
+	notes.Hold(384 * mb)
+	if notes.Room(1) == nil || of.Room(1) == nil || notes.Spare(1) {
+		t.Error("no limit of the user")
+	}
+	if err := o.Definitions("", "a").Notes().Room(1); err == nil || !strings.Contains(err.Error(), "virtual host 'a'") {
+		t.Error(err)
+	}
+	o.Definitions("", "c").Hold(100 * mb)
+	notes.Close()
+	loaded := o.Definitions("", "b").Notes()
+	if loaded.Room(284*mb) != nil || loaded.Room(385*mb) == nil || !loaded.Spare(156*mb) || loaded.Spare(157*mb) {
+		t.Error("stored queues have limits of their own")
+	}
+	if of.Room(384*mb) != nil || (*Holder)(nil).Notes() != nil {
+		t.Error("a queue that has ended holds notes")
+	}
+}
+
 // However small the watermark is, some objects are possible; without a limit, any number.
 func TestObjects_Least_PRO21(t *testing.T) {
 	o := NewObjects()

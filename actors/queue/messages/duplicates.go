@@ -35,10 +35,15 @@ func Remember(s *Set, id uint64, m *message.Message, now clock.Instant) {
 		seq = s.Seq
 		s.Journal.Remember(seq, id, now.Ceil(), until)
 	}
-	s.Duplicates.Add(id, until, seq, s.Journal.Forget)
-	if s.Critical { // otherwise the ids of many queues would keep a memory alarm in effect
-		s.Duplicates.Keep(duplicates.ScarceIDs, TurnLimit, s.Journal.Forget)
+	most := duplicates.MaxIDs // otherwise the ids of many queues would keep a memory alarm in effect
+	if s.Critical {
+		most = duplicates.ScarceIDs
 	}
+	if s.Scarce {
+		most = min(duplicates.ScarceIDs, max(s.Duplicates.Len(), 1))
+	}
+	s.Duplicates.Add(id, until, seq, s.Journal.Forget)
+	s.Duplicates.Keep(most, TurnLimit, s.Journal.Forget)
 }
 
 // ForgetDuplicates removes expired ids, or all if the queue no longer has a window, up to a turn's limit. It reports

@@ -48,6 +48,10 @@ type Set struct {
 	Dates clock.Dates
 	// OverLimit: the budget of all queues is exceeded; Critical: by far; Consumed: the queue has consumers.
 	OverLimit, Critical, Consumed bool
+	// Scarce: there is no room for more ids of the duplicate detection window. Full is why there is none for session
+	// states, nil if there is (PRO-21).
+	Scarce bool
+	Full   error
 	// Holds: the queue holds the messages of a delayed exchange; Quorum: a quorum queue.
 	Holds, Quorum bool
 	// Unfinished: work before the current mail exceeded the turn's limit.

@@ -2,6 +2,7 @@ package receivers
 
 import (
 	"errors"
+	"fmt"
 
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/messages"
@@ -40,6 +41,8 @@ func (r *Receivers) setState(m *mail.UseSession, reply *mail.UseSessionReply) {
 		reply.Err = mail.ErrSessionState
 	case !set.Fits(m.ID, m.State):
 		reply.Err = mail.ErrSessionsFull
+	case r.Messages.Full != nil && len(m.State) > len(set.State(m.ID)):
+		reply.Err = fmt.Errorf("%w: %w", mail.ErrSessionsFull, r.Messages.Full)
 	case journal.Err() != nil:
 		reply.Err = mail.NotStored()
 	}

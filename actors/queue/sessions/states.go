@@ -57,6 +57,14 @@ func (s *Set) SetState(id string, body []byte, seq uint64, now int64) (before ui
 	return before
 }
 
+// StateBytes returns the approximate memory use of the states, in bytes.
+func (s *Set) StateBytes() int64 {
+	if s == nil {
+		return 0
+	}
+	return s.bytes + int64(s.states)*perSession
+}
+
 // States returns the number of sessions with a state.
 func (s *Set) States() int { return s.states }
 

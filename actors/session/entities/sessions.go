@@ -62,7 +62,7 @@ func ErrorOf(err error) *amqp10.Error {
 		{mail.ErrCopy, amqp10.PreconditionFailed},
 	} {
 		if errors.Is(err, known.err) {
-			return &amqp10.Error{Condition: known.condition, Description: known.err.Error()}
+			return &amqp10.Error{Condition: known.condition, Description: err.Error()}
 		}
 	}
 	var stays *mail.NotDeadLettered
