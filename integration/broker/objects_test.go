@@ -163,6 +163,8 @@ func TestNotes_PRO21(t *testing.T) {
 		for i := range 1000 {
 			ch.Send("x", "", amqp.Publishing{MessageId: fmt.Sprint(i)})
 		}
+		ch.Confirms()
+		ch.Publish("x", "", amqp.Publishing{MessageId: "last"}) // after all others
 		all, err := b.Node.Queues(b.Context(), "/")
 		if err != nil {
 			b.Fatal(err)

@@ -34,7 +34,8 @@ type QueueName struct {
 	VHost, Name, Type              string
 	Durable, AutoDelete, Exclusive bool
 	Ending                         bool // it sends its last messages and can no longer be used (LEASE-14)
-	*queuestats.Stats                   // of the end of its last turn; nil for none
+	Arguments                      protocol.Table
+	*queuestats.Stats              // of the end of its last turn; nil for none
 }
 
 // Queue describes a queue.

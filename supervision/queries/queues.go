@@ -68,7 +68,7 @@ func (qs *Queries) QueueNames(vhost string) (names []management.QueueName) {
 		names = slices.Grow(names, d.QueueCount())
 		for q := range d.AllListed() {
 			name := management.QueueName{
-				VHost: v.Name, Name: q.Name, Type: q.Type, Durable: q.Durable, AutoDelete: q.AutoDelete, Exclusive: q.Exclusive, Ending: q.Ending != "",
+				VHost: v.Name, Name: q.Name, Type: q.Type, Durable: q.Durable, AutoDelete: q.AutoDelete, Exclusive: q.Exclusive, Ending: q.Ending != "", Arguments: q.Arguments,
 			}
 			if q.Stats != nil {
 				name.Stats = &q.Stats.Stats

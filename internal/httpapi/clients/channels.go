@@ -50,7 +50,7 @@ func channels(r *rest.Request) (any, error) {
 func listChannels(r *rest.Request, connection string, wanted func(*management.Channel) bool) (any, error) {
 	all, err := r.Broker.Channels(r.Context(), connection)
 	visible := func(c *management.Channel) bool { return wanted(c) && r.OwnsChannel(c) }
-	return rest.ListForms(r, all, err, visible, func(c *management.Channel) channelItem { return channelForm(r, c) }, func(c *channelItem) string { return c.Name })
+	return rest.ListForms(r, all, err, visible, func(c *management.Channel) channelItem { return channelForm(r, c) }, func(c *management.Channel) string { return forms.ChannelName(c.Connection.Name, c.Number) })
 }
 
 // channel describes one, with its consumers.

@@ -126,7 +126,7 @@ func reasonOf(r *rest.Request) string {
 
 func listConnections(r *rest.Request, visible func(*management.Connection) bool) (any, error) {
 	all, err := r.Broker.Connections(r.Context(), "")
-	return rest.ListForms(r, all, err, visible, func(c *management.Connection) connectionItem { return connectionForm(r, c) }, func(c *connectionItem) string { return c.Name })
+	return rest.ListForms(r, all, err, visible, func(c *management.Connection) connectionItem { return connectionForm(r, c) }, func(c *management.Connection) string { return c.Name })
 }
 
 // findConnection finds the connection of the path for a user who may see it.

@@ -10,5 +10,5 @@ import (
 func consumers(r *rest.Request) (any, error) {
 	all, err := r.Broker.Consumers(r.Context(), r.VHost)
 	visible := func(c *management.Consumer) bool { return r.Owns(c.Connection) }
-	return rest.ListForms(r, all, err, visible, forms.ConsumerOf(r.Node), func(c *forms.Consumer) string { return c.Tag })
+	return rest.ListForms(r, all, err, visible, forms.ConsumerOf(r.Node), func(c *management.Consumer) string { return c.Tag })
 }

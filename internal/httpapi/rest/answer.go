@@ -56,6 +56,8 @@ func (r *Request) respond(v any, err error) {
 		v(r.W, r.plain)
 	case Raw:
 		r.send(http.StatusOK, v)
+	case Pieces:
+		r.sendPieces(v)
 	case *series:
 		r.continued(v)
 	case reply:

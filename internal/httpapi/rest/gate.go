@@ -150,6 +150,22 @@ func (r *Request) takeTurn(ctx context.Context, g *gate) error {
 	}
 }
 
+// Charge counts memory, in bytes, that an answer takes until it is sent, before it is taken. A user who holds nothing may exceed
+// the share by it; without room because of other answers it is refused with 503 (ACC-12).
+func (r *Request) Charge(bytes int64) error {
+	if r.out == nil {
+		r.out = r.open()
+	}
+	r.charging.Lock()
+	defer r.charging.Unlock()
+	if bytes > budget.FreeUnread && !r.out.Admits() {
+		r.W.Header().Set("Retry-After", "1")
+		return Refuse(http.StatusServiceUnavailable, "service_unavailable", "too many large answers at a time")
+	}
+	r.out.part.Take(bytes)
+	return nil
+}
+
 // collected ends the turn of the request, if it has one.
 func (r *Request) collected() {
 	if r.turn != nil {

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -185,6 +186,62 @@ func TestUnreadAnswers_ACC12(t *testing.T) {
 			t.Errorf("%d bytes, %d made, %d refused", used, made.Load(), refused.Load())
 		}
 	})
+}
+
+// TestCharge_ACC12: what is collected counts before it is; who comes later is refused while there is no room.
+func TestCharge_ACC12(t *testing.T) {
+	b := roomy{unread: budget.NewUnread()}
+	b.unread.SetLimit(16 << 20)
+	a := New(b, nil, config.Samples{}, zerolog.Nop())
+	charge := func(user string, bytes int64) (*Request, error) {
+		r := &Request{Request: httptest.NewRequest("GET", "/", nil), API: a, W: httptest.NewRecorder(), User: auth.User{Name: user}}
+		return r, r.Charge(bytes)
+	}
+	first, err := charge("eve", 20<<20)
+	if err != nil {
+		t.Fatal("the only one", err)
+	}
+	for _, user := range []string{"eve", "bob"} {
+		r, err := charge(user, 1<<20)
+		defer r.out.Close()
+		if user == "bob" { // who holds nothing
+			if err != nil {
+				t.Error(err)
+			}
+			continue
+		}
+		if err == nil || r.W.Header().Get("Retry-After") != "1" {
+			t.Errorf("%s: %v", user, err)
+		} else if status, _ := StatusOf(err); status != http.StatusServiceUnavailable {
+			t.Error(status)
+		}
+	}
+	first.out.Close()
+	if r, err := charge("eve", 1<<20); err != nil {
+		t.Error("after it", err)
+	} else {
+		r.out.Close()
+	}
+}
+
+// Pieces are one list, which is never null.
+func TestPieces_ACC12(t *testing.T) {
+	for _, count := range []int{0, 1, atOnce - 1, atOnce, atOnce + 1, 3 * atOnce} {
+		var list []int
+		for i := range count {
+			list = append(list, i)
+		}
+		var text []byte
+		pieces := 0
+		for piece := range PiecesOf(list) {
+			text = append(text, piece...)
+			pieces++
+		}
+		var got []int
+		if err := json.Unmarshal(text, &got); err != nil || got == nil || len(got) != count || pieces > count/atOnce+1 {
+			t.Errorf("%d: %s %v", count, text, err)
+		}
+	}
 }
 
 // A list in parts is one list, whichever parts are empty.

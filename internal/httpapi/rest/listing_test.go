@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http/httptest"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -59,6 +60,61 @@ func TestPageTakesNoMoreThanItShows(t *testing.T) {
 		}
 		if strings.Join(got, " ") != want {
 			t.Errorf("%s: %q, want %q", query, got, want)
+		}
+	}
+}
+
+// Of a long list that is sorted by what has to be asked for, no more than a part is held: the order first, then the objects, part by part.
+func TestSortedInParts_ACC12(t *testing.T) {
+	const count = 5 * atOnce
+	type item struct {
+		Size int `json:"size"`
+	}
+	gone := map[int]bool{3: true, 333: true}
+	var keys []int
+	for n := range count {
+		keys = append(keys, n)
+	}
+	for query, want := range map[string][]int{
+		"sort=size":                                      {count - 1, count - 2},
+		"sort=size&sort_reverse=true":                    {0, 1, 2, 4},
+		"sort=size&page=2&page_size=100":                 {count - 101, count - 102},
+		"sort=size&page=1&page_size=4&sort_reverse=true": {0, 1, 2, 4},
+	} {
+		most := 0
+		answer, err := Listing[int, item]{
+			Keys: slices.Clone(keys), Name: func(n *int) string { return fmt.Sprint(*n) },
+			Get: func(keys []int) (items []item, err error) {
+				most = max(most, len(keys))
+				for _, n := range keys {
+					if !gone[n] {
+						items = append(items, item{-n})
+					}
+				}
+				return items, nil
+			},
+		}.Answer(&Request{Request: httptest.NewRequest("GET", "/?"+query, nil)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []item
+		switch answer := answer.(type) {
+		case pageItem:
+			if got = answer.Items.([]item); answer.Filtered != count-len(gone) {
+				t.Errorf("%s: %d", query, answer.Filtered)
+			}
+		case *series:
+			if got = answer.first.([]item); answer.count != count-len(gone) {
+				t.Errorf("%s: %d", query, answer.count)
+			}
+		}
+		for i, n := range want {
+			if got[i].Size != -n {
+				t.Errorf("%s: %v", query, got[:len(want)])
+			}
+		}
+		if most > atOnce {
+			t.Errorf("%s: %d at a time", query, most)
 		}
 	}
 }

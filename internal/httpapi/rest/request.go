@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"sync"
 	"time"
 
 	"candlemark/internal/auth"
@@ -40,6 +41,7 @@ type API struct {
 	sessions session.Table
 	// lists and imports are the turns of large requests.
 	lists, imports gate
+	charging       sync.Mutex
 }
 
 // New returns the API of a broker, which keeps samples. Close it.

@@ -1,5 +1,10 @@
 package rest
 
+import (
+	"reflect"
+	"slices"
+)
+
 // Resource is a kind of objects that the API lists and shows.
 type Resource[T any] struct {
 	// Items returns the objects named in the path that the user may see.
@@ -93,12 +98,17 @@ func Forms[T, F any](items []T, shown func(*T) bool, form func(*T) F) []F {
 	return list
 }
 
-// ListForms answers with the forms of the shown objects. Error: that of getting them.
-func ListForms[T, F any](r *Request, items []T, err error, shown func(*T) bool, form func(*T) F, name func(*F) string) (any, error) {
+// ListForms answers with the forms of the shown objects, which are made when they are sent. A filter compares the result of name.
+// Error: that of getting the objects.
+func ListForms[T, F any](r *Request, items []T, err error, shown func(*T) bool, form func(*T) F, name func(*T) string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return list(r, Forms(items, shown, form), name)
+	if err := r.Charge(int64(len(items)) * int64(reflect.TypeFor[T]().Size())); err != nil {
+		return nil, err
+	}
+	items = slices.DeleteFunc(items, func(item T) bool { return !shown(&item) })
+	return Listing[T, F]{Keys: items, Name: name, Get: func(some []T) ([]F, error) { return Forms(some, All, form), nil }}.Answer(r)
 }
 
 // Count returns how many objects are wanted.

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"iter"
 	"net/http"
 
 	"candlemark/internal/events"
@@ -16,6 +17,42 @@ type series struct {
 	first any // the first part
 	count int // of all objects
 	next  func(from, to int) (any, error)
+}
+
+// Pieces is an answer with 200 in JSON that is made piece by piece while it is sent.
+type Pieces iter.Seq[[]byte]
+
+// sendPieces sends Pieces. The turn ends with the first one.
+func (r *Request) sendPieces(all Pieces) {
+	if r.out == nil {
+		r.out = r.open()
+	}
+	headers(r.W)
+	if r.Method == http.MethodHead {
+		return
+	}
+	for piece := range all {
+		if !r.out.Write(piece, r.collected) {
+			return
+		}
+	}
+}
+
+// PiecesOf encodes a list in pieces of some objects each.
+func PiecesOf[T any](list []T) Pieces {
+	if list == nil {
+		list = []T{}
+	}
+	return func(yield func([]byte) bool) {
+		some, from := false, 0
+		for {
+			to := min(from+atOnce, len(list))
+			if !yield(joined(jsonencode.Marshal(list[from:to:to]), from == 0, to == len(list), &some)) || to == len(list) {
+				return
+			}
+			from = to
+		}
+	}
 }
 
 // continued sends a series. When a later part fails, the client gets an answer without an end.

@@ -54,6 +54,15 @@ type Key struct {
 	text   string  // of lists and objects their JSON
 }
 
+// longest is the number of bytes by which texts are compared that are kept for that.
+const longest = 1 << 10
+
+// short returns the key without the end of a long text, and without holding what it was taken from.
+func (k Key) short() Key {
+	k.text = strings.Clone(k.text[:min(len(k.text), longest)])
+	return k
+}
+
 func (k *Key) compare(other *Key) int {
 	return cmp.Or(cmp.Compare(k.rank, other.rank), cmp.Compare(k.number, other.number), cmp.Compare(k.text, other.text))
 }

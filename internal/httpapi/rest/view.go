@@ -2,11 +2,13 @@ package rest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+	"reflect"
 	"regexp"
 	"regexp/syntax"
 	"slices"
@@ -154,32 +156,26 @@ func (l Listing[K, F]) Answer(r *Request) (any, error) {
 		return nil, err
 	}
 	keys, total := l.Keys, len(l.Keys)
-	if v.page == 0 && len(v.sort) == 0 && len(keys) > atOnce {
-		return l.series(&v)
-	}
-	if v.page == 0 {
-		items, err := l.Get(keys)
-		if err != nil {
+	if v.page > 0 {
+		if keys, err = filtered(r.Context(), &v, keys, l.Name); err != nil {
 			return nil, err
 		}
-		if len(v.sort) > 0 || v.reverse {
-			items = taken(items, arranged(&v, items))
+	}
+	_, known := l.By[strings.Join(v.sort, ".")]
+	early := known && v.page > 0 || len(keys) > atOnce // the order is known before all objects are made
+	if early && len(v.sort) > 0 {
+		if keys, err = l.arranged(&v, keys); err != nil {
+			return nil, err
 		}
-		return v.cut(items), nil
 	}
-	if keys, err = filtered(r.Context(), &v, keys, l.Name); err != nil {
-		return nil, err
-	}
-	by, known := l.By[strings.Join(v.sort, ".")]
-	early := known || len(v.sort) == 0 // before any object is made
-	if known {
-		keys = sorted(keys, by)
-	}
-	if early && v.reverse {
+	if early = early || len(v.sort) == 0 && v.page > 0; early && v.reverse {
 		slices.Reverse(keys)
 	}
+	if v.page == 0 && len(keys) > atOnce {
+		return l.series(&v, keys)
+	}
 	count := len(keys)
-	if early {
+	if early && v.page > 0 {
 		if keys, err = pageOf(&v, keys); err != nil {
 			return nil, err
 		}
@@ -188,16 +184,14 @@ func (l Listing[K, F]) Answer(r *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if known {
-		part = settled(&v, part)
+	if part = settled(&v, part, early); v.page == 0 {
+		return v.cut(part), nil
 	}
 	if !early {
 		count = len(part)
-		places, err := pageOf(&v, arranged(&v, part))
-		if err != nil {
+		if part, err = pageOf(&v, part); err != nil {
 			return nil, err
 		}
-		part = taken(part, places)
 	}
 	return pageItem{
 		Filtered: count, Count: len(part), Items: v.cut(part), Page: v.page,
@@ -205,12 +199,44 @@ func (l Listing[K, F]) Answer(r *Request) (any, error) {
 	}, nil
 }
 
-// series returns the whole list in its own order, or the reverse.
-func (l Listing[K, F]) series(v *view) (any, error) {
-	keys := l.Keys
-	if v.reverse {
-		slices.Reverse(keys)
+// arranged returns the keys in the order of the column that is wanted. Of objects that have to be made for that, atOnce at a time,
+// only the values are kept; keys whose objects do not exist any more are left out.
+func (l Listing[K, F]) arranged(v *view, keys []K) ([]K, error) {
+	if by, known := l.By[strings.Join(v.sort, ".")]; known {
+		return sorted(keys, by), nil
 	}
+	var values []Key
+	kept, known := make([]K, 0, len(keys)), fields{}
+	var add func(part []K) error
+	add = func(part []K) error {
+		items, err := l.Get(part)
+		switch {
+		case err != nil:
+			return err
+		case len(items) < len(part) && len(part) > 1: // some are gone
+			return cmp.Or(add(part[:len(part)/2]), add(part[len(part)/2:]))
+		}
+		for i := range items {
+			kept = append(kept, part[i])
+			values = append(values, known.at(reflect.ValueOf(&items[i]), v.sort).short())
+		}
+		return nil
+	}
+	for part := range slices.Chunk(keys, atOnce) {
+		if err := add(part); err != nil {
+			return nil, err
+		}
+	}
+	places := make([]int, len(kept))
+	for i := range places {
+		places[i] = i
+	}
+	byKeys(places, values)
+	return taken(kept, places), nil
+}
+
+// series returns the whole list of keys.
+func (l Listing[K, F]) series(v *view, keys []K) (any, error) {
 	s := &series{count: len(keys), next: func(from, to int) (any, error) {
 		items, err := l.Get(keys[from:to])
 		return v.cut(items), err
@@ -230,27 +256,26 @@ func sorted[K any](keys []K, by func(*K) Key) []K {
 	return taken(keys, places)
 }
 
-// settled returns a page in the order of what it shows: that may have changed since the page was chosen.
-func settled[F any](v *view, part []F) []F {
-	if v.reverse {
+// settled returns objects in the order of what they show: that may have changed since the order of their keys was determined, if
+// it was (early).
+func settled[F any](v *view, part []F, early bool) []F {
+	if len(v.sort) == 0 && early {
+		return part
+	}
+	if v.reverse && early {
 		part = slices.Clone(part)
 		slices.Reverse(part)
 	}
-	return taken(part, arranged(v, part))
+	places := order(part, v.sort)
+	if v.reverse {
+		slices.Reverse(places)
+	}
+	return taken(part, places)
 }
 
 // list returns the answer of items, which are in the order of the default sort. A filter compares the result of name.
 func list[T any](r *Request, items []T, name func(*T) string) (any, error) {
 	return Listing[T, T]{Keys: items, Name: name, Get: func(shown []T) ([]T, error) { return shown, nil }}.Answer(r)
-}
-
-// arranged returns the places of items in the order that is wanted.
-func arranged[T any](v *view, items []T) []int {
-	places := order(items, v.sort)
-	if v.reverse {
-		slices.Reverse(places)
-	}
-	return places
 }
 
 // taken returns the items at those places.

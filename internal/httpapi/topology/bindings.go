@@ -70,7 +70,7 @@ func argumentsHash(arguments protocol.Table) string {
 func listBindings(r *rest.Request, f management.BindingFilter) (any, error) {
 	all, err := r.Broker.Bindings(r.Context(), f)
 	visible := func(b *management.Binding) bool { return r.Sees(b.VHost) }
-	return rest.ListForms(r, all, err, visible, func(b *management.Binding) bindingItem { return shownBinding(r, b) }, func(b *bindingItem) string { return b.Destination })
+	return rest.ListForms(r, all, err, visible, func(b *management.Binding) bindingItem { return shownBinding(r, b) }, func(b *management.Binding) string { return b.Destination })
 }
 
 // bindings lists those of one virtual host, or of all that the user may see.

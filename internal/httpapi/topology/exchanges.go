@@ -57,7 +57,7 @@ func shownExchange(r *rest.Request, x *management.Exchange) exchangeItem {
 func exchanges(r *rest.Request) (any, error) {
 	all, err := r.Broker.Exchanges(r.Context(), r.VHost)
 	visible := func(x *management.Exchange) bool { return r.Sees(x.VHost) }
-	return rest.ListForms(r, all, err, visible, func(x *management.Exchange) exchangeItem { return shownExchange(r, x) }, func(x *exchangeItem) string { return x.Name })
+	return rest.ListForms(r, all, err, visible, func(x *management.Exchange) exchangeItem { return shownExchange(r, x) }, func(x *management.Exchange) string { return x.Name })
 }
 
 func exchange(r *rest.Request) (any, error) {

@@ -52,7 +52,7 @@ func expirations(r *rest.Request) (any, error) {
 	r.Paged()
 	queues, err := rest.ListForms(r, all, nil, visible, func(q *management.Queue) expiringItem {
 		return expiringItem{q.Name, q.VHost, forms.ExpiringOf(&q.Expiring)}
-	}, func(q *expiringItem) string { return q.Name })
+	}, func(q *management.Queue) string { return q.Name })
 	return expirationsItem{forms.ExpiringOf(&sum), queues}, err
 }
 
@@ -68,7 +68,7 @@ func leases(r *rest.Request) (any, error) {
 			Name: q.Name, VHost: q.VHost, Period: q.Lease.Period, Ends: forms.Optional(q.Lease.Ends), Renewed: forms.Optional(q.Lease.Renewed),
 			By: forms.OrNull(q.Lease.By), Consumers: q.Consumers, Messages: q.Ready + q.Unacked,
 		}
-	}, func(l *leaseItem) string { return l.Name })
+	}, func(q *management.Queue) string { return q.Name })
 }
 
 // sortBy sorts queues by a time, those that have none last, and then by their names.

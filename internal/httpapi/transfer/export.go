@@ -1,19 +1,23 @@
 package transfer
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"candlemark/internal/auth"
 	"candlemark/internal/httpapi/forms"
 	"candlemark/internal/httpapi/rest"
 	"candlemark/internal/httpapi/transfer/document"
+	"candlemark/internal/jsonencode"
 	"candlemark/internal/management"
 	"candlemark/policies"
 )
@@ -41,10 +45,13 @@ func exportAll(r *rest.Request) (any, error) {
 	for _, g := range r.Users.TopicGrants("", "") {
 		c.Topics = append(c.Topics, topic(g))
 	}
-	c.Parameters, c.objects, err = within(r.Context(), r, "")
-	c.own = takeOwn(&c.Parameters, &c.objects)
-	attach(r)
-	return c, err
+	all, of, err := within(r.Context(), r, "")
+	if err != nil {
+		return nil, err
+	}
+	c.own = takeOwn(&all, &of)
+	c.Parameters, c.sections = all, of.sections()
+	return pieces(r, c, &of)
 }
 
 func exportOne(r *rest.Request) (any, error) {
@@ -64,10 +71,44 @@ func exportOne(r *rest.Request) (any, error) {
 	if len(v.Limits) > 0 {
 		s.Limits = v.Limits
 	}
-	s.Parameters, s.objects, err = within(r.Context(), r, r.VHost)
-	s.own = takeOwn(&s.Parameters, &s.objects)
+	all, of, err := within(r.Context(), r, r.VHost)
+	if err != nil {
+		return nil, err
+	}
+	s.own = takeOwn(&all, &of)
+	s.Parameters, s.sections = all, of.sections()
+	return pieces(r, s, &of)
+}
+
+// sections returns the sections of an export, with places that no other text has.
+func (o *objects) sections() sections {
+	o.place = []byte(strconv.Quote(rand.Text()))
+	return sections{o.Policies, o.place, o.place, o.place}
+}
+
+// pieces returns an export in pieces, so that it is not held as a whole.
+func pieces(r *rest.Request, export any, o *objects) (any, error) {
+	const each = 100 // bytes of an object, which shares names and arguments with the broker
+	if err := r.Charge(each * int64(len(o.Queues)+len(o.Exchanges)+len(o.Bindings))); err != nil {
+		return nil, err
+	}
 	attach(r)
-	return s, err
+	lists := []rest.Pieces{rest.PiecesOf(o.Queues), rest.PiecesOf(o.Exchanges), rest.PiecesOf(o.Bindings)}
+	return rest.Pieces(func(yield func([]byte) bool) {
+		for i, text := range bytes.Split(jsonencode.Marshal(export), o.place) {
+			if !yield(text) {
+				return
+			}
+			if i == len(lists) {
+				return
+			}
+			for piece := range lists[i] {
+				if !yield(piece) {
+					return
+				}
+			}
+		}
+	}), nil
 }
 
 // fileName matches names that a client may want the file to have.
@@ -112,7 +153,7 @@ func within(ctx context.Context, r *rest.Request, vhost string) (parameters []pa
 		}
 		return of
 	}
-	parameters, o = []parameter{}, objects{[]policy{}, []queue{}, []exchange{}, []binding{}}
+	parameters, o = []parameter{}, objects{Policies: []policy{}}
 	for _, v := range r.Users.VHosts() {
 		if len(v.Limits) > 0 && (vhost == "" || vhost == v.Name) {
 			parameters = append(parameters, parameter{v.Limits, named(v.Name), string(auth.VHostLimits), "limits"})
@@ -140,10 +181,7 @@ func within(ctx context.Context, r *rest.Request, vhost string) (parameters []pa
 
 // fill adds queues, exchanges and bindings but those that the broker makes itself (DEF-1).
 func (o *objects) fill(ctx context.Context, broker management.Broker, vhost string, named func(string) string) error {
-	queues, err := broker.Queues(ctx, vhost)
-	if err != nil {
-		return err
-	}
+	queues := broker.QueueNames(vhost)
 	own := map[document.Name]bool{} // queues that are left out, and may be bound
 	for i := range queues {
 		q := &queues[i]

@@ -29,7 +29,7 @@ type (
 		Topics      []topic     `json:"topic_permissions"`
 		Parameters  []parameter `json:"parameters"`
 		Globals     []global    `json:"global_parameters"`
-		objects
+		sections
 		own
 	}
 	single struct {
@@ -41,14 +41,22 @@ type (
 		DefaultQueueType string      `json:"default_queue_type"`
 		Limits           any         `json:"limits"` // an empty list without any, as in RabbitMQ
 		Parameters       []parameter `json:"parameters"`
-		objects
+		sections
 		own
 	}
 	objects struct {
-		Policies  []policy   `json:"policies"`
-		Queues    []queue    `json:"queues"`
-		Exchanges []exchange `json:"exchanges"`
-		Bindings  []binding  `json:"bindings"`
+		Policies  []policy
+		Queues    []queue
+		Exchanges []exchange
+		Bindings  []binding
+		place     []byte // stands for each list in the sections
+	}
+	// sections are objects, most of them only by the place where they are written (pieces).
+	sections struct {
+		Policies  []policy        `json:"policies"`
+		Queues    json.RawMessage `json:"queues"`
+		Exchanges json.RawMessage `json:"exchanges"`
+		Bindings  json.RawMessage `json:"bindings"`
 	}
 	// own are items that RabbitMQ cannot import. It ignores sections that it does not know.
 	own struct {
