@@ -17,7 +17,7 @@ import (
 // Shares of the memory watermark, explained in docs/adr/0017.
 const (
 	pageFrom       = 2        // queues page out from this fraction of the watermark
-	copyShare      = 5. / 8   // above it, of contents and entries, copies that the broker makes are rationed (docs/adr/0108)
+	copyShare      = 5. / 8   // above it, of contents and entries, queues page out, and copies that the broker makes are rationed (docs/adr/0108)
 	flowShare      = 2. / 3   // above it publishers are temporarily not read
 	boundShare     = 0.9      // the collector keeps garbage below it
 	minBound       = 64 << 20 // bytes, or the collector would run all the time
@@ -133,13 +133,16 @@ func (a *Monitor) set(watermark, diskFree config.Amount) {
 }
 
 // bound limits what queues hold in memory. During an alarm the limit is half as high: otherwise queues and connections
-// together would prolong the alarm.
+// together would prolong the alarm. It is lower, down to that, while the entries of messages, which stay in memory, take
+// the room.
 func (a *Monitor) bound() {
 	limit := a.shortage.limit / pageFrom
+	least := limit / 2
 	if a.shortage.memory {
-		limit /= 2
+		limit = least
 	}
-	a.budget.SetLimit(max(limit, 1))
+	rest := int64(float64(a.shortage.limit)*copyShare) - a.budget.Messages()*budget.EntryBytes
+	a.budget.SetLimit(max(min(limit, max(rest, least)), 1))
 }
 
 // InFlight returns the maximum bytes of a connection on their way to queues, less than usual if there is little memory;
