@@ -52,7 +52,7 @@ func TestObjects_PRO21(t *testing.T) {
 	}
 }
 
-// What queues note counts for the user and the virtual host, also after a restart, when the user is not known.
+// Notes of queues count for the user and the virtual host; after a restart, when the user is not known, for the virtual host.
 func TestObjects_Notes_PRO21(t *testing.T) {
 	o := NewObjects()
 	o.SetLimit(512 * mb)
