@@ -90,6 +90,10 @@ func (x *exchange) Receive(ctx actor.Context) {
 
 func (x *exchange) bind(ctx actor.Context, m *mail.AddBinding) {
 	routes, _ := x.routes.With(m.Binding, m.Target)
+	if err := routes.CheckLoad(x.routes, m.Exchange, m.VHost); err != nil && m.By != nil { // stored ones are kept
+		reply(ctx, m.Request, &mail.TopologyReply{Reply: m.Done(err)})
+		return
+	}
 	if x.publish(routes) {
 		x.publishEvent("binding.created", m.By, m.Binding, m.Target)
 	}

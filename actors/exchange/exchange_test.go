@@ -3,6 +3,7 @@ package exchange_test
 import (
 	"log/slog"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"candlemark/actors/exchange"
 	"candlemark/actors/mail"
 	"candlemark/actors/mailbox"
+	"candlemark/internal/events"
 	"candlemark/internal/topology"
 	"candlemark/policies"
 	"candlemark/protocol"
@@ -123,6 +125,28 @@ func (h *fixture) bind(key string, q *topology.Queue) {
 	if r := take[*mail.TopologyReply](h); r.Err != nil || r.ID != h.asked {
 		h.t.Errorf("%+v", r)
 	}
+}
+
+// TestCostlyBindingIsRefused_DEC19: but not one that was stored.
+func TestCostlyBindingIsRefused_DEC19(t *testing.T) {
+	withFixture(t, &topology.Exchange{Name: "x", Type: "topic"}, policies.ExchangeSettings{}, func(h *fixture) {
+		q := &topology.Queue{Name: "q"}
+		for i, test := range []struct {
+			word string
+			by   *events.Origin
+		}{{"*", &events.Origin{}}, {"a", &events.Origin{}}, {"a", nil}} {
+			h.send(&mail.AddBinding{
+				Request: mail.Request{ReplyTo: h.probe, By: test.by}, Target: topology.Target{Queue: q}, Exchange: "x", VHost: "/",
+				Binding: topology.Binding{Destination: "q", RoutingKey: "#." + test.word + strings.Repeat(".", 240) + ".#"},
+			})
+			if r := take[*mail.TopologyReply](h); (r.Err != nil) != (i == 1) {
+				t.Errorf("%d: %v", i, r.Err)
+			}
+		}
+		if n := h.exchange.Routes().Len(); n != 2 {
+			t.Errorf("%d bindings", n)
+		}
+	})
 }
 
 func TestBindingsArePublishedBeforeTheAnswer(t *testing.T) { // PRO-4

@@ -70,6 +70,7 @@ type Queue struct {
 	Counts   Counts
 	// TimedOut are deliveries that came back because they were not settled in time, Late those settled after that.
 	TimedOut, Late uint64
+	CostlyRules    uint64 // evaluations of its SQL rules that took too many steps (SBR-2)
 	Scheduled      ScheduledCounts
 	Deferred       int // deferred messages: delivered only when requested by number, or, as many as Postponed of them, at a later time
 	Postponed      int

@@ -33,6 +33,7 @@ type Exchange struct {
 	In, Out           uint64 // messages that clients have published to it, and copies of them in queues
 	Delayed           *int   // messages that a delayed exchange or a topic holds (DLY-5, DLY-15); nil for any other one
 	DelayedBytes      int64  // of their bodies
+	Skipped           uint64 // messages for which not all of its bindings were evaluated (DEC-19)
 	LastUse           int64  // wall ms of the last publish, 0 for none since the start
 }
 

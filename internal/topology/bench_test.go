@@ -90,6 +90,25 @@ func BenchmarkRoute(b *testing.B) {
 	}
 }
 
+// BenchmarkSharedCondition finds one of 100,000 bindings to a headers exchange that share a condition.
+func BenchmarkSharedCondition(b *testing.B) {
+	r := newRoutes(b, "headers")
+	for i := range 100_000 {
+		name := fmt.Sprint("queue-", i)
+		r, _ = r.With(Binding{Destination: name, Arguments: table("device", int64(1), "other", name)}, Target{Queue: &Queue{Name: name}})
+	}
+	r, _ = r.With(Binding{Destination: "q", Arguments: table("device", int64(1), "other", "text")}, Target{Queue: &Queue{Name: "q"}})
+	x := &Exchange{Name: "x"}
+	x.Publish(r)
+	router := Router{work: work{pause: func() bool { return true }}}
+	sent := table("device", int64(1), "other", "text")
+	for b.Loop() {
+		if len(router.Route(&Directory{}, x, nil, func() protocol.Table { return sent })) != 1 {
+			b.Fatal("not one queue")
+		}
+	}
+}
+
 func benchmarkRoute(b *testing.B, d *Directory, x *Exchange, key string) {
 	var r Router
 	sent := table("device", int64(1), "other", "text")

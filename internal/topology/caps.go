@@ -1,18 +1,30 @@
 package topology
 
-import "math"
+import (
+	"cmp"
+	"math"
+	"slices"
+)
 
 // noCap is the cap of a route without caps.
 const noCap = math.MaxInt64
 
-// caps computes the TTL caps of a Router's route. It follows the paths once more, and only for a route with an exchange
+// caps computes the TTL caps of a Router's route. It resolves each exchange once more, and only for a route with an exchange
 // that caps TTLs.
 type caps struct {
 	list   []int64 // of the queues of the route, then of its histories
-	lowest map[*Exchange]int64
+	found  []capping
+	shares map[*Exchange]int
+	lowest map[*Exchange]int64 // of what leaves the exchange
 	queues map[*Queue]int64
 	todo   []*Exchange
 	step   *Router // resolves one step from an exchange
+}
+
+// capping is an exchange of the route that caps.
+type capping struct {
+	*Exchange
+	ms int64
 }
 
 // Caps returns, for each queue of the last route and then for each of its histories, the maximum time in ms that the
@@ -31,18 +43,34 @@ func (r *Router) findCaps(d *Directory, x *Exchange) {
 	c := &r.caps
 	c.list = c.list[:0]
 	if len(r.exchanges.list) == 1 {
-		ms := capped(noCap, x.Routes())
+		ms := int64(noCap)
+		if routes := x.Routes(); routes.Capped {
+			ms = routes.MaxTTL
+		}
 		for range len(r.queues.list) + len(r.histories) {
 			c.list = append(c.list, orNone(ms))
 		}
 		return
 	}
 	if c.step == nil {
-		c.step, c.lowest, c.queues = &Router{}, map[*Exchange]int64{}, map[*Queue]int64{}
+		c.step, c.shares, c.lowest, c.queues = &Router{}, map[*Exchange]int{}, map[*Exchange]int64{}, map[*Queue]int64{}
 	}
-	c.lowest[x] = noCap
-	for c.todo = append(c.todo[:0], x); len(c.todo) > 0 && !r.over; c.todo = c.todo[1:] {
-		r.capFrom(d, c.todo[0])
+	for i, x := range r.exchanges.list[:len(r.shares)] {
+		c.shares[x] = r.shares[i]
+		if routes := x.Routes(); routes.Capped {
+			c.found = append(c.found, capping{x, routes.MaxTTL})
+		}
+	}
+	slices.SortFunc(c.found, func(a, b capping) int { return cmp.Compare(a.ms, b.ms) })
+	for _, x := range c.found { // what one reaches first has no lower cap
+		c.todo = c.todo[:0]
+		c.reach(x.Exchange, x.ms)
+		for len(c.todo) > 0 && !r.over {
+			last := len(c.todo) - 1
+			next := c.todo[last]
+			c.todo = c.todo[:last]
+			r.capFrom(d, next, x.ms)
+		}
 	}
 	for _, q := range r.queues.list {
 		ms, known := c.queues[q]
@@ -56,20 +84,16 @@ func (r *Router) findCaps(d *Directory, x *Exchange) {
 		if !known {
 			ms = noCap
 		}
-		c.list = append(c.list, orNone(capped(ms, x.Routes())))
+		c.list = append(c.list, orNone(ms))
 	}
+	clear(c.found)
+	clear(c.shares)
 	clear(c.lowest)
 	clear(c.queues)
 	c.step.work = work{}
-	c.todo, c.step.keys, c.step.headers, c.step.decoded = nil, nil, nil, nil
-}
-
-// capped returns the cap of a path that continues after a routing table.
-func capped(ms int64, routes *Routes) int64 {
-	if routes.Capped {
-		return min(ms, routes.MaxTTL)
-	}
-	return ms
+	clear(c.todo[:cap(c.todo)])
+	c.found, c.todo = c.found[:0], c.todo[:0]
+	c.step.keys, c.step.headers, c.step.decoded = nil, nil, nil
 }
 
 func orNone(ms int64) int64 {
@@ -79,10 +103,17 @@ func orNone(ms int64) int64 {
 	return ms
 }
 
+// reach caps what leaves x, unless it is capped lower.
+func (c *caps) reach(x *Exchange, ms int64) {
+	if _, known := c.lowest[x]; !known {
+		c.lowest[x] = ms
+		c.todo = append(c.todo, x)
+	}
+}
+
 // capFrom caps the queues and exchanges one step after x.
-func (r *Router) capFrom(d *Directory, x *Exchange) {
+func (r *Router) capFrom(d *Directory, x *Exchange, ms int64) {
 	c := &r.caps
-	ms := capped(c.lowest[x], x.Routes())
 	s := c.step
 	s.keys, s.headers, s.asked, s.decoded = r.keys, r.headers, r.asked, r.decoded
 	s.Properties, s.random, s.draw = r.Properties, r.random, r.draw
@@ -91,17 +122,15 @@ func (r *Router) capFrom(d *Directory, x *Exchange) {
 	s.exchanges.reset()
 	s.histories, s.keepers = s.histories[:0], s.keepers[:0]
 	s.work = r.work
+	s.share = c.shares[x]
 	s.at(d, x)
 	r.work = s.work
 	for _, q := range s.queues.list {
-		if old, known := c.queues[q]; !known || ms < old {
+		if _, known := c.queues[q]; !known {
 			c.queues[q] = ms
 		}
 	}
 	for _, to := range s.exchanges.list {
-		if old, known := c.lowest[to]; !known || ms < old {
-			c.lowest[to] = ms
-			c.todo = append(c.todo, to)
-		}
+		c.reach(to, ms)
 	}
 }

@@ -27,6 +27,8 @@ func (m *direct) match(r *Router) {
 	}
 }
 
+func (m *direct) load() load { return load{} }
+
 // fanout matches every publish. [AMQP 3.1.3.2]
 type fanout struct {
 	all destinations
@@ -35,3 +37,4 @@ type fanout struct {
 func (m *fanout) with(b *bound) matcher    { return &fanout{all: withDestination(m.all, b)} }
 func (m *fanout) without(b *bound) matcher { return &fanout{all: withoutDestination(m.all, b)} }
 func (m *fanout) match(r *Router)          { r.collect(&m.all) }
+func (m *fanout) load() load               { return load{} }

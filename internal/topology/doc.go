@@ -19,11 +19,13 @@
 //
 //	direct    tree: binding key -> destinations
 //	fanout    destinations
-//	topic     trie of words, '*' and '#' beside them; matched as a set of nodes per word, so that the work is bounded by the
-//	          nodes a key can reach, however many '#' a binding has
-//	headers   tree: encoded (key, value) -> bindings that ask for it; only those are looked at
-//
+//	topic     trie of words, '*' and '#' beside them, up to the last '#'; the words after it in a trie of their own,
+//	          backwards. A key is matched with a set of nodes per word
+//	headers   any: tree of conditions; all: for each combination of headers, a tree by their values
 //	rules     correlation filters as headers, SQL filters one after the other
+//
+// What comparing costs is known for each table (Routes.CheckLoad): bindings that would make it too expensive are refused, so
+// that they make no publish fail (DEC-19).
 //
 // Destinations of one entry are counted, because several bindings with different arguments may lead from one entry to
 // the same queue; the queue gets a message once.

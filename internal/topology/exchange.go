@@ -25,6 +25,7 @@ type Exchange struct {
 
 	in, out atomic.Uint64
 	last    atomic.Int64
+	skipped atomic.Uint64
 }
 
 // Count adds messages that clients published to the exchange, and the number of queues they went to, at a time in ms of
@@ -40,6 +41,10 @@ func (x *Exchange) LastPublish() int64 { return x.last.Load() }
 
 // Published returns the sums of all counts.
 func (x *Exchange) Published() (in, out uint64) { return x.in.Load(), x.out.Load() }
+
+// Skipped returns the number of messages for which some of the exchange's bindings were not evaluated because that would
+// have taken too many steps (DEC-19). Messages that arrive on several ways may count several times.
+func (x *Exchange) Skipped() uint64 { return x.skipped.Load() }
 
 // noRoutes is the table of an exchange before its first one is published.
 var noRoutes = &Routes{matcher: &fanout{}}

@@ -11,11 +11,13 @@ type fields struct {
 	list []field
 	byID map[string]int // name -> place in list
 	buf  []byte
+	key  []byte // of values
 }
 
-// field places one header in buf: name, canonical.Void, name again, value.
+// field places one header in buf: encoded name, canonical.Void, encoded name again, value.
 type field struct {
 	start, void, value, end int
+	name                    int // length of the name, which ends at void
 }
 
 // load takes the headers of the next message.
@@ -29,7 +31,7 @@ func (f *fields) load(t protocol.Table) {
 		var p field
 		p.start = len(f.buf)
 		f.buf = canonical.Text(f.buf, h.Key)
-		p.void = len(f.buf)
+		p.void, p.name = len(f.buf), len(h.Key)
 		f.buf = canonical.Text(append(f.buf, canonical.Void), h.Key)
 		p.value = len(f.buf)
 		f.buf = canonical.Value(f.buf, h.Value)
@@ -52,12 +54,19 @@ func (f *fields) equal(i int) []byte { return f.buf[f.list[i].void+1 : f.list[i]
 // isVoid reports whether header i has no value: a condition can only ask for its presence.
 func (f *fields) isVoid(i int) bool { return f.buf[f.list[i].value] == canonical.Void }
 
-// fulfil reports whether all conditions hold.
-func (f *fields) fulfil(conditions []condition) bool {
-	for _, c := range conditions {
-		i, found := f.byID[c.key]
-		if !found || c.value != "" && c.value != string(f.buf[f.list[i].value:f.list[i].end]) {
+// name returns the name of header i.
+func (f *fields) name(i int) []byte { p := &f.list[i]; return f.buf[p.void-p.name : p.void] }
+
+// values puts into key what the message has as the values that conditions require; false if a header is missing.
+func (f *fields) values(conditions []condition) bool {
+	f.key = f.key[:0]
+	for i := range conditions {
+		at, found := f.byID[conditions[i].key]
+		if !found {
 			return false
+		}
+		if p := &f.list[at]; conditions[i].value != "" {
+			f.key = append(f.key, f.buf[p.value:p.end]...)
 		}
 	}
 	return true

@@ -12,97 +12,99 @@ import (
 // skipped, except that all-with-x and any-with-x skip only x-match itself; an argument without value only requires the
 // header to be present; with no arguments left, all matches everything and any nothing.
 //
-// Bindings are found by the conditions they contain: with any, under each of them; with all, under one of them.
+// With any, a binding is found by each of its conditions. With all, bindings that require the same headers are in one
+// table by the values that they require, so that however many there are, a message is looked up once.
 type headers struct {
-	always     destinations // all, without a condition
-	conditions tree[headerSlot]
+	always destinations             // all, without a condition
+	any    tree[destinations]       // by one condition
+	all    tree[tree[*combination]] // by the name of the first header, then by all
+	names  int                      // number of headers in all combinations, and of combinations
 }
 
-// headerSlot holds the bindings found by one condition. It is immutable.
-type headerSlot struct {
-	any destinations
-	all tree[*headerRule] // by the binding's id
-}
-
-// headerRule is a binding whose conditions must all hold: rest are the conditions other than the one it is found by.
-type headerRule struct {
-	rest   []condition
-	target Target
+// combination is a set of headers that bindings require. It is immutable.
+type combination struct {
+	conditions []condition        // values do not matter, only whether there is one
+	found      tree[destinations] // by the values
 }
 
 func (m *headers) with(b *bound) matcher {
-	match, list := conditionsOf(b.Arguments)
 	c := *m
-	if match == matchAny {
-		c.changeAny(list, b, withDestination)
-	} else {
-		c.add(list, b)
-	}
+	c.change(conditionsOf, b, withDestination)
 	return &c
 }
 
 func (m *headers) without(b *bound) matcher {
-	match, list := conditionsOf(b.Arguments)
 	c := *m
-	if match == matchAny {
-		c.changeAny(list, b, withoutDestination)
-	} else {
-		c.remove(list, b)
-	}
+	c.change(conditionsOf, b, withoutDestination)
 	return &c
 }
 
-// add adds a binding whose conditions must all hold. Like remove, changeAny and put it alters a matcher that is not
-// published yet.
-func (m *headers) add(list []condition, b *bound) {
-	if len(list) == 0 {
-		m.always = withDestination(m.always, b)
-		return
-	}
-	first, rest := anchor(list)
-	key := string(first.append(nil))
-	slot, _ := m.conditions.get([]byte(key))
-	slot.all = slot.all.with(b.id, &headerRule{rest: rest, target: b.target})
-	m.put(key, slot)
+func (m *headers) load() load {
+	return load{m.names, TurnSteps / 2, "the names in all different combinations of headers that its bindings require"}
 }
 
-// remove removes such a binding.
-func (m *headers) remove(list []condition, b *bound) {
-	if len(list) == 0 {
-		m.always = withoutDestination(m.always, b)
-		return
+// change applies op to the destinations of a binding with certain conditions. The matcher is not published yet.
+func (m *headers) change(of func(protocol.Table) (int, []condition), b *bound, op func(destinations, *bound) destinations) {
+	match, list := of(b.Arguments)
+	switch {
+	case match == matchAny:
+		for _, c := range list {
+			m.any = changed(m.any, string(c.append(nil)), b, op)
+		}
+	case len(list) == 0:
+		m.always = op(m.always, b)
+	default:
+		m.changeAll(list, b, op)
 	}
-	first, _ := anchor(list)
-	key := string(first.append(nil))
-	slot, _ := m.conditions.get([]byte(key))
-	slot.all, _ = slot.all.without(b.id)
-	m.put(key, slot)
 }
 
-// changeAny applies op to the slots of all conditions of a binding.
-func (m *headers) changeAny(list []condition, b *bound, op func(destinations, *bound) destinations) {
+// changed returns t with op applied to the destinations of key; empty ones are removed.
+func changed(t tree[destinations], key string, b *bound, op func(destinations, *bound) destinations) tree[destinations] {
+	set, _ := t.get([]byte(key))
+	if set = op(set, b); set.len() > 0 {
+		return t.with(key, set)
+	}
+	t, _ = t.without(key)
+	return t
+}
+
+// changeAll applies op to a binding whose conditions, of which there are some, must all hold.
+func (m *headers) changeAll(list []condition, b *bound, op func(destinations, *bound) destinations) {
+	var names, values []byte
 	for _, c := range list {
-		key := string(c.append(nil))
-		slot, _ := m.conditions.get([]byte(key))
-		slot.any = op(slot.any, b)
-		m.put(key, slot)
+		names, values = canonical.Text(names, c.key), append(values, c.value...)
+		names = append(names, byte(min(len(c.value), 1)))
 	}
-}
-
-func (m *headers) put(key string, slot headerSlot) {
-	if slot.any.len() == 0 && slot.all.len() == 0 {
-		m.conditions, _ = m.conditions.without(key)
+	first := list[0].key
+	group, _ := m.all.get([]byte(first))
+	old, known := group.get(names)
+	if !known {
+		old = &combination{conditions: list}
+		m.names += 1 + len(list)
+	}
+	next := &combination{conditions: old.conditions, found: changed(old.found, string(values), b, op)}
+	if next.found.len() > 0 {
+		group = group.with(string(names), next)
 	} else {
-		m.conditions = m.conditions.with(key, slot)
+		group, _ = group.without(string(names))
+		m.names -= 1 + len(list)
+	}
+	if group.len() > 0 {
+		m.all = m.all.with(first, group)
+	} else {
+		m.all, _ = m.all.without(first)
 	}
 }
 
 func (m *headers) match(r *Router) {
 	r.collect(&m.always)
-	if m.conditions.len() > 0 {
+	if m.conditional() {
 		r.collectBy(m, r.decodedFields())
 	}
 }
+
+// conditional reports whether there are bindings with conditions.
+func (m *headers) conditional() bool { return m.any.len()+m.all.len() > 0 }
 
 // collectBy adds bindings found by the fields of the message.
 func (r *Router) collectBy(m *headers, f *fields) {
@@ -110,27 +112,27 @@ func (r *Router) collectBy(m *headers, f *fields) {
 		return
 	}
 	for i := range f.list {
-		r.collectSlot(m, f, f.present(i))
-		if !f.isVoid(i) {
-			r.collectSlot(m, f, f.equal(i))
+		if m.any.len() > 0 {
+			r.collectKey(&m.any, f.present(i))
+			if !f.isVoid(i) {
+				r.collectKey(&m.any, f.equal(i))
+			}
+		}
+		group, _ := m.all.get(f.name(i))
+		for c := range group.under("") {
+			if !r.compare(1 + len(c.conditions)) {
+				return
+			}
+			if f.values(c.conditions) {
+				r.collectKey(&c.found, f.key)
+			}
 		}
 	}
 }
 
-// collectSlot adds bindings found by one condition that the message fulfils.
-func (r *Router) collectSlot(m *headers, f *fields, key []byte) {
-	slot, found := m.conditions.get(key)
-	if !found {
-		return
-	}
-	r.collect(&slot.any)
-	for rule := range slot.all.under("") {
-		if !r.spend(1 + len(rule.rest)) {
-			return
-		}
-		if f.fulfil(rule.rest) {
-			r.add(rule.target)
-		}
+func (r *Router) collectKey(t *tree[destinations], key []byte) {
+	if set, found := t.get(key); found {
+		r.collect(&set)
 	}
 }
 
@@ -192,18 +194,4 @@ func conditionsOf(args protocol.Table) (match int, list []condition) {
 		list = append(list, c)
 	}
 	return match, list
-}
-
-// anchor picks the condition that a binding is found by: the first that requires a value, since many messages may have
-// the header.
-func anchor(list []condition) (first condition, rest []condition) {
-	at := 0
-	for i, c := range list {
-		if c.value != "" {
-			at = i
-			break
-		}
-	}
-	rest = append(append(rest, list[:at]...), list[at+1:]...)
-	return list[at], rest
 }

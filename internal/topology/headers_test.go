@@ -69,7 +69,7 @@ func TestHeadersMatch(t *testing.T) {
 			}
 			r, ok := x.Routes().Without(Binding{Destination: "q", Arguments: test.binding})
 			m := r.matcher.(*headers)
-			if !ok || r.Len() != 0 || m.always.len() != 0 || m.conditions.len() != 0 {
+			if !ok || r.Len() != 0 || m.always.len() != 0 || m.conditional() || m.names != 0 {
 				t.Errorf("after unbinding: ok %v, left %+v", ok, m)
 			}
 		})

@@ -82,10 +82,12 @@ func (m *picker) without(b *bound) matcher {
 }
 
 func (m *picker) match(r *Router) {
-	if len(m.list) > 0 && r.spend(1+len(m.list)) {
+	if len(m.list) > 0 && r.compare(1+len(m.list)) {
 		r.add(m.list[m.pick(r, m.list)].target)
 	}
 }
+
+func (m *picker) load() load { return load{len(m.list), maxKeySteps, "the number of its bindings"} }
 
 // heaviest implements weighted rendezvous hashing: each binding gets a score from the message's hash and its own; the
 // highest score wins. A new binding takes messages from all others according to its weight, and returns them when it

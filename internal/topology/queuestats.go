@@ -9,13 +9,16 @@ import (
 
 // QueueStats are the queuestats.Stats of a queue in a virtual host that keeps a list of queues with expiring messages.
 // The zero value, and nil, stand for a queue that has not started. It is safe for concurrent use and must not be
-// copied. Only the queue sets it, at the end of a turn.
+// copied. Only the queue sets it, at the end of a turn; costly
+// rules are counted by any goroutine.
 type QueueStats struct {
 	queuestats.Stats
 
 	name   string
 	in     *VHost // nil if no list is kept
 	listed atomic.Bool
+
+	costly atomic.Uint64
 }
 
 // manyGone bounds the list: when it exceeds twice the number of queues by this, entries of deleted queues are removed.
@@ -23,6 +26,15 @@ const manyGone = 100
 
 // NewQueueStats returns the QueueStats of a new queue.
 func (v *VHost) NewQueueStats(name string) *QueueStats { return &QueueStats{name: name, in: v} }
+
+// CostlyRules returns the number of evaluations of the queue's SQL rules that took too many steps, so that they did not match
+// (SBR-2).
+func (w *QueueStats) CostlyRules() uint64 {
+	if w == nil {
+		return 0
+	}
+	return w.costly.Load()
+}
 
 // Expiring reports whether the queue holds ready messages with an expiry.
 func (w *QueueStats) Expiring() bool { return w != nil && w.Get(queuestats.Expiring) > 0 }

@@ -38,6 +38,9 @@ type Router struct {
 	matched   bool                // whether the current exchange has found a destination
 	histories []*Queue
 	keepers   []*Exchange // the exchanges of histories
+	shares    []int       // the comparisons that each of exchanges might make
+	short     []*Exchange // those that had too few steps to compare all bindings
+	costly    []*Queue    // of SQL rules that took too many; nil for one to an exchange
 
 	topic topicWalk
 	key   [1][]byte
@@ -65,17 +68,48 @@ func (r *Router) RouteAll(d *Directory, x *Exchange, keys [][]byte, headers func
 	r.begin()
 	r.queues.reset()
 	r.exchanges.reset()
-	r.histories, r.keepers = r.histories[:0], r.keepers[:0]
+	r.histories, r.keepers, r.shares = r.histories[:0], r.keepers[:0], r.shares[:0]
 	r.exchanges.add(x)
+	left := chainSteps
 	for i := 0; i < len(r.exchanges.list) && !r.over; i++ {
+		if i > 0 {
+			r.share, r.cut = left/(len(r.exchanges.list)-i), false
+		}
+		share := r.share
+		r.shares = append(r.shares, share)
 		r.at(d, r.exchanges.list[i])
+		if i > 0 {
+			left -= share - r.share
+		}
+		if r.cut {
+			r.short, r.varies = append(r.short, r.exchanges.list[i]), true // so that each message counts
+		}
 	}
 	if r.capped {
 		r.findCaps(d, x)
 	}
+	r.countShort()
 	r.keys, r.headers, r.key[0] = nil, nil, nil
 	r.decoded = nil
 	return r.queues.list
+}
+
+// countShort counts the message at exchanges where comparisons were skipped, and at queues whose rules were too expensive,
+// unless the route is computed again.
+func (r *Router) countShort() {
+	if !r.over {
+		for _, x := range r.short {
+			x.skipped.Add(1)
+		}
+		for _, q := range r.costly {
+			if q != nil && q.Stats != nil {
+				q.Stats.costly.Add(1)
+			}
+		}
+	}
+	clear(r.short)
+	clear(r.costly)
+	r.short, r.costly = r.short[:0], r.costly[:0]
 }
 
 // at adds the destinations of one exchange.

@@ -60,6 +60,25 @@ type matcher interface {
 	without(b *bound) matcher
 	// match calls Router.collect with the destinations for the current publish of r.
 	match(r *Router)
+	// load returns what the bindings cost each publish.
+	load() load
+}
+
+// load is a cost of bindings, and its limit.
+type load struct {
+	n, most int
+	what    string
+}
+
+// CheckLoad returns an error if r, the next table of an exchange after was, costs publishes more than is permitted, and
+// more than was: 406 for the new binding, so that bindings do not make publishes fail (DEC-19).
+func (r *Routes) CheckLoad(was *Routes, exchange, vhost string) error {
+	now := r.matcher.load()
+	if now.n <= now.most || now.n <= was.matcher.load().n {
+		return nil
+	}
+	return protocol.ChannelErrorf(protocol.PreconditionFailed, "cannot bind to exchange '%s' in vhost '%s': %s would be %d, more than %d",
+		exchange, vhost, now.what, now.n, now.most)
 }
 
 // NewRoutes makes the empty table of an exchange of type kind: direct, fanout, topic, headers, x-rules,
@@ -220,9 +239,12 @@ func (r *Routes) Len() int { return r.bindings.len() }
 // Texts returns the approximate size of the bindings' names, keys and arguments, in bytes.
 func (r *Routes) Texts() int64 { return r.texts }
 
+// wordMemory is the size of a node for a word of a topic exchange's binding key.
+const wordMemory = 150
+
 // Memory returns the approximate size of the binding's names, key and arguments, in bytes.
 func (b Binding) Memory() int64 {
-	bytes := int64(len(b.Destination)+2*len(b.RoutingKey)) + b.Arguments.Memory()
+	bytes := int64(len(b.Destination)+2*len(b.RoutingKey)+wordMemory*strings.Count(b.RoutingKey, ".")) + b.Arguments.Memory()
 	if len(b.Arguments) > 0 {
 		bytes += filter.Memory(b.RoutingKey, b.Arguments)
 	}

@@ -2,6 +2,8 @@ package topology
 
 import (
 	"crypto/sha256"
+	"slices"
+	"strings"
 
 	"candlemark/internal/servicebus/filter"
 	"candlemark/internal/servicebus/view"
@@ -18,11 +20,11 @@ type rules struct {
 	actions    int            // number of rules with an action
 }
 
-// The expressions of an exchange have ruleSteps for a message together, divided evenly, but at least leastRuleSteps each:
-// an expensive one is at the expense of who bound it, not of publishers or other subscriptions.
+// The expressions of an exchange have ruleSteps for a message together, divided evenly, so that an expensive one is at the
+// expense of who bound it, not of publishers or other subscriptions. maxExpressions leaves each of them 500 steps.
 const (
-	ruleSteps      = MaxSteps / 2
-	leastRuleSteps = 100
+	ruleSteps      = MaxSteps / 4
+	maxExpressions = 2000
 )
 
 type sqlRule struct {
@@ -44,7 +46,7 @@ func (m *rules) with(b *bound) matcher {
 		e, _ := filter.Parse(rule.SQL, rule.Parameters) // validated earlier
 		c.sql = m.sql.with(b.id, &sqlRule{e, b.target})
 	default:
-		c.correlated.add(ruleConditions(b.Arguments), b)
+		c.correlated.change(ruleConditions, b, withDestination)
 	}
 	return &c
 }
@@ -59,7 +61,7 @@ func (m *rules) without(b *bound) matcher {
 	if err == nil && rule.Filter == filter.SQL {
 		c.sql, _ = m.sql.without(b.id)
 	} else if err == nil && rule.Filter != filter.False {
-		c.correlated.remove(ruleConditions(b.Arguments), b)
+		c.correlated.change(ruleConditions, b, withoutDestination)
 	}
 	return &c
 }
@@ -76,6 +78,13 @@ func (m *rules) acting(b *bound, rule *filter.Rule) *bound {
 		own.target.Queue = &q
 	}
 	return &own
+}
+
+func (m *rules) load() load {
+	if of := m.correlated.load(); of.n > of.most {
+		return of
+	}
+	return load{m.sql.len(), maxExpressions, "the number of its SQL rules"}
 }
 
 func (m *rules) match(r *Router) {
@@ -101,21 +110,29 @@ func (m *rules) match(r *Router) {
 
 func (m *rules) find(r *Router) {
 	r.collect(&m.correlated.always)
-	if m.correlated.conditions.len() == 0 && m.sql.len() == 0 {
+	if !m.correlated.conditional() && m.sql.len() == 0 {
 		return
 	}
 	of := &r.ruled
 	if !of.loaded {
 		of.load(r)
 	}
-	if m.correlated.conditions.len() > 0 {
+	if m.correlated.conditional() {
 		r.collectBy(&m.correlated, &of.headers)
 	}
-	limit := min(max(ruleSteps/max(m.sql.len(), 1), leastRuleSteps), filter.MaxSteps)
+	limit := min(min(ruleSteps, r.share)/max(m.sql.len(), 1)-1, filter.MaxSteps)
 	for rule := range m.sql.under("") {
-		yes, steps := rule.MatchWithin(&of.message, limit)
-		if !r.spend(1 + min(steps, limit)) {
+		if limit <= 0 {
+			r.cut = true
 			return
+		}
+		yes, steps := rule.MatchWithin(&of.message, limit)
+		if !r.compare(1 + min(steps, limit)) {
+			return
+		}
+		if steps > limit {
+			r.cut = true
+			r.costly = append(r.costly, rule.target.Queue)
 		}
 		if yes {
 			r.add(rule.target)
@@ -155,12 +172,13 @@ func (of *ruled) load(r *Router) {
 // systemName returns the name of a field of the message, which no header has.
 func systemName(f filter.Field) string { return "\x00" + f.String() }
 
-func ruleConditions(args protocol.Table) (list []condition) {
+func ruleConditions(args protocol.Table) (match int, list []condition) {
 	for _, c := range filter.Conditions(args) {
 		if c.System {
 			c.Name = systemName(c.Field)
 		}
 		list = append(list, condition{c.Name, string(canonical.Value(nil, c.Value))})
 	}
-	return list
+	slices.SortStableFunc(list, func(a, b condition) int { return strings.Compare(a.key, b.key) })
+	return matchAll, list
 }

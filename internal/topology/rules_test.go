@@ -46,7 +46,7 @@ func TestRules_SBR1(t *testing.T) {
 			}
 			r, ok := x.Routes().Without(Binding{Destination: "q", RoutingKey: "rule", Arguments: test.args})
 			m := r.matcher.(*rules)
-			if !ok || m.correlated.always.len()+m.correlated.conditions.len()+m.sql.len() != 0 {
+			if !ok || m.correlated.conditional() || m.correlated.always.len()+m.correlated.names+m.sql.len() != 0 {
 				t.Errorf("after unbinding: ok %v, left %+v", ok, m)
 			}
 		})

@@ -2,14 +2,15 @@ package topology
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 
 	"candlemark/protocol"
 )
 
 // The bounds of the cost of one route, in steps of some 20 to 100 ns: a node of a topic exchange followed along one
-// word, a condition of a headers exchange compared, a key looked up at one exchange, a destination found (even if
-// already known).
+// word, a header that a combination requires looked up, a key looked up at one exchange, a destination found (even if
+// already known). Comparisons are the steps for finding out which bindings match.
 const (
 	// TurnSteps is the limit of Router.Route, so that no bindings and keys make an actor's turn long.
 	TurnSteps = 20_000
@@ -17,6 +18,12 @@ const (
 	MaxSteps = 4_000_000
 	// sliceSteps is the number of steps after which a Long route yields the processor.
 	sliceSteps = 2_000
+	// chainSteps is the limit of comparisons for exchanges that are reached by bindings, together (DEC-19).
+	chainSteps = MaxSteps / 8
+	// maxKeySteps is the limit of comparisons of a key with the bindings of one exchange, as a key has at most keyWords
+	// words.
+	maxKeySteps = MaxSteps / 40
+	keyWords    = 256
 )
 
 // work counts the steps of one route.
@@ -26,11 +33,15 @@ type work struct {
 	// pause, unless nil, is called whenever the limit is reached. If it returns true, there is another slice, up to
 	// MaxSteps; false gives up.
 	pause func() bool
+
+	share int  // the comparisons that the current exchange has left
+	cut   bool // whether it had too few
 }
 
 // begin resets the count and limit for a new route.
 func (w *work) begin() {
 	w.steps, w.limit, w.over = 0, TurnSteps, false
+	w.share, w.cut = math.MaxInt, false
 	if w.pause != nil {
 		w.limit = sliceSteps
 	}
@@ -40,6 +51,17 @@ func (w *work) begin() {
 func (w *work) spend(n int) bool {
 	w.steps += n
 	return w.steps <= w.limit || w.more()
+}
+
+// compare spends n steps for finding out which bindings match; false: skip them, the current exchange or the route has
+// none left.
+func (w *work) compare(n int) bool {
+	if n > w.share {
+		w.share, w.cut = 0, true
+		return false
+	}
+	w.share -= n
+	return w.spend(n)
 }
 
 func (w *work) more() bool {

@@ -251,6 +251,7 @@ func describeExchanges(ctx context.Context, qs *Queries, v *topology.VHost, some
 			Permanent: rules.DeleteExchange(x.Name) != nil, System: rules.Ends(x.Name, &topology.Binding{}) != nil,
 		}
 		shown.In, shown.Out = x.Published()
+		shown.Skipped = x.Skipped()
 		if at := x.LastPublish(); at != 0 {
 			shown.LastUse = qs.cfg.Asker.Clock.Date(at)
 		}

@@ -205,6 +205,7 @@ func shown(vhost string, q *topology.Queue, info *mail.QueueInfo) management.Que
 	s := management.Queue{
 		VHost: vhost, Name: q.Name, Type: q.Type, Durable: q.Durable, AutoDelete: q.AutoDelete,
 		Exclusive: q.Exclusive, Arguments: q.Arguments, State: "down", DeliveryLimit: -1, Ending: q.Ending != "",
+		CostlyRules: q.Stats.CostlyRules(),
 	}
 	if info == nil {
 		return s

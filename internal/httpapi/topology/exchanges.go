@@ -19,6 +19,7 @@ type exchangeItem struct {
 	May        rest.May     `json:"may,omitzero"`
 	Stats      passed       `json:"message_stats"`
 	Delayed    *int         `json:"messages_delayed,omitempty"`
+	Skipped    uint64       `json:"bindings_skipped,omitempty"`
 	Name       string       `json:"name"`
 	Policy     string       `json:"policy,omitempty"`
 	Type       string       `json:"type"`
@@ -48,7 +49,7 @@ func shownExchange(r *rest.Request, x *management.Exchange) exchangeItem {
 	f := r.Rates.Passed("exchange "+x.VHost+"\x00"+x.Name, float64(x.In), float64(x.Out))
 	return exchangeItem{
 		Stats:     passed{x.In, f[0], x.Out, f[1]},
-		Arguments: forms.Object(x.Arguments), AutoDelete: x.AutoDelete, Durable: x.Durable, Internal: x.Internal, Delayed: x.Delayed,
+		Arguments: forms.Object(x.Arguments), AutoDelete: x.AutoDelete, Durable: x.Durable, Internal: x.Internal, Delayed: x.Delayed, Skipped: x.Skipped,
 		Name: x.Name, Policy: x.Policy, Type: x.Type, User: internalUser, VHost: x.VHost, May: mayExchange(r, x),
 	}
 }

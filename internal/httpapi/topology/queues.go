@@ -70,6 +70,7 @@ type queueItem struct {
 	Policy         *string             `json:"policy"`
 	Sessions       int                 `json:"sessions"`
 	Late           uint64              `json:"settled_late"`
+	CostlyRules    uint64              `json:"rules_too_costly"`
 	ActiveTag      *string             `json:"single_active_consumer_tag"`
 	State          string              `json:"state"`
 	Type           string              `json:"type"`
@@ -129,7 +130,7 @@ func queueForm(r *rest.Request, q *management.Queue) queueItem {
 		OperatorPolicy: forms.OrNull(q.Effective.OperatorPolicy), Policy: forms.OrNull(q.Effective.Policy),
 		State: q.State, Type: q.Type, VHost: q.VHost, May: mayQueue(r, q),
 		Persistent: q.Persistent, BytesStored: q.PersistentBytes,
-		TimedOut: q.TimedOut, Late: q.Late, Scheduled: q.Scheduled.Count, Deferred: q.Deferred, Delayed: q.Postponed, Sessions: q.Sessions, DeadLetters: q.DeadLetters, Retrying: q.Retrying, NextAttempt: forms.Optional(q.NextAttempt), NextDue: forms.Optional(q.Scheduled.NextDue),
+		TimedOut: q.TimedOut, Late: q.Late, CostlyRules: q.CostlyRules, Scheduled: q.Scheduled.Count, Deferred: q.Deferred, Delayed: q.Postponed, Sessions: q.Sessions, DeadLetters: q.DeadLetters, Retrying: q.Retrying, NextAttempt: forms.Optional(q.NextAttempt), NextDue: forms.Optional(q.Scheduled.NextDue),
 		OldestUnacked: forms.Optional(q.OldestUnacked), NextExpiry: forms.Optional(q.Expiring.Next), Expiring: q.Expiring.Count, Expiries: forms.HistogramOf(q.Expiring.Within),
 		LeaseExpires: forms.Optional(q.Lease.Ends), LeaseRenewed: forms.Optional(q.Lease.Renewed), LeaseUse: forms.OrNull(q.Lease.By),
 	}

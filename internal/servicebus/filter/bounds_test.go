@@ -56,6 +56,20 @@ func TestSteps_SBR2(t *testing.T) {
 	}
 }
 
+// TestCostlyFilterIsRefused_SBR2: a new rule whose filter takes more than MaxSteps steps for a message without properties is
+// refused; an old one is not.
+func TestCostlyFilterIsRefused_SBR2(t *testing.T) {
+	for n, refused := range map[int]bool{50: false, 80: true} {
+		r := Rule{Name: "r", Filter: SQL, SQL: "color = 'red' AND '" + strings.Repeat("a", 400) + "' LIKE '%" + strings.Repeat("a", n) + "b'"}
+		if err := r.Validate(); (err != nil) != refused || refused && err.Error() != "SQL filter: takes more than 20000 steps for a message without properties" {
+			t.Errorf("%d: %v", n, err)
+		}
+		if _, err := RuleOf("r", r.Arguments()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // Timestamps in seconds are converted to ms; those too large for ms are capped.
 func TestTimes(t *testing.T) {
 	if v := Of(protocol.Timestamp(7)); v.Kind != Time || v.Int != 7000 {

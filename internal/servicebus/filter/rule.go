@@ -211,7 +211,8 @@ func (r *Rule) argument(f protocol.Field, kind *string) error {
 	return nil
 }
 
-// Validate checks a new rule. Syntax errors have an *Error in the chain.
+// Validate checks a new rule, also whether its filter takes too many steps for any message (SBR-2). Syntax errors have an
+// *Error in the chain.
 func (r *Rule) Validate() error {
 	if err := r.understood(); err != nil {
 		return err
@@ -222,6 +223,11 @@ func (r *Rule) Validate() error {
 			return fmt.Errorf("parameter %s has two values, the second one as number %d", p.Name, i+1)
 		}
 	}
+	if e, err := Parse(r.SQL, r.Parameters); r.Filter == SQL && err == nil {
+		if _, steps := e.Match(nothing{}); steps > MaxSteps {
+			return fmt.Errorf("SQL filter: takes more than %d steps for a message without properties", MaxSteps)
+		}
+	}
 	if a := r.Change(); a != nil {
 		if err := a.sets(); err != nil {
 			return fmt.Errorf("SQL action: %w", err)
@@ -229,6 +235,12 @@ func (r *Rule) Validate() error {
 	}
 	return nil
 }
+
+// nothing is a message without fields and properties.
+type nothing struct{}
+
+func (nothing) System(Field) Value { return Value{} }
+func (nothing) User(string) Value  { return Value{} }
 
 // understood checks whether a rule can be parsed and applied.
 func (r *Rule) understood() error {

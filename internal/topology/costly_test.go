@@ -1,0 +1,187 @@
+package topology
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"candlemark/internal/servicebus/filter"
+	"candlemark/protocol"
+)
+
+// costlyPattern returns one of many patterns, all of whose parts a key of many words "a" keeps apart.
+func costlyPattern(i int) string {
+	words := []string{"#"}
+	for bit := range 61 {
+		words = append(words, []string{"a", "*"}[i>>(bit%12)&1], "#")
+	}
+	return strings.Join(append(words, "b"), ".")
+}
+
+// bindIfPermitted binds a queue like an exchange's actor, and reports whether it was permitted.
+func (h *fixture) bindIfPermitted(x *Exchange, b Binding) bool {
+	r, _ := x.Routes().With(b, Target{Queue: h.queue(b.Destination)})
+	if r.CheckLoad(x.Routes(), x.Name, "/") != nil {
+		return false
+	}
+	x.Publish(r)
+	return true
+}
+
+// TestCostlyPatternsAreRefused_DEC19: bindings that would make publishes fail are refused.
+func TestCostlyPatternsAreRefused_DEC19(t *testing.T) {
+	h := newFixture(t)
+	x := h.exchange("x", "topic")
+	h.bind(x, "victim", "#.a", nil)
+	refused := 0
+	for i := range 700 {
+		if !h.bindIfPermitted(x, Binding{Destination: fmt.Sprint("q", i), RoutingKey: costlyPattern(i)}) {
+			refused++
+		}
+	}
+	h.router.pause = func() bool { return true }
+	got := h.route(x, strings.Repeat("a.", 127)+"a", nil)
+	if refused < 680 || h.router.Over() || h.router.Steps() > maxKeySteps || len(got) != 1 {
+		t.Errorf("%d refused; over %v after %d steps, to %v", refused, h.router.Over(), h.router.Steps(), got)
+	}
+	for i := range 10_000 { // many that cost little are permitted
+		for _, key := range []string{"a.%d.b", "#.%d.#", "*.%d.#", "%d.#.end"} {
+			if !h.bindIfPermitted(x, Binding{Destination: "q", RoutingKey: fmt.Sprintf(key, i)}) {
+				t.Fatalf("%s was refused as number %d", key, i)
+			}
+		}
+	}
+}
+
+// TestLoadOfPatterns_DEC19: for any patterns and keys, the comparisons are no more than the load, and the load does not
+// depend on the order of changes.
+func TestLoadOfPatterns_DEC19(t *testing.T) {
+	seed := rand.Uint64()
+	d := generator{rand.New(rand.NewPCG(seed, 0))}
+	draw := func(most int, from ...string) string {
+		words := make([]string, 1+d.IntN(most))
+		for i := range words {
+			words[i] = pick(d, from...)
+		}
+		return strings.Join(words, ".")
+	}
+	for range 20 {
+		h := newFixture(t)
+		r := newRoutes(t, "topic")
+		for range 200 {
+			b := Binding{Destination: "q", RoutingKey: draw(8, "a", "b", "*", "#")}
+			if r, _ = r.With(b, Target{Queue: h.queue("q")}); d.IntN(3) == 0 {
+				r, _ = r.Without(b)
+			}
+		}
+		x := h.exchange("x", "topic")
+		x.Publish(r)
+		load := r.matcher.load().n
+		for range 50 {
+			h.router.Route(h.directory, x, []byte(draw(d.IntN(255)+1, "a", "b", "c")), nil)
+			collected := 2 + r.Len()
+			if h.router.Steps() > load+collected {
+				t.Fatalf("seed %d: %d steps, load %d", seed, h.router.Steps(), load)
+			}
+		}
+		again := newRoutes(t, "topic")
+		for b := range r.Bindings() {
+			again, _ = again.With(b, Target{Queue: h.queue("q")})
+		}
+		if n := again.matcher.load().n; n != load {
+			t.Fatalf("seed %d: load %d, of the same bindings without changes %d", seed, load, n)
+		}
+		if r = r.WithoutDestination("q", false); r.matcher.load().n != 0 {
+			t.Fatalf("seed %d: load %d of nothing", seed, r.matcher.load().n)
+		}
+	}
+}
+
+// TestSharedCondition_DEC19: bindings that share a condition are not compared one by one.
+func TestSharedCondition_DEC19(t *testing.T) {
+	h := newFixture(t)
+	x := h.exchange("x", "headers")
+	r := x.Routes()
+	for i := range 10_000 {
+		name := fmt.Sprint("q", i)
+		r, _ = r.With(Binding{Destination: name, Arguments: table("kind", "k", "n", int64(i))}, Target{Queue: h.queue(name)})
+	}
+	x.Publish(r)
+	if got := h.route(x, "", table("n", int64(77), "kind", "k")); !slices.Equal(got, []string{"q77"}) || h.router.Steps() > 20 {
+		t.Errorf("%v in %d steps", got, h.router.Steps())
+	}
+}
+
+// TestCombinationsOfHeadersAreBounded_DEC19: different combinations are, and further bindings with the same ones are permitted.
+func TestCombinationsOfHeadersAreBounded_DEC19(t *testing.T) {
+	h := newFixture(t)
+	x := h.exchange("x", "headers")
+	permitted := 0
+	for i := range 20_000 {
+		if h.bindIfPermitted(x, Binding{Destination: "q", Arguments: table("a", "1", fmt.Sprint("b", i), "2")}) {
+			permitted++
+		}
+	}
+	if permitted != TurnSteps/6 {
+		t.Errorf("%d", permitted)
+	}
+	h.router.Route(h.directory, x, nil, func() protocol.Table { return table("a", "1") })
+	if h.router.Over() {
+		t.Error("over")
+	}
+	if !h.bindIfPermitted(x, Binding{Destination: "other", Arguments: table("a", "2", "b0", "1")}) {
+		t.Error("a known combination was refused")
+	}
+}
+
+// TestExpressionsAreBounded_SBR2: an exchange has a limited number of expressions, which leaves steps to each.
+func TestExpressionsAreBounded_SBR2(t *testing.T) {
+	h := newFixture(t)
+	x := h.exchange("x", filter.ExchangeType)
+	for i := range maxExpressions + 1 {
+		if h.bindIfPermitted(x, Binding{Destination: "q", RoutingKey: fmt.Sprint(i), Arguments: table("x-rule-sql", "a = 1")}) != (i < maxExpressions) {
+			t.Fatal(i)
+		}
+	}
+}
+
+// TestChainsArePaidByTheirBinder_DEC19: exchanges behind the one of a publish share a limit, so that expensive ones are cut
+// off and counted, and others match as before.
+func TestChainsArePaidByTheirBinder_DEC19(t *testing.T) {
+	h := newFixture(t)
+	x := h.exchange("x", "fanout")
+	var chain []*Exchange
+	for i := range 50 {
+		c := h.exchange(fmt.Sprint("costly", i), filter.ExchangeType)
+		r := c.Routes()
+		for j := range 100 {
+			b := Binding{Destination: "q", RoutingKey: fmt.Sprint(j), Arguments: table("x-rule-sql", "'"+strings.Repeat("a", 300)+"' LIKE '%"+strings.Repeat("a", 60)+"b'")}
+			r, _ = r.With(b, Target{Queue: h.queue("q")})
+		}
+		c.Publish(r)
+		h.bindExchange(x, c, "")
+		chain = append(chain, c)
+	}
+	ttl := h.exchange("ttl", "fanout")
+	ttl.Publish(ttl.Routes().WithMaxTTL(1000))
+	h.bindExchange(x, ttl, "")
+	good := h.exchange("good", filter.ExchangeType)
+	h.bindExchange(ttl, good, "")
+	r, _ := good.Routes().With(Binding{Destination: "victim", RoutingKey: "r", Arguments: table("x-rule-sql", "color LIKE 'r%'")}, Target{Queue: h.queue("victim")})
+	good.Publish(r)
+	costly := h.queue("q")
+	costly.Stats = NewVHost("/").NewQueueStats("q")
+	h.router.pause = func() bool { return true }
+	got := h.caps(x, "", table("color", "red"))
+	if h.router.Over() || len(got) != 1 || got["victim"] != 1000 || h.router.Steady() {
+		t.Errorf("over %v after %d steps, to %v, steady %v", h.router.Over(), h.router.Steps(), got, h.router.Steady())
+	}
+	if n := costly.Stats.CostlyRules(); n != 50*100 {
+		t.Errorf("%d evaluations", n)
+	}
+	if good.Skipped() != 0 || chain[0].Skipped() != 1 || chain[49].Skipped() != 1 {
+		t.Errorf("skipped %d, %d, %d", good.Skipped(), chain[0].Skipped(), chain[49].Skipped())
+	}
+}
