@@ -29,8 +29,8 @@ func (c *core) store(list []store.Record, done *records.Commit) {
 		c.records = append(c.records, list...)
 		d.apply(list)
 	}
-	if refs, handles := c.Pager.Orders(); len(refs) > 0 {
-		d.reads = append(d.reads, loaded{handles, d.read(refs)})
+	if refs, handles, bytes := c.Pager.Orders(); len(refs) > 0 {
+		d.reads = append(d.reads, loaded{handles, d.read(refs), bytes})
 	}
 	for _, l := range c.out.lookups {
 		d.reads = append(d.reads, lookedUp{l, d.read(l.want)})

@@ -91,11 +91,12 @@ func receiveDeferred(s *state, m *mail.ReceiveDeferred, now clock.Instant) {
 type loaded struct {
 	handles  []backlog.Handle
 	contents []store.Content
+	bytes    int64 // according to Orders
 }
 
 // contentsRead stores the contents that were read and resumes the operations that waited for them.
 func (s *state) contentsRead(m loaded, now clock.Instant) {
-	s.Loaded(m.handles, m.contents, now)
+	s.Loaded(m.handles, m.contents, m.bytes, now)
 	s.Sessions.Resume()
 	if s.phase == live && s.pending.Work() == nil {
 		s.resumeGets(now)

@@ -48,13 +48,13 @@ func (q *queue) read(ctx actor.Context) {
 		q.reading++
 	}
 	out.lookups = out.lookups[:0]
-	refs, handles := q.state.Pager.Orders()
+	refs, handles, bytes := q.state.Pager.Orders()
 	if len(refs) == 0 {
 		return
 	}
 	q.reading++
 	self, root := ctx.Self(), ctx.ActorSystem().Root
-	q.cfg.Journal.Read(idOf(q.state.queue), refs, func(c []store.Content) { root.Send(self, loaded{handles, c}) })
+	q.cfg.Journal.Read(idOf(q.state.queue), refs, func(c []store.Content) { root.Send(self, loaded{handles, c, bytes}) })
 }
 
 // idOf returns the queue's id in the journal.
@@ -63,7 +63,7 @@ func idOf(q *topology.Queue) store.QueueID { return store.QueueID(q.Incarnation)
 // account updates the queue's share of the memory budget.
 func (q *queue) account() {
 	s := &q.state
-	bytes := s.Backlog.Counted() + s.Scheduled.Counted() + s.Duplicates.Bytes() + s.Sessions.Bytes()
+	bytes := s.Backlog.Counted() + s.Scheduled.Counted() + s.Duplicates.Bytes() + s.Sessions.Bytes() + s.Pager.Reading()
 	q.cfg.Budget.Add(bytes - q.budgetBytes)
 	q.budgetBytes = bytes
 	noted := s.Duplicates.Bytes() + s.Sessions.StateBytes()

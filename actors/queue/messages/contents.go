@@ -35,9 +35,9 @@ func (s *Set) HasContent(h backlog.Handle, now clock.Instant) bool {
 	return false
 }
 
-// Loaded stores contents read from the journal.
-func (s *Set) Loaded(handles []backlog.Handle, contents []store.Content, now clock.Instant) {
-	if err := s.Pager.Loaded(&s.Backlog, handles, contents, now, s.closing, s.dropDamaged); err != nil {
+// Loaded stores contents read from the journal, with their size according to Pager.Orders.
+func (s *Set) Loaded(handles []backlog.Handle, contents []store.Content, bytes int64, now clock.Instant) {
+	if err := s.Pager.Loaded(&s.Backlog, handles, contents, bytes, now, s.closing, s.dropDamaged); err != nil {
 		s.Notices.Rare().Unread = err
 	}
 }

@@ -42,6 +42,8 @@ type Pager struct {
 	// Contents to be read, and their messages.
 	refs    []store.Ref
 	handles []backlog.Handle
+	ordered int64 // approximate bytes of these
+	reading int64 // likewise of those that were requested and have not been loaded
 }
 
 // New returns the Pager of an empty queue.

@@ -59,12 +59,15 @@ func (f *fixture) write() {
 
 // read completes the ordered reads, and counts them.
 func (f *fixture) read(err error) (n int, failed error) {
-	refs, handles := f.Orders()
+	refs, handles, bytes := f.Orders()
+	if f.Reading() != bytes {
+		panic("contents that are being read do not count")
+	}
 	contents := make([]store.Content, len(refs))
 	for i := range refs {
 		contents[i] = store.Content{Seq: refs[i].Seq, Err: err, Record: store.Record{Header: []byte{0, 0}, Body: make([]byte, 1000)}}
 	}
-	return len(refs), f.Loaded(&f.messages, handles, contents, at(0), false, func(h backlog.Handle) { f.damaged = append(f.damaged, f.messages.Seq(h)) })
+	return len(refs), f.Loaded(&f.messages, handles, contents, bytes, at(0), false, func(h backlog.Handle) { f.damaged = append(f.damaged, f.messages.Seq(h)) })
 }
 
 // TestWindowStays: when memory is tight, stored contents except for about a window are paged out, persistent or not.
@@ -129,5 +132,23 @@ func TestReadAhead(t *testing.T) {
 	}
 	if n, err = f.read(store.ErrDamaged); err != nil || len(f.damaged) != n {
 		t.Errorf("%v, %v damaged of %d", err, f.damaged, n)
+	}
+}
+
+// TestReadsCount_PRO22: contents that are being read take memory before they are loaded.
+func TestReadsCount_PRO22(t *testing.T) {
+	f := newFixture(10_000)
+	f.push(100, true)
+	f.write()
+	f.ReadAhead(f.Memory, at(0))
+	f.Idle = 100_000
+	f.Catch(f.Memory, at(0))
+	refs, handles, bytes := f.Orders()
+	if want := int64(len(refs)) * (1000 + Overhead); len(refs) < 5 || bytes != want || f.Reading() != want {
+		t.Errorf("%d bytes of %d contents, %d", bytes, len(refs), f.Reading())
+	}
+	f.Loaded(&f.messages, handles[:0], nil, bytes, at(0), false, nil)
+	if f.Reading() != 0 {
+		t.Errorf("%d bytes are being read", f.Reading())
 	}
 }

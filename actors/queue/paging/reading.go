@@ -26,15 +26,23 @@ func (p *Pager) Order(b *backlog.Backlog, h backlog.Handle) int64 {
 	e.Marks |= backlog.Loading
 	p.refs = append(p.refs, store.Ref{Seq: e.Seq, At: store.Position(b.Place(h))})
 	p.handles = append(p.handles, h)
-	return b.Size(h) + Overhead
+	size := b.Size(h) + Overhead
+	p.ordered += size
+	return size
 }
 
-// Orders returns the contents to be read, and their messages, and clears the list: Loaded has to be called for them.
-func (p *Pager) Orders() (refs []store.Ref, handles []backlog.Handle) {
-	refs, handles = p.refs, p.handles
-	p.refs, p.handles = nil, nil
-	return refs, handles
+// Orders returns the contents to be read, with their approximate size in bytes, and their messages, and clears the list: Loaded
+// has to be called for them.
+func (p *Pager) Orders() (refs []store.Ref, handles []backlog.Handle, bytes int64) {
+	refs, handles, bytes = p.refs, p.handles, p.ordered
+	p.refs, p.handles, p.ordered = nil, nil, 0
+	p.reading += bytes
+	return refs, handles, bytes
 }
+
+// Reading returns the approximate bytes of contents that were returned by Orders and have not been loaded: they take memory as
+// soon as they are read (PRO-22).
+func (p *Pager) Reading() int64 { return p.reading }
 
 // Catch requests the next run of ready messages at once, because the first is to be delivered now but is paged out.
 func (p *Pager) Catch(m Memory, now clock.Instant) {
@@ -61,10 +69,11 @@ func (p *Pager) ReadAhead(m Memory, now clock.Instant) {
 	p.readAhead = before + bytes
 }
 
-// Loaded stores contents that were read for messages of b, and calls damaged for those that are lost or, if the queue
+// Loaded stores contents that were read for messages of b, with their size according to Orders, and calls damaged for those that are lost or, if the queue
 // ends, for all that could not be read. If a read failed that may succeed later, it returns the error, and nothing is
 // read until Next.
-func (p *Pager) Loaded(b *backlog.Backlog, handles []backlog.Handle, contents []store.Content, now clock.Instant, ends bool, damaged func(backlog.Handle)) (err error) {
+func (p *Pager) Loaded(b *backlog.Backlog, handles []backlog.Handle, contents []store.Content, bytes int64, now clock.Instant, ends bool, damaged func(backlog.Handle)) (err error) {
+	p.reading = max(p.reading-bytes, 0)
 	for i, h := range handles {
 		c := &contents[i]
 		if !b.Has(h, c.Seq) {
