@@ -89,12 +89,12 @@ func (s *state) publish(a *assembler.Assembler) error {
 	if err != nil {
 		return err
 	}
-	switch copies := len(targets) - 1; {
+	switch {
 	case s.routes.Over():
 		s.routeLong(c.exchange, m, c.keys, a.Publish.Mandatory)
 		return nil
-	case copies > 0 && mustAsk(s):
-		publishLater(s, c.exchange, m, c.keys, a.Publish.Mandatory, copies)
+	case routing.Multiplies(targets, m) && mustAsk(s):
+		publishLater(s, c.exchange, m, c.keys, a.Publish.Mandatory, routing.Copies(targets, m))
 		return nil
 	}
 	return s.routed(c.exchange, targets, m, c.properties.Headers, a.Publish.Mandatory)

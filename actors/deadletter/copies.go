@@ -19,14 +19,15 @@ type divided struct {
 	each          uint32
 }
 
-// receivers counts the targets of a message that get it now.
-func (b *batch) receivers(m *message.Message, targets []*topology.Queue, has func(mail.Target) bool) (n int) {
+// receivers counts the targets of a message that get it now, and what actions may add to their copies.
+func (b *batch) receivers(m *message.Message, targets []*topology.Queue, has func(mail.Target) bool) (n, enlarged int) {
 	for _, q := range targets {
 		if (has == nil || !has(mail.TargetOf(q))) && !b.closesCycle(m, q) {
 			n++
+			enlarged += q.Enlarged(len(m.Header))
 		}
 	}
-	return n
+	return n, enlarged
 }
 
 // closesCycle reports whether sending a message to a queue would close a cycle (DL-25).
@@ -34,12 +35,13 @@ func (b *batch) closesCycle(m *message.Message, q *topology.Queue) bool {
 	return !b.Release && !b.Forward && !b.Replay && m.Overlay.Cycle(q.Name)
 }
 
-// admit decides whether a message may be sent to n queues now, besides the had queues that have taken it earlier, and
+// admit decides whether a message may be sent to its targets now, besides the had queues that have taken it earlier, and
 // divides the copies that it may still have among them. If not, the message is settled because there would be too many
 // copies (DL-32), or its batch is held until it gets permission (DL-33).
-func (s *state) admit(b *batch, l *pendingMessage, m *message.Message, n, had int) bool {
+func (s *state) admit(b *batch, l *pendingMessage, m *message.Message, targets []*topology.Queue, has func(mail.Target) bool, had int) bool {
+	n, enlarged := b.receivers(m, targets, has)
 	all := n + had
-	if n == 0 || all == 1 {
+	if n == 0 || all == 1 && enlarged == 0 {
 		return true
 	}
 	published := b.Release && (m.Overlay == nil || !m.Overlay.Copied) // it is the publish, delayed
@@ -48,11 +50,14 @@ func (s *state) admit(b *batch, l *pendingMessage, m *message.Message, n, had in
 		s.exceeded(b, l, all)
 		return false
 	}
-	if n > 1 && !s.permits(b, n-1) {
+	if copies := n - 1 + enlarged; copies > 0 && !s.permits(b, copies) {
 		b.held = true
 		return false
 	}
-	if published {
+	switch {
+	case all == 1:
+		return true
+	case published:
 		m.AddSpread(all)
 		return true
 	}

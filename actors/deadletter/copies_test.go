@@ -11,6 +11,7 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/internal/message"
 	"candlemark/internal/topology"
+	"candlemark/protocol"
 )
 
 // forwarding returns n messages that a queue forwards to the exchange "crowd".
@@ -173,6 +174,35 @@ func TestDL33_CopiesWait(t *testing.T) {
 		}
 		if n := h.stats.Waiting.Load(); n != 0 {
 			t.Errorf("%d sources wait", n)
+		}
+	})
+}
+
+// enlarging returns the queue as the target of a rule whose action makes two texts of up to 4,096 bytes.
+func enlarging(q *topology.Queue) *topology.Queue {
+	r, _ := topology.NewRoutes("x-rules", nil)
+	b := topology.Binding{Destination: q.Name, Arguments: protocol.Table{{Key: "x-rule-action", Value: "SET a = b + b; SET c = a"}}}
+	r, _ = r.With(b, topology.Target{Queue: q})
+	x := &topology.Exchange{Name: "rules", Type: "x-rules"}
+	x.Publish(r)
+	router := topology.Router{Properties: func() (protocol.Properties, []byte, int) { return protocol.Properties{}, nil, 0 }}
+	return router.Route(topology.NewVHost("/").Directory(), x, nil, nil)[0]
+}
+
+// TestDL33_EnlargedWait: a message for one queue whose copy an action may enlarge waits, too.
+func TestDL33_EnlargedWait(t *testing.T) {
+	withFixture(t, func(h *fixture) {
+		source, q := h.queue("source"), h.queue("q")
+		q.queue.Action = enlarging(q.queue).Action
+		h.exchange(&topology.Exchange{Name: "one", Type: "fanout"}, "", "", q)
+		h.scarce(true)
+		h.send(pendingMessage(source, "expired", "one", 1, 1))
+		h.nothing(q)
+		h.scarce(false)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if m := take[*mail.Enqueue](h, q).Messages[0]; m.Copies() != 16384 {
+			t.Errorf("%d copies are left", m.Copies())
 		}
 	})
 }

@@ -101,7 +101,7 @@ func (s *state) routeOne(b *batch, i int, dir *topology.Directory, x *topology.E
 	}
 	had := b.Taken[l.id]
 	has := lookup(had)
-	if len(targets)+len(had) > 1 && !s.admit(b, l, m, b.receivers(m, targets, has), len(had)) {
+	if (len(targets)+len(had) > 1 || len(targets) == 1 && targets[0].Action != nil) && !s.admit(b, l, m, targets, has, len(had)) {
 		if b.held {
 			b.next, b.prepared, b.found = i, true, found
 		}

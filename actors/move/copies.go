@@ -9,20 +9,25 @@ import (
 // maxCopies is the number of unanswered copies above which no message is sent to several queues.
 const maxCopies = 1 << 15
 
-// permitted divides the copies that a message may still have among several queues. It returns no queues if it may not have
+// permitted divides the copies that a message may still have among its queues. It returns no queues if it may not have
 // so many (DL-32), and holds the move if it has to wait for permission (DL-33).
 func (s *state) permitted(i *item, queues []*topology.Queue) []*topology.Queue {
+	copies := len(queues) - 1
+	for _, q := range queues {
+		copies += q.Enlarged(len(i.Message.Header))
+	}
 	each, ok := message.ShareOf(i.Message.Copies(), len(queues))
 	switch {
 	case !ok:
 		i.reason = TooMany
 		return nil
+	case copies == 0:
 	case len(s.copies) >= maxCopies: // answers follow
 		s.held = true
-	case !s.job.Copies.Ask(len(queues) - 1):
+	case !s.job.Copies.Ask(copies):
 		s.held, s.out.await = true, !s.awaiting
 		s.awaiting = true
-	default:
+	case len(queues) > 1:
 		i.Message.Overlay = i.Message.Overlay.WithCopies(each)
 	}
 	return queues

@@ -180,7 +180,7 @@ func (s *state) route(now clock.Instant) {
 		i := &s.batch[s.next]
 		queues, caps := s.router.plan(i)
 		steps += 1 + s.router.Steps()
-		if len(queues) > 1 && !s.job.DryRun {
+		if len(queues) > 0 && !s.job.DryRun {
 			if queues = s.permitted(i, queues); s.held {
 				break
 			}

@@ -26,7 +26,7 @@ func publishBatch(s *state, whole *delivery, payload []byte) {
 	}
 	copies := 0
 	for i := range all {
-		copies += max(all[i].found.Queues()-1, 0)
+		copies += all[i].found.Copies(&all[i].Message)
 	}
 	if copies > 0 && mustAsk(s) {
 		for i := range all {

@@ -135,8 +135,8 @@ func (s *state) publish(d *delivery, payload []byte) {
 		s.refuse(d, err)
 	case s.routes.Over():
 		s.routeLong(d)
-	case len(targets) > 1 && mustAsk(s):
-		publishLater(s, d, len(targets)-1)
+	case routing.Multiplies(targets, &d.Message) && mustAsk(s):
+		publishLater(s, d, routing.Copies(targets, &d.Message))
 	default:
 		s.routed(d, targets)
 	}

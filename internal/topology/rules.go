@@ -87,6 +87,15 @@ func (m *rules) load() load {
 	return load{m.sql.len(), maxExpressions, "the number of its SQL rules"}
 }
 
+// Enlarged returns how much an action may add to the queue's copy of a message with so many bytes of properties, in KiB:
+// each counts as a copy (DL-33).
+func (q *Queue) Enlarged(properties int) int {
+	if q.Action == nil {
+		return 0
+	}
+	return q.Action.Growth(properties) >> 10
+}
+
 func (m *rules) match(r *Router) {
 	if m.actions == 0 {
 		m.find(r)

@@ -178,6 +178,27 @@ func TestCopiesOfLargePropertiesAreBounded_SBR6(t *testing.T) {
 	}
 }
 
+// Copies that an action makes large count as more steps: what is created for one small message is bounded.
+func TestEnlargedCopiesAreBounded_SBR6(t *testing.T) {
+	h := newFixture(t)
+	h.router.pause = func() bool { return true }
+	x := h.exchange("x", filter.ExchangeType)
+	action := "SET a = 'x'" + strings.Repeat("; SET a = a + a", 12) + strings.Repeat("; SET b = a", 19)
+	bind := func(from, to int) {
+		for i := from; i < to; i++ {
+			h.bind(x, "q", fmt.Sprint("rule", i), table("x-rule-action", action))
+		}
+	}
+	bind(0, 200)
+	if h.router.Route(h.directory, x, nil, nil); h.router.Over() || len(h.router.queues.list) != 200 {
+		t.Errorf("%d copies are too many", len(h.router.queues.list))
+	}
+	bind(200, 300)
+	if h.router.Route(h.directory, x, nil, nil); !h.router.Over() {
+		t.Errorf("%d copies in %d steps", len(h.router.queues.list), h.router.Steps())
+	}
+}
+
 // The cost of rules counts as steps of the route.
 func TestRulesAreBounded_SBR2(t *testing.T) {
 	h := newFixture(t)

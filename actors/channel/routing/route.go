@@ -17,6 +17,28 @@ type Route struct {
 // Queues returns the number of queues.
 func (r *Route) Queues() int { return len(r.queues) }
 
+// Copies is Copies for the targets of the route.
+func (r *Route) Copies(m *message.Message) (n int) {
+	for _, q := range r.queues {
+		n += 1 + q.Enlarged(len(m.Header))
+	}
+	return max(n-1, 0)
+}
+
+// Copies returns how many copies of a message are made for targets, besides the first one, and one for each KiB that actions
+// of rules may add (DL-33).
+func Copies(targets []*Target, m *message.Message) (n int) {
+	for _, t := range targets {
+		n += 1 + t.Queue.Enlarged(len(m.Header))
+	}
+	return max(n-1, 0)
+}
+
+// Multiplies reports whether Copies is above 0.
+func Multiplies(targets []*Target, m *message.Message) bool {
+	return len(targets) > 1 || len(targets) == 1 && targets[0].Queue.Enlarged(len(m.Header)) > 0
+}
+
 // Stored returns the last route, which leads to targets, for later use.
 func (r *Routes) Stored(targets []*Target) Route {
 	queues := slices.DeleteFunc(Queues(targets), func(q *topology.Queue) bool { return q.Requester }) // found by Aim

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"candlemark/internal/message"
+	"candlemark/internal/topology"
+	"candlemark/protocol"
 )
 
 // TestFound: a stored route keeps its targets, and is not remembered as the route of the last key.
@@ -22,4 +24,44 @@ func TestFound(t *testing.T) {
 	r.Add(m, again, r.Caps(), nil)
 	r.publish(t, 0, "3", "c")
 	r.check(t, "c 2 3", "a 1", "b 1")
+}
+
+// enlarging returns the queue as the target of a rule whose action makes two texts of up to 4,096 bytes.
+func enlarging(q *topology.Queue) *topology.Queue {
+	r, _ := topology.NewRoutes("x-rules", nil)
+	b := topology.Binding{Destination: q.Name, Arguments: protocol.Table{{Key: "x-rule-action", Value: "SET a = b + b; SET c = a"}}}
+	r, _ = r.With(b, topology.Target{Queue: q})
+	x := &topology.Exchange{Name: "rules", Type: "x-rules"}
+	x.Publish(r)
+	router := topology.Router{Properties: func() (protocol.Properties, []byte, int) { return protocol.Properties{}, nil, 0 }}
+	return router.Route(topology.NewVHost("/").Directory(), x, nil, nil)[0]
+}
+
+// TestEnlarged_DL33: what an action may add to a copy counts as copies, also if there is one queue.
+func TestEnlarged_DL33(t *testing.T) {
+	r := newRig()
+	large := enlarging(queue("a"))
+	for _, row := range []struct {
+		to   []*topology.Queue
+		want int
+	}{{nil, 0}, {[]*topology.Queue{queue("a")}, 0}, {[]*topology.Queue{queue("a"), queue("b")}, 1}, {[]*topology.Queue{large}, 8}, {[]*topology.Queue{queue("b"), large}, 9}} {
+		m := &message.Message{Header: []byte{0, 0}, Owned: true}
+		targets := r.Targets(row.to)
+		if got, more := Copies(targets, m), Multiplies(targets, m); got != row.want || more != (row.want > 0) {
+			t.Errorf("%d copies for %d queues, want %d; %v", got, len(row.to), row.want, more)
+		}
+		if route := (Route{queues: row.to}); route.Copies(m) != row.want {
+			t.Errorf("%d copies of a stored route, want %d", route.Copies(m), row.want)
+		}
+		before := 0
+		if r.Add(m, targets, nil, nil); len(targets) > 0 {
+			for _, target := range targets {
+				before += target.copies
+			}
+		}
+		if several := min(len(row.to)-1, 1); before != row.want+several && len(row.to) > 0 {
+			t.Errorf("%d copies are on their way to %d queues, want %d", before, len(row.to), row.want+several)
+		}
+		r.Flush()
+	}
 }

@@ -333,7 +333,7 @@ func (b *Batches) Add(m *message.Message, targets []*Target, caps []int64, chunk
 			e.Debt.Owe(b.gate, m.Size())
 		}
 		e.Messages = append(e.Messages, *m)
-		t.copies += several
+		t.copies += several + t.Queue.Enlarged(len(m.Header))
 		if caps != nil {
 			e.Messages[len(e.Messages)-1].Cap(caps[i])
 		}

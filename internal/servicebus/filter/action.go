@@ -98,6 +98,45 @@ func (p *parser) statement() (s statement, err error) {
 	return s, err
 }
 
+// maxGrowth is the number of bytes of properties above which no copy is made (SBR-6).
+const maxGrowth = 120 << 10
+
+// Growth returns the maximum number of bytes that the values of the action add to a message with so many bytes of
+// properties.
+func (a *Action) Growth(properties int) (bytes int) {
+	longest := 0 // of a value that a property may have
+	for i := range a.nodes {
+		switch n := &a.nodes[i]; n.op {
+		case opValue:
+			longest = max(longest, len(n.value.Text))
+		case opAdd:
+			longest = max(longest, MaxText)
+		case opNewID:
+			longest = max(longest, idLength)
+		}
+	}
+	longest = max(longest, properties)
+	for _, s := range a.statements {
+		if s.value < 0 {
+			continue
+		}
+		switch n := &a.nodes[s.value]; n.op {
+		case opValue:
+			bytes += len(n.value.Text)
+		case opAdd:
+			bytes += MaxText
+		case opNewID:
+			bytes += idLength
+		case opUser, opSystem, opProperty:
+			bytes += longest
+		}
+	}
+	return min(bytes, maxGrowth)
+}
+
+// idLength is the length of the text that newid() makes.
+const idLength = 36
+
 // The cost of an action in steps: of the copy that it makes, and of a node that makes a text; and the bytes of the copy
 // read and written per step.
 const costCopy, costText, bytesPerStep = 100, 16, 8
@@ -105,7 +144,7 @@ const costCopy, costText, bytesPerStep = 100, 16, 8
 // Cost returns the maximum number of steps of Run and the copy after it, for a message with so many bytes of
 // properties. A step takes about as long as one of Match.
 func (a *Action) Cost(properties int) int {
-	cost := costCopy + len(a.nodes) + properties/bytesPerStep
+	cost := costCopy + len(a.nodes) + properties/bytesPerStep + a.Growth(properties)/bytesPerStep
 	for i := range a.nodes {
 		if op := a.nodes[i].op; op == opAdd || op == opProperty || op == opNewID {
 			cost += costText

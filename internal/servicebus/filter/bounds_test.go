@@ -90,16 +90,37 @@ func TestCost_SBR6(t *testing.T) {
 		if len(a.nodes) == 0 {
 			t.Fatal(text)
 		}
-		if properties := a.Cost(1000*bytesPerStep) - a.Cost(0); properties != 1000 {
+		const size = 1000 * bytesPerStep
+		if properties := a.Cost(size) - a.Growth(size)/bytesPerStep - a.Cost(0) + a.Growth(0)/bytesPerStep; properties != 1000 {
 			t.Errorf("%s: properties cost %d", text, properties)
 		}
-		return a.Cost(0) - costCopy - len(a.nodes)
+		return a.Cost(0) - costCopy - len(a.nodes) - a.Growth(0)/bytesPerStep
 	}
 	for text, want := range map[string]int{
 		"SET a = 1": 0, "SET a = b - 1": 0, "SET a = b + 1": costText, "SET a = p('b')": costText, "SET a = newid()": costText, "SET a = b + b; SET c = newid()": 2 * costText,
 	} {
 		if got := cost(text); got != want {
 			t.Errorf("%s: %d, want %d", text, got, want)
+		}
+	}
+}
+
+// An action adds at most the texts that it names, makes or copies, also those set by earlier statements.
+func TestGrowth_SBR6(t *testing.T) {
+	for text, want := range map[string]int{
+		"SET a = 1": 0, "SET a = b - 1": 0, "REMOVE a": 0, "SET a = 'text'": 4, "SET a = b": 100, "SET sys.Label = 'x'; SET a = sys.Label; SET b = p('c')": 201,
+		"SET a = b + 'x'": MaxText, "SET a = b + b; SET c = a": 2 * MaxText, "SET a = newid()": 36,
+		"SET a = b + b" + strings.Repeat("; SET c = a", 31): maxGrowth,
+	} {
+		a, err := ParseAction(text, nil)
+		if err != nil {
+			t.Fatal(text, err)
+		}
+		if got := a.Growth(100); got != want {
+			t.Errorf("%s: %d, want %d", text, got, want)
+		}
+		if a.Cost(100) < costCopy+(100+want)/bytesPerStep {
+			t.Errorf("%s costs %d", text, a.Cost(100))
 		}
 	}
 }
