@@ -77,6 +77,11 @@ func (n *Node) Now() int64 { return n.clock.Now().Ceil() }
 // Wall implements management.Host.
 func (n *Node) Wall() int64 { return n.clock.Wall() }
 
+// OldestReadyAge implements management.Monitoring.
+func (n *Node) OldestReadyAge() int64 {
+	return queries.OldestReadyAge(&n.vhosts, n.clock.Now().Floor())
+}
+
 // WithTimeout implements management.Broker.
 func (n *Node) WithTimeout(parent context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	return n.clock.WithTimeout(parent, d)

@@ -7,6 +7,7 @@ import (
 
 	"candlemark/internal/budget"
 	"candlemark/internal/message"
+	"candlemark/internal/metrics"
 	"candlemark/policies"
 	"candlemark/protocol"
 )
@@ -309,13 +310,21 @@ type QueueInfo struct {
 	Sessions                int    // sessions with messages, with a state, or locked
 	Deferred                int    // messages delivered only by number, or postponed
 	Postponed               int    // deferred messages that are ready again at some time (RETRY-1)
-	OldestUnacked           int64  // time of the oldest unacked delivery, wall ms rounded down to a second; 0 for none
-	Ahead                   *Ahead // if requested
-	DeadLetters             int    // messages that are dead letters until their targets have taken them
-	Retrying                int    // dead letters that were not taken, and wait for the next attempt
-	NextAttempt             int64  // time of that attempt, wall ms, 0 for none
-	Down                    bool   // the queue could not be restarted: all other fields are unknown
+	OldestUnacked           int64  // time of the oldest unacked delivery, wall ms rounded down to 4 ms; 0 for none
+	OldestReady             Oldest // of the ready messages (AGE-2)
+	OldestMessage           Oldest // of the ready and unacked messages
+	// Wait and Processing are how long messages waited and were processed; nil if none was (AGE-3).
+	Wait, Processing *metrics.SpanSummary
+	Ahead            *Ahead // if requested
+	DeadLetters      int    // messages that are dead letters until their targets have taken them
+	Retrying         int    // dead letters that were not taken, and wait for the next attempt
+	NextAttempt      int64  // time of that attempt, wall ms, 0 for none
+	Down             bool   // the queue could not be restarted: all other fields are unknown
 }
+
+// Oldest tells since when the oldest of some messages has been available in the queue, in wall ms, and its age in ms; both
+// are 0 if there is none.
+type Oldest struct{ Since, Age int64 }
 
 // OutboxReady informs a channel that its connection's outbox has room again for held output, or that its basic.get is
 // next.

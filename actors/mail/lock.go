@@ -32,7 +32,7 @@ type UnackedDelivery struct {
 	Channel Address // nil if no channel holds it (LOCK-10)
 	Tag     string  // the consumer's tag, "" for basic.get and without a channel
 	Number  uint64  // the queue's number of the delivery for that channel, as in Delivery
-	// Delivered is when it was delivered, in wall ms, rounded down to a second.
+	// Delivered is when it was delivered, in wall ms, rounded down to 4 ms.
 	Delivered int64
 	Locked    int64 // when it is requeued, wall ms, 0 for never
 	Expires   int64 // wall ms, 0 for never

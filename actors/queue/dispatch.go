@@ -62,6 +62,8 @@ func (s *state) deliver(c *consumers.Consumer, h backlog.Handle, now clock.Insta
 	s.Backlog.Get(h, &r)
 	if r.Redelivered {
 		s.Counts.Redeliver++
+	} else {
+		s.Ages.Waited(now.Ceil() - r.Enqueued)
 	}
 	s.Pager.Took(len(r.Body))
 	var number uint64
@@ -86,6 +88,7 @@ func (s *state) deliver(c *consumers.Consumer, h backlog.Handle, now clock.Insta
 func (s *state) deliverDirect(c *consumers.Consumer, m *message.Message, chunk *message.Chunk, deadline int64, now clock.Instant) {
 	all, d := s.consumers.Deliver(c, len(m.Body), mail.ChargeOf(m.Size()))
 	d.Message = *m
+	s.Ages.Waited(0)
 	if s.Settings.StampExpiry {
 		d.Message.Overlay = s.Style().Stamp(m.Overlay, now.Ceil(), deadline)
 	}

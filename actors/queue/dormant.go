@@ -137,7 +137,8 @@ func resume(s *state, d *dormant, cfg *Shared, self mail.Address) {
 		Name: d.queue.Name, Self: self, Messages: &s.Set, Consumers: &s.consumers, Takes: &s.deliveries, Pending: &s.pending, Limit: &s.turnLimit, Out: &s.out.Posts, Owner: s,
 	})
 	if cfg.Metrics != nil {
-		s.Late.Share = cfg.Metrics.Of(metrics.KindOf(s.queue.Type, s.Holds), s.queue.Incarnation)
+		share := cfg.Metrics.Of(metrics.KindOf(s.queue.Type, s.Holds), s.queue.Incarnation)
+		s.Late.Share, s.Ages.Share = share, share
 	}
 }
 

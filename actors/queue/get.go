@@ -60,6 +60,8 @@ func (s *state) fetch(h backlog.Handle, m *mail.Get, reply *mail.GetReply, now c
 	m.Unread.Take(int64(reply.Delivery.Charge()))
 	if r.Redelivered {
 		s.Counts.Redeliver++
+	} else {
+		s.Ages.Waited(now.Ceil() - r.Enqueued)
 	}
 	if m.Facts {
 		reply.Delivery.Facts = s.Style().Facts(&r)

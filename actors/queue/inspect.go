@@ -2,6 +2,7 @@ package queue
 
 import (
 	"candlemark/actors/mail"
+	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/claims"
 	"candlemark/actors/queue/consumers"
 	"candlemark/actors/queue/inspect"
@@ -15,7 +16,7 @@ import (
 func (s *state) view() inspect.View {
 	return inspect.View{
 		Messages: &s.Backlog, Scheduled: s.Scheduled, Consumers: &s.consumers, AckTimeouts: s.deliveries.Timeouts,
-		Deferred: s.Deferred, Sessions: s.Sessions, Expiry: &s.Expiry, Style: s.Style(), Limit: int(s.turnLimit),
+		Deferred: s.Deferred, Sessions: s.Sessions, Expiry: &s.Expiry, Style: s.Style(), Limit: int(s.turnLimit), Now: &s.Journal.At,
 	}
 }
 
@@ -71,6 +72,23 @@ func leased(s *state) (l mail.Lease) {
 	return l
 }
 
+// ages describes how old the messages are, and how long they waited and were processed.
+func ages(s *state, info *mail.QueueInfo) {
+	info.OldestReady = since(s, backlog.OldestReady(&s.Backlog))
+	if info.OldestMessage = info.OldestReady; s.consumers.Unacked() > 0 {
+		info.OldestMessage = since(s, backlog.OldestHeld(&s.Backlog))
+	}
+	info.Wait, info.Processing = s.Ages.Wait.Summary(s.Journal.At), s.Ages.Processing.Summary(s.Journal.At)
+}
+
+// since describes the oldest message, which is available since at, in wall ms of the broker, 0 if there is none.
+func since(s *state, at int64) mail.Oldest {
+	if at == 0 {
+		return mail.Oldest{}
+	}
+	return mail.Oldest{Since: s.Dates.Date(at), Age: max(s.Journal.At-at, 0)}
+}
+
 // describe answers DescribeQueue. It changes nothing and does not renew the lease (LEASE-4).
 func (s *state) describe(m *mail.DescribeQueue) {
 	letters := s.DeadLetters.Counts()
@@ -98,9 +116,10 @@ func (s *state) describe(m *mail.DescribeQueue) {
 	}
 	info.Persistent, info.PersistentBytes = s.Backlog.Stored()
 	info.Expiring, info.Lease = expiring(s), leased(s)
-	if since, is := s.consumers.Oldest(); is {
-		info.OldestUnacked = s.Dates.Date(int64(since) * 1000)
+	if at := s.consumers.Oldest(s.Journal.At); at != 0 {
+		info.OldestUnacked = s.Dates.Date(at)
 	}
+	ages(s, info)
 	if m.Ahead {
 		info.Ahead = s.view().Ahead(s.Journal.At)
 	}

@@ -40,9 +40,9 @@ func TestLocksAreVisible_ADR10(t *testing.T) {
 	}
 	first := p.Deliveries[0].Seq
 	for i, want := range []mail.UnackedDelivery{
-		{Seq: first, Channel: ch1, Tag: "a", Number: 1, Delivered: start + 1000, Locked: start + 4500, Size: 1},
-		{Seq: first + 1, Channel: ch1, Tag: "a", Number: 2, Delivered: start + 1000, Locked: start + 4500, Size: 2, Expires: start + 10_500},
-		{Seq: first + 2, Channel: ch2, Number: 1, Delivered: start + 2000, Locked: start + 7500, Size: 3},
+		{Seq: first, Channel: ch1, Tag: "a", Number: 1, Delivered: start + 1500, Locked: start + 4500, Size: 1},
+		{Seq: first + 1, Channel: ch1, Tag: "a", Number: 2, Delivered: start + 1500, Locked: start + 4500, Size: 2, Expires: start + 10_500},
+		{Seq: first + 2, Channel: ch2, Number: 1, Delivered: start + 2500, Locked: start + 7500, Size: 3},
 	} {
 		if p.Deliveries[i] != want {
 			t.Errorf("%d: %+v, want %+v", i, p.Deliveries[i], want)

@@ -199,8 +199,9 @@ func (s *state) control(received any, now clock.Instant) {
 	}
 }
 
-// flush sends each consumer its deliveries of this turn.
+// flush sends each consumer its deliveries of this turn, and counts their times.
 func (s *state) flush() {
+	s.Ages.Flush(s.Journal.At)
 	withAcks, without := s.consumers.Flush()
 	s.Counts.Deliver += withAcks
 	s.Counts.DeliverNoAck += without

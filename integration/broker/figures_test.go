@@ -20,7 +20,7 @@ func reportedFigures(q *management.Queue) map[int]int64 {
 	received := map[int]int64{
 		queuestats.Running: 1, queuestats.Ready: int64(q.Ready), queuestats.Unacked: int64(q.Unacked), queuestats.ReadyBytes: q.ReadyBytes, queuestats.UnackedBytes: q.UnackedBytes,
 		queuestats.Persistent: int64(q.Persistent), queuestats.PersistentBytes: q.PersistentBytes, queuestats.Memory: q.Memory, queuestats.Scheduled: int64(q.Scheduled.Count),
-		queuestats.Expiring: int64(q.Expiring.Count), queuestats.Consumers: int64(q.Consumers), queuestats.LeaseEnds: q.Lease.Ends,
+		queuestats.Expiring: int64(q.Expiring.Count), queuestats.Consumers: int64(q.Consumers), queuestats.LeaseEnds: q.Lease.Ends, queuestats.OldestReady: q.OldestReady.Since,
 	}
 	if q.State == "down" {
 		received[queuestats.Running] = 0
@@ -195,7 +195,7 @@ func TestPagesByFigures(t *testing.T) {
 		}
 		for _, sort := range []string{
 			"messages", "messages_ready", "messages_unacknowledged", "message_bytes", "message_bytes_ready", "message_bytes_persistent", "messages_persistent",
-			"messages_scheduled", "messages_expiring", "memory", "consumers", "type", "policy", "operator_policy", "durable", "state", "lease_expires_at", "name",
+			"messages_scheduled", "messages_expiring", "memory", "consumers", "type", "policy", "operator_policy", "durable", "state", "lease_expires_at", "oldest_ready_at", "oldest_ready_age", "name",
 		} {
 			for _, reverse := range []string{"", "&sort_reverse=true"} {
 				all := get[[]row](web, "/api/queues?sort="+sort+reverse) // queries all queues
@@ -216,6 +216,7 @@ func TestPagesByFigures(t *testing.T) {
 			"lease_ends_within=999999999":   func(q *management.Queue) bool { return q.Lease.Ends != 0 },
 			"expires_within=999999999":      func(q *management.Queue) bool { return q.Expiring.Next != 0 },
 			"scheduled_within=999999999":    func(q *management.Queue) bool { return q.Scheduled.NextDue != 0 },
+			"oldest_over=0":                 func(q *management.Queue) bool { return q.OldestReady.Age > 0 },
 			"unacked_longer_than=0":         func(q *management.Queue) bool { return q.Unacked > 0 },
 			"type=classic&expires_within=1": func(*management.Queue) bool { return false },
 		} {

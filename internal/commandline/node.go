@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -47,6 +49,11 @@ var nodeVerbs = []verb.Row{
 	{
 		Name: "check_port_connectivity", About: "Fails if a listener of the broker cannot be reached from this machine",
 		Title: verb.Text("Testing TCP connections to all active listeners on node {broker} ..."), Run: checkPorts,
+	},
+	{
+		Name: "check_oldest_message", Options: "vhost over name unacked", About: "Fails if a message has waited for longer than a time",
+		Title: func(c *verb.Call) string { return "Checking if messages are older than " + c.Over + " ..." },
+		Run:   verb.InOrder(checkOldest, verb.Says("No message is older")),
 	},
 	{Name: "check_virtual_hosts", About: "Fails if a virtual host is not running", Title: verb.Text("Checking if all vhosts are running on node {broker} ..."), Run: verb.InOrder(healthy("virtual-hosts"), verb.Says("Node {broker} reported all vhosts as running"))},
 	{
@@ -90,6 +97,34 @@ func healthy(path ...string) verb.Action {
 		}
 		return err
 	}
+}
+
+// checkOldest asks for queues with old messages, of all virtual hosts unless one is given; the finding names them (AGE-5).
+func checkOldest(ctx context.Context, broker *client.Client, c *verb.Call) error {
+	query := url.Values{"over": {c.Over}, "name": {c.Named}, "unacked": {strconv.FormatBool(c.Unacked)}}
+	if c.Given("p") || c.Given("vhost") {
+		query.Set("vhost", c.VHost)
+	}
+	_, err := broker.Send(ctx, "GET", nil, query, "x", "health", "oldest-message")
+	var refused *client.Error
+	if !errors.As(err, &refused) || refused.Status != 503 {
+		return verb.Missing(err)
+	}
+	var found struct {
+		Queues []struct {
+			VHost, Name string
+			Age         float64 `json:"age_s"`
+			Ready       int     `json:"messages_ready"`
+		}
+	}
+	if err := json.Unmarshal([]byte(refused.Body), &found); err != nil {
+		return refused
+	}
+	text := refused.Reason
+	for _, q := range found.Queues {
+		text += fmt.Sprintf("\nqueue '%s' in vhost '%s': %s, %d ready", q.Name, q.VHost, time.Duration(q.Age*1e9).Round(time.Millisecond), q.Ready)
+	}
+	return verb.FailedCheck(text)
 }
 
 // retryEvery is the pause between two questions whether the broker is there.

@@ -17,6 +17,9 @@ type Monitoring interface {
 	// Lateness returns how late messages have expired, and scheduled ones were released, since the broker started, in
 	// s. It queries no actor.
 	Lateness() (expired, released metrics.Buckets)
+	// OldestReadyAge returns the age of the oldest ready message of all queues in ms, 0 if none is ready (AGE-2). It
+	// queries no actor.
+	OldestReadyAge() int64
 }
 
 // MaxDue is how many queues Due and Ahead ask.
@@ -37,6 +40,8 @@ type Metrics struct {
 	Unconfirmed, Uncommitted, AcksUncommitted int
 	// Expired and Released say how late messages left that were due, in s.
 	Expired, Released metrics.Buckets
+	// Wait and Processing say, by metrics.Kind, how long messages waited and were processed, in s (AGE-3).
+	Wait, Processing [metrics.Holder]metrics.Buckets
 	// Logins are those that were tried.
 	Logins auth.LoginCounts
 	// Panics are those of actors, by their kind.

@@ -3,6 +3,7 @@ package management
 import (
 	"context"
 
+	"candlemark/internal/metrics"
 	"candlemark/internal/queuestats"
 	"candlemark/policies"
 	"candlemark/policies/retry"
@@ -75,7 +76,12 @@ type Queue struct {
 	Deferred       int // deferred messages: delivered only when requested by number, or, as many as Postponed of them, at a later time
 	Postponed      int
 	Sessions       int   // with messages or a state, or locked
-	OldestUnacked  int64 // wall ms since when a message has been unacked for longest, to the s, 0 for none
+	OldestUnacked  int64 // wall ms since when a message has been unacked for longest, to 4 ms, 0 for none
+	// OldestReady is the oldest ready message, OldestMessage the oldest ready or unacked one (AGE-2).
+	OldestReady, OldestMessage Oldest
+	// Wait and Processing are how long messages waited for their first delivery, and how long deliveries were processed
+	// (AGE-3), since the queue began or the broker was started; nil if none did.
+	Wait, Processing *metrics.SpanSummary
 	// DeadLetters are messages that are dead letters until all targets have taken them; Retrying of them were not taken, and
 	// wait for the next attempt, at NextAttempt in wall ms, 0 for none.
 	DeadLetters, Retrying int
@@ -87,6 +93,10 @@ type Queue struct {
 	// Details are nil in lists.
 	Details *QueueDetails
 }
+
+// Oldest tells since when the oldest of some messages has been available in its queue, in wall ms, and its age in ms; both
+// are 0 if there is none.
+type Oldest struct{ Since, Age int64 }
 
 // ExpiryCounts counts ready messages by time of expiry.
 type ExpiryCounts struct {

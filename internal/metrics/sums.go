@@ -82,7 +82,9 @@ type Share struct {
 	// Expired and Released are how late due messages left: ns after their deadline, or after the time that they were
 	// scheduled for.
 	Expired, Released Lateness
-	_                 [64]byte // the next one is in another cache line
+	// Wait and Processing are how long messages waited for their first delivery, and how long deliveries were processed.
+	Wait, Processing SharedSpans
+	_                [64]byte // the next one is in another cache line
 }
 
 // Of returns the share that a queue reports to, by the queue's number.

@@ -24,8 +24,9 @@ const (
 	Expiring               // ready messages with an expiry
 	Timed                  // scheduled messages and deliveries with a settlement deadline
 	Consumers
-	Leased    // 1 for a queue with a lease
-	LeaseEnds // end of the lease in ms of the broker's time, 0 while the queue is in use
+	Leased      // 1 for a queue with a lease
+	LeaseEnds   // end of the lease in ms of the broker's time, 0 while the queue is in use
+	OldestReady // since when the oldest ready message waits, in ms of the broker's time, 0 if none is ready (AGE-2)
 
 	count
 )

@@ -133,7 +133,7 @@ var rooms = map[string][]string{
 	"internal/commandline":        {"internal/suggest", "policies/...", "internal/auth", "internal/config", "internal/erlang", "internal/httpapi/client", "internal/jsonencode"},
 	"internal/httpapi":            {"protocol", "policies", "internal/auth", "internal/budget", "internal/config", "internal/events", "internal/queuestats", "internal/management", "internal/parameters", "internal/jsonencode", "internal/servicebus/sas"},
 	"internal/httpapi/client":     {"protocol", "internal/events"},
-	"internal/httpapi/forms":      {"protocol", "internal/config", "internal/management", "internal/jsonencode"},
+	"internal/httpapi/forms":      {"protocol", "internal/config", "internal/management", "internal/jsonencode", "internal/metrics"},
 	"internal/httpapi/rest":       {"protocol", "internal/auth", "internal/budget", "internal/config", "internal/events", "internal/httpapi/forms", "internal/httpapi/session", "internal/httpapi/site", "internal/management", "internal/redact", "internal/jsonencode"},
 	"internal/httpapi/site":       {},
 	"internal/httpapi/session":    {},

@@ -42,6 +42,14 @@ func (w *QueueStats) Expiring() bool { return w != nil && w.Get(queuestats.Expir
 // Leased reports whether the queue has a lease.
 func (w *QueueStats) Leased() bool { return w != nil && w.Get(queuestats.Leased) > 0 }
 
+// OldestReady returns since when the oldest ready message waits, in ms of the broker's time, 0 if none is ready (AGE-2).
+func (w *QueueStats) OldestReady() int64 {
+	if w == nil {
+		return 0
+	}
+	return w.Get(queuestats.OldestReady)
+}
+
 // Timed reports whether the queue holds scheduled messages, or deliveries with a settlement deadline.
 func (w *QueueStats) Timed() bool { return w != nil && w.Get(queuestats.Timed) > 0 }
 

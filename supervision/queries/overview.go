@@ -99,6 +99,18 @@ func (qs *Queries) Lateness() (expired, released metrics.Buckets) {
 	return qs.Sums.Expired(), qs.Sums.Released()
 }
 
+// OldestReadyAge returns the age of the oldest ready message of all queues at now, in ms of the broker's time.
+func OldestReadyAge(vhosts *topology.VHosts, now int64) (age int64) {
+	for _, v := range vhosts.List("") {
+		for q := range v.Directory().AllListed() {
+			if at := q.Stats.OldestReady(); at != 0 {
+				age = max(age, now-at)
+			}
+		}
+	}
+	return age
+}
+
 // Overview returns current and past counts. Callers add the names of the broker and its listeners.
 func (qs *Queries) Overview(ctx context.Context) (management.Overview, error) {
 	m, err := qs.Metrics(ctx)
@@ -127,6 +139,9 @@ func held(v *topology.VHost) (n int) {
 func (qs *Queries) Metrics(ctx context.Context) (m management.Metrics, err error) {
 	for kind := range m.Queues {
 		m.Queues[kind] = qs.Sums.Total(metrics.Kind(kind))
+	}
+	for kind := range metrics.Holder {
+		m.Wait[kind], m.Processing[kind] = qs.Sums.Times(kind)
 	}
 	m.Expired, m.Released, m.DeadLetters = qs.Sums.Expired(), qs.Sums.Released(), qs.DeadLetters()
 	o, all := &m.Overview, qs.Sums.All()

@@ -219,6 +219,8 @@ func shown(vhost string, q *topology.Queue, info *mail.QueueInfo) management.Que
 	s.IdleSince, s.Counts = info.LastUse, countsShown(info.Counts)
 	s.Expiring, s.Lease = management.ExpiryCounts(info.Expiring), management.Lease(info.Lease)
 	s.OldestUnacked, s.Deferred, s.Postponed, s.Sessions = info.OldestUnacked, info.Deferred, info.Postponed, info.Sessions
+	s.OldestReady, s.OldestMessage = management.Oldest(info.OldestReady), management.Oldest(info.OldestMessage)
+	s.Wait, s.Processing = info.Wait, info.Processing
 	if s.Ending {
 		s.State = "ending"
 	}

@@ -148,6 +148,7 @@ func (m *model) checkAll() {
 	if m.backlog.Ready() != len(ready) || m.backlog.ReadyBytes() != readyBytes || m.backlog.Bytes() != total {
 		m.t.Fatalf("ready %d, %d bytes of %d; want %d, %d of %d", m.backlog.Ready(), m.backlog.ReadyBytes(), m.backlog.Bytes(), len(ready), readyBytes, total)
 	}
+	m.checkAges()
 	m.checkPaged()
 	for _, v := range m.views {
 		if !bytes.Equal(v.got, v.want) {
@@ -156,6 +157,29 @@ func (m *model) checkAll() {
 	}
 	if extra := len(m.views) - 500; extra > 0 {
 		m.views = m.views[extra:]
+	}
+}
+
+// checkAges compares the times of the oldest messages.
+func (m *model) checkAges() {
+	m.t.Helper()
+	var ready, held int64
+	readyOf, heldOf := map[uint8]bool{}, map[uint8]bool{} // the first message of the priority was seen
+	for _, n := range m.messages {
+		enqueued, priority := n.record.Enqueued, n.record.Priority
+		if Enqueued(&m.backlog, n.handle) != enqueued {
+			m.t.Fatalf("Enqueued %d, want %d", Enqueued(&m.backlog, n.handle), enqueued)
+		}
+		if n.ready && !readyOf[priority] {
+			readyOf[priority], ready = true, earlier(ready, enqueued)
+		}
+		if !heldOf[priority] {
+			heldOf[priority], held = true, earlier(held, enqueued)
+		}
+	}
+	held = earlier(held, ready)
+	if r, h := OldestReady(&m.backlog), OldestHeld(&m.backlog); r != ready || h != held {
+		m.t.Fatalf("oldest ready at %d, held at %d; want %d, %d", r, h, ready, held)
 	}
 }
 

@@ -113,7 +113,7 @@ func (b *Backlog) Times(h Handle) (enqueued, ttl int64) {
 		return r.Enqueued, r.TTL
 	}
 	e := b.Entry(h)
-	return int64(e.size)<<32 | int64(e.block), (int64(e.offset)<<32 | int64(e.more)) - 1
+	return Enqueued(b, h), (int64(e.offset)<<32 | int64(e.more)) - 1
 }
 
 // Paged returns the number of messages that are paged out.

@@ -1,6 +1,9 @@
 package backlog
 
-import "math/bits"
+import (
+	"iter"
+	"math/bits"
+)
 
 // list holds the segments of a priority.
 type list struct {
@@ -10,6 +13,8 @@ type list struct {
 	hint uint32
 	// open is the segment being filled, the last in queue order; 0 before the first message.
 	open uint32
+	// first is the first segment in use, ready or not; 0 before the first message.
+	first uint32
 	// count is the number of messages, ready and taken.
 	count uint32
 	// long: the queue has outgrown a small array.
@@ -121,16 +126,26 @@ func (b *Backlog) delist(seg *segment) {
 // Oldest returns the ready message with the lowest Seq, provided that each priority is in the order of Seq.
 func (b *Backlog) Oldest() (h Handle, ok bool) {
 	lowest := uint64(0)
-	for i, word := range b.priorities {
-		for ; word != 0; word &= word - 1 {
-			s := b.lists[i<<6+bits.TrailingZeros64(word)].head
-			first := s<<segmentBits | uint32(bits.TrailingZeros64(b.segments[s].ready))
-			if seq := b.Entry(first).Seq; !ok || seq < lowest {
-				h, lowest, ok = first, seq, true
-			}
+	for first := range heads(b) {
+		if seq := b.Entry(first).Seq; !ok || seq < lowest {
+			h, lowest, ok = first, seq, true
 		}
 	}
 	return h, ok
+}
+
+// heads returns the first ready message of each priority.
+func heads(b *Backlog) iter.Seq[Handle] {
+	return func(yield func(h Handle) bool) {
+		for i, word := range b.priorities {
+			for ; word != 0; word &= word - 1 {
+				s := b.lists[i<<6+bits.TrailingZeros64(word)].head
+				if !yield(s<<segmentBits | uint32(bits.TrailingZeros64(b.segments[s].ready))) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Walk yields the ready messages in the order of First. Meanwhile the message just yielded may be taken or removed;

@@ -87,7 +87,7 @@ const (
 	Deferred
 	// Failed: it was rejected, so that its last delivery counts.
 	Failed
-	// Ended: it has expired, was rejected or dropped, and waits for its dead-letter exchange.
+	// Ended: it has expired, was rejected or dropped, and waits for its dead-letter exchange, or it is being forwarded.
 	Ended
 )
 

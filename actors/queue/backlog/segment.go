@@ -34,6 +34,8 @@ type segment struct {
 	stored []uint64
 	// prev and next are the neighbours with ready messages; next also links the free segments.
 	prev, next uint32
+	// older and newer are the neighbours in use of the same priority, with ready messages or not, 0 for none.
+	older, newer uint32
 	// filled is the number of places assigned so far; places are not assigned twice.
 	filled   uint8
 	priority uint8
@@ -46,7 +48,7 @@ func bit(h Handle) uint64 { return 1 << (h & segmentMask) }
 func (b *Backlog) claim(priority uint8) Handle {
 	l := b.list(priority)
 	if l.open == 0 || b.segments[l.open].filled == segmentSize {
-		l.open = b.newSegment(priority)
+		open(b, l, priority)
 	}
 	s := l.open
 	seg := &b.segments[s]
@@ -64,6 +66,27 @@ func (b *Backlog) claim(priority uint8) Handle {
 	l.count++
 	l.long = l.long || seg.filled > smallSegment
 	return h
+}
+
+// open starts a segment, the last of a priority.
+func open(b *Backlog, l *list, priority uint8) {
+	s := b.newSegment(priority)
+	if b.segments[s].older = l.open; l.open == 0 {
+		l.first = s
+	} else {
+		b.segments[l.open].newer = s
+	}
+	l.open = s
+}
+
+// unlink removes a segment, which is not the last of its priority, from those in use.
+func unlink(b *Backlog, l *list, seg *segment) {
+	b.segments[seg.newer].older = seg.older
+	if seg.older == 0 {
+		l.first = seg.newer
+	} else {
+		b.segments[seg.older].newer = seg.newer
+	}
 }
 
 // newSegment returns a free segment header, or a new one.
@@ -119,6 +142,7 @@ func (b *Backlog) vacate(s uint32) {
 	case seg.used != 0:
 		return
 	case s != l.open:
+		unlink(b, l, seg)
 		release(b, seg)
 		seg.next, b.freeSegments = b.freeSegments, s
 	default:

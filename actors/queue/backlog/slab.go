@@ -19,7 +19,8 @@ const (
 	// sparse is the maximum ratio of the size of the blocks, apart from keepBlock, to the size of the live records.
 	sparse = 4
 	// recordFixed is handle, size and enqueue time at the start of a record.
-	recordFixed = 4 + 2 + 8
+	recordFixed = enqueuedAt + 8
+	enqueuedAt  = 4 + 2
 )
 
 // slab holds the contents of messages as consecutive records in blocks:
@@ -65,7 +66,7 @@ func (s *slab) add(r *Record, h Handle, size int) (id uint32, offset uint16) {
 	dst := b.data[start:]
 	binary.LittleEndian.PutUint32(dst, h)
 	binary.LittleEndian.PutUint16(dst[4:], uint16(size))
-	binary.LittleEndian.PutUint64(dst[6:], uint64(r.Enqueued))
+	binary.LittleEndian.PutUint64(dst[enqueuedAt:], uint64(r.Enqueued))
 	n := recordFixed
 	n += binary.PutUvarint(dst[n:], uint64(r.TTL+1))
 	n += binary.PutUvarint(dst[n:], uint64(len(r.Exchange)))
@@ -83,7 +84,7 @@ func (s *slab) add(r *Record, h Handle, size int) (id uint32, offset uint16) {
 // get reads the record into r.
 func (s *slab) get(id uint32, offset, size int, r *Record) {
 	data := s.blocks[id].data[offset : offset+size : offset+size]
-	r.Enqueued = int64(binary.LittleEndian.Uint64(data[6:]))
+	r.Enqueued = int64(binary.LittleEndian.Uint64(data[enqueuedAt:]))
 	data = data[recordFixed:]
 	var fields [4]uint64
 	for i := range fields {

@@ -44,7 +44,7 @@ func Take(m *mail.Claim, set *messages.Set, of *consumers.Set, open func() *cons
 			set.Expiry.Remove(h)
 			set.Backlog.Take(h)
 			c.Reply.Messages[i].Stored = records.StoredAs(set.Backlog.Entry(h))
-			c.Reply.Messages[i].Number = of.Hold(holder, consumers.Delivery{Message: h, Since: uint32(now.Floor() / 1000)})
+			c.Reply.Messages[i].Number = of.Hold(holder, consumers.Delivery{Message: h, Since: consumers.MomentOf(now.Floor())})
 		}
 	}
 	c.sort()

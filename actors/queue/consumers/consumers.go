@@ -31,10 +31,10 @@ type Channel struct {
 // Consuming reports whether the channel has consumers.
 func (h *Channel) Consuming() bool { return len(h.consumers) > 0 }
 
-// Delivery is an unacked delivery of a message, made at Since, in s since 1970. Consumer is nil for basic.get.
+// Delivery is an unacked delivery of a message, made at Since. Consumer is nil for basic.get.
 type Delivery struct {
 	Message  uint32
-	Since    uint32
+	Since    Moment
 	Consumer *Consumer
 }
 

@@ -109,17 +109,17 @@ func (s *Set) Grant(m *mail.Grant) {
 	}
 }
 
-// Oldest returns the time of the oldest unacked delivery, in s since 1970; false if there is none. It examines one
-// delivery of each channel.
-func (s *Set) Oldest() (since uint32, ok bool) {
+// Oldest returns the time of the oldest unacked delivery, 0 if there is none, and needs the present time; both are in
+// wall ms. It examines one block of deliveries of each channel.
+func (s *Set) Oldest(now int64) (at int64) {
 	for _, h := range s.channels {
 		h.Unacked.Some(1, 1, func(_ uint64, d Delivery) {
-			if !ok || d.Since < since {
-				since, ok = d.Since, true
+			if since := d.Since.At(now); at == 0 || since < at {
+				at = since
 			}
 		})
 	}
-	return since, ok
+	return at
 }
 
 // Unsettled is an unacked delivery.
@@ -138,7 +138,7 @@ func (u *Unsettled) Lock() uint64 {
 	return max(maphash.Comparable(seed, struct {
 		channel string
 		number  uint64
-		since   uint32
+		since   Moment
 	}{u.Channel.Address.GetId(), u.Number, u.Since}), 1)
 }
 

@@ -111,6 +111,7 @@ func (l *Set) Forward(h backlog.Handle, now bool) {
 	l.forwarding++
 	l.forwardingBytes += size
 	l.bytes += size
+	l.Messages.Entry(h).Marks |= backlog.Ended
 	l.all.Append(deadLetter{message: h, reason: store.Forwarded, now: now})
 }
 

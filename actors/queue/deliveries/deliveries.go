@@ -46,7 +46,7 @@ type Deliveries struct {
 func New(p Parts) Deliveries { return Deliveries{Parts: p} }
 
 // Take makes a ready message an unacked delivery to a channel, for consumer unless that is nil, and returns the
-// delivery's number. Its time is stored in s: 32 bits suffice until 2106, and keep the delivery small.
+// delivery's number.
 func (d *Deliveries) Take(h backlog.Handle, by *consumers.Channel, consumer *consumers.Consumer, now clock.Instant) (number uint64) {
 	d.Messages.Backlog.Take(h)
 	return d.hold(h, by, consumer, now)
@@ -58,7 +58,7 @@ func (d *Deliveries) hold(h backlog.Handle, by *consumers.Channel, consumer *con
 	if e := set.Backlog.Entry(h); !e.Redelivered {
 		set.Journal.Note(store.Delivered, e)
 	}
-	number = d.Consumers.Hold(by, consumers.Delivery{Message: h, Since: uint32(set.Journal.At / 1000), Consumer: consumer})
+	number = d.Consumers.Hold(by, consumers.Delivery{Message: h, Since: consumers.MomentOf(set.Journal.At), Consumer: consumer})
 	if consumer == nil || !consumer.Session { // otherwise the session's lock applies
 		d.startTimeout(h, by, number, consumer, now)
 	}
@@ -125,9 +125,18 @@ func (d *Deliveries) Expire(now clock.Instant, cancel func(*consumers.Consumer))
 func (d *Deliveries) TakeBack(channel *consumers.Channel, number uint64, m *mail.DeliveriesRequeued, now clock.Instant) consumers.Delivery {
 	u, _ := channel.Unacked.Take(number)
 	m.Add(number)
-	d.release(u)
+	d.processed(channel, u)
 	d.Messages.Requeue(u.Message, 0, true, now)
 	return u
+}
+
+// processed is release for a delivery that is settled or returned: it counts how long the consumer had it (AGE-3). Moves
+// process no messages.
+func (d *Deliveries) processed(by *consumers.Channel, u consumers.Delivery) {
+	if !by.Claims {
+		d.Messages.Ages.Processed(u.Since.Ago(d.Messages.Journal.At))
+	}
+	d.release(u)
 }
 
 // release frees the prefetch used by a delivery.

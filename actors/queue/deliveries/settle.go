@@ -115,7 +115,7 @@ func (d *Deliveries) settleSome(h *consumers.Channel, ranges []mail.SettleRange,
 			if r.How == mail.Leave && d.leave(&consumers.Unsettled{Delivery: u, Channel: h, Number: n}, now) {
 				return
 			}
-			d.release(u)
+			d.processed(h, u)
 			if amends {
 				d.Messages.Amend(u.Message, r.Outcome.Annotations, r.Outcome.Properties)
 			}
@@ -193,7 +193,7 @@ func (d *Deliveries) GiveUpOf(c *consumers.Consumer, m *mail.CancelConsumer, now
 			})
 			for _, n := range numbers {
 				u, _ := unacked.Take(n)
-				d.release(u)
+				d.processed(c.Channel, u)
 				d.Messages.Requeue(u.Message, 0, true, now)
 			}
 			return next == 0
@@ -238,7 +238,7 @@ func (d *Deliveries) GiveUp(h *consumers.Channel, now clock.Instant, end func())
 				if u.Consumer == nil && d.leave(&consumers.Unsettled{Delivery: u, Channel: h, Number: n}, now) {
 					return
 				}
-				d.release(u)
+				d.processed(h, u)
 				d.Messages.Requeue(u.Message, 0, true, now)
 			})
 			return next == 0

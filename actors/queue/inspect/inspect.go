@@ -30,7 +30,8 @@ type View struct {
 	AckTimeouts *acktimeouts.Timeouts // nil for none
 	Expiry      *expiry.Expiry
 	Style       content.Style
-	Limit       int // deliveries per step
+	Limit       int    // deliveries per step
+	Now         *int64 // of the turn, wall ms
 }
 
 // Query is a query that may take several turns.

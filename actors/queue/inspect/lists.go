@@ -35,7 +35,7 @@ func (v View) ListUnacked(m *mail.ListUnacked) Query {
 func (v *View) unsettled(u consumers.Unsettled) mail.UnackedDelivery {
 	e := v.Messages.Entry(u.Message)
 	d := mail.UnackedDelivery{
-		Seq: e.Seq, Channel: u.Channel.Address, Number: u.Number, Delivered: v.Style.Dates.Date(int64(u.Since) * 1000),
+		Seq: e.Seq, Channel: u.Channel.Address, Number: u.Number, Delivered: v.Style.Dates.Date(u.Since.At(*v.Now)),
 		Locked: v.wall(max(v.AckTimeouts.Until(u.Message), v.Sessions.Until(u.Consumer))), Expires: v.wall(v.Expiry.Present(u.Message)), Size: v.Messages.Size(u.Message),
 		DeliveryCount: e.DeliveryCount, Redelivered: e.Redelivered,
 	}

@@ -60,7 +60,7 @@ func (s *Set) Drop(h backlog.Handle, why store.Reason) {
 
 // Return implements deadletters.Owner.
 func (s *Set) Return(h backlog.Handle) {
-	s.Backlog.Entry(h).Marks &^= backlog.Failed
+	s.Backlog.Entry(h).Marks &^= backlog.Failed | backlog.Ended
 	if s.Backlog.Entry(h).Marks&backlog.Deferred != 0 {
 		ensureDeferred(s).Add(h, s.Journal.At)
 		return

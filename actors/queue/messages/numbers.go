@@ -1,6 +1,7 @@
 package messages
 
 import (
+	"candlemark/actors/queue/backlog"
 	"candlemark/internal/metrics"
 	"candlemark/internal/queuestats"
 )
@@ -34,6 +35,7 @@ func (s *Set) Stats(n *metrics.Numbers) queuestats.Values {
 		queuestats.UnackedBytes: n[metrics.UnackedBytes], queuestats.Persistent: int64(stored), queuestats.PersistentBytes: bytes,
 		queuestats.Memory: s.Taken(), queuestats.Scheduled: n[metrics.Scheduled], queuestats.Deferred: n[metrics.Deferred], queuestats.Timed: n[metrics.Scheduled], queuestats.Expiring: int64(s.Expiry.Len()),
 		queuestats.Consumers: n[metrics.Consumers], queuestats.Leased: n[metrics.Leased],
+		queuestats.OldestReady: backlog.OldestReady(&s.Backlog),
 	}
 }
 

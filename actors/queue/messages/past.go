@@ -4,6 +4,7 @@ import (
 	"candlemark/actors/mail"
 	"candlemark/actors/queue/backlog"
 	"candlemark/actors/queue/deadletters"
+	"candlemark/internal/metrics"
 )
 
 // Past holds the counters to continue with in a later Set of the queue, after this one is Idle. nil if there are none.
@@ -12,11 +13,12 @@ type Past struct {
 	letters deadletters.Past
 	places  uint64
 	spilled bool
+	ages    metrics.AgesKept
 }
 
 // Past returns the counters of this Set, which must be Idle.
 func (s *Set) Past() *Past {
-	if p := (Past{s.Counts, s.DeadLetters.Past(), backlog.Places(&s.Backlog), s.Journal.Spilled()}); p != (Past{}) {
+	if p := (Past{s.Counts, s.DeadLetters.Past(), backlog.Places(&s.Backlog), s.Journal.Spilled(), s.Ages.AgesKept}); p != (Past{}) {
 		return new(p)
 	}
 	return nil
@@ -27,6 +29,7 @@ func (s *Set) Continue(p *Past) {
 	if p == nil {
 		return
 	}
+	s.Ages.AgesKept = p.ages
 	if s.Counts = p.counts; p.letters != (deadletters.Past{}) {
 		s.ensureDeadLetters().Continue(p.letters)
 	}

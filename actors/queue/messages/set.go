@@ -42,6 +42,7 @@ type Set struct {
 	Counts      mail.Counts
 	Notices     notices.Notices
 	Late        metrics.Late
+	Ages        metrics.Ages
 	// Seq is the highest number of any message so far.
 	Seq uint64
 	// Dates converts dates in this turn.

@@ -31,6 +31,9 @@ type Options struct {
 	// Of the check of certificates.
 	Within int
 	Unit   string
+	// Of the check of the oldest message.
+	Over, Named string
+	Unacked     bool
 	// Of the wait for a process.
 	PID int
 }
@@ -87,6 +90,9 @@ func NewOptions(getenv func(string) string) *Options {
 	o.BoolVar(&o.Strict, "strict", false, "do nothing if an item would be refused")
 	o.IntVar(&o.Within, "within", 4, "`number` of units")
 	o.StringVar(&o.Unit, "unit", "weeks", "the `unit` of --within: days, weeks, months, years")
+	o.StringVar(&o.Over, "over", "5m", "older than this `time`, such as 90s, 5m, 7d")
+	o.StringVar(&o.Named, "name", "", "only queues whose names match this regular `expression`")
+	o.BoolVar(&o.Unacked, "unacked", false, "unacked messages, too")
 	o.Bool("only-down", false, "only links that are down")
 	o.tools()
 	for _, name := range []string{"n", "node"} {

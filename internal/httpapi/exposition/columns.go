@@ -22,8 +22,14 @@ const (
 	channelQueue     = "channel_queue_metrics"
 )
 
-// queueExpiry is a family of our own, with names of our own.
-const queueExpiry = "queue_expiry_metrics"
+// Families of our own, with names of our own.
+const (
+	queueExpiry = "queue_expiry_metrics"
+	queueAge    = "queue_age_metrics"
+)
+
+// ownPrefix begins the names of metrics that other brokers do not have.
+const ownPrefix = "candlemark_"
 
 // dueWithin counts the ready messages of a queue that expire within a horizon, and not within the one before.
 func dueWithin(i int) column[queue] {
@@ -52,6 +58,8 @@ var queueColumns = []column[queue]{
 	counter(queueDeliveries, "queue_messages_redelivered_total", "Messages that came again", func(q *queue) uint64 { return q.Counts.Redeliver }),
 	counter(queueDeliveries, "queue_messages_acked_total", "Messages acknowledged", func(q *queue) uint64 { return q.Counts.Ack }),
 	counter(queueDeliveries, "queue_get_empty_total", "basic.get on the empty queue", func(q *queue) uint64 { return q.Counts.GetEmpty }),
+	gauge(queueAge, "candlemark_queue_oldest_ready_age_seconds", "Age of the oldest ready message, 0 if none is ready", func(q *queue) float64 { return float64(q.OldestReady.Age) / 1000 }),
+	gauge(queueAge, "candlemark_queue_oldest_message_age_seconds", "Age of the oldest ready or unacked message, 0 if there is none", func(q *queue) float64 { return float64(q.OldestMessage.Age) / 1000 }),
 	dueWithin(0), dueWithin(1), dueWithin(2), dueWithin(3), dueWithin(4),
 	gauge(queueExpiry, "candlemark_queue_next_expiry_timestamp_seconds", "When the next message expires, since 1970, 0 if none does", func(q *queue) float64 { return float64(q.Expiring.Next) / 1000 }),
 	gauge(queueExpiry, "candlemark_queue_lease_expires_timestamp_seconds", "When the queue ends if unused, since 1970, 0 if it does not", func(q *queue) float64 { return float64(q.Lease.Ends) / 1000 }),

@@ -32,6 +32,7 @@ type fake struct {
 	err     error
 	asked   []string // virtual hosts whose queues were requested
 	wait    chan struct{}
+	times   [2]*metrics.SpanSummary // of the first queue: wait and processing
 }
 
 func newFake() *fake {
@@ -76,12 +77,17 @@ func (f *fake) Metrics(context.Context) (management.Metrics, error) {
 func (f *fake) Queues(_ context.Context, vhost string) ([]management.Queue, error) {
 	f.asked = append(f.asked, vhost)
 	list := []management.Queue{
-		{VHost: "/", Name: "a", Ready: 1, Unacked: 2, ReadyBytes: 10, Counts: management.Counts{Ack: 3}, Expiring: management.ExpiryCounts{Within: [5]int{0, 7}, Next: 1500}, Lease: management.Lease{Ends: 2500}},
+		{
+			VHost: "/", Name: "a", Ready: 1, Unacked: 2, ReadyBytes: 10, Counts: management.Counts{Ack: 3}, Expiring: management.ExpiryCounts{Within: [5]int{0, 7}, Next: 1500}, Lease: management.Lease{Ends: 2500},
+			OldestReady: management.Oldest{Since: 1, Age: 1500}, OldestMessage: management.Oldest{Since: 1, Age: 2250}, Wait: f.times[0], Processing: f.times[1],
+		},
 		{VHost: "/", Name: "b\n\"\\", Ready: 4},
 		{VHost: "dev", Name: "a", Ready: 5},
 	}
 	return slices.DeleteFunc(list, func(q management.Queue) bool { return vhost != "" && q.VHost != vhost }), f.err
 }
+
+func (f *fake) OldestReadyAge() int64 { return 12_500 }
 
 func (f *fake) Due(context.Context) (*management.ExpiryCounts, error) {
 	return f.due, f.err

@@ -4,8 +4,10 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"strings"
 
 	"candlemark/internal/management"
+	"candlemark/internal/metrics"
 
 	dto "github.com/prometheus/client_model/go"
 )
@@ -43,9 +45,9 @@ func writeColumns[T any](w *writer, prefix string, columns []column[T], wanted f
 		if !wanted(c.group) {
 			continue
 		}
-		name := prefix + c.name
-		if c.group == queueExpiry {
-			name = c.name
+		name := c.name
+		if !strings.HasPrefix(name, ownPrefix) {
+			name = prefix + name
 		}
 		f := w.family(name, c.help, c.kind)
 		for i := range objects {
@@ -56,8 +58,22 @@ func writeColumns[T any](w *writer, prefix string, columns []column[T], wanted f
 	}
 }
 
-// find queries the objects of the wanted groups, in the given virtual hosts, or in all if none are given.
-func find(ctx context.Context, b management.Broker, wanted func(group string) bool, vhosts []string) (objects func(w *writer, prefix string), err error) {
+// writeTimes writes the histograms of each queue: how long its messages waited and were processed.
+func writeTimes(w *writer, queues []management.Queue) {
+	write := func(name, help string, of func(*management.Queue) *metrics.SpanSummary) {
+		for i := range queues {
+			if t := of(&queues[i]); t != nil {
+				w.histogram("candlemark_queue_"+name+"_seconds", help, t.Buckets, "vhost", queues[i].VHost, "queue", queues[i].Name)
+			}
+		}
+	}
+	write("wait", waitHelp, func(q *management.Queue) *metrics.SpanSummary { return q.Wait })
+	write("processing", processingHelp, func(q *management.Queue) *metrics.SpanSummary { return q.Processing })
+}
+
+// find queries the objects of the wanted groups, in the given virtual hosts, or in all if none are given. times: with the
+// histograms of queues, if their group is wanted.
+func find(ctx context.Context, b management.Broker, wanted func(group string) bool, times bool, vhosts []string) (objects func(w *writer, prefix string), err error) {
 	if len(vhosts) == 0 {
 		vhosts = []string{""}
 	}
@@ -91,6 +107,9 @@ func find(ctx context.Context, b management.Broker, wanted func(group string) bo
 		writeColumns(w, prefix, queueColumns, wanted, queues, func(q *management.Queue) []string {
 			return []string{"vhost", q.VHost, "queue", q.Name}
 		})
+		if times && wanted(queueAge) {
+			writeTimes(w, queues)
+		}
 		writeColumns(w, prefix, connectionColumns, wanted, connections, func(c *management.Connection) []string {
 			return []string{"channel", c.Name} // RabbitMQ's name for it
 		})

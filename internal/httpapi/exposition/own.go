@@ -33,6 +33,24 @@ func lost(w *writer, m *management.Metrics) {
 	}
 }
 
+// The descriptions of the histograms of AGE-3.
+const (
+	waitHelp       = "How long messages waited in their queue for their first delivery"
+	processingHelp = "How long it took consumers to settle or return their deliveries"
+)
+
+// ages writes how old the messages of all queues are, and how long they waited and were processed. oldest is
+// the age of the oldest ready message in ms.
+func ages(w *writer, m *management.Metrics, oldest int64) {
+	w.gauge("candlemark_oldest_ready_age_seconds", "Age of the oldest ready message of all queues, 0 if none is ready", float64(oldest)/1000)
+	for kind, word := range queueTypes {
+		w.histogram("candlemark_wait_seconds", waitHelp, m.Wait[kind], "queue_type", word)
+	}
+	for kind, word := range queueTypes {
+		w.histogram("candlemark_processing_seconds", processingHelp, m.Processing[kind], "queue_type", word)
+	}
+}
+
 // own writes the metrics that other brokers do not have.
 func own(w *writer, m *management.Metrics) {
 	var n metrics.Numbers

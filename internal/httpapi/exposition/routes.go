@@ -105,12 +105,14 @@ func whole(ctx context.Context, b management.Broker, _ *http.Request) (page, err
 		return nil, err
 	}
 	ahead, err := b.Due(ctx)
+	oldest := b.OldestReadyAge()
 	return func(w *writer) {
 		identity(w, &m, "aggregated")
 		node(w, &m)
 		totals(w, &m)
 		protocols(w, &m)
 		own(w, &m)
+		ages(w, &m, oldest)
 		due(w, ahead)
 		process(w)
 	}, err
@@ -122,7 +124,8 @@ func eachObject(ctx context.Context, b management.Broker, _ *http.Request) (page
 	if err != nil {
 		return nil, err
 	}
-	objects, err := find(ctx, b, func(string) bool { return true }, nil)
+	oldest := b.OldestReadyAge()
+	objects, err := find(ctx, b, func(string) bool { return true }, false, nil)
 	return func(w *writer) {
 		identity(w, &m, "per-object")
 		node(w, &m)
@@ -130,6 +133,7 @@ func eachObject(ctx context.Context, b management.Broker, _ *http.Request) (page
 		counted(w, &m)
 		protocols(w, &m)
 		own(w, &m)
+		ages(w, &m, oldest)
 		process(w)
 	}, err
 }
@@ -142,7 +146,7 @@ func chosen(ctx context.Context, b management.Broker, r *http.Request) (page, er
 		return nil, err
 	}
 	query := r.URL.Query()
-	objects, err := find(ctx, b, func(name string) bool { return slices.Contains(query["family"], name) }, query["vhost"])
+	objects, err := find(ctx, b, func(name string) bool { return slices.Contains(query["family"], name) }, true, query["vhost"])
 	return func(w *writer) {
 		objects(w, "rabbitmq_detailed_")
 		identity(w, &m, "detailed")

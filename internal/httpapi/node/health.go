@@ -14,16 +14,16 @@ import (
 
 // health is the form of the result of a check.
 type health struct {
-	Status    string          `json:"status"`
-	Reason    string          `json:"reason,omitempty"`
-	Port      any             `json:"port,omitempty"`
-	Protocol  string          `json:"protocol,omitempty"`
-	Missing   any             `json:"missing,omitempty"`
-	Ports     []int           `json:"ports,omitempty"`
-	Protocols []string        `json:"protocols,omitempty"`
-	Expired   []expiring      `json:"expired,omitempty"`
-	Alarms    []alarmItem     `json:"alarms,omitempty"`
-	Queues    []withoutLeader `json:"queues,omitempty"`
+	Status    string      `json:"status"`
+	Reason    string      `json:"reason,omitempty"`
+	Port      any         `json:"port,omitempty"`
+	Protocol  string      `json:"protocol,omitempty"`
+	Missing   any         `json:"missing,omitempty"`
+	Ports     []int       `json:"ports,omitempty"`
+	Protocols []string    `json:"protocols,omitempty"`
+	Expired   []expiring  `json:"expired,omitempty"`
+	Alarms    []alarmItem `json:"alarms,omitempty"`
+	Queues    any         `json:"queues,omitempty"`
 	// Of connections.
 	Limit       *int `json:"limit,omitempty"`
 	Connections *int `json:"connections,omitempty"`

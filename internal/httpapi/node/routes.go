@@ -43,6 +43,7 @@ var Routes = []rest.Route{
 	rest.Get("/api/x/settings", rest.Administrator, settings),
 	rest.Post("/api/x/shutdown", rest.Administrator, shutdown),
 	rest.Get("/api/x/dead-letters", rest.Monitor, deadLetters),
+	rest.Get("/api/x/health/oldest-message", rest.Anybody, noOldMessages),
 	rest.Get("/api/x/lateness", rest.Monitor, lateness),
 	rest.Get("/api/x/backup", rest.Administrator, shownBackup),
 	rest.Post("/api/x/backup", rest.Administrator, startBackup),

@@ -16,6 +16,7 @@ type queueFilter struct {
 	released      int64   // a scheduled one is released within
 	leaseEnds     int64   // it ends within this time, if unused
 	unackedLonger int64   // a message has been unacked for longer
+	oldestOver    int64   // a ready message is older
 }
 
 // filterOf reads the query. Several conditions must all hold.
@@ -39,6 +40,7 @@ func filterOf(q url.Values) (f queueFilter, err error) {
 	f = queueFilter{
 		kind: text("type"), policy: text("policy"), expires: number("expires_within"), released: number("scheduled_within"),
 		leaseEnds: number("lease_ends_within"), unackedLonger: number("unacked_longer_than"),
+		oldestOver: number("oldest_over"),
 	}
 	return f, err
 }
@@ -53,9 +55,9 @@ func (f *queueFilter) lets(q *management.Queue, now int64) bool {
 // may reports whether a queue can be let through, as far as that is known without asking it. now returns the broker's time.
 func (f *queueFilter) may(q *management.QueueName, now func() int64) bool {
 	user, operator := q.Policies()
-	ends := q.Get(queuestats.LeaseEnds)
+	ends, oldest := q.Get(queuestats.LeaseEnds), q.Get(queuestats.OldestReady)
 	return (f.kind == nil || q.Type == *f.kind) && (f.policy == nil || user == *f.policy || *f.policy != "" && operator == *f.policy) &&
-		(f.leaseEnds < 0 || ends != 0 && ends-now() <= f.leaseEnds) && (f.expires < 0 || q.Get(queuestats.Expiring) > 0) &&
+		(f.leaseEnds < 0 || ends != 0 && ends-now() <= f.leaseEnds) && (f.oldestOver < 0 || oldest != 0 && now()-oldest > f.oldestOver) && (f.expires < 0 || q.Get(queuestats.Expiring) > 0) &&
 		(f.released < 0 || q.Get(queuestats.Scheduled) > 0) && (f.unackedLonger < 0 || q.Get(queuestats.Unacked) > 0)
 }
 

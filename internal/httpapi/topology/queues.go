@@ -65,6 +65,14 @@ type queueItem struct {
 	LeaseUse       *string             `json:"lease_renewed_by"`
 	Node           string              `json:"node"`
 	OldestUnacked  *string             `json:"oldest_unacked_at"`
+	OldestReady    *string             `json:"oldest_ready_at"`
+	OldestReadyAge float64             `json:"oldest_ready_age"` // s
+	Oldest         *string             `json:"oldest_message_at"`
+	OldestAge      float64             `json:"oldest_message_age"` // s
+	WaitMedian     *float64            `json:"wait_p50"`           // s, as the following
+	WaitP99        *float64            `json:"wait_p99"`
+	ProcMedian     *float64            `json:"processing_p50"`
+	ProcP99        *float64            `json:"processing_p99"`
 	Online         []string            `json:"online,omitempty"`
 	OperatorPolicy *string             `json:"operator_policy"`
 	Policy         *string             `json:"policy"`
@@ -85,6 +93,8 @@ type detailedQueue struct {
 	Incoming        []struct{}            `json:"incoming"`   // per exchange, likewise
 	Owner           *forms.ConnectionLink `json:"owner_pid_details,omitempty"`
 	Histogram       forms.Histogram       `json:"scheduled_histogram"`
+	Wait            *forms.Times          `json:"wait_histogram"` // null if there are none, as the following
+	Processing      *forms.Times          `json:"processing_histogram"`
 }
 
 // briefQueue is the form of a queue without statistics: disable_stats=true.
@@ -134,6 +144,10 @@ func queueForm(r *rest.Request, q *management.Queue) queueItem {
 		OldestUnacked: forms.Optional(q.OldestUnacked), NextExpiry: forms.Optional(q.Expiring.Next), Expiring: q.Expiring.Count, Expiries: forms.HistogramOf(q.Expiring.Within),
 		LeaseExpires: forms.Optional(q.Lease.Ends), LeaseRenewed: forms.Optional(q.Lease.Renewed), LeaseUse: forms.OrNull(q.Lease.By),
 	}
+	item.OldestReady, item.OldestReadyAge = forms.Optional(q.OldestReady.Since), float64(q.OldestReady.Age)/1000
+	item.Oldest, item.OldestAge = forms.Optional(q.OldestMessage.Since), float64(q.OldestMessage.Age)/1000
+	item.WaitMedian, item.WaitP99 = forms.Percentiles(q.Wait)
+	item.ProcMedian, item.ProcP99 = forms.Percentiles(q.Processing)
 	if q.Consumers > 0 && q.Ready == 0 { // whatever comes can be delivered at once
 		item.Capacity, item.Utilisation = 1, 1
 	}
@@ -230,7 +244,7 @@ func queue(r *rest.Request) (any, error) {
 	})
 	item := detailedQueue{
 		queueItem: queueForm(r, &q), ConsumerDetails: []forms.Consumer{}, Deliveries: []struct{}{}, Incoming: []struct{}{},
-		Histogram: forms.HistogramOf(q.Scheduled.Within),
+		Histogram: forms.HistogramOf(q.Scheduled.Within), Wait: forms.TimesOf(q.Wait), Processing: forms.TimesOf(q.Processing),
 	}
 	if d := q.Details; d != nil {
 		item.ConsumerDetails = rest.Forms(d.Consumers, func(c *management.Consumer) bool { return r.Owns(c.Connection) }, forms.ConsumerOf(r.Node))

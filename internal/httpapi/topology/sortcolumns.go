@@ -24,6 +24,8 @@ var known = map[string]func(*management.QueueName) rest.Key{
 		return nameKey(operator)
 	},
 	"lease_expires_at":             sum(queuestats.LeaseEnds), // none is the first, and times are as their texts
+	"oldest_ready_at":              sum(queuestats.OldestReady),
+	"oldest_ready_age":             oldestKey,
 	"consumers":                    sum(queuestats.Consumers),
 	"memory":                       sum(queuestats.Memory),
 	"message_bytes":                sum(queuestats.ReadyBytes, queuestats.UnackedBytes),
@@ -52,6 +54,15 @@ func sum(of ...int) func(*management.QueueName) rest.Key {
 		}
 		return rest.OfNumber(n)
 	}
+}
+
+// oldestKey is the key of the age of the oldest ready message: a queue without ready messages comes first.
+func oldestKey(q *management.QueueName) rest.Key {
+	at := q.Get(queuestats.OldestReady)
+	if at == 0 {
+		return rest.OfNumber(int64(0))
+	}
+	return rest.OfNumber(1<<53 - at)
 }
 
 // nameKey returns that of a name, or of null.
