@@ -136,14 +136,14 @@ func TestBackup(t *testing.T) {
 	end()
 	if code, out := tool(t, filepath.Join(dir, "of half"), "restore", half); code == 0 {
 		t.Log("the backup was finished before the broker was killed")
-	} else if !strings.Contains(out, "is no backup, or one that was not finished") {
+	} else if !strings.Contains(out, "is not a backup, or is an incomplete one") {
 		t.Errorf("restore of half a backup: %d %s", code, out)
 	}
 
-	if code, out := tool(t, folder, "restore", folder, "--check"); code != 0 || !strings.Contains(out, "all files are what was written") {
+	if code, out := tool(t, folder, "restore", folder, "--check"); code != 0 || !strings.Contains(out, "all files are intact") {
 		t.Errorf("restore --check: %d %s", code, out)
 	}
-	if code, out := tool(t, filepath.Join(dir, "restored"), "restore", folder); code != 0 || !strings.Contains(out, "nothing is damaged") {
+	if code, out := tool(t, filepath.Join(dir, "restored"), "restore", folder); code != 0 || !strings.Contains(out, "no damage found") {
 		t.Fatalf("restore: %d %s", code, out)
 	}
 	t.Run("restored", func(t *testing.T) {

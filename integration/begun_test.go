@@ -225,7 +225,7 @@ func TestBegun_OnOneConnection(t *testing.T) {
 			confirmed++
 		case *protocol.ChannelClose:
 			refused++
-			if want := "PRECONDITION_FAILED - no memory for a message of 8388608 bytes besides the others that this connection has begun"; m.ReplyText != want {
+			if want := "PRECONDITION_FAILED - no memory for a message of 8388608 bytes while the other messages of this connection are incomplete"; m.ReplyText != want {
 				t.Errorf("%+v", m)
 			}
 		default:

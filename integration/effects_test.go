@@ -327,7 +327,7 @@ func TestPoliciesThroughEveryInterface_POL21(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		`set again: map[]`, `change 1: map[reason:policy 'ttl' is not any more as change 1 has left it: change 4 came later]`,
+		`set again: map[]`, `change 1: map[reason:policy 'ttl' has changed since change 1: see change 4]`,
 		`change 3 by pat: map[reason:Not administrator user]`, `change 2: map[change:8 undone:2]`, `change 99: map[reason:no change 99 in the history of policies of vhost 'VHOST']`,
 		`clear nothing: map[reason:Not Found]`,
 	} {

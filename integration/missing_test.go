@@ -29,10 +29,10 @@ func TestMissingFiles_DUR2(t *testing.T) {
 		starts bool
 		left   int // messages
 	}{
-		"nothing":      {func(*testing.T, string) error { return nil }, "nothing is damaged", true, 1},
-		"the journal":  {func(_ *testing.T, dir string) error { return os.RemoveAll(filepath.Join(dir, "journal")) }, "the journal that belongs to the definitions is not there", true, 0},
-		"its contents": {func(_ *testing.T, dir string) error { return emptied(filepath.Join(dir, "journal")) }, "the journal that belongs to the definitions is not there", true, 0},
-		"its progress": {func(_ *testing.T, dir string) error { return os.Remove(filepath.Join(dir, "journal", "progress")) }, "the file is not there; segments and batches that are missing", true, 1},
+		"nothing":      {func(*testing.T, string) error { return nil }, "no damage found", true, 1},
+		"the journal":  {func(_ *testing.T, dir string) error { return os.RemoveAll(filepath.Join(dir, "journal")) }, "the journal that belongs to the definitions is missing", true, 0},
+		"its contents": {func(_ *testing.T, dir string) error { return emptied(filepath.Join(dir, "journal")) }, "the journal that belongs to the definitions is missing", true, 0},
+		"its progress": {func(_ *testing.T, dir string) error { return os.Remove(filepath.Join(dir, "journal", "progress")) }, "the file is missing; segments and batches that are missing", true, 1},
 		"another journal": {func(t *testing.T, dir string) error {
 			journal := filepath.Join(dir, "journal")
 			startIn(t, filepath.Join(dir, "..", "other")).stop()
@@ -80,7 +80,7 @@ func TestMissingDefinitions_DUR2(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
 	startIn(t, dir).stop()
-	const text = "the definitions that belong to the journal are not there"
+	const text = "the definitions that belong to the journal are missing"
 	b := startIn(t, dir)
 	if strings.Contains(b.log.String(), text) {
 		t.Error("they are there")

@@ -68,11 +68,11 @@ func TestShovelsToThisMachine_ACC2(t *testing.T) {
 		{"amqp://poor@localhost:" + port, "running"},
 		{"amqp://poor:poor@localhost:" + port, "running"},
 		{"amqps://localhost:" + port + "?verify=verify_none", "running"}, // in this process TLS has nothing to protect
-		{"amqp://guest@localhost:" + port, "user 'guest' needs a password: user 'poor' has set the shovel"},
+		{"amqp://guest@localhost:" + port, "the URI needs a password for user 'guest', because user 'poor' created the shovel"},
 		{"amqp://guest:guest@127.0.0.1:" + port, "username or password not allowed"},
 		{"amqp://guest:guest@0.0.0.0:" + port, "username or password not allowed"},
-		{"amqp://localhost:" + elsewhere, "an address of this machine needs a user and a password"},
-		{"amqp://127.0.0.1:" + elsewhere, "an address of this machine needs a user and a password"},
+		{"amqp://localhost:" + elsewhere, "a URI of this machine needs a user and a password"},
+		{"amqp://127.0.0.1:" + elsewhere, "a URI of this machine needs a user and a password"},
 	} {
 		for _, side := range []string{"src-uri", "dest-uri"} {
 			b.shovelled(fmt.Sprint(i, side), map[string]any{side: c.uri}, c.want)
@@ -120,8 +120,8 @@ func TestShovelsReadFewFiles_ACC5(t *testing.T) {
 	b := startIn(t, dir, "--shovel-files", folder)
 	b.poor()
 	files := map[string]string{
-		"/dev/zero": "files are read only from the folder that shovel-files names", "/etc/passwd": "files are read only from the folder that shovel-files names",
-		folder + "/pipe": "it is not a regular file", "pipe": "it is not a regular file", "none": "none: no such file or directory", "../x": "files are read only from the folder that shovel-files names",
+		"/dev/zero": "the file is not in the folder of the setting shovel-files", "/etc/passwd": "the file is not in the folder of the setting shovel-files",
+		folder + "/pipe": "not a regular file", "pipe": "not a regular file", "none": "none: no such file or directory", "../x": "the file is not in the folder of the setting shovel-files",
 	}
 	uri := func(file string) string { return "amqps://u:p@" + silent.Addr().String() + "?cacertfile=" + file }
 	i := 0
@@ -132,7 +132,7 @@ func TestShovelsReadFewFiles_ACC5(t *testing.T) {
 	b.stop()
 	b = startIn(t, dir) // now without a folder
 	for i := range len(files) {
-		b.shows(fmt.Sprint(i), "no files are read: shovel-files names no folder")
+		b.shows(fmt.Sprint(i), "files cannot be used: the setting shovel-files names no folder")
 	}
 	for i := range len(files) {
 		b.request("DELETE", fmt.Sprintf("/api/parameters/shovel/%%2F/%d", i), "", 204)

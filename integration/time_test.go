@@ -299,7 +299,7 @@ func TestTTL9_MomentsInHeaders(t *testing.T) {
 		other := b.dial()
 		closed := other.NotifyClose(make(chan *amqp.Error, 1))
 		other.must(other.Publish("", q, false, false, amqp.Publishing{Headers: amqp.Table{"expires": "soon"}}))
-		if err := <-closed; err == nil || err.Code != 406 || !strings.Contains(err.Reason, "invalid header 'expires': 'soon' is no time") {
+		if err := <-closed; err == nil || err.Code != 406 || !strings.Contains(err.Reason, "invalid header 'expires': 'soon' is not a time") {
 			t.Errorf("%s: %v", q, err)
 		}
 		c.put("", dead, amqp.Publishing{Headers: amqp.Table{"expires": "soon"}}) // this queue does not evaluate the header

@@ -81,7 +81,7 @@ func (s *Set) verdict(p, winner *Policy, o *Object) string {
 	case decided && !found:
 		return ""
 	case !appliesTo[p.ApplyTo].has(o.Kind):
-		return fmt.Sprintf("it is for %s", p.ApplyTo)
+		return fmt.Sprintf("it applies only to %s", p.ApplyTo)
 	case !p.covers.has(o.Kind):
 		return "it is skipped as a whole: this queue type does not support " + p.foreignKey(o.Kind)
 	case p == winner && !decided:
@@ -93,7 +93,7 @@ func (s *Set) verdict(p, winner *Policy, o *Object) string {
 	case !p.Operator && slices.ContainsFunc(o.NotBy(), p.pattern.Match):
 		return "it applies to the queue whose dead letters are in this one"
 	case winner == nil, compareOrder(p, winner) < 0: // see Match
-		return "it was not tried: matching the pattern of another one timed out"
+		return "it was not tried: matching the pattern of another policy timed out"
 	case compareNumbers(winner.Priority, p.Priority) > 0:
 		return fmt.Sprintf("'%s' has a higher priority, %s", winner.Name, winner.Priority)
 	}

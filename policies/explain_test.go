@@ -29,7 +29,7 @@ func TestExplain(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s %t: %s", c.Policy.Name, c.Applies, c.Why))
 	}
 	want := []string{
-		"exchanges false: it is for exchanges",
+		"exchanges false: it applies only to exchanges",
 		"quorum false: it is skipped as a whole: this queue type does not support delivery-limit",
 		"a true: its pattern matches, and no other matching policy takes precedence",
 		"b false: 'a' has the same priority and comes first by name",
@@ -46,7 +46,7 @@ func TestExplain(t *testing.T) {
 	if settings != `max-length 3/<nil>/7: 3 by argument 
 max-priority 4/<nil>/<nil>: 4 by argument 
 message-ttl 55/60/40: 40 by operator policy 
-queue-mode lazy/<nil>/<nil>: <nil> by  it changes nothing here
+queue-mode lazy/<nil>/<nil>: <nil> by  it has no effect here
 ` {
 		t.Error(settings)
 	}
@@ -64,9 +64,9 @@ func TestExplainExchange(t *testing.T) {
 		got += fmt.Sprintf("%s: %v by %s %s\n", e.Key, e.Value, e.Source, e.Note)
 	}
 	if got != `alternate-exchange: mine by argument 
-max-length: <nil> by  it changes nothing here
+max-length: <nil> by  it has no effect here
 message-ttl: 60 by policy 
-overdue-messages: dead-letter by policy it counts as deliver: an exchange dead-letters nothing
+overdue-messages: dead-letter by policy it is treated as deliver: an exchange does not dead-letter
 release-rate: 9 by argument 
 ` {
 		t.Error(got)

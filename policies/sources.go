@@ -85,7 +85,7 @@ var queueChoices = map[string]choice{
 	"max-priority": argumentWins, "single-active-consumer": argumentWins,
 }
 
-const changesNothing = "it changes nothing here"
+const changesNothing = "it has no effect here"
 
 func (s *Setting) decideQueue(o *Object, e Effective) {
 	merged, _ := e.Definition.Get(s.Key)
@@ -97,7 +97,7 @@ func (s *Setting) decideQueue(o *Object, e Effective) {
 	case s.Key == keyConsumerTimeout:
 		argument, merged = unlessZero(argument), unlessZero(merged)
 		if argument == nil && merged == nil {
-			s.Note = "0 says nothing"
+			s.Note = "0 means: not set"
 			return
 		}
 	case s.Key == keyOverflow && quorum && merged != nil:
@@ -106,11 +106,11 @@ func (s *Setting) decideQueue(o *Object, e Effective) {
 	s.decide(how, argument, merged)
 	switch {
 	case quorum && s.Key == keyOverflow && s.Value == overflowRejectDLX:
-		s.Note = "it counts as " + overflowDropHead + " in a quorum queue"
+		s.Note = "it is treated as " + overflowDropHead + " in a quorum queue"
 	case s.Key == keyDeadLetterStrategy && s.Value == strategyLeastOnce && !SettingsFor(o.Arguments, e).DeadLetterAtLeastOnce:
-		s.Note = "it takes a dead-letter exchange and overflow " + overflowReject
+		s.Note = "it requires a dead-letter exchange and overflow " + overflowReject
 	case s.Key == keyDeathQueue && s.Value == true && !SettingsFor(o.Arguments, e).Routed(o.Name).DeadLetterQueue:
-		s.Note = "there is no such queue: dead letters go elsewhere, or the name is not valid"
+		s.Note = "the queue has no dead-letter queue: its dead letters go elsewhere, or the name would not be valid"
 	}
 }
 
@@ -127,7 +127,7 @@ func (s *Setting) decideExchange(o *Object, e Effective) {
 		s.Note = changesNothing
 	}
 	if s.Key == keyOverdue && s.Value == OverdueDeadLetter {
-		s.Note = "it counts as " + OverdueDeliver + ": an exchange dead-letters nothing"
+		s.Note = "it is treated as " + OverdueDeliver + ": an exchange does not dead-letter"
 	}
 }
 
@@ -146,7 +146,7 @@ func (s *Setting) decideCap(e Effective) {
 		}
 	}
 	if s.Value == nil {
-		s.Note = "it counts for exchanges in a policy that is for nothing else"
+		s.Note = "it applies to exchanges only in a policy with apply-to exchanges"
 	}
 }
 

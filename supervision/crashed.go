@@ -10,7 +10,7 @@ import (
 // its virtual host has removed the name.
 const maxCrashed = 4096
 
-// crashedQueues remembers the queues that ended by a panic: mail sent to them after they closed their mailbox is
+// crashedQueues remembers the queues that ended after a panic: mail sent to them after they closed their mailbox is
 // refused, while a queue that ended normally has accepted it (PRO-2).
 type crashedQueues struct{ ids *lru.Cache[string, struct{}] }
 

@@ -37,8 +37,8 @@ var nobody = auth.User{Name: "none"}
 
 // Reasons why a shovel does not run (ACC-1, ACC-2, ACC-4).
 var (
-	errNoSetter = errors.New("it is not known who has set this shovel, and so what it may do in this broker: set it again, or give its address a user and a password")
-	errNoLogin  = errors.New("an address of this machine needs a user and a password")
+	errNoSetter = errors.New("the user who created this shovel, and thus its permissions, are unknown: create the shovel again, or add a user and a password to its URI")
+	errNoLogin  = errors.New("a URI of this machine needs a user and a password")
 )
 
 // dial connects a shovel to a broker. An address that leads to this broker becomes a direct connection.
@@ -111,7 +111,7 @@ func dialDirect(n *Node, to *parameters.URI, as shovels.Login) (net.Conn, error)
 		}
 		i.user = &auth.User{Name: account.Name, Tags: account.Tags}
 	default:
-		return nil, fmt.Errorf("user '%s' needs a password: user '%s' has set the shovel", to.User, as.Setter.User)
+		return nil, fmt.Errorf("the URI needs a password for user '%s', because user '%s' created the shovel", to.User, as.Setter.User)
 	}
 	var far net.Conn
 	far, i.Conn = net.Pipe()
@@ -129,11 +129,11 @@ func mayShovel(n *Node, p parameters.Parameter) error {
 	user := auth.User{Name: name, Tags: account.Tags}
 	switch {
 	case !known:
-		return fmt.Errorf("user '%s', who has set the shovel, does not exist", name)
+		return fmt.Errorf("user '%s', who created the shovel, no longer exists", name)
 	case !user.MayChange(auth.Policies):
-		return fmt.Errorf("user '%s', who has set the shovel, may no longer set shovels", name)
+		return fmt.Errorf("user '%s', who created the shovel, may no longer create shovels", name)
 	case !user.HasTag("administrator") && n.cfg.Permissions.VHostAccess(user, p.VHost) != nil:
-		return fmt.Errorf("user '%s', who has set the shovel, has no access to virtual host '%s'", name, p.VHost)
+		return fmt.Errorf("user '%s', who created the shovel, has no access to virtual host '%s'", name, p.VHost)
 	}
 	return nil
 }

@@ -38,9 +38,9 @@ type recovery struct {
 // progressEvery is the interval of log lines about the progress of a start.
 const progressEvery = time.Second
 
-var errNoDefinitions = errors.New("the journal has messages, but there are no definitions of their queues: " +
-	"bring back the file with the definitions, or declare the queues again with `candlemark journal adopt --data-dir <folder>`, " +
-	"or move the journal away to begin anew")
+var errNoDefinitions = errors.New("the journal has messages, but the definitions of their queues are missing: " +
+	"restore the file with the definitions, or declare the queues again with `candlemark journal adopt --data-dir <folder>`, " +
+	"or move the journal away to start with an empty one")
 
 // load reads all durable data except messages, and drops messages of deleted queues.
 func (n *Node) load() error {

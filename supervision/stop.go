@@ -63,7 +63,7 @@ func (n *Node) leave(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-late:
-		return errors.New("connections did not leave in time")
+		return errors.New("connections did not close in time")
 	}
 }
 

@@ -90,7 +90,7 @@ func (n *Node) unknownQueues(list []store.QueueID, names map[store.QueueID]store
 	if more := len(list) - unknownShown; more > 0 {
 		fmt.Fprintf(&text, ", and %d more, which the log names", more)
 	}
-	return fmt.Errorf("%w: %d messages of %d queues%s; nothing was dropped; bring back the newest definitions, "+
+	return fmt.Errorf("%w: %d messages of %d queues%s; nothing was dropped; restore the newest definitions, "+
 		"or declare the queues again with `candlemark journal adopt --data-dir <folder>`, "+
 		"or drop the messages of a queue with `candlemark journal drop --data-dir <folder> <vhost>/<queue>`, as %s, or by its number "+
 		"(`candlemark journal dump` shows their exchanges and routing keys)", ErrUnknownQueues, messages, len(list), text.String(), example(list, names))

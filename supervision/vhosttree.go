@@ -37,8 +37,8 @@ type stopVHost struct {
 
 // Starting and stopping virtual hosts wait for answers in the root's mailbox.
 var (
-	errVHostThere = errors.New("the virtual host is there, or was deleted a moment ago")
-	errVHostGone  = errors.New("the virtual host is not there")
+	errVHostThere = errors.New("the virtual host already exists, or is still being deleted")
+	errVHostGone  = errors.New("the virtual host does not exist")
 )
 
 // startVHost spawns the actors of a virtual host and asks it whether it has made its

@@ -80,6 +80,6 @@ func TestTTL6_MomentOfExpiry(t *testing.T) {
 		publish("", "q2", "c", withHeaders("expires", "soon")))
 	r.sent("q1: enqueue a b", "q2: enqueue c")
 	r.feed(publish("", "q1", "d", withHeaders("expires", "soon")))
-	r.received("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - invalid header 'expires': 'soon' is no time: a timestamp, " +
-		"RFC 3339 text or milliseconds since 1970 are expected Class:60 Method:40}")
+	r.received("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - invalid header 'expires': 'soon' is not a time: expected a timestamp, " +
+		"RFC 3339 text or milliseconds since 1970 Class:60 Method:40}")
 }

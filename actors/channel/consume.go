@@ -37,7 +37,7 @@ func (s *state) consume(m *protocol.BasicConsume) error {
 	}
 	size := budget.PriceConsumer + int64(len(tag)) + m.Arguments.Memory()
 	if err := s.cfg.Objects.Room(size + budget.PricePeer); err != nil {
-		return protocol.ChannelErrorf(protocol.PreconditionFailed, "no more consumers: %v", err)
+		return protocol.ChannelErrorf(protocol.PreconditionFailed, "cannot add a consumer: %v", err)
 	}
 	if name == topology.ReplyName {
 		tag, err := s.replies.Begin(m, s.Self())

@@ -20,7 +20,7 @@ func (s *state) get(m *protocol.BasicGet) error {
 	}
 	if s.peers.Find(q.PID) == nil {
 		if err := s.cfg.Objects.Room(budget.PricePeer); err != nil {
-			return protocol.ChannelErrorf(protocol.PreconditionFailed, "no messages of more queues: %v", err)
+			return protocol.ChannelErrorf(protocol.PreconditionFailed, "cannot get from another queue: %v", err)
 		}
 	}
 	p := &s.peers.Of(q.PID).Queue

@@ -28,7 +28,7 @@ func (s *state) requeued(m *mail.DeliveriesRequeued) {
 	}
 	if late := s.unacked.Late(); late > lateLimit {
 		s.fail(protocol.ChannelErrorf(protocol.PreconditionFailed,
-			"%d deliveries on channel %d were never acknowledged", late, s.cfg.ID), nil)
+			"%d deliveries on channel %d were not acknowledged in time", late, s.cfg.ID), nil)
 		return
 	}
 	s.unacked.Limit.Allow()

@@ -111,7 +111,7 @@ func TestReturnedForEver_ADR10(t *testing.T) {
 	r.takesBack("q9", lateLimit+1, lateLimit+1) // not a queue of this channel
 	r.posts = nil
 	r.takesBack("q1", lateLimit+1, lateLimit+1)
-	r.received("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - 100001 deliveries on channel 1 were never acknowledged}")
+	r.received("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - 100001 deliveries on channel 1 were not acknowledged in time}")
 	if r.unacked.Late() != 0 {
 		t.Errorf("%d are late in a channel that holds nothing", r.unacked.Late())
 	}

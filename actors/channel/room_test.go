@@ -210,7 +210,7 @@ func TestRoom_Refused(t *testing.T) {
 	r.received()
 	r.feed(rest)
 	r.received("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - no memory for a message of 1048577 bytes " +
-		"besides the others that this connection has begun Class:60 Method:40}")
+		"while the other messages of this connection are incomplete Class:60 Method:40}")
 	r.sent()
 	r.balanced()
 }
@@ -243,7 +243,7 @@ func TestRoom_Transactions(t *testing.T) {
 		"too much": func(c *crowd) {
 			c.feed(publish("", "q1", body))
 			c.received("tx.select-ok", "channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - no memory for the transaction: "+
-				"uncommitted messages of all channels may have 1048576 bytes together Class:60 Method:40}")
+				"the uncommitted messages of all channels may have 1048576 bytes in total Class:60 Method:40}")
 			c.sent()
 		},
 	} {

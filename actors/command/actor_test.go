@@ -172,9 +172,9 @@ func TestRefusals_POL14_POL15(t *testing.T) {
 	operator := `{"error":"not_authorised","reason":"Not administrator user"}`
 	inBubble(t, func(b *bubble) {
 		for _, test := range []struct{ key, body, want string }{
-			{"policy.forget", ttl, `{"error":"not_found","reason":"no command 'policy.forget'"}`},
-			{"", ttl, `{"error":"not_found","reason":"no command ''"}`},
-			{"exchange.set", ttl, `{"error":"not_found","reason":"no command 'exchange.set'"}`},
+			{"policy.forget", ttl, `{"error":"not_found","reason":"unknown command 'policy.forget'"}`},
+			{"", ttl, `{"error":"not_found","reason":"unknown command ''"}`},
+			{"exchange.set", ttl, `{"error":"not_found","reason":"unknown command 'exchange.set'"}`},
 			{"operator_policy.set", ttl, operator},
 			{"operator_policy.clear", `{"name":"p"}`, operator},
 			{"operator_policy.set", "{", `{"error":"bad_request","reason":"not_json"}`},
@@ -188,7 +188,7 @@ func TestRefusals_POL14_POL15(t *testing.T) {
 			},
 			{
 				"policy.set", `{"name":"p","vhost":"b","pattern":"","definition":{"message-ttl":1}}`,
-				`{"error":"not_authorised","reason":"this exchange is for the policies of vhost '/' only"}`,
+				`{"error":"not_authorised","reason":"this exchange accepts only commands about the policies of vhost '/'"}`,
 			},
 		} {
 			b.publish(b.channel, publishing(test.key, test.body))
@@ -272,7 +272,7 @@ func TestCreditIsGivenBack(t *testing.T) {
 		gate := message.NewGate(1 << 20)
 		chunk := gate.NewChunk(100)
 		b.system.Root.Send(b.actor, &mail.Enqueue{From: b.channel.pid, Chunk: chunk, Messages: []message.Message{publishing("x", "")}})
-		b.expect("x", `{"error":"not_found","reason":"no command 'x'"}`)
+		b.expect("x", `{"error":"not_found","reason":"unknown command 'x'"}`)
 		if gate.Used() != 0 {
 			t.Errorf("%d bytes are still charged", gate.Used())
 		}

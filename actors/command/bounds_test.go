@@ -32,7 +32,7 @@ func TestWaitingCommandsAreBounded(t *testing.T) {
 			t.Errorf("%d answers, %d are carried out at once", len(got), len(c.began))
 		}
 		b.ask(b.channel, publishing("queue.peek", "x"), publishing("policy.list", ""))
-		const refused = `{"error":"too_many_requests","reason":"100 commands of user 'alice' wait for their answers"}`
+		const refused = `{"error":"too_many_requests","reason":"user 'alice' has 100 unanswered commands, the maximum: wait for their answers"}`
 		if got := b.bodies(); len(got) != 2 || got[0] != refused || got[1] != refused {
 			t.Errorf("%q", got)
 		}
@@ -46,7 +46,7 @@ func TestWaitingCommandsAreBounded(t *testing.T) {
 		b.system.Root.Send(b.actor, &mail.Enqueue{
 			From: b.channel.pid, By: &mail.Publisher{User: "other"}, Messages: []message.Message{publishing("queue.peek", "")},
 		})
-		if got := b.bodies(); len(got) != 1 || got[0] != `{"error":"too_many_requests","reason":"1000 commands wait for their answers"}` {
+		if got := b.bodies(); len(got) != 1 || got[0] != `{"error":"too_many_requests","reason":"the broker has 1000 unanswered commands, the maximum: try again later"}` {
 			t.Errorf("%q", got)
 		}
 	})
@@ -55,11 +55,11 @@ func TestWaitingCommandsAreBounded(t *testing.T) {
 func TestCommandsAndAnswersAreBounded(t *testing.T) {
 	withJobRunner(t, func(b *bubble, c *jobRunner) {
 		b.ask(b.channel, publishing("queue.peek", strings.Repeat("x", maxCommand+1)))
-		b.expect("queue.peek", `{"error":"bad_request","reason":"a command about messages has at most 65536 bytes"}`)
+		b.expect("queue.peek", `{"error":"bad_request","reason":"a command about messages may have at most 65536 bytes"}`)
 		b.ask(b.channel, publishing("queue.peek", ""))
 		c.next(b)
 		c.done <- `"` + strings.Repeat("x", maxAnswer-1) + `"`
-		b.expect("queue.peek", fmt.Sprintf(`{"error":"too_large","reason":"there is no room for an answer of %d bytes: ask for less"}`, maxAnswer+1))
+		b.expect("queue.peek", fmt.Sprintf(`{"error":"too_large","reason":"an answer of %d bytes is too large: request fewer items"}`, maxAnswer+1))
 	})
 }
 

@@ -59,7 +59,7 @@ func parse(vhost, key string, body []byte) (params, error) {
 	subject, verb, _ := strings.Cut(key, ".")
 	w := params{operation: operations[verb], vhost: vhost, operator: subject == "operator_policy"}
 	if w.operation == 0 || subject != "policy" && !w.operator {
-		return w, failure{"not_found", "no command '" + key + "'"}
+		return w, failure{"not_found", "unknown command '" + key + "'"}
 	}
 	var names struct {
 		VHost *string `json:"vhost"`
@@ -73,7 +73,7 @@ func parse(vhost, key string, body []byte) (params, error) {
 	}
 	switch {
 	case names.VHost != nil && *names.VHost != vhost:
-		return w, failure{"not_authorised", "this exchange is for the policies of vhost '" + vhost + "' only"}
+		return w, failure{"not_authorised", "this exchange accepts only commands about the policies of vhost '" + vhost + "'"}
 	case w.operation == listPolicies:
 		return w, nil
 	case names.Name == nil:

@@ -19,7 +19,7 @@ type job struct {
 // addJob adds a job.
 func (s *state) addJob(number uint64, from mail.Address, by *mail.Publisher, m *message.Message, now, deadline time.Duration) {
 	if by == nil || from == nil {
-		s.answer(number, failure{"not_authorised", "the sender of this message is unknown"})
+		s.answer(number, failure{"not_authorised", "the publisher of this command is unknown"})
 		return
 	}
 	e := job{number, deadline, Command{

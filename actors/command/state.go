@@ -69,7 +69,7 @@ func (s *state) enqueue(e *mail.Enqueue, now time.Duration) {
 		reply.Add(m.Number)
 		if deadLettered || m.Overlay.Dead() || string(m.Exchange) != topology.AdminExchange {
 			s.log.Warn().Bytes("exchange", m.Exchange).Bytes("routing_key", m.RoutingKey).
-				Msg("an admin command is dropped: it was not published to " + topology.AdminExchange)
+				Msg("an admin command was dropped: it was not published to " + topology.AdminExchange)
 			continue
 		}
 		s.take(m, e.From, e.By, now)
@@ -123,15 +123,15 @@ func (s *state) take(m *message.Message, from mail.Address, by *mail.Publisher, 
 func (s *state) tooMuch(c *command, carried bool, m *message.Message) (failure, bool) {
 	switch {
 	case s.users[c.user] >= maxOfUser:
-		return failure{"too_many_requests", fmt.Sprintf("%d commands of user '%s' wait for their answers", maxOfUser, c.user)}, true
+		return failure{"too_many_requests", fmt.Sprintf("user '%s' has %d unanswered commands, the maximum: wait for their answers", c.user, maxOfUser)}, true
 	case len(s.queue) >= maxWaiting:
-		return failure{"too_many_requests", fmt.Sprintf("%d commands wait for their answers", maxWaiting)}, true
+		return failure{"too_many_requests", fmt.Sprintf("the broker has %d unanswered commands, the maximum: try again later", maxWaiting)}, true
 	case carried && len(m.Body) > maxCommand:
 		about := "messages"
 		if !topology.IsOpenCommand(m.RoutingKey) {
-			about = "what policies do"
+			about = "effects of policies"
 		}
-		return failure{"bad_request", fmt.Sprintf("a command about %s has at most %d bytes", about, maxCommand)}, true
+		return failure{"bad_request", fmt.Sprintf("a command about %s may have at most %d bytes", about, maxCommand)}, true
 	}
 	return failure{}, false
 }
@@ -187,7 +187,7 @@ func (s *state) answerEncoded(number uint64, answer []byte) {
 	}
 	c.answer = answer
 	if len(c.answer) > maxAnswer || number != s.first && s.held+len(c.answer) > maxHeld {
-		c.answer = jsonencode.Marshal(failure{"too_large", fmt.Sprintf("there is no room for an answer of %d bytes: ask for less", len(c.answer))})
+		c.answer = jsonencode.Marshal(failure{"too_large", fmt.Sprintf("an answer of %d bytes is too large: request fewer items", len(c.answer))})
 	}
 	s.held += len(c.answer)
 	n := 0

@@ -196,7 +196,7 @@ func TestChannelThatNeverEnds(t *testing.T) {
 		r.openChannel(1)
 		r.sendMethods(1, &protocol.ChannelCloseOk{}, &protocol.ChannelOpen{})
 		takes(t, 30*time.Second, 30*time.Second, func() {
-			r.expectClose(541, "INTERNAL_ERROR - channel 1 does not end", 0, 0)
+			r.expectClose(541, "INTERNAL_ERROR - the previous channel 1 has not ended in time", 0, 0)
 		})
 	})
 }

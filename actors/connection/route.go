@@ -112,7 +112,7 @@ func (r *reader) open(id uint16) (*channel, error) {
 	case <-r.c.Stopping:
 		return nil, nil
 	case <-late:
-		return nil, protocol.ConnectionErrorf(protocol.InternalError, "channel %d does not end", id)
+		return nil, protocol.ConnectionErrorf(protocol.InternalError, "the previous channel %d has not ended in time", id)
 	}
 }
 

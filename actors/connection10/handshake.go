@@ -148,7 +148,7 @@ func (r *reader) answer(*peer) error {
 func (r *reader) withoutSASL(p *peer) error {
 	if r.authenticate(p, "ANONYMOUS", nil) != nil {
 		return errors.Join(errRefused, amqp10.Errorf(amqp10.UnauthorizedAccess,
-			"a login is required: use SASL with a user and a password, since a login with ANONYMOUS is not possible here"))
+			"a login is required: use SASL with a user and a password; ANONYMOUS is not enabled"))
 	}
 	return nil
 }
@@ -161,11 +161,11 @@ func (r *reader) open(p *peer) (err error) {
 	p.Properties = tableOf(p.open)
 	p.FrameMax = p.open.MaxFrameSize
 	if p.FrameMax < amqp10.MinMaxFrameSize {
-		return amqp10.Errorf(amqp10.InvalidField, "max-frame-size %d is smaller than %d", p.FrameMax, amqp10.MinMaxFrameSize)
+		return amqp10.Errorf(amqp10.InvalidField, "max-frame-size %d is below the minimum of %d", p.FrameMax, amqp10.MinMaxFrameSize)
 	}
 	p.idle = time.Duration(p.open.IdleTimeout.Or(0)) * time.Millisecond
 	if p.idle != 0 && p.idle < minIdleTimeout {
-		return amqp10.Errorf(amqp10.InvalidField, "idle-time-out of %v is shorter than %v", p.idle, minIdleTimeout)
+		return amqp10.Errorf(amqp10.InvalidField, "idle-time-out of %v is below the minimum of %v", p.idle, minIdleTimeout)
 	}
 	p.ChannelMax = min(p.open.ChannelMax, r.sessionMax()-1)
 	return nil

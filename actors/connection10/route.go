@@ -16,14 +16,14 @@ const beginPatience = 30 * time.Second
 // there is none or the frame was handled.
 func (r *reader) route(f amqp10.Frame) (*session, error) {
 	if f.Type != amqp10.FrameAMQP {
-		return nil, amqp10.Errorf(amqp10.FramingError, "a SASL frame behind SASL")
+		return nil, amqp10.Errorf(amqp10.FramingError, "SASL frame after the end of the SASL layer")
 	}
 	if len(f.Body) == 0 {
 		return nil, nil
 	}
 	code, ok := f.Code()
 	if !ok {
-		return nil, amqp10.Errorf(amqp10.DecodeError, "a frame without a performative")
+		return nil, amqp10.Errorf(amqp10.DecodeError, "frame without a performative")
 	}
 	l := r.sessions[f.Channel]
 	switch {
@@ -39,7 +39,7 @@ func (r *reader) route(f amqp10.Frame) (*session, error) {
 		return nil, nil
 	case code == amqp10.CodeBegin:
 		if l != nil && !l.closing {
-			return nil, amqp10.Errorf(amqp10.IllegalState, "channel %d has a session already", f.Channel)
+			return nil, amqp10.Errorf(amqp10.IllegalState, "channel %d already has a session", f.Channel)
 		}
 		return nil, r.begin(f)
 	case code < amqp10.CodeAttach || code > amqp10.CodeEnd:
@@ -67,7 +67,7 @@ func (r *reader) begin(f amqp10.Frame) error {
 	m := p.(*amqp10.Begin)
 	switch {
 	case m.RemoteChannel.Set:
-		return amqp10.Errorf(amqp10.IllegalState, "begin answers a session that there is not")
+		return amqp10.Errorf(amqp10.IllegalState, "begin with a remote-channel, but the broker began no session")
 	case f.Channel > r.peer.ChannelMax:
 		return amqp10.Errorf(amqp10.FramingError, "channel number %d is higher than the negotiated channel-max (%d)", f.Channel, r.peer.ChannelMax)
 	}
@@ -90,7 +90,7 @@ func (r *reader) begin(f amqp10.Frame) error {
 		}
 	case <-r.c.Stopping:
 	case <-late:
-		return amqp10.Errorf(amqp10.InternalError, "the session of channel %d does not end", f.Channel)
+		return amqp10.Errorf(amqp10.InternalError, "the previous session of channel %d has not ended in time", f.Channel)
 	}
 	return nil
 }

@@ -102,7 +102,7 @@ func (s *state) hold(x *source) {
 	if s.warnings.may(waits, s.now) {
 		b := x.batches[0]
 		s.warnings.line(s.log, waits).Str("queue", b.Queue).Str("exchange", b.Exchange).Int("queues", b.copies+1).
-			Msg("messages for several queues wait in their queue: there is little memory or disk for copies")
+			Msg("messages for several queues stay in their queue: memory or disk space for copies is low")
 	}
 }
 
@@ -150,7 +150,7 @@ func (s *state) exceeded(b *batch, l *pendingMessage, all int) {
 	b.stats.Exceeded.Add(1)
 	if s.warnings.may(exceeds, s.now) {
 		s.warnings.line(s.log, exceeds).Str("queue", b.Queue).Str("exchange", b.Exchange).Str("reason", b.Reason).Int("queues", all).
-			Msg("message not sent on: the broker has made too many copies of it since it was published or rejected")
+			Msg("message not forwarded: the broker has made too many copies of it since it was published or rejected")
 	}
 	if b.Forward {
 		r := b.answering()

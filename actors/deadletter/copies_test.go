@@ -143,7 +143,7 @@ func TestDL33_CopiesWait(t *testing.T) {
 		if n := h.stats.Waiting.Load(); n != 2 {
 			t.Errorf("%d sources wait", n)
 		}
-		if n := strings.Count(h.log.String(), "wait in their queue"); n != 1 {
+		if n := strings.Count(h.log.String(), "stay in their queue"); n != 1 {
 			t.Errorf("%d lines: %s", n, h.log.String())
 		}
 		h.scarce(false)

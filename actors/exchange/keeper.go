@@ -155,7 +155,7 @@ func (x *exchange) bindPending(ctx actor.Context, m *mail.AddBinding) {
 		switch {
 		case x.cfg.Valve.Shut():
 			k.withdraw(ctx, m.Binding.Same, protocol.ChannelErrorf(protocol.PreconditionFailed,
-				"cannot bind to exchange '%s' in vhost '%s' during a memory or disk alarm: the binding would bring messages", m.Exchange, m.VHost))
+				"cannot bind to exchange '%s' in vhost '%s' during a memory or disk alarm: the exchange would send the messages in its history", m.Exchange, m.VHost))
 			return
 		case x.cfg.Valve.Full():
 			k.busy = true

@@ -275,7 +275,7 @@ func TestDEC17_NoReplayInAnAlarm(t *testing.T) {
 		s.published(s.exchange.Routes(), "1", "2")
 		s.bind("empty", q.Queue) // exists already
 		s.add("other", q.Queue)
-		const text = "PRECONDITION_FAILED - cannot bind to exchange 'x' in vhost '/' during a memory or disk alarm: the binding would bring messages"
+		const text = "PRECONDITION_FAILED - cannot bind to exchange 'x' in vhost '/' during a memory or disk alarm: the exchange would send the messages in its history"
 		if err := s.answered(); refusal(err) != text {
 			t.Error(err)
 		}

@@ -81,7 +81,7 @@ func NotRecorded() error {
 type Missed struct{ Queue string } // its name
 
 // Error implements error.
-func (m *Missed) Error() string { return "queue '" + m.Queue + "' ended before it saw the command" }
+func (m *Missed) Error() string { return "queue '" + m.Queue + "' ended before it handled the command" }
 
 // Answerable is a mail that can be answered by another actor than its receiver.
 type Answerable interface {

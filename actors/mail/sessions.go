@@ -27,19 +27,19 @@ var (
 	// ErrSessionTaken: another consumer has locked the session.
 	ErrSessionTaken = errors.New("another receiver has locked the session")
 	// ErrNoSession: no session became available in time.
-	ErrNoSession = errors.New("no session with messages came free in time")
+	ErrNoSession = errors.New("no session with messages became available in time")
 	// ErrSessionLost: the sender has not locked the session, or its lock has ended.
-	ErrSessionLost = errors.New("the session is not locked, or not any more")
+	ErrSessionLost = errors.New("the session is not locked by this connection, or the lock has expired")
 	// ErrSessionsFull: the queue has reached its limit of waiting receivers, or of session states.
-	ErrSessionsFull = errors.New("the queue has no room for more of its sessions")
+	ErrSessionsFull = errors.New("the queue has reached its limit of session states or waiting receivers")
 	// ErrSessionState: the state is too large.
-	ErrSessionState = errors.New("the state of a session is too large")
+	ErrSessionState = errors.New("the session state is too large")
 	// ErrSessionID: the id is too long.
-	ErrSessionID = errors.New("the id of a session has at most 128 bytes")
+	ErrSessionID = errors.New("a session id may have at most 128 bytes")
 	// ErrNoSessions: the queue has no sessions.
-	ErrNoSessions = errors.New("the queue has no sessions, so none can be locked")
+	ErrNoSessions = errors.New("the queue does not require sessions, so no session can be locked")
 	// ErrSessionNeeded: a message without a session id was published, or a consumer names no session.
-	ErrSessionNeeded = errors.New("the queue has sessions: messages need the id of one, and consumers have to lock one")
+	ErrSessionNeeded = errors.New("the queue requires sessions: a message needs a session id, and a receiver must lock a session")
 )
 
 // UseSession is a command about a session that a consumer of the same connection has locked. From any actor;

@@ -96,7 +96,7 @@ type ReleaseWork struct {
 // Errors of PrepareWork.
 var (
 	// ErrDeliveryLost: the channel no longer holds a delivery.
-	ErrDeliveryLost = errors.New("a lock has run out")
+	ErrDeliveryLost = errors.New("a lock has expired")
 	// ErrWorkRefused: the queue cannot accept the messages.
 	ErrWorkRefused = errors.New("a queue refuses messages")
 	// ErrQueueEnded: the queue was deleted or has failed since the work started.

@@ -74,7 +74,7 @@ func scarce() *budget.Copies {
 	return price
 }
 
-// TestCopiesWait_DL33: while memory is scarce, messages for several queues wait in their queue, and are moved later.
+// TestCopiesWait_DL33: while memory is scarce, messages for several queues stay in their queue, and are moved later.
 func TestCopiesWait_DL33(t *testing.T) {
 	price := scarce()
 	c := several(t, price)

@@ -80,7 +80,7 @@ func (x *move) Receive(ctx actor.Context) {
 		s.stop(now)
 	case *actor.Stopping, *actor.Restarting:
 		if s.status.Phase == Running {
-			s.end(Failed, "it has ended with its broker, or by a fault", now)
+			s.end(Failed, "the move ended when the broker stopped or failed", now)
 		}
 		x.leave(ctx)
 	case mail.Answerable: // a query to holders of deliveries: a move has no delivery tags

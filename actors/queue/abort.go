@@ -19,7 +19,7 @@ func (q *queue) abort(ctx actor.Context) {
 	q.reportCrash(ctx)
 	if q.failedOn != nil {
 		q.cfg.Log.Error().Str("queue", s.queue.Name).Int("messages", s.Backlog.Len()).Int("consumers", s.consumers.Len()).
-			Msg("a queue ended by a panic; messages that are not in the journal are lost")
+			Msg("a queue ended after a panic; its messages that are not in the journal are lost")
 	}
 	if n := s.farewell.dropped(s); s.farewell.begun && n > 0 { // after a restart only further losses are counted
 		q.cfg.Log.Warn().Str("queue", s.queue.Name).Int("messages", n).Msg("dead letters of a queue that is ending did not reach all of their targets")

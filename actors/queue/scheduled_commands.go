@@ -60,7 +60,7 @@ func (s *state) reschedule(m *mail.Reschedule, now clock.Instant) {
 	due := s.Dates.Deadline(m.Due)
 	if m.Due < 1 || due-now.Ceil() > timeheaders.MaxDelay {
 		s.out.Send(m.ReplyTo, &mail.ChangeScheduledReply{Reply: m.Done(protocol.ChannelErrorf(protocol.PreconditionFailed,
-			"a message cannot be due at %d: milliseconds since 1970 within the next 10 years are expected", m.Due))})
+			"invalid due time %d: expected milliseconds since 1970, at most 10 years from now", m.Due))})
 		return
 	}
 	due = max(due, now.Floor())

@@ -16,7 +16,7 @@ import (
 // needsSession returns the error for a consumer or a basic.get that names no session (SESSION-2).
 func needsSession(s *state) error {
 	return fmt.Errorf("%w: %w", mail.ErrSessionNeeded, protocol.ChannelErrorf(protocol.PreconditionFailed,
-		"queue '%s' in vhost '%s' has sessions, which clients of Azure Service Bus receive", s.queue.Name, s.vhost.Name))
+		"queue '%s' in vhost '%s' requires sessions: only clients of Azure Service Bus can receive from it", s.queue.Name, s.vhost.Name))
 }
 
 // Attach implements receivers.Owner.

@@ -91,7 +91,7 @@ func tryRoute(s *state, d *delivery, message []byte, maxSteps int) error {
 	s.routes.Count(len(targets) + len(s.routes.Histories()))
 	switch {
 	case s.routes.Over() || s.routes.Steps() > maxSteps:
-		return amqp10.Errorf(amqp10.ResourceLimitExceeded, "a batch to more queues than fit in a turn")
+		return amqp10.Errorf(amqp10.ResourceLimitExceeded, "the batch goes to too many queues: send smaller batches")
 	case d.Content.Headers != nil:
 		return s.routes.CheckMoments(targets, d.Content.Headers)
 	}

@@ -87,11 +87,11 @@ func giveAnswer(s *state, l *link, replyTo string, message []byte) {
 	}
 	to := answersFor(s, l, replyTo)
 	if to == nil {
-		s.failLink(l, amqp10.Errorf(amqp10.PreconditionFailed, "no link of the session receives answers of '%s'", l.publisher.node.address))
+		s.failLink(l, amqp10.Errorf(amqp10.PreconditionFailed, "no link of the session receives replies from '%s'", l.publisher.node.address))
 		return
 	}
 	if !s.unread.Room(int64(len(message))) {
-		s.failLink(l, amqp10.Errorf(amqp10.ResourceLimitExceeded, "no room for an answer of %d bytes beside what the client has not read", len(message)))
+		s.failLink(l, amqp10.Errorf(amqp10.ResourceLimitExceeded, "no room for an answer of %d bytes while the client has earlier answers to read", len(message)))
 		return
 	}
 	s.unread.Take(int64(len(message)))

@@ -26,7 +26,7 @@ func sizeOf(m *amqp10.Attach) int64 {
 // roomFor returns why there is no room for a link.
 func roomFor(s *state, m *amqp10.Attach) error {
 	if err := s.cfg.Objects.Room(sizeOf(m) + budget.PricePeer); err != nil {
-		return amqp10.Errorf(amqp10.ResourceLimitExceeded, "no more links: %v", err)
+		return amqp10.Errorf(amqp10.ResourceLimitExceeded, "cannot attach another link: %v", err)
 	}
 	return nil
 }

@@ -59,7 +59,7 @@ func (s *state) transfer(t *amqp10.Transfer, payload []byte) {
 	case l.closing:
 		return
 	case l.publisher == nil:
-		s.fail(amqp10.Errorf(amqp10.NotAllowed, "transfer on a link that the client receives on"))
+		s.fail(amqp10.Errorf(amqp10.NotAllowed, "transfer on a link whose receiver is the client"))
 		return
 	}
 	d, whole, err := l.publisher.Take(t, payload, s.cfg.Arrivals)

@@ -202,7 +202,7 @@ func (s *state) returned(m *mail.DeliveriesRequeued) {
 	s.unacked.Return(&p.Queue, m)
 	s.work.Return(&s.unacked, &p.Queue, m)
 	if late := s.unacked.Late(); late > lateLimit {
-		s.fail(amqp10.Errorf(amqp10.ResourceLimitExceeded, "%d deliveries were never settled", late))
+		s.fail(amqp10.Errorf(amqp10.ResourceLimitExceeded, "%d deliveries were not settled in time", late))
 	}
 }
 

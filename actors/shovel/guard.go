@@ -139,7 +139,7 @@ func (g *guard) frame() error {
 		answers := kind == protocol.FrameMethod && slices.ContainsFunc(answering, func(m []byte) bool { return bytes.Equal(m, g.head[frameHead:before]) })
 		switch {
 		case kind == protocol.FrameHeader && number > g.maxBody:
-			return fmt.Errorf("a message has %d bytes, more than %d", number, g.maxBody)
+			return fmt.Errorf("a message of %d bytes exceeds the limit of %d bytes", number, g.maxBody)
 		case kind == protocol.FrameHeader && g.room >= 0:
 			g.hold(size + int64(number) + perMessage)
 		case answers && number > g.published.Load():

@@ -38,8 +38,8 @@ func TestGuardRefuses(t *testing.T) {
 		wrong  string
 	}{
 		{bytes.Join([][]byte{frame(8, nil), answer(80, 7), header(100), body, answer(120, 3), frame(1, []byte{0, 20})}, nil), ""},
-		{bytes.Join([][]byte{header(100), body, header(101)}, nil), "a message has 101 bytes, more than 100"},
-		{bytes.Join([][]byte{body, header(1 << 63)}, nil), "a message has 9223372036854775808 bytes, more than 100"},
+		{bytes.Join([][]byte{header(100), body, header(101)}, nil), "a message of 101 bytes exceeds the limit of 100 bytes"},
+		{bytes.Join([][]byte{body, header(1 << 63)}, nil), "a message of 9223372036854775808 bytes exceeds the limit of 100 bytes"},
 		{bytes.Join([][]byte{answer(80, 7), answer(80, 8)}, nil), errStrange.Error()},
 		{answer(120, 1<<63), errStrange.Error()},
 	} {

@@ -39,7 +39,7 @@ func (p *progress) moved() {
 // publish records the publish of a message, which waits for an answer.
 func (p *progress) publish(tag uint64) { p.waiting = append(p.waiting, tag) }
 
-var errStrange = errors.New("the destination answered for what was not published")
+var errStrange = errors.New("the destination confirmed a message that was not published")
 
 // answer handles the answer to a publish. It returns the tag to be acknowledged at once, 0 for none: settle may return
 // it later.

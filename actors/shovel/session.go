@@ -298,7 +298,7 @@ func (s *session) count() {
 func (s *session) sourceEnded() error {
 	select {
 	case <-s.cancelled:
-		return errors.New("the source has cancelled the consumer: its queue is gone, or was moved")
+		return errors.New("the source cancelled the consumer: the queue was deleted or moved")
 	default:
 		return s.because(s.source, "source", errors.New("consumer ended"))
 	}
@@ -340,5 +340,5 @@ func closedBy(side string, err *amqp.Error) error {
 }
 
 func unroutable(r *amqp.Return) error {
-	return fmt.Errorf("the destination has no queue '%s' any more", r.RoutingKey)
+	return fmt.Errorf("queue '%s' no longer exists at the destination", r.RoutingKey)
 }

@@ -29,7 +29,7 @@ type Status struct {
 }
 
 // errFinished ends the session of a shovel that has moved all its messages.
-var errFinished = errors.New("everything is moved")
+var errFinished = errors.New("all messages have been moved")
 
 // action makes the shell start a session, to wait, or to delete the shovel.
 type action struct {

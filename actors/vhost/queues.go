@@ -83,7 +83,7 @@ func (qs *queues) retiring(m *mail.QueueRetiring) {
 
 // died handles a queue that ended without QueueRetiring.
 func (qs *queues) died(q *queue) {
-	qs.cfg.Log.Error().Str("queue", q.queue.Name).Msg("a queue ended without notice")
+	qs.cfg.Log.Error().Str("queue", q.queue.Name).Msg("a queue ended unexpectedly")
 	if q.phase == crashed {
 		q.settle()
 	}

@@ -89,7 +89,7 @@ func (r *recovery) isOrphan(q definitions.Queue) bool {
 		return false
 	}
 	r.cfg.Log.Error().Str("queue", q.Name).Uint64("incarnation", q.Incarnation).
-		Msg("a stored queue has a reserved name; it is not restored, and its messages stay in the journal")
+		Msg("a stored queue was not restored because its name is reserved; its messages stay in the journal")
 	return true
 }
 
@@ -134,7 +134,7 @@ func (r *recovery) recoverBindings() {
 		}}
 		e, err := r.bindings.ends(b.Source, &b.Binding)
 		if err != nil {
-			r.cfg.Log.Error().Err(err).Str("source", d.Source).Str("destination", d.Destination).Msg("a stored binding is not restored")
+			r.cfg.Log.Error().Err(err).Str("source", d.Source).Str("destination", d.Destination).Msg("a stored binding was not restored")
 			if r.rules.Ends(b.Source, &b.Binding) != nil { // clients cannot remove it
 				r.store(definitions.Change{Delete: []any{*d}}, nil, r.forgotten)
 			}
@@ -188,7 +188,7 @@ func (r *recovery) recoverHolders() {
 			r.cfg.Log.Error().Str("queue", d.Name).Msg("the messages of a delayed exchange that cannot be restored stay in the journal")
 			return true
 		}
-		r.cfg.Log.Error().Str("queue", d.Name).Msg("stored messages are dropped: their delayed exchange does not exist")
+		r.cfg.Log.Error().Str("queue", d.Name).Msg("stored messages were dropped: their delayed exchange does not exist")
 		r.store(definitions.Change{Delete: []any{d}}, nil, r.forgotten)
 		r.retireMessages(store.QueueID(d.Incarnation))
 		return true

@@ -101,7 +101,7 @@ func (d *data) missed(report *recovery.Report) error {
 	}
 	report.Expect(expected)
 	if d.definitions.Made() && report.Journal != 0 {
-		d.log.Error().Str("file", definitions.FileName).Msg("the definitions that belong to the journal are not there")
+		d.log.Error().Str("file", definitions.FileName).Msg("the definitions that belong to the journal are missing")
 	}
 	return nil
 }
@@ -139,7 +139,7 @@ func (d *data) onDamage(damage recovery.Damage) {
 // onFull reports to the node whether the disk is full.
 func (d *data) onFull(full bool) {
 	d.full.Store(full)
-	d.log.Warn().Bool("full", full).Msg("room on the disk for the journal")
+	d.log.Warn().Bool("full", full).Msg("the state of disk space for the journal has changed")
 	if n := d.node.Load(); n != nil {
 		n.JournalFull(full)
 	}

@@ -65,7 +65,7 @@ func TestLoadDefinitions(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	for _, want := range []string{"hashed with MD5", "x-queue-mode does nothing", `"items":5`} {
+	for _, want := range []string{"hashed with MD5", "x-queue-mode has no effect", `"items":5`} {
 		if !strings.Contains(log.String(), want) {
 			t.Errorf("no %q in %s", want, log.String())
 		}
@@ -113,8 +113,8 @@ func TestDefinitionVerbs(t *testing.T) {
 	})
 	started(t, t.TempDir(), "", func(address string) {
 		url := "http://guest:guest@" + address
-		const notes = "risky\tusers\t\told\tthe password is hashed with MD5, which is easily guessed at: set it anew\n" +
-			"approximated\tqueues\tprod\torders\tx-queue-mode does nothing: every queue pages its messages to the disk by itself\n"
+		const notes = "risky\tusers\t\told\tthe password is hashed with MD5, which is weak: set the password again\n" +
+			"approximated\tqueues\tprod\torders\tx-queue-mode has no effect: every queue pages its messages to the disk by itself\n"
 		const counts = "taken 3, approximated 1, risky 1, ignored 0, refused 0\n"
 		title := "Importing definitions in JSON from a file at \"" + file + "\" ...\n"
 		expect(t, url, 0, title+notes+counts, "import_definitions", file, "--dry-run")
@@ -124,7 +124,7 @@ func TestDefinitionVerbs(t *testing.T) {
 
 		bad := definitionsFile(t, `{"queues":[{"name":"a","durable":true},{"name":"b","arguments":{"x-expires":0}}],"news":[]}`)
 		const wrong = "refused\tqueues\tprod\tb\tinvalid arg 'x-expires' for queue 'b' in vhost 'prod': {value_zero,0}\n" +
-			"warning\tsection \"news\" is not known: it is ignored\ntaken 1, approximated 0, risky 0, ignored 0, refused 1\n"
+			"warning\tunknown section \"news\" is ignored\ntaken 1, approximated 0, risky 0, ignored 0, refused 1\n"
 		expect(t, url, commandline.ExitData, wrong, "-q", "import_definitions", bad, "-p", "prod", "--strict")
 		expect(t, "http://ops:s3cret@"+address, 0, "orders\n", "list_queues", "-s", "--no-table-headers", "-p", "prod", "name")
 		expect(t, url, commandline.ExitData, wrong, "-q", "import_definitions", bad, "-p", "prod")

@@ -166,7 +166,7 @@ func (v *demoClient) gone(ctx context.Context, queue string) (time.Time, error) 
 		select {
 		case <-every.C:
 		case <-ctx.Done():
-			return time.Time{}, fmt.Errorf("%s is still there: %w", queue, ctx.Err())
+			return time.Time{}, fmt.Errorf("queue %s still exists: %w", queue, ctx.Err())
 		}
 	}
 }

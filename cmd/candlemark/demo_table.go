@@ -49,7 +49,7 @@ func (t *timetable) print(out io.Writer) {
 	fmt.Fprintln(out)
 	for i, m := range t.machines {
 		p99, worst := m.soFar()
-		fmt.Fprintf(out, "%s: this machine woke sleepers late by %s (p99) to %s (max); limits allow for %d such wakings.\n",
+		fmt.Fprintf(out, "%s: timers of this machine fired late by %s (p99) to %s (max); limits allow for %d such delays.\n",
 			t.brokers[i], ms(p99), ms(worst), wakings)
 	}
 	fmt.Fprintln(out, t.summary())

@@ -103,8 +103,8 @@ func program(getenv func(string) string, stdout, stderr io.Writer) *commandline.
 			{"config check|show", "Checks the settings, or shows them with their sources"},
 			{"journal check|dump|repair|adopt|drop", "Inspects and repairs the messages of a stopped broker"},
 			{"restore <backup>", "Restores a backup to a new data folder, or checks it"},
-			{admin, "Has the commands of RabbitMQ's tool rabbitmqadmin"},
-			{commandline.Plugins, "Has the commands of RabbitMQ's tool rabbitmq-plugins"},
+			{admin, "Runs the commands of RabbitMQ's rabbitmqadmin"},
+			{commandline.Plugins, "Runs the commands of RabbitMQ's rabbitmq-plugins"},
 			{"completion bash|zsh|fish", "Prints a completion script for a shell"},
 			{"version", "Shows the version"},
 		},
@@ -116,7 +116,7 @@ func program(getenv func(string) string, stdout, stderr io.Writer) *commandline.
 func run(args []string, getenv func(string) string, stdout, stderr io.Writer) int {
 	p := program(getenv, stdout, stderr)
 	if len(args) == 0 {
-		fmt.Fprintln(stderr, "No command is given: candlemark serve runs the broker, candlemark help lists all commands")
+		fmt.Fprintln(stderr, "No command given: candlemark serve runs the broker, candlemark help lists all commands")
 		return commandline.ExitUsage
 	}
 	if verb := own[args[0]]; verb != nil {

@@ -76,7 +76,7 @@ func TestPeekVerb_TTL9(t *testing.T) {
 			"-q|list_unacked|q|id|consumer_tag|channel|connection|delivery_tag|lock_expires_at",
 			"id\tconsumer_tag\tchannel\tconnection\tdelivery_tag\tlock_expires_at\n1\t\t127.0.0.1:* -> 127.0.0.1:* (1)\t127.0.0.1:* -> 127.0.0.1:*\t1\t*\n",
 		},
-		{"renew_lock|q|1", "Renewing the lock of message 1 of queue 'q' in vhost '/' ...\nIt is locked until *\n"},
+		{"renew_lock|q|1", "Renewing the lock of message 1 of queue 'q' in vhost '/' ...\nThe message is locked until *\n"},
 		{"return_lock|q|1", "Returning message 1 of queue 'q' in vhost '/' ...\n"},
 		{"-s|peek|q|id|redelivered|--limit|1", "1\ttrue\n"},
 		{"-s|list_queues|name|messages_ready|messages_scheduled|next_due", "q\t3\t0\t\n"},
@@ -84,12 +84,12 @@ func TestPeekVerb_TTL9(t *testing.T) {
 	refusals(t, url, []refusal{
 		{"peek", commandline.ExitUsage, "not enough arguments."},
 		{"peek|q|colour", commandline.ExitUsage, "Info key(s) colour are not supported"},
-		{"peek|q|--state|dead", commandline.ExitUnavailable, "state is ready, unacked, scheduled or deferred"},
+		{"peek|q|--state|dead", commandline.ExitUnavailable, "state must be ready, unacked, scheduled or deferred"},
 		{"peek|none", commandline.ExitData, "NOT_FOUND - no queue 'none' in vhost '/'"},
 		{"peek|-p|none|q", commandline.ExitData, "NOT_FOUND - vhost 'none' not found"},
-		{"renew_lock|q|2", commandline.ExitData, "no such delivery is locked: it was settled, or its lock ran out"},
-		{"return_lock|q|1", commandline.ExitData, "no such delivery is locked: it was settled, or its lock ran out"},
-		{"renew_lock|q|x", commandline.ExitUnavailable, "id is a number, 1 or more, not x"},
+		{"renew_lock|q|2", commandline.ExitData, "no such locked delivery: it was settled, or its lock has expired"},
+		{"return_lock|q|1", commandline.ExitData, "no such locked delivery: it was settled, or its lock has expired"},
+		{"renew_lock|q|x", commandline.ExitUnavailable, "id must be a number, 1 or more, not x"},
 		{"list_unacked|q|--exchange", commandline.ExitUsage, "--exchange"},
 	})
 }
@@ -127,16 +127,16 @@ func TestScheduledVerbs_DLY11(t *testing.T) {
 		{"-q|cancel_scheduled|q|1", "Cancelled 1 messages\n"},
 		{"-s|list_scheduled|q", ""},
 	})
-	const gone = "no such message is scheduled: it was released, cancelled, or never there"
+	const gone = "no such scheduled message: it was released or cancelled, or never existed"
 	refusals(t, url, []refusal{
 		{"cancel_scheduled|q", commandline.ExitUsage, "not enough arguments."},
 		{"cancel_scheduled|q|1|2", commandline.ExitUsage, "too many arguments."},
 		{"cancel_scheduled|q|1|--message-id|a", commandline.ExitUsage, "too many arguments."},
 		{"cancel_scheduled|q|1", commandline.ExitData, gone},
 		{"reschedule|q|1", commandline.ExitUsage, "not enough arguments."},
-		{"reschedule|q|1|tomorrow", commandline.ExitUnavailable, "due is a time as RFC 3339 has it, or ms since 1970, not tomorrow"},
+		{"reschedule|q|1|tomorrow", commandline.ExitUnavailable, "due must be an RFC 3339 time or milliseconds since 1970, not tomorrow"},
 		{"reschedule|q|--message-id|a|1", commandline.ExitData, gone},
 		{"list_scheduled|none", commandline.ExitData, "NOT_FOUND - no queue 'none' in vhost '/'"},
-		{"list_scheduled|amq.direct|--exchange", commandline.ExitUnavailable, "exchange 'amq.direct' in vhost '/' delays no messages"},
+		{"list_scheduled|amq.direct|--exchange", commandline.ExitUnavailable, "exchange 'amq.direct' in vhost '/' does not delay messages"},
 	})
 }

@@ -135,7 +135,7 @@ func TestClusterVerbs(t *testing.T) {
 		"-q|enable_feature_flag|nosuch":  "Error:\nThis feature flag is not supported by node ",
 		"-q|quorum_status|nosuch":        "Error:\nqueue 'nosuch' was not found in virtual host '/'\n",
 		"-q|await_online_nodes|2":        "Error:\nError: not enough nodes joined ",
-		"-q|await_online_nodes|x":        "Error (argument validation): Bad argument: the number of nodes is a whole number\n",
+		"-q|await_online_nodes|x":        "Error (argument validation): Bad argument: the number of nodes must be a whole number\n",
 		"stop_app":                       "\nCommand 'stop_app' not found. \nIn Candlemark: the broker cannot stop without its process: use stop\n",
 		"-q|quorum_status|nosuch|second": "Error (argument validation): too many arguments.\n",
 	} {

@@ -45,7 +45,7 @@ func (b *broker) setLoopback(cfg config.Config, log zerolog.Logger) {
 	names, known := cfg.LoopbackUsers, auth.Guest().Password
 	if cfg.OpenFirst && cfg.First.Password != known && b.users.HasPassword(cfg.First.Name, known) {
 		names = append(slices.Clone(names), cfg.First.Name)
-		log.Warn().Str("user", cfg.First.Name).Msg("the data folder is not new: the user's password is not changed from the well-known one, and logins are accepted from this machine only")
+		log.Warn().Str("user", cfg.First.Name).Msg("the data folder is not new: the user keeps the well-known default password and can log in only from this machine")
 	}
 	b.users.SetLoopback(names)
 }

@@ -117,7 +117,7 @@ func (b *broker) run(ctx context.Context, stop func(), log zerolog.Logger) int {
 		code = 1
 	}
 	if err := b.stop(); err != nil {
-		log.Error().Err(err).Msg("the stop was not clean")
+		log.Error().Err(err).Msg("the broker did not stop cleanly")
 		return 1
 	}
 	log.Info().Msg("stopped")

@@ -75,7 +75,7 @@ func (b *broker) loadEntities(cfg config.Config, log zerolog.Logger) (err error)
 		if err != nil {
 			return fmt.Errorf("servicebus-config: %s: %w", file, err)
 		}
-		log.Info().Str("file", file).Int("entities", len(all)).Msg("entities of Azure Service Bus are declared")
+		log.Info().Str("file", file).Int("entities", len(all)).Msg("entities of Azure Service Bus declared")
 	}
 	return nil
 }

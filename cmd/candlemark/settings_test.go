@@ -46,7 +46,7 @@ func TestConfigVerbs(t *testing.T) {
 		{"check " + bad, "", 65, nil, []string{bad + `:1: unknown key "hearbeat"; did you mean "heartbeat"?`, bad + ":2: frame-max: 1 is not between"}},
 		{"check " + pattern, "", 65, nil, []string{"default user: "}},
 		{"check absent.conf", "", 65, nil, []string{"absent.conf"}},
-		{"check " + good, "CANDLEMARK_LOGLEVEL=debug", 65, nil, []string{"CANDLEMARK_LOGLEVEL: there is no such setting"}},
+		{"check " + good, "CANDLEMARK_LOGLEVEL=debug", 65, nil, []string{"CANDLEMARK_LOGLEVEL: unknown setting"}},
 		{
 			"show --config " + good + " --amqp 127.0.0.1:1", "RABBITMQ_DEFAULT_USER=ops", 0,
 			[]string{"\namqp                           127.0.0.1:1  ", "--amqp\n", good + ":1\n", "(hidden)", "RABBITMQ_DEFAULT_USER\n", "default\n"},

@@ -202,7 +202,7 @@ func TestQueueFilters(t *testing.T) {
 		}
 		for _, wrong := range []string{"expires_within=x", "lease_ends_within=-1", "scheduled_within=1e3", "unacked_longer_than=99999999999999999999"} {
 			name, _, _ := strings.Cut(wrong, "=")
-			w.want(400, reason("bad_request", name+" is to be a number of ms"), "GET", "/api/queues?"+wrong, "")
+			w.want(400, reason("bad_request", name+" must be a number of milliseconds"), "GET", "/api/queues?"+wrong, "")
 		}
 		q := get[struct {
 			Oldest *time.Time `json:"oldest_unacked_at"`

@@ -25,7 +25,7 @@ func TestEndingSurvivesPanics_LEASE14(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			f := &faults{}
 			testkit.RunStored(t, func(cfg *supervision.Config) { cfg.Fault = f.check }, func(b *testkit.Bubble) {
-				b.Log.Allow("actor panicked", "panicked while it handled a mail", "a queue ended without notice", "a queue ended by a panic", "restored from the journal after a panic")
+				b.Log.Allow("actor panicked", "panicked while it handled a mail", "a queue ended unexpectedly", "a queue ended after a panic", "restored from the journal after a panic")
 				ch := b.Connect().Open()
 				full(b, ch, "dead")
 				durable(b, ch, "q", endsIn("dead"))

@@ -136,6 +136,6 @@ func listByDeadline(w *web) {
 	if got := get[sights](w, soon+"deadline"); strings.Join(got.payloads(), ",") != "1 s,2 s,30 s,4000 s" {
 		w.Errorf("%+v", got)
 	}
-	w.want(400, reason("bad_request", "order is queue, number or deadline, not size"), "GET", soon+"size", "")
-	w.want(400, reason("bad_request", "only ready messages are listed by deadline"), "GET", soon+"deadline&state=unacked", "")
+	w.want(400, reason("bad_request", "order must be queue, number or deadline, not size"), "GET", soon+"size", "")
+	w.want(400, reason("bad_request", "order deadline is supported for ready messages only"), "GET", soon+"deadline&state=unacked", "")
 }

@@ -49,7 +49,7 @@ func TestDEC17RecentHistory(t *testing.T) {
 		other := b.Connect().Open()
 		other.Declare("late", nil)
 		err := other.QueueBind("late", "", "deaths", false, nil)
-		if err == nil || !strings.Contains(err.Error(), "during a memory or disk alarm: the binding would bring messages") {
+		if err == nil || !strings.Contains(err.Error(), "during a memory or disk alarm: the exchange would send the messages in its history") {
 			t.Error(err)
 		}
 		m.set(100, 1000)

@@ -135,7 +135,7 @@ func TestHTTPCancelScheduled_DLY11(t *testing.T) {
 		}
 		first := get[waitingPage](w, path).Messages[0]
 		w.want(200, `{"cancelled":1}`, "DELETE", path+"/"+first.ID, "")
-		gone := reason("not_found", "no such message is scheduled: it was released, cancelled, or never there")
+		gone := reason("not_found", "no such scheduled message: it was released or cancelled, or never existed")
 		w.want(404, gone, "DELETE", path+"/"+first.ID, "")
 		w.want(200, `{"cancelled":2}`, "DELETE", path+"?message_id=twin", "")
 		w.want(404, gone, "DELETE", path+"?message_id=twin", "")
@@ -217,7 +217,7 @@ func TestScheduledOverAMQP_DLY11(t *testing.T) {
 		if got := ask("scheduled.cancel", `{`+at+`,"message_id":"b"}`); got != `{"ok":true,"cancelled":1}` {
 			t.Error(got)
 		}
-		if got := ask("scheduled.cancel", `{`+at+`,"message_id":"b"}`); got != reason("not_found", "no such message is scheduled: it was released, cancelled, or never there") {
+		if got := ask("scheduled.cancel", `{`+at+`,"message_id":"b"}`); got != reason("not_found", "no such scheduled message: it was released or cancelled, or never existed") {
 			t.Error(got)
 		}
 	})

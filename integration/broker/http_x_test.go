@@ -141,30 +141,30 @@ func TestHTTPMessagesRefusals(t *testing.T) {
 		}
 		w.want(404, notFound, "POST", none+"/unacked/1/renew", "")
 		w.want(404, notFound, "POST", none+"/unacked/1/return", "")
-		w.want(404, reason("not_found", "no such delivery is locked: it was settled, or its lock ran out"), "POST", q+"/unacked/1/return", "")
+		w.want(404, reason("not_found", "no such locked delivery: it was settled, or its lock has expired"), "POST", q+"/unacked/1/return", "")
 		w.want(405, "", "GET", q+"/unacked/1/return", "")
 		w.want(404, notFound, "DELETE", none+"/scheduled/1", "")
 		w.want(404, notFound, "PUT", none+"/scheduled/1", `{"delay":1}`)
-		w.want(404, reason("not_found", "no such delivery is locked: it was settled, or its lock ran out"), "POST", q+"/unacked/1/renew", "")
+		w.want(404, reason("not_found", "no such locked delivery: it was settled, or its lock has expired"), "POST", q+"/unacked/1/renew", "")
 		w.want(404, reason("not_found", "NOT_FOUND - no exchange 'none' in vhost '/'"), "GET", "/api/x/exchanges/%2F/none/scheduled", "")
-		w.want(400, reason("bad_request", "406 PRECONDITION_FAILED - exchange 'x' in vhost '/' delays no messages"), "GET", "/api/x/exchanges/%2F/x/scheduled", "")
+		w.want(400, reason("bad_request", "406 PRECONDITION_FAILED - exchange 'x' in vhost '/' does not delay messages"), "GET", "/api/x/exchanges/%2F/x/scheduled", "")
 		w.want(400, "-", "GET", "/api/x/queues/%2F/mine/messages", "") // exclusive, refused as for basic.get
 		for _, test := range []struct{ method, path, body, reason string }{
-			{"GET", "/messages?limit=0", "", "limit is a number from 1 to 1000, not 0"},
-			{"GET", "/unacked?limit=1001", "", "limit is a number from 1 to 1000, not 1001"},
-			{"GET", "/messages?truncate=-1", "", "truncate is a number from 0 to 2147483647, not -1"},
+			{"GET", "/messages?limit=0", "", "limit must be a number from 1 to 1000, not 0"},
+			{"GET", "/unacked?limit=1001", "", "limit must be a number from 1 to 1000, not 1001"},
+			{"GET", "/messages?truncate=-1", "", "truncate must be a number from 0 to 2147483647, not -1"},
 			{"GET", "/messages?after=x", "", "after must be the value of next in an earlier answer, not x"},
-			{"GET", "/messages?state=dead", "", "state is ready, unacked, scheduled or deferred, or several of them with commas between, not dead"},
+			{"GET", "/messages?state=dead", "", "state must be ready, unacked, scheduled or deferred, or several of them separated by commas, not dead"},
 			{"GET", "/messages?encoding=x", "", "Unsupported encoding. Please use auto or base64."},
-			{"POST", "/unacked/0/renew", "", "id is a number, 1 or more, not 0"},
-			{"POST", "/unacked/x/return", "", "id is a number, 1 or more, not x"},
-			{"DELETE", "/scheduled", "", "either id or message_id has to be given"},
-			{"DELETE", "/scheduled/7?message_id=a", "", "either id or message_id has to be given"},
-			{"DELETE", "/scheduled/x", "", "id is a number, 1 or more, not x"},
-			{"PUT", "/scheduled/7", "", "either due or delay has to be given"},
-			{"PUT", "/scheduled/7", `{"due":1,"delay":1}`, "either due or delay has to be given"},
-			{"PUT", "/scheduled/7", `{"due":"tomorrow"}`, "due is a time as RFC 3339 has it, or ms since 1970, not tomorrow"},
-			{"PUT", "/scheduled/7", `{"delay":-1}`, "delay is a number of ms, 0 or more, not -1"},
+			{"POST", "/unacked/0/renew", "", "id must be a number, 1 or more, not 0"},
+			{"POST", "/unacked/x/return", "", "id must be a number, 1 or more, not x"},
+			{"DELETE", "/scheduled", "", "either id or message_id is required"},
+			{"DELETE", "/scheduled/7?message_id=a", "", "either id or message_id is required"},
+			{"DELETE", "/scheduled/x", "", "id must be a number, 1 or more, not x"},
+			{"PUT", "/scheduled/7", "", "either due or delay is required"},
+			{"PUT", "/scheduled/7", `{"due":1,"delay":1}`, "either due or delay is required"},
+			{"PUT", "/scheduled/7", `{"due":"tomorrow"}`, "due must be an RFC 3339 time or milliseconds since 1970, not tomorrow"},
+			{"PUT", "/scheduled/7", `{"delay":-1}`, "delay must be a number of milliseconds, 0 or more, not -1"},
 			{"PUT", "/scheduled/7", `{`, "not_json"},
 		} {
 			w.want(400, reason("bad_request", test.reason), test.method, q+test.path, test.body)
@@ -385,7 +385,7 @@ func TestLockRenewalOverAMQP_ADR10(t *testing.T) {
 		renewed(fmt.Sprintf(`{"delivery_tag":%d}`, d.DeliveryTag))
 		renewed(`{"queue":"q","consumer_tag":"` + d.ConsumerTag + `"}`)
 		renewed(fmt.Sprintf(`{"delivery_tag":"%d","vhost":"/"}`, d.DeliveryTag))
-		lost := `{"error":"not_found","reason":"no such delivery is locked: it was settled, or its lock ran out"}`
+		lost := `{"error":"not_found","reason":"no such locked delivery: it was settled, or its lock has expired"}`
 		if got := ask("lock.renew", `{"delivery_tag":7}`); got != lost {
 			t.Error(got)
 		}
@@ -400,9 +400,9 @@ func TestLockRenewalOverAMQP_ADR10(t *testing.T) {
 		for body, want := range map[string]string{
 			`{`:             "not_json",
 			`{}`:            "[{key_missing,queue}]",
-			`{"queue":"q"}`: "one of id, consumer_tag and delivery_tag has to be given",
-			`{"queue":"q","id":1,"consumer_tag":"a"}`: "one of id, consumer_tag and delivery_tag has to be given",
-			`{"queue":"q","id":"x"}`:                  "id is a number, 1 or more, not x",
+			`{"queue":"q"}`: "exactly one of id, consumer_tag and delivery_tag is required",
+			`{"queue":"q","id":1,"consumer_tag":"a"}`: "exactly one of id, consumer_tag and delivery_tag is required",
+			`{"queue":"q","id":"x"}`:                  "id must be a number, 1 or more, not x",
 		} {
 			if got := ask("lock.renew", body); got != reason("bad_request", want) {
 				t.Errorf("%s: %s", body, got)
@@ -440,10 +440,10 @@ func TestPeekOverAMQP_POL15(t *testing.T) {
 		if got := ask("queue.peek", `{"queue":"none"}`); !strings.Contains(got, "ACCESS_REFUSED") {
 			t.Error(got)
 		}
-		if got := ask("queue.dig", `{"queue":"q"}`); got != reason("not_found", "no command 'queue.dig'") {
+		if got := ask("queue.dig", `{"queue":"q"}`); got != reason("not_found", "unknown command 'queue.dig'") {
 			t.Error(got)
 		}
-		if got := ask("queue.peek", `{"queue":"q","vhost":"b"}`); got != reason("not_authorised", "this exchange is for vhost '/' only") {
+		if got := ask("queue.peek", `{"queue":"q","vhost":"b"}`); got != reason("not_authorised", "this exchange accepts only commands about vhost '/'") {
 			t.Error(got)
 		}
 		if _, err := ch.QueueDeclare("q2", false, false, true, false, nil); err != nil {

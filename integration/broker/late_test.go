@@ -18,7 +18,7 @@ func TestLEASE8LatePublish(t *testing.T) {
 	for _, failed := range []bool{false, true} {
 		f := &faults{}
 		testkit.Run(t, func(cfg *supervision.Config) { cfg.Fault = f.check }, func(b *testkit.Bubble) {
-			b.Log.Allow("actor panicked", "a queue ended by a panic", "a queue ended without notice", "INTERNAL_ERROR", "closing connection")
+			b.Log.Allow("actor panicked", "a queue ended after a panic", "a queue ended unexpectedly", "INTERNAL_ERROR", "closing connection")
 			ch := b.Connect().Open()
 			ch.Declare("q", nil)
 			pid := b.Queue("q").PID

@@ -268,13 +268,13 @@ func TestMoveRequests(t *testing.T) {
 		ch.Declare("q", nil)
 		for body, text := range map[string]string{
 			`{}`:                                  "[{key_missing,to}]",
-			`{"to":"there"}`:                      `to is origin, or an object with queue, or with exchange and perhaps routing_key`,
-			`{"to":{"queue":"a","exchange":"b"}}`: `to is origin, or an object with queue, or with exchange and perhaps routing_key`,
-			`{"to":{"queue":"q"}}`:                "406 PRECONDITION_FAILED - the messages are in queue 'q' already",
-			`{"to":"origin","ids":[]}`:            "ids is a list of 1 to 1000 numbers of messages",
-			`{"to":"origin","ids":[-1]}`:          "ids is a list of numbers, 1 or more, not -1",
-			`{"to":"origin","rate":0}`:            "rate is a number of messages a second, above 0 and at most 1000000",
-			`{"to":"origin","dry_run":3}`:         "dry_run is true or false",
+			`{"to":"there"}`:                      `to must be the string origin, or an object with queue, or with exchange and optionally routing_key`,
+			`{"to":{"queue":"a","exchange":"b"}}`: `to must be the string origin, or an object with queue, or with exchange and optionally routing_key`,
+			`{"to":{"queue":"q"}}`:                "406 PRECONDITION_FAILED - the messages are already in queue 'q'",
+			`{"to":"origin","ids":[]}`:            "ids must be a list of 1 to 1000 message numbers",
+			`{"to":"origin","ids":[-1]}`:          "ids must be a list of numbers, 1 or more, not -1",
+			`{"to":"origin","rate":0}`:            "rate must be a number of messages per second, above 0 and at most 1000000",
+			`{"to":"origin","dry_run":3}`:         "dry_run must be true or false",
 		} {
 			w.want(400, reason("bad_request", text), "POST", "/api/x/queues/%2F/q/move", body)
 		}
@@ -314,9 +314,9 @@ func TestMovesAreBounded(t *testing.T) {
 				move(user, `"running"`)
 				b.Advance(time.Second)
 			}
-			move(user, "4 moves of user '"+user+"' are under way")
+			move(user, "user '"+user+"' has 4 running moves")
 		}
-		move(users[len(users)-1], "16 moves are under way")
+		move(users[len(users)-1], "16 moves are running")
 		for _, m := range get[[]moved](w, "/api/x/moves") {
 			w.want(204, "", "DELETE", "/api/x/moves/"+m.ID, "")
 		}

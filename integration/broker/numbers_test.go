@@ -42,7 +42,7 @@ func TestMessageNumbersAreNotGivenOutTwice(t *testing.T) {
 		j.Journal = cfg.Journal
 		cfg.Clock, cfg.Journal, cfg.Fault = clock.Of(l), j, f.check
 	}, func(b *testkit.Bubble) {
-		b.Log.Allow("actor panicked", "a queue ended by a panic", "restored from the journal after a panic", "a queue ended without notice", "closing connection", "was set")
+		b.Log.Allow("actor panicked", "a queue ended after a panic", "restored from the journal after a panic", "a queue ended unexpectedly", "closing connection", "was set")
 		const lives, each = 3, 5
 		for range lives {
 			s := &stage{Bubble: b, faults: f}

@@ -419,7 +419,7 @@ func TestRestartTable(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			f := &faults{}
 			testkit.Run(t, func(cfg *supervision.Config) { cfg.Fault = f.check }, func(b *testkit.Bubble) {
-				b.Log.Allow("actor panicked", "panicked while it handled a mail", "a queue ended without notice", "a queue ended by a panic",
+				b.Log.Allow("actor panicked", "panicked while it handled a mail", "a queue ended unexpectedly", "a queue ended after a panic",
 					"INTERNAL_ERROR", "closing connection")
 				y := &bystander{Channel: b.Connect().Open()}
 				y.Declare("bystander", nil)

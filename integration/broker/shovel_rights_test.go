@@ -75,9 +75,9 @@ func TestShovelRights_ACC1(t *testing.T) {
 			{poor, from("amqp://poor@"), "running"},
 			{poor, from("amqp://poor:pw@"), "running"},
 			{poor, from("amqp://poor:wrong@"), source + refused},
-			{poor, from("amqp://guest@"), source + "user 'guest' needs a password: user 'poor' has set the shovel"},
-			{poor, map[string]any{"dest-uri": "amqp://other@"}, destination + "user 'other' needs a password: user 'poor' has set the shovel"},
-			{poor, from("amqp://nobody@"), source + "user 'nobody' needs a password: user 'poor' has set the shovel"},
+			{poor, from("amqp://guest@"), source + "the URI needs a password for user 'guest', because user 'poor' created the shovel"},
+			{poor, map[string]any{"dest-uri": "amqp://other@"}, destination + "the URI needs a password for user 'other', because user 'poor' created the shovel"},
+			{poor, from("amqp://nobody@"), source + "the URI needs a password for user 'nobody', because user 'poor' created the shovel"},
 			{poor, from("amqp://guest:guest@"), source + refused}, // it may not be on this machine
 			{poor, from("amqp://:@"), source + refused},
 			{poor, map[string]any{"src-queue": "secret", "src-uri": "amqp://other:pw@"}, "running"},
@@ -88,8 +88,8 @@ func TestShovelRights_ACC1(t *testing.T) {
 			{other, from("amqp://nobody@"), source + "there is no user 'nobody'"},
 			{operator, theirs, "running"},
 			{operator, map[string]any{"src-queue": "secret", "src-uri": "amqp://poor@"}, fmt.Sprintf(secret, "poor")},
-			{parameters.Setter{}, mine, source + "it is not known who has set this shovel, and so what it may do in this broker: set it again, or give its address a user and a password"},
-			{parameters.Setter{}, from("amqp://poor@"), source + "it is not known who has set this shovel, and so what it may do in this broker: set it again, or give its address a user and a password"},
+			{parameters.Setter{}, mine, source + "the user who created this shovel, and thus its permissions, are unknown: create the shovel again, or add a user and a password to its URI"},
+			{parameters.Setter{}, from("amqp://poor@"), source + "the user who created this shovel, and thus its permissions, are unknown: create the shovel again, or add a user and a password to its URI"},
 			{parameters.Setter{}, map[string]any{"src-uri": "amqp://poor:pw@", "dest-uri": "amqp://poor:pw@"}, "running"},
 			{parameters.Setter{}, from("amqp://guest:guest@"), source + refused},
 		} {
@@ -210,9 +210,9 @@ func TestShovelSetterLosesRights_ACC4(t *testing.T) {
 				lose func() error
 				want string
 			}{
-				"the user":   {func() error { _, err := b.Node.DeleteUser(context.Background(), "poor"); return err }, "terminated user 'poor', who has set the shovel, does not exist"},
-				"the tag":    {put("management", "monitoring"), "terminated user 'poor', who has set the shovel, may no longer set shovels"},
-				"the access": {func() error { return b.Users.DeleteGrant("poor", "/") }, "terminated user 'poor', who has set the shovel, has no access to virtual host '/'"},
+				"the user":   {func() error { _, err := b.Node.DeleteUser(context.Background(), "poor"); return err }, "terminated user 'poor', who created the shovel, no longer exists"},
+				"the tag":    {put("management", "monitoring"), "terminated user 'poor', who created the shovel, may no longer create shovels"},
+				"the access": {func() error { return b.Users.DeleteGrant("poor", "/") }, "terminated user 'poor', who created the shovel, has no access to virtual host '/'"},
 			} {
 				if err := step.lose(); err != nil {
 					t.Fatal(err)
@@ -245,7 +245,7 @@ func TestShovelSetterLosesRights_ACC4(t *testing.T) {
 			t.Fatal(err)
 		}
 		b.Restart(time.Second)
-		await(b, "terminated user 'poor', who has set the shovel, does not exist")
+		await(b, "terminated user 'poor', who created the shovel, no longer exists")
 	})
 }
 

@@ -410,8 +410,8 @@ func TestShovelTerminated(t *testing.T) {
 			{map[string]any{"src-uri": "amqp:///none"}, `failed to connect to source: amqp:///none: Exception (530) Reason: "NOT_ALLOWED - vhost none not found"`},
 			{map[string]any{"src-queue": "c", "src-predeclared": true}, `failed to set up the source: Exception (404) Reason: "NOT_FOUND - no queue 'c' in vhost '/'"`},
 			{map[string]any{"dest-queue": "c", "dest-predeclared": true}, `failed to set up the destination: Exception (404) Reason: "NOT_FOUND - no queue 'c' in vhost '/'"`},
-			{map[string]any{"dest-uri": "amqps://far?cacertfile=/nowhere"}, "failed to connect to destination: amqps://far: cacertfile: no files are read: shovel-files names no folder"},
-			{map[string]any{"src-protocol": "amqp10", "src-address": "a", "src-queue": nil}, "AMQP 1.0 is not spoken by shovels here: use amqp091"},
+			{map[string]any{"dest-uri": "amqps://far?cacertfile=/nowhere"}, "failed to connect to destination: amqps://far: cacertfile: files cannot be used: the setting shovel-files names no folder"},
+			{map[string]any{"src-protocol": "amqp10", "src-address": "a", "src-queue": nil}, "shovels do not support AMQP 1.0 here: use amqp091"},
 		} {
 			value := map[string]any{"src-queue": "a", "dest-queue": "b", "reconnect-delay": 0}
 			for key, v := range c.value {
@@ -442,7 +442,7 @@ func TestShovelTerminated(t *testing.T) {
 			t.Fatal(err)
 		}
 		fill(ch, "a", 3, 4)
-		await(b, "terminated the destination has no queue 'c' any more")
+		await(b, "terminated queue 'c' no longer exists at the destination")
 		if got := bodies(b, ch, "a"); fmt.Sprint(got) != "[3]" {
 			t.Errorf("%v", got)
 		}
@@ -452,7 +452,7 @@ func TestShovelTerminated(t *testing.T) {
 		if _, err := ch.QueueDelete("a", false, false, false); err != nil {
 			t.Fatal(err)
 		}
-		await(b, "terminated the source has cancelled the consumer: its queue is gone, or was moved")
+		await(b, "terminated the source cancelled the consumer: the queue was deleted or moved")
 	})
 }
 

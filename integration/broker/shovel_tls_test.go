@@ -116,8 +116,8 @@ func TestShovelOverTLS(t *testing.T) {
 			{"127.0.0.1", "cacertfile=" + s.folder + "/none", "cacertfile: " + s.folder + "/none: no such file or directory", ""},
 			{"127.0.0.1", "cacertfile=" + s.folder + "/key", "cacertfile: no certificate in ", ""},
 			{"127.0.0.1", "cacertfile=ca", "", ""}, // relative to the folder
-			{"127.0.0.1", "cacertfile=/dev/zero", "cacertfile: files are read only from the folder that shovel-files names", ""},
-			{"127.0.0.1", "verify=verify_none&certfile=" + s.folder + "/../cert&keyfile=key", "certfile: files are read only from the folder that shovel-files names", ""},
+			{"127.0.0.1", "cacertfile=/dev/zero", "cacertfile: the file is not in the folder of the setting shovel-files", ""},
+			{"127.0.0.1", "verify=verify_none&certfile=" + s.folder + "/../cert&keyfile=key", "certfile: the file is not in the folder of the setting shovel-files", ""},
 			{"other", s.ca, "certificate is not valid for any names, but wanted to match other", "other"},
 			{"other", "verify=verify_none", "", "other"},
 			{"other", s.ca + "&server_name_indication=127.0.0.1", "", ""},

@@ -40,7 +40,7 @@ func ParseCertificateLogin(from, kind string, index uint) (CertificateLogin, err
 	case "subject_alternative_name", "subject_alt_name":
 		k, known := alternativeKinds[kind]
 		if !known {
-			return CertificateLogin{}, fmt.Errorf("%q is not a type of subject alternative names", kind)
+			return CertificateLogin{}, fmt.Errorf("%q is not a type of subject alternative name", kind)
 		}
 		return CertificateLogin{From: AlternativeName, Kind: k, Index: index}, nil
 	}

@@ -89,7 +89,7 @@ func (u *Users) Login(name string) uint64 {
 func (u *Users) Again(name string, login uint64, peer Peer) (User, error) {
 	known := u.now.Load().users[name]
 	if known == nil || known.login != login {
-		return User{}, refuseLogin("user '%s' is not the one who logged in", name)
+		return User{}, refuseLogin("user '%s' is not the user who logged in", name)
 	}
 	if err := u.comesFrom(name, peer); err != nil {
 		return User{}, err
@@ -109,7 +109,7 @@ func (u *Users) comesFrom(name string, peer Peer) error {
 func (u *Users) identify(mechanism string, response []byte, peer Peer) (string, error) {
 	if mechanism == "EXTERNAL" {
 		if !u.allows(mechanism) { // clients may use one that is not offered (Mechanisms)
-			return "", refuseLogin("the mechanism EXTERNAL is switched off by auth-mechanisms")
+			return "", refuseLogin("mechanism EXTERNAL is disabled by the setting auth-mechanisms")
 		}
 		return u.options.CertificateLogin.name(peer)
 	}
@@ -138,7 +138,7 @@ func (u *Users) identify(mechanism string, response []byte, peer Peer) (string, 
 func (u *Users) anonymous(peer Peer) (string, error) {
 	name := u.options.AnonymousUser
 	if name == "" || !peer.AMQP10 || !u.allows("ANONYMOUS") {
-		return "", refuseLogin("the mechanism ANONYMOUS is only for clients of AMQP 1.0, if auth-mechanisms includes it and anonymous-login-user is not none")
+		return "", refuseLogin("mechanism ANONYMOUS is accepted only from AMQP 1.0 clients, if auth-mechanisms includes it and anonymous-login-user is not none")
 	}
 	if known := u.now.Load().users[name]; known == nil || !known.account.Fits(u.options.AnonymousPassword) {
 		return name, invalidCredentials(name)

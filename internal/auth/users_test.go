@@ -390,7 +390,7 @@ func TestMechanismsOnOffer(t *testing.T) {
 		t.Error(got)
 	}
 	var refused *LoginError
-	if _, err := u.Authenticate("EXTERNAL", nil, Peer{TLS: true}); !errors.As(err, &refused) || !strings.Contains(refused.Reason, "switched off") {
+	if _, err := u.Authenticate("EXTERNAL", nil, Peer{TLS: true}); !errors.As(err, &refused) || !strings.Contains(refused.Reason, "disabled by the setting") {
 		t.Error(err)
 	}
 }

@@ -68,7 +68,7 @@ func (v VHost) Validate() error {
 		return errors.New("vhost cannot be an empty string")
 	}
 	if len(v.Name) > 255 { // a short string in connection.open
-		return errors.New("the name of a vhost has at most 255 bytes")
+		return errors.New("a vhost name may have at most 255 bytes")
 	}
 	return nil
 }

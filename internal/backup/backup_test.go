@@ -219,7 +219,7 @@ func TestDamagedBackup(t *testing.T) {
 // TestRefusedManifests: a manifest of a newer version or with invalid contents is refused.
 func TestRefusedManifests(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"format":2,"version":"9.9"}`: "newer version (9.9)", `{}`: "names no files", `{"format":1}`: "names no files",
+		`{"format":2,"version":"9.9"}`: "newer version 9.9", `{}`: "lists no files", `{"format":1}`: "lists no files",
 		`{"format":1,"files":[{"name":"../../etc/passwd","size":1,"sha256":"` + strings.Repeat("00", 32) + `"}]}`: "../etc/passwd",
 		`{"format":1,"files":[{"name":"/etc/passwd","size":1,"sha256":"` + strings.Repeat("00", 32) + `"}]}`:      "/etc/passwd",
 	} {

@@ -178,14 +178,14 @@ func (k *Keeper) prepare(folder string) (made bool, err error) {
 		return false, fmt.Errorf("%w: %s %s", management.ErrBackupFolder, folder, why)
 	}
 	if k.cfg.Take == nil {
-		return refuse("would be a backup of nothing: this broker keeps nothing on a disk")
+		return refuse("cannot be used: this broker stores nothing on disk")
 	}
 	if !filepath.IsAbs(folder) {
-		return refuse("is not absolute, and it is a folder of the broker's machine")
+		return refuse("is not an absolute path on the broker's machine")
 	}
 	above, err := filepath.EvalSymlinks(filepath.Dir(folder))
 	if err != nil {
-		return refuse("cannot be made: the folder above it has to be there")
+		return refuse("cannot be created: its parent folder does not exist")
 	}
 	if data, err := filepath.EvalSymlinks(k.cfg.DataDir); err == nil && within(data, filepath.Join(above, filepath.Base(folder))) {
 		return refuse("is in the broker's data folder")
@@ -194,19 +194,19 @@ func (k *Keeper) prepare(folder string) (made bool, err error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if err := errors.Join(os.Mkdir(folder, 0o700), vfs.OS.SyncDir(above)); err != nil {
-			return refuse("cannot be made: " + err.Error())
+			return refuse("cannot be created: " + err.Error())
 		}
 		return true, nil
 	case err != nil:
-		return refuse("cannot be looked at: " + err.Error())
+		return refuse("cannot be inspected: " + err.Error())
 	case !info.IsDir():
-		return refuse("is no folder")
+		return refuse("is not a folder")
 	}
 	if names, err := os.ReadDir(folder); err != nil || len(names) > 0 {
 		return refuse("is not empty")
 	}
 	if err := os.Chmod(folder, 0o700); err != nil {
-		return refuse("cannot be kept from others: " + err.Error())
+		return refuse("cannot be restricted to the broker's user: " + err.Error())
 	}
 	return false, nil
 }

@@ -45,8 +45,8 @@ func TestKeeperRefusesFolders(t *testing.T) {
 	released := 0
 	k := NewKeeper(Config{DataDir: data, Take: func() (*Cut, error) { return cut(&released), nil }, Log: zerolog.Nop()})
 	for path, why := range map[string]string{
-		"": "not absolute", "relative": "not absolute", full: "is not empty", file: "is no folder", link: "is no folder",
-		filepath.Join(dir, "no", "where"): "the folder above it", data: "in the broker's data folder", filepath.Join(data, "backup"): "in the broker's data folder",
+		"": "not an absolute path", "relative": "not an absolute path", full: "is not empty", file: "is not a folder", link: "is not a folder",
+		filepath.Join(dir, "no", "where"): "parent folder", data: "in the broker's data folder", filepath.Join(data, "backup"): "in the broker's data folder",
 		filepath.Join(dir, "alias", "backup"): "in the broker's data folder", filepath.Join(dir, "x", "..", "data", "y"): "in the broker's data folder",
 	} {
 		if _, err := k.StartBackup(t.Context(), path); !errors.Is(err, management.ErrBackupFolder) || !strings.Contains(err.Error(), why) {

@@ -52,7 +52,7 @@ func (m *Manifest) Bytes() (n int64) {
 }
 
 // ErrUnfinished: the folder has no manifest.
-var ErrUnfinished = errors.New("is no backup, or one that was not finished: " + ManifestName + " is not there")
+var ErrUnfinished = errors.New("is not a backup, or is an incomplete one: " + ManifestName + " is missing")
 
 // read reads the manifest of a backup.
 func read(files vfs.FS, dir string) (*Manifest, error) {
@@ -78,7 +78,7 @@ func read(files vfs.FS, dir string) (*Manifest, error) {
 		return nil, fmt.Errorf("%s is damaged: %w", path, err)
 	}
 	if m.Format > format {
-		return nil, fmt.Errorf("%s is of a newer version (%s), which has to restore it", dir, m.Version)
+		return nil, fmt.Errorf("%s was written by the newer version %s: restore the backup with that version", dir, m.Version)
 	}
 	return &m, m.check(path)
 }
@@ -94,7 +94,7 @@ func (m *Manifest) check(path string) error {
 		seen[flat(f.Name)] = true
 	}
 	if m.Format < 1 || len(m.Files) == 0 {
-		return fmt.Errorf("%s is damaged: it names no files", path)
+		return fmt.Errorf("%s is damaged: it lists no files", path)
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ import (
 const Unfinished = "restore-unfinished"
 
 // ErrUnfinishedRestore: the data folder has that file.
-var ErrUnfinishedRestore = errors.New("a backup was not restored to the end here: empty the folder and restore it again")
+var ErrUnfinishedRestore = errors.New("an earlier restore to this folder was interrupted: empty the folder and restore the backup again")
 
 // CheckFolder is ErrUnfinishedRestore for a data folder that no broker may start on.
 func CheckFolder(files vfs.FS, dir string) error {
@@ -51,13 +51,13 @@ func (f *File) verify(ctx context.Context, files vfs.FS, dir string, w io.Writer
 	path := filepath.Join(dir, flat(f.Name))
 	size, err := files.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("the backup is damaged: %s is not there", path)
+		return fmt.Errorf("the backup is damaged: %s is missing", path)
 	}
 	if err != nil {
 		return err
 	}
 	if size != f.Size {
-		return fmt.Errorf("the backup is damaged: %s has %d bytes, and not %d", path, size, f.Size)
+		return fmt.Errorf("the backup is damaged: %s has %d bytes instead of %d", path, size, f.Size)
 	}
 	from, err := files.OpenRead(path)
 	if err != nil {
@@ -70,7 +70,7 @@ func (f *File) verify(ctx context.Context, files vfs.FS, dir string, w io.Writer
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	if hex.EncodeToString(sum.Sum(nil)) != f.SHA256 {
-		return fmt.Errorf("the backup is damaged: %s is not what was written", path)
+		return fmt.Errorf("the backup is damaged: the checksum of %s is wrong", path)
 	}
 	return nil
 }

@@ -59,7 +59,7 @@ func Copy(ctx context.Context, files vfs.FS, dir string, c *Cut, progress func(b
 		size += s.Size
 	}
 	if free, err := files.Free(dir); err == nil && free < uint64(size) {
-		return nil, fmt.Errorf("%w: the backup and what it leaves free need %d bytes, %d are free", vfs.ErrFull, size, free)
+		return nil, fmt.Errorf("%w: the backup and the space that must stay free need %d bytes, and %d are free", vfs.ErrFull, size, free)
 	}
 	m = &c.Manifest
 	m.Format = format
@@ -113,7 +113,7 @@ func (w *writer) copy(s Source) (File, error) {
 	}
 	to := &paced{writer: w, file: f, sum: sha256.New(), hurry: s.Hurry, began: time.Now()}
 	if _, err = s.From.WriteTo(to); err == nil && to.at != s.Size {
-		err = fmt.Errorf("%d bytes are there, and not %d", to.at, s.Size)
+		err = fmt.Errorf("%d bytes instead of %d", to.at, s.Size)
 	}
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return File{}, err

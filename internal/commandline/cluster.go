@@ -17,10 +17,10 @@ import (
 // clusterVerbs are RabbitMQ's commands about the nodes of a cluster and the replicas of queues, as they answer on a single node.
 var clusterVerbs = []verb.Row{
 	{
-		Name: "wait", Arguments: "[<pidfile>]", Options: "pid P", About: "Waits until the broker has started, or the process of --pid or of a file has ended",
+		Name: "wait", Arguments: "[<pidfile>]", Options: "pid P", About: "Waits until the broker has started, or until the process of --pid or of a pid file has ended",
 		Title: verb.Text("Waiting for applications 'rabbit_and_plugins' to start on node {broker}"), Run: waitFor,
 	},
-	{Name: "start_app", About: "Fails if the broker is not running, as it starts with its process", Title: verb.Text("Starting node {broker} ..."), Run: fullyBooted("")},
+	{Name: "start_app", About: "Fails if the broker is not running; the broker starts with its process", Title: verb.Text("Starting node {broker} ..."), Run: fullyBooted("")},
 	{
 		Name: "is_running", About: "Fails if the broker is not running, like check_running", Title: verb.Text("Asking node {broker} for its status ..."),
 		Run: fullyBooted("RabbitMQ on node {node} is fully booted and running"),
@@ -57,11 +57,11 @@ var clusterVerbs = []verb.Row{
 		Title: verb.Text("Will wait for at least {count} nodes to join the cluster of {broker}. Timeout: {timeout} seconds."), Run: awaitNodes,
 	},
 	{
-		Name: "has_reached_target_cluster_size", About: "Fails if the broker is not running, as its cluster has one node",
+		Name: "has_reached_target_cluster_size", About: "Fails if the broker is not running; the cluster always has one node",
 		Title: verb.Text("Checking if target cluster size has been reached on node {broker} ..."), Run: fullyBooted("Target cluster size has been reached on node {node}"),
 	},
 	{
-		Name: "quorum_status", Arguments: "<queue>", Options: "vhost no-table-headers", About: "Shows the replicas of a quorum queue, of which there is one",
+		Name: "quorum_status", Arguments: "<queue>", Options: "vhost no-table-headers", About: "Shows the only replica of a quorum queue",
 		Title: verb.Text("Status of queue {queue} on node {broker} ..."), Run: quorumStatus,
 	},
 	{
@@ -121,7 +121,7 @@ func enableFlag(ctx context.Context, broker *client.Client, c *verb.Call) error 
 
 func wholeNumber(arguments []string) (wrong string, code int) {
 	if n, err := strconv.Atoi(arguments[0]); err != nil || n < 0 {
-		return "Bad argument: the number of nodes is a whole number", verb.ExitData
+		return "Bad argument: the number of nodes must be a whole number", verb.ExitData
 	}
 	return "", 0
 }

@@ -91,7 +91,7 @@ func importDefinitions(ctx context.Context, broker *client.Client, c *verb.Call)
 	}
 	var r format.ImportReport
 	if err := json.Unmarshal(answer, &r); err != nil {
-		return fmt.Errorf("the answer is not understood: %w", err)
+		return fmt.Errorf("unexpected answer: %w", err)
 	}
 	if c.JSON {
 		c.Say("%s", answer)
@@ -100,9 +100,9 @@ func importDefinitions(ctx context.Context, broker *client.Client, c *verb.Call)
 	}
 	switch refused := r.Counts["refused"]; {
 	case refused > 0 && !r.Imported && !c.DryRun:
-		return verb.Fail(verb.ExitData, fmt.Sprintf("nothing was imported: %d items are refused", refused))
+		return verb.Fail(verb.ExitData, fmt.Sprintf("nothing was imported; refused items: %d", refused))
 	case refused > 0:
-		return verb.Fail(verb.ExitData, fmt.Sprintf("%d items are refused", refused))
+		return verb.Fail(verb.ExitData, fmt.Sprintf("refused items: %d", refused))
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func TestUnknown(t *testing.T) {
 		args []string
 		want string
 	}{
-		{nil, "No command is given: candlemark help lists all\n"},
+		{nil, "No command given: candlemark help lists all\n"},
 		{[]string{"frobnicate"}, "\nCommand 'frobnicate' not found. \ncandlemark help lists all commands\n"},
 		{[]string{"list_queue"}, "\nCommand 'list_queue' not found. \nDid you mean 'list_queues'? \n"},
 		{[]string{"stop_app"}, "\nCommand 'stop_app' not found. \nIn Candlemark: the broker cannot stop without its process: use stop\n"},

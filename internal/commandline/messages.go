@@ -109,9 +109,9 @@ func renewLock(ctx context.Context, broker *client.Client, c *verb.Call) error {
 		return verb.Missing(err)
 	}
 	if until := verb.Cell(o["lock_expires_at"]); until != "" {
-		c.Say("It is locked until %s", until)
+		c.Say("The message is locked until %s", until)
 	} else {
-		c.Say("It is locked without a time limit")
+		c.Say("The message is locked without a time limit")
 	}
 	return nil
 }

@@ -46,7 +46,7 @@ func moveMessages(ctx context.Context, broker *client.Client, c *verb.Call) erro
 		return nil
 	}
 	if verb.Cell(o["state"]) != "finished" {
-		c.Say("Timeout: these are the first results")
+		c.Say("Timeout: these results are incomplete")
 	}
 	for _, of := range []struct{ key, text string }{{"targets", "%s messages would go to queue '%s'"}, {"left_by_reason", "%s messages would stay: %s"}} {
 		counts, _ := o[of.key].(map[string]any)

@@ -102,7 +102,7 @@ func enable(ctx context.Context, broker *client.Client, c *verb.Call) error {
 	case err != nil:
 		return err
 	case len(others) > 0:
-		return verb.Complaint(fmt.Sprintf("%s not supported: node %s has the features that its list of plugins shows", counted(others), node))
+		return verb.Complaint(fmt.Sprintf("%s not supported: rabbitmq-plugins list shows the features of node %s", counted(others), node))
 	}
 	c.Say("%s part of the broker on node %s: nothing changed", counted(c.Arguments), node)
 	return nil

@@ -57,7 +57,7 @@ func (p *Program) Run(args []string) int {
 	case errors.Is(err, flag.ErrHelp):
 		return p.Help(args)
 	case err == nil && name == "":
-		fmt.Fprintf(stderr, "No command is given: %s lists all\n", p.helpCommand())
+		fmt.Fprintf(stderr, "No command given: %s lists all\n", p.helpCommand())
 		return verb.ExitUsage
 	case err == nil && v == nil:
 		return p.unknown(name)
@@ -119,9 +119,9 @@ func objection(o *verb.Options, v *verb.Row, arguments []string, err error) stri
 	case len(foreign) > 0:
 		return "Invalid options for this command:\n" + strings.Join(foreign, "\n")
 	case format.Lists[o.Formatter] == nil:
-		return "Bad argument. the formatter is json, table, csv or pretty_table"
+		return "Bad argument. The formatter must be json, table, csv or pretty_table"
 	case o.Timeout <= 0:
-		return "Bad argument. the timeout is a number of seconds, 1 or more"
+		return "Bad argument. The timeout must be a number of seconds, 1 or more"
 	}
 	return v.Objection(arguments)
 }

@@ -24,7 +24,7 @@ var reportVerbs = []verb.Row{
 		Title: verb.Text("Checking certificate expiration on node {broker} ..."), Run: checkCertificates,
 	},
 	{
-		Name: "federation_status", About: "Lists federation upstreams; none is running, as federation is not supported", Options: "only-down no-table-headers",
+		Name: "federation_status", About: "Lists federation upstreams; none is running: federation is not supported", Options: "only-down no-table-headers",
 		Title: func(c *verb.Call) string {
 			if c.Given("only-down") {
 				return c.Expand("Listing federation links which are down on node {broker}...")
@@ -117,7 +117,7 @@ func federationStatus(ctx context.Context, broker *client.Client, c *verb.Call) 
 		return c.PrintTable(strings.Fields("node vhost upstream status error"), links)
 	}
 	if c.Formatter == "table" && !c.Silent {
-		c.Say("Federation does not run here; there are no upstreams")
+		c.Say("Federation is not supported here; there are no upstreams")
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 
 var waitingVerbs = []verb.Row{
 	{
-		Name: "list_expiring", About: "Lists queues with expiring messages and how many expire when, by next deadline", Options: "vhost no-table-headers limit",
+		Name: "list_expiring", About: "Lists queues with expiring messages and their numbers by time left, by next deadline", Options: "vhost no-table-headers limit",
 		Columns:  "name vhost messages_expiring next_expiry within_1s within_1m within_1h within_1d later",
 		Defaults: "name next_expiry messages_expiring within_1s within_1m within_1h within_1d later",
 		Title:    verb.Text("Listing queues with messages that expire for vhost {vhost} ..."),

@@ -159,7 +159,7 @@ func (p *problems) add(setting, format string, args ...any) {
 // among records a value that is not one of the known ones.
 func (p *problems) among(setting, value string, known ...string) {
 	if !slices.Contains(known, value) {
-		p.add(setting, "%q is none of %s%s", value, strings.Join(known, ", "), didYouMean(value, known))
+		p.add(setting, "%q is not one of %s%s", value, strings.Join(known, ", "), didYouMean(value, known))
 	}
 }
 
@@ -200,19 +200,19 @@ func (c Config) problems() (wrong problems) {
 	c.TLS.check(len(c.AMQPS) > 0, &wrong)
 	c.checkWeb(&wrong)
 	if len(c.Mechanisms) == 0 {
-		wrong.add("auth-mechanisms", "no mechanism")
+		wrong.add("auth-mechanisms", "at least one mechanism is required")
 	}
 	for _, m := range c.Mechanisms {
 		wrong.among("auth-mechanisms", m, "PLAIN", "AMQPLAIN", "EXTERNAL", "ANONYMOUS")
 	}
 	if len(c.AMQP)+len(c.AMQPS) == 0 {
-		wrong.add("amqp", "no address")
+		wrong.add("amqp", "at least one address is required")
 	}
 	if c.DataDir == "" {
-		wrong.add("data-dir", "no folder")
+		wrong.add("data-dir", "a folder is required")
 	}
 	if c.Node != "" && !nodeNames.MatchString(c.Node) {
-		wrong.add("node-name", "%q is not a name of a node, such as rabbit@host", c.Node)
+		wrong.add("node-name", "%q is not a node name such as rabbit@host", c.Node)
 	}
 	c.checkSizes(&wrong)
 	if n := len(c.ProductName); n == 0 || n > 255 {
@@ -225,10 +225,10 @@ func (c Config) problems() (wrong problems) {
 		wrong.add("send-timeout", "%v is negative", c.SendTimeout)
 	}
 	if m := c.MemoryTotal; m > 0 && m < minWatermark || m > math.MaxInt64 {
-		wrong.add("memory-total", "%d is not a number of bytes from 1048576", m)
+		wrong.add("memory-total", "%d bytes are below the minimum of 1048576", m)
 	}
 	if m := c.MemoryWatermark; !m.Relative && m.Bytes < minWatermark {
-		wrong.add("memory-high-watermark", "%d bytes are too few: it is a share of the memory from 0 to 1, or a size such as 2GB", m.Bytes)
+		wrong.add("memory-high-watermark", "%d bytes are too few: set a share of the memory from 0 to 1, or a size such as 2GB", m.Bytes)
 	}
 	c.First.check(&wrong)
 	wrong.among("default-queue-type", c.DefaultQueueType, "", "classic", "quorum")
@@ -250,7 +250,7 @@ func (f FirstUser) check(wrong *problems) {
 		}
 	}
 	if f.Password == "" {
-		wrong.add("default-pass", "no password")
+		wrong.add("default-pass", "a password is required")
 	}
 }
 

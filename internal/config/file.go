@@ -74,7 +74,7 @@ func parse(file, content string) (lines []line, failed error) {
 		l.key, l.value, whole = strings.Cut(text, "=")
 		l.key, l.value = strings.TrimSpace(l.key), strings.TrimSpace(l.value)
 		if !whole || l.key == "" || strings.ContainsAny(l.key, " \t#'") {
-			failed = errors.Join(failed, fmt.Errorf("%s: not a line of the form key = value, and no comment", l.place))
+			failed = errors.Join(failed, fmt.Errorf("%s: neither a line of the form key = value nor a comment", l.place))
 			continue
 		}
 		if err := l.unquote(); err != nil {
@@ -95,7 +95,7 @@ func (l *line) unquote() error {
 	}
 	value, rest, closed := strings.Cut(l.value[1:], "'")
 	if rest = strings.TrimSpace(rest); !closed || rest != "" && rest[0] != '#' {
-		return fmt.Errorf("%s: %s: a value between single quotes ends with the second one", l.place, l.key)
+		return fmt.Errorf("%s: %s: a value in single quotes must end with the closing quote", l.place, l.key)
 	}
 	l.value = value
 	return nil

@@ -73,7 +73,7 @@ func address(value, _, _ string) (string, error) {
 // none empties a list.
 func none(value, _, _ string) (string, error) {
 	if value != "none" {
-		return "", fmt.Errorf("%q is not none", value)
+		return "", fmt.Errorf("%q is not supported: only none is", value)
 	}
 	return value, nil
 }
@@ -189,6 +189,6 @@ func choice(pairs ...string) func(value, last, before string) (string, error) {
 				return pairs[i+1], nil
 			}
 		}
-		return "", fmt.Errorf("%q is none of %s%s", value, strings.Join(words, ", "), didYouMean(value, words))
+		return "", fmt.Errorf("%q is not one of %s%s", value, strings.Join(words, ", "), didYouMean(value, words))
 	}
 }

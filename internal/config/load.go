@@ -207,7 +207,7 @@ func (l *loader) unknown(env map[string]string) {
 			return name == known || strings.HasSuffix(known, "_") && strings.HasPrefix(name, known)
 		}
 		if strings.HasPrefix(name, prefix) && !slices.Contains(names, name) && !slices.ContainsFunc(notSettings, other) {
-			l.failed = append(l.failed, fmt.Errorf("%s: there is no such setting%s", name, didYouMean(name[len(prefix):], bare)))
+			l.failed = append(l.failed, fmt.Errorf("%s: unknown setting%s", name, didYouMean(name[len(prefix):], bare)))
 		}
 	}
 }

@@ -156,7 +156,7 @@ var settings = []setting{
 	},
 	{
 		name: "http-behind-proxy", define: truth(func(c *Config) *bool { return &c.HTTPProxied }), keys: plain("management.behind_proxy"),
-		help: "a proxy on this machine passes on HTTP requests of others: no request counts as one from this machine, so that loopback users cannot use the HTTP API",
+		help: "a proxy on this machine forwards HTTP requests: no request is treated as local, so loopback users cannot use the HTTP API",
 	},
 	{
 		name: "https-cert", define: text(func(c *Config) *string { return &c.HTTPSOwn.Cert }),
@@ -188,7 +188,7 @@ var settings = []setting{
 	},
 	{
 		name: "metrics-per-object", define: truth(func(c *Config) *bool { return &c.MetricsPerObject }), keys: plain("prometheus.return_per_object_metrics"),
-		help: "whether /metrics of that endpoint has the metrics of each queue, connection and channel, as /metrics/per-object",
+		help: "/metrics of that endpoint includes metrics per queue, connection and channel, like /metrics/per-object",
 	},
 	{
 		name: "samples-overview", define: texts(func(c *Config) *[]string { return &c.SamplesOverview }),
@@ -247,7 +247,7 @@ var settings = []setting{
 	},
 	{
 		name: "memory-total", define: natural(func(c *Config) *uint { return &c.MemoryTotal }), keys: []key{{"total_memory_available_override_value", bytes}},
-		help: "memory in bytes of which the watermarks are shares; 0 for that of the machine or container",
+		help: "memory in bytes to which relative limits refer; 0 for the memory of the machine or container",
 	},
 	{
 		name: "memory-high-watermark", reload: true, define: size(func(c *Config) *Amount { return &c.MemoryWatermark }, ParseWatermark, ""),
@@ -278,7 +278,7 @@ var settings = []setting{
 	},
 	{
 		name: "session-max-per-connection", define: natural(func(c *Config) *uint { return &c.Limits.Sessions }),
-		keys: plain("session_max_per_connection"), help: "maximum number of AMQP 1.0 sessions of a connection, 1 to 65535; for logins with ANONYMOUS or MSSBCBS, as of Azure Service Bus's SDKs, channel-max if that is more",
+		keys: plain("session_max_per_connection"), help: "maximum number of AMQP 1.0 sessions of a connection, 1 to 65535; for logins with ANONYMOUS or MSSBCBS, which Azure Service Bus's SDKs use, channel-max if that is higher",
 	},
 	{
 		name: "link-max-per-session", define: natural(func(c *Config) *uint { return &c.Limits.Links }),

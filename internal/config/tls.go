@@ -40,16 +40,16 @@ func (t TLS) check(used bool, wrong *problems) {
 // check records errors in the settings of that name, for that listener; used means that the listener is configured.
 func (c Certificate) check(listener, name string, used bool, wrong *problems) {
 	if used && (c.Cert == "" || c.Key == "") {
-		wrong.add(listener, "%s-cert and %s-key are needed", name, name)
+		wrong.add(listener, "%s-cert and %s-key are required", name, name)
 	}
 	if c.VerifyPeer && c.CA == "" {
-		wrong.add(name+"-verify-peer", "%s-ca is needed", name)
+		wrong.add(name+"-verify-peer", "%s-ca is required", name)
 	}
 	if c.FailIfNoPeerCert && !c.VerifyPeer {
-		wrong.add(name+"-fail-if-no-peer-cert", "%s-verify-peer is needed", name)
+		wrong.add(name+"-fail-if-no-peer-cert", "%s-verify-peer is required", name)
 	}
 	if len(c.Versions) == 0 {
-		wrong.add(name+"-versions", "no version")
+		wrong.add(name+"-versions", "at least one version is required")
 	}
 	for _, v := range c.Versions {
 		wrong.among(name+"-versions", v, "1.2", "1.3")
@@ -74,12 +74,12 @@ func (c Config) checkWeb(wrong *problems) {
 	}
 	for setting, set := range map[string]bool{"https-ca": own.CA != "", "https-verify-peer": own.VerifyPeer, "https-fail-if-no-peer-cert": own.FailIfNoPeerCert} {
 		if set {
-			wrong.add(setting, "https-cert and https-key are needed: without them HTTPS uses all TLS settings of AMQP")
+			wrong.add(setting, "https-cert and https-key are required: without them HTTPS uses all TLS settings of AMQP")
 		}
 	}
 	for setting, address := range map[string]string{"https": c.HTTPS, "servicebus-https": c.ServiceBusHTTPS} {
 		if address != "" && (c.TLS.Cert == "" || c.TLS.Key == "") {
-			wrong.add(setting, "https-cert and https-key are needed, or tls-cert and tls-key")
+			wrong.add(setting, "https-cert and https-key are required, or tls-cert and tls-key")
 		}
 	}
 }

@@ -86,7 +86,7 @@ func load(t tables) (*Definitions, error) {
 		}
 	}
 	if found != known.lines {
-		return nil, fmt.Errorf("%w: %d lines where there should be %d", ErrDamaged, found, known.lines)
+		return nil, fmt.Errorf("%w: %d lines instead of %d", ErrDamaged, found, known.lines)
 	}
 	return d, nil
 }

@@ -98,7 +98,7 @@ func checkHeads(path string, pageSize int64) (err error) {
 		sum := fnv.New64a()
 		_, _ = sum.Write(head[headAt : headAt+headSize]) // never fails
 		if binary.NativeEndian.Uint32(head[headAt:]) != headMark || binary.NativeEndian.Uint64(head[headAt+headSize:]) != sum.Sum64() {
-			return fmt.Errorf("%w: meta page %d at offset %d is not what was written", ErrDamaged, page, page*pageSize)
+			return fmt.Errorf("%w: the checksum of meta page %d at offset %d is wrong", ErrDamaged, page, page*pageSize)
 		}
 	}
 	return nil

@@ -139,7 +139,7 @@ func content(v any) ([]byte, error) {
 
 func valid(value json.RawMessage) ([]byte, error) {
 	if !json.Valid(value) {
-		return nil, errors.New("the value of a parameter is no JSON")
+		return nil, errors.New("the value of a parameter is not JSON")
 	}
 	return value, nil
 }

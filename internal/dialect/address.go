@@ -59,11 +59,11 @@ func CheckVolatile(m *amqp10.Attach) error {
 	s := m.Source
 	switch {
 	case s.Address.Set:
-		return amqp10.Errorf(amqp10.InvalidField, "a dynamic source has no address")
+		return amqp10.Errorf(amqp10.InvalidField, "a dynamic source must not have an address")
 	case m.SndSettleMode != amqp10.SenderSettled:
-		return amqp10.Errorf(amqp10.NotImplemented, "direct replies come settled: snd-settle-mode settled is missing")
+		return amqp10.Errorf(amqp10.NotImplemented, "direct reply-to requires snd-settle-mode settled")
 	case s.Durable != 0 || s.Timeout != 0 || s.ExpiryPolicy != linkDetach:
-		return amqp10.Errorf(amqp10.NotImplemented, "direct replies are not durable, and end with the link: expiry-policy link-detach, timeout 0")
+		return amqp10.Errorf(amqp10.NotImplemented, "direct reply-to requires durable none, expiry-policy link-detach and timeout 0")
 	}
 	return nil
 }
@@ -86,6 +86,6 @@ func decoded(address, encoded string) (string, error) {
 }
 
 func badAddress(address string) error {
-	return amqp10.Errorf(amqp10.InvalidField, "bad address '%s': there are /queues/:queue, /exchanges/:exchange and /exchanges/:exchange/:routing-key, percent-encoded",
+	return amqp10.Errorf(amqp10.InvalidField, "bad address '%s': expected /queues/:queue, /exchanges/:exchange and /exchanges/:exchange/:routing-key, percent-encoded",
 		strings.ToValidUTF8(address[:min(len(address), 255)], ""))
 }

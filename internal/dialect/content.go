@@ -69,7 +69,7 @@ func read(encoded []byte, s *amqp10.Sections, entity bool) (c Content, err error
 	if p.Has(protocol.FlagHeaders) {
 		scan, err := protocol.ScanProperties(c.Header)
 		if err != nil {
-			return c, amqp10.Errorf(amqp10.InvalidField, "properties that cannot be kept: %v", err)
+			return c, amqp10.Errorf(amqp10.InvalidField, "unsupported properties: %v", err)
 		}
 		c.Headers = scan.Headers
 	}

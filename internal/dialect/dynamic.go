@@ -38,9 +38,9 @@ func TemporaryName(m *amqp10.Attach, container, suffix string) (string, error) {
 	source, target := node(m)
 	switch {
 	case source != nil && (source.Address.Set || !slices.Contains(source.Capabilities, temporaryQueue)):
-		return "", amqp10.Errorf(amqp10.NotImplemented, "dynamic sources have no address, and the capability %s or %s", temporaryQueue, volatileQueue)
+		return "", amqp10.Errorf(amqp10.NotImplemented, "a dynamic source must have no address, and the capability %s or %s", temporaryQueue, volatileQueue)
 	case target != nil && (target.Address.Set || !slices.Contains(target.Capabilities, temporaryQueue)):
-		return "", amqp10.Errorf(amqp10.NotImplemented, "dynamic targets have no address, and the capability %s", temporaryQueue)
+		return "", amqp10.Errorf(amqp10.NotImplemented, "a dynamic target must have no address, and the capability %s", temporaryQueue)
 	case len(container)+len(m.Name) >= maxLabel:
 		return "amq.dyn.gen-" + suffix, nil
 	}

@@ -70,7 +70,7 @@ func TestLimitsOfTheMachine(t *testing.T) {
 		{guest, "PUT", watermark, `{"relative":"2GB"}`, 400, ""},
 		{guest, "PUT", watermark, `{"absolute":1.5}`, 400, ""},
 		{guest, "PUT", watermark, `{"absolute":1,"relative":1}`, 400, ""},
-		{guest, "PUT", watermark, ``, 400, `{"error":"bad_request","reason":"either relative or absolute is needed"}`},
+		{guest, "PUT", watermark, ``, 400, `{"error":"bad_request","reason":"either relative or absolute is required"}`},
 		{guest, "PUT", disk, `{"mem_relative":1.5}`, 204, ""},
 		{guest, "GET", disk, "", 200, `{"mem_relative":1.5,"limit":1500,"alarm":false}`},
 		{guest, "PUT", disk, `{"absolute":7}`, 204, ""},

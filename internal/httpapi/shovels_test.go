@@ -28,7 +28,7 @@ func TestShovels(t *testing.T) {
 		{Component: "shovel", VHost: "/", Name: "s", Value: value},
 		{Component: "federation-upstream", VHost: "/", Name: "up", Value: []byte(`{"uri":"amqp://u:secret@far","expires":1}`)},
 	}
-	const link = `{"node":"candlemark@here","vhost":"/","upstream":"up","uri":"amqp://***@far","status":"not_running","error":"federation does not run here"}`
+	const link = `{"node":"candlemark@here","vhost":"/","upstream":"up","uri":"amqp://***@far","status":"not_running","error":"federation is not supported here"}`
 	since := time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local).UnixMilli()
 	f.shovels = []management.Shovel{
 		{VHost: "/", Name: "s", Work: work, State: "running", Since: since, From: "amqp://", To: "amqps://far/v", Setter: parameters.Setter{User: "ann"}, Forwarded: 7, Pending: 2, ToTake: 3, ToMove: 5},

@@ -43,6 +43,6 @@ type Backup struct {
 var (
 	ErrBackupRunning = errors.New("a backup is running")
 	// ErrBackupOfOthers: the last backup was the user's, and others, who were refused meanwhile, are next (ACC-10).
-	ErrBackupOfOthers = errors.New("the next backup is another user's, who was refused while yours ran: wait for a minute")
+	ErrBackupOfOthers = errors.New("another user was refused while your backup ran and may start the next one: wait for a minute")
 	ErrBackupFolder   = errors.New("no backup can be written there")
 )

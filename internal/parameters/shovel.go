@@ -73,7 +73,7 @@ func ParseShovel(vhost, name string, value json.RawMessage) (*Work, error) {
 		return nil, err
 	}
 	if slices.Contains([]string{text(f["src-protocol"]), text(f["dest-protocol"])}, amqp10) {
-		return nil, errors.New("AMQP 1.0 is not spoken by shovels here: use amqp091")
+		return nil, errors.New("shovels do not support AMQP 1.0 here: use amqp091")
 	}
 	w := &Work{
 		Name: name, VHost: vhost, AckMode: OnConfirm, Reconnect: usualReconnect,
@@ -156,7 +156,7 @@ func urisOf(value json.RawMessage) (all []*URI, err error) {
 		all = append(all, u)
 	}
 	if all == nil {
-		err = errors.New("there is no address to connect to")
+		err = errors.New("the list of URIs is empty")
 	}
 	return all, err
 }

@@ -176,9 +176,9 @@ func (t *TLS) set(q url.Values) error {
 	t.CAFile, t.CertFile, t.KeyFile = q.Get("cacertfile"), q.Get("certfile"), q.Get("keyfile")
 	switch depth, strict, match := q.Get("depth"), q.Get("fail_if_no_peer_cert"), q.Get("customize_hostname_check"); {
 	case q.Has("password"):
-		return errors.New("{invalid_ssl_parameter,password}: keys with passwords are not read")
+		return errors.New("{invalid_ssl_parameter,password}: keys with a password are not supported")
 	case (t.CertFile == "") != (t.KeyFile == ""):
-		return errors.New("{invalid_ssl_parameter,certfile}: certfile and keyfile go together")
+		return errors.New("{invalid_ssl_parameter,certfile}: certfile and keyfile require each other")
 	case depth != "" && !whole(depth):
 		return fmt.Errorf("{invalid_ssl_parameter,depth,%q}", depth)
 	case !slices.Contains([]string{"", "true", "false"}, strict):

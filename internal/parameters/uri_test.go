@@ -38,8 +38,8 @@ func TestParseURI(t *testing.T) {
 		{address: "amqps://far?depth=deep", wrong: `{invalid_ssl_parameter,depth,"deep"}`},
 		{address: "amqps://far?fail_if_no_peer_cert=perhaps", wrong: `{invalid_ssl_parameter,fail_if_no_peer_cert,"perhaps"}`},
 		{address: "amqps://far?customize_hostname_check=mine", wrong: `{invalid_ssl_parameter,customize_hostname_check,"mine"}`},
-		{address: "amqps://far?certfile=a", wrong: `{invalid_ssl_parameter,certfile}: certfile and keyfile go together`},
-		{address: "amqps://far?password=secret", wrong: `{invalid_ssl_parameter,password}: keys with passwords are not read`},
+		{address: "amqps://far?certfile=a", wrong: `{invalid_ssl_parameter,certfile}: certfile and keyfile require each other`},
+		{address: "amqps://far?password=secret", wrong: `{invalid_ssl_parameter,password}: keys with a password are not supported`},
 	} {
 		u, err := ParseURI(c.address)
 		if err != nil || c.wrong != "" {

@@ -14,7 +14,7 @@ import (
 )
 
 // NoFederation says why the parameters of Upstream and UpstreamSet have no effect.
-const NoFederation = "federation does not run here"
+const NoFederation = "federation is not supported here"
 
 // The components. The parameters of federation are kept without effect (NoFederation).
 const (

@@ -99,7 +99,7 @@ func (l Log) With(c *Change) (next Log, dropped []*Change) {
 // Errors of Undo besides a *Conflict.
 var (
 	ErrUnknown  = errors.New("no such change in the history")
-	ErrOperator = errors.New("operator policies are for administrators")
+	ErrOperator = errors.New("only administrators may undo changes of operator policies")
 )
 
 // Conflict is the reason why a change cannot be undone now.
@@ -118,7 +118,7 @@ func (l Log) Undo(set *policies.Set, id uint64, operators bool) (*policies.Set, 
 	}
 	c := l[i]
 	if len(c.Edits) == 0 {
-		return nil, nil, &Conflict{fmt.Sprintf("change %d of %d policies was too large to be kept", id, c.Count)}
+		return nil, nil, &Conflict{fmt.Sprintf("change %d of %d policies was too large to be recorded, so it cannot be undone", id, c.Count)}
 	}
 	var of []*policies.Policy
 	for _, e := range c.Edits {
@@ -147,10 +147,10 @@ func (l Log) conflict(i int, p *policies.Policy) error {
 	if p.Operator {
 		kind = "operator policy"
 	}
-	text := fmt.Sprintf("%s '%s' is not any more as change %d has left it", kind, p.Name, l[i].ID)
+	text := fmt.Sprintf("%s '%s' has changed since change %d", kind, p.Name, l[i].ID)
 	for _, later := range slices.Backward(l[i+1:]) {
 		if slices.ContainsFunc(later.Edits, func(e Edit) bool { return e.Policy().Operator == p.Operator && e.Policy().Name == p.Name }) {
-			return &Conflict{fmt.Sprintf("%s: change %d came later", text, later.ID)}
+			return &Conflict{fmt.Sprintf("%s: see change %d", text, later.ID)}
 		}
 	}
 	return &Conflict{text}
@@ -212,7 +212,7 @@ func Restore(vhost string, id uint64, stored []byte) (*Change, error) {
 			*side.into = p
 		}
 		if e.Policy() == nil {
-			return nil, errors.New("a change of no policy")
+			return nil, errors.New("a stored change names no policy")
 		}
 		c.Edits = append(c.Edits, e)
 	}

@@ -62,9 +62,9 @@ func TestUndo_POL21(t *testing.T) {
 	s.put("cap", 9, true)                                            // 3
 	s.become(s.set.Without(false, "a"), &policies.Policy{Name: "a"}) // 4
 	const both = `a {"max-length":2}, cap {"max-length":9}`
-	s.undo(1, "policy 'a' is not any more as change 1 has left it: change 4 came later", `cap {"max-length":9}`)
+	s.undo(1, "policy 'a' has changed since change 1: see change 4", `cap {"max-length":9}`)
 	s.undo(4, "", both) // 5
-	s.undo(4, "policy 'a' is not any more as change 4 has left it: change 5 came later", both)
+	s.undo(4, "policy 'a' has changed since change 4: see change 5", both)
 	s.undo(2, "", `a {"max-length":1}, cap {"max-length":9}`) // 6: the policy is as change 2 left it
 	s.undo(6, "", both)                                       // 7
 	s.undo(99, ErrUnknown.Error(), both)
@@ -72,7 +72,7 @@ func TestUndo_POL21(t *testing.T) {
 		t.Error(err)
 	}
 	s.put("cap", 8, true) // 8
-	s.undo(3, "operator policy 'cap' is not any more as change 3 has left it: change 8 came later", `a {"max-length":2}, cap {"max-length":8}`)
+	s.undo(3, "operator policy 'cap' has changed since change 3: see change 8", `a {"max-length":2}, cap {"max-length":8}`)
 	s.undo(8, "", both)
 	s.undo(3, "", `a {"max-length":2}`)
 	if n := len(Between(s.set, s.set, []*policies.Policy{{Name: "a"}, {Name: "none"}})); n > 0 {
@@ -91,7 +91,7 @@ func TestUndoOfMany_POL21(t *testing.T) {
 	}
 	s.become(set, of...) // 2
 	s.put("b", 6, false) // 3
-	s.undo(2, "policy 'b' is not any more as change 2 has left it: change 3 came later", `a {"max-length":5}, b {"max-length":6}, c {"max-length":5}`)
+	s.undo(2, "policy 'b' has changed since change 2: see change 3", `a {"max-length":5}, b {"max-length":6}, c {"max-length":5}`)
 	s.undo(3, "", `a {"max-length":5}, b {"max-length":5}, c {"max-length":5}`)
 	s.undo(2, "", `a {"max-length":1}`)
 }
@@ -115,11 +115,11 @@ func TestHistoryIsBounded(t *testing.T) {
 	if last.Count != 1000 || last.Edits != nil {
 		t.Errorf("%+v", last)
 	}
-	if _, _, err := s.log.Undo(s.set, last.ID, true); !errors.As(err, new(*Conflict)) || err.Error() != "change 56 of 1000 policies was too large to be kept" {
+	if _, _, err := s.log.Undo(s.set, last.ID, true); !errors.As(err, new(*Conflict)) || err.Error() != "change 56 of 1000 policies was too large to be recorded, so it cannot be undone" {
 		t.Error(err)
 	}
 	s.set = s.set.Without(false, "a")
-	if _, _, err := s.log.Undo(s.set, 55, true); err == nil || err.Error() != "policy 'a' is not any more as change 55 has left it" {
+	if _, _, err := s.log.Undo(s.set, 55, true); err == nil || err.Error() != "policy 'a' has changed since change 55" {
 		t.Error(err)
 	}
 }

@@ -49,7 +49,7 @@ func ParseFrame(buf []byte, maxSize uint32) (f Frame, n, need int, err error) {
 	size, start := binary.BigEndian.Uint32(buf), 4*int(buf[4])
 	switch {
 	case size > max(maxSize, MinMaxFrameSize):
-		return Frame{}, 0, 0, Errorf(FramingError, "frame of %d bytes, at most %d", size, max(maxSize, MinMaxFrameSize))
+		return Frame{}, 0, 0, Errorf(FramingError, "frame of %d bytes exceeds the limit of %d", size, max(maxSize, MinMaxFrameSize))
 	case start < frameHeaderSize || int64(start) > int64(size):
 		return Frame{}, 0, 0, Errorf(FramingError, "frame of %d bytes with data offset %d", size, buf[4])
 	case buf[5] > FrameSASL:
@@ -82,13 +82,13 @@ func (f Frame) Decode() (p Composite, payload []byte, err error) {
 		p = performative(code)
 	}
 	if p == nil || (code >= CodeSASLMechanisms) != (f.Type == FrameSASL) {
-		return nil, nil, Errorf(DecodeError, "no performative of a frame of type %d", f.Type)
+		return nil, nil, Errorf(DecodeError, "frame of type %d has no performative", f.Type)
 	}
 	if payload, err = DecodeInto(f.Body, p); err != nil {
 		return nil, nil, err
 	}
 	if len(payload) > 0 && code != CodeTransfer {
-		return nil, nil, Errorf(DecodeError, "%d bytes behind the performative %#x", len(payload), code)
+		return nil, nil, Errorf(DecodeError, "%d bytes after the performative %#x", len(payload), code)
 	}
 	return p, payload, nil
 }

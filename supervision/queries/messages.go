@@ -52,7 +52,7 @@ func holderOf(v *topology.VHost, name string) (*topology.Queue, error) {
 	}
 	q := x.Holder()
 	if q == nil {
-		return nil, protocol.ChannelErrorf(protocol.PreconditionFailed, "exchange '%s' in vhost '%s' delays no messages", name, v.Name)
+		return nil, protocol.ChannelErrorf(protocol.PreconditionFailed, "exchange '%s' in vhost '%s' does not delay messages", name, v.Name)
 	}
 	return q, nil
 }
@@ -208,7 +208,7 @@ func (qs *Queries) RenewLock(ctx context.Context, by management.Asker, at manage
 // renewTag renews the lock of a delivery of the channel of by. No other permission is needed.
 func (qs *Queries) renewTag(ctx context.Context, by management.Asker, m *mail.RenewLock, tag uint64) (count int, until int64, err error) {
 	if by.Channel == "" {
-		return 0, 0, protocol.ChannelErrorf(protocol.PreconditionFailed, "delivery tags are known on their own channel only")
+		return 0, 0, protocol.ChannelErrorf(protocol.PreconditionFailed, "a delivery tag is valid only on its own channel: use the id, or publish the command on that channel")
 	}
 	m.Channel = qs.cfg.Asker.System.NewLocalPID(by.Channel)
 	found, err := ask.One[*mail.DeliveriesFound](ctx, qs.cfg.Asker, m.Channel, func(replyTo mail.Address) any {

@@ -89,7 +89,7 @@ func mayMove(j *move.Job) error {
 	to := &j.To
 	switch {
 	case to.Queue == j.From.Name:
-		return protocol.ChannelErrorf(protocol.PreconditionFailed, "the messages are in queue '%s' already", to.Queue)
+		return protocol.ChannelErrorf(protocol.PreconditionFailed, "the messages are already in queue '%s'", to.Queue)
 	case to.Queue != "":
 		if j.VHost.Directory().Queue([]byte(to.Queue)) == nil {
 			return protocol.ChannelErrorf(protocol.NotFound, "no queue '%s' in vhost '%s'", to.Queue, j.VHost.Name)
@@ -140,9 +140,9 @@ func (ms *Moves) add(m *moving) error {
 	}
 	switch {
 	case own >= management.MaxMovesOfUser:
-		return protocol.ChannelErrorf(protocol.PreconditionFailed, "%d moves of user '%s' are under way, which are as many as may be", own, m.of.User)
+		return protocol.ChannelErrorf(protocol.PreconditionFailed, "user '%s' has %d running moves, the maximum: wait for one to end", m.of.User, own)
 	case running >= management.MaxMoves:
-		return protocol.ChannelErrorf(protocol.PreconditionFailed, "%d moves are under way, which are as many as may be", running)
+		return protocol.ChannelErrorf(protocol.PreconditionFailed, "%d moves are running, the maximum: wait for one to end", running)
 	}
 	for len(ms.list)-running >= management.MaxMovesEnded {
 		ms.forget()

@@ -35,10 +35,10 @@ func NewFiles(folder string) *Files {
 
 // Errors of Read, besides those of the operating system.
 var (
-	errNoFolder  = errors.New("no files are read: shovel-files names no folder")
-	errOutside   = errors.New("files are read only from the folder that shovel-files names")
-	errIrregular = errors.New("it is not a regular file")
-	errTooLarge  = fmt.Errorf("it has more than %d bytes", maxFile)
+	errNoFolder  = errors.New("files cannot be used: the setting shovel-files names no folder")
+	errOutside   = errors.New("the file is not in the folder of the setting shovel-files")
+	errIrregular = errors.New("not a regular file")
+	errTooLarge  = fmt.Errorf("the file has more than %d bytes", maxFile)
 )
 
 // Read reads a file. Its name is relative to the folder, or begins with the folder. When ctx ends, Read returns at once;

@@ -56,7 +56,7 @@ func TestFiles_ACC5(t *testing.T) {
 	for name, want := range map[string]string{
 		"": errOutside.Error(), "..": errOutside.Error(), "../" + filepath.Base(outside): errOutside.Error(), outside + "/secret": errOutside.Error(), folder + "x": errOutside.Error(),
 		folder + "/../shovelsx": errOutside.Error(), "/dev/zero": errOutside.Error(), "/etc/passwd": errOutside.Error(), "/proc/self/environ": errOutside.Error(),
-		folder: "it is not a regular file", "below": "it is not a regular file", "pipe": "it is not a regular file", "topipe": "it is not a regular file",
+		folder: "not a regular file", "below": "not a regular file", "pipe": "not a regular file", "topipe": "not a regular file",
 		"escapes": "escapes", "climbs": "escapes", "zero": "escapes", "environment": "escapes", "loop": "too many", "larger": "more than 1048576 bytes", "none": "no such file",
 		"ca/x": "not a directory", "c\x00a": "invalid argument",
 	} {

@@ -170,7 +170,7 @@ func (a *Assembler) Ask(of *budget.Arrivals, number uint64, decided func(number 
 func (a *Assembler) Decide(granted bool) {
 	if a.held = granted; !granted {
 		a.Refuse(protocol.ChannelErrorf(protocol.PreconditionFailed,
-			"no memory for a message of %d bytes besides the others that this connection has begun", a.size))
+			"no memory for a message of %d bytes while the other messages of this connection are incomplete", a.size))
 	}
 }
 

@@ -55,7 +55,7 @@ func (t *Tracer) send(c *message.Message, chunk *message.Chunk) {
 	t.Routes.Count(t.router.Steps())
 	if t.router.Over() {
 		t.Log.Warn().Int("steps", topology.TurnSteps).
-			Msg("a message was not copied to the trace exchange: its bindings take too many steps")
+			Msg("a message was not copied to the trace exchange: its bindings exceed the limit of routing steps")
 		return
 	}
 	if kept := t.router.Histories(); len(kept) > 0 {

@@ -60,7 +60,7 @@ func (t *Tx) Publish(p Publish) error {
 	bytes := int64(p.Message.Size() + PublishBytes + TargetBytes*(len(p.Queues)+len(p.Histories)))
 	if ok, limit := t.arrivals.Keep(bytes); !ok {
 		return protocol.ChannelErrorf(protocol.PreconditionFailed,
-			"no memory for the transaction: uncommitted messages of all channels may have %d bytes together", limit)
+			"no memory for the transaction: the uncommitted messages of all channels may have %d bytes in total", limit)
 	}
 	t.kept += bytes
 	p.Message.Own()

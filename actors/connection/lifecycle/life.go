@@ -98,7 +98,7 @@ type (
 
 var (
 	errPanic  = errors.New("the broker failed")
-	errUnread = errors.New("the client does not read, and others need the memory")
+	errUnread = errors.New("the client does not read, and other connections need the memory")
 )
 
 // Init initialises the Life of a connection; the defaults of its settings are already set.

@@ -32,7 +32,7 @@ func (l *Life) timerFired(ctx actor.Context, m *timerFired) {
 	case Running:
 		l.beat(ctx)
 	case Closing:
-		l.Log.Warn().Int(l.words.Children, len(l.Children)).Msg(l.words.Children + " or vhost do not answer, closing without them")
+		l.Log.Warn().Int(l.words.Children, len(l.Children)).Msg(l.words.Children + " or vhost do not answer, closing without waiting")
 		for _, k := range l.Children {
 			ctx.Stop(k.PID)
 		}

@@ -48,7 +48,7 @@ func (t *Table) Declare(m *mail.DeclareTransaction, now int64) {
 	}
 	if len(t.open) >= MaxOpen {
 		t.Out.Send(m.ReplyTo, &mail.DeclareTransactionReply{
-			Reply: m.Done(amqp10.Errorf(amqp10.ResourceLimitExceeded, "a connection has at most %d transactions", MaxOpen)),
+			Reply: m.Done(amqp10.Errorf(amqp10.ResourceLimitExceeded, "a connection may have at most %d open transactions", MaxOpen)),
 		})
 		return
 	}
@@ -66,7 +66,7 @@ func (t *Table) Discharge(m *mail.DischargeTransaction, sessions []mail.Address)
 	case x == nil || x.asked != nil:
 		t.Out.Send(m.ReplyTo, &mail.DischargeTransactionReply{Reply: m.Done(transactions.ErrUnknown())})
 	case x.over:
-		x.asked, x.err = m, amqp10.Errorf(transactions.Timeout, "the transaction has taken longer than %d s", Life/1000)
+		x.asked, x.err = m, amqp10.Errorf(transactions.Timeout, "the transaction exceeded its time limit of %d s", Life/1000)
 		t.end(x, sessions)
 	case m.Fail:
 		x.asked = m
@@ -203,7 +203,7 @@ func (t *Table) Expire(now int64, sessions []mail.Address) {
 		switch {
 		case x.over || x.deadline > now || x.step != mail.PrepareTransaction:
 		case x.asked != nil:
-			x.err = amqp10.Errorf(transactions.Timeout, "the transaction has taken longer than %d s", Life/1000)
+			x.err = amqp10.Errorf(transactions.Timeout, "the transaction exceeded its time limit of %d s", Life/1000)
 			t.end(x, sessions)
 		default:
 			x.over = true

@@ -14,7 +14,7 @@ func (a *asked) receive(q *topology.Queue) {
 	seqs, ok := numbersOf(a, q)
 	mode, given := a.Field("receiver-settle-mode").(uint32)
 	if !ok || !given || mode > 1 {
-		a.answer(400, "sequence-numbers and a receiver-settle-mode are wanted", amqp10.InvalidField, nil)
+		a.answer(400, "sequence-numbers and receiver-settle-mode are required", amqp10.InvalidField, nil)
 		return
 	}
 	a.Know(q.PID)
@@ -83,7 +83,7 @@ func (a *asked) settle(q *topology.Queue) {
 	tokens, ok := a.LockTokens()
 	how, outcome, known := a.disposition()
 	if !ok || !known {
-		a.answer(400, "a disposition-status and lock-tokens are wanted", amqp10.InvalidField, nil)
+		a.answer(400, "disposition-status and lock-tokens are required", amqp10.InvalidField, nil)
 		return
 	}
 	m := &mail.SettleLocked{Locks: locksOf(tokens), How: how, Outcome: outcome, Connection: a.Connection, Queue: q.Name, VHost: a.vhost()}

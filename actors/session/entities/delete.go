@@ -11,7 +11,7 @@ import (
 func (a *asked) delete(q *topology.Queue) {
 	limit, before, ok := a.Deletion(mail.MaxDeleted)
 	if !ok {
-		a.answer(400, "a message-count from 1 to 4,000 is wanted, and enqueued-time-utc is a time", amqp10.InvalidField, nil)
+		a.answer(400, "message-count must be 1 to 4,000, and enqueued-time-utc must be a timestamp", amqp10.InvalidField, nil)
 		return
 	}
 	a.Send(q.PID, &mail.DeleteMessages{

@@ -77,9 +77,9 @@ const (
 func CheckLength(m *amqp10.Attach) error {
 	switch {
 	case len(m.Name) > MaxLinkName:
-		return amqp10.Errorf(amqp10.InvalidField, "the name of a link has %d bytes, at most %d are allowed", len(m.Name), MaxLinkName)
+		return amqp10.Errorf(amqp10.InvalidField, "the link name has %d bytes, more than the limit of %d", len(m.Name), MaxLinkName)
 	case len(AddressOf(m)) > MaxLinkAddress, m.Role == amqp10.RoleReceiver && len(TargetOf(m)) > MaxLinkAddress:
-		return amqp10.Errorf(amqp10.InvalidField, "an address of a link has more than %d bytes", MaxLinkAddress)
+		return amqp10.Errorf(amqp10.InvalidField, "a link address has more than %d bytes", MaxLinkAddress)
 	}
 	return nil
 }

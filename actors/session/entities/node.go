@@ -156,7 +156,7 @@ func (a *asked) empty() {
 	case servicebus.ReceiveByNumber:
 		a.notFound()
 	default:
-		a.failed(amqp10.Errorf(amqp10.NotAllowed, "nothing ever is in '%s'", a.Address))
+		a.failed(amqp10.Errorf(amqp10.NotAllowed, "'%s' never contains messages", a.Address))
 	}
 }
 
@@ -213,7 +213,7 @@ func peeked(m *mail.PeekedMessage, from numbers.Of, deadLetters bool) (encoded [
 func (a *asked) renew(q *topology.Queue) {
 	tokens, ok := a.LockTokens()
 	if !ok {
-		a.answer(400, "lock-tokens are wanted", amqp10.InvalidField, nil)
+		a.answer(400, "lock-tokens are required", amqp10.InvalidField, nil)
 		return
 	}
 	m := &mail.RenewLock{Locks: locksOf(tokens), Queue: q.Name, VHost: a.vhost()}

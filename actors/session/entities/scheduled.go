@@ -28,13 +28,13 @@ func (a *asked) writable(may *access.Rights) (*topology.Queue, error) {
 	switch {
 	case q != nil:
 		if m := q.Schedules.Config(); m == nil || !m.Schedules {
-			return nil, amqp10.Errorf(amqp10.NotAllowed, "queue '%s' has no delayed-messages", a.Queue)
+			return nil, amqp10.Errorf(amqp10.NotAllowed, "queue '%s' does not accept scheduled messages: set delayed-messages to true", a.Queue)
 		}
 		return q, nil
 	case topic && x.IsTopic() && x.Holder() != nil:
 		return x.Holder(), nil
 	case topic:
-		return nil, amqp10.Errorf(amqp10.NotImplemented, "exchange '%s' is not a topic of Azure Service Bus: it cannot schedule messages by number", a.Queue)
+		return nil, amqp10.Errorf(amqp10.NotImplemented, "exchange '%s' is not an Azure Service Bus topic: it cannot schedule messages", a.Queue)
 	}
 	return nil, protocol.ChannelErrorf(protocol.NotFound, "no queue '%s' in vhost '%s'", a.Queue, vhost.Name)
 }
@@ -43,7 +43,7 @@ func (a *asked) writable(may *access.Rights) (*topology.Queue, error) {
 func (a *asked) schedule(q *topology.Queue) {
 	messages, ok := a.Messages()
 	if !ok {
-		a.answer(400, "messages are wanted", amqp10.InvalidField, nil)
+		a.answer(400, "messages are required", amqp10.InvalidField, nil)
 		return
 	}
 	a.Publish(q, messages, func(seqs []uint64, err error) {
@@ -64,7 +64,7 @@ func (a *asked) schedule(q *topology.Queue) {
 func (a *asked) cancel(q *topology.Queue) {
 	seqs, ok := numbersOf(a, q)
 	if !ok {
-		a.answer(400, "sequence-numbers are wanted", amqp10.InvalidField, nil)
+		a.answer(400, "sequence-numbers are required", amqp10.InvalidField, nil)
 		return
 	}
 	a.Send(q.PID, &mail.CancelScheduled{

@@ -119,7 +119,7 @@ func (a *asked) useSession(q *topology.Queue) {
 	state, is := a.Field("session-state").([]byte)
 	set := a.Operation == servicebus.SetSessionState
 	if id == nil || set && !is && a.Field("session-state") != nil {
-		a.answer(400, "a session-id is wanted, and a state that is binary", amqp10.InvalidField, nil)
+		a.answer(400, "session-id is required, and session-state must be binary", amqp10.InvalidField, nil)
 		return
 	}
 	if len(state) == 0 { // the client for Go deletes the state this way

@@ -60,7 +60,7 @@ func (t *Target) To(address string, may *rights.Rights) (*topology.Queue, error)
 	case !topology.IsReplyName(t.Key):
 		return may.Queue(to.Key)
 	case may.VHost.Requester(t.Key) == nil:
-		return nil, amqp10.Errorf(amqp10.NotFound, "nobody waits for replies at '%s'", address)
+		return nil, amqp10.Errorf(amqp10.NotFound, "no requester waits for replies at '%s'", address)
 	}
 	return nil, nil
 }
@@ -136,7 +136,7 @@ func (l *Link) Take(t *amqp10.Transfer, payload []byte, a *budget.Arrivals) (d D
 		}
 	}
 	if t.DeliveryID.Set && t.DeliveryID.Value != l.id {
-		return d, false, &SessionError{amqp10.Errorf(amqp10.InvalidField, "delivery %d begins before delivery %d has ended", t.DeliveryID.Value, l.id)}
+		return d, false, &SessionError{amqp10.Errorf(amqp10.InvalidField, "delivery %d begins before delivery %d is complete", t.DeliveryID.Value, l.id)}
 	}
 	if l.settled = l.settled || t.Settled; t.Aborted {
 		l.Forget(a)
@@ -207,9 +207,9 @@ func (l *Link) moded(settled bool) error {
 func (l *Link) begin(t *amqp10.Transfer) error {
 	switch {
 	case l.Credit == 0:
-		return amqp10.Errorf(amqp10.TransferLimitExceeded, "more messages than the credit of the link allows")
+		return amqp10.Errorf(amqp10.TransferLimitExceeded, "more messages than the link credit allows")
 	case !t.DeliveryID.Set:
-		return &SessionError{amqp10.Errorf(amqp10.InvalidField, "a transfer without delivery-id")}
+		return &SessionError{amqp10.Errorf(amqp10.InvalidField, "the first transfer of a delivery has no delivery-id")}
 	case t.MessageFormat.Or(0) != 0 && !(l.Entity && t.MessageFormat.Value == servicebus.BatchFormat):
 		return amqp10.Errorf(amqp10.NotImplemented, "message-format %d is not supported", t.MessageFormat.Value)
 	}
@@ -240,7 +240,7 @@ func (l *Link) Blame(err error) error {
 func (l *Link) keep(payload []byte, a *budget.Arrivals) error {
 	n := int64(len(payload))
 	if ok, limit := a.Keep(n); !ok {
-		return amqp10.Errorf(amqp10.ResourceLimitExceeded, "no room for what clients have begun beyond %d bytes", limit)
+		return amqp10.Errorf(amqp10.ResourceLimitExceeded, "incomplete messages and transactions of all clients have reached their limit of %d bytes", limit)
 	}
 	l.kept += n
 	return nil

@@ -42,7 +42,7 @@ func (n *Node) Run(request []byte, done func(replyTo string, answer []byte)) err
 	answer := func(code int32, text string) { done(r.ReplyTo, r.TokenAnswer(nil, code, text)) }
 	text, isText := r.Body.(string)
 	if r.Operation != "put-token" || !isText || n.Check == nil {
-		answer(400, "a put-token with a token is wanted")
+		answer(400, "put-token requires a token")
 		return nil
 	}
 	check := n.Check

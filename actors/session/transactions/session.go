@@ -115,7 +115,7 @@ func (x *Transaction[Link]) Keep(p Publish, outcome amqp10.StateKind) amqp10.Sta
 		return Rejected(err)
 	}
 	if outcome != amqp10.Accepted {
-		x.Break(amqp10.Errorf(amqp10.PreconditionFailed, "a message went to no queue"))
+		x.Break(amqp10.Errorf(amqp10.PreconditionFailed, "a message was unroutable"))
 	}
 	return transactions.Provisional(x.ID, outcome)
 }

@@ -132,7 +132,7 @@ func (x *Transaction[Link]) Settle(s Settlement[Link], bytes int) error {
 func (x *Transaction[Link]) keep(bytes int64) error {
 	ok, limit := x.of.Keep(bytes)
 	if !ok {
-		x.Break(amqp10.Errorf(amqp10.ResourceLimitExceeded, "no room for what clients have begun beyond %d bytes", limit))
+		x.Break(amqp10.Errorf(amqp10.ResourceLimitExceeded, "incomplete messages and transactions of all clients have reached their limit of %d bytes", limit))
 		return x.err
 	}
 	x.kept += bytes
@@ -144,7 +144,7 @@ func (x *Transaction[Link]) bound(targets int) error {
 		return transactions.ErrUnknown()
 	}
 	if len(x.Publishes)+len(x.Settles) >= MaxWork || x.targets+targets > MaxTargets {
-		e := amqp10.Errorf(amqp10.ResourceLimitExceeded, "a transaction has at most %d messages and settlements, and %d queues they go to", MaxWork, MaxTargets)
+		e := amqp10.Errorf(amqp10.ResourceLimitExceeded, "a transaction may have at most %d messages and settlements, for at most %d queues", MaxWork, MaxTargets)
 		x.Break(e)
 		return e
 	}

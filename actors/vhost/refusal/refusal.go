@@ -30,8 +30,8 @@ func (r *Rules) NoQueue(name string) error {
 
 // Ending returns the error for a queue that cannot be declared because an earlier one of that name is ending.
 func (r *Rules) Ending(name string) error {
-	return protocol.ChannelErrorf(protocol.ResourceLocked, "queue '%s' in vhost '%s' is ending: its name is free when all of its "+
-		"messages have been dead-lettered, or when it is deleted", name, r.VHost)
+	return protocol.ChannelErrorf(protocol.ResourceLocked, "queue '%s' in vhost '%s' is ending: the name can be used again "+
+		"when all messages of the queue have been dead-lettered, or when the queue is deleted", name, r.VHost)
 }
 
 // NoExchange returns the error for an exchange that does not exist.

@@ -30,8 +30,8 @@ type adoption struct {
 // options defines the options of the verb.
 func (a *adoption) options(flags *flag.FlagSet) {
 	flags.StringVar(&a.as, "as", "", "adopt: new `name` of the queue")
-	flags.StringVar(&a.vhost, "vhost", "", "adopt: with --as, its virtual `host`; by default the previous one, or /")
-	flags.StringVar(&a.arguments, "arguments", "", "adopt: arguments of the declared queues, a `JSON` object")
+	flags.StringVar(&a.vhost, "vhost", "", "adopt: with --as, virtual `host` of the queue; default: the previous one, or /")
+	flags.StringVar(&a.arguments, "arguments", "", "adopt: arguments of the declared queues, as a `JSON` object")
 }
 
 // adopt declares all of them, or none if one cannot be: durable, with the incarnation of their messages in the journal,
@@ -97,9 +97,9 @@ func (a *adoption) wanted(d *definitions.Definitions, queues []store.QueueID, na
 	case len(list) == 0:
 		err = errors.New("the journal has no messages of queues that are not in the definitions")
 	case a.as == "" && a.vhost != "":
-		err = errors.New("--vhost goes with --as")
+		err = errors.New("--vhost requires --as")
 	case a.as != "" && len(list) > 1:
-		err = fmt.Errorf("--as is for one queue, and these are %d", len(list))
+		err = fmt.Errorf("--as requires a single queue, and %d match", len(list))
 	}
 	return list, err
 }
@@ -185,9 +185,9 @@ func (a *adoption) name(id store.QueueID, names map[store.QueueID]store.Name, ta
 	case len(name.Queue) > 255 || a.as != "" && strings.HasPrefix(a.as, "amq."):
 		return name, fmt.Errorf("%q cannot be the name of a queue", name.Queue)
 	case name.Queue == topology.AdminExchange || topology.HeldFor(name.Queue) != name.Queue:
-		return name, fmt.Errorf("%s has one of the broker's own names: %s", store.Title(id, names), other)
+		return name, fmt.Errorf("the name of %s is reserved for the broker: %s", store.Title(id, names), other)
 	case taken[name]:
-		return name, fmt.Errorf("%s: there is a queue of that name, with messages of its own: %s", store.Title(id, names), other)
+		return name, fmt.Errorf("%s: another queue with messages has this name: %s", store.Title(id, names), other)
 	}
 	return name, nil
 }

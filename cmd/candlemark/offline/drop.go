@@ -68,7 +68,7 @@ func unknownQueues(unknown []store.QueueID, names map[store.QueueID]store.Name, 
 			continue
 		}
 		if len(found) > 0 && names[found[0]] != names[id] {
-			return nil, fmt.Errorf("%q may be the %s or the %s: say which by its number",
+			return nil, fmt.Errorf("%q is the name of the %s and of the %s: give a number instead",
 				want, store.Title(found[0], names), store.Title(id, names))
 		}
 		found = append(found, id)
@@ -85,7 +85,7 @@ func unreachableQueue(d *definitions.Definitions, want string) (*definitions.Que
 			continue
 		}
 		if q.Name != topology.AdminExchange && (q.Type == topology.HolderType || topology.HeldFor(q.Name) == q.Name) {
-			return nil, fmt.Errorf("%s is defined: purge or delete it in the running broker", name)
+			return nil, fmt.Errorf("%s is in the definitions: purge or delete it in the running broker", name)
 		}
 		return q, nil
 	}

@@ -118,7 +118,7 @@ type belonging struct {
 func (b belonging) expect(report *recovery.Report) {
 	report.Expect(b.journal)
 	if b.missing && report.Journal != 0 {
-		report.Damages = append(report.Damages, recovery.Damage{File: definitions.FileName, Text: "the file is not there, with the definitions of queues and users"})
+		report.Damages = append(report.Damages, recovery.Damage{File: definitions.FileName, Text: "the file with the definitions of queues and users is missing"})
 	}
 }
 
@@ -164,13 +164,13 @@ func lockData(dir string) (b belonging, unlock func(), err error) {
 }
 
 func printReport(out io.Writer, r recovery.Report) int {
-	fmt.Fprintf(out, "%d segments, %d messages with %d bytes, %d records behind the checkpoint\n",
+	fmt.Fprintf(out, "%d segments, %d messages with %d bytes, %d records after the checkpoint\n",
 		r.Segments, r.Messages, r.Bytes, r.Records)
 	if r.TornTail > 0 {
-		fmt.Fprintf(out, "%d bytes at the end were being written when the broker ended; they were never confirmed\n", r.TornTail)
+		fmt.Fprintf(out, "%d bytes at the end belong to an interrupted write; they were never confirmed\n", r.TornTail)
 	}
 	if len(r.Damages) == 0 {
-		fmt.Fprintln(out, "nothing is damaged")
+		fmt.Fprintln(out, "no damage found")
 		return 0
 	}
 	for _, d := range r.Damages {

@@ -53,7 +53,7 @@ func journalVerb(args ...string) (code int, stdout, stderr string) {
 func TestJournalVerb(t *testing.T) {
 	dir := stored(t)
 	code, out, _ := journalVerb("check", "--data-dir", dir)
-	if code != 0 || !strings.Contains(out, "1 segments, 2 messages with 36 bytes") || !strings.Contains(out, "nothing is damaged") {
+	if code != 0 || !strings.Contains(out, "1 segments, 2 messages with 36 bytes") || !strings.Contains(out, "no damage found") {
 		t.Fatalf("check: %d %s", code, out)
 	}
 	code, out, _ = journalVerb("dump", "--data-dir", dir)
@@ -133,8 +133,8 @@ func TestJournalDrop(t *testing.T) {
 		args []string
 	}{
 		{"journal drop", commandline.ExitUsage, nil},
-		{"'orders' in vhost '/' is defined", commandline.ExitSoftware, []string{"9", "orders"}},
-		{"'orders' in vhost '/' is defined", commandline.ExitSoftware, []string{"4"}},
+		{"'orders' in vhost '/' is in the definitions", commandline.ExitSoftware, []string{"9", "orders"}},
+		{"'orders' in vhost '/' is in the definitions", commandline.ExitSoftware, []string{"4"}},
 		{`no messages of a queue "8"`, commandline.ExitSoftware, []string{"9", "8"}},
 		{`no messages of a queue "9x"`, commandline.ExitSoftware, []string{"9x"}},
 		{"queue number 9 (name not recorded): 2 messages dropped\nqueue 'candlemark.admin' in vhost '/' (number 5): 0 messages dropped\n", 0, []string{"9", "candlemark.admin"}},
@@ -185,12 +185,12 @@ func TestJournalDropByName(t *testing.T) {
 		code int
 		args []string
 	}{
-		{"'orders' in vhost '/' is defined", commandline.ExitSoftware, []string{"orders"}},
-		{`"a/b/c" may be the queue 'b/c' in vhost 'a' (number 10) or the queue 'c' in vhost 'a/b' (number 11)`, commandline.ExitSoftware, []string{"//orders", "a/b/c"}},
+		{"'orders' in vhost '/' is in the definitions", commandline.ExitSoftware, []string{"orders"}},
+		{`"a/b/c" is the name of the queue 'b/c' in vhost 'a' (number 10) and of the queue 'c' in vhost 'a/b' (number 11)`, commandline.ExitSoftware, []string{"//orders", "a/b/c"}},
 		{`no messages of a queue "a/none"`, commandline.ExitSoftware, []string{"//orders", "a/none"}},
 		{"queue 'b/c' in vhost 'a' (number 10): 1 messages dropped\n", 0, []string{"10"}},
 		{"queue 'orders' in vhost '/' (number 9): 3 messages dropped\nqueue 'orders' in vhost '/' (number 12): 1 messages dropped\n", 0, []string{"//orders", "12"}},
-		{"'orders' in vhost '/' is defined", commandline.ExitSoftware, []string{"//orders"}},
+		{"'orders' in vhost '/' is in the definitions", commandline.ExitSoftware, []string{"//orders"}},
 		{"queue 'c' in vhost 'a/b' (number 11): 1 messages dropped\n", 0, []string{"a/b/c"}},
 	} {
 		code, out, errs := journalVerb(append([]string{"drop", "--data-dir", dir}, tc.args...)...)

@@ -62,7 +62,7 @@ func (t *Tool) restore(ctx context.Context, from, to string, check bool) (code i
 	fmt.Fprintf(t.Stdout, "backup of %s, taken %s by version %s: %d messages, definitions of revision %d, %d bytes in %d files\n",
 		m.Node, m.Taken.Format("2006-01-02T15:04:05.000Z"), m.Version, m.Messages, m.Revision, m.Bytes(), len(m.Files))
 	if check {
-		fmt.Fprintln(t.Stdout, "all files are what was written")
+		fmt.Fprintln(t.Stdout, "all files are intact")
 		return 0, nil
 	}
 	defs, err := definitions.Open(to)

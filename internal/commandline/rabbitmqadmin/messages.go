@@ -37,7 +37,7 @@ func (s *session) publish(ctx context.Context, args []string) error {
 	var reply struct{ Routed bool }
 	switch err := json.Unmarshal(answer, &reply); {
 	case err != nil:
-		return failure("the answer is not understood: " + err.Error())
+		return failure("unexpected answer: " + err.Error())
 	case reply.Routed:
 		s.say("Message published")
 	default:
@@ -67,7 +67,7 @@ func (s *session) get(ctx context.Context, args []string) error {
 		Encoding string `json:"payload_encoding"`
 	}
 	if err := json.Unmarshal(answer, &got); err != nil {
-		return failure("the answer is not understood: " + err.Error())
+		return failure("unexpected answer: " + err.Error())
 	}
 	if len(got) > 0 {
 		payload := []byte(got[0].Payload)

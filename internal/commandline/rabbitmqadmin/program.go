@@ -86,7 +86,7 @@ func (p *Program) run(args []string) error {
 	}
 	seconds, err := strconv.Atoi(s["request_timeout"])
 	if err != nil || seconds <= 0 {
-		return usage("the request timeout is a number of seconds, 1 or more")
+		return usage("the request timeout must be a number of seconds, 1 or more")
 	}
 	if forms[s["format"]] == nil && s["format"] != rawJSON && s["format"] != prettyJSON {
 		return usage("Format " + s["format"] + " not recognised")

@@ -119,7 +119,7 @@ func TestForms(t *testing.T) {
 		}
 	}
 	for line, want := range map[string]string{
-		"list users":                        "*** the answer is not understood: ",
+		"list users":                        "*** unexpected answer: ",
 		"list vhosts":                       "*** Received response 418 I'm a teapot for path /under/api/vhosts?columns=name,messages\nshort and stout",
 		"-p wrong list user":                "\nERROR: Don't know how to list user\n",
 		"-p wrong -S name -R list policies": "*** Access refused: /under/api/policies?sort=name&sort_reverse=true\n",

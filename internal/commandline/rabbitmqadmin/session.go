@@ -123,7 +123,7 @@ func (s *session) show(list json.RawMessage, columns, asJSON []string) error {
 	}
 	depth, err := strconv.Atoi(s.settings["depth"])
 	if err != nil {
-		return usage("the depth is a number")
+		return usage("the depth must be a number")
 	}
 	t, err := tableOf(list, columns, asJSON, depth)
 	switch {
@@ -154,7 +154,7 @@ func (s *session) change(ctx context.Context, method, done string, known []kind,
 	if kind := body["queue_type"]; kind != nil {
 		arguments := map[string]any{}
 		if raw, _ := body["arguments"].(json.RawMessage); json.Unmarshal(raw, &arguments) != nil {
-			return failure("the arguments are no object")
+			return failure("the arguments must be a JSON object")
 		}
 		arguments["x-queue-type"] = kind
 		body["arguments"] = arguments

@@ -24,7 +24,7 @@ type table struct {
 func tableOf(list json.RawMessage, columns []string, asJSON []string, depth int) (*table, error) {
 	var items []map[string]json.RawMessage
 	if err := json.Unmarshal(list, &items); err != nil {
-		return nil, fmt.Errorf("the answer is not understood: %w", err)
+		return nil, fmt.Errorf("unexpected answer: %w", err)
 	}
 	if len(columns) > 0 {
 		depth = int(^uint(0) >> 1)

@@ -106,7 +106,7 @@ func Done() Answer { return Answer{204, nil} }
 func (r *Request) fields(of string, wanted map[string]any) error {
 	m, ok := r.body.(amqp10.Map)
 	if !ok {
-		return refuse(400, "the body is no map, where each is a %s", of)
+		return refuse(400, "the body must be a map of each %s", of)
 	}
 	for _, e := range m {
 		key, _ := e.Key.(string)

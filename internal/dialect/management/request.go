@@ -71,7 +71,7 @@ func text(v any) string {
 	case amqp10.Symbol:
 		return string(v)
 	}
-	return "that is no text"
+	return "that is not a string"
 }
 
 // short cuts a client's text to the 255 bytes that an answer repeats.

@@ -23,7 +23,7 @@ func ErrLockLost() *amqp10.Error {
 
 // ErrNotFound is the error for sequence numbers without messages.
 func ErrNotFound() *amqp10.Error {
-	return amqp10.Errorf(MessageNotFound, "no message has that number, or it is not to be had any more")
+	return amqp10.Errorf(MessageNotFound, "no message has this sequence number, or the message is no longer available")
 }
 
 // ErrDisabled is the error for an action, such as "sending to", that the status of an entity forbids.

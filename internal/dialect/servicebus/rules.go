@@ -71,7 +71,7 @@ func (r *Request) Rule() (filter.Rule, error) {
 	}
 	m, ok := within("correlation-filter")
 	if !ok {
-		return rule, amqp10.Errorf(amqp10.InvalidField, "a rule has an sql-filter or a correlation-filter")
+		return rule, amqp10.Errorf(amqp10.InvalidField, "a rule needs an sql-filter or a correlation-filter")
 	}
 	rule.Filter = filter.Correlation
 	for _, c := range correlated {

@@ -36,7 +36,7 @@ func SessionOf(filter amqp10.Map) (id string, next, wanted bool, err error) {
 	}
 	v, is := filter.Get(sessionFilter)
 	if !is || len(filter) > 1 {
-		return "", false, false, amqp10.Errorf(amqp10.NotImplemented, "filters other than that for a session are not supported")
+		return "", false, false, amqp10.Errorf(amqp10.NotImplemented, "filters other than the session filter are not supported")
 	}
 	if d, described := v.(amqp10.Described); described {
 		v = d.Value
@@ -46,7 +46,7 @@ func SessionOf(filter amqp10.Map) (id string, next, wanted bool, err error) {
 	}
 	id, isText := v.(string)
 	if !isText {
-		return "", false, false, amqp10.Errorf(amqp10.InvalidField, "the id of a session is a string")
+		return "", false, false, amqp10.Errorf(amqp10.InvalidField, "the session id must be a string")
 	}
 	return id, false, true, nil
 }

@@ -57,12 +57,12 @@ func Read(message []byte) (r Request, err error) {
 	case codeDischarge:
 		id, ok := field(0).([]byte)
 		if !ok {
-			return r, amqp10.Errorf(amqp10.InvalidField, "a discharge without txn-id")
+			return r, amqp10.Errorf(amqp10.InvalidField, "discharge without txn-id")
 		}
 		fail, _ := field(1).(bool)
 		return Request{ID: id, Fail: fail}, nil
 	}
-	return r, amqp10.Errorf(amqp10.NotImplemented, "a coordinator takes declare and discharge only")
+	return r, amqp10.Errorf(amqp10.NotImplemented, "a coordinator accepts only declare and discharge")
 }
 
 // described returns the descriptor of a list, 0 for unknown ones, and its fields.

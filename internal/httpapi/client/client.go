@@ -111,7 +111,7 @@ func (c *Client) ask(ctx context.Context, q question, result any) error {
 		return err
 	}
 	if err := json.Unmarshal(answer, result); err != nil {
-		return fmt.Errorf("the answer is not understood: %w", err)
+		return fmt.Errorf("unexpected answer: %w", err)
 	}
 	return nil
 }

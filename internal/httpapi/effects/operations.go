@@ -43,7 +43,7 @@ func command(ctx context.Context, b management.PolicyEffects, a *asked, key stri
 	a.operator = subject == "operator_policy"
 	do := operations[verb]
 	if do == nil {
-		return nil, rest.Nonexistent("no command '" + key + "'")
+		return nil, rest.Nonexistent("unknown command '" + key + "'")
 	}
 	if a.body = bytes.TrimSpace(a.body); len(a.body) == 0 {
 		a.body = []byte("{}")
@@ -52,7 +52,7 @@ func command(ctx context.Context, b management.PolicyEffects, a *asked, key stri
 		return nil, rest.Complaint("not_json")
 	}
 	if vhost := a.text("vhost"); a.fields["vhost"] != nil && vhost != a.vhost {
-		return nil, rest.Unauthorised("this exchange is for the policies of vhost '" + a.vhost + "' only")
+		return nil, rest.Unauthorised("this exchange accepts only commands about the policies of vhost '" + a.vhost + "'")
 	}
 	return do(ctx, b, a)
 }

@@ -17,9 +17,9 @@ func due(w *writer, c *management.ExpiryCounts) {
 		return
 	}
 	for i, n := range c.Within {
-		w.gauge("candlemark_messages_due", "Ready messages that expire within that time, and not within the one before", float64(n), "within", horizons[i])
+		w.gauge("candlemark_messages_due", "Ready messages by time left until expiry, in disjoint ranges", float64(n), "within", horizons[i])
 	}
-	w.gauge("candlemark_next_expiry_timestamp_seconds", "When the next message expires, since 1970, 0 if none does", float64(c.Next)/1000)
+	w.gauge("candlemark_next_expiry_timestamp_seconds", "Unix time at which the next message expires, 0 if none does", float64(c.Next)/1000)
 }
 
 // lost writes how many messages ended with a deleted object, although they were to go elsewhere.
@@ -29,7 +29,7 @@ func lost(w *writer, m *management.Metrics) {
 		object string
 		count  int64
 	}{{"queue", queues}, {"exchange", m.Queues[metrics.Holder][metrics.Lost]}} {
-		w.counter("candlemark_lost_messages_total", "Messages that were to be sent on or released, and ended with their queue or exchange", uint64(of.count), "object", of.object)
+		w.counter("candlemark_lost_messages_total", "Dead letters, forwarded and scheduled messages lost with their deleted queue or exchange", uint64(of.count), "object", of.object)
 	}
 }
 
@@ -57,24 +57,24 @@ func own(w *writer, m *management.Metrics) {
 	for i := range m.Queues {
 		n.Add(&m.Queues[i])
 	}
-	w.histogram("candlemark_expiry_lateness_seconds", "How long behind their deadline messages expired", m.Expired)
-	w.histogram("candlemark_release_lateness_seconds", "How long behind their time scheduled messages were released", m.Released)
-	w.gauge("candlemark_scheduled_messages", "Messages that wait for their time, in queues and delayed exchanges", float64(n[metrics.Scheduled]))
-	w.gauge("candlemark_deferred_messages", "Messages that are delivered only to who asks for their numbers", float64(n[metrics.Deferred]))
-	w.gauge("candlemark_leased_queues", "Queues that end when unused", float64(n[metrics.Leased]))
-	w.counter("candlemark_queue_leases_expired_total", "Queues that ended because they were unused", m.DeadLetters.QueuesExpired)
-	w.counter("candlemark_queue_leases_discarded_messages_total", "Messages that went with those queues", m.DeadLetters.Discarded)
+	w.histogram("candlemark_expiry_lateness_seconds", "Time from the deadline of a message to its expiry", m.Expired)
+	w.histogram("candlemark_release_lateness_seconds", "Time from the due time of a scheduled message to its release", m.Released)
+	w.gauge("candlemark_scheduled_messages", "Scheduled messages, in queues and delayed exchanges", float64(n[metrics.Scheduled]))
+	w.gauge("candlemark_deferred_messages", "Deferred messages, which are delivered only by number", float64(n[metrics.Deferred]))
+	w.gauge("candlemark_leased_queues", "Queues that expire when unused", float64(n[metrics.Leased]))
+	w.counter("candlemark_queue_leases_expired_total", "Queues that expired because they were unused", m.DeadLetters.QueuesExpired)
+	w.counter("candlemark_queue_leases_discarded_messages_total", "Messages discarded with expired queues", m.DeadLetters.Discarded)
 	w.counter("candlemark_delivery_timeouts_total", "Deliveries requeued because they were not settled in time", uint64(n[metrics.TimedOut]))
 	lost(w, m)
-	w.gauge("candlemark_paged_messages", "Messages whose content is on disk alone", float64(n[metrics.Paged]))
-	w.gauge("candlemark_paged_bytes", "Bytes of bodies that are on disk alone", float64(n[metrics.PagedBytes]))
+	w.gauge("candlemark_paged_messages", "Messages whose content is only on disk", float64(n[metrics.Paged]))
+	w.gauge("candlemark_paged_bytes", "Body bytes that are only on disk", float64(n[metrics.PagedBytes]))
 
 	for _, r := range reasons(&m.DeadLetters) {
 		for _, o := range []struct {
 			strategy string
 			count    uint64
 		}{{"at_least_once", r.of.AtLeastOnce}, {"at_most_once", r.of.AtMostOnce}, {"disabled", r.of.Disabled}} {
-			w.counter("candlemark_dead_letters_total", "Messages that left their queue as dead letters, or would have",
+			w.counter("candlemark_dead_letters_total", "Messages dead-lettered, or discarded because their queue does not dead-letter",
 				o.count, "reason", r.name, "strategy", o.strategy)
 		}
 	}
@@ -93,20 +93,20 @@ func own(w *writer, m *management.Metrics) {
 			{"kept", r.of.Kept},
 			{"too_many_copies", r.of.TooManyCopies},
 		} {
-			w.counter("candlemark_dead_letter_outcomes_total", "What became of dead letters", o.count, "reason", r.name, "outcome", o.outcome)
+			w.counter("candlemark_dead_letter_outcomes_total", "Dead letters by outcome", o.count, "reason", r.name, "outcome", o.outcome)
 		}
 	}
-	w.gauge("candlemark_actors_busy", "Actors that have their turn or wait for one", float64(m.Actors.Busy))
-	w.gauge("candlemark_mailbox_mails", "Mails that wait in the mailboxes of those actors", float64(m.Actors.Mails))
-	w.gauge("candlemark_mailbox_longest_mails", "Mails in the fullest of those mailboxes", float64(m.Actors.Longest))
+	w.gauge("candlemark_actors_busy", "Actors that are running or ready to run", float64(m.Actors.Busy))
+	w.gauge("candlemark_mailbox_mails", "Mails waiting in the mailboxes of busy actors", float64(m.Actors.Mails))
+	w.gauge("candlemark_mailbox_longest_mails", "Mails in the fullest mailbox", float64(m.Actors.Longest))
 	for _, kind := range slices.Sorted(maps.Keys(m.Panics)) {
-		w.counter("candlemark_actor_panics_total", "Actors that panicked and went on, began anew or ended, by kind", m.Panics[kind], "actor", kind)
+		w.counter("candlemark_actor_panics_total", "Panics of actors, by kind of actor", m.Panics[kind], "actor", kind)
 	}
 	if j := m.Journal; j != nil {
-		w.histogram("candlemark_journal_commit_seconds", "How long it took to write and sync a batch of records", j.Commits)
-		w.counter("candlemark_journal_records_total", "Records in those batches", j.Records)
-		w.counter("candlemark_journal_written_bytes_total", "Bytes written", j.Written)
-		w.gauge("candlemark_journal_bytes", "Bytes of the journal's files", float64(j.Bytes))
+		w.histogram("candlemark_journal_commit_seconds", "Time to write and sync a batch of records", j.Commits)
+		w.counter("candlemark_journal_records_total", "Records written to the journal", j.Records)
+		w.counter("candlemark_journal_written_bytes_total", "Bytes written to the journal", j.Written)
+		w.gauge("candlemark_journal_bytes", "Size of the journal's files", float64(j.Bytes))
 		w.gauge("candlemark_journal_messages", "Messages in the journal", float64(j.Live))
 	}
 }

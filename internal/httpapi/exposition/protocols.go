@@ -24,12 +24,12 @@ func protocols(w *writer, m *management.Metrics) {
 			w.counter("rabbitmq_global_"+name, help, of(&m.ByProtocol[i]), "protocol", protocol)
 		}
 	}
-	count("messages_received_total", "Messages that clients have published", func(p *management.ByProtocol) uint64 { return p.Counts.Publish })
-	count("messages_received_confirm_total", "Messages published to be confirmed", func(p *management.ByProtocol) uint64 { return p.Published.Confirm })
-	count("messages_routed_total", "Copies of messages that went to queues", func(p *management.ByProtocol) uint64 { return p.Published.Routed })
+	count("messages_received_total", "Messages published by clients", func(p *management.ByProtocol) uint64 { return p.Counts.Publish })
+	count("messages_received_confirm_total", "Messages published with publisher confirms", func(p *management.ByProtocol) uint64 { return p.Published.Confirm })
+	count("messages_routed_total", "Messages routed to queues, counted once per queue", func(p *management.ByProtocol) uint64 { return p.Published.Routed })
 	count("messages_confirmed_total", "Messages confirmed to publishers", func(p *management.ByProtocol) uint64 { return p.Counts.Confirm })
-	count("messages_unroutable_dropped_total", "Messages that went nowhere, not mandatory", func(p *management.ByProtocol) uint64 { return p.Counts.Dropped })
-	count("messages_unroutable_returned_total", "Mandatory messages that went nowhere", func(p *management.ByProtocol) uint64 { return p.Counts.Returned })
+	count("messages_unroutable_dropped_total", "Unroutable messages, dropped", func(p *management.ByProtocol) uint64 { return p.Counts.Dropped })
+	count("messages_unroutable_returned_total", "Unroutable mandatory messages, returned to the publisher", func(p *management.ByProtocol) uint64 { return p.Counts.Returned })
 	for i, protocol := range protocolNames {
 		w.gauge("rabbitmq_global_publishers", "Open channels and sessions that have published", float64(m.ByProtocol[i].Publishers), "protocol", protocol)
 	}
@@ -37,7 +37,7 @@ func protocols(w *writer, m *management.Metrics) {
 		w.gauge("rabbitmq_global_consumers", "Consumers", float64(m.ByProtocol[i].Consumers), "protocol", protocol)
 	}
 	for i, protocol := range protocolNames {
-		w.histogram("rabbitmq_message_size_bytes", "Bytes of the bodies that clients have published", m.ByProtocol[i].Published.Sizes(), "protocol", protocol)
+		w.histogram("rabbitmq_message_size_bytes", "Body sizes of published messages", m.ByProtocol[i].Published.Sizes(), "protocol", protocol)
 	}
 	byTypes(w, m)
 	logins(w, m)
@@ -55,13 +55,13 @@ func byTypes(w *writer, m *management.Metrics) {
 			w.counter("rabbitmq_global_"+name, help, uint64(sum), "protocol", ofQueues, "queue_type", word)
 		}
 	}
-	byType("messages_delivered_total", "Deliveries of any kind", metrics.Delivered, metrics.DeliveredNoAck, metrics.Got, metrics.GotNoAck)
-	byType("messages_delivered_consume_manual_ack_total", "Deliveries to consumers that acknowledge", metrics.Delivered)
-	byType("messages_delivered_consume_auto_ack_total", "Deliveries to consumers that do not", metrics.DeliveredNoAck)
-	byType("messages_delivered_get_manual_ack_total", "Messages got with basic.get, to be acknowledged", metrics.Got)
-	byType("messages_delivered_get_auto_ack_total", "Messages got with basic.get without acknowledgement", metrics.GotNoAck)
-	byType("messages_get_empty_total", "basic.get on an empty queue", metrics.GotNothing)
-	byType("messages_redelivered_total", "Messages that came again", metrics.Redelivered)
+	byType("messages_delivered_total", "Messages delivered or fetched", metrics.Delivered, metrics.DeliveredNoAck, metrics.Got, metrics.GotNoAck)
+	byType("messages_delivered_consume_manual_ack_total", "Messages delivered to consumers with manual acknowledgement", metrics.Delivered)
+	byType("messages_delivered_consume_auto_ack_total", "Messages delivered to consumers with automatic acknowledgement", metrics.DeliveredNoAck)
+	byType("messages_delivered_get_manual_ack_total", "Messages fetched by basic.get with manual acknowledgement", metrics.Got)
+	byType("messages_delivered_get_auto_ack_total", "Messages fetched by basic.get with automatic acknowledgement", metrics.GotNoAck)
+	byType("messages_get_empty_total", "Calls of basic.get that found the queue empty", metrics.GotNothing)
+	byType("messages_redelivered_total", "Messages redelivered", metrics.Redelivered)
 	byType("messages_acknowledged_total", "Messages acknowledged", metrics.Acked)
 }
 
@@ -72,9 +72,9 @@ func logins(w *writer, m *management.Metrics) {
 		w.counter("rabbitmq_auth_attempts_"+name, help, of(&m.Logins.AMQP10), "protocol", protocolNames[management.AMQP10])
 		w.counter("rabbitmq_auth_attempts_"+name, help, of(&m.Logins.HTTP), "protocol", "http")
 	}
-	logins("total", "Logins that were tried", func(l *auth.Logins) uint64 { return l.Succeeded + l.Failed })
-	logins("succeeded_total", "Logins that succeeded", func(l *auth.Logins) uint64 { return l.Succeeded })
-	logins("failed_total", "Logins that were refused", func(l *auth.Logins) uint64 { return l.Failed })
+	logins("total", "Login attempts", func(l *auth.Logins) uint64 { return l.Succeeded + l.Failed })
+	logins("succeeded_total", "Successful logins", func(l *auth.Logins) uint64 { return l.Succeeded })
+	logins("failed_total", "Refused logins", func(l *auth.Logins) uint64 { return l.Failed })
 }
 
 // died are dead letters by reason and strategy.
@@ -86,15 +86,15 @@ func died(w *writer, m *management.Metrics) {
 		w.counter(name, help, of.AtMostOnce, "dead_letter_strategy", "at_most_once")
 		w.counter(name, help, of.Disabled, "dead_letter_strategy", "disabled")
 	}
-	died("expired", "Messages that reached their deadline", &d.Expired)
-	died("rejected", "Messages rejected by consumers", &d.Rejected)
-	died("maxlen", "Messages that a full queue had no room for", &d.MaxLen)
-	died("delivery_limit", "Messages delivered too often", &d.DeliveryLimit)
+	died("expired", "Messages dead-lettered because they expired", &d.Expired)
+	died("rejected", "Messages dead-lettered because a consumer rejected them", &d.Rejected)
+	died("maxlen", "Messages dead-lettered because of the length limit", &d.MaxLen)
+	died("delivery_limit", "Messages dead-lettered because of the delivery limit", &d.DeliveryLimit)
 	confirmed := uint64(0)
 	for _, r := range reasons(d) {
 		confirmed += r.of.Confirmed
 	}
-	w.counter("rabbitmq_global_messages_dead_lettered_confirmed_total", "Dead letters that all their queues have taken", confirmed)
+	w.counter("rabbitmq_global_messages_dead_lettered_confirmed_total", "Dead letters confirmed by all of their target queues", confirmed)
 }
 
 // reason is a reason for dead-lettering.

@@ -96,30 +96,30 @@ func moveOf(fields map[string]json.RawMessage) (how management.Move, err error) 
 	var ids []json.RawMessage
 	if raw := fields["ids"]; raw != nil && string(raw) != "null" {
 		if json.Unmarshal(raw, &ids) != nil || len(ids) == 0 || len(ids) > management.MaxMovedIDs {
-			return how, rest.Complaintf("ids is a list of 1 to %d numbers of messages", management.MaxMovedIDs)
+			return how, rest.Complaintf("ids must be a list of 1 to %d message numbers", management.MaxMovedIDs)
 		}
 	}
 	for _, raw := range ids {
 		id, bad := strconv.ParseUint(string(bytes.Trim(raw, `"`)), 10, 64)
 		if bad != nil || id == 0 {
-			return how, rest.Complaintf("ids is a list of numbers, 1 or more, not %s", raw)
+			return how, rest.Complaintf("ids must be a list of numbers, 1 or more, not %s", raw)
 		}
 		how.IDs = append(how.IDs, id)
 	}
 	if raw := fields["rate"]; raw != nil && string(raw) != "null" {
 		if json.Unmarshal(raw, &how.Rate) != nil || how.Rate <= 0 || how.Rate > fastestMove {
-			return how, rest.Complaintf("rate is a number of messages a second, above 0 and at most %d", fastestMove)
+			return how, rest.Complaintf("rate must be a number of messages per second, above 0 and at most %d", fastestMove)
 		}
 	}
 	if raw := fields["dry_run"]; raw != nil && json.Unmarshal(raw, &how.DryRun) != nil {
-		return how, rest.Complaint("dry_run is true or false")
+		return how, rest.Complaint("dry_run must be true or false")
 	}
 	return how, nil
 }
 
 // destination reads the target of a move.
 func destination(raw json.RawMessage, how *management.Move) error {
-	const wanted = "to is origin, or an object with queue, or with exchange and perhaps routing_key"
+	const wanted = "to must be the string origin, or an object with queue, or with exchange and optionally routing_key"
 	var word string
 	if json.Unmarshal(raw, &word) == nil {
 		if how.Origin = word == "origin"; !how.Origin {

@@ -55,7 +55,7 @@ func Command(ctx context.Context, b management.Messages, by management.Asker, vh
 func command(ctx context.Context, b management.Messages, by management.Asker, vhost, key string, body []byte) (any, error) {
 	d := operations[key]
 	if d == nil {
-		return nil, rest.Nonexistent("no command '" + key + "'")
+		return nil, rest.Nonexistent("unknown command '" + key + "'")
 	}
 	object := map[string]json.RawMessage{}
 	if body = bytes.TrimSpace(body); len(body) > 0 && json.Unmarshal(body, &object) != nil {
@@ -66,7 +66,7 @@ func command(ctx context.Context, b management.Messages, by management.Asker, vh
 	name, exchange := w["exchange"]
 	switch _, queue := w["queue"]; {
 	case w["vhost"] != "" && w["vhost"] != vhost:
-		return nil, rest.Unauthorised("this exchange is for vhost '" + vhost + "' only")
+		return nil, rest.Unauthorised("this exchange accepts only commands about vhost '" + vhost + "'")
 	case exchange && !queue:
 		at.Name, at.Exchange = name, true
 	case !queue && w["delivery_tag"] == "":

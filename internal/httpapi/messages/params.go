@@ -55,7 +55,7 @@ func (w params) whole(name string, lower, upper, otherwise int) (int, error) {
 	}
 	n, err := strconv.Atoi(written)
 	if err != nil || n < lower || n > upper {
-		return 0, rest.Complaintf("%s is a number from %d to %d, not %s", name, lower, upper, written)
+		return 0, rest.Complaintf("%s must be a number from %d to %d, not %s", name, lower, upper, written)
 	}
 	return n, nil
 }
@@ -68,7 +68,7 @@ func (w params) number(name string) (uint64, error) {
 	}
 	n, err := strconv.ParseUint(written, 10, 64)
 	if err != nil || n == 0 {
-		return 0, rest.Complaintf("%s is a number, 1 or more, not %s", name, written)
+		return 0, rest.Complaintf("%s must be a number, 1 or more, not %s", name, written)
 	}
 	return n, nil
 }
@@ -120,7 +120,7 @@ func (w params) id() (which management.ScheduledID, err error) {
 	which.MessageID = w["message_id"]
 	which.ID, err = w.number("id")
 	if err == nil && (which.ID == 0) == (which.MessageID == "") {
-		err = rest.Complaint("either id or message_id has to be given")
+		err = rest.Complaint("either id or message_id is required")
 	}
 	return which, err
 }
@@ -129,12 +129,12 @@ func (w params) id() (which management.ScheduledID, err error) {
 func (w params) when() (management.When, error) {
 	due, delay := w["due"], w["delay"]
 	if (due == "") == (delay == "") {
-		return management.When{}, rest.Complaint("either due or delay has to be given")
+		return management.When{}, rest.Complaint("either due or delay is required")
 	}
 	if delay != "" {
 		ms, err := strconv.ParseInt(delay, 10, 64)
 		if err != nil || ms < 0 {
-			return management.When{}, rest.Complaintf("delay is a number of ms, 0 or more, not %s", delay)
+			return management.When{}, rest.Complaintf("delay must be a number of milliseconds, 0 or more, not %s", delay)
 		}
 		return management.When{MS: ms, Relative: true}, nil
 	}
@@ -143,7 +143,7 @@ func (w params) when() (management.When, error) {
 	}
 	at, err := time.Parse(time.RFC3339Nano, due)
 	if err != nil || at.UnixMilli() <= 0 {
-		return management.When{}, rest.Complaintf("due is a time as RFC 3339 has it, or ms since 1970, not %s", due)
+		return management.When{}, rest.Complaintf("due must be an RFC 3339 time or milliseconds since 1970, not %s", due)
 	}
 	ms := at.UnixMilli()
 	if at.Nanosecond()%int(time.Millisecond) != 0 {

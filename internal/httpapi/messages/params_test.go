@@ -44,16 +44,16 @@ func TestTimesOfSchedules_DLY11(t *testing.T) {
 		{`{"due":"2027-01-15T08:00:00.0000001Z"}`, management.When{MS: 1_800_000_000_001}, ""}, // rounded up: never early
 		{`{"delay":0}`, management.When{MS: 0, Relative: true}, ""},
 		{`{"delay":"90000"}`, management.When{MS: 90_000, Relative: true}, ""},
-		{`{}`, management.When{}, "either due or delay has to be given"},
+		{`{}`, management.When{}, "either due or delay is required"},
 		{`{"due":null,"delay":1}`, management.When{MS: 1, Relative: true}, ""},
-		{`{"due":1,"delay":1}`, management.When{}, "either due or delay has to be given"},
-		{`{"due":0}`, management.When{}, "due is a time as RFC 3339 has it, or ms since 1970, not 0"},
-		{`{"due":-5}`, management.When{}, "due is a time as RFC 3339 has it, or ms since 1970, not -5"},
-		{`{"due":"1969-12-31T23:59:59Z"}`, management.When{}, "due is a time as RFC 3339 has it, or ms since 1970, not 1969-12-31T23:59:59Z"},
-		{`{"due":"2027-01-15"}`, management.When{}, "due is a time as RFC 3339 has it, or ms since 1970, not 2027-01-15"},
-		{`{"due":1e3}`, management.When{}, "due is a time as RFC 3339 has it, or ms since 1970, not 1e3"},
-		{`{"delay":1.5}`, management.When{}, "delay is a number of ms, 0 or more, not 1.5"},
-		{`{"delay":9223372036854775808}`, management.When{}, "delay is a number of ms, 0 or more, not 9223372036854775808"},
+		{`{"due":1,"delay":1}`, management.When{}, "either due or delay is required"},
+		{`{"due":0}`, management.When{}, "due must be an RFC 3339 time or milliseconds since 1970, not 0"},
+		{`{"due":-5}`, management.When{}, "due must be an RFC 3339 time or milliseconds since 1970, not -5"},
+		{`{"due":"1969-12-31T23:59:59Z"}`, management.When{}, "due must be an RFC 3339 time or milliseconds since 1970, not 1969-12-31T23:59:59Z"},
+		{`{"due":"2027-01-15"}`, management.When{}, "due must be an RFC 3339 time or milliseconds since 1970, not 2027-01-15"},
+		{`{"due":1e3}`, management.When{}, "due must be an RFC 3339 time or milliseconds since 1970, not 1e3"},
+		{`{"delay":1.5}`, management.When{}, "delay must be a number of milliseconds, 0 or more, not 1.5"},
+		{`{"delay":9223372036854775808}`, management.When{}, "delay must be a number of milliseconds, 0 or more, not 9223372036854775808"},
 	} {
 		object := map[string]json.RawMessage{}
 		if err := json.Unmarshal([]byte(test.body), &object); err != nil {

@@ -82,18 +82,18 @@ func (w params) peek() (how management.Peek, encoding string, err error) {
 			}
 		}
 		if !known {
-			return how, "", rest.Complaintf("state is ready, unacked, scheduled or deferred, or several of them with commas between, not %s", w["state"])
+			return how, "", rest.Complaintf("state must be ready, unacked, scheduled or deferred, or several of them separated by commas, not %s", w["state"])
 		}
 	}
 	switch order := w["order"]; {
 	case order == "deadline" && (w["state"] == "" || how.States == management.StateReady):
 		how.ByDeadline = true
 	case order == "deadline":
-		return how, "", rest.Complaint("only ready messages are listed by deadline")
+		return how, "", rest.Complaint("order deadline is supported for ready messages only")
 	case order == "number":
 		how.ByNumber = true
 	case order != "" && order != "queue":
-		return how, "", rest.Complaintf("order is queue, number or deadline, not %s", order)
+		return how, "", rest.Complaintf("order must be queue, number or deadline, not %s", order)
 	}
 	switch encoding = w["encoding"]; encoding {
 	case "":

@@ -78,7 +78,7 @@ func countScheduled(ctx context.Context, b management.Messages, by management.As
 }
 
 // nothingScheduled is the answer for a message that does not exist.
-var nothingScheduled = rest.Nonexistent("no such message is scheduled: it was released, cancelled, or never there")
+var nothingScheduled = rest.Nonexistent("no such scheduled message: it was released or cancelled, or never existed")
 
 // cancelScheduled drops scheduled messages.
 func cancelScheduled(ctx context.Context, b management.Messages, by management.Asker, at management.Place, w params) (any, error) {

@@ -94,7 +94,7 @@ func renew(ctx context.Context, b management.Messages, by management.Asker, at m
 		}
 	}
 	if named != 1 {
-		return nil, rest.Complaint("one of id, consumer_tag and delivery_tag has to be given")
+		return nil, rest.Complaint("exactly one of id, consumer_tag and delivery_tag is required")
 	}
 	count, until, err := b.RenewLock(ctx, by, at, which)
 	switch {
@@ -107,7 +107,7 @@ func renew(ctx context.Context, b management.Messages, by management.Asker, at m
 }
 
 // notLocked is the answer for a delivery that does not exist.
-var notLocked = rest.Nonexistent("no such delivery is locked: it was settled, or its lock ran out")
+var notLocked = rest.Nonexistent("no such locked delivery: it was settled, or its lock has expired")
 
 // giveBack requeues a message that a consumer holds.
 func giveBack(ctx context.Context, b management.Messages, by management.Asker, at management.Place, w params) (any, error) {
@@ -116,7 +116,7 @@ func giveBack(ctx context.Context, b management.Messages, by management.Asker, a
 	case err != nil:
 		return nil, err
 	case id == 0:
-		return nil, rest.Complaint("id has to be given")
+		return nil, rest.Complaint("id is required")
 	}
 	switch found, err := b.ReturnDelivery(ctx, by, at, id); {
 	case err != nil:

@@ -93,7 +93,7 @@ func setLimit(of limit, relative string, parse func(string) (config.Amount, erro
 		share, size := b.Fields[relative], b.Fields["absolute"]
 		switch {
 		case (share == nil) == (size == nil):
-			err = rest.Complaintf("either %s or absolute is needed", relative)
+			err = rest.Complaintf("either %s or absolute is required", relative)
 		case share != nil:
 			if to, err = parse(rest.BareValue(share)); err == nil && !to.Relative {
 				err = rest.Complaintf("%s: %s is not a share of the memory, 0 to 1", relative, share)

@@ -22,13 +22,13 @@ type featureFlag struct {
 var featureFlags = fixed(
 	func(f *featureFlag) string { return f.Name },
 	enabled("classic_queue_type_delivery_support", "Deliveries to consumers of classic queues", "required"),
-	enabled("detailed_queues_endpoint", "Lists of queues leave out what only one queue shows", "stable"),
+	enabled("detailed_queues_endpoint", "Lists of queues omit fields shown only for a single queue", "stable"),
 	enabled("direct_exchange_routing_v2", "Routing of direct exchanges by lookup", "required"),
 	enabled("drop_unroutable_metric", "Unroutable messages that were dropped are counted", "required"),
 	enabled("empty_basic_get_metric", "basic.get that found nothing is counted", "required"),
 	enabled("feature_flags_v2", "Feature flags", "required"),
 	enabled("implicit_default_bindings", "Default bindings are not stored", "required"),
-	enabled("message_containers", "One form of messages for all protocols", "required"),
+	enabled("message_containers", "One message format for all protocols", "required"),
 	enabled("message_containers_deaths_v2", "One x-death entry per queue and reason", "stable"),
 	enabled("quorum_queue", "Queues of type quorum", "required"),
 	enabled("rabbitmq_4.0.0", "Level of RabbitMQ 4.0", "stable"),
@@ -75,7 +75,7 @@ var deprecatedFeatures = fixed(
 const adminScript = `#!/bin/sh
 # rabbitmqadmin of Candlemark: the program candlemark does what RabbitMQ's does.
 if ! command -v candlemark >/dev/null; then
-	echo "rabbitmqadmin: the program candlemark is not here. Install it, or take rabbitmqadmin from RabbitMQ 4.0 or Debian's rabbitmq-server." >&2
+	echo "rabbitmqadmin: the program candlemark was not found. Install it, or use rabbitmqadmin of RabbitMQ 4.0 or Debian's rabbitmq-server." >&2
 	exit 1
 fi
 exec candlemark rabbitmqadmin "$@"

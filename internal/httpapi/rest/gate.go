@@ -130,7 +130,7 @@ func (r *Request) begin(g *gate) error {
 		return r.Context().Err()
 	}
 	r.W.Header().Set("Retry-After", "1")
-	return Refuse(http.StatusServiceUnavailable, "service_unavailable", "too many requests for much at a time")
+	return Refuse(http.StatusServiceUnavailable, "service_unavailable", "too many large requests at a time: try again")
 }
 
 // takeTurn waits until it is the turn of the request and its user may have more answers. Error: that of ctx.

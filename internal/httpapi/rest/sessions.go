@@ -17,7 +17,7 @@ import (
 const ofPagesHeader = "X-Candlemark-Session"
 
 var errForged = Refuse(http.StatusForbidden, "forbidden",
-	"a request that changes something and comes with the cookie of a session needs the header "+ofPagesHeader)
+	"a request that changes something and has a session cookie needs the header "+ofPagesHeader)
 
 // ofPages reports whether the request comes from the web pages.
 func (r *Request) ofPages() bool { return r.Header.Get(ofPagesHeader) != "" }

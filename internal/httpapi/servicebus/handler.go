@@ -111,7 +111,7 @@ func reply(w http.ResponseWriter, a answer) {
 }
 
 // errNoToken is the error of a request without a token.
-var errNoToken = &auth.LoginError{Reason: "there is no token"}
+var errNoToken = &auth.LoginError{Reason: "the request has no token"}
 
 // enter authenticates the request. The token has to cover the path, and the user needs the permission to configure it.
 func (h *handler) enter(r *http.Request, path string) (auth.User, error) {
@@ -198,7 +198,7 @@ func unauthorized(r *http.Request) string {
 	return prefix + "Authorization failed for specified action: Manage," + claim + "."
 }
 
-var errBadRequest = errors.New("the request is not understood")
+var errBadRequest = errors.New("the request is malformed")
 
 // body reads what was sent.
 func (r *request) body() ([]byte, error) {

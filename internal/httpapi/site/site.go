@@ -40,7 +40,7 @@ type Refusal string
 // The refusals.
 const (
 	CrossOrigin Refusal = "cross-origin request refused"
-	UnknownHost Refusal = "this host name is not known to be the broker's: browsers may use an IP address, localhost, the machine's host name, or a name in the setting http-allowed-hosts"
+	UnknownHost Refusal = "this host name is not allowed: browsers may use an IP address, localhost, the machine's host name, or a name in the setting http-allowed-hosts"
 )
 
 // Guard passes on the requests that the rules admit, and notes in their context if they are not from this machine.

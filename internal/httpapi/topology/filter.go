@@ -33,7 +33,7 @@ func filterOf(q url.Values) (f queueFilter, err error) {
 		}
 		n, bad := strconv.ParseInt(q.Get(key), 10, 64)
 		if bad != nil || n < 0 {
-			err = rest.Complaintf("%s is to be a number of ms", key)
+			err = rest.Complaintf("%s must be a number of milliseconds", key)
 		}
 		return n
 	}

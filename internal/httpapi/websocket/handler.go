@@ -30,7 +30,7 @@ func NewHandler(broker management.Sockets) http.Handler {
 	leaving := new(atomic.Int64)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if wanted := r.Header.Values("Sec-WebSocket-Protocol"); len(wanted) > 0 && !slices.ContainsFunc(wanted, known) {
-			http.Error(w, "AMQP is spoken here: Sec-WebSocket-Protocol amqp or AMQPWSB10", http.StatusBadRequest)
+			http.Error(w, "this address speaks AMQP over WebSocket: set Sec-WebSocket-Protocol to amqp or AMQPWSB10", http.StatusBadRequest)
 			return
 		}
 		below := &hijacker{ResponseWriter: w, broker: broker}

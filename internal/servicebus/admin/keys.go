@@ -130,7 +130,7 @@ func (m *Manager) CheckKeys(d *entity.Description, keys []Key) error {
 		return nil
 	}
 	if len(keys) > maxKeys {
-		return invalidf("an entity has at most %d authorization rules", maxKeys)
+		return invalidf("an entity may have at most %d authorization rules", maxKeys)
 	}
 	names := map[string]bool{}
 	for i := range keys {
@@ -139,9 +139,9 @@ func (m *Manager) CheckKeys(d *entity.Description, keys []Key) error {
 		user, there := m.Keys.Account(sas.UserOf(d.Path(), k.Name))
 		switch {
 		case !keyName.MatchString(k.Name):
-			return invalidf("the KeyName %.20q is not 1 to 128 letters, digits and ._-", k.Name)
+			return invalidf("the KeyName %.20q must consist of 1 to 128 letters, digits and ._-", k.Name)
 		case names[k.Name]:
-			return invalidf("the KeyName %q comes twice", k.Name)
+			return invalidf("the KeyName %q is used twice", k.Name)
 		case err != nil:
 			return invalid(err)
 		case there && (!slices.Contains(user.Tags, entityTag) || slices.ContainsFunc(m.Keys.Grants(user.Name, m.VHost), func(g auth.Grant) bool { return !isFor(g, d.Path()) })):

@@ -92,10 +92,10 @@ func Parse(text []byte) ([]Entity, error) {
 		return nil, located(text, d.InputOffset(), err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, located(text, d.InputOffset(), errors.New("there is something behind the end"))
+		return nil, located(text, d.InputOffset(), errors.New("there is text after the end of the JSON document"))
 	}
 	if n := len(file.UserConfig.Namespaces); n != 1 {
-		return nil, fmt.Errorf("UserConfig.Namespaces has %d namespaces: there is one", n)
+		return nil, fmt.Errorf("UserConfig.Namespaces has %d namespaces: exactly one is supported", n)
 	}
 	return file.UserConfig.Namespaces[0].entities()
 }
@@ -172,7 +172,7 @@ func (n *namespace) entities() (all []Entity, err error) {
 	for i := range all {
 		path := strings.ToLower(all[i].Path())
 		if names[path] {
-			wrong = append(wrong, fmt.Errorf("%s %q comes twice", all[i].Kind, all[i].Path()))
+			wrong = append(wrong, fmt.Errorf("%s %q is defined twice", all[i].Kind, all[i].Path()))
 		}
 		names[path] = true
 	}

@@ -147,7 +147,7 @@ func (d *Description) Validate() error {
 		}
 	}
 	if n := len(d.Path()) + len(".dlq"); n > maxPath {
-		complain("the names of topic and subscription have %d bytes together, %d too many", n, n-maxPath)
+		complain("the names of topic and subscription have %d bytes in total, %d too many", n, n-maxPath)
 	}
 	times := []struct {
 		name     string
@@ -189,11 +189,11 @@ func (d *Description) Validate() error {
 func (d *Description) validateKind() (wrong []error) {
 	if d.Kind == Topic {
 		if d.ForwardTo != "" || d.ForwardDeadLetteredMessagesTo != "" || d.RequiresSession {
-			wrong = append(wrong, errors.New("a topic has neither ForwardTo, ForwardDeadLetteredMessagesTo nor RequiresSession: its subscriptions have"))
+			wrong = append(wrong, errors.New("ForwardTo, ForwardDeadLetteredMessagesTo and RequiresSession cannot be set on a topic, only on its subscriptions"))
 		}
 	}
 	if d.Kind == Subscription && d.RequiresDuplicateDetection {
-		wrong = append(wrong, errors.New("a subscription has no RequiresDuplicateDetection: its topic has"))
+		wrong = append(wrong, errors.New("RequiresDuplicateDetection cannot be set on a subscription, only on its topic"))
 	}
 	if d.RequiresSession && d.ForwardTo != "" {
 		wrong = append(wrong, errors.New("an entity with RequiresSession cannot have ForwardTo"))

@@ -148,9 +148,9 @@ func CheckName(kind Kind, name string) error {
 	case kind == Subscription && strings.Contains(name, "/"):
 		return fmt.Errorf("the name %q of a subscription has a slash", name)
 	case IsDeadLetters(name):
-		return fmt.Errorf("the name %q of a %s ends in %s, which those of dead-letter queues do", name, kind, policies.DeadLetterQueueSuffix)
+		return fmt.Errorf("the name %q of a %s ends in %s, which is reserved for dead-letter queues", name, kind, policies.DeadLetterQueueSuffix)
 	case ParseAddress(name) != Address{Entity: name}:
-		return fmt.Errorf("the name %q of a %s has a part that stands for something else", name, kind)
+		return fmt.Errorf("the name %q of a %s has a part that is reserved in addresses", name, kind)
 	}
 	for _, r := range name {
 		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-~/", r)) {

@@ -72,9 +72,9 @@ func (a *Action) sets() error {
 		to := &a.nodes[s.to]
 		switch {
 		case to.op == opUser && wrong(to.value.Text):
-			return fmt.Errorf("statement %d names a property with more than %d bytes, or no UTF-8", i+1, MaxField)
+			return fmt.Errorf("statement %d names a property that has more than %d bytes or is not UTF-8", i+1, MaxField)
 		case to.op == opSystem && s.value >= 0 && wrong(a.nodes[s.value].value.Text):
-			return fmt.Errorf("statement %d sets sys.%s to more than %d bytes, or to no UTF-8", i+1, to.field, MaxField)
+			return fmt.Errorf("statement %d sets sys.%s to a value that has more than %d bytes or is not UTF-8", i+1, to.field, MaxField)
 		}
 	}
 	return nil

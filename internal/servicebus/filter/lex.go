@@ -110,12 +110,12 @@ func (l *lexer) next() (token, error) {
 			return token{operator, op, begin}, nil
 		}
 	}
-	return token{}, fail(l.source, begin, "%q is not understood", r)
+	return token{}, fail(l.source, begin, "%q is unexpected", r)
 }
 
 func (l *lexer) named(t token, word string) (token, error) {
 	if word == "" {
-		return t, fail(l.source, t.at, "a name is missing behind @")
+		return t, fail(l.source, t.at, "a name is missing after @")
 	}
 	return t, nil
 }

@@ -154,7 +154,7 @@ func (p *parser) add(n node) int32 {
 // deeper enters another level; it fails beyond MaxDepth.
 func (p *parser) deeper() error {
 	if p.depth++; p.depth > MaxDepth {
-		return fail(p.source, p.now.at, "more than %d levels", MaxDepth)
+		return fail(p.source, p.now.at, "the expression is nested more than %d levels deep", MaxDepth)
 	}
 	return nil
 }
@@ -164,7 +164,7 @@ func (p *parser) predicate() (int32, error) {
 	at := p.now.at
 	root, err := p.or()
 	if err == nil && !p.nodes[root].predicate() {
-		err = fail(p.source, at, "a condition is missing, only a value is there")
+		err = fail(p.source, at, "a condition is expected, not a value")
 	}
 	return root, err
 }
@@ -174,7 +174,7 @@ func (p *parser) operand() (int32, error) {
 	at := p.now.at
 	root, err := p.sum()
 	if err == nil && !p.nodes[root].operand() {
-		err = fail(p.source, at, "a value is missing, a condition is there")
+		err = fail(p.source, at, "a value is expected, not a condition")
 	}
 	return root, err
 }
@@ -198,7 +198,7 @@ func (p *parser) chain(one func() (int32, error), good func(*node) bool, wanted 
 		at = p.now.at
 		var right int32
 		if right, err = one(); err == nil && !good(&p.nodes[right]) {
-			err = fail(p.source, at, "%s is missing behind %s", wanted, by)
+			err = fail(p.source, at, "%s is missing after %s", wanted, by)
 		}
 		if err == nil {
 			left = p.add(node{op: what, left: left, right: right})
@@ -240,7 +240,7 @@ func (p *parser) not() (int32, error) {
 	of, err := p.not()
 	p.depth--
 	if err == nil && !p.nodes[of].predicate() {
-		err = fail(p.source, at, "a condition is missing behind NOT")
+		err = fail(p.source, at, "a condition is missing after NOT")
 	}
 	return p.add(node{op: opNot, left: of}), err
 }
@@ -271,7 +271,7 @@ func (p *parser) sign() (int32, error) {
 	of, err := p.sign()
 	p.depth--
 	if err == nil && !p.nodes[of].operand() {
-		err = fail(p.source, at, "a number is missing behind a sign")
+		err = fail(p.source, at, "a number is missing after a sign")
 	}
 	if err != nil || !negative {
 		return of, err

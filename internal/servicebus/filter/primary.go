@@ -96,7 +96,7 @@ func (p *parser) like(n node) (int32, error) {
 		return 0, err
 	}
 	if e := &p.nodes[escape]; e.op == opValue && (e.value.Kind != Text || len([]rune(e.value.Text)) != 1) {
-		return 0, fail(p.source, at, "ESCAPE takes a text of one character")
+		return 0, fail(p.source, at, "ESCAPE requires a string of one character")
 	}
 	n.list = []int32{escape}
 	return p.add(n), nil
@@ -111,7 +111,7 @@ func (p *parser) primary() (int32, error) {
 	case integer:
 		n, err := strconv.ParseInt(t.text, 10, 64)
 		if err != nil {
-			return 0, fail(p.source, t.at, "%s is beyond 64 bits", t.text)
+			return 0, fail(p.source, t.at, "%s does not fit in 64 bits", t.text)
 		}
 		return p.constant(Value{Kind: Int, Int: n})
 	case decimal:

@@ -184,7 +184,7 @@ func (r *Rule) argument(f protocol.Field, kind *string) error {
 	text, isText := f.Value.(string)
 	if at := slices.Index(systemArguments[:], f.Key); at >= 0 {
 		if !isText {
-			return fmt.Errorf("%s is not a text", f.Key)
+			return fmt.Errorf("%s is not a string", f.Key)
 		}
 		r.System[at] = TextOf(text)
 		return nil
@@ -192,7 +192,7 @@ func (r *Rule) argument(f protocol.Field, kind *string) error {
 	switch f.Key {
 	case argFilter, argSQL, argAction:
 		if !isText {
-			return fmt.Errorf("%s is not a text", f.Key)
+			return fmt.Errorf("%s is not a string", f.Key)
 		}
 		*map[string]*string{argFilter: kind, argSQL: &r.SQL, argAction: &r.Action}[f.Key] = text
 	case argParameters:
@@ -248,18 +248,18 @@ func (r *Rule) understood() error {
 	case len(r.Properties) > MaxProperties || len(r.Parameters) > MaxProperties:
 		return fmt.Errorf("a rule has more than %d properties or parameters", MaxProperties)
 	case r.Filter == Correlation && !r.asks():
-		return fmt.Errorf("a correlation filter asks for nothing")
+		return fmt.Errorf("a correlation filter needs at least one property")
 	case r.Filter != Correlation && r.asks():
-		return fmt.Errorf("only a correlation filter asks for properties, not %q", r.Filter)
+		return fmt.Errorf("only a correlation filter can have properties, not %q", r.Filter)
 	case r.Filter != SQL && r.SQL != "":
-		return fmt.Errorf("only an sql filter has an expression, not %q", r.Filter)
+		return fmt.Errorf("only an sql filter can have an expression, not %q", r.Filter)
 	}
 	for _, p := range r.Properties {
 		switch {
 		case p.Value.Kind == Absent || p.Value.Kind == Null || p.Value.Kind == Other:
-			return fmt.Errorf("property %q of a correlation filter has no value that could be compared", p.Name)
+			return fmt.Errorf("property %q of a correlation filter has no comparable value", p.Name)
 		case p.Name == "" || strings.HasPrefix(p.Name, "x-"):
-			return fmt.Errorf("a correlation filter cannot ask for property %q", p.Name)
+			return fmt.Errorf("a correlation filter cannot compare property %q", p.Name)
 		}
 	}
 	if r.Filter == SQL {

@@ -41,17 +41,17 @@ func TestRuleOf(t *testing.T) {
 		many = append(many, protocol.Field{Key: strings.Repeat("k", i+1), Value: "v"})
 	}
 	for name, args := range map[string]protocol.Table{
-		"not one of":         {{Key: argFilter, Value: "maybe"}},
-		"not a text":         {{Key: argSQL, Value: int32(1)}},
-		"not a table":        {{Key: argParameters, Value: "x"}},
-		"asks for nothing":   {{Key: argFilter, Value: "correlation"}},
-		"only a correlation": {{Key: argFilter, Value: "true"}, {Key: "a", Value: "b"}},
-		"only an sql":        {{Key: argFilter, Value: "true"}, {Key: argSQL, Value: "1=1"}},
-		"at character 4":     {{Key: argSQL, Value: "a == 1"}},
-		"SQL action":         {{Key: argAction, Value: "a = 1"}},
-		"has no value":       {{Key: "a", Value: nil}},
-		"more than 64":       many,
-		"x-rule-label":       {{Key: "x-rule-label", Value: int32(1)}},
+		"not one of":                  {{Key: argFilter, Value: "maybe"}},
+		"not a string":                {{Key: argSQL, Value: int32(1)}},
+		"not a table":                 {{Key: argParameters, Value: "x"}},
+		"needs at least one property": {{Key: argFilter, Value: "correlation"}},
+		"only a correlation":          {{Key: argFilter, Value: "true"}, {Key: "a", Value: "b"}},
+		"only an sql":                 {{Key: argFilter, Value: "true"}, {Key: argSQL, Value: "1=1"}},
+		"at character 4":              {{Key: argSQL, Value: "a == 1"}},
+		"SQL action":                  {{Key: argAction, Value: "a = 1"}},
+		"has no comparable value":     {{Key: "a", Value: nil}},
+		"more than 64":                many,
+		"x-rule-label":                {{Key: "x-rule-label", Value: int32(1)}},
 	} {
 		if _, err := RuleOf("r", args); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
@@ -67,12 +67,12 @@ func TestNewRules_SBR6(t *testing.T) {
 		return protocol.Table{{Key: argAction, Value: text}, {Key: argParameters, Value: protocol.Table(parameters)}}
 	}
 	for name, args := range map[string]protocol.Table{
-		"statement 2 sets sys.Label to more than 255 bytes":       action("SET a = 1; SET sys.Label = '" + long + "'"),
-		"statement 1 sets sys.To to more than 255 bytes":          action("SET sys.To = @p", protocol.Field{Key: "@p", Value: long}),
-		"statement 1 sets sys.ReplyTo":                            action("SET sys.ReplyTo = '\xff'"),
-		"statement 1 names a property with more than 255 bytes":   action("SET " + long + " = 1"),
-		"statement 2 names a property with more than 255 bytes":   action("SET a = 1, REMOVE [" + long + "]"),
-		"parameter @P has two values, the second one as number 2": action("SET a = @p", protocol.Field{Key: "@p", Value: "x"}, protocol.Field{Key: "@P", Value: "y"}),
+		"statement 2 sets sys.Label to a value that has more than 255 bytes": action("SET a = 1; SET sys.Label = '" + long + "'"),
+		"statement 1 sets sys.To to a value that has more than 255 bytes":    action("SET sys.To = @p", protocol.Field{Key: "@p", Value: long}),
+		"statement 1 sets sys.ReplyTo":                                       action("SET sys.ReplyTo = '\xff'"),
+		"statement 1 names a property that has more than 255 bytes":          action("SET " + long + " = 1"),
+		"statement 2 names a property that has more than 255 bytes":          action("SET a = 1, REMOVE [" + long + "]"),
+		"parameter @P has two values, the second one as number 2":            action("SET a = @p", protocol.Field{Key: "@p", Value: "x"}, protocol.Field{Key: "@P", Value: "y"}),
 	} {
 		r, err := RuleOf("r", args)
 		if err != nil {

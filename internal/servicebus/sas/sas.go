@@ -24,7 +24,7 @@ const MaxToken = 8 << 10
 var (
 	ErrMalformed = errors.New("the token is not a shared access signature")
 	ErrExpired   = errors.New("the token has expired")
-	ErrSignature = errors.New("the signature of the token is of another key")
+	ErrSignature = errors.New("the token is not signed with this key")
 )
 
 // Token is a shared access signature that is not verified yet.
@@ -48,7 +48,7 @@ func Parse(text string) (t Token, err error) {
 		key, value, _ := strings.Cut(pair, "=")
 		key = strings.ToLower(key)
 		if _, twice := fields[key]; twice {
-			return t, fmt.Errorf("%w: %.20q comes twice", ErrMalformed, key)
+			return t, fmt.Errorf("%w: %.20q is given twice", ErrMalformed, key)
 		}
 		fields[key] = value
 	}

@@ -216,8 +216,8 @@ func TestIdentity(t *testing.T) {
 		want string
 	}{
 		"itself":  {func() {}, ""},
-		"no file": {func() { put(t, m, progress.Name, nil) }, "progress at 0: the file is not there"},
-		"damaged": {func() { put(t, m, progress.Name, make([]byte, 8192)) }, "progress at 0: the file is not what was written"},
+		"no file": {func() { put(t, m, progress.Name, nil) }, "progress at 0: the file is missing"},
+		"damaged": {func() { put(t, m, progress.Name, make([]byte, 8192)) }, "progress at 0: the file is damaged"},
 		"another": {func() {
 			put(t, m, progress.Name, progress.Contents(progress.Mark{Journal: id + 2}))
 		}, "progress at 0: this is not the journal"},
@@ -227,7 +227,7 @@ func TestIdentity(t *testing.T) {
 			for _, name := range names {
 				put(t, m, name, nil)
 			}
-		}, "journal at 0: the journal that belongs to the definitions is not there"},
+		}, "journal at 0: the journal that belongs to the definitions is missing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, _, _, _ = written(t, true)

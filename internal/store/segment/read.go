@@ -130,7 +130,7 @@ func (r *reader) plan(contents []store.Content) {
 }
 
 // errGone: the segment was freed during the read.
-var errGone = errors.New("segment is gone")
+var errGone = errors.New("segment was removed")
 
 // use pins the segment.
 func (r *reader) use(seq uint64) error {
@@ -178,7 +178,7 @@ func (r *reader) content(c *store.Content) error {
 			return fmt.Errorf("%s: %w", index.SegmentName(seq), firstOf(r.front.Fault, r.behind.Fault))
 		}
 		r.journal.damaged(recovery.Damage{
-			File: index.SegmentName(seq), Offset: at, Text: "a message is not what was written", Messages: []recovery.Lost{{Queue: r.queue, Seq: c.Seq}},
+			File: index.SegmentName(seq), Offset: at, Text: "the checksum of a message is wrong", Messages: []recovery.Lost{{Queue: r.queue, Seq: c.Seq}},
 		})
 		return store.ErrDamaged
 	}

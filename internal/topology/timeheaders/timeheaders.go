@@ -130,10 +130,10 @@ func momentIn(headers []byte, name string, dates *clock.Dates) (int64, error) {
 	}
 	ms, ok := instant.Parse(v)
 	if !ok {
-		return 0, badMoment(name, "'%v' is no time: a timestamp, RFC 3339 text or milliseconds since 1970 are expected", v)
+		return 0, badMoment(name, "'%v' is not a time: expected a timestamp, RFC 3339 text or milliseconds since 1970", v)
 	}
 	if _, seconds := v.(protocol.Timestamp); !seconds && 0 < ms && ms < earliestMoment {
-		return 0, badMoment(name, "%v is before 1973: milliseconds since 1970 are expected", v)
+		return 0, badMoment(name, "%v is before 1973: expected milliseconds since 1970", v)
 	}
 	if fraction(v) { // round up: never early
 		ms++

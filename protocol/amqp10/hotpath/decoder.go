@@ -39,7 +39,7 @@ func (d *Decoder) Decode(f amqp10.Frame) (p amqp10.Composite, payload []byte, er
 func decodeAll(f amqp10.Frame, p amqp10.Composite) error {
 	rest, err := amqp10.DecodeInto(f.Body, p)
 	if err == nil && len(rest) > 0 {
-		err = amqp10.Errorf(amqp10.DecodeError, "%d bytes behind the performative", len(rest))
+		err = amqp10.Errorf(amqp10.DecodeError, "%d bytes after the performative", len(rest))
 	}
 	return err
 }

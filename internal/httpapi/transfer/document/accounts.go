@@ -57,13 +57,13 @@ func (j *judge) user(b *rest.Body, i *Item) {
 	i.Value = a
 	j.Users[a.Name] = true
 	if len(a.Hash) == 0 && a.Keys == (sas.Keys{}) {
-		i.Note(Taken, "it has no password: it logs in with a certificate, or not at all")
+		i.Note(Taken, "the user has no password: it can log in only with a certificate")
 	}
 	if a.Fits("guest") && a.Name == "guest" {
 		i.Note(Risky, "guest has its default password: delete it, or give it another one")
 	}
 	if a.Algorithm == auth.MD5 && len(a.Hash) > 0 {
-		i.Note(Risky, "the password is hashed with MD5, which is easily guessed at: set it anew")
+		i.Note(Risky, "the password is hashed with MD5, which is weak: set the password again")
 	}
 }
 

@@ -59,11 +59,11 @@ func Read(text []byte) (*Document, error) {
 		switch {
 		case slices.Contains(origin, key):
 		case sectionNamed(strings.TrimPrefix(key, ownPrefix)) == nil:
-			d.warnings = append(d.warnings, fmt.Sprintf("section %q is not known: it is ignored", key))
+			d.warnings = append(d.warnings, fmt.Sprintf("unknown section %q is ignored", key))
 		default:
 			var items []json.RawMessage
 			if json.Unmarshal(keys[key], &items) != nil {
-				d.warnings = append(d.warnings, fmt.Sprintf("section %q is not a list: it is ignored", key))
+				d.warnings = append(d.warnings, fmt.Sprintf("section %q is ignored: it is not a list", key))
 			}
 			d.sections[key] = items
 			count += len(items)

@@ -92,7 +92,7 @@ func TestJudge(t *testing.T) {
 		return p
 	}
 	for _, c := range []struct{ section, item, want string }{
-		{"users", `{"name":"u","tags":[]}`, "taken it has no password: it logs in with a certificate, or not at all"},
+		{"users", `{"name":"u","tags":[]}`, "taken the user has no password: it can log in only with a certificate"},
 		{"users", `{"name":"u","password":"p","tags":"a, b"}`, "taken"},
 		{"users", `{"name":"u","password":"p","administrator":true}`, "taken"},
 		{"users", `{"name":"u","password":"p"}`, "refused tags_not_present"},
@@ -138,18 +138,18 @@ func TestJudge(t *testing.T) {
 		{"policies", `{"name":"p","vhost":"v","pattern":"^a","definition":{"message-ttl":1}}`, "taken"},
 		{"policies", `{"name":"p","vhost":"v","pattern":"a","definition":{"max-length":1}}`, "risky its pattern is not anchored with ^, and max-length can remove the messages of all queues that it matches"},
 		{"policies", `{"name":"p","vhost":"v","pattern":"a","definition":{"alternate-exchange":"x"},"apply-to":"exchanges"}`, "taken"},
-		{"policies", `{"name":"p","vhost":"v","pattern":"a","definition":{"ha-mode":"all"}}`, "ignored ha-mode is left out: there is one node; nothing is left of it"},
+		{"policies", `{"name":"p","vhost":"v","pattern":"a","definition":{"ha-mode":"all"}}`, "ignored ha-mode is left out: there is one node; it has no other keys"},
 		{"policies", `{"name":"p","vhost":"v","pattern":"a","definition":{"ha-mode":"all","dead-letter-exchange":"x"}}`, "approximated ha-mode is left out: there is one node"},
-		{"policies", `{"name":"p","vhost":"v","pattern":"^a","definition":{"queue-mode":"lazy"}}`, "approximated queue-mode does nothing: every queue pages its messages to the disk by itself"},
+		{"policies", `{"name":"p","vhost":"v","pattern":"^a","definition":{"queue-mode":"lazy"}}`, "approximated queue-mode has no effect: every queue pages its messages to the disk by itself"},
 		{"policies", `{"name":"p","vhost":"v","pattern":"(","definition":{"expires":1}}`, "refused pattern should be regular expression but is invalid: {\"missing )\",1}"},
 		{"policies", `{"name":"p","vhost":"v","pattern":"^a","definition":{}}`, "refused no policy provided"},
 		{"policies", `{"name":"","vhost":"v","pattern":"^a","definition":{"expires":1}}`, "refused policy name is empty"},
 
 		{"exchanges", `{"name":"n","vhost":"v","type":"topic","durable":true}`, "taken"},
 		{"exchanges", `{"name":"x","vhost":"v","type":"topic","durable":true,"auto_delete":false,"internal":false,"arguments":{}}`, "taken"},
-		{"exchanges", `{"name":"x","vhost":"v","type":"direct","durable":true}`, "ignored there is one already, which stays as it is: inequivalent arg 'type' for exchange 'x' in vhost 'v': received 'direct' but current is 'topic'"},
-		{"exchanges", `{"name":"n","vhost":"v","type":"x-jms-topic","durable":true}`, "ignored there are no exchanges of the type x-jms-topic"},
-		{"exchanges", `{"name":"n","vhost":"v","type":"x-delayed-message","arguments":{"x-delayed-type":"x-jms-topic"}}`, "ignored there are no exchanges of the type x-jms-topic"},
+		{"exchanges", `{"name":"x","vhost":"v","type":"direct","durable":true}`, "ignored it already exists and stays as it is: inequivalent arg 'type' for exchange 'x' in vhost 'v': received 'direct' but current is 'topic'"},
+		{"exchanges", `{"name":"n","vhost":"v","type":"x-jms-topic","durable":true}`, "ignored unknown exchange type x-jms-topic"},
+		{"exchanges", `{"name":"n","vhost":"v","type":"x-delayed-message","arguments":{"x-delayed-type":"x-jms-topic"}}`, "ignored unknown exchange type x-jms-topic"},
 		{"exchanges", `{"name":"n","vhost":"v","type":"x-delayed-message"}`, "refused Invalid argument, 'x-delayed-type' must be an existing exchange type"},
 		{"exchanges", `{"name":"n","vhost":"v","type":"fanout","arguments":{"alternate-exchange":1}}`, "refused invalid type 'long' for arg 'alternate-exchange' in exchange 'n' in vhost 'v'"},
 		{"exchanges", `{"name":"","vhost":"v","type":"direct"}`, "ignored the exchange is the broker's own"},
@@ -160,17 +160,17 @@ func TestJudge(t *testing.T) {
 
 		{"queues", `{"name":"n","vhost":"v","durable":true,"auto_delete":false,"arguments":{}}`, "taken"},
 		{"queues", `{"name":"q","vhost":"v","durable":true}`, "taken"},
-		{"queues", `{"name":"q","vhost":"v","durable":true,"arguments":{"x-queue-type":"classic"}}`, "ignored there is one already, which stays as it is: inequivalent arg 'x-queue-type' for queue 'q' in vhost 'v': received 'classic' but current is 'quorum'"},
+		{"queues", `{"name":"q","vhost":"v","durable":true,"arguments":{"x-queue-type":"classic"}}`, "ignored it already exists and stays as it is: inequivalent arg 'x-queue-type' for queue 'q' in vhost 'v': received 'classic' but current is 'quorum'"},
 		{"queues", `{"name":"n","vhost":"v","durable":true,"arguments":{"x-queue-type":"stream"}}`, "ignored there are no streams"},
 		{"queues", `{"name":"n","vhost":"v","durable":true,"type":"stream","arguments":{}}`, "ignored there are no streams"},
 		{"queues", `{"name":"n","vhost":"v","durable":true,"type":"classic","arguments":[]}`, "taken"},
 		{"queues", `{"name":"amq.gen-1","vhost":"v"}`, "ignored names that begin with amq. are the broker's own"},
-		{"queues", `{"name":"n","vhost":"v","exclusive":true}`, "ignored it belongs to a connection"},
-		{"queues", `{"name":"n.dlq","vhost":"v","durable":true,"arguments":{"x-dead-letter-queue-of":"n"}}`, "ignored the broker makes it for the dead letters of 'n'"},
+		{"queues", `{"name":"n","vhost":"v","exclusive":true}`, "ignored it is exclusive to a connection"},
+		{"queues", `{"name":"n.dlq","vhost":"v","durable":true,"arguments":{"x-dead-letter-queue-of":"n"}}`, "ignored the broker creates it for the dead letters of 'n'"},
 		{"queues", `{"name":"n","vhost":"v","durable":true,"arguments":{"x-queue-type":"super"}}`, `refused invalid arg 'x-queue-type' for queue 'n' in vhost 'v': "unsupported queue type 'super'"`},
 		{"queues", `{"name":"n","vhost":"v","durable":true,"auto_delete":true,"arguments":{"x-queue-type":"quorum"}}`, "refused invalid property 'auto-delete' for queue 'n' in vhost 'v'"},
 		{"queues", `{"name":"n","vhost":"v","arguments":{"x-message-ttl":"5"}}`, `refused invalid arg 'x-message-ttl' for queue 'n' in vhost 'v': "expected integer, got longstr"`},
-		{"queues", `{"name":"n","vhost":"v","arguments":{"x-queue-mode":"lazy"}}`, "approximated x-queue-mode does nothing: every queue pages its messages to the disk by itself"},
+		{"queues", `{"name":"n","vhost":"v","arguments":{"x-queue-mode":"lazy"}}`, "approximated x-queue-mode has no effect: every queue pages its messages to the disk by itself"},
 		{"queues", `{"name":"n","vhost":"v","durable":"perhaps"}`, `refused ["not_boolean","perhaps"]`},
 		{"queues", `{"name":"n","vhost":"v","arguments":7}`, `refused ["unhandled_type",7]`},
 
@@ -219,7 +219,7 @@ func TestItemsRestOnEarlierOnes(t *testing.T) {
 vhosts taken w
 permissions taken [w] u
 exchanges ignored [w] s
-    ignored: there are no exchanges of the type x-super-stream
+    ignored: unknown exchange type x-super-stream
 queues taken [w] q
 queues ignored [w] stream
     ignored: there are no streams
@@ -256,8 +256,8 @@ func judged(t *testing.T, text, vhost string) *Plan {
 func TestUnknown(t *testing.T) {
 	p := judged(t, `{"rabbit_version":"9","news":[1],"users":7,"queues":[{"name":"q","vhost":"/","owner":"a"},{"name":"r","vhost":"/","owner":"b"}]}`, "")
 	want := []string{
-		`section "news" is not known: it is ignored`, `section "users" is not a list: it is ignored`,
-		`queues: the key "owner" is not known: it is ignored (items: 2)`,
+		`unknown section "news" is ignored`, `section "users" is ignored: it is not a list`,
+		`queues: unknown key "owner" is ignored (items: 2)`,
 	}
 	if !slices.Equal(p.Warnings, want) {
 		t.Errorf("%q", p.Warnings)

@@ -75,7 +75,7 @@ func Judge(d *Document, present Present, vhost string) *Plan {
 			p.Items = withoutReplaced(p.Items, from)
 		}
 		for _, key := range slices.Sorted(maps.Keys(strange)) {
-			p.Warnings = append(p.Warnings, fmt.Sprintf("%s: the key %q is not known: it is ignored (items: %d)", s.name, key, strange[key]))
+			p.Warnings = append(p.Warnings, fmt.Sprintf("%s: unknown key %q is ignored (items: %d)", s.name, key, strange[key]))
 		}
 	}
 	return p

@@ -76,7 +76,7 @@ func TestDEF10_LaterSectionCounts(t *testing.T) {
 		"queues": [{"vhost":"/","name":"q","durable":true}],
 		"candlemark_news": []
 	}`, "")
-	want := `warning: section "candlemark_news" is not known: it is ignored
+	want := `warning: unknown section "candlemark_news" is ignored
 parameters taken [/] p
 policies taken [/] other
 policies taken [/] p

@@ -21,7 +21,7 @@ var gone = regexp.MustCompile(`^(ha-.*|queue-master-locator)$`)
 // idle are settings of policies that are kept without effect, and the reasons.
 var idle = map[string]string{
 	"queue-mode":           "every queue pages its messages to the disk by itself",
-	"queue-version":        "there is one kind of classic queue",
+	"queue-version":        "there is only one version of classic queues",
 	"max-in-memory-length": "every queue pages its messages to the disk by itself",
 	"max-in-memory-bytes":  "every queue pages its messages to the disk by itself",
 	"queue-leader-locator": oneNode,
@@ -93,7 +93,7 @@ func (j *judge) parameter(b *rest.Body, i *Item) {
 // judgeComponent judges a parameter of a RabbitMQ plugin.
 func judgeComponent(p parameters.Parameter, i *Item) {
 	if !parameters.Known(p.Component) {
-		i.Note(Ignored, "the component "+p.Component+" does not run here")
+		i.Note(Ignored, "the component "+p.Component+" is not supported here")
 		return
 	}
 	if err := parameters.Validate(p.Component, p.Name, p.Value, nil); err != nil {
@@ -102,11 +102,11 @@ func judgeComponent(p parameters.Parameter, i *Item) {
 	}
 	i.Value = p
 	if p.Component != parameters.Shovel {
-		i.Note(Approximated, "it is kept, and does nothing: "+noFederation)
+		i.Note(Approximated, "it is kept without effect: "+noFederation)
 	} else if _, err := parameters.ParseShovel(p.VHost, p.Name, p.Value); err != nil {
-		i.Note(Approximated, "it is kept, and does nothing: "+err.Error())
+		i.Note(Approximated, "it is kept without effect: "+err.Error())
 	} else {
-		i.Note(Taken, "it begins to move messages at once; where the definitions come from it may do so, too")
+		i.Note(Taken, "it starts to move messages at once, perhaps as well as in the broker that the definitions come from")
 	}
 }
 
@@ -123,7 +123,7 @@ func judgePolicy(fields map[string]json.RawMessage, operator bool, i *Item) {
 			}
 		}
 		if dropped && len(definition) == 0 {
-			i.Note(Ignored, "nothing is left of it")
+			i.Note(Ignored, "it has no other keys")
 			return
 		}
 		if dropped {
@@ -139,7 +139,7 @@ func judgePolicy(fields map[string]json.RawMessage, operator bool, i *Item) {
 	i.Value = p
 	for _, entry := range p.Definition {
 		if why := idle[entry.Key]; why != "" {
-			i.Note(Approximated, entry.Key+" does nothing: "+why)
+			i.Note(Approximated, entry.Key+" has no effect: "+why)
 		}
 	}
 	if p.ApplyTo == "streams" {

@@ -16,7 +16,7 @@ import (
 // idleArguments are arguments of queues that are kept and do nothing here, and why.
 var idleArguments = map[string]string{
 	"x-queue-mode":                "every queue pages its messages to the disk by itself",
-	"x-queue-version":             "there is one kind of classic queue",
+	"x-queue-version":             "there is only one version of classic queues",
 	"x-max-in-memory-length":      "every queue pages its messages to the disk by itself",
 	"x-max-in-memory-bytes":       "every queue pages its messages to the disk by itself",
 	"x-queue-master-locator":      oneNode,
@@ -57,13 +57,13 @@ func (j *judge) exchange(b *rest.Body, i *Item) {
 	given := policies.ExchangeDeclaration{Type: x.Type, Durable: x.Durable, AutoDelete: x.AutoDelete, Internal: x.Internal, Arguments: x.Arguments}
 	if current, there := j.Exchanges[at]; there {
 		if err := policies.EquivalentExchange(i.Name, i.VHost, current, given); err != nil {
-			i.Note(Ignored, "there is one already, which stays as it is: "+Explanation(err))
+			i.Note(Ignored, "it already exists and stays as it is: "+Explanation(err))
 		}
 		return
 	}
 	if kind := unknownType(x); kind != "" {
 		j.noExchange[at] = true
-		i.Note(Ignored, "there are no exchanges of the type "+kind)
+		i.Note(Ignored, "unknown exchange type "+kind)
 		return
 	}
 	if err := checkExchange(i, x); err != nil {
@@ -131,11 +131,11 @@ func (j *judge) queue(b *rest.Body, i *Item) {
 	case strings.HasPrefix(i.Name, reserved):
 		why = reservedName
 	case exclusive:
-		why = "it belongs to a connection"
+		why = "it is exclusive to a connection"
 	case kind == "stream":
 		why = noStreams
 	case of != "":
-		i.Note(Ignored, fmt.Sprintf("the broker makes it for the dead letters of '%s'", of))
+		i.Note(Ignored, fmt.Sprintf("the broker creates it for the dead letters of '%s'", of))
 		return // its bindings can be imported
 	}
 	if why != "" || b.Err != nil {
@@ -157,7 +157,7 @@ func (j *judge) newQueue(q *protocol.QueueDeclare, at Name, i *Item) {
 	}
 	if current, there := j.Queues[at]; there {
 		if err := policies.Equivalent(i.Name, i.VHost, current, given); err != nil {
-			i.Note(Ignored, "there is one already, which stays as it is: "+Explanation(err))
+			i.Note(Ignored, "it already exists and stays as it is: "+Explanation(err))
 		}
 		return
 	}
@@ -174,7 +174,7 @@ func (j *judge) newQueue(q *protocol.QueueDeclare, at Name, i *Item) {
 	i.Value = q
 	for _, argument := range q.Arguments {
 		if why := idleArguments[argument.Key]; why != "" {
-			i.Note(Approximated, argument.Key+" does nothing: "+why)
+			i.Note(Approximated, argument.Key+" has no effect: "+why)
 		}
 	}
 }

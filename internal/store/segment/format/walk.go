@@ -96,7 +96,7 @@ func (w *Walker) Next(number uint64, each func(*Entry)) (uint64, bool) {
 		return number, false // unreadable bytes are not known to be damaged
 	}
 	if behind, found := w.proof(from, number); w.Fault == nil && found && behind.Number >= number && behind.Number < w.Limit {
-		w.Damage(w.At, "a batch is not what was written")
+		w.Damage(w.At, "the checksum of a batch is wrong")
 		w.records(w.At, behind.at)
 		w.miss(info, ok, behind.at)
 		return w.step(behind.Number, behind.at, each)
@@ -106,7 +106,7 @@ func (w *Walker) Next(number uint64, each func(*Entry)) (uint64, bool) {
 		if w.Gap && !ok && len(w.entries) == 0 {
 			return number, false
 		}
-		w.Damage(w.At, "the last batches of a segment are not what was written")
+		w.Damage(w.At, "the last batches of a segment are damaged")
 		w.miss(info, ok && info.Number == w.Limit-1, w.Until)
 		return w.step(w.Limit, w.Until, each)
 	}

@@ -52,7 +52,7 @@ type Checkpoint struct {
 }
 
 // ErrCheckpoint reports that the file is damaged.
-var ErrCheckpoint = errors.New("checkpoint is not what was written")
+var ErrCheckpoint = errors.New("checkpoint is damaged")
 
 // CheckpointName returns the name of the file of a checkpoint.
 func CheckpointName(number uint64) string { return fmt.Sprintf("checkpoint-%010d", number) }

@@ -72,7 +72,7 @@ func decode(b []byte) (m Mark, count uint64) {
 func Contents(m Mark) []byte { return append(m.encode(1), make([]byte, fileSize-markSize)...) }
 
 // ErrDamaged: the file has no mark that was written.
-var ErrDamaged = errors.New("what was written cannot be read")
+var ErrDamaged = errors.New("the file is damaged")
 
 // Read returns the mark in a journal's folder. Errors: fs.ErrNotExist, ErrDamaged, or those of the disk.
 func Read(files vfs.FS, dir string) (Mark, error) {

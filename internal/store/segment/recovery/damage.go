@@ -45,7 +45,7 @@ func lost(q store.QueueID, seqs []uint64) (list []Lost) {
 // String describes the damage in one line.
 func (d Damage) String() string {
 	if d.Unread > 0 {
-		return fmt.Sprintf("%s at %d: %s (%d messages lost by name, and up to %d records that cannot be read)",
+		return fmt.Sprintf("%s at %d: %s (%d messages known to be lost, and up to %d unreadable records)",
 			d.File, d.Offset, d.Text, len(d.Messages), d.Unread)
 	}
 	return fmt.Sprintf("%s at %d: %s (%d messages lost)", d.File, d.Offset, d.Text, len(d.Messages))
@@ -85,11 +85,11 @@ func (r *Report) Expect(journal uint64) {
 	case r.Journal != 0:
 		d.Text = "this is not the journal that belongs to the definitions"
 	case r.empty:
-		d.File, d.Text = Folder, "the journal that belongs to the definitions is not there, with all its messages"
+		d.File, d.Text = Folder, "the journal that belongs to the definitions is missing, with all its messages"
 	case slices.ContainsFunc(r.Damages, func(o Damage) bool { return o.File == progress.Name }):
 		return
 	default:
-		d.Text = "the file is not there; segments and batches that are missing at the end of the log may not be noticed"
+		d.Text = "the file is missing; segments and batches that are missing at the end of the log may not be noticed"
 	}
 	r.Damages = append(r.Damages, d)
 }

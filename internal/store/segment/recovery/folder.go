@@ -68,7 +68,7 @@ func (f *folder) mark() (err error) {
 	f.Mark, err = progress.Read(f.fs, f.dir)
 	switch {
 	case errors.Is(err, progress.ErrDamaged):
-		f.Damages = append(f.Damages, Damage{File: progress.Name, Text: "the file is not what was written; segments and batches that are missing at the end of the log may not be noticed"})
+		f.Damages = append(f.Damages, Damage{File: progress.Name, Text: "the file is damaged; segments and batches that are missing at the end of the log may not be noticed"})
 		return nil
 	case notThere(err):
 		return nil
@@ -105,14 +105,14 @@ func (f *folder) header(seq uint64) error {
 	ok, ok2 = ok && number == seq, ok2 && number2 == seq // else it was written to the wrong place
 	switch {
 	case !ok && !ok2:
-		f.Damages = append(f.Damages, Damage{File: index.SegmentName(seq), Text: "both headers are not what was written"})
+		f.Damages = append(f.Damages, Damage{File: index.SegmentName(seq), Text: "the header and its copy are damaged"})
 		f.unknown = append(f.unknown, &index.Segment{Seq: seq, Size: length, End: format.BatchesFrom, Over: true})
 		return nil
 	case !ok:
 		salt, size = salt2, size2
-		f.Damages = append(f.Damages, Damage{File: index.SegmentName(seq), Text: "the header is not what was written; its copy is"})
+		f.Damages = append(f.Damages, Damage{File: index.SegmentName(seq), Text: "the header is damaged; its copy is intact"})
 	case !ok2:
-		f.Damages = append(f.Damages, Damage{File: index.SegmentName(seq), Offset: format.HeaderSize, Text: "the copy of the header is not what was written"})
+		f.Damages = append(f.Damages, Damage{File: index.SegmentName(seq), Offset: format.HeaderSize, Text: "the copy of the header is damaged"})
 	}
 	f.Segments = append(f.Segments, &index.Segment{Seq: seq, Seed: format.SeedOf(seq, salt), Size: min(size, length), End: format.BatchesFrom, Over: true})
 	return nil

@@ -33,7 +33,7 @@ func (r *Recovery) missing() {
 }
 
 // notThereText is the text of the damage that a segment is missing.
-const notThereText = "segment is not there"
+const notThereText = "segment is missing"
 
 // damaged adds damage, joined with damage at the same place.
 func (r *Recovery) damaged(d Damage) {
@@ -55,9 +55,9 @@ func (r *Recovery) gap(s *index.Segment, first uint64) {
 	d := Damage{File: index.SegmentName(s.Seq - 1), Text: notThereText}
 	switch before := r.Known[s.Seq-1]; {
 	case before != nil && before.End == format.BatchesFrom:
-		d.Offset, d.Text = before.End, "its batches are not there"
+		d.Offset, d.Text = before.End, "its batches are missing"
 	case before != nil:
-		d = Damage{File: index.SegmentName(s.Seq), Offset: format.BatchesFrom, Text: "batches in front of it are missing"}
+		d = Damage{File: index.SegmentName(s.Seq), Offset: format.BatchesFrom, Text: "batches before it are missing"}
 	}
 	r.alsoDamaged(d)
 }
@@ -91,7 +91,7 @@ func (r *Recovery) end() {
 	}
 	d := Damage{File: index.SegmentName(m.Segment), Unread: int(m.Records), Text: notThereText}
 	if s := r.Known[m.Segment]; s != nil {
-		d.Offset, d.Text = s.End, "the last batches are not there"
+		d.Offset, d.Text = s.End, "the last batches are missing"
 	}
 	r.damaged(d)
 	if r.Number < m.First && r.Known[m.Segment-1] == nil {

@@ -72,15 +72,15 @@ func (r *Recovery) load() error {
 			return err
 		}
 		r.fellBack = true
-		text := "checkpoint is not what was written; an older one is used"
+		text := "checkpoint is damaged; an older one is used"
 		if i == len(r.Checkpoints)-1 {
-			text = "no checkpoint is intact; messages that were settled may return"
+			text = "no checkpoint is intact; settled messages may be delivered again"
 		}
 		r.Damages = append(r.Damages, Damage{File: index.CheckpointName(number), Text: text})
 	}
 	if number := r.Mark.Checkpoint; number > 0 && !r.fellBack {
 		r.fellBack = true
-		r.Damages = append(r.Damages, Damage{File: index.CheckpointName(number), Text: "no checkpoint is there; messages that were settled may return"})
+		r.Damages = append(r.Damages, Damage{File: index.CheckpointName(number), Text: "there is no checkpoint; settled messages may be delivered again"})
 	}
 	r.Checkpoints = nil
 	return nil

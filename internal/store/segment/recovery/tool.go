@@ -35,7 +35,7 @@ func Check(fs vfs.FS, dir string) (Report, error) {
 	}
 	for _, number := range r.Checkpoints[min(1, len(r.Checkpoints)):] { // the newest was read
 		if _, err := index.ReadCheckpoint(fs, filepath.Join(dir, index.CheckpointName(number))); errors.Is(err, index.ErrCheckpoint) {
-			r.Damages = append(r.Damages, Damage{File: index.CheckpointName(number), Text: "an older checkpoint is not what was written"})
+			r.Damages = append(r.Damages, Damage{File: index.CheckpointName(number), Text: "an older checkpoint is damaged"})
 		} else if err != nil {
 			return Report{}, fmt.Errorf("journal: %w", err)
 		}
