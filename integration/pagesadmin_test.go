@@ -325,7 +325,7 @@ func TestPageAPI(t *testing.T) {
 	w.sees("1 operation")
 	w.until("document.querySelector('details.operation:not([hidden])') !== null")
 	_ = eval[bool](w, "(document.querySelector('details.operation:not([hidden]) summary').click(), true)")
-	w.sees("in the query, string, a part of the name of a queue")
+	w.sees("in the query, string, part of the name of a queue")
 	w.sees("truncated: boolean")
 	w.shoot("api-operation")
 }
