@@ -81,7 +81,7 @@ func pagePeeks(w *tab, b *broker) {
 	before := b.request("GET", lease, "", 200)
 	w.click(".parts a", "Messages")
 	w.until("document.querySelectorAll('button.open').length === 6")
-	w.sees("nothing is taken or marked as redelivered. No lease is renewed.")
+	w.sees("no message is taken or marked as redelivered. No lease is renewed.")
 	_ = eval[bool](w, "(document.querySelectorAll('button.open')[1].click(), document.querySelectorAll('button.open')[2].click(), true)")
 	w.until("document.querySelectorAll('pre').length === 2")
 	for _, text := range []string{"x-kind\nsmall", "big\n1152921504606846977", "content_type\napplication/json", "  \"item\": \"candle\"", "00000000  00 ff 41 ", "expires in "} {
@@ -104,7 +104,7 @@ func pagePeeks(w *tab, b *broker) {
 	w.do(chromedp.Navigate(w.url("#/queue/%2F/expired?show=messages")))
 	w.until("document.querySelectorAll('button.open').length === 1")
 	_ = eval[bool](w, "(document.querySelector('button.open').click(), true)")
-	for _, text := range []string{"Came to queue dead through the default exchange, routing key dead.", "There it expired", "Came here through the default exchange, routing key expired."} {
+	for _, text := range []string{"Entered queue dead through the default exchange, routing key dead.", "There it expired", "Entered this queue through the default exchange, routing key expired."} {
 		w.sees(text)
 	}
 	w.do(chromedp.Navigate(w.url("#/queue/%2F/orders")))
@@ -129,10 +129,10 @@ func pageLocks(w *tab, b *broker) {
 		w.Errorf("the lock is as it was: %s", after)
 	}
 	w.click("td button", "Return…")
-	w.sees("is taken back from basic.get, goes to its place in the queue")
+	w.sees("is taken back from basic.get, returns to its place in the queue")
 	w.click("dialog button", "Return it")
 	w.sees("is in the queue again.")
-	w.sees("Nobody holds a message.")
+	w.sees("No message is locked.")
 	if m := b.peeked("orders", "ready")[0]; m.Payload != "held" || !m.Redelivered {
 		w.Errorf("%+v", m)
 	}
@@ -204,7 +204,7 @@ func pagePublishes(w *tab, b *broker) {
 	w.fill("dialog textarea[name=payload]", "later on")
 	w.fill("dialog textarea[name=headers]", `["x"]`)
 	w.click("dialog button", "Publish")
-	w.sees("The headers are no JSON object.")
+	w.sees("The headers are not a JSON object.")
 	w.fill("dialog textarea[name=headers]", `{"x-name":"<i>v</i>"}`)
 	w.fill("dialog input[name=ttl]", "5")
 	w.fill("dialog input[name=delay]", "2")
@@ -224,7 +224,7 @@ func pagePurges(w *tab, b *broker) {
 	w.Helper()
 	w.sees("Scheduled\n3")
 	w.click("button", "Purge…")
-	w.sees("up to 3 messages, less those that are unacked. Besides, 3 scheduled messages.")
+	w.sees("up to 3 messages, excluding unacked ones. Plus 3 scheduled messages.")
 	w.do(chromedp.KeyEvent(kb.Escape))
 	w.until("document.querySelector('dialog') === null")
 	w.click("button", "Purge…")
@@ -233,10 +233,10 @@ func pagePurges(w *tab, b *broker) {
 	w.sees("Unacked\n1")
 	w.refused = append(w.refused, "orders")
 	w.click("button", "Delete…")
-	w.sees("with all that they hold: 1 message now.")
+	w.sees("All messages in them are lost: 1 message now.")
 	_ = eval[bool](w, "(document.querySelectorAll('dialog input[type=checkbox]').forEach((c) => { c.checked = false }), true)")
 	w.click("dialog button", "Delete")
-	w.sees("There is no queue of this name, or not any more.")
+	w.sees("There is no queue of this name.")
 	b.request("GET", "/api/queues/%2F/orders", "", 404)
 }
 
@@ -290,10 +290,10 @@ func TestPageQueueOfOtherUsers(t *testing.T) {
 		w.sees("You may not read this queue.")
 	}
 	w.click(".parts a", "Settings")
-	w.sees("Users with the tag policymaker also see")
+	w.sees("Only users with the tag policymaker see")
 	w.until("[...document.querySelectorAll('tbody tr')].some((r) => r.textContent === 'message-ttl–?90000007000000')")
 	w.do(chromedp.Navigate(w.url("#/queue/%2F/watched?show=messages")))
-	w.sees("Each look renews the lease, as this queue says.")
+	w.sees("Each peek renews the lease, as configured.")
 	w.sees("There are no such messages.")
 	w.click(".parts a", "Overview")
 	w.sees("By\na peek")

@@ -47,7 +47,7 @@ func TestPageFlow(t *testing.T) {
 		b.dial().queue(name, amqp.Table{"x-dead-letter-exchange": name, "x-dead-letter-routing-key": name})
 	}
 	w := br.open(b, "#/flow").asGuest()
-	w.sees(fmt.Sprintf("%d queues send messages on. 1 cycle, ", 17+len(hostile)))
+	w.sees(fmt.Sprintf("%d queues forward messages. 1 cycle, ", 17+len(hostile)))
 	labels := func() []string {
 		return eval[[]string](w, "[...document.querySelectorAll('.flow g title')].map((e) => e.textContent)")
 	}
@@ -71,7 +71,7 @@ func TestPageFlow(t *testing.T) {
 	w.click(".check", "fold ladders of delay queues")
 	w.until("[...document.querySelectorAll('.flow g title')].some((e) => e.textContent === 'celery_delayed_7, queue')")
 	w.fill("input[type=search]", "FORGOTTEN")
-	w.sees("1 queue sends messages on. 0 cycles, 1 dead end.")
+	w.sees("1 queue forwards messages. 0 cycles, 1 dead end.")
 	if got := labels(); !slices.Equal(got, []string{"mails, queue", "forgotten, exchange · ✕ no such exchange"}) {
 		t.Errorf("%q", got)
 	}
@@ -92,8 +92,8 @@ func TestPageFlowOfMany(t *testing.T) {
 		c.queue(fmt.Sprintf("q%04d", i), amqp.Table{"x-dead-letter-exchange": "", "x-dead-letter-routing-key": fmt.Sprintf("q%04d", (i*7+3)%1200)})
 	}
 	w := br.open(b, "#/flow").asGuest()
-	w.sees("1,100 queues send messages on.")
-	w.sees("There is more than can be shown: filter.")
+	w.sees("1,100 queues forward messages.")
+	w.sees("Too many to show: use the filter.")
 	w.until("document.querySelectorAll('.flow g').length === 1000")
 	w.shoot("flow-many")
 }

@@ -25,8 +25,8 @@ func TestPagesLogIn(t *testing.T) {
 	w := br.open(b, "#/queues?type=quorum")
 	w.refused = []string{wrong, "401"}
 	for _, c := range []struct{ user, password, says string }{
-		{"guest", "wrong", "User or password is not right (Not_Authorized)."},
-		{"nobody <b>", "x", "User or password is not right (Not_Authorized)."},
+		{"guest", "wrong", "Wrong user or password (Not_Authorized)."},
+		{"nobody <b>", "x", "Wrong user or password (Not_Authorized)."},
 		{"plain", "p", "This user has none of the tags administrator, monitoring, policymaker, management (Not management user)."},
 	} {
 		w.logIn(c.user, c.password)
@@ -179,7 +179,7 @@ func TestPageQueues(t *testing.T) {
 	w.click("nav a", "Queues")
 	names(50, "q000")
 	w.fill("input[type=search]", "Q00[37]$")
-	w.sees("No queue is like that.")
+	w.sees("No queue matches.")
 	_ = eval[bool](w, "(document.querySelector('.tools .check input').click(), true)")
 	names(2, "q003")
 	at("#/queues?name=Q00[37]$&regex=1")
@@ -266,7 +266,7 @@ func severalQueues(w *tab, b *broker, names func(int, string)) {
 	w.fill("dialog textarea", `{"max-length": 1}`)
 	w.click("dialog button", "Preview")
 	w.sees("Applies to 10 queues.")
-	w.sees("Dropped at once, above the length: ")
+	w.sees("Dropped at once by the length limit: ")
 	w.shoot("policy-dialog")
 	w.click("dialog button", "Set policy")
 	w.until("document.querySelector('dialog') === null")
@@ -345,7 +345,7 @@ func TestPagesShowText(t *testing.T) {
 	w.do(chromedp.KeyEvent(kb.Escape))
 	w.do(chromedp.Navigate(w.url("#/queues?policy=" + url.QueryEscape(hostile[1]) + "&vhost=" + url.QueryEscape(vhost))))
 	w.sees("with policy " + hostile[1])
-	w.sees("No queue is like that.")
+	w.sees("No queue matches.")
 	w.do(chromedp.Navigate(w.url("#/__proto__/x"))) // an unknown page: the first one is shown
 	w.sees("Next: the queue ends (")
 	w.onlyText()

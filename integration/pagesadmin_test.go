@@ -60,7 +60,7 @@ func TestPageDefinitions(t *testing.T) {
 	w.click("button", "Check")
 	w.sees("Nothing is changed yet. 3 items: refused: 1")
 	w.sees("invalid arg 'x-max-length' for queue 'bad' in vhost '/'")
-	w.sees(`section "strange" is not known: it is ignored`)
+	w.sees(`unknown section "strange" is ignored`)
 	w.sees(hostile[1])
 	w.shoot("definitions-refused")
 	if !disabled("Import") {
@@ -184,7 +184,7 @@ func TestPageLimits(t *testing.T) {
 	}
 	w.shoot("limits")
 	w.click(".part:first-of-type button", "Clear…")
-	w.sees("It is 1 now")
+	w.sees("The limit is 1")
 	w.click("dialog button", "Clear")
 	w.until("document.querySelector('.part:first-of-type td') === null")
 	w.opens("Set limit of a user…")
@@ -232,14 +232,14 @@ func TestPageParameters(t *testing.T) {
 	w.fill("input[type=search]", "old")
 	w.until("document.querySelectorAll('.items tbody tr').length === 1")
 	w.opens("Edit…")
-	w.sees("write them again")
+	w.sees("enter them again")
 	w.click("dialog button", "Cancel")
 	w.until("document.querySelector('dialog') === null")
 	w.shoot("parameters")
 	w.opens("Delete…")
-	w.sees("The shovel ends with it.")
+	w.sees("This deletes the shovel.")
 	w.click("dialog button", "Delete")
-	w.sees("Nothing is like that.")
+	w.sees("Nothing matches.")
 	if text := w.text(); strings.Contains(text, "secret") {
 		t.Error(text)
 	}

@@ -151,7 +151,7 @@ func offeredToMakers(w *tab) {
 	w.offersAt("#/shovels/%2F/s", "document.querySelectorAll('.factgrid dd').length > 4", "")
 	w.offersAt("#/shovels/other/s", "document.querySelectorAll('.factgrid dd').length > 4 && location.hash.includes('other') && document.body.innerText.includes('Virtual host\\nother')", "Delete shovel…")
 	w.offersAt("#/queue/%2F/mine?show=settings", fmt.Sprintf(queueIsThere, "mine"), "")
-	w.sees("Users with the tag policymaker also see")
+	w.sees("Only users with the tag policymaker see")
 	w.close()
 }
 
@@ -248,14 +248,14 @@ func ownersWork(w *tab, b *broker) {
 	w.click("main button", "Move all…")
 	_ = eval[bool](w, "((s) => { s.value = 'queue'; s.dispatchEvent(new Event('input', { bubbles: true })); return true; })(document.querySelector('dialog select[name=to]'))")
 	w.fill("dialog input[name=queue]", "yours")
-	w.click("dialog button", "Show what it would do")
+	w.click("dialog button", "Preview")
 	w.click("dialog button", "Move 4 messages")
 	w.sees("Move 1: finished. 4 messages moved, 0 left.")
 	does("Purge…", "Purge")
 	w.click("main button", "Delete…")
 	w.click("dialog button", "Delete")
 	w.refused = []string{"status of 404"} // the page requests the deleted queue
-	w.sees("There is no queue of this name, or not any more.")
+	w.sees("There is no queue of this name.")
 	b.request("GET", "/api/queues/%2F/mine", "", 404)
 	w.close()
 }

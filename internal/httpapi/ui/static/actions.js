@@ -6,7 +6,7 @@ import * as format from './format.js';
 
 const sum = (items, key) => items.reduce((n, q) => n + (q[key] ?? 0), 0);
 const messagesIn = (items) => format.plural(sum(items, 'messages'), 'message');
-export const scheduledIn = (items, n = sum(items, 'messages_scheduled')) => n > 0 && ` Besides, ${format.plural(n, 'scheduled message')}.`;
+export const scheduledIn = (items, n = sum(items, 'messages_scheduled')) => n > 0 && ` Plus ${format.plural(n, 'scheduled message')}.`;
 
 /** eachOf calls ask for each queue in turn, and returns the failures to show, null for none. */
 async function eachOf(items, ask, asking) {
@@ -30,14 +30,14 @@ function namesOf(items) {
 
 /** purgeAll drops the ready messages of queues. */
 export function purgeAll(items, asking) {
-  dialog(`Purge ${format.plural(items.length, 'queue')}?`, [el('p', null, `Ready messages are dropped, not dead-lettered: up to ${messagesIn(items)}, less those that are unacked.`, scheduledIn(items)), namesOf(items)],
+  dialog(`Purge ${format.plural(items.length, 'queue')}?`, [el('p', null, `Ready messages are dropped, not dead-lettered: up to ${messagesIn(items)}, excluding unacked ones.`, scheduledIn(items)), namesOf(items)],
     'Purge', () => eachOf(items, (q) => request('DELETE', path('api/queues', q.vhost, q.name, 'contents')), asking), true);
 }
 
 /** deleteAll deletes queues. */
 export function deleteAll(items, asking) {
   const guard = (name, label) => el('label', { class: 'check' }, el('input', { type: 'checkbox', name, checked: true }), label);
-  dialog(`Delete ${format.plural(items.length, 'queue')}?`, [el('p', null, `The queues end with all that they hold: ${messagesIn(items)} now.`, scheduledIn(items)), namesOf(items),
+  dialog(`Delete ${format.plural(items.length, 'queue')}?`, [el('p', null, `All messages in them are lost: ${messagesIn(items)} now.`, scheduledIn(items)), namesOf(items),
     guard('if-empty', 'only if empty'), guard('if-unused', 'only if without consumers')],
   'Delete', (form) => eachOf(items, (q) => request('DELETE', path('api/queues', q.vhost, q.name), { query: Object.fromEntries(form.entries().map(([k]) => [k, 'true'])) }), asking), true);
 }

@@ -112,7 +112,7 @@ function begin(why) {
 /** refusal returns why a login was refused, with the reason of the API. */
 function refusal(error) {
   const hints = {
-    Not_Authorized: 'User or password is not right',
+    Not_Authorized: 'Wrong user or password',
     'Not management user': 'This user has none of the tags administrator, monitoring, policymaker, management',
   };
   return hints[error.message] ? `${hints[error.message]} (${error.message}).` : `${error.message}.`;

@@ -47,7 +47,7 @@ export class LineChart {
     const latest = (s) => s.points[s.points.length - 1]?.[1];
     this.picture.setAttribute('aria-label', `${this.title}: ${series.map((s) => `${s.name} ${rate(latest(s))}`).join(', ')}`);
     this.picture.replaceChildren(...lines.flat(), ...times, ...paths);
-    if (values.length === 0) this.picture.append(svg('text', { class: 'tick', x: wide / 2, y: high * 0.4, 'text-anchor': 'middle' }, 'The first figures come within 10 s.'));
+    if (values.length === 0) this.picture.append(svg('text', { class: 'tick', x: wide / 2, y: high * 0.4, 'text-anchor': 'middle' }, 'The first figures appear within 10 s.'));
     this.legend.replaceChildren(...series.map((s) => el('li', { class: s.kind }, s.name, ' ', el('b', null, rate(latest(s))))));
     if (this.table.open) this.fillTable(series, from);
   }

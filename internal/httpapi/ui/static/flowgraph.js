@@ -91,7 +91,7 @@ function leads(count, edges, from = 'from', to = 'to') {
 export function deadEnd(node, i, edges) {
   if (node.missing) return `no such ${node.kind}`;
   if (node.kind !== 'exchange' || node.name === '' || edges.some((e) => e.from === i)) return '';
-  return edges.some((e) => e.to === i && e.routing_key !== undefined) ? 'no binding takes the key' : 'no binding';
+  return edges.some((e) => e.to === i && e.routing_key !== undefined) ? 'no binding matches the key' : 'no binding';
 }
 
 /** ranksOf returns the layer of each node, behind its predecessors. Back edges of a depth-first walk from nodes without predecessors do not count. */

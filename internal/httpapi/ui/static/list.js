@@ -119,7 +119,7 @@ export function listOf(title, spec) {
       const { vhost: only, ...q } = query(state, spec);
       const fields = new Set([...spec.fields, ...columnsOf(state, spec).flatMap((c) => c.fields)]);
       const found = spec.all ? pageOf(await spec.all(only, signal), state, spec) : await get(spec.address(only), { query: { ...q, columns: [...fields].join(',') }, signal });
-      table.show(found, state.name || only !== undefined ? 'Nothing is like that.' : spec.nothing);
+      table.show(found, state.name || only !== undefined ? 'Nothing matches.' : spec.nothing);
       spec.seen?.(found, table);
     }, () => go({ ...state, page: 1 }, false));
     return () => {

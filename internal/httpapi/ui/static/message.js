@@ -69,12 +69,12 @@ export function story(message) {
   const steps = [];
   for (const d of known.toReversed()) {
     const keys = Array.isArray(d['routing-keys']) ? d['routing-keys'].filter((k) => typeof k === 'string') : [];
-    steps.push({ text: `Came to queue ${d.queue} through ${exchange(d.exchange)}${keysOf(keys)}.`, at: null });
+    steps.push({ text: `Entered queue ${d.queue} through ${exchange(d.exchange)}${keysOf(keys)}.`, at: null });
     const at = momentOf(d.time), times = Number(d.count) > 1 ? `, ${plural(Number(d.count), 'time')}${at === null ? '' : ', first'}` : '';
-    const ttl = typeof d['original-expiration'] === 'string' ? `, with a TTL of its own of ${/^\d+$/.test(d['original-expiration']) ? number(d['original-expiration']) : d['original-expiration']} ms` : '';
+    const ttl = typeof d['original-expiration'] === 'string' ? `, with its own TTL of ${/^\d+$/.test(d['original-expiration']) ? number(d['original-expiration']) : d['original-expiration']} ms` : '';
     steps.push({ text: `There it ${reasons[d.reason] ?? `died (${d.reason})`}${ttl}${times}${at === null ? '.' : ''}`, at });
   }
-  steps.push({ text: `Came here through ${exchange(message.exchange)}${keysOf([message.routing_key])}.`, at: null });
+  steps.push({ text: `Entered this queue through ${exchange(message.exchange)}${keysOf([message.routing_key])}.`, at: null });
   return steps;
 }
 

@@ -17,14 +17,14 @@ export function parsed(text, what = 'definition') {
 export function previewSentences(p) {
   const m = p.messages, messages = (n) => `${plural(n, 'message')}.`;
   const to = p.exchanges ? `${plural(p.queues, 'queue')} and ${plural(p.exchanges, 'exchange')}` : plural(p.queues, 'queue');
-  const said = [p.clear ? `Applies to ${to} now.` : p.replaces ? `Replaces the policy of that name. Changes something for ${to}.` : `Applies to ${to}.`];
-  for (const l of p.loses ?? []) said.push(`Counts no more: policy ${l.name}, for ${plural(l.objects, 'object')}.`);
-  if (m.retimed) said.push(`With another deadline: ${messages(m.retimed)}`);
-  if (m.restored) said.push(`With the deadline of their entry again: ${messages(m.restored)}`);
+  const said = [p.clear ? `Applies to ${to} now.` : p.replaces ? `Replaces the policy of that name. Affects ${to}.` : `Applies to ${to}.`];
+  for (const l of p.loses ?? []) said.push(`No longer applies: policy ${l.name}, for ${plural(l.objects, 'object')}.`);
+  if (m.retimed) said.push(`Deadline changes: ${messages(m.retimed)}`);
+  if (m.restored) said.push(`Original deadline restored: ${messages(m.restored)}`);
   if (m.expire_at_once) said.push(`Expire at once: ${m.at_most ? 'up to ' : ''}${messages(m.expire_at_once)}`);
-  if (m.dropped_at_once) said.push(`Dropped at once, above the length: ${messages(m.dropped_at_once)}`);
-  if (m.undoable) said.push(`An undo gives back the present deadline: ${plural(m.undoable, 'message')}${m.undoable_until ? `, before ${moment(m.undoable_until)}` : ''}.`);
-  if (p.queues_unanswered) said.push(`Without an answer: ${plural(p.queues_unanswered, 'queue')}.`);
+  if (m.dropped_at_once) said.push(`Dropped at once by the length limit: ${messages(m.dropped_at_once)}`);
+  if (m.undoable) said.push(`An undo restores the present deadline: ${plural(m.undoable, 'message')}${m.undoable_until ? `, before ${moment(m.undoable_until)}` : ''}.`);
+  if (p.queues_unanswered) said.push(`No answer from: ${plural(p.queues_unanswered, 'queue')}.`);
   return said;
 }
 
@@ -43,7 +43,7 @@ export function definitionOf(rows) {
       if (typed.trim() !== '') throw new Error('A value has no key.');
       continue;
     }
-    if (entries.some(([other]) => other === name)) throw new Error(`The key ${name} is there twice.`);
+    if (entries.some(([other]) => other === name)) throw new Error(`The key ${name} is set twice.`);
     entries.push([name, valueOf(typed)]);
   }
   return Object.fromEntries(entries);

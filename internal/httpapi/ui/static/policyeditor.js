@@ -93,7 +93,7 @@ export async function edit(context, policy, asking) {
     turn++;
     submit.disabled = true;
     text(wrong, '');
-    said.replaceChildren(el('p', { class: 'hint' }, 'The consequences are shown here before it can be set.'));
+    said.replaceChildren(el('p', { class: 'hint' }, 'A preview appears here before the policy can be set.'));
     clearTimeout(timer);
     timer = setTimeout(look, 1000);
   };
@@ -133,7 +133,7 @@ export async function edit(context, policy, asking) {
 
 /** removePolicy deletes a policy after showing the consequences. */
 export function removePolicy(policy, asking) {
-  const said = el('div', { class: 'preview', role: 'status' }, el('p', { class: 'hint' }, 'What that would do…'));
+  const said = el('div', { class: 'preview', role: 'status' }, el('p', { class: 'hint' }, 'Preview…'));
   const box = dialog(`Delete ${policy.operator ? 'operator policy' : 'policy'} ${policy.name} in ${policy.vhost}?`, said, 'Delete', async () => {
     await request('DELETE', address(policy, false));
     asking.now();

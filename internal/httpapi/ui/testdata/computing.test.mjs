@@ -252,16 +252,16 @@ test('x-death reads as a story, the oldest first', () => {
     { count: 3, exchange: '', queue: 'orders', reason: 'expired', 'original-expiration': '1500', 'routing-keys': ['orders'], time: 1800000000 },
   ];
   assert.deepEqual(story({ exchange: '', routing_key: 'end', properties: { headers: { 'x-death': deaths } } }), [
-    { text: 'Came to queue orders through the default exchange, routing key orders.', at: null },
-    { text: 'There it expired, with a TTL of its own of 1,500 ms, 3 times, first', at: 1800000000000 },
-    { text: 'Came to queue dead through exchange dlx, routing keys a, (empty).', at: null },
+    { text: 'Entered queue orders through the default exchange, routing key orders.', at: null },
+    { text: 'There it expired, with its own TTL of 1,500 ms, 3 times, first', at: 1800000000000 },
+    { text: 'Entered queue dead through exchange dlx, routing keys a, (empty).', at: null },
     { text: 'There it was rejected', at: 1800000001000 },
-    { text: 'Came here through the default exchange, routing key end.', at: null },
+    { text: 'Entered this queue through the default exchange, routing key end.', at: null },
   ]);
   for (const other of [undefined, null, 'x', 7, [], [null], [7], [{}], { queue: 'q' }]) assert.deepEqual(story({ properties: { headers: { 'x-death': other } } }), [], JSON.stringify(other));
   assert.deepEqual(story({ properties: {} }), []);
   const odd = story({ exchange: 'e', routing_key: '', properties: { headers: { 'x-death': [{ queue: 'q', reason: '<b>', count: 'x', time: 'soon', 'routing-keys': 7 }] } } });
-  assert.deepEqual(odd.map((s) => s.text), ['Came to queue q through the default exchange.', 'There it died (<b>).', 'Came here through exchange e, routing key (empty).']);
+  assert.deepEqual(odd.map((s) => s.text), ['Entered queue q through the default exchange.', 'There it died (<b>).', 'Entered this queue through exchange e, routing key (empty).']);
   assert.equal(odd[1].at, null);
   assert.equal(story({ properties: { headers: { 'x-death': [{ queue: 'q', reason: 'hops', count: 2 }] } } })[1].text, 'There it had been forwarded too often, 2 times.');
 });
@@ -325,10 +325,10 @@ test('previews and changes in words', () => {
   const none = { retimed: 0, restored: 0, expire_at_once: 0, dropped_at_once: 0, at_most: false, undoable: 0, undoable_until: null };
   assert.deepEqual(previewSentences({ queues: 1, exchanges: 0, loses: [], messages: none }), ['Applies to 1 queue.']);
   assert.deepEqual(previewSentences({ queues: 2, exchanges: 1, clear: true, loses: [{ name: 'p', objects: 3 }], messages: none }),
-    ['Applies to 2 queues and 1 exchange now.', 'Counts no more: policy p, for 3 objects.']);
+    ['Applies to 2 queues and 1 exchange now.', 'No longer applies: policy p, for 3 objects.']);
   assert.deepEqual(previewSentences({ queues: 1, replaces: true, queues_unanswered: 1, loses: [], messages: { retimed: 2, restored: 1, expire_at_once: 1, dropped_at_once: 1, at_most: true, undoable: 1, undoable_until: '2027-01-15T08:00:00.250Z' } }), [
-    'Replaces the policy of that name. Changes something for 1 queue.', 'With another deadline: 2 messages.', 'With the deadline of their entry again: 1 message.', 'Expire at once: up to 1 message.',
-    'Dropped at once, above the length: 1 message.', `An undo gives back the present deadline: 1 message, before ${moment('2027-01-15T08:00:00.250Z')}.`, 'Without an answer: 1 queue.']);
+    'Replaces the policy of that name. Affects 1 queue.', 'Deadline changes: 2 messages.', 'Original deadline restored: 1 message.', 'Expire at once: up to 1 message.',
+    'Dropped at once by the length limit: 1 message.', `An undo restores the present deadline: 1 message, before ${moment('2027-01-15T08:00:00.250Z')}.`, 'No answer from: 1 queue.']);
   equal(change, [[{ key: 'a', before: null, after: 5 }, 'a: none → 5'], [{ key: 'a', before: 'x', after: [1] }, 'a: x → [1]']]);
   const p = { pattern: '^a', 'apply-to': 'all', priority: 1, definition: { a: 1 } };
   equal(changed, [[{ name: 'n', before: null, after: p }, 'policy n set: “^a”, all, priority 1, {"a":1}'], [{ name: 'n', operator: true, before: p, after: null }, 'operator policy n deleted: “^a”, all, priority 1, {"a":1}']]);
@@ -417,7 +417,7 @@ test('ends and flows', () => {
   const nodes = [...queues('q'), { kind: 'exchange', name: 'x', missing: false }, { kind: 'exchange', name: 'gone', missing: true }, { kind: 'exchange', name: '', missing: false }, { kind: 'queue', name: 'no', missing: true }];
   const end = (edges) => nodes.map((n, i) => deadEnd(n, i, edges));
   assert.deepEqual(end([edge(0, 1)]), ['', 'no binding', 'no such exchange', '', 'no such queue']);
-  assert.equal(end([edge(0, 1, { routing_key: 'k' })])[1], 'no binding takes the key');
+  assert.equal(end([edge(0, 1, { routing_key: 'k' })])[1], 'no binding matches the key');
   assert.equal(end([edge(0, 1), edge(1, 0)])[1], '');
   assert.deepEqual(flows({ expired: 1, rejected: 5 }, { expired: 11, rejected: 5, maxlen: 4 }, 5000), { expired: 2, maxlen: 0.8 });
   assert.deepEqual(flows(undefined, { expired: 11 }, 5000), {});

@@ -11,7 +11,7 @@ const tagsOf = (text) => text.split(',').map((t) => t.trim()).filter(Boolean).jo
 
 function vhosts(main, context) {
   let asking = null;
-  const remove = (v) => dialog(`Delete virtual host ${v.name}?`, el('p', null, `All its queues, exchanges, policies and permissions go with it, and its connections are closed. It holds ${v.messages ?? 0} messages now.`, scheduledIn([v])), 'Delete', async () => {
+  const remove = (v) => dialog(`Delete virtual host ${v.name}?`, el('p', null, `All its queues, exchanges, policies and permissions are deleted, and its connections closed. It has ${v.messages ?? 0} messages now.`, scheduledIn([v])), 'Delete', async () => {
     await request('DELETE', path('api/vhosts', v.name));
     asking.now();
   }, true);
@@ -38,7 +38,7 @@ function users(main, context) {
   let asking = null;
   const done = () => asking.now();
   const save = (u) => dialog(u ? `User ${u.name}` : 'Add a user', [u ? '' : field('name', 'User name', { required: true }),
-    field('password', u ? 'New password; the old one stays if there is none' : 'Password', { type: 'password', autocomplete: 'new-password', required: !u }),
+    field('password', u ? 'New password; empty keeps the old one' : 'Password', { type: 'password', autocomplete: 'new-password', required: !u }),
     field('tags', 'Tags, with commas: administrator, monitoring, policymaker, management', { value: u ? u.tags.join(', ') : '' })], u ? 'Set' : 'Add', async (form) => {
     const password = form.get('password') ? { password: form.get('password') } : { password_hash: u.password_hash, hashing_algorithm: u.hashing_algorithm };
     await request('PUT', path('api/users', u?.name ?? form.get('name')), { body: { ...password, tags: tagsOf(form.get('tags')) } });
@@ -49,13 +49,13 @@ function users(main, context) {
     const inputs = ['configure', 'write', 'read'], first = of(names[0]);
     const vhost = el('select', { name: 'vhost', onchange: () => inputs.forEach((i) => { box.querySelector(`input[name=${i}]`).value = of(vhost.value)[i]; }) }, names.map((n) => el('option', { value: n }, n)));
     const box = dialog(`Permissions of ${u.name}`, [el('label', null, 'Virtual host', vhost), inputs.map((i) => field(i, `${i[0].toUpperCase()}${i.slice(1)}, a regular expression`, { value: first[i] })),
-      el('label', { class: 'check' }, el('input', { type: 'checkbox', name: 'none' }), 'take all permissions in this virtual host away')], 'Set', async (form) => {
+      el('label', { class: 'check' }, el('input', { type: 'checkbox', name: 'none' }), 'remove all permissions in this virtual host')], 'Set', async (form) => {
       const at = path('api/permissions', form.get('vhost'), u.name);
       await (form.has('none') ? request('DELETE', at) : request('PUT', at, { body: Object.fromEntries(inputs.map((i) => [i, form.get(i)])) }));
       done();
     });
   };
-  const remove = (u) => dialog(`Delete user ${u.name}?`, el('p', null, `The permissions go with the user: those in ${u.permissions.length} virtual hosts.`), 'Delete', async () => {
+  const remove = (u) => dialog(`Delete user ${u.name}?`, el('p', null, `This also deletes the permissions in ${u.permissions.length} virtual hosts.`), 'Delete', async () => {
     await request('DELETE', path('api/users', u.name));
     done();
   }, true);

@@ -32,7 +32,7 @@ function download() {
       text(wrong, error.message);
     }
   };
-  return el('section', { class: 'card lines' }, el('h2', null, 'Download'), choice, el('p', { class: 'hint' }, 'Users, with hashes of their passwords, virtual hosts, permissions, parameters with the passwords in them, policies, queues, exchanges and bindings; no messages. Of one virtual host: what is in it.'),
+  return el('section', { class: 'card lines' }, el('h2', null, 'Download'), choice, el('p', { class: 'hint' }, 'Users with password hashes, virtual hosts, permissions, parameters with their passwords, policies, queues, exchanges and bindings; no messages. For one virtual host, only its contents.'),
     wrong, el('div', null, button('Download', save)));
 }
 
@@ -40,8 +40,8 @@ function upload() {
   const [vhost, choice] = vhostSelect('Into', 'the virtual hosts that the file names');
   const file = el('input', { type: 'file', accept: '.json,application/json' }), strict = el('input', { type: 'checkbox', checked: true });
   const said = el('div', { role: 'status' }), wrong = el('p', { class: 'error', role: 'alert' });
-  const rows = new Rows('Items, the worst first', [['Verdict', (i) => i.verdict], ['Section', (i) => i.section], ['Virtual host', (i) => i.vhost], ['Name', (i) => el('span', { class: 'name' }, i.name)],
-    ['Notes', (i) => (i.notes?.length ? el('ul', { class: 'plain wide' }, i.notes.map((n) => el('li', null, n.text))) : '')]], 'The file has none.');
+  const rows = new Rows('Items, worst first', [['Verdict', (i) => i.verdict], ['Section', (i) => i.section], ['Virtual host', (i) => i.vhost], ['Name', (i) => el('span', { class: 'name' }, i.name)],
+    ['Notes', (i) => (i.notes?.length ? el('ul', { class: 'plain wide' }, i.notes.map((n) => el('li', null, n.text))) : '')]], 'The file is empty.');
   let checked = null, refused = 0;
   const may = () => { go.disabled = !checked || strict.checked && refused > 0; };
   const forget = () => {
@@ -75,10 +75,10 @@ function upload() {
   };
   const check = button('Check', async () => {
     checked = await file.files[0].arrayBuffer().catch(() => null); // the checked bytes are imported, even if the file changes
-    if (!checked) return text(wrong, 'The browser cannot read the file any more: choose it again.');
+    if (!checked) return text(wrong, 'The browser can no longer read the file: choose it again.');
     await send({ dry_run: 'true' }, 'Nothing was changed', (r) => report(r, `Nothing is changed yet. ${plural(r.items.length, 'item')}:`));
   });
-  const go = el('button', { type: 'button', class: 'primary', onclick: () => send({ report: 'true', strict: strict.checked ? 'true' : null }, 'The import has failed', (r) => {
+  const go = el('button', { type: 'button', class: 'primary', onclick: () => send({ report: 'true', strict: strict.checked ? 'true' : null }, 'The import failed', (r) => {
     report(r, r.imported ? 'Imported.' : 'Nothing was imported, as an item was refused.');
     checked = null;
   }) }, 'Import');
@@ -86,7 +86,7 @@ function upload() {
   strict.addEventListener('change', may);
   forget();
   return [el('section', { class: 'card lines' }, el('h2', null, 'Upload'), el('label', null, 'File', file), choice, el('label', { class: 'check' }, strict, 'only if no item is refused'),
-    el('p', { class: 'hint' }, 'It merges: what is there and not in the file stays. Users, permissions, parameters and policies that are there are replaced.'),
+    el('p', { class: 'hint' }, 'An import merges: objects not in the file stay. Existing users, permissions, parameters and policies are replaced.'),
     wrong, said, el('div', { class: 'buttons' }, check, go)), rows.element];
 }
 

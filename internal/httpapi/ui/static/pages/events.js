@@ -11,7 +11,7 @@ export const events = { title: 'Events', show };
 function show(main) {
   const pattern = el('input', { type: 'search', value: '#', 'aria-label': 'Pattern of names', spellcheck: 'false', autocapitalize: 'none' });
   const body = el('tbody'), said = el('p', { class: 'hint', role: 'status' }), failed = el('p', { class: 'error', role: 'alert' });
-  const scroll = el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Events' }, el('table', null, el('caption', { class: 'sr' }, 'Events, the newest first'),
+  const scroll = el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Events' }, el('table', null, el('caption', { class: 'sr' }, 'Events, newest first'),
     el('thead', null, el('tr', null, ['Time', 'Event', 'User', 'What'].map((h) => el('th', { scope: 'col' }, h)))), body));
   main.append(el('h1', null, 'Events'), el('form', { class: 'tools', onsubmit: (event) => { event.preventDefault(); listen(); } }, pattern, el('button', { type: 'submit' }, 'Listen'),
     el('button', { type: 'button', onclick: () => body.replaceChildren() }, 'Clear'), el('span', { class: 'hint' }, 'as for topic exchanges: queue.*, #')), said, failed, scroll);
@@ -33,7 +33,7 @@ function show(main) {
   };
   const listen = async () => {
     stop();
-    if (document.hidden) return text(said, 'Not listening while nobody looks.');
+    if (document.hidden) return text(said, 'Paused while the page is hidden.');
     const mine = running = new AbortController(), stream = new EventStream(), decoder = new TextDecoder();
     text(failed, '');
     try {

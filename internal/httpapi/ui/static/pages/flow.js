@@ -24,14 +24,14 @@ function addressOf(node, vhost) {
 /** along describes an edge, without its two nodes. */
 function along(e) {
   const keys = (e.binding_keys ?? []).map((k) => `“${k}”`).join(', ');
-  return [kinds[e.kind], e.routing_key !== undefined && `with the key “${e.routing_key}”`, e.bindings > 0 && `${format.plural(e.bindings, 'key')}: ${keys}${e.bindings > 3 ? ', …' : ''}`, e.unroutable && 'no binding takes the key'].filter(Boolean).join(', ');
+  return [kinds[e.kind], e.routing_key !== undefined && `with the key “${e.routing_key}”`, e.bindings > 0 && `${format.plural(e.bindings, 'key')}: ${keys}${e.bindings > 3 ? ', …' : ''}`, e.unroutable && 'no binding matches the key'].filter(Boolean).join(', ');
 }
 
 function show(main, context) {
   const vhost = el('select', { 'aria-label': 'Virtual host', onchange: () => go() }), name = el('input', { type: 'search', placeholder: 'Queue, exchange or key', 'aria-label': 'Queue, exchange or key', spellcheck: 'false', autocomplete: 'off', autocapitalize: 'none' });
   const folded = el('input', { type: 'checkbox', checked: true, onchange: () => last && draw(last) });
   const said = el('p', { class: 'hint', role: 'status' }), failed = el('p', { class: 'error', role: 'alert' });
-  const picture = svg('svg', { class: 'flow', role: 'group', 'aria-label': 'Where queues send messages on to' });
+  const picture = svg('svg', { class: 'flow', role: 'group', 'aria-label': 'Forwarding between queues' });
   const scroll = el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Flow', hidden: true }, picture);
   const legend = el('ul', { class: 'legend', hidden: true }, Object.entries(kinds).map(([kind, words]) => el('li', { class: kind }, words)), el('li', { class: 'cycle' }, '⟳ part of a cycle'), el('li', { class: 'end' }, '✕ messages end here'));
   const named = (n) => (addressOf(n, at.vhost) ? link(n.kind === 'queue' ? ['queue', at.vhost, n.name] : ['exchanges', at.vhost, n.name || 'amq.default'], called(n)) : `${called(n)}${n.missing ? ', not there' : ''}`);
@@ -65,8 +65,8 @@ function show(main, context) {
     rows.show(edges.map((e) => ({ ...e, source: nodes[e.from], target: nodes[e.to], cycle: cycle[e.from] >= 0 && cycle[e.from] === cycle[e.to] })));
     scroll.hidden = legend.hidden = table.hidden = nodes.length === 0;
     const cycles = new Set(cycle.filter((c) => c >= 0)).size, ends = nodes.filter((n, i) => deadEnd(n, i, edges)).length + edges.filter((e) => e.unroutable).length;
-    text(said, found.sources === 0 ? (at.name ? 'Nothing is like that.' : 'No queue has a dead-letter exchange or forwards its messages.') :
-      `${format.plural(found.sources, 'queue sends', 'queues send')} messages on. ${format.plural(cycles, 'cycle')}, ${format.plural(ends, 'dead end')}.${found.truncated ? ' There is more than can be shown: filter.' : ''}`);
+    text(said, found.sources === 0 ? (at.name ? 'Nothing matches.' : 'No queue has a dead-letter exchange or forwards its messages.') :
+      `${format.plural(found.sources, 'queue forwards', 'queues forward')} messages. ${format.plural(cycles, 'cycle')}, ${format.plural(ends, 'dead end')}.${found.truncated ? ' Too many to show: use the filter.' : ''}`);
   };
   let cycle = [];
   const render = (nodes, edges, ids) => {

@@ -21,12 +21,12 @@ function shownLimits(main, context) {
     const names = l ? [l.name] : await k.names().catch(() => []);
     dialog(l ? `${l.limit} of ${l.name}` : `Set a limit of a ${k.title.toLowerCase()}`, [l ? '' : [choose('name', k.title, names), choose('limit', 'Limit', Object.keys(k.limits))],
       field('value', 'At most; −1 for any number', { required: true, inputmode: 'numeric', pattern: '-?[0-9]+', value: String(l?.value ?? '') }),
-      el('p', { class: 'hint' }, 'Nothing that is there ends; more is refused until enough has gone.')], 'Set', async (form) => {
+      el('p', { class: 'hint' }, 'Existing ones stay; new ones are refused while above the limit.')], 'Set', async (form) => {
       await request('PUT', path(k.at, l?.name ?? form.get('name'), l?.limit ?? form.get('limit')), { body: { value: Number(form.get('value')) } });
       w.asking.now();
     });
   };
-  const clear = (k, l) => dialog(`Clear ${l.limit} of ${l.name}?`, el('p', null, `It is ${format.number(l.value)} now; then any number of ${k.limits[l.limit] ?? l.limit} is allowed.`), 'Clear', async () => {
+  const clear = (k, l) => dialog(`Clear ${l.limit} of ${l.name}?`, el('p', null, `The limit is ${format.number(l.value)}; without it, any number of ${k.limits[l.limit] ?? l.limit} is allowed.`), 'Clear', async () => {
     await request('DELETE', path(k.at, l.name, l.limit));
     w.asking.now();
   }, true);
@@ -58,13 +58,13 @@ function shownParameters(main, context) {
     value.value = shown;
     dialog(p ? `${p.component} ${p.name}${p.component === global ? '' : ` in ${p.vhost}`}` : 'Add a parameter', [
       p ? '' : [component, choose('vhost', 'Virtual host; global parameters have none', names), field('name', 'Name', { required: true })],
-      el('label', null, 'Value, as JSON', value), hidden && el('p', { class: 'error' }, 'Users, passwords and settings of addresses are not shown: write them again.')], 'Set', async (form) => {
+      el('label', null, 'Value, as JSON', value), hidden && el('p', { class: 'error' }, 'Users, passwords and settings of URIs are not shown: enter them again.')], 'Set', async (form) => {
       await request('PUT', pathOf(p ?? { component: form.get('component'), vhost: form.get('vhost'), name: form.get('name') }), { body: { value: parsed(form.get('value'), 'value') } });
       done();
     });
   };
-  const remove = (p) => dialog(`Delete ${p.component} ${p.name}?`, el('p', null, p.component === 'shovel' ? 'The shovel ends with it.' : p.component === 'vhost-limits' ? `All limits of virtual host ${p.vhost} go with it.` :
-    p.component === 'operator_policy' ? `Operator policy ${p.name} in ${p.vhost} no longer applies; the page Policies shows the number of queues.` : 'One parameter goes, nothing else.'), 'Delete', async () => {
+  const remove = (p) => dialog(`Delete ${p.component} ${p.name}?`, el('p', null, p.component === 'shovel' ? 'This deletes the shovel.' : p.component === 'vhost-limits' ? `This removes all limits of virtual host ${p.vhost}.` :
+    p.component === 'operator_policy' ? `Operator policy ${p.name} in ${p.vhost} no longer applies; the page Policies shows the number of queues.` : 'Only this parameter is deleted.'), 'Delete', async () => {
     await request('DELETE', pathOf(p));
     done();
   }, true);

@@ -60,7 +60,7 @@ function listed(where, about, address, key, what, draw) {
 const value = (text) => el('span', { class: 'value' }, text);
 
 export function locks(where, about) {
-  where.append(el('p', { class: 'hint' }, 'Messages that somebody has got and not settled. A lock with an end can be given its time anew; it ends sooner when its holder settles the message or its channel closes.'));
+  where.append(el('p', { class: 'hint' }, 'Messages delivered and not yet acknowledged. A lock with a time limit can be renewed; it ends early when its holder settles the message or its channel closes.'));
   const renew = async (d) => {
     try {
       const { lock_expires_at: until } = await request('POST', about.x('unacked', d.id, 'renew'));
@@ -70,29 +70,29 @@ export function locks(where, about) {
     }
     asking.now();
   };
-  const giveBack = (d) => dialog('Return a message to its queue?', el('p', null, `Message ${d.id} is taken back from `, d.consumer_tag === '' ? 'basic.get' : value(d.consumer_tag), ', goes to its place in the queue, marked as redelivered, and counts as delivered once more. What its holder says about it from now on changes nothing.'), 'Return it', async () => {
+  const giveBack = (d) => dialog('Return a message to its queue?', el('p', null, `Message ${d.id} is taken back from `, d.consumer_tag === '' ? 'basic.get' : value(d.consumer_tag), ', returns to its place in the queue, marked as redelivered, and counts as delivered once more. Later acknowledgements of its holder are ignored.'), 'Return it', async () => {
     await request('POST', about.x('unacked', d.id, 'return'));
     refresh(about, asking, `Message ${d.id} is in the queue again.`);
   }, true);
   const asking = listed(where, about, about.x('unacked'), 'deliveries', 'message', (all) => table('Locks',
-    ['Lock ends', 'Held by', 'Channel', 'Since', 'Delivery tag', 'Message', 'Bytes', 'Deliveries before', 'Message expires', 'Actions'], all.map((d) => [
+    ['Lock ends', 'Held by', 'Channel', 'Since', 'Delivery tag', 'Message', 'Bytes', 'Earlier deliveries', 'Message expires', 'Actions'], all.map((d) => [
       d.lock_expires_at ? when(format, d.lock_expires_at, true) : 'with its channel', d.consumer_tag === '' ? 'basic.get' : value(d.consumer_tag), value(d.channel), when(format, d.delivered_at),
       d.delivery_tag === null ? 'not sent yet' : format.number(d.delivery_tag), d.id, format.number(d.payload_bytes), format.number(d.delivery_count), when(format, d.expires_at, true),
       el('span', { class: 'buttons' },
         d.lock_expires_at && el('button', { type: 'button', 'data-for': d.id, 'aria-label': `Renew the lock of message ${d.id}`, onclick: () => renew(d) }, 'Renew'),
         about.may('alter') && el('button', { type: 'button', class: 'danger', 'data-for': `return ${d.id}`, 'aria-label': `Return message ${d.id}`, onclick: () => giveBack(d) }, 'Return…')),
-    ]), 'Nobody holds a message.'));
+    ]), 'No message is locked.'));
   return () => asking.stop();
 }
 
 export function scheduled(where, about) {
-  where.append(el('p', { class: 'hint' }, 'Messages that wait for their time, the next one first.'));
+  where.append(el('p', { class: 'hint' }, 'Scheduled messages, the next one first.'));
   const asking = listed(where, about, about.x('scheduled'), 'messages', 'message', (all) => table('Scheduled messages',
-    ['Due', 'message_id', 'Message', 'Exchange', 'Routing key', 'Bytes', 'Came', ...(about.may('alter') ? ['Actions'] : [])], all.map((m) => [
+    ['Due', 'message_id', 'Message', 'Exchange', 'Routing key', 'Bytes', 'Enqueued', ...(about.may('alter') ? ['Actions'] : [])], all.map((m) => [
       when(format, m.due, true), m.message_id ? value(m.message_id) : el('span', { class: 'none' }, '–'), m.id, value(m.exchange || '(default)'), value(m.routing_key), format.number(m.payload_bytes), when(format, m.enqueued_at), ...(about.may('alter') ? [el('span', { class: 'buttons' },
         el('button', { type: 'button', 'data-for': m.id, 'aria-label': `Reschedule message ${m.id}`, onclick: () => reschedule(about, m, asking) }, 'Reschedule…'),
         el('button', { type: 'button', class: 'danger', 'data-for': `cancel ${m.id}`, 'aria-label': `Cancel message ${m.id}`, onclick: () => cancel(about, m, asking) }, 'Cancel…'))] : []),
-    ]), 'No message waits for its time.'));
+    ]), 'There are no scheduled messages.'));
   return () => asking.stop();
 }
 
@@ -108,12 +108,12 @@ function refresh(about, asking, what) {
 function reschedule(about, m, asking) {
   const within = el('fieldset', null, el('legend', null, 'Due in'), duration('delay', 'Due in', '10'));
   const at = el('input', { name: 'due', type: 'datetime-local', step: 1, oninput: () => { within.disabled = at.value !== ''; } });
-  dialog('Another time for a scheduled message', [
+  dialog('Reschedule a message', [
     el('p', null, `Message ${nameOf(m)} is due `, when(format, m.due, true), `, at ${format.moment(Date.parse(m.due))}.`),
     within, el('label', null, 'or at', at),
   ], 'Reschedule', async (form) => {
     const due = form.get('due'), delay = due ? NaN : msOf(form.get('delay'), form.get('delay-unit'));
-    if (!due && Number.isNaN(delay)) throw new Error('Say in how long, or at what time, the message is due.');
+    if (!due && Number.isNaN(delay)) throw new Error('Enter a delay or a time.');
     const answer = await request('PUT', about.x('scheduled', m.id), { body: due ? { due: new Date(due).toISOString() } : { delay } });
     refresh(about, asking, `Message ${m.id} is now due at ${format.moment(Date.parse(answer.due))}.`);
   });

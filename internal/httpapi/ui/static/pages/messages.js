@@ -10,7 +10,7 @@ import { move, movesOf } from './move.js';
 
 const size = 50, most = 20000;
 const states = [['', 'all'], ['ready', 'ready'], ['unacked', 'unacked'], ['scheduled', 'scheduled']];
-const columns = ['Message', 'State', 'Time left', 'Came', 'Exchange', 'Routing key', 'Bytes', 'Redelivered', 'Payload'];
+const columns = ['Message', 'State', 'Time left', 'Enqueued', 'Exchange', 'Routing key', 'Bytes', 'Redelivered', 'Payload'];
 
 /** messages peeks once, and again only on request: a peek may renew the lease, if the queue is set so. */
 export function messages(where, about, params) {
@@ -58,7 +58,7 @@ export function messages(where, about, params) {
   };
   const unsubscribe = about.subscribe((q) => {
     const renews = says(q, 'expires-renewed-by').some((v) => String(v).split(',').map((use) => use.trim()).includes('peek'));
-    text(warning, `As of the last look: nothing is taken or marked as redelivered. ${renews ? 'Each look renews the lease, as this queue says.' : 'No lease is renewed.'}`);
+    text(warning, `A snapshot: no message is taken or marked as redelivered. ${renews ? 'Each peek renews the lease, as configured.' : 'No lease is renewed.'}`);
   });
   look();
   return () => {
@@ -146,7 +146,7 @@ export function publish(about) {
     el('label', null, 'Payload', el('textarea', { name: 'payload', rows: 4, spellcheck: 'false' })),
     el('label', null, 'content_type', el('input', { name: 'content_type', spellcheck: 'false', autocomplete: 'off', placeholder: 'text/plain' })),
     el('fieldset', null, el('legend', null, 'TTL'), duration('ttl', 'TTL')),
-    holds ? el('fieldset', null, el('legend', null, 'Delay'), duration('delay', 'Delay')) : el('p', { class: 'hint' }, 'A delay takes the setting delayed-messages, which this queue does not have.'),
+    holds ? el('fieldset', null, el('legend', null, 'Delay'), duration('delay', 'Delay')) : el('p', { class: 'hint' }, 'A delay needs the setting delayed-messages, which is not set here.'),
     el('label', null, 'Headers (JSON)', el('textarea', { name: 'headers', rows: 2, spellcheck: 'false', placeholder: '{"x-name": "value"}' })),
     el('label', { class: 'check' }, el('input', { type: 'checkbox', name: 'persistent', checked: true }), 'persistent'),
   ], 'Publish', async (form) => {
@@ -158,7 +158,7 @@ export function publish(about) {
     if (Object.keys(headers).length > 0) properties.headers = headers;
     const body = { routing_key: about.name, properties, payload: form.get('payload').replaceAll('\r\n', '\n'), payload_encoding: 'string' };
     const { routed } = await request('POST', path('api/exchanges', about.vhost, 'amq.default', 'publish'), { body });
-    if (!routed) throw new Error('The message went to no queue.');
+    if (!routed) throw new Error('The message was unroutable.');
     about.say('The message has been published.');
     about.asking.now();
   });
@@ -177,8 +177,8 @@ function headersOf(given) {
   try {
     headers = JSON.parse(given);
   } catch (error) {
-    throw new Error(`The headers are no JSON: ${error.message}`);
+    throw new Error(`The headers are not JSON: ${error.message}`);
   }
-  if (headers === null || typeof headers !== 'object' || Array.isArray(headers)) throw new Error('The headers are no JSON object.');
+  if (headers === null || typeof headers !== 'object' || Array.isArray(headers)) throw new Error('The headers are not a JSON object.');
   return headers;
 }

@@ -5,8 +5,8 @@ import { dialog, el, stay, text } from '../dom.js';
 import * as format from '../format.js';
 
 const reasons = {
-  unroutable: 'nothing leads to a queue', refused: 'the target is full, down or gone', no_x_death: 'the broker has not dead-lettered them', access_refused: 'you may not publish there',
-  unreadable: 'their contents cannot be read for now', too_many_bindings: 'the route takes too long',
+  unroutable: 'no route to a queue', refused: 'the target is full, down or gone', no_x_death: 'the broker has not dead-lettered them', access_refused: 'you may not publish there',
+  unreadable: 'cannot be read for now', too_many_bindings: 'the route takes too long',
 };
 
 const entries = (counts, say) => Object.entries(counts).map(([name, n]) => el('li', null, ...say(name, n)));
@@ -17,24 +17,24 @@ function outcome(m) {
   return el('ul', null,
     entries(m.targets, (name, n) => [`${format.plural(n, 'message')} ${would} to `, el('span', { class: 'value' }, name)]),
     entries(m.left_by_reason, (name, n) => [`${format.plural(n, 'message')} ${stay}: ${reasons[name] ?? name}`]),
-    m.moved + m.left === 0 && el('li', null, 'No message is there to be moved.'));
+    m.moved + m.left === 0 && el('li', null, 'There are no messages to move.'));
 }
 
 /** move asks for the target, shows the result of a dry run, and starts the move. ids are the messages to move, null for all ready ones. */
 export function move(about, ids, begun) {
   const field = (name, label, title) => el('label', null, label, el('input', { name, title, spellcheck: 'false', autocomplete: 'off' }));
   const container = el('div', { role: 'status' });
-  const to = el('select', { name: 'to' }, [...(about.may('publish') ? [['origin', 'the queue where each died last'], ['queue', 'a queue']] : []), ['exchange', 'an exchange']].map(([v, t]) => el('option', { value: v }, t)));
-  const queue = field('queue', 'Queue'), exchange = field('exchange', 'Exchange'), key = field('key', 'Routing key (without one, each message its own)');
+  const to = el('select', { name: 'to' }, [...(about.may('publish') ? [['origin', 'the queue that last dead-lettered each'], ['queue', 'a queue']] : []), ['exchange', 'an exchange']].map(([v, t]) => el('option', { value: v }, t)));
+  const queue = field('queue', 'Queue'), exchange = field('exchange', 'Exchange'), key = field('key', 'Routing key (default: that of each message)');
   const look = () => {
     queue.hidden = to.value !== 'queue';
     exchange.hidden = key.hidden = to.value !== 'exchange';
   };
   let seen = null;
   const box = dialog('Move messages', [
-    el('p', null, ids ? `${format.plural(ids.length, 'selected message')} of ` : 'All ready messages of ', el('span', { class: 'value' }, about.name), '. Those that consumers hold stay.'),
-    el('label', null, 'To', to), queue, exchange, key, field('rate', 'Messages per second (without one, as fast as it goes)'), container,
-  ], 'Show what it would do', async (form) => {
+    el('p', null, ids ? `${format.plural(ids.length, 'selected message')} of ` : 'All ready messages of ', el('span', { class: 'value' }, about.name), '. Unacked messages stay.'),
+    el('label', null, 'To', to), queue, exchange, key, field('rate', 'Messages per second (default: no limit)'), container,
+  ], 'Preview', async (form) => {
     /** @type {Record<string, any>} */
     const body = { to: 'origin', ids: ids ?? undefined };
     if (form.get('to') === 'queue') body.to = { queue: form.get('queue') };
@@ -45,7 +45,7 @@ export function move(about, ids, begun) {
     }
     if (seen !== JSON.stringify(body)) {
       const m = await request('POST', about.x('move'), { body: { ...body, dry_run: true } });
-      container.replaceChildren(el('p', null, m.state === 'finished' ? 'What it would do:' : 'What it would do with the first of them:'), outcome(m));
+      container.replaceChildren(el('p', null, m.state === 'finished' ? 'Preview:' : 'Preview of the first messages:'), outcome(m));
       if (m.moved > 0) {
         seen = JSON.stringify(body);
         text(submit, `Move ${format.plural(m.moved, 'message')}`);
@@ -53,14 +53,14 @@ export function move(about, ids, begun) {
       return stay;
     }
     const m = await request('POST', about.x('move'), { body });
-    about.say(`Move ${m.id} has begun.`);
+    about.say(`Move ${m.id} has started.`);
     begun();
   });
   const submit = box.querySelector('button[type=submit]');
   box.addEventListener('input', () => {
     seen = null;
     container.replaceChildren();
-    text(submit, 'Show what it would do');
+    text(submit, 'Preview');
     look();
   });
   look();

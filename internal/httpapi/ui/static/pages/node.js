@@ -16,26 +16,26 @@ const thresholds = [
 ];
 const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'disabled'];
 /** memoryParts are the parts of the memory that are not always 0, with their meaning in this broker. */
-const memoryParts = { queue_procs: 'Messages in queues', connection_other: 'Contents under way', other_proc: 'All other objects', other_system: 'Runtime', allocated_unused: 'Allocated, not used' };
+const memoryParts = { queue_procs: 'Messages in queues', connection_other: 'Messages in flight', other_proc: 'All other objects', other_system: 'Runtime', allocated_unused: 'Allocated, unused' };
 
 function show(main, context) {
   const may = context.may(), banner = el('div', { class: 'alarms', role: 'alert' }), facts = new Facts(), used = new Facts(), memory = new Facts(), churn = new Facts();
   const part = (title, e) => el('section', null, el('h2', null, title), e.element);
   const limits = new Rows('Alarms and thresholds', [['Threshold', (t) => t.name], ['Setting', (t) => (t[t.by] === undefined ? format.bytes(t.absolute) : `${format.number(t[t.by])} ${t.of}`)],
-    ['Comes to', (t) => format.bytes(t.limit)], ['Alarm', (t) => (t.alarm ? el('b', { class: 'error' }, 'yes: publishers are blocked') : 'no')], ...(may ? [['Actions', (t) => button('Change…', () => change(t))]] : [])], '');
+    ['In bytes', (t) => format.bytes(t.limit)], ['Alarm', (t) => (t.alarm ? el('b', { class: 'error' }, 'yes: publishers are blocked') : 'no')], ...(may ? [['Actions', (t) => button('Change…', () => change(t))]] : [])], '');
   const listeners = new Rows('Listeners', [['Protocol', (l) => l.protocol], ['Address', (l) => l.ip_address], ['Port', (l) => String(l.port)]], 'There are none.');
   const flags = new Rows('Feature flags', [['Name', (f) => f.name], ['State', (f) => f.state], ['Stability', (f) => f.stability], ['Description', (f) => el('span', { class: 'wrap' }, f.desc)]], 'There are none.');
   const old = new Rows('Deprecated features', [['Name', (f) => f.name], ['Phase', (f) => f.deprecation_phase]], 'There are none.');
   const settings = new Rows('Settings', [['Name', (s) => s.name], ['Value', (s) => el('span', { class: 'wrap breaks' }, s.value)], ['From', (s) => s.from]], 'There are none.');
   const change = (t) => dialog(t.name, [choose('kind', 'As', [t.by, 'absolute']), field('value', `${t.share[0].toUpperCase()}${t.share.slice(1)}; absolute, a size such as ${t.size}`, { required: true }),
-    el('p', { class: 'hint' }, 'Until the broker is started again. Whoever publishes is blocked from then on if the threshold is passed.')], 'Set', async (form) => {
+    el('p', { class: 'hint' }, 'Until the broker restarts. Publishers are blocked while the threshold is passed.')], 'Set', async (form) => {
     await request('PUT', t.at, { body: { [form.get('kind')]: form.get('value') } });
     w.asking.now();
   });
   const setLevel = (now) => {
-    const level = choose('level', 'Lines from this level on', levels), select = level.querySelector('select');
+    const level = choose('level', 'Minimum level', levels), select = level.querySelector('select');
     select.value = now;
-    dialog('Log level', [level, el('p', { class: 'hint' }, 'Until the broker is started again.')], 'Set', async () => {
+    dialog('Log level', [level, el('p', { class: 'hint' }, 'Until the broker restarts.')], 'Set', async () => {
       await request('PUT', 'api/x/log-level', { body: { level: select.value } });
       w.asking.now();
     });
@@ -47,7 +47,7 @@ function show(main, context) {
     const { memory: m } = await ask(path('api/nodes', n.name, 'memory'));
     alarm(banner, n);
     level = log.level;
-    facts.set([['Name', n.name], ['Cluster name', o.cluster_name], ['Version', `${o.product_name} ${o.product_version}`], ['Level of RabbitMQ', o.rabbitmq_version], ['Uptime', format.duration(Math.floor(n.uptime / 1000) * 1000)],
+    facts.set([['Name', n.name], ['Cluster name', o.cluster_name], ['Version', `${o.product_name} ${o.product_version}`], ['RabbitMQ version', o.rabbitmq_version], ['Uptime', format.duration(Math.floor(n.uptime / 1000) * 1000)],
       ['Process', n.os_pid], ['Processors', format.number(n.processors)], ['Login mechanisms', n.auth_mechanisms.map((a) => a.name).join(', ')], ['Log level', level]]);
     const of = (is, most) => `${format.number(is)}${most > 0 ? ` of ${format.number(most)}` : ''}`, perSecond = (d) => ` (${format.rate(d.rate)})`;
     used.set([['Memory', `${format.bytes(n.mem_used)}, watermark ${format.bytes(n.mem_limit)}`], ['Disk free', `${format.bytes(n.disk_free)}, limit ${format.bytes(n.disk_free_limit)}`], ['Sockets', of(n.sockets_used, n.sockets_total)],
@@ -65,7 +65,7 @@ function show(main, context) {
     settings.show(s.toSorted((a, b) => Number(a.from === 'default') - Number(b.from === 'default')));
   });
   if (may) w.tools.append(button('Log level…', () => setLevel(level)));
-  const log = new Rows('Log, the newest first', [['Time', (l) => when(format, l.time)], ['Level', (l) => l.level], ['Message', (l) => el('span', { class: 'wrap breaks' }, l.message)], ['Fields', (l) => el('span', { class: 'wrap breaks' }, spoken(l.rest))]], 'There are no lines.');
+  const log = new Rows('Log, newest first', [['Time', (l) => when(format, l.time)], ['Level', (l) => l.level], ['Message', (l) => el('span', { class: 'wrap breaks' }, l.message)], ['Fields', (l) => el('span', { class: 'wrap breaks' }, spoken(l.rest))]], 'There are no lines.');
   let lines = [], reading = null;
   const read = async (signal) => {
     lines = [...(await get('api/x/log', { query: { after: lines[0]?.id }, signal })).map(logged).reverse(), ...lines].slice(0, 500);

@@ -74,9 +74,9 @@ class Figures {
       return el('div', { class: 'tile', title }, el('dt', null, label), value, more, bar && el('dd', { class: 'bar' }, bar));
     };
     this.element = el('dl', { class: 'tiles' },
-      tile('ready', 'Ready', 'Messages that wait for a consumer'), tile('unacked', 'Unacked', 'Messages that consumers have and did not settle'),
-      tile('scheduled', 'Scheduled', 'Messages that wait for their time'),
-      monitors && tile('in', 'In', 'Messages that clients publish'), monitors && tile('out', 'Out', 'Messages that go to consumers'),
+      tile('ready', 'Ready', 'Messages ready for delivery'), tile('unacked', 'Unacked', 'Delivered messages not yet acknowledged'),
+      tile('scheduled', 'Scheduled', 'Messages not yet due'),
+      monitors && tile('in', 'In', 'Messages published'), monitors && tile('out', 'Out', 'Messages delivered'),
       tile('connections', 'Connections', 'Open connections'), tile('queues', 'Queues', 'Queues, and consumers of them'),
       monitors && tile('memory', 'Memory', 'In use, of the watermark above which publishers are blocked', true),
       monitors && tile('disk', 'Disk free', 'Free on the disk of the data folder, and the limit below which publishers are blocked', true));
@@ -171,7 +171,7 @@ class Late {
     };
     const span = anew ? 'Since the broker started' : `In the last ${format.duration(Math.round((Date.now() - first.at) / 1e3) * 1e3)}`;
     text(this.element, `${span} ${lateBy('expired')}; ${lateBy('released')}.`);
-    this.element.title = 'As the broker measures it: how long after its deadline each message left. Exact to the bound of a bucket.';
+    this.element.title = 'Measured by the broker: time from the deadline to the removal of a message, to the precision of a bucket.';
   }
 }
 

@@ -56,7 +56,7 @@ function list(main, context) {
       { key: 'definition', label: 'Definition', shown: true, fields: [], cell: (p) => el('ul', { class: 'plain' }, Object.entries(p.definition).map(([k, v]) => el('li', null, `${k}: ${words(v)}`))) },
       figure('priority', 'Priority', 'priority'),
       ...(context.may('policymaker') ? [
-        { key: 'count', label: 'Objects', title: 'To how many queues and exchanges it applies', num: true, shown: true, fields: [], cell: (p) => (p.may ? counts.known.get(identity(p))?.count ?? '…' : '–') },
+        { key: 'count', label: 'Objects', title: 'Queues and exchanges it applies to', num: true, shown: true, fields: [], cell: (p) => (p.may ? counts.known.get(identity(p))?.count ?? '…' : '–') },
         { key: 'actions', label: 'Actions', shown: true, fields: [], cell: (p, kept) => actions(p, kept) }] : []),
     ],
     key: identity, nothing: 'There are no policies, or none that you may see.',
@@ -99,20 +99,20 @@ function history(main, context, [, vhost]) {
     return () => {};
   }
   const done = el('p', { role: 'status' }), wrong = el('p', { class: 'error', role: 'alert' });
-  const rows = new Rows('Changes, the newest first', [
+  const rows = new Rows('Changes, newest first', [
     ['No.', (c) => String(c.id)], ['Time', (c) => when(format, c.time)], ['User', (c) => c.user], ['By', (c) => words(c.interface)],
-    ['Change', (c) => [c.undoes ? el('p', null, `Takes back change ${c.undoes}.`) : '', c.changed?.length ? el('ul', { class: 'plain wide' }, c.changed.map((one) => el('li', null, changed(one)))) : format.plural(c.policies, 'policy', 'policies')]],
+    ['Change', (c) => [c.undoes ? el('p', null, `Undoes change ${c.undoes}.`) : '', c.changed?.length ? el('ul', { class: 'plain wide' }, c.changed.map((one) => el('li', null, changed(one)))) : format.plural(c.policies, 'policy', 'policies')]],
     ['Actions', (c) => (c.changed?.length && c.changed.every((one) => mayChange(context, one)) ? button('Undo', (event) => undo(c, event.target)) : '')],
-  ], 'No policy was changed here.');
+  ], 'There are no changes.');
   const undo = async (c, pressed) => {
     pressed.disabled = true;
     try {
       const answer = await request('POST', path('api/x/policy-history', vhost, String(c.id), 'undo'));
       text(wrong, '');
-      text(done, `Change ${c.id} is taken back, by change ${answer.change}.`);
+      text(done, `Change ${c.id} was undone by change ${answer.change}.`);
     } catch (error) {
       text(done, '');
-      text(wrong, `Change ${c.id} is not taken back: ${error.message}`);
+      text(wrong, `Change ${c.id} was not undone: ${error.message}`);
     }
     pressed.disabled = false;
     w.asking.now();
@@ -124,10 +124,10 @@ function history(main, context, [, vhost]) {
 
 function explain(main, context, [, vhost, kind = 'queue', name]) {
   const facts = new Facts();
-  const candidates = new Rows('Policies whose pattern matches, as they are tried', [
+  const candidates = new Rows('Policies whose pattern matches, in order', [
     ['Policy', (c) => el('span', { class: 'name' }, c.name)], ['Kind', (c) => (c.operator ? 'operator policy' : 'policy')], ['Pattern', (c) => el('code', { class: 'name' }, c.pattern)],
     ['Priority', (c) => format.number(c.priority)], ['Applies', (c) => words(c.applies)], ['Why', (c) => c.why]], 'None.');
-  const settings = new Rows('Settings', [['Key', (s) => s.key], ['Value', (s) => words(s.value)], ['Whose it is', (s) => s.source ?? ''],
+  const settings = new Rows('Settings', [['Key', (s) => s.key], ['Value', (s) => words(s.value)], ['Source', (s) => s.source ?? ''],
     ['Argument', (s) => words(s.argument)], ['Policy', (s) => words(s.policy)], ['Operator policy', (s) => words(s.operator_policy)], ['Note', (s) => s.note]], 'None.');
   const form = chooser([vhostSelect(vhost ?? '/'),
     el('label', { class: 'check' }, 'Kind', el('select', { name: 'kind' }, ['queue', 'exchange'].map((k) => el('option', { value: k, selected: k === kind }, k)))),

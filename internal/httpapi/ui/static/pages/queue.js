@@ -113,7 +113,7 @@ function show(main, context) {
       about.listeners.forEach((f) => f(q));
     } catch (error) {
       buttons.disabled = error.status === 404 || !about.queue;
-      if (error.name !== 'AbortError') text(failed, error.status === 404 ? 'There is no queue of this name, or not any more.' : error.message);
+      if (error.name !== 'AbortError') text(failed, error.status === 404 ? 'There is no queue of this name.' : error.message);
       throw error;
     }
   }, 5000, context.report);
@@ -148,9 +148,9 @@ class Figures {
       return el('div', { class: 'tile', title }, el('dt', null, label), value, more);
     };
     this.element = el('dl', { class: 'tiles' },
-      tile('ready', 'Ready', 'Messages that wait for a consumer'), tile('unacked', 'Unacked', 'Messages that consumers have and did not settle'),
-      tile('scheduled', 'Scheduled', 'Messages that wait for their time'), tile('consumers', 'Consumers', 'Consumers of the queue'),
-      tile('in', 'In', 'Messages that come'), tile('out', 'Out', 'Messages that go to consumers'), tile('memory', 'Memory', 'What the messages take'));
+      tile('ready', 'Ready', 'Messages ready for delivery'), tile('unacked', 'Unacked', 'Delivered messages not yet acknowledged'),
+      tile('scheduled', 'Scheduled', 'Messages not yet due'), tile('consumers', 'Consumers', 'Consumers of the queue'),
+      tile('in', 'In', 'Messages published'), tile('out', 'Out', 'Messages delivered'), tile('memory', 'Memory', 'Memory of the messages'));
   }
 
   show(q) {
@@ -194,7 +194,7 @@ function overview(where, about) {
   const asking = about.may('read') && poll(async (signal) => {
     const { deliveries, next } = await get(about.x('unacked'), { query: { limit: maxLocks }, signal });
     ends = deliveries.filter((d) => d.lock_expires_at !== null).map((d) => Date.parse(d.lock_expires_at));
-    note = next === null ? '' : `Locks are counted of the first ${format.number(maxLocks)} unacked messages.`;
+    note = next === null ? '' : `Only locks of the first ${format.number(maxLocks)} unacked messages are counted.`;
     draw(about.queue);
   }, 5000, about.context.report);
   return () => {
@@ -206,12 +206,12 @@ function overview(where, about) {
 }
 
 const renewals = {
-  declare: 'a declare', get: 'a basic.get', consumer: 'the last consumer, which left', channel: 'a channel that was closed and held what it had got', policy: 'a change of settings', start: 'the start',
-  wake: 'the machine, which had slept', publish: 'a message that arrived', peek: 'a peek', update: 'a change of its messages', scheduled: 'scheduled messages', messages: 'the messages that it held',
+  declare: 'a declare', get: 'a basic.get', consumer: 'the last consumer leaving', channel: 'a closed channel with unacked messages', policy: 'a change of settings', start: 'the start',
+  wake: 'the machine waking up', publish: 'a publish', peek: 'a peek', update: 'a change of messages', scheduled: 'scheduled messages', messages: 'remaining messages',
 };
 
 function leaseOf(q) {
-  if (!q.lease_renewed_at) return el('p', { class: 'hint' }, 'The queue has no lease: it does not end by itself when nobody uses it.');
+  if (!q.lease_renewed_at) return el('p', { class: 'hint' }, 'The queue has no lease: it does not expire when unused.');
   const period = q.lease_expires_at ? Date.parse(q.lease_expires_at) - Date.parse(q.lease_renewed_at) : null;
   return facts([
     ['Ends', q.lease_expires_at ? when(format, q.lease_expires_at, true) : 'not while it is in use'], period !== null && ['Period', format.duration(period)],
@@ -230,13 +230,13 @@ function factsOf(q) {
 
 function settingsOf(where, about) {
   const explains = about.may('policy'), container = el('div');
-  where.append(el('p', { class: 'hint' }, explains ? 'Of argument, policy and operator policy the one counts that the broker says; values are as they were given, times in ms.'
-    : 'Users with the tag policymaker also see which of argument and policy counts where both set a value; "policies" are policy and operator policy together.'), container);
+  where.append(el('p', { class: 'hint' }, explains ? 'From is the source of the value in effect. Values are shown as given, times in ms.'
+    : 'Only users with the tag policymaker see which value is in effect if both argument and policy set one. Policies include operator policies.'), container);
   let explained = null;
   const draw = () => {
     if (explains ? !explained : !about.queue) return;
     const value = (v) => (v === null || v === '' ? el('span', { class: 'none' }, v === null ? '–' : 'empty') : el('span', { class: 'value' }, shown(v)));
-    container.replaceChildren(table('Settings', ['Setting', 'Counts', 'From', 'Argument', explains ? 'Policy' : 'Policies', ...(explains ? ['Operator policy'] : []), 'Note'],
+    container.replaceChildren(table('Settings', ['Setting', 'In effect', 'From', 'Argument', explains ? 'Policy' : 'Policies', ...(explains ? ['Operator policy'] : []), 'Note'],
       settings(about.queue ?? {}, explained).map((s) => [el('b', null, s.key), value(s.value), s.source ?? '?', value(s.argument), value(s.policy), ...(explains ? [value(s.operator)] : []), el('span', { class: 'wrap' }, s.note)]), ''));
   };
   const unsubscribe = explains ? () => {} : about.subscribe(draw);
@@ -271,6 +271,6 @@ function consumers(where, about) {
     container.replaceChildren(table('Consumers', ['Tag', 'Channel', 'User', 'Ack', 'Prefetch', 'State', 'Arguments'], seen.map((c) => [
       el('span', { class: 'value' }, c.consumer_tag), el('span', { class: 'value' }, c.channel_details?.name ?? '–'), c.channel_details?.user ?? '–', c.ack_required ? 'required' : 'automatic',
       c.prefetch_count === 0 ? 'unlimited' : format.number(c.prefetch_count), `${c.activity_status ?? ''}${c.exclusive ? ', exclusive' : ''}`, Object.keys(c.arguments ?? {}).length > 0 ? el('span', { class: 'value' }, pretty(c.arguments, 0)) : '',
-    ]), q.consumers > 0 ? 'Its consumers are shown to users with the tag monitoring.' : 'There are no consumers.'));
+    ]), q.consumers > 0 ? 'Only users with the tag monitoring see its consumers.' : 'There are no consumers.'));
   });
 }

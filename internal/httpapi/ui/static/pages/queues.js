@@ -29,20 +29,20 @@ const speed = (key, label, title, of) => ({
 const spec = {
   columns: [
     { key: 'name', label: 'Name', sort: 'name', always: true, cell: (q) => link(['queue', q.vhost, q.name], q.name), fields: ['name', 'vhost'] },
-    figure('ready', 'Ready', 'Messages that wait for a consumer', 'messages_ready', { shown: true }),
-    figure('unacked', 'Unacked', 'Messages that consumers have and did not settle', 'messages_unacknowledged', { shown: true }),
+    figure('ready', 'Ready', 'Messages ready for delivery', 'messages_ready', { shown: true }),
+    figure('unacked', 'Unacked', 'Delivered messages not yet acknowledged', 'messages_unacknowledged', { shown: true }),
     figure('total', 'Total', 'Ready and unacked', 'messages'),
-    figure('scheduled', 'Scheduled', 'Messages that wait for their time', 'messages_scheduled', { shown: true }),
+    figure('scheduled', 'Scheduled', 'Messages not yet due', 'messages_scheduled', { shown: true }),
     figure('expiring', 'Expiring', 'Ready messages that have a deadline', 'messages_expiring'),
     moment('next', 'Next expiry', 'When the next message expires', 'next_expiry', { shown: true, needs: { expires_within: ever }, only: 'with messages that expire' }),
     moment('due', 'Next due', 'When the next scheduled message is released', 'next_due', { needs: { scheduled_within: ever }, only: 'with scheduled messages' }),
-    moment('lease', 'Lease ends', 'When the queue ends unless it is used', 'lease_expires_at', { shown: true, needs: { lease_ends_within: ever }, only: 'whose lease runs' }),
-    moment('oldest', 'Unacked since', 'Since when a message has been unacked for longest', 'oldest_unacked_at', { needs: { unacked_longer_than: '0' }, only: 'with unacked messages' }),
-    speed('in', 'In', 'Messages that come, per second, and how that was while the page was open', 'publish'),
-    speed('out', 'Out', 'Messages that go to consumers, per second', 'deliver_get'),
+    moment('lease', 'Lease ends', 'When the queue expires if unused', 'lease_expires_at', { shown: true, needs: { lease_ends_within: ever }, only: 'with a lease' }),
+    moment('oldest', 'Unacked since', 'Delivery time of the oldest unacked message', 'oldest_unacked_at', { needs: { unacked_longer_than: '0' }, only: 'with unacked messages' }),
+    speed('in', 'In', 'Messages published per second, also since the page was opened', 'publish'),
+    speed('out', 'Out', 'Messages delivered per second', 'deliver_get'),
     speed('ack', 'Acked', 'Messages acknowledged, per second', 'ack'),
     figure('consumers', 'Consumers', 'Consumers of the queue', 'consumers'),
-    { ...figure('memory', 'Memory', 'What the messages take', 'memory', { shown: true }), cell: (q) => format.bytes(q.memory) },
+    { ...figure('memory', 'Memory', 'Memory of the messages', 'memory', { shown: true }), cell: (q) => format.bytes(q.memory) },
     { ...figure('bytes', 'Bytes', 'Bodies of all messages', 'message_bytes'), cell: (q) => format.bytes(q.message_bytes) },
     { key: 'type', label: 'Type', sort: 'type', cell: (q) => q.type, fields: ['type'], shown: true },
     { key: 'policy', label: 'Policy', sort: 'policy', cell: (q) => q.policy ?? '', fields: ['policy'], shown: true },
@@ -58,7 +58,7 @@ const spec = {
 };
 
 const times = [['1000', '1 s'], ['10000', '10 s'], ['60000', '1 min'], ['600000', '10 min'], ['3600000', '1 h'], ['21600000', '6 h'], ['86400000', '1 d'],
-  ['604800000', '7 d'], ['2592000000', '30 d'], [ever, 'some time']];
+  ['604800000', '7 d'], ['2592000000', '30 d'], [ever, 'any time']];
 const words = {
   vhost: 'in virtual host', type: 'of type', policy: 'with policy', expires_within: 'messages expire within', scheduled_within: 'scheduled messages are due within',
   lease_ends_within: 'queue ends within', unacked_longer_than: 'messages unacked for at least',
@@ -131,7 +131,7 @@ function show(main, context) {
     const { vhost, ...q } = query(state, spec);
     const fields = new Set(['name', 'vhost', 'messages', 'may', ...columnsOf(state, spec).flatMap((c) => c.fields)]);
     const page = await get(vhost === undefined ? 'api/queues' : path('api/queues', vhost), { query: { ...q, may: true, columns: [...fields].join(',') }, signal });
-    table.show(page, state.name || Object.keys(state.filters).length ? 'No queue is like that.' : 'There are no queues, or none that you may see.');
+    table.show(page, state.name || Object.keys(state.filters).length ? 'No queue matches.' : 'There are no queues, or none that you may see.');
   }, () => go({ ...state, page: 1 }, false));
   return () => asking.stop();
 }
@@ -171,7 +171,7 @@ function setPolicy(items, asking) {
   let seen = null;
   const container = el('div', { class: 'preview', role: 'status' });
   const box = dialog(`Policy for ${format.plural(items.length, 'queue')} in ${vhost}`, [
-    el('p', { class: 'hint' }, 'A policy counts for all names that its pattern matches. Of several the one with the highest priority counts.'),
+    el('p', { class: 'hint' }, 'A policy applies to all names that its pattern matches; of several, the one with the highest priority.'),
     field('name', 'Name', { required: true }), field('pattern', 'Pattern', { required: true, value: exactly(items.map((q) => q.name)) }), field('priority', 'Priority', { required: true, value: '0', inputmode: 'numeric', pattern: '-?[0-9]+' }),
     el('label', null, 'Definition', definition), container,
   ], 'Preview', async (form) => {

@@ -16,15 +16,15 @@ async function add(asking) {
   const part = (p, label) => el('fieldset', { class: 'framed lines' }, el('legend', null, label), field(`${p}-uri`, `Address; ${here} alone is this broker`, { required: true, value: here }),
     choose(`${p}-kind`, 'Kind', ['queue', 'exchange']), field(`${p}-name`, 'Name', {}), field(`${p}-key`, 'Routing key, of an exchange', {}));
   dialog('Add a shovel', [choose('vhost', 'Virtual host', names), field('name', 'Name', { required: true }), part('src', 'From'), part('dest', 'To'),
-    choose('ack-mode', 'Acknowledged', ['on-confirm', 'on-publish', 'no-ack']), field('reconnect-delay', 'Seconds until it tries again; 0 for never', { value: '5', pattern: '[0-9]+', inputmode: 'numeric' }),
-    field('src-delete-after', 'Ends after: never, queue-length or a number of messages', { value: 'never' })], 'Add', async (form) => {
+    choose('ack-mode', 'Acknowledged', ['on-confirm', 'on-publish', 'no-ack']), field('reconnect-delay', 'Reconnect delay in seconds; 0 for never', { value: '5', pattern: '[0-9]+', inputmode: 'numeric' }),
+    field('src-delete-after', 'Delete after: never, queue-length or a number of messages', { value: 'never' })], 'Add', async (form) => {
     await request('PUT', path('api/parameters/shovel', form.get('vhost'), form.get('name')), { body: { value: shovelOf(Object.fromEntries(form)) } });
     asking.now();
   });
 }
 
 function remove(s, then) {
-  dialog(`Delete shovel ${s.name} in ${s.vhost}?`, el('p', null, `It is ${s.state}${s.forwarded === undefined ? '' : ` and has moved ${format.plural(s.forwarded, 'message')}; ${format.number(s.pending)} are under way`}. What is in the source stays there.`), 'Delete', async () => {
+  dialog(`Delete shovel ${s.name} in ${s.vhost}?`, el('p', null, `It is ${s.state}${s.forwarded === undefined ? '' : ` and has moved ${format.plural(s.forwarded, 'message')}; ${format.number(s.pending)} are in flight`}. Messages in the source stay.`), 'Delete', async () => {
     await request('DELETE', at(s));
     then();
   }, true);
@@ -69,7 +69,7 @@ function one(main, context, [vhost, name]) {
     value.set(Object.entries(parameter.value).map(([k, v]) => [k, words(v)]));
   });
   w.tools.append(offered(button('Delete shovel…', () => last && remove(last, () => { location.hash = '#/shovels'; }), true), 'policy', vhost));
-  w.body.append(facts.element, el('h2', null, 'Its definition; addresses are without users and passwords'), value.element);
+  w.body.append(facts.element, el('h2', null, 'Definition; URIs without users and passwords'), value.element);
   return w.end;
 }
 
