@@ -127,7 +127,7 @@ func TestAges_AGE4(t *testing.T) {
 				t.Errorf("%s: %q, want %q", query, got, want)
 			}
 		}
-		w.want(400, reason("bad_request", "oldest_over is to be a number of ms"), "GET", "/api/queues?oldest_over=5m", "")
+		w.want(400, reason("bad_request", "oldest_over must be a number of milliseconds"), "GET", "/api/queues?oldest_over=5m", "")
 		if got := w.age("b"); got.ReadyAge != 60 && got.ReadyAge != 59.999 || got.Wait != nil || got.WaitP50 != nil {
 			t.Errorf("%+v", got)
 		}
