@@ -17,7 +17,6 @@ type tree struct {
 	node        *Node
 	ready       chan<- error              // gets nil or an error for every virtual host at the start
 	connections map[string]openConnection // by the ids of their actors
-	named       map[string]*actor.PID     // connections by name, the newest if there are two
 	serial      uint64
 	vhosts      map[string]*vhostTree // virtual hosts by name
 	alarm       *mail.Block           // nil without one
@@ -63,7 +62,7 @@ func (t *tree) Receive(ctx actor.Context) {
 	defer t.survive(ctx)
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
-		t.connections, t.named, t.vhosts = map[string]openConnection{}, map[string]*actor.PID{}, map[string]*vhostTree{}
+		t.connections, t.vhosts = map[string]openConnection{}, map[string]*vhostTree{}
 		if err := t.spawnInitial(ctx); err != nil {
 			t.ready <- err
 		}
@@ -178,8 +177,7 @@ func (t *tree) handOver(ctx actor.Context, m handover) {
 
 // admit counts a connection, and notifies it of the alarm.
 func (t *tree) admit(ctx actor.Context, pid *actor.PID, conn net.Conn) {
-	c := openConnection{pid, lifecycle.NameOf(conn)}
-	t.connections[pid.Id], t.named[c.name] = c, pid
+	t.connections[pid.Id] = openConnection{pid, lifecycle.NameOf(conn)}
 	if t.alarm != nil {
 		ctx.Send(pid, t.alarm)
 	}
@@ -187,24 +185,16 @@ func (t *tree) admit(ctx actor.Context, pid *actor.PID, conn net.Conn) {
 
 // dismiss forgets a connection.
 func (t *tree) dismiss(pid mail.Address) {
-	c := t.connections[pid.GetId()]
 	delete(t.connections, pid.GetId())
-	if mail.Same(t.named[c.name], pid) {
-		delete(t.named, c.name)
-	}
 }
 
 // list returns the connections of a name, all for "".
 func (t *tree) list(name string) []mail.Address {
-	if name != "" {
-		if pid := t.named[name]; pid != nil {
-			return []mail.Address{pid}
-		}
-		return nil
-	}
-	list := make([]mail.Address, 0, len(t.connections))
+	var list []mail.Address
 	for _, c := range t.connections {
-		list = append(list, c.pid)
+		if name == "" || c.name == name {
+			list = append(list, c.pid)
+		}
 	}
 	return list
 }
