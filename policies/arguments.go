@@ -51,7 +51,7 @@ var queueArguments = []argument{
 		"x-" + keyOverflow, onClassic | onQuorum,
 		checkEnum("invalid_overflow", overflowDropHead, overflowReject, overflowRejectDLX),
 	},
-	{"x-queue-mode", onClassic, checkQueueMode},
+	{"x-queue-mode", onClassic, checkNothing},
 	{"x-queue-version", onClassic, checkQueueVersion},
 	{argSingleActive, onClassic | onQuorum, checkBool},
 	{"x-" + keyConsumerTimeout, onClassic | onQuorum, checkNotNegative},
@@ -254,13 +254,6 @@ func checkHeaderName(v any, args protocol.Table) string {
 		return term
 	}
 	return "invalid_header_name"
-}
-
-func checkQueueMode(v any, args protocol.Table) string {
-	if term := checkString(v, args); term != "" || v == "default" || v == "lazy" {
-		return term
-	}
-	return erlang.String("unsupported queue mode '" + v.(string) + "'")
 }
 
 // checkQueueType accepts the types this broker has, and the values for the default: "" and "undefined" (DEC-11).

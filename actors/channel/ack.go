@@ -36,7 +36,7 @@ func (s *state) recover(requeue bool) error {
 	if !requeue {
 		return protocol.ConnectionErrorf(protocol.NotImplemented, "requeue=false")
 	}
-	s.settle(1, s.unacked.Last(), mail.Nack)
+	s.settle(1, s.unacked.Last(), mail.Release)
 	return nil
 }
 

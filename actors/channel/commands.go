@@ -19,7 +19,7 @@ func (s *state) command(m protocol.Method) error {
 	case *protocol.BasicNack: // not a failed delivery, as in RabbitMQ (DL-9, RETRY-1)
 		how := mail.Discard
 		if m.Requeue {
-			how = mail.Nack
+			how = mail.Release
 		}
 		return s.ack(m.DeliveryTag, m.Multiple, how, m)
 	case *protocol.BasicConsume:

@@ -376,4 +376,4 @@ func newExchange(name string) *topology.Exchange {
 }
 
 // settled names the settlements that the channel sends.
-var settled = map[mail.Settlement]string{mail.Ack: "ack", mail.Nack: "nack", mail.Requeue: "requeue", mail.Reject: "reject", mail.Discard: "discard"}
+var settled = map[mail.Settlement]string{mail.Ack: "ack", mail.Release: "nack", mail.Requeue: "requeue", mail.Reject: "reject", mail.Discard: "discard"}

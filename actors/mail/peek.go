@@ -75,9 +75,9 @@ type PeekedMessage struct {
 	Due      int64 // of a scheduled message, wall ms
 	Locked   int64 // of an unacked message: when it is requeued, wall ms, 0 for never
 	Priority uint8
-	// DeliveryCount is the number of deliveries that were requeued.
-	DeliveryCount uint32
-	// DiedAfter is the DeliveryCount in the queue that last dead-lettered the message; 0 if it was never dead-lettered.
+	// Returns counts the deliveries that came back.
+	Returns message.Returns
+	// DiedAfter is the number of failed deliveries in the queue that last dead-lettered the message; 0 if it was never dead-lettered.
 	DiedAfter            uint32
 	Redelivered          bool // the next delivery will be marked as redelivered, or the current one is
 	Exchange, RoutingKey string

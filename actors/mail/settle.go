@@ -37,8 +37,7 @@ type Settlement uint8
 // not failed (DL-9). PutBack: back to its position as if never delivered, for claimed messages. Release: back to its
 // position as redelivered, but the delivery does not count. Defer: kept for delivery by number (DEFER-1); the delivery
 // does not count either. Leave: the link has ended; the message stays locked until its lock ends if the lock outlives
-// the link (LOCK-10), otherwise as Requeue. Nack: as Requeue, but not a failed delivery for delayed retries (RETRY-1).
-// ToDeadLetters: as Reject, but never drops the message: a queue that cannot dead-letter it refuses with a
+// the link (LOCK-10), otherwise as Requeue. ToDeadLetters: as Reject, but never drops the message: a queue that cannot dead-letter it refuses with a
 // *NotDeadLettered, and the delivery stays; without Settle.Asked it is settled with Release instead (SBE-14).
 const (
 	Ack Settlement = iota
@@ -49,7 +48,6 @@ const (
 	Defer
 	Leave
 	Discard
-	Nack
 	ToDeadLetters
 )
 

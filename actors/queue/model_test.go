@@ -267,7 +267,7 @@ func (m *model) giveBack(e *entry) {
 }
 
 // settlements are the ones used by consumers.
-var settlements = []mail.Settlement{mail.Ack, mail.Requeue, mail.Nack, mail.Reject, mail.Release, mail.Defer, mail.Discard}
+var settlements = []mail.Settlement{mail.Ack, mail.Requeue, mail.Release, mail.Reject, mail.Defer, mail.Discard}
 
 func (m *model) settle() {
 	ch := m.channel()
@@ -290,7 +290,7 @@ func (m *model) settle() {
 			case mail.Defer:
 				e.deferred = true
 				m.giveBack(e)
-			case mail.Requeue, mail.Nack, mail.Release:
+			case mail.Requeue, mail.Release:
 				m.giveBack(e)
 			case mail.Reject, mail.Discard:
 				m.die("rejected", e)

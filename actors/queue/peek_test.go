@@ -196,7 +196,7 @@ func TestPeekShowsWhatConsumersGet_DL9(t *testing.T) {
 	c.settle(ch1, mail.Requeue, 1, 1)
 	m := c.peek(mail.Peek{}).Messages[0]
 	p, err := protocol.DecodeProperties(m.Header)
-	if n, _ := p.Headers.Get("x-delivery-count"); err != nil || fmt.Sprint(n) != "1" || m.DeliveryCount != 1 || !m.Redelivered {
+	if n, _ := p.Headers.Get("x-delivery-count"); err != nil || fmt.Sprint(n) != "1" || m.Returns.Failed() != 1 || !m.Redelivered {
 		t.Errorf("%v, %+v", p.Headers, m)
 	}
 }
@@ -240,7 +240,7 @@ func TestPeekScheduled_DLY11(t *testing.T) {
 			c.want(fmt.Sprint(name, " by ", limit), got, want...)
 		}
 		m := c.peek(mail.Peek{States: mail.Scheduled}).Messages[1]
-		if m.State != mail.Scheduled || m.Due != start+2000 || m.Expires != 0 || m.Enqueued != start || m.Locked != 0 || m.DeliveryCount != 0 || m.Redelivered {
+		if m.State != mail.Scheduled || m.Due != start+2000 || m.Expires != 0 || m.Enqueued != start || m.Locked != 0 || m.Returns.Failed() != 0 || m.Redelivered {
 			t.Errorf("%s: %+v", name, m)
 		}
 		c.at(999)

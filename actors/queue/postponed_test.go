@@ -72,8 +72,6 @@ func TestRetryTypes_RETRY1(t *testing.T) {
 		{retry.Settings{Failed: true, Min: 10, Max: 10}, mail.Release, false},
 		{retry.Settings{Returned: true, Min: 10, Max: 10}, mail.Requeue, false},
 		{retry.Settings{Returned: true, Min: 10, Max: 10}, mail.Release, true},
-		{retry.Settings{Failed: true, Min: 10, Max: 10}, mail.Nack, false},
-		{retry.Settings{Returned: true, Min: 10, Max: 10}, mail.Nack, true},
 		{retry.Settings{}, mail.Requeue, false},
 		{retry.Settings{Failed: true, Returned: true, Min: 10, Max: 10}, mail.PutBack, false},
 	} {
@@ -288,13 +286,13 @@ func (x *returner) settleOne(body string) {
 	if w == nil || w.until > now || w.deadline <= now {
 		x.t.Fatalf("%s was not to be delivered at %d: %+v", body, x.ms(), w)
 	}
-	how := []mail.Settlement{mail.Ack, mail.Requeue, mail.Nack, mail.Release}[x.rng.IntN(4)]
+	how := []mail.Settlement{mail.Ack, mail.Requeue, mail.Release}[x.rng.IntN(3)]
 	r := mail.SettleRange{First: x.number, Last: x.number, How: how}
 	if w.until = 0; how != mail.Ack && x.rng.IntN(2) == 0 {
 		w.until = now + x.rng.Int64N(50)
 		r.Outcome = &mail.Outcome{Until: w.until}
 	}
-	if how == mail.Requeue || how == mail.Nack {
+	if how == mail.Requeue {
 		w.failures++
 	}
 	if delay := x.Settings.Retry.Delay(how == mail.Requeue, w.failures); delay > 0 && w.until <= now {

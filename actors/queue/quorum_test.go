@@ -25,7 +25,24 @@ func (c *core) deliveryCounts() (counts []any) {
 	return counts
 }
 
-// TestDeliveryCount_DL9: the header is set from the first redelivery on, for any kind of requeue, for consumers and basic.get.
+// TestAcquiredCount_DL9: deliveries that are given back do not count towards the limit, but are shown.
+func TestAcquiredCount_DL9(t *testing.T) {
+	c := newQuorum(t, func(s *policies.QueueSettings) { s.DeliveryLimit = 1 })
+	c.put("1")
+	for n := range uint64(5) {
+		c.get(ch1)
+		c.settle(ch1, mail.Release, n+1, n+1)
+	}
+	c.get(ch1)
+	c.settle(ch1, mail.Requeue, 6, 6)
+	h := headers(t, &c.get(ch2).Delivery.Message)
+	failed, _ := h.Get("x-delivery-count")
+	if all, _ := h.Get("x-acquired-count"); failed != int64(1) || all != int64(6) {
+		t.Errorf("%v of %v", failed, all)
+	}
+}
+
+// TestDeliveryCount_DL9: the header is set from the first failed delivery on, for consumers and basic.get.
 func TestDeliveryCount_DL9(t *testing.T) {
 	c := newQuorum(t)
 	c.consume(ch1, "a", 1)

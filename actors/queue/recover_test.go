@@ -34,7 +34,7 @@ func TestRecovered_TTL26(t *testing.T) {
 	c := recovered(
 		t, settings(dlx, maxLength(3, "")), false,
 		store.Recovered{Time: start - 500, TTL: 100, Deadline: start - 400},
-		store.Recovered{Time: start - 500, TTL: -1, Deadline: store.Never, Redelivered: true, Deliveries: 2},
+		store.Recovered{Time: start - 500, TTL: -1, Deadline: store.Never, Redelivered: true, Returns: 2},
 		store.Recovered{Time: start - 300, TTL: 50, Deadline: start - 250},
 		store.Recovered{Time: start - 300, TTL: 400, Deadline: start + 100},
 		store.Recovered{Time: start - 300, TTL: -1, Deadline: store.Never},
@@ -53,7 +53,7 @@ func TestRecovered_TTL26(t *testing.T) {
 }
 
 func TestRecoveredKnowsItsDeliveries_DL9(t *testing.T) {
-	c := recovered(t, settings(), false, store.Recovered{Deadline: store.Never, TTL: -1, Redelivered: true, Deliveries: 3})
+	c := recovered(t, settings(), false, store.Recovered{Deadline: store.Never, TTL: -1, Redelivered: true, Returns: 3})
 	c.consume(ch1, "x", 0)
 	c.want("delivered", c.delivered("x"), "a*")
 	if len(c.records) != 0 {

@@ -29,7 +29,7 @@ import (
 type survivor struct {
 	deadline, ttl, enqueued int64
 	size                    int64
-	deliveries              uint32
+	returns                 message.Returns
 	priority                uint8
 	redelivered             bool
 	deferred                bool
@@ -55,7 +55,7 @@ func (r *rig) survivors() map[uint64]survivor {
 			}
 			enqueued, ttl := s.Backlog.Times(h)
 			all[e.Seq] = survivor{
-				e.Deadline, ttl, enqueued, s.Backlog.Size(h), e.DeliveryCount,
+				e.Deadline, ttl, enqueued, s.Backlog.Size(h), e.Returns,
 				s.Backlog.Priority(h), e.Redelivered || out[h], e.Marks&backlog.Deferred != 0, 0,
 			}
 			if until, ok := s.Deferred.Until(h); ok && e.Marks&backlog.Deferred != 0 {

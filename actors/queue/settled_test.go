@@ -115,8 +115,9 @@ func TestRelease_LOCK2(t *testing.T) {
 		c.settle(ch1, mail.Release, n, n)
 		c.want("ready", c.ready(), "1", "2")
 	}
+	h, _ := c.Backlog.Oldest()
 	r := c.get(ch1)
-	if h, _ := c.Backlog.Oldest(); !r.Delivery.Redelivered || c.Backlog.Entry(h).DeliveryCount != 0 {
+	if !r.Delivery.Redelivered || c.Backlog.Entry(h).Returns != 3*message.GivenBackOnce {
 		t.Error("not redelivered, or counted")
 	}
 	c.settle(ch1, mail.Requeue, r.Delivery.Number, r.Delivery.Number)

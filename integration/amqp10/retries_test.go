@@ -60,7 +60,7 @@ func TestDeliveryTime_RETRY2(t *testing.T) {
 }
 
 // TestDeliveryCounts_DL9: the delivery count after a client of 0-9-1 settled the first delivery, in queues of both types. A
-// basic.nack does not count as a failed delivery, but every requeue does.
+// basic.nack does not count as a failed delivery.
 func TestDeliveryCounts_DL9(t *testing.T) {
 	for _, kind := range []string{"classic", "quorum"} {
 		run(t, func(b *testkit.Bubble, c *client) {
@@ -80,7 +80,7 @@ func TestDeliveryCounts_DL9(t *testing.T) {
 			}{
 				{"reject", func(d amqp091.Delivery) error { return d.Reject(true) }, "q", 1},
 				{"reject, dead", func(d amqp091.Delivery) error { return d.Reject(false) }, "dead", 1},
-				{"nack", func(d amqp091.Delivery) error { return d.Nack(false, true) }, "q", 1},
+				{"nack", func(d amqp091.Delivery) error { return d.Nack(false, true) }, "q", 0},
 				{"nack, dead", func(d amqp091.Delivery) error { return d.Nack(false, false) }, "dead", 0},
 			} {
 				ch.Send("", "q", testkit.Text(x.name))
@@ -120,7 +120,7 @@ func TestDelayedRetries_RETRY1(t *testing.T) {
 			}
 			return d
 		}
-		if err := get().Nack(false, true); err != nil {
+		if err := get().Reject(true); err != nil {
 			t.Fatal(err)
 		}
 		b.Advance(2999 * time.Millisecond)

@@ -145,7 +145,6 @@ func TestClassQueue(t *testing.T) {
 		refused("DEC-11", "x-queue-type", "foo", `"unsupported queue type 'foo'"`),
 		refused("DEC-11 type", "x-queue-type", int32(1), "{unacceptable_type,signedint}"),
 		refused("DEC-11", "x-queue-version", int32(3), `"unsupported queue version '3'"`),
-		refused("DEC-11", "x-queue-mode", "bad", `"unsupported queue mode 'bad'"`),
 		refused("DEC-11", "x-queue-leader-locator", "bad", "invalid_queue_locator_arg"),
 		refused("DEC-11", "x-overflow", "bad", "invalid_overflow"),
 		{"DL-2", []any{declare("q", arg("x-dead-letter-exchange", int32(1)))}, "channel 406 50/10 PRECONDITION_FAILED - invalid type 'signedint' for arg 'x-dead-letter-exchange' in queue 'q' in vhost '/'"},

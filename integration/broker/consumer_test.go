@@ -117,7 +117,8 @@ func TestDEC15ConsumerPriority(t *testing.T) {
 	})
 }
 
-// x-delivery-count tells a client how often a message was redelivered, until the delivery limit dead-letters it (DL-9).
+// x-delivery-count tells a client how many deliveries of a message failed, until the delivery limit dead-letters it, and
+// x-acquired-count how many came back; basic.nack does not count as a failure (DL-9).
 func TestDL9DeliveryCount(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()
@@ -129,12 +130,19 @@ func TestDL9DeliveryCount(t *testing.T) {
 		}
 		deliveries := ch.Subscribe("q", 1)
 		ch.Send("", "q", testkit.Text("m"))
-		for _, want := range []any{nil, int64(1), int64(2)} {
+		for i, want := range []any{nil, nil, nil, nil, int64(1), int64(2)} {
 			d := testkit.Receive(b, deliveries)
-			if got := d.Headers["x-delivery-count"]; got != want || d.Redelivered != (want != nil) {
+			if got := d.Headers["x-delivery-count"]; got != want || d.Redelivered != (i > 0) {
 				b.Errorf("got %v, want %v", got, want)
 			}
-			if err := d.Nack(false, true); err != nil {
+			if got := d.Headers["x-acquired-count"]; i > 0 && got != int64(i) {
+				b.Errorf("acquired %v times, not %d", got, i)
+			}
+			settle := func() error { return d.Nack(false, true) }
+			if i >= 3 {
+				settle = func() error { return d.Reject(true) }
+			}
+			if err := settle(); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -69,7 +69,7 @@ func TestTTL29_ByReasonAndStrategy(t *testing.T) {
 		ch.Send("", "limited", testkit.Text("m"))
 		b.Advance(time.Second)
 		held, _, _ := ch.Get("limited", false)
-		_ = held.Nack(false, true)
+		_ = held.Reject(true)
 		b.Advance(time.Second)
 		d := get[management.DeadLetters](bubbleWeb(b), "/api/x/dead-letters")
 		for what, x := range map[string]struct{ got, want string }{

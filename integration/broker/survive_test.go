@@ -36,7 +36,7 @@ func TestSTORE1_AsPersistentOnes(t *testing.T) {
 			stores(b, ch, "", "q", m("1", "", 0), m("2", "", 0), m("short", "4000", 0), m("urgent", "", 9), m("long", "12000", 0), m("3", "", 0))
 			for range 2 { // the most urgent one comes back twice
 				d, ok, err := ch.Get("q", false)
-				if err != nil || !ok || string(d.Body) != "urgent" || d.Nack(false, true) != nil {
+				if err != nil || !ok || string(d.Body) != "urgent" || d.Reject(true) != nil {
 					b.Fatal(string(d.Body), err)
 				}
 			}

@@ -372,7 +372,7 @@ func TestQuorumDiffers(t *testing.T) {
 			for range 3 {
 				q.Advance(ms)
 				d, _, _ := q.Get("q", false)
-				_ = d.Nack(false, true)
+				_ = d.Reject(true)
 			}
 			q.Advance(ms)
 			if d := q.Fetch("dead"); d == nil || deaths(*d) != "q/delivery_limit×1 (q)" {

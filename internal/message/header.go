@@ -11,7 +11,7 @@ import (
 // Header returns the raw property list to send: the publisher's own if there is nothing to add, else a merged one with
 // its headers sorted by name (DL-19).
 func (o *Overlay) Header(raw []byte) ([]byte, error) {
-	if o == nil || !o.DropExpiration && len(o.Deaths) == 0 && o.DeliveryCount == 0 && o.Delayed == 0 && o.EnqueuedAt == 0 && !o.amended() {
+	if o == nil || !o.DropExpiration && len(o.Deaths) == 0 && o.DeliveryCount == 0 && o.AcquiredCount == 0 && o.Delayed == 0 && o.EnqueuedAt == 0 && !o.amended() {
 		return protocol.WithoutOriginal(raw), nil
 	}
 	p, err := protocol.DecodeProperties(raw)
@@ -35,6 +35,10 @@ func (o *Overlay) Header(raw []byte) ([]byte, error) {
 	}
 	if o.DeliveryCount > 0 {
 		p.Headers = p.Headers.Set("x-delivery-count", int64(o.DeliveryCount))
+		p.Flags |= protocol.FlagHeaders
+	}
+	if o.AcquiredCount > 0 {
+		p.Headers = p.Headers.Set("x-acquired-count", int64(o.AcquiredCount))
 		p.Flags |= protocol.FlagHeaders
 	}
 	if o.EnqueuedAt != 0 {

@@ -21,9 +21,12 @@ type Overlay struct {
 	// CC and BCC are the routing keys besides the message's own (DL-15). Those of BCC are nowhere else: the header is
 	// removed at publish (DL-16).
 	CC, BCC []string
-	// DeliveryCount is the number of times the message came back to the queue that delivers it, x-delivery-count; 0 is
+	// DeliveryCount is the number of failed deliveries by the queue that delivers the message, x-delivery-count; 0 is
 	// not shown. A dead-lettered copy starts again at 0.
 	DeliveryCount uint32
+	// AcquiredCount is the number of all deliveries that came back to that queue, x-acquired-count; 0 is not shown. It belongs to
+	// one delivery and is never stored.
+	AcquiredCount uint32
 	// DiedAfter is the number of times the message had come back to the queue where it died last: the delivery count
 	// that clients of Azure Service Bus see in a dead-letter queue.
 	DiedAfter uint32
@@ -119,13 +122,13 @@ func (o *Overlay) After(history *Overlay) *Overlay {
 	return next
 }
 
-// Counted returns the overlay of a delivery that came back n times before. o may be nil.
-func (o *Overlay) Counted(n uint32) *Overlay {
+// Counted returns the overlay of a delivery of a message with these earlier ones (DL-9). o may be nil.
+func (o *Overlay) Counted(n Returns) *Overlay {
 	var next Overlay
 	if o != nil {
 		next = *o
 	}
-	next.DeliveryCount = n
+	next.DeliveryCount, next.AcquiredCount = n.Failed(), n.All()
 	return &next
 }
 

@@ -31,7 +31,8 @@ func overlays() []*Overlay {
 		{Hops: 1, Delayed: 5, Held: true},
 		dead.Released(7).Died(Death{Queue: "r"}),
 		dead,
-		dead.Died(Death{Queue: "r", Reason: "rejected"}).Died(Death{Queue: "q", Reason: "expired"}).Counted(3),
+		dead.Died(Death{Queue: "r", Reason: "rejected"}).Died(Death{Queue: "q", Reason: "expired"}),
+		{DeliveryCount: 3},
 		{Deaths: []Death{{Count: -1, Time: math.MinInt64}}, First: Origin{Queue: "f"}, Last: Origin{Reason: "l"}},
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 
+	"candlemark/internal/message"
 	"candlemark/protocol"
 )
 
@@ -26,7 +27,7 @@ const (
 	Spill
 	// Delivered: messages went to consumers and are not settled. They come back with the redelivered flag.
 	Delivered
-	// Returned: deliveries came back; each counts (DL-9).
+	// Returned: deliveries came back that had failed; each counts towards the delivery limit (DL-9).
 	Returned
 	// Remove: messages left, for the reason in Why.
 	Remove
@@ -43,6 +44,8 @@ const (
 	Deferred
 	// Postponed: messages are deferred until Until, when they are ready again. Its Time is not kept.
 	Postponed
+	// GivenBack: deliveries came back that had not failed (DL-9).
+	GivenBack
 )
 
 // Reason of a Remove.
@@ -166,14 +169,14 @@ type Content struct {
 
 // Recovered is a message that survived.
 type Recovered struct {
-	Seq        uint64
-	At         Position
-	Deadline   int64  // wall ms, as it was written; Never for none
-	TTL        int64  // the message's own, ms, -1 for none
-	Time       int64  // of the enqueue, wall ms
-	Body       uint32 // bytes
-	Deliveries uint32 // how often it came back (Returned)
-	Priority   uint8
+	Seq      uint64
+	At       Position
+	Deadline int64           // wall ms, as it was written; Never for none
+	TTL      int64           // the message's own, ms, -1 for none
+	Time     int64           // of the enqueue, wall ms
+	Body     uint32          // bytes
+	Returns  message.Returns // how often it came back (Returned, GivenBack)
+	Priority uint8
 	// Redelivered: it was delivered, or came back.
 	Redelivered bool
 	// Due is the due time of the Put, or of the last Rescheduled; Released reports that it has passed and the message

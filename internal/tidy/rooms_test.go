@@ -112,8 +112,8 @@ var rooms = map[string][]string{
 	"internal/store":                 {"protocol", "internal/message"},
 	"internal/store/...":             {"protocol", "internal/message", "internal/metrics", "internal/store/..."},
 
-	"internal/store/segment/format":   {"internal/store"},
-	"internal/store/segment/index":    {"internal/store", "internal/store/vfs", "internal/store/segment/format"},
+	"internal/store/segment/format":   {"internal/message", "internal/store"},
+	"internal/store/segment/index":    {"internal/message", "internal/store", "internal/store/vfs", "internal/store/segment/format"},
 	"internal/store/segment/progress": {"internal/store/vfs", "internal/store/segment/format"},
 	"internal/store/segment/recovery": {"internal/store", "internal/store/vfs", "internal/store/segment/format", "internal/store/segment/index", "internal/store/segment/progress"},
 	"internal/store/segment/spare":    {"internal/store/vfs"},
@@ -189,7 +189,7 @@ var rooms = map[string][]string{
 	},
 	"actors/queue/schedule": {
 		"actors/mail", "actors/queue/backlog", "actors/queue/content", "actors/queue/dueindex", "actors/queue/expiry",
-		"actors/queue/records", "internal/budget", "internal/clock", "internal/store", "internal/topology", "internal/topology/timeheaders", "policies", "protocol",
+		"actors/queue/records", "internal/budget", "internal/clock", "internal/message", "internal/store", "internal/topology", "internal/topology/timeheaders", "policies", "protocol",
 	},
 	"actors/queue/messages": {
 		"policies", "actors/mail", "actors/queue/backlog", "actors/queue/content", "actors/queue/deadletters", "actors/queue/deferred", "actors/queue/duplicates", "actors/queue/expiry", "actors/queue/notices", "actors/queue/paging", "actors/queue/records",

@@ -117,7 +117,7 @@ var statesShown = map[int]mail.MessageState{
 
 func peekedShown(m *mail.PeekedMessage) management.Peeked {
 	shown := management.Peeked{
-		ID: m.Seq, Enqueued: m.Enqueued, Expires: m.Expires, Due: m.Due, Locked: m.Locked, Priority: m.Priority, DeliveryCount: m.DeliveryCount,
+		ID: m.Seq, Enqueued: m.Enqueued, Expires: m.Expires, Due: m.Due, Locked: m.Locked, Priority: m.Priority, DeliveryCount: m.Returns.Failed(),
 		Redelivered: m.Redelivered, Exchange: m.Exchange, RoutingKey: m.RoutingKey, Body: m.Body, Bytes: m.Size, Unreadable: m.Unreadable,
 	}
 	for state, of := range statesShown {

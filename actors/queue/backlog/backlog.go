@@ -37,12 +37,12 @@ func (b *Backlog) Push(r *Record) Handle {
 	h := b.claim(r.Priority)
 	e := b.Entry(h)
 	*e = Entry{
-		Deadline:      r.Deadline,
-		Seq:           r.Seq,
-		DeliveryCount: r.DeliveryCount,
-		Redelivered:   r.Redelivered,
-		Stored:        r.Stored,
-		body:          uint32(len(r.Body)),
+		Deadline:    r.Deadline,
+		Seq:         r.Seq,
+		Returns:     r.Returns,
+		Redelivered: r.Redelivered,
+		Stored:      r.Stored,
+		body:        uint32(len(r.Body)),
 	}
 	b.fill(h, e, r)
 	b.count++
@@ -153,7 +153,7 @@ func (b *Backlog) Get(h Handle, r *Record) {
 		panic("backlog: Get of a message that is paged out")
 	}
 	e := &seg.entries[h&segmentMask]
-	r.Deadline, r.Seq, r.DeliveryCount = e.Deadline, e.Seq, e.DeliveryCount
+	r.Deadline, r.Seq, r.Returns = e.Deadline, e.Seq, e.Returns
 	r.Priority, r.Redelivered, r.Stored = seg.priority, e.Redelivered, e.Stored
 	r.Released, r.Spread = e.Marks&Released != 0, e.flags>>spreadShift
 	if e.flags&flagKept != 0 {

@@ -262,8 +262,8 @@ func randomRecord(rng *rand.Rand, priorities int) Record {
 		Seq:        rng.Uint64(),
 		Priority:   uint8(rng.IntN(priorities)),
 
-		DeliveryCount: rng.Uint32N(5),
-		Redelivered:   rng.IntN(2) == 0, Stored: rng.IntN(2) == 0,
+		Returns:     message.Returns(rng.Uint32N(5)),
+		Redelivered: rng.IntN(2) == 0, Stored: rng.IntN(2) == 0,
 		Shared: rng.IntN(4) == 0,
 	}
 	if rng.IntN(8) == 0 {

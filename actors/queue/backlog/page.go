@@ -46,7 +46,7 @@ func (b *Backlog) PushPaged(r *Record, body uint32, place uint64) Handle {
 	h := b.claim(r.Priority)
 	e := b.Entry(h)
 	*e = Entry{
-		Deadline: r.Deadline, Seq: r.Seq, DeliveryCount: r.DeliveryCount,
+		Deadline: r.Deadline, Seq: r.Seq, Returns: r.Returns,
 		Redelivered: r.Redelivered, Stored: r.Stored, body: body,
 	}
 	b.SetPlace(h, place)

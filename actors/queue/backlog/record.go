@@ -27,8 +27,8 @@ type Record struct {
 	Enqueued int64
 	// Seq is the queue's number of the message, also in the journal.
 	Seq uint64
-	// DeliveryCount is the number of deliveries that were requeued.
-	DeliveryCount uint32
+	// Returns counts the deliveries that came back.
+	Returns message.Returns
 	// Priority is its effective priority, 0 in a queue without priorities.
 	Priority uint8
 	// Spread is message.Message.Spread; it is lost when the message is paged out, unless its overlay contains it.
@@ -52,8 +52,8 @@ type Entry struct {
 	Links wheel.Links
 	// Seq is the queue's number of the message.
 	Seq uint64
-	// DeliveryCount is the number of deliveries that were requeued.
-	DeliveryCount uint32
+	// Returns counts the deliveries that came back.
+	Returns message.Returns
 	// Redelivered and Stored are set by the caller.
 	Redelivered, Stored bool
 	// Marks are set by the caller.

@@ -23,7 +23,7 @@ func Keep(r *backlog.Record, m *message.Message, seq uint64, deadline, now int64
 // Recovered returns the backlog's record of a message from the journal. priority is its priority in the queue.
 func Recovered(m *store.Recovered, priority uint8) backlog.Record {
 	return backlog.Record{
-		Deadline: m.Deadline, TTL: m.TTL, Enqueued: m.Time, Seq: m.Seq, DeliveryCount: m.Deliveries,
+		Deadline: m.Deadline, TTL: m.TTL, Enqueued: m.Time, Seq: m.Seq, Returns: m.Returns,
 		Priority: priority, Redelivered: m.Redelivered, Stored: true,
 	}
 }
@@ -79,21 +79,21 @@ func PageIn(b *backlog.Backlog, h backlog.Handle, r *store.Record) bool {
 	return true
 }
 
-// CountDead adds to a dead letter the number of requeues and of failed deliveries, including the last one if it was
-// rejected (DL-9).
-func CountDead(m *message.Message, requeued uint32, rejected bool) {
-	if requeued > 0 {
-		m.Overlay = m.Overlay.Counted(requeued) // kept as DiedAfter of its death
+// CountDead adds to a dead letter the number of its failed deliveries, including the last one if it was rejected (DL-9).
+func CountDead(m *message.Message, returns message.Returns, rejected bool) {
+	failed := returns.Failed()
+	if failed > 0 {
+		m.Overlay = m.Overlay.Counted(returns) // kept as DiedAfter of its death
 	}
 	if rejected {
-		requeued++
+		failed++
 	}
-	m.Overlay = m.Overlay.Failing(requeued)
+	m.Overlay = m.Overlay.Failing(failed)
 }
 
 // Style is how a queue presents its messages to consumers.
 type Style struct {
-	Counts bool // with the header x-delivery-count, as quorum queues do; otherwise only clients of AMQP 1.0 see the count (DL-9)
+	Counts bool // with the headers x-delivery-count and x-acquired-count, as quorum queues do; otherwise only clients of AMQP 1.0 see the count (DL-9)
 	Stamps bool // with the times of enqueueing and expiry
 	Dates  clock.Dates
 }
@@ -103,18 +103,18 @@ func (s Style) Deliver(d *mail.Delivery, r *backlog.Record) {
 	d.Redelivered = r.Redelivered
 	show(&d.Message, r)
 	switch {
-	case r.DeliveryCount == 0:
+	case r.Returns == 0:
 	case s.Counts:
-		d.Message.Overlay = d.Message.Overlay.Counted(r.DeliveryCount)
+		d.Message.Overlay = d.Message.Overlay.Counted(r.Returns)
 	default:
-		d.Message.Overlay = d.Message.Overlay.Failing(r.DeliveryCount)
+		d.Message.Overlay = d.Message.Overlay.Failing(r.Returns.Failed())
 	}
 	d.Message.Overlay = s.Stamp(d.Message.Overlay, r.Enqueued, r.Deadline)
 }
 
 // Facts returns the Facts of a stored message that is about to be delivered.
 func (s Style) Facts(r *backlog.Record) *mail.Facts {
-	f := &mail.Facts{Seq: r.Seq, Enqueued: s.Dates.Date(r.Enqueued), DeliveryCount: r.DeliveryCount}
+	f := &mail.Facts{Seq: r.Seq, Enqueued: s.Dates.Date(r.Enqueued), DeliveryCount: r.Returns.Failed()}
 	if r.Deadline > 0 && r.Deadline != store.Never {
 		f.Expires = s.Dates.Date(r.Deadline)
 	}

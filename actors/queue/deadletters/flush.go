@@ -91,7 +91,7 @@ func (l *Set) add(b *batch, id uint64, x deadLetter) bool {
 	if x.reason == store.Forwarded {
 		m.TTL = l.remainingTTL(x.message, m.TTL, b.now)
 	} else {
-		content.CountDead(&m, r.DeliveryCount, l.Messages.Entry(x.message).Marks&backlog.Failed != 0)
+		content.CountDead(&m, r.Returns, l.Messages.Entry(x.message).Marks&backlog.Failed != 0)
 	}
 	b.mail.Add(m, records.StoredAs(l.Messages.Entry(x.message)), x.taken)
 	return true

@@ -17,7 +17,7 @@ func (d *Deliveries) amends(r *mail.SettleRange) bool {
 		return false
 	}
 	switch r.How {
-	case mail.Requeue, mail.Nack, mail.Release, mail.Defer:
+	case mail.Requeue, mail.Release, mail.Defer:
 		return true
 	case mail.Reject, mail.Discard, mail.ToDeadLetters:
 		return d.Messages.ShouldDeadLetter(store.Rejected)

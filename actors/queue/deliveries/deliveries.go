@@ -126,7 +126,7 @@ func (d *Deliveries) TakeBack(channel *consumers.Channel, number uint64, m *mail
 	u, _ := channel.Unacked.Take(number)
 	m.Add(number)
 	d.processed(channel, u)
-	d.Messages.Requeue(u.Message, 0, true, now)
+	d.Messages.Requeue(u.Message, 0, now)
 	return u
 }
 

@@ -90,7 +90,7 @@ func (x *receiving) remove(h backlog.Handle) {
 func (x *receiving) delivery(h backlog.Handle, r *backlog.Record) mail.Delivery {
 	set := x.Messages
 	e := set.Backlog.Entry(h)
-	r.Seq, r.Deadline, r.DeliveryCount, r.Redelivered = e.Seq, e.Deadline, e.DeliveryCount, e.Redelivered
+	r.Seq, r.Deadline, r.Returns, r.Redelivered = e.Seq, e.Deadline, e.Returns, e.Redelivered
 	r.Enqueued, r.TTL = set.Backlog.Times(h)
 	r.Priority = set.Backlog.Priority(h)
 	var delivery mail.Delivery

@@ -147,9 +147,7 @@ func (d *Deliveries) settleOne(u consumers.Delivery, r *mail.SettleRange, now cl
 		set.Counts.Ack++
 		set.Remove(u.Message, store.Acked)
 	case mail.Requeue, mail.Leave:
-		set.Requeue(u.Message, d.retryAt(r), true, now)
-	case mail.Nack:
-		set.Requeue(u.Message, d.retryAt(r), false, now)
+		set.Requeue(u.Message, d.retryAt(r), now)
 	case mail.Reject, mail.ToDeadLetters:
 		if e := set.Backlog.Entry(u.Message); e.Marks&backlog.Deferred == 0 { // to receive by number counts when it is returned (DEFER-2)
 			e.Marks |= backlog.Failed
@@ -194,7 +192,7 @@ func (d *Deliveries) GiveUpOf(c *consumers.Consumer, m *mail.CancelConsumer, now
 			for _, n := range numbers {
 				u, _ := unacked.Take(n)
 				d.processed(c.Channel, u)
-				d.Messages.Requeue(u.Message, 0, true, now)
+				d.Messages.Requeue(u.Message, 0, now)
 			}
 			return next == 0
 		},
@@ -239,7 +237,7 @@ func (d *Deliveries) GiveUp(h *consumers.Channel, now clock.Instant, end func())
 					return
 				}
 				d.processed(h, u)
-				d.Messages.Requeue(u.Message, 0, true, now)
+				d.Messages.Requeue(u.Message, 0, now)
 			})
 			return next == 0
 		},

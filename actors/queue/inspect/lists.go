@@ -37,7 +37,7 @@ func (v *View) unsettled(u consumers.Unsettled) mail.UnackedDelivery {
 	d := mail.UnackedDelivery{
 		Seq: e.Seq, Channel: u.Channel.Address, Number: u.Number, Delivered: v.Style.Dates.Date(u.Since.At(*v.Now)),
 		Locked: v.wall(max(v.AckTimeouts.Until(u.Message), v.Sessions.Until(u.Consumer))), Expires: v.wall(v.Expiry.Present(u.Message)), Size: v.Messages.Size(u.Message),
-		DeliveryCount: e.DeliveryCount, Redelivered: e.Redelivered,
+		DeliveryCount: e.Returns.Failed(), Redelivered: e.Redelivered,
 	}
 	if u.Consumer != nil {
 		d.Tag = u.Consumer.Tag

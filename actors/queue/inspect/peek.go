@@ -135,7 +135,7 @@ func (p *peeking) scheduled(after mail.Cursor) {
 func (p *peeking) showScheduled(h backlog.Handle) {
 	b := &p.Scheduled.Messages.Backlog
 	m := p.entry(b, h)
-	m.State, m.Due, m.Expires, m.DeliveryCount = mail.Scheduled, m.Expires, 0, 0
+	m.State, m.Due, m.Expires, m.Returns = mail.Scheduled, m.Expires, 0, 0
 	p.show(b, h, m)
 }
 
@@ -170,7 +170,7 @@ func (p *peeking) entry(b *backlog.Backlog, h backlog.Handle) mail.PeekedMessage
 		deadline = p.Expiry.Present(h)
 	}
 	return mail.PeekedMessage{
-		Seq: e.Seq, Priority: b.Priority(h), DeliveryCount: e.DeliveryCount, Redelivered: e.Redelivered,
+		Seq: e.Seq, Priority: b.Priority(h), Returns: e.Returns, Redelivered: e.Redelivered,
 		Size: b.Size(h), Enqueued: p.Style.Dates.Date(enqueued), Expires: p.wall(deadline),
 	}
 }
@@ -190,7 +190,7 @@ func (p *peeking) show(b *backlog.Backlog, h backlog.Handle, m mail.PeekedMessag
 
 // fill adds the content of a message as a consumer would get it.
 func (p *peeking) fill(m *mail.PeekedMessage, r *backlog.Record) {
-	r.DeliveryCount, r.Enqueued, r.Deadline = m.DeliveryCount, p.Style.Dates.Deadline(m.Enqueued), store.Never
+	r.Returns, r.Enqueued, r.Deadline = m.Returns, p.Style.Dates.Deadline(m.Enqueued), store.Never
 	if m.Expires != 0 {
 		r.Deadline = p.Style.Dates.Deadline(m.Expires)
 	}

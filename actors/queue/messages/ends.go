@@ -77,11 +77,11 @@ func (s *Set) Remove(h backlog.Handle, why store.Reason) {
 }
 
 // Requeue returns an unacked message to its original position with its original deadline; if that has passed it expires
-// at once (TTL-16, TTL-22). It is not delivered again before until, in wall ms of the broker; 0 selects the delay of
-// the queue's settings, which depends on failed (RETRY-1).
-func (s *Set) Requeue(h backlog.Handle, until int64, failed bool, now clock.Instant) {
+// at once (TTL-16, TTL-22). Its delivery has failed, which counts (DL-9). It is not delivered again before until, in wall ms of the
+// broker; 0 selects the delay of the queue's settings (RETRY-1).
+func (s *Set) Requeue(h backlog.Handle, until int64, now clock.Instant) {
 	if counted(s, h, now) {
-		comeBack(s, h, until, failed, now)
+		comeBack(s, h, until, true, now)
 	}
 }
 
@@ -89,17 +89,21 @@ func (s *Set) Requeue(h backlog.Handle, until int64, failed bool, now clock.Inst
 func counted(s *Set, h backlog.Handle, now clock.Instant) bool {
 	e := s.Backlog.Entry(h)
 	e.Redelivered = true
-	e.DeliveryCount++
-	s.Journal.Note(store.Returned, e)
-	if limit := s.Settings.DeliveryLimit; limit >= 0 && int64(e.DeliveryCount) > limit && s.Expiry.Retime(h) > now.Floor() { // DL-9, quorum queues
+	if e.Returns.Fail() {
+		s.Journal.Note(store.Returned, e)
+	}
+	if limit := s.Settings.DeliveryLimit; limit >= 0 && int64(e.Returns.Failed()) > limit && s.Expiry.Retime(h) > now.Floor() { // DL-9, quorum queues
 		s.End(h, store.Exceeded)
 		return false
 	}
 	return true
 }
 
-// GiveBack does the same as Requeue for a delivery that does not count (LOCK-2).
+// GiveBack does the same as Requeue for a delivery that has not failed and does not count (DL-9, LOCK-2).
 func (s *Set) GiveBack(h backlog.Handle, until int64, now clock.Instant) {
+	if e := s.Backlog.Entry(h); e.Returns.GiveBack() {
+		s.Journal.Note(store.GivenBack, e)
+	}
 	comeBack(s, h, until, false, now)
 }
 
@@ -107,7 +111,7 @@ func comeBack(s *Set, h backlog.Handle, until int64, failed bool, now clock.Inst
 	e := s.Backlog.Entry(h)
 	e.Redelivered = true
 	if e.Marks&backlog.Deferred == 0 { // deferred messages wait for a consumer
-		if delay := s.Settings.Retry.Delay(failed, e.DeliveryCount); delay > 0 && until <= now.Floor() {
+		if delay := s.Settings.Retry.Delay(failed, e.Returns.Failed()); delay > 0 && until <= now.Floor() {
 			until = store.After(now.Ceil(), delay)
 		}
 		if until > now.Floor() && s.Expiry.Retime(h) > now.Floor() {

@@ -100,14 +100,14 @@ func TestRequeue_TTL16(t *testing.T) {
 	}{{0, 2}, {0, 1}} { // over the delivery limit the second time
 		f.Expiry.Remove(h)
 		f.Backlog.Take(h)
-		if f.Requeue(h, 0, true, at(row.now)); f.Backlog.Ready() != row.ready {
+		if f.Requeue(h, 0, at(row.now)); f.Backlog.Ready() != row.ready {
 			t.Errorf("%d ready, want %d", f.Backlog.Ready(), row.ready)
 		}
 	}
 	h, _ = f.First(at(0))
 	f.Expiry.Remove(h)
 	f.Backlog.Take(h)
-	if f.Requeue(h, 0, true, at(10)); f.Backlog.Len() != 0 {
+	if f.Requeue(h, 0, at(10)); f.Backlog.Len() != 0 {
 		t.Error("ready past its deadline")
 	}
 }

@@ -33,7 +33,7 @@ func (x *Schedule) Restore(list []*store.Recovered, s *policies.QueueSettings) {
 	handles := make([]backlog.Handle, 0, len(list))
 	for _, m := range list {
 		r := content.Recovered(m, s.PriorityOf(m.Priority))
-		r.Deadline, r.DeliveryCount = m.Due, 0
+		r.Deadline, r.Returns = m.Due, 0
 		h := x.Messages.PushPaged(&r, m.Body, uint64(m.At))
 		x.Messages.Entry(h).Marks = backlog.Written
 		x.chain(h, m.MessageID)
@@ -60,7 +60,7 @@ func (x *Schedule) Move(h backlog.Handle, b *backlog.Backlog, e *expiry.Expiry, 
 	} else {
 		r = backlog.Record{}
 		x.Messages.Get(h, &r)
-		r.DeliveryCount = 0
+		r.Returns = 0
 	}
 	backlog.Disorder(b)
 	r.Enqueued, r.Deadline = due, store.After(due, e.TTL(r.TTL))

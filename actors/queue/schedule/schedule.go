@@ -6,6 +6,7 @@ import (
 	"candlemark/actors/queue/dueindex"
 	"candlemark/internal/budget"
 	"candlemark/internal/clock"
+	"candlemark/internal/message"
 	"candlemark/internal/store"
 )
 
@@ -67,7 +68,7 @@ func (x *Schedule) Behind(due int64, seq uint64, f func(h backlog.Handle) bool) 
 // chain indexes a message by the hash of its message-id, 0 for none.
 func (x *Schedule) chain(h backlog.Handle, id uint32) {
 	e := x.Messages.Entry(h)
-	if e.DeliveryCount = id; id == 0 {
+	if e.Returns = message.Returns(id); id == 0 {
 		return
 	}
 	first := x.ids[id]
@@ -81,7 +82,7 @@ func (x *Schedule) chain(h backlog.Handle, id uint32) {
 func (x *Schedule) remove(h backlog.Handle) {
 	x.due.Remove(h)
 	e := x.Messages.Entry(h)
-	if id, prev, next := e.DeliveryCount, e.Links.Prev, e.Links.Next; id != 0 {
+	if id, prev, next := uint32(e.Returns), e.Links.Prev, e.Links.Next; id != 0 {
 		switch {
 		case prev != 0:
 			x.Messages.Entry(prev).Links.Next = next

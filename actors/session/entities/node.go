@@ -197,7 +197,7 @@ func peeked(m *mail.PeekedMessage, from numbers.Of, deadLetters bool) (encoded [
 	if m.Unreadable {
 		return nil, false
 	}
-	count := m.DeliveryCount
+	count := m.Returns.Failed()
 	if deadLetters {
 		count = m.DiedAfter
 	}

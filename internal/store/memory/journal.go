@@ -157,7 +157,7 @@ func (j *Journal) commit() bool {
 func (j *Journal) apply(id store.QueueID, records []store.Record) {
 	q := j.queues[id]
 	if q == nil {
-		q = &queue{messages: map[uint64]*message{}, taken: true}
+		q = &queue{messages: map[uint64]*entry{}, taken: true}
 		j.queues[id] = q
 	}
 	for i := range records {
@@ -172,9 +172,9 @@ func (j *Journal) apply(id store.QueueID, records []store.Record) {
 			continue
 		case store.Retire:
 			delete(j.names, id)
-			q = &queue{messages: map[uint64]*message{}, taken: true}
+			q = &queue{messages: map[uint64]*entry{}, taken: true}
 			j.queues[id] = q
-		case store.Delivered, store.Returned, store.Remove, store.Released, store.Rescheduled, store.Deferred, store.Postponed:
+		case store.Delivered, store.Returned, store.Remove, store.Released, store.Rescheduled, store.Deferred, store.Postponed, store.GivenBack:
 			q.mark(r)
 		}
 		if j.options.Keep {

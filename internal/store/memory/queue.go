@@ -4,29 +4,30 @@ import (
 	"cmp"
 	"slices"
 
+	"candlemark/internal/message"
 	"candlemark/internal/store"
 )
 
 // queue is the journal's state of a queue.
 type queue struct {
-	messages map[uint64]*message
+	messages map[uint64]*entry
 	taken    bool // or created since the journal was opened
 }
 
-type message struct {
+type entry struct {
 	record      store.Record
 	redelivered bool
 	released    bool
 	ttlThen     store.TTLThen
 	deferred    bool
 	until       int64
-	deliveries  uint32
+	returns     message.Returns
 }
 
 // put adds a message. The state of an existing one is kept.
 func (q *queue) put(r store.Record) {
 	if !r.Again {
-		q.messages[r.First] = &message{record: r}
+		q.messages[r.First] = &entry{record: r}
 	} else if m := q.messages[r.First]; m != nil {
 		m.record = r
 	}
@@ -57,7 +58,10 @@ func (q *queue) markOne(n uint64, r *store.Record) {
 	case store.Remove:
 		delete(q.messages, n)
 	case store.Returned:
-		m.deliveries++
+		m.returns.Fail()
+		m.redelivered = true
+	case store.GivenBack:
+		m.returns.GiveBack()
 		m.redelivered = true
 	case store.Delivered:
 		m.redelivered = true
@@ -85,7 +89,7 @@ func (q *queue) list() []store.Recovered {
 		r := &m.record
 		list = append(list, store.Recovered{
 			Seq: r.First, At: r.Position, Deadline: r.Deadline, TTL: r.TTL, Time: r.Time, Priority: r.Priority,
-			Body: uint32(len(r.Body)), Redelivered: m.redelivered, Deliveries: m.deliveries,
+			Body: uint32(len(r.Body)), Redelivered: m.redelivered, Returns: m.returns,
 			Due: r.Due, Released: m.released, TTLThen: m.ttlThen, Deferred: m.deferred, Until: m.until, Note: r.Note, MessageID: idOf(r),
 		})
 	}

@@ -169,8 +169,8 @@ func TestReadsBackAndRecovers(t *testing.T) {
 			}
 			for i, want := range []store.Recovered{
 				{Seq: 3, Redelivered: true},
-				{Seq: 4, Redelivered: true, Deliveries: 2},
-				{Seq: 5, Redelivered: true, Deliveries: 1},
+				{Seq: 4, Redelivered: true, Returns: 2},
+				{Seq: 5, Redelivered: true, Returns: 1},
 				{Seq: 6},
 			} {
 				m := put[want.Seq-1]

@@ -100,7 +100,7 @@ func TestStragglersAreMoved(t *testing.T) {
 				t.Fatalf("%d: %v", c.Seq, c.Err)
 			}
 		}
-		if got := j.recall(1); len(got) != 80 || got[3].Deliveries != 1 || !got[3].Redelivered {
+		if got := j.recall(1); len(got) != 80 || got[3].Returns != 1 || !got[3].Redelivered {
 			t.Fatalf("%d: %+v", len(got), got[3])
 		}
 		fs.CrashAfter(0)
@@ -112,7 +112,7 @@ func TestStragglersAreMoved(t *testing.T) {
 			t.Fatalf("%d, %+v", len(got), j.report)
 		}
 		for i, m := range got {
-			if m.Seq != uint64(i*50+7) || m.Deliveries != 1 || !m.Redelivered {
+			if m.Seq != uint64(i*50+7) || m.Returns != 1 || !m.Redelivered {
 				t.Fatalf("%+v", m)
 			}
 		}

@@ -137,14 +137,14 @@ func (s State) Apply(r *store.Record) {
 		}
 		if r.Again {
 			m := s[r.First]
-			m.Deliveries, m.Redelivered, m.Deferred, m.Until = was.Deliveries, was.Redelivered, was.Deferred, was.Until
+			m.Returns, m.Redelivered, m.Deferred, m.Until = was.Returns, was.Redelivered, was.Deferred, was.Until
 			m.Released, m.TTLThen = was.Released, was.TTLThen
 			s[r.First] = m
 		}
 	case store.Retire:
 		clear(s)
 	case store.Named:
-	case store.Delivered, store.Returned, store.Remove, store.Released, store.Rescheduled, store.Deferred, store.Postponed:
+	case store.Delivered, store.Returned, store.Remove, store.Released, store.Rescheduled, store.Deferred, store.Postponed, store.GivenBack:
 		for n, m := range s {
 			if n < r.First || n > r.Last {
 				continue
@@ -154,7 +154,10 @@ func (s State) Apply(r *store.Record) {
 				delete(s, n)
 				continue
 			case store.Returned:
-				m.Deliveries++
+				m.Returns.Fail()
+				m.Redelivered = true
+			case store.GivenBack:
+				m.Returns.GiveBack()
 				m.Redelivered = true
 			case store.Released:
 				m.Released, m.TTLThen = true, r.TTLThen

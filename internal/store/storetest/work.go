@@ -143,8 +143,10 @@ func decideOne(random *rand.Rand, q store.QueueID, last map[store.QueueID]uint64
 		return run(store.Retire, 0, 0)
 	case n < 30:
 		return run(store.Delivered, first, to)
-	case n < 50:
+	case n < 45:
 		return run(store.Returned, first, to)
+	case n < 50:
+		return run(store.GivenBack, first, to)
 	case n < 75:
 		return run(store.Remove, first, to)
 	case n < 78:

@@ -3,6 +3,7 @@ package format
 import (
 	"hash/crc32"
 
+	"candlemark/internal/message"
 	"candlemark/internal/store"
 )
 
@@ -42,7 +43,7 @@ func decodeWith(b []byte, at int64, sum func(to int64) uint32) (e Entry, ok bool
 		}
 		e, ok = decodePut(b, at, kind, sum)
 		return e, ok && e.Body == 0 && e.Flags == 0
-	case store.Delivered, store.Returned, store.Remove, store.Retire, store.Released, store.Rescheduled, store.Deferred, store.Postponed:
+	case store.Delivered, store.Returned, store.Remove, store.Retire, store.Released, store.Rescheduled, store.Deferred, store.Postponed, store.GivenBack:
 	default:
 		return e, false
 	}
@@ -76,7 +77,7 @@ func decodePut(b []byte, at int64, kind store.Kind, sum func(to int64) uint32) (
 	}
 	e = Entry{At: at, Size: front, Queue: store.QueueID(little.Uint64(b[8:])), Body: int64(little.Uint32(b[48:]))}
 	e.Marks = Marks{
-		Flags: b[5], BodySum: little.Uint32(b[52:]), BodyAt: int64(little.Uint32(b[56:])), Deliveries: little.Uint32(b[68:]),
+		Flags: b[5], BodySum: little.Uint32(b[52:]), BodyAt: int64(little.Uint32(b[56:])), Returns: message.Returns(little.Uint32(b[68:])),
 	}
 	if e.Flags&FlagShared == 0 {
 		e.Size += e.Body

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 
+	"candlemark/internal/message"
 	"candlemark/internal/store"
 )
 
@@ -23,7 +24,7 @@ import (
 // The highest bit of records is set while the batch is written ahead: the one before it was not durable yet. The head is
 // written again without it before the batch is durable.
 //
-// A run (Delivered, Returned, Remove, Retire, Released, Deferred, Rescheduled, Postponed; for the last two, time is
+// A run (Delivered, Returned, GivenBack, Remove, Retire, Released, Deferred, Rescheduled, Postponed; for the last two, time is
 // when the messages are due or ready again; a Released of version 2 has the TTL of the queue there):
 //
 //	 0     4             5   6     7   8       16      24     32
@@ -34,7 +35,7 @@ import (
 //	 0     4             5       6          7   8       16    24     32         40
 //	| sum | version,kind | flags | priority | 0 | queue | seq | time | deadline | ttl |
 //	 48     52         56       60       64        68           72         74
-//	| body | body sum | body at | header | overlay | deliveries | exchange | key |
+//	| body | body sum | body at | header | overlay | returns    | exchange | key |
 //	 76
 //	| exchange | key | header | overlay | body |
 //
@@ -166,7 +167,7 @@ func AppendRun(b []byte, seed uint32, at int64, q store.QueueID, r *store.Record
 			head[4] = versionReleased<<4 | byte(r.Kind)
 			little.PutUint64(head[32:], uint64(r.TTLThen))
 		}
-	case store.Put, store.Spill, store.Delivered, store.Returned, store.Remove, store.Retire, store.Named, store.Deferred:
+	case store.Put, store.Spill, store.Delivered, store.Returned, store.Remove, store.Retire, store.Named, store.Deferred, store.GivenBack:
 	}
 	little.PutUint32(head[0:], SumAt(seed, head[4:], at))
 	return append(b, head[:]...)
@@ -174,12 +175,12 @@ func AppendRun(b []byte, seed uint32, at int64, q store.QueueID, r *store.Record
 
 // Marks hold the state that a moved message takes along, and the place of its body.
 type Marks struct {
-	Flags      byte
-	Deliveries uint32
-	Until      int64         // as in the Record
-	TTLThen    store.TTLThen // likewise
-	BodyAt     int64
-	BodySum    uint32
+	Flags   byte
+	Returns message.Returns
+	Until   int64         // as in the Record
+	TTLThen store.TTLThen // likewise
+	BodyAt  int64
+	BodySum uint32
 }
 
 // AppendFront encodes a message without its body, for an offset.
@@ -201,7 +202,7 @@ func AppendFront(b []byte, seed uint32, at int64, q store.QueueID, r *store.Reco
 	little.PutUint32(head[56:], uint32(m.BodyAt))
 	little.PutUint32(head[60:], uint32(len(r.Header)))
 	little.PutUint32(head[64:], uint32(len(r.Overlay)))
-	little.PutUint32(head[68:], m.Deliveries)
+	little.PutUint32(head[68:], uint32(m.Returns))
 	little.PutUint16(head[72:], uint16(len(r.Exchange)))
 	little.PutUint16(head[74:], uint16(len(r.RoutingKey)))
 	b = append(b, head[:]...)

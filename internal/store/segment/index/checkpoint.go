@@ -10,6 +10,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"candlemark/internal/message"
 	"candlemark/internal/store"
 	"candlemark/internal/store/segment/format"
 	"candlemark/internal/store/vfs"
@@ -310,7 +311,7 @@ func readSet(s *scanner, seg *Segment, version byte, mean int64) *Set {
 	if version < 3 {
 		for n := s.number(); n > 0 && !s.bad; n-- {
 			seq := s.number()
-			one.count(seq, uint32(s.number()))
+			one.count(seq, message.Returns(s.number()))
 		}
 	}
 	one.readTimes(s, version)

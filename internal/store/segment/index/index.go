@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sort"
 
+	"candlemark/internal/message"
 	"candlemark/internal/store"
 	"candlemark/internal/store/segment/format"
 )
@@ -89,8 +90,8 @@ func (q *Queue) Move(seg *Segment, seq uint64, spill bool, size int64, m format.
 	if m.Until != 0 {
 		s.postpone(seq, seq, m.Until)
 	}
-	if m.Deliveries > 0 {
-		s.count(seq, m.Deliveries)
+	if m.Returns > 0 {
+		s.count(seq, m.Returns)
 	}
 }
 
@@ -163,7 +164,7 @@ func (s *Set) Marks(seq uint64) (m format.Marks) {
 	if s.isDeferred(seq) {
 		m.Flags |= format.FlagDeferred
 	}
-	m.Deliveries, m.Until = s.returns(seq), s.until[seq]
+	m.Returns, m.Until = s.returns(seq), s.until[seq]
 	return m
 }
 
@@ -186,7 +187,9 @@ func (x *Index) Apply(q *Queue, r *store.Record) bool {
 	case store.Delivered:
 		return q.mark(r, (*Set).deliver)
 	case store.Returned:
-		return q.mark(r, (*Set).giveBack)
+		return q.mark(r, func(s *Set, first, last uint64) int { return s.comeBack(first, last, message.FailedOnce) })
+	case store.GivenBack:
+		return q.mark(r, func(s *Set, first, last uint64) int { return s.comeBack(first, last, message.GivenBackOnce) })
 	case store.Released:
 		return q.mark(r, func(s *Set, first, last uint64) int { return s.markReleased(first, last, r.TTLThen) })
 	case store.Deferred:

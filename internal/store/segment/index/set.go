@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 
+	"candlemark/internal/message"
 	"candlemark/internal/store"
 )
 
@@ -235,24 +236,24 @@ func (s *Set) setDue(seq uint64, due int64) {
 	s.dues[seq] = due
 }
 
-// giveBack counts one return for each live message of a run.
-func (s *Set) giveBack(first, last uint64) (n int) {
+// comeBack counts one return for each live message of a run.
+func (s *Set) comeBack(first, last uint64, one message.Returns) (n int) {
 	s.each(first, last, func(i int, w *word, mask uint64) {
 		n += bits.OnesCount64(w.live & mask)
-		s.counts.add(i, w.live&mask, 1)
+		s.counts.add(i, w.live&mask, uint64(one))
 		w.delivered |= w.live & mask
 	})
 	return n
 }
 
-// count adds n to the number of times a message came back.
-func (s *Set) count(seq uint64, n uint32) {
+// count adds n to the returns of a message.
+func (s *Set) count(seq uint64, n message.Returns) {
 	s.each(seq, seq, func(i int, w *word, mask uint64) { s.counts.add(i, w.live&mask, uint64(n)) })
 }
 
-// returns returns the number of times a message came back.
-func (s *Set) returns(seq uint64) (n uint32) {
-	s.each(seq, seq, func(i int, _ *word, mask uint64) { n = uint32(s.counts.sum(i, mask)) })
+// returns returns how often a message came back.
+func (s *Set) returns(seq uint64) (n message.Returns) {
+	s.each(seq, seq, func(i int, _ *word, mask uint64) { n = message.Returns(s.counts.sum(i, mask)) })
 	return n
 }
 

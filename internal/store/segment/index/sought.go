@@ -69,7 +69,7 @@ func (s *Sought) Found(e *format.Entry, at store.Position) store.Recovered {
 	w, n := &s.words[i], s.returns(r.First)
 	m := store.Recovered{
 		Seq: r.First, At: at, Deadline: r.Deadline, TTL: r.TTL, Time: r.Time, Due: r.Due, Body: uint32(e.Body),
-		Deliveries: n, Priority: r.Priority, Redelivered: n > 0 || w.delivered&bit != 0, Released: w.released&bit != 0, TTLThen: s.ttlThen(r.First),
+		Returns: n, Priority: r.Priority, Redelivered: n > 0 || w.delivered&bit != 0, Released: w.released&bit != 0, TTLThen: s.ttlThen(r.First),
 		Deferred: s.isDeferred(r.First), Until: s.until[r.First], Note: r.Note,
 	}
 	if due, ok := s.dues[r.First]; ok {
