@@ -22,7 +22,7 @@ func TestHandshakeOffers(t *testing.T) {
 		if start.VersionMajor != 0 || start.VersionMinor != 9 || start.Mechanisms != "PLAIN AMQPLAIN" || start.Locales != "en_US" {
 			t.Errorf("%+v", start)
 		}
-		for key, want := range map[string]any{"product": "Candlemark", "version": "4.0.5", "product_version": "0.1", "platform": "Go"} {
+		for key, want := range map[string]any{"product": "Candlemark", "version": "4.3.6", "product_version": "0.1", "platform": "Go"} {
 			if got, _ := start.ServerProperties.Get(key); got != want {
 				t.Errorf("%s = %v", key, got)
 			}

@@ -30,7 +30,7 @@ func (cfg *Config) serverProperties() protocol.Table {
 		{Key: "platform", Value: "Go"},
 		{Key: "product", Value: cfg.Product},
 		{Key: "product_version", Value: cfg.ProductVersion},
-		{Key: "version", Value: "4.0.5"},
+		{Key: "version", Value: protocol.RabbitMQVersion},
 	}
 }
 

@@ -13,7 +13,7 @@ func (c *connection) ourOpen() *amqp10.Open {
 		OfferedCapabilities: []amqp10.Symbol{"LINK_PAIR_V1_0", "ANONYMOUS-RELAY"},
 		Properties: amqp10.Map{
 			{Key: amqp10.Symbol("product"), Value: "RabbitMQ"},
-			{Key: amqp10.Symbol("version"), Value: "4.2.0"},
+			{Key: amqp10.Symbol("version"), Value: protocol.RabbitMQVersion},
 			{Key: amqp10.Symbol("product_version"), Value: "Candlemark " + c.cfg.ProductVersion},
 			{Key: amqp10.Symbol("platform"), Value: "Go"},
 			{Key: amqp10.Symbol("cluster_name"), Value: c.cfg.Container},

@@ -165,8 +165,8 @@ func TestCalledByOtherNames(t *testing.T) {
 		{"/usr/bin/rabbitmqctl -q --url URL check_running", 0, "RabbitMQ on node candlemark@localhost is fully booted and running\n"},
 		{"rabbitmq-diagnostics -q ping --url URL", 0, "Ping succeeded\n"},
 		{"rabbitmqctl serve", commandline.ExitUsage, ""},
-		{"rabbitmqctl version --url URL", 0, "4.0.5\n"},
-		{"rabbitmqctl -q -n candlemark --url URL version", 0, "4.0.5\n"},
+		{"rabbitmqctl version --url URL", 0, "4.3.6\n"},
+		{"rabbitmqctl -q -n candlemark --url URL version", 0, "4.3.6\n"},
 		{"rabbitmqctl -q --url URL set_cluster_name version", 0, ""},
 		{"rabbitmq-plugins -q --url URL is_enabled rabbitmq_shovel", 0, "Plugin rabbitmq_shovel is enabled on node candlemark@localhost\n"},
 		{"./candlemark version", 0, version + "\n"},
@@ -185,7 +185,7 @@ func TestStatus(t *testing.T) {
 	url, _, _ := serveNode(t)
 	stdout, stderr, code := candlemark(url, "status")
 	for _, want := range []string{
-		"Status of node http://127.0.0.1:", "\nProduct name: Candlemark\nProduct version: " + version + "\nRabbitMQ version: 4.0.5\n",
+		"Status of node http://127.0.0.1:", "\nProduct name: Candlemark\nProduct version: " + version + "\nRabbitMQ version: 4.3.6\n",
 		"\nAlarms\n\n(none)\n", "\nConnection count: 1\nQueue count: 0\nVirtual host count: 1\n", "protocol: amqp, purpose: AMQP 0-9-1\n",
 	} {
 		if !strings.Contains(stdout, want) {

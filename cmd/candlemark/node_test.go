@@ -25,11 +25,11 @@ func TestNodeVerbs(t *testing.T) {
 	url, _, _ := serveNode(t)
 	each(t, url, [][2]string{
 		{"-q|await_startup", ""},
-		{"-q|server_version", "4.0.5\n"},
+		{"-q|server_version", "4.3.6\n"},
 		{"-q|check_virtual_hosts", "Node http://127.0.0.1:* reported all vhosts as running\n"},
 		{"-q|check_protocol_listener|amqp", "A listener for protocol amqp is active\n"},
 		{"-q|set_cluster_name|candle", ""},
-		{"-q|-n|candlemark|server_version", "4.0.5\n"},
+		{"-q|-n|candlemark|server_version", "4.3.6\n"},
 	})
 	stdout, _, code := candlemark(url, "cluster_status")
 	for _, part := range []string{"\nCluster name: candle\n", "\nDisk Nodes\n\ncandlemark@localhost\n", "\nAlarms\n\n(none)\n", "\nInterface: 127.0.0.1, port: "} {

@@ -20,7 +20,7 @@ func TestOpen(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		c := connect(b, nil)
 		p := c.conn.Properties()
-		if p["product"] != "RabbitMQ" || p["version"] != "4.2.0" || !strings.HasPrefix(fmt.Sprint(p["product_version"]), "Candlemark") {
+		if p["product"] != "RabbitMQ" || p["version"] != "4.3.6" || !strings.HasPrefix(fmt.Sprint(p["product_version"]), "Candlemark") {
 			t.Errorf("%v", p)
 		}
 		_ = c.conn.Close() // the library does not recognize the error of a closed pipe

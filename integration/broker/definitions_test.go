@@ -132,7 +132,7 @@ func TestDefinitions_LeftOut(t *testing.T) {
 			ch.Bind(queue, "k", "amq.direct")
 		}
 		delayed(b, ch, "later", "fanout", "held", "")
-		const want = `{"rabbit_version":"4.0.5","rabbitmq_version":"4.0.5","product_name":"Candlemark","product_version":"",` +
+		const want = `{"rabbit_version":"4.3.6","rabbitmq_version":"4.3.6","product_name":"Candlemark","product_version":"",` +
 			`"rabbitmq_definition_format":"single_virtual_host","original_vhost_name":"/","explanation":"Definitions of virtual host '/'",` +
 			`"metadata":{"description":"Default virtual host","tags":[],"default_queue_type":"classic"},"description":"Default virtual host",` +
 			`"default_queue_type":"classic","limits":[],"parameters":[],"policies":[],` +

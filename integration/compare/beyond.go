@@ -5,7 +5,7 @@ package main
 const beyond = `
 ## The product's name
 
-The server properties contain the product ` + "`Candlemark`" + ` and the version ` + "`4.0.5`" + `, the RabbitMQ version that the broker follows: clients branch on
+The server properties contain the product ` + "`Candlemark`" + ` and the version ` + "`4.3.6`" + `, the RabbitMQ version that the broker follows: clients branch on
 both. ` + "`--product-name RabbitMQ`" + ` ([limits](limits.md#product-name---product-name)) announces another product. Clients that depend on it:
 
 | client | with product Candlemark | with ` + "`--product-name RabbitMQ`" + ` |
@@ -19,17 +19,18 @@ or by autoscaling, therefore do not apply to a running worker; with the other na
 
 ## The version
 
-The broker announces 4.0.5. Where later versions differ:
+The broker announces 4.3.6. Where it differs on purpose:
 
-| | 4.0.5 | later | Candlemark |
-| --- | --- | --- | --- |
-| minimum ` + "`frame_max`" + ` | 4096 | 8192 since 4.1 | 4096, as 4.0.5 |
-| largest frame before ` + "`connection.tune`" + ` | 4096 | 8192 since 4.1 | 8192: compatible with clients that send 4096 |
-| passive declare of a queue or an exchange | needs no permission | configure in 4.2.6, any of the three since 4.2.7 | any of the three: users without permission do not see the contents of a queue |
+| | RabbitMQ 4.3.6 | Candlemark |
+| --- | --- | --- |
+| minimum ` + "`frame_max`" + ` | 8192 | 4096 |
+| passive declare of a queue or an exchange | needs one of the three permissions | the same |
+| ` + "`basic.qos`" + ` with global true | a deprecated feature: by default a limit for each consumer | one limit for the channel |
+| a rejected message in its dead-letter queue | has the flag ` + "`redelivered`" + ` | has it when that queue has delivered it before |
 
 ## Logging in
 
-| | RabbitMQ 4.0.5 | Candlemark |
+| | RabbitMQ 4.3.6 | Candlemark |
 | --- | --- | --- |
 | ` + "`ANONYMOUS`" + ` | offered; logs in as ` + "`anonymous_login_user`" + `, guest by default, without a password | not offered over AMQP 0-9-1, and there is no setting for it: guest is an administrator, and RabbitMQ recommends switching it off in production. No client of AMQP 0-9-1 uses it by default |
 | ` + "`EXTERNAL`" + ` | always offered over TLS if the plugin is enabled | offered only to clients whose verified certificate names a user that may log in; a refusal is logged with the certificate's subject, issuer and serial number |
@@ -40,12 +41,11 @@ The broker announces 4.0.5. Where later versions differ:
 
 ## Definitions
 
-| | RabbitMQ 4.0.5 | Candlemark |
+| | RabbitMQ 4.3.6 | Candlemark |
 | --- | --- | --- |
-| an import with an invalid item | stops there, with 400; earlier items are imported | 400 as well, but all other items are imported; none with ` + "`?strict=true`" + ` ([definitions](definitions.md)) |
+| an import with an invalid item | 400; which other items are imported depends on their order | 400 as well, but all other items are imported; none with ` + "`?strict=true`" + ` ([definitions](definitions.md)) |
 | federation | a plugin | not supported: upstreams are kept without effect; the dry run of an import, the log at each start, ` + "`federation-links`" + ` (` + "`not_running`" + `), ` + "`federation_status`" + ` and the page Parameters say so |
 | a queue that would exceed ` + "`max-queues`" + ` | nothing is imported | it is refused, the others are imported |
-| ` + "`internal_cluster_id`" + ` in an export | included | omitted: it identifies one broker |
 
 ## During an alarm
 
@@ -57,7 +57,7 @@ A binding to an ` + "`x-recent-history`" + ` exchange that would deliver message
 ## Consumers without acknowledgements
 
 A common limit (` + "`basic.qos`" + ` with global true) does not apply to consumers without acknowledgements: AMQP 0-9-1 specifies that it is ignored for
-them, and they never acknowledge, so the limit would stop them forever. In RabbitMQ, including 4.0.5, their messages do not count, but they get none while
+them, and they never acknowledge, so the limit would stop them forever. In RabbitMQ, including 4.3.6, their messages do not count, but they get none while
 other consumers of the channel have reached the limit (the test ` + "`noAckObeysLimit`" + ` of its Java client expects that);
 ` + "`qos/global-does-not-stop-no-ack`" + ` below shows it. A limit for each consumer does not apply to them in either broker.
 `

@@ -11,7 +11,7 @@ import (
 // In a text "…" stands for anything.
 type explanation struct {
 	id     string
-	theirs []string // in lines that only RabbitMQ 3.10 has
+	theirs []string // in lines that only RabbitMQ has
 	ours   []string // in lines that only Candlemark has
 	reason string
 }
@@ -70,8 +70,8 @@ type rule struct {
 
 var rules = []rule{
 	{
-		regexp.MustCompile(` x-last-death-(exchange|queue|reason):"[^"]*"`), "", "x-last-death-exchange, x-last-death-queue, x-last-death-reason",
-		"3.10 against 4.x: dead letters also have headers of the last death",
+		regexp.MustCompile(` Redelivered=true( Exchange="[^"]*")?( RoutingKey="[^"]*")?( \| (?:[^|]* )?Headers=\{(?:[^|]* )?x-death:)`), "Redelivered=true of a dead letter that was rejected", "",
+		"ours: as in RabbitMQ before 4.3, the flag says that this queue has delivered the message before",
 	},
 	{
 		regexp.MustCompile(`\\n +`), "{value_too_large,\\n    99999999999999999999}", "{value_too_large,99999999999999999999}",

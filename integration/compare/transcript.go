@@ -49,13 +49,13 @@ func (t *transcript) confirmed(conn int, ch uint16, text string) {
 	t.add(lane(conn, ch)+" confirms", entry{text: text})
 }
 
-// without removes matches from all lines of the server and returns their number.
+// without removes matches, except for their groups, from all lines of the server and returns their number.
 func (t *transcript) without(pattern *regexp.Regexp) (found int) {
 	for _, entries := range t.lanes {
 		for i := range entries {
 			if e := &entries[i]; !e.said {
 				found += len(pattern.FindAllStringIndex(e.text, -1))
-				e.text = pattern.ReplaceAllString(e.text, "")
+				e.text = pattern.ReplaceAllString(e.text, "$1$2$3")
 			}
 		}
 	}

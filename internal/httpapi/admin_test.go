@@ -55,7 +55,7 @@ func do(t *testing.T, h http.Handler, as, method, path, body string) *httptest.R
 
 const guest = "guest:guest"
 
-// JSON of these policies as returned by RabbitMQ 4.0.5.
+// JSON of these policies as returned by RabbitMQ 4.3.6.
 const (
 	ttlBody = `{"pattern":"^orders\\.","definition":{"message-ttl":500000,"expires":3600000},"priority":1,"apply-to":"queues"}`
 	ttlItem = `{"vhost":"/","name":"ttl","pattern":"^orders\\.","apply-to":"queues",` +
@@ -305,7 +305,7 @@ func TestOverviewAndWhoAmI(t *testing.T) {
 	run(t, h, []step{{"GET", "/api/whoami", "", 200, `{"name":"guest","tags":["administrator"],"is_internal_user":true}`}})
 	w := do(t, h, guest, "GET", "/api/overview", "")
 	for _, want := range []string{
-		`"rabbitmq_version":"4.0.5"`, `"management_version":"4.0.5"`, `"product_name":"Candlemark"`, `"product_version":"0.1.0"`,
+		`"rabbitmq_version":"4.3.6"`, `"management_version":"4.3.6"`, `"product_name":"Candlemark"`, `"product_version":"0.1.0"`,
 		`"cluster_name":"candle"`, `"node":"candlemark@here"`,
 		`"object_totals":{"channels":2,"consumers":3,"exchanges":8,"queues":5,"connections":1}`,
 		`"queue_totals":{"messages":17,"messages_ready":7,"messages_unacknowledged":10,`,

@@ -188,7 +188,7 @@ func TestOverviewDashboardFindsItsSeries(t *testing.T) {
 	value(t, families, "rabbitmq_global_messages_dead_lettered_confirmed_total")
 	value(t, families, "rabbitmq_identity_info", "rabbitmq_node", "candlemark@here", "rabbitmq_cluster", "house",
 		"rabbitmq_cluster_permanent_id", "rabbitmq-cluster-id-1", "rabbitmq_endpoint", "aggregated")
-	value(t, families, "rabbitmq_build_info", "rabbitmq_version", "4.0.5", "erlang_version", "", "prometheus_plugin_version", "4.0.5",
+	value(t, families, "rabbitmq_build_info", "rabbitmq_version", "4.3.6", "erlang_version", "", "prometheus_plugin_version", "4.3.6",
 		"prometheus_client_version", "", "product_name", "Candlemark", "product_version", "0.1.0")
 }
 

@@ -3,18 +3,16 @@ package exposition
 import (
 	"candlemark/internal/management"
 	"candlemark/internal/metrics"
+	"candlemark/protocol"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 )
 
-// rabbitVersion is the level of RabbitMQ that the broker follows (ADR 34).
-const rabbitVersion = "4.0.5"
-
 // identity writes the labels of the broker, which dashboards join to all other metrics.
 func identity(w *writer, m *management.Metrics, endpoint string) {
-	w.info("rabbitmq_build_info", "Versions of the broker and of the RabbitMQ it corresponds to", "rabbitmq_version", rabbitVersion,
-		"prometheus_plugin_version", rabbitVersion, "prometheus_client_version", "", "erlang_version", "",
+	w.info("rabbitmq_build_info", "Versions of the broker and of the RabbitMQ it corresponds to", "rabbitmq_version", protocol.RabbitMQVersion,
+		"prometheus_plugin_version", protocol.RabbitMQVersion, "prometheus_client_version", "", "erlang_version", "",
 		"product_name", "Candlemark", "product_version", m.ProductVersion)
 	w.info("rabbitmq_identity_info", "Names of the node and of its cluster", "rabbitmq_node", m.Node,
 		"rabbitmq_cluster", m.ClusterName, "rabbitmq_cluster_permanent_id", m.ClusterID, "rabbitmq_endpoint", endpoint)

@@ -8,11 +8,8 @@ import (
 	"candlemark/internal/httpapi/rest"
 	"candlemark/internal/management"
 	"candlemark/internal/queuestats"
+	"candlemark/protocol"
 )
-
-// rabbitVersion is the level of RabbitMQ that the broker follows; clients branch
-// on it (ADR 34).
-const rabbitVersion = "4.0.5"
 
 // ratesMode: rates are computed from two samples, see forms.Rates.
 const ratesMode = "basic"
@@ -139,9 +136,9 @@ func overview(r *rest.Request) (any, error) {
 	}
 	disk := r.Rates.Counters("disk"+key, float64(o.DiskReads), float64(o.DiskWrites))
 	item := overviewItem{
-		ManagementVersion: rabbitVersion, RatesMode: ratesMode, ExchangeTypes: exchangeTypes(),
+		ManagementVersion: protocol.RabbitMQVersion, RatesMode: ratesMode, ExchangeTypes: exchangeTypes(),
 		Retention:      retention(r.Rates.Samples),
-		ProductVersion: o.ProductVersion, ProductName: "Candlemark", RabbitVersion: rabbitVersion,
+		ProductVersion: o.ProductVersion, ProductName: "Candlemark", RabbitVersion: protocol.RabbitMQVersion,
 		ClusterName: o.ClusterName, DefaultQueueType: "classic", OperatorPoliciesOpen: true,
 		Stats: allStats{stats, o.DiskReads, disk[0], o.DiskWrites, disk[1]}, Churn: churnForm(r, key, o.Churn),
 		QueueTotals:  ratedTotals{forms.QueueTotalsOf(o.Ready, o.Unacked), f[0], f[1], f[2]},

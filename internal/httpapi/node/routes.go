@@ -4,6 +4,7 @@ import (
 	"candlemark/internal/config"
 	"candlemark/internal/httpapi/rest"
 	"candlemark/internal/management"
+	"candlemark/protocol"
 )
 
 // Routes are about the broker as a whole, its machine and its health.
@@ -30,7 +31,7 @@ var Routes = []rest.Route{
 	rest.Delete("/api/reset/{name}", here(rest.Administrator), forgetRates),
 	rest.Post("/api/rebalance/queues", rest.Administrator, rest.Always(nil)),
 	rest.Open("/cli/rabbitmqadmin", handOut),
-	rest.Get("/api/version", rest.Anybody, rest.Always(rabbitVersion)),
+	rest.Get("/api/version", rest.Anybody, rest.Always(protocol.RabbitMQVersion)),
 	rest.Get("/api/extensions", rest.Anybody, rest.Always([]struct{}{})),
 	rest.Get("/api/feature-flags", rest.Anybody, featureFlags.List),
 	rest.Put("/api/feature-flags/{name}/enable", rest.Administrator, enableFeature),

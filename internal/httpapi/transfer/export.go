@@ -20,13 +20,11 @@ import (
 	"candlemark/internal/jsonencode"
 	"candlemark/internal/management"
 	"candlemark/policies"
+	"candlemark/protocol"
 )
 
-// rabbitVersion is the level of RabbitMQ whose definitions these are (ADR 34).
-const rabbitVersion = "4.0.5"
-
 func headOf(o management.Overview, format string) head {
-	return head{rabbitVersion, rabbitVersion, document.Product, o.ProductVersion, format}
+	return head{protocol.RabbitMQVersion, protocol.RabbitMQVersion, document.Product, o.ProductVersion, format}
 }
 
 func exportAll(r *rest.Request) (any, error) {
