@@ -68,6 +68,7 @@ func (s *state) consume(m *protocol.BasicConsume) error {
 			s.output.Reply(&protocol.BasicConsumeOk{ConsumerTag: tag})
 		}
 	})
+	s.charge(size)
 	s.Send(q.PID, ask)
 	return nil
 }

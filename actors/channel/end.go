@@ -73,7 +73,7 @@ func (s *state) giveBack() {
 		s.output.ConfirmAll(&s.confirms)
 	}
 	s.flush()
-	s.await = nil
+	s.endWait()
 	s.long.stop()
 	s.long = nil
 	s.replies.End()

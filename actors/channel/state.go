@@ -86,6 +86,7 @@ type await struct {
 	done func(reply any)
 	// patient: there is no time limit; an answer always comes.
 	patient bool
+	charged int64 // bytes that the connection's objects are charged with until the answer
 }
 
 // answer is implemented by every reply.
@@ -201,13 +202,27 @@ func (s *state) request(m protocol.Method, done func(reply any)) mail.Request {
 	return mail.Request{ReplyTo: s.Self(), ID: s.asked, By: s.cfg.By}
 }
 
+// charge charges the connection's objects for the command that waits, so that those of other channels find less room
+// meanwhile (PRO-21).
+func (s *state) charge(bytes int64) {
+	s.await.charged = bytes
+	s.cfg.Objects.Hold(bytes)
+}
+
+func (s *state) endWait() {
+	if s.await != nil {
+		s.cfg.Objects.Hold(-s.await.charged)
+	}
+	s.await = nil
+}
+
 // answered ends the wait of a command.
 func (s *state) answered(reply answer) {
 	a := s.await
 	if a == nil || a.id != reply.Number() {
 		return
 	}
-	s.await = nil
+	s.endWait()
 	err := reply.Failure()
 	if missed := (*mail.Missed)(nil); errors.As(err, &missed) {
 		s.again(a.method, missed.Queue)

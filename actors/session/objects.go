@@ -9,6 +9,7 @@ import (
 type attachments struct {
 	links int // those that are counted
 	bytes int64
+	begun int64 // bytes of a link that waits for its queue
 }
 
 // sizeOf returns the bytes of memory of a link.
@@ -25,9 +26,11 @@ func sizeOf(m *amqp10.Attach) int64 {
 
 // roomFor returns why there is no room for a link.
 func roomFor(s *state, m *amqp10.Attach) error {
-	if err := s.cfg.Objects.Room(sizeOf(m) + budget.PricePeer); err != nil {
+	size := sizeOf(m)
+	if err := s.cfg.Objects.Room(size + budget.PricePeer); err != nil {
 		return amqp10.Errorf(amqp10.ResourceLimitExceeded, "cannot attach another link: %v", err)
 	}
+	s.attachments.begun, s.attachments.links = size, -1
 	return nil
 }
 
@@ -35,7 +38,7 @@ func roomFor(s *state, m *amqp10.Attach) error {
 func attached(s *state, m *amqp10.Attach) {
 	if l := s.links[m.Handle]; l != nil {
 		l.size = sizeOf(m)
-		s.attachments.links = -1
+		s.attachments.links, s.attachments.begun = -1, 0
 	}
 }
 
@@ -44,10 +47,15 @@ func (a *attachments) count(s *state) {
 	if a.links == len(s.links) {
 		return
 	}
-	bytes := int64(0)
+	if s.await == nil {
+		a.begun = 0
+	}
+	bytes := a.begun
 	for _, l := range s.links {
 		bytes += max(l.size, budget.PriceLink)
 	}
 	s.cfg.Objects.Hold(bytes - a.bytes)
-	a.links, a.bytes = len(s.links), bytes
+	if a.links, a.bytes = len(s.links), bytes; a.begun > 0 {
+		a.links = -1 // counted again when the queue has answered
+	}
 }

@@ -133,10 +133,15 @@ func (bs *bindings) durable(e ends) bool {
 func (bs *bindings) bindDurably(e ends, b *mail.Bind) {
 	x := e.source
 	x.unsettled++
+	counted := bs.underWay(&b.Binding)
+	settle := func() {
+		counted()
+		x.settle()
+	}
 	change := definitions.Change{Put: []any{bindingStored(bs.vhost, b.Source, &b.Binding)}}
 	bs.store(change, b, func(err error) {
 		if err != nil {
-			x.settle()
+			settle()
 			bs.failed(b, err)
 			return
 		}
@@ -151,7 +156,7 @@ func (bs *bindings) bindDurably(e ends, b *mail.Bind) {
 			err = bs.rules.NoQueue(b.Binding.Destination)
 		}
 		if err != nil {
-			x.settle()
+			settle()
 			bs.out.done(b.Request, err)
 			return
 		}
@@ -159,7 +164,7 @@ func (bs *bindings) bindDurably(e ends, b *mail.Bind) {
 			if err != nil {
 				bs.store(definitions.Change{Delete: change.Put}, nil, bs.forgotten)
 			}
-			x.settle()
+			settle()
 			bs.out.done(b.Request, err)
 		})
 		r.By = b.By

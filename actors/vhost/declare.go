@@ -121,6 +121,7 @@ func (qs *queues) make(d *mail.DeclareQueue) {
 	}
 	q.phase = coming
 	qs.byName[d.Name] = q
+	q.paid.pay(queueMemory(d.Name, d.Arguments)) // now: others may be declared before it is stored
 	qs.store(definitions.Change{Put: []any{queueStored(qs.vhost, q.queue)}}, d, func(err error) { qs.made(q, d, err) })
 }
 

@@ -35,11 +35,13 @@ func (s *state) leave() {
 	s.stopping = true
 	for _, x := range slices.Collect(maps.Values(s.exchanges.byName)) {
 		s.requests.answerFor(x)
-		x.paid.pay(0)
 		if x.holder != nil && x.holder.lost > 0 {
 			s.exchanges.deleted(x)
 		}
 		s.unpark(&x.name)
+	}
+	for _, h := range s.holders {
+		h.Close()
 	}
 	s.publish(&topology.Directory{})
 	s.out.reply(s.ending.Request, &mail.EndVHostReply{Reply: s.ending.Done(nil)})

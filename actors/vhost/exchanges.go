@@ -85,6 +85,7 @@ func (xs *exchanges) make(d *mail.DeclareExchange) {
 	}
 	x.phase = coming
 	xs.byName[d.Name] = x
+	x.paid.pay(exchangeMemory(d.Name, d.Arguments)) // now: others may be declared before it is stored
 	xs.store(definitions.Change{Put: xs.definitions(x)}, d, func(err error) { xs.made(x, d, err) })
 }
 
@@ -94,12 +95,14 @@ func (xs *exchanges) made(x *exchange, d *mail.DeclareExchange, err error) {
 	x.phase = live
 	defer xs.unpark(&x.name)
 	if err != nil {
+		x.paid.pay(0)
 		xs.failed(d, err)
 		return
 	}
 	started := false
 	defer func() { // an exchange that was not created now must not appear after a restart
 		if !started {
+			x.paid.pay(0)
 			xs.store(definitions.Change{Delete: xs.definitions(x)}, nil, xs.forgotten)
 		}
 	}()

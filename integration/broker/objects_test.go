@@ -3,6 +3,8 @@ package broker
 import (
 	"fmt"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -195,4 +197,50 @@ func TestNotes_PRO21(t *testing.T) {
 			b.Errorf("%d queues beside ids, then %d more", before, more)
 		}
 	})
+}
+
+// Commands that are under way at the same time find the room that the others have left.
+func TestPRO21_AtOnce(t *testing.T) {
+	for what, do := range map[string]func(ch *testkit.Channel, n int) error{
+		"consumers": func(ch *testkit.Channel, n int) error {
+			_, err := ch.Consume("q", fmt.Sprint(n), true, false, false, false, large)
+			return err
+		},
+		"queues": func(ch *testkit.Channel, n int) error {
+			_, err := ch.QueueDeclare(fmt.Sprint("q", n), true, false, false, false, large)
+			return err
+		},
+		"exchanges": func(ch *testkit.Channel, n int) error {
+			return ch.ExchangeDeclare(fmt.Sprint("x", n), "headers", true, false, false, false, large)
+		},
+		"bindings": func(ch *testkit.Channel, n int) error {
+			return ch.QueueBind("q", fmt.Sprint(n), "amq.headers", false, large)
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			objectsRun(t, func(b *testkit.Bubble) {
+				c := b.Connect()
+				if _, err := c.Open().QueueDeclare("q", true, false, false, false, nil); err != nil {
+					b.Fatal(err)
+				}
+				var all sync.WaitGroup
+				var done atomic.Int64
+				var channels []*testkit.Channel
+				for range 400 {
+					channels = append(channels, c.Open())
+				}
+				for n, ch := range channels {
+					all.Go(func() {
+						if do(ch, n) == nil {
+							done.Add(1)
+						}
+					})
+				}
+				all.Wait()
+				if n := done.Load(); n < 50 || n > 170 {
+					b.Errorf("%d of them may exist", n)
+				}
+			})
+		})
+	}
 }
