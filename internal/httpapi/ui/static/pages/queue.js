@@ -175,13 +175,14 @@ function facts(of) {
 }
 
 function overview(where, about) {
-  const chart = new LineChart('Messages per second', minutes), lease = el('div'), is = el('div');
+  const chart = new LineChart('Messages per second', minutes), lease = el('div'), is = el('div'), ages = el('div');
   const leads = { expires_within: ['messages', { order: 'deadline' }], scheduled_within: ['scheduled'], unacked_longer_than: ['locks'], lease_ends_within: ['overview'] };
   const strip = new Strip((filters) => leadTo(...leads[Object.keys(filters)[0]]), 'Show them.');
   const leadTo = (show, state) => (mayLook(about, parts[show]) ? about.link(show, state) : null), hint = el('p', { class: 'hint' });
   where.append(el('section', { class: 'card', 'aria-labelledby': 'due' }, el('h2', { id: 'due' }, 'What is due'), strip.element, hint),
     el('section', { class: 'card' }, chart.element),
-    el('div', { class: 'beside' }, el('section', { class: 'card' }, el('h2', null, 'Lease'), lease), el('section', { class: 'card' }, el('h2', null, 'The queue'), is)));
+    el('div', { class: 'beside' }, el('section', { class: 'card' }, el('h2', null, 'Lease'), lease), el('section', { class: 'card' }, el('h2', null, 'The queue'), is)),
+    el('section', { class: 'card' }, el('h2', null, 'Waiting and processing'), ages));
   let ends = [], note = about.may('read') ? '' : 'Locks are not counted: you may not read this queue.';
   const draw = (q) => {
     strip.draw(dueIn(q, ends, brokerNow()), Math.max(q.messages_ready - q.messages_expiring, 0));
@@ -189,6 +190,7 @@ function overview(where, about) {
     chart.draw(lines.map(([name, key, kind]) => ({ name, kind, points: ratesOf(q.message_stats?.[key]?.samples ?? []) })));
     lease.replaceChildren(leaseOf(q));
     is.replaceChildren(factsOf(q));
+    ages.replaceChildren(...agesOf(q));
   };
   const unsubscribe = about.subscribe(draw);
   const asking = about.may('read') && poll(async (signal) => {
@@ -219,12 +221,22 @@ function leaseOf(q) {
   ]);
 }
 
+/** agesOf is how old the messages are, and the histograms of how long messages waited and were processed. */
+function agesOf(q) {
+  const of = [q.wait_histogram, q.processing_histogram], seconds = (s) => (s === null ? '–' : format.duration(Math.round(s * 1000)));
+  const bounds = [...(of[0] ?? of[1])?.bounds_s.map(seconds) ?? [], 'longer'];
+  const counts = (i) => of.map((x) => x?.counts[i] ?? 0);
+  return [facts([
+    q.oldest_ready_at && ['Oldest message', when(format, q.oldest_ready_at)], q.oldest_unacked_at && ['Unacked since', when(format, q.oldest_unacked_at)],
+    ['Waited, half and 99 %', `${seconds(q.wait_p50)}, ${seconds(q.wait_p99)}`], ['Processed', `${seconds(q.processing_p50)}, ${seconds(q.processing_p99)}`],
+  ]), table('Times', ['Up to', 'Waited', 'Processed'], bounds.map((b, i) => [b, ...counts(i).map((n) => format.number(n))]).filter((_, i) => counts(i).some((n) => n > 0)), 'Nothing was delivered yet.')];
+}
+
 function factsOf(q) {
   const features = [q.durable && 'durable', q.auto_delete && 'auto-delete', q.exclusive && 'exclusive'].filter(Boolean);
   return facts([
     ['Type', q.type], ['Virtual host', q.vhost], ['Features', features.join(', ') || 'none'], ['Policy', q.policy ?? 'none'], ['Operator policy', q.operator_policy ?? 'none'],
     ['State', q.state], ['Node', q.node], q.next_expiry && ['Next expiry', when(format, q.next_expiry, true)], q.next_due && ['Next scheduled', when(format, q.next_due, true)],
-    q.oldest_unacked_at && ['Unacked since', when(format, q.oldest_unacked_at)],
   ]);
 }
 

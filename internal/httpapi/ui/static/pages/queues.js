@@ -15,7 +15,7 @@ import { exactly, columnsOf, query, read, write } from '../tablestate.js';
 const ever = String(10 * 365 * 86400e3);
 
 const figure = (key, label, title, field, more) => ({ key, label, title, sort: field, num: true, desc: true, cell: (q) => shownFigure(format, q[field]), fields: [field], ...more });
-const moment = (key, label, title, field, more) => ({ key, label, title, sort: field, num: true, cell: (q) => when(format, q[field], key !== 'oldest'), fields: [field], ...more });
+const moment = (key, label, title, field, more) => ({ key, label, title, sort: field, num: true, cell: (q) => when(format, q[field], !/age|oldest/.test(key)), fields: [field], ...more });
 const speed = (key, label, title, of) => ({
   key, label, title, sort: `message_stats.${of}_details.rate`, num: true, desc: true, shown: key !== 'ack', fields: [`message_stats.${of}_details.rate`],
   cell: (q, kept) => {
@@ -37,6 +37,7 @@ const spec = {
     moment('next', 'Next expiry', 'When the next message expires', 'next_expiry', { shown: true, needs: { expires_within: ever }, only: 'with messages that expire' }),
     moment('due', 'Next due', 'When the next scheduled message is released', 'next_due', { needs: { scheduled_within: ever }, only: 'with scheduled messages' }),
     moment('lease', 'Lease ends', 'When the queue expires if unused', 'lease_expires_at', { shown: true, needs: { lease_ends_within: ever }, only: 'with a lease' }),
+    moment('age', 'Oldest since', 'Enqueue time of the oldest ready message', 'oldest_ready_at', { needs: { oldest_over: '0' }, only: 'with ready messages' }),
     moment('oldest', 'Unacked since', 'Delivery time of the oldest unacked message', 'oldest_unacked_at', { needs: { unacked_longer_than: '0' }, only: 'with unacked messages' }),
     speed('in', 'In', 'Messages published per second, also since the page was opened', 'publish'),
     speed('out', 'Out', 'Messages delivered per second', 'deliver_get'),
@@ -51,7 +52,7 @@ const spec = {
     { key: 'features', label: 'Features', cell: features, fields: ['durable', 'auto_delete', 'exclusive', 'arguments', 'effective_policy_definition'], shown: true },
     { key: 'state', label: 'State', sort: 'state', cell: (q) => q.state, fields: ['state'], shown: true },
   ],
-  filters: ['vhost', 'type', 'policy', 'expires_within', 'scheduled_within', 'lease_ends_within', 'unacked_longer_than'],
+  filters: ['vhost', 'type', 'policy', 'expires_within', 'scheduled_within', 'lease_ends_within', 'unacked_longer_than', 'oldest_over'],
   size: 50,
   key: (q) => JSON.stringify([q.vhost, q.name]),
   label: (q) => `queue ${q.name}`,
@@ -61,7 +62,7 @@ const times = [['1000', '1 s'], ['10000', '10 s'], ['60000', '1 min'], ['600000'
   ['604800000', '7 d'], ['2592000000', '30 d'], [ever, 'any time']];
 const words = {
   vhost: 'in virtual host', type: 'of type', policy: 'with policy', expires_within: 'messages expire within', scheduled_within: 'scheduled messages are due within',
-  lease_ends_within: 'queue ends within', unacked_longer_than: 'messages unacked for at least',
+  lease_ends_within: 'queue ends within', unacked_longer_than: 'messages unacked for at least', oldest_over: 'oldest message older than',
 };
 
 export const queues = { title: 'Queues', show };
@@ -137,7 +138,8 @@ function show(main, context) {
 }
 
 function chip(name, value, remove) {
-  const shown = times.find(([ms]) => ms === value && /within|longer/.test(name))?.[1] ?? (name === 'unacked_longer_than' && value === '0' ? 'any time' : value === '' ? 'none' : /within|longer/.test(name) ? format.duration(Number(value)) : value);
+  const isTime = /within|longer|over/.test(name), named = isTime && times.find(([ms]) => ms === value)?.[1];
+  const shown = named || (value === '' ? 'none' : !isTime ? value : value === '0' ? 'any time' : format.duration(Number(value)));
   return el('li', null, el('button', { type: 'button', title: 'Remove this filter', 'aria-label': `Remove the filter: ${words[name]} ${shown}`, onclick: remove }, `${words[name]} ${shown} ×`));
 }
 
@@ -159,7 +161,7 @@ function filterMenu(add) {
   };
   menu.append(el('summary', null, 'Filters'), el('div', { class: 'choice' },
     pick('expires_within', 'Messages expire within', times), pick('scheduled_within', 'Scheduled ones due within', times), pick('lease_ends_within', 'Queue ends within', times),
-    pick('unacked_longer_than', 'Unacked for at least', [['0', 'any time'], ...times.slice(0, -1)]),
+    pick('unacked_longer_than', 'Unacked for at least', [['0', 'any time'], ...times.slice(0, -1)]), pick('oldest_over', 'Oldest message older than', times.slice(0, -1)),
     pick('type', 'Type', ['classic', 'quorum', 'stream'].map((t) => [t, t])), fill('policy', 'Policy'), fill('vhost', 'Virtual host')));
   return menu;
 }
