@@ -121,7 +121,7 @@ func TestManagement_Queues(t *testing.T) {
 		} {
 			p.want("PUT", path, map[string]any{}, want)
 		}
-		p.want("PUT", "/queues/q", nil, "400 the body is no map")
+		p.want("PUT", "/queues/q", nil, "400 the body must be a map of each queue property")
 		p.want("PUT", "/queues/q", map[string]any{"durable": "yes"}, "400 bad queue property durable")
 		p.want("PUT", "/queues/q", map[string]any{"colour": true}, "400 bad queue property colour")
 		p.want("PUT", "/queues/q", map[string]any{"arguments": map[string]any{strings.Repeat("x", 256): true}}, "400 bad queue property arguments")

@@ -86,8 +86,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// maxBytes is the maximum size of all files together: what a browser loads at once, compressed to a third of that. The age of
-// messages (AGE-4) took 2 KiB.
+// maxBytes is the maximum size of all files together: what a browser loads at once, compressed to a third of that.
 const maxBytes = 252 << 10
 
 // No file loads anything from other hosts, and no markup contains scripts, styles or handlers, which the
