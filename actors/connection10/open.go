@@ -1,6 +1,7 @@
 package connection10
 
 import (
+	"candlemark/internal/dialect"
 	"candlemark/protocol"
 	"candlemark/protocol/amqp10"
 )
@@ -10,7 +11,7 @@ import (
 func (c *connection) ourOpen() *amqp10.Open {
 	o := &amqp10.Open{
 		ContainerID: c.cfg.Container, MaxFrameSize: c.cfg.FrameMax, ChannelMax: c.reader.sessionMax() - 1,
-		OfferedCapabilities: []amqp10.Symbol{"LINK_PAIR_V1_0", "ANONYMOUS-RELAY"},
+		OfferedCapabilities: []amqp10.Symbol{"LINK_PAIR_V1_0", "ANONYMOUS-RELAY", dialect.DelayedDelivery},
 		Properties: amqp10.Map{
 			{Key: amqp10.Symbol("product"), Value: "RabbitMQ"},
 			{Key: amqp10.Symbol("version"), Value: protocol.RabbitMQVersion},

@@ -89,11 +89,8 @@ func tryRoute(s *state, d *delivery, message []byte, maxSteps int) error {
 	}
 	d.found = s.routes.Stored(targets)
 	s.routes.Count(len(targets) + len(s.routes.Histories()))
-	switch {
-	case s.routes.Over() || s.routes.Steps() > maxSteps:
+	if s.routes.Over() || s.routes.Steps() > maxSteps {
 		return amqp10.Errorf(amqp10.ResourceLimitExceeded, "the batch goes to too many queues: send smaller batches")
-	case d.Content.Headers != nil:
-		return s.routes.CheckMoments(targets, d.Content.Headers)
 	}
-	return nil
+	return d.CheckTimes(targets, s.routes)
 }

@@ -122,6 +122,8 @@ func attachPublisher(s *state, m *amqp10.Attach) error {
 	answer := dialect.AttachedTarget(m, p.MaxMessageSize)
 	if answer.Properties = p.Properties(); p.node != nil {
 		answer.Properties = m.Properties
+	} else {
+		answer.OfferedCapabilities = []amqp10.Symbol{dialect.DelayedDelivery}
 	}
 	s.reply(answer)
 	s.refill(l)

@@ -178,11 +178,9 @@ func (s *state) routed(d *delivery, targets []*routing.Target) {
 	m := &d.Message
 	s.routes.Count(len(targets))
 	s.routes.Routed(d.To, len(targets))
-	if d.Content.Headers != nil {
-		if err := s.routes.CheckMoments(targets, d.Content.Headers); err != nil {
-			s.refuse(d, err)
-			return
-		}
+	if err := d.CheckTimes(targets, s.routes); err != nil {
+		s.refuse(d, err)
+		return
 	}
 	outcome := amqp10.State{Kind: amqp10.Released}
 	if p := d.link.publisher; len(targets) > 0 && d.tx != nil || p != nil && p.Entity && d.To.Name != "" { // no rule of the topic selects it (SBR-5)

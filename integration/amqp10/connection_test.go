@@ -48,7 +48,7 @@ func TestOpen_Answers(t *testing.T) {
 		r.header()
 		r.send(0, &amqp10.Open{ContainerID: "c", MaxFrameSize: 1 << 16, ChannelMax: 10})
 		o := r.want(amqp10.CodeOpen).(*amqp10.Open)
-		if o.ContainerID == "" || o.MaxFrameSize != 131072 || o.ChannelMax != 63 || !slices.Equal(o.OfferedCapabilities, []amqp10.Symbol{"LINK_PAIR_V1_0", "ANONYMOUS-RELAY"}) {
+		if o.ContainerID == "" || o.MaxFrameSize != 131072 || o.ChannelMax != 63 || !slices.Equal(o.OfferedCapabilities, []amqp10.Symbol{"LINK_PAIR_V1_0", "ANONYMOUS-RELAY", "DELAYED_DELIVERY"}) {
 			t.Errorf("%+v", o)
 		}
 		for _, key := range []string{"product", "version", "product_version", "platform", "cluster_name", "copyright", "information", "node"} {

@@ -25,6 +25,7 @@ type Content struct {
 	To        string // address, "" when absent
 	TTL       int64  // ms, -1 for none
 	Priority  uint8
+	Delay     Delay
 }
 
 // scheduled is the annotation by which clients of Azure Service Bus schedule a message, and deliverAt the broker's
@@ -39,6 +40,9 @@ func read(encoded []byte, s *amqp10.Sections, entity bool) (c Content, err error
 		if encoded, err = identified(encoded, s); err != nil {
 			return c, err
 		}
+	}
+	if c.Delay, err = DelayOf(s.MessageAnnotations.Lookup(deliveryTime).Decode(), s.MessageAnnotations.Lookup(deliveryDelay).Decode()); err != nil {
+		return c, err
 	}
 	var from amqp10.Properties
 	p, body, err := convert.To091(s, &from)

@@ -179,7 +179,7 @@ var rooms = map[string][]string{
 	},
 	"actors/session/incoming": {
 		"protocol", "protocol/amqp10", "actors/channel/rights", "actors/channel/routing", "actors/session/access", "internal/budget", "internal/dialect", "internal/dialect/servicebus",
-		"internal/message", "internal/topology",
+		"internal/message", "internal/topology", "internal/topology/timeheaders",
 	},
 	"actors/session/window":        {"protocol/amqp10"},
 	"actors/session/temporary":     {"protocol", "protocol/amqp10", "actors/channel/requests", "actors/mail", "internal/dialect", "internal/events"},

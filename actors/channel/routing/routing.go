@@ -280,6 +280,9 @@ func (b *Batches) Targets(queues []*topology.Queue) []*Target {
 	return targets
 }
 
+// Ahead returns how long it is until a date in wall ms, in ms, not positive if it has passed.
+func (r *Routes) Ahead(date int64) int64 { return r.dates.Deadline(date) - r.clock.Now().Ceil() }
+
 // CheckMoments refuses a message with an invalid time in its headers, if a queue on its route would schedule or
 // expire it by that header (DLY-10, TTL-6).
 func (r *Routes) CheckMoments(targets []*Target, headers []byte) error {

@@ -21,6 +21,7 @@ type Publish struct {
 	Keys    [][]byte // further routing keys
 	// Refused is the error for a message that was dropped when it arrived, nil for others.
 	Refused error
+	delayed bool // it must be held until it is due
 }
 
 // LinkError is an error that applies to all messages of a link with a fixed target.
@@ -81,7 +82,7 @@ func (d *Publish) Check(to *Target, payload []byte, routes *routing.Routes, a *a
 			return &amqp10.Error{Condition: amqp10.UnauthorizedAccess, Description: dialect.ErrorOf(err).Description}
 		}
 		return nil
-	}, a)
+	}, routes, a)
 }
 
 // Find returns the targets of a checked message. Errors and validity: as routing.Routes.Find.
@@ -98,11 +99,14 @@ func (d *Publish) checkEntity(to *Target, routes *routing.Routes, a *access.Acce
 		return &LinkError{err}
 	}
 	routes.Use(d.To)
-	return d.checkRest(to.may.UserID, a)
+	return d.checkRest(to.may.UserID, routes, a)
 }
 
 // checkRest makes the checks of a single message.
-func (d *Publish) checkRest(userID func([]byte) error, a *access.Access) error {
+func (d *Publish) checkRest(userID func([]byte) error, routes *routing.Routes, a *access.Access) error {
+	if err := d.delay(routes); err != nil {
+		return err
+	}
 	if d.To.Name == topology.AdminExchange {
 		if err := command(&d.Message, a.Login); err != nil {
 			return err

@@ -1,9 +1,10 @@
 """Qpid Proton, AMQP 1.0: declare, bind, publish over a sender without an address, all outcomes,
-messages of all kinds, receive settled and unsettled, priorities, direct replies, temporary queues, purge, delete, refuse."""
+messages of all kinds, receive settled and unsettled, priorities, direct replies, temporary queues, delays, purge, delete, refuse."""
 import sys
+import time
 import uuid
 
-from proton import Data, Delivery, Message, PropertyDict, int32, symbol, uint, ulong
+from proton import Data, Delivery, Message, PropertyDict, int32, symbol, timestamp, uint, ulong
 from proton.reactor import AtMostOnce, LinkOption
 from proton.utils import BlockingConnection, LinkDetached, SendException
 
@@ -197,6 +198,27 @@ def dynamic(connection):
         equal(outcome(anywhere, Message(address=address, body="late")), Delivery.RELEASED)
 
 
+def delays(connection):
+    """A delay is honoured by a queue that holds messages, and refused by another."""
+    equal("DELAYED_DELIVERY" in connection.conn.remote_offered_capabilities, True)
+    m = Management(connection)
+    for queue, holds in (("delays", True), ("no-delays", False)):
+        m.ask("PUT", f"/queues/{queue}", {"arguments": {"x-delayed-messages": holds}})
+        sender, receiver = connection.create_sender(f"/queues/{queue}"), connection.create_receiver(f"/queues/{queue}", credit=1)
+        begun = time.time()
+        for key, value in (("x-opt-delivery-delay", 300), ("x-opt-delivery-time", timestamp(int(begun * 1000) + 300))):
+            try:
+                sender.send(Message(body=key, annotations={symbol(key): value}))
+            except SendException as e:
+                equal((e.state, holds), (Delivery.REJECTED, False))
+                continue
+            equal(holds, True)
+            receiver.receive(timeout=PATIENCE)
+            receiver.accept()
+            equal(time.time() - begun >= 0.299, True)
+        equal(m.ask("GET", f"/queues/{queue}")[1]["message_count"], 0)
+
+
 def refused(connection):
     for make in (connection.create_receiver, connection.create_sender):
         try:
@@ -214,7 +236,7 @@ def anonymous(port):
 
 if __name__ == "__main__":
     url = f"amqp://guest:guest@127.0.0.1:{sys.argv[1]}"
-    for job in (topology, outcomes, settled, routes, kinds, dynamic, refused):
+    for job in (topology, outcomes, settled, routes, kinds, dynamic, delays, refused):
         c = BlockingConnection(url, timeout=PATIENCE, allowed_mechs="PLAIN", allow_insecure_mechs=True)
         job(c)
         c.close()

@@ -1,0 +1,93 @@
+package dialect
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"candlemark/internal/message"
+	"candlemark/protocol"
+	"candlemark/protocol/amqp10"
+)
+
+// Annotations that delay a delivery: of a message that is sent (DLY-16), or returned (RETRY-2, RETRY-5).
+const (
+	deliveryTime  = "x-opt-delivery-time"  // ms since 1970
+	deliveryDelay = "x-opt-delivery-delay" // ms
+)
+
+// DelayedDelivery is the capability that clients look for before they send messages with delays (DLY-16).
+const DelayedDelivery amqp10.Symbol = "DELAYED_DELIVERY"
+
+// earliestDate is the lowest date that is accepted, in 1973. A lower one is probably in seconds (DLY-10).
+const earliestDate = 100_000_000_000
+
+// Delay is how long a delivery is delayed at least. The zero value stands for no delay.
+type Delay struct {
+	Date  int64 // wall ms, 0 for none
+	After int64 // ms
+}
+
+// DelayOf reads the values of x-opt-delivery-time and x-opt-delivery-delay, nil if absent or null. The error is
+// amqp:precondition-failed for a value that is no integral number, negative, or a date before 1973.
+func DelayOf(date, after any) (d Delay, err error) {
+	ok := true
+	if date != nil {
+		if d.Date, ok = milliseconds(date); !ok || d.Date < earliestDate {
+			return Delay{}, amqp10.Errorf(amqp10.PreconditionFailed, "invalid '%s': %s is not a time in milliseconds since 1970", deliveryTime, shown(date))
+		}
+	}
+	if after != nil {
+		if d.After, ok = milliseconds(after); !ok || d.After < 0 {
+			return Delay{}, amqp10.Errorf(amqp10.PreconditionFailed, "invalid '%s': %s is not a number of milliseconds", deliveryDelay, shown(after))
+		}
+	}
+	return d, nil
+}
+
+// shown returns a value for an error text, shortened.
+func shown(v any) string {
+	text := fmt.Sprint(v)
+	return strings.ToValidUTF8(text[:min(len(text), 80)], "")
+}
+
+// milliseconds returns a number without a fraction, or a timestamp; ok is false for other values. Clients for
+// JavaScript send doubles.
+func milliseconds(v any) (ms int64, ok bool) {
+	switch v := v.(type) {
+	case amqp10.Timestamp:
+		return int64(v), true
+	case uint64:
+		return int64(min(v, math.MaxInt64)), true
+	case float64:
+		return int64(v), v == math.Trunc(v) && math.Abs(v) < 1<<62
+	}
+	return protocol.Int64(v)
+}
+
+// DelayBy replaces the delay of the annotations by headers of 0-9-1: x-delay, unless 0, and x-deliver-at, unless 0. The
+// error is amqp:resource-limit-exceeded.
+func (c *Content) DelayBy(ms, date int64) error {
+	p, err := protocol.DecodeProperties(c.Header)
+	if err != nil {
+		return err
+	}
+	for _, h := range []struct {
+		name  string
+		value int64
+	}{{"x-delay", ms}, {deliverAt, date}} {
+		if h.value != 0 {
+			p.Headers, p.Flags = p.Headers.Set(h.name, h.value), p.Flags|protocol.FlagHeaders
+		}
+	}
+	_, original := protocol.SplitOriginal(c.Header)
+	header := p.Append(nil)
+	list := len(header)
+	if len(header)+len(original) > message.MaxHeader {
+		return amqp10.Errorf(amqp10.ResourceLimitExceeded, "properties and annotations take more than %d bytes", message.MaxHeader)
+	}
+	c.Header = protocol.WithOriginal(append(header, original...), list)
+	scan, err := protocol.ScanProperties(c.Header)
+	c.Headers = scan.Headers
+	return err
+}
