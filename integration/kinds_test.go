@@ -305,7 +305,7 @@ func brokenHandshakes(add adder) {
 		return method(0, &protocol.ConnectionStartOk{Mechanism: mechanism, Response: []byte(response), Locale: locale})
 	}
 	for name, x := range map[string][3]string{
-		"at least one mechanism is required": {"", "\x00guest\x00guest", "en_US"}, "a mechanism of its own": {"MAGIC", "", "en_US"}, "a mechanism not UTF-8": {"\xff", "", "en_US"},
+		"no mechanism": {"", "\x00guest\x00guest", "en_US"}, "a mechanism of its own": {"MAGIC", "", "en_US"}, "a mechanism not UTF-8": {"\xff", "", "en_US"},
 		"EXTERNAL": {"EXTERNAL", "", "en_US"}, "no response": {"PLAIN", "", "en_US"}, "a response without NULs": {"PLAIN", "guestguest", "en_US"},
 		"a response with one NUL": {"PLAIN", "\x00guest", "en_US"}, "a response with many NULs": {"PLAIN", "\x00\x00\x00\x00\x00", "en_US"},
 		"a wrong password": {"PLAIN", "\x00guest\x00wrong", "en_US"}, "an unknown user": {"PLAIN", "\x00nobody\x00guest", "en_US"},

@@ -35,12 +35,13 @@ func timeoutOf(ms int64, given bool) int64 {
 	return min(ms, forever)
 }
 
-// LowerTimeout returns the lower of two timeouts in ms, of which -1 is none.
-func LowerTimeout(a, b int64) int64 {
-	if a < 0 || b >= 0 && b < a {
-		return b
+// Timeout returns the consumer timeout that applies, in ms, -1 for none: the more specific one if it is set, else the general one
+// (ADR 10).
+func Timeout(specific, general int64) int64 {
+	if specific < 0 {
+		return general
 	}
-	return a
+	return specific
 }
 
 // ValidateConsumerArguments checks the arguments of a basic.consume from a queue

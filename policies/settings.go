@@ -82,8 +82,8 @@ type QueueSettings struct {
 	EntitySettings
 }
 
-// SettingsFor merges the arguments of a queue with the policies (POL-8): for numbers the lower counts (TTL-9, LEASE-2),
-// for everything else the argument, except that on quorum queues the policy decides about overflow (DL-7) and a
+// SettingsFor merges the arguments of a queue with the policies (POL-8): for numbers of messages, bytes and TTLs the lower
+// counts (TTL-9, LEASE-2), for everything else the argument, except that on quorum queues the policy decides about overflow (DL-7) and a
 // negative delivery limit means unlimited (POL-7). Arguments of a wrong type count as absent.
 func SettingsFor(args protocol.Table, e Effective) QueueSettings {
 	q := QueueSettings{
@@ -91,7 +91,7 @@ func SettingsFor(args protocol.Table, e Effective) QueueSettings {
 		Expires:         lowestOf(args, e, keyExpires),
 		MaxLength:       lowestOf(args, e, keyMaxLength),
 		MaxLengthBytes:  lowestOf(args, e, keyMaxLengthBytes),
-		ConsumerTimeout: LowerTimeout(timeoutOf(intArgument(args, "x-"+keyConsumerTimeout)), timeoutOf(e.Int(keyConsumerTimeout))),
+		ConsumerTimeout: Timeout(timeoutOf(intArgument(args, "x-"+keyConsumerTimeout)), timeoutOf(e.Int(keyConsumerTimeout))),
 		DeliveryLimit:   unset,
 		Overflow:        overflowDropHead,
 	}

@@ -41,7 +41,7 @@ func TestSettingsFor(t *testing.T) {
 		},
 		{"POL-8 consumer-timeout of 0", table("x-consumer-timeout", int32(0)), `{"consumer-timeout":8}`, func(q *QueueSettings) { q.ConsumerTimeout = 8 }},
 		{"POL-8 consumer-timeout of 0 in the policy", nil, `{"consumer-timeout":0}`, func(*QueueSettings) {}},
-		{"POL-8 consumer-timeout", table("x-consumer-timeout", int32(9)), `{"consumer-timeout":8}`, func(q *QueueSettings) { q.ConsumerTimeout = 8 }},
+		{"POL-8 consumer-timeout", table("x-consumer-timeout", int32(9)), `{"consumer-timeout":8}`, func(q *QueueSettings) { q.ConsumerTimeout = 9 }},
 		{
 			"DL-7 argument wins", table("x-dead-letter-exchange", "arg", "x-dead-letter-routing-key", "k", "x-overflow", "drop-head"),
 			`{"dead-letter-exchange":"pol","dead-letter-routing-key":"p","overflow":"reject-publish"}`, func(q *QueueSettings) {

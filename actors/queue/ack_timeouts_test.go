@@ -93,11 +93,11 @@ func TestConsumerTimeoutEachOnItsOwn_ADR10(t *testing.T) {
 	c.want("ready", c.ready(), "1", "2", "3", "4")
 }
 
-// TestConsumerTimeoutLowest_POL8: the lower timeout of the queue and the consumer applies; basic.get has the queue's.
-func TestConsumerTimeoutLowest_POL8(t *testing.T) {
+// TestConsumerTimeoutOrder_POL8: the timeout of the consumer takes precedence over that of the queue; basic.get has the queue's.
+func TestConsumerTimeoutOrder_POL8(t *testing.T) {
 	for _, x := range []struct {
 		queue, own, want int64 // -1: never
-	}{{-1, -1, -1}, {-1, 50, 50}, {70, -1, 70}, {70, 50, 50}, {50, 70, 50}, {70, 0, 70}} {
+	}{{-1, -1, -1}, {-1, 50, 50}, {70, -1, 70}, {70, 50, 50}, {50, 70, 70}, {70, 0, 70}} {
 		c := newCore(t, timeout(x.queue))
 		change := func(*mail.Consume) {}
 		if x.own >= 0 {

@@ -87,12 +87,14 @@ func TestNotesAreBounded_DUP3_SESSION5(t *testing.T) {
 	s.granted(ch1, "a", "a")
 	s.uses(mail.UseSession{ID: "a", Set: true, State: []byte("state")})
 	s.Full = errors.New("at most 7 bytes")
-	for state, refused := range map[string]bool{"larger": true, "other": false, "": false} {
-		r := s.uses(mail.UseSession{ID: "a", Set: true, State: []byte(state)})
-		if refused != errors.Is(r.Err, mail.ErrSessionsFull) || refused && !strings.Contains(r.Err.Error(), "at most 7 bytes") {
-			t.Errorf("%q: %v", state, r.Err)
+	for _, x := range []struct {
+		state   string
+		refused bool
+	}{{"larger", true}, {"other", false}, {"", false}, {"state", true}} {
+		r := s.uses(mail.UseSession{ID: "a", Set: true, State: []byte(x.state)})
+		if x.refused != errors.Is(r.Err, mail.ErrSessionsFull) || x.refused && !strings.Contains(r.Err.Error(), "at most 7 bytes") {
+			t.Errorf("%q: %v", x.state, r.Err)
 		}
-		s.uses(mail.UseSession{ID: "a", Set: true, State: []byte("state")})
 	}
 }
 

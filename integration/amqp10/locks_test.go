@@ -9,6 +9,7 @@ import (
 	"candlemark/internal/testkit"
 
 	"github.com/Azure/go-amqp"
+	amqp091 "github.com/rabbitmq/amqp091-go"
 )
 
 // tokenOf returns the lock token of a message in the form used in requests.
@@ -202,7 +203,10 @@ func TestEntity_DefaultLock_LOCK11(t *testing.T) {
 func TestEntity_DeadLetterLock_LOCK11(t *testing.T) {
 	testkit.RunStored(t, nil, func(b *testkit.Bubble) {
 		c := connect(b, nil)
-		entity(b)
+		args := amqp091.Table{"x-queue-type": "quorum", "x-dead-letter-queue": true, "x-delayed-messages": true}
+		if _, err := b.Connect().Open().QueueDeclare("q", true, false, false, false, args); err != nil {
+			t.Fatal(err)
+		}
 		locked := func(c *client, want time.Duration) {
 			t.Helper()
 			c.put(c.sender("/queues/q.dlq", nil), "m")

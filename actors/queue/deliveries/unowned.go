@@ -54,8 +54,8 @@ func (d *Deliveries) forgetUnowned(message backlog.Handle) {
 // defaultLock is how long a message is locked for a client of Azure Service Bus if nothing else is set, in ms.
 const defaultLock = 60_000
 
-// lockTime returns how long a delivery to a consumer is locked, by the current settings, in ms: the lower of the
-// queue's timeout and the consumer's, -1 for none. Only clients of Azure Service Bus receive deferred messages, and
+// lockTime returns how long a delivery to a consumer is locked, by the current settings, in ms: the consumer's timeout, or
+// the queue's if the consumer has none, -1 for none. Only clients of Azure Service Bus receive deferred messages, and
 // they rely on the end of a lock (LOCK-11).
 func (d *Deliveries) lockTime(message backlog.Handle, c *consumers.Consumer) int64 {
 	own, entity := int64(-1), false
@@ -66,7 +66,7 @@ func (d *Deliveries) lockTime(message backlog.Handle, c *consumers.Consumer) int
 	} else {
 		entity = d.deferred(message)
 	}
-	timeout := policies.LowerTimeout(d.Messages.Settings.ConsumerTimeout, own)
+	timeout := policies.Timeout(own, d.Messages.Settings.ConsumerTimeout)
 	switch lock := d.Messages.Settings.DeadLetterLock; {
 	case timeout >= 0 || !entity:
 		return timeout

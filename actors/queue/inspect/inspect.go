@@ -154,7 +154,7 @@ func Consumers(set *consumers.Set, timeout int64) []mail.QueueConsumer {
 	set.Consumers(func(c *consumers.Consumer) {
 		own := int64(-1)
 		if !c.NoAck {
-			own = policies.LowerTimeout(timeout, c.Timeout)
+			own = policies.Timeout(c.Timeout, timeout)
 		}
 		list = append(list, mail.QueueConsumer{
 			Channel: c.Channel.Address, Tag: c.Tag, NoAck: c.NoAck, Exclusive: set.Exclusive() == c, Active: set.Active(c),

@@ -85,12 +85,20 @@ func (q *Queue) Answer(code int) Answer {
 		{Key: "consumer_count", Value: uint32(q.Consumers)},
 		{Key: "name", Value: q.Name},
 		{Key: "vhost", Value: q.VHost},
-		{Key: "durable", Value: q.Durable || q.Exclusive}, // as its client declared it; no other client sees an exclusive queue
-		{Key: "auto_delete", Value: q.AutoDelete},
-		{Key: "exclusive", Value: q.Exclusive},
+		{Key: "durable", Value: wide(q.Durable || q.Exclusive)}, // as its client declared it; no other client sees an exclusive queue
+		{Key: "auto_delete", Value: wide(q.AutoDelete)},
+		{Key: "exclusive", Value: wide(q.Exclusive)},
 		{Key: "type", Value: q.Type},
 		{Key: "arguments", Value: arguments},
 	}}
+}
+
+// wide encodes a boolean in two bytes, as RabbitMQ does in these answers.
+func wide(is bool) amqp10.Value {
+	if is {
+		return amqp10.Value{byte(amqp10.TypeBool), 1}
+	}
+	return amqp10.Value{byte(amqp10.TypeBool), 0}
 }
 
 // Emptied returns the response to a deletion or purge of a queue with that many messages.
