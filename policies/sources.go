@@ -76,7 +76,7 @@ const (
 // queueChoices are the choices for queues. Other keys have no effect.
 var queueChoices = map[string]choice{
 	keyMessageTTL: lowestWins, keyExpires: lowestWins, keyMaxLength: lowestWins, keyMaxLengthBytes: lowestWins,
-	keyConsumerTimeout: lowestWins, keyReleaseRate: lowestWins, keyDeliveryLimit: lowestWins,
+	keyConsumerTimeout: argumentWins, keyReleaseRate: lowestWins, keyDeliveryLimit: lowestWins,
 	keyDeadLetterExchange: argumentWins, keyDeadLetterKey: argumentWins, keyDeadLetterStrategy: argumentWins,
 	keyOverflow: argumentWins, keyExpiryOrder: argumentWins, keyRetroactiveTTL: argumentWins, keyExpiresIfEmpty: argumentWins,
 	keyExpiresToDLX: argumentWins, keyDeathCount: argumentWins, keyDeathContinue: argumentWins, keyDelayed: argumentWins,
