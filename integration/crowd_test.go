@@ -3,6 +3,7 @@ package integration
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"candlemark/protocol"
@@ -21,6 +22,8 @@ func TestPRO21_Crowds(t *testing.T) {
 		// The objects of one connection may take 16 MiB: 120 and 175 MB would be needed for all.
 		{"consumers", crowdOfConsumers, 200_000_000, 130_000_000},
 		{"published", crowdOfTargets, 200_000_000, 200_000_000},
+		// 480 MB would be needed for all; the objects of a user may take 75 MB.
+		{"arguments", crowdOfArguments, 200_000_000, 230_000_000},
 		{"unread", crowdOfReaders, watermark, watermark + floodMargin},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -115,4 +118,39 @@ func crowdOfReaders(b *broker, t *testing.T) {
 	if m, err := protocol.DecodeMethod(frame.Payload); err != nil || m.Key() != (&protocol.BasicDeliver{}).Key() {
 		t.Fatalf("%+v %v", m, err)
 	}
+}
+
+// crowdOfArguments declares 4,000 durable queues with arguments of 120 KB at once, on 1,000 channels of each of four connections.
+func crowdOfArguments(b *broker, t *testing.T) {
+	if racing {
+		t.Skip("what objects may take follows the watermark")
+	}
+	const channels = 1000
+	var crowd [4]*rawClient
+	for n := range crowd {
+		i := b.connectRaw(t)
+		i.login(0)
+		for channel := range uint16(channels) {
+			i.open(channel + 1)
+		}
+		crowd[n] = i
+	}
+	large := protocol.Table{{Key: "k", Value: strings.Repeat("x", 120_000)}}
+	var all sync.WaitGroup
+	for n, i := range crowd {
+		all.Go(func() {
+			for channel := range uint16(channels) {
+				i.say(method(channel+1, &protocol.QueueDeclare{Queue: fmt.Sprint("crowd-", n, "-", channel), Durable: true, Arguments: large}))
+			}
+		})
+		all.Go(func() {
+			for range channels {
+				if _, err := i.next(); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
 }

@@ -15,6 +15,27 @@ func (t Table) Memory() (bytes int64) {
 	return bytes
 }
 
+// ArgumentsOf returns the arguments table of a request that has one, nil of any other method.
+func ArgumentsOf(m Method) Table {
+	switch m := m.(type) {
+	case *QueueDeclare:
+		return m.Arguments
+	case *QueueBind:
+		return m.Arguments
+	case *QueueUnbind:
+		return m.Arguments
+	case *ExchangeDeclare:
+		return m.Arguments
+	case *ExchangeBind:
+		return m.Arguments
+	case *ExchangeUnbind:
+		return m.Arguments
+	case *BasicConsume:
+		return m.Arguments
+	}
+	return nil
+}
+
 func memoryOf(v any) (bytes int64) {
 	switch v := v.(type) {
 	case string:

@@ -86,7 +86,8 @@ type await struct {
 	done func(reply any)
 	// patient: there is no time limit; an answer always comes.
 	patient bool
-	charged int64 // bytes that the connection's objects are charged with until the answer
+	charged int64        // bytes that the connection's objects are charged with until the answer
+	debt    message.Debt // credit charged for the arguments of the method until the answer
 }
 
 // answer is implemented by every reply.
@@ -194,11 +195,15 @@ func (s *state) proceed() {
 }
 
 // request returns the Request of a command that waits for its answer. Batches for queues are sent first, so that they
-// arrive before the command (PRO-5).
+// arrive before the command (PRO-5). Until the answer the connection's credit is charged with the command's arguments, so
+// that its reader waits when its channels wait with many (PRO-21).
 func (s *state) request(m protocol.Method, done func(reply any)) mail.Request {
 	s.flush()
 	s.asked++
 	s.await = &await{id: s.asked, method: m, done: done}
+	if arguments := protocol.ArgumentsOf(m); len(arguments) > 0 {
+		s.await.debt.Owe(s.cfg.Gate, int(arguments.Memory()))
+	}
 	return mail.Request{ReplyTo: s.Self(), ID: s.asked, By: s.cfg.By}
 }
 
@@ -212,6 +217,7 @@ func (s *state) charge(bytes int64) {
 func (s *state) endWait() {
 	if s.await != nil {
 		s.cfg.Objects.Hold(-s.await.charged)
+		s.await.debt.Settle()
 	}
 	s.await = nil
 }

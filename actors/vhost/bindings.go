@@ -23,7 +23,7 @@ type ends struct {
 // park parks a command while an end is neither live nor deleted, and reports whether it did.
 func (e ends) park(command any) bool { return e.source.park(command) || e.to.park(command) }
 
-// bind makes the source exchange add a binding; the exchange answers.
+// bind makes the source exchange add a binding, and answers when it has.
 func (bs *bindings) bind(m *mail.Bind) {
 	b := *m
 	b.Source, b.Binding.Destination = plain(b.Source), plain(b.Binding.Destination)
@@ -50,12 +50,19 @@ func (bs *bindings) bind(m *mail.Bind) {
 	case bs.durable(e) && !(e.source.unsettled == 0 && e.source.exchange.Routes().Has(b.Binding)):
 		bs.bindDurably(e, &b)
 	default:
-		bs.add(e, b.Request, &b)
+		counted := bs.underWay(&b.Binding)
+		bs.add(e, &b, func(err error) {
+			counted()
+			bs.out.done(b.Request, err)
+		})
 	}
 }
 
-func (bs *bindings) add(e ends, r mail.Request, b *mail.Bind) {
+// add calls done when the exchange has added the binding, and counts it, or has refused it.
+func (bs *bindings) add(e ends, b *mail.Bind, done func(error)) {
 	e.source.addSource(e.to)
+	r := bs.requests.ask(e.source, func(_ bool, err error) { done(err) })
+	r.By = b.By
 	bs.out.send(e.source.exchange.PID, &mail.AddBinding{
 		Request: r, Binding: b.Binding, Target: e.target, Exchange: b.Source, VHost: bs.vhost,
 	})
@@ -160,15 +167,13 @@ func (bs *bindings) bindDurably(e ends, b *mail.Bind) {
 			bs.out.done(b.Request, err)
 			return
 		}
-		r := bs.requests.ask(x, func(_ bool, err error) {
+		bs.add(now, b, func(err error) {
 			if err != nil {
 				bs.store(definitions.Change{Delete: change.Put}, nil, bs.forgotten)
 			}
 			settle()
 			bs.out.done(b.Request, err)
 		})
-		r.By = b.By
-		bs.add(now, r, b)
 	})
 }
 

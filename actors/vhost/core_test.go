@@ -1,14 +1,18 @@
 package vhost
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
 	"candlemark/actors/mail"
+	"candlemark/internal/budget"
 	"candlemark/internal/definitions"
+	"candlemark/internal/events"
 	"candlemark/internal/testkit/address"
 	"candlemark/internal/topology"
+	"candlemark/protocol"
 
 	"github.com/asynkron/protoactor-go/actor"
 )
@@ -60,5 +64,55 @@ func TestCoreDecidesInOrder(t *testing.T) {
 		if got := strings.Join(got, " "); got != step.want || s.failure != nil {
 			t.Errorf("%T: %s %v, want %s", step.mail, got, s.failure, step.want)
 		}
+	}
+}
+
+// PRO-21: a binding that is not durable counts from the check until its exchange has answered, which counts it then.
+func TestBindingsUnderWay_PRO21(t *testing.T) {
+	objects := budget.NewObjects()
+	objects.SetLimit(16 << 20)
+	s := newState(Config{
+		VHost: topology.NewVHost("/"), Meta: noStore{}, Objects: objects,
+		NewQueue:    func(QueueSpec) *actor.Props { return nil },
+		NewExchange: func(ExchangeSpec) *actor.Props { return nil },
+	})
+	asker := mail.Request{ReplyTo: address.Named("channel"), By: &events.Origin{User: "guest"}}
+	s.handle(begin{address.Named("vhost"), func(parent mail.Address, name string) mail.Address { return address.Named(parent.GetId() + "/" + name) }})
+	s.handle(&mail.DeclareQueue{Request: asker, Name: "q", VHost: "/", Connection: address.Named("connection")})
+	s.out.take()
+	before := objects.Used()
+	large := protocol.Table{{Key: "k", Value: strings.Repeat("x", 100_000)}}
+	for n := range 400 {
+		s.handle(&mail.Bind{Request: asker, Source: "amq.headers", Binding: topology.Binding{Destination: "q", RoutingKey: fmt.Sprint(n), Arguments: large}})
+	}
+	var sent []*mail.AddBinding
+	refused := 0
+	for _, e := range s.out.take() {
+		switch m := e.(mail.Post).Mail.(type) {
+		case *mail.AddBinding:
+			sent = append(sent, m)
+		case *mail.TopologyReply:
+			if m.Err == nil || !strings.Contains(m.Err.Error(), "PRECONDITION_FAILED - cannot bind to exchange 'amq.headers' in vhost '/': the objects of") {
+				t.Error(m.Err)
+			}
+			refused++
+		}
+	}
+	if n := len(sent); n < 100 || n > 170 || n+refused != 400 {
+		t.Errorf("%d are under way, %d are refused", n, refused)
+	}
+	for n, m := range sent {
+		var err error
+		if n%2 == 0 {
+			err = errors.New("refused")
+		}
+		s.handle(&mail.TopologyReply{Reply: m.Done(err)})
+		reply := s.out.take()[0].(mail.Post)
+		if got := reply.Mail.(*mail.TopologyReply); !mail.Same(reply.To, asker.ReplyTo) || !errors.Is(got.Err, err) {
+			t.Errorf("the answer is %v", got.Err)
+		}
+	}
+	if after := objects.Used(); after != before {
+		t.Errorf("%d bytes, before %d", after, before)
 	}
 }

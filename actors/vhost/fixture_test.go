@@ -140,6 +140,8 @@ func (h *fixture) newExchange(spec vhost.ExchangeSpec) *actor.Props {
 
 func agreeable(ctx actor.Context, m any) {
 	switch m := m.(type) {
+	case *mail.AddBinding:
+		actorlib.Send(ctx, m.ReplyTo, &mail.TopologyReply{Reply: m.Done(nil)})
 	case *mail.ForgetDestination:
 		actorlib.Send(ctx, m.ReplyTo, &mail.ForgetDestinationReply{Reply: m.Done(nil)})
 	case *mail.ConfigureExchange:
@@ -201,11 +203,12 @@ func (h *fixture) declareExchange(name string, autoDelete bool) *probe {
 	return h.exchange(name)
 }
 
-// bind binds a queue or exchange to an exchange and drops the forwarded command.
+// bind binds a queue or exchange to an exchange and drops the forwarded command and the answer.
 func (h *fixture) bind(source, to string, toExchange bool) {
 	h.t.Helper()
 	h.send(&mail.Bind{Request: h.ask(), Source: source, Binding: topology.Binding{Destination: to, ToExchange: toExchange}})
 	take[*mail.AddBinding](h, h.exchange(source))
+	h.wantTopology(0, "")
 }
 
 // take removes the oldest mail of a probe, which must be a T.

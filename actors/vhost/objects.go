@@ -61,7 +61,7 @@ func exchangeMemory(name string, args protocol.Table) int64 {
 	return budget.PriceExchange + int64(len(name)) + args.Memory()
 }
 
-// underWay counts a binding that is being stored, until its exchange counts it: then the returned function is called.
+// underWay counts a binding until its exchange counts it: then the returned function is called.
 func (s *shared) underWay(b *topology.Binding) (counted func()) {
 	h, bytes := s.holder(nil), bindingMemory(*b)
 	h.Hold(bytes)

@@ -34,6 +34,7 @@ func TestPermission(t *testing.T) {
 			h.wantTopology(protocol.AccessRefused, tc.want)
 			h.send(&mail.Bind{Request: h.ask(), Source: "amq.direct", Binding: b, Topic: tc.permission})
 			take[*mail.AddBinding](h, h.exchange("amq.direct"))
+			h.wantTopology(0, "")
 		}
 		// The delete is processed before the declare.
 		h.send(&mail.DeleteQueue{Request: h.ask(), Name: "q", VHost: "/"},

@@ -168,8 +168,8 @@ func TestFarewellWaitsForBindings(t *testing.T) {
 	withFixture(t, func(h *fixture) {
 		q := h.declare("q")
 		x := h.declareExchange("x", false)
-		h.hold(x, nil)
 		h.bind("x", "q", false)
+		h.hold(x, nil)
 		h.bind("amq.direct", "q", false)
 		h.retire("q", 1, false)
 		if h.published("q") != nil {

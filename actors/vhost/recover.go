@@ -141,7 +141,7 @@ func (r *recovery) recoverBindings() {
 			continue
 		}
 		g.begin()
-		r.bindings.add(e, r.requests.ask(e.source, func(bool, error) { g.end() }), b)
+		r.bindings.add(e, b, func(error) { g.end() })
 	}
 	g.end()
 }

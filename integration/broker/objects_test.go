@@ -216,6 +216,9 @@ func TestPRO21_AtOnce(t *testing.T) {
 		"bindings": func(ch *testkit.Channel, n int) error {
 			return ch.QueueBind("q", fmt.Sprint(n), "amq.headers", false, large)
 		},
+		"transient bindings": func(ch *testkit.Channel, n int) error {
+			return ch.QueueBind("t", fmt.Sprint(n), "amq.headers", false, large)
+		},
 	} {
 		t.Run(what, func(t *testing.T) {
 			objectsRun(t, func(b *testkit.Bubble) {
@@ -223,6 +226,7 @@ func TestPRO21_AtOnce(t *testing.T) {
 				if _, err := c.Open().QueueDeclare("q", true, false, false, false, nil); err != nil {
 					b.Fatal(err)
 				}
+				c.Open().Declare("t", nil)
 				var all sync.WaitGroup
 				var done atomic.Int64
 				var channels []*testkit.Channel
