@@ -1,7 +1,6 @@
 package vhost_test
 
 import (
-	"slices"
 	"testing"
 
 	"candlemark/actors/mail"
@@ -130,8 +129,9 @@ func TestDeadLetterQueueRefused_DL1(t *testing.T) {
 // TestDeadLetterLock_LOCK11: the locks of a dead-letter queue have the timeout of its source, and it is informed of changes.
 func TestDeadLetterLock_LOCK11(t *testing.T) {
 	withFixture(t, func(h *fixture) {
-		args := append(slices.Clone(wantsDeadLetterQueue), protocol.Field{Key: "x-consumer-timeout", Value: int32(5000)})
-		h.send(&mail.DeclareQueue{Request: h.ask(), Name: "q", VHost: "/", Durable: true, Arguments: args, Permission: mail.PermissionUnless(nil)})
+		base := policySet(t, "p", "^q$", `{"consumer-timeout":5000}`, policies.NewSet("/"))
+		h.send(&mail.ApplyPolicies{Request: h.ask(), Set: base})
+		h.send(&mail.DeclareQueue{Request: h.ask(), Name: "q", VHost: "/", Durable: true, Arguments: wantsDeadLetterQueue, Permission: mail.PermissionUnless(nil)})
 		dead := h.queue("q.dlq")
 		take[*mail.DeclareQueue](h, dead)
 		locks := func(want int64) {
@@ -142,13 +142,13 @@ func TestDeadLetterLock_LOCK11(t *testing.T) {
 			h.nothing(dead)
 		}
 		locks(5000)
-		one := policySet(t, "p", "^q$", `{"consumer-timeout":3000}`, policies.NewSet("/"))
+		one := policySet(t, "p", "^q$", `{"consumer-timeout":3000}`, base)
 		h.send(&mail.ApplyPolicies{Request: h.ask(), Set: one})
 		locks(3000)
 		two := policySet(t, "p", "^q$", `{"consumer-timeout":3000,"max-length":7}`, one)
 		h.send(&mail.ApplyPolicies{Request: h.ask(), Set: two})
 		h.nothing(dead)
-		h.send(&mail.ApplyPolicies{Request: h.ask(), Set: two.Without(false, "p")})
+		h.send(&mail.ApplyPolicies{Request: h.ask(), Set: policySet(t, "p", "^q$", `{"consumer-timeout":5000}`, two)})
 		locks(5000)
 		h.delete("q")
 		locks(0)
