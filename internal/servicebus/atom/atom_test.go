@@ -161,8 +161,13 @@ func TestReadErrors(t *testing.T) {
 		return "<entry><content><QueueDescription>" + inside + "</QueueDescription></content></entry>"
 	}
 	for want, text := range map[string]string{
-		"not XML": "x", "not an entry": "<entry/>", "LockDuration: ": of("<LockDuration>1h</LockDuration>"), "MaxDeliveryCount: ": of("<MaxDeliveryCount>x</MaxDeliveryCount>"),
-		"RequiresSession: ": of("<RequiresSession>maybe</RequiresSession>"), "more than 262144": strings.Repeat(" ", MaxBody+1),
+		"not XML": "x", "not an entry": "<entry/>", "LockDuration: ": of("<LockDuration>1h</LockDuration>"),
+		`MaxDeliveryCount: "x" is not a number between 1 and 2147483647`:                            of("<MaxDeliveryCount>x</MaxDeliveryCount>"),
+		`MaxMessageSizeInKilobytes: "99999999999999999999" is not a number between 1024 and 102400`: of("<MaxMessageSizeInKilobytes>99999999999999999999</MaxMessageSizeInKilobytes>"),
+		`MaxSizeInMegabytes: "1.5" is not a number between 0 and 1073741824`:                        of("<MaxSizeInMegabytes>1.5</MaxSizeInMegabytes>"),
+		`RequiresSession: "maybe" is neither true nor false`:                                        of("<RequiresSession>maybe</RequiresSession>"),
+		`SupportOrdering: "maybe" is neither true nor false`:                                        of("<SupportOrdering>maybe</SupportOrdering>"),
+		"more than 262144": strings.Repeat(" ", MaxBody+1),
 	} {
 		if _, _, err := ReadEntity([]byte(text), entity.New(entity.Queue, "", "q"), nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
@@ -173,8 +178,8 @@ func TestReadErrors(t *testing.T) {
 	}
 	for want, text := range map[string]string{
 		`type "OddFilter"`: rule(`<Filter i:type="OddFilter"/>`), `type "OddAction"`: rule(`<Action i:type="OddAction"/>`),
-		"has no key":   rule(`<Filter i:type="CorrelationFilter"><Properties><x/></Properties></Filter>`),
-		`property "a"`: rule(`<Filter i:type="CorrelationFilter"><Properties><x><Key>a</Key><Value i:type="int">x</Value></x></Properties></Filter>`),
+		"has no key": rule(`<Filter i:type="CorrelationFilter"><Properties><x/></Properties></Filter>`),
+		`property "a": "x" is not a value of type int`: rule(`<Filter i:type="CorrelationFilter"><Properties><x><Key>a</Key><Value i:type="int">x</Value></x></Properties></Filter>`),
 	} {
 		if _, err := ReadRule([]byte(text), "r"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)

@@ -88,17 +88,17 @@ func ReadEntity(body []byte, d entity.Description, before *entity.Description) (
 	read(&r, "DefaultMessageTimeToLive", &d.DefaultMessageTimeToLive, entity.ParseDuration)
 	read(&r, "AutoDeleteOnIdle", &d.AutoDeleteOnIdle, entity.ParseDuration)
 	read(&r, "DuplicateDetectionHistoryTimeWindow", &d.DuplicateDetectionHistoryTimeWindow, entity.ParseDuration)
-	read(&r, "RequiresDuplicateDetection", &d.RequiresDuplicateDetection, strconv.ParseBool)
-	read(&r, "RequiresSession", &d.RequiresSession, strconv.ParseBool)
-	read(&r, "DeadLetteringOnMessageExpiration", &d.DeadLetteringOnMessageExpiration, strconv.ParseBool)
-	read(&r, "EnablePartitioning", &d.EnablePartitioning, strconv.ParseBool)
-	read(&r, "EnableExpress", &d.EnableExpress, strconv.ParseBool)
+	read(&r, "RequiresDuplicateDetection", &d.RequiresDuplicateDetection, flag)
+	read(&r, "RequiresSession", &d.RequiresSession, flag)
+	read(&r, "DeadLetteringOnMessageExpiration", &d.DeadLetteringOnMessageExpiration, flag)
+	read(&r, "EnablePartitioning", &d.EnablePartitioning, flag)
+	read(&r, "EnableExpress", &d.EnableExpress, flag)
 	read(&r, "EnableBatchedOperations", &d.EnableBatchedOperations, pointer)
 	read(&r, "SupportOrdering", &d.SupportOrdering, pointer)
 	read(&r, "DeadLetteringOnFilterEvaluationExceptions", &d.DeadLetteringOnFilterEvaluationExceptions, pointer)
-	read(&r, "MaxDeliveryCount", &d.MaxDeliveryCount, number)
-	read(&r, "MaxSizeInMegabytes", &d.MaxSizeInMegabytes, number)
-	read(&r, "MaxMessageSizeInKilobytes", &d.MaxMessageSizeInKilobytes, number)
+	read(&r, "MaxDeliveryCount", &d.MaxDeliveryCount, number(1, entity.MaxDeliveries))
+	read(&r, "MaxSizeInMegabytes", &d.MaxSizeInMegabytes, number(0, entity.MaxMegabytes))
+	read(&r, "MaxMessageSizeInKilobytes", &d.MaxMessageSizeInKilobytes, number(entity.MinKilobytes, entity.MaxKilobytes))
 	read(&r, "ForwardTo", &d.ForwardTo, named)
 	read(&r, "ForwardTo", &d.ForwardToAddress, written)
 	read(&r, "ForwardDeadLetteredMessagesTo", &d.ForwardDeadLetteredMessagesTo, named)
@@ -141,8 +141,26 @@ func read[T any](r *reader, name string, to *T, parse func(string) (T, error)) {
 }
 
 func asIs(s string) (string, error)   { return s, nil }
-func number(s string) (int64, error)  { return strconv.ParseInt(s, 10, 64) }
-func pointer(s string) (*bool, error) { v, err := strconv.ParseBool(s); return &v, err }
+func pointer(s string) (*bool, error) { v, err := flag(s); return &v, err }
+
+func flag(s string) (bool, error) {
+	v, err := strconv.ParseBool(s)
+	if err != nil {
+		return false, fmt.Errorf("%.40q is neither true nor false", s)
+	}
+	return v, nil
+}
+
+// number returns a function that reads a number. Its error names the range; the range is checked with the whole entity.
+func number(least, most int64) func(string) (int64, error) {
+	return func(s string) (int64, error) {
+		n, err := strconv.ParseInt(s, 10, 64)
+		if err != nil {
+			return 0, fmt.Errorf("%.40q is not a number between %d and %d", s, least, most)
+		}
+		return n, nil
+	}
+}
 
 // path returns the name of an entity, whose whole address clients send.
 func path(s string) string {

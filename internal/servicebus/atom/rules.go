@@ -106,7 +106,8 @@ func readValues(from *element, add func(name string, v filter.Value)) error {
 
 func readValue(e *element) (v filter.Value, err error) {
 	var of any = e.Text
-	switch kind := e.kind(); kind {
+	kind := e.kind()
+	switch kind {
 	case "string", "", "guid", "anyURI", "char":
 	case "int", "long", "short", "byte", "unsignedByte", "unsignedShort", "unsignedInt":
 		of, err = strconv.ParseInt(e.Text, 10, 64)
@@ -121,7 +122,10 @@ func readValue(e *element) (v filter.Value, err error) {
 	default:
 		return v, fmt.Errorf("a value of type %q is not supported", kind)
 	}
-	return filter.Of(of), err
+	if err != nil {
+		return v, fmt.Errorf("%.40q is not a value of type %s", e.Text, kind)
+	}
+	return filter.Of(of), nil
 }
 
 // rule writes the description of a rule.

@@ -90,9 +90,12 @@ const (
 	Partitions = 16
 	// StandardKilobytes is the MaxMessageSizeInKilobytes of all entities of Service Bus's Standard tier.
 	StandardKilobytes = 256
-	// minKilobytes and maxKilobytes are the bounds of MaxMessageSizeInKilobytes.
-	minKilobytes = 1024
-	maxKilobytes = 102_400
+	// MinKilobytes and MaxKilobytes are the bounds of MaxMessageSizeInKilobytes.
+	MinKilobytes = 1024
+	MaxKilobytes = 102_400
+	// MaxDeliveries and MaxMegabytes are the largest MaxDeliveryCount and MaxSizeInMegabytes.
+	MaxDeliveries = 1<<31 - 1
+	MaxMegabytes  = 1 << 30
 )
 
 // ShownMegabytes returns the size shown for an entity without a limit.
@@ -128,8 +131,6 @@ const (
 	maxTime         = 3650 * Day // of arguments of queues
 	maxWindow       = 7 * Day
 	minWindow       = 20 * Second
-	maxDeliveries   = 1<<31 - 1
-	maxMegabytes    = 1 << 30
 	maxPath         = 255
 	forwardToItself = "an entity cannot forward to itself"
 )
@@ -165,14 +166,14 @@ func (d *Description) Validate() error {
 			complain("%s is %s, not between %s and %s", t.name, t.of, t.min, t.max)
 		}
 	}
-	if d.Kind != Topic && (d.MaxDeliveryCount < 1 || d.MaxDeliveryCount > maxDeliveries) {
-		complain("MaxDeliveryCount is %d, not between 1 and %d", d.MaxDeliveryCount, int64(maxDeliveries))
+	if d.Kind != Topic && (d.MaxDeliveryCount < 1 || d.MaxDeliveryCount > MaxDeliveries) {
+		complain("MaxDeliveryCount is %d, not between 1 and %d", d.MaxDeliveryCount, int64(MaxDeliveries))
 	}
-	if d.MaxSizeInMegabytes < 0 || d.MaxSizeInMegabytes > maxMegabytes {
-		complain("MaxSizeInMegabytes is %d, not between 0 and %d", d.MaxSizeInMegabytes, maxMegabytes)
+	if d.MaxSizeInMegabytes < 0 || d.MaxSizeInMegabytes > MaxMegabytes {
+		complain("MaxSizeInMegabytes is %d, not between 0 and %d", d.MaxSizeInMegabytes, MaxMegabytes)
 	}
-	if n := d.MaxMessageSizeInKilobytes; n != 0 && n != StandardKilobytes && (n < minKilobytes || n > maxKilobytes) {
-		complain("The value for 'MaxMessageSizeInKilobytes' must be between %d and %d", minKilobytes, maxKilobytes) // in Service Bus's words
+	if n := d.MaxMessageSizeInKilobytes; n != 0 && n != StandardKilobytes && (n < MinKilobytes || n > MaxKilobytes) {
+		complain("The value for 'MaxMessageSizeInKilobytes' must be between %d and %d", MinKilobytes, MaxKilobytes) // in Service Bus's words
 	}
 	if len(d.UserMetadata) > MaxMetadata {
 		complain("UserMetadata has more than %d bytes", MaxMetadata)

@@ -133,9 +133,9 @@ func OfSettings(name string, args protocol.Table, s policies.QueueSettings, extr
 	if s.ConsumerTimeout > 0 {
 		d.LockDuration = Duration(s.ConsumerTimeout)
 	}
-	d.MaxDeliveryCount = maxDeliveries
+	d.MaxDeliveryCount = MaxDeliveries
 	if s.DeliveryLimit >= 0 {
-		d.MaxDeliveryCount = min(s.DeliveryLimit+1, maxDeliveries)
+		d.MaxDeliveryCount = min(s.DeliveryLimit+1, MaxDeliveries)
 	}
 	if s.MaxLengthBytes > 0 {
 		d.MaxSizeInMegabytes = (s.MaxLengthBytes + 1<<20 - 1) >> 20
