@@ -3,6 +3,7 @@ package exchange_test
 import (
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -47,6 +48,7 @@ func inStore(t *testing.T, length int64, test func(s *store)) {
 // sink is a queue that confirms its messages, at once or when told to.
 type sink struct {
 	*topology.Queue
+	mu    sync.Mutex // for the race detector, which does not see what follows from the virtual time
 	got   []string
 	ttl   []int64
 	tags  []bool // whether messages need a confirm
@@ -62,12 +64,14 @@ func (s *store) queue(name string) *sink {
 		if !is {
 			return
 		}
+		k.mu.Lock()
 		k.mails++
 		for _, m := range m.Messages {
 			k.got = append(k.got, string(m.Body))
 			k.ttl = append(k.ttl, m.TTL)
 			k.tags = append(k.tags, m.Number != 0)
 		}
+		k.mu.Unlock()
 		to, reply := m.Answer(mail.Gone)
 		answer := func() {
 			if to != nil {
@@ -129,6 +133,8 @@ func refusal(err error) string {
 
 func (k *sink) has(t *testing.T, want ...string) {
 	t.Helper()
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	if !slices.Equal(k.got, want) {
 		t.Errorf("%s got %v, want %v", k.Name, k.got, want)
 	}
