@@ -102,9 +102,11 @@ func TestAzureClient(t *testing.T) {
 	if m.LockedUntil.Before(until) {
 		t.Errorf("%v is before %v", m.LockedUntil, until)
 	}
-	a.ok(r.AbandonMessage(a.ctx, m, &azservicebus.AbandonMessageOptions{PropertiesToModify: map[string]any{"again": "yes"}}))
+	delayed := map[string]any{"again": "yes", "x-opt-delivery-delay": int64(300)} // RETRY-5
+	abandoned := time.Now()
+	a.ok(r.AbandonMessage(a.ctx, m, &azservicebus.AbandonMessageOptions{PropertiesToModify: delayed}))
 	m = a.receive(r, "abandoned")
-	if m.DeliveryCount != 2 || m.ApplicationProperties["again"] != "yes" {
+	if m.DeliveryCount != 2 || m.ApplicationProperties["again"] != "yes" || len(m.ApplicationProperties) != 2 || time.Since(abandoned) < 299*time.Millisecond {
 		t.Errorf("%+v", m)
 	}
 	a.ok(r.CompleteMessage(a.ctx, m, nil))

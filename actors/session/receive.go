@@ -136,7 +136,7 @@ func (s *state) disposition(m *amqp10.Disposition) {
 		}
 		return
 	}
-	how, outcome, final, err := settlement.Of(&m.State, m.Settled)
+	how, outcome, final, err := settlement.Of(&m.State, m.Settled, s.cfg.Clock)
 	if err != nil {
 		s.fail(err)
 		return
@@ -158,8 +158,11 @@ func (s *state) disposition(m *amqp10.Disposition) {
 		}
 	})
 	lost := s.elsewhere.Take(first, last, m.Settled, s.reply)
-	settleEntity(s, asked, m)
+	keep := settleEntity(s, asked, m)
 	s.unacked.SettleWith(first, last, how, outcome) // the deliveries that remain
+	if keep != nil {
+		keep()
+	}
 	switch {
 	case m.Settled:
 	case len(asked) == 0 && !lost:

@@ -11,12 +11,16 @@ import (
 )
 
 // settleEntity settles deliveries of links of Azure Service Bus's dialect. If the client expects an answer, the queues are
-// asked which of them they still held, when their journal has the settlement (DUR-3).
-func settleEntity(s *state, owned []settlement.Owned[*link], m *amqp10.Disposition) {
+// asked which of them they still held, when their journal has the settlement (DUR-3). If the settlement is refused, the
+// result puts the deliveries back (RETRY-5); otherwise it is nil.
+func settleEntity(s *state, owned []settlement.Owned[*link], m *amqp10.Disposition) (keep func()) {
 	if len(owned) == 0 {
-		return
+		return nil
 	}
-	how, outcome := entities.Settlement(&m.State)
+	how, outcome, err := entities.Settlement(&m.State, s.cfg.Clock)
+	if err != nil {
+		return refuseSettlement(s, owned, m, err)
+	}
 	all := settlement.Take(&s.unacked, owned, m.State, how)
 	s.unacked.Flush() // earlier settlements come first
 	for _, x := range all {
@@ -33,6 +37,32 @@ func settleEntity(s *state, owned []settlement.Owned[*link], m *amqp10.Dispositi
 			command.Asked, command.Durable = &mail.Request{ReplyTo: s.Self(), ID: s.asked, By: s.cfg.By}, true
 		}
 		s.Send(x.Queue.Address, command)
+	}
+	return nil
+}
+
+// refuseSettlement takes out deliveries whose settlement is invalid, and returns a function that puts them back. That
+// function rejects the settlement or, if the client expects no answer, detaches the links.
+func refuseSettlement(s *state, owned []settlement.Owned[*link], m *amqp10.Disposition, err error) (keep func()) {
+	held := make(map[uint64]unacked.Delivery, len(owned))
+	for _, o := range owned {
+		s.unacked.Take(o.Tag, o.Tag, func(tag uint64, u unacked.Delivery) { held[tag] = u })
+	}
+	return func() {
+		dispositions := settlement.Dispositions{Send: s.reply}
+		for _, o := range owned {
+			s.unacked.Restore(o.Tag, held[o.Tag])
+			s.owners.Restore(o.Tag, o.Link)
+			if !m.Settled {
+				dispositions.Add(uint32(o.Tag-1), true, amqp10.State{Kind: amqp10.Rejected, Error: entities.ErrorOf(err)})
+			}
+		}
+		dispositions.Flush()
+		for _, o := range owned {
+			if m.Settled {
+				s.failLink(o.Link, err)
+			}
+		}
 	}
 }
 

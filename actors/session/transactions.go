@@ -15,7 +15,7 @@ import (
 // startWork connects transactions to their session, which has its address by then.
 func startWork(s *state) {
 	s.work = work.Session[*link]{
-		Self: s.Self(), Connection: s.cfg.Connection, Known: s.cfg.Transactions, Arrivals: s.cfg.Arrivals, Unacked: &s.unacked, Owners: &s.owners, Elsewhere: &s.elsewhere,
+		Self: s.Self(), Connection: s.cfg.Connection, Known: s.cfg.Transactions, Arrivals: s.cfg.Arrivals, Clock: s.cfg.Clock, Unacked: &s.unacked, Owners: &s.owners, Elsewhere: &s.elsewhere,
 		Send: s.Send, Reply: s.reply, Resume: func() { s.await = nil },
 		Wait: func(done func(any, error)) mail.Request {
 			r := s.request(done)

@@ -2,6 +2,7 @@ package amqp10
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -174,5 +175,179 @@ func TestDelayCapability_DLY16(t *testing.T) {
 			}
 		}
 		_ = x.Close()
+	})
+}
+
+// An abandoned message is delivered again at the time that its consumer names, also to a session, and keeps the other
+// properties, each once and with its type. The delivery counts, and does not delay the next message.
+func TestAbandon_RETRY5(t *testing.T) {
+	run(t, func(b *testkit.Bubble, c *client) {
+		entityOf(b, 20)
+		sessions(b)
+		n := c.node("q")
+		modify := func(r *amqp.Receiver, m *amqp.Message, given amqp.Annotations) {
+			t.Helper()
+			if err := r.ModifyMessage(context.Background(), m, &amqp.ModifyMessageOptions{Annotations: given}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		byToken := func(_ *amqp.Receiver, m *amqp.Message, given amqp.Annotations) {
+			t.Helper()
+			if code := n.dispose("abandoned", []amqp.UUID{tokenOf(m)}, map[string]any{"properties-to-modify": given}); code != 200 {
+				t.Fatal(code)
+			}
+		}
+		for i, x := range []struct {
+			queue   string
+			abandon func(*amqp.Receiver, *amqp.Message, amqp.Annotations)
+			given   func(at time.Time) amqp.Annotations
+		}{
+			{"q", modify, func(at time.Time) amqp.Annotations { return amqp.Annotations{timeKey: at, "n": int32(1)} }},
+			{"q", modify, func(time.Time) amqp.Annotations { return amqp.Annotations{delayKey: int64(5000), "n": int32(2)} }},
+			{"q", byToken, func(at time.Time) amqp.Annotations {
+				return amqp.Annotations{timeKey: at.UnixMilli(), delayKey: 1.0, "n": int32(3)}
+			}},
+			{"q", byToken, func(time.Time) amqp.Annotations { return amqp.Annotations{delayKey: uint32(5000), "n": int32(4)} }},
+			{"s", modify, func(time.Time) amqp.Annotations { return amqp.Annotations{delayKey: int32(5000), "n": int32(5)} }},
+		} {
+			opts := second(9)
+			if x.queue == "s" {
+				opts = ofSession("A")
+				opts.Credit = 9
+			}
+			c.sendsTo(x.queue, "A", "1", "2")
+			r := c.receiver(x.queue, opts)
+			m, other := c.next(r), c.next(r)
+			if m == nil || other == nil || string(m.GetData()) != "1" {
+				t.Fatalf("%d: %v %v", i, m, other)
+			}
+			at := time.Now().Add(5 * time.Second).Truncate(time.Millisecond)
+			x.abandon(r, m, x.given(at))
+			if err := r.ReleaseMessage(context.Background(), other); err != nil {
+				t.Fatal(err)
+			}
+			if other = c.next(r); other == nil || string(other.GetData()) != "2" {
+				t.Fatalf("%d: the next message waits as well", i)
+			}
+			b.Advance(time.Until(at) - time.Millisecond)
+			if m := r.Prefetched(); m != nil {
+				t.Errorf("%d: early", i)
+			}
+			b.Advance(2 * time.Millisecond)
+			again := r.Prefetched()
+			if again == nil || string(again.GetData()) != "1" {
+				t.Fatalf("%d: not delivered", i)
+			}
+			p, notes := again.ApplicationProperties, again.Annotations
+			if len(p) != 1 || p["n"] != int32(i+1) || again.Header.DeliveryCount != m.Header.DeliveryCount+1 ||
+				notes["x-opt-message-state"] != nil || notes[timeKey] != nil || notes[delayKey] != nil {
+				t.Errorf("%d: %v %v %+v", i, p, notes, again.Header)
+			}
+			for _, m := range []*amqp.Message{again, other} {
+				if err := r.AcceptMessage(context.Background(), m); err != nil {
+					t.Fatal(err)
+				}
+			}
+			_ = r.Close(context.Background())
+		}
+	})
+}
+
+// A delay that is invalid, too long, or of a deferred message is refused: the message stays locked, and is settled later.
+func TestAbandonRefused_RETRY5(t *testing.T) {
+	run(t, func(b *testkit.Bubble, c *client) {
+		entityOf(b, 20)
+		n, r := c.node("q"), c.receiver("q", second(2))
+		for _, x := range []struct {
+			deferred bool
+			key      string
+			value    any
+			want     amqp.ErrCond
+		}{
+			{false, delayKey, int64(-1), amqp.ErrCondPreconditionFailed},
+			{false, delayKey, "1", amqp.ErrCondPreconditionFailed},
+			{false, timeKey, "soon", amqp.ErrCondPreconditionFailed},
+			{false, timeKey, time.Now().Add(11 * 365 * 24 * time.Hour), amqp.ErrCondPreconditionFailed},
+			{false, delayKey, uint64(1 << 63), amqp.ErrCondPreconditionFailed},
+			{true, delayKey, int64(1), amqp.ErrCondNotAllowed},
+		} {
+			given := amqp.Annotations{x.key: x.value}
+			c.put(c.sender("q", nil), "m")
+			m := c.next(r)
+			err := r.ModifyMessage(context.Background(), m, &amqp.ModifyMessageOptions{Annotations: given, UndeliverableHere: x.deferred})
+			var refused *amqp.Error
+			if !errors.As(err, &refused) || refused.Condition != x.want {
+				t.Errorf("%s = %v: %v", x.key, x.value, err)
+			}
+			status := map[bool]string{false: "abandoned", true: "defered"}[x.deferred]
+			if code := n.dispose(status, []amqp.UUID{tokenOf(m)}, map[string]any{"properties-to-modify": given}); code != 400 {
+				t.Errorf("%s = %v: %d", x.key, x.value, code)
+			}
+			if i := b.Describe("q"); i.Unacked != 1 {
+				t.Errorf("%s = %v: %d unacked", x.key, x.value, i.Unacked)
+			}
+			if code := n.dispose("abandoned", []amqp.UUID{tokenOf(m)}, map[string]any{"properties-to-modify": amqp.Annotations{delayKey: int64(0)}}); code != 200 {
+				t.Error(code)
+			}
+			c.want(r, "m")
+		}
+	})
+}
+
+// If the client expects no answer, an invalid delay detaches the link, and the message stays locked.
+func TestAbandonDetached_RETRY5(t *testing.T) {
+	run(t, func(b *testkit.Bubble, c *client) {
+		entity(b)
+		b.Log.Allow("link detached by the broker")
+		c.put(c.sender("q", nil), "m")
+		r := c.receiver("q", nil)
+		err := r.ModifyMessage(context.Background(), c.next(r), &amqp.ModifyMessageOptions{Annotations: amqp.Annotations{delayKey: "1"}})
+		if err == nil { // the client has not noticed yet
+			_, err = r.Receive(context.Background(), nil)
+		}
+		if condition(err) != amqp.ErrCondPreconditionFailed {
+			t.Error(err)
+		}
+		if i := b.Describe("q"); i.Unacked != 1 || i.Ready != 0 {
+			t.Errorf("%d unacked, %d ready", i.Unacked, i.Ready)
+		}
+	})
+}
+
+// In a transaction an abandoned message is delayed, and an invalid delay is refused and breaks the transaction.
+func TestAbandonInTransaction_RETRY5(t *testing.T) {
+	run(t, func(b *testkit.Bubble, c *client) {
+		entity(b)
+		b.Connect().Open().Declare("other", nil)
+		c.put(c.sender("q", nil), "m")
+		x := transacts(t, b, "/queues/other", "q")
+		defer func() { _ = x.Close() }()
+		id := x.want(amqp10.CodeTransfer).(*amqp10.Transfer).DeliveryID.Value
+		for _, after := range []int64{-1, 5000} {
+			txn := x.declare()
+			given := amqp10.State{Kind: amqp10.Modified, MessageAnnotations: amqp10.Map{{Key: amqp10.Symbol(delayKey), Value: after}}}
+			x.send(2, &amqp10.Disposition{Role: amqp10.RoleReceiver, First: id, State: amqp10.State{
+				Kind: amqp10.Transactional, TxnID: txn, Outcome: amqp10.AppendComposite(nil, &given),
+			}})
+			d := x.want(amqp10.CodeDisposition).(*amqp10.Disposition)
+			if refused := d.State.Kind == amqp10.Rejected; refused != (after < 0) {
+				t.Errorf("%d: %+v", after, d.State)
+			}
+			x.post(1, nil, x.coordinate(0x32, txn, false))
+			if after > 0 {
+				x.want(amqp10.CodeDisposition) // of the message
+			}
+			if broken := x.outcome(x.want(amqp10.CodeDisposition).(*amqp10.Disposition).State); (broken != "") != (after < 0) {
+				t.Errorf("%d: %s", after, broken)
+			}
+		}
+		b.Advance(4 * time.Second) // the commit takes some time
+		if i := b.Describe("q"); i.Postponed != 1 || i.Unacked != 0 {
+			t.Errorf("%d postponed, %d unacked", i.Postponed, i.Unacked)
+		}
+		b.Advance(time.Second)
+		if i := b.Describe("q"); i.Postponed != 0 {
+			t.Errorf("%d postponed", i.Postponed)
+		}
 	})
 }

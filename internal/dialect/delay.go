@@ -5,7 +5,9 @@ import (
 	"math"
 	"strings"
 
+	"candlemark/internal/clock"
 	"candlemark/internal/message"
+	"candlemark/internal/topology/timeheaders"
 	"candlemark/protocol"
 	"candlemark/protocol/amqp10"
 )
@@ -43,6 +45,39 @@ func DelayOf(date, after any) (d Delay, err error) {
 		}
 	}
 	return d, nil
+}
+
+// ErrTooFar is the error for a delivery more than ten years away.
+func ErrTooFar() error {
+	return amqp10.Errorf(amqp10.PreconditionFailed, "the time of delivery is more than 10 years away")
+}
+
+// IsDelay reports whether an annotation delays a delivery.
+func IsDelay(key string) bool { return key == deliveryTime || key == deliveryDelay }
+
+// DelayIn is DelayOf for the annotations of a message that a consumer returns.
+func DelayIn(annotations amqp10.Map) (Delay, error) {
+	date, _ := annotations.Get(deliveryTime)
+	after, _ := annotations.Get(deliveryDelay)
+	return DelayOf(date, after)
+}
+
+// Until returns the date, in wall ms, until which a delivery is delayed from now on; 0 for no delay. The error is
+// amqp:precondition-failed for more than ten years.
+func (d Delay) Until(c *clock.Clock) (date int64, err error) {
+	if d == (Delay{}) {
+		return 0, nil
+	}
+	dates := c.Dates()
+	dates.Read()
+	now := dates.Date(c.Now().Ceil())
+	if max(d.After, d.Date-now) > timeheaders.MaxDelay {
+		return 0, ErrTooFar()
+	}
+	if d.After > 0 {
+		d.Date = max(d.Date, now+d.After)
+	}
+	return d.Date, nil
 }
 
 // shown returns a value for an error text, shortened.

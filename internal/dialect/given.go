@@ -1,10 +1,10 @@
 package dialect
 
 import (
-	"math"
 	"slices"
 	"strings"
 
+	"candlemark/internal/clock"
 	"candlemark/internal/message"
 	"candlemark/protocol"
 	"candlemark/protocol/amqp10"
@@ -38,17 +38,14 @@ func Amendments(m amqp10.Map) (t protocol.Table) {
 }
 
 // DeliveryTime returns the date before which a message that is returned with these annotations is not delivered again,
-// in wall ms; 0 for none (RETRY-2).
-func DeliveryTime(annotations amqp10.Map) int64 {
-	switch v, _ := annotations.Get("x-opt-delivery-time"); v := v.(type) {
-	case amqp10.Timestamp:
-		return max(int64(v), 0)
-	case uint64:
-		return int64(min(v, math.MaxInt64))
-	default:
-		n, _ := protocol.Int64(v)
-		return max(n, 0)
-	}
+// in wall ms; 0 for none. Invalid values have no effect (RETRY-2).
+func DeliveryTime(annotations amqp10.Map, c *clock.Clock) (date int64) {
+	v, _ := annotations.Get(deliveryTime)
+	date, _ = milliseconds(v)
+	after, _ := annotations.Get(deliveryDelay)
+	d, _ := DelayOf(nil, after)
+	until, _ := d.Until(c)
+	return max(date, until, 0)
 }
 
 // restored converts amendments to a map.

@@ -81,9 +81,14 @@ func (a *asked) count(d *mail.Delivery) {
 // settle settles messages by their locks, whichever link received them: all or none.
 func (a *asked) settle(q *topology.Queue) {
 	tokens, ok := a.LockTokens()
-	how, outcome, known := a.disposition()
-	if !ok || !known {
+	how, outcome, known, err := a.disposition()
+	switch {
+	case !ok || !known:
 		a.answer(400, "disposition-status and lock-tokens are required", amqp10.InvalidField, nil)
+		return
+	case err != nil:
+		e := dialect.ErrorOf(err)
+		a.answer(400, e.Description, e.Condition, nil)
 		return
 	}
 	m := &mail.SettleLocked{Locks: locksOf(tokens), How: how, Outcome: outcome, Connection: a.Connection, Queue: q.Name, VHost: a.vhost()}
@@ -108,24 +113,26 @@ func (a *asked) lockLost() {
 	a.answer(410, lost.Description, lost.Condition, nil)
 }
 
-// disposition parses the settlement in a request.
-func (a *asked) disposition() (how mail.Settlement, outcome *mail.Outcome, ok bool) {
+// disposition parses the settlement in a request. The error is that of returned.
+func (a *asked) disposition() (how mail.Settlement, outcome *mail.Outcome, ok bool, err error) {
 	given, _ := a.Field("properties-to-modify").(amqp10.Map)
-	more := servicebus.Modified(&amqp10.State{MessageAnnotations: given})
 	switch status, _ := a.Field("disposition-status").(string); status {
 	case "completed":
-		return mail.Ack, nil, true
+		return mail.Ack, nil, true, nil
 	case "abandoned":
-		return mail.Requeue, outcomeOf(more), true
+		how, outcome, err = returned(mail.Requeue, given, a.Access.Clock)
+		return how, outcome, true, err
 	case "defered": // sic
-		return mail.Defer, outcomeOf(more), true
+		how, outcome, err = returned(mail.Defer, given, a.Access.Clock)
+		return how, outcome, true, err
 	case "suspended":
+		more := dialect.Amendments(given)
 		for field, property := range map[string]string{"deadletter-reason": servicebus.DeadLetterReason, "deadletter-description": servicebus.DeadLetterDescription} {
 			if text, is := a.Field(field).(string); is {
 				more = more.Set(property, text)
 			}
 		}
-		return mail.ToDeadLetters, outcomeOf(more), true
+		return mail.ToDeadLetters, outcomeOf(more, 0), true, nil
 	}
-	return 0, nil, false
+	return 0, nil, false, nil
 }

@@ -3,6 +3,7 @@ package entities
 import (
 	"candlemark/actors/mail"
 	"candlemark/actors/session/access"
+	"candlemark/internal/clock"
 	"candlemark/internal/dialect"
 	"candlemark/internal/dialect/servicebus"
 	"candlemark/internal/message"
@@ -131,30 +132,35 @@ func diedAfter(o *message.Overlay) uint32 {
 	return o.DiedAfter
 }
 
-// Settlement converts a state to a queue's settlement: an abandoned message is requeued, and its delivery counts.
-func Settlement(state *amqp10.State) (how mail.Settlement, outcome *mail.Outcome) {
-	var properties protocol.Table
+// Settlement converts a state to a queue's settlement: an abandoned message is requeued, and its delivery counts. The
+// error is that of returned.
+func Settlement(state *amqp10.State, c *clock.Clock) (how mail.Settlement, outcome *mail.Outcome, err error) {
 	switch {
 	case state.Kind == amqp10.Accepted:
-		return mail.Ack, nil
+		return mail.Ack, nil, nil
 	case state.Kind == amqp10.Rejected:
-		how, properties = mail.ToDeadLetters, servicebus.DeadLettering(state.Error)
+		return mail.ToDeadLetters, outcomeOf(servicebus.DeadLettering(state.Error), 0), nil
 	case state.Kind == amqp10.Modified && state.UndeliverableHere:
-		how, properties = mail.Defer, servicebus.Modified(state)
+		return returned(mail.Defer, state.MessageAnnotations, c)
 	case state.Kind == amqp10.Modified:
-		how, properties = mail.Requeue, servicebus.Modified(state)
-	default:
-		return mail.Release, nil
+		return returned(mail.Requeue, state.MessageAnnotations, c)
 	}
-	return how, outcomeOf(properties)
+	return mail.Release, nil, nil
 }
 
-// outcomeOf returns the amendments to a message, nil for none.
-func outcomeOf(properties protocol.Table) *mail.Outcome {
-	if len(properties) == 0 {
+// returned converts the properties of a message that the client abandons or defers. The error is an *amqp10.Error for a
+// delay that is invalid, or not possible (RETRY-5).
+func returned(how mail.Settlement, given amqp10.Map, c *clock.Clock) (mail.Settlement, *mail.Outcome, error) {
+	until, err := servicebus.DelayIn(given, how == mail.Defer, c)
+	return how, outcomeOf(servicebus.Modified(given), until), err
+}
+
+// outcomeOf returns the amendments to a message and the date of its next delivery, nil for none.
+func outcomeOf(properties protocol.Table, until int64) *mail.Outcome {
+	if len(properties) == 0 && until == 0 {
 		return nil
 	}
-	return &mail.Outcome{Properties: properties}
+	return &mail.Outcome{Properties: properties, Until: until}
 }
 
 // Ranges converts ascending numbers of deliveries that are settled alike into ranges.

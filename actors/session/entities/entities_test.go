@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"candlemark/actors/mail"
+	"candlemark/internal/clock"
 	"candlemark/protocol/amqp10"
 
 	"go.uber.org/goleak"
@@ -27,8 +28,8 @@ func TestSettlement(t *testing.T) {
 		{amqp10.State{Kind: amqp10.Modified, MessageAnnotations: amqp10.Map{{Key: "k", Value: "v"}}}, mail.Requeue, true},
 		{amqp10.State{Kind: amqp10.Modified, UndeliverableHere: true}, mail.Defer, false},
 	} {
-		how, outcome := Settlement(&c.state)
-		if how != c.how || (outcome != nil) != c.more {
+		how, outcome, err := Settlement(&c.state, clock.New())
+		if err != nil || how != c.how || (outcome != nil) != c.more {
 			t.Errorf("%+v: %v, %v", c.state, how, outcome)
 		}
 	}

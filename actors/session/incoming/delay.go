@@ -2,6 +2,7 @@ package incoming
 
 import (
 	"candlemark/actors/channel/routing"
+	"candlemark/internal/dialect"
 	"candlemark/internal/topology"
 	"candlemark/internal/topology/timeheaders"
 	"candlemark/protocol/amqp10"
@@ -16,7 +17,7 @@ func (d *Publish) delay(routes *routing.Routes) error {
 	}
 	switch {
 	case max(after, ahead) > timeheaders.MaxDelay:
-		return amqp10.Errorf(amqp10.PreconditionFailed, "the time of delivery is more than 10 years away")
+		return dialect.ErrTooFar()
 	case after <= 0 && ahead <= 0:
 		return nil
 	case d.To.Delayed():

@@ -2,13 +2,14 @@ package settlement
 
 import (
 	"candlemark/actors/mail"
+	"candlemark/internal/clock"
 	"candlemark/internal/dialect"
 	"candlemark/protocol/amqp10"
 )
 
 // Of converts a state to a queue's settlement, with amendments. final is false if the state does not settle the
 // delivery. The error is amqp:not-implemented, for states of transactions.
-func Of(state *amqp10.State, settled bool) (how mail.Settlement, outcome *mail.Outcome, final bool, err error) {
+func Of(state *amqp10.State, settled bool, c *clock.Clock) (how mail.Settlement, outcome *mail.Outcome, final bool, err error) {
 	switch state.Kind {
 	case amqp10.Accepted:
 		return mail.Ack, nil, true, nil
@@ -26,7 +27,7 @@ func Of(state *amqp10.State, settled bool) (how mail.Settlement, outcome *mail.O
 			how = mail.Requeue
 		}
 		if given := dialect.Given(state.MessageAnnotations); len(given) > 0 {
-			outcome = &mail.Outcome{Annotations: given, Until: dialect.DeliveryTime(state.MessageAnnotations)}
+			outcome = &mail.Outcome{Annotations: given, Until: dialect.DeliveryTime(state.MessageAnnotations, c)}
 		}
 		return how, outcome, true, nil
 	case amqp10.NoState, amqp10.Received: // settled: the default outcome

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"candlemark/actors/mail"
+	"candlemark/internal/clock"
 	"candlemark/protocol/amqp10"
 
 	"go.uber.org/goleak"
@@ -28,7 +29,7 @@ func TestOf(t *testing.T) {
 		{amqp10.State{Kind: amqp10.Received}, false, false, mail.Release},
 		{amqp10.State{}, true, true, mail.Release},
 	} {
-		if how, outcome, final, err := Of(&c.state, c.settled); how != c.how || final != c.final || outcome != nil || err != nil {
+		if how, outcome, final, err := Of(&c.state, c.settled, clock.New()); how != c.how || final != c.final || outcome != nil || err != nil {
 			t.Errorf("%+v: %v, %v, %v, %v", c.state, how, outcome, final, err)
 		}
 	}
@@ -36,11 +37,19 @@ func TestOf(t *testing.T) {
 		int64(1800000000000): 1800000000000, uint64(7): 7, uint64(math.MaxUint64): math.MaxInt64, uint32(8): 8, amqp10.Timestamp(9): 9, "7": 0, int32(-7): 0,
 	} {
 		state := amqp10.State{Kind: amqp10.Modified, MessageAnnotations: amqp10.Map{{Key: amqp10.Symbol("x-opt-delivery-time"), Value: v}}}
-		if _, outcome, _, _ := Of(&state, false); outcome == nil || outcome.Until != until {
+		if _, outcome, _, _ := Of(&state, false, clock.New()); outcome == nil || outcome.Until != until {
 			t.Errorf("%v: %+v", v, outcome)
 		}
 	}
-	if _, _, _, err := Of(&amqp10.State{Kind: amqp10.Transactional}, true); err == nil {
+	c := clock.New()
+	for v, ms := range map[any]int64{int32(5000): 5000, uint64(6000): 6000} { // RETRY-2
+		state := amqp10.State{Kind: amqp10.Modified, MessageAnnotations: amqp10.Map{{Key: amqp10.Symbol("x-opt-delivery-delay"), Value: v}}}
+		from := c.Wall() + ms
+		if _, outcome, _, _ := Of(&state, false, c); outcome == nil || outcome.Until < from || outcome.Until > c.Wall()+1+ms {
+			t.Errorf("%v: %+v", v, outcome)
+		}
+	}
+	if _, _, _, err := Of(&amqp10.State{Kind: amqp10.Transactional}, true, clock.New()); err == nil {
 		t.Error("a transaction")
 	}
 }

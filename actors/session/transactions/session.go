@@ -11,6 +11,7 @@ import (
 	"candlemark/actors/session/settlement"
 	"candlemark/actors/session/window"
 	"candlemark/internal/budget"
+	"candlemark/internal/clock"
 	"candlemark/internal/dialect/transactions"
 	"candlemark/internal/seqmap"
 	"candlemark/protocol/amqp10"
@@ -23,6 +24,7 @@ type Session[Link comparable] struct {
 	Self, Connection mail.Address
 	Known            *transactions.Known
 	Arrivals         *budget.Arrivals
+	Clock            *clock.Clock
 	Unacked          *unacked.Deliveries
 	Owners           *seqmap.Map[Link] // links of the unacked deliveries
 	Elsewhere        *settlement.Elsewhere
@@ -169,18 +171,21 @@ func (s *Session[Link]) tags(first, last uint64) (all []uint64) {
 	return all
 }
 
-// keep stores a settlement. On the error amqp:resource-limit-exceeded the delivery is unchanged.
-func (s *Session[Link]) keep(x *Transaction[Link], tag uint64, m *amqp10.Disposition, outcome *amqp10.State) error {
+// keep stores a settlement. On an error the delivery is unchanged.
+func (s *Session[Link]) keep(x *Transaction[Link], tag uint64, m *amqp10.Disposition, outcome *amqp10.State) (err error) {
 	l, _ := s.Owners.Take(tag)
 	one := Settlement[Link]{Tag: tag, Link: l, State: amqp10.State{Kind: outcome.Kind}, Settled: m.Settled}
 	if _, entity := s.Attached(l); entity {
-		one.How, one.Outcome = entities.Settlement(outcome)
+		if one.How, one.Outcome, err = entities.Settlement(outcome, s.Clock); err != nil {
+			s.Owners.Restore(tag, l)
+			x.Break(entities.ErrorOf(err))
+			return err
+		}
 	} else {
-		one.How, one.Outcome, _, _ = settlement.Of(outcome, true)
+		one.How, one.Outcome, _, _ = settlement.Of(outcome, true, s.Clock)
 	}
 	s.Unacked.Take(tag, tag, func(_ uint64, u unacked.Delivery) { one.Delivery = u })
-	err := x.Settle(one, len(m.State.Outcome))
-	if err != nil {
+	if err = x.Settle(one, len(m.State.Outcome)); err != nil {
 		s.restore(&one)
 	}
 	return err

@@ -32,6 +32,7 @@ async function main() {
   await receiver.deferMessage(again);
   const [late] = await receiver.receiveDeferredMessages([again.sequenceNumber]);
   assert.deepStrictEqual([late.body, late.state, late.deliveryCount], ['one', 'deferred', 2]);
+  await assert.rejects(receiver.abandonMessage(late, { 'x-opt-delivery-delay': -1 }), /not a number of milliseconds/);
   await receiver.abandonMessage(late);
   const [later] = await receiver.receiveDeferredMessages([again.sequenceNumber]);
   assert.strictEqual(later.deliveryCount, 3);
@@ -45,7 +46,10 @@ async function main() {
   await sender.cancelScheduledMessages([number, other]);
   await assert.rejects(sender.cancelScheduledMessages(number), { code: 'MessageNotFound' });
   await scheduled(client);
+  const abandoned = Date.now();
+  await receiver.abandonMessage((await receiver.receiveMessages(1, patience))[0], { 'x-opt-delivery-time': abandoned + 300, 'x-opt-delivery-delay': 300 });
   const [two] = await receiver.receiveMessages(1, patience);
+  assert.ok(Date.now() - abandoned >= 299);
   assert.strictEqual(two.body, 'two');
   await receiver.deadLetterMessage(two, { deadLetterReason: 'bad', deadLetterErrorDescription: 'why', code: 8 });
   const dead = client.createReceiver(queue, { subQueueType: 'deadLetter', receiveMode: 'receiveAndDelete' });

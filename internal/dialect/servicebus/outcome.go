@@ -3,6 +3,7 @@ package servicebus
 import (
 	"slices"
 
+	"candlemark/internal/clock"
 	"candlemark/internal/dialect"
 	"candlemark/protocol"
 	"candlemark/protocol/amqp10"
@@ -49,8 +50,22 @@ func DeadLettering(e *amqp10.Error) protocol.Table {
 	})
 }
 
-// Modified returns the properties that a client set on a message that it abandons or defers. Values without a 0-9-1
-// type are left out.
-func Modified(s *amqp10.State) protocol.Table {
-	return dialect.Amendments(s.MessageAnnotations)
+// Modified returns the properties that a client set on a message that it abandons or defers, without those that delay
+// the next delivery (RETRY-5). Values without a 0-9-1 type are left out.
+func Modified(given amqp10.Map) protocol.Table {
+	return slices.DeleteFunc(dialect.Amendments(given), func(f protocol.Field) bool { return dialect.IsDelay(f.Key) })
+}
+
+// DelayIn returns the date, in wall ms, until which an abandoned message is delayed by the properties that the client set,
+// 0 for none (RETRY-5). deferred means that the client defers the message instead. The error is amqp:precondition-failed for
+// an invalid delay, and amqp:not-allowed for a delay of a deferred message.
+func DelayIn(given amqp10.Map, deferred bool, c *clock.Clock) (date int64, err error) {
+	d, err := dialect.DelayIn(given)
+	if err == nil && deferred && d != (dialect.Delay{}) {
+		err = amqp10.Errorf(amqp10.NotAllowed, "a deferred message is received by its number only: its delivery cannot be delayed")
+	}
+	if err != nil {
+		return 0, err
+	}
+	return d.Until(c)
 }

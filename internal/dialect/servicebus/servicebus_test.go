@@ -52,7 +52,7 @@ func TestOutcomes(t *testing.T) {
 	if got := DeadLettering(nil); got != nil {
 		t.Error(got)
 	}
-	if got := Modified(&amqp10.State{MessageAnnotations: amqp10.Map{{Key: "n", Value: int64(3)}}}); len(got) != 1 || got[0].Value != int64(3) {
+	if got := Modified(amqp10.Map{{Key: amqp10.Symbol("x-opt-delivery-delay"), Value: int64(3)}, {Key: "n", Value: int64(3)}}); len(got) != 1 || got[0].Value != int64(3) {
 		t.Error(got)
 	}
 }
