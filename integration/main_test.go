@@ -22,7 +22,7 @@ import (
 )
 
 // patience is the longest time that anything may take on a busy machine.
-const patience = time.Minute
+var patience = time.Minute
 
 var buildFlags []string
 

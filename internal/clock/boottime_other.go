@@ -2,5 +2,5 @@
 
 package clock
 
-// bootReading returns false, because no such clock is known here. A sleep looks like a change of the wall clock.
-func bootReading() (int64, bool) { return 0, false }
+// asleep returns false, because no such clocks are known here. A sleep looks like a change of the wall clock.
+func asleep() (int64, bool) { return 0, false }
