@@ -203,7 +203,9 @@ func TestCharge_ACC12(t *testing.T) {
 	}
 	for _, user := range []string{"eve", "bob"} {
 		r, err := charge(user, 1<<20)
-		defer r.out.Close()
+		if r != nil {
+			defer r.out.Close()
+		}
 		if user == "bob" { // who holds nothing
 			if err != nil {
 				t.Error(err)

@@ -113,6 +113,7 @@ func (a *Action) Growth(properties int) (bytes int) {
 			longest = max(longest, MaxText)
 		case opNewID:
 			longest = max(longest, idLength)
+		default: // no text, or that of a property
 		}
 	}
 	longest = max(longest, properties)
@@ -129,6 +130,7 @@ func (a *Action) Growth(properties int) (bytes int) {
 			bytes += idLength
 		case opUser, opSystem, opProperty:
 			bytes += longest
+		default: // a number or a boolean
 		}
 	}
 	return min(bytes, maxGrowth)
