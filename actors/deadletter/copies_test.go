@@ -10,8 +10,8 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/internal/message"
+	"candlemark/internal/testkit/rules"
 	"candlemark/internal/topology"
-	"candlemark/protocol"
 )
 
 // forwarding returns n messages that a queue forwards to the exchange "crowd".
@@ -178,22 +178,11 @@ func TestDL33_CopiesWait(t *testing.T) {
 	})
 }
 
-// enlarging returns the queue as the target of a rule whose action makes two texts of up to 4,096 bytes.
-func enlarging(q *topology.Queue) *topology.Queue {
-	r, _ := topology.NewRoutes("x-rules", nil)
-	b := topology.Binding{Destination: q.Name, Arguments: protocol.Table{{Key: "x-rule-action", Value: "SET a = b + b; SET c = a"}}}
-	r, _ = r.With(b, topology.Target{Queue: q})
-	x := &topology.Exchange{Name: "rules", Type: "x-rules"}
-	x.Publish(r)
-	router := topology.Router{Properties: func() (protocol.Properties, []byte, int) { return protocol.Properties{}, nil, 0 }}
-	return router.Route(topology.NewVHost("/").Directory(), x, nil, nil)[0]
-}
-
 // TestDL33_EnlargedWait: a message for one queue whose copy an action may enlarge waits, too.
 func TestDL33_EnlargedWait(t *testing.T) {
 	withFixture(t, func(h *fixture) {
 		source, q := h.queue("source"), h.queue("q")
-		q.queue.Action = enlarging(q.queue).Action
+		q.queue.Action = rules.Enlarging(q.queue).Action
 		h.exchange(&topology.Exchange{Name: "one", Type: "fanout"}, "", "", q)
 		h.scarce(true)
 		h.send(pendingMessage(source, "expired", "one", 1, 1))

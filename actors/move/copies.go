@@ -12,10 +12,7 @@ const maxCopies = 1 << 15
 // permitted divides the copies that a message may still have among its queues. It returns no queues if it may not have
 // so many (DL-32), and holds the move if it has to wait for permission (DL-33).
 func (s *state) permitted(i *item, queues []*topology.Queue) []*topology.Queue {
-	copies := len(queues) - 1
-	for _, q := range queues {
-		copies += q.Enlarged(len(i.Message.Header))
-	}
+	copies := topology.Copies(queues, len(i.Message.Header))
 	each, ok := message.ShareOf(i.Message.Copies(), len(queues))
 	switch {
 	case !ok:

@@ -7,8 +7,8 @@ import (
 	"candlemark/internal/budget"
 	"candlemark/internal/message"
 	"candlemark/internal/testkit/address"
+	"candlemark/internal/testkit/rules"
 	"candlemark/internal/topology"
-	"candlemark/protocol"
 )
 
 // several is a move to an exchange with two queues.
@@ -91,22 +91,11 @@ func TestCopiesWait_DL33(t *testing.T) {
 	c.counts(2, map[string]int64{})
 }
 
-// enlarging returns the queue as the target of a rule whose action makes two texts of up to 4,096 bytes.
-func enlarging(q *topology.Queue) *topology.Queue {
-	r, _ := topology.NewRoutes("x-rules", nil)
-	b := topology.Binding{Destination: q.Name, Arguments: protocol.Table{{Key: "x-rule-action", Value: "SET a = b + b; SET c = a"}}}
-	r, _ = r.With(b, topology.Target{Queue: q})
-	x := &topology.Exchange{Name: "rules", Type: "x-rules"}
-	x.Publish(r)
-	router := topology.Router{Properties: func() (protocol.Properties, []byte, int) { return protocol.Properties{}, nil, 0 }}
-	return router.Route(topology.NewVHost("/").Directory(), x, nil, nil)[0]
-}
-
 // TestEnlargedWait_DL33: what an action may add to a copy counts as copies, also if there is one queue.
 func TestEnlargedWait_DL33(t *testing.T) {
 	c := newCore(t, Job{To: To{Queue: "to"}, Copies: scarce()}, "to")
 	q := c.job.VHost.Directory().Queue([]byte("to"))
-	q.Action = enlarging(q).Action
+	q.Action = rules.Enlarging(q).Action
 	c.brings(true, "")
 	if !c.held || c.sent() != 0 {
 		t.Errorf("it does not wait: %+v", c.out)

@@ -21,9 +21,6 @@ const (
 // DelayedDelivery is the capability that clients look for before they send messages with delays (DLY-16).
 const DelayedDelivery amqp10.Symbol = "DELAYED_DELIVERY"
 
-// earliestDate is the lowest date that is accepted, in 1973. A lower one is probably in seconds (DLY-10).
-const earliestDate = 100_000_000_000
-
 // Delay is how long a delivery is delayed at least. The zero value stands for no delay.
 type Delay struct {
 	Date  int64 // wall ms, 0 for none
@@ -35,7 +32,7 @@ type Delay struct {
 func DelayOf(date, after any) (d Delay, err error) {
 	ok := true
 	if date != nil {
-		if d.Date, ok = milliseconds(date); !ok || d.Date < earliestDate {
+		if d.Date, ok = milliseconds(date); !ok || d.Date < timeheaders.EarliestMoment {
 			return Delay{}, amqp10.Errorf(amqp10.PreconditionFailed, "invalid '%s': %s is not a time in milliseconds since 1970", deliveryTime, shown(date))
 		}
 	}

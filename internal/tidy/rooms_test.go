@@ -120,6 +120,7 @@ var rooms = map[string][]string{
 
 	"internal/testkit":        {"..."},
 	"internal/testkit/...":    {},
+	"internal/testkit/rules":  {"protocol", "internal/topology"},
 	"internal/testkit/users":  {"internal/auth"},
 	"internal/tidy":           {},
 	"internal/topology":       {"protocol", "internal/erlang", "internal/queuestats", "internal/metrics", "internal/servicebus/filter", "internal/servicebus/view"},

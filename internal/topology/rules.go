@@ -96,6 +96,15 @@ func (q *Queue) Enlarged(properties int) int {
 	return q.Action.Growth(properties) >> 10
 }
 
+// Copies returns how many copies a message with so many bytes of properties has in queues, besides the first one, with what actions
+// may add to them (DL-33).
+func Copies(queues []*Queue, properties int) (n int) {
+	for _, q := range queues {
+		n += 1 + q.Enlarged(properties)
+	}
+	return max(n-1, 0)
+}
+
 func (m *rules) match(r *Router) {
 	if m.actions == 0 {
 		m.find(r)

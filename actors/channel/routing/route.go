@@ -18,12 +18,7 @@ type Route struct {
 func (r *Route) Queues() int { return len(r.queues) }
 
 // Copies is Copies for the targets of the route.
-func (r *Route) Copies(m *message.Message) (n int) {
-	for _, q := range r.queues {
-		n += 1 + q.Enlarged(len(m.Header))
-	}
-	return max(n-1, 0)
-}
+func (r *Route) Copies(m *message.Message) int { return topology.Copies(r.queues, len(m.Header)) }
 
 // Copies returns how many copies of a message are made for targets, besides the first one, and one for each KiB that actions
 // of rules may add (DL-33).

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"candlemark/internal/message"
+	"candlemark/internal/testkit/rules"
 	"candlemark/internal/topology"
-	"candlemark/protocol"
 )
 
 // TestFound: a stored route keeps its targets, and is not remembered as the route of the last key.
@@ -26,21 +26,10 @@ func TestFound(t *testing.T) {
 	r.check(t, "c 2 3", "a 1", "b 1")
 }
 
-// enlarging returns the queue as the target of a rule whose action makes two texts of up to 4,096 bytes.
-func enlarging(q *topology.Queue) *topology.Queue {
-	r, _ := topology.NewRoutes("x-rules", nil)
-	b := topology.Binding{Destination: q.Name, Arguments: protocol.Table{{Key: "x-rule-action", Value: "SET a = b + b; SET c = a"}}}
-	r, _ = r.With(b, topology.Target{Queue: q})
-	x := &topology.Exchange{Name: "rules", Type: "x-rules"}
-	x.Publish(r)
-	router := topology.Router{Properties: func() (protocol.Properties, []byte, int) { return protocol.Properties{}, nil, 0 }}
-	return router.Route(topology.NewVHost("/").Directory(), x, nil, nil)[0]
-}
-
 // TestEnlarged_DL33: what an action may add to a copy counts as copies, also if there is one queue.
 func TestEnlarged_DL33(t *testing.T) {
 	r := newRig()
-	large := enlarging(queue("a"))
+	large := rules.Enlarging(queue("a"))
 	for _, row := range []struct {
 		to   []*topology.Queue
 		want int

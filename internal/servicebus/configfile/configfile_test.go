@@ -44,17 +44,18 @@ func TestParse(t *testing.T) {
 func TestParseErrors(t *testing.T) {
 	of := func(inside string) string { return `{"UserConfig":{"Namespaces":[{` + inside + `}]}}` }
 	for want, text := range map[string]string{
-		`line 2: json: unknown field "Queus"`:                          "{\"UserConfig\":{\"Namespaces\":[{\n\"Queus\":[]}]}}",
-		"line 1":                                                       "{",
-		"there is text after the end":                                  of("") + "x",
-		"has 0 namespaces":                                             `{}`,
-		`"1 hour" is not a duration`:                                   of(`"Queues":[{"Name":"q","Properties":{"LockDuration":"1 hour"}}]`),
-		`queue "": the name of a queue is empty`:                       of(`"Queues":[{}]`),
-		`queue "q" is defined twice`:                                   of(`"Queues":[{"Name":"q"},{"Name":"q"}]`),
-		`FilterType "Odd"`:                                             of(`"Topics":[{"Name":"t","Subscriptions":[{"Name":"s","Rules":[{"Name":"r","Properties":{"FilterType":"Odd"}}]}]}]`),
-		`rule "r": SQL filter: at character 5`:                         of(`"Topics":[{"Name":"t","Subscriptions":[{"Name":"s","Rules":[{"Name":"r","Properties":{"FilterType":"Sql","SqlFilter":{"SqlExpression":"a = "}}}]}]}]`),
-		"MaxDeliveryCount is 0":                                        of(`"Queues":[{"Name":"q","Properties":{"MaxDeliveryCount":0}}]`),
-		"more than 4194304 bytes":                                      strings.Repeat(" ", MaxFile+1),
+		`line 2: json: unknown field "Queus"`:    "{\"UserConfig\":{\"Namespaces\":[{\n\"Queus\":[]}]}}",
+		"line 1":                                 "{",
+		"there is text after the end":            of("") + "x",
+		"has 0 namespaces":                       `{}`,
+		`"1 hour" is not a duration`:             of(`"Queues":[{"Name":"q","Properties":{"LockDuration":"1 hour"}}]`),
+		`queue "": the name of a queue is empty`: of(`"Queues":[{}]`),
+		`queue "q" is defined twice`:             of(`"Queues":[{"Name":"q"},{"Name":"q"}]`),
+		`FilterType "Odd"`:                       of(`"Topics":[{"Name":"t","Subscriptions":[{"Name":"s","Rules":[{"Name":"r","Properties":{"FilterType":"Odd"}}]}]}]`),
+		`rule "r": SQL filter: at character 5`:   of(`"Topics":[{"Name":"t","Subscriptions":[{"Name":"s","Rules":[{"Name":"r","Properties":{"FilterType":"Sql","SqlFilter":{"SqlExpression":"a = "}}}]}]}]`),
+		"MaxDeliveryCount is 0":                  of(`"Queues":[{"Name":"q","Properties":{"MaxDeliveryCount":0}}]`),
+		"more than 4194304 bytes":                strings.Repeat(" ", MaxFile+1),
+
 		`property "a" of a correlation filter has no comparable value`: of(`"Topics":[{"Name":"t","Subscriptions":[{"Name":"s","Rules":[{"Name":"r","Properties":{"FilterType":"Correlation","CorrelationFilter":{"Properties":{"a":[]}}}}]}]}]`),
 	} {
 		if _, err := Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {

@@ -13,8 +13,8 @@ import (
 // DeliverAtHeader is the header with the time until which a queue keeps a message scheduled (DLY-8).
 const DeliverAtHeader = "x-deliver-at"
 
-// earliestMoment is the lowest number of ms since 1970 that is accepted, in 1973. A lower one is probably in seconds.
-const earliestMoment = 100_000_000_000
+// EarliestMoment is the lowest number of ms since 1970 that is accepted, in 1973. A lower one is probably in seconds.
+const EarliestMoment = 100_000_000_000
 
 // Config names the time headers that a queue honours.
 type Config struct {
@@ -132,7 +132,7 @@ func momentIn(headers []byte, name string, dates *clock.Dates) (int64, error) {
 	if !ok {
 		return 0, badMoment(name, "'%v' is not a time: expected a timestamp, RFC 3339 text or milliseconds since 1970", v)
 	}
-	if _, seconds := v.(protocol.Timestamp); !seconds && 0 < ms && ms < earliestMoment {
+	if _, seconds := v.(protocol.Timestamp); !seconds && 0 < ms && ms < EarliestMoment {
 		return 0, badMoment(name, "%v is before 1973: expected milliseconds since 1970", v)
 	}
 	if fraction(v) { // round up: never early
