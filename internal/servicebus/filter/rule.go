@@ -59,7 +59,7 @@ func (k FilterKind) String() string { return filterKinds[k] }
 
 // Sizes in bytes, measured with many rules.
 const (
-	nodeBytes      = 112 // of an expression
+	nodeBytes      = 128 // of an expression
 	conditionBytes = 40  // of a correlation
 )
 
