@@ -14,7 +14,7 @@ type Effective struct {
 	// than the last ones seen are stale (POL-9).
 	Version uint64
 
-	// Doubtful is the name of a policy whose pattern took too long for the object's name, see Match, or "" if there is
+	// Doubtful is the name of a policy whose pattern takes too many steps for the object's name, see Match, or "" if there is
 	// none.
 	Doubtful string
 

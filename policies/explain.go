@@ -85,15 +85,15 @@ func (s *Set) verdict(p, winner *Policy, o *Object) string {
 	case !p.covers.has(o.Kind):
 		return "it is skipped as a whole: this queue type does not support " + p.foreignKey(o.Kind)
 	case p == winner && !decided:
-		return "matching its pattern timed out, in which case an operator policy applies"
+		return "matching its pattern takes too many steps, in which case an operator policy applies"
 	case p == winner:
 		return "its pattern matches, and no other matching policy takes precedence"
 	case !decided:
-		return "matching its pattern timed out"
+		return "matching its pattern takes too many steps"
 	case !p.Operator && slices.ContainsFunc(o.NotBy(), p.pattern.Match):
 		return "it applies to the queue whose dead letters are in this one"
 	case winner == nil, compareOrder(p, winner) < 0: // see Match
-		return "it was not tried: matching the pattern of another policy timed out"
+		return "it was not tried: matching the pattern of another policy takes too many steps"
 	case compareNumbers(winner.Priority, p.Priority) > 0:
 		return fmt.Sprintf("'%s' has a higher priority, %s", winner.Name, winner.Priority)
 	}

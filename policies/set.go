@@ -77,14 +77,14 @@ func (s *Set) Policies(operator bool) []*Policy {
 // priority; of equal ones, the first by name (POL-1 to POL-4). User policies that
 // match one of the names in but do not apply.
 //
-// A pattern that takes too long for a name does not match, as in RabbitMQ; but the pattern of an operator policy does,
+// A pattern that takes too many steps for a name does not match, as in RabbitMQ; but the pattern of an operator policy does,
 // so that clients cannot escape a limit by choosing a name. After one such user policy, no other slow one is tried.
 func (s *Set) Match(kind Kind, name string, but ...string) (user, operator *Policy) {
 	user, operator, _ = s.match(kind, name, but)
 	return user, operator
 }
 
-// match is Match; doubtful is a policy that took too long, or nil if there is none.
+// match is Match; doubtful is a policy whose pattern takes too many steps, or nil if there is none.
 func (s *Set) match(kind Kind, name string, but []string) (user, operator, doubtful *Policy) {
 	for _, p := range s.stores[0] {
 		if !p.covers.has(kind) || doubtful != nil && p.pattern.Slow() {

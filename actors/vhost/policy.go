@@ -142,6 +142,6 @@ func (s *shared) matched(n *name, of string, e policies.Effective) {
 	n.user, n.operator = e.Matched()
 	if e.Doubtful != "" {
 		s.cfg.Log.Warn().Str("policy", e.Doubtful).Str("name", of).
-			Msg("matching the pattern of a policy took too long: an operator policy applies in this case, another policy does not")
+			Msg("matching the pattern of a policy takes too many steps: an operator policy applies in this case, another policy does not")
 	}
 }

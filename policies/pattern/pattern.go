@@ -4,38 +4,19 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"sync/atomic"
-	"time"
 
-	"github.com/dlclark/regexp2/v2"
+	"github.com/dlclark/regexp2/v2/syntax"
 )
-
-const (
-	// matchTimeout bounds one match of an expression that only the backtracking
-	// engine understands (POL-2 has a limit of steps).
-	matchTimeout = 50 * time.Millisecond
-	// MaxTimeouts is the number of times that an expression may reach matchTimeout before its limit becomes
-	// hurriedTimeout: a vhost can have 100,000 queues. Most searches take some µs.
-	MaxTimeouts    = 5
-	hurriedTimeout = 2 * time.Millisecond
-	// timeoutCheck is the precision of these times.
-	timeoutCheck = 2 * time.Millisecond
-)
-
-func init() { regexp2.SetTimeoutCheckPeriod(timeoutCheck) }
 
 // Pattern is a compiled expression that is searched in names. RabbitMQ's are Perl-compatible and work on bytes. It is
 // safe for concurrent use. Most of them are matched here in linear time by Go's engine, including look-aheads after a
-// leading ^, as in the common ^(?!amq\.).*. Expressions beyond Go's engine, such as back-references, go to a
-// backtracking engine with a time limit, whose process-wide clock goroutine ends a second or so after the last such
-// match.
+// leading ^, as in the common ^(?!amq\.).*. Expressions beyond Go's engine, such as back-references, are matched by
+// backtracking with at most MaxSteps steps.
 type Pattern struct {
-	source   string
-	want     []*regexp.Regexp // all of them must match
-	refuse   []*regexp.Regexp // none of them may
-	slow     *regexp2.Regexp  // instead of the others
-	hurried  *regexp2.Regexp  // slow with hurriedTimeout
-	timeouts atomic.Int32
+	source string
+	want   []*regexp.Regexp // all of them must match
+	refuse []*regexp.Regexp // none of them may
+	slow   *program         // instead of the others
 }
 
 // Error is the reason why an expression could not be compiled: common mistakes have the words of the engine that
@@ -59,37 +40,39 @@ func Compile(source string) (*Pattern, error) {
 		p.source = source
 		return p, nil
 	}
-	re, err := regexp2.Compile(expr, regexp2.RE2)
+	tree, err := parse(expr)
 	if err != nil {
 		return nil, refusal(source, err)
 	}
-	re.MatchTimeout = matchTimeout
-	hurried := regexp2.MustCompile(expr, regexp2.RE2)
-	hurried.MatchTimeout = hurriedTimeout
-	return &Pattern{source: source, slow: re, hurried: hurried}, nil
+	slow, supported := newProgram(tree)
+	if !supported {
+		return nil, refusal(source, nil)
+	}
+	return &Pattern{source: source, slow: slow}, nil
+}
+
+func parse(expr string) (*syntax.RegexTree, error) {
+	return syntax.Parse(expr, syntax.ParseOptions{RegexOptions: syntax.RE2})
 }
 
 // String returns the source.
 func (p *Pattern) String() string { return p.source }
 
-// Slow reports whether the expression needs the backtracking engine.
+// Slow reports whether the expression is matched by backtracking.
 func (p *Pattern) Slow() bool { return p.slow != nil }
 
-// Timeouts returns the number of searches that took too long, up to MaxTimeouts.
-func (p *Pattern) Timeouts() int { return int(p.timeouts.Load()) }
-
-// Match reports whether the expression is found anywhere in name. A search that takes too long counts as not found, as
-// in RabbitMQ.
+// Match reports whether the expression is found anywhere in name. A search that takes too many steps counts as not
+// found, as in RabbitMQ.
 func (p *Pattern) Match(name string) bool {
 	found, _ := p.Search(name)
 	return found
 }
 
-// Search reports whether the expression is found in name, and whether it was decided in time.
+// Search reports whether the expression is found in name, and whether that was decided within MaxSteps.
 func (p *Pattern) Search(name string) (found, decided bool) {
 	name = widen(name)
 	if p.slow != nil {
-		return p.searchSlow(name)
+		return p.slow.search(name)
 	}
 	for _, re := range p.want {
 		if !re.MatchString(name) {
@@ -102,18 +85,6 @@ func (p *Pattern) Search(name string) (found, decided bool) {
 		}
 	}
 	return true, true
-}
-
-func (p *Pattern) searchSlow(name string) (found, decided bool) {
-	re := p.slow
-	if p.timeouts.Load() >= MaxTimeouts {
-		re = p.hurried
-	}
-	found, err := re.MatchString(name)
-	if err != nil && re == p.slow {
-		p.timeouts.Add(1)
-	}
-	return found && err == nil, err == nil
 }
 
 // splitLookAheads turns ^(?!A)(?=B)C into: ^A must not match, ^B and ^C must.

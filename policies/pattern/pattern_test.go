@@ -2,8 +2,11 @@ package pattern
 
 import (
 	"errors"
+	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/dlclark/regexp2/v2"
 )
 
 func TestPatternMatch(t *testing.T) {
@@ -76,7 +79,7 @@ func TestExpression(t *testing.T) {
 	}
 }
 
-// Widely used patterns with a look-ahead do not need the backtracking engine and its time limit.
+// Widely used patterns with a look-ahead do not need the backtracking engine and its limit of steps.
 func TestPatternLinear(t *testing.T) {
 	for _, expr := range []string{`^(?!amq\.).*`, `^(?!amq\.|x).+`, `^(?=a)b`, "^orders", "^(?!é)."} {
 		if p, err := Compile(expr); err != nil || p.Slow() {
@@ -85,24 +88,61 @@ func TestPatternLinear(t *testing.T) {
 	}
 }
 
-func TestPatternTimeLimit(t *testing.T) {
-	p, err := Compile(`^(?:(?!x)(a+)+)+\1$`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range MaxTimeouts {
-		if p.Match(strings.Repeat("a", 200) + "!") {
-			t.Error("POL-2 matched")
+// TestPatternStepLimit: the verdict on a name depends on a number of steps and on nothing else.
+func TestPatternStepLimit(t *testing.T) {
+	for _, expr := range []string{`^(?:(?!x)(a+)+)+\1$`, `(?:(?=a)){1000000}b`, `(?:(?=a)a*?a*?a*?)+b`} {
+		p, err := Compile(expr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found, decided := p.Search(strings.Repeat("a", 200) + "!"); found || decided {
+			t.Errorf("POL-2 %s: found %v, decided %v", expr, found, decided)
+		}
+		if _, decided := p.Search("b"); !decided {
+			t.Errorf("POL-2 %s: a short name is not decided", expr)
 		}
 	}
-	if n := p.Timeouts(); n != MaxTimeouts {
-		t.Errorf("POL-2 %d of %d matches reached the limit", n, MaxTimeouts)
+}
+
+// TestPatternBacktracks compares with the engine of the library that parses the expressions.
+func TestPatternBacktracks(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	pieces := []string{
+		"a", "b", "ab", ".", "[ab]", "[^a]", `\w`, `\b`, `\B`, "^", "$", "|", "|", "(", "(", "(?:", "(?=", "(?!", "(?<=", "(?<!", "(?>", ")", ")", ")",
+		"*", "+", "?", "*?", "+?", "??", "{2}", "{1,3}", "{2,}?", `\1`, `\2`, "(?i)", "(?i:A", "(?(1)a|b)", "(?(?=a)b|a)", "(?m)", "(?<n>a)", `\k<n>`,
 	}
-	if !p.Match("aa") {
-		t.Error("POL-2 what is quickly found is not found after so many")
+	compared := 0
+	for range 20_000 {
+		expr := ""
+		for range 1 + random.IntN(8) {
+			expr += pieces[random.IntN(len(pieces))]
+		}
+		library, err := regexp2.Compile(expr, regexp2.RE2)
+		if err != nil {
+			continue
+		}
+		tree, err := parse(expr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, supported := newProgram(tree)
+		if !supported {
+			t.Fatalf("%s is not supported", expr)
+		}
+		for range 20 {
+			name := ""
+			for range random.IntN(7) {
+				name += []string{"a", "b", "A", "-", "\n"}[random.IntN(5)]
+			}
+			want, err := library.MatchString(name)
+			if found, decided := p.search(name); err != nil || decided && found != want {
+				t.Errorf("%q in %q: found %v, want %v, %v", expr, name, found, want, err)
+			}
+			compared++
+		}
 	}
-	if found, decided := p.Search(strings.Repeat("a", 200) + "!"); found || decided {
-		t.Error("POL-2 decided in a hurry")
+	if compared < 20_000 {
+		t.Errorf("%d names were compared", compared)
 	}
 }
 

@@ -3,7 +3,6 @@ package pattern
 import (
 	"errors"
 
-	"github.com/dlclark/regexp2/v2"
 	"github.com/dlclark/regexp2/v2/syntax"
 )
 
@@ -27,7 +26,7 @@ var perlErrors = map[syntax.ErrorCode]struct {
 // maxPlaced is the maximum length in bytes of an expression in which the place of a mistake is searched.
 const maxPlaced = 256
 
-// refusal returns the reason why the backtracking engine did not compile source.
+// refusal returns the reason why source could not be parsed (err), or not compiled for backtracking (nil).
 func refusal(source string, err error) *Error {
 	code := errorCode(err)
 	known, ok := perlErrors[code]
@@ -35,8 +34,8 @@ func refusal(source string, err error) *Error {
 	case !ok:
 		return &Error{source, "not supported by this broker", len(source)}
 	case known.placed && len(source) <= maxPlaced:
-		for at := range len(source) { // the engine does not report the offset: it is the end of the shortest prefix with that error
-			if _, err := regexp2.Compile(widen(source[:at+1]), regexp2.RE2); errorCode(err) == code {
+		for at := range len(source) { // the parser does not report the offset: it is the end of the shortest prefix with that error
+			if _, err := parse(widen(source[:at+1])); errorCode(err) == code {
 				return &Error{source, known.message, at}
 			}
 		}
