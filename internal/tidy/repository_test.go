@@ -30,6 +30,7 @@ var rules = []struct {
 	{"file length", checkFileLength},
 	{"function length", checkFunctionLength},
 	{"package size", checkPackageSize},
+	{"objects", checkObjects},
 	{"doc comments", checkDocComments},
 	{"leftover notes", checkNotes},
 	{"sleep", checkSleep},

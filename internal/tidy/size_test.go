@@ -12,7 +12,6 @@ const (
 	functionLimit = 60
 
 	packageLimit = 4000 // lines of a package, without tests
-	methodsLimit = 60   // methods of one type
 )
 
 // checkPackageSize counts only code of the product: integration contains tests and their tools.
@@ -30,46 +29,16 @@ func checkPackageSize(h *repository) (complaints []string) {
 
 // tooLarge returns the limit that a package exceeds and by how much, or "".
 func tooLarge(files []*file) string {
-	lines, methods := 0, map[string]int{}
+	lines := 0
 	for _, f := range files {
-		if f.test {
-			continue
-		}
-		lines += f.lines
-		for _, declaration := range f.tree.Decls {
-			if function, ok := declaration.(*ast.FuncDecl); ok && function.Recv != nil {
-				methods[receiver(function)]++
-			}
-		}
-	}
-	for name, n := range methods {
-		if n > methodsLimit {
-			return fmt.Sprintf("%s has %d methods, at most %d", name, n, methodsLimit)
+		if !f.test {
+			lines += f.lines
 		}
 	}
 	if lines > packageLimit {
 		return fmt.Sprintf("%d lines, at most %d", lines, packageLimit)
 	}
 	return ""
-}
-
-// receiver returns the name of a method's type.
-func receiver(function *ast.FuncDecl) string {
-	t := function.Recv.List[0].Type
-	for {
-		switch x := t.(type) {
-		case *ast.StarExpr:
-			t = x.X
-		case *ast.IndexExpr:
-			t = x.X
-		case *ast.IndexListExpr:
-			t = x.X
-		case *ast.Ident:
-			return x.Name
-		default:
-			return ""
-		}
-	}
 }
 
 func checkFileLength(h *repository) (complaints []string) {
