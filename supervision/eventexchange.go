@@ -26,8 +26,12 @@ const (
 
 // newHub returns the source of a node's events.
 func newHub(n *Node) *events.Hub {
+	audit := n.cfg.Log
+	if n.cfg.Audit != nil {
+		audit = *n.cfg.Audit
+	}
 	return events.NewHub(events.Config{
-		Log: eventlog.New(n.cfg.Log, func(t protocol.Table) []byte { return jsonencode.Marshal(forms.Object(t)) }), Now: n.clock.Wall,
+		Log: eventlog.New(audit, func(t protocol.Table) []byte { return jsonencode.Marshal(forms.Object(t)) }), Now: n.clock.Wall,
 	})
 }
 

@@ -54,7 +54,8 @@ type Config struct {
 	// EventsIn is the virtual host in which events are published to amq.rabbitmq.event, or "" if there is none.
 	EventsIn   string
 	Log        zerolog.Logger
-	MaxMessage uint64 // largest body in bytes; 16 MiB
+	Audit      *zerolog.Logger // for changes by users; nil means Log
+	MaxMessage uint64          // largest body in bytes; 16 MiB
 	// MaxEntityMessage is the largest message to an entity of Azure Service Bus that sets no maximum, in bytes; 256 KiB.
 	MaxEntityMessage uint64
 	StopTimeout      time.Duration // for connections to leave; 10 s

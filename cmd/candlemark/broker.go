@@ -38,6 +38,7 @@ type broker struct {
 	data         *data
 	http         []*http.Server
 	certificates []openCertificate
+	closeAudit   func() error
 	// The actual addresses, or nil if there is none.
 	AMQP, AMQPS []net.Addr
 	HTTP, HTTPS net.Addr
@@ -67,8 +68,10 @@ func startBroker(cfg config.Config, log zerolog.Logger) (_ *broker, err error) {
 	if err := b.clock.EnablePreciseTimers(); err != nil {
 		log.Warn().Err(err).Msg("messages may expire a millisecond late on this system")
 	}
+	audit, closeAudit := auditLog(cfg, log)
+	b.closeAudit = closeAudit
 	if b.node, err = supervision.Start(supervision.Config{
-		Users: b.users, Meta: b.data.definitions, Journal: b.data.journal, Backups: b.data.backups, Product: cfg.ProductName, ProductVersion: version, Name: cfg.FullNode(), DataDirectory: cfg.DataDir, EventsIn: cfg.EventsIn, ShovelFiles: cfg.ShovelFiles, Process: b.process, Log: log,
+		Users: b.users, Meta: b.data.definitions, Journal: b.data.journal, Backups: b.data.backups, Product: cfg.ProductName, ProductVersion: version, Name: cfg.FullNode(), DataDirectory: cfg.DataDir, EventsIn: cfg.EventsIn, ShovelFiles: cfg.ShovelFiles, Process: b.process, Log: log, Audit: &audit,
 		Handshake: cfg.Handshake, SendTimeout: cmp.Or(cfg.SendTimeout, -1), MaxMessage: uint64(cfg.Limits.Message), MaxEntityMessage: uint64(cfg.ServiceBusMessage), Limits: limitsFor(cfg.Limits), Clock: b.clock,
 		Alarms: resources.Config{
 			Meter:     resources.System{Directory: cfg.DataDir, Untouched: heapReserve, Most: int64(cfg.MemoryTotal)},
@@ -219,6 +222,9 @@ func (b *broker) stop() error {
 		err = errors.Join(err, b.node.Stop(ctx))
 	}
 	b.clock.Close()
+	if b.closeAudit != nil {
+		err = errors.Join(err, b.closeAudit())
+	}
 	return errors.Join(err, b.data.close())
 }
 

@@ -105,13 +105,18 @@ type verdict string
 const (
 	pass    verdict = "PASS"
 	fail    verdict = "FAIL"
-	skipped verdict = "-" // could not be tried
+	busy    verdict = "machine too busy" // to tell whether the broker or the machine exceeded the limit
+	skipped verdict = "-"                // could not be tried
 )
 
-func judged(good bool, format string, args ...any) finding {
+// judged returns a finding that passes if it is good.
+func judged(good bool, format string, args ...any) finding { return timed(pass, good, format, args...) }
+
+// timed returns a finding with the verdict on its time if it is good otherwise, and a failure if it is not.
+func timed(on verdict, good bool, format string, args ...any) finding {
 	f := finding{fmt.Sprintf(format, args...), fail}
 	if good {
-		f.verdict = pass
+		f.verdict = on
 	}
 	return f
 }

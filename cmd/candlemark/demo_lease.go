@@ -79,6 +79,5 @@ func (s *stage) leased(ctx context.Context, queue string, use func(*demoClient, 
 	if err != nil {
 		return judged(false, "error: %v", err)
 	}
-	good := end.Sub(before) >= lease && s.once(end.Sub(after)-lease, prompt)
-	return judged(good, "%s", ms(end.Sub(before)))
+	return timed(s.once(end.Sub(after)-lease, prompt), end.Sub(before) >= lease, "%s", ms(end.Sub(before)))
 }

@@ -69,14 +69,26 @@ func (m *metronome) soFar() (p99, worst time.Duration) {
 	return late[len(late)*99/100], late[len(late)-1]
 }
 
-// mostly reports whether the 99th percentile of many waits keeps the limit, less what this machine adds by itself.
-func (m *metronome) mostly(d, limit time.Duration) bool {
+// mostly returns the verdict on the 99th percentile of many waits: busy if it exceeds the limit by no more than this
+// machine adds by itself.
+func (m *metronome) mostly(d, limit time.Duration) verdict {
 	p99, _ := m.soFar()
-	return d <= limit+wakings*p99
+	return within(d, limit, p99)
 }
 
 // once returns the same for a single wait.
-func (m *metronome) once(d, limit time.Duration) bool {
+func (m *metronome) once(d, limit time.Duration) verdict {
 	_, worst := m.soFar()
-	return d <= limit+wakings*worst
+	return within(d, limit, worst)
+}
+
+// within returns the verdict on a wait, on a machine whose sleepers wake late.
+func within(d, limit, late time.Duration) verdict {
+	switch {
+	case d <= limit:
+		return pass
+	case d <= limit+wakings*late:
+		return busy
+	}
+	return fail
 }

@@ -81,16 +81,16 @@ func playShuffled(ctx context.Context, s *stage) ([]finding, error) {
 	found := []finding{
 		judged(len(plain) == shuffledCount, "%d", shuffledCount-len(plain)),
 		judged(p.early == 0, "%d", p.early),
-		judged(s.mostly(p.p50, 5*time.Millisecond), "%s", ms(p.p50)),
-		judged(s.mostly(p.p99, 10*time.Millisecond), "%s", ms(p.p99)),
-		judged(s.once(p.max, 100*time.Millisecond), "%s", ms(p.max)),
+		timed(s.mostly(p.p50, 5*time.Millisecond), true, "%s", ms(p.p50)),
+		timed(s.mostly(p.p99, 10*time.Millisecond), true, "%s", ms(p.p99)),
+		timed(s.once(p.max, 100*time.Millisecond), true, "%s", ms(p.max)),
 	}
 	if hurried == 0 {
 		return append(found, finding{"no HTTP URL given", skipped}, finding{"no HTTP URL given", skipped}), nil
 	}
 	return append(found,
 		judged(len(after) == hurried && h.early == 0, "%d, %d", hurried-len(after), h.early),
-		judged(s.once(h.p99, 10*time.Millisecond), "%s", ms(h.p99))), nil
+		timed(s.once(h.p99, 10*time.Millisecond), true, "%s", ms(h.p99))), nil
 }
 
 func shuffledTTLs() []time.Duration {

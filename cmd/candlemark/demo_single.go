@@ -72,7 +72,7 @@ func playPosition(ctx context.Context, s *stage) ([]finding, error) {
 		return nil, err
 	}
 	a, ok := p.died(ctx)
-	first := judged(ok && a.late() >= 0 && s.once(a.late(), prompt), "%s", ms(ttl+a.late()))
+	first := timed(s.once(a.late(), prompt), ok && a.late() >= 0, "%s", ms(ttl+a.late()))
 	if !ok {
 		first = judged(false, "not within 3 s")
 		if _, _, err := p.Get(p.queue, true); err != nil { // frees the messages behind it
@@ -136,7 +136,7 @@ func playZero(ctx context.Context, s *stage) ([]finding, error) {
 		return nil, err
 	}
 	a, ok := p.died(ctx)
-	found := []finding{judged(ok && s.once(a.late(), prompt), "%s", ms(a.late()))}
+	found := []finding{timed(s.once(a.late(), prompt), ok, "%s", ms(a.late()))}
 	if !ok {
 		found[0] = judged(false, "not within 3 s")
 	}
@@ -149,7 +149,7 @@ func playZero(ctx context.Context, s *stage) ([]finding, error) {
 	}
 	select {
 	case a := <-waiting:
-		return append(found, judged(s.once(a.late(), prompt), "%s", ms(a.late()))), nil
+		return append(found, timed(s.once(a.late(), prompt), true, "%s", ms(a.late()))), nil
 	case <-p.arrivals:
 		return append(found, judged(false, "dead-lettered")), nil
 	case <-ctx.Done():
@@ -199,5 +199,5 @@ func playRequeue(ctx context.Context, s *stage) ([]finding, error) {
 	if !ok {
 		return []finding{judged(false, "not within 3 s"), empty}, nil
 	}
-	return []finding{judged(s.once(a.at-back, prompt) && a.late() >= 0, "%s", ms(a.at-back)), empty}, nil
+	return []finding{timed(s.once(a.at-back, prompt), a.late() >= 0, "%s", ms(a.at-back)), empty}, nil
 }

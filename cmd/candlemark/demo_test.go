@@ -30,6 +30,7 @@ func TestDemoTable(t *testing.T) {
 		"alone":          {verdicts(), nil, true, "Candlemark: as expected.\n"},
 		"we fail":        {verdicts(3), nil, false, "Candlemark: 1 of "},
 		"the other does": {verdicts(), verdicts(0, 1), true, "Candlemark: as expected; Other: 2 of "},
+		"a busy machine": {append(column{timed(busy, true, "seen")}, verdicts()[1:]...), nil, true, "Candlemark: as expected, machine too busy for 1 of "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			show := timetable{brokers: []string{"Candlemark"}, columns: []column{c.ours}}
@@ -78,8 +79,13 @@ func TestDemoMetronome(t *testing.T) {
 	if p99 < 80*beat || worst != 100*beat {
 		t.Errorf("p99 %v, worst %v", p99, worst)
 	}
-	if !m.once(wakings*worst+time.Second, time.Second) || m.once(wakings*worst+2*time.Second, time.Second) {
-		t.Error("limits do not follow the machine")
+	for wait, want := range map[time.Duration]verdict{time.Second: pass, wakings*worst + time.Second: busy, wakings*worst + 2*time.Second: fail} {
+		if got := m.once(wait, time.Second); got != want {
+			t.Errorf("%v: %s", wait, got)
+		}
+	}
+	if f := timed(busy, false, ""); f.verdict != fail {
+		t.Error("a busy machine excuses a loss")
 	}
 }
 

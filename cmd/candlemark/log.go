@@ -2,8 +2,12 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
+	"os"
+	"runtime"
+	"strings"
 	"sync/atomic"
 	"unicode"
 	"unicode/utf16"
@@ -12,6 +16,7 @@ import (
 	"candlemark/internal/config"
 	"candlemark/internal/redact"
 
+	"github.com/mattn/go-isatty"
 	"github.com/rs/zerolog"
 )
 
@@ -44,11 +49,41 @@ func logger(out io.Writer, cfg config.Config) (zerolog.Logger, *logLevel, error)
 		return zerolog.Logger{}, nil, err
 	}
 	zerolog.TimeFieldFormat = "2006-01-02T15:04:05.000Z07:00"
+	if cfg.LogFormat == "console" && onTerminal(out) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" {
+		out = coloured{out}
+	}
 	out = printable{out}
 	if cfg.LogFormat == "console" {
 		out = zerolog.ConsoleWriter{Out: out, NoColor: true, TimeFormat: zerolog.TimeFieldFormat}
 	}
 	return zerolog.New(discreet{io.MultiWriter(processLog, out)}).Level(zerolog.TraceLevel).Sample(level).With().Timestamp().Logger(), level, nil
+}
+
+// onTerminal reports whether the output is a terminal that knows colours.
+func onTerminal(out io.Writer) bool {
+	file, is := out.(*os.File)
+	return is && isatty.IsTerminal(file.Fd()) && (runtime.GOOS != "windows" || os.Getenv("WT_SESSION") != "")
+}
+
+// colours of the levels on a terminal: escape sequences of ECMA-48.
+var colours = map[string]string{"INF": "\x1b[32m", "WRN": "\x1b[33m", "ERR": "\x1b[31m", "FTL": "\x1b[31m"}
+
+// coloured colours the time and the level of lines of the console format. The rest of a line, which has texts of clients,
+// gets no escape sequence.
+type coloured struct{ out io.Writer }
+
+// Write implements io.Writer; each line is one call.
+func (c coloured) Write(line []byte) (int, error) {
+	const dim, off = "\x1b[90m", "\x1b[0m"
+	text := string(line)
+	at, rest, _ := strings.Cut(text, " ")
+	if level, rest, found := strings.Cut(rest, " "); found {
+		text = dim + at + off + " " + cmp.Or(colours[level], dim) + level + off + " " + rest
+	}
+	if _, err := io.WriteString(c.out, text); err != nil {
+		return 0, err
+	}
+	return len(line), nil
 }
 
 // discreet removes secrets from log lines (ACC-11): errors and the reasons of panics may contain what a peer has sent. Each

@@ -204,3 +204,26 @@ func TestLogHasNoSecrets_ACC11(t *testing.T) {
 		}
 	}
 }
+
+// The last line of a start says where to log in, and as whom.
+func TestStartEndsWithAddresses(t *testing.T) {
+	var out shared
+	cfg := demoConfig(t.TempDir())
+	cfg.LogFormat, cfg.LogLevel = "console", "info"
+	log, _, err := logger(&out, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := startBroker(cfg, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.logReady(cfg.First, log)
+	text := strings.TrimSpace(out.String())
+	if want := ` INF Server startup complete amqp=amqp://` + b.AMQP[0].String() + ` web="http://` + b.HTTP.String() + `/ (guest/guest)"`; !strings.HasSuffix(text, want) {
+		t.Errorf("%s\nwant %s", text, want)
+	}
+	if err := b.stop(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -36,6 +37,7 @@ func serve(args []string) int {
 		fmt.Fprintln(os.Stderr, "candlemark serve:", err)
 		return 64
 	}
+	settings.Config = withAuditLog(settings.Config, onTerminal(os.Stderr))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	hangups := catchHangups()
@@ -81,20 +83,20 @@ func logStart(c config.Config, log zerolog.Logger) {
 		Int("connection_max", c.Limits.Connections).Uint("channel_max", c.Limits.Channels).
 		Uint("frame_max_bytes", c.Limits.Frame).Uint("max_message_size_bytes", c.Limits.Message).Uint("heartbeat_s", c.Limits.Heartbeat).
 		Stringer("memory_high_watermark", c.MemoryWatermark).Stringer("disk_free_limit", c.DiskFreeLimit).
-		Int("processors", runtime.GOMAXPROCS(0)).Msg("Candlemark starts")
+		Int("processors", runtime.GOMAXPROCS(0)).Str("audit_log", cmp.Or(c.AuditLog, "log")).Msg("Candlemark starts")
 }
 
 // logReady logs that clients are served, at which addresses, and the login if it is the default one.
 func (b *broker) logReady(first config.FirstUser, log zerolog.Logger) {
-	line := log.Info()
+	line, login := log.Info(), ""
+	if first.Name == "guest" && first.Password == "guest" && b.users.HasPassword("guest", "guest") {
+		login = " (guest/guest)"
+	}
 	if b.HTTP != nil {
-		line = line.Str("web", "http://"+b.HTTP.String()+"/")
+		line, login = line.Str("web", "http://"+b.HTTP.String()+"/"+login), ""
 	}
 	if len(b.AMQP) > 0 {
-		line = line.Str("amqp", "amqp://"+b.AMQP[0].String())
-	}
-	if first.Name == "guest" && first.Password == "guest" && b.users.HasPassword("guest", "guest") {
-		line = line.Str("login", "guest/guest")
+		line = line.Str("amqp", "amqp://"+b.AMQP[0].String()+login)
 	}
 	line.Msg("Server startup complete")
 }

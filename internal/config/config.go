@@ -84,6 +84,8 @@ type Config struct {
 	LogLevel string
 	// LogFormat is console or json.
 	LogFormat string
+	// AuditLog is the file of the audit log, or "log" for lines of the log; "" leaves the choice to the program.
+	AuditLog string
 }
 
 // FirstUser is the first user of a new data folder.

@@ -325,6 +325,10 @@ var settings = []setting{
 		name: "log-format", define: text(func(c *Config) *string { return &c.LogFormat }),
 		keys: []key{{"log.console.formatter", choice("plaintext", "console", "json", "json")}}, help: "log format: console or json",
 	},
+	{
+		name: "audit-log", define: text(func(c *Config) *string { return &c.AuditLog }), keys: plain("audit_log"),
+		help: "`file` for the audit log, or log for lines of the log; if empty, the log, or audit.log in the data folder if the log goes to a terminal",
+	},
 }
 
 // variables returns the environment variables that set it; the first one set counts.
