@@ -25,7 +25,6 @@ import (
 var own = map[string]func(args []string) int{
 	"serve":   serve,
 	"demo":    demo,
-	"bench":   measure,
 	"journal": func(args []string) int { return onFolder().Journal(args) },
 	"restore": func(args []string) int { return onFolder().Restore(context.Background(), args) },
 	"config":  settings,
@@ -99,7 +98,6 @@ func program(getenv func(string) string, stdout, stderr io.Writer) *commandline.
 		Own: [][2]string{
 			{"serve", "Runs the broker"},
 			{"demo", "Starts a broker and shows what it does with time"},
-			{"bench [<profile>]", "Runs load tests"},
 			{"config check|show", "Checks the settings, or shows them with their sources"},
 			{"journal check|dump|repair|adopt|drop", "Inspects and repairs the messages of a stopped broker"},
 			{"restore <backup>", "Restores a backup to a new data folder, or checks it"},

@@ -17,7 +17,6 @@ import (
 func TestExit(t *testing.T) {
 	for name, c := range map[string]struct {
 		found  verify.Findings
-		missed []string
 		err    error
 		verify bool
 		want   int
@@ -29,13 +28,12 @@ func TestExit(t *testing.T) {
 		"out of order":     {found: verify.Findings{Disordered: 1}, verify: true, want: 1},
 		"others' messages": {found: verify.Findings{Foreign: 1}, verify: true},
 		"not asked":        {found: verify.Findings{Lost: 1}},
-		"limit":            {missed: []string{"p99.latency=1ms"}, want: 1},
 		"no broker":        {err: errors.New("refused"), want: 69},
 		"pids":             {err: profile.ErrUsage, want: 64},
 	} {
 		var out bytes.Buffer
 		b := &runs{Program: &Program{Stderr: &out}, Settings: &profile.Settings{Verify: c.verify}}
-		if got := b.exit(&report.Result{Verify: c.found, Missed: c.missed}, c.err); got != c.want {
+		if got := b.exit(&report.Result{Verify: c.found}, c.err); got != c.want {
 			t.Errorf("%s: %d", name, got)
 		}
 	}
@@ -94,9 +92,9 @@ func TestComparison(t *testing.T) {
 	}
 	var out bytes.Buffer
 	r := side("a", 5)[0]
-	r.Verify.Lost, r.NoCost, r.Missed = 2, "no /proc", []string{"p99.latency=1ms: it is 2ms"}
+	r.Verify.Lost, r.NoCost = 2, "no /proc"
 	r.Text(&out)
-	for _, part := range []string{"LOST 2", "no /proc", "MISSED: p99", "p50 1.50"} {
+	for _, part := range []string{"LOST 2", "no /proc", "p50 1.50"} {
 		if !strings.Contains(out.String(), part) {
 			t.Errorf("without %q:\n%s", part, out.String())
 		}

@@ -1,4 +1,4 @@
-// Package bench is candlemark bench: it puts a load on a broker over AMQP and reports its throughput, its costs, its
+// Package bench is candlemark-bench: it puts a load on a broker over AMQP and reports its throughput, its costs, its
 // punctuality, and whether every message arrived. The broker may be any that speaks AMQP 0-9-1.
 //
 //	profile  the flags, and what profiles stand for      shape   what a run does, one file for each shape

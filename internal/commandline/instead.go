@@ -70,5 +70,6 @@ var instead = map[string]string{
 	"enable_auth_attempt_source_tracking":   "logins are always tracked: use GET /api/auth/attempts/{node}/source",
 	"disable_auth_attempt_source_tracking":  "logins are always tracked: use GET /api/auth/attempts/{node}/source",
 	"directories":                           "the features of plugins are part of the broker, without files",
+	"bench":                                 "use the program candlemark-bench",
 	"autocomplete":                          "use candlemark completion bash|zsh|fish",
 }

@@ -74,6 +74,7 @@ var rooms = map[string][]string{
 	"supervision":                    {"protocol", "policies/...", "actors/...", "internal/..."},
 	"internal/management":            {"protocol", "policies/...", "internal/auth", "internal/budget", "internal/config", "internal/events", "internal/queuestats", "internal/metrics", "internal/parameters"},
 	"internal/auth":                  {"protocol", "policies/...", "internal/erlang", "internal/events", "internal/servicebus/sas"},
+	"cmd/candlemark-bench":           {"internal/bench"},
 	"internal/bench":                 {"internal/httpapi/client"},
 	"internal/bench/load":            {"protocol", "internal/bench/stats", "internal/bench/verify", "internal/bench/wire", "internal/bench/wire10"},
 	"internal/bench/proc":            {},

@@ -15,11 +15,11 @@ import (
 )
 
 // elsewhere are the flags that say where a run takes place and how it is printed.
-var elsewhere = []string{"url", "uri", "h", "compare", "rounds", "pid", "http", "json", "interval", "i", "output-file", "o", "label", "id", "d", "quiet", "verify", "slo"}
+var elsewhere = []string{"url", "uri", "h", "compare", "rounds", "pid", "http", "json", "interval", "i", "label", "id", "d", "quiet", "verify"}
 
 // flags are all, bound to the settings. A flag that PerfTest has has its names, the short one first.
 func (s *Settings) flags() *flag.FlagSet {
-	f := &names{FlagSet: flag.NewFlagSet("candlemark bench", flag.ContinueOnError)}
+	f := &names{FlagSet: flag.NewFlagSet("candlemark-bench", flag.ContinueOnError)}
 	f.SetOutput(io.Discard)
 	s.place(f)
 	s.shape(f)
@@ -113,11 +113,9 @@ func (s *Settings) place(f *names) {
 	f.duration(&s.Warmup, "warmup", time.Second, "warm-up `time`, not measured")
 	f.duration(&s.Drain, "drain", 60*time.Second, "gives up after this `time` without a message")
 	f.duration(&s.Interval, "i,interval", time.Second, "`interval` of progress reports")
-	f.text(&s.CSV, "o,output-file", "", "CSV `file` for progress reports")
 	f.is(&s.JSON, "json", "prints the result as one line of JSON")
 	f.is(&s.Quiet, "quiet", "does not print progress")
 	f.is(&s.Verify, "verify", "fails if a message was lost, duplicated, early or out of order")
-	f.read(slos(&s.SLOs), "slo", "fails if a quantile is above its `limit`: p99.latency=5ms,p50.confirm=1ms; of latency, latency_from_write, send_lag, confirm, expiry")
 	f.text(&s.Label, "d,id,label", "", "label `text` of the result")
 }
 
@@ -202,7 +200,7 @@ func (s *Settings) special(f *names) {
 	f.number(&s.MaxSize, "max-size", 0, "mass-expiry: maximum body size in `bytes`; sizes are random from --size to this")
 	f.text(&s.Via, "via", "hold", "delays: `method`: hold (a queue for each delay, with x-message-ttl and x-expires), message (one queue, with a TTL on each message) or exchange (an x-delayed-message exchange)")
 	f.is(&s.Once, "declare-once", "delays: declare hold queues only at the start, not again before each publish")
-	f.text(&s.Kind, "kind", "connections", "idle, churn: `kind` of objects: connections, queues (with a lease in idle), messages, channels, consumers, bindings")
+	f.text(&s.Kind, "kind", "connections", "idle: `kind` of objects: connections, queues (with a lease) or messages")
 	f.number(&s.Count, "count", 1000, "idle: the `number` of objects")
 	f.duration(&s.Lease, "lease", 60*time.Second, "idle: x-expires of queues")
 	f.duration(&s.Standing, "settle", 6*time.Second, "idle: maximum `time` to wait for memory usage to settle")
@@ -211,7 +209,7 @@ func (s *Settings) special(f *names) {
 
 // Usage writes the help.
 func Usage(out io.Writer) {
-	fmt.Fprint(out, "candlemark bench [<profile>] [<flags>]\ncandlemark bench table [<flags>]\n\nProfiles\n\n")
+	fmt.Fprint(out, "candlemark-bench [<profile>] [<flags>]\ncandlemark-bench table [<flags>]\n\nProfiles\n\n")
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, p := range Profiles {
 		fmt.Fprintf(w, "  %s\t%s\t%s\n", p.Name, p.About, p.Flags)

@@ -1,7 +1,6 @@
 package profile
 
 import (
-	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -25,8 +24,6 @@ type Settings struct {
 	PIDs                      []int
 	JSON, Verify, Quiet       bool
 	Interval                  time.Duration
-	CSV                       string
-	SLOs                      []SLO
 	Protocol                  string
 	Time, Warmup, Drain       time.Duration
 	Producers, Consumers      int
@@ -58,14 +55,6 @@ type Settings struct {
 	Count, Heartbeat, Workers int
 	Lease, Standing           time.Duration
 	Once                      bool
-}
-
-// SLO is a limit for a quantile of a latency, or of how late messages are.
-type SLO struct {
-	Text     string // as it was given
-	Metric   string // latency, confirm, expiry, …
-	Quantile float64
-	Limit    time.Duration
 }
 
 // Named returns the queues, if they have names of their own.
@@ -100,11 +89,8 @@ func (s *Settings) Latency() load.Plan {
 	return load.Always(float64(s.ConsumerLatency))
 }
 
-// kinds lists the values of --kind by shape.
-var kinds = map[Shape]string{Idle: "connections queues messages", Churn: "connections channels queues consumers bindings"}
-
 // ErrUsage is wrapped by errors about the command line.
-var ErrUsage = errors.New("candlemark bench")
+var ErrUsage = errors.New("candlemark-bench")
 
 // Parse reads a command line: the name of a profile, if the first argument is none of a flag, and flags. The error is flag.ErrHelp if
 // help is asked for, or else wraps ErrUsage.
@@ -196,7 +182,7 @@ func (s *Settings) wrong() string {
 		{"reply", s.Reply, "direct queue"},
 		{"mode", s.Mode, "message queue policy"},
 		{"via", s.Via, "hold message exchange"},
-		{"kind", s.Kind, cmp.Or(kinds[s.Profile.Shape], kinds[Idle])},
+		{"kind", s.Kind, "connections queues messages"},
 	} {
 		if !slices.Contains(strings.Fields(choice.among), choice.value) {
 			return "--" + choice.flag + " is one of " + choice.among

@@ -11,7 +11,6 @@ const (
 	MassExpiry                  // many messages that expire at once
 	Delays                      // how late delayed messages come
 	Idle                        // what costs though nothing happens
-	Churn                       // creation and deletion of objects
 )
 
 // Profile is a shape with flags that stand before those of the user.
@@ -36,10 +35,9 @@ var Profiles = []Profile{
 	{"mass-expiry", "many messages expire at once while another queue is in use", MassExpiry, "-C 1000000 --lead 30s --within 2s -s 40 --max-size 1024 --drain 30s"},
 	{"delays", "how late delayed messages arrive; --via hold, message or exchange", Delays, "-C 5000 -r 1000 --ttl mix:100ms,500ms,1s,2s,5s --drain 10s"},
 	{"idle", "the cost of idle objects; --kind connections, queues or messages", Idle, "--count 1000 --lease 60s"},
-	{"churn", "objects created and deleted; --kind connections, channels, queues, consumers or bindings, -x at a time", Churn, "--kind queues"},
 }
 
-// Row is a line of the table that candlemark bench table makes.
+// Row is a line of the table that candlemark-bench table makes.
 type Row struct{ Work, Command string }
 
 // Table has the rows of docs/BENCHMARKS.md that this program measures.

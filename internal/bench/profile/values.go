@@ -2,7 +2,6 @@ package profile
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -125,44 +124,4 @@ func properties(p *protocol.Properties) func(string) error {
 		}
 		return nil
 	}
-}
-
-// slos reads limits such as p99.latency=5ms with commas between them.
-func slos(to *[]SLO) func(string) error {
-	return func(text string) error {
-		*to = nil
-		for part := range strings.SplitSeq(text, ",") {
-			what, limit, ok := strings.Cut(part, "=")
-			quantile, metric, dotted := cutLast(what)
-			d, err := time.ParseDuration(limit)
-			q, err2 := percentile(quantile)
-			if !ok || !dotted || err != nil || err2 != nil {
-				return fmt.Errorf("%q is not like p99.latency=5ms", part)
-			}
-			*to = append(*to, SLO{part, metric, q, d})
-		}
-		return nil
-	}
-}
-
-// cutLast splits p99.9.latency in two.
-func cutLast(text string) (before, after string, ok bool) {
-	i := strings.LastIndexByte(text, '.')
-	if i < 0 {
-		return "", "", false
-	}
-	return text[:i], text[i+1:], true
-}
-
-// percentile reads p50, p99.9, or max.
-func percentile(text string) (float64, error) {
-	if text == "max" {
-		return 1, nil
-	}
-	digits, ok := strings.CutPrefix(text, "p")
-	q, err := strconv.ParseFloat(digits, 64)
-	if !ok || err != nil || q < 0 || q > 100 {
-		return 0, fmt.Errorf("%q is not like p99", text)
-	}
-	return math.Round(q*1e6) / 1e8, nil
 }

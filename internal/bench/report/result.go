@@ -36,8 +36,6 @@ type Result struct {
 	Latency  map[string]stats.Summary  `json:"latency"`
 	Lateness map[string]stats.Lateness `json:"lateness,omitempty"`
 	Verify   verify.Findings           `json:"verify"`
-	// Missed are the limits of --slo that were not kept.
-	Missed []string `json:"slo_missed,omitempty"`
 	// Cost of the broker; nil if it is unknown; NoCost has the reason.
 	Cost    *Cost   `json:"cost,omitempty"`
 	NoCost  string  `json:"no_cost,omitempty"`

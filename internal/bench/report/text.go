@@ -65,9 +65,6 @@ func (r *Result) Text(out io.Writer) {
 		fmt.Fprintf(w, "; %d messages of others", n)
 	}
 	fmt.Fprintln(w)
-	for _, missed := range r.Missed {
-		fmt.Fprintf(w, "  slo\tMISSED: %s\n", missed)
-	}
 	_ = w.Flush() // like all that is printed
 }
 

@@ -24,7 +24,6 @@ type Bench struct {
 	*profile.Settings
 	Context  context.Context // that ends the publishing early
 	Progress io.Writer       // gets a line now and then; nil for none
-	CSV      io.Writer       // gets the same as CSV; nil for none
 	HTTP     string          // address of the HTTP API; "" for none
 
 	run     *load.Run
@@ -60,8 +59,6 @@ func (b *Bench) Run(address string, pids []int) (result *report.Result, err erro
 		err = b.delays()
 	case profile.MassExpiry:
 		err = b.massExpiry()
-	case profile.Churn:
-		err = b.churn()
 	case profile.Idle:
 		err = b.idle()
 	default:
@@ -159,7 +156,6 @@ func (b *Bench) end() {
 		r.Lateness[name] = late.Lateness()
 	}
 	r.Judge()
-	b.limits()
 }
 
 func (b *Bench) clientCPU() float64 {
@@ -167,27 +163,6 @@ func (b *Bench) clientCPU() float64 {
 		return 0
 	}
 	return b.self.Sample().CPU
-}
-
-// limits looks which of --slo were kept.
-func (b *Bench) limits() {
-	recorders := b.run.Recorders()
-	for _, slo := range b.SLOs {
-		var got int64
-		known := recorders[slo.Metric]
-		switch {
-		case known != nil && known.Total().Count() > 0:
-			got = known.Total().Quantile(slo.Quantile)
-		case b.late[slo.Metric] != nil:
-			got = b.late[slo.Metric].Quantile(slo.Quantile)
-		default:
-			b.result.Missed = append(b.result.Missed, slo.Text+": there is no such figure")
-			continue
-		}
-		if got > int64(slo.Limit) {
-			b.result.Missed = append(b.result.Missed, fmt.Sprintf("%s: it is %s", slo.Text, time.Duration(got)))
-		}
-	}
 }
 
 // clean removes what the run made, and disconnects.

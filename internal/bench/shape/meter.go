@@ -12,7 +12,6 @@ type meter struct {
 	b    *Bench
 	tick *time.Ticker
 	last point
-	head bool // of the CSV was written
 }
 
 // point is one reading.
@@ -39,7 +38,8 @@ func (b *Bench) read() point {
 
 // print prints the rates of the last interval.
 func (m *meter) print() {
-	now, latency, confirm := m.b.read(), m.b.run.Latency.Interval(), m.b.run.Confirm.Interval()
+	now, latency := m.b.read(), m.b.run.Latency.Interval()
+	m.b.run.Confirm.Interval()
 	m.b.run.FromWrite.Interval()
 	m.b.run.Lag.Interval()
 	took := max(now.at.Sub(m.last.at).Seconds(), 1e-3)
@@ -54,14 +54,6 @@ func (m *meter) print() {
 			fmt.Fprintf(out, "  broker %.2f cores, %d MiB", cores, now.rss>>20)
 		}
 		fmt.Fprintln(out)
-	}
-	if out := m.b.CSV; out != nil {
-		if !m.head {
-			m.head = true
-			fmt.Fprintln(out, "label,time_s,sent_per_s,received_per_s,latency_p50_ms,latency_p99_ms,confirm_p50_ms,confirm_p99_ms,broker_cores,broker_rss_bytes")
-		}
-		fmt.Fprintf(out, "%q,%.3f,%.1f,%.1f,%.4f,%.4f,%.4f,%.4f,%.3f,%d\n", m.b.Label, since, sent, got,
-			ms(latency, .5), ms(latency, .99), ms(confirm, .5), ms(confirm, .99), cores, now.rss)
 	}
 }
 

@@ -124,7 +124,7 @@ func otherwise(err error, m protocol.Method) error {
 
 // properties identify the client to the broker.
 var properties = protocol.Table{
-	{Key: "product", Value: "candlemark bench"},
+	{Key: "product", Value: "candlemark-bench"},
 	{Key: "platform", Value: "Go"},
 	{Key: "capabilities", Value: protocol.Table{
 		{Key: "publisher_confirms", Value: true},

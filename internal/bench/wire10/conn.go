@@ -92,7 +92,7 @@ func (c *Conn) enter(cfg wire.Config) error {
 	if err := c.greet(amqp10.ProtocolHeader); err != nil {
 		return err
 	}
-	open := &amqp10.Open{ContainerID: fmt.Sprint("candlemark bench ", c.LocalAddr()), Hostname: cfg.URI.Host, MaxFrameSize: frameMax, ChannelMax: 65535}
+	open := &amqp10.Open{ContainerID: fmt.Sprint("candlemark-bench ", c.LocalAddr()), Hostname: cfg.URI.Host, MaxFrameSize: frameMax, ChannelMax: 65535}
 	if cfg.VHost() != "/" {
 		open.Hostname = "vhost:" + cfg.VHost()
 	}
