@@ -40,7 +40,7 @@ func (d *DescribeConnection) Answer(Cause) (Address, any) {
 
 // TLSInfo is auth.TLSInfo.
 type TLSInfo struct {
-	Protocol, KeyExchange, Cipher, Hash, Subject, Issuer, Validity string
+	Protocol, KeyExchange, Cipher, Hash, Subject, Issuer, Validity, Serial string
 }
 
 // ConnectionInfo answers DescribeConnection. User, VHost and the fields after them are empty until the handshake is

@@ -135,8 +135,8 @@ func TestDefinitions_LeftOut(t *testing.T) {
 		const want = `{"rabbit_version":"4.3.6","rabbitmq_version":"4.3.6","product_name":"Candlemark","product_version":"",` +
 			`"rabbitmq_definition_format":"single_virtual_host","original_vhost_name":"/","explanation":"Definitions of virtual host '/'",` +
 			`"metadata":{"description":"Default virtual host","tags":[],"default_queue_type":"classic"},"description":"Default virtual host",` +
-			`"default_queue_type":"classic","limits":[],"parameters":[],"policies":[],` +
-			`"queues":[{"name":"held","durable":true,"auto_delete":false,"arguments":{"x-queue-type":"classic"}},{"name":"q","durable":false,"auto_delete":false,"arguments":{"x-dead-letter-queue":true,"x-queue-type":"classic"}}],` +
+			`"default_queue_type":"classic","limits":{},"parameters":[],"policies":[],` +
+			`"queues":[{"name":"held","durable":true,"auto_delete":false,"type":"classic","arguments":{"x-queue-type":"classic"}},{"name":"q","durable":false,"auto_delete":false,"type":"classic","arguments":{"x-dead-letter-queue":true,"x-queue-type":"classic"}}],` +
 			`"exchanges":[],"bindings":[{"source":"amq.direct","destination":"q","destination_type":"queue","routing_key":"k","arguments":{}}],` +
 			`"candlemark_exchanges":[{"name":"later","type":"x-delayed-message","durable":true,"auto_delete":false,"internal":false,"arguments":{"x-delayed-type":"fanout"}}],` +
 			`"candlemark_bindings":[{"source":"later","destination":"held","destination_type":"queue","routing_key":"","arguments":{}}]}`

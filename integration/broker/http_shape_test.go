@@ -3,9 +3,7 @@ package broker
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net"
-	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -50,22 +48,29 @@ func newHTTPBroker(t *testing.T) *httpBroker {
 // dial connects a client that calls itself name.
 func (h *httpBroker) dial(name string) *amqp.Connection {
 	h.Helper()
+	return dial(h.T, h.at.String(), name)
+}
+
+func dial(t *testing.T, at, name string) *amqp.Connection {
+	t.Helper()
 	properties := amqp.NewConnectionProperties()
 	properties.SetClientConnectionName(name)
-	c, err := amqp.DialConfig("amqp://guest:guest@"+h.at.String(), amqp.Config{Properties: properties})
-	if err != nil {
-		h.Fatal(err)
-	}
+	c, err := amqp.DialConfig("amqp://guest:guest@"+at, amqp.Config{Properties: properties})
+	must(t, err)
 	return c
 }
+
+// shapesFile has the keys and types of RabbitMQ's replies; TestRecordShapes writes it.
+const shapesFile = "testdata/rabbitmq-4.3.6.txt"
 
 // exceptions are keys of RabbitMQ that Candlemark lacks, with reasons. A plain name stands for that key at every path.
 var exceptions = map[string]string{
 	"garbage_collection": "Erlang's", "reductions": "Erlang's", "reductions_details": "Erlang's", "context_switches": "Erlang's",
 	"context_switches_details": "Erlang's", "metrics_gc_queue_length": "Erlang's", "cowboy_opts": "of another HTTP server",
 	"ssl_opts": "of another HTTP server", "socket_opts": "of another server", "storage_version": "of another store",
-	"ra_open_file_metrics": "of another store", "open_files": "of another store", "messages_ready_high": "of another store",
-	"messages_ready_normal": "of another store", "messages_ready_returned": "of another store", "publishers": "queues do not know who publishes",
+	"crypto_lib_version": "Erlang's", "cached_segments": "of another store", "ra_open_file_metrics": "of another store", "open_files": "of another store", "messages_ready_high": "of another store",
+	"messages_ready_normal": "of another store", "messages_ready_returned": "of another store",
+	"messages_active_priorities": "messages are not counted by priority", "messages_by_priority": "likewise", "publishers": "queues do not know who publishes",
 	"GET /api/extensions": "there are no pages in a browser that could have any",
 	"message_bytes_dlx":   "the bytes of dead letters on their way are among the unacknowledged ones",
 }
@@ -163,7 +168,7 @@ func kindOfJSON(v any) string {
 	return "null"
 }
 
-// Replies have every key of RabbitMQ 4.0.5 with the same types, except for the listed exceptions.
+// Replies have every key of RabbitMQ 4.3.6 with the same types, except for the listed exceptions.
 func TestHTTPShapes(t *testing.T) {
 	h := newHTTPBroker(t)
 	h.node.Announce("http", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 15672}, nil)
@@ -172,9 +177,9 @@ func TestHTTPShapes(t *testing.T) {
 	defer func() { _ = conn.Close() }()
 	furnish(t, conn)
 	h.define()
-	text, err := os.ReadFile("testdata/rabbitmq-4.0.5.txt")
+	text, err := os.ReadFile(shapesFile)
 	must(t, err)
-	named := strings.NewReplacer("{port}", fmt.Sprint(h.at.(*net.TCPAddr).Port), "{connection}", url.PathEscape(conn.LocalAddr().String()+" -> "+h.at.String()))
+	named := names(conn, get[struct{ Node string }](h.web, "/api/overview").Node, h.at.String())
 	for reply := range strings.SplitSeq(string(text), "\n\n") {
 		request, lines, _ := strings.Cut(strings.TrimSpace(reply), "\n")
 		path, is := strings.CutPrefix(request, "GET ")
@@ -214,7 +219,7 @@ func TestHTTPShapes(t *testing.T) {
 }
 
 // define creates the definitions that existed when RabbitMQ's replies were recorded.
-func (h *httpBroker) define() {
+func (h *web) define() {
 	h.Helper()
 	for _, d := range []struct {
 		path, body string
@@ -227,7 +232,7 @@ func (h *httpBroker) define() {
 		{"vhost-limits/other/max-connections", `{"value":100}`, 204},
 		{"queues/%2F/short", `{"durable":true,"arguments":{"x-message-ttl":1000,"x-dead-letter-exchange":"dlx"}}`, 201},
 	} {
-		if w := h.ask("", "PUT", "/api/"+d.path, d.body); w.Code != d.want {
+		if w := h.ask("", "PUT", "/api/"+d.path, d.body, "Content-Type", "application/json"); w.Code != d.want {
 			h.Fatalf("%s: %d %s", d.path, w.Code, w.Body)
 		}
 	}

@@ -47,6 +47,18 @@ The broker announces 4.3.6. Where it differs on purpose:
 | federation | a plugin | not supported: upstreams are kept without effect; the dry run of an import, the log at each start, ` + "`federation-links`" + ` (` + "`not_running`" + `), ` + "`federation_status`" + ` and the page Parameters say so |
 | a queue that would exceed ` + "`max-queues`" + ` | nothing is imported | it is refused, the others are imported |
 
+## The HTTP API
+
+The keys and types of RabbitMQ 4.3.6's answers are recorded (` + "`integration/broker/testdata/rabbitmq-4.3.6.txt`" + `) and compared with those here.
+
+| | RabbitMQ 4.3.6 | Candlemark |
+| --- | --- | --- |
+| keys about Erlang, its processes, message store and HTTP server (` + "`garbage_collection`, `reductions`, `io_…`, `cached_segments`" + ` and the like) | present | absent; versions of Erlang are empty texts |
+| ` + "`messages_by_priority`, `messages_active_priorities`, `messages_ready_returned`" + ` of quorum queues, ` + "`publishers`" + ` of queues | counts | absent: messages are not counted by priority, and queues do not know who publishes |
+| internal exchanges in an export | omitted | exported |
+| a body without ` + "`Content-Type`" + ` | 415 for some objects, such as operator policies | read as JSON |
+| ` + "`GET /api/auth`" + ` without OAuth 2 | 404 | ` + "`{\"oauth_enabled\":false}`" + `, as in 4.0 |
+
 ## During an alarm
 
 RabbitMQ stops reading at the first content header: that message, unless it is empty, waits until the alarm is cleared. Here the rest of the same read

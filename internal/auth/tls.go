@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// TLSInfo describes an encrypted connection in RabbitMQ's words. Subject, Issuer and Validity are empty for a client
+// TLSInfo describes an encrypted connection in RabbitMQ's words. Subject and what follows it are empty for a client
 // without a certificate.
 type TLSInfo struct {
 	Protocol        string // "tlsv1.3"
@@ -18,6 +18,7 @@ type TLSInfo struct {
 	Hash            string // of records; "aead" if the cipher includes it
 	Subject, Issuer string // as RFC 4514 writes them
 	Validity        string // from - to
+	Serial          string // in hexadecimal
 }
 
 // Info describes the encryption, or nil if there is none.
@@ -38,7 +39,7 @@ func (p Peer) Info() *TLSInfo {
 		}
 	}
 	if c := p.Certificate; c != nil {
-		i.Subject, i.Issuer, i.Validity = nameOf(c.RawSubject), nameOf(c.RawIssuer), validity(c)
+		i.Subject, i.Issuer, i.Validity, i.Serial = nameOf(c.RawSubject), nameOf(c.RawIssuer), validity(c), strings.ToUpper(c.SerialNumber.Text(16))
 	}
 	return i
 }

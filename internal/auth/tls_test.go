@@ -2,6 +2,7 @@ package auth
 
 import (
 	"crypto/tls"
+	"math/big"
 	"testing"
 	"time"
 )
@@ -9,6 +10,7 @@ import (
 func TestTLSInfo(t *testing.T) {
 	c := certificate(t, rdn([]int{2, 5, 4, 3}, "app"))
 	c.RawIssuer = certificate(t, rdn([]int{2, 5, 4, 3}, "authority")).RawSubject
+	c.SerialNumber = big.NewInt(0x1a2b)
 	c.NotBefore, c.NotAfter = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), time.Date(2027, 1, 2, 3, 4, 5, 0, time.UTC)
 	for _, test := range []struct {
 		peer Peer
@@ -17,7 +19,7 @@ func TestTLSInfo(t *testing.T) {
 		{Peer{}, nil},
 		{
 			Peer{TLS: true, version: tls.VersionTLS13, suite: tls.TLS_AES_256_GCM_SHA384, Certificate: c},
-			&TLSInfo{"tlsv1.3", "any", "aes_256_gcm", "aead", "CN=app", "CN=authority", "2026-01-02T03:04:05Z - 2027-01-02T03:04:05Z"},
+			&TLSInfo{"tlsv1.3", "any", "aes_256_gcm", "aead", "CN=app", "CN=authority", "2026-01-02T03:04:05Z - 2027-01-02T03:04:05Z", "1A2B"},
 		},
 		{
 			Peer{TLS: true, version: tls.VersionTLS13, suite: tls.TLS_CHACHA20_POLY1305_SHA256},

@@ -310,7 +310,7 @@ func TestOverviewAndWhoAmI(t *testing.T) {
 		`"object_totals":{"channels":2,"consumers":3,"exchanges":8,"queues":5,"connections":1}`,
 		`"queue_totals":{"messages":17,"messages_ready":7,"messages_unacknowledged":10,`,
 		`{"name":"topic","description":"AMQP topic exchange, as per the AMQP specification","enabled":true}`,
-		`"listeners":[{"node":"candlemark@here","protocol":"amqp","ip_address":"127.0.0.1","port":5672}]`,
+		`"listeners":[{"node":"candlemark@here","protocol":"amqp","ip_address":"127.0.0.1","port":5672,"tls":false}]`,
 	} {
 		if !bytes.Contains(w.Body.Bytes(), []byte(want)) {
 			t.Errorf("no %s in %s", want, w.Body)

@@ -107,7 +107,7 @@ func TestFiguresOfOthers(t *testing.T) {
 		status   int
 		want     string
 	}{
-		{guest, totals, 200, `{"listeners":[{"ip_address":"127.0.0.1","node":"candlemark@here","port":5672,"protocol":"amqp"}],` +
+		{guest, totals, 200, `{"listeners":[{"ip_address":"127.0.0.1","node":"candlemark@here","port":5672,"protocol":"amqp","tls":false}],` +
 			`"object_totals":{"channels":2,"connections":1,"consumers":3,"exchanges":8,"queues":5},"queue_totals":{"messages":17}}`},
 		{"viewer:v", totals, 200, `{"listeners":[],"object_totals":{"channels":1,"connections":1,"consumers":1,"exchanges":1,"queues":2},"queue_totals":{"messages":4}}`},
 		{guest, "/api/queues/%2F/q" + details, 200, `{"consumer_details":[{"consumer_tag":"t1"},{"consumer_tag":"t2"}],"exclusive_consumer_tag":null,"owner_pid_details":{"name":"a"}}`},

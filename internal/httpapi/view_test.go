@@ -116,7 +116,7 @@ func TestColumns(t *testing.T) {
 			`{"arguments":{},"message_stats":{"publish_details":{"rate":0}}}`,
 		},
 		{"GET", "/api/queues/dev?columns=message_stats.ack,message_stats.get", "", 200, `[{"message_stats":{"ack":0,"get":0}}]`},
-		{"GET", "/api/queues/dev/orders?disable_stats=true", "", 200, `{"arguments":{},"auto_delete":false,"durable":false,` +
+		{"GET", "/api/queues/dev/orders?disable_stats=true", "", 200, `{"arguments":{},"auto_delete":false,"delivery_limit":0,"durable":false,` +
 			`"effective_policy_definition":{},"exclusive":false,"leader":"candlemark@here","members":["candlemark@here"],"name":"orders","node":"candlemark@here","online":["candlemark@here"],"operator_policy":null,` +
 			`"policy":null,"state":"running","type":"quorum","vhost":"dev"}`},
 		{"GET", "/api/queues/dev?disable_stats=true&enable_queue_totals=true&columns=messages_ready", "", 200, `[{"messages_ready":100}]`},

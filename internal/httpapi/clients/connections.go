@@ -23,6 +23,7 @@ type connectionItem struct {
 	Name         string       `json:"name"`
 	Node         string       `json:"node"`
 	CertIssuer   *string      `json:"peer_cert_issuer"`
+	CertSerial   *string      `json:"peer_cert_serial_number"`
 	CertSubject  *string      `json:"peer_cert_subject"`
 	CertValidity *string      `json:"peer_cert_validity"`
 	PeerHost     string       `json:"peer_host"`
@@ -61,7 +62,7 @@ func connectionForm(r *rest.Request, c *management.Connection) connectionItem {
 	}
 	if s := c.TLS; s != nil {
 		item.TLS, item.TLSProtocol, item.KeyExchange, item.Cipher, item.Hash = true, &s.Protocol, &s.KeyExchange, &s.Cipher, &s.Hash
-		item.CertSubject, item.CertIssuer, item.CertValidity = forms.OrNull(s.Subject), forms.OrNull(s.Issuer), forms.OrNull(s.Validity)
+		item.CertSubject, item.CertIssuer, item.CertValidity, item.CertSerial = forms.OrNull(s.Subject), forms.OrNull(s.Issuer), forms.OrNull(s.Validity), forms.OrNull(s.Serial)
 	}
 	if v, _ := c.ClientProperties.Get("connection_name"); v != nil {
 		if name, ok := v.(string); ok {

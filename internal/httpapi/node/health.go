@@ -17,7 +17,6 @@ type health struct {
 	Status    string      `json:"status"`
 	Reason    string      `json:"reason,omitempty"`
 	Port      any         `json:"port,omitempty"`
-	Protocol  string      `json:"protocol,omitempty"`
 	Missing   any         `json:"missing,omitempty"`
 	Ports     []int       `json:"ports,omitempty"`
 	Protocols []string    `json:"protocols,omitempty"`
@@ -151,10 +150,12 @@ func protocolListens(r *rest.Request) (any, error) {
 	wanted = cmp.Or(protocolNames[wanted], wanted)
 	o, err := r.Broker.Overview(r.Context())
 	protocols := rest.Forms(o.Listeners, rest.All, func(l *management.Listener) string { return l.Protocol })
+	slices.Sort(protocols)
+	protocols = slices.Compact(protocols)
 	if slices.Contains(protocols, wanted) {
-		return health{Status: "ok", Protocol: wanted}, err
+		return health{Status: "ok", Protocols: protocols}, err
 	}
-	return unhealthy(health{Reason: noListener, Missing: wanted, Protocols: protocols}), err
+	return unhealthy(health{Reason: noListener, Missing: []string{wanted}, Protocols: protocols}), err
 }
 
 // expiring is a listener whose certificate expires too soon.

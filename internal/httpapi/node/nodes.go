@@ -7,6 +7,7 @@ import (
 	"candlemark/internal/httpapi/forms"
 	"candlemark/internal/httpapi/rest"
 	"candlemark/internal/management"
+	"candlemark/protocol"
 )
 
 // tasksMax is how many goroutines there may be, as far as tools divide by it.
@@ -27,6 +28,8 @@ type nodeItem struct {
 	DiskAlarm       bool           `json:"disk_free_alarm"`
 	DiskLimit       int64          `json:"disk_free_limit"`
 	Plugins         []string       `json:"enabled_plugins"`
+	ErlangVersion   string         `json:"erlang_version"` // "": there is none
+	ErlangFull      string         `json:"erlang_full_version"`
 	ExchangeTypes   []exchangeType `json:"exchange_types"`
 	FilesMax        int            `json:"fd_total"`
 	FilesUsed       int            `json:"fd_used"`
@@ -49,6 +52,7 @@ type nodeItem struct {
 	Tasks           int            `json:"proc_used"`
 	TasksRate       forms.Rate     `json:"proc_used_details"`
 	Processors      int            `json:"processors"`
+	RabbitMQVersion string         `json:"rabbitmq_version"`
 	RatesMode       string         `json:"rates_mode"`
 	RunQueue        int            `json:"run_queue"`
 	Running         bool           `json:"running"`
@@ -86,7 +90,7 @@ func nodeForm(r *rest.Request, m *management.Machine, o *management.Overview) no
 		Freed: m.Freed, FreedRate: f[2], Collections: m.Collections, CollectionsRate: f[3], LogFiles: []string{"<stdout>"},
 		MemoryStrategy: "rss", MemoryLimit: m.MemoryLimit, MemoryAlarm: m.MemoryAlarm, MemoryUsed: m.MemoryUsed, MemoryRate: f[4], Name: o.Node, TickTime: 60,
 		PID: strconv.Itoa(os.Getpid()), Partitions: []struct{}{}, TasksMax: tasksMax, Tasks: m.Tasks, TasksRate: f[5],
-		Processors: m.Processors, RatesMode: ratesMode, Running: true, SocketsMax: m.SocketsMax, SocketsUsed: m.SocketsUsed, SocketsRate: f[6],
+		Processors: m.Processors, RabbitMQVersion: protocol.RabbitMQVersion, RatesMode: ratesMode, Running: true, SocketsMax: m.SocketsMax, SocketsUsed: m.SocketsUsed, SocketsRate: f[6],
 		Type: "disc", Uptime: m.Uptime, churnItem: churnForm(r, "", o.Churn),
 	}
 	for _, name := range m.Mechanisms {

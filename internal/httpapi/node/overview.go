@@ -32,6 +32,7 @@ type overviewItem struct {
 	DefaultQueueType     string           `json:"default_queue_type"`
 	OperatorPoliciesOpen bool             `json:"is_op_policy_updating_enabled"`
 	EnableQueueTotals    bool             `json:"enable_queue_totals"`
+	RequireJSON          bool             `json:"require_definition_json_extension"`
 	Stats                allStats         `json:"message_stats"`
 	Churn                churnItem        `json:"churn_rates"`
 	QueueTotals          ratedTotals      `json:"queue_totals"`
@@ -106,6 +107,7 @@ type listenerItem struct {
 	Protocol string `json:"protocol"`
 	Address  string `json:"ip_address"`
 	Port     int    `json:"port"`
+	TLS      bool   `json:"tls"`
 }
 
 // figures returns the rates of the numbers of messages, and the counts of all.
@@ -149,7 +151,7 @@ func overview(r *rest.Request) (any, error) {
 		item.Contexts[i].Node = o.Node
 	}
 	for i, l := range o.Listeners {
-		item.Listeners[i] = listenerItem{o.Node, l.Protocol, l.Address, l.Port}
+		item.Listeners[i] = listenerItem{o.Node, l.Protocol, l.Address, l.Port, !l.Expires.IsZero()}
 	}
 	return rest.One(r, item), nil
 }

@@ -27,6 +27,8 @@ type queueItem struct {
 	ExclusiveTag   *string             `json:"exclusive_consumer_tag"`
 	HeadTimestamp  *uint64             `json:"head_message_timestamp"`
 	IdleSince      string              `json:"idle_since"`
+	Internal       bool                `json:"internal"`       // false: there are no queues of plugins
+	InternalOwner  bool                `json:"internal_owner"` // likewise
 	Leader         string              `json:"leader,omitempty"`
 	May            rest.May            `json:"may,omitzero"`
 	Members        []string            `json:"members,omitempty"`
@@ -100,13 +102,14 @@ type detailedQueue struct {
 // briefQueue is the form of a queue without statistics: disable_stats=true.
 // Totals come with enable_queue_totals=true.
 type briefQueue struct {
-	Arguments  forms.Object        `json:"arguments"`
-	AutoDelete bool                `json:"auto_delete"`
-	Durable    bool                `json:"durable"`
-	Effective  policies.Definition `json:"effective_policy_definition"`
-	Exclusive  bool                `json:"exclusive"`
-	Leader     string              `json:"leader,omitempty"`
-	Members    []string            `json:"members,omitempty"`
+	Arguments     forms.Object        `json:"arguments"`
+	AutoDelete    bool                `json:"auto_delete"`
+	DeliveryLimit any                 `json:"delivery_limit,omitempty"`
+	Durable       bool                `json:"durable"`
+	Effective     policies.Definition `json:"effective_policy_definition"`
+	Exclusive     bool                `json:"exclusive"`
+	Leader        string              `json:"leader,omitempty"`
+	Members       []string            `json:"members,omitempty"`
 	*forms.QueueTotals
 	Name           string   `json:"name"`
 	Node           string   `json:"node"`
@@ -159,12 +162,17 @@ func queueForm(r *rest.Request, q *management.Queue) queueItem {
 	}
 	if q.Type == "quorum" {
 		item.Leader, item.Members, item.Online = r.Node, []string{r.Node}, []string{r.Node}
-		item.DeliveryLimit, item.Retry = q.DeliveryLimit, q.Retry.String()
-		if q.DeliveryLimit < 0 {
-			item.DeliveryLimit = "unlimited"
-		}
+		item.DeliveryLimit, item.Retry = deliveryLimit(q), q.Retry.String()
 	}
 	return item
+}
+
+// deliveryLimit returns the limit of a quorum queue, a text for none.
+func deliveryLimit(q *management.Queue) any {
+	if q.DeliveryLimit < 0 {
+		return "unlimited"
+	}
+	return q.DeliveryLimit
 }
 
 func briefForm(r *rest.Request, q *management.Queue) briefQueue {
@@ -174,7 +182,7 @@ func briefForm(r *rest.Request, q *management.Queue) briefQueue {
 		Policy: forms.OrNull(q.Effective.Policy), State: q.State, Type: q.Type, VHost: q.VHost,
 	}
 	if q.Type == "quorum" {
-		item.Leader, item.Members, item.Online = r.Node, []string{r.Node}, []string{r.Node}
+		item.Leader, item.Members, item.Online, item.DeliveryLimit = r.Node, []string{r.Node}, []string{r.Node}, deliveryLimit(q)
 	}
 	if r.URL.Query().Get("enable_queue_totals") == "true" {
 		totals := forms.QueueTotalsOf(q.Ready, q.Unacked)

@@ -64,10 +64,7 @@ func exportOne(r *rest.Request) (any, error) {
 	shown := vhostForm(&v)
 	s := single{
 		head: headOf(o, "single_virtual_host"), Name: v.Name, Explanation: "Definitions of virtual host '" + v.Name + "'",
-		Metadata: shown.Metadata, Description: shown.Description, DefaultQueueType: shown.DefaultQueueType, Limits: []string{},
-	}
-	if len(v.Limits) > 0 {
-		s.Limits = v.Limits
+		Metadata: shown.Metadata, Description: shown.Description, DefaultQueueType: shown.DefaultQueueType, Limits: shown.Limits,
 	}
 	all, of, err := within(r.Context(), r, r.VHost)
 	if err != nil {
@@ -129,7 +126,11 @@ func userForm(a *auth.Account) user {
 
 func vhostForm(v *auth.VHost) vhost {
 	tags, kind := append([]string{}, v.Tags...), cmp.Or(v.DefaultQueueType, "classic")
-	return vhost{v.Name, v.Description, metadata{v.Description, tags, kind, v.Protected}, tags, kind}
+	limits := v.Limits
+	if limits == nil {
+		limits = auth.Limits{}
+	}
+	return vhost{v.Name, v.Description, limits, metadata{v.Description, tags, kind, v.Protected}, tags, kind}
 }
 
 // globals returns those that other brokers can have, too.
@@ -191,7 +192,7 @@ func (o *objects) fill(ctx context.Context, broker management.Broker, vhost stri
 			continue
 		}
 		if policies.DeadLettersFrom(q.Arguments) == "" {
-			o.Queues = append(o.Queues, queue{q.Name, named(q.VHost), q.Durable, q.AutoDelete, forms.Object(q.Arguments)})
+			o.Queues = append(o.Queues, queue{q.Name, named(q.VHost), q.Durable, q.AutoDelete, q.Type, forms.Object(q.Arguments)})
 		}
 	}
 	exchanges, err := broker.Exchanges(ctx, vhost)

@@ -39,7 +39,7 @@ type (
 		Metadata         metadata    `json:"metadata"`
 		Description      string      `json:"description"`
 		DefaultQueueType string      `json:"default_queue_type"`
-		Limits           any         `json:"limits"` // an empty list without any, as in RabbitMQ
+		Limits           auth.Limits `json:"limits"`
 		Parameters       []parameter `json:"parameters"`
 		sections
 		own
@@ -75,11 +75,12 @@ type (
 		Keys sas.Keys `json:"access_keys,omitzero"`
 	}
 	vhost struct {
-		Name             string   `json:"name"`
-		Description      string   `json:"description"`
-		Metadata         metadata `json:"metadata"`
-		Tags             []string `json:"tags"`
-		DefaultQueueType string   `json:"default_queue_type"`
+		Name             string      `json:"name"`
+		Description      string      `json:"description"`
+		Limits           auth.Limits `json:"limits"`
+		Metadata         metadata    `json:"metadata"`
+		Tags             []string    `json:"tags"`
+		DefaultQueueType string      `json:"default_queue_type"`
 	}
 	metadata struct {
 		Description      string   `json:"description"`
@@ -130,6 +131,7 @@ type (
 		VHost      string       `json:"vhost,omitempty"`
 		Durable    bool         `json:"durable"`
 		AutoDelete bool         `json:"auto_delete"`
+		Type       string       `json:"type"`
 		Arguments  forms.Object `json:"arguments"`
 	}
 	exchange struct {
