@@ -54,7 +54,7 @@ func attachFailed(s *state, m *amqp10.Attach, err error) {
 // entityNode returns the node of an entity.
 func entityNode(s *state, address, queue string) *entities.Node {
 	return &entities.Node{
-		Queue: queue, Access: &s.access, Address: address, Send: s.Send, Ask: s.request, Self: s.Self(), Connection: s.cfg.Connection,
+		Queue: queue, Access: &s.access, Address: address, MaxMessage: maxEntityMessage(s, queue), Send: s.Send, Ask: s.request, Self: s.Self(), Connection: s.cfg.Connection,
 		Know:   func(queue mail.Address) { s.peers.Of(queue) },
 		Counts: &s.counts, Trace: func(queue string, d *mail.Delivery) { traceDelivery(s, queue, d) },
 		Cancelled: s.eventPublisher.Cancelled,

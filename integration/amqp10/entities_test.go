@@ -55,7 +55,7 @@ func TestEntity(t *testing.T) {
 			t.Fatal(got)
 		}
 		m := c.next(r)
-		if m == nil || len(m.DeliveryTag) != 16 || m.Header.TTL != ttl || !m.Header.Durable || m.Header.DeliveryCount != 0 {
+		if m == nil || len(m.DeliveryTag) != 16 || m.Header.TTL != ttl || m.Header.Durable || m.Header.DeliveryCount != 0 {
 			t.Fatalf("%+v", m)
 		}
 		at, _ := m.Annotations["x-opt-enqueued-time"].(time.Time)

@@ -2,7 +2,9 @@ package amqp10
 
 import (
 	"context"
+	"strings"
 	"testing"
+	"time"
 
 	"candlemark/internal/parameters"
 	status "candlemark/internal/servicebus/entity"
@@ -87,6 +89,14 @@ func TestEntity_MaxMessageSize_SBE17(t *testing.T) {
 				t.Errorf("%s with %d: %d, want %d", w.address, w.kilobytes, got, w.want)
 			}
 			_ = s.Close(context.Background())
+			if w.kilobytes == 256 {
+				n := c.node("q")
+				for size, want := range map[int]int32{255 << 10: 200, 256 << 10: 400} {
+					if code, answer := n.schedule(n.scheduled(strings.Repeat("x", size), time.Now().Add(time.Hour))); code != want {
+						t.Errorf("a scheduled message of %d bytes: %d, %v", size, code, answer)
+					}
+				}
+			}
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package amqp10
 
 import (
+	"context"
 	"reflect"
 	"slices"
 	"testing"
@@ -135,6 +136,50 @@ func TestEntity_PeekShowsTTL_SBE11(t *testing.T) {
 		}
 		if want := []time.Duration{time.Minute, time.Second, time.Minute, 0, time.Second, 2 * time.Hour}; !slices.Equal(got, want) {
 			t.Errorf("%v, want %v", got, want)
+		}
+	})
+}
+
+// Receivers of entities get durable and first-acquirer as they were sent; receivers of queues see that the message is durable.
+func TestEntity_HeaderAsSent_SBE19(t *testing.T) {
+	run(t, func(b *testkit.Bubble, c *client) {
+		entity(b)
+		s, n := c.sender("q", nil), c.node("q")
+		sent := []amqp.MessageHeader{{}, {Durable: true}, {FirstAcquirer: true}, {Durable: true, FirstAcquirer: true}}
+		for i := range sent {
+			sent[i].Priority = 3
+			if state := stateOf(c.send(s, &amqp.Message{Header: &sent[i], Data: [][]byte{{1}}})); state != "accepted" {
+				t.Fatal(state)
+			}
+		}
+		same := func(i int, m *amqp.Message) {
+			t.Helper()
+			if m == nil || m.Header == nil || m.Header.Durable != sent[i].Durable || m.Header.FirstAcquirer != sent[i].FirstAcquirer || m.Header.Priority != 3 || string(m.GetData()) != "\x01" {
+				t.Errorf("%d: got %+v, sent %+v", i, m, sent[i])
+			}
+		}
+		for i, m := range n.peek(0, 10, nil) {
+			same(i, m)
+		}
+		ctx, r := context.Background(), c.receiver("q", second(-1))
+		if err := r.IssueCredit(2); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 2 {
+			m := c.next(r)
+			same(i, m)
+			if err := r.AcceptMessage(ctx, m); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := r.Close(ctx); err != nil {
+			t.Fatal(err)
+		}
+		queue := c.receiver("/queues/q", &amqp.ReceiverOptions{Credit: 2})
+		for range 2 {
+			if m := c.next(queue); m == nil || !m.Header.Durable {
+				t.Errorf("%+v", m)
+			}
 		}
 	})
 }

@@ -99,7 +99,7 @@ func TestDeliveryCountOfEntities(t *testing.T) {
 			t.Fatal(err)
 		}
 		encoded := amqp10.AppendUInt(nil, count)
-		if want := append([]byte{0, 0x53, 0x70, 0xc0, uint8(5 + len(encoded)), 5, 0x40, 0x40, 0x40, 0x41}, encoded...); !bytes.HasPrefix(out, want) {
+		if want := append([]byte{0, 0x53, 0x70, 0xc0, uint8(5 + len(encoded)), 5, 0x42, 0x40, 0x40, 0x41}, encoded...); !bytes.HasPrefix(out, want) {
 			t.Errorf("count %d: %x, want %x first", count, out, want)
 		}
 	}

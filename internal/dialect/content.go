@@ -33,7 +33,7 @@ type Content struct {
 const scheduled, deliverAt = "x-opt-scheduled-enqueue-time", "x-deliver-at"
 
 // read translates a message with all its sections. A message to an entity of Azure Service Bus is durable, gets a
-// message-id if it has none, and may contain its time of delivery. Errors: *amqp10.Error if the bytes are not a
+// message-id if it has none, keeps its header (SBE-19), and may contain its time of delivery. Errors: *amqp10.Error if the bytes are not a
 // message, or its properties are too large.
 func read(encoded []byte, s *amqp10.Sections, entity bool) (c Content, err error) {
 	if entity {
@@ -69,7 +69,11 @@ func read(encoded []byte, s *amqp10.Sections, entity bool) (c Content, err error
 		return c, amqp10.Errorf(amqp10.ResourceLimitExceeded, "properties and annotations take %d bytes, more than %d", len(c.Header), message.MaxHeader)
 	}
 	list := len(c.Header)
-	c.Header = protocol.WithOriginal(convert.AppendOriginal(c.Header, encoded, s), list)
+	c.Header = convert.AppendOriginal(c.Header, encoded, s)
+	if entity {
+		c.Header = convert.AppendHeader(c.Header, s)
+	}
+	c.Header = protocol.WithOriginal(c.Header, list)
 	if p.Has(protocol.FlagHeaders) {
 		scan, err := protocol.ScanProperties(c.Header)
 		if err != nil {

@@ -59,7 +59,8 @@ func Append(dst []byte, m *message.Message, d Delivery) (head, body []byte, err 
 	}
 	if e := d.Entity; e != nil {
 		delivery.Annotations, delivery.Instructions, delivery.DeliveryCount = e.Annotations, e.Instructions, e.DeliveryCount
-		delivery.WithCount = true // Azure's client for Python has no count for messages without it
+		delivery.WholeHeader = true // Azure's clients for Python and JavaScript do not know the defaults
+		asSent(original, &p, &delivery)
 		switch {
 		case e.TTL > 0:
 			p.Expiration, p.Flags = strconv.FormatInt(e.TTL, 10), p.Flags|protocol.FlagExpiration
@@ -84,4 +85,15 @@ func Append(dst []byte, m *message.Message, d Delivery) (head, body []byte, err 
 		dst = append(dst, piece...)
 	}
 	return dst, body, nil
+}
+
+// asSent restores the fields of the header with which a client of Azure Service Bus sent a message (SBE-19).
+func asSent(original []byte, p *protocol.Properties, d *convert.Delivery) {
+	durable, first, ok := convert.SentHeader(original)
+	if !ok {
+		return
+	}
+	if d.FirstAcquirer = first; !durable {
+		p.DeliveryMode = 1
+	}
 }

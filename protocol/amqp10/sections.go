@@ -18,18 +18,22 @@ type Header struct {
 	TTL           Optional[uint32] // milliseconds
 	FirstAcquirer bool
 	DeliveryCount uint32 // attempts that failed
-	WithCount     bool   // DeliveryCount is written even if it is 0; not set by reading
+	Whole         bool   // all but Priority and TTL are written even if they have their default values; not set by reading
 }
 
 func (p *Header) fields(f *fields) {
+	if f.writing && p.Whole {
+		f.put(&p.Durable)
+		optional(f, &p.Priority)
+		optional(f, &p.TTL)
+		f.put(&p.FirstAcquirer)
+		f.put(&p.DeliveryCount)
+		return
+	}
 	defaulted(f, &p.Durable, false)
 	optional(f, &p.Priority)
 	optional(f, &p.TTL)
 	defaulted(f, &p.FirstAcquirer, false)
-	if f.writing && p.WithCount {
-		f.put(&p.DeliveryCount)
-		return
-	}
 	defaulted(f, &p.DeliveryCount, 0)
 }
 

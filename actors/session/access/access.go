@@ -90,6 +90,12 @@ func (r *Rights) Receives(queue string) error {
 	return nil
 }
 
+// MayPeek checks that messages of a queue may be read, whatever its status. Errors: as rights.Readable.
+func (r *Rights) MayPeek(queue string) (*topology.Queue, error) {
+	q, err := r.Readable(queue)
+	return q, r.claim(err, "Listen", queue)
+}
+
 // MayReceive checks that messages may be received from a queue. Errors: as rights.Readable;
 // com.microsoft:entity-disabled.
 func (r *Rights) MayReceive(queue string) (*topology.Queue, error) {
@@ -100,10 +106,16 @@ func (r *Rights) MayReceive(queue string) (*topology.Queue, error) {
 	return q, r.claim(err, "Listen", queue)
 }
 
-// claim returns the refusal of an access key in Service Bus's words; other errors are unchanged.
+// claim returns the refusal of an access key, and the error for a missing entity, in Service Bus's words (SBE-16); other
+// errors are unchanged.
 func (r *Rights) claim(err error, claim, entity string) error {
 	var refused *protocol.ChannelError
-	if !r.ByKey || !errors.As(err, &refused) || refused.Code != protocol.AccessRefused {
+	switch {
+	case !errors.As(err, &refused):
+		return err
+	case refused.Code == protocol.NotFound:
+		return amqp10.Errorf(amqp10.NotFound, "The messaging entity '%s' could not be found.", entity)
+	case !r.ByKey || refused.Code != protocol.AccessRefused:
 		return err
 	}
 	return amqp10.Errorf(amqp10.UnauthorizedAccess, "Unauthorized access. '%s' claim(s) are required to perform this operation. Resource: '%s'.", claim, entity)

@@ -22,6 +22,8 @@ type Node struct {
 	Queue   string // of the entity
 	Address string // of the node
 	Access  *access.Access
+	// MaxMessage is the maximum size of a message to the entity in bytes.
+	MaxMessage uint64
 	// Send and Ask belong to the session (management.Session).
 	Send func(to mail.Address, what any)
 	Ask  func(done func(reply any, err error)) mail.Request
@@ -73,7 +75,7 @@ func (n *Node) Run(request []byte, done func(replyTo string, answer []byte)) err
 	case writes:
 		q, err = a.writable(may)
 	case r.Operation == servicebus.PeekMessage, r.Operation == servicebus.ListSessions: // read-only, so allowed with any status
-		q, err = may.Readable(n.Queue)
+		q, err = may.MayPeek(n.Queue)
 	default:
 		q, err = may.MayReceive(n.Queue)
 	}
@@ -122,6 +124,8 @@ func (a *asked) failed(err error) {
 	case !errors.As(err, &own):
 	case own.Condition == amqp10.NotImplemented:
 		code = 501
+	case own.Condition == amqp10.NotFound:
+		code = 404
 	case own.Condition == amqp10.ResourceLimitExceeded:
 		code = 403
 	case own.Condition == amqp10.UnauthorizedAccess:

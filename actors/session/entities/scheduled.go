@@ -46,6 +46,12 @@ func (a *asked) schedule(q *topology.Queue) {
 		a.answer(400, "messages are required", amqp10.InvalidField, nil)
 		return
 	}
+	for _, m := range messages {
+		if uint64(len(m)) > a.MaxMessage { // SBE-17
+			a.failed(amqp10.Errorf(amqp10.MessageSizeExceeded, "message is larger than the maximum of %d bytes", a.MaxMessage))
+			return
+		}
+	}
 	a.Publish(q, messages, func(seqs []uint64, err error) {
 		if err != nil {
 			a.failed(err)

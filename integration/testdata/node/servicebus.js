@@ -60,9 +60,10 @@ async function main() {
   await annotated(client);
   if (!process.argv[3]) await withSignature();
   await rules(client);
-  for (const missing of [
+  await Promise.all([
     client.createReceiver('none').receiveMessages(1, patience), client.createSender('none').sendMessages({ body: 'x' }), client.acceptSession('none', 's'),
-  ]) await assert.rejects(missing, { code: 'MessagingEntityNotFound' });
+    client.createReceiver('events', 'none').receiveMessages(1, patience), client.createReceiver('events', 'none').peekMessages(1),
+  ].map((missing) => assert.rejects(missing, { code: 'MessagingEntityNotFound' })));
   await client.close();
 }
 
@@ -78,13 +79,15 @@ async function scheduled(client) {
   }
 }
 
-// The sections of an annotated message arrive as sent, among them a footer, whose keys are strings.
+// The sections of an annotated message arrive as sent, among them the header, and a footer, whose keys are strings.
 async function annotated(client) {
-  const sent = { body: Buffer.from('b'), bodyType: 'data', footer: { propFooter: 'foot', n: 1 }, messageAnnotations: { propMsgAnnotate: 'a' }, applicationProperties: { p: 'a' } };
+  const header = { durable: false, firstAcquirer: false, priority: 20, timeToLive: 100000 };
+  const sent = { body: Buffer.from('b'), bodyType: 'data', header, footer: { propFooter: 'foot', n: 1 }, messageAnnotations: { propMsgAnnotate: 'a' }, applicationProperties: { p: 'a' } };
   await client.createSender(queue).sendMessages(sent);
   const receiver = client.createReceiver(queue, { receiveMode: 'receiveAndDelete' });
   for (const [m] of [await receiver.peekMessages(1), await receiver.receiveMessages(1, patience)]) {
-    const { footer, messageAnnotations, applicationProperties, bodyType } = m._rawAmqpMessage;
+    const { header: { deliveryCount, ...others }, footer, messageAnnotations, applicationProperties, bodyType } = m._rawAmqpMessage;
+    assert.deepStrictEqual([typeof deliveryCount, others], ['number', header]);
     assert.deepStrictEqual([footer, messageAnnotations.propMsgAnnotate, applicationProperties, bodyType], [sent.footer, 'a', { p: 'a' }, 'data']);
   }
 }

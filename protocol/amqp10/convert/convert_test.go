@@ -61,8 +61,11 @@ func TestOriginal(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		raw := protocol.WithOriginal(AppendOriginal(p.Append(nil), message, &s), len(p.Append(nil)))
+		raw := protocol.WithOriginal(AppendHeader(AppendOriginal(p.Append(nil), message, &s), &s), len(p.Append(nil)))
 		_, original := protocol.SplitOriginal(raw)
+		if durable, first, ok := SentHeader(original); !durable || first || !ok {
+			t.Errorf("%s: the header is %v, %v, %v", name, durable, first, ok)
+		}
 		head, rest := Append(nil, nil, &Message{RoutingKey: []byte("q"), Properties: p, Original: original, Body: body}, Delivery{})
 		if got, want := bytes.Join(rest, nil), bytes.Join(bare, nil); !bytes.Equal(got, want) {
 			t.Errorf("%s: got\n%x, want\n%x", name, got, want)

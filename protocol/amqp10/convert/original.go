@@ -13,7 +13,8 @@ import (
 // annotations that 0-9-1 has no type for. s are the sections of message.
 //
 // The form is a list of pieces of AMQP 1.0, each with the number of bytes of the body that follow it. The first piece holds the properties and application
-// properties, the next ones what stands between the parts of the body; the footer of data comes next, and annotations, if any, come last.
+// properties, the next ones what stands between the parts of the body; the footer of data comes next, annotations, if any, after it, and a header
+// of [AppendHeader] comes last.
 func AppendOriginal(dst, message []byte, s *amqp10.Sections) []byte {
 	body := s.Body()
 	dst = appendPart(dst, message[s.BareStart:s.BareEnd-len(body)], 0)
@@ -32,6 +33,35 @@ func AppendOriginal(dst, message []byte, s *amqp10.Sections) []byte {
 		dst = appendPart(dst, lost, 0)
 	}
 	return dst
+}
+
+// headerHead is how a part with a header begins: with the descriptor of its section.
+var headerHead = amqp10.AppendDescriptor(nil, amqp10.SectionHeader)
+
+// AppendHeader appends to an original the fields durable and first-acquirer of a message that has a header, for [SentHeader].
+func AppendHeader(dst []byte, s *amqp10.Sections) []byte {
+	h, err := s.Header()
+	if err != nil || !s.HasHeader() {
+		return dst
+	}
+	return appendPart(dst, amqp10.AppendComposite(nil, &amqp10.Header{Durable: h.Durable, FirstAcquirer: h.FirstAcquirer}), 0)
+}
+
+// SentHeader returns the fields durable and first-acquirer with which a message was sent; ok is false if the original does not hold them.
+func SentHeader(original []byte) (durable, firstAcquirer, ok bool) {
+	for len(original) > 0 {
+		text, _, rest, ok := part(original)
+		if !ok {
+			break
+		}
+		if bytes.HasPrefix(text, headerHead) {
+			s, err := amqp10.ScanSections(text)
+			h, wrong := s.Header()
+			return h.Durable, h.FirstAcquirer, err == nil && wrong == nil
+		}
+		original = rest
+	}
+	return false, false, false
 }
 
 func appendPart(dst, text []byte, body int) []byte {
@@ -70,7 +100,7 @@ func Fits(original, body []byte) bool {
 func appendPieces(v [][]byte, original, body []byte) [][]byte {
 	for len(original) > 0 {
 		text, size, rest, _ := part(original)
-		if len(text) > 0 && !bytes.HasPrefix(text, annotationsHead) {
+		if len(text) > 0 && !bytes.HasPrefix(text, annotationsHead) && !bytes.HasPrefix(text, headerHead) {
 			v = append(v, text)
 		}
 		if size > 0 {

@@ -31,7 +31,7 @@ type Message struct {
 type Delivery struct {
 	FirstAcquirer bool   // first delivery of the message
 	DeliveryCount uint32 // attempts that failed
-	WithCount     bool   // the header has DeliveryCount even if it is 0
+	WholeHeader   bool   // as in [amqp10.Header]
 	// Annotations, unless nil, are shown in place of the exchange and the routing key, and of headers of the same
 	// names. Their keys are symbols.
 	Annotations amqp10.Map
@@ -43,7 +43,7 @@ type Delivery struct {
 // original they are the bare message as its publisher has sent it.
 func Append(head []byte, rest [][]byte, m *Message, d Delivery) ([]byte, [][]byte) {
 	p := &m.Properties
-	header := amqp10.Header{Durable: p.Has(protocol.FlagDeliveryMode) && p.DeliveryMode == 2, FirstAcquirer: d.FirstAcquirer, DeliveryCount: d.DeliveryCount, WithCount: d.WithCount}
+	header := amqp10.Header{Durable: p.Has(protocol.FlagDeliveryMode) && p.DeliveryMode == 2, FirstAcquirer: d.FirstAcquirer, DeliveryCount: d.DeliveryCount, Whole: d.WholeHeader}
 	if p.Has(protocol.FlagPriority) {
 		header.Priority = amqp10.Some(p.Priority)
 	}
