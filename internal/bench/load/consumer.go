@@ -16,7 +16,7 @@ import (
 type Consuming struct {
 	AutoAck  bool
 	Prefetch int // messages; 0 for no limit
-	AckEvery int // messages that are acknowledged at once
+	AckEvery int // messages acknowledged at once
 	// AckIdle acknowledges besides whenever everything that has arrived is read.
 	AckIdle   bool
 	Rate      float64 // messages a second of each; 0 for as fast as they come
@@ -35,7 +35,7 @@ type Arrival struct {
 // Sink gets what a channel consumes, in its order.
 type Sink interface {
 	Take(arrivals []Arrival)
-	// TakeForeign gets the number of messages that are not of this run.
+	// TakeForeign gets the number of messages of other runs.
 	TakeForeign(n int64)
 }
 
@@ -48,7 +48,7 @@ type Consumer struct {
 	how     *Consuming
 	conn    client
 	taps    []*tap
-	every   int // messages that are acknowledged at once
+	every   int // messages acknowledged at once
 	got     int64
 	work    func() // called for each message; nil for none
 	stopped atomic.Bool

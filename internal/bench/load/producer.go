@@ -53,7 +53,7 @@ type Lane struct {
 	channel uint16
 	head    head
 	batch   *wire.Batch
-	buf     []byte // of messages that are not all alike
+	buf     []byte // of messages that differ
 	one     wire.Publish
 	open    *window
 	closed  chan struct{}
@@ -76,7 +76,7 @@ func NewProducer(run *Run, how *Publishing, first, lanes int) (*Producer, error)
 		l.encode()
 		p.Lanes = append(p.Lanes, l)
 	}
-	for _, l := range p.Lanes { // that of the first may have come while the last was opened
+	for _, l := range p.Lanes { // credit for the first may have arrived while the last was opened
 		if credit := conn.Credit(l.channel); how.Window > 0 || credit < math.MaxUint64 {
 			l.open = newWindow(how.Window, credit, run.Confirm.Shard(int(l.ID)))
 		}

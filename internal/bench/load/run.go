@@ -22,8 +22,9 @@ type Run struct {
 	Stop atomic.Bool
 	// Sent and Got count messages.
 	Sent, Got atomic.Int64
-	// Latency is from when a message should have been sent until it arrives, FromWrite from when it was sent, Lag between the two;
-	// Confirm is until the broker confirms. FromWrite and Lag are recorded for messages that are sent by a rate.
+	// Latency is the time from the moment when a message should be sent until it arrives, Lag until it is sent, Confirm
+	// until the broker confirms it; FromWrite is the time from sending to arrival. FromWrite and Lag are recorded only if
+	// messages are sent at a rate.
 	Latency, FromWrite, Lag, Confirm *stats.Recorder
 }
 
@@ -43,7 +44,7 @@ func (r *Run) Recorders() map[string]*stats.Recorder {
 // begin waits for a part of the time that a producer has between two messages, another part for each, and returns when the first is
 // due: many producers with the same rate do not all send at the same moment.
 func (r *Run) begin(rate Plan, id uint32, pace pacer) (start int64) {
-	_, part := math.Modf(float64(id) * (math.Phi - 1)) // as far as can be from those of all ids before
+	_, part := math.Modf(float64(id) * (math.Phi - 1)) // as far as possible from the parts of all lower ids
 	start = wire.Now() + int64(rate.When(part))
 	for !r.Stop.Load() {
 		left := time.Duration(start - wire.Now())

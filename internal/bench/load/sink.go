@@ -5,7 +5,7 @@ import (
 	"candlemark/internal/bench/verify"
 )
 
-// Stream is the Sink of a channel, for messages that are consumed as they come.
+// Stream is the Sink of a channel, for messages consumed as they arrive.
 type Stream struct {
 	queue          *verify.Queue
 	reader         verify.Reader

@@ -7,7 +7,7 @@ import (
 	"candlemark/internal/bench/wire"
 )
 
-// window holds the publishes of a channel that are not confirmed yet. Tags start at 1; base is the lowest that is open.
+// window holds the unconfirmed publishes of a channel. Tags start at 1; base is the lowest open tag.
 type window struct {
 	mu         sync.Mutex
 	open       *sync.Cond

@@ -23,7 +23,7 @@ var ErrNone = errors.New("what a process costs can be read on Linux only")
 type Sample struct {
 	At        time.Time
 	Processes int
-	CPU       float64 // seconds, with those of children that have ended
+	CPU       float64 // seconds, with the time of children that have ended
 	RSS       int64   // bytes
 	Files     int     // open ones
 	Threads   int
@@ -33,8 +33,8 @@ type Sample struct {
 // Target is a set of processes.
 type Target struct{ roots []int }
 
-// Find returns the set of the processes with these ids and all below them. Without ids it is those that listen at a TCP
-// port of this machine, such as 127.0.0.1:5672.
+// Find returns the set of the processes with these ids and all below them. Without ids the set contains the processes
+// that listen on the address, a TCP port of this machine such as 127.0.0.1:5672.
 func Find(pids []int, address string) (*Target, error) {
 	if _, err := os.Stat("/proc/self/stat"); err != nil {
 		return nil, ErrNone
@@ -147,7 +147,7 @@ func (t *Target) Sample() Sample {
 func rss(id int) int64 {
 	line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/statm", id)) // 0 for one that has ended
 	if f := strings.Fields(string(line)); len(f) > 1 {
-		pages, _ := strconv.ParseInt(f[1], 10, 64) // likewise
+		pages, _ := strconv.ParseInt(f[1], 10, 64) // 0 for a process that has ended
 		return pages * int64(os.Getpagesize())
 	}
 	return 0

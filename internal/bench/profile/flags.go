@@ -238,7 +238,7 @@ func Usage(out io.Writer) {
 		}
 		fmt.Fprintln(w)
 	}
-	_ = w.Flush() // likewise
+	_ = w.Flush() // as above
 }
 
 // longest returns the longest of the names of a flag.

@@ -13,7 +13,7 @@ const (
 	Idle                        // what costs though nothing happens
 )
 
-// Profile is a shape with flags that stand before those of the user.
+// Profile is a shape with flags that precede the user's flags.
 type Profile struct {
 	Name, About string
 	Shape       Shape

@@ -82,7 +82,7 @@ func fieldOf(text string) any {
 	return text
 }
 
-// texts are the properties that are texts, by PerfTest's names without capitals.
+// texts are the properties with text values, by PerfTest's names without capitals.
 var texts = map[string]struct {
 	flag uint16
 	at   func(*protocol.Properties) *string

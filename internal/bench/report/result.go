@@ -17,7 +17,7 @@ type Figure struct {
 // Result of a run.
 type Result struct {
 	Profile string    `json:"profile"`
-	Flags   []string  `json:"flags"` // besides those of the profile
+	Flags   []string  `json:"flags"` // besides the profile's flags
 	Label   string    `json:"label,omitempty"`
 	URL     string    `json:"url"` // without user and password
 	Broker  string    `json:"broker"`

@@ -73,13 +73,13 @@ func fromElsewhere(name string) bool {
 	return strings.Contains(name, "_p50_") || strings.Contains(name, "_p99_") || name == costName || name == memoryName
 }
 
-// The figures that are the broker's.
+// The broker's figures.
 const (
 	costName   = "cpu_s_per_million"
 	memoryName = "rss_peak_mib"
 )
 
-// Judge adds the figures that are quantiles and costs, for comparisons.
+// Judge adds quantiles and costs to the figures, for comparisons.
 func (r *Result) Judge() {
 	quantiles := func(name string, s stats.Summary) {
 		r.Add(name+"_p50_ms", s.P50)

@@ -43,7 +43,8 @@ type Bench struct {
 	client0, busy0, stolen0 float64
 }
 
-// Run carries out what the settings say against the broker at an address; pids are its processes, nil for those that listen there.
+// Run carries out what the settings say against the broker at an address; pids are its processes, nil for the processes
+// that listen there.
 func (b *Bench) Run(address string, pids []int) (result *report.Result, err error) {
 	if err := b.connect(address, pids); err != nil {
 		return nil, err

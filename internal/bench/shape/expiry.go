@@ -13,7 +13,7 @@ import (
 	"candlemark/protocol"
 )
 
-// patience is the timeout of operations that are not measured.
+// patience is the timeout of operations outside the measurement.
 const patience = 2 * time.Minute
 
 // expiry is messages that expire, and how late they are dead-lettered.
@@ -60,7 +60,7 @@ func (b *Bench) expiry() error {
 	if err != nil {
 		return t.finish(err)
 	}
-	// A broker whose policies are for new messages only keeps those of before; then the next ones are behind them.
+	// A broker that applies policies only to new messages keeps the earlier ones, and the next messages queue behind them.
 	t.settled(0)
 	m, err := b.control.Call(1, &protocol.QueuePurge{Queue: source})
 	purged, _ := m.(*protocol.QueuePurgeOk)

@@ -187,7 +187,7 @@ func (m *mass) empty() error {
 	}
 }
 
-// purge is for queues that are deleted anyway, to have the memory back.
+// purge frees the memory of a queue that the run deletes anyway.
 func (b *Bench) purge(queue string) error {
 	_, err := b.control.Call(1, &protocol.QueuePurge{Queue: queue})
 	return err

@@ -106,7 +106,7 @@ func NewRecorder() *Recorder {
 // Shard returns the part for the i-th goroutine.
 func (r *Recorder) Shard(i int) *Shard { return &r.parts[i%shards] }
 
-// Record counts durations in nanoseconds. Equal ones in a row, such as those of messages that were written and read together, are
+// Record counts durations in nanoseconds. Equal durations in a row, as of messages written and read together, are
 // cheap.
 func (s *Shard) Record(ns ...int64) {
 	s.mu.Lock()

@@ -35,7 +35,7 @@ type Reader struct {
 	from uint32
 }
 
-// due returns the number that is next in order after those of a producer that came.
+// due returns the number that a producer's next message has if all arrive in order.
 func (r *Reader) due(producer uint32) *uint64 {
 	if r.last != nil && r.from == producer {
 		return r.last

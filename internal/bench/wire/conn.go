@@ -35,7 +35,7 @@ func (c Config) Address() string {
 	return net.JoinHostPort(c.URI.Host, strconv.Itoa(c.URI.Port))
 }
 
-// VHost returns the virtual host: that of an address which ends with / is /, too.
+// VHost returns the virtual host; an address that ends with / also names the virtual host /.
 func (c Config) VHost() string { return cmp.Or(c.URI.VHost, "/") }
 
 // Conn is a connection.
@@ -241,7 +241,8 @@ type Subscription struct {
 	Arguments protocol.Table
 }
 
-// Subscribe opens a channel and starts a consumer on it. passed gets other events meanwhile; nil: they are dropped.
+// Subscribe opens a channel and starts a consumer on it. passed gets other events that arrive before the answer; nil
+// drops them.
 func (c *Conn) Subscribe(ch uint16, queue string, how Subscription, passed func(*Event)) error {
 	c.Passed = passed
 	defer func() { c.Passed = nil }()

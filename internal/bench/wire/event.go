@@ -44,7 +44,7 @@ type content struct {
 	kind       Kind
 	tag        uint64
 	flag       bool
-	left       uint64 // bytes of the body that are still to come
+	left       uint64 // bytes of the body still to arrive
 	properties []byte
 	body       []byte
 }
@@ -187,7 +187,7 @@ func (c *Conn) closed(ch uint16, m protocol.Method) error {
 		_ = c.Send(0, &protocol.ConnectionCloseOk{}) // it is over in any case
 		return &Closed{"connection", m.ReplyCode, m.ReplyText}
 	case *protocol.ChannelClose:
-		_ = c.Send(ch, &protocol.ChannelCloseOk{}) // likewise
+		_ = c.Send(ch, &protocol.ChannelCloseOk{}) // the channel is over in any case
 		return &Closed{"channel", m.ReplyCode, m.ReplyText}
 	case *protocol.BasicCancel:
 		return &Closed{"consumer", 0, "its queue is gone"}

@@ -55,7 +55,7 @@ type link struct {
 	before      bool   // whether it was redelivered
 }
 
-// Dial connects, logs in and opens the virtual host. Heartbeats are those that the broker wants.
+// Dial connects, logs in and opens the virtual host. Heartbeats are sent as often as the broker wants.
 func Dial(cfg wire.Config) (*Conn, error) {
 	nc, err := cfg.Connect()
 	if err != nil {
@@ -118,7 +118,7 @@ func (c *Conn) enter(cfg wire.Config) error {
 	return nil
 }
 
-// enough refuses frames that are too small.
+// enough refuses too small frame sizes.
 func enough(toBroker, fromBroker uint32) error {
 	if min(toBroker, fromBroker) < minFrame {
 		return fmt.Errorf("frames of %d bytes to the broker and %d from it: a benchmark needs %d", toBroker, fromBroker, minFrame)

@@ -11,8 +11,8 @@ import (
 // unlimited is the credit in messages of a consumer without a limit.
 const unlimited = 20_000
 
-// Subscribe begins a session and attaches a link that receives from a queue. passed gets other events meanwhile; nil:
-// they are dropped. It fails for arguments that cannot be encoded.
+// Subscribe begins a session and attaches a link that receives from a queue. passed gets other events that arrive
+// before the answer; nil drops them. Subscribe fails for arguments that cannot be encoded.
 func (c *Conn) Subscribe(ch uint16, queue string, how wire.Subscription, passed func(*wire.Event)) error {
 	if len(how.Arguments) > 0 {
 		return errors.New("consumers of AMQP 1.0 have no arguments")
@@ -59,7 +59,8 @@ func (c *Conn) replenish(ch uint16, l *link) error {
 	return c.send(ch, c.credit(l))
 }
 
-// Acknowledge accepts all deliveries of a channel up to that of a tag, and gives credit for as many when half of it is used.
+// Acknowledge accepts all deliveries of a channel up to a tag, and gives credit for as many when half of the credit is
+// used.
 func (c *Conn) Acknowledge(ch uint16, tag uint64) error {
 	l := c.links[ch-1]
 	d := &amqp10.Disposition{Role: amqp10.RoleReceiver, First: l.acked, Settled: true, State: amqp10.State{Kind: amqp10.Accepted}}

@@ -161,8 +161,8 @@ func (c *Conn) delivered(ev *wire.Event, ch uint16, l *link, t *amqp10.Transfer,
 	return true, nil
 }
 
-// sections reads a message, and keeps the sections before its body, which [Conn.delivered] compares with those of the
-// next.
+// sections reads a message, and keeps the sections before its body, which [Conn.delivered] compares with the next
+// message.
 func (l *link) sections(ev *wire.Event, message []byte) error {
 	s, err := amqp10.ScanSections(message)
 	if err != nil {

@@ -41,7 +41,7 @@ func (c *Conn) begin(ch uint16, l *link) error {
 	return nil
 }
 
-// attach attaches the link of a session; passed gets what comes meanwhile.
+// attach attaches the link of a session; passed gets the events that arrive before the answer.
 func (c *Conn) attach(ch uint16, a *amqp10.Attach, passed ...func(*wire.Event)) error {
 	a.Name = fmt.Sprint("bench ", c.LocalAddr(), " ", ch)
 	if err := c.send(ch, a); err != nil {
@@ -102,7 +102,7 @@ func (c *Conn) Append(dst []byte, p *wire.Publish) []byte {
 	l := c.links[p.Channel-1]
 	start := len(dst)
 	dst, _ = c.encode(dst, l, p, mark)
-	id, tag := numbers(dst[start:]) // which are as long as those of the example that the frames were counted of
+	id, tag := numbers(dst[start:]) // as long as in the example that the number of frames was computed from
 	binary.BigEndian.PutUint32(dst[start+id:], l.next)
 	binary.BigEndian.PutUint32(dst[start+tag:], l.next)
 	l.next++

@@ -86,7 +86,7 @@ func TestBatch(t *testing.T) {
 	}
 }
 
-// A message whose head equals that of the previous one still gets its own body and flag.
+// A message with the same head as the previous message still gets its own body and flag.
 func TestAlike(t *testing.T) {
 	type message struct {
 		attempts uint32
