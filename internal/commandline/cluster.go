@@ -149,7 +149,8 @@ func quorumStatus(ctx context.Context, broker *client.Client, c *verb.Call) erro
 	return c.PrintTable([]string{"Node Name", "Raft State", "Membership"}, []client.Object{{"Node Name": o["leader"], "Raft State": "leader", "Membership": "voter"}})
 }
 
-// waitFor waits as awaitStartup, while a process runs: that of --pid, or of the file with its number once there is one.
+// waitFor waits as awaitStartup does, while a process runs: the process of --pid, or, once the file exists, the process
+// whose number the file contains.
 func waitFor(ctx context.Context, broker *client.Client, c *verb.Call) error {
 	err := awaited(ctx, broker, func() error {
 		pid := c.PID

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Completion writes a script with which a shell (bash, zsh or fish) completes verbs, their options and columns; own are the words of
-// the program that are no verbs here. False for another shell.
+// Completion writes a script with which a shell (bash, zsh or fish) completes verbs, their options and columns; own are
+// the program's words that are not verbs. It returns false for another shell.
 func Completion(out io.Writer, shell string, own ...string) bool {
 	switch shell {
 	case "zsh":

@@ -50,7 +50,7 @@ func place(c *verb.Call, direction string) string {
 	return fmt.Sprintf("a file at %q", file(c))
 }
 
-// scope returns the path of all definitions, or of those of the virtual host that was named.
+// scope returns the path of all definitions, or of the definitions of the named virtual host.
 func scope(c *verb.Call) []string {
 	if c.Given("p") || c.Given("vhost") {
 		return []string{"definitions", c.VHost}

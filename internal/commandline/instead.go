@@ -1,6 +1,6 @@
 package commandline
 
-// instead says of commands of RabbitMQ's tools that are none here what to use in their place. Each is a line.
+// instead has a line for each command of RabbitMQ's tools that Candlemark lacks: what to use in its place.
 var instead = map[string]string{
 	"stop_app":                              "the broker cannot stop without its process: use stop",
 	"reset":                                 "stop the broker and remove its data folder, or delete single objects",

@@ -63,7 +63,7 @@ func putsValue(path ...string) verb.Action {
 	}
 }
 
-// parametersListed returns those of the virtual host, of all components.
+// parametersListed returns the parameters of all components in the virtual host.
 func parametersListed(ctx context.Context, broker *client.Client, c *verb.Call) (mine []client.Object, err error) {
 	all, err := broker.List(ctx, "parameters")
 	for _, o := range all {

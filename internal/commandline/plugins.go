@@ -17,7 +17,7 @@ const Plugins = "rabbitmq-plugins"
 // explicit is the plugin that lists show as enabled by an operator; the others count as enabled by it.
 const explicit = "rabbitmq_management"
 
-// pluginVerbs are about RabbitMQ's plugins with features that are part of the broker: these are always enabled.
+// pluginVerbs are about RabbitMQ's plugins whose features the broker has itself: these plugins are always enabled.
 var pluginVerbs = []verb.Row{
 	{Tool: Plugins, Name: "disable", Arguments: "<plugin> [...]", Options: "online offline all", About: "Has no effect: the features of plugins are part of the broker", Title: ofPlugins("Disabling"), Run: disable},
 	{Tool: Plugins, Name: "enable", Arguments: "<plugin> [...]", Options: "online offline all", About: "Fails if the broker does not have the features of a plugin", Title: ofPlugins("Enabling"), Run: enable},
@@ -58,7 +58,7 @@ func regular(arguments []string) (wrong string, code int) {
 	return "", 0
 }
 
-// enabled returns the names of the plugins, and those of the arguments that are none of them.
+// enabled returns the names of the enabled plugins, and as others the arguments that name no enabled plugin.
 func enabled(ctx context.Context, broker *client.Client, c *verb.Call) (names, others []string, node string, err error) {
 	_, o, err := overviewAndNode(ctx, broker)
 	if err != nil {

@@ -49,7 +49,7 @@ func (p *Program) Run(args []string) int {
 	if len(rest) > 0 {
 		name, rest = rest[0], rest[1:]
 	}
-	if name == "version" && p.Own == nil { // RabbitMQ's tools show their version, which is that of the broker
+	if name == "version" && p.Own == nil { // RabbitMQ's tools show their version, which equals the broker's
 		name, o.Quiet = "server_version", true
 	}
 	v := named(p.rows(), name)

@@ -43,11 +43,11 @@ type Config struct {
 	HTTP string
 	// HTTPS is the address of the HTTP API over TLS; empty for none.
 	HTTPS string
-	// HTTPHosts are names of the broker for browsers, besides those of this machine: see site.Config.
+	// HTTPHosts are names of the broker for browsers, besides the names of this machine: see site.Config.
 	HTTPHosts []string
-	// HTTPProxied: HTTP requests from this machine may be those of strangers.
+	// HTTPProxied: HTTP requests from this machine may come from strangers.
 	HTTPProxied bool
-	// HTTPSOwn is the certificate only for HTTPS; without files HTTPS uses that of TLS: see WebCertificate.
+	// HTTPSOwn is the certificate only for HTTPS; without files HTTPS uses the certificate of TLS: see WebCertificate.
 	HTTPSOwn Certificate
 	// Metrics is the address of a port that answers scrapes without a login; empty for none.
 	Metrics string
@@ -73,7 +73,8 @@ type Config struct {
 	Handshake time.Duration
 	// SendTimeout is how long a client may read nothing that it is sent; 0 for no limit.
 	SendTimeout time.Duration
-	// MemoryTotal is the memory in bytes of which MemoryWatermark is a share; 0 for that of the machine or container.
+	// MemoryTotal is the memory in bytes of which MemoryWatermark is a share; 0 for the memory of the machine or
+	// container.
 	MemoryTotal uint
 	// MemoryWatermark is the memory in use above which publishers are blocked.
 	MemoryWatermark Amount
@@ -90,7 +91,7 @@ type Config struct {
 
 // FirstUser is the first user of a new data folder.
 type FirstUser struct {
-	// Name and Password are those of the user.
+	// Name and Password are the user's.
 	Name, Password string
 	// VHost is the only virtual host, where that user has permissions.
 	VHost string

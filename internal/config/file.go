@@ -13,7 +13,7 @@ import (
 // systemFile is read if it exists and no other file is given.
 const systemFile = "/etc/candlemark/candlemark.conf"
 
-// parts are the files that are read after a file, in the order of their names.
+// parts are the files read after the main file, in the order of their names.
 const parts = "conf.d/*.conf"
 
 // line is one setting in a file.

@@ -11,7 +11,7 @@ import (
 	"candlemark/internal/suggest"
 )
 
-// plain returns a key whose values are those of the flag.
+// plain returns a key with the same values as the flag.
 func plain(name string) []key { return []key{{name: name}} }
 
 // matches reports whether the key matches the name in a line.

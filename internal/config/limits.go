@@ -18,10 +18,10 @@ type Limits struct {
 	Heartbeat uint
 	// Message is the largest body in bytes.
 	Message uint
-	// Consumers is the maximum number of consumers of a channel, NodeChannels of channels and sessions of all
-	// connections, VHosts, Queues and Exchanges that of all of the broker; 0 for no limit.
+	// Consumers is the maximum number of consumers of a channel, NodeChannels of channels and sessions of all connections,
+	// VHosts, Queues and Exchanges of such objects in the broker; 0 for no limit.
 	Consumers, NodeChannels, VHosts, Queues, Exchanges int
-	// Sessions is the maximum number of AMQP 1.0 sessions of a connection, Links that of links of a session.
+	// Sessions is the maximum number of AMQP 1.0 sessions of a connection, Links of links of a session.
 	Sessions, Links uint
 	// Parameters are texts such as shovel=10: the maximum number of parameters of a component. See ParameterLimits.
 	Parameters []string
@@ -69,7 +69,7 @@ func (l Limits) check(wrong *problems) {
 	wrong.between("max-message-size", l.Message, 1, maxBody)
 }
 
-// ParameterLimits reads the limits of parameters, by component; "policy" and "operator_policy" are those of policies.
+// ParameterLimits reads the limits of parameters, by component; "policy" and "operator_policy" limit policies.
 func (l Limits) ParameterLimits() (map[string]int, error) {
 	all := map[string]int{}
 	for _, text := range l.Parameters {

@@ -13,8 +13,8 @@ import (
 // prefix of the environment variables.
 const prefix = "CANDLEMARK_"
 
-// notSettings are variables with the prefix that are not settings: the address for verbs, and settings of tests. A name
-// that ends in an underscore stands for all names that begin with it.
+// notSettings are variables that have the prefix but are no settings: the address for verbs, and settings of tests. A
+// name that ends in an underscore stands for all names that begin with it.
 var notSettings = []string{"CANDLEMARK_HTTP_URL", "CANDLEMARK_TEST_", "CANDLEMARK_REQUIRE_CLIENTS", "CANDLEMARK_REWRITE", "CANDLEMARK_SMALL_DISK"}
 
 // Settings holds everything that an operator has set.
@@ -32,7 +32,7 @@ type Settings struct {
 type Value struct {
 	Name string // of the flag
 	Text string // as it would be given to the flag
-	// From is where it was set: "default", file:line, the name of a variable, or "--" and that of the flag.
+	// From is where it was set: "default", file:line, the name of a variable, or "--" and the name of the flag.
 	From string
 	// Secret values must not be shown.
 	Secret bool
@@ -195,7 +195,7 @@ func (l *loader) fromEnvironment(env map[string]string) {
 	}
 }
 
-// unknown refuses variables that are not settings.
+// unknown refuses variables that name no setting.
 func (l *loader) unknown(env map[string]string) {
 	var names, bare []string
 	for i := range settings {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// nodeNames are the valid names of nodes: those of RabbitMQ, with the host or without it.
+// nodeNames matches the valid names of nodes: RabbitMQ's, with or without the host.
 var nodeNames = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}(@[A-Za-z0-9_][A-Za-z0-9_.:-]{0,252})?$`)
 
 // FullNode returns the name of the node with its host: rabbit@ and the machine's short host name if none is set.

@@ -10,7 +10,7 @@ import (
 
 const page = "../../docs/configuration.md"
 
-// TestPage keeps the tables of docs/configuration.md equal to those of the code; CANDLEMARK_REWRITE=1 rewrites them.
+// TestPage keeps the tables of docs/configuration.md equal to the code's tables; CANDLEMARK_REWRITE=1 rewrites them.
 func TestPage(t *testing.T) {
 	content, err := os.ReadFile(page)
 	if err != nil {

@@ -23,7 +23,7 @@ type Samples struct {
 const (
 	// minSample is the minimum time between two samples.
 	minSample = 5 * time.Second
-	// maxSamples is the maximum number of samples of a span, maxSpans that of spans.
+	// maxSamples is the maximum number of samples of a span, maxSpans the maximum number of spans.
 	maxSamples = 1000
 	maxSpans   = 6
 )

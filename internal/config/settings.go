@@ -16,7 +16,7 @@ type setting struct {
 	define define
 	// keys in the file, in the order in which they are applied: the last one given counts.
 	keys []key
-	// also names further variables, which count if that of the name is not set.
+	// also names further variables, which count if the variable of the name is not set.
 	also []string
 	// noFlag: passwords are not flags, because all users of the machine see the command line of a process.
 	noFlag bool

@@ -15,8 +15,8 @@ type Cut struct {
 	tx       *bolt.Tx
 }
 
-// Cut runs during while no change is stored, and returns a snapshot of the definitions at that time. Changes wait
-// meanwhile, so during must be quick. Errors: that of during, or of the file.
+// Cut calls during while no change is stored, and returns a snapshot of the definitions at that time. Changes wait for
+// during, so it must be quick. Errors: the error of during, or of the file.
 func (f *File) Cut(during func() error) (c *Cut, err error) {
 	err = guarded(func() error {
 		hold, err := f.db.Begin(true)

@@ -15,8 +15,8 @@ import (
 type Store interface {
 	// Apply stores a change, all of it or nothing, and does not wait: done is called once, from a goroutine of the
 	// store, when the change is durable or has failed. Changes are stored, and answered, in the order of the calls. The
-	// revision is that of the change; with an error it is meaningless, and nothing of the change is stored. The caller
-	// must not alter values in the change afterwards.
+	// revision belongs to the change; with an error the revision is meaningless, and nothing of the change is stored. The
+	// caller must not alter values in the change afterwards.
 	Apply(c Change, done func(revision uint64, err error))
 	// Load reads everything stored.
 	Load() (*Definitions, error)
@@ -27,9 +27,9 @@ type Store interface {
 	Close() error
 }
 
-// Change is a set of changes that are stored together. Values are auth.VHost, auth.Account, auth.Grant,
-// auth.TopicGrant, Exchange, Queue, Binding, *policies.Policy, *changes.Change, Parameter, Global and, in Put,
-// Incarnation and Journal, in Delete, Ended. Deletions come first; then Put replaces values of the same identity.
+// Change is a set of changes stored together. Values are auth.VHost, auth.Account, auth.Grant, auth.TopicGrant,
+// Exchange, Queue, Binding, *policies.Policy, *changes.Change, Parameter, Global and, in Put, Incarnation and Journal,
+// in Delete, Ended. Deletions come first; then Put replaces values of the same identity.
 type Change struct {
 	Put []any
 	// Delete needs only the keys of the values. Missing values are ignored. Deleting a virtual host deletes everything
@@ -41,7 +41,8 @@ type Change struct {
 var (
 	// ErrClosed: it was closed before the call.
 	ErrClosed = errors.New("definitions are closed")
-	// ErrNoVHost: the change puts an object into a virtual host that is not stored, because it was deleted meanwhile.
+	// ErrNoVHost: the change puts an object into a virtual host that is not stored, because the virtual host was deleted
+	// in the meantime.
 	ErrNoVHost = errors.New("no such vhost")
 )
 
@@ -51,7 +52,7 @@ type Definitions struct {
 	// Incarnation is the highest incarnation that a stored queue has ever had, or that was put.
 	Incarnation uint64
 	// Ended are the incarnations of queues that were deleted, in that order, until they are in Change.Delete: the
-	// journal may drop their messages. They are recorded together with the deletion, whatever caused it.
+	// journal may drop their messages. They are recorded together with the deletion, for any cause.
 	Ended []uint64
 	// Journal is the identity of the journal that has the messages of the queues; 0 before it was put.
 	Journal uint64
@@ -98,7 +99,7 @@ type Binding struct {
 // Parameter is a value of a component in a virtual host.
 type Parameter = parameters.Parameter
 
-// Incarnation raises Definitions.Incarnation to its value, for queues that are not stored.
+// Incarnation raises Definitions.Incarnation to its value, for queues without a stored definition.
 type Incarnation uint64
 
 // Journal replaces Definitions.Journal.

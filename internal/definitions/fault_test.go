@@ -115,7 +115,7 @@ func TestFolderIsLocked(t *testing.T) {
 	}
 }
 
-// A flipped bit is detected, or is in unused space: definitions that can be opened are those that were written.
+// A flipped bit is detected, or is in unused space: definitions that can be opened equal the written ones.
 func TestDamage(t *testing.T) {
 	dir := t.TempDir()
 	m := fileKeeper(t, dir)

@@ -25,12 +25,11 @@ type File struct {
 
 var _ Store = (*File)(nil)
 
-// Apply implements Store. The errors are those that Store names and those of the disk. A full disk fails only the
-// change. After any other failure to write, the contents of the disk are unknown, so every later change fails with the
-// same error.
+// Apply implements Store. Errors: as named by Store, or errors of the disk. A full disk fails only the change. After
+// any other failure to write, the contents of the disk are unknown, so every later change fails with the same error.
 func (f *File) Apply(c Change, done func(uint64, error)) { f.line.add(c, done) }
 
-// Load implements Store. Errors: ErrDamaged, ErrNewer, or those of the disk.
+// Load implements Store. Errors: ErrDamaged, ErrNewer, or errors of the disk.
 func (f *File) Load() (d *Definitions, err error) {
 	err = guarded(func() error {
 		return f.db.View(func(tx *bolt.Tx) error {

@@ -38,7 +38,7 @@ func FuzzRecord(f *testing.F) {
 			written, err := content(v)
 			if err != nil {
 				if in == values || in == globals {
-					continue // those are checked when they are set
+					continue // such values are checked when they are set
 				}
 				t.Fatalf("%s: %s was read, and cannot be written: %v", in, text, err)
 			}

@@ -25,7 +25,7 @@ const lockPatience = time.Second
 var ErrInUse = errors.New("the data folder is in use by another broker")
 
 // Open opens the definitions in a data folder, and creates both if missing. It checks everything that is stored.
-// Errors: ErrInUse, ErrDamaged, ErrNewer, or those of the disk.
+// Errors: ErrInUse, ErrDamaged, ErrNewer, or errors of the disk.
 func Open(dir string) (*File, error) {
 	path := filepath.Join(dir, FileName)
 	f := &File{commit: (*bolt.Tx).Commit, failed: make(chan error, 1)}

@@ -23,7 +23,7 @@ import (
 //
 //	│ version 1 │ CRC-32C of table, key and content 4 │ content … │
 //
-// The content is JSON without the parts of the key; that of a parameter has a second text (parameterContent).
+// The content is JSON without the parts of the key; the content of a parameter has a second text (parameterContent).
 const (
 	recordVersion = 1
 	recordHead    = 1 + 4 // bytes

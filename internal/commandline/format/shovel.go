@@ -1,6 +1,6 @@
 package format
 
-// ShovelColumns are those of a list of shovels, with rabbitmqctl's names.
+// ShovelColumns are the columns of a list of shovels, with rabbitmqctl's names.
 var ShovelColumns = []string{
 	"vhost", "name", "state", "last_changed", "source", "source_queue", "source_exchange", "destination", "destination_queue",
 	"destination_exchange", "termination_reason",

@@ -13,7 +13,7 @@ type listing struct {
 	name    string
 	byVHost bool   // only of the virtual host that is named
 	columns string // of tables, if none is named; "" for all
-	json    string // columns that are objects and shown as JSON
+	json    string // columns with objects, shown as JSON
 }
 
 var listable = []listing{
@@ -38,7 +38,7 @@ var showable = []listing{{"overview", false, "rabbitmq_version cluster_name queu
 // kind is something that is declared, deleted and so on by arguments of the form name=value.
 type kind struct {
 	name      string
-	mandatory string // names, with | between those of which one is enough
+	mandatory string // names; one of several with | between them is enough
 	optional  string // names, with a default after =
 	json      string // names whose values are JSON
 	path      string // below /api, with {names}
@@ -93,7 +93,7 @@ func (k *kind) usage() string {
 	return strings.Join(append([]string{k.name}, words...), " ")
 }
 
-// read returns the body of the request and its path. The virtual host is that of the options, unless it is an argument.
+// read returns the body of the request and its path. The virtual host is an argument, or else taken from the options.
 func (k *kind) read(args []string, vhost string) (body map[string]any, path []string, err error) {
 	body = map[string]any{}
 	known := strings.FieldsFunc(k.mandatory, func(r rune) bool { return r == ' ' || r == '|' })

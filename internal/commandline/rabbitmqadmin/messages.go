@@ -83,7 +83,7 @@ func (s *session) get(ctx context.Context, args []string) error {
 	return s.show(answer, strings.Fields("routing_key exchange message_count payload_bytes redelivered"), nil)
 }
 
-// definitions returns the path of all, or of those of the virtual host that is named.
+// definitions returns the path of all definitions, or of the definitions of the named virtual host.
 func (s *session) definitions() []string {
 	if s.settings["vhost"] != "" {
 		return []string{"definitions", s.settings["vhost"]}

@@ -88,7 +88,7 @@ func parse(args []string) (given settings, rest []string, err error) {
 	return given, rest, nil
 }
 
-// take notes one option, with the argument that is attached or the next word, and returns the words that are left.
+// take notes one option, with the attached argument or the next word, and returns the remaining words.
 func (s settings) take(is func(*option) bool, name, value string, attached bool, args []string) ([]string, error) {
 	i := slices.IndexFunc(options, func(o option) bool { return is(&o) })
 	switch {
@@ -155,7 +155,7 @@ func (s settings) complete(getenv func(string) string) (warning string, err erro
 	return warning, nil
 }
 
-// add takes over values that are not set yet.
+// add takes over the values of unset options.
 func (s settings) add(others settings) {
 	for key, value := range others {
 		if _, given := s[key]; !given {

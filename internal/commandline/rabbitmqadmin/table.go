@@ -19,8 +19,8 @@ type table struct {
 	rows    [][]string
 }
 
-// tableOf makes a table of a list of objects. Without columns it has all that are no deeper than depth; asJSON are columns
-// that are shown as JSON although they are objects.
+// tableOf makes a table of a list of objects. Without columns the table has all columns down to depth; asJSON names
+// columns with objects, which are shown as JSON.
 func tableOf(list json.RawMessage, columns []string, asJSON []string, depth int) (*table, error) {
 	var items []map[string]json.RawMessage
 	if err := json.Unmarshal(list, &items); err != nil {
@@ -80,7 +80,7 @@ func flatten(cells map[string]string, prefix string, item map[string]json.RawMes
 	}
 }
 
-// Forms of output that are no tables.
+// Forms of output other than tables.
 const (
 	rawJSON    = "raw_json"
 	prettyJSON = "pretty_json"

@@ -96,7 +96,7 @@ func (r Rows) With(fill func(o client.Object)) Rows {
 	}
 }
 
-// Table shows the rows in the columns of the verb that were chosen, or else in those that are named here.
+// Table shows the rows in the chosen columns of the verb, or else in the columns named here.
 func (r Rows) Table(columns ...string) Action {
 	return func(ctx context.Context, broker *client.Client, c *Call) error {
 		list, err := r(ctx, broker, c)

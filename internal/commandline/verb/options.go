@@ -41,7 +41,7 @@ type Options struct {
 // everywhere are the options of every verb.
 var everywhere = []string{"p", "vhost", "q", "quiet", "s", "silent", "t", "timeout", "formatter", "url", "n", "node", "l", "longnames"}
 
-// NewOptions returns those of a command line, none of which is given yet; getenv returns the broker's address.
+// NewOptions returns the options of a command line, none of them given yet; getenv returns the broker's address.
 func NewOptions(getenv func(string) string) *Options {
 	o := &Options{FlagSet: flag.NewFlagSet("candlemark", flag.ContinueOnError)}
 	o.SetOutput(io.Discard)
@@ -145,7 +145,7 @@ func (o *Options) Given(name string) (is bool) {
 	return is
 }
 
-// Foreign returns the options given that are none of the verb's.
+// Foreign returns the given options that the verb does not have.
 func (o *Options) Foreign(v *Row) (names []string) {
 	o.Visit(func(f *flag.Flag) {
 		if !slices.Contains(everywhere, f.Name) && !slices.Contains(strings.Fields(v.Options), f.Name) {

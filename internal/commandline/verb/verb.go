@@ -19,7 +19,7 @@ type Row struct {
 	About string
 	// Arguments as usage shows them: those in brackets may be left out, of the last before [...] there may be any number.
 	Arguments string
-	// Options besides those of every verb (everywhere), with a space between two.
+	// Options besides everywhere, which every verb has; spaces separate them.
 	Options string
 	// Columns that may be named after the arguments of a list, and the default columns; "" for no choice.
 	Columns, Defaults string
@@ -96,7 +96,7 @@ func (v *Row) Objection(arguments []string) string {
 	return ""
 }
 
-// UnknownColumns lists names that are not columns, "" if all are.
+// UnknownColumns lists the names outside columns, "" if there are none.
 func UnknownColumns(columns, names []string) string {
 	var unknown []string
 	for _, name := range names {
