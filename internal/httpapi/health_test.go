@@ -17,7 +17,7 @@ type serving struct {
 
 func (s *serving) Service() management.Service { return s.service }
 
-// Health checks need no login, except those that return figures.
+// Health checks need no login, except checks that return figures.
 func TestServiceChecks(t *testing.T) {
 	const check = "/api/health/checks/"
 	full := management.Service{Open: true, Connections: 5, Limit: 5}

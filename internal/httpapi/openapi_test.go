@@ -64,7 +64,7 @@ func describedPaths() described {
 // Every route is described, every described operation is served, and it needs a login unless the document says otherwise.
 func TestOpenAPI(t *testing.T) {
 	d := describedPaths()
-	apart := map[string][]string{ // routes that are described as several operations
+	apart := map[string][]string{ // routes described as several operations
 		"GET /api/connections/{}/{}":    {"GET /api/connections/{}/channels", "GET /api/connections/{}/sessions", "GET /api/connections/username/{}"},
 		"DELETE /api/connections/{}/{}": {"DELETE /api/connections/username/{}"},
 	}

@@ -44,7 +44,7 @@ func TestParameters(t *testing.T) {
 	})
 }
 
-// Parameters of components that are plugins in RabbitMQ are validated and stored unchanged.
+// Parameters of RabbitMQ's plugins are validated and stored unchanged.
 func TestParametersOfComponents(t *testing.T) {
 	f := newFixture(t)
 	if _, err := f.users.PutAccount(auth.Account{Name: "maker", Hash: auth.HashPassword("maker"), Tags: []string{"policymaker"}}); err != nil {

@@ -244,7 +244,7 @@ func TestDefinitionsAreTheAdministrators(t *testing.T) {
 	}
 }
 
-// The bodies equal those of RabbitMQ 4.0.5 for the same users and permissions.
+// The bodies equal RabbitMQ 4.0.5's for the same users and permissions.
 func TestDefinitionsAsRabbitMQ(t *testing.T) {
 	f := newFixture(t)
 	run(t, NewHandler(f, f.users, zerolog.Nop()), []step{

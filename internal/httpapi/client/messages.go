@@ -17,8 +17,8 @@ type Listing struct {
 	Query map[string]string
 }
 
-// Pages returns the first limit items of a list, page by page; items added or removed meanwhile may or may not be among
-// them.
+// Pages returns the first limit items of a list, page by page; items added or removed between two pages may or may not
+// be among them.
 func (c *Client) Pages(ctx context.Context, l Listing, limit int) ([]Object, error) {
 	list, query := []Object{}, url.Values{}
 	for name, value := range l.Query {

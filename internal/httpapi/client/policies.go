@@ -25,7 +25,7 @@ func (c *Client) ClearPolicy(ctx context.Context, vhost, name string, operator b
 	return c.do(ctx, "DELETE", nil, nil, store(operator), vhost, name)
 }
 
-// ListPolicies returns those of one virtual host, by ascending priority.
+// ListPolicies returns the policies of one virtual host, by ascending priority.
 func (c *Client) ListPolicies(ctx context.Context, vhost string, operator bool) ([]Policy, error) {
 	var list []Policy
 	err := c.do(ctx, "GET", nil, &list, store(operator), vhost)

@@ -72,6 +72,6 @@ func channel(r *rest.Request) (any, error) {
 		channelItem
 		ConsumerDetails []forms.Consumer `json:"consumer_details"`
 		Publishes       []struct{}       `json:"publishes"`  // per exchange, which the broker does not count
-		Deliveries      []struct{}       `json:"deliveries"` // per queue, likewise
+		Deliveries      []struct{}       `json:"deliveries"` // per queue, which the broker does not count either
 	}{channelForm(r, &c), rest.Forms(consumers, rest.All, forms.ConsumerOf(r.Node)), []struct{}{}, []struct{}{}}), nil
 }

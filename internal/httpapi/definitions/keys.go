@@ -30,8 +30,7 @@ var accessKeys = rest.Resource[keyItem]{
 	Name: func(i *keyItem) string { return i.Name },
 }
 
-// putAccessKey creates a key, or changes its rights in a virtual host. Keys that are not given are kept, or random for
-// a new user.
+// putAccessKey creates a key, or changes its rights in a virtual host. Omitted keys are kept, or random for a new user.
 func putAccessKey(r *rest.Request) (created bool, err error) {
 	b := r.JSON("rights")
 	var rights []sas.Right

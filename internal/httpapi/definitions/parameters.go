@@ -14,7 +14,7 @@ import (
 	"candlemark/policies"
 )
 
-// The components with parameters that are not plugins of RabbitMQ; for plugins see package parameters.
+// Components with parameters; RabbitMQ's plugins are in package parameters.
 const (
 	operatorPolicies = string(auth.OperatorPolicies)
 	vhostLimits      = string(auth.VHostLimits)

@@ -93,7 +93,7 @@ func accountOf(b *rest.Body, name string) auth.Account {
 	return wanted
 }
 
-// accountLimits returns the limits to add to those of a user.
+// accountLimits returns the limits to add to a user's limits.
 func accountLimits(b *rest.Body) auth.Limits {
 	if !b.Has("limits") || isEmpty(b.Fields["limits"]) {
 		return nil

@@ -26,7 +26,7 @@ type vhostItem struct {
 	ReadyRate        forms.Rate        `json:"messages_ready_details"`
 	Unacked          int               `json:"messages_unacknowledged"`
 	UnackedRate      forms.Rate        `json:"messages_unacknowledged_details"`
-	Scheduled        int               `json:"messages_scheduled"` // also those of delayed exchanges
+	Scheduled        int               `json:"messages_scheduled"` // also in delayed exchanges
 	BytesIn          uint64            `json:"recv_oct"`
 	BytesInRate      forms.Rate        `json:"recv_oct_details"`
 	BytesOut         uint64            `json:"send_oct"`

@@ -20,7 +20,7 @@ type asked struct {
 	by       auth.User
 	vhost    string
 	operator bool // it is about operator policies
-	// body is the JSON object of the request, fields are its fields and those of the path.
+	// body is the JSON object of the request, fields are the fields of the object and of the path.
 	body   []byte
 	fields map[string]json.RawMessage
 }

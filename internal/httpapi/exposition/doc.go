@@ -5,5 +5,5 @@
 // Owns: which number is shown under which name. The numbers come from management.Broker. A page is written one family
 // at a time, so that a page about every queue holds only one number of each in memory.
 //
-// Takes no mail and sends none, and has no states. Deadlines are those of any request. A restart loses nothing.
+// The package takes and sends no mail, and has no states. The deadlines of any request apply. A restart loses nothing.
 package exposition

@@ -32,7 +32,7 @@ func wants[T any](columns []column[T], wanted func(group string) bool) bool {
 	return slices.ContainsFunc(columns, func(c column[T]) bool { return wanted(c.group) })
 }
 
-// writeColumns writes the columns of the groups that are wanted. Their families share the labels of the objects.
+// writeColumns writes the columns of the wanted groups. Their families share the labels of the objects.
 func writeColumns[T any](w *writer, prefix string, columns []column[T], wanted func(string) bool, objects []T, labels func(*T) []string) {
 	if len(objects) == 0 || !wants(columns, wanted) {
 		return

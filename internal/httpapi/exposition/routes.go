@@ -118,7 +118,7 @@ func whole(ctx context.Context, b management.Broker, _ *http.Request) (page, err
 	}, err
 }
 
-// eachObject has the families of all objects, and those of the node from whole.
+// eachObject has the families of all objects and, as whole has, of the node.
 func eachObject(ctx context.Context, b management.Broker, _ *http.Request) (page, error) {
 	m, err := b.Metrics(ctx)
 	if err != nil {

@@ -9,7 +9,7 @@ type QueueTotals struct {
 	Unacked  int `json:"messages_unacknowledged"`
 }
 
-// QueueTotalsOf returns the totals of messages that are ready and of those that are not acknowledged.
+// QueueTotalsOf returns the totals of ready and unacknowledged messages.
 func QueueTotalsOf(ready, unacked int) QueueTotals {
 	return QueueTotals{ready + unacked, ready, unacked}
 }

@@ -48,7 +48,7 @@ const (
 	maxSamples = 200_000
 )
 
-// LookOf reads the parameters of a request. As in RabbitMQ, parameters that are not numbers are ignored.
+// LookOf reads the parameters of a request. As in RabbitMQ, parameters without a number are ignored.
 func (r *Rates) LookOf(query string) *Look {
 	l := &Look{Rates: r}
 	if query == "" {

@@ -9,7 +9,7 @@ import (
 	"candlemark/protocol"
 )
 
-// property is one of the properties that are texts.
+// property is a property with a text value.
 type property struct {
 	name string
 	flag uint16
@@ -29,7 +29,7 @@ var textProperties = []property{
 	{"cluster_id", protocol.FlagClusterID, func(p *protocol.Properties) *string { return &p.ClusterID }},
 }
 
-// shownProperties returns those that a message has.
+// shownProperties returns the properties that a message has.
 func shownProperties(p *protocol.Properties) forms.Object {
 	shown := forms.Object{}
 	for _, t := range textProperties {

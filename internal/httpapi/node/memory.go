@@ -34,7 +34,7 @@ type memoryItem struct {
 	Atom            int64       `json:"atom"`
 	System          int64       `json:"other_system"`         // stacks, and what the runtime needs itself
 	AllocatedUnused int64       `json:"allocated_unused"`     // free, but not returned to the system
-	Reserved        int64       `json:"reserved_unallocated"` // the system's count beyond that of the runtime
+	Reserved        int64       `json:"reserved_unallocated"` // the part of the system's count beyond the runtime's
 	Strategy        string      `json:"strategy,omitempty"`
 	Total           memoryTotal `json:"total"`
 }

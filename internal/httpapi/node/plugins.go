@@ -1,6 +1,6 @@
 package node
 
-// plugins are the plugins of RabbitMQ with features that are part of the broker.
+// plugins are RabbitMQ's plugins whose features the broker has itself.
 var plugins = []string{
 	"rabbitmq_amqp1_0", "rabbitmq_auth_mechanism_ssl", "rabbitmq_consistent_hash_exchange", "rabbitmq_delayed_message_exchange",
 	"rabbitmq_event_exchange", "rabbitmq_management", "rabbitmq_management_agent", "rabbitmq_prometheus", "rabbitmq_random_exchange",

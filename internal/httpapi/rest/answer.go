@@ -99,7 +99,7 @@ func (r *Request) send(status int, body []byte) {
 	r.out.Write(body, r.collected)
 }
 
-// headers sets those of answers in JSON.
+// headers sets the headers of answers in JSON.
 func headers(w http.ResponseWriter) {
 	h := w.Header()
 	h.Set("Content-Type", "application/json")

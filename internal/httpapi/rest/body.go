@@ -21,7 +21,7 @@ const (
 	maxDocument = 24 << 20
 )
 
-// Body is the JSON object in a request. Its methods keep the first error, including that of a missing object: then it
+// Body is the JSON object in a request. Its methods keep the first error, which may be a missing object: then the Body
 // is empty.
 type Body struct {
 	Fields map[string]json.RawMessage

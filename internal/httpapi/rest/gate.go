@@ -17,8 +17,8 @@ const (
 	turnTime    = 3 * time.Second  // after which a turn no longer keeps other users waiting
 )
 
-// gate bounds the requests that run at a time: one of each user, and collections in all, of which those are not counted that
-// have run for turnTime. Others wait in the order in which they came. Safe for concurrent use.
+// gate bounds the requests that run at a time: one of each user, and collections in all. Requests that have run for
+// turnTime no longer count among the latter. Others wait in the order in which they came. Safe for concurrent use.
 type gate struct {
 	mu      sync.Mutex
 	running map[string]*turn // by user
@@ -55,7 +55,7 @@ func (g *gate) enter(ctx context.Context, user string) error {
 		g.waiting = slices.Delete(g.waiting, i, i+1)
 		return ctx.Err()
 	}
-	return nil // it was admitted meanwhile
+	return nil // it was admitted before the lock was taken
 }
 
 // leave ends a request of the user that had entered.
@@ -76,7 +76,7 @@ func (g *gate) free(t *turn) {
 	}
 }
 
-// admit admits those that may run. The mutex is held.
+// admit admits the requests that may run. The mutex is held.
 func (g *gate) admit() {
 	if g.running == nil {
 		g.running = map[string]*turn{}
@@ -133,7 +133,7 @@ func (r *Request) begin(g *gate) error {
 	return Refuse(http.StatusServiceUnavailable, "service_unavailable", "too many large requests at a time: try again")
 }
 
-// takeTurn waits until it is the turn of the request and its user may have more answers. Error: that of ctx.
+// takeTurn waits until it is the turn of the request and its user may have more answers. Error: ctx's.
 func (r *Request) takeTurn(ctx context.Context, g *gate) error {
 	for {
 		if err := r.out.await(ctx); err != nil {
@@ -179,7 +179,7 @@ func (r *Request) open() *Output {
 	return NewOutput(r.W, r.Broker.Unread(), r.User.Name)
 }
 
-// piece is the number of bytes that are written at a time.
+// piece is the number of bytes written at a time.
 const piece = 64 << 10
 
 // writing returns the time in which a client must have read that many bytes.

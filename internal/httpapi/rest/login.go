@@ -76,7 +76,7 @@ func (r *Request) login() (auth.User, error) {
 		}
 		return r.resume()
 	}
-	r.admitted = r.Users.Login(name) // before the password is looked at: it may change meanwhile
+	r.admitted = r.Users.Login(name) // before the password is checked: it may change during the check
 	return r.Users.Authenticate("PLAIN", []byte("\x00"+name+"\x00"+password), r.peer())
 }
 

@@ -65,7 +65,7 @@ func TestRoomForBodies(t *testing.T) {
 	if a.memory.used != 0 || len(a.memory.by) != 0 {
 		t.Errorf("%d bytes are left, %v", a.memory.used, a.memory.by)
 	}
-	// A request that has sent only one byte holds little memory, whatever its Content-Length.
+	// A request that has sent only one byte holds little memory, even with a large Content-Length.
 	slow, body := io.Pipe()
 	r, _ := begin("slow", slow, maxPublish)
 	read := make(chan bool)
@@ -86,7 +86,7 @@ func TestRoomForBodies(t *testing.T) {
 	}
 }
 
-// TestRoomIsGivenBack asserts that the handler releases the memory of a request, whatever the answer is.
+// TestRoomIsGivenBack asserts that the handler releases the memory of a request after any answer.
 func TestRoomIsGivenBack(t *testing.T) {
 	users := auth.NewUsers(auth.Options{})
 	_ = users.Found(auth.Guest())

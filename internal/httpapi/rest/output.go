@@ -41,7 +41,7 @@ func (o *Output) Close() {
 // Admits reports whether the user may have more answers.
 func (o *Output) Admits() bool { return o.out.Admits() }
 
-// await waits until the user may have more answers. Error: that of ctx.
+// await waits until the user may have more answers. Error: ctx's.
 func (o *Output) await(ctx context.Context) error {
 	for !o.Admits() {
 		room := make(chan struct{}, 1)

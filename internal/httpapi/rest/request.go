@@ -37,7 +37,7 @@ type API struct {
 	Busy   func(context.Context)
 	log    zerolog.Logger
 	memory memory
-	// sessions are those of users who have logged in with a form.
+	// sessions are the sessions of users who have logged in with a form.
 	sessions session.Table
 	// lists and imports are the turns of large requests.
 	lists, imports gate
@@ -80,22 +80,22 @@ func OpenPost(path string, handle Handler) Route {
 	return Route{Method: "POST", Path: path, handle: handle}
 }
 
-// OpenDelete is Delete likewise.
+// OpenDelete is Delete without a login: handlers reveal next to nothing.
 func OpenDelete(path string, handle Handler) Route {
 	return Route{Method: "DELETE", Path: path, handle: handle}
 }
 
-// Put is likewise for PUT.
+// Put is the route for PUT of a path.
 func Put(path string, allowed Rule, handle Handler) Route {
 	return Route{Method: "PUT", Path: path, allowed: allowed, handle: handle}
 }
 
-// Post is likewise for POST.
+// Post is the route for POST of a path.
 func Post(path string, allowed Rule, handle Handler) Route {
 	return Route{Method: "POST", Path: path, allowed: allowed, handle: handle}
 }
 
-// Delete is likewise for DELETE.
+// Delete is the route for DELETE of a path.
 func Delete(path string, allowed Rule, handle Handler) Route {
 	return Route{Method: "DELETE", Path: path, allowed: allowed, handle: handle}
 }

@@ -74,7 +74,7 @@ func Always(v any) Handler { return func(*Request) (any, error) { return v, nil 
 // All is a filter that accepts every item.
 func All[T any](*T) bool { return true }
 
-// Find returns the first object that is wanted. Error: that of getting them, or ErrNotFound.
+// Find returns the first wanted object. Error: err, from getting the items, or ErrNotFound.
 func Find[T any](items []T, err error, wanted func(*T) bool) (*T, error) {
 	if err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func Forms[T, F any](items []T, shown func(*T) bool, form func(*T) F) []F {
 }
 
 // ListForms answers with the forms of the shown objects, which are made when they are sent. A filter compares the result of name.
-// Error: that of getting the objects.
+// Error: err, from getting the objects.
 func ListForms[T, F any](r *Request, items []T, err error, shown func(*T) bool, form func(*T) F, name func(*T) string) (any, error) {
 	if err != nil {
 		return nil, err

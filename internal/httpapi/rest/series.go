@@ -8,7 +8,7 @@ import (
 	"candlemark/internal/jsonencode"
 )
 
-// atOnce is the maximum number of objects of a list that are collected in one turn, if the list is shown whole and in its own
+// atOnce is the maximum number of objects of a list to collect in one turn, if the list is shown whole and in its own
 // order.
 const atOnce = 200
 

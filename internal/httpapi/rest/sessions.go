@@ -97,7 +97,7 @@ func (r *Request) BeginSession() (Session, error) {
 	if err != nil {
 		return Session{}, err
 	}
-	login := r.Users.Login(name) // before the password is looked at: it may change meanwhile
+	login := r.Users.Login(name) // before the password is checked: it may change during the check
 	err = r.enter()
 	r.publishLogin(name, err)
 	if err != nil {

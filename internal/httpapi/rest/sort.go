@@ -28,7 +28,7 @@ func order[T any](items []T, path []string) []int {
 	return places
 }
 
-// byKeys sorts places by the keys there, those of one key by themselves.
+// byKeys sorts places by the keys there, and places with equal keys by number.
 func byKeys(places []int, keys []Key) {
 	slices.SortFunc(places, func(a, b int) int { return cmp.Or(keys[a].compare(&keys[b]), cmp.Compare(a, b)) })
 }
@@ -47,14 +47,15 @@ func OfTruth(is bool) Key {
 // OfText returns the key of a text.
 func OfText(s string) Key { return Key{rank: 3, text: s} }
 
-// Key is a value of JSON as it is compared: numbers come before truths before lists and objects before texts. The zero value is that of nothing.
+// Key is a value of JSON as it is compared: numbers come before truths before lists and objects before texts. The zero
+// value is the key of an absent value.
 type Key struct {
 	rank   int
 	number float64 // of truths 0 and 1
 	text   string  // of lists and objects their JSON
 }
 
-// longest is the number of bytes by which texts are compared that are kept for that.
+// longest is the number of bytes by which kept texts are compared.
 const longest = 1 << 10
 
 // short returns the key without the end of a long text, and without holding what it was taken from.
@@ -90,7 +91,7 @@ func keyOf(value any, path []string) Key {
 	return Key{rank: 2, text: string(jsonencode.Marshal(value))}
 }
 
-// fields are those of types of structs, by their names in JSON.
+// fields are the fields of types of structs, by their names in JSON.
 type fields map[reflect.Type]map[string]jsonField
 
 type jsonField struct {

@@ -23,7 +23,7 @@ func newStreams() *Streams {
 	return &Streams{limit: maxStreams, ofUser: streamsOfUser, by: map[string]int{}, ended: make(chan struct{})}
 }
 
-// Share limits streams to a quarter of the connections, and those of one user to a quarter of the streams.
+// Share limits streams to a quarter of the connections, and the streams of one user to a quarter of all streams.
 func (s *Streams) Share(connections int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

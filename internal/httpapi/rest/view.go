@@ -143,7 +143,7 @@ type pageItem struct {
 type Listing[K, F any] struct {
 	Keys []K                    // in the order of the default sort
 	Name func(*K) string        // what a filter looks at
-	Get  func([]K) ([]F, error) // the forms of those that are still there
+	Get  func([]K) ([]F, error) // the forms of the objects that still exist
 	// By are the columns that the keys know, so that a page sorted by one of them takes no more objects than it shows. It is sorted by what they
 	// knew when they were made, and then by what the objects show.
 	By map[string]func(*K) Key
@@ -246,7 +246,7 @@ func (l Listing[K, F]) series(v *view, keys []K) (any, error) {
 	return s, err
 }
 
-// sorted are keys by what they know, those that are equal in the order that they have.
+// sorted returns keys sorted by the values they have; equal ones stay in order.
 func sorted[K any](keys []K, by func(*K) Key) []K {
 	places, known := make([]int, len(keys)), make([]Key, len(keys))
 	for i := range keys {
@@ -289,7 +289,7 @@ func taken[T any](items []T, places []int) []T {
 
 // pageOf returns the page of items that is wanted.
 func pageOf[T any](v *view, items []T) ([]T, error) {
-	if v.page-1 > len(items)/v.size { // whatever the page, nothing overflows
+	if v.page-1 > len(items)/v.size { // the product does not overflow for any page
 		return nil, Refuse(http.StatusBadRequest, "page_out_of_range",
 			fmt.Sprintf("Page out of range, page: %d page size: %d, len: %d", v.page, v.size, len(items)))
 	}

@@ -54,7 +54,8 @@ func (t *Table) Begin(user string, login uint64, now int64) (token string, s Ses
 	return token, s
 }
 
-// makeRoom ends sessions that are over, and those that are too many with one more of the user. mu is held.
+// makeRoom ends expired sessions and, if one more would be too many of the user or of all users, the least recently
+// used one. mu is held.
 func (t *Table) makeRoom(user string, now int64) {
 	var oldest, oldestOfUser key
 	first, firstOfUser, ofUser := int64(0), int64(0), 0

@@ -8,8 +8,8 @@ import (
 	"candlemark/internal/redact"
 )
 
-// linkItem is the JSON form of a federation upstream, in the place of its links: there are none, as federation does not
-// run here. The fields are those of a link that has failed.
+// linkItem is the JSON form of a federation upstream, in place of its links, which do not exist, as federation does not
+// run here. It has the fields of a failed link.
 type linkItem struct {
 	Node     string `json:"node"`
 	VHost    string `json:"vhost"`

@@ -11,8 +11,8 @@ import (
 	"candlemark/internal/redact"
 )
 
-// Routes are those of RabbitMQ's plugins. As there, permission to see shovels is not enough to end them; that takes the
-// permission to set them.
+// Routes are the routes of RabbitMQ's plugins. As there, permission to see shovels is not enough to end them; a user
+// also needs permission to set them.
 var Routes = []rest.Route{
 	rest.Get("/api/shovels", rest.Monitor, shovels.List),
 	rest.Get("/api/shovels/{vhost}", rest.In(rest.Monitor), shovels.List),
@@ -43,7 +43,7 @@ type item struct {
 	*running
 }
 
-// running has what only a shovel that runs shows. Numbers are those of RabbitMQ 4.1.
+// running has the fields that only a running shovel shows. The numbers are as in RabbitMQ 4.1.
 type running struct {
 	From             string `json:"src_uri"`
 	FromProtocol     string `json:"src_protocol"`

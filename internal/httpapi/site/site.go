@@ -13,9 +13,10 @@ import (
 
 // Config has the operator's settings.
 type Config struct {
-	// Hosts are names of the broker besides those of this machine: exact ones, "*.example.com" for all below, "*" for any.
+	// Hosts are names of the broker besides the names of this machine: exact names, "*.example.com" for all below, "*" for
+	// any.
 	Hosts []string
-	// Proxied: requests from this machine may be those of strangers.
+	// Proxied: requests from this machine may come from strangers.
 	Proxied bool
 }
 
@@ -59,11 +60,11 @@ func (r *Rules) Guard(next http.Handler, refuse func(w http.ResponseWriter, why 
 	})
 }
 
-// elsewhere is the key of requests that are not from this machine, whatever their address is.
+// elsewhere is the key of requests from outside this machine, even with a local address.
 type elsewhere struct{}
 
-// Elsewhere reports whether a request is not from this machine, whatever its address is: it came through a proxy, or to
-// a name that another site may have.
+// Elsewhere reports whether a request is from outside this machine, even if its address is local: it came through a
+// proxy, or to a name that another site may have.
 func Elsewhere(ctx context.Context) bool {
 	is, _ := ctx.Value(elsewhere{}).(bool)
 	return is
@@ -138,7 +139,7 @@ func (r *Rules) knows(q *http.Request) bool {
 // normal returns a host name in the form for comparisons.
 func normal(name string) string { return strings.ToLower(strings.TrimSuffix(name, ".")) }
 
-// forwarding are headers of proxies, besides those that begin with X-Forwarded-.
+// forwarding are headers of proxies, besides the headers that begin with X-Forwarded-.
 var forwarding = []string{
 	"Forwarded", "Via", "X-Real-Ip", "X-Client-Ip", "X-Cluster-Client-Ip", "X-Original-For", "X-Original-Forwarded-For", "X-Original-Host", "X-Envoy-External-Address",
 	"True-Client-Ip", "Cf-Connecting-Ip", "Fastly-Client-Ip", "X-Appengine-User-Ip", "X-Azure-Clientip",

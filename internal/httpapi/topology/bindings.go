@@ -66,14 +66,14 @@ func argumentsHash(arguments protocol.Table) string {
 	return base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint32(nil, h.Sum32()))
 }
 
-// listBindings answers with those that the filter lets through.
+// listBindings answers with the bindings that the filter lets through.
 func listBindings(r *rest.Request, f management.BindingFilter) (any, error) {
 	all, err := r.Broker.Bindings(r.Context(), f)
 	visible := func(b *management.Binding) bool { return r.Sees(b.VHost) }
 	return rest.ListForms(r, all, err, visible, func(b *management.Binding) bindingItem { return shownBinding(r, b) }, func(b *management.Binding) string { return b.Destination })
 }
 
-// bindings lists those of one virtual host, or of all that the user may see.
+// bindings lists the bindings of one virtual host, or of all that the user may see.
 func bindings(r *rest.Request) (any, error) {
 	if r.VHost == "" {
 		return listBindings(r, management.BindingFilter{})

@@ -39,7 +39,7 @@ type passed struct {
 type detailedExchange struct {
 	exchangeItem
 	Incoming []struct{} `json:"incoming"` // per channel, which the broker does not count
-	Outgoing []struct{} `json:"outgoing"` // per queue, likewise
+	Outgoing []struct{} `json:"outgoing"` // per queue, which the broker does not count either
 }
 
 // internalUser is the value of RabbitMQ's fields for the creator of an object, which is not recorded here.
@@ -54,7 +54,7 @@ func shownExchange(r *rest.Request, x *management.Exchange) exchangeItem {
 	}
 }
 
-// exchanges lists those of one virtual host, or of all that the user may see.
+// exchanges lists the exchanges of one virtual host, or of all that the user may see.
 func exchanges(r *rest.Request) (any, error) {
 	all, err := r.Broker.Exchanges(r.Context(), r.VHost)
 	visible := func(x *management.Exchange) bool { return r.Sees(x.VHost) }

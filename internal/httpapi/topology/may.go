@@ -24,7 +24,7 @@ func mayQueue(r *rest.Request, q *management.Queue) rest.May {
 	return may
 }
 
-// mayExchange is likewise. Some exchanges are part of every virtual host.
+// mayExchange is mayQueue for an exchange. Some exchanges are part of every virtual host.
 func mayExchange(r *rest.Request, x *management.Exchange) rest.May {
 	if !r.AsksMay() {
 		return nil
@@ -36,7 +36,7 @@ func mayExchange(r *rest.Request, x *management.Exchange) rest.May {
 	return may
 }
 
-// mayBinding is likewise.
+// mayBinding is mayQueue for a binding.
 func mayBinding(r *rest.Request, b *management.Binding) rest.May {
 	if !r.AsksMay() {
 		return nil
@@ -56,7 +56,7 @@ type vhostItem struct {
 	May  rest.May `json:"may"`
 }
 
-// vhosts returns those that the user may see.
+// vhosts returns the virtual hosts that the user may see.
 func vhosts(r *rest.Request) (any, error) {
 	names, err := r.Broker.VHosts(r.Context())
 	items := []vhostItem{}
@@ -68,7 +68,7 @@ func vhosts(r *rest.Request) (any, error) {
 	return items, err
 }
 
-// mayIn names the permissions that the user has for some objects, whatever their names.
+// mayIn names the permissions that the user has for at least some names of objects.
 func mayIn(in rest.Rights) rest.May {
 	may := rest.May{}
 	for _, perm := range []auth.Permission{auth.Configure, auth.Write, auth.Read} {

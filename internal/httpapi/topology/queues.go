@@ -28,7 +28,7 @@ type queueItem struct {
 	HeadTimestamp  *uint64             `json:"head_message_timestamp"`
 	IdleSince      string              `json:"idle_since"`
 	Internal       bool                `json:"internal"`       // false: there are no queues of plugins
-	InternalOwner  bool                `json:"internal_owner"` // likewise
+	InternalOwner  bool                `json:"internal_owner"` // as above
 	Leader         string              `json:"leader,omitempty"`
 	May            rest.May            `json:"may,omitzero"`
 	Members        []string            `json:"members,omitempty"`
@@ -92,7 +92,7 @@ type detailedQueue struct {
 	queueItem
 	ConsumerDetails []forms.Consumer      `json:"consumer_details"`
 	Deliveries      []struct{}            `json:"deliveries"` // per channel, which the broker does not count
-	Incoming        []struct{}            `json:"incoming"`   // per exchange, likewise
+	Incoming        []struct{}            `json:"incoming"`   // per exchange, as above
 	Owner           *forms.ConnectionLink `json:"owner_pid_details,omitempty"`
 	Histogram       forms.Histogram       `json:"scheduled_histogram"`
 	Wait            *forms.Times          `json:"wait_histogram"` // null if there are none, as the following
@@ -121,7 +121,7 @@ type briefQueue struct {
 	VHost          string   `json:"vhost"`
 }
 
-// nameOf identifies a queue among those of all virtual hosts.
+// nameOf identifies a queue among the queues of all virtual hosts.
 func nameOf(q *management.Queue) string { return "queue " + q.VHost + "\x00" + q.Name }
 
 // ratesOf returns the rates of a queue's lengths, and its counts.
@@ -151,7 +151,7 @@ func queueForm(r *rest.Request, q *management.Queue) queueItem {
 	item.Oldest, item.OldestAge = forms.Optional(q.OldestMessage.Since), float64(q.OldestMessage.Age)/1000
 	item.WaitMedian, item.WaitP99 = forms.Percentiles(q.Wait)
 	item.ProcMedian, item.ProcP99 = forms.Percentiles(q.Processing)
-	if q.Consumers > 0 && q.Ready == 0 { // whatever comes can be delivered at once
+	if q.Consumers > 0 && q.Ready == 0 { // a new message can be delivered at once
 		item.Capacity, item.Utilisation = 1, 1
 	}
 	if r.Monitors() { // other users see only their own consumers
@@ -191,7 +191,7 @@ func briefForm(r *rest.Request, q *management.Queue) briefQueue {
 	return item
 }
 
-// queues lists those of one virtual host, or of all that the user may see.
+// queues lists the queues of one virtual host, or of all that the user may see.
 func queues(r *rest.Request) (any, error) {
 	if withoutStats(r) {
 		return listQueues(r, briefForm)

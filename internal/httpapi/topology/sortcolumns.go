@@ -65,7 +65,7 @@ func oldestKey(q *management.QueueName) rest.Key {
 	return rest.OfNumber(1<<53 - at)
 }
 
-// nameKey returns that of a name, or of null.
+// nameKey returns the key of a name, or of null.
 func nameKey(name string) rest.Key {
 	if name == "" {
 		return rest.Key{}

@@ -22,7 +22,7 @@ type expirationsItem struct {
 	Queues any `json:"queues"`
 }
 
-// leaseItem is the form of a queue among those that end when unused.
+// leaseItem is the form of a queue that ends when unused.
 type leaseItem struct {
 	Name      string  `json:"name"`
 	VHost     string  `json:"vhost"`
@@ -56,8 +56,7 @@ func expirations(r *rest.Request) (any, error) {
 	return expirationsItem{forms.ExpiringOf(&sum), queues}, err
 }
 
-// leases lists queues that end when unused, those that end first at the beginning, and those that are in use at the
-// end.
+// leases lists queues that end when unused, the next to end first, and queues in use last.
 func leases(r *rest.Request) (any, error) {
 	all, err := r.Broker.Leased(r.Context(), r.VHost)
 	sortBy(all, func(q *management.Queue) int64 { return q.Lease.Ends })
@@ -71,7 +70,7 @@ func leases(r *rest.Request) (any, error) {
 	}, func(q *management.Queue) string { return q.Name })
 }
 
-// sortBy sorts queues by a time, those that have none last, and then by their names.
+// sortBy sorts queues by a time, queues without one last, and then by their names.
 func sortBy(all []management.Queue, at func(*management.Queue) int64) {
 	slices.SortFunc(all, func(a, b management.Queue) int {
 		x, y := at(&a), at(&b)

@@ -133,7 +133,7 @@ func vhostForm(v *auth.VHost) vhost {
 	return vhost{v.Name, v.Description, limits, metadata{v.Description, tags, kind, v.Protected}, tags, kind}
 }
 
-// globals returns those that other brokers can have, too.
+// globals returns the global parameters that other brokers can have, too.
 func globals(all map[string]json.RawMessage) []global {
 	list := []global{}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
@@ -178,10 +178,10 @@ func within(ctx context.Context, r *rest.Request, vhost string) (parameters []pa
 	return parameters, o, o.fill(ctx, r.Broker, vhost, named)
 }
 
-// fill adds queues, exchanges and bindings but those that the broker makes itself (DEF-1).
+// fill adds queues, exchanges and bindings, except the ones the broker makes itself (DEF-1).
 func (o *objects) fill(ctx context.Context, broker management.Broker, vhost string, named func(string) string) error {
 	queues := broker.QueueNames(vhost)
-	own := map[document.Name]bool{} // queues that are left out, and may be bound
+	own := map[document.Name]bool{} // queues left out of the document, and may be bound
 	for i := range queues {
 		q := &queues[i]
 		if q.Ending {

@@ -15,8 +15,8 @@ import (
 	"candlemark/protocol"
 )
 
-// Judge reads definitions and returns the plan of their import into a virtual host of a broker or, for "", into those
-// that they name. Errors: the text is not a document, or an error of the broker.
+// Judge reads definitions and returns the plan of their import into a virtual host of a broker or, for "", into the
+// virtual hosts that they name. Errors: the text is not a document, or an error of the broker.
 func Judge(ctx context.Context, broker management.Broker, users *auth.Users, text []byte, vhost string) (*document.Plan, error) {
 	d, err := document.Read(text)
 	if err != nil {
@@ -63,9 +63,9 @@ func presentIn(ctx context.Context, broker management.Broker, users *auth.Users)
 	return p, err
 }
 
-// Carry executes a plan for a user, who needs no permissions; the zero value stands for the operator of the broker. Items that the broker refuses are marked in the plan; the
-// rest goes on. The user of the audit log is in ctx. The error is that of ctx; then it is unknown how much of the rest
-// was done.
+// Carry executes a plan for a user, who needs no permissions; the zero value stands for the operator of the broker.
+// Items that the broker refuses are marked in the plan; the rest continues. The user of the audit log is in ctx. The
+// error is ctx's; then it is unknown how much of the rest was done.
 func Carry(ctx context.Context, broker management.Broker, users *auth.Users, by auth.User, p *document.Plan) error {
 	c := &carrier{broker: broker, users: users.By(events.OriginOf(ctx)), by: by, policies: map[string][]*document.Item{}, methods: map[batch][]*document.Item{}}
 	for i := range p.Items {
@@ -127,7 +127,7 @@ func (c *carrier) put(ctx context.Context, item *document.Item) (err error) {
 	switch v := item.Value.(type) {
 	case auth.Account:
 		limits := v.Limits
-		v.Limits = nil // it keeps those that are not named
+		v.Limits = nil // the account keeps limits that the document does not name
 		if _, err = c.users.PutAccount(v); err == nil && limits != nil {
 			err = c.users.SetUserLimits(v.Name, func(l auth.Limits) auth.Limits {
 				maps.Copy(l, limits)
@@ -166,7 +166,7 @@ func (c *carrier) putParameter(ctx context.Context, p parameters.Parameter) erro
 	return err
 }
 
-// putPolicies puts those of a virtual host in force; of two with one name the later.
+// putPolicies puts the policies of a virtual host in force; of two policies with one name, the later.
 func (c *carrier) putPolicies(ctx context.Context, vhost string) {
 	type name struct {
 		name     string

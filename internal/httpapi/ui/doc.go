@@ -1,5 +1,5 @@
-// Package ui contains the web pages of the broker: static files that are part of the program. They speak to the HTTP
-// API like any other client, and have no other source (ADR 62).
+// Package ui contains the web pages of the broker: static files inside the program. They speak to the HTTP API like any
+// other client, and have no other source (ADR 62).
 //
 // static/index.html is the page /, all else below static is at /ui. There is no build step and nothing is loaded from
 // elsewhere: files in static are sent to the browser unchanged.
@@ -9,7 +9,7 @@
 //	router.js  which page the address means; address.js parses and makes addresses
 //	dom.js     elements; all data of the API becomes text, never markup
 //	format.js  numbers, bytes, durations, moments
-//	table.js   tables that are paged, sorted and filtered by the server; tablestate.js computes their state in the address
+//	table.js   tables paged, sorted and filtered by the server; tablestate.js computes their state in the address
 //	list.js    lists with a page for each item
 //	chart.js   a chart of lines with the table of its figures; scale.js computes its ticks
 //	timeaxis.js, strip.js  the axis from now to never, and messages due along it

@@ -21,7 +21,8 @@ import (
 // Path is where the SDKs of Azure Service Bus look for it.
 const Path = "/$servicebus/websocket"
 
-// protocols are the names that AMQP has among those of WebSocket: the registered one, and the one of earlier drafts, which Azure's SDKs use.
+// protocols are AMQP's names as a subprotocol of WebSocket: the registered name, and the name in earlier drafts, which
+// Azure's SDKs use.
 var protocols = []string{"amqp", "AMQPWSB10"}
 
 // NewHandler makes the handler of Path, for requests that passed site.Rules. Errors: 426 for a request that is none of WebSocket, 403 for a
@@ -70,7 +71,7 @@ func (h *hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := socket.SetDeadline(time.Time{}); err != nil { // those of the server of HTTP
+	if err := socket.SetDeadline(time.Time{}); err != nil { // the HTTP server's deadlines end
 		return nil, nil, err
 	}
 	h.socket = socket
@@ -141,5 +142,5 @@ type secure struct {
 	state tls.ConnectionState
 }
 
-// ConnectionState returns that of TLS.
+// ConnectionState returns the state of TLS.
 func (s *secure) ConnectionState() tls.ConnectionState { return s.state }

@@ -132,14 +132,14 @@ func optional(b *rest.Body, i *Item, key string, read func(*rest.Body)) {
 	}
 }
 
-// noteLimits notes the limits that are left out.
+// noteLimits notes the omitted limits.
 func noteLimits(i *Item, problems []error) {
 	for _, problem := range problems {
 		i.Note(Approximated, "a limit is left out: "+oneLine(problem))
 	}
 }
 
-// validLimits returns those limits of an object that are valid, nil for none, and what is wrong with the others.
+// validLimits returns the valid limits of an object, nil for none, and the errors of the others.
 func validLimits(raw json.RawMessage, parse func([]byte) (auth.Limits, error)) (limits auth.Limits, problems []error) {
 	var given map[string]json.RawMessage
 	if json.Unmarshal(raw, &given) != nil {

@@ -28,8 +28,8 @@ type Document struct {
 	warnings []string
 }
 
-// origin are the keys of a document that are no sections: they say where it comes from. The metadata of a virtual host
-// are not taken over, as in RabbitMQ.
+// origin are the keys of a document besides its sections: they say where the document is from. The metadata of a
+// virtual host are not taken over, as in RabbitMQ.
 var origin = []string{
 	"rabbit_version", "rabbitmq_version", "product_name", "product_version", "rabbitmq_definition_format",
 	"original_cluster_name", "original_vhost_name", "explanation", "metadata", "description", "default_queue_type", "limits",

@@ -234,7 +234,7 @@ bindings ignored [w] amq.topic → stream
 	}
 }
 
-// All objects are imported into the given virtual host, whatever virtual host they name.
+// All objects are imported into the given virtual host, even if they name another.
 func TestIntoOneVHost(t *testing.T) {
 	p := judged(t, `{"users":[{"name":"u","tags":""}],"queues":[{"name":"q","durable":true},{"name":"r","vhost":"elsewhere","durable":true}]}`, "/")
 	want := "warning: section \"users\" is not imported into one virtual host\nqueues taken [/] q\nqueues taken [/] r\n"

@@ -52,7 +52,7 @@ type judge struct {
 	version string
 	ours    bool   // Candlemark wrote the document
 	only    string // the virtual host that everything is for, "" if items say it themselves
-	// Queues and exchanges that are not imported, so that what leads to them is not, either.
+	// Queues and exchanges that are not imported; nothing that leads to them is imported, either.
 	noQueue, noExchange map[Name]bool
 }
 

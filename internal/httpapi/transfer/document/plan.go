@@ -102,7 +102,7 @@ func (p *Plan) Counts() map[Verdict]int {
 	return counts
 }
 
-// Refused returns the items that are not valid.
+// Refused returns the invalid items.
 func (p *Plan) Refused() (all []*Item) {
 	for i := range p.Items {
 		if p.Items[i].Verdict == Refused {
@@ -115,7 +115,7 @@ func (p *Plan) Refused() (all []*Item) {
 // Name names a queue or an exchange.
 type Name struct{ VHost, Name string }
 
-// Present describes a broker before the import. Judge adds to it whatever the document brings.
+// Present describes a broker before the import. Judge adds the document's objects to it.
 type Present struct {
 	Users     map[string]bool
 	VHosts    map[string]auth.VHost

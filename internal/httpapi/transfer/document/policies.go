@@ -18,7 +18,7 @@ import (
 // gone matches settings of policies of older versions of RabbitMQ, which are left out.
 var gone = regexp.MustCompile(`^(ha-.*|queue-master-locator)$`)
 
-// idle are settings of policies that are kept without effect, and the reasons.
+// idle are settings of policies kept without effect, and the reasons.
 var idle = map[string]string{
 	"queue-mode":           "every queue pages its messages to the disk by itself",
 	"queue-version":        "there is only one version of classic queues",

@@ -13,7 +13,7 @@ import (
 	"candlemark/protocol"
 )
 
-// idleArguments are arguments of queues that are kept and do nothing here, and why.
+// idleArguments are arguments of queues kept without effect, and the reasons.
 var idleArguments = map[string]string{
 	"x-queue-mode":                "every queue pages its messages to the disk by itself",
 	"x-queue-version":             "there is only one version of classic queues",
@@ -179,7 +179,7 @@ func (j *judge) newQueue(q *protocol.QueueDeclare, at Name, i *Item) {
 	}
 }
 
-// Explanation returns the text of an error; that of a refusal of the protocol without the name of its code.
+// Explanation returns the text of an error; for a refusal of the protocol, without the name of its code.
 func Explanation(err error) string {
 	if code, text := rest.ProtocolError(err); code != 0 {
 		_, explanation, _ := strings.Cut(text, " - ")
