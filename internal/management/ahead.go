@@ -38,8 +38,8 @@ type Ahead struct {
 	VHost  string
 	Counts [Fates]Classes
 	Next   Deadline
-	// Queues have something that is due, or are exchanges that delay; Asked of them have answered, MaxDue of all virtual
-	// hosts at most. Only those are counted.
+	// Queues counts queues with a deadline, and exchanges that delay; Asked of them have answered, at most MaxDue of all
+	// virtual hosts. Counts covers only these.
 	Queues, Asked int
 }
 
@@ -48,7 +48,7 @@ type Deadline struct {
 	At          int64 // wall ms, 0 for none
 	Fate        Fate
 	VHost, Name string
-	Exchange    bool // the name is that of an exchange that delays, not of a queue
+	Exchange    bool // the name belongs to an exchange that delays, not to a queue
 }
 
 // Earlier has it be another one, if that is earlier.

@@ -11,7 +11,8 @@ import (
 type Backups interface {
 	// StartBackup begins a backup and returns when its snapshot is taken, which contains everything confirmed before
 	// the call. The folder must be absolute, and missing or empty. Errors: ErrBackupRunning, ErrBackupOfOthers, and, for an
-	// unsuitable folder, one that wraps ErrBackupFolder. The backup continues when ctx ends. Its user is that of the origin of ctx.
+	// unsuitable folder, one that wraps ErrBackupFolder. The backup continues when ctx ends. Its user is the user in the
+	// origin of ctx.
 	StartBackup(ctx context.Context, folder string) (Backup, error)
 	// Backup returns the one that runs, or the last one.
 	Backup() Backup
@@ -42,7 +43,8 @@ type Backup struct {
 // Errors of StartBackup.
 var (
 	ErrBackupRunning = errors.New("a backup is running")
-	// ErrBackupOfOthers: the last backup was the user's, and others, who were refused meanwhile, are next (ACC-10).
+	// ErrBackupOfOthers: the last backup was the user's, and other users, who were refused while it ran, are next
+	// (ACC-10).
 	ErrBackupOfOthers = errors.New("another user was refused while your backup ran and may start the next one: wait for a minute")
 	ErrBackupFolder   = errors.New("no backup can be written there")
 )

@@ -12,9 +12,8 @@ import (
 // Broker is the part of the broker that the API needs. supervision.Node satisfies it.
 //
 // Errors: a *protocol.ChannelError with code NotFound for an object that does
-// not exist, other errors of the protocol for what is refused, and whatever
-// ended ctx. Anything else is the broker's own failure and answered with 500.
-// Questions change nothing and renew no lease (LEASE-4).
+// not exist, other errors of the protocol for refusals, and the cause that ended ctx. Anything else is the broker's own
+// failure and answered with 500. Questions change nothing and renew no lease (LEASE-4).
 type Broker interface {
 	Policies
 	PolicyEffects
@@ -70,8 +69,8 @@ type PolicyEffects interface {
 	PreviewPolicy(ctx context.Context, p *policies.Policy, clear bool) (preview *changes.Preview, found bool, err error)
 	// PolicyHistory has the last changes of the policies of a virtual host.
 	PolicyHistory(ctx context.Context, vhost string) (changes.Log, error)
-	// UndoPolicyChange undoes a change and returns when that is in force (PRO-15), with its own number in the history.
-	// operators permits changes of operator policies. Errors: those of changes.Log.Undo.
+	// UndoPolicyChange undoes a change and returns when the undo is in force (PRO-15), with its own number in the history.
+	// operators permits changes of operator policies. Errors: as for changes.Log.Undo.
 	UndoPolicyChange(ctx context.Context, vhost string, id uint64, operators bool) (change uint64, err error)
 }
 
@@ -85,7 +84,7 @@ type Overview struct {
 	Connections, Channels, Consumers, Exchanges, Queues int
 	// Ready and Unacked are messages in all queues.
 	Ready, Unacked int
-	// Counts are those of all channels since the broker started.
+	// Counts covers all channels since the broker started.
 	Counts Counts
 	Churn  Churn
 	// DiskReads and DiskWrites are messages read from and written to the journal since the broker started.
@@ -97,7 +96,7 @@ type Overview struct {
 // Traffic counts for clients of a virtual host.
 type Traffic struct {
 	Counts            Counts // of all channels since the broker started
-	BytesIn, BytesOut uint64 // of connections that are open
+	BytesIn, BytesOut uint64 // of open connections
 	Held              int    // messages in delayed exchanges and topics
 }
 

@@ -10,8 +10,8 @@ import (
 
 // Clients is the part of the broker for connections, channels and consumers.
 type Clients interface {
-	// Connections describes those that are open, from their connection.open-ok
-	// to their last word, sorted by name; if a name is given, the one of that name.
+	// Connections describes the open connections, from their connection.open-ok to their last word, sorted by name; or, if
+	// a name is given, the connection with that name.
 	Connections(ctx context.Context, name string) ([]Connection, error)
 	// CloseConnection closes the connection of that name with CONNECTION_FORCED and the reason. Found reports whether
 	// there was one. It does not wait for the end.
@@ -22,7 +22,7 @@ type Clients interface {
 	Channels(ctx context.Context, connection string) ([]Channel, error)
 	// ChannelNumbered describes one channel, and its consumers.
 	ChannelNumbered(ctx context.Context, connection string, number int) (c Channel, consumers []Consumer, found bool, err error)
-	// Consumers describes those of the queues of a vhost, of all for "".
+	// Consumers describes the consumers of the queues of a vhost, of all vhosts for "".
 	Consumers(ctx context.Context, vhost string) ([]Consumer, error)
 }
 

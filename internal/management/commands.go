@@ -13,8 +13,8 @@ import (
 type Commands interface {
 	// Run carries out one method that has an answer, and returns that.
 	Run(ctx context.Context, by auth.User, vhost string, m protocol.Method) (protocol.Method, error)
-	// RunAll carries out many, some at a time and in no order, without asking for the user's permissions. done is
-	// called for each finished one, one at a time; the result of the others is unknown. Error: that of ctx.
+	// RunAll carries out many methods, some at a time and in no order, without checking the user's permissions. done is
+	// called for each finished method, one call at a time; the result of the others is unknown. Error: ctx's.
 	RunAll(ctx context.Context, by auth.User, vhost string, all []protocol.Method, done func(i int, err error)) error
 	// Get takes messages from a queue with basic.get (LEASE-4: renews).
 	Get(ctx context.Context, by auth.User, vhost, queue string, how Fetch) ([]Fetched, error)

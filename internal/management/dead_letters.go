@@ -6,28 +6,28 @@ type DeadLetters struct {
 	Rejected      Deaths `json:"rejected"`
 	MaxLen        Deaths `json:"maxlen"`
 	DeliveryLimit Deaths `json:"delivery_limit"`
-	// Hops are those that queues have moved on too often.
+	// Hops counts messages that queues have moved on too often.
 	Hops Deaths `json:"hops"`
-	// Copies are those that queues could not move on because they would have had too many copies.
+	// Copies counts messages that queues could not move on because they would have had too many copies.
 	Copies Deaths `json:"copies"`
 	// QueuesExpired are leases that ran out, Discarded the messages that went with those queues.
 	QueuesExpired uint64 `json:"queues_expired"`
 	Discarded     uint64 `json:"messages_discarded_with_queues"`
 }
 
-// Deaths are those for one reason.
+// Deaths counts dead letters for one reason.
 type Deaths struct {
 	// Messages that left their queue, each in one of these: without a dead-letter exchange, or by the strategy that their queue had.
 	Disabled    uint64 `json:"disabled"`
 	AtMostOnce  uint64 `json:"at_most_once"`
 	AtLeastOnce uint64 `json:"at_least_once"`
-	// Routed are messages that went to a queue or more, Confirmed those of them that all of these have taken.
+	// Routed are messages that went to a queue or more, Confirmed the routed messages that all their queues have taken.
 	Routed    uint64 `json:"routed"`
 	Confirmed uint64 `json:"confirmed"`
-	// Unroutable are messages that the exchange led nowhere, Failed those that made the broker panic.
+	// Unroutable are messages that the exchange led nowhere, Failed messages that made the broker panic.
 	Unroutable uint64 `json:"unroutable"`
 	Failed     uint64 `json:"failed"`
-	// Copies of messages: dropped as a cycle, refused by a full queue, or sent to a queue that ended meanwhile.
+	// Copies of messages: dropped as a cycle, refused by a full queue, or sent to a queue that ended before they arrived.
 	Cycles      uint64 `json:"cycles"`
 	Refused     uint64 `json:"refused"`
 	LostTargets uint64 `json:"lost_targets"`

@@ -29,7 +29,7 @@ type FlowEdge struct {
 	HasKey bool
 	// Unroutable reports whether the exchange leads a message with that key nowhere.
 	Unroutable bool
-	// Bindings is how many bindings with different keys the edge stands for, Keys are those of the first of them.
+	// Bindings is how many bindings with different keys the edge stands for, Keys are the keys of the first of them.
 	Bindings int
 	Keys     []string
 	// Counts are the messages that the queue has sent this way since it began or the broker was started, by reason.

@@ -19,8 +19,8 @@ type Host interface {
 	// returns the present date, in ms of the machine's wall clock, with which dates are compared (TTL-35).
 	Now() int64
 	Wall() int64
-	// WithTimeout is like that of package context, but the time that counts is the
-	// one that the broker runs: not the one that its process is paused.
+	// WithTimeout is like context.WithTimeout, but counts only the time while the broker runs, not while its process is
+	// paused.
 	WithTimeout(parent context.Context, d time.Duration) (context.Context, context.CancelFunc)
 	// Unread bounds what the clients of the HTTP API do not read; nil: nothing does.
 	Unread() *budget.Unread
@@ -43,7 +43,7 @@ type Machine struct {
 	Tasks               int // goroutines
 	FilesUsed, FilesMax int
 	MemoryUsed          int64 // bytes, without file mappings
-	MemoryMax           int64 // bytes of the machine, or those that the container may have
+	MemoryMax           int64 // bytes of the machine, or the container's limit
 	MemoryLimit         int64 // bytes, of the alarm
 	MemoryWatermark     config.Amount
 	MemoryAlarm         bool
@@ -65,7 +65,7 @@ type Memory struct {
 	Resident int64 // as the system counts, without file mappings
 	Objects  int64 // on the heap: these, and all else
 	Messages int64 // in queues
-	Arriving int64 // contents that are not whole yet, and transactions
+	Arriving int64 // incomplete contents, and transactions
 	Free     int64 // on the heap, not given back to the system
 	Runtime  int64 // stacks, and what the runtime needs for itself
 }
@@ -73,6 +73,6 @@ type Memory struct {
 // Service has the settings for clients of AMQP.
 type Service struct {
 	Open bool // there are listeners, and the broker is not stopping
-	// Connections are there, with those that have not logged in; beyond the Limit they are refused.
+	// Connections counts open connections, with or without a login; beyond Limit, new ones are refused.
 	Connections, Limit int
 }

@@ -47,8 +47,8 @@ type Place struct {
 	Exchange    bool
 }
 
-// Cursor is the position at which a list continues; the zero value is its beginning. It is opaque, except that Due is 0
-// for positions among messages that are not scheduled.
+// Cursor is the position at which a list continues; the zero value is the beginning. A cursor is opaque, except that
+// Due is 0 for positions among unscheduled messages.
 type Cursor struct {
 	Due int64
 	Seq uint64
@@ -109,8 +109,8 @@ type Unacked struct {
 	Redelivered                bool
 }
 
-// Lock names deliveries: the one of a message, all of a consumer, or, for a request over AMQP, the one with a tag on
-// the same channel, whatever its queue.
+// Lock names deliveries: the delivery of a message, all deliveries of a consumer, or, for a request over AMQP, the
+// delivery with a tag on the same channel, from any queue.
 type Lock struct {
 	ID          uint64
 	ConsumerTag string

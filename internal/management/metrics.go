@@ -11,8 +11,8 @@ import (
 type Monitoring interface {
 	// Metrics reads the numbers of the whole broker. It asks connections and channels, but no queue.
 	Metrics(ctx context.Context) (Metrics, error)
-	// Due returns when ready messages of all queues expire. It asks those that hold such, and is nil if these are more
-	// than MaxDue.
+	// Due returns when ready messages of all queues expire. It asks the queues that hold such messages, and returns nil if
+	// there are more than MaxDue of them.
 	Due(ctx context.Context) (*ExpiryCounts, error)
 	// Lateness returns how late messages have expired, and scheduled ones were released, since the broker started, in
 	// s. It queries no actor.
@@ -25,8 +25,7 @@ type Monitoring interface {
 // MaxDue is how many queues Due and Ahead ask.
 const MaxDue = 10_000
 
-// Metrics are numbers of the whole broker, not quite of one moment. Those that count do so since
-// the broker started.
+// Metrics are numbers of the whole broker, not quite of one moment. Counters begin when the broker starts.
 type Metrics struct {
 	Overview
 	Machine
@@ -42,9 +41,9 @@ type Metrics struct {
 	Expired, Released metrics.Buckets
 	// Wait and Processing say, by metrics.Kind, how long messages waited and were processed, in s (AGE-3).
 	Wait, Processing [metrics.Holder]metrics.Buckets
-	// Logins are those that were tried.
+	// Logins counts attempts to log in.
 	Logins auth.LoginCounts
-	// Panics are those of actors, by their kind.
+	// Panics counts panics of actors, by kind of actor.
 	Panics map[string]uint64
 	// Actors is the load of the actors.
 	Actors Actors
@@ -66,11 +65,12 @@ const (
 type ByProtocol struct {
 	Counts    Counts // since the broker started
 	Published metrics.Published
-	// Publishers are channels, or sessions, that are open and have published; Consumers belong to them.
+	// Publishers are open channels, or sessions, that have published; Consumers are consumers of such channels and
+	// sessions.
 	Publishers, Consumers int
 }
 
-// Actors are those that have their turn or wait for one, at a moment.
+// Actors describes the actors that have their turn or wait for it, at a moment.
 type Actors struct {
 	Busy    int
 	Mails   int // that wait in their mailboxes

@@ -9,8 +9,8 @@ import (
 const (
 	MaxMoves       = 16   // that run
 	MaxMovesOfUser = 4    // of them of one user
-	MaxMovesEnded  = 100  // that are remembered
-	MaxMovedIDs    = 1000 // messages that are named
+	MaxMovesEnded  = 100  // ended moves to remember
+	MaxMovedIDs    = 1000 // messages named by number
 )
 
 // ErrBusy: the user has as many queries of this kind waiting as it may.
@@ -34,7 +34,7 @@ type Move struct {
 	// Queue, Exchange with Key, or Origin say where to; without HasKey each message keeps its key.
 	Queue, Exchange, Key string
 	HasKey, Origin       bool
-	IDs                  []uint64 // numbers of messages, nil for all that are ready
+	IDs                  []uint64 // numbers of messages, nil for all ready messages
 	Rate                 float64  // messages a second at most, 0 for as fast as it goes
 	DryRun               bool
 }
@@ -45,6 +45,6 @@ type MoveStatus struct {
 	How                    Move
 	State, Reason          string // running, finished, stopped, failed and why
 	Moved                  int64
-	Targets, Kept          map[string]int64 // messages by queue; those that stay, by reason
+	Targets, Kept          map[string]int64 // moved messages by queue; kept messages by reason
 	Started, Ended         int64            // wall ms, 0 for not yet
 }

@@ -11,7 +11,8 @@ type Process interface {
 	SetLogLevel(name string) error
 	// Log returns the kept lines of the log after the one with that number, oldest first; 0 for all.
 	Log(after uint64) []LogLine
-	// Settings returns those that the program was started with or took over since, in the order of their table.
+	// Settings returns the settings that the program was started with or has taken over since, in the order of their
+	// table.
 	Settings() []config.Value
 	// Shutdown has the program end as by SIGTERM, and does not wait for that.
 	Shutdown()

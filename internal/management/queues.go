@@ -13,13 +13,13 @@ import (
 // Queues is the part of the broker about queues.
 type Queues interface {
 	// Queues describes the queues of a vhost, of all for "", sorted by vhost
-	// and name. Queues that end meanwhile are left out.
+	// and name. Queues that end before they answer are left out.
 	Queues(ctx context.Context, vhost string) ([]Queue, error)
 	// QueueNames returns the names of those queues, in that order; none of them is asked.
 	QueueNames(vhost string) []QueueName
-	// QueuesNamed describes the queues of those names, in their order. Those that are not there are left out.
+	// QueuesNamed describes the queues with these names, in the given order. Missing queues are left out.
 	QueuesNamed(ctx context.Context, names []QueueName) ([]Queue, error)
-	// Expiring and Leased are those of them that hold ready messages that expire, and those that end when unused. No
+	// Expiring describes the queues that hold ready messages with an expiry, Leased the queues that end when unused. No
 	// other queue is queried.
 	Expiring(ctx context.Context, vhost string) ([]Queue, error)
 	Leased(ctx context.Context, vhost string) ([]Queue, error)
@@ -57,7 +57,8 @@ type Queue struct {
 	// Persistent counts stored messages (STORE-3), with bodies of PersistentBytes.
 	Persistent      int
 	PersistentBytes int64
-	// ExclusiveTag is that of the exclusive consumer, ActiveTag that of the single active one, or "" if there is none.
+	// ExclusiveTag is the tag of the exclusive consumer, ActiveTag the tag of the single active consumer, or "" if there
+	// is none.
 	ExclusiveTag, ActiveTag string
 	HeadTimestamp           uint64 // of the first message, s since 1970, 0 for none
 	// DeliveryLimit is -1 for none.
@@ -82,7 +83,7 @@ type Queue struct {
 	// Wait and Processing are how long messages waited for their first delivery, and how long deliveries were processed
 	// (AGE-3), since the queue began or the broker was started; nil if none did.
 	Wait, Processing *metrics.SpanSummary
-	// DeadLetters are messages that are dead letters until all targets have taken them; Retrying of them were not taken, and
+	// DeadLetters are messages kept as dead letters until all targets have taken them; Retrying of them were not taken and
 	// wait for the next attempt, at NextAttempt in wall ms, 0 for none.
 	DeadLetters, Retrying int
 	NextAttempt           int64
@@ -100,7 +101,7 @@ type Oldest struct{ Since, Age int64 }
 
 // ExpiryCounts counts ready messages by time of expiry.
 type ExpiryCounts struct {
-	Count  int    // of those that do
+	Count  int    // of messages with an expiry
 	Within [5]int // of these: within 1 s, 1 min, 1 h, 1 d, and later; overdue ones are in the first
 	Next   int64  // the earliest deadline, wall ms, 0 for none
 }
@@ -116,7 +117,7 @@ func (t *ExpiryCounts) Add(c ExpiryCounts) {
 	}
 }
 
-// Lease is the right of an unused queue to live on. The zero value is that of a queue that needs none.
+// Lease is the right of an unused queue to live on. The zero value stands for a queue that needs no lease.
 type Lease struct {
 	Period  int64  // ms
 	Ends    int64  // wall ms, 0 while it is held by consumers
@@ -131,8 +132,8 @@ type QueueDetails struct {
 }
 
 // Counts are messages since the object began: published, confirmed, unroutable
-// ones returned or dropped, delivered to consumers with and without
-// acknowledgement, got likewise, got in vain, acknowledged, delivered again.
+// ones returned or dropped, delivered to consumers with and without acknowledgement, got with and without
+// acknowledgement, got in vain, acknowledged, delivered again.
 type Counts struct {
 	Publish, Confirm      uint64
 	Returned, Dropped     uint64

@@ -8,7 +8,7 @@ import (
 
 // Shovels is the part of the broker that keeps parameters of components, and runs shovels by them.
 type Shovels interface {
-	// Parameters returns those of components in a virtual host, in all for "", sorted.
+	// Parameters returns the parameters of components in a virtual host, in all for "", sorted.
 	Parameters(vhost string) []parameters.Parameter
 	// PutParameter creates or replaces one of an existing virtual host, which is valid, and has the shovel of that name begin with it.
 	// Errors: auth.ErrNotStored, or a parameters.Refusal.
@@ -16,7 +16,7 @@ type Shovels interface {
 	// DeleteParameter removes one, known by its names, and ends its shovel. Found reports whether there was one. Error:
 	// auth.ErrNotStored.
 	DeleteParameter(ctx context.Context, p parameters.Parameter) (found bool, err error)
-	// ListShovels describes those of a virtual host, of all for "", sorted.
+	// ListShovels describes the shovels of a virtual host, of all for "", sorted.
 	ListShovels(vhost string) []Shovel
 	// RestartShovel restarts a shovel. Found reports whether there is one.
 	RestartShovel(ctx context.Context, vhost, name string) (found bool, err error)
@@ -34,7 +34,7 @@ type Shovel struct {
 	Setter parameters.Setter
 	// From and To are the addresses of one that runs, without user and password.
 	From, To string
-	// Forwarded counts messages since it was started, Pending those that are not confirmed. ToTake and ToMove are still to be taken and to
-	// be moved, negative for any number.
+	// Forwarded counts messages since the shovel was started, Pending unconfirmed messages. ToTake and ToMove are the
+	// numbers of messages still to take and to move, negative for any number.
 	Forwarded, Pending, ToTake, ToMove int64
 }

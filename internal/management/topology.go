@@ -8,14 +8,12 @@ import (
 
 // Topology is the part of the broker about exchanges and bindings.
 type Topology interface {
-	// Exchanges returns those of a vhost, of all for "", sorted by vhost and
-	// name, the default exchange first.
+	// Exchanges returns the exchanges of a vhost, of all for "", sorted by vhost and name, the default exchange first.
 	Exchanges(ctx context.Context, vhost string) ([]Exchange, error)
 	// Exchange describes one; nil if it does not exist.
 	Exchange(ctx context.Context, vhost, name string) (*Exchange, error)
-	// Bindings returns those that the filter lets through, sorted by vhost,
-	// source, kind of destination, destination, and key. Every queue is bound to
-	// the default exchange by its name (DEC-10).
+	// Bindings returns the bindings that the filter lets through, sorted by vhost, source, kind of destination,
+	// destination, and key. Every queue is bound to the default exchange by its name (DEC-10).
 	Bindings(ctx context.Context, f BindingFilter) ([]Binding, error)
 	// Flow returns where queues of a vhost send messages on to. name is a part of the name of such a queue, or of what
 	// it leads to at once, without regard to case; "" for all. Error: that there is no such vhost.

@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// Gate bounds the bytes of one connection that are between its socket and the queues (ADR 7). The reader waits at it
-// before it reads more; the release of the last reference to a chunk opens it.
+// Gate bounds the bytes of one connection between its socket and the queues (ADR 7). The reader waits at it before it
+// reads more; the release of the last reference to a chunk opens it.
 type Gate struct {
 	limit  int64
 	used   atomic.Int64

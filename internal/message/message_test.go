@@ -97,7 +97,7 @@ func died(deaths ...string) *message.Overlay {
 	return o
 }
 
-// Cycles are those that DL-25 defines, including the cases that DL-26 lists.
+// Cycles are the cycles that DL-25 defines, including the cases that DL-26 lists.
 func TestDL25_DL26_Cycles(t *testing.T) {
 	for _, c := range []struct {
 		name   string

@@ -18,7 +18,7 @@ type Overlay struct {
 	DropExpiration bool
 	// AddDeathCount adds x-death-count, the count of the last death.
 	AddDeathCount bool
-	// CC and BCC are the routing keys besides the message's own (DL-15). Those of BCC are nowhere else: the header is
+	// CC and BCC are the routing keys besides the message's own (DL-15). The keys of BCC are nowhere else: the header is
 	// removed at publish (DL-16).
 	CC, BCC []string
 	// DeliveryCount is the number of failed deliveries by the queue that delivers the message, x-delivery-count; 0 is
@@ -191,7 +191,7 @@ func (o *Overlay) Dead() bool { return o != nil && len(o.Deaths) > 0 }
 // nil.
 func (o *Overlay) Undated() bool { return o != nil && o.DropExpiration }
 
-// Keys returns the message's routing keys, its own first, then those of CC and, if blind, those of BCC. o may be nil.
+// Keys returns the message's routing keys, its own first, then CC and, if blind, BCC. o may be nil.
 func (o *Overlay) Keys(own string, blind bool) []string {
 	if o == nil {
 		return []string{own}

@@ -31,7 +31,7 @@ var ErrOverlay = errors.New("message: not an overlay of a known version")
 //
 //	version, a uvarint of bits for DropExpiration, AddDeathCount, Delayed, Held, Hops and amendments; then DeliveryCount,
 //	the deaths, First, Last, CC, BCC and, if there are any, Delayed, Hops, Annotations and Properties (field tables, then
-//	those of their encodings if there are Typed values), DiedAfter, Failed and Copies, with numbers as uvarints, texts
+//	tables of their encodings if there are Typed values), DiedAfter, Failed and Copies, with numbers as uvarints, texts
 //	after their length and lists after their count
 func (o *Overlay) Append(dst []byte) []byte {
 	if o == nil {

@@ -1,6 +1,6 @@
 package metrics
 
-// sizes are the bounds of message sizes, in bytes: those of RabbitMQ, whose dashboard uses them by name.
+// sizes are the bounds of message sizes, in bytes, as in RabbitMQ, whose dashboard uses them by name.
 var sizes = [...]int64{100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 50_000_000, 100_000_000}
 
 // Published holds metrics of the messages published on a channel, other than their number. It belongs to the channel.

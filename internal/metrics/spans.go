@@ -24,8 +24,8 @@ var spanSeconds = func() (all []float64) {
 // recent is how long Spans counts apart what is new, in ms.
 const recent = 60_000
 
-// Spans is a histogram of times of the messages of one queue, and of those of the last 1 to 2 min alone. It belongs to one
-// goroutine. The zero value is empty.
+// Spans is a histogram of times of the messages of one queue, and another of the last 1 to 2 min alone. A Spans belongs
+// to one goroutine. The zero value is empty.
 type Spans struct {
 	counts [spans]uint64
 	sum    int64 // ms

@@ -42,7 +42,7 @@ func (t *Numbers) Add(n *Numbers) {
 	}
 }
 
-// Kind of queues that are summed up together.
+// Kind is a kind of queues summed up together.
 type Kind uint8
 
 // The kinds. A Holder keeps the messages of a delayed exchange; clients do not see it as a queue.
@@ -128,10 +128,10 @@ func (q *Queues) All() (t Numbers) {
 	return t
 }
 
-// Expired and Released are how late messages left, of all queues and holders.
+// Expired returns how late messages expired, of all queues and holders.
 func (q *Queues) Expired() Buckets { return q.lateness(func(s *Share) *Lateness { return &s.Expired }) }
 
-// Released is likewise about scheduled messages.
+// Released returns how late scheduled messages were released, of all queues and holders.
 func (q *Queues) Released() Buckets {
 	return q.lateness(func(s *Share) *Lateness { return &s.Released })
 }
