@@ -13,7 +13,7 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// Names have at most 255 bytes, whatever the length of their encoding.
+// Names have at most 255 bytes, encoded in any length.
 func TestLongNames(t *testing.T) {
 	for n, fits := range map[int]bool{255: true, 256: false} {
 		for encoded, name := range map[string]string{strings.Repeat("q", n): strings.Repeat("q", n), strings.Repeat("%2F", n): strings.Repeat("/", n)} {

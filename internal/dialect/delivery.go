@@ -19,9 +19,9 @@ type Delivery struct {
 // Entity is additional data of a message for receivers of Azure Service Bus.
 type Entity struct {
 	Annotations   amqp10.Map // their keys are symbols
-	Instructions  amqp10.Map // delivery annotations, likewise; nil for none
+	Instructions  amqp10.Map // delivery annotations, also with symbols as keys; nil for none
 	Properties    protocol.Table
-	TTL           int64 // ms, measured from the enqueue; 0 for none, AsSent for that of the message
+	TTL           int64 // ms, measured from the enqueue; 0 for none, AsSent for the message's own
 	DeliveryCount uint32
 }
 

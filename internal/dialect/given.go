@@ -14,8 +14,8 @@ import (
 // own are annotations that the broker generates.
 var own = []string{"x-exchange", "x-routing-key", "x-cc", "x-basic-type", "x-opt-deaths", "x-delivery-count"}
 
-// Given returns the annotations that a consumer gives a message, as headers: those that begin with x- and are not the
-// broker's own.
+// Given returns the annotations that a consumer gives a message, as headers: annotations that begin with x- and are not
+// the broker's own.
 func Given(annotations amqp10.Map) protocol.Table {
 	return slices.DeleteFunc(Amendments(annotations), func(f protocol.Field) bool { return !strings.HasPrefix(f.Key, "x-") || slices.Contains(own, f.Key) })
 }

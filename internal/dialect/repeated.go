@@ -7,7 +7,7 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// maxRepeated is the maximum number of bytes before a body that are compared with the previous message.
+// maxRepeated is the maximum number of bytes before a body to compare with the previous message.
 const maxRepeated = 1 << 10
 
 // remembering is the number of links of a session, those with the lowest handles, that remember their last message: a
@@ -65,8 +65,8 @@ func endsWith(whole, body []byte) bool {
 // bodies. The zero value is ready. It keeps at most 2 KiB.
 type Writer struct {
 	last        []byte // exchange, routing key and property list of the last message
-	exchange    int    // bytes of last that are the exchange
-	key         int    // bytes that are the routing key
+	exchange    int    // length of the exchange in last
+	key         int    // length of the routing key
 	body        int    // bytes of its body
 	redelivered bool
 	head        []byte // its sections before the body; nil if there is none to compare with

@@ -165,7 +165,7 @@ func (b *Bindings) List(x *topology.Exchange) Answer {
 // quoted returns a text percent-encoded, except unreserved characters.
 func quoted(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }
 
-// hash identifies arguments, to distinguish bindings that are otherwise equal; "" for none.
+// hash identifies arguments, to distinguish otherwise equal bindings; "" for none.
 func hash(arguments protocol.Table) string {
 	if len(arguments) == 0 {
 		return ""

@@ -2,5 +2,5 @@
 // answers: about queues, exchanges and bindings as over HTTP, each request and each answer in a message.
 //
 // Owns: nothing. A [Request] names the [Operation] it wants, which the caller runs as a method of 0-9-1, with that
-// method's checks and permissions. Codes and texts are those of RabbitMQ 4.0.
+// method's checks and permissions. Codes and texts equal RabbitMQ 4.0's.
 package management

@@ -75,7 +75,7 @@ func TestOperation(t *testing.T) {
 	}
 }
 
-// A name has at most 255 bytes, whatever the length of its encoding.
+// A name has at most 255 bytes, encoded in any length.
 func TestOperation_LongNames(t *testing.T) {
 	for _, c := range []struct {
 		name string

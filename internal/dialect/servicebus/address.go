@@ -34,20 +34,20 @@ func MaySchedule(address string) bool {
 	return a.Subscription == "" && a.Sub == ""
 }
 
-// ParseNode reads the address of an entity's node, ENTITY/$management; ok is false for other addresses. The name is
-// that of the entity's queue, or of the topic.
+// ParseNode reads the address of an entity's node, ENTITY/$management; ok is false for other addresses. The name is the
+// name of the entity's queue, or of the topic.
 func ParseNode(address string) (name string, ok bool) {
 	a := entity.ParseAddress(address)
 	return a.QueueName(), a.Management && Is(address)
 }
 
-// IsEmpty reports whether an address is that of a transfer dead-letter queue, or of its node. It is always empty:
-// messages that cannot be forwarded stay in the entity's queue and are tried again.
+// IsEmpty reports whether an address leads to a transfer dead-letter queue, or to its node. Such a queue is always
+// empty: messages that cannot be forwarded stay in the entity's queue and are tried again.
 func IsEmpty(address string) bool {
 	return entity.ParseAddress(address).Sub == entity.TransferDeadLetters
 }
 
-// IsDeadLetters reports whether an address is that of a dead-letter queue, or of its node.
+// IsDeadLetters reports whether an address leads to a dead-letter queue, or to its node.
 func IsDeadLetters(address string) bool {
 	return entity.ParseAddress(address).Sub == entity.DeadLetters
 }

@@ -6,7 +6,8 @@ import "candlemark/protocol/amqp10"
 const BatchFormat = 0x80013700
 
 // MaxBatchMessages is the maximum number of messages in a batch: what fits into a batch of the Premium tier, 1 MiB, if each takes the least
-// possible, 10 bytes with its data section. MaxScheduled is that of a request that schedules messages, as in Azure Service Bus.
+// possible, 10 bytes with its data section. MaxScheduled is the maximum number of messages in a request that schedules
+// messages, as in Azure Service Bus.
 const (
 	MaxBatchMessages = 1 << 20 / 10
 	MaxScheduled     = 4500

@@ -50,8 +50,8 @@ func DeadLettering(e *amqp10.Error) protocol.Table {
 	})
 }
 
-// Modified returns the properties that a client set on a message that it abandons or defers, without those that delay
-// the next delivery (RETRY-5). Values without a 0-9-1 type are left out.
+// Modified returns the properties that a client set on a message that it abandons or defers, without the properties
+// that delay the next delivery (RETRY-5). Values without a 0-9-1 type are left out.
 func Modified(given amqp10.Map) protocol.Table {
 	return slices.DeleteFunc(dialect.Amendments(given), func(f protocol.Field) bool { return dialect.IsDelay(f.Key) })
 }

@@ -7,8 +7,8 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// LockToken identifies a delivery among those of all queues, and is its delivery tag: the lock, then the number of the
-// message in its queue (mail.Facts), in the byte order of .NET for the parts of a uuid.
+// LockToken identifies a delivery among the deliveries of all queues, and is its delivery tag: the lock, then the
+// number of the message in its queue (mail.Facts), in the byte order of .NET for the parts of a uuid.
 type LockToken [16]byte
 
 // NewLockToken returns the token of a delivery.

@@ -15,7 +15,7 @@ const (
 	Timeout   amqp10.Symbol = "amqp:transaction:timeout"
 )
 
-// Capabilities are those of a coordinator [AMQP 1.0 transactions 4.5.7].
+// Capabilities are a coordinator's capabilities [AMQP 1.0 transactions 4.5.7].
 var Capabilities = []amqp10.Symbol{"amqp:local-transactions", "amqp:multi-txns-per-ssn", "amqp:multi-ssns-per-txn"}
 
 // Descriptors of requests to a coordinator.

@@ -111,7 +111,8 @@ type Entity struct {
 	Counts        Counts
 	Bytes         int64 // of the bodies
 	Subscriptions int   // of a topic
-	// SQLFilters and CorrelationFilters count the rules of a topic's subscriptions; those that match everything or nothing are SQL filters.
+	// SQLFilters and CorrelationFilters count the rules of a topic's subscriptions; rules that match everything or nothing
+	// count as SQL filters.
 	SQLFilters, CorrelationFilters int
 	Keys                           []Key // nil for a user without all rights there
 	Accessed                       int64 // ms since 1970, 0 for never

@@ -9,7 +9,7 @@ import (
 )
 
 // Ensure creates an entity as described, or changes it if it differs. For a subscription, rules replaces its rules; nil
-// leaves them. Errors: those of Create and Update.
+// leaves them. Errors: as for Create and Update.
 func (m *Manager) Ensure(ctx context.Context, d entity.Description, rules []filter.Rule) error {
 	before, err := m.Get(ctx, d.Kind, d.Topic, d.Name)
 	if errors.Is(err, ErrNotFound) {

@@ -19,7 +19,7 @@ type Key struct {
 	grant auth.Grant
 }
 
-// entityTag is the tag of users that are keys of entities; other users are never changed.
+// entityTag is the tag of users that stand for keys of entities; other users are never changed.
 const entityTag = entity.Component
 
 // maxKeys is the maximum number of keys of an entity, as in Service Bus.
@@ -107,7 +107,7 @@ func (m *Manager) keys() map[string][]Key {
 	return all
 }
 
-// ofPath returns those of the keys that belong to the entity with that path.
+// ofPath returns the keys of the entity with that path.
 func ofPath(keys map[string][]Key, path string) []Key {
 	return slices.DeleteFunc(slices.Clone(keys[sas.Path(path)]), func(k Key) bool { return !isFor(k.grant, path) })
 }

@@ -77,7 +77,7 @@ func (m *Manager) Get(ctx context.Context, kind entity.Kind, topic, name string)
 	return nil, ErrNotFound
 }
 
-// List describes entities by name, for subscriptions those of a topic: top of them after the first skip. Error:
+// List describes entities by name, subscriptions of one topic only: top of them after the first skip. Error:
 // ErrNotFound for the topic.
 func (m *Manager) List(ctx context.Context, kind entity.Kind, topic string, skip, top int) ([]Entity, error) {
 	if kind == entity.Subscription {

@@ -32,7 +32,7 @@ type bound struct {
 	binding management.Binding
 }
 
-// bindings returns the rules of a subscription, by name. Errors: ErrNotFound, and that of MayConfigure.
+// bindings returns the rules of a subscription, by name. Errors: ErrNotFound, and MayConfigure's.
 func (m *Manager) bindings(ctx context.Context, topic, subscription string) (rules []bound, topicName, own string, err error) {
 	s, err := m.Get(ctx, entity.Subscription, topic, subscription)
 	if err != nil {

@@ -256,7 +256,7 @@ func (m *Manager) Delete(ctx context.Context, kind entity.Kind, topic, name stri
 	return nil
 }
 
-// entityParts are the queues and exchanges that are deleted with an entity.
+// entityParts are the queues and exchanges deleted with an entity.
 type entityParts struct {
 	path      string
 	resources []auth.Resource

@@ -85,7 +85,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestKeysThereAndBack_SBT5: access keys of an entity that are written can be read.
+// TestKeysThereAndBack_SBT5: access keys of an entity can be read after they are written.
 func TestKeysThereAndBack_SBT5(t *testing.T) {
 	want := []admin.Key{
 		{Name: "a", Rights: []sas.Right{sas.Manage, sas.Send, sas.Listen}, Keys: sas.Keys{Primary: "<1>", Secondary: "2"}},
@@ -129,7 +129,8 @@ func TestRulesThereAndBack(t *testing.T) {
 	}
 }
 
-// TestParameters_SBE9: filter and action each list the parameters that they use; the filter also lists those that neither uses.
+// TestParameters_SBE9: filter and action each list the parameters that they use; the filter also lists parameters that
+// neither uses.
 func TestParameters_SBE9(t *testing.T) {
 	value := filter.Of("v")
 	for _, c := range []struct {

@@ -177,8 +177,8 @@ func (w *writer) rule(name string, r *filter.Rule) {
 	w.shut(name)
 }
 
-// parameters writes the parameters of the filter or the action, which share them here, except those that only the other
-// expression mentions (SBE-9).
+// parameters writes the parameters of the filter or the action, which share them here, except parameters that only the
+// other expression mentions (SBE-9).
 func (w *writer) parameters(r *filter.Rule, expression, other string) {
 	w.open("Parameters", "")
 	for _, p := range r.Parameters {

@@ -21,7 +21,7 @@ const (
 	schema   = "http://www.w3.org/2001/XMLSchema"
 )
 
-// ContentType is the content type of entries, FeedType that of feeds.
+// ContentType is the content type of entries, FeedType of feeds.
 const (
 	ContentType = "application/atom+xml;type=entry;charset=utf-8"
 	FeedType    = "application/atom+xml;type=feed;charset=utf-8"

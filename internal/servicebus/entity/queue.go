@@ -53,8 +53,8 @@ var properties = []string{
 }
 
 // Policy returns the policy of the entity, with the properties that can be changed; nil if it needs none. isTopic
-// reports whether a name belongs to a topic. before is the policy of that name so far, nil for none: it keeps settings
-// that an administrator has added to it (SBE-15). Error: that of policies, for a name that no policy can have.
+// reports whether a name belongs to a topic. before is the present policy of that name, nil for none: settings that an
+// administrator has added to it are kept (SBE-15). Error: from package policies, for a name that no policy can have.
 func (d *Description) Policy(vhost string, isTopic func(name string) bool, before *policies.Policy) (*policies.Policy, error) {
 	settings, applies, pattern := map[string]any{}, "queues", "^"+regexp.QuoteMeta(d.Path())+"$"
 	if d.DefaultMessageTimeToLive < Forever {

@@ -61,8 +61,8 @@ func ParseAction(source string, parameters []Parameter) (*Action, error) {
 	}
 }
 
-// MaxField is the maximum size in bytes of a field of Service Bus, and of the name of a property: that of a 0-9-1 short
-// string.
+// MaxField is the maximum size in bytes of a field of Service Bus, and of the name of a property: the size of a 0-9-1
+// short string.
 const MaxField = 255
 
 // sets checks whether the properties named by the statements can be set, and literal values be assigned.
@@ -113,7 +113,7 @@ func (a *Action) Growth(properties int) (bytes int) {
 			longest = max(longest, MaxText)
 		case opNewID:
 			longest = max(longest, idLength)
-		default: // no text, or that of a property
+		default: // no text, or a property's
 		}
 	}
 	longest = max(longest, properties)

@@ -179,7 +179,7 @@ func (r *Rule) asks() bool {
 	return len(r.Properties) > 0 || slices.ContainsFunc(r.System[:], func(v Value) bool { return v.Kind != Absent })
 }
 
-// argument reads one argument; it ignores those that begin with x- but do not belong to rules.
+// argument reads one argument; it ignores arguments that begin with x- but do not belong to rules.
 func (r *Rule) argument(f protocol.Field, kind *string) error {
 	text, isText := f.Value.(string)
 	if at := slices.Index(systemArguments[:], f.Key); at >= 0 {

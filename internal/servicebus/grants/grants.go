@@ -64,7 +64,7 @@ func (t *Table) Put(scope string, g *Grant) error {
 // Generation grows with each Put.
 func (t *Table) Generation() uint64 { return t.generation.Load() }
 
-// At returns the grant for an address: that of the longest scope that covers it, nil if none does.
+// At returns the grant of the longest scope that covers an address, nil if none does.
 func (t *Table) At(address string) *Grant {
 	if t.Generation() == 0 {
 		return nil

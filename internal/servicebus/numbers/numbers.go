@@ -2,8 +2,9 @@ package numbers
 
 import "candlemark/internal/topology"
 
-// The numbers of the messages of durable queues (ADR 28): those of the broker's first start begin after Begin, and each start has Each of them.
-// A start reserves PerStart incarnations for new queues: those of transient queues are not stored, and must not be used again.
+// The numbers of the messages of durable queues (ADR 28) begin after Begin at the broker's first start, and each start
+// has Each of them. A start reserves PerStart incarnations for new queues: incarnations of transient queues are not
+// stored, and must not be used again.
 const (
 	Begin    = 1 << 61
 	Each     = 1 << 44
@@ -19,7 +20,7 @@ const (
 // Of is the numbering of a queue.
 type Of struct {
 	start  uint64 // in which the queue was declared
-	ranges bool   // its numbers are in ranges; those of a transient queue begin with 1
+	ranges bool   // its numbers are in ranges; a transient queue's numbers begin with 1
 }
 
 // OfQueue returns the numbering of a queue.

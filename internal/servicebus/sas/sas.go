@@ -120,8 +120,8 @@ func pathOf(resource string) string {
 // maxOwnPath is the maximum length of a path with its own keys, in bytes.
 const maxOwnPath = 300
 
-// Users yields the names of the users whose key may have signed the token: those of keys of its resource and the
-// resource's parents, innermost first (SBT-5), and that of a key for everything.
+// Users yields the names of the users whose key may have signed the token: the keys of its resource and of the
+// resource's parents, innermost first (SBT-5), and then a key for everything.
 func (t *Token) Users() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		path := t.path

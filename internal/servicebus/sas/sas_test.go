@@ -91,7 +91,7 @@ func TestCovers(t *testing.T) {
 	}
 }
 
-// TestUsers_SBT5: keys of entities precede those of accounts, from the innermost entity outwards.
+// TestUsers_SBT5: keys of entities precede keys of accounts, from the innermost entity outwards.
 func TestUsers_SBT5(t *testing.T) {
 	for resource, want := range map[string]string{
 		"sb://host/": "k", "sb://host": "k", "sb://host/Q": "q/k k", "sb://host/t/Subscriptions/s": "t/subscriptions/s/k t/subscriptions/k t/k k",

@@ -57,7 +57,8 @@ func (s *snapshot) of(vhost, path string) entity.Status {
 	return cmp.Or(s.statuses[key{vhost, path}], entity.Active)
 }
 
-// Scopes returns the addresses that the status of an entity covers: its own, and that of its dead-letter queue by name.
+// Scopes returns the addresses that the status of an entity covers: the entity's own, and its dead-letter queue's by
+// name.
 func Scopes(path string) []string { return []string{path, entity.DeadLetterQueue(path)} }
 
 // Set sets the status of the entity of a path, "" for none, and notifies the watchers of a change.
@@ -83,7 +84,8 @@ func (t *Table) Set(vhost, path string, status entity.Status) {
 	}
 }
 
-// SetMaximum sets the maximum size of a message to the entity of a path, in KiB; 0 for none (SBE-17). Links that are attached keep theirs.
+// SetMaximum sets the maximum size of a message to the entity of a path, in KiB; 0 for none (SBE-17). Attached links
+// keep their maximum.
 func (t *Table) SetMaximum(vhost, path string, kilobytes int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// The status of an entity, and for subscriptions also that of their topic, determines which operations are allowed.
+// The status of an entity, and for subscriptions also the topic's, determines which operations are allowed.
 func TestStatus_SBE1(t *testing.T) {
 	var none *Table
 	if !none.Sends("/", "q") || !none.Receives("/", "q") || none.Generation() != 0 {
