@@ -196,7 +196,7 @@ func TestFullDiskBeforeTheFirstCheckpoint(t *testing.T) {
 	})
 }
 
-// Close is not delayed by the keeper, whatever it does or waits for.
+// The keeper does not delay Close, at any stage of its work.
 func TestCloseInterruptsTheKeeper(t *testing.T) {
 	for name, act := range map[string]func(*opened, *vfs.Memory){
 		"resting": func(j *opened, _ *vfs.Memory) {

@@ -19,10 +19,11 @@
 //     segments; it is written then or, in the same segment, when batch n is in the file: with a mark in its head while
 //     batch n may not be durable. So an incomplete batch with nothing valid after it, except the next one with that mark,
 //     is the one that was being written: no done was called for it, and cutting it off, with the next one, loses nothing.
-//     Any other incomplete batch with a higher number after it was durable: damage. It is reported, its file is copied to quarantine/, and its readable records are applied.
-//     The end of the log is noted in the file progress (ADR 106): the newest segment, synced before its first batch is
-//     written, and the last durable batch, in marks that are written after its sync and not synced themselves. So a mark
-//     is never ahead of the log, and what is missing before a mark is damage, too.
+//     Any other incomplete batch with a higher number after it was durable: damage. Damage is reported, its file is
+//     copied to quarantine/, and its readable records are applied. The end of the log is noted in the file progress
+//     (ADR 106): the newest segment, synced before its first batch is written, and the last durable batch, in marks
+//     written after its sync and not synced themselves. So a mark is never ahead of the log, and missing batches before
+//     a mark are damage, too.
 //  2. Sums are CRC32C, seeded with the number of the segment and a random salt of its process and keyed with the offset:
 //     old bytes of a recycled file, or bytes in the wrong place, are never taken for records.
 //  3. A batch never changes a sector of the batch before it (a sector of 512 B is written whole or not at all). Batches
@@ -40,8 +41,7 @@
 //     everything is replayed: nothing is lost, but settled messages may return; this is reported.
 //  7. Moving a straggler puts it again, marked as moved; replay removes it from the old place. The old place is
 //     recycled only by rule 6, so one of the two always exists. A move may overtake waiting records: it carries the
-//     state of the message at the point where it is encoded, and records about the message that are encoded later apply
-//     to it.
+//     state of the message at the point where it is encoded, and records about the message encoded later apply to it.
 //  8. After a crash the last segment is synced, so that the replayed records stay, and the log continues in a new
 //     segment: torn bytes are never overwritten. After a clean Close it continues where it ended.
 //  9. After an error of write or sync the state of the page cache is unknown: nothing is retried, and every unfinished

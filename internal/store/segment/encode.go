@@ -172,7 +172,7 @@ func (j *Journal) encodePut(q *index.Queue, r *store.Record, from *index.Segment
 	if move || r.Again {
 		s := q.Holder(r.First)
 		if s == nil || move && s.Seg != from {
-			return true // it was removed meanwhile
+			return true // the message was removed before its turn
 		}
 		if due := s.Due(r.First); move && due != 0 { // messages of older versions get longer with it
 			r.Due = due

@@ -54,7 +54,7 @@ func TestEmptySegmentsAreRecycledWhereverTheyStand(t *testing.T) {
 	})
 }
 
-// TestOtherSegmentSize: a journal can be opened with a segment size that is shorter or longer than that of its files.
+// TestOtherSegmentSize: a journal can be opened with a shorter or longer segment size than its files have.
 func TestOtherSegmentSize(t *testing.T) {
 	bubble(t, func(t *testing.T, fs *vfs.Memory) {
 		body := strings.Repeat("z", 1000)

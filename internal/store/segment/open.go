@@ -136,8 +136,8 @@ func (j *Journal) prepare(r *recovery.Recovery) error {
 	return err
 }
 
-// tidy deletes or reuses files that are not part of the log, and rewrites damaged headers of segments. Damaged files
-// were copied before.
+// tidy deletes or reuses files outside the log, and rewrites damaged headers of segments. Damaged files were copied
+// before.
 func (j *Journal) tidy(r *recovery.Recovery) error {
 	for _, d := range r.Damages {
 		if !r.Kept[d.File] {

@@ -81,8 +81,8 @@ func written(t *testing.T, stopped bool) (m *vfs.Memory, n uint64, newest string
 	return m, n, newest, older
 }
 
-// TestEndOfTheLogIsMissed: segments and batches that are missing at the end of the log are damage, although nothing
-// follows them that would show it.
+// TestEndOfTheLogIsMissed: missing segments and batches at the end of the log are damage, although nothing follows that
+// would show the gap.
 func TestEndOfTheLogIsMissed(t *testing.T) {
 	before := func(newest string, n int) string {
 		seq, _ := recovery.Numbered(newest, "", ".segment")

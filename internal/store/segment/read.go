@@ -74,7 +74,7 @@ func (j *Journal) read(q store.QueueID, want []store.Ref) []store.Content {
 	return contents
 }
 
-// find resolves positions and sets the error of messages that are not live.
+// find resolves positions and sets an error for messages that no longer live.
 func (j *Journal) find(id store.QueueID, want []store.Ref) []store.Content {
 	contents := make([]store.Content, len(want))
 	for i, ref := range want {

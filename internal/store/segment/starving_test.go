@@ -46,7 +46,7 @@ func TestMoveTakesTheLongerFile(t *testing.T) {
 }
 
 // TestWriterRestsWhileMovesLackRoom: on a full disk, moves are the first to lack a segment. Appends wait until the
-// keeper gives up; meanwhile the writer does not spin, which would stop virtual time.
+// keeper gives up; until then the writer does not spin, which would stop virtual time.
 func TestWriterRestsWhileMovesLackRoom(t *testing.T) {
 	bubble(t, func(t *testing.T, fs *vfs.Memory) {
 		j := openWithoutKeeper(t, fs, "/data/journal", Options{SegmentSize: smallSegment})

@@ -133,7 +133,7 @@ func (j *Journal) assist() {
 	}
 }
 
-// completions are durable or failed batches that are not yet reported.
+// completions are durable or failed batches not yet reported.
 type completions struct {
 	run  sync.Mutex // held while reporting, to keep the order
 	mu   sync.Mutex

@@ -33,7 +33,7 @@ const (
 	NoRoom               // for a while, some writes and syncs fail for lack of room, although it was reserved
 )
 
-// full reports whether Appends may wait for room, and fail if the journal is closed meanwhile.
+// full reports whether Appends may wait for room, and fail if the journal is closed while they wait.
 func (f DiskFault) full() bool { return f == FullDisk || f == NoRoom }
 
 // DiskFaults are all kinds, by name.
@@ -99,7 +99,7 @@ func (l *life) open() bool {
 	}
 	j, err := l.c.Open(l.fs, l.book.fail, l.book.fill)
 	if err != nil && l.fault == FailedRead && !l.fs.Crashed() {
-		l.endFaults() // messages that are unreadable now are not lost
+		l.endFaults() // messages unreadable now are not lost
 		l.book.begin()
 		j, err = l.c.Open(l.fs, l.book.fail, l.book.fill)
 	}

@@ -72,7 +72,7 @@ type book struct {
 	mu        sync.Mutex
 	model     Model
 	positions map[store.QueueID]map[uint64]entry
-	open      int // appends that are not done
+	open      int // unfinished appends
 	made      map[store.QueueID]int
 	next      map[store.QueueID]int // the append of each queue that is to be done next
 	failed    bool                  // the journal reported it

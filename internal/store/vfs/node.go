@@ -21,7 +21,7 @@ type node struct {
 	pages       map[int64]*page // as it is read
 	durable     map[int64]*page // as Sync left it
 	writes      []write         // since the last Sync
-	// failed: a Sync failed, so pages that are not in writes may differ.
+	// failed: a Sync failed, so pages outside writes may differ.
 	failed  bool
 	written []Extent
 }

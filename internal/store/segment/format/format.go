@@ -178,7 +178,7 @@ type Marks struct {
 	Flags   byte
 	Returns message.Returns
 	Until   int64         // as in the Record
-	TTLThen store.TTLThen // likewise
+	TTLThen store.TTLThen // as in the Record
 	BodyAt  int64
 	BodySum uint32
 }

@@ -6,8 +6,8 @@ import (
 )
 
 // sums gives the checksum of any part of a byte slice without reading all of that part: it keeps the sums of prefixes,
-// and the sums of two prefixes give that of the part between them. So the search for records in damaged bytes is
-// linear, whatever lengths these bytes claim.
+// and the sums of two prefixes give the sum of the part between them. So the search for records in damaged bytes is
+// linear, for any lengths that these bytes claim.
 type sums struct {
 	b       []byte
 	every   []uint32 // of the first 0, step, 2 step, … bytes

@@ -135,9 +135,9 @@ func (w *Walker) step(number uint64, to int64, each func(*Entry)) (uint64, bool)
 	return number, true
 }
 
-// proof finds the next head from an offset which proves that the batch with a number was durable. Of those that were
-// written ahead, the next one and the batch itself do not: the latter is farther behind than expected if the file has an
-// earlier, shorter version of the batch before it, which was being synced.
+// proof finds the next head from an offset which proves that the batch with a number was durable. A head of a batch
+// written ahead is no proof if the batch is the next one or the batch itself: the latter is farther behind than
+// expected if the file has an earlier, shorter version of the batch before it, which was being synced.
 func (w *Walker) proof(from int64, number uint64) (batchInfo, bool) {
 	for {
 		info, ok := w.Search(from)

@@ -20,15 +20,15 @@ import (
 //
 //	| magic 8 | version 1 | clean 1 | length 8 | numbers as uvarints… | sum 4 | rest
 //
-// The length is that of everything but the rest, which is old contents of a longer file. The numbers: place of the end
+// The length covers everything but the rest, which is old contents of a longer file. The numbers: place of the end
 // (segment, offset), next batch, next segment, highest queue; count of segments and for each number, seed, size, end;
 // count of sets and for each queue, segment, count of words and for each word its distance to the previous word and
-// bits (all live; some delivered; some released; some returned; some deferred; some released with a known TTL), then the
-// live, the delivered and the released ones, their sizes, how often they were returned (see numbers.append), the deferred
-// ones and, as numbers, the places of the TTLs of the queue at their release; count of rescheduled messages and for each
-// number and due time, and the same for postponed ones with the time when they are ready again; the count of these TTLs
-// and the TTLs; after the sets the count of names and for each the queue, the virtual host and the name, both with their
-// lengths.
+// bits (all live; some delivered; some released; some returned; some deferred; some released with a known TTL), then
+// the live, the delivered and the released ones, their sizes, how often they were returned (see numbers.append), the
+// deferred ones and, as numbers, the places of the TTLs of the queue at their release; count of rescheduled messages
+// and for each number and due time, and the same for postponed ones with the time when they are ready again; the count
+// of these TTLs and the TTLs; after the sets the count of names and for each the queue, the virtual host and the name,
+// both with their lengths.
 //
 // Version 6 has no TTLs, version 5 no postponed messages either, version 4 no deferred ones either, version 3 no names
 // either. Versions 1 and 2

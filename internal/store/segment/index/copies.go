@@ -7,8 +7,8 @@ import (
 	"candlemark/internal/store"
 )
 
-// Copies are the copies of messages that are still in the queue that they come from (store.Record.Origin), in memory
-// only. The zero value is empty.
+// Copies are the copies of messages that have not left their original queue (store.Record.Origin), in memory only. The
+// zero value is empty.
 type Copies struct {
 	of   map[store.Origin][]store.Origin // copies of a message, in any order
 	from map[store.Origin]origin         // of a copy
@@ -29,7 +29,7 @@ func (c *Copies) Put(copy, of store.Origin) {
 	c.of[of] = append(c.of[of], copy)
 }
 
-// remove forgets messages that are removed, a run of a queue. Copies of a removed copy are copies of its origin.
+// remove forgets removed messages, a run of a queue. Copies of a removed copy are copies of its origin.
 func (c *Copies) remove(q store.QueueID, first, last uint64) {
 	if len(c.from) == 0 {
 		return

@@ -74,7 +74,7 @@ func Contents(m Mark) []byte { return append(m.encode(1), make([]byte, fileSize-
 // ErrDamaged: the file has no mark that was written.
 var ErrDamaged = errors.New("the file is damaged")
 
-// Read returns the mark in a journal's folder. Errors: fs.ErrNotExist, ErrDamaged, or those of the disk.
+// Read returns the mark in a journal's folder. Errors: fs.ErrNotExist, ErrDamaged, or errors of the disk.
 func Read(files vfs.FS, dir string) (Mark, error) {
 	m, _, err := read(files, filepath.Join(dir, Name))
 	return m, err
@@ -109,8 +109,8 @@ type File struct {
 	mu   sync.Mutex
 	now  Mark
 	file vfs.File // nil until there was room for it
-	// count is that of the newest mark in the file; behind: the file does not have the present mark, or not for certain;
-	// failed: a Write has failed.
+	// count is the count of the newest mark in the file; behind: the file lacks the present mark, or may lack it; failed:
+	// a Write has failed.
 	count   uint64
 	behind  bool
 	failed  bool
@@ -195,7 +195,7 @@ func (f *File) Behind() bool {
 	return f.behind
 }
 
-// Change changes the mark; Write or Sync stores it. A mark may only state facts that are durable already.
+// Change changes the mark; Write or Sync stores it. A mark may only state durable facts.
 func (f *File) Change(change func(m *Mark)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -38,8 +38,7 @@ func opened(t *testing.T, m *vfs.Memory) *File {
 	return f
 }
 
-// Whatever a crash keeps of the marks: the mark is one that was written, and not older than the last one that was
-// synced.
+// After any crash, the mark is one of the written marks, and not older than the last synced mark.
 func TestMark_Crashes(t *testing.T) {
 	for seed := range uint64(300) {
 		m, random := folder(t, seed), rand.New(rand.NewPCG(seed, 1))

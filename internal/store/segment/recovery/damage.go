@@ -68,7 +68,7 @@ type Report struct {
 	// Names of queues, as far as they were recorded.
 	Names    map[store.QueueID]store.Name
 	Duration time.Duration
-	// Journal is the identity of the journal, 0 if it has none yet, as that of an older version.
+	// Journal is the identity of the journal, 0 if it has none yet, as in an older version.
 	Journal uint64
 	empty   bool // there was neither a segment nor a checkpoint
 }

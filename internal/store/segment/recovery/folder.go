@@ -29,7 +29,7 @@ type folder struct {
 	Highest         uint64   // highest number in the name of a segment
 	HighSpare       int      // highest number in the name of a spare file
 	Damages         []Damage
-	// unknown are segments without a readable header; size is that of the file.
+	// unknown are segments without a readable header, with the file's size.
 	unknown []*index.Segment
 	// Mark states how far the log was written; it is zero if there is none, as in the folder of an older version.
 	Mark progress.Mark

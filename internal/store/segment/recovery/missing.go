@@ -46,8 +46,8 @@ func (r *Recovery) damaged(d Damage) {
 	r.Damages[i].Unread = max(r.Damages[i].Unread, d.Unread)
 }
 
-// gap finds batches that are missing before a segment; batches are numbered without gaps. Only a later checkpoint knows
-// their content. Without a checkpoint the log may begin later; that was already reported.
+// gap finds missing batches before a segment; batches are numbered without gaps. Only a later checkpoint knows their
+// content. Without a checkpoint the log may begin later; recovery has already reported this.
 func (r *Recovery) gap(s *index.Segment, first uint64) {
 	if first <= max(r.Number, 1) || r.fellBack && len(r.Checkpoints) == 0 {
 		return
@@ -79,8 +79,8 @@ func (r *Recovery) there(seq uint64) bool {
 	return r.Known[seq] != nil || slices.ContainsFunc(r.unknown, func(s *index.Segment) bool { return s.Seq == seq })
 }
 
-// end finds segments and batches that are missing at the end of the log: the mark says that they were durable. Earlier
-// segments than the one where replay begins may have been recycled.
+// end finds missing segments and batches at the end of the log: the mark says that they were durable. Earlier segments
+// than the one where replay begins may have been recycled.
 func (r *Recovery) end() {
 	m := &r.Mark
 	if m.Newest > 0 && m.Newest >= r.Begin && !r.there(m.Newest) {
@@ -100,8 +100,8 @@ func (r *Recovery) end() {
 	r.Number = m.Batch + 1
 }
 
-// guess looks for the seed of a segment whose header is lost and that no checkpoint knows. Its salt is that of its
-// process, which its neighbours share.
+// guess looks for the seed of a segment whose header is lost and that no checkpoint knows. Its salt is its process's,
+// as in the neighbouring segments.
 func (r *Recovery) guess(s *index.Segment) (found bool) {
 	tried := map[uint32]bool{}
 	for _, o := range r.folder.Segments {

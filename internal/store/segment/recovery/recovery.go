@@ -24,7 +24,7 @@ type Recovery struct {
 	Tail     *index.Segment // the last one with batches
 	fellBack bool           // a newer checkpoint is damaged
 	Messages map[store.QueueID][][]store.Recovered
-	Kept     map[string]bool // damaged files that are copied
+	Kept     map[string]bool // damaged files with a copy
 }
 
 func notThere(err error) bool { return errors.Is(err, fs.ErrNotExist) }

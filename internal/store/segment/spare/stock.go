@@ -60,8 +60,8 @@ func New(cfg Config) *Stock {
 // Short reports whether there was no room for the last file, or in a file.
 func (s *Stock) Short() bool { return s.short.Load() }
 
-// Lacks sets whether the disk has no room for what is written into a file, although the room was reserved: file systems
-// that copy on write may do that (DUR-4). The disk counts as full meanwhile.
+// Lacks sets whether the disk lacks room for writes into a file, although the room was reserved: this happens on file
+// systems that copy on write (DUR-4). While the disk lacks room, it counts as full.
 func (s *Stock) Lacks(room bool) {
 	if s.lacking.Swap(room) != room {
 		s.look()
