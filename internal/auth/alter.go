@@ -1,8 +1,8 @@
 package auth
 
 // MayAlter checks that a user may change what others have published or hold: messages of a queue, or messages that an
-// exchange delays. Permission to read or bind is not enough: permission to publish there, or a tag, is required. Error:
-// that of Check.
+// exchange delays. Permission to read or bind is not enough: permission to publish there, or a tag, is required.
+// The error is Check's.
 func MayAlter(p Permissions, user User, vhost string, at Resource) error {
 	if user.HasTag("administrator") || user.HasTag("policymaker") {
 		return nil

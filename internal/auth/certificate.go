@@ -112,8 +112,7 @@ func distinguishedName(subject pkix.RDNSequence) string {
 	return strings.Join(parts, ",")
 }
 
-// escaped returns a value with the escapes of RFC 4514, and RabbitMQ's escapes for characters that are not printable
-// ASCII.
+// escaped returns a value with the escapes of RFC 4514, and RabbitMQ's escapes for characters outside printable ASCII.
 func escaped(value string) string {
 	var b strings.Builder
 	for i := range len(value) {

@@ -8,8 +8,8 @@ import (
 	"candlemark/policies/pattern"
 )
 
-// Grant defines what a user may do in a virtual host: three expressions that are matched against names of queues and
-// exchanges, anywhere in the name. An empty one allows nothing.
+// Grant defines what a user may do in a virtual host: three expressions, which match names of queues and exchanges
+// anywhere in the name. An empty expression allows nothing.
 type Grant struct {
 	User, VHost            string
 	Configure, Write, Read string

@@ -131,7 +131,7 @@ func (l Limits) copied() Limits {
 	return c
 }
 
-// changed returns after, which replaces l: l itself if after is nil, nil if after is empty. The error is that of parse.
+// changed returns after, which replaces l: l itself if after is nil, nil if after is empty. The error is parse's.
 func (l Limits) changed(after Limits, parse func([]byte) (Limits, error)) (Limits, error) {
 	switch {
 	case after == nil:

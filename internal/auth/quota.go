@@ -13,11 +13,11 @@ type Quota struct {
 
 	mu          sync.Mutex
 	connections int            // of the node, negative for no limit
-	nodeMax     int            // channels of the node, likewise
+	nodeMax     int            // channels of the node, negative for no limit
 	open        int            // connections
 	opened      int            // channels
-	byVHost     map[string]int // likewise
-	byUser      map[string]int // likewise
+	byVHost     map[string]int // connections
+	byUser      map[string]int // connections
 	channels    map[string]int // by user
 }
 

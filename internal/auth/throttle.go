@@ -70,7 +70,7 @@ func newThrottle(report func(source string, refused int)) *throttle {
 }
 
 // check calls fits to check the password of a user from a source, after the delay of both. gone, which may be nil, ends
-// the wait; the debt stays. Errors: that of fits, ErrThrottled.
+// the wait; the debt stays. Errors: ErrThrottled, or the error of fits.
 func (t *throttle) check(source netip.Prefix, user string, gone <-chan struct{}, fits func() error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -156,7 +156,7 @@ func TestRightPasswordsNeverWait(t *testing.T) {
 	})
 }
 
-// TestThrottleIsBounded: the tables have a maximum size, whatever the number of sources and names.
+// TestThrottleIsBounded: the tables have a maximum size, for any number of sources and names.
 func TestThrottleIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := throttled(func(string, int) {})

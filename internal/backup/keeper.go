@@ -41,7 +41,7 @@ type Keeper struct {
 	closed  bool
 }
 
-// turnOfOthers is how long after its backup a user waits for those who were refused meanwhile (ACC-10).
+// turnOfOthers is how long after its backup a user waits for users who were refused while it ran (ACC-10).
 const turnOfOthers = time.Minute
 
 var _ management.Backups = (*Keeper)(nil)
@@ -211,7 +211,7 @@ func (k *Keeper) prepare(folder string) (made bool, err error) {
 	return false, nil
 }
 
-// within reports whether a path is that of a folder or below it.
+// within reports whether a path is a folder or below it.
 func within(folder, path string) bool {
 	folder, err := filepath.Abs(folder)
 	if err != nil {

@@ -138,7 +138,8 @@ func TestKeeperRunsOne(t *testing.T) {
 	k.Close()
 }
 
-// TestBackupsTakeTurns_ACC10: a user who takes one backup after the other does not keep those out who were refused meanwhile.
+// TestBackupsTakeTurns_ACC10: a user who takes one backup after the other does not keep out users whom a running backup
+// refused.
 func TestBackupsTakeTurns_ACC10(t *testing.T) {
 	released := 0
 	k := NewKeeper(Config{DataDir: t.TempDir(), Take: func() (*Cut, error) { return cut(&released), nil }, Log: zerolog.Nop()})

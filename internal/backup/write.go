@@ -24,7 +24,7 @@ type Cut struct {
 
 // Source is a file of a Cut.
 type Source struct {
-	Name string // as that of a File
+	Name string // as in File
 	Size int64
 	From io.WriterTo
 	// Release is called once, when the file is no longer needed.

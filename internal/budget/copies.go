@@ -13,8 +13,8 @@ const EntryBytes = 58
 const (
 	// copyBurst is the number of copies by which queues may grow at once.
 	copyBurst = 2000
-	// copyRate is the number of copies per second that are made in any case, so that a consumer who waits for one gets
-	// it, even if only messages that wait to be copied hold the memory.
+	// copyRate is the number of copies per second made in any case, so that a consumer who waits for a copy gets it even
+	// if only messages that wait to be copied hold the memory.
 	copyRate = 100
 	// copyCatchUp is the time in which the ceiling follows messages that were not copies.
 	copyCatchUp = 10 * time.Second

@@ -16,8 +16,8 @@ const (
 
 // Intake bounds incomplete contents and open transactions of clients. All of a broker's connections share it.
 //
-// A content asks for room before any of its body is kept, for as much as its header announces. Contents that get no
-// room wait for those that hold some, oldest first, and hold none themselves. So some content can always be finished:
+// A content asks for room before any of its body is kept, for as much as its header announces. Contents without room
+// wait for contents that hold room, oldest first, and hold none themselves. So some content can always be finished:
 //
 //   - While nothing is held, a content of any size gets room.
 //   - A connection that waits with one content and holds room with another completes neither. When all connections that

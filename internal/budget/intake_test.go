@@ -55,7 +55,8 @@ func (i *Intake) holds(t *testing.T, contents, transactions int64) {
 	}
 }
 
-// Contents get room up to the limit; the others wait in order, whatever their size. If nothing is held, a content of any size gets room.
+// Contents get room up to the limit; the others, large or small, wait in order. If nothing is held, a content of any
+// size gets room.
 func TestIntake_OldestFirst(t *testing.T) {
 	i := newIntake(25*mb, 0)
 	a, b, c, d := i.connect(), i.connect(), i.connect(), i.connect()

@@ -130,7 +130,7 @@ func (h *Holder) Hold(bytes int64) {
 	}
 }
 
-// Held returns the bytes that are counted.
+// Held returns the counted bytes.
 func (h *Holder) Held() int64 {
 	if h == nil {
 		return 0

@@ -67,7 +67,7 @@ func (o *Output) Excuse(excused bool) {
 	}
 }
 
-// Close returns everything, also of parts that are not closed. Functions that wait for room are not called.
+// Close returns everything, even the bytes of open parts. Functions that wait for room are not called.
 func (o *Output) Close() {
 	if o == nil {
 		return
@@ -96,7 +96,7 @@ func (o *Output) Close() {
 	}
 }
 
-// Take counts bytes that are on their way to the client. It never refuses: ask Room before.
+// Take counts bytes on their way to the client. It never refuses: ask Room first.
 func (p *Part) Take(bytes int64) {
 	if p == nil || bytes == 0 || p.used.Add(bytes) < 0 {
 		return
@@ -186,8 +186,8 @@ func (o *Output) room(bytes int64) bool {
 	return used+bytes <= FreeUnread || used < o.of.each.Load() && o.admitted()
 }
 
-// Admits reports whether more may be collected for the user. A user who holds almost nothing is always admitted, whatever
-// others hold.
+// Admits reports whether more may be collected for the user. A user who holds almost nothing is always admitted, even
+// if others hold much.
 func (o *Output) Admits() bool {
 	return o == nil || o.admitted() || o.user.used.Load() < FreeUnread
 }
@@ -216,7 +216,8 @@ func (o *Output) settle() {
 	}
 }
 
-// book is settle without the output's own waiting functions; it returns those of others. The lock is held.
+// book is settle without the output's own waiting functions; it returns the waiting functions of other outputs. The
+// lock is held.
 func (o *Output) book() (calls []func()) {
 	u, beyond := o.of, o.used.Load()-FreeUnread
 	books := int64(0)

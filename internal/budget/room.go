@@ -6,7 +6,7 @@ import "sync/atomic"
 // have no limit.
 type Room struct{ used, limit atomic.Int64 }
 
-// SetLimit sets the limit in bytes; 0 or less is no limit. Bytes above it that are already held stay.
+// SetLimit sets the limit in bytes; 0 or less is no limit. Bytes already held above the limit stay.
 func (r *Room) SetLimit(bytes int64) { r.limit.Store(max(bytes, 0)) }
 
 // Take reserves bytes more, at least 0; it returns false and reserves nothing if there is no room.

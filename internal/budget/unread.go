@@ -8,7 +8,7 @@ import (
 
 // Limits of output that clients do not read.
 const (
-	// FreeUnread is the number of unread bytes that each connection may have whatever others have.
+	// FreeUnread is the number of unread bytes that each connection may have, regardless of others.
 	FreeUnread = 64 << 10
 	// MaxOutput is the maximum of unread deliveries of one connection, over all its consumers, in bytes, if the broker
 	// has no watermark that allows less. One message may exceed it.
@@ -23,25 +23,25 @@ const (
 // the socket, answers over AMQP. All of a broker's connections share it.
 //
 // What an Output holds beyond FreeUnread counts for its user and for all. While the user has less than its share, and
-// all together have less than the limit, an Output may get one message or answer more, whatever its size; so it is exceeded
-// by one of them for each goroutine. Above, output waits where it is cheap: in queues, or before it is collected. A client
-// that makes others wait, holds more than FreeUnread and reads less than SlowestRate throughout an UnreadWindow is cut
-// off. Safe for concurrent use; nil has no bounds.
+// all together have less than the limit, an Output may get one more message or answer of any size; so each goroutine
+// can exceed the limit by one message or answer. Above the limits, output waits where waiting is cheap: in queues, or
+// before it is collected. A client that makes others wait, holds more than FreeUnread and reads less than SlowestRate
+// throughout an UnreadWindow is cut off. Safe for concurrent use; nil has no bounds.
 type Unread struct {
 	limit, share, each atomic.Int64 // of all, of one user, and of the deliveries of one connection; 0 for none
 	used               atomic.Int64 // changed under mu
 
 	mu      sync.Mutex
 	users   map[string]*reader
-	large   map[*Output]struct{} // those that hold more than FreeUnread
-	waiting map[*Output]struct{} // those that wait until all together hold less
+	large   map[*Output]struct{} // outputs that hold more than FreeUnread
+	waiting map[*Output]struct{} // outputs that wait until all together hold less
 }
 
 // reader is a user with outputs.
 type reader struct {
 	used    atomic.Int64 // changed under mu
 	outputs int
-	waiting map[*Output]struct{} // those that wait until the user holds less
+	waiting map[*Output]struct{} // outputs that wait until the user holds less
 }
 
 // NewUnread returns an Unread that bounds only the deliveries of each connection.

@@ -21,7 +21,7 @@ type Files struct {
 	// VerifyPeer asks clients for a certificate and checks it; RequirePeer
 	// refuses those who have none.
 	VerifyPeer, RequirePeer bool
-	// Versions of TLS that are spoken: tls.VersionTLS12 and newer; none for all of them.
+	// Versions of TLS to speak: tls.VersionTLS12 and newer; empty for all of them.
 	Versions []uint16
 	// Failed is called when files have changed and cannot be used.
 	Failed func(error)

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Dates converts between dates, in ms of the machine's wall clock, and the broker's time. An actor takes it anew for
+// Dates converts between dates, in ms of the machine's wall clock, and the broker's time. An actor takes new Dates for
 // each turn. The machine's clocks are read by the turn's first Deadline (TTL-35, ADR 116); Date alone reads none. The
-// zero value is that of a wall clock that was never set.
+// zero value stands for a wall clock that was never set.
 type Dates struct {
 	unread *Clock // to be read, nil if it has been
 	skew   int64  // ms by which the wall clock is ahead

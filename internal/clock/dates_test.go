@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestTTL35_DatesAtOnce: a date is converted by the machine's clocks at that moment, whatever was set or slept since the last Look,
-// and the next Look still reports it; dates that leave the broker follow.
+// TestTTL35_DatesAtOnce: a date is converted by the machine's clocks at that moment, even if the clock was set or the
+// machine slept since the last Look, and the next Look still reports the change; dates that leave the broker follow.
 func TestTTL35_DatesAtOnce(t *testing.T) {
 	const hour = time.Hour
 	for _, row := range []struct {

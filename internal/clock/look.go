@@ -42,7 +42,7 @@ func (c *Clock) Look() (slept, set time.Duration) {
 // reading is the result of reading all clocks of the machine.
 type reading struct {
 	passed time.Duration // since the base, without sleep
-	slept  time.Duration // since the base, without sleeps that are too short
+	slept  time.Duration // since the base, without very short sleeps
 	skew   int64         // ns by which the wall clock is ahead
 }
 

@@ -87,7 +87,7 @@ func (a *timerQueue) leave(c *Timer) {
 	c.coarse = time.AfterFunc(c.at-time.Since(a.base), c.f)
 }
 
-// due removes and returns the calls that are due now, by time, and sets the wakeup for the others.
+// due removes and returns the calls due now, by time, and sets the wakeup for the others.
 func (a *timerQueue) due(due []*Timer) []*Timer {
 	a.mu.Lock()
 	defer a.mu.Unlock()

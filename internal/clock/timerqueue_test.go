@@ -90,7 +90,7 @@ func TestAt_Random(t *testing.T) {
 	}
 }
 
-// Calls that are pending when the wakeup is closed are still made.
+// Pending calls are still made when the wakeup is closed.
 func TestAt_Close(t *testing.T) {
 	inTime(t, func(t *testing.T, c *Clock) {
 		made := make(chan string, 2)

@@ -116,7 +116,7 @@ type Listener struct {
 	idle  func() bool
 
 	mu   sync.Mutex
-	held int // bytes of the events in C, and of those that were not passed to Done
+	held int // bytes of the events in C, and of events not yet passed to Done
 	lost uint64
 }
 

@@ -5,7 +5,8 @@ import (
 	"candlemark/protocol"
 )
 
-// shownTable returns fields without secrets (ACC-11). Those of an object, such as its arguments, are not altered but copied.
+// shownTable returns fields without secrets (ACC-11). The fields of an object, such as its arguments, are copied, not
+// altered.
 func shownTable(t protocol.Table) protocol.Table {
 	var changed protocol.Table
 	for i, f := range t {

@@ -72,8 +72,8 @@ func (o *Outbox) Charge(unread *budget.Part) {
 	}
 }
 
-// Begin locks the outbox and returns the buffer to append to. End must follow
-// soon, whatever happens: code that may panic in between defers it.
+// Begin locks the outbox and returns the buffer to append to. End must follow soon in any case: code that may panic in
+// between defers it.
 func (o *Outbox) Begin() []byte {
 	o.mu.Lock()
 	if o.pending == nil {

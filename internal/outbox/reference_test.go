@@ -11,7 +11,7 @@ func refer(o *Outbox, body []byte) {
 	o.End(append(o.Refer(append(o.Begin(), '<'), body), '>'))
 }
 
-// written returns all bytes that are taken for writing.
+// written returns all bytes taken for writing.
 func written(o *Outbox) (all []byte) {
 	for v := o.TakeVector(); len(v) > 0; v = o.TakeVector() {
 		for _, piece := range v {

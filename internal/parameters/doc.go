@@ -1,6 +1,6 @@
-// Package parameters defines the parameters of components that are plugins of RabbitMQ: shovels, and the upstreams of
-// federation. It checks them as RabbitMQ does, with its texts, and reads the definition of a shovel. It is pure: no
-// disk, no network, no clock.
+// Package parameters defines the parameters of components that RabbitMQ has as plugins: shovels, and the upstreams of
+// federation. The package checks parameters as RabbitMQ does, with RabbitMQ's texts, and reads the definition of a
+// shovel. It is pure: no disk, no network, no clock.
 //
 //	validate.go  is a value good?          rules.go  which keys a component has
 //	shovel.go    what a shovel is to do    uri.go    where a broker is

@@ -66,7 +66,7 @@ var fromAMQP10 = []rule{
 	{key: "src-delete-after", check: deleteAfter},
 }
 
-// toAMQP091 are the keys of a destination, likewise.
+// toAMQP091 are the keys of a destination of AMQP 0-9-1.
 var toAMQP091 = []rule{
 	{key: "dest-exchange", check: binary},
 	{key: "dest-exchange-key", check: binary},

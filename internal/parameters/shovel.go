@@ -38,7 +38,7 @@ type Destination struct {
 	URIs           []*URI
 	Queue          string // "" for an exchange
 	QueueArguments map[string]any
-	Exchange, Key  *string // nil: those that each message had
+	Exchange, Key  *string // nil: each message keeps its own
 	Predeclared    bool
 }
 
@@ -161,7 +161,7 @@ func urisOf(value json.RawMessage) (all []*URI, err error) {
 	return all, err
 }
 
-// arguments returns those of a queue or consumer: whole numbers are integers, others are floats.
+// arguments returns the arguments of a queue or consumer: whole numbers are integers, others are floats.
 func arguments(value json.RawMessage) (map[string]any, error) {
 	if value == nil {
 		return nil, nil

@@ -45,7 +45,7 @@ type Setter struct {
 	Operator bool `json:"operator,omitempty"`
 }
 
-// Known reports whether the component has parameters that are kept here.
+// Known reports whether the broker keeps parameters of the component.
 func Known(component string) bool {
 	return component == Shovel || component == Upstream || component == UpstreamSet || component == Entity
 }
@@ -279,7 +279,7 @@ func term(key string, value json.RawMessage) string {
 		return "#{" + strings.Join(items, ",") + "}"
 	case '[':
 		var list []json.RawMessage
-		_ = json.Unmarshal(value, &list) // likewise
+		_ = json.Unmarshal(value, &list) // as above
 		items := make([]string, len(list))
 		for i := range list {
 			items[i] = term(key, list[i])

@@ -19,7 +19,7 @@ const (
 	Persistent             // stored messages (STORE-3), ready and unacked
 	PersistentBytes        // bytes of bodies
 	Memory                 // bytes of memory held by messages
-	Scheduled              // scheduled messages that are not yet due
+	Scheduled              // scheduled messages before their due time
 	Deferred               // deferred messages: delivered only when requested by number
 	Expiring               // ready messages with an expiry
 	Timed                  // scheduled messages and deliveries with a settlement deadline

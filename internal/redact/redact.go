@@ -76,7 +76,7 @@ func Text(text string) string {
 		return text
 	}
 	var out strings.Builder
-	done := 0 // bytes of text that are in out
+	done := 0 // bytes of text already in out
 	for at := 0; at < len(text); {
 		if between(text[at]) {
 			at++
@@ -115,7 +115,7 @@ func wordOf(word string) string {
 	return settings(word)
 }
 
-// settings returns a word without the values of settings that are secrets.
+// settings returns a word without the values of secret settings.
 func settings(word string) string {
 	for at := 0; at < len(word); {
 		end := at + strings.IndexAny(word[at:]+"&", "?&;,{}()[]")
@@ -129,7 +129,7 @@ func settings(word string) string {
 	return word
 }
 
-// JSON returns a JSON value without secrets: those of the texts in it, the values with the names of secrets, and the
+// JSON returns a JSON value without secrets: the secrets in its texts, the values with the names of secrets, and the
 // logins of the addresses in members whose names end with "uri". It treats anything else as text.
 func JSON(value []byte) []byte {
 	d := json.NewDecoder(bytes.NewReader(value))

@@ -19,8 +19,8 @@ type Conn struct {
 	local, remote net.Addr
 	gone          atomic.Bool // closed, but perhaps its Client has not noticed yet
 
-	// reading and writing are held during a system call, so that the descriptor is not closed meanwhile; both are held
-	// to close it.
+	// reading and writing are held during a system call, so that the descriptor is not closed during the call; both are
+	// held to close it.
 	reading, writing sync.Mutex
 	fd               int // -1 when it is closed
 
@@ -139,7 +139,7 @@ func (c *Conn) try(one func() (int, error)) (int, error) {
 	}
 }
 
-// failed wraps an error like those of other connections; nil for nil.
+// failed wraps an error as other connections do; nil for nil.
 func (c *Conn) failed(what string, err error) error {
 	if err == nil {
 		return nil

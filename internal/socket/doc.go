@@ -15,5 +15,5 @@
 // Close of a listening Conn ends its traffic; the Client learns of it from its next TryRead, and releases the
 // descriptor with Pause.
 //
-// Deadlines: those of Read and Write. They use wall time, as with other connections.
+// Read and Write have deadlines in wall time, as with other connections.
 package socket

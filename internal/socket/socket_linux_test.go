@@ -151,7 +151,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestWaits: Read and Write wait for the peer, for a deadline that was set before or is set meanwhile, and for Close.
+// TestWaits: Read and Write wait for the peer, for a deadline set before or during the call, and for Close.
 func TestWaits(t *testing.T) {
 	c, peer := pair(t, newLoops(t, plainly))
 	much := bytes.Repeat([]byte("0123456789abcdef"), 1<<19)

@@ -152,7 +152,7 @@ func (r *Reader) Fill(want int) error {
 	return nil
 }
 
-// Forget reads until the socket ends. The error is that of the socket.
+// Forget reads until the socket ends, and returns the socket's error.
 func (r *Reader) Forget() error {
 	for {
 		r.Input.Consume(len(r.Input.Unparsed()))

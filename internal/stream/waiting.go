@@ -14,7 +14,7 @@ func (r *Reader) credit() bool {
 // hasCredit reports whether credit would return without waiting.
 func (r *Reader) hasCredit() bool { return r.Input.Gate.Open() && !r.Arrivals.Stuck() }
 
-// pause calls wait, and checks meanwhile whether the peer still exists.
+// pause calls wait, and checks during the call whether the peer still exists.
 func (r *Reader) pause(wait func() bool) bool {
 	r.Waiting.Store(true)
 	defer r.Waiting.Store(false)

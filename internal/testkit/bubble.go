@@ -39,8 +39,8 @@ type Bubble struct {
 }
 
 // Run starts a broker in a bubble and runs test in it: with the memory journal, the user guest, and the configuration
-// changed by change, unless nil. The broker is stopped inside the bubble when test returns or fails; clients that are
-// still connected get an error.
+// changed by change, unless nil. The broker is stopped inside the bubble when test returns or fails; connected clients
+// get an error.
 func Run(t *testing.T, change func(*supervision.Config), test func(b *Bubble)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) { run(t, &Bubble{change: change}, test) })
@@ -56,7 +56,7 @@ func RunStored(t *testing.T, change func(*supervision.Config), test func(b *Bubb
 func run(t *testing.T, b *Bubble, test func(b *Bubble)) {
 	t.Helper()
 	b.T, b.Log, b.start = t, &Log{}, time.Now()
-	b.Log.Allow("CONNECTION_FORCED") // to clients that are connected when the broker stops
+	b.Log.Allow("CONNECTION_FORCED") // to clients connected when the broker stops
 	defer b.Log.check(t)
 	b.Journal = memory.New(options)
 	defer func() { _ = b.Journal.Close() }()

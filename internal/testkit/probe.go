@@ -75,7 +75,7 @@ func (b *Bubble) Describe(name string) *mail.QueueInfo {
 	return Ask[*mail.QueueInfo](b, q.PID, func(r mail.Request) any { return &mail.DescribeQueue{Request: r} })
 }
 
-// SetPolicy sets a policy in /; body is that of the HTTP API (POL-12).
+// SetPolicy sets a policy in /; body is as in the HTTP API (POL-12).
 func (b *Bubble) SetPolicy(name, body string) {
 	b.Helper()
 	b.SetPolicyIn("/", name, body)

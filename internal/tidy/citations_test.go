@@ -118,8 +118,8 @@ func citations(name, line string) (cited []string) {
 	return append(cited, outside.FindAllString(line, -1)...)
 }
 
-// inName returns the ids in the name of a test. Those of TestDL15DL17 are two; TestHTTL1 and TestTTL0 have none: there
-// is no rule 0, but a TTL of 0.
+// inName returns the ids in the name of a test. TestDL15DL17 has two ids; TestHTTL1 and TestTTL0 have none: there is no
+// rule 0, but a TTL of 0.
 func inName(test string) (cited []string) {
 	for _, at := range ruleInName.FindAllStringSubmatchIndex(test, -1) {
 		family, number := test[at[2]:at[3]], test[at[4]:at[5]]

@@ -7,7 +7,7 @@
 //   - habits_test.go: no sleeping to wait, leak checks, sandboxes
 //   - links_test.go: what documents link to
 //   - spec_test.go: each rule of docs/spec has a source and tests
-//   - citations_test.go: rules, decision records and documents that are cited exist
+//   - citations_test.go: cited rules, decision records and documents exist
 //   - mutations_test.go: the code that .ci/equivalent quotes exists
 //
 // A rule is a function from the parsed tree to complaints. TestRepository runs all of them over the repository;

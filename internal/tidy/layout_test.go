@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// topLevel are the files and folders of the root that are not hidden; further ones need a decision record.
+// topLevel are the visible files and folders of the root; further ones need a decision record.
 var topLevel = []string{
 	"actors/", "cmd/", "docs/", "integration/", "internal/", "policies/", "protocol/", "supervision/",
 	"CHANGELOG.md", "LICENSE", "README.md", "Taskfile.yml", "go.mod", "go.sum", "tools.mod", "tools.sum",

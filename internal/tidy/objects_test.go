@@ -108,7 +108,8 @@ func (f *file) embeddedTypes(t *ast.TypeSpec) (names []string) {
 	return names
 }
 
-// typeName returns the folder and name of a type or of the type that it points to, "" for others than those of the repository.
+// typeName returns the folder and name of a type or of the type that it points to, "" for types from outside the
+// repository.
 func (f *file) typeName(expr ast.Expr) string {
 	switch x := expr.(type) {
 	case *ast.StarExpr:

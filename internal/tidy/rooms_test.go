@@ -244,7 +244,7 @@ func actorOf(more ...string) []string {
 	return append(append([]string{"actors/mail", "actors/actorlib"}, leaves...), more...)
 }
 
-// room returns the line for a folder: its own, or that of the nearest "..." above it.
+// room returns the line for a folder: its own, or the line of the nearest "..." above it.
 func room(dir string) ([]string, bool) {
 	if allowed, ok := rooms[dir]; ok {
 		return allowed, true

@@ -1,7 +1,7 @@
 package topology
 
-// Address is the recipient of a mail. The addresses of actors are those of the actor library: packages that only store,
-// compare and pass addresses do not import it.
+// Address is the recipient of a mail. The actor library defines the addresses of actors: packages that only store,
+// compare and pass addresses do not import the library.
 type Address interface {
 	// GetId returns the path of names from the root to the actor. No other living actor has the same.
 	GetId() string

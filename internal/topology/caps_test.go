@@ -75,7 +75,7 @@ func TestCaps_TTL9(t *testing.T) {
 	}
 }
 
-// TestCapsOfCircles_TTL9: caps are found for exchanges that are bound in a circle, and through an alternate exchange.
+// TestCapsOfCircles_TTL9: caps are found for exchanges bound in a circle, and through an alternate exchange.
 func TestCapsOfCircles_TTL9(t *testing.T) {
 	h := newFixture(t)
 	a, b := h.exchange("a", "fanout"), h.exchange("b", "direct")

@@ -118,10 +118,10 @@ func (d *Directory) WithoutExchange(name string) *Directory {
 	return &Directory{queues: d.queues, ending: d.ending, exchanges: exchanges}
 }
 
-// Queues yields all queues that are not ending, sorted by the bytes of their names.
+// Queues yields all queues except ending ones, sorted by the bytes of their names.
 func (d *Directory) Queues() iter.Seq[*Queue] { return d.queues.Under("") }
 
-// AllListed yields all queues that lists show, also those that are ending, sorted by the bytes of their names.
+// AllListed yields all queues that lists show, also ending ones, sorted by the bytes of their names.
 func (d *Directory) AllListed() iter.Seq[*Queue] {
 	if d.ending.Len() == 0 {
 		return d.Queues()

@@ -65,8 +65,8 @@ func (r *Routes) Number() uint64 {
 	return r.history.Table
 }
 
-// Between yields the targets of bindings that are in the table with number last but not in the table with number first.
-// Both are tables of the same exchange, and r is not older than they are.
+// Between yields the targets of bindings in the table with number last but not in the table with number first. Both are
+// tables of the same exchange, and r is not older than they are.
 func (r *Routes) Between(first, last uint64) iter.Seq[Target] {
 	return func(yield func(Target) bool) {
 		for e := range r.bindings.under("") {

@@ -163,7 +163,7 @@ func TestDEC16HashedBy(t *testing.T) {
 	}
 }
 
-// All queues get about the same number of messages, and the caps are those of the queue that was drawn.
+// All queues get about the same number of messages, with the caps of the queue drawn.
 func TestDEC16Random(t *testing.T) {
 	for _, kind := range []string{RandomType, LocalRandomType} {
 		x := newPicking(kind, nil)

@@ -39,7 +39,7 @@ type Router struct {
 	histories []*Queue
 	keepers   []*Exchange // the exchanges of histories
 	shares    []int       // the comparisons that each of exchanges might make
-	short     []*Exchange // those that had too few steps to compare all bindings
+	short     []*Exchange // exchanges that had too few steps to compare all bindings
 	costly    []*Queue    // of SQL rules that took too many; nil for one to an exchange
 
 	topic topicWalk

@@ -25,7 +25,7 @@ type topicNode struct {
 	// The greatest cost of a key, in steps (work.go). A key follows one of words, but any number of nodes behind '#'.
 	steps int // of one arrival at this node; unless it is behind '#', with the nodes behind its '#'
 	most  int // the highest steps of words
-	later int // of the nodes behind '#' that are reached by words, together
+	later int // of all nodes behind '#' reached by words, together
 }
 
 // tailMark stands before the reversed words after the last '#' in a path; no word contains it.
@@ -105,7 +105,7 @@ func (n *topicNode) change(path []string, behind bool, op func(destinations, *bo
 	return &c
 }
 
-// costliest returns the highest cost of words, after that of one of them has changed.
+// costliest returns the highest cost of words, after the cost of one of them has changed.
 func (n *topicNode) costliest(old, next int) (most int) {
 	if next >= n.most {
 		return next
@@ -131,7 +131,7 @@ func (n *topicNode) cost() int {
 	return n.steps
 }
 
-// behind returns the steps of all nodes behind '#' that are reached from n, which is behind one itself.
+// behind returns the steps of all nodes behind '#' reached from n, which is behind a '#' itself.
 func (n *topicNode) behind() int {
 	if n == nil {
 		return 0
@@ -155,7 +155,7 @@ type topicWalk struct {
 	now, next []*topicNode
 	hashes    distinct[*topicNode]
 	reached   []int        // the number of words read before each of hashes
-	again     []*topicNode // those of hashes that are followed along each word
+	again     []*topicNode // the nodes of hashes to follow along each word
 }
 
 func (m *topic) match(r *Router) {

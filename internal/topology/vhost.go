@@ -38,8 +38,8 @@ func NewVHost(name string) *VHost {
 	return v
 }
 
-// DefaultQueueType returns the type of queues that are declared without one: "classic", "quorum", or "" for the
-// broker's default.
+// DefaultQueueType returns the type of queues declared without one: "classic", "quorum", or "" for the broker's
+// default.
 func (v *VHost) DefaultQueueType() string {
 	if kind := v.defaultQueueType.Load(); kind != nil {
 		return *kind

@@ -18,7 +18,7 @@ const (
 	MaxSteps = 4_000_000
 	// sliceSteps is the number of steps after which a Long route yields the processor.
 	sliceSteps = 2_000
-	// chainSteps is the limit of comparisons for exchanges that are reached by bindings, together (DEC-19).
+	// chainSteps is the limit of comparisons for all exchanges reached by bindings, together (DEC-19).
 	chainSteps = MaxSteps / 8
 	// maxKeySteps is the limit of comparisons of a key with the bindings of one exchange, as a key has at most keyWords
 	// words.

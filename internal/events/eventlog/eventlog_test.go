@@ -87,7 +87,7 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// sampler is a level that can change while the broker runs, as that of its log.
+// sampler is a level that can change while the broker runs, as the level of its log can.
 type sampler zerolog.Level
 
 func (s sampler) Sample(level zerolog.Level) bool { return level >= zerolog.Level(s) }

@@ -52,7 +52,7 @@ func (s *Schedules) Config() *Config {
 }
 
 // Check returns an error if a header that the queue honours has an invalid time (DLY-10, TTL-6). The parameters and the
-// error are those of DueOf.
+// error are as for DueOf.
 func (m *Config) Check(headers []byte, now int64, dates *clock.Dates) error {
 	if m.Schedules {
 		if _, err := DueOf(headers, m.DeliverAt, now, dates); err != nil {
@@ -112,8 +112,8 @@ func DueOf(headers []byte, more string, now int64, dates *clock.Dates) (due Due,
 }
 
 // ExpiryOf returns the time in ms of the broker's time at which a message with these headers expires by the header
-// called name; ok is false if the header is absent or has no value. The error is that of DueOf, except that the time
-// may be any distance away.
+// called name; ok is false if the header is absent or has no value. The error is as for DueOf, except that the time may
+// be any distance away.
 func ExpiryOf(headers []byte, name string, dates *clock.Dates) (at int64, ok bool, err error) {
 	at, err = momentIn(headers, name, dates)
 	return at, err == nil && at != noMoment, err
