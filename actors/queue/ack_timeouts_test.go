@@ -93,7 +93,7 @@ func TestConsumerTimeoutEachOnItsOwn_ADR10(t *testing.T) {
 	c.want("ready", c.ready(), "1", "2", "3", "4")
 }
 
-// TestConsumerTimeoutOrder_POL8: the timeout of the consumer takes precedence over that of the queue; basic.get has the queue's.
+// TestConsumerTimeoutOrder_POL8: the consumer's timeout takes precedence over the queue's; basic.get has the queue's.
 func TestConsumerTimeoutOrder_POL8(t *testing.T) {
 	for _, x := range []struct {
 		queue, own, want int64 // -1: never

@@ -57,8 +57,8 @@ func TestActions_SBR6(t *testing.T) {
 	})
 }
 
-// TestActionsAreNoDuplicates_SBR6: copies of one message by several rules are not duplicates of each other, but of the copies
-// made when the publisher sends it again, whatever message-id the action sets.
+// TestActionsAreNoDuplicates_SBR6: copies of one message by several rules are not duplicates of each other, but of the
+// copies made when the publisher sends the message again, for any message-id that the action sets.
 func TestActionsAreNoDuplicates_SBR6(t *testing.T) {
 	c := newCore(t, window(1000))
 	for range 2 {

@@ -224,7 +224,7 @@ func TestAge_AGE7(t *testing.T) {
 	c.wantTimes("after a sleep", counts{50: 1}, counts{1: 1})
 }
 
-// TestAges_Random: the oldest ready message, and the oldest of all, are those that a walk over all messages finds.
+// TestAges_Random: the oldest ready message, and the oldest of all, are the ones that a walk over all messages finds.
 func TestAges_Random(t *testing.T) {
 	rng := rand.New(rand.NewPCG(rand.Uint64(), 1))
 	for range 20 {

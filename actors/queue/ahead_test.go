@@ -9,8 +9,8 @@ import (
 	"candlemark/policies"
 )
 
-// TestPeekByDeadline: the peek lists ready messages with a deadline, earliest first, equal deadlines by number, each once for any
-// page size, and takes none. Those of one ms may need several turns.
+// TestPeekByDeadline: the peek lists ready messages with a deadline, earliest first, equal deadlines by number, each
+// once for any page size, and takes none. Messages due in one ms may need several turns.
 func TestPeekByDeadline(t *testing.T) {
 	c := newCore(t)
 	c.turnLimit = 64

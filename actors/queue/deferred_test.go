@@ -148,8 +148,8 @@ func TestReceiveBound_DEFER2(t *testing.T) {
 	}
 }
 
-// TestReceiveRead_DEFER2: a paged-out content is read first; messages that cannot be read, or are taken back meanwhile, are left
-// out.
+// TestReceiveRead_DEFER2: a paged-out content is read first; messages that cannot be read, or are taken back during the
+// read, are left out.
 func TestReceiveRead_DEFER2(t *testing.T) {
 	for _, noAck := range []bool{false, true} {
 		cfg := testConfig(settings(timeout(1000)))
@@ -289,8 +289,8 @@ func TestDeferredOverdue_DEFER3(t *testing.T) {
 	}
 }
 
-// TestDeferredSurvives_DEFER5: durable messages are still deferred after a restart, with their deadlines, including those that
-// were unacked.
+// TestDeferredSurvives_DEFER5: durable messages are still deferred after a restart, with their deadlines, including
+// unacked ones.
 func TestDeferredSurvives_DEFER5(t *testing.T) {
 	cfg := testConfig(settings(dlx))
 	cfg.Queue.Durable = true
@@ -356,7 +356,7 @@ func (m *model) receive() {
 	}
 }
 
-// deferredBodies returns the bodies of the deferred messages that are not locked.
+// deferredBodies returns the bodies of the deferred messages without a lock.
 func (c *core) deferredBodies() (list []string) {
 	c.Deferred.From(0, func(h uint32) bool {
 		list = append(list, c.body(h))

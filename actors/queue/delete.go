@@ -71,8 +71,8 @@ func (s *state) unpark() (any, bool) {
 	return s.pending.Next()
 }
 
-// kept makes the queue live again: it was declared while it waited for the vhost's answer. Mail that arrived meanwhile
-// is handled next; of the vhost's commands, the declare comes first. If a DeleteQueue caused the ending, the vhost
+// kept makes the queue live again: it was declared while it waited for the vhost's answer. Mail that arrived during the
+// wait is handled next; of the vhost's commands, the declare comes first. If a DeleteQueue caused the ending, the vhost
 // panicked while handling it, or could not store the deletion, and the command fails.
 func (s *state) kept(now clock.Instant) {
 	if s.phase != retiring {
@@ -83,7 +83,7 @@ func (s *state) kept(now clock.Instant) {
 		s.out.Send(to, reply)
 		s.out.Send(s.vhost.PID, &mail.QueueDeleteRefused{Name: s.queue.Name, Incarnation: s.queue.Incarnation})
 	}
-	s.dueNow = true // messages may have become due meanwhile
+	s.dueNow = true // messages may have become due while it waited
 	if s.farewell.begun {
 		s.farewell.goOn(s, now)
 		return

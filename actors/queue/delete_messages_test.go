@@ -75,7 +75,7 @@ func TestDeleteMessages_Sessions_SBE8(t *testing.T) {
 	}
 }
 
-// TestDeleteMessages_Turns_SBE8: a turn examines a limited number of messages, whatever their sessions.
+// TestDeleteMessages_Turns_SBE8: a turn examines a limited number of messages, of any sessions.
 func TestDeleteMessages_Turns_SBE8(t *testing.T) {
 	c := newSessions(t)
 	var batch []message.Message

@@ -1,10 +1,10 @@
 // Package queue is the queue actor: it stores, delivers and expires the messages of one queue, and ends the queue
 // when its lease runs out.
 //
-// Owns: the messages, wherever they are (messages: backlog, expiry, schedule, deadletters, paging, records), the lease,
-// consumers and their credit (consumers), the sessions locked by consumers (sessions, receivers), unacked deliveries
-// (deliveries), credit withheld from publishers that outrun the consumers (flowcontrol) and long commands (work);
-// inspect answers queries. The queue of a delayed exchange only releases messages that are due.
+// Owns: the messages, in memory or in the journal (messages: backlog, expiry, schedule, deadletters, paging, records),
+// the lease, consumers and their credit (consumers), the sessions locked by consumers (sessions, receivers), unacked
+// deliveries (deliveries), credit withheld from publishers that outrun the consumers (flowcontrol) and long commands
+// (work); inspect answers queries. The queue of a delayed exchange only releases due messages.
 //
 // Takes: Enqueue Settle Consume CancelConsumer Grant Credit Allow Reclaim Limit Resize Get ReceiveDeferred Purge
 // ChannelGone from channels; DeclareQueue DeleteQueue Configure Wake QueueForgotten QueueKept QueueEnding from its vhost;
@@ -53,8 +53,8 @@
 // (work.go), and mail from peers waits until it ends. All deadlines are in the broker's time; dates that enter or leave
 // are converted to dates of the wall clock (walltime.go, ADR 19).
 //
-// A restart loses messages that are not stored, and the consumers of unacked
-// deliveries, which are requeued as redelivered. Deadlines that a policy changed follow from the settings and the
-// time of each record. A panic cancels the consumers. After a failure of the journal the queue refuses messages that
-// have to be stored, continues with those it has, and drops none.
+// A restart loses unstored messages, and the consumers of unacked deliveries, which are requeued as redelivered.
+// Deadlines that a policy changed follow from the settings and the time of each record. A panic cancels the consumers.
+// After a failure of the journal the queue refuses messages that have to be stored, continues with the messages it has,
+// and drops none.
 package queue

@@ -7,8 +7,8 @@ import (
 	"candlemark/actors/mail"
 )
 
-// TestAnswersWaitForTheJournal_DUR3: an answer that messages are gone, or elsewhere, is sent when the journal has stored
-// that, even if the records are those of earlier turns.
+// TestAnswersWaitForTheJournal_DUR3: an answer that messages are gone, or elsewhere, is sent when the journal has
+// stored the fact, even if the records are from earlier turns.
 func TestAnswersWaitForTheJournal_DUR3(t *testing.T) {
 	request := mail.Request{ReplyTo: ch1}
 	for name, do := range map[string]func(c *core) (answered func() (int, error)){

@@ -25,8 +25,8 @@ func endingCore(t *testing.T, bodies ...string) *core {
 	return c
 }
 
-// TestEndingKeepsRefused_LEASE14: messages that a target refuses are sent again, with growing delays, as those of any queue, and stay
-// in the journal until they are taken.
+// TestEndingKeepsRefused_LEASE14: messages that a target refuses are sent again, with growing delays, as by any queue,
+// and stay in the journal until they are taken.
 func TestEndingKeepsRefused_LEASE14(t *testing.T) {
 	c := endingCore(t, "a", "b")
 	dead, ids, care := c.letters()
@@ -160,8 +160,8 @@ func TestEndingGoesOn_LEASE14(t *testing.T) {
 	}
 }
 
-// TestDeletionWaits_LEASE15: a deletion waits for the last attempt of the queue's dead letters, as long as some arrive, and counts
-// those that are lost.
+// TestDeletionWaits_LEASE15: a deletion waits for the last attempt of the queue's dead letters, as long as some arrive,
+// and counts lost ones.
 func TestDeletionWaits_LEASE15(t *testing.T) {
 	for name, row := range map[string]struct {
 		every, until int64 // ms between two answers, and until the deletion goes on
@@ -201,8 +201,8 @@ func TestDeletionWaits_LEASE15(t *testing.T) {
 	}
 }
 
-// TestEndingTakesDeliveries_LEASE13: deliveries are messages of the queue, however many there are, except those that a move or a
-// transaction is about to settle.
+// TestEndingTakesDeliveries_LEASE13: any number of deliveries are messages of the queue, except deliveries that a move
+// or a transaction is about to settle.
 func TestEndingTakesDeliveries_LEASE13(t *testing.T) {
 	const n = 10
 	c := newCore(t, dlx, expires(900), withBacklog)

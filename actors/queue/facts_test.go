@@ -159,7 +159,8 @@ func TestRenewedByLock_LOCK5(t *testing.T) {
 	renew(f.Lock, 0, 0)
 }
 
-// TestPeekByNumber_LOCK6: paging shows each message once, in the order of the numbers, whatever its state, priority and position.
+// TestPeekByNumber_LOCK6: paging shows each message once, in the order of the numbers, for any state, priority and
+// position.
 func TestPeekByNumber_LOCK6(t *testing.T) {
 	seeded(t, 20, func(t *testing.T, seed uint64) {
 		rng := rand.New(rand.NewPCG(seed, 0))

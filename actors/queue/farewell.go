@@ -230,8 +230,8 @@ func (f *farewell) turn(s *state, now clock.Instant) (more bool) {
 }
 
 // empty dead-letters messages or, if only the dead letters of the queue are to arrive, discards the others. Deliveries
-// count as messages of the queue, except those that a move or a transaction is about to settle. It reports whether more
-// are left.
+// count as messages of the queue, unless a move or a transaction is about to settle them. It reports whether messages
+// remain.
 func (f *farewell) empty(s *state, now clock.Instant) (more bool) {
 	if s.consumers.Unacked() > 0 {
 		more = s.deliveries.Abandon(func(h backlog.Handle) {
@@ -266,7 +266,7 @@ func (f *farewell) deadline(s *state) (int64, bool) {
 }
 
 // forgotten ends the queue after the vhost has removed the name and the bindings. Consumers are cancelled (LEASE-9),
-// outstanding confirms are sent (LEASE-8), and the messages that are left are discarded (LEASE-7).
+// outstanding confirms are sent (LEASE-8), and the remaining messages are discarded (LEASE-7).
 func (f *farewell) forgotten(s *state) {
 	if !s.phase.becomeEnded() {
 		return

@@ -14,8 +14,8 @@ import (
 
 func withBacklog(s *policies.QueueSettings) { s.ExpiresDeadLettersBacklog = true }
 
-// TestKept_LEASE4: when a declare wins the race with the end of the lease, mail received meanwhile is handled in order, as if
-// each had just arrived.
+// TestKept_LEASE4: when a declare wins the race with the end of the lease, mail received during the race is handled in
+// order, as if it had just arrived.
 func TestKept_LEASE4(t *testing.T) {
 	c := newCore(t, expires(900))
 	c.at(900)
@@ -175,8 +175,8 @@ func TestDeadLettersOutliveTheQueue_DL31(t *testing.T) {
 	}
 }
 
-// TestBacklogIsDeadLettered_LEASE13: if the settings say so, the backlog is dead-lettered in order, including deliveries that are
-// not settled and messages that arrive too late.
+// TestBacklogIsDeadLettered_LEASE13: if the settings say so, the backlog is dead-lettered in order, including unsettled
+// deliveries and messages that arrive too late.
 func TestBacklogIsDeadLettered_LEASE13(t *testing.T) {
 	cfg := testConfig(settings(dlx, expires(900), withBacklog))
 	cfg.Queue.Durable = true

@@ -133,7 +133,8 @@ func TestForwardIsNotEmpty_DEC6(t *testing.T) {
 	}
 }
 
-// TestForwardRetries: a message is sent again until all destinations have it, and not to those that have it already.
+// TestForwardRetries: a message is sent again until all destinations have it, and not to destinations that have it
+// already.
 func TestForwardRetries(t *testing.T) {
 	c := newCore(t, forwardTo)
 	c.put("m")

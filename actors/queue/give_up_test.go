@@ -7,8 +7,8 @@ import (
 	"candlemark/actors/mail"
 )
 
-// TestCancelRequeues_LOCK9: the deliveries of a cancelled consumer are requeued before the next one gets messages, except those
-// that its channel keeps; deliveries of others are not affected.
+// TestCancelRequeues_LOCK9: the deliveries of a cancelled consumer are requeued before the next consumer gets messages,
+// except deliveries that its channel keeps; deliveries of others are not affected.
 func TestCancelRequeues_LOCK9(t *testing.T) {
 	for _, most := range []uint16{1, 100} { // in several turns, or in one
 		c := newCore(t, single)
@@ -27,7 +27,7 @@ func TestCancelRequeues_LOCK9(t *testing.T) {
 		var want []string
 		for i := 2; i <= 300; i++ {
 			switch {
-			case i == 3 || i == 200 || i == 202: // kept, and that of basic.get
+			case i == 3 || i == 200 || i == 202: // kept, and the one from basic.get
 			case i <= 201:
 				want = append(want, fmt.Sprint(i)+"*")
 			default:

@@ -105,7 +105,7 @@ func (s *state) describe(m *mail.DescribeQueue) {
 	if at, ok := s.DeadLetters.Next(); ok {
 		info.NextAttempt = s.Dates.Date(at)
 	}
-	if s.phase == ending { // its messages are those that have not arrived
+	if s.phase == ending { // its messages are the dead letters that have not arrived
 		info.Ready += letters.Len - letters.Forwarding
 		info.ReadyBytes, info.UnackedBytes = info.ReadyBytes+info.UnackedBytes, 0
 	}

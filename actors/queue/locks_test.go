@@ -83,7 +83,7 @@ func TestLocksAreRenewed_ADR10(t *testing.T) {
 		t.Errorf("by consumer: %d until %d", n, until)
 	}
 	c.at(1600)
-	c.wantNumbers("back", c.returned(), 1) // that of ch2
+	c.wantNumbers("back", c.returned(), 1) // the delivery of ch2
 	if n, _ := c.renews(mail.RenewLock{Channel: ch2, Number: 1}); n != 0 {
 		t.Error("a lock was renewed that had run out")
 	}
@@ -142,7 +142,7 @@ func TestExpiredGoesWhenItsLockEnds_TTL16(t *testing.T) {
 	c.want("b", c.delivered("b"), "2")
 }
 
-// TestDatesGoByTheWallClock_ADR19: all dates shown are of the wall clock, even if that was set meanwhile.
+// TestDatesGoByTheWallClock_ADR19: all dates shown follow the wall clock, even if the clock was set in between.
 func TestDatesGoByTheWallClock_ADR19(t *testing.T) {
 	c := newCore(t, timeout(1000))
 	c.publish(msg("1", 5000))

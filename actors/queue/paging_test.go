@@ -91,7 +91,7 @@ func TestUnreadableForNow(t *testing.T) {
 	c.want("delivered", c.delivered("x"), "a", "b")
 }
 
-// TestGetsWait: gets wait for contents, in order; those of an ended channel are dropped.
+// TestGetsWait: gets wait for contents, in order; gets of an ended channel are dropped.
 func TestGetsWait(t *testing.T) {
 	c := pressedCore(t)
 	c.disk.late = true

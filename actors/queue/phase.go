@@ -69,7 +69,7 @@ func (s *state) handleAsleep(received any, now clock.Instant) {
 			s.farewell.resume(s, m, now)
 			return
 		}
-		s.dueNow = s.phase.becomeLive() // messages may have become due meanwhile
+		s.dueNow = s.phase.becomeLive() // messages may have become due before the queue was woken
 		s.waking = m
 		s.lease.Renew(now.Ceil(), lease.Started) // restarts the full period (LEASE-4)
 	case timerFired, again:

@@ -101,7 +101,7 @@ func TestRetryTypes_RETRY1(t *testing.T) {
 	c.want("back", c.ready(), "1", "2", "3")
 }
 
-// TestUntil_RETRY2: a consumer can set the time, whatever the queue's settings; a past time is ignored.
+// TestUntil_RETRY2: a consumer can set the time, under any settings of the queue; a past time is ignored.
 func TestUntil_RETRY2(t *testing.T) {
 	for _, how := range []mail.Settlement{mail.Requeue, mail.Release} {
 		c := newCore(t)
@@ -190,8 +190,8 @@ func TestWaits_RETRY3(t *testing.T) {
 	c.want("dead at once", c.seenOff(), "delivery_limit 1")
 }
 
-// TestSurvives_RETRY4: after a restart messages wait until the same time; those whose time has passed, and those that were
-// received, do not wait.
+// TestSurvives_RETRY4: after a restart messages wait until the same time; messages whose time has passed, and received
+// messages, do not wait.
 func TestSurvives_RETRY4(t *testing.T) {
 	cfg := testConfig(settings(dlx))
 	cfg.Queue.Durable = true

@@ -60,7 +60,7 @@ func TestPreview_POL20(t *testing.T) {
 }
 
 // TestPreviewOfUndo_POL20: the preview of the end of a retroactive TTL counts the messages that get back the deadline of
-// their entry, and undoing it would give them the present one again; those that have expired are not among them.
+// their entry, and undoing it would give them the present one again; expired messages are not among them.
 func TestPreviewOfUndo_POL20(t *testing.T) {
 	c := newCore(t, dlx, ttl(60_000))
 	c.publish(msg("a", -1), msg("b", 5_000), msg("c", 100), msg("d", -1))

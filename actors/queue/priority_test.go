@@ -86,7 +86,7 @@ func TestPriorityExpiry_TTL19(t *testing.T) {
 	c.want("dead", c.seenOff(), "expired high", "expired behind", "expired low")
 }
 
-// TestPriorityLimit_DL12: the head is dropped, which is that of the highest priority, as in RabbitMQ.
+// TestPriorityLimit_DL12: the head is dropped, which has the highest priority, as in RabbitMQ.
 func TestPriorityLimit_DL12(t *testing.T) {
 	c := newCore(t, priorities(5), maxLength(2, "drop-head"), dlx)
 	c.publish(of(1, "a", -1), of(5, "b", -1), of(5, "c", -1), of(0, "d", -1))

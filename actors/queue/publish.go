@@ -14,8 +14,7 @@ import (
 	"candlemark/policies"
 )
 
-// enqueue takes a batch in order. Messages that are written to the journal are confirmed when it has them, all others
-// at once.
+// enqueue takes a batch in order. Messages for the journal are confirmed when the journal has them, all others at once.
 func (s *state) enqueue(e *mail.Enqueue, now clock.Instant) {
 	var taken, stored, refused, unfit *mail.EnqueueReply
 	if refuses(s, e, now) {

@@ -25,7 +25,7 @@ func (c *core) deliveryCounts() (counts []any) {
 	return counts
 }
 
-// TestAcquiredCount_DL9: deliveries that are given back do not count towards the limit, but are shown.
+// TestAcquiredCount_DL9: deliveries given back do not count towards the limit, but are shown.
 func TestAcquiredCount_DL9(t *testing.T) {
 	c := newQuorum(t, func(s *policies.QueueSettings) { s.DeliveryLimit = 1 })
 	c.put("1")

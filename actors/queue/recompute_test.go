@@ -32,8 +32,8 @@ func TestSpilledForNothing(t *testing.T) {
 	}
 }
 
-// TestReleasedBeforeWritten_DLY9: a message released before it is in the journal is found there afterwards, whatever else was
-// written with it.
+// TestReleasedBeforeWritten_DLY9: a message released before it is in the journal is found there afterwards, with any
+// other records written beside it.
 func TestReleasedBeforeWritten_DLY9(t *testing.T) {
 	c := durableCore(t, delaying)
 	a := heldBack("a", 1000)
@@ -42,7 +42,7 @@ func TestReleasedBeforeWritten_DLY9(t *testing.T) {
 	c.hold, c.pressed = true, func() bool { return true }
 	c.publish(heldBack("b", 10)) // a is written after b
 	written := make(chan struct{})
-	go func() { // like the journal; the turn must not access this field meanwhile
+	go func() { // like the journal; the turn must not access this field at the same time
 		c.commits[0].Records[0].Position = 5
 		close(written)
 	}()

@@ -95,7 +95,7 @@ func (m *mover) living() map[string]bool {
 	return bodies
 }
 
-// gone returns messages that are not in the queue and have no recorded outcome.
+// gone returns messages outside the queue that have no recorded outcome.
 func (m *mover) gone() (bodies []string) {
 	living := m.living()
 	for i := range m.n {

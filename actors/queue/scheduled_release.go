@@ -10,8 +10,8 @@ import (
 	"candlemark/policies"
 )
 
-// releaseDue releases scheduled messages that are due, by time and then number. release-rate limits the rate. It
-// reports whether more are left for another turn. No message is released early (DLY-9).
+// releaseDue releases due scheduled messages, by time and then number. release-rate limits the rate. It reports whether
+// messages remain for another turn. No message is released early (DLY-9).
 func (s *state) releaseDue(now clock.Instant) (more bool) {
 	more = s.ForwardRecovered()
 	x, n := s.Scheduled, 0

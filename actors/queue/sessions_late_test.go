@@ -145,7 +145,7 @@ func TestSettleLocked_LOCK7_LateTimer(t *testing.T) {
 	}
 }
 
-// A drain is answered after the messages that are read for it are delivered.
+// A drain is answered after the messages read for it are delivered.
 func TestDrain_SESSION2_PagedOut(t *testing.T) {
 	cfg := sessionConfig()
 	c := newCoreOf(t, cfg)

@@ -274,7 +274,8 @@ func TestSessionLock_SESSION4(t *testing.T) {
 	c.want("ready", c.ready(), "3")
 }
 
-// TestManyLocks_SESSION4: messages requeued in many turns are in order, and no receiver gets the session meanwhile.
+// TestManyLocks_SESSION4: messages requeued in many turns are in order, and no receiver gets the session before the
+// last turn.
 func TestManyLocks_SESSION4(t *testing.T) {
 	c := newSessions(t)
 	c.turnLimit = 7

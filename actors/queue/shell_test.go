@@ -337,7 +337,8 @@ func TestFarewellForgotten_LEASE8(t *testing.T) {
 	})
 }
 
-// TestFarewellKept_LEASE4: the queue was declared again in time; mail received meanwhile is neither lost nor reordered.
+// TestFarewellKept_LEASE4: the queue was declared again in time; mail received in the meantime is neither lost nor
+// reordered.
 func TestFarewellKept_LEASE4(t *testing.T) {
 	bubble(t, settings(expires(100)), func(r *rig) {
 		r.vhost.react = answer(&mail.QueueKept{}, 3*time.Millisecond)

@@ -126,7 +126,7 @@ func (s *state) act(received any, now clock.Instant) {
 		if w != nil && w.Expires {
 			s.ExpireDue(now)
 		}
-		s.dueNow = w == nil || s.pending.Step(now) // messages may have become due meanwhile
+		s.dueNow = w == nil || s.pending.Step(now) // messages may have become due during the work
 	case appendDone:
 		s.Written(m.commit, m.err)
 	case loaded:

@@ -65,7 +65,7 @@ func TestConfirm_STORE2(t *testing.T) {
 	})
 }
 
-// TestCounts_STORE3: the count of persistent messages is that of the stored ones, with the sizes of their bodies.
+// TestCounts_STORE3: the count of persistent messages equals the count of stored ones, with the sizes of their bodies.
 func TestCounts_STORE3(t *testing.T) {
 	eachKind(t, settings(), func(t *testing.T, c *core, stored int) {
 		c.publish(msg("aa", -1), persistentMsg("bb", -1))

@@ -201,7 +201,7 @@ func TestDeclareCountExcludesExpired_TTL30(t *testing.T) {
 	}
 }
 
-// TestEagerOrder_TTL30: messages expire by deadline, whatever their positions and the messages before them.
+// TestEagerOrder_TTL30: messages expire by deadline, at any position and behind any messages.
 func TestEagerOrder_TTL30(t *testing.T) {
 	c := newCore(t, dlx)
 	c.publish(msg("600", 600), msg("100", 100), msg("never", message.NoTTL), msg("300", 300))
@@ -422,7 +422,7 @@ func TestStrictTriggers_TTL18(t *testing.T) {
 	}
 }
 
-// TestStrictPriorities_TTL19: lower priorities than that of the head do not expire.
+// TestStrictPriorities_TTL19: messages of lower priorities than the head's do not expire.
 func TestStrictPriorities_TTL19(t *testing.T) {
 	c := newCore(t, dlx, strict)
 	c.Settings.MaxPriority = 2

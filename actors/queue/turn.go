@@ -50,7 +50,7 @@ func (s *state) endTurn(now clock.Instant) (more bool) {
 	return more
 }
 
-// proceed runs the steps of a live queue. Those that depend only on the time run only if a deadline is due.
+// proceed runs the steps of a live queue. Steps that depend only on the time run only if a deadline is due.
 func (s *state) proceed(now clock.Instant) (more bool) {
 	due := s.dueNow
 	s.dueNow = false
@@ -87,7 +87,7 @@ func (s *state) proceed(now clock.Instant) (more bool) {
 	return more
 }
 
-// distribute sends dead letters and delivers ready messages. It flushes dead letters twice: messages that are no longer
+// distribute sends dead letters and delivers ready messages. It flushes dead letters twice: messages no longer
 // forwarded become ready, and dispatch may find expired ones.
 func (s *state) distribute(now clock.Instant) (more bool) {
 	more = s.DeadLetters.Flush(now, s.Dates, int(s.turnLimit))

@@ -19,7 +19,7 @@ func (c *core) become(change ...func(*policies.QueueSettings)) {
 	c.feed(&mail.Configure{Settings: settings(change...)})
 }
 
-// deadlines lists the messages that are not scheduled as "body deadline", in ms from the start, by number.
+// deadlines lists the messages, without scheduled ones, as "body deadline", in ms from the start, by number.
 func (c *core) deadlines() (list []string) {
 	var all []backlog.Handle
 	c.Backlog.Sweep(1, 1<<30, func(h backlog.Handle) { all = append(all, h) })
@@ -34,8 +34,9 @@ func (c *core) deadlines() (list []string) {
 	return list
 }
 
-// TestUndo_TTL25: messages keep the deadline fixed at their entry beside one by a retroactive TTL, and have it again when
-// that TTL is withdrawn, in whatever way, state and place they are, with a restart in between and without.
+// TestUndo_TTL25: messages keep the deadline fixed at their entry beside one by a retroactive TTL, and have it again
+// when that TTL is withdrawn, in any way; this holds for messages in any state and place, with and without a restart in
+// between.
 func TestUndo_TTL25(t *testing.T) {
 	before := []func(*policies.QueueSettings){dlx, ttl(5000)}
 	shorter := []func(*policies.QueueSettings){dlx, ttl(1000), retroactive}
@@ -116,8 +117,8 @@ func TestUndoIsStored_TTL25(t *testing.T) {
 	}
 }
 
-// TestUndoInTurns_TTL25_TTL33: while a sweep over many messages is under way, none of those that it has not reached yet expires
-// by the withdrawn TTL or is delivered after its deadline, and each turn stays bounded.
+// TestUndoInTurns_TTL25_TTL33: while a sweep over many messages is under way, no message that it has not reached yet
+// expires by the withdrawn TTL or is delivered after its deadline, and each turn stays bounded.
 func TestUndoInTurns_TTL25_TTL33(t *testing.T) {
 	const n = 20*messages.TurnLimit + 7
 	for _, order := range []func(*policies.QueueSettings){func(*policies.QueueSettings) {}, strict} {

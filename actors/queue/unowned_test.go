@@ -92,8 +92,9 @@ func TestLeaveSettled_LOCK10(t *testing.T) {
 	}
 }
 
-// TestLeaveRequeues_LOCK10: deliveries whose locks cannot outlive the link are requeued at once: those of other kinds of
-// consumers, of queues without a lock duration, with a lock that has ended, and those not left explicitly when the channel ends.
+// TestLeaveRequeues_LOCK10: deliveries whose locks cannot outlive the link are requeued at once: deliveries of other
+// kinds of consumers, of queues without a lock duration, with a lock that has ended, and deliveries not left explicitly
+// when the channel ends.
 func TestLeaveRequeues_LOCK10(t *testing.T) {
 	for name, x := range map[string]struct {
 		ms     int64

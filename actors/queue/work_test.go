@@ -233,7 +233,7 @@ func TestWork_TTL33(t *testing.T) {
 	}
 }
 
-// TestPurgeAtOnce: without unacked messages a purge takes one turn and one record, whatever the number of messages.
+// TestPurgeAtOnce: without unacked messages a purge takes one turn and one record, for any number of messages.
 func TestPurgeAtOnce(t *testing.T) {
 	c := crowd(t, delaying)
 	c.publish(heldBack("later", 1000))
@@ -295,7 +295,8 @@ func TestPurgeLeavesWhatHasExpired(t *testing.T) {
 	}
 }
 
-// TestWorkIsNotDelivered: messages being purged are not delivered, and messages published meanwhile come after the purge.
+// TestWorkIsNotDelivered: messages being purged are not delivered, and messages published during the purge come after
+// it.
 func TestWorkIsNotDelivered(t *testing.T) {
 	c := crowd(t)
 	c.get(ch1)
@@ -305,7 +306,7 @@ func TestWorkIsNotDelivered(t *testing.T) {
 	c.want("delivered", c.delivered("b"), "new")
 }
 
-// TestWorkExpires_TTL17: messages that become due while deliveries are requeued expire meanwhile.
+// TestWorkExpires_TTL17: messages that become due while deliveries are requeued expire before the requeue ends.
 func TestWorkExpires_TTL17(t *testing.T) {
 	c := crowd(t, dlx).held()
 	c.feed(&mail.CancelConsumer{Channel: ch1, Tag: "a"})

@@ -11,8 +11,8 @@
 // Entries lie in segments of 64 and keep their handles; a segment has a bitmap of used and one of ready entries. A
 // handle is segment*64+index and is reused after Remove. Each priority has a segment that is being filled and a list,
 // in queue order, of the segments with ready messages, so the first ready message is found at once. A segment is
-// released with its last message, wherever it is: an old message at the head keeps one segment, not those of later
-// messages.
+// released with its last message, wherever it is: an old message at the head keeps one segment, not the segments of
+// later messages.
 //
 // Contents are appended to slab blocks (1 to 64 KiB, depending on the size of the backlog). Appended bytes are never
 // overwritten, and blocks are not recycled: the slices that Get returns stay valid for ever. A block is left to the

@@ -92,7 +92,7 @@ func (k *kept) remove(i uint32, from *budget.Budget) (wasteful bool) {
 	return cap(k.items) > keepTable && int(k.count)*8 < cap(k.items)
 }
 
-// leaveAtOnce is the number of shares that are released synchronously with a table; a goroutine releases the rest.
+// leaveAtOnce is the number of shares released synchronously with a table; a goroutine releases the rest.
 const leaveAtOnce = 4096
 
 // leave releases the shares of a table that is no longer used.

@@ -92,7 +92,7 @@ func (m *model) first() *naive {
 	return nil
 }
 
-// checkFirst compares values that are cheap to compare.
+// checkFirst compares values whose comparison is cheap.
 func (m *model) checkFirst() {
 	m.t.Helper()
 	h, ok := m.backlog.First()

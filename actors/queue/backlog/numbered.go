@@ -5,14 +5,14 @@ import (
 	"sort"
 )
 
-// Disorder has to be called when a message was pushed whose Seq is lower than that of an earlier message.
+// Disorder has to be called when a message was pushed with a lower Seq than an earlier message.
 func Disorder(b *Backlog) { withRare(b).disorder = true }
 
 // Ordered reports whether the messages of each priority are in the order of their Seq.
 func Ordered(b *Backlog) bool { return b.rare == nil || !b.rare.disorder }
 
 // From yields ready messages with a Seq above after: the first limit of each priority, the priorities in no order. The
-// backlog must be Ordered. It must not change meanwhile.
+// backlog must be Ordered, and must not change during the walk.
 func From(b *Backlog, after uint64, limit int, yield func(h Handle)) {
 	for priority := range b.lists {
 		fromIn(b, b.lists[priority].head, after, limit, yield)
@@ -41,7 +41,7 @@ func fromIn(b *Backlog, s uint32, after uint64, limit int, yield func(h Handle))
 }
 
 // From yields messages with a Seq above after: the first limit of each priority, the priorities in no order. The
-// backlog must not change meanwhile.
+// backlog must not change during the walk.
 func (f *Findable) From(after uint64, limit int, yield func(h Handle)) {
 	for _, list := range f.places {
 		left := limit

@@ -54,7 +54,8 @@ func TestTrimLimit(t *testing.T) {
 	}
 }
 
-// TestSpotsOfPriorities: the spots of a higher priority precede those of a lower one, however many segments there have been.
+// TestSpotsOfPriorities: the spots of a higher priority precede the spots of a lower one, for any number of past
+// segments.
 func TestSpotsOfPriorities(t *testing.T) {
 	for _, places := range []uint64{0, 1 << 20, 1<<49 - 2} {
 		var b Backlog

@@ -18,7 +18,7 @@ func withRare(b *Backlog) *rareParts {
 	return b.rare
 }
 
-// size returns the bytes of overlays that are counted.
+// size returns the counted bytes of overlays.
 func (o *rareParts) size() int64 {
 	if o == nil {
 		return 0
@@ -26,7 +26,7 @@ func (o *rareParts) size() int64 {
 	return o.extra
 }
 
-// memory returns the bytes that are counted.
+// memory returns the counted bytes.
 func (o *rareParts) memory() int64 {
 	if o == nil {
 		return 0

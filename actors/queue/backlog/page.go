@@ -116,7 +116,7 @@ func (b *Backlog) Times(h Handle) (enqueued, ttl int64) {
 	return Enqueued(b, h), (int64(e.offset)<<32 | int64(e.more)) - 1
 }
 
-// Paged returns the number of messages that are paged out.
+// Paged returns the number of paged-out messages.
 func (b *Backlog) Paged() int { return int(b.paged) }
 
 // PagedBytes returns the total length of their bodies.

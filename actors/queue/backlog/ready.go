@@ -148,8 +148,8 @@ func heads(b *Backlog) iter.Seq[Handle] {
 	}
 }
 
-// Walk yields the ready messages in the order of First. Meanwhile the message just yielded may be taken or removed;
-// nothing else may change.
+// Walk yields the ready messages in the order of First. During the walk, the message just yielded may be taken or
+// removed; nothing else may change.
 func (b *Backlog) Walk(yield func(h Handle) bool) {
 	for priority := len(b.lists) - 1; priority >= 0; priority-- {
 		for s := b.lists[priority].head; s != 0; {

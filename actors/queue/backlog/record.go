@@ -13,7 +13,7 @@ const NoTTL = message.NoTTL
 
 // Record is the backlog's record of a message.
 type Record struct {
-	// Exchange and RoutingKey are those of the publish.
+	// Exchange and RoutingKey are the publish's.
 	Exchange, RoutingKey []byte
 	// Header is the raw property flags and list, Body the whole body (below 4 GiB).
 	Header, Body []byte

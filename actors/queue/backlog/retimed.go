@@ -7,8 +7,8 @@ type retimed map[uint32]*[segmentSize]int64
 // entrySize is the approximate size of an element of retimed, in bytes.
 const entrySize = segmentSize*8 + 32
 
-// Entered returns the deadline, in wall ms, that was fixed when h entered the queue (TTL-9). Record.Deadline is that
-// of Push.
+// Entered returns the deadline, in wall ms, that was fixed when h entered the queue (TTL-9). Record.Deadline is the
+// deadline at Push.
 func Entered(b *Backlog, h Handle) int64 {
 	if b.rare != nil {
 		if fixed := b.rare.retimed[h>>segmentBits]; fixed != nil && fixed[h&segmentMask] != 0 {

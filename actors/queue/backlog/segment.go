@@ -24,7 +24,8 @@ var places = sync.Pool{New: func() any { return new([segmentSize]uint64) }}
 
 // segment is the header of 64 consecutive places of one priority.
 type segment struct {
-	// used marks the places with a message, ready those among them that are ready, paged those without content in memory.
+	// used marks the places with a message, ready the places with a ready message, paged the places without content in
+	// memory.
 	used, ready, paged uint64
 	// order increases along the queue.
 	order uint64

@@ -27,7 +27,7 @@ func (seg *segment) spot() Spot {
 }
 
 // Behind yields the ready messages after a spot in the order of First, until yield returns false. Nothing may change
-// meanwhile.
+// during the walk.
 func (b *Backlog) Behind(spot Spot, yield func(h Handle) bool) {
 	for priority := len(b.lists) - 1; priority >= 0; priority-- {
 		for s := b.lists[priority].head; s != 0; s = b.segments[s].next {

@@ -64,8 +64,8 @@ func (x *reader) change() {
 	}
 }
 
-// TestSpots_TTL16: reading the queue page by page shows every message that stays in it once and in order, whatever messages are
-// pushed, removed or returned to their positions meanwhile.
+// TestSpots_TTL16: reading the queue page by page shows every message that stays in it once and in order, even if
+// messages are pushed, removed or returned to their positions between pages.
 func TestSpots_TTL16(t *testing.T) {
 	seed := rand.Uint64()
 	t.Log("seed", seed)

@@ -44,7 +44,7 @@ func (b *Backlog) Within(h Handle, w Window) bool {
 	return b.IsReady(h) && w.in(&b.segments[h>>segmentBits])&bit(h) != 0
 }
 
-// in returns the bitmap of the places of seg that are in the window.
+// in returns the bitmap of seg's places in the window.
 func (w Window) in(seg *segment) uint64 {
 	switch {
 	case int(seg.priority) > w.priority, int(seg.priority) == w.priority && seg.order < w.order:

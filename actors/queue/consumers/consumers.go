@@ -71,7 +71,7 @@ type Consumer struct {
 	gone       bool
 	stopped    bool          // gets no more messages
 	deliver    *mail.Deliver // collected in this turn
-	ring       *ring         // that of its priority
+	ring       *ring         // the ring of its priority
 	// neighbours in the ring; nil when it is not in it
 	next, prev *Consumer
 }
@@ -171,7 +171,7 @@ func (s *Set) Channels(f func(*Channel)) {
 	}
 }
 
-// Consumers calls f for each consumer, those of one channel in the order of attachment.
+// Consumers calls f for each consumer, with the consumers of one channel in the order of attachment.
 func (s *Set) Consumers(f func(*Consumer)) {
 	for _, h := range s.channels {
 		for _, c := range h.consumers {
@@ -207,7 +207,7 @@ func (s *Set) Attach(c *Consumer, exclusive bool) {
 	s.refresh(c)
 }
 
-// putUnderLimit adds c to the consumers whose channels get offers, after those of the same or a higher priority.
+// putUnderLimit adds c to the consumers whose channels get offers, after consumers of the same or a higher priority.
 func (s *Set) putUnderLimit(c *Consumer) {
 	at := slices.IndexFunc(s.limited, func(x *Consumer) bool { return x.Priority < c.Priority })
 	if at < 0 {

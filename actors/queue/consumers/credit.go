@@ -76,7 +76,7 @@ func (s *Set) AnswerCredit(ready int) {
 	s.draining = kept
 }
 
-// answerCredit sends CreditTaken to the consumers whose credit is used up, and to those that asked for it.
+// answerCredit sends CreditTaken to the consumers whose credit is used up, and to consumers that asked for it.
 func (s *Set) answerCredit() {
 	for _, c := range s.drained {
 		s.out.Send(c.Channel.Address, &mail.CreditTaken{Queue: s.queue, Tag: c.Tag, Drained: true, DeliveryCount: c.delivered, Available: uint32(s.ready)})

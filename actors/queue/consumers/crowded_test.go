@@ -9,7 +9,7 @@ import (
 	"candlemark/internal/testkit/address"
 )
 
-// clients are those of the channels a, b and c; a and b are on one connection, and all belong to one user.
+// clients are the clients of the channels a, b and c; a and b are on one connection, and all belong to one user.
 type clients struct {
 	out    mail.Posts
 	parts  map[mail.Address]*budget.Part

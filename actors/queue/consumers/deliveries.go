@@ -71,7 +71,7 @@ func (s *Set) Hold(h *Channel, d Delivery) uint64 {
 	return h.Unacked.Append(d)
 }
 
-// Unowned returns the record of the deliveries that no channel holds but that are still locked (LOCK-10), created if
+// Unowned returns the record of the deliveries that no channel holds but a lock still covers (LOCK-10), created if
 // necessary. Its Address is nil.
 func (s *Set) Unowned() *Channel {
 	h := s.channels[unowned]

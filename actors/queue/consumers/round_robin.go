@@ -10,7 +10,7 @@ type roundRobin []*ring
 type ring struct {
 	priority int64
 	next     *Consumer // the next consumer, nil if none can take a message
-	members  int       // including those that cannot take a message
+	members  int       // including consumers that cannot take a message
 }
 
 // Next returns the next consumer, nil if none can take a message.

@@ -37,7 +37,7 @@ func (l *Set) Flush(now clock.Instant, dates clock.Dates, limit int) (more bool)
 	return false
 }
 
-// batch collects one mail for each run of dead letters that are treated alike.
+// batch collects one mail for each run of dead letters with the same treatment.
 type batch struct {
 	now    clock.Instant
 	dates  clock.Dates

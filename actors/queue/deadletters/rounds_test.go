@@ -36,7 +36,8 @@ func TestTurn_PRO12(t *testing.T) {
 	}
 }
 
-// TestWaits_LEASE14: the dead letters of a queue that is ending wait while there is no exchange, also those that were sent before.
+// TestWaits_LEASE14: the dead letters of an ending queue wait while there is no exchange, also dead letters sent
+// before.
 func TestWaits_LEASE14(t *testing.T) {
 	f := newFixture()
 	f.Waits = true
@@ -60,7 +61,7 @@ func TestWaits_LEASE14(t *testing.T) {
 	f.want(t, "sent", f.sent(), "expired 2", "expired 1")
 }
 
-// TestLast_LEASE15: with the last attempt a message that is refused is lost, and counted with those that were dropped.
+// TestLast_LEASE15: at the last attempt a refused message is lost, and counted with the dropped ones.
 func TestLast_LEASE15(t *testing.T) {
 	f := newFixture()
 	f.Last = true
@@ -118,7 +119,7 @@ func TestRoundsWithinTheLimit_PRO12(t *testing.T) {
 	f.want(t, "no room", f.sent())
 	f.Answered(&mail.DeadLetterReply{Incarnation: 7, IDs: []mail.Range{{First: 100, Last: 200}}}, at(3000))
 	next, _ := f.Next()
-	if next != start+7000 { // a first return does not delay the round of those that wait
+	if next != start+7000 { // a first return does not delay the round of waiting messages
 		t.Errorf("the next round is at %d ms", next-start)
 	}
 	f.Retry(at(7000), clock.Dates{})

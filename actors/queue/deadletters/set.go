@@ -61,7 +61,7 @@ type Set struct {
 	outBytes int64  // of their bodies
 	epoch    uint64 // how often the dead-letter actor has lost its dead letters
 	retries  retries
-	// forwarding counts messages that are forwarded, not dead-lettered.
+	// forwarding counts forwarded, not dead-lettered, messages.
 	forwarding      int
 	forwardingBytes int64
 }
@@ -129,8 +129,8 @@ type Counts struct {
 	// UnderWay counts messages that the dead-letter actor has not answered, Epoch how often it has lost some.
 	UnderWay int
 	Epoch    uint64
-	// Waiting counts messages that wait for the next attempt, Lost those that some target, or all, did not get since the
-	// queue has had dead letters.
+	// Waiting counts messages that wait for the next attempt, Lost messages that some target, or all, did not get since
+	// the queue has had dead letters.
 	Waiting, Lost int
 }
 

@@ -77,7 +77,7 @@ func (s *Set) Postpone(h backlog.Handle, until int64) {
 	s.waiting.Set(postponed{until, seq})
 }
 
-// Postponed returns the number of messages that are ready again at some time.
+// Postponed returns the number of messages with a time when they are ready again.
 func (s *Set) Postponed() int {
 	if s == nil {
 		return 0
@@ -124,7 +124,8 @@ func (s *Set) Find(seq uint64) (h backlog.Handle, ok bool) {
 	return h, ok
 }
 
-// From yields messages with numbers above after, ascending, until yield returns false. Nothing may change meanwhile.
+// From yields messages with numbers above after, ascending, until yield returns false. Nothing may change during the
+// walk.
 func (s *Set) From(after uint64, yield func(h backlog.Handle) bool) {
 	if s == nil {
 		return

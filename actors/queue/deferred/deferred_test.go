@@ -17,8 +17,8 @@ func TestNone_DEFER2(t *testing.T) {
 	}
 }
 
-// TestSet_DEFER2: random additions and removals are compared with a map; numbers are in order, deadlines are exact, also those
-// that change when they are due, and removed messages leave no memory behind.
+// TestSet_DEFER2: random additions and removals are compared with a map; numbers are in order, deadlines are exact,
+// also deadlines that change when they are due, and removed messages leave no memory behind.
 func TestSet_DEFER2(t *testing.T) {
 	rng := rand.New(rand.NewPCG(rand.Uint64(), 1))
 	var b backlog.Backlog
@@ -80,7 +80,7 @@ func TestSet_DEFER2(t *testing.T) {
 	}
 }
 
-// moved gives some messages that are due another deadline, due or not, and reports whether a message still is.
+// moved gives some due messages another deadline, due or not, and reports whether a message is still due.
 func (s *Set) moved(now int64, rng *rand.Rand) func(h backlog.Handle) bool {
 	return func(h backlog.Handle) bool {
 		if rng.IntN(4) == 0 && s.Lift(h) {

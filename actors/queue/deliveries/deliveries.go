@@ -147,8 +147,8 @@ func (d *Deliveries) release(u consumers.Delivery) {
 	d.Consumers.Release(u)
 }
 
-// Abandon takes deliveries from their channels, some in each turn, and calls end for their messages. It leaves those that a
-// move holds or a transaction is about to settle. It reports whether others may be left.
+// Abandon takes deliveries from their channels, some in each turn, and calls end for their messages. It leaves
+// deliveries that a move holds or a transaction is about to settle. It reports whether others may remain.
 func (d *Deliveries) Abandon(end func(backlog.Handle)) (more bool) {
 	left := int(*d.Limit)
 	d.Consumers.Channels(func(h *consumers.Channel) {

@@ -6,7 +6,7 @@
 //
 // Takes, from the queue: Settle, RenewLock, ReturnDelivery. Operations that exceed one turn continue as work.
 //
-// Deadlines: those of the timeouts.
+// Deadlines: the timeouts of deliveries.
 //
 // A restart loses the deliveries: their messages are requeued as redelivered.
 package deliveries

@@ -82,7 +82,8 @@ func (d *Deliveries) extend(h backlog.Handle, now, ms int64) int64 {
 	return until
 }
 
-// Unprepare ends the preparation of deliveries. Deliveries whose deadline has passed meanwhile are requeued now.
+// Unprepare ends the preparation of deliveries. Deliveries whose deadline has passed during the preparation are
+// requeued now.
 func (d *Deliveries) Unprepare(m *mail.ReleaseWork, now clock.Instant) {
 	h := d.Consumers.Channel(m.Channel)
 	if h == nil {

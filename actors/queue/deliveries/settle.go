@@ -127,7 +127,7 @@ func (d *Deliveries) settleSome(h *consumers.Channel, ranges []mail.SettleRange,
 		}
 		t.miss(first, last+1)
 		if r.How != mail.Leave {
-			d.Messages.Counts.Late += last - r.First + 1 - uint64(taken) // deliveries that are no longer held
+			d.Messages.Counts.Late += last - r.First + 1 - uint64(taken) // deliveries no longer held
 		}
 		d.settleRead(h, unread, *r, t)
 		left -= 1 + taken
@@ -200,8 +200,8 @@ func (d *Deliveries) GiveUpOf(c *consumers.Consumer, m *mail.CancelConsumer, now
 	}, now)
 }
 
-// GiveUpNumbered requeues the deliveries that were received by number for the session of a cancelled consumer, whichever channels hold them, except
-// those that a transaction settles, over several turns if necessary, and then calls end (SESSION-4).
+// GiveUpNumbered requeues the deliveries received by number for the session of a cancelled consumer, from any channel,
+// except deliveries that a transaction settles; it may take several turns, and then calls end (SESSION-4).
 func (d *Deliveries) GiveUpNumbered(c *consumers.Consumer, asked mail.Answerable, now clock.Instant, end func()) {
 	all := d.Consumers.Scan(int(*d.Limit))
 	d.Pending.Start(&work.Work{

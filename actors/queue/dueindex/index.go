@@ -145,8 +145,8 @@ func (a *Index[S]) Until(ms int64) int {
 	return n + sort.Search(len(l.dues), func(k int) bool { return l.dues[k] > ms })
 }
 
-// Behind yields the entries after a position, in order: those due after due, or at due with a number above seq. Nothing
-// may change meanwhile.
+// Behind yields the entries after a position, in order: entries due after due, or at due with a number above seq.
+// Nothing may change during the walk.
 func (a *Index[S]) Behind(due int64, seq uint64, yield func(h uint32) bool) {
 	if a.count == 0 {
 		return

@@ -108,7 +108,7 @@ func check(t *testing.T, a *Index[*entries], e *entries, want []uint32, r *rand.
 	}
 }
 
-// TestAddAll_DLY11: the result equals that of adding entries one by one, also for later additions and removals.
+// TestAddAll_DLY11: the result equals the result of adding entries one by one, also after later additions and removals.
 func TestAddAll_DLY11(t *testing.T) {
 	for _, n := range []int{0, 1, leafSize, leafSize + 1, 5000} {
 		e := &entries{dues: []int64{0}, seqs: []uint64{0}}

@@ -75,8 +75,8 @@ func (w *Window) Seen(id uint64, now int64) (seen, stored bool) {
 	return ok && now < k.until, k.seq != 0
 }
 
-// Add adds an id until a time, in wall ms, with the number of the journal's note, 0 for none. It calls forget with
-// the numbers of notes that are no longer needed.
+// Add adds an id until a time, in wall ms, with the number of the journal's note, 0 for none. It calls forget with the
+// numbers of notes no longer needed.
 func (w *Window) Add(id uint64, until int64, seq uint64, forget func(seq uint64)) {
 	k := known{until, seq}
 	w.order = append(w.order, note{id, k})

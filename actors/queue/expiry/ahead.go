@@ -55,7 +55,8 @@ func (e *Expiry) Scan(ms int64) Scan { return Scan{e: e, from: ms, begin: ms, le
 
 // Step calls f for one run of messages. If whole is true, all messages of later runs are due after this run. A run of
 // messages due at the same ms is split after limit, and continued by the next call. If messages have left the wheel
-// meanwhile, the scan restarts and anew is true: earlier results are invalid. more reports whether messages are left.
+// since the last call, the scan restarts and anew is true: earlier results are invalid. more reports whether messages
+// remain.
 func (s *Scan) Step(limit int, f func(backlog.Handle)) (whole, anew, more bool) {
 	if s.next != 0 && s.left != s.e.left {
 		*s = s.e.Scan(s.begin)

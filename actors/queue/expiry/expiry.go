@@ -78,8 +78,8 @@ func (e *Expiry) Present(h backlog.Handle) int64 {
 	return e.By(e.settings, h)
 }
 
-// Retime is Present, and moves the message to that deadline if a sweep has not reached it yet. Whatever depends on the
-// deadline asks for it here, so that no message expires by settings that are no longer in force.
+// Retime is Present, and moves the message to that deadline if a sweep has not reached it yet. All code that depends on
+// the deadline calls Retime, so that no message expires by settings no longer in force.
 func (e *Expiry) Retime(h backlog.Handle) int64 {
 	if e.sweep != 0 {
 		e.Apply(h)
@@ -173,7 +173,7 @@ func (e *Expiry) still(h backlog.Handle, now clock.Instant) bool {
 	return false
 }
 
-// sortDue restores queue order among equal deadlines (TTL-31): on the wheel, a requeued message follows those that
+// sortDue restores queue order among equal deadlines (TTL-31): on the wheel, a requeued message follows messages that
 // stayed. Usually the order is already right.
 func (e *Expiry) sortDue() {
 	order := func(a, b backlog.Handle) int {

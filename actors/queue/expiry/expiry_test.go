@@ -52,8 +52,8 @@ func (f *fixture) want(t *testing.T, want ...uint64) {
 	f.ended = nil
 }
 
-// TestAnyPosition_TTL30: messages expire by deadline, whatever their positions, and in queue order for equal ones; at most a
-// limit per call (TTL-33).
+// TestAnyPosition_TTL30: messages expire by deadline, at any position, and in queue order for equal deadlines; at most
+// a limit per call (TTL-33).
 func TestAnyPosition_TTL30(t *testing.T) {
 	f := newFixture(func(*policies.QueueSettings) {})
 	f.push(-1)
@@ -186,7 +186,8 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// TestScan visits messages by deadline, one list per step, those of one ms in parts, and restarts when some were removed.
+// TestScan visits messages by deadline, one list per step, a list of one ms in parts, and restarts when messages were
+// removed.
 func TestScan(t *testing.T) {
 	f := newFixture(func(*policies.QueueSettings) {})
 	for i := range 300 {

@@ -23,7 +23,7 @@ func (p *publisher) sends(messages int, delivered uint64, now int64) {
 	e.Release()
 }
 
-// holds releases the credit that is due, and checks the number of batches that are still charged.
+// holds releases the due credit, and checks the number of batches still charged.
 func (p *publisher) holds(want int, all bool, delivered uint64, now int64) {
 	p.Helper()
 	p.control.Release(all, delivered, now)

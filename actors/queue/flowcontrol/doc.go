@@ -1,4 +1,4 @@
-// Package flowcontrol slows down publishers that are faster than a queue's consumers (ADR 60).
+// Package flowcontrol slows down publishers that outrun a queue's consumers (ADR 60).
 //
 // Owns: credit of connections (ADR 7) for publishes that the queue has taken while other messages were waiting. It is
 // returned as the consumers take messages, at the latest after MaxDelay: publishers that do not wait for confirms are

@@ -23,7 +23,7 @@ func TestLowest(t *testing.T) {
 	}
 }
 
-// TestFound: contents are read in journal order, and assigned to their messages; messages that are gone are left out.
+// TestFound: contents are read in journal order, and assigned to their messages; removed messages are left out.
 func TestFound(t *testing.T) {
 	b := &backlog.Backlog{}
 	var m missing

@@ -13,8 +13,8 @@ type numbered struct {
 	scheduled bool
 }
 
-// byNumber lists messages by number (LOCK-6). It takes several turns over deliveries, and over ready messages that
-// are not ordered by number, as after the release of scheduled ones.
+// byNumber lists messages by number (LOCK-6). It takes several turns over deliveries, and over ready messages in
+// another order than by number, as after the release of scheduled ones.
 func (p *peeking) byNumber() Query {
 	limit := limitOf(p.asked.Limit) + 1
 	first := lowest[numbered]{limit: limit, compare: by(func(x numbered) uint64 { return x.seq })}

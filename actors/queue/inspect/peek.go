@@ -72,7 +72,7 @@ func (p *peeking) deferred(after uint64, add func(backlog.Handle)) (step func() 
 	}
 }
 
-// answer returns the answer. unacked are the first messages after the spot that are not ready.
+// answer returns the answer. unacked are the first messages after the spot other than ready ones.
 func (p *peeking) answer(unacked []backlog.Handle) Answer {
 	m := p.asked
 	if p.states&(mail.Ready|mail.Unacked|mail.Deferred) != 0 {

@@ -10,7 +10,7 @@ import (
 )
 
 // Preview counts what other settings would do to the messages of a queue. It takes several turns, and messages that
-// come or go meanwhile may or may not be counted.
+// come or go between them may or may not be counted.
 type Preview struct {
 	Asked *mail.PreviewSettings
 	reply mail.SettingsPreview

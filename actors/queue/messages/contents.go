@@ -16,8 +16,8 @@ func (s *Set) Memory() paging.Memory {
 	}
 }
 
-// Page reads contents that are needed soon, if the queue is live, and pages others out while memory is tight. It
-// reports whether more is left to do.
+// Page reads contents needed soon, if the queue is live, and pages others out while memory is tight. It reports whether
+// work remains.
 func (s *Set) Page(now clock.Instant, live bool) (more bool) {
 	if s.Backlog.Paged() > 0 && s.Consumed && live {
 		s.Pager.ReadAhead(s.Memory(), now)

@@ -4,7 +4,7 @@
 // Owns: the backlog and the parts based on its entries: expiry, scheduled messages, dead letters, paging, records. It
 // adds, ends and requeues messages; the queue delivers them.
 //
-// Deadlines: those of its parts.
+// Deadlines: its parts' own.
 //
-// A restart loses messages that are not in the journal; Restore adds the others.
+// A restart loses messages outside the journal; Restore adds the others.
 package messages

@@ -34,7 +34,7 @@ type Set struct {
 	Expiry      expiry.Expiry
 	Scheduled   *schedule.Schedule // nil if there are none
 	DeadLetters *deadletters.Set   // nil before the first
-	Deferred    *deferred.Set      // likewise
+	Deferred    *deferred.Set      // nil before the first
 	Duplicates  *duplicates.Window // nil if there are none
 	Sessions    *sessions.Set      // nil for none
 	Pager       paging.Pager
@@ -62,7 +62,7 @@ type Set struct {
 	self       mail.Address
 	out        *mail.Posts
 	closing    bool // the queue is being deleted: its dead letters are sent for the last time
-	ending     bool // it is ending: what is dead-lettered waits for that, whatever the settings
+	ending     bool // the queue is ending: messages that end are dead-lettered under any settings, and wait for an exchange
 }
 
 // Init initialises the empty Set of a queue, which must not be copied afterwards.

@@ -112,8 +112,8 @@ func TestRequeue_TTL16(t *testing.T) {
 	}
 }
 
-// TestLastDeadLetters_LEASE13: a queue that is ending dead-letters its backlog, including scheduled messages, whatever its
-// settings say about expired ones.
+// TestLastDeadLetters_LEASE13: an ending queue dead-letters its backlog, including scheduled messages, under any
+// settings for expired ones.
 func TestLastDeadLetters_LEASE13(t *testing.T) {
 	f := newFixture(dlx, func(s *policies.QueueSettings) { s.DelayedMessages, s.DropExpired = true, true })
 	f.put(TurnLimit, -1)

@@ -43,7 +43,7 @@ type Pager struct {
 	refs    []store.Ref
 	handles []backlog.Handle
 	ordered int64 // approximate bytes of these
-	reading int64 // likewise of those that were requested and have not been loaded
+	reading int64 // approximate bytes of contents requested and not yet loaded
 }
 
 // New returns the Pager of an empty queue.
@@ -130,8 +130,8 @@ func pageOut(m Memory, b *backlog.Backlog, h backlog.Handle) bool {
 	return m.Journal.Spilling() <= spillLimit
 }
 
-// Written stores the places of a commit's messages in the journal. While memory is tight it pages out those that are
-// not needed soon, and all scheduled ones.
+// Written stores the places of a commit's messages in the journal. While memory is tight it pages out messages not
+// needed soon, and all scheduled ones.
 func (p *Pager) Written(m Memory, c *records.Commit) {
 	crowded := p.Crowded(m)
 	var w backlog.Window

@@ -135,7 +135,7 @@ func TestReadAhead(t *testing.T) {
 	}
 }
 
-// TestReadsCount_PRO22: contents that are being read take memory before they are loaded.
+// TestReadsCount_PRO22: contents being read take memory before they are loaded.
 func TestReadsCount_PRO22(t *testing.T) {
 	f := newFixture(10_000)
 	f.push(100, true)

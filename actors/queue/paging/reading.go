@@ -69,9 +69,9 @@ func (p *Pager) ReadAhead(m Memory, now clock.Instant) {
 	p.readAhead = before + bytes
 }
 
-// Loaded stores contents that were read for messages of b, with their size according to Orders, and calls damaged for those that are lost or, if the queue
-// ends, for all that could not be read. If a read failed that may succeed later, it returns the error, and nothing is
-// read until Next.
+// Loaded stores contents that were read for messages of b, with their size according to Orders, and calls damaged for
+// lost contents or, if the queue ends, for all that could not be read. If a read failed that may succeed later, it
+// returns the error, and nothing is read until Next.
 func (p *Pager) Loaded(b *backlog.Backlog, handles []backlog.Handle, contents []store.Content, bytes int64, now clock.Instant, ends bool, damaged func(backlog.Handle)) (err error) {
 	p.reading = max(p.reading-bytes, 0)
 	for i, h := range handles {

@@ -6,7 +6,7 @@
 // Takes, from the queue: Consume, CancelConsumer, UseSession, ListSessions. Sends, through its Outbox: ConsumeReply,
 // UseSessionReply, SessionList, DeliveriesRequeued, ConsumerCancelled.
 //
-// Deadlines: those of the sessions.
+// Deadlines: the sessions' own.
 //
 // A restart loses: locks. States are in the journal, as notes.
 package receivers

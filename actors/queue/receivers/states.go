@@ -128,7 +128,7 @@ func (r *Receivers) read() {
 func (r *Receivers) found(c *store.Content) bool {
 	set := r.Messages.Sessions
 	switch {
-	case errors.Is(c.Err, store.ErrUnknown) && !set.Has(c.Seq): // removed meanwhile
+	case errors.Is(c.Err, store.ErrUnknown) && !set.Has(c.Seq): // removed during the read
 	case errors.Is(c.Err, store.ErrUnknown), errors.Is(c.Err, store.ErrDamaged):
 		messages.Damaged(r.Messages, c.Seq)
 	case c.Err != nil:

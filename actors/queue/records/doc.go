@@ -1,5 +1,5 @@
-// Package records collects the records that a queue writes to its journal: messages that are stored, copies of
-// others whose contents are paged out (Spill), and later changes of both.
+// Package records collects the records that a queue writes to its journal: stored messages, copies of others whose
+// contents are paged out (Spill), and later changes of both.
 //
 // Owns: the commit of the turn, the commits under way, and the senders that wait for them. A Writer belongs to its
 // queue's goroutine; a Commit belongs to the journal from HandOver until its end.

@@ -18,7 +18,7 @@ type Writer struct {
 	Removed func(seq uint64)
 	// Until, unless nil, returns the time until which a deferred message is postponed, in wall ms; false if it is not.
 	Until func(h backlog.Handle) (ms int64, ok bool)
-	// Origin is that of the messages that are put from now on, until Confirm.
+	// Origin is the origin of the messages put from now on, until Confirm.
 	Origin   store.Origin
 	out      *mail.Posts
 	commit   *Commit        // this turn's, nil for none

@@ -1,5 +1,5 @@
-// Package schedule keeps the scheduled messages of one queue (ADR 18): those of a queue with delayed-messages, and
-// those of a delayed exchange.
+// Package schedule keeps the scheduled messages of one queue (ADR 18), which has delayed-messages or belongs to a
+// delayed exchange.
 //
 // Owns: a separate backlog; the order of due times (dueindex); an index of message-ids; the credit of release-rate.
 // In an entry the deadline is the due time, and the fields for the wheel and the delivery count link messages with

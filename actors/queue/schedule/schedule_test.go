@@ -45,8 +45,8 @@ func (f *fixture) order() (list []uint64) {
 	return list
 }
 
-// TestChange_DLY11: messages are changed by number or by message-id, in memory or not; of those not in memory, ones that are
-// gone, or that only have the same hash, are not changed.
+// TestChange_DLY11: messages are changed by number or by message-id, in memory or not; of messages outside memory,
+// removed ones, or ones that only have the same hash, are not changed.
 func TestChange_DLY11(t *testing.T) {
 	f := newFixture()
 	for i, id := range []string{"a", "b", "c", "b"} {

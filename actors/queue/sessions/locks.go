@@ -218,7 +218,7 @@ func (s *Set) Free(c *consumers.Consumer) {
 		x.timer = nil
 	}
 	x.holder, x.lost, x.reading = nil, false, false
-	if s.first(x); len(x.ready) > 0 { // only messages that are still ready count
+	if s.first(x); len(x.ready) > 0 { // only messages still ready count
 		s.wake(x)
 	}
 	s.forget(x)

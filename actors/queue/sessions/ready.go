@@ -14,7 +14,7 @@ type place struct {
 }
 
 // ready holds the places of a session's ready messages, as a heap with the first in front. It may hold a place twice,
-// and places of messages that are no longer ready.
+// and places of messages no longer ready.
 type ready []place
 
 func (r *ready) push(p place) {
@@ -54,7 +54,7 @@ func (r *ready) pop() {
 	}
 }
 
-// compact removes repeated places, and places of messages that are no longer ready.
+// compact removes repeated places, and places of messages no longer ready.
 func (r *ready) compact(is func(place) bool) {
 	h := slices.DeleteFunc(*r, func(p place) bool { return !is(p) })
 	slices.SortFunc(h, func(a, b place) int { return cmp.Compare(a.order, b.order) })

@@ -342,7 +342,7 @@ func (s *Set) ToRead(limit int, bytes int64) (want []store.Ref) {
 	return want
 }
 
-// Know sets the session of a message that was not known; one that was removed meanwhile is ignored.
+// Know sets the session of a message whose session was unknown; a message removed in the meantime is ignored.
 func (s *Set) Know(seq uint64, id string) {
 	m, is := s.members[seq]
 	if !is || m.session != nil {

@@ -109,7 +109,7 @@ func TestOrder_SESSION2(t *testing.T) {
 	}
 }
 
-// TestEnds_SESSION4: locks and waits end in the order of their times, whatever the order in which they began.
+// TestEnds_SESSION4: locks and waits end in the order of their times, begun in any order.
 func TestEnds_SESSION4(t *testing.T) {
 	s := New(new(backlog.Backlog), func(*consumers.Consumer, bool) {})
 	a, b := &consumers.Consumer{Tag: "a"}, &consumers.Consumer{Tag: "b"}

@@ -89,7 +89,7 @@ func BenchmarkQuestions(b *testing.B) {
 	}
 }
 
-// BenchmarkExpireLate measures entries that are overdue by days.
+// BenchmarkExpireLate measures entries overdue by days.
 func BenchmarkExpireLate(b *testing.B) {
 	perEntry(b, insertAll, func(w *Wheel[*entries]) {
 		for w.Advance(epoch+7*86_400_000, 4096, func(uint32) {}) {

@@ -10,10 +10,10 @@
 //
 //	deadline ^ base   0........0 001011 ...... ......      first group that differs: level 2, slot = these 6 bits of the deadline
 //
-// Therefore all entries of a level are due before those of the levels above, and equal deadlines always share a list,
-// which keeps them in the order of Add. When the base reaches a slot, Advance opens it: its entries move to lower
-// levels, or fire. An opened slot of one ms becomes a separate list, which is emptied before anything else happens,
-// in as many calls as the caller's limit requires; entries added meanwhile with its deadline are appended, which
+// Therefore all entries of a level are due before the entries of the levels above, and equal deadlines always share a
+// list, which keeps them in the order of Add. When the base reaches a slot, Advance opens it: its entries move to lower
+// levels, or fire. An opened slot of one ms becomes a separate list, which is emptied before anything else happens, in
+// as many calls as the caller's limit requires; entries added between these calls with its deadline are appended, which
 // keeps the order.
 //
 // A list with more than 4096 entries is split: its slot gets its own level, one lower, and the entries move there, as

@@ -201,7 +201,7 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// TestModelOfMany has lists that are split many times, and advances over them.
+// TestModelOfMany splits lists many times, and advances over them.
 func TestModelOfMany(t *testing.T) {
 	rng := rand.New(rand.NewPCG(seed(t), 2))
 	for range 10 {

@@ -34,7 +34,7 @@ func (w *Wheel[S]) Until(ms int64) int {
 	}
 }
 
-// until counts the entries of a list that are due at ms or before.
+// until counts the entries of a list due at ms or before.
 func (w *Wheel[S]) until(tail uint32, ms int64) (n int) {
 	for h := w.store.Links(tail).Next; ; h = w.store.Links(h).Next {
 		if w.store.Deadline(h) <= ms {
@@ -62,8 +62,8 @@ func (w *Wheel[S]) Earliest() (deadline int64, ok bool) {
 	return deadline, true
 }
 
-// List is a list of entries that are due between two wall ms, in the order of Add. It is circular: the head follows the
-// tail in Links. It has at most maxList entries unless First equals Last.
+// List is a list of entries due between two wall ms, in the order of Add. It is circular: the head follows the tail in
+// Links. It has at most maxList entries unless First equals Last.
 type List struct {
 	Tail        uint32
 	First, Last int64

@@ -11,7 +11,7 @@ type Work struct {
 	Step func(now clock.Instant) (done bool)
 	// End is called after the last Step; may be nil.
 	End func(now clock.Instant)
-	// Asked is the command to answer if the queue fails meanwhile; nil if no answer is expected.
+	// Asked is the command to answer if the queue fails during the work; nil if no answer is expected.
 	Asked mail.Answerable
 	// Expires: messages still expire while it is in progress.
 	Expires bool
