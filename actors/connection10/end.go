@@ -10,8 +10,8 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// becomeRunning answers open with the broker's, once the connection is listed, followed by close if its virtual host
-// or user was deleted meanwhile.
+// becomeRunning answers open with the broker's, once the connection is listed, followed by close if its virtual host or
+// user was deleted during the handshake.
 func (c *connection) becomeRunning(ctx actor.Context, p *peer) {
 	if c.State != lifecycle.Starting {
 		return

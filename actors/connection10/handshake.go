@@ -29,7 +29,7 @@ type peer struct {
 	idle time.Duration // the client's idle time-out; 0 for none
 }
 
-// Errors of the handshake that are not sent as close.
+// Errors of the handshake that the client does not get as close.
 var (
 	errBadHeader  = errors.New("client did not send an AMQP 1.0 protocol header")
 	errRefused    = errors.New("login refused")

@@ -8,7 +8,7 @@ import (
 )
 
 // alarmGrace is the number of bytes still read from a connection during an alarm, so that a client that stops when its
-// windows are closed can settle and receive meanwhile.
+// windows are closed can settle and receive during the alarm.
 const alarmGrace = 256 << 10
 
 // reader distributes the input. Only the reader decides to which session bytes belong.

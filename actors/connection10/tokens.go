@@ -20,8 +20,8 @@ type tokens struct {
 // tokenDue: a token may have expired.
 type tokenDue struct{}
 
-// tokenPatience is how late the expiry of a token may be noticed if the machine has slept meanwhile, in ms; a client
-// that sends or attaches is always checked at once.
+// tokenPatience is how late the expiry of a token may be noticed if the machine has slept, in ms; a client that sends
+// or attaches is always checked at once.
 const tokenPatience = int64(time.Minute / time.Millisecond)
 
 // putToken stores a token that a session has checked.

@@ -245,8 +245,8 @@ func (s *state) detach(m *amqp10.Detach) {
 }
 
 // cancel ends a consumer, and then calls done. The queue answers after its last delivery, and so does the session. The
-// queue requeues unsettled deliveries, except those that transactions settle, before it delivers to others (LOCK-9).
-// Deliveries on links of Azure Service Bus's dialect stay locked instead (LOCK-10).
+// queue requeues unsettled deliveries, except deliveries that transactions settle, before it delivers to others
+// (LOCK-9). Deliveries on links of Azure Service Bus's dialect stay locked instead (LOCK-10).
 func (s *state) cancel(l *link, done func()) {
 	c := l.consumer
 	c.leaving = true

@@ -83,7 +83,7 @@ func mustAsk(s *state) bool {
 	return s.cfg.Copies != nil && (s.cfg.Copies.Held() || !s.cfg.Gate.CopiesOpen())
 }
 
-// whenPermitted calls then when that many copies may be made; all input waits, and bytes are charged meanwhile.
+// whenPermitted calls then when that many copies may be made; until then all input waits, and bytes are charged.
 func whenPermitted(s *state, copies, bytes int, then func()) {
 	if copies <= 0 || !mustAsk(s) || s.cfg.Gate.CopiesOpen() && s.cfg.Copies.Ask(copies) {
 		then()

@@ -24,7 +24,7 @@ type node struct {
 	address    string
 	maxRequest uint64 // largest request, in bytes
 	// run executes a request, which is valid until it returns, and calls done once with the encoded answer and its
-	// reply-to; meanwhile the client's input may wait. The error is for an invalid request, which gets no answer.
+	// reply-to; until then the client's input may wait. The error is for an invalid request, which gets no answer.
 	run func(s *state, request []byte, done func(replyTo string, answer []byte)) error
 }
 

@@ -7,7 +7,7 @@ import (
 
 // attachments counts the links for which the connection's objects are charged.
 type attachments struct {
-	links int // those that are counted
+	links int // counted links
 	bytes int64
 	begun int64 // bytes of a link that waits for its queue
 }

@@ -120,7 +120,7 @@ type delivery struct {
 	found   routing.Route
 }
 
-// deliveries pools zero values for messages that are published at once.
+// deliveries pools zero values for messages published at once.
 var deliveries = sync.Pool{New: func() any { return new(delivery) }}
 
 // publish checks a message and routes it.

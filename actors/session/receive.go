@@ -221,7 +221,7 @@ func accepted(s *state, m *mail.ConsumeReply) {
 			if o.Flow != nil {
 				s.creditGiven(s.links[l.handle], o.Flow)
 			}
-			s.recheck.Add(l.address) // its token may have expired meanwhile
+			s.recheck.Add(l.address) // its token may have expired in the meantime
 			return
 		}
 	}

@@ -114,8 +114,8 @@ func TestSettled_Lost(t *testing.T) {
 	}
 }
 
-// Deliveries that a queue refuses to dead-letter are rejected with the reason, and unacked as before; if their link has ended
-// meanwhile, the queue is told so.
+// Deliveries that a queue refuses to dead-letter are rejected with the reason, and unacked as before; if their link
+// ended before the refusal, the queue is told so.
 func TestRefused_SBE14(t *testing.T) {
 	for _, attached := range []bool{true, false} {
 		s := holding("ee")

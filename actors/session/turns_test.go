@@ -63,7 +63,7 @@ func TestAnswersOfATurnAreBounded(t *testing.T) {
 	}
 }
 
-// Comparing an entity's name with those of all queues counts for the turn.
+// Comparing an entity's name with the names of all queues counts for the turn.
 func TestNamesOfATurnAreBounded(t *testing.T) {
 	s, _ := crowded(1)
 	s.cfg.HandleMax = 255

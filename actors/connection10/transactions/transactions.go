@@ -197,7 +197,7 @@ func (t *Table) Failed(session mail.Address, sessions []mail.Address) {
 	}
 }
 
-// Expire rolls back transactions that are not decided in time.
+// Expire rolls back transactions that clients have not decided in time.
 func (t *Table) Expire(now int64, sessions []mail.Address) {
 	for _, x := range slices.Clone(t.open) {
 		switch {

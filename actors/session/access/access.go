@@ -90,7 +90,7 @@ func (r *Rights) Receives(queue string) error {
 	return nil
 }
 
-// MayPeek checks that messages of a queue may be read, whatever its status. Errors: as rights.Readable.
+// MayPeek checks that messages of a queue may be read, in any status of the queue. Errors: as rights.Readable.
 func (r *Rights) MayPeek(queue string) (*topology.Queue, error) {
 	q, err := r.Readable(queue)
 	return q, r.claim(err, "Listen", queue)

@@ -10,7 +10,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// The last outcome becomes that of the batch: rejected, if any message was.
+// The last outcome becomes the batch's: rejected, if any message was.
 func TestEnds(t *testing.T) {
 	for _, rejected := range []int{-1, 0, 1, 2} {
 		b := &Batch{Left: 3}

@@ -1,4 +1,4 @@
-// Package batches counts the outcomes of messages that are published together.
+// Package batches counts the outcomes of messages published together.
 //
 // Owns: the counts. It sends nothing.
 package batches

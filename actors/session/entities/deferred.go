@@ -113,7 +113,7 @@ func (a *asked) lockLost() {
 	a.answer(410, lost.Description, lost.Condition, nil)
 }
 
-// disposition parses the settlement in a request. The error is that of returned.
+// disposition parses the settlement in a request. The error is returned's.
 func (a *asked) disposition() (how mail.Settlement, outcome *mail.Outcome, ok bool, err error) {
 	given, _ := a.Field("properties-to-modify").(amqp10.Map)
 	switch status, _ := a.Field("disposition-status").(string); status {

@@ -133,7 +133,7 @@ func diedAfter(o *message.Overlay) uint32 {
 }
 
 // Settlement converts a state to a queue's settlement: an abandoned message is requeued, and its delivery counts. The
-// error is that of returned.
+// error is returned's.
 func Settlement(state *amqp10.State, c *clock.Clock) (how mail.Settlement, outcome *mail.Outcome, err error) {
 	switch {
 	case state.Kind == amqp10.Accepted:
@@ -163,7 +163,7 @@ func outcomeOf(properties protocol.Table, until int64) *mail.Outcome {
 	return &mail.Outcome{Properties: properties, Until: until}
 }
 
-// Ranges converts ascending numbers of deliveries that are settled alike into ranges.
+// Ranges converts ascending numbers of deliveries settled alike into ranges.
 func Ranges(numbers []uint64, how mail.Settlement, outcome *mail.Outcome) (all []mail.SettleRange) {
 	for _, n := range numbers {
 		if k := len(all); k > 0 && all[k-1].Last+1 == n {

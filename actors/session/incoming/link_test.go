@@ -13,8 +13,8 @@ type anybody struct{}
 func (anybody) Excused() bool { return true }
 func (anybody) Evict()        {}
 
-// A message to an entity that exceeds the size limit or the free room is refused when it is complete, and holds no memory
-// meanwhile.
+// A message to an entity that exceeds the size limit or the free room is refused when it is complete, and holds no
+// memory until then.
 func TestTake_Refused_SBE13(t *testing.T) {
 	intake := budget.NewIntake()
 	intake.SetLimits(0, 1<<20)

@@ -131,7 +131,7 @@ func (m *run) queue(code, messages, consumers int) {
 }
 
 func (m *run) queueOf(q *topology.Queue, code, messages, consumers int) {
-	if q == nil { // or ended meanwhile
+	if q == nil { // missing, or ended in the meantime
 		m.noQueue()
 		return
 	}

@@ -8,7 +8,7 @@ import (
 	"candlemark/protocol/amqp10"
 )
 
-// The dispositions are those that were added, in order, in ranges.
+// The dispositions are the added ones, in order, in ranges.
 func TestDispositions(t *testing.T) {
 	var got strings.Builder
 	dispositions := Dispositions{Send: func(p amqp10.Composite) {

@@ -38,11 +38,11 @@ type Session[Link comparable] struct {
 	// Attached reports whether a link on which the client receives is still attached, and whether it uses Azure Service
 	// Bus's dialect.
 	Attached func(l Link) (there, entity bool)
-	// Publish publishes messages; queues confirm those of b.
+	// Publish publishes messages; queues confirm the messages of b.
 	Publish func(all []Publish, b *batches.Batch)
 
 	asks       map[uint64]*Transaction[Link]       // unanswered by queues, by request
-	discharges map[uint64]func(state amqp10.State) // unanswered by the connection, likewise
+	discharges map[uint64]func(state amqp10.State) // unanswered by the connection, by request
 	ending     *Transaction[Link]                  // the transaction for which input waits, nil for none
 }
 

@@ -108,7 +108,7 @@ func (a *Account) Given(f *amqp10.Flow) {
 // Sent counts a message.
 func (a *Account) Sent() { a.Drained(a.Count + 1) }
 
-// Drained uses up the credit up to count, the end of a drain; credit given meanwhile stays.
+// Drained uses up the credit up to count, the end of a drain; credit given during the drain stays.
 func (a *Account) Drained(count uint32) {
 	a.credit -= min(count-a.Count, a.credit)
 	a.Count = count
