@@ -31,7 +31,7 @@ func (s *state) settle(first, last uint64, how mail.Settlement) {
 	s.unacked.Limit.Allow()
 }
 
-// recover requeues all unacked deliveries [AMQP basic.recover], also those of a transaction.
+// recover requeues all unacked deliveries [AMQP basic.recover], also deliveries in a transaction.
 func (s *state) recover(requeue bool) error {
 	if !requeue {
 		return protocol.ConnectionErrorf(protocol.NotImplemented, "requeue=false")
@@ -40,8 +40,8 @@ func (s *state) recover(requeue bool) error {
 	return nil
 }
 
-// qos sets the prefetch of new consumers (for some clients also that of existing ones), or the channel's common
-// limit. As in RabbitMQ the former removes the latter.
+// qos sets the prefetch of new consumers (for some clients also of existing ones), or the channel's common limit. As in
+// RabbitMQ the former removes the latter.
 func (s *state) qos(m *protocol.BasicQos) error {
 	if m.PrefetchSize != 0 {
 		return protocol.ConnectionErrorf(protocol.NotImplemented, "prefetch_size!=0 (%d)", m.PrefetchSize)

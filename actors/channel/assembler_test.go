@@ -11,7 +11,7 @@ import (
 	"candlemark/protocol"
 )
 
-// Frames that are not expected in the current state are refused with RabbitMQ's codes and texts.
+// Unexpected frames in the current state are refused with RabbitMQ's codes and texts.
 func TestAssembler_UnexpectedFrames(t *testing.T) {
 	method := frame(&protocol.BasicPublish{RoutingKey: "q1"})
 	header := protocol.AppendHeaderFrame(nil, 1, 3, []byte{0, 0})

@@ -87,7 +87,7 @@ func (s *state) declareReplies(m *protocol.QueueDeclare, name string) error {
 	return nil
 }
 
-// rareCommand executes methods that are rarely used or not supported.
+// rareCommand executes rarely used and refuses unsupported methods.
 func (s *state) rareCommand(m protocol.Method) error {
 	switch m := m.(type) {
 	case *protocol.BasicCancelOk: // an answer to our basic.cancel, although we requested none

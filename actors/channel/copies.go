@@ -6,8 +6,8 @@ import (
 )
 
 // carbonCopies returns the additional routing keys in the headers CC and BCC, nil for none, and stores them in the
-// message (DL-16). The headers must be arrays; elements that are not strings are ignored. BCC is removed from the
-// message.
+// message (DL-16). The headers must be arrays; elements of other types than strings are ignored. BCC is removed from
+// the message.
 func carbonCopies(m *message.Message, headers []byte) ([][]byte, error) {
 	if headers == nil {
 		return nil, nil

@@ -88,7 +88,7 @@ func TestConsume_Missing(t *testing.T) {
 	r.received("channel.close {ReplyCode:404 ReplyText:NOT_FOUND - no queue 'nope' in vhost '/' Class:60 Method:20}")
 }
 
-// Delivery tags count every delivery, with or without acknowledgement, including those of basic.get.
+// Delivery tags count every delivery, with or without acknowledgement, including deliveries by basic.get.
 func TestDelivery_TagsAndSettling(t *testing.T) {
 	r := newRig(t)
 	r.consumes("a", "q1")

@@ -114,7 +114,7 @@ func (s *state) methodFrame(f protocol.Frame) error {
 	return nil
 }
 
-// frameWhileClosing ignores all frames except those that end the channel.
+// frameWhileClosing ignores all frames except frames that end the channel.
 func (s *state) frameWhileClosing(f protocol.Frame) {
 	if f.Type != protocol.FrameMethod || s.phase != closing {
 		return

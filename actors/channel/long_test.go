@@ -46,7 +46,8 @@ func carbons(n int) protocol.Properties {
 	return withHeaders("CC", list)
 }
 
-// A publish whose route takes too long for one turn keeps its position in the input, and the read chunk is released meanwhile.
+// A publish whose route takes too long for one turn keeps its position in the input, and the read chunk is released
+// before the route is found.
 func TestLongRouteKeepsOrder(t *testing.T) {
 	for _, leaving := range []bool{false, true} {
 		t.Run(fmt.Sprint("leaving ", leaving), func(t *testing.T) {
@@ -111,7 +112,8 @@ func TestEndOfChannelEndsTheSearch(t *testing.T) {
 	r.balanced()
 }
 
-// A turn ends after TurnSteps and one publish, whatever the size of the read; the rest is processed in further turns, in order.
+// A turn ends after TurnSteps and one publish, for a read of any size; the rest is processed in further turns, in
+// order.
 func TestStepsOfATurnAreBounded(t *testing.T) {
 	r := newRig(t)
 	r.crowd(1000)

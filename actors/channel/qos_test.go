@@ -66,7 +66,7 @@ func TestGlobalQos_RequeuedFirst(t *testing.T) {
 	r.sent("q1: settle 1-1 requeue", "q1: allow 1")
 }
 
-// Messages that are unacked when the limit is set count, as in RabbitMQ; those of basic.get never do.
+// Messages unacked when the limit is set count, as in RabbitMQ; messages from basic.get never do.
 func TestGlobalQos_CountsWhatIsOut(t *testing.T) {
 	r := newRig(t)
 	r.consumes("a", "q1")

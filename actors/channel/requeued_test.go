@@ -13,7 +13,7 @@ func (r *rig) takesBack(queue string, first, last uint64) {
 	r.turn(&mail.DeliveriesRequeued{Queue: pid(queue), Name: queue, Numbers: []mail.Range{{First: first, Last: last}}})
 }
 
-// has checks the number of late deliveries and of those that count towards the limit.
+// has checks the number of late deliveries and of deliveries that count towards the limit.
 func (r *rig) has(late, counted int) {
 	r.t.Helper()
 	if unacked, _ := r.unacked.Limit.Load(); r.unacked.Late() != late || unacked != counted {

@@ -207,8 +207,8 @@ func (s *state) request(m protocol.Method, done func(reply any)) mail.Request {
 	return mail.Request{ReplyTo: s.Self(), ID: s.asked, By: s.cfg.By}
 }
 
-// charge charges the connection's objects for the command that waits, so that those of other channels find less room
-// meanwhile (PRO-21).
+// charge charges the connection's objects for the command that waits, so that commands of other channels find less room
+// until it is done (PRO-21).
 func (s *state) charge(bytes int64) {
 	s.await.charged = bytes
 	s.cfg.Objects.Hold(bytes)

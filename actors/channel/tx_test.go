@@ -141,7 +141,7 @@ func TestTx_Misuse(t *testing.T) {
 			t.Errorf("%q, want %q", received, want)
 		}
 	}
-	// Checks are made at the publish, those of delivery tags too.
+	// Checks are made at once: of a publish, and of delivery tags.
 	r := transactional(t)
 	r.feed(publish("", "q1", "one"), frame(&protocol.BasicAck{DeliveryTag: 1}), frame(&protocol.BasicAck{DeliveryTag: 1}))
 	r.received("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - unknown delivery tag 1 Class:60 Method:80}")
@@ -151,7 +151,7 @@ func TestTx_Misuse(t *testing.T) {
 	r.received("channel.close {ReplyCode:404 ReplyText:NOT_FOUND - no exchange 'missing' in vhost '/' Class:60 Method:40}")
 }
 
-// basic.recover takes effect at once, and only for deliveries that are not settled in the transaction.
+// basic.recover takes effect at once, and only for deliveries not settled in the transaction.
 func TestTx_Recover(t *testing.T) {
 	r := transactional(t)
 	r.command(&protocol.BasicAck{DeliveryTag: 2}, &protocol.BasicRecover{Requeue: true})

@@ -60,8 +60,8 @@ func (r *rig) readAll(most int, served func()) (shown []string) {
 	}
 }
 
-// For a client that does not read, no more than the outbox and one answer is held, whatever it asks for; all answers follow in
-// order when it reads.
+// For a client that does not read, no more than the outbox and one answer is held, for any number of requests; all
+// answers follow in order when it reads.
 func TestUnread_Answers(t *testing.T) {
 	const count = 500
 	body := strings.Repeat("x", 2000)

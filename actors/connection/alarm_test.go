@@ -88,7 +88,7 @@ func (r *rig) silent(d time.Duration) {
 }
 
 // A client that publishes during an alarm is notified and not read until the end of the alarm; the publish itself is accepted.
-// The heartbeat timeout does not count meanwhile.
+// The heartbeat timeout does not count during the alarm.
 func TestBlocked_Publisher(t *testing.T) {
 	for _, wants := range []bool{true, false} {
 		alarmed(t, wants, func(r *rig, s *shortage) {

@@ -24,7 +24,7 @@ func contentFrames(channel uint16, body int) []byte {
 	return protocol.AppendBodyFrames(b, channel, make([]byte, body), 4096)
 }
 
-// A read is passed on as one mail per channel, whatever the order of its frames.
+// A read is passed on as one mail per channel, with frames in any order.
 func TestFramesTravelInBatches(t *testing.T) {
 	running(t, nil, func(r *rig) {
 		r.openChannel(1)

@@ -11,8 +11,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// becomeRunning answers connection.open: with open-ok, once the connection is listed, or with close if its virtual
-// host or user was deleted meanwhile.
+// becomeRunning answers connection.open: with open-ok, once the connection is listed, or with close if its virtual host
+// or user was deleted during the handshake.
 func (c *connection) becomeRunning(ctx actor.Context, s *session) {
 	if c.State != lifecycle.Starting {
 		return

@@ -31,7 +31,7 @@ type session struct {
 // stage is the progress of the handshake, named as in RabbitMQ.
 type stage string
 
-// Errors of the handshake that are not sent as connection.close.
+// Errors of the handshake that the client does not get as connection.close.
 var (
 	errBadHeader     = errors.New("client did not start with AMQP protocol header")
 	errOtherProtocol = errors.New("client speaks AMQP 1.0") // Handover

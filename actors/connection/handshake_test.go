@@ -39,7 +39,7 @@ func TestHandshakeOffers(t *testing.T) {
 	})
 }
 
-// TestHandshakeNames: the product and cluster name announced are those of the configuration.
+// TestHandshakeNames: the product and cluster name announced come from the configuration.
 func TestHandshakeNames(t *testing.T) {
 	bubble(t, func(c *connection.Config) { c.Product, c.ClusterName = "RabbitMQ", "here" }, func(r *rig) {
 		r.send(protocol.ProtocolHeader[:])

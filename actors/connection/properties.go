@@ -7,7 +7,7 @@ import (
 	"candlemark/protocol"
 )
 
-// alwaysCapable are the capabilities that are always announced; configuration adds others.
+// alwaysCapable are the capabilities announced in any case; configuration adds others.
 var alwaysCapable = []string{
 	"publisher_confirms", "exchange_exchange_bindings", "basic.nack", "consumer_cancel_notify",
 	"connection.blocked", "authentication_failure_close", "per_consumer_qos", "direct_reply_to", "consumer_priorities",

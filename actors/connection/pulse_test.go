@@ -138,8 +138,8 @@ func TestHeartbeatNone(t *testing.T) {
 	})
 }
 
-// While a channel keeps its chunks, the reader stops; the heartbeat timeout does not count meanwhile, and all input is processed
-// in the end.
+// While a channel keeps its chunks, the reader stops; the heartbeat timeout does not count while it stops, and all
+// input is processed in the end.
 func TestCreditStopsTheReader(t *testing.T) {
 	const limit = 4 * (128<<10 + 4096)
 	var gate *message.Gate

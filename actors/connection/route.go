@@ -116,8 +116,8 @@ func (r *reader) open(id uint16) (*channel, error) {
 	}
 }
 
-// late handles a frame after the client's channel.close or close-ok. When both sides close at once another close-ok
-// is due; the frame is passed on as a copy, so that no credit is lost if the channel ends meanwhile.
+// late handles a frame after the client's channel.close or close-ok. When both sides close at once, another close-ok is
+// due; the frame is passed on as a copy, so that no credit is lost if the channel ends before it reads the frame.
 func (r *reader) late(l *channel, f protocol.Frame) error {
 	if !ofClassChannel(f) {
 		if l.Ended.Load() {

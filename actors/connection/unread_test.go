@@ -80,7 +80,7 @@ func TestUnread_Forced(t *testing.T) {
 	})
 }
 
-// The connection's own answers are limited like those of its channels; they continue when the client reads.
+// The connection's own answers are limited like its channels' answers; they continue when the client reads.
 func TestUnread_Opens(t *testing.T) {
 	const cycles, limit = 300, 200
 	var opened atomic.Int32

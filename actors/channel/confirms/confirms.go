@@ -89,8 +89,8 @@ func (c *Confirms) note(r mail.Range) {
 	c.done = append(c.done, r)
 }
 
-// Append appends the confirms that are due after a turn: one ack for all settled numbers up to the first gap, and
-// individual ones beyond it. A nack is always individual.
+// Append appends the confirms due after a turn: one ack for all settled numbers up to the first gap, and individual
+// ones beyond it. A nack is always individual.
 func (c *Confirms) Append(b []byte, channel uint16) []byte {
 	from := c.from
 	for c.low <= c.last {
@@ -160,7 +160,7 @@ func (c *Confirms) ackUpTo(b []byte, channel uint16, from uint64) []byte {
 // Due reports whether confirms are due.
 func (c *Confirms) Due() bool { return len(c.done) > 0 }
 
-// Forget drops the confirms that are due.
+// Forget drops the due confirms.
 func (c *Confirms) Forget() { c.done = nil }
 
 // Last returns the newest publish number, 0 for none.

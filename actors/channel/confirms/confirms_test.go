@@ -147,7 +147,7 @@ func confirmsModel(t *testing.T, random *rand.Rand) {
 	}
 }
 
-// A queue that fails may answer twice, or for numbers that are settled already.
+// A queue that fails may answer twice, or for numbers already settled.
 func TestConfirms_AnswersThatNobodyWaitsFor(t *testing.T) {
 	var c Confirms
 	c.Start()
@@ -187,7 +187,7 @@ func TestConfirms_LargeRingIsLetGo(t *testing.T) {
 	}
 }
 
-// Out-of-order confirms that are put off need no memory beyond the ring.
+// Out-of-order confirms put off need no memory beyond the ring.
 func TestPutOff_OutOfOrder(t *testing.T) {
 	var c Confirms
 	c.Start()

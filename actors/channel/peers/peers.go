@@ -40,8 +40,8 @@ type Peers struct {
 	out     Watcher
 	objects *budget.Holder // nil for no limit
 	byID    map[string]*Peer
-	targets int // peers that are only targets
-	sweep   int // number of them from which those that have answered are forgotten if there is no room
+	targets int // peers known only as targets
+	sweep   int // number of targets from which answered ones are forgotten if there is no room
 }
 
 // minTargets is the number of targets that a channel remembers at least.

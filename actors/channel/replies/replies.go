@@ -56,7 +56,7 @@ func (c *Consumer) End() {
 	}
 }
 
-// Check returns nil if there is a consumer of replies with the given name: a declare of such a name, whatever its
+// Check returns nil if there is a consumer of replies with the given name: a declare of such a name, with any
 // arguments, only checks this. The name of direct reply-to itself always exists.
 func (c *Consumer) Check(name string) error {
 	if name != topology.ReplyName && c.vhost.Requester([]byte(name)) == nil {

@@ -235,7 +235,7 @@ type Target struct {
 	copies int
 }
 
-// Batches collects the messages that are sent to queues at the end of a turn. It is created by NewBatches.
+// Batches collects the messages to send to queues at the end of a turn. NewBatches creates it.
 type Batches struct {
 	out     peers.Watcher
 	peers   *peers.Peers

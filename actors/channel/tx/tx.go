@@ -41,8 +41,8 @@ type settlement struct {
 	how      mail.Settlement
 }
 
-// PublishBytes is the assumed size of a waiting publish without its content, in bytes, and TargetBytes that of each
-// of its queues.
+// PublishBytes is the assumed size of a waiting publish without its content, in bytes, and TargetBytes the assumed size
+// of each of its queues.
 const (
 	PublishBytes = 256
 	TargetBytes  = 16

@@ -55,7 +55,7 @@ type Life struct {
 	Arrivals *budget.Arrivals
 	Outbox   *outbox.Outbox
 	Unread   *budget.Output // nil until the connection is open, and without a limit
-	Objects  *budget.Holder // likewise
+	Objects  *budget.Holder // nil until the connection is open, and without a limit
 	Self     *actor.PID
 	Root     *actor.RootContext
 	Turnover sync.Mutex    // held to send from a goroutine, and to close one of:
@@ -172,7 +172,7 @@ func (l *Life) Handle(ctx actor.Context) {
 }
 
 // Open makes the connection running after the handshake. The error, for the client, is that its virtual host or user
-// was deleted meanwhile.
+// was deleted during the handshake.
 func (l *Life) Open(p *Peer, pulse Pulse) error {
 	l.State, l.peer = Running, p
 	p.By = &events.Origin{User: p.User.Name, Source: l.Name, Interface: events.AMQP}

@@ -14,7 +14,7 @@ type Pulse struct {
 	silent time.Duration // without a read
 }
 
-// Readings are the values that a check compares with those of the last one.
+// Readings are the values that a check compares with the values of the last check.
 type Readings struct {
 	Read, Written uint32        // counters of reads and writes
 	Paused        time.Duration // clock.Paused
@@ -27,7 +27,7 @@ func (p *Pulse) Start(now Readings) { p.last, p.silent = now, 0 }
 // Check ends an interval. beat reports that a heartbeat is due, which the caller sends; dead that the peer was silent
 // for too long.
 func (p *Pulse) Check(now Readings) (beat, dead bool) {
-	if now.Paused != p.last.Paused { // the peer may have sent bytes that are not read yet
+	if now.Paused != p.last.Paused { // the peer may have sent bytes not read yet
 		p.silent = 0
 	}
 	if now.Read != p.last.Read || now.Waiting {
