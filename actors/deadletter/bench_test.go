@@ -11,7 +11,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// BenchmarkDeadLetter routes batches of 512 messages that are dead-lettered for the first time to one queue, and settles them;
+// BenchmarkDeadLetter routes batches of 512 messages, dead-lettered for the first time, to one queue, and settles them;
 // one operation is one message.
 func BenchmarkDeadLetter(b *testing.B) {
 	v := topology.NewVHost("/")

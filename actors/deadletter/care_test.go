@@ -10,8 +10,8 @@ import (
 	"candlemark/protocol"
 )
 
-// outcome takes the next answer to a source: the ids that are done, and those that it retains, with the number of targets that
-// have them.
+// outcome takes the next answer to a source: the finished ids, and the ids that the source retains, with the number of
+// targets that have each.
 func (h *fixture) outcome(source *probe) string {
 	h.t.Helper()
 	r := take[*mail.DeadLetterReply](h, source)
@@ -151,7 +151,7 @@ func (h *fixture) copies(q *probe, n int) map[string]*mail.Enqueue {
 	return got
 }
 
-// TestRefusedCopy_SBR6: of the copies that a topic's rules make for a target, only those that it refused are sent again.
+// TestRefusedCopy_SBR6: of the copies that a topic's rules make for a target, only the refused ones are sent again.
 func TestRefusedCopy_SBR6(t *testing.T) {
 	for _, refused := range []string{"plain", "one", "two"} {
 		withFixture(t, func(h *fixture) {
@@ -179,8 +179,8 @@ func TestRefusedCopy_SBR6(t *testing.T) {
 	}
 }
 
-// TestImpossibleCopy_SBR6: a copy that can never be made counts as done, as if the rule did not exist, whatever the outcome of
-// other copies. It is logged once, and the message is done even if that was its only copy.
+// TestImpossibleCopy_SBR6: a copy that can never be made counts as done, as if the rule did not exist, for any outcome
+// of other copies. The failure is logged once, and the message is done even if it has no other copy.
 func TestImpossibleCopy_SBR6(t *testing.T) {
 	for _, c := range []mail.Guarantee{mail.Drop, mail.RetryRefused, mail.AtLeastOnce} {
 		withFixture(t, func(h *fixture) {

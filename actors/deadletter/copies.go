@@ -68,7 +68,7 @@ func (s *state) admit(b *batch, l *pendingMessage, m *message.Message, targets [
 	return true
 }
 
-// permits reports whether a message of b may have that many copies now. Messages that are held already come first.
+// permits reports whether a message of b may have that many copies now. Held messages come first.
 func (s *state) permits(b *batch, copies int) bool {
 	if copies > b.permitted && (len(s.sources.held) > 0 || !s.mayCopy(copies-b.permitted)) {
 		b.copies = copies

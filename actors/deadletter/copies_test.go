@@ -61,8 +61,9 @@ func TestDL32_CopiesAreDivided(t *testing.T) {
 	})
 }
 
-// TestDL32_Exceeded: a message that would have too many copies is not sent anywhere: a forwarded one returns to its
-// queue, whatever the guarantee, and any other one is dropped. A rejection begins anew. One line is logged in a minute.
+// TestDL32_Exceeded: a message that would have too many copies is not sent anywhere: a forwarded message returns to its
+// queue, with any guarantee, and any other message is dropped. A rejection starts the count anew. One line is logged in
+// a minute.
 func TestDL32_Exceeded(t *testing.T) {
 	withFixture(t, func(h *fixture) {
 		source, crowd := h.queue("source"), h.crowd(3)
@@ -103,8 +104,8 @@ func TestDL32_Exceeded(t *testing.T) {
 	})
 }
 
-// TestDL32_ReleaseIsAPublish: the queues to which a delayed exchange releases a message count like those of a publish,
-// unless the message was copied before.
+// TestDL32_ReleaseIsAPublish: the queues to which a delayed exchange releases a message count like the queues of a
+// publish, unless the message was copied before.
 func TestDL32_ReleaseIsAPublish(t *testing.T) {
 	withFixture(t, func(h *fixture) {
 		source, crowd := h.queue("source"), h.crowd(100)

@@ -23,7 +23,7 @@
 // A message for several queues is copied only within the limit of its copies (DL-32), and waits while memory is scarce
 // (DL-33), and later messages of the same queue wait too. Sources take turns.
 //
-// States: none except those of the copies.
+// States: only the copies have states.
 //
 // Deadlines: none; the sources have the deadlines of retries.
 //

@@ -12,8 +12,8 @@ const maxNamed = 16
 // reportExpired requests a log line about the queues that have expired since the last one.
 type reportExpired struct{}
 
-// expired holds the queues whose leases ended but that are not logged yet. If thousands expire in a second, a line for
-// each would take as long as ending them.
+// expired holds the queues whose leases ended and whose end is not logged yet. If thousands expire in a second, a line
+// for each would take as long as ending them.
 type expired struct {
 	queues, discarded int
 	names             []string

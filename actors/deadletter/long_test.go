@@ -76,7 +76,7 @@ func TestLongRoutesOfDeadLetters(t *testing.T) {
 	})
 }
 
-// Turns are limited, whatever the number of messages and keys; other mail is processed in between.
+// Turns are limited for any number of messages and keys; other mail is processed in between.
 func TestTurnsOfDeadLettersAreCut(t *testing.T) {
 	withFixture(t, func(h *fixture) {
 		target, source := h.queue("c"), h.queue("source")

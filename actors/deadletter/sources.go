@@ -17,7 +17,7 @@ type sources struct {
 	held []*source // wait for permission to be copied, oldest first
 }
 
-// add adds a batch behind those of its source.
+// add adds a batch behind the other batches of its source.
 func (x *sources) add(b *batch) {
 	id := b.From.GetId()
 	if s := x.all[id]; s != nil {

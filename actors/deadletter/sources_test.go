@@ -8,8 +8,8 @@ import (
 	"candlemark/internal/topology"
 )
 
-// TestDL33_SourcesTakeTurns: dead letters of one queue do not wait for all of another's; those of one queue keep their
-// order.
+// TestDL33_SourcesTakeTurns: dead letters of one queue do not wait for all of another's; dead letters of one queue keep
+// their order.
 func TestDL33_SourcesTakeTurns(t *testing.T) {
 	var x sources
 	batchOf := func(name string) *batch {

@@ -15,7 +15,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// turnLimit is the number of messages that are routed before other mail is handled.
+// turnLimit is the number of messages routed before other mail is handled.
 const turnLimit = mail.DeadLetterBatch
 
 // state is the core: it imports no actor library and no clock.
@@ -63,7 +63,7 @@ type batch struct {
 	pending []pendingMessage
 	stats   *ReasonStats
 	// waiting is the search for the route of the next message if it exceeds a turn, found the result. Batches of other
-	// queues continue meanwhile.
+	// queues continue during the search.
 	waiting *topology.Long
 	found   *topology.LongRoute
 	// held: the next message waits for permission to be copied, that many times; permitted is how many copies it may
@@ -234,7 +234,7 @@ func (s *state) targetGone(who mail.Address) {
 	s.finished()
 }
 
-// finish drops batches that are not yet routed.
+// finish drops batches not yet routed.
 func (s *state) finish(m *mail.FinishDeadLetters) {
 	s.abandon()
 	s.sources, s.finishing = sources{}, m

@@ -7,8 +7,8 @@ import "sync/atomic"
 type Stats struct {
 	Expired, Rejected, MaxLen, DeliveryLimit ReasonStats // by reason (DL-9)
 
-	// Hops are messages that were forwarded too often, Copies those that could not be forwarded because they would have
-	// had too many copies (DL-32).
+	// Hops are messages forwarded too often, Copies messages that could not be forwarded because they would have had too
+	// many copies (DL-32).
 	Hops, Copies ReasonStats
 	// Forwarded are not dead letters, but messages that queues have forwarded.
 	Forwarded ReasonStats
@@ -30,13 +30,13 @@ type ReasonStats struct {
 	// Disabled are messages of queues without dead-lettering; with NoExchange they are the strategy "disabled" of
 	// DL-29. Queues count them.
 	Disabled atomic.Uint64
-	// AtMostOnce and AtLeastOnce are all other messages that left their queue for this reason, by strategy, whatever
-	// the result.
+	// AtMostOnce and AtLeastOnce are all other messages that left their queue for this reason, by strategy, with any
+	// result.
 	AtMostOnce, AtLeastOnce atomic.Uint64
-	// Routed are messages with at least one target, Confirmed those that all targets have taken.
+	// Routed are messages with at least one target, Confirmed messages that all targets have taken.
 	Routed, Confirmed atomic.Uint64
-	// NoExchange are messages dropped because the dead-letter exchange did not exist, Unroutable those without a
-	// target (DL-13), Failed those that caused a panic.
+	// NoExchange are messages dropped because the dead-letter exchange did not exist, Unroutable messages without a target
+	// (DL-13), Failed messages that caused a panic.
 	NoExchange, Unroutable, Failed atomic.Uint64
 	// Kept counts attempts after which a message stayed in its queue, to be retried (DL-30); they are counted nowhere
 	// else.

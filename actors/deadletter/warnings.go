@@ -23,7 +23,7 @@ const (
 // perMinute is how many warnings of a kind are logged in a minute. Cycles and actions are logged once each.
 var perMinute = [warningKinds]int{exceeds: 1, waits: 1, unroutable: 1, cycles: 10, copies: 10}
 
-// maxWarned is the maximum number of cycles and actions that are remembered; beyond it they are reset and may be logged
+// maxWarned is the maximum number of cycles and actions to remember; beyond it all are forgotten and may be logged
 // again.
 const maxWarned = 1000
 
@@ -50,7 +50,7 @@ func (w *warnings) may(kind warning, now int64) bool {
 	return true
 }
 
-// line begins a warning, with the number of those that were not logged.
+// line begins a warning, with the number of warnings not logged.
 func (w *warnings) line(log zerolog.Logger, kind warning) *zerolog.Event {
 	e, k := log.Warn(), &w.kinds[kind]
 	if k.more > 0 {

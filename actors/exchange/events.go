@@ -28,7 +28,7 @@ func (x *exchange) event(name string, by *events.Origin, b topology.Binding) *ev
 	}}
 }
 
-// publishDeleted publishes events for bindings that are deleted with one of their ends.
+// publishDeleted publishes events for bindings deleted with one of their ends.
 func (x *exchange) publishDeleted(all func(func(topology.Binding) bool)) {
 	if !x.cfg.Events.Wanted() {
 		return

@@ -160,7 +160,8 @@ func TestDEC17_ReplayToNewBindings(t *testing.T) {
 	})
 }
 
-// TestDEC17_OnceToEveryBinding: whatever table a message was routed by, each queue gets it once, by the publish or by a replay.
+// TestDEC17_OnceToEveryBinding: each queue gets a message once, by the publish or by a replay, for any table that
+// routed it.
 func TestDEC17_OnceToEveryBinding(t *testing.T) {
 	inStore(t, 100, func(s *store) {
 		var tables []*topology.Routes

@@ -102,8 +102,7 @@ func TestEnlargedWait_DL33(t *testing.T) {
 	}
 }
 
-// TestStoppedWhileWaiting_DL33: a move that is stopped meanwhile ends at once. Messages that were not sent stay, and are not
-// counted.
+// TestStoppedWhileWaiting_DL33: a move stopped while it waits ends at once. Unsent messages stay, and are not counted.
 func TestStoppedWhileWaiting_DL33(t *testing.T) {
 	c := several(t, scarce())
 	c.brings(false, "", "", "")

@@ -1,8 +1,8 @@
 // Package move is the actor that moves messages from one queue to other queues or exchanges of its virtual host, on
 // request (ADR 64).
 //
-// Owns: its progress, and the claimed messages that are not settled: one batch of at most mail.MaxClaimed messages.
-// The queue owns a message until all its targets have confirmed it.
+// Owns: its progress, and the unsettled claimed messages: one batch of at most mail.MaxClaimed messages. The queue owns
+// a message until all its targets have confirmed it.
 //
 // Takes: ClaimReply and SettleReply from the queue, EnqueueReply from targets, Stop from any actor, again and tick from itself. Sends:
 // Claim and Settle to the queue, Enqueue to targets.

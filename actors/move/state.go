@@ -16,7 +16,7 @@ type Job struct {
 	VHost *topology.VHost
 	From  *topology.Queue
 	To    To
-	// IDs are the numbers of the messages, nil for all that are ready when the move starts.
+	// IDs are the numbers of the messages, nil for all messages ready when the move starts.
 	IDs map[uint64]struct{}
 	// Rate is the maximum number of messages per second, 0 for no limit.
 	Rate float64
@@ -51,13 +51,13 @@ const (
 	Unroutable = "unroutable"     // no route to a queue
 	NoOrigin   = "no_x_death"     // not dead-lettered by the broker
 	Denied     = "access_refused" // the user may not publish to its destination
-	Refused    = "refused"        // a target did not take it: the target is full, down, or was deleted meanwhile
+	Refused    = "refused"        // a target did not take it: the target is full, down, or was deleted during the move
 	Unreadable = "unreadable"     // its content in the journal cannot be read
 	TooLong    = "too_many_bindings"
 	TooMany    = "too_many_copies" // it may not be sent to that many queues any more (DL-32)
 )
 
-// maxTargets is the number of targets that are counted by name; further targets are counted together.
+// maxTargets is the number of targets counted by name; further targets are counted together.
 const (
 	maxTargets = 100
 	others     = "(others)"

@@ -11,7 +11,7 @@ import (
 	"candlemark/protocol"
 )
 
-// The limits of one exchange, whatever its declared length.
+// The limits of one exchange, of any declared length.
 const (
 	// MaxLength is the maximum number of messages.
 	MaxLength = 10_000

@@ -116,7 +116,7 @@ func TestDEC17_TimeIsNotGivenAnew(t *testing.T) {
 	}
 }
 
-// TestHistoryIsBounded: length and bytes are limited, whatever was declared.
+// TestHistoryIsBounded: length and bytes are limited for any declared length.
 func TestHistoryIsBounded(t *testing.T) {
 	h := New(1<<62, nil)
 	for range MaxLength + 5 {
