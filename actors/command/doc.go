@@ -9,7 +9,7 @@
 //	                         "priority":0,"apply-to":"all"}
 //	policy.clear            {"name":…}                              {"ok":true}
 //	policy.list             {} or nothing                           {"ok":true,"policies":[…]}
-//	operator_policy.set, operator_policy.clear, operator_policy.list: likewise
+//	operator_policy.set, operator_policy.clear, operator_policy.list: as without operator_
 //	policy.explain, policy.preview, policy.history, policy.undo: see internal/httpapi/effects
 //	queue.…, lock.…, scheduled.…: about messages, see internal/httpapi/messages
 //

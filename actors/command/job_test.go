@@ -65,8 +65,8 @@ func (c *jobRunner) next(b *bubble) Command {
 	}
 }
 
-// TestJobs: jobs of one channel run one after the other, those of two channels concurrently; answers keep the order of the
-// commands.
+// TestJobs: jobs of one channel run one after the other, jobs of two channels concurrently; answers keep the order of
+// the commands.
 func TestJobs(t *testing.T) {
 	withJobRunner(t, func(b *bubble, c *jobRunner) {
 		b.ask(b.channel, publishing("lock.renew", `{"queue":"q"}`), publishing("queue.peek", "2"))

@@ -176,7 +176,7 @@ func (s *state) open(number uint64) *command {
 	return nil
 }
 
-// answer sets the answer of a command, and sends all answers that are due.
+// answer sets the answer of a command, and sends all due answers.
 func (s *state) answer(number uint64, v any) { s.answerEncoded(number, jsonencode.Marshal(v)) }
 
 // answerEncoded does the same as answer with an answer that is already JSON.

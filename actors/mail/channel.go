@@ -79,7 +79,7 @@ func (d *Deliver) Paid() {
 	d.wrote = 0
 }
 
-// Drop removes the items that are not processed yet, from the given one on, and for which drop returns true.
+// Drop removes the unprocessed items, from the given one on, for which drop returns true.
 func (d *Deliver) Drop(from int, drop func(*Delivery) bool) {
 	kept, back := d.Items[:from], int64(0)
 	for i := from; i < len(d.Items); i++ {
@@ -301,7 +301,7 @@ type QueueInfo struct {
 	// Persistent counts stored messages (STORE-3), with PersistentBytes of bodies.
 	Persistent      int
 	PersistentBytes int64
-	// ExclusiveTag is the tag of the exclusive consumer, ActiveTag that of the single active consumer; "" for none.
+	// ExclusiveTag is the tag of the exclusive consumer, ActiveTag of the single active consumer; "" for none.
 	ExclusiveTag, ActiveTag string
 	HeadTimestamp           uint64          // timestamp property of the first ready message, 0 for none
 	List                    []QueueConsumer // if requested
@@ -309,14 +309,14 @@ type QueueInfo struct {
 	Scheduled               ScheduledCounts
 	Sessions                int    // sessions with messages, with a state, or locked
 	Deferred                int    // messages delivered only by number, or postponed
-	Postponed               int    // deferred messages that are ready again at some time (RETRY-1)
+	Postponed               int    // deferred messages with a time when they are ready again (RETRY-1)
 	OldestUnacked           int64  // time of the oldest unacked delivery, wall ms rounded down to 4 ms; 0 for none
 	OldestReady             Oldest // of the ready messages (AGE-2)
 	OldestMessage           Oldest // of the ready and unacked messages
 	// Wait and Processing are how long messages waited and were processed; nil if none was (AGE-3).
 	Wait, Processing *metrics.SpanSummary
 	Ahead            *Ahead // if requested
-	DeadLetters      int    // messages that are dead letters until their targets have taken them
+	DeadLetters      int    // messages kept as dead letters until their targets have taken them
 	Retrying         int    // dead letters that were not taken, and wait for the next attempt
 	NextAttempt      int64  // time of that attempt, wall ms, 0 for none
 	Down             bool   // the queue could not be restarted: all other fields are unknown

@@ -22,9 +22,9 @@ func (r *ReceiveDeferred) Answer(f Cause) (Address, any) {
 type ReceiveDeferredReply struct {
 	Reply
 	Queue Address
-	// Deliveries are in the requested order, with Facts. Messages that are not deferred, are held by a consumer, or
-	// cannot be read at present are omitted.
+	// Deliveries are in the requested order, with Facts. Messages are omitted if they are not deferred, are held by a
+	// consumer, or cannot be read at present.
 	Deliveries []Delivery
-	// Left are the last of Seqs, those that exceed the limits: MaxClaimed messages and about ClaimBytes.
+	// Left are the last of Seqs, beyond the limits of MaxClaimed messages and about ClaimBytes.
 	Left []uint64
 }

@@ -57,8 +57,8 @@ func (p *Peek) Answer(f Cause) (Address, any) {
 	return p.ReplyTo, &PeekReply{Reply: p.Done(gone(f, p.Queue, p.VHost))}
 }
 
-// PeekReply answers Peek. If contents had to be read from the journal, their messages may have left the queue
-// meanwhile.
+// PeekReply answers Peek. If contents had to be read from the journal, their messages may have left the queue during
+// the read.
 type PeekReply struct {
 	Reply
 	Messages []PeekedMessage

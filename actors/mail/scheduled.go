@@ -99,6 +99,6 @@ type ScheduledCounts struct {
 	NextDue int64 // wall ms of the next release, 0 for none
 	// Within counts messages due within 1 s, 1 min, 1 h, 1 d, and later; each message is counted once.
 	Within [5]int
-	// Overdue counts the messages that are due but delayed by the release rate; they are in the first class of Within.
+	// Overdue counts due messages that the release rate delays; they are in the first class of Within.
 	Overdue int
 }

@@ -19,9 +19,9 @@ type SettleRange struct {
 	Outcome     *Outcome // amendments to the messages, nil for none
 }
 
-// Outcome amends messages that are settled with Requeue, Release, Defer, Reject or Discard (LOCK-2): it is merged into
-// the properties that the broker adds for later receivers from the queue or its dead letters. An Outcome that would
-// exceed message.MaxAmended for a message is ignored completely. It is not modified after sending.
+// Outcome amends messages settled with Requeue, Release, Defer, Reject or Discard (LOCK-2): it is merged into the
+// properties that the broker adds for later receivers from the queue or its dead letters. An Outcome that would exceed
+// message.MaxAmended for a message is ignored completely. It is not modified after sending.
 type Outcome struct {
 	// Annotations are message annotations of AMQP 1.0, Properties application properties; in 0-9-1 both are headers.
 	Annotations, Properties protocol.Table

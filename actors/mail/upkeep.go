@@ -57,8 +57,8 @@ type WakeReply struct{ Reply }
 // QueueForgotten answers QueueRetiring: name and bindings are unpublished, and the queue may end.
 type QueueForgotten struct{}
 
-// QueueKept answers QueueRetiring: the queue was declared meanwhile, or its deletion could not be stored; it continues
-// (PRO-3).
+// QueueKept answers QueueRetiring: the queue was declared before the vhost's answer, or its deletion could not be
+// stored; it continues (PRO-3).
 type QueueKept struct{}
 
 // QueueEnding answers QueueRetiring with Ending: the state is stored, and name and bindings are unpublished.

@@ -95,7 +95,7 @@ type Load struct {
 	Longest int // mails in the fullest mailbox
 }
 
-// Load returns the current load. The more turns wait, the longer it takes; turns continue meanwhile.
+// Load returns the current load. The more turns wait, the longer Load takes; turns continue during the call.
 func (d *Dispatcher) Load() Load {
 	d.mu.Lock()
 	busy := make(map[*Mailbox]bool, len(d.running)+d.turns.count)

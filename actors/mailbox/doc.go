@@ -17,9 +17,9 @@
 // itself, right before it stops itself, and at the latest on *actor.Stopping, and answers the mail that Close returns.
 // If an actor never calls it, its mail is passed to the undeliverable handler.
 //
-// In protoactor, a stopping actor handles user mail until its last child has ended, and children that it spawns
-// meanwhile are never stopped, so that neither ever ends. This mailbox is closed once its actor is asked to stop: from
-// then on the actor gets only system mail, and spawns nothing.
+// In protoactor, a stopping actor handles user mail until its last child has ended, and children that it spawns until
+// then are never stopped, so that neither ever ends. This mailbox is closed once its actor is asked to stop: from then
+// on the actor gets only system mail, and spawns nothing.
 //
 // protoactor keeps the address of a stopped actor wherever another actor has watched it or sent it mail, and its
 // mailbox with the address. So the mailbox drops its references to a stopped actor: a kept address costs some hundred

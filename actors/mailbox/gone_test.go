@@ -73,7 +73,8 @@ func TestStoppedActorHandsOnItsMail(t *testing.T) {
 	}
 }
 
-// A stopping actor handles no more mail while its children end: children spawned meanwhile would never stop, and neither would it.
+// A stopping actor handles no more mail while its children end: children spawned then would never stop, and neither
+// would the actor.
 func TestStoppingActorMakesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		system, d := newSystem(t), newDispatcher(t, 2)

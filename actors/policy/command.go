@@ -96,7 +96,7 @@ func (s *state) begin(c *command, at int64) (stored definitions.Change, err erro
 	return stored, nil
 }
 
-// full returns an error if there is no room for all policies that are not in the set yet, in RabbitMQ's words.
+// full returns an error, in RabbitMQ's words, if the set has no room for the policies that it lacks.
 func (s *state) full(set *policies.Set, all ...*policies.Policy) error {
 	for i, component := range [...]string{"policy", "operator_policy"} {
 		limit, limited := s.limits[component]

@@ -136,7 +136,7 @@ func (bs *bindings) durable(e ends) bool {
 	return kept && e.source.exchange.Durable && bs.cfg.Meta != nil
 }
 
-// bindDurably stores a binding, then publishes it. Meanwhile an end may be deleted, and the binding with it.
+// bindDurably stores a binding, then publishes it. In between, an end may be deleted, and the binding with it.
 func (bs *bindings) bindDurably(e ends, b *mail.Bind) {
 	x := e.source
 	x.unsettled++

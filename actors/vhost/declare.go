@@ -14,7 +14,7 @@ import (
 // queues creates and deletes queues.
 type queues struct {
 	*shared
-	byName    map[string]*queue // including those of delayed exchanges
+	byName    map[string]*queue // including queues of delayed exchanges
 	owners    owners
 	arguments protocol.Table // of the last queue created
 }

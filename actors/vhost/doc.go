@@ -29,8 +29,8 @@
 // stored concurrently; an exchange is deleted when no change of its bindings is under way.
 //
 // A durable queue that panics becomes coming again: its messages are read back, its bindings moved to the new actor,
-// then it is woken. If it panics twice meanwhile, it is down: a placeholder refuses all commands except deletion. The
-// start of the broker does the same for all stored objects, after the policies (recover.go).
+// then it is woken. If it panics twice before it is live, it is down: a placeholder refuses all commands except
+// deletion. The start of the broker does the same for all stored objects, after the policies (recover.go).
 //
 // A delayed exchange has its own queue that holds its messages (holder.go). This queue is created, stored and deleted
 // with the exchange, is not in the directory, and cannot be reached by clients or policies.

@@ -61,7 +61,7 @@ func (o *effects) done(r mail.Request, err error) {
 	o.reply(r, &mail.TopologyReply{Reply: r.Done(err)})
 }
 
-// answer answers commands that are not executed.
+// answer answers commands without executing them.
 func (o *effects) answer(cause mail.Cause, commands ...any) {
 	for _, m := range commands {
 		if a, ok := m.(mail.Answerable); ok {

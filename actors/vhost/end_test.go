@@ -20,7 +20,7 @@ func (h *fixture) goes(name string) {
 	synctest.Wait()
 }
 
-// Every queue is told to end and is waited for, whatever its phase; then the requester is answered and the actor stops.
+// Every queue, in any phase, is told to end and is waited for; then the requester is answered and the actor stops.
 func TestEndVHost(t *testing.T) {
 	withFixture(t, func(h *fixture) {
 		live, removed, refusing, leaving := h.declare("live"), h.declare("removed"), h.declare("refusing"), h.declare("leaving")
@@ -116,7 +116,7 @@ func TestEndVHostWithASilentExchange(t *testing.T) {
 	})
 }
 
-// The default queue type is that of the virtual host at the declare (DEC-12).
+// The default queue type is the virtual host's at the declare (DEC-12).
 func TestDefaultQueueType_DEC12(t *testing.T) {
 	withFixture(t, func(h *fixture) {
 		for kind, want := range map[string]string{"": "classic", "quorum": "quorum", "classic": "classic"} {

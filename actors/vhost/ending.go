@@ -33,7 +33,7 @@ func (qs *queues) beginEnd(q *queue, why string) {
 	})
 }
 
-// ends tells a queue that it is unpublished. If its actor has died meanwhile, a durable queue gets another one.
+// ends tells a queue that it is unpublished. If its actor has died, a durable queue gets another one.
 func (qs *queues) ends(q *queue) {
 	q.phase = ending
 	switch {

@@ -152,7 +152,7 @@ func (xs *exchanges) delete(m *mail.DeleteExchange) {
 	}
 }
 
-// unused retires an auto-delete exchange, unless it got a Bind meanwhile.
+// unused retires an auto-delete exchange, unless a Bind arrived first.
 func (xs *exchanges) unused(m *mail.ExchangeUnused) {
 	if mail.Same(m.ReplyTo, xs.self) { // the removal of a durable binding
 		xs.requests.answered(m.ID, true, nil)

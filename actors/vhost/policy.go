@@ -14,7 +14,7 @@ const sweepTurn = 4096
 // sweepOn continues a policy change.
 type sweepOn struct{}
 
-// matcher matches policies and applies changes of them. Queues declared meanwhile match the new policies from the
+// matcher matches policies and applies changes of them. Queues declared during a change match the new policies from the
 // start.
 type matcher struct {
 	*shared
@@ -105,7 +105,7 @@ func (p *matcher) configureQueue(q *queue) {
 	waiting.begin()
 	p.queues.ensureDLQ(q, func() {
 		defer waiting.end()
-		if p.configurable(q) { // the policies may have changed meanwhile
+		if p.configurable(q) { // the policies may have changed in the meantime
 			p.configure(q)
 		}
 	})

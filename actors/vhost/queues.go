@@ -64,7 +64,7 @@ func (qs *queues) deleteRefused(m *mail.QueueDeleteRefused) {
 	qs.unpark(&q.name)
 }
 
-// retiring handles a queue that wants to end, and keeps the queue if it was declared meanwhile (PRO-3).
+// retiring handles a queue that wants to end, and keeps the queue if it was declared in the meantime (PRO-3).
 func (qs *queues) retiring(m *mail.QueueRetiring) {
 	q := qs.byName[m.Name]
 	switch {

@@ -154,8 +154,8 @@ type name struct {
 	user, operator *policies.Policy
 }
 
-// park parks a command until the object is live or does not exist, and reports whether it did. Queues that are down or
-// ending refuse most commands instead.
+// park parks a command until the object is live or does not exist, and reports whether it did. Down or ending queues
+// refuse most commands instead.
 func (n *name) park(command any) bool {
 	if n.phase == live || n.phase == down || n.phase == ending {
 		return false
@@ -194,8 +194,8 @@ type exchange struct {
 	exchange *topology.Exchange
 	// feeds are the names to which it may have a binding; nil for none.
 	feeds map[*name]struct{}
-	// unsettled counts changes to its durable bindings that are being stored or published. At 0 its table has all
-	// stored bindings.
+	// unsettled counts changes to its durable bindings while they are stored or published. At 0 its table has all stored
+	// bindings.
 	unsettled int
 	settled   []func() // called when unsettled is 0 again
 	// holder is the queue with the messages of a delayed exchange; otherwise nil.

@@ -42,9 +42,9 @@ type Config struct {
 	Meta definitions.Store
 	// Stored has the stored definitions; nil for a new virtual host.
 	Stored *Stored
-	// Messages reads a queue's messages in the journal, and calls done from any goroutine: those of the journal's
-	// opening or, if again is set, the current ones (Take and Recall of store.Journal). Nil for no journal: a queue
-	// that panics ends.
+	// Messages reads a queue's messages in the journal, and calls done from any goroutine: the messages at the journal's
+	// opening or, if again is set, the current ones (Take and Recall of store.Journal). Nil for no journal: a queue that
+	// panics ends.
 	Messages func(of store.QueueID, again bool, done func([]store.Recovered, error))
 	// Retire deletes the data in the journal of a deleted queue whose actor has ended, and its last record in the
 	// definitions.
