@@ -81,7 +81,7 @@ func (f *flooder) flood(queue string) {
 	f.done <- nil
 }
 
-// memory returns the resident memory of the process without that of mapped files.
+// memory returns the resident memory of the process without mapped files.
 func (b *broker) memory() int64 {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", b.cmd.Process.Pid))
 	fields := strings.Fields(string(text))

@@ -243,8 +243,9 @@ func (c *client) counted(name string) int {
 	return q.Messages
 }
 
-// TestBackupHasDeadLettersOnce_DUR6: messages that one of two targets has taken, while the other one refuses them, are in a backup once: as
-// dead letters, forwarded ones, those of a queue that is ending, and such that were forwarded further.
+// TestBackupHasDeadLettersOnce_DUR6: messages that one of two targets has taken, while the other one refuses them, are
+// in a backup once: as dead letters, as forwarded messages, as messages of an ending queue, and as messages forwarded
+// further.
 func TestBackupHasDeadLettersOnce_DUR6(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -151,8 +151,8 @@ func (c *client) takeLarge(count int) {
 	}
 }
 
-// Forty publishers send a large message each concurrently; none is complete before all have begun. All are confirmed and arrive
-// whole, whatever alarms are raised, and other clients are served meanwhile.
+// Forty publishers send a large message each concurrently; none is complete before all have begun. All are confirmed
+// and arrive whole, during any alarms, and other clients are served at the same time.
 func TestBegun_ByMany(t *testing.T) {
 	t.Parallel()
 	b, check := startSmall(t)

@@ -126,7 +126,7 @@ func besideEachOther(t *testing.T, b *broker, amqp string) {
 	}
 }
 
-// nothingLeft waits until the broker has no queues: those of delays expire after 5.2 s.
+// nothingLeft waits until the broker has no queues: queues of delays expire after 5.2 s.
 func nothingLeft(t *testing.T, b *broker) {
 	for end := time.Now().Add(patience); ; <-time.After(50 * time.Millisecond) {
 		left := b.request("GET", "/api/queues", "", http.StatusOK)

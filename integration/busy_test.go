@@ -117,7 +117,7 @@ func (b *broker) names() map[string]bool {
 	return all
 }
 
-// A broker that is killed while thousands of definitions are created and deleted has exactly those that it had confirmed; a
+// A broker that is killed while thousands of definitions are created and deleted has exactly the confirmed ones; a
 // pending change was made completely or not at all.
 func TestKilledWhileDeclaring(t *testing.T) {
 	t.Parallel()

@@ -103,7 +103,7 @@ const producers = 4
 // those held by the exchange later are released to the queue released.
 var crashQueues = []string{"orders", "invoices", "timed", "dead", "quorum", "later"}
 
-// crashConsumed are the queues that are consumed.
+// crashConsumed are the consumed queues.
 var crashConsumed = []string{"orders", "invoices", "dead", "quorum", "released"}
 
 // TestCrash kills the broker at random moments under load and accounts for every message: confirmed messages were delivered or

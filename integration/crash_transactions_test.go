@@ -20,8 +20,8 @@ const workers = 3
 // debit and credit are the queues to which each transaction sends.
 var debit, credit = "debit", "credit"
 
-// accounts records the outcomes of transactions whose broker is killed repeatedly. Each transaction settles one task and sends
-// its own number and that of the task to two queues.
+// accounts records the outcomes of transactions whose broker is killed repeatedly. Each transaction settles one task
+// and sends its own number and the task's to two queues.
 type accounts struct {
 	*testing.T
 	mu        sync.Mutex
@@ -32,8 +32,9 @@ type accounts struct {
 	back      map[uint32]bool // rolled back
 }
 
-// TestCrashTransactions_TXN6 kills the broker under load: messages of committed transactions are in both queues, those of
-// rolled-back ones in none, and a settled task has its messages. A task that has its messages may be delivered again.
+// TestCrashTransactions_TXN6 kills the broker under load: messages of committed transactions are in both queues,
+// messages of rolled-back ones in none, and a settled task has its messages. A task that has its messages may be
+// delivered again.
 func TestCrashTransactions_TXN6(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(loggedSeed(t), 4))

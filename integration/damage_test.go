@@ -135,7 +135,8 @@ func flip(at int) func([]byte) []byte {
 	}
 }
 
-// damage is a way to damage a file in the journal's folder, of those that match files. It must be reported if found is set.
+// damage is a way to damage a file in the journal's folder that matches files. The broker must report it if found is
+// set.
 type damage struct {
 	files string
 	do    func(b []byte) []byte // nil to remove them

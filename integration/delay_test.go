@@ -22,8 +22,8 @@ const (
 )
 
 // Delays as clients implement them, 1,000 messages a second with 50 different delays between 50 ms and 2.5 s: each delay has a
-// durable hold queue with TTL, dead-letter exchange and lease, redeclared at each publish. No message is early or lost, those of
-// one publisher with one delay arrive in order, and the hold queues expire.
+// durable hold queue with TTL, dead-letter exchange and lease, redeclared at each publish. No message is early or lost,
+// messages of one publisher with one delay arrive in order, and the hold queues expire.
 func TestDelays(t *testing.T) {
 	t.Parallel()
 	b := start(t)
@@ -111,8 +111,8 @@ func (c *client) delay(publisher, count int, began time.Time) {
 	}
 }
 
-// The deletion of a virtual host says how many messages it held: those in queues, and those that waited for their time in delayed exchanges
-// and queues.
+// The deletion of a virtual host says how many messages it held in queues, and how many waited for their time in
+// delayed exchanges and queues.
 func TestDLY5_DeletedVHost(t *testing.T) {
 	t.Parallel()
 	b := start(t)

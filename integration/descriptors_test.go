@@ -45,7 +45,7 @@ func TestDescriptorsRunOut(t *testing.T) {
 				_ = s.Close()
 			}
 		}
-		eventually(t, "there are as many sockets as possible", func() bool { // those of the last round may still count
+		eventually(t, "there are as many sockets as possible", func() bool { // sockets of the last round may still count
 			leave()
 			sockets = b.sockets(2 * files)
 			in := waiting(sockets)

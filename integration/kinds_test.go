@@ -80,7 +80,7 @@ func brokenFrames(add adder) {
 	add("header alone", opened, protocol.AppendHeaderFrame(nil, 1, 0, []byte{0, 0}))
 }
 
-// every returns one method of each type, with arguments that are invalid or refer to nothing.
+// every returns one method of each type, with invalid arguments, or arguments that refer to nothing.
 func every() []protocol.Method {
 	return []protocol.Method{
 		&protocol.ConnectionStart{}, &protocol.ConnectionStartOk{}, &protocol.ConnectionSecure{}, &protocol.ConnectionSecureOk{},

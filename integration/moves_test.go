@@ -17,8 +17,8 @@ import (
 // maxDoubled is how many messages a crash in the middle of a move may leave in both queues: one batch.
 const maxDoubled = 256
 
-// TestMoveCrash kills the broker at random moments of a move. Each message is in one of the queues, those of one batch may be in
-// both; after repeated moves all are in the target, in order except for duplicates.
+// TestMoveCrash kills the broker at random moments of a move. Each message is in one of the queues, messages of one
+// batch may be in both; after repeated moves all are in the target, in order except for duplicates.
 func TestMoveCrash(t *testing.T) {
 	t.Parallel()
 	const all, kills = 6000, 4 // more than can be moved at that rate before the last kill
@@ -80,7 +80,8 @@ func TestMoveCrash(t *testing.T) {
 	b.stop()
 }
 
-// TestBackupHasMovedOnce_DUR6: backups that are taken while messages move between two queues have each of them once, in one of the two.
+// TestBackupHasMovedOnce_DUR6: backups taken while messages move between two queues have each message once, in one of
+// the two.
 func TestBackupHasMovedOnce_DUR6(t *testing.T) {
 	t.Parallel()
 	const all, backups = 5000, 4

@@ -32,7 +32,7 @@ func (w *tab) opens(button string) {
 	w.until("document.querySelector('dialog[open]') !== null")
 }
 
-// Connections, channels and consumers are those of the API; a connection is closed with the entered reason.
+// Connections, channels and consumers are as in the API; a connection is closed with the entered reason.
 func TestPagesOfClients(t *testing.T) {
 	t.Parallel()
 	br, b := newBrowser(t), start(t)
@@ -350,7 +350,7 @@ func lists(w *tab, check func(page string)) {
 	unfolded(w, check)
 }
 
-// unfolded opens the parts of pages that are closed at first.
+// unfolded opens the parts of pages closed at first.
 func unfolded(w *tab, check func(page string)) {
 	w.Helper()
 	w.at("#/node")

@@ -224,7 +224,7 @@ func (r *rabbitmq) refuses() {
 	}
 }
 
-// All outcomes, for a publisher and for a consumer, and deliveries that are sent settled.
+// All outcomes, for a publisher and for a consumer, and deliveries sent settled.
 func TestRabbitMQClient_Outcomes(t *testing.T) {
 	t.Parallel()
 	r := connectRabbitMQ(t, start(t))

@@ -127,7 +127,7 @@ func TestDataFolderInUse(t *testing.T) {
 	}
 }
 
-// shown are the API's lists of all definitions, and the fields that are compared.
+// shown are the API's lists of all definitions, and the fields to compare.
 var shown = map[string][]string{
 	"vhosts":             {"name", "description", "tags", "default_queue_type", "protected_from_deletion"},
 	"users":              {"name", "password_hash", "hashing_algorithm", "tags"},

@@ -157,8 +157,8 @@ func (l *leaks) shown() {
 	}
 }
 
-// No secret is in the log, in events or in what their readers get, whatever way it takes and whether the broker refuses it or
-// not (ACC-11); exported definitions have it.
+// No secret is in the log, in events or in the texts that their readers get, in any way that it enters the broker,
+// refused or not (ACC-11); exported definitions have secrets.
 func TestSecretsAreNotRecorded_ACC11(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -178,7 +178,7 @@ func TestSecretsAreNotRecorded_ACC11(t *testing.T) {
 	l.shown()
 }
 
-// failsToLogIn makes logins with secrets that are refused.
+// failsToLogIn tries logins with secrets, which the broker refuses.
 func (b *broker) failsToLogIn() {
 	b.Helper()
 	for _, login := range []string{"ann:x" + secret, "nobody:" + secret} {

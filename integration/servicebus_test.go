@@ -47,7 +47,7 @@ func (b *broker) atomAs(name, key, method, path, body string, match bool) (statu
 	return answer.StatusCode, string(all)
 }
 
-// asked returns the answer of the HTTP API, whatever its status.
+// asked returns the answer of the HTTP API, with any status.
 func (b *broker) asked(path string) string {
 	b.Helper()
 	_, text := b.ask(http.MethodGet, path, "")
@@ -253,7 +253,7 @@ func TestServiceBusWantsAKey(t *testing.T) {
 	}
 }
 
-// A user that may configure only its own queues cannot forward to those of others, as in a declare over 0-9-1 (DL-3).
+// A user that may configure only its own queues cannot forward to others' queues, as in a declare over 0-9-1 (DL-3).
 func TestServiceBusForwardingIsPublishing(t *testing.T) {
 	t.Parallel()
 	b := start(t, "--servicebus-http", "127.0.0.1:0")

@@ -73,7 +73,7 @@ var modes = map[string]uint8{"without": 0, "transient": amqp.Transient, "persist
 // stores reports whether a message survives a restart (STORE-1).
 func (h *holding) stores(mode uint8) bool { return h.durable && (h.all || mode == amqp.Persistent) }
 
-// headers are those that keep a message in the place.
+// headers are the headers that keep a message in the place.
 func (h *holding) headers() amqp.Table {
 	if !h.delayed {
 		return nil
@@ -136,8 +136,9 @@ var ways = []*way{
 	{name: "trace", send: (*senders).traced, to: toPlain, count: 1},
 }
 
-// TestSTORE1_EveryWay: whatever way a message enters a queue, the queue alone decides by its kind and the delivery mode whether the
-// message survives the end of the broker; the counts agree, and the delivery mode remains as it was published.
+// TestSTORE1_EveryWay: a message may enter a queue in any way; the queue alone decides by its kind and the delivery
+// mode whether the message survives the end of the broker; the counts agree, and the delivery mode remains as
+// published.
 func TestSTORE1_EveryWay(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(*broker){"kill": (*broker).kill, "stop": (*broker).stop} {
@@ -213,7 +214,7 @@ func (s *senders) declare(w *way) (all []*place) {
 // target is where the messages of a place go when its lease ends.
 func (p *place) target() string { return p.at + ".after" }
 
-// arguments are those of its queue.
+// arguments are the arguments of the place's queue.
 func (p *place) arguments() amqp.Table {
 	args := maps.Clone(p.args)
 	if p.ending {
@@ -240,7 +241,7 @@ func (s *senders) end(places map[string][]*place) {
 	}
 }
 
-// Context and Helper are those of the test.
+// Context and Helper are the test's.
 func (s *senders) Context() context.Context { return s.broker.Context() }
 func (s *senders) Helper()                  { s.broker.Helper() }
 
@@ -563,7 +564,7 @@ func sorted(all []seen) []seen {
 	return slices.SortedFunc(slices.Values(all), func(a, b seen) int { return cmp.Or(cmp.Compare(a.payload, b.payload), cmp.Compare(a.mode, b.mode)) })
 }
 
-// counts checks the number of persistent messages of each queue: all that are there now.
+// counts checks the number of persistent messages of each queue: all its messages.
 func (b *broker) counts(t *testing.T, places map[string][]*place) {
 	t.Helper()
 	var queues []struct {

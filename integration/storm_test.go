@@ -34,8 +34,9 @@ func (b *broker) messages() int {
 	return overview.Totals.Messages
 }
 
-// TestDL32_ForwardStorm: one small publish to queues that forward to each other makes a limited number of messages, also if
-// the broker is killed meanwhile. Memory stays below the watermark, others are not blocked, and the storm can be deleted.
+// TestDL32_ForwardStorm: one small publish to queues that forward to each other makes a limited number of messages,
+// also if the broker is killed in the storm. Memory stays below the watermark, others are not blocked, and the storm
+// can be deleted.
 func TestDL32_ForwardStorm(t *testing.T) {
 	for _, durable := range []bool{false, true} {
 		t.Run(fmt.Sprint("durable ", durable), func(t *testing.T) {

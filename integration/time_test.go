@@ -26,7 +26,8 @@ func TestTTL30_ExpireAtAnyPosition(t *testing.T) {
 	dead := c.queue("dead", nil)
 	q := c.queue("q", toQueue(dead))
 	c.send(q, "for ever")
-	// A busy machine may take longer between two publishes than the difference of their TTLs, so the order is that of the deadlines.
+	// A busy machine may take longer between two publishes than the difference of their TTLs, so the deadlines decide the
+	// order.
 	type span struct{ from, to time.Time }
 	deadlines := map[string]span{}
 	for _, ttl := range []time.Duration{600 * time.Millisecond, 100 * time.Millisecond, 300 * time.Millisecond} {

@@ -18,8 +18,8 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// unreadMargin is the memory in bytes that the broker may use in addition to its memory at rest, whatever one client leaves
-// unread. The attacks request more than ten times as much.
+// unreadMargin is the memory in bytes that the broker may use in addition to its memory at rest, for any amount that
+// one client leaves unread. The attacks request more than ten times as much.
 const unreadMargin = 150_000_000
 
 // attackUnread are clients that send requests and do not read, each on a connection of its own: what each sends repeatedly, and
@@ -53,8 +53,8 @@ var attackUnread = map[string]struct {
 	}},
 }
 
-// Whatever a client requests without reading, the broker's memory is bounded, the client is finally disconnected, and other
-// clients are unaffected.
+// If a client requests without reading, the broker's memory is bounded for all kinds of requests, the client is finally
+// disconnected, and other clients are unaffected.
 func TestUnread(t *testing.T) {
 	t.Parallel()
 	b := start(t, "--send-timeout", "3s")

@@ -214,8 +214,8 @@ func TestEntity_TransferDeadLetters(t *testing.T) {
 	})
 }
 
-// The node $cbs accepts tokens: any from this machine if the setting allows it, otherwise those of access keys. An answer is sent
-// to the link whose target is the reply-to.
+// The node $cbs accepts tokens: any token from this machine if the setting allows it, otherwise tokens of access keys.
+// An answer is sent to the link whose target is the reply-to.
 func TestEntity_Tokens(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		ctx := context.Background()
@@ -329,8 +329,8 @@ func TestEntity_Batch(t *testing.T) {
 	})
 }
 
-// A queue without room for a whole batch accepts none of it, whatever was published singly before; if a batch is routed to
-// several queues, each decides for itself.
+// A queue without room for a whole batch accepts none of it, even after single publishes; if a batch is routed to
+// several queues, each queue decides for itself.
 func TestEntity_BatchThatDoesNotFit_DL10(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		ch := b.Connect().Open()

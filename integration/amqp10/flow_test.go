@@ -47,7 +47,7 @@ func alarming(t *testing.T, test func(b *testkit.Bubble, full func(bool))) {
 	})
 }
 
-// During an alarm a publishing client waits until it is over, and can receive and settle on the same connection meanwhile.
+// A publishing client waits until an alarm is over, and can receive and settle on the same connection during the alarm.
 func TestAlarm(t *testing.T) {
 	alarming(t, func(b *testkit.Bubble, full func(bool)) {
 		c := connect(b, nil)
@@ -71,7 +71,7 @@ func TestAlarm(t *testing.T) {
 }
 
 // During an alarm the windows of sessions are closed, also of sessions that begin during it. Messages in flight are accepted up
-// to the grace of the connection, and no more, whatever windows the client assumes.
+// to the grace of the connection, and no more, for any windows that the client assumes.
 func TestAlarm_Window(t *testing.T) {
 	alarming(t, func(b *testkit.Bubble, full func(bool)) {
 		x := openRaw(b, opening())

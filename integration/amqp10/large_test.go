@@ -14,8 +14,8 @@ import (
 )
 
 // A too large message to an entity is rejected, whether it is sent in one transfer or in many, and its link stays attached; if it
-// was sent settled, the link is detached. Requests to nodes and messages of RabbitMQ's dialect that are too large detach their
-// links.
+// was sent settled, the link is detached. Too large requests to nodes, and too large messages of RabbitMQ's dialect,
+// detach their links.
 func TestEntity_TooLarge_SBE13(t *testing.T) {
 	testkit.Run(t, func(cfg *supervision.Config) { cfg.MaxMessage = 30_000 }, func(b *testkit.Bubble) {
 		entity(b)
@@ -65,7 +65,8 @@ func TestEntity_TooLarge_SBE13(t *testing.T) {
 	})
 }
 
-// TestEntity_MaxMessageSize_SBE17: links to entities have the maximum of the tier, or the one that the entity sets, within that of the broker.
+// TestEntity_MaxMessageSize_SBE17: links to entities have the maximum of the tier, or the entity's own, within the
+// broker's maximum.
 func TestEntity_MaxMessageSize_SBE17(t *testing.T) {
 	testkit.Run(t, func(cfg *supervision.Config) { cfg.MaxMessage = 4 << 20 }, func(b *testkit.Bubble) {
 		c := connect(b, nil)

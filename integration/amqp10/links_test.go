@@ -198,7 +198,7 @@ func TestCreditAndDrain(t *testing.T) {
 	})
 }
 
-// Outcomes of messages that are unroutable or refused, and of those of anonymous senders.
+// Outcomes of unroutable or refused messages, and of messages from anonymous senders.
 func TestPublisherOutcomes(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		ch := b.Connect().Open()
@@ -409,7 +409,7 @@ func TestPriority(t *testing.T) {
 	})
 }
 
-// TestConsumerTimeout_ADR10: the link property rabbitmq:consumer-timeout is that of basic.consume, in ms.
+// TestConsumerTimeout_ADR10: the link property rabbitmq:consumer-timeout acts as the argument of basic.consume, in ms.
 func TestConsumerTimeout_ADR10(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		b.Connect().Open().Declare("q", nil)

@@ -75,7 +75,7 @@ func TestEntity_LockOutlivesItsLink(t *testing.T) {
 }
 
 // The messages of a session are requeued at once, since its lock ends with the link; so are messages that were not
-// transferred, and those of RabbitMQ's dialect. (LOCK-10)
+// transferred, and messages of RabbitMQ's dialect. (LOCK-10)
 func TestEntity_LockEndsWithItsLink(t *testing.T) {
 	for name, end := range endings {
 		t.Run(name, func(t *testing.T) {

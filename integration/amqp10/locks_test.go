@@ -79,8 +79,8 @@ func TestEntity_SettledElsewhere(t *testing.T) {
 	})
 }
 
-// A message in a dead-letter queue keeps the delivery count with which it arrived there, whatever its receivers do with it: on
-// links, in a peek, and after it was deferred. (LOCK-8)
+// A message in a dead-letter queue keeps the delivery count with which it arrived there, after any action of its
+// receivers: on links, in a peek, and after it was deferred. (LOCK-8)
 func TestEntity_DeadLettersKeepTheirCount_LOCK8(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		entity(b)

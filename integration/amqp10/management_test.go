@@ -200,7 +200,7 @@ func TestManagement_Bindings(t *testing.T) {
 	})
 }
 
-// Permissions are those of 0-9-1; a refused request ends no link. An exclusive queue belongs to the connection.
+// Permissions are the same as in 0-9-1; a refused request ends no link. An exclusive queue belongs to the connection.
 func TestManagement_Permissions(t *testing.T) {
 	refused := func(name string, p auth.Permission, kind auth.Kind) users.Refusal {
 		return users.Refusal{User: "guest", Resource: auth.Resource{Kind: kind, Name: name}, Permission: p}

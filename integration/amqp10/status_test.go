@@ -165,7 +165,8 @@ func TestStatus_Detach_SBE2(t *testing.T) {
 	})
 }
 
-// A receiver that waits for a session is refused when the queue is disabled meanwhile, and its connection stays open.
+// A receiver that waits for a session is refused when the queue is disabled during the wait, and its connection stays
+// open.
 func TestStatus_Waiting_SBE2(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		sessions(b)
@@ -189,7 +190,7 @@ func TestStatus_Waiting_SBE2(t *testing.T) {
 	})
 }
 
-// Requests to ENTITY/$management are refused by the status, except those that only read.
+// Requests to ENTITY/$management are refused by the status, except requests that only read.
 func TestStatus_Node_SBE3(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		entity(b)

@@ -360,7 +360,7 @@ func TestToken_Emulator(t *testing.T) {
 	})
 }
 
-// A message to an entity is routed to no other one, whatever its carbon-copy headers say: the key may not send there.
+// A message to an entity is routed to no other entity, even by its carbon-copy headers: the key may not send there.
 func TestToken_CarbonCopies(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		entity(b)

@@ -63,7 +63,7 @@ func (m *meter) Bound(bytes int64) {
 	m.bound = bytes / mb
 }
 
-// metered runs test on a broker whose memory and disk are those of the meter.
+// metered runs test on a broker with the meter's memory and disk.
 func metered(t *testing.T, test func(b *testkit.Bubble, m *meter)) {
 	m := &meter{memory: 100, disk: 1000}
 	testkit.Run(t, func(c *supervision.Config) {

@@ -338,7 +338,7 @@ var churns = []struct {
 	}},
 }
 
-// Short-lived clients and queues leave no memory allocated, whatever their relations to long-lived ones.
+// Short-lived clients and queues leave no memory allocated, in any relation to long-lived ones.
 func TestChurnLeavesNothing(t *testing.T) {
 	quiet := func(cfg *supervision.Config) { cfg.Log = zerolog.Nop() } // the captured log would grow
 	testkit.Run(t, quiet, func(b *testkit.Bubble) {

@@ -21,8 +21,8 @@ func (l *laptop) wall(in time.Duration) int64 {
 	return time.Now().UnixMilli() + time.Duration(l.set.Load()+l.slept.Load()+int64(in)).Milliseconds()
 }
 
-// A date that arrives at the moment at which the machine's clock was set is judged by the new clock, whatever brings it: the
-// messages are due in time, also after a restart before the broker has noticed the change by itself (TTL-35).
+// A date that arrives at the moment at which the machine's clock was set is judged by the new clock, in any command:
+// the messages are due in time, also after a restart before the broker has noticed the change by itself (TTL-35).
 func TestTTL35_DatesAtOnce(t *testing.T) {
 	for name, restart := range map[string]bool{"": false, ", restarted": true} {
 		for _, by := range []time.Duration{2 * time.Hour, -5 * time.Hour, 490_000 * time.Hour} {
@@ -75,7 +75,7 @@ func TestTTL35_DatesAtOnce(t *testing.T) {
 	}
 }
 
-// Dates in answers are those of the clock that was set, and the validity of tokens is judged by it (TTL-35).
+// Dates in answers, and the validity of tokens, follow the clock as it was set (TTL-35).
 func TestTTL35_DatesInAnswers(t *testing.T) {
 	for _, by := range []time.Duration{30 * time.Hour, -30 * time.Hour} {
 		t.Run(by.String(), func(t *testing.T) {

@@ -151,8 +151,8 @@ func TestDL25OtherTargets(t *testing.T) {
 	})
 }
 
-// The queue-per-delay pattern: messages with different delays pass through hold queues; each is delivered at its own time, those
-// of one queue in order of publishing.
+// The queue-per-delay pattern: messages with different delays pass through hold queues; each is delivered at its own
+// time, messages of one queue in order of publishing.
 func TestHoldQueues(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()

@@ -26,7 +26,7 @@ func TestDL23_ClientHistory(t *testing.T) {
 	for _, tt := range []struct {
 		name      string
 		argument  any
-		headers   amqp.Table // nil: those of the first death
+		headers   amqp.Table // nil: the headers of the first death
 		want      string
 		wantFirst string
 	}{

@@ -150,7 +150,7 @@ func TestDefinitions_LeftOut(t *testing.T) {
 	})
 }
 
-// Administrators may export and import, whatever their permissions are; other users may not.
+// Administrators may export and import, with any permissions; other users may not.
 func TestDefinitions_Rights(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		for name, tags := range map[string][]string{"admin": {"administrator"}, "maker": {"policymaker"}, "watcher": {"monitoring"}} {
@@ -222,7 +222,7 @@ func TestDefinitions_BadItem(t *testing.T) {
 	})
 }
 
-// Existing objects stay, except those that RabbitMQ replaces: users, permissions, policies and limits.
+// Existing objects stay, except the kinds that RabbitMQ replaces: users, permissions, policies and limits.
 func TestDefinitions_Merge(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()

@@ -4,7 +4,7 @@
 // Owns: nothing but the tests. Helpers for several packages are in internal/testkit. A test of one actor or of a pure
 // core is beside that.
 //
-// File names are those of subjects: ttl, delayed and scheduled messages, lease (Queue TTL), deadletter and farewell,
+// Files are named after subjects: ttl, delayed and scheduled messages, lease (Queue TTL), deadletter and farewell,
 // policy, types (queue types and arguments), class_* (the methods of AMQP 0-9-1), http_* (the HTTP API), durable and
 // restart (the state after a crash or a panic), alarm and limits (resources), model (a random test against a simple
 // model).

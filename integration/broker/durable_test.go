@@ -65,7 +65,7 @@ func stores(b *testkit.Bubble, ch *testkit.Channel, exchange, key string, list .
 	}
 }
 
-// bindings lists all bindings except those of the default exchange.
+// bindings lists all bindings except the default exchange's.
 func bindings(b *testkit.Bubble) (list []string) {
 	all, err := b.Node.Bindings(b.Context(), management.BindingFilter{})
 	if err != nil {
@@ -403,7 +403,7 @@ func TestOrphansAreRetired(t *testing.T) {
 	})
 }
 
-// Numbers of queues (incarnations) are never reused, not even those of queues that were not stored.
+// Numbers of queues (incarnations) are never reused, not even the numbers of queues that were not stored.
 func TestIncarnations(t *testing.T) {
 	testkit.RunStored(t, nil, func(b *testkit.Bubble) {
 		last := uint64(0)
@@ -422,7 +422,7 @@ func TestIncarnations(t *testing.T) {
 	})
 }
 
-// Without any definitions, messages are not treated as those of deleted queues: the broker does not start.
+// Without any definitions, messages do not count as messages of deleted queues: the broker does not start.
 func TestNoDefinitions(t *testing.T) {
 	testkit.RunStored(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()

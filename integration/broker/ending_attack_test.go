@@ -51,7 +51,7 @@ func TestEndingSurvivesPanics_LEASE14(t *testing.T) {
 	}
 }
 
-// All that a queue has, in whatever state, is dead-lettered at the end of its lease, in its order.
+// All messages of a queue, in any state, are dead-lettered at the end of its lease, in queue order.
 func TestEverythingIsDeadLettered_LEASE13(t *testing.T) {
 	testkit.RunStored(t, nil, func(b *testkit.Bubble) {
 		ch, other := b.Connect().Open(), b.Connect().Open()

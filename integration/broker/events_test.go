@@ -135,7 +135,7 @@ func TestRoomOfEventExchange(t *testing.T) {
 		b.Advance(time.Minute) // until the events of the queue are published
 		publish(0, 1)
 		synctest.Wait()          // the publisher waits for the journal
-		publish(1, 1+room+more)  // the publisher waits meanwhile
+		publish(1, 1+room+more)  // the publisher still waits
 		b.Advance(2 * time.Hour) // in batches of 256
 		publish(1+room+more, 2+room+more)
 		b.Advance(time.Minute)

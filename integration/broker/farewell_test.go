@@ -193,7 +193,7 @@ func TestDeleteDeclareRace(t *testing.T) {
 						return
 					}
 					if err := ch.QueueBind("q", "k", "x", false, nil); err != nil {
-						ch = b.Connect().Open() // another client has deleted the queue meanwhile
+						ch = b.Connect().Open() // another client has deleted the queue in the meantime
 						ch.Confirms()
 					}
 					if !ch.Publish("x", "k", testkit.Text("m")) {

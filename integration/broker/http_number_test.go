@@ -10,7 +10,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// Peeking by number shows messages in the order of arrival, whatever their state (LOCK-6), and a publish with an id that was
+// Peeking by number shows messages in any state, in the order of arrival (LOCK-6), and a publish with an id that was
 // already accepted is confirmed and dropped (DUP-1).
 func TestHTTPPeekByNumber_LOCK6_DUP1(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {

@@ -67,7 +67,7 @@ func names(conn *amqp.Connection, node, at string) *strings.Replacer {
 //
 //	go test ./integration/broker -run TestRecordShapes -rabbitmq http://guest:guest@127.0.0.1:15672
 //
-// RabbitMQ must be one without any objects but those that it comes with, with the management and Prometheus plugins only.
+// RabbitMQ must be a new broker without any further objects, with the management and Prometheus plugins only.
 func TestRecordShapes(t *testing.T) {
 	if *rabbitmq == "" {
 		t.Skip("-rabbitmq is not given")

@@ -147,7 +147,7 @@ func TestDL31Ladder(t *testing.T) {
 			if string(d.Body) != strconv.Itoa(delay) || d.RoutingKey != l.key(delay) || len(list) != bits.OnesCount(uint(delay)) {
 				b.Errorf("%d s: %s by %s, %d deaths", delay, d.Body, d.RoutingKey, len(list))
 			}
-			left := delay // the newest death is that of the lowest digit
+			left := delay // the newest death belongs to the lowest digit
 			for _, death := range list {
 				death := death.(amqp.Table)
 				n := bits.TrailingZeros(uint(left))

@@ -12,8 +12,8 @@ import (
 	"candlemark/supervision"
 )
 
-// A publish routed to a queue that has ended meanwhile is accepted and discarded if the queue was deleted in order, refused if it
-// failed (PRO-2).
+// A publish routed to a queue that has ended since the routing is accepted and discarded if the queue was deleted in
+// order, refused if the queue failed (PRO-2).
 func TestLEASE8LatePublish(t *testing.T) {
 	for _, failed := range []bool{false, true} {
 		f := &faults{}

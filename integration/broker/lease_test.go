@@ -54,7 +54,7 @@ func (l *leased) redeclare(passive, noWait bool, args amqp.Table) error {
 
 var leaseArgs = amqp.Table{"x-expires": 900}
 
-// Actions at 600 ms that renew a lease of 900 ms: all of LEASE-4 that are possible over AMQP.
+// Actions at 600 ms that renew a lease of 900 ms: all actions of LEASE-4 that AMQP has.
 func TestLEASE4Renewal(t *testing.T) {
 	const kept, renewed = 900 * ms, 1500 * ms
 	get := func(l *leased) (err error) {

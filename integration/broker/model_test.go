@@ -75,7 +75,7 @@ func (m *model) advance(ms int64) {
 	}
 }
 
-// ready returns the messages that are not held, the highest priority first.
+// ready returns the messages that nobody holds, the highest priority first.
 func (m *model) ready() (ready []*entry) {
 	for _, e := range m.all {
 		if !e.held {

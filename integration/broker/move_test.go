@@ -160,7 +160,8 @@ func TestMoveKeepsWhatIsRefused(t *testing.T) {
 	})
 }
 
-// A move does not exceed its rate, and ends after the current batch when it is stopped; messages published meanwhile stay.
+// A move does not exceed its rate, and ends after the current batch when it is stopped; messages published during the
+// move stay.
 func TestMoveRateAndStop(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		w, ch := bubbleWeb(b), b.Connect().Open()

@@ -16,7 +16,8 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// objectsRun runs test on a broker on which all objects together, those of a user, a virtual host and a connection may take 16 MiB.
+// objectsRun runs test on a broker on which all objects together, and the objects of a user, a virtual host and a
+// connection, may take 16 MiB.
 func objectsRun(t *testing.T, test func(b *testkit.Bubble)) {
 	testkit.RunStored(t, func(c *supervision.Config) {
 		c.Alarms = resources.Config{Meter: &meter{memory: 1, disk: 1000}, Watermark: config.Amount{Bytes: 20 * mb}, DiskFree: config.Amount{Bytes: 50 * mb}}
@@ -199,7 +200,7 @@ func TestNotes_PRO21(t *testing.T) {
 	})
 }
 
-// Commands that are under way at the same time find the room that the others have left.
+// Concurrent commands find the room that the others have left.
 func TestPRO21_AtOnce(t *testing.T) {
 	for what, do := range map[string]func(ch *testkit.Channel, n int) error{
 		"consumers": func(ch *testkit.Channel, n int) error {

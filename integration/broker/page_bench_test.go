@@ -78,7 +78,7 @@ func BenchmarkPageOpen(b *testing.B) {
 }
 
 // publishPaced publishes 50,000 messages of 100 B a second for 5 s, or as many as possible, to 1,000 queues in turn, and returns
-// the rate per second and the CPU-seconds that the process used meanwhile.
+// the rate per second and the CPU-seconds that the process used in this time.
 func publishPaced(b *testing.B, ch *amqp.Channel) (rate, cpu float64) {
 	const busy, each, every = 1_000, 100, 2 * time.Millisecond
 	began, used := time.Now(), cpuSeconds(b)

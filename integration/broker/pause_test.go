@@ -12,8 +12,8 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// pauseFor simulates a pause of the process for d: nothing can read the clock. Timers fire meanwhile, which is the worst case at
-// resume.
+// pauseFor simulates a pause of the process for d: nothing can read the clock. Timers fire during the pause, which is
+// the worst case at resume.
 func (l *laptop) pauseFor(b *testkit.Bubble, d time.Duration) {
 	resumed := make(chan struct{})
 	l.paused.Store(&resumed)

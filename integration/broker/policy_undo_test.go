@@ -67,8 +67,8 @@ func publishedToMany(b *testkit.Bubble) (entered map[string]int64) {
 	return entered
 }
 
-// A retroactive TTL that is taken back, in whatever way and after whatever restarts, leaves each queued message the deadline of its
-// entry, whatever has fixed that (TTL-25, POL-21).
+// A retroactive TTL taken back in any way, before or after restarts, leaves each queued message the deadline of its
+// entry, from any source (TTL-25, POL-21).
 func TestTTL25_Undone(t *testing.T) {
 	back := map[string]func(b *testkit.Bubble){
 		"undone":  undoLast,
@@ -129,8 +129,8 @@ func TestTTL25_Undone(t *testing.T) {
 func crash(b *testkit.Bubble)        { b.Crash(0) }
 func stopAndStart(b *testkit.Bubble) { b.Restart(0) }
 
-// However policies change and are undone, and the broker restarts, the messages that are left are those of a queue whose policies
-// were never changed, as long as no TTL has passed meanwhile (TTL-25).
+// After any changes of policies, undone again, and restarts of the broker, the queue has the same messages as a queue
+// whose policies never changed, as long as no TTL has passed in between (TTL-25).
 func TestTTL25_UndoneAtRandom(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 0))

@@ -473,7 +473,7 @@ func TestResumeHasNoLimit(t *testing.T) {
 	})
 }
 
-// The dead-letter actor is restarted however often it fails, after pauses, and no dead letter is lost meanwhile.
+// The dead-letter actor is restarted after any number of failures, after pauses, and no dead letter is lost in between.
 func TestDeadLetterComesBack(t *testing.T) {
 	f := &faults{}
 	testkit.Run(t, func(cfg *supervision.Config) { cfg.Fault = f.check }, func(b *testkit.Bubble) {

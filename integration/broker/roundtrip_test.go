@@ -48,7 +48,7 @@ func TestPublishDeliverAckConfirm(t *testing.T) {
 	})
 }
 
-// Every publish is confirmed, whatever its outcome, and an unroutable mandatory message is returned before its ack (PRO-6).
+// Every publish is confirmed, with any outcome, and an unroutable mandatory message is returned before its ack (PRO-6).
 func TestConfirmsAndReturns(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()

@@ -184,8 +184,8 @@ func TestShovelUserIDs_ACC1(t *testing.T) {
 	})
 }
 
-// A shovel ends when its setter could no longer set it, whatever its addresses are, says why, and runs again when that has
-// changed.
+// A shovel with any addresses ends when its setter could no longer set it, says why, and runs again when the setter may
+// set it again.
 func TestShovelSetterLosesRights_ACC4(t *testing.T) {
 	testkit.RunStored(t, nil, func(b *testkit.Bubble) {
 		ch := shovelUsers(b)

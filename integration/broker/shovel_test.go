@@ -26,7 +26,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// putShovel declares a shovel in / as guest, whose addresses are those of this broker unless value says otherwise.
+// putShovel declares a shovel in / as guest, with the addresses of this broker unless value says otherwise.
 func putShovel(b *testkit.Bubble, name string, value map[string]any) {
 	b.Helper()
 	putShovelAs(b, parameters.Setter{User: "guest"}, name, value)

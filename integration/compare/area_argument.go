@@ -2,7 +2,7 @@ package main
 
 import "candlemark/protocol"
 
-// wrongTypes are values that are no integer.
+// wrongTypes are values of other types than integer.
 var wrongTypes = []one{
 	{"longstr", "5"},
 	{"empty-longstr", ""},

@@ -10,7 +10,7 @@ type greeting struct {
 	vhost                     string
 }
 
-// capabilities are those that a script's client announces by default.
+// capabilities are the capabilities that a script's client announces by default.
 var capabilities = []string{
 	"publisher_confirms", "exchange_exchange_bindings", "basic.nack", "consumer_cancel_notify", "connection.blocked",
 	"authentication_failure_close",

@@ -12,7 +12,7 @@ import (
 	"candlemark/protocol"
 )
 
-// describe writes a method with the arguments that are not zero.
+// describe writes a method with its nonzero arguments.
 func describe(m protocol.Method) string {
 	v := reflect.ValueOf(m).Elem()
 	words := []string{m.Key().String()}
@@ -26,7 +26,7 @@ func describe(m protocol.Method) string {
 	return strings.Join(words, " ")
 }
 
-// describeProperties writes the properties that are present, whatever they hold.
+// describeProperties writes the properties present, with any values.
 func describeProperties(p protocol.Properties) string {
 	v := reflect.ValueOf(p)
 	var words []string

@@ -24,8 +24,8 @@ var dialectNames = map[dialect]string{amqp10: "AMQP 1.0", azure: "Service Bus"}
 // histories are texts about dead letters, which clients of Service Bus do not see.
 var histories = regexp.MustCompile(`, (expired|rejected|maxlen|delivery_limit) in \w+( \d+ times)?|, came back \d+ times`)
 
-// A comment that matches counting says that clients of AMQP 1.0, unlike those of 0-9-1, see how often redelivered messages of the
-// file's classic queues came back (DL-9).
+// A comment that matches counting says that clients of AMQP 1.0, unlike clients of 0-9-1, see how often redelivered
+// messages of the file's classic queues came back (DL-9).
 var (
 	counting    = regexp.MustCompile(`(?m)^# In AMQP 1\.0 redelivered messages (came back \d+ times)`)
 	redelivered = regexp.MustCompile(`(?m)redelivered$`)

@@ -72,7 +72,7 @@ func (c *client) endSession() {
 func (c *client) hangUp() {
 	c.endSession()
 	if c.conn10 != nil {
-		_ = c.conn10.Close() // likewise
+		_ = c.conn10.Close() // the broker may have closed it already
 	}
 }
 
