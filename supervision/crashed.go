@@ -6,8 +6,8 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 )
 
-// maxCrashed is the number of failed queues that are remembered. Mail for a failed queue can arrive only briefly, until
-// its virtual host has removed the name.
+// maxCrashed is the number of failed queues to remember. Mail for a failed queue can arrive only briefly, until its
+// virtual host has removed the name.
 const maxCrashed = 4096
 
 // crashedQueues remembers the queues that ended after a panic: mail sent to them after they closed their mailbox is

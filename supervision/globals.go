@@ -97,7 +97,8 @@ func (k *parameterKeeper) parameter(p parameters.Parameter) json.RawMessage {
 // publicGlobals are the global parameters whose values are recorded. Others may be anything, also secrets (ACC-11).
 var publicGlobals = []string{"cluster_name", "cluster_tags", clusterID}
 
-// recorded returns the value of a parameter as events have it, without secrets. Component "" is that of global parameters.
+// recorded returns the value of a parameter as events have it, without secrets. Component "" stands for global
+// parameters.
 func recorded(component, name string, value json.RawMessage) json.RawMessage {
 	if component == "" && !slices.Contains(publicGlobals, name) {
 		return jsonencode.Marshal(redact.Mark)
@@ -124,7 +125,7 @@ func (k *parameterKeeper) parameterEvent(ctx context.Context, event string, p pa
 	})
 }
 
-// clusterName returns the name of the cluster, by default that of the node.
+// clusterName returns the name of the cluster, by default the node's.
 func (n *Node) clusterName() string {
 	var name string
 	if value := n.globals.All()[management.ClusterName]; value == nil || json.Unmarshal(value, &name) != nil {

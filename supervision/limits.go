@@ -16,14 +16,14 @@ type Limits struct {
 	Frame       uint32 // bytes, 4096 or more; 131072
 	Heartbeat   uint16 // s; 60
 	NoHeartbeat bool
-	// NodeChannels are the channels and sessions of all connections, Consumers those of a channel; 0 for no limit.
+	// NodeChannels are the channels and sessions of all connections, Consumers the consumers of a channel; 0 for no limit.
 	NodeChannels, Consumers int
 	Sessions                uint16 // of an AMQP 1.0 connection; 64
 	Links                   uint32 // of a session; 256
-	// VHosts, Queues and Exchanges are those of the whole broker; 0 for no limit.
+	// VHosts, Queues and Exchanges limit such objects of the whole broker; 0 for no limit.
 	VHosts, Queues, Exchanges int
-	// Parameters are the maximum numbers of parameters by component, in all virtual hosts; "policy" and
-	// "operator_policy" are those of policies.
+	// Parameters are the maximum numbers of parameters by component, in all virtual hosts; "policy" and "operator_policy"
+	// limit policies.
 	Parameters map[string]int
 }
 

@@ -33,7 +33,7 @@ import (
 
 // Config configures a broker.
 type Config struct {
-	// Users are the users and virtual hosts at the start; nil means those of a new broker.
+	// Users are the users and virtual hosts at the start; nil stands for a new broker's.
 	Users *auth.Users
 	// Authenticator and Permissions replace Users in tests; nil means Users.
 	Authenticator auth.Authenticator
@@ -211,7 +211,7 @@ func (n *Node) props(make func(close func() []any) actor.Actor) *actor.Props {
 	return propsIn(n, func() actor.Mailbox { return box }, func() actor.Actor { return make(box.Close) })
 }
 
-// propsOfMany returns the Props of actors that one parent spawns one at a time, and that are never restarted.
+// propsOfMany returns the Props of actors that one parent spawns one at a time and never restarts.
 func propsOfMany(n *Node, make func(close func() []any) actor.Actor) *actor.Props {
 	var box *mailbox.Mailbox // of the actor being made; the library asks for its mailbox after it
 	return propsIn(n, func() actor.Mailbox { return box }, func() actor.Actor {

@@ -134,8 +134,9 @@ func (n *Node) reserve(d *definitions.Definitions) error {
 	return err
 }
 
-// numbered returns the number after which queues number their messages: those of earlier starts are lower, whatever the
-// machine's clock shows (ADR 28). In old versions numbers were times in ns since 1970; now they begin above such times, in the year 2043.
+// numbered returns the number after which queues number their messages: the numbers of earlier starts are lower even if
+// the machine's clock was set back (ADR 28). In old versions numbers were times in ns since 1970; now they begin above
+// such times, in the year 2043.
 func (n *Node) numbered() uint64 { return numbers.Begin + n.starts*numbers.Each }
 
 // recovered waits until all virtual hosts are ready, and logs the progress.

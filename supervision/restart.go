@@ -31,11 +31,11 @@ type Restart struct {
 	// Directive: Resume keeps the state and continues after the failed mail, which was answered with 541; Restart
 	// begins with an empty state; Stop ends the actor, which notifies its watchers.
 	Directive actor.Directive
-	// Retries is the number of immediate restarts within Window. Each later one is delayed: by 1 s, then twice as long
-	// each time, at most 30 s; mail waits meanwhile. Resume has no limit: every panic loses the mail that caused it.
+	// Retries is the number of immediate restarts within Window. Each later restart is delayed: by 1 s, then twice as long
+	// each time, at most 30 s; mail waits until then. Resume has no limit: every panic loses the mail that caused it.
 	Retries int
 	Window  time.Duration
-	// Keeps and Informs describe the surviving state and the actors that are informed.
+	// Keeps and Informs describe the surviving state and the informed actors.
 	Keeps, Informs string
 }
 
@@ -107,7 +107,7 @@ func (r Restart) pause(stats *actor.RestartStatistics) time.Duration {
 	return min(minRestartDelay<<(extra-1), maxRestartDelay)
 }
 
-// restart restarts the child after the pause; until then it is suspended. A child that was stopped meanwhile is not
+// restart restarts the child after the pause; until then it is suspended. A child stopped during the pause is not
 // restarted.
 func restart(parent actor.Supervisor, child *actor.PID, pause time.Duration) {
 	if pause == 0 {

@@ -79,7 +79,7 @@ func (n *Node) spawnLocalChannel(ctx context.Context, spec connection.ChannelSpe
 	return pid, err
 }
 
-// askRoot sends the root a request and waits for the answer. The error is that of ctx.
+// askRoot sends the root a request and waits for the answer. The error is ctx's.
 func askRoot[T any](ctx context.Context, n *Node, what func(reply chan<- T) any) (answer T, err error) {
 	reply := make(chan T, 1)
 	n.asker.Post(n.root, what(reply))

@@ -9,8 +9,8 @@ import (
 	"candlemark/internal/store"
 )
 
-// ErrUnknownQueues is wrapped by the error of Start that lists messages in the journal of queues that are neither
-// defined nor known to be deleted.
+// ErrUnknownQueues is wrapped by the error of Start that lists messages in the journal of queues neither defined nor
+// known to be deleted.
 var ErrUnknownQueues = errors.New("the journal has messages of queues missing from the definitions; the definitions may be older than the journal")
 
 // unknownShown is the maximum number of queues that an error or a line of the log names.

@@ -32,7 +32,7 @@ func (a *Asker) Watch(whom mail.Address, by *Inbox) {
 }
 
 // All sends count requests at once and passes every answer within Patience to take; later answers are dropped. The
-// answer to request i has i as its ID. The error is that of ctx.
+// answer to request i has i as its ID. The error is ctx's.
 func (a *Asker) All(ctx context.Context, count int, ask func(i int, r mail.Request), take func(answer any)) error {
 	in := a.Inbox(count)
 	defer in.Close()
@@ -52,7 +52,7 @@ func (a *Asker) All(ctx context.Context, count int, ask func(i int, r mail.Reque
 }
 
 // One sends the request that question makes with the address for the answer, and waits for the answer. The error is
-// that of ctx.
+// ctx's.
 func One[T any](ctx context.Context, a *Asker, to mail.Address, question func(replyTo mail.Address) any) (T, error) {
 	in := a.Inbox(1)
 	defer in.Close()

@@ -43,7 +43,7 @@ func (in *Inbox) SendSystemMessage(pid *actor.PID, what any) {
 // Stop implements actor.Process.
 func (in *Inbox) Stop(*actor.PID) {}
 
-// Next waits for the next reply. The error is that of ctx.
+// Next waits for the next reply. The error is ctx's.
 func (in *Inbox) Next(ctx context.Context) (any, error) {
 	select {
 	case r := <-in.Replies:

@@ -25,7 +25,7 @@ type localChannel struct {
 	out     *outbox.Outbox
 	wake    chan struct{} // the outbox has output
 	read    []byte        // output of the channel not parsed yet
-	// properties is the size of those of the last content, in bytes.
+	// properties is the size of the last content's properties, in bytes.
 	properties int
 	ended      bool
 }

@@ -43,8 +43,8 @@ func (qs *Queries) Ahead(ctx context.Context) ([]management.Ahead, error) {
 	return list, nil
 }
 
-// urgency returns the order in which queues are asked: those with expiring messages, those with other due times, and
-// those that can only end. 0 for none of these.
+// urgency returns the order in which queues are asked, the highest first: queues with expiring messages, with other due
+// times, and queues that can only end; 0 for queues with none of these.
 func urgency(q *topology.Queue) int {
 	switch w := q.Stats; {
 	case w.Expiring(), w == nil: // a holder

@@ -107,7 +107,7 @@ func (qs *Queries) CloseConnectionsOf(ctx context.Context, user, reason string) 
 	return err
 }
 
-// closeThose closes those of the connections of a name, of all for "".
+// closeThose closes the connections of a name, or of all names for "", for which those returns true.
 func closeThose(ctx context.Context, qs *Queries, name, reason string, those func(*management.Connection) bool) (found bool, err error) {
 	all, err := qs.clients(ctx, name)
 	if err != nil {
@@ -193,7 +193,8 @@ func consumersOf(ctx context.Context, qs *Queries, c *management.Channel) ([]man
 	return consumersIn(ctx, qs, v, queues)
 }
 
-// describeChannels asks all channels of the connections, also for their queues if that is wanted. Channels that end meanwhile are left out.
+// describeChannels asks all channels of the connections, also for their queues if that is wanted. Channels that end
+// before they answer are left out.
 func describeChannels(ctx context.Context, qs *Queries, all *clients, queues bool) ([]management.Channel, error) {
 	var pids []mail.Address
 	var owners []*client

@@ -134,8 +134,7 @@ func held(v *topology.VHost) (n int) {
 	return n
 }
 
-// Metrics returns the metrics of queues, channels and connections without asking a queue. Callers add those of the
-// node.
+// Metrics returns the metrics of queues, channels and connections without asking a queue. Callers add the node's.
 func (qs *Queries) Metrics(ctx context.Context) (m management.Metrics, err error) {
 	for kind := range m.Queues {
 		m.Queues[kind] = qs.Sums.Total(metrics.Kind(kind))

@@ -22,7 +22,7 @@ type Config struct {
 	Permissions auth.Permissions
 	// SystemExchanges are the broker's own exchanges in each virtual host.
 	SystemExchanges []mail.DeclareExchange
-	// Connections returns the addresses of the connections of a name, of all for "". The error is that of the context.
+	// Connections returns the addresses of the connections of a name, of all for "". The error is the context's.
 	Connections func(ctx context.Context, name string) ([]mail.Address, error)
 	// SpawnMove makes the actor of a move.
 	SpawnMove func(context.Context, move.Config) (mail.Address, error)

@@ -174,7 +174,7 @@ func (qs *Queries) details(ctx context.Context, vhost string, q *topology.Queue,
 	return d, nil
 }
 
-// describe asks all queues at once. A queue that ended meanwhile is left out; one that reports a failure or does not
+// describe asks all queues at once. A queue that has ended is left out; a queue that reports a failure or does not
 // answer is down, without info.
 func (qs *Queries) describe(ctx context.Context, v *topology.VHost, queues []*topology.Queue, consumers bool) ([]management.Queue, []*mail.QueueInfo, error) {
 	infos := make([]*mail.QueueInfo, len(queues))

@@ -8,7 +8,7 @@ import (
 	"candlemark/internal/management"
 )
 
-// turns lets one query at a time run. A user has a share of those that wait (ACC-10).
+// turns lets one query at a time run. A user has a share of the waiting queries (ACC-10).
 type turns struct {
 	running chan struct{} // capacity 1
 	mu      sync.Mutex
@@ -20,8 +20,7 @@ const perUser = 4
 
 func newTurns() *turns { return &turns{running: make(chan struct{}, 1), of: map[string]int{}} }
 
-// take waits for the turn of the user of ctx, which lasts until leave is called. Errors: management.ErrBusy, or that of
-// ctx.
+// take waits for the turn of the user of ctx, which lasts until leave is called. Errors: management.ErrBusy, or ctx's.
 func (t *turns) take(ctx context.Context) (leave func(), err error) {
 	user := ""
 	if by := events.OriginOf(ctx); by != nil {

@@ -25,15 +25,16 @@ type Meter interface {
 	Collections() uint64
 	// Collect collects garbage now; free memory is returned to the system in the background, within a few seconds.
 	Collect()
-	// Release collects garbage and returns all free memory at once. It stops everything else meanwhile: for some 50 ms
-	// when it returns half a gigabyte.
+	// Release collects garbage and returns all free memory at once. It stops everything else until it is done: for some 50
+	// ms when it returns half a gigabyte.
 	Release()
 	// Bound makes the process collect garbage more often when its memory comes close to that many bytes.
 	Bound(bytes int64)
 }
 
 // System is the Meter of this process. Directory is the folder of the broker's data; Untouched bytes of the process's
-// reserved memory are never used. Most is the result of Total in bytes, 0 for that of the machine or the container.
+// reserved memory are never used. Most is the result of Total in bytes, 0 for the total of the machine or the
+// container.
 type System struct {
 	Directory string
 	Untouched int64
@@ -84,7 +85,7 @@ func (System) Collect() {
 // Release implements Meter.
 func (System) Release() { debug.FreeOSMemory() }
 
-// Bound implements Meter. An operator's GOMEMLIMIT takes precedence. The limit is that of the process: of several
+// Bound implements Meter. An operator's GOMEMLIMIT takes precedence. The limit applies to the process: of several
 // brokers in it, the last to get a watermark decides.
 func (s System) Bound(bytes int64) {
 	if os.Getenv("GOMEMLIMIT") == "" {

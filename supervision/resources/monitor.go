@@ -214,8 +214,8 @@ func (a *Monitor) read() reading {
 	return a.now
 }
 
-// announce reports a change. Readers learn of it from the valve before the mail is sent, so that they stop reading
-// meanwhile.
+// announce reports a change. Readers learn of it from the valve before the mail is sent, so that they stop reading at
+// once.
 func (a *Monitor) announce() {
 	s := &a.shortage
 	reason := s.reason()
@@ -270,7 +270,7 @@ func (a *Monitor) SetDiskFreeLimit(to config.Amount) {
 }
 
 // JournalFull reports that the journal waits for room on the disk, or no longer does. While it waits there is a disk
-// alarm, whatever its limit.
+// alarm at any limit.
 func (a *Monitor) JournalFull(full bool) {
 	a.change(func(s *alarmState) { s.journalFull = full })
 }

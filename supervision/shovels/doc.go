@@ -5,6 +5,6 @@
 //
 // States: before Begin, and after End, parameters are kept and no shovel runs.
 //
-// A change waits until it is stored; virtual hosts are neither added nor removed meanwhile. A shovel that replaces
+// A change waits until it is stored; until then virtual hosts are neither added nor removed. A shovel that replaces
 // another starts when the old one has closed its connections. A restart loses no answered change.
 package shovels

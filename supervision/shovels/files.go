@@ -33,7 +33,7 @@ func NewFiles(folder string) *Files {
 	return &Files{folder: folder, readers: make(chan struct{}, maxReaders), read: readFile}
 }
 
-// Errors of Read, besides those of the operating system.
+// Errors of Read, besides the operating system's.
 var (
 	errNoFolder  = errors.New("files cannot be used: the setting shovel-files names no folder")
 	errOutside   = errors.New("the file is not in the folder of the setting shovel-files")
@@ -85,7 +85,7 @@ func (f *Files) Read(ctx context.Context, name string) ([]byte, error) {
 }
 
 // readFile reads a file in a folder. Symbolic links are followed as long as they stay within the folder. Nothing but a
-// regular file is opened, and opening does not wait if a pipe replaces it meanwhile.
+// regular file is opened, and opening does not wait if a pipe has replaced the file.
 func readFile(folder, name string) (text []byte, err error) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {

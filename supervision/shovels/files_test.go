@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// Only regular files of bounded size in the folder of the operator are read, whatever a name or a link leads to.
+// Only regular files of bounded size in the folder of the operator are read, even if a name or a link leads elsewhere.
 func TestFiles_ACC5(t *testing.T) {
 	folder, outside := filepath.Join(t.TempDir(), "shovels"), t.TempDir()
 	write := func(path string, size int) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// An address leads to this broker if one of its listeners accepts connections there, whatever the name of the host is.
+// An address leads to this broker if one of its listeners accepts connections there, for any name of the host.
 func TestMachine_ACC2(t *testing.T) {
 	hosts := map[string][]string{
 		"localhost": {"127.0.0.1", "::1"}, "me": {"10.0.0.5"}, "mapped": {"::ffff:127.0.0.1"}, "any": {"0.0.0.0"}, "any6": {"::"}, "other": {"10.0.0.6"},

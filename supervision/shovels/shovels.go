@@ -21,7 +21,7 @@ type Config struct {
 	Parameters *definitions.Parameters
 	// VHost reports whether there is a virtual host of that name.
 	VHost func(name string) bool
-	// Lock prevents changes of virtual hosts until Unlock. Error: that of ctx.
+	// Lock prevents changes of virtual hosts until Unlock. Error: ctx's.
 	Lock   func(ctx context.Context) error
 	Unlock func()
 	// Spawn makes an actor, End stops it.
@@ -240,7 +240,7 @@ func (s *Shovels) spawn(ctx context.Context, x *one, before *shovel.Handle, p pa
 	return err
 }
 
-// finish deletes a finished shovel, unless it was replaced meanwhile.
+// finish deletes a finished shovel, unless another has replaced it.
 func (s *Shovels) finish(x *one, p parameters.Parameter) {
 	if s.cfg.Lock(context.Background()) != nil {
 		return
