@@ -14,7 +14,7 @@ const (
 
 	FrameEnd      = 0xCE // the octet that closes every frame
 	FrameMinSize  = 4096 // bytes: the smallest frame_max that may be negotiated, and the limit until it is
-	FrameOverhead = 8    // bytes of a frame that are not payload
+	FrameOverhead = 8    // bytes of a frame besides its payload
 )
 
 // frameHeaderSize is type, channel and payload size.

@@ -103,7 +103,7 @@ func TestHotPathDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// Decoding allocates memory in proportion to the bytes present, whatever sizes the table claims.
+// Decoding allocates memory in proportion to the bytes present, for any sizes that the table claims.
 func TestTableMemoryIsBounded(t *testing.T) {
 	voids := bytes.Repeat([]byte{0, 'V'}, 64<<10)
 	arrays := append(append([]byte{0, 'A'}, appendU32(nil, 100<<10)...), bytes.Repeat([]byte{'V'}, 100<<10)...)

@@ -44,8 +44,7 @@ func MethodKey(payload []byte) (class, method uint16, ok bool) {
 
 // DecodeMethod decodes the payload of a method frame; strings and tables are copied. Errors are *ConnectionError:
 //
-//   - arguments that are too short, too long, or contain a broken table: 501 "cannot decode <<…>>", with the method's
-//     ids;
+//   - too short or too long arguments, or a broken table in them: 501 "cannot decode <<…>>", with the method's ids;
 //   - a short string that is not UTF-8, except in methods that carry content: 501 "Malformed UTF-8 in shortstr"
 //     (DEC-8), without the method's ids, as in RabbitMQ;
 //   - an unknown class or method: 540, with its ids. RabbitMQ drops the connection silently.

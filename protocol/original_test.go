@@ -33,7 +33,7 @@ func TestOriginal(t *testing.T) {
 	}
 }
 
-// TestOriginalFromOutside: clients of 0-9-1 cannot send an original, whatever flags they set.
+// TestOriginalFromOutside: clients of 0-9-1 cannot send an original, with any flags.
 func TestOriginalFromOutside(t *testing.T) {
 	list := Properties{Priority: 1, Flags: FlagPriority}.Append(nil)
 	raw := WithOriginal(append(list, "forged"...), len(list))

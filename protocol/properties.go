@@ -21,7 +21,7 @@ const (
 )
 
 // Properties are the properties of a message [AMQP 1.8.1]. Flags defines which of them are present; a field without its
-// flag counts as absent, whatever its value.
+// flag counts as absent, with any value.
 type Properties struct {
 	ContentType     string
 	ContentEncoding string
@@ -117,8 +117,8 @@ func (c *cursor) selected(header func(key []byte) bool) (t Table) {
 	return t
 }
 
-// Append appends the raw form: flags and the properties that are present. Short strings are cut to 255 bytes; headers that AppendTable
-// refuses are the caller's mistake and panic.
+// Append appends the raw form: flags and the properties present. Short strings are cut to 255 bytes; headers that
+// AppendTable refuses are the caller's mistake and panic.
 func (p Properties) Append(dst []byte) []byte {
 	dst = appendU16(dst, p.Flags&flagsKnown)
 	dst = p.appendText(dst, FlagContentType, p.ContentType)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Only the reply-to changes, whatever other properties are set.
+// Only the reply-to changes, beside any other properties.
 func TestReplaceReplyTo(t *testing.T) {
 	p := Properties{
 		ContentType: "text/plain", ContentEncoding: "gzip", Headers: Table{{Key: "z", Value: int64(1)}, {Key: "a", Value: "b"}},

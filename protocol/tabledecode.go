@@ -13,8 +13,8 @@ const maxNesting = 128
 //	│ length 4 │ field … │        field  │ key 1+n │ tag 1 │ value │
 //
 // Values: t b B 1 byte · s u 2 · I i f 4 · l L d T 8 · D 1+4 · S x F A 4+length · V none. An empty table is nil. The error is a
-// *ConnectionError 501: unknown tags, lengths that do not fit, more than 128 levels, and floats that are not finite (RabbitMQ cannot
-// read those either).
+// *ConnectionError 501: unknown tags, lengths that do not fit, more than 128 levels, and infinite or NaN floats
+// (RabbitMQ cannot read such floats either).
 func DecodeTable(encoded []byte) (Table, error) {
 	c := cursor{b: encoded}
 	t := c.table()

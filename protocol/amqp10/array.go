@@ -52,7 +52,8 @@ func descriptorsOf(b []byte) []byte {
 	return b[:n]
 }
 
-// appendElement appends a value as an element of an array with the given constructor, which is that of the value or a larger one.
+// appendElement appends a value as an element of an array with the given constructor, which is the value's or a larger
+// one.
 func appendElement(dst []byte, code uint8, v Value) []byte {
 	p := v.payload()
 	switch code >> 4 {

@@ -58,7 +58,7 @@ type fault uint8
 
 const (
 	sound     fault = iota
-	malformed       // bytes that are not a value: amqp:decode-error
+	malformed       // bytes without a valid value: amqp:decode-error
 	mismatch        // a value that is not allowed there: amqp:invalid-field
 )
 

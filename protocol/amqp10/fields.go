@@ -13,7 +13,7 @@ type Composite interface {
 // nulls at the end are left out unless the composite is [complete].
 type fields struct {
 	cursor
-	left int // reading: fields that are still there
+	left int // reading: remaining fields
 
 	writing bool
 	out     []byte
@@ -228,7 +228,7 @@ func (f *fields) readComposite(p Composite) {
 	}
 }
 
-// readFields reads a composite after its descriptor, and returns the required descriptor. Fields that are not in the
+// readFields reads a composite after its descriptor, and returns the required descriptor. Fields outside the
 // specification are refused.
 func (f *fields) readFields(p Composite) (code uint64) {
 	constructor := f.constructor(TypeList)
@@ -266,8 +266,8 @@ func (f *fields) writeComposite(p Composite) {
 	f.writing, f.count, f.nulls = writing, count, nulls
 }
 
-// complete reports whether the nulls at the end of a composite are written: those of performatives and errors are, because Azure's client for
-// Python (azure-servicebus 7.9 and later) reads their fields by index.
+// complete reports whether the nulls at the end of a composite are written: performatives and errors have them, because
+// Azure's client for Python (azure-servicebus 7.9 and later) reads their fields by index.
 func complete(code uint64) bool {
 	return code >= CodeOpen && code <= CodeClose || code == codeError
 }
@@ -275,7 +275,7 @@ func complete(code uint64) bool {
 // codeAt is the offset of the descriptor in a written composite.
 const codeAt = 2
 
-// descriptor reads the descriptor of a described value: its number or, of those that have one here, its name; math.MaxUint64 for other
+// descriptor reads the descriptor of a described value: its number, also for a known name; math.MaxUint64 for other
 // names.
 func (f *cursor) descriptor() uint64 {
 	f.constructor(TypeDescribed)

@@ -73,9 +73,9 @@ func (f Frame) Code() (code uint64, ok bool) {
 }
 
 // Decode decodes the frame's performative: a *Open to *Close, or in SASL frames a *SASLMechanisms to *SASLOutcome.
-// payload follows it, which only a transfer may have. Errors are *Error: amqp:decode-error for bytes that are no
-// value, or a performative that there is not in such frames; amqp:invalid-field for a field that lacks or is not of
-// its type.
+// payload follows it, which only a transfer may have. Errors are *Error: amqp:decode-error for bytes without a valid
+// value, or a performative that such frames do not have; amqp:invalid-field for a missing field or a field of the wrong
+// type.
 func (f Frame) Decode() (p Composite, payload []byte, err error) {
 	code, ok := f.Code()
 	if ok {
@@ -95,7 +95,7 @@ func (f Frame) Decode() (p Composite, payload []byte, err error) {
 
 // DecodeInto decodes the composite at the start of b into p, all of whose fields are set; rest follows it. With a
 // *Transfer, *Disposition, *Flow, *Header or *Properties it allocates nothing but the rare fields (maps, the error of a
-// rejection). Errors are as those of Frame.Decode. A State is read only as a field.
+// rejection). Errors are as for Frame.Decode. A State is read only as a field.
 func DecodeInto(b []byte, p Composite) (rest []byte, err error) {
 	f := fields{cursor: cursor{b: b}}
 	f.readComposite(p)

@@ -1,6 +1,6 @@
 package amqp10
 
-// SASLMechanisms are those that the server offers, one at least [AMQP 1.0 security 5.3.3.1].
+// SASLMechanisms has the mechanisms that the server offers, one at least [AMQP 1.0 security 5.3.3.1].
 type SASLMechanisms struct{ ServerMechanisms []Symbol }
 
 func (p *SASLMechanisms) fields(f *fields) { required(f, &p.ServerMechanisms) }

@@ -73,7 +73,8 @@ func (p *Properties) fields(f *fields) {
 	f.messageID(p.CorrelationID)
 }
 
-// messageID refuses values that are no message id. By the specification numbers are ulongs, but there are clients that send others.
+// messageID refuses values other than message ids. By the specification numbers are ulongs, but some clients send other
+// types.
 func (f *fields) messageID(id Value) {
 	switch id.Type() {
 	case TypeNone, TypeULong, TypeUInt, TypeUShort, TypeUByte, TypeLong, TypeInt, TypeShort, TypeByte, TypeUUID, TypeBinary, TypeString:
@@ -92,7 +93,7 @@ type Sections struct {
 	properties []byte
 
 	DeliveryAnnotations   Value // a map with symbols, strings or integers as keys
-	MessageAnnotations    Value // likewise
+	MessageAnnotations    Value // a map with symbols, strings or integers as keys
 	ApplicationProperties Value // a map with strings as keys
 	Footer                Value // as annotations
 
@@ -103,9 +104,9 @@ type Sections struct {
 	BareStart, BareEnd int // where in the message the bare message begins and ends
 }
 
-// ScanSections finds the sections of a message, which is all of b, and allocates nothing. Errors are *Error: amqp:decode-error for bytes
-// that are no value, sections that there are not, a wrong order, a section twice; amqp:invalid-field for a section of the wrong type.
-// A message without a body is accepted: clients send them.
+// ScanSections finds the sections of a message, which is all of b, and allocates nothing. Errors are *Error:
+// amqp:decode-error for bytes without a valid value, unknown sections, a wrong order, a section twice;
+// amqp:invalid-field for a section of the wrong type. A message without a body is accepted: clients send them.
 func ScanSections(b []byte) (s Sections, err error) {
 	c := cursor{b: b}
 	s.BareStart, s.BareEnd = len(b), len(b)

@@ -34,7 +34,7 @@ type State struct {
 
 	DeliveryFailed     bool // Modified: counts as an attempt
 	UndeliverableHere  bool // Modified: not on this link again
-	MessageAnnotations Map  // Modified: to be merged into those of the message
+	MessageAnnotations Map  // Modified: to be merged into the message's
 
 	TxnID   []byte // Declared, Transactional; aliases the frame
 	Outcome Value  // Transactional: an outcome, absent if there is none yet; aliases the frame

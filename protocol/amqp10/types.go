@@ -34,7 +34,7 @@ const (
 	TypeNone Type = 0xff // of an absent value, and of a constructor that does not exist
 )
 
-// Constructors that are not the widest of their type.
+// Constructors narrower than the widest of their type.
 const (
 	codeTrue, codeFalse                   = 0x41, 0x42
 	codeUInt0, codeSmallUInt              = 0x43, 0x52
@@ -45,7 +45,7 @@ const (
 	codeMap8, codeArray8                  = 0xc1, 0xe0
 )
 
-// typeOf is the type of each constructor, TypeNone of those that do not exist.
+// typeOf is the type of each constructor, TypeNone for unknown ones.
 var typeOf = func() (types [256]Type) {
 	for i := range types {
 		types[i] = TypeNone
@@ -74,8 +74,8 @@ type (
 	Timestamp  int64    // milliseconds since 1970-01-01 UTC
 	UUID       [16]byte // in the order of RFC 4122
 	Decimal32  [4]byte  // decimals are only handed on
-	Decimal64  [8]byte  // likewise
-	Decimal128 [16]byte // likewise
+	Decimal64  [8]byte  // as Decimal32
+	Decimal128 [16]byte // as Decimal32
 	List       []any    // nil when empty
 )
 

@@ -314,7 +314,7 @@ func TestValueLookup(t *testing.T) {
 	}
 }
 
-// Decoding allocates memory in proportion to the bytes present, whatever sizes the value claims.
+// Decoding allocates memory in proportion to the bytes present, for any sizes that the value claims.
 func TestDecodeMemoryIsBounded(t *testing.T) {
 	list := func(elements []byte, each int) []byte {
 		b := append([]byte{0xd0, 0, 0, 0, 0, 0, 0, 0, 0}, elements...)

@@ -48,7 +48,7 @@ func annotationsAfter(t *testing.T, sent amqp10.Map, own amqp10.Map, change func
 }
 
 // TestAnnotationsKeepTheirTypes: annotations are delivered with the values and types with which they were sent, even
-// those that no header can hold.
+// annotations that no header can hold.
 func TestAnnotationsKeepTheirTypes(t *testing.T) {
 	sent := amqp10.Map{
 		{Key: amqp10.Symbol("x-opt-string"), Value: "s"},

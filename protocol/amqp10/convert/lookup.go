@@ -10,7 +10,7 @@ import (
 // fewLookups is how many times a map is searched from its start before an index of it is made.
 const fewLookups = 16
 
-// entries are those of an encoded map, to look them up by name.
+// entries are the entries of an encoded map, to look them up by name.
 type entries struct {
 	all    amqp10.Value
 	byName map[string]amqp10.Value // nil if few are looked up
@@ -54,8 +54,8 @@ func byName(m amqp10.Map) map[string]any {
 	return index
 }
 
-// withoutHeader returns those of annotations that no header stands for: 0-9-1 has no header of that name, or no type
-// for the value.
+// withoutHeader returns the annotations that no header stands for: 0-9-1 has no header of that name, or no type for the
+// value.
 func withoutHeader(annotations amqp10.Value, headers protocol.Table) iter.Seq2[amqp10.Value, amqp10.Value] {
 	return func(yield func(key, v amqp10.Value) bool) {
 		var set map[string]bool

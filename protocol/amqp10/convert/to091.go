@@ -11,9 +11,10 @@ import (
 // maxShort is the longest short string of 0-9-1 in bytes.
 const maxShort = 255
 
-// To091 returns properties and body of a message of AMQP 1.0, whose sections are s, for 0-9-1; exchange and routing key are up to where it
-// was published. from is set to the properties that it has. A body of sections other than data stays encoded, with the footer. The body aliases the message unless it is several data sections. The error is
-// *amqp10.Error amqp:invalid-field, for a header or properties that are none.
+// To091 returns properties and body of a message of AMQP 1.0, whose sections are s, for 0-9-1; exchange and routing key
+// depend on where the message was published. from is set to the properties that it has. A body of sections other than
+// data stays encoded, with the footer. The body aliases the message unless it is several data sections. The error is
+// *amqp10.Error amqp:invalid-field, for an invalid header or invalid properties.
 func To091(s *amqp10.Sections, from *amqp10.Properties) (p protocol.Properties, body []byte, err error) {
 	if err := s.Properties(from); err != nil {
 		return protocol.Properties{}, nil, err
@@ -64,7 +65,7 @@ func set[T ~string | ~[]byte](p *protocol.Properties, field *string, flag uint16
 	return true
 }
 
-// properties translates the properties of AMQP 1.0. Ids that are no short string become headers.
+// properties translates the properties of AMQP 1.0. Ids of other types than a short string become headers.
 func properties(p *protocol.Properties, from *amqp10.Properties) {
 	header := func(key string, v any) {
 		p.Headers = append(p.Headers, protocol.Field{Key: key, Value: v})
@@ -144,7 +145,8 @@ func headers(p *protocol.Properties, s *amqp10.Sections) {
 	p.Flags |= protocol.FlagHeaders
 }
 
-// ownPrefix is that of annotations which become headers, ccKey the header that one with another name becomes.
+// ownPrefix begins the names of annotations that become headers; ccKey is the header for an annotation with another
+// name.
 var ownPrefix, ccKey = []byte("x-"), []byte("CC")
 
 // header adds a header, unless 0-9-1 has no type for its value or it has too long a name. It reports whether it holds others.

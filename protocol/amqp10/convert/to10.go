@@ -19,7 +19,7 @@ const typeEncoded = "amqp-1.0"
 type Message struct {
 	Exchange   []byte
 	RoutingKey []byte
-	Properties protocol.Properties // with what the broker adds to the headers; with an original that [Fits] those of [Beside] do
+	Properties protocol.Properties // with what the broker adds to the headers; with an original that [Fits], the result of [Beside] is enough
 	Original   []byte              // of AppendOriginal, if a client of AMQP 1.0 has published it
 	Body       []byte
 	// Amended are application properties, Annotations message annotations that the message was given later; among Properties they are headers, which
@@ -236,8 +236,8 @@ func appendProperties(dst []byte, p *protocol.Properties) []byte {
 	return amqp10.AppendComposite(dst, &to)
 }
 
-// appendApplicationProperties appends the headers that are no annotations, if there are any. Those of given are application properties whatever
-// their names, with the values of given.
+// appendApplicationProperties appends the headers other than annotations, if there are any. Headers in given are
+// application properties, with any name, and have the values of given.
 func appendApplicationProperties(dst []byte, p *protocol.Properties, given map[string]any) []byte {
 	if !p.Has(protocol.FlagHeaders) {
 		return dst

@@ -13,7 +13,7 @@ import (
 
 const urnUUID = "urn:uuid:"
 
-// to10 returns a field value of 0-9-1 in AMQP 1.0; ok is false for those that it has no type for.
+// to10 returns a field value of 0-9-1 in AMQP 1.0; ok is false for values that have no type there.
 func to10(v any) (converted any, ok bool) {
 	switch v := v.(type) {
 	case nil, bool, int8, uint8, int16, uint16, int32, uint32, int64, float32, float64, []byte:
@@ -74,7 +74,7 @@ func milliseconds(t protocol.Timestamp) amqp10.Timestamp {
 // seconds returns the reverse; times before 1970 are 0.
 func seconds(t amqp10.Timestamp) protocol.Timestamp { return protocol.Timestamp(max(t, 0) / 1000) }
 
-// to091 returns a value of AMQP 1.0 as a field value of 0-9-1; ok is false for those that it has no type for.
+// to091 returns a value of AMQP 1.0 as a field value of 0-9-1; ok is false for values that have no type there.
 func to091(v any) (converted any, ok bool) {
 	switch v := v.(type) {
 	case nil, bool, int8, uint8, int16, uint16, int32, uint32, int64, []byte, string:

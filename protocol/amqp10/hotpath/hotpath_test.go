@@ -52,8 +52,8 @@ func same(t *testing.T, b []byte) (known bool) {
 	return known
 }
 
-// Common encodings are handled. With any byte changed or any suffix cut off, the result equals that of the general
-// decoder, or the fast decoder declines.
+// Common encodings are handled. With any byte changed or any suffix cut off, the result equals the general decoder's,
+// or the fast decoder declines.
 func TestUsual(t *testing.T) {
 	for name, b := range usual() {
 		if !same(t, b) {
