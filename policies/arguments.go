@@ -10,7 +10,7 @@ import (
 	"candlemark/protocol"
 )
 
-// The arguments that several files name, except those that consist of "x-" and a policy key.
+// The arguments that several files name, except names that consist of "x-" and a policy key.
 const (
 	argQueueType    = "x-queue-type"
 	argMaxPriority  = "x-max-priority"
@@ -89,7 +89,7 @@ var queueArguments = []argument{
 	{"x-sessions", onQuorum, checkBool},
 }
 
-// exchangeArguments are those of delayed exchanges besides their type.
+// exchangeArguments are the arguments of delayed exchanges besides their type.
 var exchangeArguments = []argument{
 	{"x-" + keyOverdue, onExch, checkEnum("invalid_overdue_messages", OverdueDeliver, OverdueDrop)},
 	{"x-" + keyReleaseRate, onExch, checkPositive},

@@ -4,7 +4,8 @@ import "candlemark/protocol"
 
 const argPriority = "x-priority"
 
-// consumerArguments are in the order in which values are checked; those that no queue type here supports are refused.
+// consumerArguments are in the order in which values are checked; arguments that no queue type here supports are
+// refused.
 var consumerArguments = []argument{
 	{argPriority, onQueues, func(v any, _ protocol.Table) string { return checkRange(v, -1<<63, 1<<63-1, "") }},
 	{"x-" + keyConsumerTimeout, onClassic | onQuorum, checkNotNegative},

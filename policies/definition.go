@@ -50,7 +50,7 @@ func (d Definition) Equal(other Definition) bool {
 	return slices.EqualFunc(d, other, func(a, b Entry) bool { return a.Key == b.Key && EqualValues(a.Value, b.Value) })
 }
 
-// EqualValues reports whether two JSON values, as those of a Definition, are the same; 1 and 1.0 differ.
+// EqualValues reports whether two JSON values, as in a Definition, are the same; 1 and 1.0 differ.
 func EqualValues(a, b any) bool { return string(appendJSON(nil, a)) == string(appendJSON(nil, b)) }
 
 // String returns the definition as compact JSON, the form of rabbitmqctl's lists (POL-17).

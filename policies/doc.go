@@ -15,9 +15,8 @@
 // prints JSON values as Erlang terms (package erlang), because RabbitMQ's error texts contain them and some clients
 // parse these.
 //
-// The rules are those of docs/spec: POL-1 to POL-14 for
-// policies, TTL-1 to TTL-9, LEASE-1 and LEASE-2, DL-2 to DL-8 for arguments and
-// settings, DEC-1 to DEC-14 for declarations.
+// The rules are in docs/spec: POL-1 to POL-14 for policies, TTL-1 to TTL-9, LEASE-1 and LEASE-2, DL-2 to DL-8 for
+// arguments and settings, DEC-1 to DEC-14 for declarations.
 //
 // Policies of equal priority (POL-1 leaves the order open): the one whose name
 // comes first in byte order applies.

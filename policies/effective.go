@@ -1,8 +1,8 @@
 package policies
 
 // Effective is the result of the policies of a virtual host for one object: the
-// user policy and the operator policy that apply to it, merged. The zero value
-// is that of an object without policies. It is immutable.
+// user policy and the operator policy that apply to it, merged. The zero value stands for an object without policies.
+// An Effective is immutable.
 type Effective struct {
 	// Policy and OperatorPolicy are the names of the policies that apply, ""
 	// for none (POL-11 shows null).
@@ -10,8 +10,8 @@ type Effective struct {
 	// Definition is effective_policy_definition: both merged per key, without
 	// the object's arguments (POL-7, POL-11). Empty when no policy applies.
 	Definition Definition
-	// Version is that of the Set it was taken from. Settings of a lower version
-	// than the last ones seen are stale (POL-9).
+	// Version is the version of the Set it was taken from. Settings of a lower version than the last ones seen are stale
+	// (POL-9).
 	Version uint64
 
 	// Doubtful is the name of a policy whose pattern takes too many steps for the object's name, see Match, or "" if there is

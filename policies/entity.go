@@ -9,7 +9,7 @@ import (
 // argDeathQueueOf marks a queue made by dead-letter-queue, with the name of the queue it is for.
 const argDeathQueueOf = "x-dead-letter-queue-of"
 
-// DeadLetterQueueSuffix makes the name of a dead-letter queue from that of its queue.
+// DeadLetterQueueSuffix makes the name of a dead-letter queue from its queue's name.
 const DeadLetterQueueSuffix = ".dlq"
 
 // EntitySettings are the settings of a queue that Service Bus has and RabbitMQ does not. The zero value corresponds to
@@ -104,8 +104,8 @@ func checkRenewals(v any, args protocol.Table) string {
 	return "invalid_expires_renewed_by"
 }
 
-// DeadLetterQueueOf returns the name of the dead-letter queue of a queue, "" if it cannot have one: because its name is
-// that of one, or the name would be too long.
+// DeadLetterQueueOf returns the name of the dead-letter queue of a queue, "" if the queue cannot have one: because the
+// queue is itself named as one, or the name would be too long.
 func DeadLetterQueueOf(queue string) string {
 	if strings.HasSuffix(queue, DeadLetterQueueSuffix) || len(queue)+len(DeadLetterQueueSuffix) > 255 {
 		return ""

@@ -7,8 +7,8 @@ import (
 	"candlemark/protocol"
 )
 
-// The arguments that are compared when a queue is declared again, by its type and in this order (DEC-2). Candlemark's
-// own are last. Others may differ.
+// The arguments compared when a queue is declared again, by its type and in this order (DEC-2). Candlemark's own are
+// last. Others may differ.
 var (
 	comparedOwn = []string{
 		"x-" + keyExpiryOrder, "x-" + keyRetroactiveTTL, "x-" + keyExpiresIfEmpty, "x-" + keyExpiresToDLX,
@@ -41,7 +41,7 @@ func Equivalent(name, vhost string, current, received QueueDeclaration) *protoco
 		return ResourceLocked(name, vhost)
 	}
 	c := comparison{resource: func() string { return queueText(name, vhost) }}
-	// Exclusive queues are never durable, whatever was asked for (DEC-5).
+	// Exclusive queues are never durable, even if declared so (DEC-5).
 	c.flags("durable", current.Durable && !current.Exclusive, received.Durable && !received.Exclusive)
 	c.flags("auto_delete", current.AutoDelete, received.AutoDelete)
 	compared := comparedClassic

@@ -11,7 +11,7 @@ import (
 type Object struct {
 	Kind      Kind
 	Name      string
-	Arguments protocol.Table // of its declaration; those of a queue with their x-queue-type
+	Arguments protocol.Table // of its declaration; of a queue, with x-queue-type
 	Delayed   bool           // an exchange that holds messages until they are due
 }
 
@@ -20,8 +20,8 @@ func QueueObject(name string, args protocol.Table) Object {
 	return Object{Kind: KindOf(args), Name: name, Arguments: args}
 }
 
-// NotBy returns the names whose user policies do not apply to the object: a dead-letter queue that the broker made
-// has its own policies, not those of its queue.
+// NotBy returns the names whose user policies do not apply to the object: a dead-letter queue that the broker made has
+// its own policies, not its queue's.
 func (o *Object) NotBy() []string {
 	if o.Kind != KindExchange && IsDeadLetterQueue(o.Name, o.Arguments) {
 		return []string{DeadLettersFrom(o.Arguments)}

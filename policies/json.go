@@ -106,7 +106,7 @@ func exactNumber(literal string) (any, error) {
 // isInteger reports whether n was written without fraction and exponent: 60000.0 and 6e4 are floats.
 func isInteger(n json.Number) bool { return !strings.ContainsAny(string(n), ".eE") }
 
-// maxDigits is the maximum number of digits of an integer: that of the largest float.
+// maxDigits is the maximum number of digits of an integer: as many as the largest float has.
 const maxDigits = 309
 
 // inRange reports whether all integers in v have at most maxDigits digits. Values stored by earlier versions may

@@ -70,8 +70,7 @@ const (
 	OverdueDrop       = "drop"
 )
 
-// A merge decides between the value of a user policy and that of an operator
-// policy for the same key (POL-7).
+// A merge decides between the values of a user policy and an operator policy for the same key (POL-7).
 type merge func(user, operator any) any
 
 // A key is one recognised policy setting (POL-5).

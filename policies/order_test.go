@@ -7,7 +7,7 @@ import (
 	"candlemark/protocol"
 )
 
-// TestOrder_TTL4: of several invalid arguments the first in this order is reported, whatever their order in the table.
+// TestOrder_TTL4: of several invalid arguments the first in this order is reported, for any order in the table.
 func TestOrder_TTL4(t *testing.T) {
 	wrong := []protocol.Field{
 		{Key: "x-dead-letter-exchange", Value: int32(1)}, // by its type, before all others (DL-2)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Of the policies that would apply without that of an entity, the first in order is reported, with the limits that are lost.
+// Of the policies that would apply without an entity's policy, the first in order is reported, with the lost limits.
 func TestReplaced_SBE15(t *testing.T) {
 	parse := func(name string, operator bool, body string) *Policy {
 		t.Helper()
@@ -47,7 +47,8 @@ func TestReplaced_SBE15(t *testing.T) {
 		}
 	}
 
-	// Additional uses of an entity's policy do not renew a lease that an operator policy limits; those of other policies do.
+	// Additional uses of an entity's policy do not renew a lease that an operator policy limits; additional uses of other
+	// policies do.
 	limit, own := parse("op", true, `{"pattern":"","definition":{"expires":1000}}`), parse("own", false, `{"pattern":"","definition":{"expires-renewed-by":"publish"}}`)
 	none := parse("op", true, `{"pattern":"","definition":{"max-length":1}}`)
 	for _, c := range []struct {

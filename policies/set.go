@@ -73,9 +73,8 @@ func (s *Set) Policies(operator bool) []*Policy {
 }
 
 // Match returns the user policy and the operator policy that apply to the
-// object, nil where none does: of those that match, the one of highest
-// priority; of equal ones, the first by name (POL-1 to POL-4). User policies that
-// match one of the names in but do not apply.
+// object, nil where none does: of the matching policies, the one with the highest priority; of equal ones, the first by
+// name (POL-1 to POL-4). User policies that match one of the names in but do not apply.
 //
 // A pattern that takes too many steps for a name does not match, as in RabbitMQ; but the pattern of an operator policy does,
 // so that clients cannot escape a limit by choosing a name. After one such user policy, no other slow one is tried.

@@ -114,7 +114,7 @@ type Count struct {
 	Objects  int
 }
 
-// Preview sums up impacts. The zero value is that of no objects.
+// Preview sums up impacts. The zero value stands for no objects.
 type Preview struct {
 	Objects           int // number of objects checked
 	Queues, Exchanges int // affected
