@@ -44,7 +44,7 @@ func serveFixed(t *testing.T) string {
 	return s.URL
 }
 
-// Runs one sequence of commands; texts and exit codes are those of RabbitMQ 3.10.
+// Runs one sequence of commands; texts and exit codes are as in RabbitMQ 3.10.
 func TestAlarmVerbs(t *testing.T) {
 	url := serveFixed(t)
 	const none, memory, disk = "Node candlemark@here reported no ", "Memory alarm on node candlemark@here\n", "Free disk space alarm on node candlemark@here\n"

@@ -27,8 +27,8 @@ func withAuditLog(cfg config.Config, terminal bool) config.Config {
 	return cfg
 }
 
-// auditLog returns the logger of the audit log and a function that closes its file. In a file it has the lines of
-// changes whatever the level of the log.
+// auditLog returns the logger of the audit log and a function that closes its file. In a file the audit log has the
+// lines of changes at any level of the log.
 func auditLog(cfg config.Config, log zerolog.Logger) (zerolog.Logger, func() error) {
 	if cfg.AuditLog == "" || cfg.AuditLog == "log" {
 		return log, func() error { return nil }

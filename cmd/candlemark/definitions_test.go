@@ -28,7 +28,7 @@ func definitionsFile(t *testing.T, text string) string {
 }
 
 // A new broker that loads definitions has only their users. If loading fails, the broker does not start and keeps no
-// users: its next start is that of a new broker.
+// users: its next start is a new broker's.
 func TestLoadDefinitions(t *testing.T) {
 	cfg := demoConfig(t.TempDir())
 	for file, want := range map[string]string{

@@ -27,7 +27,7 @@ type demoClient struct {
 	returned chan amqp.Return
 }
 
-// connect connects. Queues that are exclusive to the visitor end with it.
+// connect connects. Queues exclusive to the visitor end with the connection.
 func (s *stage) connect() (*demoClient, error) {
 	conn, err := amqp.DialConfig(s.amqp, amqp.Config{Locale: "en_US", Heartbeat: 10 * time.Second})
 	if err != nil {

@@ -40,8 +40,7 @@ func (m *metronome) run() {
 	})
 }
 
-// note counts also the wakings that were due meanwhile, so that a long stall
-// weighs as much as it does for messages.
+// note counts also the wakings due during the delay, so that a long stall weighs as much as it does for messages.
 func (m *metronome) note(late time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

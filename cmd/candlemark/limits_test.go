@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Runs one sequence of commands; titles, answers and exit codes are those of rabbitmqctl 3.10.
+// Runs one sequence of commands; titles, answers and exit codes are as in rabbitmqctl 3.10.
 func TestLimitVerbs(t *testing.T) {
 	url := serveKeeper(t)
 	for _, step := range []struct {

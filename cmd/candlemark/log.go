@@ -99,7 +99,7 @@ func (d discreet) Write(line []byte) (int, error) {
 }
 
 // printable escapes everything unprintable in log lines; each Write is one line. So names, properties and texts of
-// clients neither start new lines nor control a terminal. The escapes are those of JSON.
+// clients neither start new lines nor control a terminal. The escapes are JSON's.
 type printable struct{ out io.Writer }
 
 // Write implements io.Writer.

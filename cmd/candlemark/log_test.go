@@ -21,7 +21,7 @@ import (
 // JSON escapes list the characters that the log may not contain.
 const hostileText = "x\r\n2026-01-01T00:00:00.000Z INF all is well\n{\"level\":\"info\"}\x1b[31mred\x1b]0;title\a\x7f\u009b5m\u2028\u202ereversed\U000e0041\xff"
 
-// wellFormed reports lines of a log that are not the broker's own, and unprintable characters.
+// wellFormed reports foreign lines in a log of the broker, and unprintable characters.
 func wellFormed(t *testing.T, format, log string) {
 	t.Helper()
 	begins := regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\S+ (TRC|DBG|INF|WRN|ERR) [^ ]`)
@@ -182,7 +182,7 @@ func forge(t *testing.T, b *broker) {
 	}
 }
 
-// Lines have no secrets, whatever has put them there; the same lines are shown over HTTP.
+// Lines have no secrets from any source; the same lines are shown over HTTP.
 func TestLogHasNoSecrets_ACC11(t *testing.T) {
 	for _, format := range []string{"console", "json"} {
 		var out bytes.Buffer

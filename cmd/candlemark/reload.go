@@ -29,7 +29,7 @@ var reloads = map[string]func(r *reloader, c config.Config){
 	"connection-max":        setLimits, "channel-max-per-node": setLimits, "vhost-max": setLimits, "cluster-queue-limit": setLimits, "cluster-exchange-limit": setLimits,
 }
 
-// setLimits applies those of the limits that can change.
+// setLimits applies the limits that can change.
 func setLimits(r *reloader, c config.Config) { r.broker.node.SetLimits(limitsFor(c.Limits)) }
 
 // hangups receives the SIGHUPs of the process, which no longer end it. All of them before the call of follow count as

@@ -16,8 +16,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// rootKey is the name of the access key of Azure Service Bus's emulator. With servicebus-emulator any token is that of
-// its user.
+// rootKey is the name of the access key of Azure Service Bus's emulator. With servicebus-emulator any token counts as
+// its user's.
 const rootKey = "RootManageSharedAccessKey"
 
 // serviceBusSockets is the maximum number of connections of the administration API.
@@ -80,8 +80,8 @@ func (b *broker) loadEntities(cfg config.Config, log zerolog.Logger) (err error)
 	return nil
 }
 
-// emulate makes any token from this machine valid as that of an access key with all rights, which is created with
-// random keys if missing.
+// emulate makes any token from this machine valid as a token of an access key with all rights; a missing key is created
+// with random values.
 func (b *broker) emulate(ctx context.Context, vhost string) error {
 	users := b.users.By(events.OriginOf(ctx))
 	if _, there := users.Account(rootKey); !there {

@@ -98,7 +98,8 @@ func TestReloads(t *testing.T) {
 	}
 }
 
-// SIGHUP applies either all changes of the file or none; settings that are unchanged in the file keep their values in the broker.
+// SIGHUP applies either all changes of the file or none; settings unchanged in the file keep their values in the
+// broker.
 func TestReload(t *testing.T) {
 	const first = "vm_memory_high_watermark.absolute = 1GB\ndisk_free_limit.absolute = 1MB\nheartbeat = 10\n"
 	file := confFile(t, filepath.Join(t.TempDir(), "c.conf"), first)

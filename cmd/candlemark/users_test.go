@@ -87,7 +87,7 @@ func (a answer) isGiven(t *testing.T, url string) {
 }
 
 // Runs one sequence of commands: each depends on the state left by those before it. Titles, tables, error messages and
-// exit codes are those of rabbitmqctl 3.10 and 4.
+// exit codes are as in rabbitmqctl 3.10 and 4.
 func TestUserVerbs(t *testing.T) {
 	url := serveKeeper(t)
 	hash := "WE97NPrtXbUOiRP5mvwlzaflG3Se4qqIHi6BO7TbLvi8ehVr"

@@ -1,5 +1,5 @@
-// Package offline provides the commands for the data folder of a broker that is not running: restoring a backup,
-// inspecting and repairing the journal, and deciding about messages of queues that are not in the definitions.
+// Package offline provides the commands for the data folder of a stopped broker: restoring a backup, inspecting and
+// repairing the journal, and deciding about messages of queues that the definitions lack.
 //
 // Owns: nothing; a command holds the lock of the data folder that it opens.
 //

@@ -113,8 +113,7 @@ type belonging struct {
 	missing bool   // there are no definitions
 }
 
-// expect adds damage if the journal is not the one of the definitions, or has been in use with definitions that are
-// missing.
+// expect adds damage if the journal is not the one of the definitions, or was in use with definitions now missing.
 func (b belonging) expect(report *recovery.Report) {
 	report.Expect(b.journal)
 	if b.missing && report.Journal != 0 {
