@@ -3,7 +3,7 @@
 //   - rooms_test.go: which package may import which, and who may know the actor library
 //   - layout_test.go: the top-level folders, package names, one doc.go per package, decision records
 //   - size_test.go: the length of files and functions
-//   - words_test.go: doc comments, leftover notes
+//   - words_test.go: doc comments, words of comments and documents, leftover notes
 //   - habits_test.go: no sleeping to wait, leak checks, sandboxes
 //   - links_test.go: what documents link to
 //   - spec_test.go: each rule of docs/spec has a source and tests

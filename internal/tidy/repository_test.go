@@ -42,6 +42,7 @@ var rules = []struct {
 	{"retired words", checkRetiredWords},
 	{"clauses", checkClauses},
 	{"comments", checkComments},
+	{"dangling words", checkDangling},
 	{"equivalent mutations", checkEquivalents},
 }
 

@@ -69,6 +69,33 @@ func checkComments(h *repository) (complaints []string) {
 	return complaints
 }
 
+// dangling is a word that stands for a thing named elsewhere, or for none.
+var dangling = regexp.MustCompile(`(?i)\b(?:those|that) (?:of|that|are)\b|\b(?:likewise|meanwhile|whatever)\b`)
+
+// danglingLimit is the maximum number of matches of dangling in 1,000 lines of comments of a top-level folder.
+const danglingLimit = 8
+
+// checkDangling wants comments to name things. It counts per top-level folder, because a single match may be good English.
+func checkDangling(h *repository) (complaints []string) {
+	lines, found := map[string]int{}, map[string][]string{}
+	for _, f := range h.files {
+		top, _, _ := strings.Cut(f.dir, "/")
+		for _, group := range f.tree.Comments {
+			text := group.Text()
+			lines[top] += strings.Count(text, "\n")
+			for _, m := range dangling.FindAllString(strings.ReplaceAll(text, "\n", " "), -1) {
+				found[top] = append(found[top], h.complain(group, "name the thing in place of %q", m))
+			}
+		}
+	}
+	for top, all := range found {
+		if len(all)*1000 > danglingLimit*lines[top] {
+			complaints = append(complaints, fmt.Sprintf("%s: %d in %d lines of comments, more than %d in 1,000:\n%s", top, len(all), lines[top], danglingLimit, strings.Join(all, "\n")))
+		}
+	}
+	return complaints
+}
+
 // joined puts each paragraph on the first of its lines and leaves the others empty, so that numbers of lines stay.
 func joined(text string) string {
 	lines := strings.Split(text, "\n")
