@@ -108,7 +108,7 @@ func (u *Users) comesFrom(name string, peer Peer) error {
 // identify returns the name of the user and checks its credentials.
 func (u *Users) identify(mechanism string, response []byte, peer Peer) (string, error) {
 	if mechanism == "EXTERNAL" {
-		if !u.allows(mechanism) { // clients may use one that is not offered (Mechanisms)
+		if !u.allows(mechanism) { // clients may use a mechanism that is not offered (Mechanisms)
 			return "", refuseLogin("mechanism EXTERNAL is disabled by the setting auth-mechanisms")
 		}
 		return u.options.CertificateLogin.name(peer)

@@ -8,7 +8,7 @@ import (
 
 // Peer is a client that logs in.
 type Peer struct {
-	// Addr is the client's address. One that is not a TCP address is on this machine.
+	// Addr is the client's address. An address of another network than TCP is on this machine.
 	Addr net.Addr
 	// HTTP: the login comes with a request to the HTTP API.
 	HTTP bool

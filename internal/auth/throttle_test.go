@@ -137,7 +137,8 @@ func TestNobodyIsLockedOut(t *testing.T) {
 	})
 }
 
-// TestRightPasswordsNeverWait asserts that logins with the right password are never delayed, however many come from few addresses.
+// TestRightPasswordsNeverWait asserts that logins with the right password are never delayed, even if many come from few
+// addresses.
 func TestRightPasswordsNeverWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := throttled(nil)

@@ -28,7 +28,7 @@ type Arrivals struct {
 
 	// Under the intake's lock:
 	contents int64      // bytes of room that contents have
-	admitted []*Arrival // those contents
+	admitted []*Arrival // contents that have room
 	kept     int64      // bytes of transactions
 	brought  int64      // bytes of transactions since the last look
 	waiting  int        // contents that wait for room

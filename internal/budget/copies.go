@@ -18,8 +18,8 @@ const (
 	copyRate = 100
 	// copyCatchUp is the time in which the ceiling follows messages that were not copies.
 	copyCatchUp = 10 * time.Second
-	// copyLook is the minimum time between two looks at the number of messages, copyWake the pause before those who
-	// wait ask again, copyAnyway after which they ask although nothing has changed.
+	// copyLook is the minimum time between two looks at the number of messages, copyWake the pause before waiting actors
+	// ask again, copyAnyway the pause after which they ask although nothing has changed.
 	copyLook   = 20 * time.Millisecond
 	copyWake   = 20 * time.Millisecond
 	copyAnyway = time.Second
@@ -85,7 +85,7 @@ func (c *Copies) Await(wake func()) {
 	}
 }
 
-// tick wakes those who wait if some may get copies.
+// tick wakes waiting actors if some may get copies.
 func (c *Copies) tick() {
 	scarce, now := c.Scarce(), time.Since(c.began)
 	c.mu.Lock()
@@ -107,7 +107,7 @@ type ration struct {
 	begun   bool
 	ceiling float64 // number of messages in queues up to which copies are made
 	count   int64   // of messages in queues, at the last look
-	granted int64   // copies since then, and half of those before
+	granted int64   // copies since then, and half of the earlier ones
 	looked  time.Duration
 }
 

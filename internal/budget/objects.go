@@ -26,7 +26,7 @@ type Objects struct {
 	mu             sync.Mutex
 	all, one, each int64 // limits: of all, of one user or virtual host, of one connection; 0 for none
 	used           int64
-	users, vhosts  map[string]int64 // those with objects
+	users, vhosts  map[string]int64 // users and virtual hosts with objects
 }
 
 // NewObjects returns Objects without limits.

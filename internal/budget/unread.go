@@ -59,7 +59,7 @@ func (u *Unread) SetLimit(bytes int64) {
 	u.each.Store(max(min(bytes/4, MaxOutput), 1))
 }
 
-// Used returns the unread bytes, without those within FreeUnread.
+// Used returns the unread bytes beyond FreeUnread.
 func (u *Unread) Used() int64 { return u.used.Load() }
 
 // Of returns the Output of a new connection, or of the answer to a request, of a user. cut closes the connection; it is

@@ -14,12 +14,10 @@ import (
 
 // Files say where things are and how strict to be with clients.
 type Files struct {
-	// Cert holds the certificate and those between it and the root, Key its
-	// private key, CA the roots that clients' certificates are checked against;
-	// all in PEM. CA may be empty unless VerifyPeer is set.
+	// Cert holds the certificate and the certificates between it and the root, Key its private key, CA the roots that
+	// clients' certificates are checked against; all in PEM. CA may be empty unless VerifyPeer is set.
 	Cert, Key, CA string
-	// VerifyPeer asks clients for a certificate and checks it; RequirePeer
-	// refuses those who have none.
+	// VerifyPeer asks clients for a certificate and checks it; RequirePeer refuses clients without one.
 	VerifyPeer, RequirePeer bool
 	// Versions of TLS to speak: tls.VersionTLS12 and newer; empty for all of them.
 	Versions []uint16

@@ -72,7 +72,8 @@ func (s system) Now() (int64, time.Duration) {
 	return now.UnixNano(), now.Sub(s.origin)
 }
 
-// Boottime adds the sleep to the process's own time: both clocks of the machine go on while time stands still in a test.
+// Boottime adds the sleep to the process's own time: both clocks of the machine continue while time stands still in a
+// test.
 func (s system) Boottime() (int64, bool) {
 	slept, ok := asleep()
 	return int64(time.Since(s.origin)) + slept, ok

@@ -53,7 +53,7 @@ func inTime(t *testing.T, test func(t *testing.T, c *Clock)) {
 	})
 }
 
-// TTL-31: a call is made exactly at the beginning of its millisecond, in whichever order calls are scheduled and stopped.
+// TTL-31: a call is made exactly at the beginning of its millisecond, for calls scheduled and stopped in any order.
 func TestAt_Random(t *testing.T) {
 	for seed := range uint64(50) {
 		inTime(t, func(t *testing.T, c *Clock) {

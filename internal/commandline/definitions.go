@@ -34,7 +34,7 @@ var definitionVerbs = []verb.Row{
 // standard means standard input or output in the place of a file.
 const standard = "-"
 
-// file returns the one that was named, - for none.
+// file returns the named file, - for none.
 func file(c *verb.Call) string {
 	if len(c.Arguments) == 0 {
 		return standard

@@ -127,7 +127,7 @@ func checkOldest(ctx context.Context, broker *client.Client, c *verb.Call) error
 	return verb.FailedCheck(text)
 }
 
-// retryEvery is the pause between two questions whether the broker is there.
+// retryEvery is the pause between two attempts to reach the broker.
 const retryEvery = 100 * time.Millisecond
 
 // awaitStartup asks until there is an answer; a refusal is one, too.
@@ -173,7 +173,7 @@ func clusterStatus(ctx context.Context, broker *client.Client, c *verb.Call) err
 	return nil
 }
 
-// checkPorts connects to all listeners; those at all addresses are tried at the loopback one.
+// checkPorts connects to all listeners; listeners at all addresses are tried at the loopback address.
 func checkPorts(ctx context.Context, broker *client.Client, c *verb.Call) error {
 	overview, err := broker.Get(ctx, "overview")
 	if err != nil {

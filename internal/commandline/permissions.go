@@ -76,8 +76,7 @@ func sound(quote string, from int) verb.Action {
 	}
 }
 
-// holder checks that the user and the virtual host of a verb about permissions
-// are there.
+// holder checks that the user and the virtual host of a verb about permissions exist.
 func holder(ctx context.Context, broker *client.Client, c *verb.Call) error {
 	if _, err := knownUser(ctx, broker, c.Arguments[0], "User %s does not exist"); err != nil {
 		return err

@@ -17,7 +17,7 @@ type foreign struct {
 	refused bool
 }
 
-// elsewhere are keys of RabbitMQ that have no effect here. The broker refuses those without which it would be less safe
+// elsewhere are keys of RabbitMQ that have no effect here. The broker refuses keys without which it would be less safe
 // than its file demands, or unreachable for its clients; the others only affect speed, logging, or how nodes find each
 // other.
 var elsewhere = []foreign{

@@ -9,7 +9,7 @@ import (
 // levels are the log levels, from the most messages to none.
 var levels = []string{"trace", "debug", "info", "warn", "error", "fatal", "disabled"}
 
-// rabbitLevels maps RabbitMQ's names of levels to those here.
+// rabbitLevels maps RabbitMQ's names of levels to Candlemark's.
 var rabbitLevels = map[string]string{"notice": "info", "warning": "warn", "critical": "fatal", "alert": "fatal", "emergency": "fatal", "none": "disabled"}
 
 // Level returns the log level of that name, which may be RabbitMQ's and in any case: trace, debug, info, warn, error,

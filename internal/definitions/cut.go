@@ -7,8 +7,8 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// Cut is a snapshot of the file of the definitions. It must be released, once and soon: Close waits for that, and so
-// does a change that makes the file longer.
+// Cut is a snapshot of the file of the definitions. It must be released, once and soon: Close waits for the release,
+// and so does a change that makes the file longer.
 type Cut struct {
 	Revision uint64
 	Size     int64 // bytes

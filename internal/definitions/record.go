@@ -196,7 +196,7 @@ func checksum(in table, key, content []byte) uint32 {
 	return crc32.Update(sum, castagnoli, content)
 }
 
-// read adds a value of a table to d. The names are those in its key.
+// read adds a value of a table to d. The names are from its key.
 func (d *Definitions) read(in table, names []string, content []byte) error {
 	switch in {
 	case vhosts:

@@ -3,7 +3,7 @@ package definitions
 import "candlemark/internal/auth"
 
 // KeepUsers stores every change of users before it takes effect, and refuses it if that fails. The contents of users
-// are replaced by those in d, which was loaded. In a new data folder they stay and are stored.
+// are replaced by the users in d, which was loaded. In a new data folder they stay and are stored.
 func KeepUsers(m Store, d *Definitions, users *auth.Users) error {
 	if d.Revision == 0 {
 		if _, err := Wait(m, Change{Put: whole(users.Stored())}); err != nil {

@@ -37,8 +37,8 @@ func wantEntries(t *testing.T, name string, section amqp10.Value, want amqp10.Ma
 	}
 }
 
-// TestAmendmentsKeepTheirTypes_LOCK2: amendments by a consumer of AMQP 1.0 reach the next one with their types,
-// whichever protocol the publisher used, and also after a restart; consumers of 0-9-1 get them as headers.
+// TestAmendmentsKeepTheirTypes_LOCK2: amendments by a consumer of AMQP 1.0 reach the next consumer with their types,
+// for a publisher of either protocol, and also after a restart; consumers of 0-9-1 get them as headers.
 func TestAmendmentsKeepTheirTypes_LOCK2(t *testing.T) {
 	annotations := amqp10.Map{
 		{Key: amqp10.Symbol("x-opt-by"), Value: amqp10.Array{Of: amqp10.TypeString, Values: []any{"one", "two"}}},

@@ -23,7 +23,7 @@ type Reader struct {
 	forgets bool // keeps nothing
 }
 
-// NewReader returns the Reader of a link with a handle. Only those with low handles remember messages.
+// NewReader returns the Reader of a link with a handle. Only links with low handles remember messages.
 func NewReader(handle uint32) Reader { return Reader{forgets: handle >= remembering} }
 
 // Read translates a message; entity must be the same each time. Callers must not write to the slices of the content.

@@ -15,7 +15,7 @@ const (
 type Origin struct {
 	User      string
 	Source    string // an address and port, or the name of a connection
-	Interface string // one of those above
+	Interface string // one of the constants above
 }
 
 // internalUser is RabbitMQ's name of the user for the broker's own changes.

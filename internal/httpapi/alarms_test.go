@@ -26,7 +26,7 @@ func (s *short) SetDiskFreeLimit(to config.Amount) {
 	s.machine.DiskFreeLimit, s.machine.DiskLimit = to, to.Of(1000)
 }
 
-// The answers equal those from RabbitMQ 4.0 and 3.10.
+// The answers equal RabbitMQ's, of 4.0 and 3.10.
 func TestHealthChecks_Alarms(t *testing.T) {
 	disk, memory := `{"node":"candlemark@here","resource":"disk space"}`, `{"node":"candlemark@here","resource":"memory"}`
 	for _, c := range []struct {

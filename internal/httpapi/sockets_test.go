@@ -102,8 +102,8 @@ func TestSockets(t *testing.T) {
 	}
 }
 
-// TestIdleConnectionsKeepNobodyOut: idle connections, those with an incomplete request, and refused ones that stay open
-// do not prevent others from being served.
+// TestIdleConnectionsKeepNobodyOut: idle connections, connections with an incomplete request, and refused ones that
+// stay open do not prevent others from being served.
 func TestIdleConnectionsKeepNobodyOut(t *testing.T) {
 	server := NewServer(newFake("/"), someUsers(), site.New(site.Config{}), 8, config.Samples{}, zerolog.Nop())
 	l, err := net.Listen("tcp", "127.0.0.1:0")

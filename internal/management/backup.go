@@ -33,7 +33,7 @@ const (
 type Backup struct {
 	State      string
 	Folder     string
-	Taken      time.Time // the moment that it has, zero if that has not come
+	Taken      time.Time // the moment of the snapshot, zero until then
 	Ended      time.Time // zero while it runs
 	Bytes, All int64     // copied, and to be copied
 	Messages   int

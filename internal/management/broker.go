@@ -100,8 +100,8 @@ type Traffic struct {
 	Held              int    // messages in delayed exchanges and topics
 }
 
-// Churn counts what came and went since the broker started. A declared queue is
-// one that was made, too.
+// Churn counts what came and went since the broker started. QueuesMade counts created queues, which clients of HTTP
+// also see as declared.
 type Churn struct {
 	ConnectionsOpened, ConnectionsClosed, ChannelsOpened, ChannelsClosed uint64
 	QueuesMade, QueuesGone                                               uint64

@@ -16,7 +16,7 @@ type Clients interface {
 	// CloseConnection closes the connection of that name with CONNECTION_FORCED and the reason. Found reports whether
 	// there was one. It does not wait for the end.
 	CloseConnection(ctx context.Context, name, reason string) (found bool, err error)
-	// CloseConnectionsOf does so with all connections of a user.
+	// CloseConnectionsOf closes all connections of a user in this way.
 	CloseConnectionsOf(ctx context.Context, user, reason string) error
 	// Channels describes all channels of those connections, in their order.
 	Channels(ctx context.Context, connection string) ([]Channel, error)

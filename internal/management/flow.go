@@ -17,7 +17,7 @@ type Flow struct {
 type FlowNode struct {
 	Exchange bool
 	Name     string
-	Type     string // "" for one that is not there
+	Type     string // "" for a missing exchange
 }
 
 // FlowEdge leads from one node to another one, both places in Nodes.
@@ -39,7 +39,7 @@ type FlowEdge struct {
 // FlowKind is how one leads to the other.
 type FlowKind string
 
-// The kinds of edges: first those from a queue, then those from an exchange.
+// The kinds of edges: first from a queue, then from an exchange.
 const (
 	FlowDeadLetter FlowKind = "dead_letter"
 	FlowForward    FlowKind = "forward"

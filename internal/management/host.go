@@ -52,7 +52,7 @@ type Machine struct {
 	DiskFreeLimit       config.Amount
 	DiskAlarm           bool
 	Collections         uint64
-	Freed               uint64 // bytes by those
+	Freed               uint64 // bytes freed by the collections
 	SocketsUsed         int
 	SocketsMax          int    // for AMQP
 	DataDirectory       string // "" for none
@@ -60,7 +60,7 @@ type Machine struct {
 	Memory              Memory
 }
 
-// Memory is divided among those who use it, in bytes.
+// Memory is the broker's memory by use, in bytes.
 type Memory struct {
 	Resident int64 // as the system counts, without file mappings
 	Objects  int64 // on the heap: these, and all else

@@ -8,8 +8,8 @@ import (
 )
 
 // Messages is the part of the broker that shows single messages and changes their due times. Users need the permission
-// to read the queue and, for changes, those to publish there or the tag policymaker. A read neither consumes messages
-// nor renews a lease.
+// to read the queue and, for changes, permission to publish there or the tag policymaker. A read neither consumes
+// messages nor renews a lease.
 type Messages interface {
 	// Peek shows messages of a queue.
 	Peek(ctx context.Context, by Asker, at Place, how Peek) (PeekPage, error)
@@ -68,7 +68,7 @@ type Peek struct {
 	Limit  int // 1 to 1000
 	States int // joined
 	Cut    int // bytes of each body
-	// ByDeadline has ready messages only, that expire, soonest first; After is where such a list goes on.
+	// ByDeadline has ready messages only, that expire, soonest first; After is where such a list continues.
 	ByDeadline bool
 	// ByNumber orders them by their numbers; they begin after the Seq of After.
 	ByNumber bool

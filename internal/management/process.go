@@ -14,7 +14,7 @@ type Process interface {
 	// Settings returns the settings that the program was started with or has taken over since, in the order of their
 	// table.
 	Settings() []config.Value
-	// Shutdown has the program end as by SIGTERM, and does not wait for that.
+	// Shutdown has the program end as by SIGTERM, and does not wait for the end.
 	Shutdown()
 }
 

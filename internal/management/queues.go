@@ -70,7 +70,8 @@ type Queue struct {
 	Expiring ExpiryCounts
 	Lease    Lease
 	Counts   Counts
-	// TimedOut are deliveries that came back because they were not settled in time, Late those settled after that.
+	// TimedOut are deliveries that came back because they were not settled in time, Late the deliveries settled
+	// afterwards.
 	TimedOut, Late uint64
 	CostlyRules    uint64 // evaluations of its SQL rules that took too many steps (SBR-2)
 	Scheduled      ScheduledCounts

@@ -50,7 +50,7 @@ func TestChunk_NilHasNothingToCount(t *testing.T) {
 	c.Release()
 }
 
-// Two chunks in use at the same time never share memory, however often buffers are reused.
+// Two chunks in use at the same time never share memory, even if buffers are reused often.
 func TestChunk_BuffersAreNotShared(t *testing.T) {
 	g := message.NewGate(1 << 40)
 	var users sync.WaitGroup

@@ -72,7 +72,7 @@ type Run struct {
 	bucket uint32
 }
 
-// Observe counts a duration in ns; negative is none.
+// Observe counts a duration in ns; a negative one as 0.
 func (r *Run) Observe(l *Lateness, ns int64) {
 	ns = max(ns, 0)
 	bucket := uint32(bucketOf(durations[:], ns))

@@ -114,7 +114,7 @@ type turnSpans struct {
 	counts    [spans]uint32
 }
 
-// observe counts a time in ms; negative is none.
+// observe counts a time in ms; a negative one as 0.
 func (t *turnSpans) observe(ms int64) {
 	ms = max(ms, 0)
 	if ms <= t.low || ms > t.high {

@@ -90,7 +90,7 @@ type Share struct {
 // Of returns the share that a queue reports to, by the queue's number.
 func (q *Queues) Of(kind Kind, number uint64) *Share { return &q.sums[kind][number%shards] }
 
-// Report adds the differences between the numbers of a queue and those reported before, and remembers the new ones.
+// Report adds the differences between a queue's numbers and its last reported numbers, and remembers the new ones.
 func (s *Share) Report(reported, now *Numbers) {
 	for i, v := range now {
 		if v != reported[i] {

@@ -3,7 +3,7 @@ package outbox
 import "slices"
 
 // maxClaims is the number of answers of unknown size that may be on their way to one outbox. It bounds the bytes in
-// flight to that number of the largest messages, however much the channels of a connection request at once.
+// flight to that number of the largest messages, for any number of requests by the channels of a connection.
 const maxClaims = 4
 
 // claims are the holders of places, and the waiting claimants in order.

@@ -46,7 +46,7 @@ var ofShovels = []rule{
 	{key: "dest-protocol", check: oneOf(amqp10, amqp091)},
 }
 
-// fromAMQP091 are the keys of a source, besides its address; those without src- are older names.
+// fromAMQP091 are the keys of a source, besides its address; keys without src- are older names.
 var fromAMQP091 = []rule{
 	{key: "src-exchange", check: binary},
 	{key: "src-exchange-key", check: binary},

@@ -26,7 +26,7 @@ type URI struct {
 	Heartbeat            time.Duration // 0 for what the other side wants
 	Timeout              time.Duration // of connecting; 0 for the usual one
 	TLS                  *TLS          // nil without
-	// Mechanisms are those by which to log in, the best first: plain, amqplain, external. Empty for the usual ones.
+	// Mechanisms are the mechanisms to log in with, the best first: plain, amqplain, external. Empty for the usual ones.
 	Mechanisms []string
 }
 

@@ -22,7 +22,7 @@ var withoutDashes = strings.NewReplacer("-", "", "_", "", ".", "")
 // Secret reports whether a value of that name is a secret.
 func Secret(name string) bool {
 	name = withoutDashes.Replace(strings.ToLower(name))
-	if strings.HasSuffix(name, "name") || strings.HasSuffix(name, "algorithm") { // SharedAccessKeyName is none
+	if strings.HasSuffix(name, "name") || strings.HasSuffix(name, "algorithm") { // SharedAccessKeyName is no secret
 		return false
 	}
 	for _, part := range secretParts {

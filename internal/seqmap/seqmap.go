@@ -123,7 +123,7 @@ func (l *Map[T]) TakeRange(first, last uint64, f func(n uint64, v T)) {
 }
 
 // TakeSome is TakeRange of no more than about limit values, to whole blocks of
-// numbers. It returns the number at which to go on, 0 when it is through.
+// numbers. It returns the number at which to continue, 0 at the end.
 func (l *Map[T]) TakeSome(first, last uint64, limit int, f func(n uint64, v T)) (next uint64) {
 	if i := l.find(first/perBlock) + (limit+perBlock-1)/perBlock; i < len(l.blocks) && l.blocks[i].key <= last/perBlock {
 		next = l.blocks[i].key * perBlock
@@ -134,8 +134,7 @@ func (l *Map[T]) TakeSome(first, last uint64, limit int, f func(n uint64, v T)) 
 }
 
 // Some calls f for about limit values in order of numbers, to whole blocks of
-// them, from the number first on. It returns the number at which to go on, 0 when
-// it is through. f must not change the map.
+// them, from the number first on. It returns the number at which to continue, 0 at the end. f must not change the map.
 func (l *Map[T]) Some(first uint64, limit int, f func(n uint64, v T)) (next uint64) {
 	i := l.find(first / perBlock)
 	for ; i < len(l.blocks) && limit > 0; i++ {

@@ -12,7 +12,7 @@ import (
 // its data folder.
 type QueueID uint64
 
-// Position is the place of a stored message in the journal; 0 is none. Only the journal that returned it can read it,
+// Position is the place of a stored message in the journal; 0 for none. Only the journal that returned it can read it,
 // as long as the message is live.
 type Position uint64
 

@@ -8,8 +8,8 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// Channel is an AMQP channel whose helpers fail the test on any error. The
-// methods of amqp091-go are there too, for tests of errors.
+// Channel is an AMQP channel whose helpers fail the test on any error. It also has the methods of amqp091-go, for tests
+// of errors.
 type Channel struct {
 	*amqp.Channel
 	// Closed gets the broker's channel.close.

@@ -22,7 +22,8 @@ var bound = regexp.MustCompile(`\b(?:[mM]ost|[lL]argest|[lL]ongest|[sS]mallest|[
 var roundabout = regexp.MustCompile(`^\s*// \w+ (?:is|are) what(?: |$)`)
 
 var (
-	// clause is a sentence, an item, a cell or a heading that begins with a clause as its subject. A question is none.
+	// clause is a sentence, an item, a cell or a heading that begins with a clause as its subject. A question does not
+	// match.
 	clause = regexp.MustCompile(`(?:^|[.!?:] |[|] |^#+ |^(?:[-*]|[0-9]+[.]) |^[*][*]| [-*] )(What|Who|Whoever)\b[^.!?|]*[.!?|]?`)
 	// indented are lines of commands and examples.
 	indented = regexp.MustCompile("^(?:    |\t|```)")

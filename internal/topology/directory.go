@@ -72,7 +72,7 @@ func (d *Directory) Exchange(name []byte) *Exchange {
 	return x
 }
 
-// Listed finds a queue that lists show: also one that is ending.
+// Listed finds a queue that lists show, which may be ending.
 func (d *Directory) Listed(name []byte) *Queue {
 	if q := d.Queue(name); q != nil {
 		return q

@@ -13,7 +13,7 @@ import (
 // header to be present; with no arguments left, all matches everything and any nothing.
 //
 // With any, a binding is found by each of its conditions. With all, bindings that require the same headers are in one
-// table by the values that they require, so that however many there are, a message is looked up once.
+// table by the values that they require, so that a message is looked up once for any number of bindings.
 type headers struct {
 	always destinations             // all, without a condition
 	any    tree[destinations]       // by one condition

@@ -215,7 +215,7 @@ func (r *Routes) WithMaxTTL(ms int64) *Routes {
 	return &c
 }
 
-// Bindings yields all bindings, those to the same destination together.
+// Bindings yields all bindings, grouped by destination.
 func (r *Routes) Bindings() iter.Seq[Binding] { return r.bindingsUnder("") }
 
 // BindingsTo yields the bindings to one queue, or exchange.

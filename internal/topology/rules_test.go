@@ -211,8 +211,8 @@ func TestRulesAreBounded_SBR2(t *testing.T) {
 	}
 }
 
-// TestCostlyRulesClosePublishersNot_SBR2: however many expensive rules a subscriber binds, the route is found, and the
-// rules of others match as before.
+// TestCostlyRulesClosePublishersNot_SBR2: a subscriber may bind any number of expensive rules: the route is found, and
+// the rules of others match as before.
 func TestCostlyRulesClosePublishersNot_SBR2(t *testing.T) {
 	for _, rules := range []int{300, 2000} {
 		h := newFixture(t)

@@ -13,7 +13,7 @@ type topic struct {
 }
 
 // topicNode represents a binding key, or a prefix of binding keys. It is immutable. The words between two '#' may match
-// anywhere in a key and are read forwards from there; those after the last '#' match only at its end, and are kept
+// anywhere in a key and are read forwards from there; words after the last '#' match only at its end, and are kept
 // backwards, so that a key is compared with them once.
 type topicNode struct {
 	words tree[*topicNode] // next nodes by word
@@ -199,8 +199,8 @@ func (w *topicWalk) word(i int) []byte {
 	return w.key[w.ends[i-1]+1 : w.ends[i]]
 }
 
-// forwards reads all words of the key from a root. It collects the destinations where the key ends, except those behind
-// '#', which are then in hashes. It stops when a limit of steps is exceeded.
+// forwards reads all words of the key from a root. It collects the destinations where the key ends, except destinations
+// behind '#', which are then in hashes. It stops when a limit of steps is exceeded.
 func (w *topicWalk) forwards(r *Router, root *topicNode) {
 	w.arrive(r, root, 0)
 	for i := range w.ends {

@@ -223,5 +223,5 @@ func (c *Consumer) leave() error {
 // Stop makes Run acknowledge the rest and return.
 func (c *Consumer) Stop() {
 	c.stopped.Store(true)
-	_ = c.conn.SetReadDeadline(time.Now()) // one that is closed needs none
+	_ = c.conn.SetReadDeadline(time.Now()) // a closed connection needs no deadline
 }

@@ -13,8 +13,8 @@ const maxTied = 64
 
 var tied atomic.Int32
 
-// pacer waits with a finer grain than time.Sleep, which the runtime rounds to a millisecond when nothing else goes on. It belongs
-// to the goroutine that made it.
+// pacer waits with a finer grain than time.Sleep, which the runtime rounds to a millisecond when nothing else happens.
+// It belongs to the goroutine that made it.
 type pacer struct {
 	tied  bool // to a thread
 	loose bool // waits as time.Sleep does

@@ -212,5 +212,5 @@ func (s *Server) answer(out []byte, ev *wire.Event) ([]byte, error) {
 // Stop makes Run return.
 func (s *Server) Stop() {
 	s.stopped.Store(true)
-	_ = s.conn.SetReadDeadline(time.Now()) // one that is closed needs none
+	_ = s.conn.SetReadDeadline(time.Now()) // a closed connection needs no deadline
 }

@@ -72,7 +72,7 @@ func (w *window) drain() error {
 	return nil
 }
 
-// fail wakes those who wait.
+// fail wakes the senders that wait.
 func (w *window) fail(err error) {
 	w.mu.Lock()
 	w.dead = err

@@ -77,7 +77,7 @@ func read(pid int) (s stat, ok bool) {
 	return parse(line)
 }
 
-// parse reads a line of /proc/<pid>/stat; a process that has ended is none.
+// parse reads a line of /proc/<pid>/stat; ok is false for a process that has ended.
 func parse(line []byte) (s stat, ok bool) {
 	name := bytes.LastIndexByte(line, ')') // the name may have anything in it
 	if name < 0 {

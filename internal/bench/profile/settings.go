@@ -92,8 +92,8 @@ func (s *Settings) Latency() load.Plan {
 // ErrUsage is wrapped by errors about the command line.
 var ErrUsage = errors.New("candlemark-bench")
 
-// Parse reads a command line: the name of a profile, if the first argument is none of a flag, and flags. The error is flag.ErrHelp if
-// help is asked for, or else wraps ErrUsage.
+// Parse reads a command line: the name of a profile, if the first argument is not a flag, and flags. The error is
+// flag.ErrHelp if help is asked for, or else wraps ErrUsage.
 func Parse(args []string) (*Settings, error) {
 	s := &Settings{Profile: Named("stream")}
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
@@ -125,8 +125,8 @@ func Parse(args []string) (*Settings, error) {
 	return s, nil
 }
 
-// given returns the flags that a user gave, without those about the place and the output: all that is needed to
-// repeat the run.
+// given returns the flags that a user gave, without flags about the place and the output: all that is needed to repeat
+// the run.
 func given(flags *flag.FlagSet, args []string) (list []string) {
 	mine := map[string]bool{}
 	for _, a := range args {

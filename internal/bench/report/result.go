@@ -24,7 +24,7 @@ type Result struct {
 	At      time.Time `json:"at"`
 	Took    float64   `json:"took_s"`
 
-	// Messages, from the first to the last, with those before the latencies and rates count.
+	// Messages, from the first to the last, also those before latencies and rates count.
 	Sent        int64 `json:"sent"`
 	Received    int64 `json:"received"`
 	Refused     int64 `json:"refused"`  // with a nack

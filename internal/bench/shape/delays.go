@@ -10,7 +10,7 @@ import (
 	"candlemark/protocol"
 )
 
-// delays is messages that come to a queue after a while.
+// delays sends messages that reach a queue after a delay.
 func (b *Bench) delays() error {
 	t, err := b.arrive("delay")
 	if err != nil {

@@ -219,7 +219,7 @@ func (s *stream) count() {
 		r.Redelivered += redelivered
 		r.Verify.Add(found)
 		if s.Consumers == 0 || s.TakeCount > 0 || !s.TTL.IsZero() || i >= s.Consumers*s.ConsumerChannels {
-			continue // what has not come is not lost
+			continue // messages that have not arrived are not lost
 		}
 		for _, l := range s.lanes() {
 			if s.goesTo(l.ID, i) {

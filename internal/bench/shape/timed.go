@@ -11,7 +11,7 @@ import (
 	"candlemark/protocol"
 )
 
-// timed is messages that come to a queue when they are due.
+// timed sends messages that reach a queue when they are due.
 type timed struct {
 	*Bench
 	target    string // the queue where they come

@@ -62,7 +62,7 @@ func (s *Signed) quantile(q float64) int64 {
 		return 0
 	}
 	rank := min(max(int64(q*float64(n)+0.5), 1), n)
-	if rank <= before { // the smallest of all is the largest of those without sign
+	if rank <= before { // the smallest of all has the largest absolute value of the negative ones
 		return -s.neg.Quantile(float64(before-rank+1) / float64(before))
 	}
 	return s.pos.Quantile(float64(rank-before) / float64(after))

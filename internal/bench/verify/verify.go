@@ -110,7 +110,7 @@ func (q *Queue) Came() (n int64) {
 	return n
 }
 
-// Missing returns how many of the messages that a producer sent have not come.
+// Missing returns how many of the messages that a producer sent have not arrived.
 func (q *Queue) Missing(producer uint32, sent int64) int64 {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -150,7 +150,7 @@ func (q *Queue) Findings() (found Findings, redelivered int64) {
 	return Findings{Doubled: q.doubled, Disordered: q.disordered, Foreign: q.foreign}, q.redelivered
 }
 
-// seen is a set of numbers: all below base that were not given up, and those whose bits are set in words[head:].
+// seen is a set of numbers: all below base that were not given up, and the numbers whose bits are set in words[head:].
 type seen struct {
 	base  uint64 // a multiple of 64
 	words []uint64

@@ -127,7 +127,7 @@ func (c *Conn) header(ev *Event, f protocol.Frame) (whole bool, err error) {
 	return true, nil
 }
 
-// body reads a body frame; one that is all of its body is not copied.
+// body reads a body frame; a body of one frame is not copied.
 func (c *Conn) body(ev *Event, f protocol.Frame) (whole bool, err error) {
 	p, n := c.part(f.Channel), uint64(len(f.Payload))
 	if p.kind == 0 || n > p.left {

@@ -140,7 +140,7 @@ func (c *Conn) encode(dst []byte, l *link, p *wire.Publish, id uint32) (grown []
 	return dst, start + len(first) - len(payload) + len(head)
 }
 
-// sections returns those before the body.
+// sections returns the sections before the body.
 func sections(p *wire.Publish) []byte {
 	q := &p.Properties
 	h := amqp10.Header{Durable: q.Has(protocol.FlagDeliveryMode) && q.DeliveryMode == 2}

@@ -17,7 +17,8 @@ type Row struct {
 	Tool string
 	// About says in a line what the verb does, in the third person and without a period.
 	About string
-	// Arguments as usage shows them: those in brackets may be left out, of the last before [...] there may be any number.
+	// Arguments as usage shows them: arguments in brackets may be omitted, of the last before [...] there may be any
+	// number.
 	Arguments string
 	// Options besides everywhere, which every verb has; spaces separate them.
 	Options string

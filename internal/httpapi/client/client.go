@@ -36,8 +36,7 @@ func AddressFrom(getenv func(string) string) string {
 	return cmp.Or(getenv("CANDLEMARK_HTTP_URL"), here.String())
 }
 
-// errAddress does not show the address: in one that is malformed the password can be
-// anywhere.
+// errAddress does not show the address: in a malformed address the password can be anywhere.
 var errAddress = errors.New("the address of the HTTP API is not of the form http://user:password@host:port")
 
 // New returns a client of the API at address, such as http://guest:guest@127.0.0.1:15672. User and password default to

@@ -21,8 +21,7 @@ type userLimitsItem struct {
 	Value auth.Limits `json:"value"`
 }
 
-// limitsOfVHosts are the limits of the virtual host in the path, or of all that the user may see; only those with
-// limits.
+// limitsOfVHosts are the limits of the virtual host in the path, or of all with limits that the user may see.
 var limitsOfVHosts = rest.Resource[vhostLimitsItem]{
 	Items: func(r *rest.Request) ([]vhostLimitsItem, error) {
 		return rest.Forms(r.Users.VHosts(), func(v *auth.VHost) bool {

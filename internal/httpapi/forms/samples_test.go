@@ -28,7 +28,7 @@ func times(r *Range) (text string) {
 	return text
 }
 
-// A request for samples returns those since the first such request, at the requested steps and age.
+// A request for samples returns the samples since the first such request, at the requested steps and age.
 func TestSamples(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &Rates{Samples: someSamples}

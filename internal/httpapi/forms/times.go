@@ -9,7 +9,7 @@ import (
 // Times is the form of a histogram of times in s.
 type Times struct {
 	Bounds []float64 `json:"bounds_s"`
-	Counts []uint64  `json:"counts"` // up to each bound and above the one before; last those above all
+	Counts []uint64  `json:"counts"` // up to each bound and above the one before; last, above all bounds
 	Count  uint64    `json:"count"`
 	Sum    float64   `json:"sum_s"`
 }

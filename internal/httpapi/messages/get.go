@@ -44,7 +44,7 @@ func fetch(r *rest.Request) (any, error) {
 	if b.Err != nil {
 		return nil, b.Err
 	}
-	if err := r.Turn(); err != nil { // not before the body is there
+	if err := r.Turn(); err != nil { // not before the body has arrived
 		return nil, err
 	}
 	messages, err := r.Broker.Get(r.Context(), r.User, r.VHost, r.Name, how)

@@ -6,7 +6,7 @@ import (
 	"candlemark/internal/httpapi/rest"
 )
 
-// Routes are about single messages. Other brokers do not have those below /api/x.
+// Routes are about single messages. Other brokers do not have the routes below /api/x.
 var Routes = slices.Concat(
 	[]rest.Route{
 		rest.Post("/api/queues/{vhost}/{name}/get", rest.Visitor, fetch),

@@ -101,8 +101,8 @@ type withoutLeader struct {
 	Type     string `json:"type"`
 }
 
-// quorumQueuesServe checks that quorum queues answer: those whose names match the expression of the path, or all
-// without one.
+// quorumQueuesServe checks that the quorum queues answer whose names match the expression of the path, or all without
+// an expression.
 func quorumQueuesServe(r *rest.Request) (any, error) {
 	matches, err := rest.NameFilter("", r.Part("pattern"))
 	if err != nil {

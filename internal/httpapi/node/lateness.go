@@ -8,7 +8,7 @@ import (
 // latenessItem is the form of the lateness of due messages since the broker started.
 type latenessItem struct {
 	Bounds   []float64 `json:"bounds_s"`
-	Expired  []uint64  `json:"expired"` // up to each bound and above the one before; last those above all
+	Expired  []uint64  `json:"expired"` // up to each bound and above the one before; last, above all bounds
 	Released []uint64  `json:"released"`
 }
 

@@ -43,7 +43,7 @@ type logLine struct {
 	Line string `json:"line"`
 }
 
-// logLines answers with the last lines of the log, or with those after one of them: ?after=id.
+// logLines answers with the last lines of the log, or with the lines after one of them: ?after=id.
 func logLines(r *rest.Request) (any, error) {
 	after := uint64(0)
 	if text := r.URL.Query().Get("after"); text != "" {

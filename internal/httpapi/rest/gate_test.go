@@ -246,7 +246,7 @@ func TestPieces_ACC12(t *testing.T) {
 	}
 }
 
-// A list in parts is one list, whichever parts are empty.
+// A list in parts is one list, with any parts empty.
 func TestJoined_ACC12(t *testing.T) {
 	for want, parts := range map[string][]string{
 		"[1,2,3]": {"[1,2]", "[3]"}, "[3]": {"[]", "[3]"}, "[1]": {"[1]", "[]"}, "[]": {"[]", "[]"}, "[2,3]": {"[]", "[2]", "[]", "[3]", "[]"}, "[4]": {"[4]"},

@@ -125,7 +125,7 @@ func (l loud) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string]string{"word": l.Word + "!"})
 }
 
-// Sort values found by reflection equal those in the item's JSON.
+// Sort values found by reflection equal the values in the item's JSON.
 func TestWhatIsSortedBy(t *testing.T) {
 	type Inside struct {
 		Depth int `json:"depth"`

@@ -74,8 +74,8 @@ func (r *Request) resume() (auth.User, error) {
 	return user, nil
 }
 
-// IsStill reports whether the user of a request that goes on is who it was: not logged out, the same account with the
-// same password and tags (ACC-9).
+// IsStill reports whether the user of a running request is unchanged: not logged out, the same account with the same
+// password and tags (ACC-9).
 func (r *Request) IsStill() bool {
 	if r.token != "" {
 		if _, found := r.sessions.Look(r.token, r.Broker.Now()); !found {

@@ -50,7 +50,7 @@ func (s *Streams) Enter(user string) (leave func(), entered bool) {
 	}, true
 }
 
-// End ends all of them, also those to come: the server is shut down.
+// End ends all streams, also future ones: the server is shut down.
 func (s *Streams) End() { s.once.Do(func() { close(s.ended) }) }
 
 // Ended is closed when they are to end.

@@ -77,7 +77,7 @@ func badView(format string, args ...any) error {
 	return Refuse(http.StatusBadRequest, "invalid_pagination_parameters", fmt.Sprintf(format, args...))
 }
 
-// compile reads the name as a regular expression. One that is none matches nothing.
+// compile reads the name as a regular expression. An invalid expression matches nothing.
 func (v *view) compile() (err error) {
 	v.filter, err = NameFilter("(?i)", v.name)
 	v.badFilter = v.filter == nil
@@ -88,7 +88,7 @@ func (v *view) compile() (err error) {
 }
 
 // NameFilter reads an expression for names that a client may send, with flags such as (?i) before it. Errors:
-// *syntax.Error, or the client's error for one that is too long or would take too much time.
+// *syntax.Error, or the client's error for an expression that is too long or would take too much time.
 func NameFilter(flags, expression string) (*regexp.Regexp, error) {
 	if len(expression) > maxFilter {
 		return nil, badView("name filter regex is too long")
@@ -199,8 +199,8 @@ func (l Listing[K, F]) Answer(r *Request) (any, error) {
 	}, nil
 }
 
-// arranged returns the keys in the order of the column that is wanted. Of objects that have to be made for that, atOnce at a time,
-// only the values are kept; keys whose objects do not exist any more are left out.
+// arranged returns the keys in the order of the wanted column. If objects have to be made for the order, atOnce at a
+// time, only their values are kept; keys of objects that no longer exist are left out.
 func (l Listing[K, F]) arranged(v *view, keys []K) ([]K, error) {
 	if by, known := l.By[strings.Join(v.sort, ".")]; known {
 		return sorted(keys, by), nil

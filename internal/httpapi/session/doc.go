@@ -7,7 +7,7 @@
 // Deadlines: a session ends 2 h after it was used last, and 12 h after it began. The caller (rest) checks for other
 // ends: the user was deleted, has another password, or has lost the tags.
 //
-// Holds: 1,000 sessions, 20 of one user; the one that was not used for longest makes room.
+// Holds: 1,000 sessions, 20 of one user; the least recently used session makes room.
 //
 // A restart loses all of it: all users have to log in again.
 package session

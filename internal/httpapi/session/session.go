@@ -81,10 +81,10 @@ func (t *Table) makeRoom(user string, now int64) {
 	}
 }
 
-// Use finds the session of a token, which goes on for that.
+// Use finds the session of a token, and prolongs it.
 func (t *Table) Use(token string, now int64) (Session, bool) { return t.find(token, now, true) }
 
-// Look is Use without a consequence.
+// Look finds the session of a token without prolonging it.
 func (t *Table) Look(token string, now int64) (Session, bool) { return t.find(token, now, false) }
 
 func (t *Table) find(token string, now int64, use bool) (Session, bool) {

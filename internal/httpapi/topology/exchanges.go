@@ -35,7 +35,7 @@ type passed struct {
 	OutRate forms.Rate `json:"publish_out_details"`
 }
 
-// detailedExchange is the form of one that was asked for by name.
+// detailedExchange is the form of an exchange requested by name.
 type detailedExchange struct {
 	exchangeItem
 	Incoming []struct{} `json:"incoming"` // per channel, which the broker does not count

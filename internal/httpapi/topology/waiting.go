@@ -9,7 +9,7 @@ import (
 	"candlemark/internal/management"
 )
 
-// expiringItem is the form of a queue among those with messages that expire.
+// expiringItem is the form of a queue with messages that expire.
 type expiringItem struct {
 	Name  string `json:"name"`
 	VHost string `json:"vhost"`

@@ -53,7 +53,7 @@ func presentIn(ctx context.Context, broker management.Broker, users *auth.Users)
 	queues, err := broker.Queues(ctx, "")
 	for i := range queues {
 		q := &queues[i]
-		if q.Ending { // a declaration waits for that, or is refused
+		if q.Ending { // a declaration waits for the end, or is refused
 			continue
 		}
 		p.Queues[document.Name{VHost: q.VHost, Name: q.Name}] = policies.QueueDeclaration{
@@ -119,7 +119,7 @@ type carrier struct {
 	// The items for later steps.
 	policies map[string][]*document.Item // by virtual host
 	methods  map[batch][]*document.Item
-	shovels  []*document.Item // they begin when queues and exchanges are there
+	shovels  []*document.Item // they begin when queues and exchanges exist
 }
 
 // put puts one into the broker, or keeps it for later.

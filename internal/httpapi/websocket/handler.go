@@ -25,8 +25,8 @@ const Path = "/$servicebus/websocket"
 // Azure's SDKs use.
 var protocols = []string{"amqp", "AMQPWSB10"}
 
-// NewHandler makes the handler of Path, for requests that passed site.Rules. Errors: 426 for a request that is none of WebSocket, 403 for a
-// browser's from the page of another site, 400 for one that asks for other protocols only.
+// NewHandler makes the handler of Path, for requests that passed site.Rules. Errors: 426 for a request other than
+// WebSocket's, 403 for a browser's from the page of another site, 400 for one that asks for other protocols only.
 func NewHandler(broker management.Sockets) http.Handler {
 	leaving := new(atomic.Int64)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -100,8 +100,8 @@ func (c *conn) NetConn() net.Conn { return c.socket }
 // SetWriteDeadline implements net.Conn. The socket below sees to what does not move; a deadline here would end the connection.
 func (c *conn) SetWriteDeadline(time.Time) error { return nil }
 
-// farewell is how long a peer has to answer the close of WebSocket, and maxFarewells how many peers may be waited for: those do not count among
-// the broker's connections any more.
+// farewell is how long a peer has to answer the close of WebSocket, and maxFarewells how many peers the broker waits
+// for: such peers no longer count among its connections.
 const (
 	farewell     = time.Second
 	maxFarewells = 64

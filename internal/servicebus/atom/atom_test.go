@@ -249,7 +249,7 @@ func TestTexts_SBE16(t *testing.T) {
 	}
 }
 
-// TestPartitioned_SBE9: a new entity with partitions has 16 times the size that was set; one that is changed has the size that is set.
+// TestPartitioned_SBE9: a new entity with partitions has 16 times the given size; a changed entity has the given size.
 func TestPartitioned_SBE9(t *testing.T) {
 	body := func(size string) []byte {
 		return []byte(`<entry><content><QueueDescription>` + size + `<EnablePartitioning>true</EnablePartitioning></QueueDescription></content></entry>`)

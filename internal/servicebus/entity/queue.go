@@ -18,7 +18,7 @@ const (
 	argSessions   = "x-sessions"
 )
 
-// policyPriority gives them precedence over users' policies, unless those have a higher one.
+// policyPriority gives them precedence over users' policies, unless users' policies have a higher one.
 const policyPriority = 100
 
 // PolicyName returns the name of the policy of an entity's queue or exchange.

@@ -70,7 +70,7 @@ func TestCostlyFilterIsRefused_SBR2(t *testing.T) {
 	}
 }
 
-// Timestamps in seconds are converted to ms; those too large for ms are capped.
+// Timestamps in seconds are converted to ms; timestamps too large for ms are capped.
 func TestTimes(t *testing.T) {
 	if v := Of(protocol.Timestamp(7)); v.Kind != Time || v.Int != 7000 {
 		t.Errorf("%+v", v)
@@ -105,7 +105,7 @@ func TestCost_SBR6(t *testing.T) {
 	}
 }
 
-// An action adds at most the texts that it names, makes or copies, also those set by earlier statements.
+// An action adds at most the texts that it names, makes or copies, also texts set by earlier statements.
 func TestGrowth_SBR6(t *testing.T) {
 	for text, want := range map[string]int{
 		"SET a = 1": 0, "SET a = b - 1": 0, "REMOVE a": 0, "SET a = 'text'": 4, "SET a = b": 100, "SET sys.Label = 'x'; SET a = sys.Label; SET b = p('c')": 201,

@@ -88,7 +88,7 @@ func (t *Table) Ended(now int64) (scopes []string) {
 	return scopes
 }
 
-// Next returns the first end of those not yet returned by Ended, Never if there is none. Only the owner calls it.
+// Next returns the first end of the grants not yet returned by Ended, Never if there are none. Only the owner calls it.
 func (t *Table) Next() int64 {
 	if len(t.ends) == 0 {
 		return Never

@@ -141,7 +141,7 @@ func (b *batch) setHead(ahead bool) {
 var zeros [format.PageSize]byte
 
 // flush writes what is not in the file yet, and zeros up to the page. If the file has the head of a shorter batch, the
-// new head follows the new records, so that the shorter batch is there until the longer one is.
+// new head follows the new records, so that the shorter batch is in the file until the longer one is.
 func (b *batch) flush() error {
 	longer := b.written > 0
 	if err := b.writeOn(); err != nil || !longer {

@@ -14,7 +14,7 @@ import (
 
 // Cut is a snapshot of the journal: a folder with its files, under their names, is a journal that was closed at that
 // moment. It contains everything that was durable when it was requested, except copies of messages that it contains,
-// too (store.Record.Origin). Its files are not reused until they are released, and Close waits for that.
+// too (store.Record.Origin). Its files are not reused until they are released, and Close waits for the release.
 type Cut struct {
 	Files    []*CutFile
 	Messages int // that survive a restart

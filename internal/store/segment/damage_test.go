@@ -47,7 +47,7 @@ func three(t *testing.T) (*vfs.Memory, *opened, []store.Record) {
 	return m, j, put
 }
 
-// unmarked removes the mark that a batch was durable, so that the last batch may be one that was being written.
+// unmarked removes the mark that a batch was durable, so that the last batch may count as unfinished.
 func unmarked(t *testing.T, m *vfs.Memory) {
 	t.Helper()
 	must(t, errors.Join(m.Remove("/data/journal/"+progress.Name), m.SyncDir("/data/journal")))

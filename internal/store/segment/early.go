@@ -13,8 +13,8 @@ import (
 const earlyPause = 5 * time.Millisecond
 
 // early writes records for which nobody waits into their file as soon as they are appended, but not more often than
-// every earlyPause, and those behind a batch that is being synced too: a kill of the process does not lose them (DUR-5).
-// The writer syncs them.
+// every earlyPause, and records behind a batch that is being synced too: a kill of the process does not lose them
+// (DUR-5). The writer syncs them.
 type early struct {
 	*Journal
 	kick  chan struct{} // there may be work; capacity 1

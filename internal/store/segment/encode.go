@@ -19,7 +19,7 @@ type log struct {
 	number uint64         // of the next batch
 	fresh  uint64         // the lowest number that no segment has had
 	opened uint64         // the highest number of a segment whose name is durable
-	// The highest number of a batch that is in its file, and of one that is durable.
+	// The highest number of a batch in its file, and of a durable batch.
 	flushed, durable uint64
 	batch            *batch // being filled
 	taken            []pending

@@ -46,7 +46,7 @@ func put(t *testing.T, m vfs.FS, name string, b []byte) {
 	must(t, m.SyncDir(journalDir))
 }
 
-// died kills the process of a journal: what it wrote is there, synced or not.
+// died kills the process of a journal: its writes remain, synced or not.
 func died(m *vfs.Memory, j *opened) {
 	m.CrashAfter(0)
 	_ = j.Close()

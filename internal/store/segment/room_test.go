@@ -26,7 +26,7 @@ func (a *alarms) options() Options {
 
 // TestNoRoomInReservedSpace_DUR4: a file system that copies on write may have no room for what is written into a file,
 // although it was reserved. Wherever that happens, the alarm is raised, and nothing is confirmed until there is room;
-// then everything goes on, and a crash loses nothing that was confirmed. Any other error ends the journal.
+// then everything continues, and a crash loses nothing that was confirmed. Any other error ends the journal.
 func TestNoRoomInReservedSpace_DUR4(t *testing.T) {
 	kinds := map[string]vfs.Kind{"write": vfs.Write, "sync": vfs.Sync, "rename": vfs.Rename, "sync of the folder": vfs.SyncDir, "remove": vfs.Remove}
 	broken := errors.New("broken")

@@ -106,7 +106,7 @@ func (r *rotting) flip() {
 	var parts []part
 	for seq, s := range state.Known {
 		parts = append(parts, part{index.SegmentName(seq), vfs.Extent{Length: 2 * format.HeaderSize}})
-		for range 3 { // most data is there
+		for range 3 { // most data remains
 			if s.End > format.BatchesFrom {
 				parts = append(parts, part{index.SegmentName(seq), vfs.Extent{At: format.BatchesFrom, Length: s.End - format.BatchesFrom}})
 			}

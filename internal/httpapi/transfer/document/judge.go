@@ -20,8 +20,8 @@ type section struct {
 	judge func(j *judge, b *rest.Body, i *Item)
 }
 
-// sections are all, in the order in which they are imported: what an item names comes before it, and what applies to
-// queues and exchanges is there when they come.
+// sections are all sections, in the order in which they are imported: an item follows the items that it names, and
+// queues and exchanges follow the items that apply to them.
 var sections = []section{
 	{"users", "name password password_hash hashing_algorithm tags administrator limits access_keys", false, (*judge).user},
 	{"vhosts", "name description metadata tags default_queue_type tracing limits protected_from_deletion", false, (*judge).vhost},
@@ -56,8 +56,8 @@ type judge struct {
 	noQueue, noExchange map[Name]bool
 }
 
-// Judge returns a verdict on each item of a document, for a broker with the objects in present; with a vhost all
-// items are for that one.
+// Judge returns a verdict on each item of a document, for a broker with the objects in present; with a vhost all items
+// are for that vhost.
 func Judge(d *Document, present Present, vhost string) *Plan {
 	j := &judge{Present: present, version: d.version, ours: d.ours, only: vhost, noQueue: map[Name]bool{}, noExchange: map[Name]bool{}}
 	p := &Plan{Items: []Item{}, Warnings: slices.Clone(d.warnings)}
@@ -81,7 +81,7 @@ func Judge(d *Document, present Present, vhost string) *Plan {
 	return p
 }
 
-// withoutReplaced returns the items without those from an index on that a later policy of the same name replaces.
+// withoutReplaced returns the items without the ones, from an index on, that a later policy of the same name replaces.
 func withoutReplaced(items []Item, from int) []Item {
 	type name struct{ vhost, name string }
 	last := map[name]int{}

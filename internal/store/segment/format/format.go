@@ -50,7 +50,7 @@ import (
 //	 76    84      92
 //	| due | until | exchange | key | header | overlay | body |
 //
-// One that was released has version 4, with the same and the TTL of the queue at its release:
+// A released message has version 4, with the same fields and the TTL of the queue at its release:
 //
 //	 76    84      92    100
 //	| due | until | ttl | exchange | key | header | overlay | body |

@@ -113,8 +113,8 @@ func (w *Walker) Next(number uint64, each func(*Entry)) (uint64, bool) {
 	return number, false
 }
 
-// miss counts the records of a damaged batch that were not found: the number in its head less those found or, without a
-// head, as many messages as there is room for.
+// miss counts the records of a damaged batch that were not found: the number in its head less the found ones or,
+// without a head, as many messages as there is room for.
 func (w *Walker) miss(info batchInfo, ok bool, to int64) {
 	if ok {
 		w.Unread += max(info.records-len(w.entries), 0)

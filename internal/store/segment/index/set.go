@@ -172,7 +172,7 @@ func (s *Set) markReleased(first, last uint64, ttl store.TTLThen) (n int) {
 	return n
 }
 
-// maxSought is how many of the last TTLs are searched for one that is there already.
+// maxSought is how many of the last TTLs are searched for an equal one.
 const maxSought = 16
 
 // placeOf returns the place of a TTL in ttls, from 1.

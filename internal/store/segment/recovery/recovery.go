@@ -86,7 +86,7 @@ func (r *Recovery) load() error {
 	return nil
 }
 
-// reconcile combines the segments of the checkpoint with those in the folder.
+// reconcile combines the segments of the checkpoint with the segments in the folder.
 func (r *Recovery) reconcile() {
 	for _, s := range r.folder.Segments {
 		if c := r.Checkpoint.Segments[s.Seq]; c != nil {

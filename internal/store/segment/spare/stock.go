@@ -260,7 +260,7 @@ func (s *Stock) Put(from string, size int64, file vfs.File) error {
 	return nil
 }
 
-// Trim deletes files beyond those worth keeping.
+// Trim deletes files beyond the number worth keeping.
 func (s *Stock) Trim(keep int) error {
 	s.mu.Lock()
 	s.keep = keep
