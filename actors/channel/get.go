@@ -6,8 +6,8 @@ import (
 	"candlemark/protocol"
 )
 
-// get sends basic.get to the queue when it is this channel's turn: however many gets a connection's channels request,
-// only a few are under way, so that few messages are out of their queues. If the client has to read before it gets the
+// get sends basic.get to the queue when it is this channel's turn: only a few of the gets that a connection's channels
+// request are under way, so that few messages are out of their queues. If the client has to read before it gets the
 // message (PRO-20), the queue is asked again then. On a connection that is ending no more messages are taken.
 func (s *state) get(m *protocol.BasicGet) error {
 	name, err := s.client.Named(m.Queue)

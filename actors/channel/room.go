@@ -3,7 +3,7 @@ package channel
 import "candlemark/actors/channel/assembler"
 
 // mayKeep is called before a part of a content is kept beyond its read. It makes the checks that need no body, and
-// requests room for all of the content. It returns false if the content has to wait for that. A channel that is leaving
+// requests room for all of the content. It returns false if the content has to wait for room. A channel that is leaving
 // gets no more input, and needs no room.
 func (s *state) mayKeep() bool {
 	a := &s.assembler

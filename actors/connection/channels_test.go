@@ -40,7 +40,7 @@ func TestFramesTravelInBatches(t *testing.T) {
 	})
 }
 
-// The reader carries out the turns that follow from a small read; after a large read it goes on reading (ADR 56).
+// The reader carries out the turns that follow from a small read; after a large read it continues to read (ADR 56).
 func TestReaderCarriesOn(t *testing.T) {
 	var carried atomic.Int32
 	change := func(cfg *connection.Config) {

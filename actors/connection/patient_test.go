@@ -35,7 +35,7 @@ func runFor(c *clock.Clock, seconds int) {
 	}
 }
 
-// A client that does not read while the process is paused is not cut off for that, with or without TLS; if it still does not
+// A client that does not read while the process is paused is not cut off, with or without TLS; if it still does not
 // read, it is cut off after SendTimeout of process run time, or up to a third later.
 func TestUnread_Pause(t *testing.T) {
 	for name, change := range map[string]func(*connection.Config){"TCP": func(*connection.Config) {}, "TLS": overTLS(t)} {

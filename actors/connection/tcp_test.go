@@ -183,7 +183,7 @@ func TestTCPWrongHeader(t *testing.T) {
 	})
 }
 
-// A client that goes on publishing after an error still receives connection.close.
+// A client that continues to publish after an error still receives connection.close.
 func TestTCPErrorIsRead(t *testing.T) {
 	overTCP(t, func(t *testing.T, wrap wrapper) {
 		conn := tcp(t, func(s connection.ChannelSpec) actor.Actor { return &sink{spec: s} }, wrap)

@@ -110,7 +110,8 @@ func TestUnread_Opens(t *testing.T) {
 	})
 }
 
-// A channel that takes long to close receives the client's channel.close a limited number of times, however often it is sent.
+// A channel that takes long to close receives the client's channel.close a limited number of times, even if it is sent
+// more often.
 func TestUnread_ClosesAgain(t *testing.T) {
 	running(t, nil, func(r *rig) {
 		r.openChannel(1)

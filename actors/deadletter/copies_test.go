@@ -128,7 +128,7 @@ func TestDL32_ReleaseIsAPublish(t *testing.T) {
 }
 
 // TestDL33_CopiesWait: while memory is scarce, messages for several queues wait, with all of their queue behind them;
-// those for one queue do not. One line is logged.
+// messages for one queue do not. One line is logged.
 func TestDL33_CopiesWait(t *testing.T) {
 	withFixture(t, func(h *fixture) {
 		source, other, crowd := h.queue("source"), h.queue("other"), h.crowd(2)
@@ -198,7 +198,7 @@ func TestDL33_EnlargedWait(t *testing.T) {
 }
 
 // TestDL33_CopiesTrickle: although memory stays scarce, some copies are made each second, so that consumers that wait
-// for them can go on.
+// for them can continue.
 func TestDL33_CopiesTrickle(t *testing.T) {
 	withFixture(t, func(h *fixture) {
 		source, crowd := h.queue("source"), h.crowd(11)
@@ -241,8 +241,8 @@ func TestDL33_Reconsidered(t *testing.T) {
 	})
 }
 
-// TestDL33_UnansweredAreBounded: while targets have not answered many copies, no further ones are made; messages for one
-// queue go on.
+// TestDL33_UnansweredAreBounded: while targets have not answered many copies, no further ones are made; messages for
+// one queue continue.
 func TestDL33_UnansweredAreBounded(t *testing.T) {
 	withFixture(t, func(h *fixture) {
 		const limit, targets = 1 << 15, 64

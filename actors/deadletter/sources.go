@@ -9,7 +9,7 @@ type source struct {
 	batches []*batch // oldest first
 }
 
-// sources are all sources. Those with work take turns, so that dead letters of one queue do not wait for all of
+// sources are all sources. Sources with work take turns, so that dead letters of one queue do not wait for all of
 // another's.
 type sources struct {
 	all  map[string]*source

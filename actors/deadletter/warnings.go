@@ -32,7 +32,7 @@ type warnings struct {
 	logged map[string]struct{} // cycles and actions
 	kinds  [warningKinds]struct {
 		since        int64 // begin of the minute, ms
-		logged, more int   // in it, and those not logged since the last one
+		logged, more int   // in it, and warnings not logged since the last line
 	}
 }
 

@@ -127,7 +127,7 @@ func (h *fixture) bind(key string, q *topology.Queue) {
 	}
 }
 
-// TestCostlyBindingIsRefused_DEC19: but not one that was stored.
+// TestCostlyBindingIsRefused_DEC19: a costly binding is refused, but not a stored one.
 func TestCostlyBindingIsRefused_DEC19(t *testing.T) {
 	withFixture(t, &topology.Exchange{Name: "x", Type: "topic"}, policies.ExchangeSettings{}, func(h *fixture) {
 		q := &topology.Queue{Name: "q"}

@@ -80,7 +80,7 @@ const (
 	// RetryRefused: messages refused by a target are retried by their queue; messages without an exchange or a target
 	// are dropped (DL-29).
 	RetryRefused
-	// AtLeastOnce: all messages are retried, except those dropped as cycles (DL-30).
+	// AtLeastOnce: all messages are retried, except messages dropped as cycles (DL-30).
 	AtLeastOnce
 )
 

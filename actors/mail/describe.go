@@ -45,7 +45,7 @@ type Counts struct {
 	Get, GetNoAck         uint64 // by basic.get
 	GetEmpty              uint64 // basic.get of an empty queue
 	Ack, Redeliver        uint64
-	// TimedOut counts deliveries requeued because they were not settled in time, Late those settled afterwards.
+	// TimedOut counts deliveries requeued because they were not settled in time, Late deliveries settled afterwards.
 	TimedOut, Late uint64
 	// Duplicates counts publishes that a queue dropped because it had accepted their ids before (DUP-1).
 	Duplicates uint64

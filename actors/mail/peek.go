@@ -18,8 +18,8 @@ const (
 const (
 	// MaxPeeked is the limit of messages, as in any list of messages.
 	MaxPeeked = 1000
-	// PeekBytes is the approximate limit of bytes of contents, for those returned and those read from the journal; the
-	// last message may exceed it.
+	// PeekBytes is the approximate limit of bytes of contents, both for returned contents and for contents read from the
+	// journal; the last message may exceed it.
 	PeekBytes = 1 << 20
 )
 

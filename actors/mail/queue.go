@@ -122,8 +122,8 @@ type CancelConsumer struct {
 	Request
 	Channel Address
 	Tag     string
-	// Requeue makes the queue requeue the consumer's unacked deliveries, including those under way, before it delivers
-	// again (LOCK-9). Except are the numbers, ascending, of deliveries that stay with the channel.
+	// Requeue makes the queue requeue the consumer's unacked deliveries, including deliveries under way, before it
+	// delivers again (LOCK-9). Except are the numbers, ascending, of deliveries that stay with the channel.
 	Requeue bool
 	Except  []uint64
 }
@@ -142,8 +142,8 @@ type Grant struct {
 	Bytes    int
 }
 
-// UnreadRoom: the client of a channel has read so much that its consumers, which waited for that, may get messages again
-// (PRO-20). From any goroutine; no reply.
+// UnreadRoom: the client of a channel has read so much that its waiting consumers may get messages again (PRO-20). From
+// any goroutine; no reply.
 type UnreadRoom struct{ Channel Address }
 
 // Credit sets the link credit of a consumer that is Credited: how many more messages it may get after DeliveryCount

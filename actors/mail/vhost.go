@@ -27,8 +27,8 @@ func (l Permission) Err() error {
 }
 
 // DeclareQueue creates a queue or checks an existing one. From a channel to the vhost, which forwards it to the queue;
-// the queue answers with DeclareQueueReply. The channel has checked the permissions for the name; Permission holds
-// those for the arguments.
+// the queue answers with DeclareQueueReply. The channel has checked the permissions for the name; Permission holds the
+// permissions for the arguments.
 type DeclareQueue struct {
 	Request
 	Name                                    string // "" requests a server-generated name (DEC-9)

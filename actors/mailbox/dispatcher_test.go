@@ -67,8 +67,8 @@ func TestScheduleAfterStopStillRuns(t *testing.T) {
 	<-done
 }
 
-// TestStopRacesSchedule: every turn is run, whether scheduled before or after Stop, including those carried and those scheduled
-// by turns.
+// TestStopRacesSchedule: every turn is run, whether scheduled before or after Stop, including turns carried and turns
+// scheduled by turns.
 func TestStopRacesSchedule(t *testing.T) {
 	for name, post := range map[string]func(d *mailbox.Dispatcher, turn func()){
 		"schedule": func(d *mailbox.Dispatcher, turn func()) { d.Schedule(turn) },

@@ -43,7 +43,7 @@ func TestSetPolicies(t *testing.T) {
 		asker.lists(true, "/:c")
 
 		b.send(&mail.SetPolicies{Request: asker.request(3), VHost: "b", Policies: []*policies.Policy{b.policy("b", "d", `{"pattern":"","definition":{"expires":1}}`, false)}})
-		b.send(&mail.ForgetVHost{Request: asker.request(4), Name: "b"}) // including those not stored yet
+		b.send(&mail.ForgetVHost{Request: asker.request(4), Name: "b"}) // including policies not stored yet
 		for id := range uint64(2) {
 			if r := next[*mail.PolicyReply](asker); r.ID != 3+id || r.Err != nil {
 				t.Errorf("%+v", r)

@@ -96,7 +96,7 @@ func TestPoliciesSurvive(t *testing.T) {
 	})
 }
 
-// A policy takes effect, and is answered, when it is stored; commands behind it wait for that.
+// A policy takes effect, and is answered, when it is stored; commands behind it wait for the store.
 func TestStoredThenInForce(t *testing.T) {
 	inStore(t, func(b *bubble, m *definitions.Memory) {
 		asker, v := b.probe(), b.probe()
@@ -157,7 +157,7 @@ func TestNotStored(t *testing.T) {
 	})
 }
 
-// The policies of a deleted vhost do not return, including those under way when it was deleted.
+// The policies of a deleted vhost do not return, including policies under way when it was deleted.
 func TestForgottenForGood(t *testing.T) {
 	inStore(t, func(b *bubble, m *definitions.Memory) {
 		asker := b.probe()
@@ -183,7 +183,7 @@ func TestForgottenForGood(t *testing.T) {
 	})
 }
 
-// Commands that panic are answered in order, and those behind them take effect.
+// Commands that panic are answered in order, and commands behind them take effect.
 func TestPanicInLine(t *testing.T) {
 	inStore(t, func(b *bubble, m *definitions.Memory) {
 		asker := b.probe()

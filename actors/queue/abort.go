@@ -57,7 +57,7 @@ func (q *queue) abort(ctx actor.Context) {
 }
 
 // reportCrash informs the vhost that the queue is ending. The mail is sent before any other actor can notice and send
-// commands for the next incarnation; the vhost holds those back.
+// commands for the next incarnation; the vhost holds such commands back.
 func (q *queue) reportCrash(ctx actor.Context) {
 	if v := q.state.vhost; v != nil {
 		actorlib.Send(ctx, v.PID, &mail.QueueCrashed{Queue: ctx.Self(), Newest: q.state.Seq})

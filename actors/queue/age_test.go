@@ -30,8 +30,8 @@ func (c *core) wantOldest(what string, ready, message int64) {
 	}
 }
 
-// TestAge_AGE1: the age of a message starts when it becomes available in the queue, and goes on when it is requeued, paged out,
-// and while the broker is down.
+// TestAge_AGE1: the age of a message starts when it becomes available in the queue, and continues when it is requeued,
+// paged out, and while the broker is down.
 func TestAge_AGE1(t *testing.T) {
 	for _, pressed := range []bool{false, true} {
 		c := durableCore(t, delaying, timeout(50_000))

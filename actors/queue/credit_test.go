@@ -31,7 +31,7 @@ func TestCredit(t *testing.T) {
 	c.want("in its position", c.delivered("link"), "1*")
 }
 
-// A consumer with link credit takes turns with others, including those without link credit.
+// A consumer with link credit takes turns with others, including consumers without link credit.
 func TestCredit_Fairness(t *testing.T) {
 	c := newCore(t)
 	c.consume(ch1, "link", 0, credited, noAck)

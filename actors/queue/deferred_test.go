@@ -257,8 +257,8 @@ func TestDeferredEnds_DEFER4(t *testing.T) {
 	c.want("dead", c.seenOff(), "expired 2", "expired 1")
 }
 
-// TestDeferredOverdue_DEFER3: messages past their deadlines expire before a purge, or a delete with if-empty, however many there
-// are and however late the timer is.
+// TestDeferredOverdue_DEFER3: messages past their deadlines expire before a purge, or a delete with if-empty, for any
+// number of them and any delay of the timer.
 func TestDeferredOverdue_DEFER3(t *testing.T) {
 	const n = 2*messages.TurnLimit + 10
 	request := mail.Request{ReplyTo: ch1}

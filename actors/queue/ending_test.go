@@ -164,7 +164,7 @@ func TestEndingGoesOn_LEASE14(t *testing.T) {
 // and counts lost ones.
 func TestDeletionWaits_LEASE15(t *testing.T) {
 	for name, row := range map[string]struct {
-		every, until int64 // ms between two answers, and until the deletion goes on
+		every, until int64 // ms between two answers, and until the deletion continues
 		lost         int
 	}{
 		"none arrives": {60_000, 5000, 10}, "some arrive": {4000, 20_000, 6}, "all arrive": {1000, 10_000, 0},
@@ -265,7 +265,7 @@ func TestEndingDiscards_LEASE14(t *testing.T) {
 	}
 }
 
-// TestEndingIsRecovered_LEASE14: after a restart the end goes on when the queue wakes, with all that is left.
+// TestEndingIsRecovered_LEASE14: after a restart the end continues when the queue wakes, with all remaining messages.
 func TestEndingIsRecovered_LEASE14(t *testing.T) {
 	for _, why := range []string{topology.EndedLease, topology.EndedUnused} {
 		cfg := testConfig(settings(dlx, func(s *policies.QueueSettings) { s.DropExpired = true }))

@@ -145,7 +145,7 @@ func TestParkedIsAnswered_LEASE8(t *testing.T) {
 	chunk.Release() // the reader's own reference: a second release would panic
 }
 
-// TestDeadLettersOutliveTheQueue_DL31: messages that expired before their queue ended are dead-lettered, however many there are.
+// TestDeadLettersOutliveTheQueue_DL31: messages that expired before their queue ended are dead-lettered, in any number.
 func TestDeadLettersOutliveTheQueue_DL31(t *testing.T) {
 	const n = deadletters.Limit + 10
 	c := newCore(t, dlx, ttl(100), expires(200))

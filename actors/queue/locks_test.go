@@ -231,7 +231,8 @@ func TestReturnLate_TTL22(t *testing.T) {
 	c.want("dead", c.seenOff(), "expired 2")
 }
 
-// TestReturnAfterRestart_ADR16: the return is recorded in the journal, and the message is there once after a restart.
+// TestReturnAfterRestart_ADR16: the return is recorded in the journal, and the queue has the message once after a
+// restart.
 func TestReturnAfterRestart_ADR16(t *testing.T) {
 	c := durableCore(t)
 	c.publish(persistentMsg("1", -1))

@@ -59,8 +59,8 @@ func TestRetries_RETRY1(t *testing.T) {
 	c.want("released", c.delivered("a"), "1*")
 }
 
-// TestRetryTypes_RETRY1: only returns of the configured types are delayed; those by ended channels and timeouts count as
-// failures.
+// TestRetryTypes_RETRY1: only returns of the configured types are delayed; returns by ended channels and timeouts count
+// as failures.
 func TestRetryTypes_RETRY1(t *testing.T) {
 	for _, row := range []struct {
 		retry retry.Settings

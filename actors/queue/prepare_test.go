@@ -104,8 +104,8 @@ func TestPrepareGone_TXN6(t *testing.T) {
 	c.want("ready", c.ready(), "1")
 }
 
-// TestPrepareMessages_TXN6: a queue with reject-publish refuses to prepare messages above its limit, and accepts those it has
-// prepared.
+// TestPrepareMessages_TXN6: a queue with reject-publish refuses to prepare messages above its limit, and accepts
+// messages it has prepared.
 func TestPrepareMessages_TXN6(t *testing.T) {
 	c := newCore(t, maxLength(2, "reject-publish"))
 	c.put("1")

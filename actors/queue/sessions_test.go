@@ -104,8 +104,8 @@ func (c *core) restartedAs(cfg Config) *core {
 	return next
 }
 
-// TestSessionNeeded_SESSION1: a message without a session id, or with one that is too long, is refused with the reason; an empty
-// id is valid.
+// TestSessionNeeded_SESSION1: a message without a session id, or with a too long one, is refused with the reason; an
+// empty id is valid.
 func TestSessionNeeded_SESSION1(t *testing.T) {
 	c := newSessions(t)
 	c.publish(msg("none", message.NoTTL), ofSession("", "empty"), ofSession(strings.Repeat("x", 128), "longest"), ofSession(strings.Repeat("x", 129), "longer"))

@@ -256,7 +256,7 @@ func TestTimer_TTL30(t *testing.T) {
 	})
 }
 
-// TestOneTimer_LEASE13: however often the earliest deadline changes, at most one firing is under way.
+// TestOneTimer_LEASE13: the earliest deadline may change any number of times: at most one firing is under way.
 func TestOneTimer_LEASE13(t *testing.T) {
 	bubble(t, settings(expires(500)), nil, func(r *rig) {
 		for ttl := int64(1000); ttl > 0; ttl-- { // earlier each time

@@ -277,7 +277,7 @@ func TestPurgeRecords(t *testing.T) {
 	}
 }
 
-// TestPurgeLeavesWhatHasExpired: messages past their deadlines expire and are not purged, however many there are.
+// TestPurgeLeavesWhatHasExpired: messages past their deadlines expire and are not purged, in any number.
 func TestPurgeLeavesWhatHasExpired(t *testing.T) {
 	c := newCore(t, dlx)
 	var batch []message.Message

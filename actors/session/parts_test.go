@@ -26,8 +26,8 @@ type anybody struct{}
 func (anybody) Excused() bool { return true }
 func (anybody) Evict()        {}
 
-// A client's incomplete deliveries are limited, over all its links and together with other clients; those aborted, completed or
-// of a detached link are released.
+// A client's incomplete deliveries are limited, over all its links and together with other clients; aborted, completed
+// ones and deliveries of a detached link are released.
 func TestUnfinished_Bound(t *testing.T) {
 	intake := budget.NewIntake()
 	intake.SetLimits(0, 1<<20)

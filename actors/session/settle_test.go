@@ -115,7 +115,7 @@ func TestSettled_Lost(t *testing.T) {
 }
 
 // Deliveries that a queue refuses to dead-letter are rejected with the reason, and unacked as before; if their link
-// ended before the refusal, the queue is told so.
+// ended before the refusal, the queue is informed.
 func TestRefused_SBE14(t *testing.T) {
 	for _, attached := range []bool{true, false} {
 		s := holding("ee")
@@ -138,7 +138,7 @@ func TestRefused_SBE14(t *testing.T) {
 	}
 }
 
-// Deliveries settled by their locks do not count as late, however many there are; a client that settles one on its link as well
+// Deliveries settled by their locks do not count as late, in any number; a client that settles one on its link as well
 // receives the answer that it is lost.
 func TestSettledElsewhere_Bound(t *testing.T) {
 	s := holding("eqe")

@@ -26,7 +26,7 @@ func (c *counting) Check(u auth.User, vhost string, r auth.Resource, p auth.Perm
 	return c.Fixed.Check(u, vhost, r, p)
 }
 
-// A new token triggers checks only of links below its address, however many others there are.
+// A new token triggers checks only of links below its address, for any number of others.
 func TestRecheck_Bound(t *testing.T) {
 	v := topology.NewVHost("/")
 	asked := &counting{}

@@ -171,7 +171,7 @@ type queue struct {
 	kind  policies.Kind
 	// deleting: its owner has ended, and it is deleted unconditionally.
 	deleting bool
-	// heldUp: it is ending, and declarations do not wait for that.
+	// heldUp: it is ending, and declarations do not wait for the end.
 	heldUp bool
 	// lost is the number of messages that were to arrive elsewhere and are lost with it.
 	lost int

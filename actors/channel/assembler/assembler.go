@@ -158,8 +158,8 @@ func (a *Assembler) Refuse(err error) {
 // Settled reports whether the content has room or was refused.
 func (a *Assembler) Settled() bool { return a.held || a.refusal != nil }
 
-// Ask requests room for all of the content. If it returns false, decided is called with number once there is room or it
-// is certain that there will be none; then Decide has to be called.
+// Ask requests room for all of the content. If it returns false, decided is called with number once there is room, or
+// once it is certain that room will never exist; then Decide has to be called.
 func (a *Assembler) Ask(of *budget.Arrivals, number uint64, decided func(number uint64, granted bool)) bool {
 	bytes := int64(a.size) + int64(len(a.Properties)+len(a.Publish.Exchange)+len(a.Publish.RoutingKey))
 	a.held = a.room.Ask(of, bytes, number, decided)

@@ -39,7 +39,7 @@ func (m *Mail) CarryOut(send func(to mail.Address, what any)) {
 // maxWatches is the maximum number of watches for which memory is kept.
 const maxWatches = 64
 
-// WatchOver passes the actors whose watches start to watch, and those whose watches end to unwatch.
+// WatchOver passes the actors whose watches start to watch, and the actors whose watches end to unwatch.
 func (m *Mail) WatchOver(watch, unwatch func(who mail.Address)) {
 	for _, w := range m.watches {
 		if w.ends {

@@ -116,7 +116,7 @@ func TestPeers_Room_PRO21(t *testing.T) {
 		busy = append(busy, s.OfTarget(name(20_000+i), false))
 		busy[i].Published()
 	}
-	for _, p := range busy { // however many there are, the client need not publish again
+	for _, p := range busy { // for any number, the client need not publish again
 		s.Answered(p, 1)
 	}
 	if len(s.byID) > max(known, minTargets+2) {

@@ -26,7 +26,7 @@ func OldestReady(b *Backlog) (ms int64) {
 	return ms
 }
 
-// earlier returns the lower of two times, of which 0 is none.
+// earlier returns the lower of two times; 0 stands for no time.
 func earlier(a, b int64) int64 {
 	if a == 0 || b != 0 && b < a {
 		return b

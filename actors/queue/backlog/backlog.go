@@ -13,7 +13,7 @@ type Backlog struct {
 	// first.
 	Budget *budget.Budget
 
-	// segments are named by their index; 0 is none.
+	// segments are named by their index; 0 names no segment.
 	segments     []segment
 	freeSegments uint32
 	tables       uint32 // size of the arrays of all segments, in units of 8 bytes

@@ -87,7 +87,8 @@ func TestLists(t *testing.T) {
 	}
 }
 
-// TestContents: small contents count with their whole blocks, others with their size. Counted excludes those counted by a share.
+// TestContents: small contents count with their whole blocks, others with their size. Counted excludes contents counted
+// by a share.
 func TestContents(t *testing.T) {
 	var b Backlog
 	record := func(body int, shared bool) *Record {

@@ -122,7 +122,7 @@ func (b *Backlog) Paged() int { return int(b.paged) }
 // PagedBytes returns the total length of their bodies.
 func (b *Backlog) PagedBytes() int64 { return b.pagedBytes }
 
-// Contents returns the size of the contents in memory, including those shared with other queues.
+// Contents returns the size of the contents in memory, including contents shared with other queues.
 func (b *Backlog) Contents() int64 { return b.slab.live + b.kept.bytes + b.kept.shared + b.rare.size() }
 
 // Held returns the bytes of memory allocated for Contents, and for the entry deadlines of retimed messages.

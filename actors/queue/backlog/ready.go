@@ -62,7 +62,7 @@ func (b *Backlog) unmarkReady(h Handle, e *Entry) {
 	b.readyBytes -= int64(e.body)
 }
 
-// enlist inserts a segment into the list of those with ready messages. Messages are pushed into the last segment and
+// enlist inserts a segment into the list of segments with ready messages. Messages are pushed into the last segment and
 // usually return in a row, so the position is at the end or near the last one found.
 func (b *Backlog) enlist(s uint32, seg *segment) {
 	l := &b.lists[seg.priority]

@@ -5,7 +5,7 @@ import (
 	"candlemark/internal/message"
 )
 
-// Handle identifies a message in one Backlog; 0 is none. It is reused after Remove.
+// Handle identifies a message in one Backlog; 0 identifies none. It is reused after Remove.
 type Handle = uint32
 
 // NoTTL is Record.TTL of a message without an expiration of its own.

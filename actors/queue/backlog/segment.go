@@ -80,7 +80,7 @@ func open(b *Backlog, l *list, priority uint8) {
 	l.open = s
 }
 
-// unlink removes a segment, which is not the last of its priority, from those in use.
+// unlink removes a segment, which is not the last of its priority, from the segments in use.
 func unlink(b *Backlog, l *list, seg *segment) {
 	b.segments[seg.newer].older = seg.older
 	if seg.older == 0 {

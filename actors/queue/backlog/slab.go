@@ -28,7 +28,7 @@ const (
 //	handle uint32, size uint16, enqueued int64 (little-endian); TTL+1 and the lengths of exchange, routing key and header as
 //	uvarints; exchange, routing key, header, body
 type slab struct {
-	// blocks are named by their index; 0 is none.
+	// blocks are named by their index; 0 names no block.
 	blocks []block
 	free   uint32
 	// current is the block being appended to, 0 if none.

@@ -7,7 +7,7 @@ import (
 )
 
 // A queue with x-single-active-consumer (DEC-11) delivers only to its first consumer. When that is detached, the next
-// becomes active: the oldest of those with the highest priority. On a quorum queue a new consumer of a higher priority
+// becomes active: the oldest consumer of the highest priority. On a quorum queue a new consumer of a higher priority
 // takes over as soon as the active one has no unacked deliveries; until then no consumer gets messages.
 
 // Active reports whether c may get messages at all.

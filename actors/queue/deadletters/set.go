@@ -221,7 +221,7 @@ func (l *Set) Answered(m *mail.DeadLetterReply, now clock.Instant) {
 	}
 }
 
-// resend schedules all unanswered messages to be sent again, along with those to be retried.
+// resend schedules all unanswered messages to be sent again, along with messages to be retried.
 func (l *Set) resend() {
 	l.epoch++
 	l.out, l.outBytes, l.sent, l.retries = 0, 0, l.all.Last(), retries{}

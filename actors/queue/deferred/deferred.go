@@ -94,7 +94,7 @@ func (s *Set) Until(h backlog.Handle) (until int64, ok bool) {
 	return until, ok
 }
 
-// Take removes a message. One that was postponed is an ordinary message from then on.
+// Take removes a message. A postponed message is an ordinary one from then on.
 func (s *Set) Take(h backlog.Handle) {
 	s.wheel.Remove(h)
 	s.forget(h)
@@ -179,9 +179,9 @@ func (s *Set) Next() (int64, bool) {
 	return at, ok
 }
 
-// Advance removes messages past their deadline, if over confirms it, and then those whose time to be ready has come,
-// about limit of each, and calls end or ready for each. over may move a message to another deadline (Lift). It reports
-// whether others may be left.
+// Advance removes messages past their deadline, if over confirms it, and then messages whose time to be ready has
+// passed, about limit of each, and calls end or ready for each. over may move a message to another deadline (Lift). It
+// reports whether others may be left.
 func (s *Set) Advance(now int64, limit int, over func(backlog.Handle) bool, end, ready func(backlog.Handle)) (more bool) {
 	if s == nil {
 		return false

@@ -19,8 +19,8 @@ func (d *Deliveries) refusal() error {
 	return nil
 }
 
-// deadLettered returns the ranges to settle. If the queue cannot dead-letter those settled with ToDeadLetters, it returns
-// them as Release, and the reason.
+// deadLettered returns the ranges to settle. If the queue cannot dead-letter messages settled with ToDeadLetters, it
+// returns them as Release, and the reason.
 func (d *Deliveries) deadLettered(ranges []mail.SettleRange) (settled []mail.SettleRange, refused error) {
 	wants := func(r mail.SettleRange) bool { return r.How == mail.ToDeadLetters }
 	if !slices.ContainsFunc(ranges, wants) {

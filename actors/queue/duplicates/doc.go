@@ -3,7 +3,7 @@
 //
 // Owns: hashes of the last MaxIDs ids, and the time at which each expires.
 //
-// Deadlines: those times; expired ids are removed up to Slack later, in bulk.
+// Deadlines: the times of the ids; expired ids are removed up to Slack later, in bulk.
 //
 // A restart loses the ids of messages that were not stored; for the others, the journal has notes.
 package duplicates

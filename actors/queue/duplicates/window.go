@@ -13,7 +13,7 @@ const MaxIDs = 100_000
 // Slack is how long an expired id may be kept, in ms.
 const Slack = 1000
 
-// ScarceIDs is the number of ids that a queue keeps of those while memory is scarce (Keep).
+// ScarceIDs is the number of ids that a queue keeps while memory is scarce (Keep).
 const ScarceIDs = 1000
 
 // each is the approximate size of an id, in bytes, with its entries in a growing map and a growing list.

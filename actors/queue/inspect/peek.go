@@ -23,7 +23,7 @@ type peeking struct {
 	closed  bool  // no more messages fit
 }
 
-// Peek lists messages: those in the queue, then the scheduled ones.
+// Peek lists messages: the messages in the queue, then the scheduled ones.
 func (v View) Peek(m *mail.Peek) Query {
 	p := &peeking{View: v, asked: m, reply: &mail.PeekReply{Reply: m.Done(nil)}, states: m.States}
 	if m.ByDeadline {

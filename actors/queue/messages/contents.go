@@ -26,7 +26,7 @@ func (s *Set) Page(now clock.Instant, live bool) (more bool) {
 }
 
 // HasContent reports whether the content of h, a ready message to be delivered now, is in memory; otherwise it requests
-// the content and those after it.
+// the content and the contents after it.
 func (s *Set) HasContent(h backlog.Handle, now clock.Instant) bool {
 	if !s.Backlog.IsPaged(h) {
 		return true

@@ -160,8 +160,8 @@ func TakeDeferred(s *Set, h backlog.Handle) {
 	s.Deferred.Take(h)
 }
 
-// AdvanceDeferred ends the deferred messages past their deadline and makes those postponed until now ready, up to a
-// turn's limit. It reports whether others may be left.
+// AdvanceDeferred ends the deferred messages past their deadline and makes messages postponed until now ready, up to a
+// turn's limit. It reports whether others may remain.
 func (s *Set) AdvanceDeferred(now clock.Instant) (more bool) {
 	return s.Deferred.Advance(now.Floor(), TurnLimit, func(h backlog.Handle) bool { return s.Expiry.Retime(h) <= now.Floor() }, func(h backlog.Handle) {
 		s.Late.Expired(s.Backlog.Deadline(h), int64(now))

@@ -11,7 +11,7 @@ import (
 )
 
 // over reports whether that many more ready messages and bytes of bodies would exceed max-length or max-length-bytes,
-// which count only ready messages (DL-12) and those retained by at-least-once dead-lettering (DL-30).
+// which count only ready messages (DL-12) and messages retained by at-least-once dead-lettering (DL-30).
 func (s *Set) over(messages, bytes int64) bool {
 	n, b := s.Settings.MaxLength, s.Settings.MaxLengthBytes
 	dead, deadBytes := s.DeadLetters.Retained()

@@ -1,5 +1,5 @@
 // Package paging moves contents of one queue's messages from memory to the journal while memory is tight, except
-// those to be delivered soon, and reads them back in time.
+// contents to be delivered soon, and reads them back in time.
 //
 // Owns: the progress of these transfers, and the list of contents to be read. The messages are in the queue's backlogs.
 //

@@ -17,8 +17,7 @@ type Parts struct {
 }
 
 // All drops all ready messages (DL-9: not dead-lettered), and all scheduled (DLY-12) and deferred ones (DEFER-4).
-// Overdue messages expire first. If no message is unacked, this is one step and one record, however many messages
-// there are.
+// Overdue messages expire first. If no message is unacked, this is one step and one record for any number of messages.
 func All(p Parts, m *mail.Purge, now clock.Instant) {
 	s, reply := p.Messages, &mail.PurgeReply{Reply: m.Done(nil)}
 	expired, kept, due, at := false, 0, now, backlog.Handle(1)

@@ -165,7 +165,7 @@ func (r *Receivers) Expire(now clock.Instant) (more bool) {
 	return r.Pending.Work() != nil
 }
 
-// takeAll requeues the deliveries of consumers whose locks have expired, and informs those still attached.
+// takeAll requeues the deliveries of consumers whose locks have expired, and informs the consumers still attached.
 func (r *Receivers) takeAll(lost map[*consumers.Consumer]bool, order []*consumers.Consumer, now clock.Instant) {
 	returned := map[*consumers.Channel]*mail.DeliveriesRequeued{}
 	all := r.Consumers.Scan(int(*r.Limit))

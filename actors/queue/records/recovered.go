@@ -8,8 +8,8 @@ import (
 )
 
 // Order sorts list, the messages of the journal by ascending number: it calls queued for the messages that were in the
-// queue, in queue order, and returns those still scheduled. Released messages are ordered by their due times (DLY-14).
-// holds: the queue holds the messages of a delayed exchange.
+// queue, in queue order, and returns the messages still scheduled. Released messages are ordered by their due times
+// (DLY-14). holds: the queue holds the messages of a delayed exchange.
 func Order(list []store.Recovered, holds bool, queued func(*store.Recovered)) (waiting []*store.Recovered) {
 	var released []*store.Recovered // by due time
 	for i := range list {

@@ -20,8 +20,8 @@ type Change struct {
 	Stored bool     // at least one is in the journal
 }
 
-// Change applies c to the message with a number or, with number 0, to those with a message-id. Of messages not in
-// memory only the hash of the id is known: the caller has to read want, and call found with the contents in the same
+// Change applies c to the message with a number or, with number 0, to the messages with a message-id. Of messages not
+// in memory only the hash of the id is known: the caller has to read want, and call found with the contents in the same
 // order. Records are written to w.
 func (x *Schedule) Change(c *Change, w *records.Writer, seq uint64, id string) (want []store.Ref, found func([]store.Content)) {
 	var paged []backlog.Handle

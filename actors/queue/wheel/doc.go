@@ -19,8 +19,8 @@
 // A list with more than 4096 entries is split: its slot gets its own level, one lower, and the entries move there, as
 // they would when the slot is opened; opening the slot then only adopts that level. So a list is short, or all its
 // entries are due at the same ms. With the lengths of lists and the numbers of entries of levels, some hundred slots
-// and one list have to be examined to count exactly the entries due until a time (Until), or to find those due next
-// (From, Earliest): no separate histogram with moving horizons is needed.
+// and one list have to be examined to count exactly the entries due until a time (Until), or to find the entries due
+// next (From, Earliest): no separate histogram with moving horizons is needed.
 //
 // Deadlines: wall milliseconds of any size up to math.MaxInt64-1 (eleven levels); math.MaxInt64 means never and is not
 // added. Nothing fires early. Empty slots are never visited, however far the clock advances: one bitmap per level finds

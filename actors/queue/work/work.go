@@ -33,7 +33,7 @@ func (p *Pending) Start(w *Work, now clock.Instant) {
 	}
 }
 
-// Later starts the work in the next turn. There must be none in progress.
+// Later starts the work in the next turn. No work may be in progress.
 func (p *Pending) Later(w *Work) {
 	if p.work != nil {
 		panic("work in the place of work")

@@ -78,7 +78,7 @@ func (a *asked) count(d *mail.Delivery) {
 	}
 }
 
-// settle settles messages by their locks, whichever link received them: all or none.
+// settle settles messages by their locks, received by any link: all or none.
 func (a *asked) settle(q *topology.Queue) {
 	tokens, ok := a.LockTokens()
 	how, outcome, known, err := a.disposition()

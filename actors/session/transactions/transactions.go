@@ -66,7 +66,7 @@ type Transaction[Link any] struct {
 	targets int
 	kept    int64              // bytes of messages and settlements
 	ending  bool               // its commit is in progress
-	settled []Settlement[Link] // those which queues have not stored yet
+	settled []Settlement[Link] // settlements that queues have not stored yet
 	dead    bool               // it was removed
 	of      *budget.Arrivals
 }
@@ -264,7 +264,7 @@ func (t *Table[Link]) Delete(id string) *Transaction[Link] {
 	return x
 }
 
-// Clear removes all transactions, and returns the ids of those with work.
+// Clear removes all transactions, and returns the ids of transactions with work.
 func (t *Table[Link]) Clear() (ids []string) {
 	for id, x := range t.byID {
 		if x.HasWork() || x.ending {
