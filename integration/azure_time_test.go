@@ -198,7 +198,7 @@ func TestAzureClient_Kinds(t *testing.T) {
 	a.annotated(r)
 }
 
-// annotated sends a raw AMQP message in a batch, schedules one, and sends one that is too large.
+// annotated sends a raw AMQP message in a batch, schedules one, and sends a too large one.
 func (a *azure) annotated(r *azservicebus.Receiver) {
 	a.Helper()
 	s, value := a.sender("plain"), &azservicebus.AMQPAnnotatedMessage{Body: azservicebus.AMQPAnnotatedMessageBody{Value: "text"}}

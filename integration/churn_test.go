@@ -13,8 +13,8 @@ import (
 )
 
 // Queues end by lease, with their last consumer, and by deletion, while other clients declare, use and fill queues with the same
-// few names, and a policy is set and cleared. Every publish is confirmed, every request answered, and the only errors are those
-// for missing queues.
+// few names, and a policy is set and cleared. Every publish is confirmed, every request answered, and the only errors
+// are about missing queues.
 func TestFloodOfShortLivedQueues(t *testing.T) {
 	t.Parallel()
 	b := start(t)

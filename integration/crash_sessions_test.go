@@ -28,7 +28,7 @@ type sessionBooks struct {
 }
 
 // TestCrashSessions_SESSION5_SESSION7 kills the broker under load: sessions are delivered in order, none of their messages is
-// lost, and their states are those stored last.
+// lost, and their states are the ones stored last.
 func TestCrashSessions_SESSION5_SESSION7(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(loggedSeed(t), 3))

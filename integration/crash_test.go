@@ -99,8 +99,8 @@ type ack struct {
 
 const producers = 4
 
-// crashQueues are the queues to which producers publish in turn; messages that expire in timed are dead-lettered to dead, and
-// those held by the exchange later are released to the queue released.
+// crashQueues are the queues to which producers publish in turn; messages that expire in timed are dead-lettered to
+// dead, and messages held by the exchange later are released to the queue released.
 var crashQueues = []string{"orders", "invoices", "timed", "dead", "quorum", "later"}
 
 // crashConsumed are the consumed queues.

@@ -143,7 +143,7 @@ func (k *accounts) bothWays() bool {
 	return len(k.committed) > 0 && len(k.back) > 0
 }
 
-// fails reports a refusal as an error; a lost connection is none. It returns false.
+// fails reports a refusal as an error, but not a lost connection. It returns false.
 func (k *accounts) fails(err error, s amqp10.State) bool {
 	if err == nil {
 		k.Errorf("%+v", s)

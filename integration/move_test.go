@@ -253,7 +253,7 @@ func (c *client) ready() (n int) {
 	return n
 }
 
-// moved is the number of messages in each queue, without those published during the move.
+// moved is the number of messages in each queue, without messages published during the move.
 var moved = map[string]int{"orders": 3000, "jobs": 500, "mail": 300, "dead": 100, "kept": 200}
 
 // A RabbitMQ with definitions and messages of many kinds, and with an active publisher, is moved as docs/moving-from-rabbitmq.md

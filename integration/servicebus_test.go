@@ -324,8 +324,8 @@ func TestServiceBusDelete_Rights(t *testing.T) {
 	}
 }
 
-// A key without the right to manage can neither read nor change anything, nor can one with that right elsewhere only, in
-// whichever case it writes the name of an entity.
+// A key without the right to manage can neither read nor change anything, nor can a key with that right elsewhere only,
+// even by writing the name of an entity in another case.
 func TestServiceBusAdministration_Rights(t *testing.T) {
 	t.Parallel()
 	b := start(t, "--servicebus-http", "127.0.0.1:0")

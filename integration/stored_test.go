@@ -250,7 +250,7 @@ func (s *senders) must(err error) {
 	s.client.must(err)
 }
 
-// source declares a queue from which messages go on to a place, and fills it.
+// source declares a queue that forwards messages to a place, and fills it.
 func (s *senders) source(p *place, way string, args amqp.Table, change func(m *amqp.Publishing)) string {
 	args["x-queue-type"] = "quorum"
 	name := s.client.durable(way+".from."+p.name, args)

@@ -11,7 +11,7 @@ var escaping = strings.Repeat("a", 200) + "!"
 
 const doubtful = `^(a+)+(?=b)\\1$`
 
-// A queue cannot evade an operator policy by its name, however often this is tried, and other names are matched as before.
+// A queue cannot evade an operator policy by its name, even in many attempts, and other names are matched as before.
 func TestOperatorPolicyIsNotEscaped(t *testing.T) {
 	s := NewSet("/")
 	for i := range 3 {

@@ -34,8 +34,8 @@ func ParseContentHeader(payload []byte) (ContentHeader, error) {
 	return ContentHeader{BodySize: binary.BigEndian.Uint64(payload[4:]), Properties: withKnownFlags(payload[contentHeaderSize:])}, nil
 }
 
-// Scan holds the properties that the broker itself needs. The byte slices alias the raw properties; those without a Has field
-// are nil when absent.
+// Scan holds the properties that the broker itself needs. The byte slices alias the raw properties; slices without a
+// Has field are nil when absent.
 type Scan struct {
 	DeliveryMode  uint8 // 2 is persistent, 0 when absent
 	Priority      uint8

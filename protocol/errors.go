@@ -11,7 +11,7 @@ const (
 	ReplySuccess       uint16 = 200 // a close without fault
 	ContentTooLarge    uint16 = 311 // channel
 	NoRoute            uint16 = 312 // basic.return of a mandatory message without a queue
-	NoConsumers        uint16 = 313 // basic.return of an immediate message; RabbitMQ refuses those
+	NoConsumers        uint16 = 313 // basic.return of an immediate message; RabbitMQ refuses such messages
 	ConnectionForced   uint16 = 320 // connection: the operator closed it
 	InvalidPath        uint16 = 402 // connection: no such virtual host
 	AccessRefused      uint16 = 403 // channel; connection when logging in

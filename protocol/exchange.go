@@ -2,7 +2,7 @@ package protocol
 
 // Class 40. The ticket that the requests begin with is read and forgotten.
 
-// ExchangeDeclare creates an exchange, or with Passive asks whether it is there [AMQP 1.6.2.1].
+// ExchangeDeclare creates an exchange, or with Passive asks whether it exists [AMQP 1.6.2.1].
 type ExchangeDeclare struct {
 	Exchange, Type                                 string
 	Passive, Durable, AutoDelete, Internal, NoWait bool

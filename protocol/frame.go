@@ -42,7 +42,7 @@ type Frame struct {
 }
 
 // ParseFrame reads the frame at the start of buf and allocates nothing. n is its whole length; n == 0 without an error means that more
-// bytes are needed: need in all, which is exact once the first 7 bytes are there.
+// bytes are needed: need in all, which is exact once the first 7 bytes are present.
 //
 // frameMax is the negotiated largest frame in bytes, 0 for no limit. Like RabbitMQ we let clients exceed it by the 8 bytes of frame
 // overhead, because many count wrongly. A longer frame, a wrong end octet, an unknown type and a payload too short for its type are

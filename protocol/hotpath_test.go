@@ -48,7 +48,7 @@ func TestDecodeAck(t *testing.T) {
 	}
 }
 
-// Frames appended without a struct equal those appended from the struct.
+// Frames appended without a struct equal the frames appended from the struct.
 func TestHotFramesEqualTheirMethods(t *testing.T) {
 	long := bytes.Repeat([]byte("k"), 255)
 	for _, d := range []BasicDeliver{{}, {"ctag", 1 << 40, true, "x", "key"}, {string(long), 1, false, string(long), string(long)}} {

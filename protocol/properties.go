@@ -90,7 +90,8 @@ func SelectProperties(raw []byte, flags uint16, header func(key []byte) bool) (P
 	return p, nil
 }
 
-// text returns a copy of the short string that is there if its flag is set, unless it is none of wanted; properties need not be UTF-8.
+// text returns a copy of the short string that is present if its flag is set, unless it is not wanted; properties need
+// not be UTF-8.
 func (c *cursor) text(p *Properties, flag, wanted uint16) string {
 	if !p.Has(flag) {
 		return ""

@@ -2,7 +2,7 @@ package protocol
 
 // Class 50. The ticket that the requests begin with is read and forgotten. An empty Queue means the channel's last declared one (DEC-9).
 
-// QueueDeclare creates a queue, or with Passive asks whether it is there [AMQP 1.7.2.1].
+// QueueDeclare creates a queue, or with Passive asks whether it exists [AMQP 1.7.2.1].
 type QueueDeclare struct {
 	Queue                                           string // empty: the server makes a name
 	Passive, Durable, Exclusive, AutoDelete, NoWait bool

@@ -76,8 +76,8 @@ func (c *cursor) arrayAt(level int) Array {
 	return a
 }
 
-// enter returns a cursor over the table (with keys) or array that comes next and counts its fields, so that they are allocated once and
-// only when all of them are there. The count is 0 when it is empty or broken.
+// enter returns a cursor over the table (with keys) or array that comes next and counts its fields, so that they are
+// allocated once and only when all of them are present. The count is 0 when it is empty or broken.
 func (c *cursor) enter(level int, keys bool) (in cursor, n int) {
 	in = cursor{b: c.long()}
 	c.bad = c.bad || level > maxNesting

@@ -102,7 +102,8 @@ type announced struct {
 	config *tls.Config
 }
 
-// Announce adds a listener of another part of the program to those the node shows; config is nil without TLS.
+// Announce adds a listener of another part of the program to the listeners that the node shows; config is nil without
+// TLS.
 func (n *Node) Announce(name string, at net.Addr, config *tls.Config) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -20,7 +20,7 @@
 //	│   └── channel/…
 //	└── channel/2                    of an administrator's command (localchannel)
 //
-// Those named %2f exist for every virtual host. They are created with it (vhosttree.go), and end with it: its
+// Actors named %2f exist for every virtual host. They are created with it (vhosttree.go), and end with it: its
 // connections are closed, then it deletes its queues, then its other actors end.
 //
 // Takes: accepted, startVHost, stopVHost and closeAll, inside the package; answers from, and the ends of, actors that

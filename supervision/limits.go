@@ -11,7 +11,7 @@ import (
 // their own limits (auth.Limits).
 type Limits struct {
 	Connections int    // open at a time; 0 for no limit
-	Sockets     int    // accepted at a time, including those not logged in; 0 for as many as the file descriptors allow
+	Sockets     int    // accepted at a time, including connections without a login; 0 for as many as the file descriptors allow
 	Channels    uint16 // of a connection; 2047
 	Frame       uint32 // bytes, 4096 or more; 131072
 	Heartbeat   uint16 // s; 60

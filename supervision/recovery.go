@@ -165,8 +165,8 @@ func (n *Node) recovered(ready <-chan error, vhosts int) error {
 	return nil
 }
 
-// messages reads the messages of a queue from the journal: those it had when it was opened or, with again, those it has
-// now.
+// messages reads the messages of a queue from the journal: the messages it had when it was opened or, with again, the
+// messages it has now.
 func (n *Node) messages(of store.QueueID, again bool, done func([]store.Recovered, error)) {
 	if again {
 		n.cfg.Journal.Recall(of, done)

@@ -16,8 +16,8 @@ import (
 const settleTimeout = 5 * time.Second
 
 // Stop ends the broker in order: it closes the listeners, closes every connection with CONNECTION_FORCED, waits until
-// those have returned their deliveries and the queues have passed all records to the journal, and ends the tree. It
-// waits 3 s for a client that does not answer. ctx bounds the wait for connections in addition to StopTimeout;
+// the connections have returned their deliveries and the queues have passed all records to the journal, and ends the
+// tree. It waits 3 s for a client that does not answer. ctx bounds the wait for connections in addition to StopTimeout;
 // remaining connections are cut off, which the error reports. The owner of the journal closes it afterwards.
 func (n *Node) Stop(ctx context.Context) error {
 	n.mu.Lock()

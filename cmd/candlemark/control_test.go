@@ -80,7 +80,7 @@ func candlemark(url string, args ...string) (stdout, stderr string, code int) {
 
 const header = "vhost\tname\tpattern\tapply-to\tdefinition\tpriority\n"
 
-// Runs one sequence of commands: each depends on the state left by those before it.
+// Runs one sequence of commands: each depends on the state left by the earlier ones.
 func TestPolicyVerbs_POL16_POL17(t *testing.T) {
 	url := serveFake(t)
 	for _, step := range []struct{ line, stdout string }{

@@ -55,7 +55,8 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// importFile returns the report of a dry run, which an import must give as well, and a line for each queue that is there then.
+// importFile returns the report of a dry run, which an import must give as well, and a line for each queue that exists
+// then.
 func importFile(t *testing.T, path string) (report string) {
 	started(t, t.TempDir(), "", func(address string) {
 		url := "http://guest:guest@" + address

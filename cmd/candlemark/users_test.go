@@ -86,7 +86,7 @@ func (a answer) isGiven(t *testing.T, url string) {
 	}
 }
 
-// Runs one sequence of commands: each depends on the state left by those before it. Titles, tables, error messages and
+// Runs one sequence of commands: each depends on the state left by the earlier ones. Titles, tables, error messages and
 // exit codes are as in rabbitmqctl 3.10 and 4.
 func TestUserVerbs(t *testing.T) {
 	url := serveKeeper(t)

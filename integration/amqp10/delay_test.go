@@ -117,8 +117,8 @@ func TestDelays_DLY16(t *testing.T) {
 	})
 }
 
-// A delay that is invalid, too long, or that no queue on the route honours is refused: no queue has the message. A delay
-// that is over is none.
+// A delay that is invalid, too long, or that no queue on the route honours is refused: no queue has the message. A past
+// delay counts as no delay.
 func TestDelaysRefused_DLY16(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		holding(b)

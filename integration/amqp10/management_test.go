@@ -323,7 +323,7 @@ func TestManagement_Credit(t *testing.T) {
 	})
 }
 
-// An invalid request, one that is too large, and one without a link for the answer detach their link, and nothing else.
+// An invalid request, a too large one, and one without a link for the answer detach their link, and nothing else.
 func TestManagement_Refused(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		ch := b.Connect().Open()

@@ -65,8 +65,8 @@ func (c *client) mayNothing(requests map[string]map[string]any) {
 }
 
 // A client that may only send cannot affect messages and sessions held by others, even if it knows all lock tokens, numbers,
-// sessions and links; a client that may receive elsewhere cannot use the node of its own entity for that. Messages and session
-// states of others stay unchanged. (SBT-2)
+// sessions and links; a client that may receive elsewhere cannot use the node of its own entity for these actions.
+// Messages and session states of others stay unchanged. (SBT-2)
 func TestRights_OfWhatOthersHold_SBT2(t *testing.T) {
 	run(t, func(b *testkit.Bubble, c *client) {
 		entity(b)

@@ -13,7 +13,7 @@ import (
 	"github.com/Azure/go-amqp"
 )
 
-// everySession is the time by which clients request all sessions instead of those whose states have changed since.
+// everySession is the time by which clients request all sessions instead of sessions whose states have changed since.
 var everySession = time.UnixMilli(253402300800000)
 
 // listed returns the ids of a page of sessions.

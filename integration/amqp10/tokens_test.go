@@ -221,8 +221,8 @@ func TestToken_Rights(t *testing.T) {
 	})
 }
 
-// The token of the longest scope applies, whichever was put first; a token replaces the previous one for the same address, also
-// for attached links.
+// The token of the longest scope applies, put in any order; a token replaces the previous one for the same address,
+// also for attached links.
 func TestToken_Scopes(t *testing.T) {
 	run(t, func(b *testkit.Bubble, _ *client) {
 		entity(b)

@@ -22,7 +22,7 @@ func whole(id string) *amqp.Message {
 	}
 }
 
-// sameAs fails the test unless a message equals the one of whole, whichever way it was delivered.
+// sameAs fails the test unless a message equals whole's message, delivered in any way.
 func (c *client) sameAs(m *amqp.Message, way string) {
 	c.Helper()
 	if m == nil {
@@ -112,8 +112,8 @@ func forwarding(b *testkit.Bubble) {
 	}
 }
 
-// A message stays as it was sent, with its types, whichever way it is delivered: scheduled, deferred, dead-lettered, expired,
-// forwarded, by a topic, and after a restart.
+// A message stays as it was sent, with its types, in every way of delivery: scheduled, deferred, dead-lettered,
+// expired, forwarded, by a topic, and after a restart.
 func TestEntity_AsSent_OnAllWays(t *testing.T) {
 	testkit.RunStored(t, nil, func(b *testkit.Bubble) {
 		entity(b)

@@ -38,7 +38,7 @@ func (w *web) wantAge(when, queue string, ready, message float64) {
 }
 
 // TestAges_AGE1: ages start at the publish, at the due time, and at the arrival of a dead letter, a forwarded message and a moved
-// one; they go on while the broker is down.
+// one; they continue while the broker is down.
 func TestAges_AGE1(t *testing.T) {
 	testkit.RunStored(t, nil, func(b *testkit.Bubble) {
 		w, ch := bubbleWeb(b), b.Connect().Open()

@@ -126,7 +126,7 @@ func sum(list []int) (n int) {
 	return n
 }
 
-// At most MaxDue queues are queried; those with expiring messages take precedence.
+// At most MaxDue queues are queried; queues with expiring messages take precedence.
 func TestAheadIsBounded(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		w, ch := bubbleWeb(b), b.Connect().Open()
@@ -146,7 +146,7 @@ func TestAheadIsBounded(t *testing.T) {
 	})
 }
 
-// Lists of queues contain those for which all conditions hold.
+// Lists of queues contain the queues for which all conditions hold.
 func TestQueueFilters(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		w, ch := bubbleWeb(b), b.Connect().Open()

@@ -20,7 +20,7 @@ func costlyPattern(i int) string {
 }
 
 // TestCostlyPatternsClosePublishersNot_DEC19: a binding that would make publishes expensive is refused when it is made, to a
-// queue or an exchange, over AMQP and HTTP, and publishers go on.
+// queue or an exchange, over AMQP and HTTP, and publishers continue.
 func TestCostlyPatternsClosePublishersNot_DEC19(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		b.Log.Allow("PRECONDITION_FAILED")

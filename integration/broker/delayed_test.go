@@ -345,7 +345,7 @@ func TestDLY5Deleted(t *testing.T) {
 	})
 }
 
-// A message is held whichever way it reaches the exchange, and once for each such exchange on its way.
+// A message is held on any way by which it reaches the exchange, and once for each such exchange on its way.
 func TestDLY6OtherWays(t *testing.T) {
 	testkit.Run(t, nil, func(b *testkit.Bubble) {
 		ch := b.Connect().Open()

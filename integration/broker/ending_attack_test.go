@@ -14,7 +14,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// Whichever mail of its end a queue or its virtual host fails over, no message is lost (LEASE-14, ADR 2).
+// No message is lost if a queue or its virtual host fails over any mail of the queue's end (LEASE-14, ADR 2).
 func TestEndingSurvivesPanics_LEASE14(t *testing.T) {
 	for what, kind := range map[string]supervision.Kind{
 		"*mail.QueueEnding": supervision.KindQueue, "*mail.DeadLetterReply": supervision.KindQueue, "queue.timerFired": supervision.KindQueue,
@@ -179,7 +179,7 @@ func TestDeletedWithDeadLetters_LEASE15(t *testing.T) {
 	}
 }
 
-// A queue that is not durable, and one that is exclusive, send their messages as long as the broker runs, also when their owner has
+// A transient queue and an exclusive one send their messages as long as the broker runs, also when their owner has
 // left. A virtual host that is deleted waits for nobody.
 func TestEndingOfOthers_LEASE14(t *testing.T) {
 	testkit.RunStored(t, nil, func(b *testkit.Bubble) {

@@ -150,7 +150,7 @@ func (m *model) publish(body string, ttl int64, priority uint8) {
 	m.dispatch()
 }
 
-// requeue returns messages to their positions; those past their deadline expire.
+// requeue returns messages to their positions; messages past their deadline expire.
 func (m *model) requeue(back []*entry) {
 	for _, e := range back {
 		e.held, e.by, e.redelivered = false, nil, true

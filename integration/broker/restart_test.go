@@ -453,7 +453,8 @@ func TestRestartTable(t *testing.T) {
 	}
 }
 
-// Actors that resume with their state do so however often they panic, so that no client can bring down actors shared with others.
+// Actors that keep their state resume after any number of panics, so that no client can bring down actors shared with
+// others.
 func TestResumeHasNoLimit(t *testing.T) {
 	f := &faults{}
 	testkit.Run(t, func(cfg *supervision.Config) { cfg.Fault = f.check }, func(b *testkit.Bubble) {

@@ -106,7 +106,7 @@ func TestShovelRights_ACC1(t *testing.T) {
 	})
 }
 
-// No shovel sends admin commands, whoever has set it and however a message comes to the exchange for them.
+// No shovel sends admin commands, set by any user, and on any way by which a message reaches the exchange for them.
 func TestShovelsSendNoCommands_ACC3(t *testing.T) {
 	runFar(t, func(b *testkit.Bubble, f *far) {
 		ch := shovelUsers(b)

@@ -246,7 +246,7 @@ func (f *far) channel() *testkit.Channel {
 	return f.b.ConnectTo(f.node).Open()
 }
 
-// With on-confirm no message is lost, whichever side fails in the middle, and few are duplicated.
+// With on-confirm no message is lost if either side fails in the middle, and few are duplicated.
 func TestShovelLosesNothing(t *testing.T) {
 	const count, prefetch, times = 3000, 50, 12
 	for _, toFar := range []bool{true, false} {

@@ -12,7 +12,7 @@ import (
 )
 
 // TestDeadLetterQueueThatIsNotStored: durable queues start whether or not their dead-letter queues were stored, and messages that
-// expired while the broker was off are dead-lettered to those.
+// expired while the broker was off are dead-lettered to these queues.
 func TestDeadLetterQueueThatIsNotStored(t *testing.T) {
 	for name, dlq := range map[string]func(b *testkit.Bubble, ch *testkit.Channel, name string){
 		"transient": func(b *testkit.Bubble, ch *testkit.Channel, name string) { ch.Declare(name, nil) },

@@ -104,8 +104,8 @@ func unacked(b *testkit.Bubble, queues []string, messages int) (n int) {
 	return n
 }
 
-// However many consumers a client that does not read has, on however many channels, its connection holds a bounded number of bytes;
-// the other messages stay in their queues, and other clients get them.
+// A client that does not read may have any number of consumers on any number of channels: its connection holds a
+// bounded number of bytes; the other messages stay in their queues, and other clients get them.
 func TestPRO20_ManyConsumers(t *testing.T) {
 	for _, size := range []int{500, 20_000, 300_000} {
 		t.Run(fmt.Sprint(size), func(t *testing.T) {

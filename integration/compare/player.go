@@ -49,7 +49,7 @@ func (p *player) step(st step) {
 	}
 	c := p.sessions[st.conn]
 	if c != nil && c.over && !c.byHand && !st.bare {
-		c = nil // the server hung up; the script goes on with a new connection
+		c = nil // the server hung up; the script continues with a new connection
 	}
 	if c == nil && !st.bare {
 		p.open(st.conn, defaultGreeting(), false)
@@ -88,7 +88,7 @@ func (p *player) named(m protocol.Method) protocol.Method {
 	return copied
 }
 
-// sendMethod sends the method of a step and, if it waits, listens until the answer is there.
+// sendMethod sends the method of a step and, if it waits, listens until the answer arrives.
 func (p *player) sendMethod(st *step, m protocol.Method, waits bool) {
 	c := p.sessions[st.conn]
 	if c == nil || c.over {

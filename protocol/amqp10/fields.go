@@ -108,8 +108,8 @@ func (f *fields) null() bool {
 	return true
 }
 
-// get reads a field that is there into p, by the type that p points to: []byte, Text, SymbolText and Value alias the input, all others
-// are copied.
+// get reads a field that is present into p, by the type that p points to: []byte, Text, SymbolText and Value alias the
+// input, all others are copied.
 func (f *fields) get(p any) {
 	switch p := p.(type) {
 	case *bool:

@@ -38,7 +38,7 @@ type Frame struct {
 }
 
 // ParseFrame reads the frame at the start of buf and allocates nothing. n is its whole length; n == 0 without an error means that more
-// bytes are needed: need in all, which is exact once the first 8 bytes are there.
+// bytes are needed: need in all, which is exact once the first 8 bytes are present.
 //
 // maxSize is the largest frame in bytes that may come: MinMaxFrameSize at least, until open what the server takes anyway. A longer frame,
 // an impossible size or data offset and an unknown type are *Error amqp:connection:framing-error: the stream must be closed.

@@ -3,7 +3,8 @@ package amqp10
 import "math"
 
 // The performatives [AMQP 1.0 transport 2.7]. Times are in milliseconds, sizes in bytes. Fields of type Optional and pointers may be
-// absent and have no default; of those with a default a zero struct has Go's zero value, so that a struct literal must set them.
+// absent and have no default; fields with a default have Go's zero value in a zero struct, so that a struct literal
+// must set them.
 
 // Open is the first frame of a connection.
 type Open struct {

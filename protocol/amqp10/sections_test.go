@@ -227,7 +227,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestFooterLast: a footer before the body comes to the end of the message.
+// TestFooterLast: a footer before the body moves to the end of the message.
 func TestFooterLast(t *testing.T) {
 	properties := AppendComposite(nil, &Properties{Subject: Text("s")})
 	data, footer := section(t, SectionData, []byte("x")), section(t, SectionFooter, Map{{"k", true}})

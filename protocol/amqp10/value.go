@@ -87,7 +87,7 @@ func (v Value) Binary() (b []byte, ok bool) {
 	return v.payload(), true
 }
 
-// Described returns the two parts of a described value; both are absent if it is none.
+// Described returns the two parts of a described value; both are absent for another value.
 func (v Value) Described() (descriptor, value Value) {
 	if len(v) == 0 || v.Type() != TypeDescribed {
 		return nil, nil

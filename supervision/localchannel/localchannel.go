@@ -147,7 +147,8 @@ func (w *localChannel) content(ctx context.Context) (p protocol.Properties, body
 	return p, body, nil
 }
 
-// leave makes the channel return its messages, and waits for that: when the caller gets the answer, all are requeued.
+// leave makes the channel return its messages, and waits until it has: when the caller gets the answer, all are
+// requeued.
 func (w *localChannel) leave(ctx context.Context) {
 	defer w.in.Close()
 	ctx, cancel := w.asker.Clock.WithTimeout(context.WithoutCancel(ctx), leaveTimeout)

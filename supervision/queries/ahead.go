@@ -11,7 +11,7 @@ import (
 )
 
 // An answer to Ahead is valid for a second, or 20 times as long as it took to compute, so that it takes at most a
-// twentieth of the broker's time, however many queues there are.
+// twentieth of the broker's time, for any number of queues.
 const (
 	aheadFresh = 1e9 // ns
 	aheadShare = 20

@@ -50,7 +50,7 @@ func owners(ctx context.Context, qs *Queries, channels iter.Seq[mail.Address]) (
 	return askConnections(ctx, qs, pids)
 }
 
-// askConnections asks connections for their details. Those without a login, and those still in their handshake, are left
+// askConnections asks connections for their details. Connections without a login, or still in their handshake, are left
 // out. A connection that is closed is shown as closing while its socket is open.
 func askConnections(ctx context.Context, qs *Queries, pids []mail.Address) (*clients, error) {
 	all := &clients{byID: map[string]*client{}}

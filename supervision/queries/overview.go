@@ -51,7 +51,7 @@ func (t *totals) add(protocol management.Protocol, vhost string, counts manageme
 	t.vhosts[vhost].Add(counts)
 }
 
-// within returns the counts of closed channels for each of those virtual hosts, and forgets others.
+// within returns the counts of closed channels for each of the virtual hosts, and forgets others.
 func (t *totals) within(vhosts []*topology.VHost) map[string]management.Traffic {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -69,7 +69,7 @@ func appendPart(dst, text []byte, body int) []byte {
 	return binary.AppendUvarint(dst, uint64(body))
 }
 
-// part takes the first part of an original; ok is false if it is none.
+// part takes the first part of an original; ok is false if the bytes are no original.
 func part(original []byte) (text []byte, body uint64, rest []byte, ok bool) {
 	size, n := binary.Uvarint(original)
 	if n <= 0 || size > uint64(len(original)-n) {
