@@ -109,10 +109,11 @@ async function rules(client) {
   const names = async () => (await list()).map((r) => r.name);
   assert.deepStrictEqual(await names(), ['$Default']);
   await manager.createRule('bySQL', { sqlExpression: "color = 'red'" });
-  await manager.createRule('byFields', { subject: 'order', applicationProperties: { n: 1, gift: true } });
+  const at = new Date(1795000000568); // with milliseconds
+  await manager.createRule('byFields', { subject: 'order', applicationProperties: { n: 1, gift: true, at } });
   await manager.deleteRule('$Default');
   const [fields, sql] = await list();
-  assert.deepStrictEqual([fields.name, fields.filter.subject, fields.filter.applicationProperties], ['byFields', 'order', { n: 1, gift: true }]);
+  assert.deepStrictEqual([fields.name, fields.filter.subject, fields.filter.applicationProperties], ['byFields', 'order', { n: 1, gift: true, at }]);
   assert.deepStrictEqual([sql.name, sql.filter.sqlExpression], ['bySQL', "color = 'red'"]);
   await assert.rejects(manager.createRule('BYSQL', { sqlExpression: '1=1' }), { code: 'MessagingEntityAlreadyExists', message: /The messaging entity 'events\/Subscriptions\/all\/Rules\/BYSQL' already exists/ });
   await manager.createRule('zulu', { subject: 'z' });
@@ -125,7 +126,7 @@ async function rules(client) {
   await client.createSender('events').sendMessages([
     { body: 'neither', applicationProperties: { color: 'blue' } },
     { body: 'red', applicationProperties: { color: 'red' } },
-    { body: 'order', subject: 'order', applicationProperties: { n: 1, gift: true } },
+    { body: 'order', subject: 'order', applicationProperties: { n: 1, gift: true, at } },
   ]);
   const receiver = client.createReceiver('events', 'all', { receiveMode: 'receiveAndDelete' });
   for (const want of ['red', 'order']) {
@@ -134,7 +135,7 @@ async function rules(client) {
   await manager.deleteRule('bySQL');
   assert.deepStrictEqual(await names(), ['byFields']);
   await allFields(client, manager, receiver);
-  await acts(client, manager, list, receiver);
+  await acts(client, manager, list, receiver, at);
   await assert.rejects(client.createRuleManager('events', 'none').getRules());
 }
 
@@ -153,17 +154,17 @@ async function allFields(client, manager, receiver) {
 }
 
 // A rule with an action delivers a separate copy, changed by the action.
-async function acts(client, manager, list, receiver) {
+async function acts(client, manager, list, receiver, at) {
   const text = "SET n = n * 2; SET sys.To = 'there'; SET sys.CorrelationId = newid(); REMOVE gift";
   await manager.createRule('acts', { sqlExpression: 'n > 0' }, { sqlExpression: text });
   assert.deepStrictEqual((await list()).map((r) => r.action && r.action.sqlExpression), [text, undefined]);
-  await client.createSender('events').sendMessages({ body: { two: 2 }, subject: 'order', applicationProperties: { n: 1, gift: true } });
+  await client.createSender('events').sendMessages({ body: { two: 2 }, subject: 'order', applicationProperties: { n: 1, gift: true, at } });
   const copies = [];
   while (copies.length < 2) copies.push(...await receiver.receiveMessages(2, patience));
   copies.sort((a, b) => a.applicationProperties.n - b.applicationProperties.n);
   const [plain, changed] = copies;
-  assert.deepStrictEqual([plain.body, plain.applicationProperties, plain.to], [{ two: 2 }, { n: 1, gift: true }, undefined]);
-  assert.deepStrictEqual([changed.body, changed.applicationProperties, changed.to], [{ two: 2 }, { n: 2, RuleName: 'acts' }, 'there']);
+  assert.deepStrictEqual([plain.body, plain.applicationProperties, plain.to], [{ two: 2 }, { n: 1, gift: true, at: at.getTime() }, undefined]);
+  assert.deepStrictEqual([changed.body, changed.applicationProperties, changed.to], [{ two: 2 }, { n: 2, at: at.getTime(), RuleName: 'acts' }, 'there']);
   assert.deepStrictEqual([changed.subject, changed.messageId, changed.correlationId.length], ['order', plain.messageId, 36]);
 }
 

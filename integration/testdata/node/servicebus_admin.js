@@ -84,9 +84,9 @@ async function main() {
   await c.createSubscription('js-topic', 's', { forwardTo: 'js' });
   assert.match((await c.getSubscription('js-topic', 's')).forwardTo, /js$/);
   await c.createRule('js-topic', 's', 'sql', { sqlExpression: 'a = @x', sqlParameters: { '@x': 5 } });
-  await c.createRule('js-topic', 's', 'fields', { subject: 'label', applicationProperties: { color: 'red', n: 5, ok: true } });
+  await c.createRule('js-topic', 's', 'fields', { subject: 'label', applicationProperties: { color: 'red', n: 5, ok: true, at: new Date(1795000000568) } });
   const rule = await c.getRule('js-topic', 's', 'fields');
-  assert.deepStrictEqual([rule.filter.subject, rule.filter.applicationProperties.color, rule.filter.applicationProperties.n], ['label', 'red', 5]);
+  assert.deepStrictEqual([rule.filter.subject, rule.filter.applicationProperties.color, rule.filter.applicationProperties.n, rule.filter.applicationProperties.at], ['label', 'red', 5, new Date(1795000000568)]);
   await c.createRule('js-topic', 's', 'acts', { correlationId: '5' }, { sqlExpression: 'SET a = @x; REMOVE b', sqlParameters: { '@x': 5 } });
   const acts = await c.getRule('js-topic', 's', 'acts');
   assert.deepStrictEqual([acts.action.sqlExpression, acts.action.sqlParameters], ['SET a = @x; REMOVE b', { '@x': 5 }]);

@@ -83,7 +83,12 @@ func (r *Request) Rule() (filter.Rule, error) {
 	properties, _ := v.(amqp10.Map)
 	t, ok := convert.Table(properties)
 	for _, p := range t {
-		rule.Properties = append(rule.Properties, filter.Property{Name: p.Key, Value: filter.Of(p.Value)})
+		value := filter.Of(p.Value)
+		if sent, _ := properties.Get(p.Key); value.Kind == filter.Time {
+			at, _ := sent.(amqp10.Timestamp)
+			value.Int = max(int64(at), 0) // the table has seconds
+		}
+		rule.Properties = append(rule.Properties, filter.Property{Name: p.Key, Value: value})
 	}
 	if !ok {
 		return rule, amqp10.Errorf(amqp10.InvalidField, "a property of the correlation-filter has no name or a value that cannot be compared")
@@ -121,9 +126,13 @@ func describeFilter(r *filter.Rule) amqp10.Described {
 	for _, c := range correlated {
 		list = append(list, r.System[c.field].Any())
 	}
-	properties := protocol.Table{}
+	properties := amqp10.Map{}
 	for _, p := range r.Properties {
-		properties = append(properties, protocol.Field{Key: p.Name, Value: p.Value.Any()})
+		if p.Value.Kind == filter.Time {
+			properties = append(properties, amqp10.Entry{Key: p.Name, Value: amqp10.Timestamp(p.Value.Int)})
+		} else {
+			properties = append(properties, convert.Map(protocol.Table{{Key: p.Name, Value: p.Value.Any()}})...)
+		}
 	}
-	return amqp10.Described{Descriptor: correlationFilter, Value: append(list, convert.Map(properties))}
+	return amqp10.Described{Descriptor: correlationFilter, Value: append(list, properties)}
 }

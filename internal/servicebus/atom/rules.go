@@ -10,7 +10,6 @@ import (
 
 	"candlemark/internal/servicebus/entity"
 	"candlemark/internal/servicebus/filter"
-	"candlemark/protocol"
 )
 
 // ReadRule reads the entry that creates a rule of that name, or changes it. It fails for invalid XML and values; the
@@ -117,8 +116,9 @@ func readValue(e *element) (v filter.Value, err error) {
 		of, err = strconv.ParseBool(e.Text)
 	case "dateTime":
 		var at time.Time
-		at, err = time.Parse(time.RFC3339, e.Text)
-		of = protocol.Timestamp(max(at.Unix(), 0))
+		if at, err = time.Parse(time.RFC3339, e.Text); err == nil {
+			return filter.Value{Kind: filter.Time, Int: max(at.UnixMilli(), 0)}, nil
+		}
 	default:
 		return v, fmt.Errorf("a value of type %q is not supported", kind)
 	}

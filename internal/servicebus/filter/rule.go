@@ -33,6 +33,8 @@ const (
 	argSQL        = "x-rule-sql"
 	argParameters = "x-rule-parameters"
 	argAction     = "x-rule-action"
+	// argMilliseconds is a table with the ms of dates of application properties, which a field table holds in seconds.
+	argMilliseconds = "x-rule-milliseconds"
 )
 
 // systemArguments name the fields that a correlation filter compares.
@@ -104,8 +106,15 @@ func (r *Rule) Arguments() protocol.Table {
 			t = append(t, protocol.Field{Key: systemArguments[f], Value: v.Any()})
 		}
 	}
+	var ms protocol.Table
 	for _, p := range r.Properties {
 		t = append(t, protocol.Field{Key: p.Name, Value: p.Value.Any()})
+		if rest := p.Value.Int % 1000; p.Value.Kind == Time && rest > 0 {
+			ms = append(ms, protocol.Field{Key: p.Name, Value: rest})
+		}
+	}
+	if len(ms) > 0 {
+		t = append(t, protocol.Field{Key: argMilliseconds, Value: ms})
 	}
 	if r.Action != "" {
 		t = append(t, protocol.Field{Key: argAction, Value: r.Action})
@@ -136,7 +145,27 @@ func RuleOf(key string, args protocol.Table) (Rule, error) {
 	default:
 		r.Filter = FilterKind(at)
 	}
-	return r, r.understood()
+	if err := r.understood(); err != nil {
+		return r, err
+	}
+	given, _ := args.Get(argMilliseconds)
+	return r, r.refine(given)
+}
+
+// refine adds the milliseconds of an argument to the dates of application properties, nil for none.
+func (r *Rule) refine(given any) error {
+	ms, ok := given.(protocol.Table)
+	if !ok && given != nil || len(ms) > MaxProperties {
+		return fmt.Errorf("%s is not a table of at most %d numbers", argMilliseconds, MaxProperties)
+	}
+	for i := range r.Properties {
+		p := &r.Properties[i]
+		v, _ := ms.Get(p.Name)
+		if rest, _ := protocol.Int64(v); p.Value.Kind == Time && rest > 0 && rest < 1000 {
+			p.Value.Int += rest
+		}
+	}
+	return nil
 }
 
 // Memory returns approximately how many bytes the compiled rule of a binding with that key takes; 0 if there is none.

@@ -9,7 +9,7 @@ import (
 )
 
 func TestRuleArguments(t *testing.T) {
-	label := Rule{Name: "c", Filter: Correlation, Properties: []Property{{"color", TextOf("red")}, {"n", Value{Kind: Int, Int: 5}}}}
+	label := Rule{Name: "c", Filter: Correlation, Properties: []Property{{"color", TextOf("red")}, {"n", Value{Kind: Int, Int: 5}}, {"at", Value{Kind: Time, Int: 1_795_000_000_568}}, {"on", Value{Kind: Time, Int: 1_795_000_000_000}}}}
 	label.System[Label], label.System[MessageID] = TextOf("order"), TextOf("m")
 	for _, r := range []Rule{
 		{Name: DefaultRule},
@@ -22,7 +22,7 @@ func TestRuleArguments(t *testing.T) {
 			t.Errorf("%+v: %+v, %v", r, back, err)
 		}
 	}
-	if got := len(Conditions(label.Arguments())); got != 4 {
+	if got := len(Conditions(label.Arguments())); got != 6 {
 		t.Errorf("%d conditions", got)
 	}
 }
@@ -44,6 +44,8 @@ func TestRuleOf(t *testing.T) {
 		"not one of":                  {{Key: argFilter, Value: "maybe"}},
 		"not a string":                {{Key: argSQL, Value: int32(1)}},
 		"not a table":                 {{Key: argParameters, Value: "x"}},
+		"not a table of at most 64":   {{Key: "at", Value: protocol.Timestamp(1)}, {Key: argMilliseconds, Value: "x"}},
+		"a table of at most 64":       {{Key: "at", Value: protocol.Timestamp(1)}, {Key: argMilliseconds, Value: many}},
 		"needs at least one property": {{Key: argFilter, Value: "correlation"}},
 		"only a correlation":          {{Key: argFilter, Value: "true"}, {Key: "a", Value: "b"}},
 		"only an sql":                 {{Key: argFilter, Value: "true"}, {Key: argSQL, Value: "1=1"}},
