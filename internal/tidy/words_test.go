@@ -76,7 +76,8 @@ var dangling = regexp.MustCompile(`(?i)\b(?:those|that) (?:of|that|are)\b|\b(?:l
 // danglingLimit is the maximum number of matches of dangling in 1,000 lines of comments of a top-level folder.
 const danglingLimit = 8
 
-// checkDangling wants comments to name things. It counts per top-level folder, because a single match may be good English.
+// checkDangling wants comments to name things. It counts per top-level folder, because a single match may be good
+// English.
 func checkDangling(h *repository) (complaints []string) {
 	lines, found := map[string]int{}, map[string][]string{}
 	for _, f := range h.files {
