@@ -2,6 +2,7 @@ package integration
 
 import (
 	"bytes"
+	number "encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -120,6 +121,54 @@ var attacks = map[string]func(b *broker) error{
 			}
 			say = append(say, publishing(1, "mfan", "", make([]byte, 4*mebibyte)), method(1, &protocol.QueueDeclare{Queue: "mfan0", Passive: true}))
 			return errors.Join(a.say(say...), a.hear(1))
+		})
+	},
+	"a history replayed to many queues": func(b *broker) error {
+		return b.mallory(1, func(a *attacker) error {
+			say := [][]byte{
+				method(1, &protocol.ExchangeDeclare{Exchange: "mhistory", Type: "x-recent-history", AutoDelete: true, NoWait: true}),
+				method(1, &protocol.QueueDeclare{Queue: "mhistory", Exclusive: true, NoWait: true}), method(1, &protocol.QueueBind{Queue: "mhistory", Exchange: "mhistory", NoWait: true}),
+			}
+			for range 16 {
+				say = append(say, publishing(1, "mhistory", "", make([]byte, mebibyte)))
+			}
+			for n := range 200 {
+				name := fmt.Sprint("mhistory", n)
+				say = append(say, method(1, &protocol.QueueDeclare{Queue: name, Exclusive: true, NoWait: true}), method(1, &protocol.QueueBind{Queue: name, Exchange: "mhistory", NoWait: true}))
+			}
+			return errors.Join(a.say(say...), a.silence())
+		})
+	},
+	"rules that enlarge": func(b *broker) error {
+		return b.mallory(1, func(a *attacker) error {
+			action := "SET a = 'x'" + strings.Repeat("; SET a = a + a", 12)
+			for n := range 19 {
+				action += fmt.Sprintf("; SET p%d = a", n)
+			}
+			say := [][]byte{
+				method(1, &protocol.ExchangeDeclare{Exchange: "mrules", Type: "x-rules", AutoDelete: true, NoWait: true}),
+				method(1, &protocol.QueueDeclare{Queue: "mrules", Exclusive: true, NoWait: true}),
+			}
+			for n := range 200 {
+				say = append(say, method(1, &protocol.QueueBind{Queue: "mrules", Exchange: "mrules", RoutingKey: fmt.Sprint(n), NoWait: true, Arguments: protocol.Table{{Key: "x-rule-action", Value: action}}}))
+			}
+			for range 200 {
+				say = append(say, publishing(1, "mrules", "", []byte("x")))
+			}
+			return errors.Join(a.say(say...), a.silence())
+		})
+	},
+	"arguments of nothing": func(b *broker) error {
+		return b.mallory(200, func(a *attacker) error {
+			void := protocol.Table{{Key: "x-void", Value: make(protocol.Array, 120_000)}}
+			one := method(1, &protocol.QueueDeclare{Queue: "mvoid", AutoDelete: true, NoWait: true, Arguments: void})
+			say := [][]byte{one}
+			for n := range uint16(200) {
+				again := slices.Clone(one)
+				number.BigEndian.PutUint16(again[1:], n+1)
+				say = append(say, again)
+			}
+			return errors.Join(a.say(say...), a.silence())
 		})
 	},
 	"channels, consumers and queues come and go": func(b *broker) error {

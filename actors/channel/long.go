@@ -61,41 +61,46 @@ func (mayCopy) Failure() error { return nil }
 // publishLater makes a publish wait until it may have that many copies. It is routed then.
 func publishLater(s *state, x *topology.Exchange, m *message.Message, more [][]byte, mandatory bool, copies int) {
 	kept, headers := keep(m)
-	s.long = &long{}
-	s.long.debt.Owe(s.cfg.Gate, kept.Size())
-	whenPermitted(s, copies, func() {
-		s.long.stop()
-		s.long = nil
+	later(s, kept, copies, func() error {
 		targets, err := s.routes.Find(x, kept, more, headers)
-		switch {
-		case err != nil:
-		case s.routes.Over():
-			s.routeLong(x, kept, more, mandatory)
-		default:
-			err = s.routed(x, targets, kept, headers, mandatory)
-		}
 		if err != nil {
-			s.fail(assembler.Blame(err), nil)
+			return err
 		}
-		s.flush()
+		if s.routes.Over() {
+			s.routeLong(x, kept, more, mandatory)
+			return nil
+		}
+		return s.routed(x, targets, kept, headers, mandatory)
 	})
 }
 
-// mustAsk reports whether publishes for several queues need permission: publishers wait, or many are in transit.
-func mustAsk(s *state) bool {
-	return s.cfg.Copies != nil && (s.cfg.Copies.Held() || !s.cfg.Gate.CopiesOpen())
-}
-
-// whenPermitted calls then when that many copies may be made; all input waits.
-func whenPermitted(s *state, copies int, then func()) {
-	if !mustAsk(s) || s.cfg.Gate.CopiesOpen() && s.cfg.Copies.Ask(copies) {
-		then()
+// later calls then when a message that is kept meanwhile may have that many copies; all input waits.
+func later(s *state, kept *message.Message, copies int, then func() error) {
+	if copies <= 0 || mayCopyNow(&s.cfg, copies) {
+		if err := then(); err != nil {
+			s.fail(assembler.Blame(err), nil)
+		}
+		s.flush()
 		return
 	}
-	id := s.request(assembler.PublishMethod, func(any) { whenPermitted(s, copies, then) }).ID
+	id := s.request(assembler.PublishMethod, func(any) {
+		s.long.stop()
+		s.long = nil
+		later(s, kept, copies, then)
+	}).ID
 	s.await.patient = true
+	s.long = &long{}
+	s.long.debt.Owe(s.cfg.Gate, kept.Size())
 	self, post := s.Self(), s.cfg.Post
 	s.cfg.Copies.Await(func() { post(self, mayCopy{id}) })
+}
+
+// mustAsk reports whether publishes for several queues need permission: publishers wait, or many are in transit.
+func mustAsk(c *Config) bool { return c.Copies != nil && (c.Copies.Held() || !c.Gate.CopiesOpen()) }
+
+// mayCopyNow takes permission for that many copies, if it is needed; false: not now.
+func mayCopyNow(c *Config, copies int) bool {
+	return !mustAsk(c) || c.Gate.CopiesOpen() && c.Copies.Ask(copies)
 }
 
 // keep returns a copy of a message that outlives the turn, and its headers.
@@ -117,11 +122,10 @@ func (s *state) routeLong(x *topology.Exchange, m *message.Message, more [][]byt
 		s.long.stop()
 		s.long = nil
 		found := reply.(longFound).route
-		targets := s.routes.Aim(x, kept.RoutingKey, more, found.Queues, found.Histories, found.Caps)
-		if err := s.routed(x, targets, kept, headers, mandatory); err != nil {
-			s.fail(assembler.Blame(err), nil)
-		}
-		s.flush()
+		later(s, kept, topology.Copies(found.Queues, len(kept.Header)), func() error {
+			targets := s.routes.Aim(x, kept.RoutingKey, more, found.Queues, found.Histories, found.Caps)
+			return s.routed(x, targets, kept, headers, mandatory)
+		})
 	}).ID
 	s.await.patient = true
 	s.long = l

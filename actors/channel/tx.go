@@ -60,6 +60,13 @@ func (s *state) endTx() {
 		return
 	}
 	m := s.tx.Ending()
+	if n := s.tx.Copies(); n > 0 && !s.leaving && !mayCopyNow(&s.cfg, n) { // DL-33
+		s.request(m, nil)
+		s.await.patient = true
+		self, post := s.Self(), s.cfg.Post
+		s.cfg.Copies.Await(func() { post(self, resumeWork{}) })
+		return
+	}
 	if s.tx.Advance(&s.unacked, s.Self(), func(p *tx.Publish) {
 		s.deliverTo(s.batches.Targets(p.Queues), s.batches.Targets(p.Histories), p.Caps, &p.Message, p.Mandatory)
 	}) {

@@ -95,3 +95,16 @@ func TestImpossibleCopies_SBR6(t *testing.T) {
 		}
 	}
 }
+
+// TestEnlargedCopiesArePaid_SBR6: the memory of a queue includes what actions add to its copies.
+func TestEnlargedCopiesArePaid_SBR6(t *testing.T) {
+	c := newCore(t)
+	a := "SET a = 'x'" + strings.Repeat("; SET a = a + a", 12) + "; SET b = a; SET c = a; SET d = a"
+	before := c.Backlog.Held()
+	for range 10 {
+		c.by("r", a, named("small", "id", false))
+	}
+	if taken := c.Backlog.Held() - before; taken < 10*4*filter.MaxText {
+		t.Errorf("10 copies with 4 texts of %d bytes take %d", filter.MaxText, taken)
+	}
+}

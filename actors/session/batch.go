@@ -28,7 +28,7 @@ func publishBatch(s *state, whole *delivery, payload []byte) {
 	for i := range all {
 		copies += all[i].found.Copies(&all[i].Message)
 	}
-	if copies > 0 && mustAsk(s) {
+	if copies > 0 && mustAsk(&s.cfg) {
 		for i := range all {
 			all[i].Message.Own()
 		}

@@ -45,8 +45,10 @@ func (s *state) routeLong(routed *delivery) {
 			return
 		}
 		found := reply.(topology.LongRoute)
-		s.routed(d, s.routes.Aim(d.To, d.Message.RoutingKey, d.Keys, found.Queues, found.Histories, found.Caps))
-		s.flush()
+		whenPermitted(s, topology.Copies(found.Queues, len(d.Message.Header)), d.Message.Size(), func() {
+			s.routed(d, s.routes.Aim(d.To, d.Message.RoutingKey, d.Keys, found.Queues, found.Histories, found.Caps))
+			s.flush()
+		})
 	})
 }
 
@@ -79,13 +81,11 @@ func publishLater(s *state, routed *delivery, copies int) {
 }
 
 // mustAsk reports whether publishes for several queues need permission: publishers wait, or many are in transit.
-func mustAsk(s *state) bool {
-	return s.cfg.Copies != nil && (s.cfg.Copies.Held() || !s.cfg.Gate.CopiesOpen())
-}
+func mustAsk(c *Config) bool { return c.Copies != nil && (c.Copies.Held() || !c.Gate.CopiesOpen()) }
 
 // whenPermitted calls then when that many copies may be made; until then all input waits, and bytes are charged.
 func whenPermitted(s *state, copies, bytes int, then func()) {
-	if copies <= 0 || !mustAsk(s) || s.cfg.Gate.CopiesOpen() && s.cfg.Copies.Ask(copies) {
+	if copies <= 0 || !mustAsk(&s.cfg) || s.cfg.Gate.CopiesOpen() && s.cfg.Copies.Ask(copies) {
 		then()
 		return
 	}

@@ -107,6 +107,20 @@ func (t *Tx) Rollback(m *protocol.TxRollback) {
 // Ending returns the method of the commit or rollback in progress, nil if there is none.
 func (t *Tx) Ending() protocol.Method { return t.ending }
 
+// Copies returns the number of further copies that Advance would make of publishes.
+func (t *Tx) Copies() (n int) {
+	if _, commits := t.ending.(*protocol.TxCommit); !commits {
+		return 0
+	}
+	left := EndLimit
+	for i := t.published; i < len(t.publishes) && left > 0; i++ {
+		p := &t.publishes[i]
+		n += topology.Copies(p.Queues, len(p.Message.Header))
+		left -= 1 + len(p.Queues) + len(p.Histories)
+	}
+	return n
+}
+
 // Advance continues a commit or rollback up to a turn's limit: it calls publish for each message, in order, then
 // settles the deliveries in d, with durable answers to self, or restores them in a rollback. It reports whether more is
 // left; otherwise the transaction is empty and can be used again.

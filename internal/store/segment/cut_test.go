@@ -245,7 +245,8 @@ func TestCutWaitsForNoRoom(t *testing.T) {
 	<-closed
 }
 
-// TestCutOnce_DUR6: as long as a message is stored, its copies in other queues are not in a cut, nor the copies of these; later each is.
+// TestCutOnce_DUR6: as long as a message is stored, its copies in other queues are not in a cut, even if they are
+// put again, nor the copies of these; later each is.
 func TestCutOnce_DUR6(t *testing.T) {
 	m := vfs.NewMemory(1)
 	must(t, m.MakeDir("/data"))
@@ -280,6 +281,10 @@ func TestCutOnce_DUR6(t *testing.T) {
 	j.must(1, message(1, "original"))
 	j.must(2, copyOf(1, 1))
 	j.must(3, copyOf(1, 1))
+	has(1)
+	again := message(1, "amended by a consumer")
+	again.Again = true
+	j.must(3, again)
 	has(1)
 	j.must(4, copyOf(2, 1)) // dead-lettered further
 	has(1)
