@@ -24,6 +24,8 @@ func TestPRO21_Crowds(t *testing.T) {
 		{"published", crowdOfTargets, 200_000_000, 200_000_000},
 		// 480 MB would be needed for all; the objects of a user may take 75 MB.
 		{"arguments", crowdOfArguments, 200_000_000, 230_000_000},
+		// 700 MB would be needed for those whose frames a connection may have sent.
+		{"voids", crowdOfVoids, 200_000_000, 230_000_000},
 		{"unread", crowdOfReaders, watermark, watermark + floodMargin},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -145,6 +147,34 @@ func crowdOfArguments(b *broker, t *testing.T) {
 		})
 		all.Go(func() {
 			for range channels {
+				if _, err := i.next(); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+// crowdOfVoids declares the same queue at once on 60 channels of each of 10 connections, with arguments that take 2.4 MB when they are decoded.
+func crowdOfVoids(b *broker, t *testing.T) {
+	void := protocol.Table{{Key: "k", Value: make(protocol.Array, 100_000)}}
+	declare := &protocol.QueueDeclare{Queue: "crowd", Arguments: void}
+	var all sync.WaitGroup
+	for range 10 {
+		i := b.connectRaw(t)
+		i.login(0)
+		for channel := range uint16(60) {
+			i.open(channel + 1)
+		}
+		all.Go(func() {
+			for channel := range uint16(60) {
+				i.say(method(channel+1, declare))
+			}
+		})
+		all.Go(func() {
+			for range 60 {
 				if _, err := i.next(); err != nil {
 					t.Error(err)
 					return

@@ -21,3 +21,28 @@ func TestTable_Memory(t *testing.T) {
 		}
 	}
 }
+
+// Without decoding, the arguments of a method are found to take the same.
+func TestArgumentsMemory(t *testing.T) {
+	args := Table{
+		{"k", make(Array, 1000)}, {"", nil}, {"t", Table{{"x", "text"}, {"y", []byte("bytes")}, {"a", Array{Array{}, Table{}, nil, true, int64(1)}}}}, {"d", Decimal{1, 2}},
+	}
+	for _, m := range []Method{
+		&QueueDeclare{Queue: "q", Arguments: args}, &QueueBind{Queue: "q", Exchange: "x", RoutingKey: "k", Arguments: args},
+		&QueueUnbind{Queue: "q", Exchange: "x", RoutingKey: "k", Arguments: args}, &ExchangeDeclare{Exchange: "x", Type: "t", Arguments: args},
+		&ExchangeBind{Source: "s", Destination: "d", RoutingKey: "k", Arguments: args},
+		&ExchangeUnbind{Source: "s", Destination: "d", RoutingKey: "k", Arguments: args}, &BasicConsume{Queue: "q", ConsumerTag: "t", Arguments: args},
+	} {
+		frame := AppendMethodFrame(nil, 1, m)
+		payload := frame[7 : len(frame)-1]
+		if got, want := ArgumentsMemory(payload, 1000), args.Memory(); got != want {
+			t.Errorf("%s: %d, want %d", m.Key().String(), got, want)
+		}
+		if got := ArgumentsMemory(payload, 24*len(payload)); got != 0 {
+			t.Errorf("%s: %d of few", m.Key().String(), got)
+		}
+		for n := range payload {
+			ArgumentsMemory(payload[:n], 0) // must not panic
+		}
+	}
+}

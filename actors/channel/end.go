@@ -50,7 +50,7 @@ func (s *state) part() {
 func (s *state) leave() {
 	s.leaving = true
 	s.output.Leave()
-	if s.await != nil && s.await.room != 0 { // no more input will come
+	if s.await != nil && s.await.room != 0 && s.assembler.Busy() { // no more input will come
 		s.await = nil
 	}
 }
@@ -91,6 +91,7 @@ func (s *state) giveBack() {
 // dropBegun drops incomplete input.
 func (s *state) dropBegun() {
 	s.assembler.Reset()
+	s.arguments.Return()
 	if s.tx != nil {
 		s.tx.Forget()
 		s.tx = nil

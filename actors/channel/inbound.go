@@ -43,7 +43,7 @@ func (s *state) run(m *mail.Inbound) bool {
 			m.Runs = nil
 			break
 		}
-		if s.assembler.Prolongs(f) && !s.mayKeep() {
+		if s.assembler.Prolongs(f) && !s.mayKeep() || !s.mayDecode(f) {
 			return s.waitForRoom()
 		}
 		m.Runs[0] = m.Runs[0][n:]
@@ -110,6 +110,9 @@ func (s *state) methodFrame(f protocol.Frame) error {
 	}
 	if err := s.command(m); err != nil {
 		s.fail(err, m)
+	}
+	if s.await == nil {
+		s.arguments.Return()
 	}
 	return nil
 }

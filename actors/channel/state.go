@@ -72,22 +72,22 @@ type state struct {
 	output    output.Output
 	unread    *budget.Part // charged with deliveries until they are in the outbox; nil for no limit
 
-	await  *await
-	asked  uint64          // number of the last command that waited
-	parked []*mail.Inbound // to be run, the first perhaps partly run
+	await     *await
+	arguments budget.Command  // room for the arguments of the command that runs or waits
+	asked     uint64          // number of the last command that waited
+	parked    []*mail.Inbound // to be run, the first perhaps partly run
 }
 
 // await is a command that waits for its answer; all later input waits too.
 type await struct {
-	id     uint64 // 0 if it waits for room for a content, without time limit
+	id     uint64 // 0 if it waits for room for a content or for arguments, without time limit
 	room   uint64 // number of the request for room
 	method protocol.Method
 	// done is called with a reply without error.
 	done func(reply any)
 	// patient: there is no time limit; an answer always comes.
 	patient bool
-	charged int64        // bytes that the connection's objects are charged with until the answer
-	debt    message.Debt // credit charged for the arguments of the method until the answer
+	charged int64 // bytes that the connection's objects are charged with until the answer
 }
 
 // answer is implemented by every reply.
@@ -195,15 +195,11 @@ func (s *state) proceed() {
 }
 
 // request returns the Request of a command that waits for its answer. Batches for queues are sent first, so that they
-// arrive before the command (PRO-5). Until the answer the connection's credit is charged with the command's arguments, so
-// that its reader waits when its channels wait with many (PRO-21).
+// arrive before the command (PRO-5).
 func (s *state) request(m protocol.Method, done func(reply any)) mail.Request {
 	s.flush()
 	s.asked++
 	s.await = &await{id: s.asked, method: m, done: done}
-	if arguments := protocol.ArgumentsOf(m); len(arguments) > 0 {
-		s.await.debt.Owe(s.cfg.Gate, int(arguments.Memory()))
-	}
 	return mail.Request{ReplyTo: s.Self(), ID: s.asked, By: s.cfg.By}
 }
 
@@ -217,7 +213,6 @@ func (s *state) charge(bytes int64) {
 func (s *state) endWait() {
 	if s.await != nil {
 		s.cfg.Objects.Hold(-s.await.charged)
-		s.await.debt.Settle()
 	}
 	s.await = nil
 }
@@ -234,6 +229,7 @@ func (s *state) answered(reply answer) {
 		s.again(a.method, missed.Queue)
 		return
 	}
+	s.arguments.Return()
 	if err != nil {
 		s.fail(err, a.method)
 		return

@@ -94,6 +94,7 @@ func (s *state) giveBack() {
 
 // dropBegun drops incomplete input, and answers without credit.
 func (s *state) dropBegun() {
+	s.arguments.Return()
 	for _, l := range s.links {
 		switch {
 		case l.publisher != nil:

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 
@@ -23,6 +24,7 @@ const requestCredit = 8
 type node struct {
 	address    string
 	maxRequest uint64 // largest request, in bytes
+	ratio      int64  // of the memory of a decoded request to its size, at most
 	// run executes a request, which is valid until it returns, and calls done once with the encoded answer and its
 	// reply-to; until then the client's input may wait. The error is for an invalid request, which gets no answer.
 	run func(s *state, request []byte, done func(replyTo string, answer []byte)) error
@@ -32,11 +34,11 @@ type node struct {
 func nodeAt(address string) *node {
 	switch queue, ok := servicebus.ParseNode(address); {
 	case address == management.Address:
-		return &node{address, running.MaxRequest, manage}
+		return &node{address, running.MaxRequest, amqp10.WorstMemory, manage}
 	case address == servicebus.TokenNode:
-		return &node{address, tokens.MaxRequest, takeToken}
+		return &node{address, tokens.MaxRequest, 1, takeToken}
 	case ok:
-		return &node{address, entities.MaxRequest, func(s *state, request []byte, done func(string, []byte)) error {
+		return &node{address, entities.MaxRequest, 1, func(s *state, request []byte, done func(string, []byte)) error {
 			return entityNode(s, address, queue).Run(request, done)
 		}}
 	}
@@ -68,10 +70,30 @@ func attachAnswers(s *state, m *amqp10.Attach) {
 
 // ask executes a request.
 func ask(s *state, d *delivery, n *node, request []byte) {
-	l, p := d.link, d.link.publisher
-	p.Open++
-	err := n.run(s, request, func(replyTo string, answer []byte) { giveAnswer(s, l, replyTo, answer) })
+	d.link.publisher.Open++
+	whenDecodable(s, d, n, request)
+}
+
+// whenDecodable executes a request when there is room for it in decoded form (PRO-21); all input waits.
+func whenDecodable(s *state, d *delivery, n *node, request []byte) {
+	l := d.link
+	self, post, again := s.Self(), s.cfg.Post, s.asked+1
+	if !s.arguments.Ask(s.cfg.Objects, n.ratio*int64(len(request)), func() { post(self, &result{id: again}) }) {
+		kept := bytes.Clone(request)
+		s.request(func(any, error) { whenDecodable(s, d, n, kept) })
+		s.await.patient = true
+		return
+	}
+	if l.publisher == nil { // it has ended meanwhile
+		s.arguments.Return()
+		return
+	}
+	err := n.run(s, request, func(replyTo string, answer []byte) {
+		s.arguments.Return()
+		giveAnswer(s, l, replyTo, answer)
+	})
 	if err != nil {
+		s.arguments.Return()
 		s.failLink(l, err)
 	}
 	if l.closing {

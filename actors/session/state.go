@@ -88,10 +88,11 @@ type state struct {
 	published metrics.Published
 	used      clock.Instant // when the last frame or delivery came
 
-	await  *await
-	asked  uint64 // number of the last request
-	parked []any  // to be run, the first perhaps partly run: Inbound, StepTransaction and ConsumerTimedOut
-	work   work.Session[*link]
+	await     *await
+	arguments budget.Command // room for the request to a node that runs or waits
+	asked     uint64         // number of the last request
+	parked    []any          // to be run, the first perhaps partly run: Inbound, StepTransaction and ConsumerTimedOut
+	work      work.Session[*link]
 }
 
 // await is a request that waits for its answer; all later input waits too.

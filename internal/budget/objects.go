@@ -27,6 +27,7 @@ type Objects struct {
 	all, one, each int64 // limits: of all, of one user or virtual host, of one connection; 0 for none
 	used           int64
 	users, vhosts  map[string]int64 // users and virtual hosts with objects
+	commands       commands
 }
 
 // NewObjects returns Objects without limits.

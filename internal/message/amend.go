@@ -91,13 +91,25 @@ func isReserved(key string) bool {
 // amended reports whether the message was amended.
 func (o *Overlay) amended() bool { return o.amends > 0 }
 
-// Extra returns the approximate memory of the amendments in bytes. o may be nil.
+// Extra returns the approximate memory of the amendments, of CC and BCC, and of the lists of routing keys, in bytes. o may be nil.
 func (o *Overlay) Extra() int64 {
 	if o == nil {
 		return 0
 	}
-	return 2 * int64(o.amends)
+	bytes := 2 * int64(o.amends)
+	for _, keys := range [2][]string{o.CC, o.BCC} {
+		for _, key := range keys {
+			bytes += textSize + int64(len(key))
+		}
+	}
+	for i := range o.Deaths { // the texts are those of CC and BCC, or of the header
+		bytes += textSize * int64(len(o.Deaths[i].RoutingKeys))
+	}
+	return bytes
 }
+
+// textSize is the memory of a text in a list, besides its bytes.
+const textSize = 16
 
 // addTo adds the amendments to the headers of a message.
 func (o *Overlay) addTo(headers protocol.Table) protocol.Table {

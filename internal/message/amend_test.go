@@ -73,3 +73,16 @@ func TestTyped_LOCK2(t *testing.T) {
 		t.Errorf("%+v keeps what was replaced", o)
 	}
 }
+
+// TestExtra_PRO22: routing keys besides the message's own count as memory, also in the history of the message.
+func TestExtra_PRO22(t *testing.T) {
+	keys := make([]string, 1000)
+	o := &Overlay{BCC: keys, CC: []string{strings.Repeat("x", 5000)}}
+	if n := o.Extra(); n < 21_000 || n > 22_000 {
+		t.Errorf("%d bytes", n)
+	}
+	dead := o.Died(Death{Queue: "q", Reason: "expired", RoutingKeys: keys})
+	if n := dead.Extra(); n < 37_000 || n > 38_000 {
+		t.Errorf("%d bytes once it is dead", n)
+	}
+}

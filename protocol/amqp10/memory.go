@@ -6,6 +6,9 @@ const (
 	boxSize   = 24 // a value in an interface, besides its text
 )
 
+// WorstMemory is the highest ratio of Memory to the encoded size of a value: a list of nulls.
+const WorstMemory = 2 * valueSize
+
 // Memory returns approximately how many bytes of memory the map takes.
 func (m Map) Memory() (bytes int64) {
 	for _, e := range m {

@@ -57,7 +57,7 @@ func New(arrivals *budget.Arrivals) *Tx { return &Tx{arrivals: arrivals} }
 
 // Publish stores a copy of a message for the commit. The error is 406 if there is no room.
 func (t *Tx) Publish(p Publish) error {
-	bytes := int64(p.Message.Size() + PublishBytes + TargetBytes*(len(p.Queues)+len(p.Histories)))
+	bytes := int64(p.Message.Size()+PublishBytes+TargetBytes*(len(p.Queues)+len(p.Histories))) + p.Message.Overlay.Extra()
 	if ok, limit := t.arrivals.Keep(bytes); !ok {
 		return protocol.ChannelErrorf(protocol.PreconditionFailed,
 			"no memory for the transaction: the uncommitted messages of all channels may have %d bytes in total", limit)
