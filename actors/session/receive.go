@@ -137,34 +137,37 @@ func (s *state) disposition(m *amqp10.Disposition) {
 		return
 	}
 	how, outcome, final, err := settlement.Of(&m.State, m.Settled, s.cfg.Clock)
-	if err != nil {
-		s.fail(err)
-		return
-	}
 	if !final {
+		if err != nil {
+			s.fail(err)
+		}
 		return
 	}
 	first, last, ok := window.Tags(m.First, m.Last.Or(m.First), s.unacked.Last())
 	if !ok {
 		return
 	}
-	var asked []settlement.Owned[*link]
+	var asked, refused []settlement.Owned[*link]
 	var others []uint64
 	s.owners.TakeRange(first, last, func(tag uint64, l *link) {
-		if l.consumer != nil && l.consumer.entity {
+		switch {
+		case l.consumer != nil && l.consumer.entity:
 			asked = append(asked, settlement.Owned[*link]{Tag: tag, Link: l})
-		} else if !m.Settled { // it expects an answer
+		case err != nil: // an invalid delay: RETRY-2
+			refused = append(refused, settlement.Owned[*link]{Tag: tag, Link: l})
+		case !m.Settled: // it expects an answer
 			others = append(others, tag)
 		}
 	})
 	lost := s.elsewhere.Take(first, last, m.Settled, s.reply)
-	keep := settleEntity(s, asked, m)
+	keep, detach := settleEntity(s, asked, m), refuseSettlement(s, refused, true, err)
 	s.unacked.SettleWith(first, last, how, outcome) // the deliveries that remain
 	if keep != nil {
 		keep()
 	}
+	detach()
 	switch {
-	case m.Settled:
+	case m.Settled, len(refused) > 0:
 	case len(asked) == 0 && !lost:
 		s.reply(&amqp10.Disposition{Role: amqp10.RoleSender, First: m.First, Last: m.Last, Settled: true, State: m.State})
 	default:

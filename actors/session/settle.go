@@ -19,7 +19,7 @@ func settleEntity(s *state, owned []settlement.Owned[*link], m *amqp10.Dispositi
 	}
 	how, outcome, err := entities.Settlement(&m.State, s.cfg.Clock)
 	if err != nil {
-		return refuseSettlement(s, owned, m, err)
+		return refuseSettlement(s, owned, m.Settled, err)
 	}
 	all := settlement.Take(&s.unacked, owned, m.State, how)
 	s.unacked.Flush() // earlier settlements come first
@@ -42,8 +42,8 @@ func settleEntity(s *state, owned []settlement.Owned[*link], m *amqp10.Dispositi
 }
 
 // refuseSettlement takes out deliveries whose settlement is invalid, and returns a function that puts them back. That
-// function rejects the settlement or, if the client expects no answer, detaches the links.
-func refuseSettlement(s *state, owned []settlement.Owned[*link], m *amqp10.Disposition, err error) (keep func()) {
+// function rejects the settlement or, with detach, detaches the links.
+func refuseSettlement(s *state, owned []settlement.Owned[*link], detach bool, err error) (keep func()) {
 	held := make(map[uint64]unacked.Delivery, len(owned))
 	for _, o := range owned {
 		s.unacked.Take(o.Tag, o.Tag, func(tag uint64, u unacked.Delivery) { held[tag] = u })
@@ -53,14 +53,14 @@ func refuseSettlement(s *state, owned []settlement.Owned[*link], m *amqp10.Dispo
 		for _, o := range owned {
 			s.unacked.Restore(o.Tag, held[o.Tag])
 			s.owners.Restore(o.Tag, o.Link)
-			if !m.Settled {
+			if !detach {
 				dispositions.Add(uint32(o.Tag-1), true, amqp10.State{Kind: amqp10.Rejected, Error: entities.ErrorOf(err)})
 			}
 		}
 		dispositions.Flush()
 		for _, o := range owned {
-			if m.Settled {
-				s.failLink(o.Link, err)
+			if c := o.Link.consumer; detach && c != nil && !c.leaving {
+				s.cancel(o.Link, func() { s.failLink(o.Link, err) })
 			}
 		}
 	}

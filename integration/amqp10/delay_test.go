@@ -351,3 +351,30 @@ func TestAbandonInTransaction_RETRY5(t *testing.T) {
 		}
 	})
 }
+
+// An invalid delay of a returned message detaches the link of a queue, and its unsettled messages are requeued.
+func TestReturnRefused_RETRY2(t *testing.T) {
+	for value, condition := range map[any]amqp.ErrCond{
+		int64(-1): amqp.ErrCondPreconditionFailed, "5000": amqp.ErrCondPreconditionFailed, int64(1) << 45: amqp.ErrCondPreconditionFailed, int64(0): "",
+	} {
+		run(t, func(b *testkit.Bubble, c *client) {
+			b.Log.Allow("link detached by the broker")
+			b.Connect().Open().Declare("q", nil)
+			c.put(c.sender("/queues/q", nil), "1", "2")
+			r := c.receiver("/queues/q", &amqp.ReceiverOptions{Credit: 2})
+			err := r.ModifyMessage(context.Background(), c.next(r), &amqp.ModifyMessageOptions{Annotations: amqp.Annotations{delayKey: value}})
+			c.next(r)
+			if err == nil && condition != "" {
+				_, err = r.Receive(context.Background(), nil)
+			}
+			var e *amqp.LinkError
+			if got := errors.As(err, &e) && e.RemoteErr.Condition == condition; got != (condition != "") {
+				t.Errorf("%v: %v", value, err)
+			}
+			b.Advance(time.Millisecond)
+			if i := b.Describe("q"); condition != "" && (i.Unacked != 0 || i.Ready != 2 || i.Consumers != 0) {
+				t.Errorf("%v: %d unacked, %d ready, %d consumers", value, i.Unacked, i.Ready, i.Consumers)
+			}
+		})
+	}
+}

@@ -77,6 +77,16 @@ func (d Delay) Until(c *clock.Clock) (date int64, err error) {
 	return d.Date, nil
 }
 
+// DelayedUntil returns the date, in wall ms, before which a message that a consumer returns with these annotations is not
+// delivered again; 0 for none. Errors: those of DelayOf and Until.
+func DelayedUntil(annotations amqp10.Map, c *clock.Clock) (date int64, err error) {
+	d, err := DelayIn(annotations)
+	if err != nil {
+		return 0, err
+	}
+	return d.Until(c)
+}
+
 // shown returns a value for an error text, shortened.
 func shown(v any) string {
 	text := fmt.Sprint(v)

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"candlemark/internal/clock"
 	"candlemark/internal/message"
 	"candlemark/protocol"
 	"candlemark/protocol/amqp10"
@@ -35,17 +34,6 @@ func Amendments(m amqp10.Map) (t protocol.Table) {
 		t = append(t, f)
 	}
 	return t
-}
-
-// DeliveryTime returns the date before which a message that is returned with these annotations is not delivered again,
-// in wall ms; 0 for none. Invalid values have no effect (RETRY-2).
-func DeliveryTime(annotations amqp10.Map, c *clock.Clock) (date int64) {
-	v, _ := annotations.Get(deliveryTime)
-	date, _ = milliseconds(v)
-	after, _ := annotations.Get(deliveryDelay)
-	d, _ := DelayOf(nil, after)
-	until, _ := d.Until(c)
-	return max(date, until, 0)
 }
 
 // restored converts amendments to a map.

@@ -8,7 +8,8 @@ import (
 )
 
 // Of converts a state to a queue's settlement, with amendments. final is false if the state does not settle the
-// delivery. The error is amqp:not-implemented, for states of transactions.
+// delivery. Errors: amqp:not-implemented, for states of transactions; with final, those of dialect.DelayOf and
+// dialect.Delay.Until (RETRY-2).
 func Of(state *amqp10.State, settled bool, c *clock.Clock) (how mail.Settlement, outcome *mail.Outcome, final bool, err error) {
 	switch state.Kind {
 	case amqp10.Accepted:
@@ -26,10 +27,11 @@ func Of(state *amqp10.State, settled bool, c *clock.Clock) (how mail.Settlement,
 		} else if state.DeliveryFailed {
 			how = mail.Requeue
 		}
+		until, err := dialect.DelayedUntil(state.MessageAnnotations, c)
 		if given := dialect.Given(state.MessageAnnotations); len(given) > 0 {
-			outcome = &mail.Outcome{Annotations: given, Until: dialect.DeliveryTime(state.MessageAnnotations, c)}
+			outcome = &mail.Outcome{Annotations: given, Until: until}
 		}
-		return how, outcome, true, nil
+		return how, outcome, true, err
 	case amqp10.NoState, amqp10.Received: // settled: the default outcome
 		return mail.Release, nil, settled, nil
 	case amqp10.Declared, amqp10.Transactional:

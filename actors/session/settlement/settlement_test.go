@@ -1,6 +1,7 @@
 package settlement
 
 import (
+	"errors"
 	"math"
 	"testing"
 
@@ -33,12 +34,15 @@ func TestOf(t *testing.T) {
 			t.Errorf("%+v: %v, %v, %v, %v", c.state, how, outcome, final, err)
 		}
 	}
-	for v, until := range map[any]int64{ // RETRY-2
-		int64(1800000000000): 1800000000000, uint64(7): 7, uint64(math.MaxUint64): math.MaxInt64, uint32(8): 8, amqp10.Timestamp(9): 9, "7": 0, int32(-7): 0,
+	for v, until := range map[any]int64{ // RETRY-2; 0 if refused
+		int64(1800000000000): 1800000000000, uint64(1800000000001): 1800000000001, float64(1800000000002): 1800000000002, amqp10.Timestamp(100000000000): 100000000000,
+		uint64(math.MaxUint64): 0, uint32(8): 0, "7": 0, int32(-7): 0, int64(1800000000): 0, int64(math.MaxInt64): 0,
 	} {
 		state := amqp10.State{Kind: amqp10.Modified, MessageAnnotations: amqp10.Map{{Key: amqp10.Symbol("x-opt-delivery-time"), Value: v}}}
-		if _, outcome, _, _ := Of(&state, false, clock.New()); outcome == nil || outcome.Until != until {
-			t.Errorf("%v: %+v", v, outcome)
+		_, outcome, final, err := Of(&state, false, clock.New())
+		var refused *amqp10.Error
+		if !final || outcome == nil || outcome.Until != until || (until == 0) != (errors.As(err, &refused) && refused.Condition == amqp10.PreconditionFailed) {
+			t.Errorf("%v: %+v, %v", v, outcome, err)
 		}
 	}
 	c := clock.New()

@@ -176,13 +176,14 @@ func (s *Session[Link]) keep(x *Transaction[Link], tag uint64, m *amqp10.Disposi
 	l, _ := s.Owners.Take(tag)
 	one := Settlement[Link]{Tag: tag, Link: l, State: amqp10.State{Kind: outcome.Kind}, Settled: m.Settled}
 	if _, entity := s.Attached(l); entity {
-		if one.How, one.Outcome, err = entities.Settlement(outcome, s.Clock); err != nil {
-			s.Owners.Restore(tag, l)
-			x.Break(entities.ErrorOf(err))
-			return err
-		}
+		one.How, one.Outcome, err = entities.Settlement(outcome, s.Clock)
 	} else {
-		one.How, one.Outcome, _, _ = settlement.Of(outcome, true, s.Clock)
+		one.How, one.Outcome, _, err = settlement.Of(outcome, true, s.Clock)
+	}
+	if err != nil {
+		s.Owners.Restore(tag, l)
+		x.Break(entities.ErrorOf(err))
+		return err
 	}
 	s.Unacked.Take(tag, tag, func(_ uint64, u unacked.Delivery) { one.Delivery = u })
 	if err = x.Settle(one, len(m.State.Outcome)); err != nil {
