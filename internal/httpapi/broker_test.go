@@ -215,3 +215,5 @@ type refusal struct {
 	Error  string `json:"error"`
 	Reason any    `json:"reason"`
 }
+
+func (*fake) Wall() int64 { return 1 << 45 }

@@ -26,7 +26,7 @@ type queueItem struct {
 	Exclusive      bool                `json:"exclusive"`
 	ExclusiveTag   *string             `json:"exclusive_consumer_tag"`
 	HeadTimestamp  *uint64             `json:"head_message_timestamp"`
-	IdleSince      string              `json:"idle_since"`
+	IdleSince      *string             `json:"idle_since"`
 	Internal       bool                `json:"internal"`       // false: there are no queues of plugins
 	InternalOwner  bool                `json:"internal_owner"` // as above
 	Leader         string              `json:"leader,omitempty"`
@@ -134,7 +134,7 @@ func queueForm(r *rest.Request, q *management.Queue) queueItem {
 	f, stats := ratesOf(r.Rates, q)
 	item := queueItem{
 		Arguments: forms.Object(q.Arguments), AutoDelete: q.AutoDelete, Consumers: q.Consumers, Durable: q.Durable,
-		Effective: q.Effective.Definition, Exclusive: q.Exclusive, IdleSince: forms.Stamp(q.IdleSince), Memory: q.Memory,
+		Effective: q.Effective.Definition, Exclusive: q.Exclusive, IdleSince: idleSince(q, r.Broker.Wall()), Memory: q.Memory,
 		Bytes: q.ReadyBytes + q.UnackedBytes, BytesRAM: max(q.ReadyBytes+q.UnackedBytes-q.PagedBytes, 0), BytesReady: q.ReadyBytes, BytesUnacked: q.UnackedBytes,
 		BytesPagedOut: q.PagedBytes, PagedOut: q.Paged, MessagesRAM: max(messages-q.Paged, 0), // scheduled ones are paged, too
 		Stats:    stats,
@@ -165,6 +165,15 @@ func queueForm(r *rest.Request, q *management.Queue) queueItem {
 		item.DeliveryLimit, item.Retry = deliveryLimit(q), q.Retry.String()
 	}
 	return item
+}
+
+// idleSince returns when the queue was used last, null for one in use: monitoring calls a queue with this time idle.
+func idleSince(q *management.Queue, now int64) *string {
+	const busy = 5000 // ms, after which RabbitMQ's next sample has the time
+	if now-q.IdleSince < busy {
+		return nil
+	}
+	return forms.Optional(q.IdleSince)
 }
 
 // deliveryLimit returns the limit of a quorum queue, a text for none.
