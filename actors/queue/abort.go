@@ -67,9 +67,10 @@ func (q *queue) reportCrash(ctx actor.Context) {
 // returnBudget gives the queue's share of the memory budget back and takes its numbers out of the metrics.
 func (q *queue) returnBudget() {
 	q.cfg.Budget.Add(-q.budgetBytes)
+	q.cfg.Budget.Read(-q.budgetReading)
 	q.cfg.Budget.Count(-q.budgetCount)
 	q.notes.Hold(-q.noted)
-	q.budgetBytes, q.budgetCount, q.noted = 0, 0, 0
+	q.budgetBytes, q.budgetReading, q.budgetCount, q.noted = 0, 0, 0, 0
 	q.withdrawFigures()
 	q.state.Backlog.Clear()
 	q.state.ClearScheduled()

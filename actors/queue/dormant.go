@@ -37,9 +37,11 @@ type awake struct {
 	reported    metrics.Numbers
 	failedOn    any   // the mail that caused a panic
 	budgetBytes int64 // bytes that the queue has added to the budget
-	noted       int64 // bytes that the holder of its notes is charged with
-	budgetCount int64 // messages that the queue has added to the budget's count
-	reading     int   // outstanding reads of the journal
+	// budgetReading is how many of these are being read.
+	budgetReading int64
+	noted         int64 // bytes that the holder of its notes is charged with
+	budgetCount   int64 // messages that the queue has added to the budget's count
+	reading       int   // outstanding reads of the journal
 }
 
 // spare holds empty awake values for reuse.
@@ -70,6 +72,7 @@ func (q *queue) rest() {
 	}
 	q.dormant = dormantState(&q.state)
 	q.cfg.Budget.Add(-q.budgetBytes)
+	q.cfg.Budget.Read(-q.budgetReading)
 	q.notes.Hold(-q.noted)
 	q.hadMessages = false
 	*q.awake = awake{}

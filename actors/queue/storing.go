@@ -63,9 +63,11 @@ func idOf(q *topology.Queue) store.QueueID { return store.QueueID(q.Incarnation)
 // account updates the queue's share of the memory budget.
 func (q *queue) account() {
 	s := &q.state
-	bytes := s.Backlog.Counted() + s.Scheduled.Counted() + s.Duplicates.Bytes() + s.Sessions.Bytes() + s.Pager.Reading()
+	reading := s.Pager.Reading()
+	bytes := s.Backlog.Counted() + s.Scheduled.Counted() + s.Duplicates.Bytes() + s.Sessions.Bytes() + reading
 	q.cfg.Budget.Add(bytes - q.budgetBytes)
-	q.budgetBytes = bytes
+	q.cfg.Budget.Read(reading - q.budgetReading)
+	q.budgetBytes, q.budgetReading = bytes, reading
 	noted := s.Duplicates.Bytes() + s.Sessions.StateBytes()
 	q.notes.Hold(noted - q.noted)
 	q.noted = noted

@@ -9,6 +9,7 @@ import (
 // no limit.
 type Budget struct {
 	used     atomic.Int64
+	reading  atomic.Int64 // of used, contents that are being read
 	messages atomic.Int64
 	limit    atomic.Int64 // bytes, 0 for none
 }
@@ -17,6 +18,13 @@ type Budget struct {
 func (b *Budget) Add(n int64) {
 	if b != nil && n != 0 {
 		b.used.Add(n)
+	}
+}
+
+// Read counts n bytes, which Add counts as well, as requested from the journal, or as loaded if n is negative.
+func (b *Budget) Read(n int64) {
+	if b != nil && n != 0 {
+		b.reading.Add(n)
 	}
 }
 
@@ -62,12 +70,15 @@ func (b *Budget) OverLimit() bool {
 	return b != nil && b.Used() > b.Limit()
 }
 
-// Critical reports whether queues exceed the limit by a quarter: then they are so many that even the contents each
-// keeps for speed are too much.
+// readShare: while the limit is exceeded, contents that are being read may take this fraction of it.
+const readShare = 8
+
+// Critical reports whether queues exceed the limit by a quarter, or exceed it and read much at once: then they are so many that
+// even the contents each keeps for speed are too much.
 func (b *Budget) Critical() bool {
 	if !b.OverLimit() {
 		return false
 	}
 	limit := b.Limit()
-	return b.Used() > limit+limit/4
+	return b.Used() > limit+limit/4 || b.reading.Load() > limit/readShare
 }

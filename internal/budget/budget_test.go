@@ -33,3 +33,19 @@ func TestBudget(t *testing.T) {
 		}
 	}
 }
+
+// TestBudgetOfReads_PRO22: what is being read makes a budget critical that is exceeded, and no other.
+func TestBudgetOfReads_PRO22(t *testing.T) {
+	var b Budget
+	b.Add(100)
+	for _, c := range []struct {
+		limit, read int64
+		critical    bool
+	}{{90, 11, false}, {90, 12, true}, {99, 13, true}, {100, 13, false}, {0, 100, false}, {90, -100, false}} {
+		b.SetLimit(c.limit)
+		if b.Read(c.read - b.reading.Load()); b.Critical() != c.critical {
+			t.Errorf("%d of %d, of which %d are being read: critical is %v", b.Used(), b.Limit(), c.read, b.Critical())
+		}
+	}
+	(*Budget)(nil).Read(1)
+}

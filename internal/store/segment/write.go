@@ -156,6 +156,9 @@ func (c *completions) pop() (b *batch) {
 	return b
 }
 
+// maxUnused is the maximum number of finished batches that are kept to be used again: each has a buffer of up to 5 MiB.
+const maxUnused = 2
+
 // complete reports finished batches to their appenders.
 func (j *Journal) complete() {
 	c := &j.completions
@@ -174,7 +177,9 @@ func (j *Journal) complete() {
 		}
 		b.reset()
 		j.log.Lock()
-		j.log.unused = append(j.log.unused, b)
+		if len(j.log.unused) < maxUnused {
+			j.log.unused = append(j.log.unused, b)
+		}
 		j.log.Unlock()
 	}
 }
