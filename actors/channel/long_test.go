@@ -1,24 +1,31 @@
 package channel
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"candlemark/actors/mail"
+	"candlemark/internal/testkit/rules"
 	"candlemark/internal/topology"
 	"candlemark/protocol"
 )
 
-// crowd adds an exchange "crowd" with n queues, to which every key is routed.
-func (r *rig) crowd(n int) {
+// crowd adds an exchange "crowd" with n queues, to which every key is routed, and with other patterns to the first one.
+func (r *rig) crowd(n int, patterns ...string) {
 	v := r.cfg.VHost
 	x := &topology.Exchange{Name: "crowd", Type: "topic"}
 	routes, _ := topology.NewRoutes("topic", nil)
+	var first *topology.Queue
 	for i := range n {
 		q := &topology.Queue{Name: fmt.Sprint("c", i), PID: pid(fmt.Sprint("c", i))}
+		first = cmp.Or(first, q)
 		routes, _ = routes.With(topology.Binding{Destination: q.Name, RoutingKey: "#"}, topology.Target{Queue: q})
+	}
+	for _, key := range patterns {
+		routes, _ = routes.With(topology.Binding{Destination: "other", RoutingKey: key}, topology.Target{Queue: first})
 	}
 	x.Publish(routes)
 	v.Publish(v.Directory().WithExchange(x))
@@ -37,11 +44,11 @@ func (r *rig) search() {
 	r.later = nil
 }
 
-// carbons returns n CC keys, which make the route of a publish long.
-func carbons(n int) protocol.Properties {
+// carbons returns n CC keys.
+func carbons(n int, key string) protocol.Properties {
 	list := make(protocol.Array, n)
 	for i := range list {
-		list[i] = fmt.Sprint("k", i)
+		list[i] = key
 	}
 	return withHeaders("CC", list)
 }
@@ -52,10 +59,10 @@ func TestLongRouteKeepsOrder(t *testing.T) {
 	for _, leaving := range []bool{false, true} {
 		t.Run(fmt.Sprint("leaving ", leaving), func(t *testing.T) {
 			r := newRig(t)
-			r.crowd(100)
+			r.crowd(100, rules.LongPatterns()...)
 			r.command(&protocol.ConfirmSelect{})
 			r.received("confirm.select-ok")
-			r.feed(publish("x", "one", "before"), publish("crowd", "k", "long", carbons(300)))
+			r.feed(publish("x", "one", "before"), publish("crowd", "k", "long", carbons(30, rules.LongKey)))
 			r.feed(publish("x", "one", "after"))
 			r.sent("q1: enqueue before#1")
 			if leaving {
@@ -85,23 +92,43 @@ func TestLongRouteKeepsOrder(t *testing.T) {
 	}
 }
 
-// A route with more steps than the limit for a message is refused, and the input behind it is dropped.
+// TestManyWordsAreRefused_DEC19: keys with too many words for a topic exchange are refused, and the input behind them is
+// dropped.
+func TestManyWordsAreRefused_DEC19(t *testing.T) {
+	r := newRig(t)
+	r.crowd(5)
+	r.feed(publish("crowd", "a.b", "many", carbons(398, "a")))
+	if r.posts = nil; r.long != nil {
+		t.Error("a route of few steps is long")
+	}
+	r.feed(publish("crowd", "a.b", "too many", carbons(399, "a")), publish("x", "one", "behind"))
+	r.received("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - the routing keys of a message to topic exchange 'crowd' have " +
+		"401 words together, more than 400 Class:60 Method:40}")
+	r.sent()
+}
+
+// A route with more steps than the limit for a message, because of bindings that are refused today, is refused, and the
+// input behind it is dropped.
 func TestTooLongRouteIsRefused(t *testing.T) {
 	r := newRig(t)
-	r.crowd(2000)
-	r.feed(publish("crowd", "k", "long", carbons(2500)), publish("x", "one", "behind"))
+	var patterns []string
+	for i := range 700 {
+		patterns = append(patterns, rules.CostlyPattern(i))
+	}
+	r.crowd(10, patterns...)
+	r.feed(publish("crowd", "k", "long", carbons(3, strings.Repeat("a.", 127)+"a")), publish("x", "one", "behind"))
 	r.sent()
 	r.search()
 	r.received("channel.close {ReplyCode:406 ReplyText:PRECONDITION_FAILED - routing a message from exchange 'crowd' takes more than " +
-		"4000000 steps Class:60 Method:40}")
+		"4000000 steps, because of bindings of an earlier version Class:60 Method:40}")
 	r.sent()
 	r.balanced()
 }
 
 func TestEndOfChannelEndsTheSearch(t *testing.T) {
 	r := newRig(t)
-	r.crowd(100)
-	r.feed(publish("crowd", "k", "long", carbons(300)))
+	r.crowd(100, rules.LongPatterns()...)
+	r.feed(publish("crowd", "k", "long", carbons(30, rules.LongKey)))
 	l := r.long
 	r.fail(internalError("for the test"), nil)
 	r.turn(resumeWork{})

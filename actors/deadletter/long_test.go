@@ -9,27 +9,34 @@ import (
 
 	"candlemark/actors/mail"
 	"candlemark/internal/message"
+	"candlemark/internal/testkit/rules"
 	"candlemark/internal/topology"
 
 	"github.com/asynkron/protoactor-go/actor"
 )
 
 // crowd makes n queues and an exchange "crowd" that routes every key to all of them.
-func (h *fixture) crowd(n int) []*probe {
+func (h *fixture) crowd(n int, patterns ...string) []*probe {
 	x := &topology.Exchange{Name: "crowd", Type: "topic"}
 	var all []*probe
 	for i := range n {
 		all = append(all, h.queue(fmt.Sprint("c", i)))
 	}
 	h.exchange(x, "", "#", all...)
+	routes := x.Routes()
+	to := routes.Target(topology.Binding{Destination: "c0", RoutingKey: "#"})
+	for _, key := range patterns {
+		routes, _ = routes.With(topology.Binding{Destination: "other", RoutingKey: key}, to)
+	}
+	x.Publish(routes)
 	return all
 }
 
-// withKeys gives each message n additional routing keys.
-func withKeys(d *mail.DeadLetter, n int) *mail.DeadLetter {
+// withKeys gives each message an additional routing key n times.
+func withKeys(d *mail.DeadLetter, n int, key string) *mail.DeadLetter {
 	o := &message.Overlay{}
-	for i := range n {
-		o.CC = append(o.CC, fmt.Sprint("k", i))
+	for range n {
+		o.CC = append(o.CC, key)
 	}
 	for i := range d.Messages {
 		d.Messages[i].Overlay = o
@@ -40,10 +47,10 @@ func withKeys(d *mail.DeadLetter, n int) *mail.DeadLetter {
 // A route that takes too long for one turn delays only its own source, whose order is kept.
 func TestLongRoutesOfDeadLetters(t *testing.T) {
 	withFixture(t, func(h *fixture) {
-		crowd, quick := h.crowd(20), h.queue("quick")
+		crowd, quick := h.crowd(20, rules.LongPatterns()...), h.queue("quick")
 		h.exchange(&topology.Exchange{Name: "x", Type: "fanout"}, "", "", quick)
 		slow, other := h.queue("slow"), h.queue("other")
-		h.root.Send(h.pid, withKeys(pendingMessage(slow, "expired", "crowd", 1, 5), 2000))
+		h.root.Send(h.pid, withKeys(pendingMessage(slow, "expired", "crowd", 1, 5), 30, rules.LongKey))
 		h.root.Send(h.pid, pendingMessage(slow, "expired", "crowd", 6, 1))
 		h.root.Send(h.pid, pendingMessage(other, "expired", "x", 1, 3))
 		h.send()
@@ -81,7 +88,7 @@ func TestTurnsOfDeadLettersAreCut(t *testing.T) {
 	withFixture(t, func(h *fixture) {
 		target, source := h.queue("c"), h.queue("source")
 		h.exchange(&topology.Exchange{Name: "x", Type: "topic"}, "", "#", target)
-		h.send(withKeys(pendingMessage(source, "expired", "x", 1, 30), 2000)) // 6,000 steps each
+		h.send(withKeys(pendingMessage(source, "expired", "x", 1, 30), 2000, "k")) // 2,000 steps each
 		turns, next := 0, byte(1)
 		var room []message.Message // spare capacity behind the messages of the last turn
 		for ; next <= 30; turns++ {
@@ -117,15 +124,19 @@ func TestTurnsOfManyTargetsAreCut(t *testing.T) {
 
 func TestTooLongRouteOfADeadLetter(t *testing.T) {
 	withFixture(t, func(h *fixture) {
-		h.crowd(200)
-		source := h.queue("source")
-		d := withKeys(pendingMessage(source, "expired", "crowd", 1, 1), 25_000)
+		var patterns []string
+		for i := range 700 {
+			patterns = append(patterns, rules.CostlyPattern(i))
+		}
+		h.crowd(1, patterns...)
+		source, key := h.queue("source"), strings.Repeat("a.", 127)+"a"
+		d := withKeys(pendingMessage(source, "expired", "crowd", 1, 1), 3, key)
 		d.Guarantee = mail.AtLeastOnce
 		h.send(d)
 		if r := take[*mail.DeadLetterReply](h, source); len(r.Retained) != 1 {
 			t.Errorf("%+v, want it kept", r)
 		}
-		h.send(withKeys(pendingMessage(source, "expired", "crowd", 2, 1), 25_000))
+		h.send(withKeys(pendingMessage(source, "expired", "crowd", 2, 1), 3, key))
 		h.settled(source, mail.Range{First: 2, Last: 2})
 		if n := h.stats.ByReason("expired").Unroutable.Load(); n != 1 {
 			t.Errorf("%d unroutable, want 1", n)
@@ -139,7 +150,7 @@ func TestTooLongRouteOfADeadLetter(t *testing.T) {
 // An actor that stops does not wait for routes; it cancels the search, since the result would have no receiver.
 func TestEndWithALongRoute(t *testing.T) {
 	withFixture(t, func(h *fixture) {
-		h.crowd(200)
+		h.crowd(200, rules.LongPatterns()...)
 		var late atomic.Int32
 		h.root.ActorSystem().EventStream.Subscribe(func(event any) {
 			if e, ok := event.(*actor.DeadLetterEvent); ok && e.PID.Equal(h.pid) {
@@ -147,7 +158,7 @@ func TestEndWithALongRoute(t *testing.T) {
 			}
 		})
 		for i := range 3 { // searched one after the other
-			h.root.Send(h.pid, withKeys(pendingMessage(h.queue(fmt.Sprint("s", i)), "expired", "crowd", 1, 1), 10_000))
+			h.root.Send(h.pid, withKeys(pendingMessage(h.queue(fmt.Sprint("s", i)), "expired", "crowd", 1, 1), 300, rules.LongKey))
 		}
 		_ = h.root.PoisonFuture(h.pid).Wait() // stops behind them
 		synctest.Wait()

@@ -6,18 +6,10 @@ import (
 	"testing"
 
 	"candlemark/internal/testkit"
+	"candlemark/internal/testkit/rules"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 )
-
-// costlyPattern returns one of many patterns, all of whose parts a key of many words "a" keeps apart.
-func costlyPattern(i int) string {
-	words := []string{"#"}
-	for bit := range 61 {
-		words = append(words, []string{"a", "*"}[i>>(bit%12)&1], "#")
-	}
-	return strings.Join(append(words, "b"), ".")
-}
 
 // TestCostlyPatternsClosePublishersNot_DEC19: a binding that would make publishes expensive is refused when it is made, to a
 // queue or an exchange, over AMQP and HTTP, and publishers continue.
@@ -40,7 +32,7 @@ func TestCostlyPatternsClosePublishersNot_DEC19(t *testing.T) {
 			if i%2 == 0 {
 				bind, to = ch.ExchangeBind, "u-x"
 			}
-			err := bind(to, costlyPattern(i), "amq.topic", false, nil)
+			err := bind(to, rules.CostlyPattern(i), "amq.topic", false, nil)
 			if err == nil {
 				continue
 			}
@@ -52,7 +44,7 @@ func TestCostlyPatternsClosePublishersNot_DEC19(t *testing.T) {
 		if refused < 680 {
 			t.Errorf("only %d bindings were refused", refused)
 		}
-		answer := w.ask("", "POST", "/api/bindings/%2F/e/amq.topic/q/u-q", fmt.Sprintf(`{"routing_key":%q}`, costlyPattern(4000)))
+		answer := w.ask("", "POST", "/api/bindings/%2F/e/amq.topic/q/u-q", fmt.Sprintf(`{"routing_key":%q}`, rules.CostlyPattern(4000)))
 		if answer.Code != 400 || !strings.Contains(answer.Body.String(), `"reason":"cannot bind to exchange 'amq.topic' in vhost '/': the steps`) {
 			t.Error(answer.Code, answer.Body)
 		}
@@ -65,6 +57,44 @@ func TestCostlyPatternsClosePublishersNot_DEC19(t *testing.T) {
 		victim.Bind("v", "#.b.#", "amq.topic") // what adds no cost is not refused
 		if got := victim.Drain("v"); len(got) != 3 {
 			t.Errorf("%d messages", len(got))
+		}
+	})
+}
+
+// TestCostlyActionsClosePublishersNot_SBR6: whatever actions others have bound, a message with large properties is confirmed, and
+// reaches all queues but those with too many copies.
+func TestCostlyActionsClosePublishersNot_SBR6(t *testing.T) {
+	testkit.Run(t, nil, func(b *testkit.Bubble) {
+		ch := b.Connect().Open()
+		ch.Exchange("topic", "x-rules")
+		for _, q := range []string{"u-q", "v", "w"} {
+			ch.Declare(q, nil)
+		}
+		bind := func(q, name string, args amqp.Table) {
+			if err := ch.QueueBind(q, name, "topic", false, args); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range 300 {
+			bind("u-q", fmt.Sprint("rule", i), amqp.Table{"x-rule-action": "SET a = 1"})
+		}
+		bind("v", "rule", amqp.Table{"x-rule-action": "SET a = 2"})
+		bind("w", "rule", nil)
+		ch.Confirms()
+		headers := amqp.Table{}
+		for i := range 94 {
+			headers[fmt.Sprint("h", i)] = strings.Repeat("x", 1000)
+		}
+		for _, tables := range []amqp.Table{headers, nil} {
+			if !ch.Publish("topic", "", amqp.Publishing{Headers: tables}) {
+				t.Fatal("nacked")
+			}
+			if len(ch.Drain("v")) != 1 || len(ch.Drain("w")) != 1 {
+				t.Error("a message is missing")
+			}
+			if n := len(ch.Drain("u-q")); tables == nil && n != 300 || tables != nil && (n < 100 || n > 200) {
+				t.Errorf("%d copies", n)
+			}
 		}
 	})
 }

@@ -123,7 +123,10 @@ func (r *Router) capFrom(d *Directory, x *Exchange, ms int64) {
 	s.histories, s.keepers = s.histories[:0], s.keepers[:0]
 	s.work = r.work
 	s.share = c.shares[x]
+	s.sets.reset()
+	compared := s.steps - s.free
 	s.at(d, x)
+	s.free = s.steps - compared // the first pass has paid for the comparisons
 	r.work = s.work
 	for _, q := range s.queues.list {
 		if _, known := c.queues[q]; !known {

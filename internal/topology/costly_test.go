@@ -78,7 +78,7 @@ func TestLoadOfPatterns_DEC19(t *testing.T) {
 		}
 		x := h.exchange("x", "topic")
 		x.Publish(r)
-		load := r.matcher.load().n
+		load := r.matcher.loads()[0].n
 		for range 50 {
 			h.router.Route(h.directory, x, []byte(draw(d.IntN(255)+1, "a", "b", "c")), nil)
 			collected := 2 + r.Len()
@@ -90,11 +90,11 @@ func TestLoadOfPatterns_DEC19(t *testing.T) {
 		for b := range r.Bindings() {
 			again, _ = again.With(b, Target{Queue: h.queue("q")})
 		}
-		if n := again.matcher.load().n; n != load {
+		if n := again.matcher.loads()[0].n; n != load {
 			t.Fatalf("seed %d: load %d, of the same bindings without changes %d", seed, load, n)
 		}
-		if r = r.WithoutDestination("q", false); r.matcher.load().n != 0 {
-			t.Fatalf("seed %d: load %d of nothing", seed, r.matcher.load().n)
+		if r = r.WithoutDestination("q", false); r.matcher.loads()[0].n != 0 {
+			t.Fatalf("seed %d: load %d of nothing", seed, r.matcher.loads()[0].n)
 		}
 	}
 }
@@ -183,5 +183,88 @@ func TestChainsArePaidByTheirBinder_DEC19(t *testing.T) {
 	}
 	if good.Skipped() != 0 || chain[0].Skipped() != 1 || chain[49].Skipped() != 1 {
 		t.Errorf("skipped %d, %d, %d", good.Skipped(), chain[0].Skipped(), chain[49].Skipped())
+	}
+}
+
+// TestManyKeysAreNotRefused_DEC19: whatever is bound to an exchange, a publish with up to maxWords words in its keys is not
+// refused, and one with more is, whatever is bound.
+func TestManyKeysAreNotRefused_DEC19(t *testing.T) {
+	h := newFixture(t)
+	h.router.pause = func() bool { return true }
+	x := h.exchange("x", "topic")
+	bind := func(words []string) bool {
+		return h.bindIfPermitted(x, Binding{Destination: "q", RoutingKey: strings.Join(words, ".")})
+	}
+	either := func(i, bits int) (words []string) {
+		for bit := range bits {
+			words = append(words, []string{"a", "*"}[i>>bit&1])
+		}
+		return words
+	}
+	const bits = 10
+	for i := range 1 << bits { // behind each beginning, all endings
+		if !bind(slices.Concat(either(i, bits/2), []string{"#"}, either(i>>(bits/2), bits-bits/2))) {
+			t.Fatal(i)
+		}
+	}
+	for i := range 1 << 13 { // until nothing more is permitted
+		if bind(append(either(i, 5), "#", fmt.Sprint(i), "#")); !bind(either(i, 13)) {
+			break
+		}
+	}
+	front := h.exchange("front", "fanout")
+	h.bindExchange(front, x, "")
+	for _, words := range []int{1, 2, 13, 15, 20, 200} {
+		var keys [][]byte
+		for len(keys) < maxWords/words {
+			keys = append(keys, []byte(strings.Repeat("a.", words-1)+"a"))
+		}
+		h.router.RouteAll(h.directory, x, keys, nil)
+		if steps := h.router.steps - h.router.free; h.router.Over() || h.router.Refusal() != nil || steps > MaxSteps-2*chainSteps {
+			t.Errorf("%d keys of %d words: over %v after %d steps, %v", len(keys), words, h.router.Over(), steps, h.router.Refusal())
+		}
+		h.router.RouteAll(h.directory, front, append(keys, keys...), nil)
+		if h.router.Over() || h.router.Refusal() != nil {
+			t.Errorf("%d keys of %d words, behind: over %v, %v", 2*len(keys), words, h.router.Over(), h.router.Refusal())
+		}
+		h.router.RouteAll(h.directory, x, append(keys, keys[0], keys[0]), nil)
+		if err := h.router.Refusal(); (err == nil) != (words*(len(keys)+2) <= maxWords) {
+			t.Errorf("%d keys of %d words: %v", len(keys)+2, words, err)
+		}
+	}
+	h.router.RouteAll(h.directory, h.exchange("d", "direct"), make([][]byte, 20_000), nil)
+	if h.router.Over() || h.router.Refusal() != nil {
+		t.Error("a direct exchange has refused many keys")
+	}
+}
+
+// TestDestinationsAreFoundOnce_DEC19: several keys find each set of destinations once, and no number of them is refused.
+func TestDestinationsAreFoundOnce_DEC19(t *testing.T) {
+	h := newFixture(t)
+	const many = 30_000
+	x := h.exchange("x", "topic")
+	r := x.Routes()
+	for i := range many {
+		q := h.queue(fmt.Sprint("q", i))
+		r, _ = r.With(Binding{Destination: q.Name, RoutingKey: "#"}, Target{Queue: q})
+	}
+	r, _ = r.With(Binding{Destination: "few", RoutingKey: "a.#"}, Target{Queue: h.queue("few")})
+	x.Publish(r)
+	h.router.pause = func() bool { return true }
+	var keys [][]byte
+	for i := range maxWords / 2 {
+		keys = append(keys, fmt.Appendf(nil, "a.%d", i))
+	}
+	for range 2 {
+		got := h.router.RouteAll(h.directory, x, keys, nil)
+		if h.router.Over() || len(got) != many+1 || h.router.Steps() > many+10*len(keys) {
+			t.Errorf("%d queues, over %v after %d steps", len(got), h.router.Over(), h.router.Steps())
+		}
+	}
+	if len(h.router.sets.list) != 0 {
+		t.Error("sets are kept")
+	}
+	if h.router.spend(MaxSteps) || !h.router.over {
+		t.Error("comparisons have no limit")
 	}
 }

@@ -20,6 +20,9 @@ func (m *direct) without(b *bound) matcher {
 }
 
 func (m *direct) match(r *Router) {
+	if !r.compare(len(r.keys)) {
+		return
+	}
 	for _, key := range r.keys {
 		if set, found := m.keys.get(key); found {
 			r.collect(&set)
@@ -27,7 +30,7 @@ func (m *direct) match(r *Router) {
 	}
 }
 
-func (m *direct) load() load { return load{} }
+func (m *direct) loads() []load { return nil }
 
 // fanout matches every publish. [AMQP 3.1.3.2]
 type fanout struct {
@@ -37,4 +40,4 @@ type fanout struct {
 func (m *fanout) with(b *bound) matcher    { return &fanout{all: withDestination(m.all, b)} }
 func (m *fanout) without(b *bound) matcher { return &fanout{all: withoutDestination(m.all, b)} }
 func (m *fanout) match(r *Router)          { r.collect(&m.all) }
-func (m *fanout) load() load               { return load{} }
+func (m *fanout) loads() []load            { return nil }

@@ -34,6 +34,12 @@ func (d *distinct[T]) has(v T) bool {
 	return found
 }
 
+// remove removes values from the list; they can be added again.
+func (d *distinct[T]) remove(values map[T]bool) {
+	d.list = slices.DeleteFunc(d.list, func(v T) bool { return values[v] })
+	clear(d.seen)
+}
+
 // reset empties the list and forgets its values, so that the garbage collector can free them.
 func (d *distinct[T]) reset() {
 	clear(d.list)

@@ -39,8 +39,8 @@ func (m *headers) without(b *bound) matcher {
 	return &c
 }
 
-func (m *headers) load() load {
-	return load{m.names, TurnSteps / 2, "the names in all different combinations of headers that its bindings require"}
+func (m *headers) loads() []load {
+	return []load{{m.names, TurnSteps / 2, "the names in all different combinations of headers that its bindings require"}}
 }
 
 // change applies op to the destinations of a binding with certain conditions. The matcher is not published yet.

@@ -87,7 +87,9 @@ func (m *picker) match(r *Router) {
 	}
 }
 
-func (m *picker) load() load { return load{len(m.list), maxKeySteps, "the number of its bindings"} }
+func (m *picker) loads() []load {
+	return []load{{len(m.list), maxKeySteps, "the number of its bindings"}}
+}
 
 // heaviest implements weighted rendezvous hashing: each binding gets a score from the message's hash and its own; the
 // highest score wins. A new binding takes messages from all others according to its weight, and returns them when it

@@ -1,6 +1,8 @@
 package topology
 
 import (
+	"bytes"
+
 	iradix "github.com/hashicorp/go-immutable-radix/v2"
 
 	"candlemark/internal/topology/timeheaders"
@@ -40,10 +42,12 @@ type Router struct {
 	keepers   []*Exchange // the exchanges of histories
 	shares    []int       // the comparisons that each of exchanges might make
 	short     []*Exchange // exchanges that had too few steps to compare all bindings
-	costly    []*Queue    // of SQL rules that took too many; nil for one to an exchange
+	costly    []*Queue    // of rules that took too many; nil for one to an exchange
+	actions   []*Queue    // copies by actions at the current exchange
 
 	topic topicWalk
 	key   [1][]byte
+	sets  distinct[any] // the sets of destinations that one of several keys has found
 	// Calls of add and addFirst, made once because a new closure would be allocated.
 	walk, walkFirst iradix.WalkFn[destination]
 }
@@ -70,6 +74,7 @@ func (r *Router) RouteAll(d *Directory, x *Exchange, keys [][]byte, headers func
 	r.exchanges.reset()
 	r.histories, r.keepers, r.shares = r.histories[:0], r.keepers[:0], r.shares[:0]
 	r.exchanges.add(x)
+	r.refuseWords(x)
 	left := chainSteps
 	for i := 0; i < len(r.exchanges.list) && !r.over; i++ {
 		if i > 0 {
@@ -91,7 +96,23 @@ func (r *Router) RouteAll(d *Directory, x *Exchange, keys [][]byte, headers func
 	r.countShort()
 	r.keys, r.headers, r.key[0] = nil, nil, nil
 	r.decoded = nil
+	r.sets.reset()
 	return r.queues.list
+}
+
+// refuseWords refuses a message to a topic exchange with too many keys.
+func (r *Router) refuseWords(x *Exchange) {
+	if _, is := x.Routes().matcher.(*topic); !is || len(r.keys) == 1 {
+		return
+	}
+	words := 0
+	for _, key := range r.keys {
+		words += 1 + bytes.Count(key, []byte("."))
+	}
+	if words > maxWords {
+		r.refusal = protocol.ChannelErrorf(protocol.PreconditionFailed,
+			"the routing keys of a message to topic exchange '%s' have %d words together, more than %d", x.Name, words, maxWords)
+	}
 }
 
 // countShort counts the message at exchanges where comparisons were skipped, and at queues whose rules were too expensive,
@@ -114,10 +135,11 @@ func (r *Router) countShort() {
 
 // at adds the destinations of one exchange.
 func (r *Router) at(d *Directory, x *Exchange) {
-	if !r.spend(1 + len(r.keys)) {
+	if !r.found(1) {
 		return
 	}
 	if x.Name == "" {
+		r.spend(len(r.keys))
 		for _, key := range r.keys {
 			if q := d.Queue(key); q != nil {
 				r.queues.add(q)
@@ -165,12 +187,16 @@ func (r *Router) holds(x *Exchange) bool {
 func (r *Router) Steady() bool { return !r.asked && !r.random && !r.varies }
 
 // Refusal returns an error if the last publish must not be routed: a delayed exchange got an invalid x-delay
-// (timeheaders.Delay). Callers without a publisher to inform use the route, which ignores the delay.
+// (timeheaders.Delay), or a topic exchange too many keys (DEC-19). Callers without a publisher to inform use the route, which
+// ignores the delay.
 func (r *Router) Refusal() error { return r.refusal }
 
 // collect adds the members of set to the result.
 func (r *Router) collect(set *destinations) {
-	if !r.spend(set.len()) {
+	if len(r.keys) > 1 && set.len() > 0 && !r.sets.add(set.identity()) {
+		return
+	}
+	if !r.found(set.len()) {
 		return
 	}
 	if set.many == nil {

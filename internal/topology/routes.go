@@ -60,8 +60,8 @@ type matcher interface {
 	without(b *bound) matcher
 	// match calls Router.collect with the destinations for the current publish of r.
 	match(r *Router)
-	// load returns what the bindings cost each publish.
-	load() load
+	// loads returns what the bindings cost each publish.
+	loads() []load
 }
 
 // load is a cost of bindings, and its limit.
@@ -73,12 +73,14 @@ type load struct {
 // CheckLoad returns an error if r, the next table of an exchange after was, costs publishes more than is permitted, and
 // more than was: 406 for the new binding, so that bindings do not make publishes fail (DEC-19).
 func (r *Routes) CheckLoad(was *Routes, exchange, vhost string) error {
-	now := r.matcher.load()
-	if now.n <= now.most || now.n <= was.matcher.load().n {
-		return nil
+	before := was.matcher.loads()
+	for i, now := range r.matcher.loads() {
+		if now.n > now.most && now.n > before[i].n {
+			return protocol.ChannelErrorf(protocol.PreconditionFailed, "cannot bind to exchange '%s' in vhost '%s': %s would be %d, more than %d",
+				exchange, vhost, now.what, now.n, now.most)
+		}
 	}
-	return protocol.ChannelErrorf(protocol.PreconditionFailed, "cannot bind to exchange '%s' in vhost '%s': %s would be %d, more than %d",
-		exchange, vhost, now.what, now.n, now.most)
+	return nil
 }
 
 // NewRoutes makes the empty table of an exchange of type kind: direct, fanout, topic, headers, x-rules,

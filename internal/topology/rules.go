@@ -1,7 +1,9 @@
 package topology
 
 import (
+	"cmp"
 	"crypto/sha256"
+	"math"
 	"slices"
 	"strings"
 
@@ -17,15 +19,19 @@ type rules struct {
 	exchange   string
 	correlated headers
 	sql        tree[*sqlRule] // by the binding's id
-	actions    int            // number of rules with an action
+	actions    int            // the steps of all actions for a message without properties
 }
 
 // The expressions of an exchange have ruleSteps for a message together, divided evenly, so that an expensive one is at the
 // expense of who bound it, not of publishers or other subscriptions. maxExpressions leaves each of them 500 steps.
 const (
-	ruleSteps      = MaxSteps / 4
+	ruleSteps      = 1_000_000
 	maxExpressions = 2000
 )
+
+// actionSteps is the limit of the steps of all copies by actions for a message, at the exchange of the publish, and of what
+// an exchange's actions may take for a message without properties. It bounds the bytes created for a message (SBR-6).
+const actionSteps = 2_000_000
 
 type sqlRule struct {
 	*filter.Expression
@@ -38,7 +44,7 @@ func (m *rules) with(b *bound) matcher {
 	rule, err := filter.RuleOf(b.RoutingKey, b.Arguments)
 	if err == nil && rule.Action != "" {
 		b = m.acting(b, &rule)
-		c.actions++
+		c.actions += costOf(b.target.Queue)
 	}
 	switch {
 	case err != nil || rule.Filter == filter.False:
@@ -56,7 +62,7 @@ func (m *rules) without(b *bound) matcher {
 	rule, err := filter.RuleOf(b.RoutingKey, b.Arguments)
 	if err == nil && rule.Action != "" {
 		b = m.acting(b, &rule)
-		c.actions--
+		c.actions -= costOf(b.target.Queue)
 	}
 	if err == nil && rule.Filter == filter.SQL {
 		c.sql, _ = m.sql.without(b.id)
@@ -80,11 +86,17 @@ func (m *rules) acting(b *bound, rule *filter.Rule) *bound {
 	return &own
 }
 
-func (m *rules) load() load {
-	if of := m.correlated.load(); of.n > of.most {
-		return of
+// costOf returns the steps of a copy of a message without properties.
+func costOf(q *Queue) int {
+	if q == nil || q.Action == nil {
+		return 0
 	}
-	return load{m.sql.len(), maxExpressions, "the number of its SQL rules"}
+	return q.Action.Cost(0)
+}
+
+func (m *rules) loads() []load {
+	return append(m.correlated.loads(), load{m.sql.len(), maxExpressions, "the number of its SQL rules"},
+		load{m.actions, actionSteps, "the steps of the actions of its rules"})
 }
 
 // Enlarged returns how much an action may add to the queue's copy of a message with so many bytes of properties, in KiB:
@@ -113,6 +125,15 @@ func (m *rules) match(r *Router) {
 	r.varies = true // so that the copies count for each message
 	from := len(r.queues.list)
 	m.find(r)
+	r.limitActions(from)
+}
+
+// limitActions removes copies by actions that take too many steps for the current message, from the given place of the
+// queues on. Subscriptions share the limit: each has what the others leave, at least an even part, and of its copies
+// those come first that take the fewest steps (SBR-6).
+func (r *Router) limitActions(from int) {
+	total := 0
+	r.actions = r.actions[:0]
 	for _, q := range r.queues.list[from:] {
 		if q.Action == nil {
 			continue
@@ -120,10 +141,54 @@ func (m *rules) match(r *Router) {
 		if !r.ruled.loaded {
 			r.ruled.load(r)
 		}
-		if !r.spend(q.Action.Cost(r.ruled.size)) {
-			return
-		}
+		total += q.Action.Cost(r.ruled.size)
+		r.actions = append(r.actions, q)
 	}
+	if limit := min(actionSteps, r.share); total > limit {
+		total = r.dropActions(limit)
+	}
+	if r.share < math.MaxInt {
+		r.share -= total
+	}
+	clear(r.actions)
+	r.found(total)
+}
+
+// dropActions removes those of the actions that are too expensive, and returns the steps of the others.
+func (r *Router) dropActions(left int) (total int) {
+	size := r.ruled.size
+	sums := map[string]int{}
+	for _, q := range r.actions {
+		sums[q.Name] += q.Action.Cost(size)
+	}
+	slices.SortFunc(r.actions, func(a, b *Queue) int { // by subscription, the cheapest one first
+		return cmp.Or(cmp.Compare(sums[a.Name], sums[b.Name]), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Action.Cost(size), b.Action.Cost(size)))
+	})
+	dropped := map[*Queue]bool{}
+	of, share, subscriptions := "", 0, len(sums)
+	for _, q := range r.actions {
+		if q.Name != of {
+			of, share = q.Name, left/subscriptions
+			subscriptions--
+		}
+		cost := q.Action.Cost(size)
+		if cost > share {
+			dropped[q] = true
+			r.tooCostly(q)
+			continue
+		}
+		share -= cost
+		left -= cost
+		total += cost
+	}
+	r.queues.remove(dropped)
+	return total
+}
+
+// tooCostly notes that a rule of a queue, nil for one to an exchange, took too many steps.
+func (r *Router) tooCostly(q *Queue) {
+	r.cut = true
+	r.costly = append(r.costly, q)
 }
 
 func (m *rules) find(r *Router) {
@@ -149,8 +214,7 @@ func (m *rules) find(r *Router) {
 			return
 		}
 		if steps > limit {
-			r.cut = true
-			r.costly = append(r.costly, rule.target.Queue)
+			r.tooCostly(rule.target.Queue)
 		}
 		if yes {
 			r.add(rule.target)

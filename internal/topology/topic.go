@@ -59,8 +59,8 @@ func (m *topic) without(b *bound) matcher {
 	return &topic{root: m.root.change(topicPath(b.RoutingKey), false, withoutDestination, b)}
 }
 
-func (m *topic) load() load {
-	return load{m.root.cost(), maxKeySteps, "the steps to compare a routing key with the patterns"}
+func (m *topic) loads() []load {
+	return []load{{m.root.cost(), maxKeySteps, "the steps to compare a routing key with the patterns"}}
 }
 
 // change copies the path from n, applies op to the destinations at its end and prunes empty nodes: nil is an empty
@@ -164,6 +164,9 @@ func (m *topic) match(r *Router) {
 	}
 	w := &r.topic
 	for _, key := range r.keys {
+		if !r.compare(1) {
+			return
+		}
 		w.split(key)
 		w.forwards(r, m.root)
 		for i, n := range w.hashes.list {

@@ -37,6 +37,14 @@ func (t tree[V]) len() int {
 	return len(t.few)
 }
 
+// identity is the same for t and copies of it, and another one for any other tree. t is not empty.
+func (t *tree[V]) identity() any {
+	if t.many != nil {
+		return t.many
+	}
+	return &t.few[0]
+}
+
 // get finds a value without allocating.
 func (t *tree[V]) get(key []byte) (V, bool) {
 	if t.many != nil {

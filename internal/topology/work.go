@@ -9,26 +9,31 @@ import (
 )
 
 // The bounds of the cost of one route, in steps of some 20 to 100 ns: a node of a topic exchange followed along one
-// word, a header that a combination requires looked up, a key looked up at one exchange, a destination found (even if
-// already known). Comparisons are the steps for finding out which bindings match.
+// word, a header that a combination requires looked up, a key looked up at one exchange, a destination found, 8 bytes
+// that an action has to copy. Comparisons are the steps for finding out which bindings match.
 const (
 	// TurnSteps is the limit of Router.Route, so that no bindings and keys make an actor's turn long.
 	TurnSteps = 20_000
-	// MaxSteps is the limit of a Long route: longer ones are refused.
+	// MaxSteps is the limit of the comparisons of a Long route. Longer ones are refused. Only bindings that an earlier
+	// version has accepted are so expensive: maxWords, maxKeySteps and chainSteps are lower (DEC-19). Destinations have
+	// no limit; each is found once, so that there are not more than bindings.
 	MaxSteps = 4_000_000
 	// sliceSteps is the number of steps after which a Long route yields the processor.
 	sliceSteps = 2_000
 	// chainSteps is the limit of comparisons for all exchanges reached by bindings, together (DEC-19).
-	chainSteps = MaxSteps / 8
+	chainSteps = 500_000
 	// maxKeySteps is the limit of comparisons of a key with the bindings of one exchange, as a key has at most keyWords
-	// words.
-	maxKeySteps = MaxSteps / 40
+	// words. It takes 13 words to reach it.
+	maxKeySteps = 100_000
 	keyWords    = 256
+	// maxWords is the limit of words of all keys of one message, if there are several, at a topic exchange (DEC-19).
+	maxWords = 400
 )
 
 // work counts the steps of one route.
 type work struct {
 	steps, limit int
+	free         int // those of steps that do not count towards MaxSteps
 	over         bool
 	// pause, unless nil, is called whenever the limit is reached. If it returns true, there is another slice, up to
 	// MaxSteps; false gives up.
@@ -40,7 +45,7 @@ type work struct {
 
 // begin resets the count and limit for a new route.
 func (w *work) begin() {
-	w.steps, w.limit, w.over = 0, TurnSteps, false
+	w.steps, w.free, w.limit, w.over = 0, 0, TurnSteps, false
 	w.share, w.cut = math.MaxInt, false
 	if w.pause != nil {
 		w.limit = sliceSteps
@@ -51,6 +56,12 @@ func (w *work) begin() {
 func (w *work) spend(n int) bool {
 	w.steps += n
 	return w.steps <= w.limit || w.more()
+}
+
+// found is spend for destinations and for copies by actions, whose number is bounded otherwise.
+func (w *work) found(n int) bool {
+	w.free += n
+	return w.spend(n)
 }
 
 // compare spends n steps for finding out which bindings match; false: skip them, the current exchange or the route has
@@ -65,8 +76,8 @@ func (w *work) compare(n int) bool {
 }
 
 func (w *work) more() bool {
-	if !w.over && w.pause != nil && w.steps <= MaxSteps && w.pause() {
-		w.limit = min(w.steps+sliceSteps, MaxSteps)
+	if !w.over && w.pause != nil && w.steps-w.free <= MaxSteps && w.pause() {
+		w.limit = min(w.steps+sliceSteps, MaxSteps+w.free)
 		return true
 	}
 	w.over = true
@@ -126,7 +137,7 @@ func (l *Long) Find() (found LongRoute, ok bool) {
 	found = LongRoute{Queues: queues, Histories: r.Histories(), Caps: r.Caps(), Refusal: r.Refusal()}
 	if r.over {
 		found = LongRoute{Err: protocol.ChannelErrorf(protocol.PreconditionFailed,
-			"routing a message from exchange '%s' takes more than %d steps", l.to.Name, MaxSteps)}
+			"routing a message from exchange '%s' takes more than %d steps, because of bindings of an earlier version", l.to.Name, MaxSteps)}
 	}
 	return found, l.pause()
 }
