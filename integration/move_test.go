@@ -22,20 +22,27 @@ type rabbit struct {
 	*testing.T
 	env    []string
 	amqp   string // address
+	root   string // folder of the Debian that it runs in, "" for this machine's
+	dir    string // its own, as its programs see it
 	output string // file
 }
 
 const rabbitPrograms = "/usr/lib/rabbitmq/bin"
 
-// startRabbit runs RabbitMQ until the test ends, or skips the test.
+// startRabbit runs RabbitMQ until the test ends, or skips the test. CANDLEMARK_TEST_RABBITMQ is the root folder of a Debian with
+// rabbitmq-server, such as .ci/rabbitmq makes; its programs are started by root.
 func startRabbit(t *testing.T) *rabbit {
 	t.Helper()
-	epmd, err := exec.LookPath("epmd")
-	if _, missing := os.Stat(rabbitPrograms + "/rabbitmq-server"); err != nil || missing != nil {
-		t.Skip("the package rabbitmq-server is not installed")
+	root := os.Getenv("CANDLEMARK_TEST_RABBITMQ")
+	_, missing := os.Stat(root + rabbitPrograms + "/rabbitmq-server")
+	switch {
+	case root == "" && missing != nil:
+		t.Skip("the package rabbitmq-server is not installed, and CANDLEMARK_TEST_RABBITMQ is not set")
+	case root != "" && (missing != nil || os.Geteuid() != 0):
+		t.Fatalf("CANDLEMARK_TEST_RABBITMQ=%s: no rabbitmq-server there, or not root", root)
 	}
 	for range 3 { // another program may take a port before RabbitMQ does
-		if r := tryRabbit(t, epmd); r != nil {
+		if r := tryRabbit(t, root); r != nil {
 			return r
 		}
 	}
@@ -43,10 +50,24 @@ func startRabbit(t *testing.T) *rabbit {
 	return nil
 }
 
-// tryRabbit returns nil if RabbitMQ ends before it is ready.
-func tryRabbit(t *testing.T, epmd string) *rabbit {
+// folderIn makes a folder inside another root until the test ends.
+func folderIn(t *testing.T, root string) string {
 	t.Helper()
-	dir := t.TempDir()
+	if root == "" {
+		return t.TempDir()
+	}
+	dir, err := os.MkdirTemp(root+"/tmp", "rabbitmq")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+// tryRabbit returns nil if RabbitMQ ends before it is ready.
+func tryRabbit(t *testing.T, root string) *rabbit {
+	t.Helper()
+	dir := folderIn(t, root)
 	ports := make([]string, 3)
 	for i := range ports {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -57,27 +78,26 @@ func tryRabbit(t *testing.T, epmd string) *rabbit {
 		_, ports[i], _ = net.SplitHostPort(l.Addr().String())
 		_ = l.Close()
 	}
-	r := &rabbit{T: t, amqp: "127.0.0.1:" + ports[0], output: filepath.Join(dir, "output")}
+	r := &rabbit{T: t, amqp: "127.0.0.1:" + ports[0], root: root, dir: strings.TrimPrefix(dir, root), output: filepath.Join(dir, "output")}
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("output of RabbitMQ: %s", r.log())
 		}
 	})
 	file := func(name, text string) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		return path
+		return filepath.Join(r.dir, name)
 	}
 	// Its schedulers busy-wait before they sleep, which takes CPU time from other tests.
 	const local = "-kernel inet_dist_use_interface {127,0,0,1} +sbwt none +sbwtdcpu none +sbwtdio none"
-	r.env = append(os.Environ(), "HOME="+dir, "ERL_CRASH_DUMP="+dir+"/erl_crash.dump", "ERL_EPMD_ADDRESS=127.0.0.1", "ERL_EPMD_PORT="+ports[1], "RABBITMQ_DIST_PORT="+ports[2],
-		"RABBITMQ_NODENAME=moved@localhost", "RABBITMQ_MNESIA_BASE="+dir+"/mnesia", "RABBITMQ_LOG_BASE="+dir+"/log",
+	r.env = append(os.Environ(), "HOME="+r.dir, "TMPDIR=/tmp", "ERL_CRASH_DUMP="+r.dir+"/erl_crash.dump", "ERL_EPMD_ADDRESS=127.0.0.1", "ERL_EPMD_PORT="+ports[1], "RABBITMQ_DIST_PORT="+ports[2],
+		"RABBITMQ_NODENAME=moved@localhost", "RABBITMQ_MNESIA_BASE="+r.dir+"/mnesia", "RABBITMQ_LOG_BASE="+r.dir+"/log",
 		"RABBITMQ_CONF_ENV_FILE=/dev/null", "RABBITMQ_ENABLED_PLUGINS_FILE="+file("plugins", "[]."),
 		"RABBITMQ_CONFIG_FILE="+file("rabbitmq.conf", "listeners.tcp.1 = "+r.amqp+"\nlog.console = true\nlog.file = false\n"),
 		"RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS="+local, "RABBITMQ_CTL_ERL_ARGS="+local)
-	r.run(epmd, "-port", ports[1], "-address", "127.0.0.1")
+	r.run("/usr/bin/epmd", "-port", ports[1], "-address", "127.0.0.1")
 	ended := r.run(rabbitPrograms + "/rabbitmq-server")
 	wait := time.After(3 * patience) // on two busy processors the start took a minute
 	every := time.NewTicker(200 * time.Millisecond)
@@ -109,8 +129,8 @@ func (r *rabbit) run(path string, args ...string) (ended <-chan struct{}) {
 		r.Fatal(err)
 	}
 	defer output.Close()
-	cmd := exec.Command(path, args...)
-	cmd.Env, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = r.env, output, output, &syscall.SysProcAttr{Setpgid: true}
+	cmd := r.command(path, args...)
+	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr.Setpgid = output, output, true
 	if err := cmd.Start(); err != nil {
 		r.Fatal(err)
 	}
@@ -126,6 +146,13 @@ func (r *rabbit) run(path string, args ...string) (ended <-chan struct{}) {
 	return done
 }
 
+// command returns one of RabbitMQ's programs.
+func (r *rabbit) command(path string, args ...string) *exec.Cmd {
+	cmd := exec.Command(path, args...)
+	cmd.Env, cmd.Dir, cmd.SysProcAttr = r.env, "/", &syscall.SysProcAttr{Chroot: r.root}
+	return cmd
+}
+
 // log returns the last part of the output of RabbitMQ.
 func (r *rabbit) log() []byte {
 	text, err := os.ReadFile(r.output)
@@ -138,9 +165,7 @@ func (r *rabbit) log() []byte {
 // ctl runs rabbitmqctl.
 func (r *rabbit) ctl(args ...string) string {
 	r.Helper()
-	cmd := exec.CommandContext(r.Context(), rabbitPrograms+"/rabbitmqctl", append([]string{"-q"}, args...)...)
-	cmd.Env = r.env
-	out, err := cmd.CombinedOutput()
+	out, err := r.command(rabbitPrograms+"/rabbitmqctl", append([]string{"-q"}, args...)...).CombinedOutput()
 	if err != nil {
 		r.Fatalf("rabbitmqctl %q: %v\n%s", args, err, out)
 	}
@@ -273,10 +298,13 @@ func TestMoveFromRabbitMQ(t *testing.T) {
 	}()
 	defer func() { stop(); <-published }()
 
-	definitions := filepath.Join(t.TempDir(), "broker.json")
-	old.ctl("export_definitions", definitions)
-	if report := b.verb(0, "import_definitions", definitions, "--dry-run"); !strings.Contains(report, "ignored 0, refused 0") {
-		t.Error(report)
+	definitions := filepath.Join(old.root, old.dir, "broker.json")
+	old.ctl("export_definitions", old.dir+"/broker.json")
+	report := b.verb(0, "import_definitions", definitions, "--dry-run")
+	for line := range strings.Lines(report) { // RabbitMQ 4.3 exports an exchange of its own
+		if strings.HasPrefix(line, "refused") || strings.HasPrefix(line, "ignored") && !strings.Contains(line, "amq.rabbitmq.log") {
+			t.Error(line)
+		}
 	}
 	b.verb(0, "import_definitions", definitions)
 
