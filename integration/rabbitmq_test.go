@@ -279,6 +279,60 @@ func TestRabbitMQClient_Outcomes(t *testing.T) {
 	}
 }
 
+// RabbitMQ's client delays messages that it sends, and those that it returns; a delay that cannot be honoured is refused.
+func TestRabbitMQClient_Delays_DLY16_RETRY2(t *testing.T) {
+	t.Parallel()
+	r := connectRabbitMQ(t, start(t))
+	for name, args := range map[string]map[string]any{"later": {"x-delayed-messages": true}, "at once": {}} {
+		_, err := r.m.DeclareQueue(r.ctx, &rmq.QuorumQueueSpecification{Name: name, Arguments: args})
+		r.ok(err)
+	}
+	send := func(queue, body string, key string, value any) rmq.DeliveryState {
+		p, err := r.conn.NewPublisher(r.ctx, &rmq.QueueAddress{Queue: queue}, nil)
+		r.ok(err)
+		m := rmq.NewMessage([]byte(body))
+		m.Annotations = amqp.Annotations{key: value}
+		result, err := p.Publish(r.ctx, m)
+		r.ok(err)
+		r.ok(p.Close(r.ctx))
+		return result.Outcome
+	}
+	const timeKey, delayKey = "x-opt-delivery-time", "x-opt-delivery-delay"
+	began := time.Now()
+	for _, o := range []rmq.DeliveryState{send("later", "second", delayKey, int64(1500)), send("later", "first", timeKey, began.Add(700*time.Millisecond))} {
+		if _, ok := o.(*rmq.StateAccepted); !ok {
+			t.Errorf("%T", o)
+		}
+	}
+	for _, o := range []rmq.DeliveryState{send("later", "never", delayKey, int64(-1)), send("at once", "never", delayKey, int64(1500))} {
+		if _, ok := o.(*rmq.StateRejected); !ok {
+			t.Errorf("%T", o)
+		}
+	}
+	c, err := r.conn.NewConsumer(r.ctx, "later", &rmq.ConsumerOptions{InitialCredits: 1})
+	r.ok(err)
+	due := func(want string, from time.Time, after time.Duration) rmq.IDeliveryContext {
+		t.Helper()
+		d := r.receive(c, want)
+		if early := after - time.Since(from); early > time.Millisecond { // the client rounds dates
+			t.Errorf("%s is %v early", want, early)
+		}
+		return d
+	}
+	r.ok(due("first", began, 700*time.Millisecond).Accept(r.ctx))
+	second := due("second", began, 1500*time.Millisecond)
+	returned := time.Now()
+	r.ok(second.RequeueWithAnnotations(r.ctx, amqp.Annotations{delayKey: int64(400)}))
+	again := due("second", returned, 400*time.Millisecond)
+	returned = time.Now()
+	r.ok(again.RequeueWithAnnotations(r.ctx, amqp.Annotations{timeKey: returned.Add(400 * time.Millisecond)}))
+	_ = due("second", returned, 400*time.Millisecond).RequeueWithAnnotations(r.ctx, amqp.Annotations{delayKey: "soon"}) // the link is detached
+	c, err = r.conn.NewConsumer(r.ctx, "later", nil)
+	r.ok(err)
+	r.ok(r.receive(c, "second").Accept(r.ctx))
+	r.ok(c.Close(r.ctx))
+}
+
 // A requester without a queue of its own gets the answers to its requests by direct reply-to.
 func TestRabbitMQClient_DirectReplyTo(t *testing.T) {
 	t.Parallel()

@@ -1,9 +1,10 @@
-"""Debian's python3-azure: send, peek, receive with locks, renew, abandon, defer, schedule, cancel, complete, dead-letter, receive and delete, over WebSocket."""
+"""Debian's python3-azure: send, peek, receive with locks, renew, abandon, defer, schedule, cancel, delay, complete, dead-letter, receive and delete, over WebSocket."""
 import datetime
 import sys
 
 from azure.servicebus import ServiceBusClient, ServiceBusMessage, ServiceBusReceiveMode, ServiceBusSubQueue
-from azure.servicebus.exceptions import ServiceBusAuthenticationError
+from azure.servicebus.amqp import AmqpAnnotatedMessage
+from azure.servicebus.exceptions import ServiceBusAuthenticationError, ServiceBusError
 
 QUEUE = "failures"
 client = ServiceBusClient.from_connection_string(
@@ -40,6 +41,19 @@ with client, client.get_queue_sender(QUEUE) as sender, client.get_queue_receiver
         message = one(dead, "two")
         assert (message.dead_letter_reason, message.dead_letter_error_description, message.dead_letter_source) == ("bad", "why", QUEUE), message
     assert receiver.peek_messages(10) == []
+    due = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=1)
+    later = AmqpAnnotatedMessage(data_body=[b"later"], annotations={"x-opt-delivery-delay": 2000})
+    sender.send_messages([ServiceBusMessage("due", scheduled_enqueue_time_utc=due)])
+    sender.send_messages(later)
+    for body, seconds in ("due", 0), ("later", 1):
+        message = one(receiver, body)
+        assert datetime.datetime.now(datetime.timezone.utc) >= due + datetime.timedelta(seconds=seconds), body
+        receiver.complete_message(message)
+    try:
+        sender.send_messages(AmqpAnnotatedMessage(data_body=[b"never"], annotations={"x-opt-delivery-delay": -1}))
+        raise AssertionError("an invalid delay is accepted")
+    except ServiceBusError as refused:
+        assert "x-opt-delivery-delay" in str(refused), refused
 
 try:
     with client.get_queue_sender("none") as sender:
