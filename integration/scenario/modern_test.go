@@ -192,7 +192,9 @@ func (c *client) received(order int, queue string, r *amqp.Receiver, m *amqp.Mes
 		})
 	}
 	redelivered := !m.Header.FirstAcquirer
-	if m.Annotations["x-opt-deaths"] != nil { // a dead letter is never at its first acquirer, redelivered or not
+	if m.Annotations["x-opt-sequence-number"] != nil { // an entity of Azure Service Bus, which returns first-acquirer as sent (SBE-19)
+		redelivered = m.Header.DeliveryCount > 0
+	} else if m.Annotations["x-opt-deaths"] != nil { // a dead letter is never at its first acquirer, redelivered or not
 		redelivered = m.Header.FirstAcquirer
 	}
 	c.seeDelivery(order, queue, body, tail, redelivered, deaths(m))
